@@ -111,10 +111,7 @@ func linkCode(path []*x509.Certificate) string {
 
 // WeakDigest reports whether the certificate is signed over MD2, MD5 or SHA-1.
 func WeakDigest(cert *x509.Certificate) bool {
-	switch cert.SignatureAlgorithm {
-	case x509.MD2WithRSA, x509.MD5WithRSA, x509.SHA1WithRSA, x509.DSAWithSHA1, x509.ECDSAWithSHA1:
-		return true
-	default:
-		return false
-	}
+	return slices.Contains([]x509.SignatureAlgorithm{
+		x509.MD2WithRSA, x509.MD5WithRSA, x509.SHA1WithRSA, x509.DSAWithSHA1, x509.ECDSAWithSHA1,
+	}, cert.SignatureAlgorithm)
 }

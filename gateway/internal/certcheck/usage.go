@@ -44,21 +44,18 @@ func fits(leaf *x509.Certificate, exchange KeyExchange) bool {
 // oidKeyUsage is the extension keyUsage.
 var oidKeyUsage = asn1.ObjectIdentifier{2, 5, 29, 15}
 
+// needs are what the exchanges take.
+var needs = map[KeyExchange]x509.KeyUsage{
+	Signing: x509.KeyUsageDigitalSignature, Transport: x509.KeyUsageKeyEncipherment, Agreement: x509.KeyUsageKeyAgreement,
+}
+
 // KeyUsageFits reports whether the certificate allows its key what the exchange takes. One without the extension allows
 // everything.
 func KeyUsageFits(leaf *x509.Certificate, exchange KeyExchange) bool {
 	if !slices.ContainsFunc(leaf.Extensions, func(e pkix.Extension) bool { return e.Id.Equal(oidKeyUsage) }) {
 		return true
 	}
-	need := x509.KeyUsageDigitalSignature
-	switch exchange {
-	case Signing:
-	case Transport:
-		need = x509.KeyUsageKeyEncipherment
-	case Agreement:
-		need = x509.KeyUsageKeyAgreement
-	}
-	return leaf.KeyUsage&need != 0
+	return leaf.KeyUsage&needs[exchange] != 0
 }
 
 // ServesTLS reports whether the certificate is for servers, or for any purpose.

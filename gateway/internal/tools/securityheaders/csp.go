@@ -64,7 +64,7 @@ func (v *controlVerdict) judgePolicies(p page) {
 	slices.SortStableFunc(issues, func(a, b csp.Issue) int { return int(b.Severity) - int(a.Severity) })
 	v.addHeadline(p, issues)
 	for _, issue := range slices.Compact(issues) {
-		v.find(statusOfSeverity(issue.Severity), "%s", issue.Message)
+		v.find(cspStatus[issue.Severity], "%s", issue.Message)
 	}
 	if len(p.reported) > 0 {
 		v.add("Content-Security-Policy-Report-Only is sent too, and only reports; sandbox and upgrade-insecure-requests do " +
@@ -99,17 +99,8 @@ func (v *controlVerdict) addHeadline(p page, issues []csp.Issue) {
 	}
 }
 
-// statusOfSeverity leaves what is only good to know at a pass.
-func statusOfSeverity(severity csp.Severity) controlStatus {
-	switch severity {
-	case csp.Fail:
-		return controlFail
-	case csp.Warn:
-		return controlWarn
-	case csp.Info:
-	}
-	return controlPass
-}
+// cspStatus leaves what is only good to know at a pass.
+var cspStatus = map[csp.Severity]controlStatus{csp.Fail: controlFail, csp.Warn: controlWarn, csp.Info: controlPass}
 
 // cspAdvice is the header line to send: another policy where this one fails, else one more line beside it, since
 // policies are enforced together. A policy that is only to be corrected comes without one.

@@ -278,7 +278,7 @@ func handshakeFault(ctx context.Context, host string, port uint16, err error, he
 			"host name (unrecognized_name).", host, port)
 	case heard.alert >= 0:
 		return fault.Wrapf(fault.Upstream, notSpoken(err), "%s refused the TLS handshake on port %d: %s.",
-			host, port, alertName(heard.alert))
+			host, port, cmp.Or(alertNames[heard.alert], fmt.Sprintf("alert %d", heard.alert)))
 	case heard.version != 0:
 		return fault.Wrapf(fault.Upstream, notSpoken(err), "%s began a TLS handshake on port %d that "+
 			"cannot be completed; its certificate cannot be read.", host, port)
@@ -298,18 +298,11 @@ const (
 	alertUnknownName = 112
 )
 
-// alertName describes a fatal alert by its registered name (RFC 8446 section 6). What it does not say is not said: a
+// alertNames describe fatal alerts by their registered names (RFC 8446 section 6). What they do not say is not said: a
 // handshake_failure may be for the lack of a suite or for anything else.
-func alertName(alert int) string {
-	switch alert {
-	case 40:
-		return "it gave no reason (handshake_failure)"
-	case 70:
-		return "it does not accept the versions that were offered (protocol_version)"
-	case 71:
-		return "it requires more security than was offered (insufficient_security)"
-	case 80:
-		return "it reports an internal error (internal_error)"
-	}
-	return fmt.Sprintf("alert %d", alert)
+var alertNames = map[int]string{
+	40: "it gave no reason (handshake_failure)",
+	70: "it does not accept the versions that were offered (protocol_version)",
+	71: "it requires more security than was offered (insufficient_security)",
+	80: "it reports an internal error (internal_error)",
 }

@@ -71,8 +71,8 @@ func (i *inspection) otherKinds(v *visit, known probed) []string {
 		return nil
 	}
 	var kinds []string
-	if other := otherKind(describeElement(v.seen.state.PeerCertificates[0], i.now()).KeyType); other != "" &&
-		known.mayHave(other) {
+	keyType, _ := describeKey(v.seen.state.PeerCertificates[0])
+	if other := otherKind[keyType]; other != "" && known.mayHave(other) {
 		kinds = append(kinds, other)
 	}
 	if !i.to.Host.IsAddr() {
@@ -81,16 +81,8 @@ func (i *inspection) otherKinds(v *visit, known probed) []string {
 	return kinds
 }
 
-// otherKind is what a server with a key of this kind may have besides.
-func otherKind(keyType string) string {
-	switch keyType {
-	case "RSA":
-		return kindECDSA
-	case "ECDSA", "Ed25519":
-		return kindRSA
-	}
-	return ""
-}
+// otherKind is what a server with a key of a kind may have besides.
+var otherKind = map[string]string{"RSA": kindECDSA, "ECDSA": kindRSA, "Ed25519": kindRSA}
 
 // mayHave reports whether a server may have a certificate of this kind: those of TLS 1.3 do not show in its suites,
 // which then says nothing where it has no older version.
