@@ -104,27 +104,18 @@ func (w *walk) matchesAll(v *visit, t Term) {
 
 // judgeOrder looks at "all" and what stands around it.
 func (w *walk) judgeOrder(v *visit, terms []Term) {
-	all, behind := false, ""
-	redirect := false
-	for _, t := range terms {
-		if all && !t.Kind.Modifier() && behind == "" {
-			behind = t.Text
-		}
-		if t.Problem != "" {
-			continue
-		}
-		if t.Kind == All && !all {
-			all = true
-			w.matchesAll(v, t)
-		}
-		redirect = redirect || t.Kind == Redirect
+	all := slices.IndexFunc(terms, Term.all)
+	if all < 0 {
+		return
 	}
-	if behind != "" {
+	w.matchesAll(v, terms[all])
+	rest := terms[all+1:]
+	if i := slices.IndexFunc(rest, func(t Term) bool { return !t.Kind.Modifier() }); i >= 0 {
 		w.add(mailauth.Warn, "SPF_TERMS_AFTER_ALL", "RFC 7208 section 5.1",
 			"In the SPF record of %s the term %s comes after all and is never reached. Move it to the front or remove it.",
-			mailauth.Show(v.domain), mailauth.Show(behind))
+			mailauth.Show(v.domain), mailauth.Show(rest[i].Text))
 	}
-	if all && redirect {
+	if slices.ContainsFunc(terms, func(t Term) bool { return t.Kind == Redirect && t.Problem == "" }) {
 		w.add(mailauth.Warn, "SPF_REDIRECT_IGNORED", "RFC 7208 section 6.1",
 			"The SPF record of %s has both all and redirect, so redirect is ignored. Remove one.", mailauth.Show(v.domain))
 	}
@@ -170,9 +161,11 @@ func (w *walk) conclude() {
 	}
 }
 
+func (t Term) all() bool { return t.Kind == All && t.Problem == "" }
+
 // allOf gives the first "all" of a record, nil without one.
 func allOf(terms []Term) *Term {
-	if i := slices.IndexFunc(terms, func(t Term) bool { return t.Kind == All && t.Problem == "" }); i >= 0 {
+	if i := slices.IndexFunc(terms, Term.all); i >= 0 {
 		return &terms[i]
 	}
 	return nil
