@@ -113,26 +113,17 @@ func (r *checker) others(ctx context.Context, mx mxCheck) (results, bimiResult) 
 			r.tell(ctx, "mx", &results.MX.check)
 		}
 	})
-	checks.Go(func() {
-		results.SPF = r.spf(ctx, mx)
-		r.tell(ctx, "spf", &results.SPF.check)
-	})
-	checks.Go(func() {
-		results.DMARC, bimi = r.dmarcAndBIMI(ctx)
-		r.tell(ctx, "dmarc", &results.DMARC.check)
-	})
-	checks.Go(func() {
-		results.DKIM = r.dkim(ctx, mx)
-		r.tell(ctx, "dkim", &results.DKIM.check)
-	})
-	checks.Go(func() {
-		results.MTASTS = r.mtaSts(ctx, mx)
-		r.tell(ctx, "mtaSts", &results.MTASTS.check)
-	})
-	checks.Go(func() {
-		results.TLSRPT = r.tlsRpt(ctx, mx)
-		r.tell(ctx, "tlsRpt", &results.TLSRPT.check)
-	})
+	begin := func(name string, c *check, look func()) {
+		checks.Go(func() {
+			look()
+			r.tell(ctx, name, c)
+		})
+	}
+	begin("spf", &results.SPF.check, func() { results.SPF = r.spf(ctx, mx) })
+	begin("dmarc", &results.DMARC.check, func() { results.DMARC, bimi = r.dmarcAndBIMI(ctx) })
+	begin("dkim", &results.DKIM.check, func() { results.DKIM = r.dkim(ctx, mx) })
+	begin("mtaSts", &results.MTASTS.check, func() { results.MTASTS = r.mtaSts(ctx, mx) })
+	begin("tlsRpt", &results.TLSRPT.check, func() { results.TLSRPT = r.tlsRpt(ctx, mx) })
 	checks.Wait()
 	results.SPF.shorten(ctx, r.dns)
 	return results, bimi

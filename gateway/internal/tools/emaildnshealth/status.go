@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/shared/progress"
 )
 
@@ -140,8 +141,6 @@ func noteOn(domain string, r results) *string {
 	case r.MX.NullMX:
 		note = fmt.Sprintf("%s accepts no mail (null MX). If it sends none either, publish the SPF record v=spf1 "+
 			"-all.", domain)
-	default:
-		return nil
 	}
-	return &note
+	return format.TextOrNull(note)
 }

@@ -135,7 +135,7 @@ func namesOf(names []string) string { return text.ListedUpTo(4, names, shownHead
 // readAllowlist reads a feature's value as "construct policy from dictionary and origin" does: it reports whether that
 // has an asterisk, and whether a value was skipped.
 func readAllowlist(member httpsfv.Member) (everyone, mistaken bool) {
-	items, isList := allowlistItems(member)
+	items, _, isList := allowlistItems(member)
 	for _, item := range items {
 		switch value := item.Value.(type) {
 		case httpsfv.Token:
@@ -150,14 +150,15 @@ func readAllowlist(member httpsfv.Member) (everyone, mistaken bool) {
 	return everyone, mistaken
 }
 
-func allowlistItems(member httpsfv.Member) (items []httpsfv.Item, isList bool) {
+// allowlistItems are the origins of an allowlist, and its parameters, such as where to report.
+func allowlistItems(member httpsfv.Member) (items []httpsfv.Item, params *httpsfv.Params, isList bool) {
 	switch m := member.(type) {
 	case httpsfv.Item:
-		return []httpsfv.Item{m}, false
+		return []httpsfv.Item{m}, m.Params, false
 	case httpsfv.InnerList:
-		return m.Items, true
+		return m.Items, m.Params, true
 	}
-	return nil, false
+	return nil, httpsfv.NewParams(), false
 }
 
 // looksLikeOrigin reports whether s is a serialized origin, in which a wildcard may stand for a subdomain.
