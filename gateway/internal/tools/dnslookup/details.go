@@ -133,9 +133,8 @@ func rcodeName(rcode int) *string {
 	if rcode < 0 {
 		return nil
 	}
-	name, ok := dns.RcodeToString[rcode]
-	if !ok {
-		name = fmt.Sprintf("RCODE%d", rcode)
+	if name, ok := dns.RcodeToString[rcode]; ok {
+		return &name
 	}
-	return &name
+	return new(fmt.Sprintf("RCODE%d", rcode))
 }

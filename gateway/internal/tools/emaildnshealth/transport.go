@@ -196,8 +196,7 @@ func (f *mtaStsFetch) read(ctx context.Context, response *egress.Response) {
 		f.unreachable(ctx, response.BodyErr)
 		return
 	}
-	content := text.Decode(response.Body)
-	f.text = &content
+	f.text = new(text.Decode(response.Body))
 	kind, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	switch {
 	case err != nil || kind != "text/plain":

@@ -87,8 +87,7 @@ func (r *checker) read(ctx context.Context, u target.URL) sitemapFile {
 	var report *sitemap.Report
 	chain := r.client.Follow(ctx, egress.Request{URL: u, Consume: func(answer *egress.Response, body io.Reader) {
 		if succeeds(answer) {
-			got := r.readBody(answer, body)
-			report = &got
+			report = new(r.readBody(answer, body))
 		}
 	}}, maxRedirects)
 	s := describeServed(chain, sitemapKind())

@@ -52,17 +52,16 @@ func endpointsOf(r egress.Resolution) []netip.Addr {
 
 // visits are the addresses of a run, each on its own goroutine.
 type visits struct {
-	addresses []netip.Addr
-	pending   []*parallel.Pending[visit]
-	finished  chan int
-	done      []*visit // nil while under way
-	left      int
-	ended     func(int) // is told of each as soon as it has
+	pending  []*parallel.Pending[visit]
+	finished chan int
+	done     []*visit // nil while under way
+	left     int
+	ended    func(int) // is told of each as soon as it has
 }
 
 func startVisits(ctx context.Context, addresses []netip.Addr, each func(context.Context, netip.Addr) visit) *visits {
-	v := &visits{addresses: addresses, finished: make(chan int, len(addresses)), done: make([]*visit, len(addresses)),
-		left: len(addresses)}
+	n := len(addresses)
+	v := &visits{finished: make(chan int, n), done: make([]*visit, n), left: n}
 	for i, address := range addresses {
 		v.pending = append(v.pending, parallel.Start(func() visit {
 			defer func() { v.finished <- i }()
@@ -97,8 +96,7 @@ func (v *visits) wait() {
 
 func (v *visits) end(i int) {
 	v.left-- // first: the panic of a visit ends the run, which then waits for the others
-	one := v.pending[i].Wait()
-	v.done[i] = &one
+	v.done[i] = new(v.pending[i].Wait())
 	if v.ended != nil {
 		v.ended(i)
 	}
@@ -134,8 +132,7 @@ func (v *visits) refusal() error {
 func (i *inspection) judge(ctx context.Context) {
 	for n, one := range i.visits.done {
 		if one != nil && one.reached() && i.results[n] == nil {
-			result := i.report(ctx, one)
-			i.results[n] = &result
+			i.results[n] = new(i.report(ctx, one))
 		}
 	}
 }
