@@ -97,18 +97,14 @@ func summedUp(apex string, servers []serverAnswer) *authority {
 	a := &authority{Zone: apex, Values: []string{}, Servers: servers}
 	most := 0
 	for _, server := range servers {
-		if n := givenBy(servers, server); server.conclusive() && n > most {
-			most = n
+		given := which(servers, func(s serverAnswer) bool { return s.conclusive() && s.same(server) })
+		if server.conclusive() && len(given) > most {
+			most = len(given)
 			a.Values, a.Alias, a.TTL, a.Truncated = server.Values, server.Alias, server.TTL, server.Truncated
 		}
 	}
 	a.Agreed = most > 0 && most == len(a.answered())
 	return a
-}
-
-// givenBy counts the servers that gave the answer.
-func givenBy(servers []serverAnswer, answer serverAnswer) int {
-	return len(which(servers, func(s serverAnswer) bool { return s.conclusive() && s.same(answer) }))
 }
 
 // answered are the servers that said what there is, or that there is nothing.

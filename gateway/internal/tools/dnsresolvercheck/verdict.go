@@ -33,11 +33,6 @@ type resolverGroup struct {
 	Digest [sha256.Size]byte `json:"-"`
 }
 
-// holds reports whether the answer's values are the group's.
-func (g resolverGroup) holds(a resolverAnswer) bool {
-	return g.Digest == a.Digest && slices.Equal(g.Values, a.Values)
-}
-
 // same reports whether two resolvers gave the same values, or none.
 func (a resolverAnswer) same(other resolverAnswer) bool {
 	return a.Digest == other.Digest && slices.Equal(a.Values, other.Values)
@@ -80,7 +75,9 @@ func groupResolvers(answers []resolverAnswer) []resolverGroup {
 		if !answer.conclusive() {
 			continue
 		}
-		at := slices.IndexFunc(groups, func(g resolverGroup) bool { return g.holds(answer) })
+		at := slices.IndexFunc(groups, func(g resolverGroup) bool {
+			return g.Digest == answer.Digest && slices.Equal(g.Values, answer.Values)
+		})
 		if at < 0 {
 			at = len(groups)
 			groups = append(groups, resolverGroup{Values: answer.Values, Digest: answer.Digest, Truncated: answer.Truncated})

@@ -25,8 +25,7 @@ type spfCheck struct {
 	// Suggestion is a record that says the same within the limits, where this one does not keep to them.
 	Suggestion *spf.Suggestion `json:"suggestion"`
 
-	sendsNothing bool
-	report       spf.Report
+	report spf.Report
 }
 
 func newSPFCheck(c check, domain string) spfCheck {
@@ -38,7 +37,7 @@ func (r *checker) spf(ctx context.Context, mx mxCheck) spfCheck {
 	c := newSPFCheck(newCheck(), r.domain)
 	c.Record, c.Tree = report.Record, report.Tree
 	c.Lookups, c.VoidLookups = report.Tree.Lookups, report.Tree.VoidLookups
-	c.sendsNothing, c.report = report.SendsNothing, report
+	c.report = report
 	c.All = format.TextOrNull(report.All)
 	c.take(report.Issues, report.Failed)
 	switch {
@@ -127,8 +126,6 @@ type dmarcAlignment struct {
 	DKIM string `json:"dkim"`
 	SPF  string `json:"spf"`
 }
-
-func (c dmarcCheck) reject() bool { return c.applied == dmarc.Reject }
 
 func newDMARCCheck(c check) dmarcCheck {
 	return dmarcCheck{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/gateway/internal/mailauth/dmarc"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/shared/progress"
 )
@@ -131,8 +132,8 @@ func summarize(domain string, r results) Result {
 func noteOn(domain string, r results) *string {
 	domain = mailauth.Show(domain)
 	var note string
-	switch sends := !r.SPF.sendsNothing; {
-	case !sends && r.MX.NullMX && r.DMARC.reject():
+	switch sends := !r.SPF.report.SendsNothing; {
+	case !sends && r.MX.NullMX && r.DMARC.applied == dmarc.Reject:
 		note = fmt.Sprintf("%s neither sends nor accepts mail, and all of its records say so.", domain)
 	case !sends && r.MX.NullMX:
 		note = fmt.Sprintf("%s neither sends nor accepts mail. A DMARC record with p=reject would complete that.", domain)

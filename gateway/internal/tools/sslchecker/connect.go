@@ -20,6 +20,7 @@ import (
 	"diagnostics/gateway/internal/tlswire"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
+	"diagnostics/shared/workerapi"
 )
 
 // visit is what was learnt at one address, until when it may take.
@@ -45,7 +46,7 @@ func (v *visit) reached() bool { return v.skipped == "" && v.err == nil }
 func (i *inspection) visit(ctx context.Context, address netip.Addr) visit {
 	v := visit{address: address, until: time.Now().Add(2 * i.timeout)}
 	if !i.egress.Families().Has(address) {
-		v.skipped = noFamily(address)
+		v.skipped = "This service has no " + workerapi.FamilyName(address) + " connection." // as port-checker says
 		return v
 	}
 	v.seen, v.err = i.converse(ctx, &v, i.handshake(webProtocols(i.to.Port)))

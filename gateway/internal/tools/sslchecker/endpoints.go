@@ -221,11 +221,6 @@ func (v *visit) issues() []issue {
 	return []issue{{"ENDPOINT_UNREACHABLE", severityWarn, why.Sentence}}
 }
 
-// noFamily is what port-checker says too.
-func noFamily(a netip.Addr) string {
-	return "This service has no " + workerapi.FamilyName(a) + " connection."
-}
-
 // endpointIssues tell how the addresses differ: those that were not reached, and those that are worse than the best.
 func (i *inspection) endpointIssues() []issue {
 	var issues []issue

@@ -44,13 +44,13 @@ type badCertificate struct{ host, code string }
 
 func (c *familyCheck) trouble() trouble { return troubleOf(c.chain) }
 
+func (c *familyCheck) troubled() bool { return c.trouble() != trouble{} }
+
 func troubleOf(chain egress.Chain) trouble {
 	t := answerTrouble(chain)
 	t.certificate = certificateTrouble(chain)
 	return t
 }
-
-func (c *familyCheck) troubled() bool { return c.trouble() != trouble{} }
 
 func answerTrouble(chain egress.Chain) trouble {
 	switch {

@@ -46,7 +46,7 @@ func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Re
 	switch {
 	case !result.Online:
 		result.Verdict = verdictDown
-	case anyTroubled(checks):
+	case slices.ContainsFunc(checks, func(c familyCheck) bool { return c.troubled() || c.differ() }):
 		result.Verdict = verdictDegraded
 	default:
 		result.Verdict = verdictUp
@@ -74,10 +74,6 @@ func firstAnswer(checks []familyCheck) *familyCheck {
 		}
 	}
 	return best
-}
-
-func anyTroubled(checks []familyCheck) bool {
-	return slices.ContainsFunc(checks, func(c familyCheck) bool { return c.troubled() || c.differ() })
 }
 
 // joinReasons says what is wrong with the site, naming the family where not both have the same trouble, and addresses
