@@ -48,19 +48,16 @@ func judgeLeaks(p page) controlVerdict {
 		if !p.has(name) {
 			continue
 		}
-		value := p.joined(name)
-		shown = append(shown, strings.ToLower(name)+": "+webview.HeaderText(value))
+		lower, value := strings.ToLower(name), p.joined(name)
+		shown = append(shown, lower+": "+webview.HeaderText(value))
 		if v.judgeLeak(name, value) {
-			removable = append(removable, strings.ToLower(name))
+			removable = append(removable, lower)
 		}
 	}
-	inner := v.judgeInnerAddresses(p)
-	for _, name := range inner {
-		if !slices.ContainsFunc(shown, func(line string) bool {
-			return strings.HasPrefix(line, strings.ToLower(name)+": ")
-		}) {
-			shown = append(shown, strings.ToLower(name)+": "+webview.HeaderValue(strings.ToLower(name),
-				strings.Join(p.answer.Header[name], ", ")))
+	for _, name := range v.judgeInnerAddresses(p) {
+		lower := strings.ToLower(name)
+		if !slices.ContainsFunc(shown, func(line string) bool { return strings.HasPrefix(line, lower+": ") }) {
+			shown = append(shown, lower+": "+webview.HeaderValue(lower, strings.Join(p.answer.Header[name], ", ")))
 		}
 	}
 	if len(shown) == 0 {
