@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 
 	"diagnostics/gateway/web"
@@ -101,17 +103,14 @@ func (d *document) gather(api *web.API, all responses) {
 }
 
 func addOnce(all []web.APIField, f web.APIField) []web.APIField {
-	for _, known := range all {
-		if known.Name == f.Name {
-			return all
-		}
+	if slices.ContainsFunc(all, func(known web.APIField) bool { return known.Name == f.Name }) {
+		return all
 	}
 	return append(all, f)
 }
 
 func nameOf(status string) string {
-	var code int
-	_, _ = fmt.Sscanf(status, "%d", &code)
+	code, _ := strconv.Atoi(status)
 	return http.StatusText(code)
 }
 

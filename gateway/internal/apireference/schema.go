@@ -1,6 +1,7 @@
 package apireference
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -105,9 +106,7 @@ func (d *document) resolve(s *schema) *schema {
 	description := s.Description
 	for s.Ref != "" {
 		s = d.schema(s.Ref)
-		if description == "" {
-			description = s.Description
-		}
+		description = cmp.Or(description, s.Description)
 	}
 	resolved := *s
 	resolved.Description = description

@@ -1,6 +1,7 @@
 package apireference
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,7 +43,7 @@ func (d *document) baseWords(s *schema) string {
 	}
 	switch types[0] {
 	case "string":
-		return stringWords(s.Format)
+		return cmp.Or(formats[s.Format], "string")
 	case "integer", "number":
 		return types[0] + bounds(s)
 	case "array":
@@ -55,17 +56,8 @@ func (d *document) baseWords(s *schema) string {
 	return strings.Join(types, " or ")
 }
 
-func stringWords(format string) string {
-	switch format {
-	case "date-time":
-		return "time"
-	case "date":
-		return "date"
-	case "uuid":
-		return "UUID"
-	}
-	return "string"
-}
+// formats are the strings that have a word of their own.
+var formats = map[string]string{"date-time": "time", "date": "date", "uuid": "UUID"}
 
 // bounds are told where both are; most numbers are just not negative.
 func bounds(s *schema) string {

@@ -62,13 +62,8 @@ func repeats(came []*x509.Certificate) bool {
 }
 
 // intermediates are the authorities that need one above them.
-func intermediates(certs []*x509.Certificate, w *work) (out []*x509.Certificate) {
-	for _, cert := range certs {
-		if cert.IsCA && !w.issued(cert, cert) {
-			out = append(out, cert)
-		}
-	}
-	return out
+func intermediates(certs []*x509.Certificate, w *work) []*x509.Certificate {
+	return slices.DeleteFunc(slices.Clone(certs), func(c *x509.Certificate) bool { return !c.IsCA || w.issued(c, c) })
 }
 
 // partOfChain are the leaf, those that issued it, those that issued these, and so on.

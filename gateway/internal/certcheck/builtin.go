@@ -72,13 +72,11 @@ func identity(cert *x509.Certificate) [sha256.Size]byte {
 
 // rootsDate is the day of the list's version, as this binary was built with it; nil where it does not say.
 func rootsDate() *string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return nil
-	}
-	for _, module := range info.Deps {
-		if module.Path == rootsModule {
-			return versionDay(module.Version)
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, module := range info.Deps {
+			if module.Path == rootsModule {
+				return versionDay(module.Version)
+			}
 		}
 	}
 	return nil
@@ -95,6 +93,5 @@ func versionDay(version string) *string {
 	if err != nil {
 		return nil
 	}
-	day := at.Format(time.DateOnly)
-	return &day
+	return new(at.Format(time.DateOnly))
 }

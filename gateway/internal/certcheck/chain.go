@@ -78,10 +78,12 @@ func (c Checker) search(path, sent []*x509.Certificate, now time.Time, w *work) 
 	if w.spent {
 		return found{}
 	}
-	if distrusted {
-		return leadsNowhere(path, w)
+	if !distrusted {
+		if f, is := c.brokenLink(path, now, w); is {
+			return f
+		}
 	}
-	return c.explain(path, now, w)
+	return leadsNowhere(path, w)
 }
 
 // rootTimes are the moments to try: now, and where no root holds now, the ends of the leaf's validity and of the last
@@ -99,8 +101,7 @@ func rootTimes(path []*x509.Certificate, now time.Time) []time.Time {
 type relaxed struct {
 	work          *work
 	sent          []*x509.Certificate
-	roots         *x509.CertPool
-	constraint    func([]*x509.Certificate) error
+	trusted       loadedRoots
 	leaf          *x509.Certificate
 	intermediates *x509.CertPool
 	original      map[*x509.Certificate]*x509.Certificate
@@ -110,8 +111,7 @@ func (c Checker) relax(sent []*x509.Certificate, w *work) relaxed {
 	r := relaxed{
 		work:          w,
 		sent:          sent,
-		roots:         c.roots(),
-		constraint:    c.constraints(),
+		trusted:       c.trusted(),
 		intermediates: x509.NewCertPool(),
 		original:      make(map[*x509.Certificate]*x509.Certificate, len(sent)),
 	}
@@ -142,7 +142,7 @@ func (r relaxed) verify(at time.Time, usage x509.ExtKeyUsage) ([][]*x509.Certifi
 		return nil, errCostly
 	}
 	chains, err := r.leaf.Verify(x509.VerifyOptions{
-		Roots:         r.roots,
+		Roots:         r.trusted.pool,
 		Intermediates: r.intermediates,
 		CurrentTime:   at,
 		KeyUsages:     []x509.ExtKeyUsage{usage},
@@ -154,11 +154,11 @@ func (r relaxed) verify(at time.Time, usage x509.ExtKeyUsage) ([][]*x509.Certifi
 			}
 		}
 	}
-	if err != nil || r.constraint == nil {
+	if err != nil || r.trusted.constraint == nil {
 		return chains, err
 	}
 	// On the originals: the copies have no time from which they hold.
-	chains = slices.DeleteFunc(chains, func(chain []*x509.Certificate) bool { return r.constraint(chain) != nil })
+	chains = slices.DeleteFunc(chains, func(chain []*x509.Certificate) bool { return r.trusted.constraint(chain) != nil })
 	if len(chains) == 0 {
 		return nil, errDistrusted
 	}
@@ -166,8 +166,8 @@ func (r relaxed) verify(at time.Time, usage x509.ExtKeyUsage) ([][]*x509.Certifi
 }
 
 func constraintViolated(err error) bool {
-	var invalid x509.CertificateInvalidError
-	return errors.As(err, &invalid) && invalid.Reason == x509.CANotAuthorizedForThisName
+	invalid, is := errors.AsType[x509.CertificateInvalidError](err)
+	return is && invalid.Reason == x509.CANotAuthorizedForThisName
 }
 
 func hasUnhandledExtension(cert *x509.Certificate) bool {

@@ -68,12 +68,9 @@ func namesakes(certs []*x509.Certificate, of *x509.Certificate) (n int) {
 
 // Unverified is the verdict without what the search for a chain found.
 func (v Verdict) Unverified(defect string) Verdict {
-	var codes []string
-	for _, code := range v.Codes {
-		if code == CodeExpired || code == CodeNotYetValid {
-			codes = append(codes, code)
-		}
-	}
+	codes := slices.DeleteFunc(slices.Clone(v.Codes), func(code string) bool {
+		return code != CodeExpired && code != CodeNotYetValid
+	})
 	codes = append(codes, CodeNoLocalIssuer)
 	if len(v.Chain) > 0 && !fits(v.Chain[0], v.Exchange) {
 		codes = append(codes, CodePurpose)

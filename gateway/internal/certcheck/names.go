@@ -38,9 +38,6 @@ func isPublicWildcard(name string) bool {
 	if !is {
 		return false
 	}
-	if !strings.Contains(below, ".") {
-		return true
-	}
 	suffix, icann := publicsuffix.PublicSuffix(below)
-	return icann && suffix == below
+	return !strings.Contains(below, ".") || icann && suffix == below
 }

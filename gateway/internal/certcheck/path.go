@@ -22,10 +22,7 @@ func sentPath(sent []*x509.Certificate, now time.Time, w *work) []*x509.Certific
 		}
 		var next *x509.Certificate
 		for _, candidate := range sent {
-			if !bytes.Equal(candidate.RawSubject, top.RawIssuer) || slices.Contains(path, candidate) {
-				continue
-			}
-			if !w.issued(candidate, top) {
+			if slices.Contains(path, candidate) || !w.issued(candidate, top) {
 				continue
 			}
 			if len(timeCodes([]*x509.Certificate{candidate}, now)) == 0 {
@@ -53,22 +50,14 @@ func issued(parent, cert *x509.Certificate) bool {
 		return true // by its names alone
 	}
 	err := parent.CheckSignature(cert.SignatureAlgorithm, cert.RawTBSCertificate, cert.Signature)
-	var insecure x509.InsecureAlgorithmError
-	return err == nil || errors.As(err, &insecure) || errors.Is(err, x509.ErrUnsupportedAlgorithm)
+	_, insecure := errors.AsType[x509.InsecureAlgorithmError](err)
+	return err == nil || insecure || errors.Is(err, x509.ErrUnsupportedAlgorithm)
 }
 
 // mayHaveIssued reports whether parent's name and key identifier are those that the certificate names.
 func mayHaveIssued(parent, cert *x509.Certificate) bool {
 	return bytes.Equal(parent.RawSubject, cert.RawIssuer) && (len(cert.AuthorityKeyId) == 0 ||
 		len(parent.SubjectKeyId) == 0 || bytes.Equal(cert.AuthorityKeyId, parent.SubjectKeyId))
-}
-
-// explain says why no trusted root was reached from the path.
-func (c Checker) explain(path []*x509.Certificate, now time.Time, w *work) found {
-	if f, is := c.brokenLink(path, now, w); is {
-		return f
-	}
-	return leadsNowhere(path, w)
 }
 
 // leadsNowhere says how a path ends that no trusted root is above.
@@ -122,10 +111,7 @@ func linkCode(path []*x509.Certificate) string {
 
 // WeakDigest reports whether the certificate is signed over MD2, MD5 or SHA-1.
 func WeakDigest(cert *x509.Certificate) bool {
-	switch cert.SignatureAlgorithm {
-	case x509.MD2WithRSA, x509.MD5WithRSA, x509.SHA1WithRSA, x509.DSAWithSHA1, x509.ECDSAWithSHA1:
-		return true
-	default:
-		return false
-	}
+	return slices.Contains([]x509.SignatureAlgorithm{
+		x509.MD2WithRSA, x509.MD5WithRSA, x509.SHA1WithRSA, x509.DSAWithSHA1, x509.ECDSAWithSHA1,
+	}, cert.SignatureAlgorithm)
 }

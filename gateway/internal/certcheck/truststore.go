@@ -29,26 +29,17 @@ type TrustStore struct {
 }
 
 // Store tells what the checker trusts.
-func (c Checker) Store() TrustStore {
-	if c.Roots != nil {
-		return c.Trust
-	}
-	return defaultRoots().store
-}
+func (c Checker) Store() TrustStore { return c.trusted().store }
 
-func (c Checker) roots() *x509.CertPool {
+func (c Checker) trusted() loadedRoots {
 	if c.Roots != nil {
-		return c.Roots
+		return loadedRoots{c.Roots, c.Trust, c.constraint}
 	}
-	return defaultRoots().pool
-}
-
-// constraints are what the roots are not trusted for, nil where there are none.
-func (c Checker) constraints() func([]*x509.Certificate) error {
-	if c.Roots != nil || c.constraint != nil {
-		return c.constraint
+	loaded := defaultRoots()
+	if c.constraint != nil {
+		loaded.constraint = c.constraint
 	}
-	return defaultRoots().constraint
+	return loaded
 }
 
 // LoadRoots reads the roots of this host, which a process does once, at the first judgement that needs them. A service
@@ -60,8 +51,9 @@ func LoadRoots() { _ = defaultRoots() }
 func Roots() *x509.CertPool { return defaultRoots().pool }
 
 type loadedRoots struct {
-	pool       *x509.CertPool
-	store      TrustStore
+	pool  *x509.CertPool
+	store TrustStore
+	// constraint tells what a root is not trusted for, nil where there is nothing.
 	constraint func([]*x509.Certificate) error
 }
 

@@ -2,6 +2,7 @@ package certcheck
 
 import (
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/asn1"
 	"slices"
 	"strings"
@@ -43,30 +44,18 @@ func fits(leaf *x509.Certificate, exchange KeyExchange) bool {
 // oidKeyUsage is the extension keyUsage.
 var oidKeyUsage = asn1.ObjectIdentifier{2, 5, 29, 15}
 
+// needs are what the exchanges take.
+var needs = map[KeyExchange]x509.KeyUsage{
+	Signing: x509.KeyUsageDigitalSignature, Transport: x509.KeyUsageKeyEncipherment, Agreement: x509.KeyUsageKeyAgreement,
+}
+
 // KeyUsageFits reports whether the certificate allows its key what the exchange takes. One without the extension allows
 // everything.
 func KeyUsageFits(leaf *x509.Certificate, exchange KeyExchange) bool {
-	if !hasExtension(leaf, oidKeyUsage) {
+	if !slices.ContainsFunc(leaf.Extensions, func(e pkix.Extension) bool { return e.Id.Equal(oidKeyUsage) }) {
 		return true
 	}
-	need := x509.KeyUsageDigitalSignature
-	switch exchange {
-	case Signing:
-	case Transport:
-		need = x509.KeyUsageKeyEncipherment
-	case Agreement:
-		need = x509.KeyUsageKeyAgreement
-	}
-	return leaf.KeyUsage&need != 0
-}
-
-func hasExtension(cert *x509.Certificate, id asn1.ObjectIdentifier) bool {
-	for _, e := range cert.Extensions {
-		if e.Id.Equal(id) {
-			return true
-		}
-	}
-	return false
+	return leaf.KeyUsage&needs[exchange] != 0
 }
 
 // ServesTLS reports whether the certificate is for servers, or for any purpose.

@@ -1,5 +1,7 @@
 package certcheck
 
+import "cmp"
+
 var clauses = map[string]string{
 	CodeExpired:           "it has expired",
 	CodeNotYetValid:       "it is not valid yet",
@@ -18,8 +20,5 @@ var clauses = map[string]string{
 
 // Clause is the meaning of a code, as the end of a sentence about a certificate that is not valid.
 func Clause(code string) string {
-	if clause, known := clauses[code]; known {
-		return clause
-	}
-	return code
+	return cmp.Or(clauses[code], code)
 }

@@ -9,32 +9,14 @@ import (
 // allows everything.
 type Set []Policy
 
-// every reports whether all policies allow something.
-func (s Set) every(allows func(Policy) bool) bool {
-	for _, p := range s {
-		if !allows(p) {
-			return false
-		}
-	}
-	return true
-}
-
 // governed reports whether all policies allow something that lists decide; a policy without one allows it.
 func (s Set) governed(directive string, allows func(list) bool) bool {
-	return s.every(func(p Policy) bool {
-		sources, ok := p.effectiveList(directive)
-		return !ok || allows(sources)
-	})
+	return !s.some(directive, func(l list) bool { return !allows(l) })
 }
 
 // Restricts reports whether any policy has a list for what the directive governs.
 func (s Set) Restricts(directive string) bool {
-	for _, p := range s {
-		if _, ok := p.Effective(directive); ok {
-			return true
-		}
-	}
-	return false
+	return s.some(directive, func(list) bool { return true })
 }
 
 // AllowsInlineScripts reports whether a script element that somebody injected runs.
@@ -99,31 +81,36 @@ func (s Set) StrictDynamic() bool {
 
 // TrustsOneByOne reports whether any policy names scripts by nonce or hash.
 func (s Set) TrustsOneByOne() bool {
-	return s.some("script-src-elem", func(l list) bool { return l.trusts() })
+	return s.some("script-src-elem", list.trusts)
+}
+
+// RunsNoScript reports whether the lists of sources leave no script to run in the page: no element, and no event
+// handler attribute either.
+func (s Set) RunsNoScript() bool {
+	return s.some("script-src-elem", list.admitsNoElement) && s.some("script-src-attr", list.admitsNoHandler)
+}
+
+// ListsScriptSources reports whether a script element may run because of where it is loaded from, or because it is
+// inline in a page that allows that: not by nonce or hash alone.
+func (s Set) ListsScriptSources() bool {
+	return s.governed("script-src-elem", list.hasFallbacksInForce)
 }
 
 // RequiresTrustedTypes reports whether script sinks take typed values only.
 func (s Set) RequiresTrustedTypes() bool {
-	for _, p := range s {
-		d, ok := p.Directive("require-trusted-types-for")
-		for _, value := range d.Values {
-			if ok && value == "'script'" {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(s, func(p Policy) bool {
+		d, _ := p.Directive("require-trusted-types-for")
+		return slices.Contains(d.Values, "'script'")
+	})
 }
 
 // SandboxesScripts reports whether any policy's sandbox (section 6.3.2) keeps the page's scripts from running.
 func (s Set) SandboxesScripts() bool {
-	for _, p := range s {
+	allows := func(flag string) bool { return strings.EqualFold(flag, "allow-scripts") }
+	return slices.ContainsFunc(s, func(p Policy) bool {
 		d, ok := p.Directive("sandbox")
-		if ok && !slices.ContainsFunc(d.Values, func(flag string) bool { return strings.EqualFold(flag, "allow-scripts") }) {
-			return true
-		}
-	}
-	return false
+		return ok && !slices.ContainsFunc(d.Values, allows)
+	})
 }
 
 // has reports whether any policy has the directive itself.
@@ -136,12 +123,10 @@ func (s Set) has(name string) bool {
 
 // some reports whether any policy has a list for what the directive governs of which is holds.
 func (s Set) some(directive string, is func(list) bool) bool {
-	for _, p := range s {
-		if sources, ok := p.effectiveList(directive); ok && is(sources) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s, func(p Policy) bool {
+		sources, ok := p.effectiveList(directive)
+		return ok && is(sources)
+	})
 }
 
 // Framing is who may put the page into a frame.

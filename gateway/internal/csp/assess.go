@@ -188,11 +188,6 @@ func (s Set) strictDynamicIssues() []Issue {
 	return issues
 }
 
-// hasFallbacks reports whether the list has anything that 'strict-dynamic' takes back.
-func (l list) hasFallbacks() bool {
-	return l.hasKind(Host) || l.hasKind(Scheme) || l.has("'self'") || l.has("'unsafe-inline'")
-}
-
 func (s Set) baseIssues() []Issue {
 	if !s.AllowsAnyBase() || !s.Restricts("script-src-elem") {
 		return nil

@@ -1,6 +1,7 @@
 package csp
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/publicsuffix"
@@ -19,21 +20,11 @@ func parseList(values []string) list {
 }
 
 func (l list) has(keyword string) bool {
-	for _, s := range l {
-		if s.Kind == Keyword && s.Keyword == keyword {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l, func(s Source) bool { return s.Kind == Keyword && s.Keyword == keyword })
 }
 
 func (l list) hasKind(kind Kind) bool {
-	for _, s := range l {
-		if s.Kind == kind {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l, func(s Source) bool { return s.Kind == kind })
 }
 
 // trusts reports whether the list names scripts one by one, by nonce or hash.
@@ -42,11 +33,25 @@ func (l list) trusts() bool { return l.hasKind(Nonce) || l.hasKind(Hash) }
 // allowsAllInline reports whether the list does: "does a source list allow all inline behavior for type" (section
 // 6.7.3.2).
 func (l list) allowsAllInline(isScript bool) bool {
-	if l.trusts() || isScript && l.has("'strict-dynamic'") {
-		return false
-	}
-	return l.has("'unsafe-inline'")
+	return l.has("'unsafe-inline'") && !l.trusts() && (!isScript || !l.has("'strict-dynamic'"))
 }
+
+// admitsNoElement reports whether by a list no script element matches, as by 'none' or an empty one.
+func (l list) admitsNoElement() bool { return !l.trusts() && !l.hasFallbacksInForce() }
+
+// admitsNoHandler reports whether by a list no event handler attribute matches.
+func (l list) admitsNoHandler() bool {
+	return !l.allowsAllInline(true) && (!l.has("'unsafe-hashes'") || !l.hasKind(Hash))
+}
+
+// hasFallbacks reports whether the list has anything that 'strict-dynamic' takes back.
+func (l list) hasFallbacks() bool {
+	return l.hasKind(Host) || l.hasKind(Scheme) || l.has("'self'") || l.has("'unsafe-inline'")
+}
+
+// hasFallbacksInForce reports whether the list has a source beside nonces and hashes that 'strict-dynamic' does not
+// take back.
+func (l list) hasFallbacksInForce() bool { return l.hasFallbacks() && !l.has("'strict-dynamic'") }
 
 // admitsAnyone reports whether the list matches URLs of the scheme that a stranger controls: every host of a network
 // scheme, or a scheme without hosts.
@@ -106,20 +111,15 @@ func (l list) admitsHost(host string) bool {
 }
 
 func isNetwork(scheme string) bool {
-	switch scheme {
-	case "http", "https", "ws", "wss":
-		return true
-	}
-	return false
+	return scheme == "http" || scheme == "https" || scheme == "ws" || scheme == "wss"
 }
 
 // schemeMatches reports whether there is a "scheme-part match" (section 6.7.2.9): what is written without protection
 // also matches the same with it.
 func schemeMatches(written, scheme string) bool {
-	if written == scheme {
-		return true
-	}
 	switch written {
+	case scheme:
+		return true
 	case "http", "wss":
 		return scheme == "https"
 	case "ws":

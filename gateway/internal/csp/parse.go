@@ -90,15 +90,11 @@ func (p Policy) Directive(name string) (Directive, bool) {
 // Effective gives the directive that governs what the name governs: the directive itself or the first of its fallbacks
 // (section 6.8.3). There is none where nothing is restricted.
 func (p Policy) Effective(name string) (Directive, bool) {
-	if d, ok := p.Directive(name); ok {
-		return d, true
+	d, ok := p.Directive(name)
+	for fallbacks := known[name].fallbacks; !ok && len(fallbacks) > 0; fallbacks = fallbacks[1:] {
+		d, ok = p.Directive(fallbacks[0])
 	}
-	for _, fallback := range known[name].fallbacks {
-		if d, ok := p.Directive(fallback); ok {
-			return d, true
-		}
-	}
-	return Directive{}, false
+	return d, ok
 }
 
 // effectiveList gives the sources of the directive that governs what the name governs.

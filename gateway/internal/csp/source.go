@@ -58,25 +58,19 @@ func ParseSource(text string) Source {
 
 func parseQuoted(text string) Source {
 	lower := strings.ToLower(text)
-	if lower == "'none'" {
-		return Source{Kind: None, Text: text}
-	}
-	if keywords[lower] {
-		return Source{Kind: Keyword, Text: text, Keyword: lower}
-	}
-	inner, ok := strings.CutSuffix(text[1:], "'")
-	if !ok {
-		return Source{Text: text}
-	}
+	inner, closed := strings.CutSuffix(text[1:], "'")
 	prefix, value, _ := strings.Cut(inner, "-")
 	prefix = strings.ToLower(prefix)
-	if !isBase64Value(value) {
+	switch {
+	case lower == "'none'":
+		return Source{Kind: None, Text: text}
+	case keywords[lower]:
+		return Source{Kind: Keyword, Text: text, Keyword: lower}
+	case !closed || !isBase64Value(value):
 		return Source{Text: text}
-	}
-	if prefix == "nonce" {
+	case prefix == "nonce":
 		return Source{Kind: Nonce, Text: text, Value: value}
-	}
-	if digestLengths[prefix] > 0 {
+	case digestLengths[prefix] > 0:
 		return Source{Kind: Hash, Text: text, Algorithm: prefix, Value: value}
 	}
 	return Source{Text: text}
@@ -122,9 +116,7 @@ func isHostPart(s string) bool {
 
 func isHostChar(r rune) bool { return ascii.IsAlphanumeric(r) || r == '-' || r == '_' }
 
-func isPort(s string) bool {
-	return len(s) <= 5 && ascii.AllDigits(s)
-}
+func isPort(s string) bool { return len(s) <= 5 && ascii.AllDigits(s) }
 
 func isScheme(s string) bool {
 	if s == "" || !ascii.IsLetter(s[0]) {
@@ -152,11 +144,10 @@ const MinNonceBits = 128
 // NonceBits is how much a nonce can hold: four bits a character where all are hexadecimal digits, else six.
 func (s Source) NonceBits() int {
 	digits := strings.TrimRight(s.Value, "=")
-	isHex := !strings.ContainsFunc(digits, func(r rune) bool { return !strings.ContainsRune("0123456789abcdef", r|0x20) })
-	if isHex {
-		return 4 * len(digits)
+	if strings.ContainsFunc(digits, func(r rune) bool { return !ascii.IsHexDigit(r) }) {
+		return 6 * len(digits)
 	}
-	return 6 * len(digits)
+	return 4 * len(digits)
 }
 
 // DigestFits reports whether a hash is as long as its algorithm's are. One that is not never matches.

@@ -4,6 +4,7 @@
 package mailauth
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -91,25 +92,20 @@ const (
 
 func (e *LookupError) Error() string { return "the lookup failed (" + e.Code + ")" }
 
+// reasons say what the codes mean; the others are those of name servers.
+var reasons = map[string]string{
+	CodeBound:    "the records lead to more lookups than one run makes",
+	CodeLong:     "the answers are larger than this service reads",
+	CodeName:     "it is not a name in the public DNS",
+	CodeBusy:     "this service " + shortage.Phrase,
+	CodeResolver: "this service's own resolver does not work",
+	"ETIMEOUT":   "its name servers did not answer in time",
+	"ESERVFAIL":  "its name servers or its DNSSEC signatures failed (SERVFAIL)",
+}
+
 // Reason puts a LookupError in words that follow "could not be looked up: ".
 func (e *LookupError) Reason() string {
-	switch e.Code {
-	case CodeBound:
-		return "the records lead to more lookups than one run makes"
-	case CodeLong:
-		return "the answers are larger than this service reads"
-	case CodeName:
-		return "it is not a name in the public DNS"
-	case CodeBusy:
-		return "this service " + shortage.Phrase
-	case CodeResolver:
-		return "this service's own resolver does not work"
-	case "ETIMEOUT":
-		return "its name servers did not answer in time"
-	case "ESERVFAIL":
-		return "its name servers or its DNSSEC signatures failed (SERVFAIL)"
-	}
-	return "the name servers failed (" + strings.TrimPrefix(e.Code, "E") + ")"
+	return cmp.Or(reasons[e.Code], "the name servers failed ("+strings.TrimPrefix(e.Code, "E")+")")
 }
 
 // Advice is a sentence on what to do about the failure. The name servers are to be repaired where they may have failed.
@@ -123,11 +119,10 @@ func (e *LookupError) Advice() string {
 
 // Failure gives the LookupError in err, or nil where the lookup told something.
 func Failure(err error) *LookupError {
-	var failure *LookupError
-	switch {
-	case err == nil, errors.Is(err, ErrNotFound):
+	if err == nil || errors.Is(err, ErrNotFound) {
 		return nil
-	case errors.As(err, &failure):
+	}
+	if failure, is := errors.AsType[*LookupError](err); is {
 		return failure
 	}
 	return &LookupError{Code: "EBADRESP"}

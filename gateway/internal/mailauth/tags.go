@@ -1,9 +1,8 @@
 package mailauth
 
 import (
+	"regexp"
 	"strings"
-
-	"diagnostics/shared/ascii"
 )
 
 // Tag is one tag=value of a tag list (RFC 6376 section 3.2). Name and value are trimmed of white space.
@@ -22,7 +21,7 @@ func ParseTags(s string) (tags Tags, broken []string) {
 		}
 		name, value, found := strings.Cut(part, "=")
 		name = strings.Trim(name, whiteSpace)
-		if !found || !isTagName(name) {
+		if !found || !tagName.MatchString(name) {
 			broken = append(broken, part)
 			continue
 		}
@@ -56,19 +55,8 @@ func (t Tags) Doubles() []string {
 	return doubles
 }
 
-// isTagName reports whether a name is a tag-name of RFC 6376: a letter, then letters, digits and underscores.
-func isTagName(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		switch {
-		case ascii.IsLetter(c):
-		case i > 0 && (ascii.IsDigit(c) || c == '_'):
-		default:
-			return false
-		}
-	}
-	return s != ""
-}
+// tagName is that of RFC 6376: a letter, then letters, digits and underscores.
+var tagName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
 // HasVersion reports whether a record is of the version: its first tag is v with this very value, and nothing or a
 // semicolon follows.
@@ -91,13 +79,9 @@ func NearVersion(record, version string) bool {
 	if startsWithVersion(record, version) {
 		return false
 	}
-	start := strings.ToLower(strings.Map(func(r rune) rune {
-		if strings.ContainsRune(whiteSpace+`"'`, r) {
-			return -1
-		}
-		return r
-	}, record))
-	return strings.HasPrefix(start, "v="+strings.ToLower(version)) || strings.HasPrefix(start, strings.ToLower(version))
+	parts := strings.FieldsFunc(record, func(r rune) bool { return strings.ContainsRune(whiteSpace+`"'`, r) })
+	start := strings.TrimPrefix(strings.ToLower(strings.Join(parts, "")), "v=")
+	return strings.HasPrefix(start, strings.ToLower(version))
 }
 
 // RecordsOf gives the TXT records that begin with a version, and those that were meant to.

@@ -25,7 +25,6 @@ func cut(text string) ([]entry, error) {
 			body.Reset()
 		}
 	}
-	seen := map[string]bool{}
 	for line := range strings.Lines(text) {
 		below, indented := strings.CutPrefix(line, level)
 		blank := strings.TrimSpace(line) == ""
@@ -40,10 +39,9 @@ func cut(text string) ([]entry, error) {
 			if err != nil {
 				return nil, err
 			}
-			if seen[e.key] {
+			if _, seen := find(entries, e.key); seen {
 				return nil, fmt.Errorf("the key %s stands twice", e.key)
 			}
-			seen[e.key] = true
 			end()
 			entries = append(entries, e)
 		}

@@ -134,16 +134,11 @@ func joinSchemas(text string, tools []description) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	taken := make(map[string]bool)
-	for _, schema := range all {
-		taken[schema.key] = true
-	}
 	for _, d := range tools {
 		for _, schema := range d.schemas {
-			if taken[schema.key] {
+			if _, taken := find(all, schema.key); taken {
 				return "", fmt.Errorf("%s: there is a schema %s elsewhere already", File(d.slug), schema.key)
 			}
-			taken[schema.key] = true
 			all = append(all, schema)
 		}
 	}

@@ -2,6 +2,7 @@
 package text
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -37,20 +38,12 @@ func Clean(s string, limit int) string {
 // Show gives somebody's own text for a sentence: at most limit characters, with an ellipsis where there were more; on
 // one line, and without characters that are invisible or turn the reading order around.
 func Show(s string, limit int) string {
-	var b strings.Builder
-	n := 0
-	for _, r := range s {
+	return strings.TrimSpace(Marked(strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
-			continue
+			return -1
 		}
-		if n == limit {
-			b.WriteRune('…')
-			break
-		}
-		b.WriteRune(r)
-		n++
-	}
-	return strings.TrimSpace(b.String())
+		return r
+	}, s), limit))
 }
 
 // Marked is Show with a mark in the place of what cannot be shown, for text of others that matters as it stands.
@@ -68,4 +61,33 @@ func Marked(s string, limit int) string {
 		n++
 	}
 	return b.String()
+}
+
+// Listed joins words as a sentence does: "a, b and c".
+func Listed(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
+// ListedUpTo lists at most so many things by their names: "a, b and 3 more".
+func ListedUpTo[T any](most int, things []T, name func(T) string) string {
+	var words []string
+	for _, thing := range things[:min(len(things), most)] {
+		words = append(words, name(thing))
+	}
+	if more := len(things) - len(words); more > 0 {
+		words = append(words, fmt.Sprintf("%d more", more))
+	}
+	return Listed(words)
+}
+
+// Number gives the word that goes with a number: 1 answers, 2 answer.
+func Number(n int, one, several string) string {
+	if n == 1 {
+		return one
+	}
+	return several
 }

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 
 	"diagnostics/gateway/internal/mailauth"
@@ -40,32 +41,27 @@ const ed25519Octets = 32
 
 // Read judges the TXT records of a selector. Records that hold no key of any kind are counted as none.
 func Read(txt []string) Report {
-	var r reader
-	var keys []string
-	for _, record := range txt {
-		if isKey(record) {
-			keys = append(keys, record)
-		}
-	}
+	var r Report
+	keys := slices.DeleteFunc(slices.Clone(txt), func(record string) bool { return !isKey(record) })
 	switch {
 	case len(keys) > 1:
-		r.report.Found = true
+		r.Found = true
 		r.add(mailauth.Fail, "DKIM_SEVERAL_RECORDS", "RFC 6376 section 3.6.2.2",
 			"The selector has %d key records, and which one is used is undefined. Keep one.", len(keys))
-		return r.report
+		return r
 	case len(keys) == 0 && len(txt) > 0:
 		r.add(mailauth.Warn, "DKIM_NOT_A_KEY", sectionKey,
 			"The selector has a TXT record that is not a DKIM key: %q. Publish v=DKIM1; p=… there.", mailauth.Show(txt[0]))
-		return r.report
+		return r
 	case len(keys) == 0:
-		return r.report
+		return r
 	case len(txt) > 1:
 		r.add(mailauth.Warn, "DKIM_EXTRA_RECORDS", "RFC 6376 section 3.6.2.2",
 			"The selector has other TXT records besides the key, and which one is used is undefined. Remove them.")
 	}
-	r.report.Found, r.report.Record = true, keys[0]
+	r.Found, r.Record = true, keys[0]
 	r.read(keys[0])
-	return r.report
+	return r
 }
 
 // isKey reports whether a TXT record was meant to be a key: it says that it is DKIM, or it has a p tag.
@@ -78,18 +74,16 @@ func isKey(record string) bool {
 	return ok
 }
 
-type reader struct{ report Report }
-
-func (r *reader) add(severity mailauth.Severity, code, reference, format string, args ...any) {
-	r.report.Issues.Add(severity, code, reference, fmt.Sprintf(format, args...))
+func (r *Report) add(severity mailauth.Severity, code, reference, format string, args ...any) {
+	r.Issues.Add(severity, code, reference, fmt.Sprintf(format, args...))
 }
 
-func (r *reader) read(record string) {
+func (r *Report) read(record string) {
 	tags, broken := mailauth.ParseTags(record)
 	r.syntax(record, tags, broken)
-	r.report.KeyType = "rsa"
+	r.KeyType = "rsa"
 	if k, ok := tags.Get("k"); ok {
-		r.report.KeyType = mailauth.Show(k)
+		r.KeyType = mailauth.Show(k)
 	}
 	r.usage(tags)
 	p, ok := tags.Get("p")
@@ -98,7 +92,7 @@ func (r *reader) read(record string) {
 		r.add(mailauth.Fail, "DKIM_KEY_ABSENT", sectionKey,
 			"The record has no p tag and therefore no key. Add p= with the public key.")
 	case strip(p) == "":
-		r.report.Revoked = true
+		r.Revoked = true
 		r.add(mailauth.Fail, "DKIM_KEY_REVOKED", sectionKey,
 			"The p tag is empty: the key was revoked, and signatures with this selector fail. Sign with another selector.")
 	default:
@@ -106,7 +100,7 @@ func (r *reader) read(record string) {
 	}
 }
 
-func (r *reader) syntax(record string, tags mailauth.Tags, broken []string) {
+func (r *Report) syntax(record string, tags mailauth.Tags, broken []string) {
 	if version, ok := tags.Get("v"); ok && (version != "DKIM1" || tags[0].Name != "v") {
 		r.add(mailauth.Fail, "DKIM_VERSION", sectionKey,
 			"If a record has a v tag, it must come first and say DKIM1. Correct it.")
@@ -126,7 +120,7 @@ func (r *reader) syntax(record string, tags mailauth.Tags, broken []string) {
 }
 
 // usage reads the tags that say what the key may be used for.
-func (r *reader) usage(tags mailauth.Tags) {
+func (r *Report) usage(tags mailauth.Tags) {
 	if h, ok := tags.Get("h"); ok && !listed(h, "sha256") {
 		r.add(mailauth.Fail, "DKIM_HASH", "RFC 8301 section 3.1",
 			"The h tag does not allow sha256, the only hash that may still be used. Add it, or remove the tag.")
@@ -160,15 +154,10 @@ func listed(list, value string) bool {
 
 // strip takes out the folding white space that may stand anywhere in a value.
 func strip(s string) string {
-	return strings.Map(func(c rune) rune {
-		if strings.ContainsRune(" \t\r\n", c) {
-			return -1
-		}
-		return c
-	}, s)
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" \t\r\n", r) }), "")
 }
 
-func (r *reader) key(p string) {
+func (r *Report) key(p string) {
 	octets, err := base64.StdEncoding.DecodeString(p)
 	if err != nil {
 		octets, err = base64.RawStdEncoding.DecodeString(p)
@@ -178,19 +167,19 @@ func (r *reader) key(p string) {
 			"The p tag is not valid base64, so no signature verifies. Copy the whole public key again.")
 		return
 	}
-	switch strings.ToLower(r.report.KeyType) {
+	switch strings.ToLower(r.KeyType) {
 	case "rsa":
 		r.rsa(octets)
 	case "ed25519":
 		r.ed25519(octets)
 	default:
 		r.add(mailauth.Fail, "DKIM_KEY_TYPE", sectionKey,
-			"The key type %s does not exist, so verifiers ignore the key. Use rsa or ed25519.", r.report.KeyType)
+			"The key type %s does not exist, so verifiers ignore the key. Use rsa or ed25519.", r.KeyType)
 	}
 }
 
 // rsa reads a SubjectPublicKeyInfo, or the bare RSAPublicKey that RFC 6376 names and hardly anybody publishes.
-func (r *reader) rsa(der []byte) {
+func (r *Report) rsa(der []byte) {
 	key, problem := parseRSA(der)
 	if problem != "" {
 		r.add(mailauth.Fail, "DKIM_KEY_INVALID", sectionKey,
@@ -198,7 +187,7 @@ func (r *reader) rsa(der []byte) {
 		return
 	}
 	bits := key.N.BitLen()
-	r.report.KeyBits = bits
+	r.KeyBits = bits
 	switch {
 	case bits < minBits:
 		r.add(mailauth.Fail, "DKIM_KEY_TOO_SHORT", "RFC 8301 section 3.2",
@@ -226,13 +215,13 @@ func parseRSA(der []byte) (*rsa.PublicKey, string) {
 	return key, ""
 }
 
-func (r *reader) ed25519(octets []byte) {
+func (r *Report) ed25519(octets []byte) {
 	if len(octets) != ed25519Octets {
 		r.add(mailauth.Fail, "DKIM_KEY_INVALID", "RFC 8463 section 4.2",
 			"An Ed25519 key is 32 octets in base64, without any wrapping; this one has %d. Publish the bare key.", len(octets))
 		return
 	}
-	r.report.KeyBits = 8 * ed25519Octets
+	r.KeyBits = 8 * ed25519Octets
 	r.add(mailauth.Info, "DKIM_ED25519", "RFC 8463 section 5",
 		"Not every receiver verifies Ed25519. Sign with an RSA key at another selector too.")
 }

@@ -2,6 +2,7 @@ package dmarc
 
 import (
 	"fmt"
+	"slices"
 
 	"diagnostics/gateway/internal/mailauth"
 )
@@ -106,11 +107,8 @@ func (c *check) inherited() bool { return c.report.FoundAt != c.domain }
 func (c *check) tested(record, whom string, policies []Policy) {
 	steps := ""
 	for _, p := range []Policy{Reject, Quarantine} {
-		for _, has := range policies {
-			if has == p {
-				steps += fmt.Sprintf(", %s instead of %s", p.milder(), p)
-				break
-			}
+		if slices.Contains(policies, p) {
+			steps += fmt.Sprintf(", %s instead of %s", p.milder(), p)
 		}
 	}
 	if steps == "" {

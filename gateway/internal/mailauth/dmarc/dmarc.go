@@ -113,8 +113,7 @@ func ask(ctx context.Context, dns Resolver, domain string) step {
 	txt, err := dns.TXT(ctx, "_dmarc."+domain)
 	s.failure, s.txt = mailauth.Failure(err), txt
 	records := slices.DeleteFunc(slices.Clone(txt), func(t string) bool { return !IsRecord(t) })
-	s.several = len(records) > 1
-	if len(records) == 1 {
+	if s.several = len(records) > 1; len(records) == 1 {
 		record, issues := Parse(records[0])
 		s.record, s.issues = &record, issues
 	}
@@ -177,8 +176,7 @@ func (c *check) unknown() int {
 // somebody published several, that is what is wrong.
 func (c *check) inherit(organizational string) {
 	for _, s := range c.steps[1:] {
-		isSuffix := s.record != nil && s.record.PSD == "y"
-		if s.record != nil && (s.domain == organizational || isSuffix) {
+		if s.record != nil && (s.domain == organizational || s.record.PSD == "y") {
 			c.report.Organizational = organizational
 			c.take(s)
 			return
@@ -259,16 +257,22 @@ func (c *check) take(s step) {
 	}
 }
 
+// listedDomain is the organizational domain by the public suffix list, the domain itself where that has none for it.
+func listedDomain(domain string) string {
+	listed, err := publicsuffix.EffectiveTLDPlusOne(domain)
+	if err != nil {
+		return domain
+	}
+	return listed
+}
+
 // compare tells where a receiver that takes the organizational domain from the public suffix list (RFC 7489 section
 // 3.2) comes to another record.
 func (c *check) compare() {
 	if c.report.Record == nil || c.report.Organizational == "" {
 		return
 	}
-	old, err := publicsuffix.EffectiveTLDPlusOne(c.domain)
-	if err != nil {
-		old = c.domain
-	}
+	old := listedDomain(c.domain)
 	switch {
 	case c.report.FoundAt == c.domain && c.report.Organizational != old:
 		c.add(mailauth.Info, "DMARC_RFC7489_ALIGNMENT", "RFC 7489 section 3.2",

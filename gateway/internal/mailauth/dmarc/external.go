@@ -7,8 +7,6 @@ import (
 	"diagnostics/gateway/internal/mailauth"
 	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/parallel"
-
-	"golang.org/x/net/publicsuffix"
 )
 
 // maxExternal bounds how many other domains are asked whether they take reports.
@@ -40,10 +38,7 @@ func (c *check) externalHosts() []string {
 	home := c.report.Organizational
 	if home == "" {
 		// The walk did not get to the end. What the public suffix list says is better than to take the domain for all.
-		var err error
-		if home, err = publicsuffix.EffectiveTLDPlusOne(c.report.FoundAt); err != nil {
-			home = c.report.FoundAt
-		}
+		home = listedDomain(c.report.FoundAt)
 	}
 	var hosts []string
 	for _, uri := range slices.Concat(c.report.Record.Aggregate, c.report.Record.Failure) {

@@ -3,6 +3,7 @@ package dmarc
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"diagnostics/gateway/internal/mailauth"
@@ -26,15 +27,7 @@ func (p Policy) milder() Policy {
 	return None
 }
 
-func (p Policy) rank() int {
-	switch p {
-	case Reject:
-		return 2
-	case Quarantine:
-		return 1
-	}
-	return 0
-}
+func (p Policy) rank() int { return slices.Index([]Policy{None, Quarantine, Reject}, p) }
 
 const version = "DMARC1"
 

@@ -1,6 +1,7 @@
 package spf
 
 import (
+	"slices"
 	"strings"
 
 	"diagnostics/gateway/internal/mailauth"
@@ -77,19 +78,14 @@ func (w *walk) judgeTerm(v *visit, t Term) {
 	}
 }
 
-// broad is the shortest prefix of a network that one sender may plausibly own.
-func broad(t Term) int {
-	if t.Kind == IP4 {
-		return 8
-	}
-	return 16
-}
+// broad are the shortest prefixes of networks that one sender may plausibly own.
+var broad = map[Kind]int{IP4: 8, IP6: 16}
 
 func (w *walk) judgeNetwork(v *visit, t Term) {
 	switch {
 	case t.Prefix.Bits() == 0:
 		w.matchesAll(v, t)
-	case t.Prefix.Bits() < broad(t) && t.Qualifier == '+' && v.passing:
+	case t.Prefix.Bits() < broad[t.Kind] && t.Qualifier == '+' && v.passing:
 		w.add(mailauth.Warn, "SPF_NETWORK_BROAD", "RFC 7208 section 10.1.1",
 			"The term %s lets a large part of the internet send mail. Name only the networks that need to.", w.name(v, t))
 	case !netpolicy.Judge(t.Prefix.Addr()).Public:
@@ -100,36 +96,26 @@ func (w *walk) judgeNetwork(v *visit, t Term) {
 
 // matchesAll is a term that every sender matches.
 func (w *walk) matchesAll(v *visit, t Term) {
-	if t.Qualifier != '+' || !v.passing {
-		return
+	if t.Qualifier == '+' && v.passing {
+		w.add(mailauth.Fail, "SPF_ALLOWS_ALL", "RFC 7208 section 5.1",
+			"The term %s lets anybody send mail as this domain. Name the senders instead.", w.name(v, t))
 	}
-	w.add(mailauth.Fail, "SPF_ALLOWS_ALL", "RFC 7208 section 5.1",
-		"The term %s lets anybody send mail as this domain. Name the senders instead.", w.name(v, t))
 }
 
 // judgeOrder looks at "all" and what stands around it.
 func (w *walk) judgeOrder(v *visit, terms []Term) {
-	all, behind := false, ""
-	redirect := false
-	for _, t := range terms {
-		if all && !t.Kind.Modifier() && behind == "" {
-			behind = t.Text
-		}
-		if t.Problem != "" {
-			continue
-		}
-		if t.Kind == All && !all {
-			all = true
-			w.matchesAll(v, t)
-		}
-		redirect = redirect || t.Kind == Redirect
+	all := slices.IndexFunc(terms, Term.all)
+	if all < 0 {
+		return
 	}
-	if behind != "" {
+	w.matchesAll(v, terms[all])
+	rest := terms[all+1:]
+	if i := slices.IndexFunc(rest, func(t Term) bool { return !t.Kind.Modifier() }); i >= 0 {
 		w.add(mailauth.Warn, "SPF_TERMS_AFTER_ALL", "RFC 7208 section 5.1",
 			"In the SPF record of %s the term %s comes after all and is never reached. Move it to the front or remove it.",
-			mailauth.Show(v.domain), mailauth.Show(behind))
+			mailauth.Show(v.domain), mailauth.Show(rest[i].Text))
 	}
-	if all && redirect {
+	if slices.ContainsFunc(terms, func(t Term) bool { return t.Kind == Redirect && t.Problem == "" }) {
 		w.add(mailauth.Warn, "SPF_REDIRECT_IGNORED", "RFC 7208 section 6.1",
 			"The SPF record of %s has both all and redirect, so redirect is ignored. Remove one.", mailauth.Show(v.domain))
 	}
@@ -137,10 +123,10 @@ func (w *walk) judgeOrder(v *visit, terms []Term) {
 
 // judgeEnd tells of a record that ends in nothing: no all, no redirect, and no all that was misspelt.
 func (w *walk) judgeEnd(v *visit, terms []Term) {
-	for _, t := range terms {
-		if t.Kind == Redirect || t.Kind == All || t.Problem != "" && strings.HasPrefix(t.Name, "all") {
-			return
-		}
+	if slices.ContainsFunc(terms, func(t Term) bool {
+		return t.Kind == Redirect || t.Kind == All || t.Problem != "" && strings.HasPrefix(t.Name, "all")
+	}) {
+		return
 	}
 	w.report.NoAllAt = v.domain
 	w.add(mailauth.Warn, "SPF_NO_ALL", "RFC 7208 section 4.7", "The SPF record of %s does not say what to do with "+
@@ -155,39 +141,34 @@ func (w *walk) conclude() {
 			"The record ends in ?all, which says nothing about other senders. Use -all or ~all.")
 	}
 	if tree.Lookups > MaxLookups {
+		atLeast := ""
+		if w.report.cut {
+			atLeast = "at least "
+		}
 		w.add(mailauth.Fail, "SPF_TOO_MANY_LOOKUPS", "RFC 7208 section 4.6.4",
 			"The record needs %s%d lookups, and receivers make at most 10. Remove includes that are no longer used, or "+
-				"replace a and mx with ip4 and ip6.", atLeast(w.cut), tree.Lookups)
+				"replace a and mx with ip4 and ip6.", atLeast, tree.Lookups)
 	}
 	if tree.VoidLookups > MaxVoidLookups {
 		w.add(mailauth.Fail, "SPF_TOO_MANY_VOID_LOOKUPS", "RFC 7208 section 4.6.4",
 			"%d of the lookups find nothing, and receivers allow at most 2. Remove the terms whose names do not exist.",
 			tree.VoidLookups)
 	}
-	if w.cut && !w.report.Issues.Has(mailauth.Fail) {
+	if w.report.cut && !w.report.Issues.Has(mailauth.Fail) {
 		w.report.Failed = true
 		w.add(mailauth.Warn, "SPF_NOT_FINISHED", "RFC 7208 section 11.1",
 			"The record leads to more lookups than one run makes, so part of it was not checked. Simplify it.")
 	}
 }
 
-func atLeast(cut bool) string {
-	if cut {
-		return "at least "
-	}
-	return ""
-}
+func (t Term) all() bool { return t.Kind == All && t.Problem == "" }
 
 // allOf gives the first "all" of a record, nil without one.
 func allOf(terms []Term) *Term {
-	for i, t := range terms {
-		if t.Kind == All && t.Problem == "" {
-			return &terms[i]
-		}
+	if i := slices.IndexFunc(terms, Term.all); i >= 0 {
+		return &terms[i]
 	}
 	return nil
 }
 
-func (w *walk) name(v *visit, t Term) string {
-	return show(&visit{parent: v, term: t})
-}
+func (w *walk) name(v *visit, t Term) string { return show(&visit{parent: v, term: t}) }

@@ -1,6 +1,7 @@
 package spf
 
 import (
+	"regexp"
 	"strings"
 
 	"diagnostics/shared/ascii"
@@ -86,7 +87,7 @@ func checkDomainSpec(s string) (macros bool, problem string) {
 	}
 	trimmed := strings.TrimSuffix(s, ".")
 	dot := strings.LastIndexByte(trimmed, '.')
-	if dot < 0 || !isTopLabel(trimmed[dot+1:]) {
+	if dot < 0 || !topLabel.MatchString(trimmed[dot+1:]) || ascii.AllDigits(trimmed[dot+1:]) {
 		return macros, "does not end in a domain name"
 	}
 	return macros, ""
@@ -106,19 +107,5 @@ func endsInMacro(s string) bool {
 	return false
 }
 
-func isTopLabel(s string) bool {
-	alpha := false
-	for i := range len(s) {
-		c := s[i]
-		switch {
-		case ascii.IsLetter(c):
-			alpha = true
-		case ascii.IsDigit(c):
-		case c == '-' && i > 0 && i < len(s)-1:
-			alpha = true // "1-2" is a top label too
-		default:
-			return false
-		}
-	}
-	return alpha
-}
+// topLabel has inner hyphens, and is not all digits: "1-2" is one too.
+var topLabel = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?$`)

@@ -144,14 +144,10 @@ func parseTerm(field string) Term {
 // equals sign comes before any colon or slash.
 func cutModifier(field string) (name, value string, ok bool) {
 	name, value, ok = strings.Cut(field, "=")
-	if !ok || name == "" || !ascii.IsLetter(name[0]) {
+	if !ok || name == "" || !ascii.IsLetter(name[0]) || strings.ContainsFunc(name, func(r rune) bool {
+		return !ascii.IsAlphanumeric(r) && r != '-' && r != '_' && r != '.'
+	}) {
 		return "", "", false
-	}
-	for i := range len(name) {
-		c := name[i]
-		if !ascii.IsAlphanumeric(c) && c != '-' && c != '_' && c != '.' {
-			return "", "", false
-		}
 	}
 	return strings.ToLower(name), value, true
 }

@@ -186,29 +186,7 @@ func (s *shortener) compose() draft {
 // runs decide on, said the terms that they have.
 func (s *shortener) composeRun(d *draft, from, to int, seen networks, said map[string]bool) networks {
 	r := run{qualifier: s.items[from].term.Qualifier}
-	var spans []span
-	count := 0
-	for i := from; i < to; i++ {
-		it := s.items[i]
-		switch {
-		case !it.literal() && (!s.rewritten[i] || it.term.Kind == PTR):
-		case it.known && it.set.in(seen):
-			if it.literal() {
-				d.covered = append(d.covered, it.term.Text)
-			}
-		case !it.known: // an address that receivers read in two ways
-			r.terms = append(r.terms, it.term.Text)
-		default:
-			spans = append(spans, it.set...)
-			count++
-		}
-	}
-	written := setOf(spans...)
-	for _, p := range written.prefixes() {
-		r.networks = append(r.networks, networkTerm(r.qualifier, p))
-	}
-	d.merged = d.merged || len(r.networks) < count
-	decided := seen.with(written)
+	decided := seen.with(s.composeNetworks(d, &r, from, to, seen))
 	for i := from; i < to; i++ {
 		it := s.items[i]
 		if it.literal() || s.rewritten[i] {
@@ -236,6 +214,33 @@ func (s *shortener) composeRun(d *draft, from, to int, seen networks, said map[s
 		d.runs = append(d.runs, r)
 	}
 	return decided
+}
+
+// composeNetworks writes those of the items down that stand there as networks, and gives the senders that these match.
+func (s *shortener) composeNetworks(d *draft, r *run, from, to int, seen networks) networks {
+	var spans []span
+	count := 0
+	for i := from; i < to; i++ {
+		it := s.items[i]
+		switch {
+		case !it.literal() && (!s.rewritten[i] || it.term.Kind == PTR):
+		case it.known && it.set.in(seen):
+			if it.literal() {
+				d.covered = append(d.covered, it.term.Text)
+			}
+		case !it.known: // an address that receivers read in two ways
+			r.terms = append(r.terms, it.term.Text)
+		default:
+			spans = append(spans, it.set...)
+			count++
+		}
+	}
+	written := setOf(spans...)
+	for _, p := range written.prefixes() {
+		r.networks = append(r.networks, networkTerm(r.qualifier, p))
+	}
+	d.merged = d.merged || len(r.networks) < count
+	return written
 }
 
 // key is the same for terms that match the same senders, whatever they make of them.
@@ -363,19 +368,12 @@ func listed(terms []string) string {
 }
 
 func networkTerm(qualifier byte, p netip.Prefix) string {
-	var b strings.Builder
-	if qualifier != '+' {
-		b.WriteByte(qualifier)
-	}
-	name := "ip4"
+	name, network := "ip4", p.String()
 	if p.Addr().Is6() {
 		name = "ip6"
 	}
-	b.WriteString(name + ":")
 	if p.IsSingleIP() {
-		b.WriteString(p.Addr().String())
-	} else {
-		b.WriteString(p.String())
+		network = p.Addr().String()
 	}
-	return b.String()
+	return strings.TrimPrefix(string(qualifier), "+") + name + ":" + network
 }

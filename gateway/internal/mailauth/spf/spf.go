@@ -88,11 +88,10 @@ type Report struct {
 
 // Check walks the SPF record of a domain. It returns when the context ends at the latest, with what was seen.
 func Check(ctx context.Context, dns Resolver, domain string) Report {
-	w := &walk{dns: dns, domain: domain, report: Report{Tree: &Node{Term: version, Domain: &domain, Children: []*Node{}}}}
-	root := &visit{node: w.report.Tree, domain: domain, passing: true, final: true}
-	w.nodes = 1
-	level := []*visit{root}
-	for len(level) > 0 {
+	tree := &Node{Term: version, Domain: &domain, Children: []*Node{}}
+	root := &visit{node: tree, domain: domain, passing: true, final: true}
+	w := &walk{dns: dns, nodes: 1, report: Report{Tree: tree, root: root}}
+	for level := []*visit{root}; len(level) > 0; {
 		w.fetch(ctx, level)
 		var next []*visit
 		for _, v := range level {
@@ -100,9 +99,8 @@ func Check(ctx context.Context, dns Resolver, domain string) Report {
 		}
 		level = next
 	}
-	sum(w.report.Tree)
+	sum(tree)
 	w.conclude()
-	w.report.root, w.report.cut = root, w.cut
 	return w.report
 }
 

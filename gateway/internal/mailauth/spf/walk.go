@@ -3,6 +3,7 @@ package spf
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"diagnostics/gateway/internal/mailauth"
@@ -11,14 +12,10 @@ import (
 
 // walk is the state of one Check.
 type walk struct {
-	dns Resolver
-	// domain is the one whose record is walked.
-	domain   string
+	dns      Resolver
 	report   Report
 	followed int
 	nodes    int
-	// cut tells that a bound of our own ended the walk somewhere.
-	cut bool
 }
 
 // visit is a term that leads to a lookup. The root has no term.
@@ -120,7 +117,7 @@ func (w *walk) read(v *visit) []*visit {
 func (w *walk) failed(v *visit, failure *mailauth.LookupError) {
 	v.node.fail(failure.Reason())
 	if failure.Code == mailauth.CodeBound {
-		w.cut = true
+		w.report.cut = true
 		return
 	}
 	w.report.Failed = true
@@ -134,12 +131,7 @@ func (w *walk) failed(v *visit, failure *mailauth.LookupError) {
 
 // readRecords picks the SPF record out of the TXT records.
 func (w *walk) readRecords(v *visit) []*visit {
-	var records []string
-	for _, txt := range v.txt {
-		if IsRecord(txt) {
-			records = append(records, txt)
-		}
-	}
+	records := slices.DeleteFunc(slices.Clone(v.txt), func(txt string) bool { return !IsRecord(txt) })
 	switch len(records) {
 	case 0:
 		w.noRecord(v)
@@ -179,9 +171,8 @@ func (w *walk) noRecord(v *visit) {
 	for _, txt := range v.txt {
 		if IsNear(txt) {
 			w.add(mailauth.Fail, "SPF_VERSION", "RFC 7208 section 4.5",
-				"%s has a TXT record that is not recognized as SPF: %q. It must begin with v=spf1 and a "+
-					"space.", mailauth.Show(v.domain),
-				mailauth.Show(txt))
+				"%s has a TXT record that is not recognized as SPF: %q. It must begin with v=spf1 and a space.",
+				mailauth.Show(v.domain), mailauth.Show(txt))
 		}
 	}
 	v.node.fail("no SPF record")
@@ -213,7 +204,7 @@ func (w *walk) readTerms(v *visit, record string) []*visit {
 	past := false
 	for _, t := range terms {
 		if w.nodes >= maxNodes {
-			w.cut, v.node.Truncated = true, true
+			w.report.cut, v.node.Truncated = true, true
 			break
 		}
 		w.nodes++
@@ -261,7 +252,7 @@ func (w *walk) follow(v *visit, t Term, node *Node) *visit {
 	domain := v.domain
 	if t.Spec != "" {
 		var known bool
-		if domain, known = expand(t.Spec, names{current: v.domain, sender: w.domain}); !known {
+		if domain, known = expand(t.Spec, names{current: v.domain, sender: v.sender()}); !known {
 			w.add(mailauth.Info, "SPF_MACRO_NOT_FOLLOWED", "RFC 7208 section 7",
 				"What the term %s looks up is different for each mail, so it was not followed. It counts as one lookup.",
 				w.name(v, t))
@@ -276,7 +267,7 @@ func (w *walk) follow(v *visit, t Term, node *Node) *visit {
 
 // aim sets the name that a visit looks up, or says why there is none.
 func (w *walk) aim(v *visit, domain string) *visit {
-	name := strings.ToLower(strings.TrimSuffix(domain, "."))
+	name := canonical(domain)
 	v.domain = name
 	v.node.Domain = &name
 	switch {
@@ -294,9 +285,8 @@ func (w *walk) aim(v *visit, domain string) *visit {
 	for up := v.parent; up != nil; up = up.parent {
 		if up.record() && up.domain == name {
 			v.node.fail("a loop")
-			w.add(mailauth.Fail, "SPF_LOOP", "RFC 7208 section 4.6.4", "The term %s leads back to %s in an endless loop. "+
-				"Remove it.",
-				show(v), mailauth.Show(name))
+			w.add(mailauth.Fail, "SPF_LOOP", "RFC 7208 section 4.6.4",
+				"The term %s leads back to %s in an endless loop. Remove it.", show(v), mailauth.Show(name))
 			return nil
 		}
 	}

@@ -120,8 +120,7 @@ func describeAnswer(a *dnsclient.Answer, show func(netip.AddrPort) *string) answ
 		Truncated:      a.Cut,
 	}
 	if len(a.Records) > 0 {
-		ttl := a.TTL
-		detail.TTL = &ttl
+		detail.TTL = new(a.TTL)
 	}
 	if a.Resolver.IsValid() {
 		detail.Resolver = show(a.Resolver)
@@ -134,9 +133,8 @@ func rcodeName(rcode int) *string {
 	if rcode < 0 {
 		return nil
 	}
-	name, ok := dns.RcodeToString[rcode]
-	if !ok {
-		name = fmt.Sprintf("RCODE%d", rcode)
+	if name, ok := dns.RcodeToString[rcode]; ok {
+		return &name
 	}
-	return &name
+	return new(fmt.Sprintf("RCODE%d", rcode))
 }

@@ -10,7 +10,9 @@ import (
 	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/progress"
 
 	"github.com/miekg/dns"
 )
@@ -53,19 +55,16 @@ func run(ctx context.Context, client *egress.Client, name string, types []uint16
 	details := make([]answerDetail, len(types))
 	show := resolverNames(client)
 	for i, qtype := range types {
-		answer, values := &answers[i], result.Records.of(qtype)
+		answer := &answers[i]
 		if answer.Busy != nil {
 			return Result{}, answer.Busy
 		}
 		details[i] = describeAnswer(answer, show)
 		*result.Details.of(qtype) = &details[i]
-		values.open()
+		result.Records.take(qtype, answer)
 		if answer.Code != "" {
 			result.Errors[dns.TypeToString[qtype]] = answer.Code
-			continue
 		}
-		result.Records.add(answer.Records)
-		values.sort()
 	}
 	result.bound(types, answers)
 	return result, nil
@@ -89,4 +88,20 @@ func ask(ctx context.Context, client *dnsclient.Client, name string, types []uin
 	}
 	queries.Wait()
 	return answers
+}
+
+// typeStep is what was answered for one type, while others are awaited.
+type typeStep struct {
+	Type    string    `json:"type"`
+	Records recordSet `json:"records"`
+	Error   *string   `json:"error"`
+}
+
+func report(ctx context.Context, qtype uint16, answer *dnsclient.Answer) {
+	if progress.Of(ctx) == nil || answer.Busy != nil || ctx.Err() != nil {
+		return
+	}
+	step := typeStep{Type: dns.TypeToString[qtype], Error: format.TextOrNull(answer.Code)}
+	step.Records.take(qtype, answer)
+	progress.Report(ctx, "type", step.Type, step)
 }

@@ -2,8 +2,10 @@ package dnslookup
 
 import (
 	"net/netip"
+	"strings"
 
 	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/text"
 
 	"github.com/miekg/dns"
 )
@@ -100,6 +102,16 @@ type soaRecord struct {
 	MinTTL     uint32 `json:"minttl"`
 }
 
+// take lists the records of an answer to the question for a type in one order; the list is empty where it is a failure.
+func (r *recordSet) take(qtype uint16, answer *dnsclient.Answer) {
+	values := r.of(qtype)
+	values.open()
+	if answer.Code == "" {
+		r.add(answer.Records)
+		values.sort()
+	}
+}
+
 // add files records under their types.
 func (r *recordSet) add(records []dns.RR) {
 	for _, record := range records {
@@ -141,28 +153,32 @@ func (r *recordSet) add(records []dns.RR) {
 func (r *recordSet) addValue(record dns.RR) {
 	switch rr := record.(type) {
 	case *dns.CAA:
-		r.CAA = append(r.CAA, newCAA(rr))
+		r.CAA = append(r.CAA, caaRecord{present(rr), rr.Flag, unescaped(rr.Tag), text.Decode(rr.Value)})
 	case *dns.SRV:
-		r.SRV = append(r.SRV, newSRV(rr))
+		r.SRV = append(r.SRV, srvRecord{present(rr), rr.Priority, rr.Weight, rr.Port, dnsclient.TrimRoot(rr.Target)})
 	case *dns.HTTPS:
 		r.HTTPS = append(r.HTTPS, newService(&rr.SVCB))
 	case *dns.SVCB:
 		r.SVCB = append(r.SVCB, newService(rr))
 	case *dns.DS:
-		r.DS = append(r.DS, newDS(rr))
+		r.DS = append(r.DS, dsRecord{present(rr), rr.KeyTag, rr.Algorithm, rr.DigestType, strings.ToLower(rr.Digest)})
 	case *dns.DNSKEY:
-		r.DNSKEY = append(r.DNSKEY, newDNSKEY(rr))
+		r.DNSKEY = append(r.DNSKEY, dnskeyRecord{
+			present(rr), rr.Flags, rr.Protocol, rr.Algorithm, rr.PublicKey, dnsclient.KeyTag(rr),
+		})
 	case *dns.TLSA:
-		r.TLSA = append(r.TLSA, newTLSA(rr))
+		r.TLSA = append(r.TLSA, tlsaRecord{
+			present(rr), rr.Usage, rr.Selector, rr.MatchingType, strings.ToLower(rr.Certificate),
+		})
 	case *dns.NAPTR:
 		r.NAPTR = append(r.NAPTR, newNAPTR(rr))
 	case *dns.SSHFP:
-		r.SSHFP = append(r.SSHFP, newSSHFP(rr))
+		r.SSHFP = append(r.SSHFP, sshfpRecord{present(rr), rr.Algorithm, rr.Type, strings.ToLower(rr.FingerPrint)})
 	case *dns.URI:
-		r.URI = append(r.URI, newURI(rr))
+		r.URI = append(r.URI, uriRecord{present(rr), rr.Priority, rr.Weight, text.Decode(rr.Target)})
 	case *dns.LOC:
 		r.LOC = append(r.LOC, locRecord{present(rr)})
 	case *dns.HINFO:
-		r.HINFO = append(r.HINFO, newHINFO(rr))
+		r.HINFO = append(r.HINFO, hinfoRecord{present(rr), unescaped(rr.Cpu), unescaped(rr.Os)})
 	}
 }

@@ -1,12 +1,15 @@
 package dnslookup
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 
+	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/shared/netpolicy"
 
 	"github.com/miekg/dns"
 )
@@ -40,6 +43,21 @@ func parse(in tool.Input) (query, error) {
 		return query{}, err
 	}
 	return query{Domain: name, types: types}, nil
+}
+
+// parseName takes a public domain name. Who types an address is told the name that its records stand at.
+func parseName(typed string) (target.Domain, error) {
+	name, err := target.ParseDomain(typed, true)
+	address, failed := netip.ParseAddr(typed)
+	if err == nil || failed != nil || !netpolicy.Judge(address).Public {
+		return name, err
+	}
+	reverse, failed := dns.ReverseAddr(address.String())
+	if failed != nil {
+		return name, err
+	}
+	return name, fault.Newf(fault.Invalid, "%s is an IP address. Enter a public domain name, such as example.com; the "+
+		"records of this address are under %s.", address, strings.ToLower(dnsclient.TrimRoot(reverse)))
 }
 
 // parseTypes reads the option "types": names of types in any case with commas between them, or "all" by itself. Blanks

@@ -1,8 +1,6 @@
 package dnslookup
 
 import (
-	"strings"
-
 	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/text"
@@ -42,12 +40,6 @@ type caaRecord struct {
 	Value string `json:"value"`
 }
 
-func newCAA(rr *dns.CAA) caaRecord {
-	return caaRecord{
-		presented: present(rr), Flags: rr.Flag, Tag: unescaped(rr.Tag), Value: text.Decode(rr.Value),
-	}
-}
-
 func (r *caaRecord) shorten(cut *bool) { r.shortenWith(&r.Value, cut) }
 
 // srvRecord is where a service is (RFC 2782); Target is empty where it is offered nowhere.
@@ -57,10 +49,6 @@ type srvRecord struct {
 	Weight   uint16 `json:"weight"`
 	Port     uint16 `json:"port"`
 	Target   string `json:"target"`
-}
-
-func newSRV(rr *dns.SRV) srvRecord {
-	return srvRecord{present(rr), rr.Priority, rr.Weight, rr.Port, dnsclient.TrimRoot(rr.Target)}
 }
 
 func (r srvRecord) rank() uint32 { return ranked(r.Priority, r.Weight) }
@@ -113,10 +101,6 @@ type dsRecord struct {
 	Digest     string `json:"digest"`
 }
 
-func newDS(rr *dns.DS) dsRecord {
-	return dsRecord{present(rr), rr.KeyTag, rr.Algorithm, rr.DigestType, strings.ToLower(rr.Digest)}
-}
-
 func (r *dsRecord) shorten(cut *bool) { r.shortenWith(&r.Digest, cut) }
 
 // dnskeyRecord is a key that a zone is signed with (RFC 4034 section 2); PublicKey is base64.
@@ -129,10 +113,6 @@ type dnskeyRecord struct {
 	KeyTag    uint16 `json:"keyTag"`
 }
 
-func newDNSKEY(rr *dns.DNSKEY) dnskeyRecord {
-	return dnskeyRecord{present(rr), rr.Flags, rr.Protocol, rr.Algorithm, rr.PublicKey, dnsclient.KeyTag(rr)}
-}
-
 func (r *dnskeyRecord) shorten(cut *bool) { r.shortenWith(&r.PublicKey, cut) }
 
 // tlsaRecord is a certificate, key or digest that a server's TLS is held to (RFC 6698).
@@ -142,10 +122,6 @@ type tlsaRecord struct {
 	Selector uint8  `json:"selector"`
 	Matching uint8  `json:"matching"`
 	Data     string `json:"data"`
-}
-
-func newTLSA(rr *dns.TLSA) tlsaRecord {
-	return tlsaRecord{present(rr), rr.Usage, rr.Selector, rr.MatchingType, strings.ToLower(rr.Certificate)}
 }
 
 func (r *tlsaRecord) shorten(cut *bool) { r.shortenWith(&r.Data, cut) }
@@ -178,10 +154,6 @@ type sshfpRecord struct {
 	Fingerprint string `json:"fingerprint"`
 }
 
-func newSSHFP(rr *dns.SSHFP) sshfpRecord {
-	return sshfpRecord{present(rr), rr.Algorithm, rr.Type, strings.ToLower(rr.FingerPrint)}
-}
-
 func (r *sshfpRecord) shorten(cut *bool) { r.shortenWith(&r.Fingerprint, cut) }
 
 // uriRecord is the URI of a service (RFC 7553).
@@ -190,10 +162,6 @@ type uriRecord struct {
 	Priority uint16 `json:"priority"`
 	Weight   uint16 `json:"weight"`
 	Target   string `json:"target"`
-}
-
-func newURI(rr *dns.URI) uriRecord {
-	return uriRecord{present(rr), rr.Priority, rr.Weight, text.Decode(rr.Target)}
 }
 
 func (r uriRecord) rank() uint32 { return ranked(r.Priority, r.Weight) }
@@ -208,10 +176,6 @@ type hinfoRecord struct {
 	presented
 	CPU string `json:"cpu"`
 	OS  string `json:"os"`
-}
-
-func newHINFO(rr *dns.HINFO) hinfoRecord {
-	return hinfoRecord{present(rr), unescaped(rr.Cpu), unescaped(rr.Os)}
 }
 
 func present(rr dns.RR) presented { return presented{dnsclient.Presentation(rr)} }

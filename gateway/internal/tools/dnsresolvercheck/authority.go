@@ -97,8 +97,9 @@ func summedUp(apex string, servers []serverAnswer) *authority {
 	a := &authority{Zone: apex, Values: []string{}, Servers: servers}
 	most := 0
 	for _, server := range servers {
-		if n := givenBy(servers, server); server.conclusive() && n > most {
-			most = n
+		given := which(servers, func(s serverAnswer) bool { return s.conclusive() && s.same(server) })
+		if server.conclusive() && len(given) > most {
+			most = len(given)
 			a.Values, a.Alias, a.TTL, a.Truncated = server.Values, server.Alias, server.TTL, server.Truncated
 		}
 	}
@@ -106,29 +107,12 @@ func summedUp(apex string, servers []serverAnswer) *authority {
 	return a
 }
 
-// givenBy counts the servers that gave the answer.
-func givenBy(servers []serverAnswer, answer serverAnswer) int {
-	n := 0
-	for _, server := range servers {
-		if server.conclusive() && server.same(answer) {
-			n++
-		}
-	}
-	return n
-}
-
 // answered are the servers that said what there is, or that there is nothing.
 func (a *authority) answered() []serverAnswer {
 	if a == nil {
 		return nil
 	}
-	var list []serverAnswer
-	for _, server := range a.Servers {
-		if server.conclusive() {
-			list = append(list, server)
-		}
-	}
-	return list
+	return which(a.Servers, serverAnswer.conclusive)
 }
 
 func (c query) askServer(ctx context.Context, client *egress.Client, apex, name string) serverAnswer {
@@ -174,16 +158,17 @@ var (
 // notReached is a server that was not asked. Its address is not told: it may be a private one.
 func notReached(name string, err error) serverAnswer {
 	reason := "Its address could not be found."
-	var known *fault.Error
-	switch {
-	case fault.Is(err, fault.Refused):
-		reason = "Its address is not public, or this service may not query it."
-	case fault.Is(err, fault.NoAddress):
-		reason = "It has no address."
-	case fault.Is(err, fault.Busy):
-		reason = notAsked
-	case errors.As(err, &known) && (known.Kind == fault.Invalid || known.Kind == fault.Limited):
-		reason = known.Sentence
+	if known, is := errors.AsType[*fault.Error](err); is {
+		switch known.Kind {
+		case fault.Refused:
+			reason = "Its address is not public, or this service may not query it."
+		case fault.NoAddress:
+			reason = "It has no address."
+		case fault.Busy:
+			reason = notAsked
+		case fault.Invalid, fault.Limited:
+			reason = known.Sentence
+		}
 	}
 	return serverAnswer{Name: name, Outcome: outcomeError, Reason: &reason, Values: []string{}}
 }
@@ -200,8 +185,7 @@ func describeServer(apex, name string, address netip.Addr, a dnsclient.Answer) s
 	case !a.Conclusive():
 		server.ErrorCode, server.Reason = &a.Code, format.TextOrNull(serverFailures[a.Code])
 	case !a.Authoritative:
-		code := codeLame
-		server.ErrorCode, server.Reason = &code, format.TextOrNull(serverFailures[code])
+		server.ErrorCode, server.Reason = new(codeLame), format.TextOrNull(serverFailures[codeLame])
 		server.refers = refersBelow(apex, a.Authority)
 	default:
 		server.read(apex, a)
@@ -241,7 +225,8 @@ func leaving(apex string, a dnsclient.Answer) string {
 			return alias
 		}
 	}
-	if last := len(a.CNAMEChain) - 1; last >= 0 && a.Code == dnsclient.CodeNoData && soaOwner(a.Authority) == "" {
+	zone, _ := vouching(a.Authority)
+	if last := len(a.CNAMEChain) - 1; last >= 0 && a.Code == dnsclient.CodeNoData && zone == "" {
 		return a.CNAMEChain[last] // a zone below: nothing vouches for the absence
 	}
 	return ""

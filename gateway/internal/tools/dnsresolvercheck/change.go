@@ -48,10 +48,10 @@ func (c query) findChange(answers []resolverAnswer, own *authority) *change {
 // changeAmong tells a change where none of the domain's own servers answered: most resolvers agree, and what the others
 // hold is one answer, with less time left than that of anybody else.
 func changeAmong(answers []resolverAnswer) *change {
-	given := having(answers, resolverAnswer.conclusive)
+	given := which(answers, resolverAnswer.conclusive)
 	var fresh, stale []resolverAnswer
 	for _, answer := range given {
-		if same := having(given, answer.same); len(same) > len(fresh) {
+		if same := which(given, answer.same); len(same) > len(fresh) {
 			fresh = same
 		}
 	}

@@ -45,7 +45,7 @@ func (s serverAnswer) matches(answer resolverAnswer) *bool {
 
 // matching are the resolvers of whom the comparison says so.
 func matching(answers []resolverAnswer, same bool) []resolverAnswer {
-	return having(answers, func(a resolverAnswer) bool {
+	return which(answers, func(a resolverAnswer) bool {
 		return a.MatchesAuthoritative != nil && *a.MatchesAuthoritative == same
 	})
 }

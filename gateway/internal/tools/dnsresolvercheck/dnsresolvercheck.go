@@ -212,6 +212,7 @@ func (c query) look(ctx context.Context, ask func(context.Context, netip.AddrPor
 }
 
 func (r publicResolver) describe(a dnsclient.Answer) resolverAnswer {
+	_, whole := vouching(a.Authority)
 	answer := resolverAnswer{
 		ID: r.id, Name: r.name, Address: r.server.Addr().String(),
 		Outcome:        outcomeError,
@@ -226,7 +227,7 @@ func (r publicResolver) describe(a dnsclient.Answer) resolverAnswer {
 		bare:           len(a.Authority) == 0,
 		chain:          a.CNAMEChain,
 		left:           a.TTL,
-		whole:          absenceTTL(a.Authority),
+		whole:          whole,
 	}
 	switch a.Code {
 	case "":

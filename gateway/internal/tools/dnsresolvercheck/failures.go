@@ -59,7 +59,7 @@ func (a resolverAnswer) failure() string {
 }
 
 func failingFor(answers []resolverAnswer, cause string) []resolverAnswer {
-	return having(answers, func(a resolverAnswer) bool { return a.failure() == cause })
+	return which(answers, func(a resolverAnswer) bool { return a.failure() == cause })
 }
 
 // causeOf is the cause to tell of all: bad signatures before servers out of reach.
@@ -144,8 +144,8 @@ func (c query) failureSentence(cause string, failing, answers []resolverAnswer) 
 
 // validation ends a sentence on bad signatures with what those did about them that answered all the same.
 func validation(answers []resolverAnswer) string {
-	validated := having(answers, func(a resolverAnswer) bool { return a.conclusive() && a.Authenticated })
-	not := having(answers, func(a resolverAnswer) bool { return a.conclusive() && !a.Authenticated })
+	validated := which(answers, func(a resolverAnswer) bool { return a.conclusive() && a.Authenticated })
+	not := which(answers, func(a resolverAnswer) bool { return a.conclusive() && !a.Authenticated })
 	return clause(validated, "; %s gave a validated answer") + clause(not, "; %s answered without validation")
 }
 

@@ -10,43 +10,36 @@ import (
 
 // ownServers says how the resolvers' answers compare with those of the domain's own servers. It is empty where there is
 // nothing to compare: the page shows then what became of them.
-func (c query) ownServers(r Result) []string {
+func (c query) ownServers(r Result) string {
 	answered := r.Authoritative.answered()
 	switch {
 	case len(answered) == 0 && r.Changing != nil:
-		older := having(r.Resolvers, func(a resolverAnswer) bool { return slices.Contains(r.Changing.Resolvers, a.ID) })
-		return []string{fmt.Sprintf("%s may still hold the older answer, for at most %s.", listed(older),
-			r.Changing.inWords())}
-	case r.Authoritative == nil:
-		return nil
-	case r.Status == statusUnavailable:
+		older := which(r.Resolvers, func(a resolverAnswer) bool { return slices.Contains(r.Changing.Resolvers, a.ID) })
+		return fmt.Sprintf("%s may still hold the older answer, for at most %s.", listed(older), r.Changing.inWords())
+	case r.Authoritative != nil && r.Status == statusUnavailable:
 		return withoutResolvers(r)
 	case len(answered) == 0:
-		return nil
+		return ""
 	case !r.Authoritative.Agreed:
-		return []string{c.disagreement(answered)}
+		return c.disagreement(answered)
 	}
-	if sentence := c.comparison(r); sentence != "" {
-		return []string{sentence}
-	}
-	return nil
+	return c.comparison(r)
 }
 
 // withoutResolvers is what the domain's own servers add where no resolver has an answer.
-func withoutResolvers(r Result) []string {
+func withoutResolvers(r Result) string {
 	failed := func(s serverAnswer) bool { return s.ErrorCode != nil && *s.ErrorCode != dnsclient.CodeBusy }
 	switch {
 	case len(r.Authoritative.answered()) == 0 && !slices.ContainsFunc(r.Authoritative.Servers, failed):
-		return nil // this service could not ask any
+		return "" // this service could not ask any
 	case len(r.Authoritative.answered()) == 0:
-		return []string{"The domain's own servers gave this service no usable answer either."}
+		return "The domain's own servers gave this service no usable answer either."
 	case r.Failure == nil:
-		return []string{"The domain's own servers answered this service."}
+		return "The domain's own servers answered this service."
 	case *r.Failure == failureDNSSEC:
-		return []string{"The domain's own servers do answer: what needs repair is its signatures, or its DS record at " +
-			"the registry."}
+		return "The domain's own servers do answer: what needs repair is its signatures, or its DS record at the registry."
 	}
-	return []string{"The domain's own servers answered this service, so they may be reachable from some networks only."}
+	return "The domain's own servers answered this service, so they may be reachable from some networks only."
 }
 
 // disagreement names the servers that differ from the first. Servers that balance load may well give each who asks
@@ -56,14 +49,10 @@ func (c query) disagreement(servers []serverAnswer) string {
 	if c.answeredByPlace() && !slices.ContainsFunc(servers, lacks) {
 		return "The domain's own servers gave this service different answers, as load-balanced servers do."
 	}
-	var others []string
-	for _, server := range servers[1:] {
-		if !server.same(servers[0]) {
-			others = append(others, server.Name)
-		}
-	}
-	return fmt.Sprintf("The domain's own servers do not have the same %s records: %s %s from %s.", c.recordType,
-		text.Listed(others), text.Number(len(others), "differs", "differ"), servers[0].Name)
+	others := which(servers[1:], func(s serverAnswer) bool { return !s.same(servers[0]) })
+	names := text.ListedUpTo(len(others), others, func(s serverAnswer) string { return s.Name })
+	return fmt.Sprintf("The domain's own servers do not have the same %s records: %s %s from %s.", c.recordType, names,
+		text.Number(len(others), "differs", "differ"), servers[0].Name)
 }
 
 // compared reports whether any resolver could be compared with the domain's own servers.
@@ -83,7 +72,7 @@ func (c query) comparison(r Result) string {
 	case r.Changing != nil:
 		return fmt.Sprintf("%s %s as the domain's own servers do; %s may still hold the older answer, for at most %s.",
 			listed(same), text.Number(len(same), "answers", "answer"), listed(other), r.Changing.inWords())
-	case len(other) == 0 && len(same) == len(having(r.Resolvers, resolverAnswer.conclusive)):
+	case len(other) == 0 && len(same) == len(which(r.Resolvers, resolverAnswer.conclusive)):
 		return "The domain's own servers say the same."
 	case len(other) == 0:
 		return fmt.Sprintf("%s %s as the domain's own servers do.", listed(same),

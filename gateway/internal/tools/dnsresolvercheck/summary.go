@@ -13,7 +13,10 @@ import (
 // the domain's own servers, and who may be filtering.
 func (c query) summarize(r Result) string {
 	answers := r.Resolvers
-	sentences := append(c.verdict(r), c.ownServers(r)...)
+	sentences := c.verdict(r)
+	if compared := c.ownServers(r); compared != "" {
+		sentences = append(sentences, compared)
+	}
 	if names := namesOf(answers, func(a resolverAnswer) bool { return a.Reason != nil }); names != "" {
 		sentences = append(sentences, names+" could not be asked: this service "+shortage.Phrase+".")
 	}
@@ -54,8 +57,8 @@ func (c query) agreement(r Result) string {
 		return fmt.Sprintf("Only %s answered, so there is nothing to compare its answer with.", only)
 	case statusMixedPresence:
 		return fmt.Sprintf("%s %s %s for %s; %s %s not%s.", namesOf(answers, has),
-			text.Number(len(having(answers, has)), "returns", "return"), records, c.domain, namesOf(answers, lacks),
-			text.Number(len(having(answers, lacks)), "does", "do"), r.underWay(""))
+			text.Number(len(which(answers, has)), "returns", "return"), records, c.domain, namesOf(answers, lacks),
+			text.Number(len(which(answers, lacks)), "does", "do"), r.underWay(""))
 	case statusVariation:
 		return fmt.Sprintf("The resolvers give different %s for %s%s.", records, c.domain,
 			r.underWay(", as is usual for names that are served from several places (CDN, load balancing)"))

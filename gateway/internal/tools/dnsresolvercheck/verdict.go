@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/text"
 )
 
@@ -30,11 +31,6 @@ type resolverGroup struct {
 
 	// Digest is that of its answers.
 	Digest [sha256.Size]byte `json:"-"`
-}
-
-// holds reports whether the answer's values are the group's.
-func (g resolverGroup) holds(a resolverAnswer) bool {
-	return g.Digest == a.Digest && slices.Equal(g.Values, a.Values)
 }
 
 // same reports whether two resolvers gave the same values, or none.
@@ -79,7 +75,9 @@ func groupResolvers(answers []resolverAnswer) []resolverGroup {
 		if !answer.conclusive() {
 			continue
 		}
-		at := slices.IndexFunc(groups, func(g resolverGroup) bool { return g.holds(answer) })
+		at := slices.IndexFunc(groups, func(g resolverGroup) bool {
+			return g.Digest == answer.Digest && slices.Equal(g.Values, answer.Values)
+		})
 		if at < 0 {
 			at = len(groups)
 			groups = append(groups, resolverGroup{Values: answer.Values, Digest: answer.Digest, Truncated: answer.Truncated})
@@ -110,12 +108,9 @@ func markFiltered(answers []resolverAnswer) {
 // saysFiltered reports whether an answer has one of the errors Forged Answer, Blocked, Censored, Filtered and
 // Prohibited.
 func (a resolverAnswer) saysFiltered() bool {
-	for _, e := range a.ExtendedErrors {
-		if e.Code == 4 || e.Code >= 15 && e.Code <= 18 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.ExtendedErrors, func(e dnsclient.ExtendedError) bool {
+		return e.Code == 4 || e.Code >= 15 && e.Code <= 18
+	})
 }
 
 // looksFiltered reports whether there are the weaker signs: Quad9 denies without an authority section what it blocks,
@@ -145,26 +140,17 @@ func contradicts(a, b resolverAnswer) bool {
 	return (a.Outcome == outcomeNXDomain) != (b.Outcome == outcomeNXDomain) || !a.same(b)
 }
 
-func having(answers []resolverAnswer, holds func(resolverAnswer) bool) []resolverAnswer {
-	var list []resolverAnswer
-	for _, answer := range answers {
-		if holds(answer) {
-			list = append(list, answer)
-		}
-	}
-	return list
+// which are those of whom it holds.
+func which[T any](all []T, holds func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(all), func(one T) bool { return !holds(one) })
 }
 
 // namesOf lists those in words.
 func namesOf(answers []resolverAnswer, holds func(resolverAnswer) bool) string {
-	return listed(having(answers, holds))
+	return listed(which(answers, holds))
 }
 
 // listed names resolvers in words.
 func listed(answers []resolverAnswer) string {
-	var names []string
-	for _, answer := range answers {
-		names = append(names, answer.Name)
-	}
-	return text.Listed(names)
+	return text.ListedUpTo(len(answers), answers, func(a resolverAnswer) string { return a.Name })
 }

@@ -51,31 +51,22 @@ func isRegistry(name string) bool {
 // above is where to look next: at the zone that an absence was told of, or else one label up. What an alias leads to
 // says nothing about the zone of its own name.
 func above(name string, answer dnsclient.Answer, aliased bool) string {
-	if apex := soaOwner(answer.Authority); !aliased && strings.HasSuffix(name, "."+apex) {
+	if apex, _ := vouching(answer.Authority); !aliased && strings.HasSuffix(name, "."+apex) {
 		return apex
 	}
 	_, parent, _ := strings.Cut(name, ".")
 	return parent
 }
 
-// soaOwner is the zone that the authority section of a negative answer names (RFC 2308), else empty.
-func soaOwner(authority []dns.RR) string {
+// vouching is the zone that the authority section of a negative answer names (RFC 2308), else empty, and for how many
+// seconds that lets the answer be kept.
+func vouching(authority []dns.RR) (zone string, keep uint32) {
 	for _, rr := range authority {
 		if soa, is := rr.(*dns.SOA); is {
-			return dnsclient.TrimRoot(dns.CanonicalName(soa.Hdr.Name))
+			return dnsclient.TrimRoot(dns.CanonicalName(soa.Hdr.Name)), soa.Minttl
 		}
 	}
-	return ""
-}
-
-// absenceTTL is for how many seconds the zone of a negative answer lets it be kept, 0 where it does not say.
-func absenceTTL(authority []dns.RR) uint32 {
-	for _, rr := range authority {
-		if soa, is := rr.(*dns.SOA); is {
-			return soa.Minttl
-		}
-	}
-	return 0
+	return "", 0
 }
 
 // nameServers lists the names in an order that is the same for everybody.

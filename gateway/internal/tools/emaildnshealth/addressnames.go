@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/mailauth"
-	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tools/internal/reverse"
 	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/parallel"
 
@@ -96,19 +96,12 @@ func nameOf(ctx context.Context, resolver *resolver, address netip.Addr) address
 	if mailauth.Failure(answer.err) != nil {
 		return n
 	}
-	for _, rr := range answer.records {
-		ptr, is := rr.(*dns.PTR)
-		if !is {
-			continue
-		}
-		// Whoever owns an address may write anything there: the name of an inside is neither told nor looked up.
-		if name, err := target.ParseDomain(ptr.Ptr, true); err == nil {
-			hostname := name.String()
-			n.Hostname, n.Confirmed = &hostname, leadsTo(ctx, resolver, hostname, address)
-			return n
-		}
+	// The name of an inside is neither told nor looked up.
+	if n.Hostname = reverse.First(answer.records); n.Hostname != nil {
+		n.Confirmed = leadsTo(ctx, resolver, *n.Hostname, address)
+	} else {
+		n.Confirmed = new(bool)
 	}
-	n.Confirmed = new(bool)
 	return n
 }
 
@@ -122,8 +115,7 @@ func leadsTo(ctx context.Context, resolver *resolver, name string, address netip
 	if mailauth.Failure(answer.err) != nil {
 		return nil
 	}
-	leads := slices.Contains(addressLookup(answer.records), address)
-	return &leads
+	return new(slices.Contains(addressLookup(answer.records), address))
 }
 
 // judgeNames says of the addresses what their servers would come to grief with as senders.

@@ -25,8 +25,7 @@ type spfCheck struct {
 	// Suggestion is a record that says the same within the limits, where this one does not keep to them.
 	Suggestion *spf.Suggestion `json:"suggestion"`
 
-	sendsNothing bool
-	report       spf.Report
+	report spf.Report
 }
 
 func newSPFCheck(c check, domain string) spfCheck {
@@ -38,10 +37,8 @@ func (r *checker) spf(ctx context.Context, mx mxCheck) spfCheck {
 	c := newSPFCheck(newCheck(), r.domain)
 	c.Record, c.Tree = report.Record, report.Tree
 	c.Lookups, c.VoidLookups = report.Tree.Lookups, report.Tree.VoidLookups
-	c.sendsNothing, c.report = report.SendsNothing, report
-	if report.All != "" {
-		c.All = &report.All
-	}
+	c.report = report
+	c.All = format.TextOrNull(report.All)
 	c.take(report.Issues, report.Failed)
 	switch {
 	case !report.Found && report.Failed:
@@ -130,8 +127,6 @@ type dmarcAlignment struct {
 	SPF  string `json:"spf"`
 }
 
-func (c dmarcCheck) reject() bool { return c.applied == dmarc.Reject }
-
 func newDMARCCheck(c check) dmarcCheck {
 	return dmarcCheck{
 		check: c, Alignment: dmarcAlignment{DKIM: "relaxed", SPF: "relaxed"},
@@ -187,8 +182,8 @@ func (r *checker) misplacedDMARC(ctx context.Context, c *dmarcCheck) {
 func (c *dmarcCheck) describe(report dmarc.Report) {
 	record := report.Record
 	c.Record = &record.Text
-	policy, below, nonexistent := string(report.Policy), string(report.Subdomains), string(report.Nonexistent)
-	c.Policy, c.SubdomainPolicy, c.NonexistentPolicy = &policy, &below, &nonexistent
+	c.Policy, c.SubdomainPolicy = new(string(report.Policy)), new(string(report.Subdomains))
+	c.NonexistentPolicy = new(string(report.Nonexistent))
 	c.TestMode = record.Test
 	if record.StrictDKIM {
 		c.Alignment.DKIM = "strict"
@@ -203,12 +198,12 @@ func (c *dmarcCheck) describe(report dmarc.Report) {
 		c.FailureAddresses = append(c.FailureAddresses, uri.Text)
 	}
 	c.describeDestinations(report)
-	c.Summary = fmt.Sprintf("The policy for mail that fails is %s, from the record of %s.", policy,
+	c.Summary = fmt.Sprintf("The policy for mail that fails is %s, from the record of %s.", report.Policy,
 		mailauth.Show(report.FoundAt))
 	c.applied = report.Applied()
 	if c.applied != report.Policy {
 		c.Summary = fmt.Sprintf("The policy for mail that fails is %s, from the record of %s. It is being tested (t=y), so "+
-			"receivers apply %s.", policy, mailauth.Show(report.FoundAt), c.applied)
+			"receivers apply %s.", report.Policy, mailauth.Show(report.FoundAt), c.applied)
 	}
 }
 
@@ -256,10 +251,9 @@ func (r *checker) dkim(ctx context.Context, mx mxCheck) dkimCheck {
 	name := r.selector + "._domainkey." + r.domain
 	if len(name) > netpolicy.MaxNameOctets {
 		c.Summary = "The selector is too long for this domain."
-		var issues mailauth.Issues
-		issues.Add(mailauth.Fail, "DKIM_NAME_TOO_LONG", "RFC 1035 section 2.3.4", fmt.Sprintf("The selector and the domain "+
-			"make a name of %d characters, and DNS names have at most 253. Use a shorter selector.", len(name)))
-		c.take(issues, false)
+		c.Issues.Add(mailauth.Fail, "DKIM_NAME_TOO_LONG", "RFC 1035 section 2.3.4", fmt.Sprintf("The selector and the "+
+			"domain make a name of %d characters, and DNS names have at most 253. Use a shorter selector.", len(name)))
+		c.take(nil, false)
 		return c
 	}
 	answer := r.dns.ask(ctx, name, dns.TypeTXT)

@@ -1,6 +1,8 @@
 package emaildnshealth
 
 import (
+	"slices"
+
 	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/mailauth"
 	"diagnostics/gateway/internal/mailauth/spf"
@@ -28,8 +30,7 @@ const (
 // bound cuts what is too long for an answer, once all of it was judged.
 func (r *Result) bound() {
 	c := &r.Checks
-	for _, check := range []*check{&c.MX.check, &c.SPF.check, &c.DMARC.check, &c.DKIM.check, &c.MTASTS.check,
-		&c.TLSRPT.check} {
+	for _, check := range c.all() {
 		check.bound()
 	}
 	c.MX.boundHosts()
@@ -37,10 +38,10 @@ func (r *Result) bound() {
 	c.DMARC.boundReports()
 	c.MTASTS.boundPolicy()
 	c.TLSRPT.boundReports()
-	c.DKIM.boundFound()
-	r.boundBIMI()
-	r.Truncated = c.MX.Truncated || c.SPF.Truncated || c.DMARC.Truncated || c.DKIM.Truncated || c.MTASTS.Truncated ||
-		c.TLSRPT.Truncated || r.BIMI != nil && r.BIMI.Truncated
+	c.DKIM.Found = bound.List(c.DKIM.Found, maxFound, &c.DKIM.Truncated)
+	r.BIMI.bound()
+	r.Truncated = r.BIMI != nil && r.BIMI.Truncated ||
+		slices.ContainsFunc(c.all(), func(c *check) bool { return c.Truncated })
 }
 
 func (c *check) bound() {
@@ -112,12 +113,7 @@ func (c *tlsRptCheck) boundReports() {
 	c.ReportAddresses = bound.Texts(c.ReportAddresses, maxReport, maxReports, &c.Truncated)
 }
 
-func (c *dkimCheck) boundFound() {
-	c.Found = bound.List(c.Found, maxFound, &c.Truncated)
-}
-
-func (r *Result) boundBIMI() {
-	b := r.BIMI
+func (b *bimiRecord) bound() {
 	if b == nil {
 		return
 	}

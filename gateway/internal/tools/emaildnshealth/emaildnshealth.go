@@ -6,6 +6,7 @@ import (
 	"context"
 	_ "embed" // openapi.yaml
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,7 +14,6 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
-	"diagnostics/shared/ascii"
 	"diagnostics/shared/parallel"
 )
 
@@ -44,6 +44,7 @@ type Result struct {
 	Truncated bool `json:"truncated,omitempty"`
 }
 
+// results are the checks of a run, each by its name.
 type results struct {
 	MX     mxCheck     `json:"mx"`
 	SPF    spfCheck    `json:"spf"`
@@ -51,6 +52,11 @@ type results struct {
 	DKIM   dkimCheck   `json:"dkim"`
 	MTASTS mtaStsCheck `json:"mtaSts"`
 	TLSRPT tlsRptCheck `json:"tlsRpt"`
+}
+
+// all are the checks in the order in which the answer has them.
+func (r *results) all() []*check {
+	return []*check{&r.MX.check, &r.SPF.check, &r.DMARC.check, &r.DKIM.check, &r.MTASTS.check, &r.TLSRPT.check}
 }
 
 // New makes the tool; client asks the DNS and fetches the MTA-STS policy.
@@ -107,26 +113,17 @@ func (r *checker) others(ctx context.Context, mx mxCheck) (results, bimiResult) 
 			r.tell(ctx, "mx", &results.MX.check)
 		}
 	})
-	checks.Go(func() {
-		results.SPF = r.spf(ctx, mx)
-		r.tell(ctx, "spf", &results.SPF.check)
-	})
-	checks.Go(func() {
-		results.DMARC, bimi = r.dmarcAndBIMI(ctx)
-		r.tell(ctx, "dmarc", &results.DMARC.check)
-	})
-	checks.Go(func() {
-		results.DKIM = r.dkim(ctx, mx)
-		r.tell(ctx, "dkim", &results.DKIM.check)
-	})
-	checks.Go(func() {
-		results.MTASTS = r.mtaSts(ctx, mx)
-		r.tell(ctx, "mtaSts", &results.MTASTS.check)
-	})
-	checks.Go(func() {
-		results.TLSRPT = r.tlsRpt(ctx, mx)
-		r.tell(ctx, "tlsRpt", &results.TLSRPT.check)
-	})
+	begin := func(name string, c *check, look func()) {
+		checks.Go(func() {
+			look()
+			r.tell(ctx, name, c)
+		})
+	}
+	begin("spf", &results.SPF.check, func() { results.SPF = r.spf(ctx, mx) })
+	begin("dmarc", &results.DMARC.check, func() { results.DMARC, bimi = r.dmarcAndBIMI(ctx) })
+	begin("dkim", &results.DKIM.check, func() { results.DKIM = r.dkim(ctx, mx) })
+	begin("mtaSts", &results.MTASTS.check, func() { results.MTASTS = r.mtaSts(ctx, mx) })
+	begin("tlsRpt", &results.TLSRPT.check, func() { results.TLSRPT = r.tlsRpt(ctx, mx) })
 	checks.Wait()
 	results.SPF.shorten(ctx, r.dns)
 	return results, bimi
@@ -164,9 +161,7 @@ func parse(in tool.Input) (query, error) {
 
 const (
 	optionSelector = "dkimSelector"
-
-	maxSelector      = 253
-	maxSelectorLabel = 63
+	maxSelector    = 253
 
 	validSelector = "a DNS selector of letters, digits, underscores and inner hyphens, such as selector1"
 )
@@ -181,23 +176,12 @@ func parseSelector(s string) (string, error) {
 		return "", fault.OfOption(optionSelector, "The option dkimSelector must be at most 253 characters long.")
 	}
 	for label := range strings.SplitSeq(s, ".") {
-		if !isSelectorLabel(label) {
+		if !selectorLabel.MatchString(label) {
 			return "", fault.OfOption(optionSelector, "The option dkimSelector must be %s.", validSelector)
 		}
 	}
 	return strings.ToLower(s), nil
 }
 
-func isSelectorLabel(label string) bool {
-	if label == "" || len(label) > maxSelectorLabel {
-		return false
-	}
-	for i := range len(label) {
-		c := label[i]
-		inner := i > 0 && i < len(label)-1
-		if !ascii.IsAlphanumeric(c) && c != '_' && (c != '-' || !inner) {
-			return false
-		}
-	}
-	return true
-}
+// selectorLabel is one label, of at most 63 characters.
+var selectorLabel = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$`)

@@ -73,10 +73,9 @@ func (r *checker) mx(ctx context.Context) mxCheck {
 	case errors.Is(answer.err, mailauth.ErrNotFound) && !answer.alias:
 		c.notFound = true
 		c.Summary = "The domain does not exist."
-		c.take(mailauth.Issues{{
-			Code: "DOMAIN_NOT_FOUND", Severity: mailauth.Fail, Reference: "RFC 8020 section 2",
-			Message: mailauth.Show(r.domain) + " does not exist in the DNS. Check its spelling and its registration.",
-		}}, false)
+		c.Issues.Add(mailauth.Fail, "DOMAIN_NOT_FOUND", "RFC 8020 section 2",
+			mailauth.Show(r.domain)+" does not exist in the DNS. Check its spelling and its registration.")
+		c.take(nil, false)
 		return c
 	}
 	c.read(answer.records)
@@ -109,8 +108,7 @@ func (c *mxCheck) read(records []dns.RR) {
 	for _, h := range c.Hosts {
 		lines = append(lines, fmt.Sprintf("%d %s", h.Priority, cmp.Or(h.Exchange, ".")))
 	}
-	record := strings.Join(lines, ", ")
-	c.Record = &record
+	c.Record = new(strings.Join(lines, ", "))
 }
 
 // isNull reports whether this is the record of RFC 7505: the root in place of a name.
@@ -120,10 +118,9 @@ func (c *mxCheck) nullMX() {
 	const reference = "RFC 7505 section 3"
 	if len(c.Hosts) > 1 {
 		c.Summary = "The domain says both that it accepts no mail and where to deliver it."
-		var issues mailauth.Issues
-		issues.Add(mailauth.Fail, "MX_NULL_WITH_OTHERS", reference,
+		c.Issues.Add(mailauth.Fail, "MX_NULL_WITH_OTHERS", reference,
 			"A null MX record must be the only one. Remove it, or all the others.")
-		c.take(issues, false)
+		c.take(nil, false)
 		return
 	}
 	c.NullMX = true
@@ -151,13 +148,12 @@ func (r *checker) implicitMX(ctx context.Context, c *mxCheck) {
 	c.Hosts = []mxHost{newMXHost(r.domain, 0)}
 	c.Hosts[0].Addresses = addressTexts(addresses)
 	c.Summary = "The domain has no MX record, so senders fall back on its own address; no mail server was contacted."
-	var issues mailauth.Issues
-	issues.Add(mailauth.Warn, "MX_IMPLICIT", sectionMX, "Mail goes to the address of "+name+" itself, which is often a "+
+	c.Issues.Add(mailauth.Warn, "MX_IMPLICIT", sectionMX, "Mail goes to the address of "+name+" itself, which is often a "+
 		"web server. Publish an MX record, or the null MX record \"0 .\" if no mail is wanted.")
 	if !allPublic(addresses) {
-		issues.Add(mailauth.Fail, "MX_ADDRESS_NOT_PUBLIC", sectionMX, notPublic(r.domain))
+		c.Issues.Add(mailauth.Fail, "MX_ADDRESS_NOT_PUBLIC", sectionMX, notPublic(r.domain))
 	}
-	c.take(issues, false)
+	c.take(nil, false)
 }
 
 // mxHostFacts is what the lookups of one mail host gave.
@@ -182,7 +178,7 @@ func (r *checker) hosts(ctx context.Context, c *mxCheck) {
 	for _, name := range names {
 		f := &mxHostFacts{}
 		facts[name] = f
-		lookups.Go(func() { r.host(ctx, name, f) })
+		lookups.Go(func() { f.look(ctx, r.dns, name) })
 	}
 	lookups.Wait()
 	failed, usable := false, 0
@@ -208,11 +204,10 @@ func (r *checker) hosts(ctx context.Context, c *mxCheck) {
 	c.take(issues, failed)
 }
 
-func (r *checker) host(ctx context.Context, name string, f *mxHostFacts) {
-	if f.problem = mailHostProblem(name); f.problem.Code != "" {
-		return
+func (f *mxHostFacts) look(ctx context.Context, dns *resolver, name string) {
+	if f.problem = mailHostProblem(name); f.problem.Code == "" {
+		f.addresses, f.alias, f.err = dns.Both(ctx, name)
 	}
-	f.addresses, f.alias, f.err = r.dns.Both(ctx, name)
 }
 
 // mailHostProblem judges the name of a mail host. Names that no visitor could have typed are not looked up: a resolver
@@ -224,8 +219,8 @@ func mailHostProblem(name string) mailauth.Issue {
 			Message: "The exchange " + shown +
 				" is an address, and MX records take names only. Give the host a name with that address."}
 	}
-	var bad *netpolicy.NameError
-	if _, err := netpolicy.ParseName(name, true); errors.As(err, &bad) {
+	_, err := netpolicy.ParseName(name, true)
+	if bad, is := errors.AsType[*netpolicy.NameError](err); is {
 		code := "MX_NAME_INVALID"
 		if bad.Refused() {
 			code = "MX_NAME_NOT_PUBLIC"

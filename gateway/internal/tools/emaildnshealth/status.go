@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"diagnostics/gateway/internal/mailauth"
+	"diagnostics/gateway/internal/mailauth/dmarc"
+	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/shared/progress"
 )
 
@@ -110,9 +112,8 @@ func (n *counts) add(s status) {
 
 func summarize(domain string, r results) Result {
 	health := Result{Domain: domain, Checks: r, Note: noteOn(domain, r)}
-	for _, s := range []status{r.MX.Status, r.SPF.Status, r.DMARC.Status, r.DKIM.Status, r.MTASTS.Status,
-		r.TLSRPT.Status} {
-		health.Summary.add(s)
+	for _, c := range r.all() {
+		health.Summary.add(c.Status)
 	}
 	switch {
 	case health.Summary.Fail > 0 || r.SPF.Status == mailMissing || r.DMARC.Status == mailMissing:
@@ -131,8 +132,8 @@ func summarize(domain string, r results) Result {
 func noteOn(domain string, r results) *string {
 	domain = mailauth.Show(domain)
 	var note string
-	switch sends := !r.SPF.sendsNothing; {
-	case !sends && r.MX.NullMX && r.DMARC.reject():
+	switch sends := !r.SPF.report.SendsNothing; {
+	case !sends && r.MX.NullMX && r.DMARC.applied == dmarc.Reject:
 		note = fmt.Sprintf("%s neither sends nor accepts mail, and all of its records say so.", domain)
 	case !sends && r.MX.NullMX:
 		note = fmt.Sprintf("%s neither sends nor accepts mail. A DMARC record with p=reject would complete that.", domain)
@@ -141,8 +142,6 @@ func noteOn(domain string, r results) *string {
 	case r.MX.NullMX:
 		note = fmt.Sprintf("%s accepts no mail (null MX). If it sends none either, publish the SPF record v=spf1 "+
 			"-all.", domain)
-	default:
-		return nil
 	}
-	return &note
+	return format.TextOrNull(note)
 }

@@ -88,15 +88,10 @@ func (f daneFacts) judge(exchange string, issues *mailauth.Issues) {
 // nothingMatches tells of records that keep mail away: senders refuse to deliver where there are records that they can
 // use and the certificate matches none.
 func (f daneFacts) nothingMatches(name string, usable int, issues *mailauth.Issues) {
-	if usable > 0 || !f.authenticated {
-		return
-	}
-	for _, record := range f.records {
-		if record.Problem() == "" {
-			issues.Add(mailauth.Fail, "TLSA_MATCHES_NOTHING", sectionDANE, "No certificate can match the TLSA records of "+name+
-				", so senders that check DANE do not deliver there. Publish the digest of the server's public key.")
-			return
-		}
+	counts := func(r tlsa.Record) bool { return r.Problem() == "" }
+	if usable == 0 && f.authenticated && slices.ContainsFunc(f.records, counts) {
+		issues.Add(mailauth.Fail, "TLSA_MATCHES_NOTHING", sectionDANE, "No certificate can match the TLSA records of "+name+
+			", so senders that check DANE do not deliver there. Publish the digest of the server's public key.")
 	}
 }
 

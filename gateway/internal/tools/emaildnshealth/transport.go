@@ -65,9 +65,7 @@ func (r *checker) mtaSts(ctx context.Context, mx mxCheck) mtaStsCheck {
 	}
 	fetched := r.fetchPolicy(ctx)
 	c.Policy = fetched.text
-	var issues mailauth.Issues
-	issues = append(issues, fetched.issues...)
-	failed := fetched.failed
+	issues, failed := fetched.issues, fetched.failed
 	if fetched.readable {
 		failed = c.readPolicy(*fetched.text, mx, &issues) || failed
 	}
@@ -165,18 +163,18 @@ func (r *checker) fetchPolicy(ctx context.Context) mtaStsFetch {
 // unreachable files a mail host that failed. The time of the run, what this service lacks, and its limits are
 // nobody's fault but ours.
 func (f *mtaStsFetch) unreachable(ctx context.Context, err error) {
-	var known *fault.Error
-	var invalid *egress.CertificateError
+	known, is := errors.AsType[*fault.Error](err)
+	_, invalid := errors.AsType[*egress.CertificateError](err)
 	switch {
 	case ctx.Err() != nil:
 		f.failed = true
 		f.add(mailauth.Warn, "MTASTS_NOT_FINISHED", "The policy could not be fetched before this run ran out of time.")
-	case !errors.As(err, &known):
+	case !is:
 		f.add(mailauth.Fail, "MTASTS_POLICY_UNREACHABLE", "The policy could not be fetched.")
 	case fault.IsOwn(err), known.Kind == fault.Limited:
 		f.failed = true
 		f.add(mailauth.Warn, "MTASTS_NOT_FINISHED", "The policy could not be fetched: %s", known.Sentence)
-	case errors.As(err, &invalid):
+	case invalid:
 		f.add(mailauth.Fail, "MTASTS_CERTIFICATE",
 			"%s Senders accept the policy only over a valid certificate: renew it, or have it name this host.", known.Sentence)
 	default:
@@ -198,8 +196,7 @@ func (f *mtaStsFetch) read(ctx context.Context, response *egress.Response) {
 		f.unreachable(ctx, response.BodyErr)
 		return
 	}
-	content := text.Decode(response.Body)
-	f.text = &content
+	f.text = new(text.Decode(response.Body))
 	kind, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	switch {
 	case err != nil || kind != "text/plain":

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
 // alternative is another way to have the site, as an Alt-Svc field offers it (RFC 7838).
@@ -30,7 +31,7 @@ const (
 func alternatives(h http.Header) []alternative {
 	list := []alternative{}
 	for _, field := range h.Values("Alt-Svc") {
-		for _, value := range splitQuoted(field, ',') {
+		for _, value := range webview.SplitQuoted(field, ',') {
 			if a, ok := parseAlternative(value); ok && len(list) < maxAlternatives {
 				list = append(list, a)
 			}
@@ -41,7 +42,7 @@ func alternatives(h http.Header) []alternative {
 
 // parseAlternative reads protocol="host:port"; ma=seconds.
 func parseAlternative(value string) (alternative, bool) {
-	parts := splitQuoted(value, ';')
+	parts := webview.SplitQuoted(value, ';')
 	name, authority, found := strings.Cut(parts[0], "=")
 	if !found {
 		return alternative{}, false
@@ -57,8 +58,7 @@ func parseAlternative(value string) (alternative, bool) {
 	}
 	a := alternative{Protocol: text.Clean(protocol, maxAlternativeText), Port: int(number), MaxAgeSeconds: defaultMaxAge}
 	if host != "" {
-		host = text.Clean(host, maxAlternativeText)
-		a.Host = &host
+		a.Host = new(text.Clean(host, maxAlternativeText))
 	}
 	for _, parameter := range parts[1:] {
 		name, value, _ := strings.Cut(parameter, "=")
@@ -70,24 +70,6 @@ func parseAlternative(value string) (alternative, bool) {
 		}
 	}
 	return a, true
-}
-
-// splitQuoted splits at a separator that stands in no quoted string.
-func splitQuoted(s string, separator byte) []string {
-	var parts []string
-	start, quoted := 0, false
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '\\' && quoted:
-			i++
-		case s[i] == '"':
-			quoted = !quoted
-		case s[i] == separator && !quoted:
-			parts = append(parts, s[start:i])
-			start = i + 1
-		}
-	}
-	return append(parts, s[start:])
 }
 
 // unquoted is the text of a quoted string, or of a token.

@@ -6,6 +6,7 @@ import (
 	"context"
 	_ "embed" // openapi.yaml
 	"net/http"
+	"slices"
 	"strings"
 
 	"diagnostics/gateway/internal/bound"
@@ -96,6 +97,75 @@ func redirectsTo(r *egress.Response) *string {
 	if err != nil {
 		return nil
 	}
-	s := next.String()
-	return &s
+	return new(next.String())
+}
+
+// informational is an answer that came before the final one, such as 103 Early Hints.
+type informational struct {
+	Status     int              `json:"status"`
+	StatusText string           `json:"statusText"`
+	Headers    []webview.Header `json:"headers"`
+}
+
+// The share of informational answers, by number and in bytes of JSON. A server that means well sends one.
+const (
+	maxInformational      = 16
+	maxInformationalBytes = 256 << 10
+)
+
+func describeInterim(answers []egress.Interim) []informational {
+	list := make([]informational, 0, len(answers))
+	for _, a := range answers {
+		list = append(list, informational{
+			Status:     a.Status,
+			StatusText: webview.DescribeStatus(&egress.Response{Status: a.Status, StatusText: a.StatusText}),
+			Headers:    webview.DescribeHeaders(a.Header),
+		})
+	}
+	return list
+}
+
+func boundInformational(list []informational, mark *bool) []informational {
+	list = bound.First(list, maxInformational, mark)
+	for i := range list {
+		list[i].StatusText = bound.Text(list[i].StatusText, webview.MaxStatusText, mark)
+		list[i].Headers = webview.BoundHeaders(list[i].Headers, mark)
+	}
+	return bound.List(list, maxInformationalBytes, mark)
+}
+
+// offered are the content codings that the request offers: those of browsers over HTTPS, in their order. No body is
+// read, so that none is undone.
+var offered = []string{"gzip", "deflate", "br", "zstd"}
+
+// compression tells whether the server compresses its answer, to a client that takes every usual coding.
+type compression struct {
+	Offered []string `json:"offered"`
+	Coding  *string  `json:"coding"` // as the server names it, null where it does not compress
+	// Varies tells that caches learn that the coding depends on the request: Vary has Accept-Encoding, or *.
+	Varies bool `json:"varies"`
+}
+
+func describeCompression(r *egress.Response) compression {
+	c := compression{Offered: offered, Varies: slices.ContainsFunc(tokens(r.Header, "Vary"), func(name string) bool {
+		return name == "accept-encoding" || name == "*"
+	})}
+	codings := slices.DeleteFunc(tokens(r.Header, "Content-Encoding"), func(s string) bool { return s == "identity" })
+	if len(codings) > 0 {
+		c.Coding = new(bound.Text(strings.Join(codings, ", "), webview.MaxStatusText))
+	}
+	return c
+}
+
+// tokens are the members of a field that is a list of tokens, in lower case.
+func tokens(h http.Header, name string) []string {
+	var list []string
+	for _, value := range h.Values(name) {
+		for member := range strings.SplitSeq(webview.HeaderText(value), ",") {
+			if member = strings.ToLower(strings.TrimSpace(member)); member != "" {
+				list = append(list, member)
+			}
+		}
+	}
+	return list
 }

@@ -17,6 +17,7 @@ import (
 	"diagnostics/gateway/internal/tools/internal/registration"
 	"diagnostics/gateway/internal/tools/internal/reverse"
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/workerapi"
 )
 
 //go:embed openapi.yaml
@@ -144,10 +145,8 @@ func (r registeredIn) failure() error {
 func describeLocation(
 	address target.Address, registered registeredIn, announced announcedBy, named namedAs,
 ) Result {
-	result := Result{IP: address.String(), Version: 6, Hostname: named.hostname, Sources: []registration.Source{}}
-	if address.Addr().Is4() {
-		result.Version = 4
-	}
+	result := Result{IP: address.String(), Version: workerapi.Family(address.Addr()), Hostname: named.hostname,
+		Sources: []registration.Source{}}
 	if registered.err == nil {
 		result.Sources = append(result.Sources, registration.SourceOfRDAP(registered.Source, &result.Truncated))
 	}
@@ -159,8 +158,7 @@ func describeLocation(
 	if announced.err == nil {
 		result.Sources = append(result.Sources, registration.SourcesOfASN(announced.Sources)...)
 		if len(announced.Records) > 0 {
-			record := registration.DescribeAnnouncement(announced.Records[0])
-			result.ASN = &record
+			result.ASN = new(registration.DescribeAnnouncement(announced.Records[0]))
 		}
 	}
 	result.setCountry(registered.Network)

@@ -57,8 +57,7 @@ func describeVisitor(v tool.Visitor) Result {
 	if addr.Zone() != "" || !netpolicy.Judge(addr).Public {
 		return unavailable("The address that the proxy in front of this service passed on is not public.")
 	}
-	ip, version := addr.String(), workerapi.Family(addr)
-	return Result{Available: true, IP: &ip, Version: &version}
+	return Result{Available: true, IP: new(addr.String()), Version: new(workerapi.Family(addr))}
 }
 
 func unavailable(reason string) Result { return Result{Reason: &reason} }

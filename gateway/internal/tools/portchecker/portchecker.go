@@ -3,6 +3,7 @@
 package portchecker
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // openapi.yaml
 	"errors"
@@ -87,7 +88,8 @@ func (p checker) run(ctx context.Context, to target.HostPort) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	addresses := append(atMost(resolution.V4, addressesPerFamily), atMost(resolution.V6, addressesPerFamily)...)
+	addresses := slices.Concat(resolution.V4[:min(len(resolution.V4), addressesPerFamily)],
+		resolution.V6[:min(len(resolution.V6), addressesPerFamily)])
 	tried := make([]attempt, len(addresses))
 	failures := make([]error, len(addresses))
 	var attempts parallel.Group
@@ -117,16 +119,11 @@ func (p checker) run(ctx context.Context, to target.HostPort) (Result, error) {
 // summarize puts the best address on top; of several equally good ones the fastest, then the first.
 func summarize(to target.HostPort, tried []attempt) Result {
 	best := slices.MinFunc(tried, func(a, b attempt) int {
-		if d := slices.Index(stateOrder, a.State) - slices.Index(stateOrder, b.State); d != 0 {
-			return d
+		order := slices.Index(stateOrder, a.State) - slices.Index(stateOrder, b.State)
+		if order != 0 || a.ResponseTimeMs == nil || b.ResponseTimeMs == nil {
+			return order
 		}
-		if a.ResponseTimeMs == nil || b.ResponseTimeMs == nil || *a.ResponseTimeMs == *b.ResponseTimeMs {
-			return 0
-		}
-		if *a.ResponseTimeMs < *b.ResponseTimeMs {
-			return -1
-		}
-		return 1
+		return cmp.Compare(*a.ResponseTimeMs, *b.ResponseTimeMs)
 	})
 	result := Result{
 		Host:           to.Host.String(),
@@ -148,10 +145,7 @@ func summarize(to target.HostPort, tried []attempt) Result {
 // lost packet from reading as a filter; a second connect would only ask for the same again. An error is a refusal by
 // the address policy, or one that nobody foresaw.
 func (p checker) try(ctx context.Context, to netip.AddrPort) (attempt, error) {
-	out := attempt{Address: to.Addr().String(), Family: 6}
-	if to.Addr().Is4() {
-		out.Family = 4
-	}
+	out := attempt{Address: to.Addr().String(), Family: workerapi.Family(to.Addr())}
 	if !p.egress.Families().Has(to.Addr()) {
 		return out.end(portSkipped, "This service has no "+workerapi.FamilyName(to.Addr())+" connection."), nil
 	}
@@ -184,8 +178,8 @@ func (p checker) try(ctx context.Context, to netip.AddrPort) (attempt, error) {
 // keptFrom ends an attempt that a limit of the address or a shortage of this host allows no dial for. Any other error
 // is that of the run.
 func (a attempt) keptFrom(err error) (attempt, error) {
-	var why *fault.Error
-	if !errors.As(err, &why) || why.Kind != fault.Limited && why.Kind != fault.Busy {
+	why, is := errors.AsType[*fault.Error](err)
+	if !is || why.Kind != fault.Limited && why.Kind != fault.Busy {
 		return a, err
 	}
 	a.untried = why
@@ -202,8 +196,7 @@ func (a attempt) end(state, reason string) attempt {
 
 // readFailure reads a failed connect. Not known are refusals by the policy, which say nothing about the port.
 func readFailure(err error) (state, reason string, known bool) {
-	var refused *fault.Error
-	if errors.As(err, &refused) {
+	if _, refused := errors.AsType[*fault.Error](err); refused {
 		return "", "", false
 	}
 	for _, f := range connectFailures {
@@ -234,9 +227,4 @@ var connectFailures = []struct {
 	{syscall.EPERM, portUnreachable, "A firewall on the way blocks the connection."},
 	{syscall.ENOPROTOOPT, portUnreachable, "The host says that it does not support TCP."},
 	{syscall.EPROTO, portUnreachable, "The host answered with a protocol error."},
-}
-
-// atMost gives a copy of the first n.
-func atMost[T any](list []T, n int) []T {
-	return slices.Clone(list[:min(len(list), n)])
 }

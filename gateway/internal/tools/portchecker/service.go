@@ -1,5 +1,7 @@
 package portchecker
 
+import "diagnostics/gateway/internal/tools/internal/format"
+
 // wellKnownServices are the names that IANA's service registry gives to TCP ports that people ask about (RFC 6335).
 var wellKnownServices = map[uint16]string{
 	20:    "ftp-data",
@@ -78,10 +80,4 @@ var wellKnownServices = map[uint16]string{
 }
 
 // serviceName gives the registered name of a TCP port, nil where the table has none.
-func serviceName(port uint16) *string {
-	name, ok := wellKnownServices[port]
-	if !ok {
-		return nil
-	}
-	return &name
-}
+func serviceName(port uint16) *string { return format.TextOrNull(wellKnownServices[port]) }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
@@ -49,24 +50,20 @@ func describeHops(chain egress.Chain, fragment string) []hopResult {
 		}
 	}
 	if blocked := blockedDestination(chain); blocked != nil {
-		hops = append(hops, hopResult{Index: len(hops), URL: blocked.String(), StatusText: whyBlocked(chain),
-			Flags: []string{}})
+		why := hopNotPublic
+		if endsAtUserName(chain) {
+			why = hopWithUserName
+		}
+		hops = append(hops, hopResult{Index: len(hops), URL: blocked.String(), StatusText: why, Flags: []string{}})
 	}
 	return hops
-}
-
-func whyBlocked(chain egress.Chain) string {
-	if endsAtUserName(chain) {
-		return hopWithUserName
-	}
-	return hopNotPublic
 }
 
 func describeHop(seen egress.Hop) hopResult {
 	out := hopResult{URL: seen.URL.String(), Flags: []string{}}
 	if seen.Response == nil {
 		out.StatusText = webview.FaultSentence(seen.Err)
-		if chainRefused(seen) {
+		if fault.Is(seen.Err, fault.Refused) { // what its name led to is not told
 			out.StatusText = hopNotPublic
 		}
 		out.ResponseTimeMs = format.Milliseconds(seen.Took)
@@ -74,8 +71,7 @@ func describeHop(seen egress.Hop) hopResult {
 		return out
 	}
 	r := seen.Response
-	status, address := r.Status, r.Address.String()
-	out.Status, out.StatusText, out.Address = &status, webview.DescribeStatus(r), &address
+	out.Status, out.StatusText, out.Address = new(r.Status), webview.DescribeStatus(r), new(r.Address.String())
 	// The page behind the last answer is read for its meta elements, which is no part of the answer's time.
 	timings := r.Timings
 	timings.Total -= timings.Body
@@ -83,22 +79,14 @@ func describeHop(seen egress.Hop) hopResult {
 	out.ResponseTimeMs = out.Timings.TotalMs
 	out.Flags = append(out.Flags, flagsOf(r)...)
 	if egress.IsRedirect(r.Status) && len(r.Header.Values("Location")) > 0 {
-		location := webview.HeaderText(r.Header.Get("Location"))
-		out.Location = &location
+		out.Location = new(webview.HeaderText(r.Header.Get("Location")))
 	}
-	out.OtherLocations = otherLocations(r)
-	return out
-}
-
-// otherLocations are the values of an answer's Location fields that differ from the first.
-func otherLocations(r *egress.Response) []string {
-	var others []string
 	for i, location := range r.Locations() {
 		if i > 0 {
-			others = append(others, webview.HeaderText(location))
+			out.OtherLocations = append(out.OtherLocations, webview.HeaderText(location))
 		}
 	}
-	return others
+	return out
 }
 
 // flagsOf tells what kind of step a hop makes.
@@ -117,8 +105,8 @@ func flagsOf(r *egress.Response) []string {
 			from, to := r.URL.Host().String(), strings.ToLower(strings.TrimSuffix(next.Hostname(), "."))
 			// A Location without host stays on this one, and so does a protocol-relative one to it.
 			toHost := next.Host != ""
-			if host := knownHost(r); host != "" {
-				to = host
+			if known, err := r.Destination(); err == nil {
+				to = known.Host().String() // in its canonical form
 			}
 			add(flagHTTPToHTTPS, r.URL.Scheme() == "http" && next.Scheme == "https")
 			add(flagHTTPSToHTTP, r.URL.Scheme() == "https" && next.Scheme == "http")
@@ -135,15 +123,6 @@ func flagsOf(r *egress.Response) []string {
 
 // conflicts reports whether the Location fields of an answer differ, so that it leads nowhere.
 func conflicts(r *egress.Response) bool { return len(r.Locations()) > 1 }
-
-// knownHost is the canonical host of a Location that can be followed, "" for any other.
-func knownHost(r *egress.Response) string {
-	next, err := r.Destination()
-	if err != nil {
-		return ""
-	}
-	return next.Host().String()
-}
 
 // destination reads a Location more leniently than what is followed: for its description alone, never for a dial. It is
 // nil where it is no URL at all.
@@ -186,13 +165,9 @@ func withFragment(s, fragment string) string {
 	if fragment == "" {
 		return s
 	}
-	return s + "#" + (&url.URL{Fragment: unescaped(fragment)}).EscapedFragment()
-}
-
-// unescaped undoes percent-encoding where it is whole, so that encoding it again changes nothing.
-func unescaped(fragment string) string {
+	// Where its percent-encoding is whole, encoding it again changes nothing.
 	if plain, err := url.PathUnescape(fragment); err == nil {
-		return plain
+		fragment = plain
 	}
-	return fragment
+	return s + "#" + (&url.URL{Fragment: fragment}).EscapedFragment()
 }

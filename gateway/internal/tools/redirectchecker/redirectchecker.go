@@ -5,7 +5,6 @@ package redirectchecker
 import (
 	"context"
 	_ "embed" // openapi.yaml
-	"errors"
 	"io"
 	"strconv"
 	"strings"
@@ -91,7 +90,7 @@ func (r checker) run(ctx context.Context) (Result, error) {
 	read := func(answer *egress.Response, body io.Reader) { page.read(ctx, answer, body) }
 	chain := r.client.Follow(ctx, egress.Request{URL: r.target.URL, Consume: read, Seen: r.teller(ctx)}, maxRedirects)
 	took := time.Since(began)
-	if err := r.fails(ctx, chain); err != nil {
+	if err := webview.ChainFault(ctx, r.client, r.target.URL, chain); err != nil {
 		return Result{}, err
 	}
 	result := Result{
@@ -151,24 +150,4 @@ func (r checker) teller(ctx context.Context) func(egress.Hop) {
 		hop.bound(&truncated)
 		progress.Report(ctx, "hop", strconv.Itoa(hop.Index), hop)
 	}
-}
-
-// fails gives the error of a run that has no result: the visitor is gone, this service lacked the means to go on, or
-// the first URL itself may not or cannot be visited at all. What this service lacks is a 503 whatever hops were seen
-// before (docs/contract.md#outcomes-and-errors): it is no outcome of the chain.
-func (r checker) fails(ctx context.Context, chain egress.Chain) error {
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return ctx.Err()
-	}
-	if fault.IsOwn(chain.Err) {
-		return chain.Err
-	}
-	first := chain.Hops[0].Err
-	switch {
-	case first == nil, chain.End == egress.EndDeadline:
-		return nil
-	case fault.Is(first, fault.Refused), fault.Is(first, fault.NoAddress), fault.Is(first, fault.Limited):
-		return first
-	}
-	return webview.Unroutable(ctx, r.client, r.target.URL, first)
 }

@@ -7,13 +7,9 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/egress"
-	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
-
-// chainRefused reports whether the name of a hop led to an address that may not be visited.
-func chainRefused(hop egress.Hop) bool { return fault.Is(hop.Err, fault.Refused) }
 
 // summarize says in a sentence or two how the chain ended.
 func summarize(r Result, chain egress.Chain) string {
@@ -80,14 +76,13 @@ func blockedEnding(chain egress.Chain, last egress.Hop) string {
 
 // endsAtUserName reports whether a chain was not followed for the user information in a Location, whatever its host.
 func endsAtUserName(chain egress.Chain) bool {
-	var location *target.LocationError
-	return errors.As(chain.Err, &location) && location.Problem == target.LocationCredentials
+	location, is := errors.AsType[*target.LocationError](chain.Err)
+	return is && location.Problem == target.LocationCredentials
 }
 
 // locationSentence is what is wrong with a Location.
 func locationSentence(err error) string {
-	var location *target.LocationError
-	if errors.As(err, &location) {
+	if location, is := errors.AsType[*target.LocationError](err); is {
 		return webview.FaultSentence(location.Err)
 	}
 	return ""

@@ -29,6 +29,9 @@ const (
 	codeIncomplete  = "INCOMPLETE"
 	codeStatus      = "HTTP_STATUS"
 	codeServerError = "SERVER_ERROR"
+	// The server has the file, for all that can be seen, but does not give it.
+	codeRefused = "ACCESS_REFUSED"
+	codeLimited = "RATE_LIMITED"
 )
 
 // served is what became of the fetch of a file: found where there is a body to look at.
@@ -44,6 +47,29 @@ func (s *served) add(code, severity, format string, args ...any) {
 	s.issues = append(s.issues, fileIssue{Code: code, Severity: severity, Message: fmt.Sprintf(format, args...)})
 }
 
+// fileKind is what the two kinds of files differ in.
+type fileKind struct {
+	misled  string // the state where redirects lead nowhere
+	refused string // what crawlers do that are refused the file
+	limited string // and those that are asked to come later
+}
+
+func robotsKind() fileKind {
+	return fileKind{
+		// Redirects beyond the fifth may count as no file (RFC 9309 section 2.3.1.2).
+		misled: fileMissing,
+		refused: "Under RFC 9309, crawlers that are refused as well may visit everything, though some stay away. Let " +
+			"everybody read the file.",
+		limited: "Under RFC 9309, crawlers that get this answer may visit everything, but Google treats it as a server " +
+			"error and the whole site as closed. Let everybody read the file.",
+	}
+}
+
+func sitemapKind() fileKind {
+	const unread = "Crawlers that get this answer cannot read it."
+	return fileKind{misled: fileUnreachable, refused: unread, limited: unread}
+}
+
 // describeServed judges the fetch of a file of the kind.
 func describeServed(chain egress.Chain, kind fileKind) served {
 	s := served{issues: []fileIssue{}}
@@ -55,14 +81,12 @@ func describeServed(chain egress.Chain, kind fileKind) served {
 		}
 	}
 	if final := chain.Final(); final != nil {
-		status := final.Status
-		s.httpStatus = &status
+		s.httpStatus = new(final.Status)
 		if values := final.Header.Values("Content-Type"); len(values) > 0 {
-			contentType := webview.HeaderText(values[0])
-			s.contentType = &contentType
+			s.contentType = new(webview.HeaderText(values[0]))
 		}
-		if u := final.URL.String(); chain.End == egress.EndFinal {
-			s.finalURL = &u
+		if chain.End == egress.EndFinal {
+			s.finalURL = new(final.URL.String())
 		}
 	}
 	s.judge(chain, kind)
@@ -101,7 +125,7 @@ func (s *served) judgeStatus(status int, kind fileKind) {
 		s.add(codeServerError, fileFail, "The server answers %d, which is an error on its side.", status)
 	case status == http.StatusNotFound, status == http.StatusGone:
 		s.state = fileMissing
-	case isRefusal(status):
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusTooManyRequests:
 		s.state = fileMissing
 		s.refuse(status, kind)
 	case status < http.StatusOK, status >= http.StatusMultipleChoices:
@@ -110,6 +134,16 @@ func (s *served) judgeStatus(status int, kind fileKind) {
 	default:
 		s.state = fileFound
 	}
+}
+
+// refuse tells of a refusal. It may have been meant for this service and not for crawlers.
+func (s *served) refuse(status int, kind fileKind) {
+	code, reason, then := codeRefused, "", kind.refused
+	if status == http.StatusTooManyRequests {
+		code, reason, then = codeLimited, " because of too many requests", kind.limited
+	}
+	s.add(code, fileWarn, "The server refuses the file%s (%d %s), perhaps only to this service. %s", reason, status,
+		http.StatusText(status), then)
 }
 
 // cutShort tells of a body that did not come whole.

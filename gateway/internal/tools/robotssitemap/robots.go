@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -90,16 +91,28 @@ func describeRobots(u target.URL, chain egress.Chain, body robotsBody) robotsRep
 	return robotsReport{file: file, declared: declared, crawlers: describeCrawlers(crawlers)}
 }
 
+// crawler is one that is widely known, and what the site says to it.
+type crawler struct {
+	Name   string           `json:"name"`
+	Effect robotstxt.Effect `json:"effect"`
+}
+
+func describeCrawlers(crawlers []robotstxt.Crawler) []crawler {
+	list := make([]crawler, 0, len(crawlers))
+	for _, c := range crawlers {
+		list = append(list, crawler(c))
+	}
+	return list
+}
+
 // refuseText tells what is no robots.txt, whatever its type says: a page that answers for every path, or no text.
 func (s *served) refuseText(text []byte, parsed robotstxt.File) {
-	start := bytes.ToLower(bytes.TrimLeft(bytes.TrimPrefix(text[:min(len(text), 1024)], []byte("\xef\xbb\xbf")),
-		" \t\r\n"))
-	markup := false
-	for _, tag := range []string{"<!doctype", "<html", "<head", "<body", "<?xml", "<script"} {
-		markup = markup || bytes.HasPrefix(start, []byte(tag))
-	}
+	start := strings.TrimPrefix(string(text[:min(len(text), 1024)]), "\uFEFF")
+	start = strings.ToLower(strings.TrimLeft(start, " \t\r\n"))
+	markup := slices.ContainsFunc([]string{"<!doctype", "<html", "<head", "<body", "<?xml", "<script"},
+		func(tag string) bool { return strings.HasPrefix(start, tag) })
 	nothing := parsed.Lines == 0
-	isPage := nothing && (bytes.HasPrefix(start, []byte("<")) || strings.Contains(mediaType(s.contentType), "html") &&
+	isPage := nothing && (strings.HasPrefix(start, "<") || strings.Contains(mediaType(s.contentType), "html") &&
 		len(parsed.Issues) > 0)
 	switch {
 	case markup || isPage:
@@ -147,7 +160,7 @@ func describeGroups(groups []robotstxt.Group) []robotsGroup {
 	for _, g := range groups {
 		rules := make([]robotsRule, 0, len(g.Rules))
 		for _, r := range g.Rules {
-			rules = append(rules, robotsRule{Type: r.Type, Path: r.Path, Line: r.Line})
+			rules = append(rules, robotsRule(r))
 		}
 		out = append(out, robotsGroup{UserAgents: g.UserAgents, Rules: rules, CrawlDelay: g.CrawlDelay})
 	}

@@ -180,7 +180,7 @@ func (r *checker) robots(ctx context.Context) (robotsReport, error) {
 	chain := r.client.Follow(ctx, egress.Request{URL: u, Consume: func(answer *egress.Response, from io.Reader) {
 		body.read(ctx, answer, from)
 	}}, maxRedirects)
-	if err := r.fails(ctx, chain); err != nil {
+	if err := webview.ChainFault(ctx, r.client, r.site, chain); err != nil {
 		return robotsReport{}, err
 	}
 	if fault.Is(body.err, fault.Busy) {
@@ -191,21 +191,4 @@ func (r *checker) robots(ctx context.Context) (robotsReport, error) {
 	found := describeRobots(u, chain, body)
 	reportFile(ctx, found.file.URL, found.file.Status, found.file.HTTPStatus)
 	return found, nil
-}
-
-// fails gives the error of a site that may not or cannot be visited at all, or that this service lacks the means to
-// visit.
-func (r *checker) fails(ctx context.Context, chain egress.Chain) error {
-	first := chain.Hops[0].Err
-	switch {
-	case errors.Is(ctx.Err(), context.Canceled):
-		return ctx.Err()
-	case fault.IsOwn(chain.Err):
-		return chain.Err
-	case first == nil, chain.End == egress.EndDeadline:
-		return nil
-	case fault.Is(first, fault.Refused), fault.Is(first, fault.NoAddress), fault.Is(first, fault.Limited):
-		return first
-	}
-	return webview.Unroutable(ctx, r.client, r.site, first)
 }

@@ -87,8 +87,7 @@ func (r *checker) read(ctx context.Context, u target.URL) sitemapFile {
 	var report *sitemap.Report
 	chain := r.client.Follow(ctx, egress.Request{URL: u, Consume: func(answer *egress.Response, body io.Reader) {
 		if succeeds(answer) {
-			got := r.readBody(answer, body)
-			report = &got
+			report = new(r.readBody(answer, body))
 		}
 	}}, maxRedirects)
 	s := describeServed(chain, sitemapKind())
@@ -152,12 +151,10 @@ func (s *served) judgeReport(report sitemap.Report) {
 func (f *sitemapFile) describe(report sitemap.Report) {
 	f.Truncated = report.Truncated
 	if report.Kind != "" {
-		kind, count := string(report.Kind), report.Count
-		f.Kind, f.URLCount = &kind, &count
+		f.Kind, f.URLCount = new(string(report.Kind)), new(report.Count)
 	}
 	if !report.LastModified.IsZero() {
-		at := format.RFC3339(report.LastModified)
-		f.LastModified = &at
+		f.LastModified = new(format.RFC3339(report.LastModified))
 	}
 }
 

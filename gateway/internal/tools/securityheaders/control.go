@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
@@ -15,9 +16,10 @@ type controlKind struct {
 	judge               func(page) controlVerdict
 }
 
+const mdn = "https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/"
+
 // controls are all controls, in the order of the contract.
 func controls() []controlKind {
-	const mdn = "https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/"
 	return []controlKind{
 		{"hsts", "Strict-Transport-Security", "https://www.rfc-editor.org/rfc/rfc6797", judgeHSTS},
 		{"csp", "Content-Security-Policy", "https://www.w3.org/TR/CSP3/", judgeCSP},
@@ -42,14 +44,11 @@ func judgeControls(p page) []controlResult {
 	controls := make([]controlResult, 0, len(checks))
 	for _, c := range checks {
 		v := c.judge(p)
-		control := controlResult{
-			ID: c.id, Name: c.name, Status: v.status, Present: v.present, Value: v.value,
-			Finding: p.qualify(v), Set: v.recommendation.set, Remove: v.recommendation.remove, Reference: c.reference,
-		}
-		if text := v.recommendation.text(); text != "" {
-			control.Recommendation = &text
-		}
-		controls = append(controls, control)
+		controls = append(controls, controlResult{
+			ID: c.id, Name: c.name, Status: v.status, Present: v.value != nil, Value: v.value, Finding: p.qualify(v),
+			Recommendation: format.TextOrNull(v.recommendation.text()), Set: v.recommendation.set,
+			Remove: v.recommendation.remove, Reference: c.reference,
+		})
 	}
 	return controls
 }
@@ -57,8 +56,7 @@ func judgeControls(p page) []controlResult {
 // controlVerdict is a judgement in the making.
 type controlVerdict struct {
 	status         controlStatus
-	present        bool
-	value          *string
+	value          *string  // what was sent, nil where nothing was
 	findings       []string // sentences
 	recommendation advice
 }
@@ -68,12 +66,13 @@ func (v *controlVerdict) add(format string, args ...any) {
 	v.findings = append(v.findings, fmt.Sprintf(format, args...))
 }
 
-// atLeast makes the status no lighter than the given one.
-func (v *controlVerdict) atLeast(status controlStatus) {
+// find appends a sentence on what makes the status no lighter than the given one.
+func (v *controlVerdict) find(status controlStatus, format string, args ...any) {
 	weight := []controlStatus{controlNotApplicable, controlPass, controlInfo, controlWarn, controlFail}
 	if slices.Index(weight, status) > slices.Index(weight, v.status) {
 		v.status = status
 	}
+	v.add(format, args...)
 }
 
 // maxFindings bounds how many sentences one finding has: a hostile header could hold thousands of mistakes.
@@ -94,8 +93,8 @@ func (p page) qualify(v controlVerdict) string {
 
 // notForData is the verdict on a control that protects documents, where the answer is none and lacks the header.
 func (p page) notForData(name string) controlVerdict {
-	v := controlVerdict{status: controlNotApplicable}
-	v.add("%s protects documents, and this answer is not one (%s).", name, p.shownMedia())
+	var v controlVerdict
+	v.find(controlNotApplicable, "%s protects documents, and this answer is not one (%s).", name, p.shownMedia())
 	return v
 }
 

@@ -183,14 +183,13 @@ func judgeCookieControl(p page) controlVerdict {
 		v.add("The answer sets no cookies.")
 		return v
 	}
-	v := controlVerdict{status: controlPass, present: true}
+	v := controlVerdict{status: controlPass}
 	names := make([]string, 0, len(p.cookies))
 	for _, c := range p.cookies {
 		names = append(names, c.Name+"="+webview.CookieMask)
 		v.weighCookie(c)
 	}
-	value := strings.Join(names, "; ")
-	v.value = &value
+	v.value = new(strings.Join(names, "; "))
 	opening := countWord(len(p.cookies), "cookie is", "cookies are") + " set"
 	if v.status == controlPass {
 		v.findings = []string{opening + ", each with what it needs (Secure, HttpOnly, SameSite)."}
@@ -209,8 +208,7 @@ func (v *controlVerdict) weighCookie(c cookie) {
 	for _, severity := range []string{cookieFail, cookieWarn, cookieInfo} {
 		for _, issue := range c.Issues {
 			if issue.Severity == severity && issue.Code != "DELETED" && issue.Code != "NO_PREFIX" {
-				v.atLeast(weights[severity])
-				v.add("%s: %s", shownCookieName(c.Name), issue.Message)
+				v.find(weights[severity], "%s: %s", shownCookieName(c.Name), issue.Message)
 				return
 			}
 		}

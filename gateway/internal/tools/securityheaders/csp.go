@@ -22,9 +22,9 @@ func bestCSP() advice {
 
 // judgeCSP judges the policies that are enforced, all together, by what they leave to somebody who can inject markup.
 func judgeCSP(p page) controlVerdict {
-	v := controlVerdict{present: p.has(cspHeader), value: p.shownValue(cspHeader)}
+	v := controlVerdict{value: p.shownValue(cspHeader)}
 	switch {
-	case !p.document && !v.present:
+	case !p.document && v.value == nil:
 		v = p.notForData("A content security policy")
 		v.add("For data, “default-src 'none'; frame-ancestors 'none'” costs nothing.")
 		return v
@@ -44,7 +44,7 @@ func judgeCSP(p page) controlVerdict {
 
 func (v *controlVerdict) judgeMissingCSP(p page) {
 	v.status, v.recommendation = controlFail, bestCSP()
-	if v.present {
+	if v.value != nil {
 		v.add("The header has no directive, so nothing is restricted.")
 	} else {
 		v.add("No policy is enforced, so injected script runs unhindered.")
@@ -63,9 +63,8 @@ func (v *controlVerdict) judgePolicies(p page) {
 	issues = append(issues, p.reportingIssues()...)
 	slices.SortStableFunc(issues, func(a, b csp.Issue) int { return int(b.Severity) - int(a.Severity) })
 	v.addHeadline(p, issues)
-	for _, issue := range slices.CompactFunc(issues, func(a, b csp.Issue) bool { return a == b }) {
-		v.add("%s", issue.Message)
-		v.atLeast(statusOfSeverity(issue.Severity))
+	for _, issue := range slices.Compact(issues) {
+		v.find(cspStatus[issue.Severity], "%s", issue.Message)
 	}
 	if len(p.reported) > 0 {
 		v.add("Content-Security-Policy-Report-Only is sent too, and only reports; sandbox and upgrade-insecure-requests do " +
@@ -100,17 +99,8 @@ func (v *controlVerdict) addHeadline(p page, issues []csp.Issue) {
 	}
 }
 
-// statusOfSeverity leaves what is only good to know at a pass.
-func statusOfSeverity(severity csp.Severity) controlStatus {
-	switch severity {
-	case csp.Fail:
-		return controlFail
-	case csp.Warn:
-		return controlWarn
-	case csp.Info:
-	}
-	return controlPass
-}
+// cspStatus leaves what is only good to know at a pass.
+var cspStatus = map[csp.Severity]controlStatus{csp.Fail: controlFail, csp.Warn: controlWarn, csp.Info: controlPass}
 
 // cspAdvice is the header line to send: another policy where this one fails, else one more line beside it, since
 // policies are enforced together. A policy that is only to be corrected comes without one.

@@ -49,8 +49,7 @@ func judgeDeprecated(p page) controlVerdict {
 		if h.name == "X-Xss-Protection" {
 			v.judgeXSSProtection(value)
 		} else {
-			v.atLeast(h.status)
-			v.add("%s: %s.", lower, h.advice)
+			v.find(h.status, "%s: %s.", lower, h.advice)
 		}
 		removable = append(removable, lower)
 	}
@@ -58,18 +57,16 @@ func judgeDeprecated(p page) controlVerdict {
 		v.add("No retired header is sent.")
 		return v
 	}
-	joined := strings.Join(shown, "; ")
-	v.present, v.value, v.recommendation = true, &joined, advice{remove: removable}
+	v.value, v.recommendation = new(strings.Join(shown, "; ")), advice{remove: removable}
 	return v
 }
 
 // judgeXSSProtection: the filter that it steered is gone, and where it still runs it opens holes of its own.
 func (v *controlVerdict) judgeXSSProtection(value string) {
 	if mode, _, _ := strings.Cut(value, ";"); strings.TrimSpace(mode) == "0" {
-		v.atLeast(controlInfo)
-		v.add("x-xss-protection: 0 switches off a filter that only very old browsers have, which is harmless.")
+		v.find(controlInfo, "x-xss-protection: 0 switches off a filter that only very old browsers have, which is harmless.")
 		return
 	}
-	v.atLeast(controlWarn)
-	v.add("x-xss-protection switches on a filter that browsers removed, because pages could be attacked through it.")
+	v.find(controlWarn,
+		"x-xss-protection switches on a filter that browsers removed, because pages could be attacked through it.")
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/csp"
+	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
@@ -16,9 +17,9 @@ func bestFraming() advice { return send(cspHeader, "frame-ancestors 'self'") }
 // not count.
 func judgeFraming(p page) controlVerdict {
 	framing := p.enforced.Framing()
-	v := controlVerdict{present: framing != csp.FramingUnset || p.has(xfo), value: p.framingValue()}
+	v := controlVerdict{value: p.framingValue()}
 	switch {
-	case !p.document && !v.present:
+	case !p.document && v.value == nil:
 		return p.notForData("Frame protection")
 	case framing != csp.FramingUnset:
 		v.judgeAncestors(framing)
@@ -28,8 +29,8 @@ func judgeFraming(p page) controlVerdict {
 	case p.has(xfo):
 		v.judgeXFO(p.values(xfo))
 	default:
-		v.status, v.recommendation = controlFail, bestFraming()
-		v.add("Any site can show this page in a frame and trick people into clicking on it.")
+		v.recommendation = bestFraming()
+		v.find(controlFail, "Any site can show this page in a frame and trick people into clicking on it.")
 	}
 	if framing == csp.FramingUnset && csp.Set(p.reported).Framing() != csp.FramingUnset {
 		v.add("frame-ancestors in Content-Security-Policy-Report-Only only reports.")
@@ -47,27 +48,22 @@ func (p page) framingValue() *string {
 	if p.has(xfo) {
 		parts = append(parts, xfo+": "+webview.HeaderText(p.joined(xfo)))
 	}
-	if len(parts) == 0 {
-		return nil
-	}
-	value := strings.Join(parts, "; ")
-	return &value
+	return format.TextOrNull(strings.Join(parts, "; "))
 }
 
 func (v *controlVerdict) judgeAncestors(framing csp.Framing) {
 	switch framing {
 	case csp.FramingNone:
-		v.status = controlPass
-		v.add("frame-ancestors lets no site show this page in a frame.")
+		v.find(controlPass, "frame-ancestors lets no site show this page in a frame.")
 	case csp.FramingSelf:
-		v.status = controlPass
-		v.add("frame-ancestors lets only the site itself show this page in a frame.")
+		v.find(controlPass, "frame-ancestors lets only the site itself show this page in a frame.")
 	case csp.FramingHosts:
-		v.status = controlPass
-		v.add("frame-ancestors lets only the named sites show this page in a frame; each of them must be trusted with it.")
+		v.find(controlPass,
+			"frame-ancestors lets only the named sites show this page in a frame; each of them must be trusted with it.")
 	case csp.FramingAnyone, csp.FramingUnset:
-		v.status, v.recommendation = controlFail, bestFraming()
-		v.add("frame-ancestors is open to any site (an asterisk, a bare scheme, or a wildcard below a public suffix).")
+		v.recommendation = bestFraming()
+		v.find(controlFail,
+			"frame-ancestors is open to any site (an asterisk, a bare scheme, or a wildcard below a public suffix).")
 	}
 }
 
@@ -84,21 +80,23 @@ func (v *controlVerdict) judgeXFO(values []string) {
 	isKnown := func(value string) bool { return value == "deny" || value == "sameorigin" || value == "allowall" }
 	switch {
 	case len(distinct) > 1 && slices.ContainsFunc(distinct, isKnown):
-		v.status, v.recommendation = controlWarn, bestFraming()
-		v.add("X-Frame-Options has several different values, so browsers refuse every frame, whatever was meant.")
+		v.recommendation = bestFraming()
+		v.find(controlWarn,
+			"X-Frame-Options has several different values, so browsers refuse every frame, whatever was meant.")
 	case len(distinct) == 1 && distinct[0] == "deny":
-		v.status = controlPass
-		v.add("X-Frame-Options lets no site show this page in a frame; frame-ancestors is the newer way to say so.")
+		v.find(controlPass,
+			"X-Frame-Options lets no site show this page in a frame; frame-ancestors is the newer way to say so.")
 	case len(distinct) == 1 && distinct[0] == "sameorigin":
-		v.status = controlPass
-		v.add("X-Frame-Options lets only the site itself show this page in a frame; frame-ancestors is the newer way to " +
-			"say so.")
+		v.find(controlPass,
+			"X-Frame-Options lets only the site itself show this page in a frame; frame-ancestors is the newer way to "+
+				"say so.")
 	case strings.HasPrefix(distinct[0], "allow-from"):
-		v.status, v.recommendation = controlFail, sendExample(cspHeader, "frame-ancestors 'self' "+exampleOrigin)
-		v.add("Browsers ignore ALLOW-FROM, so any site can show this page in a frame.")
+		v.recommendation = sendExample(cspHeader, "frame-ancestors 'self' "+exampleOrigin)
+		v.find(controlFail, "Browsers ignore ALLOW-FROM, so any site can show this page in a frame.")
 	default:
-		v.status, v.recommendation = controlFail, bestFraming()
-		v.add("X-Frame-Options has no value that browsers act on (DENY or SAMEORIGIN), so any site can show this page in a " +
-			"frame.")
+		v.recommendation = bestFraming()
+		v.find(controlFail,
+			"X-Frame-Options has no value that browsers act on (DENY or SAMEORIGIN), so any site can show this page in a "+
+				"frame.")
 	}
 }

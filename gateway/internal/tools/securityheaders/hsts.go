@@ -2,12 +2,12 @@ package securityheaders
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
 	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/tools/internal/webview"
 	"diagnostics/shared/ascii"
 
 	"golang.org/x/net/publicsuffix"
@@ -32,7 +32,7 @@ func bestHSTS() advice { return send(hstsHeader, "max-age=31536000; includeSubDo
 // twice, is not obeyed; problem then says why.
 func parseHSTS(value string) (policy hstsPolicy, problem string) {
 	seen := make(map[string]bool)
-	for _, directive := range splitHSTS(value) {
+	for _, directive := range webview.SplitQuoted(value, ';') {
 		name, argument, hasArgument := strings.Cut(directive, "=")
 		name = strings.ToLower(strings.Trim(name, " \t"))
 		if name == "" && !hasArgument {
@@ -77,24 +77,6 @@ func (p *hstsPolicy) set(name, argument string, hasArgument bool) (problem strin
 	return ""
 }
 
-// splitHSTS splits at the semicolons outside of quoted strings.
-func splitHSTS(value string) []string {
-	var parts []string
-	start, quoted := 0, false
-	for i := 0; i < len(value); i++ {
-		switch c := value[i]; {
-		case c == '"':
-			quoted = !quoted
-		case c == '\\' && quoted:
-			i++
-		case c == ';' && !quoted:
-			parts = append(parts, value[start:i])
-			start = i + 1
-		}
-	}
-	return append(parts, value[start:])
-}
-
 // hstsArgument reads a directive's value: a token or a quoted string.
 func hstsArgument(argument string, present bool) (string, bool) {
 	if !present {
@@ -113,54 +95,39 @@ func hstsArgument(argument string, present bool) (string, bool) {
 
 // parseSeconds reads digits; what is beyond every date is as good as for ever.
 func parseSeconds(s string) (int64, bool) {
-	if s == "" || strings.Trim(s, "0123456789") != "" {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		return math.MaxInt64, true
-	}
-	return n, true
+	n, _ := strconv.ParseInt(s, 10, 64) // the largest number where it is larger
+	return n, ascii.AllDigits(s)
 }
 
 // isToken reports whether s is a token of RFC 9110 section 5.6.2.
 func isToken(s string) bool {
-	if s == "" {
-		return false
-	}
-	for i := range len(s) {
-		c := s[i]
-		if !ascii.IsAlphanumeric(c) && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
-			return false
-		}
-	}
-	return true
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !ascii.IsAlphanumeric(r) && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
+	})
 }
 
 // judgeHSTS follows RFC 6797 section 8.1: the first field alone, over TLS without errors alone, never for an address.
 func judgeHSTS(p page) controlVerdict {
-	v := controlVerdict{present: p.has(hstsHeader), value: p.shownValue(hstsHeader), recommendation: bestHSTS()}
+	v := controlVerdict{value: p.shownValue(hstsHeader), recommendation: bestHSTS()}
 	switch {
 	case p.answer.URL.Host().IsAddr():
-		v.status, v.recommendation = controlNotApplicable, advice{}
-		v.add("Browsers keep no such policy for an IP address, only for names.")
+		v.recommendation = advice{}
+		v.find(controlNotApplicable, "Browsers keep no such policy for an IP address, only for names.")
 		return v
 	case p.answer.TLS == nil:
-		v.status = controlFail
-		v.add("The answer came over plain HTTP, where the network can read and change it%s.",
-			thoughHSTS(v.present, ", and where browsers ignore this header"))
+		v.find(controlFail, "The answer came over plain HTTP, where the network can read and change it%s.",
+			thoughHSTS(v.value != nil, ", and where browsers ignore this header"))
 		v.recommendation.before = "Redirect every http URL to https, and send there: "
 		return v
 	case !p.secure():
-		v.status = controlFail
-		v.add("The certificate is not valid (%s)%s.", certcheck.Clause(p.answer.TLS.Verdict.Code),
-			thoughHSTS(v.present, ", and browsers ignore this header over such a connection"))
+		v.find(controlFail, "The certificate is not valid (%s)%s.", certcheck.Clause(p.answer.TLS.Verdict.Code),
+			thoughHSTS(v.value != nil, ", and browsers ignore this header over such a connection"))
 		v.recommendation.before = "Install a valid certificate, then send: "
 		return v
-	case !v.present:
-		v.status = controlFail
-		v.add("The header is missing, so a visitor's first request of each visit may go over plain HTTP, where it can be " +
-			"read and redirected.")
+	case v.value == nil:
+		v.find(controlFail,
+			"The header is missing, so a visitor's first request of each visit may go over plain HTTP, where it can be "+
+				"read and redirected.")
 		return v
 	}
 	v.judgeHSTSFields(p)
@@ -178,26 +145,22 @@ func thoughHSTS(present bool, words string) string {
 func (v *controlVerdict) judgeHSTSFields(p page) {
 	values := p.values(hstsHeader)
 	if len(values) > 1 {
-		v.add("The header is sent %d times; browsers obey only the first.", len(values))
-		v.atLeast(controlWarn)
+		v.find(controlWarn, "The header is sent %d times; browsers obey only the first.", len(values))
 	}
 	policy, problem := parseHSTS(values[0])
 	switch {
 	case problem != "":
-		v.atLeast(controlFail)
-		v.add("Browsers ignore the header: %s.", problem)
+		v.find(controlFail, "Browsers ignore the header: %s.", problem)
 		return
 	case policy.maxAge == 0:
-		v.atLeast(controlFail)
-		v.add("max-age=0 makes browsers forget the policy.")
+		v.find(controlFail, "max-age=0 makes browsers forget the policy.")
 		return
 	case policy.maxAge < hstsWeakAge:
-		v.atLeast(controlWarn)
-		v.add("Browsers keep to https for %s, which is too short for people who visit rarely; send at least 180 days, "+
-			"better a year.", describeAge(policy.maxAge))
+		v.find(controlWarn,
+			"Browsers keep to https for %s, which is too short for people who visit rarely; send at least 180 days, "+
+				"better a year.", describeAge(policy.maxAge))
 	default:
-		v.atLeast(controlPass)
-		v.add("Browsers keep to https for %s.", describeAge(policy.maxAge))
+		v.find(controlPass, "Browsers keep to https for %s.", describeAge(policy.maxAge))
 		v.recommendation = advice{}
 	}
 	v.judgeHSTSReach(p, policy)
@@ -209,9 +172,9 @@ func (v *controlVerdict) judgeHSTSReach(p page, policy hstsPolicy) {
 	eligible := policy.maxAge >= hstsPreloadAge && policy.includeSubDomains
 	switch {
 	case policy.preload && !eligible:
-		v.atLeast(controlWarn)
-		v.add("preload requests a place in the browsers' built-in lists, which accept only max-age=31536000 or more with " +
-			"includeSubDomains.")
+		v.find(controlWarn,
+			"preload requests a place in the browsers' built-in lists, which accept only max-age=31536000 or more with "+
+				"includeSubDomains.")
 		v.recommendation = bestHSTS()
 		v.recommendation.set.Value += "; preload"
 	case policy.preload:
@@ -243,8 +206,7 @@ func (v *controlVerdict) judgeHSTSOnTheWay(p page) {
 		if policy, problem := parseHSTS(hop.Header.Get(hstsHeader)); problem == "" && policy.maxAge > 0 {
 			continue
 		}
-		v.atLeast(controlWarn)
-		v.add("The redirect from https://%s does not send this header, so that name stays unprotected.",
+		v.find(controlWarn, "The redirect from https://%s does not send this header, so that name stays unprotected.",
 			shownHeader(host))
 		v.recommendation = bestHSTS()
 		v.recommendation.after = " (on the redirects too)"

@@ -55,14 +55,12 @@ func judgeCOEP(p page) controlVerdict {
 }
 
 func (p page) judgeIsolation(policy isolationPolicy) controlVerdict {
-	v := controlVerdict{present: p.has(policy.name), value: p.shownValue(policy.name),
-		recommendation: send(policy.name, policy.best)}
-	if !v.present {
+	v := controlVerdict{value: p.shownValue(policy.name), recommendation: send(policy.name, policy.best)}
+	if v.value == nil {
 		if !p.document {
 			return p.notForData("This header")
 		}
-		v.status = controlInfo
-		v.add("The header is missing: %s.", policy.absent)
+		v.find(controlInfo, "The header is missing: %s.", policy.absent)
 		v.addReportOnly(p, policy)
 		return v
 	}
@@ -70,14 +68,13 @@ func (p page) judgeIsolation(policy isolationPolicy) controlVerdict {
 	value, isKnown := policy.meaning[token]
 	switch {
 	case !ok:
-		v.status = controlWarn
-		v.add("Browsers ignore the header: it must be one token, sent once (RFC 9651), such as %s.", policy.best)
+		v.find(controlWarn,
+			"Browsers ignore the header: it must be one token, sent once (RFC 9651), such as %s.", policy.best)
 	case !isKnown:
-		v.status = controlWarn
-		v.add("Browsers ignore the value “%s”, which they do not know (values are lower case).", shownHeader(token))
+		v.find(controlWarn,
+			"Browsers ignore the value “%s”, which they do not know (values are lower case).", shownHeader(token))
 	default:
-		v.status = value.status
-		v.add("%s: %s.", token, value.means)
+		v.find(value.status, "%s: %s.", token, value.means)
 	}
 	if v.status == controlPass {
 		v.recommendation = advice{}
@@ -91,8 +88,7 @@ func (p page) judgeIsolation(policy isolationPolicy) controlVerdict {
 // needSecure holds back a pass that browsers give in a secure context alone.
 func (v *controlVerdict) needSecure(p page) {
 	if !p.secure() {
-		v.status = controlWarn
-		v.add("But browsers ignore it, because the answer did not come over valid HTTPS.")
+		v.find(controlWarn, "But browsers ignore it, because the answer did not come over valid HTTPS.")
 		v.recommendation = advice{before: "Send this header over https with a valid certificate."}
 	}
 }
@@ -122,25 +118,25 @@ func (v *controlVerdict) addReportOnly(p page, policy isolationPolicy) {
 // matched to the letter.
 func judgeCORP(p page) controlVerdict {
 	const name = "Cross-Origin-Resource-Policy"
-	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: send(name, "same-origin")}
-	if !v.present {
-		v.status = controlInfo
-		v.add("The header is missing, so other sites can embed this resource, credentials included, where nothing else " +
-			"stops them.")
+	v := controlVerdict{value: p.shownValue(name), recommendation: send(name, "same-origin")}
+	if v.value == nil {
+		v.find(controlInfo,
+			"The header is missing, so other sites can embed this resource, credentials included, where nothing else "+
+				"stops them.")
 		return v
 	}
 	switch value := p.joined(name); value {
 	case "same-origin", "same-site":
-		v.status, v.recommendation = controlPass, advice{}
-		v.add("Only the same %s can embed this resource.",
+		v.recommendation = advice{}
+		v.find(controlPass, "Only the same %s can embed this resource.",
 			map[string]string{"same-origin": "origin", "same-site": "site"}[value])
 	case "cross-origin":
-		v.status, v.recommendation = controlInfo, advice{}
-		v.add("Every site may embed this resource, which is right only for public files.")
+		v.recommendation = advice{}
+		v.find(controlInfo, "Every site may embed this resource, which is right only for public files.")
 	default:
-		v.status = controlWarn
-		v.add("Browsers ignore the value “%s”: it must be same-origin, same-site or cross-origin, in lower case and sent "+
-			"once.", shownHeader(value))
+		v.find(controlWarn,
+			"Browsers ignore the value “%s”: it must be same-origin, same-site or cross-origin, in lower case and sent "+
+				"once.", shownHeader(value))
 	}
 	return v
 }

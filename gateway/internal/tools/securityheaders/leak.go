@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
-// leakyHeaders are headers that serve nobody but whoever looks for a way in. Those of true say something of the
-// software even without a version.
+// leakyHeaders are headers that serve nobody but whoever looks for a way in.
 var leakyHeaders = []string{
 	"Server", "X-Powered-By", "X-Powered-Cms", "X-Powered-By-Plesk", "X-Aspnet-Version", "X-Aspnetmvc-Version",
 	"X-Generator", "Via",
@@ -48,19 +48,16 @@ func judgeLeaks(p page) controlVerdict {
 		if !p.has(name) {
 			continue
 		}
-		value := p.joined(name)
-		shown = append(shown, strings.ToLower(name)+": "+webview.HeaderText(value))
+		lower, value := strings.ToLower(name), p.joined(name)
+		shown = append(shown, lower+": "+webview.HeaderText(value))
 		if v.judgeLeak(name, value) {
-			removable = append(removable, strings.ToLower(name))
+			removable = append(removable, lower)
 		}
 	}
-	inner := v.judgeInnerAddresses(p)
-	for _, name := range inner {
-		if !slices.ContainsFunc(shown, func(line string) bool {
-			return strings.HasPrefix(line, strings.ToLower(name)+": ")
-		}) {
-			shown = append(shown, strings.ToLower(name)+": "+webview.HeaderValue(strings.ToLower(name),
-				strings.Join(p.answer.Header[name], ", ")))
+	for _, name := range v.judgeInnerAddresses(p) {
+		lower := strings.ToLower(name)
+		if !slices.ContainsFunc(shown, func(line string) bool { return strings.HasPrefix(line, lower+": ") }) {
+			shown = append(shown, lower+": "+webview.HeaderValue(lower, strings.Join(p.answer.Header[name], ", ")))
 		}
 	}
 	if len(shown) == 0 {
@@ -69,8 +66,7 @@ func judgeLeaks(p page) controlVerdict {
 		}
 		return v
 	}
-	value := strings.Join(shown, "; ")
-	v.present, v.value = true, &value
+	v.value = new(strings.Join(shown, "; "))
 	if len(removable) > 0 {
 		v.recommendation.remove = removable
 		if v.recommendation.before != "" {
@@ -91,21 +87,17 @@ func (v *controlVerdict) judgeLeak(name, value string) bool {
 	}
 	switch {
 	case slices.Contains(debugHeaders, name):
-		v.atLeast(controlFail)
-		v.add("%s is a debugging aid and must not reach visitors.", lower)
+		v.find(controlFail, "%s is a debugging aid and must not reach visitors.", lower)
 	case name == "Server" && developmentServer.MatchString(value):
-		v.atLeast(controlFail)
-		v.add("server names a development server (%s), which is not made for the public.", shownHeader(value))
+		v.find(controlFail, "server names a development server (%s), which is not made for the public.", shownHeader(value))
 	case productVersion.MatchString(value) && name != "X-Runtime":
-		v.atLeast(controlWarn)
-		v.add("%s reveals a version (%s), which helps attackers find matching exploits.", lower, shownHeader(value))
+		v.find(controlWarn,
+			"%s reveals a version (%s), which helps attackers find matching exploits.", lower, shownHeader(value))
 	case name == "Server" || name == "Via":
-		v.atLeast(controlInfo)
-		v.add("%s names the product without a version (%s).", lower, shownHeader(value))
+		v.find(controlInfo, "%s names the product without a version (%s).", lower, shownHeader(value))
 		return false
 	default:
-		v.atLeast(controlInfo)
-		v.add("%s reveals the software (%s) and is of no use to visitors.", lower, shownHeader(value))
+		v.find(controlInfo, "%s reveals the software (%s) and is of no use to visitors.", lower, shownHeader(value))
 	}
 	return true
 }
@@ -140,12 +132,8 @@ func (v *controlVerdict) judgeInnerAddresses(p page) []string {
 	slices.Sort(names)
 	names = names[:min(len(names), 5)]
 	list := shownHeader(strings.ToLower(strings.Join(names, ", ")))
-	v.atLeast(controlWarn)
-	contain := "contains"
-	if len(names) > 1 {
-		contain = "contain"
-	}
-	v.add("%s %s a private network address.", list, contain)
+	contain := text.Number(len(names), "contains", "contain")
+	v.find(controlWarn, "%s %s a private network address.", list, contain)
 	v.recommendation.before = "Remove private addresses from: " + list
 	return names
 }

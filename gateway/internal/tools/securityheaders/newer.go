@@ -25,7 +25,6 @@ type newerKind struct {
 
 // newerHeaders are all of them, in the order of answers.
 func newerHeaders() []newerKind {
-	const mdn = "https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/"
 	return []newerKind{
 		{"Integrity-Policy", "it makes browsers refuse scripts or style sheets without an integrity attribute",
 			mdn + "Integrity-Policy", meansIntegrity},

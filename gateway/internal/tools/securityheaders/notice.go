@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/tools/internal/format"
 )
 
 // challengeSigns are the headers by which protective services mark an answer of their own. Where value is empty the
@@ -47,10 +48,8 @@ func noticeOf(r *egress.Response) *string {
 		notice = fmt.Sprintf("The target answered %s and redirects nowhere: these are the headers of that answer, not of "+
 			"a page.",
 			statusLine(r))
-	default:
-		return nil
 	}
-	return &notice
+	return format.TextOrNull(notice)
 }
 
 // statusLine is the status with its standard phrase; the server's own is free text.

@@ -1,6 +1,7 @@
 package securityheaders
 
 import (
+	"errors"
 	"mime"
 	"net/http"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"diagnostics/gateway/internal/csp"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/tools/internal/webview"
+
+	"github.com/dunglas/httpsfv"
 )
 
 // page is what the controls judge: the final answer, and what of the chain before it matters to them.
@@ -71,8 +74,7 @@ func (p page) shownValue(name string) *string {
 	if !p.has(name) {
 		return nil
 	}
-	text := webview.HeaderText(p.joined(name))
-	return &text
+	return new(webview.HeaderText(p.joined(name)))
 }
 
 // secure reports whether the answer came over TLS with a certificate that browsers accept.
@@ -84,19 +86,37 @@ func splitFieldList(values []string) []string {
 	if len(values) == 0 {
 		return nil
 	}
-	joined := strings.Join(values, ", ")
-	var list []string
-	start, quoted := 0, false
-	for i := 0; i < len(joined); i++ {
-		switch c := joined[i]; {
-		case c == '"':
-			quoted = !quoted
-		case c == '\\' && quoted:
-			i++
-		case c == ',' && !quoted:
-			list = append(list, strings.Trim(joined[start:i], " \t"))
-			start = i + 1
-		}
+	list := webview.SplitQuoted(strings.Join(values, ", "), ',')
+	for i, value := range list {
+		list[i] = strings.Trim(value, " \t")
 	}
-	return append(list, strings.Trim(joined[start:], " \t"))
+	return list
+}
+
+// parseFieldDictionary reads a structured field that is a dictionary (RFC 9651). One mistake makes browsers ignore all
+// of it.
+func parseFieldDictionary(values []string) (*httpsfv.Dictionary, error) {
+	if len(values) == 0 {
+		return nil, errNoField
+	}
+	return httpsfv.UnmarshalDictionary(values)
+}
+
+var errNoField = errors.New("there is no such field")
+
+// fieldToken reads a structured field that is one token with parameters. endpoint is its report-to parameter, empty
+// where it has none. ok is false for everything else, several fields included, and browsers then ignore the header.
+func fieldToken(values []string) (token, endpoint string, ok bool) {
+	item, err := httpsfv.UnmarshalItem(values)
+	if err != nil {
+		return "", "", false
+	}
+	t, ok := item.Value.(httpsfv.Token)
+	if !ok {
+		return "", "", false
+	}
+	if reportTo, has := item.Params.Get("report-to"); has {
+		endpoint, _ = reportTo.(string)
+	}
+	return string(t), endpoint, true
 }

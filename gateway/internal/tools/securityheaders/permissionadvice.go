@@ -20,7 +20,7 @@ func keptPermissions(features *httpsfv.Dictionary, more bool) advice {
 	}
 	for _, feature := range rareFeatures {
 		if _, has := kept.Get(feature); more && !has {
-			kept.Add(feature, httpsfv.InnerList{Params: httpsfv.NewParams()})
+			kept.Add(feature, allowlistOf(httpsfv.NewParams()))
 		}
 	}
 	line, err := httpsfv.Marshal(kept)
@@ -34,14 +34,14 @@ func keptPermissions(features *httpsfv.Dictionary, more bool) advice {
 // correctedAllowlist is an allowlist without what browsers skip, but for origins that only lack their quotes.
 func correctedAllowlist(feature string, member httpsfv.Member) httpsfv.Member {
 	everyone, mistaken := readAllowlist(member)
+	items, params, _ := allowlistItems(member)
 	switch {
 	case everyone && powerfulFeatures[feature]:
-		return withParams(allowlistOf(httpsfv.Token("self")), member)
+		return allowlistOf(params, httpsfv.Token("self"))
 	case everyone, !mistaken:
 		return member
 	}
 	var values []any
-	items, _ := allowlistItems(member)
 	for _, item := range items {
 		switch value := item.Value.(type) {
 		case httpsfv.Token:
@@ -56,22 +56,11 @@ func correctedAllowlist(feature string, member httpsfv.Member) httpsfv.Member {
 			}
 		}
 	}
-	return withParams(allowlistOf(values...), member)
+	return allowlistOf(params, values...)
 }
 
-// withParams gives a list the parameters of another allowlist, such as where to report.
-func withParams(list httpsfv.InnerList, of httpsfv.Member) httpsfv.InnerList {
-	switch m := of.(type) {
-	case httpsfv.Item:
-		list.Params = m.Params
-	case httpsfv.InnerList:
-		list.Params = m.Params
-	}
-	return list
-}
-
-func allowlistOf(values ...any) httpsfv.InnerList {
-	list := httpsfv.InnerList{Params: httpsfv.NewParams()}
+func allowlistOf(params *httpsfv.Params, values ...any) httpsfv.InnerList {
+	list := httpsfv.InnerList{Params: params}
 	for _, value := range values {
 		list.Items = append(list.Items, httpsfv.NewItem(value))
 	}
@@ -112,5 +101,5 @@ func oldAllowlist(words []string) httpsfv.Member {
 			values = append(values, word)
 		}
 	}
-	return allowlistOf(values...)
+	return allowlistOf(httpsfv.NewParams(), values...)
 }

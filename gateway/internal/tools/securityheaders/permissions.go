@@ -23,13 +23,13 @@ func bestPermissions() advice {
 // all of it.
 func judgePermissionsPolicy(p page) controlVerdict {
 	const name = permissionsHeader
-	v := controlVerdict{present: p.has(name), value: p.shownValue(name), recommendation: bestPermissions()}
-	if !v.present {
+	v := controlVerdict{value: p.shownValue(name), recommendation: bestPermissions()}
+	if v.value == nil {
 		if !p.document {
 			return p.notForData("A permissions policy")
 		}
-		v.status = controlInfo
-		v.add("The header is missing, so the page and scripts in it may ask for every feature that browsers offer.")
+		v.find(controlInfo,
+			"The header is missing, so the page and scripts in it may ask for every feature that browsers offer.")
 		if p.has(name + "-Report-Only") {
 			v.add("%s-Report-Only is sent, which only reports.", name)
 		}
@@ -40,8 +40,7 @@ func judgePermissionsPolicy(p page) controlVerdict {
 	}
 	features, err := parseFieldDictionary(p.values(name))
 	if err != nil {
-		v.status = controlWarn
-		v.add("Browsers ignore all of the header, because it is not a structured dictionary (RFC 9651).")
+		v.find(controlWarn, "Browsers ignore all of the header, because it is not a structured dictionary (RFC 9651).")
 		if looksLikeFeaturePolicy(p.joined(name)) {
 			v.add("It is written as Feature-Policy was: a feature now takes “=” and a list in brackets, and commas separate " +
 				"features.")
@@ -81,12 +80,11 @@ func (v *controlVerdict) judgeFeatures(features *httpsfv.Dictionary) {
 	v.status, v.recommendation = controlPass, advice{}
 	switch {
 	case len(features.Names()) == 0:
-		v.status = controlWarn
-		v.add("The header names no feature.")
+		v.find(controlWarn, "The header names no feature.")
 	case limits == 0:
-		v.status = controlInfo
-		v.add("The header limits nothing, so the page and scripts in it may ask for every feature that browsers offer, as " +
-			"without it.")
+		v.find(controlInfo,
+			"The header limits nothing, so the page and scripts in it may ask for every feature that browsers offer, as "+
+				"without it.")
 	default:
 		v.add("It limits %s.", countWord(limits, "feature", "features"))
 	}
@@ -96,9 +94,9 @@ func (v *controlVerdict) judgeFeatures(features *httpsfv.Dictionary) {
 			someOf(unknown, "is not a feature", "are not features"))
 	}
 	if len(odd) > 0 {
-		v.atLeast(controlWarn)
-		v.add("The list of %s has values that browsers skip: only (), self, * and quoted origins count, so “none” is "+
-			"written ().", shownHeader(odd[0]))
+		v.find(controlWarn,
+			"The list of %s has values that browsers skip: only (), self, * and quoted origins count, so “none” is "+
+				"written ().", shownHeader(odd[0]))
 	}
 	if limits == 0 || len(odd) > 0 || slices.ContainsFunc(open, func(name string) bool { return powerfulFeatures[name] }) {
 		v.recommendation = keptPermissions(features, limits == 0)
@@ -137,7 +135,7 @@ func namesOf(names []string) string { return text.ListedUpTo(4, names, shownHead
 // readAllowlist reads a feature's value as "construct policy from dictionary and origin" does: it reports whether that
 // has an asterisk, and whether a value was skipped.
 func readAllowlist(member httpsfv.Member) (everyone, mistaken bool) {
-	items, isList := allowlistItems(member)
+	items, _, isList := allowlistItems(member)
 	for _, item := range items {
 		switch value := item.Value.(type) {
 		case httpsfv.Token:
@@ -152,14 +150,15 @@ func readAllowlist(member httpsfv.Member) (everyone, mistaken bool) {
 	return everyone, mistaken
 }
 
-func allowlistItems(member httpsfv.Member) (items []httpsfv.Item, isList bool) {
+// allowlistItems are the origins of an allowlist, and its parameters, such as where to report.
+func allowlistItems(member httpsfv.Member) (items []httpsfv.Item, params *httpsfv.Params, isList bool) {
 	switch m := member.(type) {
 	case httpsfv.Item:
-		return []httpsfv.Item{m}, false
+		return []httpsfv.Item{m}, m.Params, false
 	case httpsfv.InnerList:
-		return m.Items, true
+		return m.Items, m.Params, true
 	}
-	return nil, false
+	return nil, httpsfv.NewParams(), false
 }
 
 // looksLikeOrigin reports whether s is a serialized origin, in which a wildcard may stand for a subdomain.

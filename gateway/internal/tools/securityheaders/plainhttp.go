@@ -10,6 +10,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
@@ -59,48 +60,42 @@ func silentPlain(u target.URL) *httpRedirect {
 // judgePlain judges the first answer, as MDN's Observatory does and hstspreload.org asks: the first redirect must lead
 // to https, and on the same host.
 func judgePlain(u target.URL, answer *egress.Response) *httpRedirect {
-	v := controlVerdict{}
-	toHTTPS := false
+	var v controlVerdict
 	host := "http://" + shownHeader(u.Host().Authority())
-	result := &httpRedirect{Status: &answer.Status, ToHTTPS: &toHTTPS}
 	next, location := redirectOf(answer)
-	result.Location = location
+	toHTTPS := next != nil && next.Scheme() == "https"
 	switch {
-	case next != nil && next.Scheme() == "https" && next.Host() == u.Host():
-		toHTTPS, v.status = true, controlPass
-		v.add("%s redirects to https at once (%d).", host, answer.Status)
+	case toHTTPS && next.Host() == u.Host():
+		v.find(controlPass, "%s redirects to https at once (%d).", host, answer.Status)
 		if !permanent(answer.Status) {
 			v.add("The redirect is temporary: with 301 or 308 browsers remember it.")
 		}
-	case next != nil && next.Scheme() == "https":
-		toHTTPS, v.status = true, controlInfo
-		v.add("%s redirects to https at once (%d), but to another host (%s), so browsers that come this way learn no HSTS "+
-			"policy for the first.", host, answer.Status, shownHeader(next.Host().String()))
+	case toHTTPS:
+		v.find(controlInfo, "%s redirects to https at once (%d), but to another host (%s), so browsers that come this way "+
+			"learn no HSTS policy for the first.", host, answer.Status, shownHeader(next.Host().String()))
 		v.recommendation.before = "Redirect http to https on the same host first, and from there onward."
 	case next != nil:
-		v.status = controlWarn
-		v.add("%s redirects to another http URL (%d), where the network can read and change what is sent.", host,
+		v.find(controlWarn,
+			"%s redirects to another http URL (%d), where the network can read and change what is sent.", host,
 			answer.Status)
 		v.recommendation.before = "Redirect every http URL straight to https on the same host, with 301 or 308."
 	case answer.Status < http.StatusMultipleChoices:
-		v.status = controlWarn
-		v.add("%s answers %d and does not redirect to https, so whoever comes that way is served without encryption.",
+		v.find(controlWarn,
+			"%s answers %d and does not redirect to https, so whoever comes that way is served without encryption.",
 			host, answer.Status)
 		v.recommendation.before = "Redirect every http URL to https on the same host, with 301 or 308."
 	default:
-		v.status = controlInfo
-		v.add("%s answers %s and does not redirect to https.", host, statusLine(answer))
+		v.find(controlInfo, "%s answers %s and does not redirect to https.", host, statusLine(answer))
 		v.recommendation.before = "Redirect every http URL to https on the same host, with 301 or 308."
 	}
 	if u.Port() != httpsPort && v.status == controlWarn {
 		v.status = controlInfo
 		v.add("The URL that was checked has its own port, %d, and may be another service.", u.Port())
 	}
-	result.Verdict, result.Finding = v.status, strings.Join(v.findings, " ")
-	if text := v.recommendation.text(); text != "" {
-		result.Recommendation = &text
+	return &httpRedirect{
+		Status: &answer.Status, ToHTTPS: &toHTTPS, Location: location, Verdict: v.status,
+		Finding: strings.Join(v.findings, " "), Recommendation: format.TextOrNull(v.recommendation.text()),
 	}
-	return result
 }
 
 const httpsPort = 443
@@ -108,11 +103,8 @@ const httpsPort = 443
 // redirectOf is where an answer sends a browser, nil where nowhere, as with Location fields that differ; and the first
 // of these as it came.
 func redirectOf(answer *egress.Response) (*target.URL, *string) {
-	if !egress.IsRedirect(answer.Status) {
-		return nil, nil
-	}
 	location := answer.Header.Get("Location")
-	if location == "" {
+	if !egress.IsRedirect(answer.Status) || location == "" {
 		return nil, nil
 	}
 	shown := webview.HeaderText(location)

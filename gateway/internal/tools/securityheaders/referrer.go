@@ -22,26 +22,23 @@ var referrerPolicies = map[string]struct {
 // wins.
 func judgeReferrerPolicy(p page) controlVerdict {
 	const name = "Referrer-Policy"
-	v := controlVerdict{present: p.has(name), value: p.shownValue(name),
-		recommendation: send(name, "strict-origin-when-cross-origin")}
-	if !v.present {
+	v := controlVerdict{value: p.shownValue(name), recommendation: send(name, "strict-origin-when-cross-origin")}
+	if v.value == nil {
 		if !p.document {
 			return p.notForData("A referrer policy")
 		}
-		v.status = controlInfo
-		v.add("The header is missing; current browsers then use strict-origin-when-cross-origin, older ones give other " +
-			"sites the whole URL.")
+		v.find(controlInfo,
+			"The header is missing; current browsers then use strict-origin-when-cross-origin, older ones give other "+
+				"sites the whole URL.")
 		return v
 	}
 	policy, unknown := lastReferrerPolicy(p.values(name))
 	if policy == "" {
-		v.status = controlWarn
-		v.add("Browsers know none of the values%s, so their default applies.", examplesOf(unknown))
+		v.find(controlWarn, "Browsers know none of the values%s, so their default applies.", examplesOf(unknown))
 		return v
 	}
 	about := referrerPolicies[policy]
-	v.status = about.status
-	v.add("%s applies: %s.", policy, about.means)
+	v.find(about.status, "%s applies: %s.", policy, about.means)
 	if len(unknown) > 0 {
 		v.add("Browsers skip the values that they do not know%s.", examplesOf(unknown))
 	}

@@ -1,7 +1,8 @@
 package securityheaders
 
 import (
-	"math"
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -86,25 +87,13 @@ func (c *setCookie) set(attribute string) {
 			c.hasMaxAge, c.maxAge = true, age
 		}
 	case "expires":
-		if t, ok := parseCookieDate(value); ok {
-			c.expires = t
-		}
+		c.expires = cmp.Or(parseCookieDate(value), c.expires)
 	}
 }
 
 func parseMaxAge(s string) (int64, bool) {
-	digits := strings.TrimPrefix(s, "-")
-	if digits == "" || strings.Trim(digits, "0123456789") != "" {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err == nil {
-		return n, true
-	}
-	if s[0] == '-' {
-		return math.MinInt64, true
-	}
-	return math.MaxInt64, true
+	n, _ := strconv.ParseInt(s, 10, 64) // the nearest number where there is none so large
+	return n, ascii.AllDigits(strings.TrimPrefix(s, "-"))
 }
 
 // cookieDates are the forms in which servers write Expires. Browsers read more; a date that is none of these is no date
@@ -115,13 +104,13 @@ var cookieDates = []string{
 	"Mon, 02 Jan 2006 15:04:05 -0700",
 }
 
-func parseCookieDate(s string) (time.Time, bool) {
+func parseCookieDate(s string) time.Time {
 	for _, layout := range cookieDates {
 		if t, err := time.Parse(layout, s); err == nil {
-			return t, true
+			return t
 		}
 	}
-	return time.Time{}, false
+	return time.Time{}
 }
 
 // lifetime is how long the browser is to keep the cookie; kept is false for one that ends with the session. Max-Age
@@ -181,6 +170,12 @@ func (c setCookie) brokenPrefix() string {
 	return strings.Join(lacks, ", ")
 }
 
+// What the names of cookies for logins have: parts anywhere, and whole words.
+var (
+	sessionParts = []string{"sess", "auth", "token", "jwt", "login", "logged", "remember", "credential", "identity"}
+	sessionWords = []string{"sid", "ssid", "sso", "saml", "cfid", "cftoken"}
+)
+
 // looksLikeSession reports whether a login is usually kept under such a name. A token against forged requests is meant
 // to be read.
 func looksLikeSession(name string) bool {
@@ -188,16 +183,9 @@ func looksLikeSession(name string) bool {
 	if strings.Contains(lower, "csrf") || strings.Contains(lower, "xsrf") {
 		return false
 	}
-	for _, part := range []string{"sess", "auth", "token", "jwt", "login", "logged", "remember", "credential",
-		"identity"} {
-		if strings.Contains(lower, part) {
-			return true
-		}
+	if slices.ContainsFunc(sessionParts, func(part string) bool { return strings.Contains(lower, part) }) {
+		return true
 	}
-	for word := range strings.FieldsFuncSeq(lower, func(r rune) bool { return !ascii.IsAlphanumeric(r) }) {
-		if word == "sid" || word == "ssid" || word == "sso" || word == "saml" || word == "cfid" || word == "cftoken" {
-			return true
-		}
-	}
-	return false
+	words := strings.FieldsFunc(lower, func(r rune) bool { return !ascii.IsAlphanumeric(r) })
+	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(sessionWords, word) })
 }

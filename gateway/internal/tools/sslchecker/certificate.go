@@ -1,6 +1,7 @@
 package sslchecker
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/rsa"
@@ -9,10 +10,12 @@ import (
 	"crypto/x509/pkix"
 	"encoding/asn1"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/tools/internal/format"
 )
 
 // maxShownChain bounds the certificates that are described beside the server's own: as many as are judged.
@@ -82,8 +85,8 @@ func describeElement(cert *x509.Certificate, now time.Time) chainElement {
 		Issuer:             distinguishedName(cert.RawIssuer, cert.Issuer),
 		SerialNumber:       serialNumber(cert),
 		Fingerprint256:     fingerprint256(cert.Raw),
-		ValidFrom:          cert.NotBefore.UTC().Format(time.RFC3339),
-		ValidTo:            cert.NotAfter.UTC().Format(time.RFC3339),
+		ValidFrom:          format.RFC3339(cert.NotBefore),
+		ValidTo:            format.RFC3339(cert.NotAfter),
 		DaysRemaining:      daysRemaining(cert.NotAfter, now),
 		KeyType:            keyType,
 		KeyBits:            keyBits,
@@ -118,23 +121,18 @@ func serialNumber(cert *x509.Certificate) string {
 // fingerprint256 is the SHA-256 of the certificate, as Node shows it.
 func fingerprint256(raw []byte) string {
 	sum := sha256.Sum256(raw)
-	pairs := make([]string, len(sum))
-	for i, b := range sum {
-		pairs[i] = fmt.Sprintf("%02X", b)
-	}
-	return strings.Join(pairs, ":")
+	return strings.ReplaceAll(fmt.Sprintf("% X", sum), " ", ":")
 }
 
 // daysRemaining is whole days rounded down: 0 within the last day, -1 from the first moment past the end. Seconds are
 // counted, since a validity to the year 9999 is more than a time.Duration holds.
 func daysRemaining(notAfter, now time.Time) int64 {
-	const day = 24 * 60 * 60
 	left := notAfter.Unix() - now.Unix()
 	if now.Nanosecond() > 0 {
 		left--
 	}
-	days := left / day
-	if left%day < 0 {
+	days := left / daySeconds
+	if left%daySeconds < 0 {
 		days--
 	}
 	return days
@@ -203,10 +201,7 @@ var signatureAlgorithms = map[x509.SignatureAlgorithm]string{
 }
 
 func signatureAlgorithm(cert *x509.Certificate) string {
-	if name, ok := signatureAlgorithms[cert.SignatureAlgorithm]; ok {
-		return name
-	}
-	return "unknown"
+	return cmp.Or(signatureAlgorithms[cert.SignatureAlgorithm], "unknown")
 }
 
 // validationLevels are the reserved policies of the CA/Browser Forum (Baseline Requirements section 7.1.6.1), the
@@ -224,11 +219,8 @@ var validationLevels = []struct {
 // validationLevel says how the authority claims to have validated the subject, nil where it claims nothing.
 func validationLevel(cert *x509.Certificate) *string {
 	for _, known := range validationLevels {
-		for _, policy := range cert.Policies {
-			if policy.EqualASN1OID(known.policy) {
-				level := known.level
-				return &level
-			}
+		if slices.ContainsFunc(cert.Policies, func(p x509.OID) bool { return p.EqualASN1OID(known.policy) }) {
+			return &known.level
 		}
 	}
 	return nil
@@ -240,15 +232,8 @@ var oidTLSFeature = asn1.ObjectIdentifier{1, 3, 6, 1, 5, 5, 7, 1, 24}
 func mustStaple(cert *x509.Certificate) bool {
 	const statusRequest = 5
 	var features []int
-	if _, err := asn1.Unmarshal(extension(cert.Extensions, oidTLSFeature), &features); err != nil {
-		return false
-	}
-	for _, feature := range features {
-		if feature == statusRequest {
-			return true
-		}
-	}
-	return false
+	_, err := asn1.Unmarshal(extension(cert.Extensions, oidTLSFeature), &features)
+	return err == nil && slices.Contains(features, statusRequest)
 }
 
 // extension gives the value of an extension, nil where it is absent.

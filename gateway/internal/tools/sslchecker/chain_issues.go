@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/text"
 )
 
 // chainIssues are about the certificates as they were sent; sent is how many.
@@ -22,7 +23,7 @@ func chainIssues(sent int, verdict certcheck.Verdict) []issue {
 			fmt.Sprintf("The server sent %d certificates. Only the first %d are verified, up to 64 KiB in all and three with "+
 				"the same name.", sent, certcheck.MaxCertificates)})
 	}
-	if i := slices.IndexFunc(verdict.Chain, weaklySigned); i >= 0 {
+	if slices.ContainsFunc(verdict.Chain, weaklySigned) {
 		issues = append(issues, issue{"WEAK_SIGNATURE", severityFail,
 			"A certificate in the chain is signed with SHA-1 or MD5, which can be forged."})
 	}
@@ -40,14 +41,10 @@ func arrangementIssues(verdict certcheck.Verdict) []issue {
 	if verdict.Sent.Repeated {
 		info("CHAIN_REPEATED", "The server sends a certificate more than once. Once is enough.")
 	}
-	switch foreign := verdict.Sent.Foreign; len(foreign) {
-	case 0:
-	case 1:
-		info("CHAIN_FOREIGN", fmt.Sprintf("The server also sends a certificate that is not part of the chain: %s.",
-			subjects(foreign)))
-	default:
-		info("CHAIN_FOREIGN", fmt.Sprintf("The server also sends %d certificates that are not part of the chain: %s.",
-			len(foreign), subjects(foreign)))
+	if foreign := verdict.Sent.Foreign; len(foreign) > 0 {
+		several := fmt.Sprintf("%d certificates that are", len(foreign))
+		info("CHAIN_FOREIGN", fmt.Sprintf("The server also sends %s not part of the chain: %s.",
+			text.Number(len(foreign), "a certificate that is", several), subjects(foreign)))
 	}
 	if verdict.Sent.Root {
 		info("CHAIN_HAS_ROOT", fmt.Sprintf("The server also sends the root, %s. Clients have their own copy and trust no "+

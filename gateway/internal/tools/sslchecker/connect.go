@@ -20,6 +20,7 @@ import (
 	"diagnostics/gateway/internal/tlswire"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
+	"diagnostics/shared/workerapi"
 )
 
 // visit is what was learnt at one address, until when it may take.
@@ -45,7 +46,7 @@ func (v *visit) reached() bool { return v.skipped == "" && v.err == nil }
 func (i *inspection) visit(ctx context.Context, address netip.Addr) visit {
 	v := visit{address: address, until: time.Now().Add(2 * i.timeout)}
 	if !i.egress.Families().Has(address) {
-		v.skipped = noFamily(address)
+		v.skipped = "This service has no " + workerapi.FamilyName(address) + " connection." // as port-checker says
 		return v
 	}
 	v.seen, v.err = i.converse(ctx, &v, i.handshake(webProtocols(i.to.Port)))
@@ -111,25 +112,16 @@ func (s checker) dial(ctx context.Context, to netip.AddrPort, limit time.Duratio
 // nothing is known of one that was not tried because a limit was reached, or because this service lacked the means.
 func connectFault(who string, port uint16, failures []error) error {
 	cause := errors.Join(failures...)
-	var untried *fault.Error // the first
-	switch {
-	case errors.As(cause, &untried):
+	if untried, is := errors.AsType[*fault.Error](cause); is { // the first
 		return untried
+	}
+	switch {
 	case errors.Is(cause, syscall.ECONNREFUSED):
 		return fault.Wrapf(fault.Upstream, cause, "%s refused the connection on port %d.", who, port)
-	case allTimedOut(failures):
+	case !slices.ContainsFunc(failures, func(err error) bool { return !fault.IsTimeout(err) }):
 		return fault.Wrapf(fault.Timeout, cause, "%s did not answer on port %d.", who, port)
 	}
 	return fault.Wrapf(fault.Upstream, cause, "%s could not be reached on port %d.", who, port)
-}
-
-func allTimedOut(failures []error) bool {
-	for _, err := range failures {
-		if !fault.IsTimeout(err) {
-			return false
-		}
-	}
-	return true
 }
 
 // observation is what a handshake showed. failure is why it did not complete although the certificates came; refused
@@ -190,11 +182,16 @@ func (seen *observation) readFrom(wire *tlswire.Conn) {
 	all, whole := wire.Certificates()
 	seen.refused = refusedCertificates(seen.failure)
 	seen.cut = !whole
+	seen.parse(all)
+}
+
+// parse takes the certificates up to the first that cannot be read.
+func (seen *observation) parse(all [][]byte) {
 	for _, der := range all {
 		cert, err := x509.ParseCertificate(der)
 		if err != nil {
 			seen.cut = true
-			break
+			return
 		}
 		seen.state.PeerCertificates = append(seen.state.PeerCertificates, cert)
 	}
@@ -212,8 +209,7 @@ func refusedCertificates(err error) bool {
 // classify gives the failure of a conversation, or that of this service where the cause is its own, or a bound on the
 // run.
 func (s checker) classify(conn net.Conn, cause, failed error) error {
-	var bound *fault.Error
-	if errors.As(cause, &bound) {
+	if bound, is := errors.AsType[*fault.Error](cause); is {
 		return bound
 	}
 	remote, err := netip.ParseAddrPort(conn.RemoteAddr().String())
@@ -242,13 +238,12 @@ func endOr(ctx context.Context, err error) error {
 }
 
 func starttlsFault(ctx context.Context, host string, port uint16, protocol string, err error) error {
-	timedOut := ctx.Err() != nil || fault.IsTimeout(err)
-	var refused *starttlsRefused
-	switch {
-	case errors.As(err, &refused):
+	if refused, is := errors.AsType[*starttlsRefused](err); is {
 		return fault.Wrapf(fault.Upstream, err, "%s offers STARTTLS on port %d, but refuses it: it answers %s.",
 			host, port, refused.answer)
-	case timedOut:
+	}
+	switch {
+	case ctx.Err() != nil, fault.IsTimeout(err):
 		return fault.Wrapf(fault.Timeout, err, "%s accepted the connection on port %d but then sent nothing in "+
 			"time.", host, port)
 	case errors.Is(err, errStarttlsNotOffered):
@@ -257,13 +252,10 @@ func starttlsFault(ctx context.Context, host string, port uint16, protocol strin
 		return fault.Wrapf(fault.Upstream, err, "The server of %s on port %d rejected the connection.", host, port)
 	case errors.Is(err, errStarttlsProtocol):
 		return fault.Wrapf(fault.Upstream, err, "%s does not speak proper %s on port %d.", host,
-			starttlsTitles[protocol], port)
+			strings.ToUpper(protocol), port)
 	}
 	return fault.Wrapf(fault.Upstream, err, "%s closed the connection on port %d before TLS could begin.", host, port)
 }
-
-// starttlsTitles are the protocols as sentences write them.
-var starttlsTitles = map[string]string{"smtp": "SMTP", "pop3": "POP3", "imap": "IMAP"}
 
 // handshakeFault says why no certificate was seen.
 func handshakeFault(ctx context.Context, host string, port uint16, err error, heard opening) error {
@@ -287,7 +279,7 @@ func handshakeFault(ctx context.Context, host string, port uint16, err error, he
 			"host name (unrecognized_name).", host, port)
 	case heard.alert >= 0:
 		return fault.Wrapf(fault.Upstream, notSpoken(err), "%s refused the TLS handshake on port %d: %s.",
-			host, port, alertName(heard.alert))
+			host, port, cmp.Or(alertNames[heard.alert], fmt.Sprintf("alert %d", heard.alert)))
 	case heard.version != 0:
 		return fault.Wrapf(fault.Upstream, notSpoken(err), "%s began a TLS handshake on port %d that "+
 			"cannot be completed; its certificate cannot be read.", host, port)
@@ -307,18 +299,11 @@ const (
 	alertUnknownName = 112
 )
 
-// alertName describes a fatal alert by its registered name (RFC 8446 section 6). What it does not say is not said: a
+// alertNames describe fatal alerts by their registered names (RFC 8446 section 6). What they do not say is not said: a
 // handshake_failure may be for the lack of a suite or for anything else.
-func alertName(alert int) string {
-	switch alert {
-	case 40:
-		return "it gave no reason (handshake_failure)"
-	case 70:
-		return "it does not accept the versions that were offered (protocol_version)"
-	case 71:
-		return "it requires more security than was offered (insufficient_security)"
-	case 80:
-		return "it reports an internal error (internal_error)"
-	}
-	return fmt.Sprintf("alert %d", alert)
+var alertNames = map[int]string{
+	40: "it gave no reason (handshake_failure)",
+	70: "it does not accept the versions that were offered (protocol_version)",
+	71: "it requires more security than was offered (insufficient_security)",
+	80: "it reports an internal error (internal_error)",
 }

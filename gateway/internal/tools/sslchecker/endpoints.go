@@ -52,17 +52,16 @@ func endpointsOf(r egress.Resolution) []netip.Addr {
 
 // visits are the addresses of a run, each on its own goroutine.
 type visits struct {
-	addresses []netip.Addr
-	pending   []*parallel.Pending[visit]
-	finished  chan int
-	done      []*visit // nil while under way
-	left      int
-	ended     func(int) // is told of each as soon as it has
+	pending  []*parallel.Pending[visit]
+	finished chan int
+	done     []*visit // nil while under way
+	left     int
+	ended    func(int) // is told of each as soon as it has
 }
 
 func startVisits(ctx context.Context, addresses []netip.Addr, each func(context.Context, netip.Addr) visit) *visits {
-	v := &visits{addresses: addresses, finished: make(chan int, len(addresses)), done: make([]*visit, len(addresses)),
-		left: len(addresses)}
+	n := len(addresses)
+	v := &visits{finished: make(chan int, n), done: make([]*visit, n), left: n}
 	for i, address := range addresses {
 		v.pending = append(v.pending, parallel.Start(func() visit {
 			defer func() { v.finished <- i }()
@@ -97,8 +96,7 @@ func (v *visits) wait() {
 
 func (v *visits) end(i int) {
 	v.left-- // first: the panic of a visit ends the run, which then waits for the others
-	one := v.pending[i].Wait()
-	v.done[i] = &one
+	v.done[i] = new(v.pending[i].Wait())
 	if v.ended != nil {
 		v.ended(i)
 	}
@@ -134,32 +132,21 @@ func (v *visits) refusal() error {
 func (i *inspection) judge(ctx context.Context) {
 	for n, one := range i.visits.done {
 		if one != nil && one.reached() && i.results[n] == nil {
-			result := i.report(ctx, one)
-			i.results[n] = &result
+			i.results[n] = new(i.report(ctx, one))
 		}
 	}
 }
 
-// worst is the number of the address with the worst result, the first of several that are equally bad; -1 without any.
-func (i *inspection) worst() int {
-	worst := -1
+// foremost is the number of the address whose result goes before those of all others, the first of several that are
+// alike; -1 without any.
+func (i *inspection) foremost(before func(a, b *Result) bool) int {
+	first := -1
 	for n, r := range i.results {
-		if r != nil && (worst < 0 || worse(r, i.results[worst])) {
-			worst = n
+		if r != nil && (first < 0 || before(r, i.results[first])) {
+			first = n
 		}
 	}
-	return worst
-}
-
-// best is the number of the first address with the best result.
-func (i *inspection) best() int {
-	best := -1
-	for n, r := range i.results {
-		if r != nil && (best < 0 || worse(i.results[best], r)) {
-			best = n
-		}
-	}
-	return best
+	return first
 }
 
 // worse reports whether one endpoint is worse than another. It compares what clients refuse, then how much is wrong,
@@ -175,6 +162,8 @@ func worse(a, b *Result) bool {
 	}
 	return a.Protocol < b.Protocol // "SSLv3" to "TLSv1.3" are in their order
 }
+
+func better(a, b *Result) bool { return worse(b, a) }
 
 func count(issues []issue, severity string) (n int) {
 	for _, i := range issues {
@@ -196,10 +185,7 @@ func (i *inspection) describeEndpoints() []endpoint {
 
 func (i *inspection) describeEndpoint(n int) endpoint {
 	one := i.visits.done[n]
-	e := endpoint{Address: one.address.String(), Family: 6, Issues: one.issues()}
-	if one.address.Is4() {
-		e.Family = 4
-	}
+	e := endpoint{Address: one.address.String(), Family: workerapi.Family(one.address), Issues: one.issues()}
 	if r := i.results[n]; r != nil {
 		e.Authorized, e.AuthorizationError, e.Issues = r.Authorized, r.AuthorizationError, slices.Clone(r.Issues)
 		e.Fingerprint256, e.Protocol = &r.Certificate.Fingerprint256, &r.Protocol
@@ -222,8 +208,8 @@ func (v *visit) issues() []issue {
 	if v.skipped != "" {
 		return []issue{{"ENDPOINT_SKIPPED", severityInfo, v.skipped}}
 	}
-	var why *fault.Error
-	if !errors.As(v.err, &why) {
+	why, is := errors.AsType[*fault.Error](v.err)
+	if !is {
 		return []issue{}
 	}
 	switch {
@@ -233,11 +219,6 @@ func (v *visit) issues() []issue {
 		return []issue{{"ENDPOINT_WITHOUT_TLS", severityFail, why.Sentence}}
 	}
 	return []issue{{"ENDPOINT_UNREACHABLE", severityWarn, why.Sentence}}
-}
-
-// noFamily is what port-checker says too.
-func noFamily(a netip.Addr) string {
-	return "This service has no " + workerapi.FamilyName(a) + " connection."
 }
 
 // endpointIssues tell how the addresses differ: those that were not reached, and those that are worse than the best.
@@ -250,7 +231,7 @@ func (i *inspection) endpointIssues() []issue {
 			}
 		}
 	}
-	best := i.best()
+	best := i.foremost(better)
 	var told []difference
 	for n, r := range i.results {
 		if r == nil || n == best {

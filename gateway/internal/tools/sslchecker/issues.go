@@ -3,9 +3,11 @@ package sslchecker
 import (
 	"crypto/x509"
 	"fmt"
+	"slices"
 	"time"
 
 	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/text"
 )
 
 // issue is one thing to know about a server. The code is certcheck's or one of this file's.
@@ -41,15 +43,13 @@ var validityLimits = []struct {
 
 // findIssues lists all that holds, the verdict first.
 func findIssues(r Result, verdict certcheck.Verdict, seen observation, now time.Time) []issue {
-	issues := append([]issue{}, verdictIssues(verdict)...)
-	issues = append(issues, chainIssues(len(seen.state.PeerCertificates), verdict)...)
-	issues = append(issues, leafIssues(r.Certificate, seen.state.PeerCertificates[0], now)...)
-	issues = append(issues, browserIssues(seen.state.PeerCertificates[0])...)
-	issues = append(issues, stapleIssues(r)...)
+	sent := seen.state.PeerCertificates
+	issues := slices.Concat(verdictIssues(verdict), chainIssues(len(sent), verdict),
+		leafIssues(r.Certificate, sent[0], now), browserIssues(sent[0]), stapleIssues(r))
 	if seen.failure == nil { // else those that come with the handshake may have been missed
 		issues = append(issues, timestampIssues(verdict, r.Port, r.SCTs)...)
 	}
-	return append(issues, handshakeIssues(seen)...)
+	return append(append([]issue{}, issues...), handshakeIssues(seen)...)
 }
 
 // leafIssues are about the server's own certificate.
@@ -87,13 +87,10 @@ func validityLimit(from time.Time) int64 {
 }
 
 func inDays(n int64) string {
-	switch n {
-	case 0:
+	if n == 0 {
 		return "less than a day"
-	case 1:
-		return "1 day"
 	}
-	return fmt.Sprintf("%d days", n)
+	return fmt.Sprintf("%d %s", n, text.Number(int(n), "day", "days"))
 }
 
 // stapleIssues are about the revocation status that was sent along.
@@ -144,4 +141,37 @@ func handshakeIssues(seen observation) []issue {
 			"The server showed its certificate, but the handshake could not be completed."}}
 	}
 	return nil
+}
+
+// browserIssues are about what browsers in particular do not take.
+func browserIssues(leaf *x509.Certificate) []issue {
+	var issues []issue
+	if certcheck.AnyPurposeOnly(leaf) {
+		issues = append(issues, issue{"ANY_PURPOSE_ONLY", severityWarn,
+			"The certificate is for any purpose (anyExtendedKeyUsage) and does not name that of a server (serverAuth): some " +
+				"browsers refuse it."})
+	}
+	if kind, _ := describeKey(leaf); slices.Contains(keysOfNoBrowser, kind) {
+		issues = append(issues, issue{"UNSUPPORTED_KEY", severityWarn,
+			fmt.Sprintf("The certificate's key is of type %s. No browser accepts such certificates, though some other "+
+				"clients do.", kind)})
+	}
+	return issues
+}
+
+// keysOfNoBrowser are the kinds of keys that TLS knows and browsers do not offer.
+var keysOfNoBrowser = []string{"Ed25519", "Ed448", "DSA"}
+
+// mailPorts are those whose clients do not ask for timestamps.
+var mailPorts = []uint16{25, 110, 143, 465, 587, 993, 995, 2525, 4190}
+
+// timestampIssues are about signed certificate timestamps, which browsers demand of authorities that they trust
+// themselves, and of no others.
+func timestampIssues(verdict certcheck.Verdict, port uint16, found timestamps) []issue {
+	if found.Count > 0 || !verdict.Public || slices.Contains(mailPorts, port) {
+		return nil
+	}
+	return []issue{{"NO_SCTS", severityWarn,
+		"The certificate came without signed certificate timestamps (SCTs), which browsers require of a public " +
+			"authority's certificate: Chrome, Firefox and Safari refuse it."}}
 }

@@ -40,28 +40,19 @@ const (
 
 // readOpening reads the records that came first. Anything that is not understood ends the reading.
 func readOpening(b []byte) opening {
-	o := opening{alert: -1}
 	var handshake []byte
-	for len(b) >= 5 {
-		kind, length := b[0], int(binary.BigEndian.Uint16(b[3:5]))
-		body := b[5:]
+	for len(b) >= 5 && (b[0] == recordAlert || b[0] == recordHandshake) {
+		kind, length, body := b[0], int(binary.BigEndian.Uint16(b[3:5])), b[5:]
 		body = body[:min(length, len(body))]
-		switch kind {
-		case recordAlert:
-			if len(handshake) == 0 && len(body) >= 2 && (body[0] != alertWarning || body[1] == alertCloseNow) {
-				o.alert = int(body[1])
-				return o
-			}
-		case recordHandshake:
+		switch {
+		case kind == recordHandshake:
 			handshake = append(handshake, body...)
-		default:
-			o.version = serverHelloVersion(handshake)
-			return o
+		case len(handshake) == 0 && len(body) >= 2 && (body[0] != alertWarning || body[1] == alertCloseNow):
+			return opening{alert: int(body[1])}
 		}
 		b = b[5+len(body):]
 	}
-	o.version = serverHelloVersion(handshake)
-	return o
+	return opening{version: serverHelloVersion(handshake), alert: -1}
 }
 
 // serverHelloVersion gives the version that a ServerHello chose: the one of its supported_versions extension where it

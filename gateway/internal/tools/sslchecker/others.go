@@ -9,6 +9,7 @@ import (
 
 	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/tlsprobe"
+	"diagnostics/gateway/internal/tools/internal/format"
 )
 
 // The kinds of certificates that a server may have beside the one that it gives this service.
@@ -39,14 +40,9 @@ func (i *inspection) others(ctx context.Context, v *visit, known probed) (list [
 		if left <= 0 {
 			return list, true
 		}
-		hello := tlsprobe.Hello{ServerName: i.to.Host.Name()}
-		switch kind {
-		case kindRSA:
-			hello.Authentication = "RSA"
-		case kindECDSA:
-			hello.Authentication = "ECDSA"
-		case kindNoSNI:
-			hello.ServerName = ""
+		var hello tlsprobe.Hello
+		if kind != kindNoSNI {
+			hello = tlsprobe.Hello{ServerName: i.to.Host.Name(), Authentication: strings.ToUpper(kind)}
 		}
 		// What fails here is a server that has none.
 		again := visit{address: v.address, until: time.Now().Add(left)}
@@ -63,11 +59,10 @@ func (i *inspection) others(ctx context.Context, v *visit, known probed) (list [
 func (i *inspection) describeOther(ctx context.Context, kind string, seen observation) otherCertificate {
 	sent := seen.state.PeerCertificates
 	verdict := i.certs.CheckIn(ctx, sent, i.to.Host.String(), exchangeOf(seen))
-	other := otherCertificate{Kind: kind, Authorized: verdict.Authorized, Certificate: describeElement(sent[0], i.now())}
-	if !verdict.Authorized {
-		other.AuthorizationError = &verdict.Code
+	return otherCertificate{
+		Kind: kind, Authorized: verdict.Authorized, AuthorizationError: format.TextOrNull(verdict.Code),
+		Certificate: describeElement(sent[0], i.now()),
 	}
-	return other
 }
 
 // otherKinds are worth asking for. Ports on which TLS begins later are asked no more than for their versions.
@@ -76,8 +71,8 @@ func (i *inspection) otherKinds(v *visit, known probed) []string {
 		return nil
 	}
 	var kinds []string
-	if other := otherKind(describeElement(v.seen.state.PeerCertificates[0], i.now()).KeyType); other != "" &&
-		known.mayHave(other) {
+	keyType, _ := describeKey(v.seen.state.PeerCertificates[0])
+	if other := otherKind[keyType]; other != "" && known.mayHave(other) {
 		kinds = append(kinds, other)
 	}
 	if !i.to.Host.IsAddr() {
@@ -86,16 +81,8 @@ func (i *inspection) otherKinds(v *visit, known probed) []string {
 	return kinds
 }
 
-// otherKind is what a server with a key of this kind may have besides.
-func otherKind(keyType string) string {
-	switch keyType {
-	case "RSA":
-		return kindECDSA
-	case "ECDSA", "Ed25519":
-		return kindRSA
-	}
-	return ""
-}
+// otherKind is what a server with a key of a kind may have besides.
+var otherKind = map[string]string{"RSA": kindECDSA, "ECDSA": kindRSA, "Ed25519": kindRSA}
 
 // mayHave reports whether a server may have a certificate of this kind: those of TLS 1.3 do not show in its suites,
 // which then says nothing where it has no older version.

@@ -3,7 +3,6 @@ package sslchecker
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"net"
 	"time"
@@ -66,13 +65,6 @@ func observationOf(flight tlsprobe.Flight) observation {
 		OCSPResponse:                flight.Staple,
 		SignedCertificateTimestamps: flight.SCTs,
 	}
-	for _, der := range flight.Certificates {
-		cert, err := x509.ParseCertificate(der)
-		if err != nil {
-			seen.cut = true
-			break
-		}
-		seen.state.PeerCertificates = append(seen.state.PeerCertificates, cert)
-	}
+	seen.parse(flight.Certificates)
 	return seen
 }

@@ -153,7 +153,7 @@ func (i *inspection) choose(ctx context.Context) (int, error) {
 		return -1, err
 	}
 	i.judge(ctx)
-	worst := i.worst()
+	worst := i.foremost(worse)
 	if worst < 0 {
 		return -1, i.visits.failure(i.to.Host.Short(), i.to.Port)
 	}
@@ -168,8 +168,8 @@ func (i *inspection) conclude(top int, known probed, others []otherCertificate) 
 	result.SupportedProtocols = known.supported(seen.state.Version)
 	result.CipherSuites, result.Groups, result.Complete = known.suites(), known.groups(), known.Complete
 	result.TrustStore = i.certs.Store()
-	result.Issues = slices.Concat(result.Issues, protocolIssues(result), known.issues(seen), otherIssues(others),
-		i.endpointIssues())
+	result.Issues = append(result.Issues, slices.Concat(protocolIssues(result), known.issues(seen), otherIssues(others),
+		i.endpointIssues())...)
 	result.bound()
 	return result
 }
@@ -196,8 +196,7 @@ func webProtocols(port uint16) []string {
 
 // report describes what an address has shown.
 func (i *inspection) report(ctx context.Context, v *visit) Result {
-	to, address, seen := i.to, v.address, v.seen
-	now := i.now()
+	to, seen, now := i.to, v.seen, i.now()
 	sent := seen.state.PeerCertificates
 	verdict := i.certs.CheckIn(ctx, sent, to.Host.String(), exchangeOf(seen))
 	if (seen.refused || seen.cut) && !slices.ContainsFunc(sent, certcheck.LongKey) {
@@ -206,32 +205,26 @@ func (i *inspection) report(ctx context.Context, v *visit) Result {
 	}
 	staple := readStaple(seen.state.OCSPResponse, verdict.Chain, now)
 	cut := seen.cut
-	chain := describeChain(bound.First(sent[1:], maxShownChain, &cut), now)
+	shown := bound.First(sent[1:], maxShownChain, &cut)
 	result := Result{
-		Truncated:       cut,
-		Host:            to.Host.String(),
-		Port:            to.Port,
-		Address:         address.String(),
-		Authorized:      verdict.Authorized,
-		Protocol:        protocolName(seen.state.Version),
-		Cipher:          describeCipher(seen.state.CipherSuite),
-		KeyExchange:     describeKeyExchange(seen),
-		Certificate:     describeCertificate(sent[0], now),
-		Chain:           chain,
-		HostnameMatches: verdict.HostnameMatches,
-		ChainComplete:   verdict.ChainComplete,
-		OCSPStapling:    staple.staplingState,
-		SCTs:            countSCTs(sent[0], seen.state.SignedCertificateTimestamps, staple.extensions),
-		HandshakeMs:     format.Milliseconds(seen.took),
-	}
-	if !verdict.Authorized {
-		result.AuthorizationError = &verdict.Code
-	}
-	if alpn := seen.state.NegotiatedProtocol; alpn != "" {
-		result.ALPN = &alpn
-	}
-	if protocol, ok := starttlsByPort[to.Port]; ok {
-		result.STARTTLS = &protocol
+		Truncated:          cut,
+		Host:               to.Host.String(),
+		Port:               to.Port,
+		Address:            v.address.String(),
+		Authorized:         verdict.Authorized,
+		AuthorizationError: format.TextOrNull(verdict.Code),
+		Protocol:           protocolName(seen.state.Version),
+		Cipher:             describeCipher(seen.state.CipherSuite),
+		KeyExchange:        describeKeyExchange(seen),
+		ALPN:               format.TextOrNull(seen.state.NegotiatedProtocol),
+		STARTTLS:           format.TextOrNull(starttlsByPort[to.Port]),
+		Certificate:        describeCertificate(sent[0], now),
+		Chain:              describeChain(shown, now),
+		HostnameMatches:    verdict.HostnameMatches,
+		ChainComplete:      verdict.ChainComplete,
+		OCSPStapling:       staple.staplingState,
+		SCTs:               countSCTs(sent[0], seen.state.SignedCertificateTimestamps, staple.extensions),
+		HandshakeMs:        format.Milliseconds(seen.took),
 	}
 	result.Issues = findIssues(result, verdict, seen, now)
 	return result

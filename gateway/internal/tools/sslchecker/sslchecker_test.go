@@ -673,3 +673,16 @@ func TestTheFirstAddressThatWasNotTried(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingToTellIsAnEmptyList: a server of which there is nothing to say has no issues, which the contract has as an
+// empty list and never as null.
+func TestNothingToTellIsAnEmptyList(t *testing.T) {
+	t.Parallel()
+	v := &visit{seen: observation{state: tls.ConnectionState{
+		Version: tls.VersionTLS13, CipherSuite: tls.TLS_AES_128_GCM_SHA256, CurveID: tls.X25519,
+	}}}
+	i := &inspection{visits: &visits{done: []*visit{v}}, results: []*Result{{Authorized: true, Issues: []issue{}}}}
+	if got := i.conclude(0, probed{}, []otherCertificate{}); got.Issues == nil || len(got.Issues) > 0 {
+		t.Errorf("issues %#v", got.Issues)
+	}
+}

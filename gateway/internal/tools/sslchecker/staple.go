@@ -5,12 +5,14 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/asn1"
-	"encoding/binary"
+	"errors"
 	"slices"
 	"time"
 
 	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/tools/internal/format"
 
+	"golang.org/x/crypto/cryptobyte"
 	"golang.org/x/crypto/ocsp"
 )
 
@@ -44,42 +46,45 @@ func readStaple(der []byte, chain []*x509.Certificate, now time.Time) judgedStap
 		return judgedStaple{}
 	}
 	out := judgedStaple{staplingState: staplingState{Present: true}}
-	issuer := issuerIn(chain)
 	if len(chain) == 0 {
 		return out
 	}
+	issuer := issuerIn(chain)
 	if issuer != nil && certcheck.LongKey(issuer) {
 		issuer = nil
 	}
-	if signer := signerIn(der); signer != nil && certcheck.LongKey(signer) {
-		out.Status = statusOf(stapleInvalid)
-		return out
-	}
-	response, err := ocsp.ParseResponseForCert(der, chain[0], issuer)
+	response, err := parseStaple(der, chain[0], issuer)
 	if err != nil {
-		out.Status = statusOf(stapleInvalid)
+		out.Status = new(stapleInvalid)
 		return out
 	}
-	out.ThisUpdate = moment(response.ThisUpdate)
-	out.NextUpdate = moment(response.NextUpdate)
-	if issuer == nil {
+	out.ThisUpdate, out.NextUpdate = moment(response.ThisUpdate), moment(response.NextUpdate)
+	switch {
+	case issuer == nil:
 		return out
-	}
-	if !isResponder(response.Certificate, issuer, now) || !isOfNow(response, now) {
-		out.Status = statusOf(stapleInvalid)
+	case !isResponder(response.Certificate, issuer, now) || !isOfNow(response, now):
+		out.Status = new(stapleInvalid)
 		return out
+	case response.Status == ocsp.Good:
+		out.Status = new(stapleGood)
+	case response.Status == ocsp.Revoked:
+		out.Status = new(stapleRevoked)
+	default:
+		out.Status = new(stapleUnknown)
 	}
 	out.extensions = response.Extensions
-	switch response.Status {
-	case ocsp.Good:
-		out.Status = statusOf(stapleGood)
-	case ocsp.Revoked:
-		out.Status = statusOf(stapleRevoked)
-	default:
-		out.Status = statusOf(stapleUnknown)
-	}
 	return out
 }
+
+// parseStaple reads a response. No signature is verified by a key that is too long.
+func parseStaple(der []byte, leaf, issuer *x509.Certificate) (*ocsp.Response, error) {
+	if signer := signerIn(der); signer != nil && certcheck.LongKey(signer) {
+		return nil, errLongSigner
+	}
+	return ocsp.ParseResponseForCert(der, leaf, issuer)
+}
+
+var errLongSigner = errors.New("the key of the response's signer is too long")
 
 // signerIn gives the first certificate that a response carries, by which the library verifies it, or nil.
 func signerIn(der []byte) *x509.Certificate {
@@ -101,14 +106,9 @@ func signerIn(der []byte) *x509.Certificate {
 	if _, err := asn1.Unmarshal(response.Basic.DER, &basic); err != nil || len(basic.Certificates) == 0 {
 		return nil
 	}
-	signer, err := x509.ParseCertificate(basic.Certificates[0].FullBytes)
-	if err != nil {
-		return nil
-	}
+	signer, _ := x509.ParseCertificate(basic.Certificates[0].FullBytes)
 	return signer
 }
-
-func statusOf(s string) *string { return &s }
 
 // issuerIn gives who may speak for the leaf: the next in its chain, itself where it is self-signed, nil where unknown.
 func issuerIn(chain []*x509.Certificate) *x509.Certificate {
@@ -143,8 +143,7 @@ func moment(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
-	s := t.UTC().Format(time.RFC3339)
-	return &s
+	return new(format.RFC3339(t))
 }
 
 // timestamps counts the signed certificate timestamps (RFC 6962 section 3.3) by the way they came. They are not
@@ -181,23 +180,20 @@ func countSCTs(cert *x509.Certificate, fromTLS [][]byte, fromOCSP []pkix.Extensi
 // sctsInExtension counts the entries of a SignedCertificateTimestampList inside an OCTET STRING; one that cannot be
 // read to its end has none.
 func sctsInExtension(value []byte) int {
-	var list []byte
-	if rest, err := asn1.Unmarshal(value, &list); err != nil || len(rest) > 0 || len(list) < 2 {
+	var octets []byte
+	if rest, err := asn1.Unmarshal(value, &octets); err != nil || len(rest) > 0 {
 		return 0
 	}
-	if int(binary.BigEndian.Uint16(list)) != len(list)-2 {
+	in := cryptobyte.String(octets)
+	var list, entry cryptobyte.String
+	if !in.ReadUint16LengthPrefixed(&list) || !in.Empty() {
 		return 0
 	}
 	count := 0
-	for list = list[2:]; len(list) > 0; count++ {
-		if len(list) < 2 {
+	for ; !list.Empty(); count++ {
+		if !list.ReadUint16LengthPrefixed(&entry) || entry.Empty() {
 			return 0
 		}
-		length := int(binary.BigEndian.Uint16(list))
-		if list = list[2:]; length == 0 || length > len(list) {
-			return 0
-		}
-		list = list[length:]
 	}
 	return count
 }

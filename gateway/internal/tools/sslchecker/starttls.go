@@ -5,10 +5,9 @@ import (
 	"errors"
 	"io"
 	"net"
+	"regexp"
 	"slices"
 	"strings"
-
-	"diagnostics/shared/ascii"
 )
 
 const (
@@ -39,16 +38,8 @@ func (e *starttlsRefused) Error() string { return "the server offers STARTTLS an
 // startTLS speaks the protocol (smtp, pop3 or imap) up to the point where the handshake begins.
 func startTLS(conn net.Conn, protocol string) error {
 	d := &dialogue{in: bufio.NewReaderSize(conn, starttlsMaxLine), out: conn}
-	var err error
-	switch protocol {
-	case "smtp":
-		err = d.smtp()
-	case "pop3":
-		err = d.pop3()
-	case "imap":
-		err = d.imap()
-	}
-	if err != nil {
+	ask := map[string]func() error{"smtp": d.smtp, "pop3": d.pop3, "imap": d.imap}[protocol]
+	if err := ask(); err != nil {
 		return err
 	}
 	// Bytes sent along with the consent are not part of the TLS stream, and a client that drops them silently can be
@@ -78,16 +69,11 @@ func (d *dialogue) line() (string, error) {
 		return "", errStarttlsProtocol
 	}
 	raw, err := d.in.ReadSlice('\n')
-	if d.bytes += len(raw); d.bytes > starttlsMaxBytes {
+	d.bytes += len(raw)
+	switch {
+	case d.bytes > starttlsMaxBytes, errors.Is(err, bufio.ErrBufferFull), errors.Is(err, io.EOF) && len(raw) > 0:
 		return "", errStarttlsProtocol
-	}
-	if errors.Is(err, bufio.ErrBufferFull) {
-		return "", errStarttlsProtocol
-	}
-	if errors.Is(err, io.EOF) && len(raw) > 0 {
-		return "", errStarttlsProtocol
-	}
-	if err != nil {
+	case err != nil:
 		return "", err
 	}
 	return strings.TrimRight(string(raw), "\r\n"), nil
@@ -132,43 +118,28 @@ func (d *dialogue) smtpReply() (code string, texts []string, err error) {
 		if err != nil {
 			return "", nil, err
 		}
-		this, text, last, ok := splitSMTPLine(line)
-		if !ok || code != "" && this != code {
+		parts := smtpLine.FindStringSubmatch(line)
+		if parts == nil || code != "" && parts[1] != code {
 			return "", nil, errStarttlsProtocol
 		}
-		code = this
-		texts = append(texts, text)
-		if last {
+		code = parts[1]
+		texts = append(texts, parts[3])
+		if parts[2] != "-" {
 			return code, texts, nil
 		}
 	}
 }
 
-func splitSMTPLine(line string) (code, text string, last, ok bool) {
-	if len(line) < 3 || line[0] < '2' || line[0] > '5' || !ascii.IsDigit(line[1]) || !ascii.IsDigit(line[2]) {
-		return "", "", false, false
-	}
-	code, rest := line[:3], line[3:]
-	switch {
-	case rest == "":
-		return code, "", true, true
-	case rest[0] == ' ':
-		return code, rest[1:], true, true
-	case rest[0] == '-':
-		return code, rest[1:], false, true
-	}
-	return "", "", false, false
-}
+// smtpLine is a code, and where there is text what joins it.
+var smtpLine = regexp.MustCompile(`^([2-5][0-9]{2})(?:([ -])(.*))?$`)
 
 // starttlsOffered reports whether a server offers STARTTLS in its answer to EHLO, whose first line is the server's name
 // and no extension.
 func starttlsOffered(lines []string) bool {
-	for _, line := range lines[1:] {
-		if keyword, _, _ := strings.Cut(line, " "); strings.EqualFold(keyword, "STARTTLS") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(lines[1:], func(line string) bool {
+		keyword, _, _ := strings.Cut(line, " ")
+		return strings.EqualFold(keyword, "STARTTLS")
+	})
 }
 
 func (d *dialogue) pop3() error {

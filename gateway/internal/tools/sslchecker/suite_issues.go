@@ -51,10 +51,8 @@ func taken(supported map[string]*bool, versions ...tlsprobe.Version) []string {
 // issues are about what the server takes, and what it chose in its handshake with this service.
 func (p probed) issues(seen observation) []issue {
 	chosen, _ := tlsprobe.SuiteByID(seen.state.CipherSuite)
-	issues := insecureIssues(p.all(chosen))
-	issues = append(issues, chosenIssues(chosen)...)
-	issues = append(issues, weakDHIssues(p, seen)...)
-	return append(issues, p.quantumIssues(seen)...)
+	return slices.Concat(insecureIssues(p.all(chosen)), chosenIssues(chosen), weakDHIssues(p, seen),
+		p.quantumIssues(seen))
 }
 
 // all are the suites that are taken, each once, and the chosen one, which is one of them whatever the probing found.
@@ -105,19 +103,18 @@ func named(words ...string) func(tlsprobe.Suite) bool {
 const maxNamed = 4
 
 func insecureIssues(suites []tlsprobe.Suite) []issue {
-	found := make([][]tlsprobe.Suite, len(insecureKinds))
-	for _, s := range suites {
-		for i, kind := range insecureKinds {
+	var issues []issue
+	for _, kind := range insecureKinds {
+		var found, others []tlsprobe.Suite
+		for _, s := range suites {
 			if kind.is(s) {
-				found[i] = append(found[i], s)
-				break
+				found = append(found, s)
+			} else {
+				others = append(others, s)
 			}
 		}
-	}
-	var issues []issue
-	for i, kind := range insecureKinds {
-		if len(found[i]) > 0 {
-			names := text.ListedUpTo(maxNamed, found[i], func(s tlsprobe.Suite) string { return s.Name })
+		if suites = others; len(found) > 0 {
+			names := text.ListedUpTo(maxNamed, found, func(s tlsprobe.Suite) string { return s.Name })
 			issues = append(issues, issue{kind.code, severityFail, fmt.Sprintf(kind.text, names)})
 		}
 	}

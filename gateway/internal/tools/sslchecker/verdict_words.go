@@ -1,6 +1,7 @@
 package sslchecker
 
 import (
+	"cmp"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"fmt"
@@ -123,11 +124,5 @@ func subjects(certs []*x509.Certificate) string {
 
 // shortName is what people call an authority by: its common name, or all of its name without one.
 func shortName(name pkix.Name) string {
-	if name.CommonName != "" {
-		return fitName(name.CommonName)
-	}
-	if all := name.String(); all != "" {
-		return fitName(all)
-	}
-	return "a certificate without a name"
+	return cmp.Or(fitName(cmp.Or(name.CommonName, name.String())), "a certificate without a name")
 }

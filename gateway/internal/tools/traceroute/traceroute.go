@@ -98,11 +98,9 @@ func nameHops(ctx context.Context, client *egress.Client, hops []workerapi.Hop) 
 	var lookups parallel.Group
 	for i := range hops {
 		hop := &hops[i]
-		address, ok := hopAddress(hop)
-		if !ok {
-			continue
+		if address, ok := hopAddress(hop); ok {
+			lookups.Go(func() { hop.Hostname, _ = reverse.Name(ctx, client, address) })
 		}
-		lookups.Go(func() { hop.Hostname, _ = reverse.Name(ctx, client, address) })
 	}
 	lookups.Wait()
 }

@@ -102,17 +102,14 @@ func (a *addressCheck) describe() addressState {
 	case !a.asked:
 		state.State = uptimeSkipped
 	case fault.IsOwn(a.hop.Err):
-		reason := "This service " + shortage.Phrase + "."
-		state.State, state.Reason = uptimeSkipped, &reason
+		state.State, state.Reason = uptimeSkipped, new("This service "+shortage.Phrase+".")
 	case a.prevented():
-		reason := webview.FaultSentence(a.hop.Err)
-		state.State, state.Reason = uptimeSkipped, &reason
+		state.State, state.Reason = uptimeSkipped, new(webview.FaultSentence(a.hop.Err))
 	default:
 		state.Reason = format.TextOrNull(a.trouble().reason())
 	}
 	if a.hop.Response != nil {
-		status := a.hop.Response.Status
-		state.Status = &status
+		state.Status = new(a.hop.Response.Status)
 	}
 	if a.up() {
 		state.State = uptimeUp
@@ -141,13 +138,8 @@ func (c *familyCheck) differ() bool {
 // familyTrouble is what is wrong with a family and not with single addresses of it, whose own words tell more.
 func (c *familyCheck) familyTrouble() trouble {
 	t := c.trouble()
-	if !c.differ() {
-		return t
-	}
-	for i := range c.addresses {
-		if c.addresses[i].trouble() == t {
-			return trouble{}
-		}
+	if c.differ() && slices.ContainsFunc(c.addresses, func(a addressCheck) bool { return a.trouble() == t }) {
+		return trouble{}
 	}
 	return t
 }

@@ -115,10 +115,7 @@ func (c *familyCheck) needsMore() bool {
 }
 
 func (c *familyCheck) chainNeedsMore() bool {
-	if !c.down() {
-		return false
-	}
-	return c.visited() && c.busy() == nil || c.answering().IsValid()
+	return c.down() && (c.visited() && c.busy() == nil || c.answering().IsValid())
 }
 
 // answering is an address that answers where the one that the chain met does not, else the zero address.
@@ -126,10 +123,8 @@ func (c *familyCheck) answering() netip.Addr {
 	if c.firstUp() {
 		return netip.Addr{}
 	}
-	for i := range c.addresses {
-		if c.addresses[i].up() {
-			return c.addresses[i].address
-		}
+	if i := slices.IndexFunc(c.addresses, func(a addressCheck) bool { return a.up() }); i >= 0 {
+		return c.addresses[i].address
 	}
 	return netip.Addr{}
 }
@@ -192,9 +187,9 @@ func (c *familyCheck) addLookup(lookup time.Duration) {
 
 // answer is the last HTTP answer of the chain, nil where there was none.
 func (c *familyCheck) answer() *egress.Response {
-	for i := len(c.chain.Hops) - 1; i >= 0; i-- {
-		if r := c.chain.Hops[i].Response; r != nil {
-			return r
+	for _, hop := range slices.Backward(c.chain.Hops) {
+		if hop.Response != nil {
+			return hop.Response
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package uptime
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -43,13 +44,13 @@ type badCertificate struct{ host, code string }
 
 func (c *familyCheck) trouble() trouble { return troubleOf(c.chain) }
 
+func (c *familyCheck) troubled() bool { return c.trouble() != trouble{} }
+
 func troubleOf(chain egress.Chain) trouble {
 	t := answerTrouble(chain)
 	t.certificate = certificateTrouble(chain)
 	return t
 }
-
-func (c *familyCheck) troubled() bool { return c.trouble() != trouble{} }
 
 func answerTrouble(chain egress.Chain) trouble {
 	switch {
@@ -87,10 +88,9 @@ func statusTrouble(final *egress.Response) trouble {
 
 func certificateTrouble(chain egress.Chain) badCertificate {
 	for _, hop := range chain.Hops {
-		if hop.Response == nil || hop.Response.TLS == nil || hop.Response.TLS.Verdict.Authorized {
-			continue
+		if hop.Response != nil && hop.Response.TLS != nil && !hop.Response.TLS.Verdict.Authorized {
+			return badCertificate{host: hop.URL.Host().Short(), code: hop.Response.TLS.Verdict.Code}
 		}
-		return badCertificate{host: hop.URL.Host().Short(), code: hop.Response.TLS.Verdict.Code}
 	}
 	return badCertificate{}
 }
@@ -138,22 +138,16 @@ func (t trouble) redirectSentence() string {
 	if t.failure != "" {
 		return "A redirect could not be followed: " + t.failure
 	}
-	switch t.end {
-	case egress.EndLoop:
-		return "The site's redirects form a loop."
-	case egress.EndTooManyRedirects:
-		return fmt.Sprintf("The site redirects more than %d times.", maxRedirects)
-	case egress.EndMissingLocation:
-		return "The site redirects without saying where to."
-	case egress.EndInvalidLocation:
-		return "The site redirects to something that is not a valid URL."
-	case egress.EndUnsupportedScheme:
-		return "The site redirects to a URL that is neither http nor https."
-	case egress.EndBlocked:
-		return "The site redirects to a URL that this service does not visit, because it is not public or contains a user " +
-			"name."
-	case egress.EndDeadline:
-		return "The site's redirects took too long to follow."
-	}
-	return "A redirect could not be followed."
+	return cmp.Or(redirectSentences[t.end], "A redirect could not be followed.")
+}
+
+var redirectSentences = map[egress.ChainEnd]string{
+	egress.EndLoop:              "The site's redirects form a loop.",
+	egress.EndTooManyRedirects:  fmt.Sprintf("The site redirects more than %d times.", maxRedirects),
+	egress.EndMissingLocation:   "The site redirects without saying where to.",
+	egress.EndInvalidLocation:   "The site redirects to something that is not a valid URL.",
+	egress.EndUnsupportedScheme: "The site redirects to a URL that is neither http nor https.",
+	egress.EndBlocked: "The site redirects to a URL that this service does not visit, because it is not public or " +
+		"contains a user name.",
+	egress.EndDeadline: "The site's redirects took too long to follow.",
 }

@@ -189,13 +189,11 @@ func (r checker) unresolved(err error) (Result, error) {
 func (r checker) checkFamilies(ctx context.Context, resolution egress.Resolution) []familyCheck {
 	has := r.client.Families()
 	var checks []familyCheck
-	if len(resolution.V4) > 0 && has.V4 {
-		checks = append(checks, familyCheck{family: 4, address: resolution.V4[0],
-			addresses: checksOf(resolution.V4)})
+	if v4 := resolution.V4; len(v4) > 0 && has.V4 {
+		checks = append(checks, familyCheck{family: 4, address: v4[0], addresses: checksOf(v4)})
 	}
-	if len(resolution.V6) > 0 && has.V6 {
-		checks = append(checks, familyCheck{family: 6, address: resolution.V6[0],
-			addresses: checksOf(resolution.V6)})
+	if v6 := resolution.V6; len(v6) > 0 && has.V6 {
+		checks = append(checks, familyCheck{family: 6, address: v6[0], addresses: checksOf(v6)})
 	}
 	var running parallel.Group
 	for i := range checks {
@@ -207,15 +205,14 @@ func (r checker) checkFamilies(ctx context.Context, resolution egress.Resolution
 
 // unchecked describes a family over which this service could not check the site.
 func (c *familyCheck) unchecked() familyState {
-	address := c.address.String()
-	reason := fmt.Sprintf("This service %s over IPv%d.", shortage.Phrase, c.family)
-	return familyState{State: uptimeSkipped, Address: &address, Reason: &reason, Addresses: c.describeAddresses()}
+	return familyState{State: uptimeSkipped, Address: new(c.address.String()),
+		Reason: new(fmt.Sprintf("This service %s over IPv%d.", shortage.Phrase, c.family)), Addresses: c.describeAddresses()}
 }
 
 // untried describes a family that was not checked. unanswered tells that its lookup failed: name servers that answer
 // for one family alone are common, and their site is no worse for it.
 func (r checker) untried(family int, addresses []netip.Addr, unanswered bool) familyState {
-	name := map[int]string{4: "IPv4", 6: "IPv6"}[family]
+	name := fmt.Sprintf("IPv%d", family)
 	if len(addresses) == 0 {
 		reason := r.url.Host().Short() + " has no " + name + " address."
 		if unanswered {

@@ -1,6 +1,7 @@
 package uptime
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -32,11 +33,11 @@ func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Re
 	checks = slices.DeleteFunc(checks, func(c familyCheck) bool { return !c.visited() || c.busy() != nil })
 	first := firstAnswer(checks)
 	if last := first.answer(); last != nil {
-		text := bound.Text(webview.DescribeStatus(last), webview.MaxStatusText, &result.Truncated)
-		final := bound.Text(last.URL.String(), webview.MaxURL, &result.Truncated)
-		status, ms, timings := last.Status, format.Milliseconds(first.responseTime()), webview.DescribeTimings(last.Timings)
-		result.Status, result.StatusText, result.ResponseTimeMs, result.FinalURL, result.Timings = &status, &text, &ms,
-			&final, &timings
+		result.Status = new(last.Status)
+		result.StatusText = new(bound.Text(webview.DescribeStatus(last), webview.MaxStatusText, &result.Truncated))
+		result.ResponseTimeMs = new(format.Milliseconds(first.responseTime()))
+		result.FinalURL = new(bound.Text(last.URL.String(), webview.MaxURL, &result.Truncated))
+		result.Timings = new(webview.DescribeTimings(last.Timings))
 		result.CertificateValid = first.certificateValid()
 	}
 	result.Challenge = first.challenge()
@@ -45,7 +46,7 @@ func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Re
 	switch {
 	case !result.Online:
 		result.Verdict = verdictDown
-	case anyTroubled(checks):
+	case slices.ContainsFunc(checks, func(c familyCheck) bool { return c.troubled() || c.differ() }):
 		result.Verdict = verdictDegraded
 	default:
 		result.Verdict = verdictUp
@@ -75,10 +76,6 @@ func firstAnswer(checks []familyCheck) *familyCheck {
 	return best
 }
 
-func anyTroubled(checks []familyCheck) bool {
-	return slices.ContainsFunc(checks, func(c familyCheck) bool { return c.troubled() || c.differ() })
-}
-
 // joinReasons says what is wrong with the site, naming the family where not both have the same trouble, and addresses
 // where a family's do not say the same.
 func joinReasons(checks []familyCheck) string {
@@ -88,14 +85,12 @@ func joinReasons(checks []familyCheck) string {
 	} else {
 		for i := range checks {
 			if reason := checks[i].familyTrouble().reason(); reason != "" {
-				reasons = append(reasons, familyPrefix[checks[i].family]+reason)
+				reasons = append(reasons, fmt.Sprintf("Over IPv%d: %s", checks[i].family, reason))
 			}
 		}
 	}
 	return strings.TrimSpace(strings.Join(append(reasons, addressReasons(checks...)), " "))
 }
-
-var familyPrefix = map[int]string{4: "Over IPv4: ", 6: "Over IPv6: "}
 
 func (c *familyCheck) describe() familyState {
 	if c.busy() != nil {
@@ -112,8 +107,7 @@ func (c *familyCheck) describe() familyState {
 		family.State = uptimeDown
 	}
 	if last := c.answer(); last != nil {
-		status, ms := last.Status, format.Milliseconds(c.responseTime())
-		family.Status, family.ResponseTimeMs = &status, &ms
+		family.Status, family.ResponseTimeMs = new(last.Status), new(format.Milliseconds(c.responseTime()))
 	}
 	return family
 }

@@ -28,7 +28,7 @@ func (r Result) withWHOIS(ctx context.Context, port43 *whois.Client, name string
 		r.Found, r.Reason, r.Domain = true, nil, describe(name, answer.Domain)
 		r.Truncated = r.Truncated || answer.Domain.Truncated
 	case whois.NotFound:
-		r.Reason = reason(rdap.NotFound)
+		r.Reason = format.TextOrNull(rdap.NotFound)
 		r.Notices = withAbsence(r.Notices, rdap.NotFound, noSuchDomain)
 	case whois.Unread:
 		r.Notices = append(r.Notices, rdap.Notice{

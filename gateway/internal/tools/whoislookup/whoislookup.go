@@ -11,6 +11,7 @@ import (
 	"diagnostics/gateway/internal/providers/whois"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/registration"
 )
 
@@ -60,7 +61,7 @@ func domain(
 	}
 	result := Result{
 		Query: query.String(), QueryType: "domain", RegistrableDomain: &name,
-		Found: answer.Found, Reason: reason(answer.Reason), Domain: answer.Domain,
+		Found: answer.Found, Reason: format.TextOrNull(answer.Reason), Domain: answer.Domain,
 		Notices: withAbsence(answer.Notices, answer.Reason, noSuchDomain),
 		Sources: []registration.Source{}, Truncated: answer.MoreNotices || cut(answer.Domain),
 	}
@@ -81,7 +82,7 @@ func network(ctx context.Context, client *rdap.Client, query target.Registration
 	}
 	result := Result{
 		Query: query.String(), QueryType: "ip",
-		Found: answer.Found, Reason: reason(answer.Reason), Network: registration.DescribeNetwork(answer.Network),
+		Found: answer.Found, Reason: format.TextOrNull(answer.Reason), Network: registration.DescribeNetwork(answer.Network),
 		Notices: withAbsence(answer.Notices, answer.Reason, noSuchNetwork),
 	}
 	result.Truncated = answer.MoreNotices || answer.Network != nil && answer.Network.Truncated
@@ -96,9 +97,25 @@ func cut(d *rdap.Domain) bool {
 		slices.ContainsFunc(d.Contacts, func(c rdap.Contact) bool { return c.Truncated }))
 }
 
-func reason(r rdap.Reason) *rdap.Reason {
-	if r == "" {
-		return nil
+// What a registry's 404 says, and what it does not: registries answer it for names that anybody can register and for
+// names that they keep back alike.
+var (
+	noSuchDomain = rdap.Notice{
+		Title:       "No such registration",
+		Description: "The registry has no such registration. Reserved and blocked names look the same.",
+		FromService: true,
 	}
-	return &r
+	noSuchNetwork = rdap.Notice{
+		Title:       "No such registration",
+		Description: "The registry has no registration for a network around this address. Reserved blocks look the same.",
+		FromService: true,
+	}
+)
+
+// withAbsence adds to the registry's notices what its silence on the object means.
+func withAbsence(notices []rdap.Notice, reason rdap.Reason, absence rdap.Notice) []rdap.Notice {
+	if reason != rdap.NotFound {
+		return notices
+	}
+	return append(notices, absence)
 }

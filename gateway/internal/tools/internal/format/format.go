@@ -13,7 +13,7 @@ func Milliseconds(d time.Duration) float64 {
 }
 
 // TextOrNull gives nil for what is empty.
-func TextOrNull(s string) *string {
+func TextOrNull[T ~string](s T) *T {
 	if s == "" {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/workerclient"
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/workerapi"
 )
 
 // The option that the three worker tools take, and its values.
@@ -42,26 +43,15 @@ func Parse(in tool.Input) (Target, error) {
 	if err != nil {
 		return Target{}, err
 	}
-	if host.IsAddr() && family != familyAuto && family != probeFamily(host.Addr()) {
+	if host.IsAddr() && family != familyAuto && titles[family] != workerapi.FamilyName(host.Addr()) {
 		return Target{}, fault.OfOption(optionFamily,
-			"%s is not an %s address; choose the family auto.", host, familyTitle(family))
+			"%s is not an %s address; choose the family auto.", host, titles[family])
 	}
 	return Target{Host: host, family: family}, nil
 }
 
-func probeFamily(a netip.Addr) string {
-	if a.Is4() {
-		return familyIPv4
-	}
-	return familyIPv6
-}
-
-func familyTitle(family string) string {
-	if family == familyIPv4 {
-		return "IPv4"
-	}
-	return "IPv6"
-}
+// titles are the families as sentences write them.
+var titles = map[string]string{familyIPv4: "IPv4", familyIPv6: "IPv6"}
 
 // NewJob looks the target up and chooses the address that the worker is asked to probe. The families that this host
 // lacks do not matter: the packets leave from the worker. Address and port are charged. Errors are *fault.Error.
@@ -133,18 +123,18 @@ func chooseAddress(t Target, v4, v6 []netip.Addr, worker []int) (netip.Addr, err
 	switch {
 	case t.family == familyIPv4 && len(v4) == 0, t.family == familyIPv6 && len(v6) == 0:
 		return netip.Addr{}, fault.OfOption(optionFamily,
-			"%s has no %s address.", t.Short(), familyTitle(t.family))
+			"%s has no %s address.", t.Short(), titles[t.family])
 	case t.family != familyIPv6 && len(v4) > 0 && has4:
 		return v4[0], nil
 	case t.family != familyIPv4 && len(v6) > 0 && has6:
 		return v6[0], nil
 	case t.family != familyAuto:
-		return netip.Addr{}, fault.Newf(fault.Upstream, "The diagnostics worker has no %s connection.", familyTitle(t.family))
+		return netip.Addr{}, fault.Newf(fault.Upstream, "The diagnostics worker has no %s connection.", titles[t.family])
 	}
 	only := familyIPv4
 	if len(v4) == 0 {
 		only = familyIPv6
 	}
 	return netip.Addr{}, fault.Newf(fault.Upstream, "The diagnostics worker has no %[1]s connection, and %[2]s has only "+
-		"%[1]s addresses.", familyTitle(only), t.Short())
+		"%[1]s addresses.", titles[only], t.Short())
 }

@@ -4,9 +4,12 @@ package registration
 
 import (
 	"context"
+	"fmt"
 
 	"diagnostics/gateway/internal/bound"
+	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/providers/rdap"
+	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/shared/progress"
 )
@@ -56,4 +59,65 @@ func DescribeNetwork(n *rdap.Network) *Network {
 		return nil
 	}
 	return &Network{n.Allocation, n.Redactions, n.Truncated}
+}
+
+// ASNRecord is the part "asn" of ip-geolocation and a record of asn-lookup. Country, Registry and Allocated are those
+// of the prefix, or of the number where there is no prefix; null is not told.
+type ASNRecord struct {
+	ASN       uint32  `json:"asn"`
+	Name      *string `json:"name"`
+	Prefix    *string `json:"prefix"`
+	Country   *string `json:"country"`
+	Registry  *string `json:"registry"`
+	Allocated *string `json:"allocated"` // YYYY-MM-DD
+}
+
+// NoteNamesMissing is the note of a result in which networks lack names that they may have.
+const NoteNamesMissing = "The ASN service did not give every network's name."
+
+// SourcesOfASN are the sources of what the ASN service said.
+func SourcesOfASN(all asn.Sources) []Source {
+	out := make([]Source, len(all))
+	for i, s := range all {
+		out[i] = Source{Name: s.Name, Zone: s.Zone, FetchedAt: format.RFC3339(s.FetchedAt), Cached: s.Cached}
+	}
+	return out
+}
+
+// DescribeAnnouncement is the record of one announcement.
+func DescribeAnnouncement(a asn.Announcement) ASNRecord {
+	return ASNRecord{
+		ASN: a.ASN, Name: format.TextOrNull(a.Name), Prefix: format.TextOrNull(a.Prefix.String()),
+		Country: format.TextOrNull(a.Country), Registry: format.TextOrNull(a.Registry),
+		Allocated: format.TextOrNull(a.Allocated),
+	}
+}
+
+// Winners are the announcements of the longest prefix, to which packets go. records are as asn.Client gives them.
+func Winners(records []asn.Announcement) []asn.Announcement {
+	for i := range records {
+		if records[i].Prefix != records[0].Prefix {
+			return records[:i]
+		}
+	}
+	return records
+}
+
+// SeveralOrigins says in words that more than one network announces the longest prefix, and what that may mean. It is
+// empty where that is not so.
+func SeveralOrigins(records []asn.Announcement) string {
+	winners := Winners(records)
+	if len(winners) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%s announce %s at the same time. That is usual for anycast and during moves; otherwise it is a "+
+		"sign of a mistake or a hijack.", Numbers(winners), winners[0].Prefix)
+}
+
+// named is how many networks a sentence names.
+const named = 4
+
+// Numbers lists the networks of some announcements: "AS1, AS2 and AS3".
+func Numbers(records []asn.Announcement) string {
+	return text.ListedUpTo(named, records, func(r asn.Announcement) string { return fmt.Sprintf("AS%d", r.ASN) })
 }

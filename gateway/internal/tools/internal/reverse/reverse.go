@@ -17,9 +17,7 @@ import (
 // ErrUnanswered is the failure to learn of a name: nobody said that there is none.
 var ErrUnanswered = errors.New("reverse: no answer")
 
-// Name gives the first PTR name of an address that a visitor could have typed as a target, nil where there is none.
-// Whoever owns an address may write anything into its reverse zone: markup, control characters, the name of an inside.
-// The only error is ErrUnanswered.
+// Name gives the name of an address, as First has it. The only error is ErrUnanswered.
 func Name(ctx context.Context, client *egress.Client, address netip.Addr) (*string, error) {
 	owner, err := dns.ReverseAddr(address.String())
 	if err != nil {
@@ -29,15 +27,18 @@ func Name(ctx context.Context, client *egress.Client, address netip.Addr) (*stri
 	if !answer.Conclusive() {
 		return nil, fmt.Errorf("%w: %s", ErrUnanswered, answer.Code)
 	}
-	for _, rr := range answer.Records {
-		ptr, is := rr.(*dns.PTR)
-		if !is {
-			continue
-		}
-		if domain, err := target.ParseDomain(ptr.Ptr, true); err == nil {
-			name := domain.String()
-			return &name, nil
+	return First(answer.Records), nil
+}
+
+// First gives the first name of PTR records that a visitor could have typed as a target, nil where there is none.
+// Whoever owns an address may write anything into its reverse zone: markup, control characters, the name of an inside.
+func First(records []dns.RR) *string {
+	for _, rr := range records {
+		if ptr, is := rr.(*dns.PTR); is {
+			if domain, err := target.ParseDomain(ptr.Ptr, true); err == nil {
+				return new(domain.String())
+			}
 		}
 	}
-	return nil, nil //nolint:nilnil // that there is no name is an answer
+	return nil
 }

@@ -67,15 +67,9 @@ func maskAttribute(attribute string) string {
 		return CookieMask
 	}
 	// Behind a comma a second cookie may begin (RFC 2965); only a date holds one of its own.
-	if strings.Count(value, ",") > allowedCommas(lower) || strings.Contains(value, "=") && strings.Contains(value, ",") {
+	commas := strings.Count(value, ",")
+	if commas > 1 || commas == 1 && (lower != "expires" || strings.Contains(value, "=")) {
 		return strings.TrimSpace(name) + "=" + CookieMask
 	}
 	return attribute
-}
-
-func allowedCommas(attribute string) int {
-	if attribute == "expires" {
-		return 1
-	}
-	return 0
 }

@@ -5,10 +5,12 @@ package webview
 import (
 	"cmp"
 	"crypto/tls"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 
+	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tools/internal/format"
@@ -33,8 +35,7 @@ func DescribeTimings(t egress.Timings) Timings {
 		TotalMs:     format.Milliseconds(t.Total),
 	}
 	if t.HasTLS {
-		ms := format.Milliseconds(t.TLS)
-		out.TLSMs = &ms
+		out.TLSMs = new(format.Milliseconds(t.TLS))
 	}
 	return out
 }
@@ -52,16 +53,12 @@ func DescribeTLS(t *egress.TLS) *TLS {
 	if t == nil {
 		return nil
 	}
-	out := &TLS{
-		Version:    strings.Replace(tls.VersionName(t.State.Version), "TLS ", "TLSv", 1),
-		Cipher:     tls.CipherSuiteName(t.State.CipherSuite),
-		Authorized: t.Verdict.Authorized,
+	return &TLS{
+		Version:            strings.Replace(tls.VersionName(t.State.Version), "TLS ", "TLSv", 1),
+		Cipher:             tls.CipherSuiteName(t.State.CipherSuite),
+		Authorized:         t.Verdict.Authorized,
+		AuthorizationError: format.TextOrNull(t.Verdict.Code),
 	}
-	if !t.Verdict.Authorized {
-		code := t.Verdict.Code
-		out.AuthorizationError = &code
-	}
-	return out
 }
 
 // Header is one field line of an answer.
@@ -73,13 +70,8 @@ type Header struct {
 // DescribeHeaders lists an answer's headers: lower-case names, sorted by name, every repeat a line of its own in the
 // order of arrival, the values of cookies masked.
 func DescribeHeaders(h http.Header) []Header {
-	keys := make([]string, 0, len(h))
-	for key := range h {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
 	lines := make([]Header, 0, len(h))
-	for _, key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(h)) {
 		name := HeaderText(strings.ToLower(key))
 		for _, value := range h[key] {
 			lines = append(lines, Header{Name: name, Value: HeaderValue(name, value)})
@@ -102,10 +94,46 @@ func HeaderValue(name, value string) string {
 // HeaderText reads a field value as UTF-8, or as a whole as ISO 8859-1, which is what it was before RFC 9110.
 func HeaderText(s string) string { return text.Decode(s) }
 
+// SplitQuoted splits a field value at a separator that stands in no quoted string.
+func SplitQuoted(s string, separator byte) []string {
+	var parts []string
+	start, quoted := 0, false
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && quoted:
+			i++
+		case s[i] == '"':
+			quoted = !quoted
+		case s[i] == separator && !quoted:
+			parts = append(parts, s[start:i])
+			start = i + 1
+		}
+	}
+	return append(parts, s[start:])
+}
+
 // DescribeStatus is the server's own reason phrase, or the standard one where it sent none.
 func DescribeStatus(r *egress.Response) string {
-	if phrase := strings.TrimSpace(HeaderText(r.StatusText)); phrase != "" {
-		return phrase
+	return cmp.Or(strings.TrimSpace(HeaderText(r.StatusText)), http.StatusText(r.Status))
+}
+
+// The shares that parts of a round trip have of an answer, in bytes of JSON. A head is read up to 64 KiB, and JSON
+// makes a multiple of it; no server that means well comes near any of these.
+const (
+	// MaxURL is that of one URL or Location: the length of a reference that is followed at all.
+	MaxURL = 16 << 10
+	// MaxStatusText is that of a reason phrase.
+	MaxStatusText = 1 << 10
+
+	maxHeaders   = 192 << 10
+	maxValue     = 64 << 10
+	maxFieldName = 1 << 10
+)
+
+// BoundHeaders cuts what is too long of a list of headers and sets the marks where there was.
+func BoundHeaders(list []Header, marks ...*bool) []Header {
+	for i, h := range list {
+		list[i] = Header{Name: bound.Text(h.Name, maxFieldName, marks...), Value: bound.Text(h.Value, maxValue, marks...)}
 	}
-	return http.StatusText(r.Status)
+	return bound.List(list, maxHeaders, marks...)
 }
