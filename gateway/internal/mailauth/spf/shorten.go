@@ -340,7 +340,7 @@ func (s *shortener) notes(d draft, found Suggestion) []string {
 		{s.behind, "Left out because all comes before it: %s."},
 	} {
 		if len(note.terms) > 0 {
-			notes = append(notes, fmt.Sprintf(note.text, listed(note.terms)))
+			notes = append(notes, fmt.Sprintf(note.text, listed(counted(note.terms))))
 		}
 	}
 	if d.merged {
@@ -354,6 +354,23 @@ func (s *shortener) notes(d draft, found Suggestion) []string {
 
 // maxListed is how many terms a note names.
 const maxListed = 8
+
+// counted names each term once, with how often it stands there.
+func counted(terms []string) []string {
+	times := map[string]int{}
+	var each []string
+	for _, term := range terms {
+		if times[term]++; times[term] == 1 {
+			each = append(each, term)
+		}
+	}
+	for i, term := range each {
+		if n := times[term]; n > 1 {
+			each[i] = fmt.Sprintf("%s (%d times)", term, n)
+		}
+	}
+	return each
+}
 
 func listed(terms []string) string {
 	shown := make([]string, 0, maxListed)
