@@ -52,11 +52,7 @@ func (f *flight) take(m message) (err error) {
 }
 
 func (f *flight) takeCertificates(body []byte) error {
-	parse := parseCertificates
-	if f.hello.version == TLS13 {
-		parse = parseCertificates13
-	}
-	c, err := parse(body)
+	c, err := parseCertificates(body, f.hello.version)
 	if err != nil {
 		return err
 	}
