@@ -1,8 +1,6 @@
 package tlsprobe
 
-import (
-	"context"
-)
+import "context"
 
 // flight is what has come of a server's first flight.
 type flight struct {
