@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/target"
+	"diagnostics/shared/netpolicy"
 )
 
 // The path segments of questions (RFC 9082 section 3.1).
@@ -111,7 +112,7 @@ func blockKey(p netip.Prefix) string { return "ip:" + p.String() }
 func largestWithin(b block, a netip.Addr) (netip.Prefix, bool) {
 	var found netip.Prefix
 	for _, p := range grid(a) {
-		if b.holds(p.Addr()) && b.holds(lastOf(p)) {
+		if b.holds(p.Addr()) && b.holds(netpolicy.LastOf(p)) {
 			found = p
 		}
 	}
