@@ -3,6 +3,7 @@ package rdap
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -154,13 +155,9 @@ func registrarNotice(failure string) Notice {
 }
 
 func mergedNotices(registry, registrar []Notice, more *bool) []Notice {
-	out := append([]Notice{}, registry...)
-	seen := make(map[Notice]bool)
-	for _, n := range out {
-		seen[n] = true
-	}
+	out := slices.Clone(registry)
 	for _, n := range registrar {
-		if !seen[n] {
+		if !slices.Contains(registry, n) {
 			out = append(out, n)
 		}
 	}

@@ -89,6 +89,5 @@ func momentOf(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
-	s := t.Format(time.RFC3339)
-	return &s
+	return new(t.Format(time.RFC3339))
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/mail"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -78,24 +79,14 @@ func readProperty(raw json.RawMessage) (property, bool) {
 	return p, true
 }
 
-// parameter gives a parameter's first value, whatever the case of its name.
-func (p property) parameter(name string) (string, bool) {
+// parameter gives a parameter's values, whatever the case of its name.
+func (p property) parameter(name string) (values list[text]) {
 	for key, raw := range p.parameters {
 		if strings.EqualFold(key, name) {
-			var value line
-			if raw[0] == '[' {
-				var several list[line]
-				_ = several.UnmarshalJSON(raw)
-				for _, v := range several {
-					return string(v), true
-				}
-				return "", false
-			}
-			_ = value.UnmarshalJSON(raw)
-			return string(value), value != ""
+			_ = values.UnmarshalJSON(raw)
 		}
 	}
-	return "", false
+	return values
 }
 
 // text gives the value, or the first part of one that has parts.
@@ -132,16 +123,8 @@ func first(to *string, value string) {
 
 // takeTelephone leaves fax machines out.
 func (c *card) takeTelephone(p property) {
-	var kinds list[text]
-	for name, raw := range p.parameters {
-		if strings.EqualFold(name, "type") {
-			_ = kinds.UnmarshalJSON(raw)
-		}
-	}
-	for _, k := range kinds {
-		if strings.EqualFold(string(k), "fax") {
-			return
-		}
+	if slices.ContainsFunc(p.parameter("type"), func(kind text) bool { return strings.EqualFold(string(kind), "fax") }) {
+		return
 	}
 	number := p.text()
 	if len(number) > 4 && strings.EqualFold(number[:4], "tel:") {

@@ -1,7 +1,9 @@
 package rdap
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,12 +77,7 @@ type entity struct {
 
 // has reports whether the entity has a role. Roles are compared without case, as they come in all.
 func (e entity) has(role string) bool {
-	for _, r := range e.Roles {
-		if strings.EqualFold(string(r), role) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Roles, func(r text) bool { return strings.EqualFold(string(r), role) })
 }
 
 // withRole gives the first entity of the role, those of the list before those inside them.
@@ -153,10 +150,7 @@ func (n *nameserver) UnmarshalJSON(raw []byte) error {
 	_ = bare.UnmarshalJSON(raw)
 	n.name = string(bare)
 	if v := named.value; v != nil {
-		n.name = string(v.LDHName)
-		if n.name == "" {
-			n.name = string(v.UnicodeName)
-		}
+		n.name = string(cmp.Or(v.LDHName, v.UnicodeName))
 	}
 	return nil
 }
