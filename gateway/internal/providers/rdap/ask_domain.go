@@ -86,7 +86,7 @@ func (c *Client) rememberDomain(ctx context.Context, q question, r reply, keys [
 		return
 	}
 	if base, ok := baseOf(r.led, q); ok && !r.vague {
-		c.remember(ctx, keys[0], base)
+		c.keep(ctx, keys[0], known{Base: base.String()})
 	}
 }
 

@@ -52,10 +52,6 @@ func (k known) usable() bool {
 	return err == nil && u.Scheme() == "https"
 }
 
-func (c *Client) remember(ctx context.Context, key string, base target.URL) {
-	c.keep(ctx, key, known{Base: base.String()})
-}
-
 func (c *Client) keep(ctx context.Context, key string, k known) {
 	ttl := KeepBase
 	if k.None {
