@@ -93,14 +93,12 @@ func readName(s string) (string, bool) {
 	return name, err == nil && strings.EqualFold(name, s)
 }
 
-// readPrefix4 and readPrefix6 take a block of addresses.
-func readPrefix4(s string) (netip.Prefix, bool) { return readPrefix(s, 32) }
-
-func readPrefix6(s string) (netip.Prefix, bool) { return readPrefix(s, 128) }
-
-func readPrefix(s string, length int) (netip.Prefix, bool) {
-	p, err := netip.ParsePrefix(s)
-	return p, err == nil && p.Addr().BitLen() == length && p == p.Masked() && !p.Addr().Is4In6()
+// readPrefix takes a block of addresses of so many bits.
+func readPrefix(length int) func(string) (netip.Prefix, bool) {
+	return func(s string) (netip.Prefix, bool) {
+		p, err := netip.ParsePrefix(s)
+		return p, err == nil && p.Addr().BitLen() == length && p == p.Masked() && !p.Addr().Is4In6()
+	}
 }
 
 // numbers are a range of AS numbers, both ends included.
