@@ -24,14 +24,11 @@ func spoken(text string) []string {
 
 // says reports whether a line of the text begins with one of the sentences, which are in lower case.
 func says(text string, sentences ...string) bool {
-	for _, line := range spoken(text) {
-		for _, sentence := range sentences {
-			if strings.HasPrefix(line, sentence) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(spoken(text), func(line string) bool { return beginsWith(line, sentences...) })
+}
+
+func beginsWith(line string, starts ...string) bool {
+	return slices.ContainsFunc(starts, func(start string) bool { return strings.HasPrefix(line, start) })
 }
 
 // maxSaid bounds the lines in which a refusal is looked for: a server that refuses does so in a sentence or two.
