@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/shared/parallel"
@@ -56,10 +57,8 @@ func (c *Client) Announcements(ctx context.Context, addr netip.Addr) (Announceme
 
 func numbersOf(records []Record) []uint32 {
 	var numbers []uint32
-	seen := make(map[uint32]bool)
 	for _, record := range records {
-		if !seen[record.ASN] {
-			seen[record.ASN] = true
+		if !slices.Contains(numbers, record.ASN) {
 			numbers = append(numbers, record.ASN)
 		}
 	}
