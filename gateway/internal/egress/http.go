@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"io"
@@ -184,11 +185,7 @@ var ignoredHeaders = []string{
 
 // build makes the request as it goes on the wire.
 func (r Request) build(ctx context.Context, userAgent string) (*http.Request, error) {
-	method := r.Method
-	if method == "" {
-		method = http.MethodGet
-	}
-	request, err := http.NewRequestWithContext(ctx, method, r.URL.String(), http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, cmp.Or(r.Method, http.MethodGet), r.URL.String(), http.NoBody)
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "The URL cannot be requested.")
 	}

@@ -25,8 +25,7 @@ const (
 
 // fault gives a failure of the round trip its kind and its sentence.
 func (rt *roundTrip) fault(err error) error {
-	var known *fault.Error
-	if errors.As(err, &known) {
+	if known, is := errors.AsType[*fault.Error](err); is {
 		return known
 	}
 	if failure := rt.cost.failure(); failure != nil {
@@ -97,14 +96,6 @@ func handshakeSentence(err error) string {
 		return "closed the connection during the TLS handshake."
 	}
 	return "sent a TLS handshake that this service does not understand."
-}
-
-func alertReason(alert error) string {
-	name := alertName(alert)
-	if name == "" {
-		return ""
-	}
-	return " (" + name + ")"
 }
 
 func answerSentence(err error) string {
@@ -200,12 +191,12 @@ var alertNames = map[tls.AlertError]string{
 	120: "no_application_protocol",
 }
 
-// alertName names the alert that a server ended a handshake with, or is empty. Over TCP crypto/tls gives an alert a
-// type of its own, but the text that its exported one has.
-func alertName(alert error) string {
+// alertReason names, in brackets, the alert that a server ended a handshake with, or is empty. Over TCP crypto/tls
+// gives an alert a type of its own, but the text that its exported one has.
+func alertReason(alert error) string {
 	for known, name := range alertNames {
 		if alert.Error() == known.Error() {
-			return name
+			return " (" + name + ")"
 		}
 	}
 	return ""

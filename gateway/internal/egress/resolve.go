@@ -53,18 +53,16 @@ func (r Resolution) All() []netip.Addr {
 // Reachable is nil where All has an address, else the *fault.Error of kind Upstream that says which family this host
 // lacks.
 func (r Resolution) Reachable() error {
+	sentence := "This service has no IPv4 connection, and the target has only IPv4 addresses."
 	switch {
 	case len(r.All()) > 0:
 		return nil
 	case len(r.V6) > 0 && len(r.V4) > 0:
-		return fault.New(fault.Upstream, "This service has no connection to the internet at the moment.").
-			ByRule(fault.RuleShortage)
+		sentence = "This service has no connection to the internet at the moment."
 	case len(r.V6) > 0:
-		return fault.New(fault.Upstream, "This service has no IPv6 connection, and the target has only IPv6 addresses.").
-			ByRule(fault.RuleShortage)
+		sentence = "This service has no IPv6 connection, and the target has only IPv6 addresses."
 	}
-	return fault.New(fault.Upstream, "This service has no IPv4 connection, and the target has only IPv4 addresses.").
-		ByRule(fault.RuleShortage)
+	return fault.New(fault.Upstream, sentence).ByRule(fault.RuleShortage)
 }
 
 // only leaves the addresses of one family, 4 or 6.
@@ -188,11 +186,8 @@ func isPrivateName(name string) bool {
 		if err == nil {
 			return false
 		}
-		var bad *netpolicy.NameError
-		if !errors.As(err, &bad) {
-			return true
-		}
-		if bad.Refused() || bad.Problem == netpolicy.NameEmpty {
+		bad, is := errors.AsType[*netpolicy.NameError](err)
+		if !is || bad.Refused() || bad.Problem == netpolicy.NameEmpty {
 			return true
 		}
 		next, end := dns.NextLabel(name, 0)
