@@ -106,7 +106,8 @@ func (r *run) judge(ctx context.Context, q question, f flight, err error) answer
 		return refused
 	case errors.Is(err, io.EOF): // how some servers refuse
 		return refused
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, errDial) && !fault.IsTimeout(err):
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE),
+		errors.Is(err, errDial) && !fault.IsTimeout(err):
 		return dropped
 	}
 	return unclear

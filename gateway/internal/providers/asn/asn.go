@@ -44,7 +44,8 @@ type Sources []Source
 func (all Sources) With(more ...Source) Sources {
 	out := slices.Clone(all)
 	for _, s := range more {
-		at := slices.IndexFunc(out, func(o Source) bool { return o.Name == s.Name && o.Zone == s.Zone && o.Cached == s.Cached })
+		alike := func(o Source) bool { return o.Name == s.Name && o.Zone == s.Zone && o.Cached == s.Cached }
+		at := slices.IndexFunc(out, alike)
 		switch {
 		case at < 0:
 			out = append(out, s)
