@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -201,32 +202,17 @@ func isPrivateName(name string) bool {
 // addressesOf gives the addresses of both answers, once each. What a DNS64 resolver adds to a name that has an IPv4
 // address of its own is left out.
 func addressesOf(a, aaaa dnsclient.Answer) []netip.Addr {
+	v4, v6 := dnsclient.Addresses(a.Records), dnsclient.Addresses(aaaa.Records)
+	if len(v4) > 0 {
+		v6 = slices.DeleteFunc(v6, netpolicy.NAT64)
+	}
 	var list []netip.Addr
 	seen := make(map[netip.Addr]bool)
-	add := func(ip []byte) {
-		// An A record whose address the library kept in 16 octets is still an IPv4 address; an AAAA record that maps one is
-		// not, and is refused as such.
-		address, ok := netip.AddrFromSlice(ip)
-		if ok && !seen[address] {
+	for _, address := range slices.Concat(v4, v6) {
+		if !seen[address] {
 			seen[address] = true
 			list = append(list, address)
 		}
-	}
-	for _, rr := range a.Records {
-		if record, is := rr.(*dns.A); is {
-			add(record.A.To4())
-		}
-	}
-	hasV4 := len(list) > 0
-	for _, rr := range aaaa.Records {
-		record, is := rr.(*dns.AAAA)
-		if !is {
-			continue
-		}
-		if address, ok := netip.AddrFromSlice(record.AAAA); ok && hasV4 && netpolicy.NAT64(address) {
-			continue
-		}
-		add(record.AAAA)
 	}
 	return list
 }

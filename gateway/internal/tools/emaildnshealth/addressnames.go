@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/mailauth"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/shared/netpolicy"
@@ -122,7 +123,7 @@ func leadsTo(ctx context.Context, resolver *resolver, name string, address netip
 	if mailauth.Failure(answer.err) != nil {
 		return nil
 	}
-	leads := slices.Contains(addressLookup(answer.records), address)
+	leads := slices.Contains(dnsclient.Addresses(answer.records), address)
 	return &leads
 }
 
