@@ -37,15 +37,6 @@ func normal(path string) string {
 
 func writeEscape(b *strings.Builder, c byte) { b.Write([]byte{'%', upperHex[c>>4], upperHex[c&15]}) }
 
-func brokenEscape(path string) bool {
-	for i := range len(path) {
-		if path[i] == '%' && !ascii.StartsWithEscape(path[i:]) {
-			return true
-		}
-	}
-	return false
-}
-
 func unhex(c byte) byte {
 	if c <= '9' {
 		return c - '0'
