@@ -74,6 +74,9 @@ type Answer struct {
 // unanswered is the Answer where no server gave one.
 func unanswered(code string) Answer { return Answer{Code: code, RCode: noRCode} }
 
+// busy is the Answer that this service lacked the means to ask for.
+func busy(err error) Answer { return Answer{Code: CodeBusy, RCode: noRCode, Busy: err} }
+
 // Conclusive reports whether the servers said what there is, or that there is nothing.
 func (a Answer) Conclusive() bool {
 	return a.Code == "" || a.Code == CodeNoData || a.Code == CodeNotFound
@@ -243,20 +246,15 @@ func negativeTTL(authority []dns.RR) uint32 {
 	return 0
 }
 
+// codes are those of the response codes that Node's module has one for.
+var codes = map[int]string{
+	dns.RcodeSuccess: "", dns.RcodeNameError: CodeNotFound, dns.RcodeServerFailure: CodeServFail,
+	dns.RcodeRefused: CodeRefused, dns.RcodeFormatError: CodeFormErr, dns.RcodeNotImplemented: CodeNotImp,
+}
+
 func codeOf(rcode int) string {
-	switch rcode {
-	case dns.RcodeSuccess:
-		return ""
-	case dns.RcodeNameError:
-		return CodeNotFound
-	case dns.RcodeServerFailure:
-		return CodeServFail
-	case dns.RcodeRefused:
-		return CodeRefused
-	case dns.RcodeFormatError:
-		return CodeFormErr
-	case dns.RcodeNotImplemented:
-		return CodeNotImp
+	if code, known := codes[rcode]; known {
+		return code
 	}
 	return CodeBadResp
 }
@@ -268,30 +266,21 @@ var leastData = map[uint16]uint16{
 	dns.TypeHINFO: 2,
 }
 
-// isComplete reports whether all of a record was there to be read. The library takes data that ends between two of its
-// fields, and reads the others as zeroes: what a server did not say must not be reported as its answer. Records without
-// any data are usable's.
-func isComplete(record dns.RR) bool {
+// isCutShort reports whether not all of a record was there to be read. The library takes data that ends between two of
+// its fields, and reads the others as zeroes: what a server did not say must not be reported as its answer. Records
+// without any data are usable's.
+func isCutShort(record dns.RR) bool {
 	h := record.Header()
 	if h.Rdlength == 0 || h.Class != dns.ClassINET {
-		return true
+		return false
 	}
 	switch rr := record.(type) {
 	case *dns.NAPTR:
-		return rr.Replacement != "" // that of the root is a dot
+		return rr.Replacement == "" // that of the root is a dot
 	case *dns.HINFO:
-		return int(h.Rdlength) >= len("..")+len(Unescape(rr.Cpu))+len(Unescape(rr.Os))
+		return int(h.Rdlength) < len("..")+len(Unescape(rr.Cpu))+len(Unescape(rr.Os))
 	case *dns.SOA:
-		return rr.Mbox != "" && h.Rdlength >= leastData[dns.TypeSOA]
+		return rr.Mbox == "" || h.Rdlength < leastData[dns.TypeSOA]
 	}
-	return h.Rdlength >= leastData[h.Rrtype]
-}
-
-func allComplete(records []dns.RR) bool {
-	for _, rr := range records {
-		if !isComplete(rr) {
-			return false
-		}
-	}
-	return true
+	return h.Rdlength < leastData[h.Rrtype]
 }

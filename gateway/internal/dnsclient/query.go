@@ -64,7 +64,7 @@ func (c *Client) ask(ctx context.Context, key cacheKey) Answer {
 	}
 	// Not for what hide asks, which those who share its lookup wait for too.
 	if err := traffic.Room(ctx, questionBytes); err != nil && !key.judging {
-		return Answer{Code: CodeBusy, RCode: noRCode, Busy: err}
+		return busy(err)
 	}
 	began := time.Now()
 	// Those who share a lookup share its answer: each takes a copy.
@@ -199,10 +199,10 @@ func (c *Client) failed(err error, server netip.AddrPort) Answer {
 		return unanswered(code)
 	}
 	if fault.Is(err, fault.Busy) {
-		return Answer{Code: CodeBusy, RCode: noRCode, Busy: err}
+		return busy(err)
 	}
 	if own := c.settings.OwnFault(err, server.Addr()); own != nil {
-		return Answer{Code: CodeBusy, RCode: noRCode, Busy: own}
+		return busy(own)
 	}
 	return unanswered(code)
 }
@@ -266,4 +266,26 @@ func (c *Client) ResolverAnswers(ctx context.Context, name string, failed Answer
 		return c.tryServer(ctx, dial, server, q).Conclusive(), nil
 	})
 	return err == nil && works
+}
+
+// firstAuthorityTry is how long a server of a zone is waited for before it is asked once more, for a packet that was
+// lost: its callers wait for seconds, and not for two tries of Timeout.
+const firstAuthorityTry = 1200 * time.Millisecond
+
+// AskAuthority asks one of a zone's own servers, without recursion, twice where it is silent. Nothing is kept or
+// shared: what the servers of a zone say is asked to hold what others have kept against it, and each who asks pays for
+// the address. An Answer that is not Authoritative is that of a server which does not serve the zone.
+func (c *Client) AskAuthority(ctx context.Context, server netip.AddrPort, name string, qtype uint16) Answer {
+	if err := traffic.Room(ctx, questionBytes); err != nil {
+		return busy(err)
+	}
+	began := time.Now()
+	q := question{name: dns.CanonicalName(name), qtype: qtype, authority: true}
+	first, cancel := context.WithTimeout(ctx, firstAuthorityTry)
+	answer := c.tryServer(first, c.settings.DialServer, server, q)
+	cancel()
+	if answer.Code == CodeTimeout && ctx.Err() == nil {
+		answer = c.tryServer(ctx, c.settings.DialServer, server, q)
+	}
+	return own(ctx, answer, began)
 }
