@@ -149,19 +149,14 @@ func (c *Client) dialPlanFor(ctx context.Context, r Request) (dialPlan, error) {
 // addresses are those that the request may dial, in order.
 func (r Request) addresses(resolution Resolution) ([]netip.Addr, error) {
 	if r.Family != 0 {
-		return r.addressesOfFamily(resolution.only(r.Family))
+		resolution = resolution.only(r.Family)
 	}
-	if err := resolution.Reachable(); err != nil {
-		return nil, err
-	}
-	return r.limit(resolution.All()), nil
-}
-
-func (r Request) addressesOfFamily(resolution Resolution) ([]netip.Addr, error) {
 	all := resolution.All()
 	switch {
 	case len(all) > 0:
 		return r.limit(all), nil
+	case r.Family == 0:
+		return nil, resolution.Reachable()
 	case len(resolution.V4)+len(resolution.V6) > 0:
 		return nil, fault.Newf(fault.Upstream, "This service has no IPv%d connection.", r.Family)
 	}
