@@ -21,13 +21,15 @@ type card struct {
 // the outer array; a property that cannot be understood is skipped.
 func (c *card) UnmarshalJSON(raw []byte) error {
 	*c = card{}
-	for _, p := range propertiesOf(raw) {
-		c.take(p)
+	for _, element := range propertiesOf(raw) {
+		if p, ok := readProperty(element); ok {
+			c.take(p)
+		}
 	}
 	return nil
 }
 
-func propertiesOf(raw json.RawMessage) []property {
+func propertiesOf(raw json.RawMessage) []json.RawMessage {
 	var outer list[json.RawMessage]
 	_ = outer.UnmarshalJSON(raw)
 	for _, element := range outer {
@@ -37,20 +39,10 @@ func propertiesOf(raw json.RawMessage) []property {
 		}
 		_ = inner.UnmarshalJSON(element)
 		if len(inner) > 0 && inner[0][0] == '[' {
-			return properties(inner)
+			return inner
 		}
 	}
-	return properties(outer)
-}
-
-func properties(elements []json.RawMessage) []property {
-	var out []property
-	for _, element := range elements {
-		if p, ok := readProperty(element); ok {
-			out = append(out, p)
-		}
-	}
-	return out
+	return outer
 }
 
 // property is one line of a card.

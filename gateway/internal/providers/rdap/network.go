@@ -61,7 +61,9 @@ func (o object) network(b block, told []netip.Prefix) *Network {
 	n.Status = o.status(&n.Truncated)
 	n.Redactions = o.redactions(&n.Truncated)
 	n.Organization = networkOrganization(o.Entities)
-	n.AbuseContact = pointer(abuseDesk(o.Entities))
+	// The address for complaints is published for that. ARIN has it inside of the registrant.
+	abuse, _ := find(o.Entities, func(e entity) bool { return e.has(roleAbuse) && e.Card.email != "" })
+	n.AbuseContact = pointer(abuse.Card.email)
 	return n
 }
 
@@ -181,26 +183,9 @@ func networkCountry(s string) *string {
 // cards are of kind individual.
 func networkOrganization(entities []entity) *string {
 	for _, e := range entities {
-		if e.has(roleRegistrant) {
-			if name := e.organization(); name != nil {
-				return name
-			}
+		if name := e.organization(); name != nil && e.has(roleRegistrant) {
+			return name
 		}
 	}
 	return nil
-}
-
-// abuseDesk is the e-mail address for complaints, which is published for that. ARIN has it inside of the registrant.
-func abuseDesk(entities []entity) string {
-	for _, e := range entities {
-		if e.has(roleAbuse) && e.Card.email != "" {
-			return e.Card.email
-		}
-	}
-	for _, e := range entities {
-		if found := abuseDesk(e.Entities); found != "" {
-			return found
-		}
-	}
-	return ""
 }

@@ -80,19 +80,22 @@ func (e entity) has(role string) bool {
 	return slices.ContainsFunc(e.Roles, func(r text) bool { return strings.EqualFold(string(r), role) })
 }
 
-// withRole gives the first entity of the role, those of the list before those inside them.
-func withRole(entities []entity, role string) (entity, bool) {
-	for _, e := range entities {
-		if e.has(role) {
-			return e, true
-		}
+// find gives the first entity that a condition holds for, those of the list before those inside them.
+func find(entities []entity, condition func(entity) bool) (entity, bool) {
+	if i := slices.IndexFunc(entities, condition); i >= 0 {
+		return entities[i], true
 	}
 	for _, e := range entities {
-		if found, ok := withRole(e.Entities, role); ok {
+		if found, ok := find(e.Entities, condition); ok {
 			return found, true
 		}
 	}
 	return entity{}, false
+}
+
+// withRole gives the first entity of the role.
+func withRole(entities []entity, role string) (entity, bool) {
+	return find(entities, func(e entity) bool { return e.has(role) })
 }
 
 type publicID struct {
