@@ -23,26 +23,26 @@ const (
 // own, so that equal sets stay equal however a resolver rotates them; Digest stands for all.
 func (a *Answer) bound() {
 	a.Authority = slices.Clone(a.Authority[:min(len(a.Authority), maxAuthority)])
-	left := maxRecordBytes
-	for _, rr := range a.Records {
-		if t := rr.Header().Rrtype; t == dns.TypeA || t == dns.TypeAAAA {
-			return
-		}
-		if left -= recordWeight(rr); left < 0 {
-			break
-		}
-	}
-	if left >= 0 {
+	if fitting(a.Records) == len(a.Records) {
 		return
 	}
-	a.Cut, left = true, maxRecordBytes
+	a.Cut = true
 	a.Records = inOrder(a.Records, &a.Digest)
-	for i, rr := range a.Records {
+	a.Records = slices.Clone(a.Records[:fitting(a.Records)])
+}
+
+// fitting is how many of the records, which are of one type, are kept.
+func fitting(records []dns.RR) int {
+	left := maxRecordBytes
+	for i, rr := range records {
+		if t := rr.Header().Rrtype; t == dns.TypeA || t == dns.TypeAAAA {
+			return len(records)
+		}
 		if left -= recordWeight(rr); left < 0 {
-			a.Records = slices.Clone(a.Records[:i])
-			return
+			return i
 		}
 	}
+	return len(records)
 }
 
 // inOrder gives the records as a set, by their presentation form without owner and TTL, and the digest of that.
