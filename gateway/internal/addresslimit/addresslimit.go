@@ -71,10 +71,11 @@ func (l *Limiter) Charge(ctx context.Context, to netip.AddrPort) error {
 	case err != nil:
 		return fmt.Errorf("charge the limits of an address: %w", err)
 	case !d.Allowed:
-		run.refuse(keys.limit(d.Key))
-		return fault.LimitedFor(d.RetryAfter, keys.sentence(d.Key))
+		rule, sentence := keys.refusal(d.Key)
+		run.refuse(rule)
+		return fault.LimitedFor(d.RetryAfter, sentence)
 	}
-	at.pay(to.Port())
+	at.paid, at.ports[to.Port()] = true, true
 	return nil
 }
 
@@ -86,24 +87,14 @@ func keysOf(client string, a netip.Addr) keys {
 		ports: "ports|" + client + "|" + a.String()}
 }
 
-func (k keys) limit(refusing string) fault.Rule {
-	switch refusing {
+func (k keys) refusal(by string) (fault.Rule, string) {
+	switch by {
 	case k.own:
-		return fault.LimitClientAddress
+		return fault.LimitClientAddress, sentenceOwn
 	case k.ports:
-		return fault.LimitPorts
+		return fault.LimitPorts, sentencePorts
 	}
-	return fault.LimitAddress
-}
-
-func (k keys) sentence(refusing string) string {
-	switch refusing {
-	case k.own:
-		return sentenceOwn
-	case k.ports:
-		return sentencePorts
-	}
-	return sentenceAll
+	return fault.LimitAddress, sentenceAll
 }
 
 // stages are what the run has not paid for yet. The client's own two, ports and its share of the address, are one

@@ -65,7 +65,3 @@ func (r *Run) visit(a netip.Addr) *visit {
 	}
 	return r.visits[a]
 }
-
-func (v *visit) pay(port uint16) {
-	v.paid, v.ports[port] = true, true
-}
