@@ -134,17 +134,13 @@ func (r *Resolution) permit(c *Client, addresses ...netip.Addr) error {
 		if err := c.Permit(a); err != nil {
 			return err
 		}
-		r.add(a)
+		if a.Is4() {
+			r.V4 = append(r.V4, a)
+		} else {
+			r.V6 = append(r.V6, a)
+		}
 	}
 	return nil
-}
-
-func (r *Resolution) add(a netip.Addr) {
-	if a.Is4() {
-		r.V4 = append(r.V4, a)
-		return
-	}
-	r.V6 = append(r.V6, a)
 }
 
 var bothTypes = [...]uint16{dns.TypeA, dns.TypeAAAA}

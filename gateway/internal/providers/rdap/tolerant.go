@@ -140,14 +140,8 @@ func (p *part[T]) UnmarshalJSON(raw []byte) error {
 type truth struct{ known, set bool }
 
 func (f *truth) UnmarshalJSON(raw []byte) error {
-	switch strings.ToLower(strings.Trim(string(raw), `"`)) {
-	case "true":
-		*f = truth{known: true, set: true}
-	case "false":
-		*f = truth{known: true}
-	default:
-		*f = truth{}
-	}
+	said := strings.ToLower(strings.Trim(string(raw), `"`))
+	*f = truth{known: said == "true" || said == "false", set: said == "true"}
 	return nil
 }
 
