@@ -50,7 +50,7 @@ func inOrder(records []dns.RR, digest *[sha256.Size]byte) []dns.RR {
 	texts := make(map[string]dns.RR, len(records))
 	for _, rr := range records {
 		text := strings.TrimPrefix(written(rr), rr.Header().String())
-		if holdsNames(rr.Header().Rrtype) {
+		if slices.Contains(typesOfNames, rr.Header().Rrtype) {
 			text = strings.ToLower(text) // names have no case
 		}
 		texts[text] = rr
@@ -65,14 +65,8 @@ func inOrder(records []dns.RR, digest *[sha256.Size]byte) []dns.RR {
 	return ordered
 }
 
-// holdsNames reports whether numbers and names are all that records of the type hold.
-func holdsNames(qtype uint16) bool {
-	switch qtype {
-	case dns.TypeNS, dns.TypeCNAME, dns.TypePTR, dns.TypeMX, dns.TypeSRV, dns.TypeSOA:
-		return true
-	}
-	return false
-}
+// typesOfNames are those whose records hold nothing but numbers and names.
+var typesOfNames = []uint16{dns.TypeNS, dns.TypeCNAME, dns.TypePTR, dns.TypeMX, dns.TypeSRV, dns.TypeSOA}
 
 // Weight is about what the answer takes in memory, and rather more than less. The wire tells nothing of that: a name
 // that two octets point to is whole in every record, an octet may be four characters of the presentation format, and an

@@ -127,9 +127,3 @@ func (c *Client) sourceName() string {
 	}
 	return "ASN service"
 }
-
-// sortRecords puts the longest prefix first and leaves out repeats.
-func sortRecords(records []Record) []Record {
-	slices.SortFunc(records, compareRecords)
-	return slices.CompactFunc(records, func(a, b Record) bool { return a.ASN == b.ASN && a.Prefix == b.Prefix })
-}

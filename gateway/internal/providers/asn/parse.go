@@ -53,7 +53,8 @@ func readOrigins(texts []string, addr netip.Addr) ([]Record, error) {
 	if len(records) > maxOrigins {
 		return nil, unreadable("too many origins")
 	}
-	return sortRecords(records), nil
+	slices.SortFunc(records, compareRecords)
+	return slices.CompactFunc(records, func(a, b Record) bool { return a.ASN == b.ASN && a.Prefix == b.Prefix }), nil
 }
 
 // readPeers reads the same texts with neighbours in the first field.

@@ -101,11 +101,8 @@ func isPage(answer *egress.Response) bool {
 	if err != nil {
 		mediaType, _, _ = strings.Cut(answer.Header.Get("Content-Type"), ";")
 	}
-	switch strings.ToLower(strings.TrimSpace(mediaType)) {
-	case "text/html", "application/xhtml+xml":
-		return true
-	}
-	return false
+	mediaType = strings.ToLower(strings.TrimSpace(mediaType))
+	return mediaType == "text/html" || mediaType == "application/xhtml+xml"
 }
 
 // provider tells the redirector from the registries, also where a stranger's redirect leads back to it.
