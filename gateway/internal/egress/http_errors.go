@@ -128,12 +128,9 @@ const (
 	sentenceBrokenOff   = "closed the HTTP/2 connection without an answer."
 )
 
-// answerText is how the text of an error begins that a server's answer ended in, and the sentence for it.
-type answerText struct{ begins, sentence string }
-
-// answerTexts are looked for in this order. A connection of ours carries one request, so a stream of HTTP/2 is always
-// the first.
-var answerTexts = []answerText{
+// answerTexts are how the texts of errors begin that a server's answer ended in, and the sentences for them. They are
+// looked for in this order. A connection of ours carries one request, so a stream of HTTP/2 is always the first.
+var answerTexts = []struct{ begins, sentence string }{
 	{"net/http: server response headers exceeded ", sentenceLongHeaders},
 	{"stream error: stream ID 1; PROTOCOL_ERROR; http2: response header list larger ", sentenceLongHeaders},
 	// Also for one field that is longer than all may be together.

@@ -1,7 +1,5 @@
 package tlsprobe
 
-import "context"
-
 // flight is what has come of a server's first flight.
 type flight struct {
 	gotServerHello bool // a ServerHello
@@ -85,12 +83,4 @@ func hasKeyExchange(f *flight) bool {
 		return f.keyExchange != keyExchange{}
 	}
 	return true
-}
-
-// ended gives the context's end where that is why something failed.
-func ended(ctx context.Context, err error) error {
-	if why := ctx.Err(); why != nil && err != nil {
-		return why
-	}
-	return err
 }

@@ -56,10 +56,13 @@ func ReadHandshake(ctx context.Context, conn net.Conn, hello Hello) (Flight, err
 	defer parallel.Interrupt(ctx, conn)()
 	h := handshake{conn: conn, reader: reader{from: conn}, offer: hello.compose()}
 	err := h.run()
-	if h.certified {
+	switch {
+	case h.certified:
 		err = nil // what matters has come
+	case err != nil && ctx.Err() != nil:
+		err = ctx.Err() // which is why it failed
 	}
-	return h.seen(), ended(ctx, err)
+	return h.seen(), err
 }
 
 // compose writes the hello of a handshake.

@@ -84,7 +84,9 @@ func (r *run) eliminate(ctx context.Context, v Version, suites []uint16, first S
 	}
 	for len(q.suites) > 0 {
 		f, a, err := r.ask(ctx, q)
-		if a != accepted && a != over && len(q.suites) > maxSuites && !noneShared(err) {
+		alert, _ := errors.AsType[Alert](err)
+		noneShared := alert.Description == alertHandshakeFailure // as most refuse all suites
+		if a != accepted && a != over && len(q.suites) > maxSuites && !noneShared {
 			for part := range slices.Chunk(q.suites, maxSuites) {
 				chosen = append(chosen, r.eliminate(ctx, v, part, Suite{})...)
 			}
@@ -117,12 +119,6 @@ func (r *run) confirm(ctx context.Context, v Version, err error) (certain bool) 
 		r.unclear.Store(true)
 	}
 	return a == accepted
-}
-
-// noneShared reports whether the server refused in the way in which most refuse all suites.
-func noneShared(err error) bool {
-	var alert Alert
-	return errors.As(err, &alert) && alert.Description == alertHandshakeFailure
 }
 
 // settle finds out whether the server has an order of its own in a version, and puts the suites in it.

@@ -53,19 +53,14 @@ func (c *Client) roundTrip(ctx context.Context, server target.Host, question str
 	}
 	defer func() { _ = conn.Close() }()
 	defer parallel.Interrupt(ctx, conn)()
-	answer, err := queryOver(conn, question)
+	var answer []byte
+	if _, err = io.WriteString(conn, question+"\r\n"); err == nil {
+		answer, err = io.ReadAll(io.LimitReader(conn, MaxText+1)) // one octet more than may come
+	}
 	if err != nil {
 		return nil, c.broken(ctx, server, conn, err)
 	}
 	return answer, nil
-}
-
-// queryOver sends the line and reads to the end, or one octet more than may come.
-func queryOver(conn net.Conn, question string) ([]byte, error) {
-	if _, err := io.WriteString(conn, question+"\r\n"); err != nil {
-		return nil, err
-	}
-	return io.ReadAll(io.LimitReader(conn, MaxText+1))
 }
 
 // called names the server in a sentence.
