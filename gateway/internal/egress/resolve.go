@@ -234,9 +234,7 @@ func (c *Client) withoutAddress(ctx context.Context, h target.Host, a, aaaa dnsc
 	}
 	switch failed.Code {
 	case dnsclient.CodeTimeout:
-		e := fault.Newf(fault.Timeout, "The name servers of %s did not answer.", name)
-		e.Cause = context.Cause(ctx)
-		return e
+		return fault.Wrapf(fault.Timeout, context.Cause(ctx), "The name servers of %s did not answer.", name)
 	case dnsclient.CodeBadResp:
 		return fault.Newf(fault.Upstream, "The name servers of %s gave an invalid answer.", name)
 	}

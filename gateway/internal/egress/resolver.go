@@ -35,10 +35,11 @@ func (c *Client) resolverFact(resolver netip.AddrPort) *hostFact[string] {
 	fact, ok := c.resolvers.facts[resolver]
 	if !ok {
 		fact = newHostFact(func() (string, error) {
+			name := resolver.String()
 			if c.Permit(resolver.Addr()) != nil {
-				return systemResolver, nil
+				name = systemResolver
 			}
-			return resolver.String(), nil
+			return name, nil
 		})
 		if c.resolvers.facts == nil {
 			c.resolvers.facts = make(map[netip.AddrPort]*hostFact[string])

@@ -17,6 +17,7 @@ func (r *run) ask13(ctx context.Context, t *taken, suites []uint16) (chosen []Su
 	}
 	q := r.offerOf(TLS13)
 	q.share, q.suites = false, without(suites, []uint16{first.ID})
+	chosen = []Suite{first}
 	var groups []uint16
 	for len(q.suites) > 0 && len(q.groups) > 0 {
 		f, a, err := r.ask(ctx, q)
@@ -33,7 +34,6 @@ func (r *run) ask13(ctx context.Context, t *taken, suites []uint16) (chosen []Su
 		q.groups = without(q.groups, []uint16{f.hello.group})
 	}
 	t.groups = groups
-	chosen = append([]Suite{first}, chosen...)
 	if greased := r.askGroups13(ctx, t, q.groups); !greased && len(t.groups) > len(groups) {
 		return chosen // there were groups left, so it was the suites that ended it
 	}

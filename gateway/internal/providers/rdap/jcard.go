@@ -1,6 +1,7 @@
 package rdap
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/mail"
 	"net/url"
@@ -91,25 +92,19 @@ func (p property) text() string {
 func (c *card) take(p property) {
 	switch p.name {
 	case "kind":
-		first(&c.kind, strings.ToLower(p.text()))
+		c.kind = cmp.Or(c.kind, strings.ToLower(p.text()))
 	case "fn":
-		first(&c.fn, p.text())
+		c.fn = cmp.Or(c.fn, p.text())
 	case "org":
-		first(&c.org, p.text())
+		c.org = cmp.Or(c.org, p.text())
 	case "email":
-		first(&c.email, address(p.text()))
+		c.email = cmp.Or(c.email, address(p.text()))
 	case "tel":
 		c.takeTelephone(p)
 	case "url":
-		first(&c.link, webLink(p.text()))
+		c.link = cmp.Or(c.link, webLink(p.text()))
 	case "adr":
-		first(&c.country, countryOf(p))
-	}
-}
-
-func first(to *string, value string) {
-	if *to == "" {
-		*to = value
+		c.country = cmp.Or(c.country, countryOf(p))
 	}
 }
 
@@ -127,7 +122,7 @@ func (c *card) takeTelephone(p property) {
 		number += " ext. " + extension
 	}
 	if strings.ContainsAny(number, "0123456789") {
-		first(&c.tel, number)
+		c.tel = cmp.Or(c.tel, number)
 	}
 }
 

@@ -53,8 +53,9 @@ func parse[K comparable](body []byte, key func(string) (K, bool)) (table[K], err
 			continue
 		}
 		for _, entry := range service[0] {
-			if k, ok := key(entry); ok {
-				t.add(k, base)
+			k, ok := key(entry)
+			if _, twice := t.bases[k]; ok && !twice { // the first counts where a file lists an entry twice
+				t.bases[k] = base
 			}
 		}
 	}
@@ -68,13 +69,6 @@ var (
 	errForm  = errors.New("bootstrap: the file does not have the form of RFC 9224")
 	errEmpty = errors.New("bootstrap: the file lists no registry")
 )
-
-// add keeps the first where a file lists an entry twice.
-func (t table[K]) add(k K, base target.URL) {
-	if _, twice := t.bases[k]; !twice {
-		t.bases[k] = base
-	}
-}
 
 // usable gives the first of the URLs that is https, with a host that may be public, and of the form of a base.
 func usable(urls []string) (target.URL, bool) {
