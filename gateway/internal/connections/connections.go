@@ -365,9 +365,6 @@ func peerOf(a netip.Addr) netip.Prefix {
 	if a.Is4() {
 		bits = 32
 	}
-	p, err := a.Prefix(bits)
-	if err != nil {
-		return netip.Prefix{}
-	}
+	p, _ := a.Prefix(bits) // which fails for a number of bits that the family does not have
 	return p
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"math"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -162,15 +163,10 @@ func contradicts(m *dns.Msg, q question, owner string, a Answer) bool {
 	case a.Code != "" || len(a.Records) > 0 || len(a.CNAMEChain) > 0:
 		return false
 	}
-	strangers := 0
-	for _, rr := range m.Answer {
-		// A DNAME stands at a name above (RFC 6672).
-		if dns.CanonicalName(rr.Header().Name) == dns.CanonicalName(q.name) || rr.Header().Rrtype == dns.TypeDNAME {
-			return false
-		}
-		strangers++
+	related := func(rr dns.RR) bool { // a DNAME stands at a name above (RFC 6672)
+		return dns.CanonicalName(rr.Header().Name) == dns.CanonicalName(q.name) || rr.Header().Rrtype == dns.TypeDNAME
 	}
-	return strangers > 0
+	return len(m.Answer) > 0 && !slices.ContainsFunc(m.Answer, related)
 }
 
 // followAliases walks the CNAME records of an answer from name to the end of the chain, whatever order they came in. ok

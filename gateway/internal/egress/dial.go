@@ -28,8 +28,7 @@ func (c *Client) Charge(ctx context.Context, to netip.AddrPort) error {
 
 // Admit judges a dial and then charges it: one that is refused, or that this host has no way for, reaches nobody and
 // costs the visitor nothing. Dial and the round trips of HTTP do it by themselves: who measures a dial calls it before
-// DialAdmitted.
-// Errors are those of Permit, of Charge and of traffic.Room, or of kind Busy where there is no way.
+// DialAdmitted. Errors are those of Permit, of Charge and of traffic.Room, or of kind Busy where there is no way.
 func (c *Client) Admit(ctx context.Context, to netip.AddrPort) error {
 	if err := c.passable(to.Addr()); err != nil {
 		return err
