@@ -177,10 +177,7 @@ func controlOf(raw net.Conn) syscall.RawConn {
 	if !ok {
 		return nil
 	}
-	control, err := tcp.SyscallConn()
-	if err != nil {
-		return nil
-	}
+	control, _ := tcp.SyscallConn() // which is nil with an error
 	return control
 }
 

@@ -59,27 +59,21 @@ func (c *Client) Kept(ctx context.Context, name string, qtypes []uint16, answers
 
 // ask answers from the cache, or from a lookup that all callers of the same question share.
 func (c *Client) ask(ctx context.Context, key cacheKey) Answer {
-	if answer, ok := c.kept(ctx, key); ok {
-		return answer
+	began := time.Now()
+	if answer, ok := c.answers.get(key, c.now(began)); ok { // which gives a copy to everybody
+		c.settings.Counts.Hit()
+		return own(ctx, answer, began)
 	}
 	// Not for what hide asks, which those who share its lookup wait for too.
 	if err := traffic.Room(ctx, questionBytes); err != nil && !key.judging {
 		return busy(err)
 	}
-	began := time.Now()
-	// Those who share a lookup share its answer: each takes a copy.
-	return own(ctx, c.share(ctx, key).aged(0), began)
-}
-
-// kept is what the cache has, which gives a copy to everybody.
-func (c *Client) kept(ctx context.Context, key cacheKey) (Answer, bool) {
-	began := time.Now()
-	answer, ok := c.answers.get(key, c.now(began))
-	if !ok {
-		return Answer{}, false
+	answer, err := c.lookups.Do(ctx, key, func(ctx context.Context) (Answer, error) { return c.fetch(ctx, key), nil })
+	if err != nil { // ctx ended first
+		answer = unanswered(CodeTimeout)
 	}
-	c.settings.Counts.Hit()
-	return own(ctx, answer, began), true
+	// Those who share a lookup share its answer: each takes a copy.
+	return own(ctx, answer.aged(0), began)
 }
 
 // now is the time for the ages of answers; moment is that of the system's clock, which is not asked twice.
@@ -98,15 +92,6 @@ const questionBytes = 3 << 10
 func own(ctx context.Context, answer Answer, began time.Time) Answer {
 	memory.Count(ctx, holding(answer))
 	answer.Duration = time.Since(began)
-	return answer
-}
-
-// share waits for the lookup of the key that is under way, or begins it.
-func (c *Client) share(ctx context.Context, key cacheKey) Answer {
-	answer, err := c.lookups.Do(ctx, key, func(ctx context.Context) (Answer, error) { return c.fetch(ctx, key), nil })
-	if err != nil { // ctx ended first
-		return unanswered(CodeTimeout)
-	}
 	return answer
 }
 
