@@ -29,6 +29,16 @@ func StartsWithEscape(s string) bool {
 	return len(s) >= 3 && s[0] == '%' && IsHexDigit(s[1]) && IsHexDigit(s[2])
 }
 
+// HasBrokenEscape reports whether s has a percent sign that begins no percent-encoded octet.
+func HasBrokenEscape(s string) bool {
+	for i := range len(s) {
+		if s[i] == '%' && !StartsWithEscape(s[i:]) {
+			return true
+		}
+	}
+	return false
+}
+
 // Is reports whether the text is of 7-bit characters alone.
 func Is(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0

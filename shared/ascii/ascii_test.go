@@ -81,3 +81,15 @@ func TestEscapes(t *testing.T) {
 		}
 	}
 }
+
+func TestHasBrokenEscape(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]bool{
+		"": false, "abc": false, "%41": false, "a%2Fb%2f": false, "%": true, "50%": true, "%4": true, "%zz": true, "%41%": true,
+		"%%41": true,
+	} {
+		if got := HasBrokenEscape(s); got != want {
+			t.Errorf("HasBrokenEscape(%q) = %t", s, got)
+		}
+	}
+}

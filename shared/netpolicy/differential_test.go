@@ -52,11 +52,11 @@ func TestDifferentialAtEdges(t *testing.T) {
 	seen := make(map[netip.Prefix]bool)
 	var edges []netip.Addr
 	for _, r := range Rows() {
-		first, last := r.Prefix.Addr(), lastOf(r.Prefix)
+		first, last := r.Prefix.Addr(), LastOf(r.Prefix)
 		edges = append(edges, first, last, first.Prev(), last.Next())
 	}
 	for _, p := range append(ssrf.IPv4DeniedPrefixes, ssrf.IPv6DeniedPrefixes...) {
-		edges = append(edges, p.Addr(), lastOf(p), p.Addr().Prev(), lastOf(p).Next())
+		edges = append(edges, p.Addr(), LastOf(p), p.Addr().Prev(), LastOf(p).Next())
 	}
 	for _, a := range edges {
 		if a.IsValid() && compareWithSSRF(t, guard, a) {

@@ -133,7 +133,7 @@ func TestEveryEdge(t *testing.T) {
 	t.Parallel()
 	n := 0
 	for _, r := range Rows() {
-		first, last := r.Prefix.Addr(), lastOf(r.Prefix)
+		first, last := r.Prefix.Addr(), LastOf(r.Prefix)
 		for _, edge := range []struct {
 			where string
 			addr  netip.Addr

@@ -18,7 +18,7 @@ func spansOf(rows []Row) []span {
 	firsts = append(firsts, netip.PrefixFrom(rows[0].Prefix.Addr(), 0).Masked().Addr())
 	for _, r := range rows {
 		firsts = append(firsts, r.Prefix.Addr())
-		if after := lastOf(r.Prefix).Next(); after.IsValid() {
+		if after := LastOf(r.Prefix).Next(); after.IsValid() {
 			firsts = append(firsts, after)
 		}
 	}
@@ -53,7 +53,8 @@ func find(spans []span, a netip.Addr) *Row {
 	return spans[low].row
 }
 
-func lastOf(p netip.Prefix) netip.Addr {
+// LastOf is the last address of a prefix.
+func LastOf(p netip.Prefix) netip.Addr {
 	b := p.Addr().AsSlice()
 	for bit := p.Bits(); bit < len(b)*8; bit++ {
 		b[bit/8] |= 0x80 >> (bit % 8)

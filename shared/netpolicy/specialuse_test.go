@@ -21,7 +21,7 @@ func TestReverseZonesAreNotPublic(t *testing.T) {
 			t.Errorf("%s is not a reverse zone", name)
 			continue
 		}
-		for _, a := range []netip.Addr{block.Addr(), lastOf(block)} {
+		for _, a := range []netip.Addr{block.Addr(), LastOf(block)} {
 			if v := Judge(a); v.Public {
 				t.Errorf("%s is refused, but %s is public", name, a)
 			}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 )
 
 // Panic is a panic that was caught in another goroutine.
@@ -107,6 +108,21 @@ func (g *Group) Wait() {
 	if g.first != nil {
 		panic(g.first)
 	}
+}
+
+// Each calls f for every number under n, at most so many at once, and returns when all are done. It panics with the
+// *Panic of the first that did.
+func Each(n, atOnce int, f func(i int)) {
+	var next atomic.Int64
+	var lanes Group
+	for range min(n, atOnce) {
+		lanes.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(i)
+			}
+		})
+	}
+	lanes.Wait()
 }
 
 // Apart calls f in a goroutine of its own and returns when f has; it panics with the *Panic of f. A stack that has

@@ -99,6 +99,35 @@ func TestGroupPanics(t *testing.T) {
 	}
 }
 
+func TestEachCallsForEveryNumberButFewAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, atOnce := range []int{1, 3, 50} {
+		var calls [20]atomic.Int32
+		var running, most atomic.Int32
+		parallel.Each(len(calls), atOnce, func(i int) {
+			for now := running.Add(1); ; {
+				before := most.Load()
+				if now <= before || most.CompareAndSwap(before, now) {
+					break
+				}
+			}
+			runtime.Gosched()
+			calls[i].Add(1)
+			running.Add(-1)
+		})
+		for i := range calls {
+			if n := calls[i].Load(); n != 1 {
+				t.Errorf("%d at once: %d calls for %d", atOnce, n, i)
+			}
+		}
+		if most.Load() > int32(atOnce) {
+			t.Errorf("%d ran at once, more than %d", most.Load(), atOnce)
+		}
+	}
+	parallel.Each(0, 3, func(int) { t.Error("none was to be called") })
+	caught(t, func() { parallel.Each(4, 2, func(i int) { hostile(i) }) })
+}
+
 func TestApartWaitsAndRaises(t *testing.T) {
 	t.Parallel()
 	done := false

@@ -11,6 +11,8 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
+	"sync"
 	"time"
 
 	"diagnostics/gateway/internal/fault"
@@ -71,10 +73,11 @@ func (l *Limiter) Charge(ctx context.Context, to netip.AddrPort) error {
 	case err != nil:
 		return fmt.Errorf("charge the limits of an address: %w", err)
 	case !d.Allowed:
-		run.refuse(keys.limit(d.Key))
-		return fault.LimitedFor(d.RetryAfter, keys.sentence(d.Key))
+		rule, sentence := keys.refusal(d.Key)
+		run.refuse(rule)
+		return fault.LimitedFor(d.RetryAfter, sentence)
 	}
-	at.pay(to.Port())
+	at.paid, at.ports[to.Port()] = true, true
 	return nil
 }
 
@@ -86,24 +89,14 @@ func keysOf(client string, a netip.Addr) keys {
 		ports: "ports|" + client + "|" + a.String()}
 }
 
-func (k keys) limit(refusing string) fault.Rule {
-	switch refusing {
+func (k keys) refusal(by string) (fault.Rule, string) {
+	switch by {
 	case k.own:
-		return fault.LimitClientAddress
+		return fault.LimitClientAddress, sentenceOwn
 	case k.ports:
-		return fault.LimitPorts
+		return fault.LimitPorts, sentencePorts
 	}
-	return fault.LimitAddress
-}
-
-func (k keys) sentence(refusing string) string {
-	switch refusing {
-	case k.own:
-		return sentenceOwn
-	case k.ports:
-		return sentencePorts
-	}
-	return sentenceAll
+	return fault.LimitAddress, sentenceAll
 }
 
 // stages are what the run has not paid for yet. The client's own two, ports and its share of the address, are one
@@ -119,4 +112,61 @@ func (l *Limiter) stages(k keys, at *visit, port uint16) []ratelimit.Stage {
 		all = append(all, ratelimit.Charge{Key: k.all, Limit: l.all})
 	}
 	return []ratelimit.Stage{own, all}
+}
+
+// Run is what one run has paid for so far.
+type Run struct {
+	mu      sync.Mutex
+	visits  map[netip.Addr]*visit
+	refused []fault.Rule // each once
+}
+
+// visit is one address of a run. It is held while the limits are asked.
+type visit struct {
+	mu    sync.Mutex
+	paid  bool
+	ports map[uint16]bool
+}
+
+type runKey struct{}
+
+// Begin marks the context of a run that begins: what is dialled under it pays together.
+func Begin(ctx context.Context) (context.Context, *Run) {
+	r := &Run{}
+	return context.WithValue(ctx, runKey{}, r), r
+}
+
+// runOf gives the run of Begin; without it every dial pays for itself.
+func runOf(ctx context.Context) *Run {
+	if r, ok := ctx.Value(runKey{}).(*Run); ok {
+		return r
+	}
+	return &Run{}
+}
+
+// Refused gives the limits that have refused an address of the run so far, each once.
+func (r *Run) Refused() []fault.Rule {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.refused)
+}
+
+func (r *Run) refuse(by fault.Rule) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Contains(r.refused, by) {
+		r.refused = append(r.refused, by)
+	}
+}
+
+func (r *Run) visit(a netip.Addr) *visit {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.visits == nil {
+		r.visits = make(map[netip.Addr]*visit)
+	}
+	if r.visits[a] == nil {
+		r.visits[a] = &visit{ports: make(map[uint16]bool)}
+	}
+	return r.visits[a]
 }

@@ -165,9 +165,7 @@ func (c *Conn) SetWriteDeadline(at time.Time) error {
 
 // SetDeadline sets both deadlines.
 func (c *Conn) SetDeadline(at time.Time) error {
-	if err := c.SetWriteDeadline(at); err != nil {
-		return err
-	}
+	_ = c.SetWriteDeadline(at) // which cannot fail
 	return c.SetReadDeadline(at)
 }
 

@@ -177,10 +177,7 @@ func controlOf(raw net.Conn) syscall.RawConn {
 	if !ok {
 		return nil
 	}
-	control, err := tcp.SyscallConn()
-	if err != nil {
-		return nil
-	}
+	control, _ := tcp.SyscallConn() // which is nil with an error
 	return control
 }
 
@@ -365,9 +362,6 @@ func peerOf(a netip.Addr) netip.Prefix {
 	if a.Is4() {
 		bits = 32
 	}
-	p, err := a.Prefix(bits)
-	if err != nil {
-		return netip.Prefix{}
-	}
+	p, _ := a.Prefix(bits) // which fails for a number of bits that the family does not have
 	return p
 }

@@ -15,7 +15,6 @@ const (
 type connList struct {
 	order       order
 	first, last *Conn
-	length      int
 }
 
 // links are the neighbours of a connection in a list.
@@ -29,7 +28,6 @@ func (l *connList) push(c *Conn) {
 		l.last.links[l.order].after = c
 	}
 	l.last = c
-	l.length++
 }
 
 // remove takes out a connection that is in the list.
@@ -46,5 +44,4 @@ func (l *connList) remove(c *Conn) {
 		at.after.links[l.order].before = at.before
 	}
 	c.links[l.order] = links{}
-	l.length--
 }

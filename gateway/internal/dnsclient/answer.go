@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"math"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,6 +74,9 @@ type Answer struct {
 
 // unanswered is the Answer where no server gave one.
 func unanswered(code string) Answer { return Answer{Code: code, RCode: noRCode} }
+
+// busy is the Answer that this service lacked the means to ask for.
+func busy(err error) Answer { return Answer{Code: CodeBusy, RCode: noRCode, Busy: err} }
 
 // Conclusive reports whether the servers said what there is, or that there is nothing.
 func (a Answer) Conclusive() bool {
@@ -159,15 +163,10 @@ func contradicts(m *dns.Msg, q question, owner string, a Answer) bool {
 	case a.Code != "" || len(a.Records) > 0 || len(a.CNAMEChain) > 0:
 		return false
 	}
-	strangers := 0
-	for _, rr := range m.Answer {
-		// A DNAME stands at a name above (RFC 6672).
-		if dns.CanonicalName(rr.Header().Name) == dns.CanonicalName(q.name) || rr.Header().Rrtype == dns.TypeDNAME {
-			return false
-		}
-		strangers++
+	related := func(rr dns.RR) bool { // a DNAME stands at a name above (RFC 6672)
+		return dns.CanonicalName(rr.Header().Name) == dns.CanonicalName(q.name) || rr.Header().Rrtype == dns.TypeDNAME
 	}
-	return strangers > 0
+	return len(m.Answer) > 0 && !slices.ContainsFunc(m.Answer, related)
 }
 
 // followAliases walks the CNAME records of an answer from name to the end of the chain, whatever order they came in. ok
@@ -243,20 +242,15 @@ func negativeTTL(authority []dns.RR) uint32 {
 	return 0
 }
 
+// codes are those of the response codes that Node's module has one for.
+var codes = map[int]string{
+	dns.RcodeSuccess: "", dns.RcodeNameError: CodeNotFound, dns.RcodeServerFailure: CodeServFail,
+	dns.RcodeRefused: CodeRefused, dns.RcodeFormatError: CodeFormErr, dns.RcodeNotImplemented: CodeNotImp,
+}
+
 func codeOf(rcode int) string {
-	switch rcode {
-	case dns.RcodeSuccess:
-		return ""
-	case dns.RcodeNameError:
-		return CodeNotFound
-	case dns.RcodeServerFailure:
-		return CodeServFail
-	case dns.RcodeRefused:
-		return CodeRefused
-	case dns.RcodeFormatError:
-		return CodeFormErr
-	case dns.RcodeNotImplemented:
-		return CodeNotImp
+	if code, known := codes[rcode]; known {
+		return code
 	}
 	return CodeBadResp
 }
@@ -268,30 +262,21 @@ var leastData = map[uint16]uint16{
 	dns.TypeHINFO: 2,
 }
 
-// isComplete reports whether all of a record was there to be read. The library takes data that ends between two of its
-// fields, and reads the others as zeroes: what a server did not say must not be reported as its answer. Records without
-// any data are usable's.
-func isComplete(record dns.RR) bool {
+// isCutShort reports whether not all of a record was there to be read. The library takes data that ends between two of
+// its fields, and reads the others as zeroes: what a server did not say must not be reported as its answer. Records
+// without any data are usable's.
+func isCutShort(record dns.RR) bool {
 	h := record.Header()
 	if h.Rdlength == 0 || h.Class != dns.ClassINET {
-		return true
+		return false
 	}
 	switch rr := record.(type) {
 	case *dns.NAPTR:
-		return rr.Replacement != "" // that of the root is a dot
+		return rr.Replacement == "" // that of the root is a dot
 	case *dns.HINFO:
-		return int(h.Rdlength) >= len("..")+len(Unescape(rr.Cpu))+len(Unescape(rr.Os))
+		return int(h.Rdlength) < len("..")+len(Unescape(rr.Cpu))+len(Unescape(rr.Os))
 	case *dns.SOA:
-		return rr.Mbox != "" && h.Rdlength >= leastData[dns.TypeSOA]
+		return rr.Mbox == "" || h.Rdlength < leastData[dns.TypeSOA]
 	}
-	return h.Rdlength >= leastData[h.Rrtype]
-}
-
-func allComplete(records []dns.RR) bool {
-	for _, rr := range records {
-		if !isComplete(rr) {
-			return false
-		}
-	}
-	return true
+	return h.Rdlength < leastData[h.Rrtype]
 }

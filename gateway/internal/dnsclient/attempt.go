@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"diagnostics/gateway/internal/fault"
@@ -161,7 +162,7 @@ func readMessage(packet []byte, query *dns.Msg) (*dns.Msg, error) {
 		return nil, errMalformed
 	case !sameQuestion(m, query):
 		return nil, nil
-	case !m.Truncated && !allComplete(m.Answer):
+	case !m.Truncated && slices.ContainsFunc(m.Answer, isCutShort):
 		return nil, errMalformed
 	}
 	return m, nil

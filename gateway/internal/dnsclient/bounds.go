@@ -23,26 +23,26 @@ const (
 // own, so that equal sets stay equal however a resolver rotates them; Digest stands for all.
 func (a *Answer) bound() {
 	a.Authority = slices.Clone(a.Authority[:min(len(a.Authority), maxAuthority)])
-	left := maxRecordBytes
-	for _, rr := range a.Records {
-		if t := rr.Header().Rrtype; t == dns.TypeA || t == dns.TypeAAAA {
-			return
-		}
-		if left -= recordWeight(rr); left < 0 {
-			break
-		}
-	}
-	if left >= 0 {
+	if fitting(a.Records) == len(a.Records) {
 		return
 	}
-	a.Cut, left = true, maxRecordBytes
+	a.Cut = true
 	a.Records = inOrder(a.Records, &a.Digest)
-	for i, rr := range a.Records {
+	a.Records = slices.Clone(a.Records[:fitting(a.Records)])
+}
+
+// fitting is how many of the records, which are of one type, are kept.
+func fitting(records []dns.RR) int {
+	left := maxRecordBytes
+	for i, rr := range records {
+		if t := rr.Header().Rrtype; t == dns.TypeA || t == dns.TypeAAAA {
+			return len(records)
+		}
 		if left -= recordWeight(rr); left < 0 {
-			a.Records = slices.Clone(a.Records[:i])
-			return
+			return i
 		}
 	}
+	return len(records)
 }
 
 // inOrder gives the records as a set, by their presentation form without owner and TTL, and the digest of that.
@@ -50,7 +50,7 @@ func inOrder(records []dns.RR, digest *[sha256.Size]byte) []dns.RR {
 	texts := make(map[string]dns.RR, len(records))
 	for _, rr := range records {
 		text := strings.TrimPrefix(written(rr), rr.Header().String())
-		if holdsNames(rr.Header().Rrtype) {
+		if slices.Contains(typesOfNames, rr.Header().Rrtype) {
 			text = strings.ToLower(text) // names have no case
 		}
 		texts[text] = rr
@@ -65,14 +65,8 @@ func inOrder(records []dns.RR, digest *[sha256.Size]byte) []dns.RR {
 	return ordered
 }
 
-// holdsNames reports whether numbers and names are all that records of the type hold.
-func holdsNames(qtype uint16) bool {
-	switch qtype {
-	case dns.TypeNS, dns.TypeCNAME, dns.TypePTR, dns.TypeMX, dns.TypeSRV, dns.TypeSOA:
-		return true
-	}
-	return false
-}
+// typesOfNames are those whose records hold nothing but numbers and names.
+var typesOfNames = []uint16{dns.TypeNS, dns.TypeCNAME, dns.TypePTR, dns.TypeMX, dns.TypeSRV, dns.TypeSOA}
 
 // Weight is about what the answer takes in memory, and rather more than less. The wire tells nothing of that: a name
 // that two octets point to is whole in every record, an octet may be four characters of the presentation format, and an

@@ -3,6 +3,7 @@ package dnsclient
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,12 +62,7 @@ func absent(delegated Answer, resolver netip.AddrPort, aliases []string) Answer 
 
 // leadsOutside reports whether the answer holds a public address, so that nothing more need be asked.
 func (c *Client) leadsOutside(a Answer) bool {
-	for _, address := range addresses(a) {
-		if c.settings.Public(address) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(Addresses(a.Records), c.settings.Public)
 }
 
 // delegation asks for the name servers of a name's last label; an Answer without a Code says that it has some. A name
@@ -104,21 +100,24 @@ func (c *Client) privateAlone(ctx context.Context, key cacheKey, given Answer) b
 		if c.leadsOutside(answer) {
 			return false
 		}
-		found += len(addresses(answer))
+		found += len(Addresses(answer.Records))
 	}
 	return found > 0
 }
 
-// addresses are those of an answer's records; one that cannot be read is the zero Addr.
-func addresses(a Answer) []netip.Addr {
+// Addresses are those of records of both types. An A record whose address the library kept in 16 octets is still an
+// IPv4 address; an AAAA record that maps one is not.
+func Addresses(records []dns.RR) []netip.Addr {
 	var list []netip.Addr
-	for _, rr := range a.Records {
+	for _, rr := range records {
+		var octets []byte
 		switch record := rr.(type) {
 		case *dns.A:
-			address, _ := netip.AddrFromSlice(record.A.To4())
-			list = append(list, address)
+			octets = record.A.To4()
 		case *dns.AAAA:
-			address, _ := netip.AddrFromSlice(record.AAAA)
+			octets = record.AAAA
+		}
+		if address, ok := netip.AddrFromSlice(octets); ok {
 			list = append(list, address)
 		}
 	}

@@ -27,7 +27,7 @@ const (
 // text: its copy is all of it.
 func holding(a Answer) int {
 	size := copySize * (len(a.Records) + len(a.Authority))
-	if weight := a.Weight(); weight > largeAnswer && len(addresses(a)) == 0 {
+	if weight := a.Weight(); weight > largeAnswer && len(Addresses(a.Records)) == 0 {
 		size += weight
 	}
 	return size

@@ -2,9 +2,7 @@ package dnsclient
 
 import (
 	"encoding/base64"
-	"encoding/hex"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/miekg/dns"
@@ -77,11 +75,6 @@ func escape(raw string) string {
 		}
 	}
 	return b.String()
-}
-
-// unknownData is the form that any data can be written in (RFC 3597 section 5).
-func unknownData(raw []byte) string {
-	return `\# ` + strconv.Itoa(len(raw)) + " " + hex.EncodeToString(raw)
 }
 
 // KeyTag is the number by which a DS or RRSIG record means a key (RFC 4034 appendix B), which is no digest and need not

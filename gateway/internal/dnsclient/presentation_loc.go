@@ -19,33 +19,26 @@ const (
 // presentLocation writes a place as dig does. What is no place on Earth, and what a later version of the record may
 // mean, is unknown data.
 func presentLocation(rr *dns.LOC) string {
-	latitude, north := angle(rr.Latitude)
-	longitude, east := angle(rr.Longitude)
+	latitude, northSouth := angle(rr.Latitude, "N", "S")
+	longitude, eastWest := angle(rr.Longitude, "E", "W")
 	if rr.Version != 0 || latitude > quarterCircle || longitude > 2*quarterCircle ||
 		!isLength(rr.Size) || !isLength(rr.HorizPre) || !isLength(rr.VertPre) {
-		return unknownData(locationData(rr))
+		return unknownLocation(rr)
 	}
 	sign, altitude := "", int64(rr.Altitude)-seaLevel
 	if altitude < 0 {
 		sign, altitude = "-", -altitude
 	}
-	return fmt.Sprintf("%s %s %s %s %s%d.%02dm %s %s %s", degrees(latitude), either(north, "N", "S"), degrees(longitude),
-		either(east, "E", "W"), sign, altitude/100, altitude%100, length(rr.Size), length(rr.HorizPre), length(rr.VertPre))
+	return fmt.Sprintf("%s %s %s %s %s%d.%02dm %s %s %s", degrees(latitude), northSouth, degrees(longitude), eastWest,
+		sign, altitude/100, altitude%100, length(rr.Size), length(rr.HorizPre), length(rr.VertPre))
 }
 
-func either(first bool, a, b string) string {
-	if first {
-		return a
-	}
-	return b
-}
-
-// angle gives how far a coordinate is from the equator or the meridian, and whether it lies north or east.
-func angle(v uint32) (distance uint32, positive bool) {
+// angle gives how far a coordinate is from the equator or the meridian, and on which side it lies.
+func angle(v uint32, positive, negative string) (distance uint32, side string) {
 	if v >= locationZero {
-		return v - locationZero, true
+		return v - locationZero, positive
 	}
-	return locationZero - v, false
+	return locationZero - v, negative
 }
 
 func degrees(thousandths uint32) string {
@@ -68,11 +61,11 @@ func length(v uint8) string {
 	return fmt.Sprintf("0.%02dm", centimetres)
 }
 
-// locationData is the record as it came.
-func locationData(rr *dns.LOC) []byte {
+// unknownLocation is the record as it came, in the form that any data can be written in (RFC 3597 section 5).
+func unknownLocation(rr *dns.LOC) string {
 	raw := []byte{rr.Version, rr.Size, rr.HorizPre, rr.VertPre}
 	for _, field := range []uint32{rr.Latitude, rr.Longitude, rr.Altitude} {
 		raw = binary.BigEndian.AppendUint32(raw, field)
 	}
-	return raw
+	return fmt.Sprintf(`\# %d %x`, len(raw), raw)
 }

@@ -16,21 +16,23 @@ type ServiceParam struct{ Key, Value string }
 func ServiceParams(rr *dns.SVCB) []ServiceParam {
 	params := make([]ServiceParam, len(rr.Value))
 	for i, pair := range rr.Value {
-		params[i] = ServiceParam{Key: pair.Key().String(), Value: paramValue(pair)}
+		value, _ := paramValue(pair)
+		params[i] = ServiceParam{Key: pair.Key().String(), Value: value}
 	}
 	return params
 }
 
-func paramValue(pair dns.SVCBKeyValue) string {
+// paramValue gives the value of a parameter; free tells that it may hold any character.
+func paramValue(pair dns.SVCBKeyValue) (value string, free bool) {
 	switch p := pair.(type) {
 	case *dns.SVCBAlpn:
-		return protocols(p.Alpn)
+		return protocols(p.Alpn), true
 	case *dns.SVCBDoHPath:
-		return escape(p.Template)
+		return escape(p.Template), true
 	case *dns.SVCBLocal:
-		return escape(string(p.Data))
+		return escape(string(p.Data)), true
 	}
-	return pair.String() // numbers, addresses, names of keys and base64
+	return pair.String(), false // numbers, addresses, names of keys and base64
 }
 
 // protocols writes the list of alpn, in which commas and backslashes are escaped twice: as an item of a list, and as a
@@ -49,24 +51,15 @@ func protocols(ids []string) string {
 func presentService(rr *dns.SVCB) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %s", rr.Priority, nameOrRoot(rr.Target))
-	for i, param := range ServiceParams(rr) {
-		b.WriteString(" " + param.Key)
-		switch {
-		case param.Value == "":
-		case holdsText(rr.Value[i]):
-			b.WriteString(`="` + param.Value + `"`)
+	for _, pair := range rr.Value {
+		b.WriteString(" " + pair.Key().String())
+		switch value, free := paramValue(pair); {
+		case value == "":
+		case free:
+			b.WriteString(`="` + value + `"`)
 		default:
-			b.WriteString("=" + param.Value)
+			b.WriteString("=" + value)
 		}
 	}
 	return b.String()
-}
-
-// holdsText reports whether a parameter may hold any character.
-func holdsText(pair dns.SVCBKeyValue) bool {
-	switch pair.(type) {
-	case *dns.SVCBAlpn, *dns.SVCBDoHPath, *dns.SVCBLocal:
-		return true
-	}
-	return false
 }

@@ -59,27 +59,21 @@ func (c *Client) Kept(ctx context.Context, name string, qtypes []uint16, answers
 
 // ask answers from the cache, or from a lookup that all callers of the same question share.
 func (c *Client) ask(ctx context.Context, key cacheKey) Answer {
-	if answer, ok := c.kept(ctx, key); ok {
-		return answer
+	began := time.Now()
+	if answer, ok := c.answers.get(key, c.now(began)); ok { // which gives a copy to everybody
+		c.settings.Counts.Hit()
+		return own(ctx, answer, began)
 	}
 	// Not for what hide asks, which those who share its lookup wait for too.
 	if err := traffic.Room(ctx, questionBytes); err != nil && !key.judging {
-		return Answer{Code: CodeBusy, RCode: noRCode, Busy: err}
+		return busy(err)
 	}
-	began := time.Now()
+	answer, err := c.lookups.Do(ctx, key, func(ctx context.Context) (Answer, error) { return c.fetch(ctx, key), nil })
+	if err != nil { // ctx ended first
+		answer = unanswered(CodeTimeout)
+	}
 	// Those who share a lookup share its answer: each takes a copy.
-	return own(ctx, c.share(ctx, key).aged(0), began)
-}
-
-// kept is what the cache has, which gives a copy to everybody.
-func (c *Client) kept(ctx context.Context, key cacheKey) (Answer, bool) {
-	began := time.Now()
-	answer, ok := c.answers.get(key, c.now(began))
-	if !ok {
-		return Answer{}, false
-	}
-	c.settings.Counts.Hit()
-	return own(ctx, answer, began), true
+	return own(ctx, answer.aged(0), began)
 }
 
 // now is the time for the ages of answers; moment is that of the system's clock, which is not asked twice.
@@ -98,15 +92,6 @@ const questionBytes = 3 << 10
 func own(ctx context.Context, answer Answer, began time.Time) Answer {
 	memory.Count(ctx, holding(answer))
 	answer.Duration = time.Since(began)
-	return answer
-}
-
-// share waits for the lookup of the key that is under way, or begins it.
-func (c *Client) share(ctx context.Context, key cacheKey) Answer {
-	answer, err := c.lookups.Do(ctx, key, func(ctx context.Context) (Answer, error) { return c.fetch(ctx, key), nil })
-	if err != nil { // ctx ended first
-		return unanswered(CodeTimeout)
-	}
 	return answer
 }
 
@@ -199,10 +184,10 @@ func (c *Client) failed(err error, server netip.AddrPort) Answer {
 		return unanswered(code)
 	}
 	if fault.Is(err, fault.Busy) {
-		return Answer{Code: CodeBusy, RCode: noRCode, Busy: err}
+		return busy(err)
 	}
 	if own := c.settings.OwnFault(err, server.Addr()); own != nil {
-		return Answer{Code: CodeBusy, RCode: noRCode, Busy: own}
+		return busy(own)
 	}
 	return unanswered(code)
 }
@@ -266,4 +251,26 @@ func (c *Client) ResolverAnswers(ctx context.Context, name string, failed Answer
 		return c.tryServer(ctx, dial, server, q).Conclusive(), nil
 	})
 	return err == nil && works
+}
+
+// firstAuthorityTry is how long a server of a zone is waited for before it is asked once more, for a packet that was
+// lost: its callers wait for seconds, and not for two tries of Timeout.
+const firstAuthorityTry = 1200 * time.Millisecond
+
+// AskAuthority asks one of a zone's own servers, without recursion, twice where it is silent. Nothing is kept or
+// shared: what the servers of a zone say is asked to hold what others have kept against it, and each who asks pays for
+// the address. An Answer that is not Authoritative is that of a server which does not serve the zone.
+func (c *Client) AskAuthority(ctx context.Context, server netip.AddrPort, name string, qtype uint16) Answer {
+	if err := traffic.Room(ctx, questionBytes); err != nil {
+		return busy(err)
+	}
+	began := time.Now()
+	q := question{name: dns.CanonicalName(name), qtype: qtype, authority: true}
+	first, cancel := context.WithTimeout(ctx, firstAuthorityTry)
+	answer := c.tryServer(first, c.settings.DialServer, server, q)
+	cancel()
+	if answer.Code == CodeTimeout && ctx.Err() == nil {
+		answer = c.tryServer(ctx, c.settings.DialServer, server, q)
+	}
+	return own(ctx, answer, began)
 }

@@ -1,6 +1,7 @@
 package dnsclient
 
 import (
+	"strconv"
 	"strings"
 
 	"diagnostics/gateway/internal/text"
@@ -53,15 +54,9 @@ func Unescape(s string) []byte {
 
 // decimalByte reads three digits that make a byte.
 func decimalByte(s string) (byte, bool) {
-	if len(s) < 3 {
+	if len(s) < 3 || !ascii.AllDigits(s[:3]) {
 		return 0, false
 	}
-	value := 0
-	for _, c := range []byte(s[:3]) {
-		if !ascii.IsDigit(c) {
-			return 0, false
-		}
-		value = value*10 + int(c-'0')
-	}
-	return byte(value), value <= 255
+	value, err := strconv.ParseUint(s[:3], 10, 8)
+	return byte(value), err == nil
 }

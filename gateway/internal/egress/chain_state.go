@@ -59,12 +59,8 @@ func (c *chainState) restrict(u target.URL, addresses []netip.Addr) ([]netip.Add
 	if !c.tooLong(u) && size <= maxForeignCookies {
 		return addresses, cookies, nil
 	}
-	var known []netip.Addr
-	for _, a := range addresses {
-		if slices.Contains(c.answered[u.Host().String()], a) {
-			known = append(known, a)
-		}
-	}
+	answered := c.answered[u.Host().String()]
+	known := slices.DeleteFunc(slices.Clone(addresses), func(a netip.Addr) bool { return !slices.Contains(answered, a) })
 	switch {
 	case len(known) > 0:
 		return known, cookies, nil
@@ -110,12 +106,9 @@ func (c *chainState) keep(r *Response) {
 		c.answered[host] = append(c.answered[host], r.Address)
 	}
 	answer := http.Response{Header: r.Header}
-	var kept []*http.Cookie
-	for _, cookie := range answer.Cookies() {
-		if len(cookie.Name)+len(cookie.Value) <= maxCookieBytes {
-			kept = append(kept, cookie)
-		}
-	}
+	kept := slices.DeleteFunc(answer.Cookies(), func(cookie *http.Cookie) bool {
+		return len(cookie.Name)+len(cookie.Value) > maxCookieBytes
+	})
 	from, err := url.Parse(r.URL.String())
 	if err != nil || len(kept) == 0 {
 		return

@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"io"
@@ -148,19 +149,14 @@ func (c *Client) dialPlanFor(ctx context.Context, r Request) (dialPlan, error) {
 // addresses are those that the request may dial, in order.
 func (r Request) addresses(resolution Resolution) ([]netip.Addr, error) {
 	if r.Family != 0 {
-		return r.addressesOfFamily(resolution.only(r.Family))
+		resolution = resolution.only(r.Family)
 	}
-	if err := resolution.Reachable(); err != nil {
-		return nil, err
-	}
-	return r.limit(resolution.All()), nil
-}
-
-func (r Request) addressesOfFamily(resolution Resolution) ([]netip.Addr, error) {
 	all := resolution.All()
 	switch {
 	case len(all) > 0:
 		return r.limit(all), nil
+	case r.Family == 0:
+		return nil, resolution.Reachable()
 	case len(resolution.V4)+len(resolution.V6) > 0:
 		return nil, fault.Newf(fault.Upstream, "This service has no IPv%d connection.", r.Family)
 	}
@@ -184,11 +180,7 @@ var ignoredHeaders = []string{
 
 // build makes the request as it goes on the wire.
 func (r Request) build(ctx context.Context, userAgent string) (*http.Request, error) {
-	method := r.Method
-	if method == "" {
-		method = http.MethodGet
-	}
-	request, err := http.NewRequestWithContext(ctx, method, r.URL.String(), http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, cmp.Or(r.Method, http.MethodGet), r.URL.String(), http.NoBody)
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "The URL cannot be requested.")
 	}

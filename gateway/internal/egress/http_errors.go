@@ -25,8 +25,7 @@ const (
 
 // fault gives a failure of the round trip its kind and its sentence.
 func (rt *roundTrip) fault(err error) error {
-	var known *fault.Error
-	if errors.As(err, &known) {
+	if known, is := errors.AsType[*fault.Error](err); is {
 		return known
 	}
 	if failure := rt.cost.failure(); failure != nil {
@@ -99,14 +98,6 @@ func handshakeSentence(err error) string {
 	return "sent a TLS handshake that this service does not understand."
 }
 
-func alertReason(alert error) string {
-	name := alertName(alert)
-	if name == "" {
-		return ""
-	}
-	return " (" + name + ")"
-}
-
 func answerSentence(err error) string {
 	told := sentenceByText(err)
 	switch {
@@ -137,12 +128,9 @@ const (
 	sentenceBrokenOff   = "closed the HTTP/2 connection without an answer."
 )
 
-// answerText is how the text of an error begins that a server's answer ended in, and the sentence for it.
-type answerText struct{ begins, sentence string }
-
-// answerTexts are looked for in this order. A connection of ours carries one request, so a stream of HTTP/2 is always
-// the first.
-var answerTexts = []answerText{
+// answerTexts are how the texts of errors begin that a server's answer ended in, and the sentences for them. They are
+// looked for in this order. A connection of ours carries one request, so a stream of HTTP/2 is always the first.
+var answerTexts = []struct{ begins, sentence string }{
 	{"net/http: server response headers exceeded ", sentenceLongHeaders},
 	{"stream error: stream ID 1; PROTOCOL_ERROR; http2: response header list larger ", sentenceLongHeaders},
 	// Also for one field that is longer than all may be together.
@@ -200,12 +188,12 @@ var alertNames = map[tls.AlertError]string{
 	120: "no_application_protocol",
 }
 
-// alertName names the alert that a server ended a handshake with, or is empty. Over TCP crypto/tls gives an alert a
-// type of its own, but the text that its exported one has.
-func alertName(alert error) string {
+// alertReason names, in brackets, the alert that a server ended a handshake with, or is empty. Over TCP crypto/tls
+// gives an alert a type of its own, but the text that its exported one has.
+func alertReason(alert error) string {
 	for known, name := range alertNames {
 		if alert.Error() == known.Error() {
-			return name
+			return " (" + name + ")"
 		}
 	}
 	return ""

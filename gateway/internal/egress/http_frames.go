@@ -35,10 +35,6 @@ type frameConn struct {
 	failed error
 }
 
-func newFrameConn(over net.Conn, e *cost) *frameConn {
-	return &frameConn{Conn: over, cost: e, stream: 1}
-}
-
 // Read is called by the library in a goroutine of its own, so that a panic goes out as an error.
 func (c *frameConn) Read(p []byte) (int, error) {
 	return parallel.Try(func() (int, error) { return c.read(p) })

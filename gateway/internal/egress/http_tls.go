@@ -13,11 +13,8 @@ import (
 	"diagnostics/gateway/internal/tlswire"
 )
 
-// What ALPN calls the two protocols.
-const (
-	protoHTTP2 = "h2"
-	protoHTTP1 = "http/1.1"
-)
+// protoHTTP2 is what ALPN calls HTTP/2.
+const protoHTTP2 = "h2"
 
 // handshake makes that of TLS for https with verification off: what is wrong with a certificate is told, not the end of
 // the round trip, unless the request says so. It gives a *frameConn where the server speaks HTTP/2.
@@ -38,7 +35,7 @@ func (rt *roundTrip) handshake(raw net.Conn) (net.Conn, error) {
 		return over, nil
 	}
 	rt.setPhase(phaseAnswer)
-	return newFrameConn(over, rt.cost), nil
+	return &frameConn{Conn: over, cost: rt.cost, stream: 1}, nil
 }
 
 func (rt *roundTrip) judge(state tls.ConnectionState) error {
@@ -70,11 +67,9 @@ func tlsConfig(serverName string) *tls.Config {
 		InsecureSkipVerify: true, // #nosec G402 -- judged apart by certcheck
 		MinVersion:         tls.VersionTLS10,
 		CipherSuites:       everySuite(),
-		NextProtos:         alpn,
+		NextProtos:         []string{protoHTTP2, "http/1.1"},
 	}
 }
-
-var alpn = []string{protoHTTP2, protoHTTP1}
 
 var everySuite = sync.OnceValue(func() (ids []uint16) {
 	for _, suite := range slices.Concat(tls.CipherSuites(), tls.InsecureCipherSuites()) {

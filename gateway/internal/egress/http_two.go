@@ -27,13 +27,17 @@ func (rt *roundTrip) askHTTP2(first *frameConn, request *http.Request) (*http.Re
 		ReadBufferSize:         readBuffer,
 		Protocols:              new(http.Protocols),
 		HTTP2:                  rt.request.receiveWindows(),
-		DialTLSContext: caught(func() (net.Conn, error) {
-			if c := first; c != nil {
-				first = nil
-				return c, nil
-			}
-			return rt.dialAgain()
-		}),
+		// It is called in a goroutine of the library's own, so that a panic is handed out as an error. The transport's
+		// context is detached from the request, so the round trip's is used.
+		DialTLSContext: func(context.Context, string, string) (net.Conn, error) {
+			return parallel.Try(func() (net.Conn, error) {
+				if c := first; c != nil {
+					first = nil
+					return c, nil
+				}
+				return rt.dialAgain()
+			})
+		},
 	}
 	rt.transport.Protocols.SetUnencryptedHTTP2(true) // what it is handed has TLS below it
 	answer, err := rt.transport.RoundTrip(request.WithContext(httptrace.WithClientTrace(rt.ctx, rt.trace())))
@@ -60,12 +64,6 @@ func (rt *roundTrip) trace() *httptrace.ClientTrace {
 			return rt.passed(Interim{status, http.StatusText(status), http.Header(header)})
 		},
 	}
-}
-
-// caught is dial as the transport calls it: in a goroutine of its own, so that a panic is handed out as an error. The
-// transport's own context is detached from the request, so the round trip's is used.
-func caught(dial func() (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
-	return func(context.Context, string, string) (net.Conn, error) { return parallel.Try(dial) }
 }
 
 // dialAgain connects for a request of HTTP/2 that is repeated.

@@ -46,18 +46,13 @@ func (unobserved) Connected(Connection) {}
 
 // refused tells the Observer of an error that is a refusal, and gives the error.
 func (c *Client) refused(err error) error {
-	var refusal *fault.Error
-	if err != nil && errors.As(err, &refusal) && refusal.Kind == fault.Refused {
+	if refusal, is := errors.AsType[*fault.Error](err); is && refusal.Kind == fault.Refused {
 		c.settings.Observer.Refused(refusal.Rule)
 	}
 	return err
 }
 
-// connected tells the Observer what a dial has ended with; own is the fault of this host that err is, if any.
-func (c *Client) connected(ctx context.Context, err, own error) {
-	c.settings.Observer.Connected(connectionOf(ctx, err, own))
-}
-
+// connectionOf is what a dial has ended with; own is the fault of this host that err is, if any.
 func connectionOf(ctx context.Context, err, own error) Connection {
 	switch {
 	case err == nil:

@@ -51,7 +51,7 @@ func (c *Client) reach(ctx context.Context, dial DialFunc, network string, to ne
 	conn, err := dial(ctx, network, to)
 	own := c.OwnFault(err, to.Addr())
 	if !datagrams {
-		c.connected(ctx, err, own)
+		c.settings.Observer.Connected(connectionOf(ctx, err, own))
 	}
 	switch {
 	case err == nil:

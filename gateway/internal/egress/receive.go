@@ -29,21 +29,18 @@ func WithReceiveBuffer(ctx context.Context, size int) context.Context {
 	return context.WithValue(ctx, receiveBufferKey{}, size)
 }
 
-func receiveBuffer(ctx context.Context) int {
-	if size, ok := ctx.Value(receiveBufferKey{}).(int); ok {
-		return size
-	}
-	return headBuffer
-}
-
 // limitReceive sets the receive buffer before the socket connects, when the window is not yet offered. A kernel that
 // does not take it costs bytes and no more, so its error is nobody's.
 func limitReceive(ctx context.Context, network string, socket syscall.RawConn) {
 	if socket == nil || !strings.HasPrefix(network, "tcp") {
 		return
 	}
+	size, ok := ctx.Value(receiveBufferKey{}).(int)
+	if !ok {
+		size = headBuffer
+	}
 	_ = socket.Control(func(fd uintptr) {
-		_ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, receiveBuffer(ctx))
+		_ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, size)
 	})
 }
 

@@ -190,8 +190,8 @@ func (f *follower) classify(err error) error {
 	if f.chain.Followed == 0 {
 		return err
 	}
-	var failed *fault.Error
-	if !errors.As(err, &failed) {
+	failed, is := errors.AsType[*fault.Error](err)
+	if !is {
 		return err
 	}
 	switch failed.Kind {
@@ -205,27 +205,29 @@ func (f *follower) classify(err error) error {
 	return fault.Wrap(fault.Upstream, err, failed.Sentence)
 }
 
-// endOfLocation is the end of a chain at a redirect that cannot be followed.
+// locationEnds are the ends of a chain at a redirect that cannot be followed.
+var locationEnds = map[target.LocationProblem]struct {
+	end      ChainEnd
+	sentence string
+}{
+	target.LocationMissing: {EndMissingLocation, "The target redirects without naming a destination."},
+	target.LocationInvalid: {EndInvalidLocation, "The target redirects to something that is not a valid URL."},
+	target.LocationScheme:  {EndUnsupportedScheme, "The target redirects to a URL that is neither http nor https."},
+	target.LocationCredentials: {EndBlocked,
+		"The target redirects to a URL with a user name in it, and such redirects are not followed."},
+	target.LocationRefused: {EndBlocked, "The target redirects to a host that is not public."},
+	target.LocationConflicting: {EndInvalidLocation,
+		"The target sends conflicting Location headers in one redirect, and browsers stop there."},
+}
+
+// endOfLocation takes the error of Destination.
 func endOfLocation(err error) (ChainEnd, error) {
-	end, sentence := EndInvalidLocation, "The target redirects to something that is not a valid URL."
-	var location *target.LocationError
-	if errors.As(err, &location) {
-		switch location.Problem {
-		case target.LocationMissing:
-			end, sentence = EndMissingLocation, "The target redirects without naming a destination."
-		case target.LocationScheme:
-			end, sentence = EndUnsupportedScheme, "The target redirects to a URL that is neither http nor https."
-		case target.LocationCredentials:
-			end, sentence = EndBlocked, "The target redirects to a URL with a user name in it, and such redirects are not "+
-				"followed."
-		case target.LocationRefused:
-			end, sentence = EndBlocked, "The target redirects to a host that is not public."
-		case target.LocationConflicting:
-			sentence = "The target sends conflicting Location headers in one redirect, and browsers stop there."
-		case target.LocationInvalid:
-		}
+	problem := target.LocationInvalid
+	if location, is := errors.AsType[*target.LocationError](err); is {
+		problem = location.Problem
 	}
-	return end, fault.Wrap(fault.Upstream, err, sentence)
+	told := locationEnds[problem]
+	return told.end, fault.Wrap(fault.Upstream, err, told.sentence)
 }
 
 // Locations are the different values of an answer's Location fields, in the order in which they came. More than one is

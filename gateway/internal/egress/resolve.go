@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,18 +54,16 @@ func (r Resolution) All() []netip.Addr {
 // Reachable is nil where All has an address, else the *fault.Error of kind Upstream that says which family this host
 // lacks.
 func (r Resolution) Reachable() error {
+	sentence := "This service has no IPv4 connection, and the target has only IPv4 addresses."
 	switch {
 	case len(r.All()) > 0:
 		return nil
 	case len(r.V6) > 0 && len(r.V4) > 0:
-		return fault.New(fault.Upstream, "This service has no connection to the internet at the moment.").
-			ByRule(fault.RuleShortage)
+		sentence = "This service has no connection to the internet at the moment."
 	case len(r.V6) > 0:
-		return fault.New(fault.Upstream, "This service has no IPv6 connection, and the target has only IPv6 addresses.").
-			ByRule(fault.RuleShortage)
+		sentence = "This service has no IPv6 connection, and the target has only IPv6 addresses."
 	}
-	return fault.New(fault.Upstream, "This service has no IPv4 connection, and the target has only IPv4 addresses.").
-		ByRule(fault.RuleShortage)
+	return fault.New(fault.Upstream, sentence).ByRule(fault.RuleShortage)
 }
 
 // only leaves the addresses of one family, 4 or 6.
@@ -135,17 +134,13 @@ func (r *Resolution) permit(c *Client, addresses ...netip.Addr) error {
 		if err := c.Permit(a); err != nil {
 			return err
 		}
-		r.add(a)
+		if a.Is4() {
+			r.V4 = append(r.V4, a)
+		} else {
+			r.V6 = append(r.V6, a)
+		}
 	}
 	return nil
-}
-
-func (r *Resolution) add(a netip.Addr) {
-	if a.Is4() {
-		r.V4 = append(r.V4, a)
-		return
-	}
-	r.V6 = append(r.V6, a)
 }
 
 var bothTypes = [...]uint16{dns.TypeA, dns.TypeAAAA}
@@ -188,11 +183,8 @@ func isPrivateName(name string) bool {
 		if err == nil {
 			return false
 		}
-		var bad *netpolicy.NameError
-		if !errors.As(err, &bad) {
-			return true
-		}
-		if bad.Refused() || bad.Problem == netpolicy.NameEmpty {
+		bad, is := errors.AsType[*netpolicy.NameError](err)
+		if !is || bad.Refused() || bad.Problem == netpolicy.NameEmpty {
 			return true
 		}
 		next, end := dns.NextLabel(name, 0)
@@ -206,32 +198,17 @@ func isPrivateName(name string) bool {
 // addressesOf gives the addresses of both answers, once each. What a DNS64 resolver adds to a name that has an IPv4
 // address of its own is left out.
 func addressesOf(a, aaaa dnsclient.Answer) []netip.Addr {
+	v4, v6 := dnsclient.Addresses(a.Records), dnsclient.Addresses(aaaa.Records)
+	if len(v4) > 0 {
+		v6 = slices.DeleteFunc(v6, netpolicy.NAT64)
+	}
 	var list []netip.Addr
 	seen := make(map[netip.Addr]bool)
-	add := func(ip []byte) {
-		// An A record whose address the library kept in 16 octets is still an IPv4 address; an AAAA record that maps one is
-		// not, and is refused as such.
-		address, ok := netip.AddrFromSlice(ip)
-		if ok && !seen[address] {
+	for _, address := range slices.Concat(v4, v6) {
+		if !seen[address] {
 			seen[address] = true
 			list = append(list, address)
 		}
-	}
-	for _, rr := range a.Records {
-		if record, is := rr.(*dns.A); is {
-			add(record.A.To4())
-		}
-	}
-	hasV4 := len(list) > 0
-	for _, rr := range aaaa.Records {
-		record, is := rr.(*dns.AAAA)
-		if !is {
-			continue
-		}
-		if address, ok := netip.AddrFromSlice(record.AAAA); ok && hasV4 && netpolicy.NAT64(address) {
-			continue
-		}
-		add(record.AAAA)
 	}
 	return list
 }
@@ -257,9 +234,7 @@ func (c *Client) withoutAddress(ctx context.Context, h target.Host, a, aaaa dnsc
 	}
 	switch failed.Code {
 	case dnsclient.CodeTimeout:
-		e := fault.Newf(fault.Timeout, "The name servers of %s did not answer.", name)
-		e.Cause = context.Cause(ctx)
-		return e
+		return fault.Wrapf(fault.Timeout, context.Cause(ctx), "The name servers of %s did not answer.", name)
 	case dnsclient.CodeBadResp:
 		return fault.Newf(fault.Upstream, "The name servers of %s gave an invalid answer.", name)
 	}

@@ -35,7 +35,11 @@ func (c *Client) resolverFact(resolver netip.AddrPort) *hostFact[string] {
 	fact, ok := c.resolvers.facts[resolver]
 	if !ok {
 		fact = newHostFact(func() (string, error) {
-			return c.judgedName(resolver), nil
+			name := resolver.String()
+			if c.Permit(resolver.Addr()) != nil {
+				name = systemResolver
+			}
+			return name, nil
 		})
 		if c.resolvers.facts == nil {
 			c.resolvers.facts = make(map[netip.AddrPort]*hostFact[string])
@@ -43,13 +47,6 @@ func (c *Client) resolverFact(resolver netip.AddrPort) *hostFact[string] {
 		c.resolvers.facts[resolver] = fact
 	}
 	return fact
-}
-
-func (c *Client) judgedName(resolver netip.AddrPort) string {
-	if c.Permit(resolver.Addr()) != nil {
-		return systemResolver
-	}
-	return resolver.String()
 }
 
 // ResolverFault is the *fault.Error (Upstream or Timeout, Own) to tell where a lookup of the name failed because the
@@ -60,17 +57,16 @@ func (c *Client) ResolverFault(ctx context.Context, name, shown string, failed d
 	if failed.Conclusive() || failed.Busy != nil || c.dns.ResolverAnswers(ctx, name, failed) || ctx.Err() != nil {
 		return nil //nolint:nilerr // what this host lacks, and that nobody waits any more, is told by others
 	}
-	own := fault.Newf(fault.Upstream, "The lookup of %s failed: this service's own resolver answered %s.", shown,
-		strings.TrimPrefix(failed.Code, "E"))
+	kind, outcome, resolver := fault.Upstream, "failed", "answered "+strings.TrimPrefix(failed.Code, "E")
 	switch failed.Code {
 	case dnsclient.CodeTimeout:
-		own = fault.Newf(fault.Timeout, "The lookup of %s got no answer: this service's own resolver did not respond.", shown)
+		kind, outcome, resolver = fault.Timeout, "got no answer", "did not respond"
 	case dnsclient.CodeConnRefused:
-		own = fault.Newf(fault.Upstream, "The lookup of %s failed: this service's own resolver cannot be reached.", shown)
+		resolver = "cannot be reached"
 	case dnsclient.CodeBadResp:
-		own = fault.Newf(fault.Upstream,
-			"The lookup of %s failed: this service's own resolver gives invalid answers.", shown)
+		resolver = "gives invalid answers"
 	}
+	own := fault.Newf(kind, "The lookup of %s %s: this service's own resolver %s.", shown, outcome, resolver)
 	own.Own = true
 	return own
 }

@@ -3,8 +3,12 @@
 package fault
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"net"
+	"os"
 	"strings"
 	"time"
 )
@@ -112,15 +116,41 @@ func Wrapf(kind Kind, cause error, format string, args ...any) *Error {
 	return Wrap(kind, cause, fmt.Sprintf(format, args...))
 }
 
+// OfServer gives a failure to reach a server the words that it has for a visitor who did not choose that server; who
+// names it. What this service lacks is not the server's fault and stays as it is. otherwise is the sentence of what has
+// no other here, that of err where it is empty.
+func OfServer(err error, who, otherwise string) error {
+	failed, is := errors.AsType[*Error](err)
+	if !is || IsOwn(err) {
+		return err
+	}
+	switch failed.Kind {
+	case Timeout:
+		return Wrap(Timeout, err, who+" did not answer in time.")
+	case Refused:
+		return Wrap(Upstream, err, who+" is not at a public address, so it was not asked.")
+	case NoAddress:
+		return Wrap(Upstream, err, who+" has no address.")
+	}
+	return Wrap(Upstream, err, cmp.Or(otherwise, failed.Sentence))
+}
+
 // IsOwn reports whether err is, or wraps, a failure that is this service's own, and so no outcome of any target: Busy
 // is one always.
 func IsOwn(err error) bool {
-	var e *Error
-	return errors.As(err, &e) && (e.Kind == Busy || e.Own)
+	e, is := errors.AsType[*Error](err)
+	return is && (e.Kind == Busy || e.Own)
 }
 
 // Is reports whether err is, or wraps, a failure of the kind.
 func Is(err error, kind Kind) bool {
-	var e *Error
-	return errors.As(err, &e) && e.Kind == kind
+	e, is := errors.AsType[*Error](err)
+	return is && e.Kind == kind
+}
+
+// IsTimeout reports whether an error says that time was up: that of a context, of a deadline, or the system's patience.
+// What of it is a failure of kind Timeout is for the caller to say.
+func IsTimeout(err error) bool {
+	timeout, is := errors.AsType[net.Error](err)
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || is && timeout.Timeout()
 }

@@ -96,8 +96,7 @@ func (p *parser) unknown(number int, name string) {
 }
 
 // productToken is the start of a user-agent value that names a crawler: "*", or letters, digits, _ and -. RFC 9309
-// section
-// 2.2.1 leaves the digits out, but real crawlers have them in their names.
+// section 2.2.1 leaves the digits out, but real crawlers have them in their names.
 func productToken(value string) string {
 	if value == "*" || strings.HasPrefix(value, "*") && strings.ContainsAny(value[1:2], space) {
 		return "*"

@@ -55,16 +55,14 @@ const maxIssues = 100
 // issues collects the first of them and counts the rest.
 type issues struct {
 	kept []Issue
-	left int
 	more int
 }
 
 func (i *issues) add(code string, severity Severity, line int, format string, args ...any) {
-	if i.left == 0 {
+	if len(i.kept) == maxIssues {
 		i.more++
 		return
 	}
-	i.left--
 	i.kept = append(i.kept, Issue{Code: code, Severity: severity, Line: line, Message: fmt.Sprintf(format, args...)})
 }
 

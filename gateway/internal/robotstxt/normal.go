@@ -1,6 +1,7 @@
 package robotstxt
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -17,7 +18,8 @@ func normal(path string) string {
 	for i := 0; i < len(path); i++ {
 		c := path[i]
 		if c == '%' && ascii.StartsWithEscape(path[i:]) {
-			c = unhex(path[i+1])<<4 | unhex(path[i+2])
+			octet, _ := strconv.ParseUint(path[i+1:i+3], 16, 8)
+			c = byte(octet)
 			i += 2
 			if isUnreserved(c) {
 				b.WriteByte(c)
@@ -36,22 +38,6 @@ func normal(path string) string {
 }
 
 func writeEscape(b *strings.Builder, c byte) { b.Write([]byte{'%', upperHex[c>>4], upperHex[c&15]}) }
-
-func brokenEscape(path string) bool {
-	for i := range len(path) {
-		if path[i] == '%' && !ascii.StartsWithEscape(path[i:]) {
-			return true
-		}
-	}
-	return false
-}
-
-func unhex(c byte) byte {
-	if c <= '9' {
-		return c - '0'
-	}
-	return c | 0x20 - 'a' + 10
-}
 
 func isUnreserved(c byte) bool {
 	return ascii.IsAlphanumeric(c) || strings.IndexByte("-._~", c) >= 0

@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"strings"
 	"unicode/utf8"
+
+	"diagnostics/shared/ascii"
 )
 
 // MaxBytes is how much of a file counts (RFC 9309 section 2.5: at least 500 kibibytes; the large crawlers stop right
@@ -59,7 +61,7 @@ func Parse(body []byte, truncated bool) File {
 	if len(body) > MaxBytes {
 		body, truncated = body[:MaxBytes], true
 	}
-	p := parser{issues: issues{left: maxIssues}}
+	var p parser
 	if truncated {
 		body = body[:bytes.LastIndexAny(body, "\r\n")+1]
 		p.issues.add(CodeTooLong, SeverityWarn, 0, "The file is longer than 500 KiB. Crawlers may ignore the rest.")
@@ -235,7 +237,7 @@ func (p *parser) checkPath(number int, path string) {
 		p.issues.add(CodePathWithSpace, SeverityWarn, number,
 			"The path contains a space. If it is intended, write it as %%20.")
 	}
-	if brokenEscape(path) {
+	if ascii.HasBrokenEscape(path) {
 		p.issues.add(CodeBrokenEscape, SeverityWarn, number,
 			"The path has a percent sign without two hexadecimal digits after it.")
 	}

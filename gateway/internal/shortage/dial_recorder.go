@@ -33,15 +33,16 @@ func (r *DialRecorder) Connect(ctx context.Context, network, server string) (net
 }
 
 func (r *DialRecorder) note(err error, server netip.Addr) {
-	if err == nil {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.dialled = append(r.dialled, server)
-		return
+	var own error
+	if err != nil {
+		own = r.OwnFault(err, server)
 	}
-	if own := r.OwnFault(err, server); own != nil {
-		r.mu.Lock()
-		defer r.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case err == nil:
+		r.dialled = append(r.dialled, server)
+	case own != nil:
 		r.seen = own
 	}
 }
@@ -49,8 +50,7 @@ func (r *DialRecorder) note(err error, server netip.Addr) {
 // Of gives the failure to tell where the error is that of a lookup which ended without an answer, and a name server
 // could not be reached by this host's own fault; else nil.
 func (r *DialRecorder) Of(err error) error {
-	var failed *net.DNSError
-	if !errors.As(err, &failed) || failed.IsNotFound {
+	if failed, is := errors.AsType[*net.DNSError](err); !is || failed.IsNotFound {
 		return nil
 	}
 	r.mu.Lock()

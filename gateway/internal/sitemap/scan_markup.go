@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -133,13 +134,11 @@ func quoted(what *regexp.Regexp, in []byte) string {
 
 // decode has what follows undone from an encoding.
 func (s *scanner) decode(encoding string) error {
-	unread := io.Reader(bytes.NewReader(bytes.Clone(s.rest())))
-	if s.err == nil {
-		unread = io.MultiReader(unread, s.from)
-	} else {
-		unread = io.MultiReader(unread, failing{s.err})
+	then := s.from
+	if s.err != nil {
+		then = failing{s.err}
 	}
-	decoded, err := s.recode(encoding, unread)
+	decoded, err := s.recode(encoding, io.MultiReader(bytes.NewReader(bytes.Clone(s.rest())), then))
 	if err != nil {
 		return err
 	}
@@ -269,7 +268,7 @@ func (s *scanner) unescape(raw []byte, references bool) ([]byte, bool) {
 	for i < len(raw) {
 		c := raw[i]
 		switch {
-		case plain[c]:
+		case plain[c], c == '&' && !references:
 			out = append(out, c)
 			i++
 		case c == '\r':
@@ -277,9 +276,6 @@ func (s *scanner) unescape(raw []byte, references bool) ([]byte, bool) {
 			if i++; i < len(raw) && raw[i] == '\n' {
 				i++
 			}
-		case c == '&' && !references:
-			out = append(out, c)
-			i++
 		case c == '&':
 			s.parts++
 			length := bytes.IndexByte(raw[i:min(len(raw), i+maxReference)], ';')
@@ -308,50 +304,22 @@ func (s *scanner) unescape(raw []byte, references bool) ([]byte, bool) {
 // maxReference is how long a reference to a character may be, zeros in front of its number included.
 const maxReference = 64
 
+// entities are the five of XML.
+var entities = map[string]rune{"lt": '<', "gt": '>', "amp": '&', "quot": '"', "apos": '\''}
+
 // referred is the character that a reference stands for.
 func referred(reference string) (rune, bool) {
-	switch reference {
-	case "lt":
-		return '<', true
-	case "gt":
-		return '>', true
-	case "amp":
-		return '&', true
-	case "quot":
-		return '"', true
-	case "apos":
-		return '\'', true
+	if r, ok := entities[reference]; ok {
+		return r, true
 	}
 	digits, numeric := strings.CutPrefix(reference, "#")
-	if !numeric {
-		return 0, false
-	}
-	base := rune(10)
+	base := 10
 	if hexadecimal, ok := strings.CutPrefix(digits, "x"); ok {
 		digits, base = hexadecimal, 16
 	}
-	r := rune(0)
-	for _, c := range digits {
-		value := digit(c)
-		if value >= base || r > unicode.MaxRune {
-			return 0, false
-		}
-		r = r*base + value
-	}
-	return r, digits != "" && isChar(r)
-}
-
-// digit is the value of a digit, more than any where it is none.
-func digit(c rune) rune {
-	switch {
-	case c >= '0' && c <= '9':
-		return c - '0'
-	case c >= 'a' && c <= 'f':
-		return c - 'a' + 10
-	case c >= 'A' && c <= 'F':
-		return c - 'A' + 10
-	}
-	return 99
+	code, err := strconv.ParseUint(digits, base, 31)
+	r := rune(code) // #nosec G115 -- 31 bits were asked for
+	return r, numeric && err == nil && isChar(r)
 }
 
 // isChar reports whether XML may have the character (production 2).

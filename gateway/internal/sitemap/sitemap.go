@@ -9,6 +9,8 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -202,14 +204,11 @@ func skipBlank(text *bufio.Reader) error {
 
 // looksLikeHTML reports whether this is a page, with which many sites answer whatever is asked for, and not XML.
 func looksLikeHTML(first []byte) bool {
-	lower := bytes.ToLower(first)
-	for _, start := range []string{"<!doctype html", "<html", "<head", "<body", "<script", "<!-- html"} {
-		if bytes.HasPrefix(lower, []byte(start)) {
-			return true
-		}
-	}
+	lower := string(bytes.ToLower(first))
 	// XHTML begins as any other XML does.
-	return bytes.Contains(lower, []byte("<!doctype html")) || bytes.Contains(lower, []byte("<html"))
+	return strings.Contains(lower, "<!doctype html") || strings.Contains(lower, "<html") ||
+		slices.ContainsFunc([]string{"<head", "<body", "<script", "<!-- html"},
+			func(start string) bool { return strings.HasPrefix(lower, start) })
 }
 
 // defect is what makes a file unreadable.

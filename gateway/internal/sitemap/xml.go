@@ -6,7 +6,8 @@ import (
 	"errors"
 	"io"
 	"strings"
-	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
 )
 
 // Bounds on what the decoder may be made to hold. A comment or a text of the whole file is one token.
@@ -185,8 +186,7 @@ func (d *document) end() error {
 
 // fault adds the line where the reading stopped to what is wrong with the file.
 func (d *document) fault(err error) error {
-	var bad *defect
-	if errors.As(err, &bad) && bad.line == 0 {
+	if bad, is := errors.AsType[*defect](err); is && bad.line == 0 {
 		return &defect{code: bad.code, line: d.scanner.line, message: bad.message}
 	}
 	return err
@@ -198,31 +198,7 @@ func (r *reader) charset(label string, input io.Reader) (io.Reader, error) {
 	case "iso-8859-1", "latin1", "us-ascii", "ascii", "windows-1252":
 		r.kept.add(CodeEncoding, SeverityWarn, 0, "The XML declares an encoding other than UTF-8, but a sitemap must be "+
 			"UTF-8.")
-		return &latin1{from: input}, nil
+		return charmap.ISO8859_1.NewDecoder().Reader(input), nil
 	}
 	return nil, broken(CodeEncoding, "The XML declares an encoding other than UTF-8, but a sitemap must be UTF-8.")
-}
-
-// latin1 reads ISO 8859-1 as UTF-8, a character at a time at least.
-type latin1 struct {
-	from io.Reader
-	left []byte // what did not fit
-}
-
-func (l *latin1) Read(p []byte) (int, error) {
-	var err error
-	if len(l.left) == 0 {
-		raw := make([]byte, max(len(p)/2, 1))
-		var n int
-		n, err = l.from.Read(raw)
-		for _, c := range raw[:n] {
-			l.left = utf8.AppendRune(l.left, rune(c))
-		}
-	}
-	n := copy(p, l.left)
-	l.left = l.left[n:]
-	if len(l.left) > 0 {
-		err = nil // it comes again with the next read
-	}
-	return n, err
 }

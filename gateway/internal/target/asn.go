@@ -27,7 +27,7 @@ func ParseASN(s string) (ASN, error) {
 	digits, prefixed := cutAS(s)
 	n, err := strconv.ParseUint(digits, 10, 32)
 	if err != nil || strconv.FormatUint(n, 10) != digits {
-		return 0, notASN(s)
+		return 0, fail(fault.Invalid, wantASN, "%s is not an AS number.", orNothing(s))
 	}
 	if !prefixed && n >= firstAmbiguous {
 		return 0, fault.Newf(fault.Invalid,
@@ -37,10 +37,6 @@ func ParseASN(s string) (ASN, error) {
 		return 0, fail(fault.Refused, wantASN, "AS%d is %s (%s).", n, v.Reason, v.Source).ByRule(fault.RuleSpecialASN)
 	}
 	return ASN(n), nil
-}
-
-func notASN(s string) error {
-	return fail(fault.Invalid, wantASN, "%s is not an AS number.", orNothing(s))
 }
 
 // cutAS splits off the letters AS in any case.

@@ -3,6 +3,7 @@ package target
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"diagnostics/shared/ascii"
@@ -67,22 +68,15 @@ func endsInNumber(name string) bool { return ascii.IsDigit(name[strings.LastInde
 // DeniesAddr reports whether the address lies in a denied range.
 func (d Denylist) DeniesAddr(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
-	for _, p := range d.prefixes {
-		if p.Contains(a) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.prefixes, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
 // DeniesName reports whether the canonical name is, or lies under, a denied suffix.
 func (d Denylist) DeniesName(name string) bool {
-	for _, suffix := range d.suffixes {
-		if above, ok := strings.CutSuffix(name, suffix); ok && (above == "" || strings.HasSuffix(above, ".")) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.suffixes, func(suffix string) bool {
+		above, ok := strings.CutSuffix(name, suffix)
+		return ok && (above == "" || strings.HasSuffix(above, "."))
+	})
 }
 
 // DeniesKey reports whether the list denies a tool.Job's DenyKey: an address literal, a name, or something else (never

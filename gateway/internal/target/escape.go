@@ -25,32 +25,18 @@ func requestURI(pathQuery string) (string, *LocationError) {
 	if strings.Contains(path, `\`) {
 		return "", invalid("", "The path of the URL has a backslash, which must be written as / or %%5C.")
 	}
-	escaped, ok := escapePath(path)
-	if !ok {
+	if ascii.HasBrokenEscape(path) { // a mistake that servers read in several ways
 		return "", invalid("", "The path of the URL has a percent sign that must be written as %%25.")
 	}
-	out := removeDotSegments(escaped)
+	out := removeDotSegments(escape(path, pathSafe))
 	if hasQuery {
-		out += "?" + escapeQuery(query)
+		out += "?" + escape(query, querySafe)
 	}
 	return out, nil
 }
 
-// escapePath keeps existing escapes and reports whether all of them are whole. A stray percent sign in a path is a
-// mistake that servers read in several ways.
-func escapePath(path string) (string, bool) {
-	for i := range len(path) {
-		if path[i] == '%' && !ascii.StartsWithEscape(path[i:]) {
-			return "", false
-		}
-	}
-	return escape(path, pathSafe), true
-}
-
-// escapeQuery keeps existing escapes and encodes the stray percent signs of queries such as `?discount=50%`, which are
-// common and which servers read as themselves.
-func escapeQuery(query string) string { return escape(query, querySafe) }
-
+// escape keeps existing escapes and encodes stray percent signs: those of queries such as `?discount=50%` are common,
+// and servers read them as themselves.
 func escape(s, safe string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder

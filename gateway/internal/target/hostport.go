@@ -102,11 +102,8 @@ func splitBracketed(s, want string) (host, port string, hasPort bool, err error)
 
 // parsePort takes 1 to 65535 in plain decimal. Leading zeros are refused: some software reads them as octal.
 func parsePort(s string) (uint16, bool) {
-	if s == "" || s[0] < '1' || s[0] > '9' {
-		return 0, false
-	}
 	n, err := strconv.ParseUint(s, 10, 16)
-	return uint16(n), err == nil
+	return uint16(n), err == nil && s[0] != '0'
 }
 
 // orNothing is show, with a word where there is nothing to show.

@@ -20,10 +20,8 @@ var errOperatorURL = errors.New("the URL must be absolute, http or https, withou
 // dials it is judged like all others, unless egress was told of the host.
 func ParseOperatorURL(s string) (URL, error) {
 	u, err := url.Parse(s)
-	if err != nil || u.Opaque != "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		return URL{}, errOperatorURL
-	}
-	if u.Scheme != "http" && u.Scheme != "https" {
+	if err != nil || u.Opaque != "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" ||
+		u.Scheme != "http" && u.Scheme != "https" {
 		return URL{}, errOperatorURL
 	}
 	host, err := operatorHost(u.Hostname())
@@ -32,17 +30,15 @@ func ParseOperatorURL(s string) (URL, error) {
 	}
 	out := URL{scheme: u.Scheme, host: host, port: defaultPort(u.Scheme)}
 	if u.Port() != "" {
-		port, ok := parsePort(u.Port())
-		if !ok {
+		var ok bool
+		if out.port, ok = parsePort(u.Port()); !ok {
 			return URL{}, errOperatorURL
 		}
-		out.port = port
 	}
-	path, problem := requestURI(strings.TrimRight(u.EscapedPath(), "/"))
-	if problem != nil {
+	var problem *LocationError
+	if out.requestURI, problem = requestURI(strings.TrimRight(u.EscapedPath(), "/")); problem != nil {
 		return URL{}, errOperatorURL
 	}
-	out.requestURI = path
 	return out, nil
 }
 

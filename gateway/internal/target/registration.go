@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"net/netip"
 	"strings"
 
@@ -40,10 +41,7 @@ func (r Registration) String() string { return r.host.String() }
 
 // LimitKey is the address or the registrable name: that is what the provider is asked for.
 func (r Registration) LimitKey() string {
-	if r.IsAddr() {
-		return r.host.String()
-	}
-	return r.Registrable()
+	return cmp.Or(r.Registrable(), r.host.String())
 }
 
 // DenyKey is the host that was typed, which an operator may refuse below a registrable name that is not refused.

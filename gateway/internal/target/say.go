@@ -32,8 +32,8 @@ func fail(kind fault.Kind, want, format string, args ...any) *fault.Error {
 
 // nameFault turns a netpolicy.NameError about what was typed into a sentence.
 func nameFault(typed string, err error, want string) *fault.Error {
-	var ne *netpolicy.NameError
-	if !errors.As(err, &ne) {
+	ne, is := errors.AsType[*netpolicy.NameError](err)
+	if !is {
 		return fault.Wrap(fault.Invalid, err, want)
 	}
 	kind := fault.Invalid

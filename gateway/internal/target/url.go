@@ -99,16 +99,13 @@ func unsupported(scheme, rest, want string) *LocationError {
 // cutScheme splits off a scheme (RFC 3986 section 3.1), lower-cased.
 func cutScheme(s string) (scheme, rest string, ok bool) {
 	scheme, rest, ok = strings.Cut(s, ":")
-	if !ok || scheme == "" || !ascii.IsLetter(scheme[0]) {
+	if !ok || scheme == "" || !ascii.IsLetter(scheme[0]) || strings.ContainsFunc(scheme, notInScheme) {
 		return "", "", false
-	}
-	for i := range len(scheme) {
-		if c := scheme[i]; !ascii.IsAlphanumeric(c) && c != '+' && c != '-' && c != '.' {
-			return "", "", false
-		}
 	}
 	return strings.ToLower(scheme), rest, true
 }
+
+func notInScheme(r rune) bool { return !ascii.IsAlphanumeric(r) && r != '+' && r != '-' && r != '.' }
 
 // cutAuthority splits what follows "//" into the authority and the rest, the fragment dropped.
 func cutAuthority(s string) (authority, pathQuery string) {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"syscall"
 
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/shared/parallel"
 )
 
@@ -105,7 +106,8 @@ func (r *run) judge(ctx context.Context, q question, f flight, err error) answer
 		return refused
 	case errors.Is(err, io.EOF): // how some servers refuse
 		return refused
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, errDial) && !timedOut(err):
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE),
+		errors.Is(err, errDial) && !fault.IsTimeout(err):
 		return dropped
 	}
 	return unclear
@@ -115,11 +117,6 @@ var (
 	errDial    = errors.New("tlsprobe: no connection")
 	errGivenUp = errors.New("tlsprobe: too many connections failed")
 )
-
-func timedOut(err error) bool {
-	var timeout interface{ Timeout() bool }
-	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
-}
 
 // askOnce puts a question on a connection of its own.
 func (r *run) askOnce(ctx context.Context, q question) (f flight, err error) {
@@ -151,7 +148,7 @@ func (r *run) askOnce(ctx context.Context, q question) (f flight, err error) {
 	}
 	from := reader{from: conn}
 	err = f.readUntil(&from, hasKeyExchange)
-	if from.octets == 0 && timedOut(err) {
+	if from.octets == 0 && fault.IsTimeout(err) {
 		r.fails.Add(1)
 	} else {
 		r.fails.Store(0)

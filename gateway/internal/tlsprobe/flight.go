@@ -1,9 +1,5 @@
 package tlsprobe
 
-import (
-	"context"
-)
-
 // flight is what has come of a server's first flight.
 type flight struct {
 	gotServerHello bool // a ServerHello
@@ -52,11 +48,7 @@ func (f *flight) take(m message) (err error) {
 }
 
 func (f *flight) takeCertificates(body []byte) error {
-	parse := parseCertificates
-	if f.hello.version == TLS13 {
-		parse = parseCertificates13
-	}
-	c, err := parse(body)
+	c, err := parseCertificates(body, f.hello.version)
 	if err != nil {
 		return err
 	}
@@ -91,12 +83,4 @@ func hasKeyExchange(f *flight) bool {
 		return f.keyExchange != keyExchange{}
 	}
 	return true
-}
-
-// ended gives the context's end where that is why something failed.
-func ended(ctx context.Context, err error) error {
-	if why := ctx.Err(); why != nil && err != nil {
-		return why
-	}
-	return err
 }

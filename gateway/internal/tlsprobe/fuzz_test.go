@@ -27,8 +27,8 @@ func FuzzCertificates(f *testing.F) {
 	f.Add(c.marshal()[4:])
 	f.Add(c.marshal13()[4:])
 	f.Fuzz(func(t *testing.T, body []byte) {
-		for _, parse := range []func([]byte) (certificates, error){parseCertificates, parseCertificates13} {
-			c, err := parse(body)
+		for _, v := range []Version{TLS12, TLS13} {
+			c, err := parseCertificates(body, v)
 			size := len(c.staple)
 			for _, der := range c.all {
 				size += len(der)

@@ -17,6 +17,7 @@ func (r *run) ask13(ctx context.Context, t *taken, suites []uint16) (chosen []Su
 	}
 	q := r.offerOf(TLS13)
 	q.share, q.suites = false, without(suites, []uint16{first.ID})
+	chosen = []Suite{first}
 	var groups []uint16
 	for len(q.suites) > 0 && len(q.groups) > 0 {
 		f, a, err := r.ask(ctx, q)
@@ -33,7 +34,6 @@ func (r *run) ask13(ctx context.Context, t *taken, suites []uint16) (chosen []Su
 		q.groups = without(q.groups, []uint16{f.hello.group})
 	}
 	t.groups = groups
-	chosen = append([]Suite{first}, chosen...)
 	if greased := r.askGroups13(ctx, t, q.groups); !greased && len(t.groups) > len(groups) {
 		return chosen // there were groups left, so it was the suites that ended it
 	}
@@ -107,16 +107,12 @@ func (r *run) askOldGroups(ctx context.Context, versions ...Version) bool {
 
 // onCurves are the suites of a version that exchange keys on a curve: those without ECDSA where there are any, since a
 // certificate on a curve adds a condition of its own.
-func (t *taken) onCurves() (ids []uint16) {
-	var all []Suite
-	for _, suite := range slices.Concat(t.chunks...) {
-		if suite.KeyExchange == "ECDHE" || suite.KeyExchange == "ECDHE_PSK" {
-			all = append(all, suite)
-		}
-	}
-	ids = only(idsOf(all), func(s Suite) bool { return s.Authentication != "ECDSA" })
+func (t *taken) onCurves() []uint16 {
+	all := slices.Concat(t.chunks...)
+	onCurve := func(s Suite) bool { return s.KeyExchange == "ECDHE" || s.KeyExchange == "ECDHE_PSK" }
+	ids := only(all, func(s Suite) bool { return onCurve(s) && s.Authentication != "ECDSA" })
 	if len(ids) == 0 {
-		ids = idsOf(all)
+		ids = only(all, onCurve)
 	}
 	return ids[:min(len(ids), maxSuitesCompact)]
 }

@@ -1,6 +1,7 @@
 package tlsprobe
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"slices"
@@ -55,10 +56,13 @@ func ReadHandshake(ctx context.Context, conn net.Conn, hello Hello) (Flight, err
 	defer parallel.Interrupt(ctx, conn)()
 	h := handshake{conn: conn, reader: reader{from: conn}, offer: hello.compose()}
 	err := h.run()
-	if h.certified {
+	switch {
+	case h.certified:
 		err = nil // what matters has come
+	case err != nil && ctx.Err() != nil:
+		err = ctx.Err() // which is why it failed
 	}
-	return h.seen(), ended(ctx, err)
+	return h.seen(), err
 }
 
 // compose writes the hello of a handshake.
@@ -67,8 +71,7 @@ func (h Hello) compose() clientHello {
 	if len(versions) == 0 {
 		versions = []Version{TLS13, TLS12, TLS11, TLS10}
 	}
-	slices.Sort(versions)
-	slices.Reverse(versions)
+	slices.SortFunc(versions, func(a, b Version) int { return cmp.Compare(b, a) })
 	newest, oldest := versions[0], versions[len(versions)-1]
 	c := newHello(newest)
 	c.versions = versions
@@ -95,8 +98,8 @@ func (h Hello) compose() clientHello {
 
 // suitesFor are those of a version that come with a certificate of the kind, as many as one hello has.
 func (h Hello) suitesFor(v Version) []uint16 {
-	ids := only(offered(v), func(s Suite) bool {
-		return h.Authentication == "" || s.Authentication == h.Authentication
+	ids := only(inOrder, func(s Suite) bool {
+		return s.fits(v) && (h.Authentication == "" || s.Authentication == h.Authentication)
 	})
 	most := mostSuites(v)
 	if h.Brief {

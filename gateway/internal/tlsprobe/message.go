@@ -20,70 +20,56 @@ type serverHello struct {
 	// retry tells that it asks for another hello, with a share of group.
 	retry  bool
 	group  uint16
-	share  []byte
-	cookie []byte
+	share  cryptobyte.String
+	cookie cryptobyte.String
 	alpn   string
 	scts   [][]byte
 }
 
 func parseServerHello(body []byte) (h serverHello, err error) {
 	s := cryptobyte.String(body)
-	var version uint16
 	var random []byte
 	var session, extensions cryptobyte.String
 	var compression uint8
-	if !s.ReadUint16(&version) || !s.ReadBytes(&random, 32) || !s.ReadUint8LengthPrefixed(&session) ||
+	if !s.ReadUint16((*uint16)(&h.version)) || !s.ReadBytes(&random, 32) || !s.ReadUint8LengthPrefixed(&session) ||
 		!s.ReadUint16(&h.suite) || !s.ReadUint8(&compression) {
 		return serverHello{}, ErrMalformed
 	}
-	h.version = Version(version)
 	h.retry = bytes.Equal(random, helloRetry)
 	if s.Empty() {
 		return h, nil
 	}
-	if !s.ReadUint16LengthPrefixed(&extensions) {
+	if !s.ReadUint16LengthPrefixed(&extensions) || !eachExtension(extensions, h.take) {
 		return serverHello{}, ErrMalformed
-	}
-	for !extensions.Empty() {
-		var kind uint16
-		var data cryptobyte.String
-		if !extensions.ReadUint16(&kind) || !extensions.ReadUint16LengthPrefixed(&data) || !h.take(kind, data) {
-			return serverHello{}, ErrMalformed
-		}
 	}
 	return h, nil
 }
 
+// eachExtension hands out the extensions of a list, and reports whether all of them make sense.
+func eachExtension(list cryptobyte.String, take func(kind uint16, data cryptobyte.String) bool) bool {
+	for !list.Empty() {
+		var kind uint16
+		var data cryptobyte.String
+		if !list.ReadUint16(&kind) || !list.ReadUint16LengthPrefixed(&data) || !take(kind, data) {
+			return false
+		}
+	}
+	return true
+}
+
 // take reads an extension of a ServerHello, and reports whether it makes sense.
-func (h *serverHello) take(kind uint16, data cryptobyte.String) bool {
+func (h *serverHello) take(kind uint16, data cryptobyte.String) (ok bool) {
 	switch kind {
 	case extVersions:
-		var version uint16
-		if !data.ReadUint16(&version) {
-			return false
-		}
-		h.version = Version(version)
+		return data.ReadUint16((*uint16)(&h.version))
 	case extKeyShares:
-		if !data.ReadUint16(&h.group) {
-			return false
-		}
-		var share cryptobyte.String
-		if !h.retry && !data.ReadUint16LengthPrefixed(&share) {
-			return false
-		}
-		h.share = share
+		return data.ReadUint16(&h.group) && (h.retry || data.ReadUint16LengthPrefixed(&h.share))
 	case extCookie:
-		var cookie cryptobyte.String
-		if !data.ReadUint16LengthPrefixed(&cookie) {
-			return false
-		}
-		h.cookie = cookie
+		return data.ReadUint16LengthPrefixed(&h.cookie)
 	case extALPN:
-		var ok bool
 		h.alpn, ok = readALPN(data)
 		return ok
 	case extSCT:
-		var ok bool
 		h.scts, ok = readSCTs(data)
 		return ok
 	}
@@ -117,22 +103,15 @@ func readSCTs(data cryptobyte.String) (all [][]byte, ok bool) {
 func parseEncryptedExtensions(body []byte) (alpn string, err error) {
 	s := cryptobyte.String(body)
 	var extensions cryptobyte.String
-	if !s.ReadUint16LengthPrefixed(&extensions) {
-		return "", ErrMalformed
-	}
-	for !extensions.Empty() {
-		var kind uint16
-		var data cryptobyte.String
-		if !extensions.ReadUint16(&kind) || !extensions.ReadUint16LengthPrefixed(&data) {
-			return "", ErrMalformed
-		}
+	take := func(kind uint16, data cryptobyte.String) (ok bool) {
 		if kind != extALPN {
-			continue
+			return true
 		}
-		var ok bool
-		if alpn, ok = readALPN(data); !ok {
-			return "", ErrMalformed
-		}
+		alpn, ok = readALPN(data)
+		return ok
+	}
+	if !s.ReadUint16LengthPrefixed(&extensions) || !eachExtension(extensions, take) {
+		return "", ErrMalformed
 	}
 	return alpn, nil
 }
@@ -144,62 +123,39 @@ type certificates struct {
 	scts   [][]byte
 }
 
-// parseCertificates reads the body of a Certificate message up to TLS 1.2.
-func parseCertificates(body []byte) (c certificates, err error) {
-	s := cryptobyte.String(body)
-	var list cryptobyte.String
-	if !s.ReadUint24LengthPrefixed(&list) {
-		return certificates{}, ErrMalformed
-	}
-	for !list.Empty() {
-		var der cryptobyte.String
-		if !list.ReadUint24LengthPrefixed(&der) || der.Empty() {
-			return certificates{}, ErrMalformed
-		}
-		c.all = append(c.all, der)
-	}
-	return c, nil
-}
-
-// parseCertificates13 reads that of TLS 1.3 (RFC 8446 section 4.4.2).
-func parseCertificates13(body []byte) (c certificates, err error) {
+// parseCertificates reads the body of a Certificate message. In TLS 1.3 (RFC 8446 section 4.4.2) a context comes first,
+// and each certificate has extensions.
+func parseCertificates(body []byte, v Version) (c certificates, err error) {
 	s := cryptobyte.String(body)
 	var request, list cryptobyte.String
-	if !s.ReadUint8LengthPrefixed(&request) || !s.ReadUint24LengthPrefixed(&list) {
+	if v == TLS13 && !s.ReadUint8LengthPrefixed(&request) || !s.ReadUint24LengthPrefixed(&list) {
 		return certificates{}, ErrMalformed
 	}
 	for !list.Empty() {
 		var der, extensions cryptobyte.String
-		if !list.ReadUint24LengthPrefixed(&der) || der.Empty() || !list.ReadUint16LengthPrefixed(&extensions) {
+		if !list.ReadUint24LengthPrefixed(&der) || der.Empty() ||
+			v == TLS13 && !list.ReadUint16LengthPrefixed(&extensions) {
 			return certificates{}, ErrMalformed
 		}
 		c.all = append(c.all, der)
-		if len(c.all) == 1 && !c.takeExtensions(extensions) {
+		if len(c.all) == 1 && !eachExtension(extensions, c.takeExtension) {
 			return certificates{}, ErrMalformed
 		}
 	}
 	return c, nil
 }
 
-func (c *certificates) takeExtensions(extensions cryptobyte.String) bool {
-	for !extensions.Empty() {
-		var kind uint16
-		var data cryptobyte.String
-		if !extensions.ReadUint16(&kind) || !extensions.ReadUint16LengthPrefixed(&data) {
-			return false
-		}
-		ok := true
-		switch kind {
-		case extStatusRequest:
-			c.staple, ok = readStatus(data)
-		case extSCT:
-			c.scts, ok = readSCTs(data)
-		}
-		if !ok {
-			return false
-		}
+// takeExtension reads one of the first certificate, and reports whether it makes sense.
+func (c *certificates) takeExtension(kind uint16, data cryptobyte.String) (ok bool) {
+	switch kind {
+	case extStatusRequest:
+		c.staple, ok = readStatus(data)
+	case extSCT:
+		c.scts, ok = readSCTs(data)
+	default:
+		ok = true
 	}
-	return true
+	return ok
 }
 
 // readStatus reads a CertificateStatus (RFC 6066 section 8); nil where it is none of OCSP's.

@@ -46,12 +46,12 @@ func TestCertificatesRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		c := certificates{all: rapid.SliceOfN(octets(1, 300), 1, 5).Draw(t, "all")}
-		got, err := parseCertificates(c.marshal()[4:])
+		got, err := parseCertificates(c.marshal()[4:], TLS12)
 		if err != nil || !slices.EqualFunc(got.all, c.all, bytes.Equal) {
 			t.Fatalf("%x became %x, %v", c.all, got.all, err)
 		}
 		c.staple, c.scts = octets(1, 50).Draw(t, "staple"), rapid.SliceOfN(octets(1, 9), 1, 4).Draw(t, "scts")
-		got, err = parseCertificates13(c.marshal13()[4:])
+		got, err = parseCertificates(c.marshal13()[4:], TLS13)
 		if err != nil || !slices.EqualFunc(got.all, c.all, bytes.Equal) || !bytes.Equal(got.staple, c.staple) ||
 			!slices.EqualFunc(got.scts, c.scts, bytes.Equal) {
 			t.Fatalf("%+v became %+v, %v", c, got, err)
@@ -118,8 +118,8 @@ func TestMalformedMessages(t *testing.T) {
 		fine []int
 	}{
 		"ServerHello":         {hello, func(b []byte) error { _, err := parseServerHello(b); return err }, []int{2 + 32 + 8 + 3}},
-		"Certificate":         {plain, func(b []byte) error { _, err := parseCertificates(b); return err }, nil},
-		"Certificate 1.3":     {modern, func(b []byte) error { _, err := parseCertificates13(b); return err }, nil},
+		"Certificate":         {plain, func(b []byte) error { _, err := parseCertificates(b, TLS12); return err }, nil},
+		"Certificate 1.3":     {modern, func(b []byte) error { _, err := parseCertificates(b, TLS13); return err }, nil},
 		"EncryptedExtensions": {[]byte{0, 8, 0, 16, 0, 4, 0, 2, 1, 'h'}, func(b []byte) error { _, err := parseEncryptedExtensions(b); return err }, nil},
 	} {
 		if err := c.parse(c.whole); err != nil {
@@ -134,7 +134,7 @@ func TestMalformedMessages(t *testing.T) {
 	// An empty certificate, and two that are cut.
 	for _, body := range []string{"000003000000", "000001", "00000400000500"} {
 		b, _ := hex.DecodeString(body)
-		if _, err := parseCertificates(b); !errors.Is(err, ErrMalformed) {
+		if _, err := parseCertificates(b, TLS12); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%s: %v", body, err)
 		}
 	}

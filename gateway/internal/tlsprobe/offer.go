@@ -23,15 +23,7 @@ func mostSuites(v Version) int {
 
 // offered are the suites that are asked for in a version, in our order: first what most servers have, and among these
 // strong ones first.
-func offered(v Version) []uint16 {
-	var ids []uint16
-	for _, s := range inOrder {
-		if s.fits(v) {
-			ids = append(ids, s.ID)
-		}
-	}
-	return ids
-}
+func offered(v Version) []uint16 { return only(inOrder, func(s Suite) bool { return s.fits(v) }) }
 
 // fits reports whether a suite can be chosen in a version. AEADs, and the suites with SHA-256 and SHA-384 that are no
 // PSK's, are of TLS 1.2 (RFC 5246 section 1.2, RFC 5288, RFC 5289, RFC 5487).
@@ -44,19 +36,21 @@ func (s Suite) fits(v Version) bool {
 
 func (s Suite) only12() bool {
 	_, cipher, _ := strings.Cut(s.Name, "_WITH_")
-	for _, mode := range []string{"_GCM", "_CCM", "_POLY1305", "_OMAC"} {
-		if strings.Contains(cipher, mode) {
-			return true
-		}
+	if containsAny(cipher, "_GCM", "_CCM", "_POLY1305", "_OMAC") {
+		return true
 	}
 	modern := strings.HasSuffix(cipher, "_SHA256") || strings.HasSuffix(cipher, "_SHA384")
 	return modern && s.Authentication != "PSK" && s.KeyExchange != "RSA_PSK"
 }
 
+func containsAny(name string, parts ...string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
+}
+
 // inOrder are all suites, in our order.
-var inOrder = slices.SortedStableFunc(slices.Values(suites), func(a, b Suite) int {
-	return slices.Compare(rank(a), rank(b))
-})
+var inOrder = slices.SortedStableFunc(slices.Values(suites), compareRanks)
+
+func compareRanks(a, b Suite) int { return slices.Compare(rank(a), rank(b)) }
 
 // rank is where a suite stands in our order; the lesser comes first.
 func rank(s Suite) []int {
@@ -96,35 +90,35 @@ func place[T comparable](value T, list ...T) int {
 // rareCipher is the rank of those that few servers have.
 const rareCipher = 5
 
-// cipherRank never puts ChaCha20 first: some servers prefer it for clients that do.
-func cipherRank(name string) int {
-	switch {
-	case strings.HasSuffix(name, "_OLD"):
-		return rareCipher
-	case strings.Contains(name, "AES_256_GCM"):
-		return 0
-	case strings.Contains(name, "AES_128_GCM"):
-		return 1
-	case strings.Contains(name, "CHACHA20"):
-		return 2
-	case strings.Contains(name, "AES_256_CBC"):
-		return 3
-	case strings.Contains(name, "AES_128_CBC"), strings.Contains(name, "_3DES_"), strings.Contains(name, "_RC4_128"):
-		return 4
-	}
-	return rareCipher
+// commonCiphers are the parts of the names of the others, by rank. ChaCha20 is never first: some servers prefer it for
+// clients that offer it so.
+var commonCiphers = [rareCipher][]string{
+	{"AES_256_GCM"}, {"AES_128_GCM"}, {"CHACHA20"}, {"AES_256_CBC"}, {"AES_128_CBC", "_3DES_", "_RC4_128"},
 }
 
-// only gives the suites of a list that a condition holds for.
-func only(ids []uint16, condition func(Suite) bool) []uint16 {
-	var kept []uint16
-	for _, id := range ids {
-		if s, _ := SuiteByID(id); condition(s) {
-			kept = append(kept, id)
+func cipherRank(name string) int {
+	if strings.HasSuffix(name, "_OLD") {
+		return rareCipher
+	}
+	at := slices.IndexFunc(commonCiphers[:], func(alike []string) bool { return containsAny(name, alike...) })
+	if at < 0 {
+		return rareCipher
+	}
+	return at
+}
+
+// only gives the numbers of those suites of a list that a condition holds for.
+func only(list []Suite, condition func(Suite) bool) []uint16 {
+	var ids []uint16
+	for _, s := range list {
+		if condition(s) {
+			ids = append(ids, s.ID)
 		}
 	}
-	return kept
+	return ids
 }
+
+func idsOf(list []Suite) []uint16 { return only(list, func(Suite) bool { return true }) }
 
 // without gives a list less some of its members.
 func without(ids, less []uint16) []uint16 {
@@ -139,7 +133,7 @@ func intersect(ids, other []uint16) []uint16 {
 // strongFirst orders suites by strength, and those of one strength in our order.
 func strongFirst(list []Suite) {
 	slices.SortStableFunc(list, func(a, b Suite) int {
-		return cmp.Or(cmp.Compare(a.Strength.rank(), b.Strength.rank()), slices.Compare(rank(a), rank(b)))
+		return cmp.Or(cmp.Compare(a.Strength.rank(), b.Strength.rank()), compareRanks(a, b))
 	})
 }
 

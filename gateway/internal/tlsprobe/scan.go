@@ -128,18 +128,7 @@ type taken struct {
 }
 
 // each calls a function for every number under n, as many at once as there may be connections.
-func (r *run) each(n int, f func(int)) {
-	var next atomic.Int32
-	var lanes parallel.Group
-	for range min(n, r.AtOnce) {
-		lanes.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				f(i)
-			}
-		})
-	}
-	lanes.Wait()
-}
+func (r *run) each(n int, f func(int)) { parallel.Each(n, r.AtOnce, f) }
 
 // accepts reports whether a version is known to be taken.
 func (t *taken) accepts() bool { return t.yes != nil && *t.yes }

@@ -1,9 +1,11 @@
 package tlsprobe
 
 import (
+	"crypto"
 	"crypto/ecdh"
 	"crypto/mlkem"
 	"crypto/rand"
+	"slices"
 )
 
 // agreement is the client's half of a key exchange of TLS 1.3.
@@ -39,15 +41,15 @@ func agreeIn(group uint16) (agreement, error) {
 	case groupP521:
 		return agreeOn(ecdh.P521())
 	case groupMLKEM768:
-		return encapsulate768()
+		return encapsulate(mlkem.GenerateKey768())
 	case groupMLKEM1024:
-		return encapsulate1024()
+		return encapsulate(mlkem.GenerateKey1024())
 	case groupX25519MLKEM768:
-		return both(encapsulate768, mlkem.CiphertextSize768, func() (agreement, error) { return agreeOn(ecdh.X25519()) })
+		return both(groupMLKEM768, mlkem.CiphertextSize768, groupX25519)
 	case groupSecP256r1MLKEM768:
-		return both(func() (agreement, error) { return agreeOn(ecdh.P256()) }, 65, encapsulate768)
+		return both(groupP256, 65, groupMLKEM768)
 	case groupSecP384r1MLKEM1024:
-		return both(func() (agreement, error) { return agreeOn(ecdh.P384()) }, 97, encapsulate1024)
+		return both(groupP384, 97, groupMLKEM1024)
 	}
 	return agreement{}, ErrNotOffered
 }
@@ -57,38 +59,25 @@ func agreeOn(curve ecdh.Curve) (agreement, error) {
 	if err != nil {
 		return agreement{}, err
 	}
-	return agreement{keyShare{data: private.PublicKey().Bytes()}, func(theirs []byte) ([]byte, error) {
+	return agreement{keyShare{data: private.PublicKey().Bytes()}, sensible(func(theirs []byte) ([]byte, error) {
 		public, err := curve.NewPublicKey(theirs)
 		if err != nil {
-			return nil, ErrMalformed
+			return nil, err
 		}
-		secret, err := private.ECDH(public)
-		if err != nil {
-			return nil, ErrMalformed
-		}
-		return secret, nil
-	}}, nil
+		return private.ECDH(public)
+	})}, nil
 }
 
-func encapsulate768() (agreement, error) {
-	private, err := mlkem.GenerateKey768()
+func encapsulate[K crypto.Decapsulator](private K, err error) (agreement, error) {
 	if err != nil {
 		return agreement{}, err
 	}
-	return agreement{keyShare{data: private.EncapsulationKey().Bytes()}, sensible(private.Decapsulate)}, nil
+	return agreement{keyShare{data: private.Encapsulator().Bytes()}, sensible(private.Decapsulate)}, nil
 }
 
-func encapsulate1024() (agreement, error) {
-	private, err := mlkem.GenerateKey1024()
-	if err != nil {
-		return agreement{}, err
-	}
-	return agreement{keyShare{data: private.EncapsulationKey().Bytes()}, sensible(private.Decapsulate)}, nil
-}
-
-func sensible(decapsulate func([]byte) ([]byte, error)) func([]byte) ([]byte, error) {
+func sensible(finish func([]byte) ([]byte, error)) func([]byte) ([]byte, error) {
 	return func(theirs []byte) ([]byte, error) {
-		secret, err := decapsulate(theirs)
+		secret, err := finish(theirs)
 		if err != nil {
 			return nil, ErrMalformed
 		}
@@ -96,17 +85,17 @@ func sensible(decapsulate func([]byte) ([]byte, error)) func([]byte) ([]byte, er
 	}
 }
 
-// both joins two exchanges, of which the server's half of the first is so many octets long.
-func both(first func() (agreement, error), theirFirst int, second func() (agreement, error)) (agreement, error) {
-	a, err := first()
+// both joins the exchanges in two groups, of which the server's half of the first is so many octets long.
+func both(first uint16, theirFirst int, second uint16) (agreement, error) {
+	a, err := agreeIn(first)
 	if err != nil {
 		return agreement{}, err
 	}
-	b, err := second()
+	b, err := agreeIn(second)
 	if err != nil {
 		return agreement{}, err
 	}
-	ours := append(append([]byte(nil), a.share.data...), b.share.data...)
+	ours := slices.Concat(a.share.data, b.share.data)
 	return agreement{keyShare{data: ours}, func(theirs []byte) ([]byte, error) {
 		if len(theirs) < theirFirst {
 			return nil, ErrMalformed
@@ -119,6 +108,6 @@ func both(first func() (agreement, error), theirFirst int, second func() (agreem
 		if err != nil {
 			return nil, err
 		}
-		return append(append([]byte(nil), one...), two...), nil
+		return slices.Concat(one, two), nil
 	}}, nil
 }

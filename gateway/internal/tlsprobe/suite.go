@@ -73,7 +73,7 @@ func describe(row registered) Suite {
 	switch {
 	case s.Bits == 0, s.Authentication == "anon", strings.Contains(exchange, "EXPORT"), brokenCipher(cipher):
 		s.Strength = Insecure
-	case !forwardSecret(s.KeyExchange), strings.Contains(cipher, "_CBC"):
+	case !slices.Contains(forwardSecret, s.KeyExchange), strings.Contains(cipher, "_CBC"):
 		s.Strength = Weak
 	default:
 		s.Strength = Strong
@@ -117,13 +117,8 @@ func splitKeyExchange(name string) (exchange, authentication string) {
 	return exchange, authentication
 }
 
-func forwardSecret(exchange string) bool {
-	switch exchange {
-	case exchange13, "ECDHE", "DHE", "ECDHE_PSK", "DHE_PSK", "SRP", "ECCPWD", "CECPQ1":
-		return true
-	}
-	return false
-}
+// forwardSecret are the key exchanges whose keys nobody can find out later.
+var forwardSecret = []string{exchange13, "ECDHE", "DHE", "ECDHE_PSK", "DHE_PSK", "SRP", "ECCPWD", "CECPQ1"}
 
 // brokenCipher reports whether a cipher is RC4, 3DES, DES or RC2.
 func brokenCipher(cipher string) bool {

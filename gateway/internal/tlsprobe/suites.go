@@ -9,12 +9,9 @@ import (
 
 // askInsecure asks every version up to TLS 1.2 for nothing but insecure suites.
 func (r *run) askInsecure(ctx context.Context) {
-	var versions []Version
-	for _, v := range Versions {
-		if v < TLS13 && r.found[v].accepts() {
-			versions = append(versions, v)
-		}
-	}
+	versions := slices.DeleteFunc(slices.Clone(Versions), func(v Version) bool {
+		return v == TLS13 || !r.found[v].accepts()
+	})
 	r.each(len(versions), func(i int) {
 		t := r.found[versions[i]]
 		if t.first.suite.Strength == Insecure {
@@ -37,7 +34,7 @@ func (r *run) askInsecure(ctx context.Context) {
 
 // insecureOf are the insecure suites of a version that need no more than a certificate, or not even that.
 func insecureOf(v Version) []uint16 {
-	return only(offered(v), func(s Suite) bool { return s.Strength == Insecure && usage(s) < 2 })
+	return only(inOrder, func(s Suite) bool { return s.fits(v) && s.Strength == Insecure && usage(s) < 2 })
 }
 
 // askSuites asks for all suites of some versions, and for the groups of TLS 1.3 where that is one of them.
@@ -87,7 +84,9 @@ func (r *run) eliminate(ctx context.Context, v Version, suites []uint16, first S
 	}
 	for len(q.suites) > 0 {
 		f, a, err := r.ask(ctx, q)
-		if a != accepted && a != over && len(q.suites) > maxSuites && !noneShared(err) {
+		alert, _ := errors.AsType[Alert](err)
+		noneShared := alert.Description == alertHandshakeFailure // as most refuse all suites
+		if a != accepted && a != over && len(q.suites) > maxSuites && !noneShared {
 			for part := range slices.Chunk(q.suites, maxSuites) {
 				chosen = append(chosen, r.eliminate(ctx, v, part, Suite{})...)
 			}
@@ -110,8 +109,7 @@ func (r *run) eliminate(ctx context.Context, v Version, suites []uint16, first S
 // confirm reports whether a refusal is meant. It holds one without words against what the server took before: it may
 // have had enough of connections.
 func (r *run) confirm(ctx context.Context, v Version, err error) (certain bool) {
-	var alert Alert
-	if errors.As(err, &alert) && alert.Description != alertClose || errors.Is(err, ErrOtherVersion) {
+	if alert, is := errors.AsType[Alert](err); is && alert.Description != alertClose || errors.Is(err, ErrOtherVersion) {
 		return true
 	}
 	q := r.offerOf(v)
@@ -121,12 +119,6 @@ func (r *run) confirm(ctx context.Context, v Version, err error) (certain bool) 
 		r.unclear.Store(true)
 	}
 	return a == accepted
-}
-
-// noneShared reports whether the server refused in the way in which most refuse all suites.
-func noneShared(err error) bool {
-	var alert Alert
-	return errors.As(err, &alert) && alert.Description == alertHandshakeFailure
 }
 
 // settle finds out whether the server has an order of its own in a version, and puts the suites in it.
@@ -158,20 +150,12 @@ func (t *taken) inOneChunk() bool {
 	return len(slices.DeleteFunc(slices.Clone(t.chunks), func(c []Suite) bool { return len(c) == 0 })) == 1
 }
 
-func idsOf(list []Suite) (ids []uint16) {
-	for _, suite := range list {
-		ids = append(ids, suite.ID)
-	}
-	return ids
-}
-
 // isOrdered reports whether the server's choices follow an order of its own, or the client's; nil where it cannot be
 // told. What it chose in another order than ours is its own; else it is asked once more, with the order turned around.
 func (r *run) isOrdered(ctx context.Context, t *taken) *bool {
-	yes, no := true, false
 	for _, chunk := range t.chunks {
-		if !slices.IsSortedFunc(chunk, func(a, b Suite) int { return slices.Compare(rank(a), rank(b)) }) {
-			return &yes
+		if !slices.IsSortedFunc(chunk, compareRanks) {
+			return new(true)
 		}
 	}
 	ours := idsOf(slices.Concat(t.chunks...))
@@ -184,7 +168,7 @@ func (r *run) isOrdered(ctx context.Context, t *taken) *bool {
 			return nil
 		}
 		if top = f.hello.suite; top != ours[0] {
-			return &yes
+			return new(true)
 		}
 	}
 	q.suites = turnedAround(ours)
@@ -193,9 +177,9 @@ func (r *run) isOrdered(ctx context.Context, t *taken) *bool {
 	case a != accepted:
 		return nil
 	case f.hello.suite == top:
-		return &yes
+		return new(true)
 	case f.hello.suite == q.suites[0]:
-		return &no
+		return new(false)
 	}
 	return nil
 }

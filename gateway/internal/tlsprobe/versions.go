@@ -37,13 +37,13 @@ func (r *run) groupsOf(v Version) []uint16 {
 
 func (r *run) askVersions(ctx context.Context) {
 	answers := map[Version]answer{}
-	r.askEach(ctx, answers, Versions, func(Version) int { return 0 })
+	r.askEach(ctx, answers, Versions, 0)
 	if doubtful := r.doubtful(answers); len(doubtful) > 0 {
 		r.askBriefly(ctx, answers, doubtful)
 	}
 	// There may be nothing but what is offered last.
 	rest := slices.DeleteFunc(r.doubtful(answers), func(v Version) bool { return v == TLS13 || answers[v] != refused })
-	r.askEach(ctx, answers, rest, func(Version) int { return 1 })
+	r.askEach(ctx, answers, rest, 1)
 	for v, a := range answers {
 		r.found[v].conclude(a, r.gotServerHello.Load())
 		if yes := r.found[v].yes; yes != nil && r.OnVersion != nil {
@@ -53,11 +53,11 @@ func (r *run) askVersions(ctx context.Context) {
 }
 
 // askEach asks for some versions, with a chunk of the suites of each.
-func (r *run) askEach(ctx context.Context, answers map[Version]answer, versions []Version, chunk func(Version) int) {
+func (r *run) askEach(ctx context.Context, answers map[Version]answer, versions []Version, chunk int) {
 	got := make([]answer, len(versions))
 	r.each(len(versions), func(i int) {
 		q := r.offerOf(versions[i])
-		q.suites = r.chunksOf(versions[i])[chunk(versions[i])]
+		q.suites = r.chunksOf(versions[i])[chunk]
 		got[i] = r.askVersion(ctx, q)
 	})
 	for i, v := range versions {
@@ -93,7 +93,7 @@ func (r *run) doubtful(answers map[Version]answer) (versions []Version) {
 func (r *run) askBriefly(ctx context.Context, answers map[Version]answer, versions []Version) {
 	before := newestIn(answers)
 	r.compact.Store(true)
-	r.askEach(ctx, answers, versions, func(Version) int { return 0 })
+	r.askEach(ctx, answers, versions, 0)
 	if newestIn(answers) == before {
 		r.compact.Store(false)
 	}
@@ -103,14 +103,10 @@ func (r *run) askBriefly(ctx context.Context, answers map[Version]answer, versio
 func (r *run) askVersion(ctx context.Context, q question) answer {
 	f, a, err := r.ask(ctx, q)
 	t := r.found[q.version]
-	switch a {
-	case accepted:
+	switch {
+	case a == accepted:
 		t.first, t.refusal = f, nil
-	case over:
-		if t.refusal == nil {
-			t.refusal = err
-		}
-	default:
+	case a != over || t.refusal == nil:
 		t.refusal = err
 	}
 	return a

@@ -20,6 +20,7 @@ import (
 	"syscall"
 	"testing"
 
+	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
 
 	"github.com/miekg/dns"
@@ -88,17 +89,7 @@ func (n *Network) Client(mutate func(*egress.Settings), opts ...egress.Option) *
 func (n *Network) lookup(_ context.Context, host string) ([]netip.Addr, error) {
 	n.Resolver.mu.Lock()
 	defer n.Resolver.mu.Unlock()
-	var found []netip.Addr
-	for _, rr := range n.records[dns.CanonicalName(host)] {
-		switch record := rr.(type) {
-		case *dns.A:
-			a, _ := netip.AddrFromSlice(record.A.To4())
-			found = append(found, a)
-		case *dns.AAAA:
-			a, _ := netip.AddrFromSlice(record.AAAA)
-			found = append(found, a)
-		}
-	}
+	found := dnsclient.Addresses(n.records[dns.CanonicalName(host)])
 	if len(found) == 0 {
 		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 	}

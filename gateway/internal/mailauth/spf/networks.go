@@ -5,6 +5,8 @@ import (
 	mathbits "math/bits"
 	"net/netip"
 	"slices"
+
+	"diagnostics/shared/netpolicy"
 )
 
 // networks is a set of addresses of both families: spans in order, of which none touches the next.
@@ -15,13 +17,7 @@ type span struct{ first, last netip.Addr }
 
 // spanOf is a network as a span.
 func spanOf(p netip.Prefix) span {
-	p = p.Masked()
-	last := p.Addr().AsSlice()
-	for bit := p.Bits(); bit < p.Addr().BitLen(); bit++ {
-		last[bit/8] |= 0x80 >> (bit % 8)
-	}
-	end, _ := netip.AddrFromSlice(last)
-	return span{p.Addr(), end}
+	return span{p.Masked().Addr(), netpolicy.LastOf(p)}
 }
 
 // setOf is the set of everything in the spans.

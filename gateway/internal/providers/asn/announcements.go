@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/shared/parallel"
@@ -56,10 +57,8 @@ func (c *Client) Announcements(ctx context.Context, addr netip.Addr) (Announceme
 
 func numbersOf(records []Record) []uint32 {
 	var numbers []uint32
-	seen := make(map[uint32]bool)
 	for _, record := range records {
-		if !seen[record.ASN] {
-			seen[record.ASN] = true
+		if !slices.Contains(numbers, record.ASN) {
 			numbers = append(numbers, record.ASN)
 		}
 	}
@@ -75,22 +74,8 @@ type foundSystem struct {
 // systems looks several numbers up at once, in their order.
 func (c *Client) systems(ctx context.Context, numbers []uint32) []foundSystem {
 	found := make([]foundSystem, len(numbers))
-	inParallel(len(numbers), func(i int) {
+	parallel.Each(len(numbers), maxParallel, func(i int) {
 		found[i].system, found[i].source, found[i].err = c.System(ctx, numbers[i])
 	})
 	return found
-}
-
-// inParallel calls do for 0 to n-1, at most maxParallel at once. It panics as one of them did.
-func inParallel(n int, do func(i int)) {
-	var running parallel.Group
-	slots := make(chan struct{}, maxParallel)
-	for i := range n {
-		slots <- struct{}{}
-		running.Go(func() {
-			defer func() { <-slots }()
-			do(i)
-		})
-	}
-	running.Wait()
 }

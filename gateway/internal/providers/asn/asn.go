@@ -35,6 +35,27 @@ type Source struct {
 	Cached    bool
 }
 
+// Sources are where the facts of one answer came from: one source for what was kept and one for what was fetched for
+// it, since no single moment is true of both.
+type Sources []Source
+
+// With adds sources. Two that were both kept, or both fetched, are told as one, as old as the older. The receiver is
+// not changed.
+func (all Sources) With(more ...Source) Sources {
+	out := slices.Clone(all)
+	for _, s := range more {
+		alike := func(o Source) bool { return o.Name == s.Name && o.Zone == s.Zone && o.Cached == s.Cached }
+		at := slices.IndexFunc(out, alike)
+		switch {
+		case at < 0:
+			out = append(out, s)
+		case s.FetchedAt.Before(out[at].FetchedAt):
+			out[at].FetchedAt = s.FetchedAt
+		}
+	}
+	return out
+}
+
 // Record is one announcement: a prefix and one of the networks that originate it. Country, Registry and Allocated are
 // those of the prefix; empty is not told.
 type Record struct {
@@ -105,10 +126,4 @@ func (c *Client) sourceName() string {
 		return "Team Cymru"
 	}
 	return "ASN service"
-}
-
-// sortRecords puts the longest prefix first and leaves out repeats.
-func sortRecords(records []Record) []Record {
-	slices.SortFunc(records, compareRecords)
-	return slices.CompactFunc(records, func(a, b Record) bool { return a.ASN == b.ASN && a.Prefix == b.Prefix })
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"diagnostics/shared/parallel"
 )
 
 // The longest prefixes that the world's networks take from each other. All addresses of such a block have the same
@@ -49,7 +51,7 @@ func (c *Client) Origin(ctx context.Context, addr netip.Addr) (origin Origin, ok
 func (c *Client) HopOrigins(ctx context.Context, addrs []netip.Addr) map[netip.Addr]Origin {
 	var mu sync.Mutex
 	origins := make(map[netip.Addr]Origin, len(addrs))
-	inParallel(len(addrs), func(i int) {
+	parallel.Each(len(addrs), maxParallel, func(i int) {
 		origin, ok, err := c.Origin(ctx, addrs[i])
 		if err != nil || !ok {
 			return

@@ -29,10 +29,8 @@ func checkSize(texts []string) error {
 	if len(texts) > maxTexts {
 		return unreadable("too many records")
 	}
-	for _, text := range texts {
-		if len(text) > maxTextBytes {
-			return unreadable("a record is too long")
-		}
+	if slices.ContainsFunc(texts, func(text string) bool { return len(text) > maxTextBytes }) {
+		return unreadable("a record is too long")
 	}
 	return nil
 }
@@ -55,7 +53,8 @@ func readOrigins(texts []string, addr netip.Addr) ([]Record, error) {
 	if len(records) > maxOrigins {
 		return nil, unreadable("too many origins")
 	}
-	return sortRecords(records), nil
+	slices.SortFunc(records, compareRecords)
+	return slices.CompactFunc(records, func(a, b Record) bool { return a.ASN == b.ASN && a.Prefix == b.Prefix }), nil
 }
 
 // readPeers reads the same texts with neighbours in the first field.
@@ -204,13 +203,8 @@ func readDate(field string) string {
 	return field
 }
 
-func only(s string, first, last byte) bool {
-	for i := range len(s) {
-		if s[i] < first || s[i] > last {
-			return false
-		}
-	}
-	return true
+func only(s string, first, last rune) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < first || r > last })
 }
 
 // readName makes a stranger's text fit to be shown: one line of printing characters.

@@ -2,7 +2,6 @@ package asn
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -21,34 +20,21 @@ import (
 // originName is the address backwards, by octet or by nibble, below the zone's origin or origin6.
 func (c *Client) originName(addr netip.Addr) string {
 	if addr.Is4() {
-		return reverseOctets(addr) + ".origin." + c.zone
+		return backwards(addr) + ".origin." + c.zone
 	}
-	return reverseNibbles(addr) + ".origin6." + c.zone
+	return backwards(addr) + ".origin6." + c.zone
 }
 
-func (c *Client) peerName(addr netip.Addr) string { return reverseOctets(addr) + ".peer." + c.zone }
+func (c *Client) peerName(addr netip.Addr) string { return backwards(addr) + ".peer." + c.zone }
 
 func (c *Client) systemName(number uint32) string {
 	return "as" + strconv.FormatUint(uint64(number), 10) + "." + c.zone
 }
 
-func reverseOctets(addr netip.Addr) string {
-	a := addr.As4()
-	return fmt.Sprintf("%d.%d.%d.%d", a[3], a[2], a[1], a[0])
-}
-
-// reverseNibbles writes an IPv6 address as ip6.arpa does (RFC 3596 section 2.5).
-func reverseNibbles(addr netip.Addr) string {
-	octets := addr.As16()
-	digits := hex.EncodeToString(octets[:])
-	var b strings.Builder
-	for i := len(digits) - 1; i >= 0; i-- {
-		b.WriteByte(digits[i])
-		if i > 0 {
-			b.WriteByte('.')
-		}
-	}
-	return b.String()
+// backwards writes an address as its reverse name does (RFC 1035 section 3.5, RFC 3596 section 2.5), without the zone.
+func backwards(addr netip.Addr) string {
+	name, _ := dns.ReverseAddr(addr.String()) // which fails for what is no address
+	return strings.TrimSuffix(strings.TrimSuffix(name, ".in-addr.arpa."), ".ip6.arpa.")
 }
 
 // ask gives what read makes of the texts at a name, kept or fetched. Texts are read before they are kept, so that an

@@ -3,6 +3,7 @@ package rdap
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -85,7 +86,7 @@ func (c *Client) rememberDomain(ctx context.Context, q question, r reply, keys [
 		return
 	}
 	if base, ok := baseOf(r.led, q); ok && !r.vague {
-		c.remember(ctx, keys[0], base)
+		c.keep(ctx, keys[0], known{Base: base.String()})
 	}
 }
 
@@ -154,13 +155,9 @@ func registrarNotice(failure string) Notice {
 }
 
 func mergedNotices(registry, registrar []Notice, more *bool) []Notice {
-	out := append([]Notice{}, registry...)
-	seen := make(map[Notice]bool)
-	for _, n := range out {
-		seen[n] = true
-	}
+	out := slices.Clone(registry)
 	for _, n := range registrar {
-		if !seen[n] {
+		if !slices.Contains(registry, n) {
 			out = append(out, n)
 		}
 	}

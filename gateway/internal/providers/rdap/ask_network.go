@@ -53,7 +53,7 @@ func (c *Client) rememberBlock(ctx context.Context, q question, r reply, b block
 	base, ok := baseOf(r.at.url, q)
 	p, within := largestWithin(b, addr)
 	if ok && within && r.moved && !r.at.own {
-		c.remember(ctx, blockKey(p), base)
+		c.keep(ctx, blockKey(p), known{Base: base.String()})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/target"
+	"diagnostics/shared/netpolicy"
 )
 
 // The path segments of questions (RFC 9082 section 3.1).
@@ -49,10 +50,6 @@ func (k known) usable() bool {
 	}
 	u, err := target.ParseURL(k.Base)
 	return err == nil && u.Scheme() == "https"
-}
-
-func (c *Client) remember(ctx context.Context, key string, base target.URL) {
-	c.keep(ctx, key, known{Base: base.String()})
 }
 
 func (c *Client) keep(ctx context.Context, key string, k known) {
@@ -111,7 +108,7 @@ func blockKey(p netip.Prefix) string { return "ip:" + p.String() }
 func largestWithin(b block, a netip.Addr) (netip.Prefix, bool) {
 	var found netip.Prefix
 	for _, p := range grid(a) {
-		if b.holds(p.Addr()) && b.holds(lastOf(p)) {
+		if b.holds(p.Addr()) && b.holds(netpolicy.LastOf(p)) {
 			found = p
 		}
 	}

@@ -16,8 +16,8 @@ const adrCountry = 6
 // countryOf reads the country of an address, and nothing else of it: the parameter cc (RFC 8605), else the structured
 // value, else the last line of the label, if that is the name of a country (above it are streets and towns).
 func countryOf(p property) string {
-	if cc, ok := p.parameter("cc"); ok {
-		if code := countryCode(cc); code != "" {
+	for _, cc := range p.parameter("cc") {
+		if code := countryCode(string(cc)); code != "" {
 			return code
 		}
 	}
@@ -98,10 +98,12 @@ func likeCountry(s string) string {
 	if len(s) > maxCountry || len(s) < 3 || isRedactedText(s) {
 		return ""
 	}
-	for _, r := range s {
-		if !unicode.IsLetter(r) && !unicode.IsMark(r) && !strings.ContainsRune(" .'()-&", r) {
-			return ""
-		}
+	if strings.ContainsFunc(s, notInCountry) {
+		return ""
 	}
 	return s
+}
+
+func notInCountry(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsMark(r) && !strings.ContainsRune(" .'()-&", r)
 }

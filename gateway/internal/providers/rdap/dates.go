@@ -1,6 +1,7 @@
 package rdap
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -79,16 +80,12 @@ func moments(events []event) Events {
 }
 
 func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
+	return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare)
 }
 
 func momentOf(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
-	s := t.Format(time.RFC3339)
-	return &s
+	return new(t.Format(time.RFC3339))
 }

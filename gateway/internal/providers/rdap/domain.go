@@ -95,8 +95,7 @@ func (o object) dnssec() DNSSEC {
 	d.DS = bound.List(d.DS, maxDS, &d.Truncated)
 	signed := o.SecureDNS.value.DelegationSigned
 	if signed.known || len(d.DS) > 0 {
-		value := signed.set || !signed.known
-		d.Signed = &value
+		d.Signed = new(signed.set || !signed.known)
 	}
 	return d
 }
@@ -128,10 +127,5 @@ func isRDAP(mediaType string) bool {
 
 // thin reports whether a registry knows nobody but the registrar, or tells nobody.
 func (d *Domain) thin() bool {
-	for _, c := range d.Contacts {
-		if c.Organization != nil || c.Country != nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(d.Contacts, func(c Contact) bool { return c.Organization != nil || c.Country != nil })
 }

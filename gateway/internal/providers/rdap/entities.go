@@ -1,6 +1,7 @@
 package rdap
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -32,12 +33,7 @@ func (o object) registrar() *Registrar {
 func pointer(s string) *string { return text(s).pointer() }
 
 // companyName names a registrar, which is a company whatever the kind of its card says.
-func (e entity) companyName() *string {
-	if e.Card.fn != "" {
-		return pointer(e.Card.fn)
-	}
-	return pointer(e.Card.org)
-}
+func (e entity) companyName() *string { return pointer(cmp.Or(e.Card.fn, e.Card.org)) }
 
 func (e entity) ianaID() *string {
 	for _, id := range e.PublicIDs {
@@ -48,22 +44,21 @@ func (e entity) ianaID() *string {
 	return nil
 }
 
-// webSite is a page for people: the link that says so, or the card's.
+// webSite is a page for people: the link that says so, or the card's, or one to HTML.
 func (e entity) webSite() *string {
+	about := e.webLink(func(l link) bool { return strings.EqualFold(string(l.Rel), "about") })
+	html := e.webLink(func(l link) bool { return strings.HasPrefix(strings.ToLower(string(l.Type)), "text/html") })
+	return pointer(cmp.Or(about, e.Card.link, html))
+}
+
+// webLink is the first of the links that a condition holds for.
+func (e entity) webLink(condition func(link) bool) string {
 	for _, l := range e.Links {
-		if strings.EqualFold(string(l.Rel), "about") && webLink(string(l.Href)) != "" {
-			return pointer(string(l.Href))
+		if condition(l) && webLink(string(l.Href)) != "" {
+			return string(l.Href)
 		}
 	}
-	if e.Card.link != "" {
-		return pointer(e.Card.link)
-	}
-	for _, l := range e.Links {
-		if strings.HasPrefix(strings.ToLower(string(l.Type)), "text/html") && webLink(string(l.Href)) != "" {
-			return pointer(string(l.Href))
-		}
-	}
-	return nil
+	return ""
 }
 
 // contacts are the entities but the registrar, without what is personal. A role that was held back as a whole

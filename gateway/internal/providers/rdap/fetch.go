@@ -2,7 +2,6 @@ package rdap
 
 import (
 	"context"
-	"errors"
 	"mime"
 	"net/http"
 	"strings"
@@ -35,7 +34,7 @@ func (c *Client) fetch(ctx context.Context, at server) (*egress.Response, error)
 		Exempt:                  at.own,
 		Uncharged:               true,
 	})
-	c.observe(ctx, at, began, answer, err)
+	c.egress.Providers().Asked(c.provider(at.url), outcomeOf(ctx, answer, err), time.Since(began))
 	if err != nil {
 		return nil, c.classify(err, at)
 	}
@@ -71,26 +70,13 @@ func (c *Client) server(at server) string {
 	return "The registration server " + clean(at.url.Host().String(), 80)
 }
 
-// classify gives the failure of a request the kind and the words that it has for the visitor, who did not choose the
-// server.
+// classify gives the failure of a request the words that it has for the visitor.
 func (c *Client) classify(err error, at server) error {
-	var failed *fault.Error
-	if !errors.As(err, &failed) {
-		return err
+	otherwise := ""
+	if at.own {
+		otherwise = sentenceOwn + " cannot be reached at the moment."
 	}
-	switch {
-	case fault.IsOwn(err): // what this service lacks is not the server's fault
-		return err
-	case failed.Kind == fault.Timeout:
-		return fault.Wrap(fault.Timeout, err, c.server(at)+" did not answer in time.")
-	case failed.Kind == fault.Refused:
-		return fault.Wrap(fault.Upstream, err, c.server(at)+" is not at a public address, so it was not asked.")
-	case failed.Kind == fault.NoAddress:
-		return fault.Wrap(fault.Upstream, err, c.server(at)+" has no address.")
-	case at.own:
-		return fault.Wrap(fault.Upstream, err, sentenceOwn+" cannot be reached at the moment.")
-	}
-	return fault.Wrap(fault.Upstream, err, failed.Sentence)
+	return fault.OfServer(err, c.server(at), otherwise)
 }
 
 // body gives the body of an answer that claims to be RDAP.
@@ -100,7 +86,7 @@ func (c *Client) body(answer *egress.Response, at server) ([]byte, error) {
 		return nil, fault.New(fault.Upstream, c.server(at)+" sent an answer larger than 1 MiB.")
 	case fault.Is(answer.BodyErr, fault.Busy):
 		return nil, answer.BodyErr
-	case answer.BodyErr != nil && fault.Is(answer.BodyErr, fault.Timeout):
+	case fault.Is(answer.BodyErr, fault.Timeout):
 		return nil, fault.Wrap(fault.Timeout, answer.BodyErr, c.server(at)+" did not send its whole answer in time.")
 	case answer.BodyErr != nil:
 		return nil, fault.Wrap(fault.Upstream, answer.BodyErr, c.server(at)+" stopped in the middle of its answer.")
@@ -115,11 +101,8 @@ func isPage(answer *egress.Response) bool {
 	if err != nil {
 		mediaType, _, _ = strings.Cut(answer.Header.Get("Content-Type"), ";")
 	}
-	switch strings.ToLower(strings.TrimSpace(mediaType)) {
-	case "text/html", "application/xhtml+xml":
-		return true
-	}
-	return false
+	mediaType = strings.ToLower(strings.TrimSpace(mediaType))
+	return mediaType == "text/html" || mediaType == "application/xhtml+xml"
 }
 
 // provider tells the redirector from the registries, also where a stranger's redirect leads back to it.
@@ -128,11 +111,6 @@ func (c *Client) provider(u target.URL) upstream.Provider {
 		return upstream.Redirector
 	}
 	return upstream.RDAP
-}
-
-// observe tells of a request that began at a moment.
-func (c *Client) observe(ctx context.Context, at server, began time.Time, answer *egress.Response, err error) {
-	c.egress.Providers().Asked(c.provider(at.url), outcomeOf(ctx, answer, err), time.Since(began))
 }
 
 func outcomeOf(ctx context.Context, answer *egress.Response, err error) upstream.Outcome {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"diagnostics/shared/netpolicy"
 )
 
 func addFixtures(f *testing.F) {
@@ -119,7 +121,7 @@ func FuzzReadNetwork(f *testing.F) {
 			t.Fatalf("%+v of %v", n, b)
 		}
 		wantExact(t, b, n.CIDRs)
-		if p, ok := largestWithin(b, addr); ok && (!p.Contains(addr) || !b.holds(p.Addr()) || !b.holds(lastOf(p))) {
+		if p, ok := largestWithin(b, addr); ok && (!p.Contains(addr) || !b.holds(p.Addr()) || !b.holds(netpolicy.LastOf(p))) {
 			t.Fatalf("%v is not within %v", p, b)
 		}
 	})
@@ -134,10 +136,10 @@ func wantExact(t *testing.T, b block, prefixes []string) {
 		if err != nil || p.Masked() != p || p.Addr() != next {
 			t.Fatalf("%v: %v begins at %v, want %v (%v)", b, p, p.Addr(), next, err)
 		}
-		if last := lastOf(p); i == len(prefixes)-1 && last != b.end {
+		if last := netpolicy.LastOf(p); i == len(prefixes)-1 && last != b.end {
 			t.Fatalf("%v ends at %v", prefixes, last)
 		}
-		next = lastOf(p).Next()
+		next = netpolicy.LastOf(p).Next()
 	}
 	if len(prefixes) == 0 {
 		t.Fatalf("no prefix for %v", b)

@@ -1,9 +1,11 @@
 package rdap
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/mail"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -20,13 +22,15 @@ type card struct {
 // the outer array; a property that cannot be understood is skipped.
 func (c *card) UnmarshalJSON(raw []byte) error {
 	*c = card{}
-	for _, p := range propertiesOf(raw) {
-		c.take(p)
+	for _, element := range propertiesOf(raw) {
+		if p, ok := readProperty(element); ok {
+			c.take(p)
+		}
 	}
 	return nil
 }
 
-func propertiesOf(raw json.RawMessage) []property {
+func propertiesOf(raw json.RawMessage) []json.RawMessage {
 	var outer list[json.RawMessage]
 	_ = outer.UnmarshalJSON(raw)
 	for _, element := range outer {
@@ -36,20 +40,10 @@ func propertiesOf(raw json.RawMessage) []property {
 		}
 		_ = inner.UnmarshalJSON(element)
 		if len(inner) > 0 && inner[0][0] == '[' {
-			return properties(inner)
+			return inner
 		}
 	}
-	return properties(outer)
-}
-
-func properties(elements []json.RawMessage) []property {
-	var out []property
-	for _, element := range elements {
-		if p, ok := readProperty(element); ok {
-			out = append(out, p)
-		}
-	}
-	return out
+	return outer
 }
 
 // property is one line of a card.
@@ -78,24 +72,14 @@ func readProperty(raw json.RawMessage) (property, bool) {
 	return p, true
 }
 
-// parameter gives a parameter's first value, whatever the case of its name.
-func (p property) parameter(name string) (string, bool) {
+// parameter gives a parameter's values, whatever the case of its name.
+func (p property) parameter(name string) (values list[text]) {
 	for key, raw := range p.parameters {
 		if strings.EqualFold(key, name) {
-			var value line
-			if raw[0] == '[' {
-				var several list[line]
-				_ = several.UnmarshalJSON(raw)
-				for _, v := range several {
-					return string(v), true
-				}
-				return "", false
-			}
-			_ = value.UnmarshalJSON(raw)
-			return string(value), value != ""
+			_ = values.UnmarshalJSON(raw)
 		}
 	}
-	return "", false
+	return values
 }
 
 // text gives the value, or the first part of one that has parts.
@@ -108,40 +92,26 @@ func (p property) text() string {
 func (c *card) take(p property) {
 	switch p.name {
 	case "kind":
-		first(&c.kind, strings.ToLower(p.text()))
+		c.kind = cmp.Or(c.kind, strings.ToLower(p.text()))
 	case "fn":
-		first(&c.fn, p.text())
+		c.fn = cmp.Or(c.fn, p.text())
 	case "org":
-		first(&c.org, p.text())
+		c.org = cmp.Or(c.org, p.text())
 	case "email":
-		first(&c.email, address(p.text()))
+		c.email = cmp.Or(c.email, address(p.text()))
 	case "tel":
 		c.takeTelephone(p)
 	case "url":
-		first(&c.link, webLink(p.text()))
+		c.link = cmp.Or(c.link, webLink(p.text()))
 	case "adr":
-		first(&c.country, countryOf(p))
-	}
-}
-
-func first(to *string, value string) {
-	if *to == "" {
-		*to = value
+		c.country = cmp.Or(c.country, countryOf(p))
 	}
 }
 
 // takeTelephone leaves fax machines out.
 func (c *card) takeTelephone(p property) {
-	var kinds list[text]
-	for name, raw := range p.parameters {
-		if strings.EqualFold(name, "type") {
-			_ = kinds.UnmarshalJSON(raw)
-		}
-	}
-	for _, k := range kinds {
-		if strings.EqualFold(string(k), "fax") {
-			return
-		}
+	if slices.ContainsFunc(p.parameter("type"), func(kind text) bool { return strings.EqualFold(string(kind), "fax") }) {
+		return
 	}
 	number := p.text()
 	if len(number) > 4 && strings.EqualFold(number[:4], "tel:") {
@@ -152,7 +122,7 @@ func (c *card) takeTelephone(p property) {
 		number += " ext. " + extension
 	}
 	if strings.ContainsAny(number, "0123456789") {
-		first(&c.tel, number)
+		c.tel = cmp.Or(c.tel, number)
 	}
 }
 

@@ -19,10 +19,8 @@ import (
 // domainFits judges what is kept of a domain name, of its registry or its registrar.
 func domainFits(name string) func(domainRecord) bool {
 	return func(r domainRecord) bool {
-		if !tidy(r.Reason, r.URL, r.Notices, r.Related, r.Failure) || !validSource(r.URL) || !validNotices(r.Notices) {
-			return false
-		}
-		if r.Heard != nil && r.Reason != NoService {
+		if !tidy(r.Reason, r.URL, r.Notices, r.Related, r.Failure) || !validSource(r.URL) || !validNotices(r.Notices) ||
+			r.Heard != nil && r.Reason != NoService {
 			return false
 		}
 		if r.Domain == nil {

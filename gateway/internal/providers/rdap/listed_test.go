@@ -128,7 +128,7 @@ func TestWhatFitsAnUndelegatedName(t *testing.T) {
 func TestAListGoesBeforeMemory(t *testing.T) {
 	t.Parallel()
 	w, _ := listedWorld(t, lists{"com": "https://" + registryHost})
-	w.remember(t.Context(), "domain:com", mustURL(t, "https://"+secondHost))
+	w.keep(t.Context(), "domain:com", known{Base: "https://" + secondHost + "/"})
 	w.on(registryHost+"/domain/one-site.com", domainBody("one-site.com"))
 	if a, err := w.domain("one-site.com"); err != nil || !a.Found {
 		t.Errorf("%+v, %v", a, err)

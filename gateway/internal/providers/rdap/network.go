@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"diagnostics/shared/netpolicy"
 )
 
 // block is a range of addresses of one family, both ends included.
@@ -59,9 +61,9 @@ func (o object) network(b block, told []netip.Prefix) *Network {
 	n.Status = o.status(&n.Truncated)
 	n.Redactions = o.redactions(&n.Truncated)
 	n.Organization = networkOrganization(o.Entities)
-	if abuse, ok := abuseDesk(o.Entities); ok {
-		n.AbuseContact = pointer(abuse)
-	}
+	// The address for complaints is published for that. ARIN has it inside of the registrant.
+	abuse, _ := find(o.Entities, func(e entity) bool { return e.has(roleAbuse) && e.Card.email != "" })
+	n.AbuseContact = pointer(abuse.Card.email)
 	return n
 }
 
@@ -72,27 +74,22 @@ func (o object) block(told []netip.Prefix) block {
 	if b.valid() || len(told) == 0 {
 		return b
 	}
-	b = block{start: told[0].Addr(), end: lastOf(told[0])}
+	b = block{start: told[0].Addr(), end: netpolicy.LastOf(told[0])}
 	for _, p := range told[1:] {
 		if p.Addr().Is4() != b.start.Is4() {
 			return block{}
 		}
-		b.end = greater(b.end, lastOf(p)) // in order, they still may lie within each other
+		if end := netpolicy.LastOf(p); b.end.Less(end) { // in order, they still may lie within each other
+			b.end = end
+		}
 	}
 	return b
-}
-
-func greater(a, b netip.Addr) netip.Addr {
-	if a.Less(b) {
-		return b
-	}
-	return a
 }
 
 func readAddr(s string, last bool) netip.Addr {
 	if p, err := netip.ParsePrefix(unpadded(s)); err == nil {
 		if last {
-			return lastOf(p.Masked())
+			return netpolicy.LastOf(p.Masked())
 		}
 		return p.Masked().Addr()
 	}
@@ -142,7 +139,7 @@ func coverExactly(b block, sorted []netip.Prefix) bool {
 		if p.Addr() != next {
 			return false
 		}
-		end := lastOf(p)
+		end := netpolicy.LastOf(p)
 		if end == b.end {
 			return p == sorted[len(sorted)-1]
 		}
@@ -159,33 +156,18 @@ func (b block) prefixes() []netip.Prefix {
 		p := netip.PrefixFrom(at, at.BitLen())
 		for p.Bits() > 0 {
 			wider := netip.PrefixFrom(at, p.Bits()-1)
-			if wider.Masked().Addr() != at || b.end.Less(lastOf(wider)) {
+			if wider.Masked().Addr() != at || b.end.Less(netpolicy.LastOf(wider)) {
 				break
 			}
 			p = wider
 		}
 		out = append(out, p)
-		end := lastOf(p)
+		end := netpolicy.LastOf(p)
 		if end == b.end {
 			return out
 		}
 		at = end.Next()
 	}
-}
-
-func lastOf(p netip.Prefix) netip.Addr {
-	bytes := p.Addr().AsSlice()
-	for i := range bytes {
-		host := 8*(i+1) - p.Bits()
-		switch {
-		case host >= 8:
-			bytes[i] = 0xff
-		case host > 0:
-			bytes[i] |= byte(1<<host - 1)
-		}
-	}
-	last, _ := netip.AddrFromSlice(bytes)
-	return last
 }
 
 // networkCountry takes any code of two letters (RIPE has EU for several countries), but not the one for unknown.
@@ -201,26 +183,9 @@ func networkCountry(s string) *string {
 // cards are of kind individual.
 func networkOrganization(entities []entity) *string {
 	for _, e := range entities {
-		if e.has(roleRegistrant) {
-			if name := e.organization(); name != nil {
-				return name
-			}
+		if name := e.organization(); name != nil && e.has(roleRegistrant) {
+			return name
 		}
 	}
 	return nil
-}
-
-// abuseDesk is the e-mail address for complaints, which is published for that. ARIN has it inside of the registrant.
-func abuseDesk(entities []entity) (string, bool) {
-	for _, e := range entities {
-		if e.has(roleAbuse) && e.Card.email != "" {
-			return e.Card.email, true
-		}
-	}
-	for _, e := range entities {
-		if found, ok := abuseDesk(e.Entities); ok {
-			return found, true
-		}
-	}
-	return "", false
 }

@@ -1,7 +1,9 @@
 package rdap
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,27 +77,25 @@ type entity struct {
 
 // has reports whether the entity has a role. Roles are compared without case, as they come in all.
 func (e entity) has(role string) bool {
-	for _, r := range e.Roles {
-		if strings.EqualFold(string(r), role) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Roles, func(r text) bool { return strings.EqualFold(string(r), role) })
 }
 
-// withRole gives the first entity of the role, those of the list before those inside them.
-func withRole(entities []entity, role string) (entity, bool) {
-	for _, e := range entities {
-		if e.has(role) {
-			return e, true
-		}
+// find gives the first entity that a condition holds for, those of the list before those inside them.
+func find(entities []entity, condition func(entity) bool) (entity, bool) {
+	if i := slices.IndexFunc(entities, condition); i >= 0 {
+		return entities[i], true
 	}
 	for _, e := range entities {
-		if found, ok := withRole(e.Entities, role); ok {
+		if found, ok := find(e.Entities, condition); ok {
 			return found, true
 		}
 	}
 	return entity{}, false
+}
+
+// withRole gives the first entity of the role.
+func withRole(entities []entity, role string) (entity, bool) {
+	return find(entities, func(e entity) bool { return e.has(role) })
 }
 
 type publicID struct {
@@ -153,10 +153,7 @@ func (n *nameserver) UnmarshalJSON(raw []byte) error {
 	_ = bare.UnmarshalJSON(raw)
 	n.name = string(bare)
 	if v := named.value; v != nil {
-		n.name = string(v.LDHName)
-		if n.name == "" {
-			n.name = string(v.UnicodeName)
-		}
+		n.name = string(cmp.Or(v.LDHName, v.UnicodeName))
 	}
 	return nil
 }

@@ -5,13 +5,14 @@
 // its last label is no top-level domain at all; where the redirector led is remembered, so that the next question of
 // that kind goes straight to the registry. An operator's own redirector is asked for everything.
 //
-// No server is asked faster than its pace (turn.go), nor one that asked for a pause (pause.go). What comes back is from
-// strangers and is read with patience (object.go, jcard.go, dates.go): a member of the wrong type is a missing one.
+// No server is asked faster than its pace, nor one that asked for a pause (turn.go). What comes back is from strangers
+// and is read with patience (object.go, jcard.go, dates.go): a member of the wrong type is a missing one.
 // What is personal is dropped before anything is kept: no person's name, address, e-mail or telephone number reaches a
 // cache or a caller.
 package rdap
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/netip"
@@ -101,7 +102,7 @@ func New(c Config) (*Client, error) {
 		return nil, errors.New("rdap: the base URL must be https")
 	}
 	client := &Client{
-		egress: c.Egress, base: base, listed: c.Registries, now: c.Now, timeout: c.Timeout,
+		egress: c.Egress, base: base, listed: c.Registries, now: c.Now, timeout: cmp.Or(c.Timeout, Timeout),
 		domains:    cache.NewLoading[domainRecord](c.Cache, "rdap-domain", KeepFound),
 		registrars: cache.NewLoading[domainRecord](c.Cache, "rdap-registrar", KeepFound),
 		networks:   cache.NewLoading[networkRecord](c.Cache, "rdap-network", KeepFound),
@@ -114,8 +115,5 @@ func New(c Config) (*Client, error) {
 		client.now = time.Now
 	}
 	client.pauses = pause.New(c.Cache, "rdap", client.now)
-	if client.timeout == 0 {
-		client.timeout = Timeout
-	}
 	return client, nil
 }

@@ -2,6 +2,7 @@ package rdap
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -75,21 +76,13 @@ func (t *text) UnmarshalJSON(raw []byte) error {
 	*t = ""
 	switch {
 	case raw[0] == '"':
-		var s string
-		if json.Unmarshal(raw, &s) == nil {
-			*t = text(clean(s, maxText))
-		}
+		*t = text(long(raw, maxText))
 	case raw[0] == '-' || ascii.IsDigit(raw[0]):
 		*t = text(clean(string(raw), maxText))
 	case raw[0] == '[':
 		var several list[text]
 		_ = several.UnmarshalJSON(raw)
-		for _, one := range several {
-			if one != "" {
-				*t = one
-				return nil
-			}
-		}
+		*t = cmp.Or(several...)
 	}
 	return nil
 }
@@ -99,8 +92,7 @@ func (t text) pointer() *string {
 	if t == "" {
 		return nil
 	}
-	s := string(t)
-	return &s
+	return new(string(t))
 }
 
 // list is an array without its nulls and its elements of other types; a lone element counts as an array of one.
@@ -148,14 +140,8 @@ func (p *part[T]) UnmarshalJSON(raw []byte) error {
 type truth struct{ known, set bool }
 
 func (f *truth) UnmarshalJSON(raw []byte) error {
-	switch strings.ToLower(strings.Trim(string(raw), `"`)) {
-	case "true":
-		*f = truth{known: true, set: true}
-	case "false":
-		*f = truth{known: true}
-	default:
-		*f = truth{}
-	}
+	said := strings.ToLower(strings.Trim(string(raw), `"`))
+	*f = truth{known: said == "true" || said == "false", set: said == "true"}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package whois
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -255,10 +256,7 @@ func formatOf(tld string) format {
 }
 
 func (f format) question(name string) string {
-	if f.ask == "" {
-		return name
-	}
-	return strings.Replace(f.ask, "%s", name, 1)
+	return strings.Replace(cmp.Or(f.ask, "%s"), "%s", name, 1)
 }
 
 // tells gives the fact that an entry is, if it is one.

@@ -24,14 +24,11 @@ func spoken(text string) []string {
 
 // says reports whether a line of the text begins with one of the sentences, which are in lower case.
 func says(text string, sentences ...string) bool {
-	for _, line := range spoken(text) {
-		for _, sentence := range sentences {
-			if strings.HasPrefix(line, sentence) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(spoken(text), func(line string) bool { return beginsWith(line, sentences...) })
+}
+
+func beginsWith(line string, starts ...string) bool {
+	return slices.ContainsFunc(starts, func(start string) bool { return strings.HasPrefix(line, start) })
 }
 
 // maxSaid bounds the lines in which a refusal is looked for: a server that refuses does so in a sentence or two.
@@ -75,19 +72,16 @@ func waitIn(line string) time.Duration {
 	words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" .,;:()", r) })
 	for i := 1; i < len(words); i++ {
 		n, err := strconv.ParseUint(words[i-1], 10, 16)
-		if err != nil {
-			continue
-		}
-		switch strings.TrimSuffix(words[i], "s") {
-		case "second", "sec":
-			return pause.Within(time.Duration(n) * time.Second)
-		case "minute", "min":
-			return pause.Within(time.Duration(n) * time.Minute)
-		case "hour":
-			return pause.Within(time.Duration(n) * time.Hour)
+		unit, known := units[strings.TrimSuffix(words[i], "s")]
+		if err == nil && known {
+			return pause.Within(time.Duration(n) * unit)
 		}
 	}
 	return defaultPause
+}
+
+var units = map[string]time.Duration{
+	"second": time.Second, "sec": time.Second, "minute": time.Minute, "min": time.Minute, "hour": time.Hour,
 }
 
 // closedWords are what the servers of .ch and .es say, which answer only those whom they have admitted: that of .es

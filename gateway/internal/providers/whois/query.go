@@ -49,53 +49,26 @@ func (c *Client) query(
 func (c *Client) roundTrip(ctx context.Context, server target.Host, question string) ([]byte, error) {
 	conn, err := c.egress.ConnectUncharged(ctx, server, port)
 	if err != nil {
-		return nil, classify(ctx, server, err)
+		return nil, fault.OfServer(err, called(server), "")
 	}
 	defer func() { _ = conn.Close() }()
 	defer parallel.Interrupt(ctx, conn)()
-	answer, err := queryOver(conn, question)
+	var answer []byte
+	if _, err = io.WriteString(conn, question+"\r\n"); err == nil {
+		answer, err = io.ReadAll(io.LimitReader(conn, MaxText+1)) // one octet more than may come
+	}
 	if err != nil {
 		return nil, c.broken(ctx, server, conn, err)
 	}
 	return answer, nil
 }
 
-// queryOver sends the line and reads to the end, or one octet more than may come.
-func queryOver(conn net.Conn, question string) ([]byte, error) {
-	if _, err := io.WriteString(conn, question+"\r\n"); err != nil {
-		return nil, err
-	}
-	return io.ReadAll(io.LimitReader(conn, MaxText+1))
-}
-
 // called names the server in a sentence.
 func called(server target.Host) string { return "The WHOIS server " + server.Short() }
 
-// classify gives the failure to connect the words that it has for the visitor, who did not choose the server.
-func classify(ctx context.Context, server target.Host, err error) error {
-	var failed *fault.Error
-	if fault.IsOwn(err) || !errors.As(err, &failed) && ctx.Err() == nil {
-		return err
-	}
-	if failed == nil {
-		return fault.Wrap(fault.Timeout, err, called(server)+" did not answer in time.")
-	}
-	switch failed.Kind {
-	case fault.Timeout:
-		return fault.Wrap(fault.Timeout, err, called(server)+" did not answer in time.")
-	case fault.Refused:
-		return fault.Wrap(fault.Upstream, err, called(server)+" is not at a public address, so it was not asked.")
-	case fault.NoAddress:
-		return fault.Wrap(fault.Upstream, err, called(server)+" has no address.")
-	default:
-		return fault.Wrap(fault.Upstream, err, failed.Sentence)
-	}
-}
-
 // broken types the failure of a conversation.
 func (c *Client) broken(ctx context.Context, server target.Host, conn net.Conn, err error) error {
-	var failed *fault.Error
-	if errors.As(err, &failed) {
+	if _, told := errors.AsType[*fault.Error](err); told {
 		return err
 	}
 	if ctx.Err() != nil || fault.IsTimeout(err) {

@@ -76,8 +76,7 @@ func (r *reading) take(told fact, value string) {
 	case isSigned:
 		r.signed(value)
 	case isKey:
-		signed := true
-		r.domain.Signed = &signed
+		r.domain.Signed = new(true)
 	default:
 		r.once(told, value)
 	}
@@ -165,19 +164,11 @@ func (r *reading) nameserver(value string) {
 
 // signed reads the words that registries have for a delegation with DNSSEC and one without.
 func (r *reading) signed(value string) {
-	word := strings.ToLower(value)
-	for _, no := range []string{"unsigned", "no", "inactive", "disabled", "not signed", "false"} {
-		if strings.HasPrefix(word, no) {
-			r.domain.Signed = new(bool)
-			return
-		}
-	}
-	for _, yes := range []string{"signed", "yes", "active", "true"} {
-		if strings.HasPrefix(word, yes) {
-			signed := true
-			r.domain.Signed = &signed
-			return
-		}
+	switch word := strings.ToLower(value); {
+	case beginsWith(word, "unsigned", "no", "inactive", "disabled", "not signed", "false"):
+		r.domain.Signed = new(false)
+	case beginsWith(word, "signed", "yes", "active", "true"):
+		r.domain.Signed = new(true)
 	}
 }
 

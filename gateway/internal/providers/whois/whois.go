@@ -8,6 +8,7 @@
 package whois
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -77,7 +78,7 @@ func New(c Config) (*Client, error) {
 		return nil, err
 	}
 	client := &Client{
-		egress: c.Egress, now: c.Now, timeout: c.Timeout, root: iana,
+		egress: c.Egress, now: c.Now, timeout: cmp.Or(c.Timeout, Timeout), root: iana,
 		answers:   cache.NewLoading[record](c.Cache, "whois-domain", KeepFound),
 		referrals: cache.NewLoading[referral](c.Cache, "whois-server", KeepReferral),
 	}
@@ -88,9 +89,6 @@ func New(c Config) (*Client, error) {
 		client.now = time.Now
 	}
 	client.pauses = pause.New(c.Cache, "whois", client.now)
-	if client.timeout == 0 {
-		client.timeout = Timeout
-	}
 	return client, nil
 }
 

@@ -5,7 +5,6 @@ package dnslookup
 import (
 	"context"
 	_ "embed" // openapi.yaml
-	"sync/atomic"
 
 	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
@@ -75,18 +74,11 @@ func ask(ctx context.Context, client *dnsclient.Client, name string, types []uin
 	answers := make([]dnsclient.Answer, len(types))
 	var missing []int
 	client.Kept(ctx, name, types, answers, func(at int) { missing = append(missing, at) })
-	var next atomic.Int32
-	var queries parallel.Group
-	for range min(len(missing), atOnce) {
-		queries.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(missing); i = int(next.Add(1)) - 1 {
-				at := missing[i]
-				answers[at] = client.Query(ctx, name, types[at])
-				report(ctx, types[at], &answers[at])
-			}
-		})
-	}
-	queries.Wait()
+	parallel.Each(len(missing), atOnce, func(i int) {
+		at := missing[i]
+		answers[at] = client.Query(ctx, name, types[at])
+		report(ctx, types[at], &answers[at])
+	})
 	return answers
 }
 

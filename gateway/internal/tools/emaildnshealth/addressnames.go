@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/mailauth"
 	"diagnostics/gateway/internal/tools/internal/reverse"
 	"diagnostics/shared/netpolicy"
@@ -115,7 +116,7 @@ func leadsTo(ctx context.Context, resolver *resolver, name string, address netip
 	if mailauth.Failure(answer.err) != nil {
 		return nil
 	}
-	return new(slices.Contains(addressLookup(answer.records), address))
+	return new(slices.Contains(dnsclient.Addresses(answer.records), address))
 }
 
 // judgeNames says of the addresses what their servers would come to grief with as senders.

@@ -209,7 +209,7 @@ func (r *resolver) MX(ctx context.Context, name string) ([]string, error) {
 // V4 gives the IPv4 addresses of a name.
 func (r *resolver) V4(ctx context.Context, name string) ([]netip.Addr, error) {
 	answer := r.ask(ctx, name, dns.TypeA)
-	return addressLookup(answer.records), answer.err
+	return dnsclient.Addresses(answer.records), answer.err
 }
 
 // Addresses gives the IPv4 addresses of a name, or the IPv6 ones where it has no others.
@@ -219,7 +219,7 @@ func (r *resolver) Addresses(ctx context.Context, name string) ([]netip.Addr, er
 		return v4, err
 	}
 	answer := r.ask(ctx, name, dns.TypeAAAA)
-	return addressLookup(answer.records), answer.err
+	return dnsclient.Addresses(answer.records), answer.err
 }
 
 // AllAddresses gives the addresses of both families.
@@ -235,9 +235,9 @@ func (r *resolver) Both(ctx context.Context, name string) (addresses []netip.Add
 	lookups.Go(func() { v4 = r.ask(ctx, name, dns.TypeA) })
 	lookups.Go(func() { v6 = r.ask(ctx, name, dns.TypeAAAA) })
 	lookups.Wait()
-	addresses = addressLookup(v4.records)
+	addresses = dnsclient.Addresses(v4.records)
 	mapped := len(addresses) > 0
-	for _, a := range addressLookup(v6.records) {
+	for _, a := range dnsclient.Addresses(v6.records) {
 		// What a DNS64 resolver makes up for a name that has an IPv4 address is none of the domain's.
 		if !mapped || !netpolicy.NAT64(a) {
 			addresses = append(addresses, a)
@@ -249,23 +249,6 @@ func (r *resolver) Both(ctx context.Context, name string) (addresses []netip.Add
 		}
 	}
 	return addresses, v4.alias || v6.alias, nil
-}
-
-func addressLookup(records []dns.RR) []netip.Addr {
-	var list []netip.Addr
-	for _, record := range records {
-		switch rr := record.(type) {
-		case *dns.A:
-			if a, ok := netip.AddrFromSlice(rr.A.To4()); ok {
-				list = append(list, a)
-			}
-		case *dns.AAAA:
-			if a, ok := netip.AddrFromSlice(rr.AAAA.To16()); ok {
-				list = append(list, a)
-			}
-		}
-	}
-	return list
 }
 
 // What a run asks beside the records that it judges (a search for DKIM keys, the TLSA records and reverse names of the

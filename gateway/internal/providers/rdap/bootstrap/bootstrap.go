@@ -5,6 +5,7 @@ package bootstrap
 
 import (
 	"context"
+	"embed"
 	"log/slog"
 	"net/netip"
 	"sync/atomic"
@@ -65,14 +66,28 @@ func (r *Registries) Close() {
 	r.running.Wait()
 }
 
+// The copy is what README.md beside it says; make bootstrap fetches it anew.
+//
+//go:embed copy/*.json
+var files embed.FS
+
+// copied gives a file of the copy.
+func copied(name string) []byte {
+	body, err := files.ReadFile("copy/" + name)
+	if err != nil {
+		panic(err) // all names are those of builtIn
+	}
+	return body
+}
+
 // builtIn has the copy alone.
 func builtIn() *Registries {
 	r := &Registries{fetched: make(chan struct{}), began: time.Now()}
 	r.ctx, r.stop = context.WithCancel(context.Background())
 	r.files = []*file{
 		{name: "dns.json", take: r.takeNames},
-		{name: "ipv4.json", take: func(body []byte) (time.Time, error) { return takeBlocks(&r.v4, body, readPrefix4) }},
-		{name: "ipv6.json", take: func(body []byte) (time.Time, error) { return takeBlocks(&r.v6, body, readPrefix6) }},
+		{name: "ipv4.json", take: func(body []byte) (time.Time, error) { return takeBlocks(&r.v4, body, 32) }},
+		{name: "ipv6.json", take: func(body []byte) (time.Time, error) { return takeBlocks(&r.v6, body, 128) }},
 		{name: "asn.json", take: takeNumbers},
 	}
 	for _, f := range r.files {
@@ -99,10 +114,9 @@ func (r *Registries) takeNames(body []byte) (time.Time, error) {
 	return t.published, err
 }
 
-func takeBlocks(
-	into *atomic.Pointer[blocks], body []byte, read func(string) (netip.Prefix, bool),
-) (time.Time, error) {
-	t, err := parse(body, read)
+// takeBlocks reads the blocks of a family, whose addresses have so many bits.
+func takeBlocks(into *atomic.Pointer[blocks], body []byte, length int) (time.Time, error) {
+	t, err := parse(body, readPrefix(length))
 	if err == nil {
 		b := newBlocks(t)
 		into.Store(&b)

@@ -53,8 +53,9 @@ func parse[K comparable](body []byte, key func(string) (K, bool)) (table[K], err
 			continue
 		}
 		for _, entry := range service[0] {
-			if k, ok := key(entry); ok {
-				t.add(k, base)
+			k, ok := key(entry)
+			if _, twice := t.bases[k]; ok && !twice { // the first counts where a file lists an entry twice
+				t.bases[k] = base
 			}
 		}
 	}
@@ -68,13 +69,6 @@ var (
 	errForm  = errors.New("bootstrap: the file does not have the form of RFC 9224")
 	errEmpty = errors.New("bootstrap: the file lists no registry")
 )
-
-// add keeps the first where a file lists an entry twice.
-func (t table[K]) add(k K, base target.URL) {
-	if _, twice := t.bases[k]; !twice {
-		t.bases[k] = base
-	}
-}
 
 // usable gives the first of the URLs that is https, with a host that may be public, and of the form of a base.
 func usable(urls []string) (target.URL, bool) {
@@ -93,14 +87,12 @@ func readName(s string) (string, bool) {
 	return name, err == nil && strings.EqualFold(name, s)
 }
 
-// readPrefix4 and readPrefix6 take a block of addresses.
-func readPrefix4(s string) (netip.Prefix, bool) { return readPrefix(s, 32) }
-
-func readPrefix6(s string) (netip.Prefix, bool) { return readPrefix(s, 128) }
-
-func readPrefix(s string, length int) (netip.Prefix, bool) {
-	p, err := netip.ParsePrefix(s)
-	return p, err == nil && p.Addr().BitLen() == length && p == p.Masked() && !p.Addr().Is4In6()
+// readPrefix takes a block of addresses of so many bits.
+func readPrefix(length int) func(string) (netip.Prefix, bool) {
+	return func(s string) (netip.Prefix, bool) {
+		p, err := netip.ParsePrefix(s)
+		return p, err == nil && p.Addr().BitLen() == length && p == p.Masked() && !p.Addr().Is4In6()
+	}
 }
 
 // numbers are a range of AS numbers, both ends included.

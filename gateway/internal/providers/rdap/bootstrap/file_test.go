@@ -118,9 +118,9 @@ func TestBlocks(t *testing.T) {
 	}
 	v4 := read(`{"version":"1.0","publication":"2026-01-02T03:04:05Z","services":[`+
 		`[["8.0.0.0/8","9.0.0.1/8","2001:db8::/32","0.0.0.0/33"],["https://a-site.com/"]],`+
-		`[["8.8.0.0/16"],["https://b-site.com/"]]]}`, readPrefix4)
+		`[["8.8.0.0/16"],["https://b-site.com/"]]]}`, readPrefix(32))
 	v6 := read(`{"version":"1.0","publication":"2026-01-02T03:04:05Z","services":[`+
-		`[["2600::/12","8.0.0.0/8","::ffff:8.0.0.0/104"],["https://a-site.com/"]]]}`, readPrefix6)
+		`[["2600::/12","8.0.0.0/8","::ffff:8.0.0.0/104"],["https://a-site.com/"]]]}`, readPrefix(128))
 	for address, want := range map[string]string{
 		"7.255.255.255": "", "8.0.0.0": "https://a-site.com/", "8.7.255.255": "https://a-site.com/",
 		"8.8.0.0": "https://b-site.com/", "8.8.255.255": "https://b-site.com/", "8.9.0.0": "https://a-site.com/",
@@ -179,7 +179,7 @@ func FuzzParse(f *testing.F) {
 				}
 			}
 		}
-		for _, read := range []func(string) (netip.Prefix, bool){readPrefix4, readPrefix6} {
+		for _, read := range []func(string) (netip.Prefix, bool){readPrefix(32), readPrefix(128)} {
 			if table, err := parse(body, read); err == nil {
 				list := newBlocks(table)
 				for p, base := range table.bases {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"sync"
 	"time"
 
 	"diagnostics/gateway/internal/egress"
@@ -27,10 +28,11 @@ const (
 
 // run is the one goroutine that fetches.
 func (r *Registries) run() {
+	firstDone := sync.OnceFunc(func() { close(r.fetched) })
 	retry, failing := firstRetry, false
 	for {
 		worst := r.refresh()
-		r.firstDone()
+		firstDone()
 		failing = r.tell(failing, worst)
 		pause := daily
 		if failing {
@@ -43,15 +45,6 @@ func (r *Registries) run() {
 			return
 		case <-time.After(pause + rand.N(pause/10)): // #nosec G404 -- it is no secret
 		}
-	}
-}
-
-// firstDone lets those go on who wait for the first fetch.
-func (r *Registries) firstDone() {
-	select {
-	case <-r.fetched:
-	default:
-		close(r.fetched)
 	}
 }
 
@@ -80,16 +73,13 @@ func (r *Registries) refresh() *failure {
 }
 
 // refreshOne takes a panic for a failure like any other: it must not end the goroutine that fetches.
-func (r *Registries) refreshOne(f *file) (err error) {
-	caught := parallel.Catch(func() {
-		var body []byte
+func (r *Registries) refreshOne(f *file) error {
+	_, err := parallel.Try(func() (body []byte, err error) {
 		if body, err = r.fetch(r.ctx, f.name); err == nil {
 			err = f.load(body)
 		}
+		return body, err
 	})
-	if caught != nil {
-		return caught
-	}
 	return err
 }
 
