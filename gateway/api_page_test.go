@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/egress"
-	"diagnostics/gateway/internal/openapi"
 
 	"github.com/oasdiff/yaml"
 	"golang.org/x/net/html"
@@ -18,7 +17,11 @@ import (
 
 // apiPage is the page on the API as a browser reads it.
 var apiPage = sync.OnceValues(func() (*html.Node, error) {
-	site, err := newPages(Config{}, registry(), true)
+	text, err := document()
+	if err != nil {
+		return nil, err
+	}
+	site, err := newPages(Config{}, registry(), text, true)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +94,7 @@ func (n node) follow(t *testing.T, document node) node {
 
 func descriptionTree(t *testing.T) node {
 	t.Helper()
-	text, err := openapi.Document(registry())
+	text, err := document()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,11 +16,17 @@ import (
 // registry is every tool there is, to look at and not to run.
 func registry() []tool.Tool { return tools.All(tools.Deps{Now: time.Now}) }
 
+// document is the API's description, made once.
+var document = sync.OnceValues(func() (string, error) { return openapi.Document(registry()) })
+
 // complete tells once which part of a tool is missing: without it nothing starts, and every test would fail.
 func complete() error {
-	_, described := openapi.Document(registry())
-	_, shown := newPages(Config{}, registry(), false)
-	return errors.Join(described, shown)
+	text, err := document()
+	if err != nil {
+		return err
+	}
+	_, err = newPages(Config{}, registry(), text, false)
+	return err
 }
 
 // These tools are promised to whoever calls them, in this order. One that is added needs no line here.

@@ -90,12 +90,17 @@ func (s *service) build(c Config, log *slog.Logger) error {
 	if s.audit, err = openAudit(c.AuditLogFile, log); err != nil {
 		return err
 	}
-	pages, err := newPages(c, all, s.worker != nil)
+	description, err := openapi.Document(all)
+	if err != nil {
+		return err
+	}
+	pages, err := newPages(c, all, description, s.worker != nil)
 	if err != nil {
 		return err
 	}
 	s.edge, err = httpapi.New(httpapi.Config{
 		Tools:                all,
+		Description:          description,
 		Disabled:             c.DisabledTools,
 		WorkerEnabled:        s.worker != nil,
 		Deny:                 c.DenyTargets,
@@ -274,14 +279,11 @@ func workerState(worker *workerclient.Client) func(context.Context) httpapi.Stat
 	}
 }
 
-func newPages(c Config, registry []tool.Tool, workerEnabled bool) (*web.Site, error) {
+// newPages makes the pages of these tools, which the API's description describes.
+func newPages(c Config, registry []tool.Tool, description string, workerEnabled bool) (*web.Site, error) {
 	registered := make([]web.Registered, 0, len(registry))
 	for _, t := range registry {
 		registered = append(registered, web.Registered{Slug: t.Slug(), NeedsWorker: t.NeedsWorker()})
-	}
-	description, err := openapi.Document(registry)
-	if err != nil {
-		return nil, err
 	}
 	api, err := apireference.Read(description)
 	if err != nil {
