@@ -17,11 +17,7 @@ import (
 
 // apiPage is the page on the API as a browser reads it.
 var apiPage = sync.OnceValues(func() (*html.Node, error) {
-	text, err := document()
-	if err != nil {
-		return nil, err
-	}
-	site, err := newPages(Config{}, registry(), text, true)
+	site, err := newPages(Config{}, registry(), true)
 	if err != nil {
 		return nil, err
 	}

@@ -2,11 +2,9 @@ package main
 
 import (
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/openapi"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools"
 
@@ -16,16 +14,15 @@ import (
 // registry is every tool there is, to look at and not to run.
 func registry() []tool.Tool { return tools.All(tools.Deps{Now: time.Now}) }
 
-// document is the API's description, made once.
-var document = sync.OnceValues(func() (string, error) { return openapi.Document(registry()) })
+// document is the API's description of every tool.
+func document() (string, error) {
+	d, err := describedAPI()
+	return d.text, err
+}
 
 // complete tells once which part of a tool is missing: without it nothing starts, and every test would fail.
 func complete() error {
-	text, err := document()
-	if err != nil {
-		return err
-	}
-	_, err = newPages(Config{}, registry(), text, false)
+	_, err := newPages(Config{}, registry(), false)
 	return err
 }
 
