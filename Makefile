@@ -32,6 +32,10 @@ SCREENSHOTS := $(CURDIR)/.artifacts/screenshots
 # The race detector needs a C compiler; without one the tests still run. .ci/run requires it.
 RACE := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 
+# The race detector holds every process that ends for a second, for goroutines that may still race. No package's tests
+# leave any (a test of archtest's looks).
+export GORACE ?= atexit_sleep_ms=0
+
 # Many tests wait rather than compute: for processes, for timeouts, for each other.
 PACKAGES_AT_ONCE := $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1))))
 
@@ -70,9 +74,11 @@ go_test = $(if $(RERUN_FAILS),$(CURDIR)/.ci/rerun $(GOTESTSUM) $(1) $(2),go test
 GO_TEST_TOOL := $(if $(RERUN_FAILS),$(GOTESTSUM))
 
 # `make lint` vets all packages with their tests, and with more checks than go test does.
+# node's tests run beside Go's, which leave the processors idle at times.
 test: $(GO_TEST_TOOL) ## every test that needs no privileges, offline
-	$(if $(RACE),CGO_ENABLED=1) $(call go_test,work,$(RACE) -vet=off -p $(PACKAGES_AT_ONCE) -timeout 10m)
-	@$(if $(NODE),$(jstest),echo "skip    $(PAGES)/jstest: node is not installed")
+	@($(if $(NODE),$(jstest),echo "skip    $(PAGES)/jstest: node is not installed")) & pages=$$!; failed=; \
+	$(if $(RACE),CGO_ENABLED=1) $(call go_test,work,$(RACE) -vet=off -p $(PACKAGES_AT_ONCE) -timeout 10m) || failed=1; \
+	wait $$pages && [ -z "$$failed" ]
 
 test-compile: # what make test takes, but for the linking, which Go keeps for nobody
 	@$(if $(RACE),CGO_ENABLED=1) go list $(RACE) -export -test -deps work >/dev/null

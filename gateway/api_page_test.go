@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/egress"
-	"diagnostics/gateway/internal/openapi"
 
 	"github.com/oasdiff/yaml"
 	"golang.org/x/net/html"
@@ -91,7 +90,7 @@ func (n node) follow(t *testing.T, document node) node {
 
 func descriptionTree(t *testing.T) node {
 	t.Helper()
-	text, err := openapi.Document(registry())
+	text, err := document()
 	if err != nil {
 		t.Fatal(err)
 	}

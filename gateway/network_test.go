@@ -56,7 +56,12 @@ func gatewayOn(
 ) *httptest.Server {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	text, err := document()
+	if err != nil {
+		t.Fatal(err)
+	}
 	c := httpapi.Config{
+		Description: text,
 		Tools: tools.All(tools.Deps{Egress: client, RDAP: registries(t, client), WHOIS: port43(t, client),
 			ASN: announcers(t, client), Worker: worker,
 			Certs: certs, Cache: emptyCache(t), Now: time.Now}),

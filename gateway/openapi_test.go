@@ -114,7 +114,7 @@ func schemaNames(t *testing.T, document string) []string {
 // A schema stands where it is used: with the one tool that uses it, or in the part that tools share.
 func TestOpenAPIKeepsSchemasWhereTheyAreUsed(t *testing.T) {
 	t.Parallel()
-	whole, err := openapi.Document(registry())
+	whole, err := document()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -90,12 +91,17 @@ func (s *service) build(c Config, log *slog.Logger) error {
 	if s.audit, err = openAudit(c.AuditLogFile, log); err != nil {
 		return err
 	}
+	api, err := describedAPI()
+	if err != nil {
+		return err
+	}
 	pages, err := newPages(c, all, s.worker != nil)
 	if err != nil {
 		return err
 	}
 	s.edge, err = httpapi.New(httpapi.Config{
 		Tools:                all,
+		Description:          api.text,
 		Disabled:             c.DisabledTools,
 		WorkerEnabled:        s.worker != nil,
 		Deny:                 c.DenyTargets,
@@ -274,16 +280,29 @@ func workerState(worker *workerclient.Client) func(context.Context) httpapi.Stat
 	}
 }
 
+// apiDescription is the API's description, and what the page on the API shows of it.
+type apiDescription struct {
+	text string
+	page web.API
+}
+
+// describedAPI is made once, however many services a process has: tests have many. It tells of all tools, and nothing
+// that depends on what they are made of.
+var describedAPI = sync.OnceValues(func() (apiDescription, error) {
+	text, err := openapi.Document(tools.All(tools.Deps{Now: time.Now}))
+	if err != nil {
+		return apiDescription{}, err
+	}
+	page, err := apireference.Read(text)
+	return apiDescription{text: text, page: page}, err
+})
+
 func newPages(c Config, registry []tool.Tool, workerEnabled bool) (*web.Site, error) {
 	registered := make([]web.Registered, 0, len(registry))
 	for _, t := range registry {
 		registered = append(registered, web.Registered{Slug: t.Slug(), NeedsWorker: t.NeedsWorker()})
 	}
-	description, err := openapi.Document(registry)
-	if err != nil {
-		return nil, err
-	}
-	api, err := apireference.Read(description)
+	api, err := describedAPI()
 	if err != nil {
 		return nil, err
 	}
@@ -294,7 +313,7 @@ func newPages(c Config, registry []tool.Tool, workerEnabled bool) (*web.Site, er
 		ContactURL:    string(c.ContactURL),
 		PublicOrigin:  c.PublicOrigin.String(),
 		Privacy:       c.privacy(),
-		API:           api,
+		API:           api.page,
 	})
 }
 

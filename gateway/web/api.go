@@ -112,7 +112,7 @@ func (s *Site) makeReference() error {
 	if err != nil {
 		return err
 	}
-	s.reference = content{kind: htmlKind, cache: pageCache, body: body, zipped: compress(body)}
+	s.reference = content{kind: htmlKind, cache: pageCache, body: body, zipped: compressOnce(body)}
 	return nil
 }
 

@@ -11,6 +11,10 @@ import (
 // TestPrivacyTellsWhatIsTrueHere: each setting changes what the page says, and nothing is said of what does not run.
 func TestPrivacyTellsWhatIsTrueHere(t *testing.T) {
 	t.Parallel()
+	usual := everything()
+	usual.Tools = registry("traceroute", "ping", "packet-loss")
+	usual.Privacy = web.Privacy{Window: time.Minute, ASNZone: "asn.cymru.com"}
+	before := text(t, get(t, newSite(t, usual), "/privacy"))
 	for name, tt := range map[string]struct {
 		change  func(*web.Config)
 		on, off string
@@ -36,10 +40,6 @@ func TestPrivacyTellsWhatIsTrueHere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			usual := everything()
-			usual.Tools = registry("traceroute", "ping", "packet-loss")
-			usual.Privacy = web.Privacy{Window: time.Minute, ASNZone: "asn.cymru.com"}
-			before := text(t, get(t, newSite(t, usual), "/privacy"))
 			changed := usual
 			tt.change(&changed)
 			after := text(t, get(t, newSite(t, changed), "/privacy"))

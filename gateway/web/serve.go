@@ -17,8 +17,8 @@ type content struct {
 	kind   string
 	cache  string
 	body   []byte
-	// zipped is the body compressed beforehand, nil to compress it now.
-	zipped []byte
+	// zipped gives the body compressed, nil to compress it now.
+	zipped func() []byte
 	// vary is the request header that the body depends on, empty for none.
 	vary string
 }
@@ -38,12 +38,14 @@ func serve(w http.ResponseWriter, r *http.Request, c content) {
 	h.Set("Vary", vary)
 	tag, body := etag(c.body), c.body
 	if len(c.body) >= smallest && acceptsGzip(r.Header.Values("Accept-Encoding")) {
-		if c.zipped == nil {
-			c.zipped = compress(c.body)
-		}
 		h.Set("Content-Encoding", "gzip")
 		// The two encodings are two representations, and a strong tag names one (RFC 9110, 8.8.3.3).
-		tag, body = strings.TrimSuffix(tag, `"`)+`-gzip"`, c.zipped
+		tag = strings.TrimSuffix(tag, `"`) + `-gzip"`
+		if c.zipped != nil {
+			body = c.zipped()
+		} else {
+			body = compress(c.body)
+		}
 	}
 	status := c.status
 	if status == 0 || status == http.StatusOK {
@@ -114,6 +116,11 @@ var zippers = sync.Pool{New: func() any {
 	}
 	return z
 }}
+
+// compressOnce compresses a body when it is first asked for, and keeps that.
+func compressOnce(body []byte) func() []byte {
+	return sync.OnceValue(func() []byte { return compress(body) })
+}
 
 func compress(body []byte) []byte {
 	var out bytes.Buffer

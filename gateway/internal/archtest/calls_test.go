@@ -3,7 +3,6 @@ package archtest
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"path"
 	"path/filepath"
@@ -113,15 +112,11 @@ func inspect(
 	t.Helper()
 	var out []string
 	for _, name := range files {
-		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, filepath.Join(dir, name), nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := parsed(t, filepath.Join(dir, name))
 		imports := importNames(file)
 		ast.Inspect(file, func(n ast.Node) bool {
 			if found := find(n, imports); found != "" {
-				out = append(out, fmt.Sprintf("%s:%d: %s", name, set.Position(n.Pos()).Line, found))
+				out = append(out, fmt.Sprintf("%s:%d: %s", name, positions.Position(n.Pos()).Line, found))
 			}
 			return true
 		})

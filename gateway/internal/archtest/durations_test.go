@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/importer"
-	"go/parser"
 	"go/token"
 	"go/types"
 	"path/filepath"
@@ -49,14 +48,9 @@ func (i *typesOfLog) Import(path string) (*types.Package, error) {
 // loggedDurations gives "file:line: what" for every duration that is handed to package log/slog, as it is or as a text.
 func loggedDurations(t *testing.T, imports *typesOfLog, dir string, names []string) (found []string) {
 	t.Helper()
-	set := token.NewFileSet()
 	files := make([]*ast.File, 0, len(names))
 	for _, name := range names {
-		file, err := parser.ParseFile(set, filepath.Join(dir, name), nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, file)
+		files = append(files, parsed(t, filepath.Join(dir, name)))
 	}
 	info := &types.Info{
 		Types: map[ast.Expr]types.TypeAndValue{}, Selections: map[*ast.SelectorExpr]*types.Selection{},
@@ -64,7 +58,7 @@ func loggedDurations(t *testing.T, imports *typesOfLog, dir string, names []stri
 	}
 	// What the importer leaves out are errors, of no concern here.
 	config := types.Config{Importer: imports, Error: func(error) {}, FakeImportC: true}
-	_, _ = config.Check(dir, set, files, info)
+	_, _ = config.Check(dir, positions, files, info)
 	for _, file := range files {
 		ast.Inspect(file, func(n ast.Node) bool {
 			call, is := n.(*ast.CallExpr)
@@ -73,7 +67,7 @@ func loggedDurations(t *testing.T, imports *typesOfLog, dir string, names []stri
 			}
 			for _, argument := range call.Args {
 				if isDuration(info, argument) {
-					at := set.Position(argument.Pos())
+					at := positions.Position(argument.Pos())
 					found = append(found,
 						fmt.Sprintf("%s:%d: %s", filepath.Base(at.Filename), at.Line, types.ExprString(argument)))
 				}

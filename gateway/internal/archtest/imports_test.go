@@ -5,6 +5,7 @@ package archtest
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -33,9 +34,17 @@ type pkg struct {
 // graph is a set of packages with all that they depend on.
 type graph map[string]pkg
 
-// list reads the packages of a module's directory with their dependencies, without their tests.
+// list gives the packages of a module's directory with their dependencies, without their tests.
 func list(t *testing.T, dir string) graph {
 	t.Helper()
+	g, err := lists.get(dir, func() (graph, error) { return listOf(dir) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func listOf(dir string) (graph, error) {
 	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,Standard,Imports,GoFiles", "./...")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as the binaries are built
@@ -46,17 +55,17 @@ func list(t *testing.T, dir string) graph {
 	if err != nil {
 		var exit *exec.ExitError
 		if errors.As(err, &exit) {
-			t.Fatalf("go list in %s: %s", dir, exit.Stderr)
+			return nil, fmt.Errorf("go list in %s: %s", dir, exit.Stderr)
 		}
-		t.Fatal(err)
+		return nil, err
 	}
 	g := graph{}
 	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p pkg
 		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
-			return g
+			return g, nil
 		} else if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		g[p.ImportPath] = p
 	}

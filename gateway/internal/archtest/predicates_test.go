@@ -3,8 +3,6 @@ package archtest
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -25,11 +23,7 @@ func unclearPredicates(t *testing.T, dir string) (found []string) {
 		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
 			return nil
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		for _, d := range file.Decls {
+		for _, d := range parsed(t, path).Decls {
 			f, ok := d.(*ast.FuncDecl)
 			if !ok || f.Doc == nil || !isPredicate(f.Type.Results) {
 				continue

@@ -17,6 +17,7 @@ import (
 
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/openapi"
 	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/web"
@@ -133,6 +134,10 @@ func newEdge(t *testing.T, do run, change ...func(*Config)) *edge {
 	}
 	for _, f := range change {
 		f(&c)
+	}
+	var err error
+	if c.Description, err = openapi.Document(c.Tools); err != nil {
+		t.Fatal(err)
 	}
 	s, err := New(c)
 	if err != nil {

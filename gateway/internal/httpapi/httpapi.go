@@ -90,6 +90,8 @@ type Limits struct {
 // Config is what the edge is made of. All fields but PublicOrigin, Disabled, Worker and Audit are needed.
 type Config struct {
 	Tools []tool.Tool
+	// Description is what openapi.Document says of them, which is served as it is.
+	Description string
 	// Disabled are the slugs that the operator switched off.
 	Disabled []string
 	// WorkerEnabled tells whether tools that need the worker may run.
@@ -138,16 +140,17 @@ type Server struct {
 	logs        sync.Map // of kind: slog.Handler
 }
 
-// New makes the edge. Two tools of one slug are an error, and so is a tool that openapi.Document cannot describe.
+// New makes the edge. Two tools of one slug are an error.
 func New(c Config) (*Server, error) {
 	s := &Server{
-		config:    c,
-		disabled:  make(map[string]bool),
-		known:     make(map[string]bool),
-		inflight:  newInflight(c.MaxInFlight, c.MaxInFlightPerClient),
-		holdings:  newHoldings(c.Bounds.HeldBytes, c.Bounds.ClientHeldBytes),
-		processor: newProcessor(),
-		encoding:  memory.NewSemaphore(),
+		config:      c,
+		disabled:    make(map[string]bool),
+		known:       make(map[string]bool),
+		description: newDescription(c.Description),
+		inflight:    newInflight(c.MaxInFlight, c.MaxInFlightPerClient),
+		holdings:    newHoldings(c.Bounds.HeldBytes, c.Bounds.ClientHeldBytes),
+		processor:   newProcessor(),
+		encoding:    memory.NewSemaphore(),
 		connections: connections.New(connections.Limits{
 			Max: c.MaxConnections, PerPeer: c.Bounds.PeerConnections, Shared: c.Clients.Shared, Stall: c.Bounds.AnswerStall,
 			Unfinished: c.Bounds.UnfinishedBytes,
@@ -158,10 +161,6 @@ func New(c Config) (*Server, error) {
 			return nil, errors.New("two tools have the slug " + t.Slug())
 		}
 		s.known[t.Slug()] = true
-	}
-	var err error
-	if s.description, err = newDescription(c.Tools); err != nil {
-		return nil, err
 	}
 	for _, slug := range c.Disabled {
 		s.disabled[slug] = true

@@ -62,31 +62,38 @@ func keyOf(line string) (entry, error) {
 func (e entry) isEmpty() bool { return e.value == "" && strings.TrimSpace(e.body) == "" }
 
 // String is the entry as it stood, without the empty lines at its end.
-func (e entry) String() string {
-	head := e.key + ":"
-	if e.value != "" {
-		head += " " + e.value
-	}
-	return head + "\n" + indent(strings.TrimRight(e.body, "\n"), level)
-}
+func (e entry) String() string { return join([]entry{e}) }
 
 func join(entries []entry) string {
 	var b strings.Builder
+	size := 0
 	for _, e := range entries {
-		b.WriteString(e.String())
+		size += len(e.key) + len(": \n") + len(e.value) + sizeOf(e.body, level)
+	}
+	b.Grow(size)
+	for _, e := range entries {
+		b.WriteString(e.key + ":")
+		if e.value != "" {
+			b.WriteString(" " + e.value)
+		}
+		b.WriteString("\n")
+		indent(&b, strings.TrimRight(e.body, "\n"), level)
 	}
 	return b.String()
 }
 
 // indent puts every line that is not empty further to the right, and ends the last one.
-func indent(text, by string) string {
-	var b strings.Builder
+func indent(b *strings.Builder, text, by string) {
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSuffix(line, "\n"); line != "" {
+		if line != "\n" {
 			b.WriteString(by)
 		}
 		b.WriteString(line)
+	}
+	if text != "" && !strings.HasSuffix(text, "\n") {
 		b.WriteString("\n")
 	}
-	return b.String()
 }
+
+// sizeOf is how long an indented text is at most.
+func sizeOf(text, by string) int { return len(text) + (strings.Count(text, "\n")+1)*len(by) + 1 }

@@ -99,7 +99,7 @@ func (d description) fill(path string) string {
 		}
 		if part, there := find(d.operation, name); there {
 			part.key = key
-			b.WriteString(indent(part.String(), margin))
+			indent(&b, part.String(), margin)
 		}
 	}
 	return b.String()

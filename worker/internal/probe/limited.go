@@ -95,23 +95,26 @@ func (s *series) isEven(pings []ping) bool {
 		}
 		replied := 0
 		for _, p := range pings[i:] {
-			if p.replied && p.at.Before(until) {
+			if !p.at.Before(until) {
+				break
+			}
+			if p.replied {
 				replied++
 			}
 		}
 		least, most = min(least, replied), max(most, replied)
+		if most-least > uneven {
+			return false
+		}
 	}
-	if most < 0 {
-		return !skipped
-	}
-	return most-least <= uneven
+	return most >= 0 || !skipped
 }
 
 // lateBetween reports whether a probe of that time left late.
 func (s *series) lateBetween(from, until time.Time) bool {
 	for i := 1; i < len(s.pings); i++ {
 		at := s.pings[i].at
-		if at.After(from) && at.Before(until) && at.Sub(s.pings[i-1].at) > 3*s.shape.gap/2 {
+		if at.Sub(s.pings[i-1].at) > 3*s.shape.gap/2 && at.After(from) && at.Before(until) {
 			return true
 		}
 	}
