@@ -31,8 +31,7 @@ import (
 
 // Prober runs jobs. Its errors are those of the echo package, a *probe.BusyError, or the context's.
 type Prober interface {
-	Traceroute(ctx context.Context, dst netip.Addr) (workerapi.Traceroute, error)
-	TraceroutePort(ctx context.Context, dst netip.Addr, p echo.Probe) (workerapi.Traceroute, error)
+	Traceroute(ctx context.Context, dst netip.Addr, p echo.Probe) (workerapi.Traceroute, error)
 	Ping(ctx context.Context, dst netip.Addr) (workerapi.Ping, error)
 	PacketLoss(ctx context.Context, dst netip.Addr) (workerapi.PacketLoss, error)
 }

@@ -38,8 +38,5 @@ func readTrace(rc *requestContext) (traceJob, *refusal) {
 
 // trace runs the job.
 func (s *Server) trace(ctx context.Context, j traceJob) (workerapi.Traceroute, error) {
-	if j.probe.Protocol == echo.ICMP {
-		return s.config.Prober.Traceroute(ctx, j.target)
-	}
-	return s.config.Prober.TraceroutePort(ctx, j.target, j.probe)
+	return s.config.Prober.Traceroute(ctx, j.target, j.probe)
 }

@@ -66,14 +66,8 @@ type plan interface {
 	answered(a echo.Answer)
 }
 
-// drive runs a plan of echo requests to its end, and gives the moment when its first probe left; where none did, when
-// it began.
-func (p *Prober) drive(ctx context.Context, dst netip.Addr, job plan) (measuredAt time.Time, err error) {
-	return p.driveWith(ctx, dst, echo.Probe{}, job)
-}
-
-// driveWith is drive with some kind of probe.
-func (p *Prober) driveWith(
+// drive runs a plan to its end, and gives the moment when its first probe left; where none did, when it began.
+func (p *Prober) drive(
 	ctx context.Context, dst netip.Addr, probe echo.Probe, job plan,
 ) (measuredAt time.Time, err error) {
 	d := &driver{

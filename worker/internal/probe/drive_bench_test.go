@@ -57,7 +57,7 @@ func BenchmarkSend(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			p := New(silentNetwork{}, Options{Budget: NewBudget(0, 0), Waited: waited})
 			job := &rushPlan{left: b.N, end: time.Now().Add(time.Hour)}
-			if _, err := p.drive(b.Context(), netip.MustParseAddr("11.0.0.1"), job); err != nil {
+			if _, err := p.drive(b.Context(), netip.MustParseAddr("11.0.0.1"), echo.Probe{}, job); err != nil {
 				b.Fatal(err)
 			}
 		})

@@ -55,7 +55,7 @@ func (t *trace) parts(seq uint16, tell func(kind string, number int, value any))
 	}
 	for ttl := max(first, 1); ttl <= last; ttl++ {
 		if h := &t.ttls[ttl]; h.answered() {
-			tell(kindHop, ttl, row{ttl: ttl, probes: h.probes[:h.sent]}.hop(public))
+			tell(kindHop, ttl, row{ttl: ttl, probes: h.probes[:h.sent]}.hop())
 		}
 	}
 }

@@ -54,7 +54,7 @@ func TestHopsAsTheyAreHeard(t *testing.T) {
 			n.routers[4].rtt = 500 * time.Millisecond
 			synctest.Test(t, func(t *testing.T) {
 				ctx, reader := followed(t, after)
-				r, err := New(n, Options{}).Traceroute(ctx, simTarget)
+				r, err := New(n, Options{}).Traceroute(ctx, simTarget, echo.Probe{})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,34 +1,13 @@
 package probe
 
 import (
-	"context"
 	"iter"
 	"net/netip"
 	"slices"
-	"time"
 
 	"diagnostics/shared/workerapi"
 	"diagnostics/worker/internal/echo"
 )
-
-// TraceroutePort is Traceroute with UDP or TCP probes. Errors: echo.ErrProtocol besides those of Traceroute.
-func (p *Prober) TraceroutePort(
-	ctx context.Context, dst netip.Addr, probe echo.Probe,
-) (workerapi.Traceroute, error) {
-	return p.trace(ctx, dst, probe)
-}
-
-func (p *Prober) trace(ctx context.Context, dst netip.Addr, probe echo.Probe) (workerapi.Traceroute, error) {
-	t := newTrace(time.Now())
-	t.probe = probe
-	measuredAt, err := p.driveWith(ctx, dst, probe, t)
-	if err != nil {
-		return workerapi.Traceroute{}, err
-	}
-	r := t.result(dst, public, p.options.Raw)
-	r.MeasuredAt = moment(measuredAt)
-	return r, nil
-}
 
 // open starts a flow of some kind of probe.
 func (p *Prober) open(probe echo.Probe, dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {

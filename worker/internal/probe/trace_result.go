@@ -10,12 +10,12 @@ import (
 )
 
 // result says what the trace saw, with the hops that are not public hidden.
-func (t *trace) result(dst netip.Addr, public func(netip.Addr) bool, raw bool) workerapi.Traceroute {
+func (t *trace) result(dst netip.Addr, raw bool) workerapi.Traceroute {
 	rows := t.rows()
 	stop := t.stopReason()
 	hops := make([]workerapi.Hop, 0, len(rows))
 	for _, r := range rows {
-		hops = append(hops, r.hop(public))
+		hops = append(hops, r.hop())
 	}
 	r := workerapi.Traceroute{
 		Target:     dst.String(),
@@ -158,7 +158,7 @@ func (r row) tooBig() bool {
 	return slices.ContainsFunc(r.probes, func(s sentProbe) bool { return s.answered && s.kind == echo.TooBig })
 }
 
-func (r row) hop(public func(netip.Addr) bool) workerapi.Hop {
+func (r row) hop() workerapi.Hop {
 	h := workerapi.Hop{
 		TTL:       r.ttl,
 		Addresses: []string{},
