@@ -139,6 +139,13 @@ func (t *trace) ask(r *request, now time.Time) step {
 
 func (t *trace) limit() time.Time { return t.deadline }
 
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
 // earlier gives the earlier of two moments; a zero one is none.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || (!b.IsZero() && b.Before(a)) {

@@ -40,13 +40,6 @@ func (t *trace) silence(now time.Time) time.Time {
 	return until
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
 // missing reports whether the answer to a probe that matters has not come: one of a router, of the destination's first
 // three, or of the one that asks whether there is a destination.
 func (t *trace) missing() bool {
