@@ -38,7 +38,7 @@ func (e explanation) annotate() {
 		} else if len(e.rows[i].addresses()) > len(e.hops[i].Addresses) {
 			notes = append(notes, "Another address of this hop is private and hidden.")
 		}
-		if word := refusalWords[e.rows[i].refusal()]; word != "" {
+		if word := refusalWords[firstRefusal(e.rows[i].probes)]; word != "" {
 			notes = append(notes, fmt.Sprintf("Refused the probe: %s.", word))
 		}
 		if e.rows[i].tooBig() {

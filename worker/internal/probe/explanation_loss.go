@@ -2,8 +2,6 @@ package probe
 
 import (
 	"fmt"
-
-	"diagnostics/worker/internal/echo"
 )
 
 // loss speaks of the destination alone: what a router leaves unanswered is not lost traffic.
@@ -49,5 +47,5 @@ func (e explanation) lossFrom(last int) (first, before int) {
 // rechecked reports whether the destination answered when it was asked again.
 func (e explanation) rechecked() bool {
 	r := e.trace.lastRecheck()
-	return r != nil && r.answered && r.kind == echo.Reply
+	return r != nil && r.replied()
 }

@@ -24,7 +24,10 @@ type sentProbe struct {
 }
 
 // pending reports whether an answer may still come.
-func (s *sentProbe) pending() bool { return !s.at.IsZero() && !s.answered }
+func (s sentProbe) pending() bool { return !s.at.IsZero() && !s.answered }
+
+// replied reports whether the destination itself answered.
+func (s sentProbe) replied() bool { return s.answered && s.kind == echo.Reply }
 
 // hopProbes is the probes of one TTL, one for each round.
 type hopProbes struct {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
 )
 
 // How long a trace listens for what is missing, after its last probe. Real routers answer ICMP on their slow path, many
@@ -48,11 +47,8 @@ func (t *trace) missing() bool {
 	}
 	place := t.place()
 	for ttl := 1; ttl <= t.end() && ttl != place; ttl++ {
-		h := &t.ttls[ttl]
-		for round := range h.sent {
-			if h.probes[round].pending() {
-				return true
-			}
+		if h := &t.ttls[ttl]; slices.ContainsFunc(h.probes[:h.sent], sentProbe.pending) {
+			return true
 		}
 	}
 	return place > 0 && slices.ContainsFunc(t.arrivals(place), (*sentProbe).pending)
@@ -71,7 +67,7 @@ const tracePatience = 100 * time.Millisecond
 // is nothing to move, or before all of the window was asked.
 func (t *trace) stall() time.Time {
 	end := t.end()
-	if t.ended() || !t.reach.answered || t.reach.kind != echo.Reply || end == workerapi.MaxHops || t.ttls[end].sent == 0 {
+	if t.ended() || !t.reach.replied() || end == workerapi.MaxHops || t.ttls[end].sent == 0 {
 		return time.Time{}
 	}
 	at := t.ttls[end].probes[0].at

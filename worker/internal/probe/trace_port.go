@@ -96,9 +96,6 @@ func (t *trace) passed(s *sentProbe, round, ttl int) bool {
 	return s.replied() || ttl > t.expired[round]
 }
 
-// replied reports whether the destination itself answered.
-func (s *sentProbe) replied() bool { return s.answered && s.kind == echo.Reply }
-
 // sooner gives the one that was sent first; nil is none.
 func sooner(known, s *sentProbe) *sentProbe {
 	if known == nil || s.at.Before(known.at) {

@@ -55,7 +55,7 @@ func (t *trace) stopReason() string {
 		return refusalReason(t.refusalKind())
 	case t.late:
 		return workerapi.StopDeadline
-	case t.reach.answered && t.reach.kind == echo.Reply && t.farthest < workerapi.MaxHops:
+	case t.reach.replied() && t.farthest < workerapi.MaxHops:
 		return workerapi.StopReached
 	case t.reach.answered && t.reach.kind.Refuses():
 		return refusalReason(t.reach.kind)
@@ -73,14 +73,8 @@ func refusalReason(k echo.Kind) string {
 	return workerapi.StopUnreachable
 }
 
-func (t *trace) refusalKind() echo.Kind {
-	for _, s := range t.ttls[t.refused].probes {
-		if s.answered && s.kind.Refuses() {
-			return s.kind
-		}
-	}
-	return t.reach.kind
-}
+// refusalKind is the kind of the refusal that the way ends in.
+func (t *trace) refusalKind() echo.Kind { return firstRefusal(t.ttls[t.refused].probes[:]) }
 
 // row is one TTL of the result: the probes that were sent with it, or those that went for the destination.
 type row struct {
@@ -143,9 +137,9 @@ func (r row) labels() []workerapi.Label {
 	return nil
 }
 
-// refusal gives the kind of the first refusal at this TTL; 0 for none.
-func (r row) refusal() echo.Kind {
-	for _, s := range r.probes {
+// firstRefusal gives the kind of the first refusal of probes; 0 for none.
+func firstRefusal(probes []sentProbe) echo.Kind {
+	for _, s := range probes {
 		if s.answered && s.kind.Refuses() {
 			return s.kind
 		}
