@@ -73,8 +73,16 @@ func refusalReason(k echo.Kind) string {
 	return workerapi.StopUnreachable
 }
 
-// refusalKind is the kind of the refusal that the way ends in.
-func (t *trace) refusalKind() echo.Kind { return firstRefusal(t.ttls[t.refused].probes[:]) }
+// refusalKind is the kind of the refusal that the way ends in, of a probe of that TTL or of one that asked again there.
+func (t *trace) refusalKind() echo.Kind {
+	probes := slices.Clone(t.ttls[t.refused].probes[:])
+	for _, r := range t.rechecks {
+		if r.target == t.refused {
+			probes = append(probes, r.sentProbe)
+		}
+	}
+	return firstRefusal(probes)
+}
 
 // row is one TTL of the result: the probes that were sent with it, or those that went for the destination.
 type row struct {
