@@ -48,8 +48,7 @@ func (e explanation) annotate() {
 			notes = append(notes, note)
 		}
 		if len(notes) > 0 {
-			note := strings.Join(notes, " ")
-			e.hops[i].Note = &note
+			e.hops[i].Note = new(strings.Join(notes, " "))
 		}
 	}
 }

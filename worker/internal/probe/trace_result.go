@@ -20,31 +20,22 @@ func (t *trace) result(dst netip.Addr, raw bool) workerapi.Traceroute {
 	r := workerapi.Traceroute{
 		Target:     dst.String(),
 		Address:    dst.String(),
-		Family:     family(dst),
+		Family:     workerapi.Family(dst),
 		Reached:    stop == workerapi.StopReached,
 		StopReason: stop,
 		Hops:       hops,
 		Protocol:   t.probe.Protocol.String(),
 	}
 	if t.probe.Port != 0 {
-		port := int(t.probe.Port)
-		r.Port = &port
+		r.Port = new(int(t.probe.Port))
 	}
 	e := explanation{trace: t, rows: rows, hops: hops, stop: stop, dst: dst}
 	e.annotate()
 	r.Explanation = e.explanation()
 	if raw {
-		text := rawTrace(dst, t.probe, rows)
-		r.Raw = &text
+		r.Raw = new(rawTrace(dst, t.probe, rows))
 	}
 	return r
-}
-
-func family(a netip.Addr) int {
-	if a.Is4() {
-		return 4
-	}
-	return 6
 }
 
 func (t *trace) stopReason() string {
