@@ -184,10 +184,9 @@ func (d *driver) listen(ctx context.Context) bool {
 		d.answered(a)
 		return true
 	case <-wait.C:
-		return false
 	case <-ctx.Done():
-		return false
 	}
+	return false
 }
 
 // takeAnswers takes those that wait, and no more: who answers faster than they are taken must not keep the job from its
