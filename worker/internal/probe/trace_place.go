@@ -115,7 +115,7 @@ func hopsBack(ttl int) int {
 func (t *trace) arrivals(place int) []*sentProbe {
 	first := make([]*sentProbe, 0, workerapi.ProbesPerHop+1)
 	var answered *sentProbe
-	for s := range t.bound(place) {
+	for _, s := range t.bound(place) {
 		if s.at.IsZero() || s.answered && s.kind != echo.Reply {
 			continue
 		}
