@@ -64,6 +64,8 @@ type plan interface {
 	// sent tells that the probe of the last step left at a moment.
 	sent(r request, at time.Time)
 	answered(a echo.Answer)
+	// parts tells the parts of the result that the answer to a probe has changed; all that are known for everything.
+	parts(seq uint16, tell func(kind string, number int, value any))
 }
 
 // drive runs a plan to its end, and gives the moment when its first probe left; where none did, when it began.

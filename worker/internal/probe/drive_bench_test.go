@@ -26,6 +26,7 @@ func (p *rushPlan) next(time.Time) step {
 func (p *rushPlan) limit() time.Time                     { return p.end }
 func (p *rushPlan) sent(request, time.Time)              {}
 func (p *rushPlan) answered(echo.Answer)                 {}
+func (p *rushPlan) parts(uint16, func(string, int, any)) {}
 func (f silentFlow) Send(uint16, int) (time.Time, error) { return time.Time(f), nil }
 
 // silentFlow takes probes and answers none.
