@@ -3,7 +3,6 @@ package httpapi
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"io"
 	"mime"
 	"net/http"
@@ -43,7 +42,8 @@ func (rc *requestContext) readJob() (request workerapi.Request, refused *refusal
 	if refused != nil {
 		return request, refused
 	}
-	if err := decodeObject(body, &request); err != nil {
+	// Unmarshal takes null for anything, and refuses what follows the first value.
+	if !isObject(body) || json.Unmarshal(body, &request) != nil {
 		return request, &refusal{http.StatusBadRequest, `Send one JSON object such as {"target": "192.31.196.1"}.`}
 	}
 	if !workerapi.ValidPseudonym(request.Client) || !workerapi.ValidPseudonym(request.Group) {
@@ -95,14 +95,8 @@ func (rc *requestContext) readBody() ([]byte, *refusal) {
 	return body, nil
 }
 
-// decodeObject reads exactly one JSON object.
-func decodeObject(body []byte, into any) error {
-	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
-		return errors.New("not an object")
-	}
-	// Unmarshal refuses what follows the first value.
-	return json.Unmarshal(body, into)
-}
+// isObject reports whether JSON is an object, if it is valid.
+func isObject(body []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) }
 
 // judge takes an address literal. The gateway has judged it before; but a worker that trusts its
 // caller is one stolen token away from probing the network that it stands in.
