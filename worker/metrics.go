@@ -158,10 +158,8 @@ func (m *workerMetrics) watchFiles(watcher *files.Watcher) { metrics.Reloads(m.r
 
 // watchCertificate tells when the worker's certificate expires, in Unix time.
 func (m *workerMetrics) watchCertificate(expiry func() int64) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "diagnostics_worker_certificate_expiry_timestamp_seconds",
-		Help: "When the worker's certificate expires, in Unix time.",
-	}, func() float64 { return float64(expiry()) }))
+	m.gauge("diagnostics_worker_certificate_expiry_timestamp_seconds",
+		"When the worker's certificate expires, in Unix time.", nil, func() float64 { return float64(expiry()) })
 }
 
 // handler serves them, for the private listener alone.

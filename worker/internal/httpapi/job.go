@@ -95,8 +95,8 @@ func inShare[T any](do func(begun *atomic.Bool) (T, error)) (result T, own bool,
 	for {
 		var begun atomic.Bool
 		result, err := do(&begun)
-		var busy *busyError
-		if begun.Load() || !errors.As(err, &busy) || !busy.share() {
+		busy, refused := errors.AsType[*busyError](err)
+		if begun.Load() || !refused || !busy.share() {
 			return result, begun.Load(), err
 		}
 	}

@@ -124,8 +124,7 @@ func (rc *requestContext) outcome() Outcome {
 	case statusClientGone:
 		return OutcomeCanceled
 	case http.StatusTooManyRequests:
-		var busy *busyError
-		if errors.As(rc.cause, &busy) && busy.share() {
+		if busy, is := errors.AsType[*busyError](rc.cause); is && busy.share() {
 			return OutcomeLimited
 		}
 		return OutcomeBusy
