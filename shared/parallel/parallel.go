@@ -69,8 +69,7 @@ func Try[T any](f func() (T, error)) (result T, err error) {
 
 // Raise panics with the *Panic that err is or wraps; it returns where there is none.
 func Raise(err error) {
-	var p *Panic
-	if errors.As(err, &p) {
+	if p, is := errors.AsType[*Panic](err); is {
 		panic(p)
 	}
 }

@@ -82,8 +82,7 @@ func Message(err error, cut func(string) string) string {
 	if cut == nil {
 		cut = func(text string) string { return text }
 	}
-	var p *parallel.Panic
-	if errors.As(err, &p) {
+	if p, is := errors.AsType[*parallel.Panic](err); is {
 		return "panic: " + Text(cut(fmt.Sprint(p.Value))) + "\n\n" + string(p.Stack)
 	}
 	return Text(cut(err.Error()))

@@ -165,9 +165,9 @@ func leaving(c echo.Context) bool { return errors.Is(context.Cause(c.Request().C
 // excused reports whether a failure may come of the client's leaving: not a panic, and not what the edge itself
 // refused.
 func excused(err error) bool {
-	var own *problem
-	var panicked *parallel.Panic
-	return !errors.As(err, &own) && !errors.As(err, &panicked)
+	_, own := errors.AsType[*problem](err)
+	_, panicked := errors.AsType[*parallel.Panic](err)
+	return !own && !panicked
 }
 
 // wholeSeconds rounds up, and is at least 1.

@@ -140,8 +140,7 @@ func (m *Metrics) refusedBy(pattern string, limit fault.Rule) {
 
 // guarded counts an input that the policy refused before anything was sent.
 func (m *Metrics) guarded(err error) {
-	var refused *fault.Error
-	if errors.As(err, &refused) && refused.Kind == fault.Refused {
+	if refused, is := errors.AsType[*fault.Error](err); is && refused.Kind == fault.Refused {
 		m.refusals.Refused(refused.Rule)
 	}
 }

@@ -150,8 +150,7 @@ func (s *Server) run(ctx context.Context, rc *requestContext, job tool.Job) (any
 	bounded = newRunContext(certcheck.WithMemory(counted), s.config.RunLimit)
 	defer bounded.end(nil)
 	data, err := job.Run(bounded)
-	var full *fault.Error
-	if errors.As(bounded.Cause(), &full) {
+	if full, is := errors.AsType[*fault.Error](bounded.Cause()); is {
 		// Whatever the tool made of its end: it held too much.
 		return nil, full
 	}
