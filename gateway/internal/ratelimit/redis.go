@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strconv"
 	"time"
 
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/redisbreaker"
 
 	"github.com/redis/go-redis/v9"
@@ -60,15 +60,10 @@ func NewRedis(client redis.UniversalClient) Limiter { return redisLimiter{client
 func (r redisLimiter) Take(ctx context.Context, stages ...Stage) (Decision, error) {
 	t := taking{client: r.client}
 	d, err := chain(stages, func(on []Charge) ([]Decision, error) { return t.stage(ctx, on) })
-	if err != nil && t.answered && isTimeout(err) {
+	if t.answered && fault.IsTimeout(err) {
 		err = fmt.Errorf("%w: %w", redisbreaker.ErrLate, err)
 	}
 	return d, err
-}
-
-func isTimeout(err error) bool {
-	var late net.Error
-	return errors.As(err, &late) && late.Timeout()
 }
 
 // taking is one Take under way.
