@@ -9,6 +9,7 @@ import (
 
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/metrics"
 	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/gateway/internal/traffic"
 
@@ -100,10 +101,8 @@ func (m *Metrics) countTraffic(r *routeMetrics) {
 	for name, count := range map[string]func() int64{
 		"received": r.traffic.Received, "sent": r.traffic.Sent,
 	} {
-		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "diagnostics_egress_" + name + "_bytes_total", Help: trafficHelp[name],
-			ConstLabels: prometheus.Labels{"slug": r.slug},
-		}, func() float64 { return float64(count()) }))
+		m.registry.MustRegister(metrics.Counter("diagnostics_egress_"+name+"_bytes_total", trafficHelp[name],
+			prometheus.Labels{"slug": r.slug}, count))
 	}
 }
 

@@ -89,11 +89,9 @@ func newPauses(r prometheus.Registerer, provider upstream.Provider) *pauses {
 		}),
 		until: make(map[string]time.Time),
 	}
-	r.MustRegister(p.count, p.seconds, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name:        "diagnostics_provider_paused",
-		Help:        "Servers of a provider that are left alone now, since they asked this instance for a pause.",
-		ConstLabels: labels,
-	}, func() float64 { return float64(p.now(time.Now())) }))
+	r.MustRegister(p.count, p.seconds, Gauge("diagnostics_provider_paused",
+		"Servers of a provider that are left alone now, since they asked this instance for a pause.", labels,
+		func() int { return p.now(time.Now()) }))
 	return p
 }
 

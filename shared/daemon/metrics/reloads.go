@@ -10,11 +10,9 @@ import (
 func Reloads(r prometheus.Registerer, watcher *files.Watcher) {
 	for _, f := range watcher.All() {
 		for result, count := range map[string]func() uint64{"ok": f.Reloaded, "failed": f.Failed} {
-			r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-				Name:        "diagnostics_reloads_total",
-				Help:        "Changes of the files of tokens, passwords and certificates, by whether they could be used.",
-				ConstLabels: prometheus.Labels{"file": f.Name(), "result": result},
-			}, func() float64 { return float64(count()) }))
+			r.MustRegister(Counter("diagnostics_reloads_total",
+				"Changes of the files of tokens, passwords and certificates, by whether they could be used.",
+				prometheus.Labels{"file": f.Name(), "result": result}, count))
 		}
 	}
 }
