@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -62,15 +63,9 @@ func words(err error, known []error) (text string, ok bool) {
 	if l, is := err.(Loggable); is { //nolint:errorlint // what wraps it has a text of its own
 		return l.LogText(), true
 	}
-	if constantTypes[fmt.Sprintf("%T", err)] {
+	// What wraps one of these has a text of its own.
+	if constantTypes[fmt.Sprintf("%T", err)] || slices.Contains(constants, err) || slices.Contains(known, err) {
 		return err.Error(), true
-	}
-	for _, list := range [][]error{constants, known} {
-		for _, k := range list {
-			if err == k { //nolint:errorlint // what wraps it has a text of its own
-				return err.Error(), true
-			}
-		}
 	}
 	return "", false
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -345,13 +346,5 @@ func validExplanation(lines []string) error {
 }
 
 func plainText(s string, most int) bool {
-	if utf8.RuneCountInString(s) > most {
-		return false
-	}
-	for _, r := range s {
-		if unicode.IsControl(r) {
-			return false
-		}
-	}
-	return true
+	return utf8.RuneCountInString(s) <= most && !strings.ContainsFunc(s, unicode.IsControl)
 }

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -108,10 +109,6 @@ func (p *pauses) begin(server string, until time.Time) {
 func (p *pauses) now(at time.Time) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for server, until := range p.until {
-		if !at.Before(until) {
-			delete(p.until, server)
-		}
-	}
+	maps.DeleteFunc(p.until, func(_ string, until time.Time) bool { return !at.Before(until) })
 	return len(p.until)
 }

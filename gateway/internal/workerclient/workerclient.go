@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -132,12 +133,7 @@ func parseBase(base string) (*url.URL, error) {
 // validToken reports whether a header can carry a token. A line break of a badly read secret file would fail every job
 // later.
 func validToken(token string) bool {
-	for _, b := range []byte(token) {
-		if b <= ' ' || b > '~' {
-			return false
-		}
-	}
-	return token != ""
+	return token != "" && !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // Job is what to probe, an address that was judged and the name that it came from, and for whom: Client and Network as

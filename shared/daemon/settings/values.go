@@ -98,5 +98,5 @@ func (p *FilePath) Decode(s string) error {
 
 // IsPrintable reports whether a text is printable ASCII without spaces, which goes into a header as it is.
 func IsPrintable(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) < 0
+	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
