@@ -21,6 +21,7 @@ const (
 	sentenceLate        = "The diagnostics worker did not answer in time."
 	sentenceBrokenOff   = "The diagnostics worker stopped before it had answered; try again in a few seconds."
 	sentenceUnusable    = "The diagnostics worker sent an answer that cannot be used."
+	sentenceICMPOnly    = "This worker can trace with ICMP only."
 )
 
 // unreachableError is a connection that could not be made.

@@ -25,8 +25,7 @@ func hideHop(h *workerapi.Hop) {
 	// Names and networks are the gateway's to add, from its own lookups.
 	h.Hostname, h.ASN = nil, nil
 	if h.Note != nil {
-		note := hideInText(*h.Note)
-		h.Note = &note
+		h.Note = new(hideInText(*h.Note))
 	}
 	if h.Hidden || h.Address != nil && !public(*h.Address) {
 		h.Hidden, h.Address, h.Addresses = true, nil, []string{}

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/outage"
 	"diagnostics/gateway/internal/shortage"
 	"diagnostics/shared/workerapi"
@@ -194,4 +195,21 @@ func (c *Client) PacketLoss(ctx context.Context, j Job) (workerapi.PacketLoss, e
 	tellMoment(&result.Measurement, asked)
 	boundPing(&result.Ping)
 	return result, err
+}
+
+// probedAs holds a trace against the probes that it was asked for. A worker that is older than the others drops options
+// that it does not know, and traces with ICMP.
+func probedAs(t workerapi.Traceroute, asked workerapi.TraceOptions) (workerapi.Traceroute, error) {
+	asked, err := asked.Complete()
+	if err == nil {
+		err = t.ValidFor(asked)
+	}
+	switch {
+	case err != nil && t.Protocol == "":
+		return t, own(fault.Upstream, err, sentenceICMPOnly)
+	case err != nil:
+		return t, own(fault.Upstream, err, sentenceUnusable)
+	}
+	t.Protocol = asked.Protocol
+	return t, nil
 }
