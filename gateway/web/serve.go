@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
@@ -45,9 +46,8 @@ func serve(w http.ResponseWriter, r *http.Request, c content) {
 		// The two encodings are two representations, and a strong tag names one (RFC 9110, 8.8.3.3).
 		tag, body = strings.TrimSuffix(tag, `"`)+`-gzip"`, c.zipped
 	}
-	status := c.status
-	if status == 0 || status == http.StatusOK {
-		status = http.StatusOK
+	status := cmp.Or(c.status, http.StatusOK)
+	if status == http.StatusOK {
 		h.Set("ETag", tag)
 		if holds(r.Header.Values("If-None-Match"), tag) {
 			h.Del("Content-Encoding")
