@@ -1,7 +1,6 @@
 package icmp
 
 import (
-	"fmt"
 	"net"
 	"net/netip"
 	"sync"
@@ -60,17 +59,8 @@ func drops(fd int) uint32 {
 
 // Send implements echo.Flow.
 func (f *datagramFlow) Send(seq uint16, ttl int) (time.Time, error) {
-	if ttl < 1 || ttl > maxTTL {
-		return time.Time{}, fmt.Errorf("TTL %d is not from 1 to %d", ttl, maxTTL)
-	}
 	packet := f.request(f.network.protocol.requestType, seq)
-	at, err := pastFullQueue(func() (time.Time, error) { return f.attempt(packet[:], ttl) })
-	if err != nil {
-		f.network.counters.sendErrors.Add(1)
-		return at, sendError(err)
-	}
-	f.network.counters.sent.Add(1)
-	return at, nil
+	return f.network.counters.sendProbe(ttl, func() (time.Time, error) { return f.attempt(packet[:], ttl) })
 }
 
 // attempt sends a packet with a TTL. The TTL is the socket's, since kernels before 5.18 take none along with an IPv6

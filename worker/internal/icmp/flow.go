@@ -21,13 +21,7 @@ func (f *flow) Close() { f.socket.flows.remove(f) }
 
 func (f *flow) Send(seq uint16, ttl int) (time.Time, error) {
 	packet := f.request(f.socket.requestType, seq)
-	at, err := pastFullQueue(func() (time.Time, error) { return f.attempt(packet[:], ttl) })
-	if err != nil {
-		f.socket.counters.sendErrors.Add(1)
-		return at, sendError(err)
-	}
-	f.socket.counters.sent.Add(1)
-	return at, nil
+	return f.socket.counters.sendProbe(ttl, func() (time.Time, error) { return f.attempt(packet[:], ttl) })
 }
 
 // attempt sends a packet with the flow's label.

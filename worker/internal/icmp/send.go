@@ -2,6 +2,7 @@ package icmp
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"sync/atomic"
 	"time"
@@ -36,6 +37,20 @@ func pastFullQueue(send func() (time.Time, error)) (time.Time, error) {
 		}
 		time.Sleep(pause)
 	}
+}
+
+// sendProbe sends a probe with a TTL, once there is room for it, and counts it.
+func (c *counters) sendProbe(ttl int, attempt func() (time.Time, error)) (time.Time, error) {
+	if ttl < 1 || ttl > maxTTL {
+		return time.Time{}, fmt.Errorf("TTL %d is not from 1 to %d", ttl, maxTTL)
+	}
+	at, err := pastFullQueue(attempt)
+	if err != nil {
+		c.sendErrors.Add(1)
+		return at, sendError(err)
+	}
+	c.sent.Add(1)
+	return at, nil
 }
 
 // sendLabelled sends with a flow label, or with none where there is none (nil). Where the system keeps labels to itself

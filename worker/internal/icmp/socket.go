@@ -95,9 +95,6 @@ func (s *socket) fillControls(level, typ int32) {
 // send sends one packet without waiting for room in the socket's buffer, and gives the moment right before. extra is a
 // further control message, or nil.
 func (s *socket) send(packet []byte, dst netip.Addr, ttl int, extra []byte) (time.Time, error) {
-	if ttl < 1 || ttl > maxTTL {
-		return time.Time{}, fmt.Errorf("TTL %d is not from 1 to %d", ttl, maxTTL)
-	}
 	oob := s.controls[ttl]
 	if extra != nil {
 		oob = slices.Concat(oob, extra)
