@@ -153,7 +153,7 @@ func (f *datagramFlow) dispatch(d datagram, flags int) {
 	case p == unproved:
 		f.network.counters.unmatched.Add(1)
 		f.unmatched(a.message, now)
-	case !f.believes(p, now):
+	case !p.believed(now, f.forged, f.network.forged):
 		f.network.counters.doubted.Add(1)
 	default:
 		f.deliver(a.answer(f.identity, now))
@@ -166,11 +166,6 @@ func (f *datagramFlow) unmatched(m message, now time.Time) {
 		f.forged.note(now)
 		f.network.forged.note(now)
 	}
-}
-
-// believes reports whether the flow takes an answer that is proved so well.
-func (f *datagramFlow) believes(p proof, now time.Time) bool {
-	return p == proved || p == short && f.forged.quiet(now) && f.network.forged.quiet(now)
 }
 
 // read reports whether a packet is an ICMP message that answers some request.

@@ -30,8 +30,3 @@ func (f *flow) attempt(packet []byte, ttl int) (time.Time, error) {
 		return f.socket.send(packet, f.dst, ttl, label)
 	})
 }
-
-// believes reports whether the flow takes an answer that is proved so well.
-func (f *flow) believes(p proof, now time.Time) bool {
-	return p == proved || p == short && f.forged.quiet(now) && f.socket.flows.forged.quiet(now)
-}

@@ -229,7 +229,7 @@ func (r *portReader) dispatch(now time.Time, received ipv4.Message) {
 		n.counters.unmatched.Add(1)
 	case p == unproved:
 		n.unmatched(m, now)
-	case p == short && !(f.forged.quiet(now) && n.suspects.forged.quiet(now)):
+	case !p.believed(now, f.forged, n.suspects.forged):
 		n.counters.doubted.Add(1)
 	default:
 		f.deliver(echo.Answer{Seq: seq, Kind: f.meaning(m.kind, from), From: from, TTL: ttl,

@@ -33,7 +33,7 @@ func (s *socket) dispatch(now time.Time, m ipv4.Message) {
 	case f == nil:
 		s.counters.unmatched.Add(1)
 		s.flows.unmatched(a.message, now)
-	case !f.believes(p, now):
+	case !p.believed(now, f.forged, s.flows.forged):
 		s.counters.doubted.Add(1)
 	default:
 		f.deliver(a.answer(f.identity, now))
