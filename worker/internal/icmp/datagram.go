@@ -165,10 +165,8 @@ func (d *datagrams) bind(fd int) (id uint16, err error) {
 
 // openError names the system's errors in the terms of echo.Network: no file descriptor, or no identifier, is left.
 func openError(err error) error {
-	for _, e := range []error{unix.EMFILE, unix.ENFILE, unix.EADDRINUSE, unix.EAGAIN, unix.ENOMEM, unix.ENOBUFS} {
-		if errors.Is(err, e) {
-			return errors.Join(echo.ErrNoFlow, err)
-		}
+	if isAny(err, unix.EMFILE, unix.ENFILE, unix.EADDRINUSE, unix.EAGAIN, unix.ENOMEM, unix.ENOBUFS) {
+		return errors.Join(echo.ErrNoFlow, err)
 	}
 	return err
 }

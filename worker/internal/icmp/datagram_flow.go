@@ -86,7 +86,7 @@ func (f *datagramFlow) attempt(packet []byte, ttl int) (time.Time, error) {
 // leave sends a packet. Of IPv6 Linux counts a send that failed because of an error of an earlier packet as a packet
 // that was dropped (see dropped6).
 func (f *datagramFlow) leave(packet, control []byte) (time.Time, error) {
-	at, past, err := sendCounting(f.fd, packet, control, f.to)
+	at, past, err := sendPastErrors(f.fd, packet, control, f.to)
 	if f.dst.Is6() {
 		f.network.counters.past6.Add(past)
 	}
