@@ -97,10 +97,7 @@ func (d *datagrams) open(dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, 
 		return nil, openError(err)
 	}
 	f := &datagramFlow{network: d, dst: dst, to: sockaddr(dst), identity: newIdentity(id, dst), deliver: deliver, fd: fd,
-		forged: newSuspicion(datagramLimit, datagramPace)}
-	if !dst.Is4() {
-		f.label = newLabel()
-	}
+		label: newLabel(dst), forged: newSuspicion(datagramLimit, datagramPace)}
 	if err := d.poller.add(f); err != nil {
 		unix.Close(fd)
 		d.pool.give(id)

@@ -28,10 +28,8 @@ func (t *flows) add(s *socket, dst netip.Addr, deliver func(echo.Answer)) (*flow
 	if !ok {
 		return nil, echo.ErrNoFlow
 	}
-	f := &flow{socket: s, dst: dst, identity: newIdentity(id, dst), deliver: deliver, forged: t.enter(dst)}
-	if !dst.Is4() {
-		f.label = newLabel()
-	}
+	f := &flow{socket: s, dst: dst, identity: newIdentity(id, dst), label: newLabel(dst), deliver: deliver,
+		forged: t.enter(dst)}
 	t.byID[id].Store(f)
 	return f, nil
 }

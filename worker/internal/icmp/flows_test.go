@@ -201,7 +201,7 @@ func TestFlowsUnderConcurrency(t *testing.T) {
 
 func TestFilter4(t *testing.T) {
 	t.Parallel()
-	raw, err := filter4()
+	raw, err := bpf.Assemble(filter4())
 	if err != nil {
 		t.Fatal(err)
 	}
