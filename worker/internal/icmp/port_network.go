@@ -276,7 +276,7 @@ func parseError4(received ipv4.Message) (m portMessage, from netip.Addr, ttl int
 // parseTCP4 reads a packet of the IPv4 socket for TCP segments.
 func parseTCP4(received ipv4.Message) (m portMessage, from netip.Addr, ttl int, ok bool) {
 	b := received.Buffers[0][:received.N]
-	header, ok := ipv4HeaderOf(b, protocolTCP)
+	header, ok := ipv4Header(b, protocolTCP)
 	if !ok {
 		return m, from, 0, false
 	}

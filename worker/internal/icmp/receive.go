@@ -1,7 +1,6 @@
 package icmp
 
 import (
-	"net"
 	"net/netip"
 	"time"
 
@@ -51,10 +50,7 @@ func (a arrived) answer(i identity, now time.Time) echo.Answer {
 func (s *socket) receive4(m ipv4.Message) (arrived, bool) {
 	a := arrived{kernel: parseControl(m.OOB[:m.NN])}
 	p, ok := splitIPv4(m.Buffers[0][:m.N])
-	if !ok {
-		return a, false
-	}
-	if m.Flags&unix.MSG_TRUNC == 0 && checksum(p.icmp) != 0 {
+	if !ok || m.Flags&unix.MSG_TRUNC == 0 && checksum(p.icmp) != 0 {
 		return a, false
 	}
 	a.source, a.ttl = p.source, p.ttl
@@ -65,11 +61,8 @@ func (s *socket) receive4(m ipv4.Message) (arrived, bool) {
 // receive6 reads a packet of the IPv6 socket.
 func (s *socket) receive6(m ipv4.Message) (arrived, bool) {
 	a := arrived{kernel: parseControl(m.OOB[:m.NN])}
-	from, ok := m.Addr.(*net.IPAddr)
-	if !ok {
-		return a, false
-	}
-	if a.source, ok = netip.AddrFromSlice(from.IP); !ok {
+	var ok bool
+	if a.source, ok = sender6(m); !ok {
 		return a, false
 	}
 	a.ttl = a.kernel.hopLimit
