@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"mime"
@@ -12,6 +13,7 @@ import (
 
 	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/workerapi"
+	"diagnostics/worker/internal/echo"
 )
 
 // refusal is a status and a sentence for a request that is not served.
@@ -109,4 +111,36 @@ func judge(target string) (netip.Addr, *refusal) {
 		return netip.Addr{}, errNotPublic
 	}
 	return a, nil
+}
+
+// traceJob is what a trace is asked for.
+type traceJob struct {
+	target netip.Addr
+	probe  echo.Probe
+}
+
+var protocols = map[string]echo.Protocol{
+	workerapi.ProtocolICMP: echo.ICMP, workerapi.ProtocolUDP: echo.UDP, workerapi.ProtocolTCP: echo.TCP,
+}
+
+func readTrace(rc *requestContext) (traceJob, *refusal) {
+	request, refused := rc.readJob()
+	if refused != nil {
+		return traceJob{}, refused
+	}
+	var options workerapi.TraceOptions
+	if request.Options != nil {
+		options = *request.Options
+	}
+	options, err := options.Complete()
+	if err != nil {
+		return traceJob{}, &refusal{http.StatusBadRequest,
+			"Send the option protocol as icmp, udp or tcp, and port as 1 to 65535 with udp or tcp alone."}
+	}
+	return traceJob{rc.target, echo.Probe{Protocol: protocols[options.Protocol], Port: options.Port}}, nil
+}
+
+// trace runs the job.
+func (s *Server) trace(ctx context.Context, j traceJob) (workerapi.Traceroute, error) {
+	return s.config.Prober.Traceroute(ctx, j.target, j.probe)
 }
