@@ -53,30 +53,18 @@ type Limiter interface {
 }
 
 // chain charges stage after stage until one refuses.
-func chain(stages []Stage, take func(on []Charge) ([]Decision, error)) (Decision, error) {
-	var seen []Decision
+func chain(stages []Stage, take func(Stage) (Decision, error)) (Decision, error) {
+	tightest := Decision{Allowed: true}
 	for _, stage := range stages {
-		decisions, err := take(active(stage))
+		d, err := take(stage)
 		if err != nil {
 			return Decision{}, err
 		}
-		seen = append(seen, decisions...)
-		if !worst(decisions).Allowed {
+		if tightest = tightest.with(d); !d.Allowed {
 			break
 		}
 	}
-	return worst(seen), nil
-}
-
-// active are the charges whose bucket is switched on.
-func active(charges Stage) []Charge {
-	on := make([]Charge, 0, len(charges))
-	for _, c := range charges {
-		if c.counts() {
-			on = append(on, c)
-		}
-	}
-	return on
+	return tightest, nil
 }
 
 // counts reports whether the charge's bucket is switched on.
@@ -85,18 +73,12 @@ func (c Charge) counts() bool { return c.Limit.Requests > 0 && c.Limit.Window > 
 // times is how many requests the charge counts for.
 func (c Charge) times() int { return min(max(c.Times, 1), c.Limit.Requests) }
 
-// worst is the decision over all buckets.
-func worst(decisions []Decision) Decision {
-	if len(decisions) == 0 {
-		return Decision{Allowed: true}
+// with is the decision over two buckets; one without a limit is none.
+func (d Decision) with(other Decision) Decision {
+	if other.Limit > 0 && (d.Limit == 0 || other.tighter(d)) {
+		return other
 	}
-	tightest := decisions[0]
-	for _, d := range decisions[1:] {
-		if d.tighter(tightest) {
-			tightest = d
-		}
-	}
-	return tightest
+	return d
 }
 
 func (d Decision) tighter(than Decision) bool {

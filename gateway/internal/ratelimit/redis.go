@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -85,7 +86,7 @@ func NewRedis(client redis.UniversalClient) Limiter { return redisLimiter{client
 // redisbreaker.ErrLate: a chain of several round trips may take longer than it is given though each is answered soon.
 func (r redisLimiter) Take(ctx context.Context, stages ...Stage) (Decision, error) {
 	t := taking{client: r.client}
-	d, err := chain(stages, func(on []Charge) ([]Decision, error) { return t.stage(ctx, on) })
+	d, err := chain(stages, func(stage Stage) (Decision, error) { return t.stage(ctx, stage) })
 	if t.answered && fault.IsTimeout(err) {
 		err = fmt.Errorf("%w: %w", redisbreaker.ErrLate, err)
 	}
@@ -101,19 +102,21 @@ type taking struct {
 	forgotten bool
 }
 
-func (t *taking) stage(ctx context.Context, on []Charge) ([]Decision, error) {
+func (t *taking) stage(ctx context.Context, stage Stage) (Decision, error) {
+	on := slices.DeleteFunc(slices.Clone(stage), func(c Charge) bool { return !c.counts() })
 	replies, err := t.run(ctx, on)
 	if err != nil {
-		return nil, err
+		return Decision{}, err
 	}
-	decisions := make([]Decision, len(on))
+	tightest := Decision{Allowed: true}
 	for i, reply := range replies {
-		if decisions[i], err = decide(on[i].Limit, reply); err != nil {
-			return nil, err
+		d, err := decide(on[i], reply)
+		if err != nil {
+			return Decision{}, err
 		}
-		decisions[i].Key = on[i].Key
+		tightest = tightest.with(d)
 	}
-	return decisions, nil
+	return tightest, nil
 }
 
 // run sends a script's hash, and the script itself once more for the buckets whose node did not know it yet: a
@@ -190,7 +193,7 @@ func isNoScript(err error) bool { return err != nil && redis.HasErrorPrefix(err,
 
 var errReply = errors.New("ratelimit: the script's reply has another shape")
 
-func decide(l Limit, reply *redis.Cmd) (Decision, error) {
+func decide(c Charge, reply *redis.Cmd) (Decision, error) {
 	v, err := reply.Int64Slice()
 	if err != nil {
 		return Decision{}, fmt.Errorf("%w: %w", errReply, err)
@@ -199,8 +202,9 @@ func decide(l Limit, reply *redis.Cmd) (Decision, error) {
 		return Decision{}, errReply
 	}
 	return Decision{
+		Key:        c.Key,
 		Allowed:    v[0] == 1,
-		Limit:      l.Requests,
+		Limit:      c.Limit.Requests,
 		Remaining:  int(v[1]),
 		RetryAfter: time.Duration(v[2]) * time.Microsecond,
 		ResetAfter: time.Duration(v[3]) * time.Microsecond,
