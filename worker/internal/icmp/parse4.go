@@ -56,7 +56,7 @@ func parse4(b []byte) (m message, ok bool) {
 	}
 	if b[0] == v4EchoReply {
 		m.kind = echo.Reply
-		return m, b[1] == 0 && m.readEcho(b)
+		return m, m.readEcho(b, v4EchoReply)
 	}
 	m.kind = kind4(b[0], b[1])
 	if m.kind == 0 {
@@ -68,12 +68,8 @@ func parse4(b []byte) (m message, ok bool) {
 		return message{}, false
 	}
 	m.quoted = netip.AddrFrom4([4]byte(quote[16:20]))
-	inner := quote[header:]
-	if len(inner) < headerLength || inner[0] != v4EchoRequest || inner[1] != 0 {
-		return message{}, false
-	}
 	m.labels = labels4(b)
-	return m, m.readEcho(inner)
+	return m, m.readEcho(quote[header:], v4EchoRequest)
 }
 
 // kind4 is what the type and code of an ICMP error mean; 0 for those that say nothing about a probe's way.

@@ -85,10 +85,10 @@ type message struct {
 	labels []echo.Label
 }
 
-// readEcho reports whether this is an echo message, and reads the part that both families share: the ICMP header of an
-// echo message and what follows it.
-func (m *message) readEcho(b []byte) bool {
-	if len(b) < headerLength {
+// readEcho reports whether this is an echo message of a type, and reads the part that both families share: the ICMP
+// header of an echo message and what follows it.
+func (m *message) readEcho(b []byte, typ byte) bool {
+	if len(b) < headerLength || b[0] != typ || b[1] != 0 {
 		return false
 	}
 	m.sum = binary.BigEndian.Uint16(b[2:])
