@@ -3,6 +3,7 @@ package netpolicy
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"unicode"
 )
 
@@ -38,11 +39,8 @@ type NameError struct {
 // Refused reports whether the string is well-formed and refused by policy, and not merely malformed. A name that ends
 // in a number is the spelling of an address in other software, so that is policy too.
 func (e *NameError) Refused() bool {
-	switch e.Problem {
-	case NameSpecialUse, NameSingleLabel, NameNumeric, NameUnderscoreEnd:
-		return true
-	}
-	return false
+	return slices.Contains(
+		[]NameProblem{NameSpecialUse, NameSingleLabel, NameNumeric, NameUnderscoreEnd}, e.Problem)
 }
 
 // predicates are what Say gives where that is the same for all names.
