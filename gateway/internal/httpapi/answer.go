@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 	"unicode"
 
 	"diagnostics/gateway/internal/connections"
@@ -139,8 +138,8 @@ func (s *Server) fail(err error, c echo.Context) {
 	if p.field != "" {
 		h.Set("X-Invalid-Field", p.field)
 	}
-	if p.retryAfter > 0 {
-		h.Set(echo.HeaderRetryAfter, strconv.FormatInt(wholeSeconds(p.retryAfter), 10))
+	if wait := p.wait(); wait != "" {
+		h.Set(echo.HeaderRetryAfter, wait)
 	}
 	if isAPI(c.Request()) {
 		_ = writeJSON(c, p.status, s.failureOf(rc, p))
@@ -168,11 +167,6 @@ func excused(err error) bool {
 	_, own := errors.AsType[*problem](err)
 	_, panicked := errors.AsType[*parallel.Panic](err)
 	return !own && !panicked
-}
-
-// wholeSeconds rounds up, and is at least 1.
-func wholeSeconds(d time.Duration) int64 {
-	return max(1, int64((d+time.Second-1)/time.Second))
 }
 
 const longestSentence = 400
