@@ -3,6 +3,7 @@ package workerclient
 import (
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 
 	"diagnostics/shared/netpolicy"
@@ -31,12 +32,7 @@ func hideHop(h *workerapi.Hop) {
 		h.Hidden, h.Address, h.Addresses = true, nil, []string{}
 		return
 	}
-	shown := make([]string, 0, len(h.Addresses))
-	for _, a := range h.Addresses {
-		if public(a) {
-			shown = append(shown, a)
-		}
-	}
+	shown := slices.DeleteFunc(slices.Clone(h.Addresses), func(a string) bool { return !public(a) })
 	// A hop whose only known addresses are private is a private hop, even where the first probe was lost.
 	h.Hidden = h.Address == nil && len(h.Addresses) > 0 && len(shown) == 0
 	h.Addresses = shown

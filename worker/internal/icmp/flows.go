@@ -45,12 +45,10 @@ func (t *flows) remove(f *flow) {
 
 // owner gives the live flow that the message answers, and how well it proves that; nil for none.
 func (t *flows) owner(m message) (*flow, proof) {
-	f := t.byID[m.id].Load()
-	if f == nil {
-		return nil, unproved
-	}
-	if p := m.prove(f.dst, f.identity); p != unproved {
-		return f, p
+	if f := t.byID[m.id].Load(); f != nil {
+		if p := m.prove(f.dst, f.identity); p != unproved {
+			return f, p
+		}
 	}
 	return nil, unproved
 }
