@@ -64,12 +64,9 @@ type entry struct {
 func (f *Feed) Begin() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.begun {
-		f.begin()
+	if f.begun {
+		return
 	}
-}
-
-func (f *Feed) begin() {
 	f.begun = true
 	f.wake()
 	for _, follower := range f.followers {

@@ -98,18 +98,14 @@ func (m *Metrics) route(slug string, limits []fault.Rule) *routeMetrics {
 
 // countTraffic tells what the runs of a tool have sent and drawn.
 func (m *Metrics) countTraffic(r *routeMetrics) {
-	for name, count := range map[string]func() int64{
-		"received": r.traffic.Received, "sent": r.traffic.Sent,
-	} {
-		m.registry.MustRegister(metrics.Counter("diagnostics_egress_"+name+"_bytes_total", trafficHelp[name],
-			prometheus.Labels{"slug": r.slug}, count))
-	}
-}
-
-var trafficHelp = map[string]string{
-	"received": "Bytes that the runs of a tool have drawn from the network, without the headers of packets.",
-	"sent": "Bytes that the runs of a tool have sent to the network, estimated with the headers of packets; probes are " +
-		"the worker's.",
+	labels := prometheus.Labels{"slug": r.slug}
+	m.registry.MustRegister(
+		metrics.Counter("diagnostics_egress_received_bytes_total",
+			"Bytes that the runs of a tool have drawn from the network, without the headers of packets.", labels,
+			r.traffic.Received),
+		metrics.Counter("diagnostics_egress_sent_bytes_total", "Bytes that the runs of a tool have sent to the network, "+
+			"estimated with the headers of packets; probes are the worker's.", labels, r.traffic.Sent),
+	)
 }
 
 // of gives the metrics of a route by its own pattern.
