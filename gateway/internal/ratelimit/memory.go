@@ -97,15 +97,6 @@ func (m *Memory) charge(c Charge, now int64) (d Decision) {
 	return d
 }
 
-// Len is how many buckets of requests are held.
-func (m *Memory) Len() int {
-	n := 0
-	for i := range m.shards {
-		n += m.shards[i].len()
-	}
-	return n
-}
-
 type shard struct {
 	mu   sync.Mutex
 	room int
@@ -180,10 +171,4 @@ func (s *shard) drop() {
 	if moved != nil {
 		s.byID[moved.id] = n
 	}
-}
-
-func (s *shard) len() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.soonest.entries)
 }

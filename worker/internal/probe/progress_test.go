@@ -20,9 +20,9 @@ func followed(t *testing.T, after time.Duration) (context.Context, *progress.Fee
 	t.Helper()
 	run, reader := new(progress.Feed), new(progress.Feed)
 	if after == 0 {
-		reader.Follow(run)
+		progress.Follow(progress.With(t.Context(), reader), run)
 	} else {
-		time.AfterFunc(after, func() { reader.Follow(run) })
+		time.AfterFunc(after, func() { progress.Follow(progress.With(t.Context(), reader), run) })
 	}
 	return progress.With(t.Context(), run), reader
 }
