@@ -51,7 +51,8 @@ func parseRedisURL(s string) (*redis.UniversalOptions, error) {
 		return nil, settings.ErrMalformed
 	}
 	o := &redis.UniversalOptions{}
-	if at := strings.LastIndexByte(authority(rest), '@'); at >= 0 {
+	authority, _, _ := strings.Cut(rest, "/")
+	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
 		u, err := url.Parse("redis://" + rest[:at] + "@host")
 		if err != nil || u.User == nil {
 			return nil, settings.ErrMalformed
@@ -76,12 +77,6 @@ func parseRedisURL(s string) (*redis.UniversalOptions, error) {
 	}
 	hosts, path, _ := strings.Cut(rest, "/")
 	return o, topology(o, mode, hosts, path)
-}
-
-// authority is what stands before the path.
-func authority(rest string) string {
-	before, _, _ := strings.Cut(rest, "/")
-	return before
 }
 
 func unixSocket(o *redis.UniversalOptions, rest string) error {

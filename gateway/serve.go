@@ -33,16 +33,7 @@ func serve(ctx context.Context, c Config, s *service, log *slog.Logger) error {
 // logStart tells in one line what this instance is.
 func logStart(ctx context.Context, c Config, s *service, l *daemon.Listeners, log *slog.Logger) {
 	families := s.egress.Families()
-	redis, worker, trust, audit := "off", "off", "none", "off"
-	if s.breaker != nil {
-		redis = "on"
-	}
-	if c.WorkerEnabled() {
-		worker = "on"
-	}
-	if s.audit != nil {
-		audit = "on"
-	}
+	trust := "none"
 	if c.TrustsHeaders() {
 		trust = "any peer"
 		if len(c.TrustedCIDRs) > 0 {
@@ -56,10 +47,17 @@ func logStart(ctx context.Context, c Config, s *service, l *daemon.Listeners, lo
 		slog.String("metrics", l.Metrics()),
 		slog.Bool("ipv4", families.V4),
 		slog.Bool("ipv6", families.V6),
-		slog.String("redis", redis),
-		slog.String("worker", worker),
+		slog.String("redis", onOff(s.breaker != nil)),
+		slog.String("worker", onOff(c.WorkerEnabled())),
 		slog.String("proxyHeaders", trust),
 		slog.String("clientAddress", c.clientAddress()),
-		slog.String("auditLog", audit),
+		slog.String("auditLog", onOff(s.audit != nil)),
 	)
+}
+
+func onOff(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,7 +21,6 @@ import (
 	"diagnostics/gateway/internal/metrics"
 	"diagnostics/gateway/internal/openapi"
 	"diagnostics/gateway/internal/providers/asn"
-	"diagnostics/gateway/internal/providers/rdap/bootstrap"
 	"diagnostics/gateway/internal/providers/whois"
 	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/gateway/internal/redisbreaker"
@@ -39,10 +39,9 @@ type service struct {
 	egress  *egress.Client
 	breaker *redisbreaker.Breaker // nil without Redis
 	worker  *workerclient.Client  // nil without a worker
-	memory  *cache.Memory
 	audit   *auditLog             // nil where none is kept
-	lists   *bootstrap.Registries // nil where none are used
 	files   *files.Watcher
+	opened  []func() // which end what wire opened
 
 	redisPassword atomic.Pointer[string] // of RATE_LIMIT_REDIS_TOKEN; nil where that is not set
 }
@@ -67,6 +66,7 @@ func (s *service) build(c Config, log *slog.Logger) error {
 	if s.egress, err = s.newEgress(c, limiter, caches); err != nil {
 		return err
 	}
+	s.opened = append(s.opened, s.egress.Close)
 	if err := s.newWorker(c, log); err != nil {
 		return err
 	}
@@ -90,6 +90,9 @@ func (s *service) build(c Config, log *slog.Logger) error {
 	c.warnOfProxies(log)
 	if s.audit, err = openAudit(c.AuditLogFile, log); err != nil {
 		return err
+	}
+	if s.audit != nil {
+		s.opened = append(s.opened, s.audit.close)
 	}
 	api, err := describedAPI()
 	if err != nil {
@@ -125,25 +128,10 @@ func (s *service) build(c Config, log *slog.Logger) error {
 	return err
 }
 
-// close lets go of what wire opened.
+// close lets go of what wire opened, the last first.
 func (s *service) close() {
-	if s.worker != nil {
-		s.worker.Close()
-	}
-	if s.lists != nil {
-		s.lists.Close()
-	}
-	if s.egress != nil {
-		s.egress.Close()
-	}
-	if s.memory != nil {
-		s.memory.Close()
-	}
-	if s.breaker != nil {
-		_ = s.breaker.Close()
-	}
-	if s.audit != nil {
-		s.audit.close()
+	for _, end := range slices.Backward(s.opened) {
+		end()
 	}
 }
 
@@ -175,6 +163,7 @@ func (s *service) newWorker(c Config, log *slog.Logger) (err error) {
 		workerclient.WithOwnFault(s.egress.OwnFault), workerclient.WithTLS(secured.config()),
 		workerclient.WithObserver(metrics.NewWorker(s.metrics.Registerer())))
 	if err == nil {
+		s.opened = append(s.opened, s.worker.Close)
 		secured.changed = func() { s.worker.SetTLS(secured.config()) }
 		s.metrics.WorkerUp(s.worker.Serves)
 	}
@@ -237,6 +226,7 @@ func (s *service) newLimiter(c Config, log *slog.Logger) (ratelimit.Limiter, err
 	redisbreaker.Tune(options)
 	client := redis.NewUniversalClient(options)
 	s.breaker = redisbreaker.New(client, log, redisbreaker.WithObserver(metrics.NewRedis(s.metrics.Registerer())))
+	s.opened = append(s.opened, func() { _ = s.breaker.Close() })
 	s.metrics.RedisUp(func() bool { return s.breaker.Check(context.Background()) == redisbreaker.OK })
 	return ratelimit.NewFallback(ratelimit.NewRedis(client), memory, s.breaker), nil
 }
@@ -246,11 +236,12 @@ const cacheBytes = 64 << 20
 
 // newStore keeps in memory, and in Redis as well where there is one.
 func (s *service) newStore() cache.Store {
-	s.memory = cache.NewMemory(cacheBytes)
+	memory := cache.NewMemory(cacheBytes)
+	s.opened = append(s.opened, memory.Close)
 	if s.breaker == nil {
-		return s.memory
+		return memory
 	}
-	return cache.NewFallback(cache.NewRedis(s.breaker), s.memory)
+	return cache.NewFallback(cache.NewRedis(s.breaker), memory)
 }
 
 func limits(c Config) httpapi.Limits {

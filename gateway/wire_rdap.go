@@ -20,8 +20,9 @@ func (s *service) newRDAP(
 		Egress: s.egress, Base: c.RDAPBaseURL.String(), Cache: store, Slots: serverSlots{limiter},
 	}
 	if c.usesLists() {
-		s.lists = bootstrap.New(s.egress, c.RDAPBootstrapURL.URL, log)
-		config.Registries = s.lists
+		lists := bootstrap.New(s.egress, c.RDAPBootstrapURL.URL, log)
+		s.opened = append(s.opened, lists.Close)
+		config.Registries = lists
 	}
 	return rdap.New(config)
 }

@@ -92,9 +92,10 @@ func statusLabel(status int) string {
 
 // watchJobs tells how many jobs run, and the most that may.
 func (m *workerMetrics) watchJobs(inUse func() int, slots int) {
-	m.gauge("diagnostics_worker_jobs_in_flight", "Jobs that run now.", nil, func() float64 { return float64(inUse()) })
-	m.gauge("diagnostics_worker_jobs_max", "Jobs that may run at once: WORKER_MAX_CONCURRENT.", nil,
-		func() float64 { return float64(slots) })
+	m.registry.MustRegister(
+		metrics.Gauge("diagnostics_worker_jobs_in_flight", "Jobs that run now.", nil, inUse),
+		metrics.Gauge("diagnostics_worker_jobs_max", "Jobs that may run at once: WORKER_MAX_CONCURRENT.", nil,
+			func() int { return slots }))
 }
 
 // sockets are what there is to tell of an *icmp.Engine.
@@ -106,19 +107,21 @@ type sockets interface {
 
 // watchSockets tells of the sockets and the packets.
 func (m *workerMetrics) watchSockets(engine sockets) {
-	m.gauge("diagnostics_worker_mode", "Always 1; the label tells the kind of the sockets, raw or datagram.",
-		prometheus.Labels{"mode": string(engine.Mode())}, func() float64 { return 1 })
+	m.registry.MustRegister(metrics.Gauge("diagnostics_worker_mode",
+		"Always 1; the label tells the kind of the sockets, raw or datagram.",
+		prometheus.Labels{"mode": string(engine.Mode())}, func() int { return 1 }))
 	for _, family := range []int{4, 6} {
-		m.gauge("diagnostics_worker_family_up", "1 where ICMP sockets of the address family are open, 0 where its jobs fail.",
-			prometheus.Labels{"family": strconv.Itoa(family)}, func() float64 {
+		m.registry.MustRegister(metrics.Gauge("diagnostics_worker_family_up",
+			"1 where ICMP sockets of the address family are open, 0 where its jobs fail.",
+			prometheus.Labels{"family": strconv.Itoa(family)}, func() int {
 				if engine.Absent(family) != nil {
 					return 0
 				}
 				return 1
-			})
+			}))
 	}
 	for _, p := range packetCounters {
-		m.registry.MustRegister(metrics.Counter("diagnostics_worker_packets_"+p.name+"_total", p.help,
+		m.registry.MustRegister(metrics.Counter("diagnostics_worker_packets_"+p.name+"_total", p.help, nil,
 			func() uint64 { return p.of(engine.Counters()) }))
 	}
 }
@@ -148,20 +151,13 @@ var packetCounters = []struct {
 	},
 }
 
-func (m *workerMetrics) gauge(name, help string, labels prometheus.Labels, value func() float64) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(
-		prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, value))
-}
-
 // watchFiles tells of the files that are looked after.
 func (m *workerMetrics) watchFiles(watcher *files.Watcher) { metrics.Reloads(m.registry, watcher) }
 
 // watchCertificate tells when the worker's certificate expires, in Unix time.
 func (m *workerMetrics) watchCertificate(expiry func() int64) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "diagnostics_worker_certificate_expiry_timestamp_seconds",
-		Help: "When the worker's certificate expires, in Unix time.",
-	}, func() float64 { return float64(expiry()) }))
+	m.registry.MustRegister(metrics.Gauge("diagnostics_worker_certificate_expiry_timestamp_seconds",
+		"When the worker's certificate expires, in Unix time.", nil, expiry))
 }
 
 // handler serves them, for the private listener alone.

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"net/http"
 	"strings"
 )
 
@@ -113,12 +112,6 @@ func (s *Site) makeReference() error {
 		return err
 	}
 	s.reference = content{kind: htmlKind, cache: pageCache, body: body, zipped: compressOnce(body)}
-	return nil
-}
-
-func (s *Site) serveReference(w http.ResponseWriter, r *http.Request) error {
-	keepOutOfIndexes(w, r)
-	serve(w, r, s.reference)
 	return nil
 }
 

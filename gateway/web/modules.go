@@ -29,27 +29,21 @@ func importsOf(module string, body []byte) []string {
 // preload gives the addresses of the modules that a page loads later (a tool's view) and of all that these and its
 // entry modules import, so that a browser can fetch them at once instead of finding them one level after the other.
 func (a *assets) preload(entries, later []string) ([]string, error) {
-	seen := slices.Concat(entries, later)
+	modules := slices.Concat(entries, later)
+	for i := 0; i < len(modules); i++ {
+		for _, name := range a.imports[modules[i]] {
+			if !slices.Contains(modules, name) {
+				modules = append(modules, name)
+			}
+		}
+	}
 	var urls []string
-	for _, name := range later {
+	for _, name := range modules[len(entries):] {
 		url, err := a.url(name)
 		if err != nil {
 			return nil, err
 		}
 		urls = append(urls, url)
-	}
-	for i := 0; i < len(seen); i++ {
-		for _, name := range a.imports[seen[i]] {
-			if slices.Contains(seen, name) {
-				continue
-			}
-			url, err := a.url(name)
-			if err != nil {
-				return nil, err
-			}
-			seen = append(seen, name)
-			urls = append(urls, url)
-		}
 	}
 	return urls, nil
 }

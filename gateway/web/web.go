@@ -197,7 +197,9 @@ func (s *Site) Serve(w http.ResponseWriter, r *http.Request) error {
 	case path == "/history":
 		return s.render(w, r, http.StatusOK, s.history())
 	case path == "/api":
-		return s.serveReference(w, r)
+		keepOutOfIndexes(w, r)
+		serve(w, r, s.reference)
+		return nil
 	case path == "/privacy":
 		return s.render(w, r, http.StatusOK, s.privacy())
 	case path == "/robots.txt":

@@ -20,9 +20,9 @@ func IsAlphanumeric[C byte | rune](c C) bool { return IsLetter(c) || IsDigit(c) 
 func IsHexDigit[C byte | rune](c C) bool { return IsDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
 
 // AllDigits reports whether s is a number in digits alone; the empty string is none.
-func AllDigits(s string) bool { return s != "" && strings.IndexFunc(s, notDigit) < 0 }
-
-func notDigit(r rune) bool { return !IsDigit(r) }
+func AllDigits(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !IsDigit(r) })
+}
 
 // StartsWithEscape reports whether s begins with a whole percent-encoded octet (RFC 3986 section 2.1).
 func StartsWithEscape(s string) bool {
@@ -41,5 +41,5 @@ func HasBrokenEscape(s string) bool {
 
 // Is reports whether the text is of 7-bit characters alone.
 func Is(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }

@@ -42,6 +42,13 @@ func Main(name string, run func(ctx context.Context, args, env []string, stdout,
 	return err
 }
 
+// Hangups gives a SIGHUP whenever there was one since the last that was taken, until stop is called.
+func Hangups() (signals <-chan os.Signal, stop func()) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGHUP)
+	return c, func() { signal.Stop(c) }
+}
+
 // printError prints, and does not wait forever for somebody to read.
 func printError(out io.Writer, text string) {
 	said := make(chan struct{})

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/pprof" //nolint:gosec // registers on the default mux too, which nothing serves
 	"os"
 	"time"
 
@@ -80,13 +81,20 @@ func (e ends) before(moment <-chan struct{}) error {
 	return fmt.Errorf("serve: %w", err)
 }
 
+// profileTime is how long a profile may take: go tool pprof asks for 30 seconds of one.
+const profileTime = 2 * time.Minute
+
 // newExporter makes the server of the private listener, whose few clients ask for one small page, or for a profile.
 func (s Settings) newExporter(metrics http.Handler) *http.Server {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics)
 	answer := 10 * time.Second
 	if s.Pprof {
-		addProfiles(mux)
+		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+		mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 		answer = profileTime
 	}
 	return &http.Server{

@@ -88,10 +88,7 @@ func (k *Kernel) Route(a netip.Addr) (route Route, err error) {
 		route, mine, err = q.read(answer)
 		return mine, err
 	})
-	if err != nil {
-		return Route{}, err
-	}
-	return route, nil
+	return route, err
 }
 
 // Link tells of a link. Errors are those of To.
@@ -104,10 +101,7 @@ func (k *Kernel) Link(index int) (link Link, err error) {
 		link, mine, err = q.read(answer)
 		return mine, err
 	})
-	if err != nil {
-		return Link{}, err
-	}
-	return link, nil
+	return link, err
 }
 
 // ask sends a question with a number of its own and has read look for the answer.

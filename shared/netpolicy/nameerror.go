@@ -1,7 +1,9 @@
 package netpolicy
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"unicode"
 )
 
@@ -37,42 +39,33 @@ type NameError struct {
 // Refused reports whether the string is well-formed and refused by policy, and not merely malformed. A name that ends
 // in a number is the spelling of an address in other software, so that is policy too.
 func (e *NameError) Refused() bool {
-	switch e.Problem {
-	case NameSpecialUse, NameSingleLabel, NameNumeric, NameUnderscoreEnd:
-		return true
-	}
-	return false
+	return slices.Contains(
+		[]NameProblem{NameSpecialUse, NameSingleLabel, NameNumeric, NameUnderscoreEnd}, e.Problem)
+}
+
+// predicates are what Say gives where that is the same for all names.
+var predicates = map[NameProblem]string{
+	NameEmpty:         "is empty",
+	NameTooLong:       fmt.Sprintf("is longer than %d characters", MaxNameOctets),
+	NameEmptyLabel:    "has an empty part between its dots",
+	NameLabelTooLong:  fmt.Sprintf("has a part longer than %d characters", MaxLabelOctets),
+	NameUnderscore:    "has an underscore, which is not allowed in hostnames",
+	NameHyphen:        "has a part that starts or ends with a hyphen",
+	NameUnmappable:    "has characters that are not allowed in hostnames",
+	NameNumeric:       "ends in a number, as no public hostname does",
+	NameUnderscoreEnd: "has an underscore in its last part, which is not allowed in public names",
+	NameSingleLabel:   "has no dot, so it is known only on local networks",
 }
 
 // Say completes the sentence "<name> …", such as "has an empty label".
 func (e *NameError) Say() string {
 	switch e.Problem {
-	case NameEmpty:
-		return "is empty"
-	case NameTooLong:
-		return fmt.Sprintf("is longer than %d characters", MaxNameOctets)
-	case NameEmptyLabel:
-		return "has an empty part between its dots"
-	case NameLabelTooLong:
-		return fmt.Sprintf("has a part longer than %d characters", MaxLabelOctets)
 	case NameCharacter:
 		return e.sayCharacter()
-	case NameUnderscore:
-		return "has an underscore, which is not allowed in hostnames"
-	case NameHyphen:
-		return "has a part that starts or ends with a hyphen"
-	case NameUnmappable:
-		return "has characters that are not allowed in hostnames"
-	case NameNumeric:
-		return "ends in a number, as no public hostname does"
-	case NameUnderscoreEnd:
-		return "has an underscore in its last part, which is not allowed in public names"
-	case NameSingleLabel:
-		return "has no dot, so it is known only on local networks"
 	case NameSpecialUse:
 		return fmt.Sprintf("is %s (%s)", e.Kind, e.Source)
 	}
-	return "is not a hostname"
+	return cmp.Or(predicates[e.Problem], "is not a hostname")
 }
 
 func (e *NameError) sayCharacter() string {

@@ -87,6 +87,13 @@ func isatap(a netip.Addr) (netip.Addr, bool) {
 	return netip.AddrFrom4([4]byte(b[12:16])), true
 }
 
+// Near reports whether an address is of this host or of a private network, as a proxy's or a worker's of our own is. It
+// says nothing about what a visitor may reach.
+func Near(a netip.Addr) bool {
+	a = a.Unmap()
+	return a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast() || sharedSpace.Contains(a)
+}
+
 // NAT64 reports whether an address is in the well-known prefix of RFC 6052. An address in it is never public, but a
 // DNS64 resolver adds one to the answers of every name that has only IPv4 addresses: whoever resolves a name may drop
 // those where an A record exists.
@@ -95,4 +102,7 @@ func NAT64(a netip.Addr) bool { return nat64.Contains(a) }
 var (
 	globalUnicast = netip.MustParsePrefix("2000::/3")
 	nat64         = netip.MustParsePrefix("64:ff9b::/96")
+	// sharedSpace is RFC 6598, which providers share among customers and some container platforms number their proxies
+	// from.
+	sharedSpace = netip.MustParsePrefix("100.64.0.0/10")
 )

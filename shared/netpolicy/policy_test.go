@@ -129,3 +129,21 @@ func TestJudgeAllocatesNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestPrivateAddressesAreNear(t *testing.T) {
+	t.Parallel()
+	for address, near := range map[string]bool{
+		"127.0.0.1": true, "127.255.255.255": true, "128.0.0.0": false, "::1": true, "::2": false,
+		"9.255.255.255": false, "10.0.0.0": true, "10.255.255.255": true, "11.0.0.0": false,
+		"172.15.255.255": false, "172.16.0.0": true, "172.31.255.255": true, "172.32.0.0": false,
+		"192.167.255.255": false, "192.168.0.0": true, "192.168.255.255": true, "192.169.0.0": false,
+		"100.63.255.255": false, "100.64.0.0": true, "100.127.255.255": true, "100.128.0.0": false,
+		"169.253.255.255": false, "169.254.0.0": true, "169.254.255.255": true, "169.255.0.0": false,
+		"fbff::1": false, "fc00::1": true, "fdff::1": true, "fe00::1": false, "fe80::1%eth0": true, "febf::1": true,
+		"fec0::1": false, "2001:db8::1": false, "::ffff:10.0.0.1": true, "::ffff:11.0.0.1": false,
+	} {
+		if got := Near(netip.MustParseAddr(address)); got != near {
+			t.Errorf("%s: %v", address, got)
+		}
+	}
+}

@@ -46,6 +46,33 @@ type Row struct {
 	Kind string
 }
 
+// refused is a row of a table whose block the registry does not call globally reachable.
+func refused(prefix, name, source string, from Registry, kind string) Row {
+	return Row{Prefix: netip.MustParsePrefix(prefix), Name: name, Source: source, Registry: from,
+		Reachable: ReachableFalse, Kind: kind}
+}
+
+// notApplicable is one of which the registry does not say either.
+func notApplicable(prefix, name, source string, from Registry, kind string) Row {
+	r := refused(prefix, name, source, from, kind)
+	r.Reachable = ReachableNA
+	return r
+}
+
+// reachable is one that the registry calls globally reachable.
+func reachable(prefix, name, source string, from Registry) Row {
+	r := refused(prefix, name, source, from, "")
+	r.Reachable = ReachableTrue
+	return r
+}
+
+// narrowed is one that it calls so and that is refused all the same.
+func narrowed(prefix, name, source string, from Registry, kind, why string) Row {
+	r := reachable(prefix, name, source, from)
+	r.Kind, r.Narrowed = kind, why
+	return r
+}
+
 // Public reports whether addresses of this very row may be probed.
 func (r Row) Public() bool { return r.Reachable == ReachableTrue && r.Narrowed == "" }
 

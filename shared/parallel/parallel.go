@@ -4,11 +4,13 @@
 package parallel
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Panic is a panic that was caught in another goroutine.
@@ -70,8 +72,7 @@ func Try[T any](f func() (T, error)) (result T, err error) {
 
 // Raise panics with the *Panic that err is or wraps; it returns where there is none.
 func Raise(err error) {
-	var p *Panic
-	if errors.As(err, &p) {
+	if p, is := errors.AsType[*Panic](err); is {
 		panic(p)
 	}
 }
@@ -161,4 +162,11 @@ func (p *Pending[T]) Wait() T {
 		panic(p.panic)
 	}
 	return p.result
+}
+
+// Interrupt ends what a connection (a net.Conn) waits for once the context ends: a read or write then fails with
+// os.ErrDeadlineExceeded. It does so by the connection's deadline, so nobody else may set one meanwhile. The function
+// that it returns ends the watch; it reports false where the context has ended already.
+func Interrupt(ctx context.Context, conn interface{ SetDeadline(time.Time) error }) (stop func() bool) {
+	return context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 }

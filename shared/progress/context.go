@@ -17,13 +17,6 @@ func Of(ctx context.Context) *Feed {
 	return f
 }
 
-// Begin tells that whoever is to do the work has taken it.
-func Begin(ctx context.Context) {
-	if f := Of(ctx); f != nil {
-		f.Begin()
-	}
-}
-
 // MaxBytes is how long a step's value may be as JSON; a longer one is not told, since the answer has it.
 const MaxBytes = 16 << 10
 

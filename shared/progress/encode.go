@@ -45,6 +45,20 @@ func (s Step) Line(to *bytes.Buffer, began time.Time, bound time.Duration) error
 	return nil
 }
 
+// LastLine makes the last line of a stream of an envelope, behind which it may write: with what would be the status,
+// Retry-After and the reason of a refusal in a plain answer; "" is none.
+func LastLine(envelope []byte, status int, retryAfter, refused string) []byte {
+	line := append(bytes.TrimSuffix(envelope, []byte("}")), `,"status":`...)
+	line = strconv.AppendInt(line, int64(status), 10)
+	if retryAfter != "" {
+		line = append(append(line, `,"retryAfter":`...), retryAfter...)
+	}
+	if refused != "" {
+		line = strconv.AppendQuote(append(line, `,"refused":`...), refused)
+	}
+	return append(line, "}\n"...)
+}
+
 func milliseconds(d time.Duration) string {
 	return strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', -1, 64)
 }

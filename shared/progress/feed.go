@@ -64,12 +64,9 @@ type entry struct {
 func (f *Feed) Begin() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.begun {
-		f.begin()
+	if f.begun {
+		return
 	}
-}
-
-func (f *Feed) begin() {
 	f.begun = true
 	f.wake()
 	for _, follower := range f.followers {
@@ -157,10 +154,8 @@ func (f *Feed) awaitChange() <-chan struct{} {
 	return f.changed
 }
 
-// Follow gives another feed what this one has, and all that it gets until stop is called. No feed may follow itself,
-// not by others either.
-func (f *Feed) Follow(from *Feed) (stop func()) { return from.lead(follower{Feed: f}) }
-
+// lead gives another feed what this one has, and all that it gets until stop is called. No feed may follow itself, not
+// by others either.
 func (f *Feed) lead(by follower) (stop func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

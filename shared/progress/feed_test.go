@@ -75,7 +75,7 @@ func TestRoom(t *testing.T) {
 		left -= n
 		return true
 	}
-	reader.Follow(run)
+	run.lead(follower{Feed: reader})
 	for i, value := range []string{"12345", "12345678", "1234", "123456789"} {
 		run.Report("x", strconv.Itoa(i%2), value) // in quotes two more
 	}
@@ -98,11 +98,11 @@ func TestRoom(t *testing.T) {
 func TestFollowers(t *testing.T) {
 	t.Parallel()
 	run, middle, reader, late := new(Feed), new(Feed), new(Feed), new(Feed)
-	middle.Follow(run)
-	stop := reader.Follow(middle)
+	run.lead(follower{Feed: middle})
+	stop := middle.lead(follower{Feed: reader})
 	add(run, "hop", "1", "a")
 	run.Begin()
-	late.Follow(run)
+	run.lead(follower{Feed: late})
 	add(run, "hop", "2", "b")
 	stop()
 	add(run, "hop", "3", "c")
@@ -242,7 +242,6 @@ func TestAStepOfNobody(t *testing.T) {
 	Report(t.Context(), "hop", "1", "a")
 	Enter(t.Context(), Resolving)
 	Ask(t.Context(), "the registry")
-	Begin(t.Context())
 	if Of(t.Context()) != nil {
 		t.Error("a feed of nobody")
 	}
@@ -252,7 +251,7 @@ func TestAStepOfNobody(t *testing.T) {
 func TestStages(t *testing.T) {
 	t.Parallel()
 	outer, inner := new(Feed), new(Feed)
-	outer.Follow(inner)
+	inner.lead(follower{Feed: outer})
 	ctx, inside := With(t.Context(), outer), With(t.Context(), inner)
 	Enter(ctx, Resolving)
 	Enter(inside, Resolving)

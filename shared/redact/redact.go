@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -62,15 +63,9 @@ func words(err error, known []error) (text string, ok bool) {
 	if l, is := err.(Loggable); is { //nolint:errorlint // what wraps it has a text of its own
 		return l.LogText(), true
 	}
-	if constantTypes[fmt.Sprintf("%T", err)] {
+	// What wraps one of these has a text of its own.
+	if constantTypes[fmt.Sprintf("%T", err)] || slices.Contains(constants, err) || slices.Contains(known, err) {
 		return err.Error(), true
-	}
-	for _, list := range [][]error{constants, known} {
-		for _, k := range list {
-			if err == k { //nolint:errorlint // what wraps it has a text of its own
-				return err.Error(), true
-			}
-		}
 	}
 	return "", false
 }
@@ -82,8 +77,7 @@ func Message(err error, cut func(string) string) string {
 	if cut == nil {
 		cut = func(text string) string { return text }
 	}
-	var p *parallel.Panic
-	if errors.As(err, &p) {
+	if p, is := errors.AsType[*parallel.Panic](err); is {
 		return "panic: " + Text(cut(fmt.Sprint(p.Value))) + "\n\n" + string(p.Stack)
 	}
 	return Text(cut(err.Error()))

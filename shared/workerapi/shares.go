@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 )
 
 // Shares of a worker's slots, so that a few visitors cannot hold them all, whichever gateways they come through.
@@ -42,13 +43,5 @@ const maxPseudonym = 64
 // ValidPseudonym reports whether a worker takes s as a Client or a Group: at most 64 printable ASCII characters without
 // spaces; empty stands for none.
 func ValidPseudonym(s string) bool {
-	if len(s) > maxPseudonym {
-		return false
-	}
-	for _, c := range []byte(s) {
-		if c <= ' ' || c > '~' {
-			return false
-		}
-	}
-	return true
+	return len(s) <= maxPseudonym && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }

@@ -1,11 +1,13 @@
 package workerapi
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -49,10 +51,7 @@ func (t Traceroute) Validate(asked netip.Addr) error {
 			return fmt.Errorf("hops[%d]: %w", i, err)
 		}
 	}
-	if err := t.validMoment(); err != nil {
-		return err
-	}
-	return validExplanation(t.Explanation)
+	return cmp.Or(t.validMoment(), validExplanation(t.Explanation))
 }
 
 // Validate tells whether one hop of a trace keeps the promises of its fields. The error wraps ErrContract.
@@ -131,16 +130,8 @@ func (p Ping) validate(asked netip.Addr, probes int) error {
 	if p.Undecided < 0 || p.Undecided > p.Sent-p.Received {
 		return breach("undecided is %d of %d without a reply", p.Undecided, p.Sent-p.Received)
 	}
-	if err := p.validMoment(); err != nil {
-		return err
-	}
-	if err := p.Confirmation.validate(); err != nil {
-		return err
-	}
-	if err := validTimes(p.MinMs, p.AverageMs, p.MedianMs, p.MaxMs, p.StddevMs, p.JitterMs); err != nil {
-		return err
-	}
-	return p.validReplies()
+	return cmp.Or(p.validMoment(), p.Confirmation.validate(),
+		validTimes(p.MinMs, p.AverageMs, p.MedianMs, p.MaxMs, p.StddevMs, p.JitterMs), p.validReplies())
 }
 
 // validate takes nil, which is that there was none.
@@ -345,13 +336,5 @@ func validExplanation(lines []string) error {
 }
 
 func plainText(s string, most int) bool {
-	if utf8.RuneCountInString(s) > most {
-		return false
-	}
-	for _, r := range s {
-		if unicode.IsControl(r) {
-			return false
-		}
-	}
-	return true
+	return utf8.RuneCountInString(s) <= most && !strings.ContainsFunc(s, unicode.IsControl)
 }

@@ -51,8 +51,7 @@ func Open(path string, log *slog.Logger) (*File, error) {
 
 // withoutPath is what the system says of a path.
 func withoutPath(err error) error {
-	var failed *fs.PathError
-	if errors.As(err, &failed) {
+	if failed, is := errors.AsType[*fs.PathError](err); is {
 		return failed.Err
 	}
 	return err

@@ -9,9 +9,11 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/shared/netpolicy"
 )
 
 // Trust says whose forwarded headers are believed.
@@ -31,15 +33,8 @@ type Trust struct {
 
 // trusts reports whether the headers that this peer sent are believed.
 func (t Trust) trusts(peer netip.Addr) bool {
-	if !t.Headers || len(t.Peers) == 0 {
-		return t.Headers
-	}
-	for _, p := range t.Peers {
-		if p.Contains(peer) {
-			return true
-		}
-	}
-	return false
+	return t.Headers && (len(t.Peers) == 0 ||
+		slices.ContainsFunc(t.Peers, func(p netip.Prefix) bool { return p.Contains(peer) }))
 }
 
 // Identity is what is known of one request's sender.
@@ -149,12 +144,12 @@ func (f *Finder) Identify(r *http.Request) Identity {
 // warn tells of settings that make all visitors behind a proxy share one limit, or let a visitor claim any address.
 func (f *Finder) warn(id Identity, h http.Header) {
 	switch {
-	case id.Forwarded.IsValid() && len(f.trust.Peers) == 0 && !isPrivate(id.Peer):
+	case id.Forwarded.IsValid() && len(f.trust.Peers) == 0 && !netpolicy.Near(id.Peer):
 		f.anybody.Do(func() {
 			f.log.Warn("an address was believed from a public peer, since headers are trusted from any peer: whoever reaches " +
 				"this port can claim any address; set TRUSTED_PROXY_CIDRS to the ranges of your proxies")
 		})
-	case id.Forwarded.IsValid() && isPrivate(id.Forwarded):
+	case id.Forwarded.IsValid() && netpolicy.Near(id.Forwarded):
 		f.private.Do(func() {
 			f.log.Warn("a trusted proxy gives a private address as that of a visitor: where visitors are not in that network, " +
 				"the proxy does not see who connects, and all who come like this share one limit; an engine of containers hides " +
@@ -167,7 +162,7 @@ func (f *Finder) warn(id Identity, h http.Header) {
 				"whose requests come like this share one limit; set CLIENT_ADDRESS_HEADER (for x-forwarded-for also " +
 				"TRUSTED_PROXY_HOPS) to what that proxy sends")
 		})
-	case !id.Trusted && isPrivate(id.Peer):
+	case !id.Trusted && netpolicy.Near(id.Peer):
 		f.untrusted.Do(func() {
 			f.log.Warn("forwarded headers come from a private peer and are not trusted: all visitors behind it share one " +
 				"limit; set TRUST_PROXY_HEADERS=true, and CLIENT_ADDRESS_HEADER to the one header that this proxy overwrites")
@@ -184,10 +179,6 @@ func peer(remoteAddr string) netip.Addr {
 	return ap.Addr().Unmap().WithZone("")
 }
 
-// isPrivate reports whether an address is likely that of a proxy of our own, rather than a visitor's.
-func isPrivate(a netip.Addr) bool {
-	return a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() || sharedSpace.Contains(a)
-}
-
-// sharedSpace is RFC 6598, which some container platforms number their proxies from.
-var sharedSpace = netip.MustParsePrefix("100.64.0.0/10")
+// Shared reports whether one peer may carry many visitors: a near one is likely a proxy of our own, and one whose
+// headers are believed is a proxy by the operator's word.
+func (f *Finder) Shared(peer netip.Addr) bool { return netpolicy.Near(peer) || f.trust.trusts(peer) }

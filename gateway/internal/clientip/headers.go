@@ -4,7 +4,10 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
+
+	"diagnostics/shared/ascii"
 )
 
 const (
@@ -22,8 +25,7 @@ func ParseHeader(name string) (string, error) {
 		return "", errors.New("a header's name is empty")
 	}
 	for _, c := range []byte(name) {
-		letterOrDigit := 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
-		if !letterOrDigit && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
+		if !ascii.IsAlphanumeric(c) && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
 			return "", errors.New("a header's name is letters, digits and !#$%&'*+-.^_`|~")
 		}
 	}
@@ -46,12 +48,8 @@ func (t Trust) forwarded(h http.Header) netip.Addr {
 
 // carriesForwarded reports whether somebody sent any header that might name a client.
 func (t Trust) carriesForwarded(h http.Header) bool {
-	for _, name := range []string{headerCloudflare, headerRealIP, headerForwarded, t.Header} {
-		if len(h[name]) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{headerCloudflare, headerRealIP, headerForwarded, t.Header},
+		func(name string) bool { return len(h[name]) > 0 })
 }
 
 // fromTheRight is the entry of a list that many places from its end. Every proxy appends the peer that it saw, so what

@@ -111,7 +111,7 @@ func (q *Queue) join(server string, pace Pace, visitor Visitor) *waiter {
 	defer q.mu.Unlock()
 	l := q.lines[server]
 	if l == nil {
-		l = newLine()
+		l = &line{changed: make(chan struct{}), given: make(map[string]int)}
 		q.lines[server] = l
 	}
 	w := &waiter{turn: l.turnOf(visitor)}
@@ -172,8 +172,6 @@ type waiter struct {
 	turn int
 	out  bool
 }
-
-func newLine() *line { return &line{changed: make(chan struct{}), given: make(map[string]int)} }
 
 // A client's turns are perClient apart, a network's perNetwork, so that it has the share of four clients.
 const (

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 	"unicode"
 
 	"diagnostics/gateway/internal/connections"
@@ -139,8 +138,8 @@ func (s *Server) fail(err error, c echo.Context) {
 	if p.field != "" {
 		h.Set("X-Invalid-Field", p.field)
 	}
-	if p.retryAfter > 0 {
-		h.Set(echo.HeaderRetryAfter, strconv.FormatInt(wholeSeconds(p.retryAfter), 10))
+	if wait := p.wait(); wait != "" {
+		h.Set(echo.HeaderRetryAfter, wait)
 	}
 	if isAPI(c.Request()) {
 		_ = writeJSON(c, p.status, s.failureOf(rc, p))
@@ -165,14 +164,9 @@ func leaving(c echo.Context) bool { return errors.Is(context.Cause(c.Request().C
 // excused reports whether a failure may come of the client's leaving: not a panic, and not what the edge itself
 // refused.
 func excused(err error) bool {
-	var own *problem
-	var panicked *parallel.Panic
-	return !errors.As(err, &own) && !errors.As(err, &panicked)
-}
-
-// wholeSeconds rounds up, and is at least 1.
-func wholeSeconds(d time.Duration) int64 {
-	return max(1, int64((d+time.Second-1)/time.Second))
+	_, own := errors.AsType[*problem](err)
+	_, panicked := errors.AsType[*parallel.Panic](err)
+	return !own && !panicked
 }
 
 const longestSentence = 400

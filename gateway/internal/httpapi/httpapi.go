@@ -6,12 +6,15 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"diagnostics/gateway/internal/audit"
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/connections"
 	"diagnostics/gateway/internal/memory"
@@ -67,6 +70,11 @@ func DefaultBounds() Bounds {
 // Denier judges the operator's deny list; target.Denylist is one.
 type Denier interface {
 	DeniesKey(key string) bool
+}
+
+// Auditor is told of every run that begins. It must not block, and must be safe for concurrent use.
+type Auditor interface {
+	RunBegan(audit.Run)
 }
 
 // State is how something that the gateway leans on is: ok, down, or off where it is not configured.
@@ -129,7 +137,6 @@ type Server struct {
 	config      Config
 	echo        *echo.Echo
 	description description
-	disabled    map[string]bool
 	known       map[string]bool
 	inflight    inflight
 	holdings    *shares
@@ -144,7 +151,6 @@ type Server struct {
 func New(c Config) (*Server, error) {
 	s := &Server{
 		config:      c,
-		disabled:    make(map[string]bool),
 		known:       make(map[string]bool),
 		description: newDescription(c.Description),
 		inflight:    newInflight(c.MaxInFlight, c.MaxInFlightPerClient),
@@ -162,22 +168,11 @@ func New(c Config) (*Server, error) {
 		}
 		s.known[t.Slug()] = true
 	}
-	for _, slug := range c.Disabled {
-		s.disabled[slug] = true
-	}
 	s.echo = s.routes()
-	c.Metrics.follow(slugsOf(c.Tools))
+	c.Metrics.follow(slices.Collect(maps.Keys(s.known)))
 	c.Metrics.watch(s.connections.Counts, s.holdings.total)
 	c.Metrics.bounds(c.MaxInFlight, c.MaxConnections)
 	return s, nil
-}
-
-func slugsOf(tools []tool.Tool) []string {
-	slugs := make([]string, 0, len(tools))
-	for _, t := range tools {
-		slugs = append(slugs, t.Slug())
-	}
-	return slugs
 }
 
 // Drain makes /readyz say that this instance is leaving. Requests are still answered.

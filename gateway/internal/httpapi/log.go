@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -145,12 +146,7 @@ func alone(text string, begin, end int) bool {
 }
 
 // route is our own pattern, never the path that came.
-func route(c echo.Context) string {
-	if p := c.Path(); p != "" {
-		return p
-	}
-	return "unmatched"
-}
+func route(c echo.Context) string { return cmp.Or(c.Path(), "unmatched") }
 
 // slugName names the tool where the request was about one that exists.
 func (s *Server) slugName(c echo.Context) string {

@@ -62,33 +62,20 @@ func (m *Metrics) Registerer() prometheus.Registerer { return m.registry }
 
 // RedisUp reports whether Redis serves; it is absent where none is configured.
 func (m *Metrics) RedisUp(up func() bool) {
-	m.switched("diagnostics_redis_up", "1 while Redis serves, 0 while memory stands in for it.", up)
+	m.registry.MustRegister(metrics.Switch("diagnostics_redis_up",
+		"1 while Redis serves, 0 while memory stands in for it.", up))
 }
 
 // WorkerUp reports whether the worker takes jobs; it is absent where none is configured.
 func (m *Metrics) WorkerUp(up func() bool) {
-	m.switched("diagnostics_worker_up", "1 while the worker says that it takes jobs, 0 while its tools fail.", up)
-}
-
-// switched registers a gauge of 1 and 0.
-func (m *Metrics) switched(name, help string, on func() bool) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
-		if on() {
-			return 1
-		}
-		return 0
-	}))
+	m.registry.MustRegister(metrics.Switch("diagnostics_worker_up",
+		"1 while the worker says that it takes jobs, 0 while its tools fail.", up))
 }
 
 // AuditLines tells how many lines of the audit log could not be written; it is absent where none is kept.
 func (m *Metrics) AuditLines(dropped func() uint64) {
-	m.counter("diagnostics_dropped_audit_lines_total", "Lines of the audit log that could not be written.", dropped)
-}
-
-// counter registers a count that is kept elsewhere.
-func (m *Metrics) counter(name, help string, count func() uint64) {
-	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help},
-		func() float64 { return float64(count()) }))
+	m.registry.MustRegister(metrics.Counter("diagnostics_dropped_audit_lines_total",
+		"Lines of the audit log that could not be written.", nil, dropped))
 }
 
 // Handler serves the registry, for the private listener alone.
@@ -98,15 +85,10 @@ func (m *Metrics) Handler() http.Handler {
 
 // bounds tells what this instance may have at most, so that alerts need no copy of its settings.
 func (m *Metrics) bounds(runs, connections int) {
-	for _, b := range []struct {
-		name, help string
-		most       int
-	}{
-		{"diagnostics_runs_max", "Tool runs that this instance takes at once (MAX_IN_FLIGHT).", runs},
-		{"diagnostics_connections_max", "Connections that may be open (MAX_CONNECTIONS); 0 is no limit.", connections},
-	} {
-		gauge := prometheus.NewGauge(prometheus.GaugeOpts{Name: b.name, Help: b.help})
-		gauge.Set(float64(b.most))
-		m.registry.MustRegister(gauge)
-	}
+	m.registry.MustRegister(
+		metrics.Gauge("diagnostics_runs_max", "Tool runs that this instance takes at once (MAX_IN_FLIGHT).", nil,
+			func() int { return runs }),
+		metrics.Gauge("diagnostics_connections_max", "Connections that may be open (MAX_CONNECTIONS); 0 is no limit.",
+			nil, func() int { return connections }),
+	)
 }

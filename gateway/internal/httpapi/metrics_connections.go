@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"diagnostics/gateway/internal/connections"
+	"diagnostics/gateway/internal/metrics"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -9,18 +10,12 @@ import (
 // watch tells of the connections and of what requests hold.
 func (m *Metrics) watch(counts func() connections.Counts, held func() int64) {
 	m.registry.MustRegister(
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "diagnostics_connections",
-			Help: "Open connections of the public listener.",
-		}, func() float64 { return float64(counts().Open) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "diagnostics_held_bytes",
-			Help: "Bytes that large runs hold, and large answers that wait for their readers.",
-		}, func() float64 { return float64(held()) }),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "diagnostics_readers_cut_total",
-			Help: "Connections that were closed since their readers did not read.",
-		}, func() float64 { return float64(counts().Cut) }),
+		metrics.Gauge("diagnostics_connections", "Open connections of the public listener.", nil,
+			func() int { return counts().Open }),
+		metrics.Gauge("diagnostics_held_bytes",
+			"Bytes that large runs hold, and large answers that wait for their readers.", nil, held),
+		metrics.Counter("diagnostics_readers_cut_total",
+			"Connections that were closed since their readers did not read.", nil, func() int { return counts().Cut }),
 	)
 	m.watchClosed("evicted", "Connections that made room: no more may be open (full), or no more of their peer (peer), "+
 		"the process has no more files (files), or requests that are not whole yet have too many bytes (unfinished).",
@@ -42,10 +37,7 @@ func (m *Metrics) watchClosed(
 	verb, help string, counts func() connections.Counts, reasons map[string]func(connections.Counts) int,
 ) {
 	for reason, of := range reasons {
-		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name:        "diagnostics_connections_" + verb + "_total",
-			Help:        help,
-			ConstLabels: prometheus.Labels{"reason": reason},
-		}, func() float64 { return float64(of(counts())) }))
+		m.registry.MustRegister(metrics.Counter("diagnostics_connections_"+verb+"_total", help,
+			prometheus.Labels{"reason": reason}, func() int { return of(counts()) }))
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/metrics"
 	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/gateway/internal/traffic"
 
@@ -97,20 +98,14 @@ func (m *Metrics) route(slug string, limits []fault.Rule) *routeMetrics {
 
 // countTraffic tells what the runs of a tool have sent and drawn.
 func (m *Metrics) countTraffic(r *routeMetrics) {
-	for name, count := range map[string]func() int64{
-		"received": r.traffic.Received, "sent": r.traffic.Sent,
-	} {
-		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "diagnostics_egress_" + name + "_bytes_total", Help: trafficHelp[name],
-			ConstLabels: prometheus.Labels{"slug": r.slug},
-		}, func() float64 { return float64(count()) }))
-	}
-}
-
-var trafficHelp = map[string]string{
-	"received": "Bytes that the runs of a tool have drawn from the network, without the headers of packets.",
-	"sent": "Bytes that the runs of a tool have sent to the network, estimated with the headers of packets; probes are " +
-		"the worker's.",
+	labels := prometheus.Labels{"slug": r.slug}
+	m.registry.MustRegister(
+		metrics.Counter("diagnostics_egress_received_bytes_total",
+			"Bytes that the runs of a tool have drawn from the network, without the headers of packets.", labels,
+			r.traffic.Received),
+		metrics.Counter("diagnostics_egress_sent_bytes_total", "Bytes that the runs of a tool have sent to the network, "+
+			"estimated with the headers of packets; probes are the worker's.", labels, r.traffic.Sent),
+	)
 }
 
 // of gives the metrics of a route by its own pattern.
@@ -140,8 +135,7 @@ func (m *Metrics) refusedBy(pattern string, limit fault.Rule) {
 
 // guarded counts an input that the policy refused before anything was sent.
 func (m *Metrics) guarded(err error) {
-	var refused *fault.Error
-	if errors.As(err, &refused) && refused.Kind == fault.Refused {
+	if refused, is := errors.AsType[*fault.Error](err); is && refused.Kind == fault.Refused {
 		m.refusals.Refused(refused.Rule)
 	}
 }

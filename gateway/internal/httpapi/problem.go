@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"time"
 
 	"diagnostics/gateway/internal/fault"
@@ -55,6 +56,14 @@ type problem struct {
 }
 
 func (p *problem) Error() string { return p.sentence }
+
+// wait is Retry-After in whole seconds, rounded up; empty where there is nothing to say.
+func (p *problem) wait() string {
+	if p.retryAfter <= 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64((p.retryAfter+time.Second-1)/time.Second), 10)
+}
 
 // The failures of the edge itself. Those of the tools come as *fault.Error.
 var (

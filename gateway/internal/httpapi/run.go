@@ -3,9 +3,11 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"diagnostics/gateway/internal/addresslimit"
+	"diagnostics/gateway/internal/audit"
 	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/memory"
@@ -96,6 +98,20 @@ func (s *Server) admit(c echo.Context, rc *requestContext, t tool.Tool) (tool.Jo
 	return job, nil
 }
 
+// audited tells the auditor, where there is one.
+func (s *Server) audited(rc *requestContext, t tool.Tool, job tool.Job) {
+	if s.config.Audit == nil {
+		return
+	}
+	client := "unknown"
+	if a := rc.client.Addr(); a.IsValid() {
+		client = a.String()
+	}
+	s.config.Audit.RunBegan(audit.Run{
+		Time: s.config.Now(), Client: client, Tool: t.Slug(), Host: job.LimitKey(), RequestID: rc.id,
+	})
+}
+
 // parse is steps 3 to 7: from bytes to a job, without a packet.
 func (s *Server) parse(c echo.Context, rc *requestContext, t tool.Tool) (tool.Job, error) {
 	body, err := readBody(c)
@@ -125,7 +141,7 @@ func (s *Server) parse(c echo.Context, rc *requestContext, t tool.Tool) (tool.Jo
 // enabled is step 8.
 func (s *Server) enabled(t tool.Tool) error {
 	switch {
-	case s.disabled[t.Slug()]:
+	case slices.Contains(s.config.Disabled, t.Slug()):
 		return fault.New(fault.NotEnabled, "This tool is switched off on this service.")
 	case t.NeedsWorker() && !s.config.WorkerEnabled:
 		return fault.New(fault.NotEnabled,
@@ -150,8 +166,7 @@ func (s *Server) run(ctx context.Context, rc *requestContext, job tool.Job) (any
 	bounded = newRunContext(certcheck.WithMemory(counted), s.config.RunLimit)
 	defer bounded.end(nil)
 	data, err := job.Run(bounded)
-	var full *fault.Error
-	if errors.As(bounded.Cause(), &full) {
+	if full, is := errors.AsType[*fault.Error](bounded.Cause()); is {
 		// Whatever the tool made of its end: it held too much.
 		return nil, full
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"net/http"
-	"strconv"
 	"time"
 
 	"diagnostics/gateway/internal/connections"
@@ -139,25 +138,10 @@ func (s *Server) encodeLast(c echo.Context, rc *requestContext, body *bytes.Buff
 	}
 	if err == nil {
 		rc.stream.status = http.StatusOK
-		return withStatus(body.Bytes(), http.StatusOK, 0)
+		return progress.LastLine(body.Bytes(), http.StatusOK, "", "")
 	}
 	p := problemOf(err)
 	s.explain(c, p)
 	rc.stream.status = p.status
-	seconds := int64(0)
-	if p.retryAfter > 0 {
-		seconds = wholeSeconds(p.retryAfter)
-	}
-	return withStatus(s.failureOf(rc, p), p.status, seconds)
-}
-
-// withStatus makes a line of an envelope and of what is in the header of a plain answer; 0 seconds are none.
-func withStatus(envelope []byte, status int, retryAfter int64) []byte {
-	line := append(bytes.TrimSuffix(envelope, []byte("}")), `,"status":`...)
-	line = strconv.AppendInt(line, int64(status), 10)
-	if retryAfter > 0 {
-		line = append(line, `,"retryAfter":`...)
-		line = strconv.AppendInt(line, retryAfter, 10)
-	}
-	return append(line, "}\n"...)
+	return progress.LastLine(s.failureOf(rc, p), p.status, p.wait(), "")
 }

@@ -261,7 +261,7 @@ func TestAStreamOfTheWorkerBeginsOnceItHasTakenTheJob(t *testing.T) {
 		t.Errorf("%v", a.Header)
 	}
 	e = enabled(func(ctx context.Context, _ fakeTarget) (any, error) {
-		progress.Begin(ctx)
+		progress.Of(ctx).Begin()
 		return nil, busy
 	})
 	if _, last := linesOf(t, e.post(t, "probe", `{"input":"a"}`, ndjson)); last["status"] != 503.0 || last["retryAfter"] != 7.0 {

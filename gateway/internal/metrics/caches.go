@@ -32,15 +32,12 @@ func (c *Caches) Of(name string) *cachestats.Counts {
 		c.by[name] = counts
 		const asked = "diagnostics_cache_requests_total"
 		const help = "Look-ups in a cache that had the answer (hit) or had it not (miss)."
-		c.count(asked, help, prometheus.Labels{"cache": name, "result": "hit"}, counts.Hits)
-		c.count(asked, help, prometheus.Labels{"cache": name, "result": "miss"}, counts.Misses)
-		c.count("diagnostics_shared_runs_total", "Requests that were answered with what another one had begun to fetch, "+
-			"by the cache in front.", prometheus.Labels{"cache": name}, counts.Shared)
+		c.registry.MustRegister(
+			Counter(asked, help, prometheus.Labels{"cache": name, "result": "hit"}, counts.Hits),
+			Counter(asked, help, prometheus.Labels{"cache": name, "result": "miss"}, counts.Misses),
+			Counter("diagnostics_shared_runs_total", "Requests that were answered with what another one had "+
+				"begun to fetch, by the cache in front.", prometheus.Labels{"cache": name}, counts.Shared),
+		)
 	}
 	return counts
-}
-
-func (c *Caches) count(name, help string, labels prometheus.Labels, value func() uint64) {
-	c.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels},
-		func() float64 { return float64(value()) }))
 }

@@ -42,3 +42,25 @@ func inc[L ~string](counters map[L]prometheus.Counter, value L) {
 		counter.Inc()
 	}
 }
+
+// Counter is a count that is kept elsewhere. labels may be nil.
+func Counter[N int | int64 | uint64](name, help string, labels prometheus.Labels, count func() N) prometheus.Collector {
+	return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels},
+		func() float64 { return float64(count()) })
+}
+
+// Gauge is a number that is kept elsewhere. labels may be nil.
+func Gauge[N int | int64](name, help string, labels prometheus.Labels, value func() N) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels},
+		func() float64 { return float64(value()) })
+}
+
+// Switch is a gauge of 1 and 0.
+func Switch(name, help string, on func() bool) prometheus.Collector {
+	return Gauge(name, help, nil, func() int {
+		if on() {
+			return 1
+		}
+		return 0
+	})
+}

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -89,11 +90,9 @@ func newPauses(r prometheus.Registerer, provider upstream.Provider) *pauses {
 		}),
 		until: make(map[string]time.Time),
 	}
-	r.MustRegister(p.count, p.seconds, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name:        "diagnostics_provider_paused",
-		Help:        "Servers of a provider that are left alone now, since they asked this instance for a pause.",
-		ConstLabels: labels,
-	}, func() float64 { return float64(p.now(time.Now())) }))
+	r.MustRegister(p.count, p.seconds, Gauge("diagnostics_provider_paused",
+		"Servers of a provider that are left alone now, since they asked this instance for a pause.", labels,
+		func() int { return p.now(time.Now()) }))
 	return p
 }
 
@@ -110,10 +109,6 @@ func (p *pauses) begin(server string, until time.Time) {
 func (p *pauses) now(at time.Time) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for server, until := range p.until {
-		if !at.Before(until) {
-			delete(p.until, server)
-		}
-	}
+	maps.DeleteFunc(p.until, func(_ string, until time.Time) bool { return !at.Before(until) })
 	return len(p.until)
 }

@@ -80,7 +80,7 @@ func (s *distinctSet) past(now int64) bool {
 	return len(s.values) == 0 || s.values[len(s.values)-1].at+s.window <= now
 }
 
-// take is the script of distinct_redis.go.
+// take is distinctScript (redis.go).
 func (s *distinctSet) take(c Charge, now int64) Decision {
 	s.window = wholeMicros(c.Limit.Window)
 	s.values = slices.DeleteFunc(s.values, func(t seenValue) bool { return t.at+s.window <= now })

@@ -71,47 +71,30 @@ func (m *Memory) setRoom(n int) {
 func (m *Memory) Take(_ context.Context, stages ...Stage) (Decision, error) {
 	// The monotonic clock: a step of the wall clock is no refill.
 	now := m.now().Sub(m.start).Microseconds()
-	d := m.charges(stages, now)
+	d, err := chain(stages, func(stage Stage) (Decision, error) { return m.stage(stage, now), nil })
 	m.shards[m.next.Add(1)%shardCount].sweep(now)
-	return d, nil
+	return d, err
 }
 
-// charges is chain without its lists, which each request would have to throw away.
-func (m *Memory) charges(stages []Stage, now int64) Decision {
-	tightest, looked := Decision{Allowed: true}, false
-	for _, stage := range stages {
-		for _, c := range stage {
-			if !c.counts() {
-				continue
-			}
-			d := m.charge(c, now)
-			d.Key = c.Key
-			if !looked || d.tighter(tightest) {
-				tightest, looked = d, true
-			}
-		}
-		if !tightest.Allowed {
-			break
+func (m *Memory) stage(stage Stage, now int64) Decision {
+	tightest := Decision{Allowed: true}
+	for _, c := range stage {
+		if c.counts() {
+			tightest = tightest.with(m.charge(c, now))
 		}
 	}
 	return tightest
 }
 
-func (m *Memory) charge(c Charge, now int64) Decision {
+func (m *Memory) charge(c Charge, now int64) (d Decision) {
 	key := id{maphash.String(m.seeds[0], c.Key), maphash.String(m.seeds[1], c.Key)}
 	if c.Item != 0 {
-		return m.distinct.take(key, c, now)
+		d = m.distinct.take(key, c, now)
+	} else {
+		d = m.shards[key[0]%shardCount].take(key, c, now)
 	}
-	return m.shards[key[0]%shardCount].take(key, c, now)
-}
-
-// Len is how many buckets of requests are held.
-func (m *Memory) Len() int {
-	n := 0
-	for i := range m.shards {
-		n += m.shards[i].len()
-	}
-	return n
+	d.Key = c.Key
+	return d
 }
 
 type shard struct {
@@ -188,10 +171,4 @@ func (s *shard) drop() {
 	if moved != nil {
 		s.byID[moved.id] = n
 	}
-}
-
-func (s *shard) len() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.soonest.entries)
 }

@@ -208,3 +208,18 @@ func BenchmarkMemory(b *testing.B) {
 		}
 	})
 }
+
+// Len is how many buckets of requests are held.
+func (m *Memory) Len() int {
+	n := 0
+	for i := range m.shards {
+		n += m.shards[i].len()
+	}
+	return n
+}
+
+func (s *shard) len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.soonest.entries)
+}

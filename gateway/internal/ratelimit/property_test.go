@@ -199,7 +199,7 @@ func TestRefusedRequestsChargeNothingShared(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				want = worst([]Decision{alone, wide})
+				want = alone.with(wide)
 			}
 			if got, err := real.Take(t.Context(), Stage{own}, Stage{shared}); err != nil || got != want {
 				t.Fatalf("%+v, %v; want %+v", got, err, want)

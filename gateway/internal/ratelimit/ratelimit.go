@@ -51,3 +51,44 @@ type Decision struct {
 type Limiter interface {
 	Take(ctx context.Context, stages ...Stage) (Decision, error)
 }
+
+// chain charges stage after stage until one refuses.
+func chain(stages []Stage, take func(Stage) (Decision, error)) (Decision, error) {
+	tightest := Decision{Allowed: true}
+	for _, stage := range stages {
+		d, err := take(stage)
+		if err != nil {
+			return Decision{}, err
+		}
+		if tightest = tightest.with(d); !d.Allowed {
+			break
+		}
+	}
+	return tightest, nil
+}
+
+// counts reports whether the charge's bucket is switched on.
+func (c Charge) counts() bool { return c.Limit.Requests > 0 && c.Limit.Window > 0 }
+
+// times is how many requests the charge counts for.
+func (c Charge) times() int { return min(max(c.Times, 1), c.Limit.Requests) }
+
+// with is the decision over two buckets; one without a limit is none.
+func (d Decision) with(other Decision) Decision {
+	if other.Limit > 0 && (d.Limit == 0 || other.tighter(d)) {
+		return other
+	}
+	return d
+}
+
+func (d Decision) tighter(than Decision) bool {
+	switch {
+	case d.Allowed != than.Allowed:
+		return !d.Allowed
+	case !d.Allowed:
+		return d.RetryAfter > than.RetryAfter
+	case d.Remaining != than.Remaining:
+		return d.Remaining < than.Remaining
+	}
+	return d.ResetAfter > than.ResetAfter
+}

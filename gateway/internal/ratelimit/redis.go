@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
+	"slices"
 	"strconv"
 	"time"
 
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/redisbreaker"
 
 	"github.com/redis/go-redis/v9"
@@ -48,6 +49,32 @@ keep()
 return {1, math.floor(n - level + slack), 0, math.ceil(level * window / n)}
 `)
 
+// distinctScript is distinctSet.take on the server's own clock: one key, a sorted set of the values by when each was
+// seen last. A value of another kind in its place is not one of ours.
+var distinctScript = redis.NewScript(`
+local key, n, window, item = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local function text(us) return string.format('%.0f', us) end
+local kind = redis.call('TYPE', key)
+if kind.ok ~= 'zset' and kind.ok ~= 'none' then redis.call('DEL', key) end
+redis.call('ZREMRANGEBYSCORE', key, '-inf', text(now - window))
+for _, ahead in ipairs(redis.call('ZRANGEBYSCORE', key, '(' .. text(now), '+inf')) do
+  redis.call('ZADD', key, text(now), ahead)
+end
+local function after(rank)
+  return tonumber(redis.call('ZRANGE', key, rank, rank, 'WITHSCORES')[2]) + window - now
+end
+local others = redis.call('ZCARD', key)
+local seen = redis.call('ZSCORE', key, item)
+if not seen and others >= n then
+  return {0, 0, after(others - n), after(-1)}
+end
+redis.call('ZADD', key, text(now), item)
+redis.call('PEXPIRE', key, text(math.ceil(window / 1000)))
+return {1, math.max(n - redis.call('ZCARD', key), 0), 0, window}
+`)
+
 type redisLimiter struct{ client redis.UniversalClient }
 
 // NewRedis makes a Limiter whose buckets are shared by all who use that Redis. Take fails as the client does; bound it
@@ -59,16 +86,11 @@ func NewRedis(client redis.UniversalClient) Limiter { return redisLimiter{client
 // redisbreaker.ErrLate: a chain of several round trips may take longer than it is given though each is answered soon.
 func (r redisLimiter) Take(ctx context.Context, stages ...Stage) (Decision, error) {
 	t := taking{client: r.client}
-	d, err := chain(stages, func(on []Charge) ([]Decision, error) { return t.stage(ctx, on) })
-	if err != nil && t.answered && isTimeout(err) {
+	d, err := chain(stages, func(stage Stage) (Decision, error) { return t.stage(ctx, stage) })
+	if t.answered && fault.IsTimeout(err) {
 		err = fmt.Errorf("%w: %w", redisbreaker.ErrLate, err)
 	}
 	return d, err
-}
-
-func isTimeout(err error) bool {
-	var late net.Error
-	return errors.As(err, &late) && late.Timeout()
 }
 
 // taking is one Take under way.
@@ -80,19 +102,21 @@ type taking struct {
 	forgotten bool
 }
 
-func (t *taking) stage(ctx context.Context, on []Charge) ([]Decision, error) {
+func (t *taking) stage(ctx context.Context, stage Stage) (Decision, error) {
+	on := slices.DeleteFunc(slices.Clone(stage), func(c Charge) bool { return !c.counts() })
 	replies, err := t.run(ctx, on)
 	if err != nil {
-		return nil, err
+		return Decision{}, err
 	}
-	decisions := make([]Decision, len(on))
+	tightest := Decision{Allowed: true}
 	for i, reply := range replies {
-		if decisions[i], err = decide(on[i].Limit, reply); err != nil {
-			return nil, err
+		d, err := decide(on[i], reply)
+		if err != nil {
+			return Decision{}, err
 		}
-		decisions[i].Key = on[i].Key
+		tightest = tightest.with(d)
 	}
-	return decisions, nil
+	return tightest, nil
 }
 
 // run sends a script's hash, and the script itself once more for the buckets whose node did not know it yet: a
@@ -169,7 +193,7 @@ func isNoScript(err error) bool { return err != nil && redis.HasErrorPrefix(err,
 
 var errReply = errors.New("ratelimit: the script's reply has another shape")
 
-func decide(l Limit, reply *redis.Cmd) (Decision, error) {
+func decide(c Charge, reply *redis.Cmd) (Decision, error) {
 	v, err := reply.Int64Slice()
 	if err != nil {
 		return Decision{}, fmt.Errorf("%w: %w", errReply, err)
@@ -178,8 +202,9 @@ func decide(l Limit, reply *redis.Cmd) (Decision, error) {
 		return Decision{}, errReply
 	}
 	return Decision{
+		Key:        c.Key,
 		Allowed:    v[0] == 1,
-		Limit:      l.Requests,
+		Limit:      c.Limit.Requests,
 		Remaining:  int(v[1]),
 		RetryAfter: time.Duration(v[2]) * time.Microsecond,
 		ResetAfter: time.Duration(v[3]) * time.Microsecond,

@@ -111,8 +111,7 @@ const checkedFor = time.Second
 // It waits for Bound at most and looks once a second at most. It looks as a probe does: a PING passes where nothing can
 // be written.
 func (b *Breaker) Check(ctx context.Context) string {
-	now, last := int64(time.Since(b.since)), b.checkedAt.Load()
-	if now-last >= int64(checkedFor) && b.checkedAt.CompareAndSwap(last, now) {
+	if b.isDue(&b.checkedAt, checkedFor) {
 		_ = b.Do(ctx, Check, write)
 	}
 	return b.State()
@@ -128,9 +127,49 @@ func (b *Breaker) Close() error {
 
 // logFailure logs a call that failed though Redis serves, at most once a minute.
 func (b *Breaker) logFailure(what string, err error) {
-	now, last := int64(time.Since(b.since)), b.loggedAt.Load()
-	if now-last < int64(time.Minute) || !b.loggedAt.CompareAndSwap(last, now) {
+	if b.isDue(&b.loggedAt, time.Minute) {
+		b.log.Warn(what, slog.String("error", redact.Message(err, nil)))
+	}
+}
+
+// isDue reports whether a moment is so long past, which is now then.
+func (b *Breaker) isDue(at *atomic.Int64, every time.Duration) bool {
+	now, last := int64(time.Since(b.since)), at.Load()
+	return now-last >= int64(every) && at.CompareAndSwap(last, now)
+}
+
+// Operation is what Redis is asked for.
+type Operation string
+
+// The operations.
+const (
+	Limits   Operation = "limits"
+	CacheGet Operation = "cache_get"
+	CacheSet Operation = "cache_set"
+	Check    Operation = "check"
+)
+
+// Operations are all of them.
+func Operations() []Operation { return []Operation{Limits, CacheGet, CacheSet, Check} }
+
+// Observer is told of every call that was made, how long it took and whether it failed. It is called from anywhere, and
+// takes no time.
+type Observer interface {
+	Asked(o Operation, took time.Duration, failed bool)
+}
+
+// Option changes how a Breaker works.
+type Option func(*Breaker)
+
+// WithObserver sets who is told of the calls.
+func WithObserver(o Observer) Option {
+	return func(b *Breaker) { b.observer = o }
+}
+
+// observe tells of a call. What ends since its caller has left has not failed.
+func (b *Breaker) observe(ctx context.Context, o Operation, began time.Time, err error) {
+	if b.observer == nil || ctx.Err() != nil {
 		return
 	}
-	b.log.Warn(what, slog.String("error", redact.Message(err, nil)))
+	b.observer.Asked(o, time.Since(began), err != nil && !errors.Is(err, redis.Nil))
 }

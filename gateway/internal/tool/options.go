@@ -2,6 +2,7 @@ package tool
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"diagnostics/gateway/internal/fault"
@@ -39,12 +40,10 @@ func (o Options) OneOf(name, fallback string, allowed ...string) (string, error)
 	if !present {
 		return fallback, nil
 	}
-	for _, a := range allowed {
-		if value == a {
-			return value, nil
-		}
+	if !slices.Contains(allowed, value) {
+		return "", notAllowed(name, choice)
 	}
-	return "", notAllowed(name, choice)
+	return value, nil
 }
 
 // Port gives an option that is a port, a whole number from 1 to 65535; absent and null are 0 and false. Anything else

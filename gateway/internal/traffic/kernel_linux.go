@@ -6,6 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+const windowClamp = syscall.TCP_WINDOW_CLAMP
+
 // kernelOf asks the kernel (tcp(7), TCP_INFO).
 func kernelOf(control syscall.RawConn) (k kernel, ok bool) {
 	_ = control.Control(func(fd uintptr) {

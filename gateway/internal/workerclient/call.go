@@ -199,8 +199,7 @@ func wantJSON(h http.Header) error {
 
 // refusal makes the failure of a status other than 200.
 func refusal(response *http.Response) error {
-	cause := failureCause(response)
-	return refusalOf(cause, response.Header.Get("Retry-After"))
+	return refusalOf(failureCause(response), response.Header.Get("Retry-After"))
 }
 
 // refusalOf makes the failure of what the worker says instead of a result.
@@ -209,14 +208,11 @@ func refusalOf(cause *statusError, wait string) error {
 	case http.StatusTooManyRequests:
 		wait := retryAfter(wait)
 		if cause.why == workerapi.RefusedShare {
-			limited := fault.Wrap(fault.Limited, cause,
-				"You have too many measurements running; wait until one has finished.")
-			limited.Rule, limited.RetryAfter = fault.LimitWorkerShare, wait
-			return limited
+			return &fault.Error{Kind: fault.Limited, Cause: cause, Rule: fault.LimitWorkerShare, RetryAfter: wait,
+				Sentence: "You have too many measurements running; wait until one has finished."}
 		}
-		busy := fault.Wrap(fault.Busy, cause, "The diagnostics worker is busy; try again in a few seconds.")
-		busy.Rule, busy.RetryAfter = fault.LimitWorker, wait
-		return busy
+		return &fault.Error{Kind: fault.Busy, Cause: cause, Rule: fault.LimitWorker, RetryAfter: wait,
+			Sentence: "The diagnostics worker is busy; try again in a few seconds."}
 	case http.StatusServiceUnavailable:
 		if cause.why == workerapi.RefusedShortage {
 			return shortage.Fault(cause)

@@ -21,6 +21,7 @@ const (
 	sentenceLate        = "The diagnostics worker did not answer in time."
 	sentenceBrokenOff   = "The diagnostics worker stopped before it had answered; try again in a few seconds."
 	sentenceUnusable    = "The diagnostics worker sent an answer that cannot be used."
+	sentenceICMPOnly    = "This worker can trace with ICMP only."
 )
 
 // unreachableError is a connection that could not be made.
@@ -57,8 +58,8 @@ func (e *ownFaultError) Error() string { return e.told.Error() }
 func (e *ownFaultError) Unwrap() error { return e.told }
 
 func is[E error](err error) bool {
-	var found E
-	return errors.As(err, &found)
+	_, found := errors.AsType[E](err)
+	return found
 }
 
 func isUnreachable(err error) bool { return is[*unreachableError](err) }
@@ -132,8 +133,7 @@ func (p *stages) trace(ctx context.Context) context.Context {
 
 // judgeStream is judge for the lines of a stream, some of whose errors are refusals of the worker itself.
 func (p *stages) judgeStream(ctx context.Context, err error) error {
-	var told *fault.Error
-	if err == nil || errors.As(err, &told) {
+	if err == nil || is[*fault.Error](err) {
 		return err
 	}
 	return p.judge(ctx, err)
@@ -142,8 +142,8 @@ func (p *stages) judgeStream(ctx context.Context, err error) error {
 // isAlert reports whether the worker ended the connection by a TLS alert. In TLS 1.3 it refuses a client's certificate
 // once the handshake is over on this side.
 func isAlert(err error) bool {
-	var failed *net.OpError
-	return errors.As(err, &failed) && failed.Op == "remote error"
+	failed, ok := errors.AsType[*net.OpError](err)
+	return ok && failed.Op == "remote error"
 }
 
 // judge says what an error of the connection means. net/http tells by text alone that a connection ended before a byte

@@ -3,6 +3,7 @@ package workerclient
 import (
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 
 	"diagnostics/shared/netpolicy"
@@ -25,19 +26,13 @@ func hideHop(h *workerapi.Hop) {
 	// Names and networks are the gateway's to add, from its own lookups.
 	h.Hostname, h.ASN = nil, nil
 	if h.Note != nil {
-		note := hideInText(*h.Note)
-		h.Note = &note
+		h.Note = new(hideInText(*h.Note))
 	}
 	if h.Hidden || h.Address != nil && !public(*h.Address) {
 		h.Hidden, h.Address, h.Addresses = true, nil, []string{}
 		return
 	}
-	shown := make([]string, 0, len(h.Addresses))
-	for _, a := range h.Addresses {
-		if public(a) {
-			shown = append(shown, a)
-		}
-	}
+	shown := slices.DeleteFunc(slices.Clone(h.Addresses), func(a string) bool { return !public(a) })
 	// A hop whose only known addresses are private is a private hop, even where the first probe was lost.
 	h.Hidden = h.Address == nil && len(h.Addresses) > 0 && len(shown) == 0
 	h.Addresses = shown

@@ -82,8 +82,7 @@ func (c *Client) isReady(ctx context.Context) error {
 
 // cause is what the log is told of a failure, without the sentence for a visitor.
 func cause(err error) error {
-	var f *fault.Error
-	if errors.As(err, &f) && f.Cause != nil {
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Cause != nil {
 		return f.Cause
 	}
 	return err

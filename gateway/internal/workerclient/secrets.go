@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+
+	"diagnostics/shared/netpolicy"
 )
 
 // SetToken replaces the bearer token. Requests under way go on with the one that they were sent with.
@@ -22,15 +24,6 @@ func (c *Client) SetTLS(config *tls.Config) {
 	c.transport.Store(newTransport(c.dial, config))
 }
 
-// carrierGrade is the range that providers share among customers (RFC 6598).
-var carrierGrade = netip.MustParsePrefix("100.64.0.0/10")
-
-// isNear reports whether an address is of this host or a private network.
-func isNear(a netip.Addr) bool {
-	a = a.Unmap()
-	return a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast() || carrierGrade.Contains(a)
-}
-
 // warnOfClearText tells once where the token would leave private networks in clear text. The address of a connection
 // is judged, before anything is sent: what a name leads to may change, and is known for certain only then.
 func (c *Client) warnOfClearText(conn net.Conn) {
@@ -38,7 +31,7 @@ func (c *Client) warnOfClearText(conn net.Conn) {
 		return
 	}
 	peer, err := netip.ParseAddrPort(conn.RemoteAddr().String())
-	if err != nil || isNear(peer.Addr()) || !c.warned.CompareAndSwap(false, true) {
+	if err != nil || netpolicy.Near(peer.Addr()) || !c.warned.CompareAndSwap(false, true) {
 		return
 	}
 	c.log.Warn("DIAGNOSTICS_WORKER_URL leads to an address that is not private, in clear text: whoever is on the " +

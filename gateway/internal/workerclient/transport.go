@@ -26,9 +26,8 @@ type ownFaultFunc func(err error, to netip.Addr) error
 
 // of is the same for an error of package net, which names the address itself.
 func (f ownFaultFunc) of(err error) error {
-	var failed *net.OpError
 	var at netip.Addr
-	if errors.As(err, &failed) && failed.Addr != nil {
+	if failed, ok := errors.AsType[*net.OpError](err); ok && failed.Addr != nil {
 		to, _ := netip.ParseAddrPort(failed.Addr.String()) // the zero address is no way to anywhere
 		at = to.Addr()
 	}

@@ -12,9 +12,11 @@ import (
 	"net/netip"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/outage"
 	"diagnostics/gateway/internal/shortage"
 	"diagnostics/shared/workerapi"
@@ -132,12 +134,7 @@ func parseBase(base string) (*url.URL, error) {
 // validToken reports whether a header can carry a token. A line break of a badly read secret file would fail every job
 // later.
 func validToken(token string) bool {
-	for _, b := range []byte(token) {
-		if b <= ' ' || b > '~' {
-			return false
-		}
-	}
-	return token != ""
+	return token != "" && !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // Job is what to probe, an address that was judged and the name that it came from, and for whom: Client and Network as
@@ -198,4 +195,21 @@ func (c *Client) PacketLoss(ctx context.Context, j Job) (workerapi.PacketLoss, e
 	tellMoment(&result.Measurement, asked)
 	boundPing(&result.Ping)
 	return result, err
+}
+
+// probedAs holds a trace against the probes that it was asked for. A worker that is older than the others drops options
+// that it does not know, and traces with ICMP.
+func probedAs(t workerapi.Traceroute, asked workerapi.TraceOptions) (workerapi.Traceroute, error) {
+	asked, err := asked.Complete()
+	if err == nil {
+		err = t.ValidFor(asked)
+	}
+	switch {
+	case err != nil && t.Protocol == "":
+		return t, own(fault.Upstream, err, sentenceICMPOnly)
+	case err != nil:
+		return t, own(fault.Upstream, err, sentenceUnusable)
+	}
+	t.Protocol = asked.Protocol
+	return t, nil
 }

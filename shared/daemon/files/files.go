@@ -185,8 +185,7 @@ func (w *Watched) look(log *slog.Logger) outcome {
 }
 
 func reason(err error) Reason {
-	var told Reason
-	if errors.As(err, &told) {
+	if told, is := errors.AsType[Reason](err); is {
 		return told
 	}
 	return Unsuitable

@@ -137,3 +137,14 @@ type Error struct{ Name, Takes string }
 
 // Error is one line for the operator.
 func (e *Error) Error() string { return e.Name + " takes " + e.Takes }
+
+// Pair refuses one of two settings without the other.
+func Pair(one string, hasOne bool, other string, hasOther bool) error {
+	switch {
+	case hasOne && !hasOther:
+		return fmt.Errorf("%s is set without %s: set both or neither", one, other)
+	case hasOther && !hasOne:
+		return fmt.Errorf("%s is set without %s: set both or neither", other, one)
+	}
+	return nil
+}

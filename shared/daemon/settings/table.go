@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -23,4 +24,21 @@ func Table[T any]() string {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", name, fallback, s.Doc)
 	}
 	return b.String()
+}
+
+// WriteHelp lists settings for a terminal: a line with the name and the default, and below it what the setting means.
+func WriteHelp(w io.Writer, all []Setting) {
+	for _, s := range all {
+		if s.Hidden {
+			continue
+		}
+		name := s.Name
+		if s.FromFile {
+			name += ", or " + s.Name + fileSuffix
+		}
+		if s.Default != "" {
+			name += " (default " + s.Default + ")"
+		}
+		fmt.Fprintf(w, "  %s\n    \t%s\n", name, s.Doc)
+	}
 }

@@ -33,14 +33,7 @@ const (
 )
 
 // Ends reports whether an answer of this kind says that probes of this flow get no farther than its sender.
-func (k Kind) Ends() bool {
-	switch k {
-	case Reply, NetUnreachable, HostUnreachable, ProtocolUnreachable, PortUnreachable, Prohibited:
-		return true
-	default:
-		return false
-	}
-}
+func (k Kind) Ends() bool { return k != 0 && k != TimeExceeded && k != TooBig }
 
 // Refuses reports whether an answer of this kind says that the destination cannot be reached.
 func (k Kind) Refuses() bool { return k.Ends() && k != Reply }

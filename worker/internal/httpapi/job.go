@@ -95,8 +95,8 @@ func inShare[T any](do func(begun *atomic.Bool) (T, error)) (result T, own bool,
 	for {
 		var begun atomic.Bool
 		result, err := do(&begun)
-		var busy *busyError
-		if begun.Load() || !errors.As(err, &busy) || !busy.share() {
+		busy, refused := errors.AsType[*busyError](err)
+		if begun.Load() || !refused || !busy.share() {
 			return result, begun.Load(), err
 		}
 	}
@@ -142,7 +142,7 @@ func (rc *requestContext) failJob(err error) {
 	case errors.Is(context.Cause(rc.r.Context()), ErrLeaving):
 		rc.fail(http.StatusServiceUnavailable, "This worker is being restarted.")
 	case rc.r.Context().Err() != nil:
-		rc.leave()
+		rc.status, rc.written = statusClientGone, true
 	case errors.Is(err, context.DeadlineExceeded):
 		rc.fail(http.StatusGatewayTimeout, "The measurement did not end in time.")
 	case isShortage(err):

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"diagnostics/worker/internal/echo"
@@ -63,12 +64,8 @@ func Endings() []Ending {
 
 // Ran reports whether a job was run for the request, or one that ran was joined.
 func (e Ending) Ran() bool {
-	switch e.Outcome {
-	case OutcomeUnauthorized, OutcomeInvalid, OutcomeRefused, OutcomeLimited, OutcomeBusy:
-		return false
-	default:
-		return true
-	}
+	return !slices.Contains(
+		[]Outcome{OutcomeUnauthorized, OutcomeInvalid, OutcomeRefused, OutcomeLimited, OutcomeBusy}, e.Outcome)
 }
 
 // Limit is what keeps a job from being begun.
@@ -124,8 +121,7 @@ func (rc *requestContext) outcome() Outcome {
 	case statusClientGone:
 		return OutcomeCanceled
 	case http.StatusTooManyRequests:
-		var busy *busyError
-		if errors.As(rc.cause, &busy) && busy.share() {
+		if busy, is := errors.AsType[*busyError](rc.cause); is && busy.share() {
 			return OutcomeLimited
 		}
 		return OutcomeBusy

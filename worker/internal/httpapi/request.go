@@ -2,8 +2,8 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"mime"
 	"net/http"
@@ -13,6 +13,7 @@ import (
 
 	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/workerapi"
+	"diagnostics/worker/internal/echo"
 )
 
 // refusal is a status and a sentence for a request that is not served.
@@ -43,7 +44,8 @@ func (rc *requestContext) readJob() (request workerapi.Request, refused *refusal
 	if refused != nil {
 		return request, refused
 	}
-	if err := decodeObject(body, &request); err != nil {
+	// Unmarshal takes null for anything, and refuses what follows the first value.
+	if !isObject(body) || json.Unmarshal(body, &request) != nil {
 		return request, &refusal{http.StatusBadRequest, `Send one JSON object such as {"target": "192.31.196.1"}.`}
 	}
 	if !workerapi.ValidPseudonym(request.Client) || !workerapi.ValidPseudonym(request.Group) {
@@ -95,14 +97,8 @@ func (rc *requestContext) readBody() ([]byte, *refusal) {
 	return body, nil
 }
 
-// decodeObject reads exactly one JSON object.
-func decodeObject(body []byte, into any) error {
-	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
-		return errors.New("not an object")
-	}
-	// Unmarshal refuses what follows the first value.
-	return json.Unmarshal(body, into)
-}
+// isObject reports whether JSON is an object, if it is valid.
+func isObject(body []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) }
 
 // judge takes an address literal. The gateway has judged it before; but a worker that trusts its
 // caller is one stolen token away from probing the network that it stands in.
@@ -115,4 +111,36 @@ func judge(target string) (netip.Addr, *refusal) {
 		return netip.Addr{}, errNotPublic
 	}
 	return a, nil
+}
+
+// traceJob is what a trace is asked for.
+type traceJob struct {
+	target netip.Addr
+	probe  echo.Probe
+}
+
+var protocols = map[string]echo.Protocol{
+	workerapi.ProtocolICMP: echo.ICMP, workerapi.ProtocolUDP: echo.UDP, workerapi.ProtocolTCP: echo.TCP,
+}
+
+func readTrace(rc *requestContext) (traceJob, *refusal) {
+	request, refused := rc.readJob()
+	if refused != nil {
+		return traceJob{}, refused
+	}
+	var options workerapi.TraceOptions
+	if request.Options != nil {
+		options = *request.Options
+	}
+	options, err := options.Complete()
+	if err != nil {
+		return traceJob{}, &refusal{http.StatusBadRequest,
+			"Send the option protocol as icmp, udp or tcp, and port as 1 to 65535 with udp or tcp alone."}
+	}
+	return traceJob{rc.target, echo.Probe{Protocol: protocols[options.Protocol], Port: options.Port}}, nil
+}
+
+// trace runs the job.
+func (s *Server) trace(ctx context.Context, j traceJob) (workerapi.Traceroute, error) {
+	return s.config.Prober.Traceroute(ctx, j.target, j.probe)
 }

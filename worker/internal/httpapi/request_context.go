@@ -33,10 +33,6 @@ type requestContext struct {
 	refused *refusal
 }
 
-func newRequestContext(w http.ResponseWriter, r *http.Request) *requestContext {
-	return &requestContext{w: w, r: r, start: time.Now(), id: uuid.NewString()}
-}
-
 // adopt takes over the caller's request id if it is a UUID in its canonical form, so that lines of both logs can be
 // matched.
 func (rc *requestContext) adopt(id string) {
@@ -72,9 +68,6 @@ func succeed[T any](rc *requestContext, data T) {
 
 // ErrLeaving is the cause with which main ends the jobs that are left where SHUTDOWN_TIMEOUT is almost over.
 var ErrLeaving = errors.New("this worker is leaving")
-
-// leave ends a request whose client is gone.
-func (rc *requestContext) leave() { rc.status, rc.written = statusClientGone, true }
 
 func (rc *requestContext) writeJSON(status int, body any) {
 	b, err := json.Marshal(body)

@@ -27,12 +27,13 @@ import (
 	"diagnostics/shared/redact"
 	"diagnostics/shared/workerapi"
 	"diagnostics/worker/internal/echo"
+
+	"github.com/google/uuid"
 )
 
 // Prober runs jobs. Its errors are those of the echo package, a *probe.BusyError, or the context's.
 type Prober interface {
-	Traceroute(ctx context.Context, dst netip.Addr) (workerapi.Traceroute, error)
-	TraceroutePort(ctx context.Context, dst netip.Addr, p echo.Probe) (workerapi.Traceroute, error)
+	Traceroute(ctx context.Context, dst netip.Addr, p echo.Probe) (workerapi.Traceroute, error)
 	Ping(ctx context.Context, dst netip.Addr) (workerapi.Ping, error)
 	PacketLoss(ctx context.Context, dst netip.Addr) (workerapi.PacketLoss, error)
 }
@@ -106,7 +107,7 @@ func (s *Server) JobsRunning() int { return s.inflight.inUse() }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	rc := newRequestContext(w, r)
+	rc := &requestContext{w: w, r: r, start: time.Now(), id: uuid.NewString()}
 	found, known := s.routes[r.URL.Path]
 	p := parallel.Catch(func() {
 		switch {
@@ -164,10 +165,10 @@ func (s *Server) ready(rc *requestContext) {
 	if !rc.readsOnly() {
 		return
 	}
-	body := workerapi.Ready{Status: "ready", Families: s.config.Families, Mode: s.config.Mode}
+	body := workerapi.Ready{Status: workerapi.StatusReady, Families: s.config.Families, Mode: s.config.Mode}
 	status := http.StatusOK
 	if s.draining.Load() {
-		body.Status, status = "draining", http.StatusServiceUnavailable
+		body.Status, status = workerapi.StatusDraining, http.StatusServiceUnavailable
 	}
 	rc.writeJSON(status, body)
 }

@@ -53,13 +53,12 @@ func (p *fakeProber) ask(ctx context.Context, dst netip.Addr) error {
 	return p.run(ctx)
 }
 
-func (p *fakeProber) Traceroute(ctx context.Context, dst netip.Addr) (workerapi.Traceroute, error) {
-	return workerapi.Traceroute{Target: dst.String(), StopReason: "reached"}, p.ask(ctx, dst)
-}
-
-func (p *fakeProber) TraceroutePort(
+func (p *fakeProber) Traceroute(
 	ctx context.Context, dst netip.Addr, kind echo.Probe,
 ) (workerapi.Traceroute, error) {
+	if kind.Protocol == echo.ICMP {
+		return workerapi.Traceroute{Target: dst.String(), StopReason: "reached"}, p.ask(ctx, dst)
+	}
 	p.mu.Lock()
 	p.ports = append(p.ports, kind)
 	p.mu.Unlock()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"net/http"
-	"strconv"
 
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
@@ -59,14 +58,6 @@ func (r reader) Flush() error { return http.NewResponseController(r.w).Flush() }
 
 // lastLine writes an envelope with what would be its status and headers in a plain answer.
 func (rc *requestContext) lastLine(status int, body []byte) {
-	b := bytes.NewBuffer(bytes.TrimSuffix(body, []byte("}")))
-	b.WriteString(`,"status":` + strconv.Itoa(status))
-	if wait := rc.w.Header().Get("Retry-After"); wait != "" {
-		b.WriteString(`,"retryAfter":` + wait)
-	}
-	if why := rc.w.Header().Get(workerapi.HeaderRefused); why != "" {
-		b.WriteString(`,"refused":` + strconv.Quote(why))
-	}
-	b.WriteString("}\n")
-	_, _ = rc.w.Write(b.Bytes())
+	h := rc.w.Header()
+	_, _ = rc.w.Write(progress.LastLine(body, status, h.Get("Retry-After"), h.Get(workerapi.HeaderRefused)))
 }

@@ -59,7 +59,7 @@ func TestAStepThatCannotBeEncoded(t *testing.T) {
 	t.Parallel()
 	f := start(t, nil)
 	f.prober.run = func(ctx context.Context) error {
-		progress.Begin(ctx)
+		progress.Of(ctx).Begin()
 		progress.Of(ctx).Add(progress.Step{Kind: "reply", Key: "1", Value: math.NaN()})
 		progress.Report(ctx, "reply", "2", 2)
 		return ctx.Err()
@@ -79,7 +79,7 @@ func TestStream(t *testing.T) {
 	f := start(t, nil)
 	goOn := make(chan struct{})
 	f.prober.run = func(ctx context.Context) error {
-		progress.Begin(ctx)
+		progress.Of(ctx).Begin()
 		progress.Report(ctx, "hop", "1", map[string]int{"ttl": 1})
 		<-goOn
 		progress.Report(ctx, "hop", "2", map[string]int{"ttl": 2})
@@ -131,7 +131,7 @@ func TestStreamsThatFail(t *testing.T) {
 		t.Errorf("%d %v", before.StatusCode, before.Header)
 	}
 	f.prober.run = func(ctx context.Context) error {
-		progress.Begin(ctx)
+		progress.Of(ctx).Begin()
 		return echo.ErrShortage
 	}
 	later := f.stream(workerapi.PathPing)
@@ -151,7 +151,7 @@ func TestAReaderOfAStreamThatLeaves(t *testing.T) {
 	f := start(t, nil)
 	ended := make(chan struct{})
 	f.prober.run = func(ctx context.Context) error {
-		progress.Begin(ctx)
+		progress.Of(ctx).Begin()
 		<-ctx.Done()
 		close(ended)
 		return ctx.Err()

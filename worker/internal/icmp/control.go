@@ -2,6 +2,7 @@ package icmp
 
 import (
 	"encoding/binary"
+	"net/netip"
 	"time"
 	"unsafe"
 
@@ -25,8 +26,21 @@ func ttlControl(level, typ int32, ttl int) []byte {
 	return control(level, typ, value)
 }
 
-// newLabel draws the flow label of a new flow.
-func newLabel() []byte { return labelControl(uint32(1 + random(maxFlowLabel))) }
+// ttlControls are those of every TTL.
+func ttlControls(level, typ int32) (all [maxTTL + 1][]byte) {
+	for ttl := range all {
+		all[ttl] = ttlControl(level, typ, ttl)
+	}
+	return all
+}
+
+// newLabel draws the flow label of a new flow; IPv4 has none.
+func newLabel(dst netip.Addr) []byte {
+	if dst.Is4() {
+		return nil
+	}
+	return labelControl(uint32(1 + random(maxFlowLabel)))
+}
 
 // labelControl builds the control message that gives one outgoing IPv6 packet a flow label (RFC 6437). Routers spread
 // load by it (RFC 6438), and the kernel's own label would be the same for every flow to a destination.

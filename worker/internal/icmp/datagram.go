@@ -97,10 +97,7 @@ func (d *datagrams) open(dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, 
 		return nil, openError(err)
 	}
 	f := &datagramFlow{network: d, dst: dst, to: sockaddr(dst), identity: newIdentity(id, dst), deliver: deliver, fd: fd,
-		forged: newSuspicion(datagramLimit, datagramPace)}
-	if !dst.Is4() {
-		f.label = newLabel()
-	}
+		label: newLabel(dst), forged: newSuspicion(datagramLimit, datagramPace)}
 	if err := d.poller.add(f); err != nil {
 		unix.Close(fd)
 		d.pool.give(id)
@@ -165,10 +162,8 @@ func (d *datagrams) bind(fd int) (id uint16, err error) {
 
 // openError names the system's errors in the terms of echo.Network: no file descriptor, or no identifier, is left.
 func openError(err error) error {
-	for _, e := range []error{unix.EMFILE, unix.ENFILE, unix.EADDRINUSE, unix.EAGAIN, unix.ENOMEM, unix.ENOBUFS} {
-		if errors.Is(err, e) {
-			return errors.Join(echo.ErrNoFlow, err)
-		}
+	if isAny(err, unix.EMFILE, unix.ENFILE, unix.EADDRINUSE, unix.EAGAIN, unix.ENOMEM, unix.ENOBUFS) {
+		return errors.Join(echo.ErrNoFlow, err)
 	}
 	return err
 }

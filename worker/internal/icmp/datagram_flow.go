@@ -1,7 +1,6 @@
 package icmp
 
 import (
-	"fmt"
 	"net"
 	"net/netip"
 	"sync"
@@ -60,17 +59,8 @@ func drops(fd int) uint32 {
 
 // Send implements echo.Flow.
 func (f *datagramFlow) Send(seq uint16, ttl int) (time.Time, error) {
-	if ttl < 1 || ttl > maxTTL {
-		return time.Time{}, fmt.Errorf("TTL %d is not from 1 to %d", ttl, maxTTL)
-	}
 	packet := f.request(f.network.protocol.requestType, seq)
-	at, err := pastFullQueue(func() (time.Time, error) { return f.attempt(packet[:], ttl) })
-	if err != nil {
-		f.network.counters.sendErrors.Add(1)
-		return at, sendError(err)
-	}
-	f.network.counters.sent.Add(1)
-	return at, nil
+	return f.network.counters.sendProbe(ttl, func() (time.Time, error) { return f.attempt(packet[:], ttl) })
 }
 
 // attempt sends a packet with a TTL. The TTL is the socket's, since kernels before 5.18 take none along with an IPv6
@@ -96,7 +86,7 @@ func (f *datagramFlow) attempt(packet []byte, ttl int) (time.Time, error) {
 // leave sends a packet. Of IPv6 Linux counts a send that failed because of an error of an earlier packet as a packet
 // that was dropped (see dropped6).
 func (f *datagramFlow) leave(packet, control []byte) (time.Time, error) {
-	at, past, err := sendCounting(f.fd, packet, control, f.to)
+	at, past, err := sendPastErrors(f.fd, packet, control, f.to)
 	if f.dst.Is6() {
 		f.network.counters.past6.Add(past)
 	}
@@ -163,7 +153,7 @@ func (f *datagramFlow) dispatch(d datagram, flags int) {
 	case p == unproved:
 		f.network.counters.unmatched.Add(1)
 		f.unmatched(a.message, now)
-	case !f.believes(p, now):
+	case !p.believed(now, f.forged, f.network.forged):
 		f.network.counters.doubted.Add(1)
 	default:
 		f.deliver(a.answer(f.identity, now))
@@ -176,11 +166,6 @@ func (f *datagramFlow) unmatched(m message, now time.Time) {
 		f.forged.note(now)
 		f.network.forged.note(now)
 	}
-}
-
-// believes reports whether the flow takes an answer that is proved so well.
-func (f *datagramFlow) believes(p proof, now time.Time) bool {
-	return p == proved || p == short && f.forged.quiet(now) && f.network.forged.quiet(now)
 }
 
 // read reports whether a packet is an ICMP message that answers some request.

@@ -37,13 +37,13 @@ func (a *arrived) readError(p datagramProtocol, quote, control []byte, to netip.
 	a.ttl = a.kernel.hopLimit
 	a.kind = p.kind(extended[errorType], extended[errorCode])
 	a.quoted = to
-	if a.kind == 0 || !a.source.IsValid() || len(quote) < headerLength || quote[0] != p.requestType || quote[1] != 0 {
+	if a.kind == 0 || !a.source.IsValid() || !a.readEcho(quote, p.requestType) {
 		return false
 	}
 	if a.kind != echo.TooBig || p.requestType == v4EchoRequest {
 		a.labels = p.labels(quote, int(binary.NativeEndian.Uint16(extended[errorQuote:])))
 	}
-	return a.readEcho(quote)
+	return true
 }
 
 // labels reads the label stack behind a quote without its IP header; length is where the kernel found the extension, 0

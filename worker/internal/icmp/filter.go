@@ -2,19 +2,15 @@ package icmp
 
 import (
 	"golang.org/x/net/bpf"
-	"golang.org/x/net/ipv4"
 	"golang.org/x/net/ipv6"
 	"golang.org/x/sys/unix"
 )
 
 // filter4 keeps in the kernel what cannot answer an echo request of ours: everything but echo replies, and errors that
 // quote an ICMP packet. A raw IPv4 socket's filter sees the packet from its IP header on.
-func filter4() ([]bpf.RawInstruction, error) {
-	const (
-		quotedProtocol = headerLength + 9 // of the IPv4 header within the ICMP error
-		whole          = 1 << 18          // more than any packet has: keep all of it
-	)
-	return bpf.Assemble([]bpf.Instruction{
+func filter4() []bpf.Instruction {
+	const quotedProtocol = headerLength + 9 // of the IPv4 header within the ICMP error
+	return []bpf.Instruction{
 		bpf.LoadMemShift{Off: 0}, // X = length of the IP header
 		bpf.LoadIndirect{Off: 0, Size: 1},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: v4EchoReply, SkipTrue: 5},
@@ -23,16 +19,8 @@ func filter4() ([]bpf.RawInstruction, error) {
 		bpf.LoadIndirect{Off: quotedProtocol, Size: 1},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: protocolICMP, SkipTrue: 1},
 		bpf.RetConstant{Val: 0},
-		bpf.RetConstant{Val: whole},
-	})
-}
-
-func installFilter4(c *ipv4.PacketConn) error {
-	program, err := filter4()
-	if err != nil {
-		return err
+		bpf.RetConstant{Val: wholePacket},
 	}
-	return c.SetBPF(program)
 }
 
 // installFilter6 is filter4 for ICMPv6 by type alone (RFC 3542 section 3.2): extension headers in a quote are more than

@@ -28,10 +28,8 @@ func (t *flows) add(s *socket, dst netip.Addr, deliver func(echo.Answer)) (*flow
 	if !ok {
 		return nil, echo.ErrNoFlow
 	}
-	f := &flow{socket: s, dst: dst, identity: newIdentity(id, dst), deliver: deliver, forged: t.enter(dst)}
-	if !dst.Is4() {
-		f.label = newLabel()
-	}
+	f := &flow{socket: s, dst: dst, identity: newIdentity(id, dst), label: newLabel(dst), deliver: deliver,
+		forged: t.enter(dst)}
 	t.byID[id].Store(f)
 	return f, nil
 }
@@ -47,12 +45,10 @@ func (t *flows) remove(f *flow) {
 
 // owner gives the live flow that the message answers, and how well it proves that; nil for none.
 func (t *flows) owner(m message) (*flow, proof) {
-	f := t.byID[m.id].Load()
-	if f == nil {
-		return nil, unproved
-	}
-	if p := m.prove(f.dst, f.identity); p != unproved {
-		return f, p
+	if f := t.byID[m.id].Load(); f != nil {
+		if p := m.prove(f.dst, f.identity); p != unproved {
+			return f, p
+		}
 	}
 	return nil, unproved
 }
@@ -66,4 +62,28 @@ func (t *flows) unmatched(m message, now time.Time) {
 	if forged := t.of(m.quoted); forged != nil {
 		forged.note(now)
 	}
+}
+
+// flow implements echo.Flow.
+type flow struct {
+	socket *socket
+	dst    netip.Addr
+	identity
+	label   []byte // control message of the IPv6 flow label; nil for IPv4
+	deliver func(echo.Answer)
+	forged  *suspicion // about errors that quote dst
+}
+
+func (f *flow) Close() { f.socket.flows.remove(f) }
+
+func (f *flow) Send(seq uint16, ttl int) (time.Time, error) {
+	packet := f.request(f.socket.requestType, seq)
+	return f.socket.counters.sendProbe(ttl, func() (time.Time, error) { return f.attempt(packet[:], ttl) })
+}
+
+// attempt sends a packet with the flow's label.
+func (f *flow) attempt(packet []byte, ttl int) (time.Time, error) {
+	return sendLabelled(f.label, &f.socket.unlabelled, func(label []byte) (time.Time, error) {
+		return f.socket.send(packet, f.dst, ttl, label)
+	})
 }

@@ -92,7 +92,7 @@ func TestIdentitiesAreRandom(t *testing.T) {
 		for _, seq := range []uint16{0, 1, 91} {
 			p := f.request(v4EchoRequest, seq)
 			var m message
-			if !m.readEcho(p[:]) || m.id != f.id || m.sum != f.sum || f.seq(m.seq) != seq || checksum(p[:]) != 0 {
+			if !m.readEcho(p[:], v4EchoRequest) || m.id != f.id || m.sum != f.sum || f.seq(m.seq) != seq || checksum(p[:]) != 0 {
 				t.Fatalf("request %d of %+v is %x", seq, f.identity, p)
 			}
 		}
@@ -115,7 +115,7 @@ func TestFlowsOwner(t *testing.T) {
 		if kind != echo.Reply {
 			m.quoted = target4
 		}
-		if !m.readEcho(b) {
+		if !m.readEcho(b, v4EchoRequest) {
 			t.Fatal("too short")
 		}
 		return m
@@ -165,7 +165,7 @@ func TestIPv6ErrorsProveThemselves(t *testing.T) {
 	p := i.request(v6EchoRequest, 5)
 	for length, want := range map[int]proof{headerLength: unproved, 15: unproved, 16: proved, len(p): proved} {
 		m := message{kind: echo.TimeExceeded, quoted: dst}
-		if !m.readEcho(p[:length]) || m.prove(dst, i) != want {
+		if !m.readEcho(p[:length], v6EchoRequest) || m.prove(dst, i) != want {
 			t.Errorf("a quote of %d octets: %v, want %v", length, m.prove(dst, i), want)
 		}
 	}
@@ -185,7 +185,7 @@ func TestFlowsUnderConcurrency(t *testing.T) {
 				}
 				p := f.request(v4EchoRequest, 1)
 				m := message{kind: echo.Reply}
-				m.readEcho(p[:])
+				m.readEcho(p[:], v4EchoRequest)
 				if owner, _ := table.owner(m); owner != f {
 					t.Error("an answer goes to another flow")
 				}
@@ -201,7 +201,7 @@ func TestFlowsUnderConcurrency(t *testing.T) {
 
 func TestFilter4(t *testing.T) {
 	t.Parallel()
-	raw, err := filter4()
+	raw, err := bpf.Assemble(filter4())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"slices"
 
 	"diagnostics/worker/internal/echo"
 )
@@ -168,11 +169,5 @@ func (e *Engine) Close() error {
 }
 
 func (e *Engine) families() []family {
-	var open []family
-	for _, f := range []family{e.v4, e.v6} {
-		if f != nil {
-			open = append(open, f)
-		}
-	}
-	return open
+	return slices.DeleteFunc([]family{e.v4, e.v6}, func(f family) bool { return f == nil })
 }

@@ -55,7 +55,7 @@ func TestTheRawReaderOutlivesAPanic(t *testing.T) {
 		sent := f.request(v4EchoRequest, uint16(m.N))
 		var a arrived
 		a.kind = echo.Reply
-		return a, a.readEcho(sent[:])
+		return a, a.readEcho(sent[:], v4EchoRequest)
 	}
 	batches := [][]int{{7, 1, 8}, {1}, {9}}
 	s.batch = func(ms []ipv4.Message) (int, error) {

@@ -23,7 +23,7 @@ type packet4 struct {
 // splitIPv4 parts a received packet into header and ICMP message. It refuses anything that is not one whole IPv4 packet
 // of protocol ICMP. Raw sockets give the header along (raw(7)).
 func splitIPv4(b []byte) (packet4, bool) {
-	header, ok := ipv4Header(b)
+	header, ok := ipv4Header(b, protocolICMP)
 	if !ok {
 		return packet4{}, false
 	}
@@ -34,11 +34,8 @@ func splitIPv4(b []byte) (packet4, bool) {
 	}, true
 }
 
-// ipv4Header gives the length of an IPv4 header, options included, that carries the start of an ICMP message.
-func ipv4Header(b []byte) (int, bool) { return ipv4HeaderOf(b, protocolICMP) }
-
-// ipv4HeaderOf is ipv4Header for any protocol.
-func ipv4HeaderOf(b []byte, protocol byte) (int, bool) {
+// ipv4Header gives the length of an IPv4 header, options included, that carries the start of a protocol's packet.
+func ipv4Header(b []byte, protocol byte) (int, bool) {
 	if len(b) < minIPv4Header || b[0]>>4 != 4 || b[9] != protocol {
 		return 0, false
 	}
@@ -59,24 +56,20 @@ func parse4(b []byte) (m message, ok bool) {
 	}
 	if b[0] == v4EchoReply {
 		m.kind = echo.Reply
-		return m, b[1] == 0 && m.readEcho(b)
+		return m, m.readEcho(b, v4EchoReply)
 	}
 	m.kind = kind4(b[0], b[1])
 	if m.kind == 0 {
 		return message{}, false
 	}
 	quote := b[headerLength:]
-	header, ok := ipv4Header(quote)
+	header, ok := ipv4Header(quote, protocolICMP)
 	if !ok {
 		return message{}, false
 	}
 	m.quoted = netip.AddrFrom4([4]byte(quote[16:20]))
-	inner := quote[header:]
-	if len(inner) < headerLength || inner[0] != v4EchoRequest || inner[1] != 0 {
-		return message{}, false
-	}
 	m.labels = labels4(b)
-	return m, m.readEcho(inner)
+	return m, m.readEcho(quote[header:], v4EchoRequest)
 }
 
 // kind4 is what the type and code of an ICMP error mean; 0 for those that say nothing about a probe's way.

@@ -33,7 +33,7 @@ func parse6(b []byte) (m message, ok bool) {
 	}
 	if b[0] == v6EchoReply {
 		m.kind = echo.Reply
-		return m, b[1] == 0 && m.readEcho(b)
+		return m, m.readEcho(b, v6EchoReply)
 	}
 	m.kind = kind6(b[0], b[1])
 	if m.kind == 0 {
@@ -45,11 +45,11 @@ func parse6(b []byte) (m message, ok bool) {
 	}
 	m.quoted = netip.AddrFrom16([16]byte(quote[24:40]))
 	inner, ok := skipExtensions(quote[6], quote[ipv6Header:])
-	if !ok || len(inner) < headerLength || inner[0] != v6EchoRequest || inner[1] != 0 {
+	if !ok {
 		return message{}, false
 	}
 	m.labels = labels6(b)
-	return m, m.readEcho(inner)
+	return m, m.readEcho(inner, v6EchoRequest)
 }
 
 // skipExtensions walks over extension headers to the ICMPv6 message; ok is false where there is none, or only a later

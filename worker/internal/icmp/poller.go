@@ -2,7 +2,9 @@ package icmp
 
 import (
 	"errors"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -122,10 +124,7 @@ func (p *poller) close() error {
 	err := p.file.Close()
 	p.reader.Wait()
 	p.mu.Lock()
-	left := make([]*datagramFlow, 0, len(p.flows))
-	for _, f := range p.flows {
-		left = append(left, f)
-	}
+	left := slices.Collect(maps.Values(p.flows))
 	p.mu.Unlock()
 	for _, f := range left {
 		f.Close()

@@ -1,7 +1,6 @@
 package icmp
 
 import (
-	"fmt"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -35,17 +34,8 @@ func (f *portFlow) Close() {
 
 // Send implements echo.Flow.
 func (f *portFlow) Send(seq uint16, ttl int) (time.Time, error) {
-	if ttl < 1 || ttl > maxTTL {
-		return time.Time{}, fmt.Errorf("TTL %d is not from 1 to %d", ttl, maxTTL)
-	}
 	n := f.next(seq)
-	at, err := pastFullQueue(func() (time.Time, error) { return f.network.send(f, n, ttl) })
-	if err != nil {
-		f.network.counters.sendErrors.Add(1)
-		return at, sendError(err)
-	}
-	f.network.counters.sent.Add(1)
-	return at, nil
+	return f.network.counters.sendProbe(ttl, func() (time.Time, error) { return f.network.send(f, n, ttl) })
 }
 
 // next gives the next probe its place in the flow.

@@ -104,15 +104,19 @@ func (i *portIdentity) syn(n int) []byte {
 	return b
 }
 
+// number is that of the protocol in an IP header.
+func (i *portIdentity) number() byte {
+	if i.protocol == echo.TCP {
+		return protocolTCP
+	}
+	return protocolUDP
+}
+
 // checksum is that of a segment between the flow's addresses, 0 standing for none in UDP (RFC 768).
 func (i *portIdentity) checksum(segment []byte) uint16 {
-	protocol := byte(protocolUDP)
-	if i.protocol == echo.TCP {
-		protocol = protocolTCP
-	}
 	source, dst := i.source.As4(), i.dst.As4()
 	pseudo := append(append(make([]byte, 0, 12+len(segment)), source[:]...), dst[:]...)
-	pseudo = append(pseudo, 0, protocol, byte(len(segment)>>8), byte(len(segment)))
+	pseudo = append(pseudo, 0, i.number(), byte(len(segment)>>8), byte(len(segment)))
 	sum := checksum(append(pseudo, segment...))
 	if sum == 0 && i.protocol == echo.UDP {
 		return 0xffff
@@ -126,10 +130,7 @@ func (i *portIdentity) packet4(n, ttl int) []byte {
 	b[0] = plainIPv4
 	binary.BigEndian.PutUint16(b[4:], i.ipID(n))
 	b[6] = 0x40 // do not fragment
-	b[8], b[9] = byte(ttl), protocolUDP
-	if i.protocol == echo.TCP {
-		b[9] = protocolTCP
-	}
+	b[8], b[9] = byte(ttl), i.number()
 	source, dst := i.source.As4(), i.dst.As4()
 	copy(b[12:], source[:])
 	copy(b[16:], dst[:])

@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/net/ipv4"
-	"golang.org/x/net/ipv6"
 	"golang.org/x/sys/unix"
 )
 
@@ -75,33 +74,20 @@ func (n *portNetwork) open4() (err error) {
 	}
 	first := n.ports.first
 	return errors.Join(
-		n.listen4("ip4:icmp", errorFilter4(first), parseError4), n.listen4("ip4:tcp", segmentFilter4(first), parseTCP4))
-}
-
-func (n *portNetwork) listen4(network string, filter []bpf.Instruction, parse portParser) error {
-	s, err := openFiltered(network, "0.0.0.0", filter, n.counters)
-	if err != nil {
-		return err
-	}
-	p := ipv4.NewPacketConn(s.conn)
-	s.batch = func(ms []ipv4.Message) (int, error) { return p.ReadBatch(ms, 0) }
-	n.readers = append(n.readers, &portReader{rawConn: s, network: n, parse: parse})
-	return nil
+		n.listen("ip4:icmp", errorFilter4(first), parseError4), n.listen("ip4:tcp", segmentFilter4(first), parseTCP4))
 }
 
 func (n *portNetwork) open6() (err error) {
-	for ttl := range n.controls {
-		n.controls[ttl] = ttlControl(unix.IPPROTO_IPV6, unix.IPV6_HOPLIMIT, ttl)
-	}
+	n.controls = ttlControls(unix.IPPROTO_IPV6, unix.IPV6_HOPLIMIT)
 	first := n.ports.first
-	if err := n.listen6("ip6:ipv6-icmp", errorFilter6(first), parseError6); err != nil {
+	if err := n.listen("ip6:ipv6-icmp", errorFilter6(first), parseError6); err != nil {
 		return err
 	}
-	if err := n.listen6("ip6:tcp", segmentFilter6(first), parseTCP6); err != nil {
+	if err := n.listen("ip6:tcp", segmentFilter6(first), parseTCP6); err != nil {
 		return err
 	}
 	n.tcp6 = n.readers[len(n.readers)-1].rawConn
-	if n.udp6, err = openFiltered("ip6:udp", "::", filterNothing(), n.counters); err != nil {
+	if n.udp6, err = openFiltered("ip6:udp", filterNothing(), n.counters); err != nil {
 		return err
 	}
 	// The kernel fills in the checksums, and drops what comes with a wrong one.
@@ -109,19 +95,18 @@ func (n *portNetwork) open6() (err error) {
 		n.udp6.setOption(unix.IPPROTO_IPV6, unix.IPV6_CHECKSUM, 6))
 }
 
-func (n *portNetwork) listen6(network string, filter []bpf.Instruction, parse portParser) error {
-	s, err := openFiltered(network, "::", filter, n.counters)
+// listen opens a socket that is given what a filter passes.
+func (n *portNetwork) listen(network string, filter []bpf.Instruction, parse portParser) error {
+	s, err := openFiltered(network, filter, n.counters)
 	if err != nil {
 		return err
 	}
-	p := ipv6.NewPacketConn(s.conn)
-	s.batch = func(ms []ipv6.Message) (int, error) { return p.ReadBatch(ms, 0) }
 	n.readers = append(n.readers, &portReader{rawConn: s, network: n, parse: parse})
-	return s.setOption(unix.IPPROTO_IPV6, unix.IPV6_RECVHOPLIMIT, 1)
+	return nil
 }
 
-func openFiltered(network, address string, filter []bpf.Instruction, c *counters) (*rawConn, error) {
-	s, err := openConn(network, address, c)
+func openFiltered(network string, filter []bpf.Instruction, c *counters) (*rawConn, error) {
+	s, err := openConn(network, c)
 	if err != nil {
 		return nil, err
 	}
@@ -160,10 +145,8 @@ func (n *portNetwork) add(p echo.Probe, source, dst netip.Addr, deliver func(ech
 		return nil, echo.ErrNoFlow
 	}
 	f := &portFlow{
-		network: n, portIdentity: newPortIdentity(p, local, source, dst), deliver: deliver, forged: n.suspects.enter(dst),
-	}
-	if !dst.Is4() {
-		f.label = newLabel()
+		network: n, portIdentity: newPortIdentity(p, local, source, dst), label: newLabel(dst), deliver: deliver,
+		forged: n.suspects.enter(dst),
 	}
 	n.flows.slot(p.Protocol, local).Store(f)
 	return f, nil
@@ -229,7 +212,7 @@ func (r *portReader) dispatch(now time.Time, received ipv4.Message) {
 		n.counters.unmatched.Add(1)
 	case p == unproved:
 		n.unmatched(m, now)
-	case p == short && !(f.forged.quiet(now) && n.suspects.forged.quiet(now)):
+	case !p.believed(now, f.forged, n.suspects.forged):
 		n.counters.doubted.Add(1)
 	default:
 		f.deliver(echo.Answer{Seq: seq, Kind: f.meaning(m.kind, from), From: from, TTL: ttl,
@@ -293,7 +276,7 @@ func parseError4(received ipv4.Message) (m portMessage, from netip.Addr, ttl int
 // parseTCP4 reads a packet of the IPv4 socket for TCP segments.
 func parseTCP4(received ipv4.Message) (m portMessage, from netip.Addr, ttl int, ok bool) {
 	b := received.Buffers[0][:received.N]
-	header, ok := ipv4HeaderOf(b, protocolTCP)
+	header, ok := ipv4Header(b, protocolTCP)
 	if !ok {
 		return m, from, 0, false
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"syscall"
 	"time"
 
@@ -37,18 +38,27 @@ type rawConn struct {
 	reader   parallel.Group
 }
 
-// openConn opens a raw socket with the options that all of them share.
-func openConn(network, address string, c *counters) (*rawConn, error) {
+// openConn opens a raw socket of a network, such as "ip4:icmp", with the options that all of a family share.
+func openConn(network string, c *counters) (*rawConn, error) {
+	address, v6 := "0.0.0.0", strings.HasPrefix(network, "ip6:")
+	if v6 {
+		address = "::"
+	}
 	conn, err := new(net.ListenConfig).ListenPacket(context.Background(), network, address)
 	if err != nil {
 		return nil, err
 	}
+	batches := ipv4.NewPacketConn(conn) // which reads those of IPv6 just so
 	s := &rawConn{conn: conn.(*net.IPConn), counters: c}
+	s.batch = func(ms []ipv4.Message) (int, error) { return batches.ReadBatch(ms, 0) }
 	if s.raw, err = s.conn.SyscallConn(); err != nil {
 		conn.Close()
 		return nil, err
 	}
-	err = errors.Join(
+	if v6 {
+		err = s.setOption(unix.IPPROTO_IPV6, unix.IPV6_RECVHOPLIMIT, 1)
+	}
+	err = errors.Join(err,
 		s.setOption(unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1),
 		s.setOption(unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1),
 		s.growBuffer(unix.SO_RCVBUFFORCE, unix.SO_RCVBUF, receiveBuffer),

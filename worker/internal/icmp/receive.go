@@ -1,7 +1,7 @@
 package icmp
 
 import (
-	"net"
+	"encoding/binary"
 	"net/netip"
 	"time"
 
@@ -33,7 +33,7 @@ func (s *socket) dispatch(now time.Time, m ipv4.Message) {
 	case f == nil:
 		s.counters.unmatched.Add(1)
 		s.flows.unmatched(a.message, now)
-	case !f.believes(p, now):
+	case !p.believed(now, f.forged, s.flows.forged):
 		s.counters.doubted.Add(1)
 	default:
 		f.deliver(a.answer(f.identity, now))
@@ -51,10 +51,7 @@ func (a arrived) answer(i identity, now time.Time) echo.Answer {
 func (s *socket) receive4(m ipv4.Message) (arrived, bool) {
 	a := arrived{kernel: parseControl(m.OOB[:m.NN])}
 	p, ok := splitIPv4(m.Buffers[0][:m.N])
-	if !ok {
-		return a, false
-	}
-	if m.Flags&unix.MSG_TRUNC == 0 && checksum(p.icmp) != 0 {
+	if !ok || m.Flags&unix.MSG_TRUNC == 0 && checksum(p.icmp) != 0 {
 		return a, false
 	}
 	a.source, a.ttl = p.source, p.ttl
@@ -65,14 +62,38 @@ func (s *socket) receive4(m ipv4.Message) (arrived, bool) {
 // receive6 reads a packet of the IPv6 socket.
 func (s *socket) receive6(m ipv4.Message) (arrived, bool) {
 	a := arrived{kernel: parseControl(m.OOB[:m.NN])}
-	from, ok := m.Addr.(*net.IPAddr)
-	if !ok {
-		return a, false
-	}
-	if a.source, ok = netip.AddrFromSlice(from.IP); !ok {
+	var ok bool
+	if a.source, ok = sender6(m); !ok {
 		return a, false
 	}
 	a.ttl = a.kernel.hopLimit
 	a.message, ok = parse6(m.Buffers[0][:m.N])
 	return a, ok
+}
+
+// message is what one received ICMP packet says about one echo request.
+type message struct {
+	kind    echo.Kind
+	id, seq uint16
+	// sum is the checksum that the message has, or that of the request which an ICMP error quotes.
+	sum uint16
+	// quoted is the destination of the request that an ICMP error quotes; the zero Addr for an echo reply.
+	quoted netip.Addr
+	// payload is that of an echo reply, or as much as an ICMP error quotes of the request's.
+	payload []byte
+	// labels is the MPLS label stack that an ICMP error tells (extensions.go).
+	labels []echo.Label
+}
+
+// readEcho reports whether this is an echo message of a type, and reads the part that both families share: the ICMP
+// header of an echo message and what follows it.
+func (m *message) readEcho(b []byte, typ byte) bool {
+	if len(b) < headerLength || b[0] != typ || b[1] != 0 {
+		return false
+	}
+	m.sum = binary.BigEndian.Uint16(b[2:])
+	m.id = binary.BigEndian.Uint16(b[4:])
+	m.seq = binary.BigEndian.Uint16(b[6:])
+	m.payload = b[headerLength:]
+	return true
 }

@@ -2,7 +2,9 @@ package icmp
 
 import (
 	"errors"
+	"fmt"
 	"net"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -38,6 +40,20 @@ func pastFullQueue(send func() (time.Time, error)) (time.Time, error) {
 	}
 }
 
+// sendProbe sends a probe with a TTL, once there is room for it, and counts it.
+func (c *counters) sendProbe(ttl int, attempt func() (time.Time, error)) (time.Time, error) {
+	if ttl < 1 || ttl > maxTTL {
+		return time.Time{}, fmt.Errorf("TTL %d is not from 1 to %d", ttl, maxTTL)
+	}
+	at, err := pastFullQueue(attempt)
+	if err != nil {
+		c.sendErrors.Add(1)
+		return at, sendError(err)
+	}
+	c.sent.Add(1)
+	return at, nil
+}
+
 // sendLabelled sends with a flow label, or with none where there is none (nil). Where the system keeps labels to itself
 // (a flow label was leased as exclusive, ipv6(7)), it goes without, from then on.
 func sendLabelled(
@@ -59,14 +75,9 @@ func sendLabelled(
 
 // sendPastErrors sends a packet. An ICMP error that came for an earlier packet makes the next call on the socket fail,
 // whatever that call is for, and is cleared by it; what is read of such errors comes from the error queue. So the call
-// is repeated: an error of this host's own stays.
-func sendPastErrors(fd int, packet, control []byte, to unix.Sockaddr) (at time.Time, err error) {
-	at, _, err = sendCounting(fd, packet, control, to)
-	return at, err
-}
-
-// sendCounting is sendPastErrors, and tells how many errors of earlier packets were in the way of one that then left.
-func sendCounting(fd int, packet, control []byte, to unix.Sockaddr) (at time.Time, past uint64, err error) {
+// is repeated: an error of this host's own stays. past is how many errors of earlier packets were in the way of one
+// that then left.
+func sendPastErrors(fd int, packet, control []byte, to unix.Sockaddr) (at time.Time, past uint64, err error) {
 	for past = range uint64(pendingTries) {
 		at = time.Now()
 		err = unix.Sendmsg(fd, packet, control, to, unix.MSG_DONTWAIT)
@@ -83,32 +94,24 @@ func sendCounting(fd int, packet, control []byte, to unix.Sockaddr) (at time.Tim
 // isPending reports whether an error of a send may be that of an earlier packet: it is one of those to which the kernel
 // translates ICMP errors (icmp_err_convert, icmpv6_err_convert), or a signal.
 func isPending(err error) bool {
-	for _, e := range []error{
-		unix.EHOSTUNREACH, unix.ENETUNREACH, unix.ECONNREFUSED, unix.EACCES, unix.EMSGSIZE, unix.EPROTO,
-		unix.ENOPROTOOPT, unix.EOPNOTSUPP, unix.EHOSTDOWN, unix.ENONET, unix.EREMOTEIO, unix.EINTR,
-	} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
+	return isAny(err, unix.EHOSTUNREACH, unix.ENETUNREACH, unix.ECONNREFUSED, unix.EACCES, unix.EMSGSIZE, unix.EPROTO,
+		unix.ENOPROTOOPT, unix.EOPNOTSUPP, unix.EHOSTDOWN, unix.ENONET, unix.EREMOTEIO, unix.EINTR)
 }
 
-func isFull(err error) bool {
-	return errors.Is(err, unix.ENOBUFS) || errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.ENOMEM)
+func isFull(err error) bool { return isAny(err, unix.ENOBUFS, unix.EAGAIN, unix.ENOMEM) }
+
+func isAny(err error, of ...error) bool {
+	return slices.ContainsFunc(of, func(e error) bool { return errors.Is(err, e) })
 }
 
 // sendError names the system's errors in the terms of echo.Flow.
 func sendError(err error) error {
-	for _, e := range []error{unix.ENETUNREACH, unix.EHOSTUNREACH, unix.EADDRNOTAVAIL, unix.EINVAL} {
-		if errors.Is(err, e) {
-			return errors.Join(echo.ErrNoRoute, err)
-		}
-	}
 	switch {
+	case isAny(err, unix.ENETUNREACH, unix.EHOSTUNREACH, unix.EADDRNOTAVAIL, unix.EINVAL):
+		return errors.Join(echo.ErrNoRoute, err)
 	case isFull(err), errors.Is(err, unix.ENETDOWN):
 		return errors.Join(echo.ErrShortage, err)
-	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
+	case isAny(err, unix.EPERM, unix.EACCES):
 		return errors.Join(echo.ErrForbidden, err)
 	case errors.Is(err, net.ErrClosed):
 		return errors.Join(echo.ErrClosed, err)

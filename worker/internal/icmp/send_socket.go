@@ -58,7 +58,8 @@ func (s *sendSocket) send(packet, oob []byte, to unix.Sockaddr) (time.Time, erro
 	if s.fd < 0 {
 		return time.Time{}, net.ErrClosed
 	}
-	return sendPastErrors(s.fd, packet, oob, to)
+	at, _, err := sendPastErrors(s.fd, packet, oob, to)
+	return at, err
 }
 
 func (s *sendSocket) close() error {

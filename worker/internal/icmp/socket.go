@@ -29,75 +29,49 @@ type socket struct {
 
 // openRaw4 opens the raw IPv4 socket and starts its reader.
 func openRaw4(c *counters) (family, error) {
-	s, err := openRaw("ip4:icmp", "0.0.0.0", c)
+	conn, err := openFiltered("ip4:icmp", filter4(), c)
 	if err != nil {
 		return nil, err
 	}
-	p := ipv4.NewPacketConn(s.conn)
-	if err := installFilter4(p); err != nil {
-		s.conn.Close()
-		return nil, fmt.Errorf("install the packet filter: %w", err)
-	}
-	if s.sender, err = openSendSocket(unix.IPPROTO_ICMP); err != nil {
-		s.conn.Close()
+	sender, err := openSendSocket(unix.IPPROTO_ICMP)
+	if err != nil {
+		conn.conn.Close()
 		return nil, err
 	}
-	s.batch = func(ms []ipv4.Message) (int, error) { return p.ReadBatch(ms, 0) }
-	s.receive = (*socket).receive4
-	s.requestType = v4EchoRequest
-	s.fillControls(unix.IPPROTO_IP, unix.IP_TTL)
-	s.start()
-	return s, nil
+	return (&socket{
+		rawConn: conn, sender: sender, receive: (*socket).receive4, requestType: v4EchoRequest,
+		controls: ttlControls(unix.IPPROTO_IP, unix.IP_TTL), flows: newFlows(), closed: make(chan struct{}),
+	}).start(), nil
 }
 
 // openRaw6 opens the raw IPv6 socket and starts its reader.
 func openRaw6(c *counters) (family, error) {
-	s, err := openRaw("ip6:ipv6-icmp", "::", c)
+	conn, err := openConn("ip6:ipv6-icmp", c)
 	if err != nil {
 		return nil, err
 	}
-	p := ipv6.NewPacketConn(s.conn)
-	if err := errors.Join(installFilter6(p), s.setOption(unix.IPPROTO_IPV6, unix.IPV6_RECVHOPLIMIT, 1)); err != nil {
-		s.conn.Close()
+	if err := installFilter6(ipv6.NewPacketConn(conn.conn)); err != nil {
+		conn.conn.Close()
 		return nil, fmt.Errorf("install the packet filter: %w", err)
 	}
-	s.batch = func(ms []ipv6.Message) (int, error) { return p.ReadBatch(ms, 0) }
-	s.receive = (*socket).receive6
-	s.requestType = v6EchoRequest
-	s.fillControls(unix.IPPROTO_IPV6, unix.IPV6_HOPLIMIT)
-	s.start()
-	return s, nil
+	return (&socket{
+		rawConn: conn, receive: (*socket).receive6, requestType: v6EchoRequest,
+		controls: ttlControls(unix.IPPROTO_IPV6, unix.IPV6_HOPLIMIT), flows: newFlows(), closed: make(chan struct{}),
+	}).start(), nil
 }
 
 // start begins to read.
-func (s *socket) start() {
+func (s *socket) start() *socket {
 	s.reader.Go(func() {
 		defer close(s.closed)
 		s.counters.keepReading(func() { s.read(s.dispatch) })
 	})
-}
-
-// openRaw opens a raw socket with the options that both families share.
-func openRaw(network, address string, c *counters) (*socket, error) {
-	conn, err := openConn(network, address, c)
-	if err != nil {
-		return nil, err
-	}
-	return &socket{rawConn: conn, flows: newFlows(), closed: make(chan struct{})}, nil
-}
-
-func (s *socket) fillControls(level, typ int32) {
-	for ttl := range s.controls {
-		s.controls[ttl] = ttlControl(level, typ, ttl)
-	}
+	return s
 }
 
 // send sends one packet without waiting for room in the socket's buffer, and gives the moment right before. extra is a
 // further control message, or nil.
 func (s *socket) send(packet []byte, dst netip.Addr, ttl int, extra []byte) (time.Time, error) {
-	if ttl < 1 || ttl > maxTTL {
-		return time.Time{}, fmt.Errorf("TTL %d is not from 1 to %d", ttl, maxTTL)
-	}
 	oob := s.controls[ttl]
 	if extra != nil {
 		oob = slices.Concat(oob, extra)

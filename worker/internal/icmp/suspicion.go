@@ -1,6 +1,8 @@
 package icmp
 
 import (
+	"net/netip"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -48,6 +50,12 @@ func newSuspicion(limit int64, pace time.Duration) *suspicion {
 	return &suspicion{limit: limit, pace: pace}
 }
 
+// believed reports whether an answer that is proved so well is taken, with what was forged of late about its flow and
+// about all.
+func (p proof) believed(now time.Time, own, all *suspicion) bool {
+	return p == proved || p == short && own.quiet(now) && all.quiet(now)
+}
+
 // started is where the clock of suspicions begins: theirs is the monotonic one.
 var started = time.Now()
 
@@ -67,4 +75,56 @@ func (s *suspicion) note(now time.Time) {
 // quiet reports whether the level is below the limit.
 func (s *suspicion) quiet(now time.Time) bool {
 	return s.gone.Load()-int64(now.Sub(started)) < s.limit*int64(s.pace)
+}
+
+// suspects keeps the suspicions about what the live flows of one kind are told.
+type suspects struct {
+	// forged is about the errors of all destinations.
+	forged *suspicion
+
+	mu           sync.RWMutex
+	destinations map[netip.Addr]*destination
+}
+
+// destination is what the live flows to one address share.
+type destination struct {
+	flows  int // guarded by mu of suspects
+	forged *suspicion
+}
+
+func newSuspects(limit int64, pace time.Duration) suspects {
+	return suspects{forged: newSuspicion(limit, pace), destinations: map[netip.Addr]*destination{}}
+}
+
+// enter gives the suspicion about a destination to one more flow.
+func (s *suspects) enter(dst netip.Addr) *suspicion {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.destinations[dst]
+	if d == nil {
+		d = &destination{forged: newSuspicion(destinationLimit, destinationPace)}
+		s.destinations[dst] = d
+	}
+	d.flows++
+	return d.forged
+}
+
+// leave is that a flow to a destination has ended.
+func (s *suspects) leave(dst netip.Addr) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.destinations[dst]
+	if d.flows--; d.flows == 0 {
+		delete(s.destinations, dst)
+	}
+}
+
+// of gives the suspicion about a destination; nil where no live flow aims at it.
+func (s *suspects) of(dst netip.Addr) *suspicion {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if d := s.destinations[dst]; d != nil {
+		return d.forged
+	}
+	return nil
 }

@@ -68,7 +68,7 @@ func TestShortErrorsAreBelievedInQuietTimes(t *testing.T) {
 	f, feed := flowTo(t, table)
 	whole := message{kind: echo.TimeExceeded, quoted: target4}
 	sent := f.request(v4EchoRequest, 1)
-	whole.readEcho(sent[:])
+	whole.readEcho(sent[:], v4EchoRequest)
 	honest := whole
 	honest.payload = nil
 	forged := honest
@@ -103,7 +103,7 @@ func TestShortErrorsAreBelievedInQuietTimes(t *testing.T) {
 	table.remove(f)
 	g, feed := flowTo(t, table)
 	sent = g.request(v4EchoRequest, 1)
-	honest.readEcho(sent[:headerLength])
+	honest.readEcho(sent[:headerLength], v4EchoRequest)
 	if feed(honest) != 1 {
 		t.Error("a new flow to the address does not believe")
 	}
@@ -116,7 +116,7 @@ func TestShortErrorsAndForgedOnesAboutOthers(t *testing.T) {
 	f, feed := flowTo(t, table)
 	honest := message{kind: echo.TimeExceeded, quoted: target4}
 	sent := f.request(v4EchoRequest, 1)
-	honest.readEcho(sent[:headerLength])
+	honest.readEcho(sent[:headerLength], v4EchoRequest)
 	forged := message{kind: echo.TimeExceeded, quoted: target4, id: honest.id}
 	for n := range rawLimit {
 		if n == rawLimit-1 && feed(honest) != 1 {
@@ -140,7 +140,7 @@ func TestForeignRepliesRaiseNoSuspicion(t *testing.T) {
 	f, feed := flowTo(t, table)
 	honest := message{kind: echo.TimeExceeded, quoted: target4}
 	sent := f.request(v4EchoRequest, 1)
-	honest.readEcho(sent[:headerLength])
+	honest.readEcho(sent[:headerLength], v4EchoRequest)
 	for range 2 * rawLimit {
 		feed(message{kind: echo.Reply, id: f.id + 1})
 	}

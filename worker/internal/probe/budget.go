@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"maps"
 	"net/netip"
 	"sync"
 	"time"
@@ -50,13 +51,13 @@ func (r *rate) next(now time.Time) time.Time {
 	if r.share == 0 {
 		return now
 	}
-	return latest(now, latest(r.until, now).Add(r.share-r.burst))
+	return later(now, later(r.until, now).Add(r.share-r.burst))
 }
 
 // take reserves that packet.
 func (r *rate) take(now time.Time) {
 	if r.share > 0 {
-		r.until = latest(r.until, now).Add(r.share)
+		r.until = later(r.until, now).Add(r.share)
 	}
 }
 
@@ -69,7 +70,7 @@ func (b *Budget) grant(now, by time.Time, dst netip.Addr) (at time.Time, ok bool
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	r := b.of(dst, now)
-	at = latest(b.all.next(now), r.next(now))
+	at = later(b.all.next(now), r.next(now))
 	if at.After(by) {
 		return at, false
 	}
@@ -92,13 +93,6 @@ func (b *Budget) of(dst netip.Addr, now time.Time) *rate {
 	return r
 }
 
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
 func (b *Budget) giveBack(dst netip.Addr) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -114,11 +108,7 @@ func (b *Budget) forget(now time.Time) {
 	if len(b.targets) < b.sweep {
 		return
 	}
-	for a, r := range b.targets {
-		if !r.until.After(now) {
-			delete(b.targets, a)
-		}
-	}
+	maps.DeleteFunc(b.targets, func(_ netip.Addr, r *rate) bool { return !r.until.After(now) })
 	b.sweep = max(sweepAt, 2*len(b.targets))
 }
 

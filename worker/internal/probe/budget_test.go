@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"diagnostics/worker/internal/echo"
 )
 
 // grantOf gives the moment at which a packet may leave, whenever that is.
@@ -123,7 +125,7 @@ func TestBudgetIsShared(t *testing.T) {
 		for i := range nets {
 			nets[i] = chain(8)
 			all.Go(func() {
-				r, err := New(nets[i], Options{Budget: budget}).Traceroute(t.Context(), simTarget)
+				r, err := New(nets[i], Options{Budget: budget}).Traceroute(t.Context(), simTarget, echo.Probe{})
 				if err != nil || shown(r) != "1 2 3 4 5 6 7 8 11.9.9.9" {
 					t.Errorf("trace %d: %v %s", i, err, shown(r))
 				}

@@ -64,16 +64,12 @@ type plan interface {
 	// sent tells that the probe of the last step left at a moment.
 	sent(r request, at time.Time)
 	answered(a echo.Answer)
+	// parts tells the parts of the result that the answer to a probe has changed; all that are known for everything.
+	parts(seq uint16, tell func(kind string, number int, value any))
 }
 
-// drive runs a plan of echo requests to its end, and gives the moment when its first probe left; where none did, when
-// it began.
-func (p *Prober) drive(ctx context.Context, dst netip.Addr, job plan) (measuredAt time.Time, err error) {
-	return p.driveWith(ctx, dst, echo.Probe{}, job)
-}
-
-// driveWith is drive with some kind of probe.
-func (p *Prober) driveWith(
+// drive runs a plan to its end, and gives the moment when its first probe left; where none did, when it began.
+func (p *Prober) drive(
 	ctx context.Context, dst netip.Addr, probe echo.Probe, job plan,
 ) (measuredAt time.Time, err error) {
 	d := &driver{
@@ -190,10 +186,9 @@ func (d *driver) listen(ctx context.Context) bool {
 		d.answered(a)
 		return true
 	case <-wait.C:
-		return false
 	case <-ctx.Done():
-		return false
 	}
+	return false
 }
 
 // takeAnswers takes those that wait, and no more: who answers faster than they are taken must not keep the job from its

@@ -26,6 +26,7 @@ func (p *rushPlan) next(time.Time) step {
 func (p *rushPlan) limit() time.Time                     { return p.end }
 func (p *rushPlan) sent(request, time.Time)              {}
 func (p *rushPlan) answered(echo.Answer)                 {}
+func (p *rushPlan) parts(uint16, func(string, int, any)) {}
 func (f silentFlow) Send(uint16, int) (time.Time, error) { return time.Time(f), nil }
 
 // silentFlow takes probes and answers none.
@@ -57,7 +58,7 @@ func BenchmarkSend(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			p := New(silentNetwork{}, Options{Budget: NewBudget(0, 0), Waited: waited})
 			job := &rushPlan{left: b.N, end: time.Now().Add(time.Hour)}
-			if _, err := p.drive(b.Context(), netip.MustParseAddr("11.0.0.1"), job); err != nil {
+			if _, err := p.drive(b.Context(), netip.MustParseAddr("11.0.0.1"), echo.Probe{}, job); err != nil {
 				b.Fatal(err)
 			}
 		})

@@ -46,7 +46,7 @@ func (nearFlow) Close() {}
 // A probe asks a network what comes back, and makes a result of it: here of a network in memory.
 func ExampleProber_Traceroute() {
 	prober := probe.New(near{netip.MustParseAddr("192.31.196.1")}, probe.Options{})
-	trace, err := prober.Traceroute(context.Background(), netip.MustParseAddr("1.1.1.1"))
+	trace, err := prober.Traceroute(context.Background(), netip.MustParseAddr("1.1.1.1"), echo.Probe{})
 	if err != nil {
 		panic(err)
 	}

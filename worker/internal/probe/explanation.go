@@ -38,7 +38,7 @@ func (e explanation) annotate() {
 		} else if len(e.rows[i].addresses()) > len(e.hops[i].Addresses) {
 			notes = append(notes, "Another address of this hop is private and hidden.")
 		}
-		if word := refusalWords[e.rows[i].refusal()]; word != "" {
+		if word := refusalWords[firstRefusal(e.rows[i].probes)]; word != "" {
 			notes = append(notes, fmt.Sprintf("Refused the probe: %s.", word))
 		}
 		if e.rows[i].tooBig() {
@@ -48,8 +48,7 @@ func (e explanation) annotate() {
 			notes = append(notes, note)
 		}
 		if len(notes) > 0 {
-			note := strings.Join(notes, " ")
-			e.hops[i].Note = &note
+			e.hops[i].Note = new(strings.Join(notes, " "))
 		}
 	}
 }
@@ -59,7 +58,7 @@ func (e explanation) lossNote(i int) string {
 	switch {
 	case h.Received == h.Sent:
 		return ""
-	case e.isDestination(i):
+	case e.rows[i].destination:
 		return fmt.Sprintf("The destination answered %s.", e.some(i))
 	case h.Received == 0 && e.answersBeyond(i):
 		return fmt.Sprintf("Did not answer %s, but forwards traffic.", e.within())
@@ -80,8 +79,6 @@ func (e explanation) within() string {
 func (e explanation) some(i int) string {
 	return fmt.Sprintf("%d of %d probes %s", e.hops[i].Received, e.hops[i].Sent, e.within())
 }
-
-func (e explanation) isDestination(i int) bool { return e.rows[i].destination }
 
 // answersBeyond reports whether any probe that passed the hop was answered.
 func (e explanation) answersBeyond(i int) bool {

@@ -37,23 +37,19 @@ func (e explanation) before() string {
 // jump tells between which two hops most time is added, where it is much and stays: a router that is merely slow to
 // answer is followed by faster ones.
 func (e explanation) jump() string {
-	total := e.slowest()
-	previous, from, to, most := -1, 0, 0, 0.0
+	previous, from, to, most, slowest := -1, 0, 0, 0.0, 0.0
 	for i, h := range e.hops {
 		if h.BestMs == nil {
 			continue
 		}
-		least := e.leastFrom(i)
-		start := 0.0
 		if previous >= 0 {
-			start = e.leastFrom(previous)
+			if gain := e.leastFrom(i) - e.leastFrom(previous); gain > most {
+				from, to, most = e.hops[previous].TTL, h.TTL, gain
+			}
 		}
-		if gain := least - start; previous >= 0 && gain > most {
-			from, to, most = e.hops[previous].TTL, h.TTL, gain
-		}
-		previous = i
+		previous, slowest = i, max(slowest, *h.BestMs)
 	}
-	if most < jumpMs || most < jumpShare*total {
+	if most < jumpMs || most < jumpShare*slowest {
 		return ""
 	}
 	return fmt.Sprintf("The largest rise in latency, %s, is between hop %d and hop %d and persists from there on: a "+
@@ -70,16 +66,6 @@ func (e explanation) leastFrom(i int) float64 {
 		}
 	}
 	return least
-}
-
-func (e explanation) slowest() float64 {
-	slowest := 0.0
-	for _, h := range e.hops {
-		if h.BestMs != nil {
-			slowest = max(slowest, *h.BestMs)
-		}
-	}
-	return slowest
 }
 
 // back tells of answers that come back over another number of hops than the probes went.

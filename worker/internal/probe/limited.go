@@ -130,11 +130,6 @@ func (s *series) wantsConfirmation(now time.Time) bool {
 	return !s.confirming() && len(s.pings) == s.shape.probes && !now.Add(takes).After(s.deadline) && s.looksLimited()
 }
 
-func (s *series) confirm(now time.Time) {
-	s.main = len(s.pings)
-	s.nextSend = now
-}
-
 // confirmation is what came of it; nil where there was none, or where not all of its probes could leave.
 func (s *series) confirmation() *workerapi.Confirmation {
 	if !s.confirming() || len(s.pings) < s.planned() {

@@ -13,7 +13,7 @@ import (
 // measurements are the three jobs by name.
 func measurements(p *Prober) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
-		"traceroute":  func(ctx context.Context) error { _, err := p.Traceroute(ctx, simTarget); return err },
+		"traceroute":  func(ctx context.Context) error { _, err := p.Traceroute(ctx, simTarget, echo.Probe{}); return err },
 		"ping":        func(ctx context.Context) error { _, err := p.Ping(ctx, simTarget); return err },
 		"packet-loss": func(ctx context.Context) error { _, err := p.PacketLoss(ctx, simTarget); return err },
 	}

@@ -39,10 +39,18 @@ func New(network echo.Network, options Options) *Prober {
 
 // Traceroute traces the way to dst. It ends within workerapi.TracerouteLimit, with what it has seen by then.
 // Errors: echo.ErrFamily, echo.ErrNoRoute, echo.ErrCutOff, echo.ErrShortage, echo.ErrForbidden, echo.ErrNoFlow,
-// echo.ErrClosed where a probe could not leave, the first or a later one; *BusyError where the budget leaves none in
-// time; ctx's error when ctx ends first.
-func (p *Prober) Traceroute(ctx context.Context, dst netip.Addr) (workerapi.Traceroute, error) {
-	return p.trace(ctx, dst, echo.Probe{})
+// echo.ErrClosed where a probe could not leave, the first or a later one; echo.ErrProtocol where only ICMP ones can;
+// *BusyError where the budget leaves none in time; ctx's error when ctx ends first.
+func (p *Prober) Traceroute(ctx context.Context, dst netip.Addr, probe echo.Probe) (workerapi.Traceroute, error) {
+	t := newTrace(time.Now())
+	t.probe = probe
+	measuredAt, err := p.drive(ctx, dst, probe, t)
+	if err != nil {
+		return workerapi.Traceroute{}, err
+	}
+	r := t.result(dst, p.options.Raw)
+	r.MeasuredAt = moment(measuredAt)
+	return r, nil
 }
 
 // Ping sends ten probes, and a few more where a limit on answers is suspected. It ends within workerapi.PingLimit.
@@ -72,7 +80,7 @@ func (p *Prober) PacketLoss(ctx context.Context, dst netip.Addr) (workerapi.Pack
 // series runs a series to its end, and gives the moment when its first probe left.
 func (p *Prober) series(ctx context.Context, dst netip.Addr, shape seriesShape) (*series, time.Time, error) {
 	s := newSeries(time.Now(), shape)
-	measuredAt, err := p.drive(ctx, dst, s)
+	measuredAt, err := p.drive(ctx, dst, echo.Probe{}, s)
 	s.end = time.Now()
 	return s, moment(measuredAt), err
 }

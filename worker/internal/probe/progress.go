@@ -14,13 +14,7 @@ const (
 	kindReply = "reply"
 )
 
-// teller is a plan that can tell parts of its result while it runs.
-type teller interface {
-	// parts gives the parts that the answer to a probe has changed; all that are known for everything, which is no
-	// probe's number.
-	parts(seq uint16, tell func(kind string, number int, value any))
-}
-
+// everything is no probe's number.
 const everything = 0
 
 // announce tells what an answer has changed, where somebody reads along. Whoever joins later is told all that is known,
@@ -30,14 +24,13 @@ func (d *driver) announce(seq uint16) {
 		d.announced = false
 		return
 	}
-	plan, ok := d.plan.(teller)
-	if !ok || d.announced && seq == everything {
+	if d.announced && seq == everything {
 		return
 	}
 	if !d.announced {
 		d.announced, seq = true, everything
 	}
-	plan.parts(seq, func(kind string, number int, value any) {
+	d.plan.parts(seq, func(kind string, number int, value any) {
 		d.steps.Add(progress.Step{Kind: kind, Key: strconv.Itoa(number), Value: value, At: time.Now()})
 	})
 }
@@ -55,7 +48,7 @@ func (t *trace) parts(seq uint16, tell func(kind string, number int, value any))
 	}
 	for ttl := max(first, 1); ttl <= last; ttl++ {
 		if h := &t.ttls[ttl]; h.answered() {
-			tell(kindHop, ttl, row{ttl: ttl, probes: h.probes[:h.sent]}.hop(public))
+			tell(kindHop, ttl, row{ttl: ttl, probes: h.probes[:h.sent]}.hop())
 		}
 	}
 }

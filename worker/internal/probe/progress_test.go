@@ -20,9 +20,9 @@ func followed(t *testing.T, after time.Duration) (context.Context, *progress.Fee
 	t.Helper()
 	run, reader := new(progress.Feed), new(progress.Feed)
 	if after == 0 {
-		reader.Follow(run)
+		progress.Follow(progress.With(t.Context(), reader), run)
 	} else {
-		time.AfterFunc(after, func() { reader.Follow(run) })
+		time.AfterFunc(after, func() { progress.Follow(progress.With(t.Context(), reader), run) })
 	}
 	return progress.With(t.Context(), run), reader
 }
@@ -54,7 +54,7 @@ func TestHopsAsTheyAreHeard(t *testing.T) {
 			n.routers[4].rtt = 500 * time.Millisecond
 			synctest.Test(t, func(t *testing.T) {
 				ctx, reader := followed(t, after)
-				r, err := New(n, Options{}).Traceroute(ctx, simTarget)
+				r, err := New(n, Options{}).Traceroute(ctx, simTarget, echo.Probe{})
 				if err != nil {
 					t.Fatal(err)
 				}

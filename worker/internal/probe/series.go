@@ -78,7 +78,7 @@ func (s *series) next(now time.Time) step {
 		return step{again: earlier(until, s.deadline)}
 	}
 	if s.wantsConfirmation(now) {
-		s.confirm(now)
+		s.main, s.nextSend = len(s.pings), now
 		return s.ask(now)
 	}
 	return step{done: true, missing: s.replies+s.refusals < len(s.pings)}
@@ -167,7 +167,10 @@ func (s *series) answered(a echo.Answer) {
 	rtt := max(a.At.Sub(p.at), 0)
 	switch {
 	case a.Kind == echo.Reply && p.replied:
-		s.duplicated(index)
+		// The confirmation is told by itself.
+		if index < len(s.mainPings()) {
+			s.duplicates++
+		}
 		s.lastReply = a.At
 	case a.Kind == echo.Reply:
 		p.replied, p.rtt, p.ttl = true, rtt, a.TTL
@@ -177,13 +180,6 @@ func (s *series) answered(a echo.Answer) {
 		p.refused = true
 		s.refusals++
 		s.refusal = a.Kind
-	}
-}
-
-// duplicated counts a further reply to a probe, but for those of the confirmation, which is told by itself.
-func (s *series) duplicated(index int) {
-	if !s.confirming() || index < s.main {
-		s.duplicates++
 	}
 }
 

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
 	"diagnostics/shared/workerapi"
@@ -46,7 +47,7 @@ func (s *series) result(dst netip.Addr, measuredAt time.Time, raw bool) workerap
 	r := workerapi.Ping{
 		Target:       dst.String(),
 		Address:      dst.String(),
-		Family:       family(dst),
+		Family:       workerapi.Family(dst),
 		Sent:         len(pings),
 		Duplicates:   s.duplicates,
 		Replies:      make([]workerapi.Reply, len(pings)),
@@ -74,8 +75,7 @@ func (s *series) result(dst netip.Addr, measuredAt time.Time, raw bool) workerap
 	r.LossPercent = lossPercent(r.Sent-r.Undecided, r.Received)
 	addStatistics(&r, rtts)
 	if raw {
-		text := s.rawText(dst, r)
-		r.Raw = &text
+		r.Raw = new(s.rawText(dst, r))
 	}
 	return r
 }
@@ -88,8 +88,7 @@ func replyTo(index int, p *ping) workerapi.Reply {
 	}
 	r.RTTMs, r.Late = milliseconds(p.rtt), p.late()
 	if p.ttl > 0 {
-		ttl := p.ttl
-		r.TTL = &ttl
+		r.TTL = new(p.ttl)
 	}
 	return r
 }
@@ -98,11 +97,7 @@ func addStatistics(r *workerapi.Ping, rtts []time.Duration) {
 	if len(rtts) == 0 {
 		return
 	}
-	least, most := rtts[0], rtts[0]
-	for _, d := range rtts {
-		least, most = min(least, d), max(most, d)
-	}
-	r.MinMs, r.MaxMs = milliseconds(least), milliseconds(most)
+	r.MinMs, r.MaxMs = milliseconds(slices.Min(rtts)), milliseconds(slices.Max(rtts))
 	r.AverageMs, r.MedianMs = milliseconds(mean(rtts)), milliseconds(median(rtts))
 	r.StddevMs = milliseconds(stddev(rtts))
 	if len(rtts) > 1 {

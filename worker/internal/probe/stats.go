@@ -8,8 +8,7 @@ import (
 
 // milliseconds gives a duration in milliseconds, to the microsecond.
 func milliseconds(d time.Duration) *float64 {
-	ms := float64(d.Round(time.Microsecond).Microseconds()) / 1000
-	return &ms
+	return new(float64(d.Round(time.Microsecond).Microseconds()) / 1000)
 }
 
 // lossPercent is the share of probes without an answer, to a hundredth of a percent; 0 where none was sent.

@@ -24,7 +24,10 @@ type sentProbe struct {
 }
 
 // pending reports whether an answer may still come.
-func (s *sentProbe) pending() bool { return !s.at.IsZero() && !s.answered }
+func (s sentProbe) pending() bool { return !s.at.IsZero() && !s.answered }
+
+// replied reports whether the destination itself answered.
+func (s sentProbe) replied() bool { return s.answered && s.kind == echo.Reply }
 
 // hopProbes is the probes of one TTL, one for each round.
 type hopProbes struct {
@@ -138,6 +141,13 @@ func (t *trace) ask(r *request, now time.Time) step {
 }
 
 func (t *trace) limit() time.Time { return t.deadline }
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
 
 // earlier gives the earlier of two moments; a zero one is none.
 func earlier(a, b time.Time) time.Time {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
 )
 
 // How long a trace listens for what is missing, after its last probe. Real routers answer ICMP on their slow path, many
@@ -40,13 +39,6 @@ func (t *trace) silence(now time.Time) time.Time {
 	return until
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
 // missing reports whether the answer to a probe that matters has not come: one of a router, of the destination's first
 // three, or of the one that asks whether there is a destination.
 func (t *trace) missing() bool {
@@ -55,11 +47,8 @@ func (t *trace) missing() bool {
 	}
 	place := t.place()
 	for ttl := 1; ttl <= t.end() && ttl != place; ttl++ {
-		h := &t.ttls[ttl]
-		for round := range h.sent {
-			if h.probes[round].pending() {
-				return true
-			}
+		if h := &t.ttls[ttl]; slices.ContainsFunc(h.probes[:h.sent], sentProbe.pending) {
+			return true
 		}
 	}
 	return place > 0 && slices.ContainsFunc(t.arrivals(place), (*sentProbe).pending)
@@ -78,7 +67,7 @@ const tracePatience = 100 * time.Millisecond
 // is nothing to move, or before all of the window was asked.
 func (t *trace) stall() time.Time {
 	end := t.end()
-	if t.ended() || !t.reach.answered || t.reach.kind != echo.Reply || end == workerapi.MaxHops || t.ttls[end].sent == 0 {
+	if t.ended() || !t.reach.replied() || end == workerapi.MaxHops || t.ttls[end].sent == 0 {
 		return time.Time{}
 	}
 	at := t.ttls[end].probes[0].at

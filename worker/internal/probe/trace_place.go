@@ -32,7 +32,7 @@ func (t *trace) place() int { return t.replied }
 
 // guess is where the destination is shown that answered the reach probe alone; 0 where it did not, or lies too far.
 func (t *trace) guess() int {
-	if t.ended() || !t.reach.answered || t.reach.kind != echo.Reply {
+	if t.ended() || !t.reach.replied() {
 		return 0
 	}
 	if p := t.implied(); p > 0 && p <= workerapi.MaxHops {
@@ -64,14 +64,11 @@ func (t *trace) implied() int {
 
 // replyTTL is the TTL with which a reply of the destination came in; 0 where none did or told.
 func (t *trace) replyTTL() int {
-	if t.reach.answered && t.reach.kind == echo.Reply {
+	if t.reach.replied() {
 		return t.reach.ttl
 	}
-	if t.replied == 0 {
-		return 0
-	}
 	for _, s := range t.ttls[t.replied].probes {
-		if s.answered && s.kind == echo.Reply {
+		if s.replied() {
 			return s.ttl
 		}
 	}
@@ -118,12 +115,12 @@ func hopsBack(ttl int) int {
 func (t *trace) arrivals(place int) []*sentProbe {
 	first := make([]*sentProbe, 0, workerapi.ProbesPerHop+1)
 	var answered *sentProbe
-	add := func(s *sentProbe) {
+	for _, s := range t.bound(place) {
 		if s.at.IsZero() || s.answered && s.kind != echo.Reply {
-			return
+			continue
 		}
-		if s.answered && (answered == nil || s.at.Before(answered.at)) {
-			answered = s
+		if s.answered {
+			answered = sooner(answered, s)
 		}
 		i := len(first)
 		for i > 0 && s.at.Before(first[i-1].at) {
@@ -133,9 +130,6 @@ func (t *trace) arrivals(place int) []*sentProbe {
 			first = slices.Insert(first, i, s)
 			first = first[:min(len(first), workerapi.ProbesPerHop)]
 		}
-	}
-	for s := range t.bound(place) {
-		add(s)
 	}
 	if last := len(first) - 1; answered != nil && answered.at.After(first[last].at) {
 		first[last] = answered

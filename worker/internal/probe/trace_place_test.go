@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/shared/workerapi"
 	"diagnostics/worker/internal/echo"
 )
 
@@ -138,5 +139,29 @@ func TestLabels(t *testing.T) {
 	}
 	if r.Hops[0].Labels != nil || r.Hops[2].Labels != nil {
 		t.Errorf("labels where none belong: %+v, %+v", r.Hops[0].Labels, r.Hops[2].Labels)
+	}
+}
+
+// The destination has answered the reach probe alone, and a firewall refuses the one that asks again a second later.
+func TestRefusalOfTheProbeThatAsksAgain(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	tr := newTrace(now)
+	answer := func(r request, a echo.Answer) {
+		tr.sent(r, now)
+		a.Seq, a.At = r.seq, now.Add(time.Millisecond)
+		tr.answered(a)
+	}
+	answer(request{seq: reachSeq, ttl: reachTTL}, echo.Answer{Kind: echo.Reply, From: simTarget, TTL: simTTL - 1})
+	answer(request{seq: seqOf(0, 1), ttl: 1}, echo.Answer{Kind: echo.TimeExceeded, From: public11(1), TTL: simTTL})
+	tr.sent(request{seq: seqOf(0, 2), ttl: 2}, now)
+	answer(request{seq: recheckSeq, ttl: 2}, echo.Answer{Kind: echo.Prohibited, From: public11(2), TTL: simTTL - 1})
+	r := tr.result(simTarget, false)
+	if r.StopReason != workerapi.StopProhibited {
+		t.Errorf("the trace ended with %s", r.StopReason)
+	}
+	const want = "A firewall at hop 2 blocks the probes: administratively prohibited."
+	if r.Explanation[0] != want {
+		t.Errorf("told: %s\nwant: %s", r.Explanation[0], want)
 	}
 }

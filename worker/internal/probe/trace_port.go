@@ -1,34 +1,13 @@
 package probe
 
 import (
-	"context"
 	"iter"
 	"net/netip"
 	"slices"
-	"time"
 
 	"diagnostics/shared/workerapi"
 	"diagnostics/worker/internal/echo"
 )
-
-// TraceroutePort is Traceroute with UDP or TCP probes. Errors: echo.ErrProtocol besides those of Traceroute.
-func (p *Prober) TraceroutePort(
-	ctx context.Context, dst netip.Addr, probe echo.Probe,
-) (workerapi.Traceroute, error) {
-	return p.trace(ctx, dst, probe)
-}
-
-func (p *Prober) trace(ctx context.Context, dst netip.Addr, probe echo.Probe) (workerapi.Traceroute, error) {
-	t := newTrace(time.Now())
-	t.probe = probe
-	measuredAt, err := p.driveWith(ctx, dst, probe, t)
-	if err != nil {
-		return workerapi.Traceroute{}, err
-	}
-	r := t.result(dst, public, p.options.Raw)
-	r.MeasuredAt = moment(measuredAt)
-	return r, nil
-}
 
 // open starts a flow of some kind of probe.
 func (p *Prober) open(probe echo.Probe, dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {
@@ -51,56 +30,36 @@ func (t *trace) flow(round int) int {
 	return round
 }
 
-// bound goes through the probes that must have got to a destination at a TTL if they were not lost: none whose flow
+// bound gives the probes that must have got to a destination at a TTL if they were not lost: none whose flow
 // goes a longer way, answered or not.
 //
 // Of SYNs it is only the first of each flow. The destination waits for that connection until the RST that ends it is
 // there, a round trip later, and what it answers to another SYN between the same ports until then is up to its system:
 // a RST (Linux), what it has answered to the first, or nothing. No answer is no loss then. Where no first one was
 // answered, the first of the others that was goes along: a destination that is there has an address.
-func (t *trace) bound(place int) iter.Seq[*sentProbe] {
-	if t.probe.Protocol == echo.TCP {
-		return slices.Values(t.boundSYNs(place))
-	}
-	return t.boundAll(place)
-}
-
-func (t *trace) boundAll(place int) iter.Seq[*sentProbe] {
-	return func(yield func(*sentProbe) bool) {
-		if !yield(&t.reach) {
-			return
-		}
-		for ttl := place; ttl <= workerapi.MaxHops; ttl++ {
-			h := &t.ttls[ttl]
-			for round := range h.sent {
-				if s := &h.probes[round]; t.passed(s, round, ttl) && !yield(s) {
-					return
-				}
-			}
-		}
-		for i := range t.rechecks {
-			if r := &t.rechecks[i]; r.target >= place && !yield(&r.sentProbe) {
-				return
-			}
-		}
-	}
-}
-
-func (t *trace) boundSYNs(place int) []*sentProbe {
+func (t *trace) bound(place int) []*sentProbe {
 	bound := []*sentProbe{&t.reach}
+	if t.probe.Protocol == echo.TCP {
+		return t.withSYNs(bound, place)
+	}
+	for _, s := range t.passing(place) {
+		bound = append(bound, s)
+	}
+	for i := range t.rechecks {
+		if r := &t.rechecks[i]; r.target >= place {
+			bound = append(bound, &r.sentProbe)
+		}
+	}
+	return bound
+}
+
+func (t *trace) withSYNs(bound []*sentProbe, place int) []*sentProbe {
 	var answered *sentProbe
 	firsts := map[int]*sentProbe{} // by round
-	for ttl := place; ttl <= workerapi.MaxHops; ttl++ {
-		h := &t.ttls[ttl]
-		for round := range h.sent {
-			s := &h.probes[round]
-			if !t.passed(s, round, ttl) {
-				continue
-			}
-			firsts[round] = sooner(firsts[round], s)
-			if s.replied() {
-				answered = sooner(answered, s)
-			}
+	for round, s := range t.passing(place) {
+		firsts[round] = sooner(firsts[round], s)
+		if s.replied() {
+			answered = sooner(answered, s)
 		}
 	}
 	for _, s := range firsts {
@@ -112,13 +71,20 @@ func (t *trace) boundSYNs(place int) []*sentProbe {
 	return bound
 }
 
-// passed reports whether a probe got past all the routers that are known on the way of its round.
-func (t *trace) passed(s *sentProbe, round, ttl int) bool {
-	return s.replied() || ttl > t.expired[round]
+// passing goes through the probes with a TTL from a place on, by round, that got past all the routers that are known on
+// the way of their round.
+func (t *trace) passing(place int) iter.Seq2[int, *sentProbe] {
+	return func(yield func(int, *sentProbe) bool) {
+		for ttl := place; ttl <= workerapi.MaxHops; ttl++ {
+			for round := range t.ttls[ttl].sent {
+				s := &t.ttls[ttl].probes[round]
+				if (s.replied() || ttl > t.expired[round]) && !yield(round, s) {
+					return
+				}
+			}
+		}
+	}
 }
-
-// replied reports whether the destination itself answered.
-func (s *sentProbe) replied() bool { return s.answered && s.kind == echo.Reply }
 
 // sooner gives the one that was sent first; nil is none.
 func sooner(known, s *sentProbe) *sentProbe {

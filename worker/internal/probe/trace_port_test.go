@@ -53,7 +53,7 @@ func tracePort(t *testing.T, n *portNet, p echo.Probe) (r workerapi.Traceroute) 
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		var err error
-		if r, err = New(n, Options{Raw: true}).TraceroutePort(t.Context(), simTarget, p); err != nil {
+		if r, err = New(n, Options{Raw: true}).Traceroute(t.Context(), simTarget, p); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Second)
@@ -129,7 +129,7 @@ func TestTraceOfAnyPathWithSYNs(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var err error
 			probe := echo.Probe{Protocol: echo.TCP, Port: 80}
-			if r, err = New(n, Options{}).TraceroutePort(t.Context(), simTarget, probe); err != nil {
+			if r, err = New(n, Options{}).Traceroute(t.Context(), simTarget, probe); err != nil {
 				rt.Errorf("error %v", err)
 			}
 			time.Sleep(10 * time.Second)
@@ -141,7 +141,7 @@ func TestTraceOfAnyPathWithSYNs(t *testing.T) {
 func TestNoPortNetwork(t *testing.T) {
 	t.Parallel()
 	for _, p := range []echo.Probe{{Protocol: echo.UDP, Port: 1}, {Protocol: echo.TCP, Port: 1}} {
-		if _, err := New(chain(1), Options{}).TraceroutePort(t.Context(), simTarget, p); !errors.Is(err, echo.ErrProtocol) {
+		if _, err := New(chain(1), Options{}).Traceroute(t.Context(), simTarget, p); !errors.Is(err, echo.ErrProtocol) {
 			t.Errorf("%v", err)
 		}
 	}

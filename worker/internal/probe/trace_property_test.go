@@ -24,7 +24,7 @@ func TestTraceOfAnyPathReturnsThatPath(t *testing.T) {
 		var r workerapi.Traceroute
 		synctest.Test(t, func(t *testing.T) {
 			var err error
-			if r, err = New(n, Options{}).Traceroute(t.Context(), simTarget); err != nil {
+			if r, err = New(n, Options{}).Traceroute(t.Context(), simTarget, echo.Probe{}); err != nil {
 				rt.Errorf("error %v", err)
 			}
 			time.Sleep(10 * time.Second)

@@ -75,11 +75,9 @@ func (t *trace) leavesOut() bool {
 	if t.reach.pending() {
 		return true
 	}
-	for ttl := t.replied; ttl < len(t.ttls); ttl++ {
-		for round := range t.ttls[ttl].sent {
-			if t.ttls[ttl].probes[round].pending() && ttl > t.expired[round] {
-				return true
-			}
+	for _, s := range t.passing(t.replied) {
+		if s.pending() {
+			return true
 		}
 	}
 	return false

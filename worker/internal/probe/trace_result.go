@@ -10,41 +10,32 @@ import (
 )
 
 // result says what the trace saw, with the hops that are not public hidden.
-func (t *trace) result(dst netip.Addr, public func(netip.Addr) bool, raw bool) workerapi.Traceroute {
+func (t *trace) result(dst netip.Addr, raw bool) workerapi.Traceroute {
 	rows := t.rows()
 	stop := t.stopReason()
 	hops := make([]workerapi.Hop, 0, len(rows))
 	for _, r := range rows {
-		hops = append(hops, r.hop(public))
+		hops = append(hops, r.hop())
 	}
 	r := workerapi.Traceroute{
 		Target:     dst.String(),
 		Address:    dst.String(),
-		Family:     family(dst),
+		Family:     workerapi.Family(dst),
 		Reached:    stop == workerapi.StopReached,
 		StopReason: stop,
 		Hops:       hops,
 		Protocol:   t.probe.Protocol.String(),
 	}
 	if t.probe.Port != 0 {
-		port := int(t.probe.Port)
-		r.Port = &port
+		r.Port = new(int(t.probe.Port))
 	}
 	e := explanation{trace: t, rows: rows, hops: hops, stop: stop, dst: dst}
 	e.annotate()
 	r.Explanation = e.explanation()
 	if raw {
-		text := rawTrace(dst, t.probe, rows)
-		r.Raw = &text
+		r.Raw = new(rawTrace(dst, t.probe, rows))
 	}
 	return r
-}
-
-func family(a netip.Addr) int {
-	if a.Is4() {
-		return 4
-	}
-	return 6
 }
 
 func (t *trace) stopReason() string {
@@ -55,7 +46,7 @@ func (t *trace) stopReason() string {
 		return refusalReason(t.refusalKind())
 	case t.late:
 		return workerapi.StopDeadline
-	case t.reach.answered && t.reach.kind == echo.Reply && t.farthest < workerapi.MaxHops:
+	case t.reach.replied() && t.farthest < workerapi.MaxHops:
 		return workerapi.StopReached
 	case t.reach.answered && t.reach.kind.Refuses():
 		return refusalReason(t.reach.kind)
@@ -73,13 +64,15 @@ func refusalReason(k echo.Kind) string {
 	return workerapi.StopUnreachable
 }
 
+// refusalKind is the kind of the refusal that the way ends in, of a probe of that TTL or of one that asked again there.
 func (t *trace) refusalKind() echo.Kind {
-	for _, s := range t.ttls[t.refused].probes {
-		if s.answered && s.kind.Refuses() {
-			return s.kind
+	probes := slices.Clone(t.ttls[t.refused].probes[:])
+	for _, r := range t.rechecks {
+		if r.target == t.refused {
+			probes = append(probes, r.sentProbe)
 		}
 	}
-	return t.reach.kind
+	return firstRefusal(probes)
 }
 
 // row is one TTL of the result: the probes that were sent with it, or those that went for the destination.
@@ -143,9 +136,9 @@ func (r row) labels() []workerapi.Label {
 	return nil
 }
 
-// refusal gives the kind of the first refusal at this TTL; 0 for none.
-func (r row) refusal() echo.Kind {
-	for _, s := range r.probes {
+// firstRefusal gives the kind of the first refusal of probes; 0 for none.
+func firstRefusal(probes []sentProbe) echo.Kind {
+	for _, s := range probes {
 		if s.answered && s.kind.Refuses() {
 			return s.kind
 		}
@@ -158,7 +151,7 @@ func (r row) tooBig() bool {
 	return slices.ContainsFunc(r.probes, func(s sentProbe) bool { return s.answered && s.kind == echo.TooBig })
 }
 
-func (r row) hop(public func(netip.Addr) bool) workerapi.Hop {
+func (r row) hop() workerapi.Hop {
 	h := workerapi.Hop{
 		TTL:       r.ttl,
 		Addresses: []string{},

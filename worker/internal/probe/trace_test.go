@@ -22,7 +22,7 @@ func traceOver(t *testing.T, n *simNet, o Options) (r workerapi.Traceroute, took
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		var err error
-		r, err = New(n, o).Traceroute(t.Context(), simTarget)
+		r, err = New(n, o).Traceroute(t.Context(), simTarget, echo.Probe{})
 		took = time.Since(start)
 		if err != nil {
 			t.Fatal(err)
@@ -366,7 +366,7 @@ func TestTraceErrors(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := New(tt.net, Options{}).Traceroute(t.Context(), simTarget)
+			_, err := New(tt.net, Options{}).Traceroute(t.Context(), simTarget, echo.Probe{})
 			if !errors.Is(err, tt.want) {
 				t.Errorf("got %v", err)
 			}
@@ -385,7 +385,7 @@ func TestTraceIsCancelled(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(100*time.Millisecond, cancel)
 		start := time.Now()
-		_, err := New(n, Options{}).Traceroute(ctx, simTarget)
+		_, err := New(n, Options{}).Traceroute(ctx, simTarget, echo.Probe{})
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // warnOfHost tells an operator what a container cannot find out: the public addresses of the host around it, which
@@ -32,4 +33,29 @@ func inContainer(env []string, stat func(string) (fs.FileInfo, error)) bool {
 	return slices.ContainsFunc(env, func(line string) bool {
 		return slices.ContainsFunc(containerVariables, func(name string) bool { return strings.HasPrefix(line, name) })
 	})
+}
+
+// What a process has open beside its connections: runtime, log, listeners, Redis, the worker. The run that
+// has the most is a trace's, with a lookup of the name of each of thirty hops and eight of their networks at once.
+const (
+	filesOfProcess = 64
+	filesOfRun     = 40
+)
+
+// warnOfFiles tells at the start where the limit of open files is lower than what the settings let in.
+func warnOfFiles(c Config, log *slog.Logger) {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return
+	}
+	if needed := filesNeeded(c); limit.Cur < needed {
+		log.Warn("MAX_CONNECTIONS with MAX_IN_FLIGHT may need more files than this process may open: "+
+			"raise the limit (ulimit -n, LimitNOFILE), or lower the settings", "limit", limit.Cur, "needed", needed)
+	}
+}
+
+// filesNeeded is how many files may be open with these settings. Where connections have no limit, the runs alone count.
+func filesNeeded(c Config) uint64 {
+	// #nosec G115 -- a setting that counts is from 0 to a billion
+	return uint64(c.MaxConnections) + filesOfRun*uint64(c.MaxInFlight) + filesOfProcess
 }

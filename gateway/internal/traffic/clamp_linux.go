@@ -1,5 +1,0 @@
-package traffic
-
-import "syscall"
-
-const windowClamp = syscall.TCP_WINDOW_CLAMP
