@@ -79,6 +79,13 @@ for (const [slug, kind, things, running, ended] of runs) {
   });
 }
 
+test("a probe that an ended trace did not wait for is not told as unanswered", async () => {
+  over = true;
+  const told = text((await drawn("traceroute", "hop", { ...hop, sent: 4 })).filter(Boolean));
+  over = false;
+  assert.ok(told.includes("3 of 4") && !told.includes("unanswered"), told);
+});
+
 test("probes that an ended run did not come to have no place", async () => {
   const labels = (/** @type {any[]} */ nodes) => tagged(nodes[1], "text").map((label) => label.textContent);
   assert.ok(labels(await drawn("packet-loss", "reply", ...replies)).includes("49"));

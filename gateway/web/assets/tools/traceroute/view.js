@@ -94,14 +94,14 @@ function router({ hop, last }, d) {
   ];
 }
 
-/** While a trace runs, what has no answer may only be on its way. @param {Row} row @param {any} d @param {number[]} scale */
+/** While a trace runs, and where it ended too early, what has no answer may only be on its way. @param {Row} row @param {any} d @param {number[]} scale */
 function hopRow(row, d, scale) {
   const { hop, last } = row;
   const small = (/** @type {string} */ text) => el("p", { class: "muted" }, text);
   const cells = [
     router(row, d), [plot(hop, scale)],
     hop.received > 0 ? [el("strong", {}, ms(hop.averageMs)), small(`${ms(hop.bestMs)} to ${ms(hop.worstMs)}`.replace(/ ms (to .* ms)/, " $1"))] : [],
-    hop.waiting ? [] : [`${hop.received} of ${hop.sent}`, !d.running && hop.received < hop.sent && small(`${percent(hop.lossPercent)} ${hop === destination(d) ? "lost" : "unanswered"}`)],
+    hop.waiting ? [] : [`${hop.received} of ${hop.sent}`, !d.partial && hop.received < hop.sent && small(`${percent(hop.lossPercent)} ${hop === destination(d) ? "lost" : "unanswered"}`)],
   ];
   return el("tr", { role: "row", class: "trace-hop" }, el("th", { scope: "row", role: "rowheader" }, last > hop.ttl ? `${hop.ttl}–${last}` : String(hop.ttl)),
     ...cells.map((cell) => el("td", { role: "cell" }, ...cell)));
@@ -142,7 +142,7 @@ function pathSoFar(heard, running) {
   const known = new Map(heard.map((hop) => [hop.ttl, hop]));
   const hops = Array.from({ length: Math.max(...known.keys()) }, (_, i) => known.get(i + 1)
     ?? { ttl: i + 1, addresses: [], rttsMs: [], sent: 0, received: 0, waiting: true });
-  return section("The path", path({ hops, address: null, reached: false, running }, running ? "Names and networks follow at the end" : ""));
+  return section("The path", path({ hops, address: null, reached: false, partial: true, running }, running ? "Names and networks follow at the end" : ""));
 }
 
 const cutTrace = "The output was cut here: it is longer than this service passes on.";
