@@ -102,7 +102,7 @@ func TestWatchAPath(t *testing.T) {
 	tab.Click("#watch-stop")
 	tab.Until(`document.querySelector(".watch[data-state=ended]") && document.activeElement.id === "watch-on"`)
 	holdText(t, tab, ".watch-line", "Stopped after 3 rounds.")
-	holdText(t, tab, ".watch .verdict", "Destination after ", "2 changes in 3 rounds.")
+	holdText(t, tab, ".watch .verdict", to.String()+" is reached after ", "2 changes in 3 rounds.")
 	holdReadout(t, tab)
 	t.Run("files", func(t *testing.T) { holdWatchFiles(t, tab, "traceroute-11.91.0.77-watch") })
 	holdWatchLooks(t, tab, "watch-path")
@@ -219,10 +219,10 @@ func colours(p image.Image) (many int) {
 // The strips of real probes and of a real site.
 func TestWatchRounds(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ slug, input, other, says string }{
-		{"ping", "11.90.0.9", "11.90.0.10", "No loss"},
-		{"packet-loss", "11.93.0.9", "11.93.0.10", "5 of 50"},
-		{"uptime", "http://v4only.lab-site.com/", "http://fast.lab-site.com/", "Up"},
+	for _, c := range []struct{ slug, input, other, says, verdict string }{
+		{"ping", "11.90.0.9", "11.90.0.10", "No loss", "11.90.0.9 answered in "},
+		{"packet-loss", "11.93.0.9", "11.93.0.10", "5 of 50", "11.93.0.9 left 10 % of probes unanswered in "},
+		{"uptime", "http://v4only.lab-site.com/", "http://fast.lab-site.com/", "Up", "v4only.lab-site.com was up in "},
 	} {
 		t.Run(c.slug, func(t *testing.T) {
 			t.Parallel()
@@ -235,6 +235,7 @@ func TestWatchRounds(t *testing.T) {
 			tab.Click("#watch-stop")
 			tab.Until(`document.querySelector(".watch[data-state=ended]")`)
 			holdText(t, tab, ".watch table", c.says)
+			holdText(t, tab, ".watch .verdict", c.verdict)
 			// On a machine that has much to do a round may fail, which is drawn too.
 			holdWatchLooks(t, tab, "watch-"+c.slug, "status of 504")
 			// The address changes: the watch goes with the answer that it belongs to.
@@ -289,6 +290,8 @@ func TestWatchTellsWhatGoesWrong(t *testing.T) {
 	holdText(t, tab, ".watch-changes", "no result: Too many requests.", "no result: =HYPERLINK(",
 		"it went from up to down: @SUM(1) <b>no</b> answer.",
 		"it went from up to degraded: The certificate has expired.")
+	holdText(t, tab, ".watch .verdict", "example.com is up; it was down in 3 of ",
+		" rounds and degraded in 1. No result in 2 rounds.")
 	holdTextOnly(t, tab, "#result")
 	holdWatchLooks(t, tab, "watch-trouble")
 	_, file := tab.Download(func() { tab.Click("#watch-csv") })

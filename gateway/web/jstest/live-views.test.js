@@ -7,11 +7,15 @@ import { all, spread, tagged } from "./paper.js";
 
 spread();
 
+/** Whether the runs have ended. */
+let over = false;
+
 /** What a view draws of some things, by its text. @param {string} slug @param {string} kind @param {any[]} things */
 async function drawn(slug, kind, ...things) {
   const { default: view } = await import(`../assets/tools/${slug}/view.js`);
   const seen = makeSteps();
   for (const thing of things) seen.add({ kind, [kind]: thing });
+  if (over) seen.stage = { stage: "ended", boundMs: 0, atMs: 0 };
   return view.live(seen, { slug, input: "a.example", options: {} });
 }
 
@@ -53,4 +57,41 @@ test("redirects are a chain without an end", async () => {
 test("addresses of a port are drawn as in the answer", async () => {
   const nodes = await drawn("port-checker", "address", { address: "192.0.2.1", family: 4, state: "open", responseTimeMs: 8, reason: null }, { address: "2001:db8::1", family: 6, state: "filtered", responseTimeMs: null, reason: "No answer." });
   for (const part of ["192.0.2.1", "2001:db8::1", "8.00 ms"]) assert.ok(text(nodes).includes(part), part);
+});
+
+const hop = { ttl: 2, addresses: ["192.0.2.1"], hidden: false, rttsMs: [1, 2, 3], bestMs: 1, averageMs: 2, worstMs: 3, sent: 3, received: 3, lossPercent: 0 };
+const replies = [1, 2, 4].map((seq) => ({ seq, rttMs: 2000 + seq, ttl: 60 }));
+/** @type {[string, string, any[], string[], string[]][]} what is told of a run that goes on, and of one that has ended */
+const runs = [
+  ["traceroute", "hop", [hop], ["Hops appear", "follow at the end", "no answer yet"], ["no answer", "192.0.2.1"]],
+  ["packet-loss", "reply", replies, ["waiting"], ["3 of 50 probes had been answered.", "no answer"]],
+  ["ping", "reply", replies.slice(0, 2), ["waiting"], ["2 of 10 probes had been answered."]],
+  ["uptime", "address", [{ address: "192.0.2.1", state: "down", status: null, reason: "No answer." }], ["being asked"], ["no result", "192.0.2.1"]],
+];
+for (const [slug, kind, things, running, ended] of runs) {
+  test(`${slug} tells no more of a run that has ended than it knows`, async () => {
+    const before = text(await drawn(slug, kind, ...things));
+    over = true;
+    const after = text((await drawn(slug, kind, ...things)).filter(Boolean));
+    over = false;
+    for (const words of running) assert.ok(before.includes(words) && !after.includes(words), `${words}: ${before} / ${after}`);
+    for (const words of ended) assert.ok(after.includes(words), `${words}: ${after}`);
+  });
+}
+
+test("a probe that an ended trace did not wait for is not told as unanswered", async () => {
+  over = true;
+  const told = text((await drawn("traceroute", "hop", { ...hop, sent: 4 })).filter(Boolean));
+  over = false;
+  assert.ok(told.includes("3 of 4") && !told.includes("unanswered"), told);
+});
+
+test("probes that an ended run did not come to have no place", async () => {
+  const labels = (/** @type {any[]} */ nodes) => tagged(nodes[1], "text").map((label) => label.textContent);
+  assert.ok(labels(await drawn("packet-loss", "reply", ...replies)).includes("49"));
+  over = true;
+  const ended = labels(await drawn("packet-loss", "reply", ...replies));
+  over = false;
+  assert.deepEqual(ended, ["0 ms", "1,000 ms", "2,000 ms", "3,000 ms", "1", "2", "3", "4"].filter((label) => ended.includes(label)));
+  assert.ok(ended.includes("4") && !ended.includes("5") && ended.includes("2,000 ms"), String(ended));
 });

@@ -1,12 +1,16 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { boundsOf, cellAt, heardHops, planOf, rowsOf } from "../assets/lib/watch-draw.js";
+import ofEcho from "../assets/lib/watch-echo.js";
+import { boundsOf, cellAt, heardHops, planOf, rowsOf, tickWords } from "../assets/lib/watch-draw.js";
 import { cellWords, clock, hopRows, roundRows, span, stageWords, tally, verdictOf } from "../assets/lib/watch-words.js";
+import ofPath from "../assets/tools/traceroute/watch.js";
+import ofSite from "../assets/tools/uptime/watch.js";
 
 /** @typedef {import("../assets/lib/watch-record.js").Entry} Entry */
 /** @typedef {import("../assets/lib/watch-record.js").Digest} Digest */
 
+const measure = (/** @type {string} */ text) => text.length * 7;
 const at = Date.UTC(2026, 10, 22, 14, 3, 10);
 const base = { at, until: at + 60_000, why: "", turned: false };
 
@@ -38,18 +42,57 @@ test("a tally counts what was answered", () => {
   assert.deepEqual(tally([round(1, {}), failed, pause, round(3, { times: [40], sent: 1, lost: 0 })]), { answered: 2, troubled: 0, missed: 1, median: 25, p95: 40, sent: 5, lost: 1 });
 });
 
-/** @type {[string, Entry[], number, string, string][]} */
+/** @param {string} state @param {number} times how often */
+const site = (state, times = 1) => Array.from({ length: times }, (_, i) => round(i + 1, { state, sent: 0, lost: 0, times: state === "down" ? [] : [87], tone: state === "up" ? "good" : state === "down" ? "bad" : "warn" }));
+const echo = (/** @type {Partial<Digest>} */ got = {}) => round(1, { times: [62.7], sent: 10, lost: 0, ...got });
+const silent = echo({ state: "no answer", tone: "bad", times: [], lost: 10 });
+const trace = (/** @type {Partial<Digest>} */ got = {}) => round(1, { state: "reached", times: [62.3], sent: 3, lost: 0, hops: [], ...got });
+const astray = trace({ state: "not reached", tone: "warn", times: [], sent: 0 });
+
+/** @type {[string, string, string, Entry[], number, string][]} name, target, tone, rounds, changes, text */
 const verdicts = [
-  ["nothing yet", [], 0, "info", "Watching example.com."],
-  ["failures alone", [failed], 0, "info", "No result for example.com yet."],
-  ["one round", [round(1, {})], 0, "good", "Median 20.0 ms, 25 % unanswered, nothing changed in 1 round."],
-  ["a site", [round(1, { sent: 0, lost: 0, times: [120] })], 1, "good", "Median 120 ms, 1 change in 1 round."],
-  ["a path", [path([1], [3])], 0, "good", "Destination after 20.0 ms (median), 25 % unanswered, nothing changed in 1 round."],
-  ["what is down", [round(1, {}), round(2, { tone: "bad", times: [], sent: 0, lost: 0 })], 1, "bad", "Median 20.0 ms, 25 % unanswered, 1 change in 2 rounds."],
-  ["what was down", [round(1, { tone: "bad" }), round(2, {})], 2, "warn", "Median 20.0 ms, 25 % unanswered, 2 changes in 2 rounds."],
-  ["what never answered", [round(1, { tone: "bad", times: [], sent: 4, lost: 4 })], 0, "bad", "No answer in time, 100 % unanswered, nothing changed in 1 round."],
+  ["no site yet", "https://example.com/", "info", [], 0, "Watching https://example.com/."],
+  ["a site of failures alone", "https://example.com/", "info", [failed], 0, "No result for https://example.com/ yet."],
+  ["a site that is up", "https://example.com/a?b", "good", site("up"), 0, "example.com was up in 1 round and answered after 87.0 ms (median)."],
+  ["a site that stays up", "example.com", "good", site("up", 3), 0, "example.com was up in all 3 rounds and answered after 87.0 ms (median)."],
+  ["a site up but for gaps", "example.com", "good", [...site("up", 3), failed], 0, "example.com was up in 3 of 4 rounds and answered after 87.0 ms (median). No result in 1 round."],
+  ["a site that was down", "https://example.com/", "warn", [...site("up", 12), ...site("down", 3), ...site("up", 5)], 2, "example.com is up; it was down in 3 of 20 rounds."],
+  ["a site with all kinds of trouble", "https://example.com/", "warn", [...site("up", 3), failed, failed, ...site("degraded"), ...site("down", 3), ...site("up", 11)], 4,
+    "example.com is up; it was down in 3 of 20 rounds and degraded in 1. No result in 2 rounds."],
+  ["a site that went down", "http://example.com:8080/", "bad", [...site("up", 2), ...site("down")], 1, "example.com:8080 is down; it was down in 1 of 3 rounds."],
+  ["a site that was up when last seen", "example.com", "warn", [...site("down"), ...site("up"), failed, pause], 1, "example.com was up at the last result; it was down in 1 of 3 rounds. No result in 1 round."],
+  ["a site that never was up", "example.com", "bad", site("down", 2), 0, "example.com was down in all 2 rounds."],
+  ["a degraded site", "example.com", "warn", site("degraded", 2), 0, "example.com was degraded in all 2 rounds and answered after 87.0 ms (median)."],
+  ["a host that answers", "11.90.0.9", "good", [echo(), echo(), echo()], 0, "11.90.0.9 answered in all 3 rounds, after 62.7 ms (median)."],
+  ["a host of one round", "fe80::1", "good", [echo()], 0, "fe80::1 answered in 1 round, after 62.7 ms (median)."],
+  ["a host with gaps", "11.90.0.9", "good", [echo(), failed, echo(), failed], 0, "11.90.0.9 answered in 2 of 4 rounds, after 62.7 ms (median). No result in 2 rounds."],
+  ["a host with loss", "11.93.0.9", "bad", [echo({ tone: "bad", lost: 1 }), echo({ tone: "bad", lost: 1 }), echo({ tone: "bad", lost: 1 })], 0, "11.93.0.9 left 10 % of probes unanswered in 3 rounds; it answers after 62.7 ms (median)."],
+  ["a host with loss before", "11.93.0.9", "warn", [echo({ tone: "bad", lost: 1 }), echo()], 1, "11.93.0.9 left 5 % of probes unanswered in 2 rounds; it answers after 62.7 ms (median)."],
+  ["a host that limits", "11.93.0.9", "good", [echo({ lost: 4, note: "The host probably limits its answers." })], 0, "11.93.0.9 left 40 % of probes unanswered in 1 round; it answers after 62.7 ms (median). The host probably limits its answers."],
+  ["a host that stopped", "11.90.0.9", "bad", [echo(), echo(), silent], 1, "11.90.0.9 does not answer now; it did in 2 of 3 rounds, after 62.7 ms (median)."],
+  ["a host that came back", "11.90.0.9", "warn", [silent, echo()], 1, "11.90.0.9 answers again, after 62.7 ms (median); it did not in 1 of 2 rounds."],
+  ["a silent host", "11.90.0.9", "bad", [silent], 0, "11.90.0.9 did not answer in 1 round."],
+  ["a host silent for long", "11.90.0.9", "bad", [silent, silent, failed], 0, "11.90.0.9 answered in none of 3 rounds. No result in 1 round."],
+  ["a path", "11.91.0.77", "good", [trace(), trace(), trace()], 2, "11.91.0.77 is reached after 62.3 ms (median); 2 changes in 3 rounds."],
+  ["a path of one round", "11.91.0.77", "good", [trace()], 0, "11.91.0.77 is reached after 62.3 ms (median); nothing changed in 1 round."],
+  ["a path with loss", "11.91.0.77", "good", [trace({ lost: 1 }), trace()], 1, "11.91.0.77 is reached after 62.3 ms (median); 16.7 % of probes unanswered, 1 change in 2 rounds."],
+  ["a path that ends early now", "11.91.0.77", "warn", [trace(), trace(), astray], 1, "11.91.0.77 is not reached now; it was in 2 of 3 rounds, after 62.3 ms (median)."],
+  ["a path that ended early", "11.91.0.77", "warn", [astray, trace()], 1, "11.91.0.77 is reached again after 62.3 ms (median); it was not in 1 of 2 rounds."],
+  ["a path that never reached", "11.91.0.77", "warn", [astray, astray], 0, "11.91.0.77 was reached in none of 2 rounds."],
+  ["a path that did not reach", "11.91.0.77", "warn", [astray], 0, "11.91.0.77 was not reached in 1 round."],
 ];
-for (const [name, entries, changes, tone, text] of verdicts) test(`the verdict on ${name}`, () => assert.deepEqual(verdictOf("example.com", entries, changes), { tone, text }));
+for (const [name, target, tone, entries, changes, text] of verdicts) {
+  const watcher = name.includes("site") ? ofSite : name.includes("path") ? ofPath : ofEcho;
+  test(`the verdict on ${name}`, () => assert.deepEqual(verdictOf(target, watcher, entries, changes), { tone, text }));
+}
+
+test("times of a scale have one unit", () => {
+  assert.deepEqual([0, 0.5, 2.5, 250].map((t) => tickWords(t, 250)), ["0 ms", "0.5 ms", "2.5 ms", "250 ms"]);
+  assert.deepEqual([0, 2500, 5000].map((t) => tickWords(t, 5000)), ["0 ms", "2,500 ms", "5,000 ms"]);
+  assert.deepEqual([0, 5000, 15_000].map((t) => tickWords(t, 15_000)), ["0 s", "5 s", "15 s"]);
+});
+
+test("a strip has room for its longest label", () => assert.ok(planOf([echo()], { path: false, probes: true }, 1190, measure).left - 8 >= measure("7,500 ms")));
 
 /** @type {[string, Entry, number, boolean, string][]} */
 const cells = [
@@ -89,8 +132,6 @@ test("hops are drawn until the last that ever answered, and one more", () => {
   assert.equal(rowsOf([path([1], [], [], []), path([1], [], [3], [])]), 4);
   assert.deepEqual([...heardHops([path([1], [], [3]), failed])], [0, 2]);
 });
-
-const measure = (/** @type {string} */ text) => text.length * 7;
 
 for (const [entries, width, shown, each] of [[1, 1190, 1, 1000 / 24], [24, 1190, 24, 1000 / 24], [25, 1190, 25, 1000 / 48], [240, 1190, 240, 1000 / 250], [240, 326, 75, 4]]) {
   test(`${entries} rounds in ${width} pixels are ${shown} columns`, () => {

@@ -86,9 +86,10 @@ export function liveChart() {
   return {
     node: el("figure", { class: "figure" }, place, el("figcaption", { class: "readout" }, el("span", {}, "A gap has no time: a triangle marks a late sample, a cross a failed one."), readout)),
     set: (now, from, to) => {
-      points = now;
+      // A timer may be a hair early: what lies before the first moment would count for no scale, and run out of the chart.
+      points = { ...now, x: now.x.map((moment) => Math.max(0, moment)) };
       span = [from, to];
-      plot?.setData([now.x, now.y]);
+      plot?.setData([points.x, points.y]);
     },
     describe: (text) => place.setAttribute("aria-label", text),
   };

@@ -3,7 +3,7 @@
 
 import { svg, el } from "./dom.js";
 import { endings, limited, missing } from "./echo-verdict.js";
-import { listed, ms, percent, plural } from "./format.js";
+import { listed, ms, number, percent, plural } from "./format.js";
 import { code, cut, facts, folded, section, table } from "./parts.js";
 import { label, picture, ticks } from "./picture.js";
 import { sh } from "./shell.js";
@@ -28,7 +28,10 @@ export function roundTrips(d) {
   const replies = d.replies;
   if (d.received === 0) return null;
   const scale = ticks(Math.max(...replies.map((r) => r.rttMs ?? 0)), 4);
-  const [high, left] = [180, 62];
+  const words = scale.map((t) => `${number(Number(t.toFixed(3)))} ms`);
+  const high = 180;
+  // As much room as the longest label takes at 13 px.
+  const left = Math.max(62, 14 + 7.5 * Math.max(...words.map((w) => w.length)));
   const y = (/** @type {number} */ time) => 10 + high - (time / scale[scale.length - 1]) * high;
   const gone = lost(d);
   const figure = picture({
@@ -41,9 +44,9 @@ export function roundTrips(d) {
       const middle = (/** @type {number} */ i) => left + each * (i + 0.5);
       const step = Math.ceil(28 / each);
       return [
-        ...scale.flatMap((t) => [svg("line", { class: "line", x1: left, x2: width, y1: y(t), y2: y(t) }), label(left - 8, y(t) + 4, `${+t.toFixed(3)} ms`, "soft end")]),
+        ...scale.flatMap((t, i) => [svg("line", { class: "line", x1: left, x2: width, y1: y(t), y2: y(t) }), label(left - 8, y(t) + 4, words[i], "soft end")]),
         ...replies.flatMap((r, i) => [
-          !r.waiting && (r.undecided ? svg("circle", { class: "fill-soft", cx: middle(i), cy: y(0) - 9, r: 1.5 })
+          !r.waiting && (r.undecided ? svg("circle", { class: "fill-soft", cx: middle(i), cy: y(0) - 9, r: Math.min(4, each / 2 - 0.5) })
             : r.rttMs === null ? cross(middle(i), y(0) - 9, Math.min(5, each / 2 - 0.5)) : svg("rect", { class: "fill-1", x: middle(i) - thick / 2, y: y(r.rttMs), width: thick, height: Math.max(1, y(0) - y(r.rttMs)) })),
           i % step === 0 && middle(i) + 9 <= width && label(middle(i), high + 30, String(r.seq), "soft middle"),
         ].filter((n) => n instanceof Node)),
@@ -58,17 +61,21 @@ export function roundTrips(d) {
 const cross = (x, y, r) => svg("path", { class: "stroke-bad", fill: "none", "stroke-width": 2, d: `M${x - r} ${y - r}l${2 * r} ${2 * r}m0 ${-2 * r}l${-2 * r} ${2 * r}` });
 
 /**
- * The answers that have come, in the places that all of them will have.
+ * The answers that have come, in the places that all of them will have. Once the run has ended there are no places for more.
  * @param {import("./steps.js").Seen} seen
  * @param {number} count how many probes are sent
  * @returns {(Node | null)[]}
  */
 export function liveEcho(seen, count) {
   const known = /** @type {Map<number, Reply>} */ (new Map(seen.list("reply").map((r) => [r.seq, r])));
-  const replies = Array.from({ length: count }, (_, i) => known.get(i + 1) ?? { seq: i + 1, rttMs: null, ttl: null, waiting: true });
+  const ended = seen.stage?.stage === "ended";
+  const replies = Array.from({ length: ended ? Math.min(count, Math.max(0, ...known.keys())) : count }, (_, i) => known.get(i + 1) ?? { seq: i + 1, rttMs: null, ttl: null, waiting: true });
   const { count: received, min: minMs, max: maxMs, median: medianMs } = summary(replies.flatMap((r) => r.rttMs ?? []));
-  const words = `${received} of ${count} probes answered so far.`;
-  return [section("Probes in order", strip(replies.map(cellOf), words, ["answered", "waiting"])), roundTrips({ replies, received, minMs, maxMs, medianMs, undecided: 0 })];
+  const words = ended ? `${received} of ${count} probes had been answered.` : `${received} of ${count} probes answered so far.`;
+  const cells = replies.map(cellOf);
+  /** @type {Cell[]} */
+  const legend = ended && !cells.includes("waiting") ? ["answered"] : ["answered", "waiting"];
+  return [section("Probes in order", ended && el("p", {}, words), strip(cells, words, legend, ended ? "no answer" : "waiting")), roundTrips({ replies, received, minMs, maxMs, medianMs, undecided: 0 })];
 }
 
 /** @typedef {"answered" | "late" | "failed" | "lost" | "uncounted" | "waiting"} Cell */
@@ -79,7 +86,7 @@ const shapes = {
   late: (x, y) => svg("path", { class: "stroke-warn", fill: "none", "stroke-width": 1.5, d: `M${x + 1.5} ${y + 10.5}h9l-4.5 -9z` }),
   failed: (x, y) => cross(x + 6, y + 6, 4),
   lost: (x, y) => cross(x + 6, y + 6, 4),
-  uncounted: (x, y) => svg("circle", { class: "fill-soft", cx: x + 6, cy: y + 6, r: 1.5 }),
+  uncounted: (x, y) => svg("circle", { class: "fill-soft", cx: x + 6, cy: y + 6, r: 3 }),
   waiting: (x, y) => svg("rect", { class: "line", x: x + 1.5, y: y + 1.5, width: 9, height: 9, rx: 2 }),
 };
 
@@ -88,9 +95,10 @@ const shapes = {
  * @param {Cell[]} cells
  * @param {string} words the text equivalent
  * @param {Cell[]} kinds those of the legend
+ * @param {string} [waiting] what the legend calls a probe that waits
  * @returns {HTMLElement}
  */
-export function strip(cells, words, kinds) {
+export function strip(cells, words, kinds, waiting = "waiting") {
   const pitch = 15;
   const wide = (/** @type {number} */ width) => Math.max(1, Math.floor(width / pitch));
   const figure = picture({
@@ -99,7 +107,7 @@ export function strip(cells, words, kinds) {
     draw: (width) => cells.map((cell, i) => shapes[cell]((i % wide(width)) * pitch, Math.floor(i / wide(width)) * pitch)),
   });
   figure.append(el("ul", { class: "legend", "aria-hidden": "true" }, ...kinds.map((kind) => el("li", {},
-    svg("svg", { width: 12, height: 12 }, shapes[kind](0, 0)), kind === "uncounted" ? "not counted" : kind))));
+    svg("svg", { width: 12, height: 12 }, shapes[kind](0, 0)), { uncounted: "not counted", waiting }[/** @type {string} */ (kind)] ?? kind))));
   return figure;
 }
 

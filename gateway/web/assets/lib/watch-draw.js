@@ -2,7 +2,7 @@
 // The pictures of a watch on a canvas, which the visitor can keep as a file: a heat map of a path (hop by round) or a strip
 // of rounds, with the legend in it. Whatever a colour says a shape says too. Colours are asked for by name (see watch.js).
 
-import { ms } from "./format.js";
+import { number } from "./format.js";
 import { ticks } from "./picture.js";
 import { median, percentile } from "./stats.js";
 import { answers } from "./watch-record.js";
@@ -86,7 +86,8 @@ export function heardHops(entries) {
  */
 export function planOf(entries, { path, probes }, width, measure) {
   const narrow = width < 640;
-  const left = path ? (narrow ? 26 : 190) : 58;
+  // A strip has room for the longest of its labels from the start, so that columns do not move.
+  const left = path ? (narrow ? 26 : 190) : Math.max(58, Math.ceil(measure("5,000 ms")) + 12);
   const most = Math.max(1, Math.floor((width - left) / least));
   // Room for twice as many whenever it is full, so that columns do not move at every round.
   let room = 24;
@@ -162,15 +163,19 @@ function write(ctx, colour, text, x, y, align = "left") {
   ctx.fillText(text, x, y);
 }
 
-/** The moments of some rounds, as many as there is room for. @param {CanvasRenderingContext2D} ctx @param {Plan} plan @param {Ink} ink */
+/** The moments of some rounds, as many as there is room for, and none twice. @param {CanvasRenderingContext2D} ctx @param {Plan} plan @param {Ink} ink */
 function drawMoments(ctx, { shown, left, each, bottom, width }, ink) {
   const step = Math.max(1, Math.ceil(64 / each));
+  let before = "";
   for (let i = 0; i < shown.length; i += step) {
     const x = left + i * each;
     if (x + 50 > width) break;
+    const text = clock(shown[i].at);
+    if (text === before) continue;
+    before = text;
     ctx.fillStyle = ink("grid");
     ctx.fillRect(Math.round(x), bottom + 1, 1, 5);
-    write(ctx, ink("soft"), clock(shown[i].at), x, bottom + 14);
+    write(ctx, ink("soft"), text, x, bottom + 14);
   }
 }
 
@@ -229,6 +234,9 @@ function drawHop(ctx, { each, tall, bounds }, ink, hop, heard, x, y) {
 /** @param {number} time @param {number[]} bounds */
 const heatOf = (time, bounds) => bounds.filter((bound) => time > bound).length;
 
+/** A time of a scale, in the unit that all of the scale has. @param {number} time @param {number} most */
+export const tickWords = (time, most) => (most >= 10_000 ? `${time / 1000} s` : `${number(Number(time.toFixed(3)))} ms`);
+
 /** @param {CanvasRenderingContext2D} ctx @param {Plan} plan @param {Ink} ink */
 function drawStrip(ctx, { shown, left, each, top, tall, width }, ink) {
   const all = answers(shown);
@@ -238,7 +246,7 @@ function drawStrip(ctx, { shown, left, each, top, tall, width }, ink) {
   for (const t of scale) {
     ctx.fillStyle = ink("grid");
     ctx.fillRect(left, Math.round(y(t)), width - left, 1);
-    write(ctx, ink("soft"), ms(t).replace(/\.0+ /, " "), left - 8, y(t), "right");
+    write(ctx, ink("soft"), tickWords(t, scale[scale.length - 1]), left - 8, y(t), "right");
   }
   shown.forEach((entry, i) => {
     const x = left + i * each;

@@ -34,9 +34,24 @@ export const longestText = 200;
  * @typedef {object} Watcher what a tool's answers come to in a watch: the default export of a tool's watch.js
  * @property {(d: any) => Digest} digest
  * @property {(before: Digest, now: Digest) => string} turned tells another state as the end of a sentence: "it went from up to down"
+ * @property {(told: Told) => string} sum what the rounds came to, as a sentence
  * @property {string} measure what the times are: "round trip"
  * @property {boolean} [path] whether its digests have hops
  * @property {boolean} [probes] whether a round is several probes, of which some may be lost
+ */
+
+/**
+ * What the sentence about all rounds is made of.
+ * @typedef {object} Told
+ * @property {string} who
+ * @property {Digest[]} all at least one
+ * @property {Digest} last
+ * @property {number} rounds with those that gave no result
+ * @property {number} troubled rounds
+ * @property {string} after " after 62.7 ms (median)"; empty where nothing was timed
+ * @property {string} lost the share of probes that were not answered; empty for none
+ * @property {number} changes
+ * @property {boolean} unknown whether the latest round gave no result
  */
 
 /**

@@ -1,7 +1,7 @@
 // @ts-check
 // A watch in words: what it does now, what it came to, and what a place of its picture shows.
 
-import { capital, dateTime, duration, ms, number, percent, plural } from "./format.js";
+import { dateTime, duration, ms, number, percent, plural } from "./format.js";
 import { median, percentile, share } from "./stats.js";
 import { answers } from "./watch-record.js";
 
@@ -45,21 +45,28 @@ export function tally(entries) {
 }
 
 /**
- * What a watch came to so far.
+ * What a watch came to so far: who, how it is now, and how it was.
  * @param {string} target
+ * @param {Pick<import("./watch-record.js").Watcher, "sum">} watcher
  * @param {Entry[]} entries
  * @param {number} changes
  * @returns {Verdict}
  */
-export function verdictOf(target, entries, changes) {
+export function verdictOf(target, { sum }, entries, changes) {
   const t = tally(entries);
-  const last = answers(entries).at(-1);
+  const all = answers(entries).map(({ got }) => got);
+  const last = all.at(-1);
   if (!last) return { tone: "info", text: t.missed > 0 ? `No result for ${target} yet.` : `Watching ${target}.` };
-  const parts = [t.median === null ? "no answer in time" : last.got.hops ? `destination after ${ms(t.median)} (median)` : `median ${ms(t.median)}`, ...(t.lost > 0 ? [`${percent(share(t.lost, t.sent))} unanswered`] : []), changes === 0 ? "nothing changed" : plural(changes, "change")];
+  const after = t.median === null ? "" : ` after ${ms(t.median)} (median)`;
+  const unknown = entries.findLast((e) => e.kind !== "pause")?.got === null;
+  const text = sum({ who: target, all, last, rounds: t.answered + t.missed, troubled: t.troubled, after, lost: t.lost > 0 ? percent(share(t.lost, t.sent)) : "", changes, unknown });
   // What is well now may not have been all the time.
-  const tone = last.got.tone === "good" && answers(entries).some(({ got }) => got.tone !== "good") ? "warn" : last.got.tone;
-  return { tone, text: `${capital(parts.join(", "))} in ${plural(t.answered, "round")}.` };
+  const tone = last.tone === "good" && t.troubled > 0 ? "warn" : last.tone;
+  return { tone, text: `${text}${t.missed > 0 ? ` No result in ${plural(t.missed, "round")}.` : ""}` };
 }
+
+/** "all 3 rounds", "2 of 3 rounds". @param {number} some @param {number} rounds */
+export const ofRounds = (some, rounds) => (some < rounds ? `${number(some)} of ${plural(rounds, "round")}` : `${rounds > 1 ? "all " : ""}${plural(rounds, "round")}`);
 
 /**
  * What a cell of the picture shows.

@@ -54,6 +54,7 @@ class Watch {
   /** @param {Watched} what @param {Watcher} watcher */
   constructor(what, watcher) {
     this.what = what;
+    this.watcher = watcher;
     this.record = makeRecord(watcher);
     this.target = what.asked.input;
     this.stage = /** @type {Stage | null} */ (null);
@@ -127,6 +128,8 @@ class Watch {
     }
     this.count();
     this.board.going(!ended, stage.state);
+    // What stands there of a watch that goes on is told otherwise once it has ended.
+    if (ended) this.draw();
     if (this.what.signal.aborted || !(ended || stage.state === "hidden")) return;
     announce(stageWords(stage, this.record.rounds, performance.now()));
   }
@@ -154,7 +157,7 @@ class Watch {
   draw() {
     const { entries, changes } = this.record;
     this.board.show(entries, changes, this.picture.node);
-    this.picture.set(entries, verdictOf(this.target, entries, changes.length).text);
+    this.picture.set(entries, verdictOf(this.target, this.watcher, entries, changes.length).text);
   }
 
   /** @param {string} kind */
@@ -182,7 +185,7 @@ function makeBoard(target, watcher, on) {
     node.addEventListener("click", press);
     return node;
   };
-  const verdict = el("div", {}, verdictLine(verdictOf(target, [], 0)));
+  const verdict = el("div", {}, verdictLine(verdictOf(target, watcher, [], 0)));
   const text = el("span");
   const stop = button("watch-stop", "Stop", "second", on.stop);
   const goOn = button("watch-on", "Resume", "second", on.goOn);
@@ -211,14 +214,13 @@ function makeBoard(target, watcher, on) {
       if (focused) (on ? stop : goOn).focus();
     },
     show: (/** @type {import("./watch-record.js").Entry[]} */ entries, /** @type {import("./watch-record.js").Change[]} */ changes, /** @type {Node} */ picture) => {
-      verdict.replaceChildren(verdictLine(verdictOf(target, entries, changes.length)));
+      verdict.replaceChildren(verdictLine(verdictOf(target, watcher, entries, changes.length)));
       const t = tally(entries);
       cells.forEach((c, i) => { c.node.textContent = readings[i][1](t, changes.length); });
-      events.replaceChildren(eventList(entries, changes));
+      events.replaceChildren(eventList(entries, changes, node.dataset.state === "ended"));
       const made = numbers(entries, path, probes);
-      const body = rows.querySelector("tbody");
       // The frame of the table stays, with its place and whoever has the focus on it.
-      if (body) body.replaceWith(/** @type {Node} */ (made.querySelector("tbody")));
+      if (rows.firstChild) for (const part of ["thead", "tbody"]) rows.querySelector(part)?.replaceWith(/** @type {Node} */ (made.querySelector(part)));
       else rows.append(made);
       if (!below.hidden || entries.length === 0) return;
       below.append(section(path ? "The path over time" : "Rounds over time", picture, files), section("What happened", events), section(path ? "Each hop" : "The latest rounds", rows),
@@ -238,11 +240,11 @@ const readingsOf = (probes) => [
   ["Changes", (_, changes) => number(changes)],
 ];
 
-/** @param {import("./watch-record.js").Entry[]} entries @param {import("./watch-record.js").Change[]} changes */
-function eventList(entries, changes) {
+/** @param {import("./watch-record.js").Entry[]} entries @param {import("./watch-record.js").Change[]} changes @param {boolean} ended */
+function eventList(entries, changes, ended) {
   const gaps = entries.filter((e) => e.kind !== "answer").map((e) => ({ at: e.at, text: e.kind === "pause" ? `paused until ${clock(e.until)}: ${e.why}` : `no result: ${e.why}` }));
   const list = [...changes, ...gaps].sort((a, b) => b.at - a.at).slice(0, mostEvents);
-  if (list.length === 0) return el("p", {}, "Nothing so far.");
+  if (list.length === 0) return el("p", {}, ended ? "Nothing changed." : "Nothing so far.");
   return el("ol", {}, ...list.map(({ at, text }) => el("li", {}, `At ${clock(at)} ${text.replace(/\.$/, "")}.`)));
 }
 
@@ -253,9 +255,11 @@ function numbers(entries, path, probes) {
     const columns = [{ title: "Hop" }, { title: "Address" }, ...figures("Last", "Median", "95th percentile", "Unanswered")];
     return table({ caption: "Each hop over all rounds. Routers often leave probes unanswered but still pass traffic on; only probes that the last hop leaves unanswered are lost.", columns, rows: hopRows(entries, rowsOf(entries)).map(withAddress) });
   }
-  const columns = [{ title: "Began" }, { title: "State" }, ...(probes ? figures("Median", "95th percentile", "Unanswered") : figures("Response time")), { title: "Remark" }];
-  const rows = roundRows(entries, mostRows).map(([began, state, middle, high, lost, remark]) => [began, el("span", { class: "watch-word" }, capital(state)),
-    ...(probes ? [middle, high, lost] : [middle]), remark && el("p", { class: "sentence" }, remark)]);
+  const latest = roundRows(entries, mostRows);
+  const remarks = latest.some((row) => row[row.length - 1]);
+  const columns = [{ title: "Began" }, { title: "State" }, ...(probes ? figures("Median", "95th percentile", "Unanswered") : figures("Response time")), ...(remarks ? [{ title: "Remark" }] : [])];
+  const rows = latest.map(([began, state, middle, high, lost, remark]) => [began, el("span", { class: "watch-word" }, capital(state)),
+    ...(probes ? [middle, high, lost] : [middle]), ...(remarks ? [remark && el("p", { class: "sentence" }, remark)] : [])]);
   return table({ caption: `The latest ${mostRows} rounds, newest first; the files have them all.`, columns, rows });
 }
 

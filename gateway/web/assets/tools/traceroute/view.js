@@ -83,7 +83,7 @@ function axis(scale) {
 function router({ hop, last }, d) {
   const labels = hop.labels?.map((/** @type {any} */ l) => `${l.label} (class ${l.tc}, TTL ${l.ttl}${l.bottom ? ", last" : ""})`);
   return [
-    hop.waiting ? none("no answer yet") : last > hop.ttl ? none(`These ${last - hop.ttl + 1} hops did not answer within 1 s.`)
+    hop.waiting ? none(d.running ? "no answer yet" : "no answer") : last > hop.ttl ? none(`These ${last - hop.ttl + 1} hops did not answer within 1 s.`)
       : hop.addresses.length > 0 ? values(hop.addresses, { what: "address" }) : none(hop.hidden ? "hidden" : "no answer within 1 s"),
     hop === destination(d) && badge(d.reached ? "good" : "info", "destination"),
     hop.addresses.length > 1 && badge("off", "several paths"),
@@ -94,14 +94,14 @@ function router({ hop, last }, d) {
   ];
 }
 
-/** While a trace runs, what has no answer may only be on its way. @param {Row} row @param {any} d @param {number[]} scale */
+/** While a trace runs, and where it ended too early, what has no answer may only be on its way. @param {Row} row @param {any} d @param {number[]} scale */
 function hopRow(row, d, scale) {
   const { hop, last } = row;
   const small = (/** @type {string} */ text) => el("p", { class: "muted" }, text);
   const cells = [
     router(row, d), [plot(hop, scale)],
     hop.received > 0 ? [el("strong", {}, ms(hop.averageMs)), small(`${ms(hop.bestMs)} to ${ms(hop.worstMs)}`.replace(/ ms (to .* ms)/, " $1"))] : [],
-    hop.waiting ? [] : [`${hop.received} of ${hop.sent}`, !d.running && hop.received < hop.sent && small(`${percent(hop.lossPercent)} ${hop === destination(d) ? "lost" : "unanswered"}`)],
+    hop.waiting ? [] : [`${hop.received} of ${hop.sent}`, !d.partial && hop.received < hop.sent && small(`${percent(hop.lossPercent)} ${hop === destination(d) ? "lost" : "unanswered"}`)],
   ];
   return el("tr", { role: "row", class: "trace-hop" }, el("th", { scope: "row", role: "rowheader" }, last > hop.ttl ? `${hop.ttl}–${last}` : String(hop.ttl)),
     ...cells.map((cell) => el("td", { role: "cell" }, ...cell)));
@@ -113,13 +113,13 @@ const alsoBy = ({ others = [] }) => (others.length > 0 ? `; also announced by ${
 /**
  * The roles are for browsers that forget them once narrow screens lay the table out as blocks.
  * @param {any} d
- * @param {string} [unknown] what heads hops whose network is not known
+ * @param {string} [unknown] what heads hops whose network is not known; empty for no heading
  */
 function path(d, unknown = "Network not known") {
   const scale = ticks(Math.max(1, ...d.hops.map((/** @type {any} */ h) => h.worstMs ?? 0)), 4);
   const head = [["Hop"], ["Router"], ["Round-trip time in ms", axis(scale)], ["Average, best to worst"], ["Probes answered"]];
   const groups = networks(rowsOf(d.hops)).map(({ asn, rows }) => el("tbody", { role: "rowgroup" },
-    el("tr", { role: "row", class: "trace-network" }, el("th", { colspan: 5, scope: "rowgroup", role: "rowheader" },
+    (asn || unknown) && el("tr", { role: "row", class: "trace-network" }, el("th", { colspan: 5, scope: "rowgroup", role: "rowheader" },
       ...(asn ? [toolLink("asn-lookup", `AS${asn.asn}`, originWords(asn)), alsoBy(asn)] : [unknown]))),
     ...rows.map((row) => hopRow(row, d, scale))));
   return el("table", { class: "trace", role: "table" },
@@ -136,12 +136,13 @@ const rowsForFile = (hops) => [
 /**
  * The path as far as it is known: each hop up to the farthest one has a row, so that none is pushed down by another.
  * @param {any[]} heard hops
+ * @param {boolean} running whether more may come
  */
-function pathSoFar(heard) {
+function pathSoFar(heard, running) {
   const known = new Map(heard.map((hop) => [hop.ttl, hop]));
   const hops = Array.from({ length: Math.max(...known.keys()) }, (_, i) => known.get(i + 1)
     ?? { ttl: i + 1, addresses: [], rttsMs: [], sent: 0, received: 0, waiting: true });
-  return section("The path", path({ hops, address: null, reached: false, running: true }, "Names and networks follow at the end"));
+  return section("The path", path({ hops, address: null, reached: false, partial: true, running }, running ? "Names and networks follow at the end" : ""));
 }
 
 const cutTrace = "The output was cut here: it is longer than this service passes on.";
@@ -165,10 +166,13 @@ function commands(d) {
 /** @type {import("../../lib/view.js").View} */
 export default {
 
-  live: (seen) => [
-    el("ul", { class: "trace-story" }, el("li", {}, "Hops appear as they answer. Those that never do are listed at the end.")),
-    pathSoFar(seen.list("hop")),
-  ],
+  live: (seen) => {
+    const ended = seen.stage?.stage === "ended";
+    return [
+      ended ? null : el("ul", { class: "trace-story" }, el("li", {}, "Hops appear as they answer. Those that never do are listed at the end.")),
+      pathSoFar(seen.list("hop"), !ended),
+    ];
+  },
 
   show: (d) => [
     el("ul", { class: "trace-story" }, ...d.explanation.map((/** @type {string} */ s) => el("li", {}, s))),

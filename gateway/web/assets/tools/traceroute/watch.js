@@ -1,6 +1,8 @@
 // @ts-check
 // What a watch keeps of a path.
 
+import { plural } from "../../lib/format.js";
+import { ofRounds } from "../../lib/watch-words.js";
 import { destination } from "./verdict.js";
 
 /** @typedef {import("../../lib/watch-record.js").Hop} Hop */
@@ -31,9 +33,19 @@ const words = {
   prohibited: "a firewall does not allow the probes", "not reached": "the destination does not answer",
 };
 
+/** @param {import("../../lib/watch-record.js").Told} told */
+function sum({ who, all, last, rounds, troubled, after, lost, changes }) {
+  const reached = all.length - troubled;
+  if (reached === 0) return `${who} was ${rounds === 1 ? "not reached in 1 round" : `reached in none of ${plural(rounds, "round")}`}.`;
+  if (last.tone !== "good") return `${who} is not reached now; it was in ${ofRounds(reached, rounds)}${after && `,${after}`}.`;
+  if (troubled > 0) return `${who} is reached again${after}; it was not in ${ofRounds(troubled, rounds)}.`;
+  return `${who} is reached${after}; ${lost && `${lost} of probes unanswered, `}${changes === 0 ? "nothing changed" : plural(changes, "change")} in ${plural(rounds, "round")}.`;
+}
+
 /** @type {import("../../lib/watch-record.js").Watcher} */
 export default {
   measure: "round trip",
+  sum,
   probes: true,
   path: true,
   digest: (d) => {

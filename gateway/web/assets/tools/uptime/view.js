@@ -59,7 +59,7 @@ function each(name, a) {
 }
 
 /**
- * One family while it is being asked.
+ * One family while it is being asked, or where the run ended before it had answered.
  * @param {number} family 4 or 6
  * @param {import("../../lib/steps.js").Seen} seen
  */
@@ -67,7 +67,7 @@ function cardSoFar(family, seen) {
   const known = seen.list("family").find((f) => f.family === family);
   const addresses = seen.list("address").filter((a) => a.address.includes(":") === (family === 6));
   if (known) return card(`IPv${family === 6 ? 6 : 4}`, { ...known, addresses });
-  return el("div", { class: "uptime-family info" }, el("h3", {}, `IPv${family}`, el("span", { class: "uptime-state" }, "being asked")),
+  return el("div", { class: "uptime-family info" }, el("h3", {}, `IPv${family}`, el("span", { class: "uptime-state" }, seen.stage?.stage === "ended" ? "no result" : "being asked")),
     el("ul", { class: "uptime-addresses" }, ...addresses.map((a) => each(family === 6 ? "IPv6" : "IPv4", a))));
 }
 

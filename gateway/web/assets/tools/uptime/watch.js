@@ -1,12 +1,26 @@
 // @ts-check
 // What a watch keeps of whether a site answers.
 
+import { host, listed, number } from "../../lib/format.js";
+import { ofRounds } from "../../lib/watch-words.js";
+
 /** @type {Record<string, import("../../lib/view.js").Tone>} */
 const tones = { up: "good", degraded: "warn", down: "bad" };
+
+/** @param {import("../../lib/watch-record.js").Told} told */
+function sum({ who, all, last, rounds, after, unknown }) {
+  const name = /^https?:/i.test(who) ? host(who) : who;
+  const counts = /** @type {Map<string, number>} */ (new Map());
+  for (const { state } of all) counts.set(state, (counts.get(state) ?? 0) + 1);
+  if (counts.size === 1) return `${name} was ${last.state} in ${ofRounds(all.length, rounds)}${after && ` and answered${after}`}.`;
+  const were = ["down", "degraded"].filter((state) => counts.has(state)).map((state, i) => `${state} in ${i === 0 ? ofRounds(counts.get(state) ?? 0, rounds) : number(counts.get(state) ?? 0)}`);
+  return `${name} ${unknown ? `was ${last.state} at the last result` : `is ${last.state}`}; it was ${listed(were)}.`;
+}
 
 /** @type {import("../../lib/watch-record.js").Watcher} */
 export default {
   measure: "response time",
+  sum,
   digest: (d) => ({
     state: d.verdict, tone: tones[d.verdict] ?? "info", address: "", times: d.verdict !== "down" && d.responseTimeMs !== null ? [d.responseTimeMs] : [],
     sent: 0, lost: 0, note: d.verdict === "up" ? "" : d.reason ?? "",
