@@ -217,7 +217,7 @@ function again() {
 function cancelled(rest) {
   status.textContent = "Cancelled.";
   announce("Cancelled.");
-  result.replaceChildren(...rest("You cancelled this run. What it had found so far is below and incomplete."));
+  result.replaceChildren(...rest("You cancelled this run. Below is what it had found until then."));
 }
 
 /** Repeats what the form asks until it is stopped. @param {HTMLElement} button */
@@ -298,7 +298,7 @@ async function show(answer, what, waited, byHand, rest) {
   const refused = fieldOf(answer, fields().map((field) => field.name));
   const field = fields().find(({ name }) => name === refused);
   if (!field) {
-    result.replaceChildren(renderFailure(answer, { kind, asked: what, again }), ...rest("What the run had found so far is below and incomplete."));
+    result.replaceChildren(renderFailure(answer, { kind, asked: what, again }), ...rest("Below is what it had found until then."));
     return;
   }
   status.textContent = "";
