@@ -5,7 +5,7 @@ import { liveChart } from "./chart.js";
 import { el } from "./dom.js";
 import { strip } from "./echo.js";
 import { capital, dateTime, listed, lower, ms, number, percent, plural } from "./format.js";
-import { copyAction, facts, more, none, notice, section, table, verdictLine } from "./parts.js";
+import { copyAction, facts, folded, more, none, notice, section, table, verdictLine } from "./parts.js";
 import { felt, runs, share, summary } from "./stats.js";
 
 /** @typedef {import("./sampling.js").Run} Run */
@@ -125,7 +125,9 @@ export function board(probe, planned, length) {
       const verdict = t.counted.length > 0 ? verdictOf(probe, t) : { tone: /** @type {const} */ ("info"), text: "No result: no sample was counted before it ended." };
       sentence.replaceChildren(verdictLine(verdict));
       line.describe(`Round trip of each sample over time. ${verdict.text} ${spread(t)}`);
-      node.append(numbers(run, t, began), meaning(t), every(run));
+      const means = meaning(t);
+      if (means) list.before(means);
+      node.append(folded("In numbers", "and each sample, also as CSV", numbers(run, t, began), ...every(run)));
       return verdict;
     },
   };
@@ -186,19 +188,19 @@ function numbers(run, t, began) {
   const warm = run.samples.filter((s) => s.excluded === "warm-up");
   const fresh = t.counted.filter((s) => s.reused === false).length;
   const known = t.counted.some((s) => s.reused !== null);
-  return section("In numbers", facts([
+  return facts([
     ["Samples that count", number(t.counted.length)], ["Answered in time", number(times.count)],
     ["Late", withWords(t.late.length, answersAfter(t.late))], ["Failed", withWords(t.failed.length, listed([...new Set(t.failed.map((s) => s.why))]))],
     ["Late or failed", percent(share(t.missed, t.counted.length))],
     ["Bursts", t.missed ? t.bursts.slice(0, 20).map((b) => `${b.length} from ${sentAt(t.counted[b.start])}`).join(", ") : null],
     ["Fastest", time(times.min)], ["Median", time(times.median)], ["Average", time(times.mean)],
-    ["95th percentile (nearest rank)", time(times.p95)], ["Slowest", time(times.max)], ["Jitter (mean difference between consecutive samples)", time(times.jitter)],
+    ["95th percentile", time(times.p95)], ["Slowest", time(times.max)], ["Jitter", time(times.jitter)],
     ["Warm-up, not counted", warm.length ? warm.map((s) => (s.ms === null ? s.outcome : ms(s.ms))).join(", ") : none()],
     ["In the background, not counted", t.background || null], ["Not sent", run.skipped || null], ["Still open at the end, not counted", run.unfinished || null],
     ["New connections", known ? withWords(fresh, fresh ? "the times do not include opening them" : "all samples used connections that were already open") : null],
     ["Protocol", listed([...new Set(t.counted.map((s) => protocol(s.protocol)))].filter(Boolean))],
     ["Started", dateTime(began)],
-  ]));
+  ]);
 }
 
 /** A timer may be a hair early, which is not worth a minus sign. @param {Sample} s */
@@ -223,7 +225,7 @@ function meaning(t) {
   if (times.count > 0) paragraphs.push(`Half of the answered samples took ${ms(times.median)} or less, which mostly reflects the distance to this service. 95 % took ${ms(times.p95)} or less: the larger the gap, the more uneven the connection.`);
   if (times.jitter !== null) paragraphs.push(`From one sample to the next the time changed by ${ms(times.jitter)} on average (jitter): ${felt(times.jitter)}.`);
   if (t.missed > 0) paragraphs.push(longestRun(t) > 2 ? `Up to ${longestRun(t)} samples in a row were late or failed: the connection or this service stalled for a moment. A weak wireless signal and overloaded lines are common causes.` : "Single samples were late or failed. The cause may be a busy line, a weak wireless signal or a busy device; measure again over a cable to find out.");
-  return paragraphs.length === 0 ? "" : section("What this means", el("div", { class: "prose" }, ...paragraphs.map((p) => el("p", {}, p))));
+  return paragraphs.length === 0 ? null : section("What this means", el("div", { class: "prose" }, ...paragraphs.map((p) => el("p", {}, p))));
 }
 
 /** @param {Run} run */
@@ -233,7 +235,7 @@ function every(run) {
   const part = more("Each sample");
   // Hundreds of rows are made when someone wants them.
   part.addEventListener("toggle", () => part.lastElementChild?.replaceChildren(table({ caption: run.samples.length > mostShown ? `The latest ${mostShown} samples; the CSV has all` : "Each sample", columns, rows: rows() })), { once: true });
-  return section("Samples", el("div", { class: "toolbar" }, copyAction("Copy samples as CSV", () => csv(run))), part);
+  return [el("div", { class: "toolbar" }, copyAction("Copy samples as CSV", () => csv(run))), part];
 }
 
 /** @param {Sample} s */

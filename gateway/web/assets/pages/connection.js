@@ -1,10 +1,10 @@
 // @ts-check
 // The browser's side of the ping and packet-loss pages: its controls, one run at a time, and what is shown while it runs.
 
-import { announce, byId, el } from "../lib/dom.js";
+import { announce, byId } from "../lib/dom.js";
 import { renderFailure } from "../lib/failure.js";
 import { duration, number, plural } from "../lib/format.js";
-import { folded, tabs } from "../lib/parts.js";
+import { tabs } from "../lib/parts.js";
 import { board } from "../lib/samples.js";
 import { browser, startSampling } from "../lib/sampling.js";
 
@@ -115,29 +115,8 @@ function finish(state, shown) {
   progress.textContent = "";
   status.textContent = { completed: "Finished.", stopped: "Stopped.", limited: "Stopped by the service." }[state.ending ?? "completed"];
   const verdict = shown.done(state);
-  arrange(shown.node);
   if (state.refusal) result.prepend(renderFailure(state.refusal));
   announce(state.refusal?.error ?? verdict.text);
-}
-
-/**
- * Puts what a run means below its verdict, and folds away the numbers, most of which the readings have, with the samples.
- * @param {HTMLElement} shown the board of a run that has ended
- */
-function arrange(shown) {
-  const part = (/** @type {string} */ title) => [...shown.children].find((child) => child.querySelector(":scope > h2")?.textContent === title);
-  const [numbers, meaning, samples] = ["In numbers", "What this means", "Samples"].map(part);
-  if (meaning) shown.querySelector(".readings")?.before(meaning);
-  if (!numbers || !samples) return;
-  // A name is short, and what explains it stands below.
-  for (const name of numbers.querySelectorAll("dt")) {
-    const [, short, hint] = /^(.+) \((.+)\)$/.exec(name.textContent ?? "") ?? [];
-    if (hint) name.replaceChildren(short, el("span", { class: "column-hint" }, hint));
-  }
-  for (const { firstElementChild: heading } of [numbers, samples]) heading?.remove();
-  shown.append(folded("In numbers", "and each sample, also as CSV", ...numbers.childNodes, ...samples.childNodes));
-  numbers.remove();
-  samples.remove();
 }
 
 /** @param {boolean} on */
