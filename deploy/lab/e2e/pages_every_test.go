@@ -283,6 +283,7 @@ func holdPaper(t *testing.T, tab *browser.Tab, name string) {
 		t.Errorf("%d folds are closed on paper", n)
 	}
 	tab.Printed()
+	tab.Look(1280, false)
 	if n := tab.Count(folded); n != before {
 		t.Errorf("%d folds are closed after printing, %d were before", n, before)
 	}
