@@ -36,7 +36,7 @@ const pings = [
   ["one lost", { received: 9, lossPercent: 10 }, "warn", "example.com answers in 20.0 ms (median), but 10 % of 10 probes were lost.", 1],
   ["four lost", { received: 6, lossPercent: 40 }, "bad", "example.com answers in 20.0 ms (median), but 40 % of 10 probes were lost.", 1],
   ["a limit", { received: 6, lossPercent: 40, confirmation: confirmed }, "info",
-    "40 % of 10 probes got no answer, but all 6 sent one second apart afterwards did: the host probably limits its answers.", 1],
+    "40 % of 10 probes got no answer, but all 6 sent one second apart afterwards were answered: the host probably limits its answers.", 1],
   ["no limit", { received: 6, lossPercent: 40, confirmation: { ...confirmed, received: 4, lossPercent: 33.33 } }, "bad",
     "example.com answers in 20.0 ms (median), but 40 % of 10 probes were lost. Of 6 more probes sent one second apart, 2 got no answer either.", 1],
   ["lost and late", { received: 5, late: 2, undecided: 1, lossPercent: 44.44 }, "bad",
@@ -54,7 +54,7 @@ for (const [name, fields, tone, text, concerns] of pings) {
 
 test("the verdict on packet loss", () => {
   assert.deepEqual(loss.verdict(answer({ ...fifty, confirmation: confirmed }), asked("packet-loss")), { tone: "info",
-    text: "42 % of 50 probes got no answer, but all 6 sent one second apart afterwards did: the host probably limits its answers." });
+    text: "42 % of 50 probes got no answer, but all 6 sent one second apart afterwards were answered: the host probably limits its answers." });
   assert.deepEqual(loss.verdict(answer(fifty), asked("packet-loss")), { tone: "bad", text: "42 % lost: example.com answered 29 of 50 probes, median 20.0 ms." });
   assert.deepEqual(loss.verdict(answer({ sent: 50, received: 46, late: 46, undecided: 4, medianMs: 2400 }), asked("packet-loss")), { tone: "warn",
     text: "Nothing lost: example.com answered all 46 probes, median 2,400 ms. Each answer took longer than 2 s. The last 4 probes were sent too late to be answered and are not counted." });

@@ -76,7 +76,7 @@ const standings = [
   ["a challenge", { uptime: { verdict: "down", status: 403, challenge: { vendor: "Lab" } } }, "a.example answers with a bot challenge"],
   ["no such name", { "dns-lookup": { errors: { A: "ENOTFOUND" }, records: { A: [] } }, uptime: { verdict: "down", status: null } }, "a.example does not exist in the DNS"],
   ["a port", { "port-checker": { host: "a.example", port: 25, state: "open" } }, "Port 25 of a.example is open"],
-  ["an address", { ping: { received: 3 }, "port-checker": { host: "a.example", port: 443, state: "open" } }, "a.example answers"],
+  ["an address", { ping: { received: 3 }, "port-checker": { host: "a.example", port: 443, state: "open" } }, "a.example answers probes"],
   ["silence", { ping: { received: 0 } }, "a.example does not answer probes"],
   ["nothing", {}, null],
 ];

@@ -158,7 +158,7 @@ function terminalPart(commands) {
 /** @param {import("./view.js").Source[]} sources */
 function sourcesPart(sources) {
   if (sources.length === 0) return null;
-  return folded("Where this comes from", [...new Set(sources.map((s) => s.name))].join(", "), facts(sources.map((s) => [s.name, el("div", {}, place(s), when(s))])));
+  return folded("Where this comes from", [...new Set(sources.map((s) => s.name))].join("; "), facts(sources.map((s) => [s.name, el("div", {}, place(s), when(s))])));
 }
 
 /** @param {import("./view.js").Source} s */

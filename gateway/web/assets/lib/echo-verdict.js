@@ -23,7 +23,7 @@ export const limited = (d) => missing(d) > 0 && d.confirmation !== null && d.con
 const apart = (d) => (d.confirmation.intervalMs === 1000 ? "one second apart" : `${ms(d.confirmation.intervalMs)} apart`);
 
 /** @param {any} d */
-const limitWords = (d) => `${percent(d.lossPercent)} of ${decided(d)} got no answer, but all ${d.confirmation.sent} sent ${apart(d)} afterwards did: the host probably limits its answers.`;
+const limitWords = (d) => `${percent(d.lossPercent)} of ${decided(d)} got no answer, but all ${d.confirmation.sent} sent ${apart(d)} afterwards were answered: the host probably limits its answers.`;
 
 /** What the confirmation says where it lost probes too. @param {any} d */
 const alsoLost = (d) => (d.confirmation === null || limited(d) ? "" : ` Of ${plural(d.confirmation.sent, "more probe")} sent ${apart(d)}, ${d.confirmation.sent - d.confirmation.received} got no answer either.`);
@@ -37,12 +37,15 @@ function lateness(d) {
 }
 
 /** @type {Record<string, string>} */
-export const endings = {
+const endings = {
   completed: "all probes were sent and had time to be answered",
   unreachable: "a router said that the host cannot be reached",
   prohibited: "a router or firewall said that these packets are not allowed",
   deadline: "the time for this check ran out",
 };
+
+/** Why a run ended. @param {any} d @returns {string} */
+export const endingOf = (d) => (d.stopReason === "completed" && d.undecided > 0 ? "all probes were sent" : endings[d.stopReason] ?? String(d.stopReason));
 
 /**
  * What all probes came to where none was answered; null where some were.
@@ -97,7 +100,7 @@ export function compared(d) {
   return {
     Address: d.address,
     "Probes answered": d.received === 0 ? "none" : missing(d) > 0 ? "some" : "all",
-    "Why it ended": endings[d.stopReason] ?? String(d.stopReason),
+    "Why it ended": endingOf(d),
   };
 }
 

@@ -2,7 +2,7 @@
 // What the answers of ping and packet-loss have in common: echo probes from our server to a host.
 
 import { svg, el } from "./dom.js";
-import { endings, limited, missing } from "./echo-verdict.js";
+import { endingOf, limited, missing } from "./echo-verdict.js";
 import { listed, ms, number, percent, plural } from "./format.js";
 import { code, cut, facts, folded, section, table } from "./parts.js";
 import { label, picture, ticks } from "./picture.js";
@@ -126,7 +126,7 @@ export function figures(d) {
     ["Fastest", time(d.minMs)], ["Average", time(d.averageMs)], ["Median", time(d.medianMs)], ["Slowest", time(d.maxMs)],
     ["Standard deviation", time(d.stddevMs)], ["Jitter", time(d.jitterMs)],
     ["TTL of the answers", ttls.join(", ")],
-    ["Why it ended", endings[d.stopReason] ?? String(d.stopReason)],
+    ["Why it ended", endingOf(d)],
   ]));
 }
 

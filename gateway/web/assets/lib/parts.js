@@ -214,7 +214,7 @@ function tableRow(columns, cells, attributes = {}) {
     const numeric = columns[i]?.numeric && "numeric";
     // On a phone each row is a list of its cells, which then need their column's title unless there is but one; so does a
     // number at its head.
-    return i === 0 ? el("th", { scope: "row", class: numeric, "data-label": /^\d+$/.test(String(cell)) && columns[0].title }, cell) : el("td", { class: numeric, "data-label": columns.length > 2 && columns[i]?.title }, cell);
+    return i === 0 ? el("th", { scope: "row", class: numeric, "data-label": /^\d+$/.test(String(cell)) && columns[0].title }, cell) : el("td", { class: numeric, "data-label": (columns.length > 2 || columns[i]?.numeric) && columns[i]?.title }, cell);
   }));
 }
 

@@ -58,7 +58,7 @@ const port = (d) => (d && ports[d.state] ? `Port ${d.port} of ${d.host} ${ports[
 const mailbox = (name, d) => (d && (d.overall === "pass" || d.overall === "info") ? `Mail for ${name} is set up well` : d ? `Mail for ${name} needs work` : null);
 
 /** @param {string} name @param {any} d */
-const echo = (name, d) => (!d ? null : d.received > 0 ? `${name} answers` : `${name} does not answer probes`);
+const echo = (name, d) => (!d ? null : d.received > 0 ? `${name} answers probes` : `${name} does not answer probes`);
 
 /** @param {string} name @param {any} d */
 const number = (name, d) => (!d ? null : d.announced ? `${name} is registered` : `${name} is not registered as far as the ASN service knows`);

@@ -253,7 +253,7 @@ function drawStrip(ctx, { shown, left, each, top, tall, width }, ink) {
     if (!entry.got) gap(ctx, ink, entry.kind, x, top, each, tall + lane);
     else {
       bar(ctx, ink, entry.got.times, x, each, y);
-      state(ctx, ink, entry.got.tone, x, base + 4, each);
+      state(ctx, ink, shapeOf(entry.got), x, base + 4, each);
     }
   });
   const middle = median(all.flatMap(({ got }) => got.times));
@@ -272,6 +272,9 @@ function bar(ctx, ink, list, x, each, y) {
   ctx.fillRect(from, y(high), wide, Math.max(0, y(middle) - y(high)));
   ctx.globalAlpha = 1;
 }
+
+/** Heavy loss is as bad as no answer, and still another shape. @param {{tone: string, sent: number, times: number[]}} got */
+const shapeOf = ({ tone, sent, times }) => (sent > 0 && times.length > 0 && tone === "bad" ? "warn" : tone);
 
 /** What the target did, in the lane below: a full box, half a box, a cross. @param {CanvasRenderingContext2D} ctx @param {Ink} ink @param {string} tone @param {number} x @param {number} y @param {number} each */
 function state(ctx, ink, tone, x, y, each) {

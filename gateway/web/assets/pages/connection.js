@@ -1,7 +1,7 @@
 // @ts-check
 // The browser's side of the ping and packet-loss pages: its controls, one run at a time, and what is shown while it runs.
 
-import { announce, byId } from "../lib/dom.js";
+import { announce, byId, unfoldOnPaper } from "../lib/dom.js";
 import { renderFailure } from "../lib/failure.js";
 import { duration, number, plural } from "../lib/format.js";
 import { tabs } from "../lib/parts.js";
@@ -38,6 +38,7 @@ form.addEventListener("submit", (event) => {
 stop.addEventListener("click", () => end());
 window.addEventListener("popstate", fill);
 fill();
+unfoldOnPaper(result);
 if (!("alone" in byId("browser").dataset)) join();
 
 /** Sets the controls to what the address says. */

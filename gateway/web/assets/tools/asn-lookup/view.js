@@ -68,7 +68,7 @@ export default {
   ],
 
   meaning: (d) => {
-    if (d.queryType === "asn") return ["An AS number identifies one network with its own routing policy: a provider, a cloud, a large company. Country, registry and date are those of the number’s registration; they do not show where its machines are."];
+    if (d.queryType === "asn") return [d.summary, "An AS number identifies one network with its own routing policy: a provider, a cloud, a large company. Country, registry and date are those of the number’s registration; they do not show where its machines are."];
     if (!d.announced) return ["Every reachable address is part of a range that some network announces to the others. None does so for this one: it is unused, withdrawn, or announced to too few networks for the service to see it."];
     return [
       "The internet is made of networks with AS numbers, and each announces the ranges of addresses that can be reached through it. Packets to this address end up at the network that announces it (its origin).",

@@ -26,7 +26,7 @@ export const dead = (d) => families(d).flatMap(([, f]) => (f.state === "up" ? f.
 const challenged = (d) => (d.challenge ? challengeWords(d.challenge) : "");
 
 /** @param {any} d */
-const down = (d) => (challenged(d) ? `${host(d.url)} answers ${answered(d)}. ${challenged(d)}` : d.status === null ? `${host(d.url)} is down. ${d.reason ?? ""}`.trim() : `${host(d.url)} is down: it answers ${answered(d)}.`);
+const down = (d) => (families(d).every(([, f]) => f.state === "noAddress") ? `${d.reason ?? `${host(d.url)} has no address.`} Without one there is no website.` : challenged(d) ? `${host(d.url)} answers ${answered(d)}. ${challenged(d)}` : d.status === null ? `${host(d.url)} is down. ${d.reason ?? ""}`.trim() : `${host(d.url)} is down: it answers ${answered(d)}.`);
 
 /** @param {any} d @returns {string} why a site is degraded, as the end of a sentence, or with the reason as one of its own */
 function trouble(d) {

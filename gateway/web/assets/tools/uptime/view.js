@@ -34,9 +34,10 @@ function certificate(d) {
  * One family. What was not checked says why in its reason.
  * @param {Name} name
  * @param {Family} f
+ * @param {boolean} [challenged] whether what counts as down is a challenge, which says nothing of the site
  */
-function card(name, f) {
-  const tone = f.state === "down" ? "bad" : f.state !== "up" ? "info" : f.reason ? "warn" : "good";
+function card(name, f, challenged = false) {
+  const tone = f.state === "down" ? (challenged && f.status !== null ? "warn" : "bad") : f.state !== "up" ? "info" : f.reason ? "warn" : "good";
   return el("div", { class: `uptime-family ${tone}` },
     el("h3", {}, mark(tone), ` ${name} `, el("span", { class: "uptime-state" }, stateWords[f.state] ?? f.state)),
     f.responseTimeMs !== null && el("p", { class: "uptime-time" }, ms(f.responseTimeMs)),
@@ -78,7 +79,7 @@ export default {
 
   show(d) {
     return [
-      section("IPv4 and IPv6", el("div", { class: "uptime-families" }, ...families(d).map(([name, f]) => card(name, f)))),
+      section("IPv4 and IPv6", el("div", { class: "uptime-families" }, ...families(d).map(([name, f]) => card(name, f, Boolean(d.challenge))))),
       d.timings && section("Where the time went", waterfall([{ title: host(d.url), timings: d.timings }], { caption: whose(d) }), timingFacts(d.timings)),
       folded("The site", "status, final URL, certificate", facts([
         ["URL", value(d.url, { what: "URL" })],
