@@ -31,7 +31,7 @@ export function ended(stage) {
 }
 
 /** How long something took, to a tenth of a second. @param {number} ms */
-export const seconds = (ms) => (ms < 50 ? "under 0.1 s" : `${(ms / 1000).toFixed(1)} s`);
+export const seconds = (ms) => (ms < 50 ? "< 0.1 s" : `${(ms / 1000).toFixed(1)} s`);
 
 /** A page by its host and path. @param {string} text */
 const bare = (text) => text.replace(/^https?:\/\//, "").replace(/\/$/, "");
