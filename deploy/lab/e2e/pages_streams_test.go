@@ -287,6 +287,7 @@ func reportKeepsWhatWasFound(t *testing.T) {
 	tab.Until(reported)
 	tab.Until(`!document.querySelector("article.tool-card:not([data-state=cancelled])")`)
 	holdText(t, tab, "#result .all-cards", "Cancelled before an answer came.", "Found before that (incomplete): ")
+	holdText(t, tab, "#result .failed-alike summary", "checks without an answer: Cancelled before an answer came.")
 	holdLooks(t, tab, "report-cancelled")
 }
 

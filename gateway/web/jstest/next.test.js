@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nextSteps, sentenceOf, usually } from "../assets/lib/next.js";
+import { nextSteps, own, sentenceOf, usually } from "../assets/lib/next.js";
 
 /** @param {string} kind @param {string} slug @param {string} input */
 const steps = (kind, slug, input) => nextSteps(kind, { slug, input, options: {} }).map(({ label, href }) => [label, href]);
@@ -47,4 +47,11 @@ test("when to come back is said once", () => {
   assert.equal(said("The service is busy. Please try again in a moment.", 1), "The service is busy.");
   assert.equal(said("The diagnostics worker is busy; try again in a few seconds.", 1), "The diagnostics worker is busy.");
   assert.equal(said("Please try again later.", undefined), "Please try again later.");
+});
+
+test("what failed in this service is told from what failed at the target", () => {
+  const failed = (/** @type {number} */ status, error = "example.com refused the connection.") => own({ ok: false, status, error });
+  for (const status of [0, 500, 503]) assert.equal(failed(status), true, String(status));
+  for (const status of [400, 429, 502, 504]) assert.equal(failed(status), false, String(status));
+  assert.equal(failed(502, "The diagnostics worker stopped before it had answered; try again in a few seconds."), true);
 });

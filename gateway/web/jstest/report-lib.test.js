@@ -77,6 +77,7 @@ const standings = [
   ["no such name", { "dns-lookup": { errors: { A: "ENOTFOUND" }, records: { A: [] } }, uptime: { verdict: "down", status: null } }, "a.example does not exist in the DNS"],
   ["a port", { "port-checker": { host: "a.example", port: 25, state: "open" } }, "Port 25 of a.example is open"],
   ["an address", { ping: { received: 3 }, "port-checker": { host: "a.example", port: 443, state: "open" } }, "a.example answers probes"],
+  ["a host that takes no mail", { "email-dns-health": { overall: "fail", checks: { mx: { issues: [{ code: "MX_IMPLICIT" }] } } }, ping: { received: 3 } }, "a.example answers probes"],
   ["silence", { ping: { received: 0 } }, "a.example does not answer probes"],
   ["nothing", {}, null],
 ];
@@ -150,3 +151,9 @@ function records(spf, dmarc) {
 for (const [name, slug, data, value, note] of tiles) {
   test(`a tile: ${name}`, () => assert.deepEqual([tile(slug, data)?.value, tile(slug, data)?.note], [value, note]));
 }
+
+test("the website of a report is as red as its certificate", () => {
+  const website = (/** @type {any} */ d) => factsOf(["uptime"], new Map([["uptime", { status: 200, statusText: "OK", responseTimeMs: 12, ...d }]]))[0][1];
+  assert.deepEqual(website({ certificateValid: false }), { value: "200 OK", note: "certificate refused", tone: "bad" });
+  for (const certificateValid of [true, null]) assert.deepEqual(website({ certificateValid }), { value: "200 OK", note: "after 12.0 ms", tone: "good" });
+});

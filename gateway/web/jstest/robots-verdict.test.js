@@ -95,6 +95,8 @@ test("the page tells each crawler's lot and by which group", () => {
   assert.deepEqual(row("Googlebot"), ["nothing", "Googlebot"]);
   assert.deepEqual(row("Applebot"), ["nothing", "Googlebot"]);
   assert.deepEqual(row("CCBot"), ["everything", "* (all others)"]);
+  const limited = tagged(crawlerTable({ ...withoutFile(429, "RATE_LIMITED"), crawlers: ["Googlebot", "Bingbot"].map((name) => ({ name, effect: "allowAll" })) }), "tr");
+  assert.deepEqual(limited.slice(1).map((line) => line.children[2].textContent), ["nothing", "everything"]);
   assert.match(crawlerTable(withoutFile(429, "RATE_LIMITED"))?.textContent ?? "", /Google instead treats the refusal as a server error, and the whole site as closed\./);
 });
 

@@ -46,3 +46,14 @@ test("crawlers are welcome, kept out of a part or of all", () => {
 test("a registration is green as long as it runs", () => {
   assert.deepEqual(fills(thumb("whois-lookup", { domain: { events: { registered: day(-500), expires: day(500) } } })), ["fill-good", "fill-ink"]);
 });
+
+test("an address whose certificate is refused, and mail that lacks what it needs, are red", () => {
+  const family = (/** @type {string} */ state) => ({ state });
+  const site = (/** @type {boolean} */ certificateValid) => fills(thumb("uptime", { certificateValid, families: { ipv4: family("up"), ipv6: family("up") } }));
+  assert.deepEqual(site(false), ["fill-bad"]);
+  assert.deepEqual(site(true), ["fill-good"]);
+  const mail = (/** @type {string} */ severity) => fills(thumb("email-dns-health", { checks: Object.fromEntries(["spf", "dmarc"].map((name) => [name, { status: "missing", issues: [{ severity }] }])) }));
+  assert.deepEqual(mail("fail"), ["fill-bad"]);
+  assert.deepEqual(mail("warn"), ["fill-warn"]);
+  assert.notDeepEqual(mail("info"), ["fill-bad"]);
+});

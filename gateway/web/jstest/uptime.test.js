@@ -10,7 +10,7 @@ const uptime = (await import("../assets/tools/uptime/verdict.js")).default;
 /** @type {import("../assets/lib/view.js").Asked} */
 const asked = { slug: "uptime", input: "http://example.com/", options: {} };
 
-/** @param {"up" | "down"} state */
+/** @param {"up" | "down" | "noAddress"} state */
 const family = (state) => ({ state, address: "192.0.2.1", status: null, responseTimeMs: null, reason: null });
 
 /** @param {...("up" | "down")} states */
@@ -36,6 +36,10 @@ const rows = [
   ["each family its own", { ...silent, reason: "Over IPv4: example.com refused the connection. Over IPv6: example.com did not accept a connection in time." }, "bad",
     "example.com is down. Over IPv4: example.com refused the connection. Over IPv6: example.com did not accept a connection in time."],
   ["no reason", silent, "bad", "example.com is down."],
+  ["no address", { ...silent, reason: "example.com has no address.", families: { ipv4: family("noAddress"), ipv6: family("noAddress") } }, "bad",
+    "example.com has no address. Without one there is no website."],
+  ["a family and the certificate", { verdict: "degraded", certificateValid: false, families: { ipv4: family("up"), ipv6: family("down") } }, "bad",
+    "example.com answers over IPv4, but not over IPv6, and its certificate is not valid."],
   ["not found", { verdict: "degraded", status: 404, statusText: "Not Found", reason: "The server answered 404 Not Found." }, "warn", "example.com answers, but with 404 Not Found."],
   ["certificate", { verdict: "degraded", certificateValid: false, reason: "The certificate of example.com is not valid: it has expired." }, "bad",
     "example.com answers, but its certificate is not valid."],

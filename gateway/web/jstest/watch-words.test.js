@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import ofEcho from "../assets/lib/watch-echo.js";
-import { boundsOf, cellAt, heardHops, planOf, rowsOf, tickWords } from "../assets/lib/watch-draw.js";
+import { boundsOf, cellAt, heardHops, planOf, rowsOf, shapeOf, tickWords } from "../assets/lib/watch-draw.js";
 import { cellWords, clock, hopRows, roundRows, span, stageWords, tally, verdictOf } from "../assets/lib/watch-words.js";
 import ofPath from "../assets/tools/traceroute/watch.js";
 import ofSite from "../assets/tools/uptime/watch.js";
@@ -143,3 +143,11 @@ for (const [entries, width, shown, each] of [[1, 1190, 1, 1000 / 24], [24, 1190,
     for (const [x, y] of [[plan.left - 1, plan.top + 1], [plan.left + each * shown + 1, plan.top + 1], [plan.left + 1, plan.top - 1], [plan.left + 1, plan.bottom]]) assert.equal(cellAt(plan, x, y), null);
   });
 }
+
+test("only silence is drawn as silence, however heavy a loss is", () => {
+  const shape = (/** @type {string} */ tone, /** @type {number[]} */ times, sent = 50) => shapeOf({ tone, sent, times });
+  assert.equal(shape("bad", [10]), "warn");
+  assert.equal(shape("bad", []), "bad");
+  assert.equal(shape("bad", [], 0), "bad", "a site that is down has no probes");
+  assert.equal(shape("good", [10]), "good");
+});

@@ -274,7 +274,7 @@ function bar(ctx, ink, list, x, each, y) {
 }
 
 /** Heavy loss is as bad as no answer, and still another shape. @param {{tone: string, sent: number, times: number[]}} got */
-const shapeOf = ({ tone, sent, times }) => (sent > 0 && times.length > 0 && tone === "bad" ? "warn" : tone);
+export const shapeOf = ({ tone, sent, times }) => (sent > 0 && times.length > 0 && tone === "bad" ? "warn" : tone);
 
 /** What the target did, in the lane below: a full box, half a box, a cross. @param {CanvasRenderingContext2D} ctx @param {Ink} ink @param {string} tone @param {number} x @param {number} y @param {number} each */
 function state(ctx, ink, tone, x, y, each) {
