@@ -12,7 +12,7 @@ import (
 	"sync"
 	"unicode"
 
-	"diagnostics/gateway/internal/connections"
+	"diagnostics/gateway/internal/conns"
 	"diagnostics/shared/parallel"
 
 	"github.com/labstack/echo/v4"
@@ -96,7 +96,7 @@ func writeJSON(c echo.Context, status int, body []byte) error {
 // from.
 func writeLast(c echo.Context, body []byte, before int) error {
 	w, rest := c.Response(), body
-	if !connections.Of(c.Request().Context()).TakesAtOnce(before + len(body)) {
+	if !conns.Of(c.Request().Context()).TakesAtOnce(before + len(body)) {
 		last := len(body) - 1
 		if _, err := w.Write(body[:last]); err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"diagnostics/gateway/internal/connections"
+	"diagnostics/gateway/internal/conns"
 	"diagnostics/gateway/internal/tool"
 
 	"github.com/labstack/echo/v4"
@@ -29,7 +29,7 @@ func readBody(c echo.Context) ([]byte, error) {
 		return nil, errTooLarge
 	}
 	// Until the body is here the connection may have to make room for another's.
-	conn := connections.Of(r.Context())
+	conn := conns.Of(r.Context())
 	conn.Receiving()
 	defer conn.Received()
 	// The framework's writer would hide from net/http that the rest is not wanted.

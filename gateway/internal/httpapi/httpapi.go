@@ -16,7 +16,7 @@ import (
 
 	"diagnostics/gateway/internal/audit"
 	"diagnostics/gateway/internal/clientip"
-	"diagnostics/gateway/internal/connections"
+	"diagnostics/gateway/internal/conns"
 	"diagnostics/gateway/internal/memory"
 	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/gateway/internal/tool"
@@ -142,7 +142,7 @@ type Server struct {
 	holdings    *shares
 	processor   *processor
 	encoding    memory.Semaphore
-	connections *connections.Table
+	connections *conns.Table
 	draining    atomic.Bool
 	logs        sync.Map // of kind: slog.Handler
 }
@@ -157,7 +157,7 @@ func New(c Config) (*Server, error) {
 		holdings:    newHoldings(c.Bounds.HeldBytes, c.Bounds.ClientHeldBytes),
 		processor:   newProcessor(),
 		encoding:    memory.NewSemaphore(),
-		connections: connections.New(connections.Limits{
+		connections: conns.New(conns.Limits{
 			Max: c.MaxConnections, PerPeer: c.Bounds.PeerConnections, Shared: c.Clients.Shared, Stall: c.Bounds.AnswerStall,
 			Unfinished: c.Bounds.UnfinishedBytes,
 		}),

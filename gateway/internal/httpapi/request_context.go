@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/clientip"
-	"diagnostics/gateway/internal/connections"
+	"diagnostics/gateway/internal/conns"
 	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/shared/parallel"
 
@@ -90,7 +90,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 				h.Set("Connection", "close")
 			}
 			if rc.stream == nil { // whose answer is not ready yet
-				connections.Of(r.Context()).Answering(s.config.Bounds.AnswerLimit)
+				conns.Of(r.Context()).Answering(s.config.Bounds.AnswerLimit)
 			}
 		})
 		if p := parallel.Catch(func() { s.answer(c, next) }); p != nil {

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"diagnostics/gateway/internal/connections"
+	"diagnostics/gateway/internal/conns"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
@@ -117,7 +117,7 @@ func (s *Server) lastLine(c echo.Context, rc *requestContext, end runEnd) error 
 	body, _ := buffers.Get().(*bytes.Buffer)
 	defer keep(body)
 	line := s.encodeLast(c, rc, body, end)
-	connections.Of(c.Request().Context()).Answering(s.config.Bounds.AnswerLimit)
+	conns.Of(c.Request().Context()).Answering(s.config.Bounds.AnswerLimit)
 	err := writeLast(c, line, rc.stream.unsent)
 	if rc.stream.status != http.StatusOK {
 		return nil // as of a plain failure: whoever does not read it changes nothing in what went wrong

@@ -1,4 +1,4 @@
-package connections
+package conns
 
 // order is one of the orders that a connection stands in.
 type order int

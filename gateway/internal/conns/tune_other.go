@@ -1,6 +1,6 @@
 //go:build !linux
 
-package connections
+package conns
 
 import "syscall"
 

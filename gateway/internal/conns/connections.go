@@ -1,11 +1,11 @@
-// Package connections bounds what the open connections of a listener may cost: how many there are, how many of one
+// Package conns bounds what the open connections of a listener may cost: how many there are, how many of one
 // peer, and how long an answer may wait for a reader who does not read.
 //
 // A connection is waiting while it has no request in hand (it is new, kept alive, or still sending a request), busy
 // while a request is worked on, and answering while its answer is written. When no more may be open, the one that has
 // waited longest makes room for a new one; where none waits, the one that has been answering longest. So a connection
 // is taken at once whatever others hold open, and a busy one is never disturbed.
-package connections
+package conns
 
 import (
 	"context"
