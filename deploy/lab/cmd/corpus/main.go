@@ -1,7 +1,7 @@
 // Command corpus keeps the inputs that a fuzz run found and that are worth it: of those in Go's cache the smallest that
 // reach statements which the target's own seeds do not, up to a few KiB a target. They become seeds, in testdata/fuzz.
 //
-//	go run ./cmd/corpus ../../gateway/internal/robotstxt …
+//	go run ./cmd/corpus ../../gateway/internal/analyze/robotstxt …
 package main
 
 import (

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"diagnostics/gateway/internal/robotstxt"
+	"diagnostics/gateway/internal/analyze/robotstxt"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 )
 

@@ -9,9 +9,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"diagnostics/gateway/internal/analyze/robotstxt"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/memory"
-	"diagnostics/gateway/internal/robotstxt"
 	"diagnostics/gateway/internal/target"
 )
 

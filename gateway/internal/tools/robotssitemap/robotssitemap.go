@@ -10,10 +10,10 @@ import (
 	"slices"
 	"time"
 
+	"diagnostics/gateway/internal/analyze/robotstxt"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/memory"
-	"diagnostics/gateway/internal/robotstxt"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/webview"

@@ -18,12 +18,12 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"diagnostics/gateway/internal/analyze/robotstxt"
+	"diagnostics/gateway/internal/analyze/sitemap"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/memory"
-	"diagnostics/gateway/internal/robotstxt"
-	"diagnostics/gateway/internal/sitemap"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"diagnostics/gateway/internal/analyze/sitemap"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/sitemap"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/traffic"

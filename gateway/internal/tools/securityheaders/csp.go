@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/csp"
+	"diagnostics/gateway/internal/analyze/csp"
 )
 
 const cspHeader = "Content-Security-Policy"

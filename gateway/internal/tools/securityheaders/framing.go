@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/csp"
+	"diagnostics/gateway/internal/analyze/csp"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"diagnostics/gateway/internal/csp"
+	"diagnostics/gateway/internal/analyze/csp"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/tools/internal/webview"
 

@@ -3,7 +3,7 @@ package robotstxt_test
 import (
 	"fmt"
 
-	"diagnostics/gateway/internal/robotstxt"
+	"diagnostics/gateway/internal/analyze/robotstxt"
 )
 
 // A file may say one thing to all crawlers and another to some.

@@ -3,7 +3,7 @@ package csp_test
 import (
 	"fmt"
 
-	"diagnostics/gateway/internal/csp"
+	"diagnostics/gateway/internal/analyze/csp"
 )
 
 // Several policies hold together: what one of them forbids is forbidden.
