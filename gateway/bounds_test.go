@@ -23,8 +23,8 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/bound"
-	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/workerclient"
@@ -154,7 +154,7 @@ func marshal(t *testing.T, v any) string {
 }
 
 // hostileNetwork is a private internet in which every server sends as much as it can.
-func hostileNetwork(t *testing.T) (*egresstest.Network, certcheck.Checker) {
+func hostileNetwork(t *testing.T) (*egresstest.Network, certs.Checker) {
 	t.Helper()
 	n := egresstest.New(t)
 	n.Records(
@@ -185,7 +185,7 @@ func hostileNetwork(t *testing.T) (*egresstest.Network, certcheck.Checker) {
 			w.Header().Set("Content-Type", "text/plain")
 			_, _ = io.WriteString(w, strings.Repeat("<", 64<<10))
 		}))
-	return n, certcheck.Checker{Roots: pool}
+	return n, certs.Checker{Roots: pool}
 }
 
 // ugly is a name of 240 octets that takes five bytes of JSON for most of them.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress/egresstest"
 
 	"github.com/google/go-cmp/cmp"
@@ -35,7 +35,7 @@ func TestNamesInsideAnswerAsAbsentOnes(t *testing.T) {
 			return m
 		})
 	}
-	s := gatewayOn(t, n.Client(nil), certcheck.Checker{}, fakeWorker(t), nil)
+	s := gatewayOn(t, n.Client(nil), certs.Checker{}, fakeWorker(t), nil)
 	ask := func(slug, input, name string) string {
 		body, err := json.Marshal(map[string]string{"input": fmt.Sprintf(input, name)})
 		if err != nil {

@@ -21,8 +21,8 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/cache"
-	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
@@ -51,7 +51,7 @@ func emptyCache(t *testing.T) cache.Store {
 
 // gatewayOn is the real edge with the real tools on a private internet, with a worker of the test's own.
 func gatewayOn(
-	t *testing.T, client *egress.Client, certs certcheck.Checker, worker *workerclient.Client,
+	t *testing.T, client *egress.Client, certs certs.Checker, worker *workerclient.Client,
 	change func(*httpapi.Config),
 ) *httptest.Server {
 	t.Helper()
@@ -149,7 +149,7 @@ var everyType = []string{
 }
 
 // network is a private internet with a server of every kind that the answers below need.
-func network(t *testing.T) (*egresstest.Network, certcheck.Checker) {
+func network(t *testing.T) (*egresstest.Network, certs.Checker) {
 	t.Helper()
 	n := egresstest.New(t)
 	n.Records(everyType...)
@@ -233,7 +233,7 @@ func network(t *testing.T) (*egresstest.Network, certcheck.Checker) {
 			fmt.Sprintf("served.test-zone.com. %d IN TXT %d", 300-100*(i/3), i/3))
 	}
 	serveZone(n)
-	return n, certcheck.Checker{Roots: pool}
+	return n, certs.Checker{Roots: pool}
 }
 
 // serveZone adds a zone with a server of its own, one at a private address and one that does not serve it.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/httpapi"
 	"diagnostics/gateway/internal/ratelimit"
@@ -28,7 +28,7 @@ func TestTargetCasesAtTheEdge(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := egresstest.New(t)
-	s := gatewayOn(t, n.Client(nil), certcheck.Checker{}, fakeWorker(t), func(c *httpapi.Config) {
+	s := gatewayOn(t, n.Client(nil), certs.Checker{}, fakeWorker(t), func(c *httpapi.Config) {
 		c.Limiter = limiter{decision: ratelimit.Decision{Limit: 1, RetryAfter: time.Second}}
 	})
 	var refused, accepted int

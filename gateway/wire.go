@@ -12,9 +12,9 @@ import (
 	"diagnostics/daemon/files"
 	"diagnostics/daemon/settings"
 	"diagnostics/gateway/internal/addresslimit"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/apireference"
 	"diagnostics/gateway/internal/cache"
-	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/httpapi"
@@ -57,7 +57,7 @@ func wire(c Config, log *slog.Logger) (*service, error) {
 }
 
 func (s *service) build(c Config, log *slog.Logger) error {
-	certcheck.LoadRoots()
+	certs.LoadRoots()
 	limiter, err := s.newLimiter(c, log)
 	if err != nil {
 		return err
@@ -221,7 +221,7 @@ func (s *service) newLimiter(c Config, log *slog.Logger) (ratelimit.Limiter, err
 		return nil, err
 	}
 	if options.TLSConfig != nil {
-		options.TLSConfig.RootCAs = certcheck.Roots()
+		options.TLSConfig.RootCAs = certs.Roots()
 	}
 	redisbreaker.Tune(options)
 	client := redis.NewUniversalClient(options)

@@ -14,7 +14,7 @@ import (
 	"net/netip"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/upstream"
 	"diagnostics/hostroute"
@@ -54,7 +54,7 @@ type Client struct {
 	// route asks the kernel for the way to an address; an error means that it cannot be asked.
 	route   func(netip.Addr) (hostroute.Kind, error)
 	kernel  *hostroute.Kernel // nil where a test plays it
-	checker certcheck.Checker
+	checker certs.Checker
 	dns     *dnsclient.Client
 }
 

@@ -10,7 +10,7 @@ import (
 	"net/netip"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 )
@@ -53,7 +53,7 @@ type Request struct {
 // TLS is what the handshake showed.
 type TLS struct {
 	State   tls.ConnectionState
-	Verdict certcheck.Verdict
+	Verdict certs.Verdict
 }
 
 // Response is the answer of one round trip.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"diagnostics/gateway/internal/certcheck"
-	"diagnostics/gateway/internal/certcheck/certtest"
+	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/analyze/certs/certtest"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
@@ -143,7 +143,7 @@ func TestHandshakesThatAreEnded(t *testing.T) {
 	root := certtest.Root(t, "root")
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		n := withSite(t)
-		long := certtest.Foreign(t, root, []string{"other.example.com"}, certtest.RSAOfBits(t, certcheck.MaxKeyBits+1, 65537))
+		long := certtest.Foreign(t, root, []string{"other.example.com"}, certtest.RSAOfBits(t, certs.MaxKeyBits+1, 65537))
 		config := &tls.Config{Certificates: []tls.Certificate{certtest.Leaf(t, root, []string{"example.com"}).TLS(long)},
 			MinVersion: version, MaxVersion: version}
 		n.ServeTLS(web4+":443", config, http.NotFoundHandler())

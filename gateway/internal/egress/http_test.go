@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck"
-	"diagnostics/gateway/internal/certcheck/certtest"
+	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/analyze/certs/certtest"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
@@ -108,7 +108,7 @@ func TestDoOverHTTP1(t *testing.T) {
 func site(t testing.TB, opts ...certtest.Option) (*tls.Config, egress.Option) {
 	root := certtest.Root(t, "root")
 	leaf := certtest.Leaf(t, root, []string{"example.com"}, opts...)
-	checker := certcheck.Checker{Roots: certtest.Pool(root), Now: func() time.Time { return certtest.Epoch }}
+	checker := certs.Checker{Roots: certtest.Pool(root), Now: func() time.Time { return certtest.Epoch }}
 	return &tls.Config{Certificates: []tls.Certificate{leaf.TLS()}}, egress.WithChecker(checker)
 }
 
@@ -165,7 +165,7 @@ func TestInvalidCertificates(t *testing.T) {
 	c := n.Client(nil, trust)
 
 	r, err := get(t, c, "https://example.com/")
-	if err != nil || r.TLS.Verdict.Authorized || r.TLS.Verdict.Code != certcheck.CodeExpired {
+	if err != nil || r.TLS.Verdict.Authorized || r.TLS.Verdict.Code != certs.CodeExpired {
 		t.Errorf("shown all the same: %+v, %v", r, err)
 	}
 	if requests.Load() != 1 {
@@ -176,7 +176,7 @@ func TestInvalidCertificates(t *testing.T) {
 		t.Error(s)
 	}
 	var refused *egress.CertificateError
-	if !errors.As(err, &refused) || refused.Code != certcheck.CodeExpired {
+	if !errors.As(err, &refused) || refused.Code != certs.CodeExpired {
 		t.Errorf("the cause is %v", errors.Unwrap(err))
 	}
 	if requests.Load() != 1 {
@@ -190,7 +190,7 @@ func TestCertificatesForSomethingElse(t *testing.T) {
 	encrypts := func(c *x509.Certificate) { c.KeyUsage = x509.KeyUsageKeyEncipherment }
 	everybody := func(c *x509.Certificate) { c.DNSNames = []string{"*.com"} }
 	for code, change := range map[string]certtest.Option{
-		certcheck.CodePurpose: encrypts, certcheck.CodeNameMismatch: everybody,
+		certs.CodePurpose: encrypts, certs.CodeNameMismatch: everybody,
 	} {
 		n := withSite(t)
 		config, trust := site(t, change)
@@ -219,7 +219,7 @@ func TestAddressLiteralsOverTLS(t *testing.T) {
 	if name := <-names; name != "" {
 		t.Errorf("server name %q was sent for an address", name)
 	}
-	if r.TLS.Verdict.Code != certcheck.CodeNameMismatch || r.Address != netip.MustParseAddr(web6) {
+	if r.TLS.Verdict.Code != certs.CodeNameMismatch || r.Address != netip.MustParseAddr(web6) {
 		t.Errorf("%+v", r.TLS.Verdict)
 	}
 }

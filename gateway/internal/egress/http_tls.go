@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tlswire"
 )
@@ -39,13 +39,13 @@ func (rt *roundTrip) handshake(raw net.Conn) (net.Conn, error) {
 }
 
 func (rt *roundTrip) judge(state tls.ConnectionState) error {
-	exchange := certcheck.ExchangeOf(tls.CipherSuiteName(state.CipherSuite))
+	exchange := certs.ExchangeOf(tls.CipherSuiteName(state.CipherSuite))
 	verdict := rt.client.checker.CheckIn(rt.ctx, state.PeerCertificates, rt.request.URL.Host().String(), exchange)
 	rt.mu.Lock()
 	rt.tls = &TLS{State: state, Verdict: verdict}
 	rt.mu.Unlock()
 	if rt.request.RequireValidCertificate && !verdict.Authorized {
-		sentence := fmt.Sprintf("The certificate of %s is not valid: %s.", rt.host(), certcheck.Clause(verdict.Code))
+		sentence := fmt.Sprintf("The certificate of %s is not valid: %s.", rt.host(), certs.Clause(verdict.Code))
 		return fault.Wrap(fault.Upstream, &CertificateError{Code: verdict.Code}, sentence)
 	}
 	return nil

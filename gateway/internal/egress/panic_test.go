@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/shared/parallel"
@@ -168,7 +168,7 @@ func TestAPanicInTheJudgementOfACertificate(t *testing.T) {
 	n := withSite(t)
 	config, _ := site(t)
 	n.ServeTLS(web4+":443", config, http.NotFoundHandler())
-	checker := certcheck.Checker{Now: func() time.Time { panic("boom") }}
+	checker := certs.Checker{Now: func() time.Time { panic("boom") }}
 	c := n.Client(nil, egress.WithChecker(checker))
 	wantPanic(t, func() { _, _ = get(t, c, "https://example.com/") })
 }

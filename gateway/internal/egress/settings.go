@@ -6,8 +6,8 @@ import (
 	"net"
 	"net/netip"
 
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/cachestats"
-	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/upstream"
 	"diagnostics/hostroute"
@@ -111,6 +111,6 @@ func WithFamilies(f Families) Option {
 }
 
 // WithChecker replaces the certificate judgement (roots, clock).
-func WithChecker(checker certcheck.Checker) Option {
+func WithChecker(checker certs.Checker) Option {
 	return func(c *Client) { c.checker = checker }
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/addresslimit"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/audit"
-	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/memory"
 	"diagnostics/gateway/internal/ratelimit"
@@ -163,7 +163,7 @@ func (s *Server) run(ctx context.Context, rc *requestContext, job tool.Job) (any
 			bounded.end(err)
 		}
 	})
-	bounded = newRunContext(certcheck.WithMemory(counted), s.config.RunLimit)
+	bounded = newRunContext(certs.WithMemory(counted), s.config.RunLimit)
 	defer bounded.end(nil)
 	data, err := job.Run(bounded)
 	if full, is := errors.AsType[*fault.Error](bounded.Cause()); is {

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck/certtest"
+	"diagnostics/gateway/internal/analyze/certs/certtest"
 )
 
 // What a server of crypto/tls says is read in every version and with every group that keys can be exchanged in.

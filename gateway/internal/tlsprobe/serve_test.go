@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"diagnostics/gateway/internal/certcheck/certtest"
+	"diagnostics/gateway/internal/analyze/certs/certtest"
 )
 
 // far is a server on loopback, and how many connections came to it.

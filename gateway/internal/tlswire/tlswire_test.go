@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"diagnostics/gateway/internal/certcheck/certtest"
+	"diagnostics/gateway/internal/analyze/certs/certtest"
 	"diagnostics/gateway/internal/tlswire"
 	"diagnostics/shared/skiptest"
 

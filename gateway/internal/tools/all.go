@@ -5,8 +5,8 @@ package tools
 import (
 	"time"
 
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/cache"
-	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/providers/rdap"
@@ -44,7 +44,7 @@ type Deps struct {
 	// Worker is nil where the worker is not enabled.
 	Worker *workerclient.Client
 	// Certs judges the certificates that ssl-checker sees.
-	Certs certcheck.Checker
+	Certs certs.Checker
 	// Cache keeps what ssl-checker has learnt of servers for some minutes.
 	Cache cache.Store
 	// Now is time.Now outside tests.

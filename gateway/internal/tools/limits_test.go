@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
@@ -169,7 +169,7 @@ func TestLimitsOfAnAddress(t *testing.T) {
 			for _, tl := range []tool.Tool{
 				httpheaders.New(client), securityheaders.New(client, time.Now), redirectchecker.New(client), uptime.New(client),
 				robotssitemap.New(client), portchecker.New(client),
-				sslchecker.New(client, certcheck.Checker{}, toolstest.Store(t), time.Now),
+				sslchecker.New(client, certs.Checker{}, toolstest.Store(t), time.Now),
 				emaildnshealth.New(client), ping.New(client, asked), packetloss.New(client, asked),
 				traceroute.New(client, asked, nil),
 			} {

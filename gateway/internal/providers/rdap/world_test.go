@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/analyze/certs/certtest"
 	"diagnostics/gateway/internal/cache"
-	"diagnostics/gateway/internal/certcheck"
-	"diagnostics/gateway/internal/certcheck/certtest"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fairqueue"
@@ -76,7 +76,7 @@ func newWorld(t *testing.T, change func(*Config)) *world {
 	t.Cleanup(w.store.Close)
 	c := Config{
 		Egress: w.net.Client(func(s *egress.Settings) { s.ExemptHosts = []string{insideHost + ":8443"} },
-			egress.WithChecker(certcheck.Checker{Roots: roots, Now: func() time.Time { return certtest.Epoch }})),
+			egress.WithChecker(certs.Checker{Roots: roots, Now: func() time.Time { return certtest.Epoch }})),
 		Base: "https://" + redirectorHost, Cache: w.store, Now: w.stepped,
 	}
 	if change != nil {

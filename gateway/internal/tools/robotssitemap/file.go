@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
@@ -76,7 +76,7 @@ func describeServed(chain egress.Chain, kind fileKind) served {
 	for _, hop := range chain.Hops {
 		if hop.Response != nil && hop.Response.TLS != nil && !hop.Response.TLS.Verdict.Authorized {
 			s.add(codeCertificate, fileWarn, "The certificate of %s is not valid: %s. Crawlers may not read the file.",
-				hop.URL.Host().Short(), certcheck.Clause(hop.Response.TLS.Verdict.Code))
+				hop.URL.Host().Short(), certs.Clause(hop.Response.TLS.Verdict.Code))
 			break
 		}
 	}

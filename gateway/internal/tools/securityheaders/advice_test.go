@@ -3,7 +3,7 @@ package securityheaders
 import (
 	"testing"
 
-	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 
 	"github.com/google/go-cmp/cmp"
@@ -133,7 +133,7 @@ func TestAdviceOnTheWay(t *testing.T) {
 		&headerLine{Name: name, Value: value}, nil)
 
 	expired := answerTo(t, "https://example.com/", 200)
-	expired.TLS.Verdict = certcheck.Verdict{Code: certcheck.CodeExpired}
+	expired.TLS.Verdict = certs.Verdict{Code: certs.CodeExpired}
 	checkAdvice(t, controlOf(t, controlsOf(t, expired), "hsts"),
 		"Install a valid certificate, then send: "+name+": "+value, &headerLine{Name: name, Value: value}, nil)
 }

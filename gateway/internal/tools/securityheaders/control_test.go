@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
@@ -27,7 +27,7 @@ func answerTo(t testing.TB, url string, status int, fields ...string) *egress.Re
 	}
 	if u.Scheme() == "https" {
 		r.TLS = &egress.TLS{State: tls.ConnectionState{Version: tls.VersionTLS13},
-			Verdict: certcheck.Verdict{Authorized: true}}
+			Verdict: certs.Verdict{Authorized: true}}
 	}
 	return r
 }
@@ -287,7 +287,7 @@ func TestSecurityInvalidCertificate(t *testing.T) {
 	t.Parallel()
 	r := answerTo(t, "https://example.com/", 200, "Strict-Transport-Security: max-age=31536000",
 		"Cross-Origin-Opener-Policy: same-origin")
-	r.TLS.Verdict = certcheck.Verdict{Code: certcheck.CodeExpired}
+	r.TLS.Verdict = certs.Verdict{Code: certs.CodeExpired}
 	got := controlsOf(t, r)
 	if c := controlOf(t, got, "hsts"); c.Status != controlFail || !strings.Contains(c.Finding, "it has expired") ||
 		!strings.Contains(c.Finding, "ignore") {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/tools/internal/webview"
 	"diagnostics/shared/ascii"
@@ -120,7 +120,7 @@ func judgeHSTS(p page) controlVerdict {
 		v.recommendation.before = "Redirect every http URL to https, and send there: "
 		return v
 	case !p.secure():
-		v.find(controlFail, "The certificate is not valid (%s)%s.", certcheck.Clause(p.answer.TLS.Verdict.Code),
+		v.find(controlFail, "The certificate is not valid (%s)%s.", certs.Clause(p.answer.TLS.Verdict.Code),
 			thoughHSTS(v.value != nil, ", and browsers ignore this header over such a connection"))
 		v.recommendation.before = "Install a valid certificate, then send: "
 		return v

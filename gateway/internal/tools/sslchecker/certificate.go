@@ -14,12 +14,12 @@ import (
 	"strings"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/tools/internal/format"
 )
 
 // maxShownChain bounds the certificates that are described beside the server's own: as many as are judged.
-const maxShownChain = certcheck.MaxCertificates - 1
+const maxShownChain = certs.MaxCertificates - 1
 
 // certificate is the server's own certificate.
 type certificate struct {
@@ -91,7 +91,7 @@ func describeElement(cert *x509.Certificate, now time.Time) chainElement {
 		KeyType:            keyType,
 		KeyBits:            keyBits,
 		SignatureAlgorithm: signatureAlgorithm(cert),
-		SelfSigned:         certcheck.SelfSigned(cert),
+		SelfSigned:         certs.SelfSigned(cert),
 		IsCA:               cert.BasicConstraintsValid && cert.IsCA,
 	}
 }

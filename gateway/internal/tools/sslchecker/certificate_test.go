@@ -14,8 +14,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"diagnostics/gateway/internal/certcheck"
-	"diagnostics/gateway/internal/certcheck/certtest"
+	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/analyze/certs/certtest"
 )
 
 func TestSSLDaysRemaining(t *testing.T) {
@@ -167,16 +167,16 @@ func TestSSLCipherNames(t *testing.T) {
 func TestSSLVerdictMessages(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{
-		certcheck.CodeExpired, certcheck.CodeNotYetValid, certcheck.CodeSelfSigned, certcheck.CodeSelfSignedInChain,
-		certcheck.CodeNoLocalIssuer, certcheck.CodeUnverifiableLeaf, certcheck.CodeNotPermitted,
-		certcheck.CodeCriticalExtension, certcheck.CodeInvalidCA, certcheck.CodeWeakDigest, certcheck.CodePathLength,
+		certs.CodeExpired, certs.CodeNotYetValid, certs.CodeSelfSigned, certs.CodeSelfSignedInChain,
+		certs.CodeNoLocalIssuer, certs.CodeUnverifiableLeaf, certs.CodeNotPermitted,
+		certs.CodeCriticalExtension, certs.CodeInvalidCA, certs.CodeWeakDigest, certs.CodePathLength,
 	} {
 		if verdictMessages[code] == "" {
 			t.Errorf("%s has no message", code)
 		}
 	}
 	for _, defect := range []string{
-		certcheck.DefectLongKey, certcheck.DefectUnfinished, certcheck.DefectCostly,
+		certs.DefectLongKey, certs.DefectUnfinished, certs.DefectCostly,
 	} {
 		if defectMessages[defect] == "" {
 			t.Errorf("%s has no message", defect)
@@ -197,7 +197,7 @@ func TestSSLPurpose(t *testing.T) {
 		got := w.mustCheck(t, sslName)
 		if got.Authorized || *got.AuthorizationError != "INVALID_PURPOSE" || !got.ChainComplete ||
 			!hasIssue(got, severityFail, "INVALID_PURPOSE") || hasIssue(got, severityWarn, "INCOMPLETE_CHAIN") ||
-			hasIssue(got, severityFail, certcheck.CodeNoLocalIssuer) {
+			hasIssue(got, severityFail, certs.CodeNoLocalIssuer) {
 			t.Errorf("%s: %v %v %v", name, *got.AuthorizationError, got.ChainComplete, issueCodes(got))
 		}
 	}
@@ -320,8 +320,8 @@ func TestSSLWeakSignature(t *testing.T) {
 		{"the leaf", certtest.Leaf(t, root, []string{sslName}, sha1), true},
 	} {
 		sent := certtest.List(c.leaf, root)
-		found := chainIssues(len(sent), certcheck.Checker{Roots: certtest.Pool(root),
-			Now: func() time.Time { return certtest.Epoch }}.Check(sent, sslName, certcheck.Signing))
+		found := chainIssues(len(sent), certs.Checker{Roots: certtest.Pool(root),
+			Now: func() time.Time { return certtest.Epoch }}.Check(sent, sslName, certs.Signing))
 		got := slices.ContainsFunc(found, func(i issue) bool { return i.Code == "WEAK_SIGNATURE" })
 		if got != c.want {
 			t.Errorf("%s: %+v", c.name, found)

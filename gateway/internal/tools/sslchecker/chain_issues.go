@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"slices"
 
-	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/text"
 )
 
 // chainIssues are about the certificates as they were sent; sent is how many.
-func chainIssues(sent int, verdict certcheck.Verdict) []issue {
+func chainIssues(sent int, verdict certs.Verdict) []issue {
 	var issues []issue
-	if slices.Contains(verdict.Codes, certcheck.CodeUnverifiableLeaf) && len(verdict.Sent.Wrong) == 0 {
+	if slices.Contains(verdict.Codes, certs.CodeUnverifiableLeaf) && len(verdict.Sent.Wrong) == 0 {
 		issues = append(issues, issue{"INCOMPLETE_CHAIN", severityWarn,
 			"Install the intermediate certificates of your authority, so that the server sends them: some browsers fill the " +
 				"gap themselves, other clients fail."})
@@ -21,7 +21,7 @@ func chainIssues(sent int, verdict certcheck.Verdict) []issue {
 	if verdict.Cut {
 		issues = append(issues, issue{"CHAIN_TOO_LONG", severityWarn,
 			fmt.Sprintf("The server sent %d certificates. Only the first %d are verified, up to 64 KiB in all and three with "+
-				"the same name.", sent, certcheck.MaxCertificates)})
+				"the same name.", sent, certs.MaxCertificates)})
 	}
 	if slices.ContainsFunc(verdict.Chain, weaklySigned) {
 		issues = append(issues, issue{"WEAK_SIGNATURE", severityFail,
@@ -31,7 +31,7 @@ func chainIssues(sent int, verdict certcheck.Verdict) []issue {
 }
 
 // arrangementIssues tell what is more than the chain, or stands in the wrong place.
-func arrangementIssues(verdict certcheck.Verdict) []issue {
+func arrangementIssues(verdict certs.Verdict) []issue {
 	var issues []issue
 	info := func(code, message string) { issues = append(issues, issue{code, severityInfo, message}) }
 	if verdict.Sent.OutOfOrder {
@@ -56,5 +56,5 @@ func arrangementIssues(verdict certcheck.Verdict) []issue {
 // weaklySigned reports whether a certificate has a weak signature. It leaves roots out: their own signature proves
 // nothing to anybody.
 func weaklySigned(cert *x509.Certificate) bool {
-	return certcheck.WeakDigest(cert) && !certcheck.SelfSigned(cert)
+	return certs.WeakDigest(cert) && !certs.SelfSigned(cert)
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"diagnostics/gateway/internal/certcheck"
-	"diagnostics/gateway/internal/certcheck/certtest"
+	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/analyze/certs/certtest"
 )
 
 // TestChainIssues: each disorder has a code and a sentence of its own, and an order that is right has none.
@@ -37,7 +37,7 @@ func TestChainIssues(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			found := chainIssues(len(c.sent), judgeAs(root, certcheck.Signing, c.sent...))
+			found := chainIssues(len(c.sent), judgeAs(root, certs.Signing, c.sent...))
 			var codes []string
 			for _, i := range found {
 				codes = append(codes, i.Severity+" "+i.Code)
@@ -51,10 +51,10 @@ func TestChainIssues(t *testing.T) {
 		})
 	}
 	direct := certtest.Leaf(t, root, []string{sslName})
-	if found := chainIssues(1, judgeAs(root, certcheck.Signing, direct)); len(found) > 0 {
+	if found := chainIssues(1, judgeAs(root, certs.Signing, direct)); len(found) > 0 {
 		t.Errorf("issued by the root: %v", found)
 	}
-	if slices.ContainsFunc(chainIssues(2, judgeAs(root, certcheck.Signing, leaf, other)), func(i issue) bool {
+	if slices.ContainsFunc(chainIssues(2, judgeAs(root, certs.Signing, leaf, other)), func(i issue) bool {
 		return i.Code == "CHAIN_FOREIGN"
 	}) {
 		t.Error("beside a gap nothing is known to be foreign")

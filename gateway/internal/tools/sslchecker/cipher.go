@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/tlsprobe"
 )
 
@@ -53,9 +53,9 @@ func describeKeyExchange(seen observation) string {
 }
 
 // exchangeOf is what the handshake used the certificate's key for.
-func exchangeOf(seen observation) certcheck.KeyExchange {
+func exchangeOf(seen observation) certs.KeyExchange {
 	suite, _ := tlsprobe.SuiteByID(seen.state.CipherSuite)
-	return certcheck.ExchangeOf(suite.Name)
+	return certs.ExchangeOf(suite.Name)
 }
 
 // hasForwardSecrecy reports whether recorded traffic stays closed to whoever gets the server's key later.

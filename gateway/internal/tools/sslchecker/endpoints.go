@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/text"
@@ -293,15 +293,15 @@ func (d difference) text(best *Result) string {
 	verb := func(one, many string) string { return text.Number(len(d.addresses), one, many) }
 	var said string
 	switch {
-	case d.certificate && d.verdict && d.reason == certcheck.CodeExpired && d.of.Certificate.DaysRemaining < 0:
+	case d.certificate && d.verdict && d.reason == certs.CodeExpired && d.of.Certificate.DaysRemaining < 0:
 		said = who + " still " + verb("serves", "serve") + " the certificate that expired on " +
 			day(d.of.Certificate.ValidTo) + "; " + best.Address + " serves another, which is accepted."
 	case d.certificate && d.verdict:
 		said = who + " " + verb("serves", "serve") + " a different certificate than " + best.Address +
-			", and clients refuse it (" + certcheck.Clause(d.reason) + ")."
+			", and clients refuse it (" + certs.Clause(d.reason) + ")."
 	case d.verdict:
 		said = who + " " + verb("serves", "serve") + " the certificate of " + best.Address +
-			" in a way that clients refuse (" + certcheck.Clause(d.reason) + ")."
+			" in a way that clients refuse (" + certs.Clause(d.reason) + ")."
 	case d.certificate:
 		said = who + " " + verb("serves", "serve") + " a different certificate than " + best.Address + "."
 	}

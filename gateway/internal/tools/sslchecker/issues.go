@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/text"
 )
 
@@ -42,7 +42,7 @@ var validityLimits = []struct {
 }
 
 // findIssues lists all that holds, the verdict first.
-func findIssues(r Result, verdict certcheck.Verdict, seen observation, now time.Time) []issue {
+func findIssues(r Result, verdict certs.Verdict, seen observation, now time.Time) []issue {
 	sent := seen.state.PeerCertificates
 	issues := slices.Concat(verdictIssues(verdict), chainIssues(len(sent), verdict),
 		leafIssues(r.Certificate, sent[0], now), browserIssues(sent[0]), stapleIssues(r))
@@ -146,7 +146,7 @@ func handshakeIssues(seen observation) []issue {
 // browserIssues are about what browsers in particular do not take.
 func browserIssues(leaf *x509.Certificate) []issue {
 	var issues []issue
-	if certcheck.AnyPurposeOnly(leaf) {
+	if certs.AnyPurposeOnly(leaf) {
 		issues = append(issues, issue{"ANY_PURPOSE_ONLY", severityWarn,
 			"The certificate is for any purpose (anyExtendedKeyUsage) and does not name that of a server (serverAuth): some " +
 				"browsers refuse it."})
@@ -167,7 +167,7 @@ var mailPorts = []uint16{25, 110, 143, 465, 587, 993, 995, 2525, 4190}
 
 // timestampIssues are about signed certificate timestamps, which browsers demand of authorities that they trust
 // themselves, and of no others.
-func timestampIssues(verdict certcheck.Verdict, port uint16, found timestamps) []issue {
+func timestampIssues(verdict certs.Verdict, port uint16, found timestamps) []issue {
 	if found.Count > 0 || !verdict.Public || slices.Contains(mailPorts, port) {
 		return nil
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck"
-	"diagnostics/gateway/internal/certcheck/certtest"
+	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/analyze/certs/certtest"
 )
 
 func codesOf(issues []issue) string {
@@ -88,7 +88,7 @@ func TestAnyPurposeOnly(t *testing.T) {
 // TestTimestampIssues: browsers demand timestamps of authorities that are publicly trusted, and mail has no browsers.
 func TestTimestampIssues(t *testing.T) {
 	t.Parallel()
-	public, private := certcheck.Verdict{Public: true}, certcheck.Verdict{}
+	public, private := certs.Verdict{Public: true}, certs.Verdict{}
 	for _, port := range []uint16{443, 8443, 80, 636, 24, 26} {
 		if got := codesOf(timestampIssues(public, port, timestamps{})); got != "warn NO_SCTS" {
 			t.Errorf("port %d: %q", port, got)

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck"
-	"diagnostics/gateway/internal/certcheck/certtest"
+	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/analyze/certs/certtest"
 	"diagnostics/gateway/internal/fault"
 
 	"golang.org/x/crypto/ocsp"
@@ -48,8 +48,8 @@ func TestSSLLongKeys(t *testing.T) {
 				got.Cipher.Name == "" || len(got.Chain) != 1 || got.Truncated {
 				t.Errorf("%+v", got)
 			}
-			if got.Authorized || *got.AuthorizationError != certcheck.CodeNoLocalIssuer || got.ChainComplete ||
-				!got.HostnameMatches || !hasIssue(got, severityFail, certcheck.DefectLongKey) ||
+			if got.Authorized || *got.AuthorizationError != certs.CodeNoLocalIssuer || got.ChainComplete ||
+				!got.HostnameMatches || !hasIssue(got, severityFail, certs.DefectLongKey) ||
 				hasIssue(got, severityWarn, "INCOMPLETE_CHAIN") {
 				t.Errorf("authorized %v, issues %v", got.Authorized, issueCodes(got))
 			}
@@ -63,7 +63,7 @@ func TestSSLLongKeys(t *testing.T) {
 			w.serve(sslServer, config)
 			got := w.mustCheck(t, sslName)
 			if got.Authorized || len(got.Chain) != 2 || got.Chain[1].KeyBits != 8193 || got.Certificate.KeyType != "ECDSA" ||
-				!hasIssue(got, severityFail, certcheck.DefectLongKey) {
+				!hasIssue(got, severityFail, certs.DefectLongKey) {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -77,7 +77,7 @@ func TestSSLStapleByALongKey(t *testing.T) {
 	leaf := certtest.Leaf(t, root, []string{sslName})
 	usage := func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageOCSPSigning} }
 	for bits, want := range map[int]string{
-		0: stapleGood, certcheck.MaxKeyBits + 1: stapleInvalid, 200_000: stapleInvalid,
+		0: stapleGood, certs.MaxKeyBits + 1: stapleInvalid, 200_000: stapleInvalid,
 	} {
 		t.Run(fmt.Sprint(bits), func(t *testing.T) {
 			t.Parallel()
@@ -154,7 +154,7 @@ func TestSSLServersThatCannotSign(t *testing.T) {
 				got := w.mustCheck(t, sslName)
 				if !got.Authorized || got.AuthorizationError != nil || !got.ChainComplete ||
 					!hasIssue(got, severityFail, "HANDSHAKE_NOT_COMPLETED") ||
-					hasIssue(got, severityFail, certcheck.DefectUnfinished) ||
+					hasIssue(got, severityFail, certs.DefectUnfinished) ||
 					extra != "" && !hasIssue(got, severityWarn, extra) || got.Truncated != (extra != "") {
 					t.Errorf("authorized %v, truncated %v, issues %v", got.Authorized, got.Truncated, issueCodes(got))
 				}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/tlsprobe"
 	"diagnostics/gateway/internal/tools/internal/format"
 )
@@ -125,16 +125,16 @@ func faultOf(o otherCertificate, before string) string {
 		return ""
 	}
 	switch *o.AuthorizationError {
-	case certcheck.CodeExpired:
+	case certs.CodeExpired:
 		if o.Certificate.DaysRemaining < 0 {
 			return before + "expired on " + day(o.Certificate.ValidTo)
 		}
-	case certcheck.CodeNotYetValid:
+	case certs.CodeNotYetValid:
 		return before + "is not valid yet"
-	case certcheck.CodeNameMismatch:
+	case certs.CodeNameMismatch:
 		return before + "is not for this host"
-	case certcheck.CodeSelfSigned:
+	case certs.CodeSelfSigned:
 		return before + "is self-signed"
 	}
-	return before + "is not accepted (" + certcheck.Clause(*o.AuthorizationError) + ")"
+	return before + "is not accepted (" + certs.Clause(*o.AuthorizationError) + ")"
 }

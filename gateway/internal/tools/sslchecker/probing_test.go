@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/analyze/certs/certtest"
 	"diagnostics/gateway/internal/cache"
-	"diagnostics/gateway/internal/certcheck/certtest"
 	"diagnostics/gateway/internal/clocktest"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tlsprobe"

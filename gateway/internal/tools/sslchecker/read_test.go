@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"diagnostics/gateway/internal/certcheck/certtest"
+	"diagnostics/gateway/internal/analyze/certs/certtest"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tlsprobe"
 	"diagnostics/gateway/internal/tools/internal/toolstest"

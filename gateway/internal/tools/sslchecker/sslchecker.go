@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/cache"
-	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tlsprobe"
@@ -29,39 +29,39 @@ var openAPI string
 // AuthorizationError is a code of package certcheck. Complete tells that all of SupportedProtocols, CipherSuites and
 // Groups is known; on a port where TLS begins later only the first are asked for.
 type Result struct {
-	Host               string               `json:"host"`
-	Port               uint16               `json:"port"`
-	Address            string               `json:"address"`
-	Authorized         bool                 `json:"authorized"`
-	AuthorizationError *string              `json:"authorizationError"`
-	Issues             []issue              `json:"issues"`
-	Protocol           string               `json:"protocol"`
-	Cipher             cipher               `json:"cipher"`
-	KeyExchange        string               `json:"keyExchange"`
-	ALPN               *string              `json:"alpn"`
-	SupportedProtocols map[string]*bool     `json:"supportedProtocols"`
-	CipherSuites       []suite              `json:"cipherSuites"`
-	Groups             []string             `json:"groups"`
-	Complete           bool                 `json:"complete"`
-	Endpoints          []endpoint           `json:"endpoints"`
-	STARTTLS           *string              `json:"starttls"`
-	Certificate        certificate          `json:"certificate"`
-	Chain              []chainElement       `json:"chain"`
-	OtherCertificates  []otherCertificate   `json:"otherCertificates"`
-	TrustStore         certcheck.TrustStore `json:"trustStore"`
-	HostnameMatches    bool                 `json:"hostnameMatches"`
-	ChainComplete      bool                 `json:"chainComplete"`
-	OCSPStapling       staplingState        `json:"ocspStapling"`
-	SCTs               timestamps           `json:"scts"`
-	HandshakeMs        float64              `json:"handshakeMs"`
-	Truncated          bool                 `json:"truncated,omitempty"`
+	Host               string             `json:"host"`
+	Port               uint16             `json:"port"`
+	Address            string             `json:"address"`
+	Authorized         bool               `json:"authorized"`
+	AuthorizationError *string            `json:"authorizationError"`
+	Issues             []issue            `json:"issues"`
+	Protocol           string             `json:"protocol"`
+	Cipher             cipher             `json:"cipher"`
+	KeyExchange        string             `json:"keyExchange"`
+	ALPN               *string            `json:"alpn"`
+	SupportedProtocols map[string]*bool   `json:"supportedProtocols"`
+	CipherSuites       []suite            `json:"cipherSuites"`
+	Groups             []string           `json:"groups"`
+	Complete           bool               `json:"complete"`
+	Endpoints          []endpoint         `json:"endpoints"`
+	STARTTLS           *string            `json:"starttls"`
+	Certificate        certificate        `json:"certificate"`
+	Chain              []chainElement     `json:"chain"`
+	OtherCertificates  []otherCertificate `json:"otherCertificates"`
+	TrustStore         certs.TrustStore   `json:"trustStore"`
+	HostnameMatches    bool               `json:"hostnameMatches"`
+	ChainComplete      bool               `json:"chainComplete"`
+	OCSPStapling       staplingState      `json:"ocspStapling"`
+	SCTs               timestamps         `json:"scts"`
+	HandshakeMs        float64            `json:"handshakeMs"`
+	Truncated          bool               `json:"truncated,omitempty"`
 }
 
 // checker is one way of checking; timeout is for the connecting and for the handshake, each, grace for the addresses
 // that come later than another, and probing for what is asked then.
 type checker struct {
 	egress  *egress.Client
-	certs   certcheck.Checker
+	certs   certs.Checker
 	now     func() time.Time
 	timeout time.Duration
 	grace   time.Duration
@@ -71,7 +71,7 @@ type checker struct {
 	read    func(context.Context, net.Conn, tlsprobe.Hello) (tlsprobe.Flight, error)
 }
 
-func newChecker(client *egress.Client, certs certcheck.Checker, store cache.Store, now func() time.Time) checker {
+func newChecker(client *egress.Client, certs certs.Checker, store cache.Store, now func() time.Time) checker {
 	return checker{
 		egress: client, certs: certs, now: now, timeout: egress.ConnectTimeout, grace: grace, probing: maxProbing,
 		shared: newShared(store),
@@ -82,7 +82,7 @@ func newChecker(client *egress.Client, certs certcheck.Checker, store cache.Stor
 
 // New makes the tool; client connects, certs judges the certificates, store keeps what servers were found to take, now
 // is time.Now outside tests.
-func New(client *egress.Client, certs certcheck.Checker, store cache.Store, now func() time.Time) tool.Tool {
+func New(client *egress.Client, certs certs.Checker, store cache.Store, now func() time.Time) tool.Tool {
 	return tool.New(tool.Spec[target.HostPort, Result]{
 		Slug:    "ssl-checker",
 		OpenAPI: openAPI,
@@ -199,8 +199,8 @@ func (i *inspection) report(ctx context.Context, v *visit) Result {
 	to, seen, now := i.to, v.seen, i.now()
 	sent := seen.state.PeerCertificates
 	verdict := i.certs.CheckIn(ctx, sent, to.Host.String(), exchangeOf(seen))
-	if (seen.refused || seen.cut) && !slices.ContainsFunc(sent, certcheck.LongKey) {
-		verdict = verdict.Unverified(certcheck.DefectUnfinished)
+	if (seen.refused || seen.cut) && !slices.ContainsFunc(sent, certs.LongKey) {
+		verdict = verdict.Unverified(certs.DefectUnfinished)
 		verdict.Cut = verdict.Cut && !seen.cut // how many there are is not known
 	}
 	staple := readStaple(seen.state.OCSPResponse, verdict.Chain, now)

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck"
-	"diagnostics/gateway/internal/certcheck/certtest"
+	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/analyze/certs/certtest"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
@@ -65,7 +65,7 @@ func (w *world) check(t *testing.T, input string) (Result, error) {
 func (w *world) checker(t *testing.T) checker {
 	t.Helper()
 	now := func() time.Time { return certtest.Epoch }
-	certs := certcheck.Checker{Roots: certtest.Pool(w.root), Public: w.public, Now: now}
+	certs := certs.Checker{Roots: certtest.Pool(w.root), Public: w.public, Now: now}
 	check := newChecker(w.Client(nil, w.options...), certs, toolstest.Store(t), now)
 	check.timeout, check.grace, check.probing = w.timeout, w.timeout, w.timeout
 	if !w.probing {
@@ -614,7 +614,7 @@ func TestSSLCheckerShape(t *testing.T) {
 	leaf := certtest.Leaf(t, nil, nil, func(c *x509.Certificate) { c.Subject.CommonName = "x\x00\"" })
 	w.serve(sslServer, oneCertificate(leaf.TLS()))
 	now := func() time.Time { return certtest.Epoch }
-	certs := certcheck.Checker{Roots: certtest.Pool(w.root), Now: now}
+	certs := certs.Checker{Roots: certtest.Pool(w.root), Now: now}
 	result := toolstest.MustRun[Result](t, New(w.Client(nil), certs, toolstest.Store(t), now), tool.Input{Text: sslName})
 	raw, err := json.Marshal(result)
 	if err != nil {

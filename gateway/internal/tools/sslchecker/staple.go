@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/tools/internal/format"
 
 	"golang.org/x/crypto/cryptobyte"
@@ -50,7 +50,7 @@ func readStaple(der []byte, chain []*x509.Certificate, now time.Time) judgedStap
 		return out
 	}
 	issuer := issuerIn(chain)
-	if issuer != nil && certcheck.LongKey(issuer) {
+	if issuer != nil && certs.LongKey(issuer) {
 		issuer = nil
 	}
 	response, err := parseStaple(der, chain[0], issuer)
@@ -78,7 +78,7 @@ func readStaple(der []byte, chain []*x509.Certificate, now time.Time) judgedStap
 
 // parseStaple reads a response. No signature is verified by a key that is too long.
 func parseStaple(der []byte, leaf, issuer *x509.Certificate) (*ocsp.Response, error) {
-	if signer := signerIn(der); signer != nil && certcheck.LongKey(signer) {
+	if signer := signerIn(der); signer != nil && certs.LongKey(signer) {
 		return nil, errLongSigner
 	}
 	return ocsp.ParseResponseForCert(der, leaf, issuer)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck/certtest"
+	"diagnostics/gateway/internal/analyze/certs/certtest"
 
 	"golang.org/x/crypto/ocsp"
 )

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck/certtest"
+	"diagnostics/gateway/internal/analyze/certs/certtest"
 	"diagnostics/gateway/internal/fault"
 )
 

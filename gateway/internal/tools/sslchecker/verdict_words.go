@@ -8,38 +8,38 @@ import (
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/text"
 )
 
 // verdictMessages explain certcheck's codes, those aside that say more than their name.
 var verdictMessages = map[string]string{
-	certcheck.CodeExpired:           "The certificate, or another one in its chain, has expired.",
-	certcheck.CodeNotYetValid:       "The certificate, or another one in its chain, is not valid yet.",
-	certcheck.CodeSelfSigned:        "The certificate is self-signed: no authority vouches for it.",
-	certcheck.CodeSelfSignedInChain: "The chain ends in a root that is not trusted.",
-	certcheck.CodeNoLocalIssuer:     "The chain ends in a certificate whose issuer is not a trusted authority.",
-	certcheck.CodeUnverifiableLeaf: "The certificate's issuer is not known and was not sent: an intermediate " +
+	certs.CodeExpired:           "The certificate, or another one in its chain, has expired.",
+	certs.CodeNotYetValid:       "The certificate, or another one in its chain, is not valid yet.",
+	certs.CodeSelfSigned:        "The certificate is self-signed: no authority vouches for it.",
+	certs.CodeSelfSignedInChain: "The chain ends in a root that is not trusted.",
+	certs.CodeNoLocalIssuer:     "The chain ends in a certificate whose issuer is not a trusted authority.",
+	certs.CodeUnverifiableLeaf: "The certificate's issuer is not known and was not sent: an intermediate " +
 		"certificate is missing.",
-	certcheck.CodeNotPermitted:      "An authority in the chain may not issue certificates for these names.",
-	certcheck.CodeCriticalExtension: "The chain has a critical extension that clients do not understand.",
-	certcheck.CodeInvalidCA:         "The chain contains an issuer that is not a certificate authority.",
-	certcheck.CodeWeakDigest:        "The chain is signed with SHA-1 or MD5, which clients refuse.",
-	certcheck.CodePathLength:        "The chain is longer than one of its authorities allows.",
+	certs.CodeNotPermitted:      "An authority in the chain may not issue certificates for these names.",
+	certs.CodeCriticalExtension: "The chain has a critical extension that clients do not understand.",
+	certs.CodeInvalidCA:         "The chain contains an issuer that is not a certificate authority.",
+	certs.CodeWeakDigest:        "The chain is signed with SHA-1 or MD5, which clients refuse.",
+	certs.CodePathLength:        "The chain is longer than one of its authorities allows.",
 }
 
 // defectMessages explain certcheck's defects.
 var defectMessages = map[string]string{
-	certcheck.DefectLongKey: fmt.Sprintf("The chain has an RSA key of more than %d bits. Nothing that it signed was "+
-		"verified, and many clients refuse it.", certcheck.MaxKeyBits),
-	certcheck.DefectUnfinished: "The certificates could not all be read: together they are too long, or one of them, " +
+	certs.DefectLongKey: fmt.Sprintf("The chain has an RSA key of more than %d bits. Nothing that it signed was "+
+		"verified, and many clients refuse it.", certs.MaxKeyBits),
+	certs.DefectUnfinished: "The certificates could not all be read: together they are too long, or one of them, " +
 		"its key or its signature is of a kind that this service does not know.",
-	certcheck.DefectCostly: "Verifying the chain would take too long: its certificates lead to one another in too many " +
+	certs.DefectCostly: "Verifying the chain would take too long: its certificates lead to one another in too many " +
 		"ways, or have keys that are slow to verify.",
 }
 
 // verdictIssues tell why clients refuse the certificate.
-func verdictIssues(verdict certcheck.Verdict) []issue {
+func verdictIssues(verdict certs.Verdict) []issue {
 	var issues []issue
 	for _, code := range verdict.Codes {
 		issues = append(issues, issue{code, severityFail, verdictMessage(code, verdict)})
@@ -50,39 +50,39 @@ func verdictIssues(verdict certcheck.Verdict) []issue {
 	return issues
 }
 
-func verdictMessage(code string, verdict certcheck.Verdict) string {
+func verdictMessage(code string, verdict certs.Verdict) string {
 	switch {
 	case len(verdict.Chain) == 0:
-	case code == certcheck.CodeNoLocalIssuer && len(verdict.Defects) > 0:
+	case code == certs.CodeNoLocalIssuer && len(verdict.Defects) > 0:
 		return "The chain was not verified."
-	case code == certcheck.CodeUnverifiableLeaf && len(verdict.Sent.Wrong) > 0:
+	case code == certs.CodeUnverifiableLeaf && len(verdict.Sent.Wrong) > 0:
 		return fmt.Sprintf("The certificate was issued by %s, but the server sends %s instead: the wrong intermediate "+
 			"certificate is installed. Some browsers hide that.", shortName(verdict.Chain[0].Issuer),
 			subjects(verdict.Sent.Wrong))
-	case code == certcheck.CodePurpose:
+	case code == certs.CodePurpose:
 		return strings.Join(purposeSentences(verdict), " ")
-	case code == certcheck.CodeNameMismatch:
+	case code == certs.CodeNameMismatch:
 		return mismatchMessage(verdict)
 	}
 	return verdictMessages[code]
 }
 
 // exchangeNeeds are what keyUsage has to hold, and for what.
-var exchangeNeeds = map[certcheck.KeyExchange]string{
-	certcheck.Signing:   "digitalSignature, which TLS 1.3 and all key exchange by (EC)DHE need",
-	certcheck.Transport: "keyEncipherment, which key exchange by RSA needs",
-	certcheck.Agreement: "keyAgreement, which key exchange by fixed Diffie-Hellman keys needs",
+var exchangeNeeds = map[certs.KeyExchange]string{
+	certs.Signing:   "digitalSignature, which TLS 1.3 and all key exchange by (EC)DHE need",
+	certs.Transport: "keyEncipherment, which key exchange by RSA needs",
+	certs.Agreement: "keyAgreement, which key exchange by fixed Diffie-Hellman keys needs",
 }
 
 // purposeSentences say what the certificate or its chain may not do.
-func purposeSentences(verdict certcheck.Verdict) []string {
+func purposeSentences(verdict certs.Verdict) []string {
 	leaf := verdict.Chain[0]
 	var sentences []string
-	if !certcheck.KeyUsageFits(leaf, verdict.Exchange) {
+	if !certs.KeyUsageFits(leaf, verdict.Exchange) {
 		sentences = append(sentences, fmt.Sprintf("The certificate does not allow its key to be used as this server uses "+
 			"it: its keyUsage lacks %s.", exchangeNeeds[verdict.Exchange]))
 	}
-	if !certcheck.ServesTLS(leaf) {
+	if !certs.ServesTLS(leaf) {
 		sentences = append(sentences, "The certificate is not for servers: its extendedKeyUsage lacks serverAuth.")
 	}
 	if len(sentences) == 0 {
@@ -98,7 +98,7 @@ const (
 )
 
 // mismatchMessage says for whom the certificate is in place of the host.
-func mismatchMessage(verdict certcheck.Verdict) string {
+func mismatchMessage(verdict certs.Verdict) string {
 	if verdict.PublicWildcard != "" {
 		return fmt.Sprintf("The certificate is for this host only by %s, a wildcard for a whole public suffix, which "+
 			"clients do not accept.", fitName(verdict.PublicWildcard))

@@ -8,13 +8,13 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"diagnostics/gateway/internal/certcheck"
-	"diagnostics/gateway/internal/certcheck/certtest"
+	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/analyze/certs/certtest"
 )
 
 // judgeAs judges for the host by one root at the epoch.
-func judgeAs(root *certtest.Cert, exchange certcheck.KeyExchange, sent ...*certtest.Cert) certcheck.Verdict {
-	checker := certcheck.Checker{
+func judgeAs(root *certtest.Cert, exchange certs.KeyExchange, sent ...*certtest.Cert) certs.Verdict {
+	checker := certs.Checker{
 		Roots: certtest.Pool(root), Public: root.Equal, Now: func() time.Time { return certtest.Epoch },
 	}
 	return checker.Check(certtest.List(sent...), sslName, exchange)
@@ -43,36 +43,36 @@ func TestVerdictWords(t *testing.T) {
 	name := []string{sslName}
 	for _, c := range []struct {
 		name     string
-		exchange certcheck.KeyExchange
+		exchange certs.KeyExchange
 		sent     []*certtest.Cert
 		code     string
 		want     string
 	}{
-		{"no signing", certcheck.Signing, []*certtest.Cert{certtest.Leaf(t, root, name, keyUsage(x509.KeyUsageKeyEncipherment))},
+		{"no signing", certs.Signing, []*certtest.Cert{certtest.Leaf(t, root, name, keyUsage(x509.KeyUsageKeyEncipherment))},
 			"INVALID_PURPOSE", "The certificate does not allow its key to be used as this server uses it: its keyUsage lacks digitalSignature, which TLS 1.3 and all key exchange by (EC)DHE need."},
-		{"no encryption", certcheck.Transport, []*certtest.Cert{certtest.Leaf(t, root, name)},
+		{"no encryption", certs.Transport, []*certtest.Cert{certtest.Leaf(t, root, name)},
 			"INVALID_PURPOSE", "The certificate does not allow its key to be used as this server uses it: its keyUsage lacks keyEncipherment, which key exchange by RSA needs."},
-		{"no agreement", certcheck.Agreement, []*certtest.Cert{certtest.Leaf(t, root, name)},
+		{"no agreement", certs.Agreement, []*certtest.Cert{certtest.Leaf(t, root, name)},
 			"INVALID_PURPOSE", "The certificate does not allow its key to be used as this server uses it: its keyUsage lacks keyAgreement, which key exchange by fixed Diffie-Hellman keys needs."},
-		{"for clients", certcheck.Signing, []*certtest.Cert{certtest.Leaf(t, root, name, clientAuth)},
+		{"for clients", certs.Signing, []*certtest.Cert{certtest.Leaf(t, root, name, clientAuth)},
 			"INVALID_PURPOSE", "The certificate is not for servers: its extendedKeyUsage lacks serverAuth."},
-		{"both", certcheck.Signing, []*certtest.Cert{certtest.Leaf(t, root, name, clientAuth, keyUsage(x509.KeyUsageKeyAgreement))},
+		{"both", certs.Signing, []*certtest.Cert{certtest.Leaf(t, root, name, clientAuth, keyUsage(x509.KeyUsageKeyAgreement))},
 			"INVALID_PURPOSE", "The certificate does not allow its key to be used as this server uses it: its keyUsage lacks digitalSignature, which TLS 1.3 and all key exchange by (EC)DHE need. The certificate is not for servers: its extendedKeyUsage lacks serverAuth."},
-		{"authority for clients", certcheck.Signing, []*certtest.Cert{certtest.Leaf(t, forClients, name), forClients},
+		{"authority for clients", certs.Signing, []*certtest.Cert{certtest.Leaf(t, forClients, name), forClients},
 			"INVALID_PURPOSE", "An authority in the chain may not vouch for servers: its extendedKeyUsage lacks serverAuth."},
-		{"missing intermediate", certcheck.Signing, []*certtest.Cert{certtest.Leaf(t, inter, name)},
+		{"missing intermediate", certs.Signing, []*certtest.Cert{certtest.Leaf(t, inter, name)},
 			"UNABLE_TO_VERIFY_LEAF_SIGNATURE", "The certificate's issuer is not known and was not sent: an intermediate certificate is missing."},
-		{"missing intermediate, root sent", certcheck.Signing, []*certtest.Cert{certtest.Leaf(t, inter, name), root},
+		{"missing intermediate, root sent", certs.Signing, []*certtest.Cert{certtest.Leaf(t, inter, name), root},
 			"UNABLE_TO_VERIFY_LEAF_SIGNATURE", "The certificate's issuer is not known and was not sent: an intermediate certificate is missing."},
-		{"wrong intermediate", certcheck.Signing, []*certtest.Cert{certtest.Leaf(t, inter, name), other},
+		{"wrong intermediate", certs.Signing, []*certtest.Cert{certtest.Leaf(t, inter, name), other},
 			"UNABLE_TO_VERIFY_LEAF_SIGNATURE", "The certificate was issued by R11, but the server sends R3 instead: the wrong intermediate certificate is installed. Some browsers hide that."},
-		{"two wrong ones", certcheck.Signing, []*certtest.Cert{certtest.Leaf(t, inter, name), other, another},
+		{"two wrong ones", certs.Signing, []*certtest.Cert{certtest.Leaf(t, inter, name), other, another},
 			"UNABLE_TO_VERIFY_LEAF_SIGNATURE", "The certificate was issued by R11, but the server sends R3 and E5 instead: the wrong intermediate certificate is installed. Some browsers hide that."},
-		{"another name", certcheck.Signing, []*certtest.Cert{certtest.Leaf(t, root, []string{"a.example.org"})},
+		{"another name", certs.Signing, []*certtest.Cert{certtest.Leaf(t, root, []string{"a.example.org"})},
 			"ERR_TLS_CERT_ALTNAME_INVALID", "The certificate is for a.example.org, not for this host."},
-		{"public suffix", certcheck.Signing, []*certtest.Cert{certtest.Leaf(t, root, []string{"*.com"})},
+		{"public suffix", certs.Signing, []*certtest.Cert{certtest.Leaf(t, root, []string{"*.com"})},
 			"ERR_TLS_CERT_ALTNAME_INVALID", "The certificate is for *.com, not for this host."},
-		{"no name", certcheck.Signing, []*certtest.Cert{certtest.Leaf(t, root, nil)},
+		{"no name", certs.Signing, []*certtest.Cert{certtest.Leaf(t, root, nil)},
 			"ERR_TLS_CERT_ALTNAME_INVALID", "The certificate is not for this host: it names no host at all."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -88,11 +88,11 @@ func TestPublicSuffixWords(t *testing.T) {
 	t.Parallel()
 	root := certtest.Root(t, "Root")
 	leaf := certtest.Leaf(t, root, []string{"*.net", "example.org"})
-	checker := certcheck.Checker{Roots: certtest.Pool(root), Now: func() time.Time { return certtest.Epoch }}
-	verdict := checker.Check(certtest.List(leaf), "example.net", certcheck.Signing)
+	checker := certs.Checker{Roots: certtest.Pool(root), Now: func() time.Time { return certtest.Epoch }}
+	verdict := checker.Check(certtest.List(leaf), "example.net", certs.Signing)
 	want := "The certificate is for this host only by *.net, a wildcard for a whole public suffix, which clients do not " +
 		"accept."
-	if got := messageOf(verdictIssues(verdict), certcheck.CodeNameMismatch); got != want || verdict.Authorized {
+	if got := messageOf(verdictIssues(verdict), certs.CodeNameMismatch); got != want || verdict.Authorized {
 		t.Errorf("%q", got)
 	}
 }
@@ -120,7 +120,7 @@ func TestNamesInSentencesAreBounded(t *testing.T) {
 	leaf := certtest.Leaf(t, root, []string{"a.example.org", "93.184.216.34", "2606:4700:4700::1111", "93.184.216.35",
 		"93.184.216.36"})
 	want := "The certificate is for a.example.org, 93.184.216.34, 2606:4700:4700::1111 and 2 more, not for this host."
-	if got := mismatchMessage(judgeAs(root, certcheck.Signing, leaf)); got != want {
+	if got := mismatchMessage(judgeAs(root, certs.Signing, leaf)); got != want {
 		t.Errorf("%s", got)
 	}
 }

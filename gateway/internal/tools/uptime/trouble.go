@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"strings"
 
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/bound"
-	"diagnostics/gateway/internal/certcheck"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/tools/internal/challenge"
 	"diagnostics/gateway/internal/tools/internal/webview"
@@ -103,7 +103,7 @@ func (t trouble) reason() string {
 	}
 	if t.certificate != (badCertificate{}) {
 		sentences = append(sentences, fmt.Sprintf("The certificate of %s is not valid: %s.", t.certificate.host,
-			certcheck.Clause(t.certificate.code)))
+			certs.Clause(t.certificate.code)))
 	}
 	return strings.Join(sentences, " ")
 }

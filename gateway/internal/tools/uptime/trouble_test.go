@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
@@ -13,7 +13,7 @@ import (
 // answered is a hop with an answer; code is what is wrong with its certificate.
 func answered(t *testing.T, url string, status int, phrase, code string) egress.Hop {
 	t.Helper()
-	verdict := certcheck.Verdict{Authorized: code == "", Code: code}
+	verdict := certs.Verdict{Authorized: code == "", Code: code}
 	return egress.Hop{URL: parsed(t, url), Response: &egress.Response{
 		Status: status, StatusText: phrase, TLS: &egress.TLS{Verdict: verdict},
 	}}

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
@@ -561,7 +561,7 @@ func TestUptimeCertificates(t *testing.T) {
 			}
 			verdict, reason := "up", "<null>"
 			if !c.valid {
-				verdict, reason = "degraded", "The certificate of example.com is not valid: "+certcheck.Clause(c.code)+"."
+				verdict, reason = "degraded", "The certificate of example.com is not valid: "+certs.Clause(c.code)+"."
 			}
 			if got.Verdict != verdict || toolstest.Text(got.Reason) != reason {
 				t.Errorf("verdict %s, reason %s", got.Verdict, toolstest.Text(got.Reason))

@@ -16,8 +16,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck"
-	"diagnostics/gateway/internal/certcheck/certtest"
+	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/analyze/certs/certtest"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/target"
@@ -329,7 +329,7 @@ func TestFetch(t *testing.T) {
 			answer(w, r)
 		}))
 	client := n.Client(func(s *egress.Settings) { s.ExemptHosts = []string{"10.0.0.5:443"} },
-		egress.WithChecker(certcheck.Checker{Roots: roots, Now: func() time.Time { return certtest.Epoch }}))
+		egress.WithChecker(certs.Checker{Roots: roots, Now: func() time.Time { return certtest.Epoch }}))
 	base, err := target.ParseOperatorURL("https://10.0.0.5/lists/")
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress"
 )
 
@@ -49,7 +49,7 @@ func NewAuthority(t *testing.T) *Authority {
 func (a *Authority) Option() egress.Option {
 	roots := x509.NewCertPool()
 	roots.AddCert(a.cert)
-	return egress.WithChecker(certcheck.Checker{Roots: roots})
+	return egress.WithChecker(certs.Checker{Roots: roots})
 }
 
 // Issue gives a server's configuration with a certificate for the host that ends at the time.

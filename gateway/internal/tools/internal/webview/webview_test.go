@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck"
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress"
 
 	"github.com/google/go-cmp/cmp"
@@ -86,11 +86,11 @@ func TestDescribeTLS(t *testing.T) {
 	}{
 		{nil, `null`},
 		{
-			&egress.TLS{State: state, Verdict: certcheck.Verdict{Authorized: true}},
+			&egress.TLS{State: state, Verdict: certs.Verdict{Authorized: true}},
 			`{"version":"TLSv1.3","cipher":"TLS_AES_128_GCM_SHA256","authorized":true,"authorizationError":null}`,
 		},
 		{
-			&egress.TLS{State: old, Verdict: certcheck.Verdict{Code: certcheck.CodeExpired}},
+			&egress.TLS{State: old, Verdict: certs.Verdict{Code: certs.CodeExpired}},
 			`{"version":"TLSv1.0","cipher":"TLS_RSA_WITH_AES_128_CBC_SHA","authorized":false,"authorizationError":"CERT_HAS_EXPIRED"}`,
 		},
 	} {

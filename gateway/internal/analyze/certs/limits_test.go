@@ -1,4 +1,4 @@
-package certcheck_test
+package certs_test
 
 import (
 	"crypto/x509"
@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck"
-	"diagnostics/gateway/internal/certcheck/certtest"
+	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/analyze/certs/certtest"
 )
 
-func judge(roots *certtest.Cert, sent ...*certtest.Cert) certcheck.Verdict {
-	c := certcheck.Checker{Roots: certtest.Pool(roots), Now: func() time.Time { return certtest.Epoch }}
-	return c.Check(certtest.List(sent...), host, certcheck.Signing)
+func judge(roots *certtest.Cert, sent ...*certtest.Cert) certs.Verdict {
+	c := certs.Checker{Roots: certtest.Pool(roots), Now: func() time.Time { return certtest.Epoch }}
+	return c.Check(certtest.List(sent...), host, certs.Signing)
 }
 
 // With a key of 8,192 bits a certificate is judged as with any other; with a longer one in it no chain is.
@@ -24,7 +24,7 @@ func TestLongKeys(t *testing.T) {
 	root := certtest.Root(t, "Root")
 	inter := certtest.Intermediate(t, root, "Intermediate")
 	for bits, long := range map[int]bool{
-		2048: false, certcheck.MaxKeyBits: false, certcheck.MaxKeyBits + 1: true, 16384: true,
+		2048: false, certs.MaxKeyBits: false, certs.MaxKeyBits + 1: true, 16384: true,
 	} {
 		for name, sent := range map[string][]*certtest.Cert{
 			"leaf": {certtest.Foreign(t, inter, hosts, certtest.RSAOfBits(t, bits, 65537)), inter},
@@ -35,13 +35,13 @@ func TestLongKeys(t *testing.T) {
 				t.Parallel()
 				v := judge(root, sent...)
 				if !long {
-					if !v.Authorized || certcheck.LongKey(sent[0].Certificate) {
+					if !v.Authorized || certs.LongKey(sent[0].Certificate) {
 						t.Errorf("%+v", v)
 					}
 					return
 				}
-				if v.Authorized || v.ChainComplete || v.Code != certcheck.CodeNoLocalIssuer ||
-					!slices.Equal(v.Defects, []string{certcheck.DefectLongKey}) || !v.HostnameMatches {
+				if v.Authorized || v.ChainComplete || v.Code != certs.CodeNoLocalIssuer ||
+					!slices.Equal(v.Defects, []string{certs.DefectLongKey}) || !v.HostnameMatches {
 					t.Errorf("%+v", v)
 				}
 			})
@@ -54,9 +54,9 @@ func TestALongKeyOfItsOwn(t *testing.T) {
 	t.Parallel()
 	self := certtest.Leaf(t, nil, hosts, func(c *x509.Certificate) { c.Subject = pkix.Name{CommonName: host} })
 	forged := *self.Certificate
-	long := certtest.RSAOfBits(t, certcheck.MaxKeyBits+1, 65537)
+	long := certtest.RSAOfBits(t, certs.MaxKeyBits+1, 65537)
 	forged.PublicKey = long
-	if !certcheck.SelfSigned(&forged) {
+	if !certs.SelfSigned(&forged) {
 		t.Error("not self-signed")
 	}
 }
@@ -73,7 +73,7 @@ func TestTenCertificates(t *testing.T) {
 			sent = append(sent, certtest.Root(t, fmt.Sprint("Other ", i)))
 		}
 		v := judge(root, append(sent, inter)...)
-		if v.Authorized != good || v.Cut == good || !good && v.Code != certcheck.CodeUnverifiableLeaf {
+		if v.Authorized != good || v.Cut == good || !good && v.Code != certs.CodeUnverifiableLeaf {
 			t.Errorf("as the %dth: %+v", place, v.Codes)
 		}
 	}
@@ -92,7 +92,7 @@ func TestOctetsOfCertificates(t *testing.T) {
 	leaf := certtest.Leaf(t, inter, hosts)
 	// filler takes what is left of the octets but for so many, which are the intermediate's.
 	filler := func(left int) *certtest.Cert {
-		size := certcheck.MaxOctets - len(leaf.Raw) - left
+		size := certs.MaxOctets - len(leaf.Raw) - left
 		text := 0
 		for range 8 { // lengths of lengths, and of signatures, vary
 			c := certtest.Root(t, "Filler", func(c *x509.Certificate) {
@@ -106,9 +106,9 @@ func TestOctetsOfCertificates(t *testing.T) {
 		return nil
 	}
 	long := certtest.Leaf(t, inter, hosts, func(c *x509.Certificate) {
-		c.Subject.Organization = []string{strings.Repeat("x", certcheck.MaxOctets)}
+		c.Subject.Organization = []string{strings.Repeat("x", certs.MaxOctets)}
 	})
-	if v := judge(root, long); v.Code != certcheck.CodeUnverifiableLeaf || v.Cut {
+	if v := judge(root, long); v.Code != certs.CodeUnverifiableLeaf || v.Cut {
 		t.Errorf("a long leaf: %+v", v.Codes)
 	}
 	if v := judge(root, long, inter); v.Authorized || !v.Cut {
@@ -150,19 +150,19 @@ func TestCostlyCrowd(t *testing.T) {
 	t.Parallel()
 	root, twin := certtest.Root(t, "Root"), certtest.Root(t, "Twin")
 	var sent []*x509.Certificate
-	for range certcheck.MaxCertificates {
-		key := certtest.RSAOfBits(t, certcheck.MaxKeyBits, 1<<31-1)
+	for range certs.MaxCertificates {
+		key := certtest.RSAOfBits(t, certs.MaxKeyBits, 1<<31-1)
 		c := certtest.Foreign(t, twin, hosts, key, func(c *x509.Certificate) {
 			c.Subject, c.IsCA, c.BasicConstraintsValid = pkix.Name{CommonName: "Twin"}, true, true
 		})
-		c.SignatureAlgorithm, c.Signature = x509.SHA256WithRSA, make([]byte, certcheck.MaxKeyBits/8)
+		c.SignatureAlgorithm, c.Signature = x509.SHA256WithRSA, make([]byte, certs.MaxKeyBits/8)
 		c.Signature[0] = 1
 		c.AuthorityKeyId, c.SubjectKeyId = nil, nil
 		sent = append(sent, c.Certificate)
 	}
 	began := time.Now()
-	c := certcheck.Checker{Roots: certtest.Pool(root), Now: func() time.Time { return certtest.Epoch }}
-	if v := c.Check(sent, host, certcheck.Signing); v.Authorized {
+	c := certs.Checker{Roots: certtest.Pool(root), Now: func() time.Time { return certtest.Epoch }}
+	if v := c.Check(sent, host, certs.Signing); v.Authorized {
 		t.Errorf("%+v", v)
 	}
 	if took := time.Since(began); took > 3*time.Second { // 20 ms alone, without the race detector
@@ -179,14 +179,14 @@ func TestUnverified(t *testing.T) {
 		sent  []*certtest.Cert
 		codes []string
 	}{
-		{[]*certtest.Cert{certtest.Leaf(t, root, hosts)}, []string{certcheck.CodeNoLocalIssuer}},
-		{[]*certtest.Cert{certtest.Leaf(t, nil, hosts)}, []string{certcheck.CodeNoLocalIssuer}},
+		{[]*certtest.Cert{certtest.Leaf(t, root, hosts)}, []string{certs.CodeNoLocalIssuer}},
+		{[]*certtest.Cert{certtest.Leaf(t, nil, hosts)}, []string{certs.CodeNoLocalIssuer}},
 		{[]*certtest.Cert{certtest.Leaf(t, nil, []string{"other.example.com"}, past)},
-			[]string{certcheck.CodeExpired, certcheck.CodeNoLocalIssuer, certcheck.CodeNameMismatch}},
+			[]string{certs.CodeExpired, certs.CodeNoLocalIssuer, certs.CodeNameMismatch}},
 	} {
-		v := judge(root, test.sent...).Unverified(certcheck.DefectUnfinished)
+		v := judge(root, test.sent...).Unverified(certs.DefectUnfinished)
 		if v.Authorized || v.ChainComplete || !slices.Equal(v.Codes, test.codes) || v.Code != test.codes[0] ||
-			!slices.Equal(v.Defects, []string{certcheck.DefectUnfinished}) {
+			!slices.Equal(v.Defects, []string{certs.DefectUnfinished}) {
 			t.Errorf("%+v, want %v", v, test.codes)
 		}
 	}

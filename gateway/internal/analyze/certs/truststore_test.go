@@ -1,4 +1,4 @@
-package certcheck
+package certs
 
 import (
 	"crypto/x509"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck/certtest"
+	"diagnostics/gateway/internal/analyze/certs/certtest"
 
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )

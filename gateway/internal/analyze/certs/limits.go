@@ -1,4 +1,4 @@
-package certcheck
+package certs
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package certcheck
+package certs
 
 // The chain is verified with the validity of the sent certificates lifted: copies of them that hold at any time go
 // through x509.Verify, whose signatures cover the raw bytes and so still count. What was lifted is judged afterwards,

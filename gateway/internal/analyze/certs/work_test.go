@@ -1,4 +1,4 @@
-package certcheck_test
+package certs_test
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck"
-	"diagnostics/gateway/internal/certcheck/certtest"
+	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/analyze/certs/certtest"
 )
 
 // signers are keys of the kinds that there are, by the time that one signature takes to verify.
@@ -91,8 +91,8 @@ func TestARingOfAuthorities(t *testing.T) { //nolint:paralleltest // it measures
 		v := judge(root, sent...)
 		took := processorTime(t) - before
 		t.Logf("%s: %v", kind, took)
-		if v.Authorized || v.Code != certcheck.CodeNoLocalIssuer || v.ChainComplete || !v.HostnameMatches ||
-			!slices.Equal(v.Defects, []string{certcheck.DefectCostly}) {
+		if v.Authorized || v.Code != certs.CodeNoLocalIssuer || v.ChainComplete || !v.HostnameMatches ||
+			!slices.Equal(v.Defects, []string{certs.DefectCostly}) {
 			t.Errorf("%s: %v %v", kind, v.Codes, v.Defects)
 		}
 		if most := signatures(t, 200, sent); took > most { // that of 40 alone
@@ -105,12 +105,12 @@ func TestARingOfAuthorities(t *testing.T) { //nolint:paralleltest // it measures
 func TestTheChainsOfARun(t *testing.T) { //nolint:paralleltest // it measures the process
 	root := certtest.Root(t, "Root")
 	key := signer(t, "P-521")
-	c := certcheck.Checker{Roots: certtest.Pool(root), Now: func() time.Time { return certtest.Epoch }}
-	ctx := certcheck.WithMemory(t.Context())
+	c := certs.Checker{Roots: certtest.Pool(root), Now: func() time.Time { return certtest.Epoch }}
+	ctx := certs.WithMemory(t.Context())
 	honest := certtest.List(certtest.Leaf(t, root, hosts))
 	judged := func(ctx context.Context, sent []*x509.Certificate, host string, good bool) {
 		t.Helper()
-		if v := c.CheckIn(ctx, sent, host, certcheck.Signing); v.Authorized != good {
+		if v := c.CheckIn(ctx, sent, host, certs.Signing); v.Authorized != good {
 			t.Errorf("%v %v", v.Codes, v.Defects)
 		}
 	}
@@ -131,8 +131,8 @@ func TestTheChainsOfARun(t *testing.T) { //nolint:paralleltest // it measures th
 	}
 	judged(ctx, honest, host, true)
 	other := certtest.List(certtest.Leaf(t, root, hosts))
-	v := c.CheckIn(ctx, other, host, certcheck.Signing)
-	if v.Authorized || !slices.Equal(v.Defects, []string{certcheck.DefectCostly}) {
+	v := c.CheckIn(ctx, other, host, certs.Signing)
+	if v.Authorized || !slices.Equal(v.Defects, []string{certs.DefectCostly}) {
 		t.Errorf("after all work is spent: %v %v", v.Codes, v.Defects)
 	}
 	judged(t.Context(), other, host, true)
@@ -161,9 +161,9 @@ func TestHonestChainsOfCostlyKeys(t *testing.T) {
 				if v := judge(root, sent...); !v.Authorized {
 					t.Errorf("%d sent: %v %v", len(sent), v.Codes, v.Defects)
 				}
-				want := certcheck.CodeNoLocalIssuer
+				want := certs.CodeNoLocalIssuer
 				if len(sent) == 4 {
-					want = certcheck.CodeSelfSignedInChain
+					want = certs.CodeSelfSignedInChain
 				}
 				if v := judge(certtest.Root(t, "Other"), sent...); v.Code != want || v.Defects != nil {
 					t.Errorf("%d sent, untrusted: %v %v", len(sent), v.Codes, v.Defects)

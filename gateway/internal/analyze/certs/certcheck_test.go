@@ -1,4 +1,4 @@
-package certcheck_test
+package certs_test
 
 import (
 	"crypto/rand"
@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/certcheck"
-	"diagnostics/gateway/internal/certcheck/certtest"
+	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/analyze/certs/certtest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -36,9 +36,9 @@ type want struct {
 	complete bool
 }
 
-func check(t *testing.T, roots *x509.CertPool, sent []*x509.Certificate, host string, w want) certcheck.Verdict {
+func check(t *testing.T, roots *x509.CertPool, sent []*x509.Certificate, host string, w want) certs.Verdict {
 	t.Helper()
-	v := certcheck.Checker{Roots: roots, Now: epoch}.Check(sent, host, certcheck.Signing)
+	v := certs.Checker{Roots: roots, Now: epoch}.Check(sent, host, certs.Signing)
 	got := want{codes: v.Codes, host: v.HostnameMatches, complete: v.ChainComplete}
 	if d := cmp.Diff(w, got, cmp.AllowUnexported(want{})); d != "" {
 		t.Errorf("verdict differs (-want +got):\n%s", d)
@@ -49,7 +49,7 @@ func check(t *testing.T, roots *x509.CertPool, sent []*x509.Certificate, host st
 	if first := append(w.codes, "")[0]; v.Code != first {
 		t.Errorf("Code = %q, want %q", v.Code, first)
 	}
-	if len(v.Defects) > 0 && (v.ChainComplete || !slices.Contains(v.Codes, certcheck.CodeNoLocalIssuer)) {
+	if len(v.Defects) > 0 && (v.ChainComplete || !slices.Contains(v.Codes, certs.CodeNoLocalIssuer)) {
 		t.Errorf("defects %v without their code, or of a chain that was verified", v.Defects)
 	}
 	if len(sent) > 0 && (len(v.Chain) == 0 || !v.Chain[0].Equal(sent[0])) {
@@ -79,8 +79,8 @@ func TestEveryCombination(t *testing.T) {
 		codes []string
 	}{
 		{"valid", nil, nil},
-		{"expired", []certtest.Option{past}, []string{certcheck.CodeExpired}},
-		{"not yet valid", []certtest.Option{future}, []string{certcheck.CodeNotYetValid}},
+		{"expired", []certtest.Option{past}, []string{certs.CodeExpired}},
+		{"not yet valid", []certtest.Option{future}, []string{certs.CodeNotYetValid}},
 	}
 	chains := []struct {
 		name     string
@@ -95,15 +95,15 @@ func TestEveryCombination(t *testing.T) {
 		{"trusted, repeated", inter, []*certtest.Cert{inter, inter, root, inter}, nil, true},
 		{"trusted, unrelated extras", inter, []*certtest.Cert{other, otherInter, inter}, nil, true},
 		{"trusted, issued by the root", root, nil, nil, true},
-		{"self-signed", nil, nil, []string{certcheck.CodeSelfSigned}, false},
-		{"self-signed, extras", nil, []*certtest.Cert{inter, root}, []string{certcheck.CodeSelfSigned}, false},
-		{"untrusted root sent", otherInter, []*certtest.Cert{otherInter, other}, []string{certcheck.CodeSelfSignedInChain}, false},
-		{"untrusted root sent first", otherInter, []*certtest.Cert{other, otherInter}, []string{certcheck.CodeSelfSignedInChain}, false},
-		{"issued by an untrusted root that is sent", other, []*certtest.Cert{other}, []string{certcheck.CodeSelfSignedInChain}, false},
-		{"untrusted root not sent", otherInter, []*certtest.Cert{otherInter}, []string{certcheck.CodeNoLocalIssuer}, false},
-		{"missing intermediate", inter, nil, []string{certcheck.CodeUnverifiableLeaf}, false},
-		{"missing intermediate, root sent", inter, []*certtest.Cert{root}, []string{certcheck.CodeUnverifiableLeaf}, false},
-		{"missing intermediate, unrelated extras", inter, []*certtest.Cert{otherInter}, []string{certcheck.CodeUnverifiableLeaf}, false},
+		{"self-signed", nil, nil, []string{certs.CodeSelfSigned}, false},
+		{"self-signed, extras", nil, []*certtest.Cert{inter, root}, []string{certs.CodeSelfSigned}, false},
+		{"untrusted root sent", otherInter, []*certtest.Cert{otherInter, other}, []string{certs.CodeSelfSignedInChain}, false},
+		{"untrusted root sent first", otherInter, []*certtest.Cert{other, otherInter}, []string{certs.CodeSelfSignedInChain}, false},
+		{"issued by an untrusted root that is sent", other, []*certtest.Cert{other}, []string{certs.CodeSelfSignedInChain}, false},
+		{"untrusted root not sent", otherInter, []*certtest.Cert{otherInter}, []string{certs.CodeNoLocalIssuer}, false},
+		{"missing intermediate", inter, nil, []string{certs.CodeUnverifiableLeaf}, false},
+		{"missing intermediate, root sent", inter, []*certtest.Cert{root}, []string{certs.CodeUnverifiableLeaf}, false},
+		{"missing intermediate, unrelated extras", inter, []*certtest.Cert{otherInter}, []string{certs.CodeUnverifiableLeaf}, false},
 	}
 	names := []struct {
 		name  string
@@ -111,7 +111,7 @@ func TestEveryCombination(t *testing.T) {
 		codes []string
 	}{
 		{"right name", hosts, nil},
-		{"wrong name", []string{"www.example.org"}, []string{certcheck.CodeNameMismatch}},
+		{"wrong name", []string{"www.example.org"}, []string{certs.CodeNameMismatch}},
 	}
 	for _, at := range times {
 		for _, ch := range chains {
@@ -135,7 +135,7 @@ func TestExpiryDoesNotHideAnUntrustedRoot(t *testing.T) {
 	other := certtest.Root(t, "Other Root")
 	leaf := certtest.Leaf(t, other, hosts, past)
 	check(t, certtest.Pool(certtest.Root(t, "Root")), certtest.List(leaf, other), host,
-		want{codes: []string{certcheck.CodeExpired, certcheck.CodeSelfSignedInChain}, host: true})
+		want{codes: []string{certs.CodeExpired, certs.CodeSelfSignedInChain}, host: true})
 }
 
 func TestValidityBoundaries(t *testing.T) {
@@ -147,9 +147,9 @@ func TestValidityBoundaries(t *testing.T) {
 		codes    []string
 	}{
 		{"begins now", 0, years, nil},
-		{"begins in a second", second, years, []string{certcheck.CodeNotYetValid}},
+		{"begins in a second", second, years, []string{certs.CodeNotYetValid}},
 		{"ends now", -years, 0, nil},
-		{"ended a second ago", -years, -second, []string{certcheck.CodeExpired}},
+		{"ended a second ago", -years, -second, []string{certs.CodeExpired}},
 	} {
 		validity := certtest.Valid(certtest.Epoch.Add(c.from), certtest.Epoch.Add(c.to))
 		for _, who := range []string{"leaf", "intermediate", "root", "self-signed"} {
@@ -169,7 +169,7 @@ func TestValidityBoundaries(t *testing.T) {
 				leaf := certtest.Leaf(t, inter, hosts, leafOpts...)
 				if who == "self-signed" {
 					leaf = certtest.Leaf(t, nil, hosts, leafOpts...)
-					codes := append(append([]string(nil), c.codes...), certcheck.CodeSelfSigned)
+					codes := append(append([]string(nil), c.codes...), certs.CodeSelfSigned)
 					check(t, certtest.Pool(root), certtest.List(leaf), host, want{codes: codes, host: true})
 					return
 				}
@@ -186,7 +186,7 @@ func TestValiditiesThatNeverMeet(t *testing.T) {
 	gone := certtest.Intermediate(t, root, "Intermediate", past)
 	notYet := certtest.Leaf(t, gone, hosts, future)
 	check(t, certtest.Pool(root), certtest.List(notYet, gone), host,
-		want{codes: []string{certcheck.CodeExpired, certcheck.CodeNotYetValid}, host: true, complete: true})
+		want{codes: []string{certs.CodeExpired, certs.CodeNotYetValid}, host: true, complete: true})
 }
 
 func TestCrossSigned(t *testing.T) {
@@ -211,14 +211,14 @@ func TestCrossSigned(t *testing.T) {
 		{"new root trusted, cross-signature sent", certtest.Pool(young), certtest.List(leaf, inter, youngByOld), want{host: true, complete: true}},
 		{"expired cross-signer beside a live root", certtest.Pool(young, expiredOld), certtest.List(leaf, inter, youngByExpired), want{host: true, complete: true}},
 		{"only the expired cross-signer", certtest.Pool(expiredOld), certtest.List(leaf, inter, youngByExpired),
-			want{codes: []string{certcheck.CodeExpired}, host: true, complete: true}},
+			want{codes: []string{certs.CodeExpired}, host: true, complete: true}},
 		{"expired twin of the intermediate first", certtest.Pool(young), certtest.List(leaf, interGone, inter), want{host: true, complete: true}},
 		{"expired twin of the intermediate alone", certtest.Pool(young), certtest.List(leaf, interGone),
-			want{codes: []string{certcheck.CodeExpired}, host: true, complete: true}},
+			want{codes: []string{certs.CodeExpired}, host: true, complete: true}},
 		{"untrusted, expired twin first", certtest.Pool(old), certtest.List(leaf, interGone, inter),
-			want{codes: []string{certcheck.CodeNoLocalIssuer}, host: true}},
+			want{codes: []string{certs.CodeNoLocalIssuer}, host: true}},
 		{"cross-signed in a circle", certtest.Pool(expiredOld), certtest.List(leaf, inter, youngByOld, certtest.CrossSign(t, young, old)),
-			want{codes: []string{certcheck.CodeNoLocalIssuer}, host: true}},
+			want{codes: []string{certs.CodeNoLocalIssuer}, host: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -256,7 +256,7 @@ func TestNames(t *testing.T) {
 			leaf := certtest.Leaf(t, root, c.hosts, func(x *x509.Certificate) { x.Subject = pkix.Name{CommonName: c.cn} })
 			w := want{host: c.match, complete: true}
 			if !c.match {
-				w.codes = []string{certcheck.CodeNameMismatch}
+				w.codes = []string{certs.CodeNameMismatch}
 			}
 			check(t, certtest.Pool(root), certtest.List(leaf), c.host, w)
 		})
@@ -288,7 +288,7 @@ func TestPublicSuffixWildcards(t *testing.T) {
 		leaf := certtest.Leaf(t, root, c.names)
 		w := want{host: true, complete: true}
 		if c.wildcard != "" {
-			w = want{codes: []string{certcheck.CodeNameMismatch}, complete: true}
+			w = want{codes: []string{certs.CodeNameMismatch}, complete: true}
 		}
 		if v := check(t, certtest.Pool(root), certtest.List(leaf), c.host, w); v.PublicWildcard != c.wildcard {
 			t.Errorf("%v for %s: %q", c.names, c.host, v.PublicWildcard)
@@ -296,7 +296,7 @@ func TestPublicSuffixWildcards(t *testing.T) {
 	}
 	leaf := certtest.Leaf(t, root, []string{"*.net"})
 	v := check(t, certtest.Pool(root), certtest.List(leaf), "www.example.net",
-		want{codes: []string{certcheck.CodeNameMismatch}, complete: true})
+		want{codes: []string{certs.CodeNameMismatch}, complete: true})
 	if v.PublicWildcard != "" {
 		t.Errorf("%s does not match two labels", v.PublicWildcard)
 	}
@@ -308,7 +308,7 @@ func TestAddressAsDNSName(t *testing.T) {
 	root := certtest.Root(t, "Root")
 	leaf := certtest.Leaf(t, root, nil, func(x *x509.Certificate) { x.DNSNames = []string{"93.184.216.34"} })
 	check(t, certtest.Pool(root), certtest.List(leaf), "93.184.216.34",
-		want{codes: []string{certcheck.CodeNameMismatch}, complete: true})
+		want{codes: []string{certs.CodeNameMismatch}, complete: true})
 }
 
 func TestTrustedLeaf(t *testing.T) {
@@ -317,12 +317,12 @@ func TestTrustedLeaf(t *testing.T) {
 	check(t, certtest.Pool(leaf), certtest.List(leaf), host, want{host: true, complete: true})
 	gone := certtest.Leaf(t, nil, hosts, past)
 	check(t, certtest.Pool(gone), certtest.List(gone), host,
-		want{codes: []string{certcheck.CodeExpired}, host: true, complete: true})
+		want{codes: []string{certs.CodeExpired}, host: true, complete: true})
 }
 
 func TestNothingSent(t *testing.T) {
 	t.Parallel()
-	w := want{codes: []string{certcheck.CodeUnverifiableLeaf}}
+	w := want{codes: []string{certs.CodeUnverifiableLeaf}}
 	check(t, certtest.Pool(), nil, host, w)
 	check(t, certtest.Pool(), []*x509.Certificate{}, host, w)
 }
@@ -361,15 +361,15 @@ func TestRefusedChains(t *testing.T) {
 		code string
 		sent []*x509.Certificate
 	}{
-		{"client certificate", certcheck.CodePurpose, certtest.List(certtest.Leaf(t, inter, hosts, func(x *x509.Certificate) {
+		{"client certificate", certs.CodePurpose, certtest.List(certtest.Leaf(t, inter, hosts, func(x *x509.Certificate) {
 			x.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 		}), inter)},
-		{"authority for mail", certcheck.CodePurpose, certtest.List(certtest.Leaf(t, mailOnly, hosts), mailOnly)},
-		{"name constraint", certcheck.CodeNotPermitted, certtest.List(certtest.Leaf(t, constrained, hosts), constrained)},
-		{"issued by a leaf", certcheck.CodeInvalidCA, certtest.List(certtest.Leaf(t, notCA, hosts), notCA)},
-		{"too deep", certcheck.CodePathLength, certtest.List(certtest.Leaf(t, tooDeep, hosts), tooDeep, last)},
-		{"critical extension", certcheck.CodeCriticalExtension, certtest.List(certtest.Leaf(t, inter, hosts, critical), inter)},
-		{"SHA-1", certcheck.CodeWeakDigest, certtest.List(certtest.Leaf(t, rsaInter, hosts, sha1), rsaInter)},
+		{"authority for mail", certs.CodePurpose, certtest.List(certtest.Leaf(t, mailOnly, hosts), mailOnly)},
+		{"name constraint", certs.CodeNotPermitted, certtest.List(certtest.Leaf(t, constrained, hosts), constrained)},
+		{"issued by a leaf", certs.CodeInvalidCA, certtest.List(certtest.Leaf(t, notCA, hosts), notCA)},
+		{"too deep", certs.CodePathLength, certtest.List(certtest.Leaf(t, tooDeep, hosts), tooDeep, last)},
+		{"critical extension", certs.CodeCriticalExtension, certtest.List(certtest.Leaf(t, inter, hosts, critical), inter)},
+		{"SHA-1", certs.CodeWeakDigest, certtest.List(certtest.Leaf(t, rsaInter, hosts, sha1), rsaInter)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -386,8 +386,8 @@ func TestUnknownSignature(t *testing.T) {
 	leaf := certtest.Leaf(t, inter, hosts)
 	leaf.SignatureAlgorithm = x509.UnknownSignatureAlgorithm
 	v := check(t, certtest.Pool(root), certtest.List(leaf, inter), host,
-		want{codes: []string{certcheck.CodeNoLocalIssuer}, host: true})
-	if !slices.Equal(v.Defects, []string{certcheck.DefectUnfinished}) {
+		want{codes: []string{certs.CodeNoLocalIssuer}, host: true})
+	if !slices.Equal(v.Defects, []string{certs.DefectUnfinished}) {
 		t.Errorf("defects %v", v.Defects)
 	}
 }
@@ -399,9 +399,9 @@ func TestForgedIssuer(t *testing.T) {
 	forger := &certtest.Cert{Certificate: certtest.Root(t, "Root").Certificate, Key: certtest.NewKey(t)}
 	leaf := certtest.Leaf(t, certtest.Root(t, "Root"), hosts)
 	check(t, certtest.Pool(root), certtest.List(leaf, root), host,
-		want{codes: []string{certcheck.CodeUnverifiableLeaf}, host: true})
+		want{codes: []string{certs.CodeUnverifiableLeaf}, host: true})
 	check(t, certtest.Pool(root), certtest.List(leaf, &certtest.Cert{Certificate: forger.Certificate}), host,
-		want{codes: []string{certcheck.CodeUnverifiableLeaf}, host: true})
+		want{codes: []string{certs.CodeUnverifiableLeaf}, host: true})
 }
 
 // TestChainReachesTheRoot: what needs the issuer (stapled OCSP) finds it in the judged chain though only the leaf came.
@@ -419,8 +419,8 @@ func TestWildClockDefaultsToNow(t *testing.T) {
 	t.Parallel()
 	root := certtest.Root(t, "Root", certtest.Valid(time.Now().Add(-time.Hour), time.Now().Add(time.Hour)))
 	leaf := certtest.Leaf(t, root, hosts, certtest.Valid(time.Now().Add(-time.Minute), time.Now().Add(time.Minute)))
-	checker := certcheck.Checker{Roots: certtest.Pool(root)}
-	if v := checker.Check(certtest.List(leaf), host, certcheck.Signing); !v.Authorized {
+	checker := certs.Checker{Roots: certtest.Pool(root)}
+	if v := checker.Check(certtest.List(leaf), host, certs.Signing); !v.Authorized {
 		t.Errorf("not authorized: %v", v.Codes)
 	}
 }
@@ -442,7 +442,7 @@ func TestHostileCrowd(t *testing.T) {
 	const bound = time.Second
 	start := time.Now()
 	check(t, certtest.Pool(root), certtest.List(sent...), host,
-		want{codes: []string{certcheck.CodeUnverifiableLeaf}, host: true})
+		want{codes: []string{certs.CodeUnverifiableLeaf}, host: true})
 	if took := time.Since(start); took > 5*bound {
 		t.Errorf("took %v, want at most %v", took, bound)
 	}
@@ -455,7 +455,7 @@ func FuzzCheck(f *testing.F) {
 	f.Add(leaf.Raw, inter.Raw, host)
 	f.Add(certtest.Leaf(f, nil, hosts).Raw, root.Raw, "93.184.216.34")
 	f.Add(root.Raw, leaf.Raw, "")
-	checker := certcheck.Checker{Roots: certtest.Pool(root), Now: func() time.Time { return certtest.Epoch }}
+	checker := certs.Checker{Roots: certtest.Pool(root), Now: func() time.Time { return certtest.Epoch }}
 	f.Fuzz(func(t *testing.T, a, b []byte, host string) {
 		var sent []*x509.Certificate
 		for _, der := range [][]byte{a, b, a} {
@@ -463,7 +463,7 @@ func FuzzCheck(f *testing.F) {
 				sent = append(sent, c)
 			}
 		}
-		v := checker.Check(sent, host, certcheck.Signing)
+		v := checker.Check(sent, host, certs.Signing)
 		if v.Authorized != (len(v.Codes) == 0) || v.Authorized != (v.Code == "") {
 			t.Errorf("verdict contradicts itself: %+v", v)
 		}

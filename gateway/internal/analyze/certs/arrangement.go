@@ -1,4 +1,4 @@
-package certcheck
+package certs
 
 import (
 	"crypto/x509"

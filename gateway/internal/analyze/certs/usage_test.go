@@ -1,4 +1,4 @@
-package certcheck_test
+package certs_test
 
 import (
 	"crypto/tls"
@@ -8,30 +8,30 @@ import (
 	"slices"
 	"testing"
 
-	"diagnostics/gateway/internal/certcheck"
-	"diagnostics/gateway/internal/certcheck/certtest"
+	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/analyze/certs/certtest"
 )
 
 func TestExchangeOf(t *testing.T) {
 	t.Parallel()
-	for suite, want := range map[string]certcheck.KeyExchange{
-		"TLS_AES_128_GCM_SHA256":                certcheck.Signing,
-		"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256": certcheck.Signing,
-		"TLS_DHE_RSA_WITH_AES_128_CBC_SHA":      certcheck.Signing,
-		"TLS_DHE_RSA_EXPORT_WITH_DES40_CBC_SHA": certcheck.Signing,
-		"TLS_RSA_WITH_AES_128_GCM_SHA256":       certcheck.Transport,
-		"TLS_RSA_EXPORT_WITH_RC4_40_MD5":        certcheck.Transport,
-		"TLS_RSA_EXPORT1024_WITH_RC4_56_SHA":    certcheck.Transport,
-		"TLS_ECDH_ECDSA_WITH_AES_128_CBC_SHA":   certcheck.Agreement,
-		"TLS_DH_RSA_WITH_AES_128_CBC_SHA":       certcheck.Agreement,
+	for suite, want := range map[string]certs.KeyExchange{
+		"TLS_AES_128_GCM_SHA256":                certs.Signing,
+		"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256": certs.Signing,
+		"TLS_DHE_RSA_WITH_AES_128_CBC_SHA":      certs.Signing,
+		"TLS_DHE_RSA_EXPORT_WITH_DES40_CBC_SHA": certs.Signing,
+		"TLS_RSA_WITH_AES_128_GCM_SHA256":       certs.Transport,
+		"TLS_RSA_EXPORT_WITH_RC4_40_MD5":        certs.Transport,
+		"TLS_RSA_EXPORT1024_WITH_RC4_56_SHA":    certs.Transport,
+		"TLS_ECDH_ECDSA_WITH_AES_128_CBC_SHA":   certs.Agreement,
+		"TLS_DH_RSA_WITH_AES_128_CBC_SHA":       certs.Agreement,
 	} {
-		if got := certcheck.ExchangeOf(suite); got != want {
+		if got := certs.ExchangeOf(suite); got != want {
 			t.Errorf("%s: %d, want %d", suite, got, want)
 		}
 	}
 	for _, suite := range slices.Concat(tls.CipherSuites(), tls.InsecureCipherSuites()) {
 		static := suite.ID == tls.TLS_RSA_WITH_RC4_128_SHA || suite.Name[:8] == "TLS_RSA_"
-		if got := certcheck.ExchangeOf(suite.Name); (got == certcheck.Transport) != static {
+		if got := certs.ExchangeOf(suite.Name); (got == certs.Transport) != static {
 			t.Errorf("%s: %d", suite.Name, got)
 		}
 	}
@@ -64,11 +64,11 @@ func TestKeyUsage(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			leaf := certtest.Leaf(t, root, hosts, c.usage)
-			for exchange, fits := range map[certcheck.KeyExchange]bool{
-				certcheck.Signing: c.signing, certcheck.Transport: c.transport, certcheck.Agreement: c.agreeing,
+			for exchange, fits := range map[certs.KeyExchange]bool{
+				certs.Signing: c.signing, certs.Transport: c.transport, certs.Agreement: c.agreeing,
 			} {
-				v := certcheck.Checker{Roots: certtest.Pool(root), Now: epoch}.Check(certtest.List(leaf), host, exchange)
-				want := []string{certcheck.CodePurpose}
+				v := certs.Checker{Roots: certtest.Pool(root), Now: epoch}.Check(certtest.List(leaf), host, exchange)
+				want := []string{certs.CodePurpose}
 				if fits {
 					want = nil
 				}
@@ -96,21 +96,21 @@ func TestPurposeBesideOthers(t *testing.T) {
 		leaf  *certtest.Cert
 		codes []string
 	}{
-		{"both wrong", certtest.Leaf(t, root, hosts, wrong, client), []string{certcheck.CodePurpose}},
+		{"both wrong", certtest.Leaf(t, root, hosts, wrong, client), []string{certs.CodePurpose}},
 		{"any purpose", certtest.Leaf(t, root, hosts, anyUsage), nil},
-		{"an unknown purpose", certtest.Leaf(t, root, hosts, unknown), []string{certcheck.CodePurpose}},
-		{"self-signed, key usage", certtest.Leaf(t, nil, hosts, wrong), []string{certcheck.CodeSelfSigned, certcheck.CodePurpose}},
-		{"self-signed, for clients", certtest.Leaf(t, nil, hosts, client), []string{certcheck.CodeSelfSigned, certcheck.CodePurpose}},
+		{"an unknown purpose", certtest.Leaf(t, root, hosts, unknown), []string{certs.CodePurpose}},
+		{"self-signed, key usage", certtest.Leaf(t, nil, hosts, wrong), []string{certs.CodeSelfSigned, certs.CodePurpose}},
+		{"self-signed, for clients", certtest.Leaf(t, nil, hosts, client), []string{certs.CodeSelfSigned, certs.CodePurpose}},
 		{"all", certtest.Leaf(t, nil, other, wrong, past),
-			[]string{certcheck.CodeExpired, certcheck.CodeSelfSigned, certcheck.CodePurpose, certcheck.CodeNameMismatch}},
+			[]string{certs.CodeExpired, certs.CodeSelfSigned, certs.CodePurpose, certs.CodeNameMismatch}},
 	} {
 		if v := judge(root, c.leaf); !slices.Equal(v.Codes, c.codes) {
 			t.Errorf("%s: %v, want %v", c.name, v.Codes, c.codes)
 		}
 	}
-	v := judge(root, certtest.Leaf(t, nil, other, wrong, past)).Unverified(certcheck.DefectUnfinished)
-	if want := []string{certcheck.CodeExpired, certcheck.CodeNoLocalIssuer, certcheck.CodePurpose,
-		certcheck.CodeNameMismatch}; !slices.Equal(v.Codes, want) {
+	v := judge(root, certtest.Leaf(t, nil, other, wrong, past)).Unverified(certs.DefectUnfinished)
+	if want := []string{certs.CodeExpired, certs.CodeNoLocalIssuer, certs.CodePurpose,
+		certs.CodeNameMismatch}; !slices.Equal(v.Codes, want) {
 		t.Errorf("not verified: %v, want %v", v.Codes, want)
 	}
 }

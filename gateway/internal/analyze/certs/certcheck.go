@@ -1,7 +1,7 @@
-// Package certcheck judges the certificates that a server sent, after a handshake with verification off: time, chain
+// Package certs judges the certificates that a server sent, after a handshake with verification off: time, chain
 // and name each on its own, so that an expired certificate does not hide an untrusted root. It is pure but for the
 // roots of this host, which are read once: nothing is fetched.
-package certcheck
+package certs
 
 import (
 	"crypto/x509"

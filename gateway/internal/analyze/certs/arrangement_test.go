@@ -1,12 +1,12 @@
-package certcheck_test
+package certs_test
 
 import (
 	"crypto/x509"
 	"slices"
 	"testing"
 
-	"diagnostics/gateway/internal/certcheck"
-	"diagnostics/gateway/internal/certcheck/certtest"
+	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/analyze/certs/certtest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -90,10 +90,10 @@ func TestArrangementOfTooMany(t *testing.T) {
 	inter := certtest.Intermediate(t, root, "Intermediate")
 	stranger := certtest.Root(t, "Stranger")
 	sent := []*certtest.Cert{certtest.Leaf(t, inter, hosts), inter}
-	for len(sent) < certcheck.MaxCertificates {
+	for len(sent) < certs.MaxCertificates {
 		sent = append(sent, certtest.Root(t, "Other "+string(rune('a'+len(sent)))))
 	}
-	if v := judge(root, sent...); len(v.Sent.Foreign) != certcheck.MaxCertificates-2 {
+	if v := judge(root, sent...); len(v.Sent.Foreign) != certs.MaxCertificates-2 {
 		t.Errorf("%d strangers", len(v.Sent.Foreign))
 	}
 	if v := judge(root, append(slices.Clone(sent), stranger)...); v.Sent.Foreign != nil || !v.Cut {
@@ -109,7 +109,7 @@ func TestArrangementOfTooMany(t *testing.T) {
 func TestPublic(t *testing.T) {
 	t.Parallel()
 	root, private := certtest.Root(t, "Public Root"), certtest.Root(t, "Private Root")
-	c := certcheck.Checker{Roots: certtest.Pool(root, private), Now: epoch, Public: root.Equal}
+	c := certs.Checker{Roots: certtest.Pool(root, private), Now: epoch, Public: root.Equal}
 	for name, test := range map[string]struct {
 		sent   []*certtest.Cert
 		public bool
@@ -120,7 +120,7 @@ func TestPublic(t *testing.T) {
 		"self-signed":   {[]*certtest.Cert{certtest.Leaf(t, nil, hosts), root}, false},
 		"leads nowhere": {[]*certtest.Cert{certtest.Leaf(t, certtest.Root(t, "Other"), hosts)}, false},
 	} {
-		if v := c.Check(certtest.List(test.sent...), host, certcheck.Signing); v.Public != test.public {
+		if v := c.Check(certtest.List(test.sent...), host, certs.Signing); v.Public != test.public {
 			t.Errorf("%s: %v", name, v.Public)
 		}
 	}

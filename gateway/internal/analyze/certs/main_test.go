@@ -1,4 +1,4 @@
-package certcheck_test
+package certs_test
 
 import (
 	"testing"
