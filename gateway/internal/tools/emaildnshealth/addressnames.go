@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"diagnostics/gateway/internal/analyze/mail"
 	"diagnostics/gateway/internal/dnsclient"
-	"diagnostics/gateway/internal/mailauth"
 	"diagnostics/gateway/internal/tools/internal/reverse"
 	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/parallel"
@@ -94,7 +94,7 @@ func nameOf(ctx context.Context, resolver *resolver, address netip.Addr) address
 		return n
 	}
 	answer := resolver.ask(ctx, strings.TrimSuffix(owner, "."), dns.TypePTR)
-	if mailauth.Failure(answer.err) != nil {
+	if mail.Failure(answer.err) != nil {
 		return n
 	}
 	// The name of an inside is neither told nor looked up.
@@ -113,41 +113,41 @@ func leadsTo(ctx context.Context, resolver *resolver, name string, address netip
 		qtype = dns.TypeA
 	}
 	answer := resolver.ask(ctx, name, qtype)
-	if mailauth.Failure(answer.err) != nil {
+	if mail.Failure(answer.err) != nil {
 		return nil
 	}
 	return new(slices.Contains(dnsclient.Addresses(answer.records), address))
 }
 
 // judgeNames says of the addresses what their servers would come to grief with as senders.
-func judgeNames(facts []mailHostFacts, issues *mailauth.Issues) {
+func judgeNames(facts []mailHostFacts, issues *mail.Issues) {
 	var nameless, astray, unknown []string
 	for _, f := range facts {
 		for _, n := range f.names {
-			of := n.Address + " (" + mailauth.Show(f.host) + ")"
+			of := n.Address + " (" + mail.Show(f.host) + ")"
 			switch {
 			case n.Confirmed == nil:
 				unknown = append(unknown, of)
 			case n.Hostname == nil:
 				nameless = append(nameless, of)
 			case !*n.Confirmed:
-				astray = append(astray, of+" is called "+mailauth.Show(*n.Hostname))
+				astray = append(astray, of+" is called "+mail.Show(*n.Hostname))
 			}
 		}
 	}
 	const arrives = " Mail to the domain arrives anyway, but many receivers reject what such a server sends. "
 	if len(nameless) > 0 {
-		issues.Add(mailauth.Info, "MX_ADDRESS_WITHOUT_NAME", "RFC 1912 section 2.1", "These addresses have no name in the "+
+		issues.Add(mail.Info, "MX_ADDRESS_WITHOUT_NAME", "RFC 1912 section 2.1", "These addresses have no name in the "+
 			"reverse DNS (PTR): "+strings.Join(nameless, ", ")+"."+arrives+"If one of them sends mail too, ask whoever gave "+
 			"you the address to publish its name.")
 	}
 	if len(astray) > 0 {
-		issues.Add(mailauth.Info, "MX_ADDRESS_NAME_NOT_CONFIRMED", sectionReverse, "These addresses have a name in the "+
+		issues.Add(mail.Info, "MX_ADDRESS_NAME_NOT_CONFIRMED", sectionReverse, "These addresses have a name in the "+
 			"reverse DNS (PTR) that does not lead back to them: "+strings.Join(astray, ", ")+"."+arrives+"If one of them sends "+
 			"mail too, give that name an address record with the address.")
 	}
 	if len(unknown) > 0 {
-		issues.Add(mailauth.Info, "MX_ADDRESS_NAME_UNKNOWN", sectionReverse, "The names in the reverse DNS (PTR) of these "+
+		issues.Add(mail.Info, "MX_ADDRESS_NAME_UNKNOWN", sectionReverse, "The names in the reverse DNS (PTR) of these "+
 			"addresses, or whether the names lead back to them, could not be looked up: "+strings.Join(unknown, ", ")+
 			". That matters only where the servers send mail too.")
 	}

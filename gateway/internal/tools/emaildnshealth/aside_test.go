@@ -3,8 +3,8 @@ package emaildnshealth
 import (
 	"testing"
 
+	"diagnostics/gateway/internal/analyze/mail"
 	"diagnostics/gateway/internal/egress/egresstest"
-	"diagnostics/gateway/internal/mailauth"
 	"diagnostics/gateway/internal/traffic"
 
 	"github.com/miekg/dns"
@@ -17,17 +17,17 @@ func TestAsideLeavesRoomForTheRecords(t *testing.T) {
 	ctx := traffic.WithMeter(t.Context(), new(traffic.Totals))
 	r := newResolver(n.Client(nil))
 	a := r.aside(10)
-	if answer := a.ask(ctx, "a.example.com", dns.TypeTXT); mailauth.Failure(answer.err) != nil {
+	if answer := a.ask(ctx, "a.example.com", dns.TypeTXT); mail.Failure(answer.err) != nil {
 		t.Errorf("at first: %v", answer.err)
 	}
 	for traffic.Room(ctx, asideSpare) == nil {
 		traffic.Dialled(ctx)
 	}
-	failure := mailauth.Failure(a.ask(ctx, "b.example.com", dns.TypeTXT).err)
-	if failure == nil || failure.Code != mailauth.CodeBound || n.QueriesFor("b.example.com", dns.TypeTXT) != 0 {
-		t.Errorf("later: %v, want %s", failure, mailauth.CodeBound)
+	failure := mail.Failure(a.ask(ctx, "b.example.com", dns.TypeTXT).err)
+	if failure == nil || failure.Code != mail.CodeBound || n.QueriesFor("b.example.com", dns.TypeTXT) != 0 {
+		t.Errorf("later: %v, want %s", failure, mail.CodeBound)
 	}
-	if answer := r.ask(ctx, "b.example.com", dns.TypeTXT); mailauth.Failure(answer.err) != nil {
+	if answer := r.ask(ctx, "b.example.com", dns.TypeTXT); mail.Failure(answer.err) != nil {
 		t.Errorf("a record: %v", answer.err)
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"diagnostics/gateway/internal/mailauth"
-	"diagnostics/gateway/internal/mailauth/dkim"
-	"diagnostics/gateway/internal/mailauth/dmarc"
-	"diagnostics/gateway/internal/mailauth/spf"
+	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/analyze/mail/dkim"
+	"diagnostics/gateway/internal/analyze/mail/dmarc"
+	"diagnostics/gateway/internal/analyze/mail/spf"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/shared/netpolicy"
 
@@ -68,7 +68,7 @@ func (c *spfCheck) missing(mx mxCheck) {
 	if mx.NullMX {
 		advice = "The domain accepts no mail; if it sends none either, publish the TXT record v=spf1 -all."
 	}
-	c.Issues.Add(mailauth.Fail, "SPF_MISSING", "RFC 7208 section 3",
+	c.Issues.Add(mail.Fail, "SPF_MISSING", "RFC 7208 section 3",
 		"There is no SPF record, so receivers cannot tell who may send. "+advice)
 }
 
@@ -86,7 +86,7 @@ func ending(report spf.Report, domain string) string {
 	case domain:
 		return "it has no all term"
 	default:
-		return "it leads to the record of " + mailauth.Show(report.NoAllAt) + ", which has no all term"
+		return "it leads to the record of " + mail.Show(report.NoAllAt) + ", which has no all term"
 	}
 	if report.All == "" {
 		return "its end could not be read"
@@ -159,13 +159,13 @@ func (r *checker) missingDMARC(c *dmarcCheck) {
 	c.Status, c.Summary = mailMissing, "Neither the domain nor its parents have a DMARC record."
 	if c.Issues.HasCode("DMARC_VERSION") || c.Issues.HasCode("DMARC_LEADING_BLANK") {
 		c.Summary = "There is a TXT record for DMARC, but receivers do not recognize it."
-		c.Issues.Add(mailauth.Fail, "DMARC_MISSING", reference, "There is no DMARC record that receivers can read, so they "+
+		c.Issues.Add(mail.Fail, "DMARC_MISSING", reference, "There is no DMARC record that receivers can read, so they "+
 			"do not know what to do with forged mail. Correct the one that is there.")
 		return
 	}
-	c.Issues.Add(mailauth.Fail, "DMARC_MISSING", reference,
+	c.Issues.Add(mail.Fail, "DMARC_MISSING", reference,
 		"There is no DMARC record, so receivers do not know what to do with forged mail. Publish v=DMARC1; p=none; "+
-			"rua=mailto:… at _dmarc."+mailauth.Show(r.domain)+" and raise the policy once the reports look right.")
+			"rua=mailto:… at _dmarc."+mail.Show(r.domain)+" and raise the policy once the reports look right.")
 }
 
 // misplacedDMARC looks for the record at the domain itself, where it is often put by mistake. SPF has asked that
@@ -173,8 +173,8 @@ func (r *checker) missingDMARC(c *dmarcCheck) {
 func (r *checker) misplacedDMARC(ctx context.Context, c *dmarcCheck) {
 	texts, _ := r.dns.TXT(ctx, r.domain)
 	if slices.ContainsFunc(texts, dmarc.IsRecord) {
-		name := mailauth.Show(r.domain)
-		c.Issues.Add(mailauth.Fail, "DMARC_MISPLACED", "RFC 9989 section 4.10",
+		name := mail.Show(r.domain)
+		c.Issues.Add(mail.Fail, "DMARC_MISPLACED", "RFC 9989 section 4.10",
 			"There is a DMARC record at "+name+" itself, where nobody looks. Move it to _dmarc."+name+".")
 	}
 }
@@ -199,18 +199,18 @@ func (c *dmarcCheck) describe(report dmarc.Report) {
 	}
 	c.describeDestinations(report)
 	c.Summary = fmt.Sprintf("The policy for mail that fails is %s, from the record of %s.", report.Policy,
-		mailauth.Show(report.FoundAt))
+		mail.Show(report.FoundAt))
 	c.applied = report.Applied()
 	if c.applied != report.Policy {
 		c.Summary = fmt.Sprintf("The policy for mail that fails is %s, from the record of %s. It is being tested (t=y), so "+
-			"receivers apply %s.", report.Policy, mailauth.Show(report.FoundAt), c.applied)
+			"receivers apply %s.", report.Policy, mail.Show(report.FoundAt), c.applied)
 	}
 }
 
 func (c *dmarcCheck) describeDestinations(report dmarc.Report) {
 	for _, d := range report.Destinations {
 		known := &d.Authorized
-		if d.Failure != nil && d.Failure.Code != mailauth.CodeName {
+		if d.Failure != nil && d.Failure.Code != mail.CodeName {
 			known = nil
 		}
 		c.Destinations = append(c.Destinations, reportDestination{Domain: d.Host, Name: d.Name, Authorized: known})
@@ -243,7 +243,7 @@ func (r *checker) dkim(ctx context.Context, mx mxCheck) dkimCheck {
 	c := newDKIMCheck(newCheck(), r.selector)
 	if r.selector == "" {
 		c.Status, c.Summary = mailInfo, "A selector is needed to check a DKIM public key."
-		c.Issues.Add(mailauth.Info, "DKIM_SELECTOR_NEEDED", sectionDKIM, "Keys cannot be listed from outside. Enter the "+
+		c.Issues.Add(mail.Info, "DKIM_SELECTOR_NEEDED", sectionDKIM, "Keys cannot be listed from outside. Enter the "+
 			"selector, which is the s= value in the DKIM-Signature header of a mail from the domain.")
 		r.searchDKIM(ctx, &c)
 		return c
@@ -251,14 +251,14 @@ func (r *checker) dkim(ctx context.Context, mx mxCheck) dkimCheck {
 	name := r.selector + "._domainkey." + r.domain
 	if len(name) > netpolicy.MaxNameOctets {
 		c.Summary = "The selector is too long for this domain."
-		c.Issues.Add(mailauth.Fail, "DKIM_NAME_TOO_LONG", "RFC 1035 section 2.3.4", fmt.Sprintf("The selector and the "+
+		c.Issues.Add(mail.Fail, "DKIM_NAME_TOO_LONG", "RFC 1035 section 2.3.4", fmt.Sprintf("The selector and the "+
 			"domain make a name of %d characters, and DNS names have at most 253. Use a shorter selector.", len(name)))
 		c.take(nil, false)
 		return c
 	}
 	answer := r.dns.ask(ctx, name, dns.TypeTXT)
-	if failure := mailauth.Failure(answer.err); failure != nil {
-		c.unanswered("DKIM_LOOKUP_FAILED", "The key at "+mailauth.Show(name), sectionDKIM, failure)
+	if failure := mail.Failure(answer.err); failure != nil {
+		c.unanswered("DKIM_LOOKUP_FAILED", "The key at "+mail.Show(name), sectionDKIM, failure)
 		return c
 	}
 	texts := answer.texts()
@@ -283,8 +283,8 @@ func (c *dkimCheck) read(report dkim.Report, name string) {
 	switch {
 	case !report.Found:
 		c.Status, c.Summary = mailMissing, "There is no DKIM key at this selector."
-		c.Issues.Add(mailauth.Warn, "DKIM_KEY_MISSING", sectionDKIM,
-			"There is no key at "+mailauth.Show(name)+". Check the selector, or publish the key there.")
+		c.Issues.Add(mail.Warn, "DKIM_KEY_MISSING", sectionDKIM,
+			"There is no key at "+mail.Show(name)+". Check the selector, or publish the key there.")
 	case report.Revoked:
 		c.Summary = "The DKIM key at this selector was revoked."
 	case report.KeyBits > 0:
@@ -304,9 +304,9 @@ func (r *checker) wildcard(ctx context.Context, c *dkimCheck, texts []string) {
 	}
 	message := "Every selector answers with this record, so it says nothing about the one asked for. Remove the " +
 		"wildcard record, or publish keys at their own selectors."
-	severity := mailauth.Warn
+	severity := mail.Warn
 	if c.Issues.HasCode("DKIM_KEY_REVOKED") {
-		severity, message = mailauth.Info,
+		severity, message = mail.Info,
 			"Every selector answers that its key was revoked, which is how a domain says that it signs no mail."
 	}
 	c.Issues.Add(severity, "DKIM_WILDCARD", sectionDKIM, message)

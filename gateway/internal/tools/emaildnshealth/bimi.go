@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 
-	"diagnostics/gateway/internal/mailauth"
-	"diagnostics/gateway/internal/mailauth/bimi"
-	"diagnostics/gateway/internal/mailauth/dmarc"
+	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/analyze/mail/bimi"
+	"diagnostics/gateway/internal/analyze/mail/dmarc"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/shared/parallel"
 )
@@ -29,10 +29,10 @@ type bimiRecord struct {
 	Logo     *string `json:"logo"`
 	Evidence *string `json:"evidence"`
 	// FoundAt is the domain that publishes the record, without the labels before it.
-	FoundAt   string          `json:"foundAt"`
-	Summary   string          `json:"summary"`
-	Issues    mailauth.Issues `json:"issues"`
-	Truncated bool            `json:"truncated,omitempty"`
+	FoundAt   string      `json:"foundAt"`
+	Summary   string      `json:"summary"`
+	Issues    mail.Issues `json:"issues"`
+	Truncated bool        `json:"truncated,omitempty"`
 }
 
 // dmarcAndBIMI looks at both. The domain's own BIMI record is looked up beside DMARC, which it is judged by: where the
@@ -65,8 +65,8 @@ func (r *checker) bimi(ctx context.Context, resolver *resolver, policy dmarcChec
 	unused := ""
 	for _, domain := range domains {
 		texts, err := bimiTexts(ctx, resolver, domain)
-		if failure := mailauth.Failure(err); failure != nil {
-			reason := mailauth.Show(bimiName(domain)) + " could not be looked up: " + failure.Reason() + "."
+		if failure := mail.Failure(err); failure != nil {
+			reason := mail.Show(bimiName(domain)) + " could not be looked up: " + failure.Reason() + "."
 			return bimiResult{BIMIReason: &reason}
 		}
 		report := bimi.Read(texts)
@@ -82,16 +82,16 @@ func (r *checker) bimi(ctx context.Context, resolver *resolver, policy dmarcChec
 
 func newBIMIRecord(report bimi.Report, domain string, policy dmarcCheck) *bimiRecord {
 	b := &bimiRecord{Record: report.Record, Logo: format.TextOrNull(report.Logo), FoundAt: domain,
-		Evidence: format.TextOrNull(report.Evidence), Issues: mailauth.Issues{}}
+		Evidence: format.TextOrNull(report.Evidence), Issues: mail.Issues{}}
 	if !report.Declined && !enforced(policy) {
-		b.Issues.Add(mailauth.Fail, "BIMI_DMARC_NOT_ENFORCED", bimi.Section, "Mail programs show a logo only if DMARC "+
+		b.Issues.Add(mail.Fail, "BIMI_DMARC_NOT_ENFORCED", bimi.Section, "Mail programs show a logo only if DMARC "+
 			"makes receivers act on forged mail. Publish p=quarantine or p=reject, and no sp=none.")
 	}
 	b.Issues = append(b.Issues, report.Issues...)
 	switch {
 	case report.Declined:
 		b.Summary = "The domain asks for no logo to be shown beside its mail."
-	case b.Issues.Has(mailauth.Fail):
+	case b.Issues.Has(mail.Fail):
 		b.Summary = "The domain offers a logo that mail programs do not show."
 	case report.Evidence == "":
 		b.Summary = "The domain offers a logo, without a certificate for it."

@@ -3,9 +3,9 @@ package emaildnshealth
 import (
 	"slices"
 
+	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/analyze/mail/spf"
 	"diagnostics/gateway/internal/bound"
-	"diagnostics/gateway/internal/mailauth"
-	"diagnostics/gateway/internal/mailauth/spf"
 )
 
 // The shares of an answer, in bytes of JSON. The records are strangers', each as long as a message of the DNS may be.
@@ -47,7 +47,7 @@ func (r *Result) bound() {
 func (c *check) bound() {
 	c.Summary = bound.Text(c.Summary, maxSummary, &c.Truncated)
 	c.Record = bound.Pointer(c.Record, maxRecord, &c.Truncated)
-	c.Issues = bound.First(c.Issues, mailauth.MaxShown, &c.Truncated)
+	c.Issues = bound.First(c.Issues, mail.MaxShown, &c.Truncated)
 	c.Issues = bound.List(c.Issues, maxIssues, &c.Truncated)
 }
 

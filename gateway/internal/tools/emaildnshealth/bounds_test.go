@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/analyze/mail/tlsa"
 	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress/egresstest"
-	"diagnostics/gateway/internal/mailauth"
-	"diagnostics/gateway/internal/mailauth/tlsa"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 
@@ -61,8 +61,8 @@ func TestAnAnswerWithoutRoomIsLong(t *testing.T) {
 	r := newResolver(n.Client(nil))
 	r.room = 0
 	_, err := r.TXT(t.Context(), "example.com")
-	if failure := mailauth.Failure(err); failure == nil || failure.Code != mailauth.CodeLong {
-		t.Errorf("%v, want code %s", err, mailauth.CodeLong)
+	if failure := mail.Failure(err); failure == nil || failure.Code != mail.CodeLong {
+		t.Errorf("%v, want code %s", err, mail.CodeLong)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestTheTreeIsCutFromItsLeaves(t *testing.T) {
 	if last := tree.Children[2]; !last.Truncated || len(last.Children) == 50 {
 		t.Errorf("the last branch: truncated %t, %d children", last.Truncated, len(last.Children))
 	}
-	if health.Checks.SPF.Issues.Has(mailauth.Fail) {
+	if health.Checks.SPF.Issues.Has(mail.Fail) {
 		t.Error("what is cut is no fault of the record")
 	}
 }

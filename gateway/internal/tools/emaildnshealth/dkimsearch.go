@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"diagnostics/gateway/internal/mailauth"
-	"diagnostics/gateway/internal/mailauth/dkim"
+	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/analyze/mail/dkim"
 	"diagnostics/shared/parallel"
 
 	"github.com/miekg/dns"
@@ -65,7 +65,7 @@ func (s *search) run(selectors []string) {
 	var answered, failed atomic.Int32
 	ask := func(selector string) *reply {
 		answer := s.ask(selector)
-		if mailauth.Failure(answer.err) == nil {
+		if mail.Failure(answer.err) == nil {
 			answered.Add(1)
 		} else {
 			failed.Add(1)
@@ -92,14 +92,14 @@ func (s *search) run(selectors []string) {
 func (c *dkimCheck) tell(s search, domain string) {
 	wild := slices.Sorted(slices.Values(s.anything.texts()))
 	c.wild(s.anything, len(wild) > 0)
-	unanswered, failure := 0, mailauth.Failure(s.anything.err)
+	unanswered, failure := 0, mail.Failure(s.anything.err)
 	for i, selector := range commonSelectors {
 		answer := s.answers[i]
 		if answer == nil {
 			unanswered++
 			continue
 		}
-		if f := mailauth.Failure(answer.err); f != nil {
+		if f := mail.Failure(answer.err); f != nil {
 			unanswered, failure = unanswered+1, f
 			continue
 		}
@@ -107,24 +107,24 @@ func (c *dkimCheck) tell(s search, domain string) {
 		texts := answer.texts()
 		switch {
 		case len(texts) == 0 && answer.alias && answer.cname != s.anything.cname:
-			c.Issues.Add(mailauth.Info, "DKIM_ALIAS_DEAD", sectionDKIM, aliasToNothing(selector+"._domainkey."+domain,
+			c.Issues.Add(mail.Info, "DKIM_ALIAS_DEAD", sectionDKIM, aliasToNothing(selector+"._domainkey."+domain,
 				answer.cname))
 		case len(texts) > 0 && !slices.Equal(slices.Sorted(slices.Values(texts)), wild):
 			c.find(selector, *answer, dkim.Read(texts))
 		}
 	}
-	c.incomplete(unanswered, failure, mailauth.Failure(s.anything.err) != nil)
+	c.incomplete(unanswered, failure, mail.Failure(s.anything.err) != nil)
 }
 
 // wild tells of an answer for a selector that nobody uses: what equals it says nothing of any other.
 func (c *dkimCheck) wild(anything reply, answers bool) {
 	switch {
 	case answers:
-		c.Issues.Add(mailauth.Info, "DKIM_WILDCARD", sectionDKIM, "Every selector answers with the same record, even one "+
+		c.Issues.Add(mail.Info, "DKIM_WILDCARD", sectionDKIM, "Every selector answers with the same record, even one "+
 			"that nobody uses, so a key counts as found only if it differs from that.")
 	case anything.alias:
-		c.Issues.Add(mailauth.Info, "DKIM_WILDCARD", sectionDKIM, "Every selector, even one that nobody uses, is an alias "+
-			"(CNAME) of "+mailauth.Show(anything.cname)+", where there is no key.")
+		c.Issues.Add(mail.Info, "DKIM_WILDCARD", sectionDKIM, "Every selector, even one that nobody uses, is an alias "+
+			"(CNAME) of "+mail.Show(anything.cname)+", where there is no key.")
 	}
 }
 
@@ -141,20 +141,20 @@ func (c *dkimCheck) find(selector string, answer reply, report dkim.Report) {
 		c.Found = append(c.Found, find)
 	}
 	for _, i := range report.Issues {
-		if i.Severity == mailauth.Fail {
-			c.Issues.Add(mailauth.Info, i.Code, i.Reference, "At the selector "+selector+": "+i.Message)
+		if i.Severity == mail.Fail {
+			c.Issues.Add(mail.Info, i.Code, i.Reference, "At the selector "+selector+": "+i.Message)
 		}
 	}
 }
 
 // incomplete tells of lookups without an answer.
-func (c *dkimCheck) incomplete(unanswered int, failure *mailauth.LookupError, wildUnknown bool) {
+func (c *dkimCheck) incomplete(unanswered int, failure *mail.LookupError, wildUnknown bool) {
 	if unanswered > 0 {
-		c.Issues.Add(mailauth.Info, "DKIM_SEARCH_INCOMPLETE", sectionDKIM, fmt.Sprintf("Of the %d selectors that large "+
+		c.Issues.Add(mail.Info, "DKIM_SEARCH_INCOMPLETE", sectionDKIM, fmt.Sprintf("Of the %d selectors that large "+
 			"senders use, %d could not be looked up: %s.", len(commonSelectors), unanswered, failure.Reason()))
 	}
 	if wildUnknown && len(c.Found) > 0 {
-		c.Issues.Add(mailauth.Info, "DKIM_SEARCH_INCOMPLETE", sectionDKIM,
+		c.Issues.Add(mail.Info, "DKIM_SEARCH_INCOMPLETE", sectionDKIM,
 			"Whether every selector answers with a key could not be looked up, so those that were found may say nothing.")
 	}
 }
@@ -167,12 +167,12 @@ func (r *checker) everywhere(ctx context.Context, cname string) bool {
 // deadAlias is the outcome for a selector that leads nowhere.
 func (c *dkimCheck) deadAlias(name, target string) {
 	c.Status, c.Summary = mailMissing, "There is no DKIM key at this selector: it is an alias that leads nowhere."
-	c.Issues.Add(mailauth.Warn, "DKIM_ALIAS_DEAD", sectionDKIM, aliasToNothing(name, target))
+	c.Issues.Add(mail.Warn, "DKIM_ALIAS_DEAD", sectionDKIM, aliasToNothing(name, target))
 }
 
 // aliasToNothing says what is wrong with an alias at whose end there is no TXT record.
 func aliasToNothing(name, target string) string {
 	return fmt.Sprintf("%s is an alias (CNAME) of %s, where there is no key. Ask the service that you send with to "+
-		"publish it there, or remove the alias if you no longer use that service.", mailauth.Show(name),
-		strings.TrimSuffix(mailauth.Show(target), "."))
+		"publish it there, or remove the alias if you no longer use that service.", mail.Show(name),
+		strings.TrimSuffix(mail.Show(target), "."))
 }

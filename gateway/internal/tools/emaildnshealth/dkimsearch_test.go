@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"diagnostics/gateway/internal/analyze/mail"
 	"diagnostics/gateway/internal/egress/egresstest"
-	"diagnostics/gateway/internal/mailauth"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 
 	"github.com/google/go-cmp/cmp"
@@ -162,7 +162,7 @@ func TestDKIMSearchIsFairToServers(t *testing.T) {
 		t.Errorf("asked %d, %d at once", n, most.Load())
 	}
 	asked.Store(0)
-	s = search{ask: ask(&mailauth.LookupError{Code: "ETIMEOUT"})}
+	s = search{ask: ask(&mail.LookupError{Code: "ETIMEOUT"})}
 	s.run(all)
 	if n := asked.Load(); n < maxSilent || n >= 2*maxSilent {
 		t.Errorf("asked %d times in vain", n)

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"diagnostics/gateway/internal/analyze/mail"
 	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/mailauth"
 	"diagnostics/gateway/internal/traffic"
 	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/parallel"
@@ -86,7 +86,7 @@ func newResolver(client *egress.Client) *resolver {
 // ask gives the answer to a question, which all who ask it share.
 func (r *resolver) ask(ctx context.Context, name string, qtype uint16) reply {
 	if len(name) > netpolicy.MaxNameOctets {
-		return reply{err: mailauth.ErrNotFound} // no such name can exist
+		return reply{err: mail.ErrNotFound} // no such name can exist
 	}
 	return r.flight(question{name, qtype})(ctx)
 }
@@ -99,7 +99,7 @@ func (r *resolver) flight(q question) func(context.Context) reply {
 	}
 	if r.left == 0 {
 		return func(context.Context) reply {
-			return reply{err: &mailauth.LookupError{Code: mailauth.CodeBound}}
+			return reply{err: &mail.LookupError{Code: mail.CodeBound}}
 		}
 	}
 	r.left--
@@ -117,20 +117,20 @@ func (r *resolver) send(ctx context.Context, q question) reply {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
 	case <-ctx.Done():
-		return reply{err: &mailauth.LookupError{Code: dnsclient.CodeTimeout}}
+		return reply{err: &mail.LookupError{Code: dnsclient.CodeTimeout}}
 	}
 	if r.own.broken.Load() {
-		return reply{err: &mailauth.LookupError{Code: mailauth.CodeResolver}}
+		return reply{err: &mail.LookupError{Code: mail.CodeResolver}}
 	}
 	if r.spare > 0 && traffic.Room(ctx, r.spare) != nil {
-		return reply{err: &mailauth.LookupError{Code: mailauth.CodeBound}}
+		return reply{err: &mail.LookupError{Code: mail.CodeBound}}
 	}
 	a := r.client.DNS().Query(ctx, q.name, q.qtype)
 	if !a.Cached {
 		r.news.Store(true)
 	}
 	if !r.keeps(a) {
-		return reply{err: &mailauth.LookupError{Code: mailauth.CodeLong}}
+		return reply{err: &mail.LookupError{Code: mail.CodeLong}}
 	}
 	answer := reply{records: a.Records, alias: len(a.CNAMEChain) > 0, cut: a.Cut, authenticated: a.Authenticated}
 	if answer.alias {
@@ -140,14 +140,14 @@ func (r *resolver) send(ctx context.Context, q question) reply {
 	case "", dnsclient.CodeNoData:
 		// Which of several texts is missing nobody can tell; of the mail hosts enough are there.
 		if a.Cut && q.qtype != dns.TypeMX {
-			answer.err = &mailauth.LookupError{Code: mailauth.CodeLong}
+			answer.err = &mail.LookupError{Code: mail.CodeLong}
 		}
 	case dnsclient.CodeBusy:
-		answer.err = &mailauth.LookupError{Code: codeOfBusy(a.Busy)}
+		answer.err = &mail.LookupError{Code: codeOfBusy(a.Busy)}
 	case dnsclient.CodeNotFound:
-		answer.err = mailauth.ErrNotFound
+		answer.err = mail.ErrNotFound
 	default:
-		answer.err = &mailauth.LookupError{Code: r.codeOf(ctx, q.name, a)}
+		answer.err = &mail.LookupError{Code: r.codeOf(ctx, q.name, a)}
 	}
 	return answer
 }
@@ -156,7 +156,7 @@ func (r *resolver) send(ctx context.Context, q question) reply {
 func (r *resolver) codeOf(ctx context.Context, name string, failed dnsclient.Answer) string {
 	r.own.once.Do(func() { r.own.broken.Store(r.client.ResolverFault(ctx, name, name, failed) != nil) })
 	if r.own.broken.Load() {
-		return mailauth.CodeResolver
+		return mail.CodeResolver
 	}
 	return failed.Code
 }
@@ -164,9 +164,9 @@ func (r *resolver) codeOf(ctx context.Context, name string, failed dnsclient.Ans
 // codeOfBusy tells a run that has sent what it may from a service that lacks the means.
 func codeOfBusy(err error) string {
 	if fault.Is(err, fault.Limited) {
-		return mailauth.CodeBound
+		return mail.CodeBound
 	}
-	return mailauth.CodeBusy
+	return mail.CodeBusy
 }
 
 // keeps takes the room for an answer, and reports whether there was some.
@@ -244,7 +244,7 @@ func (r *resolver) Both(ctx context.Context, name string) (addresses []netip.Add
 		}
 	}
 	for _, answer := range []reply{v4, v6} {
-		if failure := mailauth.Failure(answer.err); failure != nil {
+		if failure := mail.Failure(answer.err); failure != nil {
 			return addresses, v4.alias || v6.alias, failure
 		}
 	}

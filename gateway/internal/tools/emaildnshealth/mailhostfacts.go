@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"diagnostics/gateway/internal/mailauth"
-	"diagnostics/gateway/internal/mailauth/tlsa"
+	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/analyze/mail/tlsa"
 	"diagnostics/shared/parallel"
 )
 
@@ -41,7 +41,7 @@ func (r *checker) mailHostFacts(ctx context.Context, mx mxCheck) []mailHostFacts
 
 // complete adds to the mail hosts what was asked of them, and judges it.
 func (c *mxCheck) complete(domain string, facts []mailHostFacts) {
-	var issues mailauth.Issues
+	var issues mail.Issues
 	signed := ""
 	for _, f := range facts {
 		for i := range c.Hosts {
@@ -56,8 +56,8 @@ func (c *mxCheck) complete(domain string, facts []mailHostFacts) {
 		}
 	}
 	if signed != "" && !c.authenticated {
-		issues.Add(mailauth.Info, "DANE_MX_NOT_SIGNED", "RFC 7672 section 2.2.1", "The TLSA records of "+
-			mailauth.Show(signed)+" are signed with DNSSEC, but the MX records of "+mailauth.Show(domain)+" are not, so an "+
+		issues.Add(mail.Info, "DANE_MX_NOT_SIGNED", "RFC 7672 section 2.2.1", "The TLSA records of "+
+			mail.Show(signed)+" are signed with DNSSEC, but the MX records of "+mail.Show(domain)+" are not, so an "+
 			"attacker on the path can name another exchange. Sign the domain's zone too.")
 	}
 	judgeNames(facts, &issues)
@@ -66,12 +66,12 @@ func (c *mxCheck) complete(domain string, facts []mailHostFacts) {
 
 // worsen adds issues that came after the status was drawn: what is known to be wrong counts more than what is not
 // known, and what is right makes nothing better.
-func (c *check) worsen(issues mailauth.Issues) {
+func (c *check) worsen(issues mail.Issues) {
 	c.Issues = append(c.Issues, issues...)
 	switch {
-	case issues.Has(mailauth.Fail):
+	case issues.Has(mail.Fail):
 		c.Status = mailFail
-	case issues.Has(mailauth.Warn) && c.Status == mailPass:
+	case issues.Has(mail.Warn) && c.Status == mailPass:
 		c.Status = mailWarn
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/analyze/mail/tlsa"
 	"diagnostics/gateway/internal/dnsclient"
-	"diagnostics/gateway/internal/mailauth"
-	"diagnostics/gateway/internal/mailauth/tlsa"
 	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/parallel"
 
@@ -64,17 +64,17 @@ const sectionMX = "RFC 5321 section 5.1"
 func (r *checker) mx(ctx context.Context) mxCheck {
 	c := mxCheck{check: newCheck(), Hosts: []mxHost{}}
 	answer := r.dns.ask(ctx, r.domain, dns.TypeMX)
-	failure := mailauth.Failure(answer.err)
+	failure := mail.Failure(answer.err)
 	switch {
 	case failure != nil:
 		c.failed = true
-		c.unanswered("MX_LOOKUP_FAILED", "The MX records of "+mailauth.Show(r.domain), sectionMX, failure)
+		c.unanswered("MX_LOOKUP_FAILED", "The MX records of "+mail.Show(r.domain), sectionMX, failure)
 		return c
-	case errors.Is(answer.err, mailauth.ErrNotFound) && !answer.alias:
+	case errors.Is(answer.err, mail.ErrNotFound) && !answer.alias:
 		c.notFound = true
 		c.Summary = "The domain does not exist."
-		c.Issues.Add(mailauth.Fail, "DOMAIN_NOT_FOUND", "RFC 8020 section 2",
-			mailauth.Show(r.domain)+" does not exist in the DNS. Check its spelling and its registration.")
+		c.Issues.Add(mail.Fail, "DOMAIN_NOT_FOUND", "RFC 8020 section 2",
+			mail.Show(r.domain)+" does not exist in the DNS. Check its spelling and its registration.")
 		c.take(nil, false)
 		return c
 	}
@@ -118,7 +118,7 @@ func (c *mxCheck) nullMX() {
 	const reference = "RFC 7505 section 3"
 	if len(c.Hosts) > 1 {
 		c.Summary = "The domain says both that it accepts no mail and where to deliver it."
-		c.Issues.Add(mailauth.Fail, "MX_NULL_WITH_OTHERS", reference,
+		c.Issues.Add(mail.Fail, "MX_NULL_WITH_OTHERS", reference,
 			"A null MX record must be the only one. Remove it, or all the others.")
 		c.take(nil, false)
 		return
@@ -126,32 +126,32 @@ func (c *mxCheck) nullMX() {
 	c.NullMX = true
 	c.Hosts = []mxHost{}
 	c.Summary = "The domain accepts no mail (null MX)."
-	c.Issues.Add(mailauth.Info, "MX_NULL", reference, "The null MX record says that the domain accepts no mail.")
+	c.Issues.Add(mail.Info, "MX_NULL", reference, "The null MX record says that the domain accepts no mail.")
 	c.Status = mailInfo
 }
 
 // implicitMX is a domain without MX records: senders try its own address.
 func (r *checker) implicitMX(ctx context.Context, c *mxCheck) {
 	addresses, _, err := r.dns.Both(ctx, r.domain)
-	name := mailauth.Show(r.domain)
-	if failure := mailauth.Failure(err); failure != nil && len(addresses) == 0 {
+	name := mail.Show(r.domain)
+	if failure := mail.Failure(err); failure != nil && len(addresses) == 0 {
 		c.failed = true
 		c.unanswered("MX_LOOKUP_FAILED", "The addresses of "+name, sectionMX, failure)
 		return
 	}
 	if len(addresses) == 0 {
 		c.Status, c.Summary = mailMissing, "The domain has neither MX records nor an address, so it cannot receive mail."
-		c.Issues.Add(mailauth.Warn, "MX_MISSING", sectionMX,
+		c.Issues.Add(mail.Warn, "MX_MISSING", sectionMX,
 			"Publish an MX record if "+name+" should receive mail, and the null MX record \"0 .\" if not.")
 		return
 	}
 	c.Hosts = []mxHost{newMXHost(r.domain, 0)}
 	c.Hosts[0].Addresses = addressTexts(addresses)
 	c.Summary = "The domain has no MX record, so senders fall back on its own address; no mail server was contacted."
-	c.Issues.Add(mailauth.Warn, "MX_IMPLICIT", sectionMX, "Mail goes to the address of "+name+" itself, which is often a "+
+	c.Issues.Add(mail.Warn, "MX_IMPLICIT", sectionMX, "Mail goes to the address of "+name+" itself, which is often a "+
 		"web server. Publish an MX record, or the null MX record \"0 .\" if no mail is wanted.")
 	if !allPublic(addresses) {
-		c.Issues.Add(mailauth.Fail, "MX_ADDRESS_NOT_PUBLIC", sectionMX, notPublic(r.domain))
+		c.Issues.Add(mail.Fail, "MX_ADDRESS_NOT_PUBLIC", sectionMX, notPublic(r.domain))
 	}
 	c.take(nil, false)
 }
@@ -162,14 +162,14 @@ type mxHostFacts struct {
 	alias     bool
 	err       error
 	// problem is what is wrong with the name itself, in which case nothing was asked.
-	problem mailauth.Issue
+	problem mail.Issue
 }
 
 func (r *checker) hosts(ctx context.Context, c *mxCheck) {
 	names := c.mailHosts()
-	var issues mailauth.Issues
+	var issues mail.Issues
 	if len(names) > maxMailHosts {
-		issues.Add(mailauth.Warn, "MX_TOO_MANY", sectionMX, fmt.Sprintf("The domain has %d mail exchanges; only the first "+
+		issues.Add(mail.Warn, "MX_TOO_MANY", sectionMX, fmt.Sprintf("The domain has %d mail exchanges; only the first "+
 			"%d were looked up. Few senders try them all.", len(names), maxMailHosts))
 		names = names[:maxMailHosts]
 	}
@@ -197,7 +197,7 @@ func (r *checker) hosts(ctx context.Context, c *mxCheck) {
 		}
 	}
 	if len(every) > 0 && !failed && !slices.ContainsFunc(every, netip.Addr.Is4) {
-		issues.Add(mailauth.Warn, "MX_NO_IPV4", sectionMX,
+		issues.Add(mail.Warn, "MX_NO_IPV4", sectionMX,
 			"No exchange has an IPv4 address, and many senders have only IPv4. Give one of them an A record.")
 	}
 	c.Summary = fmt.Sprintf("%d of %d mail exchanges have an address; no mail server was contacted.", usable, len(names))
@@ -212,10 +212,10 @@ func (f *mxHostFacts) look(ctx context.Context, dns *resolver, name string) {
 
 // mailHostProblem judges the name of a mail host. Names that no visitor could have typed are not looked up: a resolver
 // inside a private network would answer for them.
-func mailHostProblem(name string) mailauth.Issue {
-	shown := mailauth.Show(name)
+func mailHostProblem(name string) mail.Issue {
+	shown := mail.Show(name)
 	if _, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil {
-		return mailauth.Issue{Code: "MX_ADDRESS_LITERAL", Severity: mailauth.Fail, Reference: "RFC 1035 section 3.3.9",
+		return mail.Issue{Code: "MX_ADDRESS_LITERAL", Severity: mail.Fail, Reference: "RFC 1035 section 3.3.9",
 			Message: "The exchange " + shown +
 				" is an address, and MX records take names only. Give the host a name with that address."}
 	}
@@ -225,39 +225,39 @@ func mailHostProblem(name string) mailauth.Issue {
 		if bad.Refused() {
 			code = "MX_NAME_NOT_PUBLIC"
 		}
-		return mailauth.Issue{Code: code, Severity: mailauth.Fail, Reference: sectionMX,
+		return mail.Issue{Code: code, Severity: mail.Fail, Reference: sectionMX,
 			Message: "The exchange " + shown + " " + bad.Say() + ", so senders cannot find it. Use a public hostname."}
 	}
-	return mailauth.Issue{}
+	return mail.Issue{}
 }
 
 // judge adds what is wrong with a mail host, and reports whether a lookup gave no usable answer.
-func (f *mxHostFacts) judge(name string, issues *mailauth.Issues) (failed bool) {
-	shown := mailauth.Show(name)
-	failure := mailauth.Failure(f.err)
+func (f *mxHostFacts) judge(name string, issues *mail.Issues) (failed bool) {
+	shown := mail.Show(name)
+	failure := mail.Failure(f.err)
 	switch {
 	case f.problem.Code != "":
 		*issues = append(*issues, f.problem)
 		return false
 	case failure != nil:
-		issues.Add(mailauth.Warn, "MX_HOST_LOOKUP_FAILED", sectionMX,
+		issues.Add(mail.Warn, "MX_HOST_LOOKUP_FAILED", sectionMX,
 			"The addresses of "+shown+" could not be looked up: "+failure.Reason()+".")
 	case len(f.addresses) == 0:
-		issues.Add(mailauth.Fail, "MX_HOST_WITHOUT_ADDRESS", sectionMX,
+		issues.Add(mail.Fail, "MX_HOST_WITHOUT_ADDRESS", sectionMX,
 			"The exchange "+shown+" has no address, so no mail arrives there. Give it one, or remove the MX record.")
 	}
 	if f.alias {
-		issues.Add(mailauth.Warn, "MX_CNAME", "RFC 2181 section 10.3",
+		issues.Add(mail.Warn, "MX_CNAME", "RFC 2181 section 10.3",
 			"The exchange "+shown+" is an alias (CNAME), which an exchange must not be. Name the host that the alias leads to.")
 	}
 	if !allPublic(f.addresses) {
-		issues.Add(mailauth.Fail, "MX_ADDRESS_NOT_PUBLIC", sectionMX, notPublic(name))
+		issues.Add(mail.Fail, "MX_ADDRESS_NOT_PUBLIC", sectionMX, notPublic(name))
 	}
 	return failure != nil
 }
 
 func notPublic(name string) string {
-	return "The exchange " + mailauth.Show(name) + " has an address that cannot be reached from the internet. Remove it."
+	return "The exchange " + mail.Show(name) + " has an address that cannot be reached from the internet. Remove it."
 }
 
 func allPublic(addresses []netip.Addr) bool {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"diagnostics/gateway/internal/mailauth"
-	"diagnostics/gateway/internal/mailauth/dmarc"
+	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/analyze/mail/dmarc"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/shared/progress"
 )
@@ -25,10 +25,10 @@ const (
 
 // check is what all checks have in common.
 type check struct {
-	Status  status          `json:"status"`
-	Summary string          `json:"summary"`
-	Record  *string         `json:"record"`
-	Issues  mailauth.Issues `json:"issues"`
+	Status  status      `json:"status"`
+	Summary string      `json:"summary"`
+	Record  *string     `json:"record"`
+	Issues  mail.Issues `json:"issues"`
 	// Truncated tells that more came than is shown: of the record, of a list, or of what is wrong.
 	Truncated bool `json:"truncated,omitempty"`
 }
@@ -48,7 +48,7 @@ func (r *checker) tell(ctx context.Context, name string, c *check) {
 	progress.Report(ctx, "check", name, checkStep{name, c.Status, c.Summary})
 }
 
-func newCheck() check { return check{Status: mailPass, Issues: mailauth.Issues{}} }
+func newCheck() check { return check{Status: mailPass, Issues: mail.Issues{}} }
 
 // notForNullMX is a check that has no meaning for a domain that accepts no mail.
 func notForNullMX() check {
@@ -59,14 +59,14 @@ func notForNullMX() check {
 
 // take adds issues and draws the status from all of them. failed tells of a lookup without a usable answer: what is
 // known to be wrong counts more than what is not known.
-func (c *check) take(issues mailauth.Issues, failed bool) {
+func (c *check) take(issues mail.Issues, failed bool) {
 	c.Issues = append(c.Issues, issues...)
 	switch {
-	case c.Issues.Has(mailauth.Fail):
+	case c.Issues.Has(mail.Fail):
 		c.Status = mailFail
 	case failed:
 		c.Status = mailError
-	case c.Issues.Has(mailauth.Warn):
+	case c.Issues.Has(mail.Warn):
 		c.Status = mailWarn
 	default:
 		c.Status = mailPass
@@ -74,10 +74,10 @@ func (c *check) take(issues mailauth.Issues, failed bool) {
 }
 
 // unanswered is a check whose first lookup failed.
-func (c *check) unanswered(code, what, reference string, failure *mailauth.LookupError) {
+func (c *check) unanswered(code, what, reference string, failure *mail.LookupError) {
 	c.Status = mailError
 	c.Summary = what + " could not be looked up: " + failure.Reason() + "."
-	c.Issues.Add(mailauth.Warn, code, reference, c.Summary+" "+failure.Advice())
+	c.Issues.Add(mail.Warn, code, reference, c.Summary+" "+failure.Advice())
 }
 
 // counts counts the checks by status.
@@ -130,7 +130,7 @@ func summarize(domain string, r results) Result {
 
 // noteOn recognises a domain that keeps out of mail.
 func noteOn(domain string, r results) *string {
-	domain = mailauth.Show(domain)
+	domain = mail.Show(domain)
 	var note string
 	switch sends := !r.SPF.report.SendsNothing; {
 	case !sends && r.MX.NullMX && r.DMARC.applied == dmarc.Reject:

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"diagnostics/gateway/internal/mailauth"
-	"diagnostics/gateway/internal/mailauth/tlsa"
+	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/analyze/mail/tlsa"
 
 	"github.com/miekg/dns"
 )
@@ -25,7 +25,7 @@ type daneFacts struct {
 	// authenticated tells that DNSSEC vouches for the answer, secured that it does for the mail host's addresses: senders
 	// ask for TLSA records only then.
 	authenticated, secured bool
-	failure                *mailauth.LookupError
+	failure                *mail.LookupError
 	// late tells that the time for the lookup was over before the name servers had theirs.
 	late bool
 	// validating tells that the resolver checks signatures at all; it is asked only where that makes a difference.
@@ -40,7 +40,7 @@ const sectionDANE = "RFC 7672 section 2.2"
 func (r *checker) dane(ctx context.Context, resolver *resolver, exchange string) daneFacts {
 	answer := resolver.ask(ctx, "_25._tcp."+exchange, dns.TypeTLSA)
 	facts := daneFacts{records: tlsa.Read(answer.records), authenticated: answer.authenticated,
-		failure: mailauth.Failure(answer.err), late: ctx.Err() != nil}
+		failure: mail.Failure(answer.err), late: ctx.Err() != nil}
 	if facts.failure != nil {
 		// Known since the mail host was looked up.
 		facts.secured = r.dns.ask(ctx, exchange, dns.TypeA).authenticated
@@ -60,8 +60,8 @@ func (f daneFacts) fill(h *mxHost) {
 }
 
 // judge adds what is wrong with the records of a mail host.
-func (f daneFacts) judge(exchange string, issues *mailauth.Issues) {
-	name := mailauth.Show(exchange)
+func (f daneFacts) judge(exchange string, issues *mail.Issues) {
+	name := mail.Show(exchange)
 	if f.failure != nil {
 		f.unanswered(name, issues)
 		return
@@ -71,10 +71,10 @@ func (f daneFacts) judge(exchange string, issues *mailauth.Issues) {
 		problem := record.Problem()
 		switch {
 		case problem != "":
-			issues.Add(mailauth.Warn, "TLSA_UNUSABLE", "RFC 7672 section 3.1", fmt.Sprintf("The TLSA record %s of %s cannot be "+
+			issues.Add(mail.Warn, "TLSA_UNUSABLE", "RFC 7672 section 3.1", fmt.Sprintf("The TLSA record %s of %s cannot be "+
 				"used: %s. Publish 3 1 1 with the SHA-256 digest of the server's public key.", record.Params(), name, problem))
 		case record.Zero():
-			issues.Add(mailauth.Warn, "TLSA_ZERO", "RFC 6698 section 2.1.3", fmt.Sprintf("The TLSA record %s of %s is all "+
+			issues.Add(mail.Warn, "TLSA_ZERO", "RFC 6698 section 2.1.3", fmt.Sprintf("The TLSA record %s of %s is all "+
 				"zeros, which no certificate matches. Publish the digest of the server's public key, or remove the "+
 				"record.", record.Params(), name))
 		default:
@@ -87,36 +87,36 @@ func (f daneFacts) judge(exchange string, issues *mailauth.Issues) {
 
 // nothingMatches tells of records that keep mail away: senders refuse to deliver where there are records that they can
 // use and the certificate matches none.
-func (f daneFacts) nothingMatches(name string, usable int, issues *mailauth.Issues) {
+func (f daneFacts) nothingMatches(name string, usable int, issues *mail.Issues) {
 	counts := func(r tlsa.Record) bool { return r.Problem() == "" }
 	if usable == 0 && f.authenticated && slices.ContainsFunc(f.records, counts) {
-		issues.Add(mailauth.Fail, "TLSA_MATCHES_NOTHING", sectionDANE, "No certificate can match the TLSA records of "+name+
+		issues.Add(mail.Fail, "TLSA_MATCHES_NOTHING", sectionDANE, "No certificate can match the TLSA records of "+name+
 			", so senders that check DANE do not deliver there. Publish the digest of the server's public key.")
 	}
 }
 
-func (f daneFacts) unsigned(name string, issues *mailauth.Issues) {
+func (f daneFacts) unsigned(name string, issues *mail.Issues) {
 	switch {
 	case len(f.records) == 0 || f.authenticated:
 	case f.validating:
-		issues.Add(mailauth.Warn, "TLSA_NOT_SIGNED", sectionDANE, "The TLSA records of "+name+
+		issues.Add(mail.Warn, "TLSA_NOT_SIGNED", sectionDANE, "The TLSA records of "+name+
 			" are not signed with DNSSEC, so senders ignore them. Sign the zone that they are in.")
 	default:
-		issues.Add(mailauth.Info, "TLSA_NOT_AUTHENTICATED", sectionDANE, "Whether the TLSA records of "+name+
+		issues.Add(mail.Info, "TLSA_NOT_AUTHENTICATED", sectionDANE, "Whether the TLSA records of "+name+
 			" are signed is not known, because this service's resolver does not validate DNSSEC. Without DNSSEC senders "+
 			"ignore them.")
 	}
 }
 
 // ownFailures are codes of lookups that failed for want of something here.
-var ownFailures = []string{mailauth.CodeBusy, mailauth.CodeResolver, mailauth.CodeBound, mailauth.CodeLong}
+var ownFailures = []string{mail.CodeBusy, mail.CodeResolver, mail.CodeBound, mail.CodeLong}
 
 // unanswered is a failed lookup. Where the mail host's zone is signed it keeps mail away (RFC 7672 section 2.1.1): a
 // sender must not go on as if there were no records.
-func (f daneFacts) unanswered(name string, issues *mailauth.Issues) {
-	severity, effect := mailauth.Info, "Senders ask for them only where the exchange's zone is signed with DNSSEC."
+func (f daneFacts) unanswered(name string, issues *mail.Issues) {
+	severity, effect := mail.Info, "Senders ask for them only where the exchange's zone is signed with DNSSEC."
 	if f.secured && !f.late && !slices.Contains(ownFailures, f.failure.Code) {
-		severity, effect = mailauth.Warn, "Its zone is signed, so senders that check DANE do not deliver there while that "+
+		severity, effect = mail.Warn, "Its zone is signed, so senders that check DANE do not deliver there while that "+
 			"lasts. Try again later; if it persists, repair the name servers."
 	}
 	issues.Add(severity, "TLSA_LOOKUP_FAILED", "RFC 7672 section 2.1.1", "The TLSA records of "+name+

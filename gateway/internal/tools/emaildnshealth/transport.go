@@ -7,11 +7,11 @@ import (
 	"mime"
 	"net/http"
 
+	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/analyze/mail/mtasts"
+	"diagnostics/gateway/internal/analyze/mail/tlsrpt"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/mailauth"
-	"diagnostics/gateway/internal/mailauth/mtasts"
-	"diagnostics/gateway/internal/mailauth/tlsrpt"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tools/internal/format"
@@ -45,8 +45,8 @@ func (r *checker) mtaSts(ctx context.Context, mx mxCheck) mtaStsCheck {
 	}
 	c := newMTASTSCheck(newCheck())
 	texts, err := r.dns.TXT(ctx, "_mta-sts."+r.domain)
-	if failure := mailauth.Failure(err); failure != nil {
-		c.unanswered("MTASTS_LOOKUP_FAILED", "_mta-sts."+mailauth.Show(r.domain), sectionSTSRecord, failure)
+	if failure := mail.Failure(err); failure != nil {
+		c.unanswered("MTASTS_LOOKUP_FAILED", "_mta-sts."+mail.Show(r.domain), sectionSTSRecord, failure)
 		return c
 	}
 	record := mtasts.ReadRecord(texts)
@@ -55,8 +55,8 @@ func (r *checker) mtaSts(ctx context.Context, mx mxCheck) mtaStsCheck {
 	switch {
 	case !record.Found:
 		c.Status, c.Summary = mailMissing, "The domain has no MTA-STS record."
-		c.Issues.Add(mailauth.Info, "MTASTS_MISSING", sectionSTSRecord, "Without MTA-STS an attacker on the path can make "+
-			"senders deliver without encryption. Publish a policy file and a TXT record at _mta-sts."+mailauth.Show(
+		c.Issues.Add(mail.Info, "MTASTS_MISSING", sectionSTSRecord, "Without MTA-STS an attacker on the path can make "+
+			"senders deliver without encryption. Publish a policy file and a TXT record at _mta-sts."+mail.Show(
 			r.domain)+".")
 		return c
 	case record.Text == "":
@@ -93,7 +93,7 @@ func (c *mtaStsCheck) conclude(fetched mtaStsFetch) {
 }
 
 // readPolicy judges the policy and whether it covers the mail hosts, and reports whether those are not known.
-func (c *mtaStsCheck) readPolicy(text string, mx mxCheck, issues *mailauth.Issues) (failed bool) {
+func (c *mtaStsCheck) readPolicy(text string, mx mxCheck, issues *mail.Issues) (failed bool) {
 	policy := mtasts.ParsePolicy(text)
 	*issues = append(*issues, policy.Issues...)
 	c.Mode = format.TextOrNull(policy.Mode)
@@ -104,16 +104,16 @@ func (c *mtaStsCheck) readPolicy(text string, mx mxCheck, issues *mailauth.Issue
 	const section = "RFC 8461 section 5"
 	switch policy.Mode {
 	case "none":
-		issues.Add(mailauth.Info, "MTASTS_NONE", section, "The mode is none: senders behave as if there were no policy.")
+		issues.Add(mail.Info, "MTASTS_NONE", section, "The mode is none: senders behave as if there were no policy.")
 		return false
 	case "testing":
-		issues.Add(mailauth.Warn, "MTASTS_TESTING", section,
+		issues.Add(mail.Warn, "MTASTS_TESTING", section,
 			"The mode is testing: senders report failures but deliver anyway. Use enforce once the reports look right.")
 	}
 	for _, exchange := range mx.mailHosts() {
 		if !policy.Covers(exchange) {
-			issues.Add(mailauth.Fail, "MTASTS_MX_NOT_COVERED", "RFC 8461 section 4.1",
-				"The policy does not name the exchange "+mailauth.Show(exchange)+", so senders refuse to deliver there. Add an "+
+			issues.Add(mail.Fail, "MTASTS_MX_NOT_COVERED", "RFC 8461 section 4.1",
+				"The policy does not name the exchange "+mail.Show(exchange)+", so senders refuse to deliver there. Add an "+
 					"mx line for it.")
 		}
 	}
@@ -125,28 +125,28 @@ type mtaStsFetch struct {
 	// text is the file, null where none came. readable tells that it came as senders accept it.
 	text     *string
 	readable bool
-	issues   mailauth.Issues
+	issues   mail.Issues
 	// failed tells that the DNS or the time of the run ended it, and not the server.
 	failed bool
 }
 
-func (f *mtaStsFetch) add(severity mailauth.Severity, code, format string, args ...any) {
+func (f *mtaStsFetch) add(severity mail.Severity, code, format string, args ...any) {
 	f.issues.Add(severity, code, sectionSTSFetch, fmt.Sprintf(format, args...))
 }
 
 func (r *checker) fetchPolicy(ctx context.Context) mtaStsFetch {
 	var f mtaStsFetch
 	host := "mta-sts." + r.domain
-	shown := mailauth.Show(host)
+	shown := mail.Show(host)
 	addresses, _, err := r.dns.Both(ctx, host)
-	if failure := mailauth.Failure(err); failure != nil && len(addresses) == 0 {
+	if failure := mail.Failure(err); failure != nil && len(addresses) == 0 {
 		f.failed = true
-		f.add(mailauth.Warn, "MTASTS_HOST_LOOKUP_FAILED", "%s could not be looked up: %s.", shown, failure.Reason())
+		f.add(mail.Warn, "MTASTS_HOST_LOOKUP_FAILED", "%s could not be looked up: %s.", shown, failure.Reason())
 		return f
 	}
 	url, err := target.ParseURL("https://" + host + "/.well-known/mta-sts.txt")
 	if err != nil || len(addresses) == 0 {
-		f.add(mailauth.Fail, "MTASTS_HOST_ABSENT", "%s has no address, so there is no policy. Serve it at "+
+		f.add(mail.Fail, "MTASTS_HOST_ABSENT", "%s has no address, so there is no policy. Serve it at "+
 			"https://%s/.well-known/mta-sts.txt, or remove the TXT record.", shown, shown)
 		return f
 	}
@@ -168,28 +168,28 @@ func (f *mtaStsFetch) unreachable(ctx context.Context, err error) {
 	switch {
 	case ctx.Err() != nil:
 		f.failed = true
-		f.add(mailauth.Warn, "MTASTS_NOT_FINISHED", "The policy could not be fetched before this run ran out of time.")
+		f.add(mail.Warn, "MTASTS_NOT_FINISHED", "The policy could not be fetched before this run ran out of time.")
 	case !is:
-		f.add(mailauth.Fail, "MTASTS_POLICY_UNREACHABLE", "The policy could not be fetched.")
+		f.add(mail.Fail, "MTASTS_POLICY_UNREACHABLE", "The policy could not be fetched.")
 	case fault.IsOwn(err), known.Kind == fault.Limited:
 		f.failed = true
-		f.add(mailauth.Warn, "MTASTS_NOT_FINISHED", "The policy could not be fetched: %s", known.Sentence)
+		f.add(mail.Warn, "MTASTS_NOT_FINISHED", "The policy could not be fetched: %s", known.Sentence)
 	case invalid:
-		f.add(mailauth.Fail, "MTASTS_CERTIFICATE",
+		f.add(mail.Fail, "MTASTS_CERTIFICATE",
 			"%s Senders accept the policy only over a valid certificate: renew it, or have it name this host.", known.Sentence)
 	default:
-		f.add(mailauth.Fail, "MTASTS_POLICY_UNREACHABLE", "The policy could not be fetched: %s", known.Sentence)
+		f.add(mail.Fail, "MTASTS_POLICY_UNREACHABLE", "The policy could not be fetched: %s", known.Sentence)
 	}
 }
 
 func (f *mtaStsFetch) read(ctx context.Context, response *egress.Response) {
 	switch {
 	case response.Status >= 300 && response.Status < 400:
-		f.add(mailauth.Fail, "MTASTS_POLICY_REDIRECT", "The policy's address answers with a redirect (%d), which senders "+
+		f.add(mail.Fail, "MTASTS_POLICY_REDIRECT", "The policy's address answers with a redirect (%d), which senders "+
 			"do not follow. Serve the file there.", response.Status)
 		return
 	case response.Status != http.StatusOK:
-		f.add(mailauth.Fail, "MTASTS_POLICY_ABSENT",
+		f.add(mail.Fail, "MTASTS_POLICY_ABSENT",
 			"The policy's address answers with status %d, but only 200 counts. Serve the file there.", response.Status)
 		return
 	case response.BodyErr != nil:
@@ -200,10 +200,10 @@ func (f *mtaStsFetch) read(ctx context.Context, response *egress.Response) {
 	kind, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	switch {
 	case err != nil || kind != "text/plain":
-		f.add(mailauth.Fail, "MTASTS_MEDIA_TYPE",
+		f.add(mail.Fail, "MTASTS_MEDIA_TYPE",
 			"The policy is not served as text/plain, so senders may refuse it. Set its Content-Type.")
 	case response.Truncated:
-		f.add(mailauth.Fail, "MTASTS_POLICY_TOO_LONG",
+		f.add(mail.Fail, "MTASTS_POLICY_TOO_LONG",
 			"The policy is longer than 64 KiB, which is all that senders read. Shorten it.")
 	default:
 		f.readable = true
@@ -224,8 +224,8 @@ func (r *checker) tlsRpt(ctx context.Context, mx mxCheck) tlsRptCheck {
 	}
 	c := tlsRptCheck{check: newCheck(), ReportAddresses: []string{}}
 	texts, err := r.dns.TXT(ctx, "_smtp._tls."+r.domain)
-	if failure := mailauth.Failure(err); failure != nil {
-		c.unanswered("TLSRPT_LOOKUP_FAILED", "_smtp._tls."+mailauth.Show(r.domain), sectionTLSRPT, failure)
+	if failure := mail.Failure(err); failure != nil {
+		c.unanswered("TLSRPT_LOOKUP_FAILED", "_smtp._tls."+mail.Show(r.domain), sectionTLSRPT, failure)
 		return c
 	}
 	report := tlsrpt.Read(texts)
@@ -235,8 +235,8 @@ func (r *checker) tlsRpt(ctx context.Context, mx mxCheck) tlsRptCheck {
 	switch {
 	case !report.Found:
 		c.Status, c.Summary = mailMissing, "The domain has no TLS reporting record."
-		c.Issues.Add(mailauth.Info, "TLSRPT_MISSING", sectionTLSRPT, "Nobody is told when senders cannot use TLS. Publish "+
-			"v=TLSRPTv1; rua=mailto:… at _smtp._tls."+mailauth.Show(r.domain)+".")
+		c.Issues.Add(mail.Info, "TLSRPT_MISSING", sectionTLSRPT, "Nobody is told when senders cannot use TLS. Publish "+
+			"v=TLSRPTv1; rua=mailto:… at _smtp._tls."+mail.Show(r.domain)+".")
 	case report.Record == "":
 		c.Summary = "There are several TLS reporting records, so senders use none of them."
 	case len(report.Addresses) == 0:

@@ -1,0 +1,233 @@
+package dmarc
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"diagnostics/gateway/internal/analyze/mail"
+)
+
+// Policy is what a domain asks receivers to do with mail that fails.
+type Policy string
+
+// The policies of RFC 9989 section 4.7.
+const (
+	None       Policy = "none"
+	Quarantine Policy = "quarantine"
+	Reject     Policy = "reject"
+)
+
+// milder is one step below the policy, which is what receivers apply while it is tested (t=y).
+func (p Policy) milder() Policy {
+	if p == Reject {
+		return Quarantine
+	}
+	return None
+}
+
+func (p Policy) rank() int { return slices.Index([]Policy{None, Quarantine, Reject}, p) }
+
+const version = "DMARC1"
+
+// Record is a DMARC policy record.
+type Record struct {
+	Text string
+	// P, SP and NP are empty where the tag is absent or not valid.
+	P, SP, NP Policy
+	// PSD is y, n or u.
+	PSD        string
+	Test       bool
+	StrictDKIM bool
+	StrictSPF  bool
+	Aggregate  []mail.ReportURI
+	Failure    []mail.ReportURI
+	// invalid tells of a p, sp or np that has a value and no meaning.
+	invalid bool
+	tags    mail.Tags
+	broken  []string
+}
+
+// versionTag is dmarc-version of RFC 9989 section 4.8, with what may follow it: the name of the tag has no case, its
+// value has, blanks may stand around the equals sign, and nothing before the tag.
+var versionTag = regexp.MustCompile(`^[vV][ \t]*=[ \t]*` + version + `[ \t]*(;|$)`)
+
+// IsRecord reports whether a TXT record is a DMARC record.
+func IsRecord(txt string) bool { return versionTag.MatchString(txt) }
+
+// Parse reads a DMARC record. What is not valid is left at its default, as RFC 9989 section 4.7 says, and told in
+// issues.
+func Parse(text string) (Record, mail.Issues) {
+	r := Record{Text: text, PSD: "u"}
+	r.tags, r.broken = mail.ParseTags(text)
+	// Tag names are ABNF strings, which have no case.
+	for i := range r.tags {
+		r.tags[i].Name = strings.ToLower(r.tags[i].Name)
+	}
+	p := parser{record: &r}
+	p.syntax()
+	p.policies()
+	p.flags()
+	r.Aggregate = p.addresses("rua")
+	r.Failure = p.addresses("ruf")
+	p.retired()
+	return r, p.issues
+}
+
+// parser reads the tags of one record.
+type parser struct {
+	record *Record
+	issues mail.Issues
+}
+
+func (p *parser) add(severity mail.Severity, code, format string, args ...any) {
+	p.issues.Add(severity, code, sectionRecord, fmt.Sprintf(format, args...))
+}
+
+const sectionRecord = "RFC 9989 section 4.7"
+
+func (p *parser) syntax() {
+	for _, part := range p.record.broken {
+		p.add(mail.Warn, "DMARC_SYNTAX",
+			"%q is not a tag with a value and is ignored. Write tag=value pairs, separated by semicolons.", mail.Show(part))
+	}
+	for _, name := range p.record.tags.Doubles() {
+		p.add(mail.Warn, "DMARC_TAG_TWICE",
+			"The tag %s appears more than once. Keep one: receivers differ in which one they read.", mail.Show(name))
+	}
+	if strings.Contains(p.record.Text, `\`) {
+		p.add(mail.Warn, "DMARC_BACKSLASH",
+			"The record has a backslash, which often comes from escaping semicolons that need no escaping. Remove it.")
+	}
+	for _, tag := range p.record.tags {
+		if !known[tag.Name] {
+			p.add(mail.Info, "DMARC_TAG_UNKNOWN", "The tag %s does not exist in DMARC and is ignored.",
+				mail.Show(tag.Name))
+		}
+	}
+}
+
+var known = map[string]bool{
+	"v": true, "p": true, "sp": true, "np": true, "adkim": true, "aspf": true, "fo": true, "rua": true, "ruf": true,
+	"psd": true, "t": true,
+	"pct": true, "rf": true, "ri": true,
+}
+
+func (p *parser) policies() {
+	for name, into := range map[string]*Policy{"p": &p.record.P, "sp": &p.record.SP, "np": &p.record.NP} {
+		value, ok := p.record.tags.Get(name)
+		if !ok {
+			continue
+		}
+		switch policy := Policy(strings.ToLower(value)); policy {
+		case None, Quarantine, Reject:
+			*into = policy
+		default:
+			p.record.invalid = true
+		}
+	}
+	if p.record.invalid {
+		p.add(mail.Fail, "DMARC_POLICY_INVALID",
+			"A value of p, sp or np is not one of none, quarantine and reject, so no policy is applied. Correct it.")
+	}
+	if _, ok := p.record.tags.Get("p"); !ok {
+		p.add(mail.Warn, "DMARC_POLICY_ABSENT", "The record has no p tag and counts as p=none; receivers that follow "+
+			"RFC 7489 may ignore the whole record. Add p=quarantine or p=reject.")
+		return
+	}
+	if len(p.record.tags) > 1 && p.record.tags[1].Name != "p" {
+		p.issues.Add(mail.Info, "DMARC_POLICY_NOT_SECOND", "RFC 7489 section 6.3",
+			"The p tag does not come right after v=DMARC1. RFC 9989 allows that, but receivers that follow RFC 7489 may not. "+
+				"Move it there.")
+	}
+}
+
+// flags reads the tags of one letter.
+func (p *parser) flags() {
+	p.record.StrictDKIM = p.letter("adkim", "rs", 'r') == 's'
+	p.record.StrictSPF = p.letter("aspf", "rs", 'r') == 's'
+	p.record.Test = p.letter("t", "yn", 'n') == 'y'
+	p.record.PSD = string(p.letter("psd", "ynu", 'u'))
+	value, ok := p.record.tags.Get("fo")
+	if !ok {
+		return
+	}
+	for option := range strings.SplitSeq(strings.ToLower(value), ":") {
+		if option = strings.TrimSpace(option); option != "0" && option != "1" && option != "d" && option != "s" {
+			p.add(mail.Warn, "DMARC_VALUE_INVALID", "The value of fo is not valid and is ignored. Use 0, 1, d or s.")
+			break
+		}
+	}
+	if _, ok := p.record.tags.Get("ruf"); !ok {
+		p.add(mail.Info, "DMARC_FO_WITHOUT_RUF", "The tag fo has no effect without ruf.")
+	}
+}
+
+func (p *parser) letter(name, allowed string, otherwise byte) byte {
+	value, ok := p.record.tags.Get(name)
+	if !ok {
+		return otherwise
+	}
+	if value = strings.ToLower(value); len(value) == 1 && strings.Contains(allowed, value) {
+		return value[0]
+	}
+	p.add(mail.Warn, "DMARC_VALUE_INVALID", "The value of %s is not valid, so %c is used. Use one of %s.", name,
+		otherwise, strings.Join(strings.Split(allowed, ""), ", "))
+	return otherwise
+}
+
+// maxAddresses bounds how many report addresses of a tag are read.
+const maxAddresses = 20
+
+func (p *parser) addresses(name string) []mail.ReportURI {
+	value, ok := p.record.tags.Get(name)
+	if !ok {
+		return nil
+	}
+	var valid []mail.ReportURI
+	for i, part := range strings.SplitN(value, ",", maxAddresses+1) {
+		if i == maxAddresses {
+			p.add(mail.Warn, "DMARC_TOO_MANY_ADDRESSES", "The tag %s has more than %d addresses; the others were not read.",
+				name, maxAddresses)
+			break
+		}
+		uri, problem := mail.ParseReportURI(part)
+		if problem != "" {
+			p.add(mail.Warn, "DMARC_REPORT_URI_INVALID", "The address %q in %s %s, so no reports go there. Write "+
+				"mailto:name@example.com.", mail.Show(part), name, problem)
+			continue
+		}
+		if uri.Scheme != "mailto" {
+			p.add(mail.Warn, "DMARC_REPORT_URI_SCHEME",
+				"The address %q in %s is not a mailto URI, the only kind that receivers must support.", mail.Show(part), name)
+		}
+		if uri.Size != "" {
+			p.issues.Add(mail.Info, "DMARC_REPORT_SIZE", "RFC 9989 appendix C",
+				"The size limit after the exclamation mark in "+name+" was retired by RFC 9989. Remove it.")
+		}
+		valid = append(valid, uri)
+	}
+	return valid
+}
+
+// retired names the tags of RFC 7489 that RFC 9989 took back.
+func (p *parser) retired() {
+	const reference = "RFC 9989 appendix C"
+	for _, name := range []string{"rf", "ri"} {
+		if _, ok := p.record.tags.Get(name); ok {
+			p.issues.Add(mail.Info, "DMARC_TAG_RETIRED", reference, "The tag "+name+" was retired by RFC 9989. Remove it.")
+		}
+	}
+	pct, ok := p.record.tags.Get("pct")
+	switch {
+	case !ok:
+	case pct == "100":
+		p.issues.Add(mail.Info, "DMARC_TAG_RETIRED", reference,
+			"The tag pct was retired by RFC 9989. Remove it: 100 is the default.")
+	default:
+		p.issues.Add(mail.Warn, "DMARC_PCT", reference,
+			"The tag pct was retired by RFC 9989: new receivers apply the policy to all mail, those that follow RFC 7489 to "+
+				"that share only. Remove it, or use t=y while you test.")
+	}
+}
