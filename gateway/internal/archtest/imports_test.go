@@ -294,7 +294,7 @@ var rules = []rule{
 		reason: "the one way out serves whoever goes out, and knows nobody",
 	},
 	{
-		name: "the DNS client to ways out of its own", module: "gateway", from: []string{gw + "/internal/dnsclient/..."},
+		name: "the DNS client to ways out of its own", module: "gateway", from: []string{gw + "/internal/egress/dnsclient/..."},
 		direct: true,
 		never: []string{gw + "/internal/egress/...", gw + "/internal/target/...", gw + "/internal/tools/...",
 			"diagnostics/shared/netpolicy", "net/http", "crypto/tls"},

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/analyze/certs"
-	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/upstream"
 	"diagnostics/hostroute"
 	"diagnostics/shared/netpolicy"

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/dnsclient"
 )
 
 // WithBounds shortens the times of docs/contract.md#times-and-sizes, which production code cannot.

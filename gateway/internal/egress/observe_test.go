@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 

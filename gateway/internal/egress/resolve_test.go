@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"

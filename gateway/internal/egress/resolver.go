@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/shared/parallel"

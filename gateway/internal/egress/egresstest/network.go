@@ -20,8 +20,8 @@ import (
 	"syscall"
 	"testing"
 
-	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/dnsclient"
 
 	"github.com/miekg/dns"
 )

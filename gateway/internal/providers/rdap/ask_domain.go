@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/bound"
-	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 

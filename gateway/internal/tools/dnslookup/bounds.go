@@ -2,7 +2,7 @@ package dnslookup
 
 import (
 	"diagnostics/gateway/internal/bound"
-	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/dnsclient"
 )
 
 // The shares of an answer, in bytes of JSON. An answer of the DNS is at most 64 KiB, and compression and escapes make

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"net/netip"
 
-	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/tools/internal/format"
 
 	"github.com/miekg/dns"

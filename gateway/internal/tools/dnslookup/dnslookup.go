@@ -6,8 +6,8 @@ import (
 	"context"
 	_ "embed" // openapi.yaml
 
-	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/shared/parallel"

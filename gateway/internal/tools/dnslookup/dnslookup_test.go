@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/toolstest"

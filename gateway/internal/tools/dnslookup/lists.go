@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/bound"
-	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/dnsclient"
 )
 
 // list is the records of one type.

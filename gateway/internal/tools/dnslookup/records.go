@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/text"
 
 	"github.com/miekg/dns"

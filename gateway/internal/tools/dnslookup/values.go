@@ -2,7 +2,7 @@ package dnslookup
 
 import (
 	"diagnostics/gateway/internal/bound"
-	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/text"
 
 	"github.com/miekg/dns"

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/bound"
-	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/egress/egresstest"
 
 	"github.com/google/go-cmp/cmp"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/dnsclient"
 )
 
 // The causes for which resolvers say that they fail (RFC 8914).

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/text"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/target"
 
 	"github.com/google/go-cmp/cmp"

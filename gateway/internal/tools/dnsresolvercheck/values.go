@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/dnsclient"
 
 	"github.com/miekg/dns"
 )

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/text"
 )
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/dnsclient"
 
 	"github.com/miekg/dns"
 	"golang.org/x/net/publicsuffix"

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/analyze/mail"
-	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/tools/internal/reverse"
 	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/parallel"

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/analyze/mail"
-	"diagnostics/gateway/internal/dnsclient"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/traffic"
 	"diagnostics/shared/netpolicy"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/shared/netpolicy"
 

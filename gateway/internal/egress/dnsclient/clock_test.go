@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/clocktest"
-	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/egress/egresstest"
 
 	"github.com/miekg/dns"

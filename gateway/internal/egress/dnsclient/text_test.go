@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/dnsclient"
 
 	"github.com/miekg/dns"
 )

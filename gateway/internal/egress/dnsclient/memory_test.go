@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/memory"
 	"diagnostics/shared/parallel"

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/shared/parallel"
 

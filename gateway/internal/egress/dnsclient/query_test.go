@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
 

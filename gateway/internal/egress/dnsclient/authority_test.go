@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/egress/egresstest"
 
 	"github.com/miekg/dns"

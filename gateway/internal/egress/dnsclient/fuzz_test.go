@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"diagnostics/gateway/internal/dnsclient"
+	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/egress/egresstest"
 
 	"github.com/miekg/dns"
