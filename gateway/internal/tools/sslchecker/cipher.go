@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/analyze/certs"
-	"diagnostics/gateway/internal/tlsprobe"
+	"diagnostics/gateway/internal/egress/tlsscan"
 )
 
 // cipher names a cipher suite as OpenSSL and as IANA do; Bits is its strength as OpenSSL counts it.
@@ -28,7 +28,7 @@ func everySuite() []uint16 {
 }
 
 func describeCipher(id uint16) cipher {
-	suite, _ := tlsprobe.SuiteByID(id)
+	suite, _ := tlsscan.SuiteByID(id)
 	return cipher{Name: cmp.Or(suite.OpenSSL, suite.Name), StandardName: suite.Name, Bits: suite.Bits}
 }
 
@@ -38,7 +38,7 @@ var curveNames = map[tls.CurveID]string{tls.CurveP256: "P-256", tls.CurveP384: "
 // describeKeyExchange names the group of an ephemeral exchange, or the kind of exchange where there is none: RSA, where
 // the server's key itself transports the secret. A handshake that broke off before its group was known has none.
 func describeKeyExchange(seen observation) string {
-	suite, _ := tlsprobe.SuiteByID(seen.state.CipherSuite)
+	suite, _ := tlsscan.SuiteByID(seen.state.CipherSuite)
 	group := seen.state.CurveID
 	if group == 0 {
 		return cmp.Or(strings.NewReplacer("(", "", ")", "").Replace(suite.KeyExchange), "unknown")
@@ -47,38 +47,38 @@ func describeKeyExchange(seen observation) string {
 		return name
 	}
 	if strings.HasPrefix(group.String(), "CurveID(") {
-		return tlsprobe.GroupName(uint16(group))
+		return tlsscan.GroupName(uint16(group))
 	}
 	return group.String()
 }
 
 // exchangeOf is what the handshake used the certificate's key for.
 func exchangeOf(seen observation) certs.KeyExchange {
-	suite, _ := tlsprobe.SuiteByID(seen.state.CipherSuite)
+	suite, _ := tlsscan.SuiteByID(seen.state.CipherSuite)
 	return certs.ExchangeOf(suite.Name)
 }
 
 // hasForwardSecrecy reports whether recorded traffic stays closed to whoever gets the server's key later.
-func hasForwardSecrecy(suite tlsprobe.Suite) bool {
+func hasForwardSecrecy(suite tlsscan.Suite) bool {
 	return strings.Contains(suite.KeyExchange, "DHE") || suite.KeyExchange == "SRP"
 }
 
 // protocolName gives the name of a version as OpenSSL and Node write it.
-func protocolName(version uint16) string { return tlsprobe.Version(version).String() }
+func protocolName(version uint16) string { return tlsscan.Version(version).String() }
 
 // suite is a cipher suite that a server takes.
 type suite struct {
-	Protocol    string            `json:"protocol"`
-	Name        string            `json:"name"`
-	Strength    tlsprobe.Strength `json:"strength"`
-	KeyExchange string            `json:"keyExchange"`
+	Protocol    string           `json:"protocol"`
+	Name        string           `json:"name"`
+	Strength    tlsscan.Strength `json:"strength"`
+	KeyExchange string           `json:"keyExchange"`
 }
 
 // suites are the suites as the answer tells them, in the server's order.
 func (p probed) suites() []suite {
 	list := []suite{}
 	for _, s := range p.Suites {
-		known, _ := tlsprobe.SuiteByID(s.ID)
+		known, _ := tlsscan.SuiteByID(s.ID)
 		list = append(list, suite{s.Version.String(), known.Name, s.Strength, known.KeyExchange})
 	}
 	return list
@@ -88,15 +88,15 @@ func (p probed) suites() []suite {
 func (p probed) groups() []string {
 	list := []string{}
 	for _, id := range p.Groups {
-		list = append(list, tlsprobe.GroupName(id))
+		list = append(list, tlsscan.GroupName(id))
 	}
 	return list
 }
 
 // supported tells of every version whether it is taken, nil where that is not known. chosen is one that is.
 func (p probed) supported(chosen uint16) map[string]*bool {
-	all := make(map[string]*bool, len(tlsprobe.Versions))
-	for _, version := range tlsprobe.Versions {
+	all := make(map[string]*bool, len(tlsscan.Versions))
+	for _, version := range tlsscan.Versions {
 		taken, known := p.Versions[version]
 		taken = taken || uint16(version) == chosen
 		all[version.String()] = nil

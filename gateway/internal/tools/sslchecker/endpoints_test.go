@@ -18,8 +18,8 @@ import (
 
 	"diagnostics/gateway/internal/analyze/certs/certtest"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/tlsprobe"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
@@ -283,7 +283,7 @@ func TestALateEndpoint(t *testing.T) {
 		w.serving(t, four)
 		check := w.checker(t)
 		check.grace = time.Millisecond
-		check.scan = func(ctx context.Context, s tlsprobe.Scan) tlsprobe.Report {
+		check.scan = func(ctx context.Context, s tlsscan.Scan) tlsscan.Report {
 			if s.AtOnce != maxAtOnce-1 {
 				t.Errorf("%d at once, beside one that is waited for", s.AtOnce)
 			}
@@ -381,9 +381,9 @@ func TestOldSuitesTellOfASecondCertificate(t *testing.T) {
 	of := func(complete bool, ids ...uint16) probed {
 		p := probed{Complete: complete}
 		for _, id := range ids {
-			version := tlsprobe.TLS12
+			version := tlsscan.TLS12
 			if id == any13 {
-				version = tlsprobe.TLS13
+				version = tlsscan.TLS13
 			}
 			p.Suites = append(p.Suites, probedSuite{Version: version, ID: id})
 		}

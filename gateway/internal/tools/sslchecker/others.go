@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/analyze/certs"
-	"diagnostics/gateway/internal/tlsprobe"
+	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/tools/internal/format"
 )
 
@@ -40,9 +40,9 @@ func (i *inspection) others(ctx context.Context, v *visit, known probed) (list [
 		if left <= 0 {
 			return list, true
 		}
-		var hello tlsprobe.Hello
+		var hello tlsscan.Hello
 		if kind != kindNoSNI {
-			hello = tlsprobe.Hello{ServerName: i.to.Host.Name(), Authentication: strings.ToUpper(kind)}
+			hello = tlsscan.Hello{ServerName: i.to.Host.Name(), Authentication: strings.ToUpper(kind)}
 		}
 		// What fails here is a server that has none.
 		again := visit{address: v.address, until: time.Now().Add(left)}
@@ -89,11 +89,11 @@ var otherKind = map[string]string{"RSA": kindECDSA, "ECDSA": kindRSA, "Ed25519":
 func (p probed) mayHave(kind string) bool {
 	var asked bool
 	for _, s := range p.Suites {
-		if s.Version == tlsprobe.TLS13 {
+		if s.Version == tlsscan.TLS13 {
 			continue
 		}
 		asked = true
-		if suite, _ := tlsprobe.SuiteByID(s.ID); strings.EqualFold(suite.Authentication, kind) {
+		if suite, _ := tlsscan.SuiteByID(s.ID); strings.EqualFold(suite.Authentication, kind) {
 			return true
 		}
 	}

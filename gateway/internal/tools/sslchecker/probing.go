@@ -10,8 +10,8 @@ import (
 
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/tlsprobe"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/traffic"
 	"diagnostics/shared/parallel"
@@ -42,18 +42,18 @@ const (
 
 // probed is what a server takes, as it is shared between runs.
 type probed struct {
-	Versions map[tlsprobe.Version]bool `json:"versions"` // those that could be told
-	Suites   []probedSuite             `json:"suites"`
-	Groups   []uint16                  `json:"groups"`
-	DHBits   int                       `json:"dhBits"`
-	Complete bool                      `json:"complete"`
+	Versions map[tlsscan.Version]bool `json:"versions"` // those that could be told
+	Suites   []probedSuite            `json:"suites"`
+	Groups   []uint16                 `json:"groups"`
+	DHBits   int                      `json:"dhBits"`
+	Complete bool                     `json:"complete"`
 }
 
 // probedSuite is one that is taken in a version. Its strength may be less than the suite's own.
 type probedSuite struct {
-	Version  tlsprobe.Version  `json:"version"`
-	ID       uint16            `json:"id"`
-	Strength tlsprobe.Strength `json:"strength"`
+	Version  tlsscan.Version  `json:"version"`
+	ID       uint16           `json:"id"`
+	Strength tlsscan.Strength `json:"strength"`
 }
 
 // newShared makes what keeps the results of probing.
@@ -63,7 +63,7 @@ func newShared(store cache.Store) *cache.Loading[probed] {
 
 // plausible reports whether a probing can have found this, whoever left it in the store.
 func (p probed) plausible() bool {
-	return len(p.Versions) <= len(tlsprobe.Versions) && len(p.Suites) <= maxSuites && len(p.Groups) <= maxGroups
+	return len(p.Versions) <= len(tlsscan.Versions) && len(p.Suites) <= maxSuites && len(p.Groups) <= maxGroups
 }
 
 // More than a probing finds with its connections.
@@ -72,9 +72,9 @@ const (
 	maxGroups = 128
 )
 
-func probedOf(report tlsprobe.Report) probed {
+func probedOf(report tlsscan.Report) probed {
 	p := probed{
-		Versions: map[tlsprobe.Version]bool{},
+		Versions: map[tlsscan.Version]bool{},
 		Groups:   report.Groups[:min(len(report.Groups), maxGroups)],
 		DHBits:   report.DHBits,
 		Complete: report.Complete,
@@ -105,7 +105,7 @@ func (i *inspection) probe(ctx context.Context, v *visit) (probed, error) {
 			}
 			ctx, cancel := context.WithTimeout(ctx, within)
 			defer cancel()
-			scan.OnVersion = func(v tlsprobe.Version, taken bool) {
+			scan.OnVersion = func(v tlsscan.Version, taken bool) {
 				progress.Report(ctx, "protocol", v.String(), protocolStep{v.String(), taken})
 			}
 			found := probedOf(i.scan(ctx, scan))
@@ -136,8 +136,8 @@ func (i *inspection) timeLeft(ctx context.Context) time.Duration {
 }
 
 // scanOf is the probing of one address, with what connections the rest of the run leaves it.
-func (i *inspection) scanOf(v *visit, at netip.AddrPort) tlsprobe.Scan {
-	scan := tlsprobe.Scan{
+func (i *inspection) scanOf(v *visit, at netip.AddrPort) tlsscan.Scan {
+	scan := tlsscan.Scan{
 		ServerName: i.to.Host.Name(), AtOnce: maxAtOnce - i.visits.left, ConnTimeout: i.probing / 3,
 	}
 	var left atomic.Int64
@@ -149,11 +149,11 @@ func (i *inspection) scanOf(v *visit, at netip.AddrPort) tlsprobe.Scan {
 	}
 	scan.Dial = func(ctx context.Context) (net.Conn, error) {
 		if traffic.Room(ctx, bytesAtTheEnd) != nil || left.Add(-1) < 0 {
-			return nil, tlsprobe.ErrSpent
+			return nil, tlsscan.ErrSpent
 		}
 		conn, err := i.egress.Dial(egress.WithReceiveBuffer(ctx, probeBuffer), at)
 		if fault.Is(err, fault.Limited) {
-			return nil, errors.Join(tlsprobe.ErrSpent, err)
+			return nil, errors.Join(tlsscan.ErrSpent, err)
 		}
 		if err != nil || !later {
 			return conn, err

@@ -13,8 +13,8 @@ import (
 	"diagnostics/gateway/internal/analyze/certs/certtest"
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/clocktest"
+	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/tlsprobe"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 	"diagnostics/shared/parallel"
@@ -71,19 +71,19 @@ func TestSSLConnectionLimit(t *testing.T) {
 // scripted plays the scanner: it makes so many connections and gives the report.
 type scripted struct {
 	dials  int
-	report tlsprobe.Report
+	report tlsscan.Report
 
 	runs, opened atomic.Int32
-	last         tlsprobe.Scan
+	last         tlsscan.Scan
 }
 
-func (s *scripted) scan(ctx context.Context, of tlsprobe.Scan) tlsprobe.Report {
+func (s *scripted) scan(ctx context.Context, of tlsscan.Scan) tlsscan.Report {
 	s.runs.Add(1)
 	s.last = of
 	report := s.report
 	for range s.dials {
 		conn, err := of.Dial(ctx)
-		if errors.Is(err, tlsprobe.ErrSpent) {
+		if errors.Is(err, tlsscan.ErrSpent) {
 			report.Complete = false
 			break
 		}
@@ -120,7 +120,7 @@ func TestProbingIsSharedAndPaidFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.serve(sslServer, oneCertificate(certtest.Leaf(t, w.inter, []string{sslName}).TLS(w.inter)))
-	s := &scripted{dials: 3, report: tlsprobe.Report{Complete: true, Groups: []uint16{0x11EC}}}
+	s := &scripted{dials: 3, report: tlsscan.Report{Complete: true, Groups: []uint16{0x11EC}}}
 	check := w.checkerWith(t, s)
 	var charged atomic.Int32
 	ctx := charges(t.Context(), &charged, 18)
@@ -186,7 +186,7 @@ func TestImplausibleProbings(t *testing.T) {
 	t.Parallel()
 	for name, p := range map[string]probed{
 		"suites": {Suites: make([]probedSuite, maxSuites+1)}, "groups": {Groups: make([]uint16, maxGroups+1)},
-		"versions": {Versions: map[tlsprobe.Version]bool{1: true, 2: true, 3: true, 4: true, 5: true, 6: true}},
+		"versions": {Versions: map[tlsscan.Version]bool{1: true, 2: true, 3: true, 4: true, 5: true, 6: true}},
 	} {
 		if p.plausible() {
 			t.Errorf("%s are taken", name)
@@ -206,7 +206,7 @@ func TestSixtyConnections(t *testing.T) {
 		for _, a := range addresses {
 			w.serve(at(a), config)
 		}
-		s := &scripted{dials: 200, report: tlsprobe.Report{Complete: true}}
+		s := &scripted{dials: 200, report: tlsscan.Report{Complete: true}}
 		got, err := w.checkerWith(t, s).run(t.Context(), toolstest.HostPort(t, farm))
 		if err != nil || got.Complete {
 			t.Errorf("%v, complete %t", err, got.Complete)
@@ -241,7 +241,7 @@ func TestConversationsOfMailServers(t *testing.T) {
 	if all.Load() > maxConversations {
 		t.Errorf("%d conversations", all.Load())
 	}
-	s := &scripted{dials: 200, report: tlsprobe.Report{Complete: true}}
+	s := &scripted{dials: 200, report: tlsscan.Report{Complete: true}}
 	all.Store(0)
 	if _, err := w.checkerWith(t, s).run(t.Context(), toolstest.HostPort(t, sslName+":143")); err != nil {
 		t.Error(err)
@@ -258,9 +258,9 @@ func TestProbingLeavesTheRunItsEnd(t *testing.T) {
 	w.serve(sslServer, oneCertificate(certtest.Leaf(t, w.inter, []string{sslName}).TLS(w.inter)))
 	check := w.checker(t)
 	check.probing = time.Minute
-	check.scan = func(ctx context.Context, _ tlsprobe.Scan) tlsprobe.Report {
+	check.scan = func(ctx context.Context, _ tlsscan.Scan) tlsscan.Report {
 		<-ctx.Done()
-		return tlsprobe.Report{}
+		return tlsscan.Report{}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), atTheEnd+sslTimeout)
 	defer cancel()

@@ -7,8 +7,8 @@ import (
 	"net"
 	"time"
 
+	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/tlsprobe"
 )
 
 // readInstead asks a server that crypto/tls cannot speak to for its certificates by handshakes that are only read: of
@@ -17,12 +17,12 @@ import (
 // the failure where these fail too.
 func (i *inspection) readInstead(ctx context.Context, v *visit) {
 	failed := v.err
-	before13 := []tlsprobe.Version{tlsprobe.TLS12, tlsprobe.TLS11, tlsprobe.TLS10}
-	for _, versions := range [][]tlsprobe.Version{nil, before13, {tlsprobe.SSL30}} {
+	before13 := []tlsscan.Version{tlsscan.TLS12, tlsscan.TLS11, tlsscan.TLS10}
+	for _, versions := range [][]tlsscan.Version{nil, before13, {tlsscan.SSL30}} {
 		if ctx.Err() != nil || i.share(v) <= 0 {
 			return
 		}
-		v.seen, v.err = i.converse(ctx, v, i.reading(tlsprobe.Hello{ServerName: i.to.Host.Name(), Versions: versions}))
+		v.seen, v.err = i.converse(ctx, v, i.reading(tlsscan.Hello{ServerName: i.to.Host.Name(), Versions: versions}))
 		if v.err == nil || errors.Is(v.err, errAnonymous) {
 			return
 		}
@@ -31,7 +31,7 @@ func (i *inspection) readInstead(ctx context.Context, v *visit) {
 }
 
 // reading is a handshake up to the server's last word before a client's keys.
-func (i *inspection) reading(hello tlsprobe.Hello) conversation {
+func (i *inspection) reading(hello tlsscan.Hello) conversation {
 	return func(ctx context.Context, conn net.Conn, who string) (observation, error) {
 		start := time.Now()
 		flight, err := i.read(ctx, conn, hello)
@@ -55,7 +55,7 @@ func (i *inspection) reading(hello tlsprobe.Hello) conversation {
 var errAnonymous = errors.New("the server has no certificate")
 
 // observationOf puts a handshake that was only read into the terms of crypto/tls.
-func observationOf(flight tlsprobe.Flight) observation {
+func observationOf(flight tlsscan.Flight) observation {
 	seen := observation{read: true, dhBits: flight.DHBits, clientRequested: flight.ClientRequested}
 	seen.state = tls.ConnectionState{
 		Version:                     uint16(flight.Version),

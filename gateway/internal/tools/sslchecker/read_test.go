@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/analyze/certs/certtest"
+	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/tlsprobe"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 )
 
@@ -33,19 +33,19 @@ func TestServersThatGoCannotSpeakTo(t *testing.T) {
 	const dhe = 0x009E // TLS_DHE_RSA_WITH_AES_128_GCM_SHA256
 	for name, c := range map[string]struct {
 		answer   string
-		flight   tlsprobe.Flight
+		flight   tlsscan.Flight
 		after    int32 // so many hellos
 		protocol string
 		exchange string
 		issues   []string
 	}{
-		"DHE alone": {handshakeFailure, tlsprobe.Flight{Version: tlsprobe.TLS12, DHBits: 1024}, 1, "TLSv1.2", "DHE",
+		"DHE alone": {handshakeFailure, tlsscan.Flight{Version: tlsscan.TLS12, DHBits: 1024}, 1, "TLSv1.2", "DHE",
 			[]string{"info HANDSHAKE_ONLY_READ", "info NO_TLS13", "fail WEAK_DH"}},
-		"a named group": {"", tlsprobe.Flight{Version: tlsprobe.TLS12, DHBits: 2048, Group: 0x0100}, 1, "TLSv1.2",
+		"a named group": {"", tlsscan.Flight{Version: tlsscan.TLS12, DHBits: 2048, Group: 0x0100}, 1, "TLSv1.2",
 			"ffdhe2048", []string{"info HANDSHAKE_ONLY_READ"}},
-		"SSL 3.0 alone": {protocolVersion, tlsprobe.Flight{Version: tlsprobe.SSL30, DHBits: 2048}, 2, "SSLv3", "DHE",
+		"SSL 3.0 alone": {protocolVersion, tlsscan.Flight{Version: tlsscan.SSL30, DHBits: 2048}, 2, "SSLv3", "DHE",
 			[]string{"info HANDSHAKE_ONLY_READ", "fail SSL3"}},
-		"a client certificate": {handshakeFailure, tlsprobe.Flight{Version: tlsprobe.TLS12, DHBits: 2048,
+		"a client certificate": {handshakeFailure, tlsscan.Flight{Version: tlsscan.TLS12, DHBits: 2048,
 			ClientRequested: true}, 1, "TLSv1.2", "DHE", []string{"info CLIENT_CERTIFICATE_REQUESTED"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -55,15 +55,15 @@ func TestServersThatGoCannotSpeakTo(t *testing.T) {
 			w.ServeConn(sslServer, refusing(c.answer))
 			check := w.checker(t)
 			var hellos atomic.Int32
-			check.read = func(_ context.Context, _ net.Conn, hello tlsprobe.Hello) (tlsprobe.Flight, error) {
+			check.read = func(_ context.Context, _ net.Conn, hello tlsscan.Hello) (tlsscan.Flight, error) {
 				if hello.Authentication != "" || hello.ServerName == "" {
-					return tlsprobe.Flight{}, tlsprobe.ErrNotTLS
+					return tlsscan.Flight{}, tlsscan.ErrNotTLS
 				}
 				if n := hellos.Add(1); n < c.after {
-					return tlsprobe.Flight{}, tlsprobe.Alert{Level: 2, Description: 70}
+					return tlsscan.Flight{}, tlsscan.Alert{Level: 2, Description: 70}
 				}
 				flight := c.flight
-				flight.Suite, _ = tlsprobe.SuiteByID(dhe)
+				flight.Suite, _ = tlsscan.SuiteByID(dhe)
 				flight.Certificates = leaf.TLS(w.inter).Certificate
 				return flight, nil
 			}
@@ -93,23 +93,23 @@ func TestServersThatNobodyCanSpeakTo(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer string
-		flight tlsprobe.Flight
+		flight tlsscan.Flight
 		err    error
 		says   string
 		hellos int32
 	}{
-		"handshake_failure": {handshakeFailure, tlsprobe.Flight{}, tlsprobe.Alert{Level: 2, Description: 40},
+		"handshake_failure": {handshakeFailure, tlsscan.Flight{}, tlsscan.Alert{Level: 2, Description: 40},
 			"refused the TLS handshake on port 443: it gave no reason (handshake_failure).", 3},
-		"protocol_version": {protocolVersion, tlsprobe.Flight{}, io.EOF,
+		"protocol_version": {protocolVersion, tlsscan.Flight{}, io.EOF,
 			"refused the TLS handshake on port 443: it does not accept the versions that were offered (protocol_version).", 3},
-		"closes": {"", tlsprobe.Flight{}, io.EOF, "closed the connection on port 443 instead of starting a TLS handshake.", 3},
-		"unrecognized_name": {"\x15\x03\x03\x00\x02\x02\x70", tlsprobe.Flight{}, errors.New("not asked"),
+		"closes": {"", tlsscan.Flight{}, io.EOF, "closed the connection on port 443 instead of starting a TLS handshake.", 3},
+		"unrecognized_name": {"\x15\x03\x03\x00\x02\x02\x70", tlsscan.Flight{}, errors.New("not asked"),
 			"it does not know this host name (unrecognized_name).", 0},
-		"no TLS": {"SSH-2.0-OpenSSH_9.9\r\n", tlsprobe.Flight{}, errors.New("not asked"), "does not use TLS", 0},
-		"anonymous": {handshakeFailure, tlsprobe.Flight{Version: tlsprobe.TLS12, Suite: tlsprobe.Suite{Name: "ADH"}}, nil,
+		"no TLS": {"SSH-2.0-OpenSSH_9.9\r\n", tlsscan.Flight{}, errors.New("not asked"), "does not use TLS", 0},
+		"anonymous": {handshakeFailure, tlsscan.Flight{Version: tlsscan.TLS12, Suite: tlsscan.Suite{Name: "ADH"}}, nil,
 			"chose ADH on port 443, with which a server shows no certificate.", 1},
 		"no certificate at all": {handshakeFailure,
-			tlsprobe.Flight{Version: tlsprobe.TLS12, Certificates: [][]byte{{1, 2, 3}}}, nil, "(handshake_failure).", 3},
+			tlsscan.Flight{Version: tlsscan.TLS12, Certificates: [][]byte{{1, 2, 3}}}, nil, "(handshake_failure).", 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -117,7 +117,7 @@ func TestServersThatNobodyCanSpeakTo(t *testing.T) {
 			w.ServeConn(sslServer, refusing(c.answer))
 			check := w.checker(t)
 			var hellos atomic.Int32
-			check.read = func(context.Context, net.Conn, tlsprobe.Hello) (tlsprobe.Flight, error) {
+			check.read = func(context.Context, net.Conn, tlsscan.Hello) (tlsscan.Flight, error) {
 				hellos.Add(1)
 				return c.flight, c.err
 			}
@@ -140,11 +140,11 @@ func TestNothingIsReadWithoutNeed(t *testing.T) {
 	w := newWorld(t)
 	w.serve(sslServer, oneCertificate(certtest.Leaf(t, w.inter, []string{"93.184.216.34"}).TLS(w.inter)))
 	check := w.checker(t)
-	check.read = func(_ context.Context, _ net.Conn, hello tlsprobe.Hello) (tlsprobe.Flight, error) {
+	check.read = func(_ context.Context, _ net.Conn, hello tlsscan.Hello) (tlsscan.Flight, error) {
 		if hello.Authentication != "RSA" {
 			t.Errorf("asked for %+v", hello)
 		}
-		return tlsprobe.Flight{}, io.EOF
+		return tlsscan.Flight{}, io.EOF
 	}
 	if got, err := check.run(t.Context(), toolstest.HostPort(t, "93.184.216.34")); err != nil || !got.Authorized {
 		t.Errorf("%v, %+v", err, got.AuthorizationError)

@@ -16,8 +16,8 @@ import (
 	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/target"
-	"diagnostics/gateway/internal/tlsprobe"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/format"
 )
@@ -67,16 +67,16 @@ type checker struct {
 	grace   time.Duration
 	probing time.Duration
 	shared  *cache.Loading[probed]
-	scan    func(context.Context, tlsprobe.Scan) tlsprobe.Report
-	read    func(context.Context, net.Conn, tlsprobe.Hello) (tlsprobe.Flight, error)
+	scan    func(context.Context, tlsscan.Scan) tlsscan.Report
+	read    func(context.Context, net.Conn, tlsscan.Hello) (tlsscan.Flight, error)
 }
 
 func newChecker(client *egress.Client, certs certs.Checker, store cache.Store, now func() time.Time) checker {
 	return checker{
 		egress: client, certs: certs, now: now, timeout: egress.ConnectTimeout, grace: grace, probing: maxProbing,
 		shared: newShared(store),
-		scan:   func(ctx context.Context, s tlsprobe.Scan) tlsprobe.Report { return s.Run(ctx) },
-		read:   tlsprobe.ReadHandshake,
+		scan:   func(ctx context.Context, s tlsscan.Scan) tlsscan.Report { return s.Run(ctx) },
+		read:   tlsscan.ReadHandshake,
 	}
 }
 

@@ -22,8 +22,8 @@ import (
 	"diagnostics/gateway/internal/analyze/certs/certtest"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/tlsprobe"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 
@@ -75,11 +75,11 @@ func (w *world) checker(t *testing.T) checker {
 }
 
 // goVersions are those that crypto/tls has, in the order of yesNo.
-var goVersions = []tlsprobe.Version{tlsprobe.TLS10, tlsprobe.TLS11, tlsprobe.TLS12, tlsprobe.TLS13}
+var goVersions = []tlsscan.Version{tlsscan.TLS10, tlsscan.TLS11, tlsscan.TLS12, tlsscan.TLS13}
 
 // scanWithGo stands for the probing: it is quick, and knows what crypto/tls knows.
-func scanWithGo(ctx context.Context, s tlsprobe.Scan) tlsprobe.Report {
-	report := tlsprobe.Report{Versions: map[tlsprobe.Version]*bool{}, Complete: true}
+func scanWithGo(ctx context.Context, s tlsscan.Scan) tlsscan.Report {
+	report := tlsscan.Report{Versions: map[tlsscan.Version]*bool{}, Complete: true}
 	for _, version := range goVersions {
 		conn, err := s.Dial(ctx)
 		if err != nil {

@@ -5,16 +5,16 @@ import (
 	"slices"
 	"strings"
 
+	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/text"
-	"diagnostics/gateway/internal/tlsprobe"
 )
 
 // protocolIssues are about the versions of the protocol.
 func protocolIssues(r Result) []issue {
 	var issues []issue
-	old := taken(r.SupportedProtocols, tlsprobe.TLS10, tlsprobe.TLS11)
-	modern := taken(r.SupportedProtocols, tlsprobe.TLS12, tlsprobe.TLS13)
-	if ssl3 := taken(r.SupportedProtocols, tlsprobe.SSL30); len(ssl3) > 0 {
+	old := taken(r.SupportedProtocols, tlsscan.TLS10, tlsscan.TLS11)
+	modern := taken(r.SupportedProtocols, tlsscan.TLS12, tlsscan.TLS13)
+	if ssl3 := taken(r.SupportedProtocols, tlsscan.SSL30); len(ssl3) > 0 {
 		text := "The server still accepts SSL 3.0, which is broken (RFC 7568)."
 		if len(old)+len(modern) == 0 {
 			text = "The server supports nothing better than SSL 3.0, which is broken and which clients refuse (RFC 7568)."
@@ -31,14 +31,14 @@ func protocolIssues(r Result) []issue {
 		issues = append(issues, issue{"DEPRECATED_PROTOCOL", severityWarn,
 			fmt.Sprintf("The server still accepts %s (RFC 8996).", text.Listed(old))})
 	}
-	if newest := r.SupportedProtocols[tlsprobe.TLS13.String()]; newest != nil && !*newest {
+	if newest := r.SupportedProtocols[tlsscan.TLS13.String()]; newest != nil && !*newest {
 		issues = append(issues, issue{"NO_TLS13", severityInfo, "The server does not support TLS 1.3."})
 	}
 	return issues
 }
 
 // taken gives the names of those of the versions that the server takes.
-func taken(supported map[string]*bool, versions ...tlsprobe.Version) []string {
+func taken(supported map[string]*bool, versions ...tlsscan.Version) []string {
 	var names []string
 	for _, version := range versions {
 		if yes := supported[version.String()]; yes != nil && *yes {
@@ -50,21 +50,21 @@ func taken(supported map[string]*bool, versions ...tlsprobe.Version) []string {
 
 // issues are about what the server takes, and what it chose in its handshake with this service.
 func (p probed) issues(seen observation) []issue {
-	chosen, _ := tlsprobe.SuiteByID(seen.state.CipherSuite)
+	chosen, _ := tlsscan.SuiteByID(seen.state.CipherSuite)
 	return slices.Concat(insecureIssues(p.all(chosen)), chosenIssues(chosen), weakDHIssues(p, seen),
 		p.quantumIssues(seen))
 }
 
 // all are the suites that are taken, each once, and the chosen one, which is one of them whatever the probing found.
-func (p probed) all(chosen tlsprobe.Suite) []tlsprobe.Suite {
-	var suites []tlsprobe.Suite
-	add := func(s tlsprobe.Suite) {
-		if !slices.ContainsFunc(suites, func(t tlsprobe.Suite) bool { return t.ID == s.ID }) {
+func (p probed) all(chosen tlsscan.Suite) []tlsscan.Suite {
+	var suites []tlsscan.Suite
+	add := func(s tlsscan.Suite) {
+		if !slices.ContainsFunc(suites, func(t tlsscan.Suite) bool { return t.ID == s.ID }) {
 			suites = append(suites, s)
 		}
 	}
 	for _, s := range p.Suites {
-		suite, _ := tlsprobe.SuiteByID(s.ID)
+		suite, _ := tlsscan.SuiteByID(s.ID)
 		add(suite)
 	}
 	add(chosen)
@@ -75,12 +75,12 @@ func (p probed) all(chosen tlsprobe.Suite) []tlsprobe.Suite {
 // it is of.
 var insecureKinds = []struct {
 	code string
-	is   func(tlsprobe.Suite) bool
+	is   func(tlsscan.Suite) bool
 	text string
 }{
 	{"NULL_CIPHER", named("NULL"),
 		"The server accepts cipher suites that do not encrypt anything (RFC 9325): %s."},
-	{"ANONYMOUS_CIPHER", func(s tlsprobe.Suite) bool { return s.Authentication == "anon" },
+	{"ANONYMOUS_CIPHER", func(s tlsscan.Suite) bool { return s.Authentication == "anon" },
 		"The server accepts cipher suites that do not prove who the server is (RFC 9325): %s."},
 	// All that there are with RC2 are among them.
 	{"EXPORT_CIPHER", named("EXPORT", "EXPORT1024"),
@@ -93,8 +93,8 @@ var insecureKinds = []struct {
 }
 
 // named tells the suites that have one of the words between the underscores of their name.
-func named(words ...string) func(tlsprobe.Suite) bool {
-	return func(s tlsprobe.Suite) bool {
+func named(words ...string) func(tlsscan.Suite) bool {
+	return func(s tlsscan.Suite) bool {
 		return slices.ContainsFunc(strings.Split(s.Name, "_"), func(part string) bool { return slices.Contains(words, part) })
 	}
 }
@@ -102,10 +102,10 @@ func named(words ...string) func(tlsprobe.Suite) bool {
 // maxNamed is how many suites a sentence names.
 const maxNamed = 4
 
-func insecureIssues(suites []tlsprobe.Suite) []issue {
+func insecureIssues(suites []tlsscan.Suite) []issue {
 	var issues []issue
 	for _, kind := range insecureKinds {
-		var found, others []tlsprobe.Suite
+		var found, others []tlsscan.Suite
 		for _, s := range suites {
 			if kind.is(s) {
 				found = append(found, s)
@@ -114,7 +114,7 @@ func insecureIssues(suites []tlsprobe.Suite) []issue {
 			}
 		}
 		if suites = others; len(found) > 0 {
-			names := text.ListedUpTo(maxNamed, found, func(s tlsprobe.Suite) string { return s.Name })
+			names := text.ListedUpTo(maxNamed, found, func(s tlsscan.Suite) string { return s.Name })
 			issues = append(issues, issue{kind.code, severityFail, fmt.Sprintf(kind.text, names)})
 		}
 	}
@@ -122,13 +122,13 @@ func insecureIssues(suites []tlsprobe.Suite) []issue {
 }
 
 // chosenIssues are about the cipher suite that the server chose.
-func chosenIssues(suite tlsprobe.Suite) []issue {
+func chosenIssues(suite tlsscan.Suite) []issue {
 	var issues []issue
 	if !hasForwardSecrecy(suite) {
 		issues = append(issues, issue{"NO_FORWARD_SECRECY", severityWarn,
 			"The key exchange has no forward secrecy: whoever gets the server's key can read recorded traffic."})
 	}
-	if suite.Strength != tlsprobe.Insecure && named("CBC")(suite) {
+	if suite.Strength != tlsscan.Insecure && named("CBC")(suite) {
 		issues = append(issues, issue{"CBC_CIPHER", severityInfo,
 			fmt.Sprintf("The server chose %s; authenticated encryption (GCM, ChaCha20-Poly1305) is preferred.", suite.Name)})
 	}
@@ -170,7 +170,7 @@ func (p probed) quantumIssues(seen observation) []issue {
 		if slices.Contains(quantumGroups, group) {
 			return []issue{{"POST_QUANTUM", severityInfo,
 				fmt.Sprintf("Post-quantum key exchange: ready. The server supports %s, so traffic that is recorded today stays "+
-					"safe from quantum computers.", tlsprobe.GroupName(group))}}
+					"safe from quantum computers.", tlsscan.GroupName(group))}}
 		}
 	}
 	if !p.Complete || len(p.Suites) == 0 {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"diagnostics/gateway/internal/tlsprobe"
+	"diagnostics/gateway/internal/egress/tlsscan"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -50,8 +50,8 @@ func TestSuiteIssues(t *testing.T) {
 			t.Parallel()
 			p := probed{DHBits: c.bits, Groups: c.groups, Complete: c.complete}
 			for _, id := range c.taken {
-				p.Suites = append(p.Suites, probedSuite{tlsprobe.TLS12, id, tlsprobe.Strong},
-					probedSuite{tlsprobe.TLS11, id, tlsprobe.Strong})
+				p.Suites = append(p.Suites, probedSuite{tlsscan.TLS12, id, tlsscan.Strong},
+					probedSuite{tlsscan.TLS11, id, tlsscan.Strong})
 			}
 			var seen observation
 			seen.state.CipherSuite = c.chosen
@@ -96,8 +96,8 @@ func TestProtocolIssues(t *testing.T) {
 			"info NO_TLS13 The server does not support TLS 1.3."},
 	} {
 		supported := map[string]*bool{}
-		for word, version := range map[string]tlsprobe.Version{"S": tlsprobe.SSL30, "10": tlsprobe.TLS10,
-			"11": tlsprobe.TLS11, "12": tlsprobe.TLS12, "13": tlsprobe.TLS13} {
+		for word, version := range map[string]tlsscan.Version{"S": tlsscan.SSL30, "10": tlsscan.TLS10,
+			"11": tlsscan.TLS11, "12": tlsscan.TLS12, "13": tlsscan.TLS13} {
 			yes := strings.Contains(takes, word)
 			supported[version.String()] = &yes
 		}

@@ -1,4 +1,4 @@
-package tlsprobe
+package tlsscan
 
 // flight is what has come of a server's first flight.
 type flight struct {

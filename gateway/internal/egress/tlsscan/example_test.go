@@ -1,4 +1,4 @@
-package tlsprobe_test
+package tlsscan_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"math/big"
 	"net"
 
-	"diagnostics/gateway/internal/tlsprobe"
+	"diagnostics/gateway/internal/egress/tlsscan"
 )
 
 // A handshake is read up to the certificates, without a key of one's own: whatever they are worth, they are shown.
@@ -22,8 +22,8 @@ func ExampleReadHandshake() {
 	})
 	go func() { _ = server.Handshake() }()
 
-	flight, err := tlsprobe.ReadHandshake(context.Background(), ours, tlsprobe.Hello{
-		ServerName: "example.com", Versions: []tlsprobe.Version{tlsprobe.TLS12, tlsprobe.TLS13}, ALPN: []string{"h2"},
+	flight, err := tlsscan.ReadHandshake(context.Background(), ours, tlsscan.Hello{
+		ServerName: "example.com", Versions: []tlsscan.Version{tlsscan.TLS12, tlsscan.TLS13}, ALPN: []string{"h2"},
 	})
 	if err != nil {
 		panic(err)

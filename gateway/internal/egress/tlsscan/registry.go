@@ -1,4 +1,4 @@
-package tlsprobe
+package tlsscan
 
 // registered is a row of the registry.
 type registered struct {

@@ -1,4 +1,4 @@
-package tlsprobe
+package tlsscan
 
 import (
 	"bytes"

@@ -1,10 +1,10 @@
-// Package tlsprobe speaks just enough of SSL 3.0 to TLS 1.3 to learn what a server takes: its versions, cipher suites
+// Package tlsscan speaks just enough of SSL 3.0 to TLS 1.3 to learn what a server takes: its versions, cipher suites
 // and groups, and the certificates that it shows. It writes ClientHellos and reads what comes back up to the point
 // where a client would have to answer, so it needs none of the ciphers that it asks for. crypto/tls is of no use here:
 // it has no DHE, CCM, Camellia, ARIA or X448, and a server that has nothing else looks like one that speaks no TLS.
 //
 // Everything that a server sends is bounded, in octets, in records and in time.
-package tlsprobe
+package tlsscan
 
 import (
 	"context"
