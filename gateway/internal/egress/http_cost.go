@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"diagnostics/gateway/internal/egress/tlswire"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/tlswire"
 )
 
 // What a server may make of one round trip. Each piece of an answer costs this service time, however little it holds,

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"syscall"
 
+	"diagnostics/gateway/internal/egress/tlswire"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/tlswire"
 )
 
 // phase is how far a round trip has come, so that a failure can be told by what it broke.

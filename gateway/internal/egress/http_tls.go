@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/egress/tlswire"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/tlswire"
 )
 
 // protoHTTP2 is what ALPN calls HTTP/2.

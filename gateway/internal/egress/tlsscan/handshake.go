@@ -6,7 +6,7 @@ import (
 	"net"
 	"slices"
 
-	"diagnostics/gateway/internal/tls13"
+	"diagnostics/gateway/internal/egress/tlswire/tls13"
 	"diagnostics/shared/parallel"
 )
 

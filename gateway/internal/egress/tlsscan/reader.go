@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io"
 
-	"diagnostics/gateway/internal/tls13"
+	"diagnostics/gateway/internal/egress/tlswire/tls13"
 )
 
 const (

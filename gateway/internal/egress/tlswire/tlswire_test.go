@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/analyze/certs/certtest"
-	"diagnostics/gateway/internal/tlswire"
+	"diagnostics/gateway/internal/egress/tlswire"
 	"diagnostics/shared/skiptest"
 
 	"go.uber.org/goleak"

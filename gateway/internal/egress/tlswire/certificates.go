@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 	"io"
 
-	"diagnostics/gateway/internal/tls13"
+	"diagnostics/gateway/internal/egress/tlswire/tls13"
 )
 
 // The types of records and handshake messages that matter here (RFC 8446 sections 4 and 5.1).
