@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/traffic"
 
 	"github.com/miekg/dns"
 )

@@ -8,9 +8,9 @@ import (
 	"net/netip"
 	"syscall"
 
+	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
-	"diagnostics/gateway/internal/traffic"
 	"diagnostics/shared/progress"
 )
 

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/egress"
-	"diagnostics/gateway/internal/traffic"
+	"diagnostics/gateway/internal/egress/budget/traffic"
 )
 
 // answering serves one short page a connection, and costs little itself.

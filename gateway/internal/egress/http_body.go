@@ -11,8 +11,8 @@ import (
 	"net/netip"
 	"strings"
 
+	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/memory"
 )
 
 // bodySlack is how much longer than the decompressed cap a body may be as it comes. Compression that lengthens is

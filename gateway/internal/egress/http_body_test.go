@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/memory"
 )
 
 func packed(t testing.TB, open func(io.Writer) io.WriteCloser, text []byte) []byte {

@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
+	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/text"
-	"diagnostics/gateway/internal/traffic"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 )

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"syscall"
 
+	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/shortage"
-	"diagnostics/gateway/internal/traffic"
 	"diagnostics/hostroute"
 )
 

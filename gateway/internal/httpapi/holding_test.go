@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/clientip"
+	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/memory"
 )
 
 func client(addr string) clientip.Identity { return clientip.Identity{Peer: netip.MustParseAddr(addr)} }

@@ -17,7 +17,7 @@ import (
 	"diagnostics/gateway/internal/audit"
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/conns"
-	"diagnostics/gateway/internal/memory"
+	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/gateway/internal/tool"
 

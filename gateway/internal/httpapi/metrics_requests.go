@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/clientip"
+	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/metrics"
 	"diagnostics/gateway/internal/ratelimit"
-	"diagnostics/gateway/internal/traffic"
 
 	"github.com/prometheus/client_golang/prometheus"
 )

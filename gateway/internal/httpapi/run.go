@@ -9,11 +9,11 @@ import (
 	"diagnostics/gateway/internal/addresslimit"
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/audit"
+	"diagnostics/gateway/internal/egress/budget/memory"
+	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/memory"
 	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/gateway/internal/tool"
-	"diagnostics/gateway/internal/traffic"
 	"diagnostics/shared/progress"
 
 	"github.com/labstack/echo/v4"

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/memory"
 	"diagnostics/shared/parallel"
 
 	"github.com/miekg/dns"

@@ -13,7 +13,7 @@ import (
 
 	"diagnostics/gateway/internal/fault"
 
-	"diagnostics/gateway/internal/memory"
+	"diagnostics/gateway/internal/egress/budget/memory"
 
 	"github.com/miekg/dns"
 )

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/cachestats"
-	"diagnostics/gateway/internal/memory"
+	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/shortage"
 	"diagnostics/gateway/internal/upstream"
 	"diagnostics/shared/flight"

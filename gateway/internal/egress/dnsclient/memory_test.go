@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/egress/egresstest"
-	"diagnostics/gateway/internal/memory"
 	"diagnostics/shared/parallel"
 
 	"github.com/miekg/dns"

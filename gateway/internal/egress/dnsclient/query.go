@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"diagnostics/gateway/internal/egress/budget/memory"
+	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/memory"
-	"diagnostics/gateway/internal/traffic"
 	"diagnostics/gateway/internal/upstream"
 	"diagnostics/shared/progress"
 

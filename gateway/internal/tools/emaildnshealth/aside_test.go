@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/egress/egresstest"
-	"diagnostics/gateway/internal/traffic"
 
 	"github.com/miekg/dns"
 )

@@ -9,9 +9,9 @@ import (
 
 	"diagnostics/gateway/internal/analyze/mail"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/traffic"
 	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/parallel"
 

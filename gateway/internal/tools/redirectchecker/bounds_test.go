@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
-	"diagnostics/gateway/internal/traffic"
 )
 
 // A long URL for another host is a blocked hop to which nothing was sent.

@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/memory"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 
 	"github.com/google/go-cmp/cmp"

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/egress"
-	"diagnostics/gateway/internal/memory"
+	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/tools/internal/webview"
 
 	"golang.org/x/net/html"

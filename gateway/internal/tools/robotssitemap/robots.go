@@ -11,7 +11,7 @@ import (
 
 	"diagnostics/gateway/internal/analyze/robotstxt"
 	"diagnostics/gateway/internal/egress"
-	"diagnostics/gateway/internal/memory"
+	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/target"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"diagnostics/gateway/internal/analyze/robotstxt"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/memory"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/webview"

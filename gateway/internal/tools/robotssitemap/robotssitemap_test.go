@@ -21,9 +21,9 @@ import (
 	"diagnostics/gateway/internal/analyze/robotstxt"
 	"diagnostics/gateway/internal/analyze/sitemap"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/memory"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 

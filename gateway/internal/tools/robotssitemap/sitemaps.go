@@ -8,10 +8,10 @@ import (
 
 	"diagnostics/gateway/internal/analyze/sitemap"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tools/internal/format"
-	"diagnostics/gateway/internal/traffic"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 )

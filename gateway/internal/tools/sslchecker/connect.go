@@ -15,9 +15,9 @@ import (
 	"syscall"
 	"time"
 
+	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/egress/tlswire"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/memory"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 	"diagnostics/shared/workerapi"

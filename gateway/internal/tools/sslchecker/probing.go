@@ -10,10 +10,10 @@ import (
 
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool"
-	"diagnostics/gateway/internal/traffic"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 )

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
-	"diagnostics/gateway/internal/traffic"
 )
 
 // A site whose redirects are more than a run may send is degraded, for a reason that names this check, and not down.

@@ -6,8 +6,8 @@ import (
 	"syscall"
 	"testing"
 
+	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/traffic"
 
 	"golang.org/x/sys/unix"
 )

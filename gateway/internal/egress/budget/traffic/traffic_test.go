@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/traffic"
 )
 
 // connected gives a counted connection and one that takes whatever is sent over it, and sends what it is asked to.
