@@ -16,7 +16,7 @@ import (
 
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress/dnsclient"
-	"diagnostics/gateway/internal/upstream"
+	"diagnostics/gateway/internal/egress/upstream"
 	"diagnostics/hostroute"
 	"diagnostics/shared/netpolicy"
 )

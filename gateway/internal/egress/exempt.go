@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/shortage"
 )
 
 // exempts reports whether the request asks for the exemption and goes to one of the operator's own hosts, on its port.

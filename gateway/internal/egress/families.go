@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"syscall"
 
-	"diagnostics/gateway/internal/shortage"
+	"diagnostics/gateway/internal/egress/shortage"
 )
 
 // Families says which families this host can reach.

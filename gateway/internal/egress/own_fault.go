@@ -10,8 +10,8 @@ import (
 	"syscall"
 
 	"diagnostics/gateway/internal/egress/budget/traffic"
+	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/shortage"
 	"diagnostics/hostroute"
 )
 

@@ -5,8 +5,8 @@ import (
 	"net/netip"
 	"slices"
 
+	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/shortage"
 	"diagnostics/hostroute"
 	"diagnostics/shared/netpolicy"
 )

@@ -8,8 +8,8 @@ import (
 
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/cachestats"
+	"diagnostics/gateway/internal/egress/upstream"
 	"diagnostics/gateway/internal/target"
-	"diagnostics/gateway/internal/upstream"
 	"diagnostics/hostroute"
 )
 

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/clientip"
+	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/providers/pause"
 	"diagnostics/gateway/internal/ratelimit"
-	"diagnostics/gateway/internal/shortage"
 	"diagnostics/shared/flight"
 	"diagnostics/shared/parallel"
 

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/upstream"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/metrics"
 	"diagnostics/gateway/internal/redisbreaker"
-	"diagnostics/gateway/internal/upstream"
 	"diagnostics/gateway/internal/workerclient"
 
 	"github.com/prometheus/client_golang/prometheus"

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"diagnostics/gateway/internal/upstream"
+	"diagnostics/gateway/internal/egress/upstream"
 
 	"github.com/prometheus/client_golang/prometheus"
 )

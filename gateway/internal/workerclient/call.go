@@ -14,9 +14,9 @@ import (
 	"strconv"
 	"time"
 
+	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/outage"
-	"diagnostics/gateway/internal/shortage"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 	"diagnostics/shared/workerapi"

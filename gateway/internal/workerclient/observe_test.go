@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/shortage"
 	"diagnostics/shared/workerapi"
 )
 

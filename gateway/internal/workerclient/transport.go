@@ -10,8 +10,8 @@ import (
 	"net/netip"
 	"time"
 
+	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/shortage"
 	"diagnostics/shared/parallel"
 )
 

@@ -16,9 +16,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/outage"
-	"diagnostics/gateway/internal/shortage"
 	"diagnostics/shared/workerapi"
 )
 

@@ -19,8 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/shortage"
 	"diagnostics/shared/workerapi"
 
 	"go.uber.org/goleak"

@@ -11,8 +11,8 @@ import (
 
 	"diagnostics/gateway/internal/cachestats"
 	"diagnostics/gateway/internal/egress/budget/memory"
-	"diagnostics/gateway/internal/shortage"
-	"diagnostics/gateway/internal/upstream"
+	"diagnostics/gateway/internal/egress/shortage"
+	"diagnostics/gateway/internal/egress/upstream"
 	"diagnostics/shared/flight"
 )
 

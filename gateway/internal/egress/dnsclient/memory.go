@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 
-	"diagnostics/gateway/internal/shortage"
+	"diagnostics/gateway/internal/egress/shortage"
 
 	"github.com/miekg/dns"
 )

@@ -8,8 +8,8 @@ import (
 
 	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/egress/budget/traffic"
+	"diagnostics/gateway/internal/egress/upstream"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/upstream"
 	"diagnostics/shared/progress"
 
 	"github.com/miekg/dns"

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/egress/dnsclient"
+	"diagnostics/gateway/internal/egress/upstream"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/upstream"
 	"diagnostics/shared/progress"
 
 	"github.com/miekg/dns"

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/upstream"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
-	"diagnostics/gateway/internal/upstream"
 	"diagnostics/shared/progress"
 )
 

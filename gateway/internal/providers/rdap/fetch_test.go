@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/upstream"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
-	"diagnostics/gateway/internal/upstream"
 )
 
 func TestOutcomesOfRequests(t *testing.T) {

@@ -8,10 +8,10 @@ import (
 	"net/netip"
 	"time"
 
+	"diagnostics/gateway/internal/egress/upstream"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text"
-	"diagnostics/gateway/internal/upstream"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 )

@@ -6,12 +6,12 @@ import (
 	"strconv"
 	"time"
 
+	"diagnostics/gateway/internal/egress/upstream"
 	"diagnostics/gateway/internal/fairqueue"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/providers/pause"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
-	"diagnostics/gateway/internal/upstream"
 )
 
 // pace is how often one server is asked. Registries that name a limit allow some dozens of questions a minute.

@@ -11,7 +11,7 @@ import (
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/dnsclient"
-	"diagnostics/gateway/internal/shortage"
+	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/format"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/shortage"
+	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/text"
 )
 

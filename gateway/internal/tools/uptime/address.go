@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/shortage"
 	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"

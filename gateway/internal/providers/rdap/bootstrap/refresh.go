@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/upstream"
 	"diagnostics/gateway/internal/target"
-	"diagnostics/gateway/internal/upstream"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/redact"
 )

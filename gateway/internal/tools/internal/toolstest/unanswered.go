@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/shortage"
 )
 
 // OurFault is the failure of a dial for want of something that this service's host does not have. No tool may tell it

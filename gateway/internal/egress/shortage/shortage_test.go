@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/shortage"
 )
 
 func TestIs(t *testing.T) {
