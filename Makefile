@@ -119,7 +119,7 @@ bench: build ## benchmarks, as ratios against a baseline in the same run (root)
 	cd deploy/lab && $(LAB_ENV) go run ./bench
 
 proof-limits: ## what a million clients cost the limits: memory and time, before and after they expire
-	LIMITS_CLIENTS=1000000 go test -count=1 -timeout 20m -v -run '^TestManyClients' ./gateway/internal/ratelimit
+	LIMITS_CLIENTS=1000000 go test -count=1 -timeout 20m -v -run '^TestManyClients' ./gateway/internal/limits/ratelimit
 
 proof-scale: ## a thousand gateways on one Redis, and on a cluster of three; GATEWAYS=200 for fewer
 	SCALE_GATEWAYS=$(or $(GATEWAYS),1000) go test -count=1 -timeout 10m -v -run '^TestScale' ./gateway

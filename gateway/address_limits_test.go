@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/addresslimit"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/httpapi"
-	"diagnostics/gateway/internal/ratelimit"
+	"diagnostics/gateway/internal/limits/addresslimit"
+	"diagnostics/gateway/internal/limits/ratelimit"
 )
 
 // limitedGateway is the real edge with the real tools and address limits of so many requests, over a private internet

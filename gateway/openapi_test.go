@@ -17,8 +17,8 @@ import (
 
 	"diagnostics/gateway/apitest"
 	"diagnostics/gateway/internal/httpapi"
+	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/openapi"
-	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 )

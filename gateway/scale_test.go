@@ -16,7 +16,7 @@ import (
 
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/httpapi"
-	"diagnostics/gateway/internal/ratelimit"
+	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/redisbreaker"
 	"diagnostics/gateway/internal/redisbreaker/redistest"
 

@@ -12,7 +12,7 @@ import (
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/httpapi"
-	"diagnostics/gateway/internal/ratelimit"
+	"diagnostics/gateway/internal/limits/ratelimit"
 )
 
 // Every target case goes through the whole edge, under limits that refuse everybody: what step 7 lets pass is 429 (or

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/cache"
-	"diagnostics/gateway/internal/fairqueue"
+	"diagnostics/gateway/internal/limits/fairqueue"
+	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/providers/rdap"
 	"diagnostics/gateway/internal/providers/rdap/bootstrap"
-	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/gateway/internal/target"
 )
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/fairqueue"
-	"diagnostics/gateway/internal/ratelimit"
+	"diagnostics/gateway/internal/limits/fairqueue"
+	"diagnostics/gateway/internal/limits/ratelimit"
 )
 
 // IANA's lists belong to the public redirector: an operator's own one is asked for everything, and nothing is fetched.

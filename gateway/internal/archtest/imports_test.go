@@ -226,7 +226,7 @@ var rules = []rule{
 	{
 		name: "tools to settings", module: "gateway", from: []string{gw + "/internal/tools/..."},
 		never: []string{"github.com/kelseyhightower/envconfig", gw, gw + "/internal/httpapi/...", gw +
-			"/internal/clientip/...", gw + "/internal/ratelimit/..."},
+			"/internal/clientip/...", gw + "/internal/limits/ratelimit/..."},
 		reason: "a tool's New takes what it uses; a tool knows neither the settings nor who asks",
 	},
 	{

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/clocktest"
-	"diagnostics/gateway/internal/ratelimit"
+	"diagnostics/gateway/internal/limits/ratelimit"
 )
 
 // A clock that is set during a request changes neither how long that took nor when the next one may come. The moment at

@@ -17,8 +17,8 @@ import (
 
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/openapi"
-	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/web"
 	"diagnostics/shared/logtest"

@@ -18,7 +18,7 @@ import (
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/conns"
 	"diagnostics/gateway/internal/egress/budget/memory"
-	"diagnostics/gateway/internal/ratelimit"
+	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/tool"
 
 	"github.com/labstack/echo/v4"

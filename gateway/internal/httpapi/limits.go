@@ -9,7 +9,7 @@ import (
 
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/ratelimit"
+	"diagnostics/gateway/internal/limits/ratelimit"
 
 	"github.com/labstack/echo/v4"
 )

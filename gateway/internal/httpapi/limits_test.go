@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/addresslimit"
-	"diagnostics/gateway/internal/ratelimit"
+	"diagnostics/gateway/internal/limits/addresslimit"
+	"diagnostics/gateway/internal/limits/ratelimit"
 
 	"github.com/google/go-cmp/cmp"
 )

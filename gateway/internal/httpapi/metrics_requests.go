@@ -10,8 +10,8 @@ import (
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/metrics"
-	"diagnostics/gateway/internal/ratelimit"
 
 	"github.com/prometheus/client_golang/prometheus"
 )

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/ratelimit"
+	"diagnostics/gateway/internal/limits/ratelimit"
 )
 
 // A request costs the metrics no memory.

@@ -14,8 +14,8 @@ import (
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/providers/pause"
-	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/shared/flight"
 	"diagnostics/shared/parallel"
 

@@ -8,7 +8,7 @@ import (
 
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/conns"
-	"diagnostics/gateway/internal/ratelimit"
+	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/shared/parallel"
 
 	"github.com/google/uuid"

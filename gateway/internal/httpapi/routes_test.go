@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/openapi"
-	"diagnostics/gateway/internal/ratelimit"
 	"diagnostics/gateway/internal/tool"
 )
 

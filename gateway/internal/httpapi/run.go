@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/addresslimit"
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/audit"
 	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/ratelimit"
+	"diagnostics/gateway/internal/limits/addresslimit"
+	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/shared/progress"
 

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/ratelimit"
+	"diagnostics/gateway/internal/limits/ratelimit"
 )
 
 // surcharge is what a run charges its target beside the one request of step 9. The run may do so from any goroutine,

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/ratelimit"
+	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/tool"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"diagnostics/gateway/internal/fairqueue"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/limits/fairqueue"
 	"diagnostics/gateway/internal/providers/pause"
 	"diagnostics/gateway/internal/tool"
 )

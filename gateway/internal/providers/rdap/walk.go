@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/egress"
-	"diagnostics/gateway/internal/fairqueue"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/limits/fairqueue"
 	"diagnostics/gateway/internal/providers/pause"
 	"diagnostics/gateway/internal/target"
 )

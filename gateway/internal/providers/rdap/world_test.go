@@ -19,8 +19,8 @@ import (
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
-	"diagnostics/gateway/internal/fairqueue"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/limits/fairqueue"
 
 	"crypto/x509"
 

@@ -16,8 +16,8 @@ import (
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
-	"diagnostics/gateway/internal/fairqueue"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/limits/fairqueue"
 )
 
 // server answers each question with what serve makes of it, and notes them.

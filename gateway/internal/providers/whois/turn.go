@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/egress/upstream"
-	"diagnostics/gateway/internal/fairqueue"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/limits/fairqueue"
 	"diagnostics/gateway/internal/providers/pause"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"

@@ -16,7 +16,7 @@ import (
 
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/egress"
-	"diagnostics/gateway/internal/fairqueue"
+	"diagnostics/gateway/internal/limits/fairqueue"
 	"diagnostics/gateway/internal/providers/pause"
 	"diagnostics/gateway/internal/target"
 )

@@ -14,8 +14,8 @@ import (
 
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/egress/egresstest"
-	"diagnostics/gateway/internal/fairqueue"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/limits/fairqueue"
 	"diagnostics/gateway/internal/providers/rdap"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/registration"

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/ratelimit"
+	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/tool"
 
 	"pgregory.net/rapid"
