@@ -22,8 +22,8 @@ import (
 	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/providers/rdap"
 	"diagnostics/gateway/internal/providers/whois"
-	"diagnostics/gateway/internal/redisbreaker"
-	"diagnostics/gateway/internal/redisbreaker/redistest"
+	"diagnostics/gateway/internal/redis/breaker"
+	"diagnostics/gateway/internal/redis/breaker/redistest"
 	"diagnostics/gateway/internal/tools"
 
 	"github.com/redis/go-redis/v9"
@@ -161,7 +161,7 @@ func newCostedGateway(t *testing.T, server *redistest.Server, each ratelimit.Lim
 	g := &costedGateway{plain: redis.NewClient(&redis.Options{Addr: server.Addr()})}
 	t.Cleanup(func() { _ = g.plain.Close() })
 	counted := redis.NewUniversalClient(server.Options())
-	breaker := redisbreaker.New(counted, slog.New(slog.DiscardHandler))
+	breaker := breaker.New(counted, slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { _ = breaker.Close() })
 	awaitProbe(t, g.plain)
 	counted.AddHook(&g.calls)

@@ -14,8 +14,8 @@ import (
 	"diagnostics/daemon/daemontest/testca"
 	"diagnostics/daemon/files"
 	"diagnostics/gateway/internal/httpapi"
-	"diagnostics/gateway/internal/redisbreaker"
-	"diagnostics/gateway/internal/redisbreaker/redistest"
+	"diagnostics/gateway/internal/redis/breaker"
+	"diagnostics/gateway/internal/redis/breaker/redistest"
 	"diagnostics/shared/logtest"
 	"diagnostics/shared/parallel"
 
@@ -138,7 +138,7 @@ func TestRedisPasswordIsRotatedUnderTraffic(t *testing.T) {
 				case <-time.After(time.Millisecond):
 				}
 				asked.Add(1)
-				if err := s.breaker.Do(ctx, redisbreaker.CacheSet, write); err != nil {
+				if err := s.breaker.Do(ctx, breaker.CacheSet, write); err != nil {
 					failed.Add(1)
 				}
 			}
@@ -153,14 +153,14 @@ func TestRedisPasswordIsRotatedUnderTraffic(t *testing.T) {
 	do("ACL", "SETUSER", "default", "<old")
 	pause()
 	// Those that were made with the old password go on; those that take their places have the new one.
-	if failed.Load() != 0 || s.breaker.State() != redisbreaker.OK {
+	if failed.Load() != 0 || s.breaker.State() != breaker.OK {
 		t.Errorf("%d of %d failed, redis is %s: %s", failed.Load(), asked.Load(), s.breaker.State(), log.String())
 	}
 	do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
 	pause()
 	close(over)
 	traffic.Wait()
-	if failed.Load() != 0 || s.breaker.State() != redisbreaker.OK || asked.Load() < 20 || log.String() != "" {
+	if failed.Load() != 0 || s.breaker.State() != breaker.OK || asked.Load() < 20 || log.String() != "" {
 		t.Errorf("%d of %d failed, redis is %s: %s", failed.Load(), asked.Load(), s.breaker.State(), log.String())
 	}
 	if f := s.files.All()[0]; f.Name() != "redis_password" || f.Reloaded() != 1 || f.Failed() != 0 {

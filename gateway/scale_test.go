@@ -17,8 +17,8 @@ import (
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/httpapi"
 	"diagnostics/gateway/internal/limits/ratelimit"
-	"diagnostics/gateway/internal/redisbreaker"
-	"diagnostics/gateway/internal/redisbreaker/redistest"
+	"diagnostics/gateway/internal/redis/breaker"
+	"diagnostics/gateway/internal/redis/breaker/redistest"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -90,7 +90,7 @@ func (f fleet) await(t *testing.T, state string, within time.Duration) time.Dura
 func (f fleet) down() int {
 	n := 0
 	for _, g := range f {
-		if g.breaker.State() != redisbreaker.OK {
+		if g.breaker.State() != breaker.OK {
 			n++
 		}
 	}
@@ -227,7 +227,7 @@ func TestScale(t *testing.T) {
 	n := alongside(t)
 	server := redistest.Start(t, composeRedis...)
 	redis, f := observe(t, server), newFleet(t, "redis://"+server.Addr(), n)
-	f.await(t, redisbreaker.OK, 20*time.Second)
+	f.await(t, breaker.OK, 20*time.Second)
 	t.Logf("%d gateways at rest: %.0f connections, %.1f MiB", n, redis.info(t, "connected_clients"),
 		redis.info(t, "used_memory")/(1<<20))
 
@@ -252,7 +252,7 @@ func measureLoad(t *testing.T, redis observer, f fleet, what string, visitors in
 		redis.info(t, "used_memory")/(1<<20), redis.info(t, "mem_clients_normal")/(1<<20))
 	// More than this machine can do in time is no fault of theirs.
 	t.Logf("  %d gateways took Redis to be down", f.down())
-	f.await(t, redisbreaker.OK, 20*time.Second)
+	f.await(t, breaker.OK, 20*time.Second)
 	return each
 }
 
@@ -279,7 +279,7 @@ func holdBurst(t *testing.T, redis observer, f fleet) {
 		t.Errorf("%.1f connections a gateway, %.0f refused: a thousand gateways have room for %d each", each, refused,
 			maxClients/1000)
 	}
-	f.await(t, redisbreaker.OK, 20*time.Second)
+	f.await(t, breaker.OK, 20*time.Second)
 }
 
 // hourly are limits that refill nothing while the test runs.
@@ -309,7 +309,7 @@ func holdExact(t *testing.T, f fleet) {
 	t.Helper()
 	const limit, rounds = 30, 10
 	for round := range rounds {
-		f.await(t, redisbreaker.OK, 20*time.Second)
+		f.await(t, breaker.OK, 20*time.Second)
 		passed := f.passed(t, ratelimit.Charge{Key: fmt.Sprint("everywhere ", round), Limit: hourly(limit)})
 		if f.down() > 0 {
 			continue
@@ -339,7 +339,7 @@ func holdFull(t *testing.T, redis observer, f fleet) {
 		_ = f[i%len(f)].store.Set(t.Context(), fmt.Sprint("filling ", i), value, time.Hour)
 		asked := f[(i*7)%len(f)]
 		d, err := asked.limiter.Take(t.Context(), ratelimit.Stage{used})
-		if err != nil || d.Allowed && asked.breaker.State() == redisbreaker.OK {
+		if err != nil || d.Allowed && asked.breaker.State() == breaker.OK {
 			passed++
 		}
 		time.Sleep(pause)
@@ -366,7 +366,7 @@ func holdHang(t *testing.T, server *redistest.Server, f fleet) {
 	known := time.Since(again)
 	down := f.down()
 	server.Thaw()
-	back := f.await(t, redisbreaker.OK, 20*time.Second)
+	back := f.await(t, breaker.OK, 20*time.Second)
 	t.Logf("Redis hangs: the first %d requests took %v in all, the next %v; all back %v after it went on", len(f),
 		waited.Round(time.Millisecond), known.Round(time.Millisecond), back.Round(10*time.Millisecond))
 	if down != len(f) {
@@ -382,7 +382,7 @@ func holdRestart(t *testing.T, server *redistest.Server, f fleet) {
 	if passed := f.passed(t, bucket); passed != len(f) {
 		t.Errorf("%d of %d gateways count for themselves", passed, len(f))
 	}
-	f.await(t, redisbreaker.Down, 20*time.Second)
+	f.await(t, breaker.Down, 20*time.Second)
 	server.Restart()
 	var half time.Duration
 	began := time.Now()
@@ -392,7 +392,7 @@ func holdRestart(t *testing.T, server *redistest.Server, f fleet) {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	f.await(t, redisbreaker.OK, 20*time.Second)
+	f.await(t, breaker.OK, 20*time.Second)
 	t.Logf("Redis restarts: half of the gateways are back after %v, all after %v; %.0f connections were made",
 		half.Round(10*time.Millisecond), time.Since(began).Round(10*time.Millisecond),
 		observe(t, server).info(t, "total_connections_received"))

@@ -23,7 +23,7 @@ import (
 	"diagnostics/gateway/internal/openapi"
 	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/providers/whois"
-	"diagnostics/gateway/internal/redisbreaker"
+	"diagnostics/gateway/internal/redis/breaker"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools"
 	"diagnostics/gateway/internal/workerclient"
@@ -37,9 +37,9 @@ type service struct {
 	edge    *httpapi.Server
 	metrics *httpapi.Metrics
 	egress  *egress.Client
-	breaker *redisbreaker.Breaker // nil without Redis
-	worker  *workerclient.Client  // nil without a worker
-	audit   *auditLog             // nil where none is kept
+	breaker *breaker.Breaker     // nil without Redis
+	worker  *workerclient.Client // nil without a worker
+	audit   *auditLog            // nil where none is kept
 	files   *files.Watcher
 	opened  []func() // which end what wire opened
 
@@ -223,11 +223,11 @@ func (s *service) newLimiter(c Config, log *slog.Logger) (ratelimit.Limiter, err
 	if options.TLSConfig != nil {
 		options.TLSConfig.RootCAs = certs.Roots()
 	}
-	redisbreaker.Tune(options)
+	breaker.Tune(options)
 	client := redis.NewUniversalClient(options)
-	s.breaker = redisbreaker.New(client, log, redisbreaker.WithObserver(metrics.NewRedis(s.metrics.Registerer())))
+	s.breaker = breaker.New(client, log, breaker.WithObserver(metrics.NewRedis(s.metrics.Registerer())))
 	s.opened = append(s.opened, func() { _ = s.breaker.Close() })
-	s.metrics.RedisUp(func() bool { return s.breaker.Check(context.Background()) == redisbreaker.OK })
+	s.metrics.RedisUp(func() bool { return s.breaker.Check(context.Background()) == breaker.OK })
 	return ratelimit.NewFallback(ratelimit.NewRedis(client), memory, s.breaker), nil
 }
 
@@ -252,7 +252,7 @@ func limits(c Config) httpapi.Limits {
 		Samples: per(c.Samples)}
 }
 
-func redisState(breaker *redisbreaker.Breaker) func(context.Context) httpapi.State {
+func redisState(breaker *breaker.Breaker) func(context.Context) httpapi.State {
 	if breaker == nil {
 		return nil
 	}

@@ -29,7 +29,7 @@ var bans = []ban{
 	{
 		name: "ways out besides egress", module: "gateway", from: []string{gw + "/..."},
 		// The worker and Redis are the operator's own choice, not the visitor's; the rest is for tests.
-		except: []string{gw + "/internal/egress/...", gw + "/internal/workerclient", gw + "/internal/redisbreaker/..."},
+		except: []string{gw + "/internal/egress/...", gw + "/internal/workerclient", gw + "/internal/redis/breaker/..."},
 		names: []string{"net.Dial*", "net.Lookup*", "net.Resolve*", "net.DefaultResolver", "net.Resolver",
 			"net/http.Get", "net/http.Head", "net/http.Post", "net/http.PostForm", "net/http.DefaultClient", "net/http.DefaultTransport", "net/http.Client",
 			"net/http.Transport", "crypto/tls.Dial*", "github.com/miekg/dns.Client", "github.com/miekg/dns.Exchange*", "github.com/miekg/dns.Dial*",
@@ -83,7 +83,7 @@ var bans = []ban{
 	{
 		name: "lines past the gateway's log", module: "gateway", from: []string{gw + "/..."},
 		// A command of the developers, support of tests, and what hands the driver's lines to the standard logger.
-		except: []string{gw + "/internal/newtool", gw + "/internal/redisbreaker/...", gw + "/internal/egress/egresstest"},
+		except: []string{gw + "/internal/newtool", gw + "/internal/redis/breaker/...", gw + "/internal/egress/egresstest"},
 		names:  printers, reason: printersReason,
 	},
 	{

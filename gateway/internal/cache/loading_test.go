@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"diagnostics/gateway/internal/redisbreaker/redistest"
+	"diagnostics/gateway/internal/redis/breaker/redistest"
 	"diagnostics/shared/parallel"
 )
 

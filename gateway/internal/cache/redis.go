@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"diagnostics/gateway/internal/redisbreaker"
+	"diagnostics/gateway/internal/redis/breaker"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -13,11 +13,11 @@ import (
 // redisPrefix keeps the cache apart from the limits and from other programs on the same server.
 const redisPrefix = "diagnostics:cache:"
 
-type redisStore struct{ breaker *redisbreaker.Breaker }
+type redisStore struct{ breaker *breaker.Breaker }
 
 // NewRedis makes a Store in a Redis that instances share. Each call is bounded by the breaker; its errors, and the
 // breaker's ErrDown at once during an outage, are the Store's.
-func NewRedis(breaker *redisbreaker.Breaker) Store { return redisStore{breaker: breaker} }
+func NewRedis(breaker *breaker.Breaker) Store { return redisStore{breaker: breaker} }
 
 // maxValue is more than anything that is kept, in bytes. A longer value is not ours, and nobody has room for it.
 const maxValue = 1 << 20
@@ -25,8 +25,8 @@ const maxValue = 1 << 20
 var errTooLong = errors.New("cache: the value is over a megabyte")
 
 func (s redisStore) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
-	err = s.breaker.Do(ctx, redisbreaker.CacheGet, func(ctx context.Context, client redis.UniversalClient) (err error) {
-		value, ok, err = read(ctx, client, redisbreaker.Key(redisPrefix, key))
+	err = s.breaker.Do(ctx, breaker.CacheGet, func(ctx context.Context, client redis.UniversalClient) (err error) {
+		value, ok, err = read(ctx, client, breaker.Key(redisPrefix, key))
 		return err
 	})
 	return value, ok && err == nil, err
@@ -51,11 +51,11 @@ func (s redisStore) Set(ctx context.Context, key string, value []byte, ttl time.
 	if len(value) > maxValue {
 		return errTooLong
 	}
-	return s.breaker.Do(ctx, redisbreaker.CacheSet, func(ctx context.Context, client redis.UniversalClient) error {
+	return s.breaker.Do(ctx, breaker.CacheSet, func(ctx context.Context, client redis.UniversalClient) error {
 		if ttl <= 0 {
-			return client.Del(ctx, redisbreaker.Key(redisPrefix, key)).Err()
+			return client.Del(ctx, breaker.Key(redisPrefix, key)).Err()
 		}
 		// A millisecond is the finest that Redis has.
-		return client.Set(ctx, redisbreaker.Key(redisPrefix, key), value, max(ttl, time.Millisecond)).Err()
+		return client.Set(ctx, breaker.Key(redisPrefix, key), value, max(ttl, time.Millisecond)).Err()
 	})
 }

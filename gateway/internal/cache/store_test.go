@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/redisbreaker"
-	"diagnostics/gateway/internal/redisbreaker/redistest"
+	"diagnostics/gateway/internal/redis/breaker"
+	"diagnostics/gateway/internal/redis/breaker/redistest"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/google/go-cmp/cmp"
@@ -23,11 +23,11 @@ type bench struct {
 	advance func(time.Duration)
 }
 
-func newGuard(t *testing.T, addr string) *redisbreaker.Breaker {
+func newGuard(t *testing.T, addr string) *breaker.Breaker {
 	t.Helper()
 	o := &redis.UniversalOptions{Addrs: []string{addr}}
-	redisbreaker.Tune(o)
-	g := redisbreaker.New(redis.NewUniversalClient(o), slog.New(slog.DiscardHandler))
+	breaker.Tune(o)
+	g := breaker.New(redis.NewUniversalClient(o), slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { _ = g.Close() })
 	return g
 }
@@ -309,8 +309,8 @@ func TestForeignTypesAreReplaced(t *testing.T) {
 		t.Cleanup(func() { _ = client.Close() })
 		var refused strings.Builder
 		o := &redis.UniversalOptions{Addrs: []string{addr}}
-		redisbreaker.Tune(o)
-		breaker := redisbreaker.New(redis.NewUniversalClient(o), slog.New(slog.NewTextHandler(&refused, nil)))
+		breaker.Tune(o)
+		guard := breaker.New(redis.NewUniversalClient(o), slog.New(slog.NewTextHandler(&refused, nil)))
 		local, _ := newMemory(t, 1<<20)
 		for kind, put := range map[string]func(key string) error{
 			"list":  func(key string) error { return client.RPush(t.Context(), key, "1").Err() },
@@ -319,21 +319,21 @@ func TestForeignTypesAreReplaced(t *testing.T) {
 			"zset":  func(key string) error { return client.ZAdd(t.Context(), key, redis.Z{Member: "1"}).Err() },
 			"bytes": func(key string) error { return client.Set(t.Context(), key, "dgc\x01 cut", 0).Err() },
 		} {
-			if err := put(redisbreaker.Key(redisPrefix, "kind:"+kind)); err != nil {
+			if err := put(guard.Key(redisPrefix, "kind:"+kind)); err != nil {
 				t.Fatal(err)
 			}
-			l := NewLoading[string](NewFallback(NewRedis(breaker), local), "kind", time.Hour)
+			l := NewLoading[string](NewFallback(NewRedis(guard), local), "kind", time.Hour)
 			e, err := l.Get(t.Context(), kind, nil, give("fresh", time.Minute))
 			if err != nil || e.Value != "fresh" || e.Cached {
 				t.Errorf("%s, %s: %+v, %v", server, kind, e, err)
 			}
 			// Another instance, whose memory is empty, finds what was stored in its place.
-			other := NewLoading[string](NewRedis(breaker), "kind", time.Hour)
+			other := NewLoading[string](NewRedis(guard), "kind", time.Hour)
 			if e, err = other.Get(t.Context(), kind, nil, forbidden[string](t)); err != nil || !e.Cached || e.Value != "fresh" {
 				t.Errorf("%s, %s is not replaced: %+v, %v", server, kind, e, err)
 			}
 		}
-		if err := breaker.Close(); err != nil || refused.Len() > 0 {
+		if err := guard.Close(); err != nil || refused.Len() > 0 {
 			t.Errorf("%s: %v, logged %s", server, err, refused.String())
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/redisbreaker"
-	"diagnostics/gateway/internal/redisbreaker/redistest"
+	"diagnostics/gateway/internal/redis/breaker"
+	"diagnostics/gateway/internal/redis/breaker/redistest"
 )
 
 // What somebody else left in a shared store is a miss, and is replaced by what is fetched anew.
@@ -57,14 +57,14 @@ func TestPoisonedEntries(t *testing.T) {
 func TestLongValues(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	breaker := newGuard(t, server.Addr())
-	store := NewRedis(breaker)
+	guard := newGuard(t, server.Addr())
+	store := NewRedis(guard)
 	for size, ok := range map[int]bool{maxValue: true, maxValue + 1: false} {
 		value := strings.Repeat("x", size)
 		if err := store.Set(t.Context(), "ours", []byte(value), time.Hour); (err == nil) != ok {
 			t.Errorf("%d bytes are kept with %v", size, err)
 		}
-		if err := server.Client().Set(t.Context(), redisbreaker.Key(redisPrefix, "theirs"), value, 0).Err(); err != nil {
+		if err := server.Client().Set(t.Context(), guard.Key(redisPrefix, "theirs"), value, 0).Err(); err != nil {
 			t.Fatal(err)
 		}
 		got, found, err := store.Get(t.Context(), "theirs")
@@ -72,11 +72,11 @@ func TestLongValues(t *testing.T) {
 			t.Errorf("%d bytes: found %t, %d bytes, %v", size, found, len(got), err)
 		}
 	}
-	theirs := redisbreaker.Key(redisPrefix, "theirs")
+	theirs := guard.Key(redisPrefix, "theirs")
 	if err := server.Client().Do(t.Context(), "SETRANGE", theirs, 8<<20, "x").Err(); err != nil {
 		t.Fatal(err)
 	}
-	if _, found, err := store.Get(t.Context(), "theirs"); found || err != nil || breaker.State() != redisbreaker.OK {
-		t.Errorf("8 MiB: found %t, %v, Redis is %s", found, err, breaker.State())
+	if _, found, err := store.Get(t.Context(), "theirs"); found || err != nil || guard.State() != breaker.OK {
+		t.Errorf("8 MiB: found %t, %v, Redis is %s", found, err, guard.State())
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"diagnostics/gateway/internal/egress/upstream"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/metrics"
-	"diagnostics/gateway/internal/redisbreaker"
+	"diagnostics/gateway/internal/redis/breaker"
 	"diagnostics/gateway/internal/workerclient"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -45,8 +45,8 @@ func TestOnlyKnownValues(t *testing.T) {
 		e.Connected(egress.ConnectionOK)
 		e.Refused(fault.RulePrivateAddress)
 		p.Asked(upstream.RDAP, upstream.Limited, time.Second)
-		d.Asked(redisbreaker.Limits, time.Millisecond, false)
-		d.Asked(redisbreaker.CacheGet, time.Millisecond, true)
+		d.Asked(breaker.Limits, time.Millisecond, false)
+		d.Asked(breaker.CacheGet, time.Millisecond, true)
 		w.Asked("ping", workerclient.OutcomeBusy, time.Second)
 	}
 	w.Asked("packet-loss", workerclient.OutcomeLost, time.Second)

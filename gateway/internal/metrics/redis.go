@@ -3,15 +3,15 @@ package metrics
 import (
 	"time"
 
-	"diagnostics/gateway/internal/redisbreaker"
+	"diagnostics/gateway/internal/redis/breaker"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Redis times what Redis is asked: it is a redisbreaker.Observer.
+// Redis times what Redis is asked: it is a breaker.Observer.
 type Redis struct {
-	durations map[redisbreaker.Operation]prometheus.Observer
-	failures  map[redisbreaker.Operation]prometheus.Counter
+	durations map[breaker.Operation]prometheus.Observer
+	failures  map[breaker.Operation]prometheus.Counter
 }
 
 // NewRedis makes its metrics.
@@ -28,17 +28,17 @@ func NewRedis(r prometheus.Registerer) *Redis {
 	}, []string{"operation"})
 	r.MustRegister(durations, failures)
 	out := &Redis{
-		durations: make(map[redisbreaker.Operation]prometheus.Observer),
-		failures:  children(failures, redisbreaker.Operations()),
+		durations: make(map[breaker.Operation]prometheus.Observer),
+		failures:  children(failures, breaker.Operations()),
 	}
-	for _, o := range redisbreaker.Operations() {
+	for _, o := range breaker.Operations() {
 		out.durations[o] = durations.WithLabelValues(string(o))
 	}
 	return out
 }
 
-// Asked implements redisbreaker.Observer.
-func (r *Redis) Asked(o redisbreaker.Operation, took time.Duration, failed bool) {
+// Asked implements breaker.Observer.
+func (r *Redis) Asked(o breaker.Operation, took time.Duration, failed bool) {
 	r.durations[o].Observe(took.Seconds())
 	if failed {
 		inc(r.failures, o)

@@ -7,7 +7,7 @@ import (
 	"net/http"
 
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/outage"
+	"diagnostics/gateway/internal/redis/outage"
 	"diagnostics/shared/workerapi"
 )
 

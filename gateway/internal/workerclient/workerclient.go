@@ -18,7 +18,7 @@ import (
 
 	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/outage"
+	"diagnostics/gateway/internal/redis/outage"
 	"diagnostics/shared/workerapi"
 )
 

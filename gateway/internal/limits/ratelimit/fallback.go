@@ -3,25 +3,25 @@ package ratelimit
 import (
 	"context"
 
-	"diagnostics/gateway/internal/redisbreaker"
+	"diagnostics/gateway/internal/redis/breaker"
 
 	"github.com/redis/go-redis/v9"
 )
 
 type fallback struct {
 	shared, local Limiter
-	breaker       *redisbreaker.Breaker
+	breaker       *breaker.Breaker
 }
 
 // NewFallback makes a Limiter that asks redis, within the breaker's bound, and memory where redis fails or the breaker
 // knows it to be down. Its only error is that of a ctx that has ended.
-func NewFallback(redis, memory Limiter, breaker *redisbreaker.Breaker) Limiter {
+func NewFallback(redis, memory Limiter, breaker *breaker.Breaker) Limiter {
 	return fallback{shared: redis, local: memory, breaker: breaker}
 }
 
 func (f fallback) Take(ctx context.Context, stages ...Stage) (Decision, error) {
 	var d Decision
-	err := f.breaker.Do(ctx, redisbreaker.Limits, func(ctx context.Context, _ redis.UniversalClient) (err error) {
+	err := f.breaker.Do(ctx, breaker.Limits, func(ctx context.Context, _ redis.UniversalClient) (err error) {
 		d, err = f.shared.Take(ctx, stages...)
 		return err
 	})

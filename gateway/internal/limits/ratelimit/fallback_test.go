@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/redisbreaker"
-	"diagnostics/gateway/internal/redisbreaker/redistest"
+	"diagnostics/gateway/internal/redis/breaker"
+	"diagnostics/gateway/internal/redis/breaker/redistest"
 	"diagnostics/shared/logtest"
 
 	"github.com/redis/go-redis/v9"
@@ -24,16 +24,16 @@ func (j *journal) count(message string) int { return strings.Count(j.String(), m
 
 type rig struct {
 	Limiter
-	breaker *redisbreaker.Breaker
+	breaker *breaker.Breaker
 	log     *journal
 }
 
 func newRig(t *testing.T, addr string) rig {
 	t.Helper()
 	o := &redis.UniversalOptions{Addrs: []string{addr}}
-	redisbreaker.Tune(o)
+	breaker.Tune(o)
 	client, log := redis.NewUniversalClient(o), &journal{}
-	g := redisbreaker.New(client, slog.New(slog.NewTextHandler(log, nil)))
+	g := breaker.New(client, slog.New(slog.NewTextHandler(log, nil)))
 	t.Cleanup(func() { _ = g.Close() })
 	return rig{NewFallback(NewRedis(client), NewMemory(), g), g, log}
 }
@@ -105,14 +105,14 @@ func TestFallback(t *testing.T) {
 				if longest > 5*250*time.Millisecond {
 					t.Errorf("a request waited %s for redis, bound 250ms", longest)
 				}
-				if r.breaker.State() != redisbreaker.Down {
+				if r.breaker.State() != breaker.Down {
 					t.Errorf("state %s in the outage", r.breaker.State())
 				}
 				if d := take(t, r, charge(fmt.Sprint("storm", outage), 1000, time.Hour)); d.Remaining != 1000-251 {
 					t.Errorf("memory counted %+v, want every one of 251", d)
 				}
 				mends()
-				r.await(t, redisbreaker.OK)
+				r.await(t, breaker.OK)
 				if n := r.log.count(downMessage); n != outage {
 					t.Errorf("%d lines say that it is down after outage %d:\n%s", n, outage, r.log)
 				}
@@ -143,9 +143,9 @@ func TestFallbackAtStart(t *testing.T) {
 	if waited := time.Since(start); waited > 5*250*time.Millisecond {
 		t.Errorf("the first request waited %s", waited)
 	}
-	r.await(t, redisbreaker.Down)
+	r.await(t, breaker.Down)
 	s.Restart()
-	r.await(t, redisbreaker.OK)
+	r.await(t, breaker.OK)
 	if r.log.count(downMessage) != 1 || r.log.count(backMessage) != 1 {
 		t.Errorf("log:\n%s", r.log)
 	}
@@ -162,7 +162,7 @@ func TestFallbackCallerLeaves(t *testing.T) {
 	if _, err := r.Take(ctx, []Charge{charge("k", 10, time.Hour)}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
-	if r.breaker.State() != redisbreaker.OK {
+	if r.breaker.State() != breaker.OK {
 		t.Error("a visitor who leaves early takes redis down")
 	}
 }
@@ -176,7 +176,7 @@ func TestFallbackForARefusedCommand(t *testing.T) {
 			t.Errorf("take %d: %+v", i, d)
 		}
 	}
-	if r.breaker.State() != redisbreaker.OK || r.log.count("refuses a command") != 1 {
+	if r.breaker.State() != breaker.OK || r.log.count("refuses a command") != 1 {
 		t.Errorf("state %s, log:\n%s", r.breaker.State(), r.log)
 	}
 }
@@ -189,8 +189,8 @@ func TestFallbackOfALongChain(t *testing.T) {
 		state string
 		tells string
 	}{
-		"each in time":         {32 * time.Millisecond, redisbreaker.OK, "redis is slow"},
-		"not the first either": {redisbreaker.Bound, redisbreaker.Down, downMessage},
+		"each in time":         {32 * time.Millisecond, breaker.OK, "redis is slow"},
+		"not the first either": {breaker.Bound, breaker.Down, downMessage},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

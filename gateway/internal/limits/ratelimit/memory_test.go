@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/redisbreaker/redistest"
+	"diagnostics/gateway/internal/redis/breaker/redistest"
 )
 
 func TestMain(m *testing.M) { redistest.Main(m) }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/redisbreaker/redistest"
+	"diagnostics/gateway/internal/redis/breaker/redistest"
 
 	"pgregory.net/rapid"
 )

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/redisbreaker"
+	"diagnostics/gateway/internal/redis/breaker"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -83,12 +83,12 @@ func NewRedis(client redis.UniversalClient) Limiter { return redisLimiter{client
 
 // Take charges each stage in one pipeline. Each bucket is one script on one key, and keys of several slots may go to
 // several nodes of a cluster. Where the time is up after some pipelines were answered, its error is
-// redisbreaker.ErrLate: a chain of several round trips may take longer than it is given though each is answered soon.
+// breaker.ErrLate: a chain of several round trips may take longer than it is given though each is answered soon.
 func (r redisLimiter) Take(ctx context.Context, stages ...Stage) (Decision, error) {
 	t := taking{client: r.client}
 	d, err := chain(stages, func(stage Stage) (Decision, error) { return t.stage(ctx, stage) })
 	if t.answered && fault.IsTimeout(err) {
-		err = fmt.Errorf("%w: %w", redisbreaker.ErrLate, err)
+		err = fmt.Errorf("%w: %w", breaker.ErrLate, err)
 	}
 	return d, err
 }
@@ -157,7 +157,7 @@ func (t *taking) pipeline(ctx context.Context, on []Charge, replies []*redis.Cmd
 	pipe := t.client.Pipeline()
 	for _, i := range which {
 		script, args := on[i].script()
-		replies[i] = send(script, ctx, pipe, []string{redisbreaker.Key(redisPrefix, on[i].Key)}, args...)
+		replies[i] = send(script, ctx, pipe, []string{breaker.Key(redisPrefix, on[i].Key)}, args...)
 	}
 	// Exec's error is that of the first command that failed, and each reply has its own.
 	_, _ = pipe.Exec(ctx)

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/redisbreaker"
-	"diagnostics/gateway/internal/redisbreaker/redistest"
+	"diagnostics/gateway/internal/redis/breaker"
+	"diagnostics/gateway/internal/redis/breaker/redistest"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -49,7 +49,7 @@ func TestForeignValuesAreReplaced(t *testing.T) {
 		l := NewRedis(client)
 		for name, put := range foreign {
 			bucket := charge(fmt.Sprintf("%s of %s", name, server), 3, time.Hour)
-			key := redisbreaker.Key(redisPrefix, bucket.Key)
+			key := breaker.Key(redisPrefix, bucket.Key)
 			if err := put(t.Context(), client, key); err != nil {
 				t.Fatal(err)
 			}

@@ -19,8 +19,8 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/redisbreaker"
-	"diagnostics/gateway/internal/redisbreaker/redistest"
+	"diagnostics/gateway/internal/redis/breaker"
+	"diagnostics/gateway/internal/redis/breaker/redistest"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -158,7 +158,7 @@ func TestRedisForeignValues(t *testing.T) {
 	client := redistest.Start(t).Client()
 	l := NewRedis(client)
 	for _, foreign := range []string{"", "garbage", "1", "x 5", "1e3", "5 -1", "5 99 1", "\x00\xff"} {
-		if err := client.Set(t.Context(), redisbreaker.Key(redisPrefix, foreign), foreign, 0).Err(); err != nil {
+		if err := client.Set(t.Context(), breaker.Key(redisPrefix, foreign), foreign, 0).Err(); err != nil {
 			t.Fatal(err)
 		}
 		if d := take(t, l, charge(foreign, 3, time.Hour)); !d.Allowed || d.Remaining != 2 {
@@ -180,7 +180,7 @@ func TestRedisForeignThings(t *testing.T) {
 		},
 	} {
 		key := fmt.Sprint("things ", i)
-		must(t, plant(redisbreaker.Key(redisPrefix, key)))
+		must(t, plant(breaker.Key(redisPrefix, key)))
 		for item := range uint16(3) {
 			if d := take(t, l, see(key, 80+item, 3, time.Hour)); !d.Allowed || d.Remaining != 2-int(item) {
 				t.Errorf("case %d, thing %d: %+v", i, item, d)
@@ -236,7 +236,7 @@ func TestRedisThroughTLS(t *testing.T) {
 	}
 	client := func(config *tls.Config) redis.UniversalClient {
 		u := &redis.UniversalOptions{Addrs: []string{o.Addr}, TLSConfig: config}
-		redisbreaker.Tune(u)
+		breaker.Tune(u)
 		c := redis.NewUniversalClient(u)
 		t.Cleanup(func() { _ = c.Close() })
 		return c

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/redisbreaker/redistest"
+	"diagnostics/gateway/internal/redis/breaker/redistest"
 
 	"golang.org/x/sys/unix"
 )

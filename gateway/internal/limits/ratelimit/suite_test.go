@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/redisbreaker"
-	"diagnostics/gateway/internal/redisbreaker/redistest"
+	"diagnostics/gateway/internal/redis/breaker"
+	"diagnostics/gateway/internal/redis/breaker/redistest"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
@@ -76,7 +76,7 @@ func (b *bench) own(charges []Charge) []Charge {
 
 // patient lifts the driver's own timeouts: on a busy machine they would send a request twice.
 func patient(o *redis.UniversalOptions) redis.UniversalClient {
-	redisbreaker.Tune(o)
+	breaker.Tune(o)
 	o.ReadTimeout, o.WriteTimeout, o.PoolTimeout, o.DialTimeout = time.Minute, time.Minute, time.Minute, time.Minute
 	return redis.NewUniversalClient(o)
 }

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/redisbreaker"
+	"diagnostics/gateway/internal/redis/breaker"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -78,7 +78,7 @@ func (s *Server) Addr() string { return fmt.Sprintf("127.0.0.1:%d", s.port) }
 // Options are a client's options for the server, tuned as in production.
 func (s *Server) Options() *redis.UniversalOptions {
 	o := &redis.UniversalOptions{Addrs: []string{s.Addr()}}
-	redisbreaker.Tune(o)
+	breaker.Tune(o)
 	return o
 }
 

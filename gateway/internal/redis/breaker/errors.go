@@ -1,4 +1,4 @@
-package redisbreaker
+package breaker
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package redisbreaker_test
+package breaker_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/redisbreaker"
+	"diagnostics/gateway/internal/redis/breaker"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
@@ -22,7 +22,7 @@ type heard struct {
 	calls []string
 }
 
-func (h *heard) Asked(o redisbreaker.Operation, _ time.Duration, failed bool) {
+func (h *heard) Asked(o breaker.Operation, _ time.Duration, failed bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.calls = append(h.calls, fmt.Sprint(o, " ", failed))
@@ -33,21 +33,21 @@ func (h *heard) Asked(o redisbreaker.Operation, _ time.Duration, failed bool) {
 func TestCallsAreTold(t *testing.T) {
 	t.Parallel()
 	o := &redis.UniversalOptions{Addrs: []string{miniredis.RunT(t).Addr()}}
-	redisbreaker.Tune(o)
+	breaker.Tune(o)
 	h := &heard{}
-	b := redisbreaker.New(redis.NewUniversalClient(o), slog.New(slog.DiscardHandler), redisbreaker.WithObserver(h))
+	b := breaker.New(redis.NewUniversalClient(o), slog.New(slog.DiscardHandler), breaker.WithObserver(h))
 	t.Cleanup(func() { _ = b.Close() })
 	gives := func(err error) func(context.Context, redis.UniversalClient) error {
 		return func(context.Context, redis.UniversalClient) error { return err }
 	}
 	left, leave := context.WithCancel(t.Context())
 	leave()
-	_ = b.Do(t.Context(), redisbreaker.Limits, gives(nil))
-	_ = b.Do(t.Context(), redisbreaker.CacheGet, gives(redis.Nil))
-	_ = b.Do(left, redisbreaker.CacheSet, gives(context.Canceled))
+	_ = b.Do(t.Context(), breaker.Limits, gives(nil))
+	_ = b.Do(t.Context(), breaker.CacheGet, gives(redis.Nil))
+	_ = b.Do(left, breaker.CacheSet, gives(context.Canceled))
 	_ = b.Check(t.Context())
-	_ = b.Do(t.Context(), redisbreaker.CacheSet, gives(errors.New("connection lost")))
-	if err := b.Do(t.Context(), redisbreaker.CacheGet, gives(nil)); !errors.Is(err, redisbreaker.ErrDown) {
+	_ = b.Do(t.Context(), breaker.CacheSet, gives(errors.New("connection lost")))
+	if err := b.Do(t.Context(), breaker.CacheGet, gives(nil)); !errors.Is(err, breaker.ErrDown) {
 		t.Errorf("a call in an outage: %v", err)
 	}
 	h.mu.Lock()

@@ -1,7 +1,7 @@
-// Package redisbreaker keeps a sick Redis from slowing anybody down. All that use Redis go through one Breaker: a call
+// Package breaker keeps a sick Redis from slowing anybody down. All that use Redis go through one Breaker: a call
 // is bounded by Bound, the first failure of an outage switches Redis off for everybody at once, and a single probe in
 // the background switches it on again. What serves meanwhile is the caller's matter.
-package redisbreaker
+package breaker
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"diagnostics/gateway/internal/outage"
+	"diagnostics/gateway/internal/redis/outage"
 	"diagnostics/shared/redact"
 
 	"github.com/redis/go-redis/v9"

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"diagnostics/gateway/internal/outage"
+	"diagnostics/gateway/internal/redis/outage"
 
 	"go.uber.org/goleak"
 )

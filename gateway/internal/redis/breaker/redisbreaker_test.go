@@ -1,4 +1,4 @@
-package redisbreaker_test
+package breaker_test
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"diagnostics/gateway/internal/redisbreaker"
-	"diagnostics/gateway/internal/redisbreaker/redistest"
+	"diagnostics/gateway/internal/redis/breaker"
+	"diagnostics/gateway/internal/redis/breaker/redistest"
 	"diagnostics/shared/logtest"
 
 	"github.com/alicebob/miniredis/v2"
@@ -27,17 +27,17 @@ func TestMain(m *testing.M) { redistest.Main(m) }
 
 type journal = logtest.Journal
 
-func newGuard(t *testing.T, addr string) (*redisbreaker.Breaker, *journal) {
+func newGuard(t *testing.T, addr string) (*breaker.Breaker, *journal) {
 	t.Helper()
 	o := &redis.UniversalOptions{Addrs: []string{addr}}
-	redisbreaker.Tune(o)
+	breaker.Tune(o)
 	log := &journal{}
-	b := redisbreaker.New(redis.NewUniversalClient(o), slog.New(slog.NewTextHandler(log, nil)))
+	b := breaker.New(redis.NewUniversalClient(o), slog.New(slog.NewTextHandler(log, nil)))
 	t.Cleanup(func() { _ = b.Close() })
 	return b, log
 }
 
-func await(t *testing.T, b *redisbreaker.Breaker, state string) {
+func await(t *testing.T, b *breaker.Breaker, state string) {
 	t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
 	for b.State() != state {
@@ -55,17 +55,17 @@ func write(ctx context.Context, c redis.UniversalClient) error {
 func TestDoGivesTheClientAndTheError(t *testing.T) {
 	t.Parallel()
 	b, log := newGuard(t, miniredis.RunT(t).Addr())
-	if err := b.Do(t.Context(), redisbreaker.Limits, write); err != nil {
+	if err := b.Do(t.Context(), breaker.Limits, write); err != nil {
 		t.Fatal(err)
 	}
-	err := b.Do(t.Context(), redisbreaker.Limits, func(ctx context.Context, c redis.UniversalClient) error {
+	err := b.Do(t.Context(), breaker.Limits, func(ctx context.Context, c redis.UniversalClient) error {
 		deadline, ok := ctx.Deadline()
-		if !ok || time.Until(deadline) > redisbreaker.Bound {
+		if !ok || time.Until(deadline) > breaker.Bound {
 			t.Errorf("deadline %v, %t", deadline, ok)
 		}
 		return c.Get(ctx, "missing").Err()
 	})
-	if !errors.Is(err, redis.Nil) || b.State() != redisbreaker.OK || log.String() != "" {
+	if !errors.Is(err, redis.Nil) || b.State() != breaker.OK || log.String() != "" {
 		t.Errorf("a missing key: %v, state %s, log %q", err, b.State(), log)
 	}
 }
@@ -91,34 +91,34 @@ func (p *panicky) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 func TestAPanicOfTheDriverIsAnOutage(t *testing.T) {
 	t.Parallel()
 	o := &redis.UniversalOptions{Addrs: []string{miniredis.RunT(t).Addr()}}
-	redisbreaker.Tune(o)
+	breaker.Tune(o)
 	client, driver, log := redis.NewUniversalClient(o), &panicky{}, &journal{}
 	driver.on.Store(true)
 	client.AddHook(driver)
-	b := redisbreaker.New(client, slog.New(slog.NewTextHandler(log, nil)))
+	b := breaker.New(client, slog.New(slog.NewTextHandler(log, nil)))
 	t.Cleanup(func() { _ = b.Close() })
-	await(t, b, redisbreaker.Down)
+	await(t, b, breaker.Down)
 	if !strings.Contains(log.String(), "redisbreaker_test.(*panicky)") {
 		t.Errorf("logged without a stack: %s", log)
 	}
 	driver.on.Store(false)
-	await(t, b, redisbreaker.OK)
+	await(t, b, breaker.OK)
 }
 
 func TestCheckNoticesWhatNobodyAskedFor(t *testing.T) {
 	t.Parallel()
 	server := miniredis.RunT(t)
 	b, _ := newGuard(t, server.Addr())
-	if got := b.Check(t.Context()); got != redisbreaker.OK {
+	if got := b.Check(t.Context()); got != breaker.OK {
 		t.Fatalf("with Redis: %s", got)
 	}
 	<-b.Probed()
 	server.Close()
-	if got := b.State(); got != redisbreaker.OK {
+	if got := b.State(); got != breaker.OK {
 		t.Fatalf("nobody has asked, and the state is %s", got)
 	}
 	deadline := time.Now().Add(5 * time.Second)
-	for b.Check(t.Context()) != redisbreaker.Down {
+	for b.Check(t.Context()) != breaker.Down {
 		if time.Now().After(deadline) {
 			t.Fatal("a lost Redis was not noticed")
 		}
@@ -132,34 +132,34 @@ func TestErrorsThatMeanAnOutage(t *testing.T) {
 		err  error
 		want string
 	}{
-		"connection refused":    {syscall.ECONNREFUSED, redisbreaker.Down},
-		"end of file":           {io.EOF, redisbreaker.Down},
-		"timeout":               {context.DeadlineExceeded, redisbreaker.Down},
-		"no connection free":    {redis.ErrPoolTimeout, redisbreaker.Down},
-		"not the protocol":      {errors.New("redis: can't parse reply"), redisbreaker.Down},
-		"loading":               {reply("LOADING Redis is loading the dataset in memory"), redisbreaker.Down},
-		"replica":               {reply("READONLY You can't write against a read only replica."), redisbreaker.Down},
-		"full":                  {reply("OOM command not allowed when used memory > 'maxmemory'."), redisbreaker.Down},
-		"full, inside a script": {reply("ERR Error running script (call to f_1): @user_script:1: -OOM command not allowed"), redisbreaker.Down},
-		"cannot save":           {reply("MISCONF Redis is configured to save RDB snapshots"), redisbreaker.Down},
-		"busy":                  {reply("BUSY Redis is busy running a script."), redisbreaker.Down},
-		"no password":           {reply("NOAUTH Authentication required."), redisbreaker.Down},
-		"wrong password":        {reply("WRONGPASS invalid username-password pair"), redisbreaker.Down},
-		"no right":              {reply("NOPERM this user has no permissions"), redisbreaker.Down},
-		"too many clients":      {reply("ERR max number of clients reached"), redisbreaker.Down},
-		"broken cluster":        {reply("CLUSTERDOWN Hash slot not served"), redisbreaker.Down},
-		"wrapped":               {fmt.Errorf("take: %w", reply("READONLY You can't write")), redisbreaker.Down},
-		"wrong type":            {reply("WRONGTYPE Operation against a key holding the wrong kind of value"), redisbreaker.OK},
-		"a key that is there":   {reply("BUSYKEY Target key name already exists."), redisbreaker.OK},
-		"no script":             {reply("NOSCRIPT No matching script."), redisbreaker.OK},
-		"another error":         {reply("ERR unknown command"), redisbreaker.OK},
-		"no value":              {redis.Nil, redisbreaker.OK},
+		"connection refused":    {syscall.ECONNREFUSED, breaker.Down},
+		"end of file":           {io.EOF, breaker.Down},
+		"timeout":               {context.DeadlineExceeded, breaker.Down},
+		"no connection free":    {redis.ErrPoolTimeout, breaker.Down},
+		"not the protocol":      {errors.New("redis: can't parse reply"), breaker.Down},
+		"loading":               {reply("LOADING Redis is loading the dataset in memory"), breaker.Down},
+		"replica":               {reply("READONLY You can't write against a read only replica."), breaker.Down},
+		"full":                  {reply("OOM command not allowed when used memory > 'maxmemory'."), breaker.Down},
+		"full, inside a script": {reply("ERR Error running script (call to f_1): @user_script:1: -OOM command not allowed"), breaker.Down},
+		"cannot save":           {reply("MISCONF Redis is configured to save RDB snapshots"), breaker.Down},
+		"busy":                  {reply("BUSY Redis is busy running a script."), breaker.Down},
+		"no password":           {reply("NOAUTH Authentication required."), breaker.Down},
+		"wrong password":        {reply("WRONGPASS invalid username-password pair"), breaker.Down},
+		"no right":              {reply("NOPERM this user has no permissions"), breaker.Down},
+		"too many clients":      {reply("ERR max number of clients reached"), breaker.Down},
+		"broken cluster":        {reply("CLUSTERDOWN Hash slot not served"), breaker.Down},
+		"wrapped":               {fmt.Errorf("take: %w", reply("READONLY You can't write")), breaker.Down},
+		"wrong type":            {reply("WRONGTYPE Operation against a key holding the wrong kind of value"), breaker.OK},
+		"a key that is there":   {reply("BUSYKEY Target key name already exists."), breaker.OK},
+		"no script":             {reply("NOSCRIPT No matching script."), breaker.OK},
+		"another error":         {reply("ERR unknown command"), breaker.OK},
+		"no value":              {redis.Nil, breaker.OK},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b, _ := newGuard(t, miniredis.RunT(t).Addr())
-			err := b.Do(t.Context(), redisbreaker.Limits, func(context.Context, redis.UniversalClient) error { return c.err })
+			err := b.Do(t.Context(), breaker.Limits, func(context.Context, redis.UniversalClient) error { return c.err })
 			if !errors.Is(err, c.err) || b.State() != c.want {
 				t.Errorf("%v, state %s; want %v, %s", err, b.State(), c.err, c.want)
 			}
@@ -179,16 +179,16 @@ func TestWhileDownNothingIsAsked(t *testing.T) {
 	b, log := newGuard(t, server.Addr())
 	<-b.Probed()
 	server.Close()
-	if err := b.Do(t.Context(), redisbreaker.Limits, write); err == nil || errors.Is(err, redisbreaker.ErrDown) {
+	if err := b.Do(t.Context(), breaker.Limits, write); err == nil || errors.Is(err, breaker.ErrDown) {
 		t.Fatalf("the first call gives its own error, got %v", err)
 	}
 	start := time.Now()
 	for range 1000 {
-		err := b.Do(t.Context(), redisbreaker.Limits, func(context.Context, redis.UniversalClient) error {
+		err := b.Do(t.Context(), breaker.Limits, func(context.Context, redis.UniversalClient) error {
 			t.Error("redis was asked")
 			return nil
 		})
-		if !errors.Is(err, redisbreaker.ErrDown) {
+		if !errors.Is(err, breaker.ErrDown) {
 			t.Fatalf("got %v", err)
 		}
 	}
@@ -218,26 +218,26 @@ func TestProbeWrites(t *testing.T) {
 			o.Username, o.Password = "limited", "password"
 			// The clock of the bubble stands still while Redis is asked.
 			synctest.Test(t, func(t *testing.T) {
-				b := redisbreaker.New(redis.NewUniversalClient(o), slog.New(slog.DiscardHandler))
+				b := breaker.New(redis.NewUniversalClient(o), slog.New(slog.DiscardHandler))
 				defer b.Close()
 				script := func(ctx context.Context, c redis.UniversalClient) error {
 					return c.Eval(ctx, "return redis.call('SET', KEYS[1], 1)", []string{"k"}).Err()
 				}
-				if err := b.Do(t.Context(), redisbreaker.Limits, script); err != nil || b.Check(t.Context()) != redisbreaker.OK {
+				if err := b.Do(t.Context(), breaker.Limits, script); err != nil || b.Check(t.Context()) != breaker.OK {
 					t.Fatal(err)
 				}
 				do(t, admin, c.breaks...)
 				time.Sleep(2 * time.Second)
-				if state := b.Check(t.Context()); state != redisbreaker.Down {
+				if state := b.Check(t.Context()); state != breaker.Down {
 					t.Errorf("who asks for readiness is told that it is %s", state)
 				}
 				time.Sleep(time.Minute)
-				if b.State() != redisbreaker.Down {
+				if b.State() != breaker.Down {
 					t.Error("back before it can serve")
 				}
 				do(t, admin, c.mends...)
-				await(t, b, redisbreaker.OK)
-				if err := b.Do(t.Context(), redisbreaker.Limits, script); err != nil {
+				await(t, b, breaker.OK)
+				if err := b.Do(t.Context(), breaker.Limits, script); err != nil {
 					t.Errorf("mended: %v", err)
 				}
 			})
@@ -264,7 +264,7 @@ func TestStartIsProbedWithoutWaiting(t *testing.T) {
 	if took := time.Since(start); took > 5*50*time.Millisecond {
 		t.Errorf("New took %s", took)
 	}
-	await(t, b, redisbreaker.Down)
+	await(t, b, breaker.Down)
 }
 
 // A host that drops packets: the connection is never even refused.
@@ -272,10 +272,10 @@ func TestConnectThatHangsIsBounded(t *testing.T) {
 	t.Parallel()
 	b, _ := newGuard(t, fullBacklog(t))
 	start := time.Now()
-	err := b.Do(t.Context(), redisbreaker.Limits, write)
+	err := b.Do(t.Context(), breaker.Limits, write)
 	took := time.Since(start)
 	t.Logf("a connect that hangs: given up after %s", took)
-	if err == nil || took > 5*redisbreaker.Bound {
+	if err == nil || took > 5*breaker.Bound {
 		t.Errorf("%v after %s", err, took)
 	}
 }
@@ -314,12 +314,12 @@ func TestCallerThatLeavesIsNoOutage(t *testing.T) {
 	t.Parallel()
 	b, log := newGuard(t, miniredis.RunT(t).Addr())
 	ctx, cancel := context.WithCancel(t.Context())
-	err := b.Do(ctx, redisbreaker.Limits, func(ctx context.Context, _ redis.UniversalClient) error {
+	err := b.Do(ctx, breaker.Limits, func(ctx context.Context, _ redis.UniversalClient) error {
 		cancel()
 		<-ctx.Done()
 		return ctx.Err()
 	})
-	if !errors.Is(err, context.Canceled) || b.State() != redisbreaker.OK || log.String() != "" {
+	if !errors.Is(err, context.Canceled) || b.State() != breaker.OK || log.String() != "" {
 		t.Errorf("%v, state %s, log %q", err, b.State(), log)
 	}
 }
@@ -334,13 +334,13 @@ func TestDeadlineOfTheCallerBeforeItsTimer(t *testing.T) {
 	b, log := newGuard(t, miniredis.RunT(t).Addr())
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	err := b.Do(lateTimer{ctx}, redisbreaker.Limits, func(context.Context, redis.UniversalClient) error {
+	err := b.Do(lateTimer{ctx}, breaker.Limits, func(context.Context, redis.UniversalClient) error {
 		return os.ErrDeadlineExceeded
 	})
 	if !errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() == nil {
 		t.Errorf("gave %v, the caller's context: %v", err, ctx.Err())
 	}
-	if b.State() != redisbreaker.OK || log.String() != "" {
+	if b.State() != breaker.OK || log.String() != "" {
 		t.Errorf("state %s, log %q", b.State(), log)
 	}
 }
@@ -351,19 +351,19 @@ func TestLateFailureIsNoNewOutage(t *testing.T) {
 	b, _ := newGuard(t, miniredis.RunT(t).Addr())
 	late, release := make(chan error), make(chan struct{})
 	go func() {
-		late <- b.Do(t.Context(), redisbreaker.Limits, func(context.Context, redis.UniversalClient) error {
+		late <- b.Do(t.Context(), breaker.Limits, func(context.Context, redis.UniversalClient) error {
 			<-release
 			return io.EOF
 		})
 	}()
 	time.Sleep(50 * time.Millisecond)
-	_ = b.Do(t.Context(), redisbreaker.Limits, func(context.Context, redis.UniversalClient) error { return io.EOF })
-	if b.State() != redisbreaker.Down {
+	_ = b.Do(t.Context(), breaker.Limits, func(context.Context, redis.UniversalClient) error { return io.EOF })
+	if b.State() != breaker.Down {
 		t.Fatal("not down")
 	}
-	await(t, b, redisbreaker.OK)
+	await(t, b, breaker.OK)
 	close(release)
-	if err := <-late; !errors.Is(err, io.EOF) || b.State() != redisbreaker.OK {
+	if err := <-late; !errors.Is(err, io.EOF) || b.State() != breaker.OK {
 		t.Errorf("%v, state %s", err, b.State())
 	}
 }
@@ -374,13 +374,13 @@ func TestClose(t *testing.T) {
 	for _, down := range []bool{false, true} {
 		b, log := newGuard(t, server.Addr())
 		if down {
-			_ = b.Do(t.Context(), redisbreaker.Limits, func(context.Context, redis.UniversalClient) error { return io.EOF })
+			_ = b.Do(t.Context(), breaker.Limits, func(context.Context, redis.UniversalClient) error { return io.EOF })
 		}
 		before := log.String()
 		if err := b.Close(); err != nil {
 			t.Errorf("Close: %v", err)
 		}
-		if err := b.Do(t.Context(), redisbreaker.Limits, write); err == nil {
+		if err := b.Do(t.Context(), breaker.Limits, write); err == nil {
 			t.Error("a call after Close passes")
 		}
 		if log.String() != before {
