@@ -6,7 +6,7 @@ import (
 
 	"diagnostics/daemon"
 	"diagnostics/daemon/settings"
-	"diagnostics/gateway/internal/audit"
+	"diagnostics/gateway/internal/httpapi/audit"
 )
 
 // auditLog takes the runs that begin to the audit log's file, through a queue: a disk that is slow or full costs lines,

@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 
 	"diagnostics/daemon"
-	"diagnostics/gateway/internal/audit"
+	"diagnostics/gateway/internal/httpapi/audit"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -24,9 +24,9 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/analyze/certs"
-	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/workerclient"
 	"diagnostics/shared/workerapi"
 

@@ -18,8 +18,8 @@ var wallReadings = map[string]int{
 // wallUses are those that are right, by file: what they tell is a moment, and no duration, or they are of another type
 // that has a method by that name.
 var wallUses = map[string]string{
-	gw + "/internal/audit/audit.go":                     "when a run began, for people",
-	gw + "/internal/audit/file.go":                      "Truncate of a file",
+	gw + "/internal/httpapi/audit/audit.go":             "when a run began, for people",
+	gw + "/internal/httpapi/audit/file.go":              "Truncate of a file",
 	gw + "/internal/cache/envelope.go":                  "when a value was fetched, for other processes",
 	gw + "/internal/cache/typed.go":                     "when a value was fetched, as other processes read it",
 	gw + "/internal/analyze/certs/certtest/certtest.go": "a certificate's validity is of the wall clock",

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/cache"
-	"diagnostics/gateway/internal/cachestats"
+	"diagnostics/gateway/internal/cache/cachestats"
 )
 
 // A typed view counts what it has and what it has not, and who waits for another's load is neither.

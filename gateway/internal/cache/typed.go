@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"diagnostics/gateway/internal/cachestats"
+	"diagnostics/gateway/internal/cache/cachestats"
 )
 
 // maxAhead is how far the clock of another instance may be ahead of ours.

@@ -7,7 +7,7 @@ import (
 	"net/netip"
 
 	"diagnostics/gateway/internal/analyze/certs"
-	"diagnostics/gateway/internal/cachestats"
+	"diagnostics/gateway/internal/cache/cachestats"
 	"diagnostics/gateway/internal/egress/upstream"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/hostroute"

@@ -14,10 +14,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"diagnostics/gateway/internal/audit"
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/conns"
 	"diagnostics/gateway/internal/egress/budget/memory"
+	"diagnostics/gateway/internal/httpapi/audit"
 	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/tool"
 

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/analyze/certs"
-	"diagnostics/gateway/internal/audit"
 	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/httpapi/audit"
 	"diagnostics/gateway/internal/limits/addresslimit"
 	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/tool"

@@ -3,7 +3,7 @@ package metrics
 import (
 	"sync"
 
-	"diagnostics/gateway/internal/cachestats"
+	"diagnostics/gateway/internal/cache/cachestats"
 
 	"github.com/prometheus/client_golang/prometheus"
 )

@@ -1,7 +1,7 @@
 package workerclient
 
 import (
-	"diagnostics/gateway/internal/bound"
+	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/shared/workerapi"
 )
 

@@ -9,7 +9,7 @@ import (
 	"net/netip"
 	"time"
 
-	"diagnostics/gateway/internal/cachestats"
+	"diagnostics/gateway/internal/cache/cachestats"
 	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/egress/upstream"

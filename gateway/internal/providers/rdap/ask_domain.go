@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/text/bound"
 
 	"github.com/miekg/dns"
 	"golang.org/x/net/publicsuffix"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/bound"
+	"diagnostics/gateway/internal/text/bound"
 
 	"golang.org/x/net/idna"
 )

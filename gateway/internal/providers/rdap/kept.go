@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/text/bound"
 )
 
 // A store may be shared, and whoever may write to it can write anything. What is kept is therefore held to all that is

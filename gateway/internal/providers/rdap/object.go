@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"diagnostics/gateway/internal/bound"
+	"diagnostics/gateway/internal/text/bound"
 )
 
 var (

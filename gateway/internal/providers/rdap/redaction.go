@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/bound"
+	"diagnostics/gateway/internal/text/bound"
 )
 
 // redaction is one element of the redacted member (RFC 9537 section 4.2): what was held back, by name and by path, and

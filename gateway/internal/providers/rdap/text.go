@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"diagnostics/gateway/internal/bound"
+	"diagnostics/gateway/internal/text/bound"
 )
 
 const (

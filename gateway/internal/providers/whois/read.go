@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/text/bound"
 
 	"golang.org/x/net/idna"
 )

@@ -1,8 +1,8 @@
 package dnslookup
 
 import (
-	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress/dnsclient"
+	"diagnostics/gateway/internal/text/bound"
 )
 
 // The shares of an answer, in bytes of JSON. An answer of the DNS is at most 64 KiB, and compression and escapes make

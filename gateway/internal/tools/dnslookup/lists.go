@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress/dnsclient"
+	"diagnostics/gateway/internal/text/bound"
 )
 
 // list is the records of one type.

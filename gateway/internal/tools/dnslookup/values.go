@@ -1,9 +1,9 @@
 package dnslookup
 
 import (
-	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/text/bound"
 
 	"github.com/miekg/dns"
 )

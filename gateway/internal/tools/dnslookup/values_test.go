@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/text/bound"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/miekg/dns"

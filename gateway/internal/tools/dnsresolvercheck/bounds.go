@@ -1,6 +1,6 @@
 package dnsresolvercheck
 
-import "diagnostics/gateway/internal/bound"
+import "diagnostics/gateway/internal/text/bound"
 
 // The shares of an answer, in bytes of JSON: four resolvers, as many groups, three of the domain's own servers and what
 // those agree on have a set of values each.

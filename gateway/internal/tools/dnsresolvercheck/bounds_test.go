@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 

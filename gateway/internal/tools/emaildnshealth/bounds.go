@@ -5,7 +5,7 @@ import (
 
 	"diagnostics/gateway/internal/analyze/mail"
 	"diagnostics/gateway/internal/analyze/mail/spf"
-	"diagnostics/gateway/internal/bound"
+	"diagnostics/gateway/internal/text/bound"
 )
 
 // The shares of an answer, in bytes of JSON. The records are strangers', each as long as a message of the DNS may be.

@@ -7,9 +7,9 @@ import (
 
 	"diagnostics/gateway/internal/analyze/mail"
 	"diagnostics/gateway/internal/analyze/mail/tlsa"
-	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 

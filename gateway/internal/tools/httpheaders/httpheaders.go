@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/challenge"
 	"diagnostics/gateway/internal/tools/internal/format"

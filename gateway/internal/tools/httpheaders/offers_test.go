@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 
 	"github.com/google/go-cmp/cmp"

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 )
 

@@ -1,6 +1,6 @@
 package robotssitemap
 
-import "diagnostics/gateway/internal/bound"
+import "diagnostics/gateway/internal/text/bound"
 
 // The shares of an answer, in bytes of JSON. A robots.txt of 500 KiB may be nothing but lines of seven bytes, each of
 // which takes forty here.

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )

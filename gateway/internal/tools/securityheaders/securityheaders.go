@@ -9,9 +9,9 @@ import (
 	"net/http"
 	"time"
 
-	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/webview"
 	"diagnostics/shared/parallel"

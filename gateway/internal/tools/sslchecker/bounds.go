@@ -1,6 +1,6 @@
 package sslchecker
 
-import "diagnostics/gateway/internal/bound"
+import "diagnostics/gateway/internal/text/bound"
 
 // The shares of an answer, in bytes of JSON. A handshake carries up to 128 KiB of certificates, and their texts may be
 // of any characters.

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/analyze/certs"
-	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/format"
 )

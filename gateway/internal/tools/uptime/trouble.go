@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/analyze/certs"
-	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tools/internal/challenge"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )

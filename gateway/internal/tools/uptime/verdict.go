@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tools/internal/challenge"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"

@@ -6,10 +6,10 @@ import (
 	"context"
 	"fmt"
 
-	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/providers/rdap"
 	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/shared/progress"
 )

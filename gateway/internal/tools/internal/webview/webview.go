@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/bound"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tools/internal/format"
 )
 
