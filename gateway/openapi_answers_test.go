@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"diagnostics/gateway/apitest"
+	"diagnostics/gateway/internal/apidoc/openapi"
 	"diagnostics/gateway/internal/egress"
-	"diagnostics/gateway/internal/openapi"
 )
 
 // ask sends one request and holds its answer against the description.

@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"diagnostics/gateway/apitest"
+	"diagnostics/gateway/internal/apidoc/openapi"
 	"diagnostics/gateway/internal/httpapi"
 	"diagnostics/gateway/internal/limits/ratelimit"
-	"diagnostics/gateway/internal/openapi"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 )
@@ -135,7 +135,7 @@ func TestOpenAPIKeepsSchemasWhereTheyAreUsed(t *testing.T) {
 			}
 		}
 		if len(users) == 1 && !strings.Contains(shared, reference(name)) {
-			t.Errorf("gateway/internal/openapi/openapi.yaml: the schema %s belongs to %s alone", name, users[0])
+			t.Errorf("gateway/internal/apidoc/openapi/openapi.yaml: the schema %s belongs to %s alone", name, users[0])
 		}
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"diagnostics/daemon/files"
 	"diagnostics/daemon/settings"
 	"diagnostics/gateway/internal/analyze/certs"
-	"diagnostics/gateway/internal/apireference"
+	"diagnostics/gateway/internal/apidoc/openapi"
+	"diagnostics/gateway/internal/apidoc/reference"
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/egress"
@@ -20,7 +21,6 @@ import (
 	"diagnostics/gateway/internal/limits/addresslimit"
 	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/metrics"
-	"diagnostics/gateway/internal/openapi"
 	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/providers/whois"
 	"diagnostics/gateway/internal/redis/breaker"
@@ -284,7 +284,7 @@ var describedAPI = sync.OnceValues(func() (apiDescription, error) {
 	if err != nil {
 		return apiDescription{}, err
 	}
-	page, err := apireference.Read(text)
+	page, err := reference.Read(text)
 	return apiDescription{text: text, page: page}, err
 })
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"diagnostics/gateway/internal/openapi"
+	"diagnostics/gateway/internal/apidoc/openapi"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/myip"
 )

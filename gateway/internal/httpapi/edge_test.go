@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/apidoc/openapi"
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/limits/ratelimit"
-	"diagnostics/gateway/internal/openapi"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/web"
 	"diagnostics/shared/logtest"

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/apidoc/openapi"
 	"diagnostics/gateway/internal/limits/ratelimit"
-	"diagnostics/gateway/internal/openapi"
 	"diagnostics/gateway/internal/tool"
 )
 

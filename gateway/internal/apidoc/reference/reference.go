@@ -1,6 +1,6 @@
-// Package apireference reads the description of the API for the page that shows it: the document is read once, at the
+// Package reference reads the description of the API for the page that shows it: the document is read once, at the
 // start, and what the page needs of it is handed on as plain data.
-package apireference
+package reference
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package apireference
+package reference
 
 import (
 	"strings"
