@@ -11,7 +11,7 @@ import (
 
 	"diagnostics/shared/flight"
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 	"diagnostics/worker/internal/probe"
 )
 
@@ -149,12 +149,12 @@ func (rc *requestContext) failJob(err error) {
 		rc.w.Header().Set(workerapi.HeaderRefused, workerapi.RefusedShortage)
 		rc.w.Header().Set("Retry-After", "1")
 		rc.fail(http.StatusServiceUnavailable, "This worker's own host cannot send probes at the moment.")
-	case errors.Is(err, echo.ErrProtocol):
+	case errors.Is(err, exchange.ErrProtocol):
 		rc.w.Header().Set(workerapi.HeaderRefused, workerapi.RefusedProtocol)
 		rc.fail(http.StatusBadGateway, "This worker can trace with ICMP only.")
-	case errors.Is(err, echo.ErrFamily), errors.Is(err, echo.ErrNoRoute):
+	case errors.Is(err, exchange.ErrFamily), errors.Is(err, exchange.ErrNoRoute):
 		rc.fail(http.StatusBadGateway, "This worker has no "+workerapi.FamilyName(rc.target)+" connection to the target.")
-	case errors.Is(err, echo.ErrForbidden):
+	case errors.Is(err, exchange.ErrForbidden):
 		rc.fail(http.StatusBadGateway, "A rule of the worker's own host forbids probes to the target.")
 	default:
 		rc.fail(http.StatusBadGateway, "The worker could not send its probes.")
@@ -162,9 +162,9 @@ func (rc *requestContext) failJob(err error) {
 }
 
 // isShortage reports whether the worker's host lacks something at the moment, rather than is not made for it. Ask this
-// before echo.ErrNoRoute: a lost route matches both.
+// before exchange.ErrNoRoute: a lost route matches both.
 func isShortage(err error) bool {
-	return errors.Is(err, echo.ErrCutOff) || errors.Is(err, echo.ErrShortage) || errors.Is(err, echo.ErrNoFlow)
+	return errors.Is(err, exchange.ErrCutOff) || errors.Is(err, exchange.ErrShortage) || errors.Is(err, exchange.ErrNoFlow)
 }
 
 // wholeSeconds rounds up, to at least 1.

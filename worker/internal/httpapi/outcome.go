@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 	"diagnostics/worker/internal/probe"
 )
 
@@ -147,11 +147,11 @@ func (rc *requestContext) outcome() Outcome {
 // badGateway tells why this host could send no probes.
 func badGateway(cause error) Outcome {
 	switch {
-	case errors.Is(cause, echo.ErrProtocol):
+	case errors.Is(cause, exchange.ErrProtocol):
 		return OutcomeUnsupported
-	case errors.Is(cause, echo.ErrFamily), errors.Is(cause, echo.ErrNoRoute):
+	case errors.Is(cause, exchange.ErrFamily), errors.Is(cause, exchange.ErrNoRoute):
 		return OutcomeNoRoute
-	case errors.Is(cause, echo.ErrForbidden):
+	case errors.Is(cause, exchange.ErrForbidden):
 		return OutcomeForbidden
 	}
 	return OutcomeInternal

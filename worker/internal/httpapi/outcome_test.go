@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 	"diagnostics/worker/internal/probe"
 )
 
@@ -68,13 +68,13 @@ var endingTests = map[string]struct {
 	"no address":    {body: `{"target":"example.com"}`, want: "400 invalid"},
 	"not public":    {body: `{"target":"10.0.0.1"}`, want: "400 refused"},
 	"no packets":    {body: target, err: &probe.BusyError{}, want: "limited by packets, ping 429 busy"},
-	"no family":     {body: target, err: echo.ErrFamily, want: "502 no_route"},
-	"no route":      {body: target, err: echo.ErrNoRoute, want: "502 no_route"},
-	"cut off":       {body: target, err: errors.Join(echo.ErrCutOff, echo.ErrNoRoute), want: "503 shortage"},
-	"shortage":      {body: target, err: echo.ErrShortage, want: "503 shortage"},
-	"no flow":       {body: target, err: echo.ErrNoFlow, want: "503 shortage"},
-	"protocol":      {body: target, err: echo.ErrProtocol, want: "502 unsupported"},
-	"firewall":      {body: target, err: echo.ErrForbidden, want: "502 forbidden"},
+	"no family":     {body: target, err: exchange.ErrFamily, want: "502 no_route"},
+	"no route":      {body: target, err: exchange.ErrNoRoute, want: "502 no_route"},
+	"cut off":       {body: target, err: errors.Join(exchange.ErrCutOff, exchange.ErrNoRoute), want: "503 shortage"},
+	"shortage":      {body: target, err: exchange.ErrShortage, want: "503 shortage"},
+	"no flow":       {body: target, err: exchange.ErrNoFlow, want: "503 shortage"},
+	"protocol":      {body: target, err: exchange.ErrProtocol, want: "502 unsupported"},
+	"firewall":      {body: target, err: exchange.ErrForbidden, want: "502 forbidden"},
 	"deadline":      {body: target, err: context.DeadlineExceeded, want: "504 timeout"},
 	"the system's":  {body: target, err: errors.New("unforeseen"), want: "502 internal"},
 	"panic":         {body: target, err: errPanic, want: "500 internal"},

@@ -13,7 +13,7 @@ import (
 
 	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // refusal is a status and a sentence for a request that is not served.
@@ -116,11 +116,11 @@ func judge(target string) (netip.Addr, *refusal) {
 // traceJob is what a trace is asked for.
 type traceJob struct {
 	target netip.Addr
-	probe  echo.Probe
+	probe  exchange.Probe
 }
 
-var protocols = map[string]echo.Protocol{
-	workerapi.ProtocolICMP: echo.ICMP, workerapi.ProtocolUDP: echo.UDP, workerapi.ProtocolTCP: echo.TCP,
+var protocols = map[string]exchange.Protocol{
+	workerapi.ProtocolICMP: exchange.ICMP, workerapi.ProtocolUDP: exchange.UDP, workerapi.ProtocolTCP: exchange.TCP,
 }
 
 func readTrace(rc *requestContext) (traceJob, *refusal) {
@@ -137,7 +137,7 @@ func readTrace(rc *requestContext) (traceJob, *refusal) {
 		return traceJob{}, &refusal{http.StatusBadRequest,
 			"Send the option protocol as icmp, udp or tcp, and port as 1 to 65535 with udp or tcp alone."}
 	}
-	return traceJob{rc.target, echo.Probe{Protocol: protocols[options.Protocol], Port: options.Port}}, nil
+	return traceJob{rc.target, exchange.Probe{Protocol: protocols[options.Protocol], Port: options.Port}}, nil
 }
 
 // trace runs the job.

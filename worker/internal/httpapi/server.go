@@ -26,14 +26,14 @@ import (
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/redact"
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 
 	"github.com/google/uuid"
 )
 
 // Prober runs jobs. Its errors are those of the echo package, a *probe.BusyError, or the context's.
 type Prober interface {
-	Traceroute(ctx context.Context, dst netip.Addr, p echo.Probe) (workerapi.Traceroute, error)
+	Traceroute(ctx context.Context, dst netip.Addr, p exchange.Probe) (workerapi.Traceroute, error)
 	Ping(ctx context.Context, dst netip.Addr) (workerapi.Ping, error)
 	PacketLoss(ctx context.Context, dst netip.Addr) (workerapi.PacketLoss, error)
 }
@@ -133,8 +133,8 @@ func isAPI(path string) bool { return path == "/api" || strings.HasPrefix(path, 
 
 // knownCauses are failures of jobs whose text is ours.
 var knownCauses = []error{
-	echo.ErrFamily, echo.ErrNoRoute, echo.ErrCutOff, echo.ErrShortage, echo.ErrForbidden, echo.ErrNoFlow, echo.ErrClosed,
-	echo.ErrProtocol,
+	exchange.ErrFamily, exchange.ErrNoRoute, exchange.ErrCutOff, exchange.ErrShortage, exchange.ErrForbidden, exchange.ErrNoFlow, exchange.ErrClosed,
+	exchange.ErrProtocol,
 }
 
 // report logs a request and tells the observer of a job. The path is logged only as the route that it named, and the

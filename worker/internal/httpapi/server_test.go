@@ -21,7 +21,7 @@ import (
 
 	"diagnostics/shared/logtest"
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 
 	"github.com/google/uuid"
 	"go.uber.org/goleak"
@@ -39,7 +39,7 @@ const (
 type fakeProber struct {
 	mu    sync.Mutex
 	asked []netip.Addr
-	ports []echo.Probe // of the traces that are not ICMP
+	ports []exchange.Probe // of the traces that are not ICMP
 	run   func(ctx context.Context) error
 }
 
@@ -54,9 +54,9 @@ func (p *fakeProber) ask(ctx context.Context, dst netip.Addr) error {
 }
 
 func (p *fakeProber) Traceroute(
-	ctx context.Context, dst netip.Addr, kind echo.Probe,
+	ctx context.Context, dst netip.Addr, kind exchange.Probe,
 ) (workerapi.Traceroute, error) {
-	if kind.Protocol == echo.ICMP {
+	if kind.Protocol == exchange.ICMP {
 		return workerapi.Traceroute{Target: dst.String(), StopReason: "reached"}, p.ask(ctx, dst)
 	}
 	p.mu.Lock()
@@ -410,12 +410,12 @@ func TestFailuresOfJobs(t *testing.T) {
 		status int
 		says   string
 	}{
-		{"family absent", func(context.Context) error { return echo.ErrFamily }, 502, "IPv4 connection"},
-		{"no route", func(context.Context) error { return errors.Join(echo.ErrNoRoute, errors.New("secret detail")) }, 502, "IPv4 connection"},
-		{"forbidden", func(context.Context) error { return echo.ErrForbidden }, 502, "forbids"},
-		{"cut off", func(context.Context) error { return errors.Join(echo.ErrCutOff, echo.ErrNoRoute) }, 503, "own host"},
-		{"no room", func(context.Context) error { return errors.Join(echo.ErrShortage, syscall.ENOBUFS) }, 503, "own host"},
-		{"no file", func(context.Context) error { return errors.Join(echo.ErrNoFlow, syscall.EMFILE) }, 503, "own host"},
+		{"family absent", func(context.Context) error { return exchange.ErrFamily }, 502, "IPv4 connection"},
+		{"no route", func(context.Context) error { return errors.Join(exchange.ErrNoRoute, errors.New("secret detail")) }, 502, "IPv4 connection"},
+		{"forbidden", func(context.Context) error { return exchange.ErrForbidden }, 502, "forbids"},
+		{"cut off", func(context.Context) error { return errors.Join(exchange.ErrCutOff, exchange.ErrNoRoute) }, 503, "own host"},
+		{"no room", func(context.Context) error { return errors.Join(exchange.ErrShortage, syscall.ENOBUFS) }, 503, "own host"},
+		{"no file", func(context.Context) error { return errors.Join(exchange.ErrNoFlow, syscall.EMFILE) }, 503, "own host"},
 		{"anything else", func(context.Context) error { return errors.New("secret detail") }, 502, "could not send"},
 		{"too long", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, 504, "in time"},
 		{"panic", func(context.Context) error { panic("secret detail") }, 500, "unexpectedly"},
@@ -443,7 +443,7 @@ func TestFailuresOfJobs(t *testing.T) {
 func TestAbsentFamilyIsNamed(t *testing.T) {
 	t.Parallel()
 	f := start(t, nil)
-	f.prober.run = func(context.Context) error { return echo.ErrFamily }
+	f.prober.run = func(context.Context) error { return exchange.ErrFamily }
 	a := f.do(f.request("POST", workerapi.PathPing, `{"target":"2606:4700:4700::1111"}`))
 	f.checkError("IPv6", a, 502)
 	if !strings.Contains(a.envelope.Error, "IPv6") {
@@ -595,7 +595,7 @@ func TestLogHoldsNoTarget(t *testing.T) {
 		want string
 	}{
 		"a job that went well": {nil, `{"level":"INFO","msg":"job","tool":"ping","status":200,"durationMs":#,"requestId":"#"}`},
-		"no route":             {fmt.Errorf("to 11.0.0.1: %w", echo.ErrNoRoute), `{"level":"INFO","msg":"job","tool":"ping","status":502,"durationMs":#,"requestId":"#","cause":"*fmt.wrapError: this host has no route to the destination"}`},
+		"no route":             {fmt.Errorf("to 11.0.0.1: %w", exchange.ErrNoRoute), `{"level":"INFO","msg":"job","tool":"ping","status":502,"durationMs":#,"requestId":"#","cause":"*fmt.wrapError: this host has no route to the destination"}`},
 		"the system's":         {&net.OpError{Op: "write", Addr: &net.IPAddr{IP: net.IPv4(11, 0, 0, 1)}, Err: os.NewSyscallError("sendto", syscall.ENOBUFS)}, `{"level":"INFO","msg":"job","tool":"ping","status":502,"durationMs":#,"requestId":"#","cause":"*net.OpError: *os.SyscallError: no buffer space available"}`},
 		"unforeseen":           {errors.New("cannot probe 11.0.0.1"), `{"level":"INFO","msg":"job","tool":"ping","status":502,"durationMs":#,"requestId":"#","cause":"*errors.errorString"}`},
 	} {

@@ -11,7 +11,7 @@ import (
 
 	"diagnostics/shared/progress"
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // line is a line of a stream.
@@ -124,7 +124,7 @@ func TestStream(t *testing.T) {
 func TestStreamsThatFail(t *testing.T) {
 	t.Parallel()
 	f := start(t, nil)
-	f.prober.run = func(context.Context) error { return echo.ErrShortage }
+	f.prober.run = func(context.Context) error { return exchange.ErrShortage }
 	before := f.stream(workerapi.PathPing)
 	if before.StatusCode != 503 || before.Header.Get(workerapi.HeaderRefused) != workerapi.RefusedShortage ||
 		before.Header.Get("Content-Type") != "application/json" {
@@ -132,7 +132,7 @@ func TestStreamsThatFail(t *testing.T) {
 	}
 	f.prober.run = func(ctx context.Context) error {
 		progress.Of(ctx).Begin()
-		return echo.ErrShortage
+		return exchange.ErrShortage
 	}
 	later := f.stream(workerapi.PathPing)
 	got := later.next(t)

@@ -9,21 +9,21 @@ import (
 
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 func TestTraceOptions(t *testing.T) {
 	t.Parallel()
-	for options, want := range map[string]echo.Probe{
+	for options, want := range map[string]exchange.Probe{
 		`null`: {}, `{}`: {}, `{"protocol":"icmp"}`: {}, `{"protocol":""}`: {},
-		`{"protocol":"tcp"}`:              {Protocol: echo.TCP, Port: 443},
-		`{"protocol":"udp"}`:              {Protocol: echo.UDP, Port: 33434},
-		`{"protocol":"tcp","port":1}`:     {Protocol: echo.TCP, Port: 1},
-		`{"protocol":"udp","port":65535}`: {Protocol: echo.UDP, Port: 65535},
+		`{"protocol":"tcp"}`:              {Protocol: exchange.TCP, Port: 443},
+		`{"protocol":"udp"}`:              {Protocol: exchange.UDP, Port: 33434},
+		`{"protocol":"tcp","port":1}`:     {Protocol: exchange.TCP, Port: 1},
+		`{"protocol":"udp","port":65535}`: {Protocol: exchange.UDP, Port: 65535},
 	} {
 		f := start(t, nil)
 		a := f.do(f.request("POST", workerapi.PathTraceroute, fmt.Sprintf(`{"target":"11.0.0.1","options":%s}`, options)))
-		asked := append(f.prober.ports, echo.Probe{})[0]
+		asked := append(f.prober.ports, exchange.Probe{})[0]
 		if a.StatusCode != 200 || len(f.prober.asked) != 1 || asked != want {
 			t.Errorf("%s: %d, asked %+v", options, a.StatusCode, f.prober.ports)
 		}
@@ -65,10 +65,10 @@ func TestTracesAreSharedByProtocolAndPort(t *testing.T) {
 		}
 	}
 	all.Wait()
-	slices.SortFunc(f.prober.ports, func(a, b echo.Probe) int {
+	slices.SortFunc(f.prober.ports, func(a, b exchange.Probe) int {
 		return int(a.Protocol)<<16 + int(a.Port) - int(b.Protocol)<<16 - int(b.Port)
 	})
-	want := []echo.Probe{{Protocol: echo.UDP, Port: 443}, {Protocol: echo.TCP, Port: 80}, {Protocol: echo.TCP, Port: 443}}
+	want := []exchange.Probe{{Protocol: exchange.UDP, Port: 443}, {Protocol: exchange.TCP, Port: 80}, {Protocol: exchange.TCP, Port: 443}}
 	if len(f.prober.asked) != 4 || !slices.Equal(f.prober.ports, want) {
 		t.Errorf("%d jobs, with ports %+v", len(f.prober.asked), f.prober.ports)
 	}
@@ -77,7 +77,7 @@ func TestTracesAreSharedByProtocolAndPort(t *testing.T) {
 func TestNoSocketsForTheProtocol(t *testing.T) {
 	t.Parallel()
 	f := start(t, nil)
-	f.prober.run = func(context.Context) error { return echo.ErrProtocol }
+	f.prober.run = func(context.Context) error { return exchange.ErrProtocol }
 	a := f.do(f.request("POST", workerapi.PathTraceroute, `{"target":"11.0.0.1","options":{"protocol":"tcp"}}`))
 	f.checkError("no sockets", a, 502)
 	why := a.Header.Get(workerapi.HeaderRefused)

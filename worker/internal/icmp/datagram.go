@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"sync/atomic"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 
 	"golang.org/x/sys/unix"
 )
@@ -37,7 +37,7 @@ type datagramProtocol struct {
 	errorOption      int  // control message of the error queue
 	// quotedHeader is the length of the IP header that the kernel strips off a quote: that of our own requests.
 	quotedHeader int
-	kind         func(typ, code byte) echo.Kind
+	kind         func(typ, code byte) exchange.Kind
 	parse        func([]byte) (message, bool)
 }
 
@@ -91,7 +91,7 @@ func (d *datagrams) check() error {
 
 func (d *datagrams) close() error { return d.poller.close() }
 
-func (d *datagrams) open(dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {
+func (d *datagrams) open(dst netip.Addr, deliver func(exchange.Answer)) (exchange.Flow, error) {
 	fd, id, err := d.socket()
 	if err != nil {
 		return nil, openError(err)
@@ -160,10 +160,10 @@ func (d *datagrams) bind(fd int) (id uint16, err error) {
 	return 0, fmt.Errorf("bind: %w", err)
 }
 
-// openError names the system's errors in the terms of echo.Network: no file descriptor, or no identifier, is left.
+// openError names the system's errors in the terms of exchange.Network: no file descriptor, or no identifier, is left.
 func openError(err error) error {
 	if isAny(err, unix.EMFILE, unix.ENFILE, unix.EADDRINUSE, unix.EAGAIN, unix.ENOMEM, unix.ENOBUFS) {
-		return errors.Join(echo.ErrNoFlow, err)
+		return errors.Join(exchange.ErrNoFlow, err)
 	}
 	return err
 }

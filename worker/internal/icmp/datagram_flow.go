@@ -7,19 +7,19 @@ import (
 	"time"
 	"unsafe"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 
 	"golang.org/x/sys/unix"
 )
 
-// datagramFlow implements echo.Flow on a datagram socket of its own.
+// datagramFlow implements exchange.Flow on a datagram socket of its own.
 type datagramFlow struct {
 	network *datagrams
 	dst     netip.Addr
 	to      unix.Sockaddr
 	identity
 	label   []byte // control message of the IPv6 flow label; nil for IPv4
-	deliver func(echo.Answer)
+	deliver func(exchange.Answer)
 	forged  *suspicion
 	key     uint64 // in the poller
 
@@ -30,7 +30,7 @@ type datagramFlow struct {
 	closed bool
 }
 
-// Close implements echo.Flow.
+// Close implements exchange.Flow.
 func (f *datagramFlow) Close() {
 	f.network.poller.remove(f)
 	f.mu.Lock()
@@ -57,7 +57,7 @@ func drops(fd int) uint32 {
 	return info[unix.SK_MEMINFO_DROPS]
 }
 
-// Send implements echo.Flow.
+// Send implements exchange.Flow.
 func (f *datagramFlow) Send(seq uint16, ttl int) (time.Time, error) {
 	packet := f.request(f.network.protocol.requestType, seq)
 	return f.network.counters.sendProbe(ttl, func() (time.Time, error) { return f.attempt(packet[:], ttl) })
@@ -162,7 +162,7 @@ func (f *datagramFlow) dispatch(d datagram, flags int) {
 
 // unmatched takes note of a message that does not answer the flow.
 func (f *datagramFlow) unmatched(m message, now time.Time) {
-	if m.kind != echo.Reply {
+	if m.kind != exchange.Reply {
 		f.forged.note(now)
 		f.network.forged.note(now)
 	}

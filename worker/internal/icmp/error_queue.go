@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"net/netip"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 
 	"golang.org/x/sys/unix"
 )
@@ -40,7 +40,7 @@ func (a *arrived) readError(p datagramProtocol, quote, control []byte, to netip.
 	if a.kind == 0 || !a.source.IsValid() || !a.readEcho(quote, p.requestType) {
 		return false
 	}
-	if a.kind != echo.TooBig || p.requestType == v4EchoRequest {
+	if a.kind != exchange.TooBig || p.requestType == v4EchoRequest {
 		a.labels = p.labels(quote, int(binary.NativeEndian.Uint16(extended[errorQuote:])))
 	}
 	return true
@@ -48,7 +48,7 @@ func (a *arrived) readError(p datagramProtocol, quote, control []byte, to netip.
 
 // labels reads the label stack behind a quote without its IP header; length is where the kernel found the extension, 0
 // where it found none.
-func (p datagramProtocol) labels(quote []byte, length int) []echo.Label {
+func (p datagramProtocol) labels(quote []byte, length int) []exchange.Label {
 	proof := length == 0
 	if proof {
 		length = quoteBeforeExtension - p.quotedHeader

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 
 	"golang.org/x/sys/unix"
 )
@@ -53,14 +53,14 @@ func TestReadError(t *testing.T) {
 		quote    []byte
 		control  []byte
 		to, from netip.Addr
-		want     echo.Kind // 0: refused
+		want     exchange.Kind // 0: refused
 	}{
-		{"v4 time exceeded", protocol4, p4[:], exceeded4, target4, router4, echo.TimeExceeded},
-		{"v4 behind a TTL", protocol4, p4[:], append(ttlControl(unix.IPPROTO_IP, unix.IP_TTL, 61), exceeded4...), target4, router4, echo.TimeExceeded},
-		{"v4 header alone", protocol4, p4[:headerLength], exceeded4, target4, router4, echo.TimeExceeded},
-		{"v4 prohibited", protocol4, p4[:], extendedError(protocol4, icmp, v4Unreachable, 13, router4), target4, router4, echo.Prohibited},
-		{"v6 time exceeded", protocol6, p6[:], extendedError(protocol6, icmp6, v6TimeExceeded, 0, router6), target6, router6, echo.TimeExceeded},
-		{"v6 too big", protocol6, p6[:], extendedError(protocol6, icmp6, v6PacketTooBig, 0, router6), target6, router6, echo.TooBig},
+		{"v4 time exceeded", protocol4, p4[:], exceeded4, target4, router4, exchange.TimeExceeded},
+		{"v4 behind a TTL", protocol4, p4[:], append(ttlControl(unix.IPPROTO_IP, unix.IP_TTL, 61), exceeded4...), target4, router4, exchange.TimeExceeded},
+		{"v4 header alone", protocol4, p4[:headerLength], exceeded4, target4, router4, exchange.TimeExceeded},
+		{"v4 prohibited", protocol4, p4[:], extendedError(protocol4, icmp, v4Unreachable, 13, router4), target4, router4, exchange.Prohibited},
+		{"v6 time exceeded", protocol6, p6[:], extendedError(protocol6, icmp6, v6TimeExceeded, 0, router6), target6, router6, exchange.TimeExceeded},
+		{"v6 too big", protocol6, p6[:], extendedError(protocol6, icmp6, v6PacketTooBig, 0, router6), target6, router6, exchange.TooBig},
 		{"half a header", protocol4, p4[:headerLength-1], exceeded4, target4, router4, 0},
 		{"a quoted reply", protocol4, put8(p4[:], 0, v4EchoReply), exceeded4, target4, router4, 0},
 		{"a quoted code", protocol4, put8(p4[:], 1, 1), exceeded4, target4, router4, 0},
@@ -95,10 +95,10 @@ func TestPendingErrors(t *testing.T) {
 			t.Errorf("%v is repeated", err)
 		}
 	}
-	if err := openError(unix.EMFILE); !errors.Is(err, echo.ErrNoFlow) {
+	if err := openError(unix.EMFILE); !errors.Is(err, exchange.ErrNoFlow) {
 		t.Errorf("no descriptor left: %v", err)
 	}
-	if err := openError(unix.EACCES); errors.Is(err, echo.ErrNoFlow) {
+	if err := openError(unix.EACCES); errors.Is(err, exchange.ErrNoFlow) {
 		t.Errorf("no right: %v", err)
 	}
 }

@@ -3,7 +3,7 @@ package icmp
 import (
 	"encoding/binary"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // ICMP extensions (RFC 4884): behind the quote, an ICMP error may carry a header of four bytes and objects, of which
@@ -24,7 +24,7 @@ const (
 )
 
 // labels4 reads the label stack that an ICMP error tells; nil where there is none.
-func labels4(b []byte) []echo.Label {
+func labels4(b []byte) []exchange.Label {
 	if b[0] != v4TimeExceeded && b[0] != v4Unreachable {
 		return nil
 	}
@@ -33,7 +33,7 @@ func labels4(b []byte) []echo.Label {
 
 // labels6 reads the label stack that an ICMPv6 error tells; nil where there is none. A packet too big has no room for
 // the length, and so no extensions.
-func labels6(b []byte) []echo.Label {
+func labels6(b []byte) []exchange.Label {
 	if b[0] != v6TimeExceeded && b[0] != v6Unreachable {
 		return nil
 	}
@@ -42,7 +42,7 @@ func labels6(b []byte) []echo.Label {
 
 // labels reads the label stack behind a quote of a length. Where the length is 0, it may be a router from before RFC
 // 4884; that what stands there is an extension must then be proved by a checksum.
-func labels(quote []byte, length int) []echo.Label {
+func labels(quote []byte, length int) []exchange.Label {
 	proof := length == 0
 	if proof {
 		length = quoteBeforeExtension
@@ -55,7 +55,7 @@ func labels(quote []byte, length int) []echo.Label {
 
 // readExtension reads an extension structure. Its checksum (RFC 1071) covers all of it; 0 means that none was sent,
 // which is not enough where proof is wanted.
-func readExtension(b []byte, proof bool) []echo.Label {
+func readExtension(b []byte, proof bool) []exchange.Label {
 	if len(b) < extensionHeader || b[0]>>4 != extensionVersion {
 		return nil
 	}
@@ -76,11 +76,11 @@ func readExtension(b []byte, proof bool) []echo.Label {
 }
 
 // readStack reads the entries of a label stack (RFC 3032 section 2.1), down to the bottom.
-func readStack(b []byte) []echo.Label {
-	var stack []echo.Label
+func readStack(b []byte) []exchange.Label {
+	var stack []exchange.Label
 	for ; len(b) >= labelLength; b = b[labelLength:] {
 		word := binary.BigEndian.Uint32(b)
-		l := echo.Label{Value: word >> 12, TC: uint8(word >> 9 & 7), Bottom: word>>8&1 == 1, TTL: uint8(word)}
+		l := exchange.Label{Value: word >> 12, TC: uint8(word >> 9 & 7), Bottom: word>>8&1 == 1, TTL: uint8(word)}
 		stack = append(stack, l)
 		if l.Bottom {
 			break

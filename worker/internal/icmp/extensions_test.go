@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -14,7 +14,7 @@ import (
 // 24015 (TC 0, TTL 1) and 16 (TC 5, bottom of the stack, TTL 254). Its checksum was added up by hand.
 const knownExtension = "2000dd15" + "000c0101" + "05dcf001" + "00010bfe"
 
-var knownLabels = []echo.Label{{Value: 24015, TTL: 1}, {Value: 16, TC: 5, Bottom: true, TTL: 254}}
+var knownLabels = []exchange.Label{{Value: 24015, TTL: 1}, {Value: 16, TC: 5, Bottom: true, TTL: 254}}
 
 func TestKnownExtension(t *testing.T) {
 	t.Parallel()
@@ -98,7 +98,7 @@ func TestLabelsOfErrors(t *testing.T) {
 		name   string
 		packet []byte
 		parse  func([]byte) (message, bool)
-		want   []echo.Label
+		want   []exchange.Label
 	}{
 		{"v4 time exceeded", put8(extended(t, exceeded4, 128), 5, 32), parse4, knownLabels},
 		{"v4 prohibited, quote of 160", put8(extended(t, prohibited4, 160), 5, 40), parse4, knownLabels},

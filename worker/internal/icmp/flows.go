@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 const maxFlowLabel = 1<<20 - 1 // 0 is no label
@@ -23,10 +23,10 @@ func newFlows() *flows {
 }
 
 // add makes a flow with an identifier that no live flow has.
-func (t *flows) add(s *socket, dst netip.Addr, deliver func(echo.Answer)) (*flow, error) {
+func (t *flows) add(s *socket, dst netip.Addr, deliver func(exchange.Answer)) (*flow, error) {
 	id, ok := t.pool.take()
 	if !ok {
-		return nil, echo.ErrNoFlow
+		return nil, exchange.ErrNoFlow
 	}
 	f := &flow{socket: s, dst: dst, identity: newIdentity(id, dst), label: newLabel(dst), deliver: deliver,
 		forged: t.enter(dst)}
@@ -55,7 +55,7 @@ func (t *flows) owner(m message) (*flow, proof) {
 
 // unmatched takes note of a message that answers no flow.
 func (t *flows) unmatched(m message, now time.Time) {
-	if m.kind == echo.Reply {
+	if m.kind == exchange.Reply {
 		return
 	}
 	t.forged.note(now)
@@ -64,13 +64,13 @@ func (t *flows) unmatched(m message, now time.Time) {
 	}
 }
 
-// flow implements echo.Flow.
+// flow implements exchange.Flow.
 type flow struct {
 	socket *socket
 	dst    netip.Addr
 	identity
 	label   []byte // control message of the IPv6 flow label; nil for IPv4
-	deliver func(echo.Answer)
+	deliver func(exchange.Answer)
 	forged  *suspicion // about errors that quote dst
 }
 

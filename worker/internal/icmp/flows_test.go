@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
@@ -15,7 +15,7 @@ import (
 
 var target4 = netip.MustParseAddr("11.0.100.1")
 
-func deliverNothing(echo.Answer) {}
+func deliverNothing(exchange.Answer) {}
 
 func TestFlowsHaveIdentifiersOfTheirOwn(t *testing.T) {
 	t.Parallel()
@@ -31,7 +31,7 @@ func TestFlowsHaveIdentifiersOfTheirOwn(t *testing.T) {
 		}
 		owners[f.id] = f
 	}
-	if f, err := table.add(nil, target4, deliverNothing); !errors.Is(err, echo.ErrNoFlow) || f != nil {
+	if f, err := table.add(nil, target4, deliverNothing); !errors.Is(err, exchange.ErrNoFlow) || f != nil {
 		t.Fatalf("with all identifiers taken: %v, %v", f, err)
 	}
 	table.remove(owners[77])
@@ -40,7 +40,7 @@ func TestFlowsHaveIdentifiersOfTheirOwn(t *testing.T) {
 	if err != nil || f.id != 77 {
 		t.Errorf("got %v, %v, want the one that was given back", f, err)
 	}
-	if _, err := table.add(nil, target4, deliverNothing); !errors.Is(err, echo.ErrNoFlow) {
+	if _, err := table.add(nil, target4, deliverNothing); !errors.Is(err, exchange.ErrNoFlow) {
 		t.Errorf("an identifier given back twice is there twice: %v", err)
 	}
 }
@@ -110,9 +110,9 @@ func TestFlowsOwner(t *testing.T) {
 	f, _ := table.add(nil, target4, deliverNothing)
 	g, _ := table.add(nil, target4, deliverNothing)
 	own, others := f.request(v4EchoRequest, 5), g.request(v4EchoRequest, 5)
-	read := func(kind echo.Kind, b []byte) message {
+	read := func(kind exchange.Kind, b []byte) message {
 		m := message{kind: kind}
-		if kind != echo.Reply {
+		if kind != exchange.Reply {
 			m.quoted = target4
 		}
 		if !m.readEcho(b, v4EchoRequest) {
@@ -121,30 +121,30 @@ func TestFlowsOwner(t *testing.T) {
 		return m
 	}
 	zeros := make([]byte, 100)
-	elsewhere := read(echo.TimeExceeded, own[:])
+	elsewhere := read(exchange.TimeExceeded, own[:])
 	elsewhere.quoted = target4.Next()
 	for _, tt := range []struct {
 		name string
 		m    message
 		want proof
 	}{
-		{"its reply", read(echo.Reply, own[:]), proved},
-		{"a reply to another sequence number", read(echo.Reply, put8(own[:], 7, own[7]+1)), unproved},
-		{"a reply without payload", read(echo.Reply, own[:headerLength]), unproved},
-		{"a reply with another flow's payload", read(echo.Reply, append(own[:8:8], others[8:]...)), unproved},
-		{"an error that quotes it", read(echo.TimeExceeded, own[:]), proved},
-		{"an error that quotes it up to the cookie", read(echo.Prohibited, own[:16]), proved},
-		{"an error that quotes it up to the cookie, with a checksum that somebody rewrote", read(echo.TimeExceeded, put16(own[:16], 2, ^f.sum)), proved},
-		{"an error that quotes its header", read(echo.TimeExceeded, own[:headerLength]), short},
-		{"an error that quotes its header and zeros", read(echo.TimeExceeded, append(own[:8:8], zeros...)), short},
-		{"an error that quotes a part of the cookie", read(echo.TimeExceeded, own[:15]), short},
-		{"an error that quotes a part of the cookie and zeros", read(echo.TooBig, append(own[:12:12], zeros...)), short},
-		{"an error that quotes its header with another checksum", read(echo.TimeExceeded, put16(own[:8], 2, ^f.sum)), unproved},
-		{"an error that quotes its header and something else", read(echo.TimeExceeded, append(own[:8:8], own[8]+1)), unproved},
-		{"an error that quotes the cookie of another sequence number", read(echo.TimeExceeded, put8(own[:], 7, own[7]+1)), unproved},
+		{"its reply", read(exchange.Reply, own[:]), proved},
+		{"a reply to another sequence number", read(exchange.Reply, put8(own[:], 7, own[7]+1)), unproved},
+		{"a reply without payload", read(exchange.Reply, own[:headerLength]), unproved},
+		{"a reply with another flow's payload", read(exchange.Reply, append(own[:8:8], others[8:]...)), unproved},
+		{"an error that quotes it", read(exchange.TimeExceeded, own[:]), proved},
+		{"an error that quotes it up to the cookie", read(exchange.Prohibited, own[:16]), proved},
+		{"an error that quotes it up to the cookie, with a checksum that somebody rewrote", read(exchange.TimeExceeded, put16(own[:16], 2, ^f.sum)), proved},
+		{"an error that quotes its header", read(exchange.TimeExceeded, own[:headerLength]), short},
+		{"an error that quotes its header and zeros", read(exchange.TimeExceeded, append(own[:8:8], zeros...)), short},
+		{"an error that quotes a part of the cookie", read(exchange.TimeExceeded, own[:15]), short},
+		{"an error that quotes a part of the cookie and zeros", read(exchange.TooBig, append(own[:12:12], zeros...)), short},
+		{"an error that quotes its header with another checksum", read(exchange.TimeExceeded, put16(own[:8], 2, ^f.sum)), unproved},
+		{"an error that quotes its header and something else", read(exchange.TimeExceeded, append(own[:8:8], own[8]+1)), unproved},
+		{"an error that quotes the cookie of another sequence number", read(exchange.TimeExceeded, put8(own[:], 7, own[7]+1)), unproved},
 		{"an error that quotes another destination", elsewhere, unproved},
-		{"an error that quotes another payload", read(echo.Prohibited, append(own[:8:8], others[8:]...)), unproved},
-		{"an identifier that nobody has", read(echo.Reply, put16(own[:], 4, 0)), unproved},
+		{"an error that quotes another payload", read(exchange.Prohibited, append(own[:8:8], others[8:]...)), unproved},
+		{"an identifier that nobody has", read(exchange.Reply, put16(own[:], 4, 0)), unproved},
 	} {
 		got, p := table.owner(tt.m)
 		if p != tt.want || (got == f) != (p != unproved) {
@@ -152,7 +152,7 @@ func TestFlowsOwner(t *testing.T) {
 		}
 	}
 	table.remove(f)
-	if got, p := table.owner(read(echo.Reply, own[:])); got != nil || p != unproved {
+	if got, p := table.owner(read(exchange.Reply, own[:])); got != nil || p != unproved {
 		t.Error("a closed flow gets answers")
 	}
 }
@@ -164,7 +164,7 @@ func TestIPv6ErrorsProveThemselves(t *testing.T) {
 	i := newIdentity(7, dst)
 	p := i.request(v6EchoRequest, 5)
 	for length, want := range map[int]proof{headerLength: unproved, 15: unproved, 16: proved, len(p): proved} {
-		m := message{kind: echo.TimeExceeded, quoted: dst}
+		m := message{kind: exchange.TimeExceeded, quoted: dst}
 		if !m.readEcho(p[:length], v6EchoRequest) || m.prove(dst, i) != want {
 			t.Errorf("a quote of %d octets: %v, want %v", length, m.prove(dst, i), want)
 		}
@@ -184,7 +184,7 @@ func TestFlowsUnderConcurrency(t *testing.T) {
 					return
 				}
 				p := f.request(v4EchoRequest, 1)
-				m := message{kind: echo.Reply}
+				m := message{kind: exchange.Reply}
 				m.readEcho(p[:], v4EchoRequest)
 				if owner, _ := table.owner(m); owner != f {
 					t.Error("an answer goes to another flow")
@@ -287,14 +287,14 @@ func TestSendErrors(t *testing.T) {
 		err  error
 		want error
 	}{
-		{unix.ENETUNREACH, echo.ErrNoRoute}, {unix.EHOSTUNREACH, echo.ErrNoRoute}, {unix.EADDRNOTAVAIL, echo.ErrNoRoute},
-		{unix.EPERM, echo.ErrForbidden}, {unix.EACCES, echo.ErrForbidden},
+		{unix.ENETUNREACH, exchange.ErrNoRoute}, {unix.EHOSTUNREACH, exchange.ErrNoRoute}, {unix.EADDRNOTAVAIL, exchange.ErrNoRoute},
+		{unix.EPERM, exchange.ErrForbidden}, {unix.EACCES, exchange.ErrForbidden},
 	} {
 		if got := sendError(tt.err); !errors.Is(got, tt.want) || !errors.Is(got, tt.err) {
 			t.Errorf("%v: %v", tt.err, got)
 		}
 	}
-	if got := sendError(unix.EIO); !errors.Is(got, unix.EIO) || errors.Is(got, echo.ErrNoRoute) {
+	if got := sendError(unix.EIO); !errors.Is(got, unix.EIO) || errors.Is(got, exchange.ErrNoRoute) {
 		t.Errorf("EIO: %v", got)
 	}
 }

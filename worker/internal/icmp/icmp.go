@@ -1,5 +1,5 @@
 // Package icmp sends probes and finds the answers to them: echo requests, and UDP datagrams and TCP SYNs to a port,
-// about which routers report by ICMP too (port_network.go). It implements echo.Network and knows nothing of hops or
+// about which routers report by ICMP too (port_network.go). It implements exchange.Network and knows nothing of hops or
 // statistics.
 //
 // It has two kinds of socket. One raw socket for each address family serves every flow; opening it takes CAP_NET_RAW.
@@ -20,7 +20,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // Mode names a kind of socket, as /readyz tells it.
@@ -34,7 +34,7 @@ const (
 
 // family is what serves the flows of one address family.
 type family interface {
-	open(dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, error)
+	open(dst netip.Addr, deliver func(exchange.Answer)) (exchange.Flow, error)
 	// check tells whether flows can be opened with the rights that the process has now.
 	check() error
 	close() error
@@ -125,33 +125,33 @@ func (e *Engine) Check() error {
 	return nil
 }
 
-// Open implements echo.Network.
-func (e *Engine) Open(dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {
+// Open implements exchange.Network.
+func (e *Engine) Open(dst netip.Addr, deliver func(exchange.Answer)) (exchange.Flow, error) {
 	f := e.v6
 	if dst.Is4() {
 		f = e.v4
 	}
 	if f == nil {
-		return nil, echo.ErrFamily
+		return nil, exchange.ErrFamily
 	}
 	return f.open(dst, deliver)
 }
 
-// OpenPort implements echo.PortNetwork.
-func (e *Engine) OpenPort(p echo.Probe, dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {
+// OpenPort implements exchange.PortNetwork.
+func (e *Engine) OpenPort(p exchange.Probe, dst netip.Addr, deliver func(exchange.Answer)) (exchange.Flow, error) {
 	switch {
 	case dst.Is4() && e.v4 == nil, !dst.Is4() && e.v6 == nil:
-		return nil, echo.ErrFamily
+		return nil, exchange.ErrFamily
 	case e.ports == nil:
-		return nil, echo.ErrProtocol
+		return nil, exchange.ErrProtocol
 	default:
 		return e.ports.open(p, dst, deliver)
 	}
 }
 
-// Follow implements echo.Network. Linux tells an ICMPv6 datagram socket nothing of a packet that a queue of this host
+// Follow implements exchange.Network. Linux tells an ICMPv6 datagram socket nothing of a packet that a queue of this host
 // has dropped (ping_v6_sendmsg), but counts it.
-func (e *Engine) Follow(dst netip.Addr) echo.RouteWatch {
+func (e *Engine) Follow(dst netip.Addr) exchange.RouteWatch {
 	return e.routes.follow(dst, e.mode == Datagram && dst.Is6())
 }
 

@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"net/netip"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // identity is what the requests of a flow carry and nobody can know who does not see them: 16 bits each of identifier,
@@ -64,7 +64,7 @@ func (m message) prove(dst netip.Addr, i identity) proof {
 	if m.id != i.id {
 		return unproved
 	}
-	if m.kind == echo.Reply {
+	if m.kind == exchange.Reply {
 		if provesReply(m.payload, m.seq, i.cookie) {
 			return proved
 		}

@@ -12,19 +12,19 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 	"diagnostics/worker/internal/labtest"
 )
 
 const openPort, closedPort = 443, 444
 
 // openPortFlow starts a flow of UDP or TCP probes.
-func openPortFlow(t *testing.T, e labEngine, p echo.Protocol, port uint16, dst netip.Addr) (f echo.Flow, in inbox) {
+func openPortFlow(t *testing.T, e labEngine, p exchange.Protocol, port uint16, dst netip.Addr) (f exchange.Flow, in inbox) {
 	t.Helper()
 	in = make(inbox, 1000)
 	var err error
 	e.namespace.Do(func() {
-		f, err = e.OpenPort(echo.Probe{Protocol: p, Port: port}, dst, func(a echo.Answer) { in <- a })
+		f, err = e.OpenPort(exchange.Probe{Protocol: p, Port: port}, dst, func(a exchange.Answer) { in <- a })
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -69,18 +69,18 @@ func TestPortProbesFindTheirRouters(t *testing.T) {
 	listenIn(t, chain.Destination, "443")
 	for _, dst := range []string{"11.0.3.2", "2a10:3::2"} {
 		for _, c := range []struct {
-			protocol echo.Protocol
+			protocol exchange.Protocol
 			port     uint16
-		}{{echo.TCP, openPort}, {echo.TCP, closedPort}, {echo.UDP, closedPort}} {
+		}{{exchange.TCP, openPort}, {exchange.TCP, closedPort}, {exchange.UDP, closedPort}} {
 			f, in := openPortFlow(t, e, c.protocol, c.port, netip.MustParseAddr(dst))
 			for i, want := range chain.Path(netip.MustParseAddr(dst)) {
 				if _, err := f.Send(uint16(100+i), i+1); err != nil {
 					t.Fatal(err)
 				}
 				a := in.next(t)
-				kind := echo.TimeExceeded
+				kind := exchange.TimeExceeded
 				if want == dst {
-					kind = echo.Reply
+					kind = exchange.Reply
 				}
 				if int(a.Seq) != 100+i || a.From.String() != want || a.Kind != kind || a.TTL != 64-i {
 					t.Errorf("%s port %d, TTL %d: %+v, want %s", c.protocol, c.port, i+1, a, want)
@@ -111,7 +111,7 @@ func TestSYNsTogether(t *testing.T) {
 	e := openIn(t, chain.Source, Raw)
 	listenIn(t, chain.Destination, "443")
 	for _, dst := range []string{"11.0.1.2", "2a10:1::2"} {
-		f, in := openPortFlow(t, e, echo.TCP, openPort, netip.MustParseAddr(dst))
+		f, in := openPortFlow(t, e, exchange.TCP, openPort, netip.MustParseAddr(dst))
 		const together = 6
 		for i := range together {
 			if _, err := f.Send(uint16(i), 64-i); err != nil {
@@ -121,7 +121,7 @@ func TestSYNsTogether(t *testing.T) {
 		seen := map[uint16]bool{}
 		for range together {
 			a := in.next(t)
-			if a.Kind != echo.Reply || a.From.String() != dst || seen[a.Seq] {
+			if a.Kind != exchange.Reply || a.From.String() != dst || seen[a.Seq] {
 				t.Errorf("%+v", a)
 			}
 			seen[a.Seq] = true
@@ -133,8 +133,8 @@ func TestSYNsTogether(t *testing.T) {
 func TestNoPortProbesWithDatagramSockets(t *testing.T) {
 	t.Parallel()
 	e := openIn(t, labtest.NewNamespace(t, "lo"), Datagram)
-	_, err := e.OpenPort(echo.Probe{Protocol: echo.TCP, Port: 443}, netip.MustParseAddr("127.0.0.1"), deliverNothing)
-	if !errors.Is(err, echo.ErrProtocol) || e.NoPorts() != nil {
+	_, err := e.OpenPort(exchange.Probe{Protocol: exchange.TCP, Port: 443}, netip.MustParseAddr("127.0.0.1"), deliverNothing)
+	if !errors.Is(err, exchange.ErrProtocol) || e.NoPorts() != nil {
 		t.Errorf("%v, %v", err, e.NoPorts())
 	}
 }
@@ -159,8 +159,8 @@ func TestTooFewFilesForPorts(t *testing.T) {
 	if e.NoPorts() == nil {
 		t.Error("the ports are there")
 	}
-	answered := make(chan echo.Answer, 1)
-	f, err := e.Open(netip.MustParseAddr("127.0.0.1"), func(a echo.Answer) { answered <- a })
+	answered := make(chan exchange.Answer, 1)
+	f, err := e.Open(netip.MustParseAddr("127.0.0.1"), func(a exchange.Answer) { answered <- a })
 	if err != nil {
 		t.Fatal(err)
 	}

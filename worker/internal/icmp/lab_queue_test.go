@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"testing"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 	"diagnostics/worker/internal/labtest"
 )
 
@@ -39,12 +39,12 @@ func checkAFullQueue(t *testing.T, m Mode) {
 				switch _, err := f.Send(uint16(seq+1), 64); {
 				case err == nil:
 					left++
-				case !errors.Is(err, echo.ErrShortage):
+				case !errors.Is(err, exchange.ErrShortage):
 					t.Errorf("%s to %s: %v", name, dst, err)
 				}
 			}
 			if m == Datagram && dst == "2a10:1::2" { // whose sends tell nothing: the end of the job does
-				if err := way.WasCut(); !errors.Is(err, echo.ErrShortage) {
+				if err := way.WasCut(); !errors.Is(err, exchange.ErrShortage) {
 					t.Errorf("%s to %s: %v", name, dst, err)
 				}
 				chain.Source.TC("qdisc", "del", "dev", "right", "root")

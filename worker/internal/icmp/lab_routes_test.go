@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 	"diagnostics/worker/internal/labtest"
 )
 
@@ -34,16 +34,16 @@ func checkAWayThatIsLostForAMoment(t *testing.T, m Mode) {
 			chain.Source.IP("route", "del", "default")
 			time.Sleep(settled)
 			chain.Source.IP("route", "add", "default", "via", "11.0.0.2")
-		}, echo.ErrCutOff},
+		}, exchange.ErrCutOff},
 		{"the cable is pulled and put back", func() {
 			chain.Routers[0].IP("link", "set", "left", "down")
 			chain.Routers[0].IP("link", "set", "left", "up")
-		}, echo.ErrCutOff},
+		}, exchange.ErrCutOff},
 		{"the link is switched off and on", func() {
 			chain.Source.IP("link", "set", "right", "down")
 			chain.Source.IP("link", "set", "right", "up")
 			chain.Source.IP("route", "add", "default", "via", "11.0.0.2")
-		}, echo.ErrCutOff},
+		}, exchange.ErrCutOff},
 	} {
 		f := e.Follow(netip.MustParseAddr("11.0.1.2"))
 		tt.happens()
@@ -85,5 +85,5 @@ func checkICMPRoute(t *testing.T, m Mode) {
 		chain.Source.IP(family, "route", "add", "default", "via", next)
 		chain.Source.IP(family, "route", "replace", "unreachable", "default", "table", "100")
 	}
-	hold("the others have one", echo.ErrCutOff)
+	hold("the others have one", exchange.ErrCutOff)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // Errors that quote every identifier, and of the request no more than its header, reach no flow to a silent host, in
@@ -43,7 +43,7 @@ func checkStormOfForgedErrors(t *testing.T, m Mode) {
 		honest()
 		if dst.Is6() {
 			in.checkEmpty(t)
-		} else if a := in.next(t); a.Seq != 1 || a.Kind != echo.Prohibited {
+		} else if a := in.next(t); a.Seq != 1 || a.Kind != exchange.Prohibited {
 			t.Errorf("%v: %+v", dst, a)
 		}
 		began := time.Now()
@@ -56,7 +56,7 @@ func checkStormOfForgedErrors(t *testing.T, m Mode) {
 		honest()
 		in.checkEmpty(t)
 		forger.send(append(tt.kind[:], 0, 0, 0, 0, 0, 0), header, request[:])
-		if a := in.next(t); a.Seq != 1 || a.Kind != echo.Prohibited {
+		if a := in.next(t); a.Seq != 1 || a.Kind != exchange.Prohibited {
 			t.Errorf("%v: after the storm: %+v", dst, a)
 		}
 	}

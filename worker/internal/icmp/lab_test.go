@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 	"diagnostics/worker/internal/labtest"
 )
 
@@ -32,7 +32,7 @@ type labEngine struct {
 	namespace *labtest.Namespace
 }
 
-func (e labEngine) open(dst netip.Addr, deliver func(echo.Answer)) (f echo.Flow, err error) {
+func (e labEngine) open(dst netip.Addr, deliver func(exchange.Answer)) (f exchange.Flow, err error) {
 	e.namespace.Do(func() { f, err = e.Open(dst, deliver) })
 	return f, err
 }
@@ -57,12 +57,12 @@ func openIn(t *testing.T, n *labtest.Namespace, m Mode) labEngine {
 }
 
 // inbox collects the answers of a flow.
-type inbox chan echo.Answer
+type inbox chan exchange.Answer
 
-func openFlow(t *testing.T, e labEngine, dst netip.Addr) (echo.Flow, inbox) {
+func openFlow(t *testing.T, e labEngine, dst netip.Addr) (exchange.Flow, inbox) {
 	t.Helper()
 	in := make(inbox, 1000)
-	f, err := e.open(dst, func(a echo.Answer) { in <- a })
+	f, err := e.open(dst, func(a exchange.Answer) { in <- a })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,14 +70,14 @@ func openFlow(t *testing.T, e labEngine, dst netip.Addr) (echo.Flow, inbox) {
 	return f, in
 }
 
-func (in inbox) next(t *testing.T) echo.Answer {
+func (in inbox) next(t *testing.T) exchange.Answer {
 	t.Helper()
 	select {
 	case a := <-in:
 		return a
 	case <-time.After(5 * time.Second):
 		t.Fatal("no answer")
-		return echo.Answer{}
+		return exchange.Answer{}
 	}
 }
 
@@ -101,7 +101,7 @@ func checkLoopback(t *testing.T, m Mode) {
 		}
 		a := in.next(t)
 		rtt := a.At.Sub(at)
-		if a.Seq != 7 || a.Kind != echo.Reply || a.From != dst || a.TTL != 64 || rtt <= 0 || rtt > time.Second {
+		if a.Seq != 7 || a.Kind != exchange.Reply || a.From != dst || a.TTL != 64 || rtt <= 0 || rtt > time.Second {
 			t.Errorf("%v: %+v after %v", dst, a, rtt)
 		}
 		in.checkEmpty(t)
@@ -123,9 +123,9 @@ func checkEachTTLFindsItsRouter(t *testing.T, m Mode) {
 				t.Fatal(err)
 			}
 			a := in.next(t)
-			kind := echo.TimeExceeded
+			kind := exchange.TimeExceeded
 			if want == dst {
-				kind = echo.Reply
+				kind = exchange.Reply
 			}
 			if int(a.Seq) != i || a.From.String() != want || a.Kind != kind || a.TTL != 64-i {
 				t.Errorf("TTL %d: %+v, want %s", i+1, a, want)
@@ -142,17 +142,17 @@ func checkRefusals(t *testing.T, m Mode) {
 	e := openIn(t, chain.Source, m)
 	for i, tt := range []struct {
 		route string
-		kind4 echo.Kind
-		kind6 echo.Kind
+		kind4 exchange.Kind
+		kind6 exchange.Kind
 	}{
-		{"prohibit", echo.Prohibited, echo.Prohibited},
-		{"unreachable", echo.HostUnreachable, echo.NetUnreachable},
+		{"prohibit", exchange.Prohibited, exchange.Prohibited},
+		{"unreachable", exchange.HostUnreachable, exchange.NetUnreachable},
 	} {
 		dst4 := netip.AddrFrom4([4]byte{11, 0, byte(200 + i), 1})
 		dst6 := netip.MustParseAddr([]string{"2a10:200::1", "2a10:201::1"}[i])
 		chain.Routers[1].IP("route", "add", tt.route, dst4.String()+"/32")
 		chain.Routers[1].IP("-6", "route", "add", tt.route, dst6.String()+"/128")
-		for dst, kind := range map[netip.Addr]echo.Kind{dst4: tt.kind4, dst6: tt.kind6} {
+		for dst, kind := range map[netip.Addr]exchange.Kind{dst4: tt.kind4, dst6: tt.kind6} {
 			f, in := openFlow(t, e, dst)
 			if _, err := f.Send(1, 64); err != nil {
 				t.Fatal(err)
@@ -172,7 +172,7 @@ func checkSendErrorsOfTheHost(t *testing.T, m Mode) {
 	n.IP("route", "add", "prohibit", "11.0.1.0/24")
 	e := openIn(t, n, m)
 	for dst, want := range map[string]error{
-		"11.0.0.1": echo.ErrNoRoute, "2a10::1": echo.ErrNoRoute, "11.0.1.1": echo.ErrForbidden,
+		"11.0.0.1": exchange.ErrNoRoute, "2a10::1": exchange.ErrNoRoute, "11.0.1.1": exchange.ErrForbidden,
 	} {
 		f, _ := openFlow(t, e, netip.MustParseAddr(dst))
 		if _, err := f.Send(1, 64); !errors.Is(err, want) {
@@ -186,16 +186,16 @@ func checkSendErrorsOfTheHost(t *testing.T, m Mode) {
 		}
 	}
 	e.Close()
-	if _, err := f.Send(1, 64); !errors.Is(err, echo.ErrClosed) {
+	if _, err := f.Send(1, 64); !errors.Is(err, exchange.ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
-	if _, err := e.open(netip.MustParseAddr("127.0.0.1"), func(echo.Answer) {}); !errors.Is(err, echo.ErrClosed) {
+	if _, err := e.open(netip.MustParseAddr("127.0.0.1"), func(exchange.Answer) {}); !errors.Is(err, exchange.ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
 }
 
 // identityOf gives what a forger cannot know.
-func identityOf(f echo.Flow) identity {
+func identityOf(f exchange.Flow) identity {
 	if f, ok := f.(*flow); ok {
 		return f.identity
 	}
@@ -252,7 +252,7 @@ func checkForgedErrors(t *testing.T, m Mode) {
 		t.Errorf("%d unmatched: the forged packets did not come", c.Unmatched)
 	}
 	forge(dst, protocolICMP, right[:])
-	if a := in.next(t); a.Seq != 5 || a.Kind != echo.TimeExceeded || a.From.String() != "11.0.0.2" {
+	if a := in.next(t); a.Seq != 5 || a.Kind != exchange.TimeExceeded || a.From.String() != "11.0.0.2" {
 		t.Errorf("%+v", a)
 	}
 }
@@ -288,7 +288,7 @@ func checkManyFlowsBesideAFlood(t *testing.T, m Mode) {
 			for range probes {
 				select {
 				case a := <-in:
-					if seen[a.Seq] || a.From.String() != path[a.Seq%3] || (a.Kind == echo.Reply) != (a.Seq%3 == 2) {
+					if seen[a.Seq] || a.From.String() != path[a.Seq%3] || (a.Kind == exchange.Reply) != (a.Seq%3 == 2) {
 						t.Errorf("%v: %+v", dst, a)
 					}
 					seen[a.Seq] = true

@@ -8,7 +8,7 @@ import (
 	"net/netip"
 	"testing"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 	"diagnostics/worker/internal/labtest"
 
 	"github.com/google/go-cmp/cmp"
@@ -136,7 +136,7 @@ func checkForgedIPv6Errors(t *testing.T, m Mode) {
 	}
 	// A router on the way has put extension headers before the request.
 	forger.send(exceeded, quoteOf(dst, nextHopByHop), extension(nextDestination, 1), extension(nextICMPv6, 2), right[:])
-	if a := in.next(t); a.Seq != 5 || a.Kind != echo.TimeExceeded || a.From.String() != "2a10::2" {
+	if a := in.next(t); a.Seq != 5 || a.Kind != exchange.TimeExceeded || a.From.String() != "2a10::2" {
 		t.Errorf("%+v", a)
 	}
 }
@@ -158,7 +158,7 @@ func checkTranslatedReplies(t *testing.T, m Mode) {
 		if _, err := f.Send(3, 64); err != nil {
 			t.Fatal(err)
 		}
-		if a := in.next(t); a.Seq != 3 || a.Kind != echo.Reply || a.From.String() != from || a.TTL != 63 {
+		if a := in.next(t); a.Seq != 3 || a.Kind != exchange.Reply || a.From.String() != from || a.TTL != 63 {
 			t.Errorf("%s: %+v, want a reply from %s", dst, a, from)
 		}
 	}

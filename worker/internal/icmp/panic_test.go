@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 
 	"golang.org/x/net/ipv4"
 	"golang.org/x/sys/unix"
@@ -44,7 +44,7 @@ func TestTheRawReaderOutlivesAPanic(t *testing.T) {
 		rawConn: &rawConn{counters: c}, flows: newFlows(), requestType: v4EchoRequest, closed: make(chan struct{}),
 	}
 	var seqs []uint16
-	f, err := s.flows.add(s, target4, func(a echo.Answer) { seqs = append(seqs, a.Seq) })
+	f, err := s.flows.add(s, target4, func(a exchange.Answer) { seqs = append(seqs, a.Seq) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestTheRawReaderOutlivesAPanic(t *testing.T) {
 		}
 		sent := f.request(v4EchoRequest, uint16(m.N))
 		var a arrived
-		a.kind = echo.Reply
+		a.kind = exchange.Reply
 		return a, a.readEcho(sent[:], v4EchoRequest)
 	}
 	batches := [][]int{{7, 1, 8}, {1}, {9}}
@@ -99,7 +99,7 @@ func TestThePollerOutlivesAPanic(t *testing.T) {
 	d := &datagrams{poller: poller, counters: c, pool: pool, protocol: datagramProtocol{parse: parse}}
 	id, _ := pool.take()
 	f := &datagramFlow{
-		network: d, dst: target4, identity: newIdentity(id, target4), deliver: func(a echo.Answer) { answers <- a.Seq },
+		network: d, dst: target4, identity: newIdentity(id, target4), deliver: func(a exchange.Answer) { answers <- a.Seq },
 	}
 	var at netip.AddrPort
 	f.fd, at = udpSocket(t)

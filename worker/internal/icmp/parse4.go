@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"net/netip"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 const (
@@ -55,7 +55,7 @@ func parse4(b []byte) (m message, ok bool) {
 		return message{}, false
 	}
 	if b[0] == v4EchoReply {
-		m.kind = echo.Reply
+		m.kind = exchange.Reply
 		return m, m.readEcho(b, v4EchoReply)
 	}
 	m.kind = kind4(b[0], b[1])
@@ -73,26 +73,26 @@ func parse4(b []byte) (m message, ok bool) {
 }
 
 // kind4 is what the type and code of an ICMP error mean; 0 for those that say nothing about a probe's way.
-func kind4(typ, code byte) echo.Kind {
+func kind4(typ, code byte) exchange.Kind {
 	if typ == v4TimeExceeded && code == 0 {
-		return echo.TimeExceeded
+		return exchange.TimeExceeded
 	}
 	if typ != v4Unreachable {
 		return 0
 	}
 	switch code {
 	case 0, 5, 6, 8, 11:
-		return echo.NetUnreachable
+		return exchange.NetUnreachable
 	case 1, 7, 12:
-		return echo.HostUnreachable
+		return exchange.HostUnreachable
 	case 2:
-		return echo.ProtocolUnreachable
+		return exchange.ProtocolUnreachable
 	case 3:
-		return echo.PortUnreachable
+		return exchange.PortUnreachable
 	case 4:
-		return echo.TooBig
+		return exchange.TooBig
 	case 9, 10, 13, 14, 15:
-		return echo.Prohibited
+		return exchange.Prohibited
 	default:
 		return 0
 	}

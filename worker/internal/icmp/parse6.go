@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"net/netip"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // Next-header values of RFC 8200 and the IANA registry of IPv6 extension header types.
@@ -32,7 +32,7 @@ func parse6(b []byte) (m message, ok bool) {
 		return message{}, false
 	}
 	if b[0] == v6EchoReply {
-		m.kind = echo.Reply
+		m.kind = exchange.Reply
 		return m, m.readEcho(b, v6EchoReply)
 	}
 	m.kind = kind6(b[0], b[1])
@@ -85,28 +85,28 @@ func skipExtensions(next byte, b []byte) (inner []byte, ok bool) {
 }
 
 // kind6 is what the type and code of an ICMPv6 error mean; 0 for those that say nothing about a probe's way.
-func kind6(typ, code byte) echo.Kind {
+func kind6(typ, code byte) exchange.Kind {
 	switch typ {
 	case v6TimeExceeded:
 		if code == 0 {
-			return echo.TimeExceeded
+			return exchange.TimeExceeded
 		}
 		return 0
 	case v6PacketTooBig:
-		return echo.TooBig
+		return exchange.TooBig
 	case v6Unreachable:
 	default:
 		return 0
 	}
 	switch code {
 	case 0, 2:
-		return echo.NetUnreachable
+		return exchange.NetUnreachable
 	case 1, 5, 6:
-		return echo.Prohibited
+		return exchange.Prohibited
 	case 3:
-		return echo.HostUnreachable
+		return exchange.HostUnreachable
 	case 4:
-		return echo.PortUnreachable
+		return exchange.PortUnreachable
 	default:
 		return 0
 	}

@@ -7,23 +7,23 @@ import (
 	"net/netip"
 	"testing"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 func TestParseCapturedIPv4(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name   string
-		kind   echo.Kind
+		kind   exchange.Kind
 		id     uint16
 		seq    uint16
 		source string
 		ttl    int
 		quoted string
 	}{
-		{"reply", echo.Reply, 0xba4e, 1, "11.0.100.1", 56, ""},
-		{"timeExceeded", echo.TimeExceeded, 0xba4e, 2, "11.0.0.2", 64, "11.0.100.1"},
-		{"prohibited", echo.Prohibited, 0x6a67, 0x41, "11.0.2.2", 62, "11.0.200.1"},
+		{"reply", exchange.Reply, 0xba4e, 1, "11.0.100.1", 56, ""},
+		{"timeExceeded", exchange.TimeExceeded, 0xba4e, 2, "11.0.0.2", 64, "11.0.100.1"},
+		{"prohibited", exchange.Prohibited, 0x6a67, 0x41, "11.0.2.2", 62, "11.0.200.1"},
 	} {
 		p, ok := splitIPv4(fromHex(t, captured4[tt.name]))
 		if !ok || p.source != netip.MustParseAddr(tt.source) || p.ttl != tt.ttl {
@@ -49,14 +49,14 @@ func TestParseCapturedIPv6(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name   string
-		kind   echo.Kind
+		kind   exchange.Kind
 		id     uint16
 		seq    uint16
 		quoted string
 	}{
-		{"reply", echo.Reply, 0x942f, 1, ""},
-		{"timeExceeded", echo.TimeExceeded, 0x942f, 2, "2a10:100::1"},
-		{"prohibited", echo.Prohibited, 0x8b31, 1, "2a10:200::1"},
+		{"reply", exchange.Reply, 0x942f, 1, ""},
+		{"timeExceeded", exchange.TimeExceeded, 0x942f, 2, "2a10:100::1"},
+		{"prohibited", exchange.Prohibited, 0x8b31, 1, "2a10:200::1"},
 	} {
 		m, ok := parse6(fromHex(t, captured6[tt.name])[ipv6Header:])
 		if !ok || m.kind != tt.kind || m.id != tt.id || m.seq != tt.seq {
@@ -73,19 +73,19 @@ func TestParseCapturedIPv6(t *testing.T) {
 
 func TestKinds(t *testing.T) {
 	t.Parallel()
-	want4 := map[[2]byte]echo.Kind{{11, 0}: echo.TimeExceeded}
-	for kind, codes := range map[echo.Kind][]byte{
-		echo.NetUnreachable: {0, 5, 6, 8, 11}, echo.HostUnreachable: {1, 7, 12}, echo.ProtocolUnreachable: {2},
-		echo.PortUnreachable: {3}, echo.TooBig: {4}, echo.Prohibited: {9, 10, 13, 14, 15},
+	want4 := map[[2]byte]exchange.Kind{{11, 0}: exchange.TimeExceeded}
+	for kind, codes := range map[exchange.Kind][]byte{
+		exchange.NetUnreachable: {0, 5, 6, 8, 11}, exchange.HostUnreachable: {1, 7, 12}, exchange.ProtocolUnreachable: {2},
+		exchange.PortUnreachable: {3}, exchange.TooBig: {4}, exchange.Prohibited: {9, 10, 13, 14, 15},
 	} {
 		for _, code := range codes {
 			want4[[2]byte{3, code}] = kind
 		}
 	}
-	want6 := map[[2]byte]echo.Kind{
-		{3, 0}: echo.TimeExceeded,
-		{1, 0}: echo.NetUnreachable, {1, 1}: echo.Prohibited, {1, 2}: echo.NetUnreachable, {1, 3}: echo.HostUnreachable,
-		{1, 4}: echo.PortUnreachable, {1, 5}: echo.Prohibited, {1, 6}: echo.Prohibited,
+	want6 := map[[2]byte]exchange.Kind{
+		{3, 0}: exchange.TimeExceeded,
+		{1, 0}: exchange.NetUnreachable, {1, 1}: exchange.Prohibited, {1, 2}: exchange.NetUnreachable, {1, 3}: exchange.HostUnreachable,
+		{1, 4}: exchange.PortUnreachable, {1, 5}: exchange.Prohibited, {1, 6}: exchange.Prohibited,
 	}
 	for typ := range 256 {
 		for code := range 256 {
@@ -95,7 +95,7 @@ func TestKinds(t *testing.T) {
 			}
 			want := want6[key]
 			if typ == 2 {
-				want = echo.TooBig
+				want = exchange.TooBig
 			}
 			if got := kind6(key[0], key[1]); got != want {
 				t.Errorf("ICMPv6 %d/%d: %v, want %v", typ, code, got, want)
@@ -265,10 +265,10 @@ func checkMessage(t *testing.T, m message, family func(netip.Addr) bool) {
 	if m.kind == 0 {
 		t.Error("no kind")
 	}
-	if m.kind == echo.Reply && m.quoted.IsValid() {
+	if m.kind == exchange.Reply && m.quoted.IsValid() {
 		t.Error("an echo reply quotes")
 	}
-	if m.kind != echo.Reply && !family(m.quoted) {
+	if m.kind != exchange.Reply && !family(m.quoted) {
 		t.Error(fmt.Sprint("quotes ", m.quoted))
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"diagnostics/shared/parallel"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 
 	"golang.org/x/sys/unix"
 )
@@ -66,7 +66,7 @@ func (p *poller) add(f *datagramFlow) error {
 	}
 	p.remove(f)
 	if err != nil {
-		return errors.Join(echo.ErrClosed, err)
+		return errors.Join(exchange.ErrClosed, err)
 	}
 	return os.NewSyscallError("epoll_ctl", added)
 }

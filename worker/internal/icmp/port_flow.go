@@ -6,15 +6,15 @@ import (
 	"sync/atomic"
 	"time"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
-// portFlow implements echo.Flow with UDP or TCP probes from one reserved port.
+// portFlow implements exchange.Flow with UDP or TCP probes from one reserved port.
 type portFlow struct {
 	network *portNetwork
 	portIdentity
 	label   []byte // control message of the IPv6 flow label; nil for IPv4
-	deliver func(echo.Answer)
+	deliver func(exchange.Answer)
 	forged  *suspicion // about what is told of dst
 	closed  atomic.Bool
 
@@ -23,7 +23,7 @@ type portFlow struct {
 	order []uint16
 }
 
-// Close implements echo.Flow. The flow stays in the table until another has its port: what still comes for it is late
+// Close implements exchange.Flow. The flow stays in the table until another has its port: what still comes for it is late
 // and not forged.
 func (f *portFlow) Close() {
 	if f.closed.CompareAndSwap(false, true) {
@@ -32,7 +32,7 @@ func (f *portFlow) Close() {
 	}
 }
 
-// Send implements echo.Flow.
+// Send implements exchange.Flow.
 func (f *portFlow) Send(seq uint16, ttl int) (time.Time, error) {
 	n := f.next(seq)
 	return f.network.counters.sendProbe(ttl, func() (time.Time, error) { return f.network.send(f, n, ttl) })
@@ -59,9 +59,9 @@ func (f *portFlow) match(m portMessage) (seq uint16, p proof) {
 
 // meaning is what the kind of a message means for the flow: that nobody listens at its port is the destination's own
 // answer to a UDP probe. From anybody else it is a firewall's.
-func (f *portFlow) meaning(k echo.Kind, from netip.Addr) echo.Kind {
-	if k == echo.PortUnreachable && f.protocol == echo.UDP && from == f.dst {
-		return echo.Reply
+func (f *portFlow) meaning(k exchange.Kind, from netip.Addr) exchange.Kind {
+	if k == exchange.PortUnreachable && f.protocol == exchange.UDP && from == f.dst {
+		return exchange.Reply
 	}
 	return k
 }
@@ -71,8 +71,8 @@ type portFlows struct {
 	udp, tcp [blockSize]atomic.Pointer[portFlow]
 }
 
-func (t *portFlows) slot(p echo.Protocol, port uint16) *atomic.Pointer[portFlow] {
-	if p == echo.TCP {
+func (t *portFlows) slot(p exchange.Protocol, port uint16) *atomic.Pointer[portFlow] {
+	if p == exchange.TCP {
 		return &t.tcp[port%blockSize]
 	}
 	return &t.udp[port%blockSize]

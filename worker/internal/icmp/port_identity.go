@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"net/netip"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 const (
@@ -37,7 +37,7 @@ const (
 // which are the ports and, for UDP, length and checksum, or for TCP the sequence number; most quote it whole, and so
 // the cookie: in TCP four octets of it, as the timestamp.
 type portIdentity struct {
-	protocol      echo.Protocol
+	protocol      exchange.Protocol
 	local, remote uint16
 	source, dst   netip.Addr // source is the zero Addr for IPv6, where the kernel does the checksum
 
@@ -49,7 +49,7 @@ type portIdentity struct {
 }
 
 // newPortIdentity draws the rest for ports and addresses.
-func newPortIdentity(p echo.Probe, local uint16, source, dst netip.Addr) portIdentity {
+func newPortIdentity(p exchange.Probe, local uint16, source, dst netip.Addr) portIdentity {
 	i := portIdentity{
 		protocol: p.Protocol, local: local, remote: p.Port, source: source, dst: dst,
 		// Past 0xffff a tag would have the checksum of another.
@@ -67,7 +67,7 @@ func (i *portIdentity) ipID(n int) uint16 { return uint16(1 + (int(i.id)+n)%(1<<
 // the kernel does it, since it knows the source address.
 func (i *portIdentity) segment(n int) []byte {
 	b, sum := i.datagram(n), 6
-	if i.protocol == echo.TCP {
+	if i.protocol == exchange.TCP {
 		b, sum = i.syn(n), 16
 	}
 	binary.BigEndian.PutUint16(b, i.local)
@@ -106,7 +106,7 @@ func (i *portIdentity) syn(n int) []byte {
 
 // number is that of the protocol in an IP header.
 func (i *portIdentity) number() byte {
-	if i.protocol == echo.TCP {
+	if i.protocol == exchange.TCP {
 		return protocolTCP
 	}
 	return protocolUDP
@@ -118,7 +118,7 @@ func (i *portIdentity) checksum(segment []byte) uint16 {
 	pseudo := append(append(make([]byte, 0, 12+len(segment)), source[:]...), dst[:]...)
 	pseudo = append(pseudo, 0, i.number(), byte(len(segment)>>8), byte(len(segment)))
 	sum := checksum(append(pseudo, segment...))
-	if sum == 0 && i.protocol == echo.UDP {
+	if sum == 0 && i.protocol == exchange.UDP {
 		return 0xffff
 	}
 	return sum
@@ -144,9 +144,9 @@ func (i *portIdentity) prove(m portMessage, sent int) (n int, p proof) {
 		return 0, unproved
 	}
 	switch {
-	case m.kind == echo.Reply:
+	case m.kind == exchange.Reply:
 		n, p = i.proveReply(m.segment)
-	case i.protocol == echo.TCP:
+	case i.protocol == exchange.TCP:
 		n, p = i.proveSYN(m)
 	default:
 		n, p = i.proveDatagram(m, sent)

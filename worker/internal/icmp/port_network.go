@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/net/ipv4"
@@ -119,9 +119,9 @@ func openFiltered(network string, filter []bpf.Instruction, c *counters) (*rawCo
 	return s, nil
 }
 
-func (n *portNetwork) open(p echo.Probe, dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {
+func (n *portNetwork) open(p exchange.Probe, dst netip.Addr, deliver func(exchange.Answer)) (exchange.Flow, error) {
 	if n.closed.Load() {
-		return nil, echo.ErrClosed
+		return nil, exchange.ErrClosed
 	}
 	var source netip.Addr
 	if dst.Is4() {
@@ -130,7 +130,7 @@ func (n *portNetwork) open(p echo.Probe, dst netip.Addr, deliver func(echo.Answe
 			return nil, sendError(err)
 		}
 	}
-	// A nil *portFlow must not become a non-nil echo.Flow.
+	// A nil *portFlow must not become a non-nil exchange.Flow.
 	f, err := n.add(p, source, dst, deliver)
 	if err != nil {
 		return nil, err
@@ -139,10 +139,10 @@ func (n *portNetwork) open(p echo.Probe, dst netip.Addr, deliver func(echo.Answe
 }
 
 // add makes a flow with a port that no live flow of its protocol has.
-func (n *portNetwork) add(p echo.Probe, source, dst netip.Addr, deliver func(echo.Answer)) (*portFlow, error) {
+func (n *portNetwork) add(p exchange.Probe, source, dst netip.Addr, deliver func(exchange.Answer)) (*portFlow, error) {
 	local, ok := n.ports.free[p.Protocol].take()
 	if !ok {
-		return nil, echo.ErrNoFlow
+		return nil, exchange.ErrNoFlow
 	}
 	f := &portFlow{
 		network: n, portIdentity: newPortIdentity(p, local, source, dst), label: newLabel(dst), deliver: deliver,
@@ -176,7 +176,7 @@ func (n *portNetwork) send(f *portFlow, nth, ttl int) (time.Time, error) {
 		return n.sender.send(f.packet4(nth, ttl), nil, sockaddr(f.dst))
 	}
 	s := n.udp6
-	if f.protocol == echo.TCP {
+	if f.protocol == exchange.TCP {
 		s = n.tcp6
 	}
 	packet := f.segment(nth)
@@ -215,7 +215,7 @@ func (r *portReader) dispatch(now time.Time, received ipv4.Message) {
 	case !p.believed(now, f.forged, n.suspects.forged):
 		n.counters.doubted.Add(1)
 	default:
-		f.deliver(echo.Answer{Seq: seq, Kind: f.meaning(m.kind, from), From: from, TTL: ttl,
+		f.deliver(exchange.Answer{Seq: seq, Kind: f.meaning(m.kind, from), From: from, TTL: ttl,
 			At: arrival(now, kernel.stamp), Labels: m.labels})
 	}
 }

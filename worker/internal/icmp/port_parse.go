@@ -4,13 +4,13 @@ import (
 	"encoding/binary"
 	"net/netip"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // portMessage is what one received packet says about one UDP or TCP probe.
 type portMessage struct {
-	kind     echo.Kind
-	protocol echo.Protocol
+	kind     exchange.Kind
+	protocol exchange.Protocol
 	// local and remote are the ports of the probe.
 	local, remote uint16
 	// peer is the destination that an ICMP error quotes, or who sent a TCP segment.
@@ -19,7 +19,7 @@ type portMessage struct {
 	id uint16
 	// segment is the TCP segment that came, or as much of the probe as an ICMP error quotes: eight octets at least.
 	segment []byte
-	labels  []echo.Label
+	labels  []exchange.Label
 }
 
 // parsePort4 reads an ICMP error (RFC 792) that quotes a UDP or TCP probe; ok is false for every other message.
@@ -54,9 +54,9 @@ func parsePort6(b []byte) (m portMessage, ok bool) {
 func (m *portMessage) quote(protocol byte, segment []byte) bool {
 	switch protocol {
 	case protocolUDP:
-		m.protocol = echo.UDP
+		m.protocol = exchange.UDP
 	case protocolTCP:
-		m.protocol = echo.TCP
+		m.protocol = exchange.TCP
 	default:
 		return false
 	}
@@ -76,7 +76,7 @@ func parseSegment(b []byte, from netip.Addr) (m portMessage, ok bool) {
 		return m, false
 	}
 	return portMessage{
-		kind: echo.Reply, protocol: echo.TCP, peer: from, segment: b,
+		kind: exchange.Reply, protocol: exchange.TCP, peer: from, segment: b,
 		local: binary.BigEndian.Uint16(b[2:]), remote: binary.BigEndian.Uint16(b),
 	}, true
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/net/ipv4"
@@ -29,27 +29,27 @@ var (
 // portBench is a network without sockets, and what is delivered to its flows.
 type portBench struct {
 	*portNetwork
-	answers []echo.Answer
+	answers []exchange.Answer
 	now     time.Time
 }
 
 func newPortBench() *portBench {
 	return &portBench{now: time.Now(), portNetwork: &portNetwork{
 		counters: &counters{}, suspects: newSuspects(portLimit, portPace),
-		ports: &reserved{first: testBlock, free: map[echo.Protocol]*identifierPool{
-			echo.UDP: newPool(testBlock, blockSize), echo.TCP: newPool(testBlock, blockSize),
+		ports: &reserved{first: testBlock, free: map[exchange.Protocol]*identifierPool{
+			exchange.UDP: newPool(testBlock, blockSize), exchange.TCP: newPool(testBlock, blockSize),
 		}},
 	}}
 }
 
-func (b *portBench) flow(t *testing.T, p echo.Protocol, dst netip.Addr, seqs ...uint16) *portFlow {
+func (b *portBench) flow(t *testing.T, p exchange.Protocol, dst netip.Addr, seqs ...uint16) *portFlow {
 	t.Helper()
 	source := netip.Addr{}
 	if dst.Is4() {
 		source = ownAddress4
 	}
-	deliver := func(a echo.Answer) { b.answers = append(b.answers, a) }
-	f, err := b.add(echo.Probe{Protocol: p, Port: 443}, source, dst, deliver)
+	deliver := func(a exchange.Answer) { b.answers = append(b.answers, a) }
+	f, err := b.add(exchange.Probe{Protocol: p, Port: 443}, source, dst, deliver)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func exceeded(t *testing.T, f *portFlow, n, octets int) portMessage {
 	segment = segment[:min(octets, len(segment))]
 	if !f.dst.Is4() {
 		header := make([]byte, ipv6Header)
-		header[0], header[6] = 0x60, map[echo.Protocol]byte{echo.UDP: protocolUDP, echo.TCP: protocolTCP}[f.protocol]
+		header[0], header[6] = 0x60, map[exchange.Protocol]byte{exchange.UDP: protocolUDP, exchange.TCP: protocolTCP}[f.protocol]
 		copy(header[24:], f.dst.AsSlice())
 		m, ok := parsePort6(slices.Concat([]byte{v6TimeExceeded, 0, 0, 0, 0, 0, 0, 0}, header, segment))
 		if !ok {
@@ -91,7 +91,7 @@ func exceeded(t *testing.T, f *portFlow, n, octets int) portMessage {
 	return m
 }
 
-var bothProtocols = []echo.Protocol{echo.UDP, echo.TCP}
+var bothProtocols = []exchange.Protocol{exchange.UDP, exchange.TCP}
 
 // What routers hash to spread load is the same for every probe of a flow; what tells the probes apart stands in the
 // octets that every error quotes.
@@ -99,7 +99,7 @@ func TestProbesOfAPortFlow(t *testing.T) {
 	t.Parallel()
 	for _, p := range bothProtocols {
 		for range 200 {
-			i := newPortIdentity(echo.Probe{Protocol: p, Port: 443}, testBlock+7, ownAddress4, target4)
+			i := newPortIdentity(exchange.Probe{Protocol: p, Port: 443}, testBlock+7, ownAddress4, target4)
 			quoted, ids, last := map[string]bool{}, map[uint16]bool{}, -1
 			for n := range 124 {
 				b := i.packet4(n, 5)
@@ -118,7 +118,7 @@ func TestProbesOfAPortFlow(t *testing.T) {
 					t.Fatalf("probe %d is like another, or its identification is 0", n)
 				}
 				ids[id], quoted[string(inner[:8])] = true, true
-				if p == echo.TCP {
+				if p == exchange.TCP {
 					past := int(binary.BigEndian.Uint32(inner[4:]) - i.sequence)
 					if past <= last || past >= 64240 {
 						t.Fatalf("sequence number %d past the first, behind %d", past, last)
@@ -150,7 +150,7 @@ func TestErrorsAboutPortProbes(t *testing.T) {
 			{"eight octets of IPv6", f6, 8, nil, 0},
 			{"another identification", f4, 200, func(m *portMessage) { m.id++ }, 12},
 			{"eight octets, another identification", f4, 8, func(m *portMessage) { m.id++ }, 0},
-			{"another checksum behind a translator", f4, 200, func(m *portMessage) { m.segment[map[echo.Protocol]int{echo.UDP: 6, echo.TCP: 16}[p]]++ }, 12},
+			{"another checksum behind a translator", f4, 200, func(m *portMessage) { m.segment[map[exchange.Protocol]int{exchange.UDP: 6, exchange.TCP: 16}[p]]++ }, 12},
 			{"eight octets, another one of them", f4, 8, func(m *portMessage) { m.segment[7]++ }, 0},
 			{"another destination", f4, 200, func(m *portMessage) { m.peer = ownAddress4 }, 0},
 			{"another port of it", f4, 200, func(m *portMessage) { m.remote++ }, 0},
@@ -170,7 +170,7 @@ func TestErrorsAboutPortProbes(t *testing.T) {
 				continue
 			}
 			for _, a := range b.answers {
-				if a.Seq != c.seq || a.Kind != echo.TimeExceeded || a.TTL != 57 {
+				if a.Seq != c.seq || a.Kind != exchange.TimeExceeded || a.TTL != 57 {
 					t.Errorf("%s, %s: %+v", p, c.name, a)
 				}
 			}
@@ -265,7 +265,7 @@ func TestAnswersToSYNs(t *testing.T) {
 		{name: "a header that is too short", flags: flagSYN | flagACK, change: func(b []byte) { b[12] = 0x40 }, want: short},
 	} {
 		b := newPortBench()
-		f := b.flow(t, echo.TCP, target4, 31, 32)
+		f := b.flow(t, exchange.TCP, target4, 31, 32)
 		m, ok := answerTo(t, f, 1, c.flags, c.change)
 		if ok == c.none {
 			t.Errorf("%s: read %t", c.name, ok)
@@ -290,7 +290,7 @@ func TestAnswersToSYNs(t *testing.T) {
 func TestForgedRSTs(t *testing.T) {
 	t.Parallel()
 	b := newPortBench()
-	f := b.flow(t, echo.TCP, target4, 1)
+	f := b.flow(t, exchange.TCP, target4, 1)
 	feed := func(flags byte, change func([]byte)) int {
 		m, ok := answerTo(t, f, 0, flags, change)
 		if !ok {
@@ -298,7 +298,7 @@ func TestForgedRSTs(t *testing.T) {
 		}
 		return b.feed(m, target4)
 	}
-	if feed(flagRST|flagACK, nil) != 1 || b.answers[0].Kind != echo.Reply {
+	if feed(flagRST|flagACK, nil) != 1 || b.answers[0].Kind != exchange.Reply {
 		t.Fatalf("a RST: %+v", b.answers)
 	}
 	plain := func(segment []byte) { copy(segment[tcpHeader:], make([]byte, tcpOptions)) }
@@ -317,22 +317,22 @@ func TestForgedRSTs(t *testing.T) {
 func TestPortUnreachable(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		protocol echo.Protocol
+		protocol exchange.Protocol
 		dst      netip.Addr
 		from     netip.Addr
-		want     echo.Kind
+		want     exchange.Kind
 	}{
-		{echo.UDP, target4, target4, echo.Reply},
-		{echo.UDP, target4, router4, echo.PortUnreachable},
-		{echo.TCP, target4, target4, echo.PortUnreachable},
-		{echo.UDP, target6, target6, echo.Reply},
-		{echo.UDP, target6, router6, echo.PortUnreachable},
-		{echo.TCP, target6, target6, echo.PortUnreachable},
+		{exchange.UDP, target4, target4, exchange.Reply},
+		{exchange.UDP, target4, router4, exchange.PortUnreachable},
+		{exchange.TCP, target4, target4, exchange.PortUnreachable},
+		{exchange.UDP, target6, target6, exchange.Reply},
+		{exchange.UDP, target6, router6, exchange.PortUnreachable},
+		{exchange.TCP, target6, target6, exchange.PortUnreachable},
 	} {
 		b := newPortBench()
 		f := b.flow(t, c.protocol, c.dst, 9)
 		m := exceeded(t, f, 0, 200)
-		m.kind = echo.PortUnreachable
+		m.kind = exchange.PortUnreachable
 		if b.feed(m, c.from) != 1 || b.answers[0].Kind != c.want || b.answers[0].From != c.from {
 			t.Errorf("%s to %s from %s: %+v", c.protocol, c.dst, c.from, b.answers)
 		}
@@ -343,11 +343,11 @@ func TestPortUnreachable(t *testing.T) {
 func TestLateAnswersAreNotForged(t *testing.T) {
 	t.Parallel()
 	b := newPortBench()
-	f := b.flow(t, echo.UDP, target4, 1)
+	f := b.flow(t, exchange.UDP, target4, 1)
 	late := exceeded(t, f, 0, 200)
 	f.Close()
 	f.Close()
-	again := b.flow(t, echo.UDP, target4, 1)
+	again := b.flow(t, exchange.UDP, target4, 1)
 	for range 2 * destinationLimit {
 		if b.feed(late, router4) != 0 {
 			t.Fatal("a closed flow is told something")
@@ -370,8 +370,8 @@ func TestEachFlowHasAPort(t *testing.T) {
 			}
 			seen[f.local] = true
 		}
-		_, err := b.add(echo.Probe{Protocol: p, Port: 1}, ownAddress4, target4, deliverNothing)
-		if !errors.Is(err, echo.ErrNoFlow) {
+		_, err := b.add(exchange.Probe{Protocol: p, Port: 1}, ownAddress4, target4, deliverNothing)
+		if !errors.Is(err, exchange.ErrNoFlow) {
 			t.Errorf("%v", err)
 		}
 	}
@@ -390,8 +390,8 @@ func TestPortFilters(t *testing.T) {
 		header[0], header[6] = 0x60, next
 		return slices.Concat([]byte{v6TimeExceeded, 0, 0, 0, 0, 0, 0, 0}, header, f.segment(0))
 	}
-	udp4, tcp4 := error4(b.flow(t, echo.UDP, target4)), error4(b.flow(t, echo.TCP, target4))
-	udp6, tcp6 := error6(b.flow(t, echo.UDP, target6), protocolUDP), error6(b.flow(t, echo.TCP, target6), protocolTCP)
+	udp4, tcp4 := error4(b.flow(t, exchange.UDP, target4)), error4(b.flow(t, exchange.TCP, target4))
+	udp6, tcp6 := error6(b.flow(t, exchange.UDP, target6), protocolUDP), error6(b.flow(t, exchange.TCP, target6), protocolTCP)
 	segment := make([]byte, tcpHeader)
 	binary.BigEndian.PutUint16(segment[2:], testBlock+255)
 	with := func(flags byte) []byte { return put8(segment, tcpFlags, flags) }
@@ -478,7 +478,7 @@ func TestReservedPorts(t *testing.T) {
 // FuzzPortMessages holds that no packet makes a reader panic, and that none answers a probe that was not sent.
 func FuzzPortMessages(f *testing.F) {
 	b := newPortBench()
-	udp, err := b.add(echo.Probe{Protocol: echo.UDP, Port: 53}, ownAddress4, target4, deliverNothing)
+	udp, err := b.add(exchange.Probe{Protocol: exchange.UDP, Port: 53}, ownAddress4, target4, deliverNothing)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"time"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 
 	"golang.org/x/net/ipv4"
 	"golang.org/x/sys/unix"
@@ -41,8 +41,8 @@ func (s *socket) dispatch(now time.Time, m ipv4.Message) {
 }
 
 // answer is the message as the flow is told of it; now is the moment at which it was read.
-func (a arrived) answer(i identity, now time.Time) echo.Answer {
-	return echo.Answer{Seq: i.seq(a.seq), Kind: a.kind, From: a.source, TTL: a.ttl, At: arrival(now, a.kernel.stamp),
+func (a arrived) answer(i identity, now time.Time) exchange.Answer {
+	return exchange.Answer{Seq: i.seq(a.seq), Kind: a.kind, From: a.source, TTL: a.ttl, At: arrival(now, a.kernel.stamp),
 		Labels: a.labels}
 }
 
@@ -73,7 +73,7 @@ func (s *socket) receive6(m ipv4.Message) (arrived, bool) {
 
 // message is what one received ICMP packet says about one echo request.
 type message struct {
-	kind    echo.Kind
+	kind    exchange.Kind
 	id, seq uint16
 	// sum is the checksum that the message has, or that of the request which an ICMP error quotes.
 	sum uint16
@@ -82,7 +82,7 @@ type message struct {
 	// payload is that of an echo reply, or as much as an ICMP error quotes of the request's.
 	payload []byte
 	// labels is the MPLS label stack that an ICMP error tells (extensions.go).
-	labels []echo.Label
+	labels []exchange.Label
 }
 
 // readEcho reports whether this is an echo message of a type, and reads the part that both families share: the ICMP

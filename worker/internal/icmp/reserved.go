@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,7 +26,7 @@ const (
 type reserved struct {
 	first   uint16
 	sockets []int
-	free    map[echo.Protocol]*identifierPool
+	free    map[exchange.Protocol]*identifierPool
 }
 
 // reserve takes a block of which every port is free.
@@ -58,8 +58,8 @@ func blocks() []int {
 }
 
 func reserveFrom(first uint16) (*reserved, error) {
-	r := &reserved{first: first, free: map[echo.Protocol]*identifierPool{
-		echo.UDP: newPool(first, blockSize), echo.TCP: newPool(first, blockSize),
+	r := &reserved{first: first, free: map[exchange.Protocol]*identifierPool{
+		exchange.UDP: newPool(first, blockSize), exchange.TCP: newPool(first, blockSize),
 	}}
 	for i := range blockSize {
 		for _, kind := range []int{unix.SOCK_STREAM, unix.SOCK_DGRAM} {

@@ -13,7 +13,7 @@ import (
 
 	"diagnostics/hostroute"
 	"diagnostics/shared/parallel"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 
 	"golang.org/x/sys/unix"
 )
@@ -50,7 +50,7 @@ type routeWatcher struct {
 	loggedAt time.Time
 }
 
-// routeWatch implements echo.RouteWatch.
+// routeWatch implements exchange.RouteWatch.
 type routeWatch struct {
 	watcher *routeWatcher
 	dst     netip.Addr
@@ -148,25 +148,25 @@ func (w *routeWatcher) follow(dst netip.Addr, silentDrops bool) *routeWatch {
 	return f
 }
 
-// Close implements echo.RouteWatch.
+// Close implements exchange.RouteWatch.
 func (f *routeWatch) Close() {
 	f.watcher.mu.Lock()
 	defer f.watcher.mu.Unlock()
 	delete(f.watcher.followed, f)
 }
 
-// Cut implements echo.RouteWatch.
+// Cut implements exchange.RouteWatch.
 func (f *routeWatch) Cut() error {
 	if f.watcher.next == nil {
 		f.lookNow()
 	}
 	if f.cut.Load() {
-		return echo.ErrCutOff
+		return exchange.ErrCutOff
 	}
 	return nil
 }
 
-// WasCut implements echo.RouteWatch. Of a carrier that was lost a moment ago the kernel may not have told yet, but it
+// WasCut implements exchange.RouteWatch. Of a carrier that was lost a moment ago the kernel may not have told yet, but it
 // counts them at once.
 func (f *routeWatch) WasCut() error {
 	if !f.was.Load() {
@@ -179,9 +179,9 @@ func (f *routeWatch) WasCut() error {
 	}
 	switch {
 	case f.was.Load():
-		return echo.ErrCutOff
+		return exchange.ErrCutOff
 	case f.silentDrops && f.droppedAny():
-		return echo.ErrShortage
+		return exchange.ErrShortage
 	}
 	return nil
 }

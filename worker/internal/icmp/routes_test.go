@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"diagnostics/hostroute"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // table is the kernel of a test: the routes that it has, all over one link, and what it tells of that.
@@ -80,7 +80,7 @@ func TestWhatIsCutOff(t *testing.T) {
 	w.hold(t, "at the start", to4, nil)
 	w.hold(t, "a family that never was", to6, nil)
 	k.set(hostroute.Nowhere, to4)
-	w.hold(t, "a route that is gone", to4, echo.ErrCutOff)
+	w.hold(t, "a route that is gone", to4, exchange.ErrCutOff)
 	k.broken = hostroute.ErrNoAnswer
 	w.hold(t, "a kernel that cannot be asked", to4, nil)
 	k.broken = nil
@@ -89,11 +89,11 @@ func TestWhatIsCutOff(t *testing.T) {
 	k.set(hostroute.Refused, to4)
 	w.hold(t, "a net that is refused", to4, nil)
 	k.set(hostroute.Refused, hostroute.Anchors(false)...)
-	w.hold(t, "all that is refused", to4, echo.ErrCutOff)
+	w.hold(t, "all that is refused", to4, exchange.ErrCutOff)
 	k.set(hostroute.Out, append(hostroute.Anchors(true), to6)...)
 	w.hold(t, "a family that came later", to6, nil)
 	k.set(hostroute.Nowhere, append(hostroute.Anchors(true), to6)...)
-	w.hold(t, "and went", to6, echo.ErrCutOff)
+	w.hold(t, "and went", to6, exchange.ErrCutOff)
 }
 
 // A family is there where the internet can be reached. That one destination can, or is this host, makes no family of it
@@ -118,7 +118,7 @@ func TestAFamilyBetweenTwoJobs(t *testing.T) {
 	w.changed(nil)
 	k.set(hostroute.Nowhere, hostroute.Anchors(true)...)
 	w.changed(nil)
-	w.hold(t, "behind it", to6, echo.ErrCutOff)
+	w.hold(t, "behind it", to6, exchange.ErrCutOff)
 }
 
 func TestAWayThatIsFollowed(t *testing.T) {
@@ -136,15 +136,15 @@ func TestAWayThatIsFollowed(t *testing.T) {
 			w.changed(nil)
 			k.set(hostroute.Out, to4)
 			w.changed(nil)
-		}, echo.ErrCutOff},
+		}, exchange.ErrCutOff},
 		"a link that went and came": {func(k *table, w *routeWatcher) {
 			w.changed([]hostroute.Link{{Index: 2}, k.link})
-		}, echo.ErrCutOff},
+		}, exchange.ErrCutOff},
 		"a carrier that went and came": {func(k *table, w *routeWatcher) {
 			k.link.Downs++
 			w.changed([]hostroute.Link{k.link})
-		}, echo.ErrCutOff},
-		"a carrier of which nobody told yet": {func(k *table, _ *routeWatcher) { k.link.Downs++ }, echo.ErrCutOff},
+		}, exchange.ErrCutOff},
+		"a carrier of which nobody told yet": {func(k *table, _ *routeWatcher) { k.link.Downs++ }, exchange.ErrCutOff},
 		"a net that somebody refuses": {func(k *table, w *routeWatcher) {
 			k.set(hostroute.Refused, to4)
 			w.changed(nil)
@@ -175,7 +175,7 @@ func TestAWayThatIsFollowed(t *testing.T) {
 // Where no send tells of dropped packets, their number does: what came before the job is not its own.
 func TestDroppedPacketsOfWhichNobodyTells(t *testing.T) {
 	t.Parallel()
-	for silent, want := range map[bool]error{true: echo.ErrShortage, false: nil} {
+	for silent, want := range map[bool]error{true: exchange.ErrShortage, false: nil} {
 		k := newTable()
 		w := k.watcher(&strings.Builder{})
 		w.follow(to4, silent).Close()
@@ -203,7 +203,7 @@ func TestErrorsOfEarlierPacketsAreNoneThatWereDropped(t *testing.T) {
 	for _, tt := range []struct {
 		dropped, past uint64
 		want          error
-	}{{9, 4, nil}, {9, 5, nil}, {10, 4, echo.ErrShortage}} {
+	}{{9, 4, nil}, {9, 5, nil}, {10, 4, exchange.ErrShortage}} {
 		k.dropped, past = tt.dropped, tt.past
 		if err := f.WasCut(); !errors.Is(err, tt.want) {
 			t.Errorf("%d dropped, %d of them sent again: %v, want %v", tt.dropped, tt.past, err, tt.want)
@@ -238,7 +238,7 @@ func TestWhenTheKernelIsAsked(t *testing.T) {
 	}
 	w.next = nil
 	k.set(hostroute.Nowhere, to4)
-	if err := f.Cut(); !errors.Is(err, echo.ErrCutOff) {
+	if err := f.Cut(); !errors.Is(err, exchange.ErrCutOff) {
 		t.Errorf("without word of changes: %v", err)
 	}
 }
@@ -252,7 +252,7 @@ func TestALostRouteIsLogged(t *testing.T) {
 		w := k.watcher(&log)
 		k.set(hostroute.Nowhere, to4)
 		for range 10 {
-			w.hold(t, "lost", to4, echo.ErrCutOff)
+			w.hold(t, "lost", to4, exchange.ErrCutOff)
 			time.Sleep(logEvery/5 + time.Second)
 		}
 		lines := slices.Collect(strings.Lines(log.String()))

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 
 	"golang.org/x/sys/unix"
 )
@@ -104,17 +104,17 @@ func isAny(err error, of ...error) bool {
 	return slices.ContainsFunc(of, func(e error) bool { return errors.Is(err, e) })
 }
 
-// sendError names the system's errors in the terms of echo.Flow.
+// sendError names the system's errors in the terms of exchange.Flow.
 func sendError(err error) error {
 	switch {
 	case isAny(err, unix.ENETUNREACH, unix.EHOSTUNREACH, unix.EADDRNOTAVAIL, unix.EINVAL):
-		return errors.Join(echo.ErrNoRoute, err)
+		return errors.Join(exchange.ErrNoRoute, err)
 	case isFull(err), errors.Is(err, unix.ENETDOWN):
-		return errors.Join(echo.ErrShortage, err)
+		return errors.Join(exchange.ErrShortage, err)
 	case isAny(err, unix.EPERM, unix.EACCES):
-		return errors.Join(echo.ErrForbidden, err)
+		return errors.Join(exchange.ErrForbidden, err)
 	case errors.Is(err, net.ErrClosed):
-		return errors.Join(echo.ErrClosed, err)
+		return errors.Join(exchange.ErrClosed, err)
 	default:
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 
 	"golang.org/x/net/ipv4"
 	"golang.org/x/net/ipv6"
@@ -89,13 +89,13 @@ func sockaddr(a netip.Addr) unix.Sockaddr {
 	return &unix.SockaddrInet6{Addr: a.As16()}
 }
 
-func (s *socket) open(dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {
+func (s *socket) open(dst netip.Addr, deliver func(exchange.Answer)) (exchange.Flow, error) {
 	select {
 	case <-s.closed:
-		return nil, echo.ErrClosed
+		return nil, exchange.ErrClosed
 	default:
 	}
-	// A nil *flow must not become a non-nil echo.Flow.
+	// A nil *flow must not become a non-nil exchange.Flow.
 	f, err := s.flows.add(s, dst, deliver)
 	if err != nil {
 		return nil, err

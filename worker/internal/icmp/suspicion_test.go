@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 
 	"golang.org/x/net/ipv4"
 )
@@ -47,7 +47,7 @@ func flowTo(t *testing.T, table *flows) (f *flow, feed func(message) (answers in
 	answers := 0
 	s := &socket{rawConn: &rawConn{counters: &counters{}}, flows: table, requestType: v4EchoRequest}
 	s.receive = func(*socket, ipv4.Message) (arrived, bool) { return arrived{message: m}, true }
-	f, err := table.add(s, target4, func(echo.Answer) { answers++ })
+	f, err := table.add(s, target4, func(exchange.Answer) { answers++ })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestShortErrorsAreBelievedInQuietTimes(t *testing.T) {
 	t.Parallel()
 	table := newFlows()
 	f, feed := flowTo(t, table)
-	whole := message{kind: echo.TimeExceeded, quoted: target4}
+	whole := message{kind: exchange.TimeExceeded, quoted: target4}
 	sent := f.request(v4EchoRequest, 1)
 	whole.readEcho(sent[:], v4EchoRequest)
 	honest := whole
@@ -114,10 +114,10 @@ func TestShortErrorsAndForgedOnesAboutOthers(t *testing.T) {
 	t.Parallel()
 	table := newFlows()
 	f, feed := flowTo(t, table)
-	honest := message{kind: echo.TimeExceeded, quoted: target4}
+	honest := message{kind: exchange.TimeExceeded, quoted: target4}
 	sent := f.request(v4EchoRequest, 1)
 	honest.readEcho(sent[:headerLength], v4EchoRequest)
-	forged := message{kind: echo.TimeExceeded, quoted: target4, id: honest.id}
+	forged := message{kind: exchange.TimeExceeded, quoted: target4, id: honest.id}
 	for n := range rawLimit {
 		if n == rawLimit-1 && feed(honest) != 1 {
 			t.Fatalf("after %d forged errors about others an honest one is not believed", n)
@@ -128,7 +128,7 @@ func TestShortErrorsAndForgedOnesAboutOthers(t *testing.T) {
 	if feed(honest) != 0 {
 		t.Errorf("after %d forged errors about others one that proves so little is believed", rawLimit)
 	}
-	if got := feed(message{kind: echo.Reply, id: honest.id}); got != 0 {
+	if got := feed(message{kind: exchange.Reply, id: honest.id}); got != 0 {
 		t.Error("a reply without the cookie is believed")
 	}
 }
@@ -138,11 +138,11 @@ func TestForeignRepliesRaiseNoSuspicion(t *testing.T) {
 	t.Parallel()
 	table := newFlows()
 	f, feed := flowTo(t, table)
-	honest := message{kind: echo.TimeExceeded, quoted: target4}
+	honest := message{kind: exchange.TimeExceeded, quoted: target4}
 	sent := f.request(v4EchoRequest, 1)
 	honest.readEcho(sent[:headerLength], v4EchoRequest)
 	for range 2 * rawLimit {
-		feed(message{kind: echo.Reply, id: f.id + 1})
+		feed(message{kind: exchange.Reply, id: f.id + 1})
 	}
 	if feed(honest) != 1 {
 		t.Error("an honest error is not believed after replies to others")

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // outcome is how a job of some kind ended.
@@ -37,7 +37,7 @@ var kinds = map[string]struct {
 		return outcome{err: err, stop: r.StopReason, sent: r.Sent, received: r.Received, loss: r.LossPercent}
 	}},
 	"traceroute": {workerapi.TracerouteLimit, func(ctx context.Context, p *Prober, dst netip.Addr) outcome {
-		r, err := p.Traceroute(ctx, dst, echo.Probe{})
+		r, err := p.Traceroute(ctx, dst, exchange.Probe{})
 		o := outcome{err: err, stop: r.StopReason}
 		for _, h := range r.Hops {
 			o.sent += h.Sent

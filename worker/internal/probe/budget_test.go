@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // grantOf gives the moment at which a packet may leave, whenever that is.
@@ -125,7 +125,7 @@ func TestBudgetIsShared(t *testing.T) {
 		for i := range nets {
 			nets[i] = chain(8)
 			all.Go(func() {
-				r, err := New(nets[i], Options{Budget: budget}).Traceroute(t.Context(), simTarget, echo.Probe{})
+				r, err := New(nets[i], Options{Budget: budget}).Traceroute(t.Context(), simTarget, exchange.Probe{})
 				if err != nil || shown(r) != "1 2 3 4 5 6 7 8 11.9.9.9" {
 					t.Errorf("trace %d: %v %s", i, err, shown(r))
 				}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"diagnostics/shared/progress"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // answersHeld is how many answers wait for the driver. A plan has at most 94 probes in flight; more are duplicates,
@@ -63,18 +63,18 @@ type plan interface {
 	limit() time.Time
 	// sent tells that the probe of the last step left at a moment.
 	sent(r request, at time.Time)
-	answered(a echo.Answer)
+	answered(a exchange.Answer)
 	// parts tells the parts of the result that the answer to a probe has changed; all that are known for everything.
 	parts(seq uint16, tell func(kind string, number int, value any))
 }
 
 // drive runs a plan to its end, and gives the moment when its first probe left; where none did, when it began.
 func (p *Prober) drive(
-	ctx context.Context, dst netip.Addr, probe echo.Probe, job plan,
+	ctx context.Context, dst netip.Addr, probe exchange.Probe, job plan,
 ) (measuredAt time.Time, err error) {
 	d := &driver{
 		prober: p, dst: dst, probe: probe, plan: job, route: p.network.Follow(dst),
-		answers:     make(chan echo.Answer, answersHeld),
+		answers:     make(chan exchange.Answer, answersHeld),
 		reservation: p.options.Budget.reservation(dst),
 		steps:       progress.Of(ctx),
 	}
@@ -90,11 +90,11 @@ func (p *Prober) drive(
 type driver struct {
 	prober      *Prober
 	dst         netip.Addr
-	probe       echo.Probe
+	probe       exchange.Probe
 	plan        plan
-	route       echo.RouteWatch
-	answers     chan echo.Answer
-	flows       []echo.Flow
+	route       exchange.RouteWatch
+	answers     chan exchange.Answer
+	flows       []exchange.Flow
 	reservation reservation
 	wanted      time.Time     // since when the plan wants its next probe to leave; zero where it wants none to
 	late        time.Duration // by how much the last wake-ups were late
@@ -154,7 +154,7 @@ func (d *driver) run(ctx context.Context) error {
 	}
 }
 
-func (d *driver) answered(a echo.Answer) {
+func (d *driver) answered(a exchange.Answer) {
 	d.plan.answered(a)
 	d.announce(a.Seq)
 }
@@ -232,8 +232,8 @@ func (d *driver) send(r request) error {
 // sendFailed tells why no more can be sent. A rule that forbids probes forbids the first one; what is forbidden behind
 // others that have left met a table of connections that is full, or a limit: Linux has one error for all of these.
 func (d *driver) sendFailed(err error) error {
-	if !d.left.IsZero() && errors.Is(err, echo.ErrForbidden) {
-		err = errors.Join(echo.ErrShortage, err)
+	if !d.left.IsZero() && errors.Is(err, exchange.ErrForbidden) {
+		err = errors.Join(exchange.ErrShortage, err)
 	}
 	return errors.Join(d.route.Cut(), err)
 }
@@ -242,7 +242,7 @@ func (d *driver) sendFailed(err error) error {
 func (d *driver) begun() bool { return len(d.flows) > 0 }
 
 // flow opens flows in order as they are first used.
-func (d *driver) flow(index int) (echo.Flow, error) {
+func (d *driver) flow(index int) (exchange.Flow, error) {
 	for len(d.flows) <= index {
 		f, err := d.prober.open(d.probe, d.dst, d.take)
 		if err != nil {
@@ -253,7 +253,7 @@ func (d *driver) flow(index int) (echo.Flow, error) {
 	return d.flows[index], nil
 }
 
-func (d *driver) take(a echo.Answer) {
+func (d *driver) take(a exchange.Answer) {
 	select {
 	case d.answers <- a:
 	default:

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // rushPlan sends as fast as it may.
@@ -25,7 +25,7 @@ func (p *rushPlan) next(time.Time) step {
 
 func (p *rushPlan) limit() time.Time                     { return p.end }
 func (p *rushPlan) sent(request, time.Time)              {}
-func (p *rushPlan) answered(echo.Answer)                 {}
+func (p *rushPlan) answered(exchange.Answer)             {}
 func (p *rushPlan) parts(uint16, func(string, int, any)) {}
 func (f silentFlow) Send(uint16, int) (time.Time, error) { return time.Time(f), nil }
 
@@ -36,10 +36,10 @@ func (silentFlow) Close() {}
 
 type silentNetwork struct{}
 
-func (silentNetwork) Open(netip.Addr, func(echo.Answer)) (echo.Flow, error) {
+func (silentNetwork) Open(netip.Addr, func(exchange.Answer)) (exchange.Flow, error) {
 	return silentFlow(time.Now()), nil
 }
-func (silentNetwork) Follow(netip.Addr) echo.RouteWatch { return goodWay{} }
+func (silentNetwork) Follow(netip.Addr) exchange.RouteWatch { return goodWay{} }
 
 // goodWay is never cut.
 type goodWay struct{}
@@ -58,7 +58,7 @@ func BenchmarkSend(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			p := New(silentNetwork{}, Options{Budget: NewBudget(0, 0), Waited: waited})
 			job := &rushPlan{left: b.N, end: time.Now().Add(time.Hour)}
-			if _, err := p.drive(b.Context(), netip.MustParseAddr("11.0.0.1"), echo.Probe{}, job); err != nil {
+			if _, err := p.drive(b.Context(), netip.MustParseAddr("11.0.0.1"), exchange.Probe{}, job); err != nil {
 				b.Fatal(err)
 			}
 		})

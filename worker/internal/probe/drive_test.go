@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // floodPlan is answered once more for each answer that it takes, and ends at its limit.
@@ -25,7 +25,7 @@ func (p *floodPlan) next(now time.Time) step {
 
 func (p *floodPlan) limit() time.Time { return p.end }
 
-func (p *floodPlan) answered(echo.Answer) {
+func (p *floodPlan) answered(exchange.Answer) {
 	p.answers++
 	p.flood()
 }
@@ -35,8 +35,8 @@ func TestAFloodOfAnswersEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := &floodPlan{end: time.Now().Add(workerapi.PingLimit)}
-		d := &driver{prober: New(nil, Options{}), plan: p, answers: make(chan echo.Answer, answersHeld)}
-		p.flood = func() { d.take(echo.Answer{}) }
+		d := &driver{prober: New(nil, Options{}), plan: p, answers: make(chan exchange.Answer, answersHeld)}
+		p.flood = func() { d.take(exchange.Answer{}) }
 		p.flood()
 		if err := d.run(t.Context()); err != nil || p.answers == 0 || p.answers > 5*answersHeld {
 			t.Errorf("%v after %d answers", err, p.answers)

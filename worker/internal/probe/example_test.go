@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"time"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 	"diagnostics/worker/internal/probe"
 )
 
@@ -16,14 +16,14 @@ type near struct{ router netip.Addr }
 type nearFlow struct {
 	near
 	to      netip.Addr
-	deliver func(echo.Answer)
+	deliver func(exchange.Answer)
 }
 
-func (n near) Open(to netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {
+func (n near) Open(to netip.Addr, deliver func(exchange.Answer)) (exchange.Flow, error) {
 	return nearFlow{n, to, deliver}, nil
 }
 
-func (near) Follow(netip.Addr) echo.RouteWatch { return watch{} }
+func (near) Follow(netip.Addr) exchange.RouteWatch { return watch{} }
 
 type watch struct{}
 
@@ -33,9 +33,9 @@ func (watch) Close()        {}
 
 func (f nearFlow) Send(seq uint16, ttl int) (time.Time, error) {
 	now := time.Now()
-	answer := echo.Answer{Seq: seq, Kind: echo.Reply, From: f.to, TTL: 63, At: now.Add(time.Millisecond)}
+	answer := exchange.Answer{Seq: seq, Kind: exchange.Reply, From: f.to, TTL: 63, At: now.Add(time.Millisecond)}
 	if ttl == 1 {
-		answer.Kind, answer.From = echo.TimeExceeded, f.router
+		answer.Kind, answer.From = exchange.TimeExceeded, f.router
 	}
 	go f.deliver(answer)
 	return now, nil
@@ -46,7 +46,7 @@ func (nearFlow) Close() {}
 // A probe asks a network what comes back, and makes a result of it: here of a network in memory.
 func ExampleProber_Traceroute() {
 	prober := probe.New(near{netip.MustParseAddr("192.31.196.1")}, probe.Options{})
-	trace, err := prober.Traceroute(context.Background(), netip.MustParseAddr("1.1.1.1"), echo.Probe{})
+	trace, err := prober.Traceroute(context.Background(), netip.MustParseAddr("1.1.1.1"), exchange.Probe{})
 	if err != nil {
 		panic(err)
 	}

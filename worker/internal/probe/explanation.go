@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // explanation tells a person what to make of a trace: a note on single hops, and a few sentences on the whole. It names
@@ -21,12 +21,12 @@ type explanation struct {
 	dst   netip.Addr
 }
 
-var refusalWords = map[echo.Kind]string{
-	echo.NetUnreachable:      "network unreachable",
-	echo.HostUnreachable:     "host unreachable",
-	echo.ProtocolUnreachable: "protocol unreachable",
-	echo.PortUnreachable:     "port unreachable",
-	echo.Prohibited:          "administratively prohibited",
+var refusalWords = map[exchange.Kind]string{
+	exchange.NetUnreachable:      "network unreachable",
+	exchange.HostUnreachable:     "host unreachable",
+	exchange.ProtocolUnreachable: "protocol unreachable",
+	exchange.PortUnreachable:     "port unreachable",
+	exchange.Prohibited:          "administratively prohibited",
 }
 
 // annotate puts a note on each hop that needs one.
@@ -151,7 +151,7 @@ func (e explanation) refusal() string {
 		return fmt.Sprintf("The destination itself, at hop %d, refuses the probes: %s. Packets do get there.", ttl,
 			refusalWords[kind])
 	}
-	if kind == echo.Prohibited {
+	if kind == exchange.Prohibited {
 		return fmt.Sprintf("A firewall at hop %d blocks the probes: %s.", ttl, refusalWords[kind])
 	}
 	return fmt.Sprintf("The router at hop %d cannot deliver to the destination: %s.", ttl, refusalWords[kind])

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // loss speaks of the destination alone: what a router leaves unanswered is not lost traffic.
@@ -60,7 +60,7 @@ func (e explanation) port() string {
 	silent := e.stop == workerapi.StopGapLimit || e.stop == workerapi.StopMaxHops
 	port := e.trace.probe.Port
 	switch e.trace.probe.Protocol {
-	case echo.UDP:
+	case exchange.UDP:
 		if lost {
 			return fmt.Sprintf("Hosts limit how often they report a closed UDP port: probes that the destination did not "+
 				"answer %s need not be lost.", e.within())
@@ -69,7 +69,7 @@ func (e explanation) port() string {
 			return fmt.Sprintf("A service on UDP port %d may ignore the probes, which looks the same as a firewall that "+
 				"drops them.", port)
 		}
-	case echo.TCP:
+	case exchange.TCP:
 		if silent {
 			return fmt.Sprintf("A firewall may drop only what goes to TCP port %d: a port that the host serves is more "+
 				"likely to answer.", port)

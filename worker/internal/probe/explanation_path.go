@@ -3,7 +3,7 @@ package probe
 import (
 	"fmt"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // A jump of latency is told from this much on, in milliseconds, where it is also this share of the whole.
@@ -72,7 +72,7 @@ func (e explanation) leastFrom(i int) float64 {
 func (e explanation) back() string {
 	for i := len(e.rows) - 1; i >= 0; i-- {
 		for _, s := range e.rows[i].probes {
-			if !s.answered || s.ttl == 0 || s.kind != echo.Reply && s.kind != echo.TimeExceeded {
+			if !s.answered || s.ttl == 0 || s.kind != exchange.Reply && s.kind != exchange.TimeExceeded {
 				continue
 			}
 			there, back := e.rows[i].ttl, hopsBack(s.ttl)+1

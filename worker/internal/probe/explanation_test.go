@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // TestExplanation draws both sides of each sentence: the network that calls for it, and one beside it that does not.
@@ -71,7 +71,7 @@ func TestExplanation(t *testing.T) {
 func TestNoteOfTooBig(t *testing.T) {
 	t.Parallel()
 	n := chain(3)
-	n.routers[1].kind = echo.TooBig
+	n.routers[1].kind = exchange.TooBig
 	r, _ := traceOver(t, n, Options{})
 	if note := r.Hops[1].Note; note == nil || !strings.Contains(*note, "too big") || !r.Reached {
 		t.Errorf("note %v, reached %v", note, r.Reached)

@@ -7,13 +7,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // measurements are the three jobs by name.
 func measurements(p *Prober) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
-		"traceroute":  func(ctx context.Context) error { _, err := p.Traceroute(ctx, simTarget, echo.Probe{}); return err },
+		"traceroute":  func(ctx context.Context) error { _, err := p.Traceroute(ctx, simTarget, exchange.Probe{}); return err },
 		"ping":        func(ctx context.Context) error { _, err := p.Ping(ctx, simTarget); return err },
 		"packet-loss": func(ctx context.Context) error { _, err := p.PacketLoss(ctx, simTarget); return err },
 	}
@@ -26,14 +26,14 @@ func TestOwnFaultsAreNoLoss(t *testing.T) {
 		make func() *simNet
 		want error
 	}{
-		"the system has no room, at once": {func() *simNet { return failing(echo.ErrShortage, 0) }, echo.ErrShortage},
-		"the system has no room, later":   {func() *simNet { return failing(echo.ErrShortage, 3) }, echo.ErrShortage},
-		"a rule forbids it":               {func() *simNet { return failing(echo.ErrForbidden, 0) }, echo.ErrForbidden},
+		"the system has no room, at once": {func() *simNet { return failing(exchange.ErrShortage, 0) }, exchange.ErrShortage},
+		"the system has no room, later":   {func() *simNet { return failing(exchange.ErrShortage, 3) }, exchange.ErrShortage},
+		"a rule forbids it":               {func() *simNet { return failing(exchange.ErrForbidden, 0) }, exchange.ErrForbidden},
 		// No rule has let the first pass and not the second: a table is full.
-		"it is forbidden, later": {func() *simNet { return failing(echo.ErrForbidden, 1) }, echo.ErrShortage},
-		"no route, later":        {func() *simNet { return failing(echo.ErrNoRoute, 2) }, echo.ErrNoRoute},
-		"cut off from the start": {func() *simNet { return cut(1, 0) }, echo.ErrCutOff},
-		"cut off in the middle":  {func() *simNet { return cut(30*time.Millisecond, 0) }, echo.ErrCutOff},
+		"it is forbidden, later": {func() *simNet { return failing(exchange.ErrForbidden, 1) }, exchange.ErrShortage},
+		"no route, later":        {func() *simNet { return failing(exchange.ErrNoRoute, 2) }, exchange.ErrNoRoute},
+		"cut off from the start": {func() *simNet { return cut(1, 0) }, exchange.ErrCutOff},
+		"cut off in the middle":  {func() *simNet { return cut(30*time.Millisecond, 0) }, exchange.ErrCutOff},
 	} {
 		for job := range measurements(nil) {
 			t.Run(name+"/"+job, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestOwnFaultsAreNoLoss(t *testing.T) {
 					if n.followed != 0 {
 						t.Errorf("%d ways are followed still", n.followed)
 					}
-					if errors.Is(tt.want, echo.ErrForbidden) && errors.Is(err, echo.ErrShortage) {
+					if errors.Is(tt.want, exchange.ErrForbidden) && errors.Is(err, exchange.ErrShortage) {
 						t.Errorf("%v is told as a shortage", err)
 					}
 				})
@@ -72,7 +72,7 @@ func TestCutOffAfterTheLastProbe(t *testing.T) {
 					t.Fatal(err)
 				}
 				n := cut(whole.log[len(whole.log)-1].at.Sub(began)+time.Millisecond, 0)
-				if err := measurements(New(n, Options{}))[job](t.Context()); !errors.Is(err, echo.ErrCutOff) {
+				if err := measurements(New(n, Options{}))[job](t.Context()); !errors.Is(err, exchange.ErrCutOff) {
 					t.Errorf("got %v", err)
 				}
 				if len(n.log) != len(whole.log) {
@@ -89,7 +89,7 @@ func TestALinkThatComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := chain(3)
 		n.cutAfter, n.backAfter = 950*time.Millisecond, 1250*time.Millisecond
-		if _, err := New(n, Options{}).PacketLoss(t.Context(), simTarget); !errors.Is(err, echo.ErrCutOff) {
+		if _, err := New(n, Options{}).PacketLoss(t.Context(), simTarget); !errors.Is(err, exchange.ErrCutOff) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -105,11 +105,11 @@ func TestALinkThatFlapsBetweenTwoProbes(t *testing.T) {
 		rtt      time.Duration
 		want     error
 	}{
-		"between two probes":               {610 * time.Millisecond, 790 * time.Millisecond, long, echo.ErrCutOff},
-		"for less":                         {1250 * time.Millisecond, 1390 * time.Millisecond, long, echo.ErrCutOff},
-		"for a moment":                     {1259 * time.Millisecond, 1261 * time.Millisecond, long, echo.ErrCutOff},
-		"behind the last":                  {1850 * time.Millisecond, 3500 * time.Millisecond, long, echo.ErrCutOff},
-		"to the end":                       {1850 * time.Millisecond, 0, long, echo.ErrCutOff},
+		"between two probes":               {610 * time.Millisecond, 790 * time.Millisecond, long, exchange.ErrCutOff},
+		"for less":                         {1250 * time.Millisecond, 1390 * time.Millisecond, long, exchange.ErrCutOff},
+		"for a moment":                     {1259 * time.Millisecond, 1261 * time.Millisecond, long, exchange.ErrCutOff},
+		"behind the last":                  {1850 * time.Millisecond, 3500 * time.Millisecond, long, exchange.ErrCutOff},
+		"to the end":                       {1850 * time.Millisecond, 0, long, exchange.ErrCutOff},
 		"when all is answered":             {610 * time.Millisecond, 790 * time.Millisecond, short, nil},
 		"when the last of all is answered": {1810 * time.Millisecond, 3500 * time.Millisecond, short, nil},
 	} {

@@ -1,5 +1,5 @@
 // Package probe measures with ICMP echo requests: traceroute, which can also do so with UDP and TCP probes, ping and
-// packet loss. It knows nothing of sockets; it asks an echo.Network, real or simulated.
+// packet loss. It knows nothing of sockets; it asks an exchange.Network, real or simulated.
 //
 // Each job is a plan: a state machine without clock, goroutine or I/O that says what it wants next and is told what
 // came. One driver runs every plan, on one network, under one budget of packets.
@@ -12,7 +12,7 @@ import (
 
 	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // Options are what the operator chose.
@@ -28,20 +28,20 @@ type Options struct {
 
 // Prober runs jobs on a network. It is safe for concurrent use.
 type Prober struct {
-	network echo.Network
+	network exchange.Network
 	options Options
 }
 
 // New makes a Prober.
-func New(network echo.Network, options Options) *Prober {
+func New(network exchange.Network, options Options) *Prober {
 	return &Prober{network: network, options: options}
 }
 
 // Traceroute traces the way to dst. It ends within workerapi.TracerouteLimit, with what it has seen by then.
-// Errors: echo.ErrFamily, echo.ErrNoRoute, echo.ErrCutOff, echo.ErrShortage, echo.ErrForbidden, echo.ErrNoFlow,
-// echo.ErrClosed where a probe could not leave, the first or a later one; echo.ErrProtocol where only ICMP ones can;
+// Errors: exchange.ErrFamily, exchange.ErrNoRoute, exchange.ErrCutOff, exchange.ErrShortage, exchange.ErrForbidden, exchange.ErrNoFlow,
+// exchange.ErrClosed where a probe could not leave, the first or a later one; exchange.ErrProtocol where only ICMP ones can;
 // *BusyError where the budget leaves none in time; ctx's error when ctx ends first.
-func (p *Prober) Traceroute(ctx context.Context, dst netip.Addr, probe echo.Probe) (workerapi.Traceroute, error) {
+func (p *Prober) Traceroute(ctx context.Context, dst netip.Addr, probe exchange.Probe) (workerapi.Traceroute, error) {
 	t := newTrace(time.Now())
 	t.probe = probe
 	measuredAt, err := p.drive(ctx, dst, probe, t)
@@ -80,7 +80,7 @@ func (p *Prober) PacketLoss(ctx context.Context, dst netip.Addr) (workerapi.Pack
 // series runs a series to its end, and gives the moment when its first probe left.
 func (p *Prober) series(ctx context.Context, dst netip.Addr, shape seriesShape) (*series, time.Time, error) {
 	s := newSeries(time.Now(), shape)
-	measuredAt, err := p.drive(ctx, dst, echo.Probe{}, s)
+	measuredAt, err := p.drive(ctx, dst, exchange.Probe{}, s)
 	s.end = time.Now()
 	return s, moment(measuredAt), err
 }

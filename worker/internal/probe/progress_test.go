@@ -10,7 +10,7 @@ import (
 
 	"diagnostics/shared/progress"
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -54,7 +54,7 @@ func TestHopsAsTheyAreHeard(t *testing.T) {
 			n.routers[4].rtt = 500 * time.Millisecond
 			synctest.Test(t, func(t *testing.T) {
 				ctx, reader := followed(t, after)
-				r, err := New(n, Options{}).Traceroute(ctx, simTarget, echo.Probe{})
+				r, err := New(n, Options{}).Traceroute(ctx, simTarget, exchange.Probe{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -113,7 +113,7 @@ func TestAJobBeginsWithItsFirstProbe(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			n := chain(1)
 			if fails {
-				n.sendErr = echo.ErrShortage
+				n.sendErr = exchange.ErrShortage
 			}
 			ctx, reader := followed(t, 0)
 			_, err := New(n, Options{}).Ping(ctx, simTarget)

@@ -6,21 +6,21 @@ import (
 	"strings"
 
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // marks are the letters that traceroute(8) puts behind a refusal.
-var marks = map[echo.Kind]string{
-	echo.NetUnreachable:      "!N",
-	echo.HostUnreachable:     "!H",
-	echo.ProtocolUnreachable: "!P",
-	echo.PortUnreachable:     "!p",
-	echo.Prohibited:          "!X",
-	echo.TooBig:              "!F",
+var marks = map[exchange.Kind]string{
+	exchange.NetUnreachable:      "!N",
+	exchange.HostUnreachable:     "!H",
+	exchange.ProtocolUnreachable: "!P",
+	exchange.PortUnreachable:     "!p",
+	exchange.Prohibited:          "!X",
+	exchange.TooBig:              "!F",
 }
 
 // rawTrace writes a trace the way traceroute -n does.
-func rawTrace(dst netip.Addr, probe echo.Probe, rows []row) string {
+func rawTrace(dst netip.Addr, probe exchange.Probe, rows []row) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "traceroute to %s (%s), %d hops max", dst, dst, workerapi.MaxHops)
 	if probe.Port != 0 {

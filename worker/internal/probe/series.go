@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 const (
@@ -38,7 +38,7 @@ type series struct {
 	main       int    // how many of them are not of the confirmation, once that has begun; 0 before
 	replies    int
 	refusals   int
-	refusal    echo.Kind // of the last refusal
+	refusal    exchange.Kind // of the last refusal
 	duplicates int
 	lastReply  time.Time
 	slowest    time.Duration
@@ -158,7 +158,7 @@ func (s *series) sent(_ request, at time.Time) {
 	}
 }
 
-func (s *series) answered(a echo.Answer) {
+func (s *series) answered(a exchange.Answer) {
 	index := int(a.Seq) - 1
 	if index < 0 || index >= len(s.pings) {
 		return
@@ -166,13 +166,13 @@ func (s *series) answered(a echo.Answer) {
 	p := &s.pings[index]
 	rtt := max(a.At.Sub(p.at), 0)
 	switch {
-	case a.Kind == echo.Reply && p.replied:
+	case a.Kind == exchange.Reply && p.replied:
 		// The confirmation is told by itself.
 		if index < len(s.mainPings()) {
 			s.duplicates++
 		}
 		s.lastReply = a.At
-	case a.Kind == echo.Reply:
+	case a.Kind == exchange.Reply:
 		p.replied, p.rtt, p.ttl = true, rtt, a.TTL
 		s.replies++
 		s.lastReply, s.slowest = a.At, max(s.slowest, rtt)

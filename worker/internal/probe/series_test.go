@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -114,11 +114,11 @@ func TestPingOfSilence(t *testing.T) {
 func TestPingRefused(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		kind echo.Kind
+		kind exchange.Kind
 		stop string
 	}{
-		{echo.HostUnreachable, "unreachable"}, {echo.NetUnreachable, "unreachable"}, {echo.PortUnreachable, "unreachable"},
-		{echo.ProtocolUnreachable, "unreachable"}, {echo.Prohibited, "prohibited"},
+		{exchange.HostUnreachable, "unreachable"}, {exchange.NetUnreachable, "unreachable"}, {exchange.PortUnreachable, "unreachable"},
+		{exchange.ProtocolUnreachable, "unreachable"}, {exchange.Prohibited, "prohibited"},
 	} {
 		n := chain(2)
 		n.routers[1].refuses = tt.kind
@@ -144,11 +144,11 @@ func TestPingRefusedForAMoment(t *testing.T) {
 			t.Fatalf("probe %d is not sent", i+1)
 		}
 		s.sent(*step.send, now)
-		kind := echo.HostUnreachable
+		kind := exchange.HostUnreachable
 		if i == 2 || i > 7 {
-			kind = echo.Reply
+			kind = exchange.Reply
 		}
-		s.answered(echo.Answer{Seq: step.send.seq, Kind: kind, At: now.Add(time.Millisecond)})
+		s.answered(exchange.Answer{Seq: step.send.seq, Kind: kind, At: now.Add(time.Millisecond)})
 	}
 	if s.replies != 3 || s.refusals != 7 || s.stopReason() != "completed" {
 		t.Errorf("%d replies, %d refusals, %s", s.replies, s.refusals, s.stopReason())
@@ -170,9 +170,9 @@ func TestPingIgnoresForeignAnswers(t *testing.T) {
 	now := time.Unix(0, 0)
 	s := newSeries(now, seriesShape{probes: 2, gap: time.Second, limit: time.Minute})
 	s.sent(request{seq: 1}, now)
-	for _, a := range []echo.Answer{
-		{Seq: 0, Kind: echo.Reply, At: now}, {Seq: 2, Kind: echo.Reply, At: now}, {Seq: 65535, Kind: echo.Reply, At: now},
-		{Seq: 1, Kind: echo.TimeExceeded, At: now}, {Seq: 1, Kind: echo.TooBig, At: now},
+	for _, a := range []exchange.Answer{
+		{Seq: 0, Kind: exchange.Reply, At: now}, {Seq: 2, Kind: exchange.Reply, At: now}, {Seq: 65535, Kind: exchange.Reply, At: now},
+		{Seq: 1, Kind: exchange.TimeExceeded, At: now}, {Seq: 1, Kind: exchange.TooBig, At: now},
 	} {
 		s.answered(a)
 	}
@@ -370,10 +370,10 @@ func TestPingListensOnceMoreBeforeItBelievesSilence(t *testing.T) {
 type lateNet struct {
 	read    time.Duration
 	first   time.Time
-	deliver func(echo.Answer)
+	deliver func(exchange.Answer)
 }
 
-func (n *lateNet) Open(_ netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {
+func (n *lateNet) Open(_ netip.Addr, deliver func(exchange.Answer)) (exchange.Flow, error) {
 	n.deliver = deliver
 	return n, nil
 }
@@ -384,12 +384,12 @@ func (n *lateNet) Send(seq uint16, _ int) (time.Time, error) {
 	case 1:
 		n.first = now
 	case 10:
-		a := echo.Answer{Seq: seq, Kind: echo.Reply, From: simTarget, At: now.Add(3 * time.Millisecond)}
+		a := exchange.Answer{Seq: seq, Kind: exchange.Reply, From: simTarget, At: now.Add(3 * time.Millisecond)}
 		time.AfterFunc(n.read-now.Sub(n.first), func() { n.deliver(a) })
 	}
 	return now, nil
 }
 
-func (n *lateNet) Follow(netip.Addr) echo.RouteWatch { return simRouteWatch{&simNet{}} }
+func (n *lateNet) Follow(netip.Addr) exchange.RouteWatch { return simRouteWatch{&simNet{}} }
 
 func (n *lateNet) Close() {}

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // simNet is a network in memory: a row of routers and a destination behind them. Inside a synctest bubble it runs on
@@ -48,9 +48,9 @@ type simNode struct {
 	addresses []netip.Addr
 	rtt       time.Duration
 	// kind is what it answers to a probe that expires there (a router) or arrives (the destination); 0 for nothing.
-	kind echo.Kind
+	kind exchange.Kind
 	// refuses is what a router answers to a probe that would pass it; 0 where it lets it pass.
-	refuses echo.Kind
+	refuses exchange.Kind
 	// drops are the probes, counted from 0 as they come to this node, that stay unanswered.
 	drops map[int]bool
 	// spared is the sequence number of a probe that is never dropped; 0 for none.
@@ -64,7 +64,7 @@ type simNode struct {
 	// deaf is a TTL whose probes a destination leaves unanswered; 0 for none.
 	deaf int
 	// labels are told with every answer.
-	labels []echo.Label
+	labels []exchange.Label
 	// every limits the node to one answer in so long.
 	every time.Duration
 	// limit, where given, is the limit on its answers.
@@ -122,7 +122,7 @@ func (l *perPeriod) allows(at time.Time) bool {
 	return l.used <= l.count
 }
 
-func (n *simNet) Open(_ netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {
+func (n *simNet) Open(_ netip.Addr, deliver func(exchange.Answer)) (exchange.Flow, error) {
 	if n.openErr != nil {
 		return nil, n.openErr
 	}
@@ -132,8 +132,8 @@ func (n *simNet) Open(_ netip.Addr, deliver func(echo.Answer)) (echo.Flow, error
 	return &simFlow{net: n, index: n.opened - 1, deliver: deliver}, nil
 }
 
-// Follow implements echo.Network.
-func (n *simNet) Follow(netip.Addr) echo.RouteWatch {
+// Follow implements exchange.Network.
+func (n *simNet) Follow(netip.Addr) exchange.RouteWatch {
 	w := simRouteWatch{n}
 	_ = w.Cut() // the time of the cut counts from here
 	n.mu.Lock()
@@ -150,7 +150,7 @@ func (w simRouteWatch) Cut() error {
 	w.net.mu.Lock()
 	defer w.net.mu.Unlock()
 	if w.net.isCut(time.Now()) {
-		return echo.ErrCutOff
+		return exchange.ErrCutOff
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func (w simRouteWatch) WasCut() error {
 	w.net.mu.Lock()
 	defer w.net.mu.Unlock()
 	if w.net.cutAfter > 0 && time.Since(w.net.start) >= w.net.cutAfter {
-		return echo.ErrCutOff
+		return exchange.ErrCutOff
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func (n *simNet) isCut(now time.Time) bool {
 type simFlow struct {
 	net     *simNet
 	index   int
-	deliver func(echo.Answer)
+	deliver func(exchange.Answer)
 	closed  bool
 }
 
@@ -211,7 +211,7 @@ func (f *simFlow) Send(seq uint16, ttl int) (time.Time, error) {
 }
 
 // where finds the node that a probe ends at, the kind of answer there, and how many routers it passed.
-func (n *simNet) where(ttl, flow int) (node *simNode, kind echo.Kind, passed int) {
+func (n *simNet) where(ttl, flow int) (node *simNode, kind exchange.Kind, passed int) {
 	for i := range n.routers {
 		r := &n.routers[i]
 		if i+1 == ttl {
@@ -228,7 +228,7 @@ func (n *simNet) where(ttl, flow int) (node *simNode, kind echo.Kind, passed int
 	return &n.dest, n.dest.kind, len(n.routers) + len(more)
 }
 
-func (f *simFlow) answer(node *simNode, kind echo.Kind, passed int, seq uint16, now time.Time) {
+func (f *simFlow) answer(node *simNode, kind exchange.Kind, passed int, seq uint16, now time.Time) {
 	nth := node.seen
 	node.seen++
 	if kind == 0 || node.drops[nth] && (node.spared == 0 || seq != node.spared) {
@@ -245,7 +245,7 @@ func (f *simFlow) answer(node *simNode, kind echo.Kind, passed int, seq uint16, 
 	if nth < len(node.rtts) {
 		rtt = node.rtts[nth]
 	}
-	a := echo.Answer{Seq: seq, Kind: kind, From: node.addresses[f.index%len(node.addresses)],
+	a := exchange.Answer{Seq: seq, Kind: kind, From: node.addresses[f.index%len(node.addresses)],
 		TTL: simTTL - passed - node.detour, At: now.Add(rtt), Labels: node.labels}
 	for range node.copies + 1 {
 		time.AfterFunc(rtt, func() { f.arrive(a) })
@@ -253,7 +253,7 @@ func (f *simFlow) answer(node *simNode, kind echo.Kind, passed int, seq uint16, 
 }
 
 // arrive brings an answer back.
-func (f *simFlow) arrive(a echo.Answer) {
+func (f *simFlow) arrive(a exchange.Answer) {
 	f.net.mu.Lock()
 	lost := f.net.isCut(time.Now())
 	f.net.mu.Unlock()
@@ -293,13 +293,13 @@ func (n *simNet) sentAt(ttl, nth int) time.Duration {
 func public11(n int) netip.Addr { return netip.AddrFrom4([4]byte{11, 0, byte(n >> 8), byte(n)}) }
 
 func router(n int, rtt time.Duration) simNode {
-	return simNode{addresses: []netip.Addr{public11(n)}, rtt: rtt, kind: echo.TimeExceeded}
+	return simNode{addresses: []netip.Addr{public11(n)}, rtt: rtt, kind: exchange.TimeExceeded}
 }
 
 func silentRouter() simNode { return simNode{} }
 
 func destination(rtt time.Duration) simNode {
-	return simNode{addresses: []netip.Addr{simTarget}, rtt: rtt, kind: echo.Reply}
+	return simNode{addresses: []netip.Addr{simTarget}, rtt: rtt, kind: exchange.Reply}
 }
 
 var simPrivate = []netip.Addr{netip.MustParseAddr("10.1.2.3")}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // reachTTL is the TTL of the probe that asks the destination itself whether it answers.
@@ -16,18 +16,18 @@ const reachTTL = 64
 type sentProbe struct {
 	at       time.Time
 	answered bool
-	kind     echo.Kind
+	kind     exchange.Kind
 	from     netip.Addr
 	ttl      int // with which the answer arrived; 0 where unknown
 	rtt      time.Duration
-	labels   []echo.Label
+	labels   []exchange.Label
 }
 
 // pending reports whether an answer may still come.
 func (s sentProbe) pending() bool { return !s.at.IsZero() && !s.answered }
 
 // replied reports whether the destination itself answered.
-func (s sentProbe) replied() bool { return s.answered && s.kind == echo.Reply }
+func (s sentProbe) replied() bool { return s.answered && s.kind == exchange.Reply }
 
 // hopProbes is the probes of one TTL, one for each round.
 type hopProbes struct {
@@ -55,7 +55,7 @@ func (h *hopProbes) answered() bool {
 // What ends the trace is the type of an answer, never its address: destinations behind NAT and anycast answer from
 // other addresses.
 type trace struct {
-	probe    echo.Probe // what is sent
+	probe    exchange.Probe // what is sent
 	start    time.Time
 	deadline time.Time
 	nextSend time.Time
@@ -174,19 +174,19 @@ func (t *trace) sent(r request, at time.Time) {
 	}
 }
 
-func (t *trace) answered(a echo.Answer) {
+func (t *trace) answered(a exchange.Answer) {
 	s, round, ttl := t.shotOf(a.Seq)
 	if s == nil || !s.pending() {
 		return
 	}
 	s.answered, s.kind, s.from, s.ttl, s.labels = true, a.Kind, a.From, a.TTL, a.Labels
 	s.rtt = max(a.At.Sub(s.at), 0)
-	if a.Kind == echo.Reply {
+	if a.Kind == exchange.Reply {
 		t.slowest = max(t.slowest, s.rtt)
 	}
 	switch {
 	case ttl == 0:
-	case a.Kind == echo.Reply:
+	case a.Kind == exchange.Reply:
 		t.replied = lowest(t.replied, ttl)
 	case a.Kind.Refuses():
 		t.refused = lowest(t.refused, ttl)

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // end is the highest TTL worth a probe, as far as is known.
@@ -116,7 +116,7 @@ func (t *trace) arrivals(place int) []*sentProbe {
 	first := make([]*sentProbe, 0, workerapi.ProbesPerHop+1)
 	var answered *sentProbe
 	for _, s := range t.bound(place) {
-		if s.at.IsZero() || s.answered && s.kind != echo.Reply {
+		if s.at.IsZero() || s.answered && s.kind != exchange.Reply {
 			continue
 		}
 		if s.answered {

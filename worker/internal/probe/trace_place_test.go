@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // TestDestinationStandsWhereItIs is about destinations that leave probes of their own TTL unanswered. The nth probe to
@@ -128,7 +128,7 @@ func TestHopsBack(t *testing.T) {
 func TestLabels(t *testing.T) {
 	t.Parallel()
 	n := chain(3)
-	n.routers[1].labels = []echo.Label{{Value: 24001, TC: 5, TTL: 1}, {Value: 16, Bottom: true, TTL: 255}}
+	n.routers[1].labels = []exchange.Label{{Value: 24001, TC: 5, TTL: 1}, {Value: 16, Bottom: true, TTL: 255}}
 	n.routers[2].labels = n.routers[1].labels
 	n.routers[2].addresses = simPrivate
 	r, _ := traceOver(t, n, Options{})
@@ -147,15 +147,15 @@ func TestRefusalOfTheProbeThatAsksAgain(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	tr := newTrace(now)
-	answer := func(r request, a echo.Answer) {
+	answer := func(r request, a exchange.Answer) {
 		tr.sent(r, now)
 		a.Seq, a.At = r.seq, now.Add(time.Millisecond)
 		tr.answered(a)
 	}
-	answer(request{seq: reachSeq, ttl: reachTTL}, echo.Answer{Kind: echo.Reply, From: simTarget, TTL: simTTL - 1})
-	answer(request{seq: seqOf(0, 1), ttl: 1}, echo.Answer{Kind: echo.TimeExceeded, From: public11(1), TTL: simTTL})
+	answer(request{seq: reachSeq, ttl: reachTTL}, exchange.Answer{Kind: exchange.Reply, From: simTarget, TTL: simTTL - 1})
+	answer(request{seq: seqOf(0, 1), ttl: 1}, exchange.Answer{Kind: exchange.TimeExceeded, From: public11(1), TTL: simTTL})
 	tr.sent(request{seq: seqOf(0, 2), ttl: 2}, now)
-	answer(request{seq: recheckSeq, ttl: 2}, echo.Answer{Kind: echo.Prohibited, From: public11(2), TTL: simTTL - 1})
+	answer(request{seq: recheckSeq, ttl: 2}, exchange.Answer{Kind: exchange.Prohibited, From: public11(2), TTL: simTTL - 1})
 	r := tr.result(simTarget, false)
 	if r.StopReason != workerapi.StopProhibited {
 		t.Errorf("the trace ended with %s", r.StopReason)

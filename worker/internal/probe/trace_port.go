@@ -6,17 +6,17 @@ import (
 	"slices"
 
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // open starts a flow of some kind of probe.
-func (p *Prober) open(probe echo.Probe, dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {
-	if probe.Protocol == echo.ICMP {
+func (p *Prober) open(probe exchange.Probe, dst netip.Addr, deliver func(exchange.Answer)) (exchange.Flow, error) {
+	if probe.Protocol == exchange.ICMP {
 		return p.network.Open(dst, deliver)
 	}
-	ports, ok := p.network.(echo.PortNetwork)
+	ports, ok := p.network.(exchange.PortNetwork)
 	if !ok {
-		return nil, echo.ErrProtocol
+		return nil, exchange.ErrProtocol
 	}
 	return ports.OpenPort(probe, dst, deliver)
 }
@@ -24,7 +24,7 @@ func (p *Prober) open(probe echo.Probe, dst netip.Addr, deliver func(echo.Answer
 // flow is that of a round's probes. A reach probe of TCP has one of its own, the first: the rounds then go upwards, and
 // the first SYN of each that gets to the destination is that of the destination's TTL.
 func (t *trace) flow(round int) int {
-	if t.probe.Protocol == echo.TCP {
+	if t.probe.Protocol == exchange.TCP {
 		return round + 1
 	}
 	return round
@@ -39,7 +39,7 @@ func (t *trace) flow(round int) int {
 // answered, the first of the others that was goes along: a destination that is there has an address.
 func (t *trace) bound(place int) []*sentProbe {
 	bound := []*sentProbe{&t.reach}
-	if t.probe.Protocol == echo.TCP {
+	if t.probe.Protocol == exchange.TCP {
 		return t.withSYNs(bound, place)
 	}
 	for _, s := range t.passing(place) {

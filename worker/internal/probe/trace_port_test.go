@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 
 	"pgregory.net/rapid"
 )
@@ -19,13 +19,13 @@ import (
 // the same ports unanswered.
 type portNet struct {
 	*simNet
-	asked echo.Probe
+	asked exchange.Probe
 }
 
-func (n *portNet) OpenPort(p echo.Probe, dst netip.Addr, deliver func(echo.Answer)) (echo.Flow, error) {
+func (n *portNet) OpenPort(p exchange.Probe, dst netip.Addr, deliver func(exchange.Answer)) (exchange.Flow, error) {
 	n.asked = p
 	f, err := n.Open(dst, deliver)
-	return &portSimFlow{simFlow: f.(*simFlow), tcp: p.Protocol == echo.TCP}, err
+	return &portSimFlow{simFlow: f.(*simFlow), tcp: p.Protocol == exchange.TCP}, err
 }
 
 type portSimFlow struct {
@@ -49,7 +49,7 @@ func (f *portSimFlow) Send(seq uint16, ttl int) (time.Time, error) {
 	return f.simFlow.Send(seq, ttl)
 }
 
-func tracePort(t *testing.T, n *portNet, p echo.Probe) (r workerapi.Traceroute) {
+func tracePort(t *testing.T, n *portNet, p exchange.Probe) (r workerapi.Traceroute) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		var err error
@@ -70,7 +70,7 @@ func TestSYNsToOneDestination(t *testing.T) {
 			t.Parallel()
 			n := &portNet{simNet: chain(7)}
 			n.dest.rtt = rtt
-			p := echo.Probe{Protocol: echo.TCP, Port: 443}
+			p := exchange.Probe{Protocol: exchange.TCP, Port: 443}
 			r := tracePort(t, n, p)
 			last := r.Hops[len(r.Hops)-1]
 			if !r.Reached || len(r.Hops) != 8 || last.Received != 3 || last.Sent != 3 {
@@ -99,7 +99,7 @@ func TestLostSYNs(t *testing.T) {
 	t.Parallel()
 	n := &portNet{simNet: chain(3)}
 	n.dest.drops = map[int]bool{1: true}
-	r := tracePort(t, n, echo.Probe{Protocol: echo.TCP, Port: 443})
+	r := tracePort(t, n, exchange.Probe{Protocol: exchange.TCP, Port: 443})
 	if last := r.Hops[len(r.Hops)-1]; !r.Reached || last.Sent != 3 || last.Received != 2 {
 		t.Errorf("%+v", last)
 	}
@@ -108,7 +108,7 @@ func TestLostSYNs(t *testing.T) {
 func TestUDPTrace(t *testing.T) {
 	t.Parallel()
 	n := &portNet{simNet: chain(4)}
-	r := tracePort(t, n, echo.Probe{Protocol: echo.UDP, Port: 33434})
+	r := tracePort(t, n, exchange.Probe{Protocol: exchange.UDP, Port: 33434})
 	last := r.Hops[len(r.Hops)-1]
 	if !r.Reached || len(r.Hops) != 5 || last.Received != 3 || r.Protocol != "udp" || *r.Port != 33434 {
 		t.Errorf("%+v, the last hop %+v", r, last)
@@ -128,7 +128,7 @@ func TestTraceOfAnyPathWithSYNs(t *testing.T) {
 		var r workerapi.Traceroute
 		synctest.Test(t, func(t *testing.T) {
 			var err error
-			probe := echo.Probe{Protocol: echo.TCP, Port: 80}
+			probe := exchange.Probe{Protocol: exchange.TCP, Port: 80}
 			if r, err = New(n, Options{}).Traceroute(t.Context(), simTarget, probe); err != nil {
 				rt.Errorf("error %v", err)
 			}
@@ -140,8 +140,8 @@ func TestTraceOfAnyPathWithSYNs(t *testing.T) {
 
 func TestNoPortNetwork(t *testing.T) {
 	t.Parallel()
-	for _, p := range []echo.Probe{{Protocol: echo.UDP, Port: 1}, {Protocol: echo.TCP, Port: 1}} {
-		if _, err := New(chain(1), Options{}).Traceroute(t.Context(), simTarget, p); !errors.Is(err, echo.ErrProtocol) {
+	for _, p := range []exchange.Probe{{Protocol: exchange.UDP, Port: 1}, {Protocol: exchange.TCP, Port: 1}} {
+		if _, err := New(chain(1), Options{}).Traceroute(t.Context(), simTarget, p); !errors.Is(err, exchange.ErrProtocol) {
 			t.Errorf("%v", err)
 		}
 	}
@@ -151,19 +151,19 @@ func TestNoPortNetwork(t *testing.T) {
 func TestSilenceAtPorts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		protocol echo.Protocol
+		protocol exchange.Protocol
 		change   func(*simNet)
 		says     string
 	}{
-		{echo.UDP, func(n *simNet) { n.dest.kind = 0 }, "A service on UDP port 7 may ignore the probes"},
-		{echo.TCP, func(n *simNet) { n.dest.kind = 0 }, "may drop only what goes to TCP port 7:"},
-		{echo.UDP, func(n *simNet) { n.dest.drops = map[int]bool{1: true} }, "Hosts limit how often"},
-		{echo.UDP, func(*simNet) {}, ""},
-		{echo.TCP, func(*simNet) {}, ""},
+		{exchange.UDP, func(n *simNet) { n.dest.kind = 0 }, "A service on UDP port 7 may ignore the probes"},
+		{exchange.TCP, func(n *simNet) { n.dest.kind = 0 }, "may drop only what goes to TCP port 7:"},
+		{exchange.UDP, func(n *simNet) { n.dest.drops = map[int]bool{1: true} }, "Hosts limit how often"},
+		{exchange.UDP, func(*simNet) {}, ""},
+		{exchange.TCP, func(*simNet) {}, ""},
 	} {
 		n := &portNet{simNet: chain(3)}
 		c.change(n.simNet)
-		text := strings.Join(tracePort(t, n, echo.Probe{Protocol: c.protocol, Port: 7}).Explanation, " ")
+		text := strings.Join(tracePort(t, n, exchange.Probe{Protocol: c.protocol, Port: 7}).Explanation, " ")
 		if c.says == "" && strings.Contains(text, "port") || !strings.Contains(text, c.says) {
 			t.Errorf("%s, want %q: %s", c.protocol, c.says, text)
 		}
@@ -178,29 +178,29 @@ func TestAskingAgainAtPorts(t *testing.T) {
 	far := func(n *simNet) { silence(n, 2, 15); n.dest.detour = -6 }
 	for _, c := range []struct {
 		name     string
-		protocol echo.Protocol
+		protocol exchange.Protocol
 		routers  int
 		change   func(*simNet)
 		last     int // TTL
 		again    bool
 	}{
-		{"one answer a second", echo.UDP, 4, rationed, 5, true},
-		{"one answer a second", echo.TCP, 4, rationed, 5, false},
-		{"past the window", echo.UDP, 15, far, 16, true},
-		{"past the window", echo.TCP, 15, far, 16, false},
+		{"one answer a second", exchange.UDP, 4, rationed, 5, true},
+		{"one answer a second", exchange.TCP, 4, rationed, 5, false},
+		{"past the window", exchange.UDP, 15, far, 16, true},
+		{"past the window", exchange.TCP, 15, far, 16, false},
 	} {
 		t.Run(c.name+"/"+c.protocol.String(), func(t *testing.T) {
 			t.Parallel()
 			n := &portNet{simNet: chain(c.routers)}
 			c.change(n.simNet)
-			r := tracePort(t, n, echo.Probe{Protocol: c.protocol, Port: 7})
+			r := tracePort(t, n, exchange.Probe{Protocol: c.protocol, Port: 7})
 			if last := r.Hops[len(r.Hops)-1]; !r.Reached || last.TTL != c.last {
 				t.Errorf("hop %d: %q", last.TTL, r.Explanation)
 			}
 			again := false
 			for ttl, sent := range n.sentTo() {
 				again = again || sent > workerapi.ProbesPerHop
-				if ttl < reachTTL && c.protocol == echo.TCP && sent > workerapi.ProbesPerHop {
+				if ttl < reachTTL && c.protocol == exchange.TCP && sent > workerapi.ProbesPerHop {
 					t.Errorf("%d SYNs with TTL %d", sent, ttl)
 				}
 			}
@@ -217,18 +217,18 @@ func TestSYNsOnALongerLeg(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
 	trace := newTrace(start)
-	trace.probe = echo.Probe{Protocol: echo.TCP, Port: 443}
+	trace.probe = exchange.Probe{Protocol: exchange.TCP, Port: 443}
 	for i, s := range []struct {
 		seq  uint16
-		kind echo.Kind // 0 for no answer
+		kind exchange.Kind // 0 for no answer
 	}{
-		{reachSeq, echo.Reply}, {seqOf(0, 8), echo.Reply}, {seqOf(0, 9), 0}, {seqOf(0, 10), 0},
-		{seqOf(1, 8), 0}, {seqOf(1, 9), echo.TimeExceeded}, {seqOf(1, 10), echo.Reply},
+		{reachSeq, exchange.Reply}, {seqOf(0, 8), exchange.Reply}, {seqOf(0, 9), 0}, {seqOf(0, 10), 0},
+		{seqOf(1, 8), 0}, {seqOf(1, 9), exchange.TimeExceeded}, {seqOf(1, 10), exchange.Reply},
 	} {
 		at := start.Add(time.Duration(i) * time.Millisecond)
 		trace.sent(request{seq: s.seq}, at)
 		if s.kind != 0 {
-			trace.answered(echo.Answer{Seq: s.seq, Kind: s.kind, At: at.Add(time.Millisecond)})
+			trace.answered(exchange.Answer{Seq: s.seq, Kind: s.kind, At: at.Add(time.Millisecond)})
 		}
 	}
 	arrivals := trace.arrivals(8)

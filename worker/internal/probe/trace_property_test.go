@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 
 	"pgregory.net/rapid"
 )
@@ -24,7 +24,7 @@ func TestTraceOfAnyPathReturnsThatPath(t *testing.T) {
 		var r workerapi.Traceroute
 		synctest.Test(t, func(t *testing.T) {
 			var err error
-			if r, err = New(n, Options{}).Traceroute(t.Context(), simTarget, echo.Probe{}); err != nil {
+			if r, err = New(n, Options{}).Traceroute(t.Context(), simTarget, exchange.Probe{}); err != nil {
 				rt.Errorf("error %v", err)
 			}
 			time.Sleep(10 * time.Second)
@@ -74,11 +74,11 @@ func drawNet(rt *rapid.T) *simNet {
 	// Its answers may come back over fewer hops, or over more.
 	n.dest.detour = rapid.IntRange(-3, 3).Draw(rt, "detour")
 	n.dest.copies = rapid.IntRange(0, 2).Draw(rt, "copies of the destination")
-	n.dest.kind = rapid.SampledFrom([]echo.Kind{
-		echo.Reply, echo.Reply, echo.Reply, 0, echo.Prohibited, echo.PortUnreachable, echo.HostUnreachable,
+	n.dest.kind = rapid.SampledFrom([]exchange.Kind{
+		exchange.Reply, exchange.Reply, exchange.Reply, 0, exchange.Prohibited, exchange.PortUnreachable, exchange.HostUnreachable,
 	}).Draw(rt, "destination")
 	// Whoever refuses is asked by its own TTL alone, and there is no counting who came first.
-	if n.dest.kind != echo.Reply {
+	if n.dest.kind != exchange.Reply {
 		n.dest.drops = nil
 	}
 	return n
@@ -109,7 +109,7 @@ func drawRouter(rt *rapid.T, index, far int) simNode {
 	r.copies = rapid.IntRange(0, 1).Draw(rt, "copies")
 	switch rapid.IntRange(0, 7).Draw(rt, "temper") {
 	case 0:
-		r.kind = echo.TooBig
+		r.kind = exchange.TooBig
 	case 1:
 		// A rate limit; how many of three answers it leaves depends on the pace.
 		r.drops, r.every = nil, time.Duration(rapid.IntRange(1, 2000).Draw(rt, "every"))*time.Millisecond
@@ -135,9 +135,9 @@ func comparePath(rt *rapid.T, n *simNet, r workerapi.Traceroute) {
 		if last+workerapi.GapLimit <= workerapi.MaxHops {
 			wantStop = workerapi.StopGapLimit
 		}
-	case echo.Prohibited:
+	case exchange.Prohibited:
 		wantStop = workerapi.StopProhibited
-	case echo.PortUnreachable, echo.HostUnreachable:
+	case exchange.PortUnreachable, exchange.HostUnreachable:
 		wantStop = workerapi.StopUnreachable
 	}
 	if r.StopReason != wantStop || r.Reached != (wantStop == workerapi.StopReached) {

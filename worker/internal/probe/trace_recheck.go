@@ -3,7 +3,7 @@ package probe
 import (
 	"time"
 
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // A destination that limits its answers leaves the probes of its own TTL unanswered, and would stand at a later one, or
@@ -47,7 +47,7 @@ func (t *trace) chooseRecheck(now, at time.Time) (*request, time.Time) {
 
 // mayRecheck reports whether a TTL may be asked again at all. With TCP each round has one SYN for it and no more, and
 // hosts seldom limit how often they answer those.
-func (t *trace) mayRecheck() bool { return t.probe.Protocol != echo.TCP }
+func (t *trace) mayRecheck() bool { return t.probe.Protocol != exchange.TCP }
 
 // doubtful is the silent TTL that is worth another probe; 0 for none. There is none where the destination answers all
 // that gets there: then the silence before it is a router's. While no TTL has got there one is enough, and what lies

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 )
 
 // result says what the trace saw, with the hops that are not public hidden.
@@ -57,15 +57,15 @@ func (t *trace) stopReason() string {
 	}
 }
 
-func refusalReason(k echo.Kind) string {
-	if k == echo.Prohibited {
+func refusalReason(k exchange.Kind) string {
+	if k == exchange.Prohibited {
 		return workerapi.StopProhibited
 	}
 	return workerapi.StopUnreachable
 }
 
 // refusalKind is the kind of the refusal that the way ends in, of a probe of that TTL or of one that asked again there.
-func (t *trace) refusalKind() echo.Kind {
+func (t *trace) refusalKind() exchange.Kind {
 	probes := slices.Clone(t.ttls[t.refused].probes[:])
 	for _, r := range t.rechecks {
 		if r.target == t.refused {
@@ -137,7 +137,7 @@ func (r row) labels() []workerapi.Label {
 }
 
 // firstRefusal gives the kind of the first refusal of probes; 0 for none.
-func firstRefusal(probes []sentProbe) echo.Kind {
+func firstRefusal(probes []sentProbe) exchange.Kind {
 	for _, s := range probes {
 		if s.answered && s.kind.Refuses() {
 			return s.kind
@@ -148,7 +148,7 @@ func firstRefusal(probes []sentProbe) echo.Kind {
 
 // tooBig reports whether a probe was called too big here.
 func (r row) tooBig() bool {
-	return slices.ContainsFunc(r.probes, func(s sentProbe) bool { return s.answered && s.kind == echo.TooBig })
+	return slices.ContainsFunc(r.probes, func(s sentProbe) bool { return s.answered && s.kind == exchange.TooBig })
 }
 
 func (r row) hop() workerapi.Hop {

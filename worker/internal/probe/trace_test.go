@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"diagnostics/shared/workerapi"
-	"diagnostics/worker/internal/echo"
+	"diagnostics/worker/internal/exchange"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -22,7 +22,7 @@ func traceOver(t *testing.T, n *simNet, o Options) (r workerapi.Traceroute, took
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		var err error
-		r, err = New(n, o).Traceroute(t.Context(), simTarget, echo.Probe{})
+		r, err = New(n, o).Traceroute(t.Context(), simTarget, exchange.Probe{})
 		took = time.Since(start)
 		if err != nil {
 			t.Fatal(err)
@@ -93,17 +93,19 @@ func TestTrace(t *testing.T) {
 		{name: "21 routers and silence reach the last hop", routers: 21, stop: "maxHops", says: "within 30 hops, and did not answer within 2 s", change: func(n *simNet) { n.dest.kind = 0 },
 			hops: "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21" + strings.Repeat(" *", 9)},
 		{name: "host unreachable", routers: 5, hops: "1 2 3 3", stop: "unreachable", says: "host unreachable",
-			change: func(n *simNet) { n.routers[2].refuses = echo.HostUnreachable }},
+			change: func(n *simNet) { n.routers[2].refuses = exchange.HostUnreachable }},
 		{name: "no route at a router", routers: 5, hops: "1 2 3", stop: "unreachable", says: "The router at hop 3 cannot deliver to the destination: network unreachable",
-			change: func(n *simNet) { n.routers[2].kind, n.routers[2].refuses = echo.NetUnreachable, echo.NetUnreachable }},
+			change: func(n *simNet) {
+				n.routers[2].kind, n.routers[2].refuses = exchange.NetUnreachable, exchange.NetUnreachable
+			}},
 		{name: "prohibited", routers: 5, hops: "1 2 3 3", stop: "prohibited", says: "A firewall at hop 4 blocks the probes: administratively prohibited",
-			change: func(n *simNet) { n.routers[2].refuses = echo.Prohibited }},
+			change: func(n *simNet) { n.routers[2].refuses = exchange.Prohibited }},
 		{name: "the destination prohibits", routers: 2, hops: "1 2 11.9.9.9", stop: "prohibited", says: "The destination itself, at hop 3",
-			change: func(n *simNet) { n.dest.kind = echo.Prohibited }},
+			change: func(n *simNet) { n.dest.kind = exchange.Prohibited }},
 		{name: "port unreachable by the destination", routers: 2, hops: "1 2 11.9.9.9", stop: "unreachable", says: "port unreachable",
-			change: func(n *simNet) { n.dest.kind = echo.PortUnreachable }},
+			change: func(n *simNet) { n.dest.kind = exchange.PortUnreachable }},
 		{name: "packet too big ends nothing", routers: 4, hops: "1 2 3 4 11.9.9.9", stop: "reached", reached: true,
-			change: func(n *simNet) { n.routers[1].kind = echo.TooBig }},
+			change: func(n *simNet) { n.routers[1].kind = exchange.TooBig }},
 		{name: "the destination answers from elsewhere", routers: 2, hops: "1 2 99", stop: "reached", reached: true,
 			change: func(n *simNet) { n.dest.addresses[0] = public11(99) }},
 		{name: "duplicates", routers: 4, hops: "1 2 3 4 11.9.9.9", stop: "reached", reached: true, change: func(n *simNet) {
@@ -123,7 +125,7 @@ func TestTrace(t *testing.T) {
 		{name: "the refusal comes to the reach probe alone", routers: 4, hops: "1 2", stop: "unreachable", says: "refuses the probes: host unreachable",
 			change: func(n *simNet) {
 				silence(n, 3, 3)
-				n.routers[2] = simNode{addresses: []netip.Addr{private}, refuses: echo.HostUnreachable, every: time.Hour,
+				n.routers[2] = simNode{addresses: []netip.Addr{private}, refuses: exchange.HostUnreachable, every: time.Hour,
 					drops: map[int]bool{}}
 			}},
 		{name: "a lossy destination", routers: 2, hops: "1 2 11.9.9.9", stop: "reached", reached: true,
@@ -361,12 +363,12 @@ func TestTraceErrors(t *testing.T) {
 		net  *simNet
 		want error
 	}{
-		{"family absent", &simNet{openErr: echo.ErrFamily}, echo.ErrFamily},
-		{"no route", &simNet{sendErr: echo.ErrNoRoute}, echo.ErrNoRoute},
+		{"family absent", &simNet{openErr: exchange.ErrFamily}, exchange.ErrFamily},
+		{"no route", &simNet{sendErr: exchange.ErrNoRoute}, exchange.ErrNoRoute},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := New(tt.net, Options{}).Traceroute(t.Context(), simTarget, echo.Probe{})
+			_, err := New(tt.net, Options{}).Traceroute(t.Context(), simTarget, exchange.Probe{})
 			if !errors.Is(err, tt.want) {
 				t.Errorf("got %v", err)
 			}
@@ -385,7 +387,7 @@ func TestTraceIsCancelled(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(100*time.Millisecond, cancel)
 		start := time.Now()
-		_, err := New(n, Options{}).Traceroute(ctx, simTarget, echo.Probe{})
+		_, err := New(n, Options{}).Traceroute(ctx, simTarget, exchange.Probe{})
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
@@ -406,7 +408,7 @@ func TestTraceIgnoresForeignAnswers(t *testing.T) {
 	tr.sent(request{seq: seqOf(0, 1), ttl: 1}, start)
 	before := *tr
 	for _, seq := range []uint16{0, seqOf(0, 2), seqOf(2, 30), seqOf(2, 30) + 1, 65535} {
-		tr.answered(echo.Answer{Seq: seq, Kind: echo.Reply, From: simTarget, At: start})
+		tr.answered(exchange.Answer{Seq: seq, Kind: exchange.Reply, From: simTarget, At: start})
 	}
 	if !reflect.DeepEqual(before.ttls, tr.ttls) || tr.replied != 0 || tr.reach.answered {
 		t.Error("an answer to a probe that was never sent changed the trace")

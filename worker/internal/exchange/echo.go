@@ -1,7 +1,7 @@
-// Package echo holds the words that the probes and the ICMP engine share: what can be sent, and what can come back.
+// Package exchange holds the words that the probes and the ICMP engine share: what can be sent, and what can come back.
 // What it says of echo requests holds for UDP and TCP probes too (Probe), where nothing else is said. It does no I/O,
 // so that probes run on real sockets and on a simulated network alike.
-package echo
+package exchange
 
 import (
 	"errors"
