@@ -119,7 +119,7 @@ func TestOpenAPIKeepsSchemasWhereTheyAreUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range schemaNames(t, whole) {
-		if !strings.Contains(whole, reference(name)) {
+		if !strings.Contains(whole, schemaReference(name)) {
 			t.Errorf("nothing uses the schema %s", name)
 		}
 	}
@@ -130,17 +130,17 @@ func TestOpenAPIKeepsSchemasWhereTheyAreUsed(t *testing.T) {
 	for _, name := range schemaNames(t, shared) {
 		var users []string
 		for _, one := range registry() {
-			if strings.Contains(one.OpenAPI(), reference(name)) {
+			if strings.Contains(one.OpenAPI(), schemaReference(name)) {
 				users = append(users, openapi.File(one.Slug()))
 			}
 		}
-		if len(users) == 1 && !strings.Contains(shared, reference(name)) {
+		if len(users) == 1 && !strings.Contains(shared, schemaReference(name)) {
 			t.Errorf("gateway/internal/apidoc/openapi/openapi.yaml: the schema %s belongs to %s alone", name, users[0])
 		}
 	}
 }
 
-func reference(schema string) string { return "'#/components/schemas/" + schema + "'" }
+func schemaReference(schema string) string { return "'#/components/schemas/" + schema + "'" }
 
 // The edge's own answers, on every path that the description has.
 func TestOpenAPIDescribesTheEdge(t *testing.T) {

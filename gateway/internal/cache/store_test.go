@@ -319,7 +319,7 @@ func TestForeignTypesAreReplaced(t *testing.T) {
 			"zset":  func(key string) error { return client.ZAdd(t.Context(), key, redis.Z{Member: "1"}).Err() },
 			"bytes": func(key string) error { return client.Set(t.Context(), key, "dgc\x01 cut", 0).Err() },
 		} {
-			if err := put(guard.Key(redisPrefix, "kind:"+kind)); err != nil {
+			if err := put(breaker.Key(redisPrefix, "kind:"+kind)); err != nil {
 				t.Fatal(err)
 			}
 			l := NewLoading[string](NewFallback(NewRedis(guard), local), "kind", time.Hour)

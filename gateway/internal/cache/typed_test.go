@@ -64,7 +64,7 @@ func TestLongValues(t *testing.T) {
 		if err := store.Set(t.Context(), "ours", []byte(value), time.Hour); (err == nil) != ok {
 			t.Errorf("%d bytes are kept with %v", size, err)
 		}
-		if err := server.Client().Set(t.Context(), guard.Key(redisPrefix, "theirs"), value, 0).Err(); err != nil {
+		if err := server.Client().Set(t.Context(), breaker.Key(redisPrefix, "theirs"), value, 0).Err(); err != nil {
 			t.Fatal(err)
 		}
 		got, found, err := store.Get(t.Context(), "theirs")
@@ -72,7 +72,7 @@ func TestLongValues(t *testing.T) {
 			t.Errorf("%d bytes: found %t, %d bytes, %v", size, found, len(got), err)
 		}
 	}
-	theirs := guard.Key(redisPrefix, "theirs")
+	theirs := breaker.Key(redisPrefix, "theirs")
 	if err := server.Client().Do(t.Context(), "SETRANGE", theirs, 8<<20, "x").Err(); err != nil {
 		t.Fatal(err)
 	}
