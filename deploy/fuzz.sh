@@ -10,7 +10,7 @@ time=${FUZZTIME:-60s}
 [[ $time =~ ^([1-9][0-9]*)([sm]?)$ ]] || { echo "FUZZTIME is $time; give it as 90s or 2m." >&2; exit 2; }
 seconds=${BASH_REMATCH[1]}
 [ "${BASH_REMATCH[2]}" != m ] || seconds=$((60 * seconds))
-long='mailauth/spf |certcheck |tools/sslchecker |robotstxt |egress FuzzRoundTrip|egress FuzzFollow|tlswire |tlsprobe |worker/internal/icmp '
+long='mail/spf |certs |tools/sslchecker |robotstxt |egress FuzzRoundTrip|egress FuzzFollow|tlswire |tlsscan |worker/internal/icmp '
 logs=$(mktemp -d)
 trap 'rm -r "$logs"' EXIT
 

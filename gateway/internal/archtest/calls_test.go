@@ -67,6 +67,12 @@ var bans = []ban{
 		reason: "what a visitor typed is judged without I/O; of package net only its pure functions may be used",
 	},
 	{
+		name: "the network in analyze", module: "gateway", from: []string{gw + "/internal/analyze/..."},
+		names: []string{"net.Dial*", "net.Listen*", "net.Lookup*", "net.Resolve*", "net.DefaultResolver", "net.Interface*",
+			"net.File*"},
+		reason: "analyzers take bytes and return findings",
+	},
+	{
 		name: "forward lookups in the worker", module: "worker", from: []string{"diagnostics/worker/..."},
 		names: []string{"net.Lookup*", "net.ResolveIPAddr", "net.ResolveTCPAddr", "net.ResolveUDPAddr", "net.Resolver",
 			"net.DefaultResolver"},

@@ -285,6 +285,14 @@ var rules = []rule{
 		reason: "what a visitor typed is judged without I/O",
 	},
 	{
+		name: "analyze to I/O", module: "gateway", from: []string{gw + "/internal/analyze/..."}, direct: true,
+		// x/net/publicsuffix drags net/http in for the sake of one interface.
+		except: []string{gw + "/internal/analyze/certs/..."}, // finds the system's roots
+		never: []string{"net/http", "os", "os/exec", "syscall", "io/fs", "log/...", "crypto/tls", redis, echo,
+			"golang.org/x/sys/...", gw + "/internal/egress/...", gw + "/internal/providers/...", gw + "/internal/cache/..."},
+		reason: "analyzers take bytes and return findings, so that hostile input is tested without a network",
+	},
+	{
 		name: "web to tools", module: "gateway", from: []string{gw + "/web/..."}, never: []string{gw + "/internal/..."},
 		reason: "the pages are the API's first user and know of the tools what their descriptors say",
 	},
@@ -296,8 +304,8 @@ var rules = []rule{
 	{
 		name: "the DNS client to ways out of its own", module: "gateway", from: []string{gw + "/internal/egress/dnsclient/..."},
 		direct: true,
-		never: []string{gw + "/internal/egress/...", gw + "/internal/target/...", gw + "/internal/tools/...",
-			"diagnostics/shared/netpolicy", "net/http", "crypto/tls"},
+		never: []string{gw + "/internal/egress", gw + "/internal/egress/tlsscan/...", gw + "/internal/target/...",
+			gw + "/internal/tools/...", "diagnostics/shared/netpolicy", "net/http", "crypto/tls"},
 		reason: "it asks over connections that egress hands it, which alone judges who may be asked",
 	},
 }

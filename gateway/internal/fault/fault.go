@@ -154,3 +154,6 @@ func IsTimeout(err error) bool {
 	timeout, is := errors.AsType[net.Error](err)
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || is && timeout.Timeout()
 }
+
+// ShortagePhrase is the predicate of "this service" where this host lacks files, ports, memory or a link.
+const ShortagePhrase = "cannot make connections at the moment"

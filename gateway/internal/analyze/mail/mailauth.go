@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/egress/shortage"
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/text"
 )
 
@@ -97,7 +97,7 @@ var reasons = map[string]string{
 	CodeBound:    "the records lead to more lookups than one run makes",
 	CodeLong:     "the answers are larger than this service reads",
 	CodeName:     "it is not a name in the public DNS",
-	CodeBusy:     "this service " + shortage.Phrase,
+	CodeBusy:     "this service " + fault.ShortagePhrase,
 	CodeResolver: "this service's own resolver does not work",
 	"ETIMEOUT":   "its name servers did not answer in time",
 	"ESERVFAIL":  "its name servers or its DNSSEC signatures failed (SERVFAIL)",

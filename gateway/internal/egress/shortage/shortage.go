@@ -38,9 +38,6 @@ func Of(err error) error {
 	return Fault(err)
 }
 
-// Phrase is what this service says of itself where it is short of something: its subject is "this service".
-const Phrase = "cannot make connections at the moment"
-
 // retryAfter is when a visitor may try again: what is missing now is usually there a moment later.
 const retryAfter = time.Second
 
@@ -49,7 +46,7 @@ func Fault(cause error) *fault.Error {
 	return &fault.Error{
 		Kind:       fault.Busy,
 		Rule:       fault.RuleShortage,
-		Sentence:   "This service " + Phrase + ". Please try again in a few seconds.",
+		Sentence:   "This service " + fault.ShortagePhrase + ". Please try again in a few seconds.",
 		RetryAfter: retryAfter,
 		Cause:      cause,
 	}

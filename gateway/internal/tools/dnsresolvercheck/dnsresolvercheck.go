@@ -11,7 +11,7 @@ import (
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/dnsclient"
-	"diagnostics/gateway/internal/egress/shortage"
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/format"
@@ -106,7 +106,7 @@ const (
 )
 
 // notAsked is why a resolver has no answer that was not asked.
-const notAsked = "This service " + shortage.Phrase + "."
+const notAsked = "This service " + fault.ShortagePhrase + "."
 
 // conclusive reports whether the resolver said what there is, or that there is nothing.
 func (a resolverAnswer) conclusive() bool { return a.Outcome != outcomeError }

@@ -1,11 +1,11 @@
 package dnsresolvercheck
 
 import (
+	"diagnostics/gateway/internal/fault"
 	"fmt"
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/text"
 )
 
@@ -18,7 +18,7 @@ func (c query) summarize(r Result) string {
 		sentences = append(sentences, compared)
 	}
 	if names := namesOf(answers, func(a resolverAnswer) bool { return a.Reason != nil }); names != "" {
-		sentences = append(sentences, names+" could not be asked: this service "+shortage.Phrase+".")
+		sentences = append(sentences, names+" could not be asked: this service "+fault.ShortagePhrase+".")
 	}
 	filtering := func(a resolverAnswer) bool { return a.FilteredSuspected }
 	if names := namesOf(answers, filtering); names != "" {

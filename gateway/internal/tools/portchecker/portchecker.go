@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/egress"
-	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
@@ -184,7 +183,7 @@ func (a attempt) keptFrom(err error) (attempt, error) {
 	}
 	a.untried = why
 	if why.Kind == fault.Busy {
-		return a.end(portSkipped, "This service "+shortage.Phrase+"."), nil
+		return a.end(portSkipped, "This service "+fault.ShortagePhrase+"."), nil
 	}
 	return a.end(portSkipped, why.Sentence), nil
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/egress"
-	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tools/internal/format"
@@ -102,7 +101,7 @@ func (a *addressCheck) describe() addressState {
 	case !a.asked:
 		state.State = uptimeSkipped
 	case fault.IsOwn(a.hop.Err):
-		state.State, state.Reason = uptimeSkipped, new("This service "+shortage.Phrase+".")
+		state.State, state.Reason = uptimeSkipped, new("This service "+fault.ShortagePhrase+".")
 	case a.prevented():
 		state.State, state.Reason = uptimeSkipped, new(webview.FaultSentence(a.hop.Err))
 	default:

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/egress"
-	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
@@ -206,7 +205,7 @@ func (r checker) checkFamilies(ctx context.Context, resolution egress.Resolution
 // unchecked describes a family over which this service could not check the site.
 func (c *familyCheck) unchecked() familyState {
 	return familyState{State: uptimeSkipped, Address: new(c.address.String()),
-		Reason: new(fmt.Sprintf("This service %s over IPv%d.", shortage.Phrase, c.family)), Addresses: c.describeAddresses()}
+		Reason: new(fmt.Sprintf("This service %s over IPv%d.", fault.ShortagePhrase, c.family)), Addresses: c.describeAddresses()}
 }
 
 // untried describes a family that was not checked. unanswered tells that its lookup failed: name servers that answer

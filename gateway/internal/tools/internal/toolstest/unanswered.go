@@ -9,13 +9,12 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/egress/egresstest"
-	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
 )
 
 // OurFault is the failure of a dial for want of something that this service's host does not have. No tool may tell it
 // as the target's.
-var OurFault = fault.New(fault.Busy, "This service "+shortage.Phrase+".")
+var OurFault = fault.New(fault.Busy, "This service "+fault.ShortagePhrase+".")
 
 // CheckWithoutAnswer runs a tool for which no HTTP answer is a failure against every way in which example.com can give
 // none.
