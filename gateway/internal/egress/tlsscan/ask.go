@@ -114,8 +114,8 @@ func (r *run) judge(ctx context.Context, q question, f flight, err error) answer
 }
 
 var (
-	errDial    = errors.New("tlsprobe: no connection")
-	errGivenUp = errors.New("tlsprobe: too many connections failed")
+	errDial    = errors.New("tlsscan: no connection")
+	errGivenUp = errors.New("tlsscan: too many connections failed")
 )
 
 // askOnce puts a question on a connection of its own.

@@ -84,3 +84,12 @@ func hasKeyExchange(f *flight) bool {
 	}
 	return true
 }
+
+// shown returns the flight as far as it has come.
+func (f *flight) shown() Flight {
+	return Flight{
+		Version: f.hello.version, Suite: f.suite, Group: f.group(), DHBits: f.keyExchange.dhBits,
+		Certificates: f.all, Staple: f.staple, SCTs: f.scts,
+		ClientRequested: f.requested, ALPN: f.hello.alpn,
+	}
+}

@@ -122,29 +122,6 @@ func TestReadHandshakeOld(t *testing.T) {
 	}
 }
 
-// A server that gives up on long hellos shows its certificate after a short one.
-func TestBrief(t *testing.T) {
-	t.Parallel()
-	f := fake{
-		suites:     map[Version][]uint16{TLS12: ids(t, "ECDHE_RSA_WITH_AES_128_GCM_SHA256")},
-		groups:     map[Version][]uint16{TLS12: {24}},
-		intolerant: func(_ clientHello, size int) bool { return size > 255 },
-	}
-	server := f.serve(t)
-	for _, brief := range []bool{false, true} {
-		for _, kind := range []string{"", "RSA"} {
-			hello := Hello{ServerName: "www.example.com", Versions: []Version{TLS12}, Authentication: kind, Brief: brief}
-			got, err := ReadHandshake(t.Context(), server.connect(t), hello)
-			if brief != (len(got.Certificates) == 1) || brief == errors.As(err, new(Alert)) {
-				t.Errorf("brief %v: %+v, %v", brief, got, err)
-			}
-		}
-	}
-	if got := scan(t, server); !got.Brief {
-		t.Error("a scan does not tell that short hellos are needed")
-	}
-}
-
 // shake reads the handshake of a server that says something, and then no more.
 func shake(t *testing.T, hello Hello, say func(clientHello) []byte) (Flight, error) {
 	t.Helper()

@@ -124,26 +124,39 @@ type certificates struct {
 }
 
 // parseCertificates reads the body of a Certificate message. In TLS 1.3 (RFC 8446 section 4.4.2) a context comes first,
-// and each certificate has extensions.
+// and each certificate has extensions. With ErrMalformed it returns the certificates that precede the error: the body
+// may be the first part of a message.
 func parseCertificates(body []byte, v Version) (c certificates, err error) {
 	s := cryptobyte.String(body)
-	var request, list cryptobyte.String
-	if v == TLS13 && !s.ReadUint8LengthPrefixed(&request) || !s.ReadUint24LengthPrefixed(&list) {
+	var request, length cryptobyte.String
+	if v == TLS13 && !s.ReadUint8LengthPrefixed(&request) || !s.ReadBytes((*[]byte)(&length), 3) {
 		return certificates{}, ErrMalformed
+	}
+	list := s
+	whole := uint24(length) <= len(s)
+	if whole {
+		list = s[:uint24(length)]
 	}
 	for !list.Empty() {
 		var der, extensions cryptobyte.String
-		if !list.ReadUint24LengthPrefixed(&der) || der.Empty() ||
-			v == TLS13 && !list.ReadUint16LengthPrefixed(&extensions) {
-			return certificates{}, ErrMalformed
+		if !list.ReadUint24LengthPrefixed(&der) || der.Empty() {
+			return c, ErrMalformed
 		}
 		c.all = append(c.all, der)
-		if len(c.all) == 1 && !eachExtension(extensions, c.takeExtension) {
-			return certificates{}, ErrMalformed
+		if v == TLS13 && !list.ReadUint16LengthPrefixed(&extensions) {
+			return c, ErrMalformed
 		}
+		if len(c.all) == 1 && !eachExtension(extensions, c.takeExtension) {
+			return c, ErrMalformed
+		}
+	}
+	if !whole {
+		return c, ErrMalformed
 	}
 	return c, nil
 }
+
+func uint24(b []byte) int { return int(b[0])<<16 | int(b[1])<<8 | int(b[2]) }
 
 // takeExtension reads one of the first certificate, and reports whether it makes sense.
 func (c *certificates) takeExtension(kind uint16, data cryptobyte.String) (ok bool) {

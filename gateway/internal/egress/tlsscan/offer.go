@@ -125,11 +125,6 @@ func without(ids, less []uint16) []uint16 {
 	return slices.DeleteFunc(slices.Clone(ids), func(id uint16) bool { return slices.Contains(less, id) })
 }
 
-// intersect gives the members of a list that are in another too.
-func intersect(ids, other []uint16) []uint16 {
-	return slices.DeleteFunc(slices.Clone(ids), func(id uint16) bool { return !slices.Contains(other, id) })
-}
-
 // strongFirst orders suites by strength, and those of one strength in our order.
 func strongFirst(list []Suite) {
 	slices.SortStableFunc(list, func(a, b Suite) int {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 )
 
 // askInsecure asks every version up to TLS 1.2 for nothing but insecure suites.
@@ -70,7 +69,6 @@ func (r *run) askSuites(ctx context.Context, versions ...Version) {
 			r.askGroups13(ctx, c.of, offeredGroups(TLS13))
 		}
 	})
-	r.each(len(versions), func(i int) { r.settle(ctx, r.found[versions[i]]) })
 }
 
 // eliminate asks for suites until none of those that are left is taken, and gives those that were in the order in which
@@ -119,82 +117,4 @@ func (r *run) confirm(ctx context.Context, v Version, err error) (certain bool) 
 		r.unclear.Store(true)
 	}
 	return a == accepted
-}
-
-// settle finds out whether the server has an order of its own in a version, and puts the suites in it.
-func (r *run) settle(ctx context.Context, t *taken) {
-	all := slices.Concat(t.chunks...)
-	if len(all) < 2 {
-		return
-	}
-	if len(all) <= maxSuites {
-		t.ordered = r.isOrdered(ctx, t)
-	}
-	switch {
-	case t.ordered == nil:
-		r.unclear.Store(true)
-		return
-	case !*t.ordered || t.inOneChunk():
-		return
-	}
-	merged := r.eliminate(ctx, t.version, idsOf(all), Suite{})
-	if len(merged) < len(all) {
-		t.ordered = nil
-		return
-	}
-	t.chunks = [][]Suite{merged}
-}
-
-// inOneChunk reports whether the server chose all the suites against each other.
-func (t *taken) inOneChunk() bool {
-	return len(slices.DeleteFunc(slices.Clone(t.chunks), func(c []Suite) bool { return len(c) == 0 })) == 1
-}
-
-// isOrdered reports whether the server's choices follow an order of its own, or the client's; nil where it cannot be
-// told. What it chose in another order than ours is its own; else it is asked once more, with the order turned around.
-func (r *run) isOrdered(ctx context.Context, t *taken) *bool {
-	for _, chunk := range t.chunks {
-		if !slices.IsSortedFunc(chunk, compareRanks) {
-			return new(true)
-		}
-	}
-	ours := idsOf(slices.Concat(t.chunks...))
-	q := r.offerOf(t.version)
-	top := ours[0]
-	if !t.inOneChunk() {
-		q.suites = ours
-		f, a, _ := r.ask(ctx, q)
-		if a != accepted {
-			return nil
-		}
-		if top = f.hello.suite; top != ours[0] {
-			return new(true)
-		}
-	}
-	q.suites = turnedAround(ours)
-	f, a, _ := r.ask(ctx, q)
-	switch {
-	case a != accepted:
-		return nil
-	case f.hello.suite == top:
-		return new(true)
-	case f.hello.suite == q.suites[0]:
-		return new(false)
-	}
-	return nil
-}
-
-// turnedAround reverses a list, but for ChaCha20 in front: some servers prefer it for clients that do, whatever their
-// own order is.
-func turnedAround(ids []uint16) []uint16 {
-	turned := slices.Clone(ids)
-	slices.Reverse(turned)
-	notChaCha := func(id uint16) bool {
-		suite, _ := SuiteByID(id)
-		return !strings.Contains(suite.Name, "CHACHA20")
-	}
-	if at := slices.IndexFunc(turned, notChaCha); at > 0 && at < len(turned)-1 {
-		turned[0], turned[at] = turned[at], turned[0]
-	}
-	return turned
 }

@@ -44,8 +44,8 @@ func (r *run) askVersions(ctx context.Context) {
 	// There may be nothing but what is offered last.
 	rest := slices.DeleteFunc(r.doubtful(answers), func(v Version) bool { return v == TLS13 || answers[v] != refused })
 	r.askEach(ctx, answers, rest, 1)
-	for v, a := range answers {
-		r.found[v].conclude(a, r.gotServerHello.Load())
+	for _, v := range Versions {
+		r.found[v].conclude(answers[v], r.gotServerHello.Load())
 		if yes := r.found[v].yes; yes != nil && r.OnVersion != nil {
 			r.OnVersion(v, *yes)
 		}

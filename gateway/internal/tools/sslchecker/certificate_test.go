@@ -262,7 +262,8 @@ func TestSSLLeafIssueBoundaries(t *testing.T) {
 		// Both ends of a validity are inside it: a life of whole days ends a second early.
 		return certtest.Leaf(t, nil, []string{sslName}, certtest.Valid(from, from.Add(life-time.Second)))
 	}
-	march := func(year, d int) time.Time { return time.Date(year, 3, d, 0, 0, 0, 0, time.UTC) }
+	march := func(year, d int) time.Time { return date(year, 3, d) }
+	months := func(from time.Time, n int) time.Duration { return from.AddDate(0, n, 0).Sub(from) }
 	for _, c := range []struct {
 		name string
 		from time.Time
@@ -271,6 +272,16 @@ func TestSSLLeafIssueBoundaries(t *testing.T) {
 		code string
 		want bool
 	}{
+		{"60 months before April 2015", date(2015, 3, 31), months(date(2015, 3, 31), 60), 0, "VALIDITY_TOO_LONG", false},
+		{"a second over 60 months", date(2015, 3, 31), months(date(2015, 3, 31), 60) + time.Second, 0, "VALIDITY_TOO_LONG", true},
+		{"39 months from April 2015", date(2015, 4, 1), months(date(2015, 4, 1), 39), 0, "VALIDITY_TOO_LONG", false},
+		{"a second over 39 months", date(2015, 4, 1), months(date(2015, 4, 1), 39) + time.Second, 0, "VALIDITY_TOO_LONG", true},
+		{"39 months before March 2018", date(2018, 2, 28), months(date(2018, 2, 28), 39), 0, "VALIDITY_TOO_LONG", false},
+		{"825 days from March 2018", date(2018, 3, 1), 825 * day, 0, "VALIDITY_TOO_LONG", false},
+		{"a second over 825 days", date(2018, 3, 1), 825*day + time.Second, 0, "VALIDITY_TOO_LONG", true},
+		{"825 days before September 2020", date(2020, 8, 31), 825 * day, 0, "VALIDITY_TOO_LONG", false},
+		{"398 days from September 2020", date(2020, 9, 1), 398 * day, 0, "VALIDITY_TOO_LONG", false},
+		{"399 days from September 2020", date(2020, 9, 1), 399 * day, 0, "VALIDITY_TOO_LONG", true},
 		{"398 days before March 2026", march(2026, 14), 398 * day, 0, "VALIDITY_TOO_LONG", false},
 		{"a second over 398 days", march(2026, 14), 398*day + time.Second, 0, "VALIDITY_TOO_LONG", true},
 		{"200 days from March 2026", march(2026, 15), 200 * day, 0, "VALIDITY_TOO_LONG", false},
@@ -291,10 +302,13 @@ func TestSSLLeafIssueBoundaries(t *testing.T) {
 			t.Parallel()
 			leaf := issued(c.from, c.life)
 			now := c.from.Add(c.now)
-			found := leafIssues(describeCertificate(leaf.Certificate, now), leaf.Certificate, now)
+			found := leafIssues(describeCertificate(leaf.Certificate, now), leaf.Certificate, true, now)
 			got := slices.ContainsFunc(found, func(i issue) bool { return i.Code == c.code })
 			if got != c.want {
 				t.Errorf("%s: %v (%+v)", c.code, got, found)
+			}
+			if len(validityIssues(leaf.Certificate, false)) > 0 {
+				t.Error("a limit for an authority that is not public")
 			}
 		})
 	}

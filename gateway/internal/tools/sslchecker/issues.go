@@ -29,31 +29,41 @@ const expiresSoonDays = 14
 
 const daySeconds = 24 * 60 * 60
 
-// validityLimits are the most days that a certificate of a public authority may be valid, by the day from which it is
-// (Baseline Requirements section 6.3.2), the latest first.
-var validityLimits = []struct {
-	from time.Time
-	days int64
-}{
-	{time.Date(2029, 3, 15, 0, 0, 0, 0, time.UTC), 47},
-	{time.Date(2027, 3, 15, 0, 0, 0, 0, time.UTC), 100},
-	{time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC), 200},
-	{time.Time{}, 398},
+// validityLimit is the longest validity of a certificate that is valid from a day on.
+type validityLimit struct {
+	from         time.Time
+	months, days int
+}
+
+// validityLimits are the longest validities that public authorities may issue (Baseline Requirements section 6.3.2), by
+// the day on which the validity begins, latest first.
+var validityLimits = []validityLimit{
+	{from: date(2029, 3, 15), days: 47},
+	{from: date(2027, 3, 15), days: 100},
+	{from: date(2026, 3, 15), days: 200},
+	{from: date(2020, 9, 1), days: 398},
+	{from: date(2018, 3, 1), days: 825},
+	{from: date(2015, 4, 1), months: 39},
+	{months: 60},
+}
+
+func date(year int, month time.Month, day int) time.Time {
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 
 // findIssues lists all that holds, the verdict first.
 func findIssues(r Result, verdict certs.Verdict, seen observation, now time.Time) []issue {
 	sent := seen.state.PeerCertificates
 	issues := slices.Concat(verdictIssues(verdict), chainIssues(len(sent), verdict),
-		leafIssues(r.Certificate, sent[0], now), browserIssues(sent[0]), stapleIssues(r))
+		leafIssues(r.Certificate, sent[0], verdict.Public, now), browserIssues(sent[0]), stapleIssues(r))
 	if seen.failure == nil { // else those that come with the handshake may have been missed
 		issues = append(issues, timestampIssues(verdict, r.Port, r.SCTs)...)
 	}
 	return append(append([]issue{}, issues...), handshakeIssues(seen)...)
 }
 
-// leafIssues are about the server's own certificate.
-func leafIssues(cert certificate, leaf *x509.Certificate, now time.Time) []issue {
+// leafIssues are about the server's own certificate; public is that a public authority issued it.
+func leafIssues(cert certificate, leaf *x509.Certificate, public bool, now time.Time) []issue {
 	var issues []issue
 	life := leaf.NotAfter.Unix() - leaf.NotBefore.Unix() + 1 // both ends are inside it
 	soon := min(expiresSoonDays, life/daySeconds/3)
@@ -69,21 +79,26 @@ func leafIssues(cert certificate, leaf *x509.Certificate, now time.Time) []issue
 		issues = append(issues, issue{"NO_SUBJECT_ALT_NAMES", severityFail,
 			"The certificate has no subject alternative names; clients ignore the common name."})
 	}
-	if limit := validityLimit(leaf.NotBefore); life > limit*daySeconds {
-		issues = append(issues, issue{"VALIDITY_TOO_LONG", severityWarn,
-			fmt.Sprintf("The certificate is valid for more than the %d days that public authorities may issue; some clients "+
-				"refuse it.", limit)})
-	}
-	return issues
+	return append(issues, validityIssues(leaf, public)...)
 }
 
-func validityLimit(from time.Time) int64 {
-	for _, limit := range validityLimits {
-		if !from.Before(limit.from) {
-			return limit.days
-		}
+// validityIssues hold the leaf of a public authority against the limit of its time. Other authorities have no limit.
+func validityIssues(leaf *x509.Certificate, public bool) []issue {
+	if !public {
+		return nil
 	}
-	return validityLimits[0].days
+	i := slices.IndexFunc(validityLimits, func(l validityLimit) bool { return !leaf.NotBefore.Before(l.from) })
+	limit := validityLimits[i]
+	if leaf.NotAfter.Before(leaf.NotBefore.AddDate(0, limit.months, limit.days)) { // both ends are inside it
+		return nil
+	}
+	longest := fmt.Sprintf("%d days", limit.days)
+	if limit.months > 0 {
+		longest = fmt.Sprintf("%d months", limit.months)
+	}
+	return []issue{{"VALIDITY_TOO_LONG", severityWarn,
+		fmt.Sprintf("The certificate is valid for more than the %s that public authorities may issue; some clients "+
+			"refuse it.", longest)}}
 }
 
 func inDays(n int64) string {

@@ -1,11 +1,10 @@
-package tls13
+package tlsscan
 
 import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/subtle"
 	"encoding/binary"
-	"errors"
 )
 
 // ccm opens what AES-CCM sealed (RFC 3610) with the nonce of 12 octets that TLS has (RFC 6655).
@@ -22,12 +21,10 @@ func newCCM(key []byte, tag int) (sealed, error) {
 	return ccm{block, tag}, nil
 }
 
-var errForged = errors.New("tls13: a record is forged")
-
 // Open is that of cipher.AEAD.
 func (c ccm) Open(dst, nonce, ciphertext, extra []byte) ([]byte, error) {
 	if len(ciphertext) < c.tag {
-		return nil, errForged
+		return nil, ErrMalformed
 	}
 	ciphertext, tag := ciphertext[:len(ciphertext)-c.tag], ciphertext[len(ciphertext)-c.tag:]
 	// Counter block 0 hides the tag, those from 1 on the text; the counter has three octets.
@@ -41,7 +38,7 @@ func (c ccm) Open(dst, nonce, ciphertext, extra []byte) ([]byte, error) {
 	mac := c.mac(nonce, plain, extra)
 	subtle.XORBytes(mac, mac, pad)
 	if subtle.ConstantTimeCompare(mac[:c.tag], tag) != 1 {
-		return nil, errForged
+		return nil, ErrMalformed
 	}
 	return append(dst, plain...), nil
 }

@@ -1,4 +1,4 @@
-package tls13
+package tlsscan
 
 import (
 	"bytes"

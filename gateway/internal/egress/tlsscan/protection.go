@@ -1,6 +1,6 @@
-// Package tls13 opens what a server protects in a handshake of TLS 1.3 (RFC 8446 sections 5.2 and 7), for those who
-// read handshakes that crypto/tls does not complete. It protects nothing itself.
-package tls13
+package tlsscan
+
+// What a server protects in a handshake of TLS 1.3 is opened here (RFC 8446 sections 5.2 and 7). Nothing is protected.
 
 import (
 	"crypto/aes"
@@ -9,15 +9,14 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/binary"
-	"errors"
 	"hash"
 	"slices"
 
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// Protection is how the records of a suite are protected. The zero value is that of none.
-type Protection struct {
+// protection is how the records of a suite are protected.
+type protection struct {
 	newHash func() hash.Hash
 	keySize int
 	newAEAD func(key []byte) (sealed, error)
@@ -29,18 +28,12 @@ type sealed interface {
 }
 
 // protections are those of the suites that are known. AES-CCM is here because devices have nothing else.
-var protections = map[uint16]Protection{
+var protections = map[uint16]protection{
 	0x1301: {sha256.New, 16, aesGCM},
 	0x1302: {sha512.New384, 32, aesGCM},
 	0x1303: {sha256.New, chacha20poly1305.KeySize, chaCha20},
 	0x1304: {sha256.New, 16, func(key []byte) (sealed, error) { return newCCM(key, 16) }},
 	0x1305: {sha256.New, 16, func(key []byte) (sealed, error) { return newCCM(key, 8) }},
-}
-
-// Of gives the protection of a suite, where it is known.
-func Of(suite uint16) (p Protection, known bool) {
-	p, known = protections[suite]
-	return p, known
 }
 
 func aesGCM(key []byte) (sealed, error) {
@@ -53,18 +46,16 @@ func aesGCM(key []byte) (sealed, error) {
 
 func chaCha20(key []byte) (sealed, error) { return chacha20poly1305.New(key) }
 
-// Opener undoes the protection of records (RFC 8446 section 5.2), in the order in which they came.
-type Opener struct {
+// opener undoes the protection of records (RFC 8446 section 5.2), in the order in which they came.
+type opener struct {
 	aead  sealed
 	iv    []byte
 	count uint64
 }
 
-// ErrNotOpened is a record that was not protected with the key, or holds nothing.
-var ErrNotOpened = errors.New("tls13: a record cannot be opened")
-
-// Open gives what a record holds and its type. Its error is ErrNotOpened.
-func (o *Opener) Open(header, body []byte) (kind byte, inner []byte, err error) {
+// open returns the content of a record and its type. It fails with ErrMalformed where the record was not protected with
+// the key, or is empty.
+func (o *opener) open(header, body []byte) (kind byte, inner []byte, err error) {
 	nonce := slices.Clone(o.iv)
 	for i, b := range binary.BigEndian.AppendUint64(nil, o.count) {
 		nonce[len(nonce)-8+i] ^= b
@@ -72,26 +63,26 @@ func (o *Opener) Open(header, body []byte) (kind byte, inner []byte, err error) 
 	o.count++
 	inner, err = o.aead.Open(nil, nonce, body, header)
 	if err != nil {
-		return 0, nil, ErrNotOpened
+		return 0, nil, ErrMalformed
 	}
 	for len(inner) > 0 && inner[len(inner)-1] == 0 { // padding
 		inner = inner[:len(inner)-1]
 	}
 	if len(inner) == 0 {
-		return 0, nil, ErrNotOpened
+		return 0, nil, ErrMalformed
 	}
 	return inner[len(inner)-1], inner[:len(inner)-1], nil
 }
 
-// Handshake opens the server's part of a handshake of which the shared secret and the messages so far are known (RFC
+// handshake opens the server's part of a handshake of which the shared secret and the messages so far are known (RFC
 // 8446 section 7.1).
-func (p Protection) Handshake(shared, messages []byte) (*Opener, error) {
+func (p protection) handshake(shared, messages []byte) (*opener, error) {
 	none := make([]byte, p.newHash().Size())
 	early, err := hkdf.Extract(p.newHash, none, nil)
 	if err != nil {
 		return nil, err
 	}
-	derived, err := p.expand(early, "derived", p.Sum(nil), len(none))
+	derived, err := p.expand(early, "derived", p.sum(nil), len(none))
 	if err != nil {
 		return nil, err
 	}
@@ -99,21 +90,21 @@ func (p Protection) Handshake(shared, messages []byte) (*Opener, error) {
 	if err != nil {
 		return nil, err
 	}
-	traffic, err := p.expand(handshake, "s hs traffic", p.Sum(messages), len(none))
+	secret, err := p.expand(handshake, "s hs traffic", p.sum(messages), len(none))
 	if err != nil {
 		return nil, err
 	}
-	return p.Traffic(traffic)
+	return p.traffic(secret)
 }
 
-// Traffic opens what is protected with a traffic secret (RFC 8446 section 7.3).
-func (p Protection) Traffic(traffic []byte) (*Opener, error) {
+// traffic opens what is protected with a traffic secret (RFC 8446 section 7.3).
+func (p protection) traffic(secret []byte) (*opener, error) {
 	const ivSize = 12
-	key, err := p.expand(traffic, "key", nil, p.keySize)
+	key, err := p.expand(secret, "key", nil, p.keySize)
 	if err != nil {
 		return nil, err
 	}
-	iv, err := p.expand(traffic, "iv", nil, ivSize)
+	iv, err := p.expand(secret, "iv", nil, ivSize)
 	if err != nil {
 		return nil, err
 	}
@@ -121,18 +112,18 @@ func (p Protection) Traffic(traffic []byte) (*Opener, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Opener{aead: aead, iv: iv}, nil
+	return &opener{aead: aead, iv: iv}, nil
 }
 
-// Sum is the hash of a transcript (RFC 8446 section 4.4.1).
-func (p Protection) Sum(b []byte) []byte {
+// sum is the hash of a transcript (RFC 8446 section 4.4.1).
+func (p protection) sum(b []byte) []byte {
 	h := p.newHash()
 	h.Write(b)
 	return h.Sum(nil)
 }
 
 // expand is HKDF-Expand-Label (RFC 8446 section 7.1).
-func (p Protection) expand(secret []byte, label string, context []byte, length int) ([]byte, error) {
+func (p protection) expand(secret []byte, label string, context []byte, length int) ([]byte, error) {
 	full := "tls13 " + label
 	info := []byte{0, byte(length), byte(len(full))} // #nosec G115 -- the lengths are our own, and under 256
 	info = append(info, full...)
