@@ -1,6 +1,5 @@
 // Package certs judges the certificates that a server sent, after a handshake with verification off: time, chain
-// and name each on its own, so that an expired certificate does not hide an untrusted root. It is pure but for the
-// roots of this host, which are read once: nothing is fetched.
+// and name each on its own, so that an expired certificate does not hide an untrusted root. Nothing is read or fetched.
 package certs
 
 import (
@@ -69,16 +68,16 @@ type Verdict struct {
 
 // Checker judges against a set of roots.
 type Checker struct {
-	// Roots are the trusted roots; nil means the system's (SSL_CERT_FILE and SSL_CERT_DIR are honoured), or the built-in
-	// ones where it has none.
+	// Roots are the trusted roots; nil means the built-in list.
 	Roots *x509.CertPool
-	// Trust tells what Roots are, where they are given.
+	// Trust describes Roots, where they are given.
 	Trust TrustStore
 	// Public tells the roots that browsers trust; nil means the built-in list.
 	Public func(*x509.Certificate) bool
 	// Now gives the time of judgement; nil means time.Now.
 	Now func() time.Time
-	// constraint tells what a root is not trusted for; nil means what the built-in list says, where that is used.
+	// constraint returns why a root is not trusted for a chain; nil means that there is none, or that of the built-in list
+	// where that is used.
 	constraint func(chain []*x509.Certificate) error
 }
 

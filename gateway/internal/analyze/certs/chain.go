@@ -101,7 +101,7 @@ func rootTimes(path []*x509.Certificate, now time.Time) []time.Time {
 type relaxed struct {
 	work          *work
 	sent          []*x509.Certificate
-	trusted       loadedRoots
+	trusted       Checker
 	leaf          *x509.Certificate
 	intermediates *x509.CertPool
 	original      map[*x509.Certificate]*x509.Certificate
@@ -111,7 +111,7 @@ func (c Checker) relax(sent []*x509.Certificate, w *work) relaxed {
 	r := relaxed{
 		work:          w,
 		sent:          sent,
-		trusted:       c.trusted(),
+		trusted:       c.trusting(),
 		intermediates: x509.NewCertPool(),
 		original:      make(map[*x509.Certificate]*x509.Certificate, len(sent)),
 	}
@@ -131,10 +131,10 @@ func (c Checker) relax(sent []*x509.Certificate, w *work) relaxed {
 }
 
 // errCostly is a verification for which there was not enough work left.
-var errCostly = errors.New("certcheck: the chain costs too much to verify")
+var errCostly = errors.New("certs: the chain costs too much to verify")
 
 // errDistrusted is a root that is trusted, but not for this chain.
-var errDistrusted = errors.New("certcheck: the root is not trusted for certificates of this time")
+var errDistrusted = errors.New("certs: the root is not trusted for certificates of this time")
 
 // verify gives the chains to a root that holds at the moment, with the originals in place of the copies.
 func (r relaxed) verify(at time.Time, usage x509.ExtKeyUsage) ([][]*x509.Certificate, error) {
@@ -142,7 +142,7 @@ func (r relaxed) verify(at time.Time, usage x509.ExtKeyUsage) ([][]*x509.Certifi
 		return nil, errCostly
 	}
 	chains, err := r.leaf.Verify(x509.VerifyOptions{
-		Roots:         r.trusted.pool,
+		Roots:         r.trusted.Roots,
 		Intermediates: r.intermediates,
 		CurrentTime:   at,
 		KeyUsages:     []x509.ExtKeyUsage{usage},

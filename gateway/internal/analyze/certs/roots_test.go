@@ -13,45 +13,7 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-func TestStoreSources(t *testing.T) {
-	t.Parallel()
-	env := func(set ...string) func(string) string {
-		return func(name string) string {
-			if slices.Contains(set, name) {
-				return "/own"
-			}
-			return ""
-		}
-	}
-	on := func(paths ...string) func(string) bool {
-		return func(path string) bool { return slices.Contains(paths, path) }
-	}
-	const file, dir = "SSL_CERT_FILE", "SSL_CERT_DIR"
-	for _, c := range []struct {
-		name   string
-		env    func(string) string
-		exists func(string) bool
-		want   string
-	}{
-		{"Debian", env(), on("/etc/ssl/certs", "/etc/ssl/certs/ca-certificates.crt"), "system"},
-		{"Alpine's file alone", env(), on("/etc/ssl/cert.pem"), "system"},
-		{"a directory alone", env(), on("/etc/pki/tls/certs"), "system"},
-		{"an empty image", env(), on(), SourcePackage},
-		{"own file on Debian", env(file), on("/etc/ssl/certs", "/etc/ssl/certs/ca-certificates.crt"), "operator, system"},
-		{"own file, and a file that it replaces", env(file), on("/etc/ssl/cert.pem"), "operator, " + SourcePackage},
-		{"own file in an empty image", env(file), on(), "operator, " + SourcePackage},
-		{"own directory on Debian", env(dir), on("/etc/ssl/certs", "/etc/ssl/certs/ca-certificates.crt"), "operator, system"},
-		{"own directory, and one that it replaces", env(dir), on("/etc/ssl/certs"), "operator, " + SourcePackage},
-		{"both", env(file, dir), on("/etc/ssl/certs", "/etc/ssl/certs/ca-certificates.crt"), "operator"},
-		{"both in an empty image", env(file, dir), on(), "operator"},
-	} {
-		if got := strings.Join(storeSources(c.env, c.exists), ", "); got != c.want {
-			t.Errorf("%s: %s, want %s", c.name, got, c.want)
-		}
-	}
-}
-
-func TestChooseRoots(t *testing.T) {
+func TestTrusting(t *testing.T) {
 	t.Parallel()
 	one := certtest.Root(t, "Own")
 	all := 0
@@ -75,16 +37,16 @@ func TestChooseRoots(t *testing.T) {
 		{"the list that Go falls back on", builtIn().pool.Clone(), []string{SourcePackage}, SourcePackage, all, false},
 	} {
 		before := c.own.Clone()
-		got := chooseRoots(c.own, c.sources)
-		if got.store.Source != c.want || got.store.Roots != c.roots {
-			t.Errorf("%s: %+v", c.name, got.store)
+		got := Trusting(c.own, c.sources)
+		if got.Trust.Source != c.want || got.Trust.Roots != c.roots {
+			t.Errorf("%s: %+v", c.name, got.Trust)
 		}
-		if dated := got.store.Date != nil; dated && !strings.Contains(c.want, SourcePackage) {
-			t.Errorf("%s: dated %s", c.name, *got.store.Date)
+		if dated := got.Trust.Date != nil; dated && !strings.Contains(c.want, SourcePackage) {
+			t.Errorf("%s: dated %s", c.name, *got.Trust.Date)
 		}
-		with := got.pool.Clone()
+		with := got.Roots.Clone()
 		with.AddCert(one.Certificate)
-		if with.Equal(got.pool) != c.own1 {
+		if with.Equal(got.Roots) != c.own1 {
 			t.Errorf("%s: whether the own root is trusted is not %v", c.name, c.own1)
 		}
 		if !c.own.Equal(before) {
