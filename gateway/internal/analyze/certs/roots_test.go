@@ -3,7 +3,11 @@ package certs
 import (
 	"crypto/x509"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -145,5 +149,40 @@ func TestStoreOfAChecker(t *testing.T) {
 	}
 	if got := (Checker{}).Store(); got.Source == "" || got.Roots == 0 {
 		t.Errorf("the default: %+v", got)
+	}
+}
+
+// Every code has a clause: sentences end with them.
+func TestEveryCodeHasWords(t *testing.T) {
+	t.Parallel()
+	file, err := parser.ParseFile(token.NewFileSet(), "certs.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || !strings.HasPrefix(spec.Names[0].Name, "Code") {
+			return true
+		}
+		literal, ok := spec.Values[0].(*ast.BasicLit)
+		if !ok {
+			t.Fatalf("%s is no literal", spec.Names[0].Name)
+		}
+		code, err := strconv.Unquote(literal.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		codes++
+		if Clause(code) == code {
+			t.Errorf("%s has no words", code)
+		}
+		return true
+	})
+	if codes != len(clauses) {
+		t.Errorf("%d codes and %d clauses", codes, len(clauses))
+	}
+	if got := Clause("SOMETHING_NEW"); got != "SOMETHING_NEW" {
+		t.Errorf("an unknown code became %q", got)
 	}
 }
