@@ -427,8 +427,7 @@ func TestWildClockDefaultsToNow(t *testing.T) {
 }
 
 // TestHostileCrowd: hundreds of look-alike issuers cost a bounded time.
-func TestHostileCrowd(t *testing.T) {
-	t.Parallel()
+func TestHostileCrowd(t *testing.T) { //nolint:paralleltest // it measures the process
 	root := certtest.Root(t, "Root")
 	var sent []*certtest.Cert
 	first := certtest.Root(t, "Twin")
@@ -440,12 +439,11 @@ func TestHostileCrowd(t *testing.T) {
 			IsCA: true, BasicConstraintsValid: true, SubjectKeyId: first.SubjectKeyId,
 		}, nil, key))
 	}
-	const bound = time.Second
-	start := time.Now()
+	before := processorTime(t)
 	check(t, certtest.Pool(root), certtest.List(sent...), host,
 		want{codes: []string{certs.CodeUnverifiableLeaf}, host: true})
-	if took := time.Since(start); took > 5*bound {
-		t.Errorf("took %v, want at most %v", took, bound)
+	if used := processorTime(t) - before; used > time.Second {
+		t.Errorf("it took %v", used)
 	}
 }
 

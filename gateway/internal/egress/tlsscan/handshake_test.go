@@ -13,6 +13,7 @@ import (
 	"math/big"
 	"net"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"diagnostics/gateway/internal/analyze/certs/certtest"
@@ -191,14 +192,19 @@ func TestReadHandshakeErrors(t *testing.T) {
 // A handshake ends with its context, however slowly the server speaks.
 func TestReadHandshakeEnds(t *testing.T) {
 	t.Parallel()
-	server := serve(t, func(_ int32, conn net.Conn) {
-		for _, err := conn.Write([]byte{22, 3, 3, 0, 255}); err == nil; _, err = conn.Write([]byte{2}) {
-			time.Sleep(10 * time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		conn, _ := pipes(func(_ int32, conn net.Conn) {
+			go func() { _, _ = io.Copy(io.Discard, conn) }()
+			for _, err := conn.Write([]byte{22, 3, 3, 0, 255}); err == nil; _, err = conn.Write([]byte{2}) {
+				time.Sleep(10 * time.Millisecond)
+			}
+		})(t.Context())
+		defer time.Sleep(time.Second) // until the server has ended, in the bubble's time
+		defer conn.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		if got, err := ReadHandshake(ctx, conn, Hello{}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%+v, %v", got, err)
 		}
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	if got, err := ReadHandshake(ctx, server.connect(t), Hello{}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%+v, %v", got, err)
-	}
 }

@@ -339,8 +339,6 @@ func only(list []Suite, condition func(Suite) bool) []uint16 {
 	return ids
 }
 
-func idsOf(list []Suite) []uint16 { return only(list, func(Suite) bool { return true }) }
-
 // without gives a list less some of its members.
 func without(ids, less []uint16) []uint16 {
 	return slices.DeleteFunc(slices.Clone(ids), func(id uint16) bool { return slices.Contains(less, id) })

@@ -12,7 +12,7 @@ import (
 	"diagnostics/gateway/internal/text"
 )
 
-// verdictMessages explain certcheck's codes, those aside that say more than their name.
+// verdictMessages explain the codes of package certs, but for those that depend on the verdict.
 var verdictMessages = map[string]string{
 	certs.CodeExpired:           "The certificate, or another one in its chain, has expired.",
 	certs.CodeNotYetValid:       "The certificate, or another one in its chain, is not valid yet.",
@@ -28,7 +28,7 @@ var verdictMessages = map[string]string{
 	certs.CodePathLength:        "The chain is longer than one of its authorities allows.",
 }
 
-// defectMessages explain certcheck's defects.
+// defectMessages explain the defects of package certs.
 var defectMessages = map[string]string{
 	certs.DefectLongKey: fmt.Sprintf("The chain has an RSA key of more than %d bits. Nothing that it signed was "+
 		"verified, and many clients refuse it.", certs.MaxKeyBits),

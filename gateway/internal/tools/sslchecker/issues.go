@@ -12,7 +12,7 @@ import (
 	"diagnostics/gateway/internal/text"
 )
 
-// issue is one thing to know about a server. The code is certcheck's or one of this file's.
+// issue is a fact about a server. Its code is one of package certs or of this package.
 type issue struct {
 	Code     string `json:"code"`
 	Severity string `json:"severity"`

@@ -26,7 +26,7 @@ import (
 var openAPI string
 
 // Result is what ssl-checker found. The fields at its top are those of the endpoint with the worst result.
-// AuthorizationError is a code of package certcheck. Complete tells that all of SupportedProtocols, CipherSuites and
+// AuthorizationError is a code of package certs. Complete is that all of SupportedProtocols, CipherSuites and
 // Groups is known; on a port where TLS begins later only the first are asked for.
 type Result struct {
 	Host               string             `json:"host"`
@@ -179,7 +179,7 @@ func (i *inspection) conclude(top int, known probed, others []otherCertificate) 
 func clientConfig(name string) *tls.Config {
 	return &tls.Config{
 		ServerName:         name,
-		InsecureSkipVerify: true, // #nosec G402 -- the verdict comes from certcheck
+		InsecureSkipVerify: true, // #nosec G402 -- the verdict comes from certs
 		MinVersion:         tls.VersionTLS10,
 		MaxVersion:         tls.VersionTLS13,
 		CipherSuites:       everySuite(),
