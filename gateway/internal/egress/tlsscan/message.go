@@ -26,6 +26,7 @@ type serverHello struct {
 	scts   [][]byte
 }
 
+// parseServerHello reads the body of a ServerHello. With ErrMalformed it returns the version where that is known.
 func parseServerHello(body []byte) (h serverHello, err error) {
 	s := cryptobyte.String(body)
 	var random []byte
@@ -40,7 +41,7 @@ func parseServerHello(body []byte) (h serverHello, err error) {
 		return h, nil
 	}
 	if !s.ReadUint16LengthPrefixed(&extensions) || !eachExtension(extensions, h.take) {
-		return serverHello{}, ErrMalformed
+		return serverHello{version: h.version}, ErrMalformed
 	}
 	return h, nil
 }
