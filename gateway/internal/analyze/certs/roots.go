@@ -90,7 +90,7 @@ var builtIn = sync.OnceValue(func() rootList {
 	for root := range bundle.Roots() {
 		cert, err := x509.ParseCertificate(root.Certificate)
 		if err != nil {
-			continue // a test holds that there is none
+			continue // TestTheBuiltInList checks that there is none
 		}
 		list.roots = append(list.roots, cert)
 		list.keys[identity(cert)] = true
@@ -110,7 +110,7 @@ func (l rootList) addTo(pool *x509.CertPool) {
 	}
 }
 
-// constrain tells why the root of a chain is not trusted for it, nil where it is.
+// constrain returns why the root of a chain is not trusted for it, or nil.
 func (l rootList) constrain(chain []*x509.Certificate) error {
 	constraint := l.constraints[string(chain[len(chain)-1].Raw)]
 	if constraint == nil {
