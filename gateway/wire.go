@@ -11,7 +11,6 @@ import (
 	"diagnostics/daemon"
 	"diagnostics/daemon/files"
 	"diagnostics/daemon/settings"
-	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/apidoc/openapi"
 	"diagnostics/gateway/internal/apidoc/reference"
 	"diagnostics/gateway/internal/cache"
@@ -57,7 +56,7 @@ func wire(c Config, log *slog.Logger) (*service, error) {
 }
 
 func (s *service) build(c Config, log *slog.Logger) error {
-	certs.LoadRoots()
+	egress.HostChecker() // before files may run out
 	limiter, err := s.newLimiter(c, log)
 	if err != nil {
 		return err
@@ -82,7 +81,7 @@ func (s *service) build(c Config, log *slog.Logger) error {
 	networks := asn.New(s.egress, string(c.ASNZone), store)
 	all := tools.All(tools.Deps{
 		Egress: s.egress, RDAP: registries, WHOIS: port43, ASN: networks, Worker: s.worker, Cache: store,
-		Now: time.Now,
+		Certs: egress.HostChecker(), Now: time.Now,
 	})
 	if err := c.CheckSlugs(slugs(all)); err != nil {
 		return err
@@ -221,7 +220,7 @@ func (s *service) newLimiter(c Config, log *slog.Logger) (ratelimit.Limiter, err
 		return nil, err
 	}
 	if options.TLSConfig != nil {
-		options.TLSConfig.RootCAs = certs.Roots()
+		options.TLSConfig.RootCAs = egress.HostChecker().Roots
 	}
 	breaker.Tune(options)
 	client := redis.NewUniversalClient(options)

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"diagnostics/daemon/files"
-	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/egress"
 )
 
 // workerTLS is what the gateway verifies the worker by, and what it shows to it.
@@ -23,7 +23,7 @@ type workerTLS struct {
 // newWorkerTLS reads the files that the settings name, and has them looked after.
 func newWorkerTLS(c Config, watcher *files.Watcher, log *slog.Logger) (*workerTLS, error) {
 	t := &workerTLS{changed: func() {}}
-	t.roots.Store(certs.Roots())
+	t.roots.Store(egress.HostChecker().Roots)
 	if c.WorkerCAFile == "" && c.WorkerClientCertFile == "" {
 		return t, nil
 	}

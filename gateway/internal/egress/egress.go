@@ -70,6 +70,7 @@ func New(s Settings, opts ...Option) (*Client, error) {
 	c := &Client{
 		settings: s,
 		bounds:   bounds{http: HTTPTimeout, connect: ConnectTimeout, dnsTry: dnsclient.Timeout},
+		checker:  HostChecker(),
 	}
 	c.own = newHostFact(interfaceAddresses).get
 	c.families = newHostFact(everPresent(func() (Families, error) { return detectFamilies(sourceFor) })).get

@@ -53,7 +53,7 @@ func (rt *roundTrip) judge(state tls.ConnectionState) error {
 
 // CertificateError is the cause of a failure where a request required a valid certificate and the server has none.
 type CertificateError struct {
-	// Code is that of certcheck's verdict.
+	// Code is that of the verdict of package certs.
 	Code string
 }
 
@@ -64,7 +64,7 @@ func (e *CertificateError) Error() string { return "certificate not authorized: 
 func tlsConfig(serverName string) *tls.Config {
 	return &tls.Config{
 		ServerName:         serverName,
-		InsecureSkipVerify: true, // #nosec G402 -- judged apart by certcheck
+		InsecureSkipVerify: true, // #nosec G402 -- judged apart by certs
 		MinVersion:         tls.VersionTLS10,
 		CipherSuites:       everySuite(),
 		NextProtos:         []string{protoHTTP2, "http/1.1"},

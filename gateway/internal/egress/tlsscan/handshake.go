@@ -6,11 +6,10 @@ import (
 	"net"
 	"slices"
 
-	"diagnostics/gateway/internal/egress/tlswire/tls13"
 	"diagnostics/shared/parallel"
 )
 
-// readable are the suites of TLS 1.3 that are offered: those whose records tls13 opens.
+// readable are the suites of TLS 1.3 that are offered: those of protections.
 var readable = []uint16{0x1302, 0x1301, 0x1303, 0x1304, 0x1305}
 
 // Hello is what is asked in a handshake.
@@ -23,8 +22,6 @@ type Hello struct {
 	Authentication string
 	// ALPN are the protocols on top that are offered.
 	ALPN []string
-	// Brief leaves out what hardly any server needs, for those that give up on long hellos.
-	Brief bool
 }
 
 // Flight is what a server says at first.
@@ -62,7 +59,7 @@ func ReadHandshake(ctx context.Context, conn net.Conn, hello Hello) (Flight, err
 	case err != nil && ctx.Err() != nil:
 		err = ctx.Err() // which is why it failed
 	}
-	return h.seen(), err
+	return h.shown(), err
 }
 
 // compose writes the hello of a handshake.
@@ -88,11 +85,6 @@ func (h Hello) compose() clientHello {
 			c.groups = offeredGroups(newest)
 		}
 	}
-	if h.Brief {
-		c.signatures = intersect(c.signatures, commonSignatures)
-		c.groups = intersect(c.groups, commonGroups)
-		c.anyChain = false
-	}
 	return c
 }
 
@@ -101,11 +93,7 @@ func (h Hello) suitesFor(v Version) []uint16 {
 	ids := only(inOrder, func(s Suite) bool {
 		return s.fits(v) && (h.Authentication == "" || s.Authentication == h.Authentication)
 	})
-	most := mostSuites(v)
-	if h.Brief {
-		most = maxSuitesCompact
-	}
-	return ids[:min(len(ids), most)]
+	return ids[:min(len(ids), mostSuites(v))]
 }
 
 // handshake is one that is under way.
@@ -191,11 +179,11 @@ func (h *handshake) retryHello() error {
 	if err := h.agree(retry.group); err != nil {
 		return err
 	}
-	protection, known := tls13.Of(retry.suite)
+	suite, known := protections[retry.suite]
 	if !known {
 		return ErrNotOffered
 	}
-	sum := protection.Sum(h.transcript[:h.answerAt])
+	sum := suite.sum(h.transcript[:h.answerAt])
 	replaced := append([]byte{messageHash, 0, 0, byte(len(sum))}, sum...) // #nosec G115 -- that of a hash
 	h.transcript = append(replaced, h.transcript[h.answerAt:]...)
 	h.offer.cookie = retry.cookie
@@ -221,20 +209,10 @@ func (h *handshake) enableDecryption() error {
 	if len(h.reader.handshake) > 0 {
 		return ErrMalformed // what comes after the hello is protected
 	}
-	protection, known := tls13.Of(h.hello.suite)
+	suite, known := protections[h.hello.suite]
 	if !known {
 		return ErrNotOffered
 	}
-	h.reader.in, err = protection.Handshake(secret, h.transcript)
+	h.reader.in, err = suite.handshake(secret, h.transcript)
 	return err
-}
-
-// seen is what is known by now.
-func (h *handshake) seen() Flight {
-	return Flight{
-		Version: h.hello.version, Suite: h.suite,
-		Group: max(h.hello.group, h.keyExchange.group), DHBits: h.keyExchange.dhBits,
-		Certificates: h.all, Staple: h.staple, SCTs: h.scts,
-		ClientRequested: h.requested, ALPN: h.hello.alpn,
-	}
 }

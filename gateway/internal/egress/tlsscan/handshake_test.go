@@ -13,6 +13,7 @@ import (
 	"math/big"
 	"net"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"diagnostics/gateway/internal/analyze/certs/certtest"
@@ -122,29 +123,6 @@ func TestReadHandshakeOld(t *testing.T) {
 	}
 }
 
-// A server that gives up on long hellos shows its certificate after a short one.
-func TestBrief(t *testing.T) {
-	t.Parallel()
-	f := fake{
-		suites:     map[Version][]uint16{TLS12: ids(t, "ECDHE_RSA_WITH_AES_128_GCM_SHA256")},
-		groups:     map[Version][]uint16{TLS12: {24}},
-		intolerant: func(_ clientHello, size int) bool { return size > 255 },
-	}
-	server := f.serve(t)
-	for _, brief := range []bool{false, true} {
-		for _, kind := range []string{"", "RSA"} {
-			hello := Hello{ServerName: "www.example.com", Versions: []Version{TLS12}, Authentication: kind, Brief: brief}
-			got, err := ReadHandshake(t.Context(), server.connect(t), hello)
-			if brief != (len(got.Certificates) == 1) || brief == errors.As(err, new(Alert)) {
-				t.Errorf("brief %v: %+v, %v", brief, got, err)
-			}
-		}
-	}
-	if got := scan(t, server); !got.Brief {
-		t.Error("a scan does not tell that short hellos are needed")
-	}
-}
-
 // shake reads the handshake of a server that says something, and then no more.
 func shake(t *testing.T, hello Hello, say func(clientHello) []byte) (Flight, error) {
 	t.Helper()
@@ -214,14 +192,19 @@ func TestReadHandshakeErrors(t *testing.T) {
 // A handshake ends with its context, however slowly the server speaks.
 func TestReadHandshakeEnds(t *testing.T) {
 	t.Parallel()
-	server := serve(t, func(_ int32, conn net.Conn) {
-		for _, err := conn.Write([]byte{22, 3, 3, 0, 255}); err == nil; _, err = conn.Write([]byte{2}) {
-			time.Sleep(10 * time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		conn, _ := pipes(func(_ int32, conn net.Conn) {
+			go func() { _, _ = io.Copy(io.Discard, conn) }()
+			for _, err := conn.Write([]byte{22, 3, 3, 0, 255}); err == nil; _, err = conn.Write([]byte{2}) {
+				time.Sleep(10 * time.Millisecond)
+			}
+		})(t.Context())
+		defer time.Sleep(time.Second) // until the server has ended, in the bubble's time
+		defer conn.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		if got, err := ReadHandshake(ctx, conn, Hello{}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%+v, %v", got, err)
 		}
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	if got, err := ReadHandshake(ctx, server.connect(t), Hello{}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%+v, %v", got, err)
-	}
 }

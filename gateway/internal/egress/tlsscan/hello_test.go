@@ -115,17 +115,3 @@ func TestOffered(t *testing.T) {
 		t.Error("a group is offered where it does not belong")
 	}
 }
-
-func TestTurnedAround(t *testing.T) {
-	t.Parallel()
-	aes, chacha := uint16(0x1301), uint16(0x1303)
-	for _, c := range []struct{ in, want []uint16 }{
-		{[]uint16{0x1302, aes, chacha}, []uint16{aes, chacha, 0x1302}},
-		{[]uint16{0x1302, chacha, aes}, []uint16{aes, chacha, 0x1302}},
-		{[]uint16{aes, chacha}, []uint16{chacha, aes}}, // nothing else could stand in front
-	} {
-		if got := turnedAround(c.in); !slices.Equal(got, c.want) {
-			t.Errorf("%x: %x, want %x", c.in, got, c.want)
-		}
-	}
-}

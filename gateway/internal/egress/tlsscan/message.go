@@ -26,6 +26,7 @@ type serverHello struct {
 	scts   [][]byte
 }
 
+// parseServerHello reads the body of a ServerHello. With ErrMalformed it returns the version where that is known.
 func parseServerHello(body []byte) (h serverHello, err error) {
 	s := cryptobyte.String(body)
 	var random []byte
@@ -40,7 +41,7 @@ func parseServerHello(body []byte) (h serverHello, err error) {
 		return h, nil
 	}
 	if !s.ReadUint16LengthPrefixed(&extensions) || !eachExtension(extensions, h.take) {
-		return serverHello{}, ErrMalformed
+		return serverHello{version: h.version}, ErrMalformed
 	}
 	return h, nil
 }
@@ -124,26 +125,39 @@ type certificates struct {
 }
 
 // parseCertificates reads the body of a Certificate message. In TLS 1.3 (RFC 8446 section 4.4.2) a context comes first,
-// and each certificate has extensions.
+// and each certificate has extensions. With ErrMalformed it returns the certificates that precede the error: the body
+// may be the first part of a message.
 func parseCertificates(body []byte, v Version) (c certificates, err error) {
 	s := cryptobyte.String(body)
-	var request, list cryptobyte.String
-	if v == TLS13 && !s.ReadUint8LengthPrefixed(&request) || !s.ReadUint24LengthPrefixed(&list) {
+	var request, length cryptobyte.String
+	if v == TLS13 && !s.ReadUint8LengthPrefixed(&request) || !s.ReadBytes((*[]byte)(&length), 3) {
 		return certificates{}, ErrMalformed
+	}
+	list := s
+	whole := uint24(length) <= len(s)
+	if whole {
+		list = s[:uint24(length)]
 	}
 	for !list.Empty() {
 		var der, extensions cryptobyte.String
-		if !list.ReadUint24LengthPrefixed(&der) || der.Empty() ||
-			v == TLS13 && !list.ReadUint16LengthPrefixed(&extensions) {
-			return certificates{}, ErrMalformed
+		if !list.ReadUint24LengthPrefixed(&der) || der.Empty() {
+			return c, ErrMalformed
 		}
 		c.all = append(c.all, der)
-		if len(c.all) == 1 && !eachExtension(extensions, c.takeExtension) {
-			return certificates{}, ErrMalformed
+		if v == TLS13 && !list.ReadUint16LengthPrefixed(&extensions) {
+			return c, ErrMalformed
 		}
+		if len(c.all) == 1 && !eachExtension(extensions, c.takeExtension) {
+			return c, ErrMalformed
+		}
+	}
+	if !whole {
+		return c, ErrMalformed
 	}
 	return c, nil
 }
+
+func uint24(b []byte) int { return int(b[0])<<16 | int(b[1])<<8 | int(b[2]) }
 
 // takeExtension reads one of the first certificate, and reports whether it makes sense.
 func (c *certificates) takeExtension(kind uint16, data cryptobyte.String) (ok bool) {
@@ -235,3 +249,97 @@ var ffdhePrefix = []byte{
 
 // ffdheGroups are its groups by the bits of their primes.
 var ffdheGroups = map[int]uint16{2048: 256, 3072: 257, 4096: 258, 6144: 259, 8192: 260}
+
+// flight is what has come of a server's first flight.
+type flight struct {
+	gotServerHello bool // a ServerHello
+	hello          serverHello
+	suite          Suite
+
+	certified bool // a Certificate message
+	certificates
+	keyExchange keyExchange
+	requested   bool
+	done        bool
+}
+
+// take reads a message of the flight up to TLS 1.2, or of TLS 1.3 once its records are open.
+func (f *flight) take(m message) (err error) {
+	if !f.gotServerHello && m.kind != messageServerHello {
+		return ErrMalformed
+	}
+	switch m.kind {
+	case messageServerHello:
+		if f.gotServerHello {
+			return ErrMalformed
+		}
+		f.hello, err = parseServerHello(m.body)
+		if f.gotServerHello = err == nil; f.gotServerHello {
+			f.suite, _ = SuiteByID(f.hello.suite)
+			f.scts = f.hello.scts
+		}
+	case messageEncryptedExtensions:
+		f.hello.alpn, err = parseEncryptedExtensions(m.body)
+	case messageCertificate:
+		err = f.takeCertificates(m.body)
+	case messageCertificateStatus:
+		var ok bool
+		if f.staple, ok = readStatus(m.body); !ok {
+			err = ErrMalformed
+		}
+	case messageKeyExchange:
+		f.keyExchange, err = parseKeyExchange(f.suite, m.body)
+	case messageCertificateRequest:
+		f.requested = true
+	case messageHelloDone:
+		f.done = true
+	}
+	return err
+}
+
+func (f *flight) takeCertificates(body []byte) error {
+	c, err := parseCertificates(body, f.hello.version)
+	if err != nil {
+		return err
+	}
+	if f.hello.version != TLS13 {
+		c.scts = f.scts
+	}
+	f.certificates, f.certified = c, true
+	return nil
+}
+
+// readUntil reads messages until enough has come.
+func (f *flight) readUntil(r *reader, enough func(*flight) bool) error {
+	for !enough(f) {
+		m, err := r.next()
+		if err != nil {
+			return err
+		}
+		if err := f.take(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hasKeyExchange reports whether enough has come where the group or the prime matters too.
+func hasKeyExchange(f *flight) bool {
+	if !f.gotServerHello || f.done || f.hello.version == TLS13 {
+		return f.gotServerHello
+	}
+	switch f.suite.KeyExchange {
+	case "ECDHE", "DHE", "ECDHE_PSK", "DHE_PSK":
+		return f.keyExchange != keyExchange{}
+	}
+	return true
+}
+
+// shown returns the flight as far as it has come.
+func (f *flight) shown() Flight {
+	return Flight{
+		Version: f.hello.version, Suite: f.suite, Group: f.group(), DHBits: f.keyExchange.dhBits,
+		Certificates: f.all, Staple: f.staple, SCTs: f.scts,
+		ClientRequested: f.requested, ALPN: f.hello.alpn,
+	}
+}

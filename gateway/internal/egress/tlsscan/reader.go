@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
-
-	"diagnostics/gateway/internal/egress/tlswire/tls13"
 )
 
 const (
@@ -37,7 +35,7 @@ type message struct {
 type reader struct {
 	from io.Reader
 	// in opens protected records, once there are keys.
-	in *tls13.Opener
+	in *opener
 
 	handshake []byte // what has come and not been given
 	alert     []byte // the part of an alert that has come
@@ -66,7 +64,7 @@ func (r *reader) take() (message, error) {
 	if len(r.handshake) < header {
 		return message{}, nil
 	}
-	length := int(r.handshake[1])<<16 | int(r.handshake[2])<<8 | int(r.handshake[3])
+	length := uint24(r.handshake[1:])
 	if length > MaxHandshake {
 		return message{}, ErrTooLong
 	}
@@ -104,8 +102,8 @@ func (r *reader) readRecord() error {
 		return ErrMalformed
 	case kind == recordProtected:
 		var err error
-		if kind, body, err = r.in.Open(header, body); err != nil {
-			return ErrMalformed
+		if kind, body, err = r.in.open(header, body); err != nil {
+			return err
 		}
 	}
 	return r.put(kind, body)

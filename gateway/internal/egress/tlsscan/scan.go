@@ -34,24 +34,16 @@ const defaultConnTimeout = 4 * time.Second
 type Report struct {
 	// Versions has all of Versions as keys; nil is one that could not be told.
 	Versions map[Version]*bool
-	// Suites are in the server's order of preference within a version where it has one, else strong ones first; newest
-	// version first.
+	// Suites are sorted by version, newest first; within a version as the server chose them one after another, or strong
+	// ones first where its choices followed the order of the offer.
 	Suites []Accepted
-	// Ordered tells whether the server has an order of its own, for the versions where that could be told: it takes two
-	// suites at least.
-	Ordered map[Version]bool
-	// Groups are in the server's order where it has one, those of the newest version first. Finite-field groups are those
+	// Groups are in the order of the server's choices, those of the newest version first. Finite-field groups are those
 	// of TLS 1.3, and those of RFC 7919 whose primes an older version uses.
 	Groups []uint16
 	// DHBits is the size of the smallest prime that an older version than TLS 1.3 uses, 0 without finite-field DH.
 	DHBits int
-	// Brief tells that the server gives up on long hellos, and was asked with short ones (Hello.Brief).
-	Brief bool
 	// Complete tells that nothing was cut off or left unclear.
 	Complete bool
-	// Refusals says why a version is not known to be taken: an Alert, io.EOF, ErrOtherVersion, ErrNotTLS, an error of the
-	// network, ErrSpent and so on.
-	Refusals map[Version]error
 }
 
 // Accepted is a suite that the server takes in a version. Its strength is weak at best where the server's own prime for
@@ -119,9 +111,8 @@ type taken struct {
 	insecure   []Suite
 	noInsecure bool
 
-	chunks  [][]Suite // the suites, in the order in which the server chose them
-	ordered *bool
-	bits    map[uint16]int // the sizes of primes by suite
+	chunks [][]Suite      // the suites, in the order in which the server chose them
+	bits   map[uint16]int // the sizes of primes by suite
 
 	groups []uint16
 	leaf   []byte // the certificate that came with ECDSA
@@ -134,10 +125,7 @@ func (r *run) each(n int, f func(int)) { parallel.Each(n, r.AtOnce, f) }
 func (t *taken) accepts() bool { return t.yes != nil && *t.yes }
 
 func (r *run) report() Report {
-	all := Report{
-		Versions: map[Version]*bool{}, Ordered: map[Version]bool{}, Refusals: map[Version]error{},
-		Brief: r.compact.Load(), Complete: !r.unclear.Load() && !r.spent.Load(),
-	}
+	all := Report{Versions: map[Version]*bool{}, Complete: !r.unclear.Load() && !r.spent.Load()}
 	for _, v := range Versions {
 		t := r.found[v]
 		all.Versions[v] = t.yes
@@ -145,11 +133,7 @@ func (r *run) report() Report {
 			all.Complete = false
 		}
 		if !t.accepts() {
-			all.Refusals[v] = t.refusal
 			continue
-		}
-		if t.ordered != nil {
-			all.Ordered[v] = *t.ordered
 		}
 		for _, bits := range t.bits {
 			if all.DHBits == 0 || bits < all.DHBits {
@@ -174,7 +158,7 @@ func (t *taken) suites() []Suite {
 			list = append(list, suite)
 		}
 	}
-	if t.ordered == nil || !*t.ordered {
+	if !slices.ContainsFunc(t.chunks, chosenByServer) {
 		strongFirst(list)
 	}
 	for i, suite := range list {
@@ -184,3 +168,6 @@ func (t *taken) suites() []Suite {
 	}
 	return list
 }
+
+// chosenByServer reports whether choices followed another order than that of the offer.
+func chosenByServer(chunk []Suite) bool { return !slices.IsSortedFunc(chunk, compareRanks) }

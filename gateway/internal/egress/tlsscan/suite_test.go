@@ -4,7 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"crypto/mlkem"
 	"crypto/tls"
+	"encoding/hex"
+	"errors"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -183,6 +186,95 @@ func TestVersionString(t *testing.T) {
 	} {
 		if got := v.String(); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// Both ends come to the same secret; crypto/tls holds the other groups (TestReadHandshake).
+func TestEncapsulation(t *testing.T) {
+	t.Parallel()
+	for group, encapsulate := range map[uint16]func([]byte) (secret, sealed []byte, err error){
+		groupMLKEM768: func(key []byte) ([]byte, []byte, error) {
+			public, err := mlkem.NewEncapsulationKey768(key)
+			if err != nil {
+				return nil, nil, err
+			}
+			secret, sealed := public.Encapsulate()
+			return secret, sealed, nil
+		},
+		groupMLKEM1024: func(key []byte) ([]byte, []byte, error) {
+			public, err := mlkem.NewEncapsulationKey1024(key)
+			if err != nil {
+				return nil, nil, err
+			}
+			secret, sealed := public.Encapsulate()
+			return secret, sealed, nil
+		},
+	} {
+		ours, err := newAgreement(group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, sealed, err := encapsulate(ours.share.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := ours.finish(sealed); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %x, want %x, %v", GroupName(group), got, want, err)
+		}
+	}
+}
+
+// A server's half of a wrong length is malformed, whatever the group.
+func TestWrongShares(t *testing.T) {
+	t.Parallel()
+	for _, group := range agreeable {
+		ours, err := newAgreement(group)
+		if err != nil || ours.share.group != group {
+			t.Fatal(err)
+		}
+		for _, size := range []int{0, 1, 31, 65, 1600, 5000} {
+			if secret, err := ours.finish(make([]byte, size)); !errors.Is(err, ErrMalformed) {
+				t.Errorf("%s, %d octets: %x, %v", GroupName(group), size, secret, err)
+			}
+		}
+	}
+	if _, err := newAgreement(30); !errors.Is(err, ErrNotOffered) {
+		t.Errorf("x448: %v", err)
+	}
+}
+
+// The third vector of NIST SP 800-38C (appendix C.3) has a nonce of 12 octets and a tag of 8; what was changed on the
+// way is not opened. OpenSSL's servers hold the tag of 16.
+func TestCCM(t *testing.T) {
+	t.Parallel()
+	unhex := func(s string) []byte {
+		b, err := hex.DecodeString(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	aead, err := newCCM(unhex("404142434445464748494a4b4c4d4e4f"), 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nonce, extra := unhex("101112131415161718191a1b"), unhex("000102030405060708090a0b0c0d0e0f10111213")
+	sealed := unhex("e3b201a9f5b71a7a9b1ceaeccd97e70b6176aad9a4428aa5484392fbc1b09951")
+	plain := unhex("202122232425262728292a2b2c2d2e2f3031323334353637")
+	if got, err := aead.Open(nil, nonce, sealed, extra); err != nil || !bytes.Equal(got, plain) {
+		t.Errorf("%x, %v", got, err)
+	}
+	for i := range sealed {
+		changed := bytes.Clone(sealed)
+		changed[i] ^= 1
+		if _, err := aead.Open(nil, nonce, changed, extra); err == nil {
+			t.Errorf("octet %d can be changed", i)
+		}
+	}
+	for n := range 8 {
+		if _, err := aead.Open(nil, nonce, sealed[:n], extra); err == nil {
+			t.Errorf("%d octets are opened", n)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package sslchecker
 
 import (
+	"crypto"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/rsa"
@@ -8,14 +9,22 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/asn1"
+	"errors"
+	"fmt"
+	"io"
 	"math/big"
+	"net"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
 
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/analyze/certs/certtest"
+	"diagnostics/gateway/internal/fault"
+
+	"golang.org/x/crypto/ocsp"
 )
 
 func TestSSLDaysRemaining(t *testing.T) {
@@ -262,7 +271,8 @@ func TestSSLLeafIssueBoundaries(t *testing.T) {
 		// Both ends of a validity are inside it: a life of whole days ends a second early.
 		return certtest.Leaf(t, nil, []string{sslName}, certtest.Valid(from, from.Add(life-time.Second)))
 	}
-	march := func(year, d int) time.Time { return time.Date(year, 3, d, 0, 0, 0, 0, time.UTC) }
+	march := func(year, d int) time.Time { return date(year, 3, d) }
+	months := func(from time.Time, n int) time.Duration { return from.AddDate(0, n, 0).Sub(from) }
 	for _, c := range []struct {
 		name string
 		from time.Time
@@ -271,6 +281,16 @@ func TestSSLLeafIssueBoundaries(t *testing.T) {
 		code string
 		want bool
 	}{
+		{"60 months before April 2015", date(2015, 3, 31), months(date(2015, 3, 31), 60), 0, "VALIDITY_TOO_LONG", false},
+		{"a second over 60 months", date(2015, 3, 31), months(date(2015, 3, 31), 60) + time.Second, 0, "VALIDITY_TOO_LONG", true},
+		{"39 months from April 2015", date(2015, 4, 1), months(date(2015, 4, 1), 39), 0, "VALIDITY_TOO_LONG", false},
+		{"a second over 39 months", date(2015, 4, 1), months(date(2015, 4, 1), 39) + time.Second, 0, "VALIDITY_TOO_LONG", true},
+		{"39 months before March 2018", date(2018, 2, 28), months(date(2018, 2, 28), 39), 0, "VALIDITY_TOO_LONG", false},
+		{"825 days from March 2018", date(2018, 3, 1), 825 * day, 0, "VALIDITY_TOO_LONG", false},
+		{"a second over 825 days", date(2018, 3, 1), 825*day + time.Second, 0, "VALIDITY_TOO_LONG", true},
+		{"825 days before September 2020", date(2020, 8, 31), 825 * day, 0, "VALIDITY_TOO_LONG", false},
+		{"398 days from September 2020", date(2020, 9, 1), 398 * day, 0, "VALIDITY_TOO_LONG", false},
+		{"399 days from September 2020", date(2020, 9, 1), 399 * day, 0, "VALIDITY_TOO_LONG", true},
 		{"398 days before March 2026", march(2026, 14), 398 * day, 0, "VALIDITY_TOO_LONG", false},
 		{"a second over 398 days", march(2026, 14), 398*day + time.Second, 0, "VALIDITY_TOO_LONG", true},
 		{"200 days from March 2026", march(2026, 15), 200 * day, 0, "VALIDITY_TOO_LONG", false},
@@ -291,10 +311,13 @@ func TestSSLLeafIssueBoundaries(t *testing.T) {
 			t.Parallel()
 			leaf := issued(c.from, c.life)
 			now := c.from.Add(c.now)
-			found := leafIssues(describeCertificate(leaf.Certificate, now), leaf.Certificate, now)
+			found := leafIssues(describeCertificate(leaf.Certificate, now), leaf.Certificate, true, now)
 			got := slices.ContainsFunc(found, func(i issue) bool { return i.Code == c.code })
 			if got != c.want {
 				t.Errorf("%s: %v (%+v)", c.code, got, found)
+			}
+			if len(validityIssues(leaf.Certificate, false)) > 0 {
+				t.Error("a limit for an authority that is not public")
 			}
 		})
 	}
@@ -325,6 +348,174 @@ func TestSSLWeakSignature(t *testing.T) {
 		got := slices.ContainsFunc(found, func(i issue) bool { return i.Code == "WEAK_SIGNATURE" })
 		if got != c.want {
 			t.Errorf("%s: %+v", c.name, found)
+		}
+	}
+}
+
+// A name may have as many dead addresses as it likes: a few of them are tried.
+func TestSSLTriesFewAddresses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const name = "many.example.com"
+	for i := range 2 * maxEndpoints {
+		address := fmt.Sprintf("93.184.217.%d", 1+i)
+		w.Records(name + ". 300 IN A " + address)
+		w.Fail(address+":443", syscall.ECONNREFUSED)
+	}
+	if _, err := w.check(t, name); !fault.Is(err, fault.Upstream) {
+		t.Error(err)
+	}
+	tried := 0
+	for _, to := range w.Dials() {
+		if to.Port() == 443 {
+			tried++
+		}
+	}
+	if tried != maxEndpoints {
+		t.Errorf("%d addresses were tried, want %d", tried, maxEndpoints)
+	}
+}
+
+// pretender signs with a key of which it has the public half alone.
+type pretender struct{ public crypto.PublicKey }
+
+func (p pretender) Public() crypto.PublicKey { return p.public }
+
+func (p pretender) Sign(io.Reader, []byte, crypto.SignerOpts) ([]byte, error) {
+	return make([]byte, 1024), nil
+}
+
+// TestSSLLongKeys: a key of more than 8,192 bits is told, in every version and in every place of the chain.
+func TestSSLLongKeys(t *testing.T) {
+	t.Parallel()
+	for _, version := range []uint16{tls.VersionTLS10, tls.VersionTLS12, tls.VersionTLS13} {
+		t.Run(protocolName(version), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			key := certtest.RSAOfBits(t, 16384, 65537)
+			leaf := certtest.Foreign(t, w.inter, []string{sslName}, key)
+			cert := leaf.TLS(w.inter)
+			cert.PrivateKey = pretender{key}
+			config := oneCertificate(cert)
+			config.MinVersion, config.MaxVersion = version, version
+			w.serve(sslServer, config)
+			got := w.mustCheck(t, sslName)
+			c := got.Certificate
+			if c.KeyType != "RSA" || c.KeyBits != 16384 || c.SelfSigned || got.Protocol != protocolName(version) ||
+				got.Cipher.Name == "" || len(got.Chain) != 1 || got.Truncated {
+				t.Errorf("%+v", got)
+			}
+			if got.Authorized || *got.AuthorizationError != certs.CodeNoLocalIssuer || got.ChainComplete ||
+				!got.HostnameMatches || !hasIssue(got, severityFail, certs.DefectLongKey) ||
+				hasIssue(got, severityWarn, "INCOMPLETE_CHAIN") {
+				t.Errorf("authorized %v, issues %v", got.Authorized, issueCodes(got))
+			}
+		})
+		t.Run(protocolName(version)+", of an intermediate", func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			long := certtest.Foreign(t, w.root, []string{"other.example.com"}, certtest.RSAOfBits(t, 8193, 65537))
+			config := oneCertificate(certtest.Leaf(t, w.inter, []string{sslName}).TLS(w.inter, long))
+			config.MinVersion, config.MaxVersion = version, version
+			w.serve(sslServer, config)
+			got := w.mustCheck(t, sslName)
+			if got.Authorized || len(got.Chain) != 2 || got.Chain[1].KeyBits != 8193 || got.Certificate.KeyType != "ECDSA" ||
+				!hasIssue(got, severityFail, certs.DefectLongKey) {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+// TestSSLStapleByALongKey: no response is verified by one, though it came with the response.
+func TestSSLStapleByALongKey(t *testing.T) {
+	t.Parallel()
+	root := certtest.Root(t, "Root")
+	leaf := certtest.Leaf(t, root, []string{sslName})
+	usage := func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageOCSPSigning} }
+	for bits, want := range map[int]string{
+		0: stapleGood, certs.MaxKeyBits + 1: stapleInvalid, 200_000: stapleInvalid,
+	} {
+		t.Run(fmt.Sprint(bits), func(t *testing.T) {
+			t.Parallel()
+			responder := certtest.Leaf(t, root, []string{"ocsp.example.com"}, usage)
+			der := staple(t, root, responder, leaf.Certificate, nil)
+			if bits > 0 {
+				long := certtest.Foreign(t, root, []string{"ocsp.example.com"}, certtest.RSAOfBits(t, bits, 65537), usage)
+				der = staple(t, root, responder, leaf.Certificate, func(r *ocsp.Response) { r.Certificate = long.Certificate })
+			}
+			began := time.Now()
+			got := readStaple(der, certtest.List(leaf, root), certtest.Epoch)
+			if got.Status == nil || *got.Status != want {
+				t.Errorf("status %v, want %s", got.Status, want)
+			}
+			if took := time.Since(began); took > time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
+// TestSSLCertificatesThatAreCutOff: a server that leaves in the middle of them has shown none.
+func TestSSLCertificatesThatAreCutOff(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	many := slices.Repeat([]*certtest.Cert{w.inter}, 20)
+	config := oneCertificate(certtest.Leaf(t, w.inter, []string{sslName}).TLS(many...))
+	w.ServeConn(sslServer, func(c net.Conn) { handshakeAndWait(&leaving{Conn: c, left: 4000}, config) })
+	if got, err := w.check(t, sslName); !fault.Is(err, fault.Upstream) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// leaving is a connection that ends after so many octets.
+type leaving struct {
+	net.Conn
+	left int
+}
+
+func (l *leaving) Write(p []byte) (int, error) {
+	n, err := l.Conn.Write(p[:min(len(p), l.left)])
+	if l.left -= n; l.left == 0 {
+		_ = l.Close()
+		return n, io.ErrClosedPipe
+	}
+	return n, err
+}
+
+// forgetful has a key and cannot sign with it.
+type forgetful struct{ public crypto.PublicKey }
+
+func (f forgetful) Public() crypto.PublicKey { return f.public }
+
+func (f forgetful) Sign(io.Reader, []byte, crypto.SignerOpts) ([]byte, error) {
+	return nil, errors.New("the key is elsewhere")
+}
+
+// TestSSLServersThatCannotSign: a handshake that fails after the certificates, for another reason, says nothing about
+// them. TLS 1.0 to 1.2 show them to nobody before that.
+func TestSSLServersThatCannotSign(t *testing.T) {
+	t.Parallel()
+	for _, version := range []uint16{tls.VersionTLS10, tls.VersionTLS12, tls.VersionTLS13} {
+		for others, extra := range map[int]string{0: "", 20: "CHAIN_TOO_LONG"} {
+			t.Run(fmt.Sprint(protocolName(version), " ", others), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				sent := append([]*certtest.Cert{w.inter}, slices.Repeat([]*certtest.Cert{w.root}, others)...)
+				leaf := certtest.Leaf(t, w.inter, []string{sslName})
+				cert := leaf.TLS(sent...)
+				cert.PrivateKey = forgetful{leaf.Key.Public()}
+				config := oneCertificate(cert)
+				config.MinVersion, config.MaxVersion = version, version
+				w.serve(sslServer, config)
+				got := w.mustCheck(t, sslName)
+				if !got.Authorized || got.AuthorizationError != nil || !got.ChainComplete ||
+					!hasIssue(got, severityFail, "HANDSHAKE_NOT_COMPLETED") ||
+					hasIssue(got, severityFail, certs.DefectUnfinished) ||
+					extra != "" && !hasIssue(got, severityWarn, extra) || got.Truncated != (extra != "") {
+					t.Errorf("authorized %v, truncated %v, issues %v", got.Authorized, got.Truncated, issueCodes(got))
+				}
+			})
 		}
 	}
 }

@@ -1,13 +1,131 @@
 package sslchecker
 
 import (
+	"cmp"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"fmt"
 	"slices"
+	"strings"
 
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/text"
 )
+
+// verdictMessages explain the codes of package certs, but for those that depend on the verdict.
+var verdictMessages = map[string]string{
+	certs.CodeExpired:           "The certificate, or another one in its chain, has expired.",
+	certs.CodeNotYetValid:       "The certificate, or another one in its chain, is not valid yet.",
+	certs.CodeSelfSigned:        "The certificate is self-signed: no authority vouches for it.",
+	certs.CodeSelfSignedInChain: "The chain ends in a root that is not trusted.",
+	certs.CodeNoLocalIssuer:     "The chain ends in a certificate whose issuer is not a trusted authority.",
+	certs.CodeUnverifiableLeaf: "The certificate's issuer is not known and was not sent: an intermediate " +
+		"certificate is missing.",
+	certs.CodeNotPermitted:      "An authority in the chain may not issue certificates for these names.",
+	certs.CodeCriticalExtension: "The chain has a critical extension that clients do not understand.",
+	certs.CodeInvalidCA:         "The chain contains an issuer that is not a certificate authority.",
+	certs.CodeWeakDigest:        "The chain is signed with SHA-1 or MD5, which clients refuse.",
+	certs.CodePathLength:        "The chain is longer than one of its authorities allows.",
+}
+
+// defectMessages explain the defects of package certs.
+var defectMessages = map[string]string{
+	certs.DefectLongKey: fmt.Sprintf("The chain has an RSA key of more than %d bits. Nothing that it signed was "+
+		"verified, and many clients refuse it.", certs.MaxKeyBits),
+	certs.DefectUnfinished: "The certificates could not all be read: together they are too long, or one of them, " +
+		"its key or its signature is of a kind that this service does not know.",
+	certs.DefectCostly: "Verifying the chain would take too long: its certificates lead to one another in too many " +
+		"ways, or have keys that are slow to verify.",
+}
+
+// verdictIssues tell why clients refuse the certificate.
+func verdictIssues(verdict certs.Verdict) []issue {
+	var issues []issue
+	for _, code := range verdict.Codes {
+		issues = append(issues, issue{code, severityFail, verdictMessage(code, verdict)})
+	}
+	for _, defect := range verdict.Defects {
+		issues = append(issues, issue{defect, severityFail, defectMessages[defect]})
+	}
+	return issues
+}
+
+func verdictMessage(code string, verdict certs.Verdict) string {
+	switch {
+	case len(verdict.Chain) == 0:
+	case code == certs.CodeNoLocalIssuer && len(verdict.Defects) > 0:
+		return "The chain was not verified."
+	case code == certs.CodeUnverifiableLeaf && len(verdict.Sent.Wrong) > 0:
+		return fmt.Sprintf("The certificate was issued by %s, but the server sends %s instead: the wrong intermediate "+
+			"certificate is installed. Some browsers hide that.", shortName(verdict.Chain[0].Issuer),
+			subjects(verdict.Sent.Wrong))
+	case code == certs.CodePurpose:
+		return strings.Join(purposeSentences(verdict), " ")
+	case code == certs.CodeNameMismatch:
+		return mismatchMessage(verdict)
+	}
+	return verdictMessages[code]
+}
+
+// exchangeNeeds are what keyUsage has to hold, and for what.
+var exchangeNeeds = map[certs.KeyExchange]string{
+	certs.Signing:   "digitalSignature, which TLS 1.3 and all key exchange by (EC)DHE need",
+	certs.Transport: "keyEncipherment, which key exchange by RSA needs",
+	certs.Agreement: "keyAgreement, which key exchange by fixed Diffie-Hellman keys needs",
+}
+
+// purposeSentences say what the certificate or its chain may not do.
+func purposeSentences(verdict certs.Verdict) []string {
+	leaf := verdict.Chain[0]
+	var sentences []string
+	if !certs.KeyUsageFits(leaf, verdict.Exchange) {
+		sentences = append(sentences, fmt.Sprintf("The certificate does not allow its key to be used as this server uses "+
+			"it: its keyUsage lacks %s.", exchangeNeeds[verdict.Exchange]))
+	}
+	if !certs.ServesTLS(leaf) {
+		sentences = append(sentences, "The certificate is not for servers: its extendedKeyUsage lacks serverAuth.")
+	}
+	if len(sentences) == 0 {
+		return []string{"An authority in the chain may not vouch for servers: its extendedKeyUsage lacks serverAuth."}
+	}
+	return sentences
+}
+
+// maxListedNames is how many names a sentence has, and maxFitName how long one may be.
+const (
+	maxListedNames = 3
+	maxFitName     = 64
+)
+
+// mismatchMessage says for whom the certificate is in place of the host.
+func mismatchMessage(verdict certs.Verdict) string {
+	if verdict.PublicWildcard != "" {
+		return fmt.Sprintf("The certificate is for this host only by %s, a wildcard for a whole public suffix, which "+
+			"clients do not accept.", fitName(verdict.PublicWildcard))
+	}
+	leaf := verdict.Chain[0]
+	names := slices.Clone(leaf.DNSNames)
+	for _, ip := range leaf.IPAddresses {
+		names = append(names, ip.String())
+	}
+	if len(names) == 0 {
+		return "The certificate is not for this host: it names no host at all."
+	}
+	return fmt.Sprintf("The certificate is for %s, not for this host.", text.ListedUpTo(maxListedNames, names, fitName))
+}
+
+// fitName is a stranger's name, fit for a sentence.
+func fitName(name string) string { return text.Marked(name, maxFitName) }
+
+// subjects names certificates.
+func subjects(certs []*x509.Certificate) string {
+	return text.ListedUpTo(maxListedNames, certs, func(c *x509.Certificate) string { return shortName(c.Subject) })
+}
+
+// shortName is what people call an authority by: its common name, or all of its name without one.
+func shortName(name pkix.Name) string {
+	return cmp.Or(fitName(cmp.Or(name.CommonName, name.String())), "a certificate without a name")
+}
 
 // chainIssues are about the certificates as they were sent; sent is how many.
 func chainIssues(sent int, verdict certs.Verdict) []issue {

@@ -1,9 +1,13 @@
 package sslchecker
 
 import (
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+	"unicode/utf8"
 
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/analyze/certs/certtest"
@@ -58,5 +62,118 @@ func TestChainIssues(t *testing.T) {
 		return i.Code == "CHAIN_FOREIGN"
 	}) {
 		t.Error("beside a gap nothing is known to be foreign")
+	}
+}
+
+// judgeAs judges for the host by one root at the epoch.
+func judgeAs(root *certtest.Cert, exchange certs.KeyExchange, sent ...*certtest.Cert) certs.Verdict {
+	checker := certs.Checker{
+		Roots: certtest.Pool(root), Public: root.Equal, Now: func() time.Time { return certtest.Epoch },
+	}
+	return checker.Check(certtest.List(sent...), sslName, exchange)
+}
+
+func messageOf(issues []issue, code string) string {
+	for _, i := range issues {
+		if i.Code == code {
+			return i.Message
+		}
+	}
+	return ""
+}
+
+func TestVerdictWords(t *testing.T) {
+	t.Parallel()
+	root := certtest.Root(t, "Root")
+	inter := certtest.Intermediate(t, root, "R11")
+	other := certtest.Intermediate(t, certtest.Root(t, "Other Root"), "R3")
+	another := certtest.Intermediate(t, root, "E5")
+	forClients := certtest.Intermediate(t, root, "Clients", func(c *x509.Certificate) {
+		c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	})
+	keyUsage := func(u x509.KeyUsage) certtest.Option { return func(c *x509.Certificate) { c.KeyUsage = u } }
+	clientAuth := func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} }
+	name := []string{sslName}
+	for _, c := range []struct {
+		name     string
+		exchange certs.KeyExchange
+		sent     []*certtest.Cert
+		code     string
+		want     string
+	}{
+		{"no signing", certs.Signing, []*certtest.Cert{certtest.Leaf(t, root, name, keyUsage(x509.KeyUsageKeyEncipherment))},
+			"INVALID_PURPOSE", "The certificate does not allow its key to be used as this server uses it: its keyUsage lacks digitalSignature, which TLS 1.3 and all key exchange by (EC)DHE need."},
+		{"no encryption", certs.Transport, []*certtest.Cert{certtest.Leaf(t, root, name)},
+			"INVALID_PURPOSE", "The certificate does not allow its key to be used as this server uses it: its keyUsage lacks keyEncipherment, which key exchange by RSA needs."},
+		{"no agreement", certs.Agreement, []*certtest.Cert{certtest.Leaf(t, root, name)},
+			"INVALID_PURPOSE", "The certificate does not allow its key to be used as this server uses it: its keyUsage lacks keyAgreement, which key exchange by fixed Diffie-Hellman keys needs."},
+		{"for clients", certs.Signing, []*certtest.Cert{certtest.Leaf(t, root, name, clientAuth)},
+			"INVALID_PURPOSE", "The certificate is not for servers: its extendedKeyUsage lacks serverAuth."},
+		{"both", certs.Signing, []*certtest.Cert{certtest.Leaf(t, root, name, clientAuth, keyUsage(x509.KeyUsageKeyAgreement))},
+			"INVALID_PURPOSE", "The certificate does not allow its key to be used as this server uses it: its keyUsage lacks digitalSignature, which TLS 1.3 and all key exchange by (EC)DHE need. The certificate is not for servers: its extendedKeyUsage lacks serverAuth."},
+		{"authority for clients", certs.Signing, []*certtest.Cert{certtest.Leaf(t, forClients, name), forClients},
+			"INVALID_PURPOSE", "An authority in the chain may not vouch for servers: its extendedKeyUsage lacks serverAuth."},
+		{"missing intermediate", certs.Signing, []*certtest.Cert{certtest.Leaf(t, inter, name)},
+			"UNABLE_TO_VERIFY_LEAF_SIGNATURE", "The certificate's issuer is not known and was not sent: an intermediate certificate is missing."},
+		{"missing intermediate, root sent", certs.Signing, []*certtest.Cert{certtest.Leaf(t, inter, name), root},
+			"UNABLE_TO_VERIFY_LEAF_SIGNATURE", "The certificate's issuer is not known and was not sent: an intermediate certificate is missing."},
+		{"wrong intermediate", certs.Signing, []*certtest.Cert{certtest.Leaf(t, inter, name), other},
+			"UNABLE_TO_VERIFY_LEAF_SIGNATURE", "The certificate was issued by R11, but the server sends R3 instead: the wrong intermediate certificate is installed. Some browsers hide that."},
+		{"two wrong ones", certs.Signing, []*certtest.Cert{certtest.Leaf(t, inter, name), other, another},
+			"UNABLE_TO_VERIFY_LEAF_SIGNATURE", "The certificate was issued by R11, but the server sends R3 and E5 instead: the wrong intermediate certificate is installed. Some browsers hide that."},
+		{"another name", certs.Signing, []*certtest.Cert{certtest.Leaf(t, root, []string{"a.example.org"})},
+			"ERR_TLS_CERT_ALTNAME_INVALID", "The certificate is for a.example.org, not for this host."},
+		{"public suffix", certs.Signing, []*certtest.Cert{certtest.Leaf(t, root, []string{"*.com"})},
+			"ERR_TLS_CERT_ALTNAME_INVALID", "The certificate is for *.com, not for this host."},
+		{"no name", certs.Signing, []*certtest.Cert{certtest.Leaf(t, root, nil)},
+			"ERR_TLS_CERT_ALTNAME_INVALID", "The certificate is not for this host: it names no host at all."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := messageOf(verdictIssues(judgeAs(root, c.exchange, c.sent...)), c.code); got != c.want {
+				t.Errorf("%s: %q\nwant %q", c.code, got, c.want)
+			}
+		})
+	}
+}
+
+func TestPublicSuffixWords(t *testing.T) {
+	t.Parallel()
+	root := certtest.Root(t, "Root")
+	leaf := certtest.Leaf(t, root, []string{"*.net", "example.org"})
+	checker := certs.Checker{Roots: certtest.Pool(root), Now: func() time.Time { return certtest.Epoch }}
+	verdict := checker.Check(certtest.List(leaf), "example.net", certs.Signing)
+	want := "The certificate is for this host only by *.net, a wildcard for a whole public suffix, which clients do not " +
+		"accept."
+	if got := messageOf(verdictIssues(verdict), certs.CodeNameMismatch); got != want || verdict.Authorized {
+		t.Errorf("%q", got)
+	}
+}
+
+// Each is of a bounded length and without what may harm.
+func TestNamesInSentencesAreBounded(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		strings.Repeat("x", 64): strings.Repeat("x", 64), strings.Repeat("é", 65): strings.Repeat("é", 64) + "…",
+		"a\x00b\x7f\nc": "a\uFFFDb\uFFFD\uFFFDc", "a\xffb": "a\uFFFDb",
+	} {
+		if got := fitName(name); got != want || !utf8.ValidString(got) {
+			t.Errorf("%q: %q", name, got)
+		}
+	}
+	for want, name := range map[string]pkix.Name{
+		"R11": {CommonName: "R11", Organization: []string{"Let's Encrypt"}}, "O=Acme": {Organization: []string{"Acme"}},
+		"a certificate without a name": {},
+	} {
+		if got := shortName(name); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	root := certtest.Root(t, "Root")
+	leaf := certtest.Leaf(t, root, []string{"a.example.org", "93.184.216.34", "2606:4700:4700::1111", "93.184.216.35",
+		"93.184.216.36"})
+	want := "The certificate is for a.example.org, 93.184.216.34, 2606:4700:4700::1111 and 2 more, not for this host."
+	if got := mismatchMessage(judgeAs(root, certs.Signing, leaf)); got != want {
+		t.Errorf("%s", got)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/egress/budget/memory"
+	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/egress/tlswire"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/shared/parallel"
@@ -138,7 +139,9 @@ type observation struct {
 }
 
 // handshake is that of crypto/tls. One that fails after the server has shown its certificates still counts: servers
-// that demand a client certificate end so.
+// that demand a client certificate end so. crypto/tls shows none where it does not support the key of one of them or
+// cannot read it, where they are too long, and up to TLS 1.2 where the server gave up after them: these are read from
+// what the server sent.
 func (i *inspection) handshake(alpn []string) conversation {
 	return func(ctx context.Context, conn net.Conn, who string) (observation, error) {
 		var seen observation
@@ -148,23 +151,27 @@ func (i *inspection) handshake(alpn []string) conversation {
 			seen.clientRequested = true
 			return &tls.Certificate{}, nil
 		}
-		wire := tlswire.Record(conn)
-		config.KeyLogWriter = wire.KeyLog()
-		heard := &openingRecorder{Conn: wire}
-		client := tls.Client(heard, config)
+		recorder := &tlsscan.Recorder{Conn: conn}
+		config.KeyLogWriter = &recorder.KeyLog
+		client := tls.Client(tlswire.Watch(recorder), config)
 		start := time.Now()
 		seen.failure = client.HandshakeContext(ctx)
 		seen.took = time.Since(start)
 		seen.state = client.ConnectionState()
+		if seen.failure == nil {
+			return seen, nil
+		}
+		flight, err := recorder.Flight()
 		// Without a version (SSL 3.0) crypto/tls took nothing of the answer, and what it knows of the rest is not so.
-		if seen.failure != nil && seen.state.Version != 0 && len(seen.state.PeerCertificates) == 0 &&
-			!brokenOff(ctx, seen.failure) {
-			seen.readFrom(wire)
+		if seen.state.Version != 0 && len(seen.state.PeerCertificates) == 0 && !brokenOff(ctx, seen.failure) {
+			seen.refused = refusedCertificates(seen.failure)
+			seen.cut = err != nil
+			seen.parse(flight.Certificates)
 		}
 		if len(seen.state.PeerCertificates) > 0 {
 			return seen, nil
 		}
-		failed := handshakeFault(ctx, who, i.to.Port, seen.failure, readOpening(heard.opening))
+		failed := handshakeFault(ctx, who, i.to.Port, seen.failure, flight.Version, err)
 		return observation{}, i.classify(conn, seen.failure, failed)
 	}
 }
@@ -173,16 +180,6 @@ func (i *inspection) handshake(alpn []string) conversation {
 func brokenOff(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || fault.IsTimeout(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
-}
-
-// readFrom reads the certificates of a handshake that was not completed. crypto/tls shows none where one of them has a
-// key that it does not take, or cannot be read, or where they are too long; and up to TLS 1.2 none where the server
-// gave up after them.
-func (seen *observation) readFrom(wire *tlswire.Conn) {
-	all, whole := wire.Certificates()
-	seen.refused = refusedCertificates(seen.failure)
-	seen.cut = !whole
-	seen.parse(all)
 }
 
 // parse takes the certificates up to the first that cannot be read.
@@ -257,9 +254,14 @@ func starttlsFault(ctx context.Context, host string, port uint16, protocol strin
 	return fault.Wrapf(fault.Upstream, err, "%s closed the connection on port %d before TLS could begin.", host, port)
 }
 
-// handshakeFault says why no certificate was seen.
-func handshakeFault(ctx context.Context, host string, port uint16, err error, heard opening) error {
+// handshakeFault says why no certificate was seen. version is what the server chose, 0 where it chose none, and answer
+// the error of its first flight.
+func handshakeFault(
+	ctx context.Context, host string, port uint16, err error, version tlsscan.Version, answer error,
+) error {
 	var notTLS tls.RecordHeaderError
+	alert, refused := errors.AsType[tlsscan.Alert](answer)
+	refused = refused && version == 0
 	switch {
 	case ctx.Err() != nil || fault.IsTimeout(err):
 		return fault.Wrapf(fault.Timeout, err,
@@ -271,16 +273,16 @@ func handshakeFault(ctx context.Context, host string, port uint16, err error, he
 		return fault.Wrapf(fault.Upstream, err, "%s sent an invalid answer on port %d.", host, port)
 	case errors.As(err, &notTLS):
 		return fault.Wrapf(fault.Upstream, err, "%s does not use TLS on port %d.", host, port)
-	case heard.alert == alertNoALPN:
+	case refused && alert.Description == alertNoALPN:
 		return fault.Wrapf(fault.Upstream, errALPNRefused,
 			"%s refused the TLS handshake on port %d: it expects another application protocol.", host, port)
-	case heard.alert == alertUnknownName:
+	case refused && alert.Description == alertUnknownName:
 		return fault.Wrapf(fault.Upstream, err, "%s refused the TLS handshake on port %d: it does not know this "+
 			"host name (unrecognized_name).", host, port)
-	case heard.alert >= 0:
+	case refused:
 		return fault.Wrapf(fault.Upstream, notSpoken(err), "%s refused the TLS handshake on port %d: %s.",
-			host, port, cmp.Or(alertNames[heard.alert], fmt.Sprintf("alert %d", heard.alert)))
-	case heard.version != 0:
+			host, port, cmp.Or(alertNames[alert.Description], fmt.Sprintf("alert %d", alert.Description)))
+	case version != 0:
 		return fault.Wrapf(fault.Upstream, notSpoken(err), "%s began a TLS handshake on port %d that "+
 			"cannot be completed; its certificate cannot be read.", host, port)
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
@@ -301,9 +303,67 @@ const (
 
 // alertNames describe fatal alerts by their registered names (RFC 8446 section 6). What they do not say is not said: a
 // handshake_failure may be for the lack of a suite or for anything else.
-var alertNames = map[int]string{
+var alertNames = map[byte]string{
 	40: "it gave no reason (handshake_failure)",
 	70: "it does not accept the versions that were offered (protocol_version)",
 	71: "it requires more security than was offered (insufficient_security)",
 	80: "it reports an internal error (internal_error)",
+}
+
+// readInstead asks a server that crypto/tls cannot speak to for its certificates by handshakes that are only read: of
+// every version and suite that there is; of those before TLS 1.3, where every group can be offered, since no keys have
+// to be agreed on to read them; and then of SSL 3.0, which is not offered beside others. What crypto/tls was told stays
+// the failure where these fail too.
+func (i *inspection) readInstead(ctx context.Context, v *visit) {
+	failed := v.err
+	before13 := []tlsscan.Version{tlsscan.TLS12, tlsscan.TLS11, tlsscan.TLS10}
+	for _, versions := range [][]tlsscan.Version{nil, before13, {tlsscan.SSL30}} {
+		if ctx.Err() != nil || i.share(v) <= 0 {
+			return
+		}
+		v.seen, v.err = i.converse(ctx, v, i.reading(tlsscan.Hello{ServerName: i.to.Host.Name(), Versions: versions}))
+		if v.err == nil || errors.Is(v.err, errAnonymous) {
+			return
+		}
+		v.err = endOr(ctx, failed)
+	}
+}
+
+// reading is a handshake up to the server's last word before a client's keys.
+func (i *inspection) reading(hello tlsscan.Hello) conversation {
+	return func(ctx context.Context, conn net.Conn, who string) (observation, error) {
+		start := time.Now()
+		flight, err := i.read(ctx, conn, hello)
+		if err != nil {
+			return observation{}, fault.Wrap(fault.Upstream, err, who+" does not use TLS.")
+		}
+		seen := observationOf(flight)
+		seen.took = time.Since(start)
+		if len(flight.Certificates) == 0 {
+			return observation{}, fault.Wrapf(fault.Upstream, errAnonymous,
+				"%s chose %s on port %d, with which a server shows no certificate.", who, flight.Suite.Name, i.to.Port)
+		}
+		if len(seen.state.PeerCertificates) == 0 {
+			return observation{}, fault.Newf(fault.Upstream, "The certificate of %s cannot be read.", who)
+		}
+		return seen, nil
+	}
+}
+
+// errAnonymous marks a server that speaks TLS and shows no certificate.
+var errAnonymous = errors.New("the server has no certificate")
+
+// observationOf puts a handshake that was only read into the terms of crypto/tls.
+func observationOf(flight tlsscan.Flight) observation {
+	seen := observation{read: true, dhBits: flight.DHBits, clientRequested: flight.ClientRequested}
+	seen.state = tls.ConnectionState{
+		Version:                     uint16(flight.Version),
+		CipherSuite:                 flight.Suite.ID,
+		CurveID:                     tls.CurveID(flight.Group),
+		NegotiatedProtocol:          flight.ALPN,
+		OCSPResponse:                flight.Staple,
+		SignedCertificateTimestamps: flight.SCTs,
+	}
+	seen.parse(flight.Certificates)
+	return seen
 }

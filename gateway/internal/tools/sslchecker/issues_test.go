@@ -1,6 +1,7 @@
 package sslchecker
 
 import (
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"os"
@@ -12,6 +13,9 @@ import (
 
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/analyze/certs/certtest"
+	"diagnostics/gateway/internal/egress/tlsscan"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func codesOf(issues []issue) string {
@@ -108,6 +112,107 @@ func TestTimestampIssues(t *testing.T) {
 	for port := range starttlsByPort {
 		if !slices.Contains(mailPorts, port) {
 			t.Errorf("STARTTLS port %d is none of mail", port)
+		}
+	}
+}
+
+// What a server takes is told once each, in words that name it.
+func TestSuiteIssues(t *testing.T) {
+	t.Parallel()
+	const good = tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256
+	for _, c := range []struct {
+		name     string
+		taken    []uint16
+		chosen   uint16
+		bits     int
+		groups   []uint16
+		complete bool
+		want     []string
+	}{
+		{"good", []uint16{good}, good, 0, []uint16{0x11EC}, true, []string{"info POST_QUANTUM X25519MLKEM768"}},
+		{"no probing", nil, good, 0, nil, false, nil},
+		{"not yet", []uint16{good}, good, 2048, []uint16{29}, true, []string{"info NOT_POST_QUANTUM not yet"}},
+		{"not known", []uint16{good}, good, 2048, []uint16{29}, false, nil},
+		{"everything of once", []uint16{0x0001, 0x0034, 0x0003, 0x0006, 0x0009, 0x0005, 0x000A, 0x0018, 0x0017}, good, 0,
+			[]uint16{0x11EC}, true, []string{
+				"fail NULL_CIPHER : TLS_RSA_WITH_NULL_MD5.",
+				"fail ANONYMOUS_CIPHER : TLS_DH_anon_WITH_AES_128_CBC_SHA, TLS_DH_anon_WITH_RC4_128_MD5 and " +
+					"TLS_DH_anon_EXPORT_WITH_RC4_40_MD5.",
+				"fail EXPORT_CIPHER : TLS_RSA_EXPORT_WITH_RC4_40_MD5 and TLS_RSA_EXPORT_WITH_RC2_CBC_40_MD5.",
+				"fail DES_CIPHER : TLS_RSA_WITH_DES_CBC_SHA.", "fail RC4_CIPHER : TLS_RSA_WITH_RC4_128_SHA.",
+				"fail 3DES_CIPHER : TLS_RSA_WITH_3DES_EDE_CBC_SHA.", "info POST_QUANTUM ready",
+			}},
+		{"more than are named", []uint16{0x0001, 0x0002, 0x003B, 0xC006, 0xC010}, good, 0, nil, false, []string{
+			"fail NULL_CIPHER TLS_RSA_WITH_NULL_MD5, TLS_RSA_WITH_NULL_SHA, TLS_RSA_WITH_NULL_SHA256, " +
+				"TLS_ECDHE_ECDSA_WITH_NULL_SHA and 1 more."}},
+		{"chosen alone", nil, tls.TLS_RSA_WITH_RC4_128_SHA, 0, nil, false,
+			[]string{"fail RC4_CIPHER RFC 7465", "warn NO_FORWARD_SECRECY key"}},
+		{"old", nil, tls.TLS_RSA_WITH_AES_128_CBC_SHA, 0, nil, false,
+			[]string{"warn NO_FORWARD_SECRECY key", "info CBC_CIPHER TLS_RSA_WITH_AES_128_CBC_SHA"}},
+		{"DHE", nil, 0x009E, 2047, nil, false, []string{"warn WEAK_DH 2047 bits; 2048"}},
+		{"short DHE", nil, 0x009E, 1024, nil, false, []string{"fail WEAK_DH 1024 bits"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := probed{DHBits: c.bits, Groups: c.groups, Complete: c.complete}
+			for _, id := range c.taken {
+				p.Suites = append(p.Suites, probedSuite{tlsscan.TLS12, id, tlsscan.Strong},
+					probedSuite{tlsscan.TLS11, id, tlsscan.Strong})
+			}
+			var seen observation
+			seen.state.CipherSuite = c.chosen
+			got := p.issues(seen)
+			if len(got) != len(c.want) {
+				t.Fatalf("got %+v", got)
+			}
+			for i, want := range c.want {
+				severity, rest, _ := strings.Cut(want, " ")
+				code, words, _ := strings.Cut(rest, " ")
+				if got[i].Severity != severity || got[i].Code != code || !strings.Contains(got[i].Message, words) {
+					t.Errorf("got %+v, want %s", got[i], want)
+				}
+			}
+		})
+	}
+}
+
+// The smaller of the primes that were seen counts.
+func TestSmallestPrime(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ probed, seen, told int }{{0, 1024, 1024}, {1024, 4096, 1024}, {4096, 1536, 1536},
+		{2048, 0, 0}, {0, 0, 0}} {
+		issues := weakDHIssues(probed{DHBits: c.probed}, observation{dhBits: c.seen})
+		if (len(issues) > 0) != (c.told > 0) {
+			t.Errorf("%+v: %v", c, issues)
+		}
+	}
+}
+
+func TestProtocolIssues(t *testing.T) {
+	t.Parallel()
+	for takes, want := range map[string][]string{
+		"12 13":    nil,
+		"12":       {"info NO_TLS13 The server does not support TLS 1.3."},
+		"11 12 13": {"warn DEPRECATED_PROTOCOL The server still accepts TLSv1.1 (RFC 8996)."},
+		"10 11 13": {"warn DEPRECATED_PROTOCOL The server still accepts TLSv1.0 and TLSv1.1 (RFC 8996)."},
+		"10 11": {"fail DEPRECATED_PROTOCOL The server supports nothing better than TLSv1.0 and TLSv1.1, which clients refuse " +
+			"(RFC 8996).", "info NO_TLS13 The server does not support TLS 1.3."},
+		"S 13": {"fail SSL3 The server still accepts SSL 3.0, which is broken (RFC 7568)."},
+		"S": {"fail SSL3 The server supports nothing better than SSL 3.0, which is broken and which clients refuse (RFC 7568).",
+			"info NO_TLS13 The server does not support TLS 1.3."},
+	} {
+		supported := map[string]*bool{}
+		for word, version := range map[string]tlsscan.Version{"S": tlsscan.SSL30, "10": tlsscan.TLS10,
+			"11": tlsscan.TLS11, "12": tlsscan.TLS12, "13": tlsscan.TLS13} {
+			yes := strings.Contains(takes, word)
+			supported[version.String()] = &yes
+		}
+		var got []string
+		for _, i := range protocolIssues(Result{SupportedProtocols: supported}) {
+			got = append(got, i.Severity+" "+i.Code+" "+i.Message)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: %s", takes, d)
 		}
 	}
 }

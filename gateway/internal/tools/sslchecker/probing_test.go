@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"net"
 	"slices"
 	"sync/atomic"
@@ -31,19 +32,15 @@ func TestSSLVersionThatCannotBeTold(t *testing.T) {
 	silence := errors.New("say nothing")
 	config.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 		if offered := hello.SupportedVersions; len(offered) > 0 && offered[0] == tls.VersionTLS11 {
-			time.Sleep(2 * w.timeout)
+			_, _ = io.Copy(io.Discard, hello.Conn) // until the client leaves
 			return nil, silence
 		}
 		return nil, nil
 	}
 	w.serve(sslServer, config)
-	start := time.Now()
 	got := w.mustCheck(t, sslName)
 	if s := yesNo(got.SupportedProtocols); s != "no null yes yes" {
 		t.Errorf("supported: %s", s)
-	}
-	if took := time.Since(start); took > 5*w.timeout {
-		t.Errorf("took %v", took)
 	}
 }
 

@@ -26,7 +26,7 @@ import (
 var openAPI string
 
 // Result is what ssl-checker found. The fields at its top are those of the endpoint with the worst result.
-// AuthorizationError is a code of package certcheck. Complete tells that all of SupportedProtocols, CipherSuites and
+// AuthorizationError is a code of package certs. Complete is that all of SupportedProtocols, CipherSuites and
 // Groups is known; on a port where TLS begins later only the first are asked for.
 type Result struct {
 	Host               string             `json:"host"`
@@ -179,7 +179,7 @@ func (i *inspection) conclude(top int, known probed, others []otherCertificate) 
 func clientConfig(name string) *tls.Config {
 	return &tls.Config{
 		ServerName:         name,
-		InsecureSkipVerify: true, // #nosec G402 -- the verdict comes from certcheck
+		InsecureSkipVerify: true, // #nosec G402 -- the verdict comes from certs
 		MinVersion:         tls.VersionTLS10,
 		MaxVersion:         tls.VersionTLS13,
 		CipherSuites:       everySuite(),
@@ -228,4 +228,45 @@ func (i *inspection) report(ctx context.Context, v *visit) Result {
 	}
 	result.Issues = findIssues(result, verdict, seen, now)
 	return result
+}
+
+// The shares of an answer, in bytes of JSON. A handshake carries up to 128 KiB of certificates, and their texts may be
+// of any characters.
+const (
+	maxAltNames = 256 << 10
+	maxAltIPs   = 64 << 10
+	maxAltName  = 1 << 10
+	maxURLs     = 16 << 10 // of one kind
+	maxURL      = 4 << 10
+	maxSubject  = 4 << 10 // and of an issuer
+	maxSerial   = 256
+	maxIssues   = 64 << 10 // of the answer, and half as much of each endpoint
+)
+
+// bound cuts what is too long for an answer, once all of it was judged.
+func (r *Result) bound() {
+	leaf := &r.Certificate
+	leaf.bound(&r.Truncated)
+	names := &leaf.SubjectAltNames
+	names.DNS = bound.Texts(names.DNS, maxAltName, maxAltNames, &names.Truncated, &r.Truncated)
+	names.IP = bound.List(names.IP, maxAltIPs, &names.Truncated, &r.Truncated)
+	leaf.OCSPURLs = bound.Texts(leaf.OCSPURLs, maxURL, maxURLs, &leaf.Truncated, &r.Truncated)
+	leaf.CRLURLs = bound.Texts(leaf.CRLURLs, maxURL, maxURLs, &leaf.Truncated, &r.Truncated)
+	for i := range r.Chain {
+		r.Chain[i].bound(&r.Truncated)
+	}
+	for i := range r.OtherCertificates {
+		r.OtherCertificates[i].Certificate.bound(&r.Truncated)
+	}
+	r.Issues = bound.List(r.Issues, maxIssues, &r.Truncated)
+	for i := range r.Endpoints {
+		e := &r.Endpoints[i]
+		e.Issues = bound.List(e.Issues, maxIssues/2, &e.Truncated, &r.Truncated)
+	}
+}
+
+func (c *chainElement) bound(cut *bool) {
+	c.Subject = bound.Text(c.Subject, maxSubject, &c.Truncated, cut)
+	c.Issuer = bound.Text(c.Issuer, maxSubject, &c.Truncated, cut)
+	c.SerialNumber = bound.Text(c.SerialNumber, maxSerial, &c.Truncated, cut)
 }

@@ -43,7 +43,7 @@ type world struct {
 	*egresstest.Network
 	root, inter *certtest.Cert
 	timeout     time.Duration
-	probing     bool // by package tlsprobe
+	probing     bool // by package tlsscan
 	options     []egress.Option
 	public      func(*x509.Certificate) bool
 }
@@ -410,11 +410,7 @@ func TestSSLServersThatAreNone(t *testing.T) {
 			w := newWorld(t)
 			w.timeout = sslTimeout
 			c.arrange(w)
-			start := time.Now()
 			_, err := w.check(t, sslName)
-			if took := time.Since(start); took > 5*2*sslTimeout {
-				t.Errorf("took %v", took)
-			}
 			var failed *fault.Error
 			if !errors.As(err, &failed) || failed.Kind != c.kind {
 				t.Fatalf("got %v", err)

@@ -64,7 +64,7 @@ const shownOfSuite = (place) => el("span", { class: "ssl-place" }, sign(place), 
 const signs = () => el("ul", { class: "legend ssl-legend" }, ...legend.map(([place, words]) => el("li", {}, sign(place), el("span", {}, words))));
 
 /** @param {Row[]} rows */
-const ordered = (rows) => (rows.length > 1 ? el("p", { class: "hint" }, "Newest version first; within a version, in the server's order of preference if it has one.") : null);
+const ordered = (rows) => (rows.length > 1 ? el("p", { class: "hint" }, "Newest version first; within a version, in the order in which the server chose them, or strong ones first.") : null);
 
 /** @param {any} d @param {Row[]} rows */
 function suiteTable(d, rows) {

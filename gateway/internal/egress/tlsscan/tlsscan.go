@@ -44,18 +44,18 @@ type Dial func(context.Context) (net.Conn, error)
 
 var (
 	// ErrSpent says that a scan may open no more connections.
-	ErrSpent = errors.New("tlsprobe: no more connections")
+	ErrSpent = errors.New("tlsscan: no more connections")
 	// ErrNotTLS is an answer that is none of TLS.
-	ErrNotTLS = errors.New("tlsprobe: the answer is not TLS")
+	ErrNotTLS = errors.New("tlsscan: the answer is not TLS")
 	// ErrTooLong is a server that sends more than MaxHandshake octets, or too many records, before it has said what was
 	// asked.
-	ErrTooLong = errors.New("tlsprobe: the handshake is too long")
+	ErrTooLong = errors.New("tlsscan: the handshake is too long")
 	// ErrMalformed is TLS of which a message makes no sense.
-	ErrMalformed = errors.New("tlsprobe: a message of the handshake makes no sense")
+	ErrMalformed = errors.New("tlsscan: a message of the handshake makes no sense")
 	// ErrOtherVersion is a server that chose a version which was not offered; it refuses those that were.
-	ErrOtherVersion = errors.New("tlsprobe: the server chose a version that was not offered")
+	ErrOtherVersion = errors.New("tlsscan: the server chose a version that was not offered")
 	// ErrNotOffered is a server that chose a suite or a group which was not offered.
-	ErrNotOffered = errors.New("tlsprobe: the server chose something that was not offered")
+	ErrNotOffered = errors.New("tlsscan: the server chose something that was not offered")
 )
 
 // MaxHandshake is how many octets of a handshake are read (as package tlswire allows crypto/tls).
@@ -68,5 +68,5 @@ type Alert struct {
 }
 
 func (a Alert) Error() string {
-	return fmt.Sprintf("tlsprobe: alert %d of level %d", a.Description, a.Level)
+	return fmt.Sprintf("tlsscan: alert %d of level %d", a.Description, a.Level)
 }

@@ -3,7 +3,11 @@ package certs
 import (
 	"crypto/x509"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,45 +17,7 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-func TestStoreSources(t *testing.T) {
-	t.Parallel()
-	env := func(set ...string) func(string) string {
-		return func(name string) string {
-			if slices.Contains(set, name) {
-				return "/own"
-			}
-			return ""
-		}
-	}
-	on := func(paths ...string) func(string) bool {
-		return func(path string) bool { return slices.Contains(paths, path) }
-	}
-	const file, dir = "SSL_CERT_FILE", "SSL_CERT_DIR"
-	for _, c := range []struct {
-		name   string
-		env    func(string) string
-		exists func(string) bool
-		want   string
-	}{
-		{"Debian", env(), on("/etc/ssl/certs", "/etc/ssl/certs/ca-certificates.crt"), "system"},
-		{"Alpine's file alone", env(), on("/etc/ssl/cert.pem"), "system"},
-		{"a directory alone", env(), on("/etc/pki/tls/certs"), "system"},
-		{"an empty image", env(), on(), SourcePackage},
-		{"own file on Debian", env(file), on("/etc/ssl/certs", "/etc/ssl/certs/ca-certificates.crt"), "operator, system"},
-		{"own file, and a file that it replaces", env(file), on("/etc/ssl/cert.pem"), "operator, " + SourcePackage},
-		{"own file in an empty image", env(file), on(), "operator, " + SourcePackage},
-		{"own directory on Debian", env(dir), on("/etc/ssl/certs", "/etc/ssl/certs/ca-certificates.crt"), "operator, system"},
-		{"own directory, and one that it replaces", env(dir), on("/etc/ssl/certs"), "operator, " + SourcePackage},
-		{"both", env(file, dir), on("/etc/ssl/certs", "/etc/ssl/certs/ca-certificates.crt"), "operator"},
-		{"both in an empty image", env(file, dir), on(), "operator"},
-	} {
-		if got := strings.Join(storeSources(c.env, c.exists), ", "); got != c.want {
-			t.Errorf("%s: %s, want %s", c.name, got, c.want)
-		}
-	}
-}
-
-func TestChooseRoots(t *testing.T) {
+func TestTrusting(t *testing.T) {
 	t.Parallel()
 	one := certtest.Root(t, "Own")
 	all := 0
@@ -75,16 +41,16 @@ func TestChooseRoots(t *testing.T) {
 		{"the list that Go falls back on", builtIn().pool.Clone(), []string{SourcePackage}, SourcePackage, all, false},
 	} {
 		before := c.own.Clone()
-		got := chooseRoots(c.own, c.sources)
-		if got.store.Source != c.want || got.store.Roots != c.roots {
-			t.Errorf("%s: %+v", c.name, got.store)
+		got := Trusting(c.own, c.sources)
+		if got.Trust.Source != c.want || got.Trust.Roots != c.roots {
+			t.Errorf("%s: %+v", c.name, got.Trust)
 		}
-		if dated := got.store.Date != nil; dated && !strings.Contains(c.want, SourcePackage) {
-			t.Errorf("%s: dated %s", c.name, *got.store.Date)
+		if dated := got.Trust.Date != nil; dated && !strings.Contains(c.want, SourcePackage) {
+			t.Errorf("%s: dated %s", c.name, *got.Trust.Date)
 		}
-		with := got.pool.Clone()
+		with := got.Roots.Clone()
 		with.AddCert(one.Certificate)
-		if with.Equal(got.pool) != c.own1 {
+		if with.Equal(got.Roots) != c.own1 {
 			t.Errorf("%s: whether the own root is trusted is not %v", c.name, c.own1)
 		}
 		if !c.own.Equal(before) {
@@ -183,5 +149,40 @@ func TestStoreOfAChecker(t *testing.T) {
 	}
 	if got := (Checker{}).Store(); got.Source == "" || got.Roots == 0 {
 		t.Errorf("the default: %+v", got)
+	}
+}
+
+// Every code has a clause: sentences end with them.
+func TestEveryCodeHasWords(t *testing.T) {
+	t.Parallel()
+	file, err := parser.ParseFile(token.NewFileSet(), "certs.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || !strings.HasPrefix(spec.Names[0].Name, "Code") {
+			return true
+		}
+		literal, ok := spec.Values[0].(*ast.BasicLit)
+		if !ok {
+			t.Fatalf("%s is no literal", spec.Names[0].Name)
+		}
+		code, err := strconv.Unquote(literal.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		codes++
+		if Clause(code) == code {
+			t.Errorf("%s has no words", code)
+		}
+		return true
+	})
+	if codes != len(clauses) {
+		t.Errorf("%d codes and %d clauses", codes, len(clauses))
+	}
+	if got := Clause("SOMETHING_NEW"); got != "SOMETHING_NEW" {
+		t.Errorf("an unknown code became %q", got)
 	}
 }

@@ -1,6 +1,5 @@
 // Package tlswire stands below a TLS client. It bounds what a server may make of TLS itself, which crypto/tls does not:
-// handshakes that never end, new keys without end, records that are nearly empty. And it reads the certificates of a
-// handshake that ended before crypto/tls would show them.
+// handshakes that never end, new keys without end, records that are nearly empty.
 package tlswire
 
 import (
@@ -48,20 +47,12 @@ type Conn struct {
 	writing atomic.Int32          // writes of the client's user that are under way
 	answers atomic.Int32          // of TLS itself
 	unsent  atomic.Pointer[error] // why a write failed
-
-	keep bool
-	wire []byte
-	keys []byte
 }
 
 const recordHeader = 5
 
 // Watch bounds what comes over the connection.
 func Watch(over net.Conn) *Conn { return &Conn{Conn: over} }
-
-// Record is Watch, and keeps what Certificates reads until the handshake is complete. KeyLog is to be the TLS client's
-// KeyLogWriter.
-func Record(over net.Conn) *Conn { return &Conn{Conn: over, keep: true} }
 
 // Above is the TLS client's connection over this one, whose handshake is complete: what is read from it pays for the
 // records that carried it.
@@ -121,9 +112,6 @@ func (c *Conn) Read(p []byte) (int, error) {
 // follow counts the records that came.
 func (c *Conn) follow(b []byte) {
 	if !c.complete {
-		if c.keep {
-			c.wire = append(c.wire, b[:min(len(b), MaxHandshake-len(c.wire))]...)
-		}
 		if c.octets += len(b); c.octets > MaxHandshake {
 			c.failed = ErrHandshake
 		}
