@@ -36,6 +36,8 @@ type Spec[T Target, R any] struct {
 	Slug string
 	// Worker marks a tool that runs only where the worker is enabled (501 otherwise).
 	Worker bool
+	// Options are the members of the options object that the tool reads.
+	Options []Option
 	// OpenAPI describes the tool to the outside, as YAML: its operation and its schemas. It is the openapi.yaml beside the
 	// tool's code; package openapi says what belongs in it.
 	OpenAPI string
@@ -50,6 +52,7 @@ type Spec[T Target, R any] struct {
 type Tool struct {
 	slug    string
 	worker  bool
+	options []Option
 	openAPI string
 	parse   func(Input) (Job, error)
 }
@@ -70,7 +73,7 @@ func New[T Target, R any](spec Spec[T, R]) Tool {
 		}
 		return job, nil
 	}
-	return Tool{slug: spec.Slug, worker: spec.Worker, openAPI: spec.OpenAPI, parse: parse}
+	return Tool{slug: spec.Slug, worker: spec.Worker, options: spec.Options, openAPI: spec.OpenAPI, parse: parse}
 }
 
 // Slug is the tool's name in the path.
@@ -78,6 +81,9 @@ func (t Tool) Slug() string { return t.slug }
 
 // NeedsWorker reports whether the tool runs only where the worker is enabled.
 func (t Tool) NeedsWorker() bool { return t.worker }
+
+// Options are the members of the options object that the tool reads.
+func (t Tool) Options() []Option { return t.options }
 
 // OpenAPI is the tool's own part of the API's description.
 func (t Tool) OpenAPI() string { return t.openAPI }
