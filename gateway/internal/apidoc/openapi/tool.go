@@ -67,7 +67,12 @@ func describe(t tool.Tool) (description, error) {
 		return d, err
 	}
 	options, err := optionsEntry(t.Options())
+	if err != nil {
+		return d, err
+	}
 	d.operation = append(d.operation, options)
+	findings, err := findingSchemas(t)
+	d.schemas = append(d.schemas, findings...)
 	return d, err
 }
 
