@@ -195,9 +195,6 @@ bootstrap: ## fetch IANA's lists of RDAP registries anew into the built-in copy 
 
 LISTS := gateway/internal/providers/rdap/bootstrap/copy
 
-new-tool: ## the skeleton of a new tool: make new-tool SLUG=cname-chain
-	@go run ./gateway/internal/newtool -slug '$(SLUG)'
-
 up: ## docker compose up
 	COMMIT=$(COMMIT) $(COMPOSE) up --build --detach
 
@@ -250,4 +247,4 @@ $(AXE): $(PAGES)/package.json $(PAGES)/package-lock.json
 	@cd $(NODE_TOOLS) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-.PHONY: help build build-arm64 image-cache run package test test-compile e2e shots picture golden worst-cases demo bench proof-limits proof-scale proof-costs proof-soak proof-tls proof-compose proof-package proof-pages compose-test fuzz lint vulncheck hooks fmt generate bootstrap new-tool up down clean
+.PHONY: help build build-arm64 image-cache run package test test-compile e2e shots picture golden worst-cases demo bench proof-limits proof-scale proof-costs proof-soak proof-tls proof-compose proof-package proof-pages compose-test fuzz lint vulncheck hooks fmt generate bootstrap up down clean

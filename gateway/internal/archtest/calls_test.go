@@ -88,8 +88,8 @@ var bans = []ban{
 	},
 	{
 		name: "lines past the gateway's log", module: "gateway", from: []string{gw + "/..."},
-		// A command of the developers, support of tests, and what hands the driver's lines to the standard logger.
-		except: []string{gw + "/internal/newtool", gw + "/internal/redis/breaker/...", gw + "/internal/egress/egresstest"},
+		// Support of tests, and what hands the driver's lines to the standard logger.
+		except: []string{gw + "/internal/redis/breaker/...", gw + "/internal/egress/egresstest"},
 		names:  printers, reason: printersReason,
 	},
 	{

@@ -36,7 +36,7 @@ func parseFake(in tool.Input) (fakeTarget, error) {
 	case "refused":
 		return "", fault.New(fault.Refused, "That address is not public.")
 	}
-	if _, err := in.Options.OneOf("family", "auto", "auto", "ipv4", "ipv6"); err != nil {
+	if _, err := (tool.Option{Name: "family", Values: []string{"auto", "ipv4", "ipv6"}, Default: "auto"}).Choice(in.Options); err != nil {
 		return "", err
 	}
 	return fakeTarget(in.Text), nil
@@ -47,7 +47,6 @@ func fakeOpenAPI(result string) string {
 	return `operation:
   summary: Do nothing
   input: {type: string}
-  options: {$ref: '#/components/schemas/NoOptions'}
   requestExamples: {}
 schemas:
   ` + result + `: {type: object}

@@ -183,7 +183,7 @@ func (s *Server) run(ctx context.Context, rc *requestContext, job tool.Job) (any
 func (rc *requestContext) keepPrivate(text string, options tool.Options) {
 	rc.private = append(rc.private, text)
 	for name := range options {
-		if value, _, err := options.String(name, "text"); err == nil {
+		if value, _, err := (tool.Option{Name: name}).Text(options); err == nil {
 			rc.private = append(rc.private, value)
 		}
 	}

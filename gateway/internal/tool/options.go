@@ -2,59 +2,89 @@ package tool
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"diagnostics/gateway/internal/fault"
 )
 
-// Options are the members of a request's options object. Unknown ones are ignored; wrong types are not.
+// Options are the members of a request's options object. Unknown members are ignored; null counts as absent.
 type Options map[string]json.RawMessage
 
-// String gives an option that is a string; absent and null are "" and false. Another type is Invalid, and the sentence
-// says that the option must be what allowed names, such as "one of A, AAAA".
-func (o Options) String(name, allowed string) (value string, present bool, err error) {
-	raw, ok := o[name]
-	if !ok || string(raw) == "null" {
-		return "", false, nil
-	}
-	if err := json.Unmarshal(raw, &value); err != nil {
-		return "", false, notAllowed(name, allowed)
-	}
-	return value, true, nil
+// Option describes one member of the options object. A tool parses it by Choice, Text or Number; its schema in OpenAPI,
+// its field on the tool's page and the sentence of a 400 are made from the same value.
+type Option struct {
+	Name string
+	// Doc is one line for the API's description.
+	Doc string
+	// Values are all values of a choice, and Default is the one that an absent option has. Empty for text and numbers.
+	Values  []string
+	Default string
+	// Min and Max bound a whole number; both are 0 for text.
+	Min, Max int
+	// Allowed completes "The option x must be" for a text. Pattern (ECMA 262) and MaxLength, in characters, describe it
+	// to clients; the tool's Parse enforces Pattern.
+	Allowed   string
+	Pattern   string
+	MaxLength int
 }
 
-// notAllowed is a value that an option cannot have, of whatever type.
-func notAllowed(name, allowed string) error {
-	return fault.OfOption(name, "The option %s must be %s.", name, allowed)
-}
+// IsNumber reports whether the option is a whole number.
+func (o Option) IsNumber() bool { return o.Max > 0 }
 
-// OneOf gives an option that is one of the allowed values, or fallback where it is absent. Another value is Invalid and
-// the sentence names what is allowed.
-func (o Options) OneOf(name, fallback string, allowed ...string) (string, error) {
-	choice := "one of " + strings.Join(allowed, ", ")
-	value, present, err := o.String(name, choice)
-	if err != nil {
+// Choice returns the value of an option with Values. Any other value is Invalid.
+func (o Option) Choice(from Options) (string, error) {
+	value, present, err := o.Text(from)
+	switch {
+	case err != nil:
 		return "", err
-	}
-	if !present {
-		return fallback, nil
-	}
-	if !slices.Contains(allowed, value) {
-		return "", notAllowed(name, choice)
+	case !present:
+		return o.Default, nil
+	case !slices.Contains(o.Values, value):
+		return "", o.Reject()
 	}
 	return value, nil
 }
 
-// Port gives an option that is a port, a whole number from 1 to 65535; absent and null are 0 and false. Anything else
-// is Invalid.
-func (o Options) Port(name string) (port uint16, present bool, err error) {
-	raw, ok := o[name]
+// Text returns the value of an option that is a string, and reports whether it is present. Another type and a longer
+// text are Invalid.
+func (o Option) Text(from Options) (value string, present bool, err error) {
+	raw, ok := from[o.Name]
+	if !ok || string(raw) == "null" {
+		return "", false, nil
+	}
+	if json.Unmarshal(raw, &value) != nil {
+		return "", false, o.Reject()
+	}
+	if o.MaxLength > 0 && utf8.RuneCountInString(value) > o.MaxLength {
+		return "", false, fault.OfOption(o.Name, "The option %s must be at most %d characters long.", o.Name, o.MaxLength)
+	}
+	return value, true, nil
+}
+
+// Number returns the value of an option that is a whole number from Min to Max, and reports whether it is present.
+// Anything else is Invalid.
+func (o Option) Number(from Options) (value int, present bool, err error) {
+	raw, ok := from[o.Name]
 	if !ok || string(raw) == "null" {
 		return 0, false, nil
 	}
-	if err := json.Unmarshal(raw, &port); err != nil || port == 0 {
-		return 0, false, fault.OfOption(name, "The option %s must be a whole number from 1 to 65535.", name)
+	if json.Unmarshal(raw, &value) != nil || value < o.Min || value > o.Max {
+		return 0, false, o.Reject()
 	}
-	return port, true, nil
+	return value, true, nil
+}
+
+// Reject returns the failure of a value that the option cannot have, of kind Invalid. It names what is allowed.
+func (o Option) Reject() error {
+	allowed := o.Allowed
+	switch {
+	case len(o.Values) > 0:
+		allowed = "one of " + strings.Join(o.Values, ", ")
+	case o.IsNumber():
+		allowed = fmt.Sprintf("a whole number from %d to %d", o.Min, o.Max)
+	}
+	return fault.OfOption(o.Name, "The option %s must be %s.", o.Name, allowed)
 }

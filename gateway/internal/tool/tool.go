@@ -5,6 +5,8 @@ package tool
 import (
 	"context"
 	"net/netip"
+
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 // Target is what a parsed input aims at.
@@ -36,6 +38,10 @@ type Spec[T Target, R any] struct {
 	Slug string
 	// Worker marks a tool that runs only where the worker is enabled (501 otherwise).
 	Worker bool
+	// Options are the members of the options object that the tool reads.
+	Options []Option
+	// Findings is the table of all that the tool can conclude and report; R embeds a finding.Report made from it.
+	Findings finding.Catalogue
 	// OpenAPI describes the tool to the outside, as YAML: its operation and its schemas. It is the openapi.yaml beside the
 	// tool's code; package openapi says what belongs in it.
 	OpenAPI string
@@ -48,10 +54,12 @@ type Spec[T Target, R any] struct {
 
 // Tool is a Spec with its types erased.
 type Tool struct {
-	slug    string
-	worker  bool
-	openAPI string
-	parse   func(Input) (Job, error)
+	slug     string
+	worker   bool
+	options  []Option
+	findings finding.Catalogue
+	openAPI  string
+	parse    func(Input) (Job, error)
 }
 
 // New erases the types of a Spec.
@@ -70,7 +78,10 @@ func New[T Target, R any](spec Spec[T, R]) Tool {
 		}
 		return job, nil
 	}
-	return Tool{slug: spec.Slug, worker: spec.Worker, openAPI: spec.OpenAPI, parse: parse}
+	return Tool{
+		slug: spec.Slug, worker: spec.Worker, options: spec.Options, findings: spec.Findings, openAPI: spec.OpenAPI,
+		parse: parse,
+	}
 }
 
 // Slug is the tool's name in the path.
@@ -78,6 +89,12 @@ func (t Tool) Slug() string { return t.slug }
 
 // NeedsWorker reports whether the tool runs only where the worker is enabled.
 func (t Tool) NeedsWorker() bool { return t.worker }
+
+// Options are the members of the options object that the tool reads.
+func (t Tool) Options() []Option { return t.options }
+
+// Findings is the table of all that the tool can conclude and report.
+func (t Tool) Findings() finding.Catalogue { return t.findings }
 
 // OpenAPI is the tool's own part of the API's description.
 func (t Tool) OpenAPI() string { return t.openAPI }

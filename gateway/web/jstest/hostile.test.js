@@ -8,6 +8,8 @@ import { test } from "node:test";
 
 Object.assign(globalThis, { document: { addEventListener() {} } });
 
+import { concernsIn, verdictOf } from "../assets/lib/view.js";
+
 const folders = new URL("../assets/tools/", import.meta.url);
 const recorded = new URL("../../../deploy/lab/e2e/testdata/golden/", import.meta.url);
 const tones = ["good", "warn", "bad", "info"];
@@ -46,7 +48,7 @@ function changed(data, at, value) {
 
 for (const slug of readdirSync(folders)) {
   test(`${slug}: no text of a stranger breaks the verdict`, async () => {
-    const { verdict, concerns, facts } = (await import(new URL(`${slug}/verdict.js`, folders).href)).default;
+    const judge = (await import(new URL(`${slug}/verdict.js`, folders).href)).default;
     const asked = { slug, input: "example.com", options: {} };
     const kept = answers(slug);
     assert.ok(kept.length > 0, "no recorded answers");
@@ -54,9 +56,9 @@ for (const slug of readdirSync(folders)) {
       for (const at of places(data).slice(0, 60)) {
         for (const text of texts) {
           const odd = changed(data, at, text);
-          const told = [verdict(odd, asked), ...concerns(odd, asked)];
+          const told = [verdictOf(judge, odd, asked), ...(concernsIn(judge, odd, asked) ?? [])];
           assert.ok(told.every((c) => tones.includes(c.tone) && typeof c.text === "string" && c.text !== ""), `${at.join(".")} ${text.slice(0, 40)}`);
-          assert.equal(typeof facts(odd), "object");
+          assert.equal(typeof judge.facts(odd), "object");
         }
       }
     }

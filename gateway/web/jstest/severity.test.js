@@ -12,6 +12,8 @@ spread();
 const { thumb } = await import("../assets/lib/thumb.js");
 const { mark } = await import("../assets/lib/parts.js");
 
+import { concernsIn, verdictOf } from "../assets/lib/view.js";
+
 const folders = new URL("../assets/tools/", import.meta.url);
 const recorded = new URL("../../../deploy/lab/e2e/testdata/golden/", import.meta.url);
 
@@ -29,11 +31,11 @@ const codes = /^(?:pass|fail|warn|info|error|notApplicable|noAddress|skipped|all
 
 for (const slug of readdirSync(folders)) {
   test(`${slug}: verdict, facts and file hold words and no codes`, async () => {
-    const { verdict, concerns, facts } = (await import(new URL(`${slug}/verdict.js`, folders).href)).default;
+    const judge = (await import(new URL(`${slug}/verdict.js`, folders).href)).default;
     const asked = { slug, input: "example.com", options: {} };
     for (const data of answers(slug)) {
-      for (const fact of Object.values(facts(data)).flat()) assert.doesNotMatch(String(fact), codes);
-      const check = { slug, title: slug, group: "All", input: "example.com", status: 200, ok: true, data, verdict: verdict(data, asked), concerns: concerns(data, asked), facts: facts(data) };
+      for (const fact of Object.values(judge.facts(data)).flat()) assert.doesNotMatch(String(fact), codes);
+      const check = { slug, title: slug, group: "All", input: "example.com", status: 200, ok: true, data, verdict: verdictOf(judge, data, asked), concerns: concernsIn(judge, data, asked) ?? [], facts: judge.facts(data) };
       const html = asHTML({ target: "example.com", recognisedAs: "Domain name", at: "2026-11-21T12:00:00Z", summary: [], attention: [], checks: [check] });
       assert.doesNotMatch(html, /\bE(?:NODATA|NOTFOUND|SERVFAIL|REFUSED|TIMEOUT)\b|CERT_|_CERT|ALTNAME_INVALID|notApplicable|disallowAll/);
     }

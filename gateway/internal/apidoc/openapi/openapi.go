@@ -8,7 +8,6 @@
 //	  summary:           what the tool does, in a few words
 //	  description:       what else a caller needs to know; optional
 //	  input:             schema of the input
-//	  options:           schema of the options; NoOptions where there are none
 //	  requestExamples:   one of them typical, which a test sends
 //	  responseExamples:  optional
 //	  steps:             schema of a step of a stream; without it there are stages alone

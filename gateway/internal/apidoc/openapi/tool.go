@@ -18,7 +18,7 @@ type description struct {
 
 // parts are what an operation says of itself; optional are those that it may leave out.
 var (
-	parts    = []string{"summary", "description", "input", "options", "requestExamples", "responseExamples", "steps"}
+	parts    = []string{"summary", "description", "input", "requestExamples", "responseExamples", "steps"}
 	optional = []string{"description", "responseExamples", "steps"}
 )
 
@@ -63,7 +63,17 @@ func describe(t tool.Tool) (description, error) {
 	if _, there := find(d.operation, "steps"); !there {
 		d.operation = append(d.operation, entry{key: "steps", value: "{$ref: '#/components/schemas/StageStep'}"})
 	}
-	return d, d.check()
+	if err := d.check(); err != nil {
+		return d, err
+	}
+	options, err := optionsEntry(t.Options())
+	if err != nil {
+		return d, err
+	}
+	d.operation = append(d.operation, options)
+	findings, err := findingSchemas(t)
+	d.schemas = append(d.schemas, findings...)
+	return d, err
 }
 
 // check wants all that every tool must say, and nothing that has no place in the document.

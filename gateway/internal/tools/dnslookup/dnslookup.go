@@ -37,6 +37,7 @@ type Result struct {
 func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[query, Result]{
 		Slug:    "dns-lookup",
+		Options: []tool.Option{optionTypes},
 		OpenAPI: openAPI,
 		Parse:   parse,
 		Run: func(ctx context.Context, asked query) (Result, error) {

@@ -60,12 +60,18 @@ func parseName(typed string) (target.Domain, error) {
 		"records of this address are under %s.", address, strings.ToLower(dnsclient.TrimRoot(reverse)))
 }
 
+var optionTypes = tool.Option{
+	Name: "types",
+	Doc: "A comma-separated list of " + typeNames(allTypes[:]) + ", in any case, or `all` by itself for these twenty. " +
+		"A type that is named twice counts once.",
+	Allowed: "a comma-separated list of " + typeNames(allTypes[:]) + ", or all by itself",
+	Pattern: "^ *([Aa][Ll][Ll]|[A-Za-z]+ *(, *[A-Za-z]+ *)*) *$",
+}
+
 // parseTypes reads the option "types": names of types in any case with commas between them, or "all" by itself. Blanks
 // around a name are left out of account, and a type that stands there twice counts once.
 func parseTypes(options tool.Options) ([]uint16, error) {
-	const option = "types"
-	allowed := "a comma-separated list of " + typeNames(allTypes[:]) + ", or all by itself"
-	value, present, err := options.String(option, allowed)
+	value, present, err := optionTypes.Text(options)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +85,7 @@ func parseTypes(options tool.Options) ([]uint16, error) {
 	for name := range strings.SplitSeq(value, ",") {
 		qtype, known := dns.StringToType[strings.ToUpper(strings.TrimSpace(name))]
 		if !known || !slices.Contains(allTypes[:], qtype) {
-			return nil, fault.OfOption(option, "The option types must be %s.", allowed)
+			return nil, optionTypes.Reject()
 		}
 		asked[qtype] = true
 	}

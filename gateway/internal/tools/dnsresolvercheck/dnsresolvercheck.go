@@ -115,6 +115,7 @@ func (a resolverAnswer) conclusive() bool { return a.Outcome != outcomeError }
 func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[query, Result]{
 		Slug:    "dns-resolver-check",
+		Options: []tool.Option{optionRecordType},
 		OpenAPI: openAPI,
 		Parse:   parse,
 		Run: func(ctx context.Context, check query) (Result, error) {
@@ -123,12 +124,17 @@ func New(client *egress.Client) tool.Tool {
 	})
 }
 
+var optionRecordType = tool.Option{
+	Name: "recordType", Doc: "The type of record to compare.",
+	Values: []string{"A", "AAAA", "CNAME", "MX", "NS", "TXT", "CAA"}, Default: "A",
+}
+
 func parse(in tool.Input) (query, error) {
 	domain, err := target.ParseDomain(in.Text, true)
 	if err != nil {
 		return query{}, err
 	}
-	recordType, err := in.Options.OneOf("recordType", "A", "A", "AAAA", "CNAME", "MX", "NS", "TXT", "CAA")
+	recordType, err := optionRecordType.Choice(in.Options)
 	if err != nil {
 		return query{}, err
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/egress"
-	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/shared/parallel"
@@ -63,6 +62,7 @@ func (r *results) all() []*check {
 func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[query, Result]{
 		Slug:    "email-dns-health",
+		Options: []tool.Option{optionSelector},
 		OpenAPI: openAPI,
 		Parse:   parse,
 		Run: func(ctx context.Context, m query) (Result, error) {
@@ -148,7 +148,7 @@ func parse(in tool.Input) (query, error) {
 	if err != nil {
 		return query{}, err
 	}
-	typed, _, err := in.Options.String(optionSelector, validSelector)
+	typed, _, err := optionSelector.Text(in.Options)
 	if err != nil {
 		return query{}, err
 	}
@@ -159,12 +159,10 @@ func parse(in tool.Input) (query, error) {
 	return query{domain: domain, selector: selector}, nil
 }
 
-const (
-	optionSelector = "dkimSelector"
-	maxSelector    = 253
-
-	validSelector = "a DNS selector of letters, digits, underscores and inner hyphens, such as selector1"
-)
+var optionSelector = tool.Option{
+	Name: "dkimSelector", Doc: "A DNS selector; lower-cased by the service.", MaxLength: 253,
+	Allowed: "a DNS selector of letters, digits, underscores and inner hyphens, such as selector1",
+}
 
 // parseSelector takes a DKIM selector (RFC 6376 section 3.1): one or more labels of letters, digits, underscores and
 // inner hyphens. A form that leaves its field empty has no selector.
@@ -172,12 +170,9 @@ func parseSelector(s string) (string, error) {
 	if s == "" {
 		return "", nil
 	}
-	if len(s) > maxSelector {
-		return "", fault.OfOption(optionSelector, "The option dkimSelector must be at most 253 characters long.")
-	}
 	for label := range strings.SplitSeq(s, ".") {
 		if !selectorLabel.MatchString(label) {
-			return "", fault.OfOption(optionSelector, "The option dkimSelector must be %s.", validSelector)
+			return "", optionSelector.Reject()
 		}
 	}
 	return strings.ToLower(s), nil

@@ -1,4 +1,4 @@
-// Package myip is the tool my-ip. It tells a visitor's own public address, where a trusted header names it.
+// Package myip is the tool my-ip. It returns the visitor's own public address, where a trusted header names it.
 package myip
 
 import (
@@ -7,6 +7,7 @@ import (
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/workerapi"
 )
@@ -16,6 +17,7 @@ var openAPI string
 
 // Result is the visitor's public address as a trusted header tells it, or why it cannot be told.
 type Result struct {
+	finding.Report
 	Available bool    `json:"available"`
 	IP        *string `json:"ip"`
 	Version   *int    `json:"version"` // 4 or 6
@@ -32,7 +34,7 @@ func (visitor) LimitKey() string { return "" }
 func New() tool.Tool {
 	return tool.New(tool.Spec[visitor, Result]{
 		Slug:    "my-ip",
-		OpenAPI: openAPI,
+		OpenAPI: openAPI, Findings: catalogue,
 		Parse: func(in tool.Input) (visitor, error) {
 			if in.Text != "" {
 				return visitor{}, fault.New(fault.Invalid,
@@ -48,16 +50,24 @@ func New() tool.Tool {
 // end is likely to be the service's own proxy.
 func describeVisitor(v tool.Visitor) Result {
 	if !v.HeadersTrusted {
-		return unavailable("This service is not set up to trust the headers that would show it your address.")
+		return unavailable(codeUntrusted)
 	}
 	if !v.Addr.IsValid() {
-		return unavailable("The proxy in front of this service did not pass on your address.")
+		return unavailable(codeNoAddress)
 	}
 	addr := v.Addr.Unmap()
 	if addr.Zone() != "" || !netpolicy.Judge(addr).Public {
-		return unavailable("The address that the proxy in front of this service passed on is not public.")
+		return unavailable(codeNotPublic)
 	}
-	return Result{Available: true, IP: new(addr.String()), Version: new(workerapi.Family(addr))}
+	version := workerapi.Family(addr)
+	return Result{
+		Report:    finding.NewReport(catalogue.Conclude(codeAddress, addr, version)),
+		Available: true, IP: new(addr.String()), Version: &version,
+	}
 }
 
-func unavailable(reason string) Result { return Result{Reason: &reason} }
+// unavailable is a result whose reason is the sentence of its only finding.
+func unavailable(code string) Result {
+	found := catalogue.Find(code)
+	return Result{Report: finding.NewReport(catalogue.Conclude(code), found), Reason: &found.Message}
+}

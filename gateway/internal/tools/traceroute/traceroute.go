@@ -31,6 +31,7 @@ const hopNamesTime = 300 * time.Millisecond
 func New(client *egress.Client, worker *workerclient.Client, networks *asn.Client) tool.Tool {
 	return tool.New(tool.Spec[traceTarget, workerapi.Traceroute]{
 		Slug:    "traceroute",
+		Options: []tool.Option{probing.Family, optionProtocol, optionPort},
 		OpenAPI: openAPI,
 		Worker:  true,
 		Parse:   parse,

@@ -4,7 +4,7 @@
 import { runTool } from "./api.js";
 import { keep } from "./compare.js";
 import { makeSteps } from "./steps.js";
-import { attempt, loadJudge, verdictOf } from "./view.js";
+import { concernsIn, loadJudge, verdictOf } from "./view.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
 /** @typedef {import("./recognise.js").Found} Found */
@@ -68,7 +68,7 @@ export function advance(check, stage) {
   const asked = { slug, input, options: {} };
   const data = stage.state === "answered" && stage.reply.ok && judge ? stage.reply.data : null;
   check.verdict = judge && data ? verdictOf(judge, data, asked) : null;
-  check.concerns = judge && data ? attempt(() => judge.concerns(data, asked), null) : null;
+  check.concerns = judge && data ? concernsIn(judge, data, asked) : null;
   check.past = judge && check.verdict ? keep(judge, data, asked, check.verdict) : null;
 }
 

@@ -22,8 +22,8 @@
 
 /**
  * @typedef {object} Judge what an answer comes to: the default export of a tool's verdict.js
- * @property {(d: any, asked: Asked) => Verdict} verdict
- * @property {(d: any, asked: Asked) => Concern[]} concerns worst first; none where all is well
+ * @property {(d: any, asked: Asked) => Verdict} [verdict] in place of the answer's conclusion
+ * @property {(d: any, asked: Asked) => Concern[]} [concerns] in place of the answer's findings
  * @property {(d: any) => Facts} facts what is worth comparing with an earlier answer, by a label; nothing that changes at every run
  * @property {(d: any) => Times} [times] what takes how long: kept beside the facts, and told where it has moved by half
  */
@@ -76,8 +76,25 @@ const unforeseen = { tone: "info", text: "The answer has a shape that this page 
  * @returns {Verdict}
  */
 export function verdictOf(judge, d, asked) {
-  return attempt(() => judge.verdict(d, asked), unforeseen);
+  return attempt(() => (judge.verdict ? judge.verdict(d, asked) : { tone: tones[d.conclusion.state], text: d.conclusion.message }), unforeseen);
 }
+
+/** @type {Record<string, Tone>} */
+const tones = { ok: "good", pass: "good", info: "info", warn: "warn", fail: "bad", unknown: "info" };
+
+/**
+ * What deserves attention in an answer, worst first; null where the answer has another shape.
+ * @param {Judge} judge
+ * @param {any} d
+ * @param {Asked} asked
+ * @returns {Concern[] | null}
+ */
+export function concernsIn(judge, d, asked) {
+  return attempt(() => (judge.concerns ? judge.concerns(d, asked) : d.findings.map(concernOf)), null);
+}
+
+/** @param {any} f a finding @returns {Concern} */
+const concernOf = (f) => ({ tone: tones[f.severity], text: f.message, broken: f.group === "broken", ...(f.subject ? { topic: f.subject } : {}) });
 
 /**
  * A part of a view, or something else where the view cannot make it: a broken picture must not take the answer with it.

@@ -18,12 +18,16 @@ import (
 
 // The option that the three worker tools take, and its values.
 const (
-	optionFamily = "family"
-
 	familyAuto = "auto"
 	familyIPv4 = "ipv4"
 	familyIPv6 = "ipv6"
 )
+
+// Family is the option that all worker tools have.
+var Family = tool.Option{
+	Name: "family", Doc: "The address family to probe. auto is IPv4 where target and worker both have it.",
+	Values: []string{familyAuto, familyIPv4, familyIPv6}, Default: familyAuto,
+}
 
 // Target is what a worker tool aims at, with the family to probe it over.
 type Target struct {
@@ -39,12 +43,12 @@ func Parse(in tool.Input) (Target, error) {
 	if err != nil {
 		return Target{}, err
 	}
-	family, err := in.Options.OneOf(optionFamily, familyAuto, familyAuto, familyIPv4, familyIPv6)
+	family, err := Family.Choice(in.Options)
 	if err != nil {
 		return Target{}, err
 	}
 	if host.IsAddr() && family != familyAuto && titles[family] != workerapi.FamilyName(host.Addr()) {
-		return Target{}, fault.OfOption(optionFamily,
+		return Target{}, fault.OfOption(Family.Name,
 			"%s is not an %s address; choose the family auto.", host, titles[family])
 	}
 	return Target{Host: host, family: family}, nil
@@ -91,6 +95,7 @@ func New[T any](
 ) tool.Tool {
 	return tool.New(tool.Spec[Target, T]{
 		Slug:    slug,
+		Options: []tool.Option{Family},
 		OpenAPI: openAPI,
 		Worker:  true,
 		Parse:   Parse,
@@ -122,7 +127,7 @@ func chooseAddress(t Target, v4, v6 []netip.Addr, worker []int) (netip.Addr, err
 	has4, has6 := slices.Contains(worker, 4), slices.Contains(worker, 6)
 	switch {
 	case t.family == familyIPv4 && len(v4) == 0, t.family == familyIPv6 && len(v6) == 0:
-		return netip.Addr{}, fault.OfOption(optionFamily,
+		return netip.Addr{}, fault.OfOption(Family.Name,
 			"%s has no %s address.", t.Short(), titles[t.family])
 	case t.family != familyIPv6 && len(v4) > 0 && has4:
 		return v4[0], nil

@@ -1,4 +1,4 @@
-package [[.Package]]
+package finding
 
 import (
 	"testing"
