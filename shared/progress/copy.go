@@ -1,29 +1,31 @@
 package progress
 
-import "time"
+import (
+	"time"
 
-// At most linesAtOnce steps are told at once, and a further one each gap after that: 20 in any second.
-const (
-	linesAtOnce = 8
-	gap         = time.Second / 12
+	"golang.org/x/time/rate"
 )
 
-// together is how long steps are waited for that can be sent with the first: each sending costs a run's processor more
-// than the step itself, and nobody sees the difference.
+// At most linesAtOnce steps are sent at once, and then linesPerSecond: 20 in any second.
+const (
+	linesAtOnce    = 8
+	linesPerSecond = 12
+)
+
+// together is how long Copy waits for steps that can be sent with the first.
 const together = 20 * time.Millisecond
 
-// Reader is told steps, and sends what it was told when it is asked to. The errors of both are those of somebody who
-// has left.
+// Reader receives steps, and sends what it has received on Flush. Both return an error where the client has left.
 type Reader interface {
 	Tell(Step) error
 	Flush() error
 }
 
-// Copy tells the steps of a feed as they change, until done is closed: what has not been told by then is in the answer
-// itself, and what has not been sent goes with it. Errors are those of the reader.
+// Copy sends the steps of a feed as they change, until done is closed: what has not been sent by then is in the answer
+// itself. It returns the errors of the reader.
 func Copy(f *Feed, done <-chan struct{}, to Reader) error {
 	var position uint64
-	var p pace
+	pace := rate.NewLimiter(linesPerSecond, linesAtOnce)
 	for {
 		s, next, ok, changed := f.Next(position)
 		if !ok {
@@ -37,7 +39,9 @@ func Copy(f *Feed, done <-chan struct{}, to Reader) error {
 			endedWithin(done, together)
 			continue
 		}
-		if wait := p.wait(time.Now()); wait > 0 {
+		line := pace.Reserve()
+		if wait := line.Delay(); wait > 0 {
+			line.Cancel()
 			if err := to.Flush(); err != nil || endedWithin(done, wait) {
 				return err
 			}
@@ -77,19 +81,4 @@ func endedWithin(done <-chan struct{}, wait time.Duration) bool {
 	case <-timer.C:
 		return false
 	}
-}
-
-// pace spaces lines out, by the generic cell rate algorithm. The zero pace is ready.
-type pace struct{ full time.Time }
-
-// wait is how long the next line has to wait; a line that need not is counted.
-func (p *pace) wait(now time.Time) time.Duration {
-	if p.full.Before(now) {
-		p.full = now
-	}
-	if early := p.full.Add(-(linesAtOnce - 1) * gap).Sub(now); early > 0 {
-		return early
-	}
-	p.full = p.full.Add(gap)
-	return 0
 }

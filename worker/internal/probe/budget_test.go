@@ -76,7 +76,7 @@ func TestBudgetOffIsNone(t *testing.T) {
 	if wait := r.waits(now); wait != 0 {
 		t.Errorf("without a budget a packet waits %v", wait)
 	}
-	r.release()
+	r.release(now)
 }
 
 func TestBudgetGivesBackWhatAJobDoesNotSpend(t *testing.T) {
@@ -94,8 +94,8 @@ func TestBudgetGivesBackWhatAJobDoesNotSpend(t *testing.T) {
 	if wait := r.waits(now.Add(300 * time.Millisecond)); wait != 700*time.Millisecond {
 		t.Errorf("asked again, the second packet waits %v", wait)
 	}
-	r.release()
-	r.release()
+	r.release(now)
+	r.release(now)
 	if at := grantOf(b, now, simTarget); at.Sub(now) != time.Second {
 		t.Errorf("after it was given back, it takes %v", at.Sub(now))
 	}

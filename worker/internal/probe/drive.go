@@ -265,5 +265,5 @@ func (d *driver) close() {
 		f.Close()
 	}
 	d.route.Close()
-	d.reservation.release()
+	d.reservation.release(time.Now())
 }
