@@ -6,7 +6,10 @@
 // predicates are not a policy: IsGlobalUnicast calls 192.0.2.1, 100.64.0.1 and 10.0.0.1 global unicast.
 package netpolicy
 
-import "net/netip"
+import (
+	"net/netip"
+	"slices"
+)
 
 // Verdict says whether an address is public and, if not, which rule refuses it and why.
 type Verdict struct {
@@ -106,3 +109,143 @@ var (
 	// from.
 	sharedSpace = netip.MustParsePrefix("100.64.0.0/10")
 )
+
+// Reachability is the registries' column "Globally Reachable" (RFC 8190).
+type Reachability int
+
+// The values of the column.
+const (
+	// ReachableFalse is "False": packets to the block are not to leave their administrative domain.
+	ReachableFalse Reachability = iota
+	// ReachableTrue is "True".
+	ReachableTrue
+	// ReachableNA is "N/A". It is treated as false.
+	ReachableNA
+)
+
+// Registry says where a row comes from.
+type Registry string
+
+// The registries.
+const (
+	IPv4Special   Registry = "IANA IPv4 Special-Purpose Address Registry"
+	IPv6Special   Registry = "IANA IPv6 Special-Purpose Address Registry"
+	IPv4Multicast Registry = "IANA IPv4 Multicast Address Space Registry"
+	IPv6Space     Registry = "IANA IPv6 Address Space"
+	// Own are rows that no registry has and that experience asks for.
+	Own Registry = "this service"
+)
+
+// Row is one block of a registry.
+type Row struct {
+	Prefix netip.Prefix
+	// Name and Source are the registry's own columns "Name" and "RFC".
+	Name     string
+	Source   string
+	Registry Registry
+	// Reachable is the registry's own column, before our opinion.
+	Reachable Reachability
+	// Narrowed says why a block that the registry calls globally reachable is refused all the same; empty elsewhere.
+	Narrowed string
+	// Kind completes the sentence "<address> is …" for a visitor.
+	Kind string
+}
+
+// refused is a row of a table whose block the registry does not call globally reachable.
+func refused(prefix, name, source string, from Registry, kind string) Row {
+	return Row{Prefix: netip.MustParsePrefix(prefix), Name: name, Source: source, Registry: from,
+		Reachable: ReachableFalse, Kind: kind}
+}
+
+// notApplicable is one of which the registry does not say either.
+func notApplicable(prefix, name, source string, from Registry, kind string) Row {
+	r := refused(prefix, name, source, from, kind)
+	r.Reachable = ReachableNA
+	return r
+}
+
+// reachable is one that the registry calls globally reachable.
+func reachable(prefix, name, source string, from Registry) Row {
+	r := refused(prefix, name, source, from, "")
+	r.Reachable = ReachableTrue
+	return r
+}
+
+// narrowed is one that it calls so and that is refused all the same.
+func narrowed(prefix, name, source string, from Registry, kind, why string) Row {
+	r := reachable(prefix, name, source, from)
+	r.Kind, r.Narrowed = kind, why
+	return r
+}
+
+// Public reports whether addresses of this very row may be probed.
+func (r Row) Public() bool { return r.Reachable == ReachableTrue && r.Narrowed == "" }
+
+func (r *Row) verdict() Verdict {
+	v := Verdict{Public: r.Public(), Prefix: r.Prefix, Name: r.Name, Source: r.Source}
+	if !v.Public {
+		v.Reason = r.Kind
+	}
+	return v
+}
+
+// Rows gives a copy of every row, those of one family in the order in which they are judged: most specific first.
+func Rows() []Row { return slices.Concat(ipv4Rows, ipv6Rows) }
+
+// span is a run of addresses that one row judges: from first up to the next span's first. A nil row is none.
+type span struct {
+	first netip.Addr
+	row   *Row
+}
+
+// spansOf cuts one family's address space at every edge of its rows: they overlap, spans do not, and a binary search
+// finds the row of an address. It is computed from the rows, never written down.
+func spansOf(rows []Row) []span {
+	firsts := make([]netip.Addr, 0, 2*len(rows)+1)
+	firsts = append(firsts, netip.PrefixFrom(rows[0].Prefix.Addr(), 0).Masked().Addr())
+	for _, r := range rows {
+		firsts = append(firsts, r.Prefix.Addr())
+		if after := LastOf(r.Prefix).Next(); after.IsValid() {
+			firsts = append(firsts, after)
+		}
+	}
+	slices.SortFunc(firsts, netip.Addr.Compare)
+	spans := make([]span, 0, len(firsts))
+	for _, first := range slices.Compact(firsts) {
+		spans = append(spans, span{first: first, row: firstRow(rows, first)})
+	}
+	return spans
+}
+
+// firstRow gives the first row that holds the address: the rows are in order of falling length.
+func firstRow(rows []Row, a netip.Addr) *Row {
+	for i := range rows {
+		if rows[i].Prefix.Contains(a) {
+			return &rows[i]
+		}
+	}
+	return nil
+}
+
+// find gives the row that judges the address, of the spans' own family; nil where none does.
+func find(spans []span, a netip.Addr) *Row {
+	low, high := 0, len(spans)
+	for low+1 < high {
+		if middle := int(uint(low+high) / 2); a.Less(spans[middle].first) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return spans[low].row
+}
+
+// LastOf is the last address of a prefix.
+func LastOf(p netip.Prefix) netip.Addr {
+	b := p.Addr().AsSlice()
+	for bit := p.Bits(); bit < len(b)*8; bit++ {
+		b[bit/8] |= 0x80 >> (bit % 8)
+	}
+	a, _ := netip.AddrFromSlice(b)
+	return a
+}

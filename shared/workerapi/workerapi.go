@@ -2,7 +2,14 @@
 // envelope. Both sides import it, so neither can drift.
 package workerapi
 
-import "time"
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+)
 
 // Paths of the worker's jobs.
 const (
@@ -217,4 +224,98 @@ type PacketLoss struct {
 type Burst struct {
 	StartSeq int `json:"startSeq"`
 	Length   int `json:"length"`
+}
+
+// Shares of a worker's slots, so that a few visitors cannot hold them all, whichever gateways they come through.
+const (
+	clientFraction = 16
+	groupFraction  = 4
+	leastShare     = 3 // what the pages run at once for one visitor
+)
+
+// ClientShare is how many of the slots one Client holds at most.
+func ClientShare(slots int) int { return max(leastShare, slots/clientFraction) }
+
+// GroupShare is how many of the slots one Group holds at most.
+func GroupShare(slots int) int { return max(leastShare, slots/groupFraction) }
+
+// pseudonymOctets leaves collisions between a worker's few jobs out of question, and keeps bodies short.
+const pseudonymOctets = 16
+
+// Pseudonym gives the Client or the Group of a Request for what names them at the gateway. It is keyed with the token,
+// so that all gateways that send the same token agree and nobody else can tell who it is: while a token is rotated, a
+// Client or a Group has two shares. kind ("client", "group") keeps the two apart. An empty name has
+// none.
+func Pseudonym(token, kind, name string) string {
+	if name == "" {
+		return ""
+	}
+	h := hmac.New(sha256.New, []byte(token))
+	// The kinds hold no NUL, so no two pairs are the same octets.
+	h.Write([]byte(kind + "\x00" + name))
+	return hex.EncodeToString(h.Sum(nil)[:pseudonymOctets])
+}
+
+// maxPseudonym leaves room for longer ones of gateways to come.
+const maxPseudonym = 64
+
+// ValidPseudonym reports whether a worker takes s as a Client or a Group: at most 64 printable ASCII characters without
+// spaces; empty stands for none.
+func ValidPseudonym(s string) bool {
+	return len(s) <= maxPseudonym && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// The protocols of the probes of a trace.
+const (
+	ProtocolICMP = "icmp"
+	ProtocolUDP  = "udp"
+	ProtocolTCP  = "tcp"
+)
+
+// The ports that are probed where none is given: that of websites, and the first of those that traceroute has always
+// used since nothing listens there.
+const (
+	DefaultPortTCP = 443
+	DefaultPortUDP = 33434
+)
+
+// TraceOptions say what the probes of a trace are. The zero TraceOptions, as an absent one, is ICMP.
+type TraceOptions struct {
+	Protocol string `json:"protocol,omitempty"`
+	Port     uint16 `json:"port,omitempty"` // 0 for the protocol's default
+}
+
+// Complete fills in what is left out. The error names the option that is wrong, for whoever wrote the request.
+func (o TraceOptions) Complete() (TraceOptions, error) {
+	switch {
+	case o.Protocol == "", o.Protocol == ProtocolICMP:
+		o.Protocol = ProtocolICMP
+		if o.Port != 0 {
+			return o, fmt.Errorf("port is %d without %s or %s", o.Port, ProtocolUDP, ProtocolTCP)
+		}
+	case o.Protocol != ProtocolUDP && o.Protocol != ProtocolTCP:
+		return o, fmt.Errorf("protocol is %q", o.Protocol)
+	case o.Port != 0:
+	case o.Protocol == ProtocolTCP:
+		o.Port = DefaultPortTCP
+	default:
+		o.Port = DefaultPortUDP
+	}
+	return o, nil
+}
+
+// ValidFor tells whether a trace was made as the options ask. One that names no protocol comes from a worker that knows
+// none but ICMP. The error wraps ErrContract.
+func (t Traceroute) ValidFor(asked TraceOptions) error {
+	told, port := t.Protocol, 0
+	if told == "" {
+		told = ProtocolICMP
+	}
+	if t.Port != nil {
+		port = *t.Port
+	}
+	if told != asked.Protocol || port != int(asked.Port) {
+		return breach("%s port %d was answered for %s port %d", told, port, asked.Protocol, asked.Port)
+	}
+	return nil
 }
