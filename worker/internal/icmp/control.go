@@ -26,14 +26,6 @@ func ttlControl(level, typ int32, ttl int) []byte {
 	return control(level, typ, value)
 }
 
-// ttlControls are those of every TTL.
-func ttlControls(level, typ int32) (all [maxTTL + 1][]byte) {
-	for ttl := range all {
-		all[ttl] = ttlControl(level, typ, ttl)
-	}
-	return all
-}
-
 // newLabel draws the flow label of a new flow; IPv4 has none.
 func newLabel(dst netip.Addr) []byte {
 	if dst.Is4() {

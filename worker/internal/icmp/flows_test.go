@@ -341,7 +341,7 @@ func flowTo(t *testing.T, table *flows) (f *flow, feed func(message) (answers in
 	var m message
 	answers := 0
 	s := &socket{rawConn: &rawConn{counters: &counters{}}, flows: table, requestType: v4EchoRequest}
-	s.receive = func(*socket, ipv4.Message) (arrived, bool) { return arrived{message: m}, true }
+	s.receive = func(ipv4.Message) (arrived, bool) { return arrived{message: m}, true }
 	f, err := table.add(s, target4, func(exchange.Answer) { answers++ })
 	if err != nil {
 		t.Fatal(err)
@@ -444,36 +444,6 @@ func TestForeignRepliesRaiseNoSuspicion(t *testing.T) {
 	}
 }
 
-// What the reader does with a packet that answers nothing: this, and the system's calls, is what a flood costs.
-func BenchmarkUnmatchedError(b *testing.B) {
-	table := newFlows()
-	s := &socket{rawConn: &rawConn{counters: &counters{}}, flows: table, requestType: v4EchoRequest}
-	s.receive = (*socket).receive4
-	f, err := table.add(s, target4, deliverNothing)
-	if err != nil {
-		b.Fatal(err)
-	}
-	packet := make([]byte, minIPv4Header, 100)
-	packet[0], packet[9] = 0x45, protocolICMP
-	packet = append(packet, v4Unreachable, 13, 0, 0, 0, 0, 0, 0)
-	packet = append(packet, make([]byte, minIPv4Header)...)
-	quote := packet[minIPv4Header+headerLength:]
-	quote[0], quote[9] = 0x45, protocolICMP
-	copy(quote[16:], target4.AsSlice())
-	packet = append(packet, v4EchoRequest, 0, 1, 2, byte(f.id>>8), byte(f.id), 3, 4)
-	sum := checksum(packet[minIPv4Header:])
-	packet[22], packet[23] = byte(sum>>8), byte(sum)
-	now := time.Now()
-	m := ipv4.Message{Buffers: [][]byte{packet}, N: len(packet)}
-	b.ReportAllocs()
-	for b.Loop() {
-		s.dispatch(now, m)
-	}
-	if s.counters.unmatched.Load() == 0 || f.forged.quiet(now) {
-		b.Error("the packet was taken for something else")
-	}
-}
-
 // explode is what the reading of a packet of one byte comes to in these tests.
 func explode() { panic("boom") }
 
@@ -507,7 +477,7 @@ func TestTheRawReaderOutlivesAPanic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.receive = func(_ *socket, m ipv4.Message) (arrived, bool) {
+	s.receive = func(m ipv4.Message) (arrived, bool) {
 		if m.N == 1 {
 			explode()
 		}

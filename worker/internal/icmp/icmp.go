@@ -193,7 +193,6 @@ type Counters struct {
 
 type counters struct {
 	sent, sendErrors, received, unmatched, doubted atomic.Uint64
-	dropped4, dropped6                             atomic.Uint32
 	// droppedDatagrams is of the flows that were closed.
 	droppedDatagrams atomic.Uint64
 	// past6 is how many sends of IPv6 datagrams met an error of an earlier packet and were repeated.
@@ -233,18 +232,6 @@ func (c *counters) note(p *parallel.Panic) {
 	})
 }
 
-// noteDropped keeps a socket's own count, which the kernel attaches to packets only once it is above zero.
-func (c *counters) noteDropped(requestType byte, dropped uint32) {
-	if dropped == 0 {
-		return
-	}
-	if requestType == v4EchoRequest {
-		c.dropped4.Store(dropped)
-		return
-	}
-	c.dropped6.Store(dropped)
-}
-
 // Counters gives the present counts.
 func (e *Engine) Counters() Counters {
 	c := &e.counters
@@ -254,9 +241,25 @@ func (e *Engine) Counters() Counters {
 		Received:   c.received.Load(),
 		Unmatched:  c.unmatched.Load(),
 		Doubted:    c.doubted.Load(),
-		Dropped:    uint64(c.dropped4.Load()) + uint64(c.dropped6.Load()) + c.droppedDatagrams.Load() + e.ports.dropped(),
+		Dropped:    e.dropped(),
 		Panics:     c.panics.Load(),
 	}
+}
+
+// dropped returns how many packets the kernel has lost for want of room in the sockets.
+func (e *Engine) dropped() uint64 {
+	all := e.counters.droppedDatagrams.Load()
+	for _, f := range e.families() {
+		if s, is := f.(*socket); is {
+			all += uint64(s.dropped.Load())
+		}
+	}
+	if e.ports != nil {
+		for _, r := range e.ports.readers {
+			all += uint64(r.dropped.Load())
+		}
+	}
+	return all
 }
 
 // dropped6 counts the packets of IPv6 that this host itself has dropped instead of sending them. Linux tells an ICMPv6

@@ -1,6 +1,7 @@
 package icmp
 
 import (
+	"cmp"
 	"encoding/binary"
 	"net/netip"
 
@@ -12,27 +13,6 @@ const (
 	minIPv4Header  = 20
 	fragmentOffset = 0x1fff // mask, RFC 791 section 3.1
 )
-
-// packet4 is a received IPv4 packet: where it came from, with what TTL, and its ICMP message.
-type packet4 struct {
-	source netip.Addr
-	ttl    int
-	icmp   []byte
-}
-
-// splitIPv4 parts a received packet into header and ICMP message. It refuses anything that is not one whole IPv4 packet
-// of protocol ICMP. Raw sockets give the header along (raw(7)).
-func splitIPv4(b []byte) (packet4, bool) {
-	header, ok := ipv4Header(b, protocolICMP)
-	if !ok {
-		return packet4{}, false
-	}
-	return packet4{
-		source: netip.AddrFrom4([4]byte(b[12:16])),
-		ttl:    int(b[8]),
-		icmp:   b[header:],
-	}, true
-}
 
 // ipv4Header gives the length of an IPv4 header, options included, that carries the start of a protocol's packet.
 func ipv4Header(b []byte, protocol byte) (int, bool) {
@@ -49,27 +29,79 @@ func ipv4Header(b []byte, protocol byte) (int, bool) {
 	return header, true
 }
 
+// icmpError is an ICMP error about a packet of some protocol, with what it quotes of that packet.
+type icmpError struct {
+	kind     exchange.Kind
+	dst      netip.Addr // of the quoted packet
+	id       uint16     // identification of the quoted IPv4 header
+	protocol byte       // first next header of a quoted IPv6 packet
+	inner    []byte     // the quote behind its IP header
+	labels   []exchange.Label
+}
+
+// parseError4 reads an ICMP error (RFC 792) that quotes a packet of a protocol, or of any with a header without options
+// where that is 0; ok is false for every other message.
+func parseError4(b []byte, protocol byte) (e icmpError, ok bool) {
+	if len(b) < headerLength+minIPv4Header {
+		return e, false
+	}
+	quote := b[headerLength:]
+	if protocol == 0 && quote[0] != plainIPv4 {
+		return e, false
+	}
+	header, ok := ipv4Header(quote, cmp.Or(protocol, quote[9]))
+	if !ok {
+		return e, false
+	}
+	e = icmpError{
+		kind: kind4(b[0], b[1]), dst: netip.AddrFrom4([4]byte(quote[16:20])), id: binary.BigEndian.Uint16(quote[4:]),
+		protocol: quote[9], inner: quote[header:], labels: labels4(b),
+	}
+	return e, e.kind != 0
+}
+
+// parseError6 is parseError4 for ICMPv6 (RFC 4443), whatever the protocol.
+func parseError6(b []byte) (e icmpError, ok bool) {
+	if len(b) < headerLength+ipv6Header || b[headerLength]>>4 != 6 {
+		return e, false
+	}
+	quote := b[headerLength:]
+	e = icmpError{
+		kind: kind6(b[0], b[1]), dst: netip.AddrFrom16([16]byte(quote[24:40])), protocol: quote[6],
+		inner: quote[ipv6Header:], labels: labels6(b),
+	}
+	return e, e.kind != 0
+}
+
 // parse4 reads an ICMP message (RFC 792) that answers an echo request; ok is false for every other message.
 func parse4(b []byte) (m message, ok bool) {
-	if len(b) < headerLength {
-		return message{}, false
-	}
-	if b[0] == v4EchoReply {
+	if len(b) >= headerLength && b[0] == v4EchoReply {
 		m.kind = exchange.Reply
 		return m, m.readEcho(b, v4EchoReply)
 	}
-	m.kind = kind4(b[0], b[1])
-	if m.kind == 0 {
-		return message{}, false
+	e, ok := parseError4(b, protocolICMP)
+	return e.about(v4EchoRequest, e.inner, ok)
+}
+
+// parse6 is parse4 for ICMPv6 (RFC 4443). The kernel gives the message without its IPv6 header and with its checksum
+// verified.
+func parse6(b []byte) (m message, ok bool) {
+	if len(b) >= headerLength && b[0] == v6EchoReply {
+		m.kind = exchange.Reply
+		return m, m.readEcho(b, v6EchoReply)
 	}
-	quote := b[headerLength:]
-	header, ok := ipv4Header(quote, protocolICMP)
+	e, ok := parseError6(b)
 	if !ok {
-		return message{}, false
+		return m, false
 	}
-	m.quoted = netip.AddrFrom4([4]byte(quote[16:20]))
-	m.labels = labels4(b)
-	return m, m.readEcho(quote[header:], v4EchoRequest)
+	inner, ok := skipExtensions(e.protocol, e.inner)
+	return e.about(v6EchoRequest, inner, ok)
+}
+
+// about is the message that an error is about an echo request, which inner starts with.
+func (e icmpError) about(requestType byte, inner []byte, ok bool) (message, bool) {
+	m := message{kind: e.kind, quoted: e.dst, labels: e.labels}
+	return m, ok && m.readEcho(inner, requestType)
 }
 
 // kind4 is what the type and code of an ICMP error mean; 0 for those that say nothing about a probe's way.
@@ -115,33 +147,6 @@ const (
 	// 4.1), destination options twice.
 	maxExtensions = 10
 )
-
-// parse6 reads an ICMPv6 message (RFC 4443) that answers an echo request; ok is false for every other message. The
-// kernel gives the message without its IPv6 header and with its checksum verified.
-func parse6(b []byte) (m message, ok bool) {
-	if len(b) < headerLength {
-		return message{}, false
-	}
-	if b[0] == v6EchoReply {
-		m.kind = exchange.Reply
-		return m, m.readEcho(b, v6EchoReply)
-	}
-	m.kind = kind6(b[0], b[1])
-	if m.kind == 0 {
-		return message{}, false
-	}
-	quote := b[headerLength:]
-	if len(quote) < ipv6Header || quote[0]>>4 != 6 {
-		return message{}, false
-	}
-	m.quoted = netip.AddrFrom16([16]byte(quote[24:40]))
-	inner, ok := skipExtensions(quote[6], quote[ipv6Header:])
-	if !ok {
-		return message{}, false
-	}
-	m.labels = labels6(b)
-	return m, m.readEcho(inner, v6EchoRequest)
-}
 
 // skipExtensions walks over extension headers to the ICMPv6 message; ok is false where there is none, or only a later
 // fragment of it.

@@ -31,14 +31,15 @@ func TestParseCapturedIPv4(t *testing.T) {
 		{"timeExceeded", exchange.TimeExceeded, 0xba4e, 2, "11.0.0.2", 64, "11.0.100.1"},
 		{"prohibited", exchange.Prohibited, 0x6a67, 0x41, "11.0.2.2", 62, "11.0.200.1"},
 	} {
-		p, ok := splitIPv4(fromHex(t, captured4[tt.name]))
+		p := packet{data: fromHex(t, captured4[tt.name])}
+		ok := p.splitIPv4(protocolICMP)
 		if !ok || p.source != netip.MustParseAddr(tt.source) || p.ttl != tt.ttl {
 			t.Errorf("%s: %v from %v with TTL %d", tt.name, ok, p.source, p.ttl)
 		}
-		if checksum(p.icmp) != 0 {
+		if checksum(p.data) != 0 {
 			t.Errorf("%s: wrong checksum", tt.name)
 		}
-		m, ok := parse4(p.icmp)
+		m, ok := parse4(p.data)
 		if !ok || m.kind != tt.kind || m.id != tt.id || m.seq != tt.seq {
 			t.Errorf("%s: %v %+v", tt.name, ok, m)
 		}
@@ -138,11 +139,12 @@ func TestParseIPv4Refuses(t *testing.T) {
 		{"a redirect", put8(whole, icmp, 5)},
 		{"unreachable with an unknown code", put16(whole, icmp, 0x0310)},
 	} {
-		p, ok := splitIPv4(tt.packet)
+		p := packet{data: tt.packet}
+		ok := p.splitIPv4(protocolICMP)
 		if !ok {
 			continue
 		}
-		if m, ok := parse4(p.icmp); ok {
+		if m, ok := parse4(p.data); ok {
 			t.Errorf("%s is taken: %+v", tt.name, m)
 		}
 	}
@@ -170,8 +172,9 @@ func TestParseIPv4Quotes(t *testing.T) {
 	}
 	outer := bytes.Join([][]byte{whole[:20], options, whole[20:]}, nil)
 	outer[0] = 0x47
-	p, ok := splitIPv4(outer)
-	if !ok || p.icmp[0] != v4TimeExceeded {
+	p := packet{data: outer}
+	ok = p.splitIPv4(protocolICMP)
+	if !ok || p.data[0] != v4TimeExceeded {
 		t.Errorf("a packet with options: %v", ok)
 	}
 }
@@ -240,14 +243,15 @@ func FuzzParse4(f *testing.F) {
 		f.Add(fromHex(f, packet))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p, ok := splitIPv4(b)
+		p := packet{data: b}
+		ok := p.splitIPv4(protocolICMP)
 		if !ok {
 			return
 		}
-		if !p.source.Is4() || len(p.icmp) > len(b)-minIPv4Header {
+		if !p.source.Is4() || len(p.data) > len(b)-minIPv4Header {
 			t.Errorf("%+v", p)
 		}
-		m, ok := parse4(p.icmp)
+		m, ok := parse4(p.data)
 		if ok {
 			checkMessage(t, m, netip.Addr.Is4)
 		}
@@ -563,7 +567,7 @@ func TestReadError(t *testing.T) {
 		{"no offender", protocol4, p4[:], extendedError(protocol4, icmp, v4TimeExceeded, 0, netip.Addr{}), target4, router4, 0},
 		{"no control message", protocol4, p4[:], nil, target4, router4, 0},
 	} {
-		a := arrived{kernel: parseControl(tt.control)}
+		a := arrived{packet: packet{kernel: parseControl(tt.control)}}
 		ok := a.readError(tt.protocol, tt.quote, tt.control, tt.to)
 		if ok != (tt.want != 0) {
 			t.Errorf("%s: taken %v", tt.name, ok)
@@ -600,7 +604,7 @@ func FuzzReadError(f *testing.F) {
 	f.Add(p[:], extendedError(protocol4, unix.SO_EE_ORIGIN_ICMP, v4TimeExceeded, 0, netip.MustParseAddr("11.0.0.2")))
 	f.Fuzz(func(t *testing.T, quote, control []byte) {
 		for _, p := range []datagramProtocol{protocol4, protocol6} {
-			a := arrived{kernel: parseControl(control)}
+			a := arrived{packet: packet{kernel: parseControl(control)}}
 			if a.readError(p, quote, control, target4) && (a.kind == 0 || !a.source.IsValid() || len(quote) < headerLength) {
 				t.Errorf("%+v", a)
 			}

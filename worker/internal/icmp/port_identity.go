@@ -229,53 +229,35 @@ type portMessage struct {
 	labels  []exchange.Label
 }
 
-// parsePort4 reads an ICMP error (RFC 792) that quotes a UDP or TCP probe; ok is false for every other message.
-func parsePort4(b []byte) (m portMessage, ok bool) {
-	if len(b) < quoteTransit4+udpHeader {
-		return m, false
-	}
-	quote := b[headerLength:]
-	if quote[0] != plainIPv4 || binary.BigEndian.Uint16(quote[6:])&fragmentOffset != 0 {
-		return m, false
-	}
-	m.kind = kind4(b[0], b[1])
-	m.id = binary.BigEndian.Uint16(quote[4:])
-	m.peer = netip.AddrFrom4([4]byte(quote[16:20]))
-	m.labels = labels4(b)
-	return m, m.kind != 0 && m.quote(quote[9], quote[minIPv4Header:])
+// parsePort4 reads an ICMP error that quotes a UDP or TCP probe; ok is false for every other message.
+func parsePort4(p packet) (m portMessage, ok bool) {
+	e, ok := parseError4(p.data, 0)
+	return e.aboutPort(ok)
 }
 
-// parsePort6 is parsePort4 for ICMPv6 (RFC 4443).
-func parsePort6(b []byte) (m portMessage, ok bool) {
-	if len(b) < quoteTransit6+udpHeader || b[headerLength]>>4 != 6 {
-		return m, false
-	}
-	quote := b[headerLength:]
-	m.kind = kind6(b[0], b[1])
-	m.peer = netip.AddrFrom16([16]byte(quote[24:40]))
-	m.labels = labels6(b)
-	return m, m.kind != 0 && m.quote(quote[6], quote[ipv6Header:])
+// parsePort6 is parsePort4 for ICMPv6.
+func parsePort6(p packet) (m portMessage, ok bool) {
+	e, ok := parseError6(p.data)
+	return e.aboutPort(ok)
 }
 
-// quote reads the quoted probe, and reports whether it is one.
-func (m *portMessage) quote(protocol byte, segment []byte) bool {
-	switch protocol {
-	case protocolUDP:
-		m.protocol = exchange.UDP
-	case protocolTCP:
-		m.protocol = exchange.TCP
-	default:
-		return false
+// aboutPort is the message that an error is about a UDP or TCP probe.
+func (e icmpError) aboutPort(ok bool) (portMessage, bool) {
+	protocol, known := map[byte]exchange.Protocol{protocolUDP: exchange.UDP, protocolTCP: exchange.TCP}[e.protocol]
+	if !ok || !known || len(e.inner) < udpHeader {
+		return portMessage{}, false
 	}
-	m.local, m.remote = binary.BigEndian.Uint16(segment), binary.BigEndian.Uint16(segment[2:])
-	m.segment = segment
-	return true
+	return portMessage{
+		kind: e.kind, protocol: protocol, peer: e.dst, id: e.id, segment: e.inner, labels: e.labels,
+		local: binary.BigEndian.Uint16(e.inner), remote: binary.BigEndian.Uint16(e.inner[2:]),
+	}, true
 }
 
-// parseSegment reads a SYN-ACK or a RST from an address; ok is false for every other segment. Its checksum is no
+// parseSegment reads a SYN-ACK or a RST; ok is false for every other segment. Its checksum is no
 // matter: one that comes from the same machine has none (the card would fill it in), and none is believed that does not
 // acknowledge a probe.
-func parseSegment(b []byte, from netip.Addr) (m portMessage, ok bool) {
+func parseSegment(p packet) (m portMessage, ok bool) {
+	b := p.data
 	if len(b) < tcpHeader {
 		return m, false
 	}
@@ -283,7 +265,7 @@ func parseSegment(b []byte, from netip.Addr) (m portMessage, ok bool) {
 		return m, false
 	}
 	return portMessage{
-		kind: exchange.Reply, protocol: exchange.TCP, peer: from, segment: b,
+		kind: exchange.Reply, protocol: exchange.TCP, peer: p.source, segment: b,
 		local: binary.BigEndian.Uint16(b[2:]), remote: binary.BigEndian.Uint16(b),
 	}, true
 }

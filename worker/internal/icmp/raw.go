@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -26,10 +25,10 @@ type socket struct {
 	*rawConn
 	sender      *sendSocket // for sending; nil where that is done by conn
 	requestType byte
-	controls    [maxTTL + 1][]byte
+	level, ttl  int32 // of the control message that sets a packet's TTL
 	flows       *flows
 	unlabelled  atomic.Bool // the system refuses flow labels
-	receive     func(*socket, ipv4.Message) (arrived, bool)
+	receive     func(ipv4.Message) (arrived, bool)
 	closed      chan struct{}
 }
 
@@ -45,8 +44,8 @@ func openRaw4(c *counters) (family, error) {
 		return nil, err
 	}
 	return (&socket{
-		rawConn: conn, sender: sender, receive: (*socket).receive4, requestType: v4EchoRequest,
-		controls: ttlControls(unix.IPPROTO_IP, unix.IP_TTL), flows: newFlows(), closed: make(chan struct{}),
+		rawConn: conn, sender: sender, receive: receiver(protocolICMP, parse4), requestType: v4EchoRequest,
+		level: unix.IPPROTO_IP, ttl: unix.IP_TTL, flows: newFlows(), closed: make(chan struct{}),
 	}).start(), nil
 }
 
@@ -61,8 +60,8 @@ func openRaw6(c *counters) (family, error) {
 		return nil, fmt.Errorf("install the packet filter: %w", err)
 	}
 	return (&socket{
-		rawConn: conn, receive: (*socket).receive6, requestType: v6EchoRequest,
-		controls: ttlControls(unix.IPPROTO_IPV6, unix.IPV6_HOPLIMIT), flows: newFlows(), closed: make(chan struct{}),
+		rawConn: conn, receive: receiver(overIPv6, parse6), requestType: v6EchoRequest,
+		level: unix.IPPROTO_IPV6, ttl: unix.IPV6_HOPLIMIT, flows: newFlows(), closed: make(chan struct{}),
 	}).start(), nil
 }
 
@@ -78,10 +77,7 @@ func (s *socket) start() *socket {
 // send sends one packet without waiting for room in the socket's buffer, and gives the moment right before. extra is a
 // further control message, or nil.
 func (s *socket) send(packet []byte, dst netip.Addr, ttl int, extra []byte) (time.Time, error) {
-	oob := s.controls[ttl]
-	if extra != nil {
-		oob = slices.Concat(oob, extra)
-	}
+	oob := append(ttlControl(s.level, s.ttl, ttl), extra...)
 	if s.sender != nil {
 		return s.sender.send(packet, oob, sockaddr(dst))
 	}
@@ -221,7 +217,15 @@ type rawConn struct {
 	raw      syscall.RawConn
 	batch    func([]ipv4.Message) (int, error)
 	counters *counters
+	dropped  atomic.Uint32 // packets that the kernel has lost for want of room
 	reader   parallel.Group
+}
+
+// noteDropped keeps the socket's own count, which the kernel attaches to packets only once it is above zero.
+func (s *rawConn) noteDropped(k received) {
+	if k.dropped > 0 {
+		s.dropped.Store(k.dropped)
+	}
 }
 
 // openConn opens a raw socket of a network, such as "ip4:icmp", with the options that all of a family share.
@@ -309,19 +313,17 @@ func (s *rawConn) read(dispatch func(now time.Time, m ipv4.Message)) {
 	}
 }
 
-// arrived is a received message with what its IP header and the kernel tell of it.
+// arrived is a received message with its packet.
 type arrived struct {
 	message
-	source netip.Addr
-	ttl    int
-	kernel received
+	packet
 }
 
 // dispatch gives one received packet to the flow that it answers.
 func (s *socket) dispatch(now time.Time, m ipv4.Message) {
 	s.counters.received.Add(1)
-	a, ok := s.receive(s, m)
-	s.counters.noteDropped(s.requestType, a.kernel.dropped)
+	a, ok := s.receive(m)
+	s.noteDropped(a.kernel)
 	if !ok {
 		s.counters.unmatched.Add(1)
 		return
@@ -344,29 +346,55 @@ func (a arrived) answer(i identity, now time.Time) exchange.Answer {
 		Labels: a.labels}
 }
 
-// receive4 reads a packet of the IPv4 socket. A raw IPv4 socket is served before the kernel verifies the ICMP checksum
-// (RFC 792), so that is done here, as far as the packet was read whole.
-func (s *socket) receive4(m ipv4.Message) (arrived, bool) {
-	a := arrived{kernel: parseControl(m.OOB[:m.NN])}
-	p, ok := splitIPv4(m.Buffers[0][:m.N])
-	if !ok || m.Flags&unix.MSG_TRUNC == 0 && checksum(p.icmp) != 0 {
-		return a, false
+// receiver reads the packets of a raw socket; protocol is that of the packets of an IPv4 socket, see readPacket.
+func receiver(protocol byte, parse func([]byte) (message, bool)) func(ipv4.Message) (arrived, bool) {
+	return func(m ipv4.Message) (a arrived, ok bool) {
+		if a.packet, ok = readPacket(m, protocol); ok {
+			a.message, ok = parse(a.data)
+		}
+		return a, ok
 	}
-	a.source, a.ttl = p.source, p.ttl
-	a.message, ok = parse4(p.icmp)
-	return a, ok
 }
 
-// receive6 reads a packet of the IPv6 socket.
-func (s *socket) receive6(m ipv4.Message) (arrived, bool) {
-	a := arrived{kernel: parseControl(m.OOB[:m.NN])}
-	var ok bool
-	if a.source, ok = sender6(m); !ok {
-		return a, false
+// packet is a received packet from its ICMP or TCP header on, with what its IP header and the kernel say of it.
+type packet struct {
+	source netip.Addr
+	ttl    int
+	data   []byte
+	kernel received
+}
+
+// overIPv6 stands for the protocol of an IPv6 socket, whose packets come without their IP header.
+const overIPv6 = 0
+
+// readPacket reads a packet of a raw socket; ok is false where it is not one whole packet of the protocol. The kernel
+// verifies the ICMP checksum (RFC 792) only after a raw IPv4 socket is served, so readPacket does, as far as the packet
+// was read whole.
+func readPacket(m ipv4.Message, protocol byte) (p packet, ok bool) {
+	p = packet{data: m.Buffers[0][:m.N], kernel: parseControl(m.OOB[:m.NN])}
+	if protocol == overIPv6 {
+		from, is := m.Addr.(*net.IPAddr)
+		if !is {
+			return p, false
+		}
+		p.source, ok = netip.AddrFromSlice(from.IP)
+		p.ttl = p.kernel.hopLimit
+		return p, ok
 	}
-	a.ttl = a.kernel.hopLimit
-	a.message, ok = parse6(m.Buffers[0][:m.N])
-	return a, ok
+	if !p.splitIPv4(protocol) {
+		return p, false
+	}
+	return p, protocol != protocolICMP || m.Flags&unix.MSG_TRUNC != 0 || checksum(p.data) == 0
+}
+
+// splitIPv4 parts the packet of a raw IPv4 socket, which has its IP header (raw(7)).
+func (p *packet) splitIPv4(protocol byte) bool {
+	header, ok := ipv4Header(p.data, protocol)
+	if ok {
+		p.source, p.ttl = netip.AddrFrom4([4]byte(p.data[12:16])), int(p.data[8])
+		p.data = p.data[header:]
+	}
+	return ok
 }
 
 // message is what one received ICMP packet says about one echo request.
