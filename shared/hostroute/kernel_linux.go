@@ -1,12 +1,14 @@
 package hostroute
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
-	"iter"
 	"net/netip"
 	"os"
+	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -78,48 +80,46 @@ func (k *Kernel) To(a netip.Addr) (Kind, error) {
 }
 
 // Route is To with the links.
-func (k *Kernel) Route(a netip.Addr) (route Route, err error) {
+func (k *Kernel) Route(a netip.Addr) (Route, error) {
 	if !usable(a) {
 		return Route{}, ErrNoAnswer
 	}
 	q := question{address: a, packets: k.packets}
-	err = k.ask(func(seq, port uint32) []byte {
-		q.seq, q.port = seq, port
-		return q.message()
-	}, func(answer []byte) (mine bool, err error) {
-		route, mine, err = q.read(answer)
-		return mine, err
-	})
-	return route, err
+	m, err := k.ask(unix.RTM_GETROUTE, q.body())
+	if err != nil {
+		return Route{}, err
+	}
+	return q.read(m)
 }
 
-// Link tells of a link. Errors are those of To.
-func (k *Kernel) Link(index int) (link Link, err error) {
-	q := linkQuestion{index: index}
-	err = k.ask(func(seq, port uint32) []byte {
-		q.seq, q.port = seq, port
-		return q.message()
-	}, func(answer []byte) (mine bool, err error) {
-		link, mine, err = q.read(answer)
-		return mine, err
-	})
-	return link, err
+// Link returns the state of a link. Errors are those of To.
+func (k *Kernel) Link(index int) (Link, error) {
+	body := make([]byte, unix.SizeofIfInfomsg)
+	binary.NativeEndian.PutUint32(body[4:], uint32(index))
+	m, err := k.ask(unix.RTM_GETLINK, body)
+	if err != nil {
+		return Link{}, err
+	}
+	if link, ok := readLink(m); ok && link.Index == index {
+		return link, nil
+	}
+	return Link{}, ErrNoAnswer
 }
 
-// ask sends a question with a number of its own and has read look for the answer.
-func (k *Kernel) ask(message func(seq, port uint32) []byte, read func([]byte) (mine bool, err error)) error {
+// ask sends a question with a number of its own and returns the answer.
+func (k *Kernel) ask(kind uint16, body []byte) (syscall.NetlinkMessage, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.fd < 0 {
 		if err := k.open(); err != nil {
-			return err
+			return syscall.NetlinkMessage{}, err
 		}
 	}
 	k.seq++
-	if err := k.send(message(k.seq, k.port)); err != nil {
-		return err
+	if err := k.send(request(kind, k.seq, k.port, body)); err != nil {
+		return syscall.NetlinkMessage{}, err
 	}
-	return k.receive(read)
+	return k.receive()
 }
 
 // Close closes the socket. The next question would open another.
@@ -141,28 +141,40 @@ func (k *Kernel) send(message []byte) error {
 	}
 }
 
-// receive reads until the answer to the question comes.
-func (k *Kernel) receive(read func([]byte) (mine bool, err error)) error {
+// receive reads until the answer to the last question comes.
+func (k *Kernel) receive() (none syscall.NetlinkMessage, err error) {
 	for end := time.Now().Add(answerWithin); time.Now().Before(end); {
 		n, _, flags, from, err := unix.Recvmsg(k.fd, k.buffer, nil, 0)
 		switch {
 		case errors.Is(err, unix.EINTR):
 			continue
 		case errors.Is(err, unix.EAGAIN): // SO_RCVTIMEO
-			return ErrNoAnswer
+			return none, ErrNoAnswer
 		case err != nil:
-			return os.NewSyscallError("recvmsg", err)
+			return none, os.NewSyscallError("recvmsg", err)
 		case !ofKernel(from):
 			continue
 		}
 		if flags&unix.MSG_TRUNC != 0 { // the rest is lost, and no second answer comes
-			return ErrNoAnswer
+			return none, ErrNoAnswer
 		}
-		if mine, err := read(k.buffer[:n]); mine {
-			return err
+		if m, ok := answer(bytes.Clone(k.buffer[:n]), k.seq, k.port); ok {
+			return m, nil
 		}
 	}
-	return ErrNoAnswer
+	return none, ErrNoAnswer
+}
+
+// answer finds the answer to a question: what is left over from an earlier one has another number.
+func answer(b []byte, seq, port uint32) (m syscall.NetlinkMessage, ok bool) {
+	messages, _ := syscall.ParseNetlinkMessage(b) // of a broken list nothing
+	i := slices.IndexFunc(messages, func(m syscall.NetlinkMessage) bool {
+		return m.Header.Seq == seq && m.Header.Pid == port
+	})
+	if i < 0 {
+		return m, false
+	}
+	return messages[i], true
 }
 
 // ofKernel reports whether the kernel has sent a message: any process of this host may, but only the kernel with the
@@ -178,9 +190,8 @@ const rtmFibMatch = 0x2000
 
 // question is one question to the kernel, about the way to an address.
 type question struct {
-	address   netip.Addr
-	packets   Packets
-	seq, port uint32
+	address netip.Addr
+	packets Packets
 }
 
 func (q question) family() byte {
@@ -190,9 +201,9 @@ func (q question) family() byte {
 	return unix.AF_INET6
 }
 
-// message is the question as it is sent: a struct nlmsghdr, a struct rtmsg, and as attributes the address (RTA_DST),
-// the protocol (RTA_IP_PROTO, since Linux 4.19; older ones pass over it) and the link, where there is one (RTA_OIF).
-func (q question) message() []byte {
+// body is the question: a struct rtmsg, and as attributes the address (RTA_DST), the protocol (RTA_IP_PROTO, since
+// Linux 4.19; older ones pass over it) and the link, where there is one (RTA_OIF).
+func (q question) body() []byte {
 	body := append([]byte{q.family(), byte(q.address.BitLen())}, 0, 0, 0, 0, 0, 0)
 	body = binary.NativeEndian.AppendUint32(body, rtmFibMatch)
 	body = appendAttribute(body, unix.RTA_DST, q.address.AsSlice())
@@ -200,7 +211,7 @@ func (q question) message() []byte {
 	if q.packets.Link != 0 {
 		body = appendAttribute(body, unix.RTA_OIF, binary.NativeEndian.AppendUint32(nil, uint32(q.packets.Link)))
 	}
-	return request(unix.RTM_GETROUTE, q.seq, q.port, body)
+	return body
 }
 
 func (q question) protocol() byte {
@@ -235,50 +246,14 @@ func appendAttribute(b []byte, kind uint16, value []byte) []byte {
 	return append(b, make([]byte, align(length)-length)...)
 }
 
-// message is one message of the kernel.
-type message struct {
-	kind      uint16
-	seq, port uint32
-	body      []byte
-}
-
-// messages goes through those in what came, up to the first that is broken.
-func messages(b []byte) iter.Seq[message] {
-	return func(yield func(message) bool) {
-		native := binary.NativeEndian
-		for len(b) >= unix.SizeofNlMsghdr {
-			length := native.Uint32(b)
-			if length < unix.SizeofNlMsghdr || uint64(length) > uint64(len(b)) {
-				return
-			}
-			m := message{native.Uint16(b[4:]), native.Uint32(b[8:]), native.Uint32(b[12:]), b[unix.SizeofNlMsghdr:length]}
-			if !yield(m) {
-				return
-			}
-			b = b[min(align(int(length)), len(b)):]
-		}
-	}
-}
-
-// read looks for the answer to the question in what came. mine is false where there is none: what is left over from an
-// earlier question has another number.
-func (q question) read(b []byte) (route Route, mine bool, err error) {
-	for m := range messages(b) {
-		if m.seq == q.seq && m.port == q.port {
-			route, err := q.readAnswer(m.kind, m.body)
-			return route, true, err
-		}
-	}
-	return Route{}, false, nil
-}
-
-func (q question) readAnswer(kind uint16, body []byte) (Route, error) {
-	switch kind {
+// read reads the answer to the question.
+func (q question) read(m syscall.NetlinkMessage) (Route, error) {
+	switch m.Header.Type {
 	case unix.NLMSG_ERROR:
-		kind, err := readError(body)
+		kind, err := readError(m.Data)
 		return Route{Kind: kind}, err
 	case unix.RTM_NEWROUTE:
-		return q.readRoute(body)
+		return q.readRoute(m)
 	}
 	return Route{}, ErrNoAnswer
 }
@@ -302,7 +277,8 @@ func readError(body []byte) (Kind, error) {
 }
 
 // readRoute reads a struct rtmsg and, for a route of several links, its attributes.
-func (q question) readRoute(body []byte) (Route, error) {
+func (q question) readRoute(m syscall.NetlinkMessage) (Route, error) {
+	body := m.Data
 	if len(body) < unix.SizeofRtMsg || body[0] != q.family() {
 		return Route{}, ErrNoAnswer
 	}
@@ -314,7 +290,7 @@ func (q question) readRoute(body []byte) (Route, error) {
 	case unix.RTN_THROW:
 		return Route{Kind: Nowhere}, nil
 	case unix.RTN_UNICAST:
-		return readLinks(binary.NativeEndian.Uint32(body[8:]), body[unix.SizeofRtMsg:])
+		return readLinks(binary.NativeEndian.Uint32(body[8:]), m)
 	}
 	return Route{}, ErrNoAnswer
 }
@@ -323,16 +299,16 @@ func (q question) readRoute(body []byte) (Route, error) {
 const linkDown = unix.RTNH_F_DEAD | unix.RTNH_F_LINKDOWN
 
 // readLinks judges the links of a unicast route, one or several.
-func readLinks(flags uint32, attributes []byte) (Route, error) {
-	nextHops, ok := attribute(attributes, unix.RTA_MULTIPATH)
-	link, _ := attribute(attributes, unix.RTA_OIF)
-	route := Route{Kind: Nowhere}
-	switch {
-	case !ok:
+func readLinks(flags uint32, m syscall.NetlinkMessage) (Route, error) {
+	attributes, ok := attributesOf(m)
+	if !ok {
 		return Route{}, ErrNoAnswer
-	case len(link) == 4:
+	}
+	route := Route{Kind: Nowhere}
+	if link := attributes[unix.RTA_OIF]; len(link) == 4 {
 		route.Links = []int{int(binary.NativeEndian.Uint32(link))}
 	}
+	nextHops := attributes[unix.RTA_MULTIPATH]
 	if flags&linkDown != 0 {
 		return route, nil
 	}
@@ -354,63 +330,34 @@ func readLinks(flags uint32, attributes []byte) (Route, error) {
 	return route, nil
 }
 
-// attribute finds an attribute (struct rtattr), nil where there is none. ok is false where the list is broken.
-func attribute(b []byte, wanted uint16) (value []byte, ok bool) {
-	for len(b) >= unix.SizeofRtAttr {
-		length := int(binary.NativeEndian.Uint16(b))
-		if length < unix.SizeofRtAttr || length > len(b) {
-			return nil, false
-		}
-		if binary.NativeEndian.Uint16(b[2:]) == wanted {
-			return b[unix.SizeofRtAttr:length:length], true
-		}
-		b = b[min(align(length), len(b)):]
+// attributesOf returns the attributes (struct rtattr) of a message whose body is long enough, by type. ok is false where
+// the list is broken.
+func attributesOf(m syscall.NetlinkMessage) (values map[uint16][]byte, ok bool) {
+	list, err := syscall.ParseNetlinkRouteAttr(&m)
+	values = map[uint16][]byte{}
+	for _, a := range list {
+		values[a.Attr.Type] = a.Value
 	}
-	return nil, true
+	return values, err == nil
 }
 
 // align rounds up to the four octets that messages, attributes and next hops are laid out in.
 func align(n int) int { return (n + 3) &^ 3 }
 
-// linkQuestion is one question to the kernel, about a link.
-type linkQuestion struct {
-	index     int
-	seq, port uint32
-}
-
-// message is the question as it is sent: a struct nlmsghdr and a struct ifinfomsg.
-func (q linkQuestion) message() []byte {
-	body := make([]byte, unix.SizeofIfInfomsg)
-	binary.NativeEndian.PutUint32(body[4:], uint32(q.index))
-	return request(unix.RTM_GETLINK, q.seq, q.port, body)
-}
-
-// read is as question.read is.
-func (q linkQuestion) read(b []byte) (link Link, mine bool, err error) {
-	for m := range messages(b) {
-		if m.seq != q.seq || m.port != q.port {
-			continue
-		}
-		if link, ok := readLink(m); ok && link.Index == q.index {
-			return link, true, nil
-		}
-		return Link{}, true, ErrNoAnswer
-	}
-	return Link{}, false, nil
-}
-
 // readLink reads a struct ifinfomsg and its attributes; ok is false where the message is about no link. What is said of
 // a port of a bridge is of another family, and is not about the link as such.
-func readLink(m message) (link Link, ok bool) {
-	if m.kind != unix.RTM_NEWLINK && m.kind != unix.RTM_DELLINK ||
-		len(m.body) < unix.SizeofIfInfomsg || m.body[0] != unix.AF_UNSPEC {
+func readLink(m syscall.NetlinkMessage) (link Link, ok bool) {
+	kind, body := m.Header.Type, m.Data
+	if kind != unix.RTM_NEWLINK && kind != unix.RTM_DELLINK ||
+		len(body) < unix.SizeofIfInfomsg || body[0] != unix.AF_UNSPEC {
 		return Link{}, false
 	}
 	native := binary.NativeEndian
 	const up = unix.IFF_UP | unix.IFF_LOWER_UP
-	link.Index = int(native.Uint32(m.body[4:]))
-	link.Up = m.kind == unix.RTM_NEWLINK && native.Uint32(m.body[8:])&up == up
-	if downs, _ := attribute(m.body[unix.SizeofIfInfomsg:], unix.IFLA_CARRIER_DOWN_COUNT); len(downs) == 4 {
+	link.Index = int(native.Uint32(body[4:]))
+	link.Up = kind == unix.RTM_NEWLINK && native.Uint32(body[8:])&up == up
+	attributes, _ := attributesOf(m)
+	if downs := attributes[unix.IFLA_CARRIER_DOWN_COUNT]; len(downs) == 4 {
 		link.Downs = native.Uint32(downs)
 	}
 	return link, true
