@@ -24,18 +24,16 @@ type Verdict struct {
 	Reason string
 }
 
-// Judge decides whether an address may be the destination of a probe. It allocates nothing.
+// Judge decides whether an address may be the destination of a probe.
 //
 // The most specific row decides. A zoned, IPv4-mapped or invalid address is refused in every case: a caller that holds
 // one has skipped a parser that would have refused it.
 func Judge(a netip.Addr) Verdict { return addresses.judge(a) }
 
-// addressTable is the rows of both families in the form in which they are looked up.
-type addressTable struct{ v4, v6 []span }
+// addressTable is the rows of both families, most specific first.
+type addressTable struct{ v4, v6 []Row }
 
-var addresses = newAddressTable(ipv4Rows, ipv6Rows)
-
-func newAddressTable(v4, v6 []Row) addressTable { return addressTable{spansOf(v4), spansOf(v6)} }
+var addresses = addressTable{ipv4Rows, ipv6Rows}
 
 func (t addressTable) judge(a netip.Addr) Verdict {
 	switch {
@@ -50,7 +48,7 @@ func (t addressTable) judge(a netip.Addr) Verdict {
 }
 
 func (t addressTable) judge4(a netip.Addr) Verdict {
-	if row := find(t.v4, a); row != nil {
+	if row := firstRow(t.v4, a); row != nil {
 		return row.verdict()
 	}
 	return Verdict{Public: true, Name: "Global unicast", Source: "RFC 791"}
@@ -70,7 +68,7 @@ func (t addressTable) judge6(a netip.Addr) Verdict {
 
 // block6 judges by the prefix alone.
 func (t addressTable) block6(a netip.Addr) Verdict {
-	if row := find(t.v6, a); row != nil {
+	if row := firstRow(t.v6, a); row != nil {
 		return row.verdict()
 	}
 	if !globalUnicast.Contains(a) {
@@ -192,32 +190,7 @@ func (r *Row) verdict() Verdict {
 // Rows gives a copy of every row, those of one family in the order in which they are judged: most specific first.
 func Rows() []Row { return slices.Concat(ipv4Rows, ipv6Rows) }
 
-// span is a run of addresses that one row judges: from first up to the next span's first. A nil row is none.
-type span struct {
-	first netip.Addr
-	row   *Row
-}
-
-// spansOf cuts one family's address space at every edge of its rows: they overlap, spans do not, and a binary search
-// finds the row of an address. It is computed from the rows, never written down.
-func spansOf(rows []Row) []span {
-	firsts := make([]netip.Addr, 0, 2*len(rows)+1)
-	firsts = append(firsts, netip.PrefixFrom(rows[0].Prefix.Addr(), 0).Masked().Addr())
-	for _, r := range rows {
-		firsts = append(firsts, r.Prefix.Addr())
-		if after := LastOf(r.Prefix).Next(); after.IsValid() {
-			firsts = append(firsts, after)
-		}
-	}
-	slices.SortFunc(firsts, netip.Addr.Compare)
-	spans := make([]span, 0, len(firsts))
-	for _, first := range slices.Compact(firsts) {
-		spans = append(spans, span{first: first, row: firstRow(rows, first)})
-	}
-	return spans
-}
-
-// firstRow gives the first row that holds the address: the rows are in order of falling length.
+// firstRow returns the first row that holds the address, nil where none does: the rows are in order of falling length.
 func firstRow(rows []Row, a netip.Addr) *Row {
 	for i := range rows {
 		if rows[i].Prefix.Contains(a) {
@@ -225,19 +198,6 @@ func firstRow(rows []Row, a netip.Addr) *Row {
 		}
 	}
 	return nil
-}
-
-// find gives the row that judges the address, of the spans' own family; nil where none does.
-func find(spans []span, a netip.Addr) *Row {
-	low, high := 0, len(spans)
-	for low+1 < high {
-		if middle := int(uint(low+high) / 2); a.Less(spans[middle].first) {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	return spans[low].row
 }
 
 // LastOf is the last address of a prefix.
