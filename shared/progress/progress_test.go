@@ -2,7 +2,6 @@ package progress
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -272,21 +271,6 @@ func TestStages(t *testing.T) {
 	Enter(ctx, Connecting)
 	if got, _ := drain(outer, before); !slices.Equal(got, []string{"stage=connecting"}) {
 		t.Errorf("%v", got)
-	}
-}
-
-// What a step costs a run that nobody reads along, as plain answers are made, and one that is read.
-func BenchmarkReport(b *testing.B) {
-	for name, ctx := range map[string]context.Context{
-		"nobody reads": b.Context(), "somebody reads": With(b.Context(), new(Feed)),
-	} {
-		b.Run(name, func(b *testing.B) {
-			value := map[string]string{"type": "A", "error": ""}
-			b.ReportAllocs()
-			for b.Loop() {
-				Report(ctx, "type", "A", value)
-			}
-		})
 	}
 }
 

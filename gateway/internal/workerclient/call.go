@@ -75,7 +75,7 @@ func (c *Client) perform(ctx context.Context, path string, body []byte, to netip
 	working, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	asked := parallel.Start(func() reply {
-		answer, err := c.call(readingAlong(working, path, to), c.limits.job, http.MethodPost, path, body)
+		answer, err := c.call(working, c.limits.job, http.MethodPost, path, body, stepsOf(working, path, to))
 		return reply{answer, err}
 	})
 	select {
@@ -127,10 +127,12 @@ func decode[T result](answer []byte, asked netip.Addr) (T, error) {
 // Its errors are those of failures.go, which classify makes a visitor's, or ctx.Err() where ctx was cancelled. The
 // transport is used without an http.Client on top: a redirect is then an answer like any other, and there is nothing
 // that could follow it.
-func (c *Client) call(ctx context.Context, limit time.Duration, method, path string, body []byte) ([]byte, error) {
+func (c *Client) call(
+	ctx context.Context, limit time.Duration, method, path string, body []byte, along *steps,
+) ([]byte, error) {
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	answer, err := c.roundTrip(bounded, method, path, body)
+	answer, err := c.roundTrip(bounded, method, path, body, along)
 	switch {
 	case err == nil:
 		return answer, nil
@@ -149,7 +151,7 @@ func (c *Client) call(ctx context.Context, limit time.Duration, method, path str
 	return nil, err
 }
 
-func (c *Client) roundTrip(ctx context.Context, method, path string, body []byte) ([]byte, error) {
+func (c *Client) roundTrip(ctx context.Context, method, path string, body []byte, steps *steps) ([]byte, error) {
 	var seen stages
 	url := c.base.JoinPath(path).String()
 	request, err := http.NewRequestWithContext(seen.trace(ctx), method, url, bytes.NewReader(body))
@@ -157,7 +159,6 @@ func (c *Client) roundTrip(ctx context.Context, method, path string, body []byte
 		return nil, fmt.Errorf("make the worker's request: %w", err)
 	}
 	request.Header.Set("Authorization", "Bearer "+*c.token.Load())
-	steps := stepsOf(ctx)
 	request.Header.Set("Accept", steps.accept())
 	request.Header.Set("User-Agent", "diagnostics-gateway")
 	if method == http.MethodPost {

@@ -90,7 +90,7 @@ func cause(err error) error {
 
 func (c *Client) askReady(ctx context.Context) (workerapi.Ready, error) {
 	var ready workerapi.Ready
-	answer, err := c.call(ctx, c.limits.ready, http.MethodGet, workerapi.PathReady, nil)
+	answer, err := c.call(ctx, c.limits.ready, http.MethodGet, workerapi.PathReady, nil, nil)
 	if err == nil {
 		err = json.Unmarshal(answer, &ready)
 	}

@@ -27,20 +27,12 @@ type steps struct {
 	feed  *progress.Feed
 }
 
-type stepsKey struct{}
-
-// readingAlong has a job asked for as a stream, where somebody reads along.
-func readingAlong(ctx context.Context, path string, asked netip.Addr) context.Context {
-	feed := progress.Of(ctx)
-	if feed == nil {
-		return ctx
+// stepsOf returns the steps of a job where a client reads them as they come, else nil.
+func stepsOf(ctx context.Context, path string, asked netip.Addr) *steps {
+	if feed := progress.Of(ctx); feed != nil {
+		return &steps{path: path, asked: asked, feed: feed}
 	}
-	return context.WithValue(ctx, stepsKey{}, &steps{path: path, asked: asked, feed: feed})
-}
-
-func stepsOf(ctx context.Context) *steps {
-	s, _ := ctx.Value(stepsKey{}).(*steps)
-	return s
+	return nil
 }
 
 // accept is the request's Accept: an older worker has plain answers alone.

@@ -460,12 +460,8 @@ func TestSilentWorkerIsATimeout(t *testing.T) {
 			s := worker(t, answer)
 			l := quick()
 			l.job = 100 * time.Millisecond
-			start := time.Now()
 			_, err := client(t, s.URL, l).Traceroute(context.Background(), job)
 			wantFault(t, err, fault.Timeout, s.URL)
-			if took := time.Since(start); took > 5*l.job {
-				t.Fatalf("took %v", took)
-			}
 		})
 	}
 }
@@ -494,11 +490,7 @@ func TestLeavingVisitorCancelsTheJob(t *testing.T) {
 	if err := <-result; !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v", err)
 	}
-	select {
-	case <-ended:
-	case <-time.After(2 * time.Second):
-		t.Fatal("the job goes on")
-	}
+	<-ended
 }
 
 func TestBoundOfTheWholeRunIsATimeout(t *testing.T) {

@@ -457,7 +457,6 @@ func TestTraceOptions(t *testing.T) {
 func TestTracesAreSharedByProtocolAndPort(t *testing.T) {
 	t.Parallel()
 	f := start(t, func(c *Config) { c.Slots = 20 })
-	f.prober.run = func(context.Context) error { time.Sleep(50 * time.Millisecond); return nil }
 	var all parallel.Group
 	for range 4 {
 		for _, options := range []string{

@@ -26,7 +26,7 @@ const portLimit, portPace = 512, 20 * time.Millisecond
 // does.
 type portNetwork struct {
 	ports    *reserved
-	flows    portFlows
+	flows    [exchange.TCP + 1][blockSize]atomic.Pointer[portFlow] // by reserved port: who has it or had it last
 	suspects suspects
 	counters *counters
 
@@ -148,7 +148,7 @@ func (n *portNetwork) add(p exchange.Probe, source, dst netip.Addr, deliver func
 		network: n, portIdentity: newPortIdentity(p, local, source, dst), label: newLabel(dst), deliver: deliver,
 		forged: n.suspects.enter(dst),
 	}
-	n.flows.slot(p.Protocol, local).Store(f)
+	n.flows[p.Protocol][local%blockSize].Store(f)
 	return f, nil
 }
 
@@ -203,7 +203,7 @@ func (r *portReader) dispatch(now time.Time, received ipv4.Message) {
 }
 
 func (n *portNetwork) deliver(now time.Time, packet packet, m portMessage) {
-	f := n.flows.slot(m.protocol, m.local).Load()
+	f := n.flows[m.protocol][m.local%blockSize].Load()
 	if f == nil {
 		n.unmatched(m, now)
 		return
@@ -305,16 +305,4 @@ func (f *portFlow) meaning(k exchange.Kind, from netip.Addr) exchange.Kind {
 		return exchange.Reply
 	}
 	return k
-}
-
-// portFlows is the table from reserved port to the flow that has it or had it last, for each protocol.
-type portFlows struct {
-	udp, tcp [blockSize]atomic.Pointer[portFlow]
-}
-
-func (t *portFlows) slot(p exchange.Protocol, port uint16) *atomic.Pointer[portFlow] {
-	if p == exchange.TCP {
-		return &t.tcp[port%blockSize]
-	}
-	return &t.udp[port%blockSize]
 }
