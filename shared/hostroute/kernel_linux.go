@@ -36,8 +36,8 @@ func Open(p Packets) *Kernel {
 	return k
 }
 
-// open makes the socket that all questions share. It stays open whatever happens: answers that come too late are told
-// by their number, and a host that lacks files would get no other socket.
+// open makes the socket that all questions share. It stays open whatever happens: answers that come too late are
+// recognised by their number, and a host that lacks files would get no other socket.
 func (k *Kernel) open() error {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
 	if err != nil {
@@ -52,7 +52,7 @@ func (k *Kernel) open() error {
 	return nil
 }
 
-// bind gives the socket a port number, by which the kernel addresses its answers.
+// bind binds the socket to a port number, by which the kernel addresses its answers.
 func bind(fd int) (port uint32, err error) {
 	patience := unix.NsecToTimeval(answerWithin.Nanoseconds())
 	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &patience); err != nil {
@@ -72,7 +72,7 @@ func bind(fd int) (port uint32, err error) {
 	return address.Pid, nil
 }
 
-// To tells where packets to the address would go now. An error means that the kernel could not be asked; it is one of
+// To returns where packets to the address would go now. An error means that the kernel could not be asked; it is one of
 // the system's, or ErrNoAnswer.
 func (k *Kernel) To(a netip.Addr) (Kind, error) {
 	route, err := k.Route(a)
@@ -330,8 +330,8 @@ func readLinks(flags uint32, m syscall.NetlinkMessage) (Route, error) {
 	return route, nil
 }
 
-// attributesOf returns the attributes (struct rtattr) of a message whose body is long enough, by type. ok is false where
-// the list is broken.
+// attributesOf returns the attributes (struct rtattr) of a message whose body is long enough, by type. ok is false
+// where the list is broken.
 func attributesOf(m syscall.NetlinkMessage) (values map[uint16][]byte, ok bool) {
 	list, err := syscall.ParseNetlinkRouteAttr(&m)
 	values = map[uint16][]byte{}

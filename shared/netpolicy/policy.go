@@ -77,8 +77,8 @@ func (t addressTable) block6(a netip.Addr) Verdict {
 	return Verdict{Public: true, Prefix: globalUnicast, Name: "Global unicast", Source: "RFC 4291"}
 }
 
-// isatap gives the IPv4 address that an ISATAP interface identifier embeds (RFC 5214 section 6.1): ::0:5efe:a.b.c.d, or
-// ::200:5efe:a.b.c.d where the universal bit is set, under any prefix. Only a site's own router unpacks it, but that
+// isatap returns the IPv4 address that an ISATAP interface identifier embeds (RFC 5214 section 6.1): ::0:5efe:a.b.c.d,
+// or ::200:5efe:a.b.c.d where the universal bit is set, under any prefix. Only a site's own router unpacks it, but that
 // router would send it on to the embedded address.
 func isatap(a netip.Addr) (netip.Addr, bool) {
 	b := a.As16()
@@ -96,7 +96,7 @@ func Near(a netip.Addr) bool {
 }
 
 // NAT64 reports whether an address is in the well-known prefix of RFC 6052. An address in it is never public, but a
-// DNS64 resolver adds one to the answers of every name that has only IPv4 addresses: whoever resolves a name may drop
+// DNS64 resolver adds one to the answers of every name that has only IPv4 addresses: a resolver's caller may drop
 // those where an A record exists.
 func NAT64(a netip.Addr) bool { return nat64.Contains(a) }
 
@@ -187,7 +187,7 @@ func (r *Row) verdict() Verdict {
 	return v
 }
 
-// Rows gives a copy of every row, those of one family in the order in which they are judged: most specific first.
+// Rows returns a copy of every row, those of one family in the order in which they are judged: most specific first.
 func Rows() []Row { return slices.Concat(ipv4Rows, ipv6Rows) }
 
 // firstRow returns the first row that holds the address, nil where none does: the rows are in order of falling length.

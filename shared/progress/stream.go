@@ -91,8 +91,8 @@ func endedWithin(done <-chan struct{}, wait time.Duration) bool {
 // MediaType is what a stream of steps is sent as: a JSON value a line.
 const MediaType = "application/x-ndjson"
 
-// Line writes a step down: {"step":{"kind":"hop","hop":…,"atMs":12.5}} and a line feed. began is when the request
-// came; bound, which a stage tells, is how long the run takes at most.
+// Line encodes a step: {"step":{"kind":"hop","hop":…,"atMs":12.5}} and a line feed. began is when the request
+// came; bound, which a stage has, is how long the run takes at most.
 func (s Step) Line(to *bytes.Buffer, began time.Time, bound time.Duration) error {
 	value, err := json.Marshal(s.Value)
 	if err != nil {

@@ -54,7 +54,7 @@ type Request struct {
 	// Options are those of a trace; other jobs have none.
 	Options *TraceOptions `json:"options,omitempty"`
 	// Client and Group name the visitor and the network around them by keyed hashes (Pseudonym), for the shares of the
-	// worker's slots alone. A job without Client is in nobody's share, one without Group in no network's.
+	// worker's slots alone. A job without one of them has no such share.
 	Client string `json:"client,omitempty"`
 	Group  string `json:"group,omitempty"`
 }
@@ -63,8 +63,8 @@ type Request struct {
 // its share of the slots, and Retry-After is about that share; RefusedBudget that the worker's budget of packets is
 // used up, and Retry-After is when there is some again; without either every slot is taken. With a 503 RefusedShortage
 // is that the worker's own host cannot send: it has lost its link or route, or has no file or memory left. No
-// measurement comes of that, since its silence would be told as the target's. With a 502 RefusedProtocol is that the
-// worker has no sockets for any but ICMP probes.
+// measurement comes of that, since its silence would be reported as the target's. With a 502 RefusedProtocol is that
+// the worker has no sockets for any but ICMP probes.
 const (
 	HeaderRefused   = "X-Worker-Refused"
 	RefusedShare    = "share"
@@ -99,9 +99,9 @@ const (
 	StopCompleted   = "completed" // ping and packet loss
 )
 
-// Measurement is when a measurement was made, and whether for whoever is given it.
+// Measurement is when a measurement was made, and whether for this request.
 type Measurement struct {
-	// MeasuredAt is when the first probe left, in UTC. It is the zero time in answers of workers that do not tell.
+	// MeasuredAt is when the first probe left, in UTC. It is the zero time in answers of older workers.
 	MeasuredAt time.Time `json:"measuredAt"`
 	// Shared is that it was begun for another request.
 	Shared bool `json:"shared"`
@@ -144,7 +144,7 @@ type Hop struct {
 	WorstMs     *float64   `json:"worstMs"`
 	RTTsMs      []*float64 `json:"rttsMs"` // one per probe, null where silent
 	Note        *string    `json:"note"`
-	// Labels are the MPLS label stack, outermost first; absent where the router tells none.
+	// Labels are the MPLS label stack, outermost first; absent where the router reports none.
 	Labels []Label `json:"labels,omitempty"`
 	// Truncated is as that of Traceroute.
 	Truncated bool `json:"truncated,omitempty"`
@@ -242,10 +242,9 @@ func GroupShare(slots int) int { return max(leastShare, slots/groupFraction) }
 // pseudonymOctets leaves collisions between a worker's few jobs out of question, and keeps bodies short.
 const pseudonymOctets = 16
 
-// Pseudonym gives the Client or the Group of a Request for what names them at the gateway. It is keyed with the token,
-// so that all gateways that send the same token agree and nobody else can tell who it is: while a token is rotated, a
-// Client or a Group has two shares. kind ("client", "group") keeps the two apart. An empty name has
-// none.
+// Pseudonym returns the Client or the Group of a Request for what names them at the gateway. It is keyed with the
+// token, so that all gateways that send the same token agree and no other party can invert it: while a token is
+// rotated, a Client or a Group has two shares. kind ("client", "group") keeps the two apart. An empty name has none.
 func Pseudonym(token, kind, name string) string {
 	if name == "" {
 		return ""
@@ -285,7 +284,7 @@ type TraceOptions struct {
 	Port     uint16 `json:"port,omitempty"` // 0 for the protocol's default
 }
 
-// Complete fills in what is left out. The error names the option that is wrong, for whoever wrote the request.
+// Complete fills in what is left out. The error names the option that is wrong, for the author of the request.
 func (o TraceOptions) Complete() (TraceOptions, error) {
 	switch {
 	case o.Protocol == "", o.Protocol == ProtocolICMP:
@@ -304,7 +303,7 @@ func (o TraceOptions) Complete() (TraceOptions, error) {
 	return o, nil
 }
 
-// ValidFor tells whether a trace was made as the options ask. One that names no protocol comes from a worker that knows
+// ValidFor returns an error unless a trace was made as the options ask. One without a protocol is of a worker that has
 // none but ICMP. The error wraps ErrContract.
 func (t Traceroute) ValidFor(asked TraceOptions) error {
 	told, port := t.Protocol, 0

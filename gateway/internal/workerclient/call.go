@@ -25,7 +25,7 @@ import (
 	"diagnostics/shared/workerapi"
 )
 
-// Bounds of the Retry-After that a visitor is told when the worker is busy.
+// Bounds of the Retry-After of a busy worker.
 const (
 	maxRetryAfter     = time.Hour
 	maxOwnRetrySecond = 5
@@ -244,7 +244,7 @@ func failureCause(response *http.Response) *statusError {
 	return cause
 }
 
-// knownReason gives a reason of workerapi.HeaderRefused, empty for any other text.
+// knownReason returns a reason of workerapi.HeaderRefused, empty for any other text.
 func knownReason(why string) string {
 	switch why {
 	case workerapi.RefusedShare, workerapi.RefusedBudget, workerapi.RefusedShortage, workerapi.RefusedProtocol:
@@ -292,7 +292,7 @@ const (
 	maxFailureBytes = 4 << 10 // of a failure's body, for the log
 )
 
-// ownFaultFunc gives the failure to tell where an error of talking to an address is this host's own fault, else nil.
+// ownFaultFunc returns the failure to report where an error of a connection is this host's own fault, else nil.
 type ownFaultFunc func(err error, to netip.Addr) error
 
 // of is the same for an error of package net, which names the address itself.
@@ -321,7 +321,7 @@ func newTransport(dial dialFunc, config *tls.Config) *http.Transport {
 		MaxResponseHeaderBytes: maxHeaderBytes,
 		TLSHandshakeTimeout:    tlsTimeout,
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			// net/http dials in a goroutine of its own, where nobody would catch a panic.
+			// net/http dials in a goroutine of its own, where no caller would catch a panic.
 			conn, err := parallel.Try(func() (net.Conn, error) { return dial(ctx, network, addr) })
 			switch {
 			case err == nil:
@@ -336,7 +336,7 @@ func newTransport(dial dialFunc, config *tls.Config) *http.Transport {
 
 type dialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// dial connects to the worker. An error that is this host's own fault is the failure to tell.
+// dial connects to the worker. An error that is this host's own fault is the failure to report.
 func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	recorder := shortage.DialRecorder{Dial: new(net.Dialer).DialContext, OwnFault: c.ownFault}
 	d := net.Dialer{Timeout: c.limits.connect, Resolver: &net.Resolver{PreferGo: true, Dial: recorder.Connect}}

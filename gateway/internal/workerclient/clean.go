@@ -91,8 +91,8 @@ func boundPing(p *workerapi.Ping) {
 	p.Raw = bound.Pointer(p.Raw, maxRaw, &p.Truncated)
 }
 
-// tellMoment puts the moment of a measurement in UTC. A worker of an older version does not tell it: then it is when it
-// was asked.
+// tellMoment puts the moment of a measurement in UTC. An older worker sends none: then it is when the
+// worker was asked.
 func tellMoment(m *workerapi.Measurement, asked time.Time) {
 	if m.MeasuredAt.IsZero() {
 		m.MeasuredAt = asked.Truncate(time.Millisecond)

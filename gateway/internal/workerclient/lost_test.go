@@ -595,7 +595,7 @@ func TestAPanicWhileDiallingReachesTheCaller(t *testing.T) {
 		}
 	}
 	if p := parallel.Catch(func() {
-		_, _ = c.call(t.Context(), time.Second, http.MethodPost, "/api/ping", nil)
+		_, _ = c.call(t.Context(), time.Second, http.MethodPost, "/api/ping", nil, nil)
 	}); p == nil || p.Value != "boom" {
 		t.Errorf("a job: caught %v", p)
 	}

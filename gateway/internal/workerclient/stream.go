@@ -19,8 +19,7 @@ import (
 // maxStreamBytes bounds all lines of a stream together; one of them is bounded like a plain answer.
 const maxStreamBytes = 4 << 20
 
-// steps are what a worker tells of a job while it runs, for whoever reads along at the gateway. A nil one is for jobs
-// that nobody reads along.
+// steps passes the steps of a running job on to the reader at the gateway. It is nil for jobs without one.
 type steps struct {
 	path  string // of the job, which says what steps it has
 	asked netip.Addr
@@ -108,7 +107,7 @@ func streamError(limited *io.LimitedReader, err error) error {
 	return err
 }
 
-// finish gives the last line, or the failure that it tells.
+// finish returns the last line, or the failure in it.
 func finish(l lastLine, line []byte) ([]byte, error) {
 	if l.Status == http.StatusOK {
 		return line, nil
@@ -130,7 +129,7 @@ func (s *steps) pass(told step) {
 	}
 }
 
-// probes is how many replies a job may have told of; those of a confirmation are in the answer alone.
+// probes is how many replies a job may send as steps; those of a confirmation are in the answer alone.
 func (s *steps) probes() int {
 	switch s.path {
 	case workerapi.PathPing:

@@ -1,5 +1,5 @@
-// Package workerclient is the gateway's bearer client of the worker (shared/workerapi). Nothing that the worker sends
-// is believed: its answer is bounded, held against the contract and cleaned of private hops, and whatever else it does
+// Package workerclient is the gateway's bearer client of the worker (shared/workerapi). The worker is not
+// trusted: its answer is bounded, held against the contract and cleaned of private hops, and whatever else it does
 // ends as one of the failures that docs/contract.md#the-worker promises to a visitor.
 package workerclient
 
@@ -48,7 +48,7 @@ type Client struct {
 	transport atomic.Pointer[http.Transport]
 	ownFault  ownFaultFunc
 	limits    limits
-	observer  Observer // nil for nobody
+	observer  Observer // may be nil
 	watch     *outage.Watch
 	ready     *outage.Watch // of what it says of itself while it is there
 	last      atomic.Pointer[readiness]
@@ -58,7 +58,7 @@ type Client struct {
 
 // New makes a client of the worker at base (an http or https URL, perhaps with a path that goes before the worker's own
 // paths) with a bearer token. Errors name neither. It asks for readiness once a second, so that no visitor waits for a
-// worker that is known to be lost, and tells the log when that is so. Close it.
+// worker that is known to be lost, and logs when that is so. Close it.
 func New(base, token string, log *slog.Logger, options ...Option) (*Client, error) {
 	return newClient(base, token, defaultLimits(), log, options...)
 }
@@ -66,8 +66,8 @@ func New(base, token string, log *slog.Logger, options ...Option) (*Client, erro
 // Option changes how a Client works.
 type Option func(*Client)
 
-// WithOwnFault sets who tells this host's own faults: own gives the failure to tell where an error of talking to an
-// address is one, else nil. Without it, those of package shortage are.
+// WithOwnFault sets how this host's own faults are found: own returns the failure to report where an error of a
+// connection to an address is one, else nil. Without it, those of package shortage are.
 func WithOwnFault(own func(err error, to netip.Addr) error) Option {
 	return func(c *Client) { c.ownFault = own }
 }
@@ -200,7 +200,7 @@ func (c *Client) PacketLoss(ctx context.Context, j Job) (workerapi.PacketLoss, e
 }
 
 // probedAs holds a trace against the probes that it was asked for. A worker that is older than the others drops options
-// that it does not know, and traces with ICMP.
+// that it does not have, and traces with ICMP.
 func probedAs(t workerapi.Traceroute, asked workerapi.TraceOptions) (workerapi.Traceroute, error) {
 	asked, err := asked.Complete()
 	if err == nil {
@@ -231,7 +231,7 @@ func (c *Client) SetTLS(config *tls.Config) {
 	c.transport.Store(newTransport(c.dial, config))
 }
 
-// warnOfClearText tells once where the token would leave private networks in clear text. The address of a connection
+// warnOfClearText warns once where the token would leave private networks in clear text. The address of a connection
 // is judged, before anything is sent: what a name leads to may change, and is known for certain only then.
 func (c *Client) warnOfClearText(conn net.Conn) {
 	if c.base.Scheme != "http" {
@@ -274,17 +274,17 @@ func Slugs() []string {
 
 func slugOf(path string) string { return strings.TrimPrefix(path, "/api/") }
 
-// Observer is told what became of each job and how long it took. It is called from anywhere, and takes no time.
+// Observer records the outcome of each job and how long it took. It is safe for concurrent use, and does not block.
 type Observer interface {
 	Asked(slug string, o Outcome, took time.Duration)
 }
 
-// WithObserver sets who is told of the jobs.
+// WithObserver sets the observer of the jobs.
 func WithObserver(o Observer) Option {
 	return func(c *Client) { c.observer = o }
 }
 
-// observe tells of a job that began at a moment.
+// observe passes a job that began at a moment to the observer.
 func (c *Client) observe(ctx context.Context, path string, began time.Time, err error) {
 	if c.observer != nil {
 		c.observer.Asked(slugOf(path), outcomeOf(ctx, err), time.Since(began))

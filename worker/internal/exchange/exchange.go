@@ -44,11 +44,11 @@ type Answer struct {
 	Kind Kind
 	// From is the source address of the message. For an echo reply it may differ from the destination (NAT, anycast).
 	From netip.Addr
-	// TTL is the remaining TTL or hop limit with which the message arrived; 0 where the kernel did not tell.
+	// TTL is the remaining TTL or hop limit with which the message arrived; 0 where unknown.
 	TTL int
 	// At is the moment of arrival, comparable with the moment that Send gave.
 	At time.Time
-	// Labels is the MPLS label stack with which the probe came to the router, outermost first, where the router tells it
+	// Labels is the MPLS label stack with which the probe came to the router, outermost first, where the router reports it
 	// (RFC 4950); nil where it does not.
 	Labels []Label
 }
@@ -86,17 +86,17 @@ type Network interface {
 	// Errors: ErrFamily, ErrNoFlow, ErrClosed.
 	Open(dst netip.Addr, deliver func(Answer)) (Flow, error)
 	// Follow watches over the route to dst from now on, until the RouteWatch is closed. A link without a carrier takes
-	// packets and drops them: no error of Send tells of it, and what is silent then is not the destination.
+	// packets and drops them: Send returns no error then, and the silence is not the destination's.
 	Follow(dst netip.Addr) RouteWatch
 }
 
-// RouteWatch is what this host knows of its own route to a destination. A family that it never had is not cut off;
+// RouteWatch follows this host's own route to a destination. A family that it never had is not cut off;
 // there Send gives ErrNoRoute. It is safe for concurrent use.
 type RouteWatch interface {
 	// Cut is ErrCutOff while there is none. It costs next to nothing.
 	Cut() error
 	// WasCut is ErrCutOff where there is none, or was none at any moment since Follow, and ErrShortage where this host has
-	// dropped packets to it of which Send has not told.
+	// dropped packets to it without an error of Send.
 	WasCut() error
 	// Close ends the watch. It may be called more than once.
 	Close()

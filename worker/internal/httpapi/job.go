@@ -38,7 +38,7 @@ func (e *busyError) LogText() string {
 	return "every slot is taken"
 }
 
-// measurement is a result that can tell whether it was measured for another request.
+// measurement is a result that can be marked as measured for another request.
 type measurement[T any] interface {
 	*T
 	MarkShared()
@@ -80,7 +80,7 @@ func job[K comparable, T any, M measurement[T]](
 		case err != nil:
 			rc.failJob(err)
 		default:
-			// Of this request's copy, which shares no more than what nobody changes.
+			// On this request's copy; what the copies share does not change.
 			if !own {
 				M(&result).MarkShared()
 			}
@@ -89,9 +89,9 @@ func job[K comparable, T any, M measurement[T]](
 	}
 }
 
-// inShare asks until the job is one that this request has begun or that runs: who joined the job of somebody else must
-// not be turned away because that one's share is used up. Each further round is one that somebody else has lost. own
-// tells whether the request began the job itself.
+// inShare asks until the job is one that this request has begun or that runs: a request that joined another's
+// job must not be refused because that one's share is used up. Each further round is one that another request has lost.
+// own reports whether the request began the job itself.
 func inShare[T any](do func(begun *atomic.Bool) (T, error)) (result T, own bool, err error) {
 	for {
 		var begun atomic.Bool
@@ -197,7 +197,7 @@ func newInflight(limit int) *inflight {
 	return &inflight{limit: limit, running: map[int]taken{}, clients: map[string]int{}, groups: map[string]int{}}
 }
 
-// take gives a slot for a job that usually takes at most a while. Without a free one the error is a *busyError: a
+// take returns a slot for a job that usually takes at most a while. Without a free one the error is a *busyError: a
 // client over its share is refused even where slots are free.
 func (f *inflight) take(now time.Time, usual time.Duration, who holder) (slot int, err error) {
 	f.mu.Lock()
@@ -217,7 +217,7 @@ func (f *inflight) take(now time.Time, usual time.Duration, who holder) (slot in
 	return f.next, nil
 }
 
-// refuse says by when the first of the jobs that stand in the way should have ended.
+// refuse returns the refusal with the time in which the first of the jobs in the way should have ended.
 func (f *inflight) refuse(now time.Time, limit Limit, inTheWay func(taken) bool) *busyError {
 	var first time.Time
 	for _, t := range f.running {
@@ -237,7 +237,7 @@ func (f *inflight) leave(slot int) {
 	count(f.groups, t.group, -1)
 }
 
-// count keeps no entry for who holds nothing.
+// count keeps no entry for a holder without slots.
 func count(of map[string]int, who string, n int) {
 	if who == "" {
 		return

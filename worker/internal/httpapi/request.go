@@ -29,7 +29,7 @@ type refusal struct {
 // errNotPublic stands apart, since the metrics count it as refused and not as invalid.
 var errNotPublic = &refusal{http.StatusBadRequest, "Only public addresses can be probed."}
 
-// readAddress reads a request that is about an address alone, which tells its family too.
+// readAddress reads a request that is about an address alone, which has its family.
 func readAddress(rc *requestContext) (netip.Addr, *refusal) {
 	_, refused := rc.readJob()
 	return rc.target, refused
@@ -87,7 +87,7 @@ func (rc *requestContext) readBody() ([]byte, *refusal) {
 	if rc.r.ContentLength > workerapi.MaxRequestBytes {
 		return nil, large
 	}
-	// Servers that know no deadlines (in tests) go without.
+	// Servers without deadlines (in tests) return an error.
 	c := http.NewResponseController(rc.w)
 	_ = c.SetReadDeadline(time.Now().Add(bodyTimeout))
 	body, err := io.ReadAll(io.LimitReader(rc.r.Body, workerapi.MaxRequestBytes+1))
@@ -225,7 +225,7 @@ func (rc *requestContext) write(status int, mediaType string, body []byte) {
 	}
 	rc.header(mediaType)
 	rc.w.WriteHeader(status)
-	// An error here is the client's connection, which has nobody left to be told.
+	// An error here is the client's connection, over which nothing can be reported.
 	_, _ = rc.w.Write(body)
 }
 
@@ -237,5 +237,5 @@ func (rc *requestContext) header(mediaType string) {
 	h.Set("X-Request-Id", rc.id)
 }
 
-// ms gives a duration in milliseconds, to the microsecond.
+// ms returns a duration in milliseconds, to the microsecond.
 func ms(d time.Duration) float64 { return math.Round(float64(d)/1e3) / 1e3 }

@@ -33,17 +33,17 @@ import (
 	"github.com/google/uuid"
 )
 
-// Prober runs jobs. Its errors are those of the echo package, a *probe.BusyError, or the context's.
+// Prober runs jobs. Its errors are those of package exchange, a *probe.BusyError, or the context's.
 type Prober interface {
 	Traceroute(ctx context.Context, dst netip.Addr, p exchange.Probe) (workerapi.Traceroute, error)
 	Ping(ctx context.Context, dst netip.Addr) (workerapi.Ping, error)
 	PacketLoss(ctx context.Context, dst netip.Addr) (workerapi.PacketLoss, error)
 }
 
-// Observer is told how each request for a job ended. It must be safe for concurrent use.
+// Observer records how each request for a job ended. It must be safe for concurrent use.
 type Observer interface {
 	JobEnded(tool string, e Ending, took time.Duration)
-	// Limited tells of a job that was refused since so many run already.
+	// Limited records a job that was refused by a limit.
 	Limited(tool string, by Limit)
 }
 
@@ -135,11 +135,11 @@ func isAPI(path string) bool { return path == "/api" || strings.HasPrefix(path, 
 
 // knownCauses are failures of jobs whose text is ours.
 var knownCauses = []error{
-	exchange.ErrFamily, exchange.ErrNoRoute, exchange.ErrCutOff, exchange.ErrShortage, exchange.ErrForbidden, exchange.ErrNoFlow, exchange.ErrClosed,
-	exchange.ErrProtocol,
+	exchange.ErrFamily, exchange.ErrNoRoute, exchange.ErrCutOff, exchange.ErrShortage, exchange.ErrForbidden,
+	exchange.ErrNoFlow, exchange.ErrClosed, exchange.ErrProtocol,
 }
 
-// report logs a request and tells the observer of a job. The path is logged only as the route that it named, and the
+// report logs a request and passes a job to the observer. The path is logged only as the route that it named, and the
 // target not at all.
 func (s *Server) report(rc *requestContext, tool string) {
 	took := time.Since(rc.start)

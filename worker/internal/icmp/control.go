@@ -51,7 +51,7 @@ func control(level, typ int32, value [4]byte) []byte {
 	return b
 }
 
-// received is what the kernel tells about a packet beside its bytes.
+// received is what the kernel reports about a packet beside its bytes.
 type received struct {
 	stamp    time.Time // wall clock; zero where absent
 	hopLimit int
@@ -80,8 +80,7 @@ func parseControl(b []byte) received {
 	return r
 }
 
-// maxLag is the longest time between the kernel's timestamp and the read that is believed. Beyond it somebody has set
-// the clock.
+// maxLag is the longest time between the kernel's timestamp and the read that is believed. Beyond it the clock was set.
 const maxLag = 5 * time.Second
 
 // arrival turns the kernel's timestamp, which is of the wall clock, into a moment of the monotonic clock, on which the

@@ -41,7 +41,7 @@ type datagramProtocol struct {
 	level            int
 	ttlOption        int
 	options          []int // switched on
-	lengthOption     int   // tells where a quote ends (RFC 4884)
+	lengthOption     int   // reports where a quote ends (RFC 4884)
 	requestType      byte
 	origin           byte // of errors that came by ICMP
 	errorOption      int  // control message of the error queue
@@ -147,7 +147,8 @@ func (d *datagrams) prepare(fd int) error {
 	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1); err != nil {
 		return fmt.Errorf("set socket options: %w", err)
 	}
-	// Kernels before 5.9 do not tell the length of a quote; labels behind quotes of other than 128 bytes are missed there.
+	// Kernels before 5.9 do not report the length of a quote; labels behind quotes of other than 128 bytes are missed
+	// there.
 	_ = unix.SetsockoptInt(fd, p.level, p.lengthOption, 1)
 	return nil
 }
@@ -210,8 +211,8 @@ func (f *datagramFlow) Close() {
 	f.network.pool.give(f.id)
 }
 
-// drops is how many packets a socket lost for want of room (SO_MEMINFO); 0 where the system does not tell. x/sys has no
-// getsockopt for numbers in a row.
+// drops is how many packets a socket lost for want of room (SO_MEMINFO); 0 where the system does not report it. x/sys
+// has no getsockopt for numbers in a row.
 func drops(fd int) uint32 {
 	var info [unix.SK_MEMINFO_VARS]uint32
 	length := uint32(unsafe.Sizeof(info))
@@ -396,7 +397,7 @@ func (p datagramProtocol) labels(quote []byte, length int) []exchange.Label {
 	return readExtension(quote[length:], proof)
 }
 
-// offender is the router or host that sent the error (SO_EE_OFFENDER); the zero Addr where it is not told.
+// offender is the router or host that sent the error (SO_EE_OFFENDER); the zero Addr where it is not reported.
 func offender(extended []byte) netip.Addr {
 	if len(extended) < offenderFamily+2 {
 		return netip.Addr{}
@@ -411,7 +412,7 @@ func offender(extended []byte) netip.Addr {
 	}
 }
 
-// findControl gives the data of the first control message of a kind; nil where there is none.
+// findControl returns the data of the first control message of a kind; nil where there is none.
 func findControl(b []byte, level, typ int32) []byte {
 	for len(b) >= unix.CmsgLen(0) {
 		h, data, rest, err := unix.ParseOneSocketControlMessage(b)

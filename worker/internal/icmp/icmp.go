@@ -1,15 +1,15 @@
 // Package icmp sends probes and finds the answers to them: echo requests, and UDP datagrams and TCP SYNs to a port,
-// about which routers report by ICMP too (port_network.go). It implements exchange.Network and knows nothing of hops or
-// statistics.
+// about which routers report by ICMP too (port_network.go). It implements exchange.Network and is independent of hops
+// and statistics.
 //
 // It has two kinds of socket. One raw socket for each address family serves every flow; opening it takes CAP_NET_RAW.
 // Where that is refused, a datagram socket for each flow does the same with the kernel's help and without any
 // capability (datagram.go).
 //
-// A raw socket is given a copy of every ICMP message that reaches the host, whoever it is for. A message answers a flow
-// only if identifier and sequence number fit and, for an echo reply, the payload is the flow's own; for an error, the
-// packet that it quotes is an ICMP echo request to the flow's destination, with the flow's payload (identity.go). An
-// IPv4 error that quotes none of it is believed while few were forged (suspicion.go). Everything else is dropped.
+// A raw socket receives a copy of every ICMP message that reaches the host, whatever it is for. A message answers a
+// flow only if identifier and sequence number fit and, for an echo reply, the payload is the flow's own; for an error,
+// the packet that it quotes is an ICMP echo request to the flow's destination, with the flow's payload (identity.go).
+// An IPv4 error that quotes none of it is accepted while few were forged (suspicion.go). Everything else is dropped.
 // Datagram sockets are held to the same.
 package icmp
 
@@ -31,7 +31,7 @@ import (
 	"diagnostics/worker/internal/exchange"
 )
 
-// Mode names a kind of socket, as /readyz tells it.
+// Mode names a kind of socket, as in /readyz.
 type Mode string
 
 // The modes.
@@ -43,7 +43,7 @@ const (
 // family is what serves the flows of one address family.
 type family interface {
 	open(dst netip.Addr, deliver func(exchange.Answer)) (exchange.Flow, error)
-	// check tells whether flows can be opened with the rights that the process has now.
+	// check returns an error unless flows can be opened with the present rights.
 	check() error
 	close() error
 }
@@ -61,8 +61,8 @@ type Engine struct {
 }
 
 // Open opens raw sockets, or makes ready for datagram sockets where no raw one is granted, for each family that the
-// system has. It fails only if there is none of either kind, with the errors of each. The log is told of a packet that
-// could not be read because of a mistake of our own.
+// system has. It fails only if there is none of either kind, with the errors of each. A packet that could not be
+// read because of a bug is logged.
 func Open(log *slog.Logger) (*Engine, error) {
 	e, err := openMode(Raw, log)
 	if err == nil {
@@ -95,10 +95,10 @@ func openMode(m Mode, log *slog.Logger) (*Engine, error) {
 	return e, nil
 }
 
-// Mode tells which kind of socket is in use.
+// Mode returns the kind of socket in use.
 func (e *Engine) Mode() Mode { return e.mode }
 
-// Families gives the families that are open, 4 before 6.
+// Families returns the families that are open, 4 before 6.
 func (e *Engine) Families() []int {
 	families := []int{}
 	if e.v4 != nil {
@@ -110,7 +110,7 @@ func (e *Engine) Families() []int {
 	return families
 }
 
-// Absent gives the error with which a family could not be opened; nil where it is open.
+// Absent returns the error with which a family could not be opened; nil where it is open.
 func (e *Engine) Absent(family int) error {
 	if family == 4 {
 		return e.err4
@@ -118,11 +118,11 @@ func (e *Engine) Absent(family int) error {
 	return e.err6
 }
 
-// NoPorts gives the error with which raw sockets for UDP and TCP probes could not be opened; nil where they are open,
+// NoPorts returns the error with which raw sockets for UDP and TCP probes could not be opened; nil where they are open,
 // and where there are datagram sockets, which have none.
 func (e *Engine) NoPorts() error { return e.errPorts }
 
-// Check tells whether flows can be opened with the rights that the process has now. Datagram sockets are granted to
+// Check returns an error unless flows can be opened with the present rights. Datagram sockets are granted to
 // groups, one socket at a time: after a change of group the answer may be another than at the start.
 func (e *Engine) Check() error {
 	for _, f := range e.families() {
@@ -157,8 +157,8 @@ func (e *Engine) OpenPort(p exchange.Probe, dst netip.Addr, deliver func(exchang
 	}
 }
 
-// Follow implements exchange.Network. Linux tells an ICMPv6 datagram socket nothing of a packet that a queue of this host
-// has dropped (ping_v6_sendmsg), but counts it.
+// Follow implements exchange.Network. Linux tells an ICMPv6 datagram socket nothing of a packet that a queue of this
+// host has dropped (ping_v6_sendmsg), but counts it.
 func (e *Engine) Follow(dst netip.Addr) exchange.RouteWatch {
 	return e.routes.follow(dst, e.mode == Datagram && dst.Is6())
 }
@@ -186,7 +186,7 @@ type Counters struct {
 	SendErrors uint64
 	Received   uint64
 	Unmatched  uint64 // received, but no answer to a live flow
-	Doubted    uint64 // received, but quoted too little to be believed while forged ones came
+	Doubted    uint64 // received, but quoted too little to be accepted while forged ones came
 	Dropped    uint64 // lost by the kernel for want of room in the sockets
 	Panics     uint64 // panics while packets were read
 }
@@ -204,7 +204,7 @@ type counters struct {
 }
 
 // guard calls what reads one packet. A packet that makes it panic is dropped and counted; the reader goes on, for all
-// other flows depend on it. Only the first is logged: whoever sends one can send a thousand a second.
+// other flows depend on it. Only the first is logged: there can be thousands a second.
 func (c *counters) guard(read func()) {
 	if p := parallel.Catch(read); p != nil {
 		c.note(p)
@@ -232,7 +232,7 @@ func (c *counters) note(p *parallel.Panic) {
 	})
 }
 
-// Counters gives the present counts.
+// Counters returns the present counts.
 func (e *Engine) Counters() Counters {
 	c := &e.counters
 	return Counters{
@@ -282,7 +282,7 @@ func openDropped6() dropped6 {
 	return dropped6{file}
 }
 
-// now gives the present count.
+// now returns the present count.
 func (d dropped6) now() uint64 {
 	b := make([]byte, 16<<10)
 	n, _ := d.file.ReadAt(b, 0) // what is there ends in an EOF; of no file nothing is read

@@ -10,8 +10,8 @@ import (
 	"diagnostics/worker/internal/exchange"
 )
 
-// identity is what the requests of a flow carry and nobody can know who does not see them: 16 bits each of identifier,
-// first sequence number and checksum, and a cookie of 64.
+// identity is what the requests of a flow carry and a host that does not see them cannot know: 16 bits each of
+// identifier, first sequence number and checksum, and a cookie of 64.
 type identity struct {
 	id     uint16
 	first  uint16 // sequence number on the wire of the probe 0
@@ -40,7 +40,7 @@ func (i identity) request(typ byte, seq uint16) [headerLength + payloadLength]by
 // seq is the probe that has a sequence number on the wire.
 func (i identity) seq(wire uint16) uint16 { return wire - i.first }
 
-// proof is how well a message shows that whoever sent it saw a request of a flow.
+// proof is how well a message shows that its sender saw a request of a flow.
 type proof int
 
 // The proofs.
@@ -87,8 +87,8 @@ func (m message) prove(dst netip.Addr, i identity) proof {
 	}
 }
 
-// quoted tells how many octets of a request's proof an ICMP error quotes, and whether nothing but zeros follows them as
-// far as the proof would go.
+// quoted returns how many octets of a request's proof an ICMP error quotes, and whether nothing but zeros follows them
+// as far as the proof would go.
 func quoted(payload []byte, seq uint16, c cookie) (agreed int, whole bool) {
 	var sent [provedLength]byte
 	copy(sent[:], c[:])
@@ -100,7 +100,7 @@ func quoted(payload []byte, seq uint16, c cookie) (agreed int, whole bool) {
 	return agreed, len(bytes.Trim(payload[agreed:], "\x00")) == 0
 }
 
-// random gives a number from 0 up to n, which is at most 2^32, that nobody can guess.
+// random returns an unpredictable number from 0 up to n, which is at most 2^32.
 func random(n int) int {
 	var b [8]byte
 	rand.Read(b[:])
@@ -109,7 +109,7 @@ func random(n int) int {
 
 const identifiers = 1 << 16
 
-// identifierPool hands out ICMP identifiers, each to one flow at a time. They cannot be foreseen, even by somebody who
+// identifierPool hands out ICMP identifiers, each to one flow at a time. They cannot be predicted, even by a host that
 // saw many of those before: each is drawn from the half that was given back longest ago, so that one comes round again
 // only when answers to its last flow are long dead.
 type identifierPool struct {
@@ -132,7 +132,7 @@ func newPool(first uint16, size int) *identifierPool {
 	return p
 }
 
-// take gives a free identifier; ok is false where there is none.
+// take returns a free identifier; ok is false where there is none.
 func (p *identifierPool) take() (id uint16, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -172,7 +172,7 @@ const (
 )
 
 // The payload of a probe: a cookie that proves an answer to be one's own, the complement of the sequence number, and a
-// word to whoever looks at the packet.
+// text for readers of packet captures.
 const (
 	cookieLength  = 8
 	provedLength  = cookieLength + 2

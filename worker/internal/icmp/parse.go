@@ -209,7 +209,7 @@ func kind6(typ, code byte) exchange.Kind {
 }
 
 // ICMP extensions (RFC 4884): behind the quote, an ICMP error may carry a header of four bytes and objects, of which
-// the one for MPLS (RFC 4950) tells with what label stack the probe came.
+// the one for MPLS (RFC 4950) has the label stack of the probe.
 const (
 	extensionVersion = 2
 	extensionHeader  = 4
@@ -225,7 +225,7 @@ const (
 	wordLength6          = 8 // and in ICMPv6
 )
 
-// labels4 reads the label stack that an ICMP error tells; nil where there is none.
+// labels4 reads the label stack of an ICMP error; nil where there is none.
 func labels4(b []byte) []exchange.Label {
 	if b[0] != v4TimeExceeded && b[0] != v4Unreachable {
 		return nil
@@ -233,7 +233,7 @@ func labels4(b []byte) []exchange.Label {
 	return labels(b[headerLength:], int(b[5])*wordLength4)
 }
 
-// labels6 reads the label stack that an ICMPv6 error tells; nil where there is none. A packet too big has no room for
+// labels6 reads the label stack of an ICMPv6 error; nil where there is none. A packet too big has no room for
 // the length, and so no extensions.
 func labels6(b []byte) []exchange.Label {
 	if b[0] != v6TimeExceeded && b[0] != v6Unreachable {

@@ -137,8 +137,8 @@ func (i *portIdentity) packet4(n, ttl int) []byte {
 	return append(b, i.segment(n)...)
 }
 
-// prove tells which of the sent probes a message is about, and how well it proves that. In IPv6 nothing passes without
-// the cookie; see message.prove.
+// prove returns which of the sent probes a message is about, and how well it proves that. In IPv6 nothing passes
+// without the cookie; see message.prove.
 func (i *portIdentity) prove(m portMessage, sent int) (n int, p proof) {
 	if m.protocol != i.protocol || m.local != i.local || m.remote != i.remote || m.peer != i.dst {
 		return 0, unproved
@@ -254,7 +254,7 @@ func (e icmpError) aboutPort(ok bool) (portMessage, bool) {
 }
 
 // parseSegment reads a SYN-ACK or a RST; ok is false for every other segment. Its checksum is no
-// matter: one that comes from the same machine has none (the card would fill it in), and none is believed that does not
+// matter: one that comes from the same machine has none (the card would fill it in), and none is accepted that does not
 // acknowledge a probe.
 func parseSegment(p packet) (m portMessage, ok bool) {
 	b := p.data

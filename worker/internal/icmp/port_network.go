@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What is short of proof about UDP and TCP probes is believed while fewer than this of it was forged; see suspicion.go.
+// What is short of proof about UDP and TCP probes is accepted while fewer than this of it was forged; see suspicion.go.
 const portLimit, portPace = 512, 20 * time.Millisecond
 
 // portNetwork sends UDP and TCP probes through raw sockets, from reserved ports, and finds the answers.
@@ -256,7 +256,7 @@ type portFlow struct {
 	portIdentity
 	label   []byte // control message of the IPv6 flow label; nil for IPv4
 	deliver func(exchange.Answer)
-	forged  *suspicion // about what is told of dst
+	forged  *suspicion // about errors that quote dst
 	closed  atomic.Bool
 
 	mu sync.Mutex
@@ -264,8 +264,8 @@ type portFlow struct {
 	order []uint16
 }
 
-// Close implements exchange.Flow. The flow stays in the table until another has its port: what still comes for it is late
-// and not forged.
+// Close implements exchange.Flow. The flow stays in the table until another has its port: what still comes for it is
+// late and not forged.
 func (f *portFlow) Close() {
 	if f.closed.CompareAndSwap(false, true) {
 		f.network.suspects.leave(f.dst)
@@ -287,7 +287,7 @@ func (f *portFlow) next(seq uint16) (n int) {
 	return len(f.order) - 1
 }
 
-// match tells which probe a message is about.
+// match returns which probe a message is about.
 func (f *portFlow) match(m portMessage) (seq uint16, p proof) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -298,8 +298,8 @@ func (f *portFlow) match(m portMessage) (seq uint16, p proof) {
 	return f.order[n], p
 }
 
-// meaning is what the kind of a message means for the flow: that nobody listens at its port is the destination's own
-// answer to a UDP probe. From anybody else it is a firewall's.
+// meaning is what the kind of a message means for the flow: that its port is closed is the destination's own
+// answer to a UDP probe. From another address it is a firewall's.
 func (f *portFlow) meaning(k exchange.Kind, from netip.Addr) exchange.Kind {
 	if k == exchange.PortUnreachable && f.protocol == exchange.UDP && from == f.dst {
 		return exchange.Reply

@@ -152,7 +152,7 @@ func (t *flows) remove(f *flow) {
 	t.pool.give(f.id)
 }
 
-// owner gives the live flow that the message answers, and how well it proves that; nil for none.
+// owner returns the live flow that the message answers, and how well it proves that; nil for none.
 func (t *flows) owner(m message) (*flow, proof) {
 	if f := t.byID[m.id].Load(); f != nil {
 		if p := m.prove(f.dst, f.identity); p != unproved {
@@ -319,7 +319,7 @@ type arrived struct {
 	packet
 }
 
-// dispatch gives one received packet to the flow that it answers.
+// dispatch delivers one received packet to the flow that it answers.
 func (s *socket) dispatch(now time.Time, m ipv4.Message) {
 	s.counters.received.Add(1)
 	a, ok := s.receive(m)
@@ -340,7 +340,7 @@ func (s *socket) dispatch(now time.Time, m ipv4.Message) {
 	}
 }
 
-// answer is the message as the flow is told of it; now is the moment at which it was read.
+// answer is the message as the flow receives it; now is the moment at which it was read.
 func (a arrived) answer(i identity, now time.Time) exchange.Answer {
 	return exchange.Answer{Seq: i.seq(a.seq), Kind: a.kind, From: a.source, TTL: a.ttl, At: arrival(now, a.kernel.stamp),
 		Labels: a.labels}
@@ -407,7 +407,7 @@ type message struct {
 	quoted netip.Addr
 	// payload is that of an echo reply, or as much as an ICMP error quotes of the request's.
 	payload []byte
-	// labels is the MPLS label stack that an ICMP error tells (extensions.go).
+	// labels is the MPLS label stack of an ICMP error.
 	labels []exchange.Label
 }
 

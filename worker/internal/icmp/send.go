@@ -121,10 +121,10 @@ func sendError(err error) error {
 	}
 }
 
-// sendSocket is a raw IPv4 socket that only sends. Of a packet that this host's own queue has dropped Linux tells a raw
-// IPv4 socket nothing, unless it asks for ICMP errors too (IP_RECVERR, ip(7)): it would be told as the destination's
-// loss. On the socket that receives every ICMP error would make a read fail then. Raw IPv6 sockets are told as they
-// are.
+// sendSocket is a raw IPv4 socket that only sends. For a packet that this host's own queue has dropped Linux returns no
+// error to a raw IPv4 socket, unless it asks for ICMP errors too (IP_RECVERR, ip(7)): it would count as the
+// destination's loss. On the socket that receives every ICMP error would make a read fail then. Raw IPv6 sockets get
+// the error without that.
 type sendSocket struct {
 	// mu keeps the descriptor from being closed, and so from becoming another's, while it is used.
 	mu sync.RWMutex
@@ -148,7 +148,7 @@ func openSendSocket(protocol int) (*sendSocket, error) {
 		err = errors.Join(err, unix.SetsockoptInt(fd, unix.SOL_RAW, icmpFilter, blockAll))
 	}
 	err = errors.Join(err,
-		// Nobody reads the socket: the filters keep packets from it, and of ICMP errors it keeps one or two.
+		// The socket is not read: the filters keep packets from it, and of ICMP errors it keeps one or two.
 		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 1),
 		unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_RECVERR, 1),
 	)

@@ -11,7 +11,7 @@ import (
 	"diagnostics/worker/internal/exchange"
 )
 
-// explanation tells a person what to make of a trace: a note on single hops, and a few sentences on the whole. It names
+// explanation explains a trace to a person: a note on single hops, and a few sentences on the whole. It names
 // hops by number alone, so nothing hidden can slip out.
 type explanation struct {
 	trace *trace
@@ -91,7 +91,7 @@ func (e explanation) wholeBeyond(i int) bool {
 	return slices.ContainsFunc(e.hops[i+1:], func(h workerapi.Hop) bool { return h.Received == h.Sent })
 }
 
-// explanation gives the sentences on the whole trace, the most important first.
+// explanation returns the sentences on the whole trace, the most important first.
 func (e explanation) explanation() []string {
 	sentences := []string{e.ending()}
 	for _, more := range []string{e.loss(), e.port(), e.jump(), e.limited(), e.before(), e.silent(), e.back(), e.spread(),
@@ -199,7 +199,7 @@ func (e explanation) about(fits func(i int) bool, format, one, many string) stri
 	}
 }
 
-// loop tells of a router that answers at three or more TTLs that are not neighbours: packets go round in a circle.
+// loop reports a router that answers at three or more TTLs that are not neighbours: packets go round in a circle.
 func (e explanation) loop() string {
 	if e.stop == workerapi.StopReached {
 		return ""
@@ -220,7 +220,7 @@ func (e explanation) loop() string {
 	return ""
 }
 
-// inWords gives milliseconds as precisely as a person cares to know.
+// inWords formats milliseconds with the precision that a person needs.
 func inWords(ms float64) string {
 	if ms < 1 {
 		return fmt.Sprintf("%.2f ms", ms)
@@ -253,7 +253,7 @@ func (e explanation) loss() string {
 }
 
 // lossFrom is the first of the hops that left out some probes, as all behind it did that answered at all, and the last
-// hop before it that answered; -1 for none. Hops that keep silent tell nothing.
+// hop before it that answered; -1 for none. Silent hops show nothing.
 func (e explanation) lossFrom(last int) (first, before int) {
 	first, before = last, -1
 	for i := last - 1; i >= 0; i-- {
@@ -299,17 +299,17 @@ func (e explanation) port() string {
 	return ""
 }
 
-// A jump of latency is told from this much on, in milliseconds, where it is also this share of the whole.
+// A jump of latency is reported from this much on, in milliseconds, where it is also this share of the whole.
 const (
 	jumpMs    = 10
 	jumpShare = 0.25
 )
 
-// detourHops is by how many hops the way back must differ to be told: one more or less is often a device that counts
-// differently.
+// detourHops is by how many hops the way back must differ to be reported: one more or less is often a device that
+// counts differently.
 const detourHops = 2
 
-// before tells of silence right before a destination that answers, which looks like an end and is none.
+// before reports silence right before a destination that answers, which looks like an end and is none.
 func (e explanation) before() string {
 	last := len(e.hops) - 1
 	if last < 1 || !e.rows[last].destination || e.hops[last-1].Received > 0 {
@@ -327,7 +327,7 @@ func (e explanation) before() string {
 		"firewall there; the destination answered, so the path works.", e.within(), e.hops[first].TTL)
 }
 
-// jump tells between which two hops most time is added, where it is much and stays: a router that is merely slow to
+// jump reports between which two hops most time is added, where it is much and stays: a router that is merely slow to
 // answer is followed by faster ones.
 func (e explanation) jump() string {
 	previous, from, to, most, slowest := -1, 0, 0, 0.0, 0.0
@@ -361,7 +361,7 @@ func (e explanation) leastFrom(i int) float64 {
 	return least
 }
 
-// back tells of answers that come back over another number of hops than the probes went.
+// back reports answers that come back over another number of hops than the probes went.
 func (e explanation) back() string {
 	for i := len(e.rows) - 1; i >= 0; i-- {
 		for _, s := range e.rows[i].probes {

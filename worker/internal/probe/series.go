@@ -21,7 +21,7 @@ const (
 	leastPatience = 200 * time.Millisecond
 )
 
-// seriesShape is what tells a ping from a packet-loss run.
+// seriesShape is in what a ping and a packet-loss run differ.
 type seriesShape struct {
 	probes int
 	gap    time.Duration
@@ -143,7 +143,7 @@ func (s *series) until() time.Time {
 }
 
 // listening is for how long. The confirmation of a slow host has the time that its replies take: nothing follows that
-// would tell whether the last of them come.
+// would show whether the last of them come.
 func (s *series) listening() time.Duration {
 	if s.confirming() {
 		return max(workerapi.LateAfter, s.slowestExpected())
@@ -169,7 +169,7 @@ func (s *series) answered(a exchange.Answer) {
 	rtt := max(a.At.Sub(p.at), 0)
 	switch {
 	case a.Kind == exchange.Reply && p.replied:
-		// The confirmation is told by itself.
+		// The confirmation is reported by itself.
 		if index < len(s.mainPings()) {
 			s.duplicates++
 		}
@@ -210,7 +210,7 @@ const (
 // each takes about as long as the others, the next is due at any moment and not lost.
 func (s *series) slowestExpected() time.Duration { return s.slowest + s.slowest/8 }
 
-// fateOf tells it for a probe of the series.
+// fateOf returns the fate of a probe of the series.
 func (s *series) fateOf(p ping) fate {
 	switch {
 	case p.replied:
@@ -268,7 +268,7 @@ func (s *series) result(dst netip.Addr, measuredAt time.Time, raw bool) workerap
 	return r
 }
 
-// replyTo tells of the probe with an index.
+// replyTo describes the probe with an index.
 func replyTo(index int, p *ping) workerapi.Reply {
 	r := workerapi.Reply{Seq: index + 1}
 	if !p.replied {
@@ -293,7 +293,7 @@ func addStatistics(r *workerapi.Ping, rtts []time.Duration) {
 	}
 }
 
-// bursts gives the runs of lost probes. A probe about which nothing can be said is not among them, and ends a run.
+// bursts returns the runs of lost probes. A probe about which nothing can be said is not among them, and ends a run.
 func (s *series) bursts() []workerapi.Burst {
 	bursts := []workerapi.Burst{}
 	run := 0
@@ -311,7 +311,7 @@ func (s *series) bursts() []workerapi.Burst {
 	return bursts
 }
 
-// milliseconds gives a duration in milliseconds, to the microsecond.
+// milliseconds returns a duration in milliseconds, to the microsecond.
 func milliseconds(d time.Duration) *float64 {
 	return new(float64(d.Round(time.Microsecond).Microseconds()) / 1000)
 }

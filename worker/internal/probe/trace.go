@@ -44,10 +44,10 @@ func (h *hopProbes) answered() bool {
 //
 // A reach probe with a full TTL goes first: if the destination answers it, there is an end to look for. Behind it the
 // TTLs follow in flight together, up to a window past the farthest router that has answered. The second and third round
-// do not wait for the first (trace_pace.go). Each round is a flow of its own, so that routers that spread load by flow
+// do not wait for the first. Each round is a flow of its own, so that routers that spread load by flow
 // show their other legs, while within a round all probes go the same way.
 //
-// Then the trace listens for what is missing (trace_listen.go).
+// Then the trace listens for what is missing.
 //
 // The reach probe and those of TTLs past the destination's arrive at the destination as surely as its own; its row is
 // the first three of them all, in the order of sending (trace_place.go).
@@ -80,7 +80,7 @@ func newTrace(now time.Time) *trace {
 	return &trace{start: now, deadline: now.Add(workerapi.TracerouteLimit), nextSend: now}
 }
 
-// The sequence number of a probe tells its round and TTL; the reach probe has the first, the rechecks the last.
+// The sequence number of a probe encodes its round and TTL; the reach probe has the first, the rechecks the last.
 const (
 	reachSeq   = 1
 	recheckSeq = reachSeq + workerapi.ProbesPerHop*workerapi.MaxHops + 1
@@ -149,7 +149,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// earlier gives the earlier of two moments; a zero one is none.
+// earlier returns the earlier of two moments; a zero one is none.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
 		return b
@@ -196,7 +196,7 @@ func (t *trace) answered(a exchange.Answer) {
 	}
 }
 
-// lowest gives the lower of two TTLs; 0 is none.
+// lowest returns the lower of two TTLs; 0 is none.
 func lowest(known, ttl int) int {
 	if known == 0 {
 		return ttl
@@ -222,7 +222,7 @@ const (
 	window, ahead = 8, 6
 )
 
-// choose gives the probe to send now. Where none is due, at is the moment at which one will be, or zero.
+// choose returns the probe to send now. Where none is due, at is the moment at which one will be, or zero.
 func (t *trace) choose(now time.Time) (r *request, at time.Time) {
 	if t.reach.at.IsZero() {
 		return &request{seq: reachSeq, ttl: reachTTL}, now
@@ -348,7 +348,7 @@ func (t *trace) missing() bool {
 	return place > 0 && slices.ContainsFunc(t.arrivals(place), (*sentProbe).pending)
 }
 
-// listenTime is for how long a destination that has answered is believed to be on its way to answer again, before it is
+// listenTime is for how long a destination that has answered is expected to answer again, before it is
 // asked farther on. Routers are listened to for as long as ever.
 func (t *trace) listenTime() time.Duration {
 	return min(max(tracePatience, 3*t.slowest/2), listenDestination)

@@ -49,7 +49,7 @@ func (t *trace) guess() int {
 
 // implied is the TTL of the destination according to the TTL with which its reply came in, compared with that of the
 // last router's answers; 0 where that says nothing. The way back may be another than the way there, so it is only good
-// for asking again (trace_recheck.go) and for a guess.
+// for asking again and for a guess.
 func (t *trace) implied() int {
 	reply, router := t.replyTTL(), t.lastRouter()
 	if reply == 0 {
@@ -65,7 +65,7 @@ func (t *trace) implied() int {
 	return max(router+hopsBack(reply)-back, router+1)
 }
 
-// replyTTL is the TTL with which a reply of the destination came in; 0 where none did or told.
+// replyTTL is the TTL with which a reply of the destination came in; 0 where none did or had one.
 func (t *trace) replyTTL() int {
 	if t.reach.replied() {
 		return t.reach.ttl
@@ -91,7 +91,7 @@ func (t *trace) lastRouter() int {
 	return 0
 }
 
-// backOf is how many routers the answers of a TTL passed on their way back; -1 where they do not tell.
+// backOf is how many routers the answers of a TTL passed on their way back; -1 where unknown.
 func (t *trace) backOf(ttl int) int {
 	for _, s := range t.ttls[ttl].probes {
 		if s.answered && s.ttl > 0 {
@@ -161,7 +161,7 @@ func (t *trace) flow(round int) int {
 	return round
 }
 
-// bound gives the probes that must have got to a destination at a TTL if they were not lost: none whose flow
+// bound returns the probes that must have got to a destination at a TTL if they were not lost: none whose flow
 // goes a longer way, answered or not.
 //
 // Of SYNs it is only the first of each flow. The destination waits for that connection until the RST that ends it is
@@ -217,7 +217,7 @@ func (t *trace) passing(place int) iter.Seq2[int, *sentProbe] {
 	}
 }
 
-// sooner gives the one that was sent first; nil is none.
+// sooner returns the one that was sent first; nil is none.
 func sooner(known, s *sentProbe) *sentProbe {
 	if known == nil || s.at.Before(known.at) {
 		return s
@@ -247,7 +247,7 @@ func (t *trace) lastRecheck() *recheck {
 	return &t.rechecks[len(t.rechecks)-1]
 }
 
-// chooseRecheck gives the probe that asks again, once that is due; at is when another probe will be, zero for never.
+// chooseRecheck returns the probe that asks again, once that is due; at is when another probe will be, zero for never.
 func (t *trace) chooseRecheck(now, at time.Time) (*request, time.Time) {
 	ttl := t.doubtful()
 	if ttl == 0 {
