@@ -413,6 +413,7 @@ func TestFailuresOfJobs(t *testing.T) {
 		says   string
 	}{
 		{"family absent", func(context.Context) error { return exchange.ErrFamily }, 502, "IPv4 connection"},
+		{"IPv6 absent", func(context.Context) error { return exchange.ErrFamily }, 502, "IPv6 connection"},
 		{"no route", func(context.Context) error { return errors.Join(exchange.ErrNoRoute, errors.New("secret detail")) }, 502, "IPv4 connection"},
 		{"forbidden", func(context.Context) error { return exchange.ErrForbidden }, 502, "forbids"},
 		{"cut off", func(context.Context) error { return errors.Join(exchange.ErrCutOff, exchange.ErrNoRoute) }, 503, "own host"},
@@ -426,7 +427,11 @@ func TestFailuresOfJobs(t *testing.T) {
 			t.Parallel()
 			f := start(t, func(c *Config) { c.JobLimit = 50 * time.Millisecond })
 			f.prober.run = tt.run
-			a := f.do(f.request("POST", workerapi.PathTraceroute, target))
+			body := target
+			if strings.Contains(tt.says, "IPv6") {
+				body = `{"target":"2606:4700:4700::1111"}`
+			}
+			a := f.do(f.request("POST", workerapi.PathTraceroute, body))
 			f.checkError(tt.name, a, tt.status)
 			if !strings.Contains(a.envelope.Error, tt.says) || strings.Contains(a.body, "secret") {
 				t.Errorf("%q", a.envelope.Error)
@@ -439,17 +444,6 @@ func TestFailuresOfJobs(t *testing.T) {
 				t.Error("the slot was not given back")
 			}
 		})
-	}
-}
-
-func TestAbsentFamilyIsNamed(t *testing.T) {
-	t.Parallel()
-	f := start(t, nil)
-	f.prober.run = func(context.Context) error { return exchange.ErrFamily }
-	a := f.do(f.request("POST", workerapi.PathPing, `{"target":"2606:4700:4700::1111"}`))
-	f.checkError("IPv6", a, 502)
-	if !strings.Contains(a.envelope.Error, "IPv6") {
-		t.Error(a.envelope.Error)
 	}
 }
 

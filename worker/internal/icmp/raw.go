@@ -387,7 +387,8 @@ func readPacket(m ipv4.Message, protocol byte) (p packet, ok bool) {
 	return p, protocol != protocolICMP || m.Flags&unix.MSG_TRUNC != 0 || checksum(p.data) == 0
 }
 
-// splitIPv4 parts the packet of a raw IPv4 socket, which has its IP header (raw(7)).
+// splitIPv4 takes off the IP header of a packet of a raw IPv4 socket (raw(7)), and reports whether it was one of the
+// protocol.
 func (p *packet) splitIPv4(protocol byte) bool {
 	header, ok := ipv4Header(p.data, protocol)
 	if ok {
