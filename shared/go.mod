@@ -6,6 +6,7 @@ require (
 	code.dny.dev/ssrf v0.3.0
 	go.uber.org/goleak v1.3.0
 	golang.org/x/net v0.62.0
+	golang.org/x/time v0.16.0
 	pgregory.net/rapid v1.3.0
 )
 

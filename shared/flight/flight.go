@@ -1,5 +1,5 @@
 // Package flight lets all who ask for the same thing at the same time share one run of the function that gets it.
-// Unlike x/sync/singleflight, a run belongs to nobody: it goes on when the caller who began it leaves, ends when the
+// Unlike x/sync/singleflight, a run has no owner: it goes on when the caller that began it leaves, ends when the
 // last one who waits for it has left, and a panic in it is raised again at each of them.
 package flight
 
@@ -16,7 +16,7 @@ import (
 type Group[K comparable, V any] struct {
 	// Keep is how long after its start a run that succeeded still serves newcomers; 0 only while it is under way.
 	Keep time.Duration
-	// Joined is called for every caller who is given another's run; nil tells nobody.
+	// Joined is called for every caller that joins another's run; it may be nil.
 	Joined func()
 
 	mu   sync.Mutex
@@ -37,9 +37,9 @@ type outcome[V any] struct {
 	err   error
 }
 
-// Do gives what f returns for the key: of the run that is under way, else of one that it begins. The run's context
+// Do returns what f returns for the key: of the run that is under way, else of one that it begins. The run's context
 // carries the values of the caller who began it but not that caller's end. A caller whose ctx ends leaves with
-// ctx.Err(). Whoever reads the steps of the run along (package progress) gets those that he missed first. An error of f
+// ctx.Err(). A reader of the run's steps (package progress) gets those that it missed first. An error of f
 // is given to all who wait and is not kept. Those who share a value must not change it. Where
 // f panics, Do panics with its *parallel.Panic.
 func (g *Group[K, V]) Do(ctx context.Context, key K, f func(context.Context) (V, error)) (V, error) {
@@ -84,7 +84,7 @@ func (g *Group[K, V]) join(ctx context.Context, key K, f func(context.Context) (
 	r.pending = parallel.Start(func() outcome[V] {
 		defer cancel()
 		keep := time.Duration(0)
-		// Before anybody hears of the outcome: who asks after that must not be given a failure, or what is too old.
+		// Before the outcome is published: a later caller must not be given a failure, or what is too old.
 		defer func() { g.retire(key, r, keep) }()
 		value, err := f(running)
 		if err == nil {
@@ -105,7 +105,7 @@ func (g *Group[K, V]) retire(key K, r *run[V], keep time.Duration) {
 }
 
 // leave counts a waiter out. The last one to leave a run that is under way ends it, and takes it off the board at once:
-// nobody must join what is being cancelled.
+// no caller must join what is being cancelled.
 func (g *Group[K, V]) leave(key K, r *run[V]) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

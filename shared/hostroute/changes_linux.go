@@ -58,7 +58,8 @@ func (c *Changes) Next() (links []Link, err error) {
 		case !ofKernel(from):
 			continue
 		}
-		for m := range messages(c.buffer[:n]) {
+		messages, _ := syscall.ParseNetlinkMessage(c.buffer[:n])
+		for _, m := range messages {
 			if link, ok := readLink(m); ok {
 				links = append(links, link)
 			}

@@ -2,8 +2,8 @@
 // The answer follows every table and rule of the host's routing, at the moment of the question. No packet is sent.
 //
 // The question is RTM_GETROUTE of rtnetlink(7). One socket serves the whole process from its start, so that a host
-// which has run out of files can still be asked. Another one hears of every change, so that nobody has to ask all the
-// time (Changes).
+// which has run out of files can still be asked. Another one hears of every change, so that no caller has to ask all
+// the time (Changes).
 package hostroute
 
 import (
@@ -38,7 +38,7 @@ type Link struct {
 	Index int
 	// Up is that it is switched on and has a carrier.
 	Up bool
-	// Downs is how often it has lost its carrier, of which the kernel tells at once; of its state up to a second later.
+	// Downs is how often it has lost its carrier, which the kernel reports at once; its state up to a second later.
 	Downs uint32
 }
 

@@ -8,9 +8,11 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 )
 
@@ -60,7 +62,7 @@ func TestAnswersAreNotMixedUp(t *testing.T) {
 	k := Open(Packets{})
 	defer k.Close()
 	// An answer that nobody waits for any more: it lies before all others.
-	if err := k.send(question{address: public4, seq: k.seq, port: k.port}.message()); err != nil {
+	if err := k.send(request(unix.RTM_GETROUTE, k.seq, k.port, question{address: public4}.body())); err != nil {
 		t.Fatal(err)
 	}
 	var asking sync.WaitGroup
@@ -118,8 +120,7 @@ func TestOnlyTheKernelIsHeard(t *testing.T) {
 	defer k.Close()
 	defer stranger.Close()
 	loopback := netip.MustParseAddr("127.0.0.1")
-	forged := answerTo(question{address: loopback, seq: k.seq + 1, port: k.port}, unix.RTM_NEWROUTE,
-		route(unix.AF_INET, unix.RTN_UNICAST, 0))
+	forged := request(unix.RTM_NEWROUTE, k.seq+1, k.port, route(unix.AF_INET, unix.RTN_UNICAST, 0))
 	err := unix.Sendto(stranger.fd, forged, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK, Pid: k.port})
 	if err != nil && !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.ECONNREFUSED) {
 		t.Fatal(err)
@@ -129,15 +130,9 @@ func TestOnlyTheKernelIsHeard(t *testing.T) {
 	}
 }
 
-// answerTo is a message of the kernel.
-func answerTo(q question, kind uint16, body []byte) []byte {
-	native := binary.NativeEndian
-	m := native.AppendUint32(nil, uint32(unix.SizeofNlMsghdr+len(body)))
-	m = native.AppendUint16(m, kind)
-	m = native.AppendUint16(m, 0)
-	m = native.AppendUint32(m, q.seq)
-	m = native.AppendUint32(m, q.port)
-	return append(m, body...)
+// said is a message of the kernel.
+func said(kind uint16, body []byte) syscall.NetlinkMessage {
+	return syscall.NetlinkMessage{Header: syscall.NlMsghdr{Type: kind}, Data: body}
 }
 
 func route(family, kind byte, flags uint32, attributes ...byte) []byte {
@@ -164,88 +159,98 @@ func legs(flags ...byte) []byte {
 
 func TestReadAnswers(t *testing.T) {
 	t.Parallel()
-	q4 := question{address: public4, seq: 7, port: 99}
-	q6 := question{address: public6, seq: 7, port: 99}
+	q4, q6 := question{address: public4}, question{address: public6}
 	oif := []byte{8, 0, unix.RTA_OIF, 0, 2, 0, 0, 0}
 	for name, test := range map[string]struct {
 		q       question
-		message []byte
+		message syscall.NetlinkMessage
 		kind    Kind
-		mine    bool
 		fails   bool
 	}{
-		"a unicast route":          {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, 0, oif...)), Out, true, false},
-		"of IPv6":                  {q6, answerTo(q6, unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_UNICAST, 0, oif...)), Out, true, false},
-		"local":                    {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_LOCAL, 0)), Here, true, false},
-		"broadcast":                {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_BROADCAST, 0)), Here, true, false},
-		"anycast":                  {q6, answerTo(q6, unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_ANYCAST, 0)), Here, true, false},
-		"multicast":                {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_MULTICAST, 0)), Here, true, false},
-		"unreachable":              {q6, answerTo(q6, unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_UNREACHABLE, 0)), Refused, true, false},
-		"prohibit":                 {q6, answerTo(q6, unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_PROHIBIT, 0)), Refused, true, false},
-		"blackhole":                {q6, answerTo(q6, unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_BLACKHOLE, 0)), Refused, true, false},
-		"no type that is known":    {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, 77, 0)), 0, true, true},
-		"the other family":         {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_UNICAST, 0)), 0, true, true},
-		"a link without a carrier": {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, unix.RTNH_F_LINKDOWN)), Nowhere, true, false},
-		"a link that is down":      {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, unix.RTNH_F_DEAD)), Nowhere, true, false},
-		"another flag":             {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, unix.RTNH_F_ONLINK)), Out, true, false},
-		"one leg of two": {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, 0,
-			append(oif, legs(unix.RTNH_F_LINKDOWN, 0)...)...)), Out, true, false},
-		"no leg of two": {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, 0,
-			append(oif, legs(unix.RTNH_F_LINKDOWN, unix.RTNH_F_DEAD)...)...)), Nowhere, true, false},
-		"a broken leg": {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, 0,
-			12, 0, unix.RTA_MULTIPATH, 0, 40, 0, 0, 0, 0, 0, 0, 0)), 0, true, true},
-		"a broken attribute": {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, 0, 3, 0, 0, 0)),
-			0, true, true},
-		"an attribute that is too long": {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, 0,
-			9, 0, 0, 0, 0, 0, 0, 0)), 0, true, true},
-		"a short route": {q4, answerTo(q4, unix.RTM_NEWROUTE, []byte{unix.AF_INET}), 0, true, true},
+		"a unicast route":          {q4, said(unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, 0, oif...)), Out, false},
+		"of IPv6":                  {q6, said(unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_UNICAST, 0, oif...)), Out, false},
+		"local":                    {q4, said(unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_LOCAL, 0)), Here, false},
+		"broadcast":                {q4, said(unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_BROADCAST, 0)), Here, false},
+		"anycast":                  {q6, said(unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_ANYCAST, 0)), Here, false},
+		"multicast":                {q4, said(unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_MULTICAST, 0)), Here, false},
+		"unreachable":              {q6, said(unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_UNREACHABLE, 0)), Refused, false},
+		"prohibit":                 {q6, said(unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_PROHIBIT, 0)), Refused, false},
+		"blackhole":                {q6, said(unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_BLACKHOLE, 0)), Refused, false},
+		"no type that is known":    {q4, said(unix.RTM_NEWROUTE, route(unix.AF_INET, 77, 0)), 0, true},
+		"the other family":         {q4, said(unix.RTM_NEWROUTE, route(unix.AF_INET6, unix.RTN_UNICAST, 0)), 0, true},
+		"a link without a carrier": {q4, said(unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, unix.RTNH_F_LINKDOWN)), Nowhere, false},
+		"a link that is down":      {q4, said(unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, unix.RTNH_F_DEAD)), Nowhere, false},
+		"another flag":             {q4, said(unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, unix.RTNH_F_ONLINK)), Out, false},
+		"one leg of two": {q4, said(unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, 0,
+			append(oif, legs(unix.RTNH_F_LINKDOWN, 0)...)...)), Out, false},
+		"no leg of two": {q4, said(unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, 0,
+			append(oif, legs(unix.RTNH_F_LINKDOWN, unix.RTNH_F_DEAD)...)...)), Nowhere, false},
+		"a broken leg": {q4, said(unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, 0,
+			12, 0, unix.RTA_MULTIPATH, 0, 40, 0, 0, 0, 0, 0, 0, 0)), 0, true},
+		"a broken attribute": {q4, said(unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, 0, 3, 0, 0, 0)),
+			0, true},
+		"an attribute that is too long": {q4, said(unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, 0,
+			9, 0, 0, 0, 0, 0, 0, 0)), 0, true},
+		"a short route": {q4, said(unix.RTM_NEWROUTE, []byte{unix.AF_INET}), 0, true},
 
-		"no route":             {q4, answerTo(q4, unix.NLMSG_ERROR, failure(unix.ENETUNREACH)), Nowhere, true, false},
-		"a route that throws":  {q4, answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_THROW, 0)), Nowhere, true, false},
-		"a prohibiting rule":   {q4, answerTo(q4, unix.NLMSG_ERROR, failure(unix.EACCES)), Refused, true, false},
-		"a black hole":         {q4, answerTo(q4, unix.NLMSG_ERROR, failure(unix.EINVAL)), Refused, true, false},
-		"an unreachable route": {q4, answerTo(q4, unix.NLMSG_ERROR, failure(unix.EHOSTUNREACH)), Refused, true, false},
-		"a link that is gone":  {q4, answerTo(q4, unix.NLMSG_ERROR, failure(unix.ENODEV)), Nowhere, true, false},
-		"a family that the kernel lacks": {q6, answerTo(q6, unix.NLMSG_ERROR, failure(unix.EAFNOSUPPORT)), Nowhere, true,
-			false},
-		"no memory":          {q4, answerTo(q4, unix.NLMSG_ERROR, failure(unix.ENOBUFS)), 0, true, true},
-		"no right to ask":    {q4, answerTo(q4, unix.NLMSG_ERROR, failure(unix.EPERM)), 0, true, true},
-		"an acknowledgement": {q4, answerTo(q4, unix.NLMSG_ERROR, failure(0)), 0, true, true},
-		"a short error":      {q4, answerTo(q4, unix.NLMSG_ERROR, []byte{1, 2, 3}), 0, true, true},
-		"a notice":           {q4, answerTo(q4, unix.NLMSG_DONE, nil), 0, true, true},
-
-		"the answer to another question": {q4, answerTo(question{seq: 6, port: 99}, unix.RTM_NEWROUTE,
-			route(unix.AF_INET, unix.RTN_UNICAST, 0)), 0, false, false},
-		"to another socket": {q4, answerTo(question{seq: 7, port: 98}, unix.RTM_NEWROUTE,
-			route(unix.AF_INET, unix.RTN_UNICAST, 0)), 0, false, false},
-		"behind the answer to another question": {q4, append(answerTo(question{seq: 6, port: 99}, unix.NLMSG_ERROR, failure(0)),
-			answerTo(q4, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_LOCAL, 0))...), Here, true, false},
-		"nothing":                   {q4, nil, 0, false, false},
-		"a header that is too long": {q4, answerTo(q4, unix.RTM_NEWROUTE, nil)[:15], 0, false, false},
-		"a length beyond the end": {q4, append([]byte{255, 0, 0, 0}, answerTo(q4, unix.RTM_NEWROUTE, nil)[4:]...), 0, false,
-			false},
-		"a length below a header": {q4, append([]byte{15, 0, 0, 0}, answerTo(q4, unix.RTM_NEWROUTE, nil)[4:]...), 0, false,
-			false},
+		"no route":                       {q4, said(unix.NLMSG_ERROR, failure(unix.ENETUNREACH)), Nowhere, false},
+		"a route that throws":            {q4, said(unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_THROW, 0)), Nowhere, false},
+		"a prohibiting rule":             {q4, said(unix.NLMSG_ERROR, failure(unix.EACCES)), Refused, false},
+		"a black hole":                   {q4, said(unix.NLMSG_ERROR, failure(unix.EINVAL)), Refused, false},
+		"an unreachable route":           {q4, said(unix.NLMSG_ERROR, failure(unix.EHOSTUNREACH)), Refused, false},
+		"a link that is gone":            {q4, said(unix.NLMSG_ERROR, failure(unix.ENODEV)), Nowhere, false},
+		"a family that the kernel lacks": {q6, said(unix.NLMSG_ERROR, failure(unix.EAFNOSUPPORT)), Nowhere, false},
+		"no memory":                      {q4, said(unix.NLMSG_ERROR, failure(unix.ENOBUFS)), 0, true},
+		"no right to ask":                {q4, said(unix.NLMSG_ERROR, failure(unix.EPERM)), 0, true},
+		"an acknowledgement":             {q4, said(unix.NLMSG_ERROR, failure(0)), 0, true},
+		"a short error":                  {q4, said(unix.NLMSG_ERROR, []byte{1, 2, 3}), 0, true},
+		"a notice":                       {q4, said(unix.NLMSG_DONE, nil), 0, true},
 	} {
-		route, mine, err := test.q.read(test.message)
-		if route.Kind != test.kind || mine != test.mine || (err != nil) != test.fails {
-			t.Errorf("%s: %v, %v, %v", name, route, mine, err)
+		route, err := test.q.read(test.message)
+		if route.Kind != test.kind || (err != nil) != test.fails {
+			t.Errorf("%s: %v, %v", name, route, err)
+		}
+	}
+}
+
+// An answer has the number and the port of its question, and may stand behind another.
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	mine := request(unix.RTM_NEWROUTE, 7, 99, nil)
+	for name, test := range map[string]struct {
+		b    []byte
+		want bool
+	}{
+		"the answer":                            {mine, true},
+		"behind the answer to another question": {append(request(unix.NLMSG_ERROR, 6, 99, nil), mine...), true},
+		"the answer to another question":        {request(unix.RTM_NEWROUTE, 6, 99, nil), false},
+		"to another socket":                     {request(unix.RTM_NEWROUTE, 7, 98, nil), false},
+		"nothing":                               {nil, false},
+		"half a header":                         {mine[:15], false},
+		"a length beyond the end":               {append([]byte{255, 0, 0, 0}, mine[4:]...), false},
+		"a length below a header":               {append([]byte{15, 0, 0, 0}, mine[4:]...), false},
+	} {
+		if m, ok := answer(test.b, 7, 99); ok != test.want || ok && m.Header.Type != unix.RTM_NEWROUTE {
+			t.Errorf("%s: %v, %+v", name, ok, m)
 		}
 	}
 }
 
 // Whatever the kernel may send, reading it ends, within its bounds, in an answer or an error.
 func FuzzRead(f *testing.F) {
-	q := question{address: public4, seq: 7, port: 99}
-	f.Add(answerTo(q, unix.RTM_NEWROUTE, route(unix.AF_INET, unix.RTN_UNICAST, 0, legs(0, 1, 16)...)))
-	f.Add(answerTo(q, unix.NLMSG_ERROR, failure(unix.ENETUNREACH)))
-	f.Add(append(answerTo(question{}, unix.NLMSG_DONE, nil), answerTo(q, unix.RTM_NEWROUTE, nil)...))
-	f.Fuzz(func(t *testing.T, message []byte) {
-		route, mine, err := q.read(message)
-		if known := route.Kind >= Out && route.Kind <= Refused; known != (mine && err == nil) {
-			t.Errorf("%v, %v, %v", route, mine, err)
+	q := question{address: public4}
+	f.Add(request(unix.RTM_NEWROUTE, 7, 99, route(unix.AF_INET, unix.RTN_UNICAST, 0, legs(0, 1, 16)...)))
+	f.Add(request(unix.NLMSG_ERROR, 7, 99, failure(unix.ENETUNREACH)))
+	f.Add(append(request(unix.NLMSG_DONE, 0, 0, nil), request(unix.RTM_NEWROUTE, 7, 99, nil)...))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if m, ok := answer(b, 7, 99); ok {
+			route, err := q.read(m)
+			if known := route.Kind >= Out && route.Kind <= Refused; known != (err == nil) {
+				t.Errorf("%v, %v", route, err)
+			}
 		}
-		for m := range messages(message) {
+		messages, _ := syscall.ParseNetlinkMessage(b)
+		for _, m := range messages {
 			if link, ok := readLink(m); !ok && link != (Link{}) {
 				t.Errorf("%+v of what is about no link", link)
 			}
@@ -267,7 +272,7 @@ func TestLinksOfRoutes(t *testing.T) {
 		"two of three":     {route(unix.AF_INET, unix.RTN_UNICAST, 0, legs(0, unix.RTNH_F_LINKDOWN, 0)...), []int{0, 2}},
 		"a local one":      {route(unix.AF_INET, unix.RTN_LOCAL, 0, oif...), nil},
 	} {
-		if got, err := q.readRoute(test.body); err != nil || !slices.Equal(got.Links, test.links) {
+		if got, err := q.read(said(unix.RTM_NEWROUTE, test.body)); err != nil || !slices.Equal(got.Links, test.links) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
@@ -288,10 +293,8 @@ func TestQuestionsNameTheirPackets(t *testing.T) {
 		"ICMPv6":         {public6, Packets{Protocol: ICMP}, unix.IPPROTO_ICMPV6, nil},
 		"bound to links": {public6, Packets{Link: 258}, unix.IPPROTO_TCP, binary.NativeEndian.AppendUint32(nil, 258)},
 	} {
-		m := question{address: test.to, packets: test.packets}.message()
-		attributes := m[unix.SizeofNlMsghdr+unix.SizeofRtMsg:]
-		protocol, _ := attribute(attributes, unix.RTA_IP_PROTO)
-		link, ok := attribute(attributes, unix.RTA_OIF)
+		attributes, ok := attributesOf(said(unix.RTM_NEWROUTE, question{address: test.to, packets: test.packets}.body()))
+		protocol, link := attributes[unix.RTA_IP_PROTO], attributes[unix.RTA_OIF]
 		if !ok || !slices.Equal(protocol, []byte{test.protocol}) || !slices.Equal(link, test.link) {
 			t.Errorf("%s: protocol %v, link %v", name, protocol, link)
 		}
@@ -365,17 +368,17 @@ func TestReadLink(t *testing.T) {
 	const up = unix.IFF_UP | unix.IFF_LOWER_UP
 	downs := native.AppendUint32([]byte{8, 0, unix.IFLA_CARRIER_DOWN_COUNT, 0}, 3)
 	for name, test := range map[string]struct {
-		m    message
+		m    syscall.NetlinkMessage
 		want Link
 		ok   bool
 	}{
-		"up":                 {message{kind: unix.RTM_NEWLINK, body: link(0, up, downs...)}, Link{7, true, 3}, true},
-		"without a carrier":  {message{kind: unix.RTM_NEWLINK, body: link(0, unix.IFF_UP)}, Link{Index: 7}, true},
-		"switched off":       {message{kind: unix.RTM_NEWLINK, body: link(0, unix.IFF_LOWER_UP)}, Link{Index: 7}, true},
-		"gone":               {message{kind: unix.RTM_DELLINK, body: link(0, up)}, Link{Index: 7}, true},
-		"a port of a bridge": {message{kind: unix.RTM_DELLINK, body: link(unix.AF_BRIDGE, up)}, Link{}, false},
-		"a route":            {message{kind: unix.RTM_NEWROUTE, body: link(0, up)}, Link{}, false},
-		"a short one":        {message{kind: unix.RTM_NEWLINK, body: link(0, up)[:15]}, Link{}, false},
+		"up":                 {said(unix.RTM_NEWLINK, link(0, up, downs...)), Link{7, true, 3}, true},
+		"without a carrier":  {said(unix.RTM_NEWLINK, link(0, unix.IFF_UP)), Link{Index: 7}, true},
+		"switched off":       {said(unix.RTM_NEWLINK, link(0, unix.IFF_LOWER_UP)), Link{Index: 7}, true},
+		"gone":               {said(unix.RTM_DELLINK, link(0, up)), Link{Index: 7}, true},
+		"a port of a bridge": {said(unix.RTM_DELLINK, link(unix.AF_BRIDGE, up)), Link{}, false},
+		"a route":            {said(unix.RTM_NEWROUTE, link(0, up)), Link{}, false},
+		"a short one":        {said(unix.RTM_NEWLINK, link(0, up)[:15]), Link{}, false},
 	} {
 		if got, ok := readLink(test.m); got != test.want || ok != test.ok {
 			t.Errorf("%s: %+v, %v", name, got, ok)
@@ -404,13 +407,4 @@ func TestChangesAreClosed(t *testing.T) {
 	}
 }
 
-func BenchmarkTo(b *testing.B) {
-	k := Open(Packets{})
-	defer k.Close()
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := k.To(public4); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -34,7 +34,7 @@ var asnRows = []asnRow{
 	{4294967295, 4294967295, "Reserved", "RFC 7300", false, "a reserved AS number"},
 }
 
-// JudgeASN decides whether an AS number can be assigned to a network. It allocates nothing.
+// JudgeASN decides whether an AS number can be assigned to a network.
 func JudgeASN(n uint32) ASNVerdict { return judgeASN(asnRows, n) }
 
 func judgeASN(rows []asnRow, n uint32) ASNVerdict {

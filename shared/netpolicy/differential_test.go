@@ -115,22 +115,3 @@ func TestJudgeIsTheLongestMatch(t *testing.T) {
 		}
 	})
 }
-
-func BenchmarkJudge(b *testing.B) {
-	guard := ssrf.New(ssrf.WithAnyPort(), ssrf.WithAnyNetwork())
-	for _, s := range []string{"8.8.8.8", "10.0.0.1", "2606:4700:4700::1111", "fd00::1"} {
-		a := netip.MustParseAddr(s)
-		b.Run("netpolicy/"+s, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				Judge(a)
-			}
-		})
-		b.Run("ssrf/"+s, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				_ = guard.SafeAddr(a)
-			}
-		})
-	}
-}

@@ -31,48 +31,40 @@ func survivors(mutants []mutant) (alive []string) {
 // without is a list that lacks one element.
 func without[T any](list []T, i int) []T { return slices.Delete(slices.Clone(list), i, i+1) }
 
-// addressMutants lack a row, say of one that it is public or is not, or have an edge one address off.
+// families are the rows of each family, with the table that has others in their place.
+var families = []struct {
+	rows []Row
+	with func([]Row) addressTable
+}{
+	{ipv4Rows, func(rows []Row) addressTable { return addressTable{rows, ipv6Rows} }},
+	{ipv6Rows, func(rows []Row) addressTable { return addressTable{ipv4Rows, rows} }},
+}
+
+// addressMutants lack a row, say of one that it is public or is not, or have a prefix one bit longer or shorter.
 func addressMutants(cases []caseAddress) (mutants []mutant) {
 	add := func(table addressTable, format string, args ...any) {
 		mutants = append(mutants, mutant{fmt.Sprintf(format, args...), func() []string {
 			return slices.Concat(edgeFailures(table.judge), addressFailures(table.judge), caseFailures(cases, table.judge))
 		}})
 	}
-	for _, family := range []struct {
-		rows []Row
-		with func(rows []Row, spans []span) addressTable
-	}{
-		{ipv4Rows, func(rows []Row, spans []span) addressTable {
-			if rows != nil {
-				spans = spansOf(rows)
-			}
-			return addressTable{spans, addresses.v6}
-		}},
-		{ipv6Rows, func(rows []Row, spans []span) addressTable {
-			if rows != nil {
-				spans = spansOf(rows)
-			}
-			return addressTable{addresses.v4, spans}
-		}},
-	} {
+	for _, family := range families {
 		for i, r := range family.rows {
-			add(family.with(without(family.rows, i), nil), "without %s (%s)", r.Prefix, r.Name)
+			add(family.with(without(family.rows, i)), "without %s (%s)", r.Prefix, r.Name)
 			turned := slices.Clone(family.rows)
 			turned[i].Reachable, turned[i].Narrowed = ReachableTrue, ""
 			if r.Public() {
 				turned[i].Reachable = ReachableFalse
 			}
-			add(family.with(turned, nil), "%s public: %t", r.Prefix, !r.Public())
-		}
-		spans := spansOf(family.rows)
-		for i := 1; i < len(spans); i++ {
-			for _, first := range []netip.Addr{spans[i].first.Prev(), spans[i].first.Next()} {
-				if !first.IsValid() {
+			add(family.with(turned), "%s public: %t", r.Prefix, !r.Public())
+			for _, bits := range []int{r.Prefix.Bits() - 1, r.Prefix.Bits() + 1} {
+				other := netip.PrefixFrom(r.Prefix.Addr(), bits).Masked()
+				if !other.IsValid() {
 					continue
 				}
-				moved := slices.Clone(spans)
-				moved[i].first = first
-				add(family.with(nil, moved), "an edge at %s in place of %s", first, spans[i].first)
+				moved := slices.Clone(family.rows)
+				moved[i].Prefix = other
+				slices.SortStableFunc(moved, func(a, b Row) int { return b.Prefix.Bits() - a.Prefix.Bits() })
+				add(family.with(moved), "%s in place of %s", other, r.Prefix)
 			}
 		}
 	}
@@ -160,15 +152,9 @@ func TestTheCasesMissEveryRowThatDecides(t *testing.T) {
 	cases := caseAddresses(t)
 	blocks := documentedBlocks()
 	deciding := 0
-	for _, family := range []struct {
-		rows []Row
-		with func([]span) addressTable
-	}{
-		{ipv4Rows, func(s []span) addressTable { return addressTable{s, addresses.v6} }},
-		{ipv6Rows, func(s []span) addressTable { return addressTable{addresses.v4, s} }},
-	} {
+	for _, family := range families {
 		for i, r := range family.rows {
-			table := family.with(spansOf(without(family.rows, i)))
+			table := family.with(without(family.rows, i))
 			decides := slices.ContainsFunc(blocks, func(b block) bool {
 				return b.prefix == r.Prefix && (table.judge(b.first).Public != Judge(b.first).Public ||
 					table.judge(b.last).Public != Judge(b.last).Public)
@@ -193,7 +179,7 @@ func TestSurvivorsAreFound(t *testing.T) {
 	cases := caseAddresses(t)
 	unseen := netip.MustParsePrefix("11.22.33.44/32")
 	rows := append([]Row{{Prefix: unseen, Name: "x", Source: "x", Kind: "x"}}, ipv4Rows...)
-	odd := addressTable{spansOf(rows), addresses.v6}
+	odd := addressTable{rows, ipv6Rows}
 	if odd.judge(unseen.Addr()).Public {
 		t.Fatal("the odd policy is the right one")
 	}

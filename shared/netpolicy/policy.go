@@ -6,7 +6,10 @@
 // predicates are not a policy: IsGlobalUnicast calls 192.0.2.1, 100.64.0.1 and 10.0.0.1 global unicast.
 package netpolicy
 
-import "net/netip"
+import (
+	"net/netip"
+	"slices"
+)
 
 // Verdict says whether an address is public and, if not, which rule refuses it and why.
 type Verdict struct {
@@ -21,18 +24,16 @@ type Verdict struct {
 	Reason string
 }
 
-// Judge decides whether an address may be the destination of a probe. It allocates nothing.
+// Judge decides whether an address may be the destination of a probe.
 //
 // The most specific row decides. A zoned, IPv4-mapped or invalid address is refused in every case: a caller that holds
 // one has skipped a parser that would have refused it.
 func Judge(a netip.Addr) Verdict { return addresses.judge(a) }
 
-// addressTable is the rows of both families in the form in which they are looked up.
-type addressTable struct{ v4, v6 []span }
+// addressTable is the rows of both families, most specific first.
+type addressTable struct{ v4, v6 []Row }
 
-var addresses = newAddressTable(ipv4Rows, ipv6Rows)
-
-func newAddressTable(v4, v6 []Row) addressTable { return addressTable{spansOf(v4), spansOf(v6)} }
+var addresses = addressTable{ipv4Rows, ipv6Rows}
 
 func (t addressTable) judge(a netip.Addr) Verdict {
 	switch {
@@ -47,7 +48,7 @@ func (t addressTable) judge(a netip.Addr) Verdict {
 }
 
 func (t addressTable) judge4(a netip.Addr) Verdict {
-	if row := find(t.v4, a); row != nil {
+	if row := firstRow(t.v4, a); row != nil {
 		return row.verdict()
 	}
 	return Verdict{Public: true, Name: "Global unicast", Source: "RFC 791"}
@@ -67,7 +68,7 @@ func (t addressTable) judge6(a netip.Addr) Verdict {
 
 // block6 judges by the prefix alone.
 func (t addressTable) block6(a netip.Addr) Verdict {
-	if row := find(t.v6, a); row != nil {
+	if row := firstRow(t.v6, a); row != nil {
 		return row.verdict()
 	}
 	if !globalUnicast.Contains(a) {
@@ -76,8 +77,8 @@ func (t addressTable) block6(a netip.Addr) Verdict {
 	return Verdict{Public: true, Prefix: globalUnicast, Name: "Global unicast", Source: "RFC 4291"}
 }
 
-// isatap gives the IPv4 address that an ISATAP interface identifier embeds (RFC 5214 section 6.1): ::0:5efe:a.b.c.d, or
-// ::200:5efe:a.b.c.d where the universal bit is set, under any prefix. Only a site's own router unpacks it, but that
+// isatap returns the IPv4 address that an ISATAP interface identifier embeds (RFC 5214 section 6.1): ::0:5efe:a.b.c.d,
+// or ::200:5efe:a.b.c.d where the universal bit is set, under any prefix. Only a site's own router unpacks it, but that
 // router would send it on to the embedded address.
 func isatap(a netip.Addr) (netip.Addr, bool) {
 	b := a.As16()
@@ -95,7 +96,7 @@ func Near(a netip.Addr) bool {
 }
 
 // NAT64 reports whether an address is in the well-known prefix of RFC 6052. An address in it is never public, but a
-// DNS64 resolver adds one to the answers of every name that has only IPv4 addresses: whoever resolves a name may drop
+// DNS64 resolver adds one to the answers of every name that has only IPv4 addresses: a resolver's caller may drop
 // those where an A record exists.
 func NAT64(a netip.Addr) bool { return nat64.Contains(a) }
 
@@ -106,3 +107,105 @@ var (
 	// from.
 	sharedSpace = netip.MustParsePrefix("100.64.0.0/10")
 )
+
+// Reachability is the registries' column "Globally Reachable" (RFC 8190).
+type Reachability int
+
+// The values of the column.
+const (
+	// ReachableFalse is "False": packets to the block are not to leave their administrative domain.
+	ReachableFalse Reachability = iota
+	// ReachableTrue is "True".
+	ReachableTrue
+	// ReachableNA is "N/A". It is treated as false.
+	ReachableNA
+)
+
+// Registry says where a row comes from.
+type Registry string
+
+// The registries.
+const (
+	IPv4Special   Registry = "IANA IPv4 Special-Purpose Address Registry"
+	IPv6Special   Registry = "IANA IPv6 Special-Purpose Address Registry"
+	IPv4Multicast Registry = "IANA IPv4 Multicast Address Space Registry"
+	IPv6Space     Registry = "IANA IPv6 Address Space"
+	// Own are rows that no registry has and that experience asks for.
+	Own Registry = "this service"
+)
+
+// Row is one block of a registry.
+type Row struct {
+	Prefix netip.Prefix
+	// Name and Source are the registry's own columns "Name" and "RFC".
+	Name     string
+	Source   string
+	Registry Registry
+	// Reachable is the registry's own column, before our opinion.
+	Reachable Reachability
+	// Narrowed says why a block that the registry calls globally reachable is refused all the same; empty elsewhere.
+	Narrowed string
+	// Kind completes the sentence "<address> is …" for a visitor.
+	Kind string
+}
+
+// refused is a row of a table whose block the registry does not call globally reachable.
+func refused(prefix, name, source string, from Registry, kind string) Row {
+	return Row{Prefix: netip.MustParsePrefix(prefix), Name: name, Source: source, Registry: from,
+		Reachable: ReachableFalse, Kind: kind}
+}
+
+// notApplicable is one of which the registry does not say either.
+func notApplicable(prefix, name, source string, from Registry, kind string) Row {
+	r := refused(prefix, name, source, from, kind)
+	r.Reachable = ReachableNA
+	return r
+}
+
+// reachable is one that the registry calls globally reachable.
+func reachable(prefix, name, source string, from Registry) Row {
+	r := refused(prefix, name, source, from, "")
+	r.Reachable = ReachableTrue
+	return r
+}
+
+// narrowed is one that it calls so and that is refused all the same.
+func narrowed(prefix, name, source string, from Registry, kind, why string) Row {
+	r := reachable(prefix, name, source, from)
+	r.Kind, r.Narrowed = kind, why
+	return r
+}
+
+// Public reports whether addresses of this very row may be probed.
+func (r Row) Public() bool { return r.Reachable == ReachableTrue && r.Narrowed == "" }
+
+func (r *Row) verdict() Verdict {
+	v := Verdict{Public: r.Public(), Prefix: r.Prefix, Name: r.Name, Source: r.Source}
+	if !v.Public {
+		v.Reason = r.Kind
+	}
+	return v
+}
+
+// Rows returns a copy of every row, those of one family in the order in which they are judged: most specific first.
+func Rows() []Row { return slices.Concat(ipv4Rows, ipv6Rows) }
+
+// firstRow returns the first row that holds the address, nil where none does: the rows are in order of falling length.
+func firstRow(rows []Row, a netip.Addr) *Row {
+	for i := range rows {
+		if rows[i].Prefix.Contains(a) {
+			return &rows[i]
+		}
+	}
+	return nil
+}
+
+// LastOf is the last address of a prefix.
+func LastOf(p netip.Prefix) netip.Addr {
+	b := p.Addr().AsSlice()
+	for bit := p.Bits(); bit < len(b)*8; bit++ {
+		b[bit/8] |= 0x80 >> (bit % 8)
+	}
+	a, _ := netip.AddrFromSlice(b)
+	return a
+}

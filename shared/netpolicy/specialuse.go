@@ -26,7 +26,7 @@ const (
 )
 
 // specialNames are the IANA Special-Use Domain Names registry and the top-level names that private networks use
-// although nobody reserved them. The registry's example.com, example.net and example.org are missing: they are
+// although they are not reserved. The registry's example.com, example.net and example.org are missing: they are
 // delegated and answer like any other name (RFC 6761 section 6.5 asks for no special treatment).
 var specialNames = []Zone{
 	{"localhost", "RFC 6761", kindLocal},
@@ -139,7 +139,7 @@ func index(lists ...[]Zone) zoneTable {
 	return byName
 }
 
-// find gives the zone that a canonical name is or lies under.
+// find returns the zone that a canonical name is or lies under.
 func (t zoneTable) find(name string) (Zone, bool) {
 	for {
 		if z, ok := t[name]; ok {

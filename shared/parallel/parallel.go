@@ -1,5 +1,5 @@
-// Package parallel runs functions in goroutines of their own and carries a panic back to whoever waits for them. A
-// panic that nobody recovers ends the process whichever goroutine it is in, so below the edge of a service no other
+// Package parallel runs functions in goroutines of their own and carries a panic back to the caller that waits. A panic
+// that is not recovered ends the process whichever goroutine it is in, so below the edge of a service no other
 // package starts a goroutine: what a hostile answer can break must cost one request, not all of them.
 package parallel
 
@@ -24,13 +24,13 @@ type Panic struct {
 // Error is for the log: it holds the stack.
 func (p *Panic) Error() string { return fmt.Sprintf("panic: %v\n\n%s", p.Value, p.Stack) }
 
-// Unwrap gives the panic's value where it was an error.
+// Unwrap returns the panic's value where it was an error.
 func (p *Panic) Unwrap() error {
 	err, _ := p.Value.(error)
 	return err
 }
 
-// exited stands for the value of a function that ended its goroutine (runtime.Goexit): whoever waits for it would
+// exited stands for the value of a function that ended its goroutine (runtime.Goexit): a caller that waits for it would
 // otherwise take the lack of a result for a result.
 const exited = "the function called runtime.Goexit"
 
@@ -38,7 +38,7 @@ const exited = "the function called runtime.Goexit"
 func Go(f func(), done func(*Panic)) {
 	go func() {
 		caught := &Panic{Value: exited}
-		// Deferred, so that a function that ends its goroutine is told of too.
+		// Deferred, so that a function that ends its goroutine is reported too.
 		defer func() { done(caught) }()
 		caught = Catch(f)
 	}()
@@ -61,7 +61,7 @@ func Catch(f func()) (caught *Panic) {
 }
 
 // Try calls f and gives its panic as an error, for a function that a library calls in a goroutine of the library's own
-// (the dial of net/http). Whoever is given the library's error hands it to Raise.
+// (the dial of net/http). The caller passes the library's error to Raise.
 func Try[T any](f func() (T, error)) (result T, err error) {
 	if p := Catch(func() { result, err = f() }); p != nil {
 		var none T
@@ -154,8 +154,8 @@ func Start[T any](f func() T) *Pending[T] {
 // Done is closed when the function has returned or panicked.
 func (p *Pending[T]) Done() <-chan struct{} { return p.done }
 
-// Wait gives what the function returned. It panics with the function's *Panic where it did. It may be called more than
-// once.
+// Wait returns what the function returned. It panics with the function's *Panic where it did. It may be called more
+// than once.
 func (p *Pending[T]) Wait() T {
 	<-p.done
 	if p.panic != nil {
@@ -165,7 +165,7 @@ func (p *Pending[T]) Wait() T {
 }
 
 // Interrupt ends what a connection (a net.Conn) waits for once the context ends: a read or write then fails with
-// os.ErrDeadlineExceeded. It does so by the connection's deadline, so nobody else may set one meanwhile. The function
+// os.ErrDeadlineExceeded. It does so by the connection's deadline, so no other code may set one meanwhile. The function
 // that it returns ends the watch; it reports false where the context has ended already.
 func Interrupt(ctx context.Context, conn interface{ SetDeadline(time.Time) error }) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })

@@ -2,9 +2,12 @@ package parallel_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -12,6 +15,8 @@ import (
 	"testing"
 
 	"diagnostics/shared/parallel"
+
+	"go.uber.org/goleak"
 )
 
 // hostile panics in a function whose name a stack must show.
@@ -181,3 +186,41 @@ func TestGoGivesAPanicToTheCaller(t *testing.T) {
 		t.Errorf("%v", p)
 	}
 }
+
+func TestInterrupt(t *testing.T) {
+	t.Parallel()
+	conn, other := net.Pipe()
+	defer func() { _, _ = conn.Close(), other.Close() }()
+	ctx, cancel := context.WithCancel(t.Context())
+	stop := parallel.Interrupt(ctx, conn)
+	read := make(chan error)
+	parallel.Go(func() {
+		_, err := conn.Read(make([]byte, 1))
+		read <- err
+	}, func(*parallel.Panic) {})
+
+	cancel()
+	if err := <-read; !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the read ended with %v", err)
+	}
+	if stop() {
+		t.Error("the watch was ended after it had done its work")
+	}
+}
+
+func TestInterruptThatIsStopped(t *testing.T) {
+	t.Parallel()
+	conn, other := net.Pipe()
+	defer func() { _, _ = conn.Close(), other.Close() }()
+	ctx, cancel := context.WithCancel(t.Context())
+	if !parallel.Interrupt(ctx, conn)() {
+		t.Fatal("the watch was not ended")
+	}
+	cancel()
+	parallel.Go(func() { _, _ = other.Write([]byte{1}) }, func(*parallel.Panic) {})
+	if _, err := conn.Read(make([]byte, 1)); err != nil {
+		t.Errorf("the read ended with %v", err)
+	}
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

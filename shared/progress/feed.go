@@ -1,8 +1,9 @@
-// Package progress carries what a run finds out while it runs to whoever reads along. A run reports steps by its
+// Package progress carries what a run finds out to its readers while it runs. A run reports steps by its
 // context; without a reader that costs next to nothing, and a tool that reports none needs nothing.
 package progress
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"sync"
@@ -13,22 +14,22 @@ import (
 type Step struct {
 	// Kind is what the thing is, such as "hop"; encoded, the step has Value under this name.
 	Kind string
-	// Key tells things of one kind apart: a step replaces an older one of the same kind and key.
+	// Key identifies a thing among those of its kind: a step replaces an older one of the same kind and key.
 	Key string
-	// Value is encoded as JSON, perhaps later and by several: nobody may change it any more.
+	// Value is encoded as JSON, perhaps later and by several readers: it must not change any more.
 	Value any
-	// Whom is who is asked, of a stage that asks somebody.
+	// Whom names the service that is asked, in a stage Asking.
 	Whom string
 	// At is when it became known.
 	At time.Time
 }
 
 // MostSteps is how many things a feed keeps, which is more than any run has: a trace has at most 30 hops, a check of
-// mail some forty parts. New things after that are left out; of known ones the newest state is still told.
+// mail some forty parts. New things after that are left out; of known ones the newest state is still kept.
 const MostSteps = 256
 
-// Feed is the steps of one run: of each thing the newest state, in the order of their last changes. Whoever reads
-// slowly, or comes late, finds what there is then: a reader takes no memory, and holds nobody up. The zero Feed is
+// Feed is the steps of one run: of each thing the newest state, in the order of their last changes. A reader that
+// is slow, or comes late, finds what there is then: it takes no memory, and delays no other. The zero Feed is
 // ready for use.
 type Feed struct {
 	// Room is asked before a step may take so many bytes more; a step without room is left out. nil has room for all.
@@ -43,7 +44,7 @@ type Feed struct {
 	followers []follower
 }
 
-// follower is a feed that is given what another gets; a quiet one is given no stages but those that ask somebody.
+// follower is a feed that receives what another does; a quiet one receives no stages but Asking.
 type follower struct {
 	*Feed
 	quiet bool
@@ -60,7 +61,7 @@ type entry struct {
 	step   Step
 }
 
-// Begin tells readers that the work has begun, though there is no step yet: whoever is to do it has taken it.
+// Begin signals to readers that the work has begun, though there may be no step yet.
 func (f *Feed) Begin() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -74,7 +75,7 @@ func (f *Feed) Begin() {
 	}
 }
 
-// Add puts a step in the place of an older one of the same kind and key. A stage that is told already is no change.
+// Add puts a step in the place of an older one of the same kind and key. A stage that is set already is no change.
 func (f *Feed) Add(s Step) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -110,7 +111,7 @@ func (s Step) size() int {
 // sameStage reports whether two stages are the same.
 func (s Step) sameStage(other Step) bool { return s.Value == other.Value && s.Whom == other.Whom }
 
-// wake counts a change, and tells those who wait for one.
+// wake counts a change, and wakes the readers that wait for one.
 func (f *Feed) wake() {
 	f.last++
 	if f.changed != nil {
@@ -134,7 +135,7 @@ func (f *Feed) AwaitBegin(done <-chan struct{}) bool {
 	}
 }
 
-// Next gives the oldest step that changed after a position, and the position behind it. Reading begins at position 0.
+// Next returns the oldest step that changed after a position, and the position behind it. Reading begins at position 0.
 // Where there is none it is false, and changed is closed at the next change.
 func (f *Feed) Next(after uint64) (s Step, position uint64, ok bool, changed <-chan struct{}) {
 	f.mu.Lock()
@@ -183,4 +184,78 @@ func (f *Feed) leave(by follower) {
 	if at := slices.Index(f.followers, by); at >= 0 {
 		f.followers = slices.Delete(f.followers, at, at+1)
 	}
+}
+
+type feedKey struct{}
+
+// With returns a context that carries a feed for the steps of a run.
+func With(ctx context.Context, f *Feed) context.Context { return context.WithValue(ctx, feedKey{}, f) }
+
+// Of returns the feed of a run, nil where there is no reader.
+func Of(ctx context.Context) *Feed {
+	f, _ := ctx.Value(feedKey{}).(*Feed)
+	return f
+}
+
+// MaxBytes is how long a step's value may be as JSON; a longer one is left out, since the answer has it.
+const MaxBytes = 16 << 10
+
+// Report adds a step to the feed of a run, if there is one. The value is encoded before Report returns, so the caller
+// may change it.
+func Report(ctx context.Context, kind, key string, value any) {
+	if f := Of(ctx); f != nil {
+		f.Report(kind, key, value)
+	}
+}
+
+// Report is the function of that name for a given feed.
+func (f *Feed) Report(kind, key string, value any) {
+	if text, err := json.Marshal(value); err == nil && len(text) <= MaxBytes {
+		f.Add(Step{Kind: kind, Key: key, Value: json.RawMessage(text), At: time.Now()})
+	}
+}
+
+// Stage is what a run is busy with.
+type Stage string
+
+// The stages. Of several at once the newest counts.
+const (
+	Resolving  Stage = "resolving"  // names are being looked up
+	Connecting Stage = "connecting" // a connection is being made
+	Waiting    Stage = "waiting"    // a question was sent, nothing has come yet
+	Reading    Stage = "reading"    // an answer is coming in
+	Asking     Stage = "asking"     // another service is asked, which is named
+)
+
+// KindStage is the kind of a step that holds a stage.
+const KindStage = "stage"
+
+type askingKey struct{}
+
+// Enter sets the stage of a run, unless its context is of a call to another service (Ask).
+func Enter(ctx context.Context, s Stage) {
+	if f := Of(ctx); f != nil && ctx.Value(askingKey{}) == nil {
+		f.Add(Step{Kind: KindStage, Value: s, At: time.Now()})
+	}
+}
+
+// Ask sets the stage Asking, with the service that is asked: a registry, a resolver, the worker. Stages that are
+// entered with the context that it returns are left out.
+func Ask(ctx context.Context, whom string) context.Context {
+	f := Of(ctx)
+	if f == nil {
+		return ctx
+	}
+	f.Add(Step{Kind: KindStage, Value: Asking, Whom: whom, At: time.Now()})
+	return context.WithValue(ctx, askingKey{}, true)
+}
+
+// Follow gives whoever reads along what another run tells that ctx waits for, until stop is called. Where somebody is
+// being asked, the stages of that run are on the way there, and are not told.
+func Follow(ctx context.Context, run *Feed) (stop func()) {
+	f := Of(ctx)
+	if f == nil {
+		return func() {}
+	}
+	return run.lead(follower{Feed: f, quiet: ctx.Value(askingKey{}) != nil})
 }

@@ -12,8 +12,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"unicode/utf8"
 
 	"diagnostics/shared/parallel"
+
+	"go.uber.org/goleak"
 )
 
 type said string
@@ -122,3 +125,27 @@ func TestMessage(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// FuzzText holds that no name, no address and nothing in quotation marks stays, whatever stands around it.
+func FuzzText(f *testing.F) {
+	f.Add("lookup : no such host", 7)
+	f.Add("a \"quoted\\\" text", 3)
+	f.Add("it's `b` (c) [d] http://e", 0)
+	f.Add("\\\n", 1)
+	f.Fuzz(func(t *testing.T, text string, at int) {
+		at = min(max(at, 0), len(text))
+		for _, secret := range []string{"secret.example.com", "192.0.2.77", "2001:db8::77", "https://secret.example/a?b"} {
+			got := Text(text[:at] + " " + secret + " " + text[at:])
+			if strings.Contains(got, secret) || len(got) > longest || !utf8.ValidString(got) {
+				t.Errorf("%q at %d of %q gives %q", secret, at, text, got)
+			}
+		}
+		if inner := strings.ReplaceAll(text, `"`, ""); len(inner) < longest {
+			if got := Text(`read "` + inner + `"`); got != "read [text]" {
+				t.Errorf("quoted %q gives %q", inner, got)
+			}
+		}
+	})
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

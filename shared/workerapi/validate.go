@@ -25,7 +25,7 @@ const (
 // ErrContract is what every Validate error wraps: the answer is well-formed JSON and yet not what was promised.
 var ErrContract = errors.New("answer breaks the worker contract")
 
-// Validate tells whether the trace is one of the asked address and keeps the promises of its fields. It does not judge
+// Validate returns an error unless the trace is of the asked address and its fields are valid. It does not judge
 // whether hops are public. The error wraps ErrContract and names the field; it is for a log, not for a visitor.
 func (t Traceroute) Validate(asked netip.Addr) error {
 	if err := validTarget(t.Target, t.Address, t.Family, asked); err != nil {
@@ -54,7 +54,7 @@ func (t Traceroute) Validate(asked netip.Addr) error {
 	return cmp.Or(t.validMoment(), validExplanation(t.Explanation))
 }
 
-// Validate tells whether one hop of a trace keeps the promises of its fields. The error wraps ErrContract.
+// Validate returns an error unless the fields of the hop are valid. The error wraps ErrContract.
 func (h Hop) Validate(asked netip.Addr) error {
 	if h.TTL < 1 || h.TTL > MaxHops {
 		return breach("ttl is %d", h.TTL)
@@ -147,7 +147,7 @@ func (c *Confirmation) validate() error {
 	return validCounts(c.Sent, c.Received, c.LossPercent)
 }
 
-// validMoment takes the zero time, which is that the worker does not tell, and else a year that can be written in any
+// validMoment takes the zero time, which is that of an older worker, and else a year that can be written in any
 // time zone.
 func (m Measurement) validMoment() error {
 	if y := m.MeasuredAt.Year(); !m.MeasuredAt.IsZero() && (y < 2000 || y > 9998) {
@@ -156,7 +156,7 @@ func (m Measurement) validMoment() error {
 	return nil
 }
 
-// Validate tells whether one reply keeps the promises of its fields. The error wraps ErrContract.
+// Validate returns an error unless the fields of the reply are valid. The error wraps ErrContract.
 func (r Reply) Validate() error {
 	if r.Seq < 0 || r.Seq > LossProbes {
 		return breach("seq is %d", r.Seq)
@@ -233,7 +233,7 @@ func (p PacketLoss) Validate(asked netip.Addr) error {
 	return nil
 }
 
-// Validate tells whether the worker says that it takes jobs, and for which families.
+// Validate returns an error unless the worker takes jobs, for families that it names.
 func (r Ready) Validate() error {
 	if r.Status != StatusReady {
 		return breach("status is %q", r.Status)

@@ -2,7 +2,14 @@
 // envelope. Both sides import it, so neither can drift.
 package workerapi
 
-import "time"
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+)
 
 // Paths of the worker's jobs.
 const (
@@ -47,7 +54,7 @@ type Request struct {
 	// Options are those of a trace; other jobs have none.
 	Options *TraceOptions `json:"options,omitempty"`
 	// Client and Group name the visitor and the network around them by keyed hashes (Pseudonym), for the shares of the
-	// worker's slots alone. A job without Client is in nobody's share, one without Group in no network's.
+	// worker's slots alone. A job without one of them has no such share.
 	Client string `json:"client,omitempty"`
 	Group  string `json:"group,omitempty"`
 }
@@ -56,8 +63,8 @@ type Request struct {
 // its share of the slots, and Retry-After is about that share; RefusedBudget that the worker's budget of packets is
 // used up, and Retry-After is when there is some again; without either every slot is taken. With a 503 RefusedShortage
 // is that the worker's own host cannot send: it has lost its link or route, or has no file or memory left. No
-// measurement comes of that, since its silence would be told as the target's. With a 502 RefusedProtocol is that the
-// worker has no sockets for any but ICMP probes.
+// measurement comes of that, since its silence would be reported as the target's. With a 502 RefusedProtocol is that
+// the worker has no sockets for any but ICMP probes.
 const (
 	HeaderRefused   = "X-Worker-Refused"
 	RefusedShare    = "share"
@@ -92,9 +99,9 @@ const (
 	StopCompleted   = "completed" // ping and packet loss
 )
 
-// Measurement is when a measurement was made, and whether for whoever is given it.
+// Measurement is when a measurement was made, and whether for this request.
 type Measurement struct {
-	// MeasuredAt is when the first probe left, in UTC. It is the zero time in answers of workers that do not tell.
+	// MeasuredAt is when the first probe left, in UTC. It is the zero time in answers of older workers.
 	MeasuredAt time.Time `json:"measuredAt"`
 	// Shared is that it was begun for another request.
 	Shared bool `json:"shared"`
@@ -137,7 +144,7 @@ type Hop struct {
 	WorstMs     *float64   `json:"worstMs"`
 	RTTsMs      []*float64 `json:"rttsMs"` // one per probe, null where silent
 	Note        *string    `json:"note"`
-	// Labels are the MPLS label stack, outermost first; absent where the router tells none.
+	// Labels are the MPLS label stack, outermost first; absent where the router reports none.
 	Labels []Label `json:"labels,omitempty"`
 	// Truncated is as that of Traceroute.
 	Truncated bool `json:"truncated,omitempty"`
@@ -217,4 +224,97 @@ type PacketLoss struct {
 type Burst struct {
 	StartSeq int `json:"startSeq"`
 	Length   int `json:"length"`
+}
+
+// Shares of a worker's slots, so that a few visitors cannot hold them all, whichever gateways they come through.
+const (
+	clientFraction = 16
+	groupFraction  = 4
+	leastShare     = 3 // what the pages run at once for one visitor
+)
+
+// ClientShare is how many of the slots one Client holds at most.
+func ClientShare(slots int) int { return max(leastShare, slots/clientFraction) }
+
+// GroupShare is how many of the slots one Group holds at most.
+func GroupShare(slots int) int { return max(leastShare, slots/groupFraction) }
+
+// pseudonymOctets leaves collisions between a worker's few jobs out of question, and keeps bodies short.
+const pseudonymOctets = 16
+
+// Pseudonym returns the Client or the Group of a Request for what names them at the gateway. It is keyed with the
+// token, so that all gateways that send the same token agree and no other party can invert it: while a token is
+// rotated, a Client or a Group has two shares. kind ("client", "group") keeps the two apart. An empty name has none.
+func Pseudonym(token, kind, name string) string {
+	if name == "" {
+		return ""
+	}
+	h := hmac.New(sha256.New, []byte(token))
+	// The kinds hold no NUL, so no two pairs are the same octets.
+	h.Write([]byte(kind + "\x00" + name))
+	return hex.EncodeToString(h.Sum(nil)[:pseudonymOctets])
+}
+
+// maxPseudonym leaves room for longer ones of gateways to come.
+const maxPseudonym = 64
+
+// ValidPseudonym reports whether a worker takes s as a Client or a Group: at most 64 printable ASCII characters without
+// spaces; empty stands for none.
+func ValidPseudonym(s string) bool {
+	return len(s) <= maxPseudonym && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// The protocols of the probes of a trace.
+const (
+	ProtocolICMP = "icmp"
+	ProtocolUDP  = "udp"
+	ProtocolTCP  = "tcp"
+)
+
+// The ports that are probed where none is given: that of websites, and the first of those that traceroute has always
+// used since nothing listens there.
+const (
+	DefaultPortTCP = 443
+	DefaultPortUDP = 33434
+)
+
+// TraceOptions say what the probes of a trace are. The zero TraceOptions, as an absent one, is ICMP.
+type TraceOptions struct {
+	Protocol string `json:"protocol,omitempty"`
+	Port     uint16 `json:"port,omitempty"` // 0 for the protocol's default
+}
+
+// Complete fills in what is left out. The error names the option that is wrong, for the author of the request.
+func (o TraceOptions) Complete() (TraceOptions, error) {
+	switch {
+	case o.Protocol == "", o.Protocol == ProtocolICMP:
+		o.Protocol = ProtocolICMP
+		if o.Port != 0 {
+			return o, fmt.Errorf("port is %d without %s or %s", o.Port, ProtocolUDP, ProtocolTCP)
+		}
+	case o.Protocol != ProtocolUDP && o.Protocol != ProtocolTCP:
+		return o, fmt.Errorf("protocol is %q", o.Protocol)
+	case o.Port != 0:
+	case o.Protocol == ProtocolTCP:
+		o.Port = DefaultPortTCP
+	default:
+		o.Port = DefaultPortUDP
+	}
+	return o, nil
+}
+
+// ValidFor returns an error unless a trace was made as the options ask. One without a protocol is of a worker that has
+// none but ICMP. The error wraps ErrContract.
+func (t Traceroute) ValidFor(asked TraceOptions) error {
+	told, port := t.Protocol, 0
+	if told == "" {
+		told = ProtocolICMP
+	}
+	if t.Port != nil {
+		port = *t.Port
+	}
+	if told != asked.Protocol || port != int(asked.Port) {
+		return breach("%s port %d was answered for %s port %d", told, port, asked.Protocol, asked.Port)
+	}
+	return nil
 }

@@ -37,10 +37,10 @@ var wallUses = map[string]string{
 	gw + "/internal/tools/internal/format/format.go":    "a moment as text",
 	gw + "/internal/tools/sslchecker/certificate.go":    "a certificate's validity is of the wall clock",
 	gw + "/internal/tools/sslchecker/issues.go":         "a certificate's validity is of the wall clock",
-	gw + "/internal/workerclient/moment.go":             "when a measurement was made, for people",
+	gw + "/internal/workerclient/clean.go":              "when a measurement was made, for people",
 	"diagnostics/worker/internal/icmp/control.go":       "the kernel's time of arrival; a difference of which somebody set the clock is not believed",
 	"diagnostics/worker/internal/probe/probe.go":        "when a measurement was made, for people",
-	"diagnostics/worker/internal/probe/stats.go":        "Round of a duration",
+	"diagnostics/worker/internal/probe/series.go":       "Round of a duration",
 	"diagnostics/worker/tls.go":                         "a certificate's validity is of the wall clock",
 }
 

@@ -2,13 +2,16 @@ package workerclient
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"mime"
+	"net"
 	"net/http"
 	"net/netip"
 	"strconv"
@@ -22,7 +25,7 @@ import (
 	"diagnostics/shared/workerapi"
 )
 
-// Bounds of the Retry-After that a visitor is told when the worker is busy.
+// Bounds of the Retry-After of a busy worker.
 const (
 	maxRetryAfter     = time.Hour
 	maxOwnRetrySecond = 5
@@ -72,7 +75,7 @@ func (c *Client) perform(ctx context.Context, path string, body []byte, to netip
 	working, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	asked := parallel.Start(func() reply {
-		answer, err := c.call(readingAlong(working, path, to), c.limits.job, http.MethodPost, path, body)
+		answer, err := c.call(working, c.limits.job, http.MethodPost, path, body, stepsOf(working, path, to))
 		return reply{answer, err}
 	})
 	select {
@@ -124,10 +127,12 @@ func decode[T result](answer []byte, asked netip.Addr) (T, error) {
 // Its errors are those of failures.go, which classify makes a visitor's, or ctx.Err() where ctx was cancelled. The
 // transport is used without an http.Client on top: a redirect is then an answer like any other, and there is nothing
 // that could follow it.
-func (c *Client) call(ctx context.Context, limit time.Duration, method, path string, body []byte) ([]byte, error) {
+func (c *Client) call(
+	ctx context.Context, limit time.Duration, method, path string, body []byte, along *steps,
+) ([]byte, error) {
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	answer, err := c.roundTrip(bounded, method, path, body)
+	answer, err := c.roundTrip(bounded, method, path, body, along)
 	switch {
 	case err == nil:
 		return answer, nil
@@ -146,7 +151,7 @@ func (c *Client) call(ctx context.Context, limit time.Duration, method, path str
 	return nil, err
 }
 
-func (c *Client) roundTrip(ctx context.Context, method, path string, body []byte) ([]byte, error) {
+func (c *Client) roundTrip(ctx context.Context, method, path string, body []byte, steps *steps) ([]byte, error) {
 	var seen stages
 	url := c.base.JoinPath(path).String()
 	request, err := http.NewRequestWithContext(seen.trace(ctx), method, url, bytes.NewReader(body))
@@ -154,7 +159,6 @@ func (c *Client) roundTrip(ctx context.Context, method, path string, body []byte
 		return nil, fmt.Errorf("make the worker's request: %w", err)
 	}
 	request.Header.Set("Authorization", "Bearer "+*c.token.Load())
-	steps := stepsOf(ctx)
 	request.Header.Set("Accept", steps.accept())
 	request.Header.Set("User-Agent", "diagnostics-gateway")
 	if method == http.MethodPost {
@@ -240,7 +244,7 @@ func failureCause(response *http.Response) *statusError {
 	return cause
 }
 
-// knownReason gives a reason of workerapi.HeaderRefused, empty for any other text.
+// knownReason returns a reason of workerapi.HeaderRefused, empty for any other text.
 func knownReason(why string) string {
 	switch why {
 	case workerapi.RefusedShare, workerapi.RefusedBudget, workerapi.RefusedShortage, workerapi.RefusedProtocol:
@@ -280,4 +284,66 @@ func retryAfter(header string) time.Duration {
 		return time.Duration(1+rand.IntN(maxOwnRetrySecond)) * time.Second // #nosec G404 -- no secret
 	}
 	return min(time.Duration(seconds)*time.Second, maxRetryAfter)
+}
+
+const (
+	maxHeaderBytes  = 16 << 10
+	tlsTimeout      = 3 * time.Second
+	maxFailureBytes = 4 << 10 // of a failure's body, for the log
+)
+
+// ownFaultFunc returns the failure to report where an error of a connection is this host's own fault, else nil.
+type ownFaultFunc func(err error, to netip.Addr) error
+
+// of is the same for an error of package net, which names the address itself.
+func (f ownFaultFunc) of(err error) error {
+	var at netip.Addr
+	if failed, ok := errors.AsType[*net.OpError](err); ok && failed.Addr != nil {
+		to, _ := netip.ParseAddrPort(failed.Addr.String()) // the zero address is no way to anywhere
+		at = to.Addr()
+	}
+	return f(err, at)
+}
+
+// newTransport makes the transport of the one place that the operator, not the visitor, chose: it goes past egress and
+// its policy on purpose. No proxy of the environment is read, since the token would pass through it. Every request has
+// a connection of its own, so the worker's name is looked up anew each time and a moved worker is found at once; beside
+// a job of a tenth of a second and more the handshake costs nothing.
+func newTransport(dial dialFunc, config *tls.Config) *http.Transport {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	return &http.Transport{
+		Proxy:                  nil,
+		Protocols:              protocols,
+		TLSClientConfig:        config,
+		DisableKeepAlives:      true,
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: maxHeaderBytes,
+		TLSHandshakeTimeout:    tlsTimeout,
+		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			// net/http dials in a goroutine of its own, where no caller would catch a panic.
+			conn, err := parallel.Try(func() (net.Conn, error) { return dial(ctx, network, addr) })
+			switch {
+			case err == nil:
+				return conn, nil
+			case fault.Is(err, fault.Busy):
+				return nil, &ownFaultError{told: err}
+			}
+			return nil, notConnected(err)
+		},
+	}
+}
+
+type dialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
+
+// dial connects to the worker. An error that is this host's own fault is the failure to report.
+func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	recorder := shortage.DialRecorder{Dial: new(net.Dialer).DialContext, OwnFault: c.ownFault}
+	d := net.Dialer{Timeout: c.limits.connect, Resolver: &net.Resolver{PreferGo: true, Dial: recorder.Connect}}
+	conn, err := d.DialContext(ctx, network, addr)
+	if err == nil {
+		c.warnOfClearText(conn)
+		return conn, nil
+	}
+	return nil, cmp.Or(recorder.Of(err), c.ownFault.of(err), err)
 }

@@ -14,7 +14,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 )
 
-// What a visitor is told of a worker that fails. What the worker or the socket said stays in the cause.
+// The sentences for a worker that fails. What the worker or the socket said stays in the cause.
 const (
 	sentenceUnreachable = "The diagnostics worker cannot be reached at the moment; try again in a few seconds."
 	sentenceSilent      = "The diagnostics worker does not answer at the moment; try again in a few seconds."
@@ -51,7 +51,7 @@ type brokenOffError struct{ cause error }
 func (e *brokenOffError) Error() string { return "the worker broke off: " + e.cause.Error() }
 func (e *brokenOffError) Unwrap() error { return e.cause }
 
-// ownFaultError is what this host lacks, with the failure to tell.
+// ownFaultError is what this host lacks, with the failure to report.
 type ownFaultError struct{ told error }
 
 func (e *ownFaultError) Error() string { return e.told.Error() }
@@ -66,7 +66,7 @@ func isUnreachable(err error) bool { return is[*unreachableError](err) }
 func isOwnFault(err error) bool    { return is[*ownFaultError](err) }
 func isSilence(err error) bool     { return is[*silenceError](err) }
 
-// isRefusal reports whether the worker's host itself said that nobody listens. Any other connection that could not be
+// isRefusal reports whether the worker's host itself refused the connection. Any other connection that could not be
 // made may have been bad luck: a packet that was lost, a full queue, a name server that was late.
 func isRefusal(err error) bool { return isUnreachable(err) && errors.Is(err, syscall.ECONNREFUSED) }
 
@@ -80,7 +80,7 @@ func isCut(err error) bool {
 		slices.ContainsFunc(unreachable, func(errno error) bool { return errors.Is(err, errno) })
 }
 
-// isLoss reports whether nobody answered: whatever a worker answers, it is there.
+// isLoss reports whether there was no answer: a worker that answers anything is there.
 func isLoss(err error) bool { return isUnreachable(err) || isSilence(err) || is[*brokenOffError](err) }
 
 // own makes a failure of the worker, which is a part of this service: it says nothing about a target.
@@ -90,7 +90,7 @@ func own(kind fault.Kind, cause error, sentence string) *fault.Error {
 	return f
 }
 
-// classify gives an error of call its kind and its sentence.
+// classify makes the failure of an error of call.
 func classify(err error) error {
 	var known *fault.Error
 	switch {
@@ -146,8 +146,8 @@ func isAlert(err error) bool {
 	return ok && failed.Op == "remote error"
 }
 
-// judge says what an error of the connection means. net/http tells by text alone that a connection ended before a byte
-// of the answer.
+// judge says what an error of the connection means. That a connection ended before a byte of the answer, net/http
+// reports by text alone.
 func (p *stages) judge(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil, isUnreachable(err), isOwnFault(err):

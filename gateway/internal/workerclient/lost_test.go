@@ -1,6 +1,7 @@
 package workerclient
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -10,8 +11,11 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -100,11 +104,15 @@ func TestAWorkerThatHasEnded(t *testing.T) {
 // hung answers as long as it is not hung.
 type hung struct {
 	http.HandlerFunc
-	is atomic.Bool
+	is   atomic.Bool
+	jobs atomic.Int32
 }
 
 func (h *hung) answer(w http.ResponseWriter, r *http.Request) {
 	drain(r)
+	if r.Method == http.MethodPost {
+		h.jobs.Add(1)
+	}
 	for h.is.Load() {
 		select {
 		case <-r.Context().Done():
@@ -125,21 +133,16 @@ func TestAWorkerThatHangs(t *testing.T) {
 	c, log := logging(t, s.URL, l)
 	<-c.watch.Probed()
 	h.is.Store(true)
-	start := time.Now()
-	_, err := c.Ping(t.Context(), job)
+	_, err := c.Ping(t.Context(), job) // the limit of a job, a minute later, would have another sentence
 	if got := wantFault(t, err, fault.Timeout, s.URL); got.Sentence != sentenceSilent {
 		t.Errorf("told %q", got.Sentence)
 	}
-	if took := time.Since(start); took > 5*(l.every+2*l.ready) {
-		t.Errorf("the first visitor waited %v", took)
-	}
-	start = time.Now()
 	for range 10 {
 		_, err = c.Ping(t.Context(), job)
 		wantFault(t, err, fault.Timeout, s.URL)
 	}
-	if took := time.Since(start); took > 5*20*time.Millisecond {
-		t.Errorf("ten visitors who came later waited %v", took)
+	if n := h.jobs.Load(); n != 1 {
+		t.Errorf("the worker was asked for %d jobs, want the first alone", n)
 	}
 	log.holds(t, 1, 0)
 	h.is.Store(false)
@@ -289,4 +292,311 @@ func TestAWorkerThatIsNotTrusted(t *testing.T) {
 		t.Error(err)
 	}
 	journal.holds(t, 1, 0)
+}
+
+// flakyDialer dials a worker; its connections can fail.
+type flakyDialer struct {
+	to string
+
+	mu     sync.Mutex
+	err    error
+	failed int // how many more fail
+}
+
+func flakyDialerTo(s *httptest.Server) *flakyDialer {
+	return &flakyDialer{to: s.Listener.Addr().String()}
+}
+
+func (d *flakyDialer) dial() (net.Conn, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.failed == 0 {
+		return net.Dial("tcp", d.to)
+	}
+	d.failed--
+	return nil, d.err
+}
+
+// fails has the next connections fail.
+func (d *flakyDialer) fails(times int, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.failed, d.err = times, err
+}
+
+// dialled is the error of a connection.
+func dialled(errno syscall.Errno) error {
+	return &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", errno)}
+}
+
+// What is under way is waited for as long as something may come of it, and no longer.
+func TestAJobOfAWorkerThatIsCutOff(t *testing.T) {
+	t.Parallel()
+	for errno, told := range map[syscall.Errno]string{
+		syscall.ETIMEDOUT:    sentenceSilent,
+		syscall.EHOSTUNREACH: sentenceUnreachable,
+		syscall.ENETUNREACH:  sentenceUnreachable,
+		syscall.EHOSTDOWN:    sentenceUnreachable,
+
+		syscall.ECONNREFUSED: "",
+		syscall.ECONNRESET:   "",
+	} {
+		t.Run(errno.Error(), func(t *testing.T) {
+			t.Parallel()
+			begun, goOn := make(chan struct{}), make(chan struct{})
+			s := worker(t, func(w http.ResponseWriter, r *http.Request) {
+				drain(r)
+				close(begun)
+				<-goOn
+				jsonAnswer(http.StatusOK, goodPing)(w, r)
+			})
+			l := quick()
+			l.job = time.Minute
+			cut := flakyDialerTo(s)
+			c, log := logging(t, s.URL, l, dialling(cut.dial))
+			running := parallel.Start(func() error { _, err := c.Ping(t.Context(), job); return err })
+			<-begun
+			cut.fails(1000, dialled(errno))
+			log.holds(t, 1, 0)
+			if told == "" {
+				close(goOn)
+			} else {
+				defer close(goOn)
+			}
+			select {
+			case <-running.Done():
+			case <-time.After(5 * time.Second):
+				t.Fatal("the job is waited for")
+			}
+			if err := running.Wait(); told == "" && err != nil || told != "" && sentence(err) != told {
+				t.Error(err)
+			}
+			if _, err := c.Ping(t.Context(), job); told != "" && sentence(err) != told {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// One connection that fails costs the one who asked, and nobody else: the worker is lost where it is refused, or where
+// two questions for readiness fail as well.
+func TestOneFailedConnection(t *testing.T) {
+	t.Parallel()
+	late := &net.DNSError{Err: "i/o timeout", IsTimeout: true}
+	for name, test := range map[string]struct {
+		err    error
+		failed int
+		lost   int
+	}{
+		"a lost packet":            {dialled(syscall.ETIMEDOUT), 1, 0},
+		"a lost packet of the DNS": {late, 1, 0},
+		"no such name":             {&net.DNSError{Err: "no such host", IsNotFound: true}, 1, 0},
+		"no way":                   {dialled(syscall.EHOSTUNREACH), 1, 0},
+		"a reset":                  {dialled(syscall.ECONNRESET), 1, 0},
+		"two lost packets":         {dialled(syscall.ETIMEDOUT), 2, 0},
+		"no way, twice":            {dialled(syscall.EHOSTUNREACH), 2, 0},
+		"three lost packets":       {dialled(syscall.ETIMEDOUT), 3, 1},
+		"no way at all":            {dialled(syscall.EHOSTUNREACH), 3, 1},
+		"a refusal":                {dialled(syscall.ECONNREFUSED), 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int32
+			s := server(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == workerapi.PathReady {
+					asked.Add(1)
+				}
+				readyAnd(jsonAnswer(http.StatusOK, goodPing))(w, r)
+			})
+			l := quick()
+			l.every = time.Hour
+			unlucky := flakyDialerTo(s)
+			c, log := logging(t, s.URL, l, dialling(unlucky.dial))
+			<-c.watch.Probed()
+			unlucky.fails(test.failed, test.err)
+			want := fault.Upstream
+			if fault.IsTimeout(test.err) {
+				want = fault.Timeout
+			}
+			_, err := c.Ping(t.Context(), job)
+			wantFault(t, err, want, s.URL)
+			eventually(t, "a question for readiness", func() bool { return asked.Load() > 1 })
+			log.holds(t, test.lost, test.lost)
+			if _, err := c.Ping(t.Context(), job); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// What stands before a worker and answers for it, or a worker that takes nothing, is told once, and once more when the
+// worker takes jobs again; and not beside a worker that is lost.
+func TestAWorkerThatIsThereAndNotReady(t *testing.T) {
+	t.Parallel()
+	var status, asked atomic.Int32
+	status.Store(http.StatusOK)
+	s := server(t, func(w http.ResponseWriter, r *http.Request) {
+		drain(r)
+		asked.Add(1)
+		if now := int(status.Load()); now != http.StatusOK {
+			http.Error(w, secret, now)
+			return
+		}
+		readyAnd(jsonAnswer(http.StatusOK, goodPing))(w, r)
+	})
+	l := quick()
+	l.every = 10 * time.Millisecond
+	c, log := logging(t, s.URL, l)
+	says := func(unready, ready, lost int) {
+		t.Helper()
+		eventually(t, "the log's lines", func() bool {
+			text := log.String()
+			return strings.Count(text, "is not ready") >= unready && strings.Count(text, "ready again") >= ready &&
+				strings.Count(text, "is lost") >= lost
+		})
+		text := log.String()
+		if strings.Count(text, "\n") != unready+ready+lost {
+			t.Errorf("want %d, %d and %d lines:\n%s", unready, ready, lost, text)
+		}
+	}
+	if _, err := c.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	status.Store(http.StatusBadGateway)
+	says(1, 0, 0)
+	before := asked.Load()
+	eventually(t, "twenty more answers", func() bool { return asked.Load() >= before+20 })
+	says(1, 0, 0)
+	if text := log.String(); !strings.Contains(text, "level=WARN") || !strings.Contains(text, "worker status 502") ||
+		strings.Contains(text, "10.9.8.7") {
+		t.Errorf("the reason is not told, or more than that: %s", text)
+	}
+	if c.Serves() {
+		t.Error("it serves")
+	}
+	status.Store(http.StatusOK)
+	says(1, 1, 0)
+	if _, err := c.Ping(t.Context(), job); err != nil || !c.Serves() {
+		t.Errorf("%v, serves %t", err, c.Serves())
+	}
+	s.Close()
+	says(1, 1, 1)
+	time.Sleep(20 * l.every) // nothing happens that the lack of a line could wait for
+	says(1, 1, 1)
+}
+
+const goodReady = `{"status":"ready","families":[4,6],"mode":"raw"}`
+
+func TestReady(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name   string
+		answer http.HandlerFunc
+		ok     bool
+	}{
+		{"ready", jsonAnswer(http.StatusOK, goodReady), true},
+		{"ready for one family", jsonAnswer(http.StatusOK, `{"status":"ready","families":[6],"mode":"datagram","more":1}`), true},
+		{"draining", jsonAnswer(http.StatusServiceUnavailable, `{"status":"draining","families":[4,6],"mode":"raw"}`), false},
+		{"draining with status 200", jsonAnswer(http.StatusOK, `{"status":"draining","families":[4,6],"mode":"raw"}`), false},
+		{"no family", jsonAnswer(http.StatusOK, `{"status":"ready","families":[],"mode":"raw"}`), false},
+		{"wrong types", jsonAnswer(http.StatusOK, `{"status":"ready","families":["4"]}`), false},
+		{"plain text", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok")) }, false},
+		{"not found", http.NotFound, false},
+		{"elsewhere", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/readyz2", http.StatusFound) }, false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := server(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.Method != http.MethodGet || r.URL.Path != "/readyz" {
+					t.Errorf("asked %s %s", r.Method, r.URL.Path)
+				}
+				c.answer(w, r)
+			})
+			asking := client(t, s.URL, quick())
+			ready, err := asking.Ready(context.Background())
+			if c.ok && (err != nil || len(ready.Families) == 0) {
+				t.Fatalf("got %+v, %v", ready, err)
+			}
+			if !c.ok {
+				wantFault(t, err, fault.Upstream, s.URL)
+			}
+			if asking.Serves() != c.ok {
+				t.Errorf("Serves is %t", !c.ok)
+			}
+		})
+	}
+}
+
+// Whoever asks for readiness has the worker's last word at once, and costs it nothing.
+func TestReadyIsKnownBeforeItIsAsked(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	s := server(t, func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		jsonAnswer(http.StatusOK, goodReady)(w, r)
+	})
+	l := quick()
+	l.every = time.Hour
+	c := client(t, s.URL, l)
+	var all parallel.Group
+	for range 8 {
+		all.Go(func() {
+			if _, err := c.Ready(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if asked.Load() != 1 {
+		t.Fatalf("asked %d times", asked.Load())
+	}
+}
+
+// At the start the first answer is waited for, and no longer than the caller likes.
+func TestReadyWaitsForTheFirstAnswer(t *testing.T) {
+	t.Parallel()
+	answer := make(chan struct{})
+	s := server(t, func(w http.ResponseWriter, r *http.Request) {
+		<-answer
+		jsonAnswer(http.StatusOK, goodReady)(w, r)
+	})
+	l := quick()
+	l.ready = time.Minute
+	c := client(t, s.URL, l)
+	ctx, leave := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer leave()
+	if _, err := c.Ready(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("who left got %v", err)
+	}
+	if c.Serves() {
+		t.Error("nobody has answered, and it serves")
+	}
+	close(answer)
+	if _, err := c.Ready(t.Context()); err != nil {
+		t.Errorf("who waited got %v", err)
+	}
+}
+
+// net/http dials in a goroutine of its own.
+func TestAPanicWhileDiallingReachesTheCaller(t *testing.T) {
+	t.Parallel()
+	dial := func() (net.Conn, error) { panic("boom") }
+	c, _ := logging(t, "http://worker.test-site.com", quick(), dialling(dial))
+	<-c.watch.Probed()
+	ask := map[string]func() error{
+		"ready":           func() error { _, err := c.Ready(t.Context()); return err },
+		"a job, not sent": func() error { _, err := c.Ping(t.Context(), job); return err },
+	}
+	for name, ask := range ask {
+		var p *parallel.Panic
+		if err := ask(); !errors.As(err, &p) || p.Value != "boom" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if p := parallel.Catch(func() {
+		_, _ = c.call(t.Context(), time.Second, http.MethodPost, "/api/ping", nil, nil)
+	}); p == nil || p.Value != "boom" {
+		t.Errorf("a job: caught %v", p)
+	}
 }

@@ -17,9 +17,9 @@ type readiness struct {
 	err   error
 }
 
-// Ready gives what the worker said of itself a second ago; at the start it waits for that. A nil error means that the
-// worker takes jobs for the families that it names; a worker that drains is an error. Errors are as those of
-// Traceroute.
+// Ready returns the worker's last answer on readiness, a second old at most; at the start it waits for that. A nil
+// error means that the worker takes jobs for the families that it names; a worker that drains is an error. Errors are
+// as those of Traceroute.
 func (c *Client) Ready(ctx context.Context) (workerapi.Ready, error) {
 	select {
 	case <-c.watch.Probed():
@@ -50,7 +50,7 @@ func (c *Client) lastReady() (workerapi.Ready, error) {
 // moment.
 func again(err error) bool { return isLoss(err) && !isRefusal(err) }
 
-// probe tells whether the worker is there, and notes what it says of itself.
+// probe returns an error unless the worker is there, and keeps its answer.
 func (c *Client) probe(ctx context.Context) error {
 	ready, err := c.askReady(ctx)
 	switch {
@@ -65,8 +65,8 @@ func (c *Client) probe(ctx context.Context) error {
 	return nil
 }
 
-// isReady tells whether a worker that is there takes jobs, by its last answer. What stands in front of a worker that is
-// dead answers too.
+// isReady returns an error unless a worker that is there takes jobs, by its last answer. What stands in front of a
+// worker that is dead answers too.
 func (c *Client) isReady(ctx context.Context) error {
 	select {
 	case <-c.watch.Probed():
@@ -80,7 +80,7 @@ func (c *Client) isReady(ctx context.Context) error {
 	return cause(last.err)
 }
 
-// cause is what the log is told of a failure, without the sentence for a visitor.
+// cause is a failure for the log, without the sentence for a visitor.
 func cause(err error) error {
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Cause != nil {
 		return f.Cause
@@ -90,7 +90,7 @@ func cause(err error) error {
 
 func (c *Client) askReady(ctx context.Context) (workerapi.Ready, error) {
 	var ready workerapi.Ready
-	answer, err := c.call(ctx, c.limits.ready, http.MethodGet, workerapi.PathReady, nil)
+	answer, err := c.call(ctx, c.limits.ready, http.MethodGet, workerapi.PathReady, nil, nil)
 	if err == nil {
 		err = json.Unmarshal(answer, &ready)
 	}

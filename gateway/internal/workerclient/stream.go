@@ -19,28 +19,19 @@ import (
 // maxStreamBytes bounds all lines of a stream together; one of them is bounded like a plain answer.
 const maxStreamBytes = 4 << 20
 
-// steps are what a worker tells of a job while it runs, for whoever reads along at the gateway. A nil one is for jobs
-// that nobody reads along.
+// steps passes the steps of a running job on to the reader at the gateway. It is nil for jobs without one.
 type steps struct {
 	path  string // of the job, which says what steps it has
 	asked netip.Addr
 	feed  *progress.Feed
 }
 
-type stepsKey struct{}
-
-// readingAlong has a job asked for as a stream, where somebody reads along.
-func readingAlong(ctx context.Context, path string, asked netip.Addr) context.Context {
-	feed := progress.Of(ctx)
-	if feed == nil {
-		return ctx
+// stepsOf returns the steps of a job where a client reads them as they come, else nil.
+func stepsOf(ctx context.Context, path string, asked netip.Addr) *steps {
+	if feed := progress.Of(ctx); feed != nil {
+		return &steps{path: path, asked: asked, feed: feed}
 	}
-	return context.WithValue(ctx, stepsKey{}, &steps{path: path, asked: asked, feed: feed})
-}
-
-func stepsOf(ctx context.Context) *steps {
-	s, _ := ctx.Value(stepsKey{}).(*steps)
-	return s
+	return nil
 }
 
 // accept is the request's Accept: an older worker has plain answers alone.
@@ -116,7 +107,7 @@ func streamError(limited *io.LimitedReader, err error) error {
 	return err
 }
 
-// finish gives the last line, or the failure that it tells.
+// finish returns the last line, or the failure in it.
 func finish(l lastLine, line []byte) ([]byte, error) {
 	if l.Status == http.StatusOK {
 		return line, nil
@@ -138,7 +129,7 @@ func (s *steps) pass(told step) {
 	}
 }
 
-// probes is how many replies a job may have told of; those of a confirmation are in the answer alone.
+// probes is how many replies a job may send as steps; those of a confirmation are in the answer alone.
 func (s *steps) probes() int {
 	switch s.path {
 	case workerapi.PathPing:

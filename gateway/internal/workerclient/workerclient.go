@@ -1,5 +1,5 @@
-// Package workerclient is the gateway's bearer client of the worker (shared/workerapi). Nothing that the worker sends
-// is believed: its answer is bounded, held against the contract and cleaned of private hops, and whatever else it does
+// Package workerclient is the gateway's bearer client of the worker (shared/workerapi). The worker is not
+// trusted: its answer is bounded, held against the contract and cleaned of private hops, and whatever else it does
 // ends as one of the failures that docs/contract.md#the-worker promises to a visitor.
 package workerclient
 
@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -19,6 +20,7 @@ import (
 	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/redis/outage"
+	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/workerapi"
 )
 
@@ -46,7 +48,7 @@ type Client struct {
 	transport atomic.Pointer[http.Transport]
 	ownFault  ownFaultFunc
 	limits    limits
-	observer  Observer // nil for nobody
+	observer  Observer // may be nil
 	watch     *outage.Watch
 	ready     *outage.Watch // of what it says of itself while it is there
 	last      atomic.Pointer[readiness]
@@ -56,7 +58,7 @@ type Client struct {
 
 // New makes a client of the worker at base (an http or https URL, perhaps with a path that goes before the worker's own
 // paths) with a bearer token. Errors name neither. It asks for readiness once a second, so that no visitor waits for a
-// worker that is known to be lost, and tells the log when that is so. Close it.
+// worker that is known to be lost, and logs when that is so. Close it.
 func New(base, token string, log *slog.Logger, options ...Option) (*Client, error) {
 	return newClient(base, token, defaultLimits(), log, options...)
 }
@@ -64,8 +66,8 @@ func New(base, token string, log *slog.Logger, options ...Option) (*Client, erro
 // Option changes how a Client works.
 type Option func(*Client)
 
-// WithOwnFault sets who tells this host's own faults: own gives the failure to tell where an error of talking to an
-// address is one, else nil. Without it, those of package shortage are.
+// WithOwnFault sets how this host's own faults are found: own returns the failure to report where an error of a
+// connection to an address is one, else nil. Without it, those of package shortage are.
 func WithOwnFault(own func(err error, to netip.Addr) error) Option {
 	return func(c *Client) { c.ownFault = own }
 }
@@ -198,7 +200,7 @@ func (c *Client) PacketLoss(ctx context.Context, j Job) (workerapi.PacketLoss, e
 }
 
 // probedAs holds a trace against the probes that it was asked for. A worker that is older than the others drops options
-// that it does not know, and traces with ICMP.
+// that it does not have, and traces with ICMP.
 func probedAs(t workerapi.Traceroute, asked workerapi.TraceOptions) (workerapi.Traceroute, error) {
 	asked, err := asked.Complete()
 	if err == nil {
@@ -212,4 +214,102 @@ func probedAs(t workerapi.Traceroute, asked workerapi.TraceOptions) (workerapi.T
 	}
 	t.Protocol = asked.Protocol
 	return t, nil
+}
+
+// SetToken replaces the bearer token. Requests under way go on with the one that they were sent with.
+func (c *Client) SetToken(token string) error {
+	if !validToken(token) {
+		return errors.New("the worker's token must be printable ASCII without spaces, and not empty")
+	}
+	c.token.Store(&token)
+	return nil
+}
+
+// SetTLS replaces what connections to an https worker are made with from now on. There is nothing else to change,
+// since each request has a connection of its own.
+func (c *Client) SetTLS(config *tls.Config) {
+	c.transport.Store(newTransport(c.dial, config))
+}
+
+// warnOfClearText warns once where the token would leave private networks in clear text. The address of a connection
+// is judged, before anything is sent: what a name leads to may change, and is known for certain only then.
+func (c *Client) warnOfClearText(conn net.Conn) {
+	if c.base.Scheme != "http" {
+		return
+	}
+	peer, err := netip.ParseAddrPort(conn.RemoteAddr().String())
+	if err != nil || netpolicy.Near(peer.Addr()) || !c.warned.CompareAndSwap(false, true) {
+		return
+	}
+	c.log.Warn("DIAGNOSTICS_WORKER_URL leads to an address that is not private, in clear text: whoever is on the " +
+		"way reads the worker's token; set WORKER_TLS_CERT_FILE and WORKER_TLS_KEY_FILE for the worker, and an https " +
+		"URL here")
+}
+
+// Outcome is what became of a job.
+type Outcome string
+
+// The outcomes of jobs.
+const (
+	OutcomeOK       Outcome = "ok"
+	OutcomeBusy     Outcome = "busy"     // no slot, or no packets left
+	OutcomeLimited  Outcome = "limited"  // the client's share of the slots
+	OutcomeShortage Outcome = "shortage" // the worker's host, or this one, lacks something
+	OutcomeTimeout  Outcome = "timeout"
+	OutcomeLost     Outcome = "lost" // it cannot be reached, or broke off
+	OutcomeFailed   Outcome = "failed"
+	OutcomeCanceled Outcome = "canceled" // the visitor left
+)
+
+// Outcomes are all of them.
+func Outcomes() []Outcome {
+	return []Outcome{OutcomeOK, OutcomeBusy, OutcomeLimited, OutcomeShortage, OutcomeTimeout, OutcomeLost, OutcomeFailed,
+		OutcomeCanceled}
+}
+
+// Slugs are the tools of which there are jobs.
+func Slugs() []string {
+	return []string{slugOf(workerapi.PathTraceroute), slugOf(workerapi.PathPing), slugOf(workerapi.PathPacketLoss)}
+}
+
+func slugOf(path string) string { return strings.TrimPrefix(path, "/api/") }
+
+// Observer records the outcome of each job and how long it took. It is safe for concurrent use, and does not block.
+type Observer interface {
+	Asked(slug string, o Outcome, took time.Duration)
+}
+
+// WithObserver sets the observer of the jobs.
+func WithObserver(o Observer) Option {
+	return func(c *Client) { c.observer = o }
+}
+
+// observe passes a job that began at a moment to the observer.
+func (c *Client) observe(ctx context.Context, path string, began time.Time, err error) {
+	if c.observer != nil {
+		c.observer.Asked(slugOf(path), outcomeOf(ctx, err), time.Since(began))
+	}
+}
+
+func outcomeOf(ctx context.Context, err error) Outcome {
+	var failed *fault.Error
+	switch {
+	case err == nil:
+		return OutcomeOK
+	case errors.Is(ctx.Err(), context.Canceled):
+		return OutcomeCanceled
+	case !errors.As(err, &failed):
+		return OutcomeFailed
+	case failed.Kind == fault.Limited:
+		return OutcomeLimited
+	case failed.Rule == fault.RuleShortage:
+		return OutcomeShortage
+	case failed.Kind == fault.Busy:
+		return OutcomeBusy
+	case failed.Kind == fault.Timeout:
+		return OutcomeTimeout
+	case isLoss(err):
+		return OutcomeLost
+	}
+	return OutcomeFailed
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -37,7 +38,7 @@ func (e *busyError) LogText() string {
 	return "every slot is taken"
 }
 
-// measurement is a result that can tell whether it was measured for another request.
+// measurement is a result that can be marked as measured for another request.
 type measurement[T any] interface {
 	*T
 	MarkShared()
@@ -79,7 +80,7 @@ func job[K comparable, T any, M measurement[T]](
 		case err != nil:
 			rc.failJob(err)
 		default:
-			// Of this request's copy, which shares no more than what nobody changes.
+			// On this request's copy; what the copies share does not change.
 			if !own {
 				M(&result).MarkShared()
 			}
@@ -88,9 +89,9 @@ func job[K comparable, T any, M measurement[T]](
 	}
 }
 
-// inShare asks until the job is one that this request has begun or that runs: who joined the job of somebody else must
-// not be turned away because that one's share is used up. Each further round is one that somebody else has lost. own
-// tells whether the request began the job itself.
+// inShare asks until the job is one that this request has begun or that runs: a request that joined another's
+// job must not be refused because that one's share is used up. Each further round is one that another request has lost.
+// own reports whether the request began the job itself.
 func inShare[T any](do func(begun *atomic.Bool) (T, error)) (result T, own bool, err error) {
 	for {
 		var begun atomic.Bool
@@ -170,4 +171,84 @@ func isShortage(err error) bool {
 // wholeSeconds rounds up, to at least 1.
 func wholeSeconds(d time.Duration) int {
 	return max(1, int((d+time.Second-1)/time.Second))
+}
+
+// holder is on whose behalf a job runs: the hashes that the gateway gave, empty where it gave none.
+type holder struct{ client, group string }
+
+// taken is the slot of a running job.
+type taken struct {
+	holder
+	end time.Time // as is to be expected
+}
+
+// inflight bounds how many jobs run at once, in all and of one client or group. A job over the bound is refused
+// at once; nothing queues.
+type inflight struct {
+	mu      sync.Mutex
+	limit   int
+	next    int
+	running map[int]taken
+	clients map[string]int // how many of the running jobs are each one's
+	groups  map[string]int
+}
+
+func newInflight(limit int) *inflight {
+	return &inflight{limit: limit, running: map[int]taken{}, clients: map[string]int{}, groups: map[string]int{}}
+}
+
+// take returns a slot for a job that usually takes at most a while. Without a free one the error is a *busyError: a
+// client over its share is refused even where slots are free.
+func (f *inflight) take(now time.Time, usual time.Duration, who holder) (slot int, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case who.client != "" && f.clients[who.client] >= workerapi.ClientShare(f.limit):
+		return 0, f.refuse(now, LimitClient, func(t taken) bool { return t.client == who.client })
+	case who.group != "" && f.groups[who.group] >= workerapi.GroupShare(f.limit):
+		return 0, f.refuse(now, LimitGroup, func(t taken) bool { return t.group == who.group })
+	case len(f.running) >= f.limit:
+		return 0, f.refuse(now, LimitSlots, func(taken) bool { return true })
+	}
+	f.next++
+	f.running[f.next] = taken{who, now.Add(usual)}
+	count(f.clients, who.client, 1)
+	count(f.groups, who.group, 1)
+	return f.next, nil
+}
+
+// refuse returns the refusal with the time in which the first of the jobs in the way should have ended.
+func (f *inflight) refuse(now time.Time, limit Limit, inTheWay func(taken) bool) *busyError {
+	var first time.Time
+	for _, t := range f.running {
+		if inTheWay(t) && (first.IsZero() || t.end.Before(first)) {
+			first = t.end
+		}
+	}
+	return &busyError{free: first.Sub(now), limit: limit}
+}
+
+func (f *inflight) leave(slot int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	t := f.running[slot]
+	delete(f.running, slot)
+	count(f.clients, t.client, -1)
+	count(f.groups, t.group, -1)
+}
+
+// count keeps no entry for a holder without slots.
+func count(of map[string]int, who string, n int) {
+	if who == "" {
+		return
+	}
+	if of[who] += n; of[who] <= 0 {
+		delete(of, who)
+	}
+}
+
+func (f *inflight) inUse() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.running)
 }

@@ -32,7 +32,7 @@ const (
 	OutcomeInternal     Outcome = "internal"
 )
 
-// Ending is how a request for a job ended. Status is that of its answer, 0 where nobody was left to be answered.
+// Ending is how a request for a job ended. Status is that of its answer, 0 where the client had left.
 type Ending struct {
 	Status  int
 	Outcome Outcome
@@ -144,7 +144,7 @@ func (rc *requestContext) outcome() Outcome {
 	return OutcomeInvalid
 }
 
-// badGateway tells why this host could send no probes.
+// badGateway classes the reason why this host could send no probes.
 func badGateway(cause error) Outcome {
 	switch {
 	case errors.Is(cause, exchange.ErrProtocol):

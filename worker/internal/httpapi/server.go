@@ -15,6 +15,8 @@ package httpapi
 
 import (
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -31,17 +33,17 @@ import (
 	"github.com/google/uuid"
 )
 
-// Prober runs jobs. Its errors are those of the echo package, a *probe.BusyError, or the context's.
+// Prober runs jobs. Its errors are those of package exchange, a *probe.BusyError, or the context's.
 type Prober interface {
 	Traceroute(ctx context.Context, dst netip.Addr, p exchange.Probe) (workerapi.Traceroute, error)
 	Ping(ctx context.Context, dst netip.Addr) (workerapi.Ping, error)
 	PacketLoss(ctx context.Context, dst netip.Addr) (workerapi.PacketLoss, error)
 }
 
-// Observer is told how each request for a job ended. It must be safe for concurrent use.
+// Observer records how each request for a job ended. It must be safe for concurrent use.
 type Observer interface {
 	JobEnded(tool string, e Ending, took time.Duration)
-	// Limited tells of a job that was refused since so many run already.
+	// Limited records a job that was refused by a limit.
 	Limited(tool string, by Limit)
 }
 
@@ -133,11 +135,11 @@ func isAPI(path string) bool { return path == "/api" || strings.HasPrefix(path, 
 
 // knownCauses are failures of jobs whose text is ours.
 var knownCauses = []error{
-	exchange.ErrFamily, exchange.ErrNoRoute, exchange.ErrCutOff, exchange.ErrShortage, exchange.ErrForbidden, exchange.ErrNoFlow, exchange.ErrClosed,
-	exchange.ErrProtocol,
+	exchange.ErrFamily, exchange.ErrNoRoute, exchange.ErrCutOff, exchange.ErrShortage, exchange.ErrForbidden,
+	exchange.ErrNoFlow, exchange.ErrClosed, exchange.ErrProtocol,
 }
 
-// report logs a request and tells the observer of a job. The path is logged only as the route that it named, and the
+// report logs a request and passes a job to the observer. The path is logged only as the route that it named, and the
 // target not at all.
 func (s *Server) report(rc *requestContext, tool string) {
 	took := time.Since(rc.start)
@@ -171,4 +173,47 @@ func (s *Server) ready(rc *requestContext) {
 		body.Status, status = workerapi.StatusDraining, http.StatusServiceUnavailable
 	}
 	rc.writeJSON(status, body)
+}
+
+// digests are the tokens that let in, as digests of one length, so that comparing takes the same time whatever is sent.
+type digests [][sha256.Size]byte
+
+func digest(tokens []string) digests {
+	d := make(digests, len(tokens))
+	for i, t := range tokens {
+		d[i] = sha256.Sum256([]byte(t))
+	}
+	return d
+}
+
+// admit reports whether the values of the Authorization header let a request in. There must be exactly one, "Bearer",
+// one space and a token (RFC 6750 section 2.1); the scheme is case-insensitive (RFC 9110 section 11.1).
+func (d digests) admit(values []string) bool {
+	if len(values) != 1 {
+		return false
+	}
+	scheme, token, found := strings.Cut(values[0], " ")
+	if !found || token == "" || !strings.EqualFold(scheme, "Bearer") {
+		return false
+	}
+	given := sha256.Sum256([]byte(token))
+	match := 0
+	for i := range d {
+		match |= subtle.ConstantTimeCompare(given[:], d[i][:])
+	}
+	return match == 1
+}
+
+// SetTokens replaces the tokens that let in, at least one. Requests under way go on.
+func (s *Server) SetTokens(tokens []string) {
+	all := digest(tokens)
+	s.tokens.Store(&all)
+}
+
+// isCertified reports whether a request may go on as far as its connection is concerned. Where client certificates are
+// demanded, all but the bare question whether the process lives needs one: health checks of containers and balancers
+// have none. The listener has verified the certificates that there are, and refused the rest.
+func (s *Server) isCertified(r *http.Request) bool {
+	return !s.config.ClientCertificates || r.URL.Path == workerapi.PathHealth ||
+		r.TLS != nil && len(r.TLS.VerifiedChains) > 0
 }

@@ -10,8 +10,9 @@ import (
 	"diagnostics/shared/workerapi"
 )
 
-// perform runs a job, and tells its steps meanwhile to who asked for a stream. What the job ends with is answered
-// behind them, or by itself where it ends before its first probe: then it was not taken, and the status says why.
+// perform runs a job, and sends its steps meanwhile to a client that asked for a stream. What the job ends with is
+// answered behind them, or by itself where it ends before its first probe: then it was not taken, and the status says
+// why.
 func (rc *requestContext) perform(run func(context.Context)) {
 	if !progress.Wanted(rc.r.Header.Values("Accept")) {
 		run(rc.r.Context())
@@ -27,7 +28,7 @@ func (rc *requestContext) perform(run func(context.Context)) {
 	if feed.AwaitBegin(running.Done()) {
 		rc.startStream()
 		if progress.Copy(feed, running.Done(), reader{rc}) != nil {
-			giveUp() // nobody reads any more
+			giveUp() // the client has left
 		}
 	}
 	running.Wait()

@@ -26,14 +26,6 @@ func ttlControl(level, typ int32, ttl int) []byte {
 	return control(level, typ, value)
 }
 
-// ttlControls are those of every TTL.
-func ttlControls(level, typ int32) (all [maxTTL + 1][]byte) {
-	for ttl := range all {
-		all[ttl] = ttlControl(level, typ, ttl)
-	}
-	return all
-}
-
 // newLabel draws the flow label of a new flow; IPv4 has none.
 func newLabel(dst netip.Addr) []byte {
 	if dst.Is4() {
@@ -59,7 +51,7 @@ func control(level, typ int32, value [4]byte) []byte {
 	return b
 }
 
-// received is what the kernel tells about a packet beside its bytes.
+// received is what the kernel reports about a packet beside its bytes.
 type received struct {
 	stamp    time.Time // wall clock; zero where absent
 	hopLimit int
@@ -88,8 +80,7 @@ func parseControl(b []byte) received {
 	return r
 }
 
-// maxLag is the longest time between the kernel's timestamp and the read that is believed. Beyond it somebody has set
-// the clock.
+// maxLag is the longest time between the kernel's timestamp and the read that is believed. Beyond it the clock was set.
 const maxLag = 5 * time.Second
 
 // arrival turns the kernel's timestamp, which is of the wall clock, into a moment of the monotonic clock, on which the

@@ -1,11 +1,21 @@
 package icmp
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
+	"net"
 	"net/netip"
+	"os"
+	"slices"
+	"sync"
 	"sync/atomic"
+	"syscall"
+	"time"
+	"unsafe"
 
+	"diagnostics/shared/parallel"
 	"diagnostics/worker/internal/exchange"
 
 	"golang.org/x/sys/unix"
@@ -31,7 +41,7 @@ type datagramProtocol struct {
 	level            int
 	ttlOption        int
 	options          []int // switched on
-	lengthOption     int   // tells where a quote ends (RFC 4884)
+	lengthOption     int   // reports where a quote ends (RFC 4884)
 	requestType      byte
 	origin           byte // of errors that came by ICMP
 	errorOption      int  // control message of the error queue
@@ -137,7 +147,8 @@ func (d *datagrams) prepare(fd int) error {
 	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1); err != nil {
 		return fmt.Errorf("set socket options: %w", err)
 	}
-	// Kernels before 5.9 do not tell the length of a quote; labels behind quotes of other than 128 bytes are missed there.
+	// Kernels before 5.9 do not report the length of a quote; labels behind quotes of other than 128 bytes are missed
+	// there.
 	_ = unix.SetsockoptInt(fd, p.level, p.lengthOption, 1)
 	return nil
 }
@@ -164,6 +175,383 @@ func (d *datagrams) bind(fd int) (id uint16, err error) {
 func openError(err error) error {
 	if isAny(err, unix.EMFILE, unix.ENFILE, unix.EADDRINUSE, unix.EAGAIN, unix.ENOMEM, unix.ENOBUFS) {
 		return errors.Join(exchange.ErrNoFlow, err)
+	}
+	return err
+}
+
+// datagramFlow implements exchange.Flow on a datagram socket of its own.
+type datagramFlow struct {
+	network *datagrams
+	dst     netip.Addr
+	to      unix.Sockaddr
+	identity
+	label   []byte // control message of the IPv6 flow label; nil for IPv4
+	deliver func(exchange.Answer)
+	forged  *suspicion
+	key     uint64 // in the poller
+
+	// mu keeps the descriptor from being closed, and so from becoming another flow's, while it is used.
+	mu     sync.Mutex
+	fd     int
+	ttl    int // as set on the socket; 0 for the system's own
+	closed bool
+}
+
+// Close implements exchange.Flow.
+func (f *datagramFlow) Close() {
+	f.network.poller.remove(f)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return
+	}
+	f.closed = true
+	f.network.counters.droppedDatagrams.Add(uint64(drops(f.fd)))
+	unix.Close(f.fd)
+	f.network.pool.give(f.id)
+}
+
+// drops is how many packets a socket lost for want of room (SO_MEMINFO); 0 where the system does not report it. x/sys
+// has no getsockopt for numbers in a row.
+func drops(fd int) uint32 {
+	var info [unix.SK_MEMINFO_VARS]uint32
+	length := uint32(unsafe.Sizeof(info))
+	_, _, failed := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO,
+		uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&length)), 0) // #nosec G103 -- length is the size of info
+	if failed != 0 {
+		return 0
+	}
+	return info[unix.SK_MEMINFO_DROPS]
+}
+
+// Send implements exchange.Flow.
+func (f *datagramFlow) Send(seq uint16, ttl int) (time.Time, error) {
+	packet := f.request(f.network.protocol.requestType, seq)
+	return f.network.counters.sendProbe(ttl, func() (time.Time, error) { return f.attempt(packet[:], ttl) })
+}
+
+// attempt sends a packet with a TTL. The TTL is the socket's, since kernels before 5.18 take none along with an IPv6
+// packet.
+func (f *datagramFlow) attempt(packet []byte, ttl int) (time.Time, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return time.Time{}, net.ErrClosed
+	}
+	if f.ttl != ttl {
+		p := f.network.protocol
+		if err := unix.SetsockoptInt(f.fd, p.level, p.ttlOption, ttl); err != nil {
+			return time.Time{}, err
+		}
+		f.ttl = ttl
+	}
+	return sendLabelled(f.label, &f.network.unlabelled, func(label []byte) (time.Time, error) {
+		return f.leave(packet, label)
+	})
+}
+
+// leave sends a packet. Of IPv6 Linux counts a send that failed because of an error of an earlier packet as a packet
+// that was dropped (see dropped6).
+func (f *datagramFlow) leave(packet, control []byte) (time.Time, error) {
+	at, past, err := sendPastErrors(f.fd, packet, control, f.to)
+	if f.dst.Is6() {
+		f.network.counters.past6.Add(past)
+	}
+	return at, err
+}
+
+// buffers hold one received packet.
+type buffers struct{ data, control []byte }
+
+func newBuffers() buffers {
+	return buffers{make([]byte, packetSize), make([]byte, errorSpace)}
+}
+
+// datagram is what one call gave: data and control messages within the buffers.
+type datagram struct {
+	data, control []byte
+	from          unix.Sockaddr
+}
+
+// receive reads what has come, first the error queue and then the replies, and delivers what answers the flow. What is
+// left over after a batch makes the poller call again.
+func (f *datagramFlow) receive(b buffers) {
+	for _, flags := range []int{unix.MSG_ERRQUEUE, 0} {
+		for range batchSize {
+			d, got := f.take(b, flags)
+			if !got {
+				break
+			}
+			f.network.counters.received.Add(1)
+			f.network.counters.guard(func() { f.dispatch(d, flags) })
+		}
+	}
+}
+
+// take reads one packet; got is false where there is none.
+func (f *datagramFlow) take(b buffers, flags int) (d datagram, got bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return d, false
+	}
+	for range pendingTries {
+		n, controls, _, from, err := unix.Recvmsg(f.fd, b.data, b.control, flags|unix.MSG_DONTWAIT)
+		if isPending(err) {
+			continue
+		}
+		if err != nil {
+			return d, false
+		}
+		return datagram{b.data[:n], b.control[:controls], from}, true
+	}
+	return d, false
+}
+
+// dispatch delivers a packet that answers the flow.
+func (f *datagramFlow) dispatch(d datagram, flags int) {
+	now := time.Now()
+	a, ok := f.network.protocol.read(d, flags)
+	if !ok {
+		f.network.counters.unmatched.Add(1)
+		return
+	}
+	switch p := a.prove(f.dst, f.identity); {
+	case p == unproved:
+		f.network.counters.unmatched.Add(1)
+		f.unmatched(a.message, now)
+	case !p.believed(now, f.forged, f.network.forged):
+		f.network.counters.doubted.Add(1)
+	default:
+		f.deliver(a.answer(f.identity, now))
+	}
+}
+
+// unmatched takes note of a message that does not answer the flow.
+func (f *datagramFlow) unmatched(m message, now time.Time) {
+	if m.kind != exchange.Reply {
+		f.forged.note(now)
+		f.network.forged.note(now)
+	}
+}
+
+// read reports whether a packet is an ICMP message that answers some request.
+func (p datagramProtocol) read(d datagram, flags int) (a arrived, ok bool) {
+	a.kernel = parseControl(d.control)
+	if flags == unix.MSG_ERRQUEUE {
+		ok = a.readError(p, d.data, d.control, address(d.from))
+		return a, ok
+	}
+	a.source, a.ttl = address(d.from), a.kernel.hopLimit
+	a.message, ok = p.parse(d.data)
+	return a, ok && a.source.IsValid()
+}
+
+// Where sock_extended_err (linux/errqueue.h) holds what is read of it, and where the sockaddr_in or sockaddr_in6 of the
+// offender behind it holds the address.
+const (
+	errorOrigin     = 4
+	errorType       = 5
+	errorCode       = 6
+	errorQuote      = 12 // two bytes: how long the quote behind its IP header is, before extensions (RFC 4884)
+	errorLength     = 16
+	offenderFamily  = errorLength
+	offenderAddress = errorLength + 4
+	offenderIPv6    = errorLength + 8
+)
+
+// errorSpace is room for the control messages of one error: the extended error with the longer address, a timestamp and
+// a TTL.
+var errorSpace = unix.CmsgSpace(errorLength+unix.SizeofSockaddrInet6) + oobSpace
+
+// readError reads what the error queue gave: quote is the request from its ICMP header on, to the address to. It
+// reports whether that is an ICMP error about an echo request.
+func (a *arrived) readError(p datagramProtocol, quote, control []byte, to netip.Addr) bool {
+	extended := findControl(control, int32(p.level), int32(p.errorOption))
+	if len(extended) < errorLength || extended[errorOrigin] != p.origin {
+		return false
+	}
+	a.source = offender(extended)
+	a.ttl = a.kernel.hopLimit
+	a.kind = p.kind(extended[errorType], extended[errorCode])
+	a.quoted = to
+	if a.kind == 0 || !a.source.IsValid() || !a.readEcho(quote, p.requestType) {
+		return false
+	}
+	if a.kind != exchange.TooBig || p.requestType == v4EchoRequest {
+		a.labels = p.labels(quote, int(binary.NativeEndian.Uint16(extended[errorQuote:])))
+	}
+	return true
+}
+
+// labels reads the label stack behind a quote without its IP header; length is where the kernel found the extension, 0
+// where it found none.
+func (p datagramProtocol) labels(quote []byte, length int) []exchange.Label {
+	proof := length == 0
+	if proof {
+		length = quoteBeforeExtension - p.quotedHeader
+	}
+	if len(quote) < length {
+		return nil
+	}
+	return readExtension(quote[length:], proof)
+}
+
+// offender is the router or host that sent the error (SO_EE_OFFENDER); the zero Addr where it is not reported.
+func offender(extended []byte) netip.Addr {
+	if len(extended) < offenderFamily+2 {
+		return netip.Addr{}
+	}
+	switch family := binary.NativeEndian.Uint16(extended[offenderFamily:]); {
+	case family == unix.AF_INET && len(extended) >= offenderAddress+4:
+		return netip.AddrFrom4([4]byte(extended[offenderAddress:]))
+	case family == unix.AF_INET6 && len(extended) >= offenderIPv6+16:
+		return netip.AddrFrom16([16]byte(extended[offenderIPv6:]))
+	default:
+		return netip.Addr{}
+	}
+}
+
+// findControl returns the data of the first control message of a kind; nil where there is none.
+func findControl(b []byte, level, typ int32) []byte {
+	for len(b) >= unix.CmsgLen(0) {
+		h, data, rest, err := unix.ParseOneSocketControlMessage(b)
+		if err != nil {
+			return nil
+		}
+		if h.Level == level && h.Type == typ {
+			return data
+		}
+		b = rest
+	}
+	return nil
+}
+
+// address is that of a socket address; the zero Addr where it has none.
+func address(a unix.Sockaddr) netip.Addr {
+	switch a := a.(type) {
+	case *unix.SockaddrInet4:
+		return netip.AddrFrom4(a.Addr)
+	case *unix.SockaddrInet6:
+		return netip.AddrFrom16(a.Addr)
+	default:
+		return netip.Addr{}
+	}
+}
+
+// poller reads the sockets of all flows of a family from one goroutine. It is an epoll instance of its own rather than
+// Go's, which takes a socket that has nothing but an error queue to read for a broken one, and wants a goroutine with
+// its buffers for every socket. Go's poller waits for this one.
+type poller struct {
+	file *os.File // the epoll instance
+	raw  syscall.RawConn
+
+	mu    sync.Mutex
+	flows map[uint64]*datagramFlow
+	last  uint64 // key that was given last; none is given twice
+
+	closing chan struct{}
+	once    sync.Once
+	reader  parallel.Group
+}
+
+func newPoller() (*poller, error) {
+	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, os.NewSyscallError("epoll_create1", err)
+	}
+	// Only what does not block is given to Go's poller.
+	if err := unix.SetNonblock(fd, true); err != nil {
+		unix.Close(fd)
+		return nil, os.NewSyscallError("fcntl", err)
+	}
+	file := os.NewFile(uintptr(fd), "epoll")
+	raw, err := file.SyscallConn()
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return &poller{file: file, raw: raw, flows: map[uint64]*datagramFlow{}, closing: make(chan struct{})}, nil
+}
+
+// add starts to read a flow's socket.
+func (p *poller) add(f *datagramFlow) error {
+	p.mu.Lock()
+	p.last++
+	f.key = p.last
+	p.flows[f.key] = f
+	p.mu.Unlock()
+	// The kernel hands the two halves of the key back as they are.
+	event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(uint32(f.key)), Pad: int32(uint32(f.key >> 32))}
+	var added error
+	err := p.raw.Control(func(fd uintptr) { added = unix.EpollCtl(int(fd), unix.EPOLL_CTL_ADD, f.fd, &event) })
+	if err == nil && added == nil {
+		return nil
+	}
+	p.remove(f)
+	if err != nil {
+		return errors.Join(exchange.ErrClosed, err)
+	}
+	return os.NewSyscallError("epoll_ctl", added)
+}
+
+// remove forgets a flow; closing its socket takes it out of the epoll instance.
+func (p *poller) remove(f *datagramFlow) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.flows, f.key)
+}
+
+func (p *poller) find(e unix.EpollEvent) *datagramFlow {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.flows[uint64(uint32(e.Fd))|uint64(uint32(e.Pad))<<32]
+}
+
+// read serves the sockets until the poller is closed.
+func (p *poller) read() {
+	events := make([]unix.EpollEvent, batchSize)
+	b := newBuffers()
+	for {
+		n, err := p.wait(events)
+		if err != nil {
+			select {
+			case <-p.closing:
+				return
+			case <-time.After(readPause):
+				continue
+			}
+		}
+		for _, e := range events[:n] {
+			if f := p.find(e); f != nil {
+				f.receive(b)
+			}
+		}
+	}
+}
+
+func (p *poller) wait(events []unix.EpollEvent) (n int, err error) {
+	var failed error
+	err = p.raw.Read(func(fd uintptr) bool {
+		n, failed = unix.EpollWait(int(fd), events, 0)
+		return n > 0 || failed != nil && !errors.Is(failed, unix.EINTR)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, failed
+}
+
+// close ends the reader and closes the sockets of flows that are open still.
+func (p *poller) close() error {
+	p.once.Do(func() { close(p.closing) })
+	err := p.file.Close()
+	p.reader.Wait()
+	p.mu.Lock()
+	left := slices.Collect(maps.Values(p.flows))
+	p.mu.Unlock()
+	for _, f := range left {
+		f.Close()
 	}
 	return err
 }

@@ -54,3 +54,82 @@ func attach(fd int, filter []bpf.Instruction) error {
 }
 
 func attachNothing(fd int) error { return attach(fd, filterNothing()) }
+
+const (
+	protocolTCP = 6
+	protocolUDP = 17
+
+	wholePacket = 1 << 18 // more than any packet has: keep all of it
+
+	tcpFlags      = 13 // where a TCP header has its flags
+	flagSYN       = 0x02
+	flagRST       = 0x04
+	flagACK       = 0x10
+	blockMask     = 0xffff &^ (blockSize - 1)
+	plainIPv4     = 0x45 // version 4, a header of 20 octets: no options, as our packets have it
+	quoteTransit4 = headerLength + minIPv4Header
+	quoteTransit6 = headerLength + ipv6Header
+)
+
+// errorFilter4 keeps in the kernel all but ICMP errors about packets that came from the reserved ports.
+func errorFilter4(first uint16) []bpf.Instruction {
+	return []bpf.Instruction{
+		bpf.LoadMemShift{Off: 0}, // X = length of the IP header
+		bpf.LoadIndirect{Off: 0, Size: 1},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: v4TimeExceeded, SkipTrue: 1},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: v4Unreachable, SkipTrue: 9},
+		bpf.LoadIndirect{Off: headerLength, Size: 1},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: plainIPv4, SkipTrue: 7},
+		bpf.LoadIndirect{Off: headerLength + 9, Size: 1},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: protocolTCP, SkipTrue: 1},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: protocolUDP, SkipTrue: 4},
+		bpf.LoadIndirect{Off: quoteTransit4, Size: 2},
+		bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: blockMask},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: uint32(first), SkipTrue: 1},
+		bpf.RetConstant{Val: wholePacket},
+		bpf.RetConstant{Val: 0},
+	}
+}
+
+// errorFilter6 is errorFilter4 for ICMPv6. A quote with extension headers is of no packet of ours.
+func errorFilter6(first uint16) []bpf.Instruction {
+	return []bpf.Instruction{
+		bpf.LoadAbsolute{Off: 0, Size: 1},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: v6TimeExceeded, SkipTrue: 2},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: v6PacketTooBig, SkipTrue: 1},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: v6Unreachable, SkipTrue: 7},
+		bpf.LoadAbsolute{Off: headerLength + 6, Size: 1},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: protocolTCP, SkipTrue: 1},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: protocolUDP, SkipTrue: 4},
+		bpf.LoadAbsolute{Off: quoteTransit6, Size: 2},
+		bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: blockMask},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: uint32(first), SkipTrue: 1},
+		bpf.RetConstant{Val: wholePacket},
+		bpf.RetConstant{Val: 0},
+	}
+}
+
+// segmentFilter4 keeps in the kernel all TCP segments but SYN-ACKs and RSTs to the reserved ports. A raw IPv4 socket's
+// filter sees the packet from its IP header on, a raw IPv6 socket's from its TCP header on.
+func segmentFilter4(first uint16) []bpf.Instruction {
+	return append([]bpf.Instruction{bpf.LoadMemShift{Off: 0}}, segmentFilter(first)...)
+}
+
+func segmentFilter6(first uint16) []bpf.Instruction {
+	return append([]bpf.Instruction{bpf.LoadConstant{Dst: bpf.RegX, Val: 0}}, segmentFilter(first)...)
+}
+
+// segmentFilter wants in X where the TCP header begins.
+func segmentFilter(first uint16) []bpf.Instruction {
+	return []bpf.Instruction{
+		bpf.LoadIndirect{Off: 2, Size: 2},
+		bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: blockMask},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: uint32(first), SkipTrue: 5},
+		bpf.LoadIndirect{Off: tcpFlags, Size: 1},
+		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: flagRST, SkipTrue: 2},
+		bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: flagSYN | flagACK},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: flagSYN | flagACK, SkipTrue: 1},
+		bpf.RetConstant{Val: wholePacket},
+		bpf.RetConstant{Val: 0},
+	}
+}

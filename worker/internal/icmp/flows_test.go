@@ -1,8 +1,12 @@
 package icmp
 
 import (
+	"bytes"
 	"errors"
+	"log/slog"
+	"net"
 	"net/netip"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -10,6 +14,7 @@ import (
 	"diagnostics/worker/internal/exchange"
 
 	"golang.org/x/net/bpf"
+	"golang.org/x/net/ipv4"
 	"golang.org/x/sys/unix"
 )
 
@@ -297,4 +302,282 @@ func TestSendErrors(t *testing.T) {
 	if got := sendError(unix.EIO); !errors.Is(got, unix.EIO) || errors.Is(got, exchange.ErrNoRoute) {
 		t.Errorf("EIO: %v", got)
 	}
+}
+
+// Both sides of the limit, and how long it takes until it is quiet again.
+func TestSuspicion(t *testing.T) {
+	t.Parallel()
+	now := started.Add(time.Hour)
+	s := newSuspicion(3, 100*time.Millisecond)
+	for n := range 3 {
+		if !s.quiet(now) {
+			t.Errorf("not quiet after %d", n)
+		}
+		s.note(now)
+	}
+	if s.quiet(now) {
+		t.Error("quiet after 3")
+	}
+	if !s.quiet(now.Add(time.Millisecond)) {
+		t.Error("one of 3 does not leak away")
+	}
+	for range 1_000_000 {
+		s.note(now)
+	}
+	if s.quiet(now.Add(300 * time.Millisecond)) {
+		t.Error("quiet too soon after a storm")
+	}
+	if !s.quiet(now.Add(301 * time.Millisecond)) {
+		t.Error("a storm is held against the quiet long after it")
+	}
+	if later := now.Add(time.Hour); !s.quiet(later) {
+		t.Error("not quiet after an hour")
+	}
+}
+
+// flowTo is a flow of a raw socket without its socket, and what comes of a message to it.
+func flowTo(t *testing.T, table *flows) (f *flow, feed func(message) (answers int)) {
+	t.Helper()
+	var m message
+	answers := 0
+	s := &socket{rawConn: &rawConn{counters: &counters{}}, flows: table, requestType: v4EchoRequest}
+	s.receive = func(ipv4.Message) (arrived, bool) { return arrived{message: m}, true }
+	f, err := table.add(s, target4, func(exchange.Answer) { answers++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	return f, func(next message) int {
+		m = next
+		answers = 0
+		s.dispatch(now, ipv4.Message{})
+		return answers
+	}
+}
+
+// An error that quotes no more than RFC 792 asks for is believed as long as few were forged about its destination, and
+// one that quotes the cookie always.
+func TestShortErrorsAreBelievedInQuietTimes(t *testing.T) {
+	t.Parallel()
+	table := newFlows()
+	f, feed := flowTo(t, table)
+	whole := message{kind: exchange.TimeExceeded, quoted: target4}
+	sent := f.request(v4EchoRequest, 1)
+	whole.readEcho(sent[:], v4EchoRequest)
+	honest := whole
+	honest.payload = nil
+	forged := honest
+	forged.seq, forged.sum = honest.seq+1, ^honest.sum
+	elsewhere := forged
+	elsewhere.quoted = target4.Next()
+	// What is forged about others says nothing about this one.
+	for range destinationLimit {
+		feed(elsewhere)
+	}
+	for n := range destinationLimit {
+		if feed(honest) != 1 {
+			t.Fatalf("after %d forged errors an honest one is not believed", n)
+		}
+		if feed(forged) != 0 {
+			t.Fatal("a forged error is believed")
+		}
+	}
+	if feed(honest) != 0 {
+		t.Errorf("after %d forged errors one that proves so little is believed", destinationLimit)
+	}
+	if feed(whole) != 1 {
+		t.Error("an error that quotes the cookie is not believed")
+	}
+	if got := f.socket.counters.doubted.Load(); got != 1 {
+		t.Errorf("%d doubted", got)
+	}
+	if got := f.socket.counters.unmatched.Load(); got != 2*destinationLimit {
+		t.Errorf("%d unmatched", got)
+	}
+	// A flow of later days starts anew.
+	table.remove(f)
+	g, feed := flowTo(t, table)
+	sent = g.request(v4EchoRequest, 1)
+	honest.readEcho(sent[:headerLength], v4EchoRequest)
+	if feed(honest) != 1 {
+		t.Error("a new flow to the address does not believe")
+	}
+}
+
+// Whoever spreads forged errors over many destinations is heard too.
+func TestShortErrorsAndForgedOnesAboutOthers(t *testing.T) {
+	t.Parallel()
+	table := newFlows()
+	f, feed := flowTo(t, table)
+	honest := message{kind: exchange.TimeExceeded, quoted: target4}
+	sent := f.request(v4EchoRequest, 1)
+	honest.readEcho(sent[:headerLength], v4EchoRequest)
+	forged := message{kind: exchange.TimeExceeded, quoted: target4, id: honest.id}
+	for n := range rawLimit {
+		if n == rawLimit-1 && feed(honest) != 1 {
+			t.Fatalf("after %d forged errors about others an honest one is not believed", n)
+		}
+		forged.quoted = forged.quoted.Next()
+		feed(forged)
+	}
+	if feed(honest) != 0 {
+		t.Errorf("after %d forged errors about others one that proves so little is believed", rawLimit)
+	}
+	if got := feed(message{kind: exchange.Reply, id: honest.id}); got != 0 {
+		t.Error("a reply without the cookie is believed")
+	}
+}
+
+// Replies to other programs are no forged errors.
+func TestForeignRepliesRaiseNoSuspicion(t *testing.T) {
+	t.Parallel()
+	table := newFlows()
+	f, feed := flowTo(t, table)
+	honest := message{kind: exchange.TimeExceeded, quoted: target4}
+	sent := f.request(v4EchoRequest, 1)
+	honest.readEcho(sent[:headerLength], v4EchoRequest)
+	for range 2 * rawLimit {
+		feed(message{kind: exchange.Reply, id: f.id + 1})
+	}
+	if feed(honest) != 1 {
+		t.Error("an honest error is not believed after replies to others")
+	}
+}
+
+// explode is what the reading of a packet of one byte comes to in these tests.
+func explode() { panic("boom") }
+
+// logged are counters with what they log.
+func logged() (*counters, *bytes.Buffer) {
+	log := new(bytes.Buffer)
+	return &counters{log: slog.New(slog.NewJSONHandler(log, nil))}, log
+}
+
+// wantOneStack demands so many packets that panicked, and a log that shows where the first did.
+func wantOneStack(t *testing.T, c *counters, log string, panics uint64) {
+	t.Helper()
+	if n := c.panics.Load(); n != panics {
+		t.Errorf("%d packets panicked, want %d", n, panics)
+	}
+	if strings.Count(log, "\n") != 1 || !strings.Contains(log, "icmp.explode(") ||
+		!strings.Contains(log, `"panic":"boom"`) {
+		t.Errorf("logged: %s", log)
+	}
+}
+
+// A packet that makes the reader panic costs itself and not the reader.
+func TestTheRawReaderOutlivesAPanic(t *testing.T) {
+	t.Parallel()
+	c, log := logged()
+	s := &socket{
+		rawConn: &rawConn{counters: c}, flows: newFlows(), requestType: v4EchoRequest, closed: make(chan struct{}),
+	}
+	var seqs []uint16
+	f, err := s.flows.add(s, target4, func(a exchange.Answer) { seqs = append(seqs, a.Seq) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.receive = func(m ipv4.Message) (arrived, bool) {
+		if m.N == 1 {
+			explode()
+		}
+		sent := f.request(v4EchoRequest, uint16(m.N))
+		var a arrived
+		a.kind = exchange.Reply
+		return a, a.readEcho(sent[:], v4EchoRequest)
+	}
+	batches := [][]int{{7, 1, 8}, {1}, {9}}
+	s.batch = func(ms []ipv4.Message) (int, error) {
+		if len(batches) == 0 {
+			return 0, net.ErrClosed
+		}
+		for i, n := range batches[0] {
+			ms[i].N = n
+		}
+		n := len(batches[0])
+		batches = batches[1:]
+		return n, nil
+	}
+	s.reader.Go(func() { s.read(s.dispatch) })
+	s.reader.Wait()
+	if len(seqs) != 3 || seqs[0] != 7 || seqs[1] != 8 || seqs[2] != 9 {
+		t.Errorf("answers %v", seqs)
+	}
+	if n := c.received.Load(); n != 5 {
+		t.Errorf("%d packets received", n)
+	}
+	wantOneStack(t, c, log.String(), 2)
+}
+
+// The same for datagram sockets. A UDP socket needs no right and is read in the same way.
+func TestThePollerOutlivesAPanic(t *testing.T) {
+	t.Parallel()
+	c, log := logged()
+	poller, err := newPoller()
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := make(chan uint16, 10)
+	pool := newIdentifierPool()
+	parse := func(b []byte) (message, bool) {
+		if len(b) == 1 {
+			explode()
+		}
+		return parse4(b)
+	}
+	d := &datagrams{poller: poller, counters: c, pool: pool, protocol: datagramProtocol{parse: parse}}
+	id, _ := pool.take()
+	f := &datagramFlow{
+		network: d, dst: target4, identity: newIdentity(id, target4), deliver: func(a exchange.Answer) { answers <- a.Seq },
+	}
+	var at netip.AddrPort
+	f.fd, at = udpSocket(t)
+	poller.reader.Go(poller.read)
+	if err := poller.add(f); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("udp4", at.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	reply := f.request(v4EchoRequest, 5)
+	reply[0] = v4EchoReply
+	for range 2 {
+		for _, packet := range [][]byte{{1}, reply[:]} {
+			if _, err := conn.Write(packet); err != nil {
+				t.Fatal(err)
+			}
+		}
+		select {
+		case seq := <-answers:
+			if seq != 5 {
+				t.Errorf("answer %d", seq)
+			}
+		case <-time.After(5 * time.Second):
+			t.Fatal("the poller reads no more")
+		}
+	}
+	if err := poller.close(); err != nil {
+		t.Error(err)
+	}
+	wantOneStack(t, c, log.String(), 2)
+}
+
+// udpSocket opens a socket on loopback; the poller closes it.
+func udpSocket(t *testing.T) (fd int, at netip.AddrPort) {
+	t.Helper()
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loopback := [4]byte{127, 0, 0, 1}
+	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: loopback}); err != nil {
+		t.Fatal(err)
+	}
+	name, err := unix.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fd, netip.AddrPortFrom(netip.AddrFrom4(loopback), uint16(name.(*unix.SockaddrInet4).Port))
 }

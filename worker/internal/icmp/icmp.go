@@ -1,29 +1,37 @@
 // Package icmp sends probes and finds the answers to them: echo requests, and UDP datagrams and TCP SYNs to a port,
-// about which routers report by ICMP too (port_network.go). It implements exchange.Network and knows nothing of hops or
-// statistics.
+// about which routers report by ICMP too (port_network.go). It implements exchange.Network and is independent of hops
+// and statistics.
 //
 // It has two kinds of socket. One raw socket for each address family serves every flow; opening it takes CAP_NET_RAW.
 // Where that is refused, a datagram socket for each flow does the same with the kernel's help and without any
 // capability (datagram.go).
 //
-// A raw socket is given a copy of every ICMP message that reaches the host, whoever it is for. A message answers a flow
-// only if identifier and sequence number fit and, for an echo reply, the payload is the flow's own; for an error, the
-// packet that it quotes is an ICMP echo request to the flow's destination, with the flow's payload (identity.go). An
-// IPv4 error that quotes none of it is believed while few were forged (suspicion.go). Everything else is dropped.
+// A raw socket receives a copy of every ICMP message that reaches the host, whatever it is for. A message answers a
+// flow only if identifier and sequence number fit and, for an echo reply, the payload is the flow's own; for an error,
+// the packet that it quotes is an ICMP echo request to the flow's destination, with the flow's payload (identity.go).
+// An IPv4 error that quotes none of it is accepted while few were forged (suspicion.go). Everything else is dropped.
 // Datagram sockets are held to the same.
 package icmp
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"os"
 	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
 
+	"diagnostics/shared/parallel"
+	"diagnostics/shared/redact"
 	"diagnostics/worker/internal/exchange"
 )
 
-// Mode names a kind of socket, as /readyz tells it.
+// Mode names a kind of socket, as in /readyz.
 type Mode string
 
 // The modes.
@@ -35,7 +43,7 @@ const (
 // family is what serves the flows of one address family.
 type family interface {
 	open(dst netip.Addr, deliver func(exchange.Answer)) (exchange.Flow, error)
-	// check tells whether flows can be opened with the rights that the process has now.
+	// check returns an error unless flows can be opened with the present rights.
 	check() error
 	close() error
 }
@@ -53,8 +61,8 @@ type Engine struct {
 }
 
 // Open opens raw sockets, or makes ready for datagram sockets where no raw one is granted, for each family that the
-// system has. It fails only if there is none of either kind, with the errors of each. The log is told of a packet that
-// could not be read because of a mistake of our own.
+// system has. It fails only if there is none of either kind, with the errors of each. A packet that could not be
+// read because of a bug is logged.
 func Open(log *slog.Logger) (*Engine, error) {
 	e, err := openMode(Raw, log)
 	if err == nil {
@@ -87,10 +95,10 @@ func openMode(m Mode, log *slog.Logger) (*Engine, error) {
 	return e, nil
 }
 
-// Mode tells which kind of socket is in use.
+// Mode returns the kind of socket in use.
 func (e *Engine) Mode() Mode { return e.mode }
 
-// Families gives the families that are open, 4 before 6.
+// Families returns the families that are open, 4 before 6.
 func (e *Engine) Families() []int {
 	families := []int{}
 	if e.v4 != nil {
@@ -102,7 +110,7 @@ func (e *Engine) Families() []int {
 	return families
 }
 
-// Absent gives the error with which a family could not be opened; nil where it is open.
+// Absent returns the error with which a family could not be opened; nil where it is open.
 func (e *Engine) Absent(family int) error {
 	if family == 4 {
 		return e.err4
@@ -110,11 +118,11 @@ func (e *Engine) Absent(family int) error {
 	return e.err6
 }
 
-// NoPorts gives the error with which raw sockets for UDP and TCP probes could not be opened; nil where they are open,
+// NoPorts returns the error with which raw sockets for UDP and TCP probes could not be opened; nil where they are open,
 // and where there are datagram sockets, which have none.
 func (e *Engine) NoPorts() error { return e.errPorts }
 
-// Check tells whether flows can be opened with the rights that the process has now. Datagram sockets are granted to
+// Check returns an error unless flows can be opened with the present rights. Datagram sockets are granted to
 // groups, one socket at a time: after a change of group the answer may be another than at the start.
 func (e *Engine) Check() error {
 	for _, f := range e.families() {
@@ -149,8 +157,8 @@ func (e *Engine) OpenPort(p exchange.Probe, dst netip.Addr, deliver func(exchang
 	}
 }
 
-// Follow implements exchange.Network. Linux tells an ICMPv6 datagram socket nothing of a packet that a queue of this host
-// has dropped (ping_v6_sendmsg), but counts it.
+// Follow implements exchange.Network. Linux tells an ICMPv6 datagram socket nothing of a packet that a queue of this
+// host has dropped (ping_v6_sendmsg), but counts it.
 func (e *Engine) Follow(dst netip.Addr) exchange.RouteWatch {
 	return e.routes.follow(dst, e.mode == Datagram && dst.Is6())
 }
@@ -171,3 +179,125 @@ func (e *Engine) Close() error {
 func (e *Engine) families() []family {
 	return slices.DeleteFunc([]family{e.v4, e.v6}, func(f family) bool { return f == nil })
 }
+
+// Counters are how many packets there have been since the start.
+type Counters struct {
+	Sent       uint64
+	SendErrors uint64
+	Received   uint64
+	Unmatched  uint64 // received, but no answer to a live flow
+	Doubted    uint64 // received, but quoted too little to be accepted while forged ones came
+	Dropped    uint64 // lost by the kernel for want of room in the sockets
+	Panics     uint64 // panics while packets were read
+}
+
+type counters struct {
+	sent, sendErrors, received, unmatched, doubted atomic.Uint64
+	// droppedDatagrams is of the flows that were closed.
+	droppedDatagrams atomic.Uint64
+	// past6 is how many sends of IPv6 datagrams met an error of an earlier packet and were repeated.
+	past6 atomic.Uint64
+
+	panics     atomic.Uint64
+	firstPanic sync.Once
+	log        *slog.Logger
+}
+
+// guard calls what reads one packet. A packet that makes it panic is dropped and counted; the reader goes on, for all
+// other flows depend on it. Only the first is logged: there can be thousands a second.
+func (c *counters) guard(read func()) {
+	if p := parallel.Catch(read); p != nil {
+		c.note(p)
+	}
+}
+
+// keepReading runs a family's one reader until it is closed. A panic outside of a packet must not end it: every flow
+// would hear nothing from then on, and take that for loss.
+func (c *counters) keepReading(read func()) {
+	for {
+		p := parallel.Catch(read)
+		if p == nil {
+			return
+		}
+		c.note(p)
+		time.Sleep(readPause)
+	}
+}
+
+func (c *counters) note(p *parallel.Panic) {
+	c.panics.Add(1)
+	c.firstPanic.Do(func() {
+		c.log.Error("reading packets panicked; the next time is only counted",
+			"panic", redact.Text(fmt.Sprint(p.Value)), "stack", string(p.Stack))
+	})
+}
+
+// Counters returns the present counts.
+func (e *Engine) Counters() Counters {
+	c := &e.counters
+	return Counters{
+		Sent:       c.sent.Load(),
+		SendErrors: c.sendErrors.Load(),
+		Received:   c.received.Load(),
+		Unmatched:  c.unmatched.Load(),
+		Doubted:    c.doubted.Load(),
+		Dropped:    e.dropped(),
+		Panics:     c.panics.Load(),
+	}
+}
+
+// dropped returns how many packets the kernel has lost for want of room in the sockets.
+func (e *Engine) dropped() uint64 {
+	all := e.counters.droppedDatagrams.Load()
+	for _, f := range e.families() {
+		if s, is := f.(*socket); is {
+			all += uint64(s.dropped.Load())
+		}
+	}
+	if e.ports != nil {
+		for _, r := range e.ports.readers {
+			all += uint64(r.dropped.Load())
+		}
+	}
+	return all
+}
+
+// dropped6 counts the packets of IPv6 that this host itself has dropped instead of sending them. Linux tells an ICMPv6
+// datagram socket nothing of such a one (ping_v6_sendmsg). It counts one as well where a send fails with the ICMP error
+// that came for an earlier packet (ip6_append_data): those are taken off again, see droppedBut.
+type dropped6 struct{ file *os.File }
+
+// droppedBut takes off what the kernel counts and nothing was lost by. What is taken off is read last, as it is counted
+// last.
+func droppedBut(dropped, others func() uint64) func() uint64 {
+	return func() uint64 {
+		all := dropped()
+		return all - others()
+	}
+}
+
+// openDropped6 opens the counters of the network namespace. Where there are none, none are dropped.
+func openDropped6() dropped6 {
+	file, _ := os.Open("/proc/thread-self/net/snmp6")
+	return dropped6{file}
+}
+
+// now returns the present count.
+func (d dropped6) now() uint64 {
+	b := make([]byte, 16<<10)
+	n, _ := d.file.ReadAt(b, 0) // what is there ends in an EOF; of no file nothing is read
+	return outDiscards(b[:n])
+}
+
+// outDiscards finds the count among lines of a name and a number each.
+func outDiscards(text []byte) uint64 {
+	for line := range bytes.Lines(text) {
+		if f := bytes.Fields(line); len(f) == 2 && string(f[0]) == "Ip6OutDiscards" {
+			count, _ := strconv.ParseUint(string(f[1]), 10, 64)
+			return count
+		}
+	}
+	return 0
+}
+
+func (d dropped6) close() { _ = d.file.Close() }

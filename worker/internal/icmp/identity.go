@@ -5,12 +5,13 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"net/netip"
+	"sync"
 
 	"diagnostics/worker/internal/exchange"
 )
 
-// identity is what the requests of a flow carry and nobody can know who does not see them: 16 bits each of identifier,
-// first sequence number and checksum, and a cookie of 64.
+// identity is what the requests of a flow carry and a host that does not see them cannot know: 16 bits each of
+// identifier, first sequence number and checksum, and a cookie of 64.
 type identity struct {
 	id     uint16
 	first  uint16 // sequence number on the wire of the probe 0
@@ -39,7 +40,7 @@ func (i identity) request(typ byte, seq uint16) [headerLength + payloadLength]by
 // seq is the probe that has a sequence number on the wire.
 func (i identity) seq(wire uint16) uint16 { return wire - i.first }
 
-// proof is how well a message shows that whoever sent it saw a request of a flow.
+// proof is how well a message shows that its sender saw a request of a flow.
 type proof int
 
 // The proofs.
@@ -86,8 +87,8 @@ func (m message) prove(dst netip.Addr, i identity) proof {
 	}
 }
 
-// quoted tells how many octets of a request's proof an ICMP error quotes, and whether nothing but zeros follows them as
-// far as the proof would go.
+// quoted returns how many octets of a request's proof an ICMP error quotes, and whether nothing but zeros follows them
+// as far as the proof would go.
 func quoted(payload []byte, seq uint16, c cookie) (agreed int, whole bool) {
 	var sent [provedLength]byte
 	copy(sent[:], c[:])
@@ -99,9 +100,128 @@ func quoted(payload []byte, seq uint16, c cookie) (agreed int, whole bool) {
 	return agreed, len(bytes.Trim(payload[agreed:], "\x00")) == 0
 }
 
-// random gives a number from 0 up to n, which is at most 2^32, that nobody can guess.
+// random returns an unpredictable number from 0 up to n, which is at most 2^32.
 func random(n int) int {
 	var b [8]byte
 	rand.Read(b[:])
 	return int(binary.BigEndian.Uint64(b[:]) % uint64(n))
+}
+
+const identifiers = 1 << 16
+
+// identifierPool hands out ICMP identifiers, each to one flow at a time. They cannot be predicted, even by a host that
+// saw many of those before: each is drawn from the half that was given back longest ago, so that one comes round again
+// only when answers to its last flow are long dead.
+type identifierPool struct {
+	mu sync.Mutex
+	// free is a ring: drawn from its older half, given back at the tail.
+	free []uint16
+	head int
+	size int
+}
+
+// newIdentifierPool makes a pool of all identifiers but 0, which some devices take for absent.
+func newIdentifierPool() *identifierPool { return newPool(1, identifiers-1) }
+
+// newPool makes a pool of so many numbers from the first on.
+func newPool(first uint16, size int) *identifierPool {
+	p := &identifierPool{free: make([]uint16, size), size: size}
+	for i := range p.free {
+		p.free[i] = first + uint16(i)
+	}
+	return p
+}
+
+// take returns a free identifier; ok is false where there is none.
+func (p *identifierPool) take() (id uint16, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.size == 0 {
+		return 0, false
+	}
+	drawn := (p.head + random((p.size+1)/2)) % len(p.free)
+	id = p.free[drawn]
+	p.free[drawn] = p.free[p.head]
+	p.head = (p.head + 1) % len(p.free)
+	p.size--
+	return id, true
+}
+
+// give takes an identifier back.
+func (p *identifierPool) give(id uint16) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.free[(p.head+p.size)%len(p.free)] = id
+	p.size++
+}
+
+// ICMP types and codes of RFC 792 and RFC 4443 that the engine sends or reads.
+const (
+	v4EchoReply    = 0
+	v4Unreachable  = 3
+	v4EchoRequest  = 8
+	v4TimeExceeded = 11
+
+	v6Unreachable  = 1
+	v6PacketTooBig = 2
+	v6TimeExceeded = 3
+	v6EchoRequest  = 128
+	v6EchoReply    = 129
+
+	headerLength = 8 // of an ICMP echo message: type, code, checksum, identifier, sequence number
+)
+
+// The payload of a probe: a cookie that proves an answer to be one's own, the complement of the sequence number, and a
+// text for readers of packet captures.
+const (
+	cookieLength  = 8
+	provedLength  = cookieLength + 2
+	payloadLength = 32
+)
+
+var signature = [payloadLength - provedLength]byte([]byte("network diagnostics   "))
+
+type cookie [cookieLength]byte
+
+// request builds an echo request (ICMP header and payload; RFC 792, RFC 4443 section 4.1).
+//
+// Routers that spread load over several paths hash the first bytes of what follows the IP header, the checksum
+// included. The sequence number changes from probe to probe, so the payload carries its one's complement: together they
+// always add 0xffff, and the checksum is the same for every probe of a flow, as Paris traceroute has it.
+//
+// The checksum is filled in for IPv4; for IPv6 the kernel does it, since it knows the source address.
+func request(typ byte, id, seq uint16, c cookie) [headerLength + payloadLength]byte {
+	var p [headerLength + payloadLength]byte
+	p[0] = typ
+	binary.BigEndian.PutUint16(p[4:], id)
+	binary.BigEndian.PutUint16(p[6:], seq)
+	copy(p[headerLength:], c[:])
+	binary.BigEndian.PutUint16(p[headerLength+cookieLength:], ^seq)
+	copy(p[headerLength+provedLength:], signature[:])
+	if typ == v4EchoRequest {
+		binary.BigEndian.PutUint16(p[2:], checksum(p[:]))
+	}
+	return p
+}
+
+// provesReply reports whether the payload of an echo reply is the one sent as seq under the cookie.
+func provesReply(payload []byte, seq uint16, c cookie) bool {
+	return len(payload) >= provedLength &&
+		bytes.Equal(payload[:cookieLength], c[:]) &&
+		binary.BigEndian.Uint16(payload[cookieLength:]) == ^seq
+}
+
+// checksum is the Internet checksum (RFC 1071) of b. Over a message with a right checksum in place it is 0.
+func checksum(b []byte) uint16 {
+	var sum uint32
+	for ; len(b) >= 2; b = b[2:] {
+		sum += uint32(binary.BigEndian.Uint16(b))
+	}
+	if len(b) == 1 {
+		sum += uint32(b[0]) << 8
+	}
+	for sum > 0xffff {
+		sum = sum>>16 + sum&0xffff
+	}
+	return ^uint16(sum)
 }

@@ -3,11 +3,17 @@ package icmp
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/netip"
 	"testing"
+	"unsafe"
 
 	"diagnostics/worker/internal/exchange"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 )
 
 func TestParseCapturedIPv4(t *testing.T) {
@@ -25,14 +31,15 @@ func TestParseCapturedIPv4(t *testing.T) {
 		{"timeExceeded", exchange.TimeExceeded, 0xba4e, 2, "11.0.0.2", 64, "11.0.100.1"},
 		{"prohibited", exchange.Prohibited, 0x6a67, 0x41, "11.0.2.2", 62, "11.0.200.1"},
 	} {
-		p, ok := splitIPv4(fromHex(t, captured4[tt.name]))
+		p := packet{data: fromHex(t, captured4[tt.name])}
+		ok := p.splitIPv4(protocolICMP)
 		if !ok || p.source != netip.MustParseAddr(tt.source) || p.ttl != tt.ttl {
 			t.Errorf("%s: %v from %v with TTL %d", tt.name, ok, p.source, p.ttl)
 		}
-		if checksum(p.icmp) != 0 {
+		if checksum(p.data) != 0 {
 			t.Errorf("%s: wrong checksum", tt.name)
 		}
-		m, ok := parse4(p.icmp)
+		m, ok := parse4(p.data)
 		if !ok || m.kind != tt.kind || m.id != tt.id || m.seq != tt.seq {
 			t.Errorf("%s: %v %+v", tt.name, ok, m)
 		}
@@ -132,11 +139,12 @@ func TestParseIPv4Refuses(t *testing.T) {
 		{"a redirect", put8(whole, icmp, 5)},
 		{"unreachable with an unknown code", put16(whole, icmp, 0x0310)},
 	} {
-		p, ok := splitIPv4(tt.packet)
+		p := packet{data: tt.packet}
+		ok := p.splitIPv4(protocolICMP)
 		if !ok {
 			continue
 		}
-		if m, ok := parse4(p.icmp); ok {
+		if m, ok := parse4(p.data); ok {
 			t.Errorf("%s is taken: %+v", tt.name, m)
 		}
 	}
@@ -164,8 +172,9 @@ func TestParseIPv4Quotes(t *testing.T) {
 	}
 	outer := bytes.Join([][]byte{whole[:20], options, whole[20:]}, nil)
 	outer[0] = 0x47
-	p, ok := splitIPv4(outer)
-	if !ok || p.icmp[0] != v4TimeExceeded {
+	p := packet{data: outer}
+	ok = p.splitIPv4(protocolICMP)
+	if !ok || p.data[0] != v4TimeExceeded {
 		t.Errorf("a packet with options: %v", ok)
 	}
 }
@@ -234,14 +243,15 @@ func FuzzParse4(f *testing.F) {
 		f.Add(fromHex(f, packet))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p, ok := splitIPv4(b)
+		p := packet{data: b}
+		ok := p.splitIPv4(protocolICMP)
 		if !ok {
 			return
 		}
-		if !p.source.Is4() || len(p.icmp) > len(b)-minIPv4Header {
+		if !p.source.Is4() || len(p.data) > len(b)-minIPv4Header {
 			t.Errorf("%+v", p)
 		}
-		m, ok := parse4(p.icmp)
+		m, ok := parse4(p.data)
 		if ok {
 			checkMessage(t, m, netip.Addr.Is4)
 		}
@@ -272,3 +282,349 @@ func checkMessage(t *testing.T, m message, family func(netip.Addr) bool) {
 		t.Error(fmt.Sprint("quotes ", m.quoted))
 	}
 }
+
+func TestChecksumOfKnownMessages(t *testing.T) {
+	t.Parallel()
+	// RFC 1071 section 3: the sum of 00 01 f2 03 f4 f5 f6 f7 is ddf2.
+	if got := checksum([]byte{0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7}); got != ^uint16(0xddf2) {
+		t.Errorf("%04x", got)
+	}
+	if got := checksum([]byte{0xff}); got != ^uint16(0xff00) {
+		t.Errorf("odd length: %04x", got)
+	}
+	if got := checksum(nil); got != 0xffff {
+		t.Errorf("nothing: %04x", got)
+	}
+}
+
+func TestRequestIsTheOneOnTheWire(t *testing.T) {
+	t.Parallel()
+	got := request(v4EchoRequest, 0xba4e, 1, cookie{0xbd, 0x51, 0x61, 0x64, 0xbb, 0x25, 0xfb, 0x1d})
+	if want := fromHex(t, captured4["request"])[20:]; !bytes.Equal(got[:], want) {
+		t.Errorf("got  %x\nwant %x", got, want)
+	}
+}
+
+// The checksum must be right, and the same for every sequence number: routers take it for part of the flow.
+func TestRequestsOfAFlowShareTheirChecksum(t *testing.T) {
+	t.Parallel()
+	c := cookie{1, 2, 3, 4, 5, 6, 7, 8}
+	first := request(v4EchoRequest, 0x1234, 0, c)
+	for seq := range 1 << 16 {
+		p := request(v4EchoRequest, 0x1234, uint16(seq), c)
+		if checksum(p[:]) != 0 {
+			t.Fatalf("sequence number %d: wrong checksum", seq)
+		}
+		if !bytes.Equal(p[:6], first[:6]) {
+			t.Fatalf("sequence number %d: %x, others have %x", seq, p[:6], first[:6])
+		}
+	}
+	other := request(v4EchoRequest, 0x1234, 0, cookie{8, 7, 6, 5, 4, 3, 2, 2})
+	if bytes.Equal(other[2:4], first[2:4]) {
+		t.Error("another flow has the same checksum")
+	}
+}
+
+// For IPv6 the kernel fills the checksum in; what it adds up must be constant too.
+func TestRequestsOfAnIPv6FlowAddUpAlike(t *testing.T) {
+	t.Parallel()
+	first := request(v6EchoRequest, 7, 0, cookie{9})
+	for _, seq := range []uint16{1, 2, 255, 256, 65535} {
+		p := request(v6EchoRequest, 7, seq, cookie{9})
+		if p[2] != 0 || p[3] != 0 {
+			t.Errorf("sequence number %d: checksum %x is filled in", seq, p[2:4])
+		}
+		if checksum(p[:]) != checksum(first[:]) {
+			t.Errorf("sequence number %d adds up to %04x, 0 to %04x", seq, checksum(p[:]), checksum(first[:]))
+		}
+	}
+}
+
+func TestProvesReply(t *testing.T) {
+	t.Parallel()
+	c := cookie{1, 2, 3, 4, 5, 6, 7, 8}
+	p := request(v4EchoRequest, 1, 42, c)
+	payload := p[headerLength:]
+	if !provesReply(payload, 42, c) || !provesReply(payload[:provedLength], 42, c) {
+		t.Error("its own reply is refused")
+	}
+	for name, refused := range map[string]bool{
+		"another sequence number": provesReply(payload, 43, c),
+		"another cookie":          provesReply(payload, 42, cookie{1, 2, 3, 4, 5, 6, 7, 9}),
+		"too short":               provesReply(payload[:provedLength-1], 42, c),
+		"empty":                   provesReply(nil, 42, c),
+	} {
+		if refused {
+			t.Errorf("%s is taken", name)
+		}
+	}
+}
+
+func fromHex(t testing.TB, s string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func put16(b []byte, at int, value uint16) []byte {
+	b = bytes.Clone(b)
+	binary.BigEndian.PutUint16(b[at:], value)
+	return b
+}
+
+func put8(b []byte, at int, value byte) []byte {
+	b = bytes.Clone(b)
+	b[at] = value
+	return b
+}
+
+// The extension structure of RFC 4950, figure 1: version 2, one object of class 1 and type 1 with two entries, labels
+// 24015 (TC 0, TTL 1) and 16 (TC 5, bottom of the stack, TTL 254). Its checksum was added up by hand.
+const knownExtension = "2000dd15" + "000c0101" + "05dcf001" + "00010bfe"
+
+var knownLabels = []exchange.Label{{Value: 24015, TTL: 1}, {Value: 16, TC: 5, Bottom: true, TTL: 254}}
+
+func TestKnownExtension(t *testing.T) {
+	t.Parallel()
+	known := fromHex(t, knownExtension)
+	if diff := cmp.Diff(knownLabels, readExtension(known, true)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// sealed puts the right checksum in an extension structure.
+func sealed(b []byte) []byte {
+	return put16(put16(b, 2, 0), 2, checksum(put16(b, 2, 0)))
+}
+
+// object makes an extension object.
+func object(class, typ byte, data ...byte) []byte {
+	b := binary.BigEndian.AppendUint16(nil, uint16(objectHeader+len(data)))
+	return append(append(b, class, typ), data...)
+}
+
+func extensionOf(objects ...[]byte) []byte {
+	return sealed(append([]byte{0x20, 0, 0, 0}, bytes.Join(objects, nil)...))
+}
+
+func TestReadExtension(t *testing.T) {
+	t.Parallel()
+	stack := []byte{0x05, 0xdc, 0xf0, 0x01, 0x00, 0x01, 0x0b, 0xfe}
+	mpls := object(mplsClass, mplsIncoming, stack...)
+	known := fromHex(t, knownExtension)
+	for _, tt := range []struct {
+		name   string
+		bytes  []byte
+		sure   bool // labels where the length says that an extension follows
+		proved bool // and where it does not
+	}{
+		{"one object", extensionOf(mpls), true, true},
+		{"behind another object", extensionOf(object(2, 14, 1, 2, 3, 4), mpls), true, true},
+		{"before another object", extensionOf(mpls, object(2, 14, 1, 2, 3, 4)), true, true},
+		{"no checksum", put16(known, 2, 0), true, false},
+		{"a wrong checksum", put16(known, 2, 0xdd16), false, false},
+		{"a byte changed", put8(known, 11, 2), false, false},
+		{"version 1", sealed(put8(known, 0, 0x10)), false, false},
+		{"another class", extensionOf(object(2, 1, stack...)), false, false},
+		{"another type", extensionOf(object(1, 2, stack...)), false, false},
+		{"an empty stack", extensionOf(object(1, 1)), false, false},
+		{"half an entry", extensionOf(object(1, 1, 1, 2, 3)), false, false},
+		{"no object", extensionOf(), false, false},
+		{"an object longer than what is left", sealed(put16(known, 4, 13)), false, false},
+		{"an object shorter than its header", sealed(put16(known, 4, 3)), false, false},
+		{"half a header", known[:3], false, false},
+		{"nothing", nil, false, false},
+	} {
+		for proof, want := range map[bool]bool{false: tt.sure, true: tt.proved} {
+			got := readExtension(tt.bytes, proof)
+			if want && !cmp.Equal(got, knownLabels) || !want && got != nil {
+				t.Errorf("%s, proof wanted %v: %v", tt.name, proof, got)
+			}
+		}
+	}
+	below := extensionOf(object(1, 1, append(bytes.Clone(stack), 0xff, 0xff, 0xff, 0xff)...))
+	if got := readExtension(below, true); !cmp.Equal(got, knownLabels) {
+		t.Errorf("entries below the bottom of the stack: %v", got)
+	}
+}
+
+// extended makes an ICMP error whose quote is padded to a length and followed by the known extension.
+func extended(t *testing.T, whole []byte, padded int) []byte {
+	t.Helper()
+	b := append(bytes.Clone(whole), make([]byte, padded-(len(whole)-headerLength))...)
+	return append(b, fromHex(t, knownExtension)...)
+}
+
+func TestLabelsOfErrors(t *testing.T) {
+	t.Parallel()
+	exceeded4 := fromHex(t, captured4["timeExceeded"])[minIPv4Header:]
+	prohibited4 := fromHex(t, captured4["prohibited"])[minIPv4Header:]
+	exceeded6 := fromHex(t, captured6["timeExceeded"])[ipv6Header:]
+	prohibited6 := fromHex(t, captured6["prohibited"])[ipv6Header:]
+	unproved := func(b []byte) []byte { return put16(b, len(b)-16+2, 0) }
+	for _, tt := range []struct {
+		name   string
+		packet []byte
+		parse  func([]byte) (message, bool)
+		want   []exchange.Label
+	}{
+		{"v4 time exceeded", put8(extended(t, exceeded4, 128), 5, 32), parse4, knownLabels},
+		{"v4 prohibited, quote of 160", put8(extended(t, prohibited4, 160), 5, 40), parse4, knownLabels},
+		{"v4 without length", extended(t, exceeded4, 128), parse4, knownLabels},
+		{"v4 without length, not at 128", extended(t, exceeded4, 132), parse4, nil},
+		{"v4 without length and checksum", unproved(extended(t, exceeded4, 128)), parse4, nil},
+		{"v4 length below 128", put8(extended(t, exceeded4, 124), 5, 31), parse4, nil},
+		{"v4 length beyond the packet", put8(extended(t, exceeded4, 128), 5, 40), parse4, nil},
+		{"v4 without extension", exceeded4, parse4, nil},
+		{"v6 time exceeded", put8(extended(t, exceeded6, 128), 4, 16), parse6, knownLabels},
+		{"v6 prohibited, quote of 136", put8(extended(t, prohibited6, 136), 4, 17), parse6, knownLabels},
+		{"v6 without length", extended(t, exceeded6, 128), parse6, knownLabels},
+		{"v6 length below 128", put8(extended(t, exceeded6, 120), 4, 15), parse6, nil},
+		{"v6 packet too big", put8(extended(t, exceeded6, 128), 0, v6PacketTooBig), parse6, nil},
+		{"v6 without extension", exceeded6, parse6, nil},
+	} {
+		m, ok := tt.parse(tt.packet)
+		if !ok || m.seq == 0 || m.id == 0 {
+			t.Errorf("%s: %v %+v", tt.name, ok, m)
+		}
+		if diff := cmp.Diff(tt.want, m.labels); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+func FuzzExtension(f *testing.F) {
+	f.Add(fromHex(f, knownExtension), 0)
+	f.Add(append(make([]byte, 128), fromHex(f, knownExtension)...), 128)
+	f.Fuzz(func(t *testing.T, b []byte, length int) {
+		for i, l := range append(labels(b, length), readExtension(b, false)...) {
+			if l.Value >= 1<<20 || l.TC > 7 || i >= len(b) {
+				t.Errorf("%+v", l)
+			}
+		}
+	})
+}
+
+// protocol4 and protocol6 are what the tests need of the two families.
+var (
+	protocol4 = datagramProtocol{level: unix.IPPROTO_IP, errorOption: unix.IP_RECVERR, origin: unix.SO_EE_ORIGIN_ICMP,
+		requestType: v4EchoRequest, quotedHeader: minIPv4Header, kind: kind4}
+	protocol6 = datagramProtocol{level: unix.IPPROTO_IPV6, errorOption: unix.IPV6_RECVERR, origin: unix.SO_EE_ORIGIN_ICMP6,
+		requestType: v6EchoRequest, quotedHeader: ipv6Header, kind: kind6}
+)
+
+// extendedError makes the control message of the error queue: origin, type and code, then the offender.
+func extendedError(p datagramProtocol, origin, typ, code byte, from netip.Addr) []byte {
+	data := make([]byte, errorLength)
+	data[errorOrigin], data[errorType], data[errorCode] = origin, typ, code
+	if from.Is4() {
+		data = append(binary.NativeEndian.AppendUint16(data, unix.AF_INET), 0, 0)
+		data = append(append(data, from.AsSlice()...), make([]byte, 8)...)
+	} else if from.Is6() {
+		data = append(binary.NativeEndian.AppendUint16(data, unix.AF_INET6), make([]byte, 6)...)
+		data = append(append(data, from.AsSlice()...), make([]byte, 4)...)
+	}
+	b := make([]byte, unix.CmsgSpace(len(data)))
+	h := (*unix.Cmsghdr)(unsafe.Pointer(&b[0]))
+	h.Level, h.Type = int32(p.level), int32(p.errorOption)
+	h.SetLen(unix.CmsgLen(len(data)))
+	copy(b[unix.CmsgLen(0):], data)
+	return b
+}
+
+func TestReadError(t *testing.T) {
+	t.Parallel()
+	router4, router6 := netip.MustParseAddr("11.0.0.2"), netip.MustParseAddr("2a10::2")
+	target6 := netip.MustParseAddr("2a10:100::1")
+	p4 := request(v4EchoRequest, 7, 5, cookie{1})
+	p6 := request(v6EchoRequest, 7, 5, cookie{1})
+	const icmp, icmp6 = unix.SO_EE_ORIGIN_ICMP, unix.SO_EE_ORIGIN_ICMP6
+	exceeded4 := extendedError(protocol4, icmp, v4TimeExceeded, 0, router4)
+	for _, tt := range []struct {
+		name     string
+		protocol datagramProtocol
+		quote    []byte
+		control  []byte
+		to, from netip.Addr
+		want     exchange.Kind // 0: refused
+	}{
+		{"v4 time exceeded", protocol4, p4[:], exceeded4, target4, router4, exchange.TimeExceeded},
+		{"v4 behind a TTL", protocol4, p4[:], append(ttlControl(unix.IPPROTO_IP, unix.IP_TTL, 61), exceeded4...), target4, router4, exchange.TimeExceeded},
+		{"v4 header alone", protocol4, p4[:headerLength], exceeded4, target4, router4, exchange.TimeExceeded},
+		{"v4 prohibited", protocol4, p4[:], extendedError(protocol4, icmp, v4Unreachable, 13, router4), target4, router4, exchange.Prohibited},
+		{"v6 time exceeded", protocol6, p6[:], extendedError(protocol6, icmp6, v6TimeExceeded, 0, router6), target6, router6, exchange.TimeExceeded},
+		{"v6 too big", protocol6, p6[:], extendedError(protocol6, icmp6, v6PacketTooBig, 0, router6), target6, router6, exchange.TooBig},
+		{"half a header", protocol4, p4[:headerLength-1], exceeded4, target4, router4, 0},
+		{"a quoted reply", protocol4, put8(p4[:], 0, v4EchoReply), exceeded4, target4, router4, 0},
+		{"a quoted code", protocol4, put8(p4[:], 1, 1), exceeded4, target4, router4, 0},
+		{"this host's own error", protocol4, p4[:], extendedError(protocol4, unix.SO_EE_ORIGIN_LOCAL, v4TimeExceeded, 0, router4), target4, router4, 0},
+		{"the other family's origin", protocol6, p6[:], extendedError(protocol6, icmp, v6TimeExceeded, 0, router6), target6, router6, 0},
+		{"the other family's message", protocol6, p6[:], exceeded4, target6, router6, 0},
+		{"source quench", protocol4, p4[:], extendedError(protocol4, icmp, 4, 0, router4), target4, router4, 0},
+		{"no offender", protocol4, p4[:], extendedError(protocol4, icmp, v4TimeExceeded, 0, netip.Addr{}), target4, router4, 0},
+		{"no control message", protocol4, p4[:], nil, target4, router4, 0},
+	} {
+		a := arrived{packet: packet{kernel: parseControl(tt.control)}}
+		ok := a.readError(tt.protocol, tt.quote, tt.control, tt.to)
+		if ok != (tt.want != 0) {
+			t.Errorf("%s: taken %v", tt.name, ok)
+		}
+		if ok && (a.kind != tt.want || a.source != tt.from || a.quoted != tt.to || a.id != 7 || a.seq != 5) {
+			t.Errorf("%s: %+v", tt.name, a)
+		}
+	}
+}
+
+// An error that a flow's earlier packet brought back must not be taken for this host's own, and the other way round.
+func TestPendingErrors(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{unix.EHOSTUNREACH, unix.ENETUNREACH, unix.ECONNREFUSED, unix.EACCES, unix.EINTR} {
+		if !isPending(err) {
+			t.Errorf("%v is not repeated", err)
+		}
+	}
+	for _, err := range []error{nil, unix.EPERM, unix.EINVAL, unix.EAGAIN, unix.ENOBUFS, unix.EBADF} {
+		if isPending(err) {
+			t.Errorf("%v is repeated", err)
+		}
+	}
+	if err := openError(unix.EMFILE); !errors.Is(err, exchange.ErrNoFlow) {
+		t.Errorf("no descriptor left: %v", err)
+	}
+	if err := openError(unix.EACCES); errors.Is(err, exchange.ErrNoFlow) {
+		t.Errorf("no right: %v", err)
+	}
+}
+
+func FuzzReadError(f *testing.F) {
+	p := request(v4EchoRequest, 7, 5, cookie{1})
+	f.Add(p[:], extendedError(protocol4, unix.SO_EE_ORIGIN_ICMP, v4TimeExceeded, 0, netip.MustParseAddr("11.0.0.2")))
+	f.Fuzz(func(t *testing.T, quote, control []byte) {
+		for _, p := range []datagramProtocol{protocol4, protocol6} {
+			a := arrived{packet: packet{kernel: parseControl(control)}}
+			if a.readError(p, quote, control, target4) && (a.kind == 0 || !a.source.IsValid() || len(quote) < headerLength) {
+				t.Errorf("%+v", a)
+			}
+		}
+	})
+}
+
+// Packets as they were captured on the veth of a network namespace behind which stood a chain of Linux routers.
+// The first three of each family are of one flow: id ba4e to 11.0.100.1, and id 942f to 2a10:100::1.
+var (
+	captured4 = map[string]string{
+		"request":      "4500003c8bdb4000400134e40b0000010b006401080006efba4e0001bd516164bb25fb1dfffe6e6574776f726b20646961676e6f7374696373202020",
+		"reply":        "4500003c363a00003801d2850b0064010b00000100000eefba4e0001bd516164bb25fb1dfffe6e6574776f726b20646961676e6f7374696373202020",
+		"timeExceeded": "45c000587eaf00004001e5330b0000020b0000010b00f4ff000000004500003c8bdc4000010173e30b0000010b006401080006efba4e0002bd516164bb25fb1dfffd6e6574776f726b20646961676e6f7374696373202020",
+		"prohibited":   "45c00058c28700003e01a15b0b0002020b000001030dfcf2000000004500003c03b340000201970c0b0000010b00c80108008d886a670041dfa0658e8fccc94bffbe6e6574776f726b20646961676e6f7374696373202020",
+	}
+	captured6 = map[string]string{
+		"request":      "6009bba100283a402a1000000000000000000000000000012a100100000000000000000000000001800042e3942f0001d95ef8cf7c0aa366fffe6e6574776f726b20646961676e6f7374696373202020",
+		"reply":        "600c720600283a382a1001000000000000000000000000012a100000000000000000000000000001810041e3942f0001d95ef8cf7c0aa366fffe6e6574776f726b20646961676e6f7374696373202020",
+		"timeExceeded": "6001bea400583a402a1000000000000000000000000000022a100000000000000000000000000001030052d8000000006009bba100283a012a1000000000000000000000000000012a100100000000000000000000000001800042e3942f0002d95ef8cf7c0aa366fffd6e6574776f726b20646961676e6f7374696373202020",
+		"prohibited":   "6003227d00583a3e2a1000020000000000000000000000022a10000000000000000000000000000101014a7400000000600cc5c200283a3e2a1000000000000000000000000000012a100200000000000000000000000001800040738b3100010b4f79151b0d5c9cfffe6e6574776f726b20646961676e6f7374696373202020",
+	}
+)

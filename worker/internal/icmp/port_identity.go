@@ -137,8 +137,8 @@ func (i *portIdentity) packet4(n, ttl int) []byte {
 	return append(b, i.segment(n)...)
 }
 
-// prove tells which of the sent probes a message is about, and how well it proves that. In IPv6 nothing passes without
-// the cookie; see message.prove.
+// prove returns which of the sent probes a message is about, and how well it proves that. In IPv6 nothing passes
+// without the cookie; see message.prove.
 func (i *portIdentity) prove(m portMessage, sent int) (n int, p proof) {
 	if m.protocol != i.protocol || m.local != i.local || m.remote != i.remote || m.peer != i.dst {
 		return 0, unproved
@@ -212,4 +212,84 @@ func (i *portIdentity) numbered(sequence uint32) int {
 		return int(past / sequenceGap)
 	}
 	return -1
+}
+
+// portMessage is what one received packet says about one UDP or TCP probe.
+type portMessage struct {
+	kind     exchange.Kind
+	protocol exchange.Protocol
+	// local and remote are the ports of the probe.
+	local, remote uint16
+	// peer is the destination that an ICMP error quotes, or who sent a TCP segment.
+	peer netip.Addr
+	// id is the identification in the IPv4 header that an ICMP error quotes.
+	id uint16
+	// segment is the TCP segment that came, or as much of the probe as an ICMP error quotes: eight octets at least.
+	segment []byte
+	labels  []exchange.Label
+}
+
+// parsePort4 reads an ICMP error that quotes a UDP or TCP probe; ok is false for every other message.
+func parsePort4(p packet) (m portMessage, ok bool) {
+	e, ok := parseError4(p.data, 0)
+	return e.aboutPort(ok)
+}
+
+// parsePort6 is parsePort4 for ICMPv6.
+func parsePort6(p packet) (m portMessage, ok bool) {
+	e, ok := parseError6(p.data)
+	return e.aboutPort(ok)
+}
+
+// aboutPort is the message that an error is about a UDP or TCP probe.
+func (e icmpError) aboutPort(ok bool) (portMessage, bool) {
+	protocol, known := map[byte]exchange.Protocol{protocolUDP: exchange.UDP, protocolTCP: exchange.TCP}[e.protocol]
+	if !ok || !known || len(e.inner) < udpHeader {
+		return portMessage{}, false
+	}
+	return portMessage{
+		kind: e.kind, protocol: protocol, peer: e.dst, id: e.id, segment: e.inner, labels: e.labels,
+		local: binary.BigEndian.Uint16(e.inner), remote: binary.BigEndian.Uint16(e.inner[2:]),
+	}, true
+}
+
+// parseSegment reads a SYN-ACK or a RST; ok is false for every other segment. Its checksum is no
+// matter: one that comes from the same machine has none (the card would fill it in), and none is accepted that does not
+// acknowledge a probe.
+func parseSegment(p packet) (m portMessage, ok bool) {
+	b := p.data
+	if len(b) < tcpHeader {
+		return m, false
+	}
+	if flags := b[tcpFlags]; flags&flagRST == 0 && flags&(flagSYN|flagACK) != flagSYN|flagACK {
+		return m, false
+	}
+	return portMessage{
+		kind: exchange.Reply, protocol: exchange.TCP, peer: p.source, segment: b,
+		local: binary.BigEndian.Uint16(b[2:]), remote: binary.BigEndian.Uint16(b),
+	}, true
+}
+
+// echoedTimestamp is the timestamp that a segment gives back (RFC 7323 section 3.2); nil for none.
+func echoedTimestamp(segment []byte) []byte {
+	const end, noOperation, timestamps = 0, 1, 8
+	length := min(int(segment[12]>>4)*4, len(segment))
+	if length < tcpHeader {
+		return nil
+	}
+	for o := segment[tcpHeader:length]; len(o) > 0; {
+		switch {
+		case o[0] == end:
+			return nil
+		case o[0] == noOperation:
+			o = o[1:]
+		case len(o) < 2 || o[1] < 2 || int(o[1]) > len(o):
+			return nil
+		case o[0] == timestamps && o[1] == 10:
+			return o[6:10]
+		default:
+			o = o[o[1]:]
+		}
+	}
+	return nil
 }

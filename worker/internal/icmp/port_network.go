@@ -3,9 +3,8 @@ package icmp
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
-	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What is short of proof about UDP and TCP probes is believed while fewer than this of it was forged; see suspicion.go.
+// What is short of proof about UDP and TCP probes is accepted while fewer than this of it was forged; see suspicion.go.
 const portLimit, portPace = 512, 20 * time.Millisecond
 
 // portNetwork sends UDP and TCP probes through raw sockets, from reserved ports, and finds the answers.
@@ -27,14 +26,13 @@ const portLimit, portPace = 512, 20 * time.Millisecond
 // does.
 type portNetwork struct {
 	ports    *reserved
-	flows    portFlows
+	flows    [exchange.TCP + 1][blockSize]atomic.Pointer[portFlow] // by reserved port: who has it or had it last
 	suspects suspects
 	counters *counters
 
 	readers    []*portReader
 	sender     *sendSocket // nil without IPv4
 	udp6, tcp6 *rawConn
-	controls   [maxTTL + 1][]byte
 	unlabelled atomic.Bool
 	closed     atomic.Bool
 }
@@ -42,9 +40,9 @@ type portNetwork struct {
 // portReader is one of the sockets that are read.
 type portReader struct {
 	*rawConn
-	network *portNetwork
-	parse   portParser
-	dropped atomic.Uint32 // packets that the kernel has lost for want of room
+	network  *portNetwork
+	protocol byte // see readPacket
+	parse    func(packet) (portMessage, bool)
 }
 
 // openPorts reserves ports and opens the sockets of some families.
@@ -74,16 +72,16 @@ func (n *portNetwork) open4() (err error) {
 	}
 	first := n.ports.first
 	return errors.Join(
-		n.listen("ip4:icmp", errorFilter4(first), parseError4), n.listen("ip4:tcp", segmentFilter4(first), parseTCP4))
+		n.listen("ip4:icmp", protocolICMP, errorFilter4(first), parsePort4),
+		n.listen("ip4:tcp", protocolTCP, segmentFilter4(first), parseSegment))
 }
 
 func (n *portNetwork) open6() (err error) {
-	n.controls = ttlControls(unix.IPPROTO_IPV6, unix.IPV6_HOPLIMIT)
 	first := n.ports.first
-	if err := n.listen("ip6:ipv6-icmp", errorFilter6(first), parseError6); err != nil {
+	if err := n.listen("ip6:ipv6-icmp", overIPv6, errorFilter6(first), parsePort6); err != nil {
 		return err
 	}
-	if err := n.listen("ip6:tcp", segmentFilter6(first), parseTCP6); err != nil {
+	if err := n.listen("ip6:tcp", overIPv6, segmentFilter6(first), parseSegment); err != nil {
 		return err
 	}
 	n.tcp6 = n.readers[len(n.readers)-1].rawConn
@@ -96,12 +94,14 @@ func (n *portNetwork) open6() (err error) {
 }
 
 // listen opens a socket that is given what a filter passes.
-func (n *portNetwork) listen(network string, filter []bpf.Instruction, parse portParser) error {
+func (n *portNetwork) listen(
+	network string, protocol byte, filter []bpf.Instruction, parse func(packet) (portMessage, bool),
+) error {
 	s, err := openFiltered(network, filter, n.counters)
 	if err != nil {
 		return err
 	}
-	n.readers = append(n.readers, &portReader{rawConn: s, network: n, parse: parse})
+	n.readers = append(n.readers, &portReader{rawConn: s, network: n, protocol: protocol, parse: parse})
 	return nil
 }
 
@@ -148,7 +148,7 @@ func (n *portNetwork) add(p exchange.Probe, source, dst netip.Addr, deliver func
 		network: n, portIdentity: newPortIdentity(p, local, source, dst), label: newLabel(dst), deliver: deliver,
 		forged: n.suspects.enter(dst),
 	}
-	n.flows.slot(p.Protocol, local).Store(f)
+	n.flows[p.Protocol][local%blockSize].Store(f)
 	return f, nil
 }
 
@@ -181,27 +181,29 @@ func (n *portNetwork) send(f *portFlow, nth, ttl int) (time.Time, error) {
 	}
 	packet := f.segment(nth)
 	return sendLabelled(f.label, &n.unlabelled, func(label []byte) (time.Time, error) {
-		return s.sendByConn(packet, slices.Concat(n.controls[ttl], label), sockaddr(f.dst))
+		return s.sendByConn(packet, append(ttlControl(unix.IPPROTO_IPV6, unix.IPV6_HOPLIMIT, ttl), label...), sockaddr(f.dst))
 	})
 }
 
-// dispatch gives one received packet to the flow that it is about.
+// dispatch delivers one received packet to the flow that it is about.
 func (r *portReader) dispatch(now time.Time, received ipv4.Message) {
 	n := r.network
 	n.counters.received.Add(1)
-	kernel := parseControl(received.OOB[:received.NN])
-	if kernel.dropped > 0 {
-		r.dropped.Store(kernel.dropped)
+	p, ok := readPacket(received, r.protocol)
+	r.noteDropped(p.kernel)
+	var m portMessage
+	if ok {
+		m, ok = r.parse(p)
 	}
-	m, from, ttl, ok := r.parse(received)
 	if !ok {
 		n.counters.unmatched.Add(1)
 		return
 	}
-	if ttl == 0 {
-		ttl = kernel.hopLimit
-	}
-	f := n.flows.slot(m.protocol, m.local).Load()
+	n.deliver(now, p, m)
+}
+
+func (n *portNetwork) deliver(now time.Time, packet packet, m portMessage) {
+	f := n.flows[m.protocol][m.local%blockSize].Load()
 	if f == nil {
 		n.unmatched(m, now)
 		return
@@ -215,8 +217,8 @@ func (r *portReader) dispatch(now time.Time, received ipv4.Message) {
 	case !p.believed(now, f.forged, n.suspects.forged):
 		n.counters.doubted.Add(1)
 	default:
-		f.deliver(exchange.Answer{Seq: seq, Kind: f.meaning(m.kind, from), From: from, TTL: ttl,
-			At: arrival(now, kernel.stamp), Labels: m.labels})
+		f.deliver(exchange.Answer{Seq: seq, Kind: f.meaning(m.kind, packet.source), From: packet.source, TTL: packet.ttl,
+			At: arrival(now, packet.kernel.stamp), Labels: m.labels})
 	}
 }
 
@@ -228,17 +230,6 @@ func (n *portNetwork) unmatched(m portMessage, now time.Time) {
 		forged.note(now)
 		n.suspects.forged.note(now)
 	}
-}
-
-// dropped is how many packets the kernel has lost for want of room.
-func (n *portNetwork) dropped() (all uint64) {
-	if n == nil {
-		return 0
-	}
-	for _, r := range n.readers {
-		all += uint64(r.dropped.Load())
-	}
-	return all
 }
 
 // close closes the sockets, waits for their readers and gives the ports back.
@@ -259,55 +250,59 @@ func (n *portNetwork) close() error {
 	return errors.Join(errs...)
 }
 
-// portParser reads a packet of a socket: what it says, who sent it, and with what TTL it came (0 where that is in the
-// control messages).
-type portParser func(ipv4.Message) (m portMessage, from netip.Addr, ttl int, ok bool)
+// portFlow implements exchange.Flow with UDP or TCP probes from one reserved port.
+type portFlow struct {
+	network *portNetwork
+	portIdentity
+	label   []byte // control message of the IPv6 flow label; nil for IPv4
+	deliver func(exchange.Answer)
+	forged  *suspicion // about errors that quote dst
+	closed  atomic.Bool
 
-// parseError4 reads a packet of the IPv4 socket for ICMP errors; see receive4.
-func parseError4(received ipv4.Message) (m portMessage, from netip.Addr, ttl int, ok bool) {
-	p, ok := splitIPv4(received.Buffers[0][:received.N])
-	if !ok || received.Flags&unix.MSG_TRUNC == 0 && checksum(p.icmp) != 0 {
-		return m, from, 0, false
-	}
-	m, ok = parsePort4(p.icmp)
-	return m, p.source, p.ttl, ok
+	mu sync.Mutex
+	// order holds the sequence numbers of the probes in the order of sending: that number is for the flow's owner alone.
+	order []uint16
 }
 
-// parseTCP4 reads a packet of the IPv4 socket for TCP segments.
-func parseTCP4(received ipv4.Message) (m portMessage, from netip.Addr, ttl int, ok bool) {
-	b := received.Buffers[0][:received.N]
-	header, ok := ipv4Header(b, protocolTCP)
-	if !ok {
-		return m, from, 0, false
+// Close implements exchange.Flow. The flow stays in the table until another has its port: what still comes for it is
+// late and not forged.
+func (f *portFlow) Close() {
+	if f.closed.CompareAndSwap(false, true) {
+		f.network.suspects.leave(f.dst)
+		f.network.ports.free[f.protocol].give(f.local)
 	}
-	from = netip.AddrFrom4([4]byte(b[12:16]))
-	m, ok = parseSegment(b[header:], from)
-	return m, from, int(b[8]), ok
 }
 
-// parseError6 reads a packet of the IPv6 socket for ICMP errors.
-func parseError6(received ipv4.Message) (m portMessage, from netip.Addr, ttl int, ok bool) {
-	if from, ok = sender6(received); !ok {
-		return m, from, 0, false
-	}
-	m, ok = parsePort6(received.Buffers[0][:received.N])
-	return m, from, 0, ok
+// Send implements exchange.Flow.
+func (f *portFlow) Send(seq uint16, ttl int) (time.Time, error) {
+	n := f.next(seq)
+	return f.network.counters.sendProbe(ttl, func() (time.Time, error) { return f.network.send(f, n, ttl) })
 }
 
-// parseTCP6 reads a packet of the IPv6 socket for TCP segments.
-func parseTCP6(received ipv4.Message) (m portMessage, from netip.Addr, ttl int, ok bool) {
-	if from, ok = sender6(received); !ok {
-		return m, from, 0, false
-	}
-	m, ok = parseSegment(received.Buffers[0][:received.N], from)
-	return m, from, 0, ok
+// next gives the next probe its place in the flow.
+func (f *portFlow) next(seq uint16) (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.order = append(f.order, seq)
+	return len(f.order) - 1
 }
 
-// sender6 is who sent a packet of IPv6.
-func sender6(m ipv4.Message) (netip.Addr, bool) {
-	from, ok := m.Addr.(*net.IPAddr)
-	if !ok {
-		return netip.Addr{}, false
+// match returns which probe a message is about.
+func (f *portFlow) match(m portMessage) (seq uint16, p proof) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, p := f.prove(m, len(f.order))
+	if p == unproved {
+		return 0, p
 	}
-	return netip.AddrFromSlice(from.IP)
+	return f.order[n], p
+}
+
+// meaning is what the kind of a message means for the flow: that its port is closed is the destination's own
+// answer to a UDP probe. From another address it is a firewall's.
+func (f *portFlow) meaning(k exchange.Kind, from netip.Addr) exchange.Kind {
+	if k == exchange.PortUnreachable && f.protocol == exchange.UDP && from == f.dst {
+		return exchange.Reply
+	}
+	return k
 }

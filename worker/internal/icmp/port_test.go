@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"runtime"
 	"slices"
 	"strconv"
 	"syscall"
@@ -14,7 +15,7 @@ import (
 	"diagnostics/worker/internal/exchange"
 
 	"golang.org/x/net/bpf"
-	"golang.org/x/net/ipv4"
+	"golang.org/x/sys/unix"
 )
 
 const testBlock = 61_440
@@ -62,9 +63,7 @@ func (b *portBench) flow(t *testing.T, p exchange.Protocol, dst netip.Addr, seqs
 // feed gives a message to the network and tells how many answers come of it.
 func (b *portBench) feed(m portMessage, from netip.Addr) int {
 	b.answers = nil
-	r := &portReader{rawConn: &rawConn{counters: b.counters}, network: b.portNetwork,
-		parse: func(ipv4.Message) (portMessage, netip.Addr, int, bool) { return m, from, 57, true }}
-	r.dispatch(b.now, ipv4.Message{})
+	b.deliver(b.now, packet{source: from, ttl: 57}, m)
 	return len(b.answers)
 }
 
@@ -77,14 +76,14 @@ func exceeded(t *testing.T, f *portFlow, n, octets int) portMessage {
 		header := make([]byte, ipv6Header)
 		header[0], header[6] = 0x60, map[exchange.Protocol]byte{exchange.UDP: protocolUDP, exchange.TCP: protocolTCP}[f.protocol]
 		copy(header[24:], f.dst.AsSlice())
-		m, ok := parsePort6(slices.Concat([]byte{v6TimeExceeded, 0, 0, 0, 0, 0, 0, 0}, header, segment))
+		m, ok := parsePort6(packet{data: slices.Concat([]byte{v6TimeExceeded, 0, 0, 0, 0, 0, 0, 0}, header, segment)})
 		if !ok {
 			t.Fatal("not read")
 		}
 		return m
 	}
 	header := f.packet4(n, 1)[:minIPv4Header]
-	m, ok := parsePort4(slices.Concat([]byte{v4TimeExceeded, 0, 0, 0, 0, 0, 0, 0}, header, segment))
+	m, ok := parsePort4(packet{data: slices.Concat([]byte{v4TimeExceeded, 0, 0, 0, 0, 0, 0, 0}, header, segment)})
 	if !ok {
 		t.Fatal("not read")
 	}
@@ -237,7 +236,7 @@ func answerTo(t *testing.T, f *portFlow, n int, flags byte, change func(segment 
 	if change != nil {
 		change(b)
 	}
-	return parseSegment(b, f.dst)
+	return parseSegment(packet{data: b, source: f.dst})
 }
 
 func TestAnswersToSYNs(t *testing.T) {
@@ -281,7 +280,7 @@ func TestAnswersToSYNs(t *testing.T) {
 			t.Errorf("%s: probe %d, proof %d, want %d", c.name, seq, p, c.want)
 		}
 	}
-	if _, ok := parseSegment(make([]byte, tcpHeader-1), target4); ok {
+	if _, ok := parseSegment(packet{data: make([]byte, tcpHeader-1)}); ok {
 		t.Error("a cut segment is read")
 	}
 }
@@ -484,23 +483,49 @@ func FuzzPortMessages(f *testing.F) {
 	}
 	f.Add(slices.Concat([]byte{v4TimeExceeded, 0, 0, 0, 0, 0, 0, 0}, udp.packet4(0, 1)))
 	f.Add(make([]byte, tcpHeader))
-	f.Fuzz(func(t *testing.T, packet []byte) {
-		b := newPortBench()
-		for _, p := range bothProtocols {
+	f.Fuzz(func(t *testing.T, data []byte) {
+		b, p := newPortBench(), packet{data: data, source: target4}
+		for _, protocol := range bothProtocols {
 			for _, dst := range []netip.Addr{target4, target6} {
-				b.flow(t, p, dst)
+				b.flow(t, protocol, dst)
 			}
 		}
-		m4, ok4 := parsePort4(packet)
-		m6, ok6 := parsePort6(packet)
-		s, ok := parseSegment(packet, target4)
+		m4, ok4 := parsePort4(p)
+		m6, ok6 := parsePort6(p)
+		s, ok := parseSegment(p)
 		for _, m := range []struct {
 			portMessage
 			ok bool
 		}{{m4, ok4}, {m6, ok6}, {s, ok}} {
 			if m.ok && b.feed(m.portMessage, router4) != 0 {
-				t.Errorf("an answer to nothing: %x", packet)
+				t.Errorf("an answer to nothing: %x", data)
 			}
 		}
 	})
+}
+
+// The ports need no right at all: a container's worker has CAP_NET_RAW and nothing else.
+func TestReserveWithoutRights(t *testing.T) {
+	t.Parallel()
+	ended := make(chan error)
+	go func() {
+		runtime.LockOSThread() // for good: the thread ends with its rights
+		ended <- reserveWithoutRights()
+	}()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func reserveWithoutRights() error {
+	var none [2]unix.CapUserData
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	if err := unix.Capset(&header, &none[0]); err != nil {
+		return err
+	}
+	r, err := reserve()
+	if err == nil {
+		r.close()
+	}
+	return err
 }

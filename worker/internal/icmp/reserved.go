@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The ports that UDP and TCP probes leave from are a block that a filter can tell by one octet. Those above the usual
+// The ports that UDP and TCP probes leave from are a block that a filter can match by one octet. Those above the usual
 // ephemeral ports (ip_local_port_range) are tried first: there hardly anybody is.
 const (
 	blockSize  = 256
@@ -21,7 +21,7 @@ const (
 
 // reserved is a block of ports, of UDP and TCP, that no other program of this host can have: to each a socket is bound.
 //
-// That of TCP neither listens nor connects. So the kernel knows no connection to which a SYN-ACK for the port could
+// That of TCP neither listens nor connects. So the kernel has no connection to which a SYN-ACK for the port could
 // belong, and answers it with a RST.
 type reserved struct {
 	first   uint16
@@ -45,7 +45,7 @@ func reserve() (*reserved, error) {
 	return nil, fmt.Errorf("no block of %d source ports is free: %w", blockSize, errs)
 }
 
-// blocks gives all blocks in the order in which they are tried.
+// blocks returns all blocks in the order in which they are tried.
 func blocks() []int {
 	shuffled := func(from, to int) []int {
 		all := rand.Perm(to - from) // #nosec G404 -- no secret: every target sees the ports
@@ -92,7 +92,7 @@ func bindPort(kind int, port uint16) (int, error) {
 	return fd, prepareBound(fd, kind, func() error { return unix.Bind(fd, &unix.SockaddrInet4{Port: int(port)}) })
 }
 
-// prepareBound binds a socket that keeps nothing of what comes, since nobody reads it. One of TCP that does not listen
+// prepareBound binds a socket that keeps nothing of what comes, since it is not read. One of TCP that does not listen
 // keeps nothing by itself, and newer kernels want CAP_NET_ADMIN for a filter on it. It is closed after an error.
 func prepareBound(fd, kind int, bind func() error) error {
 	var err error

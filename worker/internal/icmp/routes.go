@@ -22,22 +22,22 @@ const (
 	// changePause keeps a host whose routes change all the time from asking all the time. What has changed meanwhile is
 	// asked about behind it.
 	changePause = 5 * time.Millisecond
-	// tellEvery is how often at most the log is told of a lost route.
+	// logEvery is how often at most a lost route is logged.
 	logEvery = time.Minute
 	// countPause is more than a send takes.
 	countPause = 5 * time.Millisecond
 )
 
 // routeWatcher follows the kernel's route to each destination that is measured. It is asked when that
-// begins, and again when it tells of a change: a link that was down for a moment between two probes may have lost an
+// begins, and again when it reports a change: a link that was down for a moment between two probes may have lost an
 // answer.
 type routeWatcher struct {
 	log   *slog.Logger
 	route func(netip.Addr) (hostroute.Route, error)
 	link  func(index int) (hostroute.Link, error)
-	// dropped counts the packets of which no send tells that a queue of this host has dropped them.
+	// dropped counts the packets that a queue of this host has dropped without an error of a send.
 	dropped func() uint64
-	// next waits for a change; nil where nobody tells of them. Then the kernel is asked for every probe.
+	// next waits for a change; nil where there are no notices. Then the kernel is asked for every probe.
 	next   func() ([]hostroute.Link, error)
 	stop   func()
 	reader parallel.Group
@@ -46,7 +46,7 @@ type routeWatcher struct {
 
 	mu       sync.Mutex
 	followed map[*routeWatch]struct{}
-	links    map[int]hostroute.Link // as the kernel last told of them; only those that some route has led over
+	links    map[int]hostroute.Link // as last reported; only those that some route has led over
 	loggedAt time.Time
 }
 
@@ -54,7 +54,8 @@ type routeWatcher struct {
 type routeWatch struct {
 	watcher *routeWatcher
 	dst     netip.Addr
-	// silentDrops is that no send tells of packets that this host has dropped; before is how many that were at first.
+	// silentDrops is that sends return no error for packets that this host has dropped; before is how many that were at
+	// first.
 	silentDrops bool
 	before      uint64
 	// cut is now, was at some moment.
@@ -90,7 +91,7 @@ func newRouteWatcher(log *slog.Logger) *routeWatcher {
 	return w
 }
 
-// boundTo gives the number of the link or VRF to which the sockets of this process are bound from the start, as
+// boundTo returns the number of the link or VRF to which the sockets of this process are bound from the start, as
 // "ip vrf exec" does; 0 for none.
 func boundTo() int {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
@@ -105,7 +106,7 @@ func boundTo() int {
 	return link
 }
 
-// listen is the one who hears of changes. It ends when the socket is closed.
+// listen reads the notices of changes. It ends when the socket is closed.
 func (w *routeWatcher) listen() {
 	for {
 		links, err := w.next()
@@ -166,8 +167,8 @@ func (f *routeWatch) Cut() error {
 	return nil
 }
 
-// WasCut implements exchange.RouteWatch. Of a carrier that was lost a moment ago the kernel may not have told yet, but it
-// counts them at once.
+// WasCut implements exchange.RouteWatch. The kernel may not have reported a carrier that was lost a moment ago yet, but
+// it counts them at once.
 func (f *routeWatch) WasCut() error {
 	if !f.was.Load() {
 		f.lookNow()
@@ -186,7 +187,7 @@ func (f *routeWatch) WasCut() error {
 	return nil
 }
 
-// droppedAny reports whether this host has dropped packets of which no send tells. A send of another flow may be
+// droppedAny reports whether this host has dropped packets without an error of a send. A send of another flow may be
 // between what the kernel counts and what is taken off for it, so it looks twice.
 func (f *routeWatch) droppedAny() bool {
 	more := func() bool { return int64(f.watcher.dropped()-f.before) > 0 }
@@ -210,7 +211,7 @@ func (f *routeWatch) noteNow(l hostroute.Link) {
 	f.note(l)
 }
 
-// ledOver gives the links of the route.
+// ledOver returns the links of the route.
 func (f *routeWatch) ledOver() []int {
 	f.watcher.mu.Lock()
 	defer f.watcher.mu.Unlock()
@@ -234,14 +235,14 @@ func (f *routeWatch) look() {
 	}
 }
 
-// note takes note of what is told of a link. The caller holds the lock.
+// note records a report on a link. The caller holds the lock.
 func (f *routeWatch) note(l hostroute.Link) {
 	if before, is := f.links[l.Index]; is && (!l.Up || l.Downs != before) {
 		f.was.Store(true)
 	}
 }
 
-// known gives a link as it was when the kernel last told of it. The caller holds the lock.
+// known returns a link as the kernel last reported it. The caller holds the lock.
 func (w *routeWatcher) known(index int) (hostroute.Link, bool) {
 	l, known := w.links[index]
 	if !known {
@@ -254,7 +255,7 @@ func (w *routeWatcher) known(index int) (hostroute.Link, bool) {
 	return l, true
 }
 
-// meet notes the families that this host has now. They are told by the route to the internet alone: what one job's
+// meet notes the families that this host has now. The route to the internet alone shows them: what one job's
 // destination has says nothing of all others.
 func (w *routeWatcher) meet() {
 	for v6, had := range map[bool]*atomic.Bool{false: &w.had4, true: &w.had6} {
@@ -269,7 +270,7 @@ func (w *routeWatcher) meet() {
 	}
 }
 
-// ask gives the route to a destination, and whether it is lost. A kernel that cannot be asked is no reason to end a
+// ask returns the route to a destination, and whether it is lost. A kernel that cannot be asked is no reason to end a
 // measurement.
 func (w *routeWatcher) ask(dst netip.Addr) (route hostroute.Route, cut bool) {
 	route, err := w.route(dst)
@@ -293,7 +294,7 @@ func (w *routeWatcher) ask(dst netip.Addr) (route hostroute.Route, cut bool) {
 	return route, cut
 }
 
-// logLost warns the operator, who may know better: packets can be sent by marks that the kernel is not asked
+// logLost logs a warning: packets can be sent by marks that the kernel is not asked
 // with. The caller holds the lock.
 func (w *routeWatcher) logLost(dst netip.Addr) {
 	if !w.loggedAt.IsZero() && time.Since(w.loggedAt) < logEvery {

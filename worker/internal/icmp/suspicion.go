@@ -7,25 +7,25 @@ import (
 	"time"
 )
 
-// An ICMP error without the cookie (see short) is believed only in quiet times: while few errors came that matched
-// nothing. Whoever forges such errors must guess, and each wrong guess is one of those.
+// An ICMP error without the cookie (see short) is accepted only in quiet times: while few errors came that matched
+// nothing. A forger of such errors must guess, and each wrong guess is one of those.
 //
 // The odds. A raw socket sees every guess. One is right with a probability of 2^-41 or so: 15 bits of identifier for
-// somebody who saw the last 32,768 of them and 16 for everybody else, 16 of checksum, and 16 of sequence number, of
-// which a job has at most 94 on their way. A destination's errors are believed for 64 guesses and ten a second, so all
-// that somebody can reach within the five seconds of a trace is 2^-34, however many packets he sends. The errors of all
-// destinations together are believed for 2,048 and 500 a second: whoever guesses at that pace at every job of a worker
+// a host that saw the last 32,768 of them and 16 for all others, 16 of checksum, and 16 of sequence number, of
+// which a job has at most 94 on their way. A destination's errors are accepted for 64 guesses and ten a second, so all
+// that a forger can reach within the five seconds of a trace is 2^-34, however many packets it sends. The errors of all
+// destinations together are accepted for 2,048 and 500 a second: a guesser at that pace at every job of a worker
 // that is always busy is right once in some hundred years.
 //
 // A datagram socket is handed only what has its identifier, so that one guess in 65,536 arrives and is right with a
-// probability of 2^-26; two of them and the flow believes no more, sixteen and a further one each second for the whole
+// probability of 2^-26; after two of them the flow accepts no more, sixteen and a further one each second for the whole
 // family, which makes an hour's siege with millions of packets come out at 2^-14.
 //
 // Of UDP and TCP probes a raw socket sees every guess too, and only those count that name a probed destination: no
 // others can be right. An error must guess the port (8 bits), the identification in the IPv4 header (16) and, for UDP,
 // length (6) and checksum (16), for TCP the sequence number (32). With the 91 probes of a job that is 2^-39 for UDP,
-// and less for TCP; a SYN-ACK or RST without the timestamp must guess port and number alone, 2^-33. They are believed
-// for 512 guesses and 50 a second in all: whoever guesses at that pace at every job of a worker that always traces with
+// and less for TCP; a SYN-ACK or RST without the timestamp must guess port and number alone, 2^-33. They are accepted
+// for 512 guesses and 50 a second in all: a guesser at that pace at every job of a worker that always traces with
 // TCP is right once in some years.
 //
 // On the other side stand the honest errors that match nothing: answers that come after a flow was closed, and those to
@@ -77,7 +77,7 @@ func (s *suspicion) quiet(now time.Time) bool {
 	return s.gone.Load()-int64(now.Sub(started)) < s.limit*int64(s.pace)
 }
 
-// suspects keeps the suspicions about what the live flows of one kind are told.
+// suspects keeps the suspicions about the errors to the live flows of one kind.
 type suspects struct {
 	// forged is about the errors of all destinations.
 	forged *suspicion
@@ -96,7 +96,7 @@ func newSuspects(limit int64, pace time.Duration) suspects {
 	return suspects{forged: newSuspicion(limit, pace), destinations: map[netip.Addr]*destination{}}
 }
 
-// enter gives the suspicion about a destination to one more flow.
+// enter returns the suspicion about a destination to one more flow.
 func (s *suspects) enter(dst netip.Addr) *suspicion {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +119,7 @@ func (s *suspects) leave(dst netip.Addr) {
 	}
 }
 
-// of gives the suspicion about a destination; nil where no live flow aims at it.
+// of returns the suspicion about a destination; nil where no live flow aims at it.
 func (s *suspects) of(dst netip.Addr) *suspicion {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -5,101 +5,72 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
-// sweepAt is how many addresses a budget remembers before it forgets those that have been left alone.
+// sweepAt is how many addresses a budget holds before it drops those whose limit is whole again.
 const sweepAt = 1024
 
 // Budget limits how fast packets leave: all of them together, and those of jobs that probe one address. It paces; only
-// who asks for a moment that comes too soon is refused. Each limit refills evenly (GCRA). That of one address lets a
-// second's worth go at once, which is more than a job sends; that of all lets a tenth go, so that many jobs that start
-// together are no burst that a link would drop.
+// a request for a moment that comes too soon is refused. The limit of one address lets a second's worth go at once,
+// which is more than a job sends; that of all lets a tenth go, so that many jobs that start together are no burst that
+// a link would drop.
 type Budget struct {
-	mu      sync.Mutex
-	all     rate
-	target  time.Duration // one packet's share of a second, per address; 0 for no limit
-	targets map[netip.Addr]*rate
-	sweep   int
+	mu        sync.Mutex
+	all       *rate.Limiter
+	perTarget int
+	targets   map[netip.Addr]*rate.Limiter
+	sweep     int
 }
 
 // NewBudget makes a budget of packets a second in all and for each probed address; 0 is no limit.
 func NewBudget(all, perTarget int) *Budget {
 	return &Budget{
-		all:     rate{share: share(all), burst: max(time.Second/10, share(all))},
-		target:  share(perTarget),
-		targets: map[netip.Addr]*rate{},
-		sweep:   sweepAt,
+		all: limiter(all, max(1, all/10)), perTarget: perTarget, targets: map[netip.Addr]*rate.Limiter{}, sweep: sweepAt,
 	}
 }
 
-func share(perSecond int) time.Duration {
+func limiter(perSecond, burst int) *rate.Limiter {
 	if perSecond <= 0 {
-		return 0
+		return rate.NewLimiter(rate.Inf, 0)
 	}
-	return time.Second / time.Duration(perSecond)
+	return rate.NewLimiter(rate.Limit(perSecond), burst)
 }
 
-// rate is one limit. until is when everything that was granted so far will have been refilled.
-type rate struct {
-	share time.Duration
-	burst time.Duration // how much of the time to come may be spent at once; at least share
-	until time.Time
-}
-
-// next gives the moment at which one more packet may leave.
-func (r *rate) next(now time.Time) time.Time {
-	if r.share == 0 {
-		return now
-	}
-	return later(now, later(r.until, now).Add(r.share-r.burst))
-}
-
-// take reserves that packet.
-func (r *rate) take(now time.Time) {
-	if r.share > 0 {
-		r.until = later(r.until, now).Add(r.share)
-	}
-}
-
-// giveBack undoes a grant that was not used.
-func (r *rate) giveBack() { r.until = r.until.Add(-r.share) }
-
-// grant gives the moment at which one more packet to an address may leave under both limits, and reserves it where that
-// is by a moment: what leaves too late is of no use to who asks, and would keep others waiting.
+// grant returns the moment at which one more packet to an address may leave under both limits, and reserves it where
+// that is by a moment: a packet that leaves too late is of no use to the caller, and would keep others waiting.
 func (b *Budget) grant(now, by time.Time, dst netip.Addr) (at time.Time, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	r := b.of(dst, now)
-	at = later(b.all.next(now), r.next(now))
-	if at.After(by) {
-		return at, false
+	target := b.of(dst, now)
+	wait := max(b.all.ReserveN(now, 1).DelayFrom(now), target.ReserveN(now, 1).DelayFrom(now))
+	if at = now.Add(wait); !at.After(by) {
+		return at, true
 	}
-	b.all.take(now)
-	r.take(now)
-	return at, true
+	giveBack(now, b.all, target)
+	return at, false
 }
 
-// of gives the limit of one address.
-func (b *Budget) of(dst netip.Addr, now time.Time) *rate {
-	if b.target == 0 {
-		return &rate{}
+// giveBack returns a packet to limits. Reservation.Cancel returns none where others have reserved behind it.
+func giveBack(now time.Time, limits ...*rate.Limiter) {
+	for _, l := range limits {
+		l.ReserveN(now, -1)
 	}
-	r := b.targets[dst]
-	if r == nil {
+}
+
+// of returns the limit of one address.
+func (b *Budget) of(dst netip.Addr, now time.Time) *rate.Limiter {
+	if b.perTarget <= 0 {
+		return limiter(0, 0)
+	}
+	l := b.targets[dst]
+	if l == nil {
 		b.forget(now)
-		r = &rate{share: b.target, burst: time.Second}
-		b.targets[dst] = r
+		l = limiter(b.perTarget, b.perTarget)
+		b.targets[dst] = l
 	}
-	return r
-}
-
-func (b *Budget) giveBack(dst netip.Addr) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.all.giveBack()
-	if r := b.targets[dst]; r != nil {
-		r.giveBack()
-	}
+	return l
 }
 
 // forget drops the addresses whose limit is whole again, at each doubling of what remains: the memory is bounded by
@@ -108,7 +79,7 @@ func (b *Budget) forget(now time.Time) {
 	if len(b.targets) < b.sweep {
 		return
 	}
-	maps.DeleteFunc(b.targets, func(_ netip.Addr, r *rate) bool { return !r.until.After(now) })
+	maps.DeleteFunc(b.targets, func(_ netip.Addr, l *rate.Limiter) bool { return l.TokensAt(now) >= float64(l.Burst()) })
 	b.sweep = max(sweepAt, 2*len(b.targets))
 }
 
@@ -121,7 +92,7 @@ type reservation struct {
 
 func (b *Budget) reservation(dst netip.Addr) reservation { return reservation{budget: b, dst: dst} }
 
-// wait tells how long the next packet has to wait still, not above zero where it may leave; ok is false where it could
+// wait returns how long the next packet still has to wait, at most zero where it may leave; ok is false where it could
 // not leave by a moment, and nothing is reserved then.
 func (r *reservation) wait(now, by time.Time) (wait time.Duration, ok bool) {
 	if r.budget == nil {
@@ -141,10 +112,12 @@ func (r *reservation) wait(now, by time.Time) (wait time.Duration, ok bool) {
 func (r *reservation) use() { r.at = time.Time{} }
 
 // release gives back what was reserved and not spent.
-func (r *reservation) release() {
+func (r *reservation) release(now time.Time) {
 	if r.budget == nil || r.at.IsZero() {
 		return
 	}
 	r.at = time.Time{}
-	r.budget.giveBack(r.dst)
+	r.budget.mu.Lock()
+	defer r.budget.mu.Unlock()
+	giveBack(now, r.budget.all, r.budget.of(r.dst, now))
 }

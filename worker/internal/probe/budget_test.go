@@ -1,12 +1,16 @@
 package probe
 
 import (
+	"context"
+	"errors"
+	"math"
 	"net/netip"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"diagnostics/shared/workerapi"
 	"diagnostics/worker/internal/exchange"
 )
 
@@ -76,7 +80,7 @@ func TestBudgetOffIsNone(t *testing.T) {
 	if wait := r.waits(now); wait != 0 {
 		t.Errorf("without a budget a packet waits %v", wait)
 	}
-	r.release()
+	r.release(now)
 }
 
 func TestBudgetGivesBackWhatAJobDoesNotSpend(t *testing.T) {
@@ -94,8 +98,8 @@ func TestBudgetGivesBackWhatAJobDoesNotSpend(t *testing.T) {
 	if wait := r.waits(now.Add(300 * time.Millisecond)); wait != 700*time.Millisecond {
 		t.Errorf("asked again, the second packet waits %v", wait)
 	}
-	r.release()
-	r.release()
+	r.release(now)
+	r.release(now)
 	if at := grantOf(b, now, simTarget); at.Sub(now) != time.Second {
 		t.Errorf("after it was given back, it takes %v", at.Sub(now))
 	}
@@ -142,6 +146,198 @@ func TestBudgetIsShared(t *testing.T) {
 			if sent > 2*perSecond {
 				t.Errorf("%d packets within second %d", sent, second)
 			}
+		}
+		time.Sleep(10 * time.Second)
+	})
+}
+
+// outcome is how a job of some kind ended.
+type outcome struct {
+	took           time.Duration
+	err            error
+	stop           string
+	sent, received int
+	loss           float64
+}
+
+// kinds run a job of each kind.
+var kinds = map[string]struct {
+	limit time.Duration
+	run   func(context.Context, *Prober, netip.Addr) outcome
+}{
+	"ping": {workerapi.PingLimit, func(ctx context.Context, p *Prober, dst netip.Addr) outcome {
+		r, err := p.Ping(ctx, dst)
+		return outcome{err: err, stop: r.StopReason, sent: r.Sent, received: r.Received, loss: r.LossPercent}
+	}},
+	"packet-loss": {workerapi.PacketLossLimit, func(ctx context.Context, p *Prober, dst netip.Addr) outcome {
+		r, err := p.PacketLoss(ctx, dst)
+		return outcome{err: err, stop: r.StopReason, sent: r.Sent, received: r.Received, loss: r.LossPercent}
+	}},
+	"traceroute": {workerapi.TracerouteLimit, func(ctx context.Context, p *Prober, dst netip.Addr) outcome {
+		r, err := p.Traceroute(ctx, dst, exchange.Probe{})
+		o := outcome{err: err, stop: r.StopReason}
+		for _, h := range r.Hops {
+			o.sent += h.Sent
+			o.received += h.Received
+			o.loss = max(o.loss, h.LossPercent)
+		}
+		return o
+	}},
+}
+
+// together runs so many jobs at once over networks of their own, in a bubble.
+func together(t *testing.T, jobs int, budget *Budget, kind string, rtt time.Duration) (all []outcome, sent int) {
+	t.Helper()
+	all = make([]outcome, jobs)
+	nets := make([]*simNet, jobs)
+	var running sync.WaitGroup
+	for i := range all {
+		nets[i] = chain(8)
+		nets[i].dest.rtt = rtt
+		running.Go(func() {
+			start := time.Now()
+			all[i] = kinds[kind].run(t.Context(), New(nets[i], Options{Budget: budget}), public11(i))
+			all[i].took = time.Since(start)
+		})
+	}
+	running.Wait()
+	for _, n := range nets {
+		sent += len(n.log)
+	}
+	return all, sent
+}
+
+// 64 pings under a budget of ten packets a second once took 11.2 s, where 5 s is the limit. A job that cannot send all
+// of its probes ends at its limit and tells of those that it sent; one that could send none is refused at once.
+func TestNoJobWaitsBeyondItsLimit(t *testing.T) {
+	t.Parallel()
+	for kind, k := range kinds {
+		for _, perSecond := range []int{1, 10, 100} {
+			synctest.Test(t, func(t *testing.T) {
+				budget := NewBudget(perSecond, 0)
+				all, sent := together(t, 64, budget, kind, 20*time.Millisecond)
+				refused := 0
+				for _, o := range all {
+					var busy *BusyError
+					switch {
+					case errors.As(o.err, &busy):
+						refused++
+						if o.took != 0 || busy.Free <= 0 || busy.Free > 64*time.Second {
+							t.Errorf("%s at %d a second: refused after %v for %v", kind, perSecond, o.took, busy.Free)
+						}
+					case o.err != nil:
+						t.Errorf("%s at %d a second: %v", kind, perSecond, o.err)
+					case o.took > k.limit:
+						t.Errorf("%s at %d a second: took %v", kind, perSecond, o.took)
+					case o.received != o.sent || o.loss != 0:
+						t.Errorf("%s at %d a second: %d of %d, %v %%", kind, perSecond, o.received, o.sent, o.loss)
+					case kind != "traceroute" && o.sent == 0:
+						t.Errorf("%s at %d a second: nothing was sent, and it is told as %s", kind, perSecond, o.stop)
+					case perSecond < 100 && o.stop != workerapi.StopDeadline:
+						t.Errorf("%s at %d a second: %s after %d probes", kind, perSecond, o.stop, o.sent)
+					}
+				}
+				most := int(math.Ceil(k.limit.Seconds()*float64(perSecond)*1.1)) + 1
+				least := min(int((k.limit-workerapi.LateAfter).Seconds()*float64(perSecond)), 640)
+				if sent > most || sent < least {
+					t.Errorf("%s at %d a second: %d packets within %v, want %d to %d", kind, perSecond, sent, k.limit, least, most)
+				}
+				fits := int((k.limit-workerapi.LateAfter).Seconds())*perSecond >= len(all)
+				if (refused == 0) != fits {
+					t.Errorf("%s at %d a second: %d refused", kind, perSecond, refused)
+				}
+				// Nothing is left reserved.
+				time.Sleep(time.Second)
+				if at, ok := budget.grant(time.Now(), time.Now(), simTarget); !ok {
+					t.Errorf("%s at %d a second: a second later a packet has to wait %v", kind, perSecond, time.Until(at))
+				}
+				time.Sleep(10 * time.Second)
+			})
+		}
+	}
+}
+
+// A probe that leaves so late that nobody would listen to its answer is not sent: it would count as lost.
+func TestASeriesSendsNothingThatItCannotListenTo(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name           string
+		rtt            time.Duration
+		sent, received int
+		loss           float64
+	}{
+		{"near", 20 * time.Millisecond, 15, 15, 0},
+		// Twice as long as the answers take: the probe of the fourteenth second would be cut.
+		{"far", 700 * time.Millisecond, 14, 14, 0},
+		// The answer to the probe of the twelfth second comes after the end: nobody can tell whether it came.
+		{"late", 3 * time.Second, 13, 12, 0},
+		// Nothing has come that would tell for how long to wait.
+		{"beyond all patience", 20 * time.Second, 13, 0, 100},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			all, _ := together(t, 1, NewBudget(0, 1), "packet-loss", tt.rtt)
+			o := all[0]
+			if o.err != nil || o.sent != tt.sent || o.received != tt.received || o.loss != tt.loss ||
+				o.stop != workerapi.StopDeadline || o.took != workerapi.PacketLossLimit {
+				t.Errorf("%s: %+v", tt.name, o)
+			}
+			time.Sleep(30 * time.Second)
+		})
+	}
+}
+
+// A budget reserves nothing for a moment that comes too late, on both sides of it.
+func TestBudgetGrantsNothingThatComesTooLate(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1000, 0)
+	for name, b := range map[string]*Budget{
+		"in all": NewBudget(1, 0), "per address": NewBudget(0, 1), "both": NewBudget(1, 1),
+	} {
+		grantOf(b, now, simTarget)
+		if at, ok := b.grant(now, now.Add(time.Second-1), simTarget); ok || at.Sub(now) != time.Second {
+			t.Errorf("%s: granted for %v", name, at.Sub(now))
+		}
+		// It was not, and so the next has not to wait for it.
+		if at, ok := b.grant(now, now.Add(time.Second), simTarget); !ok || at.Sub(now) != time.Second {
+			t.Errorf("%s: %t, %v", name, ok, at.Sub(now))
+		}
+	}
+	// What one limit refuses does not charge the other.
+	b := NewBudget(10, 1)
+	grantOf(b, now, public11(1))
+	for range 5 {
+		b.grant(now, now, public11(1))
+	}
+	if at := grantOf(b, now, public11(2)); at.Sub(now) != 100*time.Millisecond {
+		t.Errorf("another address waits %v", at.Sub(now))
+	}
+}
+
+// Jobs whose visitors leave give back what they reserved, to those who wait.
+func TestCancelledJobsGiveBackTheirPackets(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		budget := NewBudget(10, 0)
+		ctx, cancel := context.WithCancel(t.Context())
+		var leaving sync.WaitGroup
+		for i := range 29 {
+			n := chain(1)
+			leaving.Go(func() {
+				if _, err := New(n, Options{Budget: budget}).Ping(ctx, public11(i)); !errors.Is(err, context.Canceled) {
+					t.Errorf("job %d: %v", i, err)
+				}
+			})
+		}
+		synctest.Wait()
+		if at, _ := budget.grant(time.Now(), time.Now(), simTarget); time.Until(at) < 2*time.Second {
+			t.Fatalf("a packet waits %v: the jobs reserved none", time.Until(at))
+		}
+		cancel()
+		leaving.Wait()
+		start := time.Now()
+		r, err := New(chain(1), Options{Budget: budget}).Ping(t.Context(), simTarget)
+		if err != nil || r.Sent != 10 || r.Received != 10 || time.Since(start) > 2500*time.Millisecond {
+			t.Errorf("%v: %d of %d after %v", err, r.Received, r.Sent, time.Since(start))
 		}
 		time.Sleep(10 * time.Second)
 	})

@@ -33,8 +33,9 @@ type step struct {
 	late    bool
 }
 
-// On a busy machine the answer that a plan has given up may have arrived and not have been read. So before silence is
-// believed it is listened to for a little longer: grace, and twice the time by which wake-ups have been late of late.
+// On a busy machine the answer that a plan has given up may have arrived and not have been read. So before a probe
+// counts as lost it is listened to for a little longer: grace, and twice the time by which wake-ups have been late of
+// late.
 const (
 	grace    = 2 * time.Millisecond
 	maxGrace = 500 * time.Millisecond
@@ -61,10 +62,10 @@ type plan interface {
 	next(now time.Time) step
 	// limit is when the job must have ended.
 	limit() time.Time
-	// sent tells that the probe of the last step left at a moment.
+	// sent reports that the probe of the last step left at a moment.
 	sent(r request, at time.Time)
 	answered(a exchange.Answer)
-	// parts tells the parts of the result that the answer to a probe has changed; all that are known for everything.
+	// parts passes on the parts of the result that the answer to a probe has changed; all of them for everything.
 	parts(seq uint16, tell func(kind string, number int, value any))
 }
 
@@ -100,8 +101,8 @@ type driver struct {
 	late        time.Duration // by how much the last wake-ups were late
 	left        time.Time     // when the first probe did; zero before
 
-	steps     *progress.Feed // nil where nobody can read along
-	announced bool           // whoever reads along knows all that was known once
+	steps     *progress.Feed // nil where there is no reader
+	announced bool           // the readers have all that was known once
 }
 
 func (d *driver) run(ctx context.Context) error {
@@ -169,7 +170,7 @@ func (d *driver) want(wants bool, now time.Time) {
 	}
 }
 
-// reportWait tells how long the probe that leaves now was held back.
+// reportWait reports how long the probe that leaves now was held back.
 func (d *driver) reportWait(now time.Time) {
 	if told := d.prober.options.Waited; told != nil {
 		told(now.Sub(d.wanted))
@@ -205,7 +206,7 @@ func (d *driver) takeAnswers() {
 }
 
 // send sends a probe. Failing to send fails the job, also in its middle: what this host cannot send is not lost on the
-// way, and a measurement with holes of its own would be told as the destination's.
+// way, and a measurement with holes of its own would pass for the destination's.
 func (d *driver) send(r request) error {
 	if err := d.route.Cut(); err != nil {
 		return err
@@ -229,8 +230,9 @@ func (d *driver) send(r request) error {
 	return nil
 }
 
-// sendFailed tells why no more can be sent. A rule that forbids probes forbids the first one; what is forbidden behind
-// others that have left met a table of connections that is full, or a limit: Linux has one error for all of these.
+// sendFailed returns why no more can be sent. A rule that forbids probes forbids the first one; what is forbidden
+// behind others that have left met a table of connections that is full, or a limit: Linux has one error for all of
+// these.
 func (d *driver) sendFailed(err error) error {
 	if !d.left.IsZero() && errors.Is(err, exchange.ErrForbidden) {
 		err = errors.Join(exchange.ErrShortage, err)
@@ -265,5 +267,5 @@ func (d *driver) close() {
 		f.Close()
 	}
 	d.route.Close()
-	d.reservation.release()
+	d.reservation.release(time.Now())
 }

@@ -11,7 +11,7 @@ import (
 	"diagnostics/worker/internal/exchange"
 )
 
-// explanation tells a person what to make of a trace: a note on single hops, and a few sentences on the whole. It names
+// explanation explains a trace to a person: a note on single hops, and a few sentences on the whole. It names
 // hops by number alone, so nothing hidden can slip out.
 type explanation struct {
 	trace *trace
@@ -91,7 +91,7 @@ func (e explanation) wholeBeyond(i int) bool {
 	return slices.ContainsFunc(e.hops[i+1:], func(h workerapi.Hop) bool { return h.Received == h.Sent })
 }
 
-// explanation gives the sentences on the whole trace, the most important first.
+// explanation returns the sentences on the whole trace, the most important first.
 func (e explanation) explanation() []string {
 	sentences := []string{e.ending()}
 	for _, more := range []string{e.loss(), e.port(), e.jump(), e.limited(), e.before(), e.silent(), e.back(), e.spread(),
@@ -199,7 +199,7 @@ func (e explanation) about(fits func(i int) bool, format, one, many string) stri
 	}
 }
 
-// loop tells of a router that answers at three or more TTLs that are not neighbours: packets go round in a circle.
+// loop reports a router that answers at three or more TTLs that are not neighbours: packets go round in a circle.
 func (e explanation) loop() string {
 	if e.stop == workerapi.StopReached {
 		return ""
@@ -220,10 +220,161 @@ func (e explanation) loop() string {
 	return ""
 }
 
-// inWords gives milliseconds as precisely as a person cares to know.
+// inWords formats milliseconds with the precision that a person needs.
 func inWords(ms float64) string {
 	if ms < 1 {
 		return fmt.Sprintf("%.2f ms", ms)
 	}
 	return fmt.Sprintf("%.1f ms", ms)
+}
+
+// loss speaks of the destination alone: what a router leaves unanswered is not lost traffic.
+func (e explanation) loss() string {
+	last := len(e.hops) - 1
+	if e.trace.replied == 0 || e.hops[last].Received == e.hops[last].Sent {
+		return ""
+	}
+	if e.rechecked() {
+		return fmt.Sprintf("The destination answered %s, and one more after a second's pause: it may limit how often it "+
+			"answers. Measure it with more probes before you call it loss.", e.some(last))
+	}
+	first, before := e.lossFrom(last)
+	switch {
+	case first < last:
+		return fmt.Sprintf("Loss begins at hop %d and continues to the destination: packets may be lost from there on. "+
+			"Measure the destination with more probes to be sure.", e.hops[first].TTL)
+	case before == last-1:
+		return fmt.Sprintf("Loss begins at the destination itself: it answered %s, the hop before it all of them. Measure "+
+			"it with more probes before you call it loss.", e.some(last))
+	default:
+		return fmt.Sprintf("The destination answered %s. Where the others were lost is unknown, because the hops right "+
+			"before it did not answer. Measure it with more probes before you call it loss.", e.some(last))
+	}
+}
+
+// lossFrom is the first of the hops that left out some probes, as all behind it did that answered at all, and the last
+// hop before it that answered; -1 for none. Silent hops show nothing.
+func (e explanation) lossFrom(last int) (first, before int) {
+	first, before = last, -1
+	for i := last - 1; i >= 0; i-- {
+		switch h := e.hops[i]; h.Received {
+		case 0:
+		case h.Sent:
+			return first, i
+		default:
+			first = i
+		}
+	}
+	return first, before
+}
+
+// rechecked reports whether the destination answered when it was asked again.
+func (e explanation) rechecked() bool {
+	r := e.trace.lastRecheck()
+	return r != nil && r.replied()
+}
+
+// port says what silence of a destination means for UDP and TCP probes, where it is silent.
+func (e explanation) port() string {
+	last := len(e.hops) - 1
+	lost := e.trace.replied > 0 && e.hops[last].Received < e.hops[last].Sent
+	silent := e.stop == workerapi.StopGapLimit || e.stop == workerapi.StopMaxHops
+	port := e.trace.probe.Port
+	switch e.trace.probe.Protocol {
+	case exchange.UDP:
+		if lost {
+			return fmt.Sprintf("Hosts limit how often they report a closed UDP port: probes that the destination did not "+
+				"answer %s need not be lost.", e.within())
+		}
+		if silent {
+			return fmt.Sprintf("A service on UDP port %d may ignore the probes, which looks the same as a firewall that "+
+				"drops them.", port)
+		}
+	case exchange.TCP:
+		if silent {
+			return fmt.Sprintf("A firewall may drop only what goes to TCP port %d: a port that the host serves is more "+
+				"likely to answer.", port)
+		}
+	}
+	return ""
+}
+
+// A jump of latency is reported from this much on, in milliseconds, where it is also this share of the whole.
+const (
+	jumpMs    = 10
+	jumpShare = 0.25
+)
+
+// detourHops is by how many hops the way back must differ to be reported: one more or less is often a device that
+// counts differently.
+const detourHops = 2
+
+// before reports silence right before a destination that answers, which looks like an end and is none.
+func (e explanation) before() string {
+	last := len(e.hops) - 1
+	if last < 1 || !e.rows[last].destination || e.hops[last-1].Received > 0 {
+		return ""
+	}
+	first := last - 1
+	for first > 0 && e.hops[first-1].Received == 0 {
+		first--
+	}
+	if first == 0 {
+		return fmt.Sprintf("No router on the way answered %s, but the destination did: a firewall near the start blocks "+
+			"their answers, not your traffic.", e.within())
+	}
+	return fmt.Sprintf("Right before the destination nothing answered %s (from hop %d on), often because of a silent "+
+		"firewall there; the destination answered, so the path works.", e.within(), e.hops[first].TTL)
+}
+
+// jump reports between which two hops most time is added, where it is much and stays: a router that is merely slow to
+// answer is followed by faster ones.
+func (e explanation) jump() string {
+	previous, from, to, most, slowest := -1, 0, 0, 0.0, 0.0
+	for i, h := range e.hops {
+		if h.BestMs == nil {
+			continue
+		}
+		if previous >= 0 {
+			if gain := e.leastFrom(i) - e.leastFrom(previous); gain > most {
+				from, to, most = e.hops[previous].TTL, h.TTL, gain
+			}
+		}
+		previous, slowest = i, max(slowest, *h.BestMs)
+	}
+	if most < jumpMs || most < jumpShare*slowest {
+		return ""
+	}
+	return fmt.Sprintf("The largest rise in latency, %s, is between hop %d and hop %d and persists from there on: a "+
+		"long link, or a busy one.",
+		inWords(most), from, to)
+}
+
+// leastFrom is the least time of a hop and all behind it: the links up to the hop take no longer.
+func (e explanation) leastFrom(i int) float64 {
+	least := *e.hops[i].BestMs
+	for _, h := range e.hops[i:] {
+		if h.BestMs != nil {
+			least = min(least, *h.BestMs)
+		}
+	}
+	return least
+}
+
+// back reports answers that come back over another number of hops than the probes went.
+func (e explanation) back() string {
+	for i := len(e.rows) - 1; i >= 0; i-- {
+		for _, s := range e.rows[i].probes {
+			if !s.answered || s.ttl == 0 || s.kind != exchange.Reply && s.kind != exchange.TimeExceeded {
+				continue
+			}
+			there, back := e.rows[i].ttl, hopsBack(s.ttl)+1
+			if there-back < detourHops && back-there < detourHops {
+				return ""
+			}
+			return fmt.Sprintf("Hop %d is %d hops away, but its answers seem to come back over %d: the return path differs "+
+				"from the forward path, so a delay or a loss may be on either.", there, there, back)
+		}
+	}
+	return ""
 }

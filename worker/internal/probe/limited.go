@@ -75,7 +75,7 @@ func (s *series) neverSilentForLong(pings []ping) bool {
 	return true
 }
 
-// isEven reports whether about as many probes were answered in any second as in any other. A second tells nothing where
+// isEven reports whether about as many probes were answered in any second as in any other. A second shows nothing where
 // this host was late with a probe shortly before or in it: meanwhile a limit saves up answers for the next probes.
 func (s *series) isEven(pings []ping) bool {
 	uneven := unevenPing

@@ -1,7 +1,7 @@
 // Package probe measures with ICMP echo requests: traceroute, which can also do so with UDP and TCP probes, ping and
-// packet loss. It knows nothing of sockets; it asks an exchange.Network, real or simulated.
+// packet loss. It is independent of sockets; it uses an exchange.Network, real or simulated.
 //
-// Each job is a plan: a state machine without clock, goroutine or I/O that says what it wants next and is told what
+// Each job is a plan: a state machine without clock, goroutine or I/O that returns what it wants next and receives what
 // came. One driver runs every plan, on one network, under one budget of packets.
 package probe
 
@@ -19,7 +19,7 @@ import (
 type Options struct {
 	// Budget paces the packets; nil for none.
 	Budget *Budget
-	// Waited is told of every probe how long the budget held it back; nil for nobody. It is called right before the probe
+	// Waited receives for every probe how long the budget held it back; it may be nil. It is called right before the probe
 	// leaves, from anywhere, and must take next to no time.
 	Waited func(time.Duration)
 	// Raw adds the text that a command-line tool would print. It may name private hops.
@@ -37,10 +37,10 @@ func New(network exchange.Network, options Options) *Prober {
 	return &Prober{network: network, options: options}
 }
 
-// Traceroute traces the way to dst. It ends within workerapi.TracerouteLimit, with what it has seen by then.
-// Errors: exchange.ErrFamily, exchange.ErrNoRoute, exchange.ErrCutOff, exchange.ErrShortage, exchange.ErrForbidden, exchange.ErrNoFlow,
-// exchange.ErrClosed where a probe could not leave, the first or a later one; exchange.ErrProtocol where only ICMP ones can;
-// *BusyError where the budget leaves none in time; ctx's error when ctx ends first.
+// Traceroute traces the way to dst. It ends within workerapi.TracerouteLimit, with what it has seen by then. Errors:
+// exchange.ErrFamily, exchange.ErrNoRoute, exchange.ErrCutOff, exchange.ErrShortage, exchange.ErrForbidden,
+// exchange.ErrNoFlow, exchange.ErrClosed where a probe could not leave, the first or a later one; exchange.ErrProtocol
+// where only ICMP ones can; *BusyError where the budget leaves none in time; ctx's error when ctx ends first.
 func (p *Prober) Traceroute(ctx context.Context, dst netip.Addr, probe exchange.Probe) (workerapi.Traceroute, error) {
 	t := newTrace(time.Now())
 	t.probe = probe
@@ -87,5 +87,5 @@ func (p *Prober) series(ctx context.Context, dst netip.Addr, shape seriesShape) 
 
 func public(a netip.Addr) bool { return netpolicy.Judge(a).Public }
 
-// moment is a time as results tell it.
+// moment is a time as results have it.
 func moment(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

@@ -8,7 +8,7 @@ import (
 	"diagnostics/shared/workerapi"
 )
 
-// The kinds of the steps that a job tells.
+// The kinds of the steps of a job.
 const (
 	kindHop   = "hop"
 	kindReply = "reply"
@@ -17,8 +17,8 @@ const (
 // everything is no probe's number.
 const everything = 0
 
-// announce tells what an answer has changed, where somebody reads along. Whoever joins later is told all that is known,
-// at the next answer or when the plan is next asked.
+// announce adds what an answer has changed to the steps, where there is a reader. One that joins later gets all that is
+// known, at the next answer or when the plan is next asked.
 func (d *driver) announce(seq uint16) {
 	if d.steps == nil || !d.steps.Watched() {
 		d.announced = false
@@ -35,8 +35,8 @@ func (d *driver) announce(seq uint16) {
 	})
 }
 
-// parts tells hops. The destination's is told at the lowest TTL that it answered so far, those behind it are not: only
-// at the end is it known which of them count.
+// parts passes on hops. The destination's has the lowest TTL that it answered so far, those behind it are left out:
+// only at the end is it known which of them count.
 func (t *trace) parts(seq uint16, tell func(kind string, number int, value any)) {
 	first, last := 1, workerapi.MaxHops
 	if seq != everything {
@@ -53,7 +53,7 @@ func (t *trace) parts(seq uint16, tell func(kind string, number int, value any))
 	}
 }
 
-// parts tells replies; what is not answered yet is no step.
+// parts passes on replies; what is not answered yet is no step.
 func (s *series) parts(seq uint16, tell func(kind string, number int, value any)) {
 	for i := range s.mainPings() {
 		if p := &s.pings[i]; p.replied && (seq == everything || int(seq) == i+1) {

@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"math"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -19,7 +21,7 @@ const (
 	leastPatience = 200 * time.Millisecond
 )
 
-// seriesShape is what tells a ping from a packet-loss run.
+// seriesShape is in what a ping and a packet-loss run differ.
 type seriesShape struct {
 	probes int
 	gap    time.Duration
@@ -141,7 +143,7 @@ func (s *series) until() time.Time {
 }
 
 // listening is for how long. The confirmation of a slow host has the time that its replies take: nothing follows that
-// would tell whether the last of them come.
+// would show whether the last of them come.
 func (s *series) listening() time.Duration {
 	if s.confirming() {
 		return max(workerapi.LateAfter, s.slowestExpected())
@@ -167,7 +169,7 @@ func (s *series) answered(a exchange.Answer) {
 	rtt := max(a.At.Sub(p.at), 0)
 	switch {
 	case a.Kind == exchange.Reply && p.replied:
-		// The confirmation is told by itself.
+		// The confirmation is reported by itself.
 		if index < len(s.mainPings()) {
 			s.duplicates++
 		}
@@ -192,4 +194,169 @@ func (s *series) stopReason() string {
 	default:
 		return workerapi.StopCompleted
 	}
+}
+
+// fate is what became of a probe.
+type fate int
+
+const (
+	answered fate = iota + 1
+	lost
+	// undecided is a probe that was unanswered at the end for a shorter time than replies may take.
+	undecided
+)
+
+// slowestExpected is how long a reply may take: as long as the slowest one that was heard, and an eighth longer. Where
+// each takes about as long as the others, the next is due at any moment and not lost.
+func (s *series) slowestExpected() time.Duration { return s.slowest + s.slowest/8 }
+
+// fateOf returns the fate of a probe of the series.
+func (s *series) fateOf(p ping) fate {
+	switch {
+	case p.replied:
+		return answered
+	case p.open() && s.end.Sub(p.at) < s.slowestExpected():
+		return undecided
+	default:
+		return lost
+	}
+}
+
+// mainPings are the probes that the result is about: all but those of the confirmation.
+func (s *series) mainPings() []ping {
+	if s.confirming() {
+		return s.pings[:s.main]
+	}
+	return s.pings
+}
+
+func (s *series) result(dst netip.Addr, measuredAt time.Time, raw bool) workerapi.Ping {
+	pings := s.mainPings()
+	r := workerapi.Ping{
+		Target:       dst.String(),
+		Address:      dst.String(),
+		Family:       workerapi.Family(dst),
+		Sent:         len(pings),
+		Duplicates:   s.duplicates,
+		Replies:      make([]workerapi.Reply, len(pings)),
+		StopReason:   s.stopReason(),
+		Confirmation: s.confirmation(),
+		Measurement:  workerapi.Measurement{MeasuredAt: measuredAt},
+	}
+	var rtts []time.Duration
+	for i := range pings {
+		p := &pings[i]
+		reply := &r.Replies[i]
+		*reply = replyTo(i, p)
+		switch s.fateOf(*p) {
+		case undecided:
+			reply.Undecided = true
+			r.Undecided++
+		case answered:
+			rtts = append(rtts, p.rtt)
+			if reply.Late {
+				r.Late++
+			}
+		}
+	}
+	r.Received = len(rtts)
+	r.LossPercent = lossPercent(r.Sent-r.Undecided, r.Received)
+	addStatistics(&r, rtts)
+	if raw {
+		r.Raw = new(s.rawText(dst, r))
+	}
+	return r
+}
+
+// replyTo describes the probe with an index.
+func replyTo(index int, p *ping) workerapi.Reply {
+	r := workerapi.Reply{Seq: index + 1}
+	if !p.replied {
+		return r
+	}
+	r.RTTMs, r.Late = milliseconds(p.rtt), p.late()
+	if p.ttl > 0 {
+		r.TTL = new(p.ttl)
+	}
+	return r
+}
+
+func addStatistics(r *workerapi.Ping, rtts []time.Duration) {
+	if len(rtts) == 0 {
+		return
+	}
+	r.MinMs, r.MaxMs = milliseconds(slices.Min(rtts)), milliseconds(slices.Max(rtts))
+	r.AverageMs, r.MedianMs = milliseconds(mean(rtts)), milliseconds(median(rtts))
+	r.StddevMs = milliseconds(stddev(rtts))
+	if len(rtts) > 1 {
+		r.JitterMs = milliseconds(jitter(rtts))
+	}
+}
+
+// bursts returns the runs of lost probes. A probe about which nothing can be said is not among them, and ends a run.
+func (s *series) bursts() []workerapi.Burst {
+	bursts := []workerapi.Burst{}
+	run := 0
+	for i, p := range s.mainPings() {
+		if s.fateOf(p) != lost {
+			run = 0
+			continue
+		}
+		run++
+		if run == 1 {
+			bursts = append(bursts, workerapi.Burst{StartSeq: i + 1})
+		}
+		bursts[len(bursts)-1].Length = run
+	}
+	return bursts
+}
+
+// milliseconds returns a duration in milliseconds, to the microsecond.
+func milliseconds(d time.Duration) *float64 {
+	return new(float64(d.Round(time.Microsecond).Microseconds()) / 1000)
+}
+
+// lossPercent is the share of probes without an answer, to a hundredth of a percent; 0 where none was sent.
+func lossPercent(sent, received int) float64 {
+	if sent == 0 {
+		return 0
+	}
+	return math.Round(float64(sent-received)/float64(sent)*10000) / 100
+}
+
+func mean(d []time.Duration) time.Duration {
+	var sum time.Duration
+	for _, x := range d {
+		sum += x
+	}
+	return sum / time.Duration(len(d))
+}
+
+// median is the middle value, or the mean of the two in the middle.
+func median(d []time.Duration) time.Duration {
+	sorted := slices.Sorted(slices.Values(d))
+	half := len(sorted) / 2
+	if len(sorted)%2 == 1 {
+		return sorted[half]
+	}
+	return (sorted[half-1] + sorted[half]) / 2
+}
+
+// stddev is the standard deviation of the values themselves (divided by their number).
+func stddev(d []time.Duration) time.Duration {
+	var sum float64
+	m := float64(mean(d))
+	for _, x := range d {
+		sum += (float64(x) - m) * (float64(x) - m)
+	}
+	return time.Duration(math.Sqrt(sum / float64(len(d))))
+}
+
+// jitter is the mean absolute difference of consecutive values; it takes two.
+func jitter(d []time.Duration) time.Duration {
+	var sum time.Duration
+	for i := 1; i < len(d); i++ {
+		sum += (d[i] - d[i-1]).Abs()
+	}
+	return sum / time.Duration(len(d)-1)
 }

@@ -2,10 +2,16 @@ package probe
 
 import (
 	"net/netip"
+	"os/exec"
+	"slices"
+	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"diagnostics/worker/internal/exchange"
+
+	"go.uber.org/goleak"
 )
 
 // simNet is a network in memory: a row of routers and a destination behind them. Inside a synctest bubble it runs on
@@ -314,4 +320,28 @@ func chain(routers int) *simNet {
 	}
 	n.dest = destination(time.Duration(routers+1) * time.Millisecond)
 	return n
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestArrows keeps the two halves of the engine apart: probes are proved on a simulated network, so they may not know
+// sockets; and the ICMP engine serves whatever sends echo requests, so it may not know hops.
+func TestArrows(t *testing.T) {
+	t.Parallel()
+	const module = "diagnostics/worker/internal/"
+	for from, never := range map[string][]string{
+		module + "probe":    {module + "icmp", "net", "golang.org/x/sys/unix", "golang.org/x/net/ipv4", "golang.org/x/net/ipv6"},
+		module + "icmp":     {module + "probe", "diagnostics/shared/workerapi"},
+		module + "exchange": {module + "probe", module + "icmp", "net"},
+	} {
+		out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", from).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, dependency := range strings.Fields(string(out)) {
+			if slices.Contains(never, dependency) {
+				t.Errorf("%s depends on %s", from, dependency)
+			}
+		}
+	}
 }

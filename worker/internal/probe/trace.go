@@ -44,10 +44,10 @@ func (h *hopProbes) answered() bool {
 //
 // A reach probe with a full TTL goes first: if the destination answers it, there is an end to look for. Behind it the
 // TTLs follow in flight together, up to a window past the farthest router that has answered. The second and third round
-// do not wait for the first (trace_pace.go). Each round is a flow of its own, so that routers that spread load by flow
+// do not wait for the first. Each round is a flow of its own, so that routers that spread load by flow
 // show their other legs, while within a round all probes go the same way.
 //
-// Then the trace listens for what is missing (trace_listen.go).
+// Then the trace listens for what is missing.
 //
 // The reach probe and those of TTLs past the destination's arrive at the destination as surely as its own; its row is
 // the first three of them all, in the order of sending (trace_place.go).
@@ -80,7 +80,7 @@ func newTrace(now time.Time) *trace {
 	return &trace{start: now, deadline: now.Add(workerapi.TracerouteLimit), nextSend: now}
 }
 
-// The sequence number of a probe tells its round and TTL; the reach probe has the first, the rechecks the last.
+// The sequence number of a probe encodes its round and TTL; the reach probe has the first, the rechecks the last.
 const (
 	reachSeq   = 1
 	recheckSeq = reachSeq + workerapi.ProbesPerHop*workerapi.MaxHops + 1
@@ -149,7 +149,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// earlier gives the earlier of two moments; a zero one is none.
+// earlier returns the earlier of two moments; a zero one is none.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
 		return b
@@ -196,10 +196,181 @@ func (t *trace) answered(a exchange.Answer) {
 	}
 }
 
-// lowest gives the lower of two TTLs; 0 is none.
+// lowest returns the lower of two TTLs; 0 is none.
 func lowest(known, ttl int) int {
 	if known == 0 {
 		return ttl
 	}
 	return min(known, ttl)
+}
+
+// How a trace is timed.
+const (
+	// sendGap keeps probes apart, whatever their TTL.
+	sendGap = time.Millisecond
+	// roundGap keeps the probes of a router apart that has answered: it is near, and there is time.
+	roundGap = 20 * time.Millisecond
+	// unansweredGap keeps the probes of a TTL apart whose first answer is still on its way, or lost. The far hops decide
+	// how long a trace takes; the system's traceroute sends them all their probes at once.
+	unansweredGap = 5 * time.Millisecond
+	// knockGap is for TTLs so far ahead of the farthest router known that they may well be past the destination: no more
+	// is sent there before all but very distant ones would have answered.
+	knockGap = 300 * time.Millisecond
+
+	// window is how many TTLs past the farthest router known are asked once before any is asked again, and ahead how many
+	// are asked again before they have answered.
+	window, ahead = 8, 6
+)
+
+// choose returns the probe to send now. Where none is due, at is the moment at which one will be, or zero.
+func (t *trace) choose(now time.Time) (r *request, at time.Time) {
+	if t.reach.at.IsZero() {
+		return &request{seq: reachSeq, ttl: reachTTL}, now
+	}
+	best, chosen := 0, 0
+	for ttl := 1; ttl <= t.end(); ttl++ {
+		if !t.wants(ttl) {
+			continue
+		}
+		due := t.due(ttl)
+		if due.After(now) {
+			at = earlier(at, due)
+			continue
+		}
+		rank := t.rank(ttl)
+		if chosen == 0 || rank < best || best == rankUnanswered && rank == rankUnanswered {
+			best, chosen = rank, ttl
+		}
+	}
+	if chosen == 0 {
+		return t.chooseRecheck(now, at)
+	}
+	round := t.ttls[chosen].sent
+	return &request{seq: seqOf(round, chosen), ttl: chosen, flow: t.flow(round)}, now
+}
+
+// wants reports whether a TTL is to be sent another probe.
+func (t *trace) wants(ttl int) bool {
+	if t.ttls[ttl].sent == workerapi.ProbesPerHop {
+		return false
+	}
+	return ttl != t.place() || len(t.arrivals(ttl)) < workerapi.ProbesPerHop
+}
+
+// The ranks of the probes that are due; the lowest goes first, and of one rank the nearest TTL. Only of the TTLs that
+// have not answered the farthest goes first: its last probe decides how long the trace takes.
+const (
+	rankFirst = iota
+	rankUnanswered
+	rankHeard
+	rankFarAhead
+)
+
+func (t *trace) rank(ttl int) int {
+	h := &t.ttls[ttl]
+	switch {
+	case h.sent == 0 && ttl <= t.farthest+window:
+		return rankFirst
+	case h.sent == 0:
+		return rankFarAhead
+	case h.answered():
+		return rankHeard
+	default:
+		return rankUnanswered
+	}
+}
+
+// due is the earliest moment for the next probe of a TTL.
+func (t *trace) due(ttl int) time.Time {
+	h := &t.ttls[ttl]
+	switch {
+	case ttl == t.place():
+		arrivals := t.arrivals(ttl)
+		return arrivals[len(arrivals)-1].at.Add(roundGap)
+	case h.sent == 0:
+		return t.start
+	}
+	last := h.probes[h.sent-1].at
+	switch {
+	case h.answered():
+		return last.Add(roundGap)
+	case t.ended() || ttl <= t.farthest+ahead || h.sent > 1:
+		return last.Add(unansweredGap)
+	default:
+		return last.Add(knockGap)
+	}
+}
+
+// How long a trace listens for what is missing, after its last probe. Real routers answer ICMP on their slow path, many
+// only after 250 to 800 ms; a destination may be farther away than anything before it. A trace that misses nothing ends
+// at once.
+const (
+	listenRouters     = time.Second
+	listenDestination = 2 * time.Second
+)
+
+// listening is how long the missing answers are listened for. Where the destination itself takes long, so may whatever
+// is behind the same slow link.
+func (t *trace) listening() time.Duration {
+	if !t.ended() && !(t.reach.answered && t.reach.kind.Ends()) {
+		return listenDestination
+	}
+	return min(max(listenRouters, 3*t.slowest/2), listenDestination)
+}
+
+// silence is the moment at which what is missing counts as unanswered; zero where nothing is or it has passed.
+func (t *trace) silence(now time.Time) time.Time {
+	var until time.Time
+	if t.missing() {
+		until = t.last.Add(t.listening())
+	}
+	if r := t.lastRecheck(); r != nil && r.pending() {
+		until = later(until, r.at.Add(t.listenTime()))
+	}
+	if !until.After(now) {
+		return time.Time{}
+	}
+	return until
+}
+
+// missing reports whether the answer to a probe that matters has not come: one of a router, of the destination's first
+// three, or of the one that asks whether there is a destination.
+func (t *trace) missing() bool {
+	if !t.ended() && t.reach.pending() {
+		return true
+	}
+	place := t.place()
+	for ttl := 1; ttl <= t.end() && ttl != place; ttl++ {
+		if h := &t.ttls[ttl]; slices.ContainsFunc(h.probes[:h.sent], sentProbe.pending) {
+			return true
+		}
+	}
+	return place > 0 && slices.ContainsFunc(t.arrivals(place), (*sentProbe).pending)
+}
+
+// listenTime is for how long a destination that has answered is expected to answer again, before it is
+// asked farther on. Routers are listened to for as long as ever.
+func (t *trace) listenTime() time.Duration {
+	return min(max(tracePatience, 3*t.slowest/2), listenDestination)
+}
+
+const tracePatience = 100 * time.Millisecond
+
+// stall is when the window moves on because all of it has kept silent although the destination answers: it must lie
+// beyond. Where the TTL of its reply says that it lies within, it is asked again first, if it may be. Zero where there
+// is nothing to move, or before all of the window was asked.
+func (t *trace) stall() time.Time {
+	end := t.end()
+	if t.ended() || !t.reach.replied() || end == workerapi.MaxHops || t.ttls[end].sent == 0 {
+		return time.Time{}
+	}
+	at := t.ttls[end].probes[0].at
+	if p := t.implied(); p > 0 && p <= end && t.mayRecheck() {
+		r := t.lastRecheck()
+		if r == nil {
+			return time.Time{}
+		}
+		at = later(at, r.at)
+	}
+	return at.Add(t.listenTime())
 }

@@ -82,8 +82,8 @@ type row struct {
 	probes      []sentProbe
 }
 
-// rows gives the TTLs up to the last that says something. Where only the reach probe was refused, the silent TTLs
-// behind the last router say nothing: they may lie before whoever refused it or be it.
+// rows returns the TTLs up to the last that says something. Where only the reach probe was refused, the silent TTLs
+// behind the last router say nothing: they may lie before the host that refused it or be it.
 func (t *trace) rows() []row {
 	place := max(t.place(), t.guess())
 	last := t.end()
@@ -107,7 +107,7 @@ func (t *trace) rows() []row {
 	return rows
 }
 
-// addresses gives who answered: the first round's first, the others in order.
+// addresses returns the sources of the answers: the first round's first, the others in order.
 func (r row) addresses() []netip.Addr {
 	var all []netip.Addr
 	for _, s := range r.probes {
@@ -121,7 +121,7 @@ func (r row) addresses() []netip.Addr {
 	return all
 }
 
-// labels gives the label stack of the first probe whose answer told one; nil for none.
+// labels returns the label stack of the first probe whose answer had one; nil for none.
 func (r row) labels() []workerapi.Label {
 	for _, s := range r.probes {
 		if !s.answered || len(s.labels) == 0 {
@@ -136,7 +136,7 @@ func (r row) labels() []workerapi.Label {
 	return nil
 }
 
-// firstRefusal gives the kind of the first refusal of probes; 0 for none.
+// firstRefusal returns the kind of the first refusal of probes; 0 for none.
 func firstRefusal(probes []sentProbe) exchange.Kind {
 	for _, s := range probes {
 		if s.answered && s.kind.Refuses() {

@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 	"reflect"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"diagnostics/worker/internal/exchange"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 )
 
 // traceOver runs one trace over a network in a bubble and gives how long it took on the bubble's clock.
@@ -425,5 +427,506 @@ func TestTraceTellsOfALoop(t *testing.T) {
 	r, _ := traceOver(t, n, Options{})
 	if got := strings.Join(r.Explanation, " "); !strings.Contains(got, "looping") {
 		t.Errorf("explanation %q", got)
+	}
+}
+
+// Real routers answer ICMP on their slow path, some of them after most of a second, while the destination answers in
+// tens of milliseconds.
+func TestSlowRoutersAreHeard(t *testing.T) {
+	t.Parallel()
+	for _, slow := range []time.Duration{90, 200, 250, 800, 990} {
+		slow *= time.Millisecond
+		for _, far := range []time.Duration{20 * time.Millisecond, 60 * time.Millisecond} {
+			t.Run(fmt.Sprintf("%v beside %v", slow, far), func(t *testing.T) {
+				t.Parallel()
+				n := chain(8)
+				n.routers[2].rtt, n.routers[5].rtt, n.dest.rtt = slow, slow, far
+				r, took := traceOver(t, n, Options{})
+				if got := shown(r); got != "1 2 3 4 5 6 7 8 11.9.9.9" {
+					t.Errorf("hops %s", got)
+				}
+				for _, h := range r.Hops {
+					if h.Received != 3 || h.Note != nil {
+						t.Errorf("hop %d: %d of %d, %v", h.TTL, h.Received, h.Sent, h.Note)
+					}
+				}
+				// Nothing is missing: the last answer ends it.
+				if last := max(n.sentAt(3, 2), n.sentAt(6, 2)) + slow; took != last {
+					t.Errorf("took %v, the last answer came after %v", took, last)
+				}
+			})
+		}
+	}
+}
+
+// Both sides of each bound: how long after the last probe an answer is heard, and when the trace ends.
+func TestTraceListens(t *testing.T) {
+	t.Parallel()
+	const near = 9 * time.Millisecond
+	for _, tt := range []struct {
+		name     string
+		router   time.Duration // the third round trip of hop 8; 0 for none
+		dest     time.Duration // 0 for none
+		received int           // of hop 8
+		reached  bool
+		listened time.Duration // after the last probe; 0 where the last answer ends it
+	}{
+		{"all is heard", 8 * time.Millisecond, near, 3, true, 0},
+		{"a router within a second", listenRouters - time.Millisecond, near, 3, true, 0},
+		{"a router past a second", listenRouters + 2*grace, near, 2, true, listenRouters},
+		{"a router that keeps silent", 0, near, 2, true, listenRouters},
+		{"a destination past a second", 8 * time.Millisecond, 1200 * time.Millisecond, 3, true, 0},
+		{"a destination within two seconds", 8 * time.Millisecond, listenDestination - time.Millisecond, 3, true, 0},
+		{"a destination that keeps silent", 8 * time.Millisecond, 0, 3, false, listenDestination},
+		// Whatever is behind a way of that length may take as long.
+		{"a router behind a long way", 1300 * time.Millisecond, 1200 * time.Millisecond, 3, true, 0},
+		{"a silent router before a slow destination", 0, 1200 * time.Millisecond, 2, true, 1800 * time.Millisecond},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			n := chain(8)
+			eight := &n.routers[7]
+			eight.rtts, eight.drops = []time.Duration{eight.rtt, eight.rtt, tt.router}, map[int]bool{2: tt.router == 0}
+			n.dest.rtt = tt.dest
+			if tt.dest == 0 {
+				n.dest.kind = 0
+			}
+			r, took := traceOver(t, n, Options{})
+			if got := r.Hops[7].Received; got != tt.received || r.Reached != tt.reached {
+				t.Errorf("%d answers of hop 8, want %d; reached %v", got, tt.received, r.Reached)
+			}
+			last := n.log[len(n.log)-1].at.Sub(n.log[0].at)
+			want := last + tt.listened
+			if tt.listened == 0 {
+				want = max(n.sentAt(8, 2)+tt.router, n.sentAt(9, 0)+tt.dest)
+			}
+			if took < want || took > want+25*time.Millisecond {
+				t.Errorf("took %v, %v after the last probe; want %v", took, took-last, want)
+			}
+		})
+	}
+}
+
+// A destination that answers late is there, with all of its answers.
+func TestSlowDestinationIsReached(t *testing.T) {
+	t.Parallel()
+	for _, far := range []time.Duration{1100, 1200, 1500, 1900} {
+		n := chain(8)
+		n.dest.rtt = far * time.Millisecond
+		r, took := traceOver(t, n, Options{})
+		if !r.Reached || shown(r) != "1 2 3 4 5 6 7 8 11.9.9.9" || r.Hops[8].Received != 3 {
+			t.Errorf("%d ms: %s, %s", far, shown(r), r.StopReason)
+		}
+		if most := n.dest.rtt + 100*time.Millisecond; took > most {
+			t.Errorf("%d ms: took %v", far, took)
+		}
+	}
+}
+
+// The far TTLs are asked on a path whose end keeps silent, and it ends in time for the bound of the benchmarks.
+func TestTraceSilentDestinationEndsSoon(t *testing.T) {
+	t.Parallel()
+	n := chain(8)
+	n.dest.kind = 0
+	r, took := traceOver(t, n, Options{})
+	if r.StopReason != workerapi.StopGapLimit || took < listenDestination || took > 2500*time.Millisecond {
+		t.Errorf("%s after %v", r.StopReason, took)
+	}
+}
+
+// Many silent routers cost one time of listening, not one for each ten of them.
+func TestSilentRoutersCostOneWait(t *testing.T) {
+	t.Parallel()
+	for _, silent := range []int{1, 9, 12, 25} {
+		n := chain(silent + 2)
+		silence(n, 2, silent+1)
+		r, took := traceOver(t, n, Options{})
+		if !r.Reached || len(r.Hops) != silent+3 || took > 1500*time.Millisecond {
+			t.Errorf("%d silent routers: %s, %d hops after %v", silent, r.StopReason, len(r.Hops), took)
+		}
+	}
+}
+
+// TestDestinationStandsWhereItIs is about destinations that leave probes of their own TTL unanswered. The nth probe to
+// come to the destination is, on a path of four routers, the reach probe (0) and then those of the TTLs from 5 on.
+func TestDestinationStandsWhereItIs(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name     string
+		change   func(n *simNet)
+		hops     string
+		received int
+	}{
+		{"all is answered", func(*simNet) {}, "1 2 3 4 11.9.9.9", 3},
+		{"its own TTL is lost", func(n *simNet) { n.dest.deaf = 5 }, "1 2 3 4 * 11.9.9.9", 3},
+		{"its own TTL and the reach probe are lost", func(n *simNet) { n.dest.deaf, n.dest.drops = 5, map[int]bool{0: true} },
+			"1 2 3 4 * 11.9.9.9", 2},
+		{"its own TTL is lost, and the way back is longer", func(n *simNet) { n.dest.deaf, n.dest.detour = 5, 1 },
+			"1 2 3 4 * 11.9.9.9", 3},
+		{"its own TTL is lost, and all ways back are longer", func(n *simNet) {
+			n.dest.deaf, n.dest.detour, n.routers[3].detour = 5, 3, 3
+		}, "1 2 3 4 * 11.9.9.9", 3},
+		{"a silent router stands before it", func(n *simNet) { silence(n, 4, 4) }, "1 2 3 * 11.9.9.9", 3},
+		{"silent routers, and the way back is a hop shorter", func(n *simNet) { silence(n, 3, 4); n.dest.detour = -1 },
+			"1 2 * * 11.9.9.9", 3},
+		{"silent routers, and the way back is two hops shorter", func(n *simNet) { silence(n, 3, 4); n.dest.detour = -2 },
+			"1 2 * * 11.9.9.9", 3},
+		{"silent routers, and the way back is a hop longer", func(n *simNet) { silence(n, 3, 4); n.dest.detour = 1 },
+			"1 2 * * 11.9.9.9", 3},
+		{"silent routers, a shorter way back, and the reach probe is lost", func(n *simNet) {
+			silence(n, 3, 4)
+			n.dest.detour, n.dest.drops = -1, map[int]bool{0: true}
+		}, "1 2 * * 11.9.9.9", 2},
+		{"no router answers, and the way back is a hop shorter", func(n *simNet) { silence(n, 1, 4); n.dest.detour = -1 },
+			"* * * * 11.9.9.9", 3},
+		{"two silent routers stand before it", func(n *simNet) { silence(n, 3, 4) }, "1 2 * * 11.9.9.9", 3},
+		{"it answers one ping a second", func(n *simNet) { n.dest.every = time.Second }, "1 2 3 4 11.9.9.9", 1},
+		{"it answers one ping a second behind a silent router", func(n *simNet) {
+			silence(n, 4, 4)
+			n.dest.every = time.Second
+		}, "1 2 3 * 11.9.9.9", 1},
+		{"it answers one ping a second over a longer way", func(n *simNet) {
+			silence(n, 4, 4)
+			n.dest.every, n.dest.detour, n.routers[2].detour = time.Second, 2, 2
+		}, "1 2 3 * 11.9.9.9", 1},
+		{"it answers one ping a second and its reply does not tell", func(n *simNet) {
+			silence(n, 4, 4)
+			n.dest.every, n.dest.detour = time.Hour, -6
+		}, "1 2 3 11.9.9.9", 1},
+		{"it answers five pings a second behind a silent router", func(n *simNet) {
+			silence(n, 4, 4)
+			n.dest.every = 200 * time.Millisecond
+		}, "1 2 3 * 11.9.9.9", 1},
+		{"it answers five pings a second, and the way back is a hop shorter", func(n *simNet) {
+			silence(n, 3, 4)
+			n.dest.every, n.dest.detour = 200*time.Millisecond, -1
+		}, "1 2 * * 11.9.9.9", 1},
+		{"the first three that get there are lost", func(n *simNet) { n.dest.drops = firstDropped(0, 2) }, "1 2 3 4 11.9.9.9", 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			n := chain(4)
+			tt.change(n)
+			r, took := traceOver(t, n, Options{})
+			if got := shown(r); got != tt.hops || took > 4*time.Second {
+				t.Errorf("hops, after %v\n got %s\nwant %s", took, got, tt.hops)
+			}
+			last := r.Hops[len(r.Hops)-1]
+			if last.Sent != 3 || last.Received != tt.received {
+				t.Errorf("%d of %d answered, want %d", last.Received, last.Sent, tt.received)
+			}
+			if !r.Reached || !strings.Contains(r.Explanation[0], "destination answer") {
+				t.Errorf("reached %v, %q", r.Reached, r.Explanation)
+			}
+			checkShape(t, r)
+		})
+	}
+}
+
+// A destination past the window is looked for, although its reply, which came over a shorter way, says that it lies
+// within.
+func TestDestinationBeyondTheWindowByAShorterWayBack(t *testing.T) {
+	t.Parallel()
+	n := chain(15)
+	silence(n, 2, 15)
+	n.dest.detour = -6
+	r, took := traceOver(t, n, Options{})
+	if last := r.Hops[len(r.Hops)-1]; last.TTL != 16 || last.Received != 3 || took > 4*time.Second {
+		t.Errorf("hop %d, %d of %d, after %v: %q", last.TTL, last.Received, last.Sent, took, r.Explanation)
+	}
+}
+
+// One flow goes a longer way: its probes that expire there, answered or not, are not the destination's.
+func TestProbesThatExpireOnALongerLegAreNoLoss(t *testing.T) {
+	t.Parallel()
+	for name, more := range map[string][]simNode{
+		"answering": {router(20, 9*time.Millisecond)},
+		"silent":    {silentRouter(), router(21, 9*time.Millisecond)},
+	} {
+		n := chain(7)
+		n.dest.rtt = 60 * time.Millisecond
+		n.detours = map[int][]simNode{1: more}
+		r, _ := traceOver(t, n, Options{})
+		if last := r.Hops[len(r.Hops)-1]; last.TTL != 8 || last.Received != last.Sent || last.Note != nil {
+			t.Errorf("%s: %d of %d at hop %d", name, last.Received, last.Sent, last.TTL)
+		}
+	}
+}
+
+func TestHopsBack(t *testing.T) {
+	t.Parallel()
+	for ttl, want := range map[int]int{64: 0, 63: 1, 1: 63, 65: 63, 128: 0, 120: 8, 129: 126, 255: 0, 247: 8} {
+		if got := hopsBack(ttl); got != want {
+			t.Errorf("TTL %d: %d, want %d", ttl, got, want)
+		}
+	}
+}
+
+// An MPLS label stack is shown on the hop that told it, and on no hidden one.
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	n := chain(3)
+	n.routers[1].labels = []exchange.Label{{Value: 24001, TC: 5, TTL: 1}, {Value: 16, Bottom: true, TTL: 255}}
+	n.routers[2].labels = n.routers[1].labels
+	n.routers[2].addresses = simPrivate
+	r, _ := traceOver(t, n, Options{})
+	got := r.Hops[1].Labels
+	if len(got) != 2 || got[0].Label != 24001 || got[0].TC != 5 || got[0].Bottom || got[0].TTL != 1 || !got[1].Bottom ||
+		got[1].TTL != 255 {
+		t.Errorf("labels %+v", got)
+	}
+	if r.Hops[0].Labels != nil || r.Hops[2].Labels != nil {
+		t.Errorf("labels where none belong: %+v, %+v", r.Hops[0].Labels, r.Hops[2].Labels)
+	}
+}
+
+// The destination has answered the reach probe alone, and a firewall refuses the one that asks again a second later.
+func TestRefusalOfTheProbeThatAsksAgain(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	tr := newTrace(now)
+	answer := func(r request, a exchange.Answer) {
+		tr.sent(r, now)
+		a.Seq, a.At = r.seq, now.Add(time.Millisecond)
+		tr.answered(a)
+	}
+	answer(request{seq: reachSeq, ttl: reachTTL}, exchange.Answer{Kind: exchange.Reply, From: simTarget, TTL: simTTL - 1})
+	answer(request{seq: seqOf(0, 1), ttl: 1}, exchange.Answer{Kind: exchange.TimeExceeded, From: public11(1), TTL: simTTL})
+	tr.sent(request{seq: seqOf(0, 2), ttl: 2}, now)
+	answer(request{seq: recheckSeq, ttl: 2}, exchange.Answer{Kind: exchange.Prohibited, From: public11(2), TTL: simTTL - 1})
+	r := tr.result(simTarget, false)
+	if r.StopReason != workerapi.StopProhibited {
+		t.Errorf("the trace ended with %s", r.StopReason)
+	}
+	const want = "A firewall at hop 2 blocks the probes: administratively prohibited."
+	if r.Explanation[0] != want {
+		t.Errorf("told: %s\nwant: %s", r.Explanation[0], want)
+	}
+}
+
+// portNet is a simNet whose destination, while it waits for the RST that ends a connection, leaves other SYNs between
+// the same ports unanswered.
+type portNet struct {
+	*simNet
+	asked exchange.Probe
+}
+
+func (n *portNet) OpenPort(p exchange.Probe, dst netip.Addr, deliver func(exchange.Answer)) (exchange.Flow, error) {
+	n.asked = p
+	f, err := n.Open(dst, deliver)
+	return &portSimFlow{simFlow: f.(*simFlow), tcp: p.Protocol == exchange.TCP}, err
+}
+
+type portSimFlow struct {
+	*simFlow
+	tcp     bool
+	waiting time.Time // until the connection is ended
+}
+
+func (f *portSimFlow) Send(seq uint16, ttl int) (time.Time, error) {
+	now := time.Now()
+	if !f.tcp || ttl <= len(f.net.routers) {
+		return f.simFlow.Send(seq, ttl)
+	}
+	if now.Before(f.waiting) {
+		f.net.mu.Lock()
+		defer f.net.mu.Unlock()
+		f.net.log = append(f.net.log, simPacket{at: now, seq: seq, ttl: ttl, flow: f.index})
+		return now, nil
+	}
+	f.waiting = now.Add(f.net.dest.rtt)
+	return f.simFlow.Send(seq, ttl)
+}
+
+func tracePort(t *testing.T, n *portNet, p exchange.Probe) (r workerapi.Traceroute) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		var err error
+		if r, err = New(n, Options{Raw: true}).Traceroute(t.Context(), simTarget, p); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+	})
+	return r
+}
+
+// A destination that still waits for an earlier connection to be ended has lost nothing, however far away it is.
+func TestSYNsToOneDestination(t *testing.T) {
+	t.Parallel()
+	for _, ms := range []time.Duration{1, 9, 60, 300} {
+		rtt := ms * time.Millisecond
+		t.Run(rtt.String(), func(t *testing.T) {
+			t.Parallel()
+			n := &portNet{simNet: chain(7)}
+			n.dest.rtt = rtt
+			p := exchange.Probe{Protocol: exchange.TCP, Port: 443}
+			r := tracePort(t, n, p)
+			last := r.Hops[len(r.Hops)-1]
+			if !r.Reached || len(r.Hops) != 8 || last.Received != 3 || last.Sent != 3 {
+				t.Errorf("%s, %d hops, the last %+v", r.StopReason, len(r.Hops), last)
+			}
+			if text := strings.Join(r.Explanation, " "); strings.Contains(text, "oss begins") {
+				t.Errorf("told as loss: %s", text)
+			}
+			if r.Protocol != "tcp" || r.Port == nil || *r.Port != 443 || n.asked != p ||
+				!strings.Contains(*r.Raw, "hops max, tcp port 443\n") {
+				t.Errorf("%s, port %v, asked for %+v: %s", r.Protocol, r.Port, n.asked, *r.Raw)
+			}
+			sent := map[string]int{}
+			for _, s := range n.log {
+				key := fmt.Sprint(s.flow, s.ttl)
+				if sent[key]++; sent[key] > 1 || s.flow > workerapi.ProbesPerHop {
+					t.Errorf("flow %d: TTL %d", s.flow, s.ttl)
+				}
+			}
+		})
+	}
+}
+
+// What is lost on the way to a destination is still loss: of the first SYN of a flow nothing else takes the place.
+func TestLostSYNs(t *testing.T) {
+	t.Parallel()
+	n := &portNet{simNet: chain(3)}
+	n.dest.drops = map[int]bool{1: true}
+	r := tracePort(t, n, exchange.Probe{Protocol: exchange.TCP, Port: 443})
+	if last := r.Hops[len(r.Hops)-1]; !r.Reached || last.Sent != 3 || last.Received != 2 {
+		t.Errorf("%+v", last)
+	}
+}
+
+func TestUDPTrace(t *testing.T) {
+	t.Parallel()
+	n := &portNet{simNet: chain(4)}
+	r := tracePort(t, n, exchange.Probe{Protocol: exchange.UDP, Port: 33434})
+	last := r.Hops[len(r.Hops)-1]
+	if !r.Reached || len(r.Hops) != 5 || last.Received != 3 || r.Protocol != "udp" || *r.Port != 33434 {
+		t.Errorf("%+v, the last hop %+v", r, last)
+	}
+	for _, s := range n.log {
+		if s.flow >= workerapi.ProbesPerHop {
+			t.Errorf("flow %d", s.flow)
+		}
+	}
+}
+
+// Whatever the way, the destination has an address where it answered, and no more probes than three.
+func TestTraceOfAnyPathWithSYNs(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		n := &portNet{simNet: drawNet(rt)}
+		var r workerapi.Traceroute
+		synctest.Test(t, func(t *testing.T) {
+			var err error
+			probe := exchange.Probe{Protocol: exchange.TCP, Port: 80}
+			if r, err = New(n, Options{}).Traceroute(t.Context(), simTarget, probe); err != nil {
+				rt.Errorf("error %v", err)
+			}
+			time.Sleep(10 * time.Second)
+		})
+		checkShape(rapidTB{TB: t, rt: rt}, r)
+	})
+}
+
+func TestNoPortNetwork(t *testing.T) {
+	t.Parallel()
+	for _, p := range []exchange.Probe{{Protocol: exchange.UDP, Port: 1}, {Protocol: exchange.TCP, Port: 1}} {
+		if _, err := New(chain(1), Options{}).Traceroute(t.Context(), simTarget, p); !errors.Is(err, exchange.ErrProtocol) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// What silence of the destination means is told for each kind of probe.
+func TestSilenceAtPorts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		protocol exchange.Protocol
+		change   func(*simNet)
+		says     string
+	}{
+		{exchange.UDP, func(n *simNet) { n.dest.kind = 0 }, "A service on UDP port 7 may ignore the probes"},
+		{exchange.TCP, func(n *simNet) { n.dest.kind = 0 }, "may drop only what goes to TCP port 7:"},
+		{exchange.UDP, func(n *simNet) { n.dest.drops = map[int]bool{1: true} }, "Hosts limit how often"},
+		{exchange.UDP, func(*simNet) {}, ""},
+		{exchange.TCP, func(*simNet) {}, ""},
+	} {
+		n := &portNet{simNet: chain(3)}
+		c.change(n.simNet)
+		text := strings.Join(tracePort(t, n, exchange.Probe{Protocol: c.protocol, Port: 7}).Explanation, " ")
+		if c.says == "" && strings.Contains(text, "port") || !strings.Contains(text, c.says) {
+			t.Errorf("%s, want %q: %s", c.protocol, c.says, text)
+		}
+	}
+}
+
+// UDP probes ask again as echo requests do where a destination limits its answers. With TCP no round sends a TTL a
+// second SYN, and what lies past the window is looked for without.
+func TestAskingAgainAtPorts(t *testing.T) {
+	t.Parallel()
+	rationed := func(n *simNet) { silence(n, 4, 4); n.dest.every = time.Second }
+	far := func(n *simNet) { silence(n, 2, 15); n.dest.detour = -6 }
+	for _, c := range []struct {
+		name     string
+		protocol exchange.Protocol
+		routers  int
+		change   func(*simNet)
+		last     int // TTL
+		again    bool
+	}{
+		{"one answer a second", exchange.UDP, 4, rationed, 5, true},
+		{"one answer a second", exchange.TCP, 4, rationed, 5, false},
+		{"past the window", exchange.UDP, 15, far, 16, true},
+		{"past the window", exchange.TCP, 15, far, 16, false},
+	} {
+		t.Run(c.name+"/"+c.protocol.String(), func(t *testing.T) {
+			t.Parallel()
+			n := &portNet{simNet: chain(c.routers)}
+			c.change(n.simNet)
+			r := tracePort(t, n, exchange.Probe{Protocol: c.protocol, Port: 7})
+			if last := r.Hops[len(r.Hops)-1]; !r.Reached || last.TTL != c.last {
+				t.Errorf("hop %d: %q", last.TTL, r.Explanation)
+			}
+			again := false
+			for ttl, sent := range n.sentTo() {
+				again = again || sent > workerapi.ProbesPerHop
+				if ttl < reachTTL && c.protocol == exchange.TCP && sent > workerapi.ProbesPerHop {
+					t.Errorf("%d SYNs with TTL %d", sent, ttl)
+				}
+			}
+			if again != c.again {
+				t.Errorf("asked again: %t", again)
+			}
+		})
+	}
+}
+
+// The SYNs of a round that goes a longer way expire there, answered or not: the first that gets to the destination is
+// farther on.
+func TestSYNsOnALongerLeg(t *testing.T) {
+	t.Parallel()
+	start := time.Now()
+	trace := newTrace(start)
+	trace.probe = exchange.Probe{Protocol: exchange.TCP, Port: 443}
+	for i, s := range []struct {
+		seq  uint16
+		kind exchange.Kind // 0 for no answer
+	}{
+		{reachSeq, exchange.Reply}, {seqOf(0, 8), exchange.Reply}, {seqOf(0, 9), 0}, {seqOf(0, 10), 0},
+		{seqOf(1, 8), 0}, {seqOf(1, 9), exchange.TimeExceeded}, {seqOf(1, 10), exchange.Reply},
+	} {
+		at := start.Add(time.Duration(i) * time.Millisecond)
+		trace.sent(request{seq: s.seq}, at)
+		if s.kind != 0 {
+			trace.answered(exchange.Answer{Seq: s.seq, Kind: s.kind, At: at.Add(time.Millisecond)})
+		}
+	}
+	arrivals := trace.arrivals(8)
+	for _, s := range arrivals {
+		if !s.replied() {
+			t.Errorf("%+v", *s)
+		}
+	}
+	if len(arrivals) != 3 {
+		t.Errorf("%d arrivals", len(arrivals))
 	}
 }

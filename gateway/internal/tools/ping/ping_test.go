@@ -11,6 +11,8 @@ import (
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 	"diagnostics/shared/workerapi"
+
+	"go.uber.org/goleak"
 )
 
 func TestProbeFamilies(t *testing.T) {
@@ -108,3 +110,5 @@ func TestProbeWorkerWithoutReadiness(t *testing.T) {
 		t.Fatalf("asked %+v", asked)
 	}
 }
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

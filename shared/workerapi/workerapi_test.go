@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
 
 var asked = netip.MustParseAddr("93.184.216.34")
@@ -296,3 +298,98 @@ func holds[T interface{ Validate(netip.Addr) error }](t *testing.T, body []byte)
 		}
 	}
 }
+
+func TestShares(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ slots, client, group int }{
+		{1, 3, 3}, {12, 3, 3}, {15, 3, 3}, {16, 3, 4}, {63, 3, 15}, {64, 4, 16}, {79, 4, 19}, {80, 5, 20}, {1000, 62, 250},
+	} {
+		if client, group := ClientShare(c.slots), GroupShare(c.slots); client != c.client || group != c.group {
+			t.Errorf("of %d slots: %d and %d, want %d and %d", c.slots, client, group, c.client, c.group)
+		}
+	}
+}
+
+func TestPseudonym(t *testing.T) {
+	t.Parallel()
+	const token, name = "0123456789abcdef", "2001:db8::/64"
+	p := Pseudonym(token, "client", name)
+	if len(p) != 32 || !ValidPseudonym(p) || p != Pseudonym(token, "client", name) {
+		t.Errorf("pseudonym %q", p)
+	}
+	for what, other := range map[string]string{
+		"another token": Pseudonym(token+"x", "client", name), "another kind": Pseudonym(token, "group", name),
+		"another name": Pseudonym(token, "client", "2001:db8:0:1::/64"), "no token": Pseudonym("", "client", name),
+	} {
+		if other == p {
+			t.Errorf("%s gives the same", what)
+		}
+	}
+	if got := Pseudonym(token, "client", ""); got != "" {
+		t.Errorf("nobody is %q", got)
+	}
+}
+
+func TestValidPseudonym(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]bool{
+		"": true, "a": true, "~!": true, strings.Repeat("f", 64): true, strings.Repeat("f", 65): false,
+		"a b": false, "a\n": false, "\x7f": false, "\x00": false, "é": false,
+	} {
+		if got := ValidPseudonym(s); got != want {
+			t.Errorf("%q: %t", s, got)
+		}
+	}
+}
+
+func TestTraceOptions(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		given, want TraceOptions
+		ok          bool
+	}{
+		{TraceOptions{}, TraceOptions{ProtocolICMP, 0}, true},
+		{TraceOptions{Protocol: ProtocolICMP}, TraceOptions{ProtocolICMP, 0}, true},
+		{TraceOptions{Protocol: ProtocolTCP}, TraceOptions{ProtocolTCP, 443}, true},
+		{TraceOptions{Protocol: ProtocolUDP}, TraceOptions{ProtocolUDP, 33434}, true},
+		{TraceOptions{ProtocolTCP, 1}, TraceOptions{ProtocolTCP, 1}, true},
+		{TraceOptions{ProtocolUDP, 65535}, TraceOptions{ProtocolUDP, 65535}, true},
+		{TraceOptions{ProtocolICMP, 1}, TraceOptions{}, false},
+		{TraceOptions{"", 1}, TraceOptions{}, false},
+		{TraceOptions{"sctp", 0}, TraceOptions{}, false},
+	} {
+		got, err := c.given.Complete()
+		if (err == nil) != c.ok || c.ok && got != c.want {
+			t.Errorf("%+v: %+v, %v", c.given, got, err)
+		}
+	}
+}
+
+func TestValidFor(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		protocol string
+		port     *int
+		asked    TraceOptions
+		ok       bool
+	}{
+		{"ICMP", ProtocolICMP, nil, TraceOptions{ProtocolICMP, 0}, true},
+		{"a worker that knows nothing else", "", nil, TraceOptions{ProtocolICMP, 0}, true},
+		{"that worker, asked for TCP", "", nil, TraceOptions{ProtocolTCP, 443}, false},
+		{"TCP", ProtocolTCP, ptr(443), TraceOptions{ProtocolTCP, 443}, true},
+		{"another port", ProtocolTCP, ptr(80), TraceOptions{ProtocolTCP, 443}, false},
+		{"another protocol", ProtocolUDP, ptr(443), TraceOptions{ProtocolTCP, 443}, false},
+		{"no port", ProtocolTCP, nil, TraceOptions{ProtocolTCP, 443}, false},
+		{"a port of ICMP", ProtocolICMP, ptr(7), TraceOptions{ProtocolICMP, 0}, false},
+	} {
+		r := goodTrace()
+		r.Protocol, r.Port = c.protocol, c.port
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			check(t, r.ValidFor(c.asked), c.ok)
+		})
+	}
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -44,11 +44,11 @@ type Answer struct {
 	Kind Kind
 	// From is the source address of the message. For an echo reply it may differ from the destination (NAT, anycast).
 	From netip.Addr
-	// TTL is the remaining TTL or hop limit with which the message arrived; 0 where the kernel did not tell.
+	// TTL is the remaining TTL or hop limit with which the message arrived; 0 where unknown.
 	TTL int
 	// At is the moment of arrival, comparable with the moment that Send gave.
 	At time.Time
-	// Labels is the MPLS label stack with which the probe came to the router, outermost first, where the router tells it
+	// Labels is the MPLS label stack with which the probe came to the router, outermost first, where the router reports it
 	// (RFC 4950); nil where it does not.
 	Labels []Label
 }
@@ -86,17 +86,17 @@ type Network interface {
 	// Errors: ErrFamily, ErrNoFlow, ErrClosed.
 	Open(dst netip.Addr, deliver func(Answer)) (Flow, error)
 	// Follow watches over the route to dst from now on, until the RouteWatch is closed. A link without a carrier takes
-	// packets and drops them: no error of Send tells of it, and what is silent then is not the destination.
+	// packets and drops them: Send returns no error then, and the silence is not the destination's.
 	Follow(dst netip.Addr) RouteWatch
 }
 
-// RouteWatch is what this host knows of its own route to a destination. A family that it never had is not cut off;
+// RouteWatch follows this host's own route to a destination. A family that it never had is not cut off;
 // there Send gives ErrNoRoute. It is safe for concurrent use.
 type RouteWatch interface {
 	// Cut is ErrCutOff while there is none. It costs next to nothing.
 	Cut() error
 	// WasCut is ErrCutOff where there is none, or was none at any moment since Follow, and ErrShortage where this host has
-	// dropped packets to it of which Send has not told.
+	// dropped packets to it without an error of Send.
 	WasCut() error
 	// Close ends the watch. It may be called more than once.
 	Close()
@@ -110,4 +110,41 @@ type Flow interface {
 	Send(seq uint16, ttl int) (time.Time, error)
 	// Close ends the flow; answers that come later are dropped. It may be called more than once.
 	Close()
+}
+
+// Protocol is what the probes of a flow are.
+type Protocol int
+
+// The protocols.
+const (
+	// ICMP probes are echo requests. Only an echo reply is the destination's own answer to one.
+	ICMP Protocol = iota
+	// UDP probes are datagrams to a port at which nothing is expected to listen: that the destination itself says so
+	// (v4 3/3, v6 1/4) is its answer. What does listen there takes them without a word.
+	UDP
+	// TCP probes are SYNs. SYN-ACK and RST are the destination's answers.
+	TCP
+)
+
+// String is the protocol's name as the contract has it.
+func (p Protocol) String() string { return [...]string{"icmp", "udp", "tcp"}[p] }
+
+// Probe is what a flow sends.
+type Probe struct {
+	Protocol Protocol
+	// Port is the destination's, the same for every probe; 0 for ICMP.
+	Port uint16
+}
+
+// ErrProtocol is that only ICMP probes can be sent: the sockets for others take a right that was not granted.
+var ErrProtocol = errors.New("only ICMP probes can be sent")
+
+// PortNetwork is a Network that opens flows of UDP and TCP probes too.
+//
+// Probes of such a flow share source and destination port, so that routers that spread load send all of them the same
+// way. No connection ever comes of a SYN: no program owns its source port, so the kernel answers a SYN-ACK with a RST.
+type PortNetwork interface {
+	// OpenPort is Network.Open for a Probe with a port. Of UDP and TCP the destination's own answer is a Reply.
+	// Errors: ErrProtocol besides those of Open.
+	OpenPort(p Probe, dst netip.Addr, deliver func(Answer)) (Flow, error)
 }
