@@ -515,8 +515,8 @@ func TestSitemapsShareOneBudget(t *testing.T) {
 			}
 		}
 	}
-	if b := newSitemapBudget(); b.received.Load() != 4<<20 || b.text.Load() != 20<<20 {
-		t.Error("the budget is not 4 MiB as received and 20 MiB decompressed")
+	if b := newSitemapBudget(); b.received.Load() != 4<<20 || b.text.Load() != 8<<20 {
+		t.Error("the budget is not 4 MiB as received and 8 MiB decompressed")
 	}
 }
 
