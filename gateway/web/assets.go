@@ -1,10 +1,14 @@
 package web
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"net/http"
@@ -12,6 +16,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/tdewolff/parse/v2"
+	"github.com/tdewolff/parse/v2/js"
 )
 
 //go:embed assets
@@ -67,8 +74,10 @@ func loadAssets(files fs.FS) (*assets, error) {
 			return err
 		}
 		bodies[name], err = fs.ReadFile(files, name)
-		if path.Ext(name) == ".js" && !strings.HasPrefix(name, "vendor/") {
-			bodies[name] = withoutComments(bodies[name])
+		if err == nil && path.Ext(name) == ".js" && !strings.HasPrefix(name, "vendor/") {
+			if bodies[name], err = withoutComments(bodies[name]); err != nil {
+				err = fmt.Errorf("%s: %w", sourceName(name), err)
+			}
 		}
 		return err
 	})
@@ -76,6 +85,47 @@ func loadAssets(files fs.FS) (*assets, error) {
 		return nil, err
 	}
 	return newAssets(bodies)
+}
+
+// withoutComments removes the comments of a module, JSDoc's types included, which are a third of it, and its indents.
+// Only the lexer of tdewolff/minify is used: the minifier itself imports os/exec, which the gateway must not.
+func withoutComments(source []byte) ([]byte, error) {
+	lexer := js.NewLexer(parse.NewInputBytes(source))
+	var out bytes.Buffer
+	gap, last := "", js.ErrorToken
+	for {
+		kind, text := lexer.Next()
+		if (kind == js.DivToken || kind == js.DivEqToken) && !endsValue(last) {
+			kind, text = lexer.RegExp()
+		}
+		switch kind {
+		case js.ErrorToken:
+			if err := lexer.Err(); !errors.Is(err, io.EOF) {
+				return nil, err
+			}
+			return out.Bytes(), nil
+		case js.WhitespaceToken, js.CommentToken:
+			gap = cmp.Or(gap, " ")
+			continue
+		case js.LineTerminatorToken, js.CommentLineTerminatorToken:
+			gap = "\n"
+			continue
+		}
+		if out.Len() > 0 {
+			out.WriteString(gap)
+		}
+		out.Write(text)
+		gap, last = "", kind
+	}
+}
+
+// endsValue reports whether a slash after such a token divides. After any other token a regular expression begins.
+func endsValue(kind js.TokenType) bool {
+	return js.IsIdentifier(kind) || js.IsNumeric(kind) || slices.Contains([]js.TokenType{
+		js.StringToken, js.TemplateToken, js.TemplateEndToken, js.RegExpToken, js.PrivateIdentifierToken,
+		js.CloseParenToken, js.CloseBracketToken, js.CloseBraceToken, js.ThisToken, js.NullToken, js.TrueToken,
+		js.FalseToken, js.IncrToken, js.DecrToken,
+	}, kind)
 }
 
 // isServed reports whether a file travels as it is: descriptors and icons are only read.
