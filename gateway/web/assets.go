@@ -1,17 +1,25 @@
 package web
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"net/http"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/tdewolff/parse/v2"
+	"github.com/tdewolff/parse/v2/js"
 )
 
 //go:embed assets
@@ -67,8 +75,10 @@ func loadAssets(files fs.FS) (*assets, error) {
 			return err
 		}
 		bodies[name], err = fs.ReadFile(files, name)
-		if path.Ext(name) == ".js" && !strings.HasPrefix(name, "vendor/") {
-			bodies[name] = withoutComments(bodies[name])
+		if err == nil && path.Ext(name) == ".js" && !strings.HasPrefix(name, "vendor/") {
+			if bodies[name], err = withoutComments(bodies[name]); err != nil {
+				err = fmt.Errorf("%s: %w", sourceName(name), err)
+			}
 		}
 		return err
 	})
@@ -76,6 +86,47 @@ func loadAssets(files fs.FS) (*assets, error) {
 		return nil, err
 	}
 	return newAssets(bodies)
+}
+
+// withoutComments removes the comments of a module, JSDoc's types included, which are a third of it, and its indents.
+// Only the lexer of tdewolff/minify is used: the minifier itself imports os/exec, which the gateway must not.
+func withoutComments(source []byte) ([]byte, error) {
+	lexer := js.NewLexer(parse.NewInputBytes(source))
+	var out bytes.Buffer
+	gap, last := "", js.ErrorToken
+	for {
+		kind, text := lexer.Next()
+		if (kind == js.DivToken || kind == js.DivEqToken) && !endsValue(last) {
+			kind, text = lexer.RegExp()
+		}
+		switch kind {
+		case js.ErrorToken:
+			if err := lexer.Err(); !errors.Is(err, io.EOF) {
+				return nil, err
+			}
+			return out.Bytes(), nil
+		case js.WhitespaceToken, js.CommentToken:
+			gap = cmp.Or(gap, " ")
+			continue
+		case js.LineTerminatorToken, js.CommentLineTerminatorToken:
+			gap = "\n"
+			continue
+		}
+		if out.Len() > 0 {
+			out.WriteString(gap)
+		}
+		out.Write(text)
+		gap, last = "", kind
+	}
+}
+
+// endsValue reports whether a slash after such a token divides. After any other token a regular expression begins.
+func endsValue(kind js.TokenType) bool {
+	return js.IsIdentifier(kind) || js.IsNumeric(kind) || slices.Contains([]js.TokenType{
+		js.StringToken, js.TemplateToken, js.TemplateEndToken, js.RegExpToken, js.PrivateIdentifierToken,
+		js.CloseParenToken, js.CloseBracketToken, js.CloseBraceToken, js.ThisToken, js.NullToken, js.TrueToken,
+		js.FalseToken, js.IncrToken, js.DecrToken,
+	}, kind)
 }
 
 // isServed reports whether a file travels as it is: descriptors and icons are only read.
@@ -129,4 +180,45 @@ func (s *Site) asset(w http.ResponseWriter, r *http.Request) error {
 func isHash(s string) bool {
 	octets, err := hex.DecodeString(s)
 	return err == nil && len(octets) == hashOctets && s == strings.ToLower(s)
+}
+
+// imported is the line of a static import; ours are one a line.
+var imported = regexp.MustCompile(`^(?:import|export) [^"]*"(\.[^"]+)";$`)
+
+// importsOf gives the assets that a module imports.
+func importsOf(module string, body []byte) []string {
+	var names []string
+	for line := range bytes.Lines(body) {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		// Few lines end like this: to match them all would be a tenth of the service's start.
+		if !bytes.HasSuffix(line, []byte(`";`)) {
+			continue
+		}
+		if m := imported.FindSubmatch(line); m != nil {
+			names = append(names, path.Join(path.Dir(module), string(m[1])))
+		}
+	}
+	return names
+}
+
+// preload gives the addresses of the modules that a page loads later (a tool's view) and of all that these and its
+// entry modules import, so that a browser can fetch them at once instead of finding them one level after the other.
+func (a *assets) preload(entries, later []string) ([]string, error) {
+	modules := slices.Concat(entries, later)
+	for i := 0; i < len(modules); i++ {
+		for _, name := range a.imports[modules[i]] {
+			if !slices.Contains(modules, name) {
+				modules = append(modules, name)
+			}
+		}
+	}
+	var urls []string
+	for _, name := range modules[len(entries):] {
+		url, err := a.url(name)
+		if err != nil {
+			return nil, err
+		}
+		urls = append(urls, url)
+	}
+	return urls, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // content is one answer.
@@ -27,7 +28,7 @@ type content struct {
 // smallest is the size from which compression pays.
 const smallest = 1024
 
-// serve writes the answer: compressed where the client takes it, 304 where the client has it already.
+// serve writes a response: compressed if the client accepts that and asks for no range, 304 if it has the content.
 func serve(w http.ResponseWriter, r *http.Request, c content) {
 	h := w.Header()
 	h.Set("Content-Type", c.kind)
@@ -38,7 +39,7 @@ func serve(w http.ResponseWriter, r *http.Request, c content) {
 	}
 	h.Set("Vary", vary)
 	tag, body := etag(c.body), c.body
-	if len(c.body) >= smallest && acceptsGzip(r.Header.Values("Accept-Encoding")) {
+	if len(c.body) >= smallest && acceptsGzip(r.Header.Values("Accept-Encoding")) && r.Header.Get("Range") == "" {
 		h.Set("Content-Encoding", "gzip")
 		// The two encodings are two representations, and a strong tag names one (RFC 9110, 8.8.3.3).
 		tag = strings.TrimSuffix(tag, `"`) + `-gzip"`
@@ -48,39 +49,24 @@ func serve(w http.ResponseWriter, r *http.Request, c content) {
 			body = compress(c.body)
 		}
 	}
-	status := cmp.Or(c.status, http.StatusOK)
-	if status == http.StatusOK {
-		h.Set("ETag", tag)
-		if holds(r.Header.Values("If-None-Match"), tag) {
-			h.Del("Content-Encoding")
-			h.Del("Content-Type")
-			w.WriteHeader(http.StatusNotModified)
-			return
+	if status := cmp.Or(c.status, http.StatusOK); status != http.StatusOK {
+		h.Set("Content-Length", strconv.Itoa(len(body)))
+		w.WriteHeader(status)
+		if r.Method != http.MethodHead {
+			_, _ = w.Write(body)
 		}
+		return
 	}
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(status)
-	if r.Method != http.MethodHead {
-		_, _ = w.Write(body)
+	h.Set("ETag", tag)
+	if h.Get("Content-Encoding") != "" { // ServeContent sets no length then
+		h.Set("Content-Length", strconv.Itoa(len(body)))
 	}
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
 
 func etag(body []byte) string {
 	sum := sha256.Sum256(body)
 	return `"` + hex.EncodeToString(sum[:16]) + `"`
-}
-
-// holds reports whether If-None-Match lists the tag; the comparison is weak (RFC 9110, 13.1.2).
-func holds(values []string, tag string) bool {
-	for _, value := range values {
-		for listed := range strings.SplitSeq(value, ",") {
-			listed = strings.TrimPrefix(strings.TrimSpace(listed), "W/")
-			if listed == tag || listed == "*" {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // acceptsGzip reports whether gzip is named with a weight above 0; a bare "*" is not asked to mean it.

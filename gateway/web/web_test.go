@@ -615,6 +615,12 @@ func TestGzip(t *testing.T) {
 			}
 		}
 	}
+	asset := assetURL(t, site, "site.css")
+	part := get(t, site, asset, header{"Accept-Encoding": "gzip", "Range": "bytes=1-3"})
+	if body := text(t, part); part.StatusCode != http.StatusPartialContent || part.Header.Get("Content-Encoding") != "" ||
+		body != text(t, get(t, site, asset))[1:4] {
+		t.Errorf("a range: %d, %v, %q", part.StatusCode, part.Header, body)
+	}
 	if r := get(t, site, "/robots.txt", header{"Accept-Encoding": "gzip"}); r.Header.Get("Content-Encoding") != "" {
 		t.Error("a few bytes are compressed")
 	}

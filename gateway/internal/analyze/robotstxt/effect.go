@@ -2,7 +2,11 @@ package robotstxt
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"diagnostics/shared/ascii"
 )
 
 // Effect sums up what a file says to a crawler.
@@ -86,4 +90,95 @@ func (p pattern) matchesAll() bool {
 	rest := strings.Trim(p.plain, "*")
 	open := !p.end || strings.HasSuffix(p.plain, "*")
 	return p.plain != "" && open && (rest == "" || rest == "/")
+}
+
+const upperHex = "0123456789ABCDEF"
+
+// normal writes a pattern as its octets are compared and counted (RFC 9309 section 2.2.2): escapes of unreserved
+// characters are undone, all others in upper case; octets outside ASCII are escaped, and so is $, which is special at
+// the end alone.
+func normal(path string) string {
+	var b strings.Builder
+	for i := 0; i < len(path); i++ {
+		c := path[i]
+		if c == '%' && ascii.StartsWithEscape(path[i:]) {
+			octet, _ := strconv.ParseUint(path[i+1:i+3], 16, 8)
+			c = byte(octet)
+			i += 2
+			if isUnreserved(c) {
+				b.WriteByte(c)
+			} else {
+				writeEscape(&b, c)
+			}
+			continue
+		}
+		if c >= utf8.RuneSelf || c == '$' {
+			writeEscape(&b, c)
+			continue
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+func writeEscape(b *strings.Builder, c byte) { b.Write([]byte{'%', upperHex[c>>4], upperHex[c&15]}) }
+
+func isUnreserved(c byte) bool {
+	return ascii.IsAlphanumeric(c) || strings.IndexByte("-._~", c) >= 0
+}
+
+// Crawler is one that is widely known, and what a site says to it.
+type Crawler struct {
+	Name   string // its product token
+	Effect Effect
+}
+
+// crawlers are those that owners of sites ask about, search engines first. follows is whose group a crawler takes
+// where none names itself, as its makers say: Applebot Googlebot's, YandexBot the one for all robots of Yandex.
+var crawlers = []struct{ name, follows string }{
+	{name: "Googlebot"},
+	{name: "Bingbot"},
+	{name: "Applebot", follows: "Googlebot"},
+	{name: "DuckDuckBot"},
+	{name: "YandexBot", follows: "Yandex"},
+	{name: "GPTBot"},
+	{name: "ClaudeBot"},
+	{name: "CCBot"},
+}
+
+// Crawlers is what the file says to each of the known crawlers, always in the same order.
+func (f File) Crawlers() []Crawler {
+	groups := make(map[string]int) // by lower-case token
+	for i, group := range f.Groups {
+		for _, token := range group.UserAgents {
+			groups[strings.ToLower(token)] = i
+		}
+	}
+	effects := make(map[int]Effect) // a file may be long, and one group for all of them
+	list := make([]Crawler, 0, len(crawlers))
+	for _, c := range crawlers {
+		crawler := Crawler{Name: c.name, Effect: AllowAll}
+		for _, token := range []string{c.name, c.follows, "*"} {
+			i, ok := groups[strings.ToLower(token)]
+			if !ok {
+				continue
+			}
+			if _, known := effects[i]; !known {
+				effects[i] = f.Groups[i].effect()
+			}
+			crawler.Effect = effects[i]
+			break
+		}
+		list = append(list, crawler)
+	}
+	return list
+}
+
+// CrawlersWithoutFile is what the known crawlers make of a site whose file says nothing, each of them the same.
+func CrawlersWithoutFile(effect Effect) []Crawler {
+	list := make([]Crawler, 0, len(crawlers))
+	for _, c := range crawlers {
+		list = append(list, Crawler{Name: c.name, Effect: effect})
+	}
+	return list
 }

@@ -4,9 +4,12 @@ package robotstxt
 
 import (
 	"bytes"
+	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"diagnostics/gateway/internal/text"
 	"diagnostics/shared/ascii"
 )
 
@@ -250,3 +253,128 @@ func (p *parser) finish() {
 			"The last group has no allow or disallow line, so it allows everything.")
 	}
 }
+
+// What groups may come to when rules are copied to every crawler that they are for. No file of MaxBytes reaches it by
+// its own rules; one that names thousands of crawlers twice does.
+const (
+	maxMerged = 4 << 20
+	ruleCost  = 48 // octets of a rule beside its path
+)
+
+// groups folds the crawlers that hear the very same into one group each.
+func (p *parser) groups() []Group {
+	groups := []Group{}
+	at := make(map[string]int)
+	left := maxMerged
+	for _, a := range p.agents {
+		key := a.key()
+		if i, ok := at[key]; ok {
+			groups[i].UserAgents = append(groups[i].UserAgents, a.name)
+			continue
+		}
+		at[key] = len(groups)
+		groups = append(groups, Group{UserAgents: []string{a.name}, Rules: p.merged(a, &left), CrawlDelay: a.delay})
+	}
+	if left < 0 {
+		p.issues.add(CodeTooManyRules, SeverityFail, 0,
+			"The groups for the same crawlers have so many rules together that the last ones are left out here.")
+	}
+	return groups
+}
+
+// merged gives the rules of all groups that name the crawler, in the order of the file.
+func (p *parser) merged(a *agent, left *int) []Rule {
+	rules := []Rule{}
+	for _, i := range a.groups {
+		for _, rule := range p.rules[i] {
+			if *left -= len(rule.Path) + ruleCost; *left < 0 {
+				return rules
+			}
+			rules = append(rules, rule)
+		}
+	}
+	return rules
+}
+
+// key is the same for crawlers that are told the same.
+func (a *agent) key() string {
+	delay := ""
+	if a.delay != nil {
+		delay = strconv.FormatFloat(*a.delay, 'g', -1, 64)
+	}
+	return fmt.Sprint(a.groups, delay)
+}
+
+// Severity is how bad an issue is.
+type Severity string
+
+// The severities: a line that does not do what it says, one that some crawlers read otherwise, one worth knowing.
+const (
+	SeverityFail Severity = "fail"
+	SeverityWarn Severity = "warn"
+	SeverityInfo Severity = "info"
+)
+
+// The codes of the issues.
+const (
+	CodeTooLong          = "TOO_LONG"
+	CodeByteOrderMark    = "BYTE_ORDER_MARK"
+	CodeNotUTF8          = "NOT_UTF8"
+	CodeNoColon          = "NO_COLON"
+	CodeUnknownField     = "UNKNOWN_FIELD"
+	CodeMisspelt         = "MISSPELT_FIELD"
+	CodeBadUserAgent     = "BAD_USER_AGENT"
+	CodeUserAgentVersion = "USER_AGENT_VERSION"
+	CodeRuleBeforeAgent  = "RULE_BEFORE_USER_AGENT"
+	CodePathWithoutSlash = "PATH_WITHOUT_SLASH"
+	CodePathWithSpace    = "PATH_WITH_SPACE"
+	CodeInnerDollar      = "INNER_DOLLAR"
+	CodeBrokenEscape     = "BROKEN_ESCAPE"
+	CodeEmptyGroup       = "EMPTY_GROUP"
+	CodeGroupsJoin       = "GROUPS_JOIN"
+	CodeBadCrawlDelay    = "BAD_CRAWL_DELAY"
+	CodeSitemapMissing   = "SITEMAP_MISSING"
+	CodeSitemapInvalid   = "SITEMAP_INVALID"
+	CodeSitemapRelative  = "SITEMAP_RELATIVE"
+	CodeTooManyRules     = "TOO_MANY_RULES"
+	CodeMoreIssues       = "MORE_ISSUES"
+)
+
+// Issue is something about a file that its owner should know.
+type Issue struct {
+	Code     string
+	Severity Severity
+	Line     int // 0 for the file as a whole
+	Message  string
+}
+
+// maxIssues bounds what a file of nothing but mistakes can make of itself.
+const maxIssues = 100
+
+// issues collects the first of them and counts the rest.
+type issues struct {
+	kept []Issue
+	more int
+}
+
+func (i *issues) add(code string, severity Severity, line int, format string, args ...any) {
+	if len(i.kept) == maxIssues {
+		i.more++
+		return
+	}
+	i.kept = append(i.kept, Issue{Code: code, Severity: severity, Line: line, Message: fmt.Sprintf(format, args...)})
+}
+
+func (i *issues) list() []Issue {
+	out := append([]Issue{}, i.kept...)
+	if i.more > 0 {
+		out = append(out, Issue{Code: CodeMoreIssues, Severity: SeverityInfo,
+			Message: fmt.Sprintf("%d more issues are not listed.", i.more)})
+	}
+	return out
+}
+
+// maxShown bounds how much of a stranger's word a message repeats, in characters.
+const maxShown = 40
+
+func show(s string) string { return text.Show(s, maxShown) }

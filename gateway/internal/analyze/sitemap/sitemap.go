@@ -1,6 +1,5 @@
-// Package sitemap reads sitemaps as sitemaps.org says, as they come and without keeping them, and tells what is wrong
-// with them. What it reads comes from strangers: entities are not expanded, and depth, token size and length are
-// bounded.
+// Package sitemap reads sitemaps (sitemaps.org) as streams and reports their defects. Input is not trusted: entities are
+// not expanded, and depth, token size and length are bounded.
 package sitemap
 
 import (
@@ -34,39 +33,38 @@ const (
 type Report struct {
 	// Kind is empty where the file is none, or a feed.
 	Kind Kind
-	// Valid tells that the file can be read, as far as it was.
+	// Valid reports that the part of the file that was read is a sitemap.
 	Valid bool
-	// Count is the number of URLs, or of sitemaps in an index. Where the file breaks, those before.
+	// Count is the number of URLs, or of sitemaps in an index, up to the first defect that ends the reading.
 	Count int
-	// LastModified is the newest date in the file, zero where there is none.
+	// LastModified is the newest date in the file, zero if there is none.
 	LastModified time.Time
-	// Truncated tells that the file was not read to its end.
+	// Truncated reports that the file was not read to its end.
 	Truncated bool
 	Issues    []Issue
-	// Err is the reader's own failure, which is no fault of the file's.
+	// Err is a failure of the source, not a defect of the file.
 	Err error
 }
 
-// Source is where a file comes from.
+// Source is a file to read.
 type Source struct {
 	Body io.Reader
-	// Host is the file's own, which its URLs should be on.
+	// Host is the host of the file, on which its URLs should be.
 	Host string
 	Now  time.Time
-	// Limit wraps what decompression gives, so that a caller can bound it, also over several files. Reading beyond its
-	// bound gives ErrLimit, as it may for Body. It may be nil.
+	// Limit wraps the decompressed text, so that a caller can bound it over several files. Its reader returns ErrLimit
+	// at the bound, as Body may. It may be nil.
 	Limit func(io.Reader) io.Reader
-	// Spend is called for every thousand tags, attributes, entities, texts and lines or so, with how many there were:
-	// short ones take far longer to read than their bytes. Its error, ErrLimit, ends the reading. It may be nil.
+	// Spend is called about once per thousand tags, attributes, entities, texts and lines, with their number: their
+	// cost is per item rather than per byte. Its error, ErrLimit, ends the reading. It may be nil.
 	Spend func(parts int) error
 }
 
 // ErrLimit is the error of a reader whose bound is reached.
 var ErrLimit = errors.New("sitemap: the bound of what is read is reached")
 
-// maxLayers is how often a file may be compressed: once by its name and once more by a server that does not know it.
-// What is compressed itself may be maxPacked long: what is inside, and shrinks again, would escape the bound of the
-// outside.
+// maxLayers is how often a file may be compressed: once as a .gz file and once more by the server. maxPacked bounds the
+// compressed input of each layer, which an outer layer may multiply.
 const (
 	maxLayers = 2
 	maxPacked = 4 << 20
@@ -75,7 +73,7 @@ const (
 // Read reads a file to its end, to a bound, or to the first thing that makes it none.
 func Read(s Source) Report { return read(s, bounds{text: MaxBytes, packed: maxPacked}) }
 
-// bounds are lengths of a file in bytes: of its text, and of what is compressed in itself.
+// bounds are the lengths in bytes of a file's text, and of the compressed input of each layer.
 type bounds struct{ text, packed int64 }
 
 func read(s Source, b bounds) Report {
@@ -94,7 +92,7 @@ type reader struct {
 	report Report
 	kept   issues
 	zipped bool
-	parts  int // that Spend has not heard of
+	parts  int // not reported to Spend yet
 }
 
 // spendAtOnce is how many parts are counted before Spend is called.
@@ -108,10 +106,10 @@ func (r *reader) spend(parts int) error {
 	return r.source.Spend(parts)
 }
 
-// readSize spares the source small reads, each of which may cost it a packet.
+// readSize avoids small reads of the source.
 const readSize = 32 << 10
 
-// open undoes gzip where the first bytes say so: what a server calls it, by type or encoding, is often wrong.
+// open decompresses gzip, recognised by its first bytes: servers often declare the wrong type or encoding.
 func (r *reader) open() (*bufio.Reader, error) {
 	from := bufio.NewReaderSize(r.source.Body, readSize)
 	for range maxLayers {
@@ -136,10 +134,10 @@ func (r *reader) open() (*bufio.Reader, error) {
 	return bufio.NewReader(&bounded{from: text, left: r.bounds.text, over: errTooLong}), nil
 }
 
-// errTooLong is the error of a file that is longer than sitemaps.org lets it be.
+// errTooLong is the error of a file that is longer than sitemaps.org allows.
 var errTooLong = errors.New("sitemap: longer than 50 MiB")
 
-// bounded ends with an error of its own where there is more than left bytes.
+// bounded returns the error over once more than left bytes are read.
 type bounded struct {
 	from io.Reader
 	left int64
@@ -152,14 +150,14 @@ func (b *bounded) Read(p []byte) (int, error) {
 		b.left -= int64(n)
 		return n, err
 	}
-	// Only what is left can tell the end of the file from the bound. A bound below this one says that there is more.
+	// One more byte distinguishes the end of the file from the bound. ErrLimit means that there is more.
 	if n, err := io.ReadFull(b.from, make([]byte, 1)); n == 0 && !errors.Is(err, ErrLimit) {
 		return 0, err
 	}
 	return 0, b.over
 }
 
-// read tells what the text is by how it begins.
+// read chooses the format by the first bytes.
 func (r *reader) read(text *bufio.Reader) error {
 	if err := skipBlank(text); err != nil {
 		if errors.Is(err, io.EOF) {
@@ -179,7 +177,7 @@ func (r *reader) read(text *bufio.Reader) error {
 	return r.readXML(text)
 }
 
-// sniff is how much of the beginning is looked at.
+// sniff is the number of first bytes that decide the format.
 const sniff = 512
 
 // maxBlank bounds the space before the beginning.
@@ -202,7 +200,7 @@ func skipBlank(text *bufio.Reader) error {
 	return broken(CodeNeither, "The file is neither XML nor a list of URLs.")
 }
 
-// looksLikeHTML reports whether this is a page, with which many sites answer whatever is asked for, and not XML.
+// looksLikeHTML reports whether the file is a page, which many sites return for any path, and not XML.
 func looksLikeHTML(first []byte) bool {
 	lower := string(bytes.ToLower(first))
 	// XHTML begins as any other XML does.
@@ -211,7 +209,7 @@ func looksLikeHTML(first []byte) bool {
 			func(start string) bool { return strings.HasPrefix(lower, start) })
 }
 
-// defect is what makes a file unreadable.
+// defect is an error of the file that ends the reading.
 type defect struct {
 	code, message string
 	line          int
@@ -221,7 +219,7 @@ func (d *defect) Error() string { return d.message }
 
 func broken(code, message string) error { return &defect{code: code, message: message} }
 
-// conclude makes the report of how the reading ended.
+// conclude completes the report with the result of the reading.
 func (r *reader) conclude(err error) Report {
 	var bad *defect
 	switch {

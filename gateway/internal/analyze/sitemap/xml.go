@@ -3,32 +3,38 @@ package sitemap
 import (
 	"bufio"
 	"bytes"
+	"encoding/xml"
 	"errors"
 	"io"
 	"strings"
 
-	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
 )
 
-// Bounds on what the decoder may be made to hold. A comment or a text of the whole file is one token.
+// Bounds on what the decoder holds. A comment or a text of the whole file is one token.
 const (
 	maxDepth = 32
 	maxToken = 256 << 10
 	maxText  = 8 << 10
+	// attributeSize is the memory of one attribute. It counts as part of its token's length.
+	attributeSize = 48
 )
 
 const namespace = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
 var errTokenTooLong = &defect{code: CodeMalformed, message: "The XML has a text, comment or tag longer than 256 KiB."}
 
-// document is the state between two tokens.
+// document is the state between two tokens. Names are compared with their prefixes, as they are written.
 type document struct {
 	r       *reader
-	scanner *scanner
-	stack   []name
+	decoder *xml.Decoder
+	input   *input
+	recoded bool // the file declared another encoding
+	stack   []xml.Name
 	rooted  bool
 	entry   entry
-	text    *strings.Builder // where the text of the current element goes, nil where nobody reads it
+	text    *strings.Builder // receives the text of the current element, nil where it is not used
 }
 
 // entry is one url or sitemap element.
@@ -37,21 +43,55 @@ type entry struct {
 	line         int
 }
 
+// input counts what the decoder reads. A bufio.Reader between the two would read ahead.
+type input struct {
+	from       *bufio.Reader
+	token      int   // bytes since the last token
+	references int   // since the last token
+	err        error // of the source, other than io.EOF
+}
+
+func (i *input) ReadByte() (byte, error) {
+	if i.err == nil && i.token >= maxToken {
+		i.err = errTokenTooLong
+	}
+	if i.err != nil {
+		return 0, i.err
+	}
+	c, err := i.from.ReadByte()
+	if err != nil && !errors.Is(err, io.EOF) {
+		i.err = err
+	}
+	i.token++
+	switch c {
+	case '&':
+		i.references++
+	case '=':
+		i.token += attributeSize
+	}
+	return c, err
+}
+
+// Read makes input an io.Reader, which xml.NewDecoder asks for. The decoder calls ReadByte alone.
+func (i *input) Read(p []byte) (int, error) { return i.from.Read(p) }
+
 // readXML reads the document without building it.
 func (r *reader) readXML(text *bufio.Reader) error {
-	d := &document{r: r, scanner: newScanner(text, r.charset)}
+	d := &document{r: r, input: &input{from: text}}
+	d.decoder = xml.NewDecoder(d.input)
+	d.decoder.CharsetReader = d.charset
 	for {
-		token, err := d.scanner.next()
+		token, err := d.decoder.RawToken()
+		if errors.Is(err, io.EOF) {
+			return d.end()
+		}
 		if err == nil {
 			err = d.take(token)
 		}
-		switch {
-		case err == nil:
-		case errors.Is(err, io.EOF):
-			return d.end()
-		case errors.Is(err, errDone):
+		if errors.Is(err, errDone) {
 			return nil
-		default:
+		}
+		if err != nil {
 			return d.fault(err)
 		}
 	}
@@ -60,29 +100,32 @@ func (r *reader) readXML(text *bufio.Reader) error {
 // errDone ends the reading of a document whose rest does not matter.
 var errDone = errors.New("sitemap: done")
 
-func (d *document) take(token token) error {
-	parts := d.scanner.parts
-	d.scanner.parts = 0
+func (d *document) take(token xml.Token) error {
+	parts := 1 + d.input.references
+	d.input.token, d.input.references = 0, 0
+	if start, is := token.(xml.StartElement); is {
+		parts += len(start.Attr)
+	}
 	if err := d.r.spend(parts); err != nil {
 		return err
 	}
-	switch token.kind {
-	case start:
+	switch token := token.(type) {
+	case xml.StartElement:
 		return d.open(token)
-	case end:
-		return d.close(token.name)
-	case text:
-		if len(d.stack) == 0 && len(bytes.Trim(token.text, " \t\r\n")) > 0 {
+	case xml.EndElement:
+		return d.close(token.Name)
+	case xml.CharData:
+		if len(d.stack) == 0 && len(bytes.Trim(token, " \t\r\n")) > 0 {
 			return broken(CodeMalformed, "There is text outside the XML document's root element.")
 		}
 		if d.text != nil && d.text.Len() < maxText {
-			d.text.Write(token.text[:min(len(token.text), maxText)])
+			d.text.Write(token[:min(len(token), maxText)])
 		}
 	}
 	return nil
 }
 
-func (d *document) open(element token) error {
+func (d *document) open(element xml.StartElement) error {
 	switch depth := len(d.stack); {
 	case depth == maxDepth:
 		return broken(CodeTooDeep, "The XML is nested more than 32 elements deep.")
@@ -92,39 +135,33 @@ func (d *document) open(element token) error {
 		if err := d.root(element); err != nil {
 			return err
 		}
-	case depth == 1 && d.isEntry(element.name):
-		d.entry = entry{line: d.scanner.line}
+	case depth == 1 && d.isEntry(element.Name):
+		d.entry = entry{line: d.line()}
 		d.r.report.Count++
-	case depth == 2 && d.isEntry(d.stack[1]) && element.name.space == d.stack[0].space:
-		d.text = d.entry.field(element.name.local)
+	case depth == 2 && d.isEntry(d.stack[1]) && element.Name.Space == d.stack[0].Space:
+		switch element.Name.Local {
+		case "loc":
+			d.text = &d.entry.loc
+		case "lastmod":
+			d.text = &d.entry.lastmod
+		}
 	}
-	d.stack = append(d.stack, element.name)
+	d.stack = append(d.stack, element.Name)
 	return nil
 }
 
-// isEntry reports whether a name is that of a url element of a urlset, or of a sitemap element of an index. The
-// namespace is told by its prefix.
-func (d *document) isEntry(element name) bool {
+// isEntry reports whether a name is that of a url element of a urlset, or of a sitemap element of an index.
+func (d *document) isEntry(element xml.Name) bool {
 	want := "url"
 	if d.r.report.Kind == Index {
 		want = "sitemap"
 	}
-	return element.local == want && element.space == d.stack[0].space
+	return element.Local == want && element.Space == d.stack[0].Space
 }
 
-func (e *entry) field(name string) *strings.Builder {
-	switch name {
-	case "loc":
-		return &e.loc
-	case "lastmod":
-		return &e.lastmod
-	}
-	return nil
-}
-
-func (d *document) root(element token) error {
+func (d *document) root(element xml.StartElement) error {
 	d.rooted = true
-	switch element.name.local {
+	switch element.Name.Local {
 	case "urlset":
 		d.r.report.Kind = URLSet
 	case "sitemapindex":
@@ -145,22 +182,20 @@ func (d *document) root(element token) error {
 }
 
 // namespaceOf resolves the prefix of the root element, which only its own attributes can.
-func namespaceOf(element token) string {
-	want := name{local: "xmlns"}
-	if element.name.space != "" {
-		want = name{"xmlns", element.name.space}
+func namespaceOf(root xml.StartElement) string {
+	declaration := xml.Name{Local: "xmlns"}
+	if root.Name.Space != "" {
+		declaration = xml.Name{Space: "xmlns", Local: root.Name.Space}
 	}
-	for rest := trimLeft(element.attributes); len(rest) > 0; {
-		attribute, value, after, _ := cutAttribute(rest)
-		if attribute == want {
-			return string(value)
+	for _, attribute := range root.Attr {
+		if attribute.Name == declaration {
+			return attribute.Value
 		}
-		rest = trimLeft(after)
 	}
 	return ""
 }
 
-func (d *document) close(element name) error {
+func (d *document) close(element xml.Name) error {
 	depth := len(d.stack)
 	if depth == 0 || d.stack[depth-1] != element {
 		return broken(CodeMalformed, "An end tag of the XML document does not match its start tag.")
@@ -174,6 +209,7 @@ func (d *document) close(element name) error {
 	return nil
 }
 
+// end checks that the document is complete at the end of the file.
 func (d *document) end() error {
 	switch {
 	case !d.rooted:
@@ -184,21 +220,43 @@ func (d *document) end() error {
 	return nil
 }
 
-// fault adds the line where the reading stopped to what is wrong with the file.
+func (d *document) line() int {
+	line, _ := d.decoder.InputPos()
+	return line
+}
+
+// fault returns the error of the source, or the defect of the document with the line where the reading stopped.
 func (d *document) fault(err error) error {
-	if bad, is := errors.AsType[*defect](err); is && bad.line == 0 {
-		return &defect{code: bad.code, line: d.scanner.line, message: bad.message}
+	if d.input.err != nil {
+		err = d.input.err
+	} else if _, is := errors.AsType[*defect](err); !is && !errors.Is(err, ErrLimit) {
+		err = broken(CodeMalformed, "The file is not well-formed XML.")
+	}
+	if bad, is := errors.AsType[*defect](err); is {
+		return &defect{code: bad.code, line: d.line(), message: bad.message}
 	}
 	return err
 }
 
-// charset undoes the one old encoding that is still met, and is Windows-1252's plain part.
-func (r *reader) charset(label string, input io.Reader) (io.Reader, error) {
-	switch strings.ToLower(label) {
-	case "iso-8859-1", "latin1", "us-ascii", "ascii", "windows-1252":
-		r.kept.add(CodeEncoding, SeverityWarn, 0, "The XML declares an encoding other than UTF-8, but a sitemap must be "+
-			"UTF-8.")
-		return charmap.ISO8859_1.NewDecoder().Reader(input), nil
+// charset decodes the rest of a file that declares another encoding than UTF-8. One whose declaration can be read is
+// not UTF-16.
+func (d *document) charset(label string, _ io.Reader) (io.Reader, error) {
+	const other = "The XML declares an encoding other than UTF-8, but a sitemap must be UTF-8."
+	declared, err := htmlindex.Get(label)
+	if err != nil || declared == encoding.Replacement {
+		return nil, broken(CodeEncoding, other)
 	}
-	return nil, broken(CodeEncoding, "The XML declares an encoding other than UTF-8, but a sitemap must be UTF-8.")
+	name, err := htmlindex.Name(declared)
+	if err != nil || strings.HasPrefix(name, "utf-16") {
+		return nil, broken(CodeEncoding, other)
+	}
+	if d.recoded { // each declaration would add a decoder
+		return nil, broken(CodeMalformed, "The file declares its encoding more than once.")
+	}
+	d.recoded = true
+	if name != "utf-8" {
+		d.r.kept.add(CodeEncoding, SeverityWarn, 0, other)
+	}
+	d.input = &input{from: bufio.NewReader(declared.NewDecoder().Reader(d.input.from))}
+	return d.input, nil
 }

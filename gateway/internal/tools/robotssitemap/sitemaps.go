@@ -16,18 +16,19 @@ import (
 	"diagnostics/shared/progress"
 )
 
-// What all sitemaps of a run may come to together, as received and decompressed.
+// The bounds of all sitemaps of a run together: bytes as received and decompressed, and items of Source.Spend.
 const (
 	maxSitemapsReceived = 4 << 20
-	maxSitemapsText     = 20 << 20
-	maxSitemapsParts    = 2_000_000 // a full sitemap, of 50,000 URLs with all that can be said of each, has 1.2 million
+	maxSitemapsText     = 8 << 20
+	// maxSitemapsParts bounds the CPU time, of which a part takes up to 0.2 µs. A full sitemap, of 50,000 URLs with every
+	// element of the protocol, has 1.1 million; 8 MiB of the shortest tags would have four million.
+	maxSitemapsParts = 1_200_000
 )
 
-// maxSitemapsWire leaves room for what TLS and HTTP add.
+// maxSitemapsWire leaves room for the overhead of TLS and HTTP.
 const maxSitemapsWire = maxSitemapsReceived + maxSitemapsReceived/32
 
-// drawing bounds what the connections of all sitemaps draw together: what has come of one while others are read is
-// drawn as well.
+// drawing bounds what the connections of all sitemaps receive together, read or not.
 func drawing(ctx context.Context) context.Context {
 	return traffic.WithShare(ctx, maxSitemapsWire, &fault.Error{
 		Kind:       fault.Limited,
@@ -36,7 +37,7 @@ func drawing(ctx context.Context) context.Context {
 	})
 }
 
-// fetch begins to read a sitemap, or gives the fetch of the same URL that is under way. It is called by the run alone.
+// fetch starts to read a sitemap, or returns the earlier fetch of the same URL. Only the run's goroutine calls it.
 func (r *checker) fetch(ctx context.Context, u target.URL) *parallel.Pending[sitemapFile] {
 	if f := r.fetches[u.String()]; f != nil {
 		return f
@@ -46,8 +47,8 @@ func (r *checker) fetch(ctx context.Context, u target.URL) *parallel.Pending[sit
 	return f
 }
 
-// fetchDeclared begins to read the declared sitemaps and gives a function that waits for them. A URL that is refused as
-// it stands is not fetched.
+// fetchDeclared starts to read the declared sitemaps and returns a function that waits for them. An invalid or refused
+// URL is not fetched.
 func (r *checker) fetchDeclared(ctx context.Context, declared []string) func() []sitemapFile {
 	fetches := make([]*parallel.Pending[sitemapFile], len(declared))
 	files := make([]sitemapFile, len(declared))
@@ -70,7 +71,7 @@ func (r *checker) fetchDeclared(ctx context.Context, declared []string) func() [
 	}
 }
 
-// unfetched describes a declared sitemap to which nothing is sent.
+// unfetched describes a declared sitemap that is not fetched.
 func unfetched(text string, err error) sitemapFile {
 	s := served{state: fileUnreachable}
 	if fault.Is(err, fault.Refused) {
@@ -109,7 +110,7 @@ func (r *checker) read(ctx context.Context, u target.URL) sitemapFile {
 	return file
 }
 
-// fileStep is a file while others are read.
+// fileStep is a step of the stream: a file that was read.
 type fileStep struct {
 	URL        string `json:"url"`
 	Status     string `json:"status"`
@@ -138,7 +139,7 @@ func (s *served) judgeReport(report sitemap.Report) {
 	}
 	if report.Truncated {
 		s.add(codeLimit, fileInfo, "This service did not read the whole file: from all sitemaps of a check together it "+
-			"reads at most 4 MiB as received, 20 MiB decompressed, and 2,000,000 tags, texts and lines.")
+			"reads at most 4 MiB as received, 8 MiB decompressed, and 1,200,000 tags, texts and lines.")
 	}
 	switch {
 	case report.Err != nil:
@@ -158,7 +159,7 @@ func (f *sitemapFile) describe(report sitemap.Report) {
 	}
 }
 
-// sitemapBudget is what the sitemaps of one run may still read together.
+// sitemapBudget is what remains of the bounds of one run.
 type sitemapBudget struct{ received, text, parts atomic.Int64 }
 
 func newSitemapBudget() *sitemapBudget {
@@ -176,7 +177,7 @@ func (b *sitemapBudget) spend(parts int) error {
 	return nil
 }
 
-// budgeted reads what is left, and ends with sitemap.ErrLimit where there would have been more.
+// budgeted reads as far as the budget reaches, and returns sitemap.ErrLimit if there is more.
 type budgeted struct {
 	from io.Reader
 	left *atomic.Int64
@@ -192,7 +193,7 @@ func (b budgeted) Read(p []byte) (int, error) {
 	}
 	n, err := b.from.Read(p[:granted])
 	b.left.Add(granted - int64(n))
-	if fault.Is(err, fault.Limited) { // the run has sent what it may, which acknowledging a long file takes too
+	if fault.Is(err, fault.Limited) { // acknowledging a long file counts towards what the run sends
 		err = sitemap.ErrLimit
 	}
 	return n, err

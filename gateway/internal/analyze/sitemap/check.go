@@ -2,16 +2,96 @@ package sitemap
 
 import (
 	"bufio"
+	"compress/flate"
+	"compress/gzip"
 	"errors"
+	"fmt"
+	"io"
 	"net/url"
 	"strings"
 	"time"
 )
 
+// Severity is the severity of an issue.
+type Severity string
+
+// The severities: a violation of the protocol, a problem for some crawlers, a remark.
+const (
+	SeverityFail Severity = "fail"
+	SeverityWarn Severity = "warn"
+	SeverityInfo Severity = "info"
+)
+
+// The codes of the issues.
+const (
+	CodeEmpty      = "EMPTY"
+	CodeHTML       = "HTML"
+	CodeNeither    = "NOT_A_SITEMAP"
+	CodeMalformed  = "MALFORMED_XML"
+	CodeTooDeep    = "TOO_DEEP"
+	CodeEncoding   = "ENCODING"
+	CodeCorrupt    = "CORRUPT_GZIP"
+	CodeRoot       = "UNKNOWN_ROOT"
+	CodeFeed       = "FEED"
+	CodeNamespace  = "NAMESPACE"
+	CodeTooLong    = "TOO_LONG"
+	CodeTooMany    = "TOO_MANY_URLS"
+	CodeNothing    = "NO_URLS"
+	CodeNoLoc      = "MISSING_LOC"
+	CodeBadLoc     = "BAD_LOC"
+	CodeLongLoc    = "LONG_LOC"
+	CodeOtherHost  = "OTHER_HOST"
+	CodeBadDate    = "BAD_LASTMOD"
+	CodeFutureDate = "FUTURE_LASTMOD"
+)
+
+// Issue is a defect of a file, or a remark about it.
+type Issue struct {
+	Code     string
+	Severity Severity
+	Line     int // the first, 0 for the file as a whole
+	Message  string
+}
+
+// issues collects issues: the first one of each code, with the number of its repetitions.
+type issues struct {
+	kept  []Issue
+	times map[string]int
+}
+
+// add records the first issue of a code and counts the others.
+func (i *issues) add(code string, severity Severity, line int, format string, args ...any) {
+	if i.times == nil {
+		i.times = make(map[string]int)
+	}
+	if i.times[code]++; i.times[code] == 1 {
+		i.kept = append(i.kept, Issue{Code: code, Severity: severity, Line: line, Message: fmt.Sprintf(format, args...)})
+	}
+}
+
+func (i *issues) list() []Issue {
+	out := append([]Issue{}, i.kept...)
+	for k := range out {
+		switch n := i.times[out[k].Code]; {
+		case n == 2:
+			out[k].Message += " The same applies to one more."
+		case n > 2:
+			out[k].Message += fmt.Sprintf(" The same applies to %d more.", n-1)
+		}
+	}
+	return out
+}
+
+func isGzipError(err error) bool {
+	_, corrupt := errors.AsType[flate.CorruptInputError](err)
+	return corrupt || errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) ||
+		errors.Is(err, io.ErrUnexpectedEOF)
+}
+
 // maxLoc is the length that a URL must stay under.
 const maxLoc = 2048
 
-// checkLoc looks at the URL of an entry.
+// checkLoc checks the URL of an entry.
 func (r *reader) checkLoc(loc string, line int) {
 	loc = strings.TrimSpace(loc)
 	if loc == "" {
@@ -34,7 +114,7 @@ func (r *reader) checkLoc(loc string, line int) {
 }
 
 func absolute(s string) (*url.URL, bool) {
-	if s == "" || s[0] != 'h' && s[0] != 'H' { // spares the parser what no scheme begins
+	if s == "" || s[0] != 'h' && s[0] != 'H' { // cheaper than parsing the lines of a long text
 		return nil, false
 	}
 	u, err := url.Parse(s)
@@ -54,7 +134,7 @@ func (r *reader) checkDate(text string, line int) {
 		r.kept.add(CodeBadDate, SeverityWarn, line, "A lastmod is not a date of the form 2006-01-02 or 2006-01-02T15:04:05Z.")
 		return
 	}
-	// A day ahead is a time zone, and no news.
+	// A day ahead may be a matter of time zones.
 	if at.After(r.source.Now.Add(24 * time.Hour)) {
 		r.kept.add(CodeFutureDate, SeverityWarn, line, "A lastmod is in the future.")
 	}
@@ -63,11 +143,10 @@ func (r *reader) checkDate(text string, line int) {
 	}
 }
 
-// w3cDates are the shapes of the W3C's note on dates and times. Fractions of a second are read with any of them.
+// w3cDates are the layouts of the W3C's note on dates and times. Fractions of a second are accepted with each.
 var w3cDates = []string{"2006-01-02", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04Z07:00", "2006-01", "2006"}
 
-// w3cDate reads a date in UTC; where the day or the time is left out, it is the first. In UTC a date may fall out of
-// the years that can be written (RFC 3339 has four digits for them).
+// w3cDate parses a date and returns it in UTC, where its year must still have four digits (RFC 3339).
 func w3cDate(text string) (time.Time, bool) {
 	for _, layout := range w3cDates {
 		if at, err := time.Parse(layout, text); err == nil {
@@ -78,7 +157,7 @@ func w3cDate(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// readText reads a list of URLs, one a line.
+// readText reads a list of URLs, one per line.
 func (r *reader) readText(text *bufio.Reader) error {
 	lines := bufio.NewScanner(text)
 	lines.Buffer(nil, maxToken)
