@@ -92,14 +92,6 @@ func (a *admitted) want(t *testing.T, open string, counts Counts) {
 	}
 }
 
-// length counts the connections of a list.
-func (l connList) length() (n int) {
-	for c := l.first; c != nil; c = c.links[l.order].after {
-		n++
-	}
-	return n
-}
-
 // The one that waits longest makes room; a busy one never does, and an answering one where nobody waits.
 func TestWhoMakesRoom(t *testing.T) {
 	t.Parallel()
@@ -141,8 +133,8 @@ func TestWhoMakesRoom(t *testing.T) {
 		}
 	}
 	a.want(t, "", Counts{EvictedFull: 4, RefusedFull: 1})
-	if len(a.peers) != 0 || a.waiting.length() != 0 || a.answering.length() != 0 {
-		t.Errorf("left: %d peers, %d waiting, %d answering", len(a.peers), a.waiting.length(), a.answering.length())
+	if len(a.peers) != 0 || a.waiting.Len() != 0 || a.answering.Len() != 0 {
+		t.Errorf("left: %d peers, %d waiting, %d answering", len(a.peers), a.waiting.Len(), a.answering.Len())
 	}
 }
 
@@ -360,7 +352,7 @@ func TestStatesOfARealServer(t *testing.T) {
 	eventually(t, "the kept one waits", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return s.waiting.length() == 2
+		return s.waiting.Len() == 2
 	})
 	for i, victim := range []net.Conn{half, kept} {
 		_ = s.dial(t, "")
@@ -565,9 +557,9 @@ func TestListsStayWhole(t *testing.T) {
 			sum += p.open
 		}
 		if open := states[waiting] + states[busy] + states[answering]; open != a.Counts().Open || open != sum || open > 4 ||
-			a.waiting.length() != states[waiting] || a.answering.length() != states[answering] || states[fresh] != 0 {
+			a.waiting.Len() != states[waiting] || a.answering.Len() != states[answering] || states[fresh] != 0 {
 			t.Fatalf("after %s: %v, %d open, %d of peers, %d waiting, %d answering", name, states, a.Counts().Open, sum,
-				a.waiting.length(), a.answering.length())
+				a.waiting.Len(), a.answering.Len())
 		}
 	}
 	if !slices.Contains(a.names, "399") || a.Counts().EvictedFull == 0 || a.Counts().EvictedPeer == 0 {
@@ -597,8 +589,8 @@ func TestUnfinishedRequests(t *testing.T) {
 	a.receive(a.conns["c"], 1)
 	a.want(t, "idle b", Counts{EvictedUnfinished: 2})
 	a.receive(a.conns["c"], 1)
-	if a.received != 0 || a.begun.length() != 0 {
-		t.Errorf("%d bytes of %d requests are left", a.received, a.begun.length())
+	if a.received != 0 || a.begun.Len() != 0 {
+		t.Errorf("%d bytes of %d requests are left", a.received, a.begun.Len())
 	}
 }
 
@@ -628,8 +620,8 @@ func TestUnfinishedBodies(t *testing.T) {
 	a.want(t, "b c", Counts{EvictedUnfinished: 1})
 	a.receive(a.conns["b"], 1)
 	a.want(t, "b", Counts{EvictedUnfinished: 2})
-	if a.received != 61 || a.begun.length() != 1 {
-		t.Errorf("%d bytes of %d requests are left", a.received, a.begun.length())
+	if a.received != 61 || a.begun.Len() != 1 {
+		t.Errorf("%d bytes of %d requests are left", a.received, a.begun.Len())
 	}
 }
 
