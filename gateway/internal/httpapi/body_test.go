@@ -320,24 +320,6 @@ func TestRunOutlastsTheReadTimeout(t *testing.T) {
 	e.post(t, "echo", `{"input":"a"}`).envelope(t, http.StatusOK)
 }
 
-// The body that most send is read without the decoder, and as by it.
-func TestLoneInput(t *testing.T) {
-	t.Parallel()
-	for body, lone := range map[string]bool{
-		`{"input":""}`: true, `{"input":"a"}`: true, `{"input":"münchen.de/ x"}`: true, "{\"input\":\"\u007f\"}": true,
-		`{"input":"}`: false, `{"input":"a"`: false, `{"input": "a"}`: false, `{"input":"a" }`: false, `{"Input":"a"}`: false,
-		`{"input":"a\n"}`: false, `{"input":"a\"}`: false, "{\"input\":\"a\n\"}": false, "{\"input\":\"\x1f\"}": false,
-		`{"input":"a","input":"b"}`: false, `{"input":"a","options":{"x":"y"}}`: false, `{"input":"a"},"b"}`: false,
-	} {
-		text, ok := loneInput([]byte(body))
-		var decoded struct{ Input string }
-		err := json.Unmarshal([]byte(body), &decoded)
-		if ok != lone || ok && (err != nil || text != decoded.Input) {
-			t.Errorf("%s: %q, %v; the decoder says %q, %v", body, text, ok, decoded.Input, err)
-		}
-	}
-}
-
 func FuzzDecodeBody(f *testing.F) {
 	for _, s := range []string{`{"input":"a"}`, `{"input":"a","options":{"x":null}}`, `{"input":1}`, `[]`, "\xff",
 		`{"input":"\ud800"}`} {
@@ -345,12 +327,6 @@ func FuzzDecodeBody(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		input, options, err := decodeBody(body)
-		if text, ok := loneInput(body); ok && err == nil {
-			var decoded struct{ Input string }
-			if json.Unmarshal(body, &decoded) != nil || text != decoded.Input || input != text || options != nil {
-				t.Errorf("%q: %q, decoded %q, given %q with %v", body, text, decoded.Input, input, options)
-			}
-		}
 		if err != nil {
 			if problemOf(err).status != http.StatusBadRequest {
 				t.Errorf("%q: %v", body, err)

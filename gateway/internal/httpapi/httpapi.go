@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -140,11 +139,9 @@ type Server struct {
 	known       map[string]bool
 	inflight    inflight
 	holdings    *shares
-	processor   *processor
 	encoding    memory.Semaphore
 	connections *conns.Table
 	draining    atomic.Bool
-	logs        sync.Map // of kind: slog.Handler
 }
 
 // New makes the edge. Two tools of one slug are an error.
@@ -155,7 +152,6 @@ func New(c Config) (*Server, error) {
 		description: newDescription(c.Description),
 		inflight:    newInflight(c.MaxInFlight, c.MaxInFlightPerClient),
 		holdings:    newHoldings(c.Bounds.HeldBytes, c.Bounds.ClientHeldBytes),
-		processor:   newProcessor(),
 		encoding:    memory.NewSemaphore(),
 		connections: conns.New(conns.Limits{
 			Max: c.MaxConnections, PerPeer: c.Bounds.PeerConnections, Shared: c.Clients.Shared, Stall: c.Bounds.AnswerStall,

@@ -5,28 +5,10 @@ import (
 	"net/http/httptest"
 	"slices"
 	"testing"
-	"time"
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/limits/ratelimit"
 )
-
-// A request costs the metrics no memory.
-func TestCountingAllocatesNothing(t *testing.T) {
-	m := NewMetrics()
-	m.follow([]string{"uptime"})
-	refused := &fault.Error{Kind: fault.Refused, Rule: fault.RulePrivateAddress}
-	if n := testing.AllocsPerRun(100, func() {
-		m.finished(pathTools+"uptime", ending{http.StatusOK, outcomeOK}, time.Millisecond)
-		m.finished(pathConnection+"ping", ending{http.StatusOK, outcomeOK}, time.Millisecond)
-		m.finished("/healthz", ending{http.StatusOK, outcomeOK}, time.Millisecond)
-		m.refusedBy(pathTools+"uptime", fault.LimitTool)
-		m.of(pathTools + "uptime").cost.Observe(.001)
-		m.refusals.Refused(refused.Rule)
-	}); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
-}
 
 func TestLimitsAreKnownByTheirBuckets(t *testing.T) {
 	t.Parallel()

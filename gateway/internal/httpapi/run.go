@@ -53,11 +53,8 @@ type runEnd struct {
 // measure runs a job, and counts what it costs.
 func (s *Server) measure(ctx context.Context, rc *requestContext, path string, job tool.Job) runEnd {
 	ctx, visits := addresslimit.Begin(ctx)
-	began := s.processor.begin()
-	measured := s.config.Metrics.of(path)
-	defer func() { measured.cost.Observe(s.processor.end(began).Seconds()) }()
 	more := s.surchargeOf(job.LimitKey())
-	data, err := s.run(tool.WithCharge(traffic.WithMeter(ctx, &measured.traffic), more.take), rc, job)
+	data, err := s.run(tool.WithCharge(traffic.WithMeter(ctx, s.config.Metrics.trafficOf(path)), more.take), rc, job)
 	end := runEnd{data: data, err: err, refused: visits.Refused()}
 	if more.refused() {
 		end.refused = append(end.refused, fault.LimitTarget)
@@ -157,17 +154,18 @@ func (s *Server) run(ctx context.Context, rc *requestContext, job tool.Job) (any
 	s.config.Metrics.inFlight.Inc()
 	defer s.config.Metrics.inFlight.Dec()
 	held := s.holdingOf(rc)
-	var bounded *runContext
-	counted := memory.WithCounter(tool.WithCaller(ctx, rc.caller()), func(bytes int) {
+	ended, end := context.WithCancelCause(tool.WithCaller(ctx, rc.caller()))
+	defer end(nil)
+	counted := memory.WithCounter(ended, func(bytes int) {
 		if err := held.grow(bytes); err != nil {
-			bounded.end(err)
+			end(err)
 		}
 	})
-	bounded = newRunContext(certs.WithMemory(counted), s.config.RunLimit)
-	defer bounded.end(nil)
+	bounded, cancel := context.WithTimeout(certs.WithMemory(counted), s.config.RunLimit)
+	defer cancel()
 	data, err := job.Run(bounded)
-	if full, is := errors.AsType[*fault.Error](bounded.Cause()); is {
-		// Whatever the tool made of its end: it held too much.
+	if full, is := errors.AsType[*fault.Error](context.Cause(ended)); is {
+		// The run held too much, whatever error the tool returns.
 		return nil, full
 	}
 	outOfTime := ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded)

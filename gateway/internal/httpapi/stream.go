@@ -87,8 +87,7 @@ type reader struct {
 
 // Tell writes one step. One that cannot be encoded is left out: the answer has what it is about.
 func (r reader) Tell(step progress.Step) error {
-	body, _ := buffers.Get().(*bytes.Buffer)
-	defer keep(body)
+	body := new(bytes.Buffer)
 	if step.Line(body, r.x.start, r.s.config.RunLimit) == nil {
 		r.x.stream.unsent += body.Len() + chunkRoom
 		_, err := r.c.Response().Write(body.Bytes())
@@ -114,9 +113,7 @@ func (s *Server) lastLine(c echo.Context, rc *requestContext, end runEnd) error 
 		rc.outcome, rc.cut = outcomeCanceled, true
 		return nil
 	}
-	body, _ := buffers.Get().(*bytes.Buffer)
-	defer keep(body)
-	line := s.encodeLast(c, rc, body, end)
+	line := s.encodeLast(c, rc, end)
 	conns.Of(c.Request().Context()).Answering(s.config.Bounds.AnswerLimit)
 	err := writeLast(c, line, rc.stream.unsent)
 	if rc.stream.status != http.StatusOK {
@@ -125,20 +122,18 @@ func (s *Server) lastLine(c echo.Context, rc *requestContext, end runEnd) error 
 	return err
 }
 
-// encodeLast gives the last line, for which it may use the buffer.
-func (s *Server) encodeLast(c echo.Context, rc *requestContext, body *bytes.Buffer, end runEnd) []byte {
+// encodeLast returns the last line.
+func (s *Server) encodeLast(c echo.Context, rc *requestContext, end runEnd) []byte {
 	err := end.err
 	if canceled(c) && (err == nil || excused(err)) {
 		err = ErrLeaving
 	}
 	if err == nil {
-		if err = s.encode(c.Request().Context(), body, rc, end.data); err == nil {
-			err = s.holdingOf(rc).become(body.Len())
+		var body []byte
+		if body, err = s.encode(c.Request().Context(), rc, end.data); err == nil {
+			rc.stream.status = http.StatusOK
+			return progress.LastLine(body, http.StatusOK, "", "")
 		}
-	}
-	if err == nil {
-		rc.stream.status = http.StatusOK
-		return progress.LastLine(body.Bytes(), http.StatusOK, "", "")
 	}
 	p := problemOf(err)
 	s.explain(c, p)
