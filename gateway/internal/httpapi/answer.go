@@ -47,7 +47,7 @@ func (s *Server) succeed(c echo.Context, data any) error {
 // result; one that is too long nevertheless would fill the memory that other answers need. Encoding takes a multiple of
 // the result's size, so large results are encoded on no more than half of the processors.
 func (s *Server) encode(ctx context.Context, rc *requestContext, result any) ([]byte, error) {
-	if rc.holding.large() {
+	if rc.memory.Large() {
 		release, err := s.encoding.Take(ctx)
 		if err != nil {
 			return nil, err
@@ -65,7 +65,7 @@ func (s *Server) encode(ctx context.Context, rc *requestContext, result any) ([]
 	if err != nil {
 		return nil, err
 	}
-	return body, s.holdingOf(rc).become(len(body))
+	return body, rc.memory.Become(len(body))
 }
 
 func writeJSON(c echo.Context, status int, body []byte) error {

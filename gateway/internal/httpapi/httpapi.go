@@ -18,6 +18,8 @@ import (
 	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/httpapi/audit"
 	"diagnostics/gateway/internal/limits/ratelimit"
+	"diagnostics/gateway/internal/limits/requests"
+	"diagnostics/gateway/internal/limits/shares"
 	"diagnostics/gateway/internal/tool"
 
 	"github.com/labstack/echo/v4"
@@ -86,14 +88,6 @@ const (
 	StateOff  State = "off"
 )
 
-// Limits are the buckets' sizes.
-type Limits struct {
-	Tool    ratelimit.Limit // per client, tool and target
-	Client  ratelimit.Limit // per client over everything
-	Target  ratelimit.Limit // per target over all clients
-	Samples ratelimit.Limit // per client, connection routes
-}
-
 // Config is what the edge is made of. All fields but PublicOrigin, Disabled, Worker and Audit are needed.
 type Config struct {
 	Tools []tool.Tool
@@ -105,7 +99,7 @@ type Config struct {
 	WorkerEnabled bool
 	Deny          Denier
 	Limiter       ratelimit.Limiter
-	Limits        Limits
+	Limits        requests.Limits
 	// MaxInFlight is how many runs this instance takes at once, MaxInFlightPerClient how many of one client (0: no limit).
 	MaxInFlight          int
 	MaxInFlightPerClient int
@@ -137,8 +131,9 @@ type Server struct {
 	echo        *echo.Echo
 	description description
 	known       map[string]bool
-	inflight    inflight
-	holdings    *shares
+	requests    *requests.Limiter
+	slots       shares.Slots
+	memory      shares.Memory
 	encoding    memory.Semaphore
 	connections *conns.Table
 	draining    atomic.Bool
@@ -150,8 +145,9 @@ func New(c Config) (*Server, error) {
 		config:      c,
 		known:       make(map[string]bool),
 		description: newDescription(c.Description),
-		inflight:    newInflight(c.MaxInFlight, c.MaxInFlightPerClient),
-		holdings:    newHoldings(c.Bounds.HeldBytes, c.Bounds.ClientHeldBytes),
+		requests:    requests.New(c.Limiter, c.Limits),
+		slots:       shares.NewSlots(c.MaxInFlight, c.MaxInFlightPerClient),
+		memory:      shares.NewMemory(c.Bounds.HeldBytes, c.Bounds.ClientHeldBytes),
 		encoding:    memory.NewSemaphore(),
 		connections: conns.New(conns.Limits{
 			Max: c.MaxConnections, PerPeer: c.Bounds.PeerConnections, Shared: c.Clients.Shared, Stall: c.Bounds.AnswerStall,
@@ -166,7 +162,7 @@ func New(c Config) (*Server, error) {
 	}
 	s.echo = s.routes()
 	c.Metrics.follow(slices.Collect(maps.Keys(s.known)))
-	c.Metrics.watch(s.connections.Counts, s.holdings.total)
+	c.Metrics.watch(s.connections.Counts, s.memory.Total)
 	c.Metrics.bounds(c.MaxInFlight, c.MaxConnections)
 	return s, nil
 }

@@ -8,11 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/conns"
 	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/metrics"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -246,13 +244,4 @@ func statusLabel(status int) string {
 		return "canceled"
 	}
 	return strconv.Itoa(status)
-}
-
-// limitOf names the limit whose bucket refuses, by the kind that its key begins with.
-func limitOf(refusing ratelimit.Decision, client clientip.Identity) fault.Rule {
-	kind, who, _ := strings.Cut(refusing.Key, "|")
-	if (kind == "client" || kind == "samples") && who != client.LimitKey() {
-		return fault.LimitNetwork
-	}
-	return fault.Rule(kind)
 }

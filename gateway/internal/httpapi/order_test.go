@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/limits/ratelimit"
@@ -551,21 +550,8 @@ func testInflight(t *testing.T, accept string) {
 		}
 	}
 	runs("192.0.2.2")
-	if taken := e.inflight.shares.total(); taken != 0 || len(e.inflight.shares.by) != 0 {
-		t.Errorf("slots not given back: %d, %v", taken, e.inflight.shares.by)
-	}
-}
-
-func TestInflightWithoutAPerClientLimit(t *testing.T) {
-	t.Parallel()
-	f := newInflight(2, 0)
-	for range 2 {
-		if _, err := f.take(clientip.Identity{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := f.take(clientip.Identity{}); !fault.Is(err, fault.Busy) {
-		t.Errorf("got %v, want Busy", err)
+	if taken := e.slots.Total(); taken != 0 {
+		t.Errorf("%d slots not given back", taken)
 	}
 }
 

@@ -66,7 +66,7 @@ func (s *Server) handle(e *echo.Echo, path string, h echo.HandlerFunc, methods .
 // page is made for its reader, and is counted while it is read.
 func (s *Server) page(c echo.Context) error {
 	if path := c.Request().URL.Path; path != pathReference && !strings.HasPrefix(path, pathAssets) {
-		if err := s.holdingOf(contextOf(c)).grow(pageBytes); err != nil {
+		if err := contextOf(c).memory.Grow(pageBytes); err != nil {
 			return err
 		}
 	}

@@ -22,18 +22,29 @@ type stream struct {
 	unsent int
 }
 
+// runEnd is what a run ended with.
+type runEnd struct {
+	data any
+	err  error
+}
+
 // stream answers with the steps of a run as they become known, and with what it ended with in the last line. The run
 // goes on whether the lines are read or not; it ends when the reader has left.
-func (s *Server) stream(c echo.Context, rc *requestContext, t tool.Tool, job tool.Job) error {
-	ctx, giveUp := context.WithCancel(c.Request().Context())
+func (s *Server) stream(
+	ctx context.Context, c echo.Context, rc *requestContext, charged *charged, t tool.Tool, job tool.Job,
+) error {
+	ctx, giveUp := context.WithCancel(ctx)
 	defer giveUp()
-	held, began := s.holdingOf(rc), time.Now()
-	feed := &progress.Feed{Room: func(bytes int) bool { return held.fits(bytes) }}
-	running := parallel.Start(func() runEnd { return s.measure(progress.With(ctx, feed), rc, c.Path(), job) })
+	began := time.Now()
+	feed := &progress.Feed{Room: rc.memory.Fits}
+	running := parallel.Start(func() (end runEnd) {
+		end.data, end.err = s.run(progress.With(ctx, feed), charged, job)
+		return end
+	})
 	// The worker may have no slot for the job, which is the answer's own status then.
 	if t.NeedsWorker() && !feed.AwaitBegin(running.Done()) {
 		end := running.Wait()
-		s.reportLimits(c, end)
+		s.reportLimits(c, charged)
 		if end.err != nil {
 			return end.err
 		}
@@ -48,7 +59,7 @@ func (s *Server) stream(c echo.Context, rc *requestContext, t tool.Tool, job too
 	if p := parallel.Catch(func() { end = running.Wait() }); p != nil {
 		end = runEnd{err: p}
 	}
-	s.reportLimits(c, end)
+	s.reportLimits(c, charged)
 	return s.lastLine(c, rc, end)
 }
 

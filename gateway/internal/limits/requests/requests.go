@@ -1,54 +1,87 @@
-package httpapi
+// Package requests bounds the rate of requests: by client, tool and target, by client, by the networks around a client,
+// and by target.
+package requests
 
 import (
+	"context"
 	"fmt"
-	"math"
-	"net/http"
-	"strconv"
-	"time"
+	"strings"
 
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/limits/ratelimit"
-
-	"github.com/labstack/echo/v4"
 )
 
+// Limits are the sizes of the buckets.
+type Limits struct {
+	Tool    ratelimit.Limit // per client, tool and target
+	Client  ratelimit.Limit // per client over everything
+	Target  ratelimit.Limit // per target over all clients
+	Samples ratelimit.Limit // per client, connection routes
+}
+
+// Limiter charges the buckets of requests.
+type Limiter struct {
+	limiter ratelimit.Limiter
+	limits  Limits
+}
+
+// New makes a Limiter of the buckets that l keeps.
+func New(l ratelimit.Limiter, limits Limits) *Limiter { return &Limiter{limiter: l, limits: limits} }
+
+// AllowRun charges a run. The decision is that of the bucket with the least left among those that were charged, for the
+// headers; of a refusal it is the one that refuses, of several the one with the longest wait. A refusal is a
+// fault.Error of kind Limited.
+func (l *Limiter) AllowRun(
+	ctx context.Context, client clientip.Identity, slug, target string,
+) (ratelimit.Decision, error) {
+	return l.allow(ctx, client, l.runStages(client, slug, target))
+}
+
+// AllowSample charges one sample of the connection routes, as AllowRun does.
+func (l *Limiter) AllowSample(ctx context.Context, client clientip.Identity) (ratelimit.Decision, error) {
+	own := ratelimit.Stage{{Key: "samples|" + client.LimitKey(), Limit: l.limits.Samples}}
+	return l.allow(ctx, client, append([]ratelimit.Stage{own}, networkStages("samples|", client, l.limits.Samples)...))
+}
+
+func (l *Limiter) allow(
+	ctx context.Context, client clientip.Identity, stages []ratelimit.Stage,
+) (ratelimit.Decision, error) {
+	d, err := l.limiter.Take(ctx, stages...)
+	switch {
+	case err != nil:
+		return ratelimit.Decision{}, fmt.Errorf("charge the rate limits: %w", err)
+	case !d.Allowed:
+		return d, fault.LimitedFor(d.RetryAfter, "Too many requests.").ByRule(ruleOf(d, client))
+	}
+	return d, nil
+}
+
 // runStages are the buckets of a run, the narrowest first, each stage charged only where all before it pass: the
-// client's own two together, those of the networks around it, the target's. One without a target (my-ip) charges the
-// client and its networks alone. No part of a key but the last can hold a "|", so no two kinds of buckets meet.
-func (s *Server) runStages(client clientip.Identity, slug, target string) []ratelimit.Stage {
-	limits, key := s.config.Limits, client.LimitKey()
-	stages := make([]ratelimit.Stage, 0, 4)
-	stages = append(stages, ratelimit.Stage{
-		{Key: "tool|" + key + "|" + slug + "|" + target, Limit: limits.Tool},
-		{Key: "client|" + key, Limit: limits.Client},
-	})
-	stages = append(stages, networkStages("client|", client, limits.Client)...)
+// client's own two together, those of the networks around it, the target's. A run without a target (my-ip) charges the
+// client and its networks alone. No part of a key but the last can contain a "|", so no two kinds of buckets collide.
+func (l *Limiter) runStages(client clientip.Identity, slug, target string) []ratelimit.Stage {
+	key := client.LimitKey()
+	stages := []ratelimit.Stage{{
+		{Key: "tool|" + key + "|" + slug + "|" + target, Limit: l.limits.Tool},
+		{Key: "client|" + key, Limit: l.limits.Client},
+	}}
+	stages = append(stages, networkStages("client|", client, l.limits.Client)...)
 	if target != "" {
-		stages = append(stages, ratelimit.Stage{s.targetCharge(target)})
+		stages = append(stages, ratelimit.Stage{l.targetCharge(target)})
 	}
 	return stages
 }
 
 // targetCharge is a request against what all clients share of a target.
-func (s *Server) targetCharge(target string) ratelimit.Charge {
-	return ratelimit.Charge{Key: "target|" + target, Limit: s.config.Limits.Target}
-}
-
-// sampleStages are the buckets of one sample of the connection routes.
-func (s *Server) sampleStages(client clientip.Identity) []ratelimit.Stage {
-	limit := s.config.Limits.Samples
-	own := ratelimit.Stage{{Key: "samples|" + client.LimitKey(), Limit: limit}}
-	return append([]ratelimit.Stage{own}, networkStages("samples|", client, limit)...)
+func (l *Limiter) targetCharge(target string) ratelimit.Charge {
+	return ratelimit.Charge{Key: "target|" + target, Limit: l.limits.Target}
 }
 
 // networkStages are the buckets of the networks around a client, whose limit is a multiple of the client's. Several
 // clients share them, so each is a stage of its own.
-func networkStages(kind string, client clientip.Identity, limit ratelimit.Limit) []ratelimit.Stage {
-	networks := client.Networks()
-	stages := make([]ratelimit.Stage, 0, len(networks))
-	for _, n := range networks {
+func networkStages(kind string, client clientip.Identity, limit ratelimit.Limit) (stages []ratelimit.Stage) {
+	for _, n := range client.Networks() {
 		wider := ratelimit.Limit{Requests: min(limit.Requests*n.Times, maxRequests), Window: limit.Window}
 		stages = append(stages, ratelimit.Stage{{Key: kind + n.Key, Limit: wider}})
 	}
@@ -58,32 +91,11 @@ func networkStages(kind string, client clientip.Identity, limit ratelimit.Limit)
 // maxRequests is the most that any limit can be, and up to which a bucket's level is exact.
 const maxRequests = 1_000_000_000
 
-// charge takes from the buckets and sets the three headers, which stay on whatever answer follows: those of the bucket
-// with the least left among the ones that were looked at. Of a refusal they tell the bucket that refuses, of several
-// the one with the longest wait, which Retry-After is about too; wider buckets are not looked at then.
-func (s *Server) charge(c echo.Context, stages []ratelimit.Stage) error {
-	d, err := s.config.Limiter.Take(c.Request().Context(), stages...)
-	if err != nil {
-		return fmt.Errorf("charge the rate limits: %w", err)
+// ruleOf is the limit whose bucket refuses, by the kind that its key begins with.
+func ruleOf(refusing ratelimit.Decision, client clientip.Identity) fault.Rule {
+	kind, who, _ := strings.Cut(refusing.Key, "|")
+	if (kind == "client" || kind == "samples") && who != client.LimitKey() {
+		return fault.LimitNetwork
 	}
-	contextOf(c).limit = d
-	s.setLimitHeaders(c.Response().Header(), d)
-	if d.Allowed {
-		return nil
-	}
-	return fault.LimitedFor(d.RetryAfter, "Too many requests.").ByRule(limitOf(d, contextOf(c).client))
+	return fault.Rule(kind)
 }
-
-// setLimitHeaders does nothing with every limit off.
-func (s *Server) setLimitHeaders(h http.Header, d ratelimit.Decision) {
-	if d.Limit == 0 {
-		return
-	}
-	reset := float64(s.config.Now().Add(d.ResetAfter).UnixNano()) / float64(time.Second)
-	set(h, "X-Ratelimit-Limit", strconv.Itoa(d.Limit))
-	set(h, "X-Ratelimit-Remaining", strconv.Itoa(max(0, d.Remaining)))
-	set(h, "X-Ratelimit-Reset", strconv.FormatInt(int64(math.Ceil(reset)), 10))
-}
-
-// set is h.Set for a name in the spelling that net/http has it in, which is not looked for then.
-func set(h http.Header, name, value string) { h[name] = []string{value} }

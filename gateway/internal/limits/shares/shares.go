@@ -1,14 +1,16 @@
-package httpapi
+// Package shares divides what this instance has a bounded amount of among its clients: run slots and memory. A client
+// has a share of its own; the wider networks around it have several, so that a subscriber with many networks does not
+// get everything. Nobody waits for a share: a request that finds none is refused at once.
+package shares
 
 import (
 	"sync"
-	"time"
 
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/fault"
 )
 
-// scope is how far something is used up.
+// scope is whose share is used up.
 type scope int
 
 const (
@@ -18,8 +20,7 @@ const (
 	scopeInstance
 )
 
-// shares divides what the instance has a bounded amount of. A client has its own share; the wider networks around it
-// have several, so that a subscriber with many networks does not have everything.
+// shares is a bounded amount with the parts of it that are taken.
 type shares struct {
 	all       int64
 	perClient int64 // 0: no limit for clients and networks
@@ -34,7 +35,7 @@ func newShares(all, perClient, most int64) *shares {
 	return &shares{all: all, perClient: perClient, most: most, by: make(map[string]int64)}
 }
 
-// take takes n, or says whose share would be exceeded; times is how many shares of a client this client may have.
+// take takes n, or reports whose share would be exceeded; times is how many shares this client may have.
 func (s *shares) take(id clientip.Identity, n, times int64) scope {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,37 +83,23 @@ func (s *shares) count(key string, n int64) {
 	}
 }
 
-// total is what is taken at this moment.
-func (s *shares) total() int64 {
+// Total is what is taken now.
+func (s *shares) Total() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.taken
 }
 
-// inflight bounds what is in flight. Nobody waits for a slot: whoever waits would time out all the same.
-type inflight struct{ shares *shares }
-
-func newInflight(limit, perClient int) inflight {
-	return inflight{newShares(int64(limit), int64(perClient), int64(limit))}
-}
-
-// take gives a slot, which release gives back, once, or says who is over: Limited for the client or its network, Busy
-// for the instance.
-func (f inflight) take(client clientip.Identity) (release func(), err error) {
-	switch f.shares.take(client, 1, 1) {
+// refusal is the failure of a request for which there is no share; none of the three is used for scopeNone.
+func refusal(full scope, client, network, instance fault.Error) error {
+	switch full {
 	case scopeClient:
-		return nil, &fault.Error{Kind: fault.Limited, Rule: fault.LimitClientInFlight, RetryAfter: time.Second,
-			Sentence: "Too many of your diagnostics are running at once. Wait until one has finished."}
+		client.Kind = fault.Limited
+		return &client
 	case scopeNetwork:
-		return nil, &fault.Error{Kind: fault.Limited, Rule: fault.LimitNetworkInFlight, RetryAfter: time.Second,
-			Sentence: "Too many diagnostics from your network are running at once. Wait until one has finished."}
-	case scopeInstance:
-		return nil, errBusy(fault.LimitInFlight, time.Second)
+		network.Kind = fault.Limited
+		return &network
 	}
-	return func() { f.shares.give(client, 1) }, nil
-}
-
-func errBusy(limit fault.Rule, wait time.Duration) error {
-	return &fault.Error{Kind: fault.Busy, Rule: limit, RetryAfter: wait,
-		Sentence: "The service is busy. Please try again in a moment."}
+	instance.Kind, instance.Sentence = fault.Busy, "The service is busy. Please try again in a moment."
+	return &instance
 }
