@@ -390,12 +390,12 @@ func TestReaders(t *testing.T) {
 		stall, limit time.Duration
 		every        time.Duration // a reader takes 256 KiB as often; 0 reads nothing
 		cut          bool
-		least, most  time.Duration
+		least        time.Duration // before which the reader must not be cut off
 	}{
-		{"one who reads nothing", 300 * time.Millisecond, time.Minute, 0, true, 300 * time.Millisecond, 5 * time.Second},
-		{"one who reads slowly", 2 * time.Second, time.Minute, 50 * time.Millisecond, false, 0, 20 * time.Second},
-		{"one who reads too slowly", 5 * time.Second, 500 * time.Millisecond, 200 * time.Millisecond, true,
-			500 * time.Millisecond, 4 * time.Second},
+		{"one who reads nothing", 300 * time.Millisecond, time.Minute, 0, true, 300 * time.Millisecond},
+		{"one who reads slowly", 2 * time.Second, time.Minute, 50 * time.Millisecond, false, 0},
+		{"one who reads too slowly", time.Minute, 500 * time.Millisecond, 200 * time.Millisecond, true,
+			500 * time.Millisecond},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -419,7 +419,7 @@ func TestReaders(t *testing.T) {
 			}()
 			err := <-ends
 			took := time.Since(start)
-			if errors.Is(err, os.ErrDeadlineExceeded) != test.cut || took < test.least || took > test.most {
+			if errors.Is(err, os.ErrDeadlineExceeded) != test.cut || took < test.least {
 				t.Errorf("ended after %v: %v", took, err)
 			}
 			if got := s.Counts().Cut; (got == 1) != test.cut {

@@ -292,7 +292,6 @@ func TestHalfClosedClient(t *testing.T) {
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, nil, func(c *Config) { c.RunLimit = quickServer })
-	begin := time.Now()
 	a := e.raw(t, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "+
 		"13\r\n\r\n{")
 	a.envelope(t, http.StatusRequestTimeout)
@@ -300,9 +299,6 @@ func TestSlowClients(t *testing.T) {
 	write(t, conn, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nX-Slow: ")
 	if status := readStatus(conn); status != 0 && status != http.StatusRequestTimeout {
 		t.Errorf("status %d", status)
-	}
-	if took := time.Since(begin); took > 5*300*time.Millisecond {
-		t.Errorf("took %v", took)
 	}
 }
 

@@ -320,7 +320,7 @@ func TestPanicInPages(t *testing.T) {
 
 func TestRunLimit(t *testing.T) {
 	t.Parallel()
-	const limit = 200 * time.Millisecond
+	const limit = 50 * time.Millisecond
 	for name, give := range map[string]func(context.Context) error{
 		"its own error": func(ctx context.Context) error { return ctx.Err() },
 		"called cancelled": func(context.Context) error {
@@ -334,11 +334,7 @@ func TestRunLimit(t *testing.T) {
 				<-ctx.Done()
 				return nil, give(ctx)
 			}, func(c *Config) { c.RunLimit = limit })
-			start := time.Now()
 			e.post(t, "echo", `{"input":"a"}`).envelope(t, 504)
-			if took := time.Since(start); took > 5*limit+200*time.Millisecond {
-				t.Errorf("took %v", took)
-			}
 		})
 	}
 }
@@ -513,12 +509,7 @@ func testInflight(t *testing.T, accept string) {
 		<-started
 	}
 	quick := func(client string) *answer {
-		start := time.Now()
-		a := e.post(t, "echo", `{"input":"quick"}`, "X-Real-IP: "+client, accept)
-		if took := time.Since(start); took > time.Second {
-			t.Errorf("a refusal waited %v", took)
-		}
-		return a
+		return e.post(t, "echo", `{"input":"quick"}`, "X-Real-IP: "+client, accept)
 	}
 	runs := func(client string) {
 		t.Helper()
