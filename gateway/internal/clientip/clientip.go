@@ -31,7 +31,7 @@ type Trust struct {
 	Hops int
 }
 
-// trusts reports whether the headers that this peer sent are believed.
+// trusts reports whether the headers that this peer sent are trusted.
 func (t Trust) trusts(peer netip.Addr) bool {
 	return t.Headers && (len(t.Peers) == 0 ||
 		slices.ContainsFunc(t.Peers, func(p netip.Prefix) bool { return p.Contains(peer) }))
@@ -41,13 +41,13 @@ func (t Trust) trusts(peer netip.Addr) bool {
 type Identity struct {
 	// Peer is the other end of the connection; the zero Addr where the server could not tell.
 	Peer netip.Addr
-	// Trusted tells whether this peer's forwarded headers are believed.
+	// Trusted is true where this peer's forwarded headers are trusted.
 	Trusted bool
-	// Forwarded is the address that a believed header gave; the zero Addr where none did.
+	// Forwarded is the address in a trusted header; the zero Addr where there is none.
 	Forwarded netip.Addr
 }
 
-// Addr is the client: the believed header's address, else the peer.
+// Addr is the client: the address in the trusted header, else the peer.
 func (id Identity) Addr() netip.Addr {
 	if id.Forwarded.IsValid() {
 		return id.Forwarded

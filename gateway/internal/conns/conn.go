@@ -128,7 +128,7 @@ func (c *Conn) Write(p []byte) (int, error) {
 	}
 }
 
-// cut makes the end of the connection one that drops at once what nobody reads.
+// cut makes the end of the connection drop at once what has not been read.
 func (c *Conn) cut() {
 	c.table.mu.Lock()
 	c.table.counts.Cut++

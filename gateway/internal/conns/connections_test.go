@@ -193,18 +193,6 @@ func TestSharedPeers(t *testing.T) {
 	a.want(t, "l0 p0 l1 p1 l2 p2 n2 n3 p3", Counts{EvictedPeer: 1})
 }
 
-func TestNoLimit(t *testing.T) {
-	t.Parallel()
-	a := table(Limits{})
-	var all []string
-	for i := range 300 {
-		name := fmt.Sprint(i)
-		a.come(t, name, "192.0.2.1")
-		all = append(all, name)
-	}
-	a.want(t, strings.Join(all, " "), Counts{})
-}
-
 // acceptor gives connections and errors in turn.
 type acceptor struct {
 	net.Listener

@@ -77,7 +77,7 @@ func writeJSON(c echo.Context, status int, body []byte) error {
 }
 
 // writeLast writes the last bytes of an answer, before which there may be some on their way. The request holds what
-// it holds until all that is left is one write that waits for nobody, or the last byte. Were it held until that is
+// it holds until all that is left is one write that does not block, or the last byte. Were it held until that is
 // written too, a client that has its whole answer and asks again at once could be refused the slot that it came
 // from.
 func writeLast(c echo.Context, body []byte, before int) error {
@@ -105,7 +105,7 @@ func (s *Server) fail(err error, c echo.Context) {
 	rc := contextOf(c)
 	if canceled(c) && excused(err) {
 		if !leaving(c) || c.Response().Committed {
-			// Nobody listens any more; what the tool made of its cancelled context is not a failure of anything. Without
+			// The client has left; what the tool returned for its cancelled context is not a failure. Without
 			// the cut net/http would say 200 to a client that has only closed its own half.
 			rc.outcome, rc.cut = outcomeCanceled, true
 			return

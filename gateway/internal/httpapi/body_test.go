@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -196,17 +194,6 @@ func TestExpectContinue(t *testing.T) {
 	}
 }
 
-func TestCompressedBody(t *testing.T) {
-	t.Parallel()
-	e := newEdge(t, nil)
-	var zipped bytes.Buffer
-	z := gzip.NewWriter(&zipped)
-	_, _ = z.Write([]byte(`{"input":"a"}`))
-	_ = z.Close()
-	e.post(t, "echo", zipped.String(), "Content-Encoding: gzip").envelope(t, 415)
-	e.post(t, "echo", zipped.String()).envelope(t, 400)
-}
-
 // Each of these would be read as two different requests by two different servers.
 func TestOddFraming(t *testing.T) {
 	t.Parallel()
@@ -216,22 +203,16 @@ func TestOddFraming(t *testing.T) {
 		name, request string
 		allowed       []int
 	}{
-		{"two lengths that differ", head + "Content-Length: 13\r\nContent-Length: 14\r\n\r\n" + body, []int{400}},
-		{"length and chunks", head + "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked(body, 20), []int{200, 400}},
 		{"negative length", head + "Content-Length: -1\r\n\r\n" + body, []int{400}},
 		{"length that is no number", head + "Content-Length: 1e1\r\n\r\n" + body, []int{400}},
-		{"unknown transfer coding", head + "Transfer-Encoding: gzip, chunked\r\n\r\n" + chunked(body, 20), []int{400, 501}},
-		{"chunked twice", head + "Transfer-Encoding: chunked, chunked\r\n\r\n" + chunked(body, 20), []int{400, 501}},
 		{"broken chunk size", head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n" + body + "\r\n0\r\n\r\n", []int{400}},
 		{"huge chunk size", head + "Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n" + body, []int{400}},
-		{"space before the colon", head + "Content-Length : 13\r\n\r\n" + body, []int{400}},
 		{"no Host", "POST /api/tools/echo HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n" + body, []int{400}},
 		{"two Hosts", head + "Host: y\r\nContent-Length: 13\r\n\r\n" + body, []int{400}},
 		{"folded header", head + "X-A: b\r\n c\r\nContent-Length: 13\r\n\r\n" + body, []int{200, 400}},
 		{"NUL in a header", head + "X-A: b\x00c\r\nContent-Length: 13\r\n\r\n" + body, []int{400}},
 		{"headers over the limit", head + "X-A: " + strings.Repeat("a", MaxHeaderBytes+8192) + "\r\n\r\n", []int{431}},
 		{"path over the limit", "GET /" + strings.Repeat("a", MaxHeaderBytes+8192) + " HTTP/1.1\r\nHost: x\r\n\r\n", []int{431}},
-		{"HTTP/1.0", "POST /api/tools/echo HTTP/1.0\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n" + body, []int{200}},
 		{"absolute form", strings.Replace(head, "/api", "http://x/api", 1) + "Content-Length: 13\r\n\r\n" + body, []int{200}},
 	}
 	for _, tt := range tests {

@@ -68,12 +68,12 @@ func DefaultBounds() Bounds {
 	}
 }
 
-// Denier judges the operator's deny list; target.Denylist is one.
+// Denier decides by the operator's deny list; target.Denylist is one.
 type Denier interface {
 	DeniesKey(key string) bool
 }
 
-// Auditor is told of every run that begins. It must not block, and must be safe for concurrent use.
+// Auditor records every run that begins. It must not block, and must be safe for concurrent use.
 type Auditor interface {
 	RunBegan(audit.Run)
 }
@@ -81,7 +81,7 @@ type Auditor interface {
 // State is how something that the gateway leans on is: ok, down, or off where it is not configured.
 type State string
 
-// The states that /readyz tells.
+// The states that /readyz reports.
 const (
 	StateOK   State = "ok"
 	StateDown State = "down"
@@ -95,7 +95,7 @@ type Config struct {
 	Description string
 	// Disabled are the slugs that the operator switched off.
 	Disabled []string
-	// WorkerEnabled tells whether tools that need the worker may run.
+	// WorkerEnabled is true where tools that need the worker may run.
 	WorkerEnabled bool
 	Deny          Denier
 	Limiter       ratelimit.Limiter
@@ -112,12 +112,12 @@ type Config struct {
 	// Pages answers everything that is not the API, an unknown path with a 404 of its own. Its error is for the log:
 	// web.ErrNotFound, web.ErrMethod, or why a page could not be made.
 	Pages func(http.ResponseWriter, *http.Request) error
-	// Redis and Worker tell /readyz how those are; nil means off.
+	// Redis and Worker report their states to /readyz; nil means off.
 	Redis   func(context.Context) State
 	Worker  func(context.Context) State
 	Metrics *Metrics
 	Log     *slog.Logger
-	// Audit is told of every run that begins; nil for nobody.
+	// Audit records every run that begins; nil is off.
 	Audit Auditor
 	// Now is time.Now outside tests.
 	Now func() time.Time

@@ -24,7 +24,7 @@ func (s *Server) observed(c echo.Context, rc *requestContext) {
 	case rc.stream != nil:
 		status = rc.stream.status
 	case rc.outcome == outcomeCanceled && !c.Response().Committed:
-		status = 0 // nobody was answered
+		status = 0 // no answer was sent
 	}
 	now := s.config.Now()
 	elapsed := now.Sub(rc.start)

@@ -80,7 +80,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 			h.Set("Connection", "close")
 		}
 		c.Response().Before(func() {
-			if s.draining.Load() { // so that nobody's next request meets the end of an idle connection
+			if s.draining.Load() { // so that no further request is sent on a connection that ends
 				h.Set("Connection", "close")
 			}
 			if rc.stream == nil { // whose answer is not ready yet
@@ -126,7 +126,7 @@ func countFields(h http.Header) (n int) {
 	return n
 }
 
-// recovered answers a panic, wherever it began, unless an answer had begun: nobody may take a half for a whole.
+// recovered answers a panic, wherever it began, unless an answer had begun: half an answer must not look complete.
 func (s *Server) recovered(c echo.Context, rc *requestContext, p *parallel.Panic) {
 	rc.cut = c.Response().Committed
 	if rc.cut {

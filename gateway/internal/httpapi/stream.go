@@ -16,7 +16,7 @@ import (
 
 // stream is an answer that comes line by line (docs/contract.md#streams).
 type stream struct {
-	// status is what a plain answer would have, 0 while nobody knows or where nobody is there to be told.
+	// status is what a plain answer would have, 0 until it is known and where the client has left.
 	status int
 	// unsent is how much is written that net/http may still hold back; at least that much.
 	unsent int
@@ -89,14 +89,14 @@ func (s *Server) startLines(c echo.Context, rc *requestContext) {
 	c.Response().WriteHeader(http.StatusOK)
 }
 
-// reader is who reads a stream.
+// reader is the client that reads a stream.
 type reader struct {
 	s *Server
 	c echo.Context
 	x *requestContext
 }
 
-// Tell writes one step. One that cannot be encoded is left out: the answer has what it is about.
+// Tell writes one step. One that cannot be encoded is left out: the answer contains what it is about.
 func (r reader) Tell(step progress.Step) error {
 	body := new(bytes.Buffer)
 	if step.Line(body, r.x.start, r.s.config.RunLimit) == nil {
@@ -128,7 +128,7 @@ func (s *Server) lastLine(c echo.Context, rc *requestContext, end runEnd) error 
 	conns.Of(c.Request().Context()).Answering(s.config.Bounds.AnswerLimit)
 	err := writeLast(c, line, rc.stream.unsent)
 	if rc.stream.status != http.StatusOK {
-		return nil // as of a plain failure: whoever does not read it changes nothing in what went wrong
+		return nil // as of a plain failure: the outcome is the failure, whether it was read or not
 	}
 	return err
 }

@@ -1,6 +1,6 @@
 // Package shares divides what this instance has a bounded amount of among its clients: run slots and memory. A client
 // has a share of its own; the wider networks around it have several, so that a subscriber with many networks does not
-// get everything. Nobody waits for a share: a request that finds none is refused at once.
+// get everything. There is no queue: a request that finds no share is refused at once.
 package shares
 
 import (
