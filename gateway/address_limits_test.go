@@ -29,7 +29,7 @@ func limitedGateway(t *testing.T, requests int) (*httptest.Server, *egresstest.N
 		http.Redirect(w, r, "http://n9.many-names.com/", http.StatusFound)
 	}))
 	addresses := addresslimit.New(ratelimit.NewMemory(), requests, 100*time.Hour)
-	client := n.Client(func(s *egress.Settings) { s.Charge = addresses.Charge }, egress.WithChecker(certs))
+	client := n.Client(func(s *egress.Settings) { s.Charge = addresses.Allow }, egress.WithChecker(certs))
 	return gatewayOn(t, client, certs, fakeWorker(t), func(c *httpapi.Config) {
 		c.Limits.Tool, c.Limits.Client, c.Limits.Target = perMinute(10_000), perMinute(10_000), perMinute(10_000)
 	}), n

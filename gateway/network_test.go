@@ -28,6 +28,7 @@ import (
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/httpapi"
 	"diagnostics/gateway/internal/limits/ratelimit"
+	"diagnostics/gateway/internal/limits/requests"
 	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/providers/rdap"
 	"diagnostics/gateway/internal/providers/whois"
@@ -68,7 +69,7 @@ func gatewayOn(
 		WorkerEnabled: worker != nil,
 		Deny:          target.Denylist{},
 		Limiter:       ratelimit.NewMemory(),
-		Limits: httpapi.Limits{Tool: perMinute(1000), Client: perMinute(1000), Target: perMinute(1000),
+		Limits: requests.Limits{Tool: perMinute(1000), Client: perMinute(1000), Target: perMinute(1000),
 			Samples: perMinute(1000)},
 		MaxInFlight: 100,
 		Clients:     clientip.New(clientip.Trust{Headers: true}, log),

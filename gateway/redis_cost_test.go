@@ -19,6 +19,7 @@ import (
 	"diagnostics/gateway/internal/httpapi"
 	"diagnostics/gateway/internal/limits/addresslimit"
 	"diagnostics/gateway/internal/limits/ratelimit"
+	"diagnostics/gateway/internal/limits/requests"
 	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/providers/rdap"
 	"diagnostics/gateway/internal/providers/whois"
@@ -170,7 +171,7 @@ func newCostedGateway(t *testing.T, server *redistest.Server, each ratelimit.Lim
 	n, certs := network(t)
 	// With limits of a minute the first keys would be gone before they are looked at.
 	wide := hourly(1000)
-	charge := addresslimit.New(limiter, wide.Requests, wide.Window).Charge
+	charge := addresslimit.New(limiter, wide.Requests, wide.Window).Allow
 	client := n.Client(func(s *egress.Settings) { s.Charge = charge }, egress.WithChecker(certs))
 	worker := fakeWorker(t)
 	g.http = gatewayOn(t, client, certs, worker, func(c *httpapi.Config) {
@@ -190,7 +191,7 @@ func newCostedGateway(t *testing.T, server *redistest.Server, each ratelimit.Lim
 			t.Fatal(err)
 		}
 		c.Pages, c.Limiter = pages.Serve, limiter
-		c.Limits = httpapi.Limits{Tool: each, Client: wide, Target: wide, Samples: wide}
+		c.Limits = requests.Limits{Tool: each, Client: wide, Target: wide, Samples: wide}
 	})
 	return g
 }

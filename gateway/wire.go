@@ -19,6 +19,7 @@ import (
 	"diagnostics/gateway/internal/httpapi"
 	"diagnostics/gateway/internal/limits/addresslimit"
 	"diagnostics/gateway/internal/limits/ratelimit"
+	"diagnostics/gateway/internal/limits/requests"
 	"diagnostics/gateway/internal/metrics"
 	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/providers/whois"
@@ -177,7 +178,7 @@ func (s *service) newEgress(c Config, limiter ratelimit.Limiter, caches *metrics
 		AllowOwnAddresses: bool(c.AllowOwnAddresses),
 		HostAddresses:     c.HostAddresses,
 		ExemptHosts:       c.rdapHosts(),
-		Charge:            addresslimit.New(limiter, int(c.AddressRequests), time.Duration(c.Window)).Charge,
+		Charge:            addresslimit.New(limiter, int(c.AddressRequests), time.Duration(c.Window)).Allow,
 		UserAgent:         userAgent(c),
 		Observer:          metrics.NewEgress(s.metrics.Registerer()),
 		Providers:         metrics.NewProviders(s.metrics.Registerer()),
@@ -243,11 +244,11 @@ func (s *service) newStore() cache.Store {
 	return cache.NewFallback(cache.NewRedis(s.breaker), memory)
 }
 
-func limits(c Config) httpapi.Limits {
+func limits(c Config) requests.Limits {
 	per := func(n settings.Count) ratelimit.Limit {
 		return ratelimit.Limit{Requests: int(n), Window: time.Duration(c.Window)}
 	}
-	return httpapi.Limits{Tool: per(c.Requests), Client: per(c.ClientRequests), Target: per(c.TargetRequests),
+	return requests.Limits{Tool: per(c.Requests), Client: per(c.ClientRequests), Target: per(c.TargetRequests),
 		Samples: per(c.Samples)}
 }
 

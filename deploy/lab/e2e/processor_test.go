@@ -109,11 +109,8 @@ func ofTargets(t *testing.T, targets <-chan []question) (patient []question) {
 	t.Helper()
 	var asking sync.WaitGroup
 	var mu sync.Mutex
-	meters := map[string]*meter{}
 	for range targetsAtOnce {
-		private := freeAddr(t, 9090)
-		m := newMeter(t, "METRICS_LISTEN_ADDR="+private)
-		meters[private] = m
+		m := newMeter(t)
 		asking.Go(func() {
 			for questions := range targets {
 				slow := m.atOnce(questions)
@@ -124,9 +121,6 @@ func ofTargets(t *testing.T, targets <-chan []question) (patient []question) {
 		})
 	}
 	asking.Wait()
-	for private, m := range meters {
-		m.metric(private)
-	}
 	return patient
 }
 
@@ -158,30 +152,6 @@ func (m *meter) together(questions []question) {
 	if cost, _ := m.ask(longestRun, questions...); cost > mostProcessorTime {
 		m.t.Logf("%v for %v", cost, questions)
 		m.alone(questions)
-	}
-}
-
-// metric holds what the gateway itself tells of its runs to what they may cost.
-func (m *meter) metric(private string) {
-	m.t.Helper()
-	told, err := internet.Metrics(m.t.Context(), private)
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	tools := 0
-	for name, runs := range told {
-		of, ok := strings.CutPrefix(name, "diagnostics_run_cpu_seconds_count{")
-		if !ok || runs == 0 {
-			continue
-		}
-		tools++
-		of = strings.TrimSuffix(of, "}")
-		if told["diagnostics_run_cpu_seconds_bucket{"+of+`,le="0.5"}`] != runs {
-			m.t.Errorf("a run of %s cost more than 0.5 s, says the metric", of)
-		}
-	}
-	if tools < 9 {
-		m.t.Errorf("the metric tells of %d tools", tools)
 	}
 }
 

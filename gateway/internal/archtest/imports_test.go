@@ -227,7 +227,8 @@ var rules = []rule{
 	{
 		name: "tools to settings", module: "gateway", from: []string{gw + "/internal/tools/..."},
 		never: []string{"github.com/kelseyhightower/envconfig", gw, gw + "/internal/httpapi/...", gw +
-			"/internal/clientip/...", gw + "/internal/limits/ratelimit/..."},
+			"/internal/clientip/...", gw + "/internal/limits/ratelimit/...",
+			gw + "/internal/limits/requests/...", gw + "/internal/limits/shares/..."},
 		reason: "a tool's New takes what it uses; a tool knows neither the settings nor who asks",
 	},
 	{

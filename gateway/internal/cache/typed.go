@@ -18,7 +18,7 @@ type Typed[V any] struct {
 	prefix  string
 	longest time.Duration
 	now     func() time.Time
-	counts  *cachestats.Counts // nil where nobody counts
+	counts  *cachestats.Counts // nil where nothing is counted
 }
 
 // NewTyped makes a typed view of a store; prefix keeps the kinds of values apart in a shared store, and longest is the
@@ -76,7 +76,7 @@ func NewCounted(store Store, of func(name string) *cachestats.Counts) Store {
 	return counted{Store: store, of: of}
 }
 
-// countsOf gives the counts of a typed view, nil where nobody counts.
+// countsOf gives the counts of a typed view, nil where nothing is counted.
 func countsOf(store Store, name string) *cachestats.Counts {
 	if c, ok := store.(counted); ok {
 		return c.of(name)

@@ -1,8 +1,8 @@
-// Package clientip says who is asking. The peer's address is a fact; a forwarded header may hold anything, and is
-// believed only where the operator said so.
+// Package clientip identifies clients. The peer's address is a fact; a forwarded header may hold anything, and is trusted
+// only where the operator configured it.
 //
 // Trust is granted by TRUST_PROXY_HEADERS, TRUSTED_PROXY_PLATFORM or a platform's runtime flag, and narrowed (never
-// granted) by TRUSTED_PROXY_CIDRS. Where it is granted, headers.go says which header is read, and how.
+// granted) by TRUSTED_PROXY_CIDRS. Where it is granted, headers.go decides which header is read, and how.
 package clientip
 
 import (
@@ -16,7 +16,7 @@ import (
 	"diagnostics/shared/netpolicy"
 )
 
-// Trust says whose forwarded headers are believed.
+// Trust is whose forwarded headers are trusted.
 type Trust struct {
 	// Headers is true where any of the grants holds.
 	Headers bool
@@ -31,7 +31,7 @@ type Trust struct {
 	Hops int
 }
 
-// trusts reports whether the headers that this peer sent are believed.
+// trusts reports whether the headers that this peer sent are trusted.
 func (t Trust) trusts(peer netip.Addr) bool {
 	return t.Headers && (len(t.Peers) == 0 ||
 		slices.ContainsFunc(t.Peers, func(p netip.Prefix) bool { return p.Contains(peer) }))
@@ -41,22 +41,13 @@ func (t Trust) trusts(peer netip.Addr) bool {
 type Identity struct {
 	// Peer is the other end of the connection; the zero Addr where the server could not tell.
 	Peer netip.Addr
-	// Trusted tells whether this peer's forwarded headers are believed.
+	// Trusted is true where this peer's forwarded headers are trusted.
 	Trusted bool
-	// Forwarded is the address that a believed header gave; the zero Addr where none did.
+	// Forwarded is the address in a trusted header; the zero Addr where there is none.
 	Forwarded netip.Addr
-	// named are the names of a client that Identify has met, which are asked for many times in a request; nil where the
-	// Identity was made otherwise.
-	named *names
 }
 
-// names are what an Identity's methods give.
-type names struct {
-	limitKey string
-	networks []Network
-}
-
-// Addr is the client: the believed header's address, else the peer.
+// Addr is the client: the address in the trusted header, else the peer.
 func (id Identity) Addr() netip.Addr {
 	if id.Forwarded.IsValid() {
 		return id.Forwarded
@@ -64,12 +55,9 @@ func (id Identity) Addr() netip.Addr {
 	return id.Peer
 }
 
-// LimitKey names the client for rate limits: an IPv4 address, or the /64 of an IPv6 address, because that is what one
-// subscriber holds at least.
+// LimitKey names the client for rate limits: an IPv4 address, or the /64 of an IPv6 address, the least that one
+// subscriber holds.
 func (id Identity) LimitKey() string {
-	if id.named != nil {
-		return id.named.limitKey
-	}
 	if a := id.Addr(); a.Is4() {
 		return a.String()
 	}
@@ -82,12 +70,9 @@ type Network struct {
 	Times int
 }
 
-// Networks are the wider networks that an IPv6 client counts in, the widest last: whoever is given a /56 or a /48 is
-// one subscriber with many /64s. IPv4 has none.
+// Networks are the wider networks that an IPv6 client counts in, the widest last: a subscriber that is given a /56
+// or a /48 has many /64s. IPv4 has none.
 func (id Identity) Networks() []Network {
-	if id.named != nil {
-		return id.named.networks
-	}
 	if !id.Addr().Is6() {
 		return nil
 	}
@@ -103,7 +88,7 @@ func (id Identity) LogPrefix() string {
 	return masked(id.Addr(), 48)
 }
 
-// Visitor is what the tools may know of the client.
+// Visitor is what the tools are given of the client.
 func (id Identity) Visitor() tool.Visitor {
 	return tool.Visitor{HeadersTrusted: id.Trusted, Addr: id.Forwarded}
 }
@@ -129,7 +114,7 @@ type Finder struct {
 // them.
 func New(trust Trust, log *slog.Logger) *Finder { return &Finder{trust: trust, log: log} }
 
-// Identify says who sent the request.
+// Identify returns the identity of the client that sent the request.
 func (f *Finder) Identify(r *http.Request) Identity {
 	id := Identity{Peer: peer(r.RemoteAddr)}
 	id.Trusted = f.trust.trusts(id.Peer)
@@ -137,11 +122,10 @@ func (f *Finder) Identify(r *http.Request) Identity {
 		id.Forwarded = f.trust.forwarded(r.Header)
 	}
 	f.warn(id, r.Header)
-	id.named = &names{limitKey: id.LimitKey(), networks: id.Networks()}
 	return id
 }
 
-// warn tells of settings that make all visitors behind a proxy share one limit, or let a visitor claim any address.
+// warn logs settings that make all clients behind a proxy share one limit, or let a client claim any address.
 func (f *Finder) warn(id Identity, h http.Header) {
 	switch {
 	case id.Forwarded.IsValid() && len(f.trust.Peers) == 0 && !netpolicy.Near(id.Peer):

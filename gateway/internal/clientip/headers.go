@@ -35,7 +35,7 @@ func ParseHeader(name string) (string, error) {
 // IsList reports whether a header, as ParseHeader gives it, is read as a list whose entries are counted by Trust.Hops.
 func IsList(header string) bool { return header == headerForwarded }
 
-// forwarded reads the header that is believed; the zero Addr where it holds no address.
+// forwarded reads the header that is trusted; the zero Addr where it holds no address.
 func (t Trust) forwarded(h http.Header) netip.Addr {
 	switch t.Header {
 	case "":

@@ -1,6 +1,7 @@
 package conns
 
 import (
+	"container/list"
 	"errors"
 	"net"
 	"net/netip"
@@ -26,28 +27,23 @@ type Conn struct {
 	table *Table
 	// control is the socket itself, nil where there is none.
 	control syscall.RawConn
-	// from is whom it counts for; shared is a peer that may carry many visitors.
+	// from is the peer that it counts for; shared is true where the peer may carry many clients.
 	from   netip.Prefix
 	shared bool
-	// until is the deadline that the server set for writing, by Table.clock; 0 is none.
-	until atomic.Int64
-	// armed is the deadline that the socket has for writing, by Table.clock; one writes at a time.
-	armed int64
-	// unknown is how much was written since the kernel was last known to have none of it.
+	// until is the deadline that the server set for writing; nil is none.
+	until atomic.Pointer[time.Time]
+	// unknown is how much was written since the kernel last reported an empty queue.
 	unknown int
-	reading readDeadline
 
-	// These are the table's, under its lock.
-	state state
-	links [orders]links
-	// received is how much of a request is here; begun tells that it counts, while more is awaited.
-	received int
-	begun    bool
+	// These are the table's, under its lock. The elements are nil where the connection is not in the list.
+	state                   state
+	inState, ofPeer, inPart *list.Element
+	received                int // bytes of the request that have arrived
 }
 
-// Read counts what is here of a request until it is whole.
+// Read counts what has arrived of a request until it is complete.
 func (c *Conn) Read(p []byte) (int, error) {
-	n, err := c.read(p)
+	n, err := c.Conn.Read(p)
 	if n > 0 {
 		c.table.receive(c, n)
 	}
@@ -73,19 +69,19 @@ func (c *Conn) Received() {
 func (c *Conn) Answering(limit time.Duration) {
 	if c != nil {
 		c.table.move(c, answering)
-		c.until.Store(c.table.clock(time.Now().Add(limit)))
+		_ = c.SetWriteDeadline(time.Now().Add(limit))
 	}
 }
 
-// TakesAtOnce reports whether a write of n bytes waits for nobody: what was written before and is still on its way to
-// the reader leaves that much room in what the kernel takes, whether the reader reads or not. Where that cannot be
-// known it is false. Whoever writes calls it.
+// TakesAtOnce reports whether a write of n bytes does not block, whether the reader reads or not: what was written before
+// and is not yet acknowledged leaves that much room in what the kernel takes. Where that cannot be determined it is
+// false. Only the writer may call it.
 func (c *Conn) TakesAtOnce(n int) bool {
 	if c == nil || c.control == nil || n > mostAtOnce {
 		return false
 	}
 	if c.unknown+n <= mostAtOnce {
-		return true // without asking the kernel, which takes as long as much of a small answer
+		return true
 	}
 	if !acknowledged(c.control) {
 		return false
@@ -101,14 +97,23 @@ const (
 	leastWrite = 1 << 10
 )
 
-// Write writes all of p as long as the reader reads. One who takes nothing for Limits.Stall, or not all until the
+// Write writes all of p as long as the reader reads. A reader who takes nothing for Limits.Stall, or not all before the
 // deadline, is cut off: the error is os.ErrDeadlineExceeded.
 func (c *Conn) Write(p []byte) (int, error) {
 	now := time.Now()
 	written, progress := 0, now
 	c.unknown += max(len(p), leastWrite)
 	for {
-		n, err := c.writeFor(p[written:], c.table.limits.Stall/10, now)
+		// Only when a deadline has passed is it seen whether the reader takes anything at all.
+		deadline := now.Add(c.table.limits.Stall / 10)
+		until := c.until.Load()
+		if until != nil && until.Before(deadline) {
+			deadline = *until
+		}
+		if err := c.Conn.SetWriteDeadline(deadline); err != nil {
+			return written, err
+		}
+		n, err := c.Conn.Write(p[written:])
 		written += n
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return written, err
@@ -116,36 +121,14 @@ func (c *Conn) Write(p []byte) (int, error) {
 		if now = time.Now(); n > 0 {
 			progress = now
 		}
-		if now.Sub(progress) >= c.table.limits.Stall || c.late(now) {
+		if now.Sub(progress) >= c.table.limits.Stall || until != nil && !now.Before(*until) {
 			c.cut()
 			return written, err
 		}
 	}
 }
 
-// writeFor is one part of the wait: only between two parts is it seen whether the reader takes anything at all. Most
-// writes wait for nobody, so a deadline that is far enough ahead serves the next ones too: the part is shorter then.
-func (c *Conn) writeFor(p []byte, part time.Duration, now time.Time) (int, error) {
-	at := c.table.clock(now)
-	deadline := at + int64(part)
-	if until := c.until.Load(); until != 0 {
-		deadline = min(deadline, until)
-	}
-	if c.armed > deadline || c.armed < min(deadline, at+int64(part/2)) {
-		if err := c.Conn.SetWriteDeadline(c.table.began.Add(time.Duration(deadline))); err != nil {
-			return 0, err
-		}
-		c.armed = deadline
-	}
-	return c.Conn.Write(p)
-}
-
-func (c *Conn) late(now time.Time) bool {
-	until := c.until.Load()
-	return until != 0 && c.table.clock(now) >= until
-}
-
-// cut makes the end of the connection one that drops at once what nobody reads.
+// cut makes the end of the connection drop at once what has not been read.
 func (c *Conn) cut() {
 	c.table.mu.Lock()
 	c.table.counts.Cut++
@@ -156,10 +139,10 @@ func (c *Conn) cut() {
 // SetWriteDeadline sets when an answer must be written at the latest.
 func (c *Conn) SetWriteDeadline(at time.Time) error {
 	if at.IsZero() {
-		c.until.Store(0)
-		return nil
+		c.until.Store(nil)
+	} else {
+		c.until.Store(&at)
 	}
-	c.until.Store(c.table.clock(at))
 	return nil
 }
 

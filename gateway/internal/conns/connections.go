@@ -1,5 +1,5 @@
-// Package conns bounds what the open connections of a listener may cost: how many there are, how many of one
-// peer, and how long an answer may wait for a reader who does not read.
+// Package conns bounds the open connections of a listener: how many there are, how many of one peer, and how long an
+// answer may wait for a reader that does not read.
 //
 // A connection is waiting while it has no request in hand (it is new, kept alive, or still sending a request), busy
 // while a request is worked on, and answering while its answer is written. When no more may be open, the one that has
@@ -8,6 +8,7 @@
 package conns
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"net"
@@ -22,7 +23,7 @@ import (
 type Limits struct {
 	// Max is how many may be open, PerPeer how many of one IPv4 address or IPv6 /64; 0 is no limit.
 	Max, PerPeer int
-	// Shared tells a peer that may carry many visitors, such as a proxy; PerPeer does not hold for it.
+	// Shared reports whether a peer may carry many clients, such as a proxy; PerPeer does not hold for it.
 	Shared func(netip.Addr) bool
 	// Unfinished is how many bytes the requests that are still on their way may have; 0 is no limit. Headers become many
 	// times their size in memory.
@@ -39,39 +40,31 @@ type Counts struct {
 	EvictedFull, EvictedPeer, EvictedFiles, EvictedUnfinished int
 	// Refused were closed on arrival, since nothing could make room.
 	RefusedFull, RefusedPeer int
-	// Cut were closed since their readers did not read.
+	// Cut were closed because their readers did not read.
 	Cut int
 }
 
 // Table holds the open connections. Every event costs the same however many there are.
 type Table struct {
 	limits Limits
-	began  time.Time
 
-	mu        sync.Mutex
-	counts    Counts
-	peers     map[netip.Prefix]*peer
-	waiting   connList // longest first
-	begun     connList // those of them that have a part of a request
-	answering connList
+	mu     sync.Mutex
+	counts Counts
+	peers  map[netip.Prefix]*peer
+	// The lists hold *Conn, the longest in the list first.
+	waiting   list.List
+	begun     list.List // those of them that have a part of a request
+	answering list.List
 	received  int // bytes of all parts
 }
 
 type peer struct {
 	open    int
-	waiting connList
+	waiting list.List
 }
 
 // New makes an empty Table.
-func New(l Limits) *Table {
-	return &Table{limits: l, began: time.Now(), peers: make(map[netip.Prefix]*peer), begun: connList{order: byPart}}
-}
-
-// clock is a moment in nanoseconds since the table was made, by the monotonic clock: a reader has his time also where
-// the host's clock is set meanwhile.
-func (t *Table) clock(at time.Time) int64 { return int64(at.Sub(t.began)) }
-
-func (t *Table) now() int64 { return t.clock(time.Now()) }
+func New(l Limits) *Table { return &Table{limits: l, peers: make(map[netip.Prefix]*peer)} }
 
 // Counts gives what was counted so far.
 func (t *Table) Counts() Counts {
@@ -80,7 +73,8 @@ func (t *Table) Counts() Counts {
 	return t.counts
 }
 
-// Attach makes the server tell the table what its connections do. They must come from a Listener of the same table.
+// Attach makes the server report the states of its connections to the table. They must come from a Listener of the same
+// table.
 func (t *Table) Attach(s *http.Server) {
 	s.ConnContext = func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) }
 	s.ConnState = func(c net.Conn, state http.ConnState) {
@@ -97,7 +91,7 @@ func (t *Table) Attach(s *http.Server) {
 
 type connKey struct{}
 
-// Of is the connection of a request's context, nil where no Table knows it. All methods of it may be called on nil.
+// Of returns the connection of a request's context, nil where it is not of a Table. All its methods may be called on nil.
 func Of(ctx context.Context) *Conn {
 	c, _ := ctx.Value(connKey{}).(*Conn)
 	return c
@@ -135,10 +129,10 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// acceptPause is short, since whoever asks for /healthz waits as long.
+// acceptPause is short, since a probe of /healthz waits as long.
 const acceptPause = 5 * time.Millisecond
 
-// admit gives nil where there is no room for a connection, which is closed then.
+// admit returns nil where there is no room for a connection, which is closed then.
 func (t *Table) admit(raw net.Conn) *Conn {
 	c := t.wrap(raw)
 	t.mu.Lock()
@@ -158,8 +152,8 @@ func (t *Table) admit(raw net.Conn) *Conn {
 	return c
 }
 
-// wrap tells whom a connection counts for. A shared peer counts by its whole address, so that what it carries does not
-// fill the /64 of its neighbours.
+// wrap finds the peer that a connection counts for. A shared peer counts by its whole address, so that what it carries
+// does not fill the /64 of its neighbours.
 func (t *Table) wrap(raw net.Conn) *Conn {
 	c := &Conn{Conn: raw, table: t, control: controlOf(raw)}
 	addr := addrOf(raw.RemoteAddr())
@@ -181,11 +175,11 @@ func controlOf(raw net.Conn) syscall.RawConn {
 	return control
 }
 
-// makeRoom reports whether there is room for one more connection; evict closes who must go for it.
+// makeRoom reports whether there is room for one more connection; evict closes the one that makes room.
 func (t *Table) makeRoom(c *Conn) (evict func(), ok bool) {
 	p := t.peers[c.from]
 	if p != nil && t.limits.PerPeer > 0 && p.open >= t.limits.PerPeer && !c.shared {
-		return t.evict(p.waiting.first, &t.counts.EvictedPeer, &t.counts.RefusedPeer)
+		return t.evict(first(&p.waiting), &t.counts.EvictedPeer, &t.counts.RefusedPeer)
 	}
 	if t.limits.Max == 0 || t.counts.Open < t.limits.Max {
 		return func() {}, true
@@ -193,9 +187,9 @@ func (t *Table) makeRoom(c *Conn) (evict func(), ok bool) {
 	return t.evict(t.longest(), &t.counts.EvictedFull, &t.counts.RefusedFull)
 }
 
-// evict takes a connection out and gives what closes it, outside of the lock. Where there is none it is refused.
-// One that was waiting may still have the end of its last answer under way, so only an answer that nobody finishes
-// reading is dropped.
+// evict takes a connection out and returns the function that closes it, outside of the lock. Without a victim the new
+// connection is refused. One that was waiting may still have the end of its last answer in transit, so only the rest of
+// an answer that is not read is dropped.
 func (t *Table) evict(victim *Conn, evicted, refused *int) (end func(), ok bool) {
 	if victim == nil {
 		*refused++
@@ -214,10 +208,18 @@ func (t *Table) evict(victim *Conn, evicted, refused *int) (end func(), ok bool)
 
 // longest is the connection to evict first, nil where all are busy.
 func (t *Table) longest() *Conn {
-	if t.waiting.first != nil {
-		return t.waiting.first
+	if c := first(&t.waiting); c != nil {
+		return c
 	}
-	return t.answering.first
+	return first(&t.answering)
+}
+
+// first is the connection that has been in the list for longest, nil where there is none.
+func first(l *list.List) *Conn {
+	if e := l.Front(); e != nil {
+		return e.Value.(*Conn)
+	}
+	return nil
 }
 
 // evictForFiles closes one connection, so that its file is free, and reports whether it found one that is not busy.
@@ -233,7 +235,7 @@ func (t *Table) evictForFiles() bool {
 func (t *Table) add(c *Conn) {
 	p := t.peers[c.from]
 	if p == nil {
-		p = &peer{waiting: connList{order: byPeer}}
+		p = new(peer)
 		t.peers[c.from] = p
 	}
 	p.open++
@@ -268,23 +270,22 @@ func (t *Table) enter(c *Conn, to state) {
 	p := t.peers[c.from]
 	switch c.state {
 	case waiting:
-		t.waiting.remove(c)
-		p.waiting.remove(c)
-		if c.begun {
-			t.begun.remove(c)
+		t.waiting.Remove(c.inState)
+		p.waiting.Remove(c.ofPeer)
+		if c.inPart != nil {
+			t.begun.Remove(c.inPart)
 			t.received -= c.received
-			c.begun = false
+			c.inPart = nil
 		}
 	case answering:
-		t.answering.remove(c)
+		t.answering.Remove(c.inState)
 	}
 	c.state = to
 	switch to {
 	case waiting:
-		t.waiting.push(c)
-		p.waiting.push(c)
+		c.inState, c.ofPeer = t.waiting.PushBack(c), p.waiting.PushBack(c)
 	case answering:
-		t.answering.push(c)
+		c.inState = t.answering.PushBack(c)
 	}
 }
 
@@ -322,19 +323,18 @@ func (t *Table) receive(c *Conn, bytes int) {
 	endAll(ends)
 }
 
-// count adds to the parts of requests. Where all together are too much, those that began first make room: what
-// it gives closes them, outside of the lock.
+// count adds to the parts of requests. Where all together are too much, those that began first make room: the functions
+// returned close them, outside of the lock.
 func (t *Table) count(c *Conn, bytes int) (ends []func()) {
 	if bytes == 0 {
 		return nil
 	}
-	if !c.begun {
-		c.begun = true
-		t.begun.push(c)
+	if c.inPart == nil {
+		c.inPart = t.begun.PushBack(c)
 	}
 	t.received += bytes
 	for t.received > t.limits.Unfinished {
-		end, _ := t.evict(t.begun.first, &t.counts.EvictedUnfinished, new(int))
+		end, _ := t.evict(first(&t.begun), &t.counts.EvictedUnfinished, new(int))
 		ends = append(ends, end)
 	}
 	return ends
@@ -355,8 +355,8 @@ func addrOf(remote net.Addr) netip.Addr {
 	return tcp.AddrPort().Addr().Unmap().WithZone("")
 }
 
-// peerOf is whom a connection counts for: an IPv4 address or an IPv6 /64, because that is what one subscriber holds at
-// least. All that is neither counts as one.
+// peerOf is the peer that an address belongs to: an IPv4 address or an IPv6 /64, the least that one subscriber holds. All
+// that is neither counts as one.
 func peerOf(a netip.Addr) netip.Prefix {
 	bits := 64
 	if a.Is4() {

@@ -92,14 +92,6 @@ func (a *admitted) want(t *testing.T, open string, counts Counts) {
 	}
 }
 
-// length counts the connections of a list.
-func (l connList) length() (n int) {
-	for c := l.first; c != nil; c = c.links[l.order].after {
-		n++
-	}
-	return n
-}
-
 // The one that waits longest makes room; a busy one never does, and an answering one where nobody waits.
 func TestWhoMakesRoom(t *testing.T) {
 	t.Parallel()
@@ -141,8 +133,8 @@ func TestWhoMakesRoom(t *testing.T) {
 		}
 	}
 	a.want(t, "", Counts{EvictedFull: 4, RefusedFull: 1})
-	if len(a.peers) != 0 || a.waiting.length() != 0 || a.answering.length() != 0 {
-		t.Errorf("left: %d peers, %d waiting, %d answering", len(a.peers), a.waiting.length(), a.answering.length())
+	if len(a.peers) != 0 || a.waiting.Len() != 0 || a.answering.Len() != 0 {
+		t.Errorf("left: %d peers, %d waiting, %d answering", len(a.peers), a.waiting.Len(), a.answering.Len())
 	}
 }
 
@@ -199,18 +191,6 @@ func TestSharedPeers(t *testing.T) {
 	a.come(t, "n3", "2001:db8:0:1::3")
 	a.come(t, "p3", proxy.String())
 	a.want(t, "l0 p0 l1 p1 l2 p2 n2 n3 p3", Counts{EvictedPeer: 1})
-}
-
-func TestNoLimit(t *testing.T) {
-	t.Parallel()
-	a := table(Limits{})
-	var all []string
-	for i := range 300 {
-		name := fmt.Sprint(i)
-		a.come(t, name, "192.0.2.1")
-		all = append(all, name)
-	}
-	a.want(t, strings.Join(all, " "), Counts{})
 }
 
 // acceptor gives connections and errors in turn.
@@ -360,7 +340,7 @@ func TestStatesOfARealServer(t *testing.T) {
 	eventually(t, "the kept one waits", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return s.waiting.length() == 2
+		return s.waiting.Len() == 2
 	})
 	for i, victim := range []net.Conn{half, kept} {
 		_ = s.dial(t, "")
@@ -398,12 +378,12 @@ func TestReaders(t *testing.T) {
 		stall, limit time.Duration
 		every        time.Duration // a reader takes 256 KiB as often; 0 reads nothing
 		cut          bool
-		least, most  time.Duration
+		least        time.Duration // before which the reader must not be cut off
 	}{
-		{"one who reads nothing", 300 * time.Millisecond, time.Minute, 0, true, 300 * time.Millisecond, 5 * time.Second},
-		{"one who reads slowly", 2 * time.Second, time.Minute, 50 * time.Millisecond, false, 0, 20 * time.Second},
-		{"one who reads too slowly", 5 * time.Second, 500 * time.Millisecond, 200 * time.Millisecond, true,
-			500 * time.Millisecond, 4 * time.Second},
+		{"one who reads nothing", 300 * time.Millisecond, time.Minute, 0, true, 300 * time.Millisecond},
+		{"one who reads slowly", 2 * time.Second, time.Minute, 50 * time.Millisecond, false, 0},
+		{"one who reads too slowly", time.Minute, 500 * time.Millisecond, 200 * time.Millisecond, true,
+			500 * time.Millisecond},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -427,7 +407,7 @@ func TestReaders(t *testing.T) {
 			}()
 			err := <-ends
 			took := time.Since(start)
-			if errors.Is(err, os.ErrDeadlineExceeded) != test.cut || took < test.least || took > test.most {
+			if errors.Is(err, os.ErrDeadlineExceeded) != test.cut || took < test.least {
 				t.Errorf("ended after %v: %v", took, err)
 			}
 			if got := s.Counts().Cut; (got == 1) != test.cut {
@@ -565,9 +545,9 @@ func TestListsStayWhole(t *testing.T) {
 			sum += p.open
 		}
 		if open := states[waiting] + states[busy] + states[answering]; open != a.Counts().Open || open != sum || open > 4 ||
-			a.waiting.length() != states[waiting] || a.answering.length() != states[answering] || states[fresh] != 0 {
+			a.waiting.Len() != states[waiting] || a.answering.Len() != states[answering] || states[fresh] != 0 {
 			t.Fatalf("after %s: %v, %d open, %d of peers, %d waiting, %d answering", name, states, a.Counts().Open, sum,
-				a.waiting.length(), a.answering.length())
+				a.waiting.Len(), a.answering.Len())
 		}
 	}
 	if !slices.Contains(a.names, "399") || a.Counts().EvictedFull == 0 || a.Counts().EvictedPeer == 0 {
@@ -597,8 +577,8 @@ func TestUnfinishedRequests(t *testing.T) {
 	a.receive(a.conns["c"], 1)
 	a.want(t, "idle b", Counts{EvictedUnfinished: 2})
 	a.receive(a.conns["c"], 1)
-	if a.received != 0 || a.begun.length() != 0 {
-		t.Errorf("%d bytes of %d requests are left", a.received, a.begun.length())
+	if a.received != 0 || a.begun.Len() != 0 {
+		t.Errorf("%d bytes of %d requests are left", a.received, a.begun.Len())
 	}
 }
 
@@ -628,8 +608,8 @@ func TestUnfinishedBodies(t *testing.T) {
 	a.want(t, "b c", Counts{EvictedUnfinished: 1})
 	a.receive(a.conns["b"], 1)
 	a.want(t, "b", Counts{EvictedUnfinished: 2})
-	if a.received != 61 || a.begun.length() != 1 {
-		t.Errorf("%d bytes of %d requests are left", a.received, a.begun.length())
+	if a.received != 61 || a.begun.Len() != 1 {
+		t.Errorf("%d bytes of %d requests are left", a.received, a.begun.Len())
 	}
 }
 

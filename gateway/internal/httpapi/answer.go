@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 
 	"diagnostics/gateway/internal/conns"
@@ -18,8 +16,14 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// failure is the envelope of an error: exactly these three keys, on every answer under /api/ that is none. That of a
-// result has data in place of error; encode writes it.
+// success is the envelope of a result.
+type success struct {
+	Data       json.RawMessage `json:"data"`
+	DurationMs float64         `json:"durationMs"`
+	RequestID  string          `json:"requestId"`
+}
+
+// failure is the envelope of an error: exactly these three keys, on every other answer under /api/.
 type failure struct {
 	Error      string  `json:"error"`
 	DurationMs float64 `json:"durationMs"`
@@ -32,54 +36,36 @@ func (s *Server) succeed(c echo.Context, data any) error {
 	if canceled(c) {
 		return context.Canceled
 	}
-	body, _ := buffers.Get().(*bytes.Buffer)
-	defer keep(body)
-	if err := s.encode(c.Request().Context(), body, rc, data); err != nil {
+	body, err := s.encode(c.Request().Context(), rc, data)
+	if err != nil {
 		return err
 	}
-	if err := s.holdingOf(rc).become(body.Len()); err != nil {
-		return err
-	}
-	return writeJSON(c, http.StatusOK, body.Bytes())
+	return writeJSON(c, http.StatusOK, body)
 }
 
-// buffers are for answers: of most, theirs is the largest piece of memory.
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
-// keep keeps a buffer for another answer, unless it is larger than most need.
-func keep(b *bytes.Buffer) {
-	if b.Cap() <= smallHolding {
-		b.Reset()
-		buffers.Put(b)
-	}
-}
-
-// encode writes a result down, in its envelope. Every tool bounds what it gives; a result that is over all the same
-// would fill the memory that the others' answers need. Encoding takes a multiple of what it makes, so what comes of
-// much takes no more than half of the processors.
-func (s *Server) encode(ctx context.Context, body *bytes.Buffer, rc *requestContext, data any) error {
-	if rc.holding.large() {
+// encode returns a result in its envelope, which is all that the request holds from then on. Every tool bounds its
+// result; one that is too long nevertheless would fill the memory that other answers need. Encoding takes a multiple of
+// the result's size, so large results are encoded on no more than half of the processors.
+func (s *Server) encode(ctx context.Context, rc *requestContext, result any) ([]byte, error) {
+	if rc.memory.Large() {
 		release, err := s.encoding.Take(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		defer release()
 	}
-	const before = `{"data":`
-	body.WriteString(before)
-	if err := json.NewEncoder(body).Encode(data); err != nil {
-		return fmt.Errorf("encode the result: %w", err)
+	data, err := json.Marshal(result)
+	if err != nil {
+		return nil, fmt.Errorf("encode the result: %w", err)
 	}
-	body.Truncate(body.Len() - 1) // the encoder ends in a line feed
-	if size := body.Len() - len(before); size > maxDataBytes {
-		return fmt.Errorf("the result has %d bytes, over the %d that are promised", size, maxDataBytes)
+	if len(data) > maxDataBytes {
+		return nil, fmt.Errorf("the result has %d bytes, over the %d that are promised", len(data), maxDataBytes)
 	}
-	body.WriteString(`,"durationMs":`)
-	body.Write(strconv.AppendFloat(body.AvailableBuffer(), rc.durationMs(s.config.Now()), 'f', -1, 64))
-	body.WriteString(`,"requestId":"`)
-	body.WriteString(rc.id) // a UUID, which has nothing to escape
-	body.WriteString(`"}`)
-	return nil
+	body, err := json.Marshal(success{Data: data, DurationMs: rc.durationMs(s.config.Now()), RequestID: rc.id})
+	if err != nil {
+		return nil, err
+	}
+	return body, rc.memory.Become(len(body))
 }
 
 func writeJSON(c echo.Context, status int, body []byte) error {
@@ -91,7 +77,7 @@ func writeJSON(c echo.Context, status int, body []byte) error {
 }
 
 // writeLast writes the last bytes of an answer, before which there may be some on their way. The request holds what
-// it holds until all that is left is one write that waits for nobody, or the last byte. Were it held until that is
+// it holds until all that is left is one write that does not block, or the last byte. Were it held until that is
 // written too, a client that has its whole answer and asks again at once could be refused the slot that it came
 // from.
 func writeLast(c echo.Context, body []byte, before int) error {
@@ -119,7 +105,7 @@ func (s *Server) fail(err error, c echo.Context) {
 	rc := contextOf(c)
 	if canceled(c) && excused(err) {
 		if !leaving(c) || c.Response().Committed {
-			// Nobody listens any more; what the tool made of its cancelled context is not a failure of anything. Without
+			// The client has left; what the tool returned for its cancelled context is not a failure. Without
 			// the cut net/http would say 200 to a client that has only closed its own half.
 			rc.outcome, rc.cut = outcomeCanceled, true
 			return

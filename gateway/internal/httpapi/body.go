@@ -82,9 +82,6 @@ func decodeBody(body []byte) (input string, options tool.Options, err error) {
 	if !utf8.Valid(body) {
 		return "", nil, errNotUTF8
 	}
-	if input, ok := loneInput(body); ok {
-		return input, nil, nil
-	}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(body, &fields) != nil || fields == nil {
 		return "", nil, errNotObject
@@ -100,16 +97,6 @@ func decodeBody(body []byte) (input string, options tool.Options, err error) {
 		return "", nil, errOptions
 	}
 	return input, options, nil
-}
-
-// loneInput reads the body that most send, an input that needs no escapes and no options, as the decoder would.
-func loneInput(body []byte) (string, bool) {
-	text, begins := bytes.CutPrefix(body, []byte(`{"input":"`))
-	text, ends := bytes.CutSuffix(text, []byte(`"}`))
-	if !begins || !ends || bytes.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' }) {
-		return "", false
-	}
-	return string(text), true
 }
 
 // startsWith reports whether a JSON value is of a kind, which Unmarshal alone does not tell: it takes null for

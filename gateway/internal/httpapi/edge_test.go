@@ -19,6 +19,7 @@ import (
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/limits/ratelimit"
+	"diagnostics/gateway/internal/limits/requests"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/web"
 	"diagnostics/shared/logtest"
@@ -107,7 +108,7 @@ func newEdge(t *testing.T, do run, change ...func(*Config)) *edge {
 		Disabled:             []string{"off"},
 		Deny:                 denier{"denied.example.com": true},
 		Limiter:              limiterFunc(allowAll),
-		Limits:               Limits{Samples: ratelimit.Limit{Requests: 1800, Window: time.Minute}},
+		Limits:               requests.Limits{Samples: ratelimit.Limit{Requests: 1800, Window: time.Minute}},
 		MaxInFlight:          4,
 		MaxInFlightPerClient: 2,
 		Bounds:               DefaultBounds(),

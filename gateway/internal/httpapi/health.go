@@ -22,7 +22,7 @@ type readiness struct {
 	Worker State  `json:"worker"`
 }
 
-// ready tells whether to send visitors here. A lost Redis or worker degrades the service but does not end it.
+// ready reports whether to send clients here. A lost Redis or worker degrades the service but does not end it.
 func (s *Server) ready(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), readyTimeout)
 	defer cancel()

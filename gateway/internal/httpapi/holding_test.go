@@ -7,125 +7,15 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/limits/shares"
 )
-
-func client(addr string) clientip.Identity { return clientip.Identity{Peer: netip.MustParseAddr(addr)} }
-
-// A client has its share, a /56 four and a /48 sixteen; zero lifts all three.
-func TestSharesOfNetworks(t *testing.T) {
-	t.Parallel()
-	type step struct {
-		addr string
-		full scope
-	}
-	tests := []struct {
-		name                 string
-		all, perClient, most int64
-		taken                map[string]int // by address
-		steps                []step
-	}{
-		{"an IPv4 address is alone", 100, 2, 100, map[string]int{"192.0.2.1": 2},
-			[]step{{"192.0.2.1", scopeClient}, {"192.0.2.2", scopeNone}}},
-		{"one /64", 100, 2, 100, map[string]int{"2001:db8::1": 1},
-			[]step{{"2001:db8::2", scopeNone}, {"2001:db8::3", scopeClient}, {"2001:db8:0:1::1", scopeNone}}},
-		{"one /56", 100, 2, 100,
-			map[string]int{"2001:db8::1": 2, "2001:db8:0:1::1": 2, "2001:db8:0:2::1": 2, "2001:db8:0:ff::1": 1},
-			[]step{{"2001:db8:0:a::1", scopeNone}, {"2001:db8:0:b::1", scopeNetwork}, {"2001:db8:0:100::1", scopeNone}}},
-		{"one /48", 100, 1, 100,
-			map[string]int{"2001:db8:0:100::1": 1, "2001:db8:0:101::1": 1, "2001:db8:0:102::1": 1, "2001:db8:0:103::1": 1,
-				"2001:db8:0:200::1": 1, "2001:db8:0:201::1": 1, "2001:db8:0:202::1": 1, "2001:db8:0:203::1": 1,
-				"2001:db8:0:300::1": 1, "2001:db8:0:301::1": 1, "2001:db8:0:302::1": 1, "2001:db8:0:303::1": 1,
-				"2001:db8:0:400::1": 1, "2001:db8:0:401::1": 1, "2001:db8:0:402::1": 1},
-			[]step{{"2001:db8::1", scopeNone}, {"2001:db8:0:500::1", scopeNetwork}, {"2001:db8:1::1", scopeNone}}},
-		{"no network has more than the most", 8, 2, 4, map[string]int{"2001:db8::1": 2, "2001:db8:0:1::1": 1},
-			[]step{{"2001:db8:0:2::1", scopeNone}, {"2001:db8:0:3::1", scopeNetwork}, {"192.0.2.1", scopeNone}}},
-		{"the instance", 3, 2, 3, map[string]int{"192.0.2.1": 2},
-			[]step{{"192.0.2.2", scopeNone}, {"192.0.2.3", scopeInstance}, {"192.0.2.1", scopeClient}}},
-		{"zero lifts the limits of clients and networks", 6, 0, 1, map[string]int{"2001:db8::1": 5},
-			[]step{{"2001:db8::1", scopeNone}, {"2001:db8::1", scopeInstance}}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			s := newShares(tt.all, tt.perClient, tt.most)
-			for addr, n := range tt.taken {
-				for range n {
-					if full := s.take(client(addr), 1, 1); full != scopeNone {
-						t.Fatalf("%s: %d", addr, full)
-					}
-				}
-			}
-			for _, step := range tt.steps {
-				if full := s.take(client(step.addr), 1, 1); full != step.full {
-					t.Errorf("%s: %d, want %d", step.addr, full, step.full)
-				}
-				if step.full == scopeNone {
-					defer s.give(client(step.addr), 1)
-				}
-			}
-		})
-	}
-}
-
-// Both sides of each bound on bytes; what a request holds at most counts once, whatever it was before.
-func TestHolding(t *testing.T) {
-	t.Parallel()
-	account := newHoldings(800, 100)
-	open := func(addr string) *holding { return &holding{account: account, client: client(addr)} }
-	kind := func(err error) fault.Kind {
-		for _, k := range []fault.Kind{fault.Limited, fault.Busy} {
-			if fault.Is(err, k) {
-				return k
-			}
-		}
-		return 0
-	}
-	want := func(what string, err error, k fault.Kind, total int64) {
-		t.Helper()
-		if kind(err) != k || account.total() != total {
-			t.Errorf("%s: %v, %d bytes; want kind %d, %d bytes", what, err, account.total(), k, total)
-		}
-	}
-	a := open("192.0.2.1")
-	want("what is small", a.become(smallHolding), 0, 0)
-	want("one byte more", a.become(smallHolding+1), 0, 1)
-	want("a client's share", a.become(smallHolding+100), 0, 100)
-	want("one byte over it", a.become(smallHolding+101), fault.Limited, 100)
-	b := open("192.0.2.1")
-	if b.fits(smallHolding + 1) {
-		t.Error("what can be left out has no second share")
-	}
-	want("a run may go over it for a moment", b.grow(smallHolding+100), 0, 200)
-	want("but not over two", b.grow(1), fault.Limited, 200)
-	a.close()
-	want("closed", nil, 0, 100)
-	want("nobody's", a.grow(1<<30), 0, 100)
-	want("an answer in the run's place", b.become(smallHolding+40), 0, 40)
-	b.close()
-	b.close()
-
-	// Half of all for one network: two /56 of a /48 have four shares each.
-	var network []*holding
-	for i := range 4 {
-		network = append(network, open(fmt.Sprintf("2001:db8:0:%x::1", i<<8)))
-		want("a /64", network[i].become(smallHolding+100), 0, int64(100*(i+1)))
-	}
-	want("half of all", open("2001:db8:0:500::1").become(smallHolding+1), fault.Limited, 400)
-	for i := range 4 {
-		want("others", open(fmt.Sprintf("192.0.2.%d", i)).become(smallHolding+100), 0, int64(500+100*i))
-	}
-	want("all", open("192.0.2.9").become(smallHolding+1), fault.Busy, 800)
-	want("what is small always passes", open("192.0.2.9").become(smallHolding), 0, 800)
-}
 
 // sized is a result that takes so many bytes as JSON.
 func sized(n int) map[string]string {
@@ -155,7 +45,7 @@ func (e *edge) ask(t *testing.T, input, client string) net.Conn {
 	return conn
 }
 
-func (e *edge) held() (slots, bytes int64) { return e.inflight.shares.total(), e.holdings.total() }
+func (e *edge) held() (slots, bytes int64) { return e.slots.Total(), e.memory.Total() }
 
 // A slot, and the bytes of the answer, are held while the reader leaves any of it but the last byte with us, and are
 // given back before they can read that.
@@ -163,7 +53,7 @@ func TestHeldUntilTheAnswerIsRead(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, large, trusting)
 	conn := e.ask(t, "900", "192.0.2.1")
-	size := int64(900<<10 - smallHolding)
+	size := int64(900<<10 - shares.Uncounted)
 	waitFor(t, func() bool { _, bytes := e.held(); return bytes > size })
 	if slots, _ := e.held(); slots != 1 {
 		t.Errorf("%d slots are held", slots)
@@ -292,7 +182,7 @@ func (e *edge) neverReads(t *testing.T) net.Conn {
 func TestLeavingBeforeTheResultIsWrittenDown(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, func(ctx context.Context, target fakeTarget) (any, error) {
-		memory.Count(ctx, smallHolding+1)
+		memory.Count(ctx, shares.Uncounted+1)
 		return large(ctx, target)
 	}, trusting)
 	for range cap(e.encoding) {
@@ -331,7 +221,7 @@ func TestBytesThatWait(t *testing.T) {
 	})
 	fill := func(client string, sum int64) {
 		e.ask(t, "900", client)
-		waitFor(t, func() bool { _, bytes := e.held(); return bytes > sum*(900<<10-smallHolding) })
+		waitFor(t, func() bool { _, bytes := e.held(); return bytes > sum*(900<<10-shares.Uncounted) })
 	}
 	fill("192.0.2.1", 1)
 	a := e.post(t, "echo", `{"input":"900"}`, "X-Real-IP: 192.0.2.1")

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +18,8 @@ import (
 	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/httpapi/audit"
 	"diagnostics/gateway/internal/limits/ratelimit"
+	"diagnostics/gateway/internal/limits/requests"
+	"diagnostics/gateway/internal/limits/shares"
 	"diagnostics/gateway/internal/tool"
 
 	"github.com/labstack/echo/v4"
@@ -67,12 +68,12 @@ func DefaultBounds() Bounds {
 	}
 }
 
-// Denier judges the operator's deny list; target.Denylist is one.
+// Denier decides by the operator's deny list; target.Denylist is one.
 type Denier interface {
 	DeniesKey(key string) bool
 }
 
-// Auditor is told of every run that begins. It must not block, and must be safe for concurrent use.
+// Auditor records every run that begins. It must not block, and must be safe for concurrent use.
 type Auditor interface {
 	RunBegan(audit.Run)
 }
@@ -80,20 +81,12 @@ type Auditor interface {
 // State is how something that the gateway leans on is: ok, down, or off where it is not configured.
 type State string
 
-// The states that /readyz tells.
+// The states that /readyz reports.
 const (
 	StateOK   State = "ok"
 	StateDown State = "down"
 	StateOff  State = "off"
 )
-
-// Limits are the buckets' sizes.
-type Limits struct {
-	Tool    ratelimit.Limit // per client, tool and target
-	Client  ratelimit.Limit // per client over everything
-	Target  ratelimit.Limit // per target over all clients
-	Samples ratelimit.Limit // per client, connection routes
-}
 
 // Config is what the edge is made of. All fields but PublicOrigin, Disabled, Worker and Audit are needed.
 type Config struct {
@@ -102,11 +95,11 @@ type Config struct {
 	Description string
 	// Disabled are the slugs that the operator switched off.
 	Disabled []string
-	// WorkerEnabled tells whether tools that need the worker may run.
+	// WorkerEnabled is true where tools that need the worker may run.
 	WorkerEnabled bool
 	Deny          Denier
 	Limiter       ratelimit.Limiter
-	Limits        Limits
+	Limits        requests.Limits
 	// MaxInFlight is how many runs this instance takes at once, MaxInFlightPerClient how many of one client (0: no limit).
 	MaxInFlight          int
 	MaxInFlightPerClient int
@@ -119,12 +112,12 @@ type Config struct {
 	// Pages answers everything that is not the API, an unknown path with a 404 of its own. Its error is for the log:
 	// web.ErrNotFound, web.ErrMethod, or why a page could not be made.
 	Pages func(http.ResponseWriter, *http.Request) error
-	// Redis and Worker tell /readyz how those are; nil means off.
+	// Redis and Worker report their states to /readyz; nil means off.
 	Redis   func(context.Context) State
 	Worker  func(context.Context) State
 	Metrics *Metrics
 	Log     *slog.Logger
-	// Audit is told of every run that begins; nil for nobody.
+	// Audit records every run that begins; nil is off.
 	Audit Auditor
 	// Now is time.Now outside tests.
 	Now func() time.Time
@@ -138,13 +131,12 @@ type Server struct {
 	echo        *echo.Echo
 	description description
 	known       map[string]bool
-	inflight    inflight
-	holdings    *shares
-	processor   *processor
+	requests    *requests.Limiter
+	slots       shares.Slots
+	memory      shares.Memory
 	encoding    memory.Semaphore
 	connections *conns.Table
 	draining    atomic.Bool
-	logs        sync.Map // of kind: slog.Handler
 }
 
 // New makes the edge. Two tools of one slug are an error.
@@ -153,9 +145,9 @@ func New(c Config) (*Server, error) {
 		config:      c,
 		known:       make(map[string]bool),
 		description: newDescription(c.Description),
-		inflight:    newInflight(c.MaxInFlight, c.MaxInFlightPerClient),
-		holdings:    newHoldings(c.Bounds.HeldBytes, c.Bounds.ClientHeldBytes),
-		processor:   newProcessor(),
+		requests:    requests.New(c.Limiter, c.Limits),
+		slots:       shares.NewSlots(c.MaxInFlight, c.MaxInFlightPerClient),
+		memory:      shares.NewMemory(c.Bounds.HeldBytes, c.Bounds.ClientHeldBytes),
 		encoding:    memory.NewSemaphore(),
 		connections: conns.New(conns.Limits{
 			Max: c.MaxConnections, PerPeer: c.Bounds.PeerConnections, Shared: c.Clients.Shared, Stall: c.Bounds.AnswerStall,
@@ -170,7 +162,7 @@ func New(c Config) (*Server, error) {
 	}
 	s.echo = s.routes()
 	c.Metrics.follow(slices.Collect(maps.Keys(s.known)))
-	c.Metrics.watch(s.connections.Counts, s.holdings.total)
+	c.Metrics.watch(s.connections.Counts, s.memory.Total)
 	c.Metrics.bounds(c.MaxInFlight, c.MaxConnections)
 	return s, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"diagnostics/gateway/internal/limits/addresslimit"
 	"diagnostics/gateway/internal/limits/ratelimit"
+	"diagnostics/gateway/internal/limits/requests"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -20,7 +21,7 @@ import (
 func TestStages(t *testing.T) {
 	t.Parallel()
 	per := func(n int) ratelimit.Limit { return ratelimit.Limit{Requests: n, Window: time.Minute} }
-	limits := Limits{Tool: per(1), Client: per(2), Target: per(3), Samples: per(4)}
+	limits := requests.Limits{Tool: per(1), Client: per(2), Target: per(3), Samples: per(4)}
 	var got []ratelimit.Stage
 	e := newEdge(t, nil, trusting, func(c *Config) {
 		c.Limits = limits
@@ -75,10 +76,11 @@ func TestStages(t *testing.T) {
 // A multiple of the largest limit is not more than a bucket can count, and none of what is switched off.
 func TestNetworkStagesOfTheExtremes(t *testing.T) {
 	t.Parallel()
-	for requests, want := range map[int]int{0: 0, 1: 16, maxRequests / 16: maxRequests, maxRequests: maxRequests} {
+	const most = 1_000_000_000
+	for n, want := range map[int]int{0: 0, 1: 16, most / 16: most, most: most} {
 		var last ratelimit.Stage
 		e := newEdge(t, nil, trusting, func(c *Config) {
-			c.Limits.Samples = ratelimit.Limit{Requests: requests, Window: time.Minute}
+			c.Limits.Samples = ratelimit.Limit{Requests: n, Window: time.Minute}
 			c.Limiter = limiterFunc(func(_ context.Context, stages ...ratelimit.Stage) (ratelimit.Decision, error) {
 				last = stages[len(stages)-1]
 				return allowAll(context.Background())
@@ -86,7 +88,7 @@ func TestNetworkStagesOfTheExtremes(t *testing.T) {
 		})
 		e.send(t, "GET", "/api/connection/ping", "", "X-Real-IP: 2001:db8::1")
 		if got := last[0].Limit.Requests; got != want {
-			t.Errorf("%d a client make %d a /48, want %d", requests, got, want)
+			t.Errorf("%d a client make %d a /48, want %d", n, got, want)
 		}
 	}
 }
@@ -94,7 +96,7 @@ func TestNetworkStagesOfTheExtremes(t *testing.T) {
 // defaults are the default limits of docs/settings.md, in hours, so that nothing refills while a test runs.
 func defaults(c *Config) {
 	per := func(n int) ratelimit.Limit { return ratelimit.Limit{Requests: n, Window: 100 * time.Hour} }
-	c.Limits = Limits{Tool: per(30), Client: per(120), Target: per(300), Samples: per(1800)}
+	c.Limits = requests.Limits{Tool: per(30), Client: per(120), Target: per(300), Samples: per(1800)}
 	c.Limiter = ratelimit.NewMemory()
 }
 
@@ -176,7 +178,7 @@ func TestAddressLimitsAreCounted(t *testing.T) {
 	t.Parallel()
 	addresses := addresslimit.New(ratelimit.NewMemory(), 1, time.Hour)
 	e := newEdge(t, func(ctx context.Context, target fakeTarget) (any, error) {
-		err := addresses.Charge(ctx, netip.MustParseAddrPort("93.184.216.34:443"))
+		err := addresses.Allow(ctx, netip.MustParseAddrPort("93.184.216.34:443"))
 		if target == "goes-on.example.com" {
 			return "a step says so", nil
 		}

@@ -24,40 +24,21 @@ func (s *Server) observed(c echo.Context, rc *requestContext) {
 	case rc.stream != nil:
 		status = rc.stream.status
 	case rc.outcome == outcomeCanceled && !c.Response().Committed:
-		status = 0 // nobody was answered
+		status = 0 // no answer was sent
 	}
 	now := s.config.Now()
 	elapsed := now.Sub(rc.start)
 	s.config.Metrics.finished(c.Path(), ending{status, rc.outcome}, elapsed)
-	ctx := c.Request().Context()
-	level := s.level(c, rc)
-	if !s.config.Log.Enabled(ctx, level) {
-		return
-	}
-	// Made here, since the logger would look up who called it, which no line tells.
-	line := slog.NewRecord(now, level, "request", 0)
-	line.AddAttrs(
+	s.config.Log.LogAttrs(c.Request().Context(), s.level(c, rc), "request",
+		slog.String("method", methodName(c.Request().Method)),
+		slog.String("route", route(c)),
+		slog.String("slug", s.slugName(c)),
 		slog.String("requestId", rc.id),
 		slog.Int("status", status),
 		slog.Float64("durationMs", float64(elapsed.Microseconds())/1000),
 		slog.String("outcome", string(rc.outcome)),
 		slog.String("client", rc.client.LogPrefix()),
 	)
-	_ = s.logOf(kind{methodName(c.Request().Method), route(c), s.slugName(c)}).Handle(ctx, line)
-}
-
-// kind is what requests have in common, of which there are few.
-type kind struct{ method, route, slug string }
-
-// logOf is the log with the kind of a request, which is made a part of the line once and not for each.
-func (s *Server) logOf(k kind) slog.Handler {
-	if h, ok := s.logs.Load(k); ok {
-		return h.(slog.Handler)
-	}
-	h, _ := s.logs.LoadOrStore(k, s.config.Log.Handler().WithAttrs([]slog.Attr{
-		slog.String("method", k.method), slog.String("route", k.route), slog.String("slug", k.slug),
-	}))
-	return h.(slog.Handler)
 }
 
 // level keeps the routine out of the way: probes of the platform and samples come many times a second.

@@ -24,7 +24,7 @@ func (d description) serve(c echo.Context) error {
 	h.Set("Content-Type", "application/yaml")
 	h.Set("Cache-Control", "public, max-age=3600")
 	h.Set("ETag", d.etag)
-	// A part of it, or a precondition that fails, would be an answer under /api/ that nobody described.
+	// A part of it, or a precondition that fails, would be an answer under /api/ that the description does not have.
 	for _, name := range []string{"Range", "If-Match", "If-Unmodified-Since"} {
 		c.Request().Header.Del(name)
 	}

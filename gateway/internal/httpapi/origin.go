@@ -78,8 +78,8 @@ func splitAuthority(authority, scheme string) (host, port string, ok bool) {
 	return host, port, err == nil && n > 0
 }
 
-// ownOrigin reports whether an origin is our own by docs/contract.md#whose-request-it-is. trusted tells whether this
-// peer's proxy headers are believed.
+// ownOrigin reports whether an origin is our own by docs/contract.md#whose-request-it-is. trusted is true where
+// this peer's proxy headers are trusted.
 func (s *Server) ownOrigin(r *http.Request, trusted bool) bool {
 	for _, site := range r.Header["Sec-Fetch-Site"] {
 		if strings.EqualFold(strings.TrimSpace(site), "cross-site") {

@@ -111,7 +111,7 @@ func problemOf(err error) *problem {
 	var panicked *parallel.Panic
 	switch {
 	case errors.As(err, &panicked):
-		// Whatever error it was called with: nobody foresaw it.
+		// A panic is unforeseen, whatever error it was called with.
 		return internal(err)
 	case errors.As(err, &own):
 		return own
@@ -170,7 +170,7 @@ func ofFault(f *fault.Error) *problem {
 	return p
 }
 
-// busyBy tells apart what is short: slots of this service, means of this host, or a provider that asks to wait.
+// busyBy is what is short: slots of this service, means of this host, or a provider that asks to wait.
 func busyBy(r fault.Rule) outcome {
 	switch r {
 	case fault.RuleShortage:
@@ -181,7 +181,7 @@ func busyBy(r fault.Rule) outcome {
 	return outcomeBusy
 }
 
-// failedBy tells this service's own fault from that of a target or provider.
+// failedBy is the outcome by whose fault it is: this service's own, or that of a target or provider.
 func failedBy(f *fault.Error, theirs, own outcome) outcome {
 	switch {
 	case f.Rule == fault.RuleShortage:

@@ -9,6 +9,7 @@ import (
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/conns"
 	"diagnostics/gateway/internal/limits/ratelimit"
+	"diagnostics/gateway/internal/limits/shares"
 	"diagnostics/shared/parallel"
 
 	"github.com/google/uuid"
@@ -27,8 +28,8 @@ type requestContext struct {
 	cut bool
 	// held are what the request gives back when its answer is written, or its reader is cut off.
 	held []func()
-	// holding is the bytes of it, of no account while there are none to count.
-	holding holding
+	// memory is the bytes that the request holds.
+	memory *shares.MemoryLease
 	// limit is what the rate limits decided at step 9.
 	limit ratelimit.Decision
 	// stream is set where the answer is a stream.
@@ -42,15 +43,6 @@ func contextOf(c echo.Context) *requestContext { return c.Get(requestContextKey)
 // durationMs is the time since the request came, in milliseconds with fractions.
 func (rc *requestContext) durationMs(now time.Time) float64 {
 	return float64(now.Sub(rc.start).Microseconds()) / 1000
-}
-
-// holdingOf counts the bytes that the request holds, until its answer is written.
-func (s *Server) holdingOf(rc *requestContext) *holding {
-	if rc.holding.account == nil {
-		rc.holding.account, rc.holding.client = s.holdings, rc.client
-		rc.hold(rc.holding.close)
-	}
-	return &rc.holding
 }
 
 // hold keeps something until the answer is written.
@@ -75,6 +67,8 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		rc := &requestContext{id: uuid.NewString(), start: s.config.Now(), outcome: outcomeOK}
 		rc.client = s.config.Clients.Identify(r)
+		rc.memory = s.memory.Acquire(rc.client)
+		rc.hold(rc.memory.Release)
 		c.Set(requestContextKey, rc)
 		h := c.Response().Header()
 		set(h, "X-Request-Id", rc.id)
@@ -86,7 +80,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 			h.Set("Connection", "close")
 		}
 		c.Response().Before(func() {
-			if s.draining.Load() { // so that nobody's next request meets the end of an idle connection
+			if s.draining.Load() { // so that no further request is sent on a connection that ends
 				h.Set("Connection", "close")
 			}
 			if rc.stream == nil { // whose answer is not ready yet
@@ -132,7 +126,7 @@ func countFields(h http.Header) (n int) {
 	return n
 }
 
-// recovered answers a panic, wherever it began, unless an answer had begun: nobody may take a half for a whole.
+// recovered answers a panic, wherever it began, unless an answer had begun: half an answer must not look complete.
 func (s *Server) recovered(c echo.Context, rc *requestContext, p *parallel.Panic) {
 	rc.cut = c.Response().Committed
 	if rc.cut {

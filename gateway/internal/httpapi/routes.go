@@ -29,7 +29,7 @@ var pages = []string{
 // (there is no CORS); every tool is a path of its own, so an unknown slug is an unknown path.
 func (s *Server) routes() *echo.Echo {
 	e := echo.New()
-	// The framework would otherwise believe any X-Forwarded-For. Nothing here asks it; clientip decides who is who.
+	// The framework would otherwise trust any X-Forwarded-For. Nothing here uses it; clientip identifies clients.
 	e.IPExtractor = echo.ExtractIPDirect()
 	e.HTTPErrorHandler = s.fail
 	e.Pre(s.observe)
@@ -66,7 +66,7 @@ func (s *Server) handle(e *echo.Echo, path string, h echo.HandlerFunc, methods .
 // page is made for its reader, and is counted while it is read.
 func (s *Server) page(c echo.Context) error {
 	if path := c.Request().URL.Path; path != pathReference && !strings.HasPrefix(path, pathAssets) {
-		if err := s.holdingOf(contextOf(c)).grow(pageBytes); err != nil {
+		if err := contextOf(c).memory.Grow(pageBytes); err != nil {
 			return err
 		}
 	}

@@ -6,13 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/analyze/certs"
-	"diagnostics/gateway/internal/egress/budget/memory"
-	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/httpapi/audit"
-	"diagnostics/gateway/internal/limits/addresslimit"
-	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/shared/progress"
 
@@ -23,82 +18,43 @@ import (
 // and nothing is sent before step 11.
 func (s *Server) runTool(t tool.Tool) echo.HandlerFunc {
 	return s.requireOwnOrigin(func(c echo.Context, rc *requestContext) error {
-		job, err := s.admit(c, rc, t)
+		job, err := s.parse(c, rc, t)
+		if err != nil {
+			s.config.Metrics.guarded(err)
+			return err
+		}
+		if err := s.enabled(t); err != nil {
+			return err
+		}
+		ctx, charged, err := s.charge(c, rc, t.Slug(), job.LimitKey())
 		if err != nil {
 			return err
 		}
+		s.audited(rc, t, job)
 		if progress.Wanted(c.Request().Header["Accept"]) {
-			return s.stream(c, rc, t, job)
+			return s.stream(ctx, c, rc, charged, t, job)
 		}
-		end := s.measure(c.Request().Context(), rc, c.Path(), job)
-		s.reportLimits(c, end)
-		if end.err != nil {
-			return end.err
+		data, err := s.run(ctx, charged, job)
+		s.reportLimits(c, charged)
+		if err != nil {
+			return err
 		}
-		return s.succeed(c, end.data)
+		return s.succeed(c, data)
 	})
 }
 
-// runEnd is what a run ended with.
-type runEnd struct {
-	data any
-	err  error
-	// limit is what the headers are to tell of the limits, where the run was charged for more; tells is false elsewhere.
-	limit ratelimit.Decision
-	tells bool
-	// refused are the limits that have refused a step of the run.
-	refused []fault.Rule
-}
-
-// measure runs a job, and counts what it costs.
-func (s *Server) measure(ctx context.Context, rc *requestContext, path string, job tool.Job) runEnd {
-	ctx, visits := addresslimit.Begin(ctx)
-	began := s.processor.begin()
-	measured := s.config.Metrics.of(path)
-	defer func() { measured.cost.Observe(s.processor.end(began).Seconds()) }()
-	more := s.surchargeOf(job.LimitKey())
-	data, err := s.run(tool.WithCharge(traffic.WithMeter(ctx, &measured.traffic), more.take), rc, job)
-	end := runEnd{data: data, err: err, refused: visits.Refused()}
-	if more.refused() {
-		end.refused = append(end.refused, fault.LimitTarget)
+// reportLimits reports what the limits made of a run, in headers and metrics. The headers are of the bucket with the
+// least left.
+func (s *Server) reportLimits(c echo.Context, run *charged) {
+	if d, tighter := run.extra.Tighter(contextOf(c).limit); tighter && !c.Response().Committed {
+		s.decided(c, d)
 	}
-	end.limit, end.tells = more.tells(rc.limit)
-	return end
-}
-
-// reportLimits tells what the limits made of a run, in headers and metrics.
-func (s *Server) reportLimits(c echo.Context, end runEnd) {
-	if end.tells && !c.Response().Committed {
-		s.setLimitHeaders(c.Response().Header(), end.limit)
-	}
-	for _, limit := range end.refused {
+	for _, limit := range run.refused() {
 		s.config.Metrics.refusedBy(c.Path(), limit)
 	}
 }
 
-// admit is steps 3 to 10: a job that may run has its slot.
-func (s *Server) admit(c echo.Context, rc *requestContext, t tool.Tool) (tool.Job, error) {
-	job, err := s.parse(c, rc, t)
-	if err != nil {
-		s.config.Metrics.guarded(err)
-		return tool.Job{}, err
-	}
-	if err := s.enabled(t); err != nil {
-		return tool.Job{}, err
-	}
-	if err := s.charge(c, s.runStages(rc.client, t.Slug(), job.LimitKey())); err != nil {
-		return tool.Job{}, err
-	}
-	release, err := s.inflight.take(rc.client)
-	if err != nil {
-		return tool.Job{}, err
-	}
-	rc.hold(release)
-	s.audited(rc, t, job)
-	return job, nil
-}
-
-// audited tells the auditor, where there is one.
+// audited reports the run to the auditor, where there is one.
 func (s *Server) audited(rc *requestContext, t tool.Tool, job tool.Job) {
 	if s.config.Audit == nil {
 		return
@@ -151,23 +107,16 @@ func (s *Server) enabled(t tool.Tool) error {
 	return nil
 }
 
-// run is steps 11 to 13. The run ends with its time, when the client goes away, or when it holds too much. All that it
-// sends and draws counts together.
-func (s *Server) run(ctx context.Context, rc *requestContext, job tool.Job) (any, error) {
+// run is steps 11 to 13. The run ends with its time, when the client leaves, or when it holds too much.
+func (s *Server) run(ctx context.Context, charged *charged, job tool.Job) (any, error) {
 	s.config.Metrics.inFlight.Inc()
 	defer s.config.Metrics.inFlight.Dec()
-	held := s.holdingOf(rc)
-	var bounded *runContext
-	counted := memory.WithCounter(tool.WithCaller(ctx, rc.caller()), func(bytes int) {
-		if err := held.grow(bytes); err != nil {
-			bounded.end(err)
-		}
-	})
-	bounded = newRunContext(certs.WithMemory(counted), s.config.RunLimit)
-	defer bounded.end(nil)
+	defer charged.end(nil)
+	bounded, cancel := context.WithTimeout(ctx, s.config.RunLimit)
+	defer cancel()
 	data, err := job.Run(bounded)
-	if full, is := errors.AsType[*fault.Error](bounded.Cause()); is {
-		// Whatever the tool made of its end: it held too much.
+	if full, is := errors.AsType[*fault.Error](context.Cause(ctx)); is {
+		// The run held too much, whatever error the tool returns.
 		return nil, full
 	}
 	outOfTime := ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded)
@@ -178,7 +127,7 @@ func (s *Server) run(ctx context.Context, rc *requestContext, job tool.Job) (any
 	return data, err
 }
 
-// keepPrivate remembers what no log may repeat: the input, its query, which survives canonicalisation, and the options.
+// keepPrivate records what no log may repeat: the input, its query, which survives canonicalisation, and the options.
 // The host in its canonical spelling comes with the job.
 func (rc *requestContext) keepPrivate(text string, options tool.Options) {
 	rc.private = append(rc.private, text)
@@ -193,7 +142,7 @@ func (rc *requestContext) keepPrivate(text string, options tool.Options) {
 	}
 }
 
-// caller is on whose behalf the run is made.
+// caller is the client on whose behalf the run is made.
 func (rc *requestContext) caller() tool.Caller {
 	c := tool.Caller{RequestID: rc.id, Client: rc.client.LimitKey()}
 	if networks := rc.client.Networks(); len(networks) > 0 {

@@ -29,7 +29,7 @@ func (s *Server) sample(probe string) func(echo.Context, *requestContext) (any, 
 		if err != nil {
 			return nil, err
 		}
-		if err := s.charge(c, s.sampleStages(rc.client)); err != nil {
+		if err := s.chargeSample(c, rc); err != nil {
 			return nil, err
 		}
 		return sampleData{Probe: probe, N: n, ServerTime: s.config.Now().UTC().Format(time.RFC3339Nano)}, nil

@@ -16,24 +16,35 @@ import (
 
 // stream is an answer that comes line by line (docs/contract.md#streams).
 type stream struct {
-	// status is what a plain answer would have, 0 while nobody knows or where nobody is there to be told.
+	// status is what a plain answer would have, 0 until it is known and where the client has left.
 	status int
 	// unsent is how much is written that net/http may still hold back; at least that much.
 	unsent int
 }
 
+// runEnd is what a run ended with.
+type runEnd struct {
+	data any
+	err  error
+}
+
 // stream answers with the steps of a run as they become known, and with what it ended with in the last line. The run
 // goes on whether the lines are read or not; it ends when the reader has left.
-func (s *Server) stream(c echo.Context, rc *requestContext, t tool.Tool, job tool.Job) error {
-	ctx, giveUp := context.WithCancel(c.Request().Context())
+func (s *Server) stream(
+	ctx context.Context, c echo.Context, rc *requestContext, charged *charged, t tool.Tool, job tool.Job,
+) error {
+	ctx, giveUp := context.WithCancel(ctx)
 	defer giveUp()
-	held, began := s.holdingOf(rc), time.Now()
-	feed := &progress.Feed{Room: func(bytes int) bool { return held.fits(bytes) }}
-	running := parallel.Start(func() runEnd { return s.measure(progress.With(ctx, feed), rc, c.Path(), job) })
+	began := time.Now()
+	feed := &progress.Feed{Room: rc.memory.Fits}
+	running := parallel.Start(func() (end runEnd) {
+		end.data, end.err = s.run(progress.With(ctx, feed), charged, job)
+		return end
+	})
 	// The worker may have no slot for the job, which is the answer's own status then.
 	if t.NeedsWorker() && !feed.AwaitBegin(running.Done()) {
 		end := running.Wait()
-		s.reportLimits(c, end)
+		s.reportLimits(c, charged)
 		if end.err != nil {
 			return end.err
 		}
@@ -48,7 +59,7 @@ func (s *Server) stream(c echo.Context, rc *requestContext, t tool.Tool, job too
 	if p := parallel.Catch(func() { end = running.Wait() }); p != nil {
 		end = runEnd{err: p}
 	}
-	s.reportLimits(c, end)
+	s.reportLimits(c, charged)
 	return s.lastLine(c, rc, end)
 }
 
@@ -78,17 +89,16 @@ func (s *Server) startLines(c echo.Context, rc *requestContext) {
 	c.Response().WriteHeader(http.StatusOK)
 }
 
-// reader is who reads a stream.
+// reader is the client that reads a stream.
 type reader struct {
 	s *Server
 	c echo.Context
 	x *requestContext
 }
 
-// Tell writes one step. One that cannot be encoded is left out: the answer has what it is about.
+// Tell writes one step. One that cannot be encoded is left out: the answer contains what it is about.
 func (r reader) Tell(step progress.Step) error {
-	body, _ := buffers.Get().(*bytes.Buffer)
-	defer keep(body)
+	body := new(bytes.Buffer)
 	if step.Line(body, r.x.start, r.s.config.RunLimit) == nil {
 		r.x.stream.unsent += body.Len() + chunkRoom
 		_, err := r.c.Response().Write(body.Bytes())
@@ -114,31 +124,27 @@ func (s *Server) lastLine(c echo.Context, rc *requestContext, end runEnd) error 
 		rc.outcome, rc.cut = outcomeCanceled, true
 		return nil
 	}
-	body, _ := buffers.Get().(*bytes.Buffer)
-	defer keep(body)
-	line := s.encodeLast(c, rc, body, end)
+	line := s.encodeLast(c, rc, end)
 	conns.Of(c.Request().Context()).Answering(s.config.Bounds.AnswerLimit)
 	err := writeLast(c, line, rc.stream.unsent)
 	if rc.stream.status != http.StatusOK {
-		return nil // as of a plain failure: whoever does not read it changes nothing in what went wrong
+		return nil // as of a plain failure: the outcome is the failure, whether it was read or not
 	}
 	return err
 }
 
-// encodeLast gives the last line, for which it may use the buffer.
-func (s *Server) encodeLast(c echo.Context, rc *requestContext, body *bytes.Buffer, end runEnd) []byte {
+// encodeLast returns the last line.
+func (s *Server) encodeLast(c echo.Context, rc *requestContext, end runEnd) []byte {
 	err := end.err
 	if canceled(c) && (err == nil || excused(err)) {
 		err = ErrLeaving
 	}
 	if err == nil {
-		if err = s.encode(c.Request().Context(), body, rc, end.data); err == nil {
-			err = s.holdingOf(rc).become(body.Len())
+		var body []byte
+		if body, err = s.encode(c.Request().Context(), rc, end.data); err == nil {
+			rc.stream.status = http.StatusOK
+			return progress.LastLine(body, http.StatusOK, "", "")
 		}
-	}
-	if err == nil {
-		rc.stream.status = http.StatusOK
-		return progress.LastLine(body.Bytes(), http.StatusOK, "", "")
 	}
 	p := problemOf(err)
 	s.explain(c, p)

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Caches tells how often each cache had the answer.
+// Caches counts how often each cache had the answer.
 type Caches struct {
 	registry prometheus.Registerer
 

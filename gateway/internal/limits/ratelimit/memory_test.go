@@ -164,15 +164,6 @@ func TestMemoryOfThingsClockStepsBack(t *testing.T) {
 	}
 }
 
-func TestMemoryRoomIsRoundedUp(t *testing.T) {
-	t.Parallel()
-	for asked, want := range map[int]int{-1: 1, 0: 1, 1: 1, 64: 1, 65: 2, 128: 2, 129: 3} {
-		if got := NewMemory(WithMaxBuckets(asked)).shards[0].room; got != want {
-			t.Errorf("%d buckets make %d a shard, want %d", asked, got, want)
-		}
-	}
-}
-
 func TestMemoryClockStepsBack(t *testing.T) {
 	t.Parallel()
 	clock := &fakeClock{}
@@ -191,24 +182,6 @@ func TestMemoryClockStepsBack(t *testing.T) {
 	}
 }
 
-func BenchmarkMemory(b *testing.B) {
-	m := NewMemory()
-	charges := make([][]Charge, 4096)
-	for i := range charges {
-		charges[i] = []Charge{
-			charge(fmt.Sprintf("client:192.0.2.%d tool:dns-lookup target:%d.example.com", i%256, i), 30, time.Minute),
-			charge(fmt.Sprintf("client:192.0.2.%d", i%256), 120, time.Minute),
-			charge(fmt.Sprintf("target:%d.example.com", i), 300, time.Minute),
-		}
-	}
-	b.ReportAllocs()
-	b.RunParallel(func(pb *testing.PB) {
-		for i := 0; pb.Next(); i++ {
-			_, _ = m.Take(b.Context(), charges[i%len(charges)])
-		}
-	})
-}
-
 // Len is how many buckets of requests are held.
 func (m *Memory) Len() int {
 	n := 0
@@ -221,5 +194,5 @@ func (m *Memory) Len() int {
 func (s *shard) len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.soonest.entries)
+	return len(s.soonest)
 }

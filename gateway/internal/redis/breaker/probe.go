@@ -19,7 +19,7 @@ const (
 // a PING pass.
 const probeScript = `return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])`
 
-// probe tells whether Redis serves.
+// probe checks that Redis serves.
 func (b *Breaker) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()

@@ -1,4 +1,4 @@
-// Package breaker keeps a sick Redis from slowing anybody down. All that use Redis go through one Breaker: a call
+// Package breaker keeps a failing Redis from slowing requests down. All that use Redis go through one Breaker: a call
 // is bounded by Bound, the first failure of an outage switches Redis off for everybody at once, and a single probe in
 // the background switches it on again. What serves meanwhile is the caller's matter.
 package breaker
@@ -43,7 +43,7 @@ type Breaker struct {
 	loggedAt atomic.Int64
 	// checkedAt is when Check last looked, in nanoseconds since then.
 	checkedAt atomic.Int64
-	observer  Observer // nil for nobody
+	observer  Observer // may be nil
 }
 
 // New watches over the client, which it owns from now on, and which Tune has set up. Redis is taken to be up until a
@@ -104,7 +104,7 @@ func (b *Breaker) State() string {
 	return OK
 }
 
-// checkedFor is how long Check believes its last look, so that whoever asks for readiness does not load Redis.
+// checkedFor is how long Check reuses its last look, so that readiness probes do not load Redis.
 const checkedFor = time.Second
 
 // Check is State after a look at Redis: on an instance without visitors nothing else would notice that Redis is gone.
@@ -166,7 +166,7 @@ func WithObserver(o Observer) Option {
 	return func(b *Breaker) { b.observer = o }
 }
 
-// observe tells of a call. What ends since its caller has left has not failed.
+// observe reports a call. One that ended because its caller left has not failed.
 func (b *Breaker) observe(ctx context.Context, o Operation, began time.Time, err error) {
 	if b.observer == nil || ctx.Err() != nil {
 		return

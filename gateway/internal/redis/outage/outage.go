@@ -1,5 +1,5 @@
-// Package outage watches over something that this service relies on and can do without for a while: it tells the log
-// once when that is lost and once when it is back, and everybody else at any time.
+// Package outage watches over something that this service relies on and can do without for a while: it logs
+// once when that is lost and once when it is back, and reports the state at any time.
 package outage
 
 import (
@@ -23,9 +23,9 @@ type Settings struct {
 	// lasted as "outageMs".
 	Lost, Back string
 	Log        *slog.Logger
-	// Probe tells whether it serves: with nil, with an error, or with ErrUnsure. It must honour its context.
+	// Probe returns nil where it serves, an error where it does not, or ErrUnsure. It must honour its context.
 	Probe func(context.Context) error
-	// Again tells whether a failed probe is made once more, while all is well, before it counts; nil is never.
+	// Again reports whether a failed probe is made once more, while all is well, before it counts; nil is never.
 	Again func(error) bool
 	// Every is the time from a good probe to the next; where it is 0 only the start and an outage are probed.
 	Every time.Duration

@@ -2,15 +2,11 @@ package httpapi
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
-	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/tool"
 )
 
@@ -65,22 +61,5 @@ func TestChargesOfSmallLimits(t *testing.T) {
 		if n := e.passed(t, 5, "198.51.100.1", "p.example.com"); n != passed {
 			t.Errorf("%d a window: %d runs passed, want %d", limit, n, passed)
 		}
-	}
-}
-
-// What a limiter that fails says is no refusal.
-func TestChargeOfAFailingLimiter(t *testing.T) {
-	t.Parallel()
-	failed := errors.New("failed")
-	calls := 0
-	u := &surcharge{
-		limiter: limiterFunc(func(context.Context, ...ratelimit.Stage) (ratelimit.Decision, error) {
-			calls++
-			return ratelimit.Decision{}, failed
-		}),
-		bucket: ratelimit.Charge{Key: "k", Limit: ratelimit.Limit{Requests: 300, Window: time.Minute}},
-	}
-	if err := u.take(t.Context(), 9); !errors.Is(err, failed) || u.refused() || calls != 1 {
-		t.Error(fmt.Sprint(err, u.refused(), calls))
 	}
 }

@@ -1,0 +1,91 @@
+package httpapi
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/egress/budget/memory"
+	"diagnostics/gateway/internal/egress/budget/traffic"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/limits/addresslimit"
+	"diagnostics/gateway/internal/limits/ratelimit"
+	"diagnostics/gateway/internal/limits/requests"
+	"diagnostics/gateway/internal/tool"
+
+	"github.com/labstack/echo/v4"
+)
+
+// charge makes the charges of a run, in the order of limits/README.md: first what it takes before it begins, each of
+// which may refuse it, then, by the context that it returns, what the run is charged as it proceeds. What has to be
+// given back is given back with the answer.
+func (s *Server) charge(c echo.Context, rc *requestContext, slug, target string) (context.Context, *charged, error) {
+	ctx := c.Request().Context()
+
+	decision, err := s.requests.AllowRun(ctx, rc.client, slug, target) // step 9
+	s.decided(c, decision)
+	if err != nil {
+		return nil, nil, err
+	}
+	release, err := s.slots.Acquire(rc.client) // step 10
+	if err != nil {
+		return nil, nil, err
+	}
+	rc.hold(release)
+
+	run := &charged{extra: s.requests.Extra(target)}
+	ctx, run.end = context.WithCancelCause(tool.WithCaller(ctx, rc.caller()))
+	ctx, run.addresses = addresslimit.Begin(ctx)                       // every address that is dialled
+	ctx = tool.WithCharge(ctx, run.extra.Allow)                        // further requests to the target
+	ctx = traffic.WithMeter(ctx, s.config.Metrics.trafficOf(c.Path())) // bytes sent and received
+	ctx = memory.WithCounter(ctx, func(bytes int) {                    // bytes held
+		if err := rc.memory.Grow(bytes); err != nil {
+			run.end(err)
+		}
+	})
+	return certs.WithMemory(ctx), run, nil // verifications of signatures
+}
+
+// charged is what a run is charged as it proceeds.
+type charged struct {
+	extra     *requests.ExtraCharge
+	addresses *addresslimit.Run
+	// end ends the run. It is called with the refusal of a limit, and with nil after the run.
+	end context.CancelCauseFunc
+}
+
+// refused returns the limits that have refused a step of the run.
+func (r *charged) refused() []fault.Rule {
+	refused := r.addresses.Refused()
+	if r.extra.Refused() {
+		refused = append(refused, fault.LimitTarget)
+	}
+	return refused
+}
+
+// chargeSample makes the charges of one sample of the connection routes, which takes no slot.
+func (s *Server) chargeSample(c echo.Context, rc *requestContext) error {
+	decision, err := s.requests.AllowSample(c.Request().Context(), rc.client)
+	s.decided(c, decision)
+	return err
+}
+
+// decided keeps a decision of the rate limits, and sets its three headers, which stay on whatever answer follows. With
+// every limit off there are none.
+func (s *Server) decided(c echo.Context, d ratelimit.Decision) {
+	contextOf(c).limit = d
+	if d.Limit == 0 {
+		return
+	}
+	h := c.Response().Header()
+	reset := float64(s.config.Now().Add(d.ResetAfter).UnixNano()) / float64(time.Second)
+	set(h, "X-Ratelimit-Limit", strconv.Itoa(d.Limit))
+	set(h, "X-Ratelimit-Remaining", strconv.Itoa(max(0, d.Remaining)))
+	set(h, "X-Ratelimit-Reset", strconv.FormatInt(int64(math.Ceil(reset)), 10))
+}
+
+// set is h.Set for a name that is in the canonical form.
+func set(h http.Header, name, value string) { h[name] = []string{value} }

@@ -1,0 +1,59 @@
+package requests
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/limits/ratelimit"
+)
+
+// ExtraCharge is what a run charges its target beside its own request. The run may charge from any goroutine, and after
+// its answer: its work may be shared with other runs.
+type ExtraCharge struct {
+	limiter ratelimit.Limiter
+	bucket  ratelimit.Charge
+
+	mu   sync.Mutex
+	last ratelimit.Decision // the zero Decision where nothing was charged
+}
+
+// Extra makes the extra charge of a run.
+func (l *Limiter) Extra(target string) *ExtraCharge {
+	return &ExtraCharge{limiter: l.limiter, bucket: l.targetCharge(target)}
+}
+
+// Allow charges so many further requests, but never more than the run's own request leaves of a full bucket: a limit
+// below the price would refuse every run. A refusal is a fault.Error of kind Limited.
+func (e *ExtraCharge) Allow(ctx context.Context, requests int) error {
+	more := e.bucket
+	if more.Times = min(requests, more.Limit.Requests-1); more.Times < 1 {
+		return nil
+	}
+	d, err := e.limiter.Take(ctx, ratelimit.Stage{more})
+	if err != nil {
+		return fmt.Errorf("charge the limit of a target: %w", err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.last = d
+	if !d.Allowed {
+		return fault.LimitedFor(d.RetryAfter, "Too many requests are going to this target at the moment.")
+	}
+	return nil
+}
+
+// Tighter returns the decision for the headers in place of the one before, if it is of a bucket with less left.
+func (e *ExtraCharge) Tighter(before ratelimit.Decision) (d ratelimit.Decision, ok bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.last, e.last.Limit > 0 && (!e.last.Allowed || e.last.Remaining < before.Remaining)
+}
+
+// Refused reports whether the target's limit has refused the run.
+func (e *ExtraCharge) Refused() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.last.Limit > 0 && !e.last.Allowed
+}

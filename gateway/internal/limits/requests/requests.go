@@ -1,0 +1,101 @@
+// Package requests bounds the rate of requests: by client, tool and target, by client, by the networks around a client,
+// and by target.
+package requests
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"diagnostics/gateway/internal/clientip"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/limits/ratelimit"
+)
+
+// Limits are the sizes of the buckets.
+type Limits struct {
+	Tool    ratelimit.Limit // per client, tool and target
+	Client  ratelimit.Limit // per client over everything
+	Target  ratelimit.Limit // per target over all clients
+	Samples ratelimit.Limit // per client, connection routes
+}
+
+// Limiter charges the buckets of requests.
+type Limiter struct {
+	limiter ratelimit.Limiter
+	limits  Limits
+}
+
+// New makes a Limiter of the buckets that l keeps.
+func New(l ratelimit.Limiter, limits Limits) *Limiter { return &Limiter{limiter: l, limits: limits} }
+
+// AllowRun charges a run. The decision is that of the bucket with the least left among those that were charged, for the
+// headers; of a refusal it is the one that refuses, of several the one with the longest wait. A refusal is a
+// fault.Error of kind Limited.
+func (l *Limiter) AllowRun(
+	ctx context.Context, client clientip.Identity, slug, target string,
+) (ratelimit.Decision, error) {
+	return l.allow(ctx, client, l.runStages(client, slug, target))
+}
+
+// AllowSample charges one sample of the connection routes, as AllowRun does.
+func (l *Limiter) AllowSample(ctx context.Context, client clientip.Identity) (ratelimit.Decision, error) {
+	own := ratelimit.Stage{{Key: "samples|" + client.LimitKey(), Limit: l.limits.Samples}}
+	return l.allow(ctx, client, append([]ratelimit.Stage{own}, networkStages("samples|", client, l.limits.Samples)...))
+}
+
+func (l *Limiter) allow(
+	ctx context.Context, client clientip.Identity, stages []ratelimit.Stage,
+) (ratelimit.Decision, error) {
+	d, err := l.limiter.Take(ctx, stages...)
+	switch {
+	case err != nil:
+		return ratelimit.Decision{}, fmt.Errorf("charge the rate limits: %w", err)
+	case !d.Allowed:
+		return d, fault.LimitedFor(d.RetryAfter, "Too many requests.").ByRule(ruleOf(d, client))
+	}
+	return d, nil
+}
+
+// runStages are the buckets of a run, the narrowest first, each stage charged only where all before it pass: the
+// client's own two together, those of the networks around it, the target's. A run without a target (my-ip) charges the
+// client and its networks alone. No part of a key but the last can contain a "|", so no two kinds of buckets collide.
+func (l *Limiter) runStages(client clientip.Identity, slug, target string) []ratelimit.Stage {
+	key := client.LimitKey()
+	stages := []ratelimit.Stage{{
+		{Key: "tool|" + key + "|" + slug + "|" + target, Limit: l.limits.Tool},
+		{Key: "client|" + key, Limit: l.limits.Client},
+	}}
+	stages = append(stages, networkStages("client|", client, l.limits.Client)...)
+	if target != "" {
+		stages = append(stages, ratelimit.Stage{l.targetCharge(target)})
+	}
+	return stages
+}
+
+// targetCharge is a request against what all clients share of a target.
+func (l *Limiter) targetCharge(target string) ratelimit.Charge {
+	return ratelimit.Charge{Key: "target|" + target, Limit: l.limits.Target}
+}
+
+// networkStages are the buckets of the networks around a client, whose limit is a multiple of the client's. Several
+// clients share them, so each is a stage of its own.
+func networkStages(kind string, client clientip.Identity, limit ratelimit.Limit) (stages []ratelimit.Stage) {
+	for _, n := range client.Networks() {
+		wider := ratelimit.Limit{Requests: min(limit.Requests*n.Times, maxRequests), Window: limit.Window}
+		stages = append(stages, ratelimit.Stage{{Key: kind + n.Key, Limit: wider}})
+	}
+	return stages
+}
+
+// maxRequests is the most that any limit can be, and up to which a bucket's level is exact.
+const maxRequests = 1_000_000_000
+
+// ruleOf is the limit whose bucket refuses, by the kind that its key begins with.
+func ruleOf(refusing ratelimit.Decision, client clientip.Identity) fault.Rule {
+	kind, who, _ := strings.Cut(refusing.Key, "|")
+	if (kind == "client" || kind == "samples") && who != client.LimitKey() {
+		return fault.LimitNetwork
+	}
+	return fault.Rule(kind)
+}

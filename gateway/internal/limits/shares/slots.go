@@ -1,0 +1,30 @@
+package shares
+
+import (
+	"time"
+
+	"diagnostics/gateway/internal/clientip"
+	"diagnostics/gateway/internal/fault"
+)
+
+// Slots bounds the runs in flight.
+type Slots struct{ *shares }
+
+// NewSlots makes slots for so many runs of this instance, and of one client (0: no limit).
+func NewSlots(all, perClient int) Slots {
+	return Slots{newShares(int64(all), int64(perClient), int64(all))}
+}
+
+// Acquire takes a slot, which release gives back; it must be called once. Acquire fails with a fault.Error: Limited for
+// the client or its network, Busy for the instance.
+func (s Slots) Acquire(client clientip.Identity) (release func(), err error) {
+	if full := s.take(client, 1, 1); full != scopeNone {
+		return nil, refusal(full,
+			fault.Error{Rule: fault.LimitClientInFlight, RetryAfter: time.Second,
+				Sentence: "Too many of your diagnostics are running at once. Wait until one has finished."},
+			fault.Error{Rule: fault.LimitNetworkInFlight, RetryAfter: time.Second,
+				Sentence: "Too many diagnostics from your network are running at once. Wait until one has finished."},
+			fault.Error{Rule: fault.LimitInFlight, RetryAfter: time.Second})
+	}
+	return func() { s.give(client, 1) }, nil
+}
