@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"diagnostics/gateway/internal/config"
+
 	"github.com/labstack/echo/v4"
 	"github.com/miekg/dns"
 )
@@ -84,7 +86,7 @@ func post(conn io.Writer, answers *bufio.Reader, slug, input string, n int64) er
 // startForBench runs the gateway with its log, its audit log and limits that refuse nobody.
 func startForBench(b *testing.B) (addr string) {
 	b.Helper()
-	c, err := ParseConfig([]string{
+	c, err := config.Parse([]string{
 		"TRUST_PROXY_HEADERS=true", "CLIENT_ADDRESS_HEADER=x-real-ip", "TRUSTED_PROXY_CIDRS=127.0.0.0/8",
 		"DNS_RESOLVERS=" + startNameServer(b), "RATE_LIMIT_REQUESTS=1000000", "RATE_LIMIT_CLIENT_REQUESTS=10000000",
 		"RATE_LIMIT_TARGET_REQUESTS=10000000", "AUDIT_LOG_FILE=" + b.TempDir() + "/audit.log",

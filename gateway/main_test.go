@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -23,6 +24,10 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"go.uber.org/goleak"
 )
+
+var update = flag.Bool("update", false, "rewrite the generated tables of README and docs")
+
+const readme = "../README.md"
 
 // asMain makes the test binary the gateway itself, for what only a process shows: signals and exit codes.
 const asMain = "GATEWAY_TEST_AS_MAIN"

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/config"
 	"diagnostics/gateway/web"
 )
 
@@ -25,11 +26,11 @@ func TestPrivacyFollowsTheSettings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, err := ParseConfig(tt.env)
+			c, err := config.Parse(tt.env)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := c.privacy(); got != tt.want {
+			if got := privacy(c); got != tt.want {
 				t.Errorf("%+v, want %+v", got, tt.want)
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/config"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools"
 
@@ -22,7 +23,7 @@ func document() (string, error) {
 
 // complete tells once which part of a tool is missing: without it nothing starts, and every test would fail.
 func complete() error {
-	_, err := newPages(Config{}, registry(), false)
+	_, err := newPages(config.Config{}, registry(), false)
 	return err
 }
 

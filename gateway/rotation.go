@@ -2,6 +2,7 @@ package main
 
 import (
 	"diagnostics/daemon/settings"
+	"diagnostics/gateway/internal/config"
 )
 
 // watchSecrets has the secrets that come from files taken again when these change, and counts what becomes of that.
@@ -20,7 +21,7 @@ func (s *service) takeToken(contents [][]byte) error {
 	if err != nil {
 		return err
 	}
-	var token workerToken
+	var token config.WorkerToken
 	if err := token.Decode(value); err != nil {
 		return err
 	}

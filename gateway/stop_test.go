@@ -5,17 +5,19 @@ import (
 	"regexp"
 	"testing"
 	"time"
+
+	"diagnostics/gateway/internal/config"
 )
 
 // Whoever stops a service waits until it has ended by itself, and so does whoever stops the proxy before it: the proxy
 // goes first, with the runs that pass through it.
 func TestWhatStopsAServiceWaits(t *testing.T) {
 	t.Parallel()
-	config, err := ParseConfig(nil)
+	c, err := config.Parse(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := time.Duration(config.ShutdownDelay) + time.Duration(config.ShutdownTimeout)
+	own := time.Duration(c.ShutdownDelay) + time.Duration(c.ShutdownTimeout)
 	for path, setting := range map[string]struct {
 		pattern string
 		times   int

@@ -16,6 +16,7 @@ import (
 	"diagnostics/gateway/internal/apidoc/reference"
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/clientip"
+	"diagnostics/gateway/internal/config"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/httpapi"
 	"diagnostics/gateway/internal/limits/addresslimit"
@@ -47,7 +48,7 @@ type service struct {
 }
 
 // wire builds every part from the settings. Nothing listens yet.
-func wire(c Config, log *slog.Logger) (*service, error) {
+func wire(c config.Config, log *slog.Logger) (*service, error) {
 	s := &service{metrics: httpapi.NewMetrics(), files: &files.Watcher{}}
 	if err := s.build(c, log); err != nil {
 		s.close()
@@ -56,7 +57,7 @@ func wire(c Config, log *slog.Logger) (*service, error) {
 	return s, nil
 }
 
-func (s *service) build(c Config, log *slog.Logger) error {
+func (s *service) build(c config.Config, log *slog.Logger) error {
 	certs.LoadRoots()
 	limiter, err := s.newLimiter(c, log)
 	if err != nil {
@@ -87,7 +88,7 @@ func (s *service) build(c Config, log *slog.Logger) error {
 	if err := c.CheckSlugs(slugs(all)); err != nil {
 		return err
 	}
-	c.warnOfProxies(log)
+	c.WarnOfProxies(log)
 	if s.audit, err = openAudit(c.AuditLogFile, log); err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func (s *service) build(c Config, log *slog.Logger) error {
 		Limits:               limits(c),
 		MaxInFlight:          int(c.MaxInFlight),
 		MaxInFlightPerClient: int(c.MaxInFlightEach),
-		Clients:              clientip.New(c.trust(), log),
+		Clients:              clientip.New(c.Trust(), log),
 		MaxConnections:       int(c.MaxConnections),
 		Bounds:               httpapi.DefaultBounds(),
 		PublicOrigin:         c.PublicOrigin,
@@ -146,7 +147,7 @@ func (s *service) auditor() httpapi.Auditor {
 
 // newWorker makes no client where the worker is off. A half-configured worker is no reason not to start: its tools
 // answer 501.
-func (s *service) newWorker(c Config, log *slog.Logger) (err error) {
+func (s *service) newWorker(c config.Config, log *slog.Logger) (err error) {
 	if !c.EnableWorkerTools {
 		return nil
 	}
@@ -170,14 +171,14 @@ func (s *service) newWorker(c Config, log *slog.Logger) (err error) {
 	return err
 }
 
-func (s *service) newEgress(c Config, limiter ratelimit.Limiter, caches *metrics.Caches) (*egress.Client, error) {
+func (s *service) newEgress(c config.Config, limiter ratelimit.Limiter, caches *metrics.Caches) (*egress.Client, error) {
 	return egress.New(egress.Settings{
 		Resolvers:         c.Resolvers,
 		Families:          egress.FamilySetting(c.EgressFamilies),
 		Deny:              c.DenyTargets.Denylist,
 		AllowOwnAddresses: bool(c.AllowOwnAddresses),
 		HostAddresses:     c.HostAddresses,
-		ExemptHosts:       c.rdapHosts(),
+		ExemptHosts:       c.RDAPHosts(),
 		Charge:            addresslimit.New(limiter, int(c.AddressRequests), time.Duration(c.Window)).Charge,
 		UserAgent:         userAgent(c),
 		Observer:          metrics.NewEgress(s.metrics.Registerer()),
@@ -186,7 +187,7 @@ func (s *service) newEgress(c Config, limiter ratelimit.Limiter, caches *metrics
 	})
 }
 
-func userAgent(c Config) string {
+func userAgent(c config.Config) string {
 	agent := "network-diagnostics/" + daemon.Version()
 	if c.ContactURL != "" {
 		agent += " (+" + string(c.ContactURL) + ")"
@@ -203,7 +204,7 @@ func slugs(all []tool.Tool) []string {
 }
 
 // newLimiter counts in memory, or in Redis with memory behind it.
-func (s *service) newLimiter(c Config, log *slog.Logger) (ratelimit.Limiter, error) {
+func (s *service) newLimiter(c config.Config, log *slog.Logger) (ratelimit.Limiter, error) {
 	memory := ratelimit.NewMemory()
 	if c.RedisURL.IsZero() {
 		if !c.RedisToken.IsZero() {
@@ -216,7 +217,7 @@ func (s *service) newLimiter(c Config, log *slog.Logger) (ratelimit.Limiter, err
 		s.redisPassword.Store(new(c.RedisToken.Reveal()))
 		password = func() string { return *s.redisPassword.Load() }
 	}
-	options, err := c.RedisURL.options(password)
+	options, err := c.RedisURL.Options(password)
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +245,7 @@ func (s *service) newStore() cache.Store {
 	return cache.NewFallback(cache.NewRedis(s.breaker), memory)
 }
 
-func limits(c Config) httpapi.Limits {
+func limits(c config.Config) httpapi.Limits {
 	per := func(n settings.Count) ratelimit.Limit {
 		return ratelimit.Limit{Requests: int(n), Window: time.Duration(c.Window)}
 	}
@@ -288,7 +289,7 @@ var describedAPI = sync.OnceValues(func() (apiDescription, error) {
 	return apiDescription{text: text, page: page}, err
 })
 
-func newPages(c Config, registry []tool.Tool, workerEnabled bool) (*web.Site, error) {
+func newPages(c config.Config, registry []tool.Tool, workerEnabled bool) (*web.Site, error) {
 	registered := make([]web.Registered, 0, len(registry))
 	for _, t := range registry {
 		registered = append(registered, web.Registered{Slug: t.Slug(), NeedsWorker: t.NeedsWorker()})
@@ -303,19 +304,19 @@ func newPages(c Config, registry []tool.Tool, workerEnabled bool) (*web.Site, er
 		WorkerEnabled: workerEnabled,
 		ContactURL:    string(c.ContactURL),
 		PublicOrigin:  c.PublicOrigin.String(),
-		Privacy:       c.privacy(),
+		Privacy:       privacy(c),
 		API:           api.page,
 	})
 }
 
 // privacy is what the page on privacy tells of the settings.
-func (c *Config) privacy() web.Privacy {
+func privacy(c config.Config) web.Privacy {
 	return web.Privacy{
 		AuditLog:     c.AuditLogFile != "",
 		Shared:       !c.RedisURL.IsZero(),
 		Window:       time.Duration(c.Window),
 		OwnResolvers: len(c.Resolvers) > 0,
-		Redirector:   c.ownRedirector(),
+		Redirector:   c.OwnRedirector(),
 		ASNZone:      string(c.ASNZone),
 	}
 }

@@ -1,41 +1,12 @@
 package main
 
 import (
-	"slices"
 	"testing"
 	"time"
 
 	"diagnostics/gateway/internal/limits/fairqueue"
 	"diagnostics/gateway/internal/limits/ratelimit"
 )
-
-// IANA's lists belong to the public redirector: an operator's own one is asked for everything, and nothing is fetched.
-func TestListsAndRedirector(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		env   []string
-		lists bool
-		hosts []string
-	}{
-		{nil, true, []string{"rdap.org:443", "data.iana.org:443"}},
-		{[]string{"RDAP_BASE_URL=https://rdap.org/"}, true, []string{"rdap.org:443", "data.iana.org:443"}},
-		{[]string{"RDAP_BOOTSTRAP_URL=off"}, true, []string{"rdap.org:443"}},
-		{[]string{"RDAP_BOOTSTRAP_URL=https://10.0.0.1:8443/x"}, true, []string{"rdap.org:443", "10.0.0.1:8443"}},
-		{[]string{"RDAP_BASE_URL=https://rdap.example.com"}, false, []string{"rdap.example.com:443"}},
-		{[]string{"RDAP_BASE_URL=https://rdap.org/other"}, false, []string{"rdap.org:443"}},
-		{[]string{"RDAP_BASE_URL=https://rdap.org:8443"}, false, []string{"rdap.org:8443"}},
-		{[]string{"RDAP_BASE_URL=https://rdap.example.com", "RDAP_BOOTSTRAP_URL=https://lists.example.com"}, false,
-			[]string{"rdap.example.com:443"}},
-	} {
-		config, err := ParseConfig(c.env)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := config.rdapHosts(); config.usesLists() != c.lists || !slices.Equal(got, c.hosts) {
-			t.Errorf("%v: lists %t, exempt hosts %v", c.env, config.usesLists(), got)
-		}
-	}
-}
 
 // In no stretch of time is a server asked more often than its burst and what its pace gives in that time.
 func TestServerSlots(t *testing.T) {

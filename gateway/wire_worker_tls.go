@@ -10,6 +10,7 @@ import (
 
 	"diagnostics/daemon/files"
 	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/config"
 )
 
 // workerTLS is what the gateway verifies the worker by, and what it shows to it.
@@ -21,7 +22,7 @@ type workerTLS struct {
 }
 
 // newWorkerTLS reads the files that the settings name, and has them looked after.
-func newWorkerTLS(c Config, watcher *files.Watcher, log *slog.Logger) (*workerTLS, error) {
+func newWorkerTLS(c config.Config, watcher *files.Watcher, log *slog.Logger) (*workerTLS, error) {
 	t := &workerTLS{changed: func() {}}
 	t.roots.Store(certs.Roots())
 	if c.WorkerCAFile == "" && c.WorkerClientCertFile == "" {

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"testing"
@@ -10,7 +10,7 @@ import (
 // TestEnvironmentFile keeps the example that the package installs equal to the code.
 func TestEnvironmentFile(t *testing.T) {
 	t.Parallel()
-	daemontest.EnvFile(t, "../deploy/systemd/gateway.env",
+	daemontest.EnvFile(t, "../../../deploy/systemd/gateway.env",
 		"Settings of diagnostics-gateway.service. Lines are defaults. To change one, uncomment it and run:\n"+
 			"systemctl restart diagnostics-gateway\n"+
 			"The service itself sets DIAGNOSTICS_WORKER_TOKEN_FILE=/etc/diagnostics/worker-token. "+

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -17,11 +17,11 @@ func TestPublicDomain(t *testing.T) {
 		{"PUBLIC_DOMAIN=a.example CLIENT_ADDRESS_HEADER=x-client", "https://a.example", "X-Client", nearby},
 		{"PUBLIC_DOMAIN=a.example TRUSTED_PROXY_CIDRS=10.1.0.0/16", "https://a.example", "X-Real-Ip", "[10.1.0.0/16]"},
 	} {
-		c, err := ParseConfig(strings.Fields(tt.env))
+		c, err := Parse(strings.Fields(tt.env))
 		if err != nil {
 			t.Fatal(err)
 		}
-		trust := c.trust()
+		trust := c.Trust()
 		if c.PublicOrigin.String() != tt.origin || trust.Header != tt.header || fmt.Sprint(trust.Peers) != tt.peers ||
 			trust.Headers != (tt.env != "") {
 			t.Errorf("%s: %s, %+v", tt.env, c.PublicOrigin, trust)

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"bytes"
@@ -43,12 +43,12 @@ func TestWarningsAboutProxies(t *testing.T) {
 		{"TRUST_PROXY_HEADERS=true CLIENT_ADDRESS_HEADER=x-real-ip TRUSTED_PROXY_HOPS=1", nil},
 	}
 	for _, tt := range tests {
-		c, err := ParseConfig(strings.Fields(tt.env))
+		c, err := Parse(strings.Fields(tt.env))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var log bytes.Buffer
-		c.warnOfProxies(slog.New(slog.NewTextHandler(&log, nil)))
+		c.WarnOfProxies(slog.New(slog.NewTextHandler(&log, nil)))
 		if got := strings.Count(log.String(), "\n"); got != len(tt.want) {
 			t.Errorf("%s: %d lines, want %d: %s", tt.env, got, len(tt.want), log.String())
 		}
@@ -70,28 +70,9 @@ func TestStartTellsWhereAddressesComeFrom(t *testing.T) {
 		"TRUST_PROXY_HEADERS=true CLIENT_ADDRESS_HEADER=X-Forwarded-For TRUSTED_PROXY_HOPS=3": "x-forwarded-for, entry 3 from the right",
 		"CLIENT_ADDRESS_HEADER=x-real-ip":                                                     "the connection",
 	} {
-		c, err := ParseConfig(strings.Fields(env))
-		if err != nil || c.clientAddress() != want {
-			t.Errorf("%s: %q, %v; want %q", env, c.clientAddress(), err, want)
-		}
-	}
-}
-
-// The settings are wired: the header that they name is the one that my-ip and the limits go by.
-func TestClientAddressHeader(t *testing.T) {
-	t.Parallel()
-	s := start(t, "TRUST_PROXY_HEADERS=true", "CLIENT_ADDRESS_HEADER=x-forwarded-for", "TRUSTED_PROXY_HOPS=2")
-	if got := s.log.line(t, "gateway started")["clientAddress"]; got != "x-forwarded-for, entry 2 from the right" {
-		t.Errorf("the start says %v", got)
-	}
-	for list, want := range map[string]string{
-		"8.8.8.8, 8.8.4.4, 10.0.0.1": `"ip":"8.8.4.4"`,
-		"8.8.4.4":                    `"available":false`,
-		"8.8.8.8, x, 10.0.0.1":       `"available":false`,
-	} {
-		body := s.postWith(t, "my-ip", "", "X-Forwarded-For", list)
-		if !strings.Contains(body, want) {
-			t.Errorf("%s: %s, want %s", list, body, want)
+		c, err := Parse(strings.Fields(env))
+		if err != nil || c.ClientAddress() != want {
+			t.Errorf("%s: %q, %v; want %q", env, c.ClientAddress(), err, want)
 		}
 	}
 }
@@ -100,7 +81,7 @@ func TestClientAddressHeader(t *testing.T) {
 // warn of. What the proxies of Caddy and nginx make of them is tried in the lab.
 func TestSettingsOfDocumentedProxies(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("../deploy/proxies/*.env")
+	files, err := filepath.Glob("../../../deploy/proxies/*.env")
 	if err != nil || len(files) != 4 {
 		t.Fatalf("%v, %v", files, err)
 	}
@@ -109,13 +90,13 @@ func TestSettingsOfDocumentedProxies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := ParseConfig(strings.Split(string(text), "\n"))
+		c, err := Parse(strings.Split(string(text), "\n"))
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
 		var log bytes.Buffer
-		c.warnOfProxies(slog.New(slog.NewTextHandler(&log, nil)))
-		if trust := c.trust(); !trust.Headers || trust.Header == "" || len(trust.Peers) != 1 || log.Len() != 0 {
+		c.WarnOfProxies(slog.New(slog.NewTextHandler(&log, nil)))
+		if trust := c.Trust(); !trust.Headers || trust.Header == "" || len(trust.Peers) != 1 || log.Len() != 0 {
 			t.Errorf("%s: %+v, %s", file, trust, log.String())
 		}
 	}

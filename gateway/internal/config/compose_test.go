@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"testing"
@@ -10,5 +10,5 @@ import (
 // The image sets the listener.
 func TestComposePassesSettingsOn(t *testing.T) {
 	t.Parallel()
-	daemontest.Compose(t, "../docker-compose.yml", "gateway", settings.Of[Config](), "GATEWAY_LISTEN_ADDR")
+	daemontest.Compose(t, "../../../docker-compose.yml", "gateway", settings.Of[Config](), "GATEWAY_LISTEN_ADDR")
 }

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -37,7 +37,7 @@ func (c *Config) TrustsHeaders() bool {
 }
 
 // trust is whose headers are believed about the client's address.
-func (c *Config) trust() clientip.Trust {
+func (c *Config) Trust() clientip.Trust {
 	return clientip.Trust{
 		Headers: c.TrustsHeaders(),
 		Peers:   c.TrustedCIDRs,
@@ -47,7 +47,7 @@ func (c *Config) trust() clientip.Trust {
 }
 
 // clientAddress tells in words where a client's address is taken from.
-func (c *Config) clientAddress() string {
+func (c *Config) ClientAddress() string {
 	switch header := strings.ToLower(string(c.ClientHeader)); {
 	case !c.TrustsHeaders():
 		return "the connection"
@@ -60,8 +60,8 @@ func (c *Config) clientAddress() string {
 	}
 }
 
-// warnOfProxies tells the operator of settings that a visitor could use, or that do nothing.
-func (c *Config) warnOfProxies(log *slog.Logger) {
+// WarnOfProxies tells the operator of settings that a visitor could use, or that do nothing.
+func (c *Config) WarnOfProxies(log *slog.Logger) {
 	// Cloudflare overwrites the first of the three headers, and the ranges let nobody else send it.
 	forgeable := c.TrustsHeaders() && c.ClientHeader == "" &&
 		(c.TrustedPlatform != "cloudflare" || len(c.TrustedCIDRs) == 0)

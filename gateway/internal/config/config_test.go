@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"encoding/json"
@@ -14,19 +14,15 @@ import (
 
 	"diagnostics/daemon/daemontest"
 	"diagnostics/daemon/settings"
-	"diagnostics/gateway/internal/tools"
 )
 
 var update = flag.Bool("update", false, "rewrite the generated tables of README and docs")
 
-const (
-	readme       = "../README.md"
-	settingsPage = "../docs/settings.md"
-)
+const settingsPage = "../../../docs/settings.md"
 
 func TestDefaults(t *testing.T) {
 	t.Parallel()
-	c, err := ParseConfig(nil)
+	c, err := Parse(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +101,7 @@ func TestValues(t *testing.T) {
 	tested := map[string]bool{}
 	for _, tt := range tests {
 		tested[tt.name] = true
-		_, err := ParseConfig([]string{tt.name + "=" + tt.value})
+		_, err := Parse([]string{tt.name + "=" + tt.value})
 		if tt.ok != (err == nil) {
 			t.Errorf("%s=%q: %v", tt.name, tt.value, err)
 		}
@@ -117,7 +113,7 @@ func TestValues(t *testing.T) {
 		if !s.Hidden && !tested[s.Name] {
 			t.Errorf("no case for %s", s.Name)
 		}
-		if _, err := ParseConfig([]string{s.Name + "="}); err != nil {
+		if _, err := Parse([]string{s.Name + "="}); err != nil {
 			t.Errorf("%s set but empty: %v", s.Name, err)
 		}
 	}
@@ -128,12 +124,12 @@ func TestErrorsHoldNoValue(t *testing.T) {
 	t.Parallel()
 	for _, s := range settings.Of[Config]() {
 		value := "hunter2 \x01\n,,,"
-		_, err := ParseConfig([]string{s.Name + "=" + value})
+		_, err := Parse([]string{s.Name + "=" + value})
 		if err != nil && strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", s.Name, err)
 		}
 	}
-	_, err := ParseConfig([]string{"RATE_LIMIT_REDIS_URL=redis://user:hunter2@host:port/"})
+	_, err := Parse([]string{"RATE_LIMIT_REDIS_URL=redis://user:hunter2@host:port/"})
 	if err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("%v", err)
 	}
@@ -146,7 +142,7 @@ func TestSecretsFromFiles(t *testing.T) {
 	if err := os.WriteFile(path, []byte("the-token\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := ParseConfig([]string{"DIAGNOSTICS_WORKER_TOKEN_FILE=" + path, "RATE_LIMIT_REDIS_TOKEN_FILE=" + path})
+	c, err := Parse([]string{"DIAGNOSTICS_WORKER_TOKEN_FILE=" + path, "RATE_LIMIT_REDIS_TOKEN_FILE=" + path})
 	if err != nil || c.WorkerToken.Reveal() != "the-token" || c.RedisToken.Reveal() != "the-token" {
 		t.Errorf("%q, %q, %v", c.WorkerToken.Reveal(), c.RedisToken.Reveal(), err)
 	}
@@ -155,7 +151,7 @@ func TestSecretsFromFiles(t *testing.T) {
 // The gateway sends the first of two tokens.
 func TestTwoTokens(t *testing.T) {
 	t.Parallel()
-	c, err := ParseConfig([]string{"DIAGNOSTICS_WORKER_TOKEN=first-token, second-token"})
+	c, err := Parse([]string{"DIAGNOSTICS_WORKER_TOKEN=first-token, second-token"})
 	if err != nil || c.WorkerToken.Reveal() != "first-token" {
 		t.Errorf("%q, %v", c.WorkerToken.Reveal(), err)
 	}
@@ -168,7 +164,7 @@ func TestTrust(t *testing.T) {
 		"CF_PAGES=1": true, "VERCEL=1": true, "CF_PAGES=0": false, "CF_PAGES=true": false, "VERCEL=yes": false, "VERCEL=": false,
 		"TRUSTED_PROXY_CIDRS=10.0.0.0/8": false, "VERCEL_ENV=1": false,
 	} {
-		c, err := ParseConfig([]string{env})
+		c, err := Parse([]string{env})
 		if err != nil || c.TrustsHeaders() != want {
 			t.Errorf("%s: %v, %v; want %v", env, c.TrustsHeaders(), err, want)
 		}
@@ -183,7 +179,7 @@ func TestWorkerEnabled(t *testing.T) {
 		if skip < len(all) {
 			env = slices.Delete(env, skip, skip+1)
 		}
-		c, err := ParseConfig(env)
+		c, err := Parse(env)
 		if err != nil || c.WorkerEnabled() != (skip == len(all)) {
 			t.Errorf("%v: %v, %v", env, c.WorkerEnabled(), err)
 		}
@@ -192,12 +188,12 @@ func TestWorkerEnabled(t *testing.T) {
 
 func TestDisabledToolsAreKnown(t *testing.T) {
 	t.Parallel()
-	known := slugs(tools.All(tools.Deps{Now: time.Now}))
-	c, err := ParseConfig([]string{"DISABLED_TOOLS=ping, traceroute,,ping"})
+	known := []string{"ping", "traceroute"}
+	c, err := Parse([]string{"DISABLED_TOOLS=ping, traceroute,,ping"})
 	if err != nil || c.CheckSlugs(known) != nil || !slices.Equal(c.DisabledTools, []string{"ping", "traceroute"}) {
 		t.Errorf("%v, %v", c.DisabledTools, err)
 	}
-	c, err = ParseConfig([]string{"DISABLED_TOOLS=ping,pong"})
+	c, err = Parse([]string{"DISABLED_TOOLS=ping,pong"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +204,7 @@ func TestDisabledToolsAreKnown(t *testing.T) {
 
 func TestConfigPrintsNoSecret(t *testing.T) {
 	t.Parallel()
-	c, err := ParseConfig([]string{"DIAGNOSTICS_WORKER_TOKEN=hunter2", "RATE_LIMIT_REDIS_URL=redis://:hunter2@localhost",
+	c, err := Parse([]string{"DIAGNOSTICS_WORKER_TOKEN=hunter2", "RATE_LIMIT_REDIS_URL=redis://:hunter2@localhost",
 		"RATE_LIMIT_REDIS_TOKEN=hunter2"})
 	if err != nil {
 		t.Fatal(err)
@@ -244,18 +240,48 @@ func TestSettingsTable(t *testing.T) {
 	)
 }
 
-// The table of tools comes from the API's description, which a test holds against the registry.
-func TestToolsTable(t *testing.T) {
-	var b strings.Builder
-	b.WriteString("| tool | does | input |\n|---|---|---|\n")
-	described := description(t).Tools()
-	for _, slug := range slugs(tools.All(tools.Deps{Now: time.Now})) {
-		for _, tool := range described {
-			if tool.Slug != slug {
-				continue
-			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", slug, tool.Summary, strings.TrimSuffix(tool.Input, "."))
+// IANA's lists belong to the public redirector: an operator's own one is asked for everything, and nothing is fetched.
+func TestListsAndRedirector(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		env   []string
+		lists bool
+		hosts []string
+	}{
+		{nil, true, []string{"rdap.org:443", "data.iana.org:443"}},
+		{[]string{"RDAP_BASE_URL=https://rdap.org/"}, true, []string{"rdap.org:443", "data.iana.org:443"}},
+		{[]string{"RDAP_BOOTSTRAP_URL=off"}, true, []string{"rdap.org:443"}},
+		{[]string{"RDAP_BOOTSTRAP_URL=https://10.0.0.1:8443/x"}, true, []string{"rdap.org:443", "10.0.0.1:8443"}},
+		{[]string{"RDAP_BASE_URL=https://rdap.example.com"}, false, []string{"rdap.example.com:443"}},
+		{[]string{"RDAP_BASE_URL=https://rdap.org/other"}, false, []string{"rdap.org:443"}},
+		{[]string{"RDAP_BASE_URL=https://rdap.org:8443"}, false, []string{"rdap.org:8443"}},
+		{[]string{"RDAP_BASE_URL=https://rdap.example.com", "RDAP_BOOTSTRAP_URL=https://lists.example.com"}, false,
+			[]string{"rdap.example.com:443"}},
+	} {
+		config, err := Parse(c.env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := config.RDAPHosts(); config.UsesLists() != c.lists || !slices.Equal(got, c.hosts) {
+			t.Errorf("%v: lists %t, exempt hosts %v", c.env, config.UsesLists(), got)
 		}
 	}
-	daemontest.Section(t, readme, "<!-- tools -->", "<!-- /tools -->", b.String(), *update)
+}
+
+func TestWorkerTLSSettings(t *testing.T) {
+	t.Parallel()
+	const cert, key = "DIAGNOSTICS_WORKER_CLIENT_CERT_FILE=/c", "DIAGNOSTICS_WORKER_CLIENT_KEY_FILE=/k"
+	for _, tt := range []struct {
+		env  []string
+		says string // empty where it starts
+	}{
+		{[]string{cert, key}, ""},
+		{[]string{cert}, "DIAGNOSTICS_WORKER_CLIENT_CERT_FILE is set without DIAGNOSTICS_WORKER_CLIENT_KEY_FILE"},
+		{[]string{key}, "DIAGNOSTICS_WORKER_CLIENT_KEY_FILE is set without DIAGNOSTICS_WORKER_CLIENT_CERT_FILE"},
+	} {
+		_, err := Parse(tt.env)
+		if (err == nil) != (tt.says == "") || err != nil && !strings.HasPrefix(err.Error(), tt.says) {
+			t.Errorf("%v: %v", tt.env, err)
+		}
+	}
 }

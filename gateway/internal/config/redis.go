@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"crypto/tls"
@@ -26,7 +26,7 @@ func (r *redisURL) Decode(s string) error {
 
 // options gives the driver's options. Where the URL has no password, the function gives that of each new connection;
 // nil is none.
-func (r redisURL) options(password func() string) (*redis.UniversalOptions, error) {
+func (r redisURL) Options(password func() string) (*redis.UniversalOptions, error) {
 	o, err := parseRedisURL(r.Reveal())
 	if err != nil {
 		return nil, err
