@@ -2,12 +2,6 @@ package main
 
 import (
 	"context"
-	"log/slog"
-	"slices"
-	"sync"
-	"sync/atomic"
-	"time"
-
 	"diagnostics/daemon"
 	"diagnostics/daemon/files"
 	"diagnostics/daemon/settings"
@@ -20,17 +14,24 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/httpapi"
 	"diagnostics/gateway/internal/limits/addresslimit"
+	"diagnostics/gateway/internal/limits/fairqueue"
 	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/metrics"
 	"diagnostics/gateway/internal/providers/asn"
+	"diagnostics/gateway/internal/providers/rdap"
+	"diagnostics/gateway/internal/providers/rdap/bootstrap"
 	"diagnostics/gateway/internal/providers/whois"
 	"diagnostics/gateway/internal/redis/breaker"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools"
 	"diagnostics/gateway/internal/workerclient"
 	"diagnostics/gateway/web"
-
 	"github.com/redis/go-redis/v9"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // service is the gateway, wired.
@@ -319,4 +320,30 @@ func privacy(c config.Config) web.Privacy {
 		Redirector:   c.OwnRedirector(),
 		ASNZone:      string(c.ASNZone),
 	}
+}
+
+func (s *service) newRDAP(
+	c config.Config, limiter ratelimit.Limiter, store cache.Store, log *slog.Logger,
+) (*rdap.Client, error) {
+	config := rdap.Config{
+		Egress: s.egress, Base: c.RDAPBaseURL.String(), Cache: store, Slots: serverSlots{limiter},
+	}
+	if c.UsesLists() {
+		lists := bootstrap.New(s.egress, c.RDAPBootstrapURL.URL, log)
+		s.opened = append(s.opened, lists.Close)
+		config.Registries = lists
+	}
+	return rdap.New(config)
+}
+
+// serverSlots counts what all instances together ask a server.
+type serverSlots struct{ limiter ratelimit.Limiter }
+
+// Take implements fairqueue.Slots.
+func (s serverSlots) Take(ctx context.Context, server string, pace fairqueue.Pace) (time.Duration, error) {
+	d, err := s.limiter.Take(ctx, ratelimit.Stage{{
+		Key:   "server|" + server,
+		Limit: ratelimit.Limit{Requests: pace.Burst, Window: time.Duration(pace.Burst) * pace.Every},
+	}})
+	return d.RetryAfter, err
 }

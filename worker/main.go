@@ -51,6 +51,5 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) erro
 	}
 	log := config.OpenLog(stdout)
 	defer log.Close()
-	log.WarnOfMisspellings(command.Settings, env)
 	return serve(ctx, config, settings.FileOf(env, "DIAGNOSTICS_WORKER_TOKEN"), log)
 }

@@ -42,12 +42,10 @@ func (s Settings) Serve(ctx context.Context, l *Listeners, service Service, log 
 	d := drain{Settings: s, service: service, socket: l.public, public: l.public, end: end, log: log,
 		ended: ends{public: make(chan error, 1), metrics: make(chan error, 1)}}
 	d.clients.watch(service.Server)
-	go processMemory().giveBack(requests)
 	if service.Files == nil {
 		service.Files = &files.Watcher{}
 	}
 	go service.Files.Run(requests, service.Hangups, log)
-	defer processHeap().collectLess()()
 	if service.Listener != nil {
 		d.public = service.Listener(l.public)
 	}

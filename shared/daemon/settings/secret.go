@@ -15,7 +15,7 @@ type Secret struct{ value *string }
 // NewSecret hides a value.
 func NewSecret(value string) Secret { return Secret{value: &value} }
 
-// Decode is envconfig's way in.
+// Decode implements envconfig.Decoder.
 func (s *Secret) Decode(value string) error {
 	*s = NewSecret(value)
 	return nil
