@@ -127,7 +127,12 @@ func TestRedisPasswordIsRotatedUnderTraffic(t *testing.T) {
 			}
 		})
 	}
-	pause := func() { time.Sleep(100 * time.Millisecond) }
+	// pause waits until each connection has been used since.
+	pause := func() {
+		for until := asked.Load() + 20; asked.Load() < until; {
+			time.Sleep(time.Millisecond)
+		}
+	}
 	pause()
 	do("ACL", "SETUSER", "default", ">new")
 	daemontest.File(t, filepath.Dir(path), "password", []byte("new\n"))

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"time"
-
 )
 
 // flushTime is how long the end of a process waits for its last lines, and for its last words on stderr.
