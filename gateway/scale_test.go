@@ -55,10 +55,7 @@ func newFleet(t *testing.T, url string, n int) fleet {
 	for i := range f {
 		s := &service{metrics: httpapi.NewMetrics()}
 		t.Cleanup(s.close)
-		limiter, err := s.newLimiter(c, slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
+		limiter := s.newLimiter(c, slog.New(slog.DiscardHandler))
 		f[i] = &simulated{service: s, limiter: limiter, store: s.newStore()}
 	}
 	return f

@@ -17,11 +17,11 @@ import (
 type workerTLS struct {
 	roots       atomic.Pointer[x509.CertPool]
 	certificate atomic.Pointer[tls.Certificate] // nil where none is shown
-	// changed is told of new roots.
+	// changed is called for new roots.
 	changed func()
 }
 
-// newWorkerTLS reads the files that the settings name, and has them looked after.
+// newWorkerTLS reads the files that the settings name, and watches them.
 func newWorkerTLS(c config.Config, watcher *files.Watcher, log *slog.Logger) (*workerTLS, error) {
 	t := &workerTLS{changed: func() {}}
 	t.roots.Store(certs.Roots())
@@ -81,8 +81,8 @@ func (t *workerTLS) config() *tls.Config {
 	}
 }
 
-// watchSecrets has the secrets that come from files taken again when these change, and counts what becomes of that.
-// What stands in the environment itself stays as it was at the start.
+// watchSecrets reloads the secrets that come from files when these change, and counts the results. A secret of the
+// environment itself stays as it was at the start.
 func (s *service) watchSecrets(env []string) {
 	if path := settings.FileOf(env, "DIAGNOSTICS_WORKER_TOKEN"); path != "" && s.worker != nil {
 		s.files.Watch("worker_token", s.takeToken, path)

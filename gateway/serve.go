@@ -31,7 +31,7 @@ func serve(ctx context.Context, c config.Config, s *service, log *slog.Logger) e
 	}, log)
 }
 
-// logStart tells in one line what this instance is.
+// logStart logs the one line that describes this instance.
 func logStart(ctx context.Context, c config.Config, s *service, l *daemon.Listeners, log *slog.Logger) {
 	families := s.egress.Families()
 	trust := "none"

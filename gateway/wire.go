@@ -60,11 +60,9 @@ func wire(c config.Config, log *slog.Logger) (*service, error) {
 
 func (s *service) build(c config.Config, log *slog.Logger) error {
 	certs.LoadRoots()
-	limiter, err := s.newLimiter(c, log)
-	if err != nil {
-		return err
-	}
+	limiter := s.newLimiter(c, log)
 	caches := metrics.NewCaches(s.metrics.Registerer())
+	var err error
 	if s.egress, err = s.newEgress(c, limiter, caches); err != nil {
 		return err
 	}
@@ -137,7 +135,7 @@ func (s *service) close() {
 	}
 }
 
-// auditor is who is told of every run, nil for nobody.
+// auditor records every run; nil is none.
 func (s *service) auditor() httpapi.Auditor {
 	if s.audit == nil {
 		return nil
@@ -205,23 +203,20 @@ func slugs(all []tool.Tool) []string {
 }
 
 // newLimiter counts in memory, or in Redis with memory behind it.
-func (s *service) newLimiter(c config.Config, log *slog.Logger) (ratelimit.Limiter, error) {
+func (s *service) newLimiter(c config.Config, log *slog.Logger) ratelimit.Limiter {
 	memory := ratelimit.NewMemory()
 	if c.RedisURL.IsZero() {
 		if !c.RedisToken.IsZero() {
 			log.Warn("RATE_LIMIT_REDIS_TOKEN is set, but RATE_LIMIT_REDIS_URL is not: limits count in memory")
 		}
-		return memory, nil
+		return memory
 	}
 	var password func() string
 	if !c.RedisToken.IsZero() {
 		s.redisPassword.Store(new(c.RedisToken.Reveal()))
 		password = func() string { return *s.redisPassword.Load() }
 	}
-	options, err := c.RedisURL.Options(password)
-	if err != nil {
-		return nil, err
-	}
+	options := c.RedisURL.Options(password)
 	if options.TLSConfig != nil {
 		options.TLSConfig.RootCAs = certs.Roots()
 	}
@@ -230,7 +225,7 @@ func (s *service) newLimiter(c config.Config, log *slog.Logger) (ratelimit.Limit
 	s.breaker = breaker.New(client, log, breaker.WithObserver(metrics.NewRedis(s.metrics.Registerer())))
 	s.opened = append(s.opened, func() { _ = s.breaker.Close() })
 	s.metrics.RedisUp(func() bool { return s.breaker.Check(context.Background()) == breaker.OK })
-	return ratelimit.NewFallback(ratelimit.NewRedis(client), memory, s.breaker), nil
+	return ratelimit.NewFallback(ratelimit.NewRedis(client), memory, s.breaker)
 }
 
 // cacheBytes bounds the answers of providers that are kept in memory.
@@ -279,7 +274,7 @@ type apiDescription struct {
 	page web.API
 }
 
-// describedAPI is made once, however many services a process has: tests have many. It tells of all tools, and nothing
+// describedAPI is made once, however many services a process has: tests have many. It lists all tools, and nothing
 // that depends on what they are made of.
 var describedAPI = sync.OnceValues(func() (apiDescription, error) {
 	text, err := openapi.Document(tools.All(tools.Deps{Now: time.Now}))
@@ -310,7 +305,7 @@ func newPages(c config.Config, registry []tool.Tool, workerEnabled bool) (*web.S
 	})
 }
 
-// privacy is what the page on privacy tells of the settings.
+// privacy is what the page on privacy shows of the settings.
 func privacy(c config.Config) web.Privacy {
 	return web.Privacy{
 		AuditLog:     c.AuditLogFile != "",

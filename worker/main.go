@@ -13,8 +13,8 @@ import (
 	"diagnostics/shared/workerapi"
 )
 
-// Exit statuses. exitNoRights tells whoever starts the worker (deploy/run.sh) that only the right to open sockets is
-// missing; it is EX_NOPERM of sysexits.h.
+// Exit statuses. exitNoRights is for deploy/run.sh: only the right to open sockets is missing; it is EX_NOPERM of
+// sysexits.h.
 const (
 	exitFailure  = 1
 	exitNoRights = 77

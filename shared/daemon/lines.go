@@ -91,7 +91,8 @@ func (l *Lines) pump() {
 	}
 }
 
-// write writes a line, and reports whether all of it was written. The rest of one that a failure has cut is lost, and the next begins on a line of its own.
+// write writes a line, and reports whether all of it was written. The rest of one that a failure has cut is lost, and
+// the next begins on a new line.
 func (l *Lines) write(line []byte) bool {
 	if l.torn {
 		line = append([]byte{'\n'}, line...)

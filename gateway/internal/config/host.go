@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// WarnOfHost tells an operator what a container cannot find out: the public addresses of the host around it, which
-// visitors could reach from behind its firewall.
+// WarnOfHost warns in a container without HOST_ADDRESSES: it cannot see the public addresses of the host around it, which
+// clients could reach from behind its firewall.
 func WarnOfHost(c Config, env []string, stat func(string) (fs.FileInfo, error), log *slog.Logger) {
 	if len(c.HostAddresses) > 0 || bool(c.AllowOwnAddresses) || !inContainer(env, stat) {
 		return
@@ -42,7 +42,7 @@ const (
 	FilesOfRun     = 40
 )
 
-// WarnOfFiles tells at the start where the limit of open files is lower than what the settings let in.
+// WarnOfFiles warns where the limit of open files is lower than what the settings allow.
 func WarnOfFiles(c Config, log *slog.Logger) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

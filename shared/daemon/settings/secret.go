@@ -21,7 +21,7 @@ func (s *Secret) Decode(value string) error {
 	return nil
 }
 
-// Reveal gives the value, for the one place that needs it.
+// Reveal returns the value, for the one place that needs it.
 func (s Secret) Reveal() string {
 	if s.value == nil {
 		return ""
