@@ -183,7 +183,7 @@ fmt: ## format the code
 	gofmt -w $(MODULES)
 
 generate: ## rewrite the README's and docs' tables and the environment files from the code
-	go test ./gateway -run 'Test(Settings|Tools|Metrics)Table|TestEnvironmentFile|^TestRedisCost$$' -update
+	go test ./gateway ./gateway/internal/config -run 'Test(Settings|Tools|Metrics)Table|TestEnvironmentFile|^TestRedisCost$$' -update
 	go test ./worker -run 'Test(Settings|Tools|Metrics)Table|TestEnvironmentFile' -update
 
 bootstrap: ## fetch IANA's lists of RDAP registries anew into the built-in copy (needs the internet)

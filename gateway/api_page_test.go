@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"diagnostics/gateway/internal/config"
 	"diagnostics/gateway/internal/egress"
 
 	"github.com/oasdiff/yaml"
@@ -17,7 +18,7 @@ import (
 
 // apiPage is the page on the API as a browser reads it.
 var apiPage = sync.OnceValues(func() (*html.Node, error) {
-	site, err := newPages(Config{}, registry(), true)
+	site, err := newPages(config.Config{}, registry(), true)
 	if err != nil {
 		return nil, err
 	}

@@ -9,14 +9,14 @@ import (
 	"diagnostics/gateway/internal/httpapi/audit"
 )
 
-// auditLog takes the runs that begin to the audit log's file, through a queue: a disk that is slow or full costs lines,
-// which are counted, and no run.
+// auditLog writes the runs that begin to the audit log's file, through a queue: a disk that is slow or full costs lines,
+// which are counted, and delays no run.
 type auditLog struct {
 	file  *audit.File
 	lines *daemon.Lines
 }
 
-// openAudit gives nil where no file is set.
+// openAudit returns nil where no file is set.
 func openAudit(path settings.FilePath, log *slog.Logger) (*auditLog, error) {
 	if path == "" {
 		return nil, nil
@@ -26,11 +26,11 @@ func openAudit(path settings.FilePath, log *slog.Logger) (*auditLog, error) {
 		return nil, fmt.Errorf("AUDIT_LOG_FILE takes the path of a file that this user may write; "+
 			"it cannot be opened: %w", err)
 	}
-	tell := func(dropped uint64) []byte {
+	report := func(dropped uint64) []byte {
 		log.Warn("audit lines were dropped", "count", dropped)
 		return nil
 	}
-	return &auditLog{file: file, lines: daemon.NewLines(file, tell)}, nil
+	return &auditLog{file: file, lines: daemon.NewLines(file, report)}, nil
 }
 
 // RunBegan implements httpapi.Auditor.

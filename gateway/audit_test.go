@@ -4,17 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"log/slog"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"testing/synctest"
-
-	"diagnostics/daemon"
-	"diagnostics/gateway/internal/httpapi/audit"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -97,29 +91,13 @@ func TestAuditLog(t *testing.T) {
 	}
 }
 
-// ask runs a tool without an input, with a header.
-func (s *started) ask(t *testing.T, slug, header, value string) {
-	t.Helper()
-	req, err := http.NewRequest(http.MethodPost, s.url+"/api/tools/"+slug, strings.NewReader(`{"input":""}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set(header, value)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp.Body.Close()
-}
-
-// The client is who the limits take for him, and in full.
+// The client is the one that the limits count, in full.
 func TestAuditLogTellsTheVisitorsAddress(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "audit.log")
 	s := start(t, "AUDIT_LOG_FILE="+path, "TRUST_PROXY_HEADERS=true")
 	for _, address := range []string{"192.31.196.77", "::ffff:192.31.196.78", "2606:4700:0:1::42"} {
-		s.ask(t, "my-ip", "X-Real-Ip", address)
+		s.postWith(t, "my-ip", "", "X-Real-Ip", address)
 	}
 	s.stop()
 	<-s.ended
@@ -142,39 +120,5 @@ func TestAnAuditLogThatCannotBeOpenedStopsTheStart(t *testing.T) {
 			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v", err)
 		}
-	}
-}
-
-// stuckDisk holds up writes to a file until it is freed.
-type stuckDisk struct {
-	*audit.File
-	free, done chan struct{}
-}
-
-func (d stuckDisk) Write(lines []byte) (int, error) {
-	defer close(d.done)
-	<-d.free
-	return d.File.Write(lines)
-}
-
-// The end does not wait for a disk that is stuck, and leaves its writer the file.
-func TestTheEndWithAStuckDisk(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "audit.log")
-	synctest.Test(t, func(t *testing.T) {
-		file, err := audit.Open(path, slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
-		disk := stuckDisk{file, make(chan struct{}), make(chan struct{})}
-		a := &auditLog{file: file, lines: daemon.NewLines(disk, func(uint64) []byte { return nil })}
-		a.RunBegan(audit.Run{Tool: "uptime"})
-		a.close()
-		close(disk.free)
-		<-disk.done
-		file.Close()
-	})
-	if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), "uptime") {
-		t.Errorf("%q, %v", text, err)
 	}
 }

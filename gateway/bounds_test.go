@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/config"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/text/bound"
@@ -108,8 +109,8 @@ func TestNoAnswerIsLongerThanItMayBe(t *testing.T) {
 			size := bound.Size(envelope["data"])
 			files := open.mostSince()
 			t.Logf("%d bytes, %d files", size, files)
-			if files > filesOfRun {
-				t.Errorf("%d files were open at once, and filesOfRun is %d", files, filesOfRun)
+			if files > config.FilesOfRun {
+				t.Errorf("%d files were open at once, and config.FilesOfRun is %d", files, config.FilesOfRun)
 			}
 			if size > bound.MaxData {
 				t.Errorf("data takes %d bytes, and %d are allowed", size, bound.MaxData)

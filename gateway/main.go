@@ -1,5 +1,5 @@
 // Command gateway is the public side of the network diagnostics service: it serves the pages and runs one diagnostic a
-// request. Everything is set by the environment (config.go).
+// request. Everything is set by the environment (package config).
 package main
 
 import (
@@ -10,6 +10,7 @@ import (
 	"diagnostics/daemon"
 	"diagnostics/daemon/metrics"
 	"diagnostics/daemon/settings"
+	"diagnostics/gateway/internal/config"
 )
 
 func main() {
@@ -20,21 +21,21 @@ func main() {
 
 // run is the whole program: it ends when ctx does and the last run has finished. The log goes to stdout.
 func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) error {
-	command := daemon.Command{Name: "gateway", Settings: settings.Of[Config]()}
+	command := daemon.Command{Name: "gateway", Settings: settings.Of[config.Config]()}
 	task, env, err := command.Begin(args, env, stdout, stderr)
 	if task == daemon.TaskNone {
 		return err
 	}
-	config, err := ParseConfig(env)
+	c, err := config.Parse(env)
 	if err != nil {
 		return err
 	}
 	if task == daemon.TaskHealthcheck {
-		return daemon.CheckHealth(ctx, config.ListenAddr, "/healthz", false)
+		return daemon.CheckHealth(ctx, c.ListenAddr, "/healthz", false)
 	}
-	log := config.OpenLog(stdout)
+	log := c.OpenLog(stdout)
 	defer log.Close()
-	service, err := wire(config, log.Logger)
+	service, err := wire(c, log.Logger)
 	if err != nil {
 		return err
 	}
@@ -42,7 +43,6 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) erro
 	service.watchSecrets(env)
 	metrics.Register(service.metrics.Registerer(), log.Dropped)
 	metrics.Reloads(service.metrics.Registerer(), service.files)
-	log.WarnOfMisspellings(command.Settings, env)
-	warnOfHost(config, env, os.Stat, log.Logger)
-	return serve(ctx, config, service, log.Logger)
+	config.WarnOfHost(c, env, os.Stat, log.Logger)
+	return serve(ctx, c, service, log.Logger)
 }

@@ -15,12 +15,14 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/daemon/daemontest"
 	"diagnostics/gateway/apitest"
 	"diagnostics/gateway/internal/apidoc/openapi"
 	"diagnostics/gateway/internal/httpapi"
 	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools"
 )
 
 // described is the description of every tool. Each is tried alone first, which tells whose file is at fault, and that
@@ -223,4 +225,39 @@ type limiter struct {
 
 func (l limiter) Take(context.Context, ...ratelimit.Stage) (ratelimit.Decision, error) {
 	return l.decision, l.err
+}
+
+// The table of tools comes from the API's description, which a test holds against the registry.
+func TestToolsTable(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| tool | does | input |\n|---|---|---|\n")
+	described := description(t).Tools()
+	for _, slug := range slugs(tools.All(tools.Deps{Now: time.Now})) {
+		for _, tool := range described {
+			if tool.Slug != slug {
+				continue
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", slug, tool.Summary, strings.TrimSuffix(tool.Input, "."))
+		}
+	}
+	daemontest.Section(t, readme, "<!-- tools -->", "<!-- /tools -->", b.String(), *update)
+}
+
+// The settings are wired: the header that they name is the one that my-ip and the limits go by.
+func TestClientAddressHeader(t *testing.T) {
+	t.Parallel()
+	s := start(t, "TRUST_PROXY_HEADERS=true", "CLIENT_ADDRESS_HEADER=x-forwarded-for", "TRUSTED_PROXY_HOPS=2")
+	if got := s.log.line(t, "gateway started")["clientAddress"]; got != "x-forwarded-for, entry 2 from the right" {
+		t.Errorf("the start says %v", got)
+	}
+	for list, want := range map[string]string{
+		"8.8.8.8, 8.8.4.4, 10.0.0.1": `"ip":"8.8.4.4"`,
+		"8.8.4.4":                    `"available":false`,
+		"8.8.8.8, x, 10.0.0.1":       `"available":false`,
+	} {
+		body := s.postWith(t, "my-ip", "", "X-Forwarded-For", list)
+		if !strings.Contains(body, want) {
+			t.Errorf("%s: %s, want %s", list, body, want)
+		}
+	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"diagnostics/daemon/daemontest"
 	"diagnostics/gateway/internal/cache"
+	"diagnostics/gateway/internal/config"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/httpapi"
 	"diagnostics/gateway/internal/limits/addresslimit"
@@ -186,7 +187,7 @@ func newCostedGateway(t *testing.T, server *redistest.Server, each ratelimit.Lim
 		}
 		c.Tools = tools.All(tools.Deps{Egress: client, RDAP: registry, WHOIS: port43, ASN: asn.New(client, "", store),
 			Worker: worker, Certs: certs, Cache: store, Now: time.Now})
-		pages, err := newPages(Config{}, c.Tools, true)
+		pages, err := newPages(config.Config{}, c.Tools, true)
 		if err != nil {
 			t.Fatal(err)
 		}

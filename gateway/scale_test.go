@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/cache"
+	"diagnostics/gateway/internal/config"
 	"diagnostics/gateway/internal/httpapi"
 	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/redis/breaker"
@@ -46,7 +47,7 @@ type fleet []*simulated
 
 func newFleet(t *testing.T, url string, n int) fleet {
 	t.Helper()
-	config, err := ParseConfig([]string{"RATE_LIMIT_REDIS_URL=" + url})
+	c, err := config.Parse([]string{"RATE_LIMIT_REDIS_URL=" + url})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,10 +55,7 @@ func newFleet(t *testing.T, url string, n int) fleet {
 	for i := range f {
 		s := &service{metrics: httpapi.NewMetrics()}
 		t.Cleanup(s.close)
-		limiter, err := s.newLimiter(config, slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
+		limiter := s.newLimiter(c, slog.New(slog.DiscardHandler))
 		f[i] = &simulated{service: s, limiter: limiter, store: s.newStore()}
 	}
 	return f

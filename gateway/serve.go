@@ -5,11 +5,12 @@ import (
 	"log/slog"
 
 	"diagnostics/daemon"
+	"diagnostics/gateway/internal/config"
 	"diagnostics/gateway/internal/httpapi"
 )
 
 // serve listens until ctx ends, then leaves in an orderly way.
-func serve(ctx context.Context, c Config, s *service, log *slog.Logger) error {
+func serve(ctx context.Context, c config.Config, s *service, log *slog.Logger) error {
 	listeners, err := daemon.Listen(ctx, "GATEWAY_LISTEN_ADDR", c.ListenAddr, c.MetricsListenAddr)
 	if err != nil {
 		return err
@@ -18,7 +19,7 @@ func serve(ctx context.Context, c Config, s *service, log *slog.Logger) error {
 	hangups, stop := daemon.Hangups()
 	defer stop()
 	logStart(ctx, c, s, listeners, log)
-	warnOfFiles(c, log)
+	config.WarnOfFiles(c, log)
 	return c.Serve(ctx, listeners, daemon.Service{
 		Server:   s.edge.HTTPServer(),
 		Listener: s.edge.Listener,
@@ -30,8 +31,8 @@ func serve(ctx context.Context, c Config, s *service, log *slog.Logger) error {
 	}, log)
 }
 
-// logStart tells in one line what this instance is.
-func logStart(ctx context.Context, c Config, s *service, l *daemon.Listeners, log *slog.Logger) {
+// logStart logs the one line that describes this instance.
+func logStart(ctx context.Context, c config.Config, s *service, l *daemon.Listeners, log *slog.Logger) {
 	families := s.egress.Families()
 	trust := "none"
 	if c.TrustsHeaders() {
@@ -50,7 +51,7 @@ func logStart(ctx context.Context, c Config, s *service, l *daemon.Listeners, lo
 		slog.String("redis", onOff(s.breaker != nil)),
 		slog.String("worker", onOff(c.WorkerEnabled())),
 		slog.String("proxyHeaders", trust),
-		slog.String("clientAddress", c.clientAddress()),
+		slog.String("clientAddress", c.ClientAddress()),
 		slog.String("auditLog", onOff(s.audit != nil)),
 	)
 }

@@ -2,12 +2,6 @@ package main
 
 import (
 	"context"
-	"log/slog"
-	"slices"
-	"sync"
-	"sync/atomic"
-	"time"
-
 	"diagnostics/daemon"
 	"diagnostics/daemon/files"
 	"diagnostics/daemon/settings"
@@ -15,21 +9,29 @@ import (
 	"diagnostics/gateway/internal/apidoc/reference"
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/clientip"
+	"diagnostics/gateway/internal/config"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/httpapi"
 	"diagnostics/gateway/internal/limits/addresslimit"
+	"diagnostics/gateway/internal/limits/fairqueue"
 	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/limits/requests"
 	"diagnostics/gateway/internal/metrics"
 	"diagnostics/gateway/internal/providers/asn"
+	"diagnostics/gateway/internal/providers/rdap"
+	"diagnostics/gateway/internal/providers/rdap/bootstrap"
 	"diagnostics/gateway/internal/providers/whois"
 	"diagnostics/gateway/internal/redis/breaker"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools"
 	"diagnostics/gateway/internal/workerclient"
 	"diagnostics/gateway/web"
-
 	"github.com/redis/go-redis/v9"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // service is the gateway, wired.
@@ -47,7 +49,7 @@ type service struct {
 }
 
 // wire builds every part from the settings. Nothing listens yet.
-func wire(c Config, log *slog.Logger) (*service, error) {
+func wire(c config.Config, log *slog.Logger) (*service, error) {
 	s := &service{metrics: httpapi.NewMetrics(), files: &files.Watcher{}}
 	if err := s.build(c, log); err != nil {
 		s.close()
@@ -56,13 +58,11 @@ func wire(c Config, log *slog.Logger) (*service, error) {
 	return s, nil
 }
 
-func (s *service) build(c Config, log *slog.Logger) error {
+func (s *service) build(c config.Config, log *slog.Logger) error {
 	egress.HostChecker() // before files may run out
-	limiter, err := s.newLimiter(c, log)
-	if err != nil {
-		return err
-	}
+	limiter := s.newLimiter(c, log)
 	caches := metrics.NewCaches(s.metrics.Registerer())
+	var err error
 	if s.egress, err = s.newEgress(c, limiter, caches); err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (s *service) build(c Config, log *slog.Logger) error {
 	if err := c.CheckSlugs(slugs(all)); err != nil {
 		return err
 	}
-	c.warnOfProxies(log)
+	c.WarnOfProxies(log)
 	if s.audit, err = openAudit(c.AuditLogFile, log); err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (s *service) build(c Config, log *slog.Logger) error {
 		Limits:               limits(c),
 		MaxInFlight:          int(c.MaxInFlight),
 		MaxInFlightPerClient: int(c.MaxInFlightEach),
-		Clients:              clientip.New(c.trust(), log),
+		Clients:              clientip.New(c.Trust(), log),
 		MaxConnections:       int(c.MaxConnections),
 		Bounds:               httpapi.DefaultBounds(),
 		PublicOrigin:         c.PublicOrigin,
@@ -135,7 +135,7 @@ func (s *service) close() {
 	}
 }
 
-// auditor is who is told of every run, nil for nobody.
+// auditor records every run; nil is none.
 func (s *service) auditor() httpapi.Auditor {
 	if s.audit == nil {
 		return nil
@@ -146,7 +146,7 @@ func (s *service) auditor() httpapi.Auditor {
 
 // newWorker makes no client where the worker is off. A half-configured worker is no reason not to start: its tools
 // answer 501.
-func (s *service) newWorker(c Config, log *slog.Logger) (err error) {
+func (s *service) newWorker(c config.Config, log *slog.Logger) (err error) {
 	if !c.EnableWorkerTools {
 		return nil
 	}
@@ -170,14 +170,14 @@ func (s *service) newWorker(c Config, log *slog.Logger) (err error) {
 	return err
 }
 
-func (s *service) newEgress(c Config, limiter ratelimit.Limiter, caches *metrics.Caches) (*egress.Client, error) {
+func (s *service) newEgress(c config.Config, limiter ratelimit.Limiter, caches *metrics.Caches) (*egress.Client, error) {
 	return egress.New(egress.Settings{
 		Resolvers:         c.Resolvers,
 		Families:          egress.FamilySetting(c.EgressFamilies),
 		Deny:              c.DenyTargets.Denylist,
 		AllowOwnAddresses: bool(c.AllowOwnAddresses),
 		HostAddresses:     c.HostAddresses,
-		ExemptHosts:       c.rdapHosts(),
+		ExemptHosts:       c.RDAPHosts(),
 		Charge:            addresslimit.New(limiter, int(c.AddressRequests), time.Duration(c.Window)).Allow,
 		UserAgent:         userAgent(c),
 		Observer:          metrics.NewEgress(s.metrics.Registerer()),
@@ -186,7 +186,7 @@ func (s *service) newEgress(c Config, limiter ratelimit.Limiter, caches *metrics
 	})
 }
 
-func userAgent(c Config) string {
+func userAgent(c config.Config) string {
 	agent := "network-diagnostics/" + daemon.Version()
 	if c.ContactURL != "" {
 		agent += " (+" + string(c.ContactURL) + ")"
@@ -203,23 +203,20 @@ func slugs(all []tool.Tool) []string {
 }
 
 // newLimiter counts in memory, or in Redis with memory behind it.
-func (s *service) newLimiter(c Config, log *slog.Logger) (ratelimit.Limiter, error) {
+func (s *service) newLimiter(c config.Config, log *slog.Logger) ratelimit.Limiter {
 	memory := ratelimit.NewMemory()
 	if c.RedisURL.IsZero() {
 		if !c.RedisToken.IsZero() {
 			log.Warn("RATE_LIMIT_REDIS_TOKEN is set, but RATE_LIMIT_REDIS_URL is not: limits count in memory")
 		}
-		return memory, nil
+		return memory
 	}
 	var password func() string
 	if !c.RedisToken.IsZero() {
 		s.redisPassword.Store(new(c.RedisToken.Reveal()))
 		password = func() string { return *s.redisPassword.Load() }
 	}
-	options, err := c.RedisURL.options(password)
-	if err != nil {
-		return nil, err
-	}
+	options := c.RedisURL.Options(password)
 	if options.TLSConfig != nil {
 		options.TLSConfig.RootCAs = egress.HostChecker().Roots
 	}
@@ -228,7 +225,7 @@ func (s *service) newLimiter(c Config, log *slog.Logger) (ratelimit.Limiter, err
 	s.breaker = breaker.New(client, log, breaker.WithObserver(metrics.NewRedis(s.metrics.Registerer())))
 	s.opened = append(s.opened, func() { _ = s.breaker.Close() })
 	s.metrics.RedisUp(func() bool { return s.breaker.Check(context.Background()) == breaker.OK })
-	return ratelimit.NewFallback(ratelimit.NewRedis(client), memory, s.breaker), nil
+	return ratelimit.NewFallback(ratelimit.NewRedis(client), memory, s.breaker)
 }
 
 // cacheBytes bounds the answers of providers that are kept in memory.
@@ -244,7 +241,7 @@ func (s *service) newStore() cache.Store {
 	return cache.NewFallback(cache.NewRedis(s.breaker), memory)
 }
 
-func limits(c Config) requests.Limits {
+func limits(c config.Config) requests.Limits {
 	per := func(n settings.Count) ratelimit.Limit {
 		return ratelimit.Limit{Requests: int(n), Window: time.Duration(c.Window)}
 	}
@@ -277,7 +274,7 @@ type apiDescription struct {
 	page web.API
 }
 
-// describedAPI is made once, however many services a process has: tests have many. It tells of all tools, and nothing
+// describedAPI is made once, however many services a process has: tests have many. It lists all tools, and nothing
 // that depends on what they are made of.
 var describedAPI = sync.OnceValues(func() (apiDescription, error) {
 	text, err := openapi.Document(tools.All(tools.Deps{Now: time.Now}))
@@ -288,7 +285,7 @@ var describedAPI = sync.OnceValues(func() (apiDescription, error) {
 	return apiDescription{text: text, page: page}, err
 })
 
-func newPages(c Config, registry []tool.Tool, workerEnabled bool) (*web.Site, error) {
+func newPages(c config.Config, registry []tool.Tool, workerEnabled bool) (*web.Site, error) {
 	registered := make([]web.Registered, 0, len(registry))
 	for _, t := range registry {
 		registered = append(registered, web.Registered{Slug: t.Slug(), NeedsWorker: t.NeedsWorker()})
@@ -303,19 +300,45 @@ func newPages(c Config, registry []tool.Tool, workerEnabled bool) (*web.Site, er
 		WorkerEnabled: workerEnabled,
 		ContactURL:    string(c.ContactURL),
 		PublicOrigin:  c.PublicOrigin.String(),
-		Privacy:       c.privacy(),
+		Privacy:       privacy(c),
 		API:           api.page,
 	})
 }
 
-// privacy is what the page on privacy tells of the settings.
-func (c *Config) privacy() web.Privacy {
+// privacy is what the page on privacy shows of the settings.
+func privacy(c config.Config) web.Privacy {
 	return web.Privacy{
 		AuditLog:     c.AuditLogFile != "",
 		Shared:       !c.RedisURL.IsZero(),
 		Window:       time.Duration(c.Window),
 		OwnResolvers: len(c.Resolvers) > 0,
-		Redirector:   c.ownRedirector(),
+		Redirector:   c.OwnRedirector(),
 		ASNZone:      string(c.ASNZone),
 	}
+}
+
+func (s *service) newRDAP(
+	c config.Config, limiter ratelimit.Limiter, store cache.Store, log *slog.Logger,
+) (*rdap.Client, error) {
+	config := rdap.Config{
+		Egress: s.egress, Base: c.RDAPBaseURL.String(), Cache: store, Slots: serverSlots{limiter},
+	}
+	if c.UsesLists() {
+		lists := bootstrap.New(s.egress, c.RDAPBootstrapURL.URL, log)
+		s.opened = append(s.opened, lists.Close)
+		config.Registries = lists
+	}
+	return rdap.New(config)
+}
+
+// serverSlots counts what all instances together ask a server.
+type serverSlots struct{ limiter ratelimit.Limiter }
+
+// Take implements fairqueue.Slots.
+func (s serverSlots) Take(ctx context.Context, server string, pace fairqueue.Pace) (time.Duration, error) {
+	d, err := s.limiter.Take(ctx, ratelimit.Stage{{
+		Key:   "server|" + server,
+		Limit: ratelimit.Limit{Requests: pace.Burst, Window: time.Duration(pace.Burst) * pace.Every},
+	}})
+	return d.RetryAfter, err
 }

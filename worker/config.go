@@ -77,7 +77,7 @@ func (i *identity) Decode(s string) error {
 	return nil
 }
 
-// tokens are the bearer tokens that let in: one, or two while one replaces the other.
+// tokens are the accepted bearer tokens: one, or two while one replaces the other.
 type tokens []settings.Secret
 
 func (t *tokens) Decode(s string) (err error) {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"diagnostics/daemon"
+	"diagnostics/daemon/daemontest"
 	"diagnostics/daemon/settings"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,28 +44,6 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-func TestEmptyIsAbsent(t *testing.T) {
-	t.Parallel()
-	pairs := []string{"DIAGNOSTICS_WORKER_TOKEN_FILE="}
-	for _, s := range settings.Of[Config]() {
-		if s.Name != "DIAGNOSTICS_WORKER_TOKEN" {
-			pairs = append(pairs, s.Name+"=")
-		}
-	}
-	empty, err := parse(pairs...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	unset, _ := parse()
-	if diff := cmp.Diff(fmt.Sprintf("%+v", unset), fmt.Sprintf("%+v", empty)); diff != "" {
-		t.Error(diff)
-	}
-	if _, err := ParseConfig([]string{"DIAGNOSTICS_WORKER_TOKEN="}); err == nil ||
-		!strings.Contains(err.Error(), "DIAGNOSTICS_WORKER_TOKEN is not set") {
-		t.Errorf("an empty token: %v", err)
-	}
-}
-
 func TestValues(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -82,11 +63,6 @@ func TestValues(t *testing.T) {
 		{"WORKER_TARGET_PACKETS_PER_SECOND", []string{"0", "1000000000"}, []string{"-1", "1000000001"}, "from 0 to 1000000000"},
 		{"RUN_AS_UID", []string{"1", "65534", "4294967294"}, []string{"0", "-1", "nobody", "4294967295"}, "user id"},
 		{"RUN_AS_GID", []string{"1", "65534", "4294967294"}, []string{"0", "-1", "nogroup", "4294967295"}, "group id"},
-		{"LOG_LEVEL", []string{"debug", "info", "warn", "error"}, []string{"INFO", "trace", "4"}, "debug, info, warn or error"},
-		{"LOG_FORMAT", []string{"json", "text"}, []string{"JSON", "logfmt"}, "json or text"},
-		{"PPROF_ENABLED", []string{"true", "false"}, []string{"1", "yes"}, "true or false"},
-		{"SHUTDOWN_DELAY", []string{"0s", "1m30s"}, []string{"5"}, "a duration"},
-		{"SHUTDOWN_TIMEOUT", []string{"0s", "30s"}, []string{"5"}, "a duration"},
 		{"DIAGNOSTICS_WORKER_TOKEN", []string{someToken, someToken + "," + someToken + "2", someToken + ", " + someToken + "2"},
 			[]string{"0123456789abcde", ",", someToken + ",", someToken + ",short", strings.Repeat(someToken+",", 2) + someToken,
 				"0123456789 abcdef", "0123456789äbcdef"}, "at least 16"},
@@ -165,5 +141,56 @@ func TestSecretsPrintNothing(t *testing.T) {
 	}
 	if !strings.Contains(all, "[redacted]") {
 		t.Error("nothing says that a value was held back")
+	}
+}
+
+func TestComposePassesSettingsOn(t *testing.T) {
+	t.Parallel()
+	daemontest.Compose(t, "../docker-compose.yml", "worker", settings.Of[Config]())
+}
+
+// TestEnvironmentFile keeps the example that the package installs equal to the code.
+func TestEnvironmentFile(t *testing.T) {
+	t.Parallel()
+	daemontest.EnvFile(t, "../deploy/systemd/worker.env",
+		"Settings of diagnostics-worker.service. Lines are defaults. To change one, uncomment it and run:\n"+
+			"systemctl restart diagnostics-worker\n"+
+			"The service itself sets DIAGNOSTICS_WORKER_TOKEN_FILE=/etc/diagnostics/worker-token. "+
+			"Settings in this file take precedence. The service has a user of its own, so RUN_AS_UID and RUN_AS_GID are of no use.",
+		settings.Of[Config](), *update)
+}
+
+// A worker on a host of its own makes its token by itself, one that it then starts with.
+func TestInitSecrets(t *testing.T) {
+	t.Parallel()
+	env := []string{"DIAGNOSTICS_WORKER_TOKEN_FILE=" + filepath.Join(t.TempDir(), "token")}
+	if _, err := ParseConfig(env); err == nil {
+		t.Fatal("a token that is not there was taken")
+	}
+	if err := run(t.Context(), []string{"-init-secrets"}, env, io.Discard, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	config, err := ParseConfig(env)
+	if err != nil || len(config.Tokens) != 1 {
+		t.Errorf("%d tokens, %v", len(config.Tokens), err)
+	}
+}
+
+var update = flag.Bool("update", false, "rewrite the generated tables of the docs")
+
+// TestSettingsTable keeps the table of settings in docs/settings.md equal to the code.
+func TestSettingsTable(t *testing.T) {
+	t.Parallel()
+	daemontest.Section(t, "../docs/settings.md", "<!-- settings:worker -->", "<!-- /settings -->",
+		settings.Table[Config](), *update)
+}
+
+// Every setting tells what it means and what it takes.
+func TestSettingsAreDocumented(t *testing.T) {
+	t.Parallel()
+	for _, s := range settings.Of[Config]() {
+		if s.Name == "" || s.Doc == "" || s.Takes == "" {
+			t.Errorf("%+v", s)
+		}
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"diagnostics/shared/workerapi"
 )
 
-// Exit statuses. exitNoRights tells whoever starts the worker (deploy/run.sh) that only the right to open sockets is
-// missing; it is EX_NOPERM of sysexits.h.
+// Exit statuses. exitNoRights is for deploy/run.sh: only the right to open sockets is missing; it is EX_NOPERM of
+// sysexits.h.
 const (
 	exitFailure  = 1
 	exitNoRights = 77
@@ -51,6 +51,5 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) erro
 	}
 	log := config.OpenLog(stdout)
 	defer log.Close()
-	log.WarnOfMisspellings(command.Settings, env)
 	return serve(ctx, config, settings.FileOf(env, "DIAGNOSTICS_WORKER_TOKEN"), log)
 }

@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -163,14 +162,6 @@ func TestItDoesNotStart(t *testing.T) {
 				t.Errorf("a value is printed: %q", got.stderr)
 			}
 		})
-	}
-}
-
-func TestVersion(t *testing.T) {
-	t.Parallel()
-	got := runWorker(t, withoutRights, nil, "-version")
-	if got.status != 0 || !regexp.MustCompile(`^worker \S+ \(commit \w+\)\n$`).MatchString(got.stdout) {
-		t.Errorf("%+v", got)
 	}
 }
 

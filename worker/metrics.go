@@ -90,7 +90,7 @@ func statusLabel(status int) string {
 	return strconv.Itoa(status)
 }
 
-// watchJobs tells how many jobs run, and the most that may.
+// watchJobs adds the number of jobs that run, and its limit.
 func (m *workerMetrics) watchJobs(inUse func() int, slots int) {
 	m.registry.MustRegister(
 		metrics.Gauge("diagnostics_worker_jobs_in_flight", "Jobs that run now.", nil, inUse),
@@ -98,14 +98,14 @@ func (m *workerMetrics) watchJobs(inUse func() int, slots int) {
 			func() int { return slots }))
 }
 
-// sockets are what there is to tell of an *icmp.Engine.
+// sockets is the part of *icmp.Engine that metrics read.
 type sockets interface {
 	Mode() icmp.Mode
 	Absent(family int) error
 	Counters() icmp.Counters
 }
 
-// watchSockets tells of the sockets and the packets.
+// watchSockets adds the metrics of the sockets and the packets.
 func (m *workerMetrics) watchSockets(engine sockets) {
 	m.registry.MustRegister(metrics.Gauge("diagnostics_worker_mode",
 		"Always 1; the label tells the kind of the sockets, raw or datagram.",
@@ -151,10 +151,10 @@ var packetCounters = []struct {
 	},
 }
 
-// watchFiles tells of the files that are looked after.
+// watchFiles adds the metrics of the watched files.
 func (m *workerMetrics) watchFiles(watcher *files.Watcher) { metrics.Reloads(m.registry, watcher) }
 
-// watchCertificate tells when the worker's certificate expires, in Unix time.
+// watchCertificate adds the time at which the worker's certificate expires, in Unix time.
 func (m *workerMetrics) watchCertificate(expiry func() int64) {
 	m.registry.MustRegister(metrics.Gauge("diagnostics_worker_certificate_expiry_timestamp_seconds",
 		"When the worker's certificate expires, in Unix time.", nil, expiry))

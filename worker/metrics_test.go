@@ -202,11 +202,3 @@ func TestMetricsLint(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
-
-// BenchmarkWaited is what each probe costs more for its wait being told.
-func BenchmarkWaited(b *testing.B) {
-	m := newMetrics(func() uint64 { return 0 })
-	for b.Loop() {
-		m.waited(time.Microsecond)
-	}
-}

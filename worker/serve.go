@@ -24,7 +24,7 @@ import (
 const (
 	headerTimeout = 5 * time.Second
 	// A whole request must be there by then. A job may take longer: once a body has been read to its end, net/http lifts
-	// the deadline to watch for a client that leaves. It ends a body that nobody reads, as that of a caller without a
+	// the deadline to watch for a client that leaves. It ends a body that is not read, as that of a caller without a
 	// token, which net/http waits for before the answer goes out. For those with a token httpapi has a bound of its own.
 	readTimeout = headerTimeout + 5*time.Second
 	// The answer must be out by then, counted from the header's end; this one runs during the job.
@@ -81,7 +81,7 @@ func serve(ctx context.Context, c Config, tokenFile string, log *daemon.Log) err
 	}
 	if secured != nil {
 		service.Listener = secured.listen
-		// A connection outlives the authorities that it was let in by; each of a gateway's is for one request anyway.
+		// A connection outlives the authorities that it was verified by; each of a gateway's is for one request anyway.
 		service.Server.SetKeepAlivesEnabled(c.TLSClientCAFile == "")
 	}
 	return c.Serve(ctx, listeners, service, log.Logger)
@@ -139,7 +139,7 @@ func newServer(h http.Handler) *http.Server {
 // rightsError is a system that grants no ICMP socket of either kind.
 type rightsError struct{ cause error }
 
-// Error says, in one line, how to give the right, in each of the usual places.
+// Error lists, in one line, how to grant the right in each of the usual places.
 func (e *rightsError) Error() string {
 	cause := strings.ReplaceAll(e.cause.Error(), "\n", "; ")
 	return "cannot open any ICMP socket (" + cause + "); it needs the capability NET_RAW, by one of: " +
@@ -151,7 +151,7 @@ func (e *rightsError) Error() string {
 
 func (e *rightsError) Unwrap() error { return e.cause }
 
-// openEngine opens the ICMP sockets and tells of a family that is missing.
+// openEngine opens the ICMP sockets and logs a family that is missing.
 func openEngine(log *slog.Logger) (*icmp.Engine, error) {
 	engine, err := icmp.Open(log)
 	if err != nil {

@@ -23,7 +23,7 @@ var notBegun = [...]unix.SockFilter{
 	{Code: unix.BPF_RET | unix.BPF_K, K: 0xffffffff}, // all of it
 }
 
-// refuseNew has a listening socket take no more connections, and reports whether the system lets it.
+// refuseNew makes a listening socket take no more connections, and reports whether the system allows it.
 func refuseNew(listener syscall.RawConn) (done bool) {
 	program := unix.SockFprog{Len: uint16(len(notBegun)), Filter: &notBegun[0]}
 	err := listener.Control(func(fd uintptr) {

@@ -4,8 +4,8 @@ package daemon
 
 import "syscall"
 
-// refuseNew reports whether the system lets a socket take no more connections, which only that of the services does.
+// refuseNew reports whether new connections are refused, which only Linux supports.
 func refuseNew(syscall.RawConn) bool { return false }
 
-// backlogEmpty reports whether no connection waits, which is not known there.
+// backlogEmpty reports whether no connection waits; only Linux can report one.
 func backlogEmpty(syscall.RawConn) bool { return true }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// silence is how long a connection may be without a request once the listener is closed. net/http itself would take it
-// for a request in flight for five seconds: browsers connect ahead and say nothing.
+// silence is how long a connection may be without a request once the listener is closed. net/http itself would count it
+// as a request in flight for five seconds: browsers connect ahead and send nothing.
 const silence = time.Second
 
 // clients are the open connections of a server. The zero value has none.
@@ -19,7 +19,7 @@ type clients struct {
 	silent sync.Map
 }
 
-// watch has the server tell of its connections, beside whom it tells already.
+// watch hooks into the server's ConnState, and calls the existing hook as well.
 func (c *clients) watch(s *http.Server) {
 	also := s.ConnState
 	s.ConnState = func(conn net.Conn, state http.ConnState) {
@@ -40,7 +40,7 @@ func (c *clients) watch(s *http.Server) {
 	}
 }
 
-// settleLook is how often is looked whether all have spoken.
+// settleLook is the time between two checks whether all have sent a request.
 const settleLook = 5 * time.Millisecond
 
 // settle waits until each has sent its request or gone, and closes those that have done neither by then.

@@ -24,8 +24,8 @@ type Settings struct {
 }
 
 // Main runs a service as the process that it is, until SIGTERM or an interrupt ends its context; a second signal ends
-// the process at once. It prints the error that it gives, in one line with the service's name. Of what libraries print
-// nothing is shown.
+// the process at once. It prints the error that it returns, in one line with the service's name. What libraries print
+// is dropped.
 func Main(name string, run func(ctx context.Context, args, env []string, stdout, stderr io.Writer) error) error {
 	log.SetOutput(foreign{})
 	// Else Go ends a process that writes to a stdout or stderr whose reader has gone.
@@ -42,22 +42,22 @@ func Main(name string, run func(ctx context.Context, args, env []string, stdout,
 	return err
 }
 
-// Hangups gives a SIGHUP whenever there was one since the last that was taken, until stop is called.
+// Hangups delivers a SIGHUP when there was one since the last that was received, until stop is called.
 func Hangups() (signals <-chan os.Signal, stop func()) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGHUP)
 	return c, func() { signal.Stop(c) }
 }
 
-// printError prints, and does not wait forever for somebody to read.
+// printError prints, and waits for a reader for a second at most.
 func printError(out io.Writer, text string) {
-	said := make(chan struct{})
+	printed := make(chan struct{})
 	go func() {
-		defer close(said)
+		defer close(printed)
 		_, _ = io.WriteString(out, text)
 	}()
 	select {
-	case <-said:
+	case <-printed:
 	case <-time.After(flushTime):
 	}
 }

@@ -25,9 +25,9 @@ type drain struct {
 // run is unready but accepting for SHUTDOWN_DELAY, so that balancers notice, and then lets the requests in flight
 // finish within SHUTDOWN_TIMEOUT.
 //
-// The listener is closed before net/http is told: it drops the requests that it reads from then on, and those of who
-// has just connected are on their way. Nor before the server has left the listener: it would close that once more, and
-// fail.
+// The listener is closed before Server.Shutdown is called: net/http drops the requests that it reads from then on, and
+// those of clients that have just connected are on their way. Nor is Shutdown called before the server has left the
+// listener: it would close that once more, and fail.
 func (d *drain) run() error {
 	delay, timeout := time.Duration(d.ShutdownDelay), time.Duration(d.ShutdownTimeout)
 	d.log.Info("draining", "delayMs", delay.Milliseconds(), "timeoutMs", timeout.Milliseconds())

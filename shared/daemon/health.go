@@ -12,7 +12,7 @@ import (
 	"diagnostics/daemon/settings"
 )
 
-// healthTimeout is shorter than a container engine's own for a health check, so that the cause is told.
+// healthTimeout is shorter than a container engine's own for a health check, so that the cause is reported.
 const healthTimeout = 2 * time.Second
 
 // CheckHealth asks a path of the service that runs with the same settings whether it lives: the health check of a

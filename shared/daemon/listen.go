@@ -40,8 +40,7 @@ func Listen(ctx context.Context, setting string, public, metrics settings.Listen
 
 func listen(ctx context.Context, setting string, addr settings.ListenAddr) (net.Listener, error) {
 	var config net.ListenConfig
-	// Go would offer Multipath TCP, for which Linux takes neither the filter of drainBacklog nor a bound on the time that
-	// an answer is kept for who does not read it (TCP_USER_TIMEOUT).
+	// Multipath TCP, Go's default, supports neither the filter of drainBacklog nor TCP_USER_TIMEOUT.
 	config.SetMultipathTCP(false)
 	own, err := net.InterfaceAddrs()
 	if err != nil {
@@ -83,8 +82,8 @@ func (l *Listeners) Metrics() string {
 	return l.metrics.Addr().String()
 }
 
-// inRange gives an address to listen on where the setting names a range (192.0.2.0/24:8081): this host's own address in
-// it. A container learns its address only when it starts, while the range of its network is written down.
+// inRange returns this host's own address in a range (192.0.2.0/24:8081). Compose cannot do without: it gives each of
+// several gateways an address of its own in the network of the metrics only when they start.
 func inRange(addr settings.ListenAddr, own []net.Addr) (settings.ListenAddr, error) {
 	host, port, err := net.SplitHostPort(string(addr))
 	if err != nil {

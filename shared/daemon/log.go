@@ -8,15 +8,13 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"time"
-
-	"diagnostics/daemon/settings"
 )
 
 // flushTime is how long the end of a process waits for its last lines, and for its last words on stderr.
 const flushTime = time.Second
 
 // Log is a service's own log. Its lines go out through a queue: a reader that is slow, stuck or gone, or a disk that is
-// full, costs lines and never time. What is lost is counted, and told in a line of its own once lines go out again.
+// full, costs lines and never time. What is lost is counted, and reported in a line of its own once lines go out again.
 type Log struct {
 	*slog.Logger
 	lines *Lines
@@ -39,7 +37,7 @@ func (s Settings) handler(out io.Writer, level slog.Level) slog.Handler {
 	return slog.NewJSONHandler(out, options)
 }
 
-// lossLine tells of lines that were lost, whatever the level: they may have been of any.
+// lossLine reports lines that were lost, whatever the level: they may have been of any.
 func (s Settings) lossLine(dropped uint64) []byte {
 	var line bytes.Buffer
 	slog.New(s.handler(&line, slog.LevelWarn)).LogAttrs(context.Background(), slog.LevelWarn, "log lines were dropped",
@@ -53,16 +51,8 @@ func (l *Log) Dropped() uint64 { return l.lines.Dropped() }
 // Close writes what waits, for a second at most. What is logged afterwards is dropped.
 func (l *Log) Close() { l.lines.Close() }
 
-// WarnOfMisspellings tells of variables that are nearly the name of a setting, and so do nothing.
-func (l *Log) WarnOfMisspellings(all []settings.Setting, env []string) {
-	for _, m := range settings.Misspellings(env, all) {
-		l.Warn("a variable that is no setting has nearly the name of one", "variable", m.Name, "setting", m.Meant)
-	}
-}
-
-// What libraries print by themselves is other people's text: net/http alone prints up to 4 KB of what a server sends
-// after its answer, and a line for each HTTP/2 frame that it does not know. None of it is ours to keep, so it is
-// counted and dropped.
+// What libraries print is counted and dropped: net/http prints up to 4 KB of what a server sends after its answer, and a
+// line for each unknown HTTP/2 frame.
 
 var foreignLines atomic.Uint64
 
@@ -74,7 +64,7 @@ type foreign struct{}
 
 // Write implements io.Writer.
 func (foreign) Write(p []byte) (int, error) {
-	foreignLines.Add(uint64(bytes.Count(p, newline))) // #nosec G115 -- a count is not negative
+	foreignLines.Add(uint64(bytes.Count(p, []byte{'\n'}))) // #nosec G115 -- a count is not negative
 	return len(p), nil
 }
 

@@ -21,12 +21,12 @@ type Service struct {
 	Listener func(net.Listener) net.Listener
 	// Metrics answers /metrics of the private listener.
 	Metrics http.Handler
-	// Drain makes the service tell that it leaves. It goes on answering.
+	// Drain makes the service report itself unready. It goes on answering.
 	Drain func()
 	// Leaving is the cause that the contexts of requests end with where SHUTDOWN_TIMEOUT is almost over. There is time for
 	// a last word to the client then.
 	Leaving error
-	// Files are looked after while the service runs; nil is none.
+	// Files are watched while the service runs; nil is none.
 	Files *files.Watcher
 	// Hangups have the files looked at; nil is never.
 	Hangups <-chan os.Signal
@@ -42,12 +42,10 @@ func (s Settings) Serve(ctx context.Context, l *Listeners, service Service, log 
 	d := drain{Settings: s, service: service, socket: l.public, public: l.public, end: end, log: log,
 		ended: ends{public: make(chan error, 1), metrics: make(chan error, 1)}}
 	d.clients.watch(service.Server)
-	go processMemory().giveBack(requests)
 	if service.Files == nil {
 		service.Files = &files.Watcher{}
 	}
 	go service.Files.Run(requests, service.Hangups, log)
-	defer processHeap().collectLess()()
 	if service.Listener != nil {
 		d.public = service.Listener(l.public)
 	}
@@ -66,10 +64,10 @@ func (s Settings) Serve(ctx context.Context, l *Listeners, service Service, log 
 	return d.run()
 }
 
-// ends are where each of the servers tells that it has left its listener.
+// ends receive the error with which each server has left its listener.
 type ends struct{ public, metrics chan error }
 
-// before waits for the moment, and gives the error of a server that ends before it.
+// before waits for the moment, and returns the error of a server that ends before it.
 func (e ends) before(moment <-chan struct{}) error {
 	var err error
 	select {

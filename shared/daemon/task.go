@@ -20,7 +20,7 @@ const (
 	TaskInitSecrets
 )
 
-// Command is a service as its command line knows it.
+// Command is the command line of a service.
 type Command struct {
 	Name     string
 	Settings []settings.Setting
@@ -54,7 +54,7 @@ func (c Command) Parse(args []string, stdout, stderr io.Writer) (Task, error) {
 	return TaskServe, nil
 }
 
-// Begin is Parse, but makes the secrets itself, and gives the environment that the task is to read: a health check's is
+// Begin is Parse, but makes the secrets itself, and returns the environment for the task: a health check's is
 // without files.
 func (c Command) Begin(args, env []string, stdout, stderr io.Writer) (Task, []string, error) {
 	task, err := c.Parse(args, stdout, stderr)

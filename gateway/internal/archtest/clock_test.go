@@ -19,7 +19,6 @@ var wallReadings = map[string]int{
 // that has a method by that name.
 var wallUses = map[string]string{
 	gw + "/internal/httpapi/audit/audit.go":             "when a run began, for people",
-	gw + "/internal/httpapi/audit/file.go":              "Truncate of a file",
 	gw + "/internal/cache/envelope.go":                  "when a value was fetched, for other processes",
 	gw + "/internal/cache/typed.go":                     "when a value was fetched, as other processes read it",
 	gw + "/internal/analyze/certs/certtest/certtest.go": "a certificate's validity is of the wall clock",

@@ -204,9 +204,16 @@ var rules = []rule{
 		reason: "both services ask the kernel through it, the privileged one too, so that it carries nothing else",
 	},
 	{
-		name: "gateway below main to daemon", module: "gateway", from: []string{gw + "/..."}, except: []string{gw},
+		name: "gateway below main to daemon", module: "gateway", from: []string{gw + "/..."},
+		except: []string{gw, gw + "/internal/config"},
 		never:  []string{daemon + "/..."},
 		reason: "what the process is told is main's to know; everything below gets what it needs",
+	},
+	{
+		name: "gateway below main to config", module: "gateway", from: []string{gw + "/..."},
+		except: []string{gw, gw + "/internal/config"},
+		never:  []string{gw + "/internal/config"},
+		reason: "main reads the settings; everything below gets what it needs",
 	},
 	{
 		name: "worker below main to daemon", module: "worker", from: []string{"diagnostics/worker/..."},
@@ -226,7 +233,7 @@ var rules = []rule{
 	},
 	{
 		name: "tools to settings", module: "gateway", from: []string{gw + "/internal/tools/..."},
-		never: []string{"github.com/kelseyhightower/envconfig", gw, gw + "/internal/httpapi/...", gw +
+		never: []string{"github.com/kelseyhightower/envconfig", gw, gw + "/internal/config", gw + "/internal/httpapi/...", gw +
 			"/internal/clientip/...", gw + "/internal/limits/ratelimit/...",
 			gw + "/internal/limits/requests/...", gw + "/internal/limits/shares/..."},
 		reason: "a tool's New takes what it uses; a tool knows neither the settings nor who asks",

@@ -39,6 +39,7 @@ func Compose(t *testing.T, file, service string, all []settings.Setting, elsewhe
 		}
 	}
 	delete(given, "GOMEMLIMIT")
+	delete(given, "GOGC")
 	for name := range given {
 		t.Errorf("docker-compose.yml gives %s a variable %s that is none of its settings", service, name)
 	}

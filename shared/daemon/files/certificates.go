@@ -39,7 +39,7 @@ func isKey(text []byte) bool {
 }
 
 // Certificates reads certificates in PEM, at least one. One that is damaged or ends early is an error, which package
-// pem would skip: half a list of authorities would shut out who is in the other half. Text between them does not
+// pem would skip: half a list of authorities would reject certificates of the other half. Text between them does not
 // count. The error is a Reason.
 func Certificates(text []byte) ([]*x509.Certificate, error) {
 	var all []*x509.Certificate

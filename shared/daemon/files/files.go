@@ -1,9 +1,8 @@
-// Package files has what a running service took from files (tokens, passwords, certificates, keys) taken again when
-// these files change, so that nobody restarts a service to replace a secret.
+// Package files reloads what a running service read from files (tokens, passwords, certificates, keys) when these files
+// change, so that a secret is replaced without a restart.
 //
-// Files are compared by content, every ten seconds and at each SIGHUP. What the kernel tells of changes would miss
-// the usual ways of replacing a file: a rename over it, a link of Kubernetes that is pointed elsewhere, a mount of
-// another container.
+// Files are compared by content, every ten seconds and at each SIGHUP. inotify would miss the usual ways of replacing a
+// file: a rename over it, a link of Kubernetes that is pointed elsewhere, a mount of another container.
 package files
 
 import (
@@ -28,7 +27,7 @@ const settle = time.Second
 // maxBytes bounds a file. The authorities of a whole system are a quarter of that.
 const maxBytes = 1 << 20
 
-// Reason says why a file cannot be used. It goes to the log, and holds nothing of the file.
+// Reason says why a file cannot be used. It is logged, and holds nothing of the file.
 type Reason string
 
 // Error is the reason itself.
@@ -45,8 +44,8 @@ const (
 	ForeignKey Reason = "the key does not belong to the certificate"
 )
 
-// Take judges what the files hold, one element for each of them, and puts it to use. Where it gives an error, nothing
-// has changed; of an error other than a Reason nothing is told.
+// Take validates the contents, one element for each file, and puts them to use. When it returns an error, nothing has
+// changed; only an error that is a Reason is logged.
 type Take func(contents [][]byte) error
 
 // Watched is one thing that is read from a file, or from several that belong together.
@@ -68,13 +67,13 @@ func (w *Watched) Reloaded() uint64 { return w.reloaded.Load() }
 // Failed is how often changed files could not be used.
 func (w *Watched) Failed() uint64 { return w.failed.Load() }
 
-// Watcher looks after files. The zero value has none. Load and Watch come before Run.
+// Watcher watches files. The zero value has none. Load and Watch come before Run.
 type Watcher struct{ all []*Watched }
 
-// All are the files that are looked after, in their order.
+// All returns the watched files, in their order.
 func (w *Watcher) All() []*Watched { return w.all }
 
-// Load takes what files hold now, and looks after them from then on. The error is a Reason, or Take's own.
+// Load takes what files hold now, and watches them from then on. The error is a Reason, or Take's own.
 func (w *Watcher) Load(name string, take Take, paths ...string) error {
 	contents, err := read(paths)
 	if err != nil {
@@ -87,8 +86,8 @@ func (w *Watcher) Load(name string, take Take, paths ...string) error {
 	return nil
 }
 
-// Watch looks after files that something else has read already. They are taken once more, as they may have changed
-// since; where that fails, the first look will tell.
+// Watch watches files that the caller has read already. They are taken once more, as they may have changed
+// since; where that fails, the first check logs it.
 func (w *Watcher) Watch(name string, take Take, paths ...string) {
 	f := &Watched{name: name, paths: paths, take: take}
 	if !w.keep(f) {
@@ -156,7 +155,7 @@ const (
 	refused
 )
 
-// look tells each change once: with the first look that it can be used at, or the second that it cannot.
+// look logs each change once: at the first check where it can be used, or the second where it cannot.
 func (w *Watched) look(log *slog.Logger) outcome {
 	contents, err := read(w.paths)
 	now := digestOf(contents, err)
@@ -185,13 +184,13 @@ func (w *Watched) look(log *slog.Logger) outcome {
 }
 
 func reason(err error) Reason {
-	if told, is := errors.AsType[Reason](err); is {
-		return told
+	if known, is := errors.AsType[Reason](err); is {
+		return known
 	}
 	return Unsuitable
 }
 
-// read gives what the files hold; the error is a Reason.
+// read returns the contents of files; the error is a Reason.
 func read(paths []string) ([][]byte, error) {
 	contents := make([][]byte, len(paths))
 	for i, path := range paths {
@@ -224,7 +223,7 @@ func readOne(path string) ([]byte, error) {
 // digest stands for what files held, so that no secret is kept a second time.
 type digest [sha256.Size]byte
 
-// digestOf tells contents apart, and each failure to read from all others. It is never the zero digest.
+// digestOf returns a digest of the contents, or of the failure to read them. It is never the zero digest.
 func digestOf(contents [][]byte, failed error) digest {
 	h := sha256.New()
 	if failed != nil {

@@ -1,5 +1,5 @@
-// Package metrics has what both services tell of themselves as processes, in Prometheus' text format: the build, lines
-// of the log that were lost, Go's runtime, and what the system knows of the process.
+// Package metrics has the metrics of both services as processes, in Prometheus' text format: the build, lines of the log
+// that were lost, Go's runtime, and the system's numbers of the process.
 package metrics
 
 import (
@@ -19,7 +19,7 @@ import (
 // it is in use.
 var liveHeap = regexp.MustCompile(`^/gc/heap/live:bytes$`)
 
-// Register adds what every service tells: the process_ metrics as far as its rights allow, and the go_ metrics with
+// Register adds the metrics of every service: the process_ metrics as far as its rights allow, and the go_ metrics with
 // go_gc_heap_live_bytes. dropped is how many lines of the log could not be written. It panics where r has one of them.
 func Register(r prometheus.Registerer, dropped func() uint64) {
 	goRuntime := collectors.WithGoCollectorRuntimeMetrics(collectors.GoRuntimeMetricsRule{Matcher: liveHeap})
@@ -52,7 +52,7 @@ func Handler(r *prometheus.Registry) http.Handler {
 	return promhttp.HandlerFor(r, promhttp.HandlerOpts{Registry: r})
 }
 
-// Reloads tells how often each file that is looked after has changed, and could or could not be used then.
+// Reloads counts how often each watched file has changed, and could or could not be used then.
 func Reloads(r prometheus.Registerer, watcher *files.Watcher) {
 	for _, f := range watcher.All() {
 		for result, count := range map[string]func() uint64{"ok": f.Reloaded, "failed": f.Failed} {

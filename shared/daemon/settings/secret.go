@@ -15,13 +15,13 @@ type Secret struct{ value *string }
 // NewSecret hides a value.
 func NewSecret(value string) Secret { return Secret{value: &value} }
 
-// Decode is envconfig's way in.
+// Decode implements envconfig.Decoder.
 func (s *Secret) Decode(value string) error {
 	*s = NewSecret(value)
 	return nil
 }
 
-// Reveal gives the value, for the one place that needs it.
+// Reveal returns the value, for the one place that needs it.
 func (s Secret) Reveal() string {
 	if s.value == nil {
 		return ""

@@ -3,13 +3,12 @@ package settings
 import (
 	"os"
 	"path/filepath"
-	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/kelseyhightower/envconfig"
 )
 
 // Common is embedded, as a service embeds what all of them have.
@@ -177,35 +176,20 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// What is read is what is given: the environment of the process neither counts nor changes.
-func TestTheProcessEnvironmentIsLeftAlone(t *testing.T) {
+// The argument counts and the environment of the process does not, where a secret is not left.
+func TestTheEnvironmentIsAnArgument(t *testing.T) {
 	t.Setenv("SAMPLE_COUNT", "7")
 	t.Setenv("SAMPLE_ON", "nonsense")
-	t.Setenv("SAMPLE_WORD", "")
-	before := os.Environ()
-	got, err := Parse[sample]([]string{"SAMPLE_FORMAT=text"})
-	if err != nil || got.Count != 30 || got.Format != "text" {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if diff := cmp.Diff(before, os.Environ()); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// The struct is one for envconfig: given the same variables, envconfig.Process fills it alike.
-func TestEnvconfigReadsTheSame(t *testing.T) {
-	for name, value := range map[string]string{
-		"SAMPLE_ADDR": ":1", "SAMPLE_ON": "true", "SAMPLE_DELAY": "5s", "SAMPLE_WORD": "word", "SAMPLE_FORMAT": "text",
-	} {
-		t.Setenv(name, value)
-	}
-	var theirs sample
-	if err := envconfig.Process("", &theirs); err != nil {
+	path := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(path, []byte("hunter2"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ours, err := Parse[sample](os.Environ())
-	if err != nil || !reflect.DeepEqual(ours, theirs) {
-		t.Errorf("%+v, %v; envconfig reads %+v", ours, err, theirs)
+	got, err := Parse[sample]([]string{"SAMPLE_FORMAT=text", "SAMPLE_TOKEN_FILE=" + path})
+	if err != nil || got.Count != 30 || got.Format != "text" || got.Token.Reveal() != "hunter2" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if strings.Contains(strings.Join(os.Environ(), " "), "hunter2") {
+		t.Error("the environment holds a secret of a file")
 	}
 }
 
@@ -238,5 +222,59 @@ func TestMistakesInTheStructPanic(t *testing.T) {
 			}()
 			of()
 		}()
+	}
+}
+
+type rotated struct {
+	Token Secret   `envconfig:"TOKEN" file:"true" takes:"a token"`
+	CA    FilePath `envconfig:"CA_FILE" takes:"the path of a file"`
+}
+
+func TestFileOf(t *testing.T) {
+	t.Parallel()
+	env := []string{"TOKEN_FILE=/a", "CA_FILE=/b", "OTHER_FILE="}
+	for name, want := range map[string]string{"TOKEN": "/a", "OTHER": "", "NONE": ""} {
+		if got := FileOf(env, name); got != want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// Files that hold a setting are left out; a setting that is itself a path stays.
+func TestWithoutFiles(t *testing.T) {
+	t.Parallel()
+	env := []string{"TOKEN_FILE=/a", "TOKEN=x", "CA_FILE=/b", "TOKEN_FILES=/c"}
+	if got := WithoutFiles(Of[rotated](), env); !slices.Equal(got, []string{"TOKEN=x", "CA_FILE=/b", "TOKEN_FILES=/c"}) {
+		t.Error(got)
+	}
+}
+
+func TestFileValue(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]string{"a": "a", "a\n": "a", "a\r\n": "a", "a\n\n": "a\n", " a": " a",
+		"": "", "\n": "", "\r\n": "", "a\x00": "", strings.Repeat("x", maxFileBytes+1): ""} {
+		got, err := FileValue([]byte(content))
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v", content[:min(len(content), 9)], got, err)
+		}
+	}
+	if _, err := FileValue([]byte(strings.Repeat("x", maxFileBytes))); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPair(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		a, b bool
+		want string
+	}{
+		{true, true, ""}, {false, false, ""},
+		{true, false, "A is set without B: set both or neither"}, {false, true, "B is set without A: set both or neither"},
+	} {
+		err := Pair("A", tt.a, "B", tt.b)
+		if (err == nil) != (tt.want == "") || err != nil && err.Error() != tt.want {
+			t.Errorf("%v: %v", tt, err)
+		}
 	}
 }

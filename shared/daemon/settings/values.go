@@ -10,13 +10,13 @@ import (
 	"unicode"
 )
 
-// ErrMalformed is all that a type says of a value that it refuses: the setting's tags say what it takes.
+// ErrMalformed is a type's error for a value that it rejects: the setting's tags list what it takes.
 var ErrMalformed = errors.New("malformed")
 
-// Bool is true or false, and nothing that merely looks like it.
+// Bool is true or false, in exactly this spelling.
 type Bool bool
 
-// Decode is envconfig's way in; so for every type here.
+// Decode implements envconfig.Decoder, as for every type here.
 func (b *Bool) Decode(s string) error {
 	if s != "true" && s != "false" {
 		return ErrMalformed

@@ -1,17 +1,28 @@
-// Package audit keeps the file by which an operator answers complaints of abuse: who had which tool run against which
-// host, and when. It is the one place where an instance writes down the address of a visitor or a target, so it is off
-// unless it is asked for, readable by its owner alone, and bounded.
+// Package audit keeps the file by which an operator answers complaints of abuse: which client had which tool run against
+// which host, and when. It is the one place where an instance stores the address of a client or a target, so it is off
+// unless it is set, readable by its owner alone, and bounded.
 package audit
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"syscall"
 	"time"
+
+	"diagnostics/shared/redact"
+
+	"gopkg.in/natefinch/lumberjack.v2"
 )
 
 // Run is one run that began.
 type Run struct {
 	Time time.Time
-	// Client is the visitor's address.
+	// Client is the client's address.
 	Client string
 	Tool   string
 	// Host is the canonical target without port, path and query; empty for a tool that has none.
@@ -19,36 +30,117 @@ type Run struct {
 	RequestID string
 }
 
-// appendTime appends a time in UTC by RFC 3339, to the millisecond. Package time is several times as fast at its own
-// format, which leaves out the zeros at the end: a microsecond more keeps them, and goes with what comes after them.
-func appendTime(line []byte, at time.Time) []byte {
-	begin := len(line)
-	line = at.UTC().Truncate(time.Millisecond).Add(time.Microsecond).AppendFormat(line, time.RFC3339Nano)
-	return append(line[:begin+len("2006-01-02T15:04:05.000")], 'Z')
-}
-
 // Line is the run as it stands in the file: a JSON object and a line feed.
 func (r Run) Line() []byte {
-	line := make([]byte, 0, 192)
-	line = append(line, `{"time":"`...)
-	line = appendTime(line, r.Time)
-	line = appendText(append(line, `","client":`...), r.Client)
-	line = appendText(append(line, `,"tool":`...), r.Tool)
-	line = appendText(append(line, `,"host":`...), r.Host)
-	line = appendText(append(line, `,"requestId":`...), r.RequestID)
-	return append(line, '}', '\n')
+	line, err := json.Marshal(struct {
+		Time      string `json:"time"`
+		Client    string `json:"client"`
+		Tool      string `json:"tool"`
+		Host      string `json:"host"`
+		RequestID string `json:"requestId"`
+	}{r.Time.UTC().Format("2006-01-02T15:04:05.000Z"), r.Client, r.Tool, r.Host, r.RequestID})
+	if err != nil {
+		panic(err) // strings always marshal
+	}
+	return append(line, '\n')
 }
 
-// appendText appends a string of JSON. Nearly all here need no escapes.
-func appendText(line []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
-			text, err := json.Marshal(s)
-			if err != nil {
-				panic(err) // a string always marshals
-			}
-			return append(line, text...)
-		}
-	}
-	return append(append(append(line, '"'), s...), '"')
+// The file and its predecessors hold 160 MiB together, about a million runs.
+const (
+	maxMebibytes = 16
+	kept         = 9
+	// mode lets the owner alone read.
+	mode = 0o600
+)
+
+// File is the audit log's file, which lumberjack rotates. It is for one writer at a time.
+type File struct {
+	file lumberjack.Logger
+	log  *slog.Logger
+	// failing is true from a write that failed to the next that did not.
+	failing bool
 }
+
+// Open creates the file, or prepares one that exists; what it holds stays. Its error does not hold the path. log is for
+// writes that fail, and gets nothing of what was written.
+func Open(path string, log *slog.Logger) (*File, error) {
+	if err := prepare(path); err != nil {
+		return nil, withoutPath(err)
+	}
+	if err := checkFolder(filepath.Dir(path)); err != nil {
+		return nil, fmt.Errorf("the folder must be writable, to rotate it: %w", withoutPath(err))
+	}
+	return &File{log: log,
+		file: lumberjack.Logger{Filename: path, MaxSize: maxMebibytes, MaxBackups: kept}}, nil
+}
+
+// withoutPath returns the system's error without the path.
+func withoutPath(err error) error {
+	if failed, is := errors.AsType[*fs.PathError](err); is {
+		return failed.Err
+	}
+	return err
+}
+
+// checkFolder fails at the start where the first rotation would, as where the file alone is mounted.
+func checkFolder(dir string) error {
+	probe, err := os.CreateTemp(dir, ".audit-*")
+	if err != nil {
+		return err
+	}
+	_ = probe.Close()
+	return os.Remove(probe.Name())
+}
+
+var (
+	errLink    = errors.New("it is a symbolic link; name the file itself")
+	errRegular = errors.New("it is not a regular file")
+)
+
+// prepare gives the file its mode and a last line that is whole. A link is rejected, since rotation would replace it;
+// O_NONBLOCK keeps a FIFO from blocking the start.
+func prepare(path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, mode)
+	switch {
+	case errors.Is(err, syscall.ELOOP):
+		return errLink
+	case errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENXIO):
+		return errRegular
+	case err != nil:
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return errRegular
+	}
+	if err := file.Chmod(mode); err != nil || info.Size() == 0 {
+		return err
+	}
+	last := []byte{0}
+	if _, err := file.ReadAt(last, info.Size()-1); err != nil || last[0] == '\n' {
+		return err
+	}
+	_, err = file.Write([]byte{'\n'})
+	return err
+}
+
+// Write appends a line, to a new file where it would make this one too long.
+func (f *File) Write(line []byte) (int, error) {
+	n, err := f.file.Write(line)
+	if err != nil && n == 0 {
+		// A rotation that fails halfway, as where chown is not allowed, leaves a file that can be written.
+		n, err = f.file.Write(line)
+	}
+	if err != nil && !f.failing {
+		f.log.Warn("the audit log cannot be written, its lines are dropped", "error", redact.Outline(err))
+	}
+	f.failing = err != nil
+	return n, err
+}
+
+// Close closes the file. No Write may be under way.
+func (f *File) Close() { _ = f.file.Close() }

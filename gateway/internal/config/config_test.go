@@ -1,32 +1,31 @@
-package main
+package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"diagnostics/daemon/daemontest"
 	"diagnostics/daemon/settings"
-	"diagnostics/gateway/internal/tools"
 )
 
 var update = flag.Bool("update", false, "rewrite the generated tables of README and docs")
 
-const (
-	readme       = "../README.md"
-	settingsPage = "../docs/settings.md"
-)
+const settingsPage = "../../../docs/settings.md"
 
 func TestDefaults(t *testing.T) {
 	t.Parallel()
-	c, err := ParseConfig(nil)
+	c, err := Parse(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +104,7 @@ func TestValues(t *testing.T) {
 	tested := map[string]bool{}
 	for _, tt := range tests {
 		tested[tt.name] = true
-		_, err := ParseConfig([]string{tt.name + "=" + tt.value})
+		_, err := Parse([]string{tt.name + "=" + tt.value})
 		if tt.ok != (err == nil) {
 			t.Errorf("%s=%q: %v", tt.name, tt.value, err)
 		}
@@ -117,7 +116,7 @@ func TestValues(t *testing.T) {
 		if !s.Hidden && !tested[s.Name] {
 			t.Errorf("no case for %s", s.Name)
 		}
-		if _, err := ParseConfig([]string{s.Name + "="}); err != nil {
+		if _, err := Parse([]string{s.Name + "="}); err != nil {
 			t.Errorf("%s set but empty: %v", s.Name, err)
 		}
 	}
@@ -128,12 +127,12 @@ func TestErrorsHoldNoValue(t *testing.T) {
 	t.Parallel()
 	for _, s := range settings.Of[Config]() {
 		value := "hunter2 \x01\n,,,"
-		_, err := ParseConfig([]string{s.Name + "=" + value})
+		_, err := Parse([]string{s.Name + "=" + value})
 		if err != nil && strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", s.Name, err)
 		}
 	}
-	_, err := ParseConfig([]string{"RATE_LIMIT_REDIS_URL=redis://user:hunter2@host:port/"})
+	_, err := Parse([]string{"RATE_LIMIT_REDIS_URL=redis://user:hunter2@host:port/"})
 	if err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("%v", err)
 	}
@@ -146,7 +145,7 @@ func TestSecretsFromFiles(t *testing.T) {
 	if err := os.WriteFile(path, []byte("the-token\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := ParseConfig([]string{"DIAGNOSTICS_WORKER_TOKEN_FILE=" + path, "RATE_LIMIT_REDIS_TOKEN_FILE=" + path})
+	c, err := Parse([]string{"DIAGNOSTICS_WORKER_TOKEN_FILE=" + path, "RATE_LIMIT_REDIS_TOKEN_FILE=" + path})
 	if err != nil || c.WorkerToken.Reveal() != "the-token" || c.RedisToken.Reveal() != "the-token" {
 		t.Errorf("%q, %q, %v", c.WorkerToken.Reveal(), c.RedisToken.Reveal(), err)
 	}
@@ -155,7 +154,7 @@ func TestSecretsFromFiles(t *testing.T) {
 // The gateway sends the first of two tokens.
 func TestTwoTokens(t *testing.T) {
 	t.Parallel()
-	c, err := ParseConfig([]string{"DIAGNOSTICS_WORKER_TOKEN=first-token, second-token"})
+	c, err := Parse([]string{"DIAGNOSTICS_WORKER_TOKEN=first-token, second-token"})
 	if err != nil || c.WorkerToken.Reveal() != "first-token" {
 		t.Errorf("%q, %v", c.WorkerToken.Reveal(), err)
 	}
@@ -168,7 +167,7 @@ func TestTrust(t *testing.T) {
 		"CF_PAGES=1": true, "VERCEL=1": true, "CF_PAGES=0": false, "CF_PAGES=true": false, "VERCEL=yes": false, "VERCEL=": false,
 		"TRUSTED_PROXY_CIDRS=10.0.0.0/8": false, "VERCEL_ENV=1": false,
 	} {
-		c, err := ParseConfig([]string{env})
+		c, err := Parse([]string{env})
 		if err != nil || c.TrustsHeaders() != want {
 			t.Errorf("%s: %v, %v; want %v", env, c.TrustsHeaders(), err, want)
 		}
@@ -183,7 +182,7 @@ func TestWorkerEnabled(t *testing.T) {
 		if skip < len(all) {
 			env = slices.Delete(env, skip, skip+1)
 		}
-		c, err := ParseConfig(env)
+		c, err := Parse(env)
 		if err != nil || c.WorkerEnabled() != (skip == len(all)) {
 			t.Errorf("%v: %v, %v", env, c.WorkerEnabled(), err)
 		}
@@ -192,12 +191,12 @@ func TestWorkerEnabled(t *testing.T) {
 
 func TestDisabledToolsAreKnown(t *testing.T) {
 	t.Parallel()
-	known := slugs(tools.All(tools.Deps{Now: time.Now}))
-	c, err := ParseConfig([]string{"DISABLED_TOOLS=ping, traceroute,,ping"})
+	known := []string{"ping", "traceroute"}
+	c, err := Parse([]string{"DISABLED_TOOLS=ping, traceroute,,ping"})
 	if err != nil || c.CheckSlugs(known) != nil || !slices.Equal(c.DisabledTools, []string{"ping", "traceroute"}) {
 		t.Errorf("%v, %v", c.DisabledTools, err)
 	}
-	c, err = ParseConfig([]string{"DISABLED_TOOLS=ping,pong"})
+	c, err = Parse([]string{"DISABLED_TOOLS=ping,pong"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +207,7 @@ func TestDisabledToolsAreKnown(t *testing.T) {
 
 func TestConfigPrintsNoSecret(t *testing.T) {
 	t.Parallel()
-	c, err := ParseConfig([]string{"DIAGNOSTICS_WORKER_TOKEN=hunter2", "RATE_LIMIT_REDIS_URL=redis://:hunter2@localhost",
+	c, err := Parse([]string{"DIAGNOSTICS_WORKER_TOKEN=hunter2", "RATE_LIMIT_REDIS_URL=redis://:hunter2@localhost",
 		"RATE_LIMIT_REDIS_TOKEN=hunter2"})
 	if err != nil {
 		t.Fatal(err)
@@ -244,18 +243,265 @@ func TestSettingsTable(t *testing.T) {
 	)
 }
 
-// The table of tools comes from the API's description, which a test holds against the registry.
-func TestToolsTable(t *testing.T) {
-	var b strings.Builder
-	b.WriteString("| tool | does | input |\n|---|---|---|\n")
-	described := description(t).Tools()
-	for _, slug := range slugs(tools.All(tools.Deps{Now: time.Now})) {
-		for _, tool := range described {
-			if tool.Slug != slug {
-				continue
-			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", slug, tool.Summary, strings.TrimSuffix(tool.Input, "."))
+// IANA's lists belong to the public redirector: an operator's own one is asked for everything, and nothing is fetched.
+func TestListsAndRedirector(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		env   []string
+		lists bool
+		hosts []string
+	}{
+		{nil, true, []string{"rdap.org:443", "data.iana.org:443"}},
+		{[]string{"RDAP_BASE_URL=https://rdap.org/"}, true, []string{"rdap.org:443", "data.iana.org:443"}},
+		{[]string{"RDAP_BOOTSTRAP_URL=off"}, true, []string{"rdap.org:443"}},
+		{[]string{"RDAP_BOOTSTRAP_URL=https://10.0.0.1:8443/x"}, true, []string{"rdap.org:443", "10.0.0.1:8443"}},
+		{[]string{"RDAP_BASE_URL=https://rdap.example.com"}, false, []string{"rdap.example.com:443"}},
+		{[]string{"RDAP_BASE_URL=https://rdap.org/other"}, false, []string{"rdap.org:443"}},
+		{[]string{"RDAP_BASE_URL=https://rdap.org:8443"}, false, []string{"rdap.org:8443"}},
+		{[]string{"RDAP_BASE_URL=https://rdap.example.com", "RDAP_BOOTSTRAP_URL=https://lists.example.com"}, false,
+			[]string{"rdap.example.com:443"}},
+	} {
+		config, err := Parse(c.env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := config.RDAPHosts(); config.UsesLists() != c.lists || !slices.Equal(got, c.hosts) {
+			t.Errorf("%v: lists %t, exempt hosts %v", c.env, config.UsesLists(), got)
 		}
 	}
-	daemontest.Section(t, readme, "<!-- tools -->", "<!-- /tools -->", b.String(), *update)
+}
+
+func TestWorkerTLSSettings(t *testing.T) {
+	t.Parallel()
+	const cert, key = "DIAGNOSTICS_WORKER_CLIENT_CERT_FILE=/c", "DIAGNOSTICS_WORKER_CLIENT_KEY_FILE=/k"
+	for _, tt := range []struct {
+		env  []string
+		says string // empty where it starts
+	}{
+		{[]string{cert, key}, ""},
+		{[]string{cert}, "DIAGNOSTICS_WORKER_CLIENT_CERT_FILE is set without DIAGNOSTICS_WORKER_CLIENT_KEY_FILE"},
+		{[]string{key}, "DIAGNOSTICS_WORKER_CLIENT_KEY_FILE is set without DIAGNOSTICS_WORKER_CLIENT_CERT_FILE"},
+	} {
+		_, err := Parse(tt.env)
+		if (err == nil) != (tt.says == "") || err != nil && !strings.HasPrefix(err.Error(), tt.says) {
+			t.Errorf("%v: %v", tt.env, err)
+		}
+	}
+}
+
+// The image sets the listener.
+func TestComposePassesSettingsOn(t *testing.T) {
+	t.Parallel()
+	daemontest.Compose(t, "../../../docker-compose.yml", "gateway", settings.Of[Config](), "GATEWAY_LISTEN_ADDR")
+}
+
+// TestEnvironmentFile keeps the example that the package installs equal to the code.
+func TestEnvironmentFile(t *testing.T) {
+	t.Parallel()
+	daemontest.EnvFile(t, "../../../deploy/systemd/gateway.env",
+		"Settings of diagnostics-gateway.service. Lines are defaults. To change one, uncomment it and run:\n"+
+			"systemctl restart diagnostics-gateway\n"+
+			"The service itself sets DIAGNOSTICS_WORKER_TOKEN_FILE=/etc/diagnostics/worker-token. "+
+			"With the package diagnostics-worker on this host, ENABLE_WORKER_TOOLS and DIAGNOSTICS_WORKER_URL are set as well. "+
+			"Settings in this file take precedence over all of these. AUDIT_LOG_FILE has to be below /var/log/diagnostics/.",
+		settings.Of[Config](), *update)
+}
+
+func TestPublicDomain(t *testing.T) {
+	t.Parallel()
+	const nearby = "[127.0.0.0/8 ::1/128 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7]"
+	for _, tt := range []struct{ env, origin, header, peers string }{
+		{"", "", "", "[]"},
+		{"PUBLIC_DOMAIN=tools.example.com", "https://tools.example.com", "X-Real-Ip", nearby},
+		{"PUBLIC_DOMAIN=Bücher.example.", "https://xn--bcher-kva.example", "X-Real-Ip", nearby},
+		{"PUBLIC_DOMAIN=a.example PUBLIC_ORIGIN=https://b.example:8443", "https://b.example:8443", "X-Real-Ip", nearby},
+		{"PUBLIC_DOMAIN=a.example CLIENT_ADDRESS_HEADER=x-client", "https://a.example", "X-Client", nearby},
+		{"PUBLIC_DOMAIN=a.example TRUSTED_PROXY_CIDRS=10.1.0.0/16", "https://a.example", "X-Real-Ip", "[10.1.0.0/16]"},
+	} {
+		c, err := Parse(strings.Fields(tt.env))
+		if err != nil {
+			t.Fatal(err)
+		}
+		trust := c.Trust()
+		if c.PublicOrigin.String() != tt.origin || trust.Header != tt.header || fmt.Sprint(trust.Peers) != tt.peers ||
+			trust.Headers != (tt.env != "") {
+			t.Errorf("%s: %s, %+v", tt.env, c.PublicOrigin, trust)
+		}
+	}
+}
+
+// What an operator is told at the start about the settings of proxies: each setting that a visitor could use, or that
+// does nothing, in one line that says what to set.
+func TestWarningsAboutProxies(t *testing.T) {
+	t.Parallel()
+	const (
+		forgeable = "can forge their address"
+		unread    = "it is not read"
+		forwarded = "never gives an address"
+		hops      = "TRUSTED_PROXY_HOPS counts"
+	)
+	tests := []struct {
+		env  string
+		want []string
+	}{
+		{"", nil},
+		{"TRUST_PROXY_HEADERS=true", []string{forgeable}},
+		{"TRUST_PROXY_HEADERS=true TRUSTED_PROXY_CIDRS=10.0.0.0/8", []string{forgeable}},
+		{"TRUST_PROXY_HEADERS=true CLIENT_ADDRESS_HEADER=x-real-ip", nil},
+		{"TRUST_PROXY_HEADERS=true CLIENT_ADDRESS_HEADER=X-Forwarded-For TRUSTED_PROXY_HOPS=2", nil},
+		{"TRUSTED_PROXY_PLATFORM=vercel", []string{forgeable}},
+		{"TRUSTED_PROXY_PLATFORM=vercel TRUSTED_PROXY_CIDRS=10.0.0.0/8", []string{forgeable}},
+		{"TRUSTED_PROXY_PLATFORM=cloudflare", []string{forgeable}},
+		{"TRUSTED_PROXY_PLATFORM=cloudflare TRUSTED_PROXY_CIDRS=10.0.0.0/8", nil},
+		{"CF_PAGES=1 TRUSTED_PROXY_CIDRS=10.0.0.0/8", []string{forgeable}},
+		{"VERCEL=1", []string{forgeable}},
+		{"VERCEL=1 CLIENT_ADDRESS_HEADER=x-vercel-forwarded-for", nil},
+		{"TRUSTED_PROXY_CIDRS=10.0.0.0/8", nil},
+		{"CLIENT_ADDRESS_HEADER=x-real-ip", []string{unread}},
+		{"TRUST_PROXY_HEADERS=true CLIENT_ADDRESS_HEADER=forwarded", []string{forwarded}},
+		{"TRUST_PROXY_HEADERS=true TRUSTED_PROXY_HOPS=2", []string{forgeable, hops}},
+		{"TRUST_PROXY_HEADERS=true CLIENT_ADDRESS_HEADER=x-real-ip TRUSTED_PROXY_HOPS=2", []string{hops}},
+		{"TRUST_PROXY_HEADERS=true CLIENT_ADDRESS_HEADER=x-real-ip TRUSTED_PROXY_HOPS=1", nil},
+	}
+	for _, tt := range tests {
+		c, err := Parse(strings.Fields(tt.env))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log bytes.Buffer
+		c.WarnOfProxies(slog.New(slog.NewTextHandler(&log, nil)))
+		if got := strings.Count(log.String(), "\n"); got != len(tt.want) {
+			t.Errorf("%s: %d lines, want %d: %s", tt.env, got, len(tt.want), log.String())
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(log.String(), want) {
+				t.Errorf("%s: no line with %q in %s", tt.env, want, log.String())
+			}
+		}
+	}
+}
+
+func TestStartTellsWhereAddressesComeFrom(t *testing.T) {
+	t.Parallel()
+	for env, want := range map[string]string{
+		"":                         "the connection",
+		"TRUST_PROXY_HEADERS=true": "cf-connecting-ip, x-real-ip or the first of x-forwarded-for",
+		"TRUST_PROXY_HEADERS=true CLIENT_ADDRESS_HEADER=X-Real-IP":                            "x-real-ip",
+		"TRUST_PROXY_HEADERS=true CLIENT_ADDRESS_HEADER=x-forwarded-for":                      "x-forwarded-for, entry 1 from the right",
+		"TRUST_PROXY_HEADERS=true CLIENT_ADDRESS_HEADER=X-Forwarded-For TRUSTED_PROXY_HOPS=3": "x-forwarded-for, entry 3 from the right",
+		"CLIENT_ADDRESS_HEADER=x-real-ip":                                                     "the connection",
+	} {
+		c, err := Parse(strings.Fields(env))
+		if err != nil || c.ClientAddress() != want {
+			t.Errorf("%s: %q, %v; want %q", env, c.ClientAddress(), err, want)
+		}
+	}
+}
+
+// The settings that deploy/proxies shows are taken as they stand, trust one header of one peer, and leave nothing to
+// warn of. What the proxies of Caddy and nginx make of them is tried in the lab.
+func TestSettingsOfDocumentedProxies(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../../deploy/proxies/*.env")
+	if err != nil || len(files) != 4 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := Parse(strings.Split(string(text), "\n"))
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		var log bytes.Buffer
+		c.WarnOfProxies(slog.New(slog.NewTextHandler(&log, nil)))
+		if trust := c.Trust(); !trust.Headers || trust.Header == "" || len(trust.Peers) != 1 || log.Len() != 0 {
+			t.Errorf("%s: %+v, %s", file, trust, log.String())
+		}
+	}
+}
+
+func TestAContainerIsToldOfItsHost(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		settings, env []string
+		file          string
+		warns         bool
+	}{
+		"not in one":           {nil, []string{"PATH=/bin", "containers=3"}, "", false},
+		"Docker":               {nil, nil, "/.dockerenv", true},
+		"Podman":               {nil, nil, "/run/.containerenv", true},
+		"Kubernetes":           {nil, []string{"KUBERNETES_SERVICE_HOST=10.96.0.1"}, "", true},
+		"LXC":                  {nil, []string{"container=lxc"}, "", true},
+		"another file":         {nil, nil, "/etc/passwd", false},
+		"addresses are listed": {[]string{"HOST_ADDRESSES=192.0.2.1"}, nil, "/.dockerenv", false},
+		"they may be reached":  {[]string{"ALLOW_OWN_ADDRESSES=true"}, nil, "/.dockerenv", false},
+	} {
+		config, err := Parse(test.settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stat := func(file string) (fs.FileInfo, error) {
+			if file == test.file {
+				return nil, nil
+			}
+			return nil, fs.ErrNotExist
+		}
+		var log bytes.Buffer
+		WarnOfHost(config, test.env, stat, slog.New(slog.NewTextHandler(&log, nil)))
+		if warns := strings.Contains(log.String(), "HOST_ADDRESSES"); warns != test.warns ||
+			strings.Count(log.String(), "\n") > 1 {
+			t.Errorf("%s: %q", name, log.String())
+		}
+	}
+}
+
+func TestFilesNeeded(t *testing.T) {
+	t.Parallel()
+	for env, want := range map[string]uint64{
+		"":                                    8192 + 512*FilesOfRun + filesOfProcess,
+		"MAX_CONNECTIONS=0":                   512*FilesOfRun + filesOfProcess,
+		"MAX_CONNECTIONS=100 MAX_IN_FLIGHT=3": 100 + 3*FilesOfRun + filesOfProcess,
+	} {
+		c, err := Parse(strings.Fields(env))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := filesNeeded(c); got != want {
+			t.Errorf("%s: %d, want %d", env, got, want)
+		}
+	}
+}
+
+// The limit of this process, on both sides.
+func TestWarnOfFiles(t *testing.T) {
+	t.Parallel()
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if limit.Cur > 1<<30 {
+		limit.Cur = 1 << 20 // without a limit there is no other side
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	enough := Config{}
+	enough.MaxInFlight = 1
+	enough.MaxConnections += settings.Count(limit.Cur - FilesOfRun - filesOfProcess)
+	tooMany := enough
+	tooMany.MaxConnections++
+	for _, tt := range []struct {
+		name   string
+		config Config
+		warns  bool
+	}{{"as many as there are", enough, false}, {"one more", tooMany, true}} {
+		var log bytes.Buffer
+		WarnOfFiles(tt.config, slog.New(slog.NewTextHandler(&log, nil)))
+		if warned := strings.Contains(log.String(), "MAX_CONNECTIONS"); warned != tt.warns {
+			t.Errorf("%s: %q", tt.name, log.String())
+		}
+	}
 }

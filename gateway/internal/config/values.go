@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"net/netip"
@@ -121,10 +121,10 @@ func baseURL(s string, schemes ...string) (string, error) {
 	return strings.TrimRight(u.String(), "/"), nil
 }
 
-// workerToken is the credential of the worker; of two, the first is sent.
-type workerToken struct{ settings.Secret }
+// WorkerToken is the credential of the worker; of two, the first is sent.
+type WorkerToken struct{ settings.Secret }
 
-func (t *workerToken) Decode(s string) error {
+func (t *WorkerToken) Decode(s string) error {
 	all, err := settings.ParseTokens(s, 1)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"crypto/tls"
@@ -13,28 +13,26 @@ import (
 )
 
 // redisURL is the address of a Redis, which may hold a password: it prints as a settings.Secret does.
-type redisURL struct{ settings.Secret }
-
-// Decode checks the URL as well, so that a malformed one stops the start.
-func (r *redisURL) Decode(s string) error {
-	if _, err := parseRedisURL(s); err != nil {
-		return settings.ErrMalformed
-	}
-	r.Secret = settings.NewSecret(s)
-	return nil
+type redisURL struct {
+	settings.Secret
+	options *redis.UniversalOptions
 }
 
-// options gives the driver's options. Where the URL has no password, the function gives that of each new connection;
-// nil is none.
-func (r redisURL) options(password func() string) (*redis.UniversalOptions, error) {
-	o, err := parseRedisURL(r.Reveal())
-	if err != nil {
-		return nil, err
-	}
+// Decode implements envconfig.Decoder.
+func (r *redisURL) Decode(s string) (err error) {
+	r.Secret = settings.NewSecret(s)
+	r.options, err = parseRedisURL(s)
+	return err
+}
+
+// Options returns the driver's options for a URL that is set. Where it has no password, the function returns that of
+// each new connection; nil is none.
+func (r redisURL) Options(password func() string) *redis.UniversalOptions {
+	o := *r.options
 	if o.Password == "" && password != nil {
 		o.CredentialsProvider = func() (string, string) { return o.Username, password() }
 	}
-	return o, nil
+	return &o
 }
 
 const (
@@ -44,7 +42,7 @@ const (
 
 // parseRedisURL reads redis://[user:password@]host[:port][/db], rediss:// for TLS, unix://[user:password@]/path[?db=n],
 // redis+cluster://host:port,host:port and redis+sentinel://host:port,host:port/master[/db]. The driver's own parsers
-// know no lists of hosts, and take tuning parameters that the breaker sets.
+// support no lists of hosts, and accept tuning parameters that the breaker sets.
 func parseRedisURL(s string) (*redis.UniversalOptions, error) {
 	scheme, rest, found := strings.Cut(s, "://")
 	if !found {

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 
 	"diagnostics/daemon/files"
+	"diagnostics/daemon/settings"
+	"diagnostics/gateway/internal/config"
 	"diagnostics/gateway/internal/egress"
 )
 
@@ -16,12 +18,12 @@ import (
 type workerTLS struct {
 	roots       atomic.Pointer[x509.CertPool]
 	certificate atomic.Pointer[tls.Certificate] // nil where none is shown
-	// changed is told of new roots.
+	// changed is called for new roots.
 	changed func()
 }
 
-// newWorkerTLS reads the files that the settings name, and has them looked after.
-func newWorkerTLS(c Config, watcher *files.Watcher, log *slog.Logger) (*workerTLS, error) {
+// newWorkerTLS reads the files that the settings name, and watches them.
+func newWorkerTLS(c config.Config, watcher *files.Watcher, log *slog.Logger) (*workerTLS, error) {
 	t := &workerTLS{changed: func() {}}
 	t.roots.Store(egress.HostChecker().Roots)
 	if c.WorkerCAFile == "" && c.WorkerClientCertFile == "" {
@@ -78,4 +80,36 @@ func (t *workerTLS) config() *tls.Config {
 			return &tls.Certificate{}, nil // none
 		},
 	}
+}
+
+// watchSecrets reloads the secrets that come from files when these change, and counts the results. A secret of the
+// environment itself stays as it was at the start.
+func (s *service) watchSecrets(env []string) {
+	if path := settings.FileOf(env, "DIAGNOSTICS_WORKER_TOKEN"); path != "" && s.worker != nil {
+		s.files.Watch("worker_token", s.takeToken, path)
+	}
+	if path := settings.FileOf(env, "RATE_LIMIT_REDIS_TOKEN"); path != "" && s.redisPassword.Load() != nil {
+		s.files.Watch("redis_password", s.takeRedisPassword, path)
+	}
+}
+
+func (s *service) takeToken(contents [][]byte) error {
+	value, err := settings.FileValue(contents[0])
+	if err != nil {
+		return err
+	}
+	var token config.WorkerToken
+	if err := token.Decode(value); err != nil {
+		return err
+	}
+	return s.worker.SetToken(token.Reveal())
+}
+
+// takeRedisPassword is for connections from now on; those that are open stay authenticated.
+func (s *service) takeRedisPassword(contents [][]byte) error {
+	value, err := settings.FileValue(contents[0])
+	if err == nil {
+		s.redisPassword.Store(&value)
+	}
+	return err
 }

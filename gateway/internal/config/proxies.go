@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -36,8 +36,8 @@ func (c *Config) TrustsHeaders() bool {
 	return bool(c.TrustProxyHeaders) || c.TrustedPlatform != "" || bool(c.CFPages) || bool(c.Vercel)
 }
 
-// trust is whose headers are believed about the client's address.
-func (c *Config) trust() clientip.Trust {
+// Trust returns which headers of which peers give the client's address.
+func (c *Config) Trust() clientip.Trust {
 	return clientip.Trust{
 		Headers: c.TrustsHeaders(),
 		Peers:   c.TrustedCIDRs,
@@ -46,8 +46,8 @@ func (c *Config) trust() clientip.Trust {
 	}
 }
 
-// clientAddress tells in words where a client's address is taken from.
-func (c *Config) clientAddress() string {
+// ClientAddress describes where a client's address is taken from.
+func (c *Config) ClientAddress() string {
 	switch header := strings.ToLower(string(c.ClientHeader)); {
 	case !c.TrustsHeaders():
 		return "the connection"
@@ -60,9 +60,9 @@ func (c *Config) clientAddress() string {
 	}
 }
 
-// warnOfProxies tells the operator of settings that a visitor could use, or that do nothing.
-func (c *Config) warnOfProxies(log *slog.Logger) {
-	// Cloudflare overwrites the first of the three headers, and the ranges let nobody else send it.
+// WarnOfProxies warns of settings that a client could exploit, or that do nothing.
+func (c *Config) WarnOfProxies(log *slog.Logger) {
+	// Cloudflare overwrites the first of the three headers, and the ranges exclude other peers.
 	forgeable := c.TrustsHeaders() && c.ClientHeader == "" &&
 		(c.TrustedPlatform != "cloudflare" || len(c.TrustedCIDRs) == 0)
 	if forgeable {

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"slices"
@@ -66,10 +66,7 @@ func TestRedisTokenStandsInForAPassword(t *testing.T) {
 		if err := r.Decode(url); err != nil {
 			t.Fatal(err)
 		}
-		o, err := r.options(func() string { return "token" })
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := r.Options(func() string { return "token" })
 		got := o.Password
 		if o.CredentialsProvider != nil {
 			var user string

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"io/fs"
@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// warnOfHost tells an operator what a container cannot find out: the public addresses of the host around it, which
-// visitors could reach from behind its firewall.
-func warnOfHost(c Config, env []string, stat func(string) (fs.FileInfo, error), log *slog.Logger) {
+// WarnOfHost warns in a container without HOST_ADDRESSES: it cannot see the public addresses of the host around it, which
+// clients could reach from behind its firewall.
+func WarnOfHost(c Config, env []string, stat func(string) (fs.FileInfo, error), log *slog.Logger) {
 	if len(c.HostAddresses) > 0 || bool(c.AllowOwnAddresses) || !inContainer(env, stat) {
 		return
 	}
@@ -39,11 +39,11 @@ func inContainer(env []string, stat func(string) (fs.FileInfo, error)) bool {
 // has the most is a trace's, with a lookup of the name of each of thirty hops and eight of their networks at once.
 const (
 	filesOfProcess = 64
-	filesOfRun     = 40
+	FilesOfRun     = 40
 )
 
-// warnOfFiles tells at the start where the limit of open files is lower than what the settings let in.
-func warnOfFiles(c Config, log *slog.Logger) {
+// WarnOfFiles warns where the limit of open files is lower than what the settings allow.
+func WarnOfFiles(c Config, log *slog.Logger) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return
@@ -57,5 +57,5 @@ func warnOfFiles(c Config, log *slog.Logger) {
 // filesNeeded is how many files may be open with these settings. Where connections have no limit, the runs alone count.
 func filesNeeded(c Config) uint64 {
 	// #nosec G115 -- a setting that counts is from 0 to a billion
-	return uint64(c.MaxConnections) + filesOfRun*uint64(c.MaxInFlight) + filesOfProcess
+	return uint64(c.MaxConnections) + FilesOfRun*uint64(c.MaxInFlight) + filesOfProcess
 }

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"net/netip"
@@ -7,7 +7,7 @@ import (
 	"diagnostics/shared/netpolicy"
 )
 
-// domain is the name under which visitors reach the service.
+// domain is the public name of the service.
 type domain string
 
 func (d *domain) Decode(s string) error {
@@ -19,14 +19,14 @@ func (d *domain) Decode(s string) error {
 // ownProxyHeader is the header that our Caddy overwrites (deploy/proxies/Caddyfile).
 const ownProxyHeader = "X-Real-Ip"
 
-// nearby are where a proxy of our own stands: on this host, or in a private network of its own with the gateway.
+// nearby are the ranges of a proxy of our own: on this host, or in a private network with the gateway.
 var nearby = cidrs{
 	netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128"),
 	netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16"),
 	netip.MustParsePrefix("fc00::/7"),
 }
 
-// followDomain fills in what PUBLIC_DOMAIN says about the proxy in front, where it is not set by itself.
+// followDomain derives the settings of the proxy in front from PUBLIC_DOMAIN, except those that are set.
 func (c *Config) followDomain() error {
 	if c.PublicDomain == "" {
 		return nil

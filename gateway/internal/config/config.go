@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"slices"
@@ -18,7 +18,7 @@ type Config struct {
 
 	EnableWorkerTools    settings.Bool     `envconfig:"ENABLE_WORKER_TOOLS" default:"false" takes:"true or false" doc:"together with the next two, turns on traceroute, ping and packet-loss"`
 	WorkerURL            workerURL         `envconfig:"DIAGNOSTICS_WORKER_URL" takes:"an http or https URL without user, query or fragment" doc:"base URL of the worker"`
-	WorkerToken          workerToken       `envconfig:"DIAGNOSTICS_WORKER_TOKEN" file:"true" takes:"a token of printable ASCII without spaces, or two of them with a comma between" doc:"bearer credential of the worker; of two, comma-separated for rotation, the first is sent"`
+	WorkerToken          WorkerToken       `envconfig:"DIAGNOSTICS_WORKER_TOKEN" file:"true" takes:"a token of printable ASCII without spaces, or two of them with a comma between" doc:"bearer credential of the worker; of two, comma-separated for rotation, the first is sent"`
 	WorkerCAFile         settings.FilePath `envconfig:"DIAGNOSTICS_WORKER_CA_FILE" takes:"the path of a file" doc:"authorities in PEM for the certificate of a worker at an https URL, and for nothing else: what ssl-checker trusts stays as it is. Reread on change; empty = the roots of ssl-checker"`
 	WorkerClientCertFile settings.FilePath `envconfig:"DIAGNOSTICS_WORKER_CLIENT_CERT_FILE" takes:"the path of a file" doc:"client certificate in PEM for a worker at an https URL that has WORKER_TLS_CLIENT_CA_FILE. Reread on change"`
 	WorkerClientKeyFile  settings.FilePath `envconfig:"DIAGNOSTICS_WORKER_CLIENT_KEY_FILE" takes:"the path of a file" doc:"that certificate's private key in PEM, without a password"`
@@ -60,8 +60,8 @@ type Config struct {
 	daemon.Settings
 }
 
-// ParseConfig reads the settings out of an environment ("NAME=value" each).
-func ParseConfig(env []string) (Config, error) {
+// Parse reads the settings out of an environment ("NAME=value" each).
+func Parse(env []string) (Config, error) {
 	c, err := settings.Parse[Config](env)
 	if err != nil {
 		return Config{}, err

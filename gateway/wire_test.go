@@ -1,0 +1,211 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/config"
+	"diagnostics/gateway/internal/limits/fairqueue"
+	"diagnostics/gateway/internal/limits/ratelimit"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools"
+	"diagnostics/gateway/web"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/google/go-cmp/cmp"
+	"github.com/miekg/dns"
+)
+
+// In no stretch of time is a server asked more often than its burst and what its pace gives in that time.
+func TestServerSlots(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_700_000_000, 0)
+	slots := serverSlots{ratelimit.NewMemory(ratelimit.WithClock(func() time.Time { return now }))}
+	pace := fairqueue.Pace{Burst: 3, Every: 2100 * time.Millisecond}
+	var taken []time.Time
+	for range 600 {
+		wait, err := slots.Take(t.Context(), "one:443", pace)
+		if err != nil || wait < 0 || wait > pace.Every+time.Microsecond {
+			t.Fatalf("wait %v, %v", wait, err)
+		}
+		if wait == 0 {
+			taken = append(taken, now)
+		}
+		now = now.Add(100 * time.Millisecond)
+	}
+	const stretch = 10500*time.Millisecond - time.Microsecond
+	most := 0
+	for i, from := range taken {
+		n := 0
+		for _, at := range taken[i:] {
+			if at.Sub(from) < stretch {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	if most != 7 && most != 8 {
+		t.Errorf("%d times in 10.5 s", most)
+	}
+	if wait, err := slots.Take(t.Context(), "other:443", pace); wait != 0 || err != nil {
+		t.Errorf("another server: %v, %v", wait, err)
+	}
+}
+
+// asnZone answers for a zone of its own on loopback and counts the questions.
+func asnZone(t *testing.T, texts map[string]string) (address string, asked *atomic.Int32) {
+	t.Helper()
+	asked = new(atomic.Int32)
+	return nameServer(t, func(w dns.ResponseWriter, q *dns.Msg) {
+		asked.Add(1)
+		m := new(dns.Msg).SetReply(q)
+		text, ok := texts[q.Question[0].Name]
+		if !ok {
+			m.Rcode = dns.RcodeNameError
+		} else {
+			m.Answer = []dns.RR{&dns.TXT{Hdr: dns.RR_Header{Name: q.Question[0].Name, Rrtype: dns.TypeTXT, Class: dns.ClassINET,
+				Ttl: 300}, Txt: []string{text}}}
+		}
+		_ = w.WriteMsg(m)
+	}), asked
+}
+
+// The setting names the zone, the operator's resolvers are asked, and what one instance learnt the others know.
+func TestASNAnswersAreShared(t *testing.T) {
+	t.Parallel()
+	resolver, asked := asnZone(t, map[string]string{
+		"31.108.90.216.origin.mapping.test-site.com.": "23028 | 216.90.108.0/24 | US | arin | 1998-09-25",
+		"as23028.mapping.test-site.com.":              "23028 | US | arin | 2002-01-04 | TEAM-CYMRU, US",
+	})
+	env := []string{"DNS_RESOLVERS=" + resolver, "ASN_DNS_ZONE=Mapping.Test-Site.com.", "RATE_LIMIT_REDIS_URL=redis://" +
+		miniredis.RunT(t).Addr()}
+	for i, s := range []*started{start(t, env...), start(t, env...)} {
+		resp, body := s.post(t, "asn-lookup", "216.90.108.31")
+		cached := []string{`"cached":false`, `"cached":true`}[i]
+		if resp.StatusCode != http.StatusOK || !strings.Contains(body, `"zone":"mapping.test-site.com"`) ||
+			!strings.Contains(body, `"name":"TEAM-CYMRU, US"`) || !strings.Contains(body, cached) {
+			t.Errorf("instance %d: %d %s", i, resp.StatusCode, body)
+		}
+	}
+	if n := asked.Load(); n != 3 { // origins, peers and one name
+		t.Errorf("%d questions", n)
+	}
+}
+
+// TestPrivacyFollowsTheSettings: what the page tells is what the settings are.
+func TestPrivacyFollowsTheSettings(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		env  []string
+		want web.Privacy
+	}{
+		"none": {nil, web.Privacy{Window: time.Minute, ASNZone: "asn.cymru.com"}},
+		"all": {[]string{"RATE_LIMIT_WINDOW=5m", "DNS_RESOLVERS=192.0.2.53", "RDAP_BASE_URL=https://rdap.example.net/",
+			"ASN_DNS_ZONE=asn.example.net", "AUDIT_LOG_FILE=/audit.log", "RATE_LIMIT_REDIS_URL=redis://192.0.2.6"},
+			web.Privacy{AuditLog: true, Shared: true, Window: 5 * time.Minute, OwnResolvers: true,
+				Redirector: "rdap.example.net", ASNZone: "asn.example.net"}},
+		"a port of the redirector": {[]string{"RDAP_BASE_URL=https://[2001:db8::1]:8443/rdap"},
+			web.Privacy{Window: time.Minute, ASNZone: "asn.cymru.com", Redirector: "2001:db8::1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, err := config.Parse(tt.env)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := privacy(c); got != tt.want {
+				t.Errorf("%+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestThePageOnPrivacy is that of a gateway that runs.
+func TestThePageOnPrivacy(t *testing.T) {
+	t.Parallel()
+	s := start(t, "RATE_LIMIT_WINDOW=5m", "DISABLED_TOOLS=dns-resolver-check")
+	_, page := s.get(t, s.url+"/privacy")
+	if !strings.Contains(page, "within 5 minutes") || strings.Contains(page, "Quad9") ||
+		!strings.Contains(page, "that the operator of this instance has chosen") {
+		t.Error(page)
+	}
+}
+
+// Whoever stops a service waits until it has ended by itself, and so does whoever stops the proxy before it: the proxy
+// goes first, with the runs that pass through it.
+func TestWhatStopsAServiceWaits(t *testing.T) {
+	t.Parallel()
+	c, err := config.Parse(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := time.Duration(c.ShutdownDelay) + time.Duration(c.ShutdownTimeout)
+	for path, setting := range map[string]struct {
+		pattern string
+		times   int
+	}{
+		"../docker-compose.yml":                         {`(?m)^    stop_grace_period: (\d+)s$`, 2},
+		"../deploy/compose.tls.yml":                     {`(?m)^    stop_grace_period: (\d+)s$`, 1},
+		"../deploy/systemd/diagnostics-gateway.service": {`(?m)^TimeoutStopSec=(\d+)$`, 1},
+		"../deploy/systemd/diagnostics-worker.service":  {`(?m)^TimeoutStopSec=(\d+)$`, 1},
+	} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := regexp.MustCompile(setting.pattern).FindAllStringSubmatch(string(text), -1)
+		if len(found) != setting.times {
+			t.Errorf("%s says %d times how long to wait, want %d", path, len(found), setting.times)
+		}
+		for _, said := range found {
+			if wait, err := time.ParseDuration(said[1] + "s"); err != nil || wait < own+5*time.Second {
+				t.Errorf("%s waits %s s, and a service needs up to %v", path, said[1], own)
+			}
+		}
+	}
+}
+
+// registry is every tool there is, to look at and not to run.
+func registry() []tool.Tool { return tools.All(tools.Deps{Now: time.Now}) }
+
+// document is the API's description of every tool.
+func document() (string, error) {
+	d, err := describedAPI()
+	return d.text, err
+}
+
+// complete tells once which part of a tool is missing: without it nothing starts, and every test would fail.
+func complete() error {
+	_, err := newPages(config.Config{}, registry(), false)
+	return err
+}
+
+// These tools are promised to whoever calls them, in this order. One that is added needs no line here.
+func TestThePromisedToolsAreThere(t *testing.T) {
+	t.Parallel()
+	want := []string{
+		"dns-lookup", "http-headers", "ssl-checker", "uptime", "port-checker", "my-ip", "ip-geolocation", "asn-lookup",
+		"whois-lookup", "redirect-checker", "robots-sitemap", "dns-resolver-check", "email-dns-health", "security-headers",
+		"traceroute", "ping", "packet-loss",
+	}
+	onTheWorker := []string{"traceroute", "ping", "packet-loss"}
+	var got []string
+	for _, one := range registry() {
+		if !slices.Contains(want, one.Slug()) {
+			continue
+		}
+		got = append(got, one.Slug())
+		if one.NeedsWorker() != slices.Contains(onTheWorker, one.Slug()) {
+			t.Errorf("%s needs the worker: %t", one.Slug(), one.NeedsWorker())
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the promised tools (-) and those of the registry (+) differ:\n%s", diff)
+	}
+}
