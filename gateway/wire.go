@@ -19,6 +19,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/httpapi"
 	"diagnostics/gateway/internal/limits/addresslimit"
+	"diagnostics/gateway/internal/limits/pace"
 	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/metrics"
 	"diagnostics/gateway/internal/providers/asn"
@@ -71,11 +72,12 @@ func (s *service) build(c Config, log *slog.Logger) error {
 		return err
 	}
 	store := cache.NewCounted(s.newStore(), caches.Of)
-	registries, err := s.newRDAP(c, limiter, store, log)
+	paces := pace.New(serverBuckets{limiter})
+	registries, err := s.newRDAP(c, paces, store, log)
 	if err != nil {
 		return err
 	}
-	port43, err := whois.New(whois.Config{Egress: s.egress, Cache: store, Slots: serverSlots{limiter}})
+	port43, err := whois.New(whois.Config{Egress: s.egress, Cache: store, Pace: paces})
 	if err != nil {
 		return err
 	}

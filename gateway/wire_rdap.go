@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/cache"
-	"diagnostics/gateway/internal/limits/fairqueue"
+	"diagnostics/gateway/internal/limits/pace"
 	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/providers/rdap"
 	"diagnostics/gateway/internal/providers/rdap/bootstrap"
@@ -14,11 +14,9 @@ import (
 )
 
 func (s *service) newRDAP(
-	c Config, limiter ratelimit.Limiter, store cache.Store, log *slog.Logger,
+	c Config, limiter *pace.Limiter, store cache.Store, log *slog.Logger,
 ) (*rdap.Client, error) {
-	config := rdap.Config{
-		Egress: s.egress, Base: c.RDAPBaseURL.String(), Cache: store, Slots: serverSlots{limiter},
-	}
+	config := rdap.Config{Egress: s.egress, Base: c.RDAPBaseURL.String(), Cache: store, Pace: limiter}
 	if c.usesLists() {
 		lists := bootstrap.New(s.egress, c.RDAPBootstrapURL.URL, log)
 		s.opened = append(s.opened, lists.Close)
@@ -50,14 +48,18 @@ func (c *Config) rdapHosts() []string {
 	return hosts
 }
 
-// serverSlots counts what all instances together ask a server.
-type serverSlots struct{ limiter ratelimit.Limiter }
+// serverBuckets are the buckets of package pace in a Limiter, and so those of all instances that share it.
+type serverBuckets struct{ limiter ratelimit.Limiter }
 
-// Take implements fairqueue.Slots.
-func (s serverSlots) Take(ctx context.Context, server string, pace fairqueue.Pace) (time.Duration, error) {
-	d, err := s.limiter.Take(ctx, ratelimit.Stage{{
-		Key:   "server|" + server,
-		Limit: ratelimit.Limit{Requests: pace.Burst, Window: time.Duration(pace.Burst) * pace.Every},
+// Take implements pace.Buckets.
+func (b serverBuckets) Take(
+	ctx context.Context, key string, size int, every time.Duration,
+) (ok bool, after time.Duration, err error) {
+	d, err := b.limiter.Take(ctx, ratelimit.Stage{{
+		Key: "server|" + key, Limit: ratelimit.Limit{Requests: size, Window: time.Duration(size) * every},
 	}})
-	return d.RetryAfter, err
+	if !d.Allowed {
+		return false, d.RetryAfter, err
+	}
+	return true, d.ResetAfter, err
 }

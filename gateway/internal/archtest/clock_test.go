@@ -27,7 +27,7 @@ var wallUses = map[string]string{
 	gw + "/internal/httpapi/answer.go":                  "Truncate of a buffer",
 	gw + "/internal/httpapi/limits.go":                  "X-RateLimit-Reset is a moment",
 	gw + "/internal/httpapi/samples.go":                 "the time of this server, for people",
-	gw + "/internal/providers/rdap/ask_network.go":      "when an answer was fetched, for people",
+	gw + "/internal/providers/rdap/rdap.go":             "when an answer was fetched, for people",
 	gw + "/internal/providers/rdap/dates.go":            "a registry's dates",
 	gw + "/internal/providers/pause/pause.go":           "until when a registry asks to wait, for other processes",
 	gw + "/internal/providers/whois/dates.go":           "a registry's dates",
