@@ -74,20 +74,18 @@ func (l *Limiter) Wait(ctx context.Context, server string, p Pace, caller tool.C
 func (l *Limiter) reserve(
 	ctx context.Context, server string, p Pace, caller tool.Caller,
 ) (wait time.Duration, err error) {
-	ok, _, err := l.buckets.Take(ctx, server, p.Burst/2+1, p.Every)
+	ok, half, err := l.buckets.Take(ctx, server, p.Burst/2+1, p.Every)
 	if ok || err != nil {
 		return 0, err
 	}
-	if err := l.takeShare(ctx, server+"|client|"+caller.Client, max(p.Burst/2, 1), clientFraction*p.Every); err != nil {
+	ok, after, err := l.takeShare(ctx, server, p, caller)
+	switch {
+	case err != nil:
 		return 0, err
+	case !ok: // until the share has a token, or the bucket is half full again
+		return 0, refused(min(after, half))
 	}
-	if caller.Network != "" {
-		err := l.takeShare(ctx, server+"|network|"+caller.Network, p.Burst, networkFraction*p.Every)
-		if err != nil {
-			return 0, err
-		}
-	}
-	ok, after, err := l.buckets.Take(ctx, server, p.Burst+p.ahead(), p.Every)
+	ok, after, err = l.buckets.Take(ctx, server, p.Burst+p.ahead(), p.Every)
 	switch {
 	case err != nil:
 		return 0, err
@@ -97,12 +95,16 @@ func (l *Limiter) reserve(
 	return after - time.Duration(p.Burst)*p.Every, nil
 }
 
-func (l *Limiter) takeShare(ctx context.Context, key string, size int, every time.Duration) error {
-	ok, after, err := l.buckets.Take(ctx, key, size, every)
-	if err == nil && !ok {
-		return refused(after)
+// takeShare takes a token of the caller's share, and of its network's where that is known.
+func (l *Limiter) takeShare(
+	ctx context.Context, server string, p Pace, caller tool.Caller,
+) (ok bool, after time.Duration, err error) {
+	client := server + "|client|" + caller.Client
+	ok, after, err = l.buckets.Take(ctx, client, max(p.Burst/2, 1), clientFraction*p.Every)
+	if !ok || err != nil || caller.Network == "" {
+		return ok, after, err
 	}
-	return err
+	return l.buckets.Take(ctx, server+"|network|"+caller.Network, p.Burst, networkFraction*p.Every)
 }
 
 func refused(after time.Duration) error {
