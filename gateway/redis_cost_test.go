@@ -19,6 +19,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/httpapi"
 	"diagnostics/gateway/internal/limits/addresslimit"
+	"diagnostics/gateway/internal/limits/pace"
 	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/limits/requests"
 	"diagnostics/gateway/internal/providers/asn"
@@ -177,11 +178,11 @@ func newCostedGateway(t *testing.T, server *redistest.Server, each ratelimit.Lim
 	worker := fakeWorker(t)
 	g.http = gatewayOn(t, client, certs, worker, func(c *httpapi.Config) {
 		registry, err := rdap.New(rdap.Config{Egress: client, Base: "https://site.test-site.com/rdap", Cache: store,
-			Slots: serverSlots{limiter}})
+			Pace: pace.New(serverBuckets{limiter})})
 		if err != nil {
 			t.Fatal(err)
 		}
-		port43, err := whois.New(whois.Config{Egress: client, Cache: store, Slots: serverSlots{limiter}})
+		port43, err := whois.New(whois.Config{Egress: client, Cache: store, Pace: pace.New(serverBuckets{limiter})})
 		if err != nil {
 			t.Fatal(err)
 		}

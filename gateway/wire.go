@@ -13,7 +13,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/httpapi"
 	"diagnostics/gateway/internal/limits/addresslimit"
-	"diagnostics/gateway/internal/limits/fairqueue"
+	"diagnostics/gateway/internal/limits/pace"
 	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/limits/requests"
 	"diagnostics/gateway/internal/metrics"
@@ -71,11 +71,12 @@ func (s *service) build(c config.Config, log *slog.Logger) error {
 		return err
 	}
 	store := cache.NewCounted(s.newStore(), caches.Of)
-	registries, err := s.newRDAP(c, limiter, store, log)
+	paces := pace.New(serverBuckets{limiter})
+	registries, err := s.newRDAP(c, paces, store, log)
 	if err != nil {
 		return err
 	}
-	port43, err := whois.New(whois.Config{Egress: s.egress, Cache: store, Slots: serverSlots{limiter}})
+	port43, err := whois.New(whois.Config{Egress: s.egress, Cache: store, Pace: paces})
 	if err != nil {
 		return err
 	}
@@ -318,10 +319,10 @@ func privacy(c config.Config) web.Privacy {
 }
 
 func (s *service) newRDAP(
-	c config.Config, limiter ratelimit.Limiter, store cache.Store, log *slog.Logger,
+	c config.Config, limiter *pace.Limiter, store cache.Store, log *slog.Logger,
 ) (*rdap.Client, error) {
 	config := rdap.Config{
-		Egress: s.egress, Base: c.RDAPBaseURL.String(), Cache: store, Slots: serverSlots{limiter},
+		Egress: s.egress, Base: c.RDAPBaseURL.String(), Cache: store, Pace: limiter,
 	}
 	if c.UsesLists() {
 		lists := bootstrap.New(s.egress, c.RDAPBootstrapURL.URL, log)
@@ -331,14 +332,18 @@ func (s *service) newRDAP(
 	return rdap.New(config)
 }
 
-// serverSlots counts what all instances together ask a server.
-type serverSlots struct{ limiter ratelimit.Limiter }
+// serverBuckets are the buckets of package pace in a Limiter, and so those of all instances that share it.
+type serverBuckets struct{ limiter ratelimit.Limiter }
 
-// Take implements fairqueue.Slots.
-func (s serverSlots) Take(ctx context.Context, server string, pace fairqueue.Pace) (time.Duration, error) {
-	d, err := s.limiter.Take(ctx, ratelimit.Stage{{
-		Key:   "server|" + server,
-		Limit: ratelimit.Limit{Requests: pace.Burst, Window: time.Duration(pace.Burst) * pace.Every},
+// Take implements pace.Buckets.
+func (b serverBuckets) Take(
+	ctx context.Context, key string, size int, every time.Duration,
+) (ok bool, after time.Duration, err error) {
+	d, err := b.limiter.Take(ctx, ratelimit.Stage{{
+		Key: "server|" + key, Limit: ratelimit.Limit{Requests: size, Window: time.Duration(size) * every},
 	}})
-	return d.RetryAfter, err
+	if !d.Allowed {
+		return false, d.RetryAfter, err
+	}
+	return true, d.ResetAfter, err
 }

@@ -1,17 +1,20 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"diagnostics/gateway/internal/config"
-	"diagnostics/gateway/internal/limits/fairqueue"
+	"diagnostics/gateway/internal/limits/pace"
 	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools"
@@ -22,40 +25,45 @@ import (
 	"github.com/miekg/dns"
 )
 
-// In no stretch of time is a server asked more often than its burst and what its pace gives in that time.
-func TestServerSlots(t *testing.T) {
+// In no stretch of time is a server asked more often than its burst and what its pace gives in that time, by any number
+// of clients.
+func TestServerBuckets(t *testing.T) {
 	t.Parallel()
-	now := time.Unix(1_700_000_000, 0)
-	slots := serverSlots{ratelimit.NewMemory(ratelimit.WithClock(func() time.Time { return now }))}
-	pace := fairqueue.Pace{Burst: 3, Every: 2100 * time.Millisecond}
-	var taken []time.Time
-	for range 600 {
-		wait, err := slots.Take(t.Context(), "one:443", pace)
-		if err != nil || wait < 0 || wait > pace.Every+time.Microsecond {
-			t.Fatalf("wait %v, %v", wait, err)
+	synctest.Test(t, func(t *testing.T) {
+		limiter := pace.New(serverBuckets{ratelimit.NewMemory()})
+		slow := pace.Pace{Burst: 3, Every: 2100 * time.Millisecond}
+		var mu sync.Mutex
+		var asked []time.Time
+		var running sync.WaitGroup
+		for i := range 600 {
+			running.Go(func() {
+				if limiter.Wait(t.Context(), "one:443", slow, tool.Caller{Client: fmt.Sprint(i)}) == nil {
+					mu.Lock()
+					defer mu.Unlock()
+					asked = append(asked, time.Now())
+				}
+			})
+			time.Sleep(100 * time.Millisecond)
 		}
-		if wait == 0 {
-			taken = append(taken, now)
-		}
-		now = now.Add(100 * time.Millisecond)
-	}
-	const stretch = 10500*time.Millisecond - time.Microsecond
-	most := 0
-	for i, from := range taken {
-		n := 0
-		for _, at := range taken[i:] {
-			if at.Sub(from) < stretch {
-				n++
+		running.Wait()
+		const stretch = 10500*time.Millisecond - time.Microsecond
+		most := 0
+		for i, from := range asked {
+			n := 0
+			for _, at := range asked[i:] {
+				if at.Sub(from) < stretch {
+					n++
+				}
 			}
+			most = max(most, n)
 		}
-		most = max(most, n)
-	}
-	if most != 7 && most != 8 {
-		t.Errorf("%d times in 10.5 s", most)
-	}
-	if wait, err := slots.Take(t.Context(), "other:443", pace); wait != 0 || err != nil {
-		t.Errorf("another server: %v, %v", wait, err)
-	}
+		if most != 7 && most != 8 {
+			t.Errorf("%d times in 10.5 s", most)
+		}
+		if err := limiter.Wait(t.Context(), "other:443", slow, tool.Caller{}); err != nil {
+			t.Errorf("another server: %v", err)
+		}
+	})
 }
 
 // asnZone answers for a zone of its own on loopback and counts the questions.

@@ -25,7 +25,7 @@ var wallUses = map[string]string{
 	gw + "/internal/egress/egresstest/resolver.go":      "Truncate of a DNS message",
 	gw + "/internal/httpapi/charges.go":                 "X-RateLimit-Reset is a moment",
 	gw + "/internal/httpapi/samples.go":                 "the time of this server, for people",
-	gw + "/internal/providers/rdap/ask_network.go":      "when an answer was fetched, for people",
+	gw + "/internal/providers/rdap/rdap.go":             "when an answer was fetched, for people",
 	gw + "/internal/providers/rdap/dates.go":            "a registry's dates",
 	gw + "/internal/providers/pause/pause.go":           "until when a registry asks to wait, for other processes",
 	gw + "/internal/providers/whois/dates.go":           "a registry's dates",

@@ -143,18 +143,18 @@ func (r *Resolution) permit(c *Client, addresses ...netip.Addr) error {
 	return nil
 }
 
-var bothTypes = [...]uint16{dns.TypeA, dns.TypeAAAA}
-
-// bothFamilies asks for both at once. Both are asked whatever this host can reach: a private address in either refuses
-// the name.
+// bothFamilies asks for both families, whatever this host can reach: a private address in either refuses the name.
 func (c *Client) bothFamilies(ctx context.Context, name string) (a, aaaa dnsclient.Answer) {
-	var answers [2]dnsclient.Answer
-	var queries parallel.Group
-	c.dns.Kept(ctx, name, bothTypes[:], answers[:], func(at int) {
-		queries.Go(func() { answers[at] = c.dns.Query(ctx, name, bothTypes[at]) })
-	})
-	queries.Wait()
-	return answers[0], answers[1]
+	return both(ctx, name, c.dns.Query)
+}
+
+// both asks for the addresses of both families at once.
+func both(
+	ctx context.Context, name string, ask func(context.Context, string, uint16) dnsclient.Answer,
+) (a, aaaa dnsclient.Answer) {
+	second := parallel.Start(func() dnsclient.Answer { return ask(ctx, name, dns.TypeAAAA) })
+	a = ask(ctx, name, dns.TypeA)
+	return a, second.Wait()
 }
 
 // judgeAliases refuses a name that is an alias of one that a visitor could not have typed: a resolver inside a private

@@ -9,7 +9,6 @@ import (
 	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
-	"diagnostics/shared/parallel"
 )
 
 // systemResolver is what is shown of a resolver whose address is not to be shown.
@@ -79,13 +78,7 @@ func (c *Client) ResolveNameServer(ctx context.Context, h target.Host) (Resoluti
 
 // bothUnchecked is bothFamilies without the resolver's validation.
 func (c *Client) bothUnchecked(ctx context.Context, name string) (a, aaaa dnsclient.Answer) {
-	var answers [len(bothTypes)]dnsclient.Answer
-	var queries parallel.Group
-	for i, qtype := range bothTypes {
-		queries.Go(func() { answers[i] = c.dns.QueryUnchecked(ctx, name, qtype) })
-	}
-	queries.Wait()
-	return answers[0], answers[1]
+	return both(ctx, name, c.dns.QueryUnchecked)
 }
 
 // AskAuthority asks a name server of a zone itself. The visitor's input led to it, so that its address is judged and

@@ -192,7 +192,7 @@ func TestErrorTable(t *testing.T) {
 		{"busy", &fault.Error{Kind: fault.Busy, Sentence: "Full.", RetryAfter: 7 * time.Second}, 503, "7", "busy", "Full."},
 		{"what this host lacks", shortage.Fault(secret), 503, "1", "shortage", "This service " + fault.ShortagePhrase + ". Please try again in a few seconds."},
 		{"what this host lacks for good", fault.New(fault.Upstream, "No IPv6.").ByRule(fault.RuleShortage), 502, "", "shortage", "No IPv6."},
-		{"a provider's pause", pause.TryLater(fault.Busy, time.Second, "It asks to wait.", nil), 503, "1", "provider_wait", "It asks to wait; try again in 1 second."},
+		{"a provider's pause", pause.TryLater(fault.Busy, time.Second, "It asks to wait."), 503, "1", "provider_wait", "It asks to wait; try again in 1 second."},
 		{"a limit's", fault.New(fault.Busy, "Full.").ByRule(fault.LimitWorker), 503, "1", "busy", "Full."},
 		{"our own resolver", &fault.Error{Kind: fault.Upstream, Own: true, Sentence: "It fails."}, 502, "", "dependency", "It fails."},
 		{"our own silent resolver", &fault.Error{Kind: fault.Timeout, Own: true, Sentence: "It is silent."}, 504, "", "dependency_timeout", "It is silent."},

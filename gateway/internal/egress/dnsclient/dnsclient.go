@@ -70,6 +70,9 @@ func New(s Settings) (*Client, error) {
 	if s.Timeout == 0 {
 		s.Timeout = Timeout
 	}
+	if s.Now == nil {
+		s.Now = time.Now
+	}
 	s.Observer = upstream.Or(s.Observer)
 	if s.OwnFault == nil {
 		s.OwnFault = func(err error, _ netip.Addr) error { return shortage.Of(err) }

@@ -38,29 +38,10 @@ func (c *Client) QueryServer(ctx context.Context, server netip.AddrPort, name st
 	return c.ask(ctx, cacheKey{server: server, name: name, qtype: qtype})
 }
 
-// Kept is Query for several types as far as the cache has the answers, for who would rather not begin a goroutine for
-// each; missing is called with the place of each that it does not have.
-func (c *Client) Kept(ctx context.Context, name string, qtypes []uint16, answers []Answer, missing func(at int)) {
-	began := time.Now()
-	now, held := c.now(began), 0
-	for i, qtype := range qtypes {
-		answer, ok := c.answers.get(cacheKey{name: name, qtype: qtype}, now)
-		if !ok {
-			missing(i)
-			continue
-		}
-		c.settings.Counts.Hit()
-		held += holding(answer)
-		answer.Duration = time.Since(began)
-		answers[i] = answer
-	}
-	memory.Count(ctx, held)
-}
-
 // ask answers from the cache, or from a lookup that all callers of the same question share.
 func (c *Client) ask(ctx context.Context, key cacheKey) Answer {
 	began := time.Now()
-	if answer, ok := c.answers.get(key, c.now(began)); ok { // which gives a copy to everybody
+	if answer, ok := c.answers.get(key, c.settings.Now()); ok { // a copy
 		c.settings.Counts.Hit()
 		return own(ctx, answer, began)
 	}
@@ -74,14 +55,6 @@ func (c *Client) ask(ctx context.Context, key cacheKey) Answer {
 	}
 	// Those who share a lookup share its answer: each takes a copy.
 	return own(ctx, answer.aged(0), began)
-}
-
-// now is the time for the ages of answers; moment is that of the system's clock, which is not asked twice.
-func (c *Client) now(moment time.Time) time.Time {
-	if c.settings.Now == nil {
-		return moment
-	}
-	return c.settings.Now()
 }
 
 // questionBytes is what one question may come to on the wire: two tries, over TCP after UDP.
@@ -101,13 +74,13 @@ func (c *Client) fetch(ctx context.Context, key cacheKey) Answer {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
-	if kept, ok := c.answers.get(key, c.now(time.Now())); ok {
+	if kept, ok := c.answers.get(key, c.settings.Now()); ok {
 		c.settings.Counts.Hit()
 		return kept
 	}
 	c.settings.Counts.Miss()
 	answer := c.hide(ctx, key, c.lookup(ctx, key))
-	c.answers.put(key, answer, c.now(time.Now()))
+	c.answers.put(key, answer, c.settings.Now())
 	return answer
 }
 
@@ -218,7 +191,7 @@ func (c *Client) QueryFresh(ctx context.Context, name string, qtype uint16) Answ
 	key := cacheKey{name: name, qtype: qtype}
 	answer := c.lookup(ctx, key)
 	if c.settings.Public == nil || c.leadsOutside(answer) {
-		c.answers.put(key, answer, c.now(time.Now()))
+		c.answers.put(key, answer, c.settings.Now())
 	}
 	return own(ctx, answer, began)
 }
@@ -228,7 +201,7 @@ func (c *Client) QueryServerFresh(ctx context.Context, server netip.AddrPort, na
 	began := time.Now()
 	key := cacheKey{server: server, name: name, qtype: qtype}
 	answer := c.hide(ctx, key, c.lookup(ctx, key))
-	c.answers.put(key, answer, c.now(time.Now()))
+	c.answers.put(key, answer, c.settings.Now())
 	return own(ctx, answer, began)
 }
 

@@ -17,35 +17,34 @@ const Max = time.Hour
 // Within is a pause of at least a second and at most Max.
 func Within(wait time.Duration) time.Duration { return min(max(wait, time.Second), Max) }
 
-// Pauses notes those of one kind of servers.
+// Pauses records those of one kind of servers.
 type Pauses struct {
 	store cache.Store
 	kind  string
 	now   func() time.Time
 }
 
-// New makes Pauses in a store, for kind, such as "rdap".
+// New returns Pauses in a store, for a kind such as "rdap".
 func New(store cache.Store, kind string, now func() time.Time) Pauses {
 	return Pauses{store: store, kind: kind, now: now}
 }
 
-// Begin notes that a server is to be left alone for so long.
+// Begin records that a server is to be left alone for so long.
 func (p Pauses) Begin(ctx context.Context, server string, wait time.Duration) {
 	note := p.now().Add(wait).UTC().Format(time.RFC3339Nano) + " " + wait.String()
 	// A store that fails costs the server one more request, no more.
 	_ = p.store.Set(context.WithoutCancel(ctx), p.key(server), []byte(note), wait)
 }
 
-// Left is what is left of a server's pause, at least a second. That it is kept still is what tells of a pause; the
-// moment that was noted says only how much of it is left, as far as that can be: a clock may have been set since, or be
-// another instance's.
+// Left is what is left of a server's pause, at least a second. A pause lasts as long as its record is stored; the time
+// in the record only says how much of it is left, since clocks may differ between instances.
 func (p Pauses) Left(ctx context.Context, server string) (wait time.Duration, paused bool) {
 	kept, ok, err := p.store.Get(ctx, p.key(server))
-	if err != nil || !ok { // a store that fails knows of no pause
+	if err != nil || !ok {
 		return 0, false
 	}
 	until, whole, ok := read(string(kept))
-	if !ok { // what cannot be read is no pause
+	if !ok {
 		return 0, false
 	}
 	return min(max(until.Sub(p.now()), time.Second), whole), true
@@ -53,25 +52,24 @@ func (p Pauses) Left(ctx context.Context, server string) (wait time.Duration, pa
 
 func (p Pauses) key(server string) string { return p.kind + "-pause:" + server }
 
-// read reads what Begin has noted. Versions that noted no length may share the store.
+// read reads what Begin has written. Older versions, which may share the store, wrote no length.
 func read(note string) (until time.Time, whole time.Duration, ok bool) {
-	moment, length, told := strings.Cut(note, " ")
+	moment, length, complete := strings.Cut(note, " ")
 	until, err := time.Parse(time.RFC3339Nano, moment)
 	if err != nil {
 		return time.Time{}, 0, false
 	}
-	if !told {
+	if !complete {
 		return until, Max, true
 	}
 	whole, err = time.ParseDuration(length)
 	return until, whole, err == nil && whole > 0 && whole <= Max
 }
 
-// TryLater is the failure of a provider that is to be left alone for a time, for cause, which may be nil. Its kind is
-// Busy where this service has asked too much of the provider: that is not the provider's fault. Its rule is that the
-// provider asked to wait.
-func TryLater(kind fault.Kind, wait time.Duration, sentence string, cause error) *fault.Error {
-	f := fault.New(kind, fault.AgainIn(wait, sentence))
-	f.Rule, f.RetryAfter, f.Cause = fault.RuleProviderWait, wait, cause
+// TryLater is the failure of a provider that asked to be left alone for a time. Its kind is Busy where this service has
+// asked too much of the provider: that is not the provider's fault.
+func TryLater(kind fault.Kind, wait time.Duration, sentence string) *fault.Error {
+	f := fault.New(kind, fault.AgainIn(wait, sentence)).ByRule(fault.RuleProviderWait)
+	f.RetryAfter = wait
 	return f
 }

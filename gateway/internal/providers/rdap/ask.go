@@ -3,105 +3,383 @@ package rdap
 import (
 	"context"
 	"errors"
+	"mime"
+	"net/http"
 	"net/netip"
+	"strconv"
+	"strings"
+	"time"
 
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/dnsclient"
+	"diagnostics/gateway/internal/egress/upstream"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/limits/pace"
+	"diagnostics/gateway/internal/providers/pause"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/shared/progress"
+
+	"github.com/miekg/dns"
+	"golang.org/x/net/publicsuffix"
 )
 
-// ask puts a question to the registry that is listed or remembered for it, or to the redirector. keys are the memory's,
-// most specific first. A remembered registry that fails is forgiven once: it may have moved.
-//
-// What is remembered of a name came from the redirector, and a listed registry goes before it. Of an address it came
-// from the listed registry, as a rule: that another one has this part of its block.
-func (c *Client) ask(ctx context.Context, q question, keys []string) (reply, error) {
-	from, listed := c.listedFor(ctx, q)
-	if q.kind == kindDomain && c.listed != nil {
-		switch {
-		case listed:
-			return c.askAfresh(ctx, q, from, target.URL{})
-		case !c.mayBeDelegated(ctx, q.value):
-			return reply{reason: NoService, remembered: true, undelegated: true}, nil
-		}
-	}
-	known, ok := c.recall(ctx, keys)
-	switch {
-	case !ok:
-		return c.askAfresh(ctx, q, from, target.URL{})
-	case known.None:
-		return reply{at: c.redirectorFor(q), reason: NoService, remembered: true, heard: known.heard}, nil
-	}
-	first, err := c.walk(ctx, q, server{url: known.url.Append(q.kind, q.value)}, target.URL{})
-	if !doubtful(first, err, q) || ctx.Err() != nil {
-		return first, err
-	}
-	if second, again := c.askAfresh(ctx, q, from, known.url); again == nil {
-		return second, nil
-	}
-	// What the registry itself said tells more than that nobody could help.
-	return first, err
+// The path segments of questions (RFC 9082 section 3.1).
+const (
+	kindDomain = "domain"
+	kindIP     = "ip"
+)
+
+// question is what a server is asked. read takes the body of an answer; its error means that the answer cannot be used.
+type question struct {
+	kind, value string
+	read        func(body []byte) error
 }
 
-// askAfresh asks without what is remembered. Where the lists are old the redirector may know better than a listed
-// registry that fails.
-func (c *Client) askAfresh(ctx context.Context, q question, from server, avoid target.URL) (reply, error) {
-	first, err := c.askAt(ctx, q, from, avoid)
-	if from.own || !c.listed.Stale() || !doubtful(first, err, q) || ctx.Err() != nil {
-		return first, err
-	}
-	failed, _ := baseOf(from.url, q)
-	if second, again := c.askAt(ctx, q, c.redirectorFor(q), failed); again == nil && second.reason != NoService {
-		return second, nil
-	}
-	return first, err
+// server is where to ask. own is the operator's own redirector, where no answer of another server led there.
+type server struct {
+	url target.URL
+	own bool
 }
 
-// listedFor is where IANA's lists say to ask, else the redirector.
-func (c *Client) listedFor(ctx context.Context, q question) (from server, listed bool) {
-	var base target.URL
+// reply is how a question was answered: reason is empty where read took a body.
+type reply struct {
+	at     server
+	reason Reason
+	// vague marks a 404 that is a web page: perhaps the object is unknown, perhaps the service has moved.
+	vague bool
+	// undelegated marks a name whose last label is no top-level domain.
+	undelegated bool
+}
+
+// ask puts a question to the registry that is listed for it, or to the redirector. Where the lists are old the
+// redirector may be right about an object that the listed registry fails at.
+func (c *Client) ask(ctx context.Context, q question) (reply, error) {
+	redirector := server{url: c.base.Append(q.kind, q.value), own: true}
+	base, listed := c.listedBase(ctx, q)
 	switch {
-	case c.listed == nil:
-	case q.kind == kindDomain:
-		base, listed = c.listed.Domain(ctx, q.value)
+	case listed:
+	case c.listed != nil && q.kind == kindDomain && !c.mayBeDelegated(ctx, q.value):
+		return reply{reason: NoService, undelegated: true}, nil
 	default:
-		if a, err := netip.ParseAddr(q.value); err == nil {
-			base, listed = c.listed.Address(ctx, a)
-		}
+		return c.askAt(ctx, q, redirector)
 	}
-	if listed {
-		return server{url: base.Append(q.kind, q.value)}, true
+	first, err := c.askAt(ctx, q, server{url: base.Append(q.kind, q.value)})
+	if !c.listed.Stale() || !doubtful(first, err, q) || ctx.Err() != nil {
+		return first, err
 	}
-	return c.redirectorFor(q), false
+	if second, again := c.askAt(ctx, q, redirector); again == nil && second.reason != NoService {
+		return second, nil
+	}
+	return first, err
 }
 
-func (c *Client) redirectorFor(q question) server {
-	return server{url: c.base.Append(q.kind, q.value), own: true}
-}
-
-// askAt asks one server, and those that it leads to; avoid is a base that has failed.
-func (c *Client) askAt(ctx context.Context, q question, from server, avoid target.URL) (reply, error) {
-	first, ok := baseOf(from.url, q)
-	if ok && first == avoid {
-		return reply{}, errLedBack
+// listedBase is the base URL in IANA's lists.
+func (c *Client) listedBase(ctx context.Context, q question) (base target.URL, listed bool) {
+	if c.listed == nil {
+		return target.URL{}, false
 	}
-	r, err := c.walk(ctx, q, from, avoid)
-	if last, ok := baseOf(r.at.url, q); ok {
-		r.moved = last != first
+	if q.kind == kindDomain {
+		return c.listed.Domain(ctx, q.value)
 	}
-	return r, err
+	a, err := netip.ParseAddr(q.value)
+	if err != nil {
+		return target.URL{}, false
+	}
+	return c.listed.Address(ctx, a)
 }
 
-func (c *Client) walk(ctx context.Context, q question, from server, avoid target.URL) (reply, error) {
-	w := walk{client: c, question: q, at: from, avoid: avoid}
-	return w.run(ctx)
-}
-
-// doubtful reports whether an outcome may come of the registry having moved. A server that asks for a pause is where it
-// was; so is one that says in its own format that it has no such domain. A block may have gone to another registry.
+// doubtful reports whether an outcome may mean that the registry has moved. A server that asks for a pause has not, nor
+// one that answers in its own format that it has no such domain. A block may have gone to another registry.
 func doubtful(r reply, err error, q question) bool {
 	if err == nil {
 		return r.reason == NotFound && (r.vague || q.kind == kindIP)
 	}
 	var failed *fault.Error
 	return errors.As(err, &failed) && failed.RetryAfter == 0
+}
+
+// mayBeDelegated reports whether a name's last label may be a top-level domain. Those of the public suffix list's ICANN
+// part are; for others the root is asked through the resolvers, whose failure leaves it open.
+func (c *Client) mayBeDelegated(ctx context.Context, name string) bool {
+	tld := name[strings.LastIndexByte(name, '.')+1:]
+	if suffix, icann := publicsuffix.PublicSuffix(tld); icann && suffix == tld {
+		return true
+	}
+	answer := c.egress.DNS().Query(ctx, tld, dns.TypeNS)
+	return answer.Code != dnsclient.CodeNotFound && answer.Code != dnsclient.CodeNoData
+}
+
+// walk is one question on its way through redirects.
+type walk struct {
+	*Client
+	question
+	at server
+	// led is set once the redirector has led to another server.
+	led bool
+	// left is the time that the servers may still take.
+	left time.Duration
+}
+
+// askAt asks one server and follows at most MaxRedirects redirects, within the client's timeout, the waits for paces
+// not included. Errors are *fault.Error (Upstream, Timeout, Busy) or those of a ctx that has ended.
+func (c *Client) askAt(ctx context.Context, q question, from server) (reply, error) {
+	w := walk{Client: c, question: q, at: from, left: c.timeout}
+	for followed := 0; ; followed++ {
+		answer, err := w.fetch(ctx)
+		switch {
+		case err != nil:
+			return reply{}, err
+		case !egress.IsRedirect(answer.Status):
+			return w.finish(answer)
+		case followed == MaxRedirects:
+			return reply{}, fault.Newf(fault.Upstream, "%s redirects more than %d times.", w.called(w.at), MaxRedirects)
+		}
+		if err := w.follow(answer); err != nil {
+			return reply{}, err
+		}
+	}
+}
+
+// accept names the second type because some servers refuse the first alone.
+const accept = "application/rdap+json, application/json;q=0.9"
+
+// fetch makes one request once the server may be asked.
+func (w *walk) fetch(outer context.Context) (*egress.Response, error) {
+	if err := w.turn(outer, w.at); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(outer, w.left)
+	defer cancel()
+	began := time.Now()
+	answer, err := w.egress.Do(progress.Ask(ctx, whom(w.at)), egress.Request{
+		URL: w.at.url, Header: http.Header{"Accept": {accept}}, MaxBody: MaxBody,
+		RequireValidCertificate: true, Exempt: w.at.own, Uncharged: true,
+	})
+	took := time.Since(began)
+	w.left -= took
+	w.egress.Providers().Asked(w.provider(w.at.url), outcomeOf(ctx, answer, err), took)
+	switch {
+	case err != nil && outer.Err() != nil:
+		return nil, outer.Err()
+	case err != nil:
+		return nil, w.classify(err)
+	case answer.Status == http.StatusTooManyRequests:
+		return nil, w.pause(ctx, w.at, answer.Header)
+	}
+	return answer, nil
+}
+
+// classify words the failure of a request, that of the walk's own time included.
+func (w *walk) classify(err error) error {
+	otherwise := ""
+	if w.at.own {
+		otherwise = sentenceOwn + " cannot be reached at the moment."
+	}
+	err = fault.OfServer(err, w.called(w.at), otherwise)
+	if errors.Is(err, context.DeadlineExceeded) && !fault.Is(err, fault.Timeout) {
+		return fault.Wrap(fault.Timeout, err, w.called(w.at)+" did not answer in time.")
+	}
+	return err
+}
+
+func (w *walk) follow(answer *egress.Response) error {
+	next, err := w.next(answer.Header.Get("Location"))
+	if err != nil {
+		return fault.Wrap(fault.Upstream, err, w.called(w.at)+" redirects to something that is not a public URL.")
+	}
+	if next.url.Scheme() != "https" {
+		return fault.New(fault.Upstream, w.called(w.at)+" redirects to a URL that is not https.")
+	}
+	w.led = w.led || w.isRedirector(w.at.url) && !w.isRedirector(next.url)
+	w.at = next
+	return nil
+}
+
+// next reads a Location. The operator's own redirector may redirect within itself, and its host need not be one that a
+// client could name; all else is judged as a client's URL is.
+func (w *walk) next(location string) (server, error) {
+	if w.at.own {
+		absolute, err := target.ParseOperatorURL(strings.TrimSpace(location))
+		if err == nil && w.isRedirector(absolute) {
+			u, err := w.at.url.Resolve(absolute.RequestURI())
+			return server{url: u, own: true}, err
+		}
+	}
+	u, err := w.at.url.Resolve(location)
+	// A relative reference stays with the host that gave it.
+	return server{url: u, own: w.at.own && w.isRedirector(u)}, err
+}
+
+// finish makes the reply of the answer that the redirects have led to.
+func (w *walk) finish(answer *egress.Response) (reply, error) {
+	r := reply{at: w.at}
+	switch {
+	case answer.Status == http.StatusNotFound:
+		r.reason, r.vague = NotFound, isPage(answer)
+		if w.isRedirector(w.at.url) && !w.led {
+			r.reason = NoService
+		}
+		return r, nil
+	case answer.Status != http.StatusOK:
+		return r, w.refused(answer)
+	}
+	body, err := w.body(answer)
+	if err != nil {
+		return r, err
+	}
+	if err := w.read(body); err != nil {
+		return r, fault.Wrap(fault.Upstream, err, w.called(w.at)+" sent an invalid answer.")
+	}
+	return r, nil
+}
+
+func (w *walk) refused(answer *egress.Response) error {
+	if after := answer.Header.Get("Retry-After"); after != "" && answer.Status == http.StatusServiceUnavailable {
+		return pause.TryLater(fault.Upstream, readRetryAfter(after, w.now()), w.called(w.at)+" is out of service.")
+	}
+	return fault.Newf(fault.Upstream, "%s answered with the status %d.", w.called(w.at), answer.Status)
+}
+
+// body is the body of an answer that claims to be RDAP.
+func (w *walk) body(answer *egress.Response) ([]byte, error) {
+	switch {
+	case answer.Truncated:
+		return nil, fault.New(fault.Upstream, w.called(w.at)+" sent an answer larger than 1 MiB.")
+	case fault.Is(answer.BodyErr, fault.Busy):
+		return nil, answer.BodyErr
+	case fault.Is(answer.BodyErr, fault.Timeout):
+		return nil, fault.Wrap(fault.Timeout, answer.BodyErr, w.called(w.at)+" did not send its whole answer in time.")
+	case answer.BodyErr != nil:
+		return nil, fault.Wrap(fault.Upstream, answer.BodyErr, w.called(w.at)+" stopped in the middle of its answer.")
+	case isPage(answer):
+		return nil, fault.New(fault.Upstream, w.called(w.at)+" sent a web page instead of registration data.")
+	}
+	return answer.Body, nil
+}
+
+func isPage(answer *egress.Response) bool {
+	mediaType, _, err := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	if err != nil {
+		mediaType, _, _ = strings.Cut(answer.Header.Get("Content-Type"), ";")
+	}
+	mediaType = strings.ToLower(strings.TrimSpace(mediaType))
+	return mediaType == "text/html" || mediaType == "application/xhtml+xml"
+}
+
+// isRedirector reports whether a URL is at the redirector, also where another server's redirect led back to it: it
+// counts those requests too.
+func (c *Client) isRedirector(u target.URL) bool {
+	return u.Scheme() == c.base.Scheme() && u.Authority() == c.base.Authority()
+}
+
+func (c *Client) provider(u target.URL) upstream.Provider {
+	if c.isRedirector(u) {
+		return upstream.Redirector
+	}
+	return upstream.RDAP
+}
+
+func outcomeOf(ctx context.Context, answer *egress.Response, err error) upstream.Outcome {
+	if err == nil {
+		err = answer.BodyErr
+	}
+	switch {
+	case err != nil:
+		return upstream.OutcomeOf(ctx, err)
+	case answer.Status == http.StatusOK, egress.IsRedirect(answer.Status):
+		return upstream.OK
+	case answer.Status == http.StatusNotFound:
+		return upstream.NotFound
+	case answer.Status == http.StatusTooManyRequests:
+		return upstream.Limited
+	}
+	return upstream.Failed
+}
+
+// whom names the server in the progress of a run.
+func whom(at server) string {
+	if at.own {
+		return "the registration data service"
+	}
+	return clean(at.url.Host().String(), 80)
+}
+
+const sentenceOwn = "The registration data service of this site"
+
+// called names the server in a sentence. The operator's own host may be a private one and is not named.
+func (c *Client) called(at server) string {
+	if at.own {
+		return sentenceOwn
+	}
+	return "The registration server " + clean(at.url.Host().String(), 80)
+}
+
+// The paces of servers. A registry publishes no limit. The public redirector answers 429 past ten requests in ten
+// seconds, and gets at most eight in any 10.5 s, since requests may arrive closer together than they were sent.
+var (
+	registryPace   = pace.Pace{Burst: 10, Every: 500 * time.Millisecond}
+	redirectorPace = pace.Pace{Burst: 3, Every: 2100 * time.Millisecond}
+)
+
+const defaultAuthority = "rdap.org:443"
+
+func paceOf(server string) pace.Pace {
+	if server == defaultAuthority {
+		return redirectorPace
+	}
+	return registryPace
+}
+
+// turn waits until a server may be asked. Errors are *fault.Error (Busy) or those of a ctx that has ended.
+func (c *Client) turn(ctx context.Context, at server) error {
+	if err := c.paused(ctx, at); err != nil || c.pace == nil {
+		return err
+	}
+	authority := at.url.Authority()
+	if err := c.pace.Wait(ctx, authority, paceOf(authority), tool.CallerOf(ctx)); err != nil {
+		return err
+	}
+	return c.paused(ctx, at) // the pause may have begun during the wait
+}
+
+// defaultPause is for a server that asks for a pause of no given length: the window of rdap.org.
+const defaultPause = 10 * time.Second
+
+// pause leaves a server alone for as long as it asks, and returns the error of the request that it refused.
+func (c *Client) pause(ctx context.Context, at server, header http.Header) error {
+	now := c.now()
+	if date, err := http.ParseTime(header.Get("Date")); err == nil {
+		now = date // a date in Retry-After is one of the server's clock
+	}
+	wait := readRetryAfter(header.Get("Retry-After"), now)
+	c.pauses.Begin(ctx, at.url.Authority(), wait)
+	c.egress.Providers().Paused(c.provider(at.url), at.url.Authority(), wait)
+	return c.tooOften(at, wait)
+}
+
+// paused returns the error of a pause that has not ended.
+func (c *Client) paused(ctx context.Context, at server) error {
+	if left, paused := c.pauses.Left(ctx, at.url.Authority()); paused {
+		return c.tooOften(at, left)
+	}
+	return nil
+}
+
+func (c *Client) tooOften(at server, wait time.Duration) error {
+	return pause.TryLater(fault.Busy, wait, c.called(at)+" has been asked too often.")
+}
+
+// readRetryAfter reads seconds or a date (RFC 9110 section 10.2.3).
+func readRetryAfter(s string, now time.Time) time.Duration {
+	s = strings.TrimSpace(s)
+	wait := defaultPause
+	if seconds, err := strconv.ParseUint(s, 10, 31); err == nil {
+		wait = time.Duration(seconds) * time.Second
+	} else if errors.Is(err, strconv.ErrRange) { // more seconds than fit
+		wait = pause.Max
+	} else if at, err := http.ParseTime(s); err == nil {
+		wait = at.Sub(now)
+	}
+	return pause.Within(wait)
 }

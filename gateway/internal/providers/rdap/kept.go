@@ -19,8 +19,7 @@ import (
 // domainFits judges what is kept of a domain name, of its registry or its registrar.
 func domainFits(name string) func(domainRecord) bool {
 	return func(r domainRecord) bool {
-		if !tidy(r.Reason, r.URL, r.Notices, r.Related, r.Failure) || !validSource(r.URL) || !validNotices(r.Notices) ||
-			r.Heard != nil && r.Reason != NoService {
+		if !tidy(r.Reason, r.URL, r.Notices, r.Related, r.Failure) || !validSource(r.URL) || !validNotices(r.Notices) {
 			return false
 		}
 		if r.Domain == nil {
@@ -167,8 +166,6 @@ type domainRecord struct {
 	Undelegated bool `json:"undelegated,omitempty"`
 	// Related is the registrar's own object, empty where the registry names none.
 	Related string `json:"related,omitempty"`
-	// Heard is when the redirector said that there is no service, where that was remembered of another name.
-	Heard *time.Time `json:"heard,omitempty"`
 	// Failure is the sentence of a registrar's failure, which is kept for a moment so that it is not asked at once again.
 	Failure string `json:"failure,omitempty"`
 }

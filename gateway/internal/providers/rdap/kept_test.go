@@ -38,8 +38,6 @@ func TestWhatFitsAName(t *testing.T) {
 		"no notices":               {func(r *domainRecord) { r.Notices = nil }, true},
 		"from a server of ours":    {func(r *domainRecord) { r.URL = "" }, true},
 		"not found":                {func(r *domainRecord) { r.Domain, r.Reason = nil, NotFound }, true},
-		"no service for others":    {func(r *domainRecord) { r.Domain, r.Reason, r.Heard = nil, NoService, new(time.Time) }, true},
-		"found for others":         {func(r *domainRecord) { r.Heard = new(time.Time) }, false},
 		"a failure":                {func(r *domainRecord) { *r = domainRecord{Failure: "It failed."} }, true},
 		"nothing":                  {func(r *domainRecord) { *r = domainRecord{} }, false},
 		"found and not":            {func(r *domainRecord) { r.Reason = NotFound }, false},
@@ -104,7 +102,7 @@ func TestWhatFitsAnAddress(t *testing.T) {
 		"no redactions":        {func(r *networkRecord) { r.Network.Redactions = nil }, false},
 		"an empty redaction":   {func(r *networkRecord) { r.Network.Redactions = []Redaction{{}} }, false},
 	} {
-		r, _, err := readNetwork(fixture(t, "ripe.json"), addr)
+		r, err := readNetwork(fixture(t, "ripe.json"), addr)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,15 +125,6 @@ func TestAPoisonedStore(t *testing.T) {
 		Nameservers: []string{},
 		DNSSEC:      DNSSEC{DS: []DS{}}, Contacts: []Contact{}, Redactions: []Redaction{}}}
 	cache.NewTyped[domainRecord](w.store, "rdap-domain", KeepFound).Keep(t.Context(), "one-site.com", lie, time.Hour)
-	bases := cache.NewTyped[known](w.store, "rdap-base", KeepBase)
-	for _, base := range []known{
-		{Base: "https://10.0.0.5:8443"}, {Base: "http://" + secondHost}, {Base: "file:///etc/passwd"}, {},
-	} {
-		bases.Keep(t.Context(), "domain:com", base, time.Hour)
-		if _, ok := w.recall(t.Context(), domainKeys("one-site.com")); ok {
-			t.Errorf("%+v is believed", base)
-		}
-	}
 	a, err := w.domain("one-site.com")
 	if err != nil || !a.Found || a.Domain.Name != "one-site.com" || a.Sources[0].Cached {
 		t.Errorf("%+v, %v", a, err)

@@ -5,9 +5,9 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
-	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/limits/pace"
 	"diagnostics/gateway/internal/target"
 
 	"github.com/miekg/dns"
@@ -48,7 +48,7 @@ func mustURL(t testing.TB, s string) target.URL {
 func listedWorld(t *testing.T, l lists) (*world, *slots) {
 	t.Helper()
 	s := &slots{}
-	return newWorld(t, func(c *Config) { c.Registries, c.Slots = l, s }), s
+	return newWorld(t, func(c *Config) { c.Registries, c.Pace = l, pace.New(s) }), s
 }
 
 // A listed registry is asked at once, whatever became of it, and the redirector never.
@@ -105,7 +105,7 @@ func TestOldLists(t *testing.T) {
 		wantFailure(t, err, fault.Upstream, registryHost+" answered with the status 502.")
 	}
 	w.wantAsked(registryHost+"/domain/back-site.com", redirectorHost+"/domain/back-site.com",
-		registryHost+"/domain/none-site.com", redirectorHost+"/domain/none-site.com",
+		registryHost+"/domain/back-site.com", registryHost+"/domain/none-site.com", redirectorHost+"/domain/none-site.com",
 		registryHost+"/domain/failing-site.com", redirectorHost+"/domain/failing-site.com")
 	w.on(registryHost+"/domain/gone-site.com", status(404, "Content-Type", "application/rdap+json"))
 	if a, err := w.domain("gone-site.com"); err != nil || a.Reason != NotFound {
@@ -124,30 +124,19 @@ func TestWhatFitsAnUndelegatedName(t *testing.T) {
 	}
 }
 
-// What was remembered of a top-level domain before it was listed does not keep its registry from being asked.
-func TestAListGoesBeforeMemory(t *testing.T) {
-	t.Parallel()
-	w, _ := listedWorld(t, lists{"com": "https://" + registryHost})
-	w.keep(t.Context(), "domain:com", known{Base: "https://" + secondHost + "/"})
-	w.on(registryHost+"/domain/one-site.com", domainBody("one-site.com"))
-	if a, err := w.domain("one-site.com"); err != nil || !a.Found {
-		t.Errorf("%+v, %v", a, err)
-	}
-	w.wantAsked(registryHost + "/domain/one-site.com")
-}
-
-// The redirector has what the lists do not, and is asked once for each top-level domain.
+// The redirector has what the lists do not.
 func TestUnlistedName(t *testing.T) {
 	t.Parallel()
 	w, _ := listedWorld(t, lists{"com": "https://" + registryHost})
-	w.on(redirectorHost+"/domain/one-site.de", to("https://"+secondHost+"/domain/one-site.de"))
 	for _, name := range []string{"one-site.de", "two-site.de"} {
+		w.on(redirectorHost+"/domain/"+name, to("https://"+secondHost+"/domain/"+name))
 		w.on(secondHost+"/domain/"+name, domainBody(name))
 		if a, err := w.domain(name); err != nil || !a.Found {
 			t.Errorf("%+v, %v", a, err)
 		}
 	}
-	w.wantAsked(redirectorHost+"/domain/one-site.de", secondHost+"/domain/one-site.de", secondHost+"/domain/two-site.de")
+	w.wantAsked(redirectorHost+"/domain/one-site.de", secondHost+"/domain/one-site.de",
+		redirectorHost+"/domain/two-site.de", secondHost+"/domain/two-site.de")
 	a, err := w.domain("one-site.es")
 	if err != nil || a.Reason != NoService || a.Undelegated || a.Sources[0].Name != "RDAP redirector" {
 		t.Errorf("%+v, %v", a, err)
@@ -202,33 +191,23 @@ func TestNewTopLevelDomain(t *testing.T) {
 	}
 }
 
-// A listed registry of addresses leads to the one that has a part of its block now, which is remembered.
+// A listed registry of addresses may lead to the one that has a part of its block now.
 func TestListedAddress(t *testing.T) {
 	t.Parallel()
 	w, _ := listedWorld(t, lists{
 		"8.0.0.0/8": "https://" + registryHost + "/registry/", "2600::/12": "https://" + secondHost,
 	})
 	w.on(registryHost+"/registry/ip/8.8.8.8", networkBody("8.8.8.0", "8.8.8.255"))
-	w.on(registryHost+"/registry/ip/8.8.8.9", networkBody("8.8.8.0", "8.8.8.255"))
 	w.on(registryHost+"/registry/ip/8.9.0.1", to("https://"+secondHost+"/ip/8.9.0.1"))
 	w.on(secondHost+"/ip/8.9.0.1", networkBody("8.9.0.0", "8.9.255.255"))
-	w.on(secondHost+"/ip/8.9.0.2", networkBody("8.9.0.0", "8.9.255.255"))
 	w.on(secondHost+"/ip/2600::1", networkBody("2600::", "2600:ffff:ffff:ffff:ffff:ffff:ffff:ffff"))
-	for _, address := range strings.Fields("8.8.8.8 8.8.8.9 8.9.0.1 8.9.0.2 2600::1") {
+	for _, address := range strings.Fields("8.8.8.8 8.9.0.1 2600::1") {
 		if a, err := w.network(address); err != nil || !a.Found {
 			t.Errorf("%s: %+v, %v", address, a, err)
 		}
 	}
-	w.wantAsked(registryHost+"/registry/ip/8.8.8.8", registryHost+"/registry/ip/8.8.8.9",
-		registryHost+"/registry/ip/8.9.0.1", secondHost+"/ip/8.9.0.1", secondHost+"/ip/8.9.0.2", secondHost+"/ip/2600::1")
-
-	// The block has gone back: the listed registry is asked once more, and believed.
-	w.on(secondHost+"/ip/8.9.0.3", status(404, "Content-Type", "application/rdap+json"))
-	w.on(registryHost+"/registry/ip/8.9.0.3", networkBody("8.9.0.0", "8.9.255.255"))
-	if a, err := w.network("8.9.0.3"); err != nil || !a.Found {
-		t.Errorf("%+v, %v", a, err)
-	}
-	w.wantAsked(secondHost+"/ip/8.9.0.3", registryHost+"/registry/ip/8.9.0.3")
+	w.wantAsked(registryHost+"/registry/ip/8.8.8.8", registryHost+"/registry/ip/8.9.0.1", secondHost+"/ip/8.9.0.1",
+		secondHost+"/ip/2600::1")
 }
 
 func TestUnlistedAddress(t *testing.T) {
@@ -236,13 +215,10 @@ func TestUnlistedAddress(t *testing.T) {
 	w, _ := listedWorld(t, lists{"8.0.0.0/8": "https://" + registryHost})
 	w.on(redirectorHost+"/ip/9.9.9.9", to("https://"+secondHost+"/ip/9.9.9.9"))
 	w.on(secondHost+"/ip/9.9.9.9", networkBody("9.9.9.0", "9.9.9.255"))
-	w.on(secondHost+"/ip/9.9.9.10", networkBody("9.9.9.0", "9.9.9.255"))
-	for _, address := range []string{"9.9.9.9", "9.9.9.10"} {
-		if a, err := w.network(address); err != nil || !a.Found {
-			t.Errorf("%s: %+v, %v", address, a, err)
-		}
+	if a, err := w.network("9.9.9.9"); err != nil || !a.Found {
+		t.Errorf("%+v, %v", a, err)
 	}
-	w.wantAsked(redirectorHost+"/ip/9.9.9.9", secondHost+"/ip/9.9.9.9", secondHost+"/ip/9.9.9.10")
+	w.wantAsked(redirectorHost+"/ip/9.9.9.9", secondHost+"/ip/9.9.9.9")
 	if a, err := w.network("9.9.8.1"); err != nil || a.Reason != NoService {
 		t.Errorf("%+v, %v", a, err)
 	}
@@ -260,18 +236,4 @@ func TestAnOwnRedirectorIsAskedForEverything(t *testing.T) {
 	if n := w.net.QueriesFor("zz", dns.TypeNS); n != 0 {
 		t.Errorf("%d questions", n)
 	}
-}
-
-// A visitor who leaves while the lists are waited for or a turn is ends nothing but his own question.
-func TestLeavingBeforeTheTurn(t *testing.T) {
-	t.Parallel()
-	w, s := listedWorld(t, lists{"com": "https://" + registryHost})
-	s.waits = []time.Duration{4 * time.Second}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	began := time.Now()
-	if _, err := w.Domain(ctx, "one-site.com", nil); err == nil || time.Since(began) > 2*time.Second {
-		t.Errorf("%v after %v", err, time.Since(began))
-	}
-	w.wantAsked()
 }

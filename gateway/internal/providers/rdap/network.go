@@ -21,28 +21,28 @@ func (b block) holds(a netip.Addr) bool {
 }
 
 // readNetwork reads a registry's answer about the network of an address.
-func readNetwork(body []byte, addr netip.Addr) (networkRecord, block, error) {
+func readNetwork(body []byte, addr netip.Addr) (networkRecord, error) {
 	o, err := decode(body)
 	if err != nil {
-		return networkRecord{}, block{}, err
+		return networkRecord{}, err
 	}
 	if o.notFound() {
-		return networkRecord{Reason: NotFound}, block{}, nil
+		return networkRecord{Reason: NotFound}, nil
 	}
 	if err := o.of("ip network"); err != nil {
-		return networkRecord{}, block{}, err
+		return networkRecord{}, err
 	}
 	told := o.prefixes()
 	b := o.block(told)
 	switch {
 	case !b.valid():
-		return networkRecord{}, block{}, errNoRange
+		return networkRecord{}, errNoRange
 	case !b.holds(addr):
-		return networkRecord{}, block{}, errOtherRange
+		return networkRecord{}, errOtherRange
 	}
 	record := networkRecord{Network: o.network(b, told)}
 	record.Notices = notices(o.Notices, &record.MoreNotices)
-	return record, b, nil
+	return record, nil
 }
 
 func (o object) network(b block, told []netip.Prefix) *Network {

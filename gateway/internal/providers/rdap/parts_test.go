@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/providers/pause"
-	"diagnostics/gateway/internal/target"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -62,7 +61,7 @@ func TestCIDRs(t *testing.T) {
 		{"told oddly", `{"startAddress":"8.8.8.0","endAddress":"8.8.8.255","cidr0_cidrs":[{"v4prefix":"x","length":24},7]}`, []string{"8.8.8.0/24"}},
 		{"a prefix as start", `{"startAddress":"8.8.8.0/24","endAddress":"8.8.8.0/24"}`, []string{"8.8.8.0/24"}},
 	} {
-		r, _, err := readNetwork([]byte(c.body), netip.MustParseAddr("8.8.8.8"))
+		r, err := readNetwork([]byte(c.body), netip.MustParseAddr("8.8.8.8"))
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -82,7 +81,7 @@ func TestRangesThatAreNone(t *testing.T) {
 		"the other family": `{"startAddress":"::","endAddress":"ffff::"}`, "prefixes of two families": `{"cidr0_cidrs":[{"v4prefix":"8.8.8.0","length":24},{"v6prefix":"2001::","length":16}]}`,
 		"a prefix too long": `{"cidr0_cidrs":[{"v4prefix":"8.8.8.8","length":33}]}`, "a domain": `{"objectClassName":"domain","startAddress":"8.8.8.0","endAddress":"8.8.8.255"}`,
 	} {
-		if r, _, err := readNetwork([]byte(body), netip.MustParseAddr("8.8.8.8")); err == nil {
+		if r, err := readNetwork([]byte(body), netip.MustParseAddr("8.8.8.8")); err == nil {
 			t.Errorf("%s: %+v", name, r.Network)
 		}
 	}
@@ -199,67 +198,6 @@ func TestEntitiesThatSayTheyAreRedacted(t *testing.T) {
 		}
 		if e.redacts() != want {
 			t.Errorf("%s: %t", body, !want)
-		}
-	}
-}
-
-func TestBaseOf(t *testing.T) {
-	t.Parallel()
-	domain := question{kind: kindDomain, value: "xn--mnchen-3ya.de"}
-	ip4 := question{kind: kindIP, value: "8.8.8.8"}
-	ip6 := question{kind: kindIP, value: "2001:db8::1"}
-	for _, c := range []struct {
-		url  string
-		q    question
-		want string
-	}{
-		{"https://rdap.site.com/com/v1/domain/XN--MNCHEN-3YA.de", domain, "https://rdap.site.com/com/v1"},
-		{"https://rdap.site.com/domain/xn--mnchen-3ya.de/", domain, "https://rdap.site.com/"},
-		{"https://rdap.site.com/domain/m%C3%BCnchen.de", domain, "https://rdap.site.com/"},
-		{"https://rdap.site.com:8443/x/domain/xn--mnchen-3ya.de", domain, "https://rdap.site.com:8443/x"},
-		{"https://rdap.site.com/domain/other.de", domain, ""},
-		{"https://rdap.site.com/xn--mnchen-3ya.de", domain, ""},
-		{"https://rdap.site.com/ip/xn--mnchen-3ya.de", domain, ""},
-		{"https://rdap.site.com/domain/xn--mnchen-3ya.de?x=1", domain, ""},
-		{"http://rdap.site.com/domain/xn--mnchen-3ya.de", domain, ""},
-		{"https://rdap.site.com/", domain, ""},
-		{"https://rdap.site.com/registry/ip/8.8.8.8", ip4, "https://rdap.site.com/registry"},
-		{"https://rdap.site.com/registry/ip/8.8.8.0", ip4, ""},
-		{"https://rdap.site.com/registry/ip/8.8.8.0/24", ip4, ""},
-		{"https://rdap.site.com/ip/2001%3Adb8::0:1", ip6, "https://rdap.site.com/"},
-	} {
-		u, err := target.ParseURL(c.url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := ""
-		if base, ok := baseOf(u, c.q); ok {
-			got = base.String()
-		}
-		if got != c.want {
-			t.Errorf("%s: %q, want %q", c.url, got, c.want)
-		}
-	}
-}
-
-func TestLargestWithin(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ start, end, addr, want string }{
-		{"8.8.8.0", "8.8.8.255", "8.8.8.8", "8.8.8.0/24"},
-		{"8.0.0.0", "8.255.255.255", "8.8.8.8", "8.0.0.0/8"},
-		{"8.8.8.0", "8.8.11.255", "8.8.9.8", "8.8.9.0/24"},
-		{"8.8.8.8", "8.8.8.8", "8.8.8.8", ""},
-		{"8.8.8.1", "8.8.8.255", "8.8.8.8", ""},
-		{"8.8.8.1", "8.8.8.255", "8.8.8.18", "8.8.8.16/28"},
-		{"2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", "2001:db8::1", "2001:db8::/32"},
-	} {
-		b := block{netip.MustParseAddr(c.start), netip.MustParseAddr(c.end)}
-		got := ""
-		if p, ok := largestWithin(b, netip.MustParseAddr(c.addr)); ok {
-			got = p.String()
-		}
-		if got != c.want {
-			t.Errorf("%v: %q, want %q", c, got, c.want)
 		}
 	}
 }

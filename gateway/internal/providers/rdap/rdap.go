@@ -2,13 +2,11 @@
 // says of a domain name or of the network that an address lies in.
 //
 // A question goes to the registry that IANA lists for it (Registries). What is not listed goes to a redirector, unless
-// its last label is no top-level domain at all; where the redirector led is remembered, so that the next question of
-// that kind goes straight to the registry. An operator's own redirector is asked for everything.
+// its last label is no top-level domain at all. An operator's own redirector is asked for everything.
 //
-// No server is asked faster than its pace, nor one that asked for a pause (turn.go). What comes back is from strangers
-// and is read with patience (object.go, jcard.go, dates.go): a member of the wrong type is a missing one.
-// What is personal is dropped before anything is kept: no person's name, address, e-mail or telephone number reaches a
-// cache or a caller.
+// No server is asked faster than its pace, nor one that asked for a pause. Answers are untrusted and are read with
+// tolerance (object.go, jcard.go): a member of the wrong type counts as missing. Personal data is dropped before
+// anything is cached: no person's name, address, e-mail or telephone number reaches a cache or a caller.
 package rdap
 
 import (
@@ -16,42 +14,51 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
 	"time"
 
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/egress"
-	"diagnostics/gateway/internal/limits/fairqueue"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/limits/pace"
 	"diagnostics/gateway/internal/providers/pause"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/text/bound"
 )
 
 // The bounds promised in docs/contract.md#times-and-sizes.
 const (
 	// Timeout bounds what the servers of one question take together: the redirector, the registry and what they redirect
-	// to. The wait for a turn is not theirs.
+	// to. The wait for their paces is not included.
 	Timeout = 8 * time.Second
 	// MaxBody is how much of an answer is read, after decompression.
 	MaxBody = 1 << 20
 	// MaxRedirects is how many redirects one question follows.
 	MaxRedirects = 4
-	// KeepFound is how long an answer is kept, KeepNotFound how long it is kept that there is none. Failures are not kept,
-	// but for those of a registrar, which are kept as long as KeepNotFound.
+	// KeepFound is how long an answer is cached, KeepNotFound how long its absence is. Failures are not cached, except
+	// those of a registrar, for KeepNotFound.
 	KeepFound    = time.Hour
 	KeepNotFound = time.Minute
-	// KeepBase is how long it is remembered which registry has a top-level domain or a block.
-	KeepBase = 24 * time.Hour
 )
 
-// DefaultBase is the public redirector, which leads to all registries that are known.
+// DefaultBase is the public redirector, which leads to all known registries.
 const DefaultBase = "https://rdap.org"
 
-// Registries are those that IANA lists. Each gives the base URL for a question, where one is listed: https, and at a
-// host that may be public.
+// The names of sources.
+const (
+	nameRedirector = "RDAP redirector"
+	nameRoot       = "DNS root zone"
+	nameRegistry   = "Registry RDAP"
+	nameRegistrar  = "Registrar RDAP"
+)
+
+// Registries are those that IANA lists. Each method returns the base URL for a question, where one is listed: https,
+// and at a host that may be public.
 type Registries interface {
 	// Domain takes a name of A-labels in lower case.
 	Domain(ctx context.Context, name string) (base target.URL, listed bool)
 	Address(ctx context.Context, a netip.Addr) (base target.URL, listed bool)
-	// Stale tells that the lists are old: a registry may have moved since.
+	// Stale reports whether the lists are old: a registry may have moved since.
 	Stale() bool
 }
 
@@ -61,12 +68,12 @@ type Config struct {
 	Egress *egress.Client
 	// Base is the URL of the redirector, https, such as https://rdap.org.
 	Base string
-	// Cache keeps answers, pauses and the bases of registries.
+	// Cache keeps answers and pauses.
 	Cache cache.Store
 	// Registries are asked first; nil leaves all questions to Base.
 	Registries Registries
-	// Slots count what each server is asked; nil does not count.
-	Slots fairqueue.Slots
+	// Pace limits how often each server is asked; nil does not limit.
+	Pace *pace.Limiter
 	// Now is time.Now where nil.
 	Now func() time.Time
 	// Timeout is the constant of that name where zero.
@@ -78,18 +85,17 @@ type Client struct {
 	egress  *egress.Client
 	base    target.URL
 	pauses  pause.Pauses
-	listed  Registries       // nil where Base is asked for everything
-	queue   *fairqueue.Queue // nil where nothing is counted
+	listed  Registries // nil where Base is asked for everything
+	pace    *pace.Limiter
 	now     func() time.Time
 	timeout time.Duration
 
 	domains    *cache.Loading[domainRecord]
 	registrars *cache.Loading[domainRecord]
 	networks   *cache.Loading[networkRecord]
-	bases      *cache.Typed[known]
 }
 
-// New makes a client. An error means a Base that is not an https URL, or a missing part.
+// New returns a client. It fails for a Base that is not an https URL, and for a missing part.
 func New(c Config) (*Client, error) {
 	if c.Egress == nil || c.Cache == nil {
 		return nil, errors.New("rdap: Config.Egress and Config.Cache are required")
@@ -101,19 +107,187 @@ func New(c Config) (*Client, error) {
 	if base.Scheme() != "https" {
 		return nil, errors.New("rdap: the base URL must be https")
 	}
-	client := &Client{
-		egress: c.Egress, base: base, listed: c.Registries, now: c.Now, timeout: cmp.Or(c.Timeout, Timeout),
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return &Client{
+		egress: c.Egress, base: base, listed: c.Registries, pace: c.Pace, now: c.Now,
+		timeout: cmp.Or(c.Timeout, Timeout), pauses: pause.New(c.Cache, "rdap", c.Now),
 		domains:    cache.NewLoading[domainRecord](c.Cache, "rdap-domain", KeepFound),
 		registrars: cache.NewLoading[domainRecord](c.Cache, "rdap-registrar", KeepFound),
 		networks:   cache.NewLoading[networkRecord](c.Cache, "rdap-network", KeepFound),
-		bases:      cache.NewTyped[known](c.Cache, "rdap-base", KeepBase),
+	}, nil
+}
+
+// Domain asks the registry about a registrable domain name (A-labels, lower case), and the registrar too where the
+// registry names nobody but the registrar. That nothing is found is no error. Errors are ctx.Err() or *fault.Error:
+// Upstream, Timeout, or Busy with RetryAfter (the provider is to be left alone for a time, or this service lacks the
+// means to ask it). A failure of the registrar is a notice. report, unless nil, is called with the registry's source
+// before the registrar is asked.
+func (c *Client) Domain(ctx context.Context, name string, report func(Source)) (DomainAnswer, error) {
+	load := func(ctx context.Context) (domainRecord, time.Duration, error) { return c.loadDomain(ctx, name) }
+	kept, err := c.domains.Get(ctx, name, domainFits(name), load)
+	if err != nil {
+		return DomainAnswer{}, err
 	}
-	if c.Slots != nil {
-		client.queue = fairqueue.New(c.Slots)
+	r := kept.Value
+	answer := DomainAnswer{
+		Found: r.Domain != nil, Reason: r.Reason, Domain: r.Domain, Notices: append([]Notice{}, r.Notices...),
+		MoreNotices: r.MoreNotices, Undelegated: r.Undelegated,
+		Sources: []Source{sourceOf(registryName(r.Reason, r.Undelegated), r.URL, kept)},
 	}
-	if client.now == nil {
-		client.now = time.Now
+	if report != nil {
+		report(answer.Sources[0])
 	}
-	client.pauses = pause.New(c.Cache, "rdap", client.now)
-	return client, nil
+	if r.Domain == nil || r.Related == "" || !r.Domain.thin() {
+		return answer, nil
+	}
+	return c.withRegistrar(ctx, name, r.Related, answer)
+}
+
+// domainQuestion is a question about a name whose answer goes to record.
+func domainQuestion(name string, record *domainRecord) question {
+	return question{kind: kindDomain, value: name, read: func(body []byte) (err error) {
+		*record, err = readDomain(body, name)
+		return err
+	}}
+}
+
+func (c *Client) loadDomain(ctx context.Context, name string) (domainRecord, time.Duration, error) {
+	var record domainRecord
+	r, err := c.ask(ctx, domainQuestion(name, &record))
+	if err != nil {
+		return domainRecord{}, 0, err
+	}
+	if r.reason != "" {
+		record = domainRecord{Reason: r.reason, Undelegated: r.undelegated}
+	}
+	record.URL = c.shownURL(r.at)
+	if record.Domain == nil {
+		return record, KeepNotFound, nil
+	}
+	return record, KeepFound, nil
+}
+
+// withRegistrar adds what the registrar says, or a notice of why it is missing.
+func (c *Client) withRegistrar(ctx context.Context, name, related string, answer DomainAnswer) (DomainAnswer, error) {
+	load := func(ctx context.Context) (domainRecord, time.Duration, error) {
+		return c.loadRegistrar(ctx, name, related)
+	}
+	kept, err := c.registrars.Get(ctx, name+" "+related, domainFits(name), load)
+	if err != nil {
+		return DomainAnswer{}, err
+	}
+	r := kept.Value
+	if r.Domain == nil {
+		answer.Notices = append(answer.Notices, Notice{
+			Title: "Registrar data missing", Description: r.Failure + " The data shown comes from the registry alone.",
+			FromService: true,
+		})
+		return answer, nil
+	}
+	answer.Domain = merged(answer.Domain, r.Domain)
+	answer.MoreNotices = answer.MoreNotices || r.MoreNotices
+	for _, n := range r.Notices {
+		if !slices.Contains(answer.Notices, n) {
+			answer.Notices = append(answer.Notices, n)
+		}
+	}
+	answer.Notices = bound.First(answer.Notices, maxNotices, &answer.MoreNotices)
+	answer.Sources = append(answer.Sources, sourceOf(nameRegistrar, r.URL, kept))
+	return answer, nil
+}
+
+// loadRegistrar returns a failure as a value: the registry's answer stands without the registrar's.
+func (c *Client) loadRegistrar(ctx context.Context, name, related string) (domainRecord, time.Duration, error) {
+	record, err := c.askRegistrar(ctx, name, related)
+	var failed *fault.Error
+	switch {
+	case err == nil && record.Domain != nil:
+		return record, KeepFound, nil
+	case err == nil:
+		return domainRecord{Failure: "The registrar has no data on this name."}, KeepNotFound, nil
+	case fault.IsOwn(err) && errors.As(err, &failed): // which is over in seconds
+		return domainRecord{Failure: failed.Sentence}, 0, nil
+	case errors.As(err, &failed):
+		return domainRecord{Failure: failed.Sentence}, KeepNotFound, nil
+	}
+	return domainRecord{}, 0, err
+}
+
+func (c *Client) askRegistrar(ctx context.Context, name, related string) (domainRecord, error) {
+	u, err := target.ParseURL(related)
+	if err != nil || u.Scheme() != "https" {
+		return domainRecord{}, fault.New(fault.Upstream,
+			"The registry names a server of the registrar that is not a public https URL.")
+	}
+	var record domainRecord
+	r, err := c.askAt(ctx, domainQuestion(name, &record), server{url: u})
+	if err != nil || r.reason != "" {
+		return domainRecord{}, err
+	}
+	record.URL = r.at.url.String()
+	return record, nil
+}
+
+// Network asks the registry about the network that a public address lies in. That nothing is found is no error. Errors
+// are those of Domain.
+func (c *Client) Network(ctx context.Context, addr netip.Addr) (NetworkAnswer, error) {
+	load := func(ctx context.Context) (networkRecord, time.Duration, error) { return c.loadNetwork(ctx, addr) }
+	kept, err := c.networks.Get(ctx, addr.String(), networkFits(addr), load)
+	if err != nil {
+		return NetworkAnswer{}, err
+	}
+	r := kept.Value
+	return NetworkAnswer{
+		Found: r.Network != nil, Reason: r.Reason, Network: r.Network, Notices: append([]Notice{}, r.Notices...),
+		MoreNotices: r.MoreNotices, Source: sourceOf(registryName(r.Reason, false), r.URL, kept),
+	}, nil
+}
+
+func (c *Client) loadNetwork(ctx context.Context, addr netip.Addr) (networkRecord, time.Duration, error) {
+	var record networkRecord
+	r, err := c.ask(ctx, question{kind: kindIP, value: addr.String(), read: func(body []byte) (err error) {
+		record, err = readNetwork(body, addr)
+		return err
+	}})
+	if err != nil {
+		return networkRecord{}, 0, err
+	}
+	if r.reason != "" {
+		record = networkRecord{Reason: r.reason}
+	}
+	record.URL = c.shownURL(r.at)
+	if record.Network == nil {
+		return record, KeepNotFound, nil
+	}
+	return record, KeepFound, nil
+}
+
+func registryName(r Reason, undelegated bool) string {
+	switch {
+	case undelegated:
+		return nameRoot
+	case r == NoService:
+		return nameRedirector
+	}
+	return nameRegistry
+}
+
+func sourceOf[V any](name, url string, e cache.Entry[V]) Source {
+	return Source{Name: name, URL: url, FetchedAt: e.FetchedAt.UTC(), Cached: e.Cached}
+}
+
+// shownURL is the public URL of the answer. It is empty where no server was asked, and for an operator's own host that
+// no client could name.
+func (c *Client) shownURL(at server) string {
+	if at == (server{}) {
+		return ""
+	}
+	if at.own {
+		if _, err := target.ParseURL(at.url.String()); err != nil {
+			return ""
+		}
+	}
+	return at.url.String()
 }

@@ -73,7 +73,7 @@ func TestNetworksAsRegistriesTellThem(t *testing.T) {
 		"lacnic.json": "200.3.14.10", "afrinic.json": "196.216.2.6", "padded.json": "11.98.0.7",
 		"redacted_network.json": "11.98.1.7",
 	} {
-		record, _, err := readNetwork(fixture(t, file), netip.MustParseAddr(addr))
+		record, err := readNetwork(fixture(t, file), netip.MustParseAddr(addr))
 		if err != nil {
 			t.Errorf("%s: %v", file, err)
 			continue
@@ -170,7 +170,7 @@ func TestErrorObjectsWithStatus200(t *testing.T) {
 		if r, err := readDomain(body, "a.com"); err != nil || r.Reason != NotFound || r.Domain != nil {
 			t.Errorf("domain %s: %+v, %v", code, r, err)
 		}
-		if r, _, err := readNetwork(body, netip.MustParseAddr("1.1.1.1")); err != nil || r.Reason != NotFound ||
+		if r, err := readNetwork(body, netip.MustParseAddr("1.1.1.1")); err != nil || r.Reason != NotFound ||
 			r.Network != nil {
 			t.Errorf("network %s: %+v, %v", code, r, err)
 		}

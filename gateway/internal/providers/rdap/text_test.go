@@ -39,7 +39,7 @@ func TestNetworksInColumnsOfOneWidth(t *testing.T) {
 		"an octet too many":  {`"startAddress":"192.000.002.000","endAddress":"192.000.002.000.255"`, ""},
 		"an octet too long":  {`"startAddress":"0192.000.002.000","endAddress":"192.000.002.255"`, ""},
 	} {
-		record, _, err := readNetwork([]byte(`{"objectClassName":"ip network",`+test.object+`}`), addr)
+		record, err := readNetwork([]byte(`{"objectClassName":"ip network",`+test.object+`}`), addr)
 		got := ""
 		if err == nil {
 			n := record.Network

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/limits/pace"
 )
 
 // Every request takes a slot at its own server: the redirector's, one that it makes to itself, the registry's and the
@@ -16,27 +17,26 @@ import (
 func TestEveryServerIsCounted(t *testing.T) {
 	t.Parallel()
 	s := &slots{}
-	w := newWorld(t, func(config *Config) { config.Slots = s })
+	w := newWorld(t, func(config *Config) { config.Pace = pace.New(s) })
 	w.on(redirectorHost+"/domain/one-site.com", to("/v2/domain/one-site.com"))
 	w.on(redirectorHost+"/v2/domain/one-site.com", to("https://"+registryHost+"/domain/one-site.com"))
 	w.on(registryHost+"/domain/one-site.com", domainBody("one-site.com"))
-	w.on(registryHost+"/domain/two-site.com", domainBody("two-site.com"))
-	for _, name := range []string{"one-site.com", "two-site.com", "one-site.com"} {
+	for _, name := range []string{"one-site.com", "one-site.com"} {
 		if _, err := w.domain(name); err != nil {
 			t.Error(err)
 		}
 	}
-	s.wantTaken(t, redirectorHost+":443", redirectorHost+":443", registryHost+":443", registryHost+":443")
+	s.wantTaken(t, redirectorHost+":443", redirectorHost+":443", registryHost+":443")
 }
 
 // Who finds no slot in time is told when to come again, and that it is not the registry's fault; nobody was asked.
 func TestNoTurn(t *testing.T) {
 	t.Parallel()
-	s := &slots{waits: []time.Duration{6 * time.Second}}
-	w := newWorld(t, func(config *Config) { config.Slots = s })
+	s := &slots{empty: 6 * time.Second}
+	w := newWorld(t, func(config *Config) { config.Pace = pace.New(s) })
 	_, err := w.domain("one-site.com")
 	if f := wantFailure(t, err, fault.Busy, "Too many registrations"); f.RetryAfter != 6*time.Second ||
-		errors.Is(err, ErrPause) {
+		f.Rule != fault.LimitProviderShare {
 		t.Errorf("%+v", f)
 	}
 	w.wantAsked()
@@ -49,44 +49,41 @@ func TestNoTurn(t *testing.T) {
 // The wait for a turn is not the servers' time: a registry that answers within its own is no late one.
 func TestTheWaitIsNotTheRegistrys(t *testing.T) {
 	t.Parallel()
-	const bound = 300 * time.Millisecond
-	s := &slots{waits: []time.Duration{2 * bound}}
-	w := newWorld(t, func(config *Config) { config.Slots, config.Timeout = s, bound })
+	const bound = time.Second
+	s := &slots{wait: 2 * bound}
+	w := newWorld(t, func(config *Config) { config.Pace, config.Timeout = pace.New(s), bound })
 	w.on(redirectorHost+"/domain/one-site.com", to("https://"+registryHost+"/domain/one-site.com"))
 	w.on(registryHost+"/domain/one-site.com", domainBody("one-site.com"))
-	began := time.Now()
-	if a, err := w.domain("one-site.com"); err != nil || !a.Found || time.Since(began) < 2*bound {
-		t.Errorf("%+v, %v after %v", a, err, time.Since(began))
+	if a, err := w.domain("one-site.com"); err != nil || !a.Found {
+		t.Errorf("%+v, %v", a, err)
 	}
 }
 
-// A registry that is asked for a pause while others wait for it is not asked by those either.
-func TestAPauseReachesThoseWhoWait(t *testing.T) {
+// A registry that asks for a pause while a request waits for its pace does not get that request.
+func TestPauseDuringTheWait(t *testing.T) {
 	t.Parallel()
-	s := &slots{}
+	s := &slots{wait: time.Millisecond}
 	w := newWorld(t, func(config *Config) {
-		config.Slots = s
+		config.Pace = pace.New(s)
 		config.Registries = lists{"com": "https://" + registryHost}
 	})
-	w.on(registryHost+"/domain/one-site.com", status(http.StatusTooManyRequests, "Retry-After", "7"))
-	s.waits = []time.Duration{time.Second}
-	done := make(chan error)
-	go func() {
-		_, err := w.domain("two-site.com")
-		done <- err
-	}()
-	for {
-		s.mu.Lock()
-		waits := len(s.waits) == 0
-		s.mu.Unlock()
-		if waits {
-			break
-		}
-		time.Sleep(time.Millisecond)
+	s.reserved = func() { // the pause comes from another instance, through the shared store
+		_ = w.pause(t.Context(), server{url: mustURL(t, "https://"+registryHost)}, http.Header{"Retry-After": {"7"}})
 	}
-	// The pause comes from another instance, by way of the shared store.
-	_ = w.pause(t.Context(), server{url: mustURL(t, "https://"+registryHost)}, http.Header{"Retry-After": {"7"}})
-	wantFailure(t, <-done, fault.Busy, "has been asked too often")
+	_, err := w.domain("two-site.com")
+	wantFailure(t, err, fault.Busy, "has been asked too often")
+	w.wantAsked()
+}
+
+// A caller who leaves during the wait ends its own question only, and nothing is sent.
+func TestLeavingDuringTheWait(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	w, s := listedWorld(t, lists{"com": "https://" + registryHost})
+	s.wait, s.reserved = time.Hour, cancel
+	if _, err := w.Domain(ctx, "one-site.com", nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
 	w.wantAsked()
 }
 

@@ -20,7 +20,6 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/limits/fairqueue"
 
 	"crypto/x509"
 
@@ -192,27 +191,36 @@ func wantFailure(t testing.TB, err error, kind fault.Kind, part string) *fault.E
 	return f
 }
 
-// slots gives slots by script.
+// slots are scripted buckets.
 type slots struct {
 	mu    sync.Mutex
-	waits []time.Duration // of the calls to come; then none
-	taken []string        // the servers
+	taken []string // the servers, in order
 	err   error
+	// empty is how long there are no tokens, wait how long the next token is reserved ahead.
+	empty, wait time.Duration
+	// reserved, unless nil, is called when that token is reserved.
+	reserved func()
 }
 
-func (s *slots) Take(_ context.Context, server string, _ fairqueue.Pace) (time.Duration, error) {
+func (s *slots) Take(_ context.Context, key string, size int, every time.Duration) (bool, time.Duration, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.err != nil {
-		return 0, s.err
+	switch {
+	case s.err != nil:
+		return false, 0, s.err
+	case s.empty > 0:
+		return false, s.empty, nil
+	case strings.Contains(key, "|"): // a client's share
+		return true, 0, nil
+	case s.wait > 0 && size <= registryPace.Burst:
+		return false, every, nil
 	}
-	if len(s.waits) > 0 {
-		wait := s.waits[0]
-		s.waits = s.waits[1:]
-		return wait, nil
+	wait := time.Duration(registryPace.Burst)*every + s.wait
+	if s.wait > 0 && s.reserved != nil {
+		s.reserved()
 	}
-	s.taken = append(s.taken, server)
-	return 0, nil
+	s.taken, s.wait = append(s.taken, key), 0
+	return true, wait, nil
 }
 
 func (s *slots) wantTaken(t testing.TB, servers ...string) {

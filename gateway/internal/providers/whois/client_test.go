@@ -17,7 +17,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/limits/fairqueue"
+	"diagnostics/gateway/internal/limits/pace"
 )
 
 // server answers each question with what serve makes of it, and notes them.
@@ -307,7 +307,7 @@ func TestPause(t *testing.T) {
 	for i, name := range []string{"example-shop.it", "other.it"} {
 		_, err := w.client.Lookup(t.Context(), name)
 		var failed *fault.Error
-		if !errors.As(err, &failed) || failed.Kind != fault.Busy || !errors.Is(err, ErrPause) ||
+		if !errors.As(err, &failed) || failed.Kind != fault.Busy || failed.Rule != fault.RuleProviderWait ||
 			failed.RetryAfter < time.Second || failed.RetryAfter > 7*time.Second {
 			t.Errorf("%d: %v", i, err)
 		}
@@ -321,42 +321,41 @@ func TestPauseOfIANA(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	w.iana.serve = said("rate limit exceeded, try again later\n")
-	if a, err := w.client.Lookup(t.Context(), "example-shop.it"); !errors.Is(err, ErrPause) {
+	a, err := w.client.Lookup(t.Context(), "example-shop.it")
+	if f, is := errors.AsType[*fault.Error](err); !is || f.Rule != fault.RuleProviderWait {
 		t.Errorf("%+v, %v", a, err)
 	}
 }
 
-// places gives a server's first place, and then none for an hour.
+// places are buckets of one token each.
 type places struct {
 	mu    sync.Mutex
 	taken map[string]int
 }
 
-func (p *places) Take(_ context.Context, server string, _ fairqueue.Pace) (time.Duration, error) {
+func (p *places) Take(_ context.Context, key string, _ int, _ time.Duration) (bool, time.Duration, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.taken[server]++; p.taken[server] == 1 {
-		return 0, nil
-	}
-	return time.Hour, nil
+	p.taken[key]++
+	return p.taken[key] == 1, time.Hour, nil
 }
 
-func TestSlots(t *testing.T) {
+func TestPace(t *testing.T) {
 	t.Parallel()
-	slots := &places{taken: map[string]int{}}
-	w := newWorld(t, func(c *Config) { c.Slots = slots })
+	buckets := &places{taken: map[string]int{}}
+	w := newWorld(t, func(c *Config) { c.Pace = pace.New(buckets) })
 	w.look(t, "nobody-there.it")
 	_, err := w.client.Lookup(t.Context(), "other.it")
 	var failed *fault.Error
 	if !errors.As(err, &failed) || failed.Kind != fault.Busy || failed.RetryAfter != time.Hour ||
-		errors.Is(err, ErrPause) {
+		failed.Rule != fault.LimitProviderShare {
 		t.Errorf("%v", err)
 	}
 	if got := w.registry.questions(); len(got) != 1 {
 		t.Errorf("asked %q", got)
 	}
-	if slots.taken["whois.iana.org:43"] != 1 || slots.taken["whois.registry-site.net:43"] == 0 {
-		t.Errorf("taken %v", slots.taken)
+	if buckets.taken["whois.iana.org:43"] != 1 || buckets.taken["whois.registry-site.net:43"] == 0 {
+		t.Errorf("taken %v", buckets.taken)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/egress"
-	"diagnostics/gateway/internal/limits/fairqueue"
+	"diagnostics/gateway/internal/limits/pace"
 	"diagnostics/gateway/internal/providers/pause"
 	"diagnostics/gateway/internal/target"
 )
@@ -47,8 +47,8 @@ type Config struct {
 	Egress *egress.Client
 	// Cache keeps answers, referrals and pauses.
 	Cache cache.Store
-	// Slots count what each server is asked; nil does not count.
-	Slots fairqueue.Slots
+	// Pace limits how often each server is asked; nil does not limit.
+	Pace *pace.Limiter
 	// Now is time.Now where nil.
 	Now func() time.Time
 	// Timeout is the constant of that name where zero.
@@ -59,7 +59,7 @@ type Config struct {
 type Client struct {
 	egress  *egress.Client
 	pauses  pause.Pauses
-	queue   *fairqueue.Queue // nil where nothing is counted
+	pace    *pace.Limiter
 	now     func() time.Time
 	timeout time.Duration
 	root    target.Host
@@ -78,12 +78,9 @@ func New(c Config) (*Client, error) {
 		return nil, err
 	}
 	client := &Client{
-		egress: c.Egress, now: c.Now, timeout: cmp.Or(c.Timeout, Timeout), root: iana,
+		egress: c.Egress, pace: c.Pace, now: c.Now, timeout: cmp.Or(c.Timeout, Timeout), root: iana,
 		answers:   cache.NewLoading[record](c.Cache, "whois-domain", KeepFound),
 		referrals: cache.NewLoading[referral](c.Cache, "whois-server", KeepReferral),
-	}
-	if c.Slots != nil {
-		client.queue = fairqueue.New(c.Slots)
 	}
 	if client.now == nil {
 		client.now = time.Now
@@ -94,8 +91,8 @@ func New(c Config) (*Client, error) {
 
 // Lookup asks the registry's WHOIS server about a registrable domain name (A-labels, lower case). That there is no such
 // server, and that what it says cannot be read, are answers (Unread). Errors are ctx.Err() or *fault.Error: Upstream,
-// Timeout, or Busy with RetryAfter (the server is to be left alone for a time, with ErrPause where it asked for that,
-// or this service lacks the means to ask it).
+// Timeout, or Busy with RetryAfter (the server is to be left alone for a time, or this service lacks the means to ask
+// it).
 func (c *Client) Lookup(ctx context.Context, name string) (Answer, error) {
 	load := func(ctx context.Context) (record, time.Duration, error) { return c.load(ctx, name) }
 	kept, err := c.answers.Get(ctx, name, record.fits, load)

@@ -70,20 +70,17 @@ func run(ctx context.Context, client *egress.Client, name string, types []uint16
 	return result, nil
 }
 
-// ask gives the answers for the types, those that are kept without a goroutine.
+// ask returns the answers for the types.
 func ask(ctx context.Context, client *dnsclient.Client, name string, types []uint16) []dnsclient.Answer {
 	answers := make([]dnsclient.Answer, len(types))
-	var missing []int
-	client.Kept(ctx, name, types, answers, func(at int) { missing = append(missing, at) })
-	parallel.Each(len(missing), atOnce, func(i int) {
-		at := missing[i]
-		answers[at] = client.Query(ctx, name, types[at])
-		report(ctx, types[at], &answers[at])
+	parallel.Each(len(types), atOnce, func(i int) {
+		answers[i] = client.Query(ctx, name, types[i])
+		report(ctx, types[i], &answers[i])
 	})
 	return answers
 }
 
-// typeStep is what was answered for one type, while others are awaited.
+// typeStep is the answer of a resolver for one type, reported while others are awaited.
 type typeStep struct {
 	Type    string    `json:"type"`
 	Records recordSet `json:"records"`
@@ -91,7 +88,7 @@ type typeStep struct {
 }
 
 func report(ctx context.Context, qtype uint16, answer *dnsclient.Answer) {
-	if progress.Of(ctx) == nil || answer.Busy != nil || ctx.Err() != nil {
+	if progress.Of(ctx) == nil || answer.Cached || answer.Busy != nil || ctx.Err() != nil {
 		return
 	}
 	step := typeStep{Type: dns.TypeToString[qtype], Error: format.TextOrNull(answer.Code)}

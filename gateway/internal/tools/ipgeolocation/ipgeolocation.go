@@ -122,10 +122,12 @@ func (p providers) geolocate(ctx context.Context, address target.Address) (Resul
 	return describeLocation(address, registered, announced, named), nil
 }
 
-// isShortage reports whether this service lacks the means to ask a registry. One that asks it to wait is another
-// matter, and so is one of which it has used up its share: the others can be asked all the same.
+// isShortage reports whether this service lacks the means to ask any registry. A pause or a used-up share of one
+// registry is not that.
 func isShortage(err error) bool {
-	return fault.Is(err, fault.Busy) && !errors.Is(err, rdap.ErrPause) && !errors.Is(err, rdap.ErrShare)
+	var f *fault.Error
+	return errors.As(err, &f) && f.Kind == fault.Busy && f.Rule != fault.RuleProviderWait &&
+		f.Rule != fault.LimitProviderShare
 }
 
 // failure is why there is no network, nil where there is one. Every public address lies in a block that some registry

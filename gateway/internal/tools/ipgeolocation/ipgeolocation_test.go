@@ -15,7 +15,7 @@ import (
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/limits/fairqueue"
+	"diagnostics/gateway/internal/limits/pace"
 	"diagnostics/gateway/internal/providers/rdap"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/registration"
@@ -46,7 +46,7 @@ func newLocator(t *testing.T, registry http.HandlerFunc) locator {
 }
 
 // newLocatorOf has a share of the servers' time, of which nil is all.
-func newLocatorOf(t *testing.T, registry http.HandlerFunc, share fairqueue.Slots) locator {
+func newLocatorOf(t *testing.T, registry http.HandlerFunc, share pace.Buckets) locator {
 	t.Helper()
 	n := egresstest.New(t)
 	authority := toolstest.NewAuthority(t)
@@ -57,8 +57,12 @@ func newLocatorOf(t *testing.T, registry http.HandlerFunc, share fairqueue.Slots
 	out := n.Client(nil, authority.Option())
 	store := cache.NewMemory(1 << 20)
 	t.Cleanup(store.Close)
+	var limiter *pace.Limiter
+	if share != nil {
+		limiter = pace.New(share)
+	}
 	registries, err := rdap.New(rdap.Config{
-		Egress: out, Base: "https://rdap.test-site.com", Cache: store, Slots: share,
+		Egress: out, Base: "https://rdap.test-site.com", Cache: store, Pace: limiter,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -318,8 +322,8 @@ func TestIPGeolocationFailures(t *testing.T) {
 // usedUp is a share of a server of which nothing is left.
 type usedUp struct{}
 
-func (usedUp) Take(context.Context, string, fairqueue.Pace) (time.Duration, error) {
-	return 2 * fairqueue.MaxWait, nil
+func (usedUp) Take(context.Context, string, int, time.Duration) (bool, time.Duration, error) {
+	return false, 2 * pace.MaxWait, nil
 }
 
 // Many visitors at once use up this service's share of a registry. The others are asked all the same.
@@ -338,7 +342,7 @@ func TestIPGeolocationWhenTheShareIsUsedUp(t *testing.T) {
 	fresh.Handle("1.1.1.1.origin.asn.cymru.com", toolstest.Failing(dns.RcodeServerFailure))
 	_, err := fresh.run(t.Context(), t, "1.1.1.1")
 	var f *fault.Error
-	if !errors.As(err, &f) || f.Kind != fault.Busy || f.RetryAfter != 2*fairqueue.MaxWait {
+	if !errors.As(err, &f) || f.Kind != fault.Busy || f.RetryAfter != 2*pace.MaxWait {
 		t.Errorf("without the ASN service: %v", err)
 	}
 }
