@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/budget/memory"
@@ -124,7 +123,6 @@ func TestBodiesThatEndEarly(t *testing.T) {
 			n.ServeConn(web4+":80", test.serve)
 			bound := patience(test.kind)
 			c := n.Client(nil, egress.WithBounds(bound, bound, bound))
-			began := time.Now()
 			r, err := get(t, c, "http://example.com/", maxBody(1000))
 			if err != nil {
 				t.Fatal(err)
@@ -132,9 +130,6 @@ func TestBodiesThatEndEarly(t *testing.T) {
 			if string(r.Body) != "half" || !fault.Is(r.BodyErr, test.kind) || sentence(r.BodyErr) != test.sentence ||
 				r.Truncated {
 				t.Errorf("%q, %v", r.Body, r.BodyErr)
-			}
-			if took := time.Since(began); took > 5*bound {
-				t.Errorf("took %v", took)
 			}
 		})
 	}

@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"testing"
-	"time"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
@@ -29,7 +28,6 @@ func TestConsumedBodies(t *testing.T) {
 			}
 			w.Header().Set("Content-Encoding", "gzip")
 		}
-		time.Sleep(time.Millisecond)
 		_, _ = w.Write(zip)
 	}))
 	c := n.Client(nil)
@@ -52,9 +50,6 @@ func TestConsumedBodies(t *testing.T) {
 	final := chain.Final()
 	if calls != 1 || final.Received != int64(len(zip)) || final.BodyErr != nil || final.Body != nil {
 		t.Errorf("%d calls, %+v", calls, final)
-	}
-	if final.Timings.Body <= 0 || final.Timings.Body > final.Timings.Total {
-		t.Errorf("timings %+v", final.Timings)
 	}
 	for _, hop := range chain.Hops {
 		if hop.Took < hop.Response.Timings.Total {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -311,31 +310,6 @@ func TestCookiesStayWhereTheyBelong(t *testing.T) {
 	}
 }
 
-func TestCookiesAreBounded(t *testing.T) {
-	t.Parallel()
-	n := withSite(t)
-	cookies := make(chan string, 2)
-	n.Serve(web4+":80", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		cookies <- r.Header.Get("Cookie")
-		if r.URL.Path == "/end" {
-			return
-		}
-		for i := range 14 {
-			w.Header().Add("Set-Cookie", fmt.Sprintf("c%d=%s", i, strings.Repeat("x", 4000)))
-		}
-		http.Redirect(w, r, "/end", http.StatusFound)
-	}))
-	if chain := follow(t, n.Client(nil), "http://example.com/", 8); chain.End != egress.EndFinal {
-		t.Fatalf("%+v", chain)
-	}
-	if first := <-cookies; first != "" {
-		t.Errorf("cookies in the first request: %q", first)
-	}
-	if sent := <-cookies; len(sent) > 16<<10 || len(sent) < 8<<10 {
-		t.Errorf("a cookie header of %d bytes", len(sent))
-	}
-}
-
 func TestIsRedirect(t *testing.T) {
 	t.Parallel()
 	for status := 100; status < 600; status++ {
@@ -421,35 +395,5 @@ func TestLocations(t *testing.T) {
 				t.Errorf("leads to %s", next)
 			}
 		})
-	}
-}
-
-// TestChainEndsAtConflictingLocations: neither of two destinations is asked.
-func TestChainEndsAtConflictingLocations(t *testing.T) {
-	t.Parallel()
-	n := egresstest.New(t)
-	n.Records("example.com. 300 IN A 93.184.216.34")
-	n.ServeConn("93.184.216.34:80", func(c net.Conn) {
-		request := make([]byte, 4096)
-		read, _ := c.Read(request)
-		first := "/next"
-		if strings.HasPrefix(string(request[:read]), "GET /equal ") {
-			first = "/two"
-		}
-		_, _ = io.WriteString(c, "HTTP/1.1 302 Found\r\nLocation: "+first+"\r\nLocation: /two\r\nContent-Length: 0\r\n\r\n")
-	})
-	client := n.Client(nil)
-	for _, row := range []struct {
-		path     string
-		hops     int
-		followed int
-	}{{"/", 1, 0}, {"/equal", 2, 1}} {
-		chain := client.Follow(t.Context(), egress.Request{URL: parseURL(t, "http://example.com"+row.path)}, 5)
-		if chain.End != egress.EndInvalidLocation || len(chain.Hops) != row.hops || chain.Followed != row.followed {
-			t.Errorf("%s: %s after %d hops, %d followed", row.path, chain.End, len(chain.Hops), chain.Followed)
-		}
-		if chain.Err == nil || !strings.Contains(chain.Err.Error(), "browsers stop there") {
-			t.Errorf("%s: %v", row.path, chain.Err)
-		}
 	}
 }

@@ -191,26 +191,6 @@ func TestHTTPHeadersRedirectsTo(t *testing.T) {
 	}
 }
 
-// TestHTTPHeadersDoesNotReadTheBody: an endless one costs nothing.
-func TestHTTPHeadersDoesNotReadTheBody(t *testing.T) {
-	t.Parallel()
-	n := toolstest.WebNetwork(t)
-	n.Serve(toolstest.WebV4+":80", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for r.Context().Err() == nil {
-			if _, err := io.WriteString(w, strings.Repeat("x", 32<<10)); err != nil {
-				return
-			}
-		}
-	}))
-	start := time.Now()
-	if _, err := run(t.Context(), n, "http://example.com/"); err != nil {
-		t.Fatal(err)
-	}
-	if took := time.Since(start); took > 5*time.Second {
-		t.Fatalf("took %v", took)
-	}
-}
-
 // TestHTTPHeadersWithoutAnswer: for this tool no HTTP answer is a failure.
 func TestHTTPHeadersWithoutAnswer(t *testing.T) {
 	t.Parallel()

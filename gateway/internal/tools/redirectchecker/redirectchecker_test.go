@@ -257,25 +257,6 @@ func TestRedirectFragments(t *testing.T) {
 	}
 }
 
-// TestRedirectCookies: a page that sets a cookie may send back to itself once.
-func TestRedirectCookies(t *testing.T) {
-	t.Parallel()
-	n := toolstest.WebNetwork(t)
-	n.Serve(toolstest.WebV4Port80, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, err := r.Cookie("seen"); err == nil && r.URL.Path == "/wall" {
-			return
-		}
-		http.SetCookie(w, &http.Cookie{Name: "seen", Value: fmt.Sprint(time.Now().UnixNano()), Path: "/"})
-		http.Redirect(w, r, r.URL.Path, http.StatusFound)
-	}))
-	if got := mustRun(t, n, "http://example.com/wall"); got.Outcome != egress.EndFinal || got.RedirectCount != 1 {
-		t.Errorf("wall: %+v", got)
-	}
-	if got := mustRun(t, n, "http://example.com/endless"); got.Outcome != egress.EndLoop || len(got.Hops) != 2 {
-		t.Errorf("endless: %v", chainOf(got))
-	}
-}
-
 func TestRedirectBetweenSchemes(t *testing.T) {
 	t.Parallel()
 	n, ca := toolstest.WebNetwork(t), toolstest.NewAuthority(t)

@@ -171,17 +171,6 @@ func failFirst(count *atomic.Int32, first, rest http.Handler) http.Handler {
 	})
 }
 
-// TestUptimeStatusWithoutPhrase: a status that nobody has named stands alone.
-func TestUptimeStatusWithoutPhrase(t *testing.T) {
-	t.Parallel()
-	n := network(t)
-	toolstest.ServeRaw(n, toolstest.WebV4Port80, "HTTP/1.1 477\r\nContent-Length: 0\r\n\r\n")
-	got := mustRun(t, n, "http://four.example.com/")
-	if got.StatusText == nil || *got.StatusText != "" || toolstest.Text(got.Reason) != "The server answered 477." {
-		t.Fatalf("text %q, reason %s", toolstest.Text(got.StatusText), toolstest.Text(got.Reason))
-	}
-}
-
 // TestUptimeLeavingTheFamily: a site is not blamed for a redirect to a host that has only the other family.
 func TestUptimeLeavingTheFamily(t *testing.T) {
 	t.Parallel()
