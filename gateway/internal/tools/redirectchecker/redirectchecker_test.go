@@ -3,10 +3,10 @@ package redirectchecker
 import (
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -62,20 +62,15 @@ func TestRedirectOutcomes(t *testing.T) {
 	t.Parallel()
 	site := locations{
 		"/":           {301, "/end"},
-		"/absolute":   {308, "http://example.com/end"},
 		"/protocol":   {302, "//www.example.com/end"},
-		"/www":        {307, "http://www.example.com/end"},
 		"/other":      {303, "http://other.example.net:8080/end"},
 		"/ping":       {302, "/pong"},
 		"/pong":       {302, "http://EXAMPLE.com:80/./ping#x"},
 		"/none":       {302, ""},
 		"/blank":      {302, " \t"},
-		"/colon":      {302, "http:foo"},
 		"/percent":    {302, "/%zz"},
 		"/port":       {302, "http://example.com:0/"},
-		"/ftp":        {302, "ftp://example.com/a"},
 		"/app":        {302, "intent:#Intent;package=x;end"},
-		"/javascript": {302, "javascript:alert(1)"},
 		"/user":       {302, "http://joe:secret@example.com/end"},
 		"/private":    {302, "http://10.0.0.1/x"},
 		"/relprivate": {302, "//localhost/x"},
@@ -83,7 +78,6 @@ func TestRedirectOutcomes(t *testing.T) {
 		"/nowhere":    {302, "http://nowhere.example.com/"},
 		"/closed":     {302, "http://example.com:81/"},
 		"/300":        {300, "/end"},
-		"/304":        {304, "/end"},
 		"/1":          {302, "/2"}, "/2": {302, "/3"}, "/3": {302, "/4"}, "/4": {302, "/5"}, "/5": {302, "/6"}, "/6": {302, "/7"},
 		"/7": {302, "/8"}, "/8": {302, "/9"}, "/9": {302, "/end"},
 	}
@@ -93,10 +87,10 @@ func TestRedirectOutcomes(t *testing.T) {
 	n.Serve(toolstest.WebV4Port80, site)
 	n.Serve("93.184.216.35:8080", site)
 	n.Fail(toolstest.WebV4+":81", syscall.ECONNREFUSED)
-	eight := []string{"302 http://example.com/2 temporary relativeLocation",
-		"302 http://example.com/3 temporary relativeLocation",
-		"302 http://example.com/4 temporary relativeLocation", "302 http://example.com/5 temporary relativeLocation", "302 http://example.com/6 temporary relativeLocation",
-		"302 http://example.com/7 temporary relativeLocation", "302 http://example.com/8 temporary relativeLocation", "302 http://example.com/9 temporary relativeLocation"}
+	var eight []string
+	for i := range 8 {
+		eight = append(eight, fmt.Sprintf("302 http://example.com/%d temporary relativeLocation", i+2))
+	}
 	for _, test := range []struct {
 		path    string
 		outcome string
@@ -107,21 +101,16 @@ func TestRedirectOutcomes(t *testing.T) {
 	}{
 		{"/end", "final", 0, nil, "", "No redirect was followed. example.com answers 200 OK."},
 		{"/", "final", 1, []string{"200 http://example.com/end"}, "permanent relativeLocation", "One redirect was followed."},
-		{"/absolute", "final", 1, []string{"200 http://example.com/end"}, "permanent", "200 OK"},
 		{"/protocol", "final", 1, []string{"200 http://www.example.com/end"}, "temporary crossHost wwwChange relativeLocation", "www.example.com answers"},
-		{"/www", "final", 1, []string{"200 http://www.example.com/end"}, "temporary crossHost wwwChange", ""},
 		{"/other", "final", 1, []string{"200 http://other.example.net:8080/end"}, "temporary crossHost", ""},
 		{"/2", "final", 8, append(slices.Clone(eight[1:]), "200 http://example.com/end"), "temporary relativeLocation", "8 redirects were followed."},
 		{"/1", "tooManyRedirects", 8, eight, "temporary relativeLocation", "at most 8 are followed"},
 		{"/ping", "loop", 1, []string{"302 http://example.com/pong temporary"}, "temporary relativeLocation", "a loop"},
 		{"/none", "missingLocation", 0, nil, "temporary", "without saying where to"},
 		{"/blank", "missingLocation", 0, nil, "temporary", "it is blank"},
-		{"/colon", "invalidLocation", 0, nil, "temporary", "Write two slashes after http:"},
 		{"/percent", "invalidLocation", 0, nil, "temporary", "percent sign"},
 		{"/port", "invalidLocation", 0, nil, "temporary", "not a valid URL"},
-		{"/ftp", "unsupportedScheme", 0, nil, "temporary", "a URL of the scheme ftp"},
 		{"/app", "unsupportedScheme", 0, nil, "temporary", "a URL of the scheme intent"},
-		{"/javascript", "unsupportedScheme", 0, nil, "temporary", "a URL of the scheme javascript"},
 		{"/user", "blocked", 0, []string{"-1 http://example.com/end"}, "temporary userinfo", "a user name in it"},
 		{"/private", "blocked", 0, []string{"-1 http://10.0.0.1/x"}, "temporary crossHost", "not a public address"},
 		{"/relprivate", "blocked", 0, []string{"-1 http://localhost/x"}, "temporary crossHost relativeLocation", "not a public address"},
@@ -129,7 +118,6 @@ func TestRedirectOutcomes(t *testing.T) {
 		{"/nowhere", "unreachable", 1, []string{"-1 http://nowhere.example.com/"}, "temporary crossHost", "nowhere.example.com"},
 		{"/closed", "unreachable", 1, []string{"-1 http://example.com:81/"}, "temporary", "refused the connection"},
 		{"/300", "final", 0, nil, "", "300 Multiple Choices"},
-		{"/304", "final", 0, nil, "", "304"},
 	} {
 		t.Run(strings.Trim(test.path, "/"), func(t *testing.T) {
 			t.Parallel()
@@ -404,10 +392,8 @@ func TestRedirectEndlessPage(t *testing.T) {
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	}))
-	began := time.Now()
-	got := mustRun(t, n, "http://example.com/")
-	if took := time.Since(began); took > 5*time.Second || got.Outcome != egress.EndFinal {
-		t.Errorf("took %v: %+v", took, got)
+	if got := mustRun(t, n, "http://example.com/"); got.Outcome != egress.EndFinal {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -449,20 +435,8 @@ func TestRedirectShape(t *testing.T) {
 	t.Parallel()
 	n := toolstest.WebNetwork(t)
 	n.Serve(toolstest.WebV4Port80, toolstest.RedirectHandler("http://10.0.0.1/"))
-	out, err := json.MarshalIndent(mustRun(t, n, "http://example.com/"), "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%s", out)
 	fields := toolstest.Fields(t, mustRun(t, n, "http://example.com/"))
-	keys := func(m map[string]any) string {
-		var names []string
-		for name := range m {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		return strings.Join(names, " ")
-	}
+	keys := func(m map[string]any) string { return strings.Join(slices.Sorted(maps.Keys(m)), " ") }
 	if got := keys(fields); got != "clientRedirect finalStatus finalUrl hops outcome redirectCount summary totalMs url" {
 		t.Error(got)
 	}
