@@ -49,8 +49,6 @@ type Client struct {
 	// own and families tell what is known of this host; an error means that nothing is yet.
 	own      func() (map[netip.Addr]bool, error)
 	families func() (Families, error)
-	// resolvers are the operator's, and so few.
-	resolvers resolverNames
 	// route asks the kernel for the way to an address; an error means that it cannot be asked.
 	route   func(netip.Addr) (hostroute.Kind, error)
 	kernel  *hostroute.Kernel // nil where a test plays it

@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"diagnostics/gateway/internal/egress/dnsclient"
@@ -144,18 +143,25 @@ func (r *Resolution) permit(c *Client, addresses ...netip.Addr) error {
 	return nil
 }
 
-var bothTypes = [...]uint16{dns.TypeA, dns.TypeAAAA}
-
 // bothFamilies asks for both at once. Both are asked whatever this host can reach: a private address in either refuses
 // the name.
 func (c *Client) bothFamilies(ctx context.Context, name string) (a, aaaa dnsclient.Answer) {
-	var answers [2]dnsclient.Answer
+	return both(ctx, name, c.dns.Query)
+}
+
+// bothUnchecked is bothFamilies without the resolver's validation.
+func (c *Client) bothUnchecked(ctx context.Context, name string) (a, aaaa dnsclient.Answer) {
+	return both(ctx, name, c.dns.QueryUnchecked)
+}
+
+func both(
+	ctx context.Context, name string, query func(context.Context, string, uint16) dnsclient.Answer,
+) (a, aaaa dnsclient.Answer) {
 	var queries parallel.Group
-	c.dns.Kept(ctx, name, bothTypes[:], answers[:], func(at int) {
-		queries.Go(func() { answers[at] = c.dns.Query(ctx, name, bothTypes[at]) })
-	})
+	queries.Go(func() { a = query(ctx, name, dns.TypeA) })
+	queries.Go(func() { aaaa = query(ctx, name, dns.TypeAAAA) })
 	queries.Wait()
-	return answers[0], answers[1]
+	return a, aaaa
 }
 
 // judgeAliases refuses a name that is an alias of one that a visitor could not have typed: a resolver inside a private
@@ -245,38 +251,13 @@ func (c *Client) withoutAddress(ctx context.Context, h target.Host, a, aaaa dnsc
 // systemResolver is what is shown of a resolver whose address is not to be shown.
 const systemResolver = "system"
 
-// resolverNames are what is shown of the resolvers that answered, each judged every few seconds and not for every
-// answer: the kernel is asked each time.
-type resolverNames struct {
-	mu    sync.Mutex
-	facts map[netip.AddrPort]*hostFact[string]
-}
-
 // ResolverName is what is shown of a resolver that answered: its address where it is public and not this host's own,
 // else only that it is the system's.
 func (c *Client) ResolverName(resolver netip.AddrPort) string {
-	name, _ := c.resolverFact(resolver).get() // reading it cannot fail
-	return name
-}
-
-func (c *Client) resolverFact(resolver netip.AddrPort) *hostFact[string] {
-	c.resolvers.mu.Lock()
-	defer c.resolvers.mu.Unlock()
-	fact, ok := c.resolvers.facts[resolver]
-	if !ok {
-		fact = newHostFact(func() (string, error) {
-			name := resolver.String()
-			if c.Permit(resolver.Addr()) != nil {
-				name = systemResolver
-			}
-			return name, nil
-		})
-		if c.resolvers.facts == nil {
-			c.resolvers.facts = make(map[netip.AddrPort]*hostFact[string])
-		}
-		c.resolvers.facts[resolver] = fact
+	if c.Permit(resolver.Addr()) != nil {
+		return systemResolver
 	}
-	return fact
+	return resolver.String()
 }
 
 // ResolverFault is the *fault.Error (Upstream or Timeout, Own) to tell where a lookup of the name failed because the
@@ -305,17 +286,6 @@ func (c *Client) ResolverFault(ctx context.Context, name, shown string, failed d
 // name: who asks it wants to see what is wrong with the zone.
 func (c *Client) ResolveNameServer(ctx context.Context, h target.Host) (Resolution, error) {
 	return c.resolve(ctx, h, c.bothUnchecked)
-}
-
-// bothUnchecked is bothFamilies without the resolver's validation.
-func (c *Client) bothUnchecked(ctx context.Context, name string) (a, aaaa dnsclient.Answer) {
-	var answers [len(bothTypes)]dnsclient.Answer
-	var queries parallel.Group
-	for i, qtype := range bothTypes {
-		queries.Go(func() { answers[i] = c.dns.QueryUnchecked(ctx, name, qtype) })
-	}
-	queries.Wait()
-	return answers[0], answers[1]
 }
 
 // AskAuthority asks a name server of a zone itself. The visitor's input led to it, so that its address is judged and

@@ -62,11 +62,7 @@ func (c *familyCheck) report(ctx context.Context) {
 	if c.refused() || ctx.Err() != nil {
 		return
 	}
-	known := c.describe()
-	progress.Report(ctx, "family", strconv.Itoa(c.family), familyStep{
-		Family: c.family, State: known.State, Address: known.Address, Status: known.Status,
-		ResponseTimeMs: known.ResponseTimeMs, Reason: known.Reason,
-	})
+	progress.Report(ctx, "family", strconv.Itoa(c.family), familyStep{c.family, c.describe().familyFacts})
 }
 
 // reportMet tells the first of several addresses, where the chain met it: the others are asked for themselves.
@@ -80,12 +76,8 @@ func (c *familyCheck) reportMet(ctx context.Context) {
 
 // familyStep is a family while the check goes on. Its addresses are steps of their own.
 type familyStep struct {
-	Family         int      `json:"family"`
-	State          string   `json:"state"`
-	Address        *string  `json:"address"`
-	Status         *int     `json:"status"`
-	ResponseTimeMs *float64 `json:"responseTimeMs"`
-	Reason         *string  `json:"reason"`
+	Family int `json:"family"`
+	familyFacts
 }
 
 // checkAgain gives what did not answer its one more try. The chain goes to an address that is known to answer where the

@@ -63,20 +63,16 @@ func firstAnswer(checks []familyCheck) *familyCheck {
 	rank := func(c *familyCheck) int {
 		switch {
 		case !c.down():
-			return 2
+			return 0
 		case c.answer() != nil:
 			return 1
 		}
-		return 0
+		return 2
 	}
-	best := &checks[0]
-	for i := range checks[1:] {
-		c := &checks[i+1]
-		if rank(c) > rank(best) || rank(c) == rank(best) && c.ended.Before(best.ended) {
-			best = c
-		}
-	}
-	return best
+	best := slices.MinFunc(checks, func(a, b familyCheck) int {
+		return cmp.Or(rank(&a)-rank(&b), a.ended.Compare(b.ended))
+	})
+	return &best
 }
 
 // joinReasons says what is wrong with the site, naming the family where not both have the same trouble, and addresses
@@ -101,11 +97,11 @@ func (c *familyCheck) describe() familyState {
 	}
 	address := c.address.String()
 	if !c.visited() {
-		return familyState{State: uptimeSkipped, Address: &address, Addresses: c.describeAddresses(),
-			Reason: format.TextOrNull(webview.FaultSentence(c.chain.Limited()))}
+		reason := webview.FaultSentence(c.chain.Limited())
+		return familyState{familyFacts{State: uptimeSkipped, Address: &address, Reason: &reason}, c.describeAddresses()}
 	}
-	family := familyState{State: uptimeUp, Address: &address, Reason: format.TextOrNull(c.reason()),
-		Addresses: c.describeAddresses()}
+	family := familyState{familyFacts{State: uptimeUp, Address: &address, Reason: format.TextOrNull(c.reason())},
+		c.describeAddresses()}
 	if c.down() {
 		family.State = uptimeDown
 	}
