@@ -29,8 +29,8 @@ func (c *Client) Charge(ctx context.Context, to netip.AddrPort) error {
 	return c.settings.Charge(ctx, to)
 }
 
-// Admit judges a dial and then charges it: one that is refused, or that this host has no way for, reaches nobody and
-// costs the visitor nothing. Dial and the round trips of HTTP do it by themselves: who measures a dial calls it before
+// Admit judges a dial and then charges it: one that is refused, or that this host has no way for, is not made and
+// is not charged. Dial and the round trips of HTTP do it by themselves: a caller that measures a dial calls it before
 // DialAdmitted. Errors are those of Permit, of Charge and of traffic.Room, or of kind Busy where there is no way.
 func (c *Client) Admit(ctx context.Context, to netip.AddrPort) error {
 	if err := c.passable(to.Addr()); err != nil {
@@ -63,7 +63,7 @@ func (c *Client) dialUncharged(ctx context.Context, to netip.AddrPort) (net.Conn
 
 // Dial connects over TCP to an address that is permitted now, within ConnectTimeout, once Admit has let it. What
 // Admit says is *fault.Error, and so is, of kind Busy, a failure of this host's own; all other errors are the socket's
-// (so that a caller can tell ECONNREFUSED from a timeout).
+// (so that a caller can distinguish ECONNREFUSED from a timeout).
 func (c *Client) Dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	if err := c.Admit(ctx, to); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (c *Client) Dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) 
 	return c.DialAdmitted(ctx, to)
 }
 
-// DialAdmitted is Dial for who has asked Admit just before: the address is still judged at the socket.
+// DialAdmitted is Dial for a caller that has called Admit just before: the address is still judged at the socket.
 func (c *Client) DialAdmitted(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	conn, err := c.dialAdmitted(ctx, to)
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *Client) dial(ctx context.Context, transport string, to netip.AddrPort) 
 	return c.dialPassable(ctx, transport, to)
 }
 
-// dialPassable connects, and judges at the socket. Once it knows what has become of the dial it judges again: an
+// dialPassable connects, and judges at the socket. Once the dial has ended it judges again: an
 // address may become this host's own while packets to it are repeated, as one of IPv6 does a second after it was added.
 func (c *Client) dialPassable(ctx context.Context, transport string, to netip.AddrPort) (net.Conn, error) {
 	if transport == "tcp" { // UDP has nothing to connect
@@ -211,10 +211,10 @@ func (r dialResult) close() {
 }
 
 // race connects to the first of the addresses that answers, each dialled (and with it judged) for itself. It returns
-// when no attempt is left: the losers' connections are closed. The error is that of the attempt that tells most. A
+// when no attempt is left: the losers' connections are closed. The error is the most informative one. A
 // panic of any attempt is raised here, with no connection left open.
 func race(ctx context.Context, plan dialPlan, port uint16) (dialResult, error) {
-	if len(plan.addresses) == 1 { // nobody to race with
+	if len(plan.addresses) == 1 { // no race
 		only := plan.attempt(ctx, netip.AddrPortFrom(plan.addresses[0], port))
 		return only, only.err
 	}

@@ -19,7 +19,8 @@ type Families struct{ V4, V6 bool }
 func (f Families) Has(a netip.Addr) bool { return a.Is4() && f.V4 || a.Is6() && f.V6 }
 
 // Families says which families this host has: none as long as nothing is known of its routes, which Resolve fails with.
-// One that it has had since the start counts: without a route it is lost, which dials tell as this service's own fault.
+// One that it has had since the start counts: without a route it is lost, which dials report as this service's own
+// fault.
 func (c *Client) Families() Families {
 	f, _ := c.knownFamilies()
 	return f

@@ -118,7 +118,7 @@ func (f *faultReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ownFaultBody is a body as it comes, in which the failures of this host's own are told as such.
+// ownFaultBody is a body as it comes, in which the failures of this host's own are reported as such.
 type ownFaultBody struct {
 	from    io.Reader
 	client  *Client
@@ -177,13 +177,13 @@ const (
 type receiveBufferKey struct{}
 
 // WithReceiveBuffer gives the TCP sockets that are dialled for the context a receive buffer of so many octets. That
-// bounds what comes and nobody reads, and what this host has to answer to it.
+// bounds what comes and is not read, and what this host has to answer to it.
 func WithReceiveBuffer(ctx context.Context, size int) context.Context {
 	return context.WithValue(ctx, receiveBufferKey{}, size)
 }
 
 // limitReceive sets the receive buffer before the socket connects, when the window is not yet offered. A kernel that
-// does not take it costs bytes and no more, so its error is nobody's.
+// does not take it costs bytes and no more, so its error is ignored.
 func limitReceive(ctx context.Context, network string, socket syscall.RawConn) {
 	if socket == nil || !strings.HasPrefix(network, "tcp") {
 		return
@@ -197,8 +197,8 @@ func limitReceive(ctx context.Context, network string, socket syscall.RawConn) {
 	})
 }
 
-// receiveWindows are those of HTTP/2, which the library reads as fast as they are filled, also where nobody reads the
-// body.
+// receiveWindows are those of HTTP/2, which the library reads as fast as they are filled, also where the body is
+// not read.
 func (r Request) receiveWindows() *http.HTTP2Config {
 	stream := headStream
 	if r.readsBody() {
@@ -207,8 +207,8 @@ func (r Request) receiveWindows() *http.HTTP2Config {
 	return &http.HTTP2Config{MaxReceiveBufferPerConnection: bodyStream, MaxReceiveBufferPerStream: stream}
 }
 
-// The library tells a server of HTTP/2 of every read that took 4 KiB, in a packet of its own. So once a body is long, a
-// read that found little is followed by a moment in which more comes.
+// The library acknowledges to a server of HTTP/2 every read that took 4 KiB, in a packet of its own. So once a body
+// is long, a read that found little is followed by a moment in which more comes.
 const (
 	ungathered = 64 << 10
 	gatherTime = 20 * time.Millisecond
@@ -235,7 +235,7 @@ func (b *gatheredBody) Read(p []byte) (int, error) {
 		defer timer.Stop()
 		select {
 		case <-timer.C:
-		case <-b.ctx.Done(): // which the read then tells
+		case <-b.ctx.Done(): // the read then fails
 		}
 	}
 	n, err := b.from.Read(p)

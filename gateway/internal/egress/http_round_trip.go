@@ -134,8 +134,8 @@ func (rt *roundTrip) read(answer *http.Response) *Response {
 	return r
 }
 
-// wantsBody reports whether the body is to be read: not what is none (the other protocol after 101), nor what nobody
-// will look at.
+// wantsBody reports whether the body is to be read: not what is none (the other protocol after 101), nor what is
+// not used.
 func (rt *roundTrip) wantsBody(r *Response) bool {
 	onward := rt.chained && IsRedirect(r.Status) && strings.TrimSpace(r.Header.Get("Location")) != ""
 	return rt.request.readsBody() && r.Status != http.StatusSwitchingProtocols && !onward
@@ -277,8 +277,8 @@ const (
 	fullConversation  = 5 << 10 // and TLS with its longest usual hello, and the headers of a request
 )
 
-// room fails where a run that has sent much already has none left for the round trip. Half a request would tell nobody
-// anything.
+// room fails where a run that has sent much already has none left for the round trip. Half a request is of no
+// use.
 func (p dialPlan) room(ctx context.Context, r Request, cookies []*http.Cookie) error {
 	if p.admit == nil {
 		return nil
@@ -293,8 +293,8 @@ func (p dialPlan) room(ctx context.Context, r Request, cookies []*http.Cookie) e
 // protoHTTP2 is what ALPN calls HTTP/2.
 const protoHTTP2 = "h2"
 
-// handshake makes that of TLS for https with verification off: what is wrong with a certificate is told, not the end of
-// the round trip, unless the request says so. It gives a *frameConn where the server speaks HTTP/2.
+// handshake makes that of TLS for https with verification off: what is wrong with a certificate is reported, not the
+// end of the round trip, unless the request says so. It gives a *frameConn where the server speaks HTTP/2.
 func (rt *roundTrip) handshake(raw net.Conn) (net.Conn, error) {
 	rt.setPhase(phaseTLS)
 	began := time.Now()

@@ -56,7 +56,7 @@ func (rt *roundTrip) endHTTP2() {
 	}
 }
 
-// trace has the clock told of the moments that only the transport knows, and each interim answer counted and kept.
+// trace passes the times that only the transport has to the clock, and counts and keeps each interim answer.
 func (rt *roundTrip) trace() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
 		WroteRequest:         func(httptrace.WroteRequestInfo) { rt.clock.wrote() },

@@ -140,8 +140,9 @@ func (f *follower) end(end ChainEnd, err error) bool {
 	return false
 }
 
-// loops reports whether next was asked for already, with the cookies that there are now. A URL is forgiven once: a page
-// that sets a cookie and sends back to itself is common, one that sets a new cookie each time must not go on.
+// loops reports whether next was asked for already, with the cookies that there are now. A second visit is allowed
+// once: a page that sets a cookie and sends back to itself is common, one that sets a new cookie each time must not
+// go on.
 func (f *follower) loops(next target.URL) bool {
 	seen, visited := f.visits[next.String()]
 	if !visited {
@@ -236,8 +237,8 @@ func endOfLocation(err error) (ChainEnd, error) {
 
 // Locations are the different values of an answer's Location fields, in the order in which they came. More than one is
 // a conflict: browsers refuse such an answer as a whole, whatever its status (Chromium with
-// ERR_RESPONSE_HEADERS_MULTIPLE_LOCATION), since whoever can add a field must not decide where visitors go. Fields that
-// are equal are one.
+// ERR_RESPONSE_HEADERS_MULTIPLE_LOCATION), since a party that can add a field must not decide where visitors go.
+// Fields that are equal are one.
 func (r *Response) Locations() []string {
 	var different []string
 	for _, value := range r.Header.Values("Location") {

@@ -83,7 +83,7 @@ func (r Resolution) only(family int) Resolution {
 // a lookup takes, or its own addresses or routes are not known).
 //
 // A family whose lookup failed is left out where the other has addresses. That this host lacks a family is no error
-// here; Reachable tells.
+// here; Reachable reports it.
 func (c *Client) Resolve(ctx context.Context, h target.Host) (Resolution, error) {
 	return c.resolve(ctx, h, c.bothFamilies)
 }
@@ -260,13 +260,13 @@ func (c *Client) ResolverName(resolver netip.AddrPort) string {
 	return resolver.String()
 }
 
-// ResolverFault is the *fault.Error (Upstream or Timeout, Own) to tell where a lookup of the name failed because the
+// ResolverFault is the *fault.Error (Upstream or Timeout, Own) to report where a lookup of the name failed because the
 // operator's resolver fails: one that cannot say either who serves the name's last label. It is nil where that resolver
 // works, so that the name's own servers are at fault. A resolver that is down must not make a site down. shown stands
 // for the name in the sentence.
 func (c *Client) ResolverFault(ctx context.Context, name, shown string, failed dnsclient.Answer) error {
 	if failed.Conclusive() || failed.Busy != nil || c.dns.ResolverAnswers(ctx, name, failed) || ctx.Err() != nil {
-		return nil //nolint:nilerr // what this host lacks, and that nobody waits any more, is told by others
+		return nil //nolint:nilerr // what this host lacks, and that the caller has left, is reported elsewhere
 	}
 	kind, outcome, resolver := fault.Upstream, "failed", "answered "+strings.TrimPrefix(failed.Code, "E")
 	switch failed.Code {
@@ -283,7 +283,7 @@ func (c *Client) ResolverFault(ctx context.Context, name, shown string, failed d
 }
 
 // ResolveNameServer is Resolve for the name server of a zone, which has an address also where DNSSEC fails for its
-// name: who asks it wants to see what is wrong with the zone.
+// name: the caller reports what is wrong with the zone.
 func (c *Client) ResolveNameServer(ctx context.Context, h target.Host) (Resolution, error) {
 	return c.resolve(ctx, h, c.bothUnchecked)
 }

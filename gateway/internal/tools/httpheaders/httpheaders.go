@@ -142,11 +142,11 @@ func boundInformational(list []informational, mark *bool) []informational {
 // read, so that none is undone.
 var offered = []string{"gzip", "deflate", "br", "zstd"}
 
-// compression tells whether the server compresses its answer, to a client that takes every usual coding.
+// compression reports whether the server compresses its answer, to a client that takes every usual coding.
 type compression struct {
 	Offered []string `json:"offered"`
 	Coding  *string  `json:"coding"` // as the server names it, null where it does not compress
-	// Varies tells that caches learn that the coding depends on the request: Vary has Accept-Encoding, or *.
+	// Varies reports that caches learn that the coding depends on the request: Vary has Accept-Encoding, or *.
 	Varies bool `json:"varies"`
 }
 

@@ -24,6 +24,7 @@ import (
 	"diagnostics/hostroute"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 )
 
 // testTimeout stands for the seven seconds.
@@ -361,3 +362,5 @@ func TestPortUntried(t *testing.T) {
 		}
 	}
 }
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

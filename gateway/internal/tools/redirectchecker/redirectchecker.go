@@ -140,7 +140,7 @@ func (hop *hopResult) bound(truncated *bool) {
 	hop.OtherLocations = bound.Texts(hop.OtherLocations, webview.MaxURL, maxOtherLocations, &hop.Truncated, truncated)
 }
 
-// teller tells each hop while the chain is followed. The fragment that a hop inherits is told with the answer.
+// teller reports each hop while the chain is followed. The fragment that a hop inherits is in the answer.
 func (r checker) teller(ctx context.Context) func(egress.Hop) {
 	index := 0
 	return func(seen egress.Hop) {

@@ -57,7 +57,7 @@ func (r checker) check(ctx context.Context, c *familyCheck, lookup time.Duration
 	c.lead()
 }
 
-// report tells the family as it is known now. The second try may change it.
+// report reports the current state of the family. The second try may change it.
 func (c *familyCheck) report(ctx context.Context) {
 	if c.refused() || ctx.Err() != nil {
 		return
@@ -65,7 +65,7 @@ func (c *familyCheck) report(ctx context.Context) {
 	progress.Report(ctx, "family", strconv.Itoa(c.family), familyStep{c.family, c.describe().familyFacts})
 }
 
-// reportMet tells the first of several addresses, where the chain met it: the others are asked for themselves.
+// reportMet reports the first of several addresses, where the chain met it: the others are asked for themselves.
 func (c *familyCheck) reportMet(ctx context.Context) {
 	if len(c.addresses) < 2 || c.first.Response == nil || c.first.Response.Address != c.addresses[0].address {
 		return
@@ -130,7 +130,7 @@ func (c *familyCheck) firstUp() bool {
 	return c.first.Response != nil && c.first.Response.Status < http.StatusInternalServerError
 }
 
-// observe tells the address that the chain met what the chain has seen of it.
+// observe records for the address that the chain met what the chain has seen of it.
 func (c *familyCheck) observe() {
 	if len(c.addresses) == 1 {
 		c.addresses[0].see(c.first)
@@ -285,7 +285,7 @@ func (r checker) ask(ctx context.Context, a *addressCheck, limit time.Duration) 
 	a.report(ctx)
 }
 
-// report tells the address as it is known now.
+// report reports the current state of the address.
 func (a *addressCheck) report(ctx context.Context) {
 	if !a.refused() {
 		progress.Report(ctx, "address", a.address.String(), a.describe())
@@ -375,7 +375,7 @@ func (c *familyCheck) differ() bool {
 	return slices.ContainsFunc(c.addresses, func(a addressCheck) bool { return a.known() && a.trouble() != met.trouble() })
 }
 
-// familyTrouble is what is wrong with a family and not with single addresses of it, whose own words tell more.
+// familyTrouble is what is wrong with a family and not with single addresses of it, whose own sentences say more.
 func (c *familyCheck) familyTrouble() trouble {
 	t := c.trouble()
 	if c.differ() && slices.ContainsFunc(c.addresses, func(a addressCheck) bool { return a.trouble() == t }) {

@@ -1,4 +1,4 @@
-// Package uptime is the tool uptime. It tells whether a site answers, over each family on its own and at up to three
+// Package uptime is the tool uptime. It reports whether a site answers, over each family on its own and at up to three
 // addresses of it. That it does not is a result, not a failure.
 package uptime
 
@@ -118,7 +118,7 @@ func (r checker) run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return r.unresolved(err)
 	}
-	// A site that only the missing family leads to is neither up nor down for all this service can tell.
+	// A site that only the missing family leads to is neither up nor down as far as this service can find out.
 	if err := resolution.Reachable(); err != nil {
 		return Result{}, err
 	}
@@ -169,7 +169,7 @@ func (r checker) resolve(ctx context.Context) (egress.Resolution, error) {
 	return resolution, err
 }
 
-// unresolved is the result for a name that leads nowhere: a site that nobody can find is down. A refusal stays one.
+// unresolved is the result for a name that leads nowhere: a site that cannot be found is down. A refusal stays one.
 func (r checker) unresolved(err error) (Result, error) {
 	state := uptimeDown
 	switch {
@@ -213,7 +213,7 @@ func (c *familyCheck) unchecked() familyState {
 		c.describeAddresses()}
 }
 
-// untried describes a family that was not checked. unanswered tells that its lookup failed: name servers that answer
+// untried describes a family that was not checked. unanswered means that its lookup failed: name servers that answer
 // for one family alone are common, and their site is no worse for it.
 func (r checker) untried(family int, addresses []netip.Addr, unanswered bool) familyState {
 	name := fmt.Sprintf("IPv%d", family)

@@ -25,6 +25,7 @@ import (
 	"diagnostics/shared/progress"
 
 	"github.com/miekg/dns"
+	"go.uber.org/goleak"
 )
 
 // quick are bounds that a test can wait for.
@@ -604,3 +605,5 @@ func TestUptimeBoundsFitTheRun(t *testing.T) {
 		t.Fatalf("the first try ends after %v, before its exchange", b.first)
 	}
 }
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -137,7 +137,7 @@ func (c *familyCheck) challenge() *challenge.Challenge {
 	return nil
 }
 
-// trouble is why a family is not simply up; the zero value is that it is. It holds what its sentences tell and nothing
+// trouble is why a family is not simply up; the zero value is that it is. It holds what its sentences need and nothing
 // else, so that two families have the same trouble where theirs are equal.
 type trouble struct {
 	kind        kind

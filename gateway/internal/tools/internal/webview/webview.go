@@ -168,12 +168,12 @@ func unroutable(ctx context.Context, client *egress.Client, site target.URL, fai
 	}
 	resolution, err := client.Resolve(ctx, site.Host())
 	if err != nil {
-		return nil //nolint:nilerr // the failed round trip is the error to tell, not this lookup
+		return nil //nolint:nilerr // the failed round trip is the error to report, not this lookup
 	}
 	return resolution.Reachable()
 }
 
-// FaultSentence is what a failure tells a visitor.
+// FaultSentence is the sentence of a failure for a client.
 func FaultSentence(err error) string {
 	if f, is := errors.AsType[*fault.Error](err); is {
 		return f.Sentence
