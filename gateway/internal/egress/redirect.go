@@ -94,8 +94,8 @@ type follower struct {
 // visit is what is remembered of a URL: how many answers had set a cookie when it was last asked for, and whether it
 // has been given its second chance.
 type visit struct {
-	cookies  int
-	forgiven bool
+	cookies   int
+	revisited bool
 }
 
 // step makes one hop and reports whether another follows.
@@ -148,10 +148,10 @@ func (f *follower) loops(next target.URL) bool {
 	if !visited {
 		return false
 	}
-	if seen.forgiven || seen.cookies == f.state.changes {
+	if seen.revisited || seen.cookies == f.state.changes {
 		return true
 	}
-	seen.forgiven = true
+	seen.revisited = true
 	f.visits[next.String()] = seen
 	return false
 }
