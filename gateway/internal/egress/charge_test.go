@@ -24,14 +24,12 @@ import (
 // till keeps what was charged, and refuses some of it.
 type till struct {
 	refuse []string
-	slow   time.Duration
 
 	mu      sync.Mutex
 	charged []string
 }
 
 func (c *till) charge(_ context.Context, to netip.AddrPort) error {
-	time.Sleep(c.slow)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.charged = append(c.charged, to.String())
@@ -190,19 +188,6 @@ func TestDialsThatAreNotMadeAreNotCharged(t *testing.T) {
 		if got := c.taken(); got != test.charged {
 			t.Errorf("%s: a race charges %q", name, got)
 		}
-	}
-}
-
-// The limits may be asked of a store far away, which is no part of the way to the target.
-func TestChargingIsNoConnectTime(t *testing.T) {
-	t.Parallel()
-	n, c := chargedSite(t), &till{slow: 300 * time.Millisecond}
-	answer, err := n.Client(c.settings).Do(t.Context(), egress.Request{URL: chargedURL(t, "http://two.example.com/")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if answer.Timings.Connect >= c.slow {
-		t.Errorf("%s to connect", answer.Timings.Connect)
 	}
 }
 

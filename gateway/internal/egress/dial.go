@@ -1,16 +1,19 @@
 package egress
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"syscall"
+	"time"
 
 	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 )
 
@@ -26,8 +29,8 @@ func (c *Client) Charge(ctx context.Context, to netip.AddrPort) error {
 	return c.settings.Charge(ctx, to)
 }
 
-// Admit judges a dial and then charges it: one that is refused, or that this host has no way for, reaches nobody and
-// costs the visitor nothing. Dial and the round trips of HTTP do it by themselves: who measures a dial calls it before
+// Admit judges a dial and then charges it: one that is refused, or that this host has no way for, is not made and
+// is not charged. Dial and the round trips of HTTP do it by themselves: a caller that measures a dial calls it before
 // DialAdmitted. Errors are those of Permit, of Charge and of traffic.Room, or of kind Busy where there is no way.
 func (c *Client) Admit(ctx context.Context, to netip.AddrPort) error {
 	if err := c.passable(to.Addr()); err != nil {
@@ -60,7 +63,7 @@ func (c *Client) dialUncharged(ctx context.Context, to netip.AddrPort) (net.Conn
 
 // Dial connects over TCP to an address that is permitted now, within ConnectTimeout, once Admit has let it. What
 // Admit says is *fault.Error, and so is, of kind Busy, a failure of this host's own; all other errors are the socket's
-// (so that a caller can tell ECONNREFUSED from a timeout).
+// (so that a caller can distinguish ECONNREFUSED from a timeout).
 func (c *Client) Dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	if err := c.Admit(ctx, to); err != nil {
 		return nil, err
@@ -68,7 +71,7 @@ func (c *Client) Dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) 
 	return c.DialAdmitted(ctx, to)
 }
 
-// DialAdmitted is Dial for who has asked Admit just before: the address is still judged at the socket.
+// DialAdmitted is Dial for a caller that has called Admit just before: the address is still judged at the socket.
 func (c *Client) DialAdmitted(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	conn, err := c.dialAdmitted(ctx, to)
 	if err != nil {
@@ -86,7 +89,7 @@ func (c *Client) dial(ctx context.Context, transport string, to netip.AddrPort) 
 	return c.dialPassable(ctx, transport, to)
 }
 
-// dialPassable connects, and judges at the socket. Once it knows what has become of the dial it judges again: an
+// dialPassable connects, and judges at the socket. Once the dial has ended it judges again: an
 // address may become this host's own while packets to it are repeated, as one of IPv6 does a second after it was added.
 func (c *Client) dialPassable(ctx context.Context, transport string, to netip.AddrPort) (net.Conn, error) {
 	if transport == "tcp" { // UDP has nothing to connect
@@ -182,4 +185,130 @@ func connectFault(ctx context.Context, host target.Host, err error) error {
 		return fault.Wrap(fault.Timeout, err, host.Short()+" "+timeoutSentences[phaseConnect])
 	}
 	return fault.Wrap(fault.Upstream, err, host.Short()+" "+connectSentence(err))
+}
+
+const (
+	// headStart is how long an attempt is alone before the next one begins (RFC 8305 section 8), so that a family whose
+	// packets vanish costs a quarter of a second and not the round trip.
+	headStart = 250 * time.Millisecond
+	// maxDials bounds the connections that one name can make this service begin.
+	maxDials = 6
+)
+
+// dialResult is what came of one attempt of a race.
+type dialResult struct {
+	conn    net.Conn
+	address netip.Addr
+	took    time.Duration
+	err     error
+	panic   *parallel.Panic
+}
+
+func (r dialResult) close() {
+	if r.conn != nil {
+		_ = r.conn.Close()
+	}
+}
+
+// race connects to the first of the addresses that answers, each dialled (and with it judged) for itself. It returns
+// when no attempt is left: the losers' connections are closed. The error is the most informative one. A
+// panic of any attempt is raised here, with no connection left open.
+func race(ctx context.Context, plan dialPlan, port uint16) (dialResult, error) {
+	if len(plan.addresses) == 1 { // no race
+		only := plan.attempt(ctx, netip.AddrPortFrom(plan.addresses[0], port))
+		return only, only.err
+	}
+	return raceAll(ctx, plan, port)
+}
+
+func raceAll(ctx context.Context, plan dialPlan, port uint16) (dialResult, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	waiting := plan.addresses[:min(len(plan.addresses), maxDials)]
+	results := make(chan dialResult, len(waiting))
+	running := 0
+	begin := func() {
+		to := netip.AddrPortFrom(waiting[0], port)
+		waiting = waiting[1:]
+		running++
+		var r dialResult
+		parallel.Go(func() { r = plan.attempt(ctx, to) }, func(p *parallel.Panic) {
+			r.panic = p
+			results <- r
+		})
+	}
+
+	next := time.NewTicker(headStart)
+	defer next.Stop()
+	var failures []error
+	for begin(); running > 0; {
+		select {
+		case r := <-results:
+			running--
+			if r.panic != nil || r.err == nil || fault.Is(r.err, fault.Refused) {
+				cancel()
+				return settle(r, results, running)
+			}
+			failures = append(failures, r.err)
+		case <-next.C:
+			if len(waiting) == 0 {
+				continue
+			}
+		}
+		if len(waiting) > 0 {
+			begin()
+			next.Reset(headStart)
+		}
+	}
+	return dialResult{}, mostInformative(failures)
+}
+
+func (p dialPlan) attempt(ctx context.Context, to netip.AddrPort) dialResult {
+	if p.admit != nil {
+		if err := p.admit(ctx, to); err != nil {
+			return dialResult{address: to.Addr(), err: err}
+		}
+	}
+	began := time.Now()
+	conn, err := p.dial(ctx, to)
+	return dialResult{conn: conn, address: to.Addr(), took: time.Since(began), err: err}
+}
+
+// settle ends a race with the attempt that decided it: it waits for the others and closes their connections.
+func settle(decided dialResult, others <-chan dialResult, running int) (dialResult, error) {
+	panicked := decided.panic
+	for range running {
+		other := <-others
+		other.close()
+		panicked = cmp.Or(panicked, other.panic)
+	}
+	if panicked != nil {
+		decided.close()
+		panic(panicked)
+	}
+	return decided, decided.err
+}
+
+// mostInformative picks the failure to report: a refusal by the target says more than silence, silence more than the
+// lack of a route. An attempt that this host could not make, or that was not made because a limit was reached, leaves
+// open what its address would have said, so that nothing can be said of the target, whatever the others met.
+func mostInformative(failures []error) error {
+	telling := func(err error) int {
+		switch {
+		case fault.Is(err, fault.Limited), fault.Is(err, fault.Busy):
+			return 3
+		case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ECONNRESET):
+			return 2
+		case fault.IsTimeout(err):
+			return 1
+		}
+		return 0
+	}
+	most := failures[0]
+	for _, err := range failures[1:] {
+		if telling(err) > telling(most) {
+			most = err
+		}
+	}
+	return most
 }

@@ -46,11 +46,9 @@ type Client struct {
 	// lookupExempt finds ExemptHosts as this host's other programs would.
 	lookupExempt LookupFunc
 
-	// own and families tell what is known of this host; an error means that nothing is yet.
+	// own and families are facts about this host; an error means that none is available yet.
 	own      func() (map[netip.Addr]bool, error)
 	families func() (Families, error)
-	// resolvers are the operator's, and so few.
-	resolvers resolverNames
 	// route asks the kernel for the way to an address; an error means that it cannot be asked.
 	route   func(netip.Addr) (hostroute.Kind, error)
 	kernel  *hostroute.Kernel // nil where a test plays it
@@ -111,11 +109,11 @@ func (c *Client) newDNS() (*dnsclient.Client, error) {
 }
 
 // DNS asks name servers: the operator's resolvers, or a public one that is named. What Permit refuses is ECONNREFUSED
-// there, with no packet sent. Answers are told as they are, but for the names of a network inside, which do not exist;
-// addresses to connect to come from Resolve.
+// there, with no packet sent. Answers are returned as they are, but for the names of a network inside, which do not
+// exist; addresses to connect to come from Resolve.
 func (c *Client) DNS() *dnsclient.Client { return c.dns }
 
-// Providers is who the clients of providers tell of their requests.
+// Providers is the observer of the requests to providers.
 func (c *Client) Providers() upstream.Observer { return c.settings.Providers }
 
 // Close ends the lookups that are still under way. The Client is not used afterwards.

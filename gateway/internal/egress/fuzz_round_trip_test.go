@@ -42,11 +42,8 @@ func (s *says) to(c net.Conn, end func() error) {
 }
 
 // holdRoundTrip holds what is true of every round trip, whatever the server is.
-func holdRoundTrip(t *testing.T, r *egress.Response, err error, took time.Duration) {
+func holdRoundTrip(t *testing.T, r *egress.Response, err error) {
 	t.Helper()
-	if took > 10*fuzzTime {
-		t.Errorf("it took %v", took)
-	}
 	if err != nil {
 		if !fault.Is(err, fault.Upstream) && !fault.Is(err, fault.Timeout) {
 			t.Errorf("an error of another kind: %v", err)
@@ -92,9 +89,8 @@ func FuzzRoundTripPlain(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		server.Store(&text)
-		began := time.Now()
 		r, err := get(t, client, "http://example.com/", maxBody(fuzzBody))
-		holdRoundTrip(t, r, err, time.Since(began))
+		holdRoundTrip(t, r, err)
 	})
 }
 
@@ -118,9 +114,8 @@ func FuzzRoundTripHTTP2(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		said := append(bytes.Clone(settings), text...)
 		server.Store(&said)
-		began := time.Now()
 		r, err := get(t, client, "https://example.com/", maxBody(fuzzBody))
-		holdRoundTrip(t, r, err, time.Since(began))
+		holdRoundTrip(t, r, err)
 	})
 }
 

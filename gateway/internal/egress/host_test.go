@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/clocktest"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
@@ -107,7 +108,7 @@ func TestHostFact(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			clock := egresstest.NewClock()
+			clock := clocktest.New()
 			reads, fail := 0, 0
 			get := egress.HostFact(func() (int, error) {
 				reads++
@@ -118,7 +119,8 @@ func TestHostFact(t *testing.T) {
 				return reads, nil
 			}, clock.Now)
 			for i, step := range steps {
-				clock.Step(step.after)
+				clock.Pass(step.after)
+				clock.Step(time.Duration(1-2*(i%2)) * time.Hour) // the time of day is set meanwhile
 				fail = step.fail
 				got, err := get()
 				if (err == nil) != (step.want > 0) || err != nil && !errors.Is(err, errUnread) {
@@ -134,14 +136,14 @@ func TestHostFact(t *testing.T) {
 
 // fakeHost is the host of a Client: what it says of itself, and whether it can be asked.
 type fakeHost struct {
-	clock               *egresstest.Clock
+	clock               *clocktest.Clock
 	own                 string
 	families            egress.Families
 	ownErr, familiesErr error
 }
 
 func newFakeHost() *fakeHost {
-	return &fakeHost{clock: egresstest.NewClock(), own: web4, families: egress.Families{V4: true, V6: true}}
+	return &fakeHost{clock: clocktest.New(), own: web4, families: egress.Families{V4: true, V6: true}}
 }
 
 func (h *fakeHost) option() egress.Option {
@@ -181,7 +183,7 @@ func TestNothingIsDialledBeforeTheOwnAddressesAreKnown(t *testing.T) {
 	wantFault(t, c.Permit(netip.MustParseAddr("127.0.0.1")), fault.Refused)
 
 	h.ownErr = nil
-	h.clock.Step(100 * time.Millisecond)
+	h.clock.Pass(100 * time.Millisecond)
 	if _, err := c.Resolve(t.Context(), host(t, "example.com")); err != nil {
 		t.Errorf("once they are known: %v", err)
 	}
@@ -194,7 +196,7 @@ func TestOwnAddressesStandWhileTheyCannotBeRead(t *testing.T) {
 	c := egresstest.New(t).Client(nil, h.option())
 	own, another := netip.MustParseAddr(h.own), netip.MustParseAddr("93.184.216.35")
 	for _, age := range []time.Duration{0, 2 * time.Second, time.Hour} {
-		h.clock.Step(age)
+		h.clock.Pass(age)
 		wantFault(t, c.Permit(own), fault.Refused)
 		if err := c.Permit(another); err != nil {
 			t.Errorf("another address, after %v: %v", age, err)
@@ -202,7 +204,7 @@ func TestOwnAddressesStandWhileTheyCannotBeRead(t *testing.T) {
 		h.ownErr = errUnread
 	}
 	h.own, h.ownErr = another.String(), nil
-	h.clock.Step(100 * time.Millisecond)
+	h.clock.Pass(100 * time.Millisecond)
 	wantFault(t, c.Permit(another), fault.Refused)
 }
 
@@ -234,7 +236,7 @@ func TestFamiliesThatCannotBeAsked(t *testing.T) {
 	}
 	h.familiesErr = nil
 	for _, age := range []time.Duration{100 * time.Millisecond, 2 * time.Second, time.Hour} {
-		h.clock.Step(age)
+		h.clock.Pass(age)
 		r, err := c.Resolve(t.Context(), host(t, "93.184.216.35"))
 		if err != nil || r.Reachable() != nil || c.Families() != h.families {
 			t.Errorf("after %v: %v, %v, %v", age, err, r.Reachable(), c.Families())
@@ -259,7 +261,7 @@ func TestANetworkThatComesUpIsSeenWithinSeconds(t *testing.T) {
 		t.Errorf("before: %v, %v", err, c.Families())
 	}
 	h.families, h.own = egress.Families{V4: true}, own.String()
-	h.clock.Step(2 * time.Second)
+	h.clock.Pass(2 * time.Second)
 	wantFault(t, c.Permit(own), fault.Refused)
 	if !c.Families().V4 {
 		t.Error("the family is not seen")

@@ -44,7 +44,7 @@ type Request struct {
 	// Uncharged is for a server that a provider's answers led to, and not the visitor's input: Settings.Charge is not
 	// asked.
 	Uncharged bool
-	// Seen is told each hop of a chain as Follow makes it.
+	// Seen is called with each hop of a chain as Follow makes it.
 	Seen func(Hop)
 	// OneTry dials only the first address of the resolution in place of the next when one fails.
 	OneTry bool
@@ -68,7 +68,7 @@ type Response struct {
 	Body       []byte
 	// Received is the length of the body as it came, before decompression.
 	Received int64
-	// Truncated tells that the body was longer than MaxBody.
+	// Truncated reports that the body was longer than MaxBody.
 	Truncated bool
 	// BodyErr is why the body ended early, a *fault.Error, nil where it did not.
 	BodyErr error
@@ -171,7 +171,7 @@ func (r Request) limit(all []netip.Addr) []netip.Addr {
 }
 
 // ignoredHeaders are what a caller cannot set: the identity of this service and of the target, the framing, and
-// whatever could carry a secret or tell one site about another.
+// whatever could carry a secret or identify one site to another.
 var ignoredHeaders = []string{
 	"Host", "User-Agent", "Referer", "Authorization", "Cookie",
 	"Connection", "Content-Length", "Expect", "Keep-Alive", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer",

@@ -14,13 +14,13 @@ import (
 // What a server may make of one round trip. Each piece of an answer costs this service time, however little it holds,
 // and the library bounds few of them.
 const (
-	// maxIdlePieces is how many pieces without anything of the answer are taken: control frames, frames that nobody
-	// knows, interim answers. The octets of the answer pay for more.
+	// maxIdlePieces is how many pieces without anything of the answer are taken: control frames, unknown
+	// frames, interim answers. The octets of the answer pay for more.
 	maxIdlePieces = 200
 	// octetsPerPiece is what pays for one of them.
 	octetsPerPiece = 64
-	// maxBodyPieces is how many pieces of the answer's body are taken, and octetsPerBodyPiece what they hold on average at
-	// least once there are more: many a page is sent line by line.
+	// maxBodyPieces is how many pieces of the answer's body are taken, and octetsPerBodyPiece what they hold on average
+	// at least once there are more: many a page is sent line by line.
 	maxBodyPieces      = 4000
 	octetsPerBodyPiece = 32
 	// maxResets is how many requests of a round trip a server may reset, of which the library repeats some.
@@ -98,7 +98,7 @@ func (e *cost) reset() error {
 	return e.failed
 }
 
-// records tells that there were too many records of TLS for what they held.
+// records reports that there were too many records of TLS for what they held.
 func (e *cost) records(cause error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -110,7 +110,7 @@ func (e *cost) records(cause error) error {
 	return e.failed
 }
 
-// countedConn is a TLS client's connection after its handshake. It tells of too many records what it tells of too many
+// countedConn is a TLS client's connection after its handshake. It reports too many records as it reports too many
 // pieces.
 type countedConn struct {
 	net.Conn

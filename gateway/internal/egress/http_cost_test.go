@@ -1,17 +1,12 @@
 package egress_test
 
 import (
-	"bufio"
-	"bytes"
-	"crypto/tls"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
@@ -70,106 +65,88 @@ var idleData = map[string]func(*http2.Framer, uint32) error{
 	},
 }
 
-func TestFloodsOfFrames(t *testing.T) {
-	t.Parallel()
+// ask2 asks a server of HTTP/2 that answers with what write sends. The error is that of the answer, or of its body.
+func ask2(t *testing.T, write func(*http2.Framer, uint32)) (string, error) {
+	t.Helper()
 	config, trust := site(t)
-	for name, frame := range idleFrames {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			n := withSite(t)
-			n.ServeConn(web4+":443", frames(config, func(f *http2.Framer, stream uint32) {
-				for frame(f, stream) == nil {
-				}
-			}))
-			began := time.Now()
-			_, err := get(t, n.Client(nil, trust), "https://example.com/")
-			if s := wantFault(t, err, fault.Upstream); s != noSense {
-				t.Errorf("%q (%v)", s, err)
-			}
-			if took := time.Since(began); took > 3*time.Second {
-				t.Errorf("it took %v", took)
-			}
-		})
+	n := withSite(t)
+	n.ServeConn(web4+":443", frames(config, write))
+	r, err := get(t, n.Client(nil, trust), "https://example.com/", maxBody(egress.MaxBodyBytes))
+	if err != nil {
+		return "", err
 	}
-	tiny := map[string]func(*http2.Framer, uint32) error{
-		"one octet": func(f *http2.Framer, stream uint32) error { return f.WriteData(stream, false, []byte("x")) },
-		"one octet, padded": func(f *http2.Framer, stream uint32) error {
-			return f.WriteDataPadded(stream, false, []byte("x"), make([]byte, 255))
-		},
+	return string(r.Body), r.BodyErr
+}
+
+// wantAnswer fails the test unless the answer has the body where good is set, and the sentence where it is not.
+func wantAnswer(t *testing.T, good bool, body, want string, err error, bad string) {
+	t.Helper()
+	if good && (err != nil || body != want) {
+		t.Errorf("%d octets, %v", len(body), err)
 	}
-	within := maps.Clone(tiny)
-	for name, frame := range idleFrames {
-		if name != "103" { // there it is a trailer, and an error of the protocol
-			within[name] = frame
+	if !good && (!fault.Is(err, fault.Upstream) || sentence(err) != bad) {
+		t.Errorf("%d octets, %v", len(body), err)
+	}
+}
+
+// forever sends a frame after the head of an answer until the client leaves.
+func forever(frame func(*http2.Framer, uint32) error) func(*http2.Framer, uint32) {
+	return func(f *http2.Framer, stream uint32) {
+		begin2(f, stream)
+		for frame(f, stream) == nil {
 		}
 	}
-	for name, frame := range idleData {
-		within[name] = frame
+}
+
+func TestFloodsWithinABody(t *testing.T) {
+	t.Parallel()
+	floods := map[string]map[string]func(*http2.Framer, uint32) error{
+		noSense: maps.Clone(idleFrames),
+		tinyPieces: {
+			"one octet": func(f *http2.Framer, stream uint32) error { return f.WriteData(stream, false, []byte("x")) },
+			"one octet, padded": func(f *http2.Framer, stream uint32) error {
+				return f.WriteDataPadded(stream, false, []byte("x"), make([]byte, 255))
+			},
+		},
 	}
-	for name, frame := range within {
-		t.Run("within a body: "+name, func(t *testing.T) {
-			t.Parallel()
-			n := withSite(t)
-			n.ServeConn(web4+":443", frames(config, func(f *http2.Framer, stream uint32) {
-				begin2(f, stream)
-				for frame(f, stream) == nil {
+	delete(floods[noSense], "103") // within a body it is a trailer, and an error of the protocol
+	maps.Copy(floods[noSense], idleData)
+	config, trust := site(t)
+	for want, kinds := range floods {
+		for name, frame := range kinds {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				body, err := ask2(t, forever(frame))
+				wantAnswer(t, false, body, "", err, want)
+				// Where the body is not read, the flood behind the head is no fault of the answer.
+				n := withSite(t)
+				n.ServeConn(web4+":443", frames(config, forever(frame)))
+				for range 10 {
+					if r, err := get(t, n.Client(nil, trust), "https://example.com/"); err != nil || r.Status != http.StatusOK {
+						t.Fatalf("%+v, %v", r, err)
+					}
 				}
-			}))
-			r, err := get(t, n.Client(nil, trust), "https://example.com/", maxBody(egress.MaxBodyBytes))
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := noSense
-			if tiny[name] != nil {
-				want = tinyPieces
-			}
-			if s := wantFault(t, r.BodyErr, fault.Upstream); s != want {
-				t.Errorf("%q (%v)", s, r.BodyErr)
-			}
-		})
-		t.Run("after a head: "+name, func(t *testing.T) {
-			t.Parallel()
-			n := withSite(t)
-			n.ServeConn(web4+":443", frames(config, func(f *http2.Framer, stream uint32) {
-				begin2(f, stream)
-				for frame(f, stream) == nil {
-				}
-			}))
-			for range 20 {
-				r, err := get(t, n.Client(nil, trust), "https://example.com/")
-				if err != nil || r.Status != http.StatusOK {
-					t.Fatalf("%+v, %v", r, err)
-				}
-			}
-		})
+			})
+		}
 	}
 }
 
 // An answer may follow 200 frames, the server's first SETTINGS among them, and not 201.
 func TestFramesBeforeAnAnswer(t *testing.T) {
 	t.Parallel()
-	config, trust := site(t)
 	for name, frame := range idleFrames {
-		for _, count := range []int{0, egress.MaxIdlePieces - 1, egress.MaxIdlePieces, egress.MaxIdlePieces + 1} {
+		for _, count := range []int{0, egress.MaxIdlePieces, egress.MaxIdlePieces + 1, 1 << 20} {
 			t.Run(fmt.Sprint(name, " ", count), func(t *testing.T) {
 				t.Parallel()
-				n := withSite(t)
-				n.ServeConn(web4+":443", frames(config, func(f *http2.Framer, stream uint32) {
+				body, err := ask2(t, func(f *http2.Framer, stream uint32) {
 					for range count - 1 {
-						_ = frame(f, stream)
+						if frame(f, stream) != nil {
+							return
+						}
 					}
 					answer2(f, stream)
-				}))
-				r, err := get(t, n.Client(nil, trust), "https://example.com/")
-				if count > egress.MaxIdlePieces {
-					if s := wantFault(t, err, fault.Upstream); s != noSense {
-						t.Errorf("%q (%v)", s, err)
-					}
-					return
-				}
-				if err != nil || r.Status != http.StatusOK {
-					t.Errorf("%v, %v", r, err)
-				}
+				})
+				wantAnswer(t, count <= egress.MaxIdlePieces, body, "x", err, noSense)
 			})
 		}
 	}
@@ -178,36 +155,22 @@ func TestFramesBeforeAnAnswer(t *testing.T) {
 // Each octetsPerPiece of a body pay for a frame, whether it holds them or not.
 func TestFramesWithinABody(t *testing.T) {
 	t.Parallel()
-	config, trust := site(t)
 	const paid = 50
+	want := strings.Repeat("x", paid*egress.OctetsPerPiece)
 	for name, frame := range idleData {
 		// The server's SETTINGS are one, and so is the frame that ends the body.
 		for _, count := range []int{0, egress.MaxIdlePieces + paid - 2, egress.MaxIdlePieces + paid - 1} {
 			t.Run(fmt.Sprint(name, " ", count), func(t *testing.T) {
 				t.Parallel()
-				n := withSite(t)
-				body := strings.Repeat("x", paid*egress.OctetsPerPiece)
-				n.ServeConn(web4+":443", frames(config, func(f *http2.Framer, stream uint32) {
+				body, err := ask2(t, func(f *http2.Framer, stream uint32) {
 					begin2(f, stream)
-					_ = f.WriteDataPadded(stream, false, []byte(body), make([]byte, 40))
+					_ = f.WriteDataPadded(stream, false, []byte(want), make([]byte, 40))
 					for range count {
 						_ = frame(f, stream)
 					}
 					_ = f.WriteRawFrame(http2.FrameData, http2.FlagDataEndStream, stream, nil)
-				}))
-				r, err := get(t, n.Client(nil, trust), "https://example.com/", maxBody(egress.MaxBodyBytes))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if count >= egress.MaxIdlePieces+paid-1 {
-					if s := wantFault(t, r.BodyErr, fault.Upstream); s != noSense {
-						t.Errorf("%q (%v)", s, r.BodyErr)
-					}
-					return
-				}
-				if r.BodyErr != nil || string(r.Body) != body {
-					t.Errorf("%d octets, %v", len(r.Body), r.BodyErr)
-				}
+				})
+				wantAnswer(t, count < egress.MaxIdlePieces+paid-1, body, want, err, noSense)
 			})
 		}
 	}
@@ -217,7 +180,6 @@ func TestFramesWithinABody(t *testing.T) {
 // that the reader gives at first (128 KiB): this server does not wait for more.
 func TestPiecesOfABody(t *testing.T) {
 	t.Parallel()
-	config, trust := site(t)
 	const paidFor = egress.MaxBodyPieces + egress.MaxBodyPieces/egress.OctetsPerBodyPiece
 	for _, test := range []struct {
 		count, size int
@@ -227,30 +189,17 @@ func TestPiecesOfABody(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(test.count, " of ", test.size), func(t *testing.T) {
 			t.Parallel()
-			n := withSite(t)
-			n.ServeConn(web4+":443", frames(config, func(f *http2.Framer, stream uint32) {
+			piece := strings.Repeat("x", test.size)
+			body, err := ask2(t, func(f *http2.Framer, stream uint32) {
 				begin2(f, stream)
-				piece := make([]byte, test.size)
 				for range test.count {
-					if f.WriteData(stream, false, piece) != nil {
+					if f.WriteData(stream, false, []byte(piece)) != nil {
 						return
 					}
 				}
 				_ = f.WriteRawFrame(http2.FrameData, http2.FlagDataEndStream, stream, nil)
-			}))
-			r, err := get(t, n.Client(nil, trust), "https://example.com/", maxBody(egress.MaxBodyBytes))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if test.good {
-				if r.BodyErr != nil || len(r.Body) != test.count*test.size {
-					t.Errorf("%d octets, %v", len(r.Body), r.BodyErr)
-				}
-				return
-			}
-			if s := wantFault(t, r.BodyErr, fault.Upstream); s != tinyPieces {
-				t.Errorf("%q (%v)", s, r.BodyErr)
-			}
+			})
+			wantAnswer(t, test.good, body, strings.Repeat(piece, test.count), err, tinyPieces)
 		})
 	}
 }
@@ -288,59 +237,18 @@ func TestPagesOfManyLines(t *testing.T) {
 // A long header may come in many frames, but not in so many that they are nearly empty.
 func TestContinuations(t *testing.T) {
 	t.Parallel()
-	config, trust := site(t)
-	for _, test := range []struct {
-		empty int
-		good  bool
-	}{{0, true}, {egress.MaxIdlePieces - 2, true}, {egress.MaxIdlePieces - 1, false}} {
-		t.Run(fmt.Sprint(test.empty), func(t *testing.T) {
+	for empty, good := range map[int]bool{0: true, egress.MaxIdlePieces - 2: true, egress.MaxIdlePieces - 1: false} {
+		t.Run(fmt.Sprint(empty), func(t *testing.T) {
 			t.Parallel()
-			n := withSite(t)
-			n.ServeConn(web4+":443", frames(config, func(f *http2.Framer, stream uint32) {
+			body, err := ask2(t, func(f *http2.Framer, stream uint32) {
 				_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: []byte{0x88}, EndStream: true})
-				for range test.empty {
+				for range empty {
 					_ = f.WriteContinuation(stream, false, nil)
 				}
 				_ = f.WriteContinuation(stream, true, nil)
-			}))
-			r, err := get(t, n.Client(nil, trust), "https://example.com/")
-			if test.good {
-				if err != nil || r.Status != http.StatusOK {
-					t.Errorf("%v, %v", r, err)
-				}
-				return
-			}
-			if s := wantFault(t, err, fault.Upstream); s != noSense {
-				t.Errorf("%q (%v)", s, err)
-			}
+			})
+			wantAnswer(t, good, body, "", err, noSense)
 		})
-	}
-}
-
-// What busy servers send is none of all that.
-func TestLongAnswersOfManyFrames(t *testing.T) {
-	t.Parallel()
-	config, trust := site(t)
-	n := withSite(t)
-	const pieces, size = 1200, 100 // within the window, which this server does not wait for
-	n.ServeConn(web4+":443", frames(config, func(f *http2.Framer, stream uint32) {
-		_ = f.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 100})
-		_ = f.WriteSettingsAck()
-		_ = f.WriteWindowUpdate(0, 1<<20)
-		for range 3 {
-			fields(":status", "103", "link", "</style.css>; rel=preload")(f, stream)
-		}
-		begin2(f, stream)
-		for i := range pieces {
-			_ = f.WriteData(stream, i == pieces-1, bytes.Repeat([]byte("x"), size))
-			if i%3 == 0 {
-				_ = f.WritePing(false, [8]byte{byte(i)})
-			}
-		}
-	}))
-	r, err := get(t, n.Client(nil, trust), "https://example.com/", maxBody(egress.MaxBodyBytes))
-	if err != nil || r.BodyErr != nil || len(r.Body) != pieces*size {
-		t.Fatalf("%v, %v, %d octets", err, r.BodyErr, len(r.Body))
 	}
 }
 
@@ -370,115 +278,43 @@ func (d dripping) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The library repeats a request that a server refuses; this service repeats it once.
+// The library repeats a request that a server refuses; this service repeats it once. DATA of the refused request is
+// nothing of the answer to the one that repeats it.
 func TestResetRequests(t *testing.T) {
 	t.Parallel()
-	config, trust := site(t)
-	config.NextProtos = []string{"h2"}
-	for refused, good := range map[int]bool{1: true, 2: false} {
-		t.Run(fmt.Sprint(refused), func(t *testing.T) {
+	const brokenOff = "example.com closed the HTTP/2 connection without an answer."
+	for _, test := range []struct {
+		refused, data int
+		good          bool
+		bad           string
+	}{
+		{1, 0, true, ""}, {2, 0, false, brokenOff},
+		// The server's SETTINGS are a piece too.
+		{1, egress.MaxIdlePieces - 1, true, ""}, {1, egress.MaxIdlePieces, false, noSense},
+	} {
+		t.Run(fmt.Sprint(test.refused, " with ", test.data), func(t *testing.T) {
 			t.Parallel()
-			n := withSite(t)
-			n.ServeConn(web4+":443", func(c net.Conn) {
-				server := tls.Server(c, config)
-				if _, err := io.ReadFull(server, make([]byte, len(http2.ClientPreface))); err != nil {
-					return
-				}
-				f := http2.NewFramer(server, server)
-				_ = f.WriteSettings()
-				for requests := 0; ; {
+			body, err := ask2(t, func(f *http2.Framer, stream uint32) {
+				for requests := 1; ; {
+					if requests <= test.refused {
+						_ = f.WriteRSTStream(stream, http2.ErrCodeRefusedStream)
+					} else {
+						for range test.data {
+							_ = f.WriteRawFrame(http2.FrameData, 0, stream-2, []byte("x"))
+						}
+						answer2(f, stream)
+					}
 					frame, err := f.ReadFrame()
+					for ; err == nil && frame.Header().Type != http2.FrameHeaders; frame, err = f.ReadFrame() {
+					}
 					if err != nil {
 						return
 					}
-					request, is := frame.(*http2.HeadersFrame)
-					if !is {
-						continue
-					}
-					if requests++; requests <= refused {
-						_ = f.WriteRSTStream(request.StreamID, http2.ErrCodeRefusedStream)
-						continue
-					}
-					answer2(f, request.StreamID)
+					requests++
+					stream = frame.Header().StreamID
 				}
 			})
-			r, err := get(t, n.Client(nil, trust), "https://example.com/", maxBody(10))
-			if good {
-				if err != nil || string(r.Body) != "x" || r.BodyErr != nil {
-					t.Errorf("%+v, %v", r, err)
-				}
-				return
-			}
-			want := "example.com closed the HTTP/2 connection without an answer."
-			if s := wantFault(t, err, fault.Upstream); s != want {
-				t.Errorf("%q (%v)", s, err)
-			}
-		})
-	}
-}
-
-// DATA of a request that was refused is nothing of the answer to the one that repeats it.
-func TestDataOfAnotherStream(t *testing.T) {
-	t.Parallel()
-	config, trust := site(t)
-	// The server's SETTINGS are a piece too.
-	for count, good := range map[int]bool{0: true, egress.MaxIdlePieces - 1: true, egress.MaxIdlePieces: false} {
-		t.Run(fmt.Sprint(count), func(t *testing.T) {
-			t.Parallel()
-			n := withSite(t)
-			n.ServeConn(web4+":443", frames(config, func(f *http2.Framer, refused uint32) {
-				_ = f.WriteRSTStream(refused, http2.ErrCodeRefusedStream)
-				for {
-					frame, err := f.ReadFrame()
-					if err != nil {
-						return
-					}
-					request, is := frame.(*http2.HeadersFrame)
-					if !is {
-						continue
-					}
-					for range count {
-						_ = f.WriteRawFrame(http2.FrameData, 0, refused, []byte("x"))
-					}
-					answer2(f, request.StreamID)
-				}
-			}))
-			r, err := get(t, n.Client(nil, trust), "https://example.com/", maxBody(10))
-			if good {
-				if err != nil || string(r.Body) != "x" {
-					t.Errorf("%+v, %v", r, err)
-				}
-				return
-			}
-			if s := wantFault(t, err, fault.Upstream); s != noSense {
-				t.Errorf("%q (%v)", s, err)
-			}
-		})
-	}
-}
-
-// Interim answers are bounded over HTTP/1 as well.
-func TestInterimAnswers(t *testing.T) {
-	t.Parallel()
-	const interim = "HTTP/1.1 103 Early Hints\r\n\r\n"
-	for _, count := range []int{0, 1, egress.MaxIdlePieces - 1, egress.MaxIdlePieces, egress.MaxIdlePieces + 1, 1 << 20} {
-		t.Run(fmt.Sprint(count), func(t *testing.T) {
-			t.Parallel()
-			n := withSite(t)
-			n.ServeConn(web4+":80", func(c net.Conn) {
-				_, _ = http.ReadRequest(bufio.NewReader(c))
-				_, _ = io.WriteString(c, strings.Repeat(interim, count)+"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
-			})
-			r, err := get(t, n.Client(nil), "http://example.com/", maxBody(10))
-			if count > egress.MaxIdlePieces {
-				if s := wantFault(t, err, fault.Upstream); s != noSense {
-					t.Errorf("%q (%v)", s, err)
-				}
-				return
-			}
-			if err != nil || string(r.Body) != "x" {
-				t.Errorf("%+v, %v", r, err)
-			}
+			wantAnswer(t, test.good, body, "x", err, test.bad)
 		})
 	}
 }

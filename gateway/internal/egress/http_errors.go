@@ -13,7 +13,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 )
 
-// phase is how far a round trip has come, so that a failure can be told by what it broke.
+// phase is how far a round trip has come, so that a failure is reported by what it ended.
 type phase int
 
 const (
@@ -171,7 +171,7 @@ func rootOf(err error) error {
 // textLongKey begins the error of a handshake in which any certificate has a key that crypto/tls does not take.
 const textLongKey = "tls: server sent certificate containing RSA key larger than "
 
-// alertNames are the alerts that tell a visitor something, by their registered names (RFC 8446 section 6).
+// alertNames are the alerts that are informative, by their registered names (RFC 8446 section 6).
 var alertNames = map[tls.AlertError]string{
 	10:  "unexpected_message",
 	40:  "handshake_failure",

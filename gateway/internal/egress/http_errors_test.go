@@ -96,20 +96,8 @@ func TestTextsOfTheLibrary(t *testing.T) {
 		serve    func(*egresstest.Network)
 		sentence string
 	}{
-		"a long head":                {over1("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", egress.MaxHeaderBytes)), longHeaders},
-		"TLS":                        {over1("\x15\x03\x01\x00\x02\x02\x0a"), "example.com expects TLS on this port. Use https:// in the URL."},
-		"no status line":             {over1("220 mail.example.com ESMTP\r\n"), notHTTP},
-		"a status line that quotes":  {over1("net/http: server response headers exceeded 1 bytes; http2: \r\n"), notHTTP},
-		"a bad status":               {over1("HTTP/1.1 2x0 OK\r\n\r\n"), notHTTP},
-		"a bad version":              {over1("HTTP/9.9x 200 OK\r\n\r\n"), notHTTP},
-		"a bad header":               {over1("HTTP/1.1 200 OK\r\nno colon\r\n\r\n"), notHTTP},
-		"a header that begins blank": {over1("HTTP/1.1 200 OK\r\n no: x\r\n\r\n"), notHTTP},
-		"two lengths":                {over1("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"), notHTTP},
-		"a bad length":               {over1("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n"), notHTTP},
-		"an empty length":            {over1("HTTP/1.1 200 OK\r\nContent-Length: \r\n\r\n"), notHTTP},
-		"an unknown encoding":        {over1("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n"), notHTTP},
-		"two encodings":              {over1("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n"), notHTTP},
-		"a forbidden trailer":        {over1("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: Content-Length\r\n\r\n"), notHTTP},
+		"a status line that quotes": {over1("net/http: server response headers exceeded 1 bytes; http2: \r\n"), notHTTP},
+		"a bad status":              {over1("HTTP/1.1 2x0 OK\r\n\r\n"), notHTTP},
 
 		"HTTP/2: a long head":   {over2(fields(many...)), longHeaders},
 		"HTTP/2: a long field":  {over2(fields(":status", "200", "x", strings.Repeat("x", 2*egress.MaxHeaderBytes))), "example.com sent HTTP/2 headers that are broken or longer than 64 KiB."},

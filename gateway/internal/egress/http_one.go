@@ -143,7 +143,7 @@ func (w *http1Conn) reason(err error) error {
 	return err
 }
 
-// closeOrderly closes in the order of TLS, whose last word goes over the connection below it.
+// closeOrderly closes in the order of TLS, whose close_notify goes over the connection below it.
 func (w *http1Conn) closeOrderly() {
 	if w.roundTrip.ctx.Err() == nil {
 		_ = w.conn.Close()

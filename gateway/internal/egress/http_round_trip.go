@@ -2,16 +2,21 @@ package egress
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress/budget/traffic"
+	"diagnostics/gateway/internal/egress/tlswire"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/text"
 	"diagnostics/shared/parallel"
@@ -129,8 +134,8 @@ func (rt *roundTrip) read(answer *http.Response) *Response {
 	return r
 }
 
-// wantsBody reports whether the body is to be read: not what is none (the other protocol after 101), nor what nobody
-// will look at.
+// wantsBody reports whether the body is to be read: not what is none (the other protocol after 101), nor what is
+// not used.
 func (rt *roundTrip) wantsBody(r *Response) bool {
 	onward := rt.chained && IsRedirect(r.Status) && strings.TrimSpace(r.Header.Get("Location")) != ""
 	return rt.request.readsBody() && r.Status != http.StatusSwitchingProtocols && !onward
@@ -272,8 +277,8 @@ const (
 	fullConversation  = 5 << 10 // and TLS with its longest usual hello, and the headers of a request
 )
 
-// room fails where a run that has sent much already has none left for the round trip. Half a request would tell nobody
-// anything.
+// room fails where a run that has sent much already has none left for the round trip. Half a request is of no
+// use.
 func (p dialPlan) room(ctx context.Context, r Request, cookies []*http.Cookie) error {
 	if p.admit == nil {
 		return nil
@@ -283,4 +288,131 @@ func (p dialPlan) room(ctx context.Context, r Request, cookies []*http.Cookie) e
 		size += len(cookie.Name) + len(cookie.Value)
 	}
 	return traffic.Room(ctx, size)
+}
+
+// protoHTTP2 is what ALPN calls HTTP/2.
+const protoHTTP2 = "h2"
+
+// handshake makes that of TLS for https with verification off: what is wrong with a certificate is reported, not the
+// end of the round trip, unless the request says so. It gives a *frameConn where the server speaks HTTP/2.
+func (rt *roundTrip) handshake(raw net.Conn) (net.Conn, error) {
+	rt.setPhase(phaseTLS)
+	began := time.Now()
+	wire := tlswire.Watch(raw)
+	conn := tls.Client(wire, tlsConfig(rt.request.URL.Host().Name()))
+	if err := conn.HandshakeContext(rt.ctx); err != nil {
+		return nil, rt.fault(err)
+	}
+	rt.clock.shook(time.Since(began))
+	if err := rt.judge(conn.ConnectionState()); err != nil {
+		return nil, err
+	}
+	over := countedConn{wire.Above(conn), rt.cost}
+	if conn.ConnectionState().NegotiatedProtocol != protoHTTP2 {
+		return over, nil
+	}
+	rt.setPhase(phaseAnswer)
+	return &frameConn{Conn: over, cost: rt.cost, stream: 1}, nil
+}
+
+func (rt *roundTrip) judge(state tls.ConnectionState) error {
+	exchange := certs.ExchangeOf(tls.CipherSuiteName(state.CipherSuite))
+	verdict := rt.client.checker.CheckIn(rt.ctx, state.PeerCertificates, rt.request.URL.Host().String(), exchange)
+	rt.mu.Lock()
+	rt.tls = &TLS{State: state, Verdict: verdict}
+	rt.mu.Unlock()
+	if rt.request.RequireValidCertificate && !verdict.Authorized {
+		sentence := fmt.Sprintf("The certificate of %s is not valid: %s.", rt.host(), certs.Clause(verdict.Code))
+		return fault.Wrap(fault.Upstream, &CertificateError{Code: verdict.Code}, sentence)
+	}
+	return nil
+}
+
+// CertificateError is the cause of a failure where a request required a valid certificate and the server has none.
+type CertificateError struct {
+	// Code is that of the verdict of package certs.
+	Code string
+}
+
+func (e *CertificateError) Error() string { return "certificate not authorized: " + e.Code }
+
+// tlsConfig offers everything that Go can speak, since old servers are looked at too. An address literal has no name to
+// send.
+func tlsConfig(serverName string) *tls.Config {
+	return &tls.Config{
+		ServerName:         serverName,
+		InsecureSkipVerify: true, // #nosec G402 -- judged apart by package certs
+		MinVersion:         tls.VersionTLS10,
+		CipherSuites:       everySuite(),
+		NextProtos:         []string{protoHTTP2, "http/1.1"},
+	}
+}
+
+var everySuite = sync.OnceValue(func() (ids []uint16) {
+	for _, suite := range slices.Concat(tls.CipherSuites(), tls.InsecureCipherSuites()) {
+		ids = append(ids, suite.ID)
+	}
+	return ids
+})
+
+// Timings are the phases of one round trip. Connect, TLS and FirstByte are each the phase's own length.
+type Timings struct {
+	DNS, Connect time.Duration
+	TLS          time.Duration // 0 and HasTLS false over plain HTTP
+	HasTLS       bool
+	FirstByte    time.Duration // from the request written to the first byte of the answer
+	Body         time.Duration // spent on the body, 0 where it is not read
+	Total        time.Duration // from the start to the end of the headers, or of the body where it is read
+}
+
+// clock collects the phases. Connect and TLS are those of the connection that carried the round trip: a slower or
+// failed attempt shows in Total alone.
+type clock struct {
+	began time.Time
+	dns   time.Duration
+
+	mu               sync.Mutex
+	connect, tls     time.Duration
+	written, answers time.Time
+}
+
+// wrote notes that the request is written. It may still be called after the round trip has failed, as may answered.
+func (c *clock) wrote() {
+	now := time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.written = now
+}
+
+// answered notes the first byte of the answer.
+func (c *clock) answered() {
+	now := time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.answers = now
+}
+
+func (c *clock) connected(took time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.connect = took
+}
+
+func (c *clock) shook(took time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tls = took
+}
+
+// timings ends the measurement.
+func (c *clock) timings(hasTLS bool) Timings {
+	total := time.Since(c.began)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := Timings{DNS: c.dns, Connect: c.connect, TLS: c.tls, HasTLS: hasTLS, Total: total}
+	// A server may answer before it has read the whole request.
+	if !c.written.IsZero() && c.answers.After(c.written) {
+		t.FirstByte = c.answers.Sub(c.written)
+	}
+	return t
 }

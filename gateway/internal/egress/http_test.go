@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"diagnostics/gateway/internal/analyze/certs"
@@ -232,6 +233,7 @@ func patience(expected fault.Kind) time.Duration {
 	return egress.HTTPTimeout
 }
 
+// The answers of HTTP/1 that are no valid HTTP are in TestRoundTripsOfHTTP1.
 func TestServersThatMisbehave(t *testing.T) {
 	t.Parallel()
 	reset := func(c net.Conn) {
@@ -253,7 +255,6 @@ func TestServersThatMisbehave(t *testing.T) {
 		_, _ = io.WriteString(server, "220 mail.example.com ESMTP\r\n")
 		stay(server)
 	}
-	manyInterim := "HTTP/1.1 103 Early Hints\r\nLink: " + strings.Repeat("x", 1000) + "\r\n\r\n"
 	for _, test := range []struct {
 		name     string
 		url      string
@@ -263,21 +264,10 @@ func TestServersThatMisbehave(t *testing.T) {
 	}{
 		{"silence", "http://example.com/", stay, fault.Timeout, "example.com accepted the connection but did not answer in time."},
 		{"half a head", "http://example.com/", func(c net.Conn) { answerWith("HTTP/1.1 200 OK\r\nX: ")(c); stay(c) }, fault.Timeout, "example.com accepted the connection but did not answer in time."},
-		{"early close", "http://example.com/", answerWith(""), fault.Upstream, "example.com closed the connection without an answer."},
 		{"close at once", "http://example.com/", func(net.Conn) {}, fault.Upstream, ""},
-		{"close in the head", "http://example.com/", answerWith("HTTP/1.1 200 OK\r\nX: y\r\n"), fault.Upstream, "example.com closed the connection without an answer."},
 		{"reset", "http://example.com/", reset, fault.Upstream, "example.com reset the connection without an answer."},
-		{"another protocol", "http://example.com/", answerWith("220 mail.example.com ESMTP\r\n"), fault.Upstream, "example.com did not answer with valid HTTP."},
 		{"a greeting before the request", "http://example.com/", func(c net.Conn) { _, _ = io.WriteString(c, "SSH-2.0-OpenSSH_9.9\r\n"); stay(c) }, fault.Upstream, "example.com did not answer with valid HTTP."},
-		{"HTTP/0.9", "http://example.com/", answerWith("<html>hello</html>\n"), fault.Upstream, "example.com did not answer with valid HTTP."},
 		{"a greeting over TLS", "https://example.com/", greetOverTLS, fault.Upstream, "example.com did not answer with valid HTTP."},
-		{"a bad status", "http://example.com/", answerWith("HTTP/1.1 2x0 OK\r\n\r\n"), fault.Upstream, "example.com did not answer with valid HTTP."},
-		{"a status that is none", "http://example.com/", answerWith("HTTP/1.1 099 OK\r\n\r\n"), fault.Upstream, "example.com did not answer with valid HTTP."},
-		{"a bad header", "http://example.com/", answerWith("HTTP/1.1 200 OK\r\nno colon\r\n\r\n"), fault.Upstream, "example.com did not answer with valid HTTP."},
-		{"two lengths", "http://example.com/", answerWith("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"), fault.Upstream, "example.com did not answer with valid HTTP."},
-		{"TLS", "http://example.com/", answerWith("\x15\x03\x01\x00\x02\x02\x0a"), fault.Upstream, "example.com expects TLS on this port. Use https:// in the URL."},
-		{"a huge header", "http://example.com/", answerWith("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", egress.MaxHeaderBytes) + "\r\n\r\n"), fault.Upstream, "example.com sent response headers of more than 64 KiB."},
-		{"endless interim answers", "http://example.com/", answerWith(strings.Repeat(manyInterim, 100)), fault.Upstream, "example.com sent response headers of more than 64 KiB."},
 		{"plain HTTP on the TLS port", "https://example.com/", func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 400 Bad Request\r\n\r\n"); stay(c) }, fault.Upstream, "example.com answers in plain HTTP on this port, not TLS. Use http:// in the URL."},
 		{"no TLS", "https://example.com/", func(c net.Conn) { _, _ = io.WriteString(c, "SSH-2.0-OpenSSH_9.9\r\n"); stay(c) }, fault.Upstream, "example.com does not use TLS on this port."},
 		{"a TLS alert", "https://example.com/", tlsAlert, fault.Upstream, "example.com refused the TLS handshake (internal_error)."},
@@ -294,13 +284,9 @@ func TestServersThatMisbehave(t *testing.T) {
 			n.ServeConn(web4+port, test.serve)
 			bound := patience(test.kind)
 			c := n.Client(nil, egress.WithBounds(bound, bound, bound))
-			began := time.Now()
 			_, err := get(t, c, test.url)
 			if s := wantFault(t, err, test.kind); test.sentence != "" && s != test.sentence {
 				t.Errorf("%q, want %q (%v)", s, test.sentence, err)
-			}
-			if took := time.Since(began); took > 5*bound {
-				t.Errorf("took %v", took)
 			}
 		})
 	}
@@ -333,20 +319,10 @@ func TestSocketFailures(t *testing.T) {
 	}
 }
 
-func TestHeaderBound(t *testing.T) {
+// HTTP/2 counts the fields unpacked, and the library allows a little for its own way of counting. The bound of HTTP/1
+// is in TestRoundTripsOfHTTP1.
+func TestHeaderBoundOfHTTP2(t *testing.T) {
 	t.Parallel()
-	head := func(size int) string {
-		const frame = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: \r\n\r\n"
-		return strings.Replace(frame, "X: ", "X: "+strings.Repeat("x", size-len(frame)), 1)
-	}
-	for size, fits := range map[int]bool{egress.MaxHeaderBytes: true, egress.MaxHeaderBytes + 1: false} {
-		n := withSite(t)
-		n.ServeConn(web4+":80", answerWith(head(size)))
-		if _, err := get(t, n.Client(nil), "http://example.com/"); (err == nil) != fits {
-			t.Errorf("%d bytes: %v", size, err)
-		}
-	}
-	// HTTP/2 counts the fields unpacked, and the library allows a little for its own way of counting.
 	for size, fits := range map[int]bool{egress.MaxHeaderBytes - 1024: true, egress.MaxHeaderBytes + 1024: false} {
 		n := withSite(t)
 		config, trust := site(t)
@@ -368,55 +344,6 @@ func TestHeaderBound(t *testing.T) {
 	}
 }
 
-func TestOneHugeFieldOverHTTP2(t *testing.T) {
-	t.Parallel()
-	n := withSite(t)
-	config, trust := site(t)
-	n.ServeTLS(web4+":443", config, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("X", strings.Repeat("x", 2*egress.MaxHeaderBytes))
-	}))
-	_, err := get(t, n.Client(nil, trust), "https://example.com/")
-	if s := wantFault(t, err,
-		fault.Upstream); s != "example.com sent HTTP/2 headers that are broken or longer than 64 KiB." {
-		t.Error(s)
-	}
-}
-
-func TestUnusualAnswers(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		name, answer      string
-		status            int
-		statusText, proto string
-		body              string
-	}{
-		{"HTTP/1.0", "HTTP/1.0 200 Fine\r\n\r\nhello", 200, "Fine", "HTTP/1.0", "hello"},
-		{"no reason phrase", "HTTP/1.1 404 \r\nContent-Length: 0\r\n\r\n", 404, "", "HTTP/1.1", ""},
-		{"no space after the code", "HTTP/1.1 404\r\nContent-Length: 0\r\n\r\n", 404, "", "HTTP/1.1", ""},
-		{"a reason with spaces", "HTTP/1.1 200 All is well\r\nContent-Length: 0\r\n\r\n", 200, "All is well", "HTTP/1.1", ""},
-		{"a reason that paints", "HTTP/1.1 200 \x1b[31mred\xff\r\nContent-Length: 0\r\n\r\n", 200, "[31mred\uFFFD", "HTTP/1.1", ""},
-		{"an unknown status", "HTTP/1.1 799 Odd\r\nContent-Length: 0\r\n\r\n", 799, "Odd", "HTTP/1.1", ""},
-		{"interim answers first", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", 200, "OK", "HTTP/1.1", "hi"},
-		{"another protocol", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\nbytes", 101, "Switching Protocols", "HTTP/1.1", ""},
-		{"chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n", 200, "OK", "HTTP/1.1", "hello"},
-		{"304", "HTTP/1.1 304 Not Modified\r\nContent-Length: 99\r\n\r\n", 304, "Not Modified", "HTTP/1.1", ""},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			n := withSite(t)
-			n.ServeConn(web4+":80", answerWith(test.answer))
-			r, err := get(t, n.Client(nil), "http://example.com/", maxBody(100))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if r.Status != test.status || r.StatusText != test.statusText || r.Proto != test.proto ||
-				string(r.Body) != test.body || r.BodyErr != nil {
-				t.Errorf("%+v, body %q", r, r.Body)
-			}
-		})
-	}
-}
-
 // listenFirst is a connection that takes its time to write, and tells whether anything was read before.
 type listenFirst struct {
 	net.Conn
@@ -424,7 +351,7 @@ type listenFirst struct {
 }
 
 func (c listenFirst) Write(p []byte) (int, error) {
-	time.Sleep(50 * time.Millisecond)
+	time.Sleep(time.Second) // of the bubble
 	c.wrote.Store(true)
 	return c.Conn.Write(p)
 }
@@ -440,109 +367,63 @@ func (c listenFirst) Read(p []byte) (int, error) {
 // What a server says unasked is read after the request, so that chance decides nothing and the library logs nothing.
 func TestNothingIsReadBeforeTheRequest(t *testing.T) {
 	t.Parallel()
-	n := withSite(t)
-	n.ServeConn(web4+":80", func(c net.Conn) {
-		_, _ = io.WriteString(c, "HTTP/1.1 200 Too early\r\nContent-Length: 0\r\n\r\n")
-		stay(c)
-	})
-	var wrote, early atomic.Bool
-	dial := func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
-		conn, err := n.Dial(ctx, network, to)
-		if err != nil || to.Port() != 80 {
-			return conn, err
+	synctest.Test(t, func(t *testing.T) {
+		web := &egresstest.Pipes{Serve: func(_ netip.AddrPort, far net.Conn) {
+			go stay(far)
+			_, _ = io.WriteString(far, "HTTP/1.1 200 Too early\r\nContent-Length: 0\r\n\r\n")
+		}}
+		var wrote, early atomic.Bool
+		dial := func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+			conn, err := web.Dial(ctx, network, to)
+			return listenFirst{conn, &wrote, &early}, err
 		}
-		return listenFirst{conn, &wrote, &early}, nil
-	}
-	r, err := get(t, n.Client(nil, egress.WithDialer(dial)), "http://example.com/")
-	if err != nil || r.StatusText != "Too early" {
-		t.Errorf("%+v, %v", r, err)
-	}
-	if early.Load() || !wrote.Load() {
-		t.Errorf("read early: %v, wrote: %v", early.Load(), wrote.Load())
-	}
+		r, err := get(t, pipesClient(t, dial), "http://"+web4+"/")
+		if err != nil || r.StatusText != "Too early" {
+			t.Errorf("%+v, %v", r, err)
+		}
+		if early.Load() || !wrote.Load() {
+			t.Errorf("read early: %v, wrote: %v", early.Load(), wrote.Load())
+		}
+	})
 }
 
-// The library's header is not what the server sent.
-func TestHeadersAreShownAsSent(t *testing.T) {
+// Connect is the dial alone: the charge may be made in a store far away.
+func TestTimings(t *testing.T) {
 	t.Parallel()
-	const answer = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\nX-Interim: 1\r\n\r\n" +
-		"HTTP/1.1 200 OK\r\nPragma: no-cache\r\ntransfer-encoding: chunked\r\nTrailer: X-Sum\r\nset-cookie: a=1\r\nX-Long: one\r\n two\r\nSet-Cookie: b=2\r\nConnection: close\r\n\r\n" +
-		"2\r\nhi\r\n0\r\nX-Sum: 1\r\n\r\n"
-	want := http.Header{
-		"Pragma": {"no-cache"}, "Transfer-Encoding": {"chunked"}, "Trailer": {"X-Sum"}, "Set-Cookie": {"a=1", "b=2"},
-		"X-Long": {"one two"}, "Connection": {"close"},
-	}
-	config, trust := site(t)
-	config.NextProtos = []string{"http/1.1"}
-	n := withSite(t)
-	n.ServeConn(web4+":80", answerWith(answer))
-	n.ServeConn(web4+":443", func(c net.Conn) {
-		server := tls.Server(c, config)
-		answerWith(answer)(server)
-		_ = server.Close()
-	})
-	c := n.Client(nil, trust)
-	for _, url := range []string{"http://example.com/", "https://example.com/"} {
-		r, err := get(t, c, url, maxBody(100))
+	synctest.Test(t, func(t *testing.T) {
+		const wait = 100 * time.Millisecond
+		names := &egresstest.Pipes{Serve: egresstest.NameServer(slowly(wait, "example.com. 0 IN A "+web4))}
+		web := &egresstest.Pipes{Serve: func(_ netip.AddrPort, far net.Conn) {
+			_ = requestHead(far)
+			time.Sleep(2 * wait)
+			_, _ = io.WriteString(far, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n")
+			time.Sleep(3 * wait)
+			_, _ = io.WriteString(far, "late")
+		}}
+		dial := func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+			if to.Port() == 53 {
+				return names.Dial(ctx, network, to)
+			}
+			time.Sleep(4 * wait)
+			return web.Dial(ctx, network, to)
+		}
+		settings := egress.Settings{Resolvers: addrPorts("192.0.2.53:53"), Families: egress.FamiliesBoth,
+			Charge: func(context.Context, netip.AddrPort) error { time.Sleep(5 * wait); return nil }}
+		c, err := egress.New(settings, egress.WithDialer(dial),
+			egress.WithOwnAddresses(func() []netip.Addr { return nil }))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, r.Header); diff != "" || string(r.Body) != "hi" {
-			t.Errorf("%s: %s, body %q", url, diff, r.Body)
+		defer c.Close()
+		r, err := get(t, c, "http://example.com/", maxBody(100))
+		if err != nil || string(r.Body) != "late" {
+			t.Fatalf("%+v, %v", r, err)
 		}
-	}
-}
-
-func TestHEADHasNoBody(t *testing.T) {
-	t.Parallel()
-	n := withSite(t)
-	n.Serve(web4+":80", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Method", r.Method)
-	}))
-	r, err := get(t, n.Client(nil), "http://example.com/", maxBody(100), func(r *egress.Request) {
-		r.Method = http.MethodHead
+		want := egress.Timings{DNS: wait, Connect: 4 * wait, FirstByte: 2 * wait, Body: 3 * wait, Total: 15 * wait}
+		if r.Timings != want {
+			t.Errorf("%+v, want %+v", r.Timings, want)
+		}
 	})
-	if err != nil || r.Header.Get("X-Method") != http.MethodHead || len(r.Body) != 0 || r.BodyErr != nil {
-		t.Errorf("%+v, %v", r, err)
-	}
-}
-
-// Not parallel: what it measures should not be the other tests.
-func TestTimings(t *testing.T) {
-	const wait = 100 * time.Millisecond
-	n := egresstest.New(t)
-	n.Handle("example.com", slowly(wait, "example.com. 0 IN A "+web4))
-	config, trust := site(t)
-	n.ServeTLS(web4+":443", config, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		time.Sleep(2 * wait)
-		w.WriteHeader(http.StatusOK)
-		_ = http.NewResponseController(w).Flush()
-		time.Sleep(wait)
-		_, _ = io.WriteString(w, "late")
-	}))
-	slowDial := func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
-		if to.Port() == 443 {
-			time.Sleep(wait)
-		}
-		return n.Dial(ctx, network, to)
-	}
-	c := n.Client(nil, trust, egress.WithDialer(slowDial))
-	r, err := get(t, c, "https://example.com/", maxBody(100))
-	if err != nil || string(r.Body) != "late" {
-		t.Fatalf("%+v, %v", r, err)
-	}
-	tm := r.Timings
-	for phase, pair := range map[string][2]time.Duration{
-		"dns": {tm.DNS, wait}, "connect": {tm.Connect, wait}, "first byte": {tm.FirstByte, 2 * wait}, "total": {tm.Total, 5 * wait},
-	} {
-		// The server may begin to wait before the client knows that it has sent all.
-		if pair[0] < pair[1]*9/10 || pair[0] > 5*pair[1] {
-			t.Errorf("%s took %v, want about %v", phase, pair[0], pair[1])
-		}
-	}
-	if sum := tm.DNS + tm.Connect + tm.TLS + tm.FirstByte; tm.Total < sum {
-		t.Errorf("total %v is less than its parts %v", tm.Total, sum)
-	}
 }
 
 // Without a body to read, the round trip ends with the headers.
@@ -582,11 +463,10 @@ func TestNextAddressIsTried(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		arrange func(n *egresstest.Network)
-		within  time.Duration
 	}{
-		{"the first refuses", func(*egresstest.Network) {}, 200 * time.Millisecond},
-		{"the first has no route", func(n *egresstest.Network) { n.Fail("["+web6+"]:80", syscall.EHOSTUNREACH) }, 200 * time.Millisecond},
-		{"the first is a black hole", func(n *egresstest.Network) { n.Drop("[" + web6 + "]:80") }, egress.HeadStart},
+		{"the first refuses", func(*egresstest.Network) {}},
+		{"the first has no route", func(n *egresstest.Network) { n.Fail("["+web6+"]:80", syscall.EHOSTUNREACH) }},
+		{"the first is a black hole", func(n *egresstest.Network) { n.Drop("[" + web6 + "]:80") }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -598,9 +478,6 @@ func TestNextAddressIsTried(t *testing.T) {
 			r, err := get(t, c, "http://example.com/")
 			if err != nil || r.Address != netip.MustParseAddr(web4) {
 				t.Fatalf("%+v, %v", r, err)
-			}
-			if r.Timings.Total > 5*test.within {
-				t.Errorf("took %v", r.Timings.Total)
 			}
 			if r.Timings.Connect > egress.HeadStart {
 				t.Errorf("the connect time is not the winner's own: %v", r.Timings.Connect)

@@ -8,12 +8,12 @@ import (
 	"diagnostics/gateway/internal/fault"
 )
 
-// Observer is told what becomes of the ways out. Its methods are called from anywhere, and take no time.
+// Observer records outcomes of egress. Its methods are safe for concurrent use and do not block.
 type Observer interface {
-	// Refused tells that the policy refused what a run was led to: the answers for a name, a redirect's Location, or the
-	// address of a socket.
+	// Refused records that the policy refused what a run was led to: the answers for a name, a redirect's Location, or
+	// the address of a socket.
 	Refused(by fault.Rule)
-	// Connected tells what became of a TCP connection.
+	// Connected records the outcome of a TCP connection.
 	Connected(Connection)
 }
 
@@ -26,7 +26,7 @@ const (
 	ConnectionRefused     Connection = "refused"     // by the other side
 	ConnectionUnreachable Connection = "unreachable" // as a router or neighbour says
 	ConnectionTimeout     Connection = "timeout"
-	ConnectionCanceled    Connection = "canceled" // nobody waits for it any more
+	ConnectionCanceled    Connection = "canceled" // the caller has left
 	ConnectionDenied      Connection = "denied"   // by the policy, at the socket
 	ConnectionShortage    Connection = "shortage" // this host lacks something
 	ConnectionFailed      Connection = "failed"   // otherwise
@@ -38,13 +38,13 @@ func Connections() []Connection {
 		ConnectionDenied, ConnectionShortage, ConnectionFailed}
 }
 
-// unobserved is nobody's Observer.
+// unobserved is an Observer that does nothing.
 type unobserved struct{}
 
 func (unobserved) Refused(fault.Rule)   {}
 func (unobserved) Connected(Connection) {}
 
-// refused tells the Observer of an error that is a refusal, and gives the error.
+// refused records an error that is a refusal, and returns the error.
 func (c *Client) refused(err error) error {
 	if refusal, is := errors.AsType[*fault.Error](err); is && refusal.Kind == fault.Refused {
 		c.settings.Observer.Refused(refusal.Rule)

@@ -65,8 +65,8 @@ func (c *Client) reach(ctx context.Context, dial DialFunc, network string, to ne
 var errNoRoute = errors.New("this host has no route, or its link is down")
 
 // OwnFault gives the *fault.Error of kind Busy where the failure of a dial or a round trip with an address is this
-// host's own, and nil where it is the other side's or nobody's: a target must not be called dead because this host has
-// run out of files, or has lost its route. A dead next hop cannot be told from a dead target.
+// host's own, and nil where it is not: a target must not be called dead because this host has
+// run out of files, or has lost its route. A dead next hop cannot be distinguished from a dead target.
 func (c *Client) OwnFault(err error, to netip.Addr) error {
 	var known *fault.Error
 	switch {
@@ -96,9 +96,9 @@ func noReply(err error) bool {
 }
 
 // cutOff is an error where the kernel itself has no way to the address, or cannot be asked: its answer is the only one
-// that no router on the way can have given. A net that the operator refuses, while there is a way to others, is told by
-// the dial's own error. A family that this host never had is another matter, and so is an address with a zone: the
-// kernel is asked without its link, and would judge another. Its dial names the link.
+// that no router on the way can have given. A net that the operator refuses, while there is a way to others, is
+// reported by the dial's own error. A family that this host never had is another matter, and so is an address with a
+// zone: the kernel is asked without its link, and would judge another. Its dial names the link.
 func (c *Client) cutOff(a netip.Addr) error {
 	if !a.IsValid() || a.Zone() != "" {
 		return nil

@@ -45,36 +45,61 @@ func everyWayOut(t *testing.T, c *egress.Client) map[string]func() error {
 	}
 }
 
-func TestAddressesThatTheKernelRoutesHere(t *testing.T) {
+// Nothing is dialled by any way out to an address of this host, or one that the kernel has no way to.
+func TestWhatIsNotDialled(t *testing.T) {
 	t.Parallel()
-	n := withSite(t)
-	c := n.Client(nil, routes{web4: hostroute.Here}.option())
-	for name, try := range everyWayOut(t, c) {
-		if err := try(); !fault.Is(err, fault.Refused) {
-			t.Errorf("%s: %v", name, err)
-		}
+	listed := func(s *egress.Settings) {
+		s.HostAddresses = []netip.Prefix{netip.MustParsePrefix(web4 + "/31"), netip.MustParsePrefix("2606:4700::/64")}
 	}
-	wantFault(t, c.Permit(netip.MustParseAddr(web4)), fault.Refused)
+	unasked := egress.WithRoutes(func(netip.Addr) (hostroute.Kind, error) { return 0, hostroute.ErrNoAnswer })
 	to := netip.MustParseAddrPort(web4 + ":80")
-	wantFault(t, c.ControlFor(to)(t.Context(), "tcp4", to.String(), nil), fault.Refused)
-	wantOnly(t, n, nil)
-
-	allowed := n.Client(func(s *egress.Settings) { s.AllowOwnAddresses = true }, routes{web4: hostroute.Here}.option())
-	if err := allowed.Permit(netip.MustParseAddr(web4)); err != nil {
-		t.Errorf("allowed: %v", err)
-	}
-}
-
-func TestAKernelThatCannotBeAsked(t *testing.T) {
-	t.Parallel()
-	n := withSite(t)
-	c := n.Client(nil, egress.WithRoutes(func(netip.Addr) (hostroute.Kind, error) { return 0, hostroute.ErrNoAnswer }))
-	for name, try := range everyWayOut(t, c) {
-		if err := try(); !fault.Is(err, fault.Busy) || !errors.Is(err, hostroute.ErrNoAnswer) {
-			t.Errorf("%s: %v", name, err)
+	for name, test := range map[string]struct {
+		settings func(*egress.Settings)
+		routes   egress.Option
+		kind     fault.Kind
+		permit   fault.Kind // 0: no way is no reason to refuse an address, whose family this host may never have had
+	}{
+		"routed to this host":     {nil, routes{web4: hostroute.Here}.option(), fault.Refused, fault.Refused},
+		"of the host around":      {listed, routes{}.option(), fault.Refused, fault.Refused},
+		"no way":                  {nil, routes{web4: hostroute.Nowhere}.option(), fault.Busy, 0},
+		"a kernel without answer": {nil, unasked, fault.Busy, fault.Busy},
+	} {
+		n := withSite(t)
+		c := n.Client(test.settings, test.routes)
+		for way, try := range everyWayOut(t, c) {
+			if err := try(); !fault.Is(err, test.kind) {
+				t.Errorf("%s, %s: %v", name, way, err)
+			}
+		}
+		socket := c.ControlFor(to)(t.Context(), "tcp4", to.String(), nil)
+		for place, err := range map[string]error{"Permit": c.Permit(to.Addr()), "socket": socket} {
+			if test.permit == 0 && err != nil || test.permit != 0 && !fault.Is(err, test.permit) {
+				t.Errorf("%s, %s: %v", name, place, err)
+			}
+		}
+		wantOnly(t, n, nil)
+		if test.permit != fault.Refused {
+			continue
+		}
+		allowed := n.Client(func(s *egress.Settings) {
+			if test.settings != nil {
+				test.settings(s)
+			}
+			s.AllowOwnAddresses = true
+		}, test.routes)
+		if err := allowed.Permit(to.Addr()); err != nil {
+			t.Errorf("%s, allowed: %v", name, err)
 		}
 	}
-	wantOnly(t, n, nil)
+	c := egresstest.New(t).Client(listed)
+	for a, refused := range map[string]bool{
+		"93.184.216.33": false, web4: true, "93.184.216.35": true, "93.184.216.36": false,
+		"2606:4700::": true, "2606:4700::ffff:ffff:ffff:ffff": true, "2606:4700:0:1::": false,
+	} {
+		if err := c.Permit(netip.MustParseAddr(a)); (err != nil) != refused || refused && !fault.Is(err, fault.Refused) {
+			t.Errorf("%s: %v", a, err)
+		}
+	}
 }
 
 // An address of IPv6 that was added a moment ago is routed here once it is known to be nobody else's.
@@ -98,33 +123,6 @@ func TestAnAddressThatBecomesOwnDuringTheDial(t *testing.T) {
 		if _, err := c.Dial(t.Context(), netip.MustParseAddrPort(web4+":80")); !fault.Is(err, fault.Refused) {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-}
-
-func TestHostAddresses(t *testing.T) {
-	t.Parallel()
-	n := withSite(t)
-	listed := func(s *egress.Settings) {
-		s.HostAddresses = []netip.Prefix{netip.MustParsePrefix(web4 + "/31"), netip.MustParsePrefix("2606:4700::/64")}
-	}
-	c := n.Client(listed)
-	for a, refused := range map[string]bool{
-		"93.184.216.33": false, web4: true, "93.184.216.35": true, "93.184.216.36": false,
-		"2606:4700::": true, "2606:4700::ffff:ffff:ffff:ffff": true, "2606:4700:0:1::": false,
-	} {
-		if err := c.Permit(netip.MustParseAddr(a)); (err != nil) != refused || refused && !fault.Is(err, fault.Refused) {
-			t.Errorf("%s: %v", a, err)
-		}
-	}
-	for name, try := range everyWayOut(t, c) {
-		if err := try(); !fault.Is(err, fault.Refused) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	wantOnly(t, n, nil)
-	allowed := n.Client(func(s *egress.Settings) { listed(s); s.AllowOwnAddresses = true })
-	if err := allowed.Permit(netip.MustParseAddr(web4)); err != nil {
-		t.Errorf("allowed: %v", err)
 	}
 }
 
@@ -171,22 +169,6 @@ func TestWhoseFaultADialIs(t *testing.T) {
 		if dialled.Load() && test.kind == fault.Busy && !errors.Is(err, test.err) {
 			t.Errorf("%s: the cause is %v", name, errors.Unwrap(err))
 		}
-	}
-}
-
-func TestNothingIsDialledWithoutAWay(t *testing.T) {
-	t.Parallel()
-	n := withSite(t)
-	c := n.Client(nil, routes{web4: hostroute.Nowhere}.option())
-	for name, try := range everyWayOut(t, c) {
-		if err := try(); !fault.Is(err, fault.Busy) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	wantOnly(t, n, nil)
-	// That there is no way is no reason to refuse an address: the family may be one that this host never had.
-	if err := c.Permit(netip.MustParseAddr(web4)); err != nil {
-		t.Errorf("Permit: %v", err)
 	}
 }
 
@@ -336,7 +318,7 @@ func TestALinkThatGoesDownInTheMiddle(t *testing.T) {
 		n.ServeConn(web4+":81", func(c net.Conn) {
 			_, _ = c.Read(make([]byte, 4096))
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")
-			time.Sleep(time.Second)
+			stay(c)
 		})
 		c := n.Client(nil, egress.WithDialer(func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 			conn, err := n.Dial(ctx, network, to)
@@ -370,7 +352,7 @@ func TestAFamilyStaysOnceItWasThere(t *testing.T) {
 		{egress.Families{}, egress.Families{V4: true, V6: true}},
 	} {
 		h.families = step.now
-		h.clock.Step(2 * time.Second)
+		h.clock.Pass(2 * time.Second)
 		if got := c.Families(); got != step.want {
 			t.Errorf("routes of %v: %v, want %v", step.now, got, step.want)
 		}

@@ -50,7 +50,7 @@ func (c *Client) judge(a netip.Addr) (hostroute.Kind, error) {
 	return kind, nil
 }
 
-// routeUnlessOwn is Here for an address of this host's own. It asks the kernel, whose word is of this moment and holds
+// routeUnlessOwn is Here for an address of this host's own. It asks the kernel, whose answer is current and holds
 // for addresses that no interface has (routes of type local, as load balancers and anycast use). The interfaces are
 // asked too: an address of IPv6 that is new to its link, or whose link is down, is not routed to this host, but will
 // be.

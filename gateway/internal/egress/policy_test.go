@@ -83,18 +83,6 @@ func TestAllowOwnAddressesLiftsOnlyThat(t *testing.T) {
 	}
 }
 
-func TestDialRefusesBeforeTheSocket(t *testing.T) {
-	t.Parallel()
-	n := egresstest.New(t)
-	n.Listen("127.0.0.1:80")
-	c := n.Client(nil)
-	_, err := c.Dial(t.Context(), netip.MustParseAddrPort("127.0.0.1:80"))
-	wantFault(t, err, fault.Refused)
-	if dials := n.Dials(); len(dials) != 0 {
-		t.Errorf("dialled %v", dials)
-	}
-}
-
 // The control hook is the second lock: even where the first was passed with another address, the socket is not
 // connected.
 func TestControlHookJudgesTheRealAddress(t *testing.T) {

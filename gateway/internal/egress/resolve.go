@@ -83,7 +83,7 @@ func (r Resolution) only(family int) Resolution {
 // a lookup takes, or its own addresses or routes are not known).
 //
 // A family whose lookup failed is left out where the other has addresses. That this host lacks a family is no error
-// here; Reachable tells.
+// here; Reachable reports it.
 func (c *Client) Resolve(ctx context.Context, h target.Host) (Resolution, error) {
 	return c.resolve(ctx, h, c.bothFamilies)
 }
@@ -143,18 +143,25 @@ func (r *Resolution) permit(c *Client, addresses ...netip.Addr) error {
 	return nil
 }
 
-// bothFamilies asks for both families, whatever this host can reach: a private address in either refuses the name.
+// bothFamilies asks for both at once. Both are asked whatever this host can reach: a private address in either refuses
+// the name.
 func (c *Client) bothFamilies(ctx context.Context, name string) (a, aaaa dnsclient.Answer) {
 	return both(ctx, name, c.dns.Query)
 }
 
-// both asks for the addresses of both families at once.
+// bothUnchecked is bothFamilies without the resolver's validation.
+func (c *Client) bothUnchecked(ctx context.Context, name string) (a, aaaa dnsclient.Answer) {
+	return both(ctx, name, c.dns.QueryUnchecked)
+}
+
 func both(
-	ctx context.Context, name string, ask func(context.Context, string, uint16) dnsclient.Answer,
+	ctx context.Context, name string, query func(context.Context, string, uint16) dnsclient.Answer,
 ) (a, aaaa dnsclient.Answer) {
-	second := parallel.Start(func() dnsclient.Answer { return ask(ctx, name, dns.TypeAAAA) })
-	a = ask(ctx, name, dns.TypeA)
-	return a, second.Wait()
+	var queries parallel.Group
+	queries.Go(func() { a = query(ctx, name, dns.TypeA) })
+	queries.Go(func() { aaaa = query(ctx, name, dns.TypeAAAA) })
+	queries.Wait()
+	return a, aaaa
 }
 
 // judgeAliases refuses a name that is an alias of one that a visitor could not have typed: a resolver inside a private
@@ -239,4 +246,55 @@ func (c *Client) withoutAddress(ctx context.Context, h target.Host, a, aaaa dnsc
 		return fault.Newf(fault.Upstream, "The name servers of %s gave an invalid answer.", name)
 	}
 	return fault.Newf(fault.Upstream, "The name servers of %s failed (%s).", name, strings.TrimPrefix(failed.Code, "E"))
+}
+
+// systemResolver is what is shown of a resolver whose address is not to be shown.
+const systemResolver = "system"
+
+// ResolverName is what is shown of a resolver that answered: its address where it is public and not this host's own,
+// else only that it is the system's.
+func (c *Client) ResolverName(resolver netip.AddrPort) string {
+	if c.Permit(resolver.Addr()) != nil {
+		return systemResolver
+	}
+	return resolver.String()
+}
+
+// ResolverFault is the *fault.Error (Upstream or Timeout, Own) to report where a lookup of the name failed because the
+// operator's resolver fails: one that cannot say either who serves the name's last label. It is nil where that resolver
+// works, so that the name's own servers are at fault. A resolver that is down must not make a site down. shown stands
+// for the name in the sentence.
+func (c *Client) ResolverFault(ctx context.Context, name, shown string, failed dnsclient.Answer) error {
+	if failed.Conclusive() || failed.Busy != nil || c.dns.ResolverAnswers(ctx, name, failed) || ctx.Err() != nil {
+		return nil //nolint:nilerr // what this host lacks, and that the caller has left, is reported elsewhere
+	}
+	kind, outcome, resolver := fault.Upstream, "failed", "answered "+strings.TrimPrefix(failed.Code, "E")
+	switch failed.Code {
+	case dnsclient.CodeTimeout:
+		kind, outcome, resolver = fault.Timeout, "got no answer", "did not respond"
+	case dnsclient.CodeConnRefused:
+		resolver = "cannot be reached"
+	case dnsclient.CodeBadResp:
+		resolver = "gives invalid answers"
+	}
+	own := fault.Newf(kind, "The lookup of %s %s: this service's own resolver %s.", shown, outcome, resolver)
+	own.Own = true
+	return own
+}
+
+// ResolveNameServer is Resolve for the name server of a zone, which has an address also where DNSSEC fails for its
+// name: the caller reports what is wrong with the zone.
+func (c *Client) ResolveNameServer(ctx context.Context, h target.Host) (Resolution, error) {
+	return c.resolve(ctx, h, c.bothUnchecked)
+}
+
+// AskAuthority asks a name server of a zone itself. The visitor's input led to it, so that its address is judged and
+// charged as any other; the error is that of Admit.
+func (c *Client) AskAuthority(
+	ctx context.Context, server netip.AddrPort, name string, qtype uint16,
+) (dnsclient.Answer, error) {
+	if err := c.Admit(ctx, server); err != nil {
+		return dnsclient.Answer{}, err
+	}
+	return c.dns.AskAuthority(ctx, server, name, qtype), nil
 }

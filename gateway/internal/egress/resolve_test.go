@@ -200,15 +200,6 @@ func TestResolveEndsWithItsCaller(t *testing.T) {
 	}
 }
 
-func TestLongNamesAreShortenedInSentences(t *testing.T) {
-	t.Parallel()
-	name := strings.Repeat("a", 60) + "." + strings.Repeat("b", 60) + ".com"
-	_, err := egresstest.New(t).Client(nil).Resolve(t.Context(), host(t, name))
-	if s := wantFault(t, err, fault.NoAddress); len(s) > 120 || !strings.Contains(s, "...") {
-		t.Errorf("%q", s)
-	}
-}
-
 func TestResolutionOrderAndFamilies(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)

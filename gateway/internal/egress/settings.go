@@ -45,10 +45,10 @@ type Settings struct {
 	Charge ChargeFunc
 	// UserAgent goes with every HTTP request.
 	UserAgent string
-	// Observer is told what becomes of the ways out; nil tells nobody.
+	// Observer records outcomes; it may be nil.
 	Observer Observer
-	// Providers is told of the requests to providers, of which egress itself makes those to the resolvers; nil tells
-	// nobody.
+	// Providers records the requests to providers, of which egress itself makes those to the resolvers; it may be
+	// nil.
 	Providers upstream.Observer
 	// DNSCache counts how often the cache of DNS answers had one; nil counts nothing.
 	DNSCache *cachestats.Counts

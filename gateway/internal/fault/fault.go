@@ -48,7 +48,7 @@ type Error struct {
 	// Own is set on Upstream and Timeout where what failed is this service's own, such as its resolver: it says nothing
 	// about a target or a provider.
 	Own bool
-	// Rule is what refused, where that has a word.
+	// Rule is what refused, where that has a name.
 	Rule Rule
 	// RetryAfter is set on Limited and Busy, and on Upstream where a provider named it.
 	RetryAfter time.Duration

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
 
 func TestErrorKeepsTheCauseFromTheSentence(t *testing.T) {
@@ -97,3 +99,5 @@ func TestLimitedForSaysWhenToComeAgain(t *testing.T) {
 		}
 	}
 }
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -2,7 +2,7 @@ package fault
 
 import "diagnostics/shared/netpolicy"
 
-// Rule names in a fixed word what refused: the policy's rule behind a Refused, the limit behind a Limited or Busy. It
+// Rule names what refused: the policy's rule behind a Refused, the limit behind a Limited or Busy. It
 // is for the metrics, so it is one of those listed here and never what a visitor typed.
 type Rule string
 
@@ -73,7 +73,7 @@ func Limits() []Rule {
 	}
 }
 
-// The other causes that a failure's Kind does not tell apart.
+// The other causes that a failure's Kind does not distinguish.
 const (
 	// RuleShortage is a Busy, or an Upstream, of what this host itself lacks.
 	RuleShortage Rule = "shortage"

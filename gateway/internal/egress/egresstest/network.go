@@ -47,7 +47,7 @@ type Network struct {
 	dials     []netip.AddrPort
 }
 
-// New makes a private internet with nothing in it but a resolver that knows no name. All of it is closed with the test.
+// New makes a private internet with nothing in it but a resolver without records. All of it is closed with the test.
 func New(t testing.TB) *Network {
 	t.Helper()
 	n := &Network{
@@ -85,7 +85,7 @@ func (n *Network) Client(mutate func(*egress.Settings), opts ...egress.Option) *
 	return client
 }
 
-// lookup is the system's resolver of a host in this network: it knows the records of the network's own.
+// lookup is the system's resolver of a host in this network: it has the network's records.
 func (n *Network) lookup(_ context.Context, host string) ([]netip.Addr, error) {
 	n.Resolver.mu.Lock()
 	defer n.Resolver.mu.Unlock()
@@ -226,7 +226,7 @@ func (timeout) Timeout() bool        { return true }
 func (timeout) Temporary() bool      { return true }
 func (timeout) Is(target error) bool { return target == context.DeadlineExceeded }
 
-// publicConn is a connection that believes to have reached the public address.
+// publicConn is a connection whose remote address is the public one.
 type publicConn struct {
 	net.Conn
 	remote netip.AddrPort

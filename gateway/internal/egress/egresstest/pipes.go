@@ -10,7 +10,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Pipes are a socket layer without sockets, for tests in a bubble of synctest: whoever waits for a pipe waits for
+// Pipes are a socket layer without sockets, for tests in a bubble of synctest: a reader of a pipe waits for
 // something in the bubble.
 type Pipes struct {
 	// Serve is called with the far end of each connection, in a goroutine of its own.

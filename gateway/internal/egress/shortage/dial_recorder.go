@@ -15,8 +15,8 @@ import (
 type DialRecorder struct {
 	// Dial connects to a name server.
 	Dial func(ctx context.Context, network, server string) (net.Conn, error)
-	// OwnFault gives the failure to tell where an error of Dial, or the silence of a server, is this host's own fault,
-	// else nil.
+	// OwnFault returns the failure to report where an error of Dial, or the silence of a server, is this host's own
+	// fault, else nil.
 	OwnFault func(err error, server netip.Addr) error
 
 	mu      sync.Mutex
@@ -47,7 +47,7 @@ func (r *DialRecorder) note(err error, server netip.Addr) {
 	}
 }
 
-// Of gives the failure to tell where the error is that of a lookup which ended without an answer, and a name server
+// Of returns the failure to report where the error is that of a lookup which ended without an answer, and a name server
 // could not be reached by this host's own fault; else nil.
 func (r *DialRecorder) Of(err error) error {
 	if failed, is := errors.AsType[*net.DNSError](err); !is || failed.IsNotFound {
@@ -62,7 +62,7 @@ func (r *DialRecorder) Of(err error) error {
 }
 
 // lost asks again about the servers that were dialled: over UDP that succeeds on a link without a carrier. The lookup
-// tells no more of them than a text, so they are asked about as silent.
+// has no more than a text of them, so they are asked about as silent.
 func (r *DialRecorder) lost(err error) error {
 	silence := fmt.Errorf("%w: %w", os.ErrDeadlineExceeded, err)
 	for _, server := range r.dialled {

@@ -1,5 +1,5 @@
-// Package shortage tells what this host itself lacks, be it files, ports, memory or a link, from what a target or a
-// provider does. The first says nothing about the second, and must never be told as its fault
+// Package shortage separates what this host itself lacks, be it files, ports, memory or a link, from what a target or a
+// provider does. The first says nothing about the second, and must never be reported as its fault
 // (docs/contract.md#outcomes-and-errors).
 package shortage
 
@@ -13,7 +13,7 @@ import (
 )
 
 // errnos are the errors of a system call by which this host says that it has run out of something. None of them can
-// come from the network. The errors of a missing route are not among them: those may be another router's word.
+// come from the network. The errors of a missing route are not among them: those may come from another router.
 var errnos = []syscall.Errno{
 	syscall.EMFILE,        // the process has as many files as it may
 	syscall.ENFILE,        // so has the system
@@ -30,7 +30,7 @@ func Is(err error) bool {
 	return slices.ContainsFunc(errnos, func(errno syscall.Errno) bool { return errors.Is(err, errno) })
 }
 
-// Of gives the failure to tell where the error is one of a shortage, else nil.
+// Of returns the failure to report where the error is one of a shortage, else nil.
 func Of(err error) error {
 	if !Is(err) {
 		return nil

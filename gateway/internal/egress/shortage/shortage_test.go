@@ -11,6 +11,8 @@ import (
 
 	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
+
+	"go.uber.org/goleak"
 )
 
 func TestIs(t *testing.T) {
@@ -129,3 +131,5 @@ func TestDialRecorder(t *testing.T) {
 		}
 	}
 }
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

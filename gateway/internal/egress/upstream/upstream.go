@@ -16,12 +16,12 @@ type Outcome string
 // The outcomes.
 const (
 	OK       Outcome = "ok"
-	NotFound Outcome = "not_found" // an answer too: it knows of no such thing
+	NotFound Outcome = "not_found" // an answer too: there is no such thing
 	Limited  Outcome = "limited"   // it was asked too often
 	Failed   Outcome = "failed"
 	Timeout  Outcome = "timeout"
 	OwnFault Outcome = "own_fault" // this host, or its resolver, could not ask
-	Canceled Outcome = "canceled"  // nobody waited any more
+	Canceled Outcome = "canceled"  // the caller has left
 )
 
 // Outcomes are all of them.
@@ -48,11 +48,11 @@ func Providers() []Provider { return []Provider{RDAP, Redirector, Bootstrap, WHO
 // Pausing are the providers that may ask to be left alone for a time.
 func Pausing() []Provider { return []Provider{RDAP, Redirector, WHOIS} }
 
-// Observer is told of requests to providers. Its methods are called from anywhere, and take no time.
+// Observer records requests to providers. Its methods are safe for concurrent use and do not block.
 type Observer interface {
-	// Asked tells what became of one request, and how long it took.
+	// Asked records the outcome of one request, and how long it took.
 	Asked(p Provider, o Outcome, took time.Duration)
-	// Paused tells that a server wants to be left alone for so long.
+	// Paused records that a server asked for a pause.
 	Paused(p Provider, server string, wait time.Duration)
 }
 

@@ -5,12 +5,16 @@ package httpheaders
 import (
 	"context"
 	_ "embed" // openapi.yaml
+	"net"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/challenge"
@@ -138,11 +142,11 @@ func boundInformational(list []informational, mark *bool) []informational {
 // read, so that none is undone.
 var offered = []string{"gzip", "deflate", "br", "zstd"}
 
-// compression tells whether the server compresses its answer, to a client that takes every usual coding.
+// compression reports whether the server compresses its answer, to a client that takes every usual coding.
 type compression struct {
 	Offered []string `json:"offered"`
 	Coding  *string  `json:"coding"` // as the server names it, null where it does not compress
-	// Varies tells that caches learn that the coding depends on the request: Vary has Accept-Encoding, or *.
+	// Varies reports that caches learn that the coding depends on the request: Vary has Accept-Encoding, or *.
 	Varies bool `json:"varies"`
 }
 
@@ -168,4 +172,81 @@ func tokens(h http.Header, name string) []string {
 		}
 	}
 	return list
+}
+
+// alternative is another way to have the site, as an Alt-Svc field offers it (RFC 7838).
+type alternative struct {
+	Protocol      string  `json:"protocol"` // the ALPN name: h3
+	Host          *string `json:"host"`     // null: the site's own
+	Port          int     `json:"port"`
+	MaxAgeSeconds int64   `json:"maxAgeSeconds"` // how long clients may remember it
+}
+
+// What is read of Alt-Svc fields; servers offer two or three alternatives.
+const (
+	maxAlternatives    = 16
+	maxAlternativeText = 256
+	defaultMaxAge      = 86_400 // RFC 7838 section 3.1
+)
+
+// alternatives reads the Alt-Svc fields of an answer. What is malformed is left out, as clients do. "clear" takes back
+// what was offered before, and so offers nothing.
+func alternatives(h http.Header) []alternative {
+	list := []alternative{}
+	for _, field := range h.Values("Alt-Svc") {
+		for _, value := range webview.SplitQuoted(field, ',') {
+			if a, ok := parseAlternative(value); ok && len(list) < maxAlternatives {
+				list = append(list, a)
+			}
+		}
+	}
+	return list
+}
+
+// parseAlternative reads protocol="host:port"; ma=seconds.
+func parseAlternative(value string) (alternative, bool) {
+	parts := webview.SplitQuoted(value, ';')
+	name, authority, found := strings.Cut(parts[0], "=")
+	if !found {
+		return alternative{}, false
+	}
+	protocol, err := url.PathUnescape(strings.TrimSpace(name))
+	if err != nil || protocol == "" {
+		return alternative{}, false
+	}
+	host, port, err := net.SplitHostPort(unquoted(authority))
+	number, failed := strconv.ParseUint(port, 10, 16)
+	if err != nil || failed != nil || number == 0 {
+		return alternative{}, false
+	}
+	a := alternative{Protocol: text.Clean(protocol, maxAlternativeText), Port: int(number), MaxAgeSeconds: defaultMaxAge}
+	if host != "" {
+		a.Host = new(text.Clean(host, maxAlternativeText))
+	}
+	for _, parameter := range parts[1:] {
+		name, value, _ := strings.Cut(parameter, "=")
+		if !strings.EqualFold(strings.TrimSpace(name), "ma") {
+			continue
+		}
+		if seconds, err := strconv.ParseUint(unquoted(value), 10, 32); err == nil {
+			a.MaxAgeSeconds = int64(seconds)
+		}
+	}
+	return a, true
+}
+
+// unquoted is the text of a quoted string, or of a token.
+func unquoted(s string) string {
+	s = strings.TrimSpace(s)
+	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
+		return s
+	}
+	var plain strings.Builder
+	for inner := s[1 : len(s)-1]; inner != ""; inner = inner[1:] {
+		if inner[0] == '\\' && len(inner) > 1 {
+			inner = inner[1:]
+		}
+		plain.WriteByte(inner[0])
+	}
+	return plain.String()
 }

@@ -1,5 +1,5 @@
-// Package portchecker is the tool port-checker. It tells whether a TCP port answers, address by address. All are tried
-// at once, each on its own: racing them would hide that one family is broken.
+// Package portchecker is the tool port-checker. It reports whether a TCP port answers, address by address. All are
+// tried at once, each on its own: racing them would hide that one family is broken.
 package portchecker
 
 import (
@@ -142,7 +142,7 @@ func summarize(to target.HostPort, tried []attempt) Result {
 
 // try connects once. The kernel repeats a lost SYN after one and after three seconds, which is the retry that keeps one
 // lost packet from reading as a filter; a second connect would only ask for the same again. An error is a refusal by
-// the address policy, or one that nobody foresaw.
+// the address policy, or an unexpected one.
 func (p checker) try(ctx context.Context, to netip.AddrPort) (attempt, error) {
 	out := attempt{Address: to.Addr().String(), Family: workerapi.Family(to.Addr())}
 	if !p.egress.Families().Has(to.Addr()) {
@@ -211,7 +211,7 @@ func readFailure(err error) (state, reason string, known bool) {
 
 const silence = "No answer: a firewall may drop the packets, or there is no host."
 
-// connectFailures are the errors of connect(2) that tell something about the target or the way there.
+// connectFailures are the errors of connect(2) that describe the target or the way there.
 var connectFailures = []struct {
 	errno         syscall.Errno
 	state, reason string

@@ -63,7 +63,7 @@ func describeHop(seen egress.Hop) hopResult {
 	out := hopResult{URL: seen.URL.String(), Flags: []string{}}
 	if seen.Response == nil {
 		out.StatusText = webview.FaultSentence(seen.Err)
-		if fault.Is(seen.Err, fault.Refused) { // what its name led to is not told
+		if fault.Is(seen.Err, fault.Refused) { // what its name led to is not shown
 			out.StatusText = hopNotPublic
 		}
 		out.ResponseTimeMs = format.Milliseconds(seen.Took)
@@ -89,7 +89,7 @@ func describeHop(seen egress.Hop) hopResult {
 	return out
 }
 
-// flagsOf tells what kind of step a hop makes.
+// flagsOf describes what kind of step a hop makes.
 func flagsOf(r *egress.Response) []string {
 	var flags []string
 	add := func(flag string, holds bool) {

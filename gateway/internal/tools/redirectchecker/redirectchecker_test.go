@@ -1,12 +1,14 @@
 package redirectchecker
 
 import (
+	"bufio"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -18,12 +20,15 @@ import (
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/budget/memory"
+	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"go.uber.org/goleak"
 )
 
 func mustRun(t *testing.T, n *egresstest.Network, url string, opts ...egress.Option) Result {
@@ -62,20 +67,15 @@ func TestRedirectOutcomes(t *testing.T) {
 	t.Parallel()
 	site := locations{
 		"/":           {301, "/end"},
-		"/absolute":   {308, "http://example.com/end"},
 		"/protocol":   {302, "//www.example.com/end"},
-		"/www":        {307, "http://www.example.com/end"},
 		"/other":      {303, "http://other.example.net:8080/end"},
 		"/ping":       {302, "/pong"},
 		"/pong":       {302, "http://EXAMPLE.com:80/./ping#x"},
 		"/none":       {302, ""},
 		"/blank":      {302, " \t"},
-		"/colon":      {302, "http:foo"},
 		"/percent":    {302, "/%zz"},
 		"/port":       {302, "http://example.com:0/"},
-		"/ftp":        {302, "ftp://example.com/a"},
 		"/app":        {302, "intent:#Intent;package=x;end"},
-		"/javascript": {302, "javascript:alert(1)"},
 		"/user":       {302, "http://joe:secret@example.com/end"},
 		"/private":    {302, "http://10.0.0.1/x"},
 		"/relprivate": {302, "//localhost/x"},
@@ -83,7 +83,6 @@ func TestRedirectOutcomes(t *testing.T) {
 		"/nowhere":    {302, "http://nowhere.example.com/"},
 		"/closed":     {302, "http://example.com:81/"},
 		"/300":        {300, "/end"},
-		"/304":        {304, "/end"},
 		"/1":          {302, "/2"}, "/2": {302, "/3"}, "/3": {302, "/4"}, "/4": {302, "/5"}, "/5": {302, "/6"}, "/6": {302, "/7"},
 		"/7": {302, "/8"}, "/8": {302, "/9"}, "/9": {302, "/end"},
 	}
@@ -93,10 +92,10 @@ func TestRedirectOutcomes(t *testing.T) {
 	n.Serve(toolstest.WebV4Port80, site)
 	n.Serve("93.184.216.35:8080", site)
 	n.Fail(toolstest.WebV4+":81", syscall.ECONNREFUSED)
-	eight := []string{"302 http://example.com/2 temporary relativeLocation",
-		"302 http://example.com/3 temporary relativeLocation",
-		"302 http://example.com/4 temporary relativeLocation", "302 http://example.com/5 temporary relativeLocation", "302 http://example.com/6 temporary relativeLocation",
-		"302 http://example.com/7 temporary relativeLocation", "302 http://example.com/8 temporary relativeLocation", "302 http://example.com/9 temporary relativeLocation"}
+	var eight []string
+	for i := range 8 {
+		eight = append(eight, fmt.Sprintf("302 http://example.com/%d temporary relativeLocation", i+2))
+	}
 	for _, test := range []struct {
 		path    string
 		outcome string
@@ -107,21 +106,16 @@ func TestRedirectOutcomes(t *testing.T) {
 	}{
 		{"/end", "final", 0, nil, "", "No redirect was followed. example.com answers 200 OK."},
 		{"/", "final", 1, []string{"200 http://example.com/end"}, "permanent relativeLocation", "One redirect was followed."},
-		{"/absolute", "final", 1, []string{"200 http://example.com/end"}, "permanent", "200 OK"},
 		{"/protocol", "final", 1, []string{"200 http://www.example.com/end"}, "temporary crossHost wwwChange relativeLocation", "www.example.com answers"},
-		{"/www", "final", 1, []string{"200 http://www.example.com/end"}, "temporary crossHost wwwChange", ""},
 		{"/other", "final", 1, []string{"200 http://other.example.net:8080/end"}, "temporary crossHost", ""},
 		{"/2", "final", 8, append(slices.Clone(eight[1:]), "200 http://example.com/end"), "temporary relativeLocation", "8 redirects were followed."},
 		{"/1", "tooManyRedirects", 8, eight, "temporary relativeLocation", "at most 8 are followed"},
 		{"/ping", "loop", 1, []string{"302 http://example.com/pong temporary"}, "temporary relativeLocation", "a loop"},
 		{"/none", "missingLocation", 0, nil, "temporary", "without saying where to"},
 		{"/blank", "missingLocation", 0, nil, "temporary", "it is blank"},
-		{"/colon", "invalidLocation", 0, nil, "temporary", "Write two slashes after http:"},
 		{"/percent", "invalidLocation", 0, nil, "temporary", "percent sign"},
 		{"/port", "invalidLocation", 0, nil, "temporary", "not a valid URL"},
-		{"/ftp", "unsupportedScheme", 0, nil, "temporary", "a URL of the scheme ftp"},
 		{"/app", "unsupportedScheme", 0, nil, "temporary", "a URL of the scheme intent"},
-		{"/javascript", "unsupportedScheme", 0, nil, "temporary", "a URL of the scheme javascript"},
 		{"/user", "blocked", 0, []string{"-1 http://example.com/end"}, "temporary userinfo", "a user name in it"},
 		{"/private", "blocked", 0, []string{"-1 http://10.0.0.1/x"}, "temporary crossHost", "not a public address"},
 		{"/relprivate", "blocked", 0, []string{"-1 http://localhost/x"}, "temporary crossHost relativeLocation", "not a public address"},
@@ -129,7 +123,6 @@ func TestRedirectOutcomes(t *testing.T) {
 		{"/nowhere", "unreachable", 1, []string{"-1 http://nowhere.example.com/"}, "temporary crossHost", "nowhere.example.com"},
 		{"/closed", "unreachable", 1, []string{"-1 http://example.com:81/"}, "temporary", "refused the connection"},
 		{"/300", "final", 0, nil, "", "300 Multiple Choices"},
-		{"/304", "final", 0, nil, "", "304"},
 	} {
 		t.Run(strings.Trim(test.path, "/"), func(t *testing.T) {
 			t.Parallel()
@@ -254,25 +247,6 @@ func TestRedirectFragments(t *testing.T) {
 		if toolstest.Text(got.FinalURL) != want || strings.Contains(got.URL, "#") || strings.Contains(got.Hops[0].URL, "#") {
 			t.Errorf("%s: %s, from %s", url, toolstest.Text(got.FinalURL), got.URL)
 		}
-	}
-}
-
-// TestRedirectCookies: a page that sets a cookie may send back to itself once.
-func TestRedirectCookies(t *testing.T) {
-	t.Parallel()
-	n := toolstest.WebNetwork(t)
-	n.Serve(toolstest.WebV4Port80, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, err := r.Cookie("seen"); err == nil && r.URL.Path == "/wall" {
-			return
-		}
-		http.SetCookie(w, &http.Cookie{Name: "seen", Value: fmt.Sprint(time.Now().UnixNano()), Path: "/"})
-		http.Redirect(w, r, r.URL.Path, http.StatusFound)
-	}))
-	if got := mustRun(t, n, "http://example.com/wall"); got.Outcome != egress.EndFinal || got.RedirectCount != 1 {
-		t.Errorf("wall: %+v", got)
-	}
-	if got := mustRun(t, n, "http://example.com/endless"); got.Outcome != egress.EndLoop || len(got.Hops) != 2 {
-		t.Errorf("endless: %v", chainOf(got))
 	}
 }
 
@@ -423,10 +397,8 @@ func TestRedirectEndlessPage(t *testing.T) {
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	}))
-	began := time.Now()
-	got := mustRun(t, n, "http://example.com/")
-	if took := time.Since(began); took > 5*time.Second || got.Outcome != egress.EndFinal {
-		t.Errorf("took %v: %+v", took, got)
+	if got := mustRun(t, n, "http://example.com/"); got.Outcome != egress.EndFinal {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -468,20 +440,8 @@ func TestRedirectShape(t *testing.T) {
 	t.Parallel()
 	n := toolstest.WebNetwork(t)
 	n.Serve(toolstest.WebV4Port80, toolstest.RedirectHandler("http://10.0.0.1/"))
-	out, err := json.MarshalIndent(mustRun(t, n, "http://example.com/"), "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%s", out)
 	fields := toolstest.Fields(t, mustRun(t, n, "http://example.com/"))
-	keys := func(m map[string]any) string {
-		var names []string
-		for name := range m {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		return strings.Join(names, " ")
-	}
+	keys := func(m map[string]any) string { return strings.Join(slices.Sorted(maps.Keys(m)), " ") }
 	if got := keys(fields); got != "clientRedirect finalStatus finalUrl hops outcome redirectCount summary totalMs url" {
 		t.Error(got)
 	}
@@ -516,4 +476,136 @@ func FuzzMetaRefresh(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A long URL for another host is a blocked hop to which nothing was sent.
+func TestALongURLForAnotherHost(t *testing.T) {
+	t.Parallel()
+	for length, want := range map[int]egress.ChainEnd{4096: egress.EndFinal, 4097: egress.EndBlocked} {
+		n := toolstest.WebNetwork(t)
+		n.Records("long.example.net. 300 IN A " + toolstest.WebV4)
+		next := "http://long.example.net/?"
+		next += strings.Repeat("x", length-len(next))
+		asked := 0
+		n.Serve(toolstest.WebV4Port80, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked++
+			if r.Host == "example.com" {
+				http.Redirect(w, r, next, http.StatusFound)
+			}
+		}))
+		r := mustRun(t, n, "http://example.com/")
+		if r.Outcome != want || len(r.Hops) != 2 {
+			t.Errorf("%d characters: %s, %d hops", length, r.Outcome, len(r.Hops))
+		}
+		if want == egress.EndFinal {
+			continue
+		}
+		last := r.Hops[len(r.Hops)-1]
+		if asked != 1 || r.RedirectCount != 0 || last.Status != nil || last.URL != next ||
+			!strings.Contains(last.StatusText, "4,096 characters") || !strings.Contains(r.Summary, "not visited") {
+			t.Errorf("asked %d times; %+v", asked, r)
+		}
+	}
+}
+
+// A chain that has sent what a run may ends as blocked, and says why.
+func TestAChainSendsNoMoreThanItMay(t *testing.T) {
+	t.Parallel()
+	n := toolstest.WebNetwork(t)
+	asked := 0
+	n.Serve(toolstest.WebV4Port80, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		http.Redirect(w, r, fmt.Sprintf("/%d?%s", asked, strings.Repeat("x", 16_000)), http.StatusFound)
+	}))
+	ctx := traffic.WithMeter(t.Context(), new(traffic.Totals))
+	got, err := toolstest.Run(ctx, New(n.Client(nil)), toolstest.URLInput("http://example.com/"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := got.(Result)
+	if r.Outcome != egress.EndBlocked || len(r.Hops) != asked+1 || !strings.Contains(r.Summary, "may not send any more") {
+		t.Errorf("asked %d times: %s, %d hops, %s", asked, r.Outcome, len(r.Hops), r.Summary)
+	}
+}
+
+// TestConflictingLocations: a chain ends where browsers stop, and says nothing of where either field leads.
+func TestConflictingLocations(t *testing.T) {
+	t.Parallel()
+	rows := []struct {
+		name, status string
+		locations    []string
+		outcome      egress.ChainEnd
+		flags        string
+		others       []string
+		summary      string
+	}{
+		{"two that differ", "302 Found", []string{"https://www.example.com/", "/next"}, "invalidLocation",
+			"temporary conflictingLocation", []string{"/next"},
+			"No redirect was followed. example.com names 2 conflicting destinations (Location) in one redirect. Browsers stop " +
+				"there and show an error, and so does this check."},
+		{"three, two of them equal", "301 Moved", []string{"/next", "/next", "/else"}, "invalidLocation",
+			"permanent conflictingLocation", []string{"/else"},
+			"No redirect was followed. example.com names 2 conflicting destinations (Location) in one redirect. Browsers stop " +
+				"there and show an error, and so does this check."},
+		{"one is blank", "302 Found", []string{"", "/next"}, "invalidLocation", "temporary conflictingLocation",
+			[]string{"/next"}, "No redirect was followed. example.com names 2 conflicting destinations (Location) in one " +
+				"redirect. Browsers stop there and show an error, and so does this check."},
+		{"two that are equal", "302 Found", []string{"/next", "/next"}, "final", "temporary relativeLocation", nil,
+			"One redirect was followed. example.com answers 200 OK."},
+		{"a page", "200 OK", []string{"/a", "/b"}, "final", "conflictingLocation", []string{"/b"},
+			"No redirect was followed. example.com answers 200 OK. It sends conflicting Location headers, and browsers show an error instead of such an answer."},
+		{"a page with one", "200 OK", []string{"/a"}, "final", "", nil,
+			"No redirect was followed. example.com answers 200 OK."},
+	}
+	for _, r := range rows {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			got := runConflict(t, r.status, r.locations)
+			first := got.Hops[0]
+			if got.Outcome != r.outcome || got.Summary != r.summary {
+				t.Errorf("%s: %s", got.Outcome, got.Summary)
+			}
+			if flags := strings.Join(first.Flags, " "); flags != r.flags || !slices.Equal(first.OtherLocations, r.others) {
+				t.Errorf("flags %s, others %q", flags, first.OtherLocations)
+			}
+		})
+	}
+}
+
+// runConflict checks a site whose first page has these fields and whose others are plain pages.
+func runConflict(t *testing.T, status string, locations []string) Result {
+	t.Helper()
+	n := toolstest.WebNetwork(t)
+	head := "HTTP/1.1 " + status + "\r\n"
+	for _, location := range locations {
+		head += "Location: " + location + "\r\n"
+	}
+	var asked atomic.Int32
+	n.ServeConn(toolstest.WebV4Port80, func(c net.Conn) {
+		if _, err := http.ReadRequest(bufio.NewReader(c)); err != nil {
+			return
+		}
+		answer := head
+		if asked.Add(1) > 1 {
+			answer = "HTTP/1.1 200 OK\r\n"
+		}
+		_, _ = io.WriteString(c, answer+"Content-Length: 0\r\n\r\n")
+	})
+	return mustRun(t, n, "http://example.com/")
+}
+
+// TestConflictingLocationsAreBounded: a head full of them makes no answer longer than it may be, and the cut is told.
+func TestConflictingLocationsAreBounded(t *testing.T) {
+	t.Parallel()
+	var locations []string
+	for i := range 15 {
+		locations = append(locations, fmt.Sprintf("/%d?%s", i, strings.Repeat("&", 4000)))
+	}
+	got := runConflict(t, "302 Found", locations)
+	if size := bound.Size(got.Hops[0].OtherLocations); size > maxOtherLocations+2 || !got.Truncated ||
+		!got.Hops[0].Truncated {
+		t.Errorf("%d bytes, truncated %t", size, got.Truncated)
+	}
 }

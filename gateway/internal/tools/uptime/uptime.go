@@ -1,4 +1,4 @@
-// Package uptime is the tool uptime. It tells whether a site answers, over each family on its own and at up to three
+// Package uptime is the tool uptime. It reports whether a site answers, over each family on its own and at up to three
 // addresses of it. That it does not is a result, not a failure.
 package uptime
 
@@ -61,12 +61,16 @@ type families struct {
 }
 
 type familyState struct {
-	State          string         `json:"state"`
-	Address        *string        `json:"address"`
-	Status         *int           `json:"status"`
-	ResponseTimeMs *float64       `json:"responseTimeMs"`
-	Reason         *string        `json:"reason"`
-	Addresses      []addressState `json:"addresses"`
+	familyFacts
+	Addresses []addressState `json:"addresses"`
+}
+
+type familyFacts struct {
+	State          string   `json:"state"`
+	Address        *string  `json:"address"`
+	Status         *int     `json:"status"`
+	ResponseTimeMs *float64 `json:"responseTimeMs"`
+	Reason         *string  `json:"reason"`
 }
 
 // addressState is what one address of a site answers by itself, before any redirect.
@@ -114,7 +118,7 @@ func (r checker) run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return r.unresolved(err)
 	}
-	// A site that only the missing family leads to is neither up nor down for all this service can tell.
+	// A site that only the missing family leads to is neither up nor down as far as this service can find out.
 	if err := resolution.Reachable(); err != nil {
 		return Result{}, err
 	}
@@ -165,7 +169,7 @@ func (r checker) resolve(ctx context.Context) (egress.Resolution, error) {
 	return resolution, err
 }
 
-// unresolved is the result for a name that leads nowhere: a site that nobody can find is down. A refusal stays one.
+// unresolved is the result for a name that leads nowhere: a site that cannot be found is down. A refusal stays one.
 func (r checker) unresolved(err error) (Result, error) {
 	state := uptimeDown
 	switch {
@@ -177,7 +181,7 @@ func (r checker) unresolved(err error) (Result, error) {
 		return Result{}, err
 	}
 	reason := webview.FaultSentence(err)
-	family := familyState{State: state, Reason: &reason, Addresses: []addressState{}}
+	family := familyState{familyFacts{State: state, Reason: &reason}, []addressState{}}
 	return Result{
 		URL: r.url.String(), Verdict: verdictDown, Reason: &reason,
 		Families: families{IPv4: family, IPv6: family},
@@ -204,11 +208,12 @@ func (r checker) checkFamilies(ctx context.Context, resolution egress.Resolution
 
 // unchecked describes a family over which this service could not check the site.
 func (c *familyCheck) unchecked() familyState {
-	return familyState{State: uptimeSkipped, Address: new(c.address.String()),
-		Reason: new(fmt.Sprintf("This service %s over IPv%d.", fault.ShortagePhrase, c.family)), Addresses: c.describeAddresses()}
+	reason := fmt.Sprintf("This service %s over IPv%d.", fault.ShortagePhrase, c.family)
+	return familyState{familyFacts{State: uptimeSkipped, Address: new(c.address.String()), Reason: &reason},
+		c.describeAddresses()}
 }
 
-// untried describes a family that was not checked. unanswered tells that its lookup failed: name servers that answer
+// untried describes a family that was not checked. unanswered means that its lookup failed: name servers that answer
 // for one family alone are common, and their site is no worse for it.
 func (r checker) untried(family int, addresses []netip.Addr, unanswered bool) familyState {
 	name := fmt.Sprintf("IPv%d", family)
@@ -217,17 +222,16 @@ func (r checker) untried(family int, addresses []netip.Addr, unanswered bool) fa
 		if unanswered {
 			reason = "Whether " + r.url.Host().Short() + " has " + name + " addresses could not be looked up."
 		}
-		return familyState{State: uptimeNoAddress, Reason: &reason, Addresses: []addressState{}}
+		return familyState{familyFacts{State: uptimeNoAddress, Reason: &reason}, []addressState{}}
 	}
 	address, reason := addresses[0].String(), "This service has no "+name+" connection."
-	return familyState{State: uptimeSkipped, Address: &address, Reason: &reason, Addresses: skipped(addresses, reason)}
+	return familyState{familyFacts{State: uptimeSkipped, Address: &address, Reason: &reason}, skipped(addresses, reason)}
 }
 
+// pause waits, at most to the end of ctx.
 func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 	case <-ctx.Done():
 	}
 }

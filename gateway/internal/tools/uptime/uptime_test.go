@@ -21,8 +21,11 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
+	"diagnostics/shared/parallel"
+	"diagnostics/shared/progress"
 
 	"github.com/miekg/dns"
+	"go.uber.org/goleak"
 )
 
 // quick are bounds that a test can wait for.
@@ -127,16 +130,12 @@ func TestUptimeStatuses(t *testing.T) {
 		reason  string
 	}{
 		{200, true, "up", "<null>"},
-		{204, true, "up", "<null>"},
-		{304, true, "up", "<null>"},
 		{399, true, "up", "<null>"},
 		{400, true, "degraded", "The server answered 400 Bad Request."},
-		{401, true, "degraded", "The server answered 401 Unauthorized."},
 		{404, true, "degraded", "The server answered 404 Not Found."},
 		{499, true, "degraded", "The server answered 499 status code 499."}, // net/http's own phrase
 		{500, false, "down", "The server answered 500 Internal Server Error."},
 		{503, false, "down", "The server answered 503 Service Unavailable."},
-		{599, false, "down", "The server answered 599 status code 599."},
 	}
 	for _, c := range cases {
 		t.Run(fmt.Sprint(c.status), func(t *testing.T) {
@@ -171,17 +170,6 @@ func failFirst(count *atomic.Int32, first, rest http.Handler) http.Handler {
 	})
 }
 
-// TestUptimeStatusWithoutPhrase: a status that nobody has named stands alone.
-func TestUptimeStatusWithoutPhrase(t *testing.T) {
-	t.Parallel()
-	n := network(t)
-	toolstest.ServeRaw(n, toolstest.WebV4Port80, "HTTP/1.1 477\r\nContent-Length: 0\r\n\r\n")
-	got := mustRun(t, n, "http://four.example.com/")
-	if got.StatusText == nil || *got.StatusText != "" || toolstest.Text(got.Reason) != "The server answered 477." {
-		t.Fatalf("text %q, reason %s", toolstest.Text(got.StatusText), toolstest.Text(got.Reason))
-	}
-}
-
 // TestUptimeLeavingTheFamily: a site is not blamed for a redirect to a host that has only the other family.
 func TestUptimeLeavingTheFamily(t *testing.T) {
 	t.Parallel()
@@ -206,10 +194,8 @@ func TestUptimeOneMoreTry(t *testing.T) {
 		status      int
 	}{
 		{"up at once", toolstest.StatusHandler(200), toolstest.StatusHandler(500), 1, "up", 200},
-		{"not found is an answer", toolstest.StatusHandler(404), toolstest.StatusHandler(200), 1, "degraded", 404},
 		{"500 then 200", toolstest.StatusHandler(500), toolstest.StatusHandler(200), 2, "up", 200},
 		{"500 then 404", toolstest.StatusHandler(500), toolstest.StatusHandler(404), 2, "degraded", 404},
-		{"500 then 502", toolstest.StatusHandler(500), toolstest.StatusHandler(502), 2, "down", 502},
 		{"nothing then 200", hangUp, toolstest.StatusHandler(200), 2, "up", 200},
 		{"503 then nothing", toolstest.StatusHandler(503), hangUp, 2, "down", 503},
 		{"nothing twice", hangUp, hangUp, 2, "down", -1},
@@ -320,26 +306,26 @@ func TestUptimeWithAFaultOfOurs(t *testing.T) {
 
 func TestUptimeTopFieldsAreOfTheFamilyThatAnsweredFirst(t *testing.T) {
 	t.Parallel()
-	say := func(phrase string, after time.Duration) func(net.Conn) {
-		return func(c net.Conn) {
-			buffer := make([]byte, 4096)
-			_, _ = c.Read(buffer)
-			time.Sleep(after)
-			_, _ = io.WriteString(c, "HTTP/1.1 200 "+phrase+"\r\nContent-Length: 0\r\n\r\n")
-		}
-	}
-	for _, c := range []struct {
-		four, six time.Duration
-		want      string
-	}{{0, 400 * time.Millisecond, "four"}, {400 * time.Millisecond, 0, "six"}} {
-		t.Run(c.want, func(t *testing.T) {
+	for first, second := range map[string]string{toolstest.WebV4Port80: toolstest.WebV6Port80,
+		toolstest.WebV6Port80: toolstest.WebV4Port80} {
+		t.Run(first, func(t *testing.T) {
 			t.Parallel()
-			n := network(t)
-			n.ServeConn(toolstest.WebV4Port80, say("four", c.four))
-			n.ServeConn(toolstest.WebV6Port80, say("six", c.six))
-			if got := mustRun(t, n, "http://example.com/"); toolstest.Text(got.StatusText) != c.want || got.Verdict != "up" {
-				t.Fatalf("got %s, %s", toolstest.Text(got.StatusText), got.Verdict)
-			}
+			n, ended := network(t), make(chan struct{})
+			toolstest.ServeRaw(n, first, "HTTP/1.1 200 First\r\nContent-Length: 0\r\n\r\n")
+			n.Serve(second, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-ended }))
+			feed := new(progress.Feed)
+			running := parallel.Start(func() error {
+				got, err := toolstest.Run(progress.With(t.Context(), feed), New(n.Client(nil)),
+					toolstest.URLInput("http://example.com/"))
+				if r, is := got.(Result); !is || toolstest.Text(r.StatusText) != "First" || r.Verdict != "up" {
+					t.Errorf("got %+v, %v", got, err)
+				}
+				return err
+			})
+			toolstest.AwaitStep(t, feed, "family", map[string]string{toolstest.WebV4Port80: "4",
+				toolstest.WebV6Port80: "6"}[first])
+			close(ended)
+			_ = running.Wait()
 		})
 	}
 }
@@ -482,20 +468,13 @@ func TestUptimeRedirects(t *testing.T) {
 		final   string
 		reason  string
 	}{
-		{"one", count, "/1", "up", 200, "http://example.com/0", "<null>"},
 		{"five", count, "/5", "up", 200, "http://example.com/0", "<null>"},
 		{"six", count, "/6", "degraded", 302, "http://example.com/1", "The site redirects more than 5 times."},
-		{"loop", toolstest.RedirectHandler("/"), "/", "degraded", 302, "http://example.com/", "The site's redirects form a loop."},
-		{"no Location", toolstest.RedirectHandler(""), "/", "degraded", 302, "http://example.com/", "The site redirects without saying where to."},
-		{"bad Location", toolstest.RedirectHandler("http://example.com:99999/"), "/", "degraded", 302, "http://example.com/", "The site redirects to something that is not a valid URL."},
-		{"other scheme", toolstest.RedirectHandler("ftp://example.com/"), "/", "degraded", 302, "http://example.com/", "The site redirects to a URL that is neither http nor https."},
 		{"private address", toolstest.RedirectHandler("http://10.0.0.1/"), "/", "degraded", 302, "http://example.com/", "The site redirects to a URL that this service does not visit, because it is not public or contains a user name."},
-		{"loopback in disguise", toolstest.RedirectHandler("http://127.1/"), "/", "degraded", 302, "http://example.com/", "*"},
 		{"mapped loopback", toolstest.RedirectHandler("http://[::ffff:127.0.0.1]/"), "/", "degraded", 302, "http://example.com/", "*"},
 		{"credentials", toolstest.RedirectHandler("http://a:b@example.com/"), "/", "degraded", 302, "http://example.com/", "The site redirects to a URL that this service does not visit, because it is not public or contains a user name."},
 		{"name that is private", toolstest.RedirectHandler("http://inside.example.com/"), "/", "degraded", 302, "http://example.com/", "The site redirects to a URL that this service does not visit, because it is not public or contains a user name."},
 		{"dead host", toolstest.RedirectHandler("http://dead.example.com/"), "/", "degraded", 302, "http://example.com/", "A redirect could not be followed: dead.example.com refused the connection."},
-		{"missing host", toolstest.RedirectHandler("http://missing.example.com/"), "/", "degraded", 302, "http://example.com/", "A redirect could not be followed: missing.example.com does not exist."},
 		{"host of one family", toolstest.RedirectHandler("http://four.example.com:8080/"), "/", "up", 200, "http://four.example.com:8080/", "<null>"},
 		{"not found at the end", toolstest.RedirectHandler("http://four.example.com:8081/"), "/", "degraded", 404, "http://four.example.com:8081/", "The server answered 404 Not Found."},
 		{"error at the end", toolstest.RedirectHandler("http://both.example.com:8082/"), "/", "down", 500, "http://both.example.com:8082/", "The server answered 500 Internal Server Error."},
@@ -545,8 +524,6 @@ func TestUptimeCertificates(t *testing.T) {
 	}{
 		{"valid", func(a *toolstest.Authority) *tls.Config { return a.Issue("example.com", time.Now().Add(time.Hour)) }, true, ""},
 		{"expired", func(a *toolstest.Authority) *tls.Config { return a.Issue("example.com", time.Now().Add(-time.Hour)) }, false, "CERT_HAS_EXPIRED"},
-		{"self-signed", func(a *toolstest.Authority) *tls.Config { return a.SelfSign("example.com") }, false, "DEPTH_ZERO_SELF_SIGNED_CERT"},
-		{"wrong host", func(a *toolstest.Authority) *tls.Config { return a.Issue("example.org", time.Now().Add(time.Hour)) }, false, "ERR_TLS_CERT_ALTNAME_INVALID"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -592,16 +569,12 @@ func TestUptimeSilenceIsBounded(t *testing.T) {
 	n.Drop(toolstest.WebV4Port80)
 	n.ServeConn(toolstest.WebV6Port80, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
 	bounds := limits{first: 400 * time.Millisecond, second: 200 * time.Millisecond, pause: 10 * time.Millisecond}
-	start := time.Now()
 	got, err := run(t, n, bounds, "http://example.com/")
 	if err != nil || got.Verdict != "down" || got.Families.IPv4.State != "down" || got.Families.IPv6.State != "down" {
 		t.Fatalf("got %+v, %v", got, err)
 	}
 	if !strings.Contains(toolstest.Text(got.Reason), "in time") {
 		t.Errorf("the reason is %s", toolstest.Text(got.Reason))
-	}
-	if took, bound := time.Since(start), bounds.first+bounds.second+bounds.pause; took > 5*bound {
-		t.Errorf("took %v", took)
 	}
 }
 
@@ -613,13 +586,9 @@ func TestUptimeEndsWithItsVisitor(t *testing.T) {
 	client := n.Client(nil)
 	ctx, leave := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, leave)
-	start := time.Now()
 	_, err := toolstest.Run(ctx, New(client), tool.Input{Text: "http://example.com/"})
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v", err)
-	}
-	if took := time.Since(start); took > 3*time.Second {
-		t.Fatalf("took %v", took)
 	}
 }
 
@@ -636,3 +605,5 @@ func TestUptimeBoundsFitTheRun(t *testing.T) {
 		t.Fatalf("the first try ends after %v, before its exchange", b.first)
 	}
 }
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -1,10 +1,13 @@
 package uptime
 
 import (
+	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tools/internal/challenge"
@@ -60,20 +63,16 @@ func firstAnswer(checks []familyCheck) *familyCheck {
 	rank := func(c *familyCheck) int {
 		switch {
 		case !c.down():
-			return 2
+			return 0
 		case c.answer() != nil:
 			return 1
 		}
-		return 0
+		return 2
 	}
-	best := &checks[0]
-	for i := range checks[1:] {
-		c := &checks[i+1]
-		if rank(c) > rank(best) || rank(c) == rank(best) && c.ended.Before(best.ended) {
-			best = c
-		}
-	}
-	return best
+	best := slices.MinFunc(checks, func(a, b familyCheck) int {
+		return cmp.Or(rank(&a)-rank(&b), a.ended.Compare(b.ended))
+	})
+	return &best
 }
 
 // joinReasons says what is wrong with the site, naming the family where not both have the same trouble, and addresses
@@ -98,11 +97,11 @@ func (c *familyCheck) describe() familyState {
 	}
 	address := c.address.String()
 	if !c.visited() {
-		return familyState{State: uptimeSkipped, Address: &address, Addresses: c.describeAddresses(),
-			Reason: format.TextOrNull(webview.FaultSentence(c.chain.Limited()))}
+		reason := webview.FaultSentence(c.chain.Limited())
+		return familyState{familyFacts{State: uptimeSkipped, Address: &address, Reason: &reason}, c.describeAddresses()}
 	}
-	family := familyState{State: uptimeUp, Address: &address, Reason: format.TextOrNull(c.reason()),
-		Addresses: c.describeAddresses()}
+	family := familyState{familyFacts{State: uptimeUp, Address: &address, Reason: format.TextOrNull(c.reason())},
+		c.describeAddresses()}
 	if c.down() {
 		family.State = uptimeDown
 	}
@@ -136,4 +135,143 @@ func (c *familyCheck) challenge() *challenge.Challenge {
 		return challenge.Of(last.Status, last.Header)
 	}
 	return nil
+}
+
+// trouble is why a family is not simply up; the zero value is that it is. It holds what its sentences need and nothing
+// else, so that two families have the same trouble where theirs are equal.
+type trouble struct {
+	kind        kind
+	status      int             // of errorStatus, challenged and oddAnswer
+	phrase      string          // of the same; may be empty
+	vendor      string          // of challenged
+	cut         bool            // the phrase was longer
+	end         egress.ChainEnd // of badRedirect
+	failure     string          // of noAnswer, and of badRedirect at a hop that was dead or at its limit: its sentence
+	certificate badCertificate  // of the first URL whose certificate is not valid, whatever the kind
+}
+
+// kind is what is wrong with the answer.
+type kind int
+
+const (
+	goodAnswer  kind = iota
+	errorStatus      // the final answer is a 4xx or 5xx
+	noAnswer         // the request to the site itself failed
+	badRedirect      // the site redirects, and no final answer comes of it
+	challenged       // the final answer is a bot challenge, whatever its status
+	conflicting      // the site redirects to several places at once
+	oddAnswer        // the final answer is no redirect and has Location fields that differ
+)
+
+// badCertificate is zero where there is none.
+type badCertificate struct{ host, code string }
+
+func (c *familyCheck) trouble() trouble { return troubleOf(c.chain) }
+
+func (c *familyCheck) troubled() bool { return c.trouble() != trouble{} }
+
+func troubleOf(chain egress.Chain) trouble {
+	t := answerTrouble(chain)
+	t.certificate = certificateTrouble(chain)
+	return t
+}
+
+func answerTrouble(chain egress.Chain) trouble {
+	switch {
+	case chain.End == egress.EndFinal:
+		return statusTrouble(chain.Final())
+	case len(chain.Hops) == 1 && chain.Hops[0].Err != nil:
+		return trouble{kind: noAnswer, failure: webview.FaultSentence(chain.Hops[0].Err)}
+	case chain.Limited() != nil:
+		return trouble{kind: badRedirect, end: chain.End, failure: webview.FaultSentence(chain.Limited())}
+	case chain.End == egress.EndInvalidLocation && len(chain.Final().Locations()) > 1:
+		return trouble{kind: conflicting}
+	case chain.End == egress.EndUnreachable:
+		return trouble{kind: badRedirect, end: chain.End, failure: webview.FaultSentence(chain.Err)}
+	}
+	return trouble{kind: badRedirect, end: chain.End}
+}
+
+func statusTrouble(final *egress.Response) trouble {
+	t := trouble{kind: errorStatus, status: final.Status}
+	puzzle := challenge.Of(final.Status, final.Header)
+	switch {
+	case puzzle != nil:
+		t.kind, t.vendor = challenged, puzzle.Vendor
+	case len(final.Locations()) > 1 && egress.IsRedirect(final.Status):
+		return trouble{kind: conflicting}
+	case final.Status >= http.StatusBadRequest:
+	case len(final.Locations()) > 1:
+		t.kind = oddAnswer
+	default:
+		return trouble{}
+	}
+	t.phrase = bound.Text(webview.DescribeStatus(final), webview.MaxStatusText, &t.cut)
+	return t
+}
+
+func certificateTrouble(chain egress.Chain) badCertificate {
+	for _, hop := range chain.Hops {
+		if hop.Response != nil && hop.Response.TLS != nil && !hop.Response.TLS.Verdict.Authorized {
+			return badCertificate{host: hop.URL.Host().Short(), code: hop.Response.TLS.Verdict.Code}
+		}
+	}
+	return badCertificate{}
+}
+
+// reason says it in sentences; empty where there is none.
+func (t trouble) reason() string {
+	sentences := make([]string, 0, 2)
+	if t.kind != goodAnswer {
+		sentences = append(sentences, t.answerSentence())
+	}
+	if t.certificate != (badCertificate{}) {
+		sentences = append(sentences, fmt.Sprintf("The certificate of %s is not valid: %s.", t.certificate.host,
+			certs.Clause(t.certificate.code)))
+	}
+	return strings.Join(sentences, " ")
+}
+
+func (t trouble) answerSentence() string {
+	switch t.kind {
+	case errorStatus:
+		return t.statusSentence()
+	case challenged:
+		return t.statusSentence() + " " + challenge.Challenge{Vendor: t.vendor}.Sentence()
+	case conflicting:
+		return "The site sends conflicting Location headers in one redirect, and browsers stop there."
+	case oddAnswer:
+		return t.statusSentence() +
+			" It has conflicting Location headers, and browsers show an error instead of such an answer."
+	case noAnswer:
+		return t.failure
+	case badRedirect:
+		return t.redirectSentence()
+	case goodAnswer:
+	}
+	return ""
+}
+
+func (t trouble) statusSentence() string {
+	return strings.TrimSpace(fmt.Sprintf("The server answered %d %s", t.status, t.phrase)) + "."
+}
+
+// redirectSentence says why the redirects led to no final answer. Where one was refused the sentence is our own: the
+// fault's may repeat the inner address that the Location holds.
+func (t trouble) redirectSentence() string {
+	if t.failure != "" {
+		return "A redirect could not be followed: " + t.failure
+	}
+	return cmp.Or(redirectSentences[t.end], "A redirect could not be followed.")
+}
+
+var redirectSentences = map[egress.ChainEnd]string{
+	egress.EndLoop:              "The site's redirects form a loop.",
+	egress.EndTooManyRedirects:  fmt.Sprintf("The site redirects more than %d times.", maxRedirects),
+	egress.EndMissingLocation:   "The site redirects without saying where to.",
+	egress.EndInvalidLocation:   "The site redirects to something that is not a valid URL.",
+	egress.EndUnsupportedScheme: "The site redirects to a URL that is neither http nor https.",
+	egress.EndBlocked: "The site redirects to a URL that this service does not visit, because it is not public or " +
+		"contains a user name.",
+	egress.EndDeadline: "The site's redirects took too long to follow.",
 }

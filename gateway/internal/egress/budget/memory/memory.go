@@ -1,4 +1,4 @@
-// Package memory lets whoever takes much memory for a run count it, whatever lies between it and the edge, where what
+// Package memory counts what a run holds in memory, at any depth below the edge, where what
 // all runs hold is bounded. A run that holds too much ends: its context does.
 package memory
 
@@ -15,14 +15,14 @@ func WithCounter(ctx context.Context, count func(bytes int)) context.Context {
 	return context.WithValue(ctx, counterKey{}, count)
 }
 
-// Count tells of bytes that the run holds from now on, to its end.
+// Count adds bytes that the run holds from now on, to its end.
 func Count(ctx context.Context, bytes int) {
 	if count, ok := ctx.Value(counterKey{}).(func(int)); ok {
 		count(bytes)
 	}
 }
 
-// Reader counts what is read of r, for whoever keeps it.
+// Reader counts what is read of r, for a caller that keeps it.
 func Reader(ctx context.Context, r io.Reader) io.Reader { return reader{ctx, r} }
 
 type reader struct {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"go.uber.org/goleak"
 )
 
 func TestCount(t *testing.T) {
@@ -54,3 +56,5 @@ func TestReader(t *testing.T) {
 		t.Errorf("%q, %v, counted %d", text, err, sum)
 	}
 }
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -20,7 +20,7 @@ type Conn struct {
 	closed   atomic.Bool
 
 	// What the kernel has sent of its own is looked up from time to time.
-	control syscall.RawConn // nil for datagrams, and where the kernel does not tell
+	control syscall.RawConn // nil for datagrams, and where the kernel has no figures
 	header  int64
 	fresh   int // octets read since then
 	reads   int
@@ -34,7 +34,7 @@ const (
 	readsPerLook  = 32
 )
 
-// Count makes the bytes of a connection count for the run of the context. datagrams tells that each write is a packet.
+// Count makes the bytes of a connection count for the run of the context. datagrams means that each write is a packet.
 func Count(ctx context.Context, over net.Conn, datagrams bool) net.Conn {
 	m := meterOf(ctx)
 	if m == nil {
@@ -93,8 +93,8 @@ func narrow(conn net.Conn) {
 	}
 }
 
-// Write counts what it sends. It fails as Room does, and the reading then as well: whoever reads would wait for what
-// the other side was to be told.
+// Write counts what it sends. It fails as Room does, and the reading then as well: a reader would wait for the answer
+// to what was not sent.
 func (c *Conn) Write(p []byte) (int, error) {
 	packets := (len(p) + payload - 1) / payload
 	cost := int64(len(p) + packets*c.overhead)
@@ -153,7 +153,7 @@ func (c *Conn) drawShare(n int) error {
 	return full
 }
 
-// look counts what the kernel has sent of its own since the last time, and tells how many bytes may follow if the
+// look counts what the kernel has sent of its own since the last time, and returns how many bytes may follow if the
 // connection ends now: a packet for each that is under way. Small ones are many.
 func (c *Conn) look() (follows int64) {
 	if c.control == nil {
@@ -173,7 +173,7 @@ func (c *Conn) look() (follows int64) {
 	return seen.underWay * c.header
 }
 
-// kernel is what the kernel tells of a connection.
+// kernel holds the kernel's figures of a connection.
 type kernel struct {
 	answers  int64 // packets sent without data: acknowledgements, mostly
 	underWay int64 // packets that the other side may have sent and that have not come, at their usual size

@@ -29,7 +29,7 @@ const (
 	udpOverhead = 62
 	// payload is what a packet carries at most.
 	payload = 1400
-	// dialPackets are those of a connection without its data, or of one that nobody answers.
+	// dialPackets are those of a connection without its data, or of one that is not answered.
 	dialPackets = 4
 )
 
@@ -69,7 +69,7 @@ type share struct {
 
 type shareKey struct{}
 
-// WithShare bounds what the held connections of the context draw together, what nobody reads of it included. Past so
+// WithShare bounds what the held connections of the context draw together, what is not read of it included. Past so
 // many bytes their reading fails with full.
 func WithShare(ctx context.Context, bytes int64, full *fault.Error) context.Context {
 	s := &share{full: full}
@@ -77,10 +77,10 @@ func WithShare(ctx context.Context, bytes int64, full *fault.Error) context.Cont
 	return context.WithValue(ctx, shareKey{}, s)
 }
 
-// unread is what the kernel has taken of a connection at most that nobody has read (egress.bodyBuffer, twice).
+// unread is what the kernel has taken of a connection at most that has not been read (egress.bodyBuffer, twice).
 const unread = 256 << 10
 
-// draw counts n more. last tells that what the connections hold unread may be all that is left.
+// draw counts n more. last means that what the connections hold unread may be all that is left.
 func (s *share) draw(n int) (last bool, err error) {
 	left := s.left.Add(-int64(n))
 	if left < 0 {

@@ -15,10 +15,10 @@ import (
 
 // Challenge is what stands between a visitor and a site.
 type Challenge struct {
-	Vendor string `json:"vendor"` // who asks, as they call themselves
+	Vendor string `json:"vendor"` // the service that asks, by its own name
 }
 
-// Sentence tells what the challenge means for the check of a site.
+// Sentence describes what the challenge means for the check of a site.
 func (c Challenge) Sentence() string {
 	return c.Vendor + " asks visitors to prove that they are human, which this service cannot do. " +
 		"The site itself may be fine."

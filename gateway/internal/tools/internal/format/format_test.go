@@ -3,6 +3,8 @@ package format
 import (
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
 
 func TestMilliseconds(t *testing.T) {
@@ -23,3 +25,5 @@ func TestMilliseconds(t *testing.T) {
 		}
 	}
 }
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

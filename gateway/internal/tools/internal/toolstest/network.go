@@ -16,7 +16,7 @@ const (
 	WebV6Port80 = "[" + WebV6 + "]:80"
 )
 
-// WebNetwork knows example.com, over IPv4 alone, and has no server yet.
+// WebNetwork has example.com, over IPv4 alone, and has no server yet.
 func WebNetwork(t *testing.T) *egresstest.Network {
 	t.Helper()
 	n := egresstest.New(t)
@@ -30,7 +30,7 @@ const (
 	ProbeV6 = "2606:2800:220:1:248:1893:25c8:1946"
 )
 
-// ProbeNetwork knows a name for every mix of families that a worker tool may meet.
+// ProbeNetwork has a name for every mix of families that a worker tool may meet.
 func ProbeNetwork(t *testing.T) *egresstest.Network {
 	t.Helper()
 	n := egresstest.New(t)

@@ -8,7 +8,7 @@ import (
 	"diagnostics/shared/progress"
 )
 
-// AwaitStep waits until a feed tells of a thing, and gives it with its place among all changes.
+// AwaitStep waits until a feed reports a thing, and returns it with its place among all changes.
 func AwaitStep(t testing.TB, f *progress.Feed, kind, key string) (value string, position uint64) {
 	t.Helper()
 	late := time.After(10 * time.Second)

@@ -2,7 +2,7 @@ package webview
 
 import "strings"
 
-// CookieMask stands for what a cookie holds. It is fixed, so that not even the length is told.
+// CookieMask stands for what a cookie holds. It is fixed, so that not even the length is shown.
 const CookieMask = "***"
 
 // cookieAttributes are those of RFC 6265 and its successor, of the privacy drafts, and of the older RFC 2965 that still

@@ -11,6 +11,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 )
 
 func TestDescribeHeaders(t *testing.T) {
@@ -119,3 +120,5 @@ func TestDescribeStatus(t *testing.T) {
 		}
 	}
 }
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

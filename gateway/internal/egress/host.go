@@ -5,7 +5,9 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"sync"
 	"syscall"
+	"time"
 
 	"diagnostics/gateway/internal/egress/shortage"
 )
@@ -17,7 +19,8 @@ type Families struct{ V4, V6 bool }
 func (f Families) Has(a netip.Addr) bool { return a.Is4() && f.V4 || a.Is6() && f.V6 }
 
 // Families says which families this host has: none as long as nothing is known of its routes, which Resolve fails with.
-// One that it has had since the start counts: without a route it is lost, which dials tell as this service's own fault.
+// One that it has had since the start counts: without a route it is lost, which dials report as this service's own
+// fault.
 func (c *Client) Families() Families {
 	f, _ := c.knownFamilies()
 	return f
@@ -98,4 +101,55 @@ func unasked(err error) error {
 		return nil
 	}
 	return err
+}
+
+const (
+	// refreshAfter is how old a fact about this host (its addresses, its routes) may grow. A reading takes microseconds,
+	// and a gateway that starts before its network is up must notice within seconds.
+	refreshAfter = 2 * time.Second
+	// retryAfter is the pause after a reading that failed twice.
+	retryAfter = 100 * time.Millisecond
+)
+
+// hostFact keeps a fact about this host and reads it again once it is too old. It starts no goroutine: the reading
+// happens in the first call that finds the fact too old.
+type hostFact[T any] struct {
+	read func() (T, error)
+	now  func() time.Time
+
+	mu    sync.Mutex
+	value T
+	known bool      // a reading has succeeded
+	err   error     // of the last reading
+	due   time.Time // for the next reading
+}
+
+func newHostFact[T any](read func() (T, error)) *hostFact[T] {
+	return &hostFact[T]{read: read, now: time.Now}
+}
+
+// get gives the fact. A reading that fails leaves the last good one standing; an error means that there is none yet.
+func (f *hostFact[T]) get() (T, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if now := f.now(); !now.Before(f.due) {
+		f.refresh(now)
+	}
+	if f.known {
+		return f.value, nil
+	}
+	return f.value, f.err
+}
+
+func (f *hostFact[T]) refresh(now time.Time) {
+	value, err := f.read()
+	if err != nil { // what is missing now is usually there a moment later
+		value, err = f.read()
+	}
+	f.err = err
+	if err != nil {
+		f.due = now.Add(retryAfter)
+		return
+	}
+	f.value, f.known, f.due = value, true, now.Add(refreshAfter)
 }
