@@ -52,6 +52,7 @@ func answeredInTurn(tab *browser.Tab, path string) {
 // However a tool's answer turns out, its page is drawn without a mistake, fits a narrow telephone and is accessible
 // there.
 func TestOddAnswers(t *testing.T) {
+	proofOnly(t)
 	for slug, inputs := range oddAnswers() {
 		t.Run(slug, func(t *testing.T) {
 			t.Parallel()

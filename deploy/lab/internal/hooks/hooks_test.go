@@ -1,4 +1,4 @@
-// Package hooks tries the hook that `make hooks` turns on, in a repository of its own.
+// Package hooks tests the pre-commit hook in a repository of its own.
 package hooks
 
 import (
@@ -47,7 +47,7 @@ func TestPreCommit(t *testing.T) {
 	}
 }
 
-// repository is a clone in which `make hooks` was called, with the project's Makefile and hooks and nothing else.
+// repository is a clone with the hook turned on, and nothing else.
 type repository struct {
 	t   *testing.T
 	dir string
@@ -56,18 +56,16 @@ type repository struct {
 func newRepository(t *testing.T) repository {
 	t.Helper()
 	r := repository{t, t.TempDir()}
-	for _, file := range []string{"Makefile", ".githooks/pre-commit"} {
-		text, err := os.ReadFile(filepath.Join(root, file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.write(file, string(text))
+	text, err := os.ReadFile(filepath.Join(root, ".githooks", "pre-commit"))
+	if err != nil {
+		t.Fatal(err)
 	}
+	r.write(".githooks/pre-commit", string(text))
 	r.write("go.mod", "module example.org\n\ngo 1.26.0\n")
 	r.run("git", "init", "--quiet")
 	r.run("git", "config", "user.name", "A Developer")
 	r.run("git", "config", "user.email", "developer@example.org")
-	r.run("make", "hooks")
+	r.run("git", "config", "core.hooksPath", ".githooks")
 	return r
 }
 
