@@ -14,9 +14,8 @@ const (
 )
 
 // shotTests look at the pages: with answers, without, while they run, and on watch.
-const shotTests = `'^(TestEveryPage|TestMyIPWithoutAProxy|TestReports|TestErrorsLeadOn|TestTryAgain|` +
-	`TestForeignLinksWaitForAClick|TestRunsShowWhatTheyFind|TestFailuresKeepWhatCameBefore|TestWatchAPath|` +
-	`TestWatchRounds|TestWatchTellsWhatGoesWrong)$'`
+const shotTests = `'^(TestEveryPage|TestMyIPWithoutAProxy|TestReports|TestErrorsLeadOn|TestForeignLinksWaitForAClick|` +
+	`TestHostileStepsStayText|TestCancelEndsTheRun|TestFailuresKeepWhatCameBefore|TestWatchAPath|TestWatchRounds)$'`
 
 var proofs = []proof{
 	{"soak", "half of what this machine can do for half an hour, with faults; -for 2m is the shortest (root)",
@@ -25,9 +24,8 @@ var proofs = []proof{
 		e2e + `-run '^(TestWorstCases|TestNoRunCostsMuchProcessorTime|TestMemoryUnderAttack)$' ./e2e "$@"`},
 	{"tls", "the lab's TLS servers as testssl.sh and sslscan see them; -only PATTERN for some (root)",
 		`exec go run -C deploy/lab ./proofs/tls "$@"`},
-	{"pages", "answers of odd shapes on every page, a slow link, and Lighthouse (root, npm, Chromium)",
+	{"pages", "the pages over a slow link, and as Lighthouse sees them (root, npm, Chromium)",
 		withAxe + `make --no-print-directory build
-		` + e2e + `-run '^TestOddAnswers$' ./e2e
 		LAB_EXACT=1 ` + e2e + `-v -run '^TestSlowLink$' ./e2e
 		deploy/lab/proofs/lighthouse/proof.sh`},
 	{"compose-test", "docker-compose.yml on this machine's engine, as operators and visitors see it (root)",
