@@ -163,7 +163,7 @@ func (p *pair) running(t *testing.T, n int) (answers func() []answer) {
 		to, _ := lab.Clean(70 + i)
 		asking.Go(func() { all[i] = p.ask(t, "ping", to) })
 	}
-	time.Sleep(500 * time.Millisecond)
+	time.Sleep(500 * time.Millisecond) // all have begun, none of two seconds is over; no answer says so
 	return func() []answer { asking.Wait(); return all }
 }
 
@@ -225,7 +225,7 @@ func TestALostWorker(t *testing.T) {
 			return p.ask(t, "traceroute", to)
 		})
 		for range 3 {
-			time.Sleep(700 * time.Millisecond)
+			time.Sleep(700 * time.Millisecond) // the load meets a worker that is up
 			p.worker.Process.Kill()
 			p.restart(t)
 		}

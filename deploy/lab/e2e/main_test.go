@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	"diagnostics/lab"
 	"diagnostics/lab/internal/project"
@@ -92,5 +93,15 @@ func proofOnly(t *testing.T) {
 	t.Helper()
 	if os.Getenv("LAB_PROOF") == "" {
 		t.Skip("a proof: go run ./deploy/lab/cmd/proof")
+	}
+}
+
+// eventually waits until a condition holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("never: %s", what)
+		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"diagnostics/lab"
 	"diagnostics/lab/internal/browser"
@@ -240,19 +239,12 @@ func TestCancelEndsTheRun(t *testing.T) {
 	tab.Until(`globalThis.labRun.frames.at(-1)?.count > 3`)
 	tab.Click("#cancel")
 	tab.Until(`document.querySelector("#result[aria-busy=false] .live.incomplete")`)
-	began := time.Now()
 	for _, log := range []struct {
 		server *lab.Server
 		says   string
 	}{{p.worker, `"msg":"job","tool":"packet-loss","status":499`}, {p.gateway, `"slug":"packet-loss"`}} {
-		for !strings.Contains(log.server.Process.Log(), log.says) {
-			if time.Since(began) > 3*time.Second {
-				t.Fatalf("no line with %s: %s", log.says, tail(log.server.Process.Log()))
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
+		eventually(t, "a line with "+log.says, func() bool { return strings.Contains(log.server.Process.Log(), log.says) })
 	}
-	t.Logf("both ended %v after the click", time.Since(began))
 	holdText(t, tab, "#result", "Below is what it had found until then.")
 	if tab.Count("#run[aria-busy]") > 0 || !tab.Holds(`document.activeElement.id === "run"`) {
 		t.Error("the button is not ready for the next run")

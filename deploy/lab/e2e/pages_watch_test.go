@@ -90,7 +90,7 @@ func TestWatchAPath(t *testing.T) {
 	holdText(t, tab, ".watch-line", "Paused while this tab is in the background.")
 	tab.Until(`document.querySelector("#live").textContent.includes("Paused")`)
 	before := len(tab.Record().Requests)
-	time.Sleep(6 * time.Second) // more than a gap
+	time.Sleep(6 * time.Second) // more than a gap: that nothing is sent has no sign
 	if after := len(tab.Record().Requests); after != before {
 		t.Errorf("%d requests from a hidden tab", after-before)
 	}

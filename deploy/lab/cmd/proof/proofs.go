@@ -8,7 +8,7 @@ const axe = ".artifacts/node/node_modules/axe-core/axe.min.js"
 
 const (
 	e2e     = `go test -C deploy/lab -tags e2e -count=1 -timeout 20m `
-	withAxe = `make --no-print-directory ` + axe + "\n"
+	withAxe = `make --no-print-directory "$PWD/` + axe + "\"\n"
 	compose = withAxe + `make --no-print-directory build
 		go test -C deploy/lab -tags compose -count=1 -timeout 20m -v `
 )
