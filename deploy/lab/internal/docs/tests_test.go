@@ -87,7 +87,8 @@ func (c code) check(text string) (tests, functions int, missing []string) {
 		}
 	}
 	for _, folder := range namedFolder.FindAllStringSubmatch(text, -1) {
-		if info, err := os.Stat(filepath.Join(root, folder[1])); (err != nil || !info.IsDir()) && c.folders(folder[1]) == nil {
+		info, err := os.Stat(filepath.Join(root, folder[1]))
+		if (err != nil || !info.IsDir()) && c.folders(folder[1]) == nil {
 			missing = append(missing, folder[1])
 		}
 	}
