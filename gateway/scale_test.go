@@ -24,7 +24,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// gatewaysVariable says how many gateways share the Redis of TestScale; `make proof-scale` sets a thousand.
+// gatewaysVariable says how many gateways share the Redis of TestScale; `cmd/proof scale` sets a thousand.
 const gatewaysVariable = "SCALE_GATEWAYS"
 
 const fewGateways = 50
@@ -220,7 +220,7 @@ func scaleLasting(gateways int) time.Duration {
 }
 
 // TestScale has many gateways share one Redis: that a limit stays exact, that their connections fit, and that they
-// come through a full Redis, one that restarts and one that hangs. Its log tells what `make proof-scale` measures.
+// come through a full Redis, one that restarts and one that hangs. Its log tells what `cmd/proof scale` measures.
 func TestScale(t *testing.T) {
 	n := alongside(t)
 	server := redistest.Start(t, composeRedis...)

@@ -120,7 +120,7 @@ func records(g *graph, sites []site.Site) []string {
 	lines = append(lines, addressRecords("ns1."+TransitZone, netip.MustParseAddr(resolver4),
 		netip.MustParseAddr(resolver6))...)
 	lines = append(append(lines, siteRecords(sites)...), dnsRecords...)
-	lines = append(append(lines, typeRecords...), severalRecords(sites)...)
+	lines = append(lines, typeRecords...)
 	return append(lines, insideRecords...)
 }
 

@@ -158,7 +158,7 @@ func TestKilledMidwayLeavesNothing(t *testing.T) {
 		id := fmt.Sprintf("dead%02x", i)
 		before := machine(t, id)
 		cmd := start(t, program, id)
-		time.Sleep(time.Duration(after) * time.Millisecond)
+		time.Sleep(time.Duration(after) * time.Millisecond) // what is tested: any moment of the building
 		deepest = max(deepest, len(difference(before, machine(t, id))))
 		killAndReap(t, cmd)
 		gone(t, id, before)
@@ -235,7 +235,7 @@ func TestNextStartSweeps(t *testing.T) {
 		}
 	}
 	killAndReap(t, cmd)
-	time.Sleep(200 * time.Millisecond)
+	time.Sleep(200 * time.Millisecond) // a watchdog that is alive would act within this
 	if left := difference(before, machine(t, id)); len(left) < 20 {
 		t.Fatalf("something other than the watchdog took the lab away: %q is left", left)
 	}

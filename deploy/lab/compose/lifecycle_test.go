@@ -118,7 +118,7 @@ func restarted(t *testing.T, service, slug, input string, allowed ...string) {
 	t.Helper()
 	load := ask(gateways(t), slug, input)
 	t.Cleanup(load.stop)
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // traffic before the restart, and after it
 	compose(t, "restart", service)
 	await(t, readyWithAll)
 	time.Sleep(time.Second)
@@ -141,7 +141,7 @@ func TestRestartOfTheWorkerUnderTraffic(t *testing.T) {
 	begun := inBackground(func() (answer, error) {
 		return newVisitor().ask("http://"+gateways(t)[0], "packet-loss", "11.90.0.1", nil, nil)
 	})
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // it has begun, and takes two seconds
 	others, traces := ask(gateways(t), "my-ip", ""), ask(gateways(t), "traceroute", "11.90.0.2")
 	t.Cleanup(func() { others.stop(); traces.stop() })
 	compose(t, "restart", "worker")

@@ -13,8 +13,8 @@ import (
 	"diagnostics/lab/internal/docs"
 )
 
-// The pages tell operators what to type, and it works: cmd/docs types it. The commands restart and replace services,
-// and rotate secrets, which takes minutes: `make proof-compose` runs this test, `make compose-test` leaves it out.
+// TestCommandsOfThePages runs the commands that the documentation gives to operators. They restart and replace services,
+// and rotate secrets, which takes minutes: `cmd/proof compose` runs this test, `cmd/proof compose-test` skips it.
 func TestCommandsOfThePages(t *testing.T) {
 	t.Cleanup(func() { up(t, engine, "redis", "worker", "gateway") })
 	s := engine.with("GATEWAY_PUBLISH=" + hostAddress + ":18080")

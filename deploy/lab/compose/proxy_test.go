@@ -136,13 +136,13 @@ func stoppedUnderLongRuns(t *testing.T, s *stack) {
 	}
 	direct := origin(t)
 	answered := map[string]func(*testing.T) answer{"behind Caddy": long("https://" + domain)}
-	time.Sleep(500 * time.Millisecond)
+	time.Sleep(500 * time.Millisecond) // the run has begun; its only sign is the answer
 	begin, stopped := time.Now(), make(chan error, 1)
 	go func() {
 		_, err := s.run("stop")
 		stopped <- err
 	}()
-	time.Sleep(11 * time.Second)
+	time.Sleep(11 * time.Second) // beyond the ten seconds after which compose kills by default
 	answered["at the gateway"] = long(direct)
 	for where, answered := range answered {
 		a := answered(t)

@@ -221,13 +221,3 @@ func (f facts) hold(t *testing.T, a answer) {
 		t.Logf("status %d after %d ms: %.2000s", a.Status, a.Took.Milliseconds(), a.Body)
 	}
 }
-
-// show prints an answer for the reader of -v.
-func show(t *testing.T, title string, a answer) {
-	t.Helper()
-	var pretty bytes.Buffer
-	if err := json.Indent(&pretty, a.Body, "", "  "); err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%s\n%s", title, pretty.Bytes())
-}

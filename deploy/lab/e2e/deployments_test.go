@@ -3,33 +3,14 @@
 package e2e
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 
 	"diagnostics/lab"
 )
-
-// The operator may ask for raw text, which names the private hop; the rows still hide it.
-func TestRawDiagnostics(t *testing.T) {
-	worker, err := service.StartExtraWorker(t.Context(), "worker-raw", "INCLUDE_RAW_DIAGNOSTICS=true")
-	if err != nil {
-		t.Fatal(err)
-	}
-	gateway, err := service.StartGateway(t.Context(), "gateway-raw", "DIAGNOSTICS_WORKER_URL=http://"+worker.Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v4, _ := lab.Wild(40)
-	a := post(t, gateway, "traceroute", map[string]any{"input": v4.String()}, nil)
-	facts{"reached": true, "hops.1.hidden": true, "hops.1.address": nil, "hops.1.addresses": []string{},
-		"raw": func(v any) bool { s, ok := v.(string); return ok && strings.Contains(s, "10.66.0.2") }}.hold(t, a)
-	facts{"raw": "(absent)"}.hold(t, call(t, "traceroute", v4.String(), nil))
-}
 
 // One visitor holds a share of a worker's slots, whichever gateway the requests come through; the others go on.
 func TestWorkerSharesHoldOverGateways(t *testing.T) {
@@ -77,27 +58,6 @@ func TestWorkerSharesHoldOverGateways(t *testing.T) {
 	}
 }
 
-func TestWorkerToolsSwitchedOff(t *testing.T) {
-	gateway, err := service.StartGateway(t.Context(), "gateway-alone", "ENABLE_WORKER_TOOLS=false")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, slug := range []string{"traceroute", "ping", "packet-loss"} {
-		if a := post(t, gateway, slug, map[string]any{"input": "clean." + lab.TransitZone}, nil); a.Status != 501 {
-			t.Errorf("%s: status %d: %s", slug, a.Status, a.Body)
-		}
-		// The target is judged first.
-		if a := post(t, gateway, slug, map[string]any{"input": "10.0.0.1"}, nil); a.Status != 400 {
-			t.Errorf("%s 10.0.0.1: status %d: %s", slug, a.Status, a.Body)
-		}
-	}
-	var ready struct{ Status, Worker string }
-	a := fetch(t, gateway, http.MethodGet, "/readyz", nil, nil)
-	if err := json.Unmarshal(a.Body, &ready); err != nil || a.Status != 200 || ready.Worker != "off" {
-		t.Errorf("/readyz: status %d, %s, %v", a.Status, a.Body, err)
-	}
-}
-
 // The worker trusts nobody: no credential, or a target that is not a public address, and not a packet leaves.
 func TestWorkerJudgesForItself(t *testing.T) {
 	tests := []struct {
@@ -136,30 +96,4 @@ func TestWorkerJudgesForItself(t *testing.T) {
 			}
 		}
 	})
-}
-
-// A browser on this machine reaches the gateway through the forwarder of the demo, and its own origin is the
-// forwarder's.
-func TestThroughTheForwarder(t *testing.T) {
-	at, err := internet.Forward("127.0.0.1:0", service.Gateway.Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for origin, want := range map[string]int{"http://" + at: 200, "http://127.0.0.1:1": 403} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+at+"/api/tools/port-checker",
-			bytes.NewReader([]byte(`{"input":"fast.lab-site.com:80"}`)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Origin", origin)
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
-		if resp.StatusCode != want {
-			t.Errorf("origin %s: status %d, want %d", origin, resp.StatusCode, want)
-		}
-	}
 }

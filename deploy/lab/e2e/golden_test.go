@@ -51,7 +51,7 @@ type recording struct {
 }
 
 // The answers to a fixed set of requests equal those of testdata/golden, where ids, times and durations are replaced. A
-// change of any answer is made on purpose, and `make golden` shows it in the commit.
+// change of any answer is made on purpose, and `cmd/proof golden` shows it in the commit.
 func TestGoldenAnswers(t *testing.T) {
 	t.Parallel()
 	// What the description calls typical is asked of this name. It has one address, so that no race decides which is used.
@@ -122,7 +122,7 @@ func holdNoOther(t *testing.T, recordings []recording) {
 			continue
 		}
 		if !*update {
-			t.Errorf("%s records what is no longer asked; `make golden` removes it", f.Name())
+			t.Errorf("%s records what is no longer asked; `cmd/proof golden` removes it", f.Name())
 		} else if err := os.Remove(filepath.Join(goldenDir, f.Name())); err != nil {
 			t.Error(err)
 		}
@@ -186,7 +186,7 @@ func (r recording) kept(t *testing.T) map[string]string {
 	}
 	text, err := os.ReadFile(r.path())
 	if err != nil {
-		t.Fatalf("%v: `make golden` records it, to be read before it is kept", err)
+		t.Fatalf("%v: `cmd/proof golden` records it, to be read before it is kept", err)
 	}
 	kept := map[string]string{}
 	for _, e := range golden.Split(string(text)) {
@@ -216,15 +216,15 @@ func (r recording) hold(t *testing.T, kept map[string]string, entries []golden.E
 		want, known := kept[e.Title]
 		switch {
 		case !known:
-			t.Errorf("%s does not have\n%s\n`make golden` records it.", r.path(), e.Title)
+			t.Errorf("%s does not have\n%s\n`cmd/proof golden` records it.", r.path(), e.Title)
 		case want != e.Text:
 			t.Errorf("%s\nis answered in another way (- as recorded, + now):\n%s\n"+
-				"Where that is meant, `make golden` records it.", e.Title, golden.Diff(want, e.Text))
+				"Where that is meant, `cmd/proof golden` records it.", e.Title, golden.Diff(want, e.Text))
 		}
 	}
 	for title := range kept {
 		if !titles[title] {
-			t.Errorf("%s has\n%s\nwhich is no longer asked; `make golden` removes it.", r.path(), title)
+			t.Errorf("%s has\n%s\nwhich is no longer asked; `cmd/proof golden` removes it.", r.path(), title)
 		}
 	}
 }

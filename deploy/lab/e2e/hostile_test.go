@@ -43,7 +43,7 @@ func settle(t *testing.T) {
 	t.Helper()
 	before, _ := sent(t)
 	for range 50 {
-		time.Sleep(150 * time.Millisecond)
+		time.Sleep(150 * time.Millisecond) // longer than any way there and back
 		now, _ := sent(t)
 		if now == before {
 			return

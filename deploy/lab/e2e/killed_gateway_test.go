@@ -106,6 +106,6 @@ func (w *withRedis) inFlight(t *testing.T, client http.Header, n int, url string
 			}
 		})
 	}
-	time.Sleep(500 * time.Millisecond)
+	time.Sleep(500 * time.Millisecond) // all have begun: they never answer, so nothing else shows it
 	return asking.Wait
 }

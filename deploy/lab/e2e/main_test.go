@@ -1,7 +1,7 @@
 //go:build e2e
 
 // Package e2e runs the shipped binaries on the lab and holds what they answer against what the lab knows. LAB_GATEWAY
-// and LAB_WORKER name the binaries; without them they are built here, as `make build` does.
+// and LAB_WORKER name the binaries; without them `make build` makes them.
 package e2e
 
 import (
@@ -10,11 +10,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
+	"time"
 
 	"diagnostics/lab"
+	"diagnostics/lab/internal/project"
 
 	"go.uber.org/goleak"
 )
@@ -49,27 +49,16 @@ func TestMain(m *testing.M) {
 
 func run(m *testing.M) (code int, err error) {
 	ctx := context.Background()
-	dir, err := os.MkdirTemp("", "lab-e2e-")
-	if err != nil {
+	if gatewayProgram, workerProgram, err = project.Binaries(); err != nil {
 		return 1, err
 	}
-	defer os.RemoveAll(dir)
-	gateway, err := binary(dir, "gateway", "LAB_GATEWAY")
-	if err != nil {
-		return 1, err
-	}
-	worker, err := binary(dir, "worker", "LAB_WORKER")
-	if err != nil {
-		return 1, err
-	}
-	gatewayProgram, workerProgram = gateway, worker
 	if internet, err = lab.Build(ctx, lab.Options{}); err != nil {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, internet.Close()) }()
 	defer func() { stopChromium() }()
 	service, err = internet.StartService(ctx, lab.ServiceOptions{
-		Gateway: gateway, Worker: worker,
+		Gateway: gatewayProgram, Worker: workerProgram,
 		GatewayEnv: unlimited,
 		// All that they can say: the log is read as a whole at the end.
 		Env: []string{"LOG_LEVEL=debug"},
@@ -99,17 +88,20 @@ func run(m *testing.M) (code int, err error) {
 
 func tail(log string) string { return log[max(0, len(log)-4000):] }
 
-// binary is the program that the environment names, or one that is built here.
-func binary(dir, module, variable string) (string, error) {
-	if path := os.Getenv(variable); path != "" {
-		return path, nil
+// proofOnly skips a test that takes too long for make e2e: cmd/proof runs it.
+func proofOnly(t *testing.T) {
+	t.Helper()
+	if os.Getenv("LAB_PROOF") == "" {
+		t.Skip("a proof: go run ./deploy/lab/cmd/proof")
 	}
-	path := filepath.Join(dir, module)
-	cmd := exec.Command("go", "build", "-trimpath", "-o", path, ".")
-	cmd.Dir = filepath.Join("..", "..", "..", module)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the %s: %w\n%s", module, err, out)
+}
+
+// eventually waits until a condition holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("never: %s", what)
+		}
 	}
-	return path, nil
 }

@@ -41,6 +41,7 @@ const (
 // Four attacks on the memory of a gateway that has 256 MiB, one after another: it lives, /healthz answers throughout,
 // and it is back at its rest soon.
 func TestMemoryUnderAttack(t *testing.T) {
+	proofOnly(t)
 	allowFiles(t, 12_000)
 	g := bounded(t)
 	rest := g.rest(t)

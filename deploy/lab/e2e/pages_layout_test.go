@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"strings"
 	"testing"
 
 	"diagnostics/lab/internal/browser"
@@ -67,77 +66,5 @@ func holdLengths(t *testing.T, tab *browser.Tab) {
 	for _, s := range screens {
 		tab.Look(s.width, false)
 		s.holdLength(t, tab)
-	}
-}
-
-// The page of a target begins with it: its heading, the tab's title, and the strip of the other tools, which run on it.
-func TestOneTargetAllTools(t *testing.T) {
-	tab := openTab(t, browser.Options{})
-	tab.Open("/tools/dns-lookup")
-	tab.Fill("#input", "lab-dns.com")
-	tab.Click("#run")
-	untilAnswered(tab)
-	if title := tab.String(`document.title`); !strings.HasPrefix(title, "lab-dns.com · DNS lookup") {
-		t.Errorf("the title is %q", title)
-	}
-	if heading := tab.Text("#heading"); heading != "lab-dns.com" {
-		t.Errorf("the heading is %q", heading)
-	}
-	// From 1200 px on what the page holds is listed beside it.
-	beside := `getComputedStyle(document.querySelector("nav.on-page")).display !== "none"`
-	if !tab.Holds(beside + ` && document.querySelector("nav.on-page").getBoundingClientRect().left >= document.querySelector(".parts").getBoundingClientRect().right`) {
-		t.Error("the contents are not beside the answer")
-	}
-	tab.Look(1199, false)
-	if tab.Holds(beside) {
-		t.Error("the contents take room from a narrow answer")
-	}
-	tab.Look(1280, false)
-	if first := tab.Text("#strip li:not([hidden])"); first != "Full report" {
-		t.Errorf("the strip begins with %q", first)
-	}
-	if tab.Count("#strip [aria-current] .mark.good") != 1 {
-		t.Error("the strip does not tell what the tool came to")
-	}
-	tab.Click("#strip [data-slug=email-dns-health] a")
-	tab.UntilWithin(`document.querySelector("form[data-slug=email-dns-health]") && `+answered, patience)
-	if title := tab.String(`document.title`); !strings.HasPrefix(title, "lab-dns.com · ") {
-		t.Errorf("the title is %q", title)
-	}
-	if tab.Count("#strip [data-slug=dns-lookup] .mark.good") != 1 {
-		t.Error("the strip has forgotten the tool before")
-	}
-	offered := func(slug string) int { return tab.Count("#strip [data-slug=" + slug + "]:not([hidden])") }
-	if offered("http-headers") != 1 || offered("asn-lookup") != 0 {
-		t.Error("the strip offers what does not fit a name, or not what does")
-	}
-	// On a phone the strip scrolls to the tool of the page, and the full report stays beside it.
-	tab.Look(360, false)
-	tab.Reload()
-	untilAnswered(tab)
-	if !tab.Holds(`(() => {
-		const [first, current] = ["li", "[aria-current]"]
-			.map((e) => document.querySelector("#strip " + e).getBoundingClientRect());
-		return document.querySelector("#strip ul").scrollLeft > 0 && first.left >= 0 && first.width > 0 &&
-			current.left >= first.right && current.right <= innerWidth; })()`) {
-		t.Error("the full report or the page's own tool is out of sight in the strip")
-	}
-	// What the full report leaves of the tool beside it can be touched.
-	tab.Look(412, false)
-	tab.Open(toolPath("traceroute", "dirty.lab-transit.net"))
-	untilAnswered(tab)
-	if shown := tab.String(`(() => {
-		const [first, ...others] = [...document.querySelectorAll("#strip li:not([hidden])")]
-			.map((e) => e.getBoundingClientRect());
-		const begin = document.querySelector("#strip ul").getBoundingClientRect().left;
-		return others.flatMap((e) => [e.right - first.right, begin - e.left])
-			.filter((shown) => shown > 0 && shown < 24).join(" "); })()`); shown != "" {
-		t.Errorf("%s px of a tool are in sight beside the full report", shown)
-	}
-	tab.Look(360, false)
-	// Without a target it is the tool's page again.
-	tab.Open("/tools/dns-lookup")
-	if heading := tab.Text("#heading"); heading != "DNS lookup" {
-		t.Errorf("the heading is %q", heading)
 	}
 }

@@ -3,13 +3,11 @@
 package e2e
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"diagnostics/lab"
 	"diagnostics/lab/internal/browser"
@@ -17,9 +15,6 @@ import (
 
 // What pages show and say while a run goes on. Nothing here looks now and then: a script in the page keeps all that was
 // ever drawn, however short.
-
-// firstDrawn is how soon a page must show that a run goes on; a loaded machine has five times as long.
-const firstDrawn = 300 * time.Millisecond
 
 // mostShift is by how much a page may move over a whole run.
 const mostShift = 0.02
@@ -91,8 +86,6 @@ type keptRun struct {
 	Cards    map[string][]string
 	Made     []string
 	Requests int
-	DrawnMS  float64
-	Buttons  int
 }
 
 // counts are the different counts that were shown, in their order.
@@ -101,13 +94,6 @@ func (k keptRun) counts() (counts []int) {
 		counts = append(counts, f.Count)
 	}
 	return slices.Compact(counts)
-}
-
-// states are those between the click and the answer in which something is known, or what is being done.
-func (k keptRun) states() int {
-	return len(slices.DeleteFunc(slices.Clone(k.Frames), func(f frame) bool {
-		return f.Count == 0 && strings.HasPrefix(f.Doing, "Starting")
-	}))
 }
 
 func (k keptRun) String() string {
@@ -159,99 +145,6 @@ func holdStill(t *testing.T, tab *browser.Tab) {
 	}
 }
 
-// plainFetch has the page ask as pages did before there were streams.
-const plainFetch = `{
-	const ask = globalThis.fetch;
-	globalThis.fetch = (to, init) => {
-		if (init?.headers) delete init.headers.Accept;
-		return ask(to, init);
-	};
-}`
-
-// measured are figures that differ from run to run.
-var measured = regexp.MustCompile(`\d[\d.,]*( |\x{a0})?(ms|s|hours?|minutes?|seconds?)\b`)
-
-// factsOf is what an answer says, without what was measured.
-func factsOf(tab *browser.Tab, of string) string {
-	text := tab.String(`[...document.querySelectorAll(` + "`" + of + "`" + `)].map((e) => e.textContent).join("\n")`)
-	return measured.ReplaceAllString(text, "#")
-}
-
-// hopFacts are each hop's number and router, without what was measured.
-const hopFacts = ".verdict, .trace-hop > th, .trace-hop > td:nth-child(2)"
-
-// A slow run shows at least three states before its answer, and its answer is that of a page that asked for no stream.
-func TestRunsShowWhatTheyFind(t *testing.T) {
-	for _, c := range []struct {
-		name, path, facts string
-		// shown is in a state before the end.
-		shown string
-	}{
-		{"trace-dirty", toolPath("traceroute", "dirty.lab-transit.net"), hopFacts, "11.78."},
-		{"trace-slow", toolPath("traceroute", "slow.lab-transit.net"), hopFacts, "11.77.75.1"},
-		{"uptime-slow", toolPath("uptime", "http://slow6.lab-site.com/"), ".verdict, .uptime-family h3", "being asked"},
-		{"uptime-dead", toolPath("uptime", "https://broken6.lab-site.com/"), ".verdict, .uptime-family h3", "11.80.0."},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			tab := openRun(t, browser.Options{}, c.path)
-			tab.UntilWithin(`globalThis.labRun.frames.at(-1)?.count > 2 || `+answered, patience)
-			tab.Screenshot("live-" + c.name)
-			untilAnswered(tab)
-			k := kept(tab)
-			// A browser that gets no processor draws what came meanwhile as one: then the run begins anew.
-			for tries := 1; k.states() < 3 && tries < 3; tries++ {
-				tab.Reload()
-				untilAnswered(tab)
-				k = kept(tab)
-			}
-			t.Logf("%d states, counts %v\n%s", k.states(), k.counts(), k)
-			if k.states() < 3 {
-				t.Errorf("%d states before the answer:\n%s", k.states(), k)
-			}
-			if k.Buttons > 0 {
-				t.Errorf("%d buttons were drawn that are gone at the next moment", k.Buttons)
-			}
-			if !slices.ContainsFunc(k.Frames, func(f frame) bool { return strings.Contains(f.Text, c.shown) }) {
-				t.Errorf("%q was not shown before the answer:\n%s", c.shown, k)
-			}
-			k.hold(t, tab)
-			streamed := factsOf(tab, "#result :is("+c.facts+")")
-			tab.Before(plainFetch)
-			tab.Reload()
-			untilAnswered(tab)
-			if plain := factsOf(tab, "#result :is("+c.facts+")"); plain != streamed || plain == "" {
-				t.Errorf("the stream came to\n%s\nand the plain answer to\n%s", streamed, plain)
-			}
-		})
-	}
-}
-
-// The hops that are shown on the way are those of the path.
-func TestLiveHopsAreTrue(t *testing.T) {
-	tab := openRun(t, browser.Options{}, toolPath("traceroute", "slow.lab-transit.net"))
-	untilAnswered(tab)
-	to, _ := lab.SlowRouters(254)
-	path := []string{to.String()}
-	for _, hop := range internet.PathTo(to) {
-		for _, address := range hop.Addresses {
-			path = append(path, address.String())
-		}
-	}
-	shown := 0
-	for _, f := range kept(tab).Frames {
-		for _, address := range regexp.MustCompile(`11\.\d+\.\d+\.\d+`).FindAllString(f.Text, -1) {
-			shown++
-			if !slices.Contains(path, address) {
-				t.Errorf("%s is not on the path %v: %s", address, path, f.Text)
-			}
-		}
-	}
-	if shown == 0 {
-		t.Error("no hop was shown before the answer")
-	}
-}
-
 // A report in which one check waits for somebody who never answers tells where that is, while the others end.
 func reportWithADeadCheck(t *testing.T) {
 	tab := openRun(t, browser.Options{}, "/report?target=broken6.lab-site.com")
@@ -291,73 +184,6 @@ func reportKeepsWhatWasFound(t *testing.T) {
 	holdLooks(t, tab, "report-cancelled")
 }
 
-// runOf fills a page's form in and runs it, by the mouse or by the keyboard.
-func runOf(tab *browser.Tab, input string, byKey bool) {
-	tab.Fill("[data-main-field]", input)
-	if byKey {
-		tab.Press("Enter")
-	} else {
-		tab.Click("#run")
-	}
-}
-
-// A run is on the page within a moment of the click, moves nothing until it is over, and asks once.
-func TestRunsAreDrawnAtOnceAndStayStill(t *testing.T) {
-	type run struct{ path, input string }
-	runs := []run{{"/tools/traceroute", "shortcut.lab-transit.net"}, {"/tools/uptime", "http://slow.lab-site.com/"},
-		{"/tools/dns-lookup", "lab-dns.com"}, {"/tools/ssl-checker", "fast.lab-site.com"}, {"/report", "lab-good-mail.com"}}
-	for i, r := range runs {
-		for _, width := range []int{360, 1280} {
-			t.Run(fmt.Sprintf("%s/%d", r.path[1:], width), func(t *testing.T) {
-				t.Parallel()
-				byKey := (i+width/1280)%2 == 0
-				tab := openRun(t, browser.Options{Width: width}, r.path)
-				tab.Forget()
-				runOf(tab, r.input, byKey)
-				tab.UntilWithin(cmp.Or(map[string]string{"/report": reported}[r.path], answered), patience)
-				k := kept(tab)
-				t.Logf("keyboard %t: drawn after %.0f ms, shift %.4f", byKey, k.DrawnMS, tab.Record().Shift)
-				if k.DrawnMS < 0 || k.DrawnMS > 5*float64(firstDrawn.Milliseconds()) {
-					t.Errorf("first drawn after %.0f ms", k.DrawnMS)
-				}
-				k.hold(t, tab)
-			})
-		}
-	}
-}
-
-// The button that started a run is busy with it, and keeps the focus; pressed again it does nothing.
-func TestRunIsABusyButton(t *testing.T) {
-	tab := openRun(t, browser.Options{}, "/tools/packet-loss")
-	tab.Click("[role=tab]:nth-child(2)")
-	tab.Fill("#input", "lossy.lab-transit.net")
-	tab.Run(`document.querySelector("#run").focus()`)
-	tab.Press("Enter")
-	tab.Until(`document.querySelector("#result[aria-busy=true] .live:not([data-count='0'])")`)
-	tab.Press("Enter")
-	tab.Click("#run")
-	if label, busy := tab.Text("#run"), tab.Attribute("#run", "aria-busy"); label != "Running…" || busy != "true" {
-		t.Errorf("the button says %q, busy %q", label, busy)
-	}
-	if !tab.Holds(`document.activeElement.id === "run" && document.querySelector("#cancel").checkVisibility()`) {
-		t.Error("the button lost the focus, or there is no way to cancel")
-	}
-	holdLive(t, tab, "live-packet-loss")
-	untilAnswered(tab)
-	tab.Until(endSaid)
-	if label, busy := tab.Text("#run"), tab.Attribute("#run", "aria-busy"); label != "Run" || busy != "" {
-		t.Errorf("afterwards the button says %q, busy %q", label, busy)
-	}
-	k := kept(tab)
-	if k.Requests != 1 {
-		t.Errorf("%d runs were started", k.Requests)
-	}
-	k.holdSaid(t, true)
-}
-
-// endSaid is true once screen readers have heard what a run came to, a moment after it is shown.
-const endSaid = `!/^Running |so far/.test(globalThis.labRun.said.at(-1)?.text ?? "so far")`
-
 // holdSaid holds what screen readers heard: a beginning and an end, milestones where they are wanted, and never a line
 // a probe.
 func (k keptRun) holdSaid(t *testing.T, milestones bool) {
@@ -374,36 +200,6 @@ func (k keptRun) holdSaid(t *testing.T, milestones bool) {
 	if !strings.HasPrefix(said[0].Text, "Running ") || strings.Contains(said[len(said)-1].Text, "so far") {
 		t.Errorf("no beginning or no end: %v", said)
 	}
-}
-
-// What somebody selects in a run that goes on stays as it is until they let go of it; the count above goes on.
-func TestARunLeavesASelectionAlone(t *testing.T) {
-	tab := openRun(t, browser.Options{}, toolPath("packet-loss", "lossy.lab-transit.net"))
-	tab.Until(`globalThis.labRun.frames.at(-1)?.count > 3`)
-	tab.Run(`{
-		const live = document.querySelector("#result > .live");
-		globalThis.labSelected = { node: live.firstElementChild, sum: document.querySelector(".live-sum").textContent };
-		getSelection().selectAllChildren(live.firstElementChild);
-	}`)
-	tab.Until(`document.querySelector("#result[aria-busy=true] > .live-sum")?.textContent !== labSelected.sum`)
-	if !tab.Holds(`labSelected.node.isConnected && !getSelection().isCollapsed`) {
-		t.Error("the selection is gone")
-	}
-	tab.Run(`getSelection().removeAllRanges()`)
-	tab.Until(`!labSelected.node.isConnected`)
-	if !tab.Holds(`document.querySelector("#result[aria-busy=true] > .live:not([data-count='0'])")`) {
-		t.Error("nothing was drawn after it, before the run was over")
-	}
-	untilAnswered(tab)
-	holdRecord(t, tab, "/api/tools/")
-}
-
-// A trace is over before there is a milestone, and two lines are enough.
-func TestATraceIsHeard(t *testing.T) {
-	tab := openRun(t, browser.Options{}, toolPath("traceroute", "slow.lab-transit.net"))
-	untilAnswered(tab)
-	tab.Until(endSaid)
-	kept(tab).holdSaid(t, false)
 }
 
 // holdLive looks at a run that goes on in both themes, narrow and wide.
@@ -443,19 +239,12 @@ func TestCancelEndsTheRun(t *testing.T) {
 	tab.Until(`globalThis.labRun.frames.at(-1)?.count > 3`)
 	tab.Click("#cancel")
 	tab.Until(`document.querySelector("#result[aria-busy=false] .live.incomplete")`)
-	began := time.Now()
 	for _, log := range []struct {
 		server *lab.Server
 		says   string
 	}{{p.worker, `"msg":"job","tool":"packet-loss","status":499`}, {p.gateway, `"slug":"packet-loss"`}} {
-		for !strings.Contains(log.server.Process.Log(), log.says) {
-			if time.Since(began) > 3*time.Second {
-				t.Fatalf("no line with %s: %s", log.says, tail(log.server.Process.Log()))
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
+		eventually(t, "a line with "+log.says, func() bool { return strings.Contains(log.server.Process.Log(), log.says) })
 	}
-	t.Logf("both ended %v after the click", time.Since(began))
 	holdText(t, tab, "#result", "Below is what it had found until then.")
 	if tab.Count("#run[aria-busy]") > 0 || !tab.Holds(`document.activeElement.id === "run"`) {
 		t.Error("the button is not ready for the next run")
@@ -527,22 +316,4 @@ func TestHostileStepsStayText(t *testing.T) {
 			holdRecord(t, tab, "/api/tools/")
 		})
 	}
-}
-
-// A proxy that keeps the lines back until the answer is whole costs the steps, and nothing else.
-func TestPagesBehindACollectingProxy(t *testing.T) {
-	p := needProxies(t)
-	at, err := internet.Forward("127.0.0.1:0", p.collecting.at(visitor4))
-	if err != nil {
-		t.Fatal(err)
-	}
-	tab := openRun(t, browser.Options{Origin: "http://" + at}, toolPath("uptime", "https://slow.lab-site.com/"))
-	untilAnswered(tab)
-	holdText(t, tab, "#result", "IPv4", "200")
-	k := kept(tab)
-	t.Logf("counts %v", k.counts())
-	if slices.Max(k.counts()) > 0 {
-		t.Errorf("the proxy let lines through, so this tells nothing: counts %v", k.counts())
-	}
-	k.hold(t, tab)
 }

@@ -71,6 +71,7 @@ func questionsAbout(name string) []question {
 // cost together less than one may; where they do not, each is made alone. Those that last long are made anew, in
 // groups. It is not parallel: what it makes the machine do would be in the way of tests that measure times.
 func TestNoRunCostsMuchProcessorTime(t *testing.T) {
+	proofOnly(t)
 	groups := map[string][]question{}
 	var order []string
 	for _, s := range internet.Sites() {

@@ -60,46 +60,6 @@ func TestShortages(t *testing.T) {
 	}
 }
 
-// One family that this service has lost says nothing about a site that answers over the other.
-func TestAFamilyIsLost(t *testing.T) {
-	gateway, err := service.StartGateway(t.Context(), "gateway-lost-family", unlimited...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mustDo(t, lab.ServiceHost, "ip", "-6", "route", "del", "default")
-	defer repair(t, lab.ServiceHost)
-	time.Sleep(2100 * time.Millisecond) // until the routes are read again
-	ask := func(slug, input string) answer { return post(t, gateway, slug, map[string]any{"input": input}, nil) }
-	facts{"verdict": "up", "families.ipv4.state": "up", "families.ipv6.state": "skipped",
-		"families.ipv6.reason": contains("This service")}.hold(t, ask("uptime", "https://fast.lab-site.com/"))
-	facts{"state": "open", "addresses.1.state": "skipped", "addresses.1.reason": contains("This service")}.
-		hold(t, ask("port-checker", "fast.lab-site.com:443"))
-	for slug, input := range map[string]string{
-		"uptime": "http://v6only.lab-site.com/", "port-checker": "v6only.lab-site.com:80",
-		"http-headers": "http://v6only.lab-site.com/", "ssl-checker": "v6only.lab-site.com",
-		// That it is closed over IPv4 does not tell what it is over IPv6.
-		"port-checker ": "fast.lab-site.com:81",
-	} {
-		holdOurs(t, slug, ask(strings.TrimSpace(slug), input))
-	}
-}
-
-// A host that never had a family lacks it: that is how it is made, and no shortage.
-func TestAFamilyThatNeverWas(t *testing.T) {
-	mustDo(t, lab.ServiceHost, "ip", "-6", "route", "del", "default")
-	defer repair(t, lab.ServiceHost)
-	gateway, err := service.StartGateway(t.Context(), "gateway-without-ipv6", unlimited...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := post(t, gateway, "http-headers", map[string]any{"input": "http://v6only.lab-site.com/"}, nil)
-	if a.Status != 502 || !strings.Contains(a.Error, "This service has no IPv6 connection") {
-		t.Errorf("status %d: %s", a.Status, a.Error)
-	}
-	a = post(t, gateway, "uptime", map[string]any{"input": "https://fast.lab-site.com/"}, nil)
-	facts{"verdict": "up", "families.ipv6.state": "skipped"}.hold(t, a)
-}
-
 // shortage asks one gateway over connections that were there before its fault.
 type shortage struct {
 	t       *testing.T

@@ -63,9 +63,6 @@ func TestTLSServers(t *testing.T) {
 				return
 			}
 			holdTLSTruth(t, s, a)
-			if t.Failed() {
-				show(t, s.Host, a)
-			}
 		})
 	}
 }

@@ -26,7 +26,7 @@ func TestMeasurementsOfAHostThatIsCutOff(t *testing.T) {
 			} {
 				asking.Go(func() { holdOurs(t, slug, call(t, slug, input, nil)) })
 			}
-			time.Sleep(400 * time.Millisecond)
+			time.Sleep(400 * time.Millisecond) // the fault falls into the measurements, which take two seconds
 			gone := fault(t)
 			asking.Wait()
 			gone()

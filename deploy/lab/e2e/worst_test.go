@@ -95,6 +95,7 @@ func (a amount) most(b amount) amount {
 // TestWorstCases measures what each tool sends and draws at its worst and holds it to the table of docs/security.md;
 // -update writes the table.
 func TestWorstCases(t *testing.T) {
+	proofOnly(t)
 	buildMazes(t)
 	gateway, err := service.StartGateway(t.Context(), "gateway-worst", unlimited...)
 	if err != nil {
@@ -292,7 +293,7 @@ func holdWorst(t *testing.T, measured map[string]amount) {
 	}
 	for tool := range measured {
 		if !told[tool] {
-			t.Errorf("docs/security.md does not tell of %s: `make worst-cases` writes the table", tool)
+			t.Errorf("docs/security.md does not tell of %s: `cmd/proof worst-cases` writes the table", tool)
 		}
 	}
 }

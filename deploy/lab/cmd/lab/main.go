@@ -1,7 +1,7 @@
 // Command lab builds the private internet of package lab and keeps it while it runs.
 //
 //	lab up [-id six-digits]                 the network and its servers
-//	lab demo [-gateway path] [-worker path] [-set NAME=value]…
+//	lab demo [-listen address] [-set NAME=value]…
 //	                                        the same with the service in it, and a URL on loopback for a browser
 //	lab down                                ends every lab of this machine and takes away what killed ones left
 //
@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"diagnostics/lab"
+	"diagnostics/lab/internal/project"
 )
 
 func main() {
@@ -74,8 +75,6 @@ func up(ctx context.Context, args []string, out io.Writer) (err error) {
 
 func demo(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
-	gateway := flags.String("gateway", os.Getenv("LAB_GATEWAY"), "the gateway's binary; LAB_GATEWAY where not given")
-	worker := flags.String("worker", os.Getenv("LAB_WORKER"), "the worker's binary; LAB_WORKER where not given")
 	listen := flags.String("listen", "127.0.0.1:0", "where the browser connects, on this machine's loopback")
 	var settings []string
 	flags.Func("set", "a setting of the gateway, as NAME=value; may be given several times", func(s string) error {
@@ -85,15 +84,16 @@ func demo(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *gateway == "" || *worker == "" {
-		return errors.New("say which binaries to run: -gateway and -worker (make build makes them)")
+	gateway, worker, err := project.Binaries()
+	if err != nil {
+		return err
 	}
 	l, err := lab.Build(ctx, lab.Options{Examples: true})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	service, err := l.StartService(ctx, lab.ServiceOptions{Gateway: *gateway, Worker: *worker, GatewayEnv: settings})
+	service, err := l.StartService(ctx, lab.ServiceOptions{Gateway: gateway, Worker: worker, GatewayEnv: settings})
 	if err != nil {
 		return err
 	}

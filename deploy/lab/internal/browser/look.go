@@ -7,10 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/heapprofiler"
 	"github.com/chromedp/cdproto/page"
-	"github.com/chromedp/cdproto/runtime"
 )
 
 // axeRun runs rules and gives what they find.
@@ -74,16 +71,6 @@ func (tab *Tab) Overflow() (pixels int, elements string) {
 			.filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !clips(e.offsetParent ?? e.parentElement))
 			.map((e) => e.tagName.toLowerCase() + (e.id && "#" + e.id) + "." + e.getAttribute("class"))
 			.slice(0, 12).join(", "); })()`)
-}
-
-// Heap is how many bytes the page's scripts hold after all that nobody reaches any more has been collected.
-func (tab *Tab) Heap() int {
-	tab.t.Helper()
-	// What the first collection finalises only the second one frees.
-	for range 2 {
-		do(tab, heapprofiler.CollectGarbage, cdp.Empty{})
-	}
-	return int(do(tab, runtime.GetHeapUsage, cdp.Empty{}).UsedSize)
 }
 
 // Screenshot saves the whole page as name-width-look.png, look being light, dark, forced or print, in the directory

@@ -14,93 +14,160 @@ var (
 	namedTest   = regexp.MustCompile("`((?:Test|Fuzz)[A-Z][A-Za-z0-9]*)`")
 	namedFolder = regexp.MustCompile("`((?:shared|gateway|worker|deploy)/[a-z0-9/]+)`")
 	namedFile   = regexp.MustCompile("`([a-z0-9_/]+\\.go)`")
-	testFunc    = regexp.MustCompile(`^func ((?:Test|Fuzz)\w+)\(`)
+	qualified   = regexp.MustCompile("`([a-z][a-z0-9]*)\\.([A-Z]\\w*)`")
+	identifier  = regexp.MustCompile(`^(?:[A-Z]\w*\.)?([A-Za-z][A-Za-z0-9]*)$`)
+	declaration = regexp.MustCompile(`^(?:func (?:\([^)]*\) )?|type |var |const )(\w+)`)
 )
 
-// TestTheThreatModelNamesWhatIsThere: docs/security.md names the test that proves each of its claims, and a claim
-// whose test was renamed or taken away is no longer proven.
-func TestTheThreatModelNamesWhatIsThere(t *testing.T) {
+// specFields are the functions of a tool.Spec, which no package declares.
+var specFields = []string{"Parse", "Run"}
+
+// TestPagesNameWhatExists: docs/security.md names the test that proves each of its claims, and docs/architecture.md the
+// tests of its rules and the functions that a request passes. A renamed test, file, package or function fails it.
+func TestPagesNameWhatExists(t *testing.T) {
 	t.Parallel()
-	namesWhatIsThere(t, "docs/security.md", 50)
+	code := readCode(t, root)
+	for name, least := range map[string]struct{ tests, functions int }{
+		"docs/security.md": {50, 0}, "docs/architecture.md": {15, 30},
+	} {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tests, functions, missing := code.check(string(text))
+		for _, what := range missing {
+			t.Errorf("%s names %s, which does not exist", name, what)
+		}
+		if tests < least.tests || functions < least.functions {
+			t.Errorf("%s: only %d tests and %d functions are found", name, tests, functions)
+		}
+	}
 }
 
-// TestTheArchitectureNamesWhatIsThere: docs/architecture.md says which test holds which arrow.
-func TestTheArchitectureNamesWhatIsThere(t *testing.T) {
+func TestCheckOfNames(t *testing.T) {
 	t.Parallel()
-	namesWhatIsThere(t, "docs/architecture.md", 15)
-}
-
-// namesWhatIsThere fails where a page names a test, a folder or a file of Go that is not there. It must name at least
-// so many tests, or it was not read rightly. A file may be named by the end of its path.
-func namesWhatIsThere(t *testing.T, name string, least int) {
-	t.Helper()
-	page, err := os.ReadFile(filepath.Join(root, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	known, files := testsBelow(t, root), filesBelow(t, root)
-	tests := namedTest.FindAllStringSubmatch(string(page), -1)
-	if len(tests) < least {
-		t.Errorf("only %d tests are named", len(tests))
-	}
-	for _, test := range tests {
-		if !known[test[1]] {
-			t.Errorf("%s names %s, and there is no such test", name, test[1])
-		}
-	}
-	for _, folder := range namedFolder.FindAllStringSubmatch(string(page), -1) {
-		if info, err := os.Stat(filepath.Join(root, folder[1])); err != nil || !info.IsDir() {
-			t.Errorf("%s names %s, and there is no such folder", name, folder[1])
-		}
-	}
-	for _, file := range namedFile.FindAllStringSubmatch(string(page), -1) {
-		if !slices.ContainsFunc(files, func(path string) bool { return strings.HasSuffix(path, "/"+file[1]) }) {
-			t.Errorf("%s names %s, and there is no such file", name, file[1])
+	c := code{tests: map[string]bool{"TestA": true}, files: []string{"gateway/internal/edge/run.go"},
+		declared: map[string][]string{"gateway/internal/edge": {"runTool", "Limits"}, "gateway/internal/tool": {"Parse"}}}
+	for text, missing := range map[string]int{
+		"`TestA`, `edge/run.go`, `tool.Parse`":       0,
+		"| `edge/run.go`, `runTool` | `elsewhere` |": 0,
+		"| `run.go`, `Server.Limits` |":              0,
+		"| `internal/edge`, `runTool` → `Limits` |":  0,
+		"| `edge/run.go`, `runTools` |":              1,
+		"| `internal/edge`, `run` |":                 1,
+		"`edge/walk.go`":                             1,
+		"`tool.Clean`":                               1,
+		"`TestB`":                                    1,
+	} {
+		if _, _, got := c.check(text); len(got) != missing {
+			t.Errorf("%s: %q, want %d", text, got, missing)
 		}
 	}
 }
 
-// filesBelow are the files of Go of all modules.
-func filesBelow(t *testing.T, dir string) []string {
-	t.Helper()
-	var files []string
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && strings.HasPrefix(entry.Name(), ".") && path != dir:
-			return fs.SkipDir
-		case strings.HasSuffix(path, ".go"):
-			files = append(files, path)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
+// code is what a page can name: tests, files of Go, and what each folder declares.
+type code struct {
+	tests    map[string]bool
+	files    []string
+	declared map[string][]string
 }
 
-// testsBelow are the tests and fuzz targets of all modules.
-func testsBelow(t *testing.T, dir string) map[string]bool {
+// check returns how many tests and functions a text names, and the names that do not exist. A file or folder may be
+// named by the end of its path. Identifiers in a table's cell are of the file or folder named before them, or packages.
+func (c code) check(text string) (tests, functions int, missing []string) {
+	for _, test := range namedTest.FindAllStringSubmatch(text, -1) {
+		tests++
+		if !c.tests[test[1]] {
+			missing = append(missing, test[1])
+		}
+	}
+	for _, file := range namedFile.FindAllStringSubmatch(text, -1) {
+		if c.folders(file[1]) == nil {
+			missing = append(missing, file[1])
+		}
+	}
+	for _, folder := range namedFolder.FindAllStringSubmatch(text, -1) {
+		info, err := os.Stat(filepath.Join(root, folder[1]))
+		if (err != nil || !info.IsDir()) && c.folders(folder[1]) == nil {
+			missing = append(missing, folder[1])
+		}
+	}
+	for _, name := range qualified.FindAllStringSubmatch(text, -1) {
+		if folders := c.folders(name[1]); folders != nil && !c.declares(folders, name[2]) {
+			missing = append(missing, name[1]+"."+name[2])
+		}
+	}
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "|") {
+			continue
+		}
+		for _, cell := range strings.Split(line, "|") {
+			var folders []string
+			place := ""
+			for _, quoted := range inline.FindAllStringSubmatch(cell, -1) {
+				if found := c.folders(quoted[1]); found != nil && strings.ContainsAny(quoted[1], "/.") {
+					folders, place = found, quoted[1]
+				} else if name := identifier.FindStringSubmatch(quoted[1]); name != nil && folders != nil {
+					functions++
+					if !c.declares(folders, name[1]) && c.folders(name[1]) == nil && !slices.Contains(specFields, name[1]) {
+						missing = append(missing, place+", "+quoted[1])
+					}
+				}
+			}
+		}
+	}
+	return tests, functions, missing
+}
+
+// folders returns the folders that a file or a folder, named by the end of its path, can be.
+func (c code) folders(name string) (folders []string) {
+	if strings.HasSuffix(name, ".go") {
+		for _, file := range c.files {
+			if strings.HasSuffix("/"+file, "/"+name) {
+				folders = append(folders, filepath.Dir(file))
+			}
+		}
+		return folders
+	}
+	for folder := range c.declared {
+		if strings.HasSuffix("/"+folder, "/"+name) {
+			folders = append(folders, folder)
+		}
+	}
+	return folders
+}
+
+func (c code) declares(folders []string, name string) bool {
+	return slices.ContainsFunc(folders, func(f string) bool { return slices.Contains(c.declared[f], name) })
+}
+
+// readCode reads the Go files of all modules.
+func readCode(t *testing.T, dir string) code {
 	t.Helper()
-	known := map[string]bool{}
+	c := code{tests: map[string]bool{}, declared: map[string][]string{}}
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case entry.IsDir() && (strings.HasPrefix(entry.Name(), ".") && path != dir || entry.Name() == "testdata"):
 			return fs.SkipDir
-		case !strings.HasSuffix(path, "_test.go"):
+		case !strings.HasSuffix(path, ".go"):
 			return nil
 		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
 		text, err := os.ReadFile(path)
+		c.files = append(c.files, name)
 		for line := range strings.Lines(string(text)) {
-			if !strings.HasPrefix(line, "func ") {
-				continue
-			}
-			if name := testFunc.FindStringSubmatch(line); name != nil {
-				known[name[1]] = true
+			found := declaration.FindStringSubmatch(line)
+			switch {
+			case found == nil:
+			case !strings.HasSuffix(name, "_test.go"):
+				c.declared[filepath.Dir(name)] = append(c.declared[filepath.Dir(name)], found[1])
+			case strings.HasPrefix(found[1], "Test") || strings.HasPrefix(found[1], "Fuzz"):
+				c.tests[found[1]] = true
 			}
 		}
 		return err
@@ -108,5 +175,5 @@ func testsBelow(t *testing.T, dir string) map[string]bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return known
+	return c
 }

@@ -148,6 +148,66 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
+var (
+	tableRow   = regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| (\\w+) \\| (.*?) \\|")
+	quotedName = regexp.MustCompile("`([a-z_]+)`")
+	matcher    = regexp.MustCompile(`([a-z_]+)(?:=~|!~|!=|=)"`)
+	histogram  = regexp.MustCompile(`_(bucket|sum|count)$`)
+)
+
+// TestQueriesNameMetrics checks the metrics and labels in the alerts, the dashboard and the operators' page against the
+// table of metrics, which is generated from the code.
+func TestQueriesNameMetrics(t *testing.T) {
+	t.Parallel()
+	labels := map[string][]string{}
+	for _, row := range tableRow.FindAllStringSubmatch(read(t, root+"/docs/metrics.md"), -1) {
+		names := []string{"job", "instance", "le"}
+		for _, name := range quotedName.FindAllStringSubmatch(row[3], -1) {
+			names = append(names, name[1])
+		}
+		labels[row[1]] = append(labels[row[1]], names...)
+	}
+	queries, err := PageQueries(root + "/docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := ReadDashboard(folder + "/dashboard.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	queries = append(queries, d.Queries()...)
+	for name, rule := range alerts(t) {
+		_, expression, _ := strings.Cut(rule, "expr:")
+		expression, _, _ = strings.Cut(expression, "\n        for:")
+		queries = append(queries, Query{Where: name, Expression: strings.TrimLeft(expression, " |-\n")})
+	}
+	seen := 0
+	for _, q := range queries {
+		for _, selector := range NamesIn(q.Expression).Selectors {
+			metric, matchers, _ := strings.Cut(selector, "{")
+			if !strings.HasPrefix(metric, "diagnostics_") {
+				continue
+			}
+			seen++
+			known := labels[histogram.ReplaceAllString(metric, "")]
+			if known == nil {
+				known = labels[metric]
+			}
+			if known == nil {
+				t.Errorf("%s: there is no metric %s", q.Where, metric)
+			}
+			for _, m := range matcher.FindAllStringSubmatch(matchers, -1) {
+				if known != nil && !slices.Contains(known, m[1]) {
+					t.Errorf("%s: %s has no label %s", q.Where, metric, m[1])
+				}
+			}
+		}
+	}
+	if seen < 40 {
+		t.Errorf("only %d metrics are named", seen)
+	}
+}
+
 func TestShown(t *testing.T) {
 	t.Parallel()
 	got := Shown(`{{slug}} of {{ $labels.instance }}: {{ printf "%.0f" $value }} {{ $value | humanize }} {{ $value }}`)

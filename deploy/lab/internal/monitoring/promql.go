@@ -90,23 +90,3 @@ func (r *reader) until(word string) []string {
 func isName(word string) bool {
 	return word[0] == '_' || word[0] == ':' || 'a' <= word[0]|0x20 && word[0]|0x20 <= 'z'
 }
-
-// choice is a matcher that takes one of several values.
-var choice = regexp.MustCompile(`=~"([^"()|]*\|[^"()]*)"`)
-
-// Alternatives gives a selector once for each value that its matchers allow: a{b=~"c|d"} gives a{b=~"c"} and
-// a{b=~"d"}.
-// Of a selector with several such matchers one at a time has a single value.
-func Alternatives(selector string) []string {
-	found := choice.FindAllStringSubmatchIndex(selector, -1)
-	if found == nil {
-		return []string{selector}
-	}
-	var all []string
-	for _, at := range found {
-		for value := range strings.SplitSeq(selector[at[2]:at[3]], "|") {
-			all = append(all, selector[:at[2]]+value+selector[at[3]:])
-		}
-	}
-	return all
-}

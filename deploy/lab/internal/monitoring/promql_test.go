@@ -31,22 +31,3 @@ func TestNamesIn(t *testing.T) {
 		}
 	}
 }
-
-func TestAlternatives(t *testing.T) {
-	t.Parallel()
-	for selector, want := range map[string][]string{
-		`up`:                    {`up`},
-		`a{b="c|d"}`:            {`a{b="c|d"}`},
-		`a{b!~"c|d"}`:           {`a{b!~"c|d"}`},
-		`a{b=~"c"}`:             {`a{b=~"c"}`},
-		`a{b=~"(c|d)e"}`:        {`a{b=~"(c|d)e"}`},
-		`a{b=~"c|d.*",e="f"}`:   {`a{b=~"c",e="f"}`, `a{b=~"d.*",e="f"}`},
-		`a{b=~"c|d",e=~"f|g"}`:  {`a{b=~"c",e=~"f|g"}`, `a{b=~"d",e=~"f|g"}`, `a{b=~"c|d",e=~"f"}`, `a{b=~"c|d",e=~"g"}`},
-		`a{b=~"c|d",e!~"f|g"}`:  {`a{b=~"c",e!~"f|g"}`, `a{b=~"d",e!~"f|g"}`},
-		`a{b=~"one|two|three"}`: {`a{b=~"one"}`, `a{b=~"two"}`, `a{b=~"three"}`},
-	} {
-		if got := Alternatives(selector); !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", selector, got, want)
-		}
-	}
-}

@@ -72,7 +72,6 @@ func Catalogue(at func(n int) (v4, v6 netip.Addr)) []Site {
 	addPort43(add)
 	addCrawlerSites(add)
 	addNewer(add)
-	addEdges(add)
 	return sites
 }
 

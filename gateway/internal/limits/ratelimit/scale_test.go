@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clientsVariable says for how many clients the limits are measured; `make proof-limits` sets a million.
+// clientsVariable says for how many clients the limits are measured; `cmd/proof limits` sets a million.
 const clientsVariable = "LIMITS_CLIENTS"
 
 func clientsOr(t *testing.T, few int) int {

@@ -66,7 +66,7 @@ func (r *Registries) Close() {
 	r.running.Wait()
 }
 
-// The copy is what README.md beside it says; make bootstrap fetches it anew.
+// The copy is what README.md beside it says; cmd/proof bootstrap fetches it anew.
 //
 //go:embed copy/*.json
 var files embed.FS

@@ -23,7 +23,7 @@ import (
 	"diagnostics/gateway/internal/target"
 )
 
-// The copy is of IANA's own form and not a part of it: make bootstrap ends with this test.
+// The copy is of IANA's own form and not a part of it: cmd/proof bootstrap ends with this test.
 func TestTheCopy(t *testing.T) {
 	t.Parallel()
 	r := builtIn()

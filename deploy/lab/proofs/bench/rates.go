@@ -73,9 +73,9 @@ func contests() []contest {
 			ours: load{server: gatewayAddr, lua: streams(slug, input)}, theirs: onGateway(slug, input)}
 	}
 	return []contest{
-		echo("my-ip, just started", "my-ip", `""`, 0.7),
-		echo("dns-lookup, from the cache, just started", "dns-lookup", `"`+cachedName+`"`, 0.5),
-		web("http, by name", http+name+` .. "/"`, 2.5),
+		echo("my-ip, just started", "my-ip", `""`, 0.45),
+		echo("dns-lookup, from the cache, just started", "dns-lookup", `"`+cachedName+`"`, 0.35),
+		web("http, by name", http+name+` .. "/"`, 2),
 		web("https, by name", https+name+` .. "/"`, 0),
 		web("http, by address", http+address+` .. "/"`, 0),
 		port("by name", name+port80, 2),

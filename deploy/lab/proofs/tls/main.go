@@ -1,4 +1,4 @@
-// Command tlsproof holds the table of the lab's TLS servers against testssl.sh and sslscan: protocols, suites, order,
+// Command tls holds the table of the lab's TLS servers against testssl.sh and sslscan: protocols, suites, order,
 // groups, chain and trust are equal, or the table explains the difference. The tests hold the service against the same
 // table. It takes root, testssl.sh and sslscan, and a quarter of an hour.
 package main
@@ -33,7 +33,7 @@ func main() {
 	err := run(ctx, *only, os.Stdout)
 	stop()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "tlsproof:", err)
+		fmt.Fprintln(os.Stderr, "tls:", err)
 		os.Exit(1)
 	}
 }

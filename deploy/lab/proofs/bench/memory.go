@@ -17,7 +17,7 @@ const (
 	inFlight = 1000
 	// mostPerRun is the bound on what a run at a silent target holds: heap, stacks and the kernel's part of its sockets,
 	// its visitor's connection included.
-	mostPerRun = 48 << 10
+	mostPerRun = 64 << 10
 	// groupLimit binds nobody; the group is there to count what the kernel holds.
 	groupLimit = 4 << 30
 )

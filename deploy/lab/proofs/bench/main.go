@@ -11,14 +11,13 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
 
 	"diagnostics/lab"
+	"diagnostics/lab/internal/project"
 )
 
 // The roles in which the bench runs itself, in processes of their own.
@@ -35,8 +34,6 @@ func main() {
 		fatal(serveBare(os.Args[2], os.Args[3]))
 	}
 	var o options
-	flag.StringVar(&o.gateway, "gateway", os.Getenv("LAB_GATEWAY"), "the gateway's binary; without it one is built")
-	flag.StringVar(&o.worker, "worker", os.Getenv("LAB_WORKER"), "the worker's binary; without it one is built")
 	flag.StringVar(&o.parts, "parts", "rates,flight,silent,traces", "what to measure")
 	flag.StringVar(&o.only, "only", "", "of the rates, only those whose name holds this")
 	flag.IntVar(&o.rounds, "rounds", 5, "how often each load runs, on both sides in turn")
@@ -99,17 +96,8 @@ func (b *bench) serial() int {
 }
 
 func run(ctx context.Context, o options) (err error) {
-	dir, err := os.MkdirTemp("", "lab-bench-")
-	if err != nil {
+	if o.gateway, o.worker, err = project.Binaries(); err != nil {
 		return err
-	}
-	defer os.RemoveAll(dir)
-	for path, module := range map[*string]string{&o.gateway: "gateway", &o.worker: "worker"} {
-		if *path == "" {
-			if *path, err = build(ctx, dir, module); err != nil {
-				return err
-			}
-		}
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -145,15 +133,4 @@ func (b *bench) traces(ctx context.Context) error {
 	}
 	defer b.process.Kill()
 	return errors.Join(b.speed(ctx), b.pings(ctx), b.atOnce(ctx))
-}
-
-// build builds a module as `make build` does.
-func build(ctx context.Context, dir, module string) (string, error) {
-	path := filepath.Join(dir, module)
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, "diagnostics/"+module)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the %s: %w\n%s", module, err, out)
-	}
-	return path, nil
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"diagnostics/lab"
+	"diagnostics/lab/internal/project"
 )
 
 type options struct {
@@ -27,8 +28,6 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.gateway, "gateway", os.Getenv("LAB_GATEWAY"), "the gateway's binary; LAB_GATEWAY where not given")
-	flag.StringVar(&o.worker, "worker", os.Getenv("LAB_WORKER"), "the worker's binary; LAB_WORKER where not given")
 	flag.DurationVar(&o.length, "for", 30*time.Minute, "how long to ask, two minutes at least")
 	flag.Float64Var(&o.rate, "rate", 0, "requests a second; 0 measures what half of this machine is")
 	flag.Uint64Var(&o.seed, "seed", 0, "of the requests and the faults; 0 takes a random one")
@@ -49,11 +48,11 @@ func main() {
 const shortest = 2 * time.Minute
 
 func run(ctx context.Context, o options) (err error) {
-	switch {
-	case o.gateway == "" || o.worker == "":
-		return errors.New("say which binaries to run: -gateway and -worker (make build makes them)")
-	case o.length < shortest:
+	if o.length < shortest {
 		return fmt.Errorf("-for %v is too short: every fault once takes %v", o.length, shortest)
+	}
+	if o.gateway, o.worker, err = project.Binaries(); err != nil {
+		return err
 	}
 	if err := allowFiles(); err != nil {
 		return fmt.Errorf("raise the limit of open files: %w", err)
