@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -151,21 +152,27 @@ func TestRotation(t *testing.T) {
 // A write that fails is logged once, without the path, and the next that succeeds ends it.
 func TestAFailureIsLoggedOnce(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "folder", "audit.log")
-	if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil {
+	folder := filepath.Join(t.TempDir(), "folder")
+	path := filepath.Join(folder, "audit.log")
+	if err := os.Mkdir(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	f, log := opened(t, path)
-	f.file.Filename = "/dev/full/audit.log"
+	// The file is opened by the first write: a file in place of its folder fails it, for root too.
+	if err := errors.Join(os.RemoveAll(folder), os.WriteFile(folder, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	for range 2 {
 		if _, err := f.Write([]byte("lost\n")); err == nil {
 			t.Error("written")
 		}
 	}
-	if strings.Count(log.String(), "\n") != 1 || strings.Contains(log.String(), "/dev/full") {
+	if strings.Count(log.String(), "\n") != 1 || strings.Contains(log.String(), folder) {
 		t.Errorf("%s", log)
 	}
-	f.file.Filename = path
+	if err := errors.Join(os.Remove(folder), os.Mkdir(folder, 0o755)); err != nil {
+		t.Fatal(err)
+	}
 	put(t, f, "new\n")
 	if read(t, path) != "new\n" || f.failing {
 		t.Errorf("%q", read(t, path))
