@@ -1,0 +1,271 @@
+// Package http1 reads the head of an HTTP/1 response as browsers do: what RFC 9112 requires is enforced where a body's
+// length depends on it, and what only makes a field useless is skipped and noted. It does no I/O but to read.
+package http1
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httputil"
+	"net/textproto"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+// MaxLines bounds the lines of a head.
+const MaxLines = 1000
+
+// The errors of ReadHead, besides those of the reader.
+var (
+	// ErrNotHTTP reports a first line that is no status line of HTTP/1.
+	ErrNotHTTP = errors.New("http1: not an HTTP/1 response")
+	// ErrMalformed reports a head whose meaning is not certain: a NUL, a CR without LF, contradicting lengths.
+	ErrMalformed = errors.New("http1: malformed head")
+	// ErrTooLong reports more than MaxLines lines.
+	ErrTooLong = errors.New("http1: head of too many lines")
+)
+
+// NoteCode says what was wrong with a head that was read all the same.
+type NoteCode string
+
+// The codes of notes.
+const (
+	StatusLineRepaired       NoteCode = "STATUS_LINE_REPAIRED"
+	HeaderLineSkipped        NoteCode = "HEADER_LINE_SKIPPED"
+	ControlCharacter         NoteCode = "CONTROL_CHARACTER"
+	TransferEncodingRepeated NoteCode = "TRANSFER_ENCODING_REPEATED"
+	TransferEncodingUnknown  NoteCode = "TRANSFER_ENCODING_UNKNOWN"
+	LengthBesideEncoding     NoteCode = "CONTENT_LENGTH_BESIDE_TRANSFER_ENCODING"
+	ContentLengthRepeated    NoteCode = "CONTENT_LENGTH_REPEATED"
+)
+
+// Head is the head of one response, final or interim.
+type Head struct {
+	Major, Minor int
+	Status       int
+	Reason       string
+	// Header holds every field that could be read, by canonical name, as it was sent.
+	Header http.Header
+	// Notes are in the order of the head, each once.
+	Notes []NoteCode
+
+	chunked bool
+	length  int64 // -1 for a body that ends with the connection
+}
+
+// ReadHead reads a head up to its empty line. Errors are those of this package, of the reader, or io.ErrUnexpectedEOF
+// where the reader ends before the head does.
+func ReadHead(r *bufio.Reader) (*Head, error) {
+	h := &Head{Header: http.Header{}}
+	first, err := readLine(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.readStatus(first); err != nil {
+		return nil, err
+	}
+	if err := h.readFields(r); err != nil {
+		return nil, err
+	}
+	return h, h.frame()
+}
+
+// readLine reads a line without its end, which is LF or CRLF (RFC 9112 section 2.2).
+func readLine(r *bufio.Reader) (string, error) {
+	line, err := r.ReadBytes('\n')
+	if err == io.EOF && len(line) > 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return "", err
+	}
+	line = bytes.TrimSuffix(line[:len(line)-1], []byte("\r"))
+	if bytes.ContainsAny(line, "\r\x00") {
+		return "", fmt.Errorf("%w: a NUL or a CR without LF", ErrMalformed)
+	}
+	return string(line), nil
+}
+
+const blanks = " \t"
+
+// readStatus reads a status line. Its parts are separated by any blanks and the name is read in any case, as browsers
+// do; both are noted. RFC 9112 section 4 wants single spaces and "HTTP".
+func (h *Head) readStatus(line string) error {
+	const name = "HTTP/"
+	if len(line) < len(name) || !strings.EqualFold(line[:len(name)], name) {
+		return fmt.Errorf("%w: %.40q", ErrNotHTTP, line)
+	}
+	end := strings.IndexAny(line, blanks)
+	if end < 0 {
+		return fmt.Errorf("%w: %.40q", ErrNotHTTP, line)
+	}
+	rest := strings.TrimLeft(line[end:], blanks)
+	code, reason := rest, ""
+	if i := strings.IndexAny(rest, blanks); i >= 0 {
+		code, reason = rest[:i], strings.Trim(rest[i:], blanks)
+	}
+	status, err := strconv.Atoi(code)
+	if err != nil || len(code) != 3 || status < 100 {
+		return fmt.Errorf("%w: %.40q", ErrNotHTTP, line)
+	}
+	h.Status, h.Reason = status, reason
+	var known bool
+	if h.Major, h.Minor, known = http.ParseHTTPVersion(line[:end]); !known || h.Major != 1 {
+		h.Major, h.Minor = 1, 1
+		known = false
+	}
+	// Many servers leave out the space behind the code of a response without a reason.
+	if plain := line[:end] + " " + code; !known || line != plain && !strings.HasPrefix(line, plain+" ") {
+		h.note(StatusLineRepaired)
+	}
+	return nil
+}
+
+// readFields reads the fields. A line that begins with a blank continues the one before it (RFC 9112 section 5.2), also
+// one that was skipped.
+func (h *Head) readFields(r *bufio.Reader) error {
+	var line string
+	for range MaxLines {
+		next, err := readLine(r)
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return err
+		}
+		if next != "" && strings.Contains(blanks, next[:1]) && line != "" {
+			line += " " + strings.Trim(next, blanks)
+			continue
+		}
+		if line != "" {
+			h.addField(line)
+		}
+		if next == "" {
+			return nil
+		}
+		line = next
+	}
+	return ErrTooLong
+}
+
+// addField keeps a field whose name is a token, and skips any other line.
+func (h *Head) addField(line string) {
+	name, value, found := strings.Cut(line, ":")
+	if !found || !httpguts.ValidHeaderFieldName(name) {
+		h.note(HeaderLineSkipped)
+		return
+	}
+	value = strings.Trim(value, blanks)
+	if !httpguts.ValidHeaderFieldValue(value) {
+		h.note(ControlCharacter)
+	}
+	key := textproto.CanonicalMIMEHeaderKey(name)
+	h.Header[key] = append(h.Header[key], value)
+}
+
+func (h *Head) note(code NoteCode) {
+	if !slices.Contains(h.Notes, code) {
+		h.Notes = append(h.Notes, code)
+	}
+}
+
+// frame finds how long the body is (RFC 9112 section 6.3).
+func (h *Head) frame() error {
+	length, err := h.contentLength()
+	if err != nil {
+		return err
+	}
+	h.length = length
+	codings := elements(h.Header["Transfer-Encoding"])
+	if len(codings) == 0 {
+		return nil
+	}
+	h.length = -1
+	h.chunked = codings[len(codings)-1] == "chunked"
+	switch {
+	case slices.Index(codings, "chunked") != len(codings)-1 && h.chunked:
+		h.note(TransferEncodingRepeated)
+	case !h.chunked || len(codings) > 1:
+		h.note(TransferEncodingUnknown)
+	}
+	if length >= 0 {
+		h.note(LengthBesideEncoding)
+	}
+	return nil
+}
+
+// contentLength is -1 where there is none. Equal lengths are one; anything but one number is an error.
+func (h *Head) contentLength() (int64, error) {
+	lengths := elements(h.Header["Content-Length"])
+	if len(lengths) == 0 {
+		if _, sent := h.Header["Content-Length"]; sent {
+			return 0, fmt.Errorf("%w: an empty Content-Length", ErrMalformed)
+		}
+		return -1, nil
+	}
+	const bits = 63 // strconv takes no sign for an unsigned number
+	n, err := strconv.ParseUint(lengths[0], 10, bits)
+	if err != nil || slices.ContainsFunc(lengths, func(s string) bool { return s != lengths[0] }) {
+		return 0, fmt.Errorf("%w: Content-Length %.40q", ErrMalformed, strings.Join(lengths, ", "))
+	}
+	if len(lengths) > 1 {
+		h.note(ContentLengthRepeated)
+	}
+	return int64(n), nil // #nosec G115 -- of 63 bits
+}
+
+// elements are the members of a list, in lower case, over all lines of a field.
+func elements(lines []string) []string {
+	var all []string
+	for _, line := range lines {
+		for part := range strings.SplitSeq(line, ",") {
+			if part = strings.ToLower(strings.Trim(part, blanks)); part != "" {
+				all = append(all, part)
+			}
+		}
+	}
+	return all
+}
+
+// Interim reports whether another head follows this one (RFC 9110 section 15.2). 101 ends HTTP.
+func (h *Head) Interim() bool {
+	return h.Status >= 100 && h.Status <= 199 && h.Status != http.StatusSwitchingProtocols
+}
+
+// Body returns the body of a final response to a request of the method, read from what follows the head. It ends with
+// io.EOF where the framing says so, and with io.ErrUnexpectedEOF where the reader ends before.
+func (h *Head) Body(r *bufio.Reader, method string) io.Reader {
+	switch {
+	case method == http.MethodHead, h.Status < 200, h.Status == http.StatusNoContent, h.Status == http.StatusNotModified:
+		return http.NoBody
+	case h.chunked:
+		return httputil.NewChunkedReader(r)
+	case h.length >= 0:
+		return &lengthReader{r, h.length}
+	}
+	return r
+}
+
+// lengthReader is io.LimitedReader that reports an end before its length.
+type lengthReader struct {
+	from io.Reader
+	left int64
+}
+
+func (l *lengthReader) Read(p []byte) (int, error) {
+	if l.left == 0 {
+		return 0, io.EOF
+	}
+	n, err := l.from.Read(p[:min(int64(len(p)), l.left)])
+	l.left -= int64(n)
+	if err == io.EOF && l.left > 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
