@@ -9,8 +9,8 @@ import (
 	"diagnostics/gateway/internal/httpapi/audit"
 )
 
-// auditLog writes the runs that begin to the audit log's file, through a queue: a disk that is slow or full costs lines,
-// which are counted, and delays no run.
+// auditLog writes the runs that begin to the audit log's file, through a queue: a disk that is slow or full costs
+// lines, which are counted, and delays no run.
 type auditLog struct {
 	file  *audit.File
 	lines *daemon.Lines

@@ -171,7 +171,8 @@ func (s *service) newWorker(c config.Config, log *slog.Logger) (err error) {
 	return err
 }
 
-func (s *service) newEgress(c config.Config, limiter ratelimit.Limiter, caches *metrics.Caches) (*egress.Client, error) {
+func (s *service) newEgress(c config.Config, limiter ratelimit.Limiter, caches *metrics.Caches) (*egress.Client,
+	error) {
 	return egress.New(egress.Settings{
 		Resolvers:         c.Resolvers,
 		Families:          egress.FamilySetting(c.EgressFamilies),

@@ -13,10 +13,10 @@ const (
 	backlogPoll = 5 * time.Millisecond
 )
 
-// drainBacklog makes the kernel begin no more connections for a listener that is about to be closed, and waits until the
-// server has accepted the existing ones. The kernel finishes handshakes by itself, and closing the listener resets the
-// connections that the server has not accepted yet: their clients may have sent a request already. A new SYN is dropped
-// meanwhile; the client retries a second later, and is refused then.
+// drainBacklog makes the kernel begin no more connections for a listener that is about to be closed, and waits until
+// the server has accepted the existing ones. The kernel finishes handshakes by itself, and closing the listener
+// resets the connections that the server has not accepted yet: their clients may have sent a request already. A new
+// SYN is dropped meanwhile; the client retries a second later, and is refused then.
 func drainBacklog(public net.Listener, patience time.Duration) {
 	socket, ok := public.(syscall.Conn)
 	if !ok {

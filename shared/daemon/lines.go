@@ -13,8 +13,8 @@ const (
 	queueLines = 1 << 12
 )
 
-// Lines writes whole lines from a goroutine of its own, each in one write. Write never waits for the destination: a line
-// that finds the queue full is dropped and counted, and so is one whose write fails.
+// Lines writes whole lines from a goroutine of its own, each in one write. Write never waits for the destination: a
+// line that finds the queue full is dropped and counted, and so is one whose write fails.
 type Lines struct {
 	out io.Writer
 	// loss makes the line that reports dropped ones, or none.

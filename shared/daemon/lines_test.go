@@ -128,7 +128,8 @@ func TestAFailureLosesALine(t *testing.T) {
 			v.set(-1)
 			say(l, "four")
 			l.Close()
-			if !strings.Contains(v.String(), "three\n") || !strings.HasSuffix(v.String(), "\nfour\nlost 2\n") || l.Dropped() != 2 {
+			if !strings.Contains(v.String(), "three\n") || !strings.HasSuffix(v.String(), "\nfour\nlost 2\n") ||
+				l.Dropped() != 2 {
 				t.Errorf("room for %d: %d dropped, %q", room, l.Dropped(), v.String())
 			}
 		})

@@ -51,8 +51,8 @@ func (l *Log) Dropped() uint64 { return l.lines.Dropped() }
 // Close writes what waits, for a second at most. What is logged afterwards is dropped.
 func (l *Log) Close() { l.lines.Close() }
 
-// What libraries print is counted and dropped: net/http prints up to 4 KB of what a server sends after its answer, and a
-// line for each unknown HTTP/2 frame.
+// What libraries print is counted and dropped: net/http prints up to 4 KB of what a server sends after its answer,
+// and a line for each unknown HTTP/2 frame.
 
 var foreignLines atomic.Uint64
 

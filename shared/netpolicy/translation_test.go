@@ -45,7 +45,9 @@ func TestEmbedded(t *testing.T) {
 func TestNotEmbedded(t *testing.T) {
 	t.Parallel()
 	p := netip.MustParsePrefix("2001:db8:122:344::/96")
-	for _, a := range []string{"2001:db8:122:344:0:1::", "2001:db8:122:343:ffff:ffff:ffff:ffff", "192.0.2.33", "::ffff:192.0.2.33"} {
+	for _, a := range []string{
+		"2001:db8:122:344:0:1::", "2001:db8:122:343:ffff:ffff:ffff:ffff", "192.0.2.33", "::ffff:192.0.2.33",
+	} {
 		if v4, ok := Embedded(p, netip.MustParseAddr(a)); ok {
 			t.Errorf("%s: %s", a, v4)
 		}

@@ -13,8 +13,9 @@ import (
 	"diagnostics/lab/internal/docs"
 )
 
-// TestCommandsOfThePages runs the commands that the documentation gives to operators. They restart and replace services,
-// and rotate secrets, which takes minutes: `cmd/proof compose` runs this test, `cmd/proof compose-test` skips it.
+// TestCommandsOfThePages runs the commands that the documentation gives to operators. They restart and replace
+// services, and rotate secrets, which takes minutes: `cmd/proof compose` runs this test, `cmd/proof compose-test`
+// skips it.
 func TestCommandsOfThePages(t *testing.T) {
 	t.Cleanup(func() { up(t, engine, "redis", "worker", "gateway") })
 	s := engine.with("GATEWAY_PUBLISH=" + hostAddress + ":18080")

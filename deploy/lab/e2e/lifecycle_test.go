@@ -68,13 +68,6 @@ func (v *crowd) ask(client *http.Client, question string) (a answer) {
 	return a
 }
 
-// failed is how many requests got no whole answer so far.
-func (v *crowd) failed() int {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return len(v.failures)
-}
-
 var questionsUnderLoad = []string{
 	"port-checker fast.lab-site.com:443", "port-checker fast.lab-site.com:80", "dns-lookup lab-dns.com", "dns-lookup www.lab-site.com",
 	"http-headers https://fast.lab-site.com/", "http-headers https://slow.lab-site.com/", "uptime https://fast.lab-site.com/",

@@ -318,13 +318,6 @@ func TestALostRedis(t *testing.T) {
 	w.t = t
 }
 
-func sum(counts map[int]int) (n int) {
-	for _, c := range counts {
-		n += c
-	}
-	return n
-}
-
 // A wrong password is told of at the start, in the words of Redis, and keeps nobody from being served.
 func TestRedisThatDoesNotLetUsIn(t *testing.T) {
 	t.Parallel()

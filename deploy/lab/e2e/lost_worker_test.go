@@ -5,7 +5,6 @@ package e2e
 import (
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -243,28 +242,6 @@ func TestALostWorker(t *testing.T) {
 			}
 		}
 	})
-}
-
-// cut treats what is sent to the worker by a rule, and drops what the worker sends, until the function that it gives is
-// called.
-func (p *pair) cut(t *testing.T, name, rule string) (repair func()) {
-	t.Helper()
-	host, port, err := net.SplitHostPort(p.worker.Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	table := "ip cut-" + name
-	repair = sync.OnceFunc(func() { mustDo(t, lab.ServiceHost, "nft", "delete table "+table) })
-	for _, line := range []string{
-		"add table " + table,
-		"add chain " + table + " in { type filter hook input priority 0; }",
-		fmt.Sprintf("add rule %s in ip saddr %s tcp sport %s drop", table, host, port),
-		fmt.Sprintf("add rule %s in ip daddr %s tcp dport %s %s", table, host, port, rule),
-	} {
-		mustDo(t, lab.ServiceHost, "nft", line)
-	}
-	t.Cleanup(repair)
-	return repair
 }
 
 // liar plays a worker that is ready, and sends one body for every job.

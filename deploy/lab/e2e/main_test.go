@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 
 func run(m *testing.M) (code int, err error) {
 	ctx := context.Background()
-	if gatewayProgram, workerProgram, err = project.Binaries(); err != nil {
+	if gatewayProgram, workerProgram, err = project.Binaries(context.Background()); err != nil {
 		return 1, err
 	}
 	if internet, err = lab.Build(ctx, lab.Options{}); err != nil {

@@ -232,6 +232,78 @@ func (p *pair) pagesOf(t *testing.T) string {
 	return "http://" + at
 }
 
+// states are those between the click and the answer in which something is known, or what is being done.
+func (k keptRun) states() int {
+	return len(slices.DeleteFunc(slices.Clone(k.Frames), func(f frame) bool {
+		return f.Count == 0 && strings.HasPrefix(f.Doing, "Starting")
+	}))
+}
+
+// plainFetch has the page ask as pages did before there were streams.
+const plainFetch = `{
+	const ask = globalThis.fetch;
+	globalThis.fetch = (to, init) => {
+		if (init?.headers) delete init.headers.Accept;
+		return ask(to, init);
+	};
+}`
+
+// measured are figures that differ from run to run.
+var measured = regexp.MustCompile(`\d[\d.,]*( |\x{a0})?(ms|s|hours?|minutes?|seconds?)\b`)
+
+// factsOf is what an answer says, without what was measured.
+func factsOf(tab *browser.Tab, of string) string {
+	text := tab.String(`[...document.querySelectorAll(` + "`" + of + "`" + `)].map((e) => e.textContent).join("\n")`)
+	return measured.ReplaceAllString(text, "#")
+}
+
+// hopFacts are each hop's number and router, without what was measured.
+const hopFacts = ".verdict, .trace-hop > th, .trace-hop > td:nth-child(2)"
+
+// A slow run shows at least three states before its answer, and its answer is that of a page that asked for no stream.
+func TestRunsShowWhatTheyFind(t *testing.T) {
+	for _, c := range []struct {
+		name, path, facts string
+		// shown is in a state before the end.
+		shown string
+	}{
+		{"trace-dirty", toolPath("traceroute", "dirty.lab-transit.net"), hopFacts, "11.78."},
+		{"trace-slow", toolPath("traceroute", "slow.lab-transit.net"), hopFacts, "11.77.75.1"},
+		{"uptime-slow", toolPath("uptime", "http://slow6.lab-site.com/"), ".verdict, .uptime-family h3", "being asked"},
+		{"uptime-dead", toolPath("uptime", "https://broken6.lab-site.com/"), ".verdict, .uptime-family h3", "11.80.0."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			tab := openRun(t, browser.Options{}, c.path)
+			tab.UntilWithin(`globalThis.labRun.frames.at(-1)?.count > 2 || `+answered, patience)
+			tab.Screenshot("live-" + c.name)
+			untilAnswered(tab)
+			k := kept(tab)
+			// A browser that gets no processor draws what came meanwhile as one: then the run begins anew.
+			for tries := 1; k.states() < 3 && tries < 3; tries++ {
+				tab.Reload()
+				untilAnswered(tab)
+				k = kept(tab)
+			}
+			t.Logf("%d states, counts %v\n%s", k.states(), k.counts(), k)
+			if k.states() < 3 {
+				t.Errorf("%d states before the answer:\n%s", k.states(), k)
+			}
+			if !slices.ContainsFunc(k.Frames, func(f frame) bool { return strings.Contains(f.Text, c.shown) }) {
+				t.Errorf("%q was not shown before the answer:\n%s", c.shown, k)
+			}
+			k.hold(t, tab)
+			streamed := factsOf(tab, "#result :is("+c.facts+")")
+			tab.Before(plainFetch)
+			tab.Reload()
+			untilAnswered(tab)
+			if plain := factsOf(tab, "#result :is("+c.facts+")"); plain != streamed || plain == "" {
+				t.Errorf("the stream came to\n%s\nand the plain answer to\n%s", streamed, plain)
+			}
+		})
+	}
+}
+
 // Cancel ends the run where it runs: in the gateway and in the worker. What was found stays, told as incomplete.
 func TestCancelEndsTheRun(t *testing.T) {
 	p := startPair(t, "cancelled")

@@ -73,3 +73,25 @@ func TestOrderOfChecks(t *testing.T) {
 		})
 	}
 }
+
+// The fourth request of three is refused, and each response reports the limit.
+// Limits hold in the shipped binary: a burst to one target, then 429 with the time to wait.
+func TestRateLimit(t *testing.T) {
+	limited, err := service.StartGateway(t.Context(), "gateway-limited", "RATE_LIMIT_REQUESTS=3", "RATE_LIMIT_WINDOW=60s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 5 {
+		a := post(t, limited, "dns-lookup", map[string]any{"input": "lab-dns.com"}, nil)
+		want := 200
+		if n >= 3 {
+			want = 429
+		}
+		if a.Status != want || a.Header.Get("X-RateLimit-Limit") != "3" {
+			t.Errorf("request %d: status %d, want %d, limit %q", n+1, a.Status, want, a.Header.Get("X-RateLimit-Limit"))
+		}
+		if retry := a.Header.Get("Retry-After"); (retry != "") != (want == 429) {
+			t.Errorf("request %d: Retry-After %q", n+1, retry)
+		}
+	}
+}

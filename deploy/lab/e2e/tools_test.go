@@ -85,17 +85,6 @@ func TestUptime(t *testing.T) {
 	})
 }
 
-// versions is a predicate on supportedProtocols, oldest first.
-func versions(want ...bool) func(any) bool {
-	return func(v any) bool {
-		m, ok := v.(map[string]any)
-		for i, name := range []string{"TLSv1.0", "TLSv1.1", "TLSv1.2", "TLSv1.3"} {
-			ok = ok && m[name] == want[i]
-		}
-		return ok
-	}
-}
-
 func TestPortChecker(t *testing.T) {
 	fast := internet.Site("fast")
 	runChecks(t, "port-checker", []check{

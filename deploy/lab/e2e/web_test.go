@@ -84,9 +84,6 @@ func TestRedirectChecker(t *testing.T) {
 	})
 }
 
-// internal is the IPv4 address of a site.
-func internal(label string) string { return internet.Site(label).V4.String() }
-
 func TestRobotsSitemap(t *testing.T) {
 	codes := func(codes ...string) func(any) bool {
 		return func(v any) bool {

@@ -233,8 +233,9 @@ var rules = []rule{
 	},
 	{
 		name: "tools to settings", module: "gateway", from: []string{gw + "/internal/tools/..."},
-		never: []string{"github.com/kelseyhightower/envconfig", gw, gw + "/internal/config", gw + "/internal/httpapi/...", gw +
-			"/internal/clientip/...", gw + "/internal/limits/ratelimit/...",
+		never: []string{"github.com/kelseyhightower/envconfig", gw, gw + "/internal/config",
+			gw + "/internal/httpapi/...", gw +
+				"/internal/clientip/...", gw + "/internal/limits/ratelimit/...",
 			gw + "/internal/limits/requests/...", gw + "/internal/limits/shares/..."},
 		reason: "a tool's New takes what it uses; a tool knows neither the settings nor who asks",
 	},
@@ -311,7 +312,8 @@ var rules = []rule{
 		reason: "the one way out serves whoever goes out, and knows nobody",
 	},
 	{
-		name: "the DNS client to ways out of its own", module: "gateway", from: []string{gw + "/internal/egress/dnsclient/..."},
+		name: "the DNS client to ways out of its own", module: "gateway",
+		from:   []string{gw + "/internal/egress/dnsclient/..."},
 		direct: true,
 		never: []string{gw + "/internal/egress", gw + "/internal/egress/tlsscan/...", gw + "/internal/target/...",
 			gw + "/internal/tools/...", "diagnostics/shared/netpolicy", "net/http", "crypto/tls"},

@@ -1,5 +1,5 @@
-// Package clientip identifies clients. The peer's address is a fact; a forwarded header may hold anything, and is trusted
-// only where the operator configured it.
+// Package clientip identifies clients. The peer's address is a fact; a forwarded header may hold anything, and is
+// trusted only where the operator configured it.
 //
 // Trust is granted by TRUST_PROXY_HEADERS, TRUSTED_PROXY_PLATFORM or a platform's runtime flag, and narrowed (never
 // granted) by TRUSTED_PROXY_CIDRS. Where it is granted, headers.go decides which header is read, and how.

@@ -1,3 +1,4 @@
+// Package config reads and validates the settings of the gateway, once.
 package config
 
 import (

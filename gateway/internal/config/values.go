@@ -124,6 +124,7 @@ func baseURL(s string, schemes ...string) (string, error) {
 // WorkerToken is the credential of the worker; of two, the first is sent.
 type WorkerToken struct{ settings.Secret }
 
+// Decode implements envconfig.Decoder.
 func (t *WorkerToken) Decode(s string) error {
 	all, err := settings.ParseTokens(s, 1)
 	if err != nil {

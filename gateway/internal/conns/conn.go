@@ -73,9 +73,9 @@ func (c *Conn) Answering(limit time.Duration) {
 	}
 }
 
-// TakesAtOnce reports whether a write of n bytes does not block, whether the reader reads or not: what was written before
-// and is not yet acknowledged leaves that much room in what the kernel takes. Where that cannot be determined it is
-// false. Only the writer may call it.
+// TakesAtOnce reports whether a write of n bytes does not block, whether the reader reads or not: what was written
+// before and is not yet acknowledged leaves that much room in what the kernel takes. Where that cannot be determined
+// it is false. Only the writer may call it.
 func (c *Conn) TakesAtOnce(n int) bool {
 	if c == nil || c.control == nil || n > mostAtOnce {
 		return false

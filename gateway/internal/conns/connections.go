@@ -91,7 +91,8 @@ func (t *Table) Attach(s *http.Server) {
 
 type connKey struct{}
 
-// Of returns the connection of a request's context, nil where it is not of a Table. All its methods may be called on nil.
+// Of returns the connection of a request's context, nil where it is not of a Table. All its methods may be called on
+// nil.
 func Of(ctx context.Context) *Conn {
 	c, _ := ctx.Value(connKey{}).(*Conn)
 	return c
@@ -355,8 +356,8 @@ func addrOf(remote net.Addr) netip.Addr {
 	return tcp.AddrPort().Addr().Unmap().WithZone("")
 }
 
-// peerOf is the peer that an address belongs to: an IPv4 address or an IPv6 /64, the least that one subscriber holds. All
-// that is neither counts as one.
+// peerOf is the peer that an address belongs to: an IPv4 address or an IPv6 /64, the least that one subscriber holds.
+// All that is neither counts as one.
 func peerOf(a netip.Addr) netip.Prefix {
 	bits := 64
 	if a.Is4() {

@@ -29,8 +29,8 @@ var (
 	systemDirectories = []string{"/etc/ssl/certs", "/etc/pki/tls/certs"}
 )
 
-// storeSources returns where roots are looked for. Where both variables are set, nothing else counts; one of the two adds to
-// what the other place has, or would have.
+// storeSources returns where roots are looked for. Where both variables are set, nothing else counts; one of the two
+// adds to what the other place has, or would have.
 func storeSources(env func(string) string, exists func(string) bool) []string {
 	file, dir := env("SSL_CERT_FILE") != "", env("SSL_CERT_DIR") != ""
 	if file && dir {

@@ -37,7 +37,8 @@ func parseFake(in tool.Input) (fakeTarget, error) {
 	case "refused":
 		return "", fault.New(fault.Refused, "That address is not public.")
 	}
-	if _, err := (tool.Option{Name: "family", Values: []string{"auto", "ipv4", "ipv6"}, Default: "auto"}).Choice(in.Options); err != nil {
+	if _, err := (tool.Option{Name: "family", Values: []string{"auto", "ipv4", "ipv6"},
+		Default: "auto"}).Choice(in.Options); err != nil {
 		return "", err
 	}
 	return fakeTarget(in.Text), nil

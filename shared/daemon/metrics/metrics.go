@@ -1,5 +1,5 @@
-// Package metrics has the metrics of both services as processes, in Prometheus' text format: the build, lines of the log
-// that were lost, Go's runtime, and the system's numbers of the process.
+// Package metrics has the metrics of both services as processes, in Prometheus' text format: the build, lines of the
+// log that were lost, Go's runtime, and the system's numbers of the process.
 package metrics
 
 import (

@@ -166,8 +166,8 @@ func FileValue(content []byte) (string, error) {
 // FileOf returns the path of the file that a setting comes from in an environment, "" where it comes from none.
 func FileOf(env []string, name string) string { return nonEmpty(env)[name+fileSuffix] }
 
-// WithoutFiles returns an environment without the variables that name files of settings. A health check needs no secret,
-// and must not fail while one is being replaced.
+// WithoutFiles returns an environment without the variables that name files of settings. A health check needs no
+// secret, and must not fail while one is being replaced.
 func WithoutFiles(all []Setting, env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")

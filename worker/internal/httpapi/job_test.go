@@ -474,7 +474,8 @@ func TestTracesAreSharedByProtocolAndPort(t *testing.T) {
 	slices.SortFunc(f.prober.ports, func(a, b exchange.Probe) int {
 		return int(a.Protocol)<<16 + int(a.Port) - int(b.Protocol)<<16 - int(b.Port)
 	})
-	want := []exchange.Probe{{Protocol: exchange.UDP, Port: 443}, {Protocol: exchange.TCP, Port: 80}, {Protocol: exchange.TCP, Port: 443}}
+	want := []exchange.Probe{{Protocol: exchange.UDP, Port: 443}, {Protocol: exchange.TCP, Port: 80},
+		{Protocol: exchange.TCP, Port: 443}}
 	if len(f.prober.asked) != 4 || !slices.Equal(f.prober.ports, want) {
 		t.Errorf("%d jobs, with ports %+v", len(f.prober.asked), f.prober.ports)
 	}

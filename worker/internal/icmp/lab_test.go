@@ -658,7 +658,8 @@ func checkTranslatedReplies(t *testing.T, m Mode) {
 const openPort, closedPort = 443, 444
 
 // openPortFlow starts a flow of UDP or TCP probes.
-func openPortFlow(t *testing.T, e labEngine, p exchange.Protocol, port uint16, dst netip.Addr) (f exchange.Flow, in inbox) {
+func openPortFlow(t *testing.T, e labEngine, p exchange.Protocol, port uint16, dst netip.Addr) (f exchange.Flow,
+	in inbox) {
 	t.Helper()
 	in = make(inbox, 1000)
 	var err error
@@ -772,7 +773,8 @@ func TestSYNsTogether(t *testing.T) {
 func TestNoPortProbesWithDatagramSockets(t *testing.T) {
 	t.Parallel()
 	e := openIn(t, labtest.NewNamespace(t, "lo"), Datagram)
-	_, err := e.OpenPort(exchange.Probe{Protocol: exchange.TCP, Port: 443}, netip.MustParseAddr("127.0.0.1"), deliverNothing)
+	_, err := e.OpenPort(exchange.Probe{Protocol: exchange.TCP, Port: 443}, netip.MustParseAddr("127.0.0.1"),
+		deliverNothing)
 	if !errors.Is(err, exchange.ErrProtocol) || e.NoPorts() != nil {
 		t.Errorf("%v, %v", err, e.NoPorts())
 	}

@@ -74,7 +74,8 @@ func exceeded(t *testing.T, f *portFlow, n, octets int) portMessage {
 	segment = segment[:min(octets, len(segment))]
 	if !f.dst.Is4() {
 		header := make([]byte, ipv6Header)
-		header[0], header[6] = 0x60, map[exchange.Protocol]byte{exchange.UDP: protocolUDP, exchange.TCP: protocolTCP}[f.protocol]
+		header[0], header[6] = 0x60, map[exchange.Protocol]byte{exchange.UDP: protocolUDP,
+			exchange.TCP: protocolTCP}[f.protocol]
 		copy(header[24:], f.dst.AsSlice())
 		m, ok := parsePort6(packet{data: slices.Concat([]byte{v6TimeExceeded, 0, 0, 0, 0, 0, 0, 0}, header, segment)})
 		if !ok {
@@ -390,7 +391,8 @@ func TestPortFilters(t *testing.T) {
 		return slices.Concat([]byte{v6TimeExceeded, 0, 0, 0, 0, 0, 0, 0}, header, f.segment(0))
 	}
 	udp4, tcp4 := error4(b.flow(t, exchange.UDP, target4)), error4(b.flow(t, exchange.TCP, target4))
-	udp6, tcp6 := error6(b.flow(t, exchange.UDP, target6), protocolUDP), error6(b.flow(t, exchange.TCP, target6), protocolTCP)
+	udp6, tcp6 := error6(b.flow(t, exchange.UDP, target6), protocolUDP), error6(b.flow(t, exchange.TCP, target6),
+		protocolTCP)
 	segment := make([]byte, tcpHeader)
 	binary.BigEndian.PutUint16(segment[2:], testBlock+255)
 	with := func(flags byte) []byte { return put8(segment, tcpFlags, flags) }

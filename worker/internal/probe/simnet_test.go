@@ -330,7 +330,8 @@ func TestArrows(t *testing.T) {
 	t.Parallel()
 	const module = "diagnostics/worker/internal/"
 	for from, never := range map[string][]string{
-		module + "probe":    {module + "icmp", "net", "golang.org/x/sys/unix", "golang.org/x/net/ipv4", "golang.org/x/net/ipv6"},
+		module + "probe": {module + "icmp", "net", "golang.org/x/sys/unix", "golang.org/x/net/ipv4",
+			"golang.org/x/net/ipv6"},
 		module + "icmp":     {module + "probe", "diagnostics/shared/workerapi"},
 		module + "exchange": {module + "probe", module + "icmp", "net"},
 	} {

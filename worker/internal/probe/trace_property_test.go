@@ -75,7 +75,8 @@ func drawNet(rt *rapid.T) *simNet {
 	n.dest.detour = rapid.IntRange(-3, 3).Draw(rt, "detour")
 	n.dest.copies = rapid.IntRange(0, 2).Draw(rt, "copies of the destination")
 	n.dest.kind = rapid.SampledFrom([]exchange.Kind{
-		exchange.Reply, exchange.Reply, exchange.Reply, 0, exchange.Prohibited, exchange.PortUnreachable, exchange.HostUnreachable,
+		exchange.Reply, exchange.Reply, exchange.Reply, 0, exchange.Prohibited, exchange.PortUnreachable,
+		exchange.HostUnreachable,
 	}).Draw(rt, "destination")
 	// Whoever refuses is asked by its own TTL alone, and there is no counting who came first.
 	if n.dest.kind != exchange.Reply {

@@ -693,7 +693,8 @@ func TestRefusalOfTheProbeThatAsksAgain(t *testing.T) {
 	answer(request{seq: reachSeq, ttl: reachTTL}, exchange.Answer{Kind: exchange.Reply, From: simTarget, TTL: simTTL - 1})
 	answer(request{seq: seqOf(0, 1), ttl: 1}, exchange.Answer{Kind: exchange.TimeExceeded, From: public11(1), TTL: simTTL})
 	tr.sent(request{seq: seqOf(0, 2), ttl: 2}, now)
-	answer(request{seq: recheckSeq, ttl: 2}, exchange.Answer{Kind: exchange.Prohibited, From: public11(2), TTL: simTTL - 1})
+	answer(request{seq: recheckSeq, ttl: 2}, exchange.Answer{Kind: exchange.Prohibited, From: public11(2),
+		TTL: simTTL - 1})
 	r := tr.result(simTarget, false)
 	if r.StopReason != workerapi.StopProhibited {
 		t.Errorf("the trace ended with %s", r.StopReason)

@@ -84,7 +84,7 @@ func demo(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	gateway, worker, err := project.Binaries()
+	gateway, worker, err := project.Binaries(ctx)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@
 package project
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -30,7 +31,7 @@ func Root() (string, error) {
 
 // Binaries returns the paths of the gateway and the worker: those in LAB_GATEWAY and LAB_WORKER, or, where one is not
 // set, those that make build makes.
-func Binaries() (gateway, worker string, err error) {
+func Binaries(ctx context.Context) (gateway, worker string, err error) {
 	gateway, worker = os.Getenv("LAB_GATEWAY"), os.Getenv("LAB_WORKER")
 	if gateway != "" && worker != "" {
 		return gateway, worker, nil
@@ -39,7 +40,7 @@ func Binaries() (gateway, worker string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	build := exec.Command("make", "--no-print-directory", "build")
+	build := exec.CommandContext(ctx, "make", "--no-print-directory", "build")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", "", fmt.Errorf("make build: %w\n%s", err, strings.TrimSpace(string(out)))

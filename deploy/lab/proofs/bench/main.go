@@ -96,7 +96,7 @@ func (b *bench) serial() int {
 }
 
 func run(ctx context.Context, o options) (err error) {
-	if o.gateway, o.worker, err = project.Binaries(); err != nil {
+	if o.gateway, o.worker, err = project.Binaries(ctx); err != nil {
 		return err
 	}
 	self, err := os.Executable()

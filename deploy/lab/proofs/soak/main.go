@@ -51,7 +51,7 @@ func run(ctx context.Context, o options) (err error) {
 	if o.length < shortest {
 		return fmt.Errorf("-for %v is too short: every fault once takes %v", o.length, shortest)
 	}
-	if o.gateway, o.worker, err = project.Binaries(); err != nil {
+	if o.gateway, o.worker, err = project.Binaries(ctx); err != nil {
 		return err
 	}
 	if err := allowFiles(); err != nil {

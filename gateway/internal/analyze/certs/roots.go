@@ -49,9 +49,9 @@ func (c Checker) trusting() Checker {
 	return c
 }
 
-// Trusting returns a checker that trusts the roots of a host, which come from the sources. The built-in list takes their
-// place where there are none, and completes them where the operator added roots to a store that is not there: an image
-// without a store trusts the same with and without roots of the operator.
+// Trusting returns a checker that trusts the roots of a host, which come from the sources. The built-in list takes
+// their place where there are none, and completes them where the operator added roots to a store that is not there:
+// an image without a store trusts the same with and without roots of the operator.
 func Trusting(own *x509.CertPool, sources []string) Checker {
 	list := builtIn()
 	switch {

@@ -2,8 +2,8 @@
 // that text's) and says what several of them allow together and what is wrong with each. It is pure: no I/O.
 //
 // A policy is a list of directives, most of which hold a list of source expressions: parse.go, which also has the table
-// of directives and their fallbacks. allow.go reports what all enforced policies allow together, assess.go reviews them,
-// and lint.go checks their syntax.
+// of directives and their fallbacks. allow.go reports what all enforced policies allow together, assess.go reviews
+// them, and lint.go checks their syntax.
 package csp
 
 import (

@@ -1,5 +1,5 @@
-// Package sitemap reads sitemaps (sitemaps.org) as streams and reports their defects. Input is not trusted: entities are
-// not expanded, and depth, token size and length are bounded.
+// Package sitemap reads sitemaps (sitemaps.org) as streams and reports their defects. Input is not trusted: entities
+// are not expanded, and depth, token size and length are bounded.
 package sitemap
 
 import (

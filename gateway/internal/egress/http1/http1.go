@@ -79,7 +79,7 @@ func ReadHead(r *bufio.Reader) (*Head, error) {
 // readLine reads a line without its end, which is LF or CRLF (RFC 9112 section 2.2).
 func readLine(r *bufio.Reader) (string, error) {
 	line, err := r.ReadBytes('\n')
-	if err == io.EOF && len(line) > 0 {
+	if errors.Is(err, io.EOF) && len(line) > 0 {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
@@ -133,7 +133,7 @@ func (h *Head) readFields(r *bufio.Reader) error {
 	var line string
 	for range MaxLines {
 		next, err := readLine(r)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
 		if err != nil {
@@ -264,7 +264,7 @@ func (l *lengthReader) Read(p []byte) (int, error) {
 	}
 	n, err := l.from.Read(p[:min(int64(len(p)), l.left)])
 	l.left -= int64(n)
-	if err == io.EOF && l.left > 0 {
+	if errors.Is(err, io.EOF) && l.left > 0 {
 		err = io.ErrUnexpectedEOF
 	}
 	return n, err

@@ -27,7 +27,8 @@ func record(t *testing.T, server *far) (*Recorder, tls.ConnectionState) {
 	return r, client.ConnectionState()
 }
 
-// The certificates of a handshake of crypto/tls are read in every version; with P-521 the server asks for another hello.
+// The certificates of a handshake of crypto/tls are read in every version; with P-521 the server asks for another
+// hello.
 func TestRecorder(t *testing.T) {
 	t.Parallel()
 	cert := certificate(t)
@@ -145,7 +146,8 @@ func TestRecorderIsBounded(t *testing.T) {
 func FuzzRecorder(f *testing.F) {
 	secret := []byte("SERVER_HANDSHAKE_TRAFFIC_SECRET 00 00\n")
 	f.Add(inRecord(TLS12, recordHandshake, serverHello{version: TLS12, suite: 5}.marshal()), []byte(nil))
-	f.Add(append(inRecord(TLS12, recordHandshake, serverHello{version: TLS13, suite: 0x1301}.marshal()), "\x17\x03\x03\x00\x01x"...), secret)
+	f.Add(append(inRecord(TLS12, recordHandshake, serverHello{version: TLS13, suite: 0x1301}.marshal()),
+		"\x17\x03\x03\x00\x01x"...), secret)
 	f.Add(inRecord(TLS10, recordAlert, []byte{2, 40}), []byte(nil))
 	f.Fuzz(func(t *testing.T, wire, keys []byte) {
 		r := recorded(wire)

@@ -1,6 +1,6 @@
-// Package audit keeps the file by which an operator answers complaints of abuse: which client had which tool run against
-// which host, and when. It is the one place where an instance stores the address of a client or a target, so it is off
-// unless it is set, readable by its owner alone, and bounded.
+// Package audit keeps the file by which an operator answers complaints of abuse: which client had which tool run
+// against which host, and when. It is the one place where an instance stores the address of a client or a target, so
+// it is off unless it is set, readable by its owner alone, and bounded.
 package audit
 
 import (
@@ -100,7 +100,8 @@ var (
 // prepare gives the file its mode and a last line that is whole. A link is rejected, since rotation would replace it;
 // O_NONBLOCK keeps a FIFO from blocking the start.
 func prepare(path string) error {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, mode)
+	const flags = os.O_CREATE | os.O_APPEND | os.O_RDWR | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+	file, err := os.OpenFile(path, flags, mode) // #nosec G304 -- the operator chose it
 	switch {
 	case errors.Is(err, syscall.ELOOP):
 		return errLink

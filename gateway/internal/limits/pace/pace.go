@@ -45,8 +45,8 @@ type Limiter struct{ buckets Buckets }
 // New returns a Limiter that counts in buckets.
 func New(buckets Buckets) *Limiter { return &Limiter{buckets} }
 
-// Wait returns nil once the caller may ask the server. Errors are those of a ctx that has ended, or *fault.Error of kind
-// Busy with RetryAfter, and with the rule LimitProviderShare, if there is no token within MaxWait or before the
+// Wait returns nil once the caller may ask the server. Errors are those of a ctx that has ended, or *fault.Error of
+// kind Busy with RetryAfter, and with the rule LimitProviderShare, if there is no token within MaxWait or before the
 // deadline of ctx.
 func (l *Limiter) Wait(ctx context.Context, server string, p Pace, caller tool.Caller) error {
 	if l == nil {

@@ -23,10 +23,10 @@ const (
 )
 
 // Memory is a Limiter in this process. It holds a bounded number of buckets. A bucket that is full again is removed,
-// which changes nothing. When there is no room left, the bucket that would be full again soonest is removed. To remove a
-// bucket that refuses them, a client must therefore fill the store with buckets that are emptier still, each at the price
-// of as many requests; fresh keys only displace fresh keys. Keys are kept as 128 bits of two hashes with secret seeds, so
-// that a client cannot aim at a shard or at another's bucket, and long keys cost nothing.
+// which changes nothing. When there is no room left, the bucket that would be full again soonest is removed. To
+// remove a bucket that refuses them, a client must therefore fill the store with buckets that are emptier still, each
+// at the price of as many requests; fresh keys only displace fresh keys. Keys are kept as 128 bits of two hashes with
+// secret seeds, so that a client cannot aim at a shard or at another's bucket, and long keys cost nothing.
 type Memory struct {
 	now    func() time.Time
 	start  time.Time

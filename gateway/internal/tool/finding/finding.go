@@ -12,8 +12,8 @@ import (
 // State is what a conclusion comes to.
 type State string
 
-// The states. Fail is only concluded from a finding of the group Broken. Unknown is a result that this service could not
-// find out.
+// The states. Fail is only concluded from a finding of the group Broken. Unknown is a result that this service could
+// not find out.
 const (
 	OK      State = "ok"
 	Noted   State = "info"
@@ -122,8 +122,8 @@ type Outcome struct {
 	Message string
 }
 
-// Entry is one row of a table of findings. Message and Remedy are formats of package fmt that take the same arguments by
-// index, such as %[1]s; a Remedy without a verb is taken as it is. Reference is a URL.
+// Entry is one row of a table of findings. Message and Remedy are formats of package fmt that take the same arguments
+// by index, such as %[1]s; a Remedy without a verb is taken as it is. Reference is a URL.
 type Entry struct {
 	Severity  Severity
 	Group     Group

@@ -15,7 +15,8 @@ var sample = Catalogue{
 
 func TestFind(t *testing.T) {
 	t.Parallel()
-	got, err := json.Marshal([]any{sample.Find("A", "x", 3).About("x:80").WithPaste(PasteDNS, "x. TXT y"), sample.Find("B"),
+	got, err := json.Marshal([]any{sample.Find("A", "x", 3).About("x:80").WithPaste(PasteDNS, "x. TXT y"),
+		sample.Find("B"),
 		sample.Conclude("UP", "x"), sample.Conclude("DOWN")})
 	want := `[{"code":"A","severity":"warn","group":"broken","weight":50,"message":"x is slow: 3 ms.",` +
 		`"remedy":"Make x faster.","paste":{"kind":"dns","text":"x. TXT y"},"subject":"x:80","reference":"https://example.com/a"},` +
@@ -29,7 +30,8 @@ func TestFind(t *testing.T) {
 
 func TestAnUnknownCodeIsAMistake(t *testing.T) {
 	t.Parallel()
-	for name, make := range map[string]func(){"find": func() { sample.Find("X") }, "conclude": func() { sample.Conclude("X") }} {
+	for name, make := range map[string]func(){"find": func() { sample.Find("X") },
+		"conclude": func() { sample.Conclude("X") }} {
 		func() {
 			defer func() {
 				if recover() == nil {
@@ -46,7 +48,8 @@ func TestWorstFirst(t *testing.T) {
 	f := func(code string, g Group, s Severity, w int) Finding {
 		return Finding{Code: code, Group: g, Severity: s, Weight: w}
 	}
-	r := NewReport(Conclusion{}, f("7", Note, Fail, 90), f("6", Safer, Info, 90), f("5", Safer, Warn, 1), f("3", Broken, Fail, 10),
+	r := NewReport(Conclusion{}, f("7", Note, Fail, 90), f("6", Safer, Info, 90), f("5", Safer, Warn, 1), f("3",
+		Broken, Fail, 10),
 		f("4", Broken, Warn, 99), f("1", Broken, Fail, 80), f("2", Broken, Fail, 80))
 	order := ""
 	for _, one := range r.Findings {

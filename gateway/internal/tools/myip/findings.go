@@ -15,7 +15,8 @@ var catalogue = finding.Catalogue{
 		codeAddress:   {State: finding.OK, Message: "Your public address is %s (IPv%d)."},
 		codeUntrusted: {State: finding.Unknown, Message: "We can't show your IP address: this service is not set up for it."},
 		codeNoAddress: {State: finding.Unknown, Message: "We can't show your IP address: the proxy did not pass it on."},
-		codeNotPublic: {State: finding.Unknown, Message: "We can't show your IP address: the proxy passed on one that is not public."},
+		codeNotPublic: {State: finding.Unknown,
+			Message: "We can't show your IP address: the proxy passed on one that is not public."},
 	},
 	Findings: map[string]finding.Entry{
 		codeUntrusted: {Severity: finding.Info, Group: finding.Note, Weight: 10,

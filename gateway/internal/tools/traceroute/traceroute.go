@@ -110,13 +110,15 @@ func nameHops(ctx context.Context, client *egress.Client, hops []workerapi.Hop) 
 // The options that traceroute has beside those of all worker tools.
 var (
 	optionProtocol = tool.Option{
-		Name:   "protocol",
-		Doc:    "The kind of probe. Without raw sockets the worker can only trace with icmp, and any other is 502.",
-		Values: []string{workerapi.ProtocolICMP, workerapi.ProtocolUDP, workerapi.ProtocolTCP}, Default: workerapi.ProtocolICMP,
+		Name:    "protocol",
+		Doc:     "The kind of probe. Without raw sockets the worker can only trace with icmp, and any other is 502.",
+		Values:  []string{workerapi.ProtocolICMP, workerapi.ProtocolUDP, workerapi.ProtocolTCP},
+		Default: workerapi.ProtocolICMP,
 	}
 	optionPort = tool.Option{
 		Name: "port",
-		Doc: "The target's port that udp and tcp probes go to, the same for all of them; 33434 and 443 where none is given. " +
+		Doc: "The target's port that udp and tcp probes go to, the same for all of them; 33434 and 443 by " +
+			"default. " +
 			"It counts among the ports of the address that a client tries. Not with icmp.",
 		Min: 1, Max: 65535,
 	}
@@ -147,7 +149,7 @@ func parse(in tool.Input) (traceTarget, error) {
 		}
 		return traceTarget{Target: aim}, nil
 	}
-	probes, err := workerapi.TraceOptions{Protocol: protocol, Port: uint16(port)}.Complete()
+	probes, err := workerapi.TraceOptions{Protocol: protocol, Port: uint16(port)}.Complete() // #nosec G115 -- its Max
 	if err != nil {
 		return traceTarget{}, err
 	}
