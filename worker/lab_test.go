@@ -507,7 +507,7 @@ func TestRightsThatDoNotSuffice(t *testing.T) {
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	chain := labtest.NewChain(t, 1)
-	w := startInLab(t, chain, "SHUTDOWN_DELAY=500ms", "METRICS_LISTEN_ADDR=127.0.0.1:9091")
+	w := startInLab(t, chain, "SHUTDOWN_DELAY=3s", "METRICS_LISTEN_ADDR=127.0.0.1:9091")
 	var l workerapi.PacketLoss
 	done := make(chan error)
 	go func() {
