@@ -290,7 +290,11 @@ var describedAPI = sync.OnceValues(func() (apiDescription, error) {
 func newPages(c config.Config, registry []tool.Tool, workerEnabled bool) (*web.Site, error) {
 	registered := make([]web.Registered, 0, len(registry))
 	for _, t := range registry {
-		registered = append(registered, web.Registered{Slug: t.Slug(), NeedsWorker: t.NeedsWorker()})
+		r := web.Registered{Slug: t.Slug(), NeedsWorker: t.NeedsWorker()}
+		for _, o := range t.Options() {
+			r.Options = append(r.Options, web.RegisteredOption{Name: o.Name, Values: o.Values, Number: o.IsNumber()})
+		}
+		registered = append(registered, r)
 	}
 	api, err := describedAPI()
 	if err != nil {

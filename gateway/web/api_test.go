@@ -18,7 +18,7 @@ func TestAPIPage(t *testing.T) {
 		ids = append(ids, id)
 	}
 	want := []string{"statuses", "headers"}
-	for _, d := range web.Descriptors(t) {
+	for _, d := range web.Descriptors() {
 		want = append(want, d.Slug)
 	}
 	if got := strings.Join(ids, " "); got != strings.Join(want, " ") {

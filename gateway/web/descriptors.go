@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -61,25 +62,53 @@ type Descriptor struct {
 	About []string `json:"about"`
 }
 
-// Option is a field for one member of the request's options.
+// Option is a field for one member of the request's options: what page.json says of it, and what the tool accepts.
 type Option struct {
 	Name  string `json:"name"`
 	Label string `json:"label"`
 	// Placeholder is that of a field for text.
 	Placeholder string `json:"placeholder"`
 	Hint        string `json:"hint"`
-	// Values are the choices, the default first. Without choices the option is free text.
-	Values []Choice `json:"values"`
-	// Number marks a field whose text is sent as a number.
-	Number bool `json:"number"`
+	// Labels are the words for values; a value without one stands for itself.
+	Labels map[string]string `json:"labels"`
 	// Usual is what a field for text sends where it is left empty; empty for nothing.
 	Usual string `json:"usual"`
+	// Values are the choices, the default first, and Number marks a field whose text is sent as a number: the tool's own.
+	Values []Choice `json:"-"`
+	Number bool     `json:"-"`
 }
 
 // Choice is one value of an option.
-type Choice struct {
-	Value string `json:"value"`
-	Label string `json:"label"`
+type Choice struct{ Value, Label string }
+
+// accept fills in what the tool accepts. The page and the tool must have the same options, and labels must be of values.
+func (d *Descriptor) accept(accepted []RegisteredOption) error {
+	d.Options = slices.Clone(d.Options)
+	for i := range d.Options {
+		o := &d.Options[i]
+		at := slices.IndexFunc(accepted, func(r RegisteredOption) bool { return r.Name == o.Name })
+		if at < 0 {
+			return fmt.Errorf("%s: the tool has no option %s", sourceName(toolFile(d.Slug, pageFile)), o.Name)
+		}
+		o.Number = accepted[at].Number
+		for _, value := range accepted[at].Values {
+			o.Values = append(o.Values, Choice{value, cmp.Or(o.Labels[value], value)})
+		}
+		for value := range o.Labels {
+			if !slices.Contains(accepted[at].Values, value) {
+				return fmt.Errorf("%s: the option %s has no value %s", sourceName(toolFile(d.Slug, pageFile)), o.Name, value)
+			}
+		}
+		if len(o.Values) > 0 && o.Placeholder+o.Usual != "" {
+			return fmt.Errorf(`%s: the option %s has values to choose from, and so no "placeholder" or "usual" text`,
+				sourceName(toolFile(d.Slug, pageFile)), o.Name)
+		}
+	}
+	if len(accepted) != len(d.Options) {
+		return fmt.Errorf("%s has %d of the tool's %d options", sourceName(toolFile(d.Slug, pageFile)), len(d.Options),
+			len(accepted))
+	}
+	return nil
 }
 
 // readDescriptor reads what the page of a tool says. It takes nothing that it does not know.
@@ -177,19 +206,8 @@ func (d Descriptor) checkOptions() error {
 			return fmt.Errorf("the option's name %s is taken", o.Name)
 		case o.Label == "":
 			return fmt.Errorf(`the option %s has no "label"`, o.Name)
-		case len(o.Values) > 0 && o.Number:
-			return fmt.Errorf(`the option %s has "values" to choose from, and so no "number"`, o.Name)
-		case len(o.Values) > 0 && o.Usual != "":
-			return fmt.Errorf(`the option %s has "values" to choose from, and so no "usual" text`, o.Name)
-		case len(o.Values) > 0 && o.Placeholder != "":
-			return fmt.Errorf(`the option %s has "values" to choose from, and so no room for a "placeholder"`, o.Name)
 		}
 		seen = append(seen, o.Name)
-		for _, c := range o.Values {
-			if c.Value == "" || c.Label == "" {
-				return fmt.Errorf(`each of the "values" of the option %s has a "value" and a "label"`, o.Name)
-			}
-		}
 	}
 	return nil
 }

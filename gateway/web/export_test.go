@@ -2,22 +2,35 @@ package web
 
 import (
 	"io/fs"
-	"testing"
+	"maps"
+	"slices"
 )
 
+// RegisteredOf is the tool of a descriptor, with options that accept what its page offers.
+func RegisteredOf(d Descriptor) Registered {
+	r := Registered{Slug: d.Slug}
+	for _, o := range d.Options {
+		accepted := RegisteredOption{Name: o.Name, Values: slices.Sorted(maps.Keys(o.Labels))}
+		if o.Name == "recordType" { // whose values need no labels
+			accepted.Values = []string{"A", "AAAA", "CNAME", "MX", "NS", "TXT", "CAA"}
+		}
+		r.Options = append(r.Options, accepted)
+	}
+	return r
+}
+
 // Descriptors is every tool that has a page, in the order of the front page.
-func Descriptors(t *testing.T) []Descriptor {
-	t.Helper()
+func Descriptors() []Descriptor {
 	files, err := fs.Sub(embedded, "assets")
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	var all []Descriptor
 	for _, g := range catalogue {
 		for _, slug := range g.slugs {
 			d, err := readDescriptor(files, slug)
 			if err != nil {
-				t.Fatal(err)
+				panic(err)
 			}
 			all = append(all, d)
 		}

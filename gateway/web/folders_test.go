@@ -23,8 +23,8 @@ const circle = `<circle cx="12" cy="12" r="7.5"/>`
 func withTool(t *testing.T) parts {
 	t.Helper()
 	p := parts{files: fstest.MapFS{}}
-	for _, d := range Descriptors(t) {
-		p.registry = append(p.registry, Registered{Slug: d.Slug})
+	for _, d := range Descriptors() {
+		p.registry = append(p.registry, RegisteredOf(d))
 	}
 	real, err := fs.Sub(embedded, "assets")
 	if err != nil {
@@ -41,7 +41,7 @@ func withTool(t *testing.T) parts {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.registry = append(p.registry, Registered{Slug: "foo"})
+	p.registry = append(p.registry, Registered{Slug: "foo", Options: []RegisteredOption{{Name: "size", Values: []string{"1"}}}})
 	p.catalogue = append(p.catalogue, catalogue...)
 	p.catalogue = append(p.catalogue, group{"Toys", []string{"foo"}})
 	p.write("page.json", `{"title": "Foo", "promise": "See a foo.", "kind": "host", "label": "Host",
@@ -250,8 +250,9 @@ func TestDescriptorsAreHeldStrictly(t *testing.T) {
 		"an option called input":      {`"name": "size"`, `"name": "input"`, "the option's name input is taken"},
 		"an option twice":             {`{"name": "size", "label": "Size"}`, `{"name": "size", "label": "Size"}, {"name": "size", "label": "Size"}`, "the option's name size is taken"},
 		"an option's label":           {`, "label": "Size"`, ``, `the option size has no "label"`},
-		"a choice's label":            {`"label": "Size"`, `"label": "Size", "values": [{"value": "1"}]`, `"values" of the option size`},
-		"a choice with a placeholder": {`"label": "Size"`, `"label": "Size", "placeholder": "1", "values": [{"value": "1", "label": "One"}]`, `no room for a "placeholder"`},
+		"a label of no value":         {`"label": "Size"`, `"label": "Size", "labels": {"2": "Two"}`, "the option size has no value 2"},
+		"a choice with a placeholder": {`"label": "Size"`, `"label": "Size", "placeholder": "1"`, `and so no "placeholder"`},
+		"an option of the page alone": {`{"name": "size", "label": "Size"}`, `{"name": "size", "label": "Size"}, {"name": "more", "label": "More"}`, "the tool has no option more"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -13,8 +13,8 @@ import (
 func TestServeTellsWhatBecameOfIt(t *testing.T) {
 	t.Parallel()
 	var registry []Registered
-	for _, d := range Descriptors(t) {
-		registry = append(registry, Registered{Slug: d.Slug})
+	for _, d := range Descriptors() {
+		registry = append(registry, RegisteredOf(d))
 	}
 	s, err := New(Config{Tools: registry})
 	if err != nil {

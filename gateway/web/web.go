@@ -40,6 +40,14 @@ type Registered struct {
 	Slug string
 	// NeedsWorker marks a tool that only runs where the worker is enabled.
 	NeedsWorker bool
+	Options     []RegisteredOption
+}
+
+// RegisteredOption is one option of a tool: its choices, the default first, or a whole number, or text.
+type RegisteredOption struct {
+	Name   string
+	Values []string
+	Number bool
 }
 
 //go:embed templates/*.html
@@ -142,6 +150,9 @@ func (s *Site) describe(catalogue []group, files fs.FS) error {
 				return err
 			}
 			if err := watchable(files, d); err != nil {
+				return err
+			}
+			if err := d.accept(registered[slug].Options); err != nil {
 				return err
 			}
 			s.tools[slug] = s.toolView(g.name, d, registered[slug], files)

@@ -61,11 +61,22 @@ var slugs = func() []string {
 	return all
 }()
 
+// registered are the tools of all pages, by slug.
+var registered = func() map[string]web.Registered {
+	all := map[string]web.Registered{}
+	for _, d := range web.Descriptors() {
+		all[d.Slug] = web.RegisteredOf(d)
+	}
+	return all
+}()
+
 // registry is a registry of all tools that have a folder, the named ones with a need of the worker.
 func registry(worker ...string) []web.Registered {
 	var all []web.Registered
 	for _, slug := range slugs {
-		all = append(all, web.Registered{Slug: slug, NeedsWorker: slices.Contains(worker, slug)})
+		r := registered[slug]
+		r.NeedsWorker = slices.Contains(worker, slug)
+		all = append(all, r)
 	}
 	return all
 }
@@ -184,7 +195,7 @@ func content(n *html.Node) string {
 func TestFrontPageListsTheTools(t *testing.T) {
 	t.Parallel()
 	root := document(t, wholeSite(t), "/")
-	for _, d := range web.Descriptors(t) {
+	for _, d := range web.Descriptors() {
 		link := one(t, root, "a", header{"href": "/tools/" + d.Slug})
 		if content(link) != d.Title {
 			t.Errorf("%s is called %q", d.Slug, content(link))
@@ -198,7 +209,7 @@ func TestFrontPageListsTheTools(t *testing.T) {
 func TestToolPages(t *testing.T) {
 	t.Parallel()
 	site := wholeSite(t)
-	for _, d := range web.Descriptors(t) {
+	for _, d := range web.Descriptors() {
 		t.Run(d.Slug, func(t *testing.T) {
 			t.Parallel()
 			root := document(t, site, "/tools/"+d.Slug)
