@@ -10,7 +10,6 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
-	"diagnostics/shared/workerapi"
 
 	"go.uber.org/goleak"
 )
@@ -78,7 +77,7 @@ func TestProbeFamilies(t *testing.T) {
 			if want := strings.Contains(c.host, "example"); (asked[0].Hostname == c.host) != want {
 				t.Fatalf("the hostname is %q", asked[0].Hostname)
 			}
-			if result := got.(workerapi.Ping); result.Target != c.host || result.Address != c.want {
+			if result := got.(Result); result.Target != c.host || result.Address != c.want {
 				t.Fatalf("got target %s, address %s", result.Target, result.Address)
 			}
 		})
