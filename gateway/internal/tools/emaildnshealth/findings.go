@@ -28,7 +28,7 @@ var catalogue = finding.Catalogue{
 	Conclusions: map[string]finding.Outcome{
 		codeNotFound:    {State: finding.Failed, Message: "%s does not exist."},
 		codeDelivery:    {State: finding.Failed, Message: "Mail to %s may not arrive.%s"},
-		codeForgeable:   {State: finding.Warned, Message: "Mail from %s can be forged.%s"},
+		codeForgeable:   {State: finding.Warned, Message: "Mail from %s can be forged: %s.%s"},
 		codeFaulty:      {State: finding.Warned, Message: "The mail records of %s need attention.%s"},
 		codeNotVerified: {State: finding.Unknown, Message: "The mail records of %s could not all be looked up.%s"},
 		codeNoMail:      {State: finding.OK, Message: "%s %s.%s"},
@@ -146,7 +146,8 @@ func (r *Result) repair(code string) (record, remedy string) {
 	txt := func(labels, text string) string { return fmt.Sprintf("%s%s. IN TXT %q", labels, r.Domain, text) }
 	switch {
 	case code == "SPF_MISSING" && silent:
-		return txt("", "v=spf1 -all"), "Publish this record if the domain sends no mail; otherwise name the senders before -all."
+		return txt("", "v=spf1 -all"),
+			"Publish this record if the domain sends no mail; otherwise name the senders before -all."
 	case code == "SPF_MISSING" && takesMail:
 		senders := "mx"
 		if mx.Issues.HasCode("MX_IMPLICIT") {
@@ -190,10 +191,10 @@ func (r *Result) conclude(found []finding.Finding) finding.Conclusion {
 		})
 	}
 	c, domain := &r.Checks, mail.Show(r.Domain)
-	said := strings.Join(c.sentences(), "")
-	attention := codeFaulty
-	if c.forgeable() {
-		attention = codeForgeable
+	said := c.sentences(nil)
+	attention := catalogue.Conclude(codeFaulty, domain, said)
+	if reason, of := c.forgeable(); reason != "" {
+		attention = catalogue.Conclude(codeForgeable, domain, reason, c.sentences(of))
 	}
 	switch {
 	case c.MX.notFound:
@@ -201,11 +202,11 @@ func (r *Result) conclude(found []finding.Finding) finding.Conclusion {
 	case has(finding.Broken, finding.Fail, finding.Warn):
 		return catalogue.Conclude(codeDelivery, domain, said)
 	case has(finding.Safer, finding.Fail):
-		return catalogue.Conclude(attention, domain, said)
+		return attention
 	case slices.ContainsFunc(c.all(), func(c *check) bool { return c.Status == mailError }):
 		return catalogue.Conclude(codeNotVerified, domain, said)
 	case has(finding.Safer, finding.Warn):
-		return catalogue.Conclude(attention, domain, said)
+		return attention
 	case c.MX.NullMX && !c.SPF.report.SendsNothing:
 		return catalogue.Conclude(noMailCode(c), domain, "accepts no mail (null MX)", said)
 	case c.MX.NullMX:
@@ -217,22 +218,32 @@ func (r *Result) conclude(found []finding.Finding) finding.Conclusion {
 }
 
 func noMailCode(c *results) string {
-	if c.forgeable() || c.SPF.Status == mailMissing {
+	if reason, _ := c.forgeable(); reason != "" || c.SPF.Status == mailMissing {
 		return codeNoMailOpen
 	}
 	return codeNoMail
 }
 
-// forgeable reports whether forged mail passes: SPF lets everybody send, or DMARC lets receivers deliver what fails.
-func (r *results) forgeable() bool {
+// forgeable returns why forged mail passes, and the check that shows it; empty where it does not.
+func (r *results) forgeable() (reason string, of *check) {
 	acts := r.DMARC.applied == dmarc.Quarantine || r.DMARC.applied == dmarc.Reject
-	return r.SPF.report.All == "+all" || r.DMARC.Status != mailError && !acts
+	switch {
+	case r.SPF.report.All == "+all":
+		return "SPF lets anyone send (+all)", &r.SPF.check
+	case r.SPF.Issues.HasCode("SPF_ALLOWS_ALL"): // in a record that is included, or by a network of all addresses
+		return "SPF lets anyone send", &r.SPF.check
+	case acts || r.DMARC.Status == mailError:
+		return "", nil
+	case r.DMARC.Status == mailMissing:
+		return "DMARC is missing", &r.DMARC.check
+	}
+	return "DMARC lets receivers deliver it", &r.DMARC.check
 }
 
-// sentences are on the checks that are not in order, each after a space.
-func (r *results) sentences() []string {
+// sentences are on the checks that are not in order, but for one of them, each after a space.
+func (r *results) sentences(but *check) string {
 	names := []string{"MX", "SPF", "DMARC", "DKIM", "MTA-STS", "TLS reporting"}
-	var sentences []string
+	var text strings.Builder
 	for _, s := range []struct {
 		status    status
 		one, many string
@@ -244,17 +255,17 @@ func (r *results) sentences() []string {
 	} {
 		var these []string
 		for i, c := range r.all() {
-			if c.Status == s.status {
+			if c.Status == s.status && c != but {
 				these = append(these, names[i])
 			}
 		}
 		switch n := len(these); n {
 		case 0:
 		case 1:
-			sentences = append(sentences, " "+these[0]+" "+s.one+".")
+			fmt.Fprintf(&text, " %s %s.", these[0], s.one)
 		default:
-			sentences = append(sentences, " "+strings.Join(these[:n-1], ", ")+" and "+these[n-1]+" "+s.many+".")
+			fmt.Fprintf(&text, " %s and %s %s.", strings.Join(these[:n-1], ", "), these[n-1], s.many)
 		}
 	}
-	return sentences
+	return text.String()
 }

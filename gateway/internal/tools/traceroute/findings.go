@@ -25,8 +25,8 @@ const (
 	sentenceReached    = "%s is %s away and answers in %s on average."
 	sentenceLoss       = "%[1]s is %[2]s away and answered %[4]d of %[5]s, in %[3]s on average."
 	sentenceNoDistance = "%s answers, but its distance could not be measured."
-	sentenceNoReply    = "%s did not answer the trace, %s."
-	sentenceNoTime     = "The trace to %s ran out of time, %s."
+	sentenceNoReply    = "%s did not answer the trace.%s"
+	sentenceNoTime     = "The trace to %s ran out of time.%s"
 	sentenceRefused    = "%s rejects the probes itself, so packets do get there."
 )
 
@@ -39,16 +39,16 @@ var catalogue = finding.Catalogue{
 		codeNotFinished: {State: finding.Unknown, Message: sentenceNoTime},
 		codeRefused:     {State: finding.Warned, Message: sentenceRefused},
 		codeUnreachable: {State: finding.Failed,
-			Message: "%s cannot be reached: a router reports it, %s."},
+			Message: "%s cannot be reached: a router reports it.%s"},
 		codeProhibited: {State: finding.Failed,
-			Message: "%s cannot be reached: a firewall rejects the probes, %s."},
+			Message: "%s cannot be reached: a firewall rejects the probes.%s"},
 	},
 	Findings: map[string]finding.Entry{
 		codeUnreachable: {Severity: finding.Fail, Group: finding.Broken, Weight: 80,
-			Message: "A router on the way to %s reports that it cannot be reached, %s.",
+			Message: "A router on the way to %s reports that it cannot be reached.%s",
 			Remedy:  "Check that the host is on and that its network is connected."},
 		codeProhibited: {Severity: finding.Fail, Group: finding.Broken, Weight: 60,
-			Message: "A firewall on the way to %s rejects the probes, %s.",
+			Message: "A firewall on the way to %s rejects the probes.%s",
 			Remedy:  "If that is not intended, allow them in the firewall. Other traffic may still pass."},
 		codeLoss: {Severity: finding.Warn, Group: finding.Safer, Weight: 45, Message: sentenceLoss,
 			Remedy: "Three probes are few: measure the loss with packet-loss."},
@@ -56,8 +56,9 @@ var catalogue = finding.Catalogue{
 			Remedy: "Trace with tcp to a port that the host serves."},
 		codeNoReply: {Severity: finding.Warn, Group: finding.Note, Weight: 9, Message: sentenceNoReply,
 			Remedy: "Firewalls often drop probes and let other traffic pass. Trace with tcp to a port that the host serves."},
-		codeNoDistance:  {Severity: finding.Info, Group: finding.Note, Weight: 5, Message: sentenceNoDistance},
-		codeNotFinished: {Severity: finding.Info, Group: finding.Note, Weight: 5, Message: sentenceNoTime, Remedy: "Try again."},
+		codeNoDistance: {Severity: finding.Info, Group: finding.Note, Weight: 5, Message: sentenceNoDistance},
+		codeNotFinished: {Severity: finding.Info, Group: finding.Note, Weight: 5, Message: sentenceNoTime,
+			Remedy: "Try again."},
 	},
 }
 
@@ -105,12 +106,12 @@ func destination(t workerapi.Traceroute) *workerapi.Hop {
 	return &t.Hops[i]
 }
 
-// lastAnswer is how far the trace came.
+// lastAnswer is a sentence on how far the trace came.
 func lastAnswer(t workerapi.Traceroute) string {
 	for _, h := range slices.Backward(t.Hops) {
 		if h.Received > 0 {
-			return fmt.Sprintf("and the last answer came from hop %d", h.TTL)
+			return fmt.Sprintf(" The last answer came from hop %d.", h.TTL)
 		}
 	}
-	return "and no router answered either"
+	return " No router answered."
 }

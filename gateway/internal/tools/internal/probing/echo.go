@@ -34,7 +34,7 @@ func EchoCatalogue(answered string) finding.Catalogue {
 		CodeLate:        {State: finding.Warned, Message: "%s answers, but slowly.%s"},
 		CodeNoReply:     {State: finding.Warned, Message: noReply},
 		CodeUnreachable: {State: finding.Failed, Message: "%s cannot be reached: a router on the way reports it."},
-		CodeProhibited:  {State: finding.Failed, Message: "%s cannot be reached: a firewall on the way rejects the probes."},
+		CodeProhibited:  {State: finding.Failed, Message: "%s cannot be reached: a firewall rejects the probes."},
 		CodeNotMeasured: {State: finding.Unknown, Message: "No probe to %s could be measured in time."},
 	}}
 }
@@ -118,6 +118,7 @@ func Echo(c finding.Catalogue, p workerapi.Ping) finding.Report {
 		code, arguments = loss.Code(), []any{p.Target, loss, probes}
 		more = confirmed(p.Confirmation)
 		found = append(found, c.Find(code, p.Target, loss, probes, more))
+		more += fmt.Sprintf(" The others took %s (median).", median(p))
 	}
 	if p.Late > 0 {
 		answers := "Each answer"
