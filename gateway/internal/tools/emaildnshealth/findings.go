@@ -137,10 +137,11 @@ func (r *Result) find(issue mail.Issue) finding.Finding {
 	return f
 }
 
+const mailbox = " The mailbox must exist."
+
 // repair returns a record to publish where one is missing, and what to do about it. Nothing in it is what a server
 // sent: names are the domain's, as it was asked for.
 func (r *Result) repair(code string) (record, remedy string) {
-	const mailbox = " The mailbox must exist."
 	mx, silent := &r.Checks.MX, r.Checks.MX.NullMX || r.Checks.MX.Status == mailMissing
 	takesMail := len(mx.mailHosts()) > 0
 	txt := func(labels, text string) string { return fmt.Sprintf("%s%s. IN TXT %q", labels, r.Domain, text) }
@@ -156,7 +157,7 @@ func (r *Result) repair(code string) (record, remedy string) {
 		return txt("", "v=spf1 "+senders+" ~all"), "Publish this record, which lets the servers that receive the mail " +
 			"send it too. Add every other sender (include:…, ip4:…), then end it with -all."
 	case code == "DMARC_MISSING":
-		return r.repairDMARC(takesMail, silent, mailbox)
+		return r.repairDMARC(takesMail, silent)
 	case code == "MTASTS_MISSING" && takesMail:
 		return txt("_mta-sts.", "v=STSv1; id=1"), "Serve the policy file at https://mta-sts." + r.Domain +
 			"/.well-known/mta-sts.txt first, then publish this record. Change its id whenever the policy changes."
@@ -166,7 +167,7 @@ func (r *Result) repair(code string) (record, remedy string) {
 	return "", ""
 }
 
-func (r *Result) repairDMARC(takesMail, silent bool, mailbox string) (record, remedy string) {
+func (r *Result) repairDMARC(takesMail, silent bool) (record, remedy string) {
 	c := &r.Checks.DMARC
 	if c.Issues.HasCode("DMARC_VERSION") || c.Issues.HasCode("DMARC_LEADING_BLANK") {
 		return "", "" // a record is there to be corrected

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/tools/internal/toolstest"
+	"diagnostics/shared/workerapi"
 )
 
 func TestPacketLossResult(t *testing.T) {
@@ -29,5 +30,15 @@ func TestPacketLossResult(t *testing.T) {
 		`"measuredAt":"2026-05-01T12:00:00Z","shared":true,"bursts":[{"startSeq":0,"length":1}]}`
 	if !strings.HasPrefix(string(out), `{"conclusion":{`) || rest != want {
 		t.Fatalf("got  %s\nwant %s", out, want)
+	}
+}
+
+// The catalogue's own sentence takes the arguments of the shared ones.
+func TestAnswered(t *testing.T) {
+	t.Parallel()
+	p := workerapi.Ping{Sent: 50, Received: 50, MedianMs: new(20.0)}
+	got := report(workerapi.PacketLoss{Ping: p}, "example.com")
+	if got.Target != "example.com" || got.Conclusion.Message != "No loss: example.com answered all 50 probes, in 20.0 ms (median)." {
+		t.Errorf("%+v", got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
+	"diagnostics/shared/workerapi"
 
 	"go.uber.org/goleak"
 )
@@ -107,6 +108,16 @@ func TestProbeWorkerWithoutReadiness(t *testing.T) {
 	}
 	if asked := f.Requests(); len(asked) != 1 || asked[0].Target != toolstest.ProbeV4 {
 		t.Fatalf("asked %+v", asked)
+	}
+}
+
+// The catalogue's own sentence takes the arguments of the shared ones.
+func TestAnswered(t *testing.T) {
+	t.Parallel()
+	p := workerapi.Ping{Sent: 50, Received: 50, MedianMs: new(20.0)}
+	got := report(p, "example.com")
+	if got.Target != "example.com" || got.Conclusion.Message != "example.com answers in 20.0 ms (median of 50 probes)." {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -9,33 +9,33 @@ import (
 
 // The codes of ping and packet-loss, which report the same measurement in the same way.
 const (
-	CodeAnswered    = "ANSWERED"
-	CodeLoss        = "PACKET_LOSS"
-	CodeLowLoss     = "LOW_PACKET_LOSS"
-	CodeHighLoss    = "HIGH_PACKET_LOSS"
-	CodeLimited     = "REPLIES_LIMITED"
-	CodeLate        = "LATE_REPLIES"
-	CodeDuplicates  = "DUPLICATE_REPLIES"
-	CodeNoReply     = "NO_REPLY"
-	CodeUnreachable = "UNREACHABLE"
-	CodeProhibited  = "PROHIBITED"
-	CodeNotMeasured = "NOT_MEASURED"
+	codeAnswered    = "ANSWERED"
+	codeLoss        = "PACKET_LOSS"
+	codeLowLoss     = "LOW_PACKET_LOSS"
+	codeHighLoss    = "HIGH_PACKET_LOSS"
+	codeLimited     = "REPLIES_LIMITED"
+	codeLate        = "LATE_REPLIES"
+	codeDuplicates  = "DUPLICATE_REPLIES"
+	codeNoReply     = "NO_REPLY"
+	codeUnreachable = "UNREACHABLE"
+	codeProhibited  = "PROHIBITED"
+	codeNotMeasured = "NOT_MEASURED"
 )
 
 // EchoCatalogue returns the catalogue of a tool of echo requests. answered is the sentence of a host that answered each
 // in time; its arguments are the target, the median time, the counted probes, and further sentences.
 func EchoCatalogue(answered string) finding.Catalogue {
 	return finding.Catalogue{Findings: echoFindings, Conclusions: map[string]finding.Outcome{
-		CodeAnswered:    {State: finding.OK, Message: answered},
-		CodeLowLoss:     {State: finding.Noted, Message: lost},
-		CodeLoss:        {State: finding.Warned, Message: lost},
-		CodeHighLoss:    {State: finding.Warned, Message: lost},
-		CodeLimited:     {State: finding.Noted, Message: limited},
-		CodeLate:        {State: finding.Warned, Message: "%s answers, but slowly.%s"},
-		CodeNoReply:     {State: finding.Warned, Message: noReply},
-		CodeUnreachable: {State: finding.Failed, Message: "%s cannot be reached: a router on the way reports it."},
-		CodeProhibited:  {State: finding.Failed, Message: "%s cannot be reached: a firewall rejects the probes."},
-		CodeNotMeasured: {State: finding.Unknown, Message: "No probe to %s could be measured in time."},
+		codeAnswered:    {State: finding.OK, Message: answered},
+		codeLowLoss:     {State: finding.Noted, Message: lost},
+		codeLoss:        {State: finding.Warned, Message: lost},
+		codeHighLoss:    {State: finding.Warned, Message: lost},
+		codeLimited:     {State: finding.Noted, Message: limited},
+		codeLate:        {State: finding.Warned, Message: "%s answers, but slowly.%s"},
+		codeNoReply:     {State: finding.Warned, Message: noReply},
+		codeUnreachable: {State: finding.Failed, Message: "%s cannot be reached: a router on the way reports it."},
+		codeProhibited:  {State: finding.Failed, Message: "%s cannot be reached: a firewall rejects the probes."},
+		codeNotMeasured: {State: finding.Unknown, Message: "No probe to %s could be measured in time."},
 	}}
 }
 
@@ -47,56 +47,55 @@ const (
 )
 
 var echoFindings = map[string]finding.Entry{
-	CodeUnreachable: {Severity: finding.Fail, Group: finding.Broken, Weight: 80,
+	codeUnreachable: {Severity: finding.Fail, Group: finding.Broken, Weight: 80,
 		Message: "A router on the way to %s reports that it cannot be reached.",
 		Remedy:  "Check that the host is on and that its network is connected."},
-	CodeProhibited: {Severity: finding.Fail, Group: finding.Broken, Weight: 60,
+	codeProhibited: {Severity: finding.Fail, Group: finding.Broken, Weight: 60,
 		Message: "A router or firewall on the way to %s rejects the probes.",
 		Remedy:  "If that is not intended, allow echo requests in the firewall. Other traffic may still pass."},
-	CodeHighLoss: {Severity: finding.Warn, Group: finding.Broken, Weight: 65,
+	codeHighLoss: {Severity: finding.Warn, Group: finding.Broken, Weight: 65,
 		Message: lost, Remedy: remedyLoss},
-	CodeLoss: {Severity: finding.Warn, Group: finding.Safer, Weight: 50,
+	codeLoss: {Severity: finding.Warn, Group: finding.Safer, Weight: 50,
 		Message: lost, Remedy: remedyLoss},
-	CodeLowLoss: {Severity: finding.Info, Group: finding.Note, Weight: 8,
+	codeLowLoss: {Severity: finding.Info, Group: finding.Note, Weight: 8,
 		Message: lost},
-	CodeLate: {Severity: finding.Warn, Group: finding.Safer, Weight: 40,
+	codeLate: {Severity: finding.Warn, Group: finding.Safer, Weight: 40,
 		Message: "%[2]s of %[1]s took longer than %[3]s.",
 		Remedy:  "Look for a busy line on the way; satellite links and mobile networks are common causes too."},
-	CodeNoReply: {Severity: finding.Warn, Group: finding.Note, Weight: 9,
+	codeNoReply: {Severity: finding.Warn, Group: finding.Note, Weight: 9,
 		Message: noReply,
 		Remedy:  "Many hosts ignore echo requests. Check a service of the host instead, with uptime or port-checker.",
 	},
-	CodeLimited: {Severity: finding.Info, Group: finding.Note, Weight: 5,
+	codeLimited: {Severity: finding.Info, Group: finding.Note, Weight: 5,
 		Message: limited},
-	CodeDuplicates: {Severity: finding.Info, Group: finding.Note, Weight: 5,
+	codeDuplicates: {Severity: finding.Info, Group: finding.Note, Weight: 5,
 		Message: "%s answered probes more than once (%s too many).",
 		Remedy:  "Look for loops, mirrored links and broadcast addresses."},
-	CodeNotMeasured: {Severity: finding.Info, Group: finding.Note, Weight: 5,
+	codeNotMeasured: {Severity: finding.Info, Group: finding.Note, Weight: 5,
 		Message: "This service could not measure a probe to %s in time.", Remedy: "Try again."},
 }
 
-// Loss is the share of lost probes among those that count. Every tool rates it by its code: under 10 % is a note, from
-// 50 % on the path does not work.
-type Loss struct{ Lost, Of int }
+// share is that of lost probes among those that count. Under 10 % it is a note, from 50 % on the path does not work.
+type share struct{ lost, of int }
 
-// Code returns the code of a share above zero.
-func (l Loss) Code() string {
+// code returns the code of a share above zero.
+func (l share) code() string {
 	switch {
-	case l.Lost*2 >= l.Of:
-		return CodeHighLoss
-	case l.Lost*10 >= l.Of:
-		return CodeLoss
+	case l.lost*2 >= l.of:
+		return codeHighLoss
+	case l.lost*10 >= l.of:
+		return codeLoss
 	}
-	return CodeLowLoss
+	return codeLowLoss
 }
 
 // String is the share as a sentence writes it, such as "33.3 %".
-func (l Loss) String() string {
-	share := 100 * float64(l.Lost) / float64(l.Of)
-	if 100*l.Lost%l.Of == 0 {
-		return fmt.Sprintf("%.0f %%", share)
+func (l share) String() string {
+	percent := 100 * float64(l.lost) / float64(l.of)
+	if 100*l.lost%l.of == 0 {
+		return fmt.Sprintf("%.0f %%", percent)
 	}
-	return fmt.Sprintf("%.1f %%", share)
+	return fmt.Sprintf("%.1f %%", percent)
 }
 
 // Echo reports what echo requests came to, in the words of a catalogue of EchoCatalogue.
@@ -105,17 +104,17 @@ func Echo(c finding.Catalogue, p workerapi.Ping) finding.Report {
 	if p.Received == 0 {
 		return silence(c, p, counted)
 	}
-	probes, loss := Count(counted, "probe"), Loss{Lost: counted - p.Received, Of: counted}
-	code, arguments, more := CodeAnswered, []any{p.Target, median(p), probes}, ""
+	probes, loss := Count(counted, "probe"), share{counted - p.Received, counted}
+	code, arguments, more := codeAnswered, []any{p.Target, median(p), probes}, ""
 	var found []finding.Finding
 	switch {
-	case loss.Lost > 0 && p.Confirmation != nil && p.Confirmation.Received == p.Confirmation.Sent:
-		code, arguments = CodeLimited, []any{p.Target}
+	case loss.lost > 0 && p.Confirmation != nil && p.Confirmation.Received == p.Confirmation.Sent:
+		code, arguments = codeLimited, []any{p.Target}
 		more = fmt.Sprintf(" %s of %s got no answer, but all %d sent %s apart afterwards were answered.", loss, probes,
 			p.Confirmation.Sent, Milliseconds(p.Confirmation.IntervalMs))
 		found = append(found, c.Find(code, p.Target, more))
-	case loss.Lost > 0:
-		code, arguments = loss.Code(), []any{p.Target, loss, probes}
+	case loss.lost > 0:
+		code, arguments = loss.code(), []any{p.Target, loss, probes}
 		more = confirmed(p.Confirmation)
 		found = append(found, c.Find(code, p.Target, loss, probes, more))
 		more += fmt.Sprintf(" The others took %s (median).", median(p))
@@ -125,14 +124,14 @@ func Echo(c finding.Catalogue, p workerapi.Ping) finding.Report {
 		if p.Late < p.Received {
 			answers = fmt.Sprintf("%d of %s", p.Late, Count(p.Received, "answer"))
 		}
-		found = append(found, c.Find(CodeLate, p.Target, answers, lateAfter))
+		found = append(found, c.Find(codeLate, p.Target, answers, lateAfter))
 		more += " " + answers + " took longer than " + lateAfter + "."
 		if c.Conclusions[code].State != finding.Warned {
-			code, arguments = CodeLate, []any{p.Target}
+			code, arguments = codeLate, []any{p.Target}
 		}
 	}
 	if p.Duplicates > 0 {
-		found = append(found, c.Find(CodeDuplicates, p.Target, Count(p.Duplicates, "answer")))
+		found = append(found, c.Find(codeDuplicates, p.Target, Count(p.Duplicates, "answer")))
 	}
 	more += undecided(p.Undecided)
 	return finding.NewReport(c.Conclude(code, append(arguments, more)...), found...)
@@ -151,14 +150,14 @@ var lateAfter = fmt.Sprintf("%g s", workerapi.LateAfter.Seconds())
 // silence reports a host that answered nothing. Many hosts ignore echo requests, so only a report of a router or a
 // firewall is a fault.
 func silence(c finding.Catalogue, p workerapi.Ping, counted int) finding.Report {
-	code, arguments := CodeNoReply, []any{p.Target, Count(p.Sent, "probe"), lateAfter}
+	code, arguments := codeNoReply, []any{p.Target, Count(counted, "probe"), lateAfter}
 	switch {
 	case p.StopReason == workerapi.StopUnreachable:
-		code, arguments = CodeUnreachable, arguments[:1]
+		code, arguments = codeUnreachable, arguments[:1]
 	case p.StopReason == workerapi.StopProhibited:
-		code, arguments = CodeProhibited, arguments[:1]
+		code, arguments = codeProhibited, arguments[:1]
 	case counted == 0:
-		code, arguments = CodeNotMeasured, arguments[:1]
+		code, arguments = codeNotMeasured, arguments[:1]
 	}
 	return finding.NewReport(c.Conclude(code, arguments...), c.Find(code, arguments...))
 }
