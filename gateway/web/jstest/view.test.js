@@ -7,7 +7,7 @@ import { loadJudge, loadView } from "../assets/lib/view.js";
 Object.assign(globalThis, { document: { addEventListener() {} } });
 
 test("a tool's modules are found by its slug", async () => {
-  assert.equal(typeof (await loadJudge("ping"))?.verdict, "function");
+  assert.equal(typeof (await loadJudge("ping"))?.facts, "function");
   assert.equal(typeof (await loadView("ping"))?.show, "function");
 });
 

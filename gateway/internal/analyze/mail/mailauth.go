@@ -33,6 +33,8 @@ type Issue struct {
 	Message string `json:"message"`
 	// Reference is the RFC and its section.
 	Reference string `json:"reference"`
+	// Subject is the part of the domain's mail that the issue is about, such as a mail exchange; empty for a whole record.
+	Subject string `json:"-"`
 }
 
 // Issues is a list of findings without doubles.
@@ -45,6 +47,13 @@ func (list *Issues) Add(severity Severity, code, reference, message string) {
 	room := len(*list) < maxIssues || severity == Fail && !list.Has(Fail)
 	if room && !slices.Contains(*list, issue) {
 		*list = append(*list, issue)
+	}
+}
+
+// About sets the subject of the issues.
+func (list Issues) About(subject string) {
+	for i := range list {
+		list[i].Subject = subject
 	}
 }
 

@@ -50,7 +50,7 @@ func (r *checker) spf(ctx context.Context, mx mxCheck) spfCheck {
 	case report.SendsNothing:
 		c.Summary = "The domain sends no mail: its SPF record authorizes nobody."
 	default:
-		c.Summary = fmt.Sprintf("SPF record with %s; %s.", cost(c.Lookups), ending(report, r.domain))
+		c.Summary = ending(report, r.domain) + " " + cost(c.Lookups)
 	}
 	return c
 }
@@ -74,24 +74,31 @@ func (c *spfCheck) missing(mx mxCheck) {
 
 func cost(lookups int) string {
 	if lookups > spf.MaxLookups {
-		return fmt.Sprintf("%d lookups, of which receivers make at most %d", lookups, spf.MaxLookups)
+		return fmt.Sprintf("It needs %d DNS lookups, of which receivers make at most %d.", lookups, spf.MaxLookups)
 	}
-	return fmt.Sprintf("%d of %d lookups", lookups, spf.MaxLookups)
+	return fmt.Sprintf("It uses %d of %d DNS lookups.", lookups, spf.MaxLookups)
 }
 
-// ending says how the record ends. Of an end that could not be read nothing is claimed.
+// ending says what the record makes of all other senders. Of an end that could not be read nothing is claimed.
 func ending(report spf.Report, domain string) string {
 	switch report.NoAllAt {
 	case "":
 	case domain:
-		return "it has no all term"
+		return "SPF says nothing about other senders (no all term)."
 	default:
-		return "it leads to the record of " + mail.Show(report.NoAllAt) + ", which has no all term"
+		return "SPF leads to the record of " + mail.Show(report.NoAllAt) + ", which has no all term."
 	}
-	if report.All == "" {
-		return "its end could not be read"
+	switch report.All {
+	case "+all":
+		return "SPF lets anyone send (+all)."
+	case "-all":
+		return "SPF rejects all other senders (-all)."
+	case "~all":
+		return "SPF marks all other senders as suspicious (~all)."
+	case "?all":
+		return "SPF says nothing about other senders (?all)."
 	}
-	return "it ends in " + report.All
+	return "The end of the SPF record could not be read."
 }
 
 // dmarcCheck is what receivers do with mail that fails.

@@ -25,6 +25,7 @@ const (
 	maxFound     = 48 << 10 // DKIM keys that were searched for
 	// maxDestinations is room for all that are asked, with the longest names.
 	maxDestinations = 8 << 10
+	maxFindings     = 64 << 10
 )
 
 // bound cuts what is too long for an answer, once all of it was judged.
@@ -40,7 +41,8 @@ func (r *Result) bound() {
 	c.TLSRPT.boundReports()
 	c.DKIM.Found = bound.List(c.DKIM.Found, maxFound, &c.DKIM.Truncated)
 	r.BIMI.bound()
-	r.Truncated = r.BIMI != nil && r.BIMI.Truncated ||
+	r.Findings = bound.List(r.Findings, maxFindings, &r.Truncated)
+	r.Truncated = r.Truncated || r.BIMI != nil && r.BIMI.Truncated ||
 		slices.ContainsFunc(c.all(), func(c *check) bool { return c.Truncated })
 }
 

@@ -13,6 +13,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/parallel"
 )
 
@@ -31,6 +32,7 @@ func (d query) LimitKey() string { return d.domain.LimitKey() }
 
 // Result is what email-dns-health found.
 type Result struct {
+	finding.Report
 	Domain  string  `json:"domain"`
 	Overall status  `json:"overall"`
 	Summary counts  `json:"summary"`
@@ -61,10 +63,11 @@ func (r *results) all() []*check {
 // New makes the tool; client asks the DNS and fetches the MTA-STS policy.
 func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[query, Result]{
-		Slug:    "email-dns-health",
-		Options: []tool.Option{optionSelector},
-		OpenAPI: openAPI,
-		Parse:   parse,
+		Slug:     "email-dns-health",
+		Options:  []tool.Option{optionSelector},
+		OpenAPI:  openAPI,
+		Findings: catalogue,
+		Parse:    parse,
 		Run: func(ctx context.Context, m query) (Result, error) {
 			return run(ctx, client, m)
 		},
@@ -97,6 +100,7 @@ func run(ctx context.Context, client *egress.Client, m query) (Result, error) {
 	}
 	health := summarize(run.domain, results)
 	health.bimiResult = bimi
+	health.report()
 	health.bound()
 	return health, nil
 }

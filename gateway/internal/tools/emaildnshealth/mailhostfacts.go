@@ -50,7 +50,9 @@ func (c *mxCheck) complete(domain string, facts []mailHostFacts) {
 				h.AddressNames = f.names
 			}
 		}
+		before := len(issues)
 		f.dane.judge(f.host, &issues)
+		issues[before:].About(mail.Show(f.host))
 		if len(f.dane.records) > 0 && f.dane.authenticated {
 			signed = f.host
 		}

@@ -184,8 +184,9 @@ func (r *checker) hosts(ctx context.Context, c *mxCheck) {
 	failed, usable := false, 0
 	var every []netip.Addr
 	for _, name := range names {
-		f := facts[name]
+		f, before := facts[name], len(issues)
 		failed = f.judge(name, &issues) || failed
+		issues[before:].About(mail.Show(name))
 		every = append(every, f.addresses...)
 		if len(f.addresses) > 0 {
 			usable++

@@ -18,6 +18,7 @@ import (
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 
 	"github.com/google/go-cmp/cmp"
@@ -290,12 +291,21 @@ func holdTogether(t *testing.T, h Result) {
 	if s.Pass+s.Info+s.Warn+s.Fail+s.Missing+s.Error+s.NotApplicable != 6 {
 		t.Errorf("summary %+v", s)
 	}
+	broken := slices.ContainsFunc(h.Findings, func(f finding.Finding) bool { return f.Group == finding.Broken })
+	if (h.Conclusion.State == finding.Failed) != broken {
+		t.Errorf("%+v", h.Report)
+	}
 	for _, name := range []string{"mx", "spf", "dmarc", "dkim", "mtaSts", "tlsRpt"} {
 		c := common(h, name)
 		if c.Issues == nil || !strings.HasSuffix(c.Summary, ".") || c.Status == "" {
 			t.Errorf("%s: %+v", name, c)
 		}
 		for _, i := range c.Issues {
+			if !slices.ContainsFunc(h.Findings, func(f finding.Finding) bool {
+				return f.Code == i.Code && f.Message == i.Message && string(f.Severity) == string(i.Severity)
+			}) {
+				t.Errorf("%s: no finding of %+v", name, i)
+			}
 			if !strings.HasPrefix(i.Reference, "RFC ") || !strings.HasSuffix(i.Message, ".") ||
 				strings.Contains(i.Message, "10.0.0.1") || strings.Contains(i.Message, "192.168.") {
 				t.Errorf("%s: %+v", name, i)
@@ -324,6 +334,11 @@ func TestEmailShape(t *testing.T) {
 	t.Parallel()
 	h, n := testCase{}.run(t)
 	fields := toolstest.Fields(t, h)
+	if h.Conclusion.Code != codeWell || len(h.Findings) != 1 || h.Findings[0].Code != "DKIM_ED25519" {
+		t.Errorf("%+v", h.Report)
+	}
+	delete(fields, "conclusion")
+	delete(fields, "findings")
 	want := map[string]any{
 		"domain": "post.com", "overall": "pass", "note": nil, "bimi": nil, "bimiReason": nil,
 		"summary": map[string]any{"pass": 6.0, "info": 0.0, "warn": 0.0, "fail": 0.0, "missing": 0.0, "error": 0.0, "notApplicable": 0.0},
@@ -344,7 +359,7 @@ func TestEmailShape(t *testing.T) {
 				},
 			},
 			"spf": map[string]any{
-				"status": "pass", "summary": "SPF record with 1 of 10 lookups; it ends in -all.", "record": "v=spf1 mx -all", "issues": []any{}, "lookups": 1.0, "voidLookups": 0.0, "all": "-all", "suggestion": nil,
+				"status": "pass", "summary": "SPF rejects all other senders (-all). It uses 1 of 10 DNS lookups.", "record": "v=spf1 mx -all", "issues": []any{}, "lookups": 1.0, "voidLookups": 0.0, "all": "-all", "suggestion": nil,
 				"tree": map[string]any{"term": "v=spf1", "domain": "post.com", "lookups": 1.0, "voidLookups": 0.0, "record": "v=spf1 mx -all", "error": nil, "children": []any{
 					map[string]any{"term": "mx", "domain": "post.com", "lookups": 1.0, "voidLookups": 0.0, "record": nil,
 						"error": nil, "children": []any{}},
@@ -380,14 +395,14 @@ func TestEmailShape(t *testing.T) {
 func TestEmailSPFSummary(t *testing.T) {
 	t.Parallel()
 	for records, want := range map[string]string{
-		`post.com. 300 IN TXT "v=spf1 a:a.post.com -all"`:                                   "SPF record with 1 of 10 lookups; it ends in -all.",
-		`post.com. 300 IN TXT "v=spf1 a:a.post.com"`:                                        "SPF record with 1 of 10 lookups; it has no all term.",
-		`post.com. 300 IN TXT "v=spf1 redirect=gone.post.com"`:                              "SPF record with 1 of 10 lookups; its end could not be read.",
-		`post.com. 300 IN TXT "v=spf1 redirect=%{l}.post.com"`:                              "SPF record with 1 of 10 lookups; its end could not be read.",
-		"post.com. 300 IN TXT \"v=spf1 redirect=x.com\"\nx.com. 300 IN TXT v=spf1":          "SPF record with 1 of 10 lookups; it leads to the record of x.com, which has no all term.",
-		"post.com. 300 IN TXT \"v=spf1 redirect=x.com\"\nx.com. 300 IN TXT \"v=spf1 ~all\"": "SPF record with 1 of 10 lookups; it ends in ~all.",
-		`post.com. 300 IN TXT "v=spf1 mx -all;"`:                                            "SPF record with 1 of 10 lookups; its end could not be read.",
-		`post.com. 300 IN TXT "v=spf1 a a a a a a a a a a mx -all"`:                         "SPF record with 11 lookups, of which receivers make at most 10; it ends in -all.",
+		`post.com. 300 IN TXT "v=spf1 a:a.post.com -all"`:                                   "SPF rejects all other senders (-all). It uses 1 of 10 DNS lookups.",
+		`post.com. 300 IN TXT "v=spf1 a:a.post.com"`:                                        "SPF says nothing about other senders (no all term). It uses 1 of 10 DNS lookups.",
+		`post.com. 300 IN TXT "v=spf1 redirect=gone.post.com"`:                              "The end of the SPF record could not be read. It uses 1 of 10 DNS lookups.",
+		`post.com. 300 IN TXT "v=spf1 redirect=%{l}.post.com"`:                              "The end of the SPF record could not be read. It uses 1 of 10 DNS lookups.",
+		"post.com. 300 IN TXT \"v=spf1 redirect=x.com\"\nx.com. 300 IN TXT v=spf1":          "SPF leads to the record of x.com, which has no all term. It uses 1 of 10 DNS lookups.",
+		"post.com. 300 IN TXT \"v=spf1 redirect=x.com\"\nx.com. 300 IN TXT \"v=spf1 ~all\"": "SPF marks all other senders as suspicious (~all). It uses 1 of 10 DNS lookups.",
+		`post.com. 300 IN TXT "v=spf1 mx -all;"`:                                            "The end of the SPF record could not be read. It uses 1 of 10 DNS lookups.",
+		`post.com. 300 IN TXT "v=spf1 a a a a a a a a a a mx -all"`:                         "SPF rejects all other senders (-all). It needs 11 DNS lookups, of which receivers make at most 10.",
 		`post.com. 300 IN TXT "v=spf1 -all"`:                                                "The domain sends no mail: its SPF record authorizes nobody.",
 		"post.com. 300 IN TXT \"v=spf1 -all\"\npost.com. 300 IN TXT \"v=spf1 ~all\"":        "There are several SPF records, so receivers use none of them.",
 	} {

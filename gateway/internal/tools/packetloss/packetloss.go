@@ -7,6 +7,7 @@ import (
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/probing"
 	"diagnostics/gateway/internal/workerclient"
 	"diagnostics/shared/workerapi"
@@ -15,8 +16,18 @@ import (
 //go:embed openapi.yaml
 var openAPI string
 
+// Result is what the worker measured, and what it comes to.
+type Result struct {
+	finding.Report
+	workerapi.PacketLoss
+}
+
 // New makes the tool; client looks the target up, worker probes it. A nil worker is one that is not enabled.
 func New(client *egress.Client, worker *workerclient.Client) tool.Tool {
-	return probing.New("packet-loss", openAPI, client, worker, (*workerclient.Client).PacketLoss,
-		func(r *workerapi.PacketLoss) *string { return &r.Target })
+	return probing.New("packet-loss", openAPI, catalogue, client, worker, (*workerclient.Client).PacketLoss, report)
+}
+
+func report(p workerapi.PacketLoss, target string) Result {
+	p.Target = target
+	return Result{probing.Echo(catalogue, p.Ping), p}
 }

@@ -6,6 +6,7 @@ import (
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/probing"
 	"diagnostics/gateway/internal/workerclient"
 	"diagnostics/shared/workerapi"
@@ -14,8 +15,18 @@ import (
 //go:embed openapi.yaml
 var openAPI string
 
+// Result is what the worker measured, and what it comes to.
+type Result struct {
+	finding.Report
+	workerapi.Ping
+}
+
 // New makes the tool; client looks the target up, worker probes it. A nil worker is one that is not enabled.
 func New(client *egress.Client, worker *workerclient.Client) tool.Tool {
-	return probing.New("ping", openAPI, client, worker, (*workerclient.Client).Ping,
-		func(r *workerapi.Ping) *string { return &r.Target })
+	return probing.New("ping", openAPI, catalogue, client, worker, (*workerclient.Client).Ping, report)
+}
+
+func report(p workerapi.Ping, target string) Result {
+	p.Target = target
+	return Result{probing.Echo(catalogue, p), p}
 }

@@ -78,7 +78,7 @@ func TestProbeFamilies(t *testing.T) {
 			if want := strings.Contains(c.host, "example"); (asked[0].Hostname == c.host) != want {
 				t.Fatalf("the hostname is %q", asked[0].Hostname)
 			}
-			if result := got.(workerapi.Ping); result.Target != c.host || result.Address != c.want {
+			if result := got.(Result); result.Target != c.host || result.Address != c.want {
 				t.Fatalf("got target %s, address %s", result.Target, result.Address)
 			}
 		})
@@ -108,6 +108,16 @@ func TestProbeWorkerWithoutReadiness(t *testing.T) {
 	}
 	if asked := f.Requests(); len(asked) != 1 || asked[0].Target != toolstest.ProbeV4 {
 		t.Fatalf("asked %+v", asked)
+	}
+}
+
+// The catalogue's own sentence takes the arguments of the shared ones.
+func TestAnswered(t *testing.T) {
+	t.Parallel()
+	p := workerapi.Ping{Sent: 50, Received: 50, MedianMs: new(20.0)}
+	got := report(p, "example.com")
+	if got.Target != "example.com" || got.Conclusion.Message != "example.com answers in 20.0 ms (median of 50 probes)." {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/probing"
 	"diagnostics/gateway/internal/tools/internal/reverse"
@@ -27,28 +28,34 @@ var openAPI string
 // hopNamesTime is how long a finished trace waits for the names and networks of its routers, all together.
 const hopNamesTime = 300 * time.Millisecond
 
+// Result is what the worker traced, with the names and networks of its hops, and what it comes to.
+type Result struct {
+	finding.Report
+	workerapi.Traceroute
+}
+
 // New makes the tool; client looks up the target and the names of its routers, worker traces it, networks tells who
 // announces them. A nil worker is one that is not enabled, and without networks the routers have none.
 func New(client *egress.Client, worker *workerclient.Client, networks *asn.Client) tool.Tool {
-	return tool.New(tool.Spec[traceTarget, workerapi.Traceroute]{
+	return tool.New(tool.Spec[traceTarget, Result]{
 		Slug:    "traceroute",
 		Options: []tool.Option{probing.Family, optionProtocol, optionPort},
-		OpenAPI: openAPI,
-		Worker:  true,
-		Parse:   parse,
-		Run: func(ctx context.Context, t traceTarget) (workerapi.Traceroute, error) {
+		OpenAPI: openAPI, Findings: catalogue,
+		Worker: true,
+		Parse:  parse,
+		Run: func(ctx context.Context, t traceTarget) (Result, error) {
 			job, err := probing.NewJob(ctx, client, worker, t.Target)
 			if err != nil {
-				return workerapi.Traceroute{}, err
+				return Result{}, err
 			}
 			job.Trace = t.probes
 			result, err := worker.Traceroute(ctx, job)
 			if err != nil {
-				return workerapi.Traceroute{}, err
+				return Result{}, err
 			}
 			result.Target = t.String()
 			tellHops(ctx, client, networks, result.Hops)
-			return result, nil
+			return Result{conclude(result), result}, nil
 		},
 	})
 }

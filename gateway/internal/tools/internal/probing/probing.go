@@ -11,6 +11,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/workerclient"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/workerapi"
@@ -88,25 +89,29 @@ func NewJob(
 }
 
 // New makes the tool of a job that the worker runs. client looks the target up, ask has the worker run the job, and
-// target is where its result names what was asked for. A nil worker is one that is not enabled.
-func New[T any](
-	slug, openAPI string, client *egress.Client, worker *workerclient.Client,
-	ask func(*workerclient.Client, context.Context, workerclient.Job) (T, error), target func(*T) *string,
+// report makes the tool's result of the worker's, with the target as it was asked for. A nil worker is one that is not
+// enabled.
+func New[T, R any](
+	slug, openAPI string, findings finding.Catalogue, client *egress.Client, worker *workerclient.Client,
+	ask func(*workerclient.Client, context.Context, workerclient.Job) (T, error), report func(T, string) R,
 ) tool.Tool {
-	return tool.New(tool.Spec[Target, T]{
-		Slug:    slug,
-		Options: []tool.Option{Family},
-		OpenAPI: openAPI,
-		Worker:  true,
-		Parse:   Parse,
-		Run: func(ctx context.Context, t Target) (result T, err error) {
+	return tool.New(tool.Spec[Target, R]{
+		Slug:     slug,
+		Options:  []tool.Option{Family},
+		OpenAPI:  openAPI,
+		Findings: findings,
+		Worker:   true,
+		Parse:    Parse,
+		Run: func(ctx context.Context, t Target) (none R, err error) {
 			job, err := NewJob(ctx, client, worker, t)
 			if err != nil {
-				return result, err
+				return none, err
 			}
-			result, err = ask(worker, ctx, job)
-			*target(&result) = t.String()
-			return result, err
+			result, err := ask(worker, ctx, job)
+			if err != nil {
+				return none, err
+			}
+			return report(result, t.String()), nil
 		},
 	})
 }

@@ -1,0 +1,93 @@
+package probing
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"diagnostics/gateway/internal/tool/finding"
+	"diagnostics/shared/workerapi"
+)
+
+// pinged is 50 answered probes, but for what change does.
+func pinged(change func(*workerapi.Ping)) workerapi.Ping {
+	p := workerapi.Ping{Target: "example.com", Sent: 50, Received: 50, MedianMs: new(20.0),
+		StopReason: workerapi.StopCompleted}
+	change(&p)
+	return p
+}
+
+func TestEcho(t *testing.T) {
+	t.Parallel()
+	slower := func(received int) *workerapi.Confirmation {
+		return &workerapi.Confirmation{IntervalMs: 1000, Sent: 6, Received: received}
+	}
+	for name, c := range map[string]struct {
+		change func(*workerapi.Ping)
+		state  finding.State
+		code   string
+		found  []string
+	}{
+		"all answered":    {func(*workerapi.Ping) {}, finding.OK, codeAnswered, nil},
+		"no median":       {func(p *workerapi.Ping) { p.MedianMs = nil }, finding.OK, codeAnswered, nil},
+		"one undecided":   {func(p *workerapi.Ping) { p.Received, p.Undecided = 49, 1 }, finding.OK, codeAnswered, nil},
+		"8 % lost":        {func(p *workerapi.Ping) { p.Received = 46 }, finding.Noted, codeLowLoss, []string{"info note LOW_PACKET_LOSS"}},
+		"10 % lost":       {func(p *workerapi.Ping) { p.Received = 45 }, finding.Warned, codeLoss, []string{"warn safer PACKET_LOSS"}},
+		"one of ten lost": {func(p *workerapi.Ping) { p.Sent, p.Received = 10, 9 }, finding.Warned, codeLoss, []string{"warn safer PACKET_LOSS"}},
+		"10 % of those that count": {func(p *workerapi.Ping) { p.Received, p.Undecided = 36, 10 }, finding.Warned, codeLoss,
+			[]string{"warn safer PACKET_LOSS"}},
+		"48 % lost": {func(p *workerapi.Ping) { p.Received = 26 }, finding.Warned, codeLoss, []string{"warn safer PACKET_LOSS"}},
+		"50 % lost": {func(p *workerapi.Ping) { p.Received = 25 }, finding.Warned, codeHighLoss, []string{"warn broken HIGH_PACKET_LOSS"}},
+		"98 % lost, then unreachable": {func(p *workerapi.Ping) { p.Received, p.StopReason = 1, workerapi.StopUnreachable },
+			finding.Warned, codeHighLoss, []string{"warn broken HIGH_PACKET_LOSS"}},
+		"a limit": {func(p *workerapi.Ping) { p.Received, p.Confirmation = 20, slower(6) }, finding.Noted, codeLimited,
+			[]string{"info note REPLIES_LIMITED"}},
+		"no limit": {func(p *workerapi.Ping) { p.Received, p.Confirmation = 20, slower(5) }, finding.Warned, codeHighLoss,
+			[]string{"warn broken HIGH_PACKET_LOSS"}},
+		"a limit and late": {func(p *workerapi.Ping) { p.Received, p.Late, p.Confirmation = 20, 1, slower(6) }, finding.Warned,
+			codeLate, []string{"warn safer LATE_REPLIES", "info note REPLIES_LIMITED"}},
+		"one late": {func(p *workerapi.Ping) { p.Late = 1 }, finding.Warned, codeLate, []string{"warn safer LATE_REPLIES"}},
+		"low loss and late": {func(p *workerapi.Ping) { p.Received, p.Late = 49, 2 }, finding.Warned, codeLate,
+			[]string{"warn safer LATE_REPLIES", "info note LOW_PACKET_LOSS"}},
+		"loss and late": {func(p *workerapi.Ping) { p.Received, p.Late = 40, 40 }, finding.Warned, codeLoss,
+			[]string{"warn safer PACKET_LOSS", "warn safer LATE_REPLIES"}},
+		"doubled":     {func(p *workerapi.Ping) { p.Duplicates = 1 }, finding.OK, codeAnswered, []string{"info note DUPLICATE_REPLIES"}},
+		"silence":     {func(p *workerapi.Ping) { p.Received = 0 }, finding.Warned, codeNoReply, []string{"warn note NO_REPLY"}},
+		"unreachable": {silent(workerapi.StopUnreachable), finding.Failed, codeUnreachable, []string{"fail broken UNREACHABLE"}},
+		"prohibited":  {silent(workerapi.StopProhibited), finding.Failed, codeProhibited, []string{"fail broken PROHIBITED"}},
+		"deadline":    {silent(workerapi.StopDeadline), finding.Warned, codeNoReply, []string{"warn note NO_REPLY"}},
+		"nothing sent": {func(p *workerapi.Ping) { p.Sent, p.Received = 0, 0 }, finding.Unknown, codeNotMeasured,
+			[]string{"info note NOT_MEASURED"}},
+		"nothing decided": {func(p *workerapi.Ping) { p.Sent, p.Received, p.Undecided = 2, 0, 2 }, finding.Unknown,
+			codeNotMeasured, []string{"info note NOT_MEASURED"}},
+	} {
+		got := Echo(EchoCatalogue("%s, %s, %s.%s"), pinged(c.change))
+		var found []string
+		for _, f := range got.Findings {
+			found = append(found, fmt.Sprintf("%s %s %s", f.Severity, f.Group, f.Code))
+		}
+		if got.Conclusion.State != c.state || got.Conclusion.Code != c.code || !slices.Equal(found, c.found) {
+			t.Errorf("%s: %s %s, %q", name, got.Conclusion.State, got.Conclusion.Code, found)
+		}
+		holdSentences(t, got)
+	}
+}
+
+func silent(stop string) func(*workerapi.Ping) {
+	return func(p *workerapi.Ping) { p.Received, p.StopReason = 0, stop }
+}
+
+// holdSentences fails where a format and its arguments do not fit.
+func holdSentences(t *testing.T, r finding.Report) {
+	t.Helper()
+	sentences := []string{r.Conclusion.Message}
+	for _, f := range r.Findings {
+		sentences = append(sentences, f.Message)
+	}
+	for _, s := range sentences {
+		if strings.Contains(s, "%!") || !strings.HasSuffix(s, ".") {
+			t.Errorf("sentence %q", s)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package traceroute
+
+import (
+	"fmt"
+	"slices"
+
+	"diagnostics/gateway/internal/tool/finding"
+	"diagnostics/gateway/internal/tools/internal/probing"
+	"diagnostics/shared/workerapi"
+)
+
+// The codes of this tool.
+const (
+	codeReached     = "REACHED"
+	codeNoDistance  = "DISTANCE_UNKNOWN"
+	codeLoss        = "DESTINATION_LOSS"
+	codeNoReply     = "NOT_REACHED"
+	codeNotFinished = "TRACE_NOT_FINISHED"
+	codeRefused     = "REFUSED_BY_DESTINATION"
+	codeUnreachable = "UNREACHABLE"
+	codeProhibited  = "PROHIBITED"
+)
+
+const (
+	sentenceReached    = "%s is %s away and answers in %s on average."
+	sentenceLoss       = "%[1]s is %[2]s away and answered %[4]d of %[5]s, in %[3]s on average."
+	sentenceNoDistance = "%s answers, but its distance could not be measured."
+	sentenceNoReply    = "%s did not answer the trace.%s"
+	sentenceNoTime     = "The trace to %s ran out of time.%s"
+	sentenceRefused    = "%s rejects the probes itself, so packets do get there."
+)
+
+var catalogue = finding.Catalogue{
+	Conclusions: map[string]finding.Outcome{
+		codeReached:     {State: finding.OK, Message: sentenceReached},
+		codeNoDistance:  {State: finding.Noted, Message: sentenceNoDistance},
+		codeLoss:        {State: finding.Warned, Message: sentenceLoss},
+		codeNoReply:     {State: finding.Warned, Message: sentenceNoReply},
+		codeNotFinished: {State: finding.Unknown, Message: sentenceNoTime},
+		codeRefused:     {State: finding.Warned, Message: sentenceRefused},
+		codeUnreachable: {State: finding.Failed,
+			Message: "%s cannot be reached: a router reports it.%s"},
+		codeProhibited: {State: finding.Failed,
+			Message: "%s cannot be reached: a firewall rejects the probes.%s"},
+	},
+	Findings: map[string]finding.Entry{
+		codeUnreachable: {Severity: finding.Fail, Group: finding.Broken, Weight: 80,
+			Message: "A router on the way to %s reports that it cannot be reached.%s",
+			Remedy:  "Check that the host is on and that its network is connected."},
+		codeProhibited: {Severity: finding.Fail, Group: finding.Broken, Weight: 60,
+			Message: "A firewall on the way to %s rejects the probes.%s",
+			Remedy:  "If that is not intended, allow them in the firewall. Other traffic may still pass."},
+		codeLoss: {Severity: finding.Warn, Group: finding.Safer, Weight: 45, Message: sentenceLoss,
+			Remedy: "Three probes are few: measure the loss with packet-loss."},
+		codeRefused: {Severity: finding.Warn, Group: finding.Note, Weight: 9, Message: sentenceRefused,
+			Remedy: "Trace with tcp to a port that the host serves."},
+		codeNoReply: {Severity: finding.Warn, Group: finding.Note, Weight: 9, Message: sentenceNoReply,
+			Remedy: "Firewalls often drop probes and let other traffic pass. Trace with tcp to a port that the host serves."},
+		codeNoDistance: {Severity: finding.Info, Group: finding.Note, Weight: 5, Message: sentenceNoDistance},
+		codeNotFinished: {Severity: finding.Info, Group: finding.Note, Weight: 5, Message: sentenceNoTime,
+			Remedy: "Try again."},
+	},
+}
+
+// conclude reports what a trace comes to. Only what the destination left unanswered is loss: routers limit how often
+// they answer.
+func conclude(t workerapi.Traceroute) finding.Report {
+	name := t.Target
+	if t.Target != t.Address {
+		name = fmt.Sprintf("%s (%s)", t.Target, t.Address)
+	}
+	end := destination(t)
+	switch {
+	case t.Reached && (end == nil || end.Received == 0 || end.AverageMs == nil):
+		return outcome(codeNoDistance, name)
+	case t.Reached:
+		arguments := []any{name, probing.Count(end.TTL, "hop"), probing.Milliseconds(*end.AverageMs)}
+		if end.Received == end.Sent {
+			return finding.NewReport(catalogue.Conclude(codeReached, arguments...))
+		}
+		return outcome(codeLoss, append(arguments, end.Received, probing.Count(end.Sent, "probe"))...)
+	case end != nil:
+		return outcome(codeRefused, name)
+	}
+	code, known := map[string]string{
+		workerapi.StopUnreachable: codeUnreachable, workerapi.StopProhibited: codeProhibited,
+		workerapi.StopDeadline: codeNotFinished,
+	}[t.StopReason]
+	if !known {
+		code = codeNoReply
+	}
+	return outcome(code, name, lastAnswer(t))
+}
+
+// outcome is a conclusion with the finding of the same code.
+func outcome(code string, arguments ...any) finding.Report {
+	return finding.NewReport(catalogue.Conclude(code, arguments...), catalogue.Find(code, arguments...))
+}
+
+// destination is the hop of the target itself, nil where it is not among them.
+func destination(t workerapi.Traceroute) *workerapi.Hop {
+	i := slices.IndexFunc(t.Hops, func(h workerapi.Hop) bool { return slices.Contains(h.Addresses, t.Address) })
+	if i < 0 {
+		return nil
+	}
+	return &t.Hops[i]
+}
+
+// lastAnswer is a sentence on how far the trace came.
+func lastAnswer(t workerapi.Traceroute) string {
+	for _, h := range slices.Backward(t.Hops) {
+		if h.Received > 0 {
+			return fmt.Sprintf(" The last answer came from hop %d.", h.TTL)
+		}
+	}
+	return " No router answered."
+}

@@ -1,0 +1,53 @@
+package traceroute
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"diagnostics/gateway/internal/tool/finding"
+	"diagnostics/shared/workerapi"
+)
+
+func TestConclude(t *testing.T) {
+	t.Parallel()
+	router := workerapi.Hop{TTL: 1, Addresses: []string{"1.1.1.1"}, Sent: 3, Received: 1, AverageMs: new(1.0)}
+	end := func(received int) workerapi.Hop {
+		return workerapi.Hop{TTL: 2, Addresses: []string{"8.8.8.8"}, Sent: 3, Received: received, AverageMs: new(2.0)}
+	}
+	for name, c := range map[string]struct {
+		stop  string
+		hops  []workerapi.Hop
+		state finding.State
+		code  string
+		found string
+	}{
+		"reached":              {workerapi.StopReached, []workerapi.Hop{router, end(3)}, finding.OK, codeReached, ""},
+		"with loss":            {workerapi.StopReached, []workerapi.Hop{router, end(2)}, finding.Warned, codeLoss, "warn safer DESTINATION_LOSS"},
+		"without a distance":   {workerapi.StopReached, []workerapi.Hop{router}, finding.Noted, codeNoDistance, "info note DISTANCE_UNKNOWN"},
+		"without an answer":    {workerapi.StopReached, []workerapi.Hop{router, end(0)}, finding.Noted, codeNoDistance, "info note DISTANCE_UNKNOWN"},
+		"silence":              {workerapi.StopGapLimit, []workerapi.Hop{router}, finding.Warned, codeNoReply, "warn note NOT_REACHED"},
+		"silence from start":   {workerapi.StopGapLimit, nil, finding.Warned, codeNoReply, "warn note NOT_REACHED"},
+		"too many hops":        {workerapi.StopMaxHops, []workerapi.Hop{router}, finding.Warned, codeNoReply, "warn note NOT_REACHED"},
+		"out of time":          {workerapi.StopDeadline, []workerapi.Hop{router}, finding.Unknown, codeNotFinished, "info note TRACE_NOT_FINISHED"},
+		"unreachable":          {workerapi.StopUnreachable, []workerapi.Hop{router}, finding.Failed, codeUnreachable, "fail broken UNREACHABLE"},
+		"prohibited":           {workerapi.StopProhibited, []workerapi.Hop{router}, finding.Failed, codeProhibited, "fail broken PROHIBITED"},
+		"refused by itself":    {workerapi.StopUnreachable, []workerapi.Hop{router, end(1)}, finding.Warned, codeRefused, "warn note REFUSED_BY_DESTINATION"},
+		"prohibited by itself": {workerapi.StopProhibited, []workerapi.Hop{router, end(1)}, finding.Warned, codeRefused, "warn note REFUSED_BY_DESTINATION"},
+	} {
+		got := conclude(workerapi.Traceroute{Target: "example.com", Address: "8.8.8.8", Hops: c.hops, StopReason: c.stop,
+			Reached: c.stop == workerapi.StopReached})
+		found, sentences := []string{}, []string{got.Conclusion.Message}
+		for _, f := range got.Findings {
+			found = append(found, fmt.Sprintf("%s %s %s", f.Severity, f.Group, f.Code))
+			sentences = append(sentences, f.Message)
+		}
+		if got.Conclusion.State != c.state || got.Conclusion.Code != c.code || strings.Join(found, ", ") != c.found {
+			t.Errorf("%s: %s %s, %q", name, got.Conclusion.State, got.Conclusion.Code, found)
+		}
+		if slices.ContainsFunc(sentences, func(s string) bool { return strings.Contains(s, "%!") }) {
+			t.Errorf("%s: %q", name, sentences)
+		}
+	}
+}
