@@ -49,8 +49,8 @@ const words = {
     return { tone, name: f.url, text: f.httpStatus === null ? text : `${text} (${f.httpStatus})` };
   },
   endpoint: (e) => ({
-    tone: e.protocol === null ? "info" : e.authorized ? "good" : "bad", name: e.address,
-    text: e.protocol === null ? "no TLS connection" : `${e.protocol}, certificate ${e.authorized ? "trusted" : "not trusted"}`,
+    tone: e.protocol === null ? "info" : e.authorized ? "good" : refused(e) ? "bad" : "info", name: e.address,
+    text: e.protocol === null ? "no TLS connection" : `${e.protocol}, certificate ${e.authorized ? "trusted" : refused(e) ? "not trusted" : "not verified"}`,
   }),
   protocol: (p) => ({ tone: "info", name: p.protocol, text: p.accepted ? "accepted" : "not accepted" }),
   source: (s) => ({ tone: "info", name: s.name, text: s.cached ? "answer from our cache" : `answered${s.url ? ` from ${host(s.url)}` : ""}` }),

@@ -148,10 +148,10 @@ func TestCertificatesOfAChain(t *testing.T) {
 		hops                []egress.Hop
 		refused, unverified string
 	}{
-		{[]egress.Hop{{}, {Response: &egress.Response{}}, hop("https://a.example/", valid)}, "", ""},
-		{[]egress.Hop{hop("https://a.example/", valid), hop("https://b.example:8443/", expired)}, "certificate of b.example:8443", ""},
-		{[]egress.Hop{hop("https://a.example/", costly), hop("https://b.example/", valid)}, "", "certificate of a.example"},
-		{[]egress.Hop{hop("https://a.example/", costly), hop("https://b.example/", expired)}, "certificate of b.example", "certificate of a.example"},
+		{[]egress.Hop{{}, {Response: &egress.Response{}}, hop("https://a.example.com/", valid)}, "", ""},
+		{[]egress.Hop{hop("https://a.example.com/", valid), hop("https://b.example.com:8443/", expired)}, "certificate of b.example.com:8443", ""},
+		{[]egress.Hop{hop("https://a.example.com/", costly), hop("https://b.example.com/", valid)}, "", "certificate of a.example.com"},
+		{[]egress.Hop{hop("https://a.example.com/", costly), hop("https://b.example.com/", expired)}, "certificate of b.example.com", "certificate of a.example.com"},
 	} {
 		chain := egress.Chain{Hops: c.hops}
 		if refused, unverified := subject(RefusedCertificate(chain)), subject(UnverifiedCertificate(chain)); refused != c.refused ||
