@@ -28,6 +28,9 @@ const files = { found: ["good", "found"], missing: ["info", "not found"], unreac
 /** @param {any} list */
 const joined = (list) => (Array.isArray(list) ? list.map((item) => (typeof item === "string" ? item : JSON.stringify(item))).join(", ") : "");
 
+/** Whether clients refuse what an address of ssl-checker shows; else it was not verified. @param {any} e */
+const refused = (e) => (e.issues ?? []).length === 0 || e.issues.some((/** @type {any} */ i) => i.severity === "fail");
+
 /** @type {Record<string, (thing: any) => Row>} */
 const words = {
   hop: (h) => ({ tone: h.status === null ? "bad" : statusTone(h.status), name: h.url, text: h.status === null ? "no answer" : `${h.status} ${h.statusText ?? ""}` }),
