@@ -325,4 +325,4 @@ func day(moment string) string {
 	return dayOf(t)
 }
 
-func dayOf(t time.Time) string { return t.UTC().Format("2 January 2006") }
+func dayOf(t time.Time) string { return t.Format("2 January 2006") }
