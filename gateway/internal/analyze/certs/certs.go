@@ -231,8 +231,8 @@ func (v Verdict) Unverified(defect string) Verdict {
 	return v
 }
 
-// Refusal is the first code for which clients refuse the certificate. It is empty where they accept it, and where nothing
-// is known against it but that its chain was not verified.
+// Refusal is the first code for which clients refuse the certificate. It is empty where they accept it, and where
+// nothing is known against it but that its chain was not verified.
 func (v Verdict) Refusal() string {
 	if v.Authorized || len(v.Defects) == 0 {
 		return v.Code
@@ -279,8 +279,8 @@ var clauses = map[string]string{
 	DefectCostly:          "its chain takes too long to verify",
 }
 
-// Clause is the meaning of a code or a defect, as the end of a sentence about a certificate that is not valid or was not
-// verified.
+// Clause is the meaning of a code or a defect, as the end of a sentence about a certificate that is not valid or was
+// not verified.
 func Clause(code string) string {
 	return cmp.Or(clauses[code], code)
 }

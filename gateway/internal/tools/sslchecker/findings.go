@@ -33,6 +33,7 @@ type row struct {
 const (
 	rfc5280 = "https://www.rfc-editor.org/rfc/rfc5280"
 	rfc9525 = "https://www.rfc-editor.org/rfc/rfc9525"
+	rfc7465 = "https://www.rfc-editor.org/rfc/rfc7465"
 	rfc7568 = "https://www.rfc-editor.org/rfc/rfc7568"
 	rfc8996 = "https://www.rfc-editor.org/rfc/rfc8996"
 	rfc9325 = "https://www.rfc-editor.org/rfc/rfc9325"
@@ -110,7 +111,7 @@ var rows = map[string]row{
 	"ANONYMOUS_CIPHER":    {refusedNo, false, finding.Fail, finding.Safer, 57, strongSuites, rfc9325 + "#section-4.1"},
 	"EXPORT_CIPHER":       {refusedNo, false, finding.Fail, finding.Safer, 56, strongSuites, rfc9325 + "#section-4.1"},
 	"DES_CIPHER":          {refusedNo, false, finding.Fail, finding.Safer, 54, strongSuites, rfc9325 + "#section-4.1"},
-	"RC4_CIPHER":          {refusedNo, false, finding.Fail, finding.Safer, 53, strongSuites, "https://www.rfc-editor.org/rfc/rfc7465"},
+	"RC4_CIPHER":          {refusedNo, false, finding.Fail, finding.Safer, 53, strongSuites, rfc7465},
 	"3DES_CIPHER":         {refusedNo, false, finding.Fail, finding.Safer, 45, strongSuites, rfc9325 + "#section-4.1"},
 	"SSL3":                {refusedNo, false, finding.Fail, finding.Safer, 55, "Switch off SSL 3.0.", rfc7568},
 	"DEPRECATED_PROTOCOL": {refusedNo, false, finding.Warn, finding.Safer, 40, "Accept TLS 1.2 and 1.3 only.", rfc8996},
@@ -123,10 +124,12 @@ var rows = map[string]row{
 	"OCSP_STATUS_UNKNOWN": {refusedUnknown, false, finding.Warn, finding.Safer, 32,
 		"Ask the authority whether it has recorded the certificate.", rfc6960},
 	"VALIDITY_TOO_LONG": {refusedUnknown, false, finding.Warn, finding.Safer, 38,
-		"Get a certificate that is valid for a shorter time.", "https://cabforum.org/working-groups/server/baseline-requirements/"},
+		"Get a certificate that is valid for a shorter time.",
+		"https://cabforum.org/working-groups/server/baseline-requirements/"},
 	"ANY_PURPOSE_ONLY": {refusedUnknown, false, finding.Warn, finding.Safer, 38,
 		"Get a certificate with serverAuth in its extendedKeyUsage.", rfc5280 + "#section-4.2.1.12"},
-	"NO_FORWARD_SECRECY": {refusedNo, false, finding.Warn, finding.Safer, 36, "Prefer ECDHE suites.", rfc9325 + "#section-4.1"},
+	"NO_FORWARD_SECRECY": {refusedNo, false, finding.Warn, finding.Safer, 36, "Prefer ECDHE suites.",
+		rfc9325 + "#section-4.1"},
 	"CHAIN_TOO_LONG": {refusedUnknown, false, finding.Warn, finding.Safer, 20,
 		"Send the server's certificate and the few that lead to its authority.", rfc8446 + "#section-4.4.2"},
 
