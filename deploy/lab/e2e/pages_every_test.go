@@ -140,7 +140,7 @@ func pagesWithFacts() []shownPage {
 		{name: "security-headers", path: toolPath("security-headers", "https://sec-good.lab-site.com/"), tone: "warn", facts: []string{
 			"Strict-Transport-Security", "Content-Security-Policy", "__Host-session", "http://sec-good.lab-site.com is not redirected to https"}},
 		{name: "security-headers-newer", path: toolPath("security-headers", "https://sec-newer.lab-site.com/"), facts: []string{
-			"Visitors who come without https", "redirects to https at once", "Newer headers, which few sites need yet", "No script runs", "vibrate is not a feature known here", "blocked-destinations=(script)"}},
+			"HTTP to HTTPS", "redirects to https at once", "Newer headers, which few sites need yet", "No script runs", "vibrate is not a feature known here", "blocked-destinations=(script)"}},
 		{name: "security-headers-failing", path: toolPath("security-headers", "https://sec-bad.lab-site.com/"), tone: "bad", todo: "Start with the controls at the top", facts: []string{
 			"Strict-Transport-Security: max-age=31536000; includeSubDomains", "max-age=0", "add_header", "proxy_cookie_flags session secure", "__Secure-id"}},
 		{name: "traceroute", path: toolPath("traceroute", "dirty.lab-transit.net"), facts: []string{"dirty.lab-transit.net (11.91.0.1) is 9 hops away", "AS212000", "AS212005", "Hop 2 has a private address", "no answer", "l4.lab-transit.net"}},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -322,8 +321,8 @@ func (rt *roundTrip) judge(state tls.ConnectionState) error {
 	rt.tls = &TLS{State: state, Verdict: verdict}
 	rt.mu.Unlock()
 	if rt.request.RequireValidCertificate && !verdict.Authorized {
-		sentence := fmt.Sprintf("The certificate of %s is not valid: %s.", rt.host(), certs.Clause(verdict.Code))
-		return fault.Wrap(fault.Upstream, &CertificateError{Code: verdict.Code}, sentence)
+		cause := &CertificateError{Code: verdict.Code, NotVerified: verdict.NotVerified()}
+		return fault.Wrap(fault.Upstream, cause, verdict.Sentence(rt.host()))
 	}
 	return nil
 }
@@ -332,6 +331,8 @@ func (rt *roundTrip) judge(state tls.ConnectionState) error {
 type CertificateError struct {
 	// Code is that of the verdict of package certs.
 	Code string
+	// NotVerified means that this service did not verify the certificate and found no fault with it.
+	NotVerified bool
 }
 
 func (e *CertificateError) Error() string { return "certificate not authorized: " + e.Code }

@@ -20,34 +20,28 @@ const answer = (url, httpRedirect, summary = {}) => ({ url, finalUrl: url, statu
 
 const stays = { status: 200, toHttps: false, location: null, verdict: "warn", finding: "http://example.com answers 200 and does not redirect to https.", recommendation: "Redirect every http URL." };
 
-test("http that is not redirected is told and a concern", () => {
-  const d = answer("https://example.com/", stays);
-  assert.deepEqual(judge.verdict(d, asked), { tone: "warn", text: "Security headers of example.com: 13 good; http://example.com is not redirected to https." });
-  assert.deepEqual(judge.concerns(d, asked), [{ tone: "warn", text: stays.finding }]);
-  assert.equal(judge.facts(d)["Without https"], "200");
-  assert.equal(judge.verdict(answer("https://example.com/", stays, { fail: 1 }), asked).tone, "bad");
-});
-
-test("http that is redirected, or is not asked, says nothing against the site", () => {
+test("what port 80 answers is worth comparing", () => {
   const to = { ...stays, status: 301, toHttps: true, location: "https://example.com/", verdict: "pass" };
-  for (const plain of [null, to, { ...to, verdict: "info" }]) {
-    const d = answer("https://example.com/", plain);
-    assert.deepEqual(judge.verdict(d, asked), { tone: "good", text: "Security headers of example.com: 13 good." });
-    assert.deepEqual(judge.concerns(d, asked), []);
-  }
+  assert.equal(judge.facts(answer("https://example.com/", stays))["Without https"], "200");
   assert.equal(judge.facts(answer("https://example.com/", to))["Without https"], "301 https://example.com/");
   assert.equal(judge.facts(answer("https://example.com/", { ...to, status: null, location: null }))["Without https"], "no answer");
   assert.ok(!("Without https" in judge.facts(answer("http://example.com/", null))));
 });
 
+test("a certificate that was not verified is not called untrusted", () => {
+  const d = { ...answer("https://example.com/", null), tls: { version: "TLSv1.3", cipher: "x", authorized: false, authorizationError: "UNABLE_TO_GET_ISSUER_CERT_LOCALLY" } };
+  const page = (/** @type {any} */ more) => view.show({ ...d, ...more }, asked).map((part) => part?.textContent ?? "").join(" ");
+  assert.match(page({ findings: [{ code: "CERTIFICATE_NOT_VERIFIED" }] }), /Certificatenot verified/);
+  assert.match(page({ findings: [] }), /Certificatenot trusted/);
+});
+
 test("the page shows both beside the controls, and an older answer without them", () => {
   const said = (/** @type {any} */ d) => view.show(d, asked).map((part) => part?.textContent ?? "").join(" ");
   const page = said(answer("https://example.com/", stays));
-  assert.match(page, /Visitors who come without https.*warning.* http:\/\/example\.com answers 200.*Redirect every http URL\./);
+  assert.match(page, /HTTP to HTTPS.*warning.* http:\/\/example\.com answers 200.*Redirect every http URL\./);
   assert.match(page, /Newer headers.*Integrity-Policy.*Browsers that know it refuse scripts\..*blocked-destinations=\(script\)/);
   const { httpRedirect: _, newerHeaders: __, ...old } = answer("https://example.com/", null);
-  assert.doesNotMatch(said(old), /without https|Newer headers/);
-  assert.equal(judge.verdict(old, asked).tone, "good");
+  assert.doesNotMatch(said(old), /HTTP to HTTPS|Newer headers/);
 });
 
 test("the terminal asks port 80 as the service does", () => {

@@ -12,49 +12,34 @@ const locally = "UNABLE_TO_GET_ISSUER_CERT_LOCALLY";
 /** @type {import("../assets/lib/view.js").Asked} */
 const asked = { slug: "ssl-checker", input: "a.example", options: {} };
 
-/** @param {boolean} chainComplete @param {...{code: string, message: string}} issues */
-const refused = (chainComplete, ...issues) => ({
-  host: "a.example", port: 443, authorized: false, authorizationError: locally, chainComplete, supportedProtocols: {}, chain: [],
-  certificate: { daysRemaining: 90, validFrom: "2026-01-01T00:00:00Z", validTo: "2027-01-01T00:00:00Z" },
-  issues: issues.map((i) => ({ severity: "fail", ...i })),
+/** @param {string} code @param {...{code: string, severity: string}} issues */
+const refused = (code, ...issues) => ({
+  host: "a.example", port: 443, authorized: false, authorizationError: code, chainComplete: false, supportedProtocols: {}, chain: [],
+  certificate: { daysRemaining: 90, validFrom: "2026-01-01T00:00:00Z", validTo: "2027-01-01T00:00:00Z", issuer: "", subjectAltNames: { dns: [], ip: [] } },
+  issues: issues.map((i) => ({ message: i.code, ...i })), findings: issues.map((i) => ({ ...i, message: i.code, remedy: `Mend ${i.code}.` })),
 });
 
-for (const [code, message, remedy] of [
-  ["KEY_TOO_LONG", "The chain has an RSA key of more than 8192 bits.", /2,048 to 4,096 bits/],
-  ["CHAIN_NOT_READ", "The handshake was ended because of the certificates.", /usual sizes/],
-]) {
-  test(`a chain that was not verified for ${code} is told by its cause, with its own remedy`, () => {
-    const d = refused(false, { code: locally, message: "The chain was not verified." }, { code: String(code), message: String(message) });
-    const concerns = judge.concerns(d, asked);
-    assert.equal(concerns.length, 1);
-    assert.match(concerns[0].text, /^a\.example: the (chain has|handshake was)/);
+for (const code of ["KEY_TOO_LONG", "CHAIN_NOT_READ", "CHAIN_TOO_COSTLY"]) {
+  test(`a chain that was not verified for ${code} is not called refused, and has its own remedy`, () => {
+    const d = refused(locally, { code: locally, severity: "info" }, { code, severity: "info" });
     const words = [view.meaning(d, asked)].flat().join(" ");
-    assert.match(words, /** @type {RegExp} */ (remedy));
-    assert.doesNotMatch(words, /Install the whole chain|refused/);
+    assert.match(words, new RegExp(`was not verified here\\. Mend ${code}\\.`));
+    assert.doesNotMatch(words, /refused/);
+    assert.equal(judge.facts(d).Trusted, "not verified");
   });
 }
 
-for (const [code, message, remedy] of [
-  ["CA_MD_TOO_WEAK", "The chain is signed with SHA-1 or MD5, which clients refuse.", /refused\. .*SHA-256/],
-  ["INVALID_PURPOSE", "The certificate is not for servers: its extendedKeyUsage lacks serverAuth.", /refused\. .*serverAuth/],
-]) {
-  test(`a chain that leads to a root and is refused for ${code} is not to be made whole`, () => {
-    const d = { ...refused(true, { code: String(code), message: String(message) }), authorizationError: code };
-    assert.equal(judge.concerns(d, asked).length, 1);
-    const words = [view.meaning(d, asked)].flat().join(" ");
-    assert.match(words, /** @type {RegExp} */ (remedy));
-    assert.doesNotMatch(words, /whole chain/);
+for (const code of [locally, "CA_MD_TOO_WEAK", "INVALID_PURPOSE"]) {
+  test(`one that is refused for ${code} says so, with the remedy of the finding`, () => {
+    const d = refused(code, { code, severity: "fail" });
+    assert.match([view.meaning(d, asked)].flat().join(" "), new RegExp(`is refused\\. Mend ${code}\\.`));
+    assert.match(String(judge.facts(d).Trusted), /^no: /);
   });
 }
 
-test("a certificate for other hosts is told with its names", () => {
-  const d = { ...refused(true, { code: "ERR_TLS_CERT_ALTNAME_INVALID", message: "The certificate is for b.example and 12 more, not for this host." }), authorizationError: "ERR_TLS_CERT_ALTNAME_INVALID" };
-  assert.equal(judge.concerns(d, asked)[0].text, "The certificate of a.example is for b.example and 12 more, not for this host; browsers refuse the site.");
-});
-
-test("one whose issuer is unknown is", () => {
-  const d = refused(false, { code: locally, message: "The chain ends in a certificate whose issuer is not known." });
-  assert.match([view.meaning(d, asked)].flat().join(" "), /Install the whole chain/);
+test("an expired certificate of a chain that was not verified is refused", () => {
+  const d = refused("CERT_HAS_EXPIRED", { code: "CERT_HAS_EXPIRED", severity: "fail" }, { code: "CHAIN_NOT_READ", severity: "info" });
+  assert.match([view.meaning(d, asked)].flat().join(" "), /is refused\. Mend CERT_HAS_EXPIRED\./);
 });
 
 test("problems are told before warnings, and these before notes", () => {

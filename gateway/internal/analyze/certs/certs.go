@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"crypto/rsa"
 	"crypto/x509"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -230,6 +231,35 @@ func (v Verdict) Unverified(defect string) Verdict {
 	return v
 }
 
+// Refusal is the first code for which clients refuse the certificate. It is empty where they accept it, and where
+// nothing is known against it but that its chain was not verified.
+func (v Verdict) Refusal() string {
+	if v.Authorized || len(v.Defects) == 0 {
+		return v.Code
+	}
+	for _, code := range v.Codes {
+		if code != CodeNoLocalIssuer {
+			return code
+		}
+	}
+	return ""
+}
+
+// NotVerified reports whether it is unknown if clients accept the certificate: this service did not verify its chain,
+// for one of Defects, and found nothing else wrong. That is no fault of the server.
+func (v Verdict) NotVerified() bool { return !v.Authorized && v.Refusal() == "" }
+
+// Sentence describes the certificate of a host that clients refuse, or that was not verified; empty where it is valid.
+func (v Verdict) Sentence(host string) string {
+	switch {
+	case v.Authorized:
+		return ""
+	case v.NotVerified():
+		return fmt.Sprintf("The certificate of %s was not verified: %s.", host, Clause(v.Defects[0]))
+	}
+	return fmt.Sprintf("The certificate of %s is not valid: %s.", host, Clause(v.Refusal()))
+}
+
 var clauses = map[string]string{
 	CodeExpired:           "it has expired",
 	CodeNotYetValid:       "it is not valid yet",
@@ -244,9 +274,13 @@ var clauses = map[string]string{
 	CodeInvalidCA:         "its issuer is not a certificate authority",
 	CodeWeakDigest:        "its chain is signed with SHA-1 or MD5",
 	CodePathLength:        "its chain is longer than one of its authorities allows",
+	DefectLongKey:         fmt.Sprintf("its chain has an RSA key of more than %d bits", MaxKeyBits),
+	DefectUnfinished:      "its chain could not all be read",
+	DefectCostly:          "its chain takes too long to verify",
 }
 
-// Clause is the meaning of a code, as the end of a sentence about a certificate that is not valid.
+// Clause is the meaning of a code or a defect, as the end of a sentence about a certificate that is not valid or was
+// not verified.
 func Clause(code string) string {
 	return cmp.Or(clauses[code], code)
 }

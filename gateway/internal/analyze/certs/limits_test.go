@@ -177,6 +177,40 @@ func TestCostlyCrowd(t *testing.T) { //nolint:paralleltest // it measures the pr
 }
 
 // A handshake that was ended says nothing for a chain.
+// TestRefusal: what was not verified is no fault of the server, and hides none of its faults.
+func TestRefusal(t *testing.T) {
+	t.Parallel()
+	const own = certs.CodeNoLocalIssuer
+	for name, c := range map[string]struct {
+		codes, defects []string
+		refusal        string
+		notVerified    bool
+	}{
+		"valid":                   {nil, nil, "", false},
+		"expired":                 {[]string{certs.CodeExpired}, nil, certs.CodeExpired, false},
+		"untrusted":               {[]string{own}, nil, own, false},
+		"long key":                {[]string{own}, []string{certs.DefectLongKey}, "", true},
+		"not read":                {[]string{own}, []string{certs.DefectUnfinished}, "", true},
+		"costly":                  {[]string{own}, []string{certs.DefectCostly}, "", true},
+		"expired and not read":    {[]string{certs.CodeExpired, own}, []string{certs.DefectUnfinished}, certs.CodeExpired, false},
+		"other name and long key": {[]string{own, certs.CodeNameMismatch}, []string{certs.DefectLongKey}, certs.CodeNameMismatch, false},
+	} {
+		v := certs.Verdict{Authorized: len(c.codes) == 0, Codes: c.codes, Defects: c.defects}
+		if len(c.codes) > 0 {
+			v.Code = c.codes[0]
+		}
+		if v.Refusal() != c.refusal || v.NotVerified() != c.notVerified || (v.Sentence("a.example") == "") != v.Authorized ||
+			strings.Contains(v.Sentence("a.example"), "was not verified") != c.notVerified {
+			t.Errorf("%s: %q, %v: %s", name, v.Refusal(), v.NotVerified(), v.Sentence("a.example"))
+		}
+		for _, defect := range c.defects {
+			if certs.Clause(defect) == defect {
+				t.Errorf("%s has no words", defect)
+			}
+		}
+	}
+}
+
 func TestUnverified(t *testing.T) {
 	t.Parallel()
 	root := certtest.Root(t, "Root")

@@ -164,14 +164,14 @@ func (r *checker) fetchPolicy(ctx context.Context) mtaStsFetch {
 // nobody's fault but ours.
 func (f *mtaStsFetch) unreachable(ctx context.Context, err error) {
 	known, is := errors.AsType[*fault.Error](err)
-	_, invalid := errors.AsType[*egress.CertificateError](err)
+	certificate, invalid := errors.AsType[*egress.CertificateError](err)
 	switch {
 	case ctx.Err() != nil:
 		f.failed = true
 		f.add(mail.Warn, "MTASTS_NOT_FINISHED", "The policy could not be fetched before this run ran out of time.")
 	case !is:
 		f.add(mail.Fail, "MTASTS_POLICY_UNREACHABLE", "The policy could not be fetched.")
-	case fault.IsOwn(err), known.Kind == fault.Limited:
+	case fault.IsOwn(err), known.Kind == fault.Limited, invalid && certificate.NotVerified:
 		f.failed = true
 		f.add(mail.Warn, "MTASTS_NOT_FINISHED", "The policy could not be fetched: %s", known.Sentence)
 	case invalid:

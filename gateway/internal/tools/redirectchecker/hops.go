@@ -117,7 +117,7 @@ func flagsOf(r *egress.Response) []string {
 		add(flagRelativeLocation, isRelative(r) && !conflicts(r))
 	}
 	add(flagConflicting, conflicts(r))
-	add(flagCertificateInvalid, r.TLS != nil && !r.TLS.Verdict.Authorized)
+	add(flagCertificateInvalid, r.TLS != nil && r.TLS.Verdict.Refusal() != "")
 	return flags
 }
 

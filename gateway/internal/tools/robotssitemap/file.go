@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
@@ -73,12 +72,8 @@ func sitemapKind() fileKind {
 // describeServed judges the fetch of a file of the kind.
 func describeServed(chain egress.Chain, kind fileKind) served {
 	s := served{issues: []fileIssue{}}
-	for _, hop := range chain.Hops {
-		if hop.Response != nil && hop.Response.TLS != nil && !hop.Response.TLS.Verdict.Authorized {
-			s.add(codeCertificate, fileWarn, "The certificate of %s is not valid: %s. Crawlers may not read the file.",
-				hop.URL.Host().Short(), certs.Clause(hop.Response.TLS.Verdict.Code))
-			break
-		}
+	if refused := webview.RefusedCertificate(chain); refused != nil {
+		s.add(codeCertificate, fileWarn, "%s Crawlers may not read the file.", refused.Verdict.Sentence(refused.Host))
 	}
 	if final := chain.Final(); final != nil {
 		s.httpStatus = new(final.Status)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
@@ -39,18 +40,23 @@ func controls() []controlKind {
 	}
 }
 
-func judgeControls(p page) []controlResult {
+// judgeControls judges all controls; there is a finding for each that needs attention.
+func judgeControls(p page) ([]controlResult, []finding.Finding) {
 	checks := controls()
 	controls := make([]controlResult, 0, len(checks))
+	var found []finding.Finding
 	for _, c := range checks {
 		v := c.judge(p)
+		if f := findingOf(c, v, p); f != nil {
+			found = append(found, *f)
+		}
 		controls = append(controls, controlResult{
 			ID: c.id, Name: c.name, Status: v.status, Present: v.value != nil, Value: v.value, Finding: p.qualify(v),
 			Recommendation: format.TextOrNull(v.recommendation.text()), Set: v.recommendation.set,
 			Remove: v.recommendation.remove, Reference: c.reference,
 		})
 	}
-	return controls
+	return controls, found
 }
 
 // controlVerdict is a judgement in the making.
@@ -59,6 +65,8 @@ type controlVerdict struct {
 	value          *string  // what was sent, nil where nothing was
 	findings       []string // sentences
 	recommendation advice
+	reason         string // the sentence that decided the status, empty where it is the first
+	code           string // of the finding, where it is not that of the status
 }
 
 // add appends a sentence.
@@ -70,7 +78,7 @@ func (v *controlVerdict) add(format string, args ...any) {
 func (v *controlVerdict) find(status controlStatus, format string, args ...any) {
 	weight := []controlStatus{controlNotApplicable, controlPass, controlInfo, controlWarn, controlFail}
 	if slices.Index(weight, status) > slices.Index(weight, v.status) {
-		v.status = status
+		v.status, v.reason = status, fmt.Sprintf(format, args...)
 	}
 	v.add(format, args...)
 }
@@ -134,6 +142,8 @@ type advice struct {
 	set    *headerLine
 	remove []string // names in lower case
 	after  string
+	// repeats means that the header to send repeats a part of what the server sent.
+	repeats bool
 }
 
 // send recommends a header.

@@ -42,7 +42,7 @@ func chainTo(answers ...*egress.Response) egress.Chain {
 
 func controlsOf(t testing.TB, answers ...*egress.Response) Result {
 	t.Helper()
-	return describe(answers[0].URL, chainTo(answers...), testNow)
+	return describe(answers[0].URL, chainTo(answers...), nil, testNow)
 }
 
 // What is recommended most, as the sentences have it.

@@ -189,6 +189,7 @@ func (v *controlVerdict) judgeAllowedOrigin(p page, origin string, credentials b
 		v.find(controlInfo, "It names the site's own origin, which needs no permission.")
 	case credentials && strings.HasPrefix(origin, "http://") && p.answer.URL.Scheme() == "https":
 		v.recommendation = send(allowOrigin, "https://"+shownHeader(strings.TrimPrefix(origin, "http://")))
+		v.recommendation.repeats = true
 		v.find(controlWarn, "%s, over plain HTTP, can read answers made for a logged-in person, and so can whoever is on "+
 			"its network.", shownHeader(origin))
 	case credentials:

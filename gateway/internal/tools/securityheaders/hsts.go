@@ -117,12 +117,12 @@ func judgeHSTS(p page) controlVerdict {
 	case p.answer.TLS == nil:
 		v.find(controlFail, "The answer came over plain HTTP, where the network can read and change it%s.",
 			thoughHSTS(v.value != nil, ", and where browsers ignore this header"))
-		v.recommendation.before = "Redirect every http URL to https, and send there: "
+		v.recommendation.before, v.code = "Redirect every http URL to https, and send there: ", codeHSTSPlain
 		return v
 	case !p.secure():
-		v.find(controlFail, "The certificate is not valid (%s)%s.", certs.Clause(p.answer.TLS.Verdict.Code),
+		v.find(controlFail, "The certificate is not valid (%s)%s.", certs.Clause(p.answer.TLS.Verdict.Refusal()),
 			thoughHSTS(v.value != nil, ", and browsers ignore this header over such a connection"))
-		v.recommendation.before = "Install a valid certificate, then send: "
+		v.recommendation.before, v.code = "Install a valid certificate, then send: ", codeHSTSCertificate
 		return v
 	case v.value == nil:
 		v.find(controlFail,
@@ -132,6 +132,9 @@ func judgeHSTS(p page) controlVerdict {
 	}
 	v.judgeHSTSFields(p)
 	v.judgeHSTSOnTheWay(p)
+	if p.notVerified() {
+		v.find(controlInfo, "The certificate was not verified, so it is not known whether browsers obey the header.")
+	}
 	return v
 }
 

@@ -79,8 +79,12 @@ func (p page) shownValue(name string) *string {
 	return new(webview.HeaderText(p.joined(name)))
 }
 
-// secure reports whether the answer came over TLS with a certificate that browsers accept.
-func (p page) secure() bool { return p.answer.TLS != nil && p.answer.TLS.Verdict.Authorized }
+// secure reports whether the answer came over TLS with a certificate that browsers do not refuse, as far as it was
+// verified.
+func (p page) secure() bool { return p.answer.TLS != nil && p.answer.TLS.Verdict.Refusal() == "" }
+
+// notVerified reports whether the answer came with a certificate that this service did not verify.
+func (p page) notVerified() bool { return p.answer.TLS != nil && p.answer.TLS.Verdict.NotVerified() }
 
 // splitFieldList is "get, decode, and split" of the Fetch standard: the values between commas that stand outside of
 // quoted strings, without the spaces around them.

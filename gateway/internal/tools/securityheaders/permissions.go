@@ -186,7 +186,9 @@ func keptPermissions(features *httpsfv.Dictionary, more bool) advice {
 	}
 	line, err := httpsfv.Marshal(kept)
 	if err == nil && len(line) <= maxPermissions {
-		return send(permissionsHeader, line)
+		a := send(permissionsHeader, line)
+		a.repeats = true
+		return a
 	}
 	return advice{before: "Correct what is named above and keep the rest; what most sites can add: " +
 		bestPermissions().set.Value}

@@ -13,6 +13,7 @@ import (
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/webview"
 	"diagnostics/shared/parallel"
 )
@@ -25,6 +26,7 @@ const maxRedirects = 5
 
 // Result is what the final answer's headers come to. There is no grade: each control stands for itself.
 type Result struct {
+	finding.Report
 	URL           string           `json:"url"`
 	FinalURL      string           `json:"finalUrl"`
 	Status        int              `json:"status"`
@@ -89,9 +91,10 @@ type summary struct {
 // New makes the tool; client makes the requests, now is time.Now outside tests.
 func New(client *egress.Client, now func() time.Time) tool.Tool {
 	return tool.New(tool.Spec[target.URL, Result]{
-		Slug:    "security-headers",
-		OpenAPI: openAPI,
-		Parse:   func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
+		Slug:     "security-headers",
+		OpenAPI:  openAPI,
+		Findings: catalogue,
+		Parse:    func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
 		Run: func(ctx context.Context, u target.URL) (Result, error) {
 			return check(ctx, client, u, now)
 		},
@@ -108,8 +111,7 @@ func check(ctx context.Context, client *egress.Client, u target.URL, now func() 
 	if chain.Err != nil && chain.End != egress.EndMissingLocation {
 		return Result{}, chain.Err
 	}
-	result := describe(u, chain, now())
-	result.HTTPRedirect = plain.Wait()
+	result := describe(u, chain, plain.Wait(), now())
 	result.bound()
 	return result, nil
 }
@@ -119,8 +121,9 @@ func acceptDocument() http.Header {
 	return http.Header{"Accept": {"text/html,application/xhtml+xml,*/*;q=0.8"}}
 }
 
-func describe(u target.URL, chain egress.Chain, now time.Time) Result {
+func describe(u target.URL, chain egress.Chain, plain *httpRedirect, now time.Time) Result {
 	page := newPage(chain, now)
+	controls, found := judgeControls(page)
 	result := Result{
 		URL:           u.String(),
 		FinalURL:      page.answer.URL.String(),
@@ -129,9 +132,10 @@ func describe(u target.URL, chain egress.Chain, now time.Time) Result {
 		Redirects:     make([]redirect, 0, chain.Followed),
 		TLS:           webview.DescribeTLS(page.answer.TLS),
 		Headers:       webview.DescribeHeaders(page.answer.Header),
-		Controls:      judgeControls(page),
+		Controls:      controls,
 		Cookies:       page.cookies,
 		Notice:        page.notice,
+		HTTPRedirect:  plain,
 		NewerHeaders:  describeNewer(page),
 	}
 	for _, hop := range page.earlier {
@@ -140,6 +144,7 @@ func describe(u target.URL, chain egress.Chain, now time.Time) Result {
 	for _, c := range result.Controls {
 		result.Summary.count(c.Status)
 	}
+	result.Report = report(page, result.Summary, plain, found)
 	return result
 }
 

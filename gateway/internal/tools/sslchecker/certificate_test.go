@@ -23,6 +23,7 @@ import (
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/analyze/certs/certtest"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool/finding"
 
 	"golang.org/x/crypto/ocsp"
 )
@@ -406,9 +407,9 @@ func TestSSLLongKeys(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 			if got.Authorized || *got.AuthorizationError != certs.CodeNoLocalIssuer || got.ChainComplete ||
-				!got.HostnameMatches || !hasIssue(got, severityFail, certs.DefectLongKey) ||
-				hasIssue(got, severityWarn, "INCOMPLETE_CHAIN") {
-				t.Errorf("authorized %v, issues %v", got.Authorized, issueCodes(got))
+				!got.HostnameMatches || !hasIssue(got, severityInfo, certs.DefectLongKey) ||
+				hasIssue(got, severityWarn, "INCOMPLETE_CHAIN") || got.Conclusion.State != finding.Unknown {
+				t.Errorf("authorized %v, issues %v, %+v", got.Authorized, issueCodes(got), got.Conclusion)
 			}
 		})
 		t.Run(protocolName(version)+", of an intermediate", func(t *testing.T) {
@@ -420,7 +421,7 @@ func TestSSLLongKeys(t *testing.T) {
 			w.serve(sslServer, config)
 			got := w.mustCheck(t, sslName)
 			if got.Authorized || len(got.Chain) != 2 || got.Chain[1].KeyBits != 8193 || got.Certificate.KeyType != "ECDSA" ||
-				!hasIssue(got, severityFail, certs.DefectLongKey) {
+				!hasIssue(got, severityInfo, certs.DefectLongKey) || got.Conclusion.State != finding.Unknown {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -511,7 +512,7 @@ func TestSSLServersThatCannotSign(t *testing.T) {
 				got := w.mustCheck(t, sslName)
 				if !got.Authorized || got.AuthorizationError != nil || !got.ChainComplete ||
 					!hasIssue(got, severityFail, "HANDSHAKE_NOT_COMPLETED") ||
-					hasIssue(got, severityFail, certs.DefectUnfinished) ||
+					hasIssue(got, severityInfo, certs.DefectUnfinished) ||
 					extra != "" && !hasIssue(got, severityWarn, extra) || got.Truncated != (extra != "") {
 					t.Errorf("authorized %v, truncated %v, issues %v", got.Authorized, got.Truncated, issueCodes(got))
 				}

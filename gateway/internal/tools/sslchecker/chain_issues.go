@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/text"
@@ -14,8 +15,8 @@ import (
 
 // verdictMessages explain the codes of package certs, but for those that depend on the verdict.
 var verdictMessages = map[string]string{
-	certs.CodeExpired:           "The certificate, or another one in its chain, has expired.",
-	certs.CodeNotYetValid:       "The certificate, or another one in its chain, is not valid yet.",
+	certs.CodeExpired:           "A certificate in the chain has expired.",
+	certs.CodeNotYetValid:       "A certificate in the chain is not valid yet.",
 	certs.CodeSelfSigned:        "The certificate is self-signed: no authority vouches for it.",
 	certs.CodeSelfSignedInChain: "The chain ends in a root that is not trusted.",
 	certs.CodeNoLocalIssuer:     "The chain ends in a certificate whose issuer is not a trusted authority.",
@@ -30,31 +31,37 @@ var verdictMessages = map[string]string{
 
 // defectMessages explain the defects of package certs.
 var defectMessages = map[string]string{
-	certs.DefectLongKey: fmt.Sprintf("The chain has an RSA key of more than %d bits. Nothing that it signed was "+
-		"verified, and many clients refuse it.", certs.MaxKeyBits),
+	certs.DefectLongKey: fmt.Sprintf("The chain has an RSA key of more than %d bits. This service verifies nothing that "+
+		"such a key signed.", certs.MaxKeyBits),
 	certs.DefectUnfinished: "The certificates could not all be read: together they are too long, or one of them, " +
 		"its key or its signature is of a kind that this service does not know.",
 	certs.DefectCostly: "Verifying the chain would take too long: its certificates lead to one another in too many " +
 		"ways, or have keys that are slow to verify.",
 }
 
-// verdictIssues tell why clients refuse the certificate.
-func verdictIssues(verdict certs.Verdict) []issue {
+// verdictIssues are why clients refuse the certificate, and why it was not verified. The latter is no fault of the server.
+func verdictIssues(verdict certs.Verdict, now time.Time) []issue {
 	var issues []issue
 	for _, code := range verdict.Codes {
-		issues = append(issues, issue{code, severityFail, verdictMessage(code, verdict)})
+		if code == certs.CodeNoLocalIssuer && len(verdict.Defects) > 0 {
+			issues = append(issues, issue{code, severityInfo, "The chain was not verified."})
+			continue
+		}
+		issues = append(issues, issue{code, severityFail, verdictMessage(code, verdict, now)})
 	}
 	for _, defect := range verdict.Defects {
-		issues = append(issues, issue{defect, severityFail, defectMessages[defect]})
+		issues = append(issues, issue{defect, severityInfo, defectMessages[defect]})
 	}
 	return issues
 }
 
-func verdictMessage(code string, verdict certs.Verdict) string {
+func verdictMessage(code string, verdict certs.Verdict, now time.Time) string {
 	switch {
 	case len(verdict.Chain) == 0:
-	case code == certs.CodeNoLocalIssuer && len(verdict.Defects) > 0:
-		return "The chain was not verified."
+	case code == certs.CodeExpired && now.After(verdict.Chain[0].NotAfter):
+		return fmt.Sprintf("The certificate expired %s ago.", inDays(-daysRemaining(verdict.Chain[0].NotAfter, now)-1))
+	case code == certs.CodeNotYetValid && now.Before(verdict.Chain[0].NotBefore):
+		return fmt.Sprintf("The certificate is not valid before %s.", dayOf(verdict.Chain[0].NotBefore))
 	case code == certs.CodeUnverifiableLeaf && len(verdict.Sent.Wrong) > 0:
 		return fmt.Sprintf("The certificate was issued by %s, but the server sends %s instead: the wrong intermediate "+
 			"certificate is installed. Some browsers hide that.", shortName(verdict.Chain[0].Issuer),

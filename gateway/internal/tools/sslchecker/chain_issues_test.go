@@ -130,7 +130,7 @@ func TestVerdictWords(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if got := messageOf(verdictIssues(judgeAs(root, c.exchange, c.sent...)), c.code); got != c.want {
+			if got := messageOf(verdictIssues(judgeAs(root, c.exchange, c.sent...), certtest.Epoch), c.code); got != c.want {
 				t.Errorf("%s: %q\nwant %q", c.code, got, c.want)
 			}
 		})
@@ -145,7 +145,7 @@ func TestPublicSuffixWords(t *testing.T) {
 	verdict := checker.Check(certtest.List(leaf), "example.net", certs.Signing)
 	want := "The certificate is for this host only by *.net, a wildcard for a whole public suffix, which clients do not " +
 		"accept."
-	if got := messageOf(verdictIssues(verdict), certs.CodeNameMismatch); got != want || verdict.Authorized {
+	if got := messageOf(verdictIssues(verdict, certtest.Epoch), certs.CodeNameMismatch); got != want || verdict.Authorized {
 		t.Errorf("%q", got)
 	}
 }

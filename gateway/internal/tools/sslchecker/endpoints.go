@@ -34,6 +34,7 @@ type endpoint struct {
 	Protocol           *string `json:"protocol"`
 	Issues             []issue `json:"issues"`
 	Truncated          bool    `json:"truncated,omitempty"`
+	refusal            string  // as in Result
 }
 
 // endpointsOf gives the first addresses of a host, of both families in turn. A family that this host has no route of
@@ -132,7 +133,7 @@ func (v *visits) refusal() error {
 func (i *inspection) judge(ctx context.Context) {
 	for n, one := range i.visits.done {
 		if one != nil && one.reached() && i.results[n] == nil {
-			i.results[n] = new(i.report(ctx, one))
+			i.results[n] = new(i.describe(ctx, one))
 		}
 	}
 }
@@ -188,7 +189,7 @@ func (i *inspection) describeEndpoint(n int) endpoint {
 	e := endpoint{Address: one.address.String(), Family: workerapi.Family(one.address), Issues: one.issues()}
 	if r := i.results[n]; r != nil {
 		e.Authorized, e.AuthorizationError, e.Issues = r.Authorized, r.AuthorizationError, slices.Clone(r.Issues)
-		e.Fingerprint256, e.Protocol = &r.Certificate.Fingerprint256, &r.Protocol
+		e.Fingerprint256, e.Protocol, e.refusal = &r.Certificate.Fingerprint256, &r.Protocol, r.refusal
 	}
 	return e
 }
@@ -258,6 +259,7 @@ type difference struct {
 	of                  *Result
 	certificate         bool // another one
 	verdict             bool // refused, where the best is not
+	unverified          bool // not verified, where the best is accepted
 	protocol            bool // another version
 	fingerprint, reason string
 }
@@ -265,16 +267,16 @@ type difference struct {
 func differenceOf(r, best *Result) difference {
 	d := difference{of: r, fingerprint: r.Certificate.Fingerprint256}
 	d.certificate = d.fingerprint != best.Certificate.Fingerprint256
-	d.verdict = !r.Authorized && best.Authorized
+	d.verdict = r.refusal != "" && best.refusal == ""
+	d.unverified = r.notVerified() && best.Authorized
 	d.protocol = r.Protocol != best.Protocol
-	if r.AuthorizationError != nil {
-		d.reason = *r.AuthorizationError
-	}
+	d.reason = r.refusal
 	return d
 }
 
 func (d difference) same(e difference) bool {
-	return d.fingerprint == e.fingerprint && d.reason == e.reason && d.of.Protocol == e.of.Protocol
+	return d.fingerprint == e.fingerprint && d.reason == e.reason && d.unverified == e.unverified &&
+		d.of.Protocol == e.of.Protocol
 }
 
 func (d difference) severity() string {
@@ -302,6 +304,8 @@ func (d difference) text(best *Result) string {
 	case d.verdict:
 		said = who + " " + verb("serves", "serve") + " the certificate of " + best.Address +
 			" in a way that clients refuse (" + certs.Clause(d.reason) + ")."
+	case d.unverified:
+		said = who + " " + verb("serves", "serve") + " certificates that were not verified."
 	case d.certificate:
 		said = who + " " + verb("serves", "serve") + " a different certificate than " + best.Address + "."
 	}
@@ -318,5 +322,7 @@ func day(moment string) string {
 	if err != nil {
 		return moment
 	}
-	return t.Format("2 January 2006")
+	return dayOf(t)
 }
+
+func dayOf(t time.Time) string { return t.Format("2 January 2006") }

@@ -56,7 +56,7 @@ func date(year int, month time.Month, day int) time.Time {
 // findIssues lists all that holds, the verdict first.
 func findIssues(r Result, verdict certs.Verdict, seen observation, now time.Time) []issue {
 	sent := seen.state.PeerCertificates
-	issues := slices.Concat(verdictIssues(verdict), chainIssues(len(sent), verdict),
+	issues := slices.Concat(verdictIssues(verdict, now), chainIssues(len(sent), verdict),
 		leafIssues(r.Certificate, sent[0], verdict.Public, now), browserIssues(sent[0]), stapleIssues(r))
 	if seen.failure == nil { // else those that come with the handshake may have been missed
 		issues = append(issues, timestampIssues(verdict, r.Port, r.SCTs)...)

@@ -25,6 +25,7 @@ type otherCertificate struct {
 	Authorized         bool         `json:"authorized"`
 	AuthorizationError *string      `json:"authorizationError"`
 	Certificate        chainElement `json:"certificate"`
+	notVerified        bool
 }
 
 // maxOthers is how many handshakes are made for other certificates.
@@ -61,7 +62,7 @@ func (i *inspection) describeOther(ctx context.Context, kind string, seen observ
 	verdict := i.certs.CheckIn(ctx, sent, i.to.Host.String(), exchangeOf(seen))
 	return otherCertificate{
 		Kind: kind, Authorized: verdict.Authorized, AuthorizationError: format.TextOrNull(verdict.Code),
-		Certificate: describeElement(sent[0], i.now()),
+		Certificate: describeElement(sent[0], i.now()), notVerified: verdict.NotVerified(),
 	}
 }
 
@@ -109,6 +110,9 @@ func otherIssues(others []otherCertificate) []issue {
 		case o.Kind == kindNoSNI:
 			issues = append(issues, issue{"OTHER_CERTIFICATE_WITHOUT_SNI", severityInfo,
 				"Clients that do not name the host (SNI) get a different certificate" + faultOf(o, ", which ") + "."})
+		case o.notVerified:
+			issues = append(issues, issue{"OTHER_CERTIFICATE_NOT_VERIFIED", severityInfo,
+				"The server has a second certificate, with " + keyNames[o.Kind] + " key, which was not verified."})
 		case !o.Authorized:
 			issues = append(issues, issue{"OTHER_CERTIFICATE_REFUSED", severityFail,
 				"The server has a second certificate, with " + keyNames[o.Kind] + " key, for clients that prefer it" +
@@ -123,6 +127,9 @@ var keyNames = map[string]string{kindRSA: "an RSA", kindECDSA: "an ECDSA"}
 func faultOf(o otherCertificate, before string) string {
 	if o.Authorized {
 		return ""
+	}
+	if o.notVerified {
+		return before + "was not verified"
 	}
 	switch *o.AuthorizationError {
 	case certs.CodeExpired:

@@ -19,7 +19,9 @@ import (
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
 //go:embed openapi.yaml
@@ -29,6 +31,7 @@ var openAPI string
 // AuthorizationError is a code of package certs. Complete is that all of SupportedProtocols, CipherSuites and
 // Groups is known; on a port where TLS begins later only the first are asked for.
 type Result struct {
+	finding.Report
 	Host               string             `json:"host"`
 	Port               uint16             `json:"port"`
 	Address            string             `json:"address"`
@@ -55,7 +58,12 @@ type Result struct {
 	SCTs               timestamps         `json:"scts"`
 	HandshakeMs        float64            `json:"handshakeMs"`
 	Truncated          bool               `json:"truncated,omitempty"`
+	// refusal is the code for which clients refuse the certificate; empty where they accept it or it was not verified.
+	refusal string
 }
+
+// notVerified reports whether this service did not verify the certificate and knows nothing against it.
+func (r *Result) notVerified() bool { return !r.Authorized && r.refusal == "" }
 
 // checker is one way of checking; timeout is for the connecting and for the handshake, each, grace for the addresses
 // that come later than another, and probing for what is asked then.
@@ -84,8 +92,9 @@ func newChecker(client *egress.Client, certs certs.Checker, store cache.Store, n
 // is time.Now outside tests.
 func New(client *egress.Client, certs certs.Checker, store cache.Store, now func() time.Time) tool.Tool {
 	return tool.New(tool.Spec[target.HostPort, Result]{
-		Slug:    "ssl-checker",
-		OpenAPI: openAPI,
+		Slug:     "ssl-checker",
+		OpenAPI:  openAPI,
+		Findings: catalogue,
 		Parse: func(in tool.Input) (target.HostPort, error) {
 			return target.ParseHostPort(in.Text, 443)
 		},
@@ -171,6 +180,7 @@ func (i *inspection) conclude(top int, known probed, others []otherCertificate) 
 	result.Issues = append(result.Issues, slices.Concat(protocolIssues(result), known.issues(seen), otherIssues(others),
 		i.endpointIssues())...)
 	result.bound()
+	result.Report = report(result, webview.CertificateSubject(i.to.Host.Authority(), i.to.Port))
 	return result
 }
 
@@ -194,8 +204,8 @@ func webProtocols(port uint16) []string {
 	return []string{"h2", "http/1.1"}
 }
 
-// report describes what an address has shown.
-func (i *inspection) report(ctx context.Context, v *visit) Result {
+// describe describes what an address has shown.
+func (i *inspection) describe(ctx context.Context, v *visit) Result {
 	to, seen, now := i.to, v.seen, i.now()
 	sent := seen.state.PeerCertificates
 	verdict := i.certs.CheckIn(ctx, sent, to.Host.String(), exchangeOf(seen))
@@ -225,6 +235,7 @@ func (i *inspection) report(ctx context.Context, v *visit) Result {
 		OCSPStapling:       staple.staplingState,
 		SCTs:               countSCTs(sent[0], seen.state.SignedCertificateTimestamps, staple.extensions),
 		HandshakeMs:        format.Milliseconds(seen.took),
+		refusal:            verdict.Refusal(),
 	}
 	result.Issues = findIssues(result, verdict, seen, now)
 	return result

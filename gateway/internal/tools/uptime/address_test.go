@@ -343,6 +343,9 @@ func TestARunSendsNoMoreThanItMay(t *testing.T) {
 func answered(t *testing.T, url string, status int, phrase, code string) egress.Hop {
 	t.Helper()
 	verdict := certs.Verdict{Authorized: code == "", Code: code}
+	if code == certs.DefectCostly {
+		verdict.Code, verdict.Defects = certs.CodeNoLocalIssuer, []string{code}
+	}
 	return egress.Hop{URL: parsed(t, url), Response: &egress.Response{
 		Status: status, StatusText: phrase, TLS: &egress.TLS{Verdict: verdict},
 	}}
@@ -396,6 +399,7 @@ func TestEveryTrouble(t *testing.T) {
 		{"deadline on the way", ended(egress.EndDeadline, redirect, failed(t, next, fault.Timeout, silent)), "The site's redirects took too long to follow."},
 		{"dead host behind a redirect", unreachable, "A redirect could not be followed: www.example.com refused the connection."},
 		{"certificate", ended(egress.EndFinal, answered(t, site, 200, "OK", "CERT_HAS_EXPIRED")), "The certificate of example.com is not valid: it has expired."},
+		{"certificate not verified", ended(egress.EndFinal, answered(t, site, 200, "OK", certs.DefectCostly)), ""},
 		{"certificate on the way", ended(egress.EndFinal, answered(t, site, 302, "Found", "CERT_HAS_EXPIRED"), answered(t, next, 200, "OK", "CERT_NOT_YET_VALID")), "The certificate of example.com is not valid: it has expired."},
 		{"certificate of another host", ended(egress.EndFinal, redirect, answered(t, next, 200, "OK", "CERT_HAS_EXPIRED")), "The certificate of www.example.com is not valid: it has expired."},
 		{"status and certificate", ended(egress.EndFinal, answered(t, site, 404, "", "CERT_HAS_EXPIRED")), "The server answered 404 Not Found. The certificate of example.com is not valid: it has expired."},

@@ -244,17 +244,19 @@ func (c *familyCheck) responseTime() time.Duration {
 	return sum
 }
 
-// certificateValid is nil where no answer came over TLS, else whether every certificate of the chain is valid.
+// certificateValid is false where clients refuse a certificate of the chain, and true where they accept all of them. It
+// is nil where no answer came over TLS, or a certificate was not verified.
 func (c *familyCheck) certificateValid() *bool {
-	var valid *bool
-	for _, hop := range c.chain.Hops {
-		if hop.Response == nil || hop.Response.TLS == nil {
-			continue
-		}
-		ok := hop.Response.TLS.Verdict.Authorized && (valid == nil || *valid)
-		valid = &ok
+	overTLS := slices.ContainsFunc(c.chain.Hops, func(hop egress.Hop) bool {
+		return hop.Response != nil && hop.Response.TLS != nil
+	})
+	switch {
+	case webview.RefusedCertificate(c.chain) != nil:
+		return new(false)
+	case !overTLS, webview.UnverifiedCertificate(c.chain) != nil:
+		return nil
 	}
-	return valid
+	return new(true)
 }
 
 // maxAddresses is how many addresses of each family are looked at.

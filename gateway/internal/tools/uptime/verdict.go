@@ -211,10 +211,8 @@ func statusTrouble(final *egress.Response) trouble {
 }
 
 func certificateTrouble(chain egress.Chain) badCertificate {
-	for _, hop := range chain.Hops {
-		if hop.Response != nil && hop.Response.TLS != nil && !hop.Response.TLS.Verdict.Authorized {
-			return badCertificate{host: hop.URL.Host().Short(), code: hop.Response.TLS.Verdict.Code}
-		}
+	if refused := webview.RefusedCertificate(chain); refused != nil {
+		return badCertificate{host: refused.Host, code: refused.Verdict.Refusal()}
 	}
 	return badCertificate{}
 }

@@ -28,6 +28,9 @@ const files = { found: ["good", "found"], missing: ["info", "not found"], unreac
 /** @param {any} list */
 const joined = (list) => (Array.isArray(list) ? list.map((item) => (typeof item === "string" ? item : JSON.stringify(item))).join(", ") : "");
 
+/** Whether clients refuse what an address of ssl-checker shows; else it was not verified. @param {any} e */
+const refused = (e) => (e.issues ?? []).length === 0 || e.issues.some((/** @type {any} */ i) => i.severity === "fail");
+
 /** @type {Record<string, (thing: any) => Row>} */
 const words = {
   hop: (h) => ({ tone: h.status === null ? "bad" : statusTone(h.status), name: h.url, text: h.status === null ? "no answer" : `${h.status} ${h.statusText ?? ""}` }),
@@ -49,8 +52,8 @@ const words = {
     return { tone, name: f.url, text: f.httpStatus === null ? text : `${text} (${f.httpStatus})` };
   },
   endpoint: (e) => ({
-    tone: e.protocol === null ? "info" : e.authorized ? "good" : "bad", name: e.address,
-    text: e.protocol === null ? "no TLS connection" : `${e.protocol}, certificate ${e.authorized ? "trusted" : "not trusted"}`,
+    tone: e.protocol === null ? "info" : e.authorized ? "good" : refused(e) ? "bad" : "info", name: e.address,
+    text: e.protocol === null ? "no TLS connection" : `${e.protocol}, certificate ${e.authorized ? "trusted" : refused(e) ? "not trusted" : "not verified"}`,
   }),
   protocol: (p) => ({ tone: "info", name: p.protocol, text: p.accepted ? "accepted" : "not accepted" }),
   source: (s) => ({ tone: "info", name: s.name, text: s.cached ? "answer from our cache" : `answered${s.url ? ` from ${host(s.url)}` : ""}` }),

@@ -42,6 +42,7 @@ function certificate(a) {
   if (!d) return null;
   const left = d.certificate.daysRemaining;
   const value = left < 0 ? "Expired" : `${plural(left, "day")} left`;
+  if (d.conclusion?.state === "unknown") return { value, note: "not verified", tone: "warn" };
   return { value, note: d.authorized ? `until ${day(d.certificate.validTo)}` : left < 0 ? `on ${day(d.certificate.validTo)}` : "but not trusted", tone: !d.authorized || left < 0 ? "bad" : left < 15 ? "warn" : "good" };
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/target"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
@@ -122,3 +123,40 @@ func TestDescribeStatus(t *testing.T) {
 }
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestCertificatesOfAChain: one that was not verified is none that clients refuse, and either is found on any hop.
+func TestCertificatesOfAChain(t *testing.T) {
+	t.Parallel()
+	valid := certs.Verdict{Authorized: true}
+	expired := certs.Verdict{Code: certs.CodeExpired, Codes: []string{certs.CodeExpired}}
+	costly := certs.Verdict{Code: certs.CodeNoLocalIssuer, Codes: []string{certs.CodeNoLocalIssuer},
+		Defects: []string{certs.DefectCostly}}
+	hop := func(url string, v certs.Verdict) egress.Hop {
+		u, err := target.ParseURL(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return egress.Hop{URL: u, Response: &egress.Response{TLS: &egress.TLS{Verdict: v}}}
+	}
+	subject := func(c *Certificate) string {
+		if c == nil {
+			return ""
+		}
+		return c.Subject
+	}
+	for _, c := range []struct {
+		hops                []egress.Hop
+		refused, unverified string
+	}{
+		{[]egress.Hop{{}, {Response: &egress.Response{}}, hop("https://a.example.com/", valid)}, "", ""},
+		{[]egress.Hop{hop("https://a.example.com/", valid), hop("https://b.example.com:8443/", expired)}, "certificate of b.example.com:8443", ""},
+		{[]egress.Hop{hop("https://a.example.com/", costly), hop("https://b.example.com/", valid)}, "", "certificate of a.example.com"},
+		{[]egress.Hop{hop("https://a.example.com/", costly), hop("https://b.example.com/", expired)}, "certificate of b.example.com", "certificate of a.example.com"},
+	} {
+		chain := egress.Chain{Hops: c.hops}
+		if refused, unverified := subject(RefusedCertificate(chain)), subject(UnverifiedCertificate(chain)); refused != c.refused ||
+			unverified != c.unverified {
+			t.Errorf("%q, %q, want %q, %q", refused, unverified, c.refused, c.unverified)
+		}
+	}
+}

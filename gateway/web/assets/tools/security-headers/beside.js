@@ -10,7 +10,7 @@ import { severities } from "../../lib/severity.js";
 /** @typedef {{name: string, present: boolean, value: string | null, finding: string, reference: string}} Newer */
 
 /** Null for an answer of before this was told. @param {Plain | null} [plain] */
-export const withoutHttps = (plain) => (plain ? section("Visitors who come without https", el("p", {}, badge(...severities[plain.verdict]), " ", plain.finding),
+export const withoutHttps = (plain) => (plain ? section("HTTP to HTTPS", el("p", {}, badge(...severities[plain.verdict]), " ", plain.finding),
   facts([["Answer on port 80", plain.status === null ? none("no answer") : String(plain.status)], ["Redirects to", plain.location && value(plain.location)], ["Recommended", plain.recommendation]])) : null);
 
 /** @param {Newer} h */

@@ -80,7 +80,7 @@ function controlParts(d) {
   const [open, done] = [sorted(d).filter((c) => !settled(c)), sorted(d).filter(settled)];
   const rows = done.map((c) => el("div", { id: place(c) }, el("dt", {}, reference(c, c.name)), el("dd", {}, c.finding, c.value && el("div", {}, value(c.value, { what: c.name })))));
   return [
-    open.length > 0 ? section("Controls to work on, most urgent first", ...open.map((c) => controlNode(c, d))) : null,
+    open.length > 0 ? section("To fix", ...open.map((c) => controlNode(c, d))) : null,
     done.length > 0 ? folded("Nothing to do", listed(done.map((c) => c.name)), el("dl", { class: "facts" }, ...rows)) : null,
   ];
 }
@@ -117,12 +117,18 @@ function cookieTable(d) {
 }
 
 /** @param {any} d */
+function trust({ tls, findings = [] }) {
+  if (tls.authorized) return "trusted";
+  return findings.some((/** @type {any} */ f) => f.code === "CERTIFICATE_NOT_VERIFIED") ? "not verified" : `not trusted (${tls.authorizationError})`;
+}
+
+/** @param {any} d */
 function answerPart(d) {
   const columns = [{ title: "Header" }, { title: "Value" }];
   return folded("The answer that was judged", plural(d.headers.length, "header"),
     facts([
       ["URL asked", value(d.url)], ["URL judged", value(d.finalUrl)], ["Status", value(d.status, { quiet: true })],
-      ["TLS", d.tls ? `${d.tls.version}, ${d.tls.cipher}` : "none: plain HTTP"], ["Certificate", d.tls && (d.tls.authorized ? "trusted" : `not trusted (${d.tls.authorizationError})`)],
+      ["TLS", d.tls ? `${d.tls.version}, ${d.tls.cipher}` : "none: plain HTTP"], ["Certificate", d.tls && trust(d)],
       ["Redirects followed", d.redirectCount],
     ]),
     d.redirects.length > 0 && table({ caption: "Redirects on the way", columns: [{ title: "URL" }, { title: "Status", numeric: true }], rows: d.redirects.map((/** @type {any} */ r) => [value(r.url), String(r.status)]) }),

@@ -16,7 +16,7 @@ export function advice(d) {
   const panels = configurations(changes).map(([title, text]) => ({ title, panel: el("div", {}, el("p", {}, places[title](changes)), code(text, `${title}: lines to change`)) }));
   const list = el("ul", { class: "prose" }, ...changes.flatMap((change) => reasons[change](d).map((text) => el("li", {}, text))));
   const servers = tabs("Server to configure", panels);
-  return pressing(d) ? section("What to change", list, servers) : section("What could be stricter", list, more("The lines for nginx, Apache and Caddy", servers));
+  return pressing(d) ? section("What to change", list, servers) : section("Suggestions", list, more("The lines for nginx, Apache and Caddy", servers));
 }
 
 /** What each change is for, and whom it may cost. @type {Record<Change, (d: any) => string[]>} */

@@ -6,6 +6,7 @@ import { day, listed, plural } from "../../lib/format.js";
 import { badge, cut, facts, folded, none, section, value } from "../../lib/parts.js";
 import { severities } from "../../lib/severity.js";
 import { versionName } from "./suites.js";
+import { unverified } from "./verdict.js";
 
 /** @typedef {{code: string, severity: string, message: string}} Issue */
 /** @typedef {{address: string, family: number, authorized: boolean, authorizationError: string | null, fingerprint256: string | null, protocol: string | null, issues: Issue[]}} Endpoint its issues alone tell why one was not reached */
@@ -22,7 +23,7 @@ export function endpoints(d) {
   if (list.length < 2) return null;
   const seen = list.filter((e) => e.fingerprint256 !== null);
   const alike = traits.every(([, of]) => new Set(seen.map(of)).size === 1) && seen.length === d.endpoints.length;
-  const part = (/** @type {(Node | string | null)[]} */ ...inside) => (alike ? folded("Its addresses, side by side", `${plural(seen.length, "address", "addresses")}, all alike`, ...inside) : section("Its addresses, side by side", ...inside));
+  const part = (/** @type {(Node | string | null)[]} */ ...inside) => (alike ? folded("All addresses", `${plural(seen.length, "address", "addresses")}, all alike`, ...inside) : section("All addresses", ...inside));
   return part(el("p", {}, comparison(seen), "The rest of this page is about ", el("span", { class: "mono" }, d.address), "."),
     el("div", { class: "ssl-cards" }, ...list.map((e) => card(d, seen, e))));
 }
@@ -57,8 +58,10 @@ function odd(seen, of, e) {
 }
 
 /** @param {Endpoint} e */
-function judged({ authorized, authorizationError, issues }) {
+function judged(e) {
+  const { authorized, authorizationError, issues } = e;
   if (authorized) return badge("good", "trusted");
+  if (unverified(e)) return badge("off", "not verified");
   if (authorizationError) return el("span", {}, badge("bad", "refused"), " ", el("span", { class: "mono" }, authorizationError));
   const why = issues.find((i) => unreached[i.code]);
   return badge(...(why ? unreached[why.code] : unreached.ENDPOINT_UNREACHABLE));

@@ -14,37 +14,10 @@ import { others } from "./others.js";
 import { oldOnes, postQuantum, suitesOf, versionName } from "./suites.js";
 import { left, notYet, unverified, worstFirst } from "./verdict.js";
 
-const wholeChain = "Install the whole chain that the authority provides.";
-
-const trusted = "The public needs one from an authority that browsers trust.";
-
-/** What to do about the code of a refusal. @type {Record<string, string>} */
-const remedies = {
-  CERT_HAS_EXPIRED: "Renew it, and find out why it was not renewed automatically.",
-  CERT_NOT_YET_VALID: "Use the previous certificate until then, and check the clock of the machine that issued this one.",
-  DEPTH_ZERO_SELF_SIGNED_CERT: `It encrypts, but anyone can make one like it. ${trusted}`,
-  SELF_SIGNED_CERT_IN_CHAIN: `Only devices set up to trust this authority accept it, as inside a company. ${trusted}`,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `${wholeChain} ${trusted}`,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `${wholeChain} Some browsers find the missing part by themselves, so yours may show no error.`,
-  ERR_TLS_CERT_ALTNAME_INVALID: "Get a certificate that lists this name, or point the name to the right server.",
-};
-
-/** What to do about a chain that is whole and refused all the same, or was not verified. @type {Record<string, string>} */
-const repairs = {
-  INVALID_PURPOSE: "Get a certificate that is made for servers: with digitalSignature in its keyUsage and serverAuth in its extendedKeyUsage.",
-  PERMITTED_VIOLATION: "Get a certificate from an authority that may issue for this name.",
-  UNHANDLED_CRITICAL_EXTENSION: "Get a certificate without extensions that clients do not know.",
-  INVALID_CA: "Get a certificate that an authority has issued, and not another certificate.",
-  CA_MD_TOO_WEAK: "Get a certificate whose chain is signed with SHA-256 or better.",
-  PATH_LENGTH_EXCEEDED: "Get a certificate from the authority itself: one of those between may not issue others.",
-  KEY_TOO_LONG: "Use a key of 2,048 to 4,096 bits, or one on an elliptic curve: longer ones cost each visitor time and make nothing safer.",
-  CHAIN_NOT_READ: "Send the server's certificate and the few that lead to its authority, with RSA or elliptic-curve keys of usual sizes.",
-};
-
-/** @param {any} d */
+/** What to do about a certificate that is refused or was not verified. @param {any} d */
 function remedy(d) {
-  const defect = d.authorizationError === "UNABLE_TO_GET_ISSUER_CERT_LOCALLY" && d.issues.find((/** @type {any} */ i) => repairs[i.code]);
-  return repairs[defect ? defect.code : d.authorizationError] ?? remedies[d.authorizationError] ?? "";
+  const code = unverified(d)?.code ?? d.authorizationError;
+  return d.findings?.find((/** @type {any} */ f) => f.code === code)?.remedy ?? "";
 }
 
 /** @param {any} d */
@@ -185,7 +158,7 @@ function names(d) {
 function meaning(d) {
   const list = [
     "A certificate proves who a server is. Clients accept one that is within its dates, lists the host name, and leads to an authority that they trust.",
-    d.authorized ? `All three are true here. It must be renewed before ${day(d.certificate.validTo)}.` : `This one is ${unverified(d) ? "not accepted here" : "refused"}. ${remedy(d)}`,
+    d.authorized ? `All three are true here. It must be renewed before ${day(d.certificate.validTo)}.` : `This one ${unverified(d) ? "was not verified here" : "is refused"}. ${remedy(d)}`,
   ];
   const old = oldOnes(d);
   if (old.length > 0) list.push(`This server still accepts ${listed(old.map(versionName))}. Retired versions have known weaknesses (RFC 7568, RFC 8996), and no browser uses them any more, so they can be switched off.`);

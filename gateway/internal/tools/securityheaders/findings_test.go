@@ -1,0 +1,181 @@
+package securityheaders
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/tool/finding"
+)
+
+// codeFor is the code of the one finding of a control, empty where there is none.
+func codeFor(t *testing.T, id string, v controlVerdict, p page) string {
+	t.Helper()
+	for _, c := range controls() {
+		if c.id == id {
+			if f := findingOf(c, v, p); f != nil {
+				return f.Code
+			}
+		}
+	}
+	return ""
+}
+
+// TestFindingsOfControls: each control that needs attention has one finding, as severe as it, and none fails the site.
+func TestFindingsOfControls(t *testing.T) {
+	t.Parallel()
+	severities := map[controlStatus]finding.Severity{controlFail: finding.Fail, controlWarn: finding.Warn, controlInfo: finding.Info}
+	for _, c := range cases {
+		url := c.url
+		if url == "" {
+			url = "https://example.com/"
+		}
+		p := newPage(chainTo(answerTo(t, url, 200, c.fields...)), testNow)
+		for _, kind := range controls() {
+			v := kind.judge(p)
+			f := findingOf(kind, v, p)
+			switch severity := severities[v.status]; {
+			case severity == "" && f != nil, severity != "" && f == nil:
+				t.Errorf("%s of %q: %s, %+v", kind.id, c.fields, v.status, f)
+			case f == nil:
+			case f.Severity != severity || f.Group == finding.Broken || f.Message == "" ||
+				(f.Group == finding.Note) != (severity == finding.Info || kind.id == "deprecated"):
+				t.Errorf("%s of %q: %s, %+v", kind.id, c.fields, v.status, *f)
+			case f.Paste != nil && strings.Count(f.Paste.Text, "add_header") != 1:
+				t.Errorf("%s of %q: %s", kind.id, c.fields, f.Paste.Text)
+			}
+		}
+		if got := controlsOf(t, answerTo(t, url, 200, c.fields...)); got.Conclusion.State == finding.Failed ||
+			(got.Conclusion.State == finding.OK) != (got.Summary.Fail+got.Summary.Warn == 0) {
+			t.Errorf("%q: %+v", c.fields, got.Conclusion)
+		}
+	}
+}
+
+func TestFindingCodes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		id, url string
+		fields  []string
+		code    string
+		pasted  string // a part of the lines to paste; empty where there are none
+	}{
+		{"hsts", "", nil, "HSTS_MISSING", `add_header Strict-Transport-Security "max-age=31536000; includeSubDomains" always;`},
+		{"hsts", "http://example.com/", nil, "HSTS_WITHOUT_TLS", ""},
+		{"hsts", "", []string{"Strict-Transport-Security: max-age=0"}, "HSTS_INEFFECTIVE", "proxy_hide_header Strict-Transport-Security;"},
+		{"hsts", "", []string{"Strict-Transport-Security: max-age=1"}, "HSTS_WEAK", "proxy_hide_header Strict-Transport-Security;"},
+		{"csp", "", nil, "CSP_MISSING", "add_header Content-Security-Policy-Report-Only "},
+		{"csp", "", []string{"Content-Security-Policy: "}, "CSP_UNSAFE", "add_header Content-Security-Policy-Report-Only "},
+		{"csp", "", []string{"Content-Security-Policy: script-src *"}, "CSP_UNSAFE", "add_header Content-Security-Policy-Report-Only "},
+		{"frame-protection", "", nil, "FRAME_PROTECTION_MISSING", `add_header Content-Security-Policy "frame-ancestors 'self'" always;`},
+		{"frame-protection", "", []string{"X-Frame-Options: ALLOW-FROM https://evil.example"}, "FRAME_PROTECTION_INEFFECTIVE", ""},
+		{"content-type-options", "", nil, "CONTENT_TYPE_OPTIONS_MISSING", "nosniff"},
+		{"content-type-options", "", []string{"X-Content-Type-Options: nosniff"}, "CONTENT_TYPE_MISSING", ""},
+		{"referrer-policy", "", nil, "REFERRER_POLICY_MISSING", "strict-origin-when-cross-origin"},
+		{"referrer-policy", "", []string{"Referrer-Policy: unsafe-url"}, "REFERRER_POLICY_UNSAFE", "strict-origin-when-cross-origin"},
+		{"permissions-policy", "", nil, "PERMISSIONS_POLICY_MISSING", "camera=()"},
+		{"permissions-policy", "", []string{"Permissions-Policy: camera=none"}, "PERMISSIONS_POLICY_WEAK", ""}, // repeats what came
+		{"coep", "", nil, "COEP_MISSING", ""},
+		{"cors", "", []string{"Access-Control-Allow-Origin: http://evil.example", "Access-Control-Allow-Credentials: true"}, "CORS_WEAK", ""},
+		{"cookies", "", []string{"Set-Cookie: sid=1"}, "COOKIES_UNSAFE", ""},
+		{"information-leak", "", []string{"Server: nginx/1.2.3"}, "LEAK_VERSION", ""},
+		{"deprecated", "", []string{"Expect-CT: max-age=0"}, "RETIRED_HEADERS", ""},
+		{"deprecated", "", []string{"Public-Key-Pins: x"}, "RETIRED_HEADERS_MISLEADING", ""},
+	} {
+		url := c.url
+		if url == "" {
+			url = "https://example.com/"
+		}
+		p := newPage(chainTo(answerTo(t, url, 200, c.fields...)), testNow)
+		for _, kind := range controls() {
+			if kind.id != c.id {
+				continue
+			}
+			f := findingOf(kind, kind.judge(p), p)
+			if f == nil || f.Code != c.code {
+				t.Errorf("%s of %q: %+v, want %s", c.id, c.fields, f, c.code)
+				continue
+			}
+			if pasted := f.Paste != nil; pasted != (c.pasted != "") || pasted &&
+				(!strings.Contains(f.Paste.Text, c.pasted) || strings.Contains(f.Paste.Text, "evil")) {
+				t.Errorf("%s of %q: %+v", c.id, c.fields, f.Paste)
+			}
+		}
+	}
+}
+
+func TestConclusions(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		counts    summary
+		otherPage bool
+		want      string
+	}{
+		{summary{Pass: 13}, false, "ok HEADERS_FINE"},
+		{summary{Pass: 8, Info: 5}, false, "ok HEADERS_FINE"},
+		{summary{Pass: 13}, true, "info OTHER_PAGE_FINE"},
+		{summary{Warn: 1}, false, "warn HEADERS_TO_FIX"},
+		{summary{Fail: 13}, false, "warn HEADERS_TO_FIX"},
+		{summary{Fail: 1}, true, "warn HEADERS_TO_FIX"},
+	} {
+		got := conclude("example.com", c.counts, c.otherPage)
+		if state := fmt.Sprint(got.State, " ", got.Code); state != c.want {
+			t.Errorf("%+v: %s", c.counts, state)
+		}
+	}
+}
+
+// TestPlainHTTPFindings: only a site that stays without https is warned.
+func TestPlainHTTPFindings(t *testing.T) {
+	t.Parallel()
+	p := newPage(chainTo(answerTo(t, "https://example.com:8443/", 200)), testNow)
+	for status, want := range map[controlStatus]string{
+		controlPass: "ok", controlInfo: "ok safer=0 HTTP_REDIRECT", controlWarn: "warn safer=1 HTTP_NOT_REDIRECTED",
+	} {
+		got := report(p, summary{}, &httpRedirect{Verdict: status, Finding: "The sentence."}, nil)
+		state := string(got.Conclusion.State)
+		for _, f := range got.Findings {
+			safer := 0
+			if f.Group == finding.Safer && f.Severity == finding.Warn {
+				safer = 1
+			}
+			state += fmt.Sprintf(" safer=%d %s", safer, f.Code)
+		}
+		if state != want || !strings.Contains(got.Conclusion.Message, "example.com:8443") {
+			t.Errorf("%s: %s: %s", status, state, got.Conclusion.Message)
+		}
+	}
+	if got := report(p, summary{}, nil, nil); got.Conclusion.State != finding.OK || len(got.Findings) > 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestFindingsOfCertificates: one that is refused is a finding about it, one that was not verified is only a note and
+// takes nothing from HSTS but its certainty.
+func TestFindingsOfCertificates(t *testing.T) {
+	t.Parallel()
+	const good = "Strict-Transport-Security: max-age=31536000; includeSubDomains"
+	of := func(v certs.Verdict) (page, controlVerdict) {
+		answer := answerTo(t, "https://example.com/", 200, good)
+		answer.TLS = &egress.TLS{Verdict: v}
+		p := newPage(chainTo(answer), testNow)
+		return p, judgeHSTS(p)
+	}
+	p, v := of(certs.Verdict{Code: certs.CodeExpired, Codes: []string{certs.CodeExpired}})
+	if code := codeFor(t, "hsts", v, p); code != codeHSTSCertificate || v.status != controlFail || p.secure() {
+		t.Errorf("refused: %s, %s", code, v.status)
+	}
+	for _, defect := range []string{certs.DefectLongKey, certs.DefectUnfinished, certs.DefectCostly} {
+		p, v = of(certs.Verdict{Code: certs.CodeNoLocalIssuer, Codes: []string{certs.CodeNoLocalIssuer}, Defects: []string{defect}})
+		got := report(p, summary{}, nil, nil)
+		if code := codeFor(t, "hsts", v, p); code != "HSTS_NOTE" || v.status != controlInfo || !p.secure() {
+			t.Errorf("%s: %s, %s", defect, code, v.status)
+		}
+		if len(got.Findings) != 1 || got.Findings[0].Code != codeNotVerified || got.Findings[0].Group != finding.Note ||
+			*got.Findings[0].Subject != "certificate of example.com" || got.Conclusion.State != finding.OK {
+			t.Errorf("%s: %+v", defect, got)
+		}
+	}
+}
