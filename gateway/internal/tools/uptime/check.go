@@ -244,17 +244,21 @@ func (c *familyCheck) responseTime() time.Duration {
 	return sum
 }
 
-// certificateValid is nil where no answer came over TLS, else whether every certificate of the chain is valid.
+// certificateValid is nil where no answer came over TLS or a certificate could not be verified, else whether every
+// certificate of the chain is valid.
 func (c *familyCheck) certificateValid() *bool {
-	var valid *bool
+	var valid, unverified bool
 	for _, hop := range c.chain.Hops {
-		if hop.Response == nil || hop.Response.TLS == nil {
-			continue
+		if webview.CertificateRefused(hop.Response) {
+			return new(false)
 		}
-		ok := hop.Response.TLS.Verdict.Authorized && (valid == nil || *valid)
-		valid = &ok
+		valid = valid || hop.Response != nil && hop.Response.TLS != nil
+		unverified = unverified || webview.CheckCertificate(hop.Response) != nil
 	}
-	return valid
+	if !valid || unverified {
+		return nil
+	}
+	return &valid
 }
 
 // maxAddresses is how many addresses of each family are looked at.
