@@ -20,11 +20,11 @@ const maxShownURL = 200
 
 var catalogue = finding.Catalogue{
 	Conclusions: map[string]finding.Outcome{
-		codeAnswers:             {State: finding.OK, Message: "%[1]s answers %[2]s after %[3]s."},
+		codeAnswers:             {State: finding.OK, Message: "%[1]s answers %[2]s."},
 		codeSlowly:              {State: finding.Warned, Message: "%[1]s answers %[2]s, but only after %[3]s."},
 		codeRedirects:           {State: finding.Noted, Message: "%[1]s answers %[2]s and sends visitors on to %[4]s."},
-		codeNoPage:              {State: finding.Noted, Message: "%[1]s answers %[2]s after %[3]s."},
-		webview.CodePlain:       {State: finding.Warned, Message: "%[1]s answers %[2]s after %[3]s, without encryption."},
+		codeNoPage:              {State: finding.Noted, Message: "%[1]s answers %[2]s."},
+		webview.CodePlain:       {State: finding.Warned, Message: "%[1]s answers %[2]s without encryption."},
 		webview.CodeClientError: {State: finding.Warned, Message: "%[1]s answers %[2]s."},
 		webview.CodeRefused:     {State: finding.Warned, Message: "%[1]s answers %[2]s, perhaps only to automated checks."},
 		webview.CodeServerError: {State: finding.Failed, Message: "%[1]s answers %[2]s."},

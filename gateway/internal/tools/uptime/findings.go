@@ -34,7 +34,7 @@ const (
 
 var catalogue = finding.Catalogue{
 	Conclusions: map[string]finding.Outcome{
-		codeUp:              {State: finding.OK, Message: "%[1]s is up: it answers %[2]s after %[3]s over %[4]s."},
+		codeUp:              {State: finding.OK, Message: "%[1]s is up: it answers %[2]s over %[4]s."},
 		codeSlow:            {State: finding.Warned, Message: "%[1]s is up but slow: it answers %[2]s after %[3]s."},
 		codeDown:            {State: finding.Failed, Message: "%[1]s is down: %[2]s."},
 		codeNoAddress:       {State: finding.Failed, Message: "%[1]s is down: it has no address."},
