@@ -62,8 +62,8 @@ var stateCodes = map[string]string{
 }
 
 // riskyServices are rarely meant for everyone: databases, remote desktops, shared files, control of machines.
-var riskyServices = []string{"mysql", "postgresql", "ms-sql-s", "redis", "mongodb", "couchdb", "memcache", "etcd-client",
-	"ms-wbt-server", "rfb", "microsoft-ds", "netbios-ssn", "docker", "telnet"}
+var riskyServices = []string{"mysql", "postgresql", "ms-sql-s", "redis", "mongodb", "couchdb", "memcache",
+	"etcd-client", "ms-wbt-server", "rfb", "microsoft-ds", "netbios-ssn", "docker", "telnet"}
 
 func (r Result) report(host target.Host) finding.Report {
 	port := fmt.Sprintf("Port %d of %s", r.Port, host.Short())

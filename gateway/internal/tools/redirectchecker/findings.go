@@ -40,10 +40,14 @@ var catalogue = finding.Catalogue{
 		webview.CodeClientError: {State: finding.Warned, Message: "%[1]s."},
 		webview.CodeRefused:     {State: finding.Warned, Message: "%[1]s, perhaps only to automated checks."},
 		webview.CodeServerError: {State: finding.Failed, Message: "%[1]s."},
-		webview.CodeConflict:    {State: finding.Failed, Message: "%[1]s, and browsers show an error because of conflicting Location headers."},
-		webview.CodeCertificate: {State: finding.Failed, Message: "%[1]s. Browsers refuse the certificate of %[2]s: %[3]s."},
-		codeEndedAtUserName:     {State: finding.Unknown, Message: "%[1]s redirects to a URL with a user name in it, which this service does not visit."},
-		codeEndedAtConflict:     {State: finding.Failed, Message: "%[1]s sends conflicting Location headers in a redirect, and browsers stop there."},
+		webview.CodeConflict: {State: finding.Failed,
+			Message: "%[1]s, and browsers show an error because of conflicting Location headers."},
+		webview.CodeCertificate: {State: finding.Failed,
+			Message: "%[1]s. Browsers refuse the certificate of %[2]s: %[3]s."},
+		codeEndedAtUserName: {State: finding.Unknown,
+			Message: "%[1]s redirects to a URL with a user name in it, which this service does not visit."},
+		codeEndedAtConflict: {State: finding.Failed,
+			Message: "%[1]s sends conflicting Location headers in a redirect, and browsers stop there."},
 	}, slices.DeleteFunc(slices.Clone(webview.ChainCodes), func(code string) bool {
 		return code == webview.CodeUserName || code == webview.CodeConflict
 	})...),
@@ -160,7 +164,8 @@ func (r Result) way(chain egress.Chain) string {
 		return fmt.Sprintf("%s answers %s without a redirect", site, answered)
 	}
 	return fmt.Sprintf("%d %s from %s to %s, which answers %s", r.RedirectCount,
-		text.Number(r.RedirectCount, "redirect leads", "redirects lead"), site, text.Marked(*r.FinalURL, maxShownURL), answered)
+		text.Number(r.RedirectCount, "redirect leads", "redirects lead"), site,
+		text.Marked(*r.FinalURL, maxShownURL), answered)
 }
 
 // answerMs is how long all answers of the chain took together.

@@ -34,19 +34,21 @@ const (
 
 var catalogue = finding.Catalogue{
 	Conclusions: map[string]finding.Outcome{
-		codeUp:              {State: finding.OK, Message: "%[1]s is up: it answers %[2]s over %[4]s."},
-		codeSlow:            {State: finding.Warned, Message: "%[1]s is up but slow: it answers %[2]s after %[3]s."},
-		codeDown:            {State: finding.Failed, Message: "%[1]s is down: %[2]s."},
-		codeNoAddress:       {State: finding.Failed, Message: "%[1]s is down: it has no address."},
-		codeUnsettled:       {State: finding.Unknown, Message: "Whether %[1]s is up is not known: %[2]s."},
-		codeChallenged:      {State: finding.Warned, Message: "%[1]s answers %[2]s: a bot challenge of %[3]s."},
-		codeChallengedError: {State: finding.Unknown, Message: "Whether %[1]s is up is not known: %[3]s answers %[2]s with a bot challenge."},
-		codeRefusedCert:     {State: finding.Failed, Message: "%[1]s answers, but browsers refuse the certificate of %[2]s: %[3]s."},
-		codeFamilyDown:      {State: finding.Warned, Message: "%[1]s answers over %[2]s, but not over %[3]s."},
-		codeAddressDown:     {State: finding.Warned, Message: "%[1]s answers, but not at %[2]s."},
-		codeErrorStatus:     {State: finding.Warned, Message: "%[1]s answers %[2]s."},
-		codeRedirects:       {State: finding.Warned, Message: "%[1]s answers, but its redirects lead to no page."},
-		codeDiffers:         {State: finding.Warned, Message: "%[1]s does not give the same answer at all addresses."},
+		codeUp:         {State: finding.OK, Message: "%[1]s is up: it answers %[2]s over %[4]s."},
+		codeSlow:       {State: finding.Warned, Message: "%[1]s is up but slow: it answers %[2]s after %[3]s."},
+		codeDown:       {State: finding.Failed, Message: "%[1]s is down: %[2]s."},
+		codeNoAddress:  {State: finding.Failed, Message: "%[1]s is down: it has no address."},
+		codeUnsettled:  {State: finding.Unknown, Message: "Whether %[1]s is up is not known: %[2]s."},
+		codeChallenged: {State: finding.Warned, Message: "%[1]s answers %[2]s: a bot challenge of %[3]s."},
+		codeChallengedError: {State: finding.Unknown,
+			Message: "Whether %[1]s is up is not known: %[3]s answers %[2]s with a bot challenge."},
+		codeRefusedCert: {State: finding.Failed,
+			Message: "%[1]s answers, but browsers refuse the certificate of %[2]s: %[3]s."},
+		codeFamilyDown:  {State: finding.Warned, Message: "%[1]s answers over %[2]s, but not over %[3]s."},
+		codeAddressDown: {State: finding.Warned, Message: "%[1]s answers, but not at %[2]s."},
+		codeErrorStatus: {State: finding.Warned, Message: "%[1]s answers %[2]s."},
+		codeRedirects:   {State: finding.Warned, Message: "%[1]s answers, but its redirects lead to no page."},
+		codeDiffers:     {State: finding.Warned, Message: "%[1]s does not give the same answer at all addresses."},
 	},
 	Findings: webview.Entries(map[string]finding.Entry{
 		codeNoAddress: {Severity: finding.Fail, Group: finding.Broken, Weight: 98,
@@ -86,8 +88,8 @@ type facts struct {
 	noLookup egress.Families
 }
 
-// unresolvedReport is the report on a name that leads nowhere; failed is the sentence of a lookup that failed, empty where there is
-// no address.
+// unresolvedReport is the report on a name that leads nowhere; failed is the sentence of a lookup that failed, empty
+// where there is no address.
 func unresolvedReport(host, failed string) finding.Report {
 	if failed == "" {
 		return finding.NewReport(catalogue.Conclude(codeNoAddress, host), catalogue.Find(codeNoAddress, host))
@@ -264,7 +266,8 @@ func (f facts) concludeDown(answered string) finding.Conclusion {
 	case f.result.Challenge != nil:
 		return catalogue.Conclude(codeChallengedError, f.host, answered, f.result.Challenge.Vendor)
 	case slices.ContainsFunc(checks, keyTooLong):
-		return catalogue.Conclude(codeUnsettled, f.host, "this service does not verify keys as long as that of its certificate")
+		return catalogue.Conclude(codeUnsettled, f.host,
+			"this service does not verify keys as long as that of its certificate")
 	case f.result.Status != nil:
 		return catalogue.Conclude(codeDown, f.host, "it answers "+answered)
 	case !slices.ContainsFunc(checks, func(one family) bool { return !alike(one) }):

@@ -79,8 +79,9 @@ var shared = map[string]finding.Entry{
 	CodeNoConnection: {Severity: finding.Fail, Group: finding.Broken, Weight: 97,
 		Message: "%[1]s accepts no connection within %[2]s.",
 		Remedy:  "Check that the server runs and that no firewall drops the packets."},
-	CodeNoAnswer:   {Severity: finding.Fail, Group: finding.Broken, Weight: 96, Message: "%[1]s"},
-	CodeNotVisited: {Severity: finding.Info, Group: finding.Note, Weight: 5, Message: "The next URL was not visited. %[1]s"},
+	CodeNoAnswer: {Severity: finding.Fail, Group: finding.Broken, Weight: 96, Message: "%[1]s"},
+	CodeNotVisited: {Severity: finding.Info, Group: finding.Note, Weight: 5,
+		Message: "The next URL was not visited. %[1]s"},
 
 	CodeLoop: {Severity: finding.Fail, Group: finding.Broken, Weight: 91,
 		Message: "The redirects of %[1]s form a loop, so no page loads.", Remedy: "Let one of the redirects lead to a page."},
