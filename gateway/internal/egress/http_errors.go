@@ -54,7 +54,32 @@ func (rt *roundTrip) fault(err error) error {
 
 // say fills the host into a sentence that begins with it.
 func (rt *roundTrip) say(kind fault.Kind, cause error, sentence string) error {
-	return fault.Wrap(kind, cause, rt.host()+" "+sentence)
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	return fault.Wrap(kind, phaseError{rt.phase, cause}, rt.host()+" "+sentence)
+}
+
+// phaseError is the cause of a failed round trip and the phase that it ended.
+type phaseError struct {
+	phase phase
+	cause error
+}
+
+func (e phaseError) Error() string { return e.cause.Error() }
+
+func (e phaseError) Unwrap() error { return e.cause }
+
+// ConnectTimedOut reports whether err is the failure of a round trip for which no connection was made in time.
+func ConnectTimedOut(err error) bool {
+	e, is := errors.AsType[phaseError](err)
+	return is && e.phase == phaseConnect && fault.Is(err, fault.Timeout)
+}
+
+// KeyTooLong reports whether err is the failure of a handshake that this service ended for the length of a
+// certificate's key. It says nothing about the server.
+func KeyTooLong(err error) bool {
+	e, is := errors.AsType[phaseError](err)
+	return is && e.phase == phaseTLS && strings.HasPrefix(e.Error(), textLongKey)
 }
 
 var timeoutSentences = map[phase]string{

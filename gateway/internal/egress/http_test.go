@@ -312,7 +312,8 @@ func TestSocketFailures(t *testing.T) {
 			test.arrange(n)
 			bound := patience(test.kind)
 			_, err := get(t, n.Client(nil, egress.WithBounds(bound, bound, bound)), "http://example.com/")
-			if s := wantFault(t, err, test.kind); s != test.sentence {
+			if s := wantFault(t, err, test.kind); s != test.sentence ||
+				egress.ConnectTimedOut(err) != strings.HasSuffix(s, "did not accept a connection in time.") {
 				t.Errorf("%q, want %q", s, test.sentence)
 			}
 		})

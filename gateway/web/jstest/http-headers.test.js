@@ -5,11 +5,8 @@ import { test } from "node:test";
 // The parts of a page listen to it from the start.
 Object.assign(globalThis, { document: { addEventListener() {} } });
 
-const judge = (await import("../assets/tools/http-headers/verdict.js")).default;
+const { certificateFault, conflict } = await import("../assets/tools/http-headers/verdict.js");
 const { alternatives, compression, early, uncompressed } = await import("../assets/tools/http-headers/offers.js");
-
-/** @type {import("../assets/lib/view.js").Asked} */
-const asked = { slug: "http-headers", input: "https://example.com/", options: {} };
 
 /** An answer with these fields, a header a pair. @param {any} fields @param {...[string, string]} headers */
 const answer = (fields, ...headers) => ({
@@ -59,20 +56,14 @@ for (const [name, words, d, want] of rows) test(`in words: ${name}`, () => asser
 
 test("an error page may be uncompressed", () => assert.equal(uncompressed(answer({ status: 404 }, html)), false));
 
-/** @type {[string, any, string, string, string | undefined][]} */
-const verdicts = [
-  ["a challenge", answer({ status: 403, statusText: "Forbidden", challenge: { vendor: "Vercel" } }), "warn",
-    "example.com answers 403 Forbidden. Vercel asks visitors to prove that they are human, which this service cannot do. The site itself may be fine.", "warn"],
-  ["a plain refusal", answer({ status: 403, statusText: "Forbidden" }), "warn", "example.com answers 403 Forbidden after 12.0 ms.", "warn"],
-  ["Location fields that differ", answer({ status: 302, statusText: "Found" }, ["location", "/a"], ["location", "/b"]), "bad",
-    "example.com answers 302 Found with conflicting Location headers. Browsers show an error instead of such an answer.", "bad"],
-  ["Location fields that are equal", answer({ status: 302, statusText: "Found", redirectsTo: "https://example.com/a" }, ["location", "/a"], ["location", "/a"]), "info",
-    "example.com answers 302 Found after 12.0 ms, and sends visitors on to https://example.com/a.", undefined],
-];
+test("a certificate that was not verified is no fault of it", () => {
+  const refused = answer({ tls: { authorized: false, authorizationError: "CERT_HAS_EXPIRED" } });
+  assert.equal(certificateFault(refused), "it has expired");
+  assert.equal(certificateFault(answer({})), null);
+  assert.equal(certificateFault({ ...refused, findings: [{ code: "CERTIFICATE_NOT_VERIFIED" }] }), null);
+});
 
-for (const [name, d, tone, text, concern] of verdicts) {
-  test(`the verdict on an answer: ${name}`, () => {
-    assert.deepEqual(judge.verdict(d, asked), { tone, text });
-    assert.equal(judge.concerns(d, asked)[0]?.tone, concern);
-  });
-}
+test("Location fields conflict where they differ", () => {
+  assert.equal(conflict(answer({}, ["location", "/a"], ["location", "/b"])), true);
+  assert.equal(conflict(answer({}, ["location", "/a"], ["location", "/a"])), false);
+});

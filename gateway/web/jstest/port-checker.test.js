@@ -5,10 +5,7 @@ import { test } from "node:test";
 // The parts of a page listen to it from the start.
 Object.assign(globalThis, { document: { addEventListener() {} } });
 
-const checker = (await import("../assets/tools/port-checker/verdict.js")).default;
-
-/** @type {import("../assets/lib/view.js").Asked} */
-const asked = { slug: "port-checker", input: "example.com:443", options: {} };
+const { default: judge, others, untried } = await import("../assets/tools/port-checker/verdict.js");
 
 /** @param {number | undefined} untried @param {...string} states */
 const port = (untried, ...states) => ({
@@ -16,15 +13,20 @@ const port = (untried, ...states) => ({
   addresses: states.map((state, i) => ({ address: `192.0.2.${i + 1}`, family: 4, state, responseTimeMs: null, reason: "Why not." })),
 });
 
-/** @type {[any, string][]} */
-const rows = [
-  [port(0, "open"), "Port 443 (usually https) of example.com is open."],
-  [port(undefined, "open"), "Port 443 (usually https) of example.com is open."],
-  [port(1, "open", "open"), "Port 443 (usually https) of example.com is open. 1 more address of example.com was not tried."],
-  [port(2, "closed"), "Port 443 (usually https) of example.com is closed: the connection is refused. 2 more addresses of example.com were not tried."],
-  [port(2, "open", "closed"), "Port 443 (usually https) of example.com is open, but only at 1 of 2 addresses. 2 more addresses of example.com were not tried."],
-];
+test("an address that was not tried is none with another state", () => {
+  assert.deepEqual(others(port(0, "open", "closed", "skipped", "skipped")).map((a) => a.address), ["192.0.2.2"]);
+  assert.deepEqual(others(port(0, "open", "skipped")), []);
+});
 
-for (const [d, text] of rows) {
-  test(`the verdict on a port: ${text}`, () => assert.equal(checker.verdict(d, asked).text, text));
-}
+test("addresses that are left", () => {
+  assert.equal(untried(port(undefined, "open")), "");
+  assert.equal(untried(port(0, "open")), "");
+  assert.match(untried(port(1, "open")), /^1 more address /);
+  assert.match(untried(port(2, "open")), /^2 more addresses /);
+});
+
+test("the facts have each address", () => {
+  const facts = judge.facts(port(0, "open", "skipped"));
+  assert.equal(facts["192.0.2.1"], "open");
+  assert.equal(facts["192.0.2.2"], "not tried");
+});

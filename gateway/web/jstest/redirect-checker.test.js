@@ -5,31 +5,25 @@ import { test } from "node:test";
 // The parts of a page listen to it from the start.
 Object.assign(globalThis, { document: { addEventListener() {} } });
 
-const checker = (await import("../assets/tools/redirect-checker/verdict.js")).default;
+const { default: judge, endTone, flagged } = await import("../assets/tools/redirect-checker/verdict.js");
 
-/** @type {import("../assets/lib/view.js").Asked} */
-const asked = { slug: "redirect-checker", input: "https://example.com/", options: {} };
-
-/** @param {number} status @param {string[]} flags */
-const chain = (status, flags) => ({
-  url: "https://example.com/", redirectCount: 0, totalMs: 12, clientRedirect: null, summary: "",
-  outcome: status >= 300 ? "invalidLocation" : "final", finalUrl: status >= 300 ? null : "https://example.com/", finalStatus: status >= 300 ? null : status,
-  hops: [{ index: 0, url: "https://example.com/", status, statusText: "", location: null, address: "192.0.2.1", responseTimeMs: 12,
-    timings: { dnsMs: 1, connectMs: 2, tlsMs: null, firstByteMs: 3, totalMs: 12 }, flags }],
+/** @param {string} outcome @param {number} status @param {string[]} [flags] */
+const chain = (outcome, status, flags = []) => ({
+  outcome, finalUrl: outcome === "final" ? "https://example.com/" : null, finalStatus: outcome === "final" ? status : null, summary: "S.", clientRedirect: null,
+  hops: [{ index: 0, url: "https://example.com/", status, statusText: "", flags }],
 });
 
-/** @type {[string, any, string, string][]} */
+/** @type {[any, string][]} */
 const rows = [
-  ["a conflict", chain(302, ["temporary", "conflictingLocation"]), "bad", "example.com names conflicting destinations in one redirect. Browsers stop there and show an error."],
-  ["no URL", chain(302, ["temporary"]), "bad", "example.com redirects to something that is not a valid URL."],
-  ["a page with a conflict", chain(200, ["conflictingLocation"]), "bad",
-    "example.com answers 200 without a redirect, but with conflicting Location headers, so browsers show an error instead."],
-  ["a page", chain(200, []), "good", "example.com answers 200 without a redirect."],
+  [chain("final", 200), "good"], [chain("final", 200, ["conflictingLocation"]), "bad"], [chain("final", 404), "warn"], [chain("final", 500), "bad"],
+  [chain("loop", 302), "bad"], [chain("deadline", 302), "warn"], [chain("blocked", 302), "warn"],
 ];
 
-for (const [name, d, tone, text] of rows) {
-  test(`the verdict on a chain: ${name}`, () => {
-    assert.deepEqual(checker.verdict(d, asked), { tone, text });
-    assert.equal(checker.concerns(d, asked)[0]?.tone, tone === "bad" ? "bad" : undefined);
-  });
-}
+for (const [d, tone] of rows) test(`the end of a chain is drawn as ${tone}: ${d.outcome}, ${d.hops[0].status}`, () => assert.equal(endTone(d), tone));
+
+test("a flag of any step", () => {
+  assert.equal(flagged(chain("final", 200, ["userinfo"]), "userinfo"), true);
+  assert.equal(flagged(chain("final", 200), "userinfo"), false);
+});
+
+test("the facts of a chain have each step", () => assert.deepEqual(judge.facts(chain("final", 200))["Chain"], ["1. https://example.com/: 200"]));

@@ -6,12 +6,9 @@ import { test } from "node:test";
 import { spread, tagged } from "./paper.js";
 
 spread();
-const { default: judge } = await import("../assets/tools/robots-sitemap/verdict.js");
+const { default: judge, expected } = await import("../assets/tools/robots-sitemap/verdict.js");
 const { crawlerTable } = await import("../assets/tools/robots-sitemap/crawler-table.js");
 const { decision } = await import("../assets/tools/robots-sitemap/try-box.js");
-
-/** @type {import("../assets/lib/view.js").Asked} */
-const asked = { slug: "robots-sitemap", input: "x", options: {} };
 
 const names = ["Googlebot", "Bingbot", "Applebot", "DuckDuckBot", "YandexBot", "GPTBot", "ClaudeBot", "CCBot"];
 
@@ -31,60 +28,18 @@ function answer(effect, others = {}, issues = []) {
 /** @param {number} httpStatus @param {string} code @param {"warn" | "fail"} [severity] */
 const withoutFile = (httpStatus, code, severity = "warn") => ({ ...answer("allowAll"), robots: { status: "missing", httpStatus, effect: "allowAll", groups: [], issues: code ? [{ code, severity, line: null, message: "M." }] : [] } });
 
-/** @param {any} d */
-const verdict = (d) => Object.values(judge.verdict(d, asked));
-
-test("the verdict names the crawlers that are told something else", () => {
-  const [shut, some, open] = ["disallowAll", "rules", "allowAll"];
-  /** @type {[string, Record<string, string>, string, string][]} */
-  const table = [
-    [open, {}, "good", "example.com lets crawlers visit everything; it has no sitemap."],
-    [open, { Googlebot: shut, GPTBot: shut }, "warn", "example.com lets crawlers that it does not name visit everything, but asks Googlebot and GPTBot to stay away from the whole site; it has no sitemap."],
-    [open, { GPTBot: shut, ClaudeBot: shut, CCBot: shut }, "good", "example.com lets crawlers that it does not name visit everything, but asks GPTBot, ClaudeBot and CCBot to stay away from the whole site; it has no sitemap."],
-    [open, { GPTBot: shut, Bingbot: some }, "good", "example.com lets crawlers that it does not name visit everything, but asks GPTBot to stay away from the whole site and asks Bingbot to stay away from some paths; it has no sitemap."],
-    [some, { Bingbot: open, YandexBot: shut }, "warn", "example.com asks crawlers that it does not name to stay away from some paths, but asks YandexBot to stay away from the whole site and lets Bingbot visit everything; it has no sitemap."],
-    [shut, {}, "warn", "example.com asks all crawlers to stay away from the whole site; it has no sitemap."],
-    [shut, { Googlebot: open, Bingbot: some }, "warn", "example.com asks crawlers that it does not name to stay away from the whole site, but lets Bingbot visit all but some paths and lets Googlebot visit everything; it has no sitemap."],
-    [shut, { SomeoneElse: open }, "warn", "example.com asks crawlers that it does not name to stay away from the whole site; it has no sitemap."],
-  ];
-  for (const [effect, others, tone, text] of table) assert.deepEqual(verdict(answer(effect, others)), [tone, text]);
-});
-
-test("mistakes are told beside exceptions", () => {
-  const d = answer("allowAll", { CCBot: "disallowAll" }, [{ code: "NO_COLON", severity: "fail", line: 3, message: "M." }]);
-  assert.deepEqual(verdict(d), ["warn", "example.com lets crawlers that it does not name visit everything, but asks CCBot to stay away from the whole site, and 1 line of its robots.txt has a mistake; it has no sitemap."]);
-});
-
 test("an answer of before crawlers were told is read as it was", () => {
   const { crawlers: _, ...old } = answer("rules");
-  assert.deepEqual(verdict(old), ["good", "example.com asks crawlers to stay away from some paths; it has no sitemap."]);
   assert.deepEqual(judge.facts(old)["Crawlers"], []);
 });
 
-test("a search engine that is shut out is a concern, a model's crawler is none", () => {
-  assert.deepEqual(judge.concerns(answer("allowAll", { Bingbot: "disallowAll" }), asked), [{ tone: "warn",
-    text: "example.com lets crawlers that it does not name visit everything, but asks Bingbot to stay away from the whole site." }]);
-  assert.deepEqual(judge.concerns(answer("allowAll", { GPTBot: "disallowAll" }), asked), []);
-});
-
-test("a refusal is not a missing file", () => {
-  for (const status of [401, 403]) {
-    assert.deepEqual(verdict(withoutFile(status, "ACCESS_REFUSED")), ["warn", `example.com refuses robots.txt (HTTP ${status}), at least to this service, and crawlers that are refused too may visit everything; it has no sitemap.`]);
-  }
-  assert.deepEqual(verdict(withoutFile(429, "RATE_LIMITED")), ["warn", "example.com refuses robots.txt because of too many requests (HTTP 429): by RFC 9309 crawlers may visit everything, but Google treats the whole site as closed; it has no sitemap."]);
-  assert.deepEqual(verdict(withoutFile(302, "TOO_MANY_REDIRECTS", "fail")), ["warn", "example.com’s robots.txt redirects to no file, so crawlers may visit everything; it has no sitemap."]);
-  assert.deepEqual(verdict(withoutFile(404, "")), ["good", "example.com has no robots.txt, so crawlers may visit everything; it has no sitemap."]);
-});
-
-test("a sitemap that is refused may be there", () => {
-  const issue = { code: "ACCESS_REFUSED", severity: "warn", line: null, message: "The server refuses the file." };
-  const refused = { ...missing, httpStatus: 403, issues: [issue] };
-  assert.deepEqual(verdict({ ...answer("allowAll"), sitemap: refused }), ["warn", "example.com lets crawlers visit everything; its sitemap could not be checked."]);
-  const declared = { ...answer("allowAll"), declaredSitemaps: [refused.url], sitemap: refused, sitemaps: [refused] };
-  assert.deepEqual(verdict(declared), ["warn", "example.com lets crawlers visit everything; it refuses access to its sitemap."]);
-  assert.deepEqual(judge.concerns(declared, asked), [{ tone: "warn", text: "The sitemap https://example.com/sitemap.xml cannot be used. The server refuses the file." }]);
-  const other = { ...missing, url: "https://example.com/other.xml", status: "found", httpStatus: 200 };
-  assert.deepEqual(verdict({ ...declared, declaredSitemaps: [other.url], sitemaps: [other] }), ["good", "example.com lets crawlers visit everything; its sitemap can be read."]);
+test("a sitemap is worth a remark where it is declared, or there, or refused while none is declared", () => {
+  const refused = { ...missing, httpStatus: 403, issues: [{ code: "ACCESS_REFUSED", severity: "warn", line: null, message: "M." }] };
+  const found = { ...missing, status: "found" };
+  const [none, declared] = [answer("allowAll"), { ...answer("allowAll"), declaredSitemaps: ["https://example.com/other.xml"] }];
+  assert.deepEqual([missing, found, refused].map((s) => expected(none, s)), [false, true, true]);
+  assert.deepEqual([missing, found, refused].map((s) => expected(declared, s)), [false, true, false]);
+  assert.equal(expected({ ...none, declaredSitemaps: [missing.url] }, missing), true);
 });
 
 test("the page tells each crawler's lot and by which group", () => {

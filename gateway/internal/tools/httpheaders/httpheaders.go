@@ -17,6 +17,7 @@ import (
 	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/challenge"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
@@ -27,6 +28,7 @@ var openAPI string
 
 // Result is what one GET showed; no redirect is followed and no body is read.
 type Result struct {
+	finding.Report
 	URL            string               `json:"url"`
 	Status         int                  `json:"status"`
 	StatusText     string               `json:"statusText"`
@@ -48,8 +50,8 @@ type Result struct {
 func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[target.URL, Result]{
 		Slug:    "http-headers",
-		OpenAPI: openAPI,
-		Parse:   func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
+		OpenAPI: openAPI, Findings: catalogue,
+		Parse: func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
 		Run: func(ctx context.Context, u target.URL) (Result, error) {
 			accept := http.Header{"Accept-Encoding": {strings.Join(offered, ", ")}}
 			answer, err := client.Do(ctx, egress.Request{URL: u, Header: accept})
@@ -79,6 +81,7 @@ func describeAnswer(r *egress.Response) Result {
 		Compression:    describeCompression(r),
 	}
 	result.bound()
+	result.Report = result.report(r)
 	return result
 }
 

@@ -77,7 +77,7 @@ func TestHTTPHeadersShape(t *testing.T) {
 			t.Errorf("no %s", name)
 		}
 	}
-	if len(fields) != 14 {
+	if len(fields) != 16 {
 		t.Errorf("%d fields: %v", len(fields), fields)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
@@ -41,6 +42,7 @@ const addressesPerFamily = 2
 
 // Result is what port-checker found: the best state, the address that gave it, and every address by itself.
 type Result struct {
+	finding.Report
 	Host           string    `json:"host"`
 	Port           uint16    `json:"port"`
 	Reachable      bool      `json:"reachable"`
@@ -74,7 +76,7 @@ func New(client *egress.Client) tool.Tool {
 	check := checker{egress: client, timeout: egress.ConnectTimeout}
 	return tool.New(tool.Spec[target.HostPort, Result]{
 		Slug:    "port-checker",
-		OpenAPI: openAPI,
+		OpenAPI: openAPI, Findings: catalogue,
 		Parse: func(in tool.Input) (target.HostPort, error) {
 			return target.ParseHostPort(in.Text, 0)
 		},
@@ -112,6 +114,7 @@ func (p checker) run(ctx context.Context, to target.HostPort) (Result, error) {
 	if i := slices.IndexFunc(tried, func(a attempt) bool { return a.untried != nil }); i >= 0 && !result.Reachable {
 		return Result{}, tried[i].untried // the port may be open at the address that was not tried
 	}
+	result.Report = result.report(to.Host)
 	return result, nil
 }
 

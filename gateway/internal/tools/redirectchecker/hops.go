@@ -51,7 +51,7 @@ func describeHops(chain egress.Chain, fragment string) []hopResult {
 	}
 	if blocked := blockedDestination(chain); blocked != nil {
 		why := hopNotPublic
-		if endsAtUserName(chain) {
+		if webview.EndsAtUserName(chain) {
 			why = hopWithUserName
 		}
 		hops = append(hops, hopResult{Index: len(hops), URL: blocked.String(), StatusText: why, Flags: []string{}})
@@ -117,7 +117,7 @@ func flagsOf(r *egress.Response) []string {
 		add(flagRelativeLocation, isRelative(r) && !conflicts(r))
 	}
 	add(flagConflicting, conflicts(r))
-	add(flagCertificateInvalid, r.TLS != nil && r.TLS.Verdict.Refusal() != "")
+	add(flagCertificateInvalid, webview.CertificateRefused(r))
 	return flags
 }
 

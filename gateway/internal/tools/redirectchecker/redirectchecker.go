@@ -18,6 +18,7 @@ import (
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
 	"diagnostics/shared/progress"
@@ -31,6 +32,7 @@ const maxRedirects = 8
 
 // Result is a chain of redirects, kept whatever ended it.
 type Result struct {
+	finding.Report
 	URL            string          `json:"url"`
 	Hops           []hopResult     `json:"hops"`
 	Outcome        egress.ChainEnd `json:"outcome"`
@@ -69,7 +71,7 @@ type start struct {
 func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[start, Result]{
 		Slug:    "redirect-checker",
-		OpenAPI: openAPI,
+		OpenAPI: openAPI, Findings: catalogue,
 		Parse: func(in tool.Input) (start, error) {
 			u, err := target.ParseURL(in.Text)
 			_, fragment, _ := strings.Cut(in.Text, "#")
@@ -115,6 +117,7 @@ func (r checker) run(ctx context.Context) (Result, error) {
 	}
 	result.bound()
 	result.Summary = summarize(result, chain)
+	result.Report = result.report(chain)
 	return result, nil
 }
 
@@ -211,17 +214,11 @@ func blockedEnding(chain egress.Chain, last egress.Hop) string {
 	if limited := chain.Limited(); limited != nil {
 		return "The next destination was not visited. " + webview.FaultSentence(limited)
 	}
-	if endsAtUserName(chain) {
+	if webview.EndsAtUserName(chain) {
 		return fmt.Sprintf("%s redirects to a URL with a user name in it, which is not followed. Nothing was sent to it.",
 			last.URL.Host().Short())
 	}
 	return "The next destination is not a public address that this service may visit. Nothing was sent to it."
-}
-
-// endsAtUserName reports whether a chain was not followed for the user information in a Location, whatever its host.
-func endsAtUserName(chain egress.Chain) bool {
-	location, is := errors.AsType[*target.LocationError](chain.Err)
-	return is && location.Problem == target.LocationCredentials
 }
 
 // locationSentence is what is wrong with a Location.

@@ -18,7 +18,6 @@ const (
 
 // The codes of issues about how a file is served.
 const (
-	codeCertificate = "CERTIFICATE_INVALID"
 	codeRedirects   = "TOO_MANY_REDIRECTS"
 	codeBadRedirect = "BAD_REDIRECT"
 	codeNotPublic   = "NOT_PUBLIC"
@@ -72,8 +71,14 @@ func sitemapKind() fileKind {
 // describeServed judges the fetch of a file of the kind.
 func describeServed(chain egress.Chain, kind fileKind) served {
 	s := served{issues: []fileIssue{}}
-	if refused := webview.RefusedCertificate(chain); refused != nil {
-		s.add(codeCertificate, fileWarn, "%s Crawlers may not read the file.", refused.Verdict.Sentence(refused.Host))
+	for _, c := range webview.Certificates(chain) {
+		if c.NotVerified {
+			s.add(webview.CodeUnverified, fileInfo, "This service could not verify the certificate of %s: %s.", c.Host, c.Clause)
+			continue
+		}
+		s.add(webview.CodeCertificate, fileWarn, "The certificate of %s is not valid: %s. Crawlers may not read the file.",
+			c.Host, c.Clause)
+		break
 	}
 	if final := chain.Final(); final != nil {
 		s.httpStatus = new(final.Status)
@@ -102,14 +107,17 @@ func (s *served) judge(chain egress.Chain, kind fileKind) {
 		s.add(codeBadRedirect, fileFail, "The file's URL redirects to something that cannot be fetched.")
 	case egress.EndBlocked:
 		if limited := chain.Limited(); limited != nil {
-			s.add(codeLimit, fileWarn, "The file was not fetched. %s", webview.FaultSentence(limited))
+			s.add(codeLimit, fileInfo, "The file was not fetched. %s", webview.FaultSentence(limited))
 			return
 		}
 		s.add(codeNotPublic, fileFail,
 			"The file's URL leads to an address that is not public, or that this service may not visit. Nothing was sent to it.")
 	case egress.EndDeadline:
-		s.add(codeNotFinished, fileFail, "This check ran out of time before the file arrived.")
+		s.add(codeNotFinished, fileInfo, "This check ran out of time before the file arrived.")
 	default:
+		if egress.KeyTooLong(chain.Err) {
+			return // the certificate was not verified, which is said above
+		}
 		s.add(codeUnreachable, fileFail, "%s", webview.FaultSentence(chain.Err))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
 // maxPreview is how much of a file is shown as it is, in bytes.
@@ -59,6 +60,8 @@ type robotsReport struct {
 	file     robotsFile
 	declared []string // sitemaps
 	crawlers []crawler
+
+	certificates []webview.Certificate // on the way to the file, not known to be valid
 }
 
 // describeRobots judges a robots.txt as RFC 9309 section 2.3.1 says: without one, and where the server refuses it,
@@ -88,7 +91,8 @@ func describeRobots(u target.URL, chain egress.Chain, body robotsBody) robotsRep
 	file.Status, file.FinalURL, file.HTTPStatus, file.ContentType, file.Issues = s.state, s.finalURL, s.httpStatus,
 		s.contentType, s.issues
 	file.Bytes, file.Truncated, file.Preview = len(body.text), body.truncated, preview(body.text)
-	return robotsReport{file: file, declared: declared, crawlers: describeCrawlers(crawlers)}
+	return robotsReport{file: file, declared: declared, crawlers: describeCrawlers(crawlers),
+		certificates: webview.Certificates(chain)}
 }
 
 // crawler is one that is widely known, and what the site says to it.

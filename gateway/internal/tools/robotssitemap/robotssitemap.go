@@ -17,6 +17,7 @@ import (
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/webview"
 	"diagnostics/shared/parallel"
 )
@@ -40,6 +41,7 @@ const (
 
 // Result is what a site tells crawlers.
 type Result struct {
+	finding.Report
 	URL              string        `json:"url"`
 	Robots           robotsFile    `json:"robots"`
 	DeclaredSitemaps []string      `json:"declaredSitemaps"`
@@ -88,6 +90,7 @@ type sitemapFile struct {
 	Truncated    bool        `json:"truncated"`    // as that of robotsFile
 	Issues       []fileIssue `json:"issues"`
 
+	certificates []webview.Certificate // on the way to the file, not known to be valid
 	// busy is why this service could not read the file, nil where it could: that says nothing about the file.
 	busy error
 }
@@ -104,8 +107,8 @@ type fileIssue struct {
 func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[target.URL, Result]{
 		Slug:    "robots-sitemap",
-		OpenAPI: openAPI,
-		Parse:   func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
+		OpenAPI: openAPI, Findings: catalogue,
+		Parse: func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
 		Run: func(ctx context.Context, u target.URL) (Result, error) {
 			return newChecker(client, u).run(ctx)
 		},
@@ -157,6 +160,11 @@ func (r *checker) run(ctx context.Context) (Result, error) {
 		}
 	}
 	result.boundSitemaps()
+	certificates := [][]webview.Certificate{robots.certificates, result.Sitemap.certificates}
+	for _, file := range result.Sitemaps {
+		certificates = append(certificates, file.certificates)
+	}
+	result.Report = result.report(r.site, joinCertificates(certificates...))
 	return result, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/gateway/internal/tools/internal/webview"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 )
@@ -92,7 +93,7 @@ func (r *checker) read(ctx context.Context, u target.URL) sitemapFile {
 		}
 	}}, maxRedirects)
 	s := describeServed(chain, sitemapKind())
-	file := sitemapFile{URL: u.String()}
+	file := sitemapFile{URL: u.String(), certificates: webview.Certificates(chain)}
 	switch {
 	case fault.IsOwn(chain.Err):
 		file.busy = chain.Err

@@ -244,19 +244,21 @@ func (c *familyCheck) responseTime() time.Duration {
 	return sum
 }
 
-// certificateValid is false where clients refuse a certificate of the chain, and true where they accept all of them. It
-// is nil where no answer came over TLS, or a certificate was not verified.
+// certificateValid is nil where no answer came over TLS or a certificate could not be verified, else whether every
+// certificate of the chain is valid.
 func (c *familyCheck) certificateValid() *bool {
-	overTLS := slices.ContainsFunc(c.chain.Hops, func(hop egress.Hop) bool {
-		return hop.Response != nil && hop.Response.TLS != nil
-	})
-	switch {
-	case webview.RefusedCertificate(c.chain) != nil:
-		return new(false)
-	case !overTLS, webview.UnverifiedCertificate(c.chain) != nil:
+	var valid, unverified bool
+	for _, hop := range c.chain.Hops {
+		if webview.CertificateRefused(hop.Response) {
+			return new(false)
+		}
+		valid = valid || hop.Response != nil && hop.Response.TLS != nil
+		unverified = unverified || webview.CheckCertificate(hop.Response) != nil
+	}
+	if !valid || unverified {
 		return nil
 	}
-	return new(true)
+	return &valid
 }
 
 // maxAddresses is how many addresses of each family are looked at.

@@ -14,6 +14,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/challenge"
 	"diagnostics/gateway/internal/tools/internal/webview"
 	"diagnostics/shared/parallel"
@@ -40,6 +41,7 @@ const (
 // Result says whether a site answers. The fields from Status to FinalURL, CertificateValid, Timings and Challenge are
 // those of the family that answered first, null where none did.
 type Result struct {
+	finding.Report
 	URL              string               `json:"url"`
 	Online           bool                 `json:"online"`
 	Verdict          string               `json:"verdict"`
@@ -95,8 +97,8 @@ func New(client *egress.Client) tool.Tool { return newWithin(client, defaultLimi
 func newWithin(client *egress.Client, bounds limits) tool.Tool {
 	return tool.New(tool.Spec[target.URL, Result]{
 		Slug:    "uptime",
-		OpenAPI: openAPI,
-		Parse:   func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
+		OpenAPI: openAPI, Findings: catalogue,
+		Parse: func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
 		Run: func(ctx context.Context, u target.URL) (Result, error) {
 			return checker{client: client, bounds: bounds, url: u}.run(ctx)
 		},
@@ -171,19 +173,20 @@ func (r checker) resolve(ctx context.Context) (egress.Resolution, error) {
 
 // unresolved is the result for a name that leads nowhere: a site that cannot be found is down. A refusal stays one.
 func (r checker) unresolved(err error) (Result, error) {
-	state := uptimeDown
+	state, failed := uptimeDown, webview.FaultSentence(err)
 	switch {
 	case fault.IsOwn(err):
 		return Result{}, err
 	case fault.Is(err, fault.NoAddress):
-		state = uptimeNoAddress
+		state, failed = uptimeNoAddress, ""
 	case !fault.Is(err, fault.Upstream) && !fault.Is(err, fault.Timeout):
 		return Result{}, err
 	}
 	reason := webview.FaultSentence(err)
 	family := familyState{familyFacts{State: state, Reason: &reason}, []addressState{}}
 	return Result{
-		URL: r.url.String(), Verdict: verdictDown, Reason: &reason,
+		Report: unresolvedReport(webview.Place(r.url), failed),
+		URL:    r.url.String(), Verdict: verdictDown, Reason: &reason,
 		Families: families{IPv4: family, IPv6: family},
 	}, nil
 }

@@ -50,6 +50,7 @@ func run(t *testing.T, n *egresstest.Network, bounds limits, url string, opts ..
 	if err != nil {
 		return Result{}, err
 	}
+	checkReport(t, got.(Result))
 	return got.(Result), nil
 }
 
@@ -97,13 +98,13 @@ func TestUptimeShape(t *testing.T) {
 	t.Parallel()
 	n := network(t)
 	fields := toolstest.Fields(t, mustRun(t, n, "http://example.com/"))
-	for _, name := range []string{"url", "online", "verdict", "status", "statusText", "responseTimeMs", "finalUrl",
+	for _, name := range []string{"conclusion", "findings", "url", "online", "verdict", "status", "statusText", "responseTimeMs", "finalUrl",
 		"certificateValid", "reason", "timings", "challenge", "families"} {
 		if _, ok := fields[name]; !ok {
 			t.Errorf("no %s", name)
 		}
 	}
-	if len(fields) != 12 {
+	if len(fields) != 14 {
 		t.Errorf("%d fields: %v", len(fields), fields)
 	}
 	for _, name := range []string{"status", "statusText", "responseTimeMs", "finalUrl", "certificateValid", "timings",

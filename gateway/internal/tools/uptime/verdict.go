@@ -33,7 +33,7 @@ func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Re
 		}
 		result.Truncated = result.Truncated || checks[i].cut()
 	}
-	checks = slices.DeleteFunc(checks, func(c familyCheck) bool { return !c.visited() || c.busy() != nil })
+	checks = slices.DeleteFunc(slices.Clone(checks), func(c familyCheck) bool { return !c.visited() || c.busy() != nil })
 	first := firstAnswer(checks)
 	if last := first.answer(); last != nil {
 		result.Status = new(last.Status)
@@ -54,7 +54,19 @@ func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Re
 	default:
 		result.Verdict = verdictUp
 	}
+	result.Report = r.facts(result, resolution, checks, first).report()
 	return result
+}
+
+// facts are those of a report; checks are the families that were checked to their end.
+func (r checker) facts(result Result, resolution egress.Resolution, checks []familyCheck, first *familyCheck) facts {
+	f := facts{host: webview.Place(r.url), result: result, first: first, noLookup: egress.Families{
+		V4: len(resolution.V4) == 0 && resolution.Unanswered.V4, V6: len(resolution.V6) == 0 && resolution.Unanswered.V6,
+	}, families: []family{{name: "IPv4", state: result.Families.IPv4}, {name: "IPv6", state: result.Families.IPv6}}}
+	for i := range checks {
+		f.families[checks[i].family/6].check = &checks[i] // 4 is the first, 6 the second
+	}
+	return f
 }
 
 // firstAnswer is the check that speaks for the site: the first to end among those that are up, else among those with
@@ -211,8 +223,10 @@ func statusTrouble(final *egress.Response) trouble {
 }
 
 func certificateTrouble(chain egress.Chain) badCertificate {
-	if refused := webview.RefusedCertificate(chain); refused != nil {
-		return badCertificate{host: refused.Host, code: refused.Verdict.Refusal()}
+	for _, hop := range chain.Hops {
+		if webview.CertificateRefused(hop.Response) {
+			return badCertificate{host: hop.URL.Host().Short(), code: hop.Response.TLS.Verdict.Code}
+		}
 	}
 	return badCertificate{}
 }

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
@@ -65,38 +64,6 @@ func DescribeTLS(t *egress.TLS) *TLS {
 		Authorized:         t.Verdict.Authorized,
 		AuthorizationError: format.TextOrNull(t.Verdict.Code),
 	}
-}
-
-// Certificate is that of one hop which clients refuse, or which this service did not verify.
-type Certificate struct {
-	// Host is shortened for a sentence, Subject the subject of findings about the certificate.
-	Host, Subject string
-	Verdict       certs.Verdict
-}
-
-// RefusedCertificate returns the first certificate of a chain that clients refuse, nil where they refuse none.
-func RefusedCertificate(chain egress.Chain) *Certificate {
-	return firstCertificate(chain, func(v certs.Verdict) bool { return v.Refusal() != "" })
-}
-
-// UnverifiedCertificate returns the first certificate of a chain that this service did not verify, nil where there is
-// none. It is no fault of the site.
-func UnverifiedCertificate(chain egress.Chain) *Certificate {
-	return firstCertificate(chain, certs.Verdict.NotVerified)
-}
-
-func firstCertificate(chain egress.Chain, is func(certs.Verdict) bool) *Certificate {
-	for _, hop := range chain.Hops {
-		if hop.Response == nil || hop.Response.TLS == nil || !is(hop.Response.TLS.Verdict) {
-			continue
-		}
-		host := hop.URL.Host()
-		return &Certificate{
-			Host: host.Short(), Subject: CertificateSubject(host.Authority(), hop.URL.Port()),
-			Verdict: hop.Response.TLS.Verdict,
-		}
-	}
-	return nil
 }
 
 // CertificateSubject is the subject of findings about a server's certificate, by which those of several tools are

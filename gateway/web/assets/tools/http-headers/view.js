@@ -10,7 +10,7 @@ import { sh } from "../../lib/shell.js";
 import { answered, statusMeaning, statusShown } from "../../lib/statuses.js";
 import { timingFacts } from "../../lib/timings.js";
 import { alternatives, coding, compression, early, http3, uncompressed } from "./offers.js";
-import { certificateFault, conflict, plain } from "./verdict.js";
+import { certificateFault, conflict, plain, unverified } from "./verdict.js";
 
 /** @typedef {{name: string, value: string}} Header */
 
@@ -63,6 +63,7 @@ const cutPart = "Part of the answer was cut: the server sent more headers, or lo
 
 /** @param {any} d */
 function certificate(d) {
+  if (unverified(d)) return none("not verified");
   const fault = certificateFault(d);
   return el("span", {}, badge(fault ? "bad" : "good", fault ? "not valid" : "valid"), fault && ` ${fault} `, fault && value(d.tls.authorizationError, { what: "error", quiet: true }));
 }

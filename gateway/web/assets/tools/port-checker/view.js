@@ -6,13 +6,13 @@ import { ms } from "../../lib/format.js";
 import { badge, facts, folded, none, section, table, value } from "../../lib/parts.js";
 import { fit, label, picture, ticks } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
-import { exposed, others, states, stateWord, untried } from "./verdict.js";
+import { others, states, stateWord, untried } from "./verdict.js";
 
 /** @typedef {import("./verdict.js").Tone} Tone */
 /** @typedef {import("./verdict.js").Tried} Tried */
 
 /** @param {Tried} a */
-const shownTime = (a) => (a.responseTimeMs === null ? states[a.state][2] : `${states[a.state][2]} after ${ms(a.responseTimeMs)}`);
+const shownTime = (a) => (a.responseTimeMs === null ? states[a.state][1] : `${states[a.state][1]} after ${ms(a.responseTimeMs)}`);
 
 /** Below this width what happened stands under the address, not beside it. */
 const narrow = 520;
@@ -87,8 +87,8 @@ function meaning(d) {
   const list = [meanings[d.addresses.every((/** @type {Tried} */ a) => a.state === "skipped") ? "skipped" : d.state]];
   if (others(d).length > 0) list.push("Visitors use whichever address their own connection prefers, so some of them will see the other state.");
   if (untried(d)) list.push(`${untried(d)} All of this is about the addresses in the table; enter another address to try the port there.`);
-  const risk = exposed(d);
-  if (risk) list.push(`${risk} Unless that is intended, let a firewall admit only those who need it.`);
+  const risk = d.findings?.find((/** @type {any} */ f) => f.code === "RISKY_SERVICE_OPEN");
+  if (risk) list.push(`${risk.message} ${risk.remedy}`);
   return list;
 }
 

@@ -7,7 +7,7 @@ import { badge, cut, facts, folded, mark, notice, section, table, value } from "
 import { waterfall } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
 import { statusMeaning, statusShown, statusTone } from "../../lib/statuses.js";
-import { conflict, endTone, ending, flagged, last } from "./verdict.js";
+import { conflict, endTone, flagged, last } from "./verdict.js";
 
 /** @typedef {import("./verdict.js").Hop} Hop */
 /** @typedef {import("../../lib/view.js").Tone} Tone */
@@ -71,7 +71,7 @@ function stepsOf(d) {
  */
 function path(d) {
   const tone = endTone(d);
-  const end = el("li", { class: `rc-end ${tone}` }, mark(tone), el("p", {}, d.outcome === "final" ? "The chain ends here: this is the page." : ending(d)), clientRedirect(d));
+  const end = el("li", { class: `rc-end ${tone}` }, mark(tone), el("p", {}, d.outcome === "final" ? "The chain ends here: this is the page." : d.conclusion?.message ?? d.summary), clientRedirect(d));
   const used = Object.entries(flags).filter(([name]) => flagged(d, name));
   return el("div", {}, el("ol", { class: "rc-path" }, ...stepsOf(d), end),
     used.length > 0 && el("ul", { class: "rc-legend" }, ...used.map(([name, [, , what]]) => el("li", {}, flag(name), " ", what))));

@@ -26,7 +26,7 @@ function whose(d) {
 
 /** @param {any} d */
 function certificate(d) {
-  if (d.certificateValid === null) return none(d.status === null ? "unknown, as no answer came" : "none: no answer came over TLS");
+  if (d.certificateValid === null) return none(d.status === null ? "unknown, as no answer came" : d.timings?.tlsMs > 0 ? "not verified" : "none: no answer came over TLS");
   return badge(d.certificateValid ? "good" : "bad", d.certificateValid ? "valid" : "not valid");
 }
 

@@ -1,0 +1,78 @@
+package httpheaders
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool/finding"
+	"diagnostics/gateway/internal/tools/internal/webview"
+)
+
+func TestReportOfAnAnswer(t *testing.T) {
+	t.Parallel()
+	good := &certs.Verdict{Authorized: true}
+	expired := &certs.Verdict{Code: certs.CodeExpired, Codes: []string{certs.CodeExpired}}
+	unverified := &certs.Verdict{Code: certs.CodeNoLocalIssuer, Codes: []string{certs.CodeNoLocalIssuer},
+		Defects: []string{certs.DefectUnfinished}}
+	locations := func(values ...string) http.Header { return http.Header{"Location": values} }
+	challenged := http.Header{"Cf-Mitigated": {"challenge"}}
+	for _, c := range []struct {
+		name       string
+		status     int
+		header     http.Header
+		verdict    *certs.Verdict // nil over plain HTTP
+		took       time.Duration
+		state      finding.State
+		conclusion string
+		findings   string
+	}{
+		{"a page", 200, nil, good, 0, finding.OK, codeAnswers, ""},
+		{"299", 299, nil, good, 0, finding.OK, codeAnswers, ""},
+		{"just fast", 200, nil, good, 1999 * time.Millisecond, finding.OK, codeAnswers, ""},
+		{"just slow", 200, nil, good, 2 * time.Second, finding.Warned, codeSlowly, webview.CodeSlow},
+		{"without encryption", 200, nil, nil, 0, finding.Warned, webview.CodePlain, webview.CodePlain},
+		{"304", 304, nil, good, 0, finding.Noted, codeNoPage, ""},
+		{"a redirect", 302, locations("/a", "/a"), nil, 0, finding.Noted, codeRedirects, ""},
+		{"Location fields that differ", 302, locations("/a", "/b"), good, 0, finding.Failed, webview.CodeConflict, webview.CodeConflict},
+		{"and on a page", 200, locations("/a", "/b"), good, 0, finding.Failed, webview.CodeConflict, webview.CodeConflict},
+		{"400", 400, nil, good, 0, finding.Warned, webview.CodeClientError, webview.CodeClientError},
+		{"403", 403, nil, good, 0, finding.Warned, webview.CodeRefused, webview.CodeRefused},
+		{"500", 500, nil, good, 0, finding.Failed, webview.CodeServerError, webview.CodeServerError},
+		{"a challenge", 503, challenged, good, 0, finding.Warned, webview.CodeChallenge, webview.CodeChallenge},
+		{"an invalid certificate", 200, nil, expired, 0, finding.Failed, webview.CodeCertificate, webview.CodeCertificate},
+		{"before a challenge", 403, challenged, expired, 0, finding.Failed, webview.CodeCertificate, webview.CodeCertificate + " " + webview.CodeChallenge},
+		{"a certificate that was not verified", 200, nil, unverified, 0, finding.OK, codeAnswers, webview.CodeUnverified},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			scheme := "http"
+			answer := &egress.Response{Status: c.status, Header: c.header, Timings: egress.Timings{Total: c.took}}
+			if c.verdict != nil {
+				scheme, answer.TLS = "https", &egress.TLS{Verdict: *c.verdict}
+			}
+			var err error
+			if answer.URL, err = target.ParseURL(scheme + "://example.com/"); err != nil {
+				t.Fatal(err)
+			}
+			got := describeAnswer(answer)
+			var codes []string
+			for _, f := range got.Findings {
+				codes = append(codes, f.Code)
+				if strings.Contains(f.Message, "%!") || f.Code == webview.CodeCertificate && *f.Subject != "certificate of example.com" {
+					t.Errorf("%+v", f)
+				}
+			}
+			broken := slices.ContainsFunc(got.Findings, func(f finding.Finding) bool { return f.Group == finding.Broken })
+			if got.Conclusion.State != c.state || got.Conclusion.Code != c.conclusion || strings.Join(codes, " ") != c.findings ||
+				c.state == finding.Failed && !broken || strings.Contains(got.Conclusion.Message, "%!") {
+				t.Errorf("%+v, %v", got.Conclusion, codes)
+			}
+		})
+	}
+}

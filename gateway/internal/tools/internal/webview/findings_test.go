@@ -1,0 +1,58 @@
+package webview
+
+import (
+	"testing"
+
+	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/target"
+)
+
+func TestCheckCertificate(t *testing.T) {
+	t.Parallel()
+	untrusted, late := certs.CodeNoLocalIssuer, certs.CodeExpired
+	for _, c := range []struct {
+		name    string
+		url     string
+		verdict certs.Verdict
+		subject string // empty where the certificate is valid
+		refused bool
+	}{
+		{"valid", "https://example.com/", certs.Verdict{Authorized: true}, "", false},
+		{"expired", "https://example.com/", certs.Verdict{Code: late, Codes: []string{late}}, "certificate of example.com", true},
+		{"of another port", "https://example.com:8443/", certs.Verdict{Code: late, Codes: []string{late}}, "certificate of example.com:8443", true},
+		{"of an address", "https://[2001:4860::8]/", certs.Verdict{Code: late, Codes: []string{late}}, "certificate of 2001:4860::8", true},
+		{"untrusted", "https://example.com/", certs.Verdict{Code: untrusted, Codes: []string{untrusted}}, "certificate of example.com", true},
+		{"too costly", "https://example.com/", certs.Verdict{Code: untrusted, Codes: []string{untrusted}, Defects: []string{certs.DefectCostly}}, "certificate of example.com", false},
+		{"not read", "https://example.com/", certs.Verdict{Code: untrusted, Codes: []string{untrusted}, Defects: []string{certs.DefectUnfinished}}, "certificate of example.com", false},
+		{"a long key", "https://example.com/", certs.Verdict{Code: untrusted, Codes: []string{untrusted}, Defects: []string{certs.DefectLongKey}}, "certificate of example.com", false},
+		{"a long key and expired", "https://example.com/", certs.Verdict{Code: late, Codes: []string{late, untrusted}, Defects: []string{certs.DefectLongKey}}, "certificate of example.com", true},
+	} {
+		u, err := target.ParseURL(c.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &egress.Response{URL: u, TLS: &egress.TLS{Verdict: c.verdict}}
+		got := CheckCertificate(r)
+		if (got == nil) != (c.subject == "") || got != nil && (got.Subject != c.subject || got.NotVerified == c.refused || got.Clause == "") ||
+			CertificateRefused(r) != c.refused {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+	if CheckCertificate(nil) != nil || CheckCertificate(&egress.Response{}) != nil {
+		t.Error("a certificate without TLS")
+	}
+}
+
+func TestDuration(t *testing.T) {
+	t.Parallel()
+	for ms, want := range map[float64]string{0: "0.00 ms", 9.994: "9.99 ms", 10: "10.0 ms", 99.9: "99.9 ms", 100: "100 ms",
+		999.4: "999 ms", 999.5: "1.0 s", 3027: "3.0 s"} {
+		if got := Duration(ms); got != want {
+			t.Errorf("%v: %s", ms, got)
+		}
+	}
+	if Slow(1999.9) || !Slow(2000) {
+		t.Error("slow begins at 2 s")
+	}
+}
