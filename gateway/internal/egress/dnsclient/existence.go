@@ -19,9 +19,9 @@ type Existence struct {
 func (e Existence) Contradicts() bool { return e.Exists && len(e.Denied) > 0 }
 
 // ExistenceOf returns what the answers for the types prove. A name exists where any type has records or is NODATA (RFC
-// 2308 section 2.2). Some servers answer NXDOMAIN for every type that they do not support (RFC 4074 section 4.2), so only
-// NXDOMAIN for A and for AAAA proves that a name does not exist. Of an alias the answers are about its target, except
-// that for CNAME.
+// 2308 section 2.2). Some servers answer NXDOMAIN for every type that they do not support (RFC 4074 section 4.2), so
+// only NXDOMAIN for A and for AAAA proves that a name does not exist. Of an alias the answers are about its target,
+// except that for CNAME.
 func ExistenceOf(types []uint16, answers []Answer) Existence {
 	var e Existence
 	alias := false

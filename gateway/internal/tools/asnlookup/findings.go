@@ -31,8 +31,10 @@ var catalogue = finding.Catalogue{
 		registration.CodeSeveralOrigins: registration.SeveralOriginsEntry,
 		registration.CodeNotAnnounced:   registration.NotAnnouncedEntry,
 		registration.CodeNamesMissing:   registration.NamesMissingEntry,
-		codeNotAllocated:                {Severity: finding.Warn, Group: finding.Note, Weight: 30, Message: messageNotAllocated},
-		codePeersMissing:                {Severity: finding.Info, Group: finding.Note, Weight: 5, Message: notePeersMissing},
+		codeNotAllocated: {
+			Severity: finding.Warn, Group: finding.Note, Weight: 30, Message: messageNotAllocated,
+		},
+		codePeersMissing: {Severity: finding.Info, Group: finding.Note, Weight: 5, Message: notePeersMissing},
 	},
 }
 

@@ -38,7 +38,7 @@ const (
 	messageDNSSEC      = "%[1]s fails DNSSEC validation at %[2]s: %[3]s."
 	messageUnreachable = "The name servers of %[1]s are out of reach for %[2]s: %[3]s."
 	messageNoAnswer    = "No resolver could answer%s."
-	messageChange      = "A change of the %s records of %s is in progress: %s may still hold the older answer, for at most %s."
+	messageChange      = "The %s records of %s are being changed: %s may still hold the older answer, for at most %s."
 )
 
 const extendedErrors = "https://www.rfc-editor.org/rfc/rfc8914"
@@ -55,7 +55,7 @@ var catalogue = finding.Catalogue{
 		codeOwnOther:       {State: finding.Noted, Message: "%s"},
 		codeChange:         {State: finding.Noted, Message: messageChange},
 		codeOneAnswered:    {State: finding.Warned, Message: "Of the four resolvers only %s answered."},
-		codeNotCompared:    {State: finding.Unknown, Message: "Only %s answered, so there is nothing to compare its answer with."},
+		codeNotCompared:    {State: finding.Unknown, Message: "Only %s answered, so there is nothing to compare it with."},
 		codeUnresolvable:   {State: finding.Failed, Message: messageNoAnswer},
 		codeNobodyAnswered: {State: finding.Unknown, Message: messageNoAnswer},
 		codeDNSSEC:         {State: finding.Failed, Message: messageDNSSEC},
@@ -63,14 +63,16 @@ var catalogue = finding.Catalogue{
 	},
 	Findings: map[string]finding.Entry{
 		codeDNSSEC: {Severity: finding.Fail, Group: finding.Broken, Weight: 92, Message: messageDNSSEC,
-			Remedy: "Sign the zone again, or have the DS record at the registry match a key of the zone.", Reference: extendedErrors},
+			Remedy:    "Sign the zone again, or have the DS record at the registry match a key of the zone.",
+			Reference: extendedErrors},
 		codeUnreachable: {Severity: finding.Fail, Group: finding.Broken, Weight: 92, Message: messageUnreachable,
 			Remedy: "Check that the name servers run, that firewalls let port 53 through over UDP and TCP, and that the " +
 				"registry lists the right ones.", Reference: extendedErrors},
 		codeUnresolvable: {Severity: finding.Fail, Group: finding.Broken, Weight: 90, Message: messageNoAnswer,
 			Remedy: "Check that the domain's name servers answer, and that its DNSSEC signatures are valid."},
 		codeDNSSECSome: {Severity: finding.Warn, Group: finding.Broken, Weight: 80, Message: messageDNSSEC,
-			Remedy: "Sign the zone again, or have the DS record at the registry match a key of the zone.", Reference: extendedErrors},
+			Remedy:    "Sign the zone again, or have the DS record at the registry match a key of the zone.",
+			Reference: extendedErrors},
 		codeConflict: {Severity: finding.Fail, Group: finding.Broken, Weight: 75,
 			Message: "The resolvers give different %[2]s records for %[1]s.",
 			Remedy:  "Check that all name servers of the domain have the same version of the zone."},
@@ -220,8 +222,8 @@ func (r Result) older() string {
 	return namesOf(r.Resolvers, func(a resolverAnswer) bool { return slices.Contains(r.Changing.Resolvers, a.ID) })
 }
 
-// ownServersToo ends a sentence on resolvers without an answer with what the domain's own servers did. It is empty where
-// this service could not ask any.
+// ownServersToo ends a sentence on resolvers without an answer with what the domain's own servers did. It is empty
+// where this service could not ask any.
 func (r Result) ownServersToo() string {
 	switch {
 	case r.Authoritative == nil:

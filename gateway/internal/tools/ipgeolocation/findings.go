@@ -24,7 +24,7 @@ var catalogue = finding.Catalogue{
 	Conclusions: map[string]finding.Outcome{
 		codeHolder:    {State: finding.OK, Message: "%s is registered to %s%s."},
 		codeNetwork:   {State: finding.OK, Message: "%s belongs to the network %s%s; its holder is not published."},
-		codeAnnounced: {State: finding.Unknown, Message: "%s is announced by %s%s; no registration of its network was found."},
+		codeAnnounced: {State: finding.Unknown, Message: "%s is announced by %s%s; no registration of it was found."},
 		codeNothing:   {State: finding.Unknown, Message: "No registration was found for the network of %s."},
 	},
 	Findings: map[string]finding.Entry{

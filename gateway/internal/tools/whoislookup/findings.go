@@ -40,7 +40,7 @@ const (
 
 	messageNotRegistered = "%[1]s is not registered (or is reserved by the registry)."
 	messageNoNetwork     = "The network of %[1]s is not registered (or is reserved by the registry)."
-	messageNoService     = "The registration of %[1]s cannot be looked up: no RDAP or readable WHOIS service is known for it."
+	messageNoService     = "The registration of %[1]s cannot be looked up: it has no known RDAP or readable WHOIS service."
 )
 
 // troubles are the findings that are a conclusion as well where they are the worst. Their arguments are the name, who
@@ -235,4 +235,4 @@ func moment(at *string) (time.Time, bool) {
 	return t, err == nil
 }
 
-func day(t time.Time) string { return t.UTC().Format("2 January 2006") }
+func day(t time.Time) string { return t.Format("2 January 2006") }

@@ -21,8 +21,8 @@ const MessageNotAnnounced = "No network announces %[1]s, according to the ASN se
 // The findings of those codes. Several origins take the networks and the prefix, the absence of any the address.
 var (
 	SeveralOriginsEntry = finding.Entry{Severity: finding.Info, Group: finding.Note, Weight: 25,
-		Message: "%[1]s announce %[2]s at the same time, which is usual for anycast and during moves, and otherwise a sign of " +
-			"a mistake or a hijack.",
+		Message: "%[1]s announce %[2]s at the same time, which is usual for anycast and during moves, and otherwise a sign " +
+			"of a mistake or a hijack.",
 		Remedy:    "Ask the holder whether all of these networks may announce it.",
 		Reference: "https://www.rfc-editor.org/rfc/rfc1930#section-7"}
 	NotAnnouncedEntry = finding.Entry{Severity: finding.Warn, Group: finding.Broken, Weight: 65,
