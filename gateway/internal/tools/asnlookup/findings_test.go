@@ -15,7 +15,8 @@ func announced(all ...string) asn.Announcements {
 	var found asn.Announcements
 	for i, one := range all {
 		_, prefix, _ := strings.Cut(one, " ")
-		found.Records = append(found.Records, asn.Announcement{Record: asn.Record{ASN: uint32(i + 1), Prefix: netip.MustParsePrefix(prefix)}})
+		record := asn.Record{ASN: uint32(i + 1), Prefix: netip.MustParsePrefix(prefix)}
+		found.Records = append(found.Records, asn.Announcement{Record: record})
 	}
 	return found
 }

@@ -90,7 +90,9 @@ func TestReport(t *testing.T) {
 
 func TestReportOfACutAnswer(t *testing.T) {
 	t.Parallel()
-	for records, want := range map[string]string{"NS": "example.com has NS records.", "A": "example.com points to 11.0.0.1 and others."} {
+	for records, want := range map[string]string{
+		"NS": "example.com has NS records.", "A": "example.com points to 11.0.0.1 and others.",
+	} {
 		o := answersOf(t, map[string]string{records: map[string]string{"NS": "a.", "A": "11.0.0.1"}[records]})
 		o.answers[0].Cut = true
 		if got := o.report().Conclusion.Message; got != want {

@@ -80,7 +80,8 @@ func TestReport(t *testing.T) {
 			for _, f := range got.Findings {
 				codes = append(codes, f.Code)
 			}
-			if got.Conclusion.Code != c.code || got.Conclusion.State != c.state || strings.Join(slices.Compact(codes), " ") != c.findings {
+			if got.Conclusion.Code != c.code || got.Conclusion.State != c.state ||
+				strings.Join(slices.Compact(codes), " ") != c.findings {
 				t.Errorf("%+v", got)
 			}
 		})

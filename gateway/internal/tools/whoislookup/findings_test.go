@@ -77,7 +77,8 @@ func TestReportWithoutADomain(t *testing.T) {
 		"a network":        {Result{Query: "11.91.0.1", Network: &registration.Network{Allocation: rdap.Allocation{Handle: "H"}}}, codeNetwork, finding.OK},
 	} {
 		got := c.result.report(time.Now())
-		if got.Conclusion.Code != c.code || got.Conclusion.State != c.state || (len(got.Findings) == 0) != (c.state == finding.OK) {
+		if got.Conclusion.Code != c.code || got.Conclusion.State != c.state ||
+			(len(got.Findings) == 0) != (c.state == finding.OK) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
