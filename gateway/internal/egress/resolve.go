@@ -223,7 +223,8 @@ func addressesOf(a, aaaa dnsclient.Answer) []netip.Addr {
 // withoutAddress says why a name has no address that could be used.
 func (c *Client) withoutAddress(ctx context.Context, h target.Host, a, aaaa dnsclient.Answer) error {
 	name := h.Short()
-	if a.Code == dnsclient.CodeNotFound || aaaa.Code == dnsclient.CodeNotFound {
+	both := []dnsclient.Answer{a, aaaa}
+	if dnsclient.ExistenceOf([]uint16{dns.TypeA, dns.TypeAAAA}, both).Absent {
 		return fault.Newf(fault.NoAddress, "%s does not exist.", name)
 	}
 	if busy := cmp.Or(a.Busy, aaaa.Busy); busy != nil {

@@ -151,6 +151,7 @@ func TestResolveFailures(t *testing.T) {
 	script("refused.example.com", refused, nodata)
 	script("halfsilent.example.com", nodata, silence)
 	script("nxsilent.example.com", nxdomain, silence)
+	script("nxnodata.example.com", nxdomain, nodata)
 	script("only4.example.com", address, servfail)
 	script("only6.example.com", silence, address)
 	script("loop.example.com", loop, loop)
@@ -166,7 +167,8 @@ func TestResolveFailures(t *testing.T) {
 		{"servfail.example.com", fault.Upstream, "The name servers of servfail.example.com failed (SERVFAIL)."},
 		{"refused.example.com", fault.Upstream, "The name servers of refused.example.com failed (REFUSED)."},
 		{"halfsilent.example.com", fault.Timeout, "The name servers of halfsilent.example.com did not answer."},
-		{"nxsilent.example.com", fault.NoAddress, "nxsilent.example.com does not exist."},
+		{"nxsilent.example.com", fault.Timeout, "The name servers of nxsilent.example.com did not answer."},
+		{"nxnodata.example.com", fault.NoAddress, "nxnodata.example.com has no address."},
 		{"loop.example.com", fault.Upstream, "The name servers of loop.example.com gave an invalid answer."},
 		{"only4.example.com", 0, ""},
 		{"only6.example.com", 0, ""},

@@ -10,7 +10,6 @@ Object.assign(globalThis, { document: { addEventListener() {} } });
 const { label, meaningOf } = await import("../assets/tools/dns-lookup/explain.js");
 const { mailbox } = await import("../assets/tools/dns-lookup/mailbox.js");
 const { groups, titles, typesOf, written } = await import("../assets/tools/dns-lookup/types.js");
-const judge = (await import("../assets/tools/dns-lookup/verdict.js")).default;
 const view = (await import("../assets/tools/dns-lookup/view.js")).default;
 
 const asked = { slug: "dns-lookup", input: "example.com", options: {} };
@@ -81,14 +80,6 @@ test("labels", () => {
   assert.equal(label("A", "192.0.2.1"), undefined);
 });
 
-test("the verdict speaks of the types that were asked for", () => {
-  const told = (/** @type {any} */ d) => judge.verdict(d, asked);
-  assert.equal(told(answer({ CAA: [{ text: "x" }], A: ["192.0.2.1"] }, { MX: "ENODATA" })).text, "example.com has 2 records of 2 types: A and CAA.");
-  assert.deepEqual(told(answer({}, { CAA: "ENODATA" })), { tone: "warn", text: "example.com has none of the records asked for." });
-  assert.match(told(answer({}, { CAA: "ETIMEOUT", SRV: "ETIMEOUT" })).text, /^example\.com could not be looked up: no answer came in time\.$/);
-  assert.deepEqual(told(answer({ CNAME: ["edge.example.net"] })), { tone: "good", text: "example.com is an alias of edge.example.net." });
-});
-
 test("the commands ask for the types that were asked for", () => {
   const lines = (/** @type {any} */ d) => view.terminal(asked, d).map((c) => [c.label, c.command]);
   assert.deepEqual(lines(answer({ CAA: [], A: [] }))[0], ["All 2 types", "dig +noall +answer example.com A example.com CAA"]);
@@ -115,7 +106,9 @@ test("what the page means is about the types that were found", () => {
   assert.match(told({ PTR: ["host.example.com"] }), /^Resolvers may keep an answer/);
 });
 
-test("one type is named with its number of records", () => {
-  assert.equal(judge.verdict(answer({ PTR: ["host.example.com"] }), asked).text, "example.com has 1 PTR record.");
-  assert.equal(judge.verdict(answer({ A: ["192.0.2.1", "192.0.2.2"], TXT: [["a"]] }), asked).text, "example.com has 3 records of 2 types: A and TXT.");
+test("a name that does not exist is explained by its conclusion", () => {
+  const d = answer({}, { A: "ENOTFOUND", AAAA: "ENOTFOUND" });
+  const told = (/** @type {string} */ code) => view.meaning({ ...d, conclusion: { code } }, asked).join(" ");
+  assert.match(told("NO_SUCH_NAME"), /^Neither website nor mail/);
+  assert.doesNotMatch(told("ABSENCE_NOT_PROVED"), /Neither/);
 });

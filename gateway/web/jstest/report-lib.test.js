@@ -74,7 +74,7 @@ const standings = [
   ["a certificate that is refused", { uptime: { verdict: "degraded", status: 200, certificateValid: false } }, "Browsers refuse a.example’s certificate"],
   ["a name for mail alone", { uptime: { verdict: "down", status: null, families: { ipv4: { state: "noAddress" }, ipv6: { state: "noAddress" } } } }, "a.example has no website"],
   ["a challenge", { uptime: { verdict: "down", status: 403, challenge: { vendor: "Lab" } } }, "a.example answers with a bot challenge"],
-  ["no such name", { "dns-lookup": { errors: { A: "ENOTFOUND" }, records: { A: [] } }, uptime: { verdict: "down", status: null } }, "a.example does not exist in the DNS"],
+  ["no such name", { "dns-lookup": { conclusion: { code: "NO_SUCH_NAME" } }, uptime: { verdict: "down", status: null } }, "a.example does not exist in the DNS"],
   ["a port", { "port-checker": { host: "a.example", port: 25, state: "open" } }, "Port 25 of a.example is open"],
   ["an address", { ping: { received: 3 }, "port-checker": { host: "a.example", port: 443, state: "open" } }, "a.example answers probes"],
   ["a host that takes no mail", { "email-dns-health": { overall: "fail", checks: { mx: { issues: [{ code: "MX_IMPLICIT" }] } } }, ping: { received: 3 } }, "a.example answers probes"],

@@ -28,8 +28,9 @@ const (
 // and Node's module has no code for it.
 const CodeBusy = "EBUSY"
 
-// maxAliases is how many CNAMEs of one answer are followed.
-const maxAliases = 8
+// maxAliases is how many CNAMEs of one answer are followed. Resolvers follow chains of this order; loops are found by
+// the names seen.
+const maxAliases = 32
 
 // noRCode is the RCode of an Answer that no server gave.
 const noRCode = -1
@@ -189,9 +190,10 @@ func followAliases(answer []dns.RR, name string) (owner string, chain []string, 
 		if !is {
 			return owner, chain, ttl, true
 		}
-		if len(chain) == maxAliases { // which is also how a loop ends
+		if alias == nil || len(chain) == maxAliases {
 			return "", nil, 0, false
 		}
+		aliases[owner] = nil // seen
 		owner = dns.CanonicalName(alias.Target)
 		chain = append(chain, strings.TrimSuffix(owner, "."))
 		ttl = min(ttl, validTTL(alias.Hdr.Ttl))

@@ -14,6 +14,7 @@ import (
 	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/registration"
 	"diagnostics/shared/parallel"
@@ -24,6 +25,7 @@ var openAPI string
 
 // Result is who announces an address, or who has an AS number.
 type Result struct {
+	finding.Report
 	Query     string                   `json:"query"`
 	QueryType string                   `json:"queryType"` // ip or asn
 	Records   []registration.ASNRecord `json:"records"`   // longest prefix first
@@ -42,7 +44,7 @@ const notePeersMissing = "The ASN service did not answer the question about peer
 func New(client *asn.Client) tool.Tool {
 	return tool.New(tool.Spec[target.NetworkQuery, Result]{
 		Slug:    "asn-lookup",
-		OpenAPI: openAPI,
+		OpenAPI: openAPI, Findings: catalogue,
 		Parse: func(in tool.Input) (target.NetworkQuery, error) {
 			return target.ParseNetworkQuery(in.Text)
 		},
@@ -63,7 +65,8 @@ func lookUpNumber(ctx context.Context, client *asn.Client, number target.ASN) (R
 	sources := registration.SourcesOfASN(asn.Sources{from})
 	registration.Report(ctx, sources...)
 	result := Result{
-		Query: number.String(), QueryType: "asn", Records: []registration.ASNRecord{}, Peers: []uint32{},
+		Report: reportNumber(number.String(), system),
+		Query:  number.String(), QueryType: "asn", Records: []registration.ASNRecord{}, Peers: []uint32{},
 		Summary: summaryOfNumber(number.String(), system != nil), Notes: []string{},
 		Sources: sources,
 	}
@@ -127,6 +130,7 @@ func describeAddress(
 		result.Peers = append(result.Peers, beside.peers...)
 		from = from.With(beside.from)
 	}
+	result.Report = reportAddress(result.Query, found, beside.err != nil)
 	result.Sources = registration.SourcesOfASN(from)
 	if len(from) > len(found.Sources) {
 		registration.Report(ctx, result.Sources[len(found.Sources):]...)

@@ -9,6 +9,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
@@ -25,6 +26,7 @@ const atOnce = 10
 
 // Result is what dns-lookup found. Errors holds only the types that failed; Details holds all.
 type Result struct {
+	finding.Report
 	Domain  string            `json:"domain"`
 	Records recordSet         `json:"records"`
 	Errors  map[string]string `json:"errors"`
@@ -38,8 +40,8 @@ func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[query, Result]{
 		Slug:    "dns-lookup",
 		Options: []tool.Option{optionTypes},
-		OpenAPI: openAPI,
-		Parse:   parse,
+		OpenAPI: openAPI, Findings: catalogue,
+		Parse: parse,
 		Run: func(ctx context.Context, asked query) (Result, error) {
 			return run(ctx, client, asked.String(), asked.types)
 		},
@@ -67,7 +69,8 @@ func run(ctx context.Context, client *egress.Client, name string, types []uint16
 		}
 	}
 	result.bound(types, answers)
-	return result, nil
+	result.Report = outcome{name, types, answers, client.DNS().Existence(ctx, name, types, answers)}.report()
+	return result, ctx.Err()
 }
 
 // ask returns the answers for the types.

@@ -14,6 +14,7 @@ import (
 	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 
 	"github.com/google/go-cmp/cmp"
@@ -80,6 +81,10 @@ func TestDNSLookupShape(t *testing.T) {
 		}
 		detail.DurationMs = 1
 	}
+	if got.Conclusion.Code != codeNoSuchName || len(got.Findings) != 1 {
+		t.Errorf("%+v", got.Report)
+	}
+	got.Report = finding.NewReport(finding.Conclusion{State: finding.OK, Code: "A", Message: "b"})
 	raw, err := json.Marshal(got)
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +96,7 @@ func TestDNSLookupShape(t *testing.T) {
 		errors = append(errors, `"`+k+`":"ENOTFOUND"`)
 		details = append(details, `"`+k+`":`+detail)
 	}
-	want := `{"domain":"nowhere.example.com","records":{"A":[],"AAAA":[],"MX":[],"TXT":[],"CNAME":[],"NS":[],"SOA":[]},` +
+	want := `{"conclusion":{"state":"ok","code":"A","message":"b"},"findings":[],"domain":"nowhere.example.com","records":{"A":[],"AAAA":[],"MX":[],"TXT":[],"CNAME":[],"NS":[],"SOA":[]},` +
 		`"errors":{` + strings.Join(errors, ",") + `},"details":{` + strings.Join(details, ",") + `}}`
 	if d := cmp.Diff(want, string(raw)); d != "" {
 		t.Errorf("shape (-want +got):\n%s", d)

@@ -14,6 +14,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
@@ -52,6 +53,7 @@ func (c query) LimitKey() string { return c.domain.LimitKey() }
 
 // Result is what the resolvers answered, and whether that agrees.
 type Result struct {
+	finding.Report
 	Domain     string           `json:"domain"`
 	RecordType string           `json:"recordType"`
 	Status     string           `json:"status"`
@@ -116,8 +118,8 @@ func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[query, Result]{
 		Slug:    "dns-resolver-check",
 		Options: []tool.Option{optionRecordType},
-		OpenAPI: openAPI,
-		Parse:   parse,
+		OpenAPI: openAPI, Findings: catalogue,
+		Parse: parse,
 		Run: func(ctx context.Context, check query) (Result, error) {
 			return check.run(ctx, client)
 		},
@@ -168,7 +170,7 @@ func (c query) result(answers []resolverAnswer, own *authority) Result {
 		Changing:      c.findChange(answers, own),
 		Authoritative: own,
 	}
-	r.Summary = c.summarize(r)
+	r.Summary, r.Report = c.summarize(r), c.report(r)
 	r.bound()
 	return r
 }

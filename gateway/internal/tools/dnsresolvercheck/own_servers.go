@@ -14,8 +14,7 @@ func (c query) ownServers(r Result) string {
 	answered := r.Authoritative.answered()
 	switch {
 	case len(answered) == 0 && r.Changing != nil:
-		older := which(r.Resolvers, func(a resolverAnswer) bool { return slices.Contains(r.Changing.Resolvers, a.ID) })
-		return fmt.Sprintf("%s may still hold the older answer, for at most %s.", listed(older), r.Changing.inWords())
+		return fmt.Sprintf("%s may still hold the older answer, for at most %s.", r.older(), r.Changing.inWords())
 	case r.Authoritative != nil && r.Status == statusUnavailable:
 		return withoutResolvers(r)
 	case len(answered) == 0:
@@ -28,9 +27,8 @@ func (c query) ownServers(r Result) string {
 
 // withoutResolvers is what the domain's own servers add where no resolver has an answer.
 func withoutResolvers(r Result) string {
-	failed := func(s serverAnswer) bool { return s.ErrorCode != nil && *s.ErrorCode != dnsclient.CodeBusy }
 	switch {
-	case len(r.Authoritative.answered()) == 0 && !slices.ContainsFunc(r.Authoritative.Servers, failed):
+	case len(r.Authoritative.answered()) == 0 && !slices.ContainsFunc(r.Authoritative.Servers, serverAnswer.failed):
 		return "" // this service could not ask any
 	case len(r.Authoritative.answered()) == 0:
 		return "The domain's own servers gave this service no usable answer either."
@@ -41,6 +39,9 @@ func withoutResolvers(r Result) string {
 	}
 	return "The domain's own servers answered this service, so they may be reachable from some networks only."
 }
+
+// failed reports whether the server was asked and gave no usable answer.
+func (s serverAnswer) failed() bool { return s.ErrorCode != nil && *s.ErrorCode != dnsclient.CodeBusy }
 
 // disagreement names the servers that differ from the first. Servers that balance load may well give each who asks
 // another address, but some; of all other records each must hold the same.

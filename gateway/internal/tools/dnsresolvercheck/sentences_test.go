@@ -179,6 +179,7 @@ func TestSummaries(t *testing.T) {
 			if diff := cmp.Diff(test.matches, matchText(answers)); diff != "" {
 				t.Error(diff)
 			}
+			holdsTogether(t, got.Report)
 			if diff := cmp.Diff(test.summary, got.Summary); test.summary != "" && diff != "" {
 				t.Error(diff)
 			}

@@ -45,8 +45,7 @@ func (c query) verdict(r Result) []string {
 // agreement says of what conclusive resolvers agree, or differ.
 func (c query) agreement(r Result) string {
 	answers := r.Resolvers
-	has := func(a resolverAnswer) bool { return a.Outcome == outcomeAnswer }
-	lacks := func(a resolverAnswer) bool { return a.conclusive() && !has(a) }
+	has, lacks := resolverAnswer.has, resolverAnswer.lacks
 	records := c.recordType + " records"
 	switch r.Status {
 	case statusInconclusive:

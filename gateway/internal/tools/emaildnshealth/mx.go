@@ -65,12 +65,20 @@ func (r *checker) mx(ctx context.Context) mxCheck {
 	c := mxCheck{check: newCheck(), Hosts: []mxHost{}}
 	answer := r.dns.ask(ctx, r.domain, dns.TypeMX)
 	failure := mail.Failure(answer.err)
+	var existence dnsclient.Existence
+	if errors.Is(answer.err, mail.ErrNotFound) && !answer.alias {
+		existence = r.existence(ctx)
+	}
 	switch {
 	case failure != nil:
 		c.failed = true
 		c.unanswered("MX_LOOKUP_FAILED", "The MX records of "+mail.Show(r.domain), sectionMX, failure)
 		return c
-	case errors.Is(answer.err, mail.ErrNotFound) && !answer.alias:
+	case existence.Contradicts():
+		c.Issues.Add(mail.Warn, "DNS_CONTRADICTS", "RFC 4074 section 4.2", "The DNS denies that "+mail.Show(r.domain)+
+			" exists when asked for MX, and not when asked for its addresses. Let the name servers answer NOERROR without "+
+			"records.")
+	case existence.Absent:
 		c.notFound = true
 		c.Summary = "The domain does not exist."
 		c.Issues.Add(mail.Fail, "DOMAIN_NOT_FOUND", "RFC 8020 section 2",
@@ -89,6 +97,22 @@ func (r *checker) mx(ctx context.Context) mxCheck {
 		r.hosts(ctx, &c)
 	}
 	return c
+}
+
+// existence is what the answers for A and AAAA prove about a domain whose MX was denied.
+func (r *checker) existence(ctx context.Context) dnsclient.Existence {
+	types := []uint16{dns.TypeMX, dns.TypeA, dns.TypeAAAA}
+	answers := make([]dnsclient.Answer, len(types))
+	for i, qtype := range types {
+		answer := r.dns.ask(ctx, r.domain, qtype)
+		switch {
+		case errors.Is(answer.err, mail.ErrNotFound):
+			answers[i].Code = dnsclient.CodeNotFound
+		case answer.err != nil:
+			answers[i].Code = dnsclient.CodeServFail // or another that proves nothing
+		}
+	}
+	return dnsclient.ExistenceOf(types, answers)
 }
 
 // read lists the records by priority.

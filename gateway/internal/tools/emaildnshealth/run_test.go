@@ -425,8 +425,39 @@ func TestEmailDomainThatDoesNotExist(t *testing.T) {
 		t.Errorf("%+v", h.Checks)
 	}
 	holdTogether(t, h)
-	if q := n.Queries(); len(q) != 1 {
+	if q := n.Queries(); len(q) != 3 { // MX, A and AAAA
 		t.Errorf("asked %v", q)
+	}
+}
+
+// TestEmailDomainThatIsDeniedInPart: only NXDOMAIN for both A and AAAA proves that a domain does not exist.
+func TestEmailDomainThatIsDeniedInPart(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		qtype  uint16 // the one that is not denied
+		record string
+		codes  string
+	}{
+		"an IPv4 address": {dns.TypeA, "half.com. 300 IN A 93.184.216.34", "info MX_ADDRESS_WITHOUT_NAME, warn DNS_CONTRADICTS, warn MX_IMPLICIT"},
+		"no address":      {dns.TypeAAAA, "", "warn DNS_CONTRADICTS, warn MX_MISSING"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := egresstest.New(t)
+			n.Handle("half.com", func(q *dns.Msg) *dns.Msg {
+				switch {
+				case q.Question[0].Qtype != test.qtype:
+					return egresstest.Reply(q, dns.RcodeNameError)
+				case test.record == "":
+					return egresstest.Reply(q, 0)
+				}
+				return egresstest.Reply(q, 0, test.record)
+			})
+			h := checkDomain(t, t.Context(), n, nil, "half.com", "")
+			if got := codes(h.Checks.MX.check); got != test.codes {
+				t.Errorf("%s: %+v", got, h.Checks.MX)
+			}
+		})
 	}
 }
 

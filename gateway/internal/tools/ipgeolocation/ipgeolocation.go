@@ -13,6 +13,7 @@ import (
 	"diagnostics/gateway/internal/providers/rdap"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/registration"
 	"diagnostics/gateway/internal/tools/internal/reverse"
@@ -25,6 +26,7 @@ var openAPI string
 
 // Result is where an address is registered. That is all that the registries know: not where it is used.
 type Result struct {
+	finding.Report
 	IP            string                  `json:"ip"`
 	Version       int                     `json:"version"` // 4 or 6
 	Network       *registration.Network   `json:"network"` // null where no registry told of it
@@ -45,7 +47,7 @@ func New(names *egress.Client, registries *rdap.Client, networks *asn.Client) to
 	p := providers{names, registries, networks}
 	return tool.New(tool.Spec[target.Address, Result]{
 		Slug:    "ip-geolocation",
-		OpenAPI: openAPI,
+		OpenAPI: openAPI, Findings: catalogue,
 		Parse: func(in tool.Input) (target.Address, error) {
 			return target.ParseAddress(in.Text)
 		},
@@ -165,6 +167,7 @@ func describeLocation(
 	}
 	result.setCountry(registered.Network)
 	result.Note = note(result, registered, announced, named)
+	result.Report = report(&result, registered, announced, named)
 	return result
 }
 

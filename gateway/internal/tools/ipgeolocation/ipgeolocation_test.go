@@ -124,7 +124,8 @@ func TestIPGeolocation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"ip":"1.1.1.1","version":4,"network":{"handle":"1.1.1.0 - 1.1.1.255","name":"APNIC-LABS","type":"ASSIGNED PORTABLE","cidrs":["1.1.1.0/24"],` +
+	want := `{"conclusion":{"state":"ok","code":"HOLDER","message":"1.1.1.1 is registered to APNIC Research and Development in Australia (AU)."},"findings":[],` +
+		`"ip":"1.1.1.1","version":4,"network":{"handle":"1.1.1.0 - 1.1.1.255","name":"APNIC-LABS","type":"ASSIGNED PORTABLE","cidrs":["1.1.1.0/24"],` +
 		`"startAddress":"1.1.1.0","endAddress":"1.1.1.255","parentHandle":"1.0.0.0 - 1.255.255.255","status":["active"],"redactions":[]},` +
 		`"country":"AU","countryName":"Australia","countrySource":"rdap","organization":"APNIC Research and Development","abuseContact":"helpdesk@apnic.example",` +
 		`"asn":{"asn":13335,"name":"CLOUDFLARENET - Cloudflare, Inc., US","prefix":"1.1.1.0/24","country":"AU","registry":"apnic","allocated":"2011-08-11"},"hostname":"one.test-site.com",` +

@@ -50,10 +50,7 @@ func countrySentence(r Result) string {
 	case r.Country == nil:
 		return "No source says which country this network is registered in."
 	}
-	country := *r.Country
-	if r.CountryName != nil {
-		country = fmt.Sprintf("%s (%s)", *r.CountryName, country)
-	}
+	country := countryInWords(&r)
 	switch {
 	case r.Network == nil:
 		return fmt.Sprintf("This network is registered in %s, according to the ASN service.", country)
@@ -62,6 +59,14 @@ func countrySentence(r Result) string {
 			"the network names no country.", country)
 	}
 	return fmt.Sprintf("This network is registered in %s, according to its registry.", country)
+}
+
+// countryInWords is "Australia (AU)".
+func countryInWords(r *Result) string {
+	if r.CountryName == nil {
+		return *r.Country
+	}
+	return fmt.Sprintf("%s (%s)", *r.CountryName, *r.Country)
 }
 
 // regions are what the registries have for more than one country.

@@ -6,11 +6,13 @@ import (
 	"context"
 	_ "embed" // openapi.yaml
 	"slices"
+	"time"
 
 	"diagnostics/gateway/internal/providers/rdap"
 	"diagnostics/gateway/internal/providers/whois"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/registration"
 )
@@ -20,6 +22,7 @@ var openAPI string
 
 // Result is what whois-lookup found: Domain or Network where Found, else Reason.
 type Result struct {
+	finding.Report
 	Query             string                `json:"query"`
 	QueryType         string                `json:"queryType"` // domain or ip
 	Found             bool                  `json:"found"`
@@ -37,15 +40,22 @@ type Result struct {
 func New(client *rdap.Client, port43 *whois.Client) tool.Tool {
 	return tool.New(tool.Spec[target.Registration, Result]{
 		Slug:    "whois-lookup",
-		OpenAPI: openAPI,
+		OpenAPI: openAPI, Findings: catalogue,
 		Parse: func(in tool.Input) (target.Registration, error) {
 			return target.ParseRegistration(in.Text)
 		},
 		Run: func(ctx context.Context, query target.Registration) (Result, error) {
+			var result Result
+			var err error
 			if query.IsAddr() {
-				return network(ctx, client, query)
+				result, err = network(ctx, client, query)
+			} else {
+				result, err = domain(ctx, client, port43, query)
 			}
-			return domain(ctx, client, port43, query)
+			if err == nil {
+				result.Report = result.report(time.Now())
+			}
+			return result, err
 		},
 	})
 }

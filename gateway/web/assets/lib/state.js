@@ -34,7 +34,7 @@ export function standing(name, answers) {
 
 /** @param {string} name @param {any} d */
 function absent(name, d) {
-  const gone = d && Object.values(d.errors ?? {}).includes("ENOTFOUND") && Object.values(d.records ?? {}).every((/** @type {any} */ list) => list.length === 0);
+  const gone = ["NO_SUCH_NAME", "ALIAS_TARGET_MISSING"].includes(d?.conclusion?.code);
   return gone ? `${name} does not exist in the DNS` : null;
 }
 

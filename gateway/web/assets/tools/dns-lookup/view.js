@@ -133,7 +133,7 @@ export default {
     const ttl = Math.max(...types.map((t) => d.details[t].ttl));
     const signed = types.filter((t) => d.details[t].authenticated);
     return [
-      gone && found.length === 0 && "Neither website nor mail works at this name. Check its spelling; if the name is yours, check that it is still registered.",
+      gone && "Neither website nor mail works at this name. Check its spelling; if the name is yours, check that it is still registered.",
       failed.length > 0 && "A failed lookup does not show whether there are records. Try again, or ask other resolvers with the DNS resolver check.",
       uses(found),
       ttl > 0 && `Resolvers may keep an answer for up to ${duration(ttl)}, so a change made now may take that long to show.`,

@@ -7,7 +7,7 @@ import { duration, listed, ms, plural } from "../../lib/format.js";
 import { badge, cut, folded, none, notice, section, table, value, values } from "../../lib/parts.js";
 import { fit, label, picture } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
-import { absent, ownDiffer } from "./verdict.js";
+import { absent } from "./verdict.js";
 
 /** @typedef {import("./verdict.js").Group} Group */
 
@@ -32,7 +32,7 @@ const causes = {
 /** @param {any} d @returns {string} what the verdict comes to for the domain */
 function meaning(d) {
   if (d.failure) return causes[d.failure];
-  if (ownDiffer(d)) return "Each name server of a domain should hold the same records. Check that the changed zone has reached all of them: the serial number in the SOA record must increase with every change.";
+  if (d.findings?.some((/** @type {any} */ f) => f.code === "NAME_SERVERS_DIFFER")) return "Each name server of a domain should hold the same records. Check that the changed zone has reached all of them: the serial number in the SOA record must increase with every change.";
   if (d.changing) return `${d.authoritative?.servers.some((/** @type {any} */ s) => s.outcome !== "error") ? "The domain’s own servers have" : "Most resolvers seem to have"} the new answer, and a resolver keeps the older one until its TTL runs out. You only need to wait.`;
   if (d.status === "agree" && d.resolvers.some((/** @type {any} */ r) => r.matchesAuthoritative === false)) return "People behind any of these resolvers get the same answer. The domain’s own servers gave us another: after a change, theirs is the newer one; services that answer by location always do this.";
   return meanings[d.status];

@@ -1,0 +1,144 @@
+package dnslookup
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"diagnostics/gateway/internal/egress/dnsclient"
+	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
+	"diagnostics/gateway/internal/tools/internal/toolstest"
+
+	"github.com/miekg/dns"
+)
+
+// answersOf are answers by type: an error code, or records in the form of zone files separated by semicolons.
+func answersOf(t *testing.T, all map[string]string) outcome {
+	t.Helper()
+	o := outcome{name: "example.com"}
+	for _, qtype := range allTypes {
+		said, asked := all[dns.TypeToString[qtype]]
+		if !asked {
+			continue
+		}
+		said, chain, _ := strings.Cut(said, " via ")
+		answer := dnsclient.Answer{Code: said, CNAMEChain: strings.Fields(chain)}
+		if !strings.HasPrefix(said, "E") {
+			answer.Code = ""
+			for data := range strings.SplitSeq(said, ";") {
+				rr, err := dns.NewRR("example.com. 60 IN " + dns.TypeToString[qtype] + " " + data)
+				if err != nil {
+					t.Fatal(err)
+				}
+				answer.Records = append(answer.Records, rr)
+			}
+		}
+		o.types, o.answers = append(o.types, qtype), append(o.answers, answer)
+	}
+	o.existence = dnsclient.ExistenceOf(o.types, o.answers)
+	return o
+}
+
+func TestReport(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answers  map[string]string
+		code     string
+		state    finding.State
+		findings string
+		says     string
+	}{
+		"addresses":      {map[string]string{"A": "11.80.0.1", "AAAA": "2a10:80::1", "MX": "10 a."}, codePointsTo, finding.OK, "", "points to 11.80.0.1 and 2a10:80::1."},
+		"five addresses": {map[string]string{"A": "11.0.0.1;11.0.0.2;11.0.0.3;11.0.0.4;11.0.0.5"}, codePointsTo, finding.OK, "", "11.0.0.4 and 1 more."},
+		"through an alias": {map[string]string{"A": "11.80.0.1 via edge.example.net", "CNAME": "edge.example.net."}, codePointsTo, finding.OK, "",
+			"example.com (an alias of edge.example.net) points to"},
+		"other records":           {map[string]string{"A": "ENODATA", "MX": "10 a.;20 b.", "TXT": `"x"`}, codeHasRecords, finding.OK, "", "2 MX records and 1 TXT record."},
+		"an alias":                {map[string]string{"CNAME": "edge.example.net."}, codeAlias, finding.OK, "", ""},
+		"none of several":         {map[string]string{"CAA": "ENODATA", "SRV": "ENODATA"}, codeNoRecords, finding.Warned, codeNoRecords, ""},
+		"none of one type":        {map[string]string{"CAA": "ENODATA"}, codeNoRecord, finding.Noted, codeNoRecord, "no CAA records."},
+		"no such name":            {map[string]string{"A": "ENOTFOUND", "AAAA": "ENOTFOUND", "MX": "ENOTFOUND"}, codeNoSuchName, finding.Failed, codeNoSuchName, ""},
+		"no target":               {map[string]string{"A": "ENOTFOUND via x.net", "AAAA": "ENOTFOUND via x.net", "CNAME": "x.net."}, codeNoAliasTarget, finding.Failed, codeNoAliasTarget, "x.net"},
+		"MX alone denied":         {map[string]string{"MX": "ENOTFOUND"}, codeNotProved, finding.Unknown, codeNotProved, ""},
+		"A alone denied":          {map[string]string{"A": "ENOTFOUND", "AAAA": "ETIMEOUT"}, codeNotProved, finding.Unknown, codeNotProved, ""},
+		"denied beside A":         {map[string]string{"A": "11.0.0.1", "AAAA": "ENOTFOUND", "MX": "ENOTFOUND"}, codeContradicts, finding.Warned, codeContradicts, "points to 11.0.0.1. The DNS denies the name when asked for AAAA and MX."},
+		"no resolver":             {map[string]string{"A": "ETIMEOUT", "MX": "ECONNREFUSED"}, codeNotLookedUp, finding.Unknown, codeNotLookedUp, ""},
+		"servers fail":            {map[string]string{"A": "ETIMEOUT", "MX": "ESERVFAIL"}, codeFails, finding.Failed, codeFails, ""},
+		"one type fails":          {map[string]string{"A": "11.0.0.1", "AAAA": "ESERVFAIL"}, codeTypeFails, finding.Warned, codeTypeFails, "The lookup of AAAA failed."},
+		"one type is not known":   {map[string]string{"A": "11.0.0.1", "AAAA": "ETIMEOUT"}, codeTypeNotKnown, finding.Warned, codeTypeNotKnown, ""},
+		"none, and one not known": {map[string]string{"A": "ENODATA", "MX": "ETIMEOUT"}, codeTypeNotKnown, finding.Warned, codeNoRecords + " " + codeTypeNotKnown, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := answersOf(t, c.answers).report()
+			var codes []string
+			for _, f := range got.Findings {
+				codes = append(codes, f.Code)
+			}
+			if got.Conclusion.Code != c.code || got.Conclusion.State != c.state || strings.Join(codes, " ") != c.findings ||
+				!strings.Contains(got.Conclusion.Message, c.says) {
+				t.Errorf("%+v", got)
+			}
+			failing := slices.ContainsFunc(got.Findings, func(f finding.Finding) bool { return f.Severity == finding.Fail })
+			if failing != (got.Conclusion.State == finding.Failed) {
+				t.Error("state and findings disagree")
+			}
+		})
+	}
+}
+
+func TestReportOfACutAnswer(t *testing.T) {
+	t.Parallel()
+	for records, want := range map[string]string{
+		"NS": "example.com has NS records.", "A": "example.com points to 11.0.0.1 and others.",
+	} {
+		o := answersOf(t, map[string]string{records: map[string]string{"NS": "a.", "A": "11.0.0.1"}[records]})
+		o.answers[0].Cut = true
+		if got := o.report().Conclusion.Message; got != want {
+			t.Error(got)
+		}
+	}
+}
+
+func TestRemarksAreReportedOnce(t *testing.T) {
+	t.Parallel()
+	o := answersOf(t, map[string]string{"A": "ESERVFAIL", "MX": "ESERVFAIL"})
+	for i := range o.answers {
+		o.answers[i].Extended = []dnsclient.ExtendedError{{Code: 6, Name: "DNSSEC Bogus", Text: strings.Repeat("x", 5000)}}
+	}
+	got := o.report().Findings
+	if len(got) != 2 || got[1].Code != codeRemark || len(got[1].Message) > 400 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestDenialsAreVerified: a denial of one type leads to queries for A and AAAA.
+func TestDenialsAreVerified(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		exists map[uint16]bool
+		code   string
+	}{
+		"a name":         {map[uint16]bool{dns.TypeA: true}, codeContradicts},
+		"a name of IPv6": {map[uint16]bool{dns.TypeAAAA: true}, codeContradicts},
+		"no name at all": {nil, codeNoSuchName},
+		"a name with MX": {map[uint16]bool{dns.TypeMX: true}, codeNoRecord},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := egresstest.New(t)
+			n.Handle("example.com", func(q *dns.Msg) *dns.Msg {
+				if c.exists[q.Question[0].Qtype] {
+					return new(dns.Msg).SetReply(q)
+				}
+				return new(dns.Msg).SetRcode(q, dns.RcodeNameError)
+			})
+			got := toolstest.MustRun[Result](t, New(n.Client(nil)), tool.Input{Text: "example.com",
+				Options: toolstest.Options(t, `{"types":"MX"}`)})
+			if got.Conclusion.Code != c.code || len(got.Errors) != 1 {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
