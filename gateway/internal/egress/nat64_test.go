@@ -43,9 +43,9 @@ func TestTranslatedAddresses(t *testing.T) {
 	}, egress.WithOwnAddresses(own))
 	for address, permitted := range map[string]bool{
 		"2a0e:1:2:64::a00:1":            false, // 10.0.0.1
-		"2a0e:0:5db8:d823::":              true,
-		"2a0e:0:a00:1::":                  false,
-		"2a0e:0:a00:1:ff00::1":           false,
+		"2a0e:0:5db8:d823::":            true,
+		"2a0e:0:a00:1::":                false,
+		"2a0e:0:a00:1:ff00::1":          false,
 		"2a0f:0:15d:b8d8:23::":          true,
 		"2a0f:0:10a:0:1::":              false, // 10.0.0.1
 		"2a0f:0:17f:0:1::":              false, // 127.0.0.1

@@ -41,6 +41,7 @@ type served struct {
 	httpStatus  *int
 	contentType *string
 	issues      []fileIssue
+	notes       []webview.Note
 }
 
 func (s *served) add(code, severity, format string, args ...any) {
@@ -72,7 +73,7 @@ func sitemapKind() fileKind {
 
 // describeServed judges the fetch of a file of the kind.
 func describeServed(chain egress.Chain, kind fileKind) served {
-	s := served{issues: []fileIssue{}}
+	s := served{issues: []fileIssue{}, notes: webview.ChainNotes(chain)}
 	for _, hop := range chain.Hops {
 		if hop.Response != nil && hop.Response.TLS != nil && !hop.Response.TLS.Verdict.Authorized {
 			s.add(codeCertificate, fileWarn, "The certificate of %s is not valid: %s. Crawlers may not read the file.",
