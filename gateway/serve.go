@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"diagnostics/daemon"
 	"diagnostics/gateway/internal/config"
@@ -11,6 +12,7 @@ import (
 
 // serve listens until ctx ends, then leaves in an orderly way.
 func serve(ctx context.Context, c config.Config, s *service, log *slog.Logger) error {
+	s.learnTranslation(ctx, c, log)
 	listeners, err := daemon.Listen(ctx, "GATEWAY_LISTEN_ADDR", c.ListenAddr, c.MetricsListenAddr)
 	if err != nil {
 		return err
@@ -29,6 +31,19 @@ func serve(ctx context.Context, c config.Config, s *service, log *slog.Logger) e
 		Files:    s.files,
 		Hangups:  hangups,
 	}, log)
+}
+
+// translationWait is how long the start waits for the resolvers to reveal the network's NAT64 prefixes.
+const translationWait = 2 * time.Second
+
+// learnTranslation begins to follow the network's NAT64 prefixes where NAT64_PREFIXES has auto.
+func (s *service) learnTranslation(ctx context.Context, c config.Config, log *slog.Logger) {
+	if !c.NAT64.Auto {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, translationWait)
+	defer cancel()
+	s.egress.WatchTranslation(ctx, log)
 }
 
 // logStart logs the one line that describes this instance.

@@ -109,6 +109,7 @@ func (s *service) build(c config.Config, log *slog.Logger) error {
 		Disabled:             c.DisabledTools,
 		WorkerEnabled:        s.worker != nil,
 		Deny:                 c.DenyTargets,
+		CountedKey:           s.egress.CountedKey,
 		Limiter:              limiter,
 		Limits:               limits(c),
 		MaxInFlight:          int(c.MaxInFlight),
@@ -162,6 +163,7 @@ func (s *service) newWorker(c config.Config, log *slog.Logger) (err error) {
 	}
 	s.worker, err = workerclient.New(string(c.WorkerURL), c.WorkerToken.Reveal(), log,
 		workerclient.WithOwnFault(s.egress.OwnFault), workerclient.WithTLS(secured.config()),
+		workerclient.WithTranslation(s.egress.TranslationPrefixes),
 		workerclient.WithObserver(metrics.NewWorker(s.metrics.Registerer())))
 	if err == nil {
 		s.opened = append(s.opened, s.worker.Close)
@@ -179,6 +181,7 @@ func (s *service) newEgress(c config.Config, limiter ratelimit.Limiter, caches *
 		Deny:              c.DenyTargets.Denylist,
 		AllowOwnAddresses: bool(c.AllowOwnAddresses),
 		HostAddresses:     c.HostAddresses,
+		NAT64:             c.NAT64.Prefixes,
 		ExemptHosts:       c.RDAPHosts(),
 		Charge:            addresslimit.New(limiter, int(c.AddressRequests), time.Duration(c.Window)).Allow,
 		UserAgent:         userAgent(c),

@@ -91,8 +91,9 @@ func TestASNAnswersAreShared(t *testing.T) {
 		"31.108.90.216.origin.mapping.test-site.com.": "23028 | 216.90.108.0/24 | US | arin | 1998-09-25",
 		"as23028.mapping.test-site.com.":              "23028 | US | arin | 2002-01-04 | TEAM-CYMRU, US",
 	})
-	env := []string{"DNS_RESOLVERS=" + resolver, "ASN_DNS_ZONE=Mapping.Test-Site.com.", "RATE_LIMIT_REDIS_URL=redis://" +
-		miniredis.RunT(t).Addr()}
+	env := []string{"DNS_RESOLVERS=" + resolver, "NAT64_PREFIXES=2001:db8:64::/96",
+		"ASN_DNS_ZONE=Mapping.Test-Site.com.", "RATE_LIMIT_REDIS_URL=redis://" +
+			miniredis.RunT(t).Addr()}
 	for i, s := range []*started{start(t, env...), start(t, env...)} {
 		resp, body := s.post(t, "asn-lookup", "216.90.108.31")
 		cached := []string{`"cached":false`, `"cached":true`}[i]

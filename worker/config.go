@@ -2,10 +2,12 @@ package main
 
 import (
 	"errors"
+	"net/netip"
 	"strconv"
 
 	"diagnostics/daemon"
 	"diagnostics/daemon/settings"
+	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/workerapi"
 )
 
@@ -17,6 +19,7 @@ type Config struct {
 	MaxConcurrent     settings.Count      `envconfig:"WORKER_MAX_CONCURRENT" default:"64" positive:"true" takes:"a whole number from 1 to 1000000000" doc:"jobs at once; one more is answered 429. One visitor holds at most a sixteenth of them, an IPv6 /48 a quarter; neither share is below 3"`
 	PacketsPerSecond  settings.Count      `envconfig:"WORKER_PACKETS_PER_SECOND" default:"5000" takes:"a whole number from 0 to 1000000000" doc:"probes a second in all; jobs over it are slowed down, those that could send none in their time are answered 429"`
 	TargetPerSecond   settings.Count      `envconfig:"WORKER_TARGET_PACKETS_PER_SECOND" default:"100" takes:"a whole number from 0 to 1000000000" doc:"probes a second to one address; jobs over it are slowed down or answered 429 in the same way"`
+	NAT64             translation         `envconfig:"NAT64_PREFIXES" takes:"comma-separated IPv6 prefixes of 32, 40, 48, 56, 64 or 96 bits, or auto" doc:"prefixes by which this network translates IPv6 addresses to IPv4 (RFC 6052), comma-separated: what they embed is judged, too. The gateway sends those that it knows with each job; auto adds none"`
 	RunAsUID          identity            `envconfig:"RUN_AS_UID" takes:"a numeric user id above 0" doc:"user to become once the sockets are open; empty = keep the user"`
 	RunAsGID          identity            `envconfig:"RUN_AS_GID" takes:"a numeric group id above 0" doc:"group to become once the sockets are open; empty = keep the group"`
 	TLSCertFile       settings.FilePath   `envconfig:"WORKER_TLS_CERT_FILE" takes:"the path of a file" doc:"certificate in PEM, followed by the intermediates: the listener then takes TLS 1.3 only. Reread on change; empty = HTTP in clear text"`
@@ -75,6 +78,14 @@ func (i *identity) Decode(s string) error {
 	}
 	*i = identity(n)
 	return nil
+}
+
+// translation is NAT64_PREFIXES.
+type translation []netip.Prefix
+
+func (t *translation) Decode(s string) (err error) {
+	*t, _, err = netpolicy.ParseTranslationPrefixes(s)
+	return err
 }
 
 // tokens are the accepted bearer tokens: one, or two while one replaces the other.

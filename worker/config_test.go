@@ -60,6 +60,7 @@ func TestValues(t *testing.T) {
 		{"INCLUDE_RAW_DIAGNOSTICS", []string{"true", "false"}, []string{"1"}, "true or false"},
 		{"WORKER_MAX_CONCURRENT", []string{"1", "1000000000"}, []string{"0", "-1", "1000000001"}, "from 1 to 1000000000"},
 		{"WORKER_PACKETS_PER_SECOND", []string{"0", "1000000000"}, []string{"-1", "1000000001"}, "from 0 to 1000000000"},
+		{"NAT64_PREFIXES", []string{"auto", "2a0e:1:2:64::/96, 2a0e:1::/32"}, []string{"2a0e:1:2:64::/95", "10.0.0.0/32", "x"}, "IPv6 prefixes"},
 		{"WORKER_TARGET_PACKETS_PER_SECOND", []string{"0", "1000000000"}, []string{"-1", "1000000001"}, "from 0 to 1000000000"},
 		{"RUN_AS_UID", []string{"1", "65534", "4294967294"}, []string{"0", "-1", "nobody", "4294967295"}, "user id"},
 		{"RUN_AS_GID", []string{"1", "65534", "4294967294"}, []string{"0", "-1", "nogroup", "4294967295"}, "group id"},

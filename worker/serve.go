@@ -115,6 +115,7 @@ func newAPI(c Config, engine *icmp.Engine, metrics *workerMetrics, log *slog.Log
 	return httpapi.New(httpapi.Config{
 		Tokens:   c.Tokens.reveal(),
 		Prober:   prober,
+		NAT64:    c.NAT64,
 		Families: engine.Families(),
 		Mode:     string(engine.Mode()),
 		Slots:    int(c.MaxConcurrent),

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/netip"
 	"slices"
+	"strings"
 )
 
 // ErrTranslationPrefix reports a prefix that RFC 6052 does not allow.
@@ -21,6 +22,41 @@ func ParseTranslationPrefix(s string) (netip.Prefix, error) {
 		return netip.Prefix{}, ErrTranslationPrefix
 	}
 	return p, nil
+}
+
+// TranslationAuto stands in a list of prefixes for those that the resolvers reveal (RFC 7050).
+const TranslationAuto = "auto"
+
+// ParseTranslationPrefixes reads a comma-separated list of prefixes, each once, and reports whether TranslationAuto is
+// among them. An empty list is ErrTranslationPrefix.
+func ParseTranslationPrefixes(s string) (prefixes []netip.Prefix, auto bool, err error) {
+	for element := range strings.SplitSeq(s, ",") {
+		element = strings.TrimSpace(element)
+		if element == TranslationAuto {
+			auto = true
+			continue
+		}
+		p, err := ParseTranslationPrefix(element)
+		if err != nil {
+			return nil, false, err
+		}
+		if !slices.Contains(prefixes, p) {
+			prefixes = append(prefixes, p)
+		}
+	}
+	return prefixes, auto, nil
+}
+
+// JudgeTranslated is Judge where a network translates by the prefixes: an address is public only if every IPv4 address
+// that it is translated to is public, too.
+func JudgeTranslated(a netip.Addr, prefixes []netip.Prefix) Verdict {
+	v := Judge(a)
+	for _, p := range prefixes {
+		if v4, below := Embedded(p, a); below && v.Public {
+			v = Judge(v4)
+		}
+	}
+	return v
 }
 
 // Embedded returns the IPv4 address that a prefix translates an IPv6 address to, and reports whether the address is

@@ -57,6 +57,8 @@ type Request struct {
 	// worker's slots alone. A job without one of them has no such share.
 	Client string `json:"client,omitempty"`
 	Group  string `json:"group,omitempty"`
+	// NAT64 are the prefixes by which the gateway's network translates IPv6 addresses to IPv4 (RFC 6052).
+	NAT64 []string `json:"nat64,omitempty"`
 }
 
 // HeaderRefused says why the worker turns a job away. With a 429 RefusedShare is that the Client, or the Group, holds

@@ -40,12 +40,12 @@ func TestOneHeaderIsBelieved(t *testing.T) {
 		{"two lines", "x-real-ip", []string{realIP, realIP}, peerAddr},
 		{"a list", "x-real-ip", []string{"x-real-ip: 192.0.2.1, 192.0.2.2"}, peerAddr},
 		{"empty", "x-real-ip", []string{"x-real-ip: "}, peerAddr},
-		{"a port", "x-real-ip", []string{"x-real-ip: 192.0.2.2:80"}, peerAddr},
-		{"brackets", "x-real-ip", []string{"x-real-ip: [2001:db8::1]"}, peerAddr},
+		{"a port", "x-real-ip", []string{"x-real-ip: 192.0.2.2:80"}, "192.0.2.2"},
+		{"brackets", "x-real-ip", []string{"x-real-ip: [2001:db8::1]"}, "2001:db8::1"},
 		{"a zone", "x-real-ip", []string{"x-real-ip: fe80::1%eth0"}, peerAddr},
 		{"quotes", "x-real-ip", []string{`x-real-ip: "192.0.2.2"`}, peerAddr},
 		{"octal", "x-real-ip", []string{"x-real-ip: 010.0.0.1"}, peerAddr},
-		{"RFC 7239 has names", "forwarded", []string{"forwarded: for=192.0.2.1"}, peerAddr},
+		{"RFC 7239", "forwarded", []string{"forwarded: for=192.0.2.1"}, "192.0.2.1"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -85,9 +85,10 @@ func TestCountsFromTheRight(t *testing.T) {
 		{"what is left of it is never looked at", 1, []string{"unknown, \"x,192.0.2.2"}, "192.0.2.2"},
 		{"nor is what is right of it", 2, []string{"192.0.2.1, junk"}, "192.0.2.1"},
 		{"an entry that is no address is not passed over", 1, []string{"192.0.2.1, unknown"}, peerAddr},
-		{"an entry with a port", 1, []string{"192.0.2.1, 192.0.2.2:80"}, peerAddr},
+		{"an entry with a port", 1, []string{"192.0.2.1, 192.0.2.2:80"}, "192.0.2.2"},
+		{"an entry with a port that is none", 1, []string{"192.0.2.1, 192.0.2.2:0"}, peerAddr},
 		{"IPv6", 1, []string{"192.0.2.1, 2001:db8::1"}, "2001:db8::1"},
-		{"IPv6 in brackets", 1, []string{"192.0.2.1, [2001:db8::1]"}, peerAddr},
+		{"IPv6 in brackets", 1, []string{"192.0.2.1, [2001:db8::1]"}, "2001:db8::1"},
 		{"IPv4-mapped", 1, []string{"::ffff:192.0.2.1"}, "192.0.2.1"},
 		{"a long list", 1, []string{strings.Repeat("10.0.0.1,", 3000) + "192.0.2.1"}, "192.0.2.1"},
 	}
@@ -102,6 +103,99 @@ func TestCountsFromTheRight(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAddressesWithPorts(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]string{
+		"192.0.2.2:1": "192.0.2.2", "192.0.2.2:65535": "192.0.2.2", " 192.0.2.2:51008 ": "192.0.2.2",
+		"[2001:db8::9]:4711": "2001:db8::9", "[2001:db8::9]": "2001:db8::9", "[::ffff:192.0.2.2]:80": "192.0.2.2",
+		"2001:db8::9:4711": "2001:db8::9:4711", // an address without a port
+		"192.0.2.2:0":      "", "192.0.2.2:65536": "", "192.0.2.2:080": "", "192.0.2.2:": "", "192.0.2.2:+80": "", "192.0.2.2:x": "",
+		"192.0.2.2: 80": "", "192.0.2.2:80:80": "", "[192.0.2.2]:80": "", "[192.0.2.2]": "", "[2001:db8::9": "", "2001:db8::9]": "",
+		"2001:db8::9]:80": "", "[2001:db8::9]80": "", "[2001:db8::9]:": "", "[2001:db8::9]:0": "", "[2001:db8::9]:09": "",
+		"[[2001:db8::9]]": "", "[fe80::1%eth0]": "", "[fe80::1%eth0]:80": "", "fe80::1%eth0": "", "[]": "", "[]:80": "", ":80": "",
+		"example.com:80": "", "localhost": "", "::ffff:192.0.2.2:80": "", "010.0.0.1:80": "", "": "", ":": "",
+	} {
+		if got := literal(value); got.IsValid() != (want != "") || want != "" && got.String() != want {
+			t.Errorf("%q is %v, want %q", value, got, want)
+		}
+	}
+	f := finder(t, "x-forwarded-for", 1)
+	one := f.Identify(request(peerAddr+":5", "x-forwarded-for: 192.0.2.2:1"))
+	two := f.Identify(request(peerAddr+":5", "x-forwarded-for: 192.0.2.2:2"))
+	if one.LimitKey() != two.LimitKey() || one.LimitKey() != "192.0.2.2" {
+		t.Errorf("two ports of one client count as %s and %s", one.LimitKey(), two.LimitKey())
+	}
+}
+
+func TestForwarded(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		hops  int
+		lines []string
+		want  string
+	}{
+		{1, []string{"for=192.0.2.1"}, "192.0.2.1"},
+		{1, []string{"For=192.0.2.1;proto=https;by=203.0.113.43"}, "192.0.2.1"},
+		{1, []string{`by="[2001:db8::1]:80"; FOR="[2001:db8:cafe::17]:4711"`}, "2001:db8:cafe::17"},
+		{1, []string{`for="192.0.2.43:47011"`}, "192.0.2.43"},
+		{1, []string{`for=192.0.2.43:47011`}, "192.0.2.43"},
+		{1, []string{`for="192.\0.2.1"`}, "192.0.2.1"},
+		{1, []string{`for=192.0.2.1;host="a\"b,c;for=192.0.2.9"`}, "192.0.2.1"},
+		{1, []string{"for=192.0.2.1, for=192.0.2.2"}, "192.0.2.2"},
+		{2, []string{"for=192.0.2.1, for=192.0.2.2"}, "192.0.2.1"},
+		{2, []string{"for=192.0.2.1", "for=192.0.2.2"}, "192.0.2.1"},
+		{3, []string{"for=192.0.2.1, for=192.0.2.2"}, peerAddr},
+		{2, []string{"for=192.0.2.1, for=unknown"}, "192.0.2.1"},
+		{2, []string{"for=192.0.2.1, for=_gazonk"}, "192.0.2.1"},
+		{2, []string{"for=192.0.2.1, proto=https"}, "192.0.2.1"},
+		{2, []string{`for=192.0.2.1, for=10.0.0.1;host="x,y"`}, "192.0.2.1"},
+		{1, []string{`for="open, for=192.0.2.7`}, "192.0.2.7"},
+		{1, []string{`for=\", for=192.0.2.7`}, "192.0.2.7"},
+		{2, []string{`for="open`, `for=192.0.2.7, for="10.0.0.1:80"`}, "192.0.2.7"},
+		{1, []string{"for=192.0.2.1, for=unknown"}, peerAddr},
+		{1, []string{`for="_gazonk:80"`}, peerAddr},
+		{1, []string{"for=192.0.2.1;for=192.0.2.1"}, peerAddr},
+		{1, []string{"for=192.0.2.1;FOR=192.0.2.2"}, peerAddr},
+		{1, []string{"for=192.0.2.1, proto=https"}, peerAddr},
+		{1, []string{"for="}, peerAddr},
+		{1, []string{`for=""`}, peerAddr},
+		{1, []string{"for =192.0.2.1"}, peerAddr},
+		{1, []string{`for="192.0.2.1`}, peerAddr},
+		{1, []string{`for="192.0.2.1"x`}, peerAddr},
+		{1, []string{`for="192.0.2.1\"`}, peerAddr},
+		{1, []string{`for="192.0.2.1:0"`}, peerAddr},
+		{1, []string{`for="fe80::1%eth0"`}, peerAddr},
+		{1, []string{"192.0.2.1"}, peerAddr},
+		{1, []string{"for=192.0.2.1,"}, peerAddr},
+		{1, []string{""}, peerAddr},
+		{1, nil, peerAddr},
+	} {
+		r := request(peerAddr + ":5")
+		r.Header[headerStandard] = tt.lines
+		if got := finder(t, "forwarded", tt.hops).Identify(r).Addr().String(); got != tt.want {
+			t.Errorf("%d of %q: client %s, want %s", tt.hops, tt.lines, got, tt.want)
+		}
+	}
+}
+
+// What a client sent stands left of the elements that proxies appended, whatever it is.
+func FuzzForwarded(f *testing.F) {
+	f.Add(`for="open`, "192.0.2.1")
+	f.Add(`"\",for=1\`, `for="`)
+	f.Add(`;,;"`, "=")
+	f.Fuzz(func(t *testing.T, first, second string) {
+		r := request(peerAddr + ":5")
+		r.Header[headerStandard] = []string{first, second + `, for="192.0.2.7:80";host="a,b"`, "proto=http;for=10.0.0.1"}
+		if got := finder(t, "forwarded", 2).Identify(r).Addr().String(); got != "192.0.2.7" {
+			t.Errorf("client %s", got)
+		}
+		r.Header[headerStandard] = []string{first}
+		if a := finder(t, "forwarded", 1).Identify(r).Addr(); a.Is4In6() || a.Zone() != "" {
+			t.Errorf("client %v is mapped or zoned", a)
+		}
+	})
 }
 
 // A visitor's entries stand left of the proxy's, whatever they are.

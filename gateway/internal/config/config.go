@@ -27,8 +27,8 @@ type Config struct {
 	TrustProxyHeaders settings.Bool   `envconfig:"TRUST_PROXY_HEADERS" default:"false" takes:"true or false" doc:"trust cf-connecting-ip, then x-real-ip, then the first of x-forwarded-for"`
 	TrustedPlatform   settings.Choice `envconfig:"TRUSTED_PROXY_PLATFORM" oneof:"cloudflare vercel" takes:"cloudflare or vercel" doc:"cloudflare or vercel trusts them too, as do the runtime flags CF_PAGES=1 and VERCEL=1"`
 	TrustedCIDRs      cidrs           `envconfig:"TRUSTED_PROXY_CIDRS" takes:"comma-separated CIDRs, such as 10.0.0.0/8,fd00::/8" doc:"narrows trust to peers in these ranges, never grants it; empty = any peer"`
-	ClientHeader      headerName      `envconfig:"CLIENT_ADDRESS_HEADER" takes:"the name of one header, such as x-real-ip" doc:"the one header that is believed where headers are trusted: the one that your proxy overwrites, or x-forwarded-for; empty = the order of TRUST_PROXY_HEADERS, which visitors can forge through most proxies"`
-	ProxyHops         hops            `envconfig:"TRUSTED_PROXY_HOPS" default:"1" takes:"a whole number from 1 to 16" doc:"which address of x-forwarded-for counts, from the right: the number of your own proxies that add to it"`
+	ClientHeader      headerName      `envconfig:"CLIENT_ADDRESS_HEADER" takes:"the name of one header, such as x-real-ip" doc:"the one header that is believed where headers are trusted: the one that your proxy overwrites, or x-forwarded-for or forwarded (RFC 7239), counted from the right; empty = the order of TRUST_PROXY_HEADERS, which visitors can forge through most proxies"`
+	ProxyHops         hops            `envconfig:"TRUSTED_PROXY_HOPS" default:"1" takes:"a whole number from 1 to 16" doc:"which address of x-forwarded-for or forwarded counts, from the right: the number of your own proxies that add to it"`
 	CFPages           platformFlag    `envconfig:"CF_PAGES" hidden:"true"`
 	Vercel            platformFlag    `envconfig:"VERCEL" hidden:"true"`
 
@@ -50,6 +50,7 @@ type Config struct {
 	DenyTargets       denyTargets     `envconfig:"DENY_TARGETS" takes:"comma-separated CIDRs and domain suffixes, such as 192.0.2.0/24,example.com" doc:"CIDRs and domain suffixes that are refused, comma-separated"`
 	AllowOwnAddresses settings.Bool   `envconfig:"ALLOW_OWN_ADDRESSES" default:"false" takes:"true or false" doc:"lets visitors reach this host's own public addresses, and those of HOST_ADDRESSES"`
 	HostAddresses     cidrs           `envconfig:"HOST_ADDRESSES" takes:"comma-separated addresses and CIDRs, such as 192.0.2.10,2001:db8::/64" doc:"addresses and CIDRs of the host around a container, which cannot see them: refused as this host's own"`
+	NAT64             translation     `envconfig:"NAT64_PREFIXES" default:"auto" takes:"comma-separated IPv6 prefixes of 32, 40, 48, 56, 64 or 96 bits, or auto" doc:"prefixes by which this network translates IPv6 addresses to IPv4 (RFC 6052), comma-separated: what they embed is judged and counted, too. auto, alone or in the list, also asks each resolver for them (RFC 7050); public resolvers do not reveal a network's prefix"`
 	DisabledTools     list            `envconfig:"DISABLED_TOOLS" takes:"comma-separated slugs of tools" doc:"slugs of tools that answer 501, comma-separated"`
 	ContactURL        contactURL      `envconfig:"CONTACT_URL" takes:"an http, https or mailto URL" doc:"goes into the User-Agent and the footer of the pages"`
 	RDAPBaseURL       rdapURL         `envconfig:"RDAP_BASE_URL" default:"https://rdap.org" takes:"an https URL without user, query or fragment" doc:"redirector for registration data that IANA's lists do not place; if set to another URL, only that one is asked and no list is fetched"`

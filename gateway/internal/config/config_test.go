@@ -66,6 +66,8 @@ func TestValues(t *testing.T) {
 		{"TRUSTED_PROXY_CIDRS", "10.0.0.0/8, fd00::/8,192.0.2.1", yes}, {"TRUSTED_PROXY_CIDRS", "10.0.0.0/33", no}, {"TRUSTED_PROXY_CIDRS", "10.0.0.0/8,x", no},
 		{"HOST_ADDRESSES", "192.0.2.10, 2001:db8::/64,198.51.100.0/24", yes}, {"HOST_ADDRESSES", "", yes}, {"HOST_ADDRESSES", "192.0.2.0/33", no},
 		{"HOST_ADDRESSES", "host.example.com", no}, {"HOST_ADDRESSES", ",", no}, {"HOST_ADDRESSES", "::ffff:192.0.2.1", no}, {"HOST_ADDRESSES", "fe80::1%eth0", no},
+		{"NAT64_PREFIXES", "auto", yes}, {"NAT64_PREFIXES", "2a0e:1:2:64::/96, auto,2a0e:1::/32", yes}, {"NAT64_PREFIXES", "2a0e:1:2:64::/95", no},
+		{"NAT64_PREFIXES", "10.0.0.0/32", no}, {"NAT64_PREFIXES", ",", no}, {"NAT64_PREFIXES", "off", no}, {"NAT64_PREFIXES", "2a0e:1:2:64::1/96", no},
 		{"TRUSTED_PROXY_CIDRS", ",", no}, {"TRUSTED_PROXY_CIDRS", "::ffff:10.0.0.0/104", no}, {"TRUSTED_PROXY_CIDRS", "example.com", no},
 		{"CLIENT_ADDRESS_HEADER", "X-Real-IP", yes}, {"CLIENT_ADDRESS_HEADER", "x_any~thing", yes}, {"CLIENT_ADDRESS_HEADER", "x-real-ip, x-forwarded-for", no},
 		{"CLIENT_ADDRESS_HEADER", "x-real-ip:", no}, {"CLIENT_ADDRESS_HEADER", " x-real-ip", no}, {"CLIENT_ADDRESS_HEADER", "x-réal-ip", no},
@@ -337,7 +339,6 @@ func TestWarningsAboutProxies(t *testing.T) {
 	const (
 		forgeable = "can forge their address"
 		unread    = "it is not read"
-		forwarded = "never gives an address"
 		hops      = "TRUSTED_PROXY_HOPS counts"
 	)
 	tests := []struct {
@@ -358,7 +359,7 @@ func TestWarningsAboutProxies(t *testing.T) {
 		{"VERCEL=1 CLIENT_ADDRESS_HEADER=x-vercel-forwarded-for", nil},
 		{"TRUSTED_PROXY_CIDRS=10.0.0.0/8", nil},
 		{"CLIENT_ADDRESS_HEADER=x-real-ip", []string{unread}},
-		{"TRUST_PROXY_HEADERS=true CLIENT_ADDRESS_HEADER=forwarded", []string{forwarded}},
+		{"TRUST_PROXY_HEADERS=true CLIENT_ADDRESS_HEADER=forwarded TRUSTED_PROXY_HOPS=2", nil},
 		{"TRUST_PROXY_HEADERS=true TRUSTED_PROXY_HOPS=2", []string{forgeable, hops}},
 		{"TRUST_PROXY_HEADERS=true CLIENT_ADDRESS_HEADER=x-real-ip TRUSTED_PROXY_HOPS=2", []string{hops}},
 		{"TRUST_PROXY_HEADERS=true CLIENT_ADDRESS_HEADER=x-real-ip TRUSTED_PROXY_HOPS=1", nil},

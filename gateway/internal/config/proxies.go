@@ -73,12 +73,8 @@ func (c *Config) WarnOfProxies(log *slog.Logger) {
 	if c.ClientHeader != "" && !c.TrustsHeaders() {
 		log.Warn("CLIENT_ADDRESS_HEADER is set, but no headers are trusted: it is not read; set TRUST_PROXY_HEADERS=true")
 	}
-	if c.ClientHeader == "Forwarded" {
-		log.Warn("CLIENT_ADDRESS_HEADER=forwarded never gives an address: its values have names (for=…), and one bare " +
-			"address is wanted; all visitors share one limit")
-	}
 	if c.ProxyHops > 1 && !clientip.IsList(string(c.ClientHeader)) {
-		log.Warn("TRUSTED_PROXY_HOPS counts entries of x-forwarded-for alone: without " +
-			"CLIENT_ADDRESS_HEADER=x-forwarded-for it does nothing")
+		log.Warn("TRUSTED_PROXY_HOPS counts entries of x-forwarded-for or forwarded: without one of them as " +
+			"CLIENT_ADDRESS_HEADER it does nothing")
 	}
 }

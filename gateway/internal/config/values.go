@@ -59,6 +59,17 @@ func (c *cidrs) Decode(s string) error {
 	return nil
 }
 
+// translation is NAT64_PREFIXES.
+type translation struct {
+	Prefixes []netip.Prefix
+	Auto     bool
+}
+
+func (t *translation) Decode(s string) (err error) {
+	t.Prefixes, t.Auto, err = netpolicy.ParseTranslationPrefixes(s)
+	return err
+}
+
 const dnsPort = 53
 
 // resolvers are addresses of DNS servers, with or without a port.

@@ -26,7 +26,7 @@ func (c *Client) Charge(ctx context.Context, to netip.AddrPort) error {
 	if c.settings.Charge == nil {
 		return nil
 	}
-	return c.settings.Charge(ctx, to)
+	return c.settings.Charge(ctx, netip.AddrPortFrom(c.CountedAddress(to.Addr()), to.Port()))
 }
 
 // Admit judges a dial and then charges it: one that is refused, or that this host has no way for, is not made and

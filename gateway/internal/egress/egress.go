@@ -54,6 +54,9 @@ type Client struct {
 	kernel  *hostroute.Kernel // nil where a test plays it
 	checker certs.Checker
 	dns     *dnsclient.Client
+
+	translation translation
+	ends        []func() // which end what goes on in the background
 }
 
 // New makes the way out. An error means a setting that it cannot take.
@@ -118,6 +121,9 @@ func (c *Client) Providers() upstream.Observer { return c.settings.Providers }
 
 // Close ends the lookups that are still under way. The Client is not used afterwards.
 func (c *Client) Close() {
+	for _, end := range c.ends {
+		end()
+	}
 	c.dns.Close()
 	if c.kernel != nil {
 		c.kernel.Close()

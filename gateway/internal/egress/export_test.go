@@ -2,6 +2,7 @@ package egress
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"net/netip"
 	"syscall"
@@ -15,6 +16,11 @@ func WithBounds(http, connect, dnsTry time.Duration) Option {
 	return func(c *Client) { c.bounds = bounds{http: http, connect: connect, dnsTry: dnsTry} }
 }
 
+// Discover is one search for the network's translation prefixes.
+func (c *Client) Discover(ctx context.Context, log *slog.Logger) time.Duration {
+	return c.discover(ctx, log)
+}
+
 // DialSocket is the real socket layer with its control hook.
 func (c *Client) DialSocket(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 	return c.dialSocket(ctx, network, to)
@@ -26,7 +32,7 @@ func (c *Client) ControlFor(asked netip.AddrPort) func(context.Context, string, 
 }
 
 // Addresses are those that a host with these answers is given.
-func Addresses(a, aaaa dnsclient.Answer) []netip.Addr { return addressesOf(a, aaaa) }
+func Addresses(a, aaaa dnsclient.Answer) []netip.Addr { return new(Client).addressesOf(a, aaaa) }
 
 // Exported for the tests of their bounds.
 const (

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/egress/http1"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 )
@@ -64,8 +65,10 @@ type Response struct {
 	Proto      string // HTTP/1.0, HTTP/1.1 or HTTP/2
 	Header     http.Header
 	Address    netip.Addr
-	Interim    []Interim // the answers before this one, in the order of arrival
-	Body       []byte
+	// Notes say what was wrong with the heads of HTTP/1, interim ones included, that was read past all the same.
+	Notes   []http1.NoteCode
+	Interim []Interim // the answers before this one, in the order of arrival
+	Body    []byte
 	// Received is the length of the body as it came, before decompression.
 	Received int64
 	// Truncated reports that the body was longer than MaxBody.

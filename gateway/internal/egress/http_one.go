@@ -5,12 +5,17 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
-	"net/textproto"
+	"slices"
+	"strconv"
 	"sync/atomic"
 
+	"diagnostics/gateway/internal/egress/http1"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/text"
 	"diagnostics/shared/parallel"
 )
 
@@ -41,11 +46,10 @@ type http1Conn struct {
 	writing   *parallel.Pending[error] // the end of a long request, nil for none
 	broken    atomic.Pointer[error]    // why that ended early
 
-	// left is how much of a head may still come. head is what came of it, in the end the whole head of the answer.
-	left   int
-	head   []byte
+	left   int  // how much of a head may still come
 	begun  bool // the first byte is there
 	inBody bool
+	notes  []http1.NoteCode // on all heads, each once
 }
 
 // send writes the request. A server may answer before it has read all of a long one, so the end of that is written
@@ -77,38 +81,61 @@ func (w *http1Conn) send(request *http.Request) error {
 func (w *http1Conn) receive(request *http.Request) (*http.Response, error) {
 	buffered := bufio.NewReaderSize(w, headRead)
 	for {
-		answer, err := readHead(buffered, request)
-		switch {
-		case err != nil && w.left <= 0:
-			return nil, w.roundTrip.say(fault.Upstream, errLongHeaders, sentenceLongHeaders)
-		case err != nil:
+		head, err := w.readHead(buffered)
+		if err != nil {
 			return nil, err
 		}
-		read := len(w.head) - buffered.Buffered()
-		if !isInterim(answer.StatusCode) {
-			w.head, w.inBody = w.head[:read], true
-			return answer, nil
+		for _, code := range head.Notes {
+			if !slices.Contains(w.notes, code) {
+				w.notes = append(w.notes, code)
+			}
 		}
-		header := headAsSent(w.head[:read], answer.Header)
-		if err := w.roundTrip.passed(Interim{answer.StatusCode, statusText(answer), header}); err != nil {
+		if !head.Interim() {
+			w.inBody = true
+			return &http.Response{
+				StatusCode: head.Status,
+				Status:     strconv.Itoa(head.Status) + " " + head.Reason,
+				Proto:      fmt.Sprintf("HTTP/%d.%d", head.Major, head.Minor),
+				ProtoMajor: head.Major,
+				ProtoMinor: head.Minor,
+				Header:     head.Header,
+				Body:       io.NopCloser(head.Body(buffered, request.Method)),
+			}, nil
+		}
+		interim := Interim{head.Status, text.Clean(head.Reason, maxReasonPhrase), head.Header}
+		if err := w.roundTrip.passed(interim); err != nil {
 			return nil, err
 		}
-		w.head, w.left = w.head[read:], MaxHeaderBytes
+		w.left = MaxHeaderBytes
 	}
 }
 
-// readHead is http.ReadResponse that waits with less of a stack: a server may be silent for long.
-func readHead(buffered *bufio.Reader, request *http.Request) (*http.Response, error) {
-	if _, err := buffered.Peek(1); err != nil {
+// readHead reads one head. It waits for its first bytes with less of a stack: a server may be silent for long.
+func (w *http1Conn) readHead(buffered *bufio.Reader) (*http1.Head, error) {
+	first, err := buffered.Peek(1)
+	if err == nil && first[0] == tlsAlert[0] {
+		first, err = buffered.Peek(len(tlsAlert))
+	}
+	if err != nil {
 		return nil, err
 	}
-	return http.ReadResponse(buffered, request)
+	if string(first) == tlsAlert {
+		return nil, w.roundTrip.say(fault.Upstream, http1.ErrNotHTTP, sentenceWantsTLS)
+	}
+	head, err := http1.ReadHead(buffered)
+	switch {
+	case err != nil && w.left <= 0:
+		return nil, w.roundTrip.say(fault.Upstream, errLongHeaders, sentenceLongHeaders)
+	case errors.Is(err, http1.ErrNotHTTP), errors.Is(err, http1.ErrMalformed):
+		return nil, w.roundTrip.say(fault.Upstream, err, sentenceNotHTTP)
+	case errors.Is(err, http1.ErrTooLong):
+		return nil, w.roundTrip.say(fault.Upstream, err, sentenceManyLines)
+	}
+	return head, err
 }
 
-// isInterim reports whether another answer follows one of this status (RFC 9110 section 15.2). 101 ends HTTP.
-func isInterim(status int) bool {
-	return status >= 100 && status <= 199 && status != http.StatusSwitchingProtocols
-}
+// tlsAlert is how a server of TLS begins its answer to what is no TLS.
+const tlsAlert = "\x15\x03"
 
 // Read is what the head and the body are read through.
 func (w *http1Conn) Read(p []byte) (int, error) {
@@ -125,7 +152,6 @@ func (w *http1Conn) Read(p []byte) (int, error) {
 		w.roundTrip.clock.answered()
 	}
 	w.left -= n
-	w.head = append(w.head, p[:n]...)
 	return n, w.reason(err)
 }
 
@@ -158,26 +184,7 @@ func (w *http1Conn) end() {
 	}
 }
 
-// headAsSent reads the header of an HTTP/1 answer from the bytes that came. The library's own header is not what the
-// server sent: it drops Transfer-Encoding, Trailer, and Content-Length beside chunks, and adds a Cache-Control where
-// there is a Pragma. parsed is given back where the bytes cannot be read, which the library would have refused before.
-func headAsSent(head []byte, parsed http.Header) http.Header {
-	r := textproto.NewReader(bufio.NewReaderSize(bytes.NewReader(head), min(len(head), linesBuffer)))
-	if _, err := r.ReadLine(); err != nil {
-		return parsed
-	}
-	header, err := r.ReadMIMEHeader()
-	if err != nil {
-		return parsed
-	}
-	return http.Header(header)
-}
-
-// isStatus reports whether a number is a status code (RFC 9110 section 15): the library takes 000 over HTTP/1, and any
-// number over HTTP/2.
+// isStatus reports whether a number is a status code (RFC 9110 section 15): the library takes any over HTTP/2.
 func isStatus(code int) bool { return code >= 100 && code <= 999 }
 
 var errNoStatus = errors.New("the answer's status is no status code")
-
-// linesBuffer is the library's usual one; most heads are a fraction of it.
-const linesBuffer = 4 << 10

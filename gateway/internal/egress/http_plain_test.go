@@ -124,6 +124,18 @@ func answers1() []struct{ name, answer string } {
 		{"200 interim answers", interim(200, "") + ok + "Content-Length: 0\r\n\r\n"},
 		{"201 interim answers", interim(201, "") + ok + "Content-Length: 0\r\n\r\n"},
 		{"long interim answers", interim(70, "X: "+strings.Repeat("x", 1000)+"\r\n") + ok + "\r\n"},
+		{"a skipped line that is continued", ok + "no colon\r\n Content-Length: 2\r\nX: y\r\nContent-Length: 5\r\n\r\nhello"},
+		{"the status line twice", ok + ok + "X: y\r\n\r\nhello"},
+		{"a page in the head", ok + "<!DOCTYPE html>\r\nX: y\r\n\r\nhello"},
+		{"a blank before the colon of a length", ok + "Content-Length : 2\r\n\r\nhello"},
+		{"tabs in the status line", "HTTP/1.1\t200\tOK\r\n\r\nhello"},
+		{"a control character in a cookie", ok + "Set-Cookie: a=b\x01c\r\n\r\n"},
+		{"a carriage return in a value", ok + "X: a\rb\r\n\r\n"},
+		{"1,000 lines", ok + strings.Repeat("X: y\r\n", 999) + "\r\n"},
+		{"1,001 lines", ok + strings.Repeat("X: y\r\n", 1000) + "\r\n"},
+		{"half a page", "<html>hello"},
+		{"another alert of TLS", "\x15\x03\x03\x00\x02\x02\x28"},
+		{"SSH", "SSH-2.0-OpenSSH_9.2\r\n"},
 		{"a broken interim answer", "HTTP/1.1 103 X\r\nno colon\r\n\r\n" + ok + "\r\n"},
 		{"101", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\nbytes"},
 		{"101 without an upgrade", "HTTP/1.1 101 X\r\nContent-Length: 5\r\n\r\nhello"},
@@ -166,8 +178,7 @@ var asked1 = []struct {
 	}},
 }
 
-// A round trip of HTTP/1 is written down as it was when net/http's own transport spoke it: every answer of a server has
-// the same header, body, sentence and bounds since.
+// A round trip of HTTP/1 is written down: the header, body, sentence and notes of every answer of a server.
 func TestRoundTripsOfHTTP1(t *testing.T) {
 	t.Parallel()
 	var told strings.Builder
@@ -244,6 +255,9 @@ func described(r *egress.Response, err error) string {
 		for _, value := range r.Header[name] {
 			fmt.Fprintf(&b, "    %q: %q\n", name, short(value))
 		}
+	}
+	if len(r.Notes) > 0 {
+		fmt.Fprintf(&b, "    notes %v\n", r.Notes)
 	}
 	fmt.Fprintf(&b, "    body %q, received %d, truncated %t, error %q\n", short(string(r.Body)), r.Received, r.Truncated,
 		sentence(r.BodyErr))

@@ -114,9 +114,8 @@ func (rt *roundTrip) read(answer *http.Response) *Response {
 	rt.mu.Lock()
 	r.Address, r.TLS, r.Interim = rt.address, rt.tls, rt.interim
 	rt.mu.Unlock()
-	if rt.wire != nil && answer.ProtoMajor == 1 { // a server may call its protocol as it likes
-		r.Proto = answer.Proto
-		r.Header = headAsSent(rt.wire.head, answer.Header)
+	if rt.wire != nil {
+		r.Proto, r.Notes = answer.Proto, rt.wire.notes
 	}
 	var body time.Duration
 	if rt.wantsBody(r) {

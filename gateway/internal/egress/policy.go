@@ -29,8 +29,23 @@ func (c *Client) Permit(a netip.Addr) error {
 	return err
 }
 
-// judge is Permit. It also gives the way to a permitted address, 0 where the kernel was not asked for it.
+// judge is Permit. It also gives the way to a permitted address, 0 where the kernel was not asked for it. Where the
+// network translates the address to an IPv4 address, that one must be permitted as well.
 func (c *Client) judge(a netip.Addr) (hostroute.Kind, error) {
+	kind, err := c.judgeItself(a)
+	if err != nil {
+		return 0, err
+	}
+	for _, v4 := range c.embedded(a) {
+		if _, err := c.judgeItself(v4); err != nil {
+			return 0, err
+		}
+	}
+	return kind, nil
+}
+
+// judgeItself is judge without regard to translation.
+func (c *Client) judgeItself(a netip.Addr) (hostroute.Kind, error) {
 	if v := netpolicy.Judge(a); !v.Public { // the zero and every zoned address are not
 		return 0, fault.New(fault.Refused, sentenceNotPublic).ByRule(fault.RuleOf(v))
 	}

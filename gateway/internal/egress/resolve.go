@@ -78,7 +78,8 @@ func (r Resolution) only(family int) Resolution {
 }
 
 // Resolve looks up both families of a host, or takes its literal address, and permits every answer: one refused address
-// refuses the host. An AAAA in 64:ff9b::/96 is ignored where an A record exists. Errors are *fault.Error: Refused,
+// refuses the host. An AAAA in 64:ff9b::/96 is ignored where an A record exists, and one below a prefix of the network
+// where the A record that it embeds does. Errors are *fault.Error: Refused,
 // NoAddress (no such name, or no address of any family), Upstream or Timeout (the resolver), Busy (this host lacks what
 // a lookup takes, or its own addresses or routes are not known).
 //
@@ -119,7 +120,7 @@ func (c *Client) find(ctx context.Context, h target.Host, both lookup, r *Resolu
 	if err := c.judgeAliases(a, aaaa); err != nil {
 		return err
 	}
-	if err := r.permit(c, addressesOf(a, aaaa)...); err != nil {
+	if err := r.permit(c, c.addressesOf(a, aaaa)...); err != nil {
 		return err
 	}
 	if len(r.V4)+len(r.V6) == 0 {
@@ -204,11 +205,9 @@ func isPrivateName(name string) bool {
 
 // addressesOf gives the addresses of both answers, once each. What a DNS64 resolver adds to a name that has an IPv4
 // address of its own is left out.
-func addressesOf(a, aaaa dnsclient.Answer) []netip.Addr {
-	v4, v6 := dnsclient.Addresses(a.Records), dnsclient.Addresses(aaaa.Records)
-	if len(v4) > 0 {
-		v6 = slices.DeleteFunc(v6, netpolicy.NAT64)
-	}
+func (c *Client) addressesOf(a, aaaa dnsclient.Answer) []netip.Addr {
+	v4 := dnsclient.Addresses(a.Records)
+	v6 := c.WithoutSynthesised(v4, dnsclient.Addresses(aaaa.Records))
 	var list []netip.Addr
 	seen := make(map[netip.Addr]bool)
 	for _, address := range slices.Concat(v4, v6) {

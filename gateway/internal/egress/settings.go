@@ -33,6 +33,9 @@ type Settings struct {
 	Deny     target.Denylist
 	// HostAddresses are those of a host around a container, which cannot see them: they are refused as this host's own.
 	HostAddresses []netip.Prefix
+	// NAT64 are prefixes by which the network translates IPv6 addresses to IPv4, besides those that WatchTranslation
+	// finds. An address below one is judged and counted as the IPv4 address that it embeds, too.
+	NAT64 []netip.Prefix
 	// AllowOwnAddresses lifts the refusal of this host's own addresses, HostAddresses included.
 	AllowOwnAddresses bool
 	// ExemptHosts are the services that the operator chose by name, such as the host of RDAP_BASE_URL: "host:port" as

@@ -98,8 +98,10 @@ type Config struct {
 	// WorkerEnabled is true where tools that need the worker may run.
 	WorkerEnabled bool
 	Deny          Denier
-	Limiter       ratelimit.Limiter
-	Limits        requests.Limits
+	// CountedKey returns the key that limits count for a target's, and that Deny judges as well; nil counts the target's.
+	CountedKey func(string) string
+	Limiter    ratelimit.Limiter
+	Limits     requests.Limits
 	// MaxInFlight is how many runs this instance takes at once, MaxInFlightPerClient how many of one client (0: no limit).
 	MaxInFlight          int
 	MaxInFlightPerClient int

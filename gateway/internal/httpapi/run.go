@@ -26,7 +26,7 @@ func (s *Server) runTool(t tool.Tool) echo.HandlerFunc {
 		if err := s.enabled(t); err != nil {
 			return err
 		}
-		ctx, charged, err := s.charge(c, rc, t.Slug(), job.LimitKey())
+		ctx, charged, err := s.charge(c, rc, t.Slug(), s.countedKey(job.LimitKey()))
 		if err != nil {
 			return err
 		}
@@ -87,11 +87,18 @@ func (s *Server) parse(c echo.Context, rc *requestContext, t tool.Tool) (tool.Jo
 		return tool.Job{}, err
 	}
 	rc.private = append(rc.private, job.LimitKey(), job.DenyKey())
-	if s.config.Deny.DeniesKey(job.DenyKey()) {
+	if s.config.Deny.DeniesKey(job.DenyKey()) || s.config.Deny.DeniesKey(s.countedKey(job.DenyKey())) {
 		return tool.Job{}, fault.New(fault.Refused, "The operator of this service does not allow this target.").
 			ByRule(fault.RuleDenied)
 	}
 	return job, nil
+}
+
+func (s *Server) countedKey(key string) string {
+	if s.config.CountedKey == nil {
+		return key
+	}
+	return s.config.CountedKey(key)
 }
 
 // enabled is step 8.

@@ -21,6 +21,24 @@ func Decode[T []byte | string](b T) string {
 	return string(runes)
 }
 
+// Escaped shows control characters but the tab as escapes such as \x01, for text of others that matters as it stands.
+func Escaped(s string) string {
+	if !strings.ContainsFunc(s, isHidden) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if isHidden(r) {
+			fmt.Fprintf(&b, `\x%02x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func isHidden(r rune) bool { return unicode.IsControl(r) && r != '\t' }
+
 // Clean makes text fit to be shown: valid UTF-8, no control characters, at most limit bytes.
 func Clean(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {

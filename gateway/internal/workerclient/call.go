@@ -43,7 +43,7 @@ func run[T result](ctx context.Context, c *Client, path string, j Job) (T, error
 
 func runJob[T result](ctx context.Context, c *Client, path string, j Job) (T, error) {
 	var none T
-	request, err := json.Marshal(j.request(*c.token.Load()))
+	request, err := json.Marshal(j.request(*c.token.Load(), c.prefixes()))
 	if err != nil {
 		return none, fmt.Errorf("encode the worker's request: %w", err)
 	}
@@ -75,7 +75,7 @@ func (c *Client) perform(ctx context.Context, path string, body []byte, to netip
 	working, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	asked := parallel.Start(func() reply {
-		answer, err := c.call(working, c.limits.job, http.MethodPost, path, body, stepsOf(working, path, to))
+		answer, err := c.call(working, c.limits.job, http.MethodPost, path, body, stepsOf(working, path, to, c.prefixes()))
 		return reply{answer, err}
 	})
 	select {

@@ -12,48 +12,51 @@ import (
 	"diagnostics/shared/workerapi"
 )
 
+// inside is what of an answer is not shown: private addresses, and those that the network's prefixes translate to one.
+type inside []netip.Prefix
+
 // hidePrivate removes addresses and names of private networks. The worker has done so already; this is for one that is
 // older, wrong or not ours. A private hop keeps its row, so that the count of hops stays true. Raw is
 // left alone: it exists only where the worker's operator asked for all of it.
-func hidePrivate(t *workerapi.Traceroute) {
-	for i := range t.Hops {
-		hideHop(&t.Hops[i])
+func (i inside) hidePrivate(t *workerapi.Traceroute) {
+	for at := range t.Hops {
+		i.hideHop(&t.Hops[at])
 	}
-	for i, line := range t.Explanation {
-		t.Explanation[i] = hideInText(line)
+	for at, line := range t.Explanation {
+		t.Explanation[at] = i.hideInText(line)
 	}
 }
 
-func hideHop(h *workerapi.Hop) {
+func (i inside) hideHop(h *workerapi.Hop) {
 	// Names and networks are the gateway's to add, from its own lookups.
 	h.Hostname, h.ASN = nil, nil
 	if h.Note != nil {
-		h.Note = new(hideInText(*h.Note))
+		h.Note = new(i.hideInText(*h.Note))
 	}
-	if h.Hidden || h.Address != nil && !public(*h.Address) {
+	if h.Hidden || h.Address != nil && !i.public(*h.Address) {
 		h.Hidden, h.Address, h.Addresses = true, nil, []string{}
 		return
 	}
-	shown := slices.DeleteFunc(slices.Clone(h.Addresses), func(a string) bool { return !public(a) })
+	shown := slices.DeleteFunc(slices.Clone(h.Addresses), func(a string) bool { return !i.public(a) })
 	// A hop whose only known addresses are private is a private hop, even where the first probe was lost.
 	h.Hidden = h.Address == nil && len(h.Addresses) > 0 && len(shown) == 0
 	h.Addresses = shown
 }
 
-func public(address string) bool {
+func (i inside) public(address string) bool {
 	a, err := netip.ParseAddr(address)
-	return err == nil && a.Zone() == "" && netpolicy.Judge(a).Public
+	return err == nil && a.Zone() == "" && netpolicy.JudgeTranslated(a, i).Public
 }
 
 // addressLike finds what may be an address within a sentence: IPv6 (perhaps with a dotted end) or IPv4.
 var addressLike = regexp.MustCompile(
 	`[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,8}(?:\.\d{1,3}){0,3}|\d{1,3}(?:\.\d{1,3}){3}`)
 
-func hideInText(s string) string {
+func (i inside) hideInText(s string) string {
 	return addressLike.ReplaceAllStringFunc(s, func(found string) string {
 		// The colon may be the sentence's own: "fe80::1: no answer".
 		for _, candidate := range []string{found, strings.TrimSuffix(found, ":"), strings.TrimPrefix(found, ":")} {
-			if _, err := netip.ParseAddr(candidate); err == nil && !public(candidate) {
+			if _, err := netip.ParseAddr(candidate); err == nil && !i.public(candidate) {
 				return strings.Replace(found, candidate, "a hidden address", 1)
 			}
 		}

@@ -2,6 +2,7 @@ package workerclient
 
 import (
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -70,11 +71,23 @@ func TestHideHop(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			got := c.hop
-			hideHop(&got)
+			inside(nil).hideHop(&got)
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Fatalf("-want +got\n%s", diff)
 			}
 		})
+	}
+}
+
+// A router behind the network's translator has a private address inside of one that looks public.
+func TestHideTranslatedHops(t *testing.T) {
+	t.Parallel()
+	for address, hidden := range map[string]bool{"2a0e:1:2:64::a00:1": true, "2a0e:1:2:64::808:808": false} {
+		hop := workerapi.Hop{TTL: 1, Address: ptr(address), Addresses: []string{address}, Note: ptr(address + " answered.")}
+		inside{netip.MustParsePrefix("2a0e:1:2:64::/96")}.hideHop(&hop)
+		if hop.Hidden != hidden || strings.Contains(*hop.Note, address) == hidden {
+			t.Errorf("%s: %+v", address, hop)
+		}
 	}
 }
 
@@ -97,7 +110,7 @@ func TestHideInText(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.text, func(t *testing.T) {
 			t.Parallel()
-			if got := hideInText(c.text); got != c.want {
+			if got := inside(nil).hideInText(c.text); got != c.want {
 				t.Fatalf("got %q, want %q", got, c.want)
 			}
 		})

@@ -20,7 +20,7 @@ func FuzzTracerouteAnswer(f *testing.F) {
 		if err != nil {
 			return
 		}
-		hidePrivate(&trace)
+		inside(nil).hidePrivate(&trace)
 		if trace.Target != target4.String() {
 			t.Fatalf("the target is %s", trace.Target)
 		}
@@ -28,11 +28,11 @@ func FuzzTracerouteAnswer(f *testing.F) {
 			if h.Hidden && (h.Address != nil || len(h.Addresses) > 0) || h.Hostname != nil || h.ASN != nil {
 				t.Fatalf("hop is %+v", h)
 			}
-			if h.Address != nil && !public(*h.Address) {
+			if h.Address != nil && !inside(nil).public(*h.Address) {
 				t.Fatalf("%s is told", *h.Address)
 			}
 			for _, a := range h.Addresses {
-				if !public(a) {
+				if !inside(nil).public(a) {
 					t.Fatalf("%s is told", a)
 				}
 			}
@@ -56,7 +56,7 @@ func FuzzHideInText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, at int, last uint32) {
 		inner := netip.AddrFrom4([4]byte{10, byte(last >> 16), byte(last >> 8), byte(last)})
 		at = min(max(at, 0), len(text))
-		got := hideInText(text[:at] + " " + inner.String() + " " + text[at:])
+		got := inside(nil).hideInText(text[:at] + " " + inner.String() + " " + text[at:])
 		if strings.Contains(got, " "+inner.String()+" ") {
 			t.Fatalf("%q still holds %s", got, inner)
 		}
@@ -67,7 +67,7 @@ func FuzzHideInText(f *testing.F) {
 func wantNothingPrivate(t *testing.T, text string) {
 	t.Helper()
 	for word := range strings.FieldsSeq(text) {
-		if a, err := netip.ParseAddr(word); err == nil && a.Zone() == "" && !public(word) {
+		if a, err := netip.ParseAddr(word); err == nil && a.Zone() == "" && !inside(nil).public(word) {
 			t.Fatalf("%q holds %s", text, word)
 		}
 	}

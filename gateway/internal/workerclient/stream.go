@@ -24,12 +24,13 @@ type steps struct {
 	path  string // of the job, which says what steps it has
 	asked netip.Addr
 	feed  *progress.Feed
+	inside
 }
 
 // stepsOf returns the steps of a job where a client reads them as they come, else nil.
-func stepsOf(ctx context.Context, path string, asked netip.Addr) *steps {
+func stepsOf(ctx context.Context, path string, asked netip.Addr, hidden inside) *steps {
 	if feed := progress.Of(ctx); feed != nil {
-		return &steps{path: path, asked: asked, feed: feed}
+		return &steps{path: path, asked: asked, feed: feed, inside: hidden}
 	}
 	return nil
 }
@@ -121,7 +122,7 @@ func (s *steps) pass(told step) {
 	switch {
 	case told.Kind == "hop" && s.path == workerapi.PathTraceroute && told.Hop != nil && told.Hop.Validate(s.asked) == nil:
 		hop, truncated := *told.Hop, false
-		hideHop(&hop)
+		s.hideHop(&hop)
 		boundHop(&hop, &truncated)
 		s.report("hop", hop.TTL, hop)
 	case told.Kind == "reply" && told.Reply != nil && told.Reply.Seq <= s.probes() && told.Reply.Validate() == nil:

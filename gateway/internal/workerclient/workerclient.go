@@ -47,13 +47,15 @@ type Client struct {
 	token     atomic.Pointer[string]
 	transport atomic.Pointer[http.Transport]
 	ownFault  ownFaultFunc
-	limits    limits
-	observer  Observer // may be nil
-	watch     *outage.Watch
-	ready     *outage.Watch // of what it says of itself while it is there
-	last      atomic.Pointer[readiness]
-	log       *slog.Logger
-	warned    atomic.Bool // of clear text
+	// translation gives the prefixes by which the gateway's network translates to IPv4; nil for none.
+	translation func() []netip.Prefix
+	limits      limits
+	observer    Observer // may be nil
+	watch       *outage.Watch
+	ready       *outage.Watch // of what it says of itself while it is there
+	last        atomic.Pointer[readiness]
+	log         *slog.Logger
+	warned      atomic.Bool // of clear text
 }
 
 // New makes a client of the worker at base (an http or https URL, perhaps with a path that goes before the worker's own
@@ -70,6 +72,11 @@ type Option func(*Client)
 // connection to an address is one, else nil. Without it, those of package shortage are.
 func WithOwnFault(own func(err error, to netip.Addr) error) Option {
 	return func(c *Client) { c.ownFault = own }
+}
+
+// WithTranslation sets where the prefixes come from by which this network translates IPv6 addresses to IPv4.
+func WithTranslation(prefixes func() []netip.Prefix) Option {
+	return func(c *Client) { c.translation = prefixes }
 }
 
 // WithTLS sets what connections to an https worker are made with, until SetTLS.
@@ -151,15 +158,25 @@ type Job struct {
 	Trace workerapi.TraceOptions
 }
 
-func (j Job) request(token string) workerapi.Request {
+func (j Job) request(token string, nat64 []netip.Prefix) workerapi.Request {
 	r := workerapi.Request{
 		Target: j.Address.String(), Hostname: j.Hostname, RequestID: j.RequestID,
 		Client: workerapi.Pseudonym(token, "client", j.Client), Group: workerapi.Pseudonym(token, "group", j.Network),
+	}
+	for _, p := range nat64 {
+		r.NAT64 = append(r.NAT64, p.String())
 	}
 	if j.Trace != (workerapi.TraceOptions{}) {
 		r.Options = &j.Trace
 	}
 	return r
+}
+
+func (c *Client) prefixes() []netip.Prefix {
+	if c.translation == nil {
+		return nil
+	}
+	return c.translation()
 }
 
 // Traceroute traces the way to the address. Errors are *fault.Error: Busy with the worker's Retry-After (429 of the
@@ -176,7 +193,7 @@ func (c *Client) Traceroute(ctx context.Context, j Job) (workerapi.Traceroute, e
 		return workerapi.Traceroute{}, err
 	}
 	tellMoment(&result.Measurement, asked)
-	hidePrivate(&result)
+	inside(c.prefixes()).hidePrivate(&result)
 	boundTrace(&result)
 	return result, nil
 }

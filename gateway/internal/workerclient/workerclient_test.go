@@ -910,6 +910,33 @@ func TestJobsNameTheirVisitorByHashes(t *testing.T) {
 	}
 }
 
+func TestJobsCarryThePrefixes(t *testing.T) {
+	t.Parallel()
+	prefixes := []netip.Prefix{netip.MustParsePrefix("2a0e:1:2:64::/96")}
+	for want, option := range map[string]Option{
+		`"nat64":["2a0e:1:2:64::/96"]`: WithTranslation(func() []netip.Prefix { return prefixes }),
+		"":                             WithTranslation(func() []netip.Prefix { return nil }),
+	} {
+		bodies := make(chan string, 1)
+		s := worker(t, func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			bodies <- string(body)
+			jsonAnswer(http.StatusOK, goodTrace)(w, r)
+		})
+		c, err := newClient(s.URL, token, quick(), slog.New(slog.DiscardHandler), option)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		if _, err := c.Traceroute(t.Context(), job); err != nil {
+			t.Fatal(err)
+		}
+		if body := <-bodies; !strings.Contains(body, want) || strings.Contains(body, "nat64") != (want != "") {
+			t.Errorf("sent %s", body)
+		}
+	}
+}
+
 func TestASharesRefusalIsTheVisitorsOwn(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -18,7 +18,7 @@ func Compose(t *testing.T, file, service string, all []settings.Setting, elsewhe
 		t.Fatal(err)
 	}
 	given := map[string]bool{}
-	variable := regexp.MustCompile(`(?m)^      ([A-Z_]+):`)
+	variable := regexp.MustCompile(`(?m)^      ([A-Z0-9_]+):`)
 	for _, m := range variable.FindAllStringSubmatch(section(string(content), service), -1) {
 		given[m[1]] = true
 	}

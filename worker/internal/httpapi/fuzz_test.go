@@ -23,7 +23,7 @@ func FuzzReadJob(f *testing.F) {
 		r := httptest.NewRequestWithContext(t.Context(), "POST", "/api/ping", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		rc := &requestContext{w: httptest.NewRecorder(), r: r, start: time.Now()}
-		if _, refused := readTrace(rc); refused != nil {
+		if _, refused := new(Server).readTrace(rc); refused != nil {
 			if refused.status < 400 || refused.status > 499 || refused.sentence == "" {
 				t.Errorf("%q: %+v", body, refused)
 			}

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,13 +31,13 @@ type refusal struct {
 var errNotPublic = &refusal{http.StatusBadRequest, "Only public addresses can be probed."}
 
 // readAddress reads a request that is about an address alone, which has its family.
-func readAddress(rc *requestContext) (netip.Addr, *refusal) {
-	_, refused := rc.readJob()
+func (s *Server) readAddress(rc *requestContext) (netip.Addr, *refusal) {
+	_, refused := s.readJob(rc)
 	return rc.target, refused
 }
 
 // readJob reads and judges a request for a job; refused is nil for one that may run.
-func (rc *requestContext) readJob() (request workerapi.Request, refused *refusal) {
+func (s *Server) readJob(rc *requestContext) (request workerapi.Request, refused *refusal) {
 	if rc.r.Method != http.MethodPost {
 		rc.w.Header().Set("Allow", http.MethodPost)
 		return request, &refusal{http.StatusMethodNotAllowed, "Use POST."}
@@ -57,7 +58,7 @@ func (rc *requestContext) readJob() (request workerapi.Request, refused *refusal
 	}
 	rc.holder = holder{client: request.Client, group: request.Group}
 	rc.adopt(request.RequestID)
-	rc.target, refused = judge(request.Target)
+	rc.target, refused = s.judge(request)
 	return request, refused
 }
 
@@ -105,13 +106,22 @@ func (rc *requestContext) readBody() ([]byte, *refusal) {
 func isObject(body []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) }
 
 // judge takes an address literal. The gateway has judged it before; but a worker that trusts its
-// caller is one stolen token away from probing the network that it stands in.
-func judge(target string) (netip.Addr, *refusal) {
-	a, err := netip.ParseAddr(target)
+// caller is one stolen token away from probing the network that it stands in. An address that the network translates
+// is judged by the prefixes of both.
+func (s *Server) judge(request workerapi.Request) (netip.Addr, *refusal) {
+	a, err := netip.ParseAddr(request.Target)
 	if err != nil || a.Zone() != "" || a.Is4In6() {
 		return netip.Addr{}, &refusal{http.StatusBadRequest, "Send the target as an IPv4 or IPv6 address."}
 	}
-	if !netpolicy.Judge(a).Public {
+	prefixes := slices.Clone(s.config.NAT64)
+	for _, text := range request.NAT64 {
+		p, err := netpolicy.ParseTranslationPrefix(text)
+		if err != nil {
+			return netip.Addr{}, &refusal{http.StatusBadRequest, "Send nat64 as a list of prefixes of RFC 6052."}
+		}
+		prefixes = append(prefixes, p)
+	}
+	if !netpolicy.JudgeTranslated(a, prefixes).Public {
 		return netip.Addr{}, errNotPublic
 	}
 	return a, nil
@@ -127,8 +137,8 @@ var protocols = map[string]exchange.Protocol{
 	workerapi.ProtocolICMP: exchange.ICMP, workerapi.ProtocolUDP: exchange.UDP, workerapi.ProtocolTCP: exchange.TCP,
 }
 
-func readTrace(rc *requestContext) (traceJob, *refusal) {
-	request, refused := rc.readJob()
+func (s *Server) readTrace(rc *requestContext) (traceJob, *refusal) {
+	request, refused := s.readJob(rc)
 	if refused != nil {
 		return traceJob{}, refused
 	}

@@ -49,8 +49,10 @@ type Observer interface {
 
 // Config is what a Server needs.
 type Config struct {
-	Tokens   []string // each of them lets in, until SetTokens; at least one
-	Prober   Prober
+	Tokens []string // each of them lets in, until SetTokens; at least one
+	Prober Prober
+	// NAT64 are prefixes by which the network translates IPv6 addresses to IPv4; jobs add those of the gateway.
+	NAT64    []netip.Prefix
 	Families []int  // whose sockets are open
 	Mode     string // of the sockets
 	Slots    int    // jobs at once; at least 1
@@ -92,9 +94,9 @@ func New(c Config) *Server {
 	s := &Server{config: c, inflight: newInflight(c.Slots)}
 	s.SetTokens(c.Tokens)
 	s.routes = map[string]route{
-		workerapi.PathTraceroute: {toolTraceroute, job(s, workerapi.TracerouteLimit, readTrace, s.trace)},
-		workerapi.PathPing:       {toolPing, job(s, usualPing, readAddress, c.Prober.Ping)},
-		workerapi.PathPacketLoss: {toolPacketLoss, job(s, usualPacketLoss, readAddress, c.Prober.PacketLoss)},
+		workerapi.PathTraceroute: {toolTraceroute, job(s, workerapi.TracerouteLimit, s.readTrace, s.trace)},
+		workerapi.PathPing:       {toolPing, job(s, usualPing, s.readAddress, c.Prober.Ping)},
+		workerapi.PathPacketLoss: {toolPacketLoss, job(s, usualPacketLoss, s.readAddress, c.Prober.PacketLoss)},
 		workerapi.PathHealth:     {"", health},
 		workerapi.PathReady:      {"", s.ready},
 	}

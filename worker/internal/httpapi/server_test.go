@@ -378,6 +378,32 @@ func TestTargets(t *testing.T) {
 	}
 }
 
+// An address that the network translates is judged by the prefixes of the worker's own setting and of the job.
+func TestTranslatedTargets(t *testing.T) {
+	t.Parallel()
+	f := start(t, func(c *Config) { c.NAT64 = []netip.Prefix{netip.MustParsePrefix("2a0e:1:2:64::/96")} })
+	for body, status := range map[string]int{
+		`{"target":"2a0e:1:2:64::a00:1"}`:                                400,
+		`{"target":"2a0e:1:2:64::a00:1","nat64":[]}`:                     400,
+		`{"target":"2a0e:1:2:64::a00:1","nat64":["2a0f:1:2:64::/96"]}`:   400,
+		`{"target":"2a0e:1:2:64::b00:1"}`:                                200,
+		`{"target":"2a0f:1:2:64::7f00:1"}`:                               200,
+		`{"target":"2a0f:1:2:64::7f00:1","nat64":["2a0f:1:2:64::/96"]}`:  400,
+		`{"target":"2a0f:1:2:64::b00:1","nat64":["2a0f:1:2:64::/96"]}`:   200,
+		`{"target":"2a0f:1:2:64::b00:1","nat64":["2a0f:1:2:64::/95"]}`:   400,
+		`{"target":"2a0f:1:2:64::b00:1","nat64":"2a0f:1:2:64::/96"}`:     400,
+		`{"target":"2a0f:1:2:a00:0:100::","nat64":["2a0f:1:2::/48"]}`:    400,
+		`{"target":"2a0f:1:2:b00:ff00:1ff::","nat64":["2a0f:1:2::/48"]}`: 200,
+		`{"target":"11.0.0.1","nat64":null}`:                             200,
+	} {
+		for _, path := range []string{workerapi.PathPing, workerapi.PathTraceroute, workerapi.PathPacketLoss} {
+			if a := f.do(f.request("POST", path, body)); a.StatusCode != status {
+				t.Errorf("%s %s: %d %s", path, body, a.StatusCode, a.body)
+			}
+		}
+	}
+}
+
 func TestRequestIDs(t *testing.T) {
 	t.Parallel()
 	f := start(t, nil)

@@ -10,6 +10,7 @@ import (
 	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/egress/upstream"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 
 	"github.com/miekg/dns"
@@ -194,6 +195,26 @@ func (c *Client) QueryFresh(ctx context.Context, name string, qtype uint16) Answ
 		c.answers.put(key, answer, c.settings.Now())
 	}
 	return own(ctx, answer, began)
+}
+
+// QueryEach asks every one of the operator's resolvers, each past the cache and with Tries tries. Each answer has its
+// Resolver, also where that did not answer. The name is this service's own, so nothing is held back.
+func (c *Client) QueryEach(ctx context.Context, name string, qtype uint16) []Answer {
+	servers, dial := c.serversFor(cacheKey{})
+	answers := make([]Answer, len(servers))
+	q := question{name: dns.CanonicalName(name), qtype: qtype}
+	parallel.Each(len(servers), len(servers), func(i int) {
+		for range Tries {
+			began := time.Now()
+			answers[i] = c.tryServer(ctx, dial, servers[i], q)
+			c.settings.Observer.Asked(upstream.Resolver, outcomeOf(ctx, answers[i]), time.Since(began))
+			if answers[i].Conclusive() || ctx.Err() != nil {
+				break
+			}
+		}
+		answers[i].Resolver = servers[i]
+	})
+	return answers
 }
 
 // QueryServerFresh is QueryServer past the cache and past lookups under way, for a second look.

@@ -60,10 +60,13 @@ type Head struct {
 }
 
 // ReadHead reads a head up to its empty line. Errors are those of this package, of the reader, or io.ErrUnexpectedEOF
-// where the reader ends before the head does.
+// where the reader ends before the head does; in its first line that is ErrNotHTTP as well.
 func ReadHead(r *bufio.Reader) (*Head, error) {
 	h := &Head{Header: http.Header{}}
 	first, err := readLine(r)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fmt.Errorf("%w: half a line: %w", ErrNotHTTP, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +178,7 @@ func (h *Head) note(code NoteCode) {
 	}
 }
 
-// frame finds how long the body is (RFC 9112 section 6.3).
+// frame finds how long the body is (RFC 9112 section 6.3). HTTP/1.0 has no transfer codings.
 func (h *Head) frame() error {
 	length, err := h.contentLength()
 	if err != nil {
@@ -183,7 +186,7 @@ func (h *Head) frame() error {
 	}
 	h.length = length
 	codings := elements(h.Header["Transfer-Encoding"])
-	if len(codings) == 0 {
+	if len(codings) == 0 || h.Minor == 0 {
 		return nil
 	}
 	h.length = -1

@@ -49,6 +49,7 @@ func TestHeads(t *testing.T) {
 		{"a control character", ok + "Set-Cookie: a=b\x01c\r\n\r\n", 200, http.Header{"Set-Cookie": {"a=b\x01c"}}, []NoteCode{ControlCharacter}, ""},
 		{"chunked", ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n", 200, http.Header{"Transfer-Encoding": {"chunked"}}, nil, "hi"},
 		{"chunked twice", ok + "Transfer-Encoding: chunked\r\nTransfer-Encoding: Chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n", 200, http.Header{"Transfer-Encoding": {"chunked", "Chunked"}}, []NoteCode{TransferEncodingRepeated}, "hi"},
+		{"HTTP/1.0 has no transfer codings", "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n2\r\nhi", 200, http.Header{"Transfer-Encoding": {"chunked"}, "Content-Length": {"2"}}, nil, "2\r"},
 		{"identity", ok + "Transfer-Encoding: identity\r\n\r\nhi", 200, http.Header{"Transfer-Encoding": {"identity"}}, []NoteCode{TransferEncodingUnknown}, "hi"},
 		{"chunked is not the last", ok + "Transfer-Encoding: chunked, gzip\r\n\r\nhi", 200, http.Header{"Transfer-Encoding": {"chunked, gzip"}}, []NoteCode{TransferEncodingUnknown}, "hi"},
 		{"both lengths", ok + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n", 200, http.Header{"Content-Length": {"1"}, "Transfer-Encoding": {"chunked"}}, []NoteCode{LengthBesideEncoding}, "hi"},

@@ -236,13 +236,8 @@ func (r *resolver) Both(ctx context.Context, name string) (addresses []netip.Add
 	lookups.Go(func() { v6 = r.ask(ctx, name, dns.TypeAAAA) })
 	lookups.Wait()
 	addresses = dnsclient.Addresses(v4.records)
-	mapped := len(addresses) > 0
-	for _, a := range dnsclient.Addresses(v6.records) {
-		// What a DNS64 resolver makes up for a name that has an IPv4 address is none of the domain's.
-		if !mapped || !netpolicy.NAT64(a) {
-			addresses = append(addresses, a)
-		}
-	}
+	// What a DNS64 resolver adds to a name that has an IPv4 address is none of the domain's.
+	addresses = append(addresses, r.client.WithoutSynthesised(addresses, dnsclient.Addresses(v6.records))...)
 	for _, answer := range []reply{v4, v6} {
 		if failure := mail.Failure(answer.err); failure != nil {
 			return addresses, v4.alias || v6.alias, failure

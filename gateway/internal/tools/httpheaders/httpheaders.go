@@ -43,6 +43,7 @@ type Result struct {
 	Informational  []informational      `json:"informational"` // in the order of arrival
 	Alternatives   []alternative        `json:"alternatives"`
 	Compression    compression          `json:"compression"`
+	Notes          []webview.Note       `json:"notes"`
 	Truncated      bool                 `json:"truncated,omitempty"`
 }
 
@@ -79,6 +80,7 @@ func describeAnswer(r *egress.Response) Result {
 		Informational:  describeInterim(r.Interim),
 		Alternatives:   alternatives(r.Header),
 		Compression:    describeCompression(r),
+		Notes:          webview.Notes(r),
 	}
 	result.bound()
 	result.Report = result.report(r)

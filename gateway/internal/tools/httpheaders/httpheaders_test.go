@@ -72,13 +72,35 @@ func TestHTTPHeadersShape(t *testing.T) {
 	}
 	fields := toolstest.Fields(t, got)
 	for _, name := range []string{"url", "status", "statusText", "responseTimeMs", "httpVersion", "address", "headers",
-		"timings", "tls", "redirectsTo", "challenge", "informational", "alternatives", "compression"} {
+		"timings", "tls", "redirectsTo", "challenge", "informational", "alternatives", "compression", "notes"} {
 		if _, ok := fields[name]; !ok {
 			t.Errorf("no %s", name)
 		}
 	}
-	if len(fields) != 16 {
+	if len(fields) != 17 {
 		t.Errorf("%d fields: %v", len(fields), fields)
+	}
+}
+
+func TestHTTPHeadersNotes(t *testing.T) {
+	t.Parallel()
+	n := toolstest.WebNetwork(t)
+	toolstest.ServeRaw(n, toolstest.WebV4+":80",
+		"http/1.1 200 OK\r\nContent-Disposition = x\r\nX: a\x01\x7fb\tc\xe9\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n")
+	got, err := run(t.Context(), n, "http://example.com/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var codes []string
+	for _, note := range got.Notes {
+		codes = append(codes, string(note.Code))
+	}
+	want := []string{"STATUS_LINE_REPAIRED", "HEADER_LINE_SKIPPED", "CONTROL_CHARACTER", "TRANSFER_ENCODING_REPEATED"}
+	if diff := cmp.Diff(want, codes); diff != "" {
+		t.Error(diff)
+	}
+	if last := got.Headers[len(got.Headers)-1]; last != (webview.Header{Name: "x", Value: `a\x01\x7fb` + "\tcé"}) {
+		t.Errorf("%q", last)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
@@ -54,13 +55,14 @@ func describeHops(chain egress.Chain, fragment string) []hopResult {
 		if webview.EndsAtUserName(chain) {
 			why = hopWithUserName
 		}
-		hops = append(hops, hopResult{Index: len(hops), URL: blocked.String(), StatusText: why, Flags: []string{}})
+		hops = append(hops, hopResult{Index: len(hops), URL: blocked.String(), StatusText: why, Flags: []string{},
+			Notes: []webview.Note{}})
 	}
 	return hops
 }
 
 func describeHop(seen egress.Hop) hopResult {
-	out := hopResult{URL: seen.URL.String(), Flags: []string{}}
+	out := hopResult{URL: seen.URL.String(), Flags: []string{}, Notes: webview.Notes(seen.Response)}
 	if seen.Response == nil {
 		out.StatusText = webview.FaultSentence(seen.Err)
 		if fault.Is(seen.Err, fault.Refused) { // what its name led to is not shown
@@ -131,7 +133,7 @@ func destination(r *egress.Response) *url.URL {
 	if err != nil {
 		return nil
 	}
-	location := strings.Trim(webview.HeaderText(r.Header.Get("Location")), " \t")
+	location := strings.Trim(text.Decode(r.Header.Get("Location")), " \t")
 	next, err := base.Parse(location)
 	if err != nil || location == "" {
 		return nil
@@ -140,7 +142,7 @@ func destination(r *egress.Response) *url.URL {
 }
 
 func isRelative(r *egress.Response) bool {
-	location := strings.Trim(webview.HeaderText(r.Header.Get("Location")), " \t")
+	location := strings.Trim(text.Decode(r.Header.Get("Location")), " \t")
 	reference, err := url.Parse(location)
 	return err == nil && location != "" && reference.Scheme == ""
 }

@@ -56,6 +56,7 @@ type hopResult struct {
 	ResponseTimeMs float64         `json:"responseTimeMs"`
 	Timings        webview.Timings `json:"timings"`
 	Flags          []string        `json:"flags"`
+	Notes          []webview.Note  `json:"notes"`
 	OtherLocations []string        `json:"otherLocations,omitempty"` // of fields that differ from Location
 	Truncated      bool            `json:"truncated,omitempty"`      // a text of this hop
 }

@@ -446,10 +446,20 @@ func TestRedirectShape(t *testing.T) {
 		t.Error(got)
 	}
 	for _, hop := range fields["hops"].([]any) {
-		if got := keys(hop.(map[string]any)); got != "address flags index location responseTimeMs status statusText "+
+		if got := keys(hop.(map[string]any)); got != "address flags index location notes responseTimeMs status statusText "+
 			"timings url" {
 			t.Error(got)
 		}
+	}
+}
+
+func TestRedirectNotes(t *testing.T) {
+	t.Parallel()
+	n := toolstest.WebNetwork(t)
+	toolstest.ServeRaw(n, toolstest.WebV4Port80, "HTTP/1.1\t302\tFound\r\nno colon\r\nLocation: http://10.0.0.1/\x01\r\n\r\n")
+	r := mustRun(t, n, "http://example.com/")
+	if got := r.Hops[0]; len(got.Notes) != 3 || toolstest.Text(got.Location) != `http://10.0.0.1/\x01` {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/budget/memory"
-	"diagnostics/gateway/internal/tools/internal/webview"
+	"diagnostics/gateway/internal/text"
 
 	"golang.org/x/net/html"
 )
@@ -63,7 +63,7 @@ func (p *lastPage) redirect(r *egress.Response) *clientRedirect {
 		return nil
 	}
 	for _, value := range r.Header.Values("Refresh") {
-		if found := refreshTo(page, page, refreshHeader, webview.HeaderText(value)); found != nil {
+		if found := refreshTo(page, page, refreshHeader, text.Decode(value)); found != nil {
 			return found
 		}
 	}

@@ -39,6 +39,7 @@ type served struct {
 	httpStatus  *int
 	contentType *string
 	issues      []fileIssue
+	notes       []webview.Note
 }
 
 func (s *served) add(code, severity, format string, args ...any) {
@@ -70,7 +71,7 @@ func sitemapKind() fileKind {
 
 // describeServed judges the fetch of a file of the kind.
 func describeServed(chain egress.Chain, kind fileKind) served {
-	s := served{issues: []fileIssue{}}
+	s := served{issues: []fileIssue{}, notes: webview.ChainNotes(chain)}
 	for _, c := range webview.Certificates(chain) {
 		if c.NotVerified {
 			s.add(webview.CodeUnverified, fileInfo, "This service could not verify the certificate of %s: %s.", c.Host, c.Clause)

@@ -90,6 +90,7 @@ func describeRobots(u target.URL, chain egress.Chain, body robotsBody) robotsRep
 	}
 	file.Status, file.FinalURL, file.HTTPStatus, file.ContentType, file.Issues = s.state, s.finalURL, s.httpStatus,
 		s.contentType, s.issues
+	file.Notes = s.notes
 	file.Bytes, file.Truncated, file.Preview = len(body.text), body.truncated, preview(body.text)
 	return robotsReport{file: file, declared: declared, crawlers: describeCrawlers(crawlers),
 		certificates: webview.Certificates(chain)}

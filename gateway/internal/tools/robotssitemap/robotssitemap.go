@@ -64,6 +64,7 @@ type robotsFile struct {
 	Effect      robotstxt.Effect `json:"effect"`
 	Groups      []robotsGroup    `json:"groups"`
 	Issues      []fileIssue      `json:"issues"`
+	Notes       []webview.Note   `json:"notes"`
 }
 
 type robotsGroup struct {
@@ -80,15 +81,16 @@ type robotsRule struct {
 }
 
 type sitemapFile struct {
-	URL          string      `json:"url"`
-	FinalURL     *string     `json:"finalUrl"`
-	Status       string      `json:"status"`
-	HTTPStatus   *int        `json:"httpStatus"`
-	Kind         *string     `json:"kind"`
-	URLCount     *int        `json:"urlCount"`     // of an index, its sitemaps
-	LastModified *string     `json:"lastModified"` // the newest in the file
-	Truncated    bool        `json:"truncated"`    // as that of robotsFile
-	Issues       []fileIssue `json:"issues"`
+	URL          string         `json:"url"`
+	FinalURL     *string        `json:"finalUrl"`
+	Status       string         `json:"status"`
+	HTTPStatus   *int           `json:"httpStatus"`
+	Kind         *string        `json:"kind"`
+	URLCount     *int           `json:"urlCount"`     // of an index, its sitemaps
+	LastModified *string        `json:"lastModified"` // the newest in the file
+	Truncated    bool           `json:"truncated"`    // as that of robotsFile
+	Issues       []fileIssue    `json:"issues"`
+	Notes        []webview.Note `json:"notes"`
 
 	certificates []webview.Certificate // on the way to the file, not known to be valid
 	// busy is why this service could not read the file, nil where it could: that says nothing about the file.

@@ -147,6 +147,17 @@ func TestRobotsAndSitemaps(t *testing.T) {
 }
 
 // TestRobotsStates makes each state and effect, as RFC 9309 section 2.3.1 says.
+func TestRobotsWithABrokenHeader(t *testing.T) {
+	t.Parallel()
+	n := toolstest.WebNetwork(t)
+	toolstest.ServeRaw(n, toolstest.WebV4Port80,
+		"HTTP/1.1 200 OK\r\nno colon\r\nContent-Type: text/plain\r\n\r\nUser-agent: *\nDisallow: /x\n")
+	r := mustRun(t, n, "http://example.com/")
+	if r.Robots.Effect != robotstxt.SomeRules || len(r.Robots.Notes) != 1 || len(r.Sitemap.Notes) != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestRobotsStates(t *testing.T) {
 	t.Parallel()
 	moved := files{}

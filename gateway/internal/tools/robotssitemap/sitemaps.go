@@ -81,7 +81,7 @@ func unfetched(text string, err error) sitemapFile {
 		s.add(codeUnreachable, fileFail,
 			"The sitemap's URL cannot be fetched: it must be a valid http or https URL without a user name.")
 	}
-	return sitemapFile{URL: text, Status: s.state, Issues: s.issues}
+	return sitemapFile{URL: text, Status: s.state, Issues: s.issues, Notes: []webview.Note{}}
 }
 
 // read fetches one sitemap.
@@ -105,6 +105,7 @@ func (r *checker) read(ctx context.Context, u target.URL) sitemapFile {
 		file.describe(*report)
 	}
 	file.Status, file.FinalURL, file.HTTPStatus, file.Issues = s.state, s.finalURL, s.httpStatus, s.issues
+	file.Notes = s.notes
 	if file.busy == nil {
 		reportFile(ctx, file.URL, file.Status, file.HTTPStatus)
 	}

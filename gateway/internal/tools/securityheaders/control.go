@@ -8,7 +8,6 @@ import (
 	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
-	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
 // controlKind is one control: its id and name, what to read about it, and how it is judged.
@@ -114,7 +113,7 @@ func (p page) shownMedia() string {
 }
 
 // shownHeader makes what a stranger wrote fit for a sentence: one line, at most 80 characters.
-func shownHeader(s string) string { return text.Marked(webview.HeaderText(s), 80) }
+func shownHeader(s string) string { return text.Marked(text.Decode(s), 80) }
 
 func countWord(n int, one, several string) string {
 	return fmt.Sprintf("%d %s", n, text.Number(n, one, several))

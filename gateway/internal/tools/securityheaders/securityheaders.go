@@ -42,6 +42,8 @@ type Result struct {
 	// HTTPRedirect is what port 80 of an https input's host does, nil for an http input.
 	HTTPRedirect *httpRedirect `json:"httpRedirect"`
 	NewerHeaders []newerHeader `json:"newerHeaders"`
+	// Notes are on the final answer.
+	Notes []webview.Note `json:"notes"`
 	// Truncated tells that more came than is shown: headers, cookies or URLs, or the value of a control that says so too.
 	Truncated bool `json:"truncated,omitempty"`
 }
@@ -137,6 +139,7 @@ func describe(u target.URL, chain egress.Chain, plain *httpRedirect, now time.Ti
 		Notice:        page.notice,
 		HTTPRedirect:  plain,
 		NewerHeaders:  describeNewer(page),
+		Notes:         webview.Notes(page.answer),
 	}
 	for _, hop := range page.earlier {
 		result.Redirects = append(result.Redirects, redirect{URL: hop.URL.String(), Status: hop.Status})

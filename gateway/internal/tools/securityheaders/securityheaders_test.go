@@ -108,12 +108,12 @@ func TestSecurityHeadersShape(t *testing.T) {
 	}
 	fields := toolstest.Fields(t, got)
 	for _, name := range []string{"url", "finalUrl", "status", "redirectCount", "redirects", "tls", "headers", "controls",
-		"cookies", "summary", "notice", "httpRedirect", "newerHeaders", "conclusion", "findings"} {
+		"cookies", "summary", "notice", "httpRedirect", "newerHeaders", "conclusion", "findings", "notes"} {
 		if _, ok := fields[name]; !ok {
 			t.Errorf("no %s", name)
 		}
 	}
-	if len(fields) != 15 || fields["tls"] != nil || fields["notice"] != nil || fields["redirects"] == nil ||
+	if len(fields) != 16 || fields["tls"] != nil || fields["notice"] != nil || fields["redirects"] == nil ||
 		fields["cookies"] == nil || fields["httpRedirect"] != nil || fields["newerHeaders"] == nil {
 		t.Errorf("%v", fields)
 	}

@@ -54,6 +54,7 @@ type Result struct {
 	Timings          *webview.Timings     `json:"timings"` // of the last answer
 	Challenge        *challenge.Challenge `json:"challenge"`
 	Families         families             `json:"families"`
+	Notes            []webview.Note       `json:"notes"` // on all answers of the family that answered first
 	Truncated        bool                 `json:"truncated,omitempty"`
 }
 
@@ -187,7 +188,7 @@ func (r checker) unresolved(err error) (Result, error) {
 	return Result{
 		Report: unresolvedReport(webview.Place(r.url), failed),
 		URL:    r.url.String(), Verdict: verdictDown, Reason: &reason,
-		Families: families{IPv4: family, IPv6: family},
+		Families: families{IPv4: family, IPv6: family}, Notes: []webview.Note{},
 	}, nil
 }
 

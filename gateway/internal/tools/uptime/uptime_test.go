@@ -18,6 +18,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/egress/http1"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
@@ -99,12 +100,12 @@ func TestUptimeShape(t *testing.T) {
 	n := network(t)
 	fields := toolstest.Fields(t, mustRun(t, n, "http://example.com/"))
 	for _, name := range []string{"conclusion", "findings", "url", "online", "verdict", "status", "statusText", "responseTimeMs", "finalUrl",
-		"certificateValid", "reason", "timings", "challenge", "families"} {
+		"certificateValid", "reason", "timings", "challenge", "families", "notes"} {
 		if _, ok := fields[name]; !ok {
 			t.Errorf("no %s", name)
 		}
 	}
-	if len(fields) != 14 {
+	if len(fields) != 15 {
 		t.Errorf("%d fields: %v", len(fields), fields)
 	}
 	for _, name := range []string{"status", "statusText", "responseTimeMs", "finalUrl", "certificateValid", "timings",
@@ -119,6 +120,18 @@ func TestUptimeShape(t *testing.T) {
 			f["reason"] == nil {
 			t.Errorf("%s is %v", family, f)
 		}
+	}
+}
+
+func TestUptimeOfABrokenHeader(t *testing.T) {
+	t.Parallel()
+	n := toolstest.WebNetwork(t)
+	for _, at := range []string{toolstest.WebV4Port80, toolstest.WebV6Port80} {
+		toolstest.ServeRaw(n, at, "HTTP/1.1 200 OK\r\n<!DOCTYPE html>\r\nContent-Length: 0\r\n\r\n")
+	}
+	r := mustRun(t, n, "http://example.com/")
+	if r.Verdict != verdictUp || len(r.Notes) != 1 || r.Notes[0].Code != http1.HeaderLineSkipped {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -43,7 +43,7 @@ func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Re
 		result.Timings = new(webview.DescribeTimings(last.Timings))
 		result.CertificateValid = first.certificateValid()
 	}
-	result.Challenge = first.challenge()
+	result.Challenge, result.Notes = first.challenge(), webview.ChainNotes(first.chain)
 	result.Online = !first.down()
 	result.Reason = format.TextOrNull(joinReasons(checks))
 	switch {

@@ -106,8 +106,9 @@ func HeaderValue(name, value string) string {
 	return value
 }
 
-// HeaderText reads a field value as UTF-8, or as a whole as ISO 8859-1, which is what it was before RFC 9110.
-func HeaderText(s string) string { return text.Decode(s) }
+// HeaderText is a field value as it is shown: read as UTF-8, or as a whole as ISO 8859-1, which is what it was before
+// RFC 9110, and with control characters escaped.
+func HeaderText(s string) string { return text.Escaped(text.Decode(s)) }
 
 // SplitQuoted splits a field value at a separator that stands in no quoted string.
 func SplitQuoted(s string, separator byte) []string {

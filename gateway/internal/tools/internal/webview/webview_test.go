@@ -9,7 +9,6 @@ import (
 
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress"
-	"diagnostics/gateway/internal/target"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
