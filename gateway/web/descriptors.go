@@ -81,7 +81,8 @@ type Option struct {
 // Choice is one value of an option.
 type Choice struct{ Value, Label string }
 
-// accept fills in what the tool accepts. The page and the tool must have the same options, and labels must be of values.
+// accept fills in what the tool accepts. The page and the tool must have the same options, and labels must be of
+// values.
 func (d *Descriptor) accept(accepted []RegisteredOption) error {
 	d.Options = slices.Clone(d.Options)
 	for i := range d.Options {

@@ -41,7 +41,8 @@ func withTool(t *testing.T) parts {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.registry = append(p.registry, Registered{Slug: "foo", Options: []RegisteredOption{{Name: "size", Values: []string{"1"}}}})
+	p.registry = append(p.registry, Registered{Slug: "foo", Options: []RegisteredOption{{Name: "size",
+		Values: []string{"1"}}}})
 	p.catalogue = append(p.catalogue, catalogue...)
 	p.catalogue = append(p.catalogue, group{"Toys", []string{"foo"}})
 	p.write("page.json", `{"title": "Foo", "promise": "See a foo.", "kind": "host", "label": "Host",

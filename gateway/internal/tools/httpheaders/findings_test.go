@@ -64,12 +64,14 @@ func TestReportOfAnAnswer(t *testing.T) {
 			var codes []string
 			for _, f := range got.Findings {
 				codes = append(codes, f.Code)
-				if strings.Contains(f.Message, "%!") || f.Code == webview.CodeCertificate && *f.Subject != "certificate of example.com" {
+				if strings.Contains(f.Message, "%!") || f.Code == webview.CodeCertificate &&
+					*f.Subject != "certificate of example.com" {
 					t.Errorf("%+v", f)
 				}
 			}
 			broken := slices.ContainsFunc(got.Findings, func(f finding.Finding) bool { return f.Group == finding.Broken })
-			if got.Conclusion.State != c.state || got.Conclusion.Code != c.conclusion || strings.Join(codes, " ") != c.findings ||
+			if got.Conclusion.State != c.state || got.Conclusion.Code != c.conclusion || strings.Join(codes,
+				" ") != c.findings ||
 				c.state == finding.Failed && !broken || strings.Contains(got.Conclusion.Message, "%!") {
 				t.Errorf("%+v, %v", got.Conclusion, codes)
 			}

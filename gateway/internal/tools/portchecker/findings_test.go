@@ -68,7 +68,8 @@ func TestSkippedAddressesDoNotCount(t *testing.T) {
 	for i, state := range []string{portOpen, portClosed, portSkipped, portSkipped} {
 		tried = append(tried, attempt{Address: fmt.Sprintf("192.0.2.%d", i+1)}.end(state, "Because."))
 	}
-	if got := summarize(to, tried).report(to.Host).Conclusion.Message; !strings.Contains(got, "at only 1 of 2 tried addresses") {
+	if got := summarize(to, tried).report(to.Host).Conclusion.Message; !strings.Contains(got,
+		"at only 1 of 2 tried addresses") {
 		t.Error(got)
 	}
 }

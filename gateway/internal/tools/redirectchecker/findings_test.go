@@ -35,7 +35,8 @@ func chainOfSteps(t *testing.T, end egress.ChainEnd, steps ...step) egress.Chain
 		}
 		hop := egress.Hop{URL: u, Err: s.err}
 		if s.err == nil {
-			hop.Response = &egress.Response{URL: u, Status: s.status, Header: http.Header{}, Timings: egress.Timings{Total: s.took}}
+			hop.Response = &egress.Response{URL: u, Status: s.status, Header: http.Header{},
+				Timings: egress.Timings{Total: s.took}}
 			if s.location != "" {
 				hop.Response.Header["Location"] = strings.Fields(s.location)
 			}
@@ -108,16 +109,19 @@ func TestReportOfAChain(t *testing.T) {
 			var codes []string
 			for _, f := range got.Findings {
 				codes = append(codes, f.Code)
-				if strings.Contains(f.Message, "%!") || f.Code == webview.CodeCertificate && *f.Subject != "certificate of example.com" {
+				if strings.Contains(f.Message, "%!") || f.Code == webview.CodeCertificate &&
+					*f.Subject != "certificate of example.com" {
 					t.Errorf("%+v", f)
 				}
 			}
 			broken := slices.ContainsFunc(got.Findings, func(f finding.Finding) bool { return f.Group == finding.Broken })
-			if got.Conclusion.State != c.state || got.Conclusion.Code != c.conclusion || strings.Join(codes, " ") != c.findings ||
+			if got.Conclusion.State != c.state || got.Conclusion.Code != c.conclusion || strings.Join(codes,
+				" ") != c.findings ||
 				c.state == finding.Failed && !broken || strings.Contains(got.Conclusion.Message, "%!") {
 				t.Errorf("%+v, %v", got.Conclusion, codes)
 			}
-			if unsafe := result.flagged(flagCertificateInvalid); unsafe != strings.Contains(c.findings, webview.CodeCertificate) {
+			if unsafe := result.flagged(flagCertificateInvalid); unsafe != strings.Contains(c.findings,
+				webview.CodeCertificate) {
 				t.Errorf("certificateInvalid is %t", unsafe)
 			}
 		})

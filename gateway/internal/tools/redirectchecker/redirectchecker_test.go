@@ -456,7 +456,8 @@ func TestRedirectShape(t *testing.T) {
 func TestRedirectNotes(t *testing.T) {
 	t.Parallel()
 	n := toolstest.WebNetwork(t)
-	toolstest.ServeRaw(n, toolstest.WebV4Port80, "HTTP/1.1\t302\tFound\r\nno colon\r\nLocation: http://10.0.0.1/\x01\r\n\r\n")
+	toolstest.ServeRaw(n, toolstest.WebV4Port80,
+		"HTTP/1.1\t302\tFound\r\nno colon\r\nLocation: http://10.0.0.1/\x01\r\n\r\n")
 	r := mustRun(t, n, "http://example.com/")
 	if got := r.Hops[0]; len(got.Notes) != 3 || toolstest.Text(got.Location) != `http://10.0.0.1/\x01` {
 		t.Errorf("%+v", got)

@@ -65,7 +65,8 @@ func TestReportOfFiles(t *testing.T) {
 		{"a limit of this service", robots(fileUnreachable, robotstxt.DisallowAll, issue(codeLimit, fileInfo, 0)), nil, none, nil, nil, finding.Unknown, codeNotChecked, codeLimit},
 		{"out of time", robots(fileUnreachable, robotstxt.DisallowAll, issue(codeNotFinished, fileInfo, 0)), nil, none, nil, nil, finding.Unknown, codeNotChecked, codeNotFinished},
 		{"a key that is not verified", robots(fileUnreachable, robotstxt.DisallowAll, issue(webview.CodeUnverified, fileInfo, 0)), nil, none, nil,
-			[]webview.Certificate{{Host: "example.com", NotVerified: true}}, finding.Unknown, codeNotChecked, webview.CodeUnverified},
+			[]webview.Certificate{{Host: "example.com", NotVerified: true}}, finding.Unknown, codeNotChecked,
+			webview.CodeUnverified},
 		{"a page", robots(fileInvalid, robotstxt.AllowAll, issue(codeHTML, fileFail, 0)), nil, none, nil, nil, finding.Warned, codePage, codeHTML},
 		{"no text", robots(fileInvalid, robotstxt.AllowAll, issue(codeBinary, fileFail, 0)), nil, none, nil, nil, finding.Warned, codeBinary, codeBinary},
 		{"mistakes", robots(fileFound, robotstxt.AllowAll, issue(robotstxt.CodeNoColon, fileFail, 3), issue(robotstxt.CodeNoColon, fileFail, 4)), nil, none, nil, nil, finding.Warned, codeMistakes, robotstxt.CodeNoColon},
@@ -79,7 +80,8 @@ func TestReportOfFiles(t *testing.T) {
 		{"refused at the usual place", open, nil, sitemapIn(usualURL, fileMissing, issue(codeRefused, fileWarn, 0)), nil, nil, finding.Warned, codeSitemaps, codeRefused},
 		{"and another is declared", open, nil, sitemapIn(usualURL, fileMissing, issue(codeRefused, fileWarn, 0)), []sitemapFile{sitemapIn(otherURL, fileFound)}, nil, finding.OK, codeOpen, ""},
 		{"a certificate", robots(fileFound, robotstxt.AllowAll, issue(webview.CodeCertificate, fileWarn, 0)), nil, none, nil,
-			[]webview.Certificate{{Host: "example.com", Subject: "certificate of example.com", Clause: "it has expired"}}, finding.Warned, webview.CodeCertificate, webview.CodeCertificate},
+			[]webview.Certificate{{Host: "example.com", Subject: "certificate of example.com", Clause: "it has expired"}},
+			finding.Warned, webview.CodeCertificate, webview.CodeCertificate},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -87,7 +89,8 @@ func TestReportOfFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := Result{Robots: c.robots, Crawlers: crawlerEffects(c.robots.Effect, c.others...), Sitemap: c.usual, Sitemaps: c.declared}
+			r := Result{Robots: c.robots, Crawlers: crawlerEffects(c.robots.Effect, c.others...), Sitemap: c.usual,
+				Sitemaps: c.declared}
 			for _, s := range c.declared {
 				r.DeclaredSitemaps = append(r.DeclaredSitemaps, s.URL)
 			}
@@ -100,7 +103,8 @@ func TestReportOfFiles(t *testing.T) {
 				}
 			}
 			broken := slices.ContainsFunc(got.Findings, func(f finding.Finding) bool { return f.Group == finding.Broken })
-			if got.Conclusion.State != c.state || got.Conclusion.Code != c.conclusion || strings.Join(codes, " ") != c.findings ||
+			if got.Conclusion.State != c.state || got.Conclusion.Code != c.conclusion || strings.Join(codes,
+				" ") != c.findings ||
 				c.state == finding.Failed && !broken || strings.Contains(got.Conclusion.Message, "%!") {
 				t.Errorf("%+v, %v", got.Conclusion, codes)
 			}

@@ -26,7 +26,8 @@ func codeFor(t *testing.T, id string, v controlVerdict, p page) string {
 // TestFindingsOfControls: each control that needs attention has one finding, as severe as it, and none fails the site.
 func TestFindingsOfControls(t *testing.T) {
 	t.Parallel()
-	severities := map[controlStatus]finding.Severity{controlFail: finding.Fail, controlWarn: finding.Warn, controlInfo: finding.Info}
+	severities := map[controlStatus]finding.Severity{controlFail: finding.Fail, controlWarn: finding.Warn,
+		controlInfo: finding.Info}
 	for _, c := range cases {
 		url := c.url
 		if url == "" {
@@ -168,7 +169,8 @@ func TestFindingsOfCertificates(t *testing.T) {
 		t.Errorf("refused: %s, %s", code, v.status)
 	}
 	for _, defect := range []string{certs.DefectLongKey, certs.DefectUnfinished, certs.DefectCostly} {
-		p, v = of(certs.Verdict{Code: certs.CodeNoLocalIssuer, Codes: []string{certs.CodeNoLocalIssuer}, Defects: []string{defect}})
+		p, v = of(certs.Verdict{Code: certs.CodeNoLocalIssuer, Codes: []string{certs.CodeNoLocalIssuer},
+			Defects: []string{defect}})
 		got := report(p, summary{}, nil, nil)
 		if code := codeFor(t, "hsts", v, p); code != "HSTS_NOTE" || v.status != controlInfo || !p.secure() {
 			t.Errorf("%s: %s, %s", defect, code, v.status)

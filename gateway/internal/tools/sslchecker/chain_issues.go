@@ -39,7 +39,8 @@ var defectMessages = map[string]string{
 		"ways, or have keys that are slow to verify.",
 }
 
-// verdictIssues are why clients refuse the certificate, and why it was not verified. The latter is no fault of the server.
+// verdictIssues are why clients refuse the certificate, and why it was not verified. The latter is no fault of the
+// server.
 func verdictIssues(verdict certs.Verdict, now time.Time) []issue {
 	var issues []issue
 	for _, code := range verdict.Codes {

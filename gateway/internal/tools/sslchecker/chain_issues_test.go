@@ -145,7 +145,8 @@ func TestPublicSuffixWords(t *testing.T) {
 	verdict := checker.Check(certtest.List(leaf), "example.net", certs.Signing)
 	want := "The certificate is for this host only by *.net, a wildcard for a whole public suffix, which clients do not " +
 		"accept."
-	if got := messageOf(verdictIssues(verdict, certtest.Epoch), certs.CodeNameMismatch); got != want || verdict.Authorized {
+	if got := messageOf(verdictIssues(verdict, certtest.Epoch), certs.CodeNameMismatch); got != want ||
+		verdict.Authorized {
 		t.Errorf("%q", got)
 	}
 }

@@ -78,7 +78,8 @@ func TestConclusions(t *testing.T) {
 		{"one is refused", "", true, fails("ENDPOINTS_DIFFER"), nil, "fail TRUSTED_WITH_PROBLEMS", "broken fail ENDPOINTS_DIFFER"},
 		{"second certificate", "", true, of(severityInfo, "OTHER_CERTIFICATE_NOT_VERIFIED"), nil, "ok CERTIFICATE_TRUSTED", "note info OTHER_CERTIFICATE_NOT_VERIFIED"},
 	} {
-		r := Result{Port: 443, Authorized: c.authorized, refusal: c.refusal, Issues: c.issues, SupportedProtocols: c.supported}
+		r := Result{Port: 443, Authorized: c.authorized, refusal: c.refusal, Issues: c.issues,
+			SupportedProtocols: c.supported}
 		got := report(r, ofHost)
 		if state := fmt.Sprint(got.Conclusion.State, " ", got.Conclusion.Code); state != c.conclusion {
 			t.Errorf("%s: %s: %s", c.name, state, got.Conclusion.Message)

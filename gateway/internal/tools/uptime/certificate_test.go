@@ -7,7 +7,8 @@ import (
 	"diagnostics/gateway/internal/egress"
 )
 
-// TestCertificateValid: a certificate that was not verified is neither valid nor invalid, and hides none that is invalid.
+// TestCertificateValid: a certificate that was not verified is neither valid nor invalid, and hides none that is
+// invalid.
 func TestCertificateValid(t *testing.T) {
 	t.Parallel()
 	const site = "https://example.com/"

@@ -60,12 +60,14 @@ func TestReportOfFacts(t *testing.T) {
 		c.Hops[0].Response.Timings.Total = d
 		return c
 	}
-	dead := egress.Chain{Hops: []egress.Hop{{URL: site, Err: fault.New(fault.Upstream, "example.com refused the connection.")}},
+	dead := egress.Chain{Hops: []egress.Hop{{URL: site, Err: fault.New(fault.Upstream,
+		"example.com refused the connection.")}},
 		End: egress.EndUnreachable}
 	dead.Err = dead.Hops[0].Err
 	looping := answers(site, 302, nil)
 	looping.End = egress.EndLoop
-	limited := egress.Chain{Hops: append(slices.Clone(looping.Hops), egress.Hop{URL: site, Err: fault.New(fault.Limited, "Wait.")}),
+	limited := egress.Chain{Hops: append(slices.Clone(looping.Hops), egress.Hop{URL: site,
+		Err: fault.New(fault.Limited, "Wait.")}),
 		End: egress.EndBlocked}
 	rows := []struct {
 		name       string

@@ -99,7 +99,8 @@ func TestUptimeShape(t *testing.T) {
 	t.Parallel()
 	n := network(t)
 	fields := toolstest.Fields(t, mustRun(t, n, "http://example.com/"))
-	for _, name := range []string{"conclusion", "findings", "url", "online", "verdict", "status", "statusText", "responseTimeMs", "finalUrl",
+	for _, name := range []string{"conclusion", "findings", "url", "online", "verdict", "status", "statusText",
+		"responseTimeMs", "finalUrl",
 		"certificateValid", "reason", "timings", "challenge", "families", "notes"} {
 		if _, ok := fields[name]; !ok {
 			t.Errorf("no %s", name)

@@ -34,7 +34,8 @@ func TestCheckCertificate(t *testing.T) {
 		}
 		r := &egress.Response{URL: u, TLS: &egress.TLS{Verdict: c.verdict}}
 		got := CheckCertificate(r)
-		if (got == nil) != (c.subject == "") || got != nil && (got.Subject != c.subject || got.NotVerified == c.refused || got.Clause == "") ||
+		if (got == nil) != (c.subject == "") || got != nil && (got.Subject != c.subject || got.NotVerified == c.refused ||
+			got.Clause == "") ||
 			CertificateRefused(r) != c.refused {
 			t.Errorf("%s: %+v", c.name, got)
 		}

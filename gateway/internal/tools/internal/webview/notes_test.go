@@ -25,7 +25,8 @@ func TestNotes(t *testing.T) {
 		t.Errorf("no notes are %v", notes)
 	}
 	for _, code := range []http1.NoteCode{http1.StatusLineRepaired, http1.HeaderLineSkipped, http1.ControlCharacter,
-		http1.TransferEncodingRepeated, http1.TransferEncodingUnknown, http1.LengthBesideEncoding, http1.ContentLengthRepeated} {
+		http1.TransferEncodingRepeated, http1.TransferEncodingUnknown, http1.LengthBesideEncoding,
+		http1.ContentLengthRepeated} {
 		if noteMessages[code] == "" {
 			t.Errorf("%s has no message", code)
 		}
