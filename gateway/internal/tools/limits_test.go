@@ -137,7 +137,7 @@ func TestLimitsOfAnAddress(t *testing.T) {
 		{"first", "robots-sitemap", "http://example.com/", all, fault.Limited, nil},
 		{"sitemap elsewhere", "robots-sitemap", "http://example.com/", []string{elsewhere}, 0, fields{
 			"robots.status": "found", "sitemaps.0.status": "unreachable", "sitemaps.0.issues.0.code": "LIMIT_REACHED",
-			"sitemaps.0.issues.0.severity": "warn", "sitemaps.0.issues.0.message": "The file was not fetched. " + saysLimit,
+			"sitemaps.0.issues.0.severity": "info", "sitemaps.0.issues.0.message": "The file was not fetched. " + saysLimit,
 		}},
 
 		{"first", "ssl-checker", "example.com", all, fault.Limited, nil},

@@ -41,8 +41,9 @@ test("one topic is told once, by the check that knows best", () => {
     ["bad TLS says so TLS+HTTP+Uptime", "bad Other says so Other"]);
 });
 
-test("what does not work at all comes before what is as bad and works", () => {
+test("what is broken comes first, then severity, then weight", () => {
   const [mail, site, bad] = [check("Mail", ["bad", "unsafe"], ["warn", "weak"]), check("Site", ["bad", "down"], ["warn", "gone"]), check("DNS", ["bad", "wrong"])];
   site.concerns = site.concerns.map((concern) => ({ ...concern, broken: true }));
-  assert.deepEqual(told([mail, site, bad]), ["bad down Site", "bad unsafe Mail", "bad wrong DNS", "warn gone Site", "warn weak Mail"]);
+  bad.concerns = bad.concerns.map((concern) => ({ ...concern, weight: 50 }));
+  assert.deepEqual(told([mail, site, bad]), ["bad down Site", "warn gone Site", "bad wrong DNS", "bad unsafe Mail", "warn weak Mail"]);
 });

@@ -4,6 +4,7 @@ import { beforeEach, test } from "node:test";
 import { keep } from "../assets/lib/compare.js";
 import { advance, checksFor } from "../assets/lib/report-checks.js";
 import { answers, lastVerdict } from "../assets/lib/store.js";
+import { verdictOf } from "../assets/lib/view.js";
 import { inWords } from "../assets/lib/words.js";
 
 // The parts of a page listen to it from the start.
@@ -43,8 +44,8 @@ test("a report keeps what each of its checks came to, once", () => {
 
 test("an answer is held against the one before it", () => {
   const asked = { slug: "uptime", input: "https://a.example/", options: {} };
-  assert.equal(keep(judge, { Status: "200" }, asked, judge.verdict({}, asked)).at, null);
-  const past = keep(judge, { Status: "503" }, asked, judge.verdict({}, asked));
+  assert.equal(keep(judge, { Status: "200" }, asked, verdictOf(judge, {}, asked)).at, null);
+  const past = keep(judge, { Status: "503" }, asked, verdictOf(judge, {}, asked));
   assert.ok(past.at);
   assert.deepEqual(answers()[0].changes.map(({ label, gone, come }) => [label, gone, come]), [["Status", ["200"], ["503"]]]);
 });

@@ -37,9 +37,9 @@ test("a sitemap is worth a remark where it is declared, or there, or refused whi
   const refused = { ...missing, httpStatus: 403, issues: [{ code: "ACCESS_REFUSED", severity: "warn", line: null, message: "M." }] };
   const found = { ...missing, status: "found" };
   const [none, declared] = [answer("allowAll"), { ...answer("allowAll"), declaredSitemaps: ["https://example.com/other.xml"] }];
-  assert.deepEqual([missing, found, refused].map((s) => expected(none, s)), [false, true, true]);
-  assert.deepEqual([missing, found, refused].map((s) => expected(declared, s)), [false, true, false]);
-  assert.equal(expected({ ...none, declaredSitemaps: [missing.url] }, missing), true);
+  assert.deepEqual([missing, found, refused].map((/** @type {any} */ s) => expected(none, s)), [false, true, true]);
+  assert.deepEqual([missing, found, refused].map((/** @type {any} */ s) => expected(declared, s)), [false, true, false]);
+  assert.equal(expected({ ...none, declaredSitemaps: [missing.url] }, /** @type {any} */ (missing)), true);
 });
 
 test("the page tells each crawler's lot and by which group", () => {

@@ -6,8 +6,10 @@
 
 const order = ["bad", "warn", "info"];
 
-/** How bad a concern is, the worst lowest. @param {Concern} concern */
-const rank = ({ tone, broken }) => order.indexOf(tone) * 2 + (broken ? 0 : 1);
+const groups = ["broken", "safer", "note"];
+
+/** How bad a concern is, the worst lowest: by group, severity and weight. @param {Concern} concern */
+const rank = ({ tone, broken, group = broken ? "broken" : "safer", weight = 0 }) => groups.indexOf(group) * 1000 + order.indexOf(tone) * 200 - weight;
 
 /**
  * All concerns, worst first and otherwise in the order of the checks. What several say in the same words or of one topic is

@@ -21,7 +21,7 @@ export const severityWord = (status) => (Object.hasOwn(severities, status) ? sev
 export const severityCount = (n, status) => (["fail", "warn", "info"].includes(status) ? plural(n, severityWord(status)) : `${n} ${severityWord(status)}`);
 
 /** How many there are of each, the most urgent first: "2 problems, 1 warning and 3 good". @param {Record<string, number>} counts */
-export const severityCounts = (counts) => listed(Object.keys(severities).filter((status) => counts[status] > 0).map((status) => severityCount(counts[status], status)));
+const severityCounts = (counts) => listed(Object.keys(severities).filter((status) => counts[status] > 0).map((status) => severityCount(counts[status], status)));
 
 /** The same of a list. @param {string[]} statuses */
 export const tally = (statuses) => severityCounts(Object.fromEntries(Object.keys(severities).map((status) => [status, statuses.filter((s) => s === status).length])));

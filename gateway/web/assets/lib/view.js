@@ -11,6 +11,8 @@
  * @typedef {object} Concern
  * @property {"bad" | "warn" | "info"} tone
  * @property {string} text one sentence that stands alone
+ * @property {string} [group] of the finding: broken, safer or note
+ * @property {number} [weight] of the finding, which ranks it among those of other checks
  * @property {boolean} [broken] it does not work at all now: worse than what works and is unsafe or incomplete
  * @property {string} [topic] what it is about, where several checks may see the same fault: a report says it once
  * @property {boolean} [aside] another check says it better, if it saw it too
@@ -80,7 +82,7 @@ export function verdictOf(judge, d, asked) {
 }
 
 /** @type {Record<string, Tone>} */
-const tones = { ok: "good", pass: "good", info: "info", warn: "warn", fail: "bad", unknown: "info" };
+const tones = { ok: "good", info: "info", warn: "warn", fail: "bad", unknown: "info" };
 
 /**
  * What deserves attention in an answer, worst first; null where the answer has another shape.
@@ -93,8 +95,11 @@ export function concernsIn(judge, d, asked) {
   return attempt(() => (judge.concerns ? judge.concerns(d, asked) : d.findings.map(concernOf)), null);
 }
 
+/** @type {Record<string, Concern["tone"]>} */
+const severityTones = { fail: "bad", warn: "warn", info: "info" };
+
 /** @param {any} f a finding @returns {Concern} */
-const concernOf = (f) => ({ tone: tones[f.severity], text: f.message, broken: f.group === "broken", ...(f.subject ? { topic: f.subject } : {}) });
+const concernOf = (f) => ({ tone: severityTones[f.severity], text: f.message, broken: f.group === "broken", group: f.group, weight: f.weight, ...(f.subject ? { topic: f.subject } : {}) });
 
 /**
  * A part of a view, or something else where the view cannot make it: a broken picture must not take the answer with it.

@@ -21,7 +21,7 @@ func TestCheckCertificate(t *testing.T) {
 		{"valid", "https://example.com/", certs.Verdict{Authorized: true}, "", false},
 		{"expired", "https://example.com/", certs.Verdict{Code: late, Codes: []string{late}}, "certificate of example.com", true},
 		{"of another port", "https://example.com:8443/", certs.Verdict{Code: late, Codes: []string{late}}, "certificate of example.com:8443", true},
-		{"of an address", "https://[2001:4860::8]/", certs.Verdict{Code: late, Codes: []string{late}}, "certificate of 2001:4860::8", true},
+		{"of an address", "https://[2001:4860::8]/", certs.Verdict{Code: late, Codes: []string{late}}, "certificate of [2001:4860::8]", true},
 		{"untrusted", "https://example.com/", certs.Verdict{Code: untrusted, Codes: []string{untrusted}}, "certificate of example.com", true},
 		{"too costly", "https://example.com/", certs.Verdict{Code: untrusted, Codes: []string{untrusted}, Defects: []string{certs.DefectCostly}}, "certificate of example.com", false},
 		{"not read", "https://example.com/", certs.Verdict{Code: untrusted, Codes: []string{untrusted}, Defects: []string{certs.DefectUnfinished}}, "certificate of example.com", false},
