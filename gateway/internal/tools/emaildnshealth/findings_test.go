@@ -207,7 +207,8 @@ func TestRepairs(t *testing.T) {
 func TestFindingsNameTheExchange(t *testing.T) {
 	t.Parallel()
 	h,
-		_ := testCase{zone: map[string]string{"mx": "post.com. 300 IN MX 10 a.post.com.\npost.com. 300 IN MX 20 gone.post.com."}}.run(t)
+		_ := testCase{zone: map[string]string{"mx": "post.com. 300 IN MX 10 a.post.com.\n" +
+		"post.com. 300 IN MX 20 gone.post.com."}}.run(t)
 	i := slices.IndexFunc(h.Findings, func(f finding.Finding) bool { return f.Code == "MX_HOST_WITHOUT_ADDRESS" })
 	if i < 0 || h.Findings[i].Subject == nil || *h.Findings[i].Subject != "gone.post.com" {
 		t.Errorf("%+v", h.Findings)

@@ -442,7 +442,8 @@ func TestRedirectShape(t *testing.T) {
 	n.Serve(toolstest.WebV4Port80, toolstest.RedirectHandler("http://10.0.0.1/"))
 	fields := toolstest.Fields(t, mustRun(t, n, "http://example.com/"))
 	keys := func(m map[string]any) string { return strings.Join(slices.Sorted(maps.Keys(m)), " ") }
-	if got := keys(fields); got != "clientRedirect conclusion finalStatus finalUrl findings hops outcome redirectCount summary totalMs url" {
+	if got := keys(fields); got != "clientRedirect conclusion finalStatus finalUrl findings "+
+		"hops outcome redirectCount summary totalMs url" {
 		t.Error(got)
 	}
 	for _, hop := range fields["hops"].([]any) {

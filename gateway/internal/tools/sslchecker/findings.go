@@ -134,8 +134,8 @@ var rows = map[string]row{
 		"Send the server's certificate and the few that lead to its authority.", rfc8446 + "#section-4.4.2"},
 
 	certs.DefectLongKey: {refusedUnknown, true, finding.Info, finding.Note, 9,
-		"Use a key of 2,048 to 4,096 bits, or one on an elliptic curve: longer ones cost each visitor time and make nothing " +
-			"safer.", ""},
+		"Use a key of 2,048 to 4,096 bits, or one on an elliptic curve: longer ones cost each visitor time and make " +
+			"nothing safer.", ""},
 	certs.DefectUnfinished: {refusedUnknown, true, finding.Info, finding.Note, 9,
 		"Send the server's certificate and the few that lead to its authority, with RSA or elliptic-curve keys of usual " +
 			"sizes.", ""},
