@@ -31,6 +31,7 @@ const (
 // ends their runs at once, some read nothing of a large answer for a while, and all others are told each step and the
 // end.
 func TestAThousandStreams(t *testing.T) {
+	proofOnly(t)
 	allowFiles(t, 12_000)
 	g := bounded(t, "RATE_LIMIT_ADDRESS_REQUESTS=0", fmt.Sprint("MAX_IN_FLIGHT=", streamsAtOnce+8))
 	rest := g.rest(t)

@@ -21,7 +21,7 @@ var proofs = []proof{
 	{"soak", "half of what this machine can do for half an hour, with faults; -for 2m is the shortest (root)",
 		`exec go run -C deploy/lab ./proofs/soak "$@"`},
 	{"costs", "what runs send, receive and compute at their worst, and a gateway's memory under attack (root)",
-		e2e + `-run '^(TestWorstCases|TestNoRunCostsMuchProcessorTime|TestMemoryUnderAttack)$' ./e2e "$@"`},
+		e2e + `-run '^(TestWorstCases|TestNoRunCostsMuchProcessorTime|TestMemoryUnderAttack|TestAThousandStreams)$' ./e2e "$@"`},
 	{"tls", "the lab's TLS servers as testssl.sh and sslscan see them; -only PATTERN for some (root)",
 		`exec go run -C deploy/lab ./proofs/tls "$@"`},
 	{"pages", "the pages over a slow link, and as Lighthouse sees them (root, npm, Chromium)",
