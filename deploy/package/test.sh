@@ -54,7 +54,7 @@ install_both() {
   done
   is "$root" /etc/diagnostics 755 root:root
   is "$root" /etc/diagnostics/worker-token 440 root:diagnostics
-  [[ $(token "$root") =~ ^[0-9a-f]{48}$ ]] || fail 'the token is none'
+  [[ $(token "$root") =~ ^[A-Z2-7]{26}$ ]] || fail 'the token is none'
   said 'installed, with one token'
 }
 
