@@ -94,7 +94,7 @@ func TestSIGTERMUnderLoad(t *testing.T) {
 	if err := gateway.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	// Within SHUTDOWN_DELAY: later nobody is let in.
+	// Within SHUTDOWN_DELAY: later no connection is accepted.
 	eventually(t, "/readyz says that the gateway is draining", func() bool {
 		a := fetch(t, gateway, http.MethodGet, "/readyz", nil, nil)
 		return a.Status == 503 && bytes.Contains(a.Body, []byte(`"draining"`))

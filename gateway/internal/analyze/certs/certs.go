@@ -182,7 +182,7 @@ func LongKey(cert *x509.Certificate) bool {
 	return is && key.N.BitLen() > MaxKeyBits
 }
 
-// distinct drops repeats; the leaf stays first. cut tells that there are more than may be judged.
+// distinct drops repeats; the leaf stays first. cut reports whether there are more than may be judged.
 func distinct(sent []*x509.Certificate) (out []*x509.Certificate, cut bool) {
 	octets := 0
 	for i, cert := range sent {

@@ -540,7 +540,7 @@ func TestKeyUsage(t *testing.T) {
 	}
 }
 
-// TestPurposeBesideOthers: it is told with whatever else holds, after the chain and before the name, and once.
+// TestPurposeBesideOthers: it is reported beside the other codes, after the chain and before the name, and once.
 func TestPurposeBesideOthers(t *testing.T) {
 	t.Parallel()
 	root := certtest.Root(t, "Root")
@@ -575,7 +575,7 @@ func TestPurposeBesideOthers(t *testing.T) {
 	}
 }
 
-// TestArrangement tells repeats, order, roots, strangers and wrong intermediates apart.
+// TestArrangement separates repeats, order, roots, strangers and wrong intermediates apart.
 func TestArrangement(t *testing.T) {
 	t.Parallel()
 	root := certtest.Root(t, "Root")
@@ -647,7 +647,7 @@ func subjects(certs []*x509.Certificate) (names []string) {
 	return names
 }
 
-// TestArrangementOfTooMany: past what is judged nobody is a stranger, and nothing costs more.
+// TestArrangementOfTooMany: past what is judged no certificate is foreign, and nothing costs more.
 func TestArrangementOfTooMany(t *testing.T) {
 	t.Parallel()
 	root := certtest.Root(t, "Root")

@@ -254,7 +254,7 @@ func leadsNowhere(path []*x509.Certificate, w *work) found {
 	return untrusted(path, CodeNoLocalIssuer)
 }
 
-// brokenLink tells a chain that is all there but was refused for one of its links from one that leads nowhere: some
+// brokenLink separates a chain that is all there but was refused for one of its links from one that leads nowhere: some
 // issuer in the path is itself trusted.
 func (c Checker) brokenLink(path []*x509.Certificate, now time.Time, w *work) (found, bool) {
 	for i := 1; i < len(path) && i <= maxLinkSearch; i++ {
@@ -275,7 +275,7 @@ func unknownSignature(cert *x509.Certificate) bool {
 	return cert.SignatureAlgorithm == x509.UnknownSignatureAlgorithm
 }
 
-// linkCode tells why a path whose last certificate is trusted was refused.
+// linkCode returns why a path whose last certificate is trusted was refused.
 func linkCode(path []*x509.Certificate) string {
 	for _, issuer := range path[1:] {
 		if !issuer.BasicConstraintsValid || !issuer.IsCA ||

@@ -295,7 +295,7 @@ func signatures(t *testing.T, n int, sent []*certtest.Cert) time.Duration {
 	return (processorTime(t)-before)*time.Duration(n)/times + 100*time.Millisecond
 }
 
-// Authorities that issue one another cost no more than others, and it is told that they were not verified.
+// Authorities that issue one another cost no more than others, and they are reported as not verified.
 func TestARingOfAuthorities(t *testing.T) { //nolint:paralleltest // it measures the process
 	root := certtest.Root(t, "Root")
 	for kind := range signers {
