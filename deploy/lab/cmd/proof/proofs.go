@@ -17,11 +17,13 @@ const (
 const shotTests = `'^(TestEveryPage|TestMyIPWithoutAProxy|TestReports|TestErrorsLeadOn|TestForeignLinksWaitForAClick|` +
 	`TestHostileStepsStayText|TestCancelEndsTheRun|TestFailuresKeepWhatCameBefore|TestWatchAPath|TestWatchRounds)$'`
 
+const costTests = `'^(TestWorstCases|TestNoRunCostsMuchProcessorTime|TestMemoryUnderAttack|TestAThousandStreams)$'`
+
 var proofs = []proof{
 	{"soak", "half of what this machine can do for half an hour, with faults; -for 2m is the shortest (root)",
 		`exec go run -C deploy/lab ./proofs/soak "$@"`},
 	{"costs", "what runs send, receive and compute at their worst, and a gateway's memory under attack (root)",
-		e2e + `-run '^(TestWorstCases|TestNoRunCostsMuchProcessorTime|TestMemoryUnderAttack|TestAThousandStreams)$' ./e2e "$@"`},
+		e2e + `-run ` + costTests + ` ./e2e "$@"`},
 	{"tls", "the lab's TLS servers as testssl.sh and sslscan see them; -only PATTERN for some (root)",
 		`exec go run -C deploy/lab ./proofs/tls "$@"`},
 	{"pages", "the pages over a slow link, and as Lighthouse sees them (root, npm, Chromium)",
