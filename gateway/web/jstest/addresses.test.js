@@ -10,14 +10,26 @@ const { heldBack, originName, rdapAddress } = await import("../assets/lib/networ
 
 test("addresses are numbers", () => {
   for (const [text, want] of /** @type {[string, bigint][]} */ ([
-    ["0.0.0.0", 0n], ["11.80.0.1", 0x0b500001n], ["255.255.255.255", 0xffffffffn],
-    ["::", 0n], ["::1", 1n], ["2001:db8::", 0x20010db8n << 96n], ["2a10:90::1", (0x2a100090n << 96n) + 1n], ["1:2:3:4:5:6:7:8", 0x00010002000300040005000600070008n],
-  ])) assert.equal(addressNumber(text), want, text);
+    ["0.0.0.0", 0n],
+    ["11.80.0.1", 0x0b500001n],
+    ["255.255.255.255", 0xffffffffn],
+    ["::", 0n],
+    ["::1", 1n],
+    ["2001:db8::", 0x20010db8n << 96n],
+    ["2a10:90::1", (0x2a100090n << 96n) + 1n],
+    ["1:2:3:4:5:6:7:8", 0x00010002000300040005000600070008n],
+  ]))
+    assert.equal(addressNumber(text), want, text);
   assert.throws(() => addressNumber("no address"));
 });
 
 test("a prefix is the range around its address", () => {
-  assert.deepEqual(prefixRange("", "11.80.7.9/16"), { title: "", written: "11.80.7.9/16", start: addressNumber("11.80.0.0"), end: addressNumber("11.80.255.255") });
+  assert.deepEqual(prefixRange("", "11.80.7.9/16"), {
+    title: "",
+    written: "11.80.7.9/16",
+    start: addressNumber("11.80.0.0"),
+    end: addressNumber("11.80.255.255"),
+  });
   const wide = prefixRange("", "2001:db8::/32");
   assert.equal(wide.end - wide.start + 1n, 1n << 96n);
   const whole = prefixRange("", "0.0.0.0/0");
@@ -26,7 +38,10 @@ test("a prefix is the range around its address", () => {
 
 test("a range is written as its prefix where it is one", () => {
   assert.equal(spanRange("", "11.80.0.0", "11.80.255.255", ["11.80.0.0/16"]).written, "11.80.0.0/16");
-  assert.equal(spanRange("", "11.80.0.0", "11.81.0.255", ["11.80.0.0/16", "11.81.0.0/24"]).written, "11.80.0.0 – 11.81.0.255");
+  assert.equal(
+    spanRange("", "11.80.0.0", "11.81.0.255", ["11.80.0.0/16", "11.81.0.0/24"]).written,
+    "11.80.0.0 – 11.81.0.255",
+  );
 });
 
 test("Team Cymru keeps an address under its octets or nibbles, last first", () => {
@@ -41,9 +56,15 @@ test("the RDAP redirector is asked over HTTPS", () => {
 
 test("a status has the same meaning in every spelling", () => {
   for (const [status, tone, words] of [
-    ["clientHold", "bad", "registrar"], ["server hold", "bad", "registry"], ["client transfer prohibited", "off", "another registrar"],
-    ["serverDeleteProhibited", "off", "deleted"], ["server renew prohibited", "warn", "renewed"], ["redemption period", "bad", "restored"], ["ok", "off", "without restrictions"],
-    ["constructor", "off", "own word"], ["something else", "off", "own word"],
+    ["clientHold", "bad", "registrar"],
+    ["server hold", "bad", "registry"],
+    ["client transfer prohibited", "off", "another registrar"],
+    ["serverDeleteProhibited", "off", "deleted"],
+    ["server renew prohibited", "warn", "renewed"],
+    ["redemption period", "bad", "restored"],
+    ["ok", "off", "without restrictions"],
+    ["constructor", "off", "own word"],
+    ["something else", "off", "own word"],
   ]) {
     const meaning = statusMeaning(status);
     assert.equal(meaning.tone, tone, status);
@@ -53,7 +74,13 @@ test("a status has the same meaning in every spelling", () => {
 
 test("what is held back is told reason by reason", () => {
   assert.deepEqual(heldBack([]), []);
-  assert.deepEqual(heldBack([
-    { name: "Registrant Name", reason: "Server policy" }, { name: "Registrant Email", reason: null }, { name: "Registrant Phone", reason: "Server policy" }, { name: null, reason: "Personal data" },
-  ]), ["Registrant Name, Registrant Phone (Server policy)", "Registrant Email, no reason given", "data (Personal data)"]);
+  assert.deepEqual(
+    heldBack([
+      { name: "Registrant Name", reason: "Server policy" },
+      { name: "Registrant Email", reason: null },
+      { name: "Registrant Phone", reason: "Server policy" },
+      { name: null, reason: "Personal data" },
+    ]),
+    ["Registrant Name, Registrant Phone (Server policy)", "Registrant Email, no reason given", "data (Personal data)"],
+  );
 });

@@ -18,7 +18,12 @@ const refusal = JSON.stringify({ error: "family.local is not a public name.", du
 const names = ["input", "family"];
 
 test("a refusal is about the field that the service names, whatever its sentence repeats", async () => {
-  for (const [header, want] of [["input", "input"], ["options.family", "family"], ["options.another", null], ["options", null]]) {
+  for (const [header, want] of [
+    ["input", "input"],
+    ["options.family", "family"],
+    ["options.another", null],
+    ["options", null],
+  ]) {
     const answer = await answered(400, refusal, { "X-Invalid-Field": header ?? "" });
     assert.equal(answer.field, header);
     assert.equal(fieldOf(answer, names), want, String(header));
@@ -32,7 +37,8 @@ test("a refusal that names no field is about the input", async () => {
 });
 
 test("other failures are about no field", async () => {
-  for (const status of [403, 415, 429, 500, 502, 504]) assert.equal(fieldOf(await answered(status, refusal), names), null, String(status));
+  for (const status of [403, 415, 429, 500, 502, 504])
+    assert.equal(fieldOf(await answered(status, refusal), names), null, String(status));
 });
 
 test("an answer that is no envelope is a failure in words", async () => {

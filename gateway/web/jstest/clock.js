@@ -1,8 +1,13 @@
 // @ts-check
-// A clock that stands still until a test moves it. Node's own mock of timers has no Date before version 20, and Debian 12
-// has 18.
+// A clock that stands still until a test moves it. Node's own mock of timers has no Date before version 20, and Debian
+// 12 has 18.
 
-const real = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout, now: Date.now, since: performance.now };
+const real = {
+  setTimeout: globalThis.setTimeout,
+  clearTimeout: globalThis.clearTimeout,
+  now: Date.now,
+  since: performance.now,
+};
 
 /** @type {Map<number, {at: number, then: () => void}>} */
 const timers = new Map();
@@ -17,10 +22,12 @@ export function stopClock(now) {
   timers.clear();
   Date.now = () => time + step;
   performance.now = () => time;
-  globalThis.setTimeout = /** @type {any} */ ((/** @type {() => void} */ then, ms = 0) => {
-    timers.set(last += 1, { at: time + ms, then });
-    return last;
-  });
+  globalThis.setTimeout = /** @type {any} */ (
+    (/** @type {() => void} */ then, ms = 0) => {
+      timers.set((last += 1), { at: time + ms, then });
+      return last;
+    }
+  );
   globalThis.clearTimeout = /** @type {any} */ ((/** @type {number} */ id) => timers.delete(id));
 }
 

@@ -32,13 +32,23 @@ test("what an older page or another tool kept does no harm", () => {
 
 /** @type {[string, number | null, number | null, boolean][]} */
 const moves = [
-  ["by half and more than it moves by itself", 30, 45, true], ["back", 45, 30, true], ["by half, which is little", 4, 9, false], ["by much, which is a small part", 200, 240, false],
-  ["from silence", null, 30, false], ["into silence", 30, null, false], ["not at all", 30, 30, false],
+  ["by half and more than it moves by itself", 30, 45, true],
+  ["back", 45, 30, true],
+  ["by half, which is little", 4, 9, false],
+  ["by much, which is a small part", 200, 240, false],
+  ["from silence", null, 30, false],
+  ["into silence", 30, null, false],
+  ["not at all", 30, 30, false],
 ];
 
 for (const [name, was, now, told] of moves) {
   test(`a time that moved ${name} is ${told ? "" : "not "}told`, () => {
-    assert.deepEqual(movedTimes({ Median: [was, 10] }, { Median: [now, 10] }), told ? [{ label: "Median", gone: [ms(/** @type {number} */ (was))], come: [ms(/** @type {number} */ (now))] }] : []);
+    assert.deepEqual(
+      movedTimes({ Median: [was, 10] }, { Median: [now, 10] }),
+      told
+        ? [{ label: "Median", gone: [ms(/** @type {number} */ (was))], come: [ms(/** @type {number} */ (now))] }]
+        : [],
+    );
   });
 }
 

@@ -10,10 +10,19 @@ Object.assign(globalThis, { document: { addEventListener() {} } });
 const { missing } = await import("../assets/lib/overview.js");
 
 /** @param {string} title @param {object} data @returns {any} */
-const answered = (title, data) => ({ title, slug: "x", concerns: [], stage: { state: "answered", reply: { ok: true, status: 200, data } } });
+const answered = (title, data) => ({
+  title,
+  slug: "x",
+  concerns: [],
+  stage: { state: "answered", reply: { ok: true, status: 200, data } },
+});
 
 test("the report names the answers that were cut", () => {
-  const checks = [answered("DNS lookup", { truncated: true }), answered("Ping", {}), answered("Port", { truncated: true })];
+  const checks = [
+    answered("DNS lookup", { truncated: true }),
+    answered("Ping", {}),
+    answered("Port", { truncated: true }),
+  ];
   assert.deepEqual(missing(checks), ["2 answers were too long and have been cut: DNS lookup and Port."]);
   assert.deepEqual(missing([answered("Ping", {})]), []);
 });

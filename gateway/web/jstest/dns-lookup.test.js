@@ -14,17 +14,26 @@ const view = (await import("../assets/tools/dns-lookup/view.js")).default;
 
 const asked = { slug: "dns-lookup", input: "example.com", options: {} };
 
-/** An answer with these records and errors. @param {Record<string, any[]>} records @param {Record<string, string>} [errors] @returns {any} */
+/**
+ * An answer with these records and errors. @param {Record<string, any[]>} records @param {Record<string, string>}
+ * [errors] @returns {any}
+ */
 function answer(records, errors = {}) {
   const types = [...Object.keys(records), ...Object.keys(errors)];
   return {
-    domain: "example.com", errors, records: Object.fromEntries(types.map((t) => [t, records[t] ?? []])),
-    details: Object.fromEntries(types.map((t) => [t, { cnameChain: [], extendedErrors: [], ttl: 300, authenticated: false }])),
+    domain: "example.com",
+    errors,
+    records: Object.fromEntries(types.map((t) => [t, records[t] ?? []])),
+    details: Object.fromEntries(
+      types.map((t) => [t, { cnameChain: [], extendedErrors: [], ttl: 300, authenticated: false }]),
+    ),
   };
 }
 
 test("each of the twenty types has a title and is in one group", () => {
-  const all = "A AAAA MX TXT CNAME NS SOA CAA SRV HTTPS SVCB DS DNSKEY TLSA NAPTR PTR SSHFP URI LOC HINFO".split(" ").sort();
+  const all = "A AAAA MX TXT CNAME NS SOA CAA SRV HTTPS SVCB DS DNSKEY TLSA NAPTR PTR SSHFP URI LOC HINFO"
+    .split(" ")
+    .sort();
   assert.deepEqual(Object.keys(titles).sort(), all);
   assert.deepEqual(groups.flatMap(([, types]) => types).sort(), all);
 });
@@ -34,40 +43,125 @@ test("an answer's types are in one order, whatever theirs is", () => {
 });
 
 test("records in a line", () => {
-  const d = answer({ MX: [{ exchange: "", priority: 0 }], A: ["192.0.2.1"], SRV: [{ text: "0 0 0 ." }], SOA: [{ nsname: "a", hostmaster: "b", serial: 1 }] });
-  assert.deepEqual(["MX", "A", "SRV", "SOA"].map((t) => written(d, t)), [["0 ."], ["192.0.2.1"], ["0 0 0 ."], ["a b 1"]]);
+  const d = answer({
+    MX: [{ exchange: "", priority: 0 }],
+    A: ["192.0.2.1"],
+    SRV: [{ text: "0 0 0 ." }],
+    SOA: [{ nsname: "a", hostmaster: "b", serial: 1 }],
+  });
+  assert.deepEqual(
+    ["MX", "A", "SRV", "SOA"].map((t) => written(d, t)),
+    [["0 ."], ["192.0.2.1"], ["0 0 0 ."], ["a b 1"]],
+  );
 });
 
 /** @type {[string, string, any[], string, Record<string, any>?][]} */
 const meanings = [
-  ["an authority", "CAA", [{ tag: "issue", value: "letsencrypt.org; validationmethods=dns-01" }], "Only this authority may issue certificates: Let’s Encrypt."],
-  ["authorities", "CAA", [{ tag: "issue", value: "LetsEncrypt.org" }, { tag: "ISSUE", value: "ca.example.net" }, { tag: "issuewild", value: ";" }],
-    "Only these authorities may issue certificates: Let’s Encrypt and ca.example.net. Nobody may issue wildcard certificates."],
-  ["an authority by two names", "CAA", [{ tag: "issue", value: "sectigo.com" }, { tag: "issue", value: "comodoca.com" }], "Only this authority may issue certificates: Sectigo."],
-  ["no authority", "CAA", [{ tag: "issue", value: ";" }, { tag: "iodef", value: "mailto:a@example.com" }], "No authority may issue certificates. Authorities may report refused requests to a@example.com."],
-  ["wildcards alone", "CAA", [{ tag: "issuewild", value: "digicert.com" }], "Any authority may issue certificates for this name. Wildcard certificates may come only from DigiCert."],
-  ["HTTP/3", "HTTPS", [{ priority: 1, target: "", params: { alpn: "h3,h2" } }], "HTTP/3 is offered through the HTTPS record: browsers may use it from the first connection."],
-  ["HTTPS without it", "HTTPS", [{ priority: 1, target: "", params: { alpn: "h2", ech: "AEX", port: "8443" } }],
-    "Browsers learn before they connect that the site has HTTPS, and use it at once. Browsers can hide the site’s name from the network (Encrypted Client Hello). They connect to port 8443."],
-  ["two ports", "HTTPS", [{ priority: 1, target: "", params: { alpn: "h2" } }, { priority: 2, target: "", params: { port: "8443" } }],
-    "Browsers learn before they connect that the site has HTTPS, and use it at once. They connect to ports 443 and 8443."],
-  ["an alias", "HTTPS", [{ priority: 0, target: "cdn.example.net", params: {} }], "An alias: browsers connect to cdn.example.net instead."],
+  [
+    "an authority",
+    "CAA",
+    [{ tag: "issue", value: "letsencrypt.org; validationmethods=dns-01" }],
+    "Only this authority may issue certificates: Let’s Encrypt.",
+  ],
+  [
+    "authorities",
+    "CAA",
+    [
+      { tag: "issue", value: "LetsEncrypt.org" },
+      { tag: "ISSUE", value: "ca.example.net" },
+      { tag: "issuewild", value: ";" },
+    ],
+    "Only these authorities may issue certificates: Let’s Encrypt and ca.example.net. Nobody may issue " +
+      "wildcard certificates.",
+  ],
+  [
+    "an authority by two names",
+    "CAA",
+    [
+      { tag: "issue", value: "sectigo.com" },
+      { tag: "issue", value: "comodoca.com" },
+    ],
+    "Only this authority may issue certificates: Sectigo.",
+  ],
+  [
+    "no authority",
+    "CAA",
+    [
+      { tag: "issue", value: ";" },
+      { tag: "iodef", value: "mailto:a@example.com" },
+    ],
+    "No authority may issue certificates. Authorities may report refused requests to a@example.com.",
+  ],
+  [
+    "wildcards alone",
+    "CAA",
+    [{ tag: "issuewild", value: "digicert.com" }],
+    "Any authority may issue certificates for this name. Wildcard certificates may come only from DigiCert.",
+  ],
+  [
+    "HTTP/3",
+    "HTTPS",
+    [{ priority: 1, target: "", params: { alpn: "h3,h2" } }],
+    "HTTP/3 is offered through the HTTPS record: browsers may use it from the first connection.",
+  ],
+  [
+    "HTTPS without it",
+    "HTTPS",
+    [{ priority: 1, target: "", params: { alpn: "h2", ech: "AEX", port: "8443" } }],
+    "Browsers learn before they connect that the site has HTTPS, and use it at once. Browsers can hide the " +
+      "site’s name from the network (Encrypted Client Hello). They connect to port 8443.",
+  ],
+  [
+    "two ports",
+    "HTTPS",
+    [
+      { priority: 1, target: "", params: { alpn: "h2" } },
+      { priority: 2, target: "", params: { port: "8443" } },
+    ],
+    "Browsers learn before they connect that the site has HTTPS, and use it at once. They connect to ports 443 " +
+      "and 8443.",
+  ],
+  [
+    "an alias",
+    "HTTPS",
+    [{ priority: 0, target: "cdn.example.net", params: {} }],
+    "An alias: browsers connect to cdn.example.net instead.",
+  ],
   ["no service", "SRV", [{ target: "" }], "The service is not offered here."],
   ["no mail", "MX", [{ exchange: "", priority: 0 }], "This domain accepts no mail (null MX)."],
-  ["a key that is there", "DS", [{ keyTag: 7, algorithm: 13 }], "The parent zone vouches for this zone’s keys, so its answers can be validated (DNSSEC).", { DNSKEY: [{ keyTag: 7, algorithm: 13 }] }],
-  ["a key that is not", "DS", [{ keyTag: 7, algorithm: 13 }],
-    "The DS record in the parent zone names a key that the zone does not have, so validating resolvers cannot look this domain up.", { DNSKEY: [{ keyTag: 8, algorithm: 13 }] }],
-  ["keys that were not asked for", "DS", [{ keyTag: 7, algorithm: 13 }], "The parent zone vouches for this zone’s keys, so its answers can be validated (DNSSEC)."],
+  [
+    "a key that is there",
+    "DS",
+    [{ keyTag: 7, algorithm: 13 }],
+    "The parent zone vouches for this zone’s keys, so its answers can be validated (DNSSEC).",
+    { DNSKEY: [{ keyTag: 7, algorithm: 13 }] },
+  ],
+  [
+    "a key that is not",
+    "DS",
+    [{ keyTag: 7, algorithm: 13 }],
+    "The DS record in the parent zone names a key that the zone does not have, so validating resolvers cannot " +
+      "look this domain up.",
+    { DNSKEY: [{ keyTag: 8, algorithm: 13 }] },
+  ],
+  [
+    "keys that were not asked for",
+    "DS",
+    [{ keyTag: 7, algorithm: 13 }],
+    "The parent zone vouches for this zone’s keys, so its answers can be validated (DNSSEC).",
+  ],
   ["texts", "TXT", ["v=spf1 -all"], ""],
 ];
 for (const [name, type, records, want, others = {}] of meanings) {
-  test(`what it means: ${type}, ${name}`, () => assert.equal(meaningOf(answer({ [type]: records, ...others }), type), want));
+  test(`what it means: ${type}, ${name}`, () =>
+    assert.equal(meaningOf(answer({ [type]: records, ...others }), type), want));
 }
 
 test("keys that nobody vouches for", () => {
   const keys = { DNSKEY: [{ keyTag: 7, algorithm: 13 }] };
   assert.match(meaningOf(answer(keys, { DS: "ENODATA" }), "DNSKEY"), /the parent zone has no DS record for it/);
-  for (const errors of [undefined, { DS: "ESERVFAIL" }]) assert.equal(meaningOf(answer(keys, errors), "DNSKEY"), "The zone is signed with these keys (DNSSEC).");
+  for (const errors of [undefined, { DS: "ESERVFAIL" }])
+    assert.equal(meaningOf(answer(keys, errors), "DNSKEY"), "The zone is signed with these keys (DNSSEC).");
 });
 
 test("labels", () => {
@@ -82,18 +176,38 @@ test("labels", () => {
 
 test("the commands ask for the types that were asked for", () => {
   const lines = (/** @type {any} */ d) => view.terminal(asked, d).map((c) => [c.label, c.command]);
-  assert.deepEqual(lines(answer({ CAA: [], A: [] }))[0], ["All 2 types", "dig +noall +answer example.com A example.com CAA"]);
-  assert.deepEqual(lines(answer({ CAA: [] })), [["Records of type CAA", "dig +noall +answer example.com CAA"],
-    ["One type, with status code and signatures, from a resolver of your choice", "dig @1.1.1.1 +dnssec example.com CAA"]]);
+  assert.deepEqual(lines(answer({ CAA: [], A: [] }))[0], [
+    "All 2 types",
+    "dig +noall +answer example.com A example.com CAA",
+  ]);
+  assert.deepEqual(lines(answer({ CAA: [] })), [
+    ["Records of type CAA", "dig +noall +answer example.com CAA"],
+    [
+      "One type, with status code and signatures, from a resolver of your choice",
+      "dig @1.1.1.1 +dnssec example.com CAA",
+    ],
+  ]);
   const [[, many]] = lines(answer(Object.fromEntries(Object.keys(titles).map((t) => [t, []]))));
-  assert.match(many, /^for type in A AAAA CNAME MX NS TXT SOA .* HINFO; do dig \+noall \+answer example\.com "\$type"; done$/);
+  assert.match(
+    many,
+    /^for type in A AAAA CNAME MX NS TXT SOA .* HINFO; do dig \+noall \+answer example\.com "\$type"; done$/,
+  );
 });
 
 test("a zone’s contact is an e-mail address", () => {
   const rows = [
-    ["hostmaster.example.com", "hostmaster@example.com"], ["john\\.doe.dns.icann.org", "john.doe@dns.icann.org"], ["dns-admin+x.example", "dns-admin+x@example"],
-    [".", "."], ["", ""], ["lonely", "lonely"], ["a\\@b.example.com", "a\\@b.example.com"], ["a\\046b.example.com", "a\\046b.example.com"], ["a b.example.com", "a b.example.com"],
-    ["a\\..example.com", "a\\..example.com"], ["a.exam\\.ple.com", "a.exam\\.ple.com"], ["<img src=x>.example.com", "<img src=x>.example.com"],
+    ["hostmaster.example.com", "hostmaster@example.com"],
+    ["john\\.doe.dns.icann.org", "john.doe@dns.icann.org"],
+    ["dns-admin+x.example", "dns-admin+x@example"],
+    [".", "."],
+    ["", ""],
+    ["lonely", "lonely"],
+    ["a\\@b.example.com", "a\\@b.example.com"],
+    ["a\\046b.example.com", "a\\046b.example.com"],
+    ["a b.example.com", "a b.example.com"],
+    ["a\\..example.com", "a\\..example.com"],
+    ["a.exam\\.ple.com", "a.exam\\.ple.com"],
+    ["<img src=x>.example.com", "<img src=x>.example.com"],
   ];
   for (const [name, want] of rows) assert.equal(mailbox(name), want);
 });
@@ -101,7 +215,10 @@ test("a zone’s contact is an e-mail address", () => {
 test("what the page means is about the types that were found", () => {
   const told = (/** @type {Record<string, any[]>} */ records) => String(view.meaning(answer(records), asked)[0]);
   const mx = { exchange: "mail.example.com", priority: 10 };
-  assert.equal(told({ A: ["192.0.2.1"], AAAA: [], MX: [mx], TXT: [] }), "Browsers connect to the addresses in A; mail goes to the servers in MX.");
+  assert.equal(
+    told({ A: ["192.0.2.1"], AAAA: [], MX: [mx], TXT: [] }),
+    "Browsers connect to the addresses in A; mail goes to the servers in MX.",
+  );
   assert.equal(told({ TXT: [["a"]] }), "TXT holds notes for other services.");
   assert.match(told({ PTR: ["host.example.com"] }), /^Resolvers may keep an answer/);
 });

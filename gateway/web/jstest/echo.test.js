@@ -14,9 +14,28 @@ const asked = (slug) => ({ slug, input: "example.com", options: {} });
 
 /** All of ten probes answered, but for what is given. @param {object} fields */
 const answer = (fields) => ({
-  target: "example.com", address: "192.0.2.1", family: 4, sent: 10, received: 10, late: 0, duplicates: 0, undecided: 0, lossPercent: 0,
-  minMs: 20, averageMs: 20, medianMs: 20, maxMs: 20, stddevMs: 0, jitterMs: 0, replies: [], stopReason: "completed", bursts: [], confirmation: null,
-  measuredAt: "2026-05-01T12:00:00Z", shared: false, ...fields,
+  target: "example.com",
+  address: "192.0.2.1",
+  family: 4,
+  sent: 10,
+  received: 10,
+  late: 0,
+  duplicates: 0,
+  undecided: 0,
+  lossPercent: 0,
+  minMs: 20,
+  averageMs: 20,
+  medianMs: 20,
+  maxMs: 20,
+  stddevMs: 0,
+  jitterMs: 0,
+  replies: [],
+  stopReason: "completed",
+  bursts: [],
+  confirmation: null,
+  measuredAt: "2026-05-01T12:00:00Z",
+  shared: false,
+  ...fields,
 });
 
 const confirmed = { intervalMs: 1000, sent: 6, received: 6, lossPercent: 0 };

@@ -14,8 +14,16 @@ const texts = [
   ["entities, once", "&lt;&amp;", "&amp;lt;&amp;amp;"],
   ["the end of a style", "</style><!--]]>", "&lt;/style&gt;&lt;!--]]&gt;"],
   ["lines and tabs stay", "a\n\tb", "a\n\tb"],
-  ["control characters", "\0\x07\b\r\x1b[31m\x7f\x85\x9b", "\\u0000\\u0007\\u0008\\u000d\\u001b[31m\\u007f\\u0085\\u009b"],
-  ["turned writing", "\u202Egpj.exe\u202C\u2066\u2069\u200F\u061C", "\\u202egpj.exe\\u202c\\u2066\\u2069\\u200f\\u061c"],
+  [
+    "control characters",
+    "\0\x07\b\r\x1b[31m\x7f\x85\x9b",
+    "\\u0000\\u0007\\u0008\\u000d\\u001b[31m\\u007f\\u0085\\u009b",
+  ],
+  [
+    "turned writing",
+    "\u202Egpj.exe\u202C\u2066\u2069\u200F\u061C",
+    "\\u202egpj.exe\\u202c\\u2066\\u2069\\u200f\\u061c",
+  ],
   ["what has no width", "a\u200Bb\u200Dc\u00ADd\uFEFF", "a\\u200bb\\u200dc\\u00add\\ufeff"],
   ["ends of lines that look like none", "a\u2028b\u2029", "a\\u2028b\\u2029"],
   ["halves of characters", "\uD83D x \uDE42", "\\ud83d x \\ude42"],
@@ -33,14 +41,37 @@ const hostile = `</pre></style></title><script>alert(1)</script><img src=x onerr
 function full(text) {
   /** @type {Check} */
   const answered = {
-    slug: "dns-lookup", title: "DNS lookup", group: "DNS and mail", input: text, status: 200, ok: true, data: { [text]: [text, 1, null] }, durationMs: 12.5,
-    requestId: text, verdict: { tone: "bad", text }, concerns: [{ tone: "bad", text }], facts: { [text]: [text, text], one: text, nothing: "", empty: [] },
+    slug: "dns-lookup",
+    title: "DNS lookup",
+    group: "DNS and mail",
+    input: text,
+    status: 200,
+    ok: true,
+    data: { [text]: [text, 1, null] },
+    durationMs: 12.5,
+    requestId: text,
+    verdict: { tone: "bad", text },
+    concerns: [{ tone: "bad", text }],
+    facts: { [text]: [text, text], one: text, nothing: "", empty: [] },
   };
   /** @type {Check} */
-  const failed = { slug: "uptime", title: "Uptime check", group: "Websites", input: text, status: 502, ok: false, error: text, concerns: [] };
+  const failed = {
+    slug: "uptime",
+    title: "Uptime check",
+    group: "Websites",
+    input: text,
+    status: 502,
+    ok: false,
+    error: text,
+    concerns: [],
+  };
   return {
-    target: text, recognisedAs: "Domain name", at: "2026-11-21T12:00:00Z", summary: [text],
-    attention: [{ tone: "bad", text, from: [{ title: "DNS lookup" }] }], checks: [answered, failed],
+    target: text,
+    recognisedAs: "Domain name",
+    at: "2026-11-21T12:00:00Z",
+    summary: [text],
+    attention: [{ tone: "bad", text, from: [{ title: "DNS lookup" }] }],
+    checks: [answered, failed],
   };
 }
 
@@ -57,14 +88,26 @@ test("the page holds nothing raw that is dangerous or not to be seen", () => {
 
 test("the page needs nothing from elsewhere and says so to the browser", () => {
   const html = asHTML(full("harmless"));
-  assert.match(html, /^<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;">/);
+  assert.match(
+    html,
+    /^<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;">/,
+  );
   assert.doesNotMatch(html, /<(?:script|link|img|iframe|a|form|object|base)\b|\b(?:src|href|on\w+)=|@import|url\(/i);
 });
 
 test("the page tells everything", () => {
   const html = asHTML(full("harmless"));
-  for (const part of ["Report on harmless", "Domain name, checked on 21 November 2026, 12:00:00 UTC.", "Problem:", "DNS lookup", "Uptime check", "12.5 ms",
-    "Request harmless", "<dt>harmless</dt><dd><ul><li>harmless</li><li>harmless</li></ul></dd>", "<dt>one</dt><dd>harmless</dd>"]) {
+  for (const part of [
+    "Report on harmless",
+    "Domain name, checked on 21 November 2026, 12:00:00 UTC.",
+    "Problem:",
+    "DNS lookup",
+    "Uptime check",
+    "12.5 ms",
+    "Request harmless",
+    "<dt>harmless</dt><dd><ul><li>harmless</li><li>harmless</li></ul></dd>",
+    "<dt>one</dt><dd>harmless</dd>",
+  ]) {
     assert.ok(html.includes(part), part);
   }
   assert.doesNotMatch(html, /<dt>(?:nothing|empty)/, "facts without a value");
@@ -72,7 +115,10 @@ test("the page tells everything", () => {
 
 test("the page has the facts of an answer and leaves its JSON, with the codes, to the other file", () => {
   const [check] = full("x").checks;
-  const html = asHTML({ ...full("x"), checks: [{ ...check, data: { errors: { MX: "ENODATA" } }, facts: { MX: "none" } }] });
+  const html = asHTML({
+    ...full("x"),
+    checks: [{ ...check, data: { errors: { MX: "ENODATA" } }, facts: { MX: "none" } }],
+  });
   assert.match(html, /<dt>MX<\/dt><dd>none<\/dd>/);
   assert.doesNotMatch(html, /ENODATA|<pre>/);
 });
@@ -99,7 +145,15 @@ test("JSON has what was asked and what came, and nothing of the page's own", () 
   const { tools, ...rest } = JSON.parse(asJSON(full(hostile)));
   assert.deepEqual(rest, { target: hostile, recognisedAs: "Domain name", at: "2026-11-21T12:00:00Z" });
   assert.deepEqual(tools, [
-    { slug: "dns-lookup", input: hostile, status: 200, ok: true, data: { [hostile]: [hostile, 1, null] }, durationMs: 12.5, requestId: hostile },
+    {
+      slug: "dns-lookup",
+      input: hostile,
+      status: 200,
+      ok: true,
+      data: { [hostile]: [hostile, 1, null] },
+      durationMs: 12.5,
+      requestId: hostile,
+    },
     { slug: "uptime", input: hostile, status: 502, ok: false, error: hostile },
   ]);
   assert.match(asJSON(full("x")), /^\{\n  "target": "x",\n/);
@@ -114,7 +168,9 @@ test("Markdown for a ticket has the state, the findings and every check", () => 
 });
 
 test("Markdown has the same lines whatever the data is, and nothing in it means anything", () => {
-  const evil = `# a\n\n- b\n| c | d |\n**e** _f_ ~~g~~ \`h\` [i](http://evil.example) ![j](x) <img src=x> http://evil.example www.evil.example @everyone 1. k \u202E\0`;
+  const evil =
+    `# a\n\n- b\n| c | d |\n**e** _f_ ~~g~~ \`h\` [i](http://evil.example) ![j](x) <img src=x> ` +
+    "http://evil.example www.evil.example @everyone 1. k \u202E\0";
   const text = asMarkdown(full(evil), "https://tools.example/`report");
   assert.equal(text.split("\n").length, asMarkdown(full("harmless"), "x").split("\n").length);
   assert.doesNotMatch(text, /(?<!\\)(?:<|\]\(|~~g|`h|@everyone|http:\/\/|www\.)/);
@@ -124,7 +180,10 @@ test("Markdown has the same lines whatever the data is, and nothing in it means 
 
 test("files have words where facts have codes", () => {
   const [check] = full("x").checks;
-  const html = asHTML({ ...full("x"), checks: [{ ...check, data: {}, facts: { MX: "ENODATA", Trusted: "no (CERT_HAS_EXPIRED)" } }] });
+  const html = asHTML({
+    ...full("x"),
+    checks: [{ ...check, data: {}, facts: { MX: "ENODATA", Trusted: "no (CERT_HAS_EXPIRED)" } }],
+  });
   assert.match(html, /<dt>MX<\/dt><dd>none<\/dd>/);
   assert.doesNotMatch(html, /ENODATA|CERT_HAS/);
 });

@@ -15,13 +15,33 @@ function written(write, rows) {
 
 test("milliseconds have as many digits as matter", () => {
   written(format.ms, [
-    [0, "0.00 ms"], [0.004, "0.00 ms"], [9.99, "9.99 ms"], [10, "10.0 ms"], [99.9, "99.9 ms"], [100, "100 ms"], [1234.5, "1,235 ms"],
-    [9999, "9,999 ms"], [10_000, "10.0 s"], [12_340, "12.3 s"], [null, "—"], [undefined, "—"], [Number.NaN, "—"], [Number.POSITIVE_INFINITY, "—"],
+    [0, "0.00 ms"],
+    [0.004, "0.00 ms"],
+    [9.99, "9.99 ms"],
+    [10, "10.0 ms"],
+    [99.9, "99.9 ms"],
+    [100, "100 ms"],
+    [1234.5, "1,235 ms"],
+    [9999, "9,999 ms"],
+    [10_000, "10.0 s"],
+    [12_340, "12.3 s"],
+    [null, "—"],
+    [undefined, "—"],
+    [Number.NaN, "—"],
+    [Number.POSITIVE_INFINITY, "—"],
   ]);
 });
 
 test("how long something took is in seconds from one second on", () => {
-  written(format.took, [[0, "0.00 ms"], [999, "999 ms"], [1000, "1.00 s"], [7025, "7.03 s"], [9999, "10.00 s"], [10_000, "10.0 s"], [null, "—"]]);
+  written(format.took, [
+    [0, "0.00 ms"],
+    [999, "999 ms"],
+    [1000, "1.00 s"],
+    [7025, "7.03 s"],
+    [9999, "10.00 s"],
+    [10_000, "10.0 s"],
+    [null, "—"],
+  ]);
 });
 
 test("counts", () => {
@@ -35,21 +55,53 @@ test("counts", () => {
 });
 
 test("percentages", () => {
-  written(format.percent, [[0, "0 %"], [100, "100 %"], [12.5, "12.5 %"], [33.3333, "33.3 %"], [null, "—"], [undefined, "—"]]);
+  written(format.percent, [
+    [0, "0 %"],
+    [100, "100 %"],
+    [12.5, "12.5 %"],
+    [33.3333, "33.3 %"],
+    [null, "—"],
+    [undefined, "—"],
+  ]);
 });
 
 test("sizes", () => {
   written(format.bytes, [
-    [0, "0 bytes"], [1, "1 byte"], [1023, "1,023 bytes"], [1024, "1.0 KiB"], [1536, "1.5 KiB"], [1024 * 1024, "1.0 MiB"], [null, "—"],
+    [0, "0 bytes"],
+    [1, "1 byte"],
+    [1023, "1,023 bytes"],
+    [1024, "1.0 KiB"],
+    [1536, "1.5 KiB"],
+    [1024 * 1024, "1.0 MiB"],
+    [null, "—"],
   ]);
 });
 
 test("lengths of time by their two largest units, without odd seconds", () => {
   written(format.duration, [
-    [0, "0 seconds"], [1, "1 second"], [59, "59 seconds"], [60, "1 minute"], [61, "1 minute 1 second"], [119, "1 minute 59 seconds"], [150, "2 minutes 30 seconds"],
-    [298, "5 minutes"], [597, "10 minutes"], [3540, "59 minutes"], [3598, "1 hour"], [3600, "1 hour"],
-    [3601, "1 hour"], [3660, "1 hour 1 minute"], [86100, "23 hours 55 minutes"], [86399, "1 day"], [86400, "1 day"], [93784, "1 day 2 hours"],
-    [172_799, "2 days"], [7_775_999, "90 days"], [-60, "1 minute"], [null, "—"], [Number.NaN, "—"],
+    [0, "0 seconds"],
+    [1, "1 second"],
+    [59, "59 seconds"],
+    [60, "1 minute"],
+    [61, "1 minute 1 second"],
+    [119, "1 minute 59 seconds"],
+    [150, "2 minutes 30 seconds"],
+    [298, "5 minutes"],
+    [597, "10 minutes"],
+    [3540, "59 minutes"],
+    [3598, "1 hour"],
+    [3600, "1 hour"],
+    [3601, "1 hour"],
+    [3660, "1 hour 1 minute"],
+    [86100, "23 hours 55 minutes"],
+    [86399, "1 day"],
+    [86400, "1 day"],
+    [93784, "1 day 2 hours"],
+    [172_799, "2 days"],
+    [7_775_999, "90 days"],
+    [-60, "1 minute"],
+    [null, "—"],
+    [Number.NaN, "—"],
   ]);
 });
 
@@ -58,7 +110,12 @@ test("moments are in UTC", () => {
   assert.equal(format.day("2026-11-21T23:59:59-02:00"), "22 November 2026");
   assert.equal(format.dateTime("2026-11-21T01:02:03+01:00"), "21 November 2026, 00:02:03 UTC");
   assert.equal(format.dateTime(0), "1 January 1970, 00:00:00 UTC");
-  written(format.day, [[null, "—"], [undefined, "—"], ["", "—"], ["soon", "soon"]]);
+  written(format.day, [
+    [null, "—"],
+    [undefined, "—"],
+    ["", "—"],
+    ["soon", "soon"],
+  ]);
 });
 
 test("how long ago, in words", () => {
@@ -82,14 +139,31 @@ test("how long ago, in words", () => {
 });
 
 test("lists and sentences", () => {
-  written(format.listed, [[[], ""], [["a"], "a"], [["a", "b"], "a and b"], [["a", "b", "c"], "a, b and c"]]);
-  written(format.capital, [["", ""], ["no answer", "No answer"], ["DNS", "DNS"]]);
-  written(format.lower, [["", ""], ["No answer came.", "no answer came."], ["port 80", "port 80"]]);
+  written(format.listed, [
+    [[], ""],
+    [["a"], "a"],
+    [["a", "b"], "a and b"],
+    [["a", "b", "c"], "a, b and c"],
+  ]);
+  written(format.capital, [
+    ["", ""],
+    ["no answer", "No answer"],
+    ["DNS", "DNS"],
+  ]);
+  written(format.lower, [
+    ["", ""],
+    ["No answer came.", "no answer came."],
+    ["port 80", "port 80"],
+  ]);
 });
 
 test("the host of a URL", () => {
   written(format.host, [
-    ["https://example.com/a?b", "example.com"], ["https://example.com:443/", "example.com"], ["https://example.com:8443/", "example.com:8443"],
-    ["http://[2001:db8::1]:8080/", "[2001:db8::1]:8080"], ["http://[", "http://["], ["", ""],
+    ["https://example.com/a?b", "example.com"],
+    ["https://example.com:443/", "example.com"],
+    ["https://example.com:8443/", "example.com:8443"],
+    ["http://[2001:db8::1]:8080/", "[2001:db8::1]:8080"],
+    ["http://[", "http://["],
+    ["", ""],
   ]);
 });

@@ -15,11 +15,46 @@ const recorded = new URL("../../../deploy/lab/e2e/testdata/golden/", import.meta
 const tones = ["good", "warn", "bad", "info"];
 
 /** Where strangers' own texts are, as they sent them. The others are the service's, or in a form that it has judged. */
-const theirs = new Set(["name", "value", "values", "statusText", "location", "title", "description", "hostname", "handle", "unicodeName", "organization",
-  "abuseContact", "record", "preview", "userAgents", "path", "TXT", "CNAME", "NS", "exchange", "nameservers", "registrar", "subject", "issuer"]);
+const theirs = new Set([
+  "name",
+  "value",
+  "values",
+  "statusText",
+  "location",
+  "title",
+  "description",
+  "hostname",
+  "handle",
+  "unicodeName",
+  "organization",
+  "abuseContact",
+  "record",
+  "preview",
+  "userAgents",
+  "path",
+  "TXT",
+  "CNAME",
+  "NS",
+  "exchange",
+  "nameservers",
+  "registrar",
+  "subject",
+  "issuer",
+]);
 
 /** Texts as bad as they come. */
-const texts = ["", " ", "<img src=x onerror=alert(1)>", "\u202e\u0000\u001b[31m", "__proto__", "constructor", "x".repeat(5000), "%s%n${x}", "\ud800", "-1"];
+const texts = [
+  "",
+  " ",
+  "<img src=x onerror=alert(1)>",
+  "\u202e\u0000\u001b[31m",
+  "__proto__",
+  "constructor",
+  "x".repeat(5000),
+  "%s%n${x}",
+  "\ud800",
+  "-1",
+];
 
 /** What stands in the records for what changes at every run. @type {Record<string, any>} */
 const masked = { __proto__: null, "<ms>": 1, "<time>": "2026-01-01T00:00:00Z", "<seconds>": 1, "<bool>": true };
@@ -27,14 +62,20 @@ const masked = { __proto__: null, "<ms>": 1, "<time>": "2026-01-01T00:00:00Z", "
 /** The answers of a tool that hold data. @param {string} slug @returns {any[]} */
 function answers(slug) {
   const text = readFileSync(new URL(`${slug}.txt`, recorded), "utf8");
-  return [...text.matchAll(/^\{\n {2}"data": [\s\S]*?^\}$/gm)].map((m) => JSON.parse(m[0], (_, v) => masked[v] ?? v).data);
+  return [...text.matchAll(/^\{\n {2}"data": [\s\S]*?^\}$/gm)].map(
+    (m) => JSON.parse(m[0], (_, v) => masked[v] ?? v).data,
+  );
 }
 
-/** Every place of a stranger's text. @param {any} value @param {(string | number)[]} at @returns {(string | number)[][]} */
+/**
+ * Every place of a stranger's text. @param {any} value @param {(string | number)[]} at @returns {(string | number)[][]}
+ */
 function places(value, at = []) {
   if (typeof value === "string") return theirs.has(String(at.findLast((key) => typeof key === "string"))) ? [at] : [];
   if (value === null || typeof value !== "object") return [];
-  return Object.entries(value).flatMap(([key, child]) => places(child, [...at, Array.isArray(value) ? Number(key) : key]));
+  return Object.entries(value).flatMap(([key, child]) =>
+    places(child, [...at, Array.isArray(value) ? Number(key) : key]),
+  );
 }
 
 /** A copy with another value at a place. @param {any} data @param {(string | number)[]} at @param {any} value */
@@ -57,7 +98,10 @@ for (const slug of readdirSync(folders)) {
         for (const text of texts) {
           const odd = changed(data, at, text);
           const told = [verdictOf(judge, odd, asked), ...(concernsIn(judge, odd, asked) ?? [])];
-          assert.ok(told.every((c) => tones.includes(c.tone) && typeof c.text === "string" && c.text !== ""), `${at.join(".")} ${text.slice(0, 40)}`);
+          assert.ok(
+            told.every((c) => tones.includes(c.tone) && typeof c.text === "string" && c.text !== ""),
+            `${at.join(".")} ${text.slice(0, 40)}`,
+          );
           assert.equal(typeof judge.facts(odd), "object");
         }
       }

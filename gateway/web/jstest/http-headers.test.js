@@ -10,10 +10,21 @@ const { alternatives, compression, early, uncompressed } = await import("../asse
 
 /** An answer with these fields, a header a pair. @param {any} fields @param {...[string, string]} headers */
 const answer = (fields, ...headers) => ({
-  url: "https://example.com/", status: 200, statusText: "OK", responseTimeMs: 12, httpVersion: "HTTP/2", address: "192.0.2.1",
-  tls: { version: "TLSv1.3", cipher: "x", authorized: true, authorizationError: null }, redirectsTo: null, challenge: null, informational: [], alternatives: [],
-  compression: { offered: ["gzip", "deflate", "br", "zstd"], coding: null, varies: false }, timings: { dnsMs: 1, connectMs: 1, tlsMs: 1, firstByteMs: 1, totalMs: 4 },
-  headers: headers.map(([name, value]) => ({ name, value })), ...fields,
+  url: "https://example.com/",
+  status: 200,
+  statusText: "OK",
+  responseTimeMs: 12,
+  httpVersion: "HTTP/2",
+  address: "192.0.2.1",
+  tls: { version: "TLSv1.3", cipher: "x", authorized: true, authorizationError: null },
+  redirectsTo: null,
+  challenge: null,
+  informational: [],
+  alternatives: [],
+  compression: { offered: ["gzip", "deflate", "br", "zstd"], coding: null, varies: false },
+  timings: { dnsMs: 1, connectMs: 1, tlsMs: 1, firstByteMs: 1, totalMs: 4 },
+  headers: headers.map(([name, value]) => ({ name, value })),
+  ...fields,
 });
 
 /** @param {string} protocol @param {string | null} [host] */
@@ -23,32 +34,100 @@ const offer = (protocol, host = null) => ({ protocol, host, port: 443, maxAgeSec
 const packed = (coding, varies) => ({ compression: { offered: ["gzip"], coding, varies } });
 
 const html = /** @type {[string, string]} */ (["content-type", "text/html; charset=utf-8"]);
-const hints = { informational: [{ status: 103, statusText: "Early Hints", headers: [{ name: "link", value: "a" }, { name: "link", value: "b" }] }] };
-const hidden = "The server compresses its answer (gzip). Vary: Accept-Encoding is missing, so a cache may pass the compressed answer to a client that cannot read it.";
+const hints = {
+  informational: [
+    {
+      status: 103,
+      statusText: "Early Hints",
+      headers: [
+        { name: "link", value: "a" },
+        { name: "link", value: "b" },
+      ],
+    },
+  ],
+};
+const hidden =
+  "The server compresses its answer (gzip). Vary: Accept-Encoding is missing, so a cache may pass the " +
+  "compressed answer to a client that cannot read it.";
 
 /** @type {[string, (d: any) => string, any, string][]} */
 const rows = [
   ["nothing before it", early, answer({}), ""],
   ["an older answer", early, answer({ informational: undefined }), ""],
-  ["hints", early, answer(hints), "Before its answer the server sent 103 Early Hints, with 2 link headers for files that browsers can start loading at once."],
-  ["hints over HTTP/1.1", early, answer({ ...hints, httpVersion: "HTTP/1.1" }),
-    "Before its answer the server sent 103 Early Hints, with 2 link headers for files that browsers can start loading at once. Most browsers use these hints only over HTTP/2 and HTTP/3."],
-  ["two", early, answer({ informational: [{ status: 100, statusText: "Continue", headers: [] }, { status: 199, statusText: "", headers: [] }] }),
-    "Before its answer the server sent 100 Continue and 199."],
-  ["HTTP/3", alternatives, answer({ alternatives: [offer("h3-29"), offer("h3")] }), "The server offers HTTP/3 on port 443 (Alt-Svc). Browsers remember that for 1 day. It was not tried here."],
-  ["HTTP/3 elsewhere", alternatives, answer({ alternatives: [offer("h3", "alt.example.com")] }),
-    "The server offers HTTP/3 at alt.example.com on port 443 (Alt-Svc). Browsers remember that for 1 day. It was not tried here."],
-  ["drafts", alternatives, answer({ alternatives: [offer("h3-29"), offer("quic")] }), "The server offers only drafts of HTTP/3 (Alt-Svc), which browsers no longer support."],
-  ["another", alternatives, answer({ alternatives: [offer("h2", "alt.example.com")] }), "The server offers the site over h2 at alt.example.com, port 443 too (Alt-Svc)."],
-  ["without encryption", alternatives, answer({ tls: null, alternatives: [offer("h3")] }), "The answer offers other ways to reach the site (Alt-Svc). Browsers honour that only over HTTPS."],
+  [
+    "hints",
+    early,
+    answer(hints),
+    "Before its answer the server sent 103 Early Hints, with 2 link headers for files that browsers can start " +
+      "loading at once.",
+  ],
+  [
+    "hints over HTTP/1.1",
+    early,
+    answer({ ...hints, httpVersion: "HTTP/1.1" }),
+    "Before its answer the server sent 103 Early Hints, with 2 link headers for files that browsers can start " +
+      "loading at once. Most browsers use these hints only over HTTP/2 and HTTP/3.",
+  ],
+  [
+    "two",
+    early,
+    answer({
+      informational: [
+        { status: 100, statusText: "Continue", headers: [] },
+        { status: 199, statusText: "", headers: [] },
+      ],
+    }),
+    "Before its answer the server sent 100 Continue and 199.",
+  ],
+  [
+    "HTTP/3",
+    alternatives,
+    answer({ alternatives: [offer("h3-29"), offer("h3")] }),
+    "The server offers HTTP/3 on port 443 (Alt-Svc). Browsers remember that for 1 day. It was not tried here.",
+  ],
+  [
+    "HTTP/3 elsewhere",
+    alternatives,
+    answer({ alternatives: [offer("h3", "alt.example.com")] }),
+    "The server offers HTTP/3 at alt.example.com on port 443 (Alt-Svc). Browsers remember that for 1 day. It " +
+      "was not tried here.",
+  ],
+  [
+    "drafts",
+    alternatives,
+    answer({ alternatives: [offer("h3-29"), offer("quic")] }),
+    "The server offers only drafts of HTTP/3 (Alt-Svc), which browsers no longer support.",
+  ],
+  [
+    "another",
+    alternatives,
+    answer({ alternatives: [offer("h2", "alt.example.com")] }),
+    "The server offers the site over h2 at alt.example.com, port 443 too (Alt-Svc).",
+  ],
+  [
+    "without encryption",
+    alternatives,
+    answer({ tls: null, alternatives: [offer("h3")] }),
+    "The answer offers other ways to reach the site (Alt-Svc). Browsers honour that only over HTTPS.",
+  ],
   ["no alternative", alternatives, answer({}), ""],
   ["compressed", compression, answer(packed("br", true), html), "The server compresses its answer (Brotli)."],
   ["compressed, caches not told", compression, answer(packed("gzip", false), html), hidden],
-  ["compressed, no cache may keep it", compression, answer(packed("gzip", false), html, ["cache-control", "no-store"]), "The server compresses its answer (gzip)."],
+  [
+    "compressed, no cache may keep it",
+    compression,
+    answer(packed("gzip", false), html, ["cache-control", "no-store"]),
+    "The server compresses its answer (gzip).",
+  ],
   ["a picture", compression, answer({}, ["content-type", "image/png"]), ""],
   ["a short text", compression, answer({}, html, ["content-length", "1399"]), ""],
-  ["a text", compression, answer({}, html, ["content-length", "1400"]),
-    "The answer is text and is not compressed, though the request accepted gzip, deflate, Brotli and Zstandard. Compression makes text several times smaller; it is a setting of the web server."],
+  [
+    "a text",
+    compression,
+    answer({}, html, ["content-length", "1400"]),
+    "The answer is text and is not compressed, though the request accepted gzip, deflate, Brotli and " +
+      "Zstandard. Compression makes text several times smaller; it is a setting of the web server.",
+  ],
   ["an older text", compression, answer({ compression: undefined }, html), ""],
 ];
 

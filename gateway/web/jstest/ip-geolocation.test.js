@@ -10,11 +10,39 @@ Object.assign(globalThis, { document: { addEventListener() {} } });
 const { default: judge, unannounced } = await import("../assets/tools/ip-geolocation/verdict.js");
 
 const asn = { asn: 13335, name: null, prefix: "1.1.1.0/24", country: "AU", registry: "apnic", allocated: "2011-08-11" };
-const bare = { ip: "1.1.1.1", version: 4, network: null, organization: null, abuseContact: null, country: null, countryName: null, countrySource: null, asn: null, hostname: null, sources: [{ name: "Team Cymru", zone: "asn.cymru.com" }] };
+const bare = {
+  ip: "1.1.1.1",
+  version: 4,
+  network: null,
+  organization: null,
+  abuseContact: null,
+  country: null,
+  countryName: null,
+  countrySource: null,
+  asn: null,
+  hostname: null,
+  sources: [{ name: "Team Cymru", zone: "asn.cymru.com" }],
+};
 
 test("what is compared of an address", () => {
-  const d = { ...bare, asn, hostname: "one.example.net", country: "AU", countryName: "Australia", countrySource: "asn" };
-  assert.deepEqual(judge.facts(d), { Network: [], "Network name": "", Holder: "", "AS number": "AS13335", Prefix: "1.1.1.0/24", Country: "AU", Hostname: "one.example.net", "Abuse contact": "" });
+  const d = {
+    ...bare,
+    asn,
+    hostname: "one.example.net",
+    country: "AU",
+    countryName: "Australia",
+    countrySource: "asn",
+  };
+  assert.deepEqual(judge.facts(d), {
+    Network: [],
+    "Network name": "",
+    Holder: "",
+    "AS number": "AS13335",
+    Prefix: "1.1.1.0/24",
+    Country: "AU",
+    Hostname: "one.example.net",
+    "Abuse contact": "",
+  });
 });
 
 test("an address is called unannounced only where the ASN service answered", () => {

@@ -12,11 +12,14 @@ Object.assign(globalThis, { document: { addEventListener() {} } });
 
 /** @type {Map<string, string>} */
 let disk = new Map();
-Object.defineProperty(globalThis, "localStorage", { value: {
-  getItem: (/** @type {string} */ key) => disk.get(key) ?? null,
-  removeItem: (/** @type {string} */ key) => disk.delete(key),
-  setItem: (/** @type {string} */ key, /** @type {string} */ value) => disk.set(key, value),
-}, configurable: true });
+Object.defineProperty(globalThis, "localStorage", {
+  value: {
+    getItem: (/** @type {string} */ key) => disk.get(key) ?? null,
+    removeItem: (/** @type {string} */ key) => disk.delete(key),
+    setItem: (/** @type {string} */ key, /** @type {string} */ value) => disk.set(key, value),
+  },
+  configurable: true,
+});
 
 beforeEach(() => {
   disk = new Map();
@@ -28,7 +31,8 @@ const judge = { verdict: () => ({ tone: "good", text: "All is well." }), concern
 test("a report keeps what each of its checks came to, once", () => {
   const tool = { slug: "dns-lookup", kind: "domain", title: "DNS lookup", style: "", group: "", glyph: () => null };
   const [check] = checksFor([tool], /** @type {any} */ ({ inputs: { domain: "a.example" } }));
-  const answered = (/** @type {any} */ data) => advance(check, { state: "answered", reply: /** @type {any} */ ({ ok: true, status: 200, data }) });
+  const answered = (/** @type {any} */ data) =>
+    advance(check, { state: "answered", reply: /** @type {any} */ ({ ok: true, status: 200, data }) });
   check.judge = judge;
   advance(check, { state: "running" });
   assert.equal(answers().length, 0);
@@ -47,15 +51,42 @@ test("an answer is held against the one before it", () => {
   assert.equal(keep(judge, { Status: "200" }, asked, verdictOf(judge, {}, asked)).at, null);
   const past = keep(judge, { Status: "503" }, asked, verdictOf(judge, {}, asked));
   assert.ok(past.at);
-  assert.deepEqual(answers()[0].changes.map(({ label, gone, come }) => [label, gone, come]), [["Status", ["200"], ["503"]]]);
+  assert.deepEqual(
+    answers()[0].changes.map(({ label, gone, come }) => [label, gone, come]),
+    [["Status", ["200"], ["503"]]],
+  );
 });
 
-/** @type {[string, string, string, any, any, [string, string, string]][]} what is kept of answers of old and new, and what /history then says */
+/**
+ * @type {[string, string, string, any, any, [string, string, string]][]} what is kept of answers of old and new, and
+ *   what /history then says
+ */
 const known = [
-  ["a certificate", "ssl-checker", "a.example", certificate("2026-12-01T00:00:00Z"), certificate("2027-03-01T00:00:00Z"), ["Valid to", "1 December 2026, 00:00:00 UTC", "1 March 2027, 00:00:00 UTC"]],
-  ["a registration", "whois-lookup", "a.example", registration("2027-01-01T00:00:00Z"), registration("2028-01-01T00:00:00Z"), ["Expires", "1 January 2027, 00:00:00 UTC", "1 January 2028, 00:00:00 UTC"]],
+  [
+    "a certificate",
+    "ssl-checker",
+    "a.example",
+    certificate("2026-12-01T00:00:00Z"),
+    certificate("2027-03-01T00:00:00Z"),
+    ["Valid to", "1 December 2026, 00:00:00 UTC", "1 March 2027, 00:00:00 UTC"],
+  ],
+  [
+    "a registration",
+    "whois-lookup",
+    "a.example",
+    registration("2027-01-01T00:00:00Z"),
+    registration("2028-01-01T00:00:00Z"),
+    ["Expires", "1 January 2027, 00:00:00 UTC", "1 January 2028, 00:00:00 UTC"],
+  ],
   ["the latency of probes", "ping", "a.example", echoes(20), echoes(48), ["Median time", "20.0 ms", "48.0 ms"]],
-  ["the latency of lost probes", "packet-loss", "a.example", echoes(48), echoes(20), ["Median time", "48.0 ms", "20.0 ms"]],
+  [
+    "the latency of lost probes",
+    "packet-loss",
+    "a.example",
+    echoes(48),
+    echoes(20),
+    ["Median time", "48.0 ms", "20.0 ms"],
+  ],
   ["the time of a site", "uptime", "https://a.example/", site(90), site(400), ["Response time", "90.0 ms", "400 ms"]],
 ];
 
@@ -64,19 +95,43 @@ for (const [name, slug, input, older, newer, want] of known) {
     const { default: real } = await import(`../assets/tools/${slug}/verdict.js`);
     const asked = { slug, input, options: {} };
     for (const d of [older, newer]) keep(real, d, asked, { tone: "good", text: "Well." });
-    assert.deepEqual(answers()[0].changes.map(({ label, gone, come }) => [label, ...gone.map(inWords), ...come.map(inWords)]), [want]);
+    assert.deepEqual(
+      answers()[0].changes.map(({ label, gone, come }) => [label, ...gone.map(inWords), ...come.map(inWords)]),
+      [want],
+    );
   });
 }
 
 /** @param {string} validTo */
 function certificate(validTo) {
-  return { authorized: true, supportedProtocols: {}, chain: [], issues: [], certificate: { fingerprint256: "AB", issuer: "CN=Lab", validTo, subjectAltNames: { dns: [], ip: [] } } };
+  return {
+    authorized: true,
+    supportedProtocols: {},
+    chain: [],
+    issues: [],
+    certificate: { fingerprint256: "AB", issuer: "CN=Lab", validTo, subjectAltNames: { dns: [], ip: [] } },
+  };
 }
 
 /** @param {string} expires */
 function registration(expires) {
-  return { queryType: "domain", found: true, registrableDomain: "a.example", network: null, notices: [], sources: [],
-    domain: { name: "a.example", status: [], registrar: null, nameservers: [], contacts: [], dnssec: { signed: false, ds: [] }, events: { registered: null, expires, updated: null, transferred: null } } };
+  return {
+    queryType: "domain",
+    found: true,
+    registrableDomain: "a.example",
+    network: null,
+    notices: [],
+    sources: [],
+    domain: {
+      name: "a.example",
+      status: [],
+      registrar: null,
+      nameservers: [],
+      contacts: [],
+      dnssec: { signed: false, ds: [] },
+      events: { registered: null, expires, updated: null, transferred: null },
+    },
+  };
 }
 
 /** @param {number} medianMs */
@@ -87,5 +142,13 @@ function echoes(medianMs) {
 /** @param {number} responseTimeMs */
 function site(responseTimeMs) {
   const family = { state: "up", addresses: [] };
-  return { url: "https://a.example/", verdict: "up", status: 200, statusText: "OK", certificateValid: true, families: { ipv4: family, ipv6: family }, responseTimeMs };
+  return {
+    url: "https://a.example/",
+    verdict: "up",
+    status: 200,
+    statusText: "OK",
+    certificateValid: true,
+    families: { ipv4: family, ipv6: family },
+    responseTimeMs,
+  };
 }

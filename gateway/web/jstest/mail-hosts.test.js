@@ -10,11 +10,18 @@ spread();
 const { bimi, exchanges, keysFound } = await import("../assets/tools/email-dns-health/hosts.js");
 const view = (await import("../assets/tools/email-dns-health/view.js")).default;
 
-const host = { exchange: "a.example.com", priority: 10, addresses: ["192.0.2.1", "192.0.2.2"], tlsa: [], tlsaAuthenticated: null,
-  addressNames: [{ address: "192.0.2.1", hostname: "mx.example.net", confirmed: true }] };
+const host = {
+  exchange: "a.example.com",
+  priority: 10,
+  addresses: ["192.0.2.1", "192.0.2.2"],
+  tlsa: [],
+  tlsaAuthenticated: null,
+  addressNames: [{ address: "192.0.2.1", hostname: "mx.example.net", confirmed: true }],
+};
 
 /** @param {...object} hosts */
-const rowsOf = (...hosts) => tagged(exchanges({ checks: { mx: { hosts } } }), "tbody")[0].children.map((/** @type {any} */ row) => row.children);
+const rowsOf = (...hosts) =>
+  tagged(exchanges({ checks: { mx: { hosts } } }), "tbody")[0].children.map((/** @type {any} */ row) => row.children);
 
 test("an exchange leads to the check of its TLS", () => {
   const shown = exchanges({ checks: { mx: { hosts: [host] } } });
@@ -23,7 +30,14 @@ test("an exchange leads to the check of its TLS", () => {
 });
 
 test("what has no address cannot be asked", () => {
-  const [[name, , addresses, tlsa]] = rowsOf({ exchange: "", priority: 0, addresses: [], addressNames: [], tlsa: [], tlsaAuthenticated: null });
+  const [[name, , addresses, tlsa]] = rowsOf({
+    exchange: "",
+    priority: 0,
+    addresses: [],
+    addressNames: [],
+    tlsa: [],
+    tlsaAuthenticated: null,
+  });
   assert.equal(tagged(name, "a").length, 0);
   assert.equal(addresses.textContent + tlsa.textContent, "nonenone");
 });
@@ -55,24 +69,43 @@ test("an answer that was kept from before is drawn as it was", () => {
   assert.equal(keysFound({ domain: "example.com", checks: { dkim: { selector: null } } }), null);
   assert.equal(bimi({}), null);
   const before = { mx: { hosts: [{ exchange, priority, addresses }], nullMx: false }, dkim: { selector: null } };
-  assert.equal(view.terminal({ slug: "email-dns-health", input: "example.com", options: {} }, { domain: "example.com", checks: before }).length, 3);
+  assert.equal(
+    view.terminal(
+      { slug: "email-dns-health", input: "example.com", options: {} },
+      { domain: "example.com", checks: before },
+    ).length,
+    3,
+  );
 });
 
 test("the keys that were found lead to their check", () => {
   const found = [{ selector: "k1", cname: "dkim.example.net", keyType: "rsa", keyBits: 1024 }];
   const shown = keysFound({ domain: "example.com", checks: { dkim: { tried: ["google", "k1"], found } } });
   assert.match(shown?.textContent ?? "", /2 selectors of large senders.*rsa, 1024 bits.*dkim\.example\.net/);
-  assert.equal(tagged(shown, "a")[0].attributes.get("href"), "/tools/email-dns-health?input=example.com&dkimSelector=k1");
+  assert.equal(
+    tagged(shown, "a")[0].attributes.get("href"),
+    "/tools/email-dns-health?input=example.com&dkimSelector=k1",
+  );
 });
 
 test("no key is not told as no DKIM", () => {
   const shown = keysFound({ domain: "example.com", checks: { dkim: { tried: ["google"], found: [] } } });
-  assert.match(shown?.textContent ?? "", /No key was found by trying 1 selector of large senders\. The domain may well use another\./);
+  assert.match(
+    shown?.textContent ?? "",
+    /No key was found by trying 1 selector of large senders\. The domain may well use another\./,
+  );
   assert.equal(keysFound({ domain: "example.com", checks: { dkim: { tried: [], found: [] } } }), null);
 });
 
 test("BIMI", () => {
-  const record = { record: "v=BIMI1; l=", logo: null, evidence: null, foundAt: "example.com", summary: "No logo.", issues: [{ code: "X", severity: "info", message: "Why.", reference: "" }] };
+  const record = {
+    record: "v=BIMI1; l=",
+    logo: null,
+    evidence: null,
+    foundAt: "example.com",
+    summary: "No logo.",
+    issues: [{ code: "X", severity: "info", message: "Why.", reference: "" }],
+  };
   assert.match(bimi({ bimi: record, bimiReason: null })?.textContent ?? "", /No logo\..*Why\..*v=BIMI1; l=/);
   assert.match(bimi({ bimi: null, bimiReason: "There are 2." })?.textContent ?? "", /There are 2\./);
 });

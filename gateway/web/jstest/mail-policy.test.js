@@ -11,7 +11,9 @@ test("a policy that is tested is applied one step milder", () => {
   const cases = [
     ["reject", true, "quarantine", "reject, in test mode: receivers apply quarantine"],
     ["quarantine", true, "none", "quarantine, in test mode: receivers apply none"],
-    ["none", true, "none", "none"], ["reject", false, "reject", "reject"], [null, false, null, null],
+    ["none", true, "none", "none"],
+    ["reject", false, "reject", "reject"],
+    [null, false, null, null],
   ];
   for (const [policy, testMode, want, words] of cases) {
     assert.equal(applied({ policy, testMode }), want);
@@ -21,6 +23,18 @@ test("a policy that is tested is applied one step milder", () => {
 
 test("every other domain that reports go to is told", () => {
   assert.deepEqual(takers({}), []);
-  assert.deepEqual(takers({ reportDestinations: [{ domain: "a.example", authorized: true }, { domain: "b.example", authorized: false }, { domain: "c.example", authorized: null }] }),
-    ["a.example accepts the reports", "b.example does not accept the reports", "not known whether c.example accepts the reports"]);
+  assert.deepEqual(
+    takers({
+      reportDestinations: [
+        { domain: "a.example", authorized: true },
+        { domain: "b.example", authorized: false },
+        { domain: "c.example", authorized: null },
+      ],
+    }),
+    [
+      "a.example accepts the reports",
+      "b.example does not accept the reports",
+      "not known whether c.example accepts the reports",
+    ],
+  );
 });

@@ -4,7 +4,8 @@ import { test } from "node:test";
 import { nextSteps, own, sentenceOf, usually } from "../assets/lib/next.js";
 
 /** @param {string} kind @param {string} slug @param {string} input */
-const steps = (kind, slug, input) => nextSteps(kind, { slug, input, options: {} }).map(({ label, href }) => [label, href]);
+const steps = (kind, slug, input) =>
+  nextSteps(kind, { slug, input, options: {} }).map(({ label, href }) => [label, href]);
 
 test("where an address was wanted, the addresses of the name", () => {
   const want = [["Look up the addresses of example.com", "/tools/dns-lookup?input=example.com"]];
@@ -16,14 +17,25 @@ test("where an address was wanted, the addresses of the name", () => {
 test("where a name was wanted, what is known of the address", () => {
   assert.deepEqual(steps("domain", "dns-lookup", "192.0.2.7"), [
     ["Look up 7.2.0.192.in-addr.arpa", "/tools/dns-lookup?input=7.2.0.192.in-addr.arpa"],
-    ["Find the network of 192.0.2.7", "/tools/ip-geolocation?input=192.0.2.7"]]);
-  assert.deepEqual(steps("domain", "email-dns-health", "2001:db8::1"), [["Find the network of 2001:db8::1", "/tools/ip-geolocation?input=2001%3Adb8%3A%3A1"]]);
+    ["Find the network of 192.0.2.7", "/tools/ip-geolocation?input=192.0.2.7"],
+  ]);
+  assert.deepEqual(steps("domain", "email-dns-health", "2001:db8::1"), [
+    ["Find the network of 2001:db8::1", "/tools/ip-geolocation?input=2001%3Adb8%3A%3A1"],
+  ]);
 });
 
 test("a missing port is one of four", () => {
-  assert.deepEqual(steps("hostPort", "port-checker", "example.com").map(([label]) => label), ["Port 443", "Port 80", "Port 25", "Port 22"]);
-  assert.equal(steps("hostPort", "port-checker", "2001:db8::1")[1][1], "/tools/port-checker?input=%5B2001%3Adb8%3A%3A1%5D%3A80");
-  assert.deepEqual(steps("hostPort", "port-checker", "example.com:444"), [["Look up the addresses of example.com", "/tools/dns-lookup?input=example.com"]]);
+  assert.deepEqual(
+    steps("hostPort", "port-checker", "example.com").map(([label]) => label),
+    ["Port 443", "Port 80", "Port 25", "Port 22"],
+  );
+  assert.equal(
+    steps("hostPort", "port-checker", "2001:db8::1")[1][1],
+    "/tools/port-checker?input=%5B2001%3Adb8%3A%3A1%5D%3A80",
+  );
+  assert.deepEqual(steps("hostPort", "port-checker", "example.com:444"), [
+    ["Look up the addresses of example.com", "/tools/dns-lookup?input=example.com"],
+  ]);
 });
 
 test("nothing is offered where nothing is recognised, and no page offers itself", () => {
@@ -32,25 +44,34 @@ test("nothing is offered where nothing is recognised, and no page offers itself"
 });
 
 test("what a failure usually means is told of whom it was asked", () => {
-  const said = (/** @type {number} */ status, /** @type {string} */ kind, error = "") => usually({ ok: false, status, error }, kind);
+  const said = (/** @type {number} */ status, /** @type {string} */ kind, error = "") =>
+    usually({ ok: false, status, error }, kind);
   assert.match(said(504, "url"), /firewall/);
   assert.doesNotMatch(said(504, "registration"), /firewall/);
   assert.match(said(502, "domain"), /name server or registry/);
   for (const status of [0, 403, 429, 500, 501, 503]) assert.notEqual(said(status, "url"), "");
   assert.equal(said(400, "url"), "");
-  assert.match(said(502, "host", "The diagnostics worker stopped before it had answered; try again in a few seconds."), /nothing about the target/);
+  assert.match(
+    said(502, "host", "The diagnostics worker stopped before it had answered; try again in a few seconds."),
+    /nothing about the target/,
+  );
 });
 
 test("when to come back is said once", () => {
-  const said = (/** @type {string} */ error, /** @type {number | undefined} */ retryAfter) => sentenceOf({ ok: false, status: 429, error, retryAfter });
+  const said = (/** @type {string} */ error, /** @type {number | undefined} */ retryAfter) =>
+    sentenceOf({ ok: false, status: 429, error, retryAfter });
   assert.equal(said("Too many requests. Try again in 12 seconds.", 12), "Too many requests.");
   assert.equal(said("The service is busy. Please try again in a moment.", 1), "The service is busy.");
-  assert.equal(said("The diagnostics worker is busy; try again in a few seconds.", 1), "The diagnostics worker is busy.");
+  assert.equal(
+    said("The diagnostics worker is busy; try again in a few seconds.", 1),
+    "The diagnostics worker is busy.",
+  );
   assert.equal(said("Please try again later.", undefined), "Please try again later.");
 });
 
 test("what failed in this service is told from what failed at the target", () => {
-  const failed = (/** @type {number} */ status, error = "example.com refused the connection.") => own({ ok: false, status, error });
+  const failed = (/** @type {number} */ status, error = "example.com refused the connection.") =>
+    own({ ok: false, status, error });
   for (const status of [0, 500, 503]) assert.equal(failed(status), true, String(status));
   for (const status of [400, 429, 502, 504]) assert.equal(failed(status), false, String(status));
   assert.equal(failed(502, "The diagnostics worker stopped before it had answered; try again in a few seconds."), true);

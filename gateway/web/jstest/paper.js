@@ -15,23 +15,35 @@ class Element_ extends Leaf {
     this.tagName = tag.toUpperCase();
     this.attributes = /** @type {Map<string, string>} */ (new Map());
     this.children = /** @type {Leaf[]} */ ([]);
-    this.classList = { add: (/** @type {string} */ name) => this.setAttribute("class", `${this.attributes.get("class") ?? ""} ${name}`.trim()) };
+    this.classList = {
+      add: (/** @type {string} */ name) =>
+        this.setAttribute("class", `${this.attributes.get("class") ?? ""} ${name}`.trim()),
+    };
     this.hidden = false;
     this.tabIndex = 0;
     Object.defineProperty(this, "textContent", { get: () => this.children.map((child) => child.textContent).join("") });
   }
 
   /** @param {string} name @param {string} value */
-  setAttribute(name, value) { this.attributes.set(name, value); }
+  setAttribute(name, value) {
+    this.attributes.set(name, value);
+  }
 
   /** @param {...(Leaf | string)} children */
-  append(...children) { this.children.push(...children.map((child) => (typeof child === "string" ? new Leaf(child) : child))); }
+  append(...children) {
+    this.children.push(...children.map((child) => (typeof child === "string" ? new Leaf(child) : child)));
+  }
 
   /** @param {...(Leaf | string)} children */
-  replaceChildren(...children) { this.children = []; this.append(...children); }
+  replaceChildren(...children) {
+    this.children = [];
+    this.append(...children);
+  }
 
   /** @param {string} name by class alone, as ".text" @returns {Element_ | undefined} */
-  querySelector(name) { return all(this, (node) => (node.attributes.get("class") ?? "").split(" ").includes(name.slice(1)))[0]; }
+  querySelector(name) {
+    return all(this, (node) => (node.attributes.get("class") ?? "").split(" ").includes(name.slice(1)))[0];
+  }
 
   addEventListener() {}
 }
@@ -43,7 +55,9 @@ class Element_ extends Leaf {
  * @returns {any[]}
  */
 export function all(node, is) {
-  return node.children.flatMap((/** @type {any} */ child) => (child.children ? [...(is(child) ? [child] : []), ...all(child, is)] : []));
+  return node.children.flatMap((/** @type {any} */ child) =>
+    child.children ? [...(is(child) ? [child] : []), ...all(child, is)] : [],
+  );
 }
 
 /** By the name of its tag. @param {any} node @param {string} tag */
@@ -52,8 +66,15 @@ export const tagged = (node, tag) => all(node, (one) => one.tagName === tag.toUp
 /** Puts it where modules look for a document. */
 export function spread() {
   Object.assign(globalThis, {
-    Node: Leaf, HTMLTableRowElement: class {},
-    document: { addEventListener() {}, createElement: (/** @type {string} */ tag) => new Element_(tag), createElementNS: (/** @type {string} */ _, /** @type {string} */ tag) => new Element_(tag) },
-    ResizeObserver: class { observe() {} },
+    Node: Leaf,
+    HTMLTableRowElement: class {},
+    document: {
+      addEventListener() {},
+      createElement: (/** @type {string} */ tag) => new Element_(tag),
+      createElementNS: (/** @type {string} */ _, /** @type {string} */ tag) => new Element_(tag),
+    },
+    ResizeObserver: class {
+      observe() {}
+    },
   });
 }

@@ -9,12 +9,25 @@ const { default: judge, others, untried } = await import("../assets/tools/port-c
 
 /** @param {number | undefined} untried @param {...string} states */
 const port = (untried, ...states) => ({
-  host: "example.com", port: 443, service: "https", state: states.includes("open") ? "open" : states[0], untried,
-  addresses: states.map((state, i) => ({ address: `192.0.2.${i + 1}`, family: 4, state, responseTimeMs: null, reason: "Why not." })),
+  host: "example.com",
+  port: 443,
+  service: "https",
+  state: states.includes("open") ? "open" : states[0],
+  untried,
+  addresses: states.map((state, i) => ({
+    address: `192.0.2.${i + 1}`,
+    family: 4,
+    state,
+    responseTimeMs: null,
+    reason: "Why not.",
+  })),
 });
 
 test("an address that was not tried is none with another state", () => {
-  assert.deepEqual(others(port(0, "open", "closed", "skipped", "skipped")).map((a) => a.address), ["192.0.2.2"]);
+  assert.deepEqual(
+    others(port(0, "open", "closed", "skipped", "skipped")).map((a) => a.address),
+    ["192.0.2.2"],
+  );
   assert.deepEqual(others(port(0, "open", "skipped")), []);
 });
 

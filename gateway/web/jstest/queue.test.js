@@ -30,14 +30,20 @@ function bench() {
   let idle = 0;
   let most = 0;
   const queue = makeQueue({
-    run: (/** @type {string} */ job, signal) => new Promise((resolve, reject) => {
-      sent.push(job);
-      open.set(job, resolve);
-      most = Math.max(most, open.size);
-      signal.addEventListener("abort", () => { open.delete(job); reject(signal.reason); });
-    }),
+    run: (/** @type {string} */ job, signal) =>
+      new Promise((resolve, reject) => {
+        sent.push(job);
+        open.set(job, resolve);
+        most = Math.max(most, open.size);
+        signal.addEventListener("abort", () => {
+          open.delete(job);
+          reject(signal.reason);
+        });
+      }),
     tell: (job, stage) => log.push(`${job} ${words(stage)}`),
-    idle: () => { idle += 1; },
+    idle: () => {
+      idle += 1;
+    },
   });
   /** @param {string} job @param {number} status @param {number} [retryAfter] */
   const answer = async (job, status, retryAfter) => {
@@ -121,7 +127,13 @@ test(`after a pause jobs go one by one until ${atOnce} have passed`, async () =>
   assert.deepEqual(b.running(), ["j8", "j9", "j10", "j11"]);
 });
 
-for (const [refill, bucket] of [[1, 0], [1, 1], [2, 3], [5, 0], [0.5, 6]]) {
+for (const [refill, bucket] of [
+  [1, 0],
+  [1, 1],
+  [2, 3],
+  [5, 0],
+  [0.5, 6],
+]) {
   test(`where a token comes back every ${refill} s and ${bucket} are left, all jobs get their answer`, async () => {
     const b = bench();
     let tokens = bucket;
@@ -139,7 +151,10 @@ for (const [refill, bucket] of [[1, 0], [1, 1], [2, 3], [5, 0], [0.5, 6]]) {
       await pass(0.25);
       tokens += 0.25 / refill;
     }
-    assert.deepEqual(b.log.filter((line) => line.endsWith("given up")), []);
+    assert.deepEqual(
+      b.log.filter((line) => line.endsWith("given up")),
+      [],
+    );
     assert.equal(b.log.filter((line) => line.endsWith("answered 200")).length, 14);
   });
 }
@@ -219,7 +234,10 @@ test(`a job is sent ${mostTries} times and then given up`, async () => {
 });
 
 test("a pause as long as the patience is waited for, a longer one is not", async () => {
-  for (const [seconds, given] of /** @type {[number, string][]} */ ([[patience / 1000, ""], [patience / 1000 + 1, " given up"]])) {
+  for (const [seconds, given] of /** @type {[number, string][]} */ ([
+    [patience / 1000, ""],
+    [patience / 1000 + 1, " given up"],
+  ])) {
     const b = bench();
     b.queue.add("a");
     await b.answer("a", 503, seconds);
@@ -269,7 +287,10 @@ test("cancelling ends what runs, waits and is held back, and lets later jobs run
   await b.answer("j1", 503, 10);
   b.queue.cancel();
   await settled();
-  assert.deepEqual(b.log.filter((line) => line.endsWith("cancelled")).sort(), names(6).map((job) => `${job} cancelled`));
+  assert.deepEqual(
+    b.log.filter((line) => line.endsWith("cancelled")).sort(),
+    names(6).map((job) => `${job} cancelled`),
+  );
   assert.deepEqual(b.running(), []);
   assert.equal(b.idle(), 1);
   await pass(600);

@@ -12,42 +12,110 @@ const { thumb } = await import("../assets/lib/thumb.js");
 const side = (slug, facts) => ({ slug, title: slug.toUpperCase(), facts });
 
 test("two reports differ fact by fact, and what one of them lacks is no difference", () => {
-  const found = differences([side("a", { X: "1", Y: ["p", "q"] }), side("b", { Z: "1" }), side("c", { Z: "1" }), side("d", null)],
-    [side("a", { X: "2", Y: ["q", "p"] }), side("b", { Z: "1" }), side("c", null), side("d", null), side("e", { Z: "1" })], ["a.example", "b.example"]);
-  assert.deepEqual(found, { differing: [{ title: "A", changes: [{ label: "X", gone: ["1"], come: ["2"] }] }], same: ["B"], single: ["C", "E"] });
+  const found = differences(
+    [side("a", { X: "1", Y: ["p", "q"] }), side("b", { Z: "1" }), side("c", { Z: "1" }), side("d", null)],
+    [
+      side("a", { X: "2", Y: ["q", "p"] }),
+      side("b", { Z: "1" }),
+      side("c", null),
+      side("d", null),
+      side("e", { Z: "1" }),
+    ],
+    ["a.example", "b.example"],
+  );
+  assert.deepEqual(found, {
+    differing: [{ title: "A", changes: [{ label: "X", gone: ["1"], come: ["2"] }] }],
+    same: ["B"],
+    single: ["C", "E"],
+  });
 });
 
 test("that each report is about its own target is no difference", () => {
-  const found = differences([side("port-checker", { "11.0.0.1": "open" }), side("ping", { Address: "11.0.0.1" }), side("traceroute", { "Hop 3": ["11.0.0.1", "11.0.0.9"] })],
-    [side("port-checker", { "11.0.0.2": "closed" }), side("ping", { Address: "11.0.0.2" }), side("traceroute", { "Hop 3": ["11.0.0.2"] })], ["11.0.0.1", "11.0.0.2"]);
-  assert.deepEqual(found, { differing: [
-    { title: "PORT-CHECKER", changes: [{ label: "Its address", gone: ["open"], come: ["closed"] }] },
-    { title: "TRACEROUTE", changes: [{ label: "Hop 3", gone: ["11.0.0.9"], come: [] }] },
-  ], same: ["PING"], single: [] });
+  const found = differences(
+    [
+      side("port-checker", { "11.0.0.1": "open" }),
+      side("ping", { Address: "11.0.0.1" }),
+      side("traceroute", { "Hop 3": ["11.0.0.1", "11.0.0.9"] }),
+    ],
+    [
+      side("port-checker", { "11.0.0.2": "closed" }),
+      side("ping", { Address: "11.0.0.2" }),
+      side("traceroute", { "Hop 3": ["11.0.0.2"] }),
+    ],
+    ["11.0.0.1", "11.0.0.2"],
+  );
+  assert.deepEqual(found, {
+    differing: [
+      { title: "PORT-CHECKER", changes: [{ label: "Its address", gone: ["open"], come: ["closed"] }] },
+      { title: "TRACEROUTE", changes: [{ label: "Hop 3", gone: ["11.0.0.9"], come: [] }] },
+    ],
+    same: ["PING"],
+    single: [],
+  });
 });
 
 const judge = /** @type {any} */ ({ facts: (/** @type {any} */ d) => ({ A: d.records }) });
 const known = new Map([["dns-lookup", { title: "DNS lookup", judge: async () => judge }]]);
 
 test("a saved report is read by the tools that are here, and by no other name", async () => {
-  const saved = { target: "a.example", at: "2026-11-21T12:00:00Z", tools: [
-    { slug: "dns-lookup", ok: true, data: { records: ["11.0.0.1"] } }, { slug: "../../evil", ok: true, data: {} }, null, { slug: "dns-lookup", ok: false, error: "no" }] };
-  assert.deepEqual(await readSaved(new Blob([JSON.stringify(saved)]), known), { name: "a.example", verdict: null, when: "2026-11-21T12:00:00Z", checks: [
-    { slug: "dns-lookup", title: "DNS lookup", facts: { A: ["11.0.0.1"] } }, { slug: "dns-lookup", title: "DNS lookup", facts: null }] });
+  const saved = {
+    target: "a.example",
+    at: "2026-11-21T12:00:00Z",
+    tools: [
+      { slug: "dns-lookup", ok: true, data: { records: ["11.0.0.1"] } },
+      { slug: "../../evil", ok: true, data: {} },
+      null,
+      { slug: "dns-lookup", ok: false, error: "no" },
+    ],
+  };
+  assert.deepEqual(await readSaved(new Blob([JSON.stringify(saved)]), known), {
+    name: "a.example",
+    verdict: null,
+    when: "2026-11-21T12:00:00Z",
+    checks: [
+      { slug: "dns-lookup", title: "DNS lookup", facts: { A: ["11.0.0.1"] } },
+      { slug: "dns-lookup", title: "DNS lookup", facts: null },
+    ],
+  });
 });
 
-for (const text of ["", "{", "[]", "null", "3", '{"target":"a"}', '{"target":3,"tools":[]}', '{"target":"a","tools":{}}']) {
-  test(`no saved report: ${text || "an empty file"}`, async () => assert.equal(await readSaved(new Blob([text]), known), null));
+for (const text of [
+  "",
+  "{",
+  "[]",
+  "null",
+  "3",
+  '{"target":"a"}',
+  '{"target":3,"tools":[]}',
+  '{"target":"a","tools":{}}',
+]) {
+  test(`no saved report: ${text || "an empty file"}`, async () =>
+    assert.equal(await readSaved(new Blob([text]), known), null));
 }
 
 test("facts of an answer that nobody foresaw are none", () => {
-  assert.equal(factsOf(/** @type {any} */ ({ facts() { throw new Error("odd"); } }), {}), null);
+  assert.equal(
+    factsOf(
+      /** @type {any} */ ({
+        facts() {
+          throw new Error("odd");
+        },
+      }),
+      {},
+    ),
+    null,
+  );
   assert.equal(factsOf(judge, null), null);
 });
 
 test("the comparison shows both names, what differs and a long list in part", () => {
   const many = Array.from({ length: 20 }, (_, i) => `11.0.0.${i}`);
-  const report = (/** @type {string} */ name, /** @type {string[]} */ list) => ({ name, verdict: null, when: "now", checks: [side("dns-lookup", { A: list })] });
+  const report = (/** @type {string} */ name, /** @type {string[]} */ list) => ({
+    name,
+    verdict: null,
+    when: "now",
+    checks: [side("dns-lookup", { A: list })],
+  });
   const box = /** @type {any} */ (document.createElement("div"));
   box.append(...drawn(report("a.example", many), report("b.example", ["11.9.9.9"]), () => {}));
   assert.match(box.textContent, /a\.example and b\.example/);
@@ -58,12 +126,19 @@ test("the comparison shows both names, what differs and a long list in part", ()
 
 test("what to compare with is a target or a file, each with its label", () => {
   const form = /** @type {any} */ (question({ target: () => "", file: async () => "" }));
-  assert.deepEqual(tagged(form, "label").map((node) => node.attributes.get("for")), tagged(form, "input").map((node) => node.attributes.get("id")));
+  assert.deepEqual(
+    tagged(form, "label").map((node) => node.attributes.get("for")),
+    tagged(form, "input").map((node) => node.attributes.get("id")),
+  );
 });
 
 /** @type {[string, string, string][]} */
 const gists = [
-  ["There is no SPF record, so receivers cannot tell. Publish one.", "There is no SPF record, so receivers cannot tell.", " Publish one."],
+  [
+    "There is no SPF record, so receivers cannot tell. Publish one.",
+    "There is no SPF record, so receivers cannot tell.",
+    " Publish one.",
+  ],
   ["One sentence alone.", "One sentence alone.", ""],
   ["v1.2 is old. It ends. So what", "v1.2 is old. It ends.", " So what"],
   ["no full stop", "no full stop", ""],
@@ -78,9 +153,20 @@ test("the name that the report is about is not repeated before a colon", () => {
 });
 
 test("a small picture says what it shows, and nothing is drawn of nothing", () => {
-  const ping = thumb("ping", { sent: 3, replies: [{ seq: 1, rttMs: 5 }, { seq: 3, rttMs: 10 }] });
-  assert.equal(/** @type {any} */ (ping).attributes.get("aria-label"), "Times of the probes: 5.00 ms to 10.0 ms, 1 without an answer.");
-  const ends = thumb("ssl-checker", { certificate: { validFrom: "2000-01-01T00:00:00Z", validTo: "2001-01-01T00:00:00Z" } });
+  const ping = thumb("ping", {
+    sent: 3,
+    replies: [
+      { seq: 1, rttMs: 5 },
+      { seq: 3, rttMs: 10 },
+    ],
+  });
+  assert.equal(
+    /** @type {any} */ (ping).attributes.get("aria-label"),
+    "Times of the probes: 5.00 ms to 10.0 ms, 1 without an answer.",
+  );
+  const ends = thumb("ssl-checker", {
+    certificate: { validFrom: "2000-01-01T00:00:00Z", validTo: "2001-01-01T00:00:00Z" },
+  });
   assert.match(/** @type {any} */ (ends).attributes.get("aria-label"), /100 % has passed/);
   assert.equal(thumb("ssl-checker", { certificate: {} }), null);
   assert.equal(thumb("port-checker", { addresses: [{ state: "open" }] }), null);

@@ -16,17 +16,27 @@ import { agentFor, mayFetch } from "../assets/tools/robots-sitemap/matcher.js";
  * @returns {Group}
  */
 function group(userAgents, ...lines) {
-  return { userAgents, rules: lines.map((text, i) => {
-    const at = text.indexOf(" ");
-    return { type: /** @type {Rule["type"]} */ (text.slice(0, at)), path: text.slice(at + 1), line: i + 2 };
-  }) };
+  return {
+    userAgents,
+    rules: lines.map((text, i) => {
+      const at = text.indexOf(" ");
+      return { type: /** @type {Rule["type"]} */ (text.slice(0, at)), path: text.slice(at + 1), line: i + 2 };
+    }),
+  };
 }
 
 /** @param {string} pattern @param {string} path */
 const matches = (pattern, path) => mayFetch([group(["*"], `disallow ${pattern}`)], "anybot", path).rule !== null;
 
 test("patterns match as in Google's table", () => {
-  const fish = ["/fish", "/fish.html", "/fish/salmon.html", "/fishheads", "/fishheads/yummy.html", "/fish.php?id=anything"];
+  const fish = [
+    "/fish",
+    "/fish.html",
+    "/fish/salmon.html",
+    "/fishheads",
+    "/fishheads/yummy.html",
+    "/fish.php?id=anything",
+  ];
   const notFish = ["/Fish.asp", "/catfish", "/?id=fish", "/desert/fish"];
   /** @type {[string, string[], string[]][]} */
   const table = [
@@ -35,9 +45,28 @@ test("patterns match as in Google's table", () => {
     ["/$", ["/"], ["/fish", "/?"]],
     ["/fish", fish, notFish],
     ["/fish*", fish, notFish],
-    ["/fish/", ["/fish/", "/fish/?id=anything", "/fish/salmon.htm"], ["/fish", "/fish.html", "/animals/fish/", "/Fish/Salmon.asp"]],
-    ["/*.php", ["/index.php", "/filename.php", "/folder/filename.php", "/folder/filename.php?parameters", "/folder/any.php.file.html", "/filename.php/"], ["/", "/windows.PHP"]],
-    ["/*.php$", ["/filename.php", "/folder/filename.php"], ["/filename.php?parameters", "/filename.php/", "/filename.php5", "/windows.PHP"]],
+    [
+      "/fish/",
+      ["/fish/", "/fish/?id=anything", "/fish/salmon.htm"],
+      ["/fish", "/fish.html", "/animals/fish/", "/Fish/Salmon.asp"],
+    ],
+    [
+      "/*.php",
+      [
+        "/index.php",
+        "/filename.php",
+        "/folder/filename.php",
+        "/folder/filename.php?parameters",
+        "/folder/any.php.file.html",
+        "/filename.php/",
+      ],
+      ["/", "/windows.PHP"],
+    ],
+    [
+      "/*.php$",
+      ["/filename.php", "/folder/filename.php"],
+      ["/filename.php?parameters", "/filename.php/", "/filename.php5", "/windows.PHP"],
+    ],
     ["/fish*.php", ["/fish.php", "/fishheads/catfish.php?parameters"], ["/Fish.PHP"]],
   ];
   for (const [pattern, yes, no] of table) {
@@ -78,10 +107,24 @@ test("paths are compared octet by octet after normalising them", () => {
     ["/this/path/exactly$", "/this/path/exactly/", false],
     ["/a$b", "/a$b", true],
     ["/a$b", "/a", false],
-    ["*", "/", true], ["*$", "/x", true], ["*.gif$", "/a/b.gif", true], ["fish", "/fish", false], ["$", "/", false], ["", "/", false],
-    ["**a**b", "/xaxxb", true], ["/a*b*c$", "/abcbc", true], ["/a*b*c$", "/abcb", false], ["/ab*b$", "/ab", false], ["/a*bb$", "/abbb", true],
-    ["/*aab", "/aaab", true], ["/*abab$", "/abaabab", true],
-    ["/", "", true], ["/?x", "?x=1", true], ["/100%", "/100%", true], ["/100%", "/100%zz", true], ["/%zz", "/%ZZ", false],
+    ["*", "/", true],
+    ["*$", "/x", true],
+    ["*.gif$", "/a/b.gif", true],
+    ["fish", "/fish", false],
+    ["$", "/", false],
+    ["", "/", false],
+    ["**a**b", "/xaxxb", true],
+    ["/a*b*c$", "/abcbc", true],
+    ["/a*b*c$", "/abcb", false],
+    ["/ab*b$", "/ab", false],
+    ["/a*bb$", "/abbb", true],
+    ["/*aab", "/aaab", true],
+    ["/*abab$", "/abaabab", true],
+    ["/", "", true],
+    ["/?x", "?x=1", true],
+    ["/100%", "/100%", true],
+    ["/100%", "/100%zz", true],
+    ["/%zz", "/%ZZ", false],
   ];
   for (const [pattern, path, want] of table) assert.equal(matches(pattern, path), want, `${pattern} and ${path}`);
 });
@@ -89,13 +132,22 @@ test("paths are compared octet by octet after normalising them", () => {
 test("the longest rule decides, and allow wins a tie", () => {
   /** @type {[string, string, string, boolean][]} */
   const table = [
-    ["/p", "/", "/page", true], ["/folder", "/folder", "/folder/page", true], ["/page", "/*.htm", "/page.htm", false],
-    ["/page", "/*.ph", "/page.php5", true], ["/$", "/", "/", true], ["/$", "/", "/page.htm", false],
+    ["/p", "/", "/page", true],
+    ["/folder", "/folder", "/folder/page", true],
+    ["/page", "/*.htm", "/page.htm", false],
+    ["/page", "/*.ph", "/page.php5", true],
+    ["/$", "/", "/", true],
+    ["/$", "/", "/page.htm", false],
     // Octets count, not characters, and not as they are written.
-    ["/aaaaa", "/ä", "/ä", false], ["/%61", "/b", "/a", true], ["/*a", "/%61%61", "/aa", true],
+    ["/aaaaa", "/ä", "/ä", false],
+    ["/%61", "/b", "/a", true],
+    ["/*a", "/%61%61", "/aa", true],
   ];
   for (const [allow, disallow, path, want] of table) {
-    for (const lines of [[`allow ${allow}`, `disallow ${disallow}`], [`disallow ${disallow}`, `allow ${allow}`]]) {
+    for (const lines of [
+      [`allow ${allow}`, `disallow ${disallow}`],
+      [`disallow ${disallow}`, `allow ${allow}`],
+    ]) {
       const decided = mayFetch([group(["*"], ...lines)], "anybot", path);
       assert.equal(decided.allowed, want, `${lines} for ${path}`);
       assert.ok(decided.rule, `${lines} for ${path}`);
@@ -121,21 +173,40 @@ const longest = [group(["foobot"], "allow /example/page/", "disallow /example/pa
 test("the examples of RFC 9309 hold", () => {
   /** @type {[Group[], string, string, boolean][]} */
   const table = [
-    [simple, "anybot", "/a.gif", false], [simple, "anybot", "/a.gif?x", true], [simple, "anybot", "/example/x", false],
-    [simple, "anybot", "/publications/x", true], [simple, "anybot", "/publications/x.gif", true],
-    [simple, "foobot", "/", false], [simple, "FooBot/2.1", "/x", false], [simple, "foobot", "/example/page.html", true],
-    [simple, "foobot", "/example/allowed.gif", true], [simple, "foobot", "/robots.txt", true],
-    [simple, "barbot", "/example/page.html", false], [simple, "BAZBOT", "/example/page.html", false], [simple, "bazbot", "/example/", true],
-    [simple, "quxbot", "/example/x", true], [simple, "foo", "/example/x", false],
-    [longest, "foobot", "/example/page/disallowed.gif", false], [longest, "foobot", "/example/page/x", true],
+    [simple, "anybot", "/a.gif", false],
+    [simple, "anybot", "/a.gif?x", true],
+    [simple, "anybot", "/example/x", false],
+    [simple, "anybot", "/publications/x", true],
+    [simple, "anybot", "/publications/x.gif", true],
+    [simple, "foobot", "/", false],
+    [simple, "FooBot/2.1", "/x", false],
+    [simple, "foobot", "/example/page.html", true],
+    [simple, "foobot", "/example/allowed.gif", true],
+    [simple, "foobot", "/robots.txt", true],
+    [simple, "barbot", "/example/page.html", false],
+    [simple, "BAZBOT", "/example/page.html", false],
+    [simple, "bazbot", "/example/", true],
+    [simple, "quxbot", "/example/x", true],
+    [simple, "foo", "/example/x", false],
+    [longest, "foobot", "/example/page/disallowed.gif", false],
+    [longest, "foobot", "/example/page/x", true],
     [longest, "anybot", "/example/page/disallowed.gif", true],
   ];
-  for (const [groups, crawler, path, want] of table) assert.equal(mayFetch(groups, crawler, path).allowed, want, `${crawler}, ${path}`);
+  for (const [groups, crawler, path, want] of table)
+    assert.equal(mayFetch(groups, crawler, path).allowed, want, `${crawler}, ${path}`);
 });
 
 test("a crawler follows the group of its token, else the one for all", () => {
   const groups = [group(["*"]), group(["FooBot", "foo-bot_2"])];
-  for (const [crawler, want] of [["foobot", "FooBot"], ["FOOBOT/1.0 (x)", "FooBot"], ["foo-bot_2", "foo-bot_2"], ["foo", "*"], ["", "*"], ["*", "*"], ["(x)", "*"]]) {
+  for (const [crawler, want] of [
+    ["foobot", "FooBot"],
+    ["FOOBOT/1.0 (x)", "FooBot"],
+    ["foo-bot_2", "foo-bot_2"],
+    ["foo", "*"],
+    ["", "*"],
+    ["*", "*"],
+    ["(x)", "*"],
+  ]) {
     assert.equal(agentFor(groups, crawler), want, crawler);
   }
   assert.equal(agentFor([group(["foobot"])], "bar"), null);
@@ -143,7 +214,14 @@ test("a crawler follows the group of its token, else the one for all", () => {
 
 test("a crawler follows the group of another as its makers say", () => {
   const groups = [group(["*"]), group(["Googlebot"]), group(["Yandex"])];
-  for (const [crawler, want] of [["Applebot", "Googlebot"], ["applebot/0.1", "Googlebot"], ["YandexBot", "Yandex"], ["Bingbot", "*"], ["AppleCoreMedia", "*"]]) assert.equal(agentFor(groups, crawler), want, crawler);
+  for (const [crawler, want] of [
+    ["Applebot", "Googlebot"],
+    ["applebot/0.1", "Googlebot"],
+    ["YandexBot", "Yandex"],
+    ["Bingbot", "*"],
+    ["AppleCoreMedia", "*"],
+  ])
+    assert.equal(agentFor(groups, crawler), want, crawler);
   assert.equal(agentFor([...groups, group(["AppleBot"])], "Applebot"), "AppleBot");
   assert.equal(agentFor([group(["Applebot"])], "Googlebot"), null);
 });
@@ -159,7 +237,13 @@ test("groups of the same crawler are one", () => {
 test("no hostile pattern takes long", () => {
   const began = performance.now();
   const text = `/${"a".repeat(100_000)}`;
-  for (const pattern of [`/${"*a".repeat(100_000)}b$`, `/*${"a".repeat(50_000)}b`, `/${"*".repeat(200_000)}b`, `/*${"ab".repeat(50_000)}$`, `/${"%2A".repeat(100_000)}`]) {
+  for (const pattern of [
+    `/${"*a".repeat(100_000)}b$`,
+    `/*${"a".repeat(50_000)}b`,
+    `/${"*".repeat(200_000)}b`,
+    `/*${"ab".repeat(50_000)}$`,
+    `/${"%2A".repeat(100_000)}`,
+  ]) {
     assert.equal(matches(pattern, text), false);
   }
   assert.ok(performance.now() - began < 2000);

@@ -5,12 +5,13 @@ import net from "node:net";
 import process from "node:process";
 
 /** @returns {Promise<number>} a port that nobody has */
-export const freePort = () => new Promise((resolve) => {
-  const probe = net.createServer().listen(0, "127.0.0.1", () => {
-    const { port } = probe.address();
-    probe.close(() => resolve(port));
+export const freePort = () =>
+  new Promise((resolve) => {
+    const probe = net.createServer().listen(0, "127.0.0.1", () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
+    });
   });
-});
 
 /**
  * Starts a server that is ended with its test.
@@ -21,11 +22,20 @@ export const freePort = () => new Promise((resolve) => {
  * @returns {() => string} what it has written so far
  */
 export function start(t, program, args, dir) {
-  const server = spawn(program, args, { env: { PATH: process.env.PATH, HOME: dir, XDG_CONFIG_HOME: dir, XDG_DATA_HOME: dir }, stdio: ["ignore", "pipe", "pipe"] });
+  const server = spawn(program, args, {
+    env: { PATH: process.env.PATH, HOME: dir, XDG_CONFIG_HOME: dir, XDG_DATA_HOME: dir },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let said = "";
-  for (const out of [server.stdout, server.stderr]) out.on("data", (/** @type {any} */ text) => { said += text; });
+  for (const out of [server.stdout, server.stderr])
+    out.on("data", (/** @type {any} */ text) => {
+      said += text;
+    });
   const ended = new Promise((resolve) => server.on("exit", resolve));
-  t.after(async () => { server.kill("SIGTERM"); await ended; });
+  t.after(async () => {
+    server.kill("SIGTERM");
+    await ended;
+  });
   return () => said;
 }
 

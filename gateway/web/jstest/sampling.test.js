@@ -20,33 +20,49 @@ class Lab {
   endings = 0;
   stop = () => {};
 
-  /** @param {Partial<import("../assets/lib/sampling.js").Plan>} plan @param {((n: number) => number | null)} [delay] null is never */
+  /**
+   * @param {Partial<import("../assets/lib/sampling.js").Plan>} plan @param {((n: number) => number | null)} [delay]
+   *   null is never
+   */
   constructor(plan, delay = () => 20) {
-    this.stop = startSampling({ interval: 100, count: 10, warmup: 3, ...plan }, {
-      now: () => this.time,
-      after: (ms, then) => this.after(ms, then),
-      hidden: () => this.hidden,
-      take: (n, signal) => new Promise((resolve, reject) => {
-        const at = this.time;
-        const answer = (/** @type {Partial<Taken>} */ taken = {}) => resolve({
-          answer: { ok: true, status: 200 }, ms: this.time - at, waited: this.time - at, reused: true, protocol: "h2", ...taken,
-        });
-        signal.addEventListener("abort", () => reject(signal.reason));
-        this.requests.push({ n, at, signal, answer });
-        const wait = delay(n);
-        if (wait !== null) this.after(wait, answer);
-      }),
-    }, (run) => {
-      this.run = run;
-      if (run.ending) this.endings += 1;
-    });
+    this.stop = startSampling(
+      { interval: 100, count: 10, warmup: 3, ...plan },
+      {
+        now: () => this.time,
+        after: (ms, then) => this.after(ms, then),
+        hidden: () => this.hidden,
+        take: (n, signal) =>
+          new Promise((resolve, reject) => {
+            const at = this.time;
+            const answer = (/** @type {Partial<Taken>} */ taken = {}) =>
+              resolve({
+                answer: { ok: true, status: 200 },
+                ms: this.time - at,
+                waited: this.time - at,
+                reused: true,
+                protocol: "h2",
+                ...taken,
+              });
+            signal.addEventListener("abort", () => reject(signal.reason));
+            this.requests.push({ n, at, signal, answer });
+            const wait = delay(n);
+            if (wait !== null) this.after(wait, answer);
+          }),
+      },
+      (run) => {
+        this.run = run;
+        if (run.ending) this.endings += 1;
+      },
+    );
   }
 
   /** @param {number} ms @param {() => void} then */
   after(ms, then) {
     const timer = { at: this.time + ms, then };
     this.timers.push(timer);
-    return () => { this.timers = this.timers.filter((t) => t !== timer); };
+    return () => {
+      this.timers = this.timers.filter((t) => t !== timer);
+    };
   }
 
   /** Lets time pass; what is due happens in its order. @param {number} ms */
@@ -79,25 +95,48 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 test("samples are sent at fixed times, whatever the answers do", async () => {
   const lab = new Lab({ interval: 200, count: 5 }, (n) => [150, 20, 190, 60, 10][n]);
   await lab.pass(2000);
-  assert.deepEqual(lab.requests.map((r) => r.at - 1000), [0, 200, 400, 600, 800]);
-  assert.deepEqual(lab.known.samples.map((s) => s.ms), [150, 20, 190, 60, 10]);
+  assert.deepEqual(
+    lab.requests.map((r) => r.at - 1000),
+    [0, 200, 400, 600, 800],
+  );
+  assert.deepEqual(
+    lab.known.samples.map((s) => s.ms),
+    [150, 20, 190, 60, 10],
+  );
   assert.equal(lab.known.ending, "completed");
 });
 
 test("the first samples are warm-up and do not count", async () => {
   const lab = new Lab({ count: 5, warmup: 3 });
   await lab.pass(1000);
-  assert.deepEqual(lab.known.samples.map((s) => s.excluded), ["warm-up", "warm-up", "warm-up", null, null]);
-  assert.deepEqual(lab.known.samples.map((s) => s.at), [-300, -200, -100, 0, 100], "time starts with the first that counts");
+  assert.deepEqual(
+    lab.known.samples.map((s) => s.excluded),
+    ["warm-up", "warm-up", "warm-up", null, null],
+  );
+  assert.deepEqual(
+    lab.known.samples.map((s) => s.at),
+    [-300, -200, -100, 0, 100],
+    "time starts with the first that counts",
+  );
 });
 
 test("numbers go on from where the caller says", async () => {
   /** @type {number[]} */
   const asked = [];
-  startSampling({ interval: 100, count: 1, warmup: 0 }, {
-    now: () => 0, after: () => () => {}, hidden: () => false,
-    take: (n) => { asked.push(n); return new Promise(() => {}); },
-  }, () => {}, 70);
+  startSampling(
+    { interval: 100, count: 1, warmup: 0 },
+    {
+      now: () => 0,
+      after: () => () => {},
+      hidden: () => false,
+      take: (n) => {
+        asked.push(n);
+        return new Promise(() => {});
+      },
+    },
+    () => {},
+    70,
+  );
   assert.deepEqual(asked, [70]);
 });
 
@@ -144,7 +183,10 @@ test("a sample that had to wait for a new connection is late by its whole wait",
   const lab = new Lab({ interval: 5000, count: 2, warmup: 0 }, () => null);
   lab.requests[0].answer({ ms: 30, waited: 3030, reused: false });
   await settled();
-  assert.deepEqual([lab.known.samples[0].outcome, lab.known.samples[0].ms, lab.known.samples[0].reused], ["late", 3030, false]);
+  assert.deepEqual(
+    [lab.known.samples[0].outcome, lab.known.samples[0].ms, lab.known.samples[0].reused],
+    ["late", 3030, false],
+  );
 });
 
 test("what answers with an error or not at all has failed, with the words of it", async () => {
@@ -155,7 +197,14 @@ test("what answers with an error or not at all has failed, with the words of it"
   await lab.pass(500);
   lab.requests[2].answer();
   await settled();
-  assert.deepEqual(lab.known.samples.map((s) => [s.outcome, s.why]), [["failed", "Not reached."], ["failed", "Busy."], ["answered", ""]]);
+  assert.deepEqual(
+    lab.known.samples.map((s) => [s.outcome, s.why]),
+    [
+      ["failed", "Not reached."],
+      ["failed", "Busy."],
+      ["answered", ""],
+    ],
+  );
   assert.equal(lab.known.samples[0].ms, null);
   assert.equal(lab.known.ending, "completed");
 });
@@ -245,7 +294,10 @@ test("what was sent or answered in a hidden page does not count", async () => {
   await lab.pass(1000);
   lab.hidden = false;
   await lab.pass(3000);
-  assert.deepEqual(lab.known.samples.map((s) => s.excluded), ["background", "background", null, null]);
+  assert.deepEqual(
+    lab.known.samples.map((s) => s.excluded),
+    ["background", "background", null, null],
+  );
 });
 
 test("late news that came late itself does not count: the page was asleep", async () => {
@@ -258,7 +310,14 @@ test("late news that came late itself does not count: the page was asleep", asyn
 
 test("the round trip is taken from the browser's record where there is one", () => {
   const answer = { ok: true, status: 200 };
-  const entry = /** @type {PerformanceResourceTiming} */ ({ fetchStart: 100, connectStart: 100, connectEnd: 100, requestStart: 101, responseStart: 121, nextHopProtocol: "h2" });
+  const entry = /** @type {PerformanceResourceTiming} */ ({
+    fetchStart: 100,
+    connectStart: 100,
+    connectEnd: 100,
+    requestStart: 101,
+    responseStart: 121,
+    nextHopProtocol: "h2",
+  });
   assert.deepEqual(measured(answer, 25, entry), { answer, ms: 20, waited: 21, reused: true, protocol: "h2" });
   assert.equal(measured(answer, 25, { ...entry, connectStart: 90 }).reused, false);
   assert.deepEqual(measured(answer, 25, null), { answer, ms: 25, waited: 25, reused: null, protocol: "" });

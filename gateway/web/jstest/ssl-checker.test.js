@@ -14,9 +14,22 @@ const asked = { slug: "ssl-checker", input: "a.example", options: {} };
 
 /** @param {string} code @param {...{code: string, severity: string}} issues */
 const refused = (code, ...issues) => ({
-  host: "a.example", port: 443, authorized: false, authorizationError: code, chainComplete: false, supportedProtocols: {}, chain: [],
-  certificate: { daysRemaining: 90, validFrom: "2026-01-01T00:00:00Z", validTo: "2027-01-01T00:00:00Z", issuer: "", subjectAltNames: { dns: [], ip: [] } },
-  issues: issues.map((i) => ({ message: i.code, ...i })), findings: issues.map((i) => ({ ...i, message: i.code, remedy: `Mend ${i.code}.` })),
+  host: "a.example",
+  port: 443,
+  authorized: false,
+  authorizationError: code,
+  chainComplete: false,
+  supportedProtocols: {},
+  chain: [],
+  certificate: {
+    daysRemaining: 90,
+    validFrom: "2026-01-01T00:00:00Z",
+    validTo: "2027-01-01T00:00:00Z",
+    issuer: "",
+    subjectAltNames: { dns: [], ip: [] },
+  },
+  issues: issues.map((i) => ({ message: i.code, ...i })),
+  findings: issues.map((i) => ({ ...i, message: i.code, remedy: `Mend ${i.code}.` })),
 });
 
 for (const code of ["KEY_TOO_LONG", "CHAIN_NOT_READ", "CHAIN_TOO_COSTLY"]) {
@@ -38,11 +51,18 @@ for (const code of [locally, "CA_MD_TOO_WEAK", "INVALID_PURPOSE"]) {
 }
 
 test("an expired certificate of a chain that was not verified is refused", () => {
-  const d = refused("CERT_HAS_EXPIRED", { code: "CERT_HAS_EXPIRED", severity: "fail" }, { code: "CHAIN_NOT_READ", severity: "info" });
+  const d = refused(
+    "CERT_HAS_EXPIRED",
+    { code: "CERT_HAS_EXPIRED", severity: "fail" },
+    { code: "CHAIN_NOT_READ", severity: "info" },
+  );
   assert.match([view.meaning(d, asked)].flat().join(" "), /is refused\. Mend CERT_HAS_EXPIRED\./);
 });
 
 test("problems are told before warnings, and these before notes", () => {
   const issues = ["info", "fail", "warn", "fail"].map((severity, i) => ({ severity, code: String(i) }));
-  assert.deepEqual(worstFirst(issues).map((i) => i.code), ["1", "3", "2", "0"]);
+  assert.deepEqual(
+    worstFirst(issues).map((i) => i.code),
+    ["1", "3", "2", "0"],
+  );
 });

@@ -25,8 +25,22 @@ test("a percentile by nearest rank is one of the values", () => {
   assert.equal(percentile(hundred, 100), 100);
   assert.equal(percentile(hundred, 0), 1, "there is no rank below the first");
   assert.equal(percentile([1, 2, 3, 4], 95), 4);
-  assert.equal(percentile(Array.from({ length: 20 }, (_, i) => i + 1), 95), 19, "rank 19 of 20 exactly");
-  assert.equal(percentile(Array.from({ length: 21 }, (_, i) => i + 1), 95), 20, "19.95 is rank 20");
+  assert.equal(
+    percentile(
+      Array.from({ length: 20 }, (_, i) => i + 1),
+      95,
+    ),
+    19,
+    "rank 19 of 20 exactly",
+  );
+  assert.equal(
+    percentile(
+      Array.from({ length: 21 }, (_, i) => i + 1),
+      95,
+    ),
+    20,
+    "19.95 is rank 20",
+  );
 });
 
 test("the mean", () => {
@@ -60,11 +74,22 @@ test("runs of what is missing", () => {
   assert.deepEqual(runs([]), []);
   assert.deepEqual(runs([false]), []);
   assert.deepEqual(runs([true]), [{ start: 0, length: 1 }]);
-  assert.deepEqual(runs([true, true, false, true, false, false, true, true, true]), [{ start: 0, length: 2 }, { start: 3, length: 1 }, { start: 6, length: 3 }]);
+  assert.deepEqual(runs([true, true, false, true, false, false, true, true, true]), [
+    { start: 0, length: 2 },
+    { start: 3, length: 1 },
+    { start: 6, length: 3 },
+  ]);
 });
 
 test("what a jitter means changes at 10 and at 30 milliseconds", () => {
-  for (const [value, words] of /** @type {[number, RegExp][]} */ ([[0, /too little/], [9.99, /too little/], [10, /in fast games/], [29.9, /in fast games/], [30, /in calls and games/], [400, /in calls and games/]])) {
+  for (const [value, words] of /** @type {[number, RegExp][]} */ ([
+    [0, /too little/],
+    [9.99, /too little/],
+    [10, /in fast games/],
+    [29.9, /in fast games/],
+    [30, /in calls and games/],
+    [400, /in calls and games/],
+  ])) {
     assert.match(felt(value), words, String(value));
   }
 });

@@ -7,14 +7,17 @@ import { answers, forget, keepAnswer, keyOf, lastAnswer, lastVerdict } from "../
 let disk = new Map();
 let room = Infinity;
 
-Object.defineProperty(globalThis, "localStorage", { value: {
-  getItem: (/** @type {string} */ key) => disk.get(key) ?? null,
-  removeItem: (/** @type {string} */ key) => disk.delete(key),
-  setItem: (/** @type {string} */ key, /** @type {string} */ value) => {
-    if (value.length > room) throw new Error("full");
-    disk.set(key, value);
+Object.defineProperty(globalThis, "localStorage", {
+  value: {
+    getItem: (/** @type {string} */ key) => disk.get(key) ?? null,
+    removeItem: (/** @type {string} */ key) => disk.delete(key),
+    setItem: (/** @type {string} */ key, /** @type {string} */ value) => {
+      if (value.length > room) throw new Error("full");
+      disk.set(key, value);
+    },
   },
-}, configurable: true });
+  configurable: true,
+});
 
 beforeEach(() => {
   disk = new Map();
@@ -38,7 +41,10 @@ test("an answer is kept with its verdict, the newest first", () => {
 });
 
 test("the last ten changes are kept, newest first, and no longer than they need be", () => {
-  for (let i = 0; i < 12; i++) keepAnswer(key("a.example"), { A: String(i) }, good, [{ label: "A", gone: [String(i - 1)], come: [String(i).repeat(300)] }]);
+  for (let i = 0; i < 12; i++)
+    keepAnswer(key("a.example"), { A: String(i) }, good, [
+      { label: "A", gone: [String(i - 1)], come: [String(i).repeat(300)] },
+    ]);
   const [{ changes }] = answers();
   assert.equal(changes.length, 10);
   assert.equal(changes[0].gone[0], "10");
@@ -47,8 +53,24 @@ test("the last ten changes are kept, newest first, and no longer than they need 
 });
 
 test("what an older version kept, and what nobody wrote, does no harm", () => {
-  disk.set("diagnostics.answers", JSON.stringify([{ key: key("old.example"), at: 5, facts: { A: "1" } }, null, 7, { key: "{", at: 1 }, { key: "[1]", at: 1 }, { key: key("x"), at: 3, tone: "purple", verdict: 4 }]));
-  assert.deepEqual(answers().map((a) => [a.key[1], a.tone, a.verdict, a.changes]), [["old.example", undefined, undefined, []], ["x", undefined, undefined, []]]);
+  disk.set(
+    "diagnostics.answers",
+    JSON.stringify([
+      { key: key("old.example"), at: 5, facts: { A: "1" } },
+      null,
+      7,
+      { key: "{", at: 1 },
+      { key: "[1]", at: 1 },
+      { key: key("x"), at: 3, tone: "purple", verdict: 4 },
+    ]),
+  );
+  assert.deepEqual(
+    answers().map((a) => [a.key[1], a.tone, a.verdict, a.changes]),
+    [
+      ["old.example", undefined, undefined, []],
+      ["x", undefined, undefined, []],
+    ],
+  );
   disk.set("diagnostics.answers", "{}");
   assert.deepEqual(answers(), []);
 });

@@ -8,7 +8,11 @@ import { boundOf, counted, doing, makeSteps } from "../assets/lib/steps.js";
 
 const encoder = new TextEncoder();
 const stage = { kind: "stage", stage: "asking", whom: "Quad9", atMs: 1, boundMs: 4500 };
-const hop = (/** @type {number} */ ttl, rest = {}) => ({ kind: "hop", hop: { ttl, addresses: [`192.0.2.${ttl}`], ...rest }, atMs: ttl });
+const hop = (/** @type {number} */ ttl, rest = {}) => ({
+  kind: "hop",
+  hop: { ttl, addresses: [`192.0.2.${ttl}`], ...rest },
+  atMs: ttl,
+});
 const last = { data: { reached: true, words: "naïve – 日本" }, durationMs: 12, requestId: "r", status: 200 };
 
 /** @param {unknown[]} values */
@@ -19,7 +23,10 @@ const lines = (values) => encoder.encode(values.map((value) => `${JSON.stringify
  * @param {Uint8Array[]} parts
  * @param {{fails?: boolean, type?: string, signal?: AbortSignal}} [how]
  */
-async function streamed(parts, { fails = false, type = "application/x-ndjson", signal = new AbortController().signal } = {}) {
+async function streamed(
+  parts,
+  { fails = false, type = "application/x-ndjson", signal = new AbortController().signal } = {},
+) {
   /** @type {any[]} */
   const steps = [];
   /** @type {RequestInit | undefined} */
@@ -47,19 +54,42 @@ test("steps come one by one, and the last line is the answer, wherever the bytes
     const { answer, steps, accept } = await streamed(parts);
     assert.equal(accept, "application/x-ndjson");
     assert.deepEqual(steps, [stage, hop(1)], `cut by ${size}`);
-    assert.deepEqual(answer, { ok: true, status: 200, retryAfter: undefined, data: last.data, durationMs: 12, requestId: "r" });
+    assert.deepEqual(answer, {
+      ok: true,
+      status: 200,
+      retryAfter: undefined,
+      data: last.data,
+      durationMs: 12,
+      requestId: "r",
+    });
   }
 });
 
 test("a failure on the last line is one, with its status and its pause", async () => {
-  const { answer } = await streamed([lines([{ step: stage }, { error: "The worker failed.", durationMs: 3, requestId: "r", status: 503, retryAfter: 4 }])]);
-  assert.deepEqual(answer, { ok: false, status: 503, retryAfter: 4, error: "The worker failed.", durationMs: 3, requestId: "r" });
+  const { answer } = await streamed([
+    lines([
+      { step: stage },
+      { error: "The worker failed.", durationMs: 3, requestId: "r", status: 503, retryAfter: 4 },
+    ]),
+  ]);
+  assert.deepEqual(answer, {
+    ok: false,
+    status: 503,
+    retryAfter: 4,
+    error: "The worker failed.",
+    durationMs: 3,
+    requestId: "r",
+  });
 });
 
 test("a stream that ends before its last line has no answer", async () => {
   const whole = lines([{ step: hop(1) }, last]);
   for (const [parts, how] of /** @type {[Uint8Array[], object][]} */ ([
-    [[], {}], [[lines([{ step: hop(1) }])], {}], [[whole.slice(0, -1)], {}], [[whole.slice(0, -9)], { fails: true }], [[encoder.encode("nonsense\nnull\n[]\n7\n")], {}],
+    [[], {}],
+    [[lines([{ step: hop(1) }])], {}],
+    [[whole.slice(0, -1)], {}],
+    [[whole.slice(0, -9)], { fails: true }],
+    [[encoder.encode("nonsense\nnull\n[]\n7\n")], {}],
   ])) {
     const { answer } = await streamed(parts, how);
     assert.equal(answer.ok, false);
@@ -73,7 +103,9 @@ test("what has come stays where the rest breaks off", async () => {
 });
 
 test("an answer without steps is read as ever", async () => {
-  const { answer, steps } = await streamed([lines([{ data: { a: 1 }, durationMs: 1, requestId: "r" }])], { type: "application/json" });
+  const { answer, steps } = await streamed([lines([{ data: { a: 1 }, durationMs: 1, requestId: "r" }])], {
+    type: "application/json",
+  });
   assert.deepEqual(answer.data, { a: 1 });
   assert.deepEqual(steps, []);
 });
@@ -81,7 +113,13 @@ test("an answer without steps is read as ever", async () => {
 test("the newest state of each thing is kept, in the order in which things were first told", () => {
   const seen = makeSteps();
   for (const step of [hop(2), hop(1), hop(2, { received: 3 }), stage]) seen.add(step);
-  assert.deepEqual(seen.list("hop").map((h) => [h.ttl, h.received]), [[2, 3], [1, undefined]]);
+  assert.deepEqual(
+    seen.list("hop").map((h) => [h.ttl, h.received]),
+    [
+      [2, 3],
+      [1, undefined],
+    ],
+  );
   assert.equal(seen.count, 2);
   assert.equal(counted(seen), "2 hops");
   assert.equal(doing(seen.stage), "Asking Quad9");
@@ -90,7 +128,15 @@ test("the newest state of each thing is kept, in the order in which things were 
 
 test("steps of an unknown kind or without their thing are left out", () => {
   const seen = makeSteps();
-  for (const step of [{ kind: "mood", mood: {} }, { kind: "hop" }, { kind: "hop", hop: null }, { kind: "hop", hop: 7 }, { kind: "constructor", constructor: {} }, { kind: "__proto__" }]) seen.add(/** @type {any} */ (step));
+  for (const step of [
+    { kind: "mood", mood: {} },
+    { kind: "hop" },
+    { kind: "hop", hop: null },
+    { kind: "hop", hop: 7 },
+    { kind: "constructor", constructor: {} },
+    { kind: "__proto__" },
+  ])
+    seen.add(/** @type {any} */ (step));
   assert.equal(seen.count, 0);
   assert.equal(counted(seen), "");
 });

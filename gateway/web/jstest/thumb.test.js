@@ -7,20 +7,28 @@ spread();
 const { thumb } = await import("../assets/lib/thumb.js");
 
 /** The fills of a picture, each once. @param {any} picture */
-const fills = (picture) => [...new Set(all(picture, (node) => node.tagName === "RECT").map((node) => node.attributes.get("class")))];
+const fills = (picture) => [
+  ...new Set(all(picture, (node) => node.tagName === "RECT").map((node) => node.attributes.get("class"))),
+];
 
 /** So many days from now. @param {number} days */
 const day = (days) => new Date(Date.now() + days * 86400e3).toISOString();
 
 /** @type {[string, boolean, number, number, string][]} */
 const certificates = [
-  ["trusted", true, -10, 80, "good"], ["refused for its name or its authority", false, -10, 80, "info"], ["expired", false, -90, -1, "bad"],
-  ["not valid yet", false, 1, 90, "bad"], ["about to expire", true, -89, 1, "warn"],
+  ["trusted", true, -10, 80, "good"],
+  ["refused for its name or its authority", false, -10, 80, "info"],
+  ["expired", false, -90, -1, "bad"],
+  ["not valid yet", false, 1, 90, "bad"],
+  ["about to expire", true, -89, 1, "warn"],
 ];
 
 for (const [name, authorized, from, to, tone] of certificates) {
   test(`the bar of a certificate that is ${name} is ${tone}`, () => {
-    assert.deepEqual(fills(thumb("ssl-checker", { authorized, certificate: { validFrom: day(from), validTo: day(to) } })), [`fill-${tone}`, "fill-ink"]);
+    assert.deepEqual(
+      fills(thumb("ssl-checker", { authorized, certificate: { validFrom: day(from), validTo: day(to) } })),
+      [`fill-${tone}`, "fill-ink"],
+    );
   });
 }
 
@@ -28,13 +36,28 @@ test("a network shows where the address is in it, and what is no IPv4 has no pic
   const network = { startAddress: "192.0.2.0", endAddress: "192.0.2.255" };
   const at = (/** @type {any} */ picture) => all(picture, (node) => node.tagName === "RECT")[1].attributes.get("x");
   assert.equal(at(thumb("ip-geolocation", { ip: "192.0.2.64", network })), String(118 / 4));
-  assert.equal(at(thumb("asn-lookup", { query: "192.0.2.128", records: [{ prefix: "192.0.2.0/24" }] })), String(118 / 2));
-  for (const d of [{ ip: "2001:db8::1", network: { startAddress: "2001:db8::", endAddress: "2001:db8::ffff" } }, { ip: "192.0.2.1", network: null }, { ip: "203.0.113.9", network }]) assert.equal(thumb("ip-geolocation", d), null);
-  for (const d of [{ query: "AS64496", records: [{ prefix: null }] }, { query: "192.0.2.1", records: [] }]) assert.equal(thumb("asn-lookup", d), null);
+  assert.equal(
+    at(thumb("asn-lookup", { query: "192.0.2.128", records: [{ prefix: "192.0.2.0/24" }] })),
+    String(118 / 2),
+  );
+  for (const d of [
+    { ip: "2001:db8::1", network: { startAddress: "2001:db8::", endAddress: "2001:db8::ffff" } },
+    { ip: "192.0.2.1", network: null },
+    { ip: "203.0.113.9", network },
+  ])
+    assert.equal(thumb("ip-geolocation", d), null);
+  for (const d of [
+    { query: "AS64496", records: [{ prefix: null }] },
+    { query: "192.0.2.1", records: [] },
+  ])
+    assert.equal(thumb("asn-lookup", d), null);
 });
 
 test("types of record are there, absent or not known", () => {
-  const picture = thumb("dns-lookup", { details: { A: {}, MX: {}, TXT: {} }, errors: { MX: "ENODATA", TXT: "ETIMEOUT" } });
+  const picture = thumb("dns-lookup", {
+    details: { A: {}, MX: {}, TXT: {} },
+    errors: { MX: "ENODATA", TXT: "ETIMEOUT" },
+  });
   assert.deepEqual(fills(picture), ["fill-1", "fill-soft", "fill-warn"]);
 });
 
@@ -44,15 +67,26 @@ test("crawlers are welcome, kept out of a part or of all", () => {
 });
 
 test("a registration is green as long as it runs", () => {
-  assert.deepEqual(fills(thumb("whois-lookup", { domain: { events: { registered: day(-500), expires: day(500) } } })), ["fill-good", "fill-ink"]);
+  assert.deepEqual(fills(thumb("whois-lookup", { domain: { events: { registered: day(-500), expires: day(500) } } })), [
+    "fill-good",
+    "fill-ink",
+  ]);
 });
 
 test("an address whose certificate is refused, and mail that lacks what it needs, are red", () => {
   const family = (/** @type {string} */ state) => ({ state });
-  const site = (/** @type {boolean} */ certificateValid) => fills(thumb("uptime", { certificateValid, families: { ipv4: family("up"), ipv6: family("up") } }));
+  const site = (/** @type {boolean} */ certificateValid) =>
+    fills(thumb("uptime", { certificateValid, families: { ipv4: family("up"), ipv6: family("up") } }));
   assert.deepEqual(site(false), ["fill-bad"]);
   assert.deepEqual(site(true), ["fill-good"]);
-  const mail = (/** @type {string} */ severity) => fills(thumb("email-dns-health", { checks: Object.fromEntries(["spf", "dmarc"].map((name) => [name, { status: "missing", issues: [{ severity }] }])) }));
+  const mail = (/** @type {string} */ severity) =>
+    fills(
+      thumb("email-dns-health", {
+        checks: Object.fromEntries(
+          ["spf", "dmarc"].map((name) => [name, { status: "missing", issues: [{ severity }] }]),
+        ),
+      }),
+    );
   assert.deepEqual(mail("fail"), ["fill-bad"]);
   assert.deepEqual(mail("warn"), ["fill-warn"]);
   assert.notDeepEqual(mail("info"), ["fill-bad"]);

@@ -16,7 +16,10 @@ const { advice } = await import("../assets/tools/ssl-checker/advice.js");
 const asked = { slug: "ssl-checker", input: "a.example", options: {} };
 
 /** The rows of the matrix, its places in words. @param {any} d */
-const rows = (d) => tagged(matrix(d), "tr").map((row) => row.children.map((/** @type {any} */ cell) => cell.children.map(words).join("")));
+const rows = (d) =>
+  tagged(matrix(d), "tr").map((row) =>
+    row.children.map((/** @type {any} */ cell) => cell.children.map(words).join("")),
+  );
 
 /** What is said without the sign. @param {any} node @returns {string} */
 function words(node) {
@@ -58,7 +61,11 @@ test("the matrix has a row for each suite in the server's order, and one for the
 });
 
 test("what a check that was cut short did not see is not called refused", () => {
-  const d = answer({ complete: false, supportedProtocols: versions(null, false, true, true, true), cipherSuites: modernSuites.slice(0, 4) });
+  const d = answer({
+    complete: false,
+    supportedProtocols: versions(null, false, true, true, true),
+    cipherSuites: modernSuites.slice(0, 4),
+  });
   assert.deepEqual(rows(d).slice(1, 3), [
     ["The version itself", "unknown", "refused", "accepted", "accepted", "accepted"],
     ["TLS_AES_256_GCM_SHA384", "unknown", "refused", "unknown", "unknown", "strong"],
@@ -75,13 +82,19 @@ test("a version that is taken without a suite that was told is not known, in a w
 test("forward secrecy and post-quantum key exchange are told in words", () => {
   assert.match(said(answer()), /Forward secrecywith all of them.*Post-quantum key exchangeready X25519MLKEM768/);
   assert.match(said(neglected()), /Forward secrecynot with 3 of them.*Post-quantum key exchangenot yet/);
-  assert.match(said(answer({ groups: ["x25519"], complete: false })), /Post-quantum key exchangecould not be determined/);
+  assert.match(
+    said(answer({ groups: ["x25519"], complete: false })),
+    /Post-quantum key exchangecould not be determined/,
+  );
 });
 
 test("versions alone say why", () => {
   const mail = answer({ port: 25, starttls: "smtp", cipherSuites: [], groups: [], complete: true });
   assert.match(said(mail), /TLS 1\.3 offered.*STARTTLS port \(SMTP\) only the protocol versions/);
-  assert.match(said(answer({ cipherSuites: [], groups: [], complete: false })), /Which cipher suites the server accepts could not be determined/);
+  assert.match(
+    said(answer({ cipherSuites: [], groups: [], complete: false })),
+    /Which cipher suites the server accepts could not be determined/,
+  );
   assert.doesNotMatch(said(older()), /STARTTLS|could not be determined|SSL 3/);
 });
 
@@ -96,8 +109,13 @@ test("addresses that agree say so, and those that do not are marked", () => {
 
 test("an address whose certificate was not verified is not called refused", () => {
   const locally = "UNABLE_TO_GET_ISSUER_CERT_LOCALLY";
-  const dark = { authorized: false, authorizationError: locally, issues: [issue(locally, "info", "It was not verified."), issue("CHAIN_TOO_COSTLY", "info", "It is too costly.")] };
-  const text = endpoints(answer({ endpoints: [endpoint(), endpoint({ address: "192.0.2.11", ...dark })] }))?.textContent ?? "";
+  const dark = {
+    authorized: false,
+    authorizationError: locally,
+    issues: [issue(locally, "info", "It was not verified."), issue("CHAIN_TOO_COSTLY", "info", "It is too costly.")],
+  };
+  const text =
+    endpoints(answer({ endpoints: [endpoint(), endpoint({ address: "192.0.2.11", ...dark })] }))?.textContent ?? "";
   assert.match(text, /not verified/);
   assert.doesNotMatch(text, /refused/);
 });
@@ -109,35 +127,77 @@ test("of two that differ both are marked", () => {
 });
 
 for (const [code, severity, want] of /** @type {[string, "fail" | "warn" | "info", RegExp][]} */ ([
-  ["ENDPOINT_SKIPPED", "info", /not tried.*note Not today/], ["ENDPOINT_UNREACHABLE", "warn", /not reached.*warning Not today/], ["ENDPOINT_WITHOUT_TLS", "fail", /no TLS.*problem Not today/],
+  ["ENDPOINT_SKIPPED", "info", /not tried.*note Not today/],
+  ["ENDPOINT_UNREACHABLE", "warn", /not reached.*warning Not today/],
+  ["ENDPOINT_WITHOUT_TLS", "fail", /no TLS.*problem Not today/],
 ])) {
   test(`an address without a certificate says why, and is not compared: ${code}`, () => {
-    const dark = { authorized: false, fingerprint256: null, protocol: null, issues: [issue(code, severity, "Not today.")] };
-    const text = endpoints(answer({ endpoints: [endpoint(), endpoint({ address: "192.0.2.11", ...dark })] }))?.textContent ?? "";
+    const dark = {
+      authorized: false,
+      fingerprint256: null,
+      protocol: null,
+      issues: [issue(code, severity, "Not today.")],
+    };
+    const text =
+      endpoints(answer({ endpoints: [endpoint(), endpoint({ address: "192.0.2.11", ...dark })] }))?.textContent ?? "";
     assert.match(text, want);
     assert.doesNotMatch(text, /differ|Both/);
   });
 }
 
 test("other certificates are drawn, and one for clients that name no host may be for another", () => {
-  const other = (/** @type {string} */ kind, /** @type {string | null} */ code) => ({ kind, authorized: code === null, authorizationError: code, certificate: certificate({ subject: `CN=${kind}.example` }) });
-  const list = [other("rsa", "CERT_HAS_EXPIRED"), other("noSni", "ERR_TLS_CERT_ALTNAME_INVALID"), other("new-kind", null)];
+  const other = (/** @type {string} */ kind, /** @type {string | null} */ code) => ({
+    kind,
+    authorized: code === null,
+    authorizationError: code,
+    certificate: certificate({ subject: `CN=${kind}.example` }),
+  });
+  const list = [
+    other("rsa", "CERT_HAS_EXPIRED"),
+    other("noSni", "ERR_TLS_CERT_ALTNAME_INVALID"),
+    other("new-kind", null),
+  ];
   const text = others(answer({ otherCertificates: list }))?.textContent ?? "";
-  assert.match(text, /support only RSAVerdictrefused CERT_HAS_EXPIRED.*CN=rsa\.example.*send no host name \(SNI\)Verdictfor another host.*new-kindVerdicttrusted/);
+  assert.match(
+    text,
+    /support only RSAVerdictrefused CERT_HAS_EXPIRED.*CN=rsa\.example.*send no host name \(SNI\)Verdictfor another host.*new-kindVerdicttrusted/,
+  );
   assert.equal(others(answer()), null);
 });
 
 /** A certificate of a chain. @param {string} name @param {string} issuer */
-const link = (name, issuer) => certificate({ subject: `CN=${name}`, issuer: `CN=${issuer}`, fingerprint256: `${name}:${issuer}`, selfSigned: name === issuer, isCA: true });
+const link = (name, issuer) =>
+  certificate({
+    subject: `CN=${name}`,
+    issuer: `CN=${issuer}`,
+    fingerprint256: `${name}:${issuer}`,
+    selfSigned: name === issuer,
+    isCA: true,
+  });
 
 for (const [name, chain, chainComplete, want] of /** @type {[string, any[], boolean, string[]][]} */ ([
   ["whole", [link("I", "R")], true, ["a", "I", "+A trusted root"]],
   ["with its root", [link("I", "R"), link("R", "R")], true, ["a", "I", "R", "+A trusted root"]],
-  ["with a foreign one", [link("I", "R"), link("F", "G")], true, ["a", "I", "+A trusted root", "F not part of the chain"]],
-  ["with a foreign one between", [link("F", "G"), link("I", "R")], true, ["a", "F not part of the chain", "I", "+A trusted root"]],
+  [
+    "with a foreign one",
+    [link("I", "R"), link("F", "G")],
+    true,
+    ["a", "I", "+A trusted root", "F not part of the chain"],
+  ],
+  [
+    "with a foreign one between",
+    [link("F", "G"), link("I", "R")],
+    true,
+    ["a", "F not part of the chain", "I", "+A trusted root"],
+  ],
   ["repeated", [link("I", "R"), link("I", "R")], true, ["a", "I", "+A trusted root", "I sent before"]],
   ["out of order", [link("R", "R"), link("I", "R")], true, ["a", "R", "I", "+Out of order: R"]],
-  ["with two ways", [link("I", "R"), link("I", "S"), link("S", "T")], true, ["a", "I", "+A trusted root", "I", "S", "+A trusted root"]],
+  [
+    "with two ways",
+    [link("I", "R"), link("I", "S"), link("S", "T")],
+    true,
+    ["a", "I", "+A trusted root", "I", "S", "+A trusted root"],
+  ],
   ["with the wrong intermediate", [link("J", "S")], false, ["a", "+Missing: I", "J"]],
   ["missing", [], false, ["a", "+Missing: I"]],
 ])) {
@@ -153,14 +213,28 @@ for (const [name, chain, chainComplete, want] of /** @type {[string, any[], bool
 }
 
 test("what is compared with an earlier answer has the suites of a whole check alone", () => {
-  assert.deepEqual(judge.facts(neglected())["Cipher suites"]?.[3], "TLS_RSA_WITH_3DES_EDE_CBC_SHA: insecure in TLS 1.2, insecure in TLS 1.1, insecure in TLS 1.0, insecure in SSL 3.0");
+  assert.deepEqual(
+    judge.facts(neglected())["Cipher suites"]?.[3],
+    "TLS_RSA_WITH_3DES_EDE_CBC_SHA: insecure in TLS 1.2, insecure in TLS 1.1, insecure in TLS 1.0, insecure in SSL 3.0",
+  );
   assert.equal(judge.facts(answer({ complete: false }))["Cipher suites"], undefined);
   assert.equal(judge.facts(older())["Groups"], undefined);
 });
 
 test("there is advice where the findings call for it", () => {
   assert.equal(advice(answer()), null);
-  const weak = { protocol: "TLSv1.2", name: "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA", strength: "weak", keyExchange: "ECDHE" };
-  assert.match(advice(answer({ cipherSuites: [...modernSuites, weak] }))?.textContent ?? "", /^Suggestions.*That leaves out 1 of its 7 suites\./);
-  assert.match(advice(neglected())?.textContent ?? "", /^What to changeSwitch off SSL 3\.0, TLS 1\.0 and TLS 1\.1\..*Switch on TLS 1\.3.*That leaves out 5 of its 5 suites\./);
+  const weak = {
+    protocol: "TLSv1.2",
+    name: "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA",
+    strength: "weak",
+    keyExchange: "ECDHE",
+  };
+  assert.match(
+    advice(answer({ cipherSuites: [...modernSuites, weak] }))?.textContent ?? "",
+    /^Suggestions.*That leaves out 1 of its 7 suites\./,
+  );
+  assert.match(
+    advice(neglected())?.textContent ?? "",
+    /^What to changeSwitch off SSL 3\.0, TLS 1\.0 and TLS 1\.1\..*Switch on TLS 1\.3.*That leaves out 5 of its 5 suites\./,
+  );
 });

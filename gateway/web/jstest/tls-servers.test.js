@@ -14,9 +14,24 @@ for (const [name, change, want] of /** @type {[string, Record<string, any>, stri
   ["no TLS 1.3", { supportedProtocols: versions(false, false, false, true, false) }, ["versions"]],
   ["versions that could not be told", { supportedProtocols: versions(null, null, null, true, null) }, []],
   ["a weak suite of TLS 1.2", { cipherSuites: [...modernSuites, cbc] }, ["suites"]],
-  ["a weak suite of TLS 1.0 alone goes with it", { supportedProtocols: versions(false, true, false, true, true), cipherSuites: [...modernSuites, { ...cbc, protocol: "TLSv1.0" }] }, ["versions"]],
-  ["but stays where TLS 1.2 is yet to be switched on", { supportedProtocols: versions(false, true, false, false, false), cipherSuites: [{ ...cbc, protocol: "TLSv1.0" }] }, ["versions", "suites"]],
-  ["an older service's word on the suite that was chosen", { cipherSuites: undefined, issues: [issue("NO_FORWARD_SECRECY", "warn", "It has none.")] }, ["suites"]],
+  [
+    "a weak suite of TLS 1.0 alone goes with it",
+    {
+      supportedProtocols: versions(false, true, false, true, true),
+      cipherSuites: [...modernSuites, { ...cbc, protocol: "TLSv1.0" }],
+    },
+    ["versions"],
+  ],
+  [
+    "but stays where TLS 1.2 is yet to be switched on",
+    { supportedProtocols: versions(false, true, false, false, false), cipherSuites: [{ ...cbc, protocol: "TLSv1.0" }] },
+    ["versions", "suites"],
+  ],
+  [
+    "an older service's word on the suite that was chosen",
+    { cipherSuites: undefined, issues: [issue("NO_FORWARD_SECRECY", "warn", "It has none.")] },
+    ["suites"],
+  ],
   ["a short group", { issues: [issue("WEAK_DH", "warn", "It has 1,024 bits.")] }, ["suites"]],
   ["a missing intermediate", { issues: [chainMissing] }, ["chain"]],
   ["a needless root does no harm", { issues: [issue("CHAIN_HAS_ROOT", "info", "The root was sent.")] }, []],
@@ -29,7 +44,11 @@ for (const [name, change, want] of /** @type {[string, Record<string, any>, stri
 for (const [name, change, want] of /** @type {[string, Record<string, any>, boolean][]} */ ([
   ["what is in order", {}, false],
   ["a weak suite beside strong ones", { cipherSuites: [...modernSuites, cbc] }, false],
-  ["no TLS 1.3", { supportedProtocols: versions(false, false, false, true, false), issues: [issue("NO_TLS13", "info", "No.")] }, false],
+  [
+    "no TLS 1.3",
+    { supportedProtocols: versions(false, false, false, true, false), issues: [issue("NO_TLS13", "info", "No.")] },
+    false,
+  ],
   ["certificates out of order", { issues: [issue("CHAIN_NOT_IN_ORDER", "info", "They are not.")] }, false],
   ["an insecure suite", { cipherSuites: [...modernSuites, { ...cbc, strength: "insecure" }] }, true],
   ["an old version", { supportedProtocols: versions(false, false, true, true, true) }, true],
@@ -42,13 +61,20 @@ for (const [name, change, want] of /** @type {[string, Record<string, any>, bool
 
 test("the lines for one change are those alone", () => {
   assert.deepEqual(configurations(["versions"]), [
-    ["nginx", "ssl_protocols TLSv1.2 TLSv1.3;"], ["Apache", "SSLProtocol -all +TLSv1.2 +TLSv1.3"], ["Caddy", "tls {\n\tprotocols tls1.2 tls1.3\n}"],
+    ["nginx", "ssl_protocols TLSv1.2 TLSv1.3;"],
+    ["Apache", "SSLProtocol -all +TLSv1.2 +TLSv1.3"],
+    ["Caddy", "tls {\n\tprotocols tls1.2 tls1.3\n}"],
   ]);
   assert.deepEqual(configurations(["chain"]), [
-    ["nginx", "ssl_certificate /etc/ssl/site/fullchain.pem;"], ["Apache", "SSLCertificateFile /etc/ssl/site/fullchain.pem"], ["Caddy", "tls /etc/ssl/site/fullchain.pem /etc/ssl/site/key.pem"],
+    ["nginx", "ssl_certificate /etc/ssl/site/fullchain.pem;"],
+    ["Apache", "SSLCertificateFile /etc/ssl/site/fullchain.pem"],
+    ["Caddy", "tls /etc/ssl/site/fullchain.pem /etc/ssl/site/key.pem"],
   ]);
 });
 
 test("Caddy's are one directive", () => {
-  assert.match(new Map(configurations(["versions", "suites", "chain"])).get("Caddy") ?? "", /^tls \S+fullchain\.pem \S+key\.pem \{\n\tprotocols tls1\.2 tls1\.3\n\tciphers (?:TLS_ECDHE_\w+ ?){6}\n\}$/);
+  assert.match(
+    new Map(configurations(["versions", "suites", "chain"])).get("Caddy") ?? "",
+    /^tls \S+fullchain\.pem \S+key\.pem \{\n\tprotocols tls1\.2 tls1\.3\n\tciphers (?:TLS_ECDHE_\w+ ?){6}\n\}$/,
+  );
 });

@@ -17,7 +17,12 @@ for (const slug of readdirSync(folders)) {
   for (const [file, members] of Object.entries(shapes)) {
     test(`${slug}/${file} exports what its page calls`, async () => {
       const made = (await import(new URL(`${slug}/${file}`, folders).href)).default;
-      assert.deepEqual(Object.keys(made).filter((name) => !optional.includes(name)).sort(), [...members].sort());
+      assert.deepEqual(
+        Object.keys(made)
+          .filter((name) => !optional.includes(name))
+          .sort(),
+        [...members].sort(),
+      );
       for (const member of Object.keys(made)) assert.equal(typeof made[member], "function", member);
     });
   }

@@ -18,7 +18,10 @@ test("the commands send the probes that were sent", () => {
     ["tcp", 8443, ["traceroute -6 -n -T -p 8443 example.com", "mtr -6 -n -T -P 8443 -r -c 3 example.com"]],
     ["udp", 53, ["traceroute -6 -n -U -p 53 example.com", "mtr -6 -n -u -P 53 -r -c 3 example.com"]],
   ])) {
-    assert.deepEqual(view.terminal?.(asked, { ...answer, protocol, port }).map((c) => c.command), want);
+    assert.deepEqual(
+      view.terminal?.(asked, { ...answer, protocol, port }).map((c) => c.command),
+      want,
+    );
   }
 });
 

@@ -8,10 +8,20 @@ Object.assign(globalThis, { document: { addEventListener() {} } });
 const { default: judge, dead, lame } = await import("../assets/tools/uptime/verdict.js");
 
 /** @param {"up" | "down"} state @param {...("up" | "down")} addresses */
-const family = (state, ...addresses) => ({ state, addresses: addresses.map((each, i) => ({ address: `192.0.2.${i + 1}`, state: each })) });
+const family = (state, ...addresses) => ({
+  state,
+  addresses: addresses.map((each, i) => ({ address: `192.0.2.${i + 1}`, state: each })),
+});
 
 /** @param {boolean} online @param {any} ipv4 @param {any} ipv6 */
-const site = (online, ipv4, ipv6) => ({ online, verdict: "degraded", status: 200, statusText: "OK", certificateValid: null, families: { ipv4, ipv6 } });
+const site = (online, ipv4, ipv6) => ({
+  online,
+  verdict: "degraded",
+  status: 200,
+  statusText: "OK",
+  certificateValid: null,
+  families: { ipv4, ipv6 },
+});
 
 test("the family that does not answer while the other does", () => {
   assert.equal(lame(site(true, family("up"), family("down"))), "IPv6");

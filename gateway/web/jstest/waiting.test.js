@@ -11,17 +11,39 @@ import { waitingOf } from "../assets/lib/waiting.js";
 function load({ waits, state = null }) {
   const entries = [state];
   let at = 0;
-  const note = { isConnected: waits, remove: () => { note.isConnected = false; } };
-  const history = { get state() { return entries[at]; }, replaceState: (/** @type {unknown} */ next) => { entries[at] = next; } };
+  const note = {
+    isConnected: waits,
+    remove: () => {
+      note.isConnected = false;
+    },
+  };
+  const history = {
+    get state() {
+      return entries[at];
+    },
+    replaceState: (/** @type {unknown} */ next) => {
+      entries[at] = next;
+    },
+  };
   Object.assign(globalThis, { history, document: { getElementById: () => (waits ? note : null) } });
-  const form = /** @type {HTMLFormElement} */ (/** @type {unknown} */ ({
-    dataset: waits ? { waits: "" } : {},
-    before: () => { note.isConnected = true; },
-  }));
+  const form = /** @type {HTMLFormElement} */ (
+    /** @type {unknown} */ ({
+      dataset: waits ? { waits: "" } : {},
+      before: () => {
+        note.isConnected = true;
+      },
+    })
+  );
   return {
-    waiting: waitingOf(form), history, noticed: () => note.isConnected,
-    push: () => { entries.splice(++at, Infinity, null); },
-    go: (/** @type {number} */ steps) => { at += steps; },
+    waiting: waitingOf(form),
+    history,
+    noticed: () => note.isConnected,
+    push: () => {
+      entries.splice(++at, Infinity, null);
+    },
+    go: (/** @type {number} */ steps) => {
+      at += steps;
+    },
   };
 }
 

@@ -33,12 +33,16 @@ function bench() {
   const seen = [];
   const pace = makePace({
     gap: 10_000,
-    run: (signal) => new Promise((resolve, reject) => {
-      most = Math.max(most, open ? 2 : 1);
-      begun.push((performance.now() - 1_000_000) / 1000);
-      open = resolve;
-      signal.addEventListener("abort", () => { open = null; reject(signal.reason); });
-    }),
+    run: (signal) =>
+      new Promise((resolve, reject) => {
+        most = Math.max(most, open ? 2 : 1);
+        begun.push((performance.now() - 1_000_000) / 1000);
+        open = resolve;
+        signal.addEventListener("abort", () => {
+          open = null;
+          reject(signal.reason);
+        });
+      }),
     hidden: () => hidden,
     tell: (stage) => stages.push(stage),
     seen: (missed) => seen.push(missed),
@@ -51,12 +55,29 @@ function bench() {
     await settled();
   };
   return {
-    pace, answer, begun, stages, seen, last: () => stages.at(-1), most: () => most, running: () => open !== null,
-    show: (/** @type {boolean} */ on) => { hidden = !on; pace.look(); },
+    pace,
+    answer,
+    begun,
+    stages,
+    seen,
+    last: () => stages.at(-1),
+    most: () => most,
+    running: () => open !== null,
+    show: (/** @type {boolean} */ on) => {
+      hidden = !on;
+      pace.look();
+    },
   };
 }
 
-for (const [took, next] of [[0, 10], [3, 10], [9, 10], [9.5, 10.5], [10, 11], [25, 26]]) {
+for (const [took, next] of [
+  [0, 10],
+  [3, 10],
+  [9, 10],
+  [9.5, 10.5],
+  [10, 11],
+  [25, 26],
+]) {
   test(`after a round of ${took} s the next begins at ${next} s`, async () => {
     const b = bench();
     b.pace.start();
@@ -102,7 +123,12 @@ for (const status of [400, 413, 501]) {
   });
 }
 
-for (const [status, after, next] of [[429, 40, 40], [503, 40, 40], [429, 1, 20], [429, 0, 20]]) {
+for (const [status, after, next] of [
+  [429, 40, 40],
+  [503, 40, 40],
+  [429, 1, 20],
+  [429, 0, 20],
+]) {
   test(`status ${status} that asks for ${after} s lets it wait until ${next} s, and slower from then on`, async () => {
     const b = bench();
     b.pace.start();

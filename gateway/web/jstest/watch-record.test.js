@@ -1,7 +1,16 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { longestText, makeRecord, mostAddresses, mostChanges, mostEntries, mostHops, mostTimes, short } from "../assets/lib/watch-record.js";
+import {
+  longestText,
+  makeRecord,
+  mostAddresses,
+  mostChanges,
+  mostEntries,
+  mostHops,
+  mostTimes,
+  short,
+} from "../assets/lib/watch-record.js";
 
 Object.assign(globalThis, { document: { addEventListener() {} } });
 const trace = (await import("../assets/tools/traceroute/watch.js")).default;
@@ -12,16 +21,26 @@ const uptime = (await import("../assets/tools/uptime/watch.js")).default;
 
 /** A trace whose last hop is the destination. @param {Who[]} path @param {boolean} [reached] */
 const traced = (path, reached = true) => ({
-  address: "9.9.9.9", reached, stopReason: reached ? "reached" : "gapLimit",
+  address: "9.9.9.9",
+  reached,
+  stopReason: reached ? "reached" : "gapLimit",
   hops: [...path, ...(reached ? ["9.9.9.9"] : [])].map((who, i) => ({
-    ttl: i + 1, addresses: who === null || who === "hidden" ? [] : [who].flat(), hidden: who === "hidden", sent: 3, received: who === null ? 0 : 3,
+    ttl: i + 1,
+    addresses: who === null || who === "hidden" ? [] : [who].flat(),
+    hidden: who === "hidden",
+    sent: 3,
+    received: who === null ? 0 : 3,
     rttsMs: who === null ? [null, null, null] : [1.5, 2.5, null],
   })),
 });
 
 /** @param {{slow?: number[], lost?: number, undecided?: number, confirmed?: boolean, address?: string}} how */
 const pinged = ({ slow = [10, 11, 12], lost = 0, undecided = 0, confirmed = false, address = "1.2.3.4" }) => ({
-  address, sent: slow.length + lost + undecided, received: slow.length, undecided, confirmation: confirmed ? { sent: 6, received: 6 } : null,
+  address,
+  sent: slow.length + lost + undecided,
+  received: slow.length,
+  undecided,
+  confirmation: confirmed ? { sent: 6, received: 6 } : null,
   replies: [...slow.map((rttMs) => ({ rttMs })), ...Array(lost + undecided).fill({ rttMs: null })],
 });
 
@@ -31,23 +50,85 @@ const site = (verdict, reason = null) => ({ verdict, reason, responseTimeMs: ver
 /** @type {[string, any, any[], string[]][]} */
 const stories = [
   ["the same path", trace, [traced(["1.1.1.1"]), traced(["1.1.1.1"])], []],
-  ["another router", trace, [traced(["1.1.1.1", "2.2.2.2"]), traced(["1.1.1.1", "3.3.3.3"])], ["hop 2 changed from 2.2.2.2 to 3.3.3.3"]],
-  ["there and back", trace, [traced(["1.1.1.1"]), traced(["2.2.2.2"]), traced(["1.1.1.1"])], ["hop 1 changed from 1.1.1.1 to 2.2.2.2", "hop 1 changed from 2.2.2.2 to 1.1.1.1"]],
+  [
+    "another router",
+    trace,
+    [traced(["1.1.1.1", "2.2.2.2"]), traced(["1.1.1.1", "3.3.3.3"])],
+    ["hop 2 changed from 2.2.2.2 to 3.3.3.3"],
+  ],
+  [
+    "there and back",
+    trace,
+    [traced(["1.1.1.1"]), traced(["2.2.2.2"]), traced(["1.1.1.1"])],
+    ["hop 1 changed from 1.1.1.1 to 2.2.2.2", "hop 1 changed from 2.2.2.2 to 1.1.1.1"],
+  ],
   ["a router that is silent for a round", trace, [traced(["1.1.1.1"]), traced([null]), traced(["1.1.1.1"])], []],
-  ["another router after silence", trace, [traced(["1.1.1.1"]), traced([null]), traced(["2.2.2.2"])], ["hop 1 changed from 1.1.1.1 to 2.2.2.2"]],
-  ["one that becomes not public", trace, [traced(["1.1.1.1"]), traced(["hidden"])], ["hop 1 changed from 1.1.1.1 to a private address"]],
-  ["two that share the load", trace, [traced([["1.1.1.1", "2.2.2.2"]]), traced(["2.2.2.2"]), traced(["1.1.1.1"]), traced(["2.2.2.2"])], []],
-  ["a third beside two that share the load", trace, [traced([["1.1.1.1", "2.2.2.2"]]), traced(["3.3.3.3"])], ["hop 1 changed from 1.1.1.1 to 3.3.3.3"]],
-  ["a longer path", trace, [traced(["1.1.1.1"]), traced(["1.1.1.1", "2.2.2.2"])], ["hop 2 changed from 9.9.9.9 to 2.2.2.2"]],
-  ["a destination that falls silent", trace, [traced(["1.1.1.1"]), traced(["1.1.1.1"], false), traced(["1.1.1.1"])], ["the destination does not answer any more", "the destination answers again"]],
-  ["loss that begins and ends", echo, [pinged({}), pinged({ lost: 2 }), pinged({ lost: 1 }), pinged({})], ["loss began", "loss ended"]],
-  ["a host that stops", echo, [pinged({}), pinged({ slow: [], lost: 10 }), pinged({ lost: 1 }), pinged({ slow: [], lost: 10 }), pinged({})],
-    ["it stopped answering", "it answers again, with loss", "it stopped answering", "it answers again"]],
+  [
+    "another router after silence",
+    trace,
+    [traced(["1.1.1.1"]), traced([null]), traced(["2.2.2.2"])],
+    ["hop 1 changed from 1.1.1.1 to 2.2.2.2"],
+  ],
+  [
+    "one that becomes not public",
+    trace,
+    [traced(["1.1.1.1"]), traced(["hidden"])],
+    ["hop 1 changed from 1.1.1.1 to a private address"],
+  ],
+  [
+    "two that share the load",
+    trace,
+    [traced([["1.1.1.1", "2.2.2.2"]]), traced(["2.2.2.2"]), traced(["1.1.1.1"]), traced(["2.2.2.2"])],
+    [],
+  ],
+  [
+    "a third beside two that share the load",
+    trace,
+    [traced([["1.1.1.1", "2.2.2.2"]]), traced(["3.3.3.3"])],
+    ["hop 1 changed from 1.1.1.1 to 3.3.3.3"],
+  ],
+  [
+    "a longer path",
+    trace,
+    [traced(["1.1.1.1"]), traced(["1.1.1.1", "2.2.2.2"])],
+    ["hop 2 changed from 9.9.9.9 to 2.2.2.2"],
+  ],
+  [
+    "a destination that falls silent",
+    trace,
+    [traced(["1.1.1.1"]), traced(["1.1.1.1"], false), traced(["1.1.1.1"])],
+    ["the destination does not answer any more", "the destination answers again"],
+  ],
+  [
+    "loss that begins and ends",
+    echo,
+    [pinged({}), pinged({ lost: 2 }), pinged({ lost: 1 }), pinged({})],
+    ["loss began", "loss ended"],
+  ],
+  [
+    "a host that stops",
+    echo,
+    [pinged({}), pinged({ slow: [], lost: 10 }), pinged({ lost: 1 }), pinged({ slow: [], lost: 10 }), pinged({})],
+    ["it stopped answering", "it answers again, with loss", "it stopped answering", "it answers again"],
+  ],
   ["a host that limits its answers", echo, [pinged({}), pinged({ lost: 2, confirmed: true })], []],
   ["probes without time to be answered", echo, [pinged({}), pinged({ undecided: 2 })], []],
-  ["another address of a name", echo, [pinged({}), pinged({ address: "5.6.7.8" })], ["the address changed from 1.2.3.4 to 5.6.7.8"]],
-  ["a site that goes down and comes back", uptime, [site("up"), site("down", "No answer."), site("degraded", "Not over IPv6."), site("up")],
-    ["it went from up to down: No answer", "it went from down to degraded: Not over IPv6", "it went from degraded to up"]],
+  [
+    "another address of a name",
+    echo,
+    [pinged({}), pinged({ address: "5.6.7.8" })],
+    ["the address changed from 1.2.3.4 to 5.6.7.8"],
+  ],
+  [
+    "a site that goes down and comes back",
+    uptime,
+    [site("up"), site("down", "No answer."), site("degraded", "Not over IPv6."), site("up")],
+    [
+      "it went from up to down: No answer",
+      "it went from down to degraded: Not over IPv6",
+      "it went from degraded to up",
+    ],
+  ],
 ];
 
 for (const [name, watcher, data, want] of stories) {
@@ -55,7 +136,10 @@ for (const [name, watcher, data, want] of stories) {
     const record = makeRecord(watcher);
     const news = data.flatMap((d, i) => record.answered(i * 1000, i * 1000 + 100, d));
     assert.deepEqual(news, want);
-    assert.deepEqual(record.changes.map((c) => c.text), want);
+    assert.deepEqual(
+      record.changes.map((c) => c.text),
+      want,
+    );
     assert.equal(record.rounds, data.length);
   });
 }
@@ -66,15 +150,33 @@ test("a round without an answer is no change, and what follows is held against t
   record.failed(10, 11, "The service could not be reached.", false);
   record.paused(20, 30, "away");
   assert.deepEqual(record.answered(40, 41, site("down", "Nobody.")), ["it went from up to down: Nobody"]);
-  assert.deepEqual(record.entries.map((e) => [e.n, e.kind, e.turned]), [[1, "answer", false], [2, "failed", false], [0, "pause", false], [3, "answer", true]]);
+  assert.deepEqual(
+    record.entries.map((e) => [e.n, e.kind, e.turned]),
+    [
+      [1, "answer", false],
+      [2, "failed", false],
+      [0, "pause", false],
+      [3, "answer", true],
+    ],
+  );
 });
 
 test("what is kept of a trace", () => {
   const record = makeRecord(trace);
   record.answered(0, 1, traced(["1.1.1.1", null]));
   assert.deepEqual(record.entries[0].got, {
-    state: "reached", tone: "good", address: "9.9.9.9", times: [1.5, 2.5], sent: 3, lost: 0, note: "",
-    hops: [{ who: ["1.1.1.1"], hidden: false, times: [1.5, 2.5], sent: 3 }, { who: [], hidden: false, times: [], sent: 3 }, { who: ["9.9.9.9"], hidden: false, times: [1.5, 2.5], sent: 3 }],
+    state: "reached",
+    tone: "good",
+    address: "9.9.9.9",
+    times: [1.5, 2.5],
+    sent: 3,
+    lost: 0,
+    note: "",
+    hops: [
+      { who: ["1.1.1.1"], hidden: false, times: [1.5, 2.5], sent: 3 },
+      { who: [], hidden: false, times: [], sent: 3 },
+      { who: ["9.9.9.9"], hidden: false, times: [1.5, 2.5], sent: 3 },
+    ],
   });
 });
 
@@ -90,13 +192,26 @@ test("a hop that the answer leaves out has its place", () => {
   d.hops.splice(1, 1);
   const record = makeRecord(trace);
   record.answered(0, 1, d);
-  assert.deepEqual(record.entries[0].got?.hops?.map((h) => h.who), [["1.1.1.1"], [], ["9.9.9.9"]]);
+  assert.deepEqual(
+    record.entries[0].got?.hops?.map((h) => h.who),
+    [["1.1.1.1"], [], ["9.9.9.9"]],
+  );
 });
 
-/** A trace as bad as it comes, so many times as large as is sensible. @param {number} size @param {number} n the round */
+/**
+ * A trace as bad as it comes, so many times as large as is sensible. @param {number} size @param {number} n the round
+ */
 const endless = (size, n) => ({
-  ...traced([]), address: `${n}`.repeat(size),
-  hops: Array.from({ length: 64 * size }, (_, i) => ({ ttl: i + 1, addresses: Array(4 * size).fill(`${n}${"x".repeat(64 * size)}`), hidden: false, sent: 1e12, received: 1, rttsMs: Array(64 * size).fill(1) })),
+  ...traced([]),
+  address: `${n}`.repeat(size),
+  hops: Array.from({ length: 64 * size }, (_, i) => ({
+    ttl: i + 1,
+    addresses: Array(4 * size).fill(`${n}${"x".repeat(64 * size)}`),
+    hidden: false,
+    sent: 1e12,
+    received: 1,
+    rttsMs: Array(64 * size).fill(1),
+  })),
 });
 
 test("what is kept does not grow with the answers", () => {
@@ -114,17 +229,29 @@ test("what is kept of a round is bounded", () => {
   record.answered(0, 1, endless(20, 1));
   record.failed(2, 3, "y".repeat(5000), false);
   const { got } = record.entries[0];
-  assert.deepEqual([got?.hops?.length, got?.hops?.[0].who.length, got?.hops?.[0].times.length, got?.hops?.[0].sent], [mostHops, mostAddresses, mostTimes, 0]);
+  assert.deepEqual(
+    [got?.hops?.length, got?.hops?.[0].who.length, got?.hops?.[0].times.length, got?.hops?.[0].sent],
+    [mostHops, mostAddresses, mostTimes, 0],
+  );
   assert.equal(record.entries[1].why.length, longestText);
 });
 
 test("the oldest entries and changes go", () => {
   const record = makeRecord(uptime);
   for (let n = 0; n < 1000; n++) record.answered(n, n + 1, site(n % 2 ? "up" : "down", "It."));
-  assert.deepEqual([record.entries.length, record.changes.length, record.rounds, record.forgotten], [mostEntries, mostChanges, 1000, 1000 - mostEntries]);
+  assert.deepEqual(
+    [record.entries.length, record.changes.length, record.rounds, record.forgotten],
+    [mostEntries, mostChanges, 1000, 1000 - mostEntries],
+  );
   assert.equal(record.entries.at(-1)?.n, 1000);
 });
 
-for (const [text, want] of [["short", "short"], [null, ""], ["x".repeat(11), `${"x".repeat(9)}…`], ["😀".repeat(11), `${"😀".repeat(9)}…`], [7, "7"]]) {
+for (const [text, want] of [
+  ["short", "short"],
+  [null, ""],
+  ["x".repeat(11), `${"x".repeat(9)}…`],
+  ["😀".repeat(11), `${"😀".repeat(9)}…`],
+  [7, "7"],
+]) {
   test(`${String(text).slice(0, 12)} is cut between characters`, () => assert.equal(short(text, 10), want));
 }

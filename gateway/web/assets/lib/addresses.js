@@ -1,7 +1,9 @@
 // @ts-check
 // Addresses as numbers, and the ranges that they are in.
 
-/** @typedef {{title: string, written: string, start: bigint, end: bigint}} Range written is the range as people write it */
+/**
+ * @typedef {{title: string, written: string, start: bigint, end: bigint}} Range written is the range as people write it
+ */
 
 /**
  * An address as a number.
@@ -35,5 +37,10 @@ export function prefixRange(title, cidr) {
  * @returns {Range}
  */
 export function spanRange(title, first, last, cidrs) {
-  return { title, written: cidrs.length === 1 ? cidrs[0] : `${first} – ${last}`, start: addressNumber(first), end: addressNumber(last) };
+  return {
+    title,
+    written: cidrs.length === 1 ? cidrs[0] : `${first} – ${last}`,
+    start: addressNumber(first),
+    end: addressNumber(last),
+  };
 }

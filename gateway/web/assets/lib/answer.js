@@ -1,11 +1,25 @@
 // @ts-check
-// An answer as the page of a tool shows it: the verdict, what it means, what changed, the pictures and tables; and folded away
-// the same check elsewhere and where the facts come from.
+// An answer as the page of a tool shows it: the verdict, what it means, what changed, the pictures and tables; and
+// folded away the same check elsewhere and where the facts come from.
 
 import { keep } from "./compare.js";
 import { el, freshId } from "./dom.js";
 import { cutAnswer, dateTime, relative } from "./format.js";
-import { code, command, copyAction, facts, folded, leadTo, lost, more, notice, section, table, value, verdictLine } from "./parts.js";
+import {
+  code,
+  command,
+  copyAction,
+  facts,
+  folded,
+  leadTo,
+  lost,
+  more,
+  notice,
+  section,
+  table,
+  value,
+  verdictLine,
+} from "./parts.js";
 import { attempt, verdictOf } from "./view.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
@@ -25,16 +39,29 @@ import { attempt, verdictOf } from "./view.js";
 export function renderAnswer(judge, view, answer, asked, past) {
   const d = answer.data;
   const verdict = verdictOf(judge, d, asked);
-  const parts = el("div", { class: "parts" },
+  const parts = el(
+    "div",
+    { class: "parts" },
     meaningPart(attempt(() => view.meaning(d, asked), [])),
     changedPart(past ?? keep(judge, d, asked, verdict)),
-    ...attempt(() => view.show(d, asked), [notice("warn", "This page could not display the answer. The full answer is under JSON.")]),
+    ...attempt(
+      () => view.show(d, asked),
+      [notice("warn", "This page could not display the answer. The full answer is under JSON.")],
+    ),
     terminalPart(attempt(() => view.terminal(asked, d), [])),
-    sourcesPart(attempt(() => view.sources(d), [])));
+    sourcesPart(attempt(() => view.sources(d), [])),
+  );
   const body = el("div", { class: "answer" }, parts, contents(parts));
   const json = jsonPart(d, asked);
   json.hidden = true;
-  return [verdictLine(verdict), ...cutPart(d), toolbar(d, asked, toggleBetween(body, json)), body, json, requestLine(answer)];
+  return [
+    verdictLine(verdict),
+    ...cutPart(d),
+    toolbar(d, asked, toggleBetween(body, json)),
+    body,
+    json,
+    requestLine(answer),
+  ];
 }
 
 /**
@@ -44,11 +71,15 @@ export function renderAnswer(judge, view, answer, asked, past) {
 function contents(parts) {
   const headings = [...parts.querySelectorAll(":scope > :is(.part, .changed) > h2, :scope > .fold > summary > h2")];
   if (headings.length < 3) return null;
-  const list = el("ul", {}, ...headings.map((heading) => {
-    const link = el("a", { href: `#${heading.id}` }, heading.textContent);
-    leadTo(link, () => heading);
-    return el("li", {}, link);
-  }));
+  const list = el(
+    "ul",
+    {},
+    ...headings.map((heading) => {
+      const link = el("a", { href: `#${heading.id}` }, heading.textContent);
+      leadTo(link, () => heading);
+      return el("li", {}, link);
+    }),
+  );
   return el("nav", { class: "on-page", "aria-label": "On this page" }, list);
 }
 
@@ -56,7 +87,8 @@ function contents(parts) {
 const undrawn = "The part of this page that displays the answer did not load. Below is the answer as JSON.";
 
 /**
- * An answer that cannot be drawn, since a module of its tool did not load: its verdict where there is one, and its JSON.
+ * An answer that cannot be drawn, since a module of its tool did not load: its verdict where there is one, and its
+ * JSON.
  * @param {Judge | null} judge
  * @param {Answer} answer with data
  * @param {Asked} asked
@@ -64,7 +96,14 @@ const undrawn = "The part of this page that displays the answer did not load. Be
  */
 export function renderUndrawn(judge, answer, asked) {
   const d = answer.data;
-  return [...(judge ? [verdictLine(verdictOf(judge, d, asked))] : []), ...cutPart(d), lost(undrawn), toolbar(d, asked), jsonPart(d, asked), requestLine(answer)];
+  return [
+    ...(judge ? [verdictLine(verdictOf(judge, d, asked))] : []),
+    ...cutPart(d),
+    lost(undrawn),
+    toolbar(d, asked),
+    jsonPart(d, asked),
+    requestLine(answer),
+  ];
 }
 
 /** @param {any} d */
@@ -93,8 +132,14 @@ function toggleBetween(body, json) {
 function toolbar(d, asked, ...views) {
   const save = el("button", { type: "button", class: "quiet", id: "download-json" }, "Download JSON");
   save.addEventListener("click", () => download(`${fileName(asked)}.json`, "application/json", pretty(d)));
-  return el("div", { class: "toolbar", role: "group", "aria-label": "This answer" }, ...views, copyAction("Copy JSON", () => pretty(d)), save,
-    copyAction("Copy link", () => location.href));
+  return el(
+    "div",
+    { class: "toolbar", role: "group", "aria-label": "This answer" },
+    ...views,
+    copyAction("Copy JSON", () => pretty(d)),
+    save,
+    copyAction("Copy link", () => location.href),
+  );
 }
 
 /** @param {any} d */
@@ -106,7 +151,12 @@ const pretty = (d) => `${JSON.stringify(d, null, 2)}\n`;
  * @returns {string}
  */
 export function fileName(asked) {
-  return [asked.slug, asked.input].join("-").replace(/^https?:\/\//, "").replace(/[^\p{L}\p{N}.]+/gu, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 80);
+  return [asked.slug, asked.input]
+    .join("-")
+    .replace(/^https?:\/\//, "")
+    .replace(/[^\p{L}\p{N}.]+/gu, "-")
+    .replace(/^[-.]+|[-.]+$/g, "")
+    .slice(0, 80);
 }
 
 /**
@@ -129,13 +179,20 @@ function changedPart({ at, list }) {
   const rows = list.map((c) => [c.label, lines(c.gone, "gone"), lines(c.come, "come")]);
   const columns = [{ title: "What" }, { title: "Before" }, { title: "Now" }];
   const id = freshId("part");
-  return el("section", { class: "changed", "aria-labelledby": id }, el("h2", { id }, "What changed"), el("p", {}, `Compared with ${since}.`),
-    table({ caption: "What changed", columns, rows, hideCaption: true }));
+  return el(
+    "section",
+    { class: "changed", "aria-labelledby": id },
+    el("h2", { id }, "What changed"),
+    el("p", {}, `Compared with ${since}.`),
+    table({ caption: "What changed", columns, rows, hideCaption: true }),
+  );
 }
 
 /** @param {string[]} list @param {string} kind */
 function lines(list, kind) {
-  return list.length === 0 ? el("span", { class: "none" }, "—") : el("ul", { class: `values ${kind}` }, ...list.map((text) => el("li", {}, text)));
+  return list.length === 0
+    ? el("span", { class: "none" }, "—")
+    : el("ul", { class: `values ${kind}` }, ...list.map((text) => el("li", {}, text)));
 }
 
 /** More paragraphs than these are folded away: the picture is what comes next. */
@@ -144,21 +201,33 @@ const shownMeanings = 2;
 /** @param {string[]} paragraphs what matters most first */
 function meaningPart(paragraphs) {
   if (paragraphs.length === 0) return null;
-  const [first, rest] = [paragraphs.slice(0, shownMeanings), paragraphs.slice(shownMeanings)].map((list) => list.map((p) => el("p", {}, p)));
-  return section("What this means", el("div", { class: "prose" }, ...first, rest.length > 0 && more("Read more", ...rest)));
+  const [first, rest] = [paragraphs.slice(0, shownMeanings), paragraphs.slice(shownMeanings)].map((list) =>
+    list.map((p) => el("p", {}, p)),
+  );
+  return section(
+    "What this means",
+    el("div", { class: "prose" }, ...first, rest.length > 0 && more("Read more", ...rest)),
+  );
 }
 
 /** @param {import("./view.js").Command[]} commands */
 function terminalPart(commands) {
   if (commands.length === 0) return null;
-  const blocks = commands.flatMap((c) => [el("p", { class: "command-label" }, c.label), command(c.command, `command: ${c.label}`)]);
+  const blocks = commands.flatMap((c) => [
+    el("p", { class: "command-label" }, c.label),
+    command(c.command, `command: ${c.label}`),
+  ]);
   return folded("The same check in your terminal", "", el("div", { class: "commands" }, ...blocks));
 }
 
 /** @param {import("./view.js").Source[]} sources */
 function sourcesPart(sources) {
   if (sources.length === 0) return null;
-  return folded("Where this comes from", [...new Set(sources.map((s) => s.name))].join("; "), facts(sources.map((s) => [s.name, el("div", {}, place(s), when(s))])));
+  return folded(
+    "Where this comes from",
+    [...new Set(sources.map((s) => s.name))].join("; "),
+    facts(sources.map((s) => [s.name, el("div", {}, place(s), when(s))])),
+  );
 }
 
 /** @param {import("./view.js").Source} s */
@@ -170,8 +239,17 @@ function place(s) {
 /** What was not fetched earlier was looked at for this very answer. @param {import("./view.js").Source} s */
 function when({ fetchedAt, ageMs = 0, cached, measured, shared, told }) {
   const at = fetchedAt ?? Date.now() - ageMs;
-  if (measured) return el("div", { class: "muted" }, `Measured ${dateTime(at)}${shared ? ", for another request a few seconds before yours" : ""}.`);
-  return el("div", { class: "muted" }, told ?? `Fetched ${relative(at)}, ${dateTime(at)}${cached ? ", from our cache" : ""}.`);
+  if (measured)
+    return el(
+      "div",
+      { class: "muted" },
+      `Measured ${dateTime(at)}${shared ? ", for another request a few seconds before yours" : ""}.`,
+    );
+  return el(
+    "div",
+    { class: "muted" },
+    told ?? `Fetched ${relative(at)}, ${dateTime(at)}${cached ? ", from our cache" : ""}.`,
+  );
 }
 
 /**
@@ -179,10 +257,18 @@ function when({ fetchedAt, ageMs = 0, cached, measured, shared, told }) {
  * @param {Asked} asked
  */
 function jsonPart(d, asked) {
-  return el("section", { class: "json", "aria-label": "The answer as JSON" }, code(pretty(d), `the answer of ${asked.slug} as JSON`));
+  return el(
+    "section",
+    { class: "json", "aria-label": "The answer as JSON" },
+    code(pretty(d), `the answer of ${asked.slug} as JSON`),
+  );
 }
 
 /** @param {Answer} answer */
 function requestLine(answer) {
-  return el("div", { class: "request" }, facts([["Request", answer.requestId ? value(answer.requestId, { what: "request id" }) : null]]));
+  return el(
+    "div",
+    { class: "request" },
+    facts([["Request", answer.requestId ? value(answer.requestId, { what: "request id" }) : null]]),
+  );
 }

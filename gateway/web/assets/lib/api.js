@@ -13,7 +13,10 @@
  * @property {string} [field] what a refusal is about: "input", or "options." and the name of an option
  */
 
-/** @typedef {Record<string, any> & {kind: string}} Step what became known while a tool runs: its kind, and under that name what it is about */
+/**
+ * @typedef {Record<string, any> & {kind: string}} Step what became known while a tool runs: its kind, and under that
+ *   name what it is about
+ */
 
 const streamed = "application/x-ndjson";
 
@@ -28,12 +31,16 @@ const streamed = "application/x-ndjson";
  */
 export function runTool(slug, input, options, signal, onStep) {
   const body = Object.keys(options).length > 0 ? { input, options } : { input };
-  return ask(`/api/tools/${encodeURIComponent(slug)}`, {
-    method: "POST",
-    headers: { "Content-Type": "application/json", ...(onStep && { Accept: streamed }) },
-    body: JSON.stringify(body),
-    signal,
-  }, onStep);
+  return ask(
+    `/api/tools/${encodeURIComponent(slug)}`,
+    {
+      method: "POST",
+      headers: { "Content-Type": "application/json", ...(onStep && { Accept: streamed }) },
+      body: JSON.stringify(body),
+      signal,
+    },
+    onStep,
+  );
 }
 
 /**
@@ -56,7 +63,9 @@ export function sampleConnection(probe, n, signal) {
 async function ask(path, init, onStep) {
   try {
     const response = await fetch(path, { cache: "no-store", credentials: "same-origin", redirect: "error", ...init });
-    return onStep && response.body && response.headers.get("Content-Type")?.startsWith(streamed) ? await readSteps(response.body, onStep) : await read(response);
+    return onStep && response.body && response.headers.get("Content-Type")?.startsWith(streamed)
+      ? await readSteps(response.body, onStep)
+      : await read(response);
   } catch (failure) {
     if (init.signal?.aborted) throw failure;
     return { ok: false, status: 0, error: "This service could not be reached. Check your connection and try again." };
@@ -72,7 +81,12 @@ async function read(response) {
   const field = response.headers.get("X-Invalid-Field") ?? undefined;
   const answer = { status: response.status, retryAfter: Number.isFinite(after) ? after : undefined, field };
   const envelope = parsed(await response.text());
-  if (!envelope) return { ...answer, ok: false, error: `The service answered with status ${response.status}, and this page could not read the answer.` };
+  if (!envelope)
+    return {
+      ...answer,
+      ok: false,
+      error: `The service answered with status ${response.status}, and this page could not read the answer.`,
+    };
   return opened(envelope, answer);
 }
 
@@ -117,7 +131,10 @@ async function readSteps(body, onStep) {
     else if (typeof value?.status === "number") last = value;
   }
   if (!last) return { ok: false, status: 0, error: "The connection was lost before the answer was complete." };
-  return opened(last, { status: last.status, retryAfter: typeof last.retryAfter === "number" ? last.retryAfter : undefined });
+  return opened(last, {
+    status: last.status,
+    retryAfter: typeof last.retryAfter === "number" ? last.retryAfter : undefined,
+  });
 }
 
 /**

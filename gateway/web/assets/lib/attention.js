@@ -9,14 +9,17 @@ const order = ["bad", "warn", "info"];
 const groups = ["broken", "safer", "note"];
 
 /** How bad a concern is, the worst lowest: by group, severity and weight. @param {Concern} concern */
-const rank = ({ tone, broken, group = broken ? "broken" : "safer", weight = 0 }) => groups.indexOf(group) * 1000 + order.indexOf(tone) * 200 - weight;
+const rank = ({ tone, broken, group = broken ? "broken" : "safer", weight = 0 }) =>
+  groups.indexOf(group) * 1000 + order.indexOf(tone) * 200 - weight;
 
 /**
- * All concerns, worst first and otherwise in the order of the checks. What several say in the same words or of one topic is
+ * All concerns, worst first and otherwise in the order of the checks. What several say in the same words or of one
+ * topic is
  * said once, as badly as the worst of them means it and by the one who knows best.
  * @template {Judged} C
  * @param {C[]} checks
- * @param {(check: C) => boolean} [aside] whether a check is beside the point, so that what it says comes after all the rest
+ * @param {(check: C) => boolean} [aside] whether a check is beside the point, so that what it says comes after all the
+ *   rest
  * @returns {{tone: Concern["tone"], text: string, from: C[]}[]}
  */
 export function attention(checks, aside = () => false) {

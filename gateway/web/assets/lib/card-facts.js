@@ -10,14 +10,14 @@ const telling = {
   "dns-lookup": ["A", "AAAA", "MX", "NS"],
   "email-dns-health": ["MX", "SPF", "DMARC", "DKIM"],
   "http-headers": ["Status", "Redirects to", "Protocol", "Compression", "HTTP/3"],
-  "uptime": ["Status", "IPv4", "IPv6", "Certificate"],
+  uptime: ["Status", "IPv4", "IPv6", "Certificate"],
   "redirect-checker": ["Chain"],
   "robots-sitemap": ["robots.txt", "Crawlers may visit", "Declared sitemaps"],
   "ssl-checker": ["Trusted", "Valid to", "Issuer", "Protocol versions"],
   "ip-geolocation": ["Holder", "Country", "AS number", "Network"],
   "asn-lookup": ["Origins", "Announced", "Known to the ASN service"],
   "whois-lookup": ["Registrar", "Expires", "Name servers", "Network name"],
-  "traceroute": ["Reached", "Address"],
+  traceroute: ["Reached", "Address"],
 };
 
 /** What says nothing on a card. */

@@ -1,5 +1,6 @@
 // @ts-check
-// The whole answer of a check inside its card on the report: what the page of its tool shows, of the answer that is there.
+// The whole answer of a check inside its card on the report: what the page of its tool shows, of the answer that is
+// there.
 
 import { renderAnswer, renderUndrawn } from "./answer.js";
 import { el } from "./dom.js";
@@ -13,7 +14,8 @@ import { loadView } from "./view.js";
 export async function wholeAnswer({ slug, input, style, judge, past }, reply) {
   const asked = { slug, input, options: {} };
   const [view] = await Promise.all([loadView(slug), styled(style)]);
-  const nodes = judge && view ? renderAnswer(judge, view, reply, asked, past ?? undefined) : renderUndrawn(judge, reply, asked);
+  const nodes =
+    judge && view ? renderAnswer(judge, view, reply, asked, past ?? undefined) : renderUndrawn(judge, reply, asked);
   // Several cards may be open, and an id is one element's.
   const box = el("div", {}, ...nodes);
   for (const node of box.querySelectorAll("#show-json, #download-json")) node.removeAttribute("id");
@@ -23,7 +25,8 @@ export async function wholeAnswer({ slug, input, style, judge, past }, reply) {
 }
 
 /**
- * Waits for the stylesheet of a view, which no report needs before a card is opened. An answer without it is still an answer.
+ * Waits for the stylesheet of a view, which no report needs before a card is opened. An answer without it is still an
+ * answer.
  * @param {string} address empty for none
  * @returns {Promise<unknown>}
  */

@@ -15,7 +15,13 @@ import { attempt } from "./view.js";
 /** @typedef {import("./queue.js").Stage<Answer>} Stage */
 /** @typedef {import("./view.js").Verdict} Verdict */
 
-/** What a card needs to know of its check. verdict is that of an answer, null where what makes it did not load. @typedef {{slug: string, title: string, input: string, glyph: Node | null, stage: Stage, style: string, seen: import("./steps.js").Seen, began: number, took: number, at: number, judge: import("./view.js").Judge | null, verdict: Verdict | null, past: import("./compare.js").Past | null}} Check past is what was kept of it before its answer; style is the address of the stylesheet of its view, empty for none; at is when it was answered */
+/**
+ * What a card needs to know of its check. verdict is that of an answer, null where what makes it did not load. @typedef
+ * {{slug: string, title: string, input: string, glyph: Node | null, stage: Stage, style: string, seen:
+ * import("./steps.js").Seen, began: number, took: number, at: number, judge: import("./view.js").Judge | null, verdict:
+ * Verdict | null, past: import("./compare.js").Past | null}} Check past is what was kept of it before its answer; style
+ * is the address of the stylesheet of its view, empty for none; at is when it was answered
+ */
 
 /** @typedef {"waiting" | "running" | "done" | "failed" | "limited" | "cancelled"} State */
 
@@ -50,11 +56,23 @@ export function makeCard(check, target, again) {
   const clock = el("span", { class: "took" });
   const what = () => el("span", { class: "offscreen" }, `: ${title}`);
   const retry = el("button", { type: "button", class: "quiet", hidden: true }, "Try again", what());
-  const unfold = el("button", { type: "button", class: "quiet unfold", "aria-expanded": "false", "aria-controls": `whole-${slug}`, hidden: true }, "Open", what());
+  const unfold = el(
+    "button",
+    { type: "button", class: "quiet unfold", "aria-expanded": "false", "aria-controls": `whole-${slug}`, hidden: true },
+    "Open",
+    what(),
+  );
   const page = el("a", { href: linkTo(slug, input), rel: "nofollow" }, "Tool page", what());
   const heading = el("h3", { id: `card-${slug}`, tabindex: "-1" }, glyph, title);
-  const node = el("article", { class: "tool-card", "data-slug": slug, "aria-labelledby": `card-${slug}` },
-    heading, own && el("p", { class: "card-input mono", title: input }, input), said, whole, el("div", { class: "foot" }, clock, retry, unfold, page));
+  const node = el(
+    "article",
+    { class: "tool-card", "data-slug": slug, "aria-labelledby": `card-${slug}` },
+    heading,
+    own && el("p", { class: "card-input mono", title: input }, input),
+    said,
+    whole,
+    el("div", { class: "foot" }, clock, retry, unfold, page),
+  );
   retry.addEventListener("click", again);
   unfold.addEventListener("click", () => (whole.hidden ? open() : close()));
 
@@ -129,7 +147,15 @@ function evidence({ slug, stage, judge }) {
   const picture = attempt(() => thumb(slug, data), null);
   return [
     ...(picture ? [el("div", { class: "thumb-box" }, picture)] : []),
-    ...(rows.length > 0 ? [el("dl", { class: "card-facts" }, ...rows.map(([name, fact]) => el("div", {}, el("dt", {}, name), el("dd", { title: fact }, fact))))] : []),
+    ...(rows.length > 0
+      ? [
+          el(
+            "dl",
+            { class: "card-facts" },
+            ...rows.map(([name, fact]) => el("div", {}, el("dt", {}, name), el("dd", { title: fact }, fact))),
+          ),
+        ]
+      : []),
   ];
 }
 
@@ -149,7 +175,8 @@ function clockText({ stage, began, took }) {
 /** @param {Stage} stage */
 function pauseText(stage) {
   const left = "until" in stage && stage.until !== undefined ? Math.ceil((stage.until - performance.now()) / 1000) : 0;
-  if (stage.state === "limited" && stage.final) return left > 0 ? ` It can run again in ${duration(left)}.` : " It can run again now.";
+  if (stage.state === "limited" && stage.final)
+    return left > 0 ? ` It can run again in ${duration(left)}.` : " It can run again now.";
   if (left <= 0) return " Waiting for its turn.";
   return stage.state === "limited" ? ` Trying again in ${duration(left)}.` : ` Starting in ${duration(left)}.`;
 }
@@ -165,8 +192,19 @@ function sentence({ stage, verdict }) {
     case "running":
       return [el("p", { class: "remark now" })];
     case "answered":
-      if (stage.reply.ok) return [verdict ? verdictLine(verdict) : lost("Answered, but the part of this page that reads the answer did not load.")];
-      return [remark(stage.reply.error ?? "The service gave no reason.", false, stage.reply.status === 501 ? "Not run." : "No answer.")];
+      if (stage.reply.ok)
+        return [
+          verdict
+            ? verdictLine(verdict)
+            : lost("Answered, but the part of this page that reads the answer did not load."),
+        ];
+      return [
+        remark(
+          stage.reply.error ?? "The service gave no reason.",
+          false,
+          stage.reply.status === 501 ? "Not run." : "No answer.",
+        ),
+      ];
     case "limited":
       return [remark(stage.final ? given(stage.reply) : limits, true)];
     case "waiting":
@@ -180,7 +218,12 @@ function sentence({ stage, verdict }) {
 /** What a check had found that ended without an answer. @param {Check} check @returns {Node[]} */
 function soFar({ stage, seen }) {
   // What is refused was not found out.
-  if (!ended(stage) || seen.count === 0 || (stage.state === "answered" && (stage.reply.ok || stage.reply.status === 400))) return [];
+  if (
+    !ended(stage) ||
+    seen.count === 0 ||
+    (stage.state === "answered" && (stage.reply.ok || stage.reply.status === 400))
+  )
+    return [];
   return [el("p", { class: "hint" }, `Found before that (incomplete): ${counted(seen)}.`)];
 }
 
@@ -192,7 +235,7 @@ const limits = "The service is limiting requests.";
  */
 function given(reply) {
   if (!reply) return "The service is limiting requests for a while, so this check was not run.";
-  return reply.status === 429 ? limits : reply.error ?? limits;
+  return reply.status === 429 ? limits : (reply.error ?? limits);
 }
 
 /**
@@ -202,5 +245,11 @@ function given(reply) {
  * @param {string} [title]
  */
 function remark(text, pause, title) {
-  return el("p", { class: "remark" }, title && el("strong", {}, `${title} `), text, pause && el("span", { class: "pause" }));
+  return el(
+    "p",
+    { class: "remark" },
+    title && el("strong", {}, `${title} `),
+    text,
+    pause && el("span", { class: "pause" }),
+  );
 }

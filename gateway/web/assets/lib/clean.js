@@ -16,14 +16,17 @@ const taken = {
   host: (text) => word.test(text) || isIPv6(text),
   hostPort: (text) => withPort.test(text) || isIPv6(text),
   tlsHost: (text) => withPort.test(text) || isIPv6(text),
-  url: (text) => /^https?:\/\/[^\s/?#@<>"'`,;(){}|\\]+(?:[/?#][^\s]*)?$/i.test(text) && !/^\w+:\/\/[^/?#]*\[(?:\.|dot)\]/i.test(text),
+  url: (text) =>
+    /^https?:\/\/[^\s/?#@<>"'`,;(){}|\\]+(?:[/?#][^\s]*)?$/i.test(text) &&
+    !/^\w+:\/\/[^/?#]*\[(?:\.|dot)\]/i.test(text),
   address: (text) => word.test(text) || isIPv6(text),
   network: (text) => word.test(text) || isIPv6(text),
   registration: (text) => word.test(text) || isIPv6(text),
 };
 
 /**
- * What a field of that kind makes of a text: what it takes stays, else the input is taken out of it and the note says so.
+ * What a field of that kind makes of a text: what it takes stays, else the input is taken out of it and the note says
+ * so.
  * @param {string} kind of a descriptor
  * @param {string} text
  * @returns {{value: string, note: string | null}}
@@ -61,7 +64,8 @@ const nouns = { url: "web address", email: "e-mail address", hostPort: "host and
  * @param {string} input
  */
 function note(kind, value, found, input) {
-  if (kind === "url" && found.kind === "url" && /^https?:\/\/[^\s/?#]*@/i.test(value)) return "Left out the user name and password in the web address.";
+  if (kind === "url" && found.kind === "url" && /^https?:\/\/[^\s/?#]*@/i.test(value))
+    return "Left out the user name and password in the web address.";
   if (kind === "url" && found.kind !== "email" && !/\s|:\/\//.test(value)) return `Completed ${value} to ${input}.`;
   const noun = /\s/.test(value) || (kind === "url" && found.kind === "url") ? "text" : (nouns[found.kind] ?? "text");
   return `Using ${input} from the ${noun} that you entered.`;

@@ -46,7 +46,10 @@ export function movedTimes(before, after) {
   });
 }
 
-/** What was kept of the same check before, null for nothing, and what has changed since. @typedef {{at: number | null, list: Change[]}} Past */
+/**
+ * What was kept of the same check before, null for nothing, and what has changed since. @typedef {{at: number | null,
+ * list: Change[]}} Past
+ */
 
 /**
  * Keeps an answer in this browser, once, and tells what has changed since the one before it.

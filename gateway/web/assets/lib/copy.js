@@ -3,7 +3,10 @@
 
 import { announce, el, svg } from "./dom.js";
 
-/** What a button copies; a function may need time to make it, and gives null where it could not. @typedef {string | (() => string | Promise<string | null>)} Text */
+/**
+ * What a button copies; a function may need time to make it, and gives null where it could not. @typedef {string | (()
+ * => string | Promise<string | null>)} Text
+ */
 
 /** @type {WeakMap<Element, Text>} */
 const texts = new WeakMap();
@@ -71,8 +74,11 @@ function copyBySelection(text) {
 }
 
 function icon() {
-  return svg("svg", { viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true", class: "icon" },
+  return svg(
+    "svg",
+    { viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true", class: "icon" },
     svg("rect", { x: 5.5, y: 5.5, width: 8, height: 8, rx: 1.5 }),
     svg("path", { d: "M10.5 5.5v-2a1 1 0 0 0-1-1h-6a1 1 0 0 0-1 1v6a1 1 0 0 0 1 1h2" }),
-    svg("path", { class: "tick", d: "M7 9.6l1.8 1.8 3.2-3.6" }));
+    svg("path", { class: "tick", d: "M7 9.6l1.8 1.8 3.2-3.6" }),
+  );
 }

@@ -18,13 +18,20 @@ const clauses = {
 };
 
 /** The names that the DNS has for them. @type {Record<string, string>} */
-const names = { ENODATA: "NODATA", ENOTFOUND: "NXDOMAIN", ESERVFAIL: "SERVFAIL", EREFUSED: "REFUSED", EFORMERR: "FORMERR", ENOTIMP: "NOTIMP" };
+const names = {
+  ENODATA: "NODATA",
+  ENOTFOUND: "NXDOMAIN",
+  ESERVFAIL: "SERVFAIL",
+  EREFUSED: "REFUSED",
+  EFORMERR: "FORMERR",
+  ENOTIMP: "NOTIMP",
+};
 
 /** @param {string} code */
 export const isCode = (code) => Object.hasOwn(clauses, code);
 
 /** Where the same was said in full already. @param {string} code */
-export const briefly = (code) => (code === "ENODATA" ? "no such record" : names[code] ?? clauses[code] ?? code);
+export const briefly = (code) => (code === "ENODATA" ? "no such record" : (names[code] ?? clauses[code] ?? code));
 
 /**
  * A code in words that follow a colon.

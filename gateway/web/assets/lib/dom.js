@@ -4,7 +4,10 @@
 import { dateTime } from "./format.js";
 
 /** @typedef {Node | string | null | undefined | false} Child what is null, undefined or false is left out */
-/** @typedef {Record<string, string | number | boolean | null | undefined>} Attributes true is an attribute without a value; false, null and undefined are none */
+/**
+ * @typedef {Record<string, string | number | boolean | null | undefined>} Attributes true is an attribute without a
+ *   value; false, null and undefined are none
+ */
 
 /**
  * Makes an element.
@@ -19,7 +22,8 @@ export function el(tag, attributes = {}, ...children) {
 }
 
 /**
- * Makes an element of an SVG picture. Colours are classes of site.css: an inline style would be against the page's policy.
+ * Makes an element of an SVG picture. Colours are classes of site.css: an inline style would be against the page's
+ * policy.
  * @template {keyof SVGElementTagNameMap} K
  * @param {K} tag
  * @param {Attributes} [attributes]
@@ -115,7 +119,9 @@ export function announce(text) {
   clearTimeout(saying);
   // The same words twice in a row are two events: an empty moment in between makes the second one heard.
   live.textContent = "";
-  saying = setTimeout(() => { live.textContent = text; }, 50);
+  saying = setTimeout(() => {
+    live.textContent = text;
+  }, 50);
 }
 
 /**
@@ -126,7 +132,9 @@ export function announce(text) {
  */
 export function startClock(node, digits = 1) {
   const start = performance.now();
-  const show = () => { node.textContent = `${((performance.now() - start) / 1000).toFixed(digits)} s`; };
+  const show = () => {
+    node.textContent = `${((performance.now() - start) / 1000).toFixed(digits)} s`;
+  };
   show();
   const timer = setInterval(show, digits ? 100 : 1000);
   return () => {

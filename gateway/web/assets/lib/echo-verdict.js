@@ -3,19 +3,24 @@
 
 import { plural } from "./format.js";
 
-/** The probes that never were answered; those that had no time to be are not among them. @param {any} d @returns {number} */
+/**
+ * The probes that never were answered; those that had no time to be are not among them. @param {any} d @returns
+ * {number}
+ */
 export const missing = (d) => d.sent - d.received - d.undecided;
 
 /** The probes of which it is known what became. @param {any} d @returns {string} */
 export const decided = (d) => plural(d.sent - d.undecided, "probe");
 
 /**
- * Whether the host probably answers only so many probes a second: what it left out looked like that, and it answered all
+ * Whether the host probably answers only so many probes a second: what it left out looked like that, and it answered
+ * all
  * that were sent a second apart.
  * @param {any} d
  * @returns {boolean}
  */
-export const limited = (d) => missing(d) > 0 && d.confirmation !== null && d.confirmation.received === d.confirmation.sent;
+export const limited = (d) =>
+  missing(d) > 0 && d.confirmation !== null && d.confirmation.received === d.confirmation.sent;
 
 /** @type {Record<string, string>} */
 const endings = {
@@ -26,7 +31,10 @@ const endings = {
 };
 
 /** Why a run ended. @param {any} d @returns {string} */
-export const endingOf = (d) => (d.stopReason === "completed" && d.undecided > 0 ? "all probes were sent" : endings[d.stopReason] ?? String(d.stopReason));
+export const endingOf = (d) =>
+  d.stopReason === "completed" && d.undecided > 0
+    ? "all probes were sent"
+    : (endings[d.stopReason] ?? String(d.stopReason));
 
 /** The severity that the service gives this loss. @param {any} d @returns {"warn" | "info"} */
 export const lossTone = (d) => (missing(d) * 10 >= d.sent - d.undecided ? "warn" : "info");
@@ -40,5 +48,8 @@ export function compared(d) {
   };
 }
 
-/** Probes of one host seldom differ by more than so many milliseconds without a cause. @param {any} d @returns {import("./view.js").Times} */
+/**
+ * Probes of one host seldom differ by more than so many milliseconds without a cause. @param {any} d @returns
+ * {import("./view.js").Times}
+ */
 export const echoTimes = (d) => ({ "Median time": [d.medianMs, 10] });

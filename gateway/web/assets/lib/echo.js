@@ -9,14 +9,19 @@ import { label, picture, ticks } from "./picture.js";
 import { sh } from "./shell.js";
 import { felt, summary } from "./stats.js";
 
-/** A probe that waits has no answer yet, while it is being measured. @typedef {{seq: number, rttMs: number | null, ttl: number | null, late?: true, undecided?: true, waiting?: boolean}} Reply */
+/**
+ * A probe that waits has no answer yet, while it is being measured. @typedef {{seq: number, rttMs: number | null, ttl:
+ * number | null, late?: true, undecided?: true, waiting?: boolean}} Reply
+ */
 /** @typedef {import("./view.js").Asked} Asked */
 
 /** What became of a probe. @param {Reply} r @returns {Cell} */
-export const cellOf = (r) => (r.waiting ? "waiting" : r.rttMs !== null ? (r.late ? "late" : "answered") : r.undecided ? "uncounted" : "lost");
+export const cellOf = (r) =>
+  r.waiting ? "waiting" : r.rttMs !== null ? (r.late ? "late" : "answered") : r.undecided ? "uncounted" : "lost";
 
 /** The probes that were lost. @param {any} d @returns {number[]} */
-const lost = (d) => d.replies.filter((/** @type {Reply} */ r) => cellOf(r) === "lost").map((/** @type {Reply} */ r) => r.seq);
+const lost = (d) =>
+  d.replies.filter((/** @type {Reply} */ r) => cellOf(r) === "lost").map((/** @type {Reply} */ r) => r.seq);
 
 /**
  * The round trip of each probe as a bar, and a cross where it was lost.
@@ -35,22 +40,48 @@ export function roundTrips(d) {
   const y = (/** @type {number} */ time) => 10 + high - (time / scale[scale.length - 1]) * high;
   const gone = lost(d);
   const figure = picture({
-    label: `Round trip of each probe: from ${ms(d.minMs)} to ${ms(d.maxMs)}, median ${ms(d.medianMs)}; ${gone.length === 0 ? "none was lost" : `lost: ${listed(gone.map(String))}`}.`,
+    label:
+      `Round trip of each probe: from ${ms(d.minMs)} to ${ms(d.maxMs)}, median ${ms(d.medianMs)}; ` +
+      `${gone.length === 0 ? "none was lost" : `lost: ${listed(gone.map(String))}`}.`,
     height: high + 48,
-    caption: "Round trip by the number of the probe; the dotted line is the median, a cross is a lost probe" + (d.undecided > 0 ? ", a dot one that was sent too late to be answered." : "."),
+    caption:
+      "Round trip by the number of the probe; the dotted line is the median, a cross is a lost probe" +
+      (d.undecided > 0 ? ", a dot one that was sent too late to be answered." : "."),
     draw: (width) => {
       const each = (width - left) / replies.length;
       const thick = Math.min(12, Math.max(1.5, each * 0.5));
       const middle = (/** @type {number} */ i) => left + each * (i + 0.5);
       const step = Math.ceil(28 / each);
       return [
-        ...scale.flatMap((t, i) => [svg("line", { class: "line", x1: left, x2: width, y1: y(t), y2: y(t) }), label(left - 8, y(t) + 4, words[i], "soft end")]),
-        ...replies.flatMap((r, i) => [
-          !r.waiting && (r.undecided ? svg("circle", { class: "fill-soft", cx: middle(i), cy: y(0) - 9, r: Math.min(4, each / 2 - 0.5) })
-            : r.rttMs === null ? cross(middle(i), y(0) - 9, Math.min(5, each / 2 - 0.5)) : svg("rect", { class: "fill-1", x: middle(i) - thick / 2, y: y(r.rttMs), width: thick, height: Math.max(1, y(0) - y(r.rttMs)) })),
-          i % step === 0 && middle(i) + 9 <= width && label(middle(i), high + 30, String(r.seq), "soft middle"),
-        ].filter((n) => n instanceof Node)),
-        svg("line", { class: "stroke-2 dashed", "stroke-width": 1.5, x1: left, x2: width, y1: y(d.medianMs), y2: y(d.medianMs) }),
+        ...scale.flatMap((t, i) => [
+          svg("line", { class: "line", x1: left, x2: width, y1: y(t), y2: y(t) }),
+          label(left - 8, y(t) + 4, words[i], "soft end"),
+        ]),
+        ...replies.flatMap((r, i) =>
+          [
+            !r.waiting &&
+              (r.undecided
+                ? svg("circle", { class: "fill-soft", cx: middle(i), cy: y(0) - 9, r: Math.min(4, each / 2 - 0.5) })
+                : r.rttMs === null
+                  ? cross(middle(i), y(0) - 9, Math.min(5, each / 2 - 0.5))
+                  : svg("rect", {
+                      class: "fill-1",
+                      x: middle(i) - thick / 2,
+                      y: y(r.rttMs),
+                      width: thick,
+                      height: Math.max(1, y(0) - y(r.rttMs)),
+                    })),
+            i % step === 0 && middle(i) + 9 <= width && label(middle(i), high + 30, String(r.seq), "soft middle"),
+          ].filter((n) => n instanceof Node),
+        ),
+        svg("line", {
+          class: "stroke-2 dashed",
+          "stroke-width": 1.5,
+          x1: left,
+          x2: width,
+          y1: y(d.medianMs),
+          y2: y(d.medianMs),
+        }),
       ];
     },
   });
@@ -58,10 +89,17 @@ export function roundTrips(d) {
 }
 
 /** @param {number} x @param {number} y @param {number} r */
-const cross = (x, y, r) => svg("path", { class: "stroke-bad", fill: "none", "stroke-width": 2, d: `M${x - r} ${y - r}l${2 * r} ${2 * r}m0 ${-2 * r}l${-2 * r} ${2 * r}` });
+const cross = (x, y, r) =>
+  svg("path", {
+    class: "stroke-bad",
+    fill: "none",
+    "stroke-width": 2,
+    d: `M${x - r} ${y - r}l${2 * r} ${2 * r}m0 ${-2 * r}l${-2 * r} ${2 * r}`,
+  });
 
 /**
- * The answers that have come, in the places that all of them will have. Once the run has ended there are no places for more.
+ * The answers that have come, in the places that all of them will have. Once the run has ended there are no places for
+ * more.
  * @param {import("./steps.js").Seen} seen
  * @param {number} count how many probes are sent
  * @returns {(Node | null)[]}
@@ -69,13 +107,25 @@ const cross = (x, y, r) => svg("path", { class: "stroke-bad", fill: "none", "str
 export function liveEcho(seen, count) {
   const known = /** @type {Map<number, Reply>} */ (new Map(seen.list("reply").map((r) => [r.seq, r])));
   const ended = seen.stage?.stage === "ended";
-  const replies = Array.from({ length: ended ? Math.min(count, Math.max(0, ...known.keys())) : count }, (_, i) => known.get(i + 1) ?? { seq: i + 1, rttMs: null, ttl: null, waiting: true });
+  const replies = Array.from(
+    { length: ended ? Math.min(count, Math.max(0, ...known.keys())) : count },
+    (_, i) => known.get(i + 1) ?? { seq: i + 1, rttMs: null, ttl: null, waiting: true },
+  );
   const { count: received, min: minMs, max: maxMs, median: medianMs } = summary(replies.flatMap((r) => r.rttMs ?? []));
-  const words = ended ? `${received} of ${count} probes had been answered.` : `${received} of ${count} probes answered so far.`;
+  const words = ended
+    ? `${received} of ${count} probes had been answered.`
+    : `${received} of ${count} probes answered so far.`;
   const cells = replies.map(cellOf);
   /** @type {Cell[]} */
   const legend = ended && !cells.includes("waiting") ? ["answered"] : ["answered", "waiting"];
-  return [section("Probes in order", ended && el("p", {}, words), strip(cells, words, legend, ended ? "no answer" : "waiting")), roundTrips({ replies, received, minMs, maxMs, medianMs, undecided: 0 })];
+  return [
+    section(
+      "Probes in order",
+      ended && el("p", {}, words),
+      strip(cells, words, legend, ended ? "no answer" : "waiting"),
+    ),
+    roundTrips({ replies, received, minMs, maxMs, medianMs, undecided: 0 }),
+  ];
 }
 
 /** @typedef {"answered" | "late" | "failed" | "lost" | "uncounted" | "waiting"} Cell */
@@ -83,7 +133,8 @@ export function liveEcho(seen, count) {
 /** @type {Record<Cell, (x: number, y: number) => SVGElement>} */
 const shapes = {
   answered: (x, y) => svg("rect", { class: "fill-good", x: x + 1, y: y + 1, width: 10, height: 10, rx: 2 }),
-  late: (x, y) => svg("path", { class: "stroke-warn", fill: "none", "stroke-width": 1.5, d: `M${x + 1.5} ${y + 10.5}h9l-4.5 -9z` }),
+  late: (x, y) =>
+    svg("path", { class: "stroke-warn", fill: "none", "stroke-width": 1.5, d: `M${x + 1.5} ${y + 10.5}h9l-4.5 -9z` }),
   failed: (x, y) => cross(x + 6, y + 6, 4),
   lost: (x, y) => cross(x + 6, y + 6, 4),
   uncounted: (x, y) => svg("circle", { class: "fill-soft", cx: x + 6, cy: y + 6, r: 3 }),
@@ -104,10 +155,23 @@ export function strip(cells, words, kinds, waiting = "waiting") {
   const figure = picture({
     label: words,
     height: (width) => Math.ceil(Math.max(1, cells.length) / wide(width)) * pitch,
-    draw: (width) => cells.map((cell, i) => shapes[cell]((i % wide(width)) * pitch, Math.floor(i / wide(width)) * pitch)),
+    draw: (width) =>
+      cells.map((cell, i) => shapes[cell]((i % wide(width)) * pitch, Math.floor(i / wide(width)) * pitch)),
   });
-  figure.append(el("ul", { class: "legend", "aria-hidden": "true" }, ...kinds.map((kind) => el("li", {},
-    svg("svg", { width: 12, height: 12 }, shapes[kind](0, 0)), { uncounted: "not counted", waiting }[/** @type {string} */ (kind)] ?? kind))));
+  figure.append(
+    el(
+      "ul",
+      { class: "legend", "aria-hidden": "true" },
+      ...kinds.map((kind) =>
+        el(
+          "li",
+          {},
+          svg("svg", { width: 12, height: 12 }, shapes[kind](0, 0)),
+          { uncounted: "not counted", waiting }[/** @type {string} */ (kind)] ?? kind,
+        ),
+      ),
+    ),
+  );
   return figure;
 }
 
@@ -116,18 +180,38 @@ export function strip(cells, words, kinds, waiting = "waiting") {
  * @returns {HTMLElement}
  */
 export function figures(d) {
-  const ttls = [...new Set(d.replies.map((/** @type {Reply} */ r) => r.ttl).filter((/** @type {number | null} */ t) => t !== null))];
+  const ttls = [
+    ...new Set(d.replies.map((/** @type {Reply} */ r) => r.ttl).filter((/** @type {number | null} */ t) => t !== null)),
+  ];
   const time = (/** @type {number | null} */ t) => (t === null ? null : ms(t));
-  return section("In numbers", facts([
-    ["Target", d.target], ["Address", d.address], ["Family", `IPv${d.family}`],
-    ["Probes sent", d.sent], ["Probes answered", d.received], ["Answered after more than 2 s", d.late || null], ["Lost", percent(d.lossPercent)],
-    ["Sent too late to be answered (not counted)", d.undecided || null], ["Duplicate answers", d.duplicates],
-    ["Sent afterwards, more slowly", d.confirmation && `${plural(d.confirmation.sent, "probe")}, ${ms(d.confirmation.intervalMs)} apart: ${d.confirmation.received} answered`],
-    ["Fastest", time(d.minMs)], ["Average", time(d.averageMs)], ["Median", time(d.medianMs)], ["Slowest", time(d.maxMs)],
-    ["Standard deviation", time(d.stddevMs)], ["Jitter", time(d.jitterMs)],
-    ["TTL of the answers", ttls.join(", ")],
-    ["Why it ended", endingOf(d)],
-  ]));
+  return section(
+    "In numbers",
+    facts([
+      ["Target", d.target],
+      ["Address", d.address],
+      ["Family", `IPv${d.family}`],
+      ["Probes sent", d.sent],
+      ["Probes answered", d.received],
+      ["Answered after more than 2 s", d.late || null],
+      ["Lost", percent(d.lossPercent)],
+      ["Sent too late to be answered (not counted)", d.undecided || null],
+      ["Duplicate answers", d.duplicates],
+      [
+        "Sent afterwards, more slowly",
+        d.confirmation &&
+          `${plural(d.confirmation.sent, "probe")}, ${ms(d.confirmation.intervalMs)} apart: ` +
+            `${d.confirmation.received} answered`,
+      ],
+      ["Fastest", time(d.minMs)],
+      ["Average", time(d.averageMs)],
+      ["Median", time(d.medianMs)],
+      ["Slowest", time(d.maxMs)],
+      ["Standard deviation", time(d.stddevMs)],
+      ["Jitter", time(d.jitterMs)],
+      ["TTL of the answers", ttls.join(", ")],
+      ["Why it ended", endingOf(d)],
+    ]),
+  );
 }
 
 /**
@@ -137,8 +221,16 @@ export function figures(d) {
 export function probes(d) {
   return narrow({
     caption: "Each probe",
-    columns: [{ title: "Probe", numeric: true }, { title: "Round trip", numeric: true }, { title: "TTL", numeric: true }],
-    rows: d.replies.map((/** @type {Reply} */ r) => [String(r.seq), roundTrip(r), r.ttl === null ? "—" : String(r.ttl)]),
+    columns: [
+      { title: "Probe", numeric: true },
+      { title: "Round trip", numeric: true },
+      { title: "TTL", numeric: true },
+    ],
+    rows: d.replies.map((/** @type {Reply} */ r) => [
+      String(r.seq),
+      roundTrip(r),
+      r.ttl === null ? "—" : String(r.ttl),
+    ]),
   });
 }
 
@@ -154,7 +246,14 @@ export const narrow = (what) => el("div", { class: "narrow" }, table(what));
 
 /** @param {any} d @returns {HTMLElement | null} */
 export function raw(d) {
-  return typeof d.raw === "string" ? folded("As ping would print it", "", code(d.raw, "the raw output"), cut(d, "The output was cut here: it is longer than this service passes on.")) : null;
+  return typeof d.raw === "string"
+    ? folded(
+        "As ping would print it",
+        "",
+        code(d.raw, "the raw output"),
+        cut(d, "The output was cut here: it is longer than this service passes on."),
+      )
+    : null;
 }
 
 /**
@@ -164,23 +263,52 @@ export function raw(d) {
  */
 export function meaning(d) {
   if (d.received === 0) return silent(d);
-  const list = [`An echo request from our server to ${d.target} and its answer took ${ms(d.medianMs)} (median).${unsteady(d)} It was measured from our server, so the way from your own connection may differ.`];
-  if (d.late > 0) list.push("An answer after more than 2 s is late: most programs have tried again or given up by then. Very busy lines, satellite links and mobile networks are common causes.");
-  if (d.undecided > 0) list.push("We listen until 2 s after the last probe. A probe that had less time than the slowest answer took counts as neither answered nor lost.");
-  if (d.duplicates > 0) list.push("Some probes were answered more than once, as happens with loops, mirrored links or broadcast addresses.");
+  const list = [
+    `An echo request from our server to ${d.target} and its answer took ${ms(d.medianMs)} ` +
+      `(median).${unsteady(d)} It was measured from our server, so the way from your own connection may differ.`,
+  ];
+  if (d.late > 0)
+    list.push(
+      "An answer after more than 2 s is late: most programs have tried again or given up by then. Very busy " +
+        "lines, satellite links and mobile networks are common causes.",
+    );
+  if (d.undecided > 0)
+    list.push(
+      "We listen until 2 s after the last probe. A probe that had less time than the slowest answer took " +
+        "counts as neither answered nor lost.",
+    );
+  if (d.duplicates > 0)
+    list.push(
+      "Some probes were answered more than once, as happens with loops, mirrored links or broadcast addresses.",
+    );
   return list;
 }
 
 /** @param {any} d */
 function unsteady(d) {
-  return d.jitterMs === null ? "" : ` From one probe to the next it changed by ${ms(d.jitterMs)} on average (jitter): ${felt(d.jitterMs)}.`;
+  return d.jitterMs === null
+    ? ""
+    : ` From one probe to the next it changed by ${ms(d.jitterMs)} on average (jitter): ${felt(d.jitterMs)}.`;
 }
 
 /** @param {any} d */
 function silent(d) {
-  if (d.stopReason === "unreachable") return ["A router on the way answered instead of the host: it has no route to it, or the host does not answer on its own network. This may pass; if it lasts, the host is off or its network is disconnected."];
-  if (d.stopReason === "prohibited") return ["A router or firewall on the way refuses these packets and says so. That is a rule, not a fault: the host may still answer in other ways, such as a website or a mail server."];
-  return ["No answer came within 2 s after the last probe. That does not mean that the host is down: many hosts and firewalls drop echo requests (ICMP) and otherwise work well.", "To find out whether a service runs there, try the uptime check for a website, or the port checker for anything else."];
+  if (d.stopReason === "unreachable")
+    return [
+      "A router on the way answered instead of the host: it has no route to it, or the host does not answer on " +
+        "its own network. This may pass; if it lasts, the host is off or its network is disconnected.",
+    ];
+  if (d.stopReason === "prohibited")
+    return [
+      "A router or firewall on the way refuses these packets and says so. That is a rule, not a fault: the " +
+        "host may still answer in other ways, such as a website or a mail server.",
+    ];
+  return [
+    "No answer came within 2 s after the last probe. That does not mean that the host is down: many hosts and " +
+      "firewalls drop echo requests (ICMP) and otherwise work well.",
+    "To find out whether a service runs there, try the uptime check for a website, or the port checker for " +
+      "anything else.",
+  ];
 }
 
 /**
@@ -190,8 +318,16 @@ function silent(d) {
  */
 export function lossMeans(d) {
   if (d.received === 0 || missing(d) === 0) return [];
-  if (limited(d)) return ["Many hosts and firewalls answer only so many probes a second and ignore the rest. The gaps here are as regular as such a limit would make them, and slower probes were all answered. Most likely nothing was lost on the way, and other traffic is not affected."];
-  return ["Probes that the host itself did not answer count as lost. This check cannot tell where on the way they were lost, and some hosts answer only so many probes a second."];
+  if (limited(d))
+    return [
+      "Many hosts and firewalls answer only so many probes a second and ignore the rest. The gaps here are as " +
+        "regular as such a limit would make them, and slower probes were all answered. Most likely nothing was " +
+        "lost on the way, and other traffic is not affected.",
+    ];
+  return [
+    "Probes that the host itself did not answer count as lost. This check cannot tell where on the way they " +
+      "were lost, and some hosts answer only so many probes a second.",
+  ];
 }
 
 /**
@@ -199,7 +335,9 @@ export function lossMeans(d) {
  * @param {any} d
  * @returns {import("./view.js").Source[]}
  */
-export const sources = (d) => [{ name: "The host itself", server: d.address, fetchedAt: d.measuredAt, measured: true, shared: d.shared }];
+export const sources = (d) => [
+  { name: "The host itself", server: d.address, fetchedAt: d.measuredAt, measured: true, shared: d.shared },
+];
 
 /**
  * @param {Asked} asked
@@ -212,7 +350,15 @@ export function terminal(asked, d, count, gap) {
   const host = asked.input || d.target;
   const family = `-${d.family}`;
   return [
-    { label: `${count} probes, ${gap} seconds apart${gap < 0.2 ? " (some systems allow intervals under 0.2 s only to root)" : ""}`, command: `ping ${family} ${sh`-c ${count} -i ${gap} ${host}`}` },
-    { label: "Loss and times at each hop on the way; only the last line is about the host itself", command: `mtr ${family} ${sh`-r -c ${count} ${host}`}` },
+    {
+      label:
+        `${count} probes, ${gap} seconds ` +
+        `apart${gap < 0.2 ? " (some systems allow intervals under 0.2 s only to root)" : ""}`,
+      command: `ping ${family} ${sh`-c ${count} -i ${gap} ${host}`}`,
+    },
+    {
+      label: "Loss and times at each hop on the way; only the last line is about the host itself",
+      command: `mtr ${family} ${sh`-r -c ${count} ${host}`}`,
+    },
   ];
 }

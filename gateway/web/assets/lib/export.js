@@ -1,6 +1,6 @@
 // @ts-check
-// A report as a file: JSON for programs, and one HTML page for people that needs nothing else; and as Markdown for tickets. All
-// of it is text made here, and whatever comes from outside goes through escaped() or plain().
+// A report as a file: JSON for programs, and one HTML page for people that needs nothing else; and as Markdown for
+// tickets. All of it is text made here, and whatever comes from outside goes through escaped() or plain().
 
 import { cutAnswer, dateTime, ms } from "./format.js";
 import { toneWords as tones } from "./severity.js";
@@ -43,12 +43,25 @@ import { factsInWords } from "./words.js";
  * @returns {string}
  */
 export function asJSON({ target, recognisedAs, at, checks }) {
-  const tools = checks.map(({ slug, input, status, ok, data, error, durationMs, requestId }) => (
-    { slug, input, status, ok, ...(ok ? { data } : { error }), durationMs, requestId }));
+  const tools = checks.map(({ slug, input, status, ok, data, error, durationMs, requestId }) => ({
+    slug,
+    input,
+    status,
+    ok,
+    ...(ok ? { data } : { error }),
+    durationMs,
+    requestId,
+  }));
   return `${JSON.stringify({ target, recognisedAs, at, tools }, null, 2)}\n`;
 }
 
-const named = new Map([["&", "&amp;"], ["<", "&lt;"], [">", "&gt;"], ['"', "&quot;"], ["'", "&#39;"]]);
+const named = new Map([
+  ["&", "&amp;"],
+  ["<", "&lt;"],
+  [">", "&gt;"],
+  ['"', "&quot;"],
+  ["'", "&#39;"],
+]);
 
 /**
  * Text as it may stand between tags and in quoted attributes. What nobody sees (control characters, marks that turn the
@@ -62,7 +75,12 @@ export function escaped(text) {
 
 /** @param {string} text */
 function visible(text) {
-  return text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{NChar}]/gu, (c) => c.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""));
+  return text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{NChar}]/gu, (c) =>
+    c
+      .split("")
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
 }
 
 /**
@@ -128,14 +146,28 @@ export function asHTML(report) {
 <h1>Report on <bdi>${target}</bdi></h1>
 <p class="soft">${recognisedAs}, checked on ${dateTime(at)}.</p>
 <h2>What deserves attention</h2>
-${summary.map((sentence) => markup`<p>${sentence}</p>
-`)}${attention.length > 0 ? markup`<ol>
-${attention.map(({ tone, text, from }) => markup`<li><strong class="${tone}">${tones[tone]}:</strong> <bdi>${text}</bdi> <span class="small">${from.map((f) => f.title).join(", ")}</span></li>
-`)}</ol>
-` : ""}${groups.map((group) => markup`<section>
+${summary.map(
+  (sentence) => markup`<p>${sentence}</p>
+`,
+)}${
+    attention.length > 0
+      ? markup`<ol>
+${attention.map(
+  ({
+    tone,
+    text,
+    from,
+  }) => markup`<li><strong class="${tone}">${tones[tone]}:</strong> <bdi>${text}</bdi> <span class="small">${from.map((f) => f.title).join(", ")}</span></li>
+`,
+)}</ol>
+`
+      : ""
+  }${groups.map(
+    (group) => markup`<section>
 <h2>${group}</h2>
 ${checks.filter((check) => check.group === group).map(section)}</section>
-`)}</main>
+`,
+  )}</main>
 </body>
 </html>
 `.text;
@@ -143,15 +175,34 @@ ${checks.filter((check) => check.group === group).map(section)}</section>
 
 /** @param {Check} check */
 function section({ title, input, ok, data, error, durationMs, requestId, verdict, concerns, facts }) {
-  const [tone, sentence] = verdict ? [verdict.tone, verdict.text] : ok ? ["info", "Answered, but this page could not read the answer."] : ["soft", error ?? "No answer."];
-  const asked = [durationMs === undefined ? "" : `Took ${ms(durationMs)}.`, requestId ? `Request ${requestId}.` : ""].filter(Boolean);
+  const [tone, sentence] = verdict
+    ? [verdict.tone, verdict.text]
+    : ok
+      ? ["info", "Answered, but this page could not read the answer."]
+      : ["soft", error ?? "No answer."];
+  const asked = [
+    durationMs === undefined ? "" : `Took ${ms(durationMs)}.`,
+    requestId ? `Request ${requestId}.` : "",
+  ].filter(Boolean);
   return markup`<section>
 <h3>${title} <code>${input}</code></h3>
 <p class="verdict ${tone}"><bdi>${sentence}</bdi></p>
-${concerns.length > 0 ? markup`<ul>${concerns.map((c) => markup`<li><strong class="${c.tone}">${tones[c.tone]}:</strong> <bdi>${c.text}</bdi></li>`)}</ul>
-` : ""}${ok && data?.truncated ? markup`<p class="small">${cutAnswer}</p>
-` : ""}${factList(facts ?? {})}${asked.length > 0 ? markup`<p class="small">${asked.join(" ")}</p>
-` : ""}</section>
+${
+  concerns.length > 0
+    ? markup`<ul>${concerns.map((c) => markup`<li><strong class="${c.tone}">${tones[c.tone]}:</strong> <bdi>${c.text}</bdi></li>`)}</ul>
+`
+    : ""
+}${
+    ok && data?.truncated
+      ? markup`<p class="small">${cutAnswer}</p>
+`
+      : ""
+  }${factList(facts ?? {})}${
+    asked.length > 0
+      ? markup`<p class="small">${asked.join(" ")}</p>
+`
+      : ""
+  }</section>
 `;
 }
 
@@ -159,9 +210,12 @@ ${concerns.length > 0 ? markup`<ul>${concerns.map((c) => markup`<li><strong clas
 function factList(facts) {
   const rows = Object.entries(factsInWords(facts)).filter(([, fact]) => fact !== "" && fact?.length > 0);
   if (rows.length === 0) return "";
-  return markup`<dl>${rows.map(([name, fact]) => markup`<div><dt>${name}</dt><dd>${Array.isArray(fact)
-    ? markup`<ul>${fact.map((item) => markup`<li>${item}</li>`)}</ul>` : fact}</dd></div>
-`)}</dl>
+  return markup`<dl>${rows.map(
+    ([name, fact]) => markup`<div><dt>${name}</dt><dd>${
+      Array.isArray(fact) ? markup`<ul>${fact.map((item) => markup`<li>${item}</li>`)}</ul>` : fact
+    }</dd></div>
+`,
+  )}</dl>
 `;
 }
 
@@ -176,10 +230,31 @@ export function asMarkdown({ target, recognisedAs, at, summary, attention, check
     `# Report on ${plain(target)}`,
     `${plain(recognisedAs)}, checked on ${plain(dateTime(at))}. Run it again: ${quoted(link)}`,
     ...(summary.length > 0 ? [`**${plain(summary[0])}** ${summary.slice(1).map(plain).join(" ")}`.trim()] : []),
-    ...(attention.length > 0 ? ["## What deserves attention", attention.map(({ tone, text, from }, i) => `${i + 1}. **${tones[tone]}:** ${plain(text)} (${from.map((f) => plain(f.title)).join(", ")})`).join("\n")] : []),
+    ...(attention.length > 0
+      ? [
+          "## What deserves attention",
+          attention
+            .map(
+              ({ tone, text, from }, i) =>
+                `${i + 1}. **${tones[tone]}:** ${plain(text)} (${from.map((f) => plain(f.title)).join(", ")})`,
+            )
+            .join("\n"),
+        ]
+      : []),
     "## Checks",
-    ["| Check | Result |", "| --- | --- |", ...checks.map(({ title, verdict, ok, error }) => `| ${plain(title)} | ${verdict ? `${tones[verdict.tone]}: ${plain(verdict.text)}` : plain(ok ? "Answered." : error ?? "No answer.")} |`)].join("\n"),
-  ].join("\n\n").concat("\n");
+    [
+      "| Check | Result |",
+      "| --- | --- |",
+      ...checks.map(
+        ({ title, verdict, ok, error }) =>
+          `| ${plain(title)} | ` +
+          `${verdict ? `${tones[verdict.tone]}: ${plain(verdict.text)}` : plain(ok ? "Answered." : (error ?? "No answer."))} ` +
+          "|",
+      ),
+    ].join("\n"),
+  ]
+    .join("\n\n")
+    .concat("\n");
 }
 
 /**
@@ -187,7 +262,8 @@ export function asMarkdown({ target, recognisedAs, at, summary, attention, check
  * @param {string} text
  */
 function plain(text) {
-  return visible(text.replace(/\s+/g, " ")).trim()
+  return visible(text.replace(/\s+/g, " "))
+    .trim()
     .replace(/[\\`*_[\]<>|~&@^$]/g, "\\$&")
     .replace(/:(?=\/\/)|\.(?<=www\.)|^(?:[-+#=])|(?<=^\d{1,9})[.)]|!(?=\\\[)/gi, "\\$&");
 }

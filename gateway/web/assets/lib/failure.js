@@ -20,12 +20,20 @@ const passing = [0, 429, 500, 502, 503, 504];
  */
 export function renderFailure(answer, run) {
   const usual = run && usually(answer, run.kind);
-  const again = run && passing.includes(answer.status) ? el("button", { type: "button", class: "quiet", id: "again" }, "Try again") : null;
+  const again =
+    run && passing.includes(answer.status)
+      ? el("button", { type: "button", class: "quiet", id: "again" }, "Try again")
+      : null;
   if (run) again?.addEventListener("click", run.again);
-  return notice("bad", el("p", { class: "failed" }, sentenceOf(answer)), usual && el("p", {}, usual),
-    (again || answer.retryAfter !== undefined) && el("p", { class: "again" }, again, answer.retryAfter !== undefined && countdown(answer.retryAfter, again)),
+  return notice(
+    "bad",
+    el("p", { class: "failed" }, sentenceOf(answer)),
+    usual && el("p", {}, usual),
+    (again || answer.retryAfter !== undefined) &&
+      el("p", { class: "again" }, again, answer.retryAfter !== undefined && countdown(answer.retryAfter, again)),
     run && !own(answer) && renderNext(run.kind, run.asked),
-    answer.requestId && el("p", { class: "request" }, "Request ", value(answer.requestId, { what: "request id" })));
+    answer.requestId && el("p", { class: "request" }, "Request ", value(answer.requestId, { what: "request id" })),
+  );
 }
 
 /**
@@ -37,12 +45,20 @@ export function renderFailure(answer, run) {
 export function renderNext(kind, asked) {
   const steps = nextSteps(kind, asked);
   if (steps.length === 0) return null;
-  return el("nav", { class: "next", "aria-label": "What to check instead" },
-    el("ul", { class: "further" }, ...steps.map(({ label, href }) => el("li", {}, el("a", { href, rel: "nofollow" }, label)))));
+  return el(
+    "nav",
+    { class: "next", "aria-label": "What to check instead" },
+    el(
+      "ul",
+      { class: "further" },
+      ...steps.map(({ label, href }) => el("li", {}, el("a", { href, rel: "nofollow" }, label))),
+    ),
+  );
 }
 
 /**
- * Counts down to when the same can be asked again, and frees the button then. Screen readers hear the beginning and the end.
+ * Counts down to when the same can be asked again, and frees the button then. Screen readers hear the beginning and the
+ * end.
  * @param {number} seconds
  * @param {HTMLButtonElement | null} button
  */

@@ -9,7 +9,9 @@
  * @returns {Map<string, number>}
  */
 export function suitsOf(text) {
-  return new Map(text.split(" ").map((pair) => /** @type {[string, number]} */ ([pair.split(":")[0], Number(pair.split(":")[1])])));
+  return new Map(
+    text.split(" ").map((pair) => /** @type {[string, number]} */ ([pair.split(":")[0], Number(pair.split(":")[1])])),
+  );
 }
 
 /**
@@ -27,5 +29,7 @@ export function fit(found, { kind, suits }) {
 
 /** The page that runs a tool, or the report. @param {string} slug @param {string} input */
 export function linkTo(slug, input) {
-  return slug === "report" ? `/report?${new URLSearchParams({ target: input })}` : `/tools/${slug}?${new URLSearchParams({ input })}`;
+  return slug === "report"
+    ? `/report?${new URLSearchParams({ target: input })}`
+    : `/tools/${slug}?${new URLSearchParams({ input })}`;
 }

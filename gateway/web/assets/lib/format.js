@@ -78,10 +78,21 @@ export function bytes(n) {
 }
 
 /** @type {[number, string][]} */
-const units = [[86400, "day"], [3600, "hour"], [60, "minute"], [1, "second"]];
+const units = [
+  [86400, "day"],
+  [3600, "hour"],
+  [60, "minute"],
+  [1, "second"],
+];
 
 /** Up to how many seconds a length of time is rounded to how many. @type {[number, number][]} */
-const steps = [[120, 1], [600, 10], [7200, 60], [172_800, 300], [Infinity, 3600]];
+const steps = [
+  [120, 1],
+  [600, 10],
+  [7200, 60],
+  [172_800, 300],
+  [Infinity, 3600],
+];
 
 /**
  * A length of time by its two largest units, rounded to what matters of it: 93784 is "1 day 2 hours", 3598 "1 hour".
@@ -104,7 +115,20 @@ export function duration(seconds) {
   return parts.join(" ") || "0 seconds";
 }
 
-const months = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
+const months = [
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
+];
 
 /**
  * A day, "21 November 2026" (UTC).
@@ -114,7 +138,9 @@ const months = ["January", "February", "March", "April", "May", "June", "July", 
 export function day(moment) {
   if (moment === null || moment === undefined || moment === "") return dash;
   const date = new Date(moment);
-  return Number.isNaN(date.getTime()) ? String(moment) : `${date.getUTCDate()} ${months[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
+  return Number.isNaN(date.getTime())
+    ? String(moment)
+    : `${date.getUTCDate()} ${months[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
 }
 
 /**

@@ -14,7 +14,13 @@ import { statusTone } from "./statuses.js";
 const most = 160;
 
 /** @type {Record<string, [Tone, string]>} */
-const ports = { open: ["good", "open"], closed: ["bad", "closed"], filtered: ["warn", "no answer"], unreachable: ["bad", "unreachable"], skipped: ["info", "not tried"] };
+const ports = {
+  open: ["good", "open"],
+  closed: ["bad", "closed"],
+  filtered: ["warn", "no answer"],
+  unreachable: ["bad", "unreachable"],
+  skipped: ["info", "not tried"],
+};
 
 /** @type {Record<string, Tone>} */
 const checkTones = { pass: "good", warn: "warn", fail: "bad" };
@@ -23,27 +29,46 @@ const checkTones = { pass: "good", warn: "warn", fail: "bad" };
 const checkNames = { mx: "MX", spf: "SPF", dmarc: "DMARC", dkim: "DKIM", mtaSts: "MTA-STS", tlsRpt: "TLS-RPT" };
 
 /** @type {Record<string, [Tone, string]>} */
-const files = { found: ["good", "found"], missing: ["info", "not found"], unreachable: ["warn", "no answer"], invalid: ["warn", "cannot be used"] };
+const files = {
+  found: ["good", "found"],
+  missing: ["info", "not found"],
+  unreachable: ["warn", "no answer"],
+  invalid: ["warn", "cannot be used"],
+};
 
 /** @param {any} list */
-const joined = (list) => (Array.isArray(list) ? list.map((item) => (typeof item === "string" ? item : JSON.stringify(item))).join(", ") : "");
+const joined = (list) =>
+  Array.isArray(list) ? list.map((item) => (typeof item === "string" ? item : JSON.stringify(item))).join(", ") : "";
 
 /** Whether clients refuse what an address of ssl-checker shows; else it was not verified. @param {any} e */
 const refused = (e) => (e.issues ?? []).length === 0 || e.issues.some((/** @type {any} */ i) => i.severity === "fail");
 
 /** @type {Record<string, (thing: any) => Row>} */
 const words = {
-  hop: (h) => ({ tone: h.status === null ? "bad" : statusTone(h.status), name: h.url, text: h.status === null ? "no answer" : `${h.status} ${h.statusText ?? ""}` }),
+  hop: (h) => ({
+    tone: h.status === null ? "bad" : statusTone(h.status),
+    name: h.url,
+    text: h.status === null ? "no answer" : `${h.status} ${h.statusText ?? ""}`,
+  }),
   address: (a) => {
     const [tone, text] = ports[a.state] ?? ["info", String(a.state)];
     return { tone, name: a.address, text: a.responseTimeMs === null ? text : `${text} after ${ms(a.responseTimeMs)}` };
   },
   resolver: (r) => ({
-    tone: r.outcome === "error" ? "warn" : r.outcome === "answer" ? "good" : "info", name: r.name,
-    text: r.outcome === "answer" ? joined(r.values) : r.outcome === "nodata" ? "no such record" : r.outcome === "nxdomain" ? "the name does not exist" : r.reason ?? explain(r.errorCode),
+    tone: r.outcome === "error" ? "warn" : r.outcome === "answer" ? "good" : "info",
+    name: r.name,
+    text:
+      r.outcome === "answer"
+        ? joined(r.values)
+        : r.outcome === "nodata"
+          ? "no such record"
+          : r.outcome === "nxdomain"
+            ? "the name does not exist"
+            : (r.reason ?? explain(r.errorCode)),
   }),
   type: (t) => ({
-    tone: t.error === null ? "good" : t.error === "ENODATA" ? "info" : "warn", name: t.type,
+    tone: t.error === null ? "good" : t.error === "ENODATA" ? "info" : "warn",
+    name: t.type,
     text: t.error === null ? joined(t.records?.[t.type]) : t.error === "ENODATA" ? "no such record" : explain(t.error),
   }),
   check: (c) => ({ tone: checkTones[c.status] ?? "info", name: checkNames[c.name] ?? c.name, text: c.summary }),
@@ -52,11 +77,19 @@ const words = {
     return { tone, name: f.url, text: f.httpStatus === null ? text : `${text} (${f.httpStatus})` };
   },
   endpoint: (e) => ({
-    tone: e.protocol === null ? "info" : e.authorized ? "good" : refused(e) ? "bad" : "info", name: e.address,
-    text: e.protocol === null ? "no TLS connection" : `${e.protocol}, certificate ${e.authorized ? "trusted" : refused(e) ? "not trusted" : "not verified"}`,
+    tone: e.protocol === null ? "info" : e.authorized ? "good" : refused(e) ? "bad" : "info",
+    name: e.address,
+    text:
+      e.protocol === null
+        ? "no TLS connection"
+        : `${e.protocol}, certificate ${e.authorized ? "trusted" : refused(e) ? "not trusted" : "not verified"}`,
   }),
   protocol: (p) => ({ tone: "info", name: p.protocol, text: p.accepted ? "accepted" : "not accepted" }),
-  source: (s) => ({ tone: "info", name: s.name, text: s.cached ? "answer from our cache" : `answered${s.url ? ` from ${host(s.url)}` : ""}` }),
+  source: (s) => ({
+    tone: "info",
+    name: s.name,
+    text: s.cached ? "answer from our cache" : `answered${s.url ? ` from ${host(s.url)}` : ""}`,
+  }),
 };
 
 /**
@@ -64,8 +97,17 @@ const words = {
  * @returns {HTMLElement}
  */
 export function stepRows(seen) {
-  const rows = seen.kinds().filter((kind) => words[kind]).flatMap((kind) => seen.list(kind).map((thing) => rowOf(kind, thing)));
-  return el("ul", { class: "live-rows" }, ...rows.map(({ tone, name, text }) => el("li", {}, mark(tone), el("span", { class: "live-name" }, name), el("span", { class: "live-text" }, text))));
+  const rows = seen
+    .kinds()
+    .filter((kind) => words[kind])
+    .flatMap((kind) => seen.list(kind).map((thing) => rowOf(kind, thing)));
+  return el(
+    "ul",
+    { class: "live-rows" },
+    ...rows.map(({ tone, name, text }) =>
+      el("li", {}, mark(tone), el("span", { class: "live-name" }, name), el("span", { class: "live-text" }, text)),
+    ),
+  );
 }
 
 /**

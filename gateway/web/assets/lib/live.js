@@ -1,6 +1,6 @@
 // @ts-check
-// A run on the page while it goes on: what it is busy with in the place of the verdict, and below it what it has found so
-// far. It is drawn anew as a whole, at most a few times a second, and what failed in the middle stays.
+// A run on the page while it goes on: what it is busy with in the place of the verdict, and below it what it has found
+// so far. It is drawn anew as a whole, at most a few times a second, and what failed in the middle stays.
 
 import { announce, el } from "./dom.js";
 import { boundOf, counted, doing, makeSteps } from "./steps.js";
@@ -19,7 +19,8 @@ const loadRows = () => import("./live-rows.js").catch(() => null);
 /**
  * Shows a run in a place of the page, from now until it is stopped.
  * @param {{place: HTMLElement, asked: Asked, view: Promise<View | null>}} what
- * @returns {{step: (step: import("./api.js").Step) => void, stop: () => void, rest: (sentence: string) => Node[]}} rest is what
+ * @returns {{step: (step: import("./api.js").Step) => void, stop: () => void, rest: (sentence: string) => Node[]}} rest
+ *   is what
  *   was known when the run ended without an answer, below a sentence that says so; nothing where nothing was known
  */
 export function showRun({ place, asked, view }) {
@@ -27,7 +28,10 @@ export function showRun({ place, asked, view }) {
   const text = el("span");
   const sum = el("p", { class: "toolbar live-sum" }, "Results appear here as they come.");
   const found = el("div", { class: "live", "data-count": 0 });
-  /** Draws what has been found; null until what draws it is loaded. @type {((seen: import("./steps.js").Seen) => (Node | null)[]) | null} */
+  /**
+   * Draws what has been found; null until what draws it is loaded. @type {((seen: import("./steps.js").Seen) => (Node |
+   * null)[]) | null}
+   */
   let draw = null;
   let timer = 0;
   let drawn = 0;
@@ -35,9 +39,18 @@ export function showRun({ place, asked, view }) {
   let over = false;
   let pressed = false;
 
-  place.replaceChildren(el("p", { class: "verdict pending" }, el("span", { class: "mark spinner", "aria-hidden": "true" }), text), sum, found);
-  found.addEventListener("pointerdown", () => { pressed = true; });
-  for (const end of ["pointerup", "pointercancel", "pointerleave"]) found.addEventListener(end, () => { pressed = false; });
+  place.replaceChildren(
+    el("p", { class: "verdict pending" }, el("span", { class: "mark spinner", "aria-hidden": "true" }), text),
+    sum,
+    found,
+  );
+  found.addEventListener("pointerdown", () => {
+    pressed = true;
+  });
+  for (const end of ["pointerup", "pointercancel", "pointerleave"])
+    found.addEventListener(end, () => {
+      pressed = false;
+    });
   show();
   view.then(async (loaded) => {
     const own = loaded?.live;
@@ -65,7 +78,11 @@ export function showRun({ place, asked, view }) {
   /** Whether somebody clicks, selects or has the focus in what would be drawn anew: it stays until they have done. */
   function inHand() {
     const selection = getSelection();
-    return pressed || found.contains(document.activeElement) || (selection !== null && !selection.isCollapsed && found.contains(selection.anchorNode));
+    return (
+      pressed ||
+      found.contains(document.activeElement) ||
+      (selection !== null && !selection.isCollapsed && found.contains(selection.anchorNode))
+    );
   }
 
   /** @returns {Node[]} */
@@ -75,7 +92,13 @@ export function showRun({ place, asked, view }) {
 
   function plan() {
     if (timer || over) return;
-    timer = setTimeout(() => { timer = 0; if (!over) show(); }, Math.max(0, drawn + drawnEvery - performance.now()));
+    timer = setTimeout(
+      () => {
+        timer = 0;
+        if (!over) show();
+      },
+      Math.max(0, drawn + drawnEvery - performance.now()),
+    );
   }
 
   function stop() {
@@ -93,7 +116,10 @@ export function showRun({ place, asked, view }) {
       if (seen.count === 0) return [];
       // Views tell by it that nothing more comes.
       seen.stage = { stage: "ended", boundMs: 0, atMs: 0 };
-      return [el("p", { class: "hint" }, sentence), el("div", { class: "live incomplete", "data-count": seen.count }, ...nodes())];
+      return [
+        el("p", { class: "hint" }, sentence),
+        el("div", { class: "live incomplete", "data-count": seen.count }, ...nodes()),
+      ];
     },
   };
 }

@@ -9,9 +9,15 @@ import { timeline } from "./picture.js";
 
 export { originWords, registryName } from "./origin.js";
 
-/** @typedef {{handle: string, name: string, type: string, cidrs: string[], startAddress: string, endAddress: string, parentHandle: string | null, status: string[], redactions: Redaction[], truncated?: boolean}} Network */
+/**
+ * @typedef {{handle: string, name: string, type: string, cidrs: string[], startAddress: string, endAddress: string,
+ *   parentHandle: string | null, status: string[], redactions: Redaction[], truncated?: boolean}} Network
+ */
 /** @typedef {{name: string | null, reason: string | null}} Redaction */
-/** @typedef {{asn: number, name: string | null, prefix: string | null, country: string | null, registry: string | null, allocated: string | null}} Origin */
+/**
+ * @typedef {{asn: number, name: string | null, prefix: string | null, country: string | null, registry: string | null,
+ *   allocated: string | null}} Origin
+ */
 /** @typedef {[string, Node | string | number | null | undefined]} Row */
 
 /** What the registries mean by the type of a network. @type {Record<string, string>} */
@@ -73,8 +79,11 @@ export function toolLink(slug, input, text, words) {
 
 /** @type {[string, string][]} */
 const addressTools = [
-  ["ip-geolocation", "Where it is registered"], ["asn-lookup", "Who announces it"], ["whois-lookup", "Its network’s registration"],
-  ["ping", "Ping it"], ["traceroute", "Trace the path to it"],
+  ["ip-geolocation", "Where it is registered"],
+  ["asn-lookup", "Who announces it"],
+  ["whois-lookup", "Its network’s registration"],
+  ["ping", "Ping it"],
+  ["traceroute", "Trace the path to it"],
 ];
 
 /**
@@ -85,7 +94,10 @@ const addressTools = [
  */
 export function addressLinks(address, except, ...others) {
   const links = addressTools.filter(([slug]) => slug !== except).map(([slug, text]) => toolLink(slug, address, text));
-  return section("Look further", el("ul", { class: "further" }, ...[...links, ...others].map((link) => el("li", {}, link))));
+  return section(
+    "Look further",
+    el("ul", { class: "further" }, ...[...links, ...others].map((link) => el("li", {}, link))),
+  );
 }
 
 /**

@@ -1,5 +1,6 @@
 // @ts-check
-// What to do after a check without a result: what the failure usually means, and what else can be asked about the target.
+// What to do after a check without a result: what the failure usually means, and what else can be asked about the
+// target.
 
 import { linkTo } from "./fitting.js";
 import { recognise } from "./recognise.js";
@@ -13,9 +14,13 @@ const askedAbout = ["domain", "address", "network", "registration", "none"];
 /** What failures mean that no target is to blame for, by the status of the answer. @type {Record<number, string>} */
 const ours = {
   0: "Usually your connection dropped for a moment, or this service is being updated.",
-  403: "This service only takes requests from its own pages. Usually a browser extension or a proxy has changed the request.",
+  403:
+    "This service only takes requests from its own pages. Usually a browser extension or a proxy has changed the " +
+    "request.",
   429: "Limits like this one keep the service from being used to flood others. They say nothing about the target.",
-  500: "This is a fault of this service and says nothing about the target. If it happens again, the request ID below tells the operator where to look.",
+  500:
+    "This is a fault of this service and says nothing about the target. If it happens again, the request ID " +
+    "below tells the operator where to look.",
   501: "The operator has not enabled this check. The others work without it.",
   503: "This service is busy or lacks something that the check needs. That says nothing about the target.",
 };
@@ -33,10 +38,18 @@ const measuring = "The diagnostics worker ";
  * @returns {string}
  */
 export function usually({ status, error = "" }, kind) {
-  if (error.startsWith(measuring)) return "The worker is the part of this service that measures. This says nothing about the target.";
+  if (error.startsWith(measuring))
+    return "The worker is the part of this service that measures. This says nothing about the target.";
   const direct = !askedAbout.includes(kind);
-  if (status === 502) return direct ? "Usually the server is down, refuses connections on this port, or does not speak this protocol there." : "Usually a name server or registry on the way to the answer is down or refuses to answer. The target itself may be fine.";
-  if (status === 504) return direct ? "Usually a firewall drops the packets, the server is down, or it is too busy to answer in time." : "Usually a name server or registry on the way to the answer is slow or down. The target itself may be fine.";
+  if (status === 502)
+    return direct
+      ? "Usually the server is down, refuses connections on this port, or does not speak this protocol there."
+      : "Usually a name server or registry on the way to the answer is down or refuses to answer. The target " +
+          "itself may be fine.";
+  if (status === 504)
+    return direct
+      ? "Usually a firewall drops the packets, the server is down, or it is too busy to answer in time."
+      : "Usually a name server or registry on the way to the answer is slow or down. The target itself may be fine.";
   return ours[status] ?? "";
 }
 
@@ -77,7 +90,10 @@ function aboutAddress(slug, address) {
 /** @param {string} label @param {string} slug @param {string} input @returns {Step} */
 const step = (label, slug, input) => ({ label, href: linkTo(slug, input) });
 
-/** What happened; when to come back is said by the countdown where the answer tells it. @param {import("./api.js").Answer} answer */
+/**
+ * What happened; when to come back is said by the countdown where the answer tells it. @param
+ * {import("./api.js").Answer} answer
+ */
 export function sentenceOf({ error = "Something went wrong.", retryAfter }) {
   return retryAfter === undefined ? error : error.replace(/[.;,:]? (?:please )?try again[^.]*\.$/i, ".");
 }

@@ -3,8 +3,11 @@
 
 /** @type {Record<string, string>} */
 const registries = {
-  ripencc: "RIPE NCC (Europe, Middle East, Central Asia)", arin: "ARIN (North America)", apnic: "APNIC (Asia-Pacific)",
-  lacnic: "LACNIC (Latin America, Caribbean)", afrinic: "AFRINIC (Africa)",
+  ripencc: "RIPE NCC (Europe, Middle East, Central Asia)",
+  arin: "ARIN (North America)",
+  apnic: "APNIC (Asia-Pacific)",
+  lacnic: "LACNIC (Latin America, Caribbean)",
+  afrinic: "AFRINIC (Africa)",
 };
 
 /**

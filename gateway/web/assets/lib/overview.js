@@ -1,6 +1,6 @@
 // @ts-check
-// The top of a report: its state in one sentence, the facts that most people want, what deserves attention, and where every
-// check is. Its space is reserved while checks are out, so that nothing below it moves.
+// The top of a report: its state in one sentence, the facts that most people want, what deserves attention, and where
+// every check is. Its space is reserved while checks are out, so that nothing below it moves.
 
 import { attention } from "./attention.js";
 import { ended, stateOf } from "./card.js";
@@ -11,17 +11,23 @@ import { relevance } from "./rank.js";
 import { stateOf as wholeState } from "./state.js";
 import { makeTiles } from "./tiles.js";
 
-/** @typedef {import("./card.js").Check & {group: string, concerns: import("./view.js").Concern[] | null}} Check concerns are null where there is no answer that could be read */
+/**
+ * @typedef {import("./card.js").Check & {group: string, concerns: import("./view.js").Concern[] | null}} Check concerns
+ *   are null where there is no answer that could be read
+ */
 /** @typedef {{text: string, host: string | null, kind: import("./recognise.js").Meaning}} Target */
 /** @typedef {ReturnType<typeof attention<Judged>>[number]} Entry */
 /** @typedef {Check & {concerns: import("./view.js").Concern[]}} Judged */
 /** @typedef {Entry["tone"]} Weight */
 
-/** More than these are folded away, and fewer are shown where there is no room yet; on a phone each takes several lines. */
+/**
+ * More than these are folded away, and fewer are shown where there is no room yet; on a phone each takes several lines.
+ */
 const mostShown = (/** @type {number} */ width) => (width < 480 ? 4 : 6);
 
 /** @param {Check} check */
-const dataOf = (check) => (check.stage.state === "answered" && check.stage.reply.ok ? check.stage.reply.data : undefined);
+const dataOf = (check) =>
+  check.stage.state === "answered" && check.stage.reply.ok ? check.stage.reply.data : undefined;
 
 /**
  * All concerns, worst first, what is beside the point last.
@@ -31,11 +37,15 @@ const dataOf = (check) => (check.stage.state === "answered" && check.stage.reply
 export function concernsOf(checks, target) {
   const place = (/** @type {Check} */ check) => relevance(target.kind, { slug: check.slug, data: dataOf(check) });
   const judged = /** @type {Judged[]} */ (checks.filter((check) => check.concerns !== null));
-  return attention(judged.toSorted((a, b) => place(a) - place(b)), (check) => place(check) >= 100);
+  return attention(
+    judged.toSorted((a, b) => place(a) - place(b)),
+    (check) => place(check) >= 100,
+  );
 }
 
 /** The answers of a report by their tools. @param {Check[]} checks @returns {Map<string, any>} */
-const answersOf = (checks) => new Map(checks.filter((check) => check.concerns !== null).map((check) => [check.slug, dataOf(check)]));
+const answersOf = (checks) =>
+  new Map(checks.filter((check) => check.concerns !== null).map((check) => [check.slug, dataOf(check)]));
 
 /** More of a name than this is in the heading. */
 const longestName = 60;
@@ -79,28 +89,48 @@ export function headline(checks, target) {
  */
 export function missing(checks) {
   const off = checks.filter((check) => check.stage.state === "answered" && check.stage.reply.status === 501);
-  const silent = checks.filter((check) => ended(check.stage) && ["failed", "limited"].includes(stateOf(check.stage)) && !off.includes(check));
+  const silent = checks.filter(
+    (check) => ended(check.stage) && ["failed", "limited"].includes(stateOf(check.stage)) && !off.includes(check),
+  );
   const unread = checks.filter((check) => stateOf(check.stage) === "done" && check.concerns === null);
   const cut = checks.filter((check) => check.stage.state === "answered" && check.stage.reply.data?.truncated);
   return [
     who(silent, "could not answer"),
-    unread.length > 0 ? `This page could not read the ${unread.length === 1 ? "answer of 1 check" : `answers of ${unread.length} checks`}: ${listed(unread.map((check) => check.title))}.` : "",
-    who(checks.filter((check) => check.stage.state === "cancelled"), "gave no answer before the report was cancelled"),
-    cut.length > 0 ? `${plural(cut.length, "answer was too long and has", "answers were too long and have")} been cut: ${listed(cut.map((check) => check.title))}.` : "",
+    unread.length > 0
+      ? "This page could not read the " +
+        `${unread.length === 1 ? "answer of 1 check" : `answers of ${unread.length} checks`}: ` +
+        `${listed(unread.map((check) => check.title))}.`
+      : "",
+    who(
+      checks.filter((check) => check.stage.state === "cancelled"),
+      "gave no answer before the report was cancelled",
+    ),
+    cut.length > 0
+      ? `${plural(cut.length, "answer was too long and has", "answers were too long and have")} been cut: ` +
+        `${listed(cut.map((check) => check.title))}.`
+      : "",
     off.length > 0 ? `Not enabled here: ${listed(off.map((check) => check.title))}.` : "",
   ].filter((sentence) => sentence !== "");
 }
 
 /** @param {Check[]} checks @param {string} what */
 function who(checks, what) {
-  return checks.length === 0 ? "" : `${plural(checks.length, "check")} ${what}: ${listed(checks.map((check) => check.title))}.`;
+  return checks.length === 0
+    ? ""
+    : `${plural(checks.length, "check")} ${what}: ${listed(checks.map((check) => check.title))}.`;
 }
 
 /** @type {[Weight, string][]} */
-const weights = [["bad", "problem"], ["warn", "warning"], ["info", "note"]];
+const weights = [
+  ["bad", "problem"],
+  ["warn", "warning"],
+  ["info", "note"],
+];
 
 /** What the place of the findings holds before the first; the server's page has the same. */
-const promise = "Findings appear here as checks finish, the most important first, each with what to do about it. Every check has a card below, and a card opens to the whole answer.";
+const promise =
+  "Findings appear here as checks finish, the most important first, each with what to do about it. Every check " +
+  "has a card below, and a card opens to the whole answer.";
 
 /**
  * @param {Check[]} checks
@@ -123,13 +153,28 @@ export function makeOverview(checks, target) {
   /** @type {Weight | null} */
   let only = null;
   const filters = weights.map(([weight, word]) => filter(weight, word));
-  const box = el("section", { id: "attention", class: size, "aria-labelledby": "attention-title" },
-    el("div", { class: "attention-head" }, el("h2", { id: "attention-title" }, "What deserves attention"),
-      el("div", { class: "filters", role: "group", "aria-label": "Show only" }, ...filters.map((f) => f.node))),
-    first, list, fold, last);
+  const box = el(
+    "section",
+    { id: "attention", class: size, "aria-labelledby": "attention-title" },
+    el(
+      "div",
+      { class: "attention-head" },
+      el("h2", { id: "attention-title" }, "What deserves attention"),
+      el("div", { class: "filters", role: "group", "aria-label": "Show only" }, ...filters.map((f) => f.node)),
+    ),
+    first,
+    list,
+    fold,
+    last,
+  );
   const contents = el("ul");
   const [drawState, drawContents] = [keyed(state), keyed(contents)];
-  const overview = el("div", { class: "overview" }, box, el("nav", { class: "contents", "aria-label": "Checks of this report" }, contents));
+  const overview = el(
+    "div",
+    { class: "overview" },
+    box,
+    el("nav", { class: "contents", "aria-label": "Checks of this report" }, contents),
+  );
   /** @type {Map<string, HTMLLIElement>} */
   const lines = new Map();
   /** @type {HTMLLIElement[]} */
@@ -138,7 +183,12 @@ export function makeOverview(checks, target) {
 
   /** @param {Weight} weight @param {string} word */
   function filter(weight, word) {
-    const node = el("button", { type: "button", class: `filter ${weight}`, "aria-pressed": "false", "data-weight": weight });
+    const node = el("button", {
+      type: "button",
+      class: `filter ${weight}`,
+      "aria-pressed": "false",
+      "data-weight": weight,
+    });
     node.addEventListener("click", () => {
       only = only === weight ? null : weight;
       update();
@@ -184,10 +234,23 @@ export function makeOverview(checks, target) {
   /** @param {Entry[]} found @returns {[string, () => Element]} */
   function stateLine(found) {
     const verdict = reportState(checks, target);
-    if (verdict) return [verdict.tone + verdict.text, () => el("p", { class: `verdict ${verdict.tone}` }, mark(verdict.tone), el("span", {}, verdict.text))];
+    if (verdict)
+      return [
+        verdict.tone + verdict.text,
+        () => el("p", { class: `verdict ${verdict.tone}` }, mark(verdict.tone), el("span", {}, verdict.text)),
+      ];
     const bad = found.filter((entry) => entry.tone === "bad").length;
     const text = `Checking ${name}${bad > 0 ? `; ${plural(bad, "problem")} so far` : ""}…`;
-    return [text, () => el("p", { class: "verdict pending" }, el("span", { class: "mark spinner", "aria-hidden": "true" }), el("span", {}, text))];
+    return [
+      text,
+      () =>
+        el(
+          "p",
+          { class: "verdict pending" },
+          el("span", { class: "mark spinner", "aria-hidden": "true" }),
+          el("span", {}, text),
+        ),
+    ];
   }
 
   /** @param {Entry} entry */
@@ -250,7 +313,10 @@ export function without(text, name) {
   return rest?.startsWith(`${name}: `) ? before + rest.slice(name.length) : text;
 }
 
-/** A finding's first sentence, and the others: what follows is mostly what to do about it. @param {string} text @returns {[string, string]} */
+/**
+ * A finding's first sentence, and the others: what follows is mostly what to do about it. @param {string} text @returns
+ * {[string, string]}
+ */
 export function gist(text) {
   const [first = text] = /^.{20,}?[.!?](?= [\p{Lu}“]|$)/su.exec(text) ?? [];
   return [first, text.slice(first.length)];
@@ -260,7 +326,12 @@ export function gist(text) {
 function concernLine({ tone, text, from }) {
   const links = from.flatMap((check, i) => [i > 0 && ", ", el("a", { href: `#card-${check.slug}` }, check.title)]);
   const [first, others] = gist(text);
-  return el("li", { "data-tone": tone }, mark(tone), el("div", {}, el("p", {}, first, " ", el("span", { class: "from" }, ...links)), others && advice(others.trim())));
+  return el(
+    "li",
+    { "data-tone": tone },
+    mark(tone),
+    el("div", {}, el("p", {}, first, " ", el("span", { class: "from" }, ...links)), others && advice(others.trim())),
+  );
 }
 
 /** What can be read on demand. @param {string} text */
@@ -268,15 +339,35 @@ function advice(text) {
   return el("details", { class: "advice" }, el("summary", {}, "More"), el("p", {}, text));
 }
 
-/** What a state looks like in the list of checks, and how it is read out. @type {Record<import("./card.js").State, [string, string]>} */
-const signs = { waiting: ["", "Waiting: "], running: ["", "Running: "], done: ["i", "Answered: "], failed: ["–", "No answer: "], limited: ["–", "Limited: "], cancelled: ["–", "Cancelled: "] };
+/**
+ * What a state looks like in the list of checks, and how it is read out. @type {Record<import("./card.js").State,
+ * [string, string]>}
+ */
+const signs = {
+  waiting: ["", "Waiting: "],
+  running: ["", "Running: "],
+  done: ["i", "Answered: "],
+  failed: ["–", "No answer: "],
+  limited: ["–", "Limited: "],
+  cancelled: ["–", "Cancelled: "],
+};
 
 /** @param {Check} check @returns {[string, () => Element]} */
 function contentsLine({ slug, title, stage, verdict }) {
   const state = stateOf(stage);
-  return [`${state} ${verdict?.tone}`, () => {
-    const [sign, word] = signs[state];
-    const bullet = verdict ? mark(verdict.tone) : el("span", { class: "mark" }, el("span", { "aria-hidden": "true" }, sign), el("span", { class: "offscreen" }, word));
-    return el("li", { "data-state": state }, bullet, el("a", { href: `#card-${slug}` }, title));
-  }];
+  return [
+    `${state} ${verdict?.tone}`,
+    () => {
+      const [sign, word] = signs[state];
+      const bullet = verdict
+        ? mark(verdict.tone)
+        : el(
+            "span",
+            { class: "mark" },
+            el("span", { "aria-hidden": "true" }, sign),
+            el("span", { class: "offscreen" }, word),
+          );
+      return el("li", { "data-state": state }, bullet, el("a", { href: `#card-${slug}` }, title));
+    },
+  ];
 }

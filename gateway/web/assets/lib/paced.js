@@ -4,7 +4,8 @@
 /**
  * @param {() => void} draw
  * @param {number} gap between two drawings, in milliseconds
- * @returns {{ask: () => void, now: () => void, cancel: () => void}} ask draws as soon as the pace allows, now at once in its place
+ * @returns {{ask: () => void, now: () => void, cancel: () => void}} ask draws as soon as the pace allows, now at once
+ *   in its place
  */
 export function paced(draw, gap) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */

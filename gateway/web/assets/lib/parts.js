@@ -26,7 +26,12 @@ export function verdictLine({ tone, text }) {
  * @returns {HTMLElement}
  */
 export function mark(tone) {
-  return el("span", { class: `mark ${tone}` }, el("span", { "aria-hidden": "true" }, marks[tone]), el("span", { class: "offscreen" }, toneWords[tone]));
+  return el(
+    "span",
+    { class: `mark ${tone}` },
+    el("span", { "aria-hidden": "true" }, marks[tone]),
+    el("span", { class: "offscreen" }, toneWords[tone]),
+  );
 }
 
 /**
@@ -47,7 +52,12 @@ export function badge(tone, text) {
  */
 export function notice(tone, ...children) {
   const sentence = children.length === 1 && typeof children[0] === "string";
-  return el("div", { class: `notice ${tone}` }, mark(tone), el("div", {}, ...(sentence ? [el("p", {}, children[0])] : children)));
+  return el(
+    "div",
+    { class: `notice ${tone}` },
+    mark(tone),
+    el("div", {}, ...(sentence ? [el("p", {}, children[0])] : children)),
+  );
 }
 
 /**
@@ -73,7 +83,8 @@ export function section(title, ...children) {
 }
 
 /**
- * A titled part that is folded away: evidence, which few need to see and all may. Its heading is an h2 as that of a section.
+ * A titled part that is folded away: evidence, which few need to see and all may. Its heading is an h2 as that of a
+ * section.
  * @param {string} title
  * @param {string} note what is in it, in a few words: "12 headers"; empty for none
  * @param {...Child} children
@@ -117,14 +128,21 @@ export function more(summary, ...children) {
 /**
  * A value that one may want elsewhere: the text, and a button that copies it.
  * @param {string | number} text
- * @param {{what?: string, mono?: boolean, quiet?: boolean, copied?: string}} [how] what it is, for screen readers; mono for
- *   addresses, names, codes and hashes; quiet for those that few copy, whose button shows where they are pointed at, as where
+ * @param {{what?: string, mono?: boolean, quiet?: boolean, copied?: string}} [how] what it is, for screen readers; mono
+ *   for
+ *   addresses, names, codes and hashes; quiet for those that few copy, whose button shows where they are pointed at, as
+ * where
  *   mono is false; copied where another text than the shown one is to be copied
  * @returns {HTMLElement}
  */
 export function value(text, { what, mono = true, quiet = !mono, copied } = {}) {
   const shown = String(text);
-  return el("span", { class: ["value", mono && "mono", quiet && "quieter"].filter(Boolean).join(" ") }, el("span", { class: "text" }, shown), copyButton(copied ?? shown, what ?? shown.slice(0, 60)));
+  return el(
+    "span",
+    { class: ["value", mono && "mono", quiet && "quieter"].filter(Boolean).join(" ") },
+    el("span", { class: "text" }, shown),
+    copyButton(copied ?? shown, what ?? shown.slice(0, 60)),
+  );
 }
 
 /** What is not there. @param {string} [text] */
@@ -146,7 +164,8 @@ export function values(list, how) {
 
 /**
  * What stands below something of which the service cut a list or a text; nothing where it did not.
- * @param {{truncated?: boolean} | null | undefined} holder the object of the answer that holds it: its mark is for all that it holds
+ * @param {{truncated?: boolean} | null | undefined} holder the object of the answer that holds it: its mark is for all
+ *   that it holds
  * @param {string} [text]
  * @returns {HTMLElement | null}
  */
@@ -163,26 +182,59 @@ export function facts(rows) {
   const list = el("dl", { class: "facts" });
   for (const [name, fact] of rows) {
     if (fact === null || fact === undefined || fact === "") continue;
-    list.append(el("div", {}, el("dt", {}, name), el("dd", {}, fact instanceof Node ? fact : value(fact, { what: name, mono: false }))));
+    list.append(
+      el(
+        "div",
+        {},
+        el("dt", {}, name),
+        el("dd", {}, fact instanceof Node ? fact : value(fact, { what: name, mono: false })),
+      ),
+    );
   }
   return list;
 }
 
-/** @typedef {{title: string, numeric?: boolean, hint?: string}} Column numeric ones are aligned right; the hint is an explanation on hover and for screen readers */
+/**
+ * @typedef {{title: string, numeric?: boolean, hint?: string}} Column numeric ones are aligned right; the hint is an
+ *   explanation on hover and for screen readers
+ */
 
 /**
- * A table. It scrolls by itself where it is wider than the page, and on a phone its rows are stacked. A long one can be had as a file.
- * @param {{caption: string, columns: Column[], rows: (Child[] | HTMLTableRowElement)[], hideCaption?: boolean, stacked?: boolean}} what
- *   each row has as many cells as there are columns; the first cell of a row is its header. caption says what the table shows;
+ * A table. It scrolls by itself where it is wider than the page, and on a phone its rows are stacked. A long one can be
+ * had as a file.
+ * @param {{caption: string, columns: Column[], rows: (Child[] | HTMLTableRowElement)[], hideCaption?: boolean,
+ *   stacked?: boolean}} what
+ *   each row has as many cells as there are columns; the first cell of a row is its header. caption says what the table
+ * shows;
  *   stacked is false for one that is a picture of rows and columns
  * @returns {HTMLElement}
  */
 export function table({ caption, columns, rows, hideCaption = false, stacked = true }) {
-  const head = el("tr", {}, ...columns.map((c) => el("th", { scope: "col", class: c.numeric && "numeric" },
-    c.title, c.hint && el("span", { class: "column-hint" }, c.hint))));
+  const head = el(
+    "tr",
+    {},
+    ...columns.map((c) =>
+      el(
+        "th",
+        { scope: "col", class: c.numeric && "numeric" },
+        c.title,
+        c.hint && el("span", { class: "column-hint" }, c.hint),
+      ),
+    ),
+  );
   const body = rows.map((row) => (row instanceof HTMLTableRowElement ? row : tableRow(columns, row)));
-  const node = el("table", {}, el("caption", { class: hideCaption && "offscreen" }, el("span", {}, caption)), el("thead", {}, head), el("tbody", {}, ...body));
-  const scroll = el("div", { class: stacked ? "scroll stacked" : "scroll", role: "group", "aria-label": caption, tabindex: "0" }, node);
+  const node = el(
+    "table",
+    {},
+    el("caption", { class: hideCaption && "offscreen" }, el("span", {}, caption)),
+    el("thead", {}, head),
+    el("tbody", {}, ...body),
+  );
+  const scroll = el(
+    "div",
+    { class: stacked ? "scroll stacked" : "scroll", role: "group", "aria-label": caption, tabindex: "0" },
+    node,
+  );
   return rows.length < worthAFile ? scroll : el("div", { class: "tabled" }, scroll, fileButton(node, caption));
 }
 
@@ -196,9 +248,17 @@ const worthAFile = 5;
  * @returns {HTMLElement}
  */
 export function fileButton(rows, caption) {
-  const button = el("button", { type: "button", class: "quiet csv" }, "Download CSV", el("span", { class: "offscreen" }, `: ${caption}`));
+  const button = el(
+    "button",
+    { type: "button", class: "quiet csv" },
+    "Download CSV",
+    el("span", { class: "offscreen" }, `: ${caption}`),
+  );
   button.addEventListener("click", () => {
-    import("./table-file.js").then((file) => file.save(rows, caption), () => announce("The file could not be made: a part of this page did not load."));
+    import("./table-file.js").then(
+      (file) => file.save(rows, caption),
+      () => announce("The file could not be made: a part of this page did not load."),
+    );
   });
   return button;
 }
@@ -210,12 +270,22 @@ export function fileButton(rows, caption) {
  * @returns {HTMLTableRowElement}
  */
 function tableRow(columns, cells, attributes = {}) {
-  return el("tr", attributes, ...cells.map((cell, i) => {
-    const numeric = columns[i]?.numeric && "numeric";
-    // On a phone each row is a list of its cells, which then need their column's title unless there is but one; so does a
-    // number at its head.
-    return i === 0 ? el("th", { scope: "row", class: numeric, "data-label": /^\d+$/.test(String(cell)) && columns[0].title }, cell) : el("td", { class: numeric, "data-label": (columns.length > 2 || columns[i]?.numeric) && columns[i]?.title }, cell);
-  }));
+  return el(
+    "tr",
+    attributes,
+    ...cells.map((cell, i) => {
+      const numeric = columns[i]?.numeric && "numeric";
+      // On a phone each row is a list of its cells, which then need their column's title unless there is but one; so
+      // does a number at its head.
+      return i === 0
+        ? el("th", { scope: "row", class: numeric, "data-label": /^\d+$/.test(String(cell)) && columns[0].title }, cell)
+        : el(
+            "td",
+            { class: numeric, "data-label": (columns.length > 2 || columns[i]?.numeric) && columns[i]?.title },
+            cell,
+          );
+    }),
+  );
 }
 
 /**
@@ -226,7 +296,12 @@ function tableRow(columns, cells, attributes = {}) {
  * @returns {HTMLElement}
  */
 export function code(text, what, shown = [text]) {
-  return el("div", { class: "code" }, el("pre", { tabindex: "0", role: "group", "aria-label": what }, ...shown), copyButton(text, what));
+  return el(
+    "div",
+    { class: "code" },
+    el("pre", { tabindex: "0", role: "group", "aria-label": what }, ...shown),
+    copyButton(text, what),
+  );
 }
 
 /**
@@ -236,7 +311,11 @@ export function code(text, what, shown = [text]) {
  * @returns {HTMLElement}
  */
 export function command(line, what) {
-  return code(line, what, line.split(/( )/).map((word) => (word === " " ? word : el("span", {}, word))));
+  return code(
+    line,
+    what,
+    line.split(/( )/).map((word) => (word === " " ? word : el("span", {}, word))),
+  );
 }
 
 /**
@@ -248,16 +327,28 @@ export function command(line, what) {
  */
 export function tabs(label, tabs, { chosen = 0, onChoose } = {}) {
   const stem = freshId("tab");
-  const buttons = tabs.map((t, i) => el("button", { type: "button", role: "tab", id: `${stem}-${i}`, "aria-controls": `${stem}-panel-${i}` }, t.title));
-  const panels = tabs.map((t, i) => el("div", { role: "tabpanel", id: `${stem}-panel-${i}`, "aria-labelledby": `${stem}-${i}` }, t.panel));
+  const buttons = tabs.map((t, i) =>
+    el("button", { type: "button", role: "tab", id: `${stem}-${i}`, "aria-controls": `${stem}-panel-${i}` }, t.title),
+  );
+  const panels = tabs.map((t, i) =>
+    el("div", { role: "tabpanel", id: `${stem}-panel-${i}`, "aria-labelledby": `${stem}-${i}` }, t.panel),
+  );
   const choose = (/** @type {number} */ at) => {
-    buttons.forEach((b, i) => { b.setAttribute("aria-selected", String(i === at)); b.tabIndex = i === at ? 0 : -1; });
-    panels.forEach((p, i) => { p.hidden = i !== at; });
+    buttons.forEach((b, i) => {
+      b.setAttribute("aria-selected", String(i === at));
+      b.tabIndex = i === at ? 0 : -1;
+    });
+    panels.forEach((p, i) => {
+      p.hidden = i !== at;
+    });
   };
   const list = el("div", { role: "tablist", class: "tabs", "aria-label": label }, ...buttons);
   list.addEventListener("click", (event) => {
     const at = buttons.findIndex((b) => b.contains(/** @type {Node} */ (event.target)));
-    if (at >= 0) { choose(at); onChoose?.(at); }
+    if (at >= 0) {
+      choose(at);
+      onChoose?.(at);
+    }
   });
   list.addEventListener("keydown", (event) => {
     const at = tabAfter(event.key, buttons.indexOf(/** @type {any} */ (document.activeElement)), buttons.length);

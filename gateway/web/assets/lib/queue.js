@@ -14,8 +14,10 @@ export const patience = 90_000;
 /**
  * Where a job is. A limited one was refused, or given up before it was sent where there is no reply.
  * @template R
- * @typedef {{state: "waiting", until?: number} | {state: "running"} | {state: "answered", reply: R} | {state: "cancelled"}
- *   | {state: "limited", until: number, final: boolean, reply?: R}} Stage until is by performance.now(), which goes on where
+ * @typedef {{state: "waiting", until?: number} | {state: "running"} | {state: "answered", reply: R} | {state:
+ *   "cancelled"}
+ *   | {state: "limited", until: number, final: boolean, reply?: R}} Stage until is by performance.now(), which goes on
+ * where
  *   the visitor's clock is set
  */
 
@@ -33,8 +35,10 @@ export const patience = 90_000;
  */
 
 /**
- * Makes a queue. Jobs start in the order in which they were added. 429 holds everything back as long as it says, and then
- * jobs go one by one until as many as may run at once have passed: what a limit gives back comes in drops, and each refusal
+ * Makes a queue. Jobs start in the order in which they were added. 429 holds everything back as long as it says, and
+ * then
+ * jobs go one by one until as many as may run at once have passed: what a limit gives back comes in drops, and each
+ * refusal
  * costs a try. 503 holds back only its own job; other answers end a job.
  * @template J
  * @template {Reply} R

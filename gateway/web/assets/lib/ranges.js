@@ -1,5 +1,6 @@
 // @ts-check
-// Where an address lies inside the ranges that hold it: each range a bar, the part of it that the next bar shows drawn out.
+// Where an address lies inside the ranges that hold it: each range a bar, the part of it that the next bar shows drawn
+// out.
 
 import { addressNumber } from "./addresses.js";
 import { svg } from "./dom.js";
@@ -43,7 +44,10 @@ export function addressPicture(address, ranges, caption) {
     caption,
     label: `Where ${address} lies, from the widest range to the address: ${words}; in it ${address}.`,
     height: rows.length * each + 4,
-    draw: (width) => rows.flatMap((row, i) => rangeNodes(row, i * each, width, rows[i + 1] ?? { start: at, end: at })).concat(addressLabel(address, at, rows, width)),
+    draw: (width) =>
+      rows
+        .flatMap((row, i) => rangeNodes(row, i * each, width, rows[i + 1] ?? { start: at, end: at }))
+        .concat(addressLabel(address, at, rows, width)),
   });
 }
 

@@ -1,6 +1,6 @@
 // @ts-check
-// What matters for what was asked: whoever asks for a page wants to hear of the page before the domain's mail, and who asks
-// for an e-mail address the other way round.
+// What matters for what was asked: whoever asks for a page wants to hear of the page before the domain's mail, and who
+// asks for an e-mail address the other way round.
 
 /** @typedef {import("./recognise.js").Meaning} Meaning */
 
@@ -31,7 +31,8 @@ const noMail = ["MX_NULL", "MX_MISSING", "MX_IMPLICIT"];
  * @param {any} d an answer of email-dns-health
  * @returns {boolean}
  */
-export const takesNoMail = (d) => (d?.checks?.mx?.issues ?? []).some((/** @type {any} */ issue) => noMail.includes(issue.code));
+export const takesNoMail = (d) =>
+  (d?.checks?.mx?.issues ?? []).some((/** @type {any} */ issue) => noMail.includes(issue.code));
 
 /**
  * Where a check stands among the others: the lower the earlier. What is beside the point has 100 more.

@@ -1,10 +1,13 @@
 // @ts-check
-// What a visitor means by something typed or pasted: the one target in it, in its usual spelling. It only sorts; whether a
-// target is allowed is the API's to say. A word is looked at piece by piece with anchored patterns, so that the time grows
-// with the length of the text and no faster.
+// What a visitor means by something typed or pasted: the one target in it, in its usual spelling. It only sorts;
+// whether a target is allowed is the API's to say. A word is looked at piece by piece with anchored patterns, so that
+// the time grows with the length of the text and no faster.
 
 /** @typedef {"url" | "email" | "hostPort" | "address" | "asn" | "domain"} Meaning */
-/** @typedef {"domain" | "host" | "hostPort" | "tlsHost" | "url" | "address" | "network" | "registration"} InputKind the kinds of descriptors.go */
+/**
+ * @typedef {"domain" | "host" | "hostPort" | "tlsHost" | "url" | "address" | "network" | "registration"} InputKind the
+ *   kinds of descriptors.go
+ */
 /** @typedef {Partial<Record<InputKind, string>>} Inputs for each kind of tool that the target suits, what to ask it */
 
 /**
@@ -16,11 +19,23 @@
  * @property {Inputs} inputs
  */
 
-/** @typedef {Found & {doubt: number}} Candidate 0 where it can hardly be anything else; the higher, the more likely it is a file name or the end of a sentence */
+/**
+ * @typedef {Found & {doubt: number}} Candidate 0 where it can hardly be anything else; the higher, the more likely it
+ *   is a file name or the end of a sentence
+ */
 /** @typedef {{host: string, port: string, address: boolean, doubt: number}} Place */
 
-/** The kinds in words; the first is what a text most likely means when it has several. @type {Record<Meaning, string>} */
-const labels = { url: "Web address", email: "E-mail address", hostPort: "Host and port", address: "IP address", asn: "AS number", domain: "Domain name" };
+/**
+ * The kinds in words; the first is what a text most likely means when it has several. @type {Record<Meaning, string>}
+ */
+const labels = {
+  url: "Web address",
+  email: "E-mail address",
+  hostPort: "Host and port",
+  address: "IP address",
+  asn: "AS number",
+  domain: "Domain name",
+};
 const ranks = Object.keys(labels);
 
 /** More than this of a pasted text is not looked at. */
@@ -46,12 +61,18 @@ export function recognise(text) {
   return found;
 }
 
-/** Without the characters that nobody sees. Joiners stay inside words of scripts that need them. @param {string} text */
+/**
+ * Without the characters that nobody sees. Joiners stay inside words of scripts that need them. @param {string} text
+ */
 export function visible(text) {
-  return text.replace(/[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, "").replace(/(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])/g, "");
+  return text
+    .replace(/[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, "")
+    .replace(/(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])/g, "");
 }
 
-/** Undoes the spellings that keep links in reports of attacks from being clicked: hxxp, [.], [at]. @param {string} text */
+/**
+ * Undoes the spellings that keep links in reports of attacks from being clicked: hxxp, [.], [at]. @param {string} text
+ */
 function refang(text) {
   return text
     .replace(/(?<![a-z])(?:hxxp|h\*\*p|htxp)(s?)(?=\[?:)/gi, "http$1")
@@ -146,9 +167,11 @@ function inMail(word) {
   return parts.slice(1).flatMap((right, i) => {
     const place = placeAtStart(right, false);
     if (!place) return [];
-    const local = /[\p{L}\p{N}.!#$%&'*+=?^_{|}~-]{1,64}$/u.exec(parts[i].slice(-64))?.[0].replace(/^['*.{|]+/, "") ?? "";
+    const local =
+      /[\p{L}\p{N}.!#$%&'*+=?^_{|}~-]{1,64}$/u.exec(parts[i].slice(-64))?.[0].replace(/^['*.{|]+/, "") ?? "";
     // user@host:22 and git@host:owner/repository are no e-mail addresses.
-    if (local === "" || place.address || place.port !== "" || /^:[^\s]/.test(right.slice(place.length))) return [ofPlace(place)];
+    if (local === "" || place.address || place.port !== "" || /^:[^\s]/.test(right.slice(place.length)))
+      return [ofPlace(place)];
     return [made("email", `${local}@${place.host}`, place.host, ofHost(place), place.doubt)];
   });
 }
@@ -199,7 +222,11 @@ function piece(text, alone) {
   const place = placeOf(end < 0 ? text.slice(from) : text.slice(from, from + end));
   if (!place) return null;
   if (from === 0 && end < 0) return ofPlace(place);
-  return ofURL(plainPorts.has(place.port) ? "http" : "https", place, end < 0 ? "" : tail(text.slice(from + end), alone));
+  return ofURL(
+    plainPorts.has(place.port) ? "http" : "https",
+    place,
+    end < 0 ? "" : tail(text.slice(from + end), alone),
+  );
 }
 
 /** Ports where a web server seldom speaks TLS. */
@@ -228,11 +255,13 @@ function placeOf(text) {
  * @returns {(Place & {length: number}) | null}
  */
 function placeAtStart(text, anyName) {
-  const m = /^(?:\[([0-9a-f:.]{2,45})(?:%[^\]\s]{0,60})?\]|([^\s/?#\\:,;()[\]{}'’"|!@%&=]+))(?::(\d{1,7})|:(?=$))?/i.exec(text);
+  const m =
+    /^(?:\[([0-9a-f:.]{2,45})(?:%[^\]\s]{0,60})?\]|([^\s/?#\\:,;()[\]{}'’"|!@%&=]+))(?::(\d{1,7})|:(?=$))?/i.exec(text);
   if (!m) return null;
   const rest = { port: m[3] ?? "", length: m[0].length };
   const inside = m[1] ?? m[2];
-  if (isIPv4(inside) || (m[1] !== undefined && isIPv6(inside))) return { ...rest, host: inside.toLowerCase(), address: true, doubt: 0 };
+  if (isIPv4(inside) || (m[1] !== undefined && isIPv6(inside)))
+    return { ...rest, host: inside.toLowerCase(), address: true, doubt: 0 };
   const host = m[1] === undefined ? nameOf(inside, anyName) : null;
   return host === null ? null : { ...rest, host, address: false, doubt: anyName ? 0 : doubtful(inside) };
 }
@@ -243,16 +272,24 @@ function placeAtStart(text, anyName) {
  * @returns {string | null} the name in lower case, with plain dots and none at its end
  */
 function nameOf(text, anyName) {
-  const name = text.replace(/[。．｡]/g, ".").replace(/^\*\./, "").replace(/\.$/, "").toLowerCase();
+  const name = text
+    .replace(/[。．｡]/g, ".")
+    .replace(/^\*\./, "")
+    .replace(/\.$/, "")
+    .toLowerCase();
   const all = name.split(".");
-  if (name.length > 253 || !all.every((label) => /^(?!-)[\p{L}\p{N}\p{M}\u200c\u200d_-]{1,63}(?<!-)$/u.test(label))) return null;
+  if (name.length > 253 || !all.every((label) => /^(?!-)[\p{L}\p{N}\p{M}\u200c\u200d_-]{1,63}(?<!-)$/u.test(label)))
+    return null;
   if (anyName || name === "localhost") return name;
   return all.length > 1 && /^(?:xn--[a-z0-9-]+|\p{L}[\p{L}\p{M}]+)$/u.test(all[all.length - 1]) ? name : null;
 }
 
 /** Endings of file names that are top-level domains too, and those that are none. */
 const both = /\.(?:md|sh|py|pl|rs|ps|cc|so|zip|mov)$/i;
-const files = new RegExp(String.raw`\.(?:${"js mjs cjs ts jsx tsx json xml html htm xhtml css scss php asp aspx jsp pdf txt csv tsv log doc docx xls xlsx ppt pptx odt png jpg jpeg gif svg webp ico bmp mp3 mp4 avi wav exe dll bin iso dmg deb rpm apk jar war tar gz tgz bz xz rar conf cfg ini yml yaml toml lock env sql db bak tmp go java class cpp hpp rb swift kt lua bat ps1 pem crt csr key".replaceAll(" ", "|")})$`, "i");
+const files = new RegExp(
+  String.raw`\.(?:${("js mjs cjs ts jsx tsx json xml html htm xhtml css scss php asp aspx jsp pdf txt csv tsv log doc docx xls " + "xlsx ppt pptx odt png jpg jpeg gif svg webp ico bmp mp3 mp4 avi wav exe dll bin iso dmg deb rpm apk jar war " + "tar gz tgz bz xz rar conf cfg ini yml yaml toml lock env sql db bak tmp go java class cpp hpp rb swift kt " + "lua bat ps1 pem crt csr key").replaceAll(" ", "|")})$`,
+  "i",
+);
 
 /** @param {string} name as it was entered */
 function doubtful(name) {
@@ -274,13 +311,17 @@ export function isIPv6(text) {
   const halves = whole.split("::");
   if (halves.length > 2 || !/[0-9a-f]/i.test(text)) return false;
   const groups = halves.flatMap((half) => (half === "" ? [] : half.split(":")));
-  return groups.every((group) => /^[0-9a-f]{1,4}$/i.test(group)) && (halves.length === 2 ? groups.length < 8 : groups.length === 8);
+  return (
+    groups.every((group) => /^[0-9a-f]{1,4}$/i.test(group)) &&
+    (halves.length === 2 ? groups.length < 8 : groups.length === 8)
+  );
 }
 
 const closing = { ")": "(", "]": "[", "}": "{" };
 
 /**
- * Cuts off the end of a sentence: its punctuation, and brackets that were opened before the text began. What stands alone
+ * Cuts off the end of a sentence: its punctuation, and brackets that were opened before the text began. What stands
+ * alone
  * keeps what a path may well end in.
  * @param {string} text
  * @param {boolean} alone
@@ -318,10 +359,19 @@ function ofPlace(place) {
   if (port === "") return made(address ? "address" : "domain", host, host, ofHost(place), doubt);
   const text = `${bracketed(place)}:${port}`;
   const { url: _, ...inputs } = ofHost(place);
-  return made("hostPort", text, host, { ...inputs, ...(webPorts.get(port)?.(bracketed(place)) ?? {}), hostPort: text, tlsHost: text }, doubt);
+  return made(
+    "hostPort",
+    text,
+    host,
+    { ...inputs, ...(webPorts.get(port)?.(bracketed(place)) ?? {}), hostPort: text, tlsHost: text },
+    doubt,
+  );
 }
 
-/** What web address a host and a port mean, where the port is one of the web's. @type {Map<string, (host: string) => Inputs>} */
+/**
+ * What web address a host and a port mean, where the port is one of the web's. @type {Map<string, (host: string) =>
+ * Inputs>}
+ */
 const webPorts = new Map([
   ["80", (host) => ({ url: web("http", host) })],
   ["443", (host) => ({ url: web("https", host) })],
@@ -358,7 +408,9 @@ function ofURL(scheme, place, rest) {
 function ofHost(place) {
   const { host, address } = place;
   const both = { host, registration: host, hostPort: `${bracketed(place)}:443` };
-  return address ? { ...both, address: host, network: host } : { ...both, domain: host, tlsHost: host, url: web("https", host) };
+  return address
+    ? { ...both, address: host, network: host }
+    : { ...both, domain: host, tlsHost: host, url: web("https", host) };
 }
 
 /**

@@ -1,5 +1,6 @@
 // @ts-check
-// What the browser remembers, put in order: by target, what each check last came to and what has changed since the first.
+// What the browser remembers, put in order: by target, what each check last came to and what has changed since the
+// first.
 
 import { recognise } from "./recognise.js";
 

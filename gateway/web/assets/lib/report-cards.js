@@ -13,13 +13,25 @@ import { listed, plural } from "./format.js";
  * @returns {HTMLElement[]}
  */
 export function groups(checks, cards) {
-  return [...new Set(checks.map((check) => check.group))].map((group, i) => el("section", { class: "report-group", "aria-labelledby": `group-${i}` },
-    el("h2", { id: `group-${i}` }, group),
-    el("div", { class: "tool-cards" }, ...checks.filter((check) => check.group === group).map((check) => cards.get(check)?.node))));
+  return [...new Set(checks.map((check) => check.group))].map((group, i) =>
+    el(
+      "section",
+      { class: "report-group", "aria-labelledby": `group-${i}` },
+      el("h2", { id: `group-${i}` }, group),
+      el(
+        "div",
+        { class: "tool-cards" },
+        ...checks.filter((check) => check.group === group).map((check) => cards.get(check)?.node),
+      ),
+    ),
+  );
 }
 
-/** The groups that can be seen, or can come into sight as what is above them gets shorter. @param {HTMLElement} place */
-export const nearby = (place) => [...place.children].filter((group) => group.getBoundingClientRect().top < 2 * innerHeight);
+/**
+ * The groups that can be seen, or can come into sight as what is above them gets shorter. @param {HTMLElement} place
+ */
+export const nearby = (place) =>
+  [...place.children].filter((group) => group.getBoundingClientRect().top < 2 * innerHeight);
 
 /** So many checks without an answer for one reason are told in one line. */
 const alike = 3;
@@ -29,11 +41,12 @@ function nothingBecause({ stage, seen }) {
   if (stage.state === "answered" && stage.reply.status === 400) return stage.reply.error ?? "";
   if (seen.count > 0) return "";
   if (stage.state === "cancelled") return "Cancelled before an answer came.";
-  return stage.state === "answered" && !stage.reply.ok ? stage.reply.error ?? "" : "";
+  return stage.state === "answered" && !stage.reply.ok ? (stage.reply.error ?? "") : "";
 }
 
 /**
- * Puts the cards in their final places: checks with nothing to show for the same reason are one line. Those that are near
+ * Puts the cards in their final places: checks with nothing to show for the same reason are one line. Those that are
+ * near
  * are put in anew, so that what moves up below the findings does so at once.
  * @param {HTMLElement} place
  * @param {Check[]} checks
@@ -43,7 +56,9 @@ function nothingBecause({ stage, seen }) {
 export function settle(place, checks, cards, near) {
   const focused = document.activeElement;
   const reasons = checks.map(nothingBecause);
-  const common = [...new Set(reasons)].filter((reason) => reason !== "" && reasons.filter((r) => r === reason).length >= alike);
+  const common = [...new Set(reasons)].filter(
+    (reason) => reason !== "" && reasons.filter((r) => r === reason).length >= alike,
+  );
   const folded = checks.filter((_, i) => common.includes(reasons[i]));
   if (folded.length === 0 && !place.querySelector(":scope > .failed-alike")) {
     for (const group of near) group.replaceWith(group);
@@ -53,9 +68,19 @@ export function settle(place, checks, cards, near) {
   const lines = common.map((reason) => {
     const some = checks.filter((_, i) => reasons[i] === reason);
     const names = common.length > 1 ? `${listed(some.map((check) => check.title))}. ` : "";
-    return el("details", { class: "failed-alike" }, el("summary", {}, el("strong", {}, `${plural(some.length, "check")} without an answer: `), names, reason),
-      el("div", { class: "tool-cards" }, ...some.map((check) => cards.get(check)?.node)));
+    return el(
+      "details",
+      { class: "failed-alike" },
+      el("summary", {}, el("strong", {}, `${plural(some.length, "check")} without an answer: `), names, reason),
+      el("div", { class: "tool-cards" }, ...some.map((check) => cards.get(check)?.node)),
+    );
   });
-  place.replaceChildren(...groups(checks.filter((check) => !folded.includes(check)), cards), ...lines);
+  place.replaceChildren(
+    ...groups(
+      checks.filter((check) => !folded.includes(check)),
+      cards,
+    ),
+    ...lines,
+  );
   if (focused instanceof HTMLElement && place.contains(focused)) focused.focus({ preventScroll: true });
 }

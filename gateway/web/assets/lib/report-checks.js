@@ -8,14 +8,23 @@ import { concernsIn, loadJudge, verdictOf } from "./view.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
 /** @typedef {import("./recognise.js").Found} Found */
-/** @typedef {{slug: string, kind: string, title: string, style: string, group: string, glyph: () => Node | null}} Tool */
+/**
+ * @typedef {{slug: string, kind: string, title: string, style: string, group: string, glyph: () => Node | null}} Tool
+ */
 /** @typedef {import("./overview.js").Check & {kind: string}} Check its judge is there with its first answer */
 
 /** Every tool of a catalogue that a report can run. @param {HTMLElement} catalogue @returns {Tool[]} */
 export function toolsOf(catalogue) {
   return [.../** @type {NodeListOf<HTMLElement>} */ (catalogue.querySelectorAll("[data-slug]"))].map((tool) => {
     const { slug = "", kind = "", title = "", sheet = "" } = tool.dataset;
-    return { slug, kind, title, style: sheet, group: tool.closest("[data-group]")?.getAttribute("data-group") ?? "", glyph: () => tool.querySelector("svg")?.cloneNode(true) ?? null };
+    return {
+      slug,
+      kind,
+      title,
+      style: sheet,
+      group: tool.closest("[data-group]")?.getAttribute("data-group") ?? "",
+      glyph: () => tool.querySelector("svg")?.cloneNode(true) ?? null,
+    };
   });
 }
 
@@ -30,7 +39,22 @@ export function checksFor(tools, found) {
   return tools.flatMap((tool) => {
     const input = inputs[tool.kind];
     if (input === undefined) return [];
-    return [{ ...tool, input, glyph: tool.glyph(), judge: null, stage: { state: "waiting" }, seen: makeSteps(), began: 0, took: 0, at: 0, verdict: null, concerns: null, past: null }];
+    return [
+      {
+        ...tool,
+        input,
+        glyph: tool.glyph(),
+        judge: null,
+        stage: { state: "waiting" },
+        seen: makeSteps(),
+        began: 0,
+        took: 0,
+        at: 0,
+        verdict: null,
+        concerns: null,
+        past: null,
+      },
+    ];
   });
 }
 
@@ -82,6 +106,7 @@ export function refusal(checks, check) {
   const replies = checks.flatMap(({ stage }) => (stage.state === "answered" ? [stage.reply] : []));
   const errors = new Set(replies.map((reply) => (reply.status === 400 ? reply.error : null)));
   // A name that is not in the DNS is refused by those that would connect to it; what looks it up has an answer.
-  const telling = check === checks[0] || check.kind === "address" || check.kind === "network" || replies.length === checks.length;
-  return errors.size === 1 && telling ? [...errors][0] ?? "" : "";
+  const telling =
+    check === checks[0] || check.kind === "address" || check.kind === "network" || replies.length === checks.length;
+  return errors.size === 1 && telling ? ([...errors][0] ?? "") : "";
 }

@@ -10,7 +10,10 @@ import { factsInWords } from "./words.js";
 
 /** @typedef {import("./view.js").Facts} Facts */
 /** @typedef {import("./view.js").Judge} Judge */
-/** @typedef {{slug: string, title: string, facts: Facts | null}} Side one check of a report; facts are null where it gave no answer */
+/**
+ * @typedef {{slug: string, title: string, facts: Facts | null}} Side one check of a report; facts are null where it
+ *   gave no answer
+ */
 /** @typedef {{title: string, changes: import("./compare.js").Change[]}} Difference */
 /** @typedef {{name: string, verdict: import("./view.js").Verdict | null, when: string, checks: Side[]}} Report */
 
@@ -20,24 +23,33 @@ const itself = "\0";
 /** @param {Facts} facts @param {string} name of the target @returns {Facts} */
 function unnamed(facts, name) {
   const hide = (/** @type {any} */ fact) => (fact === name ? itself : fact);
-  return Object.fromEntries(Object.entries(facts).map(([label, fact]) => [hide(label), Array.isArray(fact) ? fact.map(hide) : hide(fact)]));
+  return Object.fromEntries(
+    Object.entries(facts).map(([label, fact]) => [hide(label), Array.isArray(fact) ? fact.map(hide) : hide(fact)]),
+  );
 }
 
 /** @param {Facts} a @param {Facts} b @param {[string, string]} names @returns {import("./compare.js").Change[]} */
 function changesBetween(a, b, [left, right]) {
-  const shown = (/** @type {string[]} */ list, /** @type {string} */ name) => list.map((text) => (text === itself ? name : text));
-  return changes(unnamed(a, left), unnamed(b, right)).map(({ label, gone, come }) => ({ label: label === itself ? "Its address" : label, gone: shown(gone, left), come: shown(come, right) }));
+  const shown = (/** @type {string[]} */ list, /** @type {string} */ name) =>
+    list.map((text) => (text === itself ? name : text));
+  return changes(unnamed(a, left), unnamed(b, right)).map(({ label, gone, come }) => ({
+    label: label === itself ? "Its address" : label,
+    gone: shown(gone, left),
+    come: shown(come, right),
+  }));
 }
 
 /**
  * @param {Side[]} left
  * @param {Side[]} right
  * @param {[string, string]} names of their targets
- * @returns {{differing: Difference[], same: string[], single: string[]}} same and single are titles; single answered on one side alone
+ * @returns {{differing: Difference[], same: string[], single: string[]}} same and single are titles; single answered on
+ *   one side alone
  */
 export function differences(left, right, names) {
   const titles = new Map([...left, ...right].map((side) => [side.slug, side.title]));
-  const of = (/** @type {Side[]} */ sides, /** @type {string} */ slug) => sides.find((side) => side.slug === slug)?.facts ?? null;
+  const of = (/** @type {Side[]} */ sides, /** @type {string} */ slug) =>
+    sides.find((side) => side.slug === slug)?.facts ?? null;
   /** @type {ReturnType<typeof differences>} */
   const found = { differing: [], same: [], single: [] };
   for (const [slug, title] of titles) {
@@ -75,11 +87,26 @@ export async function readSaved(file, known) {
   if (file.size > largest) return null;
   const saved = parsed(await file.text());
   if (typeof saved?.target !== "string" || !Array.isArray(saved.tools)) return null;
-  const checks = await Promise.all(saved.tools.flatMap((/** @type {any} */ one) => {
-    const tool = known.get(one?.slug);
-    return tool ? [tool.judge().then((judge) => ({ slug: one.slug, title: tool.title, facts: factsOf(judge, one.ok === true ? one.data : null) }))] : [];
-  }));
-  return { name: saved.target.slice(0, 300), verdict: null, when: typeof saved.at === "string" ? saved.at.slice(0, 40) : "", checks };
+  const checks = await Promise.all(
+    saved.tools.flatMap((/** @type {any} */ one) => {
+      const tool = known.get(one?.slug);
+      return tool
+        ? [
+            tool.judge().then((judge) => ({
+              slug: one.slug,
+              title: tool.title,
+              facts: factsOf(judge, one.ok === true ? one.data : null),
+            })),
+          ]
+        : [];
+    }),
+  );
+  return {
+    name: saved.target.slice(0, 300),
+    verdict: null,
+    when: typeof saved.at === "string" ? saved.at.slice(0, 40) : "",
+    checks,
+  };
 }
 
 /** @param {string} text @returns {any} */
@@ -101,15 +128,47 @@ export function drawn(left, right, close) {
   const { differing, same, single } = differences(left.checks, right.checks, [left.name, right.name]);
   const count = differing.reduce((n, d) => n + d.changes.length, 0);
   // The same name on both sides is told apart by its time.
-  const names = left.name === right.name ? [`${left.name}, now`, `${right.name}, ${right.when || "saved"}`] : [left.name, right.name];
+  const names =
+    left.name === right.name
+      ? [`${left.name}, now`, `${right.name}, ${right.when || "saved"}`]
+      : [left.name, right.name];
   const end = el("button", { type: "button", class: "quiet" }, "Close the comparison");
   end.addEventListener("click", close);
-  const sum = count > 0 ? `${plural(count, "difference")} in ${plural(differing.length, "check")}.` : "No differences in what both reports checked.";
+  const sum =
+    count > 0
+      ? `${plural(count, "difference")} in ${plural(differing.length, "check")}.`
+      : "No differences in what both reports checked.";
   return [
-    el("div", { class: "comparison-head" }, el("h2", { id: "comparison-title", tabindex: "-1" }, `${names[0]} and ${names[1]}`), end),
-    el("div", { class: "sides" }, ...[left, right].map((side, i) => el("p", { class: `side ${side.verdict?.tone ?? ""}` }, side.verdict && mark(side.verdict.tone),
-      el("span", {}, side.verdict?.text ?? `${names[i]}: ${plural(side.checks.filter((check) => check.facts).length, "answer")}.`)))),
-    el("p", { class: "sum" }, sum, same.length > 0 && ` The same: ${listed(same)}.`, single.length > 0 && ` On one side only: ${listed(single)}.`),
+    el(
+      "div",
+      { class: "comparison-head" },
+      el("h2", { id: "comparison-title", tabindex: "-1" }, `${names[0]} and ${names[1]}`),
+      end,
+    ),
+    el(
+      "div",
+      { class: "sides" },
+      ...[left, right].map((side, i) =>
+        el(
+          "p",
+          { class: `side ${side.verdict?.tone ?? ""}` },
+          side.verdict && mark(side.verdict.tone),
+          el(
+            "span",
+            {},
+            side.verdict?.text ??
+              `${names[i]}: ${plural(side.checks.filter((check) => check.facts).length, "answer")}.`,
+          ),
+        ),
+      ),
+    ),
+    el(
+      "p",
+      { class: "sum" },
+      sum,
+      same.length > 0 && ` The same: ${listed(same)}.`,
+      single.length > 0 && ` On one side only: ${listed(single)}.`,
+    ),
     ...differing.map((d) => differencesOf(d, names)),
   ];
 }
@@ -121,7 +180,11 @@ const fewChanges = 5;
 function differencesOf({ title, changes: list }, names) {
   const columns = [{ title: "What" }, { title: names[0] }, { title: names[1] }];
   const rows = list.map((c) => [c.label, lines(c.gone), lines(c.come)]);
-  const part = folded(title, plural(list.length, "difference"), table({ caption: `What differs in ${title}`, columns, rows, hideCaption: true }));
+  const part = folded(
+    title,
+    plural(list.length, "difference"),
+    table({ caption: `What differs in ${title}`, columns, rows, hideCaption: true }),
+  );
   if (list.length <= fewChanges) part.setAttribute("open", "");
   return part;
 }
@@ -133,21 +196,49 @@ const mostLines = 8;
 function lines(list) {
   if (list.length === 0) return none("—");
   const more = list.length - mostLines;
-  return el("ul", { class: "values" }, ...list.slice(0, mostLines).map((text) => el("li", {}, text)), more > 0 && el("li", { class: "muted" }, `and ${more} more`));
+  return el(
+    "ul",
+    { class: "values" },
+    ...list.slice(0, mostLines).map((text) => el("li", {}, text)),
+    more > 0 && el("li", { class: "muted" }, `and ${more} more`),
+  );
 }
 
 /**
  * The question what to compare with.
- * @param {{target: (text: string) => string, file: (file: Blob) => Promise<string>}} take each gives the sentence of a refusal, or nothing
+ * @param {{target: (text: string) => string, file: (file: Blob) => Promise<string>}} take each gives the sentence of a
+ *   refusal, or nothing
  * @returns {HTMLElement}
  */
 export function question(take) {
-  const input = el("input", { id: "compare-target", type: "text", placeholder: "example.org", autocomplete: "off", autocapitalize: "none", spellcheck: "false", "aria-describedby": "compare-error" });
-  const file = el("input", { id: "compare-file", type: "file", accept: ".json,application/json", "aria-describedby": "compare-error" });
+  const input = el("input", {
+    id: "compare-target",
+    type: "text",
+    placeholder: "example.org",
+    autocomplete: "off",
+    autocapitalize: "none",
+    spellcheck: "false",
+    "aria-describedby": "compare-error",
+  });
+  const file = el("input", {
+    id: "compare-file",
+    type: "file",
+    accept: ".json,application/json",
+    "aria-describedby": "compare-error",
+  });
   const error = el("p", { class: "error", id: "compare-error" });
-  const form = el("form", { class: "compare-form", novalidate: true },
-    el("div", { class: "field" }, el("label", { for: "compare-target" }, "Compare with another target"), el("div", { class: "row" }, input, el("button", { type: "submit" }, "Compare"))),
-    el("div", { class: "field" }, el("label", { for: "compare-file" }, "Or with a report saved as JSON"), file), error);
+  const form = el(
+    "form",
+    { class: "compare-form", novalidate: true },
+    el(
+      "div",
+      { class: "field" },
+      el("label", { for: "compare-target" }, "Compare with another target"),
+      el("div", { class: "row" }, input, el("button", { type: "submit" }, "Compare")),
+    ),
+    el("div", { class: "field" }, el("label", { for: "compare-file" }, "Or with a report saved as JSON"), file),
+    error,
+  );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     error.textContent = take.target(input.value);

@@ -1,5 +1,6 @@
 // @ts-check
-// A report as text: files, and Markdown to paste. What writes it is fetched when it is asked for: most visitors never need it.
+// A report as text: files, and Markdown to paste. What writes it is fetched when it is asked for: most visitors never
+// need it.
 
 import { announce } from "./dom.js";
 import { lost } from "./parts.js";
@@ -14,8 +15,9 @@ import { attempt } from "./view.js";
  * @param {HTMLElement} trouble where to say that there is no file
  */
 export async function save(kind, report, trouble) {
-  const modules = await Promise.all([import("./export.js"), import("./answer.js")])
-    .catch((failure) => unmade(failure, trouble, "The file was not made: the part of this page that writes it did not load."));
+  const modules = await Promise.all([import("./export.js"), import("./answer.js")]).catch((failure) =>
+    unmade(failure, trouble, "The file was not made: the part of this page that writes it did not load."),
+  );
   if (!modules) return;
   const [{ asHTML, asJSON }, { download, fileName }] = modules;
   const file = fileName({ slug: "report", input: report.target, options: {} });
@@ -29,8 +31,9 @@ export async function save(kind, report, trouble) {
  * @returns {Promise<string | null>}
  */
 export async function markdown(report, trouble) {
-  const module = await import("./export.js")
-    .catch((failure) => unmade(failure, trouble, "Nothing was copied: the part of this page that writes the text did not load."));
+  const module = await import("./export.js").catch((failure) =>
+    unmade(failure, trouble, "Nothing was copied: the part of this page that writes the text did not load."),
+  );
   return module?.asMarkdown(report, location.href) ?? null;
 }
 
@@ -46,10 +49,29 @@ export function unmade(failure, trouble, sentence) {
   announce(sentence);
 }
 
-/** A check as files tell it. @param {import("./report-checks.js").Check} check @returns {import("./export.js").Check} */
+/**
+ * A check as files tell it. @param {import("./report-checks.js").Check} check @returns {import("./export.js").Check}
+ */
 export function exported({ slug, title, group, input, stage, verdict, concerns, judge }) {
-  const reply = "reply" in stage && stage.reply ? stage.reply : { ok: false, status: 0, error: "This check gave no answer before the report was saved." };
+  const reply =
+    "reply" in stage && stage.reply
+      ? stage.reply
+      : { ok: false, status: 0, error: "This check gave no answer before the report was saved." };
   const { ok, status, data, error, durationMs, requestId } = reply;
   const facts = ok && judge ? attempt(() => judge.facts(data), undefined) : undefined;
-  return { slug, title, group, input, ok, status, data, error, durationMs, requestId, verdict: verdict ?? undefined, concerns: concerns ?? [], facts };
+  return {
+    slug,
+    title,
+    group,
+    input,
+    ok,
+    status,
+    data,
+    error,
+    durationMs,
+    requestId,
+    verdict: verdict ?? undefined,
+    concerns: concerns ?? [],
+    facts,
+  };
 }

@@ -35,7 +35,9 @@ export function makeComparison({ report, tools, place, trouble, visit, closed })
    * @param {string} [text] the target of the other report; without it the visitor is asked
    */
   async function begin(text) {
-    const part = await import("./report-compare.js").catch((failure) => unmade(failure, trouble, "The comparison was not made: the part of this page that makes it did not load."));
+    const part = await import("./report-compare.js").catch((failure) =>
+      unmade(failure, trouble, "The comparison was not made: the part of this page that makes it did not load."),
+    );
     if (!part || left) return;
     const show = (/** @type {import("./report-compare.js").Report} */ theirs) => {
       wanted(part.drawn(side(part, report), theirs, shut));
@@ -44,7 +46,10 @@ export function makeComparison({ report, tools, place, trouble, visit, closed })
     };
     const target = (/** @type {string} */ typed) => take(typed, (theirs) => show(side(part, theirs)));
     const file = async (/** @type {Blob} */ chosen) => {
-      const saved = await part.readSaved(chosen, new Map(tools.map(({ slug, title }) => [slug, { title, judge: () => loadJudge(slug) }])));
+      const saved = await part.readSaved(
+        chosen,
+        new Map(tools.map(({ slug, title }) => [slug, { title, judge: () => loadJudge(slug) }])),
+      );
       if (saved) show({ ...saved, when: dateTime(saved.when) });
       return saved ? "" : "This is not a report saved as JSON.";
     };
@@ -64,7 +69,8 @@ export function makeComparison({ report, tools, place, trouble, visit, closed })
     if (!found) return "Enter a domain name, a URL, an IP address, an AS number or host:port.";
     visit(found.text);
     other?.leave();
-    const progress = (/** @type {string} */ rest) => place.replaceChildren(el("p", { class: "muted" }, `Checking ${found.text}: ${rest}`));
+    const progress = (/** @type {string} */ rest) =>
+      place.replaceChildren(el("p", { class: "muted" }, `Checking ${found.text}: ${rest}`));
     other = make(checksFor(tools, found), progress, (checks) => done({ found, checks, at: new Date().toISOString() }));
     return "";
   }
@@ -115,7 +121,12 @@ function make(checks, progress, done) {
     },
   });
   queue.add(...checks);
-  return { leave() { left = true; queue.cancel(); } };
+  return {
+    leave() {
+      left = true;
+      queue.cancel();
+    },
+  };
 }
 
 /**
@@ -125,6 +136,16 @@ function make(checks, progress, done) {
  * @returns {import("./report-compare.js").Report}
  */
 function side(part, { found, checks, at }) {
-  const data = (/** @type {Check} */ { stage }) => (stage.state === "answered" && stage.reply.ok ? stage.reply.data : null);
-  return { name: found.text, verdict: reportState(checks, found), when: dateTime(at), checks: checks.map((check) => ({ slug: check.slug, title: check.title, facts: part.factsOf(check.judge, data(check)) })) };
+  const data = (/** @type {Check} */ { stage }) =>
+    stage.state === "answered" && stage.reply.ok ? stage.reply.data : null;
+  return {
+    name: found.text,
+    verdict: reportState(checks, found),
+    when: dateTime(at),
+    checks: checks.map((check) => ({
+      slug: check.slug,
+      title: check.title,
+      facts: part.factsOf(check.judge, data(check)),
+    })),
+  };
 }

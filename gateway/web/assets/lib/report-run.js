@@ -1,5 +1,6 @@
 // @ts-check
-// The run of a report: its first check alone until it has begun, then the others; a refusal of the target ends them all.
+// The run of a report: its first check alone until it has begun, then the others; a refusal of the target ends them
+// all.
 
 import { ended } from "./card.js";
 import { makeQueue } from "./queue.js";
@@ -12,7 +13,8 @@ import { advance, ask, refusal } from "./report-checks.js";
  * @param {Check[]} checks
  * @param {object} told
  * @param {(check: Check) => void} told.moved whenever a check has come to another stage
- * @param {(refused: string) => void} told.idle once nothing is left to do, with the sentence that refuses the target, empty for none
+ * @param {(refused: string) => void} told.idle once nothing is left to do, with the sentence that refuses the target,
+ *   empty for none
  */
 export function makeRun(checks, { moved, idle }) {
   let left = false;

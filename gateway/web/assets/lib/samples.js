@@ -1,5 +1,6 @@
 // @ts-check
-// A run of samples as the page shows it: the sentence, the readings, the line, and afterwards the numbers and every sample.
+// A run of samples as the page shows it: the sentence, the readings, the line, and afterwards the numbers and every
+// sample.
 
 import { liveChart } from "./chart.js";
 import { el } from "./dom.js";
@@ -24,7 +25,9 @@ export function tally(run) {
   const of = (/** @type {string} */ outcome) => counted.filter((s) => s.outcome === outcome);
   const [late, failed] = [of("late"), of("failed")];
   return {
-    counted, late, failed,
+    counted,
+    late,
+    failed,
     times: summary(of("answered").map((s) => s.ms ?? 0)),
     missed: late.length + failed.length,
     bursts: runs(counted.map((s) => s.outcome !== "answered")),
@@ -45,15 +48,34 @@ const longestRun = (t) => Math.max(0, ...t.bursts.map((b) => b.length));
 export function verdictOf(probe, { counted, late, failed, missed, times }) {
   const all = plural(counted.length, "sample");
   if (counted.length === 0) return { tone: "info", text: "No samples counted yet." };
-  if (times.count === 0) return { tone: "bad", text: `${counted.length === 1 ? "The one sample was not answered in time" : `None of ${all} was answered in time`}${cameLate(late)}.` };
+  if (times.count === 0)
+    return {
+      tone: "bad",
+      text: `${counted.length === 1 ? "The one sample was not answered in time" : `None of ${all} was answered in time`}${cameLate(late)}.`,
+    };
   const middle = `median ${ms(times.median)}`;
-  if (missed === 0) return { tone: "good", text: probe === "ping" ? `${capital(middle)} over ${all}, none late or failed.` : `None lost: ${all} answered in time, ${middle}.` };
-  const parts = listed([late.length > 0 ? `${number(late.length)} late` : "", failed.length > 0 ? `${number(failed.length)} failed` : ""].filter(Boolean));
+  if (missed === 0)
+    return {
+      tone: "good",
+      text:
+        probe === "ping"
+          ? `${capital(middle)} over ${all}, none late or failed.`
+          : `None lost: ${all} answered in time, ${middle}.`,
+    };
+  const parts = listed(
+    [
+      late.length > 0 ? `${number(late.length)} late` : "",
+      failed.length > 0 ? `${number(failed.length)} failed` : "",
+    ].filter(Boolean),
+  );
   const part = share(missed, counted.length) ?? 0;
   return {
     // One missing sample is no pattern.
     tone: part >= 5 && missed > 1 ? "bad" : "warn",
-    text: probe === "ping" ? `${capital(middle)}; ${parts} of ${all}.` : `${percent(part)} of ${all} late or failed (${parts}), ${middle}.`,
+    text:
+      probe === "ping"
+        ? `${capital(middle)}; ${parts} of ${all}.`
+        : `${percent(part)} of ${all} late or failed (${parts}), ${middle}.`,
   };
 }
 
@@ -76,7 +98,10 @@ const readings = {
 };
 
 /** @type {Record<string, string[]>} what a page puts first */
-const order = { ping: ["median", "p95", "jitter", "late", "failed", "samples"], "packet-loss": ["missed", "burst", "late", "failed", "median", "samples"] };
+const order = {
+  ping: ["median", "p95", "jitter", "late", "failed", "samples"],
+  "packet-loss": ["missed", "burst", "late", "failed", "median", "samples"],
+};
 
 /** @type {ReturnType<typeof liveChart> | undefined} all runs are drawn on one chart, one after the other */
 let chart;
@@ -92,7 +117,11 @@ export function board(probe, planned, length) {
   const sentence = el("div", { class: "sentence" }, verdictLine({ tone: "info", text: "Warming up." }));
   const notes = el("div");
   const cells = (order[probe] ?? order.ping).map((key) => ({ node: el("dd", {}, "—"), key }));
-  const list = el("dl", { class: "readings" }, ...cells.map(({ node, key }) => el("div", {}, el("dt", {}, readings[key][0]), node)));
+  const list = el(
+    "dl",
+    { class: "readings" },
+    ...cells.map(({ node, key }) => el("div", {}, el("dt", {}, readings[key][0]), node)),
+  );
   chart ??= liveChart();
   const line = chart;
   line.set({ x: [], y: [], marks: [] }, 0, length || 60);
@@ -117,12 +146,16 @@ export function board(probe, planned, length) {
     live: (/** @type {Run} */ run) => {
       const t = tally(run);
       draw(run, t, false);
-      if (t.counted.length > 0) sentence.replaceChildren(verdictLine({ tone: "info", text: `So far: ${lower(verdictOf(probe, t).text)}` }));
+      if (t.counted.length > 0)
+        sentence.replaceChildren(verdictLine({ tone: "info", text: `So far: ${lower(verdictOf(probe, t).text)}` }));
     },
     done: (/** @type {Run} */ run) => {
       const t = tally(run);
       draw(run, t, true);
-      const verdict = t.counted.length > 0 ? verdictOf(probe, t) : { tone: /** @type {const} */ ("info"), text: "No result: no sample was counted before it ended." };
+      const verdict =
+        t.counted.length > 0
+          ? verdictOf(probe, t)
+          : { tone: /** @type {const} */ ("info"), text: "No result: no sample was counted before it ended." };
       sentence.replaceChildren(verdictLine(verdict));
       line.describe(`Round trip of each sample over time. ${verdict.text} ${spread(t)}`);
       const means = meaning(t);
@@ -134,7 +167,10 @@ export function board(probe, planned, length) {
 }
 
 /** @param {Tally} t */
-const spread = ({ times }) => (times.count ? `From ${ms(times.min)} to ${ms(times.max)}, 95th percentile ${ms(times.p95)}, jitter ${ms(times.jitter)}.` : "");
+const spread = ({ times }) =>
+  times.count
+    ? `From ${ms(times.min)} to ${ms(times.max)}, 95th percentile ${ms(times.p95)}, jitter ${ms(times.jitter)}.`
+    : "";
 
 /**
  * @param {Run} run
@@ -156,12 +192,27 @@ function pointsOf(run) {
  * @returns {HTMLElement}
  */
 function cellsOf(run, t, planned) {
-  const known = run.samples.filter((s) => s.excluded !== "warm-up").map((s) => /** @type {import("./echo.js").Cell} */ (s.outcome === "open" ? "waiting" : s.excluded ? "uncounted" : s.outcome));
+  const known = run.samples
+    .filter((s) => s.excluded !== "warm-up")
+    .map(
+      (s) =>
+        /** @type {import("./echo.js").Cell} */ (
+          s.outcome === "open" ? "waiting" : s.excluded ? "uncounted" : s.outcome
+        ),
+    );
   const room = Math.max(0, Math.min(planned, mostShown) - known.length);
   const cells = [...known.slice(-mostShown), ...Array(room).fill("waiting")];
-  const words = `${plural(t.counted.length, "sample")} in the order of sending: ${t.times.count} answered, ${t.late.length} late, ${t.failed.length} failed.`;
-  const figure = strip(cells, words, ["answered", "late", "failed", ...(known.includes("uncounted") ? [/** @type {const} */ ("uncounted")] : [])]);
-  if (known.length > mostShown) figure.append(el("figcaption", {}, `The latest ${mostShown} of ${plural(known.length, "sample")}.`));
+  const words =
+    `${plural(t.counted.length, "sample")} in the order of sending: ${t.times.count} answered, ${t.late.length} ` +
+    `late, ${t.failed.length} failed.`;
+  const figure = strip(cells, words, [
+    "answered",
+    "late",
+    "failed",
+    ...(known.includes("uncounted") ? [/** @type {const} */ ("uncounted")] : []),
+  ]);
+  if (known.length > mostShown)
+    figure.append(el("figcaption", {}, `The latest ${mostShown} of ${plural(known.length, "sample")}.`));
   return figure;
 }
 
@@ -173,8 +224,17 @@ function cellsOf(run, t, planned) {
  */
 function held(run, { background }) {
   if (background + run.skipped === 0) return [];
-  const parts = [background > 0 ? `${plural(background, "sample was", "samples were")} not counted` : "", run.skipped > 0 ? `${plural(run.skipped, "sample was", "samples were")} not sent` : ""].filter(Boolean);
-  return [notice("warn", `This tab was in the background or held back by the browser for a while: ${listed(parts)}. Keep it in front while it measures.`)];
+  const parts = [
+    background > 0 ? `${plural(background, "sample was", "samples were")} not counted` : "",
+    run.skipped > 0 ? `${plural(run.skipped, "sample was", "samples were")} not sent` : "",
+  ].filter(Boolean);
+  return [
+    notice(
+      "warn",
+      `This tab was in the background or held back by the browser for a while: ${listed(parts)}. Keep it in ` +
+        "front while it measures.",
+    ),
+  ];
 }
 
 /**
@@ -189,15 +249,39 @@ function numbers(run, t, began) {
   const fresh = t.counted.filter((s) => s.reused === false).length;
   const known = t.counted.some((s) => s.reused !== null);
   return facts([
-    ["Samples that count", number(t.counted.length)], ["Answered in time", number(times.count)],
-    ["Late", withWords(t.late.length, answersAfter(t.late))], ["Failed", withWords(t.failed.length, listed([...new Set(t.failed.map((s) => s.why))]))],
+    ["Samples that count", number(t.counted.length)],
+    ["Answered in time", number(times.count)],
+    ["Late", withWords(t.late.length, answersAfter(t.late))],
+    ["Failed", withWords(t.failed.length, listed([...new Set(t.failed.map((s) => s.why))]))],
     ["Late or failed", percent(share(t.missed, t.counted.length))],
-    ["Bursts", t.missed ? t.bursts.slice(0, 20).map((b) => `${b.length} from ${sentAt(t.counted[b.start])}`).join(", ") : null],
-    ["Fastest", time(times.min)], ["Median", time(times.median)], ["Average", time(times.mean)],
-    ["95th percentile", time(times.p95)], ["Slowest", time(times.max)], ["Jitter", time(times.jitter)],
+    [
+      "Bursts",
+      t.missed
+        ? t.bursts
+            .slice(0, 20)
+            .map((b) => `${b.length} from ${sentAt(t.counted[b.start])}`)
+            .join(", ")
+        : null,
+    ],
+    ["Fastest", time(times.min)],
+    ["Median", time(times.median)],
+    ["Average", time(times.mean)],
+    ["95th percentile", time(times.p95)],
+    ["Slowest", time(times.max)],
+    ["Jitter", time(times.jitter)],
     ["Warm-up, not counted", warm.length ? warm.map((s) => (s.ms === null ? s.outcome : ms(s.ms))).join(", ") : none()],
-    ["In the background, not counted", t.background || null], ["Not sent", run.skipped || null], ["Still open at the end, not counted", run.unfinished || null],
-    ["New connections", known ? withWords(fresh, fresh ? "the times do not include opening them" : "all samples used connections that were already open") : null],
+    ["In the background, not counted", t.background || null],
+    ["Not sent", run.skipped || null],
+    ["Still open at the end, not counted", run.unfinished || null],
+    [
+      "New connections",
+      known
+        ? withWords(
+            fresh,
+            fresh ? "the times do not include opening them" : "all samples used connections that were already open",
+          )
+        : null,
+    ],
     ["Protocol", listed([...new Set(t.counted.map((s) => protocol(s.protocol)))].filter(Boolean))],
     ["Started", dateTime(began)],
   ]);
@@ -212,7 +296,9 @@ const withWords = (count, words) => (count > 0 && words ? `${number(count)}: ${w
 /** @param {Sample[]} late */
 function answersAfter(late) {
   const came = late.filter((s) => s.ms !== null);
-  return came.length ? `${came.length} answered after all, the slowest after ${ms(Math.max(...came.map((s) => s.ms ?? 0)))}` : "no answer while we waited";
+  return came.length
+    ? `${came.length} answered after all, the slowest after ${ms(Math.max(...came.map((s) => s.ms ?? 0)))}`
+    : "no answer while we waited";
 }
 
 /** @param {string} name ALPN */
@@ -222,24 +308,70 @@ const protocol = (name) => ({ h3: "HTTP/3", h2: "HTTP/2", "http/1.1": "HTTP/1.1"
 function meaning(t) {
   const { times } = t;
   const paragraphs = [];
-  if (times.count > 0) paragraphs.push(`Half of the answered samples took ${ms(times.median)} or less, which mostly reflects the distance to this service. 95 % took ${ms(times.p95)} or less: the larger the gap, the more uneven the connection.`);
-  if (times.jitter !== null) paragraphs.push(`From one sample to the next the time changed by ${ms(times.jitter)} on average (jitter): ${felt(times.jitter)}.`);
-  if (t.missed > 0) paragraphs.push(longestRun(t) > 2 ? `Up to ${longestRun(t)} samples in a row were late or failed: the connection or this service stalled for a moment. A weak wireless signal and overloaded lines are common causes.` : "Single samples were late or failed. The cause may be a busy line, a weak wireless signal or a busy device; measure again over a cable to find out.");
-  return paragraphs.length === 0 ? null : section("What this means", el("div", { class: "prose" }, ...paragraphs.map((p) => el("p", {}, p))));
+  if (times.count > 0)
+    paragraphs.push(
+      `Half of the answered samples took ${ms(times.median)} or less, which mostly reflects the distance to ` +
+        `this service. 95 % took ${ms(times.p95)} or less: the larger the gap, the more uneven the connection.`,
+    );
+  if (times.jitter !== null)
+    paragraphs.push(
+      `From one sample to the next the time changed by ${ms(times.jitter)} on average (jitter): ${felt(times.jitter)}.`,
+    );
+  if (t.missed > 0)
+    paragraphs.push(
+      longestRun(t) > 2
+        ? `Up to ${longestRun(t)} samples in a row were late or failed: the connection or this service stalled ` +
+            "for a moment. A weak wireless signal and overloaded lines are common causes."
+        : "Single samples were late or failed. The cause may be a busy line, a weak wireless signal or a busy " +
+            "device; measure again over a cable to find out.",
+    );
+  return paragraphs.length === 0
+    ? null
+    : section("What this means", el("div", { class: "prose" }, ...paragraphs.map((p) => el("p", {}, p))));
 }
 
 /** @param {Run} run */
 function every(run) {
-  const rows = () => run.samples.slice(-mostShown).map((s) => [String(s.n), sentAt(s), s.outcome, s.ms === null ? "—" : ms(s.ms), remark(s)]);
-  const columns = [{ title: "Number", numeric: true }, { title: "Sent at", numeric: true }, { title: "Outcome" }, { title: "Time", numeric: true }, { title: "Remark" }];
+  const rows = () =>
+    run.samples
+      .slice(-mostShown)
+      .map((s) => [String(s.n), sentAt(s), s.outcome, s.ms === null ? "—" : ms(s.ms), remark(s)]);
+  const columns = [
+    { title: "Number", numeric: true },
+    { title: "Sent at", numeric: true },
+    { title: "Outcome" },
+    { title: "Time", numeric: true },
+    { title: "Remark" },
+  ];
   const part = more("Each sample");
   // Hundreds of rows are made when someone wants them.
-  part.addEventListener("toggle", () => part.lastElementChild?.replaceChildren(table({ caption: run.samples.length > mostShown ? `The latest ${mostShown} samples; the CSV has all` : "Each sample", columns, rows: rows() })), { once: true });
-  return [el("div", { class: "toolbar" }, copyAction("Copy samples as CSV", () => csv(run))), part];
+  part.addEventListener(
+    "toggle",
+    () =>
+      part.lastElementChild?.replaceChildren(
+        table({
+          caption: run.samples.length > mostShown ? `The latest ${mostShown} samples; the CSV has all` : "Each sample",
+          columns,
+          rows: rows(),
+        }),
+      ),
+    { once: true },
+  );
+  return [
+    el(
+      "div",
+      { class: "toolbar" },
+      copyAction("Copy samples as CSV", () => csv(run)),
+    ),
+    part,
+  ];
 }
 
 /** @param {Sample} s */
-const remark = (s) => [s.excluded && `${s.excluded}, not counted`, s.reused === false && "new connection", s.why].filter(Boolean).join("; ");
+const remark = (s) =>
+  [s.excluded && `${s.excluded}, not counted`, s.reused === false && "new connection", s.why]
+    .filter(Boolean)
+    .join("; ");
 
 /**
  * @param {Run} run
@@ -247,6 +379,17 @@ const remark = (s) => [s.excluded && `${s.excluded}, not counted`, s.reused === 
  */
 export function csv(run) {
   const quoted = (/** @type {string} */ text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const rows = run.samples.map((s) => [s.n, s.at.toFixed(1), s.outcome, s.ms?.toFixed(3) ?? "", s.excluded ?? "", s.reused === null ? "" : s.reused ? "no" : "yes", s.protocol, quoted(s.why)]);
-  return [["number", "sent_ms", "outcome", "time_ms", "excluded", "new_connection", "protocol", "error"], ...rows].map((r) => `${r.join(",")}\n`).join("");
+  const rows = run.samples.map((s) => [
+    s.n,
+    s.at.toFixed(1),
+    s.outcome,
+    s.ms?.toFixed(3) ?? "",
+    s.excluded ?? "",
+    s.reused === null ? "" : s.reused ? "no" : "yes",
+    s.protocol,
+    quoted(s.why),
+  ]);
+  return [["number", "sent_ms", "outcome", "time_ms", "excluded", "new_connection", "protocol", "error"], ...rows]
+    .map((r) => `${r.join(",")}\n`)
+    .join("");
 }

@@ -1,13 +1,16 @@
 // @ts-check
-// The sampler: requests at fixed times, each with its own outcome. A slow one does not hold up the next. Clock, timers and
-// requests come from outside (see browser below), so that the rules can be tested by themselves.
+// The sampler: requests at fixed times, each with its own outcome. A slow one does not hold up the next. Clock, timers
+// and requests come from outside (see browser below), so that the rules can be tested by themselves.
 
 import { sampleConnection } from "./api.js";
 
 /** A sample without an answer after this many milliseconds is late. */
 export const lateAfter = 2000;
 
-/** More requests than these are not kept open: the oldest is given up. It has been late by then, at any rate up to ten a second. */
+/**
+ * More requests than these are not kept open: the oldest is given up. It has been late by then, at any rate up to ten a
+ * second.
+ */
 const mostOpen = 24;
 
 /** @typedef {import("./api.js").Answer} Answer */
@@ -15,8 +18,10 @@ const mostOpen = 24;
 /**
  * @typedef {object} Sample
  * @property {number} n its number in the request
- * @property {number} at when it was sent, in milliseconds from the time of the first sample that counts; negative in the warm-up
- * @property {"open" | "answered" | "late" | "failed"} outcome open is not known yet; late stays so where an answer comes after all
+ * @property {number} at when it was sent, in milliseconds from the time of the first sample that counts; negative in
+ *   the warm-up
+ * @property {"open" | "answered" | "late" | "failed"} outcome open is not known yet; late stays so where an answer
+ *   comes after all
  * @property {number | null} ms the round trip; of a late one the time until its answer, null where none came
  * @property {"warm-up" | "background" | null} excluded why it does not count
  * @property {boolean | null} reused whether it went over a connection that was open already; null is not known
@@ -24,8 +29,14 @@ const mostOpen = 24;
  * @property {string} why what went wrong, in words
  */
 
-/** @typedef {{interval: number, count: number, warmup: number}} Plan count is of all samples, the first warmup ones do not count */
-/** @typedef {{answer: Answer, ms: number, waited: number, reused: boolean | null, protocol: string}} Taken ms is the round trip alone, waited also the time for a connection */
+/**
+ * @typedef {{interval: number, count: number, warmup: number}} Plan count is of all samples, the first warmup ones do
+ *   not count
+ */
+/**
+ * @typedef {{answer: Answer, ms: number, waited: number, reused: boolean | null, protocol: string}} Taken ms is the
+ *   round trip alone, waited also the time for a connection
+ */
 /** @typedef {"completed" | "stopped" | "limited"} Ending */
 
 /**
@@ -42,7 +53,8 @@ const mostOpen = 24;
  * @property {() => number} now milliseconds of a clock that never jumps
  * @property {(ms: number, then: () => void) => () => void} after a timer; gives what cancels it
  * @property {() => boolean} hidden whether the page is in the background
- * @property {(n: number, signal: AbortSignal) => Promise<Taken>} take sends one request; rejects only when the signal aborts
+ * @property {(n: number, signal: AbortSignal) => Promise<Taken>} take sends one request; rejects only when the signal
+ *   aborts
  */
 
 /**
@@ -87,7 +99,13 @@ export function startSampling(plan, around, changed, first = 0) {
     const warm = run.samples.length < plan.warmup;
     /** @type {Sample} */
     const sample = {
-      n: first + slot, at: sent - began - plan.warmup * plan.interval, outcome: "open", ms: null, reused: null, protocol: "", why: "",
+      n: first + slot,
+      at: sent - began - plan.warmup * plan.interval,
+      outcome: "open",
+      ms: null,
+      reused: null,
+      protocol: "",
+      why: "",
       excluded: warm ? "warm-up" : heldBack || around.hidden() ? "background" : null,
     };
     run.samples.push(sample);
@@ -100,14 +118,17 @@ export function startSampling(plan, around, changed, first = 0) {
       aborter.abort();
     };
     open.set(sample, giveUp);
-    around.take(sample.n, aborter.signal).then((taken) => {
-      if (!open.has(sample)) return;
-      cancelLate();
-      open.delete(sample);
-      settle(sample, taken);
-    }, (failure) => {
-      if (!aborter.signal.aborted) throw failure;
-    });
+    around.take(sample.n, aborter.signal).then(
+      (taken) => {
+        if (!open.has(sample)) return;
+        cancelLate();
+        open.delete(sample);
+        settle(sample, taken);
+      },
+      (failure) => {
+        if (!aborter.signal.aborted) throw failure;
+      },
+    );
   }
 
   /**
@@ -215,7 +236,8 @@ export function browser(probe) {
 }
 
 /**
- * The browser's record of a request is more exact than our clock, which also counts the time until this page gets its turn.
+ * The browser's record of a request is more exact than our clock, which also counts the time until this page gets its
+ * turn.
  * @param {Answer} answer
  * @param {number} waited
  * @param {PerformanceResourceTiming | null} entry

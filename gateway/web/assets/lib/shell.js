@@ -1,5 +1,6 @@
 // @ts-check
-// Commands for the visitor's own terminal. Every word that came from outside is quoted: a target must never become a command.
+// Commands for the visitor's own terminal. Every word that came from outside is quoted: a target must never become a
+// command.
 
 /**
  * Quotes a word for a POSIX shell, where it needs it.

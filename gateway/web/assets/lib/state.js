@@ -8,14 +8,21 @@ import { takesNoMail } from "./rank.js";
 /** @typedef {{tone: "bad" | "warn" | "info"}[]} Findings */
 
 /** @type {[Findings[number]["tone"], string][]} */
-const counted = [["bad", "problem"], ["warn", "warning"]];
+const counted = [
+  ["bad", "problem"],
+  ["warn", "warning"],
+];
 
 /**
  * How many findings there are of each weight, in words: "2 problems, 3 warnings".
  * @param {Findings} findings
  */
 export function countsOf(findings) {
-  return counted.map(([tone, name]) => [findings.filter((f) => f.tone === tone).length, name]).filter(([n]) => n !== 0).map(([n, name]) => plural(Number(n), String(name))).join(", ");
+  return counted
+    .map(([tone, name]) => [findings.filter((f) => f.tone === tone).length, name])
+    .filter(([n]) => n !== 0)
+    .map(([n, name]) => plural(Number(n), String(name)))
+    .join(", ");
 }
 
 /**
@@ -28,8 +35,16 @@ export function standing(name, answers) {
   const [mailed, byAddress] = [answers.get("email-dns-health"), name.includes("@")];
   const mail = byAddress || !takesNoMail(mailed) ? mailbox(name, mailed) : null;
   const service = answers.get("port-checker");
-  return absent(name, answers.get("dns-lookup")) ?? (byAddress ? mail : null) ?? (service && name.endsWith(`:${service.port}`) ? port(service) : null)
-    ?? site(name, answers.get("uptime")) ?? mail ?? echo(name, answers.get("ping") ?? answers.get("packet-loss")) ?? port(service) ?? number(name, answers.get("asn-lookup"));
+  return (
+    absent(name, answers.get("dns-lookup")) ??
+    (byAddress ? mail : null) ??
+    (service && name.endsWith(`:${service.port}`) ? port(service) : null) ??
+    site(name, answers.get("uptime")) ??
+    mail ??
+    echo(name, answers.get("ping") ?? answers.get("packet-loss")) ??
+    port(service) ??
+    number(name, answers.get("asn-lookup"))
+  );
 }
 
 /** @param {string} name @param {any} d */
@@ -55,13 +70,19 @@ const ports = { open: "is open", closed: "is closed", filtered: "does not answer
 const port = (d) => (d && ports[d.state] ? `Port ${d.port} of ${d.host} ${ports[d.state]}` : null);
 
 /** @param {string} name @param {any} d */
-const mailbox = (name, d) => (d && (d.overall === "pass" || d.overall === "info") ? `Mail for ${name} is set up well` : d ? `Mail for ${name} needs work` : null);
+const mailbox = (name, d) =>
+  d && (d.overall === "pass" || d.overall === "info")
+    ? `Mail for ${name} is set up well`
+    : d
+      ? `Mail for ${name} needs work`
+      : null;
 
 /** @param {string} name @param {any} d */
 const echo = (name, d) => (!d ? null : d.received > 0 ? `${name} answers probes` : `${name} does not answer probes`);
 
 /** @param {string} name @param {any} d */
-const number = (name, d) => (!d ? null : d.announced ? `${name} is registered` : `${name} is not registered as far as the ASN service knows`);
+const number = (name, d) =>
+  !d ? null : d.announced ? `${name} is registered` : `${name} is not registered as far as the ASN service knows`;
 
 /**
  * @param {string} name what was asked for

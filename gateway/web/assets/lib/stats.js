@@ -14,7 +14,8 @@ export function median(times) {
 }
 
 /**
- * A percentile by nearest rank: the smallest value that at least so many percent of the values do not exceed. It is always
+ * A percentile by nearest rank: the smallest value that at least so many percent of the values do not exceed. It is
+ * always
  * one of the values, never something between two.
  * @param {number[]} times
  * @param {number} percent over 0 to 100
@@ -34,7 +35,8 @@ export function mean(times) {
 }
 
 /**
- * The mean absolute difference of consecutive values: the D of RFC 3550 section 6.4.1, as a plain mean in the place of the
+ * The mean absolute difference of consecutive values: the D of RFC 3550 section 6.4.1, as a plain mean in the place of
+ * the
  * RFC's running average. It takes two values.
  * @param {number[]} times in the order of sending
  * @returns {number | null}
@@ -45,12 +47,18 @@ export function jitter(times) {
 
 /**
  * @param {number[]} times
- * @returns {{count: number, min: number | null, median: number | null, p95: number | null, max: number | null, mean: number | null, jitter: number | null}}
+ * @returns {{count: number, min: number | null, median: number | null, p95: number | null, max: number | null, mean:
+ *   number | null, jitter: number | null}}
  */
 export function summary(times) {
   return {
-    count: times.length, min: percentile(times, 0), median: median(times), p95: percentile(times, 95), max: percentile(times, 100),
-    mean: mean(times), jitter: jitter(times),
+    count: times.length,
+    min: percentile(times, 0),
+    median: median(times),
+    p95: percentile(times, 95),
+    max: percentile(times, 100),
+    mean: mean(times),
+    jitter: jitter(times),
   };
 }
 

@@ -12,7 +12,11 @@ const elsewhere = "The page is temporarily elsewhere. Keep using the old address
 /** @type {Record<number, string>} */
 const meanings = {
   204: "The request succeeded, and there is nothing to show.",
-  301: moved, 302: elsewhere, 303: "The answer is at another address.", 307: elsewhere, 308: moved,
+  301: moved,
+  302: elsewhere,
+  303: "The answer is at another address.",
+  307: elsewhere,
+  308: moved,
   304: "Nothing has changed since the copy that the client says it has.",
   400: "The server does not understand the request.",
   401: "Visitors must sign in first.",
@@ -31,15 +35,22 @@ const meanings = {
 };
 
 /** What a whole class means, by its first digit. */
-const classes = ["", "This is only an interim answer.", "The request succeeded.", "The answer is elsewhere.",
-  "The server rejects the request.", "The server failed."];
+const classes = [
+  "",
+  "This is only an interim answer.",
+  "The request succeeded.",
+  "The answer is elsewhere.",
+  "The server rejects the request.",
+  "The server failed.",
+];
 
 /**
  * @param {number} status
  * @returns {string} a sentence or two
  */
 export function statusMeaning(status) {
-  if (status >= 520 && status <= 526) return "Cloudflare is in front of the site and got no usable answer from the site's own server.";
+  if (status >= 520 && status <= 526)
+    return "Cloudflare is in front of the site and got no usable answer from the site's own server.";
   return meanings[status] ?? classes[Math.floor(status / 100)] ?? "This is not a standard status.";
 }
 

@@ -60,9 +60,17 @@ export function makeSteps() {
 
 /** One thing of a kind, and several. @type {Record<string, [string, string]>} */
 const nouns = {
-  hop: ["hop", "hops"], reply: ["reply", "replies"], address: ["address", "addresses"], family: ["address family", "address families"],
-  resolver: ["resolver", "resolvers"], type: ["record type", "record types"], check: ["check", "checks"], file: ["file", "files"],
-  endpoint: ["address", "addresses"], protocol: ["protocol version", "protocol versions"], source: ["source", "sources"],
+  hop: ["hop", "hops"],
+  reply: ["reply", "replies"],
+  address: ["address", "addresses"],
+  family: ["address family", "address families"],
+  resolver: ["resolver", "resolvers"],
+  type: ["record type", "record types"],
+  check: ["check", "checks"],
+  file: ["file", "files"],
+  endpoint: ["address", "addresses"],
+  protocol: ["protocol version", "protocol versions"],
+  source: ["source", "sources"],
 };
 
 /**
@@ -71,15 +79,21 @@ const nouns = {
  * @returns {string}
  */
 export function counted(seen) {
-  return seen.kinds().map((kind) => {
-    const count = seen.list(kind).length;
-    return `${count} ${nouns[kind][count === 1 ? 0 : 1]}`;
-  }).join(", ");
+  return seen
+    .kinds()
+    .map((kind) => {
+      const count = seen.list(kind).length;
+      return `${count} ${nouns[kind][count === 1 ? 0 : 1]}`;
+    })
+    .join(", ");
 }
 
 /** @type {Record<string, string>} */
 const stages = {
-  resolving: "Looking up the name", connecting: "Connecting", waiting: "Waiting for the answer", reading: "Reading the answer",
+  resolving: "Looking up the name",
+  connecting: "Connecting",
+  waiting: "Waiting for the answer",
+  reading: "Reading the answer",
 };
 
 /** Who measures for the service, by the name that its streams give it; visitors need not know of it. */

@@ -1,6 +1,6 @@
 // @ts-check
-// What this browser keeps: the theme, the last targets, the last answers. Nothing of it ever leaves the browser, and where
-// storage is refused (private windows, full disks) the pages work without.
+// What this browser keeps: the theme, the last targets, the last answers. Nothing of it ever leaves the browser, and
+// where storage is refused (private windows, full disks) the pages work without.
 
 const prefix = "diagnostics.";
 
@@ -65,8 +65,14 @@ export function remember(target) {
 
 /** Forgets the targets, and the answers about them, of some inputs. @param {(input: string) => boolean} such */
 export function forgetTargets(such) {
-  save("recent", recents().filter(({ target }) => !such(target)));
-  save("answers", kept().filter(({ key }) => !such(parted(key)?.[1] ?? "")));
+  save(
+    "recent",
+    recents().filter(({ target }) => !such(target)),
+  );
+  save(
+    "answers",
+    kept().filter(({ key }) => !such(parted(key)?.[1] ?? "")),
+  );
 }
 
 /** Forgets targets and answers. */
@@ -77,9 +83,13 @@ export function forget() {
 
 /**
  * An answer of which the facts are kept. tone and verdict are absent where an older version of these pages kept it.
- * @typedef {{key: string, at: number, facts: import("./view.js").Facts, tone?: import("./view.js").Tone, verdict?: string, changes?: Change[], times?: import("./view.js").Times}} Kept
+ * @typedef {{key: string, at: number, facts: import("./view.js").Facts, tone?: import("./view.js").Tone, verdict?:
+ *   string, changes?: Change[], times?: import("./view.js").Times}} Kept
  */
-/** What was found to have changed, at a moment. @typedef {{at: number, label: string, gone: string[], come: string[]}} Change */
+/**
+ * What was found to have changed, at a moment. @typedef {{at: number, label: string, gone: string[], come: string[]}}
+ * Change
+ */
 
 const mostAnswers = 200;
 /** So many changes are kept of each check, the latest. */
@@ -111,7 +121,9 @@ export function lastAnswer(key) {
 export function lastVerdict(slug, input) {
   const stem = `${JSON.stringify([slug, input]).slice(0, -1)},`;
   const last = kept().find((kept) => kept.key.startsWith(stem) && tones.includes(kept.tone ?? ""));
-  return last ? { tone: /** @type {import("./view.js").Tone} */ (last.tone), verdict: String(last.verdict ?? ""), at: last.at } : null;
+  return last
+    ? { tone: /** @type {import("./view.js").Tone} */ (last.tone), verdict: String(last.verdict ?? ""), at: last.at }
+    : null;
 }
 
 const tones = ["good", "warn", "bad", "info"];
@@ -128,7 +140,10 @@ export function keepAnswer(key, facts, { tone, text }, changes, times) {
   const at = Date.now();
   const noted = changes.map(({ label, gone, come }) => ({ at, label, gone: short(gone), come: short(come) }));
   const all = [...noted, ...changesOf(lastAnswer(key))].slice(0, mostChanges);
-  let list = [{ key, at, facts, tone, verdict: text, changes: all, times }, ...kept().filter((other) => other.key !== key)].slice(0, mostAnswers);
+  let list = [
+    { key, at, facts, tone, verdict: text, changes: all, times },
+    ...kept().filter((other) => other.key !== key),
+  ].slice(0, mostAnswers);
   // Where the browser has no room for all, the older half goes.
   while (!save("answers", list) && list.length > 1) list = list.slice(0, list.length >> 1);
 }
@@ -137,7 +152,10 @@ export function keepAnswer(key, facts, { tone, text }, changes, times) {
 const short = (values) => values.slice(0, 8).map((text) => text.slice(0, 200));
 
 /** @param {Kept | null} kept @returns {Change[]} */
-const changesOf = (kept) => (Array.isArray(kept?.changes) ? kept.changes.filter((c) => typeof c?.label === "string" && Array.isArray(c.gone) && Array.isArray(c.come)) : []);
+const changesOf = (kept) =>
+  Array.isArray(kept?.changes)
+    ? kept.changes.filter((c) => typeof c?.label === "string" && Array.isArray(c.gone) && Array.isArray(c.come))
+    : [];
 
 /**
  * An answer that is kept, taken apart.
@@ -159,7 +177,16 @@ export function answers() {
     const key = parted(one.key);
     if (!key) return [];
     const known = tones.includes(one.tone ?? "") && typeof one.verdict === "string";
-    return [{ key, at: one.at, facts: one.facts ?? {}, tone: known ? one.tone : undefined, verdict: known ? one.verdict : undefined, changes: changesOf(one) }];
+    return [
+      {
+        key,
+        at: one.at,
+        facts: one.facts ?? {},
+        tone: known ? one.tone : undefined,
+        verdict: known ? one.verdict : undefined,
+        changes: changesOf(one),
+      },
+    ];
   });
 }
 

@@ -1,5 +1,6 @@
 // @ts-check
-// The strip of tools on the page of a target: each with the link that runs it there, and what it came to in this browser.
+// The strip of tools on the page of a target: each with the link that runs it there, and what it came to in this
+// browser.
 
 import { el } from "./dom.js";
 import { fit, linkTo, suitsOf } from "./fitting.js";
@@ -22,11 +23,13 @@ export function showStrip(strip, target) {
   // The first stays where it is: the tool of the page comes into the middle of what is beside it.
   const first = list.querySelector("li")?.offsetWidth ?? 0;
   list.scrollLeft = at.offsetLeft - first - (list.clientWidth - first - at.offsetWidth) / 2;
-  // What is in sight of a tool on either side of the first is wide enough to be touched, or nothing is (WCAG 2.2, 2.5.8).
+  // What is in sight of a tool on either side of the first is wide enough to be touched, or nothing is (WCAG 2.2,
+  // 2.5.8).
   const [start, ...others] = [...list.querySelectorAll("li:not([hidden])")].map((item) => item.getBoundingClientRect());
   const begin = list.getBoundingClientRect().left;
   const slim = (/** @type {number} */ width) => width > 0 && width < touchable;
-  const fits = (/** @type {number} */ back) => others.every(({ left, right }) => !slim(right + back - start.right) && !slim(begin - left - back));
+  const fits = (/** @type {number} */ back) =>
+    others.every(({ left, right }) => !slim(right + back - start.right) && !slim(begin - left - back));
   list.scrollLeft -= Array.from({ length: 80 }, (_, back) => back).find(fits) ?? 0;
 }
 

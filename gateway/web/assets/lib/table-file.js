@@ -19,7 +19,12 @@ function lines(node) {
 }
 
 /** @param {Element} cell @returns {string} what it says on one line */
-const words = (cell) => lines(cell).split("\n").map((line) => line.trim()).filter(Boolean).join("; ");
+const words = (cell) =>
+  lines(cell)
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .join("; ");
 
 /**
  * @param {HTMLTableElement} table
@@ -33,6 +38,10 @@ const tableFile = (table) => csv([...table.rows].map((row) => [...row.cells].map
  * @param {string} caption
  */
 export function save(rows, caption) {
-  const name = `${document.title.split(" · ")[0]} ${caption}`.replace(/^https?:\/\//, "").replace(/[^\p{L}\p{N}.]+/gu, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 80);
+  const name = `${document.title.split(" · ")[0]} ${caption}`
+    .replace(/^https?:\/\//, "")
+    .replace(/[^\p{L}\p{N}.]+/gu, "-")
+    .replace(/^[-.]+|[-.]+$/g, "")
+    .slice(0, 80);
   download(`${name}.csv`, "text/csv", typeof rows === "function" ? csv(rows()) : tableFile(rows));
 }

@@ -10,7 +10,12 @@ import { tally } from "./severity.js";
 const [wide, high] = [120, 28];
 
 /** @param {string} label @param {...(SVGElement | false)} shapes */
-const framed = (label, ...shapes) => svg("svg", { class: "thumb", viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, role: "img", "aria-label": label }, ...shapes);
+const framed = (label, ...shapes) =>
+  svg(
+    "svg",
+    { class: "thumb", viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, role: "img", "aria-label": label },
+    ...shapes,
+  );
 
 /**
  * How much of a time is over.
@@ -25,10 +30,12 @@ function span(from, to, what, sound = true) {
   const past = Math.min(1, Math.max(0, (Date.now() - start) / (end - start)));
   const tone = past === 1 || start > Date.now() ? "bad" : past > 0.9 ? "warn" : sound ? "good" : "info";
   const x = past * wide;
-  return framed(`${what} from ${day(from)} to ${day(to)}; ${Math.round(past * 100)} % has passed.`,
+  return framed(
+    `${what} from ${day(from)} to ${day(to)}; ${Math.round(past * 100)} % has passed.`,
     svg("rect", { class: `fill-${tone}`, x: 0, y: 10, width: wide, height: 8, rx: 4, opacity: 0.3 }),
     svg("rect", { class: `fill-${tone}`, x, y: 10, width: wide - x, height: 8, rx: 4 }),
-    svg("rect", { class: "fill-ink", x: Math.min(wide - 2, x), y: 5, width: 2, height: 18 }));
+    svg("rect", { class: "fill-ink", x: Math.min(wide - 2, x), y: 5, width: 2, height: 18 }),
+  );
 }
 
 /**
@@ -41,10 +48,22 @@ function spark(times, what) {
   if (known.length < 2) return null;
   const most = Math.max(...known);
   const step = wide / times.length;
-  return framed(`${what}: ${ms(Math.min(...known))} to ${ms(most)}${known.length < times.length ? `, ${times.length - known.length} without an answer` : ""}.`, ...times.map((t, i) => {
-    const height = t === null ? high - 4 : Math.max(2, (t / most) * (high - 4));
-    return svg("rect", { class: t === null ? "fill-bad" : "fill-1", x: i * step, y: high - height, width: Math.max(1, step - 1.5), height, rx: 1, opacity: t === null ? 0.35 : 1 });
-  }));
+  return framed(
+    `${what}: ${ms(Math.min(...known))} to ` +
+      `${ms(most)}${known.length < times.length ? `, ${times.length - known.length} without an answer` : ""}.`,
+    ...times.map((t, i) => {
+      const height = t === null ? high - 4 : Math.max(2, (t / most) * (high - 4));
+      return svg("rect", {
+        class: t === null ? "fill-bad" : "fill-1",
+        x: i * step,
+        y: high - height,
+        width: Math.max(1, step - 1.5),
+        height,
+        rx: 1,
+        opacity: t === null ? 0.35 : 1,
+      });
+    }),
+  );
 }
 
 /**
@@ -56,13 +75,30 @@ function blocks(things, words) {
   if (things.length < 2) return null;
   const step = Math.min(22, wide / things.length);
   const left = wide - things.length * step;
-  return framed(words, ...things.map(([, tone], i) => svg("rect", { class: `fill-${tone}`, x: left + i * step, y: 8, width: Math.max(2, step - 3), height: 12, rx: 3 })));
+  return framed(
+    words,
+    ...things.map(([, tone], i) =>
+      svg("rect", { class: `fill-${tone}`, x: left + i * step, y: 8, width: Math.max(2, step - 3), height: 12, rx: 3 }),
+    ),
+  );
 }
 
 /** @type {Record<string, Tone | "soft">} */
 const states = {
-  up: "good", down: "bad", noAddress: "soft", skipped: "soft", open: "good", closed: "bad", filtered: "warn", unreachable: "bad",
-  pass: "good", fail: "bad", warn: "warn", info: "info", missing: "soft", error: "warn",
+  up: "good",
+  down: "bad",
+  noAddress: "soft",
+  skipped: "soft",
+  open: "good",
+  closed: "bad",
+  filtered: "warn",
+  unreachable: "bad",
+  pass: "good",
+  fail: "bad",
+  warn: "warn",
+  info: "info",
+  missing: "soft",
+  error: "warn",
 };
 
 /** @param {string} state */
@@ -70,17 +106,27 @@ const toneOf = (state) => states[state] ?? "soft";
 
 /** @param {any} d */
 function echoes(d) {
-  const times = Array.from({ length: d.sent }, (_, i) => d.replies.find((/** @type {any} */ r) => r.seq === i + 1)?.rttMs ?? null);
+  const times = Array.from(
+    { length: d.sent },
+    (_, i) => d.replies.find((/** @type {any} */ r) => r.seq === i + 1)?.rttMs ?? null,
+  );
   return spark(times, "Times of the probes");
 }
 
 /** @param {any} d */
 function resolvers(d) {
   const group = (/** @type {string} */ id) => d.groups.findIndex((/** @type {any} */ g) => g.resolvers.includes(id));
-  const tones = d.resolvers.map((/** @type {any} */ r) => [r.name, r.outcome === "error" ? "soft" : String(Math.max(0, group(r.id)) + 1)]);
+  const tones = d.resolvers.map((/** @type {any} */ r) => [
+    r.name,
+    r.outcome === "error" ? "soft" : String(Math.max(0, group(r.id)) + 1),
+  ]);
   const failed = d.resolvers.filter((/** @type {any} */ r) => r.outcome === "error").length;
   const given = d.groups.length === 1 ? "all that answered agree" : `${d.groups.length || "no"} different answers`;
-  return blocks(tones, `${plural(d.resolvers.length, "resolver")}: ${failed === 0 && d.groups.length === 1 ? "all with the same answer" : given}${failed > 0 ? `, ${failed} failed` : ""}.`);
+  return blocks(
+    tones,
+    `${plural(d.resolvers.length, "resolver")}: ` +
+      `${failed === 0 && d.groups.length === 1 ? "all with the same answer" : given}${failed > 0 ? `, ${failed} failed` : ""}.`,
+  );
 }
 
 /** As the page of uptime names it. @type {Record<string, string>} */
@@ -93,18 +139,22 @@ const familyWord = ({ state }) => familyWords[state] ?? state;
 const familyTone = (d, { state }) => (state === "up" && d.certificateValid === false ? "bad" : toneOf(state));
 
 /** What is missing may be a problem or a mere note. @param {any} c */
-const mailTone = ({ status, issues = [] }) => toneOf(["fail", "warn"].find((s) => issues.some((/** @type {any} */ i) => i.severity === s)) ?? status);
+const mailTone = ({ status, issues = [] }) =>
+  toneOf(["fail", "warn"].find((s) => issues.some((/** @type {any} */ i) => i.severity === s)) ?? status);
 
 /** The types of record that were asked for: there, absent, or not found out. @param {any} d */
 function types({ details, errors }) {
   const all = Object.keys(details);
   const there = all.filter((type) => !errors[type]);
-  return blocks(all.map((type) => [type, there.includes(type) ? "1" : errors[type] === "ENODATA" ? "soft" : "warn"]),
-    `${plural(all.length, "record type")} asked for, ${there.length} of them with records.`);
+  return blocks(
+    all.map((type) => [type, there.includes(type) ? "1" : errors[type] === "ENODATA" ? "soft" : "warn"]),
+    `${plural(all.length, "record type")} asked for, ${there.length} of them with records.`,
+  );
 }
 
 /** An IPv4 address as a number; null for what is none. @param {string} text */
-const quad = (text) => (/^\d+(\.\d+){3}$/.test(text) ? text.split(".").reduce((sum, part) => sum * 256 + Number(part), 0) : null);
+const quad = (text) =>
+  /^\d+(\.\d+){3}$/.test(text) ? text.split(".").reduce((sum, part) => sum * 256 + Number(part), 0) : null;
 
 /**
  * Where an address is in its network.
@@ -115,9 +165,11 @@ const quad = (text) => (/^\d+(\.\d+){3}$/.test(text) ? text.split(".").reduce((s
 function within(address, from, size) {
   const [at, start] = [quad(address), quad(from)];
   if (at === null || start === null || size === null || !(size > 1) || at < start || at >= start + size) return null;
-  return framed(`${address} in a network of ${number(size)} addresses from ${from}.`,
+  return framed(
+    `${address} in a network of ${number(size)} addresses from ${from}.`,
     svg("rect", { class: "fill-1", x: 0, y: 10, width: wide, height: 8, rx: 4, opacity: 0.4 }),
-    svg("rect", { class: "fill-ink", x: ((at - start) / size) * (wide - 2), y: 5, width: 2, height: 18 }));
+    svg("rect", { class: "fill-ink", x: ((at - start) / size) * (wide - 2), y: 5, width: 2, height: 18 }),
+  );
 }
 
 /** @param {any} d */
@@ -137,36 +189,88 @@ const pictures = {
   "dns-lookup": types,
   "ip-geolocation": registered,
   "asn-lookup": announced,
-  "robots-sitemap": (d) => blocks(d.crawlers.map((/** @type {any} */ c) => [c.name, { allowAll: "good", disallowAll: "bad" }[/** @type {string} */ (c.effect)] ?? "info"]),
-    `${plural(d.crawlers.length, "crawler")}, ${d.crawlers.filter((/** @type {any} */ c) => c.effect === "allowAll").length} of them with access to everything.`),
+  "robots-sitemap": (d) =>
+    blocks(
+      d.crawlers.map((/** @type {any} */ c) => [
+        c.name,
+        { allowAll: "good", disallowAll: "bad" }[/** @type {string} */ (c.effect)] ?? "info",
+      ]),
+      `${plural(d.crawlers.length, "crawler")}, ` +
+        `${d.crawlers.filter((/** @type {any} */ c) => c.effect === "allowAll").length} of them with access to ` +
+        "everything.",
+    ),
   "ssl-checker": (d) => span(d.certificate.validFrom, d.certificate.validTo, "The certificate is valid", d.authorized),
   "whois-lookup": (d) => d.domain && span(d.domain.events.registered, d.domain.events.expires, "The registration runs"),
-  "ping": echoes,
+  ping: echoes,
   "packet-loss": echoes,
-  "traceroute": (d) => spark(d.hops.map((/** @type {any} */ h) => h.averageMs), "Times of the hops"),
+  traceroute: (d) =>
+    spark(
+      d.hops.map((/** @type {any} */ h) => h.averageMs),
+      "Times of the hops",
+    ),
   "dns-resolver-check": resolvers,
-  "uptime": (d) => blocks([["IPv4", familyTone(d, d.families.ipv4)], ["IPv6", familyTone(d, d.families.ipv6)]], `IPv4: ${familyWord(d.families.ipv4)}; IPv6: ${familyWord(d.families.ipv6)}.`),
-  "port-checker": (d) => blocks(d.addresses.map((/** @type {any} */ a) => [a.address, toneOf(a.state)]), `${plural(d.addresses.length, "address", "addresses")} tried.`),
-  "security-headers": (d) => blocks(d.controls.map((/** @type {any} */ c) => [c.name, toneOf(c.status)]), `Security headers: ${tally(d.controls.map((/** @type {any} */ c) => c.status))}.`),
+  uptime: (d) =>
+    blocks(
+      [
+        ["IPv4", familyTone(d, d.families.ipv4)],
+        ["IPv6", familyTone(d, d.families.ipv6)],
+      ],
+      `IPv4: ${familyWord(d.families.ipv4)}; IPv6: ${familyWord(d.families.ipv6)}.`,
+    ),
+  "port-checker": (d) =>
+    blocks(
+      d.addresses.map((/** @type {any} */ a) => [a.address, toneOf(a.state)]),
+      `${plural(d.addresses.length, "address", "addresses")} tried.`,
+    ),
+  "security-headers": (d) =>
+    blocks(
+      d.controls.map((/** @type {any} */ c) => [c.name, toneOf(c.status)]),
+      `Security headers: ${tally(d.controls.map((/** @type {any} */ c) => c.status))}.`,
+    ),
   "email-dns-health": (d) => {
     const all = Object.values(d.checks);
-    return blocks(all.map((check) => ["", mailTone(check)]), `Mail records: ${tally(all.map((/** @type {any} */ c) => c.status))}.`);
+    return blocks(
+      all.map((check) => ["", mailTone(check)]),
+      `Mail records: ${tally(all.map((/** @type {any} */ c) => c.status))}.`,
+    );
   },
   "http-headers": (d) => phases(d.timings),
-  "redirect-checker": (d) => blocks(d.hops.map((/** @type {any} */ h) => [h.url, h.status === null || h.status >= 400 ? "bad" : h.status >= 300 ? "info" : "good"]), `${plural(d.hops.length, "step")}.`),
+  "redirect-checker": (d) =>
+    blocks(
+      d.hops.map((/** @type {any} */ h) => [
+        h.url,
+        h.status === null || h.status >= 400 ? "bad" : h.status >= 300 ? "info" : "good",
+      ]),
+      `${plural(d.hops.length, "step")}.`,
+    ),
 };
 
 /** Where the time of one request went. @param {any} t */
 function phases(t) {
-  const parts = [["DNS", t.dnsMs], ["Connect", t.connectMs], ["TLS", t.tlsMs], ["Server", t.firstByteMs]].filter(([, took]) => typeof took === "number");
+  const parts = [
+    ["DNS", t.dnsMs],
+    ["Connect", t.connectMs],
+    ["TLS", t.tlsMs],
+    ["Server", t.firstByteMs],
+  ].filter(([, took]) => typeof took === "number");
   const whole = parts.reduce((sum, [, took]) => sum + took, 0);
   if (!(whole > 0)) return null;
   let x = 0;
-  return framed(`Time: ${parts.map(([name, took]) => `${name} ${ms(took)}`).join(", ")}.`, ...parts.map(([, took], i) => {
-    const width = (took / whole) * wide;
-    x += width;
-    return svg("rect", { class: `fill-${i + 1}`, x: x - width, y: 9, width: Math.max(1, width - 1), height: 10, rx: 1 });
-  }));
+  return framed(
+    `Time: ${parts.map(([name, took]) => `${name} ${ms(took)}`).join(", ")}.`,
+    ...parts.map(([, took], i) => {
+      const width = (took / whole) * wide;
+      x += width;
+      return svg("rect", {
+        class: `fill-${i + 1}`,
+        x: x - width,
+        y: 9,
+        width: Math.max(1, width - 1),
+        height: 10,
+        rx: 1,
+      });
+    }),
+  );
 }
 
 /**

@@ -1,6 +1,6 @@
 // @ts-check
-// The strip of facts on top of a report: what most people want to know first, filled in as the answers come. Each tile keeps
-// its place from the start.
+// The strip of facts on top of a report: what most people want to know first, filled in as the answers come. Each tile
+// keeps its place from the start.
 
 import { el, keyed } from "./dom.js";
 import { day, listed, ms, plural } from "./format.js";
@@ -16,8 +16,13 @@ function website(a) {
   const d = a.get("uptime") ?? a.get("http-headers");
   if (!d) return null;
   if (d.status === null) return { value: "No answer", note: d.reason ?? "", tone: "bad" };
-  if (d.certificateValid === false) return { value: `${d.status} ${d.statusText ?? ""}`.trim(), note: "certificate refused", tone: "bad" };
-  return { value: `${d.status} ${d.statusText ?? ""}`.trim(), note: `after ${ms(d.responseTimeMs)}`, tone: d.status >= 500 ? "bad" : d.status >= 400 ? "warn" : "good" };
+  if (d.certificateValid === false)
+    return { value: `${d.status} ${d.statusText ?? ""}`.trim(), note: "certificate refused", tone: "bad" };
+  return {
+    value: `${d.status} ${d.statusText ?? ""}`.trim(),
+    note: `after ${ms(d.responseTimeMs)}`,
+    tone: d.status >= 500 ? "bad" : d.status >= 400 ? "warn" : "good",
+  };
 }
 
 /** The network that the last hop with the target's own address is in. @param {any} d of traceroute */
@@ -25,7 +30,13 @@ const networkOf = (d) => d?.hops.find((/** @type {any} */ h) => h.addresses.incl
 
 /** @param {Answers} a @returns {Tile | null} */
 function addresses(a) {
-  const list = [a.get("dns-lookup")?.records.A, a.get("dns-lookup")?.records.AAAA, a.get("uptime") && familyAddresses(a.get("uptime"))].flatMap((some) => some ?? []).map((r) => (typeof r === "string" ? r : r.address ?? String(r)));
+  const list = [
+    a.get("dns-lookup")?.records.A,
+    a.get("dns-lookup")?.records.AAAA,
+    a.get("uptime") && familyAddresses(a.get("uptime")),
+  ]
+    .flatMap((some) => some ?? [])
+    .map((r) => (typeof r === "string" ? r : (r.address ?? String(r))));
   const all = [...new Set(list)];
   if (all.length === 0) return a.get("dns-lookup") ? { value: "None", note: "no A or AAAA record", tone: "bad" } : null;
   const asn = networkOf(a.get("traceroute"));
@@ -43,7 +54,15 @@ function certificate(a) {
   const left = d.certificate.daysRemaining;
   const value = left < 0 ? "Expired" : `${plural(left, "day")} left`;
   if (d.conclusion?.state === "unknown") return { value, note: "not verified", tone: "warn" };
-  return { value, note: d.authorized ? `until ${day(d.certificate.validTo)}` : left < 0 ? `on ${day(d.certificate.validTo)}` : "but not trusted", tone: !d.authorized || left < 0 ? "bad" : left < 15 ? "warn" : "good" };
+  return {
+    value,
+    note: d.authorized
+      ? `until ${day(d.certificate.validTo)}`
+      : left < 0
+        ? `on ${day(d.certificate.validTo)}`
+        : "but not trusted",
+    tone: !d.authorized || left < 0 ? "bad" : left < 15 ? "warn" : "good",
+  };
 }
 
 /** @param {Answers} a @returns {Tile | null} */
@@ -51,10 +70,17 @@ function registration(a) {
   const d = a.get("whois-lookup");
   if (!d) return null;
   if (d.network) return { value: d.network.name || d.network.handle || "Registered", note: d.network.cidrs?.[0] ?? "" };
-  if (!d.domain) return d.reason === "notFound" ? { value: "Not found", note: "not in the registry" } : { value: "Unknown", note: "" };
+  if (!d.domain)
+    return d.reason === "notFound"
+      ? { value: "Not found", note: "not in the registry" }
+      : { value: "Unknown", note: "" };
   const end = d.domain.events.expires;
   const left = Date.parse(end ?? "") - Date.now();
-  return { value: end ? `until ${day(end)}` : "Registered", note: d.domain.registrar?.name ?? "", tone: left < 0 ? "bad" : left < 30 * 86_400_000 ? "warn" : undefined };
+  return {
+    value: end ? `until ${day(end)}` : "Registered",
+    note: d.domain.registrar?.name ?? "",
+    tone: left < 0 ? "bad" : left < 30 * 86_400_000 ? "warn" : undefined,
+  };
 }
 
 /** @param {Answers} a @returns {Tile | null} */
@@ -63,11 +89,22 @@ function mail(a) {
   if (!d) return null;
   const hosts = d.checks.mx.hosts ?? [];
   const both = ["spf", "dmarc"].map((key) => ({ name: key.toUpperCase(), status: d.checks[key].status }));
-  const some = (/** @type {string} */ status) => both.filter((check) => check.status === status).map((check) => check.name);
-  const rest = some("missing").length > 0 ? `no ${some("missing").join(", no ")}` : some("fail").length > 0 ? `${listed(some("fail"))} wrong`
-    : some("error").length > 0 ? `${listed(some("error"))} not known` : "SPF and DMARC found";
+  const some = (/** @type {string} */ status) =>
+    both.filter((check) => check.status === status).map((check) => check.name);
+  const rest =
+    some("missing").length > 0
+      ? `no ${some("missing").join(", no ")}`
+      : some("fail").length > 0
+        ? `${listed(some("fail"))} wrong`
+        : some("error").length > 0
+          ? `${listed(some("error"))} not known`
+          : "SPF and DMARC found";
   if (hosts.length === 0 || takesNoMail(d)) return { value: "No mail server", note: rest };
-  return { value: hosts.length > 1 ? `${hosts.length} servers` : hosts[0].exchange, note: rest, tone: d.overall === "fail" ? "bad" : d.overall === "warn" ? "warn" : "good" };
+  return {
+    value: hosts.length > 1 ? `${hosts.length} servers` : hosts[0].exchange,
+    note: rest,
+    tone: d.overall === "fail" ? "bad" : d.overall === "warn" ? "warn" : "good",
+  };
 }
 
 /** @param {Answers} a @returns {Tile | null} */
@@ -77,7 +114,11 @@ function resolvers(a) {
   const largest = Math.max(0, ...d.groups.map((/** @type {any} */ g) => g.resolvers.length));
   const [n, all] = [d.resolvers.length, largest === d.resolvers.length];
   if (d.status === "agreeAbsent") return { value: "No record", note: `all ${n} agree` };
-  return { value: all ? `All ${n} agree` : `${largest} of ${n} agree`, note: `on ${d.recordType} records`, tone: d.status === "conflict" || d.status === "unavailable" ? "bad" : all ? "good" : undefined };
+  return {
+    value: all ? `All ${n} agree` : `${largest} of ${n} agree`,
+    note: `on ${d.recordType} records`,
+    tone: d.status === "conflict" || d.status === "unavailable" ? "bad" : all ? "good" : undefined,
+  };
 }
 
 /** @param {Answers} a @returns {Tile | null} */
@@ -87,13 +128,23 @@ function echo(a) {
   if (d.received === 0) return { value: "No answer", note: `to ${plural(d.sent, "probe")}`, tone: "warn" };
   const lost = missing(d);
   if (lost > 0 && limited(d)) return { value: ms(d.medianMs), note: "limits its answers", tone: "good" };
-  return { value: ms(d.medianMs), note: lost > 0 ? `${lost} of ${d.sent - d.undecided} lost` : "none lost", tone: lost > 0 ? "warn" : "good" };
+  return {
+    value: ms(d.medianMs),
+    note: lost > 0 ? `${lost} of ${d.sent - d.undecided} lost` : "none lost",
+    tone: lost > 0 ? "warn" : "good",
+  };
 }
 
 /** @param {Answers} a @returns {Tile | null} */
 function port(a) {
   const d = a.get("port-checker");
-  return d && { value: `${d.port} ${d.state === "skipped" ? "not tried" : d.state}`, note: d.service ? `usually ${d.service}` : "", tone: d.state === "open" ? "good" : d.state === "skipped" ? undefined : "warn" };
+  return (
+    d && {
+      value: `${d.port} ${d.state === "skipped" ? "not tried" : d.state}`,
+      note: d.service ? `usually ${d.service}` : "",
+      tone: d.state === "open" ? "good" : d.state === "skipped" ? undefined : "warn",
+    }
+  );
 }
 
 /** @param {Answers} a @returns {Tile | null} */
@@ -113,7 +164,13 @@ function holder(a) {
 /** @param {Answers} a @returns {Tile | null} */
 function route(a) {
   const d = a.get("traceroute");
-  return d && { value: d.reached ? plural(d.hops.length, "hop") : "Not reached", note: d.reached ? "from our server" : `seen to hop ${d.hops.length}`, tone: d.reached ? undefined : "warn" };
+  return (
+    d && {
+      value: d.reached ? plural(d.hops.length, "hop") : "Not reached",
+      note: d.reached ? "from our server" : `seen to hop ${d.hops.length}`,
+      tone: d.reached ? undefined : "warn",
+    }
+  );
 }
 
 /** @type {Kind[]} */
@@ -140,7 +197,10 @@ const most = 6;
  * @returns {[string, Tile | null][]}
  */
 export function factsOf(slugs, answers) {
-  return kinds.filter((kind) => kind.from.some((slug) => slugs.includes(slug))).slice(0, most).map((kind) => [kind.title, safely(() => kind.read(answers))]);
+  return kinds
+    .filter((kind) => kind.from.some((slug) => slugs.includes(slug)))
+    .slice(0, most)
+    .map((kind) => [kind.title, safely(() => kind.read(answers))]);
 }
 
 /** An answer of a shape that nobody foresaw leaves its tile empty. @param {() => Tile | null} read */
@@ -162,9 +222,19 @@ export function makeTiles(slugs) {
   const draw = keyed(node);
   return {
     node,
-    show: (answers, open) => draw(factsOf(slugs, answers).map(([title, tile]) => [JSON.stringify([title, tile, open && !tile]), () => el("div", { class: tile?.tone },
-      el("dt", {}, title),
-      el("dd", { class: "tile-value", title: tile?.value }, tile?.value ?? (open ? "…" : "—")),
-      el("dd", { class: "tile-note", title: tile?.note }, tile?.note ?? ""))])),
+    show: (answers, open) =>
+      draw(
+        factsOf(slugs, answers).map(([title, tile]) => [
+          JSON.stringify([title, tile, open && !tile]),
+          () =>
+            el(
+              "div",
+              { class: tile?.tone },
+              el("dt", {}, title),
+              el("dd", { class: "tile-value", title: tile?.value }, tile?.value ?? (open ? "…" : "—")),
+              el("dd", { class: "tile-note", title: tile?.note }, tile?.note ?? ""),
+            ),
+        ]),
+      ),
   };
 }

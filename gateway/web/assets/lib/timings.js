@@ -21,5 +21,15 @@ export function timingFacts(t) {
     ["Total", t.totalMs, "From the start to the end of the headers."],
   ];
   const known = rows.filter(([, took]) => took !== null);
-  return facts(known.map(([name, took, what]) => [name, el("span", { class: "phase" }, value(ms(took), { what: name, mono: false }), el("span", { class: "muted" }, what))]));
+  return facts(
+    known.map(([name, took, what]) => [
+      name,
+      el(
+        "span",
+        { class: "phase" },
+        value(ms(took), { what: name, mono: false }),
+        el("span", { class: "muted" }, what),
+      ),
+    ]),
+  );
 }

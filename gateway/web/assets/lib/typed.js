@@ -1,5 +1,6 @@
 // @ts-check
-// What a field says while somebody types in it: that an address cannot be checked from here. It is loaded once somebody types.
+// What a field says while somebody types in it: that an address cannot be checked from here. It is loaded once somebody
+// types.
 
 import { announce } from "./dom.js";
 import { unfit } from "./public.js";

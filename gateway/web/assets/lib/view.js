@@ -1,11 +1,14 @@
 // @ts-check
-// What a tool's verdict and view are, and how to get them. Two modules in the folder of a tool: verdict.js says what an answer
-// comes to, which is all that the report needs; view.js draws it and explains it. Everything in an answer may be hostile text
-// or absent; these turn it into nodes and sentences and fetch nothing.
+// What a tool's verdict and view are, and how to get them. Two modules in the folder of a tool: verdict.js says what an
+// answer comes to, which is all that the report needs; view.js draws it and explains it. Everything in an answer may be
+// hostile text or absent; these turn it into nodes and sentences and fetch nothing.
 
 /** @typedef {"good" | "warn" | "bad" | "info"} Tone */
 /** @typedef {{tone: Tone, text: string}} Verdict one sentence, with its full stop */
-/** @typedef {{slug: string, input: string, options: Record<string, string | number>}} Asked what the visitor asked, as it went to the API */
+/**
+ * @typedef {{slug: string, input: string, options: Record<string, string | number>}} Asked what the visitor asked, as
+ *   it went to the API
+ */
 /**
  * Something that deserves attention.
  * @typedef {object} Concern
@@ -17,24 +20,39 @@
  * @property {string} [topic] what it is about, where several checks may see the same fault: a report says it once
  * @property {boolean} [aside] another check says it better, if it saw it too
  */
-/** @typedef {{label: string, command: string}} Command what it shows, and the line for a shell (made with sh from shell.js) */
-/** @typedef {{name: string, url?: string, zone?: string, server?: string, fetchedAt?: string, ageMs?: number, cached?: boolean, measured?: boolean, shared?: boolean, told?: string}} Source without a time it was asked for this very answer; measured by the worker, and shared with whoever asked first; told in a sentence where the answer does not say */
+/**
+ * @typedef {{label: string, command: string}} Command what it shows, and the line for a shell (made with sh from
+ *   shell.js)
+ */
+/**
+ * @typedef {{name: string, url?: string, zone?: string, server?: string, fetchedAt?: string, ageMs?: number, cached?:
+ *   boolean, measured?: boolean, shared?: boolean, told?: string}} Source without a time it was asked for this very
+ *   answer; measured by the worker, and shared with whoever asked first; told in a sentence where the answer does not
+ *   say
+ */
 /** @typedef {Record<string, string | string[]>} Facts */
-/** @typedef {Record<string, [now: number | null, least: number]>} Times by a label a time in milliseconds, and by how much it must move at least to be told */
+/**
+ * @typedef {Record<string, [now: number | null, least: number]>} Times by a label a time in milliseconds, and by how
+ *   much it must move at least to be told
+ */
 
 /**
  * @typedef {object} Judge what an answer comes to: the default export of a tool's verdict.js
  * @property {(d: any, asked: Asked) => Verdict} [verdict] in place of the answer's conclusion
  * @property {(d: any, asked: Asked) => Concern[]} [concerns] in place of the answer's findings
- * @property {(d: any) => Facts} facts what is worth comparing with an earlier answer, by a label; nothing that changes at every run
+ * @property {(d: any) => Facts} facts what is worth comparing with an earlier answer, by a label; nothing that changes
+ *   at every run
  * @property {(d: any) => Times} [times] what takes how long: kept beside the facts, and told where it has moved by half
  */
 
 /**
  * @typedef {object} View an answer on its tool's page: the default export of a tool's view.js
- * @property {(d: any, asked: Asked) => (Node | null)[]} show the pictures, then the tables; the page shows the verdict above and the rest below
- * @property {(seen: import("./steps.js").Seen, asked: Asked) => (Node | null)[]} [live] what a run has found so far, drawn like its answer; without it the page lists what came
- * @property {(d: any, asked: Asked) => string[]} meaning what this means for a person who is no specialist: one to four short paragraphs, about this very answer
+ * @property {(d: any, asked: Asked) => (Node | null)[]} show the pictures, then the tables; the page shows the verdict
+ *   above and the rest below
+ * @property {(seen: import("./steps.js").Seen, asked: Asked) => (Node | null)[]} [live] what a run has found so far,
+ *   drawn like its answer; without it the page lists what came
+ * @property {(d: any, asked: Asked) => string[]} meaning what this means for a person who is no specialist: one to four
+ *   short paragraphs, about this very answer
  * @property {(asked: Asked, d: any) => Command[]} terminal the same check by common tools
  * @property {(d: any) => Source[]} sources who said so, when, and whether it came from the service's cache
  */
@@ -52,7 +70,8 @@ export const loadJudge = (slug) => unlessLost(import(`../tools/${slug}/verdict.j
 export const loadView = (slug) => unlessLost(import(`../tools/${slug}/view.js`));
 
 /**
- * The default export of a module, or null where it did not load: the connection is gone, or the service was renewed since the
+ * The default export of a module, or null where it did not load: the connection is gone, or the service was renewed
+ * since the
  * page was opened and the module has another address now.
  * @template T
  * @param {Promise<{default: T}>} module
@@ -68,7 +87,10 @@ async function unlessLost(module) {
 }
 
 /** @type {Verdict} */
-const unforeseen = { tone: "info", text: "The answer has a shape that this page does not know; it is in full under JSON." };
+const unforeseen = {
+  tone: "info",
+  text: "The answer has a shape that this page does not know; it is in full under JSON.",
+};
 
 /**
  * The verdict of an answer; one of a shape that nobody foresaw still has one.
@@ -78,7 +100,10 @@ const unforeseen = { tone: "info", text: "The answer has a shape that this page 
  * @returns {Verdict}
  */
 export function verdictOf(judge, d, asked) {
-  return attempt(() => (judge.verdict ? judge.verdict(d, asked) : { tone: tones[d.conclusion.state], text: d.conclusion.message }), unforeseen);
+  return attempt(
+    () => (judge.verdict ? judge.verdict(d, asked) : { tone: tones[d.conclusion.state], text: d.conclusion.message }),
+    unforeseen,
+  );
 }
 
 /** @type {Record<string, Tone>} */
@@ -99,7 +124,14 @@ export function concernsIn(judge, d, asked) {
 const severityTones = { fail: "bad", warn: "warn", info: "info" };
 
 /** @param {any} f a finding @returns {Concern} */
-const concernOf = (f) => ({ tone: severityTones[f.severity], text: f.message, broken: f.group === "broken", group: f.group, weight: f.weight, ...(f.subject ? { topic: f.subject } : {}) });
+const concernOf = (f) => ({
+  tone: severityTones[f.severity],
+  text: f.message,
+  broken: f.group === "broken",
+  group: f.group,
+  weight: f.weight,
+  ...(f.subject ? { topic: f.subject } : {}),
+});
 
 /**
  * A part of a view, or something else where the view cannot make it: a broken picture must not take the answer with it.

@@ -1,6 +1,7 @@
 // @ts-check
-// The pictures of a watch on a canvas, which the visitor can keep as a file: a heat map of a path (hop by round) or a strip
-// of rounds, with the legend in it. Whatever a colour says a shape says too. Colours are asked for by name (see watch.js).
+// The pictures of a watch on a canvas, which the visitor can keep as a file: a heat map of a path (hop by round) or a
+// strip of rounds, with the legend in it. Whatever a colour says a shape says too. Colours are asked for by name (see
+// watch.js).
 
 import { number } from "./format.js";
 import { ticks } from "./picture.js";
@@ -30,7 +31,10 @@ import { clock } from "./watch-words.js";
  * @property {number[]} bounds of the colours, in milliseconds
  */
 
-/** @typedef {{wide: number, text: string, draw: (ctx: CanvasRenderingContext2D, ink: Ink, x: number, y: number) => void}} Item */
+/**
+ * @typedef {{wide: number, text: string, draw: (ctx: CanvasRenderingContext2D, ink: Ink, x: number, y: number) =>
+ *   void}} Item
+ */
 
 const font = "12px system-ui, sans-serif";
 /** A column is at least so wide: what is narrower nobody can tell from the next. */
@@ -49,7 +53,10 @@ const round = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 50
  */
 export function boundsOf(list) {
   const high = percentile(list, 95) ?? 0;
-  const last = Math.max(4, round.findLastIndex((bound) => bound < high));
+  const last = Math.max(
+    4,
+    round.findLastIndex((bound) => bound < high),
+  );
   return round.slice(last - 4, last + 1);
 }
 
@@ -74,7 +81,9 @@ export function rowsOf(entries) {
  * @returns {Set<number>}
  */
 export function heardHops(entries) {
-  return new Set(answers(entries).flatMap(({ got }) => (got.hops ?? []).flatMap((h, i) => (h.times.length > 0 ? [i] : []))));
+  return new Set(
+    answers(entries).flatMap(({ got }) => (got.hops ?? []).flatMap((h, i) => (h.times.length > 0 ? [i] : []))),
+  );
 }
 
 /**
@@ -100,7 +109,20 @@ export function planOf(entries, { path, probes }, width, measure) {
   const bottom = top + rows * tall + (path ? 0 : lane);
   const bounds = boundsOf(answers(entries).flatMap(({ got }) => (got.hops ?? []).flatMap((h) => h.times)));
   const legend = placed(path ? heatItems(bounds) : stripItems(probes), width, bottom + times + 8, measure);
-  return { path, shown, width, left, each: (width - left) / room, top, tall, rows, bottom, legend, height: (legend.at(-1)?.y ?? bottom) + line, bounds };
+  return {
+    path,
+    shown,
+    width,
+    left,
+    each: (width - left) / room,
+    top,
+    tall,
+    rows,
+    bottom,
+    legend,
+    height: (legend.at(-1)?.y ?? bottom) + line,
+    bounds,
+  };
 }
 
 /** @param {Item[]} items @param {number} width @param {number} top @param {(text: string) => number} measure */
@@ -140,7 +162,8 @@ export function draw(ctx, plan, ink, chosen) {
   if (plan.path) drawPath(ctx, plan, ink);
   else drawStrip(ctx, plan, ink);
   drawMoments(ctx, plan, ink);
-  for (const [i, { turned }] of plan.shown.entries()) if (turned) mark(ctx, ink, plan.left + (i + 0.5) * plan.each, plan.top - 10);
+  for (const [i, { turned }] of plan.shown.entries())
+    if (turned) mark(ctx, ink, plan.left + (i + 0.5) * plan.each, plan.top - 10);
   for (const { x, y, item } of plan.legend) {
     item.draw(ctx, ink, x, y);
     write(ctx, ink("soft"), item.text, x + item.wide + 6, y + 8);
@@ -156,14 +179,20 @@ function outline(ctx, { left, each, top, tall, path, bottom }, ink, { column, ro
   ctx.strokeRect(left + column * each, y, Math.max(3, each), path ? tall : bottom - top);
 }
 
-/** @param {CanvasRenderingContext2D} ctx @param {string} colour @param {string} text @param {number} x @param {number} y @param {CanvasTextAlign} [align] */
+/**
+ * @param {CanvasRenderingContext2D} ctx @param {string} colour @param {string} text @param {number} x @param {number} y
+ *   @param {CanvasTextAlign} [align]
+ */
 function write(ctx, colour, text, x, y, align = "left") {
   ctx.fillStyle = colour;
   ctx.textAlign = align;
   ctx.fillText(text, x, y);
 }
 
-/** The moments of some rounds, as many as there is room for, and none twice. @param {CanvasRenderingContext2D} ctx @param {Plan} plan @param {Ink} ink */
+/**
+ * The moments of some rounds, as many as there is room for, and none twice. @param {CanvasRenderingContext2D} ctx
+ * @param {Plan} plan @param {Ink} ink
+ */
 function drawMoments(ctx, { shown, left, each, bottom, width }, ink) {
   const step = Math.max(1, Math.ceil(64 / each));
   let before = "";
@@ -195,14 +224,17 @@ function drawPath(ctx, plan, ink) {
   shown.forEach((entry, i) => {
     const x = left + i * each;
     if (!entry.got) gap(ctx, ink, entry.kind, x, top, each, rows * tall);
-    else for (let row = 0; row < rows; row++) drawHop(ctx, plan, ink, entry.got.hops?.[row], heard.has(row), x, top + row * tall);
+    else
+      for (let row = 0; row < rows; row++)
+        drawHop(ctx, plan, ink, entry.got.hops?.[row], heard.has(row), x, top + row * tall);
   });
 }
 
 /** Who answered last at a hop. @param {Entry[]} shown @param {number} row */
 function nameOf(shown, row) {
-  const hop = shown.findLast((e) => e.got?.hops?.[row] && (e.got.hops[row].who.length > 0 || e.got.hops[row].hidden))?.got?.hops?.[row];
-  return hop ? hop.who[0] ?? "not public" : "no answer";
+  const hop = shown.findLast((e) => e.got?.hops?.[row] && (e.got.hops[row].who.length > 0 || e.got.hops[row].hidden))
+    ?.got?.hops?.[row];
+  return hop ? (hop.who[0] ?? "not public") : "no answer";
 }
 
 /** @param {CanvasRenderingContext2D} ctx @param {string} text @param {number} room */
@@ -212,7 +244,10 @@ function fitted(ctx, text, room) {
   return cut === text ? text : `${cut}…`;
 }
 
-/** @param {CanvasRenderingContext2D} ctx @param {Plan} plan @param {Ink} ink @param {Hop | undefined} hop @param {boolean} heard @param {number} x @param {number} y */
+/**
+ * @param {CanvasRenderingContext2D} ctx @param {Plan} plan @param {Ink} ink @param {Hop | undefined} hop @param
+ *   {boolean} heard @param {number} x @param {number} y
+ */
 function drawHop(ctx, { each, tall, bounds }, ink, hop, heard, x, y) {
   const between = each >= 8 ? 1 : 0;
   /** @type {[number, number, number, number]} */
@@ -235,7 +270,8 @@ function drawHop(ctx, { each, tall, bounds }, ink, hop, heard, x, y) {
 const heatOf = (time, bounds) => bounds.filter((bound) => time > bound).length;
 
 /** A time of a scale, in the unit that all of the scale has. @param {number} time @param {number} most */
-export const tickWords = (time, most) => (most >= 10_000 ? `${time / 1000} s` : `${number(Number(time.toFixed(3)))} ms`);
+export const tickWords = (time, most) =>
+  most >= 10_000 ? `${time / 1000} s` : `${number(Number(time.toFixed(3)))} ms`;
 
 /** @param {CanvasRenderingContext2D} ctx @param {Plan} plan @param {Ink} ink */
 function drawStrip(ctx, { shown, left, each, top, tall, width }, ink) {
@@ -260,7 +296,10 @@ function drawStrip(ctx, { shown, left, each, top, tall, width }, ink) {
   if (middle !== null) dashes(ctx, ink("text"), left, width, y(middle));
 }
 
-/** A round's times: solid up to the median, and faint up to the 95th percentile. @param {CanvasRenderingContext2D} ctx @param {Ink} ink @param {number[]} list @param {number} x @param {number} each @param {(time: number) => number} y */
+/**
+ * A round's times: solid up to the median, and faint up to the 95th percentile. @param {CanvasRenderingContext2D} ctx
+ * @param {Ink} ink @param {number[]} list @param {number} x @param {number} each @param {(time: number) => number} y
+ */
 function bar(ctx, ink, list, x, each, y) {
   const wide = Math.min(16, Math.max(2, each * 0.6));
   const from = x + (each - wide) / 2;
@@ -273,10 +312,16 @@ function bar(ctx, ink, list, x, each, y) {
   ctx.globalAlpha = 1;
 }
 
-/** Heavy loss is as bad as no answer, and still another shape. @param {{tone: string, sent: number, times: number[]}} got */
+/**
+ * Heavy loss is as bad as no answer, and still another shape. @param {{tone: string, sent: number, times: number[]}}
+ * got
+ */
 export const shapeOf = ({ tone, sent, times }) => (sent > 0 && times.length > 0 && tone === "bad" ? "warn" : tone);
 
-/** What the target did, in the lane below: a full box, half a box, a cross. @param {CanvasRenderingContext2D} ctx @param {Ink} ink @param {string} tone @param {number} x @param {number} y @param {number} each */
+/**
+ * What the target did, in the lane below: a full box, half a box, a cross. @param {CanvasRenderingContext2D} ctx @param
+ * {Ink} ink @param {string} tone @param {number} x @param {number} y @param {number} each
+ */
 function state(ctx, ink, tone, x, y, each) {
   const wide = Math.min(16, Math.max(3, each - 2));
   const from = x + (each - wide) / 2;
@@ -288,7 +333,10 @@ function state(ctx, ink, tone, x, y, each) {
   ctx.fillRect(from, tone === "good" ? y : y + 8, wide, tone === "good" ? 14 : 6);
 }
 
-/** @param {CanvasRenderingContext2D} ctx @param {string} colour @param {number} from @param {number} to @param {number} y */
+/**
+ * @param {CanvasRenderingContext2D} ctx @param {string} colour @param {number} from @param {number} to @param {number}
+ *   y
+ */
 function dashes(ctx, colour, from, to, y) {
   ctx.strokeStyle = colour;
   ctx.lineWidth = 1;
@@ -300,7 +348,10 @@ function dashes(ctx, colour, from, to, y) {
   ctx.setLineDash([]);
 }
 
-/** A round without an answer is hatched, a pause is two bars. @param {CanvasRenderingContext2D} ctx @param {Ink} ink @param {string} kind @param {number} x @param {number} y @param {number} wide @param {number} high */
+/**
+ * A round without an answer is hatched, a pause is two bars. @param {CanvasRenderingContext2D} ctx @param {Ink} ink
+ * @param {string} kind @param {number} x @param {number} y @param {number} wide @param {number} high
+ */
 function gap(ctx, ink, kind, x, y, wide, high) {
   ctx.save();
   ctx.beginPath();
@@ -323,7 +374,8 @@ function gap(ctx, ink, kind, x, y, wide, high) {
     const thick = Math.min(3, wide / 3);
     const tall = Math.min(16, high);
     ctx.fillStyle = ink("soft");
-    for (const side of [-1, 1]) ctx.fillRect(x + wide / 2 + side * thick - thick / 2, y + (high - tall) / 2, thick, tall);
+    for (const side of [-1, 1])
+      ctx.fillRect(x + wide / 2 + side * thick - thick / 2, y + (high - tall) / 2, thick, tall);
   }
 }
 
@@ -340,7 +392,10 @@ function dot(ctx, ink, x, y) {
   ctx.fill(new Path2D(`M${x - 1.5} ${y}a1.5 1.5 0 1 0 3 0a1.5 1.5 0 1 0 -3 0`));
 }
 
-/** The corner of a cell where some probes were not answered. @param {CanvasRenderingContext2D} ctx @param {Ink} ink @param {number} x @param {number} y @param {number} r */
+/**
+ * The corner of a cell where some probes were not answered. @param {CanvasRenderingContext2D} ctx @param {Ink} ink
+ * @param {number} x @param {number} y @param {number} r
+ */
 function notch(ctx, ink, x, y, r) {
   ctx.fillStyle = ink("bad");
   ctx.strokeStyle = ink("ground");
@@ -359,32 +414,57 @@ function mark(ctx, ink, x, y) {
 /** @param {number[]} bounds @returns {Item[]} */
 function heatItems(bounds) {
   const wide = 30;
-  return [{
-    wide: 6 * wide,
-    text: "ms",
-    draw: (ctx, ink, x, y) => {
-      for (let i = 0; i < 6; i++) {
-        ctx.fillStyle = ink(`heat-${i}`);
-        ctx.fillRect(x + i * wide, y - 1, wide, 7);
-        if (i < 5) write(ctx, ink("soft"), String(bounds[i]), x + (i + 1) * wide, y + 13, "center");
-      }
+  return [
+    {
+      wide: 6 * wide,
+      text: "ms",
+      draw: (ctx, ink, x, y) => {
+        for (let i = 0; i < 6; i++) {
+          ctx.fillStyle = ink(`heat-${i}`);
+          ctx.fillRect(x + i * wide, y - 1, wide, 7);
+          if (i < 5) write(ctx, ink("soft"), String(bounds[i]), x + (i + 1) * wide, y + 13, "center");
+        }
+      },
     },
-  },
-  box("some probes unanswered", (ctx, ink, x, y) => { swatch(ctx, ink, "heat-2", x, y); notch(ctx, ink, x + 16, y + 16, 9); }),
-  box("none answered", (ctx, ink, x, y) => { swatch(ctx, ink, "ground", x, y); cross(ctx, ink, x + 8, y + 8, 5); }),
-  box("never answers", (ctx, ink, x, y) => { swatch(ctx, ink, "ground", x, y); dot(ctx, ink, x + 8, y + 8); }),
-  box("route changed", (ctx, ink, x, y) => mark(ctx, ink, x + 8, y + 4)), ...gapItems];
+    box("some probes unanswered", (ctx, ink, x, y) => {
+      swatch(ctx, ink, "heat-2", x, y);
+      notch(ctx, ink, x + 16, y + 16, 9);
+    }),
+    box("none answered", (ctx, ink, x, y) => {
+      swatch(ctx, ink, "ground", x, y);
+      cross(ctx, ink, x + 8, y + 8, 5);
+    }),
+    box("never answers", (ctx, ink, x, y) => {
+      swatch(ctx, ink, "ground", x, y);
+      dot(ctx, ink, x + 8, y + 8);
+    }),
+    box("route changed", (ctx, ink, x, y) => mark(ctx, ink, x + 8, y + 4)),
+    ...gapItems,
+  ];
 }
 
 /** @param {boolean} probes @returns {Item[]} */
 const stripItems = (probes) => [
-  box(probes ? "median" : "response time", (ctx, ink, x, y) => { ctx.fillStyle = ink("line"); ctx.fillRect(x + 3, y, 10, 16); }),
-  ...(probes ? [box("up to the 95th percentile", (ctx, ink, x, y) => { ctx.globalAlpha = 0.35; ctx.fillStyle = ink("line"); ctx.fillRect(x + 3, y, 10, 16); ctx.globalAlpha = 1; })] : []),
+  box(probes ? "median" : "response time", (ctx, ink, x, y) => {
+    ctx.fillStyle = ink("line");
+    ctx.fillRect(x + 3, y, 10, 16);
+  }),
+  ...(probes
+    ? [
+        box("up to the 95th percentile", (ctx, ink, x, y) => {
+          ctx.globalAlpha = 0.35;
+          ctx.fillStyle = ink("line");
+          ctx.fillRect(x + 3, y, 10, 16);
+          ctx.globalAlpha = 1;
+        }),
+      ]
+    : []),
   box("median of all", (ctx, ink, x, y) => dashes(ctx, ink("text"), x, x + 16, y + 8)),
   box(probes ? "no loss" : "up", (ctx, ink, x, y) => state(ctx, ink, "good", x, y + 1, 16)),
   box(probes ? "loss" : "degraded", (ctx, ink, x, y) => state(ctx, ink, "warn", x, y + 1, 16)),
   box(probes ? "no answer" : "down", (ctx, ink, x, y) => state(ctx, ink, "bad", x, y + 1, 16)),
-  box("changed", (ctx, ink, x, y) => mark(ctx, ink, x + 8, y + 4)), ...gapItems,
+  box("changed", (ctx, ink, x, y) => mark(ctx, ink, x + 8, y + 4)),
+  ...gapItems,
 ];
 
 /** @param {string} text @param {Item["draw"]} draw @returns {Item} */

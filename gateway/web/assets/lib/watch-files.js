@@ -1,5 +1,6 @@
 // @ts-check
-// What a watch came to, as files for programs: a row a round as CSV (a row a hop where it is a path), and all of it as JSON.
+// What a watch came to, as files for programs: a row a round as CSV (a row a hop where it is a path), and all of it as
+// JSON.
 
 import { csv } from "./csv.js";
 import { median, percentile } from "./stats.js";
@@ -18,7 +19,13 @@ const common = ["round", "began", "ended", "outcome", "state"];
 const measured = ["address", "median_ms", "p95_ms", "probes", "unanswered"];
 
 /** @param {string[]} who @param {number[]} times @param {number} sent @param {number} lost */
-const figures = (who, times, sent, lost) => [who.join(" "), rounded(median(times)), rounded(percentile(times, 95)), sent || null, sent ? lost : null];
+const figures = (who, times, sent, lost) => [
+  who.join(" "),
+  rounded(median(times)),
+  rounded(percentile(times, 95)),
+  sent || null,
+  sent ? lost : null,
+];
 
 /**
  * @param {Entry[]} entries
@@ -35,18 +42,28 @@ function rows({ n, at, until, kind, why, got }, path) {
   const first = [n || null, written(at), written(until), kind, got?.state ?? null];
   if (!got) return [[...first, ...(path ? [null] : []), ...measured.map(() => null), why]];
   if (!path) return [[...first, ...figures([got.address], got.times, got.sent, got.lost), got.note ?? ""]];
-  return (got.hops ?? []).map((h, i) => [...first, i + 1, ...figures(h.hidden ? ["not public"] : h.who, h.times, h.sent, h.sent - h.times.length), got.note ?? ""]);
+  return (got.hops ?? []).map((h, i) => [
+    ...first,
+    i + 1,
+    ...figures(h.hidden ? ["not public"] : h.who, h.times, h.sent, h.sent - h.times.length),
+    got.note ?? "",
+  ]);
 }
 
 /**
- * @param {{asked: Asked, apart: number, forgotten: number}} about apart in seconds; forgotten is how many entries are no longer kept
+ * @param {{asked: Asked, apart: number, forgotten: number}} about apart in seconds; forgotten is how many entries are
+ *   no longer kept
  * @param {Entry[]} entries
  * @param {import("./watch-record.js").Change[]} changes
  * @returns {string}
  */
 export function asJSON({ asked, apart, forgotten }, entries, changes) {
   const list = entries.map(({ n, kind, at, until, why, got }) => ({
-    ...(n ? { round: n } : {}), outcome: kind, began: written(at), ended: written(until), ...(got ? digest(got) : { note: why }),
+    ...(n ? { round: n } : {}),
+    outcome: kind,
+    began: written(at),
+    ended: written(until),
+    ...(got ? digest(got) : { note: why }),
   }));
   const news = changes.map(({ at, n, text }) => ({ at: written(at), round: n, text }));
   return `${JSON.stringify({ tool: asked.slug, input: asked.input, options: asked.options, secondsBetweenRounds: apart, noLongerKept: forgotten, rounds: list, changes: news }, null, 2)}\n`;
@@ -55,7 +72,21 @@ export function asJSON({ asked, apart, forgotten }, entries, changes) {
 /** @param {import("./watch-record.js").Digest} got */
 function digest({ state, address, times, sent, lost, hops, note }) {
   return {
-    state, ...(address && { address }), medianMs: rounded(median(times)), p95Ms: rounded(percentile(times, 95)), ...(sent && { probes: sent, unanswered: lost }),
-    ...(note && { note }), ...(hops && { hops: hops.map((h, i) => ({ hop: i + 1, addresses: h.who, hidden: h.hidden, timesMs: h.times.map(rounded), probes: h.sent, unanswered: h.sent - h.times.length })) }),
+    state,
+    ...(address && { address }),
+    medianMs: rounded(median(times)),
+    p95Ms: rounded(percentile(times, 95)),
+    ...(sent && { probes: sent, unanswered: lost }),
+    ...(note && { note }),
+    ...(hops && {
+      hops: hops.map((h, i) => ({
+        hop: i + 1,
+        addresses: h.who,
+        hidden: h.hidden,
+        timesMs: h.times.map(rounded),
+        probes: h.sent,
+        unanswered: h.sent - h.times.length,
+      })),
+    }),
   };
 }

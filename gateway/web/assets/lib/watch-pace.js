@@ -1,7 +1,7 @@
 // @ts-check
-// When the rounds of a watch run: one after the other, at a fixed gap from start to start, slower where the service asks for
-// it, and not at all while nobody looks. It draws nothing and asks nothing itself, so that its rules can be tried on a clock
-// of a test's own.
+// When the rounds of a watch run: one after the other, at a fixed gap from start to start, slower where the service
+// asks for it, and not at all while nobody looks. It draws nothing and asks nothing itself, so that its rules can be
+// tried on a clock of a test's own.
 
 /** How long a watch goes on before somebody must say that it is still wanted, in milliseconds. */
 export const longest = 30 * 60_000;
@@ -18,11 +18,13 @@ export const final = [400, 413, 501];
 /** @typedef {{status: number, retryAfter?: number}} Reply what the pace minds of an answer; retryAfter in seconds */
 
 /**
- * Where a watch is. Moments are by performance.now(), which goes on where the visitor's clock is set; apart is the gap that
+ * Where a watch is. Moments are by performance.now(), which goes on where the visitor's clock is set; apart is the gap
+ * that
  * holds now, in milliseconds. Hidden has no moment: the next round comes when the page is looked at again.
  * @template R
  * @typedef {{state: "running", apart: number} | {state: "waiting", until: number, apart: number, limited: boolean}
- *   | {state: "hidden", apart: number} | {state: "ended", why: "stopped" | "time"} | {state: "ended", why: "refused", reply: R}} Stage
+ *   | {state: "hidden", apart: number} | {state: "ended", why: "stopped" | "time"} | {state: "ended", why: "refused",
+ * reply: R}} Stage
  */
 
 /**
@@ -33,7 +35,8 @@ export const final = [400, 413, 501];
  * @param {(signal: AbortSignal) => Promise<R>} hooks.run does a round; it rejects only when the signal aborts
  * @param {() => boolean} hooks.hidden whether nobody can see the page
  * @param {(stage: Stage<R>) => void} hooks.tell
- * @param {(missed: boolean) => void} hooks.seen called when a hidden watch is looked at again, before it goes on; missed is
+ * @param {(missed: boolean) => void} hooks.seen called when a hidden watch is looked at again, before it goes on;
+ *   missed is
  *   whether a round was due meanwhile
  */
 export function makePace({ gap, run, hidden, tell, seen }) {

@@ -1,6 +1,6 @@
 // @ts-check
-// The canvas of a watch: as wide as its place, in the colours of the theme, to be read with the mouse or the arrow keys, and
-// kept as a file.
+// The canvas of a watch: as wide as its place, in the colours of the theme, to be read with the mouse or the arrow
+// keys, and kept as a file.
 
 import { el, freshId } from "./dom.js";
 import { cellAt, draw, heardHops, planOf } from "./watch-draw.js";
@@ -9,7 +9,21 @@ import { cellWords, span } from "./watch-words.js";
 /** @typedef {import("./watch-record.js").Entry} Entry */
 /** @typedef {import("./watch-draw.js").Cell} Cell */
 
-const names = ["text", "soft", "grid", "ground", "page", "sunken", "edge", "line", "good", "warn", "bad", "mark", ...[0, 1, 2, 3, 4, 5].map((i) => `heat-${i}`)];
+const names = [
+  "text",
+  "soft",
+  "grid",
+  "ground",
+  "page",
+  "sunken",
+  "edge",
+  "line",
+  "good",
+  "warn",
+  "bad",
+  "mark",
+  ...[0, 1, 2, 3, 4, 5].map((i) => `heat-${i}`),
+];
 
 /** The file is as wide as this, in pixels of a page, with so much around it, and twice as fine. */
 const wide = 1200;
@@ -47,7 +61,8 @@ export function makePicture(signal, { measure, path = false, probes = false }) {
   const ink = () => {
     /** @type {Map<string, string>} */
     const known = new Map();
-    return (/** @type {string} */ name) => known.get(name) ?? known.set(name, getComputedStyle(inks[name]).color).get(name) ?? "";
+    return (/** @type {string} */ name) =>
+      known.get(name) ?? known.set(name, getComputedStyle(inks[name]).color).get(name) ?? "";
   };
   const measured = (/** @type {CanvasRenderingContext2D} */ on) => (/** @type {string} */ text) => {
     on.font = font;
@@ -69,18 +84,23 @@ export function makePicture(signal, { measure, path = false, probes = false }) {
 
   /** What stands where nothing is chosen. */
   function hint() {
-    const cut = plan && plan.shown.length < entries.length ? ` These are the latest ${plan.shown.length} of ${entries.length} columns; the files have them all.` : "";
+    const cut =
+      plan && plan.shown.length < entries.length
+        ? ` These are the latest ${plan.shown.length} of ${entries.length} columns; the files have them all.`
+        : "";
     return `Point at a place, or use the arrow keys, to read it.${cut}`;
   }
 
   /** @param {Cell | null} cell */
   function choose(cell) {
     chosen = cell && plan && { entry: plan.shown[cell.column], row: cell.row };
-    readout.textContent = chosen && plan ? cellWords(chosen.entry, chosen.row, heardHops(plan.shown).has(chosen.row)) : hint();
+    readout.textContent =
+      chosen && plan ? cellWords(chosen.entry, chosen.row, heardHops(plan.shown).has(chosen.row)) : hint();
     redraw();
   }
 
-  const at = (/** @type {MouseEvent} */ event) => plan && cellAt(plan, event.offsetX * (width / canvas.clientWidth), event.offsetY * (width / canvas.clientWidth));
+  const at = (/** @type {MouseEvent} */ event) =>
+    plan && cellAt(plan, event.offsetX * (width / canvas.clientWidth), event.offsetY * (width / canvas.clientWidth));
   canvas.addEventListener("pointermove", (event) => choose(at(event)));
   canvas.addEventListener("pointerdown", (event) => choose(at(event)));
   canvas.addEventListener("pointerleave", () => choose(null));
@@ -103,7 +123,8 @@ export function makePicture(signal, { measure, path = false, probes = false }) {
   size.observe(node);
   const theme = new MutationObserver(redraw);
   theme.observe(document.documentElement, { attributeFilter: ["data-theme"] });
-  for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) matchMedia(query).addEventListener("change", redraw, { signal });
+  for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"])
+    matchMedia(query).addEventListener("change", redraw, { signal });
   signal.addEventListener("abort", () => {
     size.disconnect();
     theme.disconnect();
@@ -114,7 +135,11 @@ export function makePicture(signal, { measure, path = false, probes = false }) {
     /** @param {Entry[]} now @param {string} words what it comes to */
     set: (now, words) => {
       entries = now;
-      canvas.setAttribute("aria-label", `${path ? `Every hop's ${measure} by round` : `The ${measure} of each round`}. ${words} The table below has the numbers.`);
+      canvas.setAttribute(
+        "aria-label",
+        `${path ? `Every hop's ${measure} by round` : `The ${measure} of each round`}. ${words} The table ` +
+          "below has the numbers.",
+      );
       redraw();
     },
     /** @param {string} title @param {(blob: Blob) => void} then */
@@ -150,7 +175,14 @@ export function makePicture(signal, { measure, path = false, probes = false }) {
 function moved(key, from, { shown, rows }) {
   if (key === "Escape") return "none";
   const start = from ?? { column: shown.length - 1, row: 0 };
-  const by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], Home: [-shown.length, 0], End: [shown.length, 0] }[key];
+  const by = {
+    ArrowLeft: [-1, 0],
+    ArrowRight: [1, 0],
+    ArrowUp: [0, -1],
+    ArrowDown: [0, 1],
+    Home: [-shown.length, 0],
+    End: [shown.length, 0],
+  }[key];
   if (!by) return null;
   const held = (/** @type {number} */ n, /** @type {number} */ most) => Math.max(0, Math.min(most - 1, n));
   return from ? { column: held(start.column + by[0], shown.length), row: held(start.row + by[1], rows) } : start;

@@ -1,6 +1,6 @@
 // @ts-check
-// What a watch keeps: numbers of each round and the few words that they need, never an answer. What is kept is bounded in
-// every direction, whatever an answer holds.
+// What a watch keeps: numbers of each round and the few words that they need, never an answer. What is kept is bounded
+// in every direction, whatever an answer holds.
 
 /** More entries than these are not kept: the oldest go. */
 export const mostEntries = 240;
@@ -15,7 +15,10 @@ export const mostChanges = 100;
 export const longestText = 200;
 
 /** @typedef {import("./view.js").Tone} Tone */
-/** @typedef {{who: string[], hidden: boolean, times: number[], sent: number}} Hop who are its addresses, its times those of the answered probes in milliseconds; hidden is one whose address is not public */
+/**
+ * @typedef {{who: string[], hidden: boolean, times: number[], sent: number}} Hop who are its addresses, its times those
+ *   of the answered probes in milliseconds; hidden is one whose address is not public
+ */
 
 /**
  * What is kept of an answer.
@@ -33,7 +36,8 @@ export const longestText = 200;
 /**
  * @typedef {object} Watcher what a tool's answers come to in a watch: the default export of a tool's watch.js
  * @property {(d: any) => Digest} digest
- * @property {(before: Digest, now: Digest) => string} turned tells another state as the end of a sentence: "it went from up to down"
+ * @property {(before: Digest, now: Digest) => string} turned tells another state as the end of a sentence: "it went
+ *   from up to down"
  * @property {(told: Told) => string} sum what the rounds came to, as a sentence
  * @property {string} measure what the times are: "round trip"
  * @property {boolean} [path] whether its digests have hops
@@ -55,7 +59,8 @@ export const longestText = 200;
  */
 
 /**
- * Something that happened in a watch, in the order of time: a round with an answer, one without, or a pause in which rounds
+ * Something that happened in a watch, in the order of time: a round with an answer, one without, or a pause in which
+ * rounds
  * were missed. Moments are Unix milliseconds.
  * @typedef {object} Entry
  * @property {number} n the number of the round, 0 for a pause
@@ -81,7 +86,10 @@ export function short(text, most = longestText) {
 }
 
 /** @param {unknown} list @returns {number[]} */
-const numbers = (list) => (Array.isArray(list) ? list : []).slice(0, mostTimes).filter((t) => typeof t === "number" && Number.isFinite(t) && t >= 0);
+const numbers = (list) =>
+  (Array.isArray(list) ? list : [])
+    .slice(0, mostTimes)
+    .filter((t) => typeof t === "number" && Number.isFinite(t) && t >= 0);
 
 /** @param {unknown} n */
 const count = (n) => (typeof n === "number" && n >= 0 && n <= 10_000 ? Math.floor(n) : 0);
@@ -99,8 +107,18 @@ function bounded({ state, tone, address, times, sent, lost, hops, note }, before
     return was && was.length === now.length && was.every((w, j) => w === now[j]) ? was : now;
   };
   return {
-    state: short(state, 40), tone, address: short(address, 64), times: numbers(times), sent: count(sent), lost: count(lost), note: short(note),
-    ...(hops && { hops: hops.slice(0, mostHops).map((h, i) => ({ who: who(h, i), hidden: h.hidden === true, times: numbers(h.times), sent: count(h.sent) })) }),
+    state: short(state, 40),
+    tone,
+    address: short(address, 64),
+    times: numbers(times),
+    sent: count(sent),
+    lost: count(lost),
+    note: short(note),
+    ...(hops && {
+      hops: hops
+        .slice(0, mostHops)
+        .map((h, i) => ({ who: who(h, i), hidden: h.hidden === true, times: numbers(h.times), sent: count(h.sent) })),
+    }),
   };
 }
 
@@ -143,25 +161,40 @@ export function makeRecord(watcher) {
     const got = bounded(watcher.digest(d), before);
     const news = [];
     if (before && before.state !== got.state) news.push(watcher.turned(before, got));
-    if (before?.address && got.address && before.address !== got.address) news.push(`the address changed from ${before.address} to ${got.address}`);
+    if (before?.address && got.address && before.address !== got.address)
+      news.push(`the address changed from ${before.address} to ${got.address}`);
     if (got.hops) news.push(...paths.changes(got.hops));
     before = got;
     return keep({ kind: "answer", at, until, why: "", got }, news);
   }
 
   /** @param {number} at @param {number} until @param {string} why @param {boolean} limited */
-  const failed = (at, until, why, limited) => keep({ kind: limited ? "limited" : "failed", at, until, why: short(why), got: null });
+  const failed = (at, until, why, limited) =>
+    keep({ kind: limited ? "limited" : "failed", at, until, why: short(why), got: null });
 
   /** @param {number} at @param {number} until @param {string} why */
   const paused = (at, until, why) => keep({ n: 0, kind: "pause", at, until, why: short(why), got: null });
 
-  return { entries, changes, answered, failed, paused, get rounds() { return rounds; }, get forgotten() { return forgotten; } };
+  return {
+    entries,
+    changes,
+    answered,
+    failed,
+    paused,
+    get rounds() {
+      return rounds;
+    },
+    get forgotten() {
+      return forgotten;
+    },
+  };
 }
 
 /** @typedef {ReturnType<typeof makeRecord>} Record_ */
 
 /**
- * Who was last heard at each hop. Routers that share their load answer now from one address and now from another: addresses
+ * Who was last heard at each hop. Routers that share their load answer now from one address and now from another:
+ * addresses
  * that answered in the same round are one place, and going from one to the other is no change.
  */
 function pathMemory() {

@@ -24,13 +24,20 @@ const seconds = (milliseconds) => Math.max(1, Math.ceil(milliseconds / 1000));
  */
 export function stageWords(stage, rounds, now) {
   if (stage.state === "ended") {
-    return { stopped: `Stopped after ${plural(rounds, "round")}.`, time: "Half an hour has passed, so the watch ended by itself.", refused: "The watch ended: the service refuses this check." }[stage.why];
+    return {
+      stopped: `Stopped after ${plural(rounds, "round")}.`,
+      time: "Half an hour has passed, so the watch ended by itself.",
+      refused: "The watch ended: the service refuses this check.",
+    }[stage.why];
   }
   const pace = `A round every ${duration(stage.apart / 1000)}`;
   if (stage.state === "running") return `${pace}. Round ${number(rounds + 1)} is running.`;
   if (stage.state === "hidden") return "Paused while this tab is in the background.";
   const left = duration(seconds(stage.until - now));
-  return stage.limited ? `The service is limiting requests; next round in ${left}. From then on a round every ${duration(stage.apart / 1000)}.` : `${pace}; the next in ${left}.`;
+  return stage.limited
+    ? `The service is limiting requests; next round in ${left}. From then on a round every ` +
+        `${duration(stage.apart / 1000)}.`
+    : `${pace}; the next in ${left}.`;
 }
 
 /**
@@ -40,8 +47,19 @@ export function stageWords(stage, rounds, now) {
 export function tally(entries) {
   const all = answers(entries);
   const times = all.flatMap(({ got }) => got.times);
-  const [sent, lost] = [all.reduce((sum, { got }) => sum + got.sent, 0), all.reduce((sum, { got }) => sum + got.lost, 0)];
-  return { answered: all.length, troubled: all.filter(({ got }) => got.tone !== "good").length, missed: entries.filter((e) => e.kind === "failed" || e.kind === "limited").length, median: median(times), p95: percentile(times, 95), sent, lost };
+  const [sent, lost] = [
+    all.reduce((sum, { got }) => sum + got.sent, 0),
+    all.reduce((sum, { got }) => sum + got.lost, 0),
+  ];
+  return {
+    answered: all.length,
+    troubled: all.filter(({ got }) => got.tone !== "good").length,
+    missed: entries.filter((e) => e.kind === "failed" || e.kind === "limited").length,
+    median: median(times),
+    p95: percentile(times, 95),
+    sent,
+    lost,
+  };
 }
 
 /**
@@ -59,14 +77,27 @@ export function verdictOf(target, { sum }, entries, changes) {
   if (!last) return { tone: "info", text: t.missed > 0 ? `No result for ${target} yet.` : `Watching ${target}.` };
   const after = t.median === null ? "" : ` after ${ms(t.median)} (median)`;
   const unknown = entries.findLast((e) => e.kind !== "pause")?.got === null;
-  const text = sum({ who: target, all, last, rounds: t.answered + t.missed, troubled: t.troubled, after, lost: t.lost > 0 ? percent(share(t.lost, t.sent)) : "", changes, unknown });
+  const text = sum({
+    who: target,
+    all,
+    last,
+    rounds: t.answered + t.missed,
+    troubled: t.troubled,
+    after,
+    lost: t.lost > 0 ? percent(share(t.lost, t.sent)) : "",
+    changes,
+    unknown,
+  });
   // What is well now may not have been all the time.
   const tone = last.tone === "good" && t.troubled > 0 ? "warn" : last.tone;
   return { tone, text: `${text}${t.missed > 0 ? ` No result in ${plural(t.missed, "round")}.` : ""}` };
 }
 
 /** "all 3 rounds", "2 of 3 rounds". @param {number} some @param {number} rounds */
-export const ofRounds = (some, rounds) => (some < rounds ? `${number(some)} of ${plural(rounds, "round")}` : `${rounds > 1 ? "all " : ""}${plural(rounds, "round")}`);
+export const ofRounds = (some, rounds) =>
+  some < rounds
+    ? `${number(some)} of ${plural(rounds, "round")}`
+    : `${rounds > 1 ? "all " : ""}${plural(rounds, "round")}`;
 
 /**
  * What a cell of the picture shows.
@@ -80,17 +111,26 @@ export function cellWords(entry, row, heard) {
   const round = `${clock(entry.at)}, round ${number(entry.n)}`;
   if (!entry.got) return `${round}: no result. ${entry.why}`;
   const { got } = entry;
-  if (!got.hops) return `${round}: ${got.state}${timesWords(got.times)}${got.sent ? `, ${got.sent - got.lost} of ${plural(got.sent, "probe")} answered` : ""}.${got.note ? ` ${got.note}` : ""}`;
+  if (!got.hops)
+    return (
+      `${round}: ` +
+      `${got.state}${timesWords(got.times)}${got.sent ? `, ${got.sent - got.lost} of ${plural(got.sent, "probe")} answered` : ""}.${got.note ? ` ${got.note}` : ""}`
+    );
   const hop = got.hops[row];
   if (!hop) return `${round}: the path had ended before hop ${row + 1}.`;
   const who = hop.hidden ? " (not public)" : hop.who.length > 0 ? ` (${hop.who.join(", ")})` : "";
-  return `${round}, hop ${row + 1}${who}: ${hop.times.length === 0 ? (heard ? "none answered" : "never answers") : `${hop.times.length} of ${plural(hop.sent, "probe")} answered${timesWords(hop.times)}`}.`;
+  return (
+    `${round}, hop ${row + 1}${who}: ` +
+    `${hop.times.length === 0 ? (heard ? "none answered" : "never answers") : `${hop.times.length} of ${plural(hop.sent, "probe")} answered${timesWords(hop.times)}`}.`
+  );
 }
 
 /** @param {number[]} times */
 function timesWords(times) {
   if (times.length === 0) return "";
-  return times.length === 1 ? `, ${ms(times[0])}` : `, median ${ms(median(times))}, 95th percentile ${ms(percentile(times, 95))}`;
+  return times.length === 1
+    ? `, ${ms(times[0])}`
+    : `, median ${ms(median(times))}, 95th percentile ${ms(percentile(times, 95))}`;
 }
 
 /**
@@ -107,7 +147,14 @@ export function hopRows(entries, rows) {
     const who = [...new Set(seen.flatMap((h) => (h.hidden ? ["not public"] : h.who)).reverse())];
     const sent = seen.reduce((sum, h) => sum + h.sent, 0);
     const last = all.at(-1)?.got.hops?.[i];
-    return [String(i + 1), who.length > 0 ? who.slice(0, 4).join(", ") : "no answer", ms(median(last?.times ?? [])), ms(median(times)), ms(percentile(times, 95)), sent ? percent(share(sent - times.length, sent)) : "—"];
+    return [
+      String(i + 1),
+      who.length > 0 ? who.slice(0, 4).join(", ") : "no answer",
+      ms(median(last?.times ?? [])),
+      ms(median(times)),
+      ms(percentile(times, 95)),
+      sent ? percent(share(sent - times.length, sent)) : "—",
+    ];
   });
 }
 
@@ -119,8 +166,17 @@ export function hopRows(entries, rows) {
  */
 export function roundRows(entries, most) {
   const kinds = { failed: "no result", limited: "no result", pause: "paused", answer: "" };
-  return entries.slice(-most).reverse().map(({ at, kind, got, why }) => [clock(at), got?.state ?? kinds[kind], ms(median(got?.times ?? [])), ms(percentile(got?.times ?? [], 95)),
-    got?.sent ? `${got.lost} of ${got.sent}` : "—", got?.note || why]);
+  return entries
+    .slice(-most)
+    .reverse()
+    .map(({ at, kind, got, why }) => [
+      clock(at),
+      got?.state ?? kinds[kind],
+      ms(median(got?.times ?? [])),
+      ms(percentile(got?.times ?? [], 95)),
+      got?.sent ? `${got.lost} of ${got.sent}` : "—",
+      got?.note || why,
+    ]);
 }
 
 /** @param {Entry[]} entries */

@@ -1,6 +1,6 @@
 // @ts-check
-// A check that is repeated while somebody looks: its state, its picture, what changed, and the files. When rounds run is
-// said in watch-pace.js, what is kept in watch-record.js.
+// A check that is repeated while somebody looks: its state, its picture, what changed, and the files. When rounds run
+// is said in watch-pace.js, what is kept in watch-record.js.
 
 import { runTool } from "./api.js";
 import { download, fileName } from "./answer.js";
@@ -48,7 +48,11 @@ export async function startWatch(what) {
 }
 
 /** @param {string} slug @returns {Promise<Watcher | null>} */
-const load = (slug) => import(`../tools/${slug}/watch.js`).then((module) => module.default, () => null);
+const load = (slug) =>
+  import(`../tools/${slug}/watch.js`).then(
+    (module) => module.default,
+    () => null,
+  );
 
 class Watch {
   /** @param {Watched} what @param {Watcher} watcher */
@@ -60,11 +64,18 @@ class Watch {
     this.stage = /** @type {Stage | null} */ (null);
     this.away = 0; // since when no round is done, in Unix milliseconds
     this.path = watcher.path === true;
-    this.board = makeBoard(this.target, watcher, { stop: () => this.pace.stop(), goOn: () => this.goOn(), save: (kind) => this.save(kind) });
+    this.board = makeBoard(this.target, watcher, {
+      stop: () => this.pace.stop(),
+      goOn: () => this.goOn(),
+      save: (kind) => this.save(kind),
+    });
     this.picture = makePicture(what.signal, watcher);
     this.pace = makePace({
-      gap: what.gap * 1000, run: (signal) => this.round(signal), hidden: () => document.visibilityState === "hidden",
-      tell: (stage) => this.tell(stage), seen: (missed) => this.seen(missed),
+      gap: what.gap * 1000,
+      run: (signal) => this.round(signal),
+      hidden: () => document.visibilityState === "hidden",
+      tell: (stage) => this.tell(stage),
+      seen: (missed) => this.seen(missed),
     });
     what.place.replaceChildren(this.board.node);
     document.addEventListener("visibilitychange", () => this.pace.look(), { signal: what.signal });
@@ -166,7 +177,8 @@ class Watch {
     const { asked, gap, title } = this.what;
     const name = `${fileName(asked)}-watch.${kind}`;
     if (kind === "csv") download(name, "text/csv;charset=utf-8", asCSV(entries, this.path));
-    else if (kind === "json") download(name, "application/json", asJSON({ asked, apart: gap, forgotten }, entries, changes));
+    else if (kind === "json")
+      download(name, "application/json", asJSON({ asked, apart: gap, forgotten }, entries, changes));
     else this.picture.file(`${title}: ${this.target}`, (blob) => download(name, "image/png", blob));
   }
 }
@@ -180,7 +192,12 @@ class Watch {
 function makeBoard(target, watcher, on) {
   const { path = false, probes = false } = watcher;
   const readings = readingsOf(probes);
-  const button = (/** @type {string} */ id, /** @type {string} */ label, /** @type {string} */ kind, /** @type {() => void} */ press) => {
+  const button = (
+    /** @type {string} */ id,
+    /** @type {string} */ label,
+    /** @type {string} */ kind,
+    /** @type {() => void} */ press,
+  ) => {
     const node = el("button", { type: "button", id, class: kind }, label);
     node.addEventListener("click", press);
     return node;
@@ -195,15 +212,35 @@ function makeBoard(target, watcher, on) {
   const list = el("dl", { class: "readings" }, ...cells.map((c) => el("div", {}, c.title, c.node)));
   const events = el("div", { class: "watch-changes", role: "group", "aria-label": "What happened", tabindex: "0" });
   const rows = el("div");
-  const files = el("div", { class: "toolbar", role: "group", "aria-label": "Files of this watch" },
-    ...["csv", "png", "json"].map((kind) => button(`watch-${kind}`, `Download ${kind.toUpperCase()}`, "quiet", () => on.save(kind))));
+  const files = el(
+    "div",
+    { class: "toolbar", role: "group", "aria-label": "Files of this watch" },
+    ...["csv", "png", "json"].map((kind) =>
+      button(`watch-${kind}`, `Download ${kind.toUpperCase()}`, "quiet", () => on.save(kind)),
+    ),
+  );
   const below = el("div", { hidden: true });
-  const node = el("section", { class: "watch", "aria-label": `Watching ${target}` }, verdict,
-    el("div", { class: "watch-line" }, el("p", {}, el("span", { class: "watch-pulse", "aria-hidden": "true" }), text), stop, goOn), problem, list, below);
+  const node = el(
+    "section",
+    { class: "watch", "aria-label": `Watching ${target}` },
+    verdict,
+    el(
+      "div",
+      { class: "watch-line" },
+      el("p", {}, el("span", { class: "watch-pulse", "aria-hidden": "true" }), text),
+      stop,
+      goOn,
+    ),
+    problem,
+    list,
+    below,
+  );
 
   return {
     node,
-    state: (/** @type {string} */ words) => { text.textContent = words; },
+    state: (/** @type {string} */ words) => {
+      text.textContent = words;
+    },
     end: (/** @type {Node} */ failure) => problem.replaceChildren(failure),
     going: (/** @type {boolean} */ on, /** @type {string} */ state) => {
       node.dataset.state = state;
@@ -213,18 +250,30 @@ function makeBoard(target, watcher, on) {
       if (on) problem.replaceChildren();
       if (focused) (on ? stop : goOn).focus();
     },
-    show: (/** @type {import("./watch-record.js").Entry[]} */ entries, /** @type {import("./watch-record.js").Change[]} */ changes, /** @type {Node} */ picture) => {
+    show: (
+      /** @type {import("./watch-record.js").Entry[]} */ entries,
+      /** @type {import("./watch-record.js").Change[]} */ changes,
+      /** @type {Node} */ picture,
+    ) => {
       verdict.replaceChildren(verdictLine(verdictOf(target, watcher, entries, changes.length)));
       const t = tally(entries);
-      cells.forEach((c, i) => { c.node.textContent = readings[i][1](t, changes.length); });
+      cells.forEach((c, i) => {
+        c.node.textContent = readings[i][1](t, changes.length);
+      });
       events.replaceChildren(eventList(entries, changes, node.dataset.state === "ended"));
       const made = numbers(entries, path, probes);
       // The frame of the table stays, with its place and whoever has the focus on it.
-      if (rows.firstChild) for (const part of ["thead", "tbody"]) rows.querySelector(part)?.replaceWith(/** @type {Node} */ (made.querySelector(part)));
+      if (rows.firstChild)
+        for (const part of ["thead", "tbody"])
+          rows.querySelector(part)?.replaceWith(/** @type {Node} */ (made.querySelector(part)));
       else rows.append(made);
       if (!below.hidden || entries.length === 0) return;
-      below.append(section(path ? "The path over time" : "Rounds over time", picture, files), section("What happened", events), section(path ? "Each hop" : "The latest rounds", rows),
-        el("p", { class: "hint" }, "Times are UTC. This record lives in this page only and is gone when you close it."));
+      below.append(
+        section(path ? "The path over time" : "Rounds over time", picture, files),
+        section("What happened", events),
+        section(path ? "Each hop" : "The latest rounds", rows),
+        el("p", { class: "hint" }, "Times are UTC. This record lives in this page only and is gone when you close it."),
+      );
       below.hidden = false;
     },
   };
@@ -235,14 +284,24 @@ const readingsOf = (probes) => [
   ["Rounds", (t) => number(t.answered + t.missed)],
   ["Median", (t) => ms(t.median)],
   ["95th percentile", (t) => ms(t.p95)],
-  probes ? ["Probes unanswered", (t) => (t.sent > 0 ? percent(share(t.lost, t.sent)) : "—")] : ["Rounds with trouble", (t) => number(t.troubled)],
+  probes
+    ? ["Probes unanswered", (t) => (t.sent > 0 ? percent(share(t.lost, t.sent)) : "—")]
+    : ["Rounds with trouble", (t) => number(t.troubled)],
   ["Rounds without result", (t) => number(t.missed)],
   ["Changes", (_, changes) => number(changes)],
 ];
 
-/** @param {import("./watch-record.js").Entry[]} entries @param {import("./watch-record.js").Change[]} changes @param {boolean} ended */
+/**
+ * @param {import("./watch-record.js").Entry[]} entries @param {import("./watch-record.js").Change[]} changes @param
+ *   {boolean} ended
+ */
 function eventList(entries, changes, ended) {
-  const gaps = entries.filter((e) => e.kind !== "answer").map((e) => ({ at: e.at, text: e.kind === "pause" ? `paused until ${clock(e.until)}: ${e.why}` : `no result: ${e.why}` }));
+  const gaps = entries
+    .filter((e) => e.kind !== "answer")
+    .map((e) => ({
+      at: e.at,
+      text: e.kind === "pause" ? `paused until ${clock(e.until)}: ${e.why}` : `no result: ${e.why}`,
+    }));
   const list = [...changes, ...gaps].sort((a, b) => b.at - a.at).slice(0, mostEvents);
   if (list.length === 0) return el("p", {}, ended ? "Nothing changed." : "Nothing so far.");
   return el("ol", {}, ...list.map(({ at, text }) => el("li", {}, `At ${clock(at)} ${text.replace(/\.$/, "")}.`)));
@@ -252,14 +311,33 @@ function eventList(entries, changes, ended) {
 function numbers(entries, path, probes) {
   const figures = (/** @type {string[]} */ ...titles) => titles.map((title) => ({ title, numeric: true }));
   if (path) {
-    const columns = [{ title: "Hop" }, { title: "Address" }, ...figures("Last", "Median", "95th percentile", "Unanswered")];
-    return table({ caption: "Each hop over all rounds. Routers often leave probes unanswered but still pass traffic on; only probes that the last hop leaves unanswered are lost.", columns, rows: hopRows(entries, rowsOf(entries)).map(withAddress) });
+    const columns = [
+      { title: "Hop" },
+      { title: "Address" },
+      ...figures("Last", "Median", "95th percentile", "Unanswered"),
+    ];
+    return table({
+      caption:
+        "Each hop over all rounds. Routers often leave probes unanswered but still pass traffic on; only " +
+        "probes that the last hop leaves unanswered are lost.",
+      columns,
+      rows: hopRows(entries, rowsOf(entries)).map(withAddress),
+    });
   }
   const latest = roundRows(entries, mostRows);
   const remarks = latest.some((row) => row[row.length - 1]);
-  const columns = [{ title: "Began" }, { title: "State" }, ...(probes ? figures("Median", "95th percentile", "Unanswered") : figures("Response time")), ...(remarks ? [{ title: "Remark" }] : [])];
-  const rows = latest.map(([began, state, middle, high, lost, remark]) => [began, el("span", { class: "watch-word" }, capital(state)),
-    ...(probes ? [middle, high, lost] : [middle]), ...(remarks ? [remark && el("p", { class: "sentence" }, remark)] : [])]);
+  const columns = [
+    { title: "Began" },
+    { title: "State" },
+    ...(probes ? figures("Median", "95th percentile", "Unanswered") : figures("Response time")),
+    ...(remarks ? [{ title: "Remark" }] : []),
+  ];
+  const rows = latest.map(([began, state, middle, high, lost, remark]) => [
+    began,
+    el("span", { class: "watch-word" }, capital(state)),
+    ...(probes ? [middle, high, lost] : [middle]),
+    ...(remarks ? [remark && el("p", { class: "sentence" }, remark)] : []),
+  ]);
   return table({ caption: `The latest ${mostRows} rounds, newest first; the files have them all.`, columns, rows });
 }
 

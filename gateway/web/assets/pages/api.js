@@ -1,5 +1,6 @@
 // @ts-check
-// The page on the API: its lines ask the service that the page came from, can be copied, and a link to a tool opens its fold.
+// The page on the API: its lines ask the service that the page came from, can be copied, and a link to a tool opens its
+// fold.
 
 import { copyButton } from "../lib/copy.js";
 
@@ -8,7 +9,9 @@ for (const origin of document.querySelectorAll("[data-origin]")) origin.textCont
 for (const box of document.querySelectorAll(".code")) {
   const fold = box.closest("details");
   const name = fold?.querySelector("h3")?.textContent;
-  box.append(copyButton(() => box.querySelector("pre")?.textContent ?? "", name ? `the request of ${name}` : "this text"));
+  box.append(
+    copyButton(() => box.querySelector("pre")?.textContent ?? "", name ? `the request of ${name}` : "this text"),
+  );
 }
 
 window.addEventListener("hashchange", openNamed);

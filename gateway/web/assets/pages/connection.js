@@ -1,5 +1,6 @@
 // @ts-check
-// The browser's side of the ping and packet-loss pages: its controls, one run at a time, and what is shown while it runs.
+// The browser's side of the ping and packet-loss pages: its controls, one run at a time, and what is shown while it
+// runs.
 
 import { announce, byId, unfoldOnPaper } from "../lib/dom.js";
 import { renderFailure } from "../lib/failure.js";
@@ -53,12 +54,17 @@ function fill() {
 /** Makes tabs of the two sides. A link with an input is about the server's. */
 function join() {
   const asked = () => new URLSearchParams(location.search).has("input");
-  const sides = [{ title: "From your browser", panel: byId("browser") }, { title: "From our server", panel: byId("server") }];
+  const sides = [
+    { title: "From your browser", panel: byId("browser") },
+    { title: "From our server", panel: byId("server") },
+  ];
   const place = byId("sides");
   const tabbed = tabs("Where to measure from", sides, { chosen: asked() ? 1 : 0 });
   place.replaceWith(tabbed);
   for (const { panel } of sides) panel.hidden = false;
-  window.addEventListener("popstate", () => /** @type {HTMLElement} */ (tabbed.querySelectorAll("[role=tab]")[asked() ? 1 : 0]).click());
+  window.addEventListener("popstate", () =>
+    /** @type {HTMLElement} */ (tabbed.querySelectorAll("[role=tab]")[asked() ? 1 : 0]).click(),
+  );
 }
 
 /**
@@ -86,15 +92,20 @@ function run(perSecond, length) {
   };
   const first = next;
   next += counted + warmup;
-  end = startSampling({ interval: 1000 / perSecond, count: counted + warmup, warmup }, around, (state) => {
-    if (!state.ending) {
-      soon ??= setTimeout(() => draw(state), Math.max(0, last + gap - performance.now()));
-      return;
-    }
-    clearTimeout(soon);
-    around.close();
-    finish(state, shown);
-  }, first);
+  end = startSampling(
+    { interval: 1000 / perSecond, count: counted + warmup, warmup },
+    around,
+    (state) => {
+      if (!state.ending) {
+        soon ??= setTimeout(() => draw(state), Math.max(0, last + gap - performance.now()));
+        return;
+      }
+      clearTimeout(soon);
+      around.close();
+      finish(state, shown);
+    },
+    first,
+  );
 }
 
 /**
@@ -114,7 +125,9 @@ function told(state, planned) {
 function finish(state, shown) {
   busy(false);
   progress.textContent = "";
-  status.textContent = { completed: "Finished.", stopped: "Stopped.", limited: "Stopped by the service." }[state.ending ?? "completed"];
+  status.textContent = { completed: "Finished.", stopped: "Stopped.", limited: "Stopped by the service." }[
+    state.ending ?? "completed"
+  ];
   const verdict = shown.done(state);
   if (state.refusal) result.prepend(renderFailure(state.refusal));
   announce(state.refusal?.error ?? verdict.text);

@@ -1,5 +1,6 @@
 // @ts-check
-// What this browser remembers of earlier checks, by target. Nothing is asked for: all of it is in the browser's storage.
+// What this browser remembers of earlier checks, by target. Nothing is asked for: all of it is in the browser's
+// storage.
 
 import { announce, byId, el } from "../lib/dom.js";
 import { linkTo } from "../lib/fitting.js";
@@ -12,7 +13,12 @@ import { inWords } from "../lib/words.js";
 /** @typedef {import("../lib/store.js").Known} Known */
 /** @typedef {import("../lib/store.js").Change} Change */
 
-const titles = new Map([...document.querySelectorAll("#titles li")].map((item) => [/** @type {HTMLElement} */ (item).dataset.slug, item.textContent ?? ""]));
+const titles = new Map(
+  [...document.querySelectorAll("#titles li")].map((item) => [
+    /** @type {HTMLElement} */ (item).dataset.slug,
+    item.textContent ?? "",
+  ]),
+);
 
 byId("clear").addEventListener("click", () => {
   forget();
@@ -32,7 +38,12 @@ function show() {
 
 /** @param {import("../lib/remembered.js").Remembered} one */
 function box({ target, checks }) {
-  const clear = el("button", { type: "button", class: "quiet" }, "Forget", el("span", { class: "offscreen" }, ` ${target}`));
+  const clear = el(
+    "button",
+    { type: "button", class: "quiet" },
+    "Forget",
+    el("span", { class: "offscreen" }, ` ${target}`),
+  );
   clear.addEventListener("click", () => {
     forgetTargets((input) => targetOf(input) === target);
     show();
@@ -40,23 +51,43 @@ function box({ target, checks }) {
     byId("main").focus();
   });
   const heading = el("h2", {}, el("a", { href: linkTo("report", target), rel: "nofollow" }, target));
-  return el("section", { class: "remembered", "data-target": target }, el("header", {}, heading, clear),
-    checks.length > 0 ? el("ul", {}, ...checks.map(line)) : el("p", { class: "muted" }, "You ran a full report, but none of its answers is kept."));
+  return el(
+    "section",
+    { class: "remembered", "data-target": target },
+    el("header", {}, heading, clear),
+    checks.length > 0
+      ? el("ul", {}, ...checks.map(line))
+      : el("p", { class: "muted" }, "You ran a full report, but none of its answers is kept."),
+  );
 }
 
 /** @param {Known} known */
 function line({ key: [slug, input, options], at, tone, verdict, changes }) {
-  const query = new URLSearchParams({ input, ...Object.fromEntries(Object.entries(options).map(([name, value]) => [name, String(value)])) });
-  return el("li", {}, tone ? mark(tone) : el("span", { class: "mark" }),
+  const query = new URLSearchParams({
+    input,
+    ...Object.fromEntries(Object.entries(options).map(([name, value]) => [name, String(value)])),
+  });
+  return el(
+    "li",
+    {},
+    tone ? mark(tone) : el("span", { class: "mark" }),
     el("a", { href: `/tools/${slug}?${query}`, rel: "nofollow" }, titles.get(slug) ?? slug),
     el("span", { class: "said" }, verdict ?? "Kept by an older version of this page."),
     el("time", { class: "when", datetime: new Date(at).toISOString(), title: dateTime(at) }, relative(at)),
-    changes.length > 0 && el("ul", { class: "changes" }, ...changes.map(change)));
+    changes.length > 0 && el("ul", { class: "changes" }, ...changes.map(change)),
+  );
 }
 
 /** @param {Change} change */
 function change({ at, label, gone, come }) {
   const words = (/** @type {string[]} */ list) => listed(list.map(inWords));
-  return el("li", {}, el("time", { datetime: new Date(at).toISOString(), title: dateTime(at) }, relative(at)), `: ${label} `,
-    gone.length > 0 && el("del", {}, words(gone)), gone.length > 0 && come.length > 0 && " → ", come.length > 0 && el("ins", {}, words(come)));
+  return el(
+    "li",
+    {},
+    el("time", { datetime: new Date(at).toISOString(), title: dateTime(at) }, relative(at)),
+    `: ${label} `,
+    gone.length > 0 && el("del", {}, words(gone)),
+    gone.length > 0 && come.length > 0 && " → ",
+    come.length > 0 && el("ins", {}, words(come)),
+  );
 }

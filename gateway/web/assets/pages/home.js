@@ -1,6 +1,6 @@
 // @ts-check
-// The front page: one field for anything, and the tools that fit what was recognised in it. It is a combobox as the WAI-ARIA
-// authoring practices have it: the focus stays in the field, the arrows choose in the list.
+// The front page: one field for anything, and the tools that fit what was recognised in it. It is a combobox as the
+// WAI-ARIA authoring practices have it: the focus stays in the field, the arrows choose in the list.
 
 import { announce, byId, el } from "../lib/dom.js";
 import { fit, linkTo, suitsOf } from "../lib/fitting.js";
@@ -10,7 +10,10 @@ import { recognise } from "../lib/recognise.js";
 import { forget, recents } from "../lib/store.js";
 
 /** @typedef {import("../lib/recognise.js").Found} Found */
-/** @typedef {{slug: string, title: string, promise: string, kind: string, suits: Map<string, number>, glyph: Node | null}} Tool */
+/**
+ * @typedef {{slug: string, title: string, promise: string, kind: string, suits: Map<string, number>, glyph: Node |
+ *   null}} Tool
+ */
 /** @typedef {{tool: Tool, input: string, link: string}} Offer */
 
 const field = /** @type {HTMLInputElement} */ (byId("target"));
@@ -18,7 +21,9 @@ const form = /** @type {HTMLFormElement} */ (byId("ask"));
 const suggestions = byId("suggestions");
 const meaning = byId("meaning");
 const list = byId("offers");
-const tools = [...document.querySelectorAll("a[data-slug]:not([data-unavailable])")].map((link) => described(/** @type {HTMLElement} */ (link)));
+const tools = [...document.querySelectorAll("a[data-slug]:not([data-unavailable])")].map((link) =>
+  described(/** @type {HTMLElement} */ (link)),
+);
 
 /** The button names what it does. */
 const words = byId("open-words");
@@ -37,7 +42,10 @@ field.addEventListener("focus", () => field.value.trim() && look());
 field.addEventListener("click", () => field.value.trim() && suggestions.hidden && look());
 field.addEventListener("keydown", key);
 field.addEventListener("paste", paste);
-form.addEventListener("focusout", (event) => !form.contains(/** @type {Node | null} */ (event.relatedTarget)) && close());
+form.addEventListener(
+  "focusout",
+  (event) => !form.contains(/** @type {Node | null} */ (event.relatedTarget)) && close(),
+);
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   look();
@@ -48,8 +56,12 @@ form.addEventListener("submit", (event) => {
 suggestions.addEventListener("pointerdown", (event) => event.preventDefault());
 suggestions.addEventListener("mousedown", (event) => event.preventDefault());
 // A list that scrolls under a resting pointer has not been pointed at.
-list.addEventListener("pointermove", (event) => (event.movementX !== 0 || event.movementY !== 0) && pick(indexOf(event)));
-for (const click of ["click", "auxclick"]) list.addEventListener(click, (event) => press(/** @type {MouseEvent} */ (event)));
+list.addEventListener(
+  "pointermove",
+  (event) => (event.movementX !== 0 || event.movementY !== 0) && pick(indexOf(event)),
+);
+for (const click of ["click", "auxclick"])
+  list.addEventListener(click, (event) => press(/** @type {MouseEvent} */ (event)));
 byId("forget").addEventListener("click", () => {
   forget();
   showRecent();
@@ -67,7 +79,14 @@ showRecent();
 function described(link) {
   const { slug = "", kind = "", suits = "" } = link.dataset;
   const entry = link.closest("li, section");
-  return { slug, kind, title: link.textContent ?? "", promise: entry?.querySelector("p")?.textContent ?? "", suits: suitsOf(suits), glyph: entry?.querySelector("svg") ?? null };
+  return {
+    slug,
+    kind,
+    title: link.textContent ?? "",
+    promise: entry?.querySelector("p")?.textContent ?? "",
+    suits: suitsOf(suits),
+    glyph: entry?.querySelector("svg") ?? null,
+  };
 }
 
 /**
@@ -94,17 +113,30 @@ function look() {
   offers = found && !refused ? fitting(found) : [];
   suggestions.hidden = empty;
   field.setAttribute("aria-expanded", String(offers.length > 0));
-  meaning.replaceChildren(...(refused ? [refused] : found ? [`${found.label}: `, el("strong", {}, found.text)] : [nothing]));
+  meaning.replaceChildren(
+    ...(refused ? [refused] : found ? [`${found.label}: `, el("strong", {}, found.text)] : [nothing]),
+  );
   list.replaceChildren(...offers.map((offer, i) => option(offer, i, found?.text ?? "")));
   list.hidden = offers.length === 0;
   choose(offers.findIndex((offer) => offer.tool.slug === before));
-  tell(empty ? "" : refused ? refused : found ? `${found.label}: ${found.text}. ${plural(offers.length, "tool")} to choose from.` : nothing);
+  tell(
+    empty
+      ? ""
+      : refused
+        ? refused
+        : found
+          ? `${found.label}: ${found.text}. ${plural(offers.length, "tool")} to choose from.`
+          : nothing,
+  );
 }
 
-const nothing = "Nothing to check in this text yet. Enter a domain name, a web address, an e-mail address, an IP address, host:port or an AS number.";
+const nothing =
+  "Nothing to check in this text yet. Enter a domain name, a web address, an e-mail address, an IP address, " +
+  "host:port or an AS number.";
 
 /**
- * Takes several lines as words with spaces between; the browser would join the end of one line with the start of the next.
+ * Takes several lines as words with spaces between; the browser would join the end of one line with the start of the
+ * next.
  * @param {ClipboardEvent} event
  */
 function paste(event) {
@@ -131,8 +163,14 @@ function tell(text) {
  */
 function option({ tool, input }, i, meant) {
   const other = input !== meant && el("span", { class: "offer-input" }, input);
-  return el("li", { role: "option", id: `offer-${i}`, "data-slug": tool.slug }, tool.glyph?.cloneNode(true),
-    el("span", { class: "offer-title" }, tool.title), other, el("span", { class: "offer-promise" }, tool.promise));
+  return el(
+    "li",
+    { role: "option", id: `offer-${i}`, "data-slug": tool.slug },
+    tool.glyph?.cloneNode(true),
+    el("span", { class: "offer-title" }, tool.title),
+    other,
+    el("span", { class: "offer-promise" }, tool.promise),
+  );
 }
 
 /** @param {number} at -1 is the first */
@@ -160,7 +198,13 @@ function close() {
 function key(event) {
   if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
   if (event.key === "Escape") close();
-  else if (suggestions.hidden && event.key.startsWith("Arrow") && event.key !== "ArrowLeft" && event.key !== "ArrowRight") look();
+  else if (
+    suggestions.hidden &&
+    event.key.startsWith("Arrow") &&
+    event.key !== "ArrowLeft" &&
+    event.key !== "ArrowRight"
+  )
+    look();
   else move(event);
 }
 
@@ -168,7 +212,12 @@ function key(event) {
 function move(event) {
   const last = offers.length - 1;
   /** @type {Record<string, number>} */
-  const places = { ArrowDown: chosen === last ? 0 : chosen + 1, ArrowUp: chosen === 0 ? last : chosen - 1, Home: 0, End: last };
+  const places = {
+    ArrowDown: chosen === last ? 0 : chosen + 1,
+    ArrowUp: chosen === 0 ? last : chosen - 1,
+    Home: 0,
+    End: last,
+  };
   const to = places[event.key];
   if (suggestions.hidden || last < 0 || to === undefined) return;
   event.preventDefault();
@@ -204,5 +253,7 @@ function showRecent() {
     const link = `/report?${new URLSearchParams({ target })}`;
     return el("li", {}, el("a", { href: link, rel: "nofollow", title: `Checked ${relative(at)}` }, target));
   });
-  byId("recent").querySelector("ul")?.replaceChildren(...links);
+  byId("recent")
+    .querySelector("ul")
+    ?.replaceChildren(...links);
 }

@@ -1,6 +1,6 @@
 // @ts-check
-// The report: every tool that fits a target, each in one request, and on top what deserves attention. The address bar holds
-// the link that makes the same report again, and with compare= the one to hold against it.
+// The report: every tool that fits a target, each in one request, and on top what deserves attention. The address bar
+// holds the link that makes the same report again, and with compare= the one to hold against it.
 
 import { announce, byId, el, setBusy, startClock, unfoldOnPaper } from "../lib/dom.js";
 import { dateTime, listed, plural } from "../lib/format.js";
@@ -84,7 +84,8 @@ function read() {
   const text = target.value.trim();
   const found = recognise(text);
   refuse(found ? "" : "Enter a domain name, a URL, an IP address, an AS number or host:port.");
-  byId("target-note").textContent = found && found.text.toLowerCase() !== text.toLowerCase() ? `Using ${found.text} from what you entered.` : "";
+  byId("target-note").textContent =
+    found && found.text.toLowerCase() !== text.toLowerCase() ? `Using ${found.text} from what you entered.` : "";
   if (found) target.value = found.text;
   return found;
 }
@@ -126,7 +127,27 @@ async function open(found, byHand) {
     busy(false);
     return result.replaceChildren(lost("The part of this page that makes reports did not load."));
   }
-  const { checksFor, concernsOf, ended, exported, groups, headline, makeCard, makeOverview, makeRun, markdown, missing, nearby, paced, reportState, save, seconds, settle, toolsOf, unmade } = made;
+  const {
+    checksFor,
+    concernsOf,
+    ended,
+    exported,
+    groups,
+    headline,
+    makeCard,
+    makeOverview,
+    makeRun,
+    markdown,
+    missing,
+    nearby,
+    paced,
+    reportState,
+    save,
+    seconds,
+    settle,
+    toolsOf,
+    unmade,
+  } = made;
   const tools = toolsOf(catalogue);
   const at = new Date().toISOString();
   const checks = checksFor(tools, found);
@@ -139,11 +160,16 @@ async function open(found, byHand) {
   const trouble = el("div");
   const beside = el("section", { id: "comparison", "aria-label": "Comparison" });
   const visitWith = (/** @type {string | undefined} */ other) => visit(queryOf(found.text, other));
-  /** What holds this report against another, once somebody asks for that. @type {ReturnType<typeof import("../lib/report-other.js").makeComparison> | null} */
+  /**
+   * What holds this report against another, once somebody asks for that. @type {ReturnType<typeof
+   * import("../lib/report-other.js").makeComparison> | null}
+   */
   let comparison = null;
   const files = [
     copyAction("Copy as Markdown", () => markdown(report(), trouble)),
-    ...["JSON", "HTML"].map((kind) => action({ id: `export-${kind.toLowerCase()}` }, `Download ${kind}`, () => save(kind, report(), trouble))),
+    ...["JSON", "HTML"].map((kind) =>
+      action({ id: `export-${kind.toLowerCase()}` }, `Download ${kind}`, () => save(kind, report(), trouble)),
+    ),
     action({ id: "compare" }, "Compare", () => compare()),
   ];
   files[0].id = "export-markdown";
@@ -168,12 +194,26 @@ async function open(found, byHand) {
     stopClock();
     clearInterval(ticker);
   };
-  cancel.onclick = () => { run.cancel(); comparison?.cancel(); };
+  cancel.onclick = () => {
+    run.cancel();
+    comparison?.cancel();
+  };
   catalogue.hidden = true;
   document.body.classList.add("asked");
   document.title = `${found.text} · ${name}`;
-  result.replaceChildren(head(heading, `${found.label}, ${dateTime(at)}`), trouble, ...overview.nodes, toolbar(files), beside, place, unfitLine(unfit));
-  if (other) beside.append(el("p", { class: "muted" }, `The comparison with ${other} begins as soon as this report is complete.`));
+  result.replaceChildren(
+    head(heading, `${found.label}, ${dateTime(at)}`),
+    trouble,
+    ...overview.nodes,
+    toolbar(files),
+    beside,
+    place,
+    unfitLine(unfit),
+  );
+  if (other)
+    beside.append(
+      el("p", { class: "muted" }, `The comparison with ${other} begins as soon as this report is complete.`),
+    );
   beside.classList.toggle("wanted", Boolean(other));
   remember(found.text);
   announce(`Running ${plural(checks.length, "check")} on ${found.text}.`);
@@ -203,7 +243,9 @@ async function open(found, byHand) {
   function tick() {
     cards.forEach((card) => card.tick());
     milestone();
-    const counting = checks.some(({ stage }) => !ended(stage) || (stage.state === "limited" && stage.until > performance.now()));
+    const counting = checks.some(
+      ({ stage }) => !ended(stage) || (stage.state === "limited" && stage.until > performance.now()),
+    );
     if (!counting) clearInterval(ticker);
   }
 
@@ -214,7 +256,11 @@ async function open(found, byHand) {
   }
 
   function makeCards() {
-    for (const check of checks) cards.set(check, makeCard(check, found.text, () => go(check)));
+    for (const check of checks)
+      cards.set(
+        check,
+        makeCard(check, found.text, () => go(check)),
+      );
     cards.forEach((card) => card.show());
     place.replaceChildren(...groups(checks, cards));
     place.classList.remove("making");
@@ -251,7 +297,9 @@ async function open(found, byHand) {
     drawing.now();
     const cancelled = checks.some((check) => check.stage.state === "cancelled");
     const answered = checks.filter((check) => check.stage.state === "answered" && check.stage.reply.ok).length;
-    status.textContent = `${answered} of ${plural(checks.length, "check")} answered ${cancelled ? "before the report was cancelled" : `in ${seconds(performance.now() - began)}`}.`;
+    status.textContent =
+      `${answered} of ${plural(checks.length, "check")} answered ` +
+      `${cancelled ? "before the report was cancelled" : `in ${seconds(performance.now() - began)}`}.`;
     announce([status.textContent, reportState(checks, found)?.text, ...missing(checks)].join(" "));
     settle(place, checks, cards, near);
     if (!other || cancelled) return;
@@ -261,17 +309,37 @@ async function open(found, byHand) {
 
   /** @param {string} [text] the target of the other report; without it the visitor is asked */
   async function compare(text) {
-    const none = (/** @type {unknown} */ failure) => ({ makeComparison: unmade(failure, trouble, "The comparison was not made: the part of this page that makes it did not load.") });
+    const none = (/** @type {unknown} */ failure) => ({
+      makeComparison: unmade(
+        failure,
+        trouble,
+        "The comparison was not made: the part of this page that makes it did not load.",
+      ),
+    });
     const { makeComparison } = await import("../lib/report-other.js").catch(none);
     if (!makeComparison || left) return;
-    comparison ??= makeComparison({ report: { found, checks, at }, tools, place: beside, trouble, visit: visitWith, closed: () => heading.focus() });
+    comparison ??= makeComparison({
+      report: { found, checks, at },
+      tools,
+      place: beside,
+      trouble,
+      visit: visitWith,
+      closed: () => heading.focus(),
+    });
     comparison.begin(text);
   }
 
   /** @returns {import("../lib/export.js").Report} */
   function report() {
     const state = reportState(checks, found)?.text ?? "";
-    return { target: found.text, recognisedAs: found.label, at, summary: [state, headline(checks, found), ...missing(checks)].filter(Boolean), attention: concernsOf(checks, found), checks: checks.map(exported) };
+    return {
+      target: found.text,
+      recognisedAs: found.label,
+      at,
+      summary: [state, headline(checks, found), ...missing(checks)].filter(Boolean),
+      attention: concernsOf(checks, found),
+      checks: checks.map(exported),
+    };
   }
 }
 
@@ -306,7 +374,13 @@ const head = (heading, when) => el("div", { class: "report-head" }, heading, el(
 
 /** @param {HTMLElement[]} files */
 function toolbar(files) {
-  return el("div", { class: "toolbar", role: "group", "aria-label": "This report" }, ...files, action({}, "Print", () => window.print()), copyAction("Copy link", () => location.href));
+  return el(
+    "div",
+    { class: "toolbar", role: "group", "aria-label": "This report" },
+    ...files,
+    action({}, "Print", () => window.print()),
+    copyAction("Copy link", () => location.href),
+  );
 }
 
 /** @param {{id?: string}} names @param {string} label @param {() => unknown} act */
@@ -317,6 +391,7 @@ function action(names, label, act) {
 }
 
 /** What cannot look at such a target, in one line. @param {string[]} titles */
-const unfitLine = (titles) => el("p", { class: "unfit" }, titles.length > 0 && `Not for this kind of target: ${listed(titles)}.`);
+const unfitLine = (titles) =>
+  el("p", { class: "unfit" }, titles.length > 0 && `Not for this kind of target: ${listed(titles)}.`);
 
 start();

@@ -28,5 +28,7 @@ document.addEventListener("keydown", (event) => {
 
 /** @param {EventTarget | null} target */
 function typing(target) {
-  return target instanceof HTMLElement && target.matches("input:not([type=radio]), textarea, select, [contenteditable]");
+  return (
+    target instanceof HTMLElement && target.matches("input:not([type=radio]), textarea, select, [contenteditable]")
+  );
 }

@@ -1,6 +1,6 @@
 // @ts-check
-// The page of one tool: its form, one run at a time, and the answer. The address bar always holds the link that reproduces
-// the check.
+// The page of one tool: its form, one run at a time, and the answer. The address bar always holds the link that
+// reproduces the check.
 
 import { fieldOf, runTool } from "../lib/api.js";
 import { clean } from "../lib/clean.js";
@@ -35,9 +35,14 @@ const submit = /** @type {HTMLButtonElement} */ (byId("run"));
 const cancel = byId("cancel");
 const result = byId("result");
 const status = byId("status");
-/** What draws the answer, loaded for the first run: some visitors only sample from their browser. @type {Promise<[import("../lib/view.js").Judge | null, import("../lib/view.js").View | null, typeof import("../lib/answer.js") | null]> | undefined} */
+/**
+ * What draws the answer, loaded for the first run: some visitors only sample from their browser. @type
+ * {Promise<[import("../lib/view.js").Judge | null, import("../lib/view.js").View | null, typeof
+ * import("../lib/answer.js") | null]> | undefined}
+ */
 let drawing;
-const draw = () => (drawing ??= Promise.all([loadJudge(slug), loadView(slug), import("../lib/answer.js").catch(() => null)]));
+const draw = () =>
+  (drawing ??= Promise.all([loadJudge(slug), loadView(slug), import("../lib/answer.js").catch(() => null)]));
 /** What a page says that has an answer and nothing to draw it with. */
 const undrawn = "The part of this page that displays the answer did not load.";
 // Where there is nothing else to do, they are there before the click.
@@ -68,7 +73,9 @@ form.addEventListener("submit", (event) => {
   run(true);
 });
 cancel.addEventListener("click", () => running?.abort());
-document.getElementById("watch")?.addEventListener("click", (event) => watch(/** @type {HTMLElement} */ (event.currentTarget)));
+document
+  .getElementById("watch")
+  ?.addEventListener("click", (event) => watch(/** @type {HTMLElement} */ (event.currentTarget)));
 window.addEventListener("popstate", () => {
   // A jump within the page changes the address too, but not what is asked.
   if (location.search === linked) return;
@@ -129,7 +136,11 @@ function fill() {
   const query = new URLSearchParams(location.search);
   if (input) input.value = query.get("input") ?? "";
   for (const option of options) {
-    if (option instanceof HTMLSelectElement) option.selectedIndex = Math.max(0, [...option.options].findIndex((o) => o.value === query.get(option.name)));
+    if (option instanceof HTMLSelectElement)
+      option.selectedIndex = Math.max(
+        0,
+        [...option.options].findIndex((o) => o.value === query.get(option.name)),
+      );
     else option.value = query.get(option.name) ?? "";
   }
 }
@@ -167,7 +178,10 @@ function valueOf(option) {
   return option.dataset.number !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : text;
 }
 
-/** The usual choice of a list goes unsaid, as in the report, which so keeps its answers under the same name. @returns {Asked} */
+/**
+ * The usual choice of a list goes unsaid, as in the report, which so keeps its answers under the same name. @returns
+ * {Asked}
+ */
 function asked() {
   const said = options.filter((option) => isSet(option) || !(option instanceof HTMLSelectElement));
   const filled = said.map((option) => [option.name, valueOf(option)]).filter(([, value]) => value !== "");
@@ -281,12 +295,17 @@ function fields() {
  */
 async function show(answer, what, waited, byHand, rest) {
   const [whole, inService] = [waited, answer.durationMs ?? waited].map(took);
-  status.textContent = answer.ok ? `Answered in ${whole}${inService === whole ? "" : ` (${inService} in the service)`}.` : "No result.";
+  status.textContent = answer.ok
+    ? `Answered in ${whole}${inService === whole ? "" : ` (${inService} in the service)`}.`
+    : "No result.";
   if (answer.ok) {
     const [judge, view, parts] = await draw();
     const verdict = judge && verdictOf(judge, answer.data, what);
     if (!parts) result.replaceChildren(...(verdict ? [verdictLine(verdict)] : []), lost(undrawn));
-    else result.replaceChildren(...(judge && view ? parts.renderAnswer(judge, view, answer, what) : parts.renderUndrawn(judge, answer, what)));
+    else
+      result.replaceChildren(
+        ...(judge && view ? parts.renderAnswer(judge, view, answer, what) : parts.renderUndrawn(judge, answer, what)),
+      );
     announce(verdict?.text ?? undrawn);
     if (what.input) remember(what.input);
     if (strip) showStrip(strip, what.input);
@@ -295,10 +314,16 @@ async function show(answer, what, waited, byHand, rest) {
   }
   announce(sentenceOf(answer));
   result.classList.add("short");
-  const refused = fieldOf(answer, fields().map((field) => field.name));
+  const refused = fieldOf(
+    answer,
+    fields().map((field) => field.name),
+  );
   const field = fields().find(({ name }) => name === refused);
   if (!field) {
-    result.replaceChildren(renderFailure(answer, { kind, asked: what, again }), ...rest("Below is what it had found until then."));
+    result.replaceChildren(
+      renderFailure(answer, { kind, asked: what, again }),
+      ...rest("Below is what it had found until then."),
+    );
     return;
   }
   status.textContent = "";

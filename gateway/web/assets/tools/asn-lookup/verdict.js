@@ -13,7 +13,10 @@ export const winners = (d) => d.records.filter((/** @type {Origin} */ r) => r.pr
 export default {
   facts: (d) => ({
     // That a number is known does not say that it announces anything.
-    [d.queryType === "ip" ? "Announced" : "Known to the ASN service"]: d.announced ? "yes" : "no", Peers: d.peers.map((/** @type {number} */ n) => `AS${n}`),
-    Origins: d.records.map((/** @type {Origin} */ r) => [name(r), r.prefix, r.name, r.country].filter(Boolean).join(", ")),
+    [d.queryType === "ip" ? "Announced" : "Known to the ASN service"]: d.announced ? "yes" : "no",
+    Peers: d.peers.map((/** @type {number} */ n) => `AS${n}`),
+    Origins: d.records.map((/** @type {Origin} */ r) =>
+      [name(r), r.prefix, r.name, r.country].filter(Boolean).join(", "),
+    ),
   }),
 };

@@ -18,35 +18,81 @@ function placePart(d) {
   /** @type {Map<string, string[]>} */
   const prefixes = new Map();
   for (const r of d.records) prefixes.set(r.prefix, [...(prefixes.get(r.prefix) ?? []), name(r)]);
-  const caption = prefixes.size > 1 ? "Packets follow the narrowest range that contains the address; wider ones count only for the addresses outside it." : undefined;
-  const shown = attempt(() => addressPicture(d.query, [...prefixes].map(([prefix, names]) => prefixRange(`Announced by ${listed(names)}`, prefix)), caption), null);
+  const caption =
+    prefixes.size > 1
+      ? "Packets follow the narrowest range that contains the address; wider ones count only for the addresses " +
+        "outside it."
+      : undefined;
+  const shown = attempt(
+    () =>
+      addressPicture(
+        d.query,
+        [...prefixes].map(([prefix, names]) => prefixRange(`Announced by ${listed(names)}`, prefix)),
+        caption,
+      ),
+    null,
+  );
   return shown && section("Address range", shown);
 }
 
 /** @param {any} d */
 function recordsTable(d) {
-  const columns = [{ title: "AS number" }, { title: "Name" }, { title: "Prefix" }, { title: "Country", hint: "of registration" }, { title: "Registry" }, { title: "Allocated" }];
+  const columns = [
+    { title: "AS number" },
+    { title: "Name" },
+    { title: "Prefix" },
+    { title: "Country", hint: "of registration" },
+    { title: "Registry" },
+    { title: "Allocated" },
+  ];
   const rows = d.records.map((/** @type {Origin} */ r) => [
-    value(name(r), { what: "AS number" }), r.name ? value(r.name, { what: "name", mono: false }) : none("not known"),
-    value(r.prefix ?? "", { what: "prefix" }), r.country ?? "—", registryName(r.registry)?.split(" (")[0] ?? "—", r.allocated ? day(r.allocated) : "—",
+    value(name(r), { what: "AS number" }),
+    r.name ? value(r.name, { what: "name", mono: false }) : none("not known"),
+    value(r.prefix ?? "", { what: "prefix" }),
+    r.country ?? "—",
+    registryName(r.registry)?.split(" (")[0] ?? "—",
+    r.allocated ? day(r.allocated) : "—",
   ]);
-  return el("div", { class: "asn-origins" }, table({ caption: "Networks that announce the address, the narrowest prefix first", columns, rows }));
+  return el(
+    "div",
+    { class: "asn-origins" },
+    table({ caption: "Networks that announce the address, the narrowest prefix first", columns, rows }),
+  );
 }
 
 /** @param {Origin} r */
 function numberCard(r) {
   return facts([
-    ["AS number", value(name(r), { what: "AS number" })], ["Name", r.name ?? none("not known")], ["Country of registration", r.country ?? none("not known")],
-    ["Registry", registryName(r.registry)], ["Allocated", r.allocated && day(r.allocated)],
+    ["AS number", value(name(r), { what: "AS number" })],
+    ["Name", r.name ?? none("not known")],
+    ["Country of registration", r.country ?? none("not known")],
+    ["Registry", registryName(r.registry)],
+    ["Allocated", r.allocated && day(r.allocated)],
   ]);
 }
 
 /** @param {any} d */
 function peersPart(d) {
   if (d.peers.length === 0) return null;
-  const list = d.peers.map((/** @type {number} */ n) => el("li", {}, value(`AS${n}`, { what: "AS number" }), " ", toolLink("asn-lookup", `AS${n}`, "look up", `look up AS${n}`)));
-  return section("Peers", el("p", {}, "Networks that Team Cymru sees directly next to the origin. The list is what its collectors see, not a list of contracts."),
-    more(plural(d.peers.length, "neighbouring network"), el("ul", { class: "values" }, ...list)));
+  const list = d.peers.map((/** @type {number} */ n) =>
+    el(
+      "li",
+      {},
+      value(`AS${n}`, { what: "AS number" }),
+      " ",
+      toolLink("asn-lookup", `AS${n}`, "look up", `look up AS${n}`),
+    ),
+  );
+  return section(
+    "Peers",
+    el(
+      "p",
+      {},
+      "Networks that Team Cymru sees directly next to the origin. The list is what its collectors see, not a " +
+        "list of contracts.",
+    ),
+    more(plural(d.peers.length, "neighbouring network"), el("ul", { class: "values" }, ...list)),
+  );
 }
 
 /** @param {any} d */
@@ -57,35 +103,65 @@ function linksPart(d) {
 
 /** @type {import("../../lib/view.js").View} */
 export default {
-
   show: (d) => [
     d.queryType === "ip" ? placePart(d) : null,
     ...d.notes.map((/** @type {string} */ note) => notice("warn", note)),
-    d.records.length > 0 ? section(d.queryType === "ip" ? "Origins" : "The number", d.queryType === "ip" ? recordsTable(d) : numberCard(d.records[0])) : null,
+    d.records.length > 0
+      ? section(
+          d.queryType === "ip" ? "Origins" : "The number",
+          d.queryType === "ip" ? recordsTable(d) : numberCard(d.records[0]),
+        )
+      : null,
     allocations(d.records),
     peersPart(d),
     linksPart(d),
   ],
 
   meaning: (d) => {
-    if (d.queryType === "asn") return [d.summary, "An AS number identifies one network with its own routing policy: a provider, a cloud, a large company. Country, registry and date are those of the number’s registration; they do not show where its machines are."];
-    if (!d.announced) return ["Every reachable address is part of a range that some network announces to the others. None does so for this one: it is unused, withdrawn, or announced to too few networks for the service to see it."];
+    if (d.queryType === "asn")
+      return [
+        d.summary,
+        "An AS number identifies one network with its own routing policy: a provider, a cloud, a large " +
+          "company. Country, registry and date are those of the number’s registration; they do not show where " +
+          "its machines are.",
+      ];
+    if (!d.announced)
+      return [
+        "Every reachable address is part of a range that some network announces to the others. None does so " +
+          "for this one: it is unused, withdrawn, or announced to too few networks for the service to see it.",
+      ];
     return [
-      "The internet is made of networks with AS numbers, and each announces the ranges of addresses that can be reached through it. Packets to this address end up at the network that announces it (its origin).",
-      winners(d).length > 1 ? "Several networks announce exactly the same range. Services that run in many places do so on purpose (anycast); otherwise ask the holder whether all of them are allowed to." : "",
+      "The internet is made of networks with AS numbers, and each announces the ranges of addresses that can " +
+        "be reached through it. Packets to this address end up at the network that announces it (its origin).",
+      winners(d).length > 1
+        ? "Several networks announce exactly the same range. Services that run in many places do so on purpose " +
+          "(anycast); otherwise ask the holder whether all of them are allowed to."
+        : "",
       "Country, registry and date are those of the range’s registration. They do not show where the machine is.",
     ].filter(Boolean);
   },
 
-  terminal: (_asked, d) => (d.queryType === "ip" ? [
-    { label: "Who announces it: AS number, prefix, country, registry, date", command: sh`dig +short TXT ${originName(d.query)}` },
-    ...d.records.slice(0, 1).map((/** @type {Origin} */ r) => ({ label: "The name of that network", command: sh`dig +short TXT ${`${name(r)}.asn.cymru.com`}` })),
-    { label: "The same in one go", command: sh`whois -h whois.cymru.com ${` -v ${d.query}`}` },
-  ] : [
-    { label: "Country, registry, date and name", command: sh`dig +short TXT ${`${d.query}.asn.cymru.com`}` },
-    { label: "The registration", command: sh`whois ${d.query}` },
-    { label: "The same as data (RDAP), through a public redirector", command: sh`curl -sL ${rdapAddress("autnum", d.query.slice(2))}` },
-  ]),
+  terminal: (_asked, d) =>
+    d.queryType === "ip"
+      ? [
+          {
+            label: "Who announces it: AS number, prefix, country, registry, date",
+            command: sh`dig +short TXT ${originName(d.query)}`,
+          },
+          ...d.records.slice(0, 1).map((/** @type {Origin} */ r) => ({
+            label: "The name of that network",
+            command: sh`dig +short TXT ${`${name(r)}.asn.cymru.com`}`,
+          })),
+          { label: "The same in one go", command: sh`whois -h whois.cymru.com ${` -v ${d.query}`}` },
+        ]
+      : [
+          { label: "Country, registry, date and name", command: sh`dig +short TXT ${`${d.query}.asn.cymru.com`}` },
+          { label: "The registration", command: sh`whois ${d.query}` },
+          {
+            label: "The same as data (RDAP), through a public redirector",
+            command: sh`curl -sL ${rdapAddress("autnum", d.query.slice(2))}`,
+          },
+        ],
 
   sources: (d) => d.sources,
 };

@@ -5,10 +5,28 @@ import { listed } from "../../lib/format.js";
 
 /** Authorities by the names that CAA records know them by. @type {Record<string, string>} */
 const authorities = {
-  "letsencrypt.org": "Let’s Encrypt", "digicert.com": "DigiCert", "sectigo.com": "Sectigo", "comodoca.com": "Sectigo", "pki.goog": "Google Trust Services",
-  "amazon.com": "Amazon", "amazontrust.com": "Amazon", "awstrust.com": "Amazon", "amazonaws.com": "Amazon", "globalsign.com": "GlobalSign", "ssl.com": "SSL.com",
-  "godaddy.com": "GoDaddy", "starfieldtech.com": "GoDaddy", "entrust.net": "Entrust", "buypass.com": "Buypass", "certum.pl": "Certum", "actalis.it": "Actalis",
-  "harica.gr": "HARICA", "identrust.com": "IdenTrust", "quovadisglobal.com": "QuoVadis", "swisssign.com": "SwissSign", "telesec.de": "Telekom Security",
+  "letsencrypt.org": "Let’s Encrypt",
+  "digicert.com": "DigiCert",
+  "sectigo.com": "Sectigo",
+  "comodoca.com": "Sectigo",
+  "pki.goog": "Google Trust Services",
+  "amazon.com": "Amazon",
+  "amazontrust.com": "Amazon",
+  "awstrust.com": "Amazon",
+  "amazonaws.com": "Amazon",
+  "globalsign.com": "GlobalSign",
+  "ssl.com": "SSL.com",
+  "godaddy.com": "GoDaddy",
+  "starfieldtech.com": "GoDaddy",
+  "entrust.net": "Entrust",
+  "buypass.com": "Buypass",
+  "certum.pl": "Certum",
+  "actalis.it": "Actalis",
+  "harica.gr": "HARICA",
+  "identrust.com": "IdenTrust",
+  "quovadisglobal.com": "QuoVadis",
+  "swisssign.com": "SwissSign",
+  "telesec.de": "Telekom Security",
 };
 
 /** Who a CAA value names: the part before its parameters (RFC 8659 section 4.2). @param {string} value */
@@ -29,59 +47,116 @@ function caa(records) {
   const wild = issuers(records, "issuewild");
   const reports = records.filter((r) => r.tag.toLowerCase() === "iodef").map((r) => r.value.replace(/^mailto:/i, ""));
   const said = [];
-  if (plain) said.push(plain.length > 0 ? `Only ${plain.length > 1 ? "these authorities" : "this authority"} may issue certificates: ${listed(plain)}.` : "No authority may issue certificates.");
+  if (plain)
+    said.push(
+      plain.length > 0
+        ? `Only ${plain.length > 1 ? "these authorities" : "this authority"} may issue certificates: ${listed(plain)}.`
+        : "No authority may issue certificates.",
+    );
   else said.push("Any authority may issue certificates for this name.");
-  if (wild) said.push(wild.length > 0 ? `Wildcard certificates may come only from ${listed(wild)}.` : "Nobody may issue wildcard certificates.");
+  if (wild)
+    said.push(
+      wild.length > 0
+        ? `Wildcard certificates may come only from ${listed(wild)}.`
+        : "Nobody may issue wildcard certificates.",
+    );
   if (reports.length > 0) said.push(`Authorities may report refused requests to ${listed(reports)}.`);
   return said;
 }
 
 /** Numbers of IANA's registry of DNSSEC algorithms. @type {Record<number, string>} */
-const algorithms = { 5: "RSA/SHA-1", 7: "RSA/SHA-1", 8: "RSA/SHA-256", 10: "RSA/SHA-512", 13: "ECDSA P-256", 14: "ECDSA P-384", 15: "Ed25519", 16: "Ed448" };
+const algorithms = {
+  5: "RSA/SHA-1",
+  7: "RSA/SHA-1",
+  8: "RSA/SHA-256",
+  10: "RSA/SHA-512",
+  13: "ECDSA P-256",
+  14: "ECDSA P-384",
+  15: "Ed25519",
+  16: "Ed448",
+};
 
 /** What a value is tagged with. @param {string} t @param {any} r @returns {string | undefined} */
 export function label(t, r) {
-  if (t === "DNSKEY") return `key ${r.keyTag}, ${algorithms[r.algorithm] ?? `algorithm ${r.algorithm}`}${r.flags & 1 ? ", key-signing key" : ""}`;
+  if (t === "DNSKEY")
+    return (
+      `key ${r.keyTag}, ` +
+      `${algorithms[r.algorithm] ?? `algorithm ${r.algorithm}`}${r.flags & 1 ? ", key-signing key" : ""}`
+    );
   if (t === "DS") return `key ${r.keyTag}, ${algorithms[r.algorithm] ?? `algorithm ${r.algorithm}`}`;
-  if (t === "TLSA") return { 0: "PKIX-TA: a public authority", 1: "PKIX-EE: a publicly trusted certificate", 2: "DANE-TA: an authority", 3: "DANE-EE: the certificate or key itself" }[/** @type {0} */ (r.usage)];
+  if (t === "TLSA")
+    return {
+      0: "PKIX-TA: a public authority",
+      1: "PKIX-EE: a publicly trusted certificate",
+      2: "DANE-TA: an authority",
+      3: "DANE-EE: the certificate or key itself",
+    }[/** @type {0} */ (r.usage)];
   return t === "TXT" ? purpose(r) : undefined;
 }
 
 /** Tells what a text is for, by its own prefix. @param {string} text */
 function purpose(text) {
   const token = text.match(/^[_-]*(MS(?==)|[a-z0-9][\w.-]*?(?=[_-](?:site-|domain-)?verif\w*[=:]))/i);
-  return token ? `verification token (${token[1]})` : text.match(/^v=(spf1|DMARC1|DKIM1|STSv1|TLSRPTv1)\b/i)?.[1].replace(/v?1$/, "").toUpperCase();
+  return token
+    ? `verification token (${token[1]})`
+    : text
+        .match(/^v=(spf1|DMARC1|DKIM1|STSv1|TLSRPTv1)\b/i)?.[1]
+        .replace(/v?1$/, "")
+        .toUpperCase();
 }
 
 /** @param {any} d @returns {string[]} */
 function ds({ records, details }) {
-  const keys = details.DNSKEY?.truncated ? [] : records.DNSKEY ?? [];
-  const known = records.DS.some((/** @type {any} */ s) => keys.some((/** @type {any} */ k) => k.keyTag === s.keyTag && k.algorithm === s.algorithm));
-  if (keys.length > 0 && !known) return ["The DS record in the parent zone names a key that the zone does not have, so validating resolvers cannot look this domain up."];
+  const keys = details.DNSKEY?.truncated ? [] : (records.DNSKEY ?? []);
+  const known = records.DS.some((/** @type {any} */ s) =>
+    keys.some((/** @type {any} */ k) => k.keyTag === s.keyTag && k.algorithm === s.algorithm),
+  );
+  if (keys.length > 0 && !known)
+    return [
+      "The DS record in the parent zone names a key that the zone does not have, so validating resolvers " +
+        "cannot look this domain up.",
+    ];
   return ["The parent zone vouches for this zone’s keys, so its answers can be validated (DNSSEC)."];
 }
 
 /** @param {any} d @returns {string[]} */
 function dnskey({ errors }) {
   const unvouched = errors.DS === "ENODATA";
-  return [unvouched ? "The zone is signed, but the parent zone has no DS record for it, so resolvers do not check the signatures." : "The zone is signed with these keys (DNSSEC)."];
+  return [
+    unvouched
+      ? "The zone is signed, but the parent zone has no DS record for it, so resolvers do not check the signatures."
+      : "The zone is signed with these keys (DNSSEC).",
+  ];
 }
 
 /** @param {any[]} records @returns {string[]} */
 function https(records) {
   const alias = records.find((r) => r.priority === 0);
-  if (alias) return [alias.target ? `An alias: browsers connect to ${alias.target} instead.` : "The service is not offered here."];
+  if (alias)
+    return [
+      alias.target ? `An alias: browsers connect to ${alias.target} instead.` : "The service is not offered here.",
+    ];
   const protocols = records.flatMap((r) => (r.params.alpn ?? "").split(","));
   const ports = [...new Set(records.map((r) => r.params.port ?? "443"))];
   return [
-    protocols.includes("h3") ? "HTTP/3 is offered through the HTTPS record: browsers may use it from the first connection." : "Browsers learn before they connect that the site has HTTPS, and use it at once.",
-    records.some((r) => "ech" in r.params) ? "Browsers can hide the site’s name from the network (Encrypted Client Hello)." : "",
-    ports.some((port) => port !== "443") ? `They connect to ${ports.length > 1 ? "ports" : "port"} ${listed(ports)}.` : "",
+    protocols.includes("h3")
+      ? "HTTP/3 is offered through the HTTPS record: browsers may use it from the first connection."
+      : "Browsers learn before they connect that the site has HTTPS, and use it at once.",
+    records.some((r) => "ech" in r.params)
+      ? "Browsers can hide the site’s name from the network (Encrypted Client Hello)."
+      : "",
+    ports.some((port) => port !== "443")
+      ? `They connect to ${ports.length > 1 ? "ports" : "port"} ${listed(ports)}.`
+      : "",
   ];
 }
 
 /** @param {any[]} records */
-const offered = (records) => (records.every((r) => r.target === "") ? "The service is not offered here." : "The numbers are priority (the lowest is tried first), weight (how servers of equal priority share the load) and port.");
+const offered = (records) =>
+  records.every((r) => r.target === "")
+    ? "The service is not offered here."
+    : "The numbers are priority (the lowest is tried first), weight (how servers of equal priority share the " +
+      "load) and port.";
 
 /** @type {Record<string, (d: any) => string[]>} */
 const sentences = {
@@ -89,20 +164,30 @@ const sentences = {
   AAAA: () => ["Clients connect here over IPv6."],
   CNAME: () => ["All other records are looked up at the alias’s target."],
   PTR: () => ["The name that the owner of the address gave it."],
-  MX: ({ records }) => [records.MX.every((/** @type {any} */ r) => r.exchange === "") ? "This domain accepts no mail (null MX)." : "Mail goes to the server with the lowest number first; servers with equal numbers share it."],
+  MX: ({ records }) => [
+    records.MX.every((/** @type {any} */ r) => r.exchange === "")
+      ? "This domain accepts no mail (null MX)."
+      : "Mail goes to the server with the lowest number first; servers with equal numbers share it.",
+  ],
   NS: () => ["These servers hold the records of the zone."],
   CAA: ({ records }) => caa(records.CAA),
   DS: ds,
   DNSKEY: dnskey,
   TLSA: () => ["Clients that use DANE, mostly mail servers, accept only these certificates or keys at this port."],
-  SSHFP: () => ["SSH clients can check the server’s key against these fingerprints where the answer is validated by DNSSEC."],
+  SSHFP: () => [
+    "SSH clients can check the server’s key against these fingerprints where the answer is validated by DNSSEC.",
+  ],
   HTTPS: ({ records }) => https(records.HTTPS),
   SVCB: () => ["Servers and protocols of a service, for clients that know this record type."],
   SRV: ({ records }) => [offered(records.SRV)],
   NAPTR: () => ["Rules that telephony software (SIP) uses to turn this name into another name or a URI."],
   URI: () => ["Where the service is; the lowest number comes first."],
   LOC: () => ["The location that the owner gives: latitude, longitude, altitude, size and precision."],
-  HINFO: ({ records }) => [records.HINFO.some((/** @type {any} */ r) => r.cpu === "RFC8482") ? "The server does not answer queries for all types at once (RFC 8482)." : "The hardware and operating system that the owner gives."],
+  HINFO: ({ records }) => [
+    records.HINFO.some((/** @type {any} */ r) => r.cpu === "RFC8482")
+      ? "The server does not answer queries for all types at once (RFC 8482)."
+      : "The hardware and operating system that the owner gives.",
+  ],
 };
 
 /**

@@ -3,16 +3,36 @@
 
 /** @type {Record<string, string>} */
 export const titles = {
-  A: "IPv4 addresses", AAAA: "IPv6 addresses", CNAME: "alias of", MX: "mail exchanges, lowest number first", NS: "name servers", SOA: "start of authority",
-  CAA: "who may issue certificates", DS: "keys that the parent zone vouches for", DNSKEY: "keys of the zone", TLSA: "certificates for TLS (DANE)", SSHFP: "SSH key fingerprints",
-  HTTPS: "how browsers connect", SVCB: "how clients connect", SRV: "where a service is", NAPTR: "rewriting rules", URI: "where a service is, as a URI",
-  TXT: "text records", PTR: "name of an address", LOC: "location", HINFO: "host information",
+  A: "IPv4 addresses",
+  AAAA: "IPv6 addresses",
+  CNAME: "alias of",
+  MX: "mail exchanges, lowest number first",
+  NS: "name servers",
+  SOA: "start of authority",
+  CAA: "who may issue certificates",
+  DS: "keys that the parent zone vouches for",
+  DNSKEY: "keys of the zone",
+  TLSA: "certificates for TLS (DANE)",
+  SSHFP: "SSH key fingerprints",
+  HTTPS: "how browsers connect",
+  SVCB: "how clients connect",
+  SRV: "where a service is",
+  NAPTR: "rewriting rules",
+  URI: "where a service is, as a URI",
+  TXT: "text records",
+  PTR: "name of an address",
+  LOC: "location",
+  HINFO: "host information",
 };
 
 /** @type {[string, string[]][]} */
 export const groups = [
-  ["Addresses", ["A", "AAAA", "CNAME", "PTR"]], ["Mail", ["MX"]], ["Name servers and zone", ["NS", "SOA"]],
-  ["Security", ["CAA", "DS", "DNSKEY", "TLSA", "SSHFP"]], ["Services", ["HTTPS", "SVCB", "SRV", "NAPTR", "URI"]], ["Other", ["TXT", "LOC", "HINFO"]],
+  ["Addresses", ["A", "AAAA", "CNAME", "PTR"]],
+  ["Mail", ["MX"]],
+  ["Name servers and zone", ["NS", "SOA"]],
+  ["Security", ["CAA", "DS", "DNSKEY", "TLSA", "SSHFP"]],
+  ["Services", ["HTTPS", "SVCB", "SRV", "NAPTR", "URI"]],
+  ["Other", ["TXT", "LOC", "HINFO"]],
 ];
 
 const order = ["A", "AAAA", "CNAME", "MX", "NS", "TXT", "SOA", ...groups.flatMap(([, types]) => types)];

@@ -9,7 +9,10 @@ import { typesOf, written } from "./types.js";
 export function sum(d) {
   const { records, errors, details } = d;
   const types = typesOf(d);
-  const chain = types.map((t) => details[t].cnameChain).concat([records.CNAME ?? []]).sort((a, b) => b.length - a.length)[0];
+  const chain = types
+    .map((t) => details[t].cnameChain)
+    .concat([records.CNAME ?? []])
+    .sort((a, b) => b.length - a.length)[0];
   return {
     types,
     chain,

@@ -25,11 +25,21 @@ const share = (seconds) => Math.min(1, Math.log(1 + seconds / 60) / Math.log(1 +
  * @param {any} detail
  */
 function life({ ttl, ageMs }) {
-  const bar = (/** @type {number} */ seconds, /** @type {string} */ fill) => svg("rect", { class: fill, width: Math.max(1, share(seconds) * 200), height: 8 });
-  return el("dd", { class: "lookup-life" }, `${duration(ttl)} left`,
-    svg("svg", { viewBox: "0 0 200 8", preserveAspectRatio: "none", "aria-hidden": "true" },
-      bar(604800, "fill-line"), bar(ttl + ageMs / 1000, "fill-soft"), bar(ttl, "fill-1"),
-      ...notches.map((s) => svg("rect", { class: "fill-raised", x: share(s) * 200, width: 1, height: 8 }))));
+  const bar = (/** @type {number} */ seconds, /** @type {string} */ fill) =>
+    svg("rect", { class: fill, width: Math.max(1, share(seconds) * 200), height: 8 });
+  return el(
+    "dd",
+    { class: "lookup-life" },
+    `${duration(ttl)} left`,
+    svg(
+      "svg",
+      { viewBox: "0 0 200 8", preserveAspectRatio: "none", "aria-hidden": "true" },
+      bar(604800, "fill-line"),
+      bar(ttl + ageMs / 1000, "fill-soft"),
+      bar(ttl, "fill-1"),
+      ...notches.map((s) => svg("rect", { class: "fill-raised", x: share(s) * 200, width: 1, height: 8 })),
+    ),
+  );
 }
 
 /** With more types than these only the first groups are open. */
@@ -41,17 +51,40 @@ const mostShown = 9;
  * @param {string[]} shown
  */
 function recordsPart(d, shown) {
-  const row = (/** @type {string} */ t) => el("div", {}, el("dt", {}, el("strong", {}, t), " ", titles[t]), el("dd", {}, list(d, t), cut(d.details[t]), hint(meaningOf(d, t))), life(d.details[t]));
-  const parts = groups.map(([title, types]) => ({ title, types: types.filter((t) => shown.includes(t)) })).filter(({ types }) => types.length > 0);
+  const row = (/** @type {string} */ t) =>
+    el(
+      "div",
+      {},
+      el("dt", {}, el("strong", {}, t), " ", titles[t]),
+      el("dd", {}, list(d, t), cut(d.details[t]), hint(meaningOf(d, t))),
+      life(d.details[t]),
+    );
+  const parts = groups
+    .map(([title, types]) => ({ title, types: types.filter((t) => shown.includes(t)) }))
+    .filter(({ types }) => types.length > 0);
   const rows = (/** @type {string[]} */ types) => el("dl", { class: "facts lookup-records" }, ...types.map(row));
   // Of many types those that most come for are shown at once.
   const open = shown.length > mostShown ? 2 : parts.length;
-  return section("Records", fileButton(() => rowsForFile(d, shown), "Records"), ...parts.flatMap(({ title, types }, i) => (i < open ? [el("h3", {}, title), rows(types)] : [more(`${title}: ${listed(types)}`, rows(types))])),
-    el("p", { class: "hint" }, "A bar shows how long the answer may still be cached (TTL), on a logarithmic scale up to one week, with notches at a minute, an hour and a day. A pale end is time already spent in this service’s cache."));
+  return section(
+    "Records",
+    fileButton(() => rowsForFile(d, shown), "Records"),
+    ...parts.flatMap(({ title, types }, i) =>
+      i < open ? [el("h3", {}, title), rows(types)] : [more(`${title}: ${listed(types)}`, rows(types))],
+    ),
+    el(
+      "p",
+      { class: "hint" },
+      "A bar shows how long the answer may still be cached (TTL), on a logarithmic scale up to one week, with " +
+        "notches at a minute, an hour and a day. A pale end is time already spent in this service’s cache.",
+    ),
+  );
 }
 
 /** A row a record. @param {any} d @param {string[]} shown @returns {(string | number | null)[][]} */
-const rowsForFile = (d, shown) => [["Type", "Record", "Time left (s)"], ...shown.flatMap((t) => written(d, t).map((text) => [t, text, d.details[t].ttl]))];
+const rowsForFile = (d, shown) => [
+  ["Type", "Record", "Time left (s)"],
+  ...shown.flatMap((t) => written(d, t).map((text) => [t, text, d.details[t].ttl])),
+];
 
 /** @param {string} text */
 const hint = (text) => (text ? el("p", { class: "hint" }, text) : null);
@@ -59,7 +92,13 @@ const hint = (text) => (text ? el("p", { class: "hint" }, text) : null);
 /** The types without records in one line, since most names lack most of them. @param {any} d */
 function absentPart(d) {
   const absent = typesOf(d).filter((t) => d.errors[t] === "ENODATA");
-  return absent.length > 0 ? el("p", { class: "lookup-absent" }, `No records of ${absent.length === 1 ? "this type" : "these types"}: ${listed(absent)}.`) : null;
+  return absent.length > 0
+    ? el(
+        "p",
+        { class: "lookup-absent" },
+        `No records of ${absent.length === 1 ? "this type" : "these types"}: ${listed(absent)}.`,
+      )
+    : null;
 }
 
 /** More records of a type than these are folded away. */
@@ -72,30 +111,67 @@ function list(d, t) {
     return el("li", {}, value(text, { what: t }), tag && badge("info", tag));
   });
   const rest = lines.splice(mostRecords);
-  return el("div", {}, el("ul", { class: "values" }, ...lines), rest.length > 0 && more(`${rest.length} more`, el("ul", { class: "values" }, ...rest)));
+  return el(
+    "div",
+    {},
+    el("ul", { class: "values" }, ...lines),
+    rest.length > 0 && more(`${rest.length} more`, el("ul", { class: "values" }, ...rest)),
+  );
 }
 
 /** @param {any} soa */
 function authority(soa) {
-  const time = (/** @type {number} */ s) => value(`${duration(s)} (${s} s)`, { mono: false, copied: `${s}`, what: "seconds" });
-  return folded("Start of authority (SOA)", `serial ${soa.serial}`, facts([
-    ["Primary name server", value(soa.nsname)], ["Contact", value(mailbox(soa.hostmaster))], ["Serial number", value(soa.serial)],
-    ["Refresh", time(soa.refresh)], ["Retry", time(soa.retry)], ["Expire", time(soa.expire)], ["Negative TTL", time(soa.minttl)],
-  ]));
+  const time = (/** @type {number} */ s) =>
+    value(`${duration(s)} (${s} s)`, { mono: false, copied: `${s}`, what: "seconds" });
+  return folded(
+    "Start of authority (SOA)",
+    `serial ${soa.serial}`,
+    facts([
+      ["Primary name server", value(soa.nsname)],
+      ["Contact", value(mailbox(soa.hostmaster))],
+      ["Serial number", value(soa.serial)],
+      ["Refresh", time(soa.refresh)],
+      ["Retry", time(soa.retry)],
+      ["Expire", time(soa.expire)],
+      ["Negative TTL", time(soa.minttl)],
+    ]),
+  );
 }
 
 /** @param {any} d */
 function answers(d) {
   const { details, errors, records } = d;
   const types = typesOf(d);
-  const columns = [{ title: "Type" }, { title: "Answer" }, { title: "Code" }, { title: "Time left", numeric: true }, { title: "DNSSEC validated" }, { title: "Resolver" }, { title: "Took", numeric: true }, { title: "Age in our cache" }];
-  const told = types.map((t) => [errors[t] ? explain(errors[t]) : counted(records[t].length, details[t].truncated, "record"), ...remarks(details[t].extendedErrors)].join("; "));
+  const columns = [
+    { title: "Type" },
+    { title: "Answer" },
+    { title: "Code" },
+    { title: "Time left", numeric: true },
+    { title: "DNSSEC validated" },
+    { title: "Resolver" },
+    { title: "Took", numeric: true },
+    { title: "Age in our cache" },
+  ];
+  const told = types.map((t) =>
+    [
+      errors[t] ? explain(errors[t]) : counted(records[t].length, details[t].truncated, "record"),
+      ...remarks(details[t].extendedErrors),
+    ].join("; "),
+  );
   const rows = types.map((t, i) => {
     const a = details[t];
     // A failure of every type would fill a page with one sentence.
     const answer = errors[t] && told[i] === told[i - 1] ? briefly(errors[t]) : told[i];
-    return [t, el("span", { class: "lookup-answer" }, answer), a.rcode ?? "none", duration(a.ttl),
-      a.authenticated ? badge("good", "yes") : "no", a.resolver ?? "—", ms(a.durationMs), a.cached ? duration(a.ageMs / 1000) : "fresh"];
+    return [
+      t,
+      el("span", { class: "lookup-answer" }, answer),
+      a.rcode ?? "none",
+      duration(a.ttl),
+      a.authenticated ? badge("good", "yes") : "no",
+      a.resolver ?? "—",
+      ms(a.durationMs),
+      a.cached ? duration(a.ageMs / 1000) : "fresh",
+    ];
   });
   return table({ caption: "How each question was answered", columns, rows, hideCaption: true });
 }
@@ -110,7 +186,9 @@ function uses(found) {
     addresses.length > 0 && `browsers connect to the addresses in ${addresses.join(" and ")}`,
     found.includes("MX") && "mail goes to the servers in MX",
     found.includes("TXT") && "TXT holds notes for other services",
-  ].filter((text) => text !== false).join("; ");
+  ]
+    .filter((text) => text !== false)
+    .join("; ");
   return said !== "" && `${said[0].toUpperCase()}${said.slice(1)}.`;
 }
 
@@ -121,7 +199,12 @@ export default {
     const shown = types.filter((t) => d.records[t].length > 0);
     return [
       ...said.map((text) => notice("warn", `The resolver adds: ${text}.`)),
-      chain.length > 0 ? section("Alias chain", el("ol", { class: "lookup-path" }, ...[d.domain, ...chain].map((n) => el("li", {}, value(n))))) : null,
+      chain.length > 0
+        ? section(
+            "Alias chain",
+            el("ol", { class: "lookup-path" }, ...[d.domain, ...chain].map((n) => el("li", {}, value(n)))),
+          )
+        : null,
       shown.length > 0 ? recordsPart(d, shown) : null,
       absentPart(d),
       d.records.SOA?.[0] ? authority(d.records.SOA[0]) : null,
@@ -133,10 +216,15 @@ export default {
     const ttl = Math.max(...types.map((t) => d.details[t].ttl));
     const signed = types.filter((t) => d.details[t].authenticated);
     return [
-      gone && "Neither website nor mail works at this name. Check its spelling; if the name is yours, check that it is still registered.",
-      failed.length > 0 && "A failed lookup does not show whether there are records. Try again, or ask other resolvers with the DNS resolver check.",
+      gone &&
+        "Neither website nor mail works at this name. Check its spelling; if the name is yours, check that it " +
+          "is still registered.",
+      failed.length > 0 &&
+        "A failed lookup does not show whether there are records. Try again, or ask other resolvers with the " +
+          "DNS resolver check.",
       uses(found),
-      ttl > 0 && `Resolvers may keep an answer for up to ${duration(ttl)}, so a change made now may take that long to show.`,
+      ttl > 0 &&
+        `Resolvers may keep an answer for up to ${duration(ttl)}, so a change made now may take that long to show.`,
       signed.length > 0 && `DNSSEC: the resolver validated the signatures for ${listed(signed)}.`,
     ].filter((p) => p !== false);
   },
@@ -146,19 +234,36 @@ export default {
     const few = types.map((t) => sh`${d.domain} ${t}`).join(" ");
     const many = `for type in ${types.map(quote).join(" ")}; do ${sh`dig +noall +answer ${d.domain} "$type"`}; done`;
     return [
-      { label: types.length > 1 ? `All ${types.length} types` : `Records of type ${first}`, command: types.length > usual ? many : `dig +noall +answer ${few}` },
-      { label: "One type, with status code and signatures, from a resolver of your choice", command: sh`dig @1.1.1.1 +dnssec ${d.domain} ${first}` },
+      {
+        label: types.length > 1 ? `All ${types.length} types` : `Records of type ${first}`,
+        command: types.length > usual ? many : `dig +noall +answer ${few}`,
+      },
+      {
+        label: "One type, with status code and signatures, from a resolver of your choice",
+        command: sh`dig @1.1.1.1 +dnssec ${d.domain} ${first}`,
+      },
     ];
   },
   // A resolver has two rows where only a part of what it said came from the cache.
   sources: (d) => {
     const { details } = d;
     const types = typesOf(d);
-    const asked = types.map((t) => ({ types: [t], server: details[t].resolver ?? "system", ageMs: details[t].ageMs, cached: details[t].cached }));
+    const asked = types.map((t) => ({
+      types: [t],
+      server: details[t].resolver ?? "system",
+      ageMs: details[t].ageMs,
+      cached: details[t].cached,
+    }));
     const rows = asked.filter((a, i) => asked.findIndex((b) => b.server === a.server && b.cached === a.cached) === i);
     return rows.map((row) => {
       const same = asked.filter((a) => a.server === row.server && a.cached === row.cached);
-      return { ...row, name: `Recursive resolver, for ${same.length === types.length ? "all types" : listed(same.flatMap((a) => a.types))}`, ageMs: Math.max(...same.map((a) => a.ageMs)) };
+      return {
+        ...row,
+        name:
+          "Recursive resolver, for " +
+          `${same.length === types.length ? "all types" : listed(same.flatMap((a) => a.types))}`,
+        ageMs: Math.max(...same.map((a) => a.ageMs)),
+      };
     });
   },
 };

@@ -1,7 +1,11 @@
 // @ts-check
-// What the page says of a DMARC record: what receivers make of a policy that is tested, and which other domains take its reports.
+// What the page says of a DMARC record: what receivers make of a policy that is tested, and which other domains take
+// its reports.
 
-/** What receivers apply: one step less while the policy is tested. @param {{policy: string | null, testMode: boolean}} dmarc */
+/**
+ * What receivers apply: one step less while the policy is tested. @param {{policy: string | null, testMode: boolean}}
+ * dmarc
+ */
 export function applied({ policy, testMode }) {
   if (!testMode || policy === null) return policy;
   return policy === "reject" ? "quarantine" : "none";
@@ -13,7 +17,10 @@ export function policyWords(dmarc) {
   return now === dmarc.policy ? dmarc.policy : `${dmarc.policy}, in test mode: receivers apply ${now}`;
 }
 
-/** Whether each of the other domains takes the reports. @param {{reportDestinations?: {domain: string, authorized: boolean | null}[]}} dmarc */
+/**
+ * Whether each of the other domains takes the reports. @param {{reportDestinations?: {domain: string, authorized:
+ * boolean | null}[]}} dmarc
+ */
 export function takers({ reportDestinations = [] }) {
   return reportDestinations.map(({ domain, authorized }) => {
     if (authorized === null) return `not known whether ${domain} accepts the reports`;

@@ -1,11 +1,14 @@
 // @ts-check
-// Records to publish where email-dns-health finds one missing or wrong. They are made of nothing but what the answer holds;
-// what only the domain's owner can know is said beside them.
+// Records to publish where email-dns-health finds one missing or wrong. They are made of nothing but what the answer
+// holds; what only the domain's owner can know is said beside them.
 
 import { plural } from "../../lib/format.js";
 import { has } from "./verdict.js";
 
-/** @typedef {{what: string, why: string, notes?: string[], name?: string, type?: string, text?: string, file?: [string, string]}} Repair file is an address and what to serve there */
+/**
+ * @typedef {{what: string, why: string, notes?: string[], name?: string, type?: string, text?: string, file?: [string,
+ *   string]}} Repair file is an address and what to serve there
+ */
 
 /** Where the MTA-STS policy of a domain is served. @param {string} domain */
 export const policyURL = (domain) => `${"https:"}//mta-sts.${domain}/.well-known/mta-sts.txt`;
@@ -20,51 +23,131 @@ const mailbox = "The mailbox must exist.";
 export function repairs({ domain, checks: { mx, spf, dmarc, mtaSts, tlsRpt } }, now = new Date()) {
   if (has(mx, "DOMAIN_NOT_FOUND")) return [];
   // An address or the root in place of a name is a fault of its own, which no other record may repeat.
-  const hosts = [...new Set(mx.hosts.map((/** @type {any} */ h) => h.exchange))].filter((h) => /\.[^.]*[a-z][^.]*$/.test(h));
-  const at = { domain, hosts, cut: mx.truncated === true, silent: mx.nullMx || mx.status === "missing", implicit: has(mx, "MX_IMPLICIT") };
-  return [mxRepair(at, mx), ...(shorterSPF(at, spf) ?? [spfRepair(at, spf)]), dmarcRepair(at, dmarc, spf), stsRepair(at, mtaSts, now), tlsRepair(at, tlsRpt)].filter((r) => r !== null);
+  const hosts = [...new Set(mx.hosts.map((/** @type {any} */ h) => h.exchange))].filter((h) =>
+    /\.[^.]*[a-z][^.]*$/.test(h),
+  );
+  const at = {
+    domain,
+    hosts,
+    cut: mx.truncated === true,
+    silent: mx.nullMx || mx.status === "missing",
+    implicit: has(mx, "MX_IMPLICIT"),
+  };
+  return [
+    mxRepair(at, mx),
+    ...(shorterSPF(at, spf) ?? [spfRepair(at, spf)]),
+    dmarcRepair(at, dmarc, spf),
+    stsRepair(at, mtaSts, now),
+    tlsRepair(at, tlsRpt),
+  ].filter((r) => r !== null);
 }
 
-/** @typedef {{domain: string, hosts: string[], cut: boolean, silent: boolean, implicit: boolean}} Mail cut has more hosts than these; silent takes no mail; implicit takes it without an MX record */
+/**
+ * @typedef {{domain: string, hosts: string[], cut: boolean, silent: boolean, implicit: boolean}} Mail cut has more
+ *   hosts than these; silent takes no mail; implicit takes it without an MX record
+ */
 
 /** @param {Mail} mail @param {any} mx @returns {Repair | null} */
 function mxRepair({ domain, implicit }, mx) {
   const record = { what: "MX", name: domain, type: "MX" };
-  if (implicit) return { ...record, text: `10 ${domain}`, why: "States where mail goes now. Name another server if mail should go there; publish 0 . if the domain accepts no mail." };
-  return mx.status === "missing" ? { ...record, text: "0 .", why: "Says that the domain accepts no mail. If it should, publish its mail server’s name instead." } : null;
+  if (implicit)
+    return {
+      ...record,
+      text: `10 ${domain}`,
+      why:
+        "States where mail goes now. Name another server if mail should go there; publish 0 . if the domain " +
+        "accepts no mail.",
+    };
+  return mx.status === "missing"
+    ? {
+        ...record,
+        text: "0 .",
+        why: "Says that the domain accepts no mail. If it should, publish its mail server’s name instead.",
+      }
+    : null;
 }
 
 /** @param {Mail} mail @param {any} spf @returns {Repair | null} */
 function spfRepair({ domain, hosts, silent, implicit }, spf) {
   const record = { what: "SPF", name: domain, type: "TXT" };
-  if (spf.status === "missing" && silent) return { ...record, text: "v=spf1 -all", why: "Right if the domain sends no mail; otherwise name the senders before -all." };
+  if (spf.status === "missing" && silent)
+    return {
+      ...record,
+      text: "v=spf1 -all",
+      why: "Right if the domain sends no mail; otherwise name the senders before -all.",
+    };
   if (spf.status === "missing" && hosts.length > 0) {
-    return { ...record, text: `v=spf1 ${implicit ? "a" : "mx"} ~all`, why: "Lets the servers that receive the mail send it too. Add everyone else who sends for you (include:…, ip4:…), then end it with -all." };
+    return {
+      ...record,
+      text: `v=spf1 ${implicit ? "a" : "mx"} ~all`,
+      why:
+        "Lets the servers that receive the mail send it too. Add everyone else who sends for you (include:…, " +
+        "ip4:…), then end it with -all.",
+    };
   }
   if (spf.lookups > 10) {
-    return { what: "SPF", why: `The record needs ${spf.lookups} DNS lookups; at most 10 are allowed. Most expensive: ${costs(spf.tree.children)}. Remove the senders that you no longer use.` };
+    return {
+      what: "SPF",
+      why:
+        `The record needs ${spf.lookups} DNS lookups; at most 10 are allowed. Most expensive: ` +
+        `${costs(spf.tree.children)}. Remove the senders that you no longer use.`,
+    };
   }
   // Half a record is none to begin with.
   if (!spf.record || spf.truncated || /redirect=/i.test(spf.record)) return null;
   const gone = [...spf.tree.children].filter((c) => spf.voidLookups > 2 && c.void).map((c) => c.term);
   if (gone.length > 0) {
-    return { ...record, text: spf.record.split(" ").filter((/** @type {string} */ t) => !gone.includes(t)).join(" "), why: "The same record without the terms that find nothing. If one of them is misspelled, correct it instead." };
+    return {
+      ...record,
+      text: spf.record
+        .split(" ")
+        .filter((/** @type {string} */ t) => !gone.includes(t))
+        .join(" "),
+      why: "The same record without the terms that find nothing. If one of them is misspelled, correct it instead.",
+    };
   }
   const open = spf.record.replace(/ [+?]?all(?= |$)/i, " ~all") + (has(spf, "SPF_NO_ALL") ? " ~all" : "");
   if (open === spf.record) return null;
   // An end alone would make everybody doubtful, those who take the mail included.
   const text = hosts.length > 0 ? open.replace(/^(v=spf1) ~all$/i, `$1 ${implicit ? "a" : "mx"} ~all`) : open;
-  return { ...record, text, why: "Marks mail from all other senders as suspicious (softfail). Name everyone who sends for you before ~all, then use -all." };
+  return {
+    ...record,
+    text,
+    why:
+      "Marks mail from all other senders as suspicious (softfail). Name everyone who sends for you before ~all, " +
+      "then use -all.",
+  };
 }
 
-/** The shorter record that the answer offers, its parts before it. @param {Mail} mail @param {any} spf @returns {Repair[] | null} */
+/**
+ * The shorter record that the answer offers, its parts before it. @param {Mail} mail @param {any} spf @returns
+ * {Repair[] | null}
+ */
 function shorterSPF({ domain }, spf) {
   if (!spf.suggestion) return null;
   const { record, parts, lookups, notes } = spf.suggestion;
-  const dear = spf.lookups > 10 ? [`Better still, remove senders that you no longer use. Most expensive: ${costs(spf.tree.children)}.`] : [];
+  const dear =
+    spf.lookups > 10
+      ? [`Better still, remove senders that you no longer use. Most expensive: ${costs(spf.tree.children)}.`]
+      : [];
   return [
-    ...parts.map((/** @type {{name: string, record: string}} */ part, /** @type {number} */ i) => ({ what: `SPF, part ${i + 1}`, name: part.name, type: "TXT", text: part.record, why: "The record below includes it." })),
-    { what: "SPF", name: domain, type: "TXT", text: record, why: `Lets the same senders pass, with ${plural(lookups, "DNS lookup")} (at most 10) and ${plural(record.length, "character")} (at most 450).`, notes: [...notes, ...dear] },
+    ...parts.map((/** @type {{name: string, record: string}} */ part, /** @type {number} */ i) => ({
+      what: `SPF, part ${i + 1}`,
+      name: part.name,
+      type: "TXT",
+      text: part.record,
+      why: "The record below includes it.",
+    })),
+    {
+      what: "SPF",
+      name: domain,
+      type: "TXT",
+      text: record,
+      why:
+        `Lets the same senders pass, with ${plural(lookups, "DNS lookup")} (at most 10) and ` +
+        `${plural(record.length, "character")} (at most 450).`,
+      notes: [...notes, ...dear],
+    },
   ];
 }
 
@@ -72,7 +155,12 @@ function shorterSPF({ domain }, spf) {
 function costs(terms) {
   const sums = /** @type {Map<string, number>} */ (new Map());
   for (const { term, lookups } of terms) sums.set(term, (sums.get(term) ?? 0) + lookups);
-  return [...sums].filter(([, n]) => n > 0).sort((a, b) => b[1] - a[1]).slice(0, 5).map(([term, n]) => `${term} (${n})`).join(", ");
+  return [...sums]
+    .filter(([, n]) => n > 0)
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, 5)
+    .map(([term, n]) => `${term} (${n})`)
+    .join(", ");
 }
 
 /** @param {Mail} mail @param {any} dmarc @param {any} spf @returns {Repair | null} */
@@ -83,31 +171,76 @@ function dmarcRepair({ domain, hosts, silent }, dmarc, spf) {
     // A record that receivers cannot read is there to be corrected, and may ask for more than a new one would.
     if (has(dmarc, "DMARC_VERSION") || has(dmarc, "DMARC_LEADING_BLANK")) return null;
     const mute = silent && spf.record && spf.all === "-all" && spf.tree.children.length === 1;
-    return mute ? { ...record, text: "v=DMARC1; p=reject", why: "The domain neither sends nor receives mail, so receivers may refuse all mail in its name." }
-      : { ...record, text: `v=DMARC1; p=none${rua}`, why: `Starts by only watching. Once the reports show that all genuine mail passes, raise p to quarantine, then to reject. ${rua ? mailbox : "Name a mailbox at another domain, which must agree to it, in rua=mailto:… to get them."}` };
+    return mute
+      ? {
+          ...record,
+          text: "v=DMARC1; p=reject",
+          why: "The domain neither sends nor receives mail, so receivers may refuse all mail in its name.",
+        }
+      : {
+          ...record,
+          text: `v=DMARC1; p=none${rua}`,
+          why:
+            "Starts by only watching. Once the reports show that all genuine mail passes, raise p to quarantine, " +
+            "then to reject. " +
+            `${rua ? mailbox : "Name a mailbox at another domain, which must agree to it, in rua=mailto:… to get them."}`,
+        };
   }
   if (!dmarc.record || dmarc.truncated || dmarc.foundAt !== domain || dmarc.status === "fail") return null;
-  const stricter = dmarc.record.replace(/(;\s*p\s*=\s*)none\b/i, "$1quarantine").replace(/;\s*t\s*=\s*y\s*(?=;|$)/i, "");
+  const stricter = dmarc.record
+    .replace(/(;\s*p\s*=\s*)none\b/i, "$1quarantine")
+    .replace(/;\s*t\s*=\s*y\s*(?=;|$)/i, "");
   const text = has(dmarc, "DMARC_NO_REPORTS") ? stricter.replace(/[;\s]*$/, "") + rua : stricter;
   if (text === dmarc.record) return null;
-  return { ...record, text, why: stricter === dmarc.record ? `Asks for reports on who sends in your name. ${mailbox}` : "Makes receivers act on forged mail. First make sure from the reports that all genuine mail passes." };
+  return {
+    ...record,
+    text,
+    why:
+      stricter === dmarc.record
+        ? `Asks for reports on who sends in your name. ${mailbox}`
+        : "Makes receivers act on forged mail. First make sure from the reports that all genuine mail passes.",
+  };
 }
 
 /** @param {Mail} mail @param {any} sts @param {Date} now @returns {Repair | null} */
 function stsRepair({ domain, hosts, cut }, sts, now) {
   const wanted = ["missing", "fail"].includes(sts.status) || sts.mode === "testing";
   // Where the policy could not be fetched it may be right, and is not ours to rewrite.
-  if (!wanted || hosts.length === 0 || cut || sts.issues.some((/** @type {any} */ i) => /CERTIFICATE|UNREACHABLE/.test(i.code))) return null;
+  if (
+    !wanted ||
+    hosts.length === 0 ||
+    cut ||
+    sts.issues.some((/** @type {any} */ i) => /CERTIFICATE|UNREACHABLE/.test(i.code))
+  )
+    return null;
   const mode = sts.mode === "testing" || sts.mode === "enforce" ? "enforce" : "testing";
-  const policy = ["version: STSv1", `mode: ${mode}`, ...hosts.map((h) => `mx: ${h}`), `max_age: ${Math.max(86400, sts.maxAge ?? 1209600)}`, ""].join("\n");
+  const policy = [
+    "version: STSv1",
+    `mode: ${mode}`,
+    ...hosts.map((h) => `mx: ${h}`),
+    `max_age: ${Math.max(86400, sts.maxAge ?? 1209600)}`,
+    "",
+  ].join("\n");
   return {
-    what: "MTA-STS", name: `_mta-sts.${domain}`, type: "TXT", text: `v=STSv1; id=${now.toISOString().replace(/\D/g, "").slice(0, 14)}`, file: [policyURL(domain), policy],
-    why: `Publish the file first, as text/plain and with a valid certificate. ${mode === "testing" ? "Change testing to enforce once TLS reports show no failures." : "Senders that follow MTA-STS then deliver only to these servers, and only over valid TLS."}`,
+    what: "MTA-STS",
+    name: `_mta-sts.${domain}`,
+    type: "TXT",
+    text: `v=STSv1; id=${now.toISOString().replace(/\D/g, "").slice(0, 14)}`,
+    file: [policyURL(domain), policy],
+    why:
+      "Publish the file first, as text/plain and with a valid certificate. " +
+      `${mode === "testing" ? "Change testing to enforce once TLS reports show no failures." : "Senders that follow MTA-STS then deliver only to these servers, and only over valid TLS."}`,
   };
 }
 
 /** @param {Mail} mail @param {any} rpt @returns {Repair | null} */
 function tlsRepair({ domain, hosts }, rpt) {
   if (hosts.length === 0 || !["missing", "fail"].includes(rpt.status)) return null;
-  return { what: "TLS reporting", name: `_smtp._tls.${domain}`, type: "TXT", text: `v=TLSRPTv1; rua=mailto:tls-reports@${domain}`, why: `Asks senders to report when encryption fails. ${mailbox}` };
+  return {
+    what: "TLS reporting",
+    name: `_smtp._tls.${domain}`,
+    type: "TXT",
+    text: `v=TLSRPTv1; rua=mailto:tls-reports@${domain}`,
+    why: `Asks senders to report when encryption fails. ${mailbox}`,
+  };
 }

@@ -20,8 +20,14 @@ export const bySeverity = (issues) => ["fail", "warn", "info"].flatMap((s) => is
 
 /** @type {import("../../lib/view.js").Judge} */
 export default {
-  facts: (d) => Object.fromEntries([
-    ...parts.flatMap(([key, name]) => [[name, severityWord(d.checks[key].status)], [`${name} record`, d.checks[key].record ?? []]]),
-    ["MX addresses", d.checks.mx.hosts.flatMap((/** @type {any} */ h) => h.addresses)], ["SPF lookups", String(d.checks.spf.lookups)], ["MTA-STS policy", d.checks.mtaSts.policy ?? []],
-  ]),
+  facts: (d) =>
+    Object.fromEntries([
+      ...parts.flatMap(([key, name]) => [
+        [name, severityWord(d.checks[key].status)],
+        [`${name} record`, d.checks[key].record ?? []],
+      ]),
+      ["MX addresses", d.checks.mx.hosts.flatMap((/** @type {any} */ h) => h.addresses)],
+      ["SPF lookups", String(d.checks.spf.lookups)],
+      ["MTA-STS policy", d.checks.mtaSts.policy ?? []],
+    ]),
 };

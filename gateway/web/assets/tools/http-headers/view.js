@@ -18,13 +18,13 @@ import { certificateFault, conflict, plain, unverified } from "./verdict.js";
 const purposes = {
   "accept-ranges": "Whether parts of the file can be asked for, as for resuming a download.",
   "access-control-allow-origin": "Which other sites' scripts may read this answer.",
-  "age": "For how many seconds a cache has held this answer.",
-  "allow": "Which request methods the server accepts here.",
+  age: "For how many seconds a cache has held this answer.",
+  allow: "Which request methods the server accepts here.",
   "alt-svc": "Other protocols or ports that serve the site, such as HTTP/3.",
   "cache-control": "Who may keep this answer, and for how long.",
   "cf-cache-status": "Whether Cloudflare answered from its cache.",
   "cf-ray": "Cloudflare's ID for this request.",
-  "connection": "Whether the connection stays open.",
+  connection: "Whether the connection stays open.",
   "content-disposition": "Whether browsers show the content or save it as a file.",
   "content-encoding": "How the content is compressed.",
   "content-language": "The language of the intended audience.",
@@ -33,24 +33,24 @@ const purposes = {
   "content-type": "What kind of content this is, and its character set.",
   "cross-origin-opener-policy": "Keeps the page apart from windows of other sites.",
   "cross-origin-resource-policy": "Which sites may embed this content.",
-  "date": "When the server made this answer.",
-  "etag": "An identifier of this version, by which caches check whether their copy is current.",
-  "expires": "How long caches may use this answer.",
+  date: "When the server made this answer.",
+  etag: "An identifier of this version, by which caches check whether their copy is current.",
+  expires: "How long caches may use this answer.",
   "last-modified": "When the content last changed.",
-  "link": "Related addresses, such as files to load early or the canonical page.",
-  "location": "Where the server sends the visitor.",
-  "nel": "Where browsers report failed connections.",
+  link: "Related addresses, such as files to load early or the canonical page.",
+  location: "Where the server sends the visitor.",
+  nel: "Where browsers report failed connections.",
   "permissions-policy": "Which browser features, such as the camera, the page may use.",
   "referrer-policy": "How much of this address other sites learn from links.",
   "report-to": "Where browsers send reports about this site.",
   "retry-after": "When to try again.",
-  "server": "What the server says it runs.",
+  server: "What the server says it runs.",
   "server-timing": "How long the server says its work took.",
   "set-cookie": "A cookie that the server asks the browser to keep. Its value is masked here.",
   "strict-transport-security": "Tells browsers to use only HTTPS for this host from now on.",
   "transfer-encoding": "How the content is encoded for transfer, as in chunks.",
-  "vary": "Which parts of a request change the answer; caches keep a copy for each.",
-  "via": "Proxies that the answer came through.",
+  vary: "Which parts of a request change the answer; caches keep a copy for each.",
+  via: "Proxies that the answer came through.",
   "www-authenticate": "How to sign in.",
   "x-cache": "Whether a cache had the answer.",
   "x-content-type-options": "Stops browsers from guessing the content type.",
@@ -65,14 +65,29 @@ const cutPart = "Part of the answer was cut: the server sent more headers, or lo
 function certificate(d) {
   if (unverified(d)) return none("not verified");
   const fault = certificateFault(d);
-  return el("span", {}, badge(fault ? "bad" : "good", fault ? "not valid" : "valid"), fault && ` ${fault} `, fault && value(d.tls.authorizationError, { what: "error", quiet: true }));
+  return el(
+    "span",
+    {},
+    badge(fault ? "bad" : "good", fault ? "not valid" : "valid"),
+    fault && ` ${fault} `,
+    fault && value(d.tls.authorizationError, { what: "error", quiet: true }),
+  );
 }
 
 /** @param {string} url */
 function onward(url) {
   if (url.endsWith("…")) return value(url, { what: "URL" }); // it was cut, and leads nowhere
-  const link = (/** @type {string} */ slug, /** @type {string} */ text) => el("a", { href: `/tools/${slug}?input=${encodeURIComponent(url)}` }, text);
-  return el("span", {}, value(url, { what: "URL" }), el("br"), link("redirect-checker", "Follow it to the end"), " · ", link("http-headers", "See its headers"));
+  const link = (/** @type {string} */ slug, /** @type {string} */ text) =>
+    el("a", { href: `/tools/${slug}?input=${encodeURIComponent(url)}` }, text);
+  return el(
+    "span",
+    {},
+    value(url, { what: "URL" }),
+    el("br"),
+    link("redirect-checker", "Follow it to the end"),
+    " · ",
+    link("http-headers", "See its headers"),
+  );
 }
 
 /** @param {any} d */
@@ -85,42 +100,81 @@ function compressed(d) {
 function headerTable(headers, part) {
   const rows = headers.map((h, i) => [
     el("span", { class: "mono" }, h.name),
-    el("div", {}, value(h.value, { what: h.name }), purposes[h.name] && h.name !== headers[i - 1]?.name && el("div", { class: "hint" }, purposes[h.name])),
+    el(
+      "div",
+      {},
+      value(h.value, { what: h.name }),
+      purposes[h.name] && h.name !== headers[i - 1]?.name && el("div", { class: "hint" }, purposes[h.name]),
+    ),
   ]);
-  return table({ caption: `${counted(headers.length, part, "header")}; one that is sent repeatedly is listed each time.`, columns: [{ title: "Name" }, { title: "Value" }], rows });
+  return table({
+    caption: `${counted(headers.length, part, "header")}; one that is sent repeatedly is listed each time.`,
+    columns: [{ title: "Name" }, { title: "Value" }],
+    rows,
+  });
 }
 
 /** @param {import("../../lib/picture.js").Timings} t */
 function longestStep(t) {
   /** @type {[number, string][]} */
-  const steps = [[t.dnsMs, "looking up the name"], [t.connectMs, "opening the connection"], [t.tlsMs ?? 0, "agreeing on encryption"], [t.firstByteMs, "waiting for the server to begin its answer"]];
+  const steps = [
+    [t.dnsMs, "looking up the name"],
+    [t.connectMs, "opening the connection"],
+    [t.tlsMs ?? 0, "agreeing on encryption"],
+    [t.firstByteMs, "waiting for the server to begin its answer"],
+  ];
   const [took, what] = steps.reduce((a, b) => (b[0] > a[0] ? b : a));
   return `Of ${ms(t.totalMs)} in all, the longest step was ${what}, with ${ms(took)}.`;
 }
 
 /** @type {import("../../lib/view.js").View} */
 export default {
-
   show(d) {
     return [
       section("Where the time went", waterfall([{ title: host(d.url), timings: d.timings }]), timingFacts(d.timings)),
-      section("Headers", d.headers.length === 0 ? none("The answer has no headers.") : headerTable(d.headers, d.truncated), cut(d, cutPart)),
-      folded("The answer", "address, protocol, TLS, compression", facts([
-        ["Status", el("span", {}, statusShown(d.status, d.statusText), el("br"), el("span", { class: "muted" }, statusMeaning(d.status)))],
-        ["URL", value(d.url, { what: "URL" })],
-        ["Redirects to", d.redirectsTo && onward(d.redirectsTo)],
-        ["Address", value(d.address, { what: "address" })],
-        ["Protocol", d.httpVersion],
-        ["Bot challenge", d.challenge && el("span", {}, challengeWords(d.challenge))],
-        ["HTTP/3", d.alternatives && (http3(d) ? el("span", {}, `offered on port ${http3(d)?.port}`) : none("not offered in this answer"))],
-        ["Compression", d.compression && compressed(d)],
-        ["Response time", ms(d.responseTimeMs)],
-        ["TLS version", d.tls ? d.tls.version : none("none: the connection is not encrypted")],
-        ["Cipher suite", d.tls && value(d.tls.cipher, { what: "cipher suite", quiet: true })],
-        ["Certificate", d.tls && certificate(d)],
-      ])),
-      ...(d.informational ?? []).map((/** @type {import("./offers.js").Informational} */ a) => folded(`Before the answer: ${`${a.status} ${a.statusText}`.trim()}`, plural(a.headers.length, "header"),
-        a.headers.length === 0 ? none("It has no headers.") : headerTable(a.headers, d.truncated))),
+      section(
+        "Headers",
+        d.headers.length === 0 ? none("The answer has no headers.") : headerTable(d.headers, d.truncated),
+        cut(d, cutPart),
+      ),
+      folded(
+        "The answer",
+        "address, protocol, TLS, compression",
+        facts([
+          [
+            "Status",
+            el(
+              "span",
+              {},
+              statusShown(d.status, d.statusText),
+              el("br"),
+              el("span", { class: "muted" }, statusMeaning(d.status)),
+            ),
+          ],
+          ["URL", value(d.url, { what: "URL" })],
+          ["Redirects to", d.redirectsTo && onward(d.redirectsTo)],
+          ["Address", value(d.address, { what: "address" })],
+          ["Protocol", d.httpVersion],
+          ["Bot challenge", d.challenge && el("span", {}, challengeWords(d.challenge))],
+          [
+            "HTTP/3",
+            d.alternatives &&
+              (http3(d) ? el("span", {}, `offered on port ${http3(d)?.port}`) : none("not offered in this answer")),
+          ],
+          ["Compression", d.compression && compressed(d)],
+          ["Response time", ms(d.responseTimeMs)],
+          ["TLS version", d.tls ? d.tls.version : none("none: the connection is not encrypted")],
+          ["Cipher suite", d.tls && value(d.tls.cipher, { what: "cipher suite", quiet: true })],
+          ["Certificate", d.tls && certificate(d)],
+        ]),
+      ),
+      ...(d.informational ?? []).map((/** @type {import("./offers.js").Informational} */ a) =>
+        folded(
+          `Before the answer: ${`${a.status} ${a.statusText}`.trim()}`,
+          plural(a.headers.length, "header"),
+          a.headers.length === 0 ? none("It has no headers.") : headerTable(a.headers, d.truncated),
+        ),
+      ),
     ];
   },
 
@@ -129,14 +183,27 @@ export default {
     const fault = certificateFault(d);
     return [
       `The server answered ${answered(d)}. ${statusMeaning(d.status)}`,
-      plain(d) ? "The page came without encryption, so anyone on the way can read and change it. Redirect every http address to https." : "",
-      fault ? `The certificate is not valid: ${fault}. Browsers show a warning instead of the page. This check continued, because it sends nothing secret.` : "",
+      plain(d)
+        ? "The page came without encryption, so anyone on the way can read and change it. Redirect every http " +
+          "address to https."
+        : "",
+      fault
+        ? `The certificate is not valid: ${fault}. Browsers show a warning instead of the page. This check ` +
+          "continued, because it sends nothing secret."
+        : "",
       challengeAdvice(d.challenge),
-      conflict(d) ? "Two parts of the server each add a Location header, and they differ. Browsers show an error. Look in the web server, the program behind it and any proxy in front, and let only one of them set it." : "",
+      conflict(d)
+        ? "Two parts of the server each add a Location header, and they differ. Browsers show an error. Look in " +
+          "the web server, the program behind it and any proxy in front, and let only one of them set it."
+        : "",
       longestStep(d.timings),
-      early(d), alternatives(d), compression(d),
+      early(d),
+      alternatives(d),
+      compression(d),
       "Only the headers were read here, not the page itself, and no redirect was followed.",
-      cookies > 0 ? `The answer sets ${plural(cookies, "cookie")}. Their values can be secrets, so they are hidden.` : "",
+      cookies > 0
+        ? `The answer sets ${plural(cookies, "cookie")}. Their values can be secrets, so they are hidden.`
+        : "",
     ].filter(Boolean);
   },
 
@@ -144,10 +211,18 @@ export default {
     const trust = d.tls && !d.tls.authorized ? "-k " : "";
     // What is offered decides what comes, and is the service's own list.
     const offer = d.compression ? `${sh`-H ${`Accept-Encoding: ${d.compression.offered.join(", ")}`}`} ` : "";
-    const format = "DNS %{time_namelookup} s, connected %{time_connect} s, TLS %{time_appconnect} s, first byte %{time_starttransfer} s\\n";
+    const format =
+      "DNS %{time_namelookup} s, connected %{time_connect} s, TLS %{time_appconnect} s, first byte " +
+      "%{time_starttransfer} s\\n";
     return [
-      { label: trust ? "The status and headers; -k goes on in spite of the certificate" : "The status and headers", command: `curl -sS ${trust}${offer}-D - -o /dev/null ${sh`${d.url}`}` },
-      { label: "The times, each counted from the start", command: `curl -sS ${trust}-o /dev/null -w ${sh`${format} ${d.url}`}` },
+      {
+        label: trust ? "The status and headers; -k goes on in spite of the certificate" : "The status and headers",
+        command: `curl -sS ${trust}${offer}-D - -o /dev/null ${sh`${d.url}`}`,
+      },
+      {
+        label: "The times, each counted from the start",
+        command: `curl -sS ${trust}-o /dev/null -w ${sh`${format} ${d.url}`}`,
+      },
     ];
   },
   sources: (d) => [{ name: "The web server itself", url: d.url }],

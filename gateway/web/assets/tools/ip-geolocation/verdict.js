@@ -10,7 +10,13 @@ export const unannounced = (d) => d.asn === null && d.sources.some((/** @type {a
 /** @type {import("../../lib/view.js").Judge} */
 export default {
   facts: (d) => ({
-    Network: d.network?.cidrs ?? [], "Network name": d.network?.name ?? "", Holder: d.organization ?? "", "AS number": d.asn ? `AS${d.asn.asn}` : "",
-    Prefix: d.asn?.prefix ?? "", Country: d.country ?? "", "Hostname": d.hostname ?? "", "Abuse contact": d.abuseContact ?? "",
+    Network: d.network?.cidrs ?? [],
+    "Network name": d.network?.name ?? "",
+    Holder: d.organization ?? "",
+    "AS number": d.asn ? `AS${d.asn.asn}` : "",
+    Prefix: d.asn?.prefix ?? "",
+    Country: d.country ?? "",
+    Hostname: d.hostname ?? "",
+    "Abuse contact": d.abuseContact ?? "",
   }),
 };

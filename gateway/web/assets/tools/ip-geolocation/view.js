@@ -5,7 +5,16 @@ import { prefixRange, spanRange } from "../../lib/addresses.js";
 import { el } from "../../lib/dom.js";
 import { day } from "../../lib/format.js";
 import { facts, none, notice, section, value } from "../../lib/parts.js";
-import { addressLinks, allocations, networkRows, originName, originWords, rdapAddress, registryName, toolLink } from "../../lib/network.js";
+import {
+  addressLinks,
+  allocations,
+  networkRows,
+  originName,
+  originWords,
+  rdapAddress,
+  registryName,
+  toolLink,
+} from "../../lib/network.js";
 import { addressPicture } from "../../lib/ranges.js";
 import { sh } from "../../lib/shell.js";
 import { attempt } from "../../lib/view.js";
@@ -14,17 +23,24 @@ import { country, unannounced } from "./verdict.js";
 /** @param {any} d */
 function placePicture(d) {
   const ranges = [];
-  if (d.network) ranges.push(spanRange("Registered network", d.network.startAddress, d.network.endAddress, d.network.cidrs));
+  if (d.network)
+    ranges.push(spanRange("Registered network", d.network.startAddress, d.network.endAddress, d.network.cidrs));
   if (d.asn?.prefix) ranges.push(prefixRange(`Announced by AS${d.asn.asn}`, d.asn.prefix));
   return ranges.length > 0 ? addressPicture(d.ip, ranges) : null;
 }
 
 /** @param {any} d */
 function registered(d) {
-  if (!d.network) return notice("info", "No registration of this network was found, so its holder and abuse contact are not known.");
+  if (!d.network)
+    return notice("info", "No registration of this network was found, so its holder and abuse contact are not known.");
   return facts([
     ["Holder", d.organization ?? none("not published")],
-    ["Country of registration", d.country ? `${country(d)}, according to ${d.countrySource === "rdap" ? "the registry" : "the ASN service"}` : none("not known")],
+    [
+      "Country of registration",
+      d.country
+        ? `${country(d)}, according to ${d.countrySource === "rdap" ? "the registry" : "the ASN service"}`
+        : none("not known"),
+    ],
     ["Abuse contact", d.abuseContact ?? none("not published")],
     ["Address family", `IPv${d.version}`],
     ...networkRows(d.network),
@@ -34,52 +50,97 @@ function registered(d) {
 /** What is known of the holder. @param {any} d */
 function holding(d) {
   if (!d.network) return "The record of this one could not be fetched just now, or its registry has none.";
-  return d.organization ? `${d.organization} holds the one that contains ${d.ip}.` : "The record of this one names no organization as its holder.";
+  return d.organization
+    ? `${d.organization} holds the one that contains ${d.ip}.`
+    : "The record of this one names no organization as its holder.";
 }
 
 /** @param {any} d */
 function announced(d) {
-  if (!d.asn) return section("Announced by", notice("info", unannounced(d) ? "No network announces this address at present." : "The AS number is missing, because the ASN service gave no usable answer."));
-  return section("Announced by", facts([
-    ["AS number", value(`AS${d.asn.asn}`, { what: "AS number" })], ["Name", d.asn.name],
-    ["Prefix", d.asn.prefix && value(d.asn.prefix, { what: "prefix" })],
-    ["Registry", registryName(d.asn.registry)], ["Country of registration", d.asn.country],
-    ["Allocated", d.asn.allocated && day(d.asn.allocated)],
-  ]));
+  if (!d.asn)
+    return section(
+      "Announced by",
+      notice(
+        "info",
+        unannounced(d)
+          ? "No network announces this address at present."
+          : "The AS number is missing, because the ASN service gave no usable answer.",
+      ),
+    );
+  return section(
+    "Announced by",
+    facts([
+      ["AS number", value(`AS${d.asn.asn}`, { what: "AS number" })],
+      ["Name", d.asn.name],
+      ["Prefix", d.asn.prefix && value(d.asn.prefix, { what: "prefix" })],
+      ["Registry", registryName(d.asn.registry)],
+      ["Country of registration", d.asn.country],
+      ["Allocated", d.asn.allocated && day(d.asn.allocated)],
+    ]),
+  );
 }
 
 /** @param {any} d */
 function named({ hostname }) {
-  return section("Hostname", hostname
-    ? el("p", {}, value(hostname, { what: "hostname" }), " ", toolLink("dns-lookup", hostname, "look up", `look up ${hostname}`))
-    : none("not known"));
+  return section(
+    "Hostname",
+    hostname
+      ? el(
+          "p",
+          {},
+          value(hostname, { what: "hostname" }),
+          " ",
+          toolLink("dns-lookup", hostname, "look up", `look up ${hostname}`),
+        )
+      : none("not known"),
+  );
 }
 
 /** @type {import("../../lib/view.js").View} */
 export default {
-
   show: (d) => [
-    section("Address range", attempt(() => placePicture(d), null), notice("info", d.note)),
+    section(
+      "Address range",
+      attempt(() => placePicture(d), null),
+      notice("info", d.note),
+    ),
     section("Network", registered(d)),
     named(d),
     announced(d),
     allocations(d.asn ? [d.asn] : []),
-    addressLinks(d.ip, "ip-geolocation", ...(d.asn ? [toolLink("asn-lookup", `AS${d.asn.asn}`, `Who holds AS${d.asn.asn}`)] : [])),
+    addressLinks(
+      d.ip,
+      "ip-geolocation",
+      ...(d.asn ? [toolLink("asn-lookup", `AS${d.asn.asn}`, `Who holds AS${d.asn.asn}`)] : []),
+    ),
   ],
 
-  meaning: (d) => [
-    `Five regional registries allocate blocks of addresses and record who holds each. ${holding(d)}`,
-    "The country is that of the registration, often that of the holder’s head office. The machine may be anywhere, and no registry knows a city or a street; services that show one are guessing.",
-    d.asn ? `${originWords(d.asn)} announces the address to the other networks of the internet, so traffic to it goes there. It need not be the same company as the holder.` : "",
-    d.hostname ? "The holder of an address chooses its hostname freely: the name need not lead back to the address." : "",
-    d.abuseContact ? `Send complaints about attacks or spam from this address to ${d.abuseContact}, with times, time zone and log lines.` : "",
-  ].filter(Boolean),
+  meaning: (d) =>
+    [
+      `Five regional registries allocate blocks of addresses and record who holds each. ${holding(d)}`,
+      "The country is that of the registration, often that of the holder’s head office. The machine may be " +
+        "anywhere, and no registry knows a city or a street; services that show one are guessing.",
+      d.asn
+        ? `${originWords(d.asn)} announces the address to the other networks of the internet, so traffic to it ` +
+          "goes there. It need not be the same company as the holder."
+        : "",
+      d.hostname
+        ? "The holder of an address chooses its hostname freely: the name need not lead back to the address."
+        : "",
+      d.abuseContact
+        ? `Send complaints about attacks or spam from this address to ${d.abuseContact}, with times, time zone ` +
+          "and log lines."
+        : "",
+    ].filter(Boolean),
 
   terminal: (_asked, d) => [
     { label: "The registration of the network", command: sh`whois ${d.ip}` },
     { label: "The same as data (RDAP), through a public redirector", command: sh`curl -sL ${rdapAddress("ip", d.ip)}` },
     { label: "Its name in the reverse DNS", command: sh`dig +short -x ${d.ip}` },
-    { label: "Who announces it: AS number, prefix, country, registry, date", command: sh`dig +short TXT ${originName(d.ip)}` },
+    {
+      label: "Who announces it: AS number, prefix, country, registry, date",
+      command: sh`dig +short TXT ${originName(d.ip)}`,
+    },
   ],
 
   sources: (d) => d.sources,

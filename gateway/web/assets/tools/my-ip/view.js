@@ -8,39 +8,91 @@ import { sh } from "../../lib/shell.js";
 
 /** @param {any} d */
 function addressPart({ ip, version }) {
-  return el("div", { class: "my-ip" }, el("p", { class: `my-ip-address mono v${version}` }, ip), el("p", { class: "my-ip-family" }, `IPv${version}`), copyAction("Copy address", ip));
+  return el(
+    "div",
+    { class: "my-ip" },
+    el("p", { class: `my-ip-address mono v${version}` }, ip),
+    el("p", { class: "my-ip-family" }, `IPv${version}`),
+    copyAction("Copy address", ip),
+  );
 }
 
 /** What the operator can set: where the service stands, the setting, and what it does. */
 const settings = [
-  ["Behind your own proxy", "TRUST_PROXY_HEADERS=true", "Trusts the header in which a proxy passes on the visitor’s address."],
-  ["Which header", "CLIENT_ADDRESS_HEADER=x-real-ip", "Trusts only this header; name the one that your proxy overwrites. Without it, visitors can forge their address through most proxies. In x-forwarded-for the last address counts, or with TRUSTED_PROXY_HOPS the one at that place from the right."],
-  ["Behind Cloudflare or Vercel", "TRUSTED_PROXY_PLATFORM=cloudflare", "Trusts the header of that platform; the other value is vercel. Not needed where CF_PAGES=1 or VERCEL=1 is set."],
-  ["To be stricter", "TRUSTED_PROXY_CIDRS=10.0.0.0/8", "Trusts headers only from proxies in these ranges; put yours in place of the example. It only narrows trust and grants none by itself."],
+  [
+    "Behind your own proxy",
+    "TRUST_PROXY_HEADERS=true",
+    "Trusts the header in which a proxy passes on the visitor’s address.",
+  ],
+  [
+    "Which header",
+    "CLIENT_ADDRESS_HEADER=x-real-ip",
+    "Trusts only this header; name the one that your proxy overwrites. Without it, visitors can forge their " +
+      "address through most proxies. In x-forwarded-for the last address counts, or with TRUSTED_PROXY_HOPS the " +
+      "one at that place from the right.",
+  ],
+  [
+    "Behind Cloudflare or Vercel",
+    "TRUSTED_PROXY_PLATFORM=cloudflare",
+    "Trusts the header of that platform; the other value is vercel. Not needed where CF_PAGES=1 or VERCEL=1 is set.",
+  ],
+  [
+    "To be stricter",
+    "TRUSTED_PROXY_CIDRS=10.0.0.0/8",
+    "Trusts headers only from proxies in these ranges; put yours in place of the example. It only narrows " +
+      "trust and grants none by itself.",
+  ],
 ];
 
 function operatorPart() {
-  return folded("For the operator of this service", "settings that show visitors their address",
-    el("p", {}, "The address is taken only from a proxy that the operator trusts. It is never guessed from the connection, since its other end is probably that proxy."),
-    facts(settings.map(([where, setting, does]) => [where, el("div", {}, value(setting, { what: "setting" }), el("p", {}, does))])),
-    el("p", {}, "Unless the trusted header is x-forwarded-for, your proxy must overwrite it with one public address, IPv4 or IPv6, whatever the visitor sent. In nginx:"),
-    code("proxy_set_header X-Real-IP $remote_addr;", "the line for nginx"));
+  return folded(
+    "For the operator of this service",
+    "settings that show visitors their address",
+    el(
+      "p",
+      {},
+      "The address is taken only from a proxy that the operator trusts. It is never guessed from the " +
+        "connection, since its other end is probably that proxy.",
+    ),
+    facts(
+      settings.map(([where, setting, does]) => [
+        where,
+        el("div", {}, value(setting, { what: "setting" }), el("p", {}, does)),
+      ]),
+    ),
+    el(
+      "p",
+      {},
+      "Unless the trusted header is x-forwarded-for, your proxy must overwrite it with one public address, " +
+        "IPv4 or IPv6, whatever the visitor sent. In nginx:",
+    ),
+    code("proxy_set_header X-Real-IP $remote_addr;", "the line for nginx"),
+  );
 }
 
 /** @type {import("../../lib/view.js").View} */
 export default {
-
   show: (d) => (d.available ? [addressPart(d), addressLinks(d.ip, "my-ip")] : [operatorPart()]),
 
-  meaning: (d) => (d.available ? [
-    "This is the address that this service sees. Everybody behind the same router, company network, mobile provider or VPN may share it; the devices behind it have other addresses.",
-    `Your browser came over IPv${d.version}. ${d.version === 4 ? "You may also have an IPv6 address" : "You may also have an IPv4 address"}, which we cannot see: one connection shows one address.`,
-  ] : [
-    "Nothing is wrong with your connection. This service gets your address from the proxy in front of it, and no proxy that it trusts has passed it on. It shows nothing rather than a guess.",
-  ]),
+  meaning: (d) =>
+    d.available
+      ? [
+          "This is the address that this service sees. Everybody behind the same router, company network, " +
+            "mobile provider or VPN may share it; the devices behind it have other addresses.",
+          `Your browser came over IPv${d.version}. ` +
+            `${d.version === 4 ? "You may also have an IPv6 address" : "You may also have an IPv4 address"}, ` +
+            "which we cannot see: one connection shows one address.",
+        ]
+      : [
+          "Nothing is wrong with your connection. This service gets your address from the proxy in front of " +
+            "it, and no proxy that it trusts has passed it on. It shows nothing rather than a guess.",
+        ],
 
   terminal: () => [
-    { label: "Ask this service from another machine", command: sh`curl -s -X POST -H ${"Content-Type: application/json"} -d ${'{"input":""}'} ${location.origin}/api/tools/my-ip` },
+    {
+      label: "Ask this service from another machine",
+      command: sh`curl -s -X POST -H ${"Content-Type: application/json"} -d ${'{"input":""}'} ${location.origin}/api/tools/my-ip`,
+    },
     { label: "Ask a public resolver, over IPv4", command: "dig -4 +short myip.opendns.com A @resolver1.opendns.com" },
     { label: "The same over IPv6", command: "dig -6 +short myip.opendns.com AAAA @resolver1.opendns.com" },
     { label: "The addresses of your own machine (Linux)", command: "ip -brief address" },

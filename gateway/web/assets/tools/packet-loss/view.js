@@ -1,7 +1,20 @@
 // @ts-check
 // Fifty echo probes to a host, and which of them got lost.
 
-import { cellOf, figures, liveEcho, lossMeans, meaning, narrow, probes, raw, roundTrips, sources, strip, terminal } from "../../lib/echo.js";
+import {
+  cellOf,
+  figures,
+  liveEcho,
+  lossMeans,
+  meaning,
+  narrow,
+  probes,
+  raw,
+  roundTrips,
+  sources,
+  strip,
+  terminal,
+} from "../../lib/echo.js";
 import { decided, limited, missing } from "../../lib/echo-verdict.js";
 import { plural } from "../../lib/format.js";
 import { folded, section } from "../../lib/parts.js";
@@ -18,7 +31,11 @@ const place = (b) => (b.length === 1 ? `probe ${b.startSeq}` : `probes ${b.start
 function cells(d) {
   /** @type {import("../../lib/echo.js").Cell[]} */
   const each = d.replies.map(cellOf);
-  const told = [missing(d) === 0 ? `All ${decided(d)} were answered` : `${missing(d)} of ${decided(d)} ${missing(d) === 1 ? "was" : "were"} lost: ${d.bursts.map(place).join(", ")}`];
+  const told = [
+    missing(d) === 0
+      ? `All ${decided(d)} were answered`
+      : `${missing(d)} of ${decided(d)} ${missing(d) === 1 ? "was" : "were"} lost: ${d.bursts.map(place).join(", ")}`,
+  ];
   if (d.late > 0) told.push(`${d.late} late`);
   if (d.undecided > 0) told.push(`${d.undecided} not counted`);
   const rare = /** @type {const} */ (["late", "uncounted"]).filter((kind) => each.includes(kind));
@@ -31,24 +48,43 @@ const mostShown = 5;
 /** @param {any} d */
 function bursts(d) {
   if (d.bursts.length === 0) return null;
-  const columns = [{ title: "First lost probe", numeric: true }, { title: "Lost in a row", numeric: true }];
-  const part = (/** @type {HTMLElement} */ list) => (d.bursts.length > mostShown ? folded("Loss bursts", plural(d.bursts.length, "burst"), list) : section("Loss bursts", list));
-  return part(narrow({ caption: "Loss bursts", hideCaption: true, columns, rows: d.bursts.map((/** @type {Burst} */ b) => [String(b.startSeq), String(b.length)]) }));
+  const columns = [
+    { title: "First lost probe", numeric: true },
+    { title: "Lost in a row", numeric: true },
+  ];
+  const part = (/** @type {HTMLElement} */ list) =>
+    d.bursts.length > mostShown
+      ? folded("Loss bursts", plural(d.bursts.length, "burst"), list)
+      : section("Loss bursts", list);
+  return part(
+    narrow({
+      caption: "Loss bursts",
+      hideCaption: true,
+      columns,
+      rows: d.bursts.map((/** @type {Burst} */ b) => [String(b.startSeq), String(b.length)]),
+    }),
+  );
 }
 
 /** @param {any} d */
 function pattern(d) {
   const length = longest(d)?.length ?? 0;
   return length > 2
-    ? `Up to ${length} probes in a row were lost. Loss in bursts hurts more than the same loss spread out: for that moment nothing comes through.`
-    : "The losses are spread out. A single lost packet is sent again by websites and downloads and hardly noticed; calls and games feel it.";
+    ? `Up to ${length} probes in a row were lost. Loss in bursts hurts more than the same loss spread out: for ` +
+        "that moment nothing comes through."
+    : "The losses are spread out. A single lost packet is sent again by websites and downloads and hardly " +
+        "noticed; calls and games feel it.";
 }
 
 /** @type {import("../../lib/view.js").View} */
 export default {
   live: (seen) => liveEcho(seen, 50),
   show: (d) => [cells(d), roundTrips(d), bursts(d), figures(d), folded("Each probe", "", probes(d)), raw(d)],
-  meaning: (d) => [...(d.received > 0 && missing(d) > 0 && !limited(d) ? [pattern(d)] : []), ...lossMeans(d), ...meaning(d)],
+  meaning: (d) => [
+    ...(d.received > 0 && missing(d) > 0 && !limited(d) ? [pattern(d)] : []),
+    ...lossMeans(d),
+    ...meaning(d),
+  ],
   terminal: (asked, d) => terminal(asked, d, 50, 0.1),
   sources,
 };

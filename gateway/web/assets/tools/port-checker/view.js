@@ -12,7 +12,8 @@ import { others, states, stateWord, untried } from "./verdict.js";
 /** @typedef {import("./verdict.js").Tried} Tried */
 
 /** @param {Tried} a */
-const shownTime = (a) => (a.responseTimeMs === null ? states[a.state][1] : `${states[a.state][1]} after ${ms(a.responseTimeMs)}`);
+const shownTime = (a) =>
+  a.responseTimeMs === null ? states[a.state][1] : `${states[a.state][1]} after ${ms(a.responseTimeMs)}`;
 
 /** Below this width what happened stands under the address, not beside it. */
 const narrow = 520;
@@ -33,7 +34,12 @@ function answers(d) {
       return [
         ...scale.flatMap((t, i) => [
           svg("line", { class: "line", x1: x(t), x2: x(t), y1: 0, y2: bottom }),
-          label(i === 0 ? 0 : i === scale.length - 1 ? width : x(t), bottom + 18, `${t} ms`, i === 0 ? "soft" : i === scale.length - 1 ? "soft end" : "soft middle"),
+          label(
+            i === 0 ? 0 : i === scale.length - 1 ? width : x(t),
+            bottom + 18,
+            `${t} ms`,
+            i === 0 ? "soft" : i === scale.length - 1 ? "soft end" : "soft middle",
+          ),
         ]),
         ...list.flatMap((a, i) => rowNodes(a, i * each(width), x, width)),
       ];
@@ -45,15 +51,37 @@ function answers(d) {
 function rowNodes(a, y, x, width) {
   const [tone] = states[a.state];
   const end = a.responseTimeMs === null ? width - 8 : x(a.responseTimeMs);
-  const words = [label(0, y + 14, fit(a.address, width), "mono"), label(width, y + (width < narrow ? 48 : 14), `IPv${a.family}: ${shownTime(a)}`, "end")];
+  const words = [
+    label(0, y + 14, fit(a.address, width), "mono"),
+    label(width, y + (width < narrow ? 48 : 14), `IPv${a.family}: ${shownTime(a)}`, "end"),
+  ];
   if (a.state === "skipped") return words;
-  const way = a.responseTimeMs === null
-    ? [svg("line", { class: `stroke-${tone}`, "stroke-width": 2, "stroke-dasharray": "2 6", x1: x(0), x2: end, y1: y + 28, y2: y + 28 })]
-    : [svg("rect", { class: `fill-${tone}`, x: x(0), y: y + 25, width: Math.max(2, end - x(0)), height: 6 })];
-  return [...words, ...way, svg("circle", { class: "dot fill-soft", cx: x(0), cy: y + 28, r: 6 }), ...endNodes(a.state, tone, end, y + 28)];
+  const way =
+    a.responseTimeMs === null
+      ? [
+          svg("line", {
+            class: `stroke-${tone}`,
+            "stroke-width": 2,
+            "stroke-dasharray": "2 6",
+            x1: x(0),
+            x2: end,
+            y1: y + 28,
+            y2: y + 28,
+          }),
+        ]
+      : [svg("rect", { class: `fill-${tone}`, x: x(0), y: y + 25, width: Math.max(2, end - x(0)), height: 6 })];
+  return [
+    ...words,
+    ...way,
+    svg("circle", { class: "dot fill-soft", cx: x(0), cy: y + 28, r: 6 }),
+    ...endNodes(a.state, tone, end, y + 28),
+  ];
 }
 
-/** Open is a disc, refused a cross; from silence nothing comes back. @param {string} state @param {Tone} tone @param {number} x @param {number} y */
+/**
+ * Open is a disc, refused a cross; from silence nothing comes back. @param {string} state @param {Tone} tone @param
+ * {number} x @param {number} y
+ */
 function endNodes(state, tone, x, y) {
   if (state === "open") return [svg("circle", { class: `dot fill-${tone}`, cx: x, cy: y, r: 7 })];
   if (state === "filtered") return [label(x, y + 5, "?", "strong end")];
@@ -62,43 +90,87 @@ function endNodes(state, tone, x, y) {
 
 /** @param {any} d */
 function addresses(d) {
-  const columns = [{ title: "Address" }, { title: "State" }, { title: "Answered after", numeric: true }, { title: "What happened" }];
-  const rows = d.addresses.map((/** @type {Tried} */ a) => [value(a.address), badge(states[a.state][0], stateWord(a.state)), ms(a.responseTimeMs), el("p", { class: "sentence" }, a.reason ?? "The connection was accepted.")]);
-  return table({ caption: ["Every address that was tried, at most two of each family.", untried(d)].filter(Boolean).join(" "), columns, rows });
+  const columns = [
+    { title: "Address" },
+    { title: "State" },
+    { title: "Answered after", numeric: true },
+    { title: "What happened" },
+  ];
+  const rows = d.addresses.map((/** @type {Tried} */ a) => [
+    value(a.address),
+    badge(states[a.state][0], stateWord(a.state)),
+    ms(a.responseTimeMs),
+    el("p", { class: "sentence" }, a.reason ?? "The connection was accepted."),
+  ]);
+  return table({
+    caption: ["Every address that was tried, at most two of each family.", untried(d)].filter(Boolean).join(" "),
+    columns,
+    rows,
+  });
 }
 
 /** @param {any} d */
-const summary = (d) => facts([
-  ["Host", value(d.host)], ["Port", value(d.port, { quiet: true })], ["Usual service", d.service ? value(d.service, { quiet: true }) : none("none known for this port")],
-  ["Best answer", `${stateWord(d.state)}, from ${d.address}${d.responseTimeMs === null ? "" : ` after ${ms(d.responseTimeMs)}`}`], ["Reachable", d.reachable ? "yes" : "no"],
-]);
+const summary = (d) =>
+  facts([
+    ["Host", value(d.host)],
+    ["Port", value(d.port, { quiet: true })],
+    ["Usual service", d.service ? value(d.service, { quiet: true }) : none("none known for this port")],
+    [
+      "Best answer",
+      `${stateWord(d.state)}, from ${d.address}${d.responseTimeMs === null ? "" : ` after ${ms(d.responseTimeMs)}`}`,
+    ],
+    ["Reachable", d.reachable ? "yes" : "no"],
+  ]);
 
 /** What a state comes to for a visitor. @type {Record<string, string>} */
 const meanings = {
-  open: "Open means that something accepted the connection. It does not say that the program behind it works, nor that it is the service that usually uses this port.",
-  closed: "Closed means that the host is there and answered, but nothing listens on this port, or a firewall rejects the connection. If a service should be here, it is not running or listens elsewhere.",
-  filtered: "No answer came in time. Most often a firewall drops the packets silently; it may let in only some sources, so the port may be open for others.",
-  unreachable: "The network says that the host cannot be reached at this address, so nothing is known of the port itself.",
+  open:
+    "Open means that something accepted the connection. It does not say that the program behind it works, nor " +
+    "that it is the service that usually uses this port.",
+  closed:
+    "Closed means that the host is there and answered, but nothing listens on this port, or a firewall rejects " +
+    "the connection. If a service should be here, it is not running or listens elsewhere.",
+  filtered:
+    "No answer came in time. Most often a firewall drops the packets silently; it may let in only some " +
+    "sources, so the port may be open for others.",
+  unreachable:
+    "The network says that the host cannot be reached at this address, so nothing is known of the port itself.",
   skipped: "This service has no route to these addresses, so nothing is known. Others may reach them.",
 };
 
 /** @param {any} d */
 function meaning(d) {
   const list = [meanings[d.addresses.every((/** @type {Tried} */ a) => a.state === "skipped") ? "skipped" : d.state]];
-  if (others(d).length > 0) list.push("Visitors use whichever address their own connection prefers, so some of them will see the other state.");
-  if (untried(d)) list.push(`${untried(d)} All of this is about the addresses in the table; enter another address to try the port there.`);
+  if (others(d).length > 0)
+    list.push("Visitors use whichever address their own connection prefers, so some of them will see the other state.");
+  if (untried(d))
+    list.push(
+      `${untried(d)} All of this is about the addresses in the table; enter another address to try the port there.`,
+    );
   const risk = d.findings?.find((/** @type {any} */ f) => f.code === "RISKY_SERVICE_OPEN");
   if (risk) list.push(`${risk.message} ${risk.remedy}`);
   return list;
 }
 
 /** @type {import("../../lib/view.js").View} */
-export default { meaning,
+export default {
+  meaning,
   live: (seen) => [section("From this service to each address", answers({ addresses: seen.list("address") }))],
-  show: (d) => [section("From this service to each address", answers(d), addresses(d)), folded("In short", d.service ? `usually ${d.service}` : "", summary(d))],
+  show: (d) => [
+    section("From this service to each address", answers(d), addresses(d)),
+    folded("In short", d.service ? `usually ${d.service}` : "", summary(d)),
+  ],
   terminal: (_, d) => [
     { label: "Whether the port accepts a connection", command: sh`nc -vz -w 5 ${d.host} ${d.port}` },
-    ...(d.addresses.length > 1 ? d.addresses.map((/** @type {Tried} */ a) => ({ label: `The same for ${a.address}`, command: sh`nc -vz -w 5 ${a.address} ${d.port}` })) : []),
+    ...(d.addresses.length > 1
+      ? d.addresses.map((/** @type {Tried} */ a) => ({
+          label: `The same for ${a.address}`,
+          command: sh`nc -vz -w 5 ${a.address} ${d.port}`,
+        }))
+      : []),
   ],
-  sources: (d) => d.addresses.filter((/** @type {Tried} */ a) => a.state !== "skipped").map((/** @type {Tried} */ a) => ({ name: "The host itself", server: a.address })),
+  sources: (d) =>
+    d.addresses
+      .filter((/** @type {Tried} */ a) => a.state !== "skipped")
+      .map((/** @type {Tried} */ a) => ({ name: "The host itself", server: a.address })),
 };

@@ -12,17 +12,29 @@ import { conflict, endTone, flagged, last } from "./verdict.js";
 /** @typedef {import("./verdict.js").Hop} Hop */
 /** @typedef {import("../../lib/view.js").Tone} Tone */
 
-/** What a flag says: its words, its tone, and the sentence that explains it. @type {Record<string, [string, Tone | "off", string]>} */
+/**
+ * What a flag says: its words, its tone, and the sentence that explains it. @type {Record<string, [string, Tone |
+ * "off", string]>}
+ */
 const flags = {
   httpToHttps: ["to HTTPS", "good", "The step leads from an unencrypted address to an encrypted one."],
-  httpsToHttp: ["back to HTTP", "bad", "The step leads from an encrypted address to an unencrypted one, where others on the way can read and change the page."],
+  httpsToHttp: [
+    "back to HTTP",
+    "bad",
+    "The step leads from an encrypted address to an unencrypted one, where others on the way can read and " +
+      "change the page.",
+  ],
   permanent: ["permanent", "off", "Browsers and search engines may remember the new address and go there at once."],
   temporary: ["temporary", "off", "The old address stays in use and is asked every time."],
   crossHost: ["other host", "off", "The step leads to another host name."],
   wwwChange: ["www changes", "off", "The step adds www to the name or takes it away."],
   relativeLocation: ["relative address", "off", "The server names the next address without its host. That is allowed."],
   userinfo: ["user name in it", "warn", "The next address has a user name in it, which browsers ignore or warn about."],
-  conflictingLocation: ["conflicting destinations", "bad", "The answer has several Location headers that differ. Browsers show an error."],
+  conflictingLocation: [
+    "conflicting destinations",
+    "bad",
+    "The answer has several Location headers that differ. Browsers show an error.",
+  ],
   certificateInvalid: ["certificate not valid", "bad", "Browsers show a warning here instead of going on."],
 };
 
@@ -52,17 +64,37 @@ function short(url, before) {
 /** Each step of the chain. @param {any} d @returns {HTMLElement[]} */
 function stepsOf(d) {
   const hops = /** @type {Hop[]} */ (d.hops);
-  return hops.map((h, i) => el("li", { class: `rc-step ${h.status === null ? endTone(d) : statusTone(h.status)}` },
-    el("span", { class: "rc-number", "aria-hidden": "true" }, String(h.index + 1)),
-    el("div", { class: "rc-head" }, h.status === null ? badge(endTone(d), unanswered(d)) : statusShown(h.status, h.statusText), el("span", { class: "rc-flags" }, ...h.flags.map(flag)),
-      visited(h) && el("span", { class: "rc-time" }, ms(h.responseTimeMs))),
-    el("div", { class: "rc-url" }, value(h.url, { what: `URL ${h.index + 1}` })),
-    // The same words at every step would hide what differs.
-    h.status !== hops[i - 1]?.status && el("div", { class: "hint" }, h.status === null ? h.statusText : statusMeaning(h.status)),
-    h.address && el("div", { class: "hint" }, "Answered by ", value(h.address, { what: "address" })),
-    h.location !== null && el("div", { class: "hint" }, "Location: ", value(h.location, { what: "Location" }), !conflict(h) && backTo(h, hops)),
-    ...(h.otherLocations ?? []).map((location) => el("div", { class: "hint" }, "Another Location: ", value(location, { what: "Location" }))),
-    cut(h, "A text of this step was cut: the server sent more than the service passes on.")));
+  return hops.map((h, i) =>
+    el(
+      "li",
+      { class: `rc-step ${h.status === null ? endTone(d) : statusTone(h.status)}` },
+      el("span", { class: "rc-number", "aria-hidden": "true" }, String(h.index + 1)),
+      el(
+        "div",
+        { class: "rc-head" },
+        h.status === null ? badge(endTone(d), unanswered(d)) : statusShown(h.status, h.statusText),
+        el("span", { class: "rc-flags" }, ...h.flags.map(flag)),
+        visited(h) && el("span", { class: "rc-time" }, ms(h.responseTimeMs)),
+      ),
+      el("div", { class: "rc-url" }, value(h.url, { what: `URL ${h.index + 1}` })),
+      // The same words at every step would hide what differs.
+      h.status !== hops[i - 1]?.status &&
+        el("div", { class: "hint" }, h.status === null ? h.statusText : statusMeaning(h.status)),
+      h.address && el("div", { class: "hint" }, "Answered by ", value(h.address, { what: "address" })),
+      h.location !== null &&
+        el(
+          "div",
+          { class: "hint" },
+          "Location: ",
+          value(h.location, { what: "Location" }),
+          !conflict(h) && backTo(h, hops),
+        ),
+      ...(h.otherLocations ?? []).map((location) =>
+        el("div", { class: "hint" }, "Another Location: ", value(location, { what: "Location" })),
+      ),
+      cut(h, "A text of this step was cut: the server sent more than the service passes on."),
+    ),
+  );
 }
 
 /**
@@ -71,10 +103,25 @@ function stepsOf(d) {
  */
 function path(d) {
   const tone = endTone(d);
-  const end = el("li", { class: `rc-end ${tone}` }, mark(tone), el("p", {}, d.outcome === "final" ? "The chain ends here: this is the page." : d.conclusion?.message ?? d.summary), clientRedirect(d));
+  const end = el(
+    "li",
+    { class: `rc-end ${tone}` },
+    mark(tone),
+    el(
+      "p",
+      {},
+      d.outcome === "final" ? "The chain ends here: this is the page." : (d.conclusion?.message ?? d.summary),
+    ),
+    clientRedirect(d),
+  );
   const used = Object.entries(flags).filter(([name]) => flagged(d, name));
-  return el("div", {}, el("ol", { class: "rc-path" }, ...stepsOf(d), end),
-    used.length > 0 && el("ul", { class: "rc-legend" }, ...used.map(([name, [, , what]]) => el("li", {}, flag(name), " ", what))));
+  return el(
+    "div",
+    {},
+    el("ol", { class: "rc-path" }, ...stepsOf(d), end),
+    used.length > 0 &&
+      el("ul", { class: "rc-legend" }, ...used.map(([name, [, , what]]) => el("li", {}, flag(name), " ", what))),
+  );
 }
 
 /**
@@ -92,22 +139,46 @@ function backTo(hop, hops) {
 /** @param {any} d */
 function clientRedirect({ clientRedirect: c }) {
   if (!c) return null;
-  const how = { metaRefresh: "a meta element in the page", refreshHeader: "a Refresh header" }[/** @type {string} */ (c.kind)] ?? c.kind;
-  return notice("info", el("p", {}, `The page then sends browsers on by ${how}, ${c.delaySeconds > 0 ? `after ${plural(c.delaySeconds, "second")}` : "at once"}. That is not followed here.`),
-    el("p", {}, value(c.url, { what: "URL" }), " ", el("a", { href: `/tools/redirect-checker?input=${encodeURIComponent(c.url)}` }, "Check it")));
+  const how =
+    { metaRefresh: "a meta element in the page", refreshHeader: "a Refresh header" }[/** @type {string} */ (c.kind)] ??
+    c.kind;
+  return notice(
+    "info",
+    el(
+      "p",
+      {},
+      `The page then sends browsers on by ${how}, ` +
+        `${c.delaySeconds > 0 ? `after ${plural(c.delaySeconds, "second")}` : "at once"}. That is not followed ` +
+        "here.",
+    ),
+    el(
+      "p",
+      {},
+      value(c.url, { what: "URL" }),
+      " ",
+      el("a", { href: `/tools/redirect-checker?input=${encodeURIComponent(c.url)}` }, "Check it"),
+    ),
+  );
 }
 
 /** @param {Hop[]} hops */
 function timings(hops) {
-  const columns = [{ title: "Step" }, { title: "Status" }, ...["DNS", "Connect", "TLS", "First byte", "Total"].map((title) => ({ title, numeric: true }))];
-  const rows = hops.map(({ index, status, timings: t }) => [String(index + 1), status === null ? "none" : String(status),
-    ...[t.dnsMs, t.connectMs, t.tlsMs, t.firstByteMs].map((took) => ms(status === null ? null : took)), ms(t.totalMs || null)]);
+  const columns = [
+    { title: "Step" },
+    { title: "Status" },
+    ...["DNS", "Connect", "TLS", "First byte", "Total"].map((title) => ({ title, numeric: true })),
+  ];
+  const rows = hops.map(({ index, status, timings: t }) => [
+    String(index + 1),
+    status === null ? "none" : String(status),
+    ...[t.dnsMs, t.connectMs, t.tlsMs, t.firstByteMs].map((took) => ms(status === null ? null : took)),
+    ms(t.totalMs || null),
+  ]);
   return table({ caption: "The timing of each step", columns, rows, hideCaption: true });
 }
 
 /** @type {import("../../lib/view.js").View} */
 export default {
-
   live: (seen) => [section("The chain", el("ol", { class: "rc-path" }, ...stepsOf({ hops: seen.list("hop") })))],
 
   show(d) {
@@ -115,18 +186,45 @@ export default {
     const before = hops.slice(0, -1).reduce((sum, h) => sum + h.responseTimeMs, 0);
     return [
       section("The chain", path(d)),
-      section("Where the time went",
-        waterfall(hops.map((h, i) => ({ title: `${h.index + 1}. ${short(h.url, hops[i - 1]?.url)}`, timings: visited(h) ? h.timings : null, note: h.status === null ? unanswered(d) : String(h.status) })),
-          { sequential: true, caption: `${ms(d.totalMs)} in all${d.outcome === "final" && before > 0 ? `, of which the redirects took ${ms(before)}` : ""}.` }),
-        timings(hops)),
-      folded("Summary", ms(d.totalMs), facts([
-        ["First URL", value(d.url, { what: "URL" })],
-        ["Final URL", d.finalUrl && value(d.finalUrl, { what: "final URL" })],
-        ["Final status", d.finalStatus && el("span", {}, statusShown(d.finalStatus, last(d).statusText), el("br"), el("span", { class: "muted" }, statusMeaning(d.finalStatus)))],
-        ["Redirects followed", d.redirectCount],
-        ["Total time", ms(d.totalMs)],
-        ["Outcome", el("span", {}, d.summary)],
-      ])),
+      section(
+        "Where the time went",
+        waterfall(
+          hops.map((h, i) => ({
+            title: `${h.index + 1}. ${short(h.url, hops[i - 1]?.url)}`,
+            timings: visited(h) ? h.timings : null,
+            note: h.status === null ? unanswered(d) : String(h.status),
+          })),
+          {
+            sequential: true,
+            caption:
+              `${ms(d.totalMs)} in ` +
+              `all${d.outcome === "final" && before > 0 ? `, of which the redirects took ${ms(before)}` : ""}.`,
+          },
+        ),
+        timings(hops),
+      ),
+      folded(
+        "Summary",
+        ms(d.totalMs),
+        facts([
+          ["First URL", value(d.url, { what: "URL" })],
+          ["Final URL", d.finalUrl && value(d.finalUrl, { what: "final URL" })],
+          [
+            "Final status",
+            d.finalStatus &&
+              el(
+                "span",
+                {},
+                statusShown(d.finalStatus, last(d).statusText),
+                el("br"),
+                el("span", { class: "muted" }, statusMeaning(d.finalStatus)),
+              ),
+          ],
+          ["Redirects followed", d.redirectCount],
+          ["Total time", ms(d.totalMs)],
+          ["Outcome", el("span", {}, d.summary)],
+        ]),
+      ),
     ];
   },
 
@@ -134,21 +232,50 @@ export default {
     const redirects = d.hops.filter((/** @type {Hop} */ h) => h.location !== null);
     const permanent = redirects.filter((/** @type {Hop} */ h) => h.flags.includes("permanent")).length;
     return [
-      d.outcome === "final" && d.redirectCount === 0 ? "The address answers directly, without a redirect." : "A redirect is an answer that names another address. Browsers go there by themselves, and each step costs the visitor time.",
-      d.outcome === "final" ? "" : { loop: "Browsers notice the loop after some rounds and show an error. Often a cookie, a proxy in front or an HTTPS setting causes it.",
-        tooManyRedirects: "Most browsers follow up to 20 redirects, and then show an error." }[/** @type {string} */ (d.outcome)] ?? d.summary,
-      flagged(d, "conflictingLocation") ? "Two parts of the server each add a Location header, such as the web server and the program behind it, or a proxy in front. Find both, and let only one redirect." : "",
-      d.outcome === "final" && d.finalUrl.startsWith("http:") && d.finalStatus < 300 ? "The page comes without encryption, so anyone on the way can read and change it. Redirect every http address to https." : "",
-      permanent > 0 ? `${permanent === redirects.length ? "Every redirect here is permanent" : `Of the ${redirects.length} redirects here ${permanent} ${permanent === 1 ? "is" : "are"} permanent`}: a browser that has seen one may not ask again for a long time.` : "",
-      d.clientRedirect ? "The last page sends browsers on by itself. Search engines and other programs may not follow that as they would a redirect of the server." : "",
+      d.outcome === "final" && d.redirectCount === 0
+        ? "The address answers directly, without a redirect."
+        : "A redirect is an answer that names another address. Browsers go there by themselves, and each step " +
+          "costs the visitor time.",
+      d.outcome === "final"
+        ? ""
+        : ({
+            loop:
+              "Browsers notice the loop after some rounds and show an error. Often a cookie, a proxy in front or " +
+              "an HTTPS setting causes it.",
+            tooManyRedirects: "Most browsers follow up to 20 redirects, and then show an error.",
+          }[/** @type {string} */ (d.outcome)] ?? d.summary),
+      flagged(d, "conflictingLocation")
+        ? "Two parts of the server each add a Location header, such as the web server and the program behind it, " +
+          "or a proxy in front. Find both, and let only one redirect."
+        : "",
+      d.outcome === "final" && d.finalUrl.startsWith("http:") && d.finalStatus < 300
+        ? "The page comes without encryption, so anyone on the way can read and change it. Redirect every http " +
+          "address to https."
+        : "",
+      permanent > 0
+        ? `${permanent === redirects.length ? "Every redirect here is permanent" : `Of the ${redirects.length} redirects here ${permanent} ${permanent === 1 ? "is" : "are"} permanent`}: ` +
+          "a browser that has seen one may not ask again for a long time."
+        : "",
+      d.clientRedirect
+        ? "The last page sends browsers on by itself. Search engines and other programs may not follow that as " +
+          "they would a redirect of the server."
+        : "",
     ].filter(Boolean);
   },
 
   terminal(_, d) {
     const trust = flagged(d, "certificateInvalid") ? "-k " : "";
     return [
-      { label: "The headers of every step, with cookies kept on the way", command: `curl -sSL ${trust}-b '' --max-redirs 8 -D - -o /dev/null ${sh`${d.url}`}` },
-      { label: "The number of redirects, the last address and the time", command: `curl -sSL ${trust}-b '' --max-redirs 8 -o /dev/null -w ${sh`${"%{num_redirects} redirects to %{url_effective}, %{http_code}, %{time_total} s\\n"} ${d.url}`}` },
+      {
+        label: "The headers of every step, with cookies kept on the way",
+        command: `curl -sSL ${trust}-b '' --max-redirs 8 -D - -o /dev/null ${sh`${d.url}`}`,
+      },
+      {
+        label: "The number of redirects, the last address and the time",
+        command:
+          `curl -sSL ${trust}-b '' --max-redirs 8 -o /dev/null -w ` +
+          `${sh`${"%{num_redirects} redirects to %{url_effective}, %{http_code}, %{time_total} s\\n"} ${d.url}`}`,
+      },
     ];
   },
   sources: (d) => d.hops.filter(visited).map((/** @type {Hop} */ h) => ({ name: "The web server itself", url: h.url })),

@@ -10,7 +10,11 @@ import { refusal } from "./verdict.js";
 /** @typedef {import("../../lib/view.js").Tone} Tone */
 
 /** What a crawler may do, with its tone. @type {Record<string, [Tone, string]>} */
-const rights = { allowAll: ["good", "everything"], rules: ["info", "all but some paths"], disallowAll: ["warn", "nothing"] };
+const rights = {
+  allowAll: ["good", "everything"],
+  rules: ["info", "all but some paths"],
+  disallowAll: ["warn", "nothing"],
+};
 
 /** What the widely known crawlers are told. @param {any} d */
 export function crawlerTable(d) {
@@ -20,8 +24,22 @@ export function crawlerTable(d) {
   const rows = d.crawlers.map((/** @type {import("./crawlers.js").Crawler} */ c) => {
     const agent = agentFor(d.robots.groups, c.name);
     const right = rights[limited && c.name === "Googlebot" ? "disallowAll" : c.effect] ?? ["info", c.effect];
-    return [c.name, known[c.name]?.of ?? "—", badge(...right), d.robots.status !== "found" || agent === null ? none() : agent === "*" ? "* (all others)" : agent];
+    return [
+      c.name,
+      known[c.name]?.of ?? "—",
+      badge(...right),
+      d.robots.status !== "found" || agent === null ? none() : agent === "*" ? "* (all others)" : agent,
+    ];
   });
-  return folded("Well-known crawlers", "", table({ caption: "What well-known crawlers may visit", columns, rows, hideCaption: true }),
-    limited && el("p", { class: "hint" }, "RFC 9309 allows this. Google instead treats the refusal as a server error, and the whole site as closed."));
+  return folded(
+    "Well-known crawlers",
+    "",
+    table({ caption: "What well-known crawlers may visit", columns, rows, hideCaption: true }),
+    limited &&
+      el(
+        "p",
+        { class: "hint" },
+        "RFC 9309 allows this. Google instead treats the refusal as a server error, and the whole site as closed.",
+      ),
+  );
 }

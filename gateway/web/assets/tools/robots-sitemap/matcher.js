@@ -1,6 +1,6 @@
 // @ts-check
-// What a robots.txt says to one crawler about one path (RFC 9309), so that a path can be tried in the browser. No pattern takes
-// longer than its own length and the path's together.
+// What a robots.txt says to one crawler about one path (RFC 9309), so that a path can be tried in the browser. No
+// pattern takes longer than its own length and the path's together.
 
 /** @typedef {{type: "allow" | "disallow", path: string, line: number}} Rule */
 /** @typedef {{userAgents: string[], rules: Rule[]}} Group */
@@ -19,18 +19,23 @@ export function mayFetch(groups, crawler, path) {
   if (path === "/robots.txt") return { allowed: true, rule: null, agent: null, matching: [] };
   const agent = agentFor(groups, crawler);
   const subject = forms(path.startsWith("/") ? path : `/${path}`, false);
-  const matching = rulesFor(groups, agent).map((rule) => ({ rule, ...compile(rule.path) }))
+  const matching = rulesFor(groups, agent)
+    .map((rule) => ({ rule, ...compile(rule.path) }))
     .filter((p) => p.canMatch && p.forms.some((form, i) => matches(form, subject[i], p.end)))
     .sort((a, b) => b.octets - a.octets || Number(b.rule.type === "allow") - Number(a.rule.type === "allow"))
     .map((p) => p.rule);
   return { allowed: matching[0]?.type !== "disallow", rule: matching[0] ?? null, agent, matching };
 }
 
-/** Whose group a crawler follows where none names itself, as its makers say: both in lower case. @type {Record<string, string | undefined>} */
+/**
+ * Whose group a crawler follows where none names itself, as its makers say: both in lower case. @type {Record<string,
+ * string | undefined>}
+ */
 const follows = { applebot: "googlebot", yandexbot: "yandex" };
 
 /**
- * The name whose group a crawler follows: its own whatever the case, else that of another that it follows, else "*", else none.
+ * The name whose group a crawler follows: its own whatever the case, else that of another that it follows, else "*",
+ * else none.
  * @param {Group[]} groups
  * @param {string} crawler
  * @returns {string | null}
@@ -38,7 +43,8 @@ const follows = { applebot: "googlebot", yandexbot: "yandex" };
 export function agentFor(groups, crawler) {
   const token = (/^[\w-]*/.exec(crawler)?.[0] ?? "").toLowerCase();
   const names = groups.flatMap((g) => g.userAgents);
-  const named = (/** @type {string | undefined} */ wanted) => names.find((name) => name !== "*" && name.toLowerCase() === wanted);
+  const named = (/** @type {string | undefined} */ wanted) =>
+    names.find((name) => name !== "*" && name.toLowerCase() === wanted);
   return named(token) ?? named(follows[token]) ?? names.find((name) => name === "*") ?? null;
 }
 
@@ -60,7 +66,8 @@ function compile(path) {
 }
 
 /**
- * A path or pattern in the two forms in which they are compared. A reserved character and its escape are not the same in a
+ * A path or pattern in the two forms in which they are compared. A reserved character and its escape are not the same
+ * in a
  * path (/a%2Fb is not /a/b), but RFC 9309 section 2.2.2 wants them to be in a query (?u=http%3A%2F%2Fx).
  * @param {string} path
  * @param {boolean} pattern a star in it is special
@@ -72,17 +79,21 @@ function forms(path, pattern) {
     return /[\w.~-]/.test(character) ? character : found.toUpperCase();
   });
   const query = plain.indexOf("?");
-  return query < 0 ? [plain, plain]
+  return query < 0
+    ? [plain, plain]
     : [plain, plain.slice(0, query + 1) + plain.slice(query + 1).replace(/%(?:3A|2F|3F|40)/g, decodeURIComponent)];
 }
 
 /** @param {string} text */
 function escaped(text) {
-  return [...new TextEncoder().encode(text)].map((octet) => `%${octet.toString(16).toUpperCase().padStart(2, "0")}`).join("");
+  return [...new TextEncoder().encode(text)]
+    .map((octet) => `%${octet.toString(16).toUpperCase().padStart(2, "0")}`)
+    .join("");
 }
 
 /**
- * Matches with * for any octets, from the start of the text and, where end is set, to its end. Each part between two stars
+ * Matches with * for any octets, from the start of the text and, where end is set, to its end. Each part between two
+ * stars
  * is taken at its first place behind the part before: no later one can leave more room for the rest.
  * @param {string} pattern
  * @param {string} text
@@ -102,7 +113,8 @@ function matches(pattern, text, end) {
 }
 
 /**
- * Where a part ends at its first place from a position on, -1 where it is nowhere (Knuth, Morris and Pratt: the engine's own
+ * Where a part ends at its first place from a position on, -1 where it is nowhere (Knuth, Morris and Pratt: the
+ * engine's own
  * indexOf takes the product of both lengths in the worst case).
  * @param {string} text
  * @param {string} part

@@ -20,24 +20,58 @@ const mostNames = 100;
  * @param {{lines: Map<number, HTMLElement>, box?: HTMLElement}} file
  */
 export function tryBox(robots, url, { lines, box }) {
-  const names = [...new Set([...robots.groups.flatMap((g) => g.userAgents).slice(0, mostNames), ...Object.keys(known)])].filter((n) => n !== "*");
+  const names = [
+    ...new Set([...robots.groups.flatMap((g) => g.userAgents).slice(0, mostNames), ...Object.keys(known)]),
+  ].filter((n) => n !== "*");
   const listId = freshId("crawlers");
-  const crawler = el("input", { id: freshId("crawler"), value: "Googlebot", list: listId, maxlength: 200, autocomplete: "off", spellcheck: "false" });
-  const path = el("input", { id: freshId("path"), value: url.pathname + url.search, maxlength: 2000, autocomplete: "off", spellcheck: "false" });
+  const crawler = el("input", {
+    id: freshId("crawler"),
+    value: "Googlebot",
+    list: listId,
+    maxlength: 200,
+    autocomplete: "off",
+    spellcheck: "false",
+  });
+  const path = el("input", {
+    id: freshId("path"),
+    value: url.pathname + url.search,
+    maxlength: 2000,
+    autocomplete: "off",
+    spellcheck: "false",
+  });
   const out = el("div", { class: "rs-out", role: "status" });
   const decide = (/** @type {boolean} */ byHand) => {
     const tried = asURL(path.value);
-    const { line, nodes } = decision(robots, crawler.value.trim(), tried ? tried.pathname + tried.search : asPath(path.value));
+    const { line, nodes } = decision(
+      robots,
+      crawler.value.trim(),
+      tried ? tried.pathname + tried.search : asPath(path.value),
+    );
     const foreign = tried && tried.host !== url.host;
-    out.replaceChildren(...nodes, ...(foreign ? [el("p", { class: "hint" }, `This file covers only ${url.host}; ${tried.host} has its own rules.`)] : []));
+    out.replaceChildren(
+      ...nodes,
+      ...(foreign
+        ? [el("p", { class: "hint" }, `This file covers only ${url.host}; ${tried.host} has its own rules.`)]
+        : []),
+    );
     for (const [n, node] of lines) node.classList.toggle("rs-decides", n === line);
     const at = byHand && line && lines.get(line);
     if (at && box) box.scrollTop = at.offsetTop - box.clientHeight / 2;
   };
   decide(false);
-  const form = el("form", { class: "tool rs-try" },
-    el("div", { class: "field" }, el("label", { for: crawler.id }, "Crawler"), crawler, el("datalist", { id: listId }, ...names.map((n) => el("option", { value: n })))),
-    el("div", { class: "field wide" }, el("label", { for: path.id }, "Path, or a whole URL"), path), out);
+  const form = el(
+    "form",
+    { class: "tool rs-try" },
+    el(
+      "div",
+      { class: "field" },
+      el("label", { for: crawler.id }, "Crawler"),
+      crawler,
+      el("datalist", { id: listId }, ...names.map((n) => el("option", { value: n }))),
+    ),
+    el("div", { class: "field wide" }, el("label", { for: path.id }, "Path, or a whole URL"), path),
+    out,
+  );
   form.addEventListener("input", () => decide(true));
   form.addEventListener("submit", (event) => event.preventDefault());
   return form;
@@ -59,7 +93,9 @@ const isNamed = (crawler, agent) => crawler.toLowerCase().startsWith(agent.toLow
 
 /** @param {Robots} robots */
 function withoutRules({ httpStatus }) {
-  return [401, 403, 429].includes(httpStatus ?? 0) ? "If the server refuses it the file too, there are no rules to follow (RFC 9309)." : "There are no rules to follow.";
+  return [401, 403, 429].includes(httpStatus ?? 0)
+    ? "If the server refuses it the file too, there are no rules to follow (RFC 9309)."
+    : "There are no rules to follow.";
 }
 
 /**
@@ -76,15 +112,43 @@ export function decision(robots, crawler, path) {
   const limited = robots.httpStatus === 429 && /^googlebot\b/i.test(crawler) && path !== "/robots.txt";
   const may = allowed && !closed && !limited;
   const who = crawler || "A crawler without a name";
-  const why = path === "/robots.txt" ? "The file itself may always be read."
-    : closed ? "The file cannot be read, so everything counts as closed."
-    : limited ? "Google treats a 429 as a server error, and the whole site as closed. RFC 9309 sets no rules here."
-    : robots.status !== "found" ? withoutRules(robots)
-    : agent === null ? "No group applies to it, so everything is open."
-    : `It follows the group for ${agent === "*" ? "all crawlers (*), as none names it" : isNamed(crawler, agent) ? agent : `${agent}, as none names it`}. ${rule ? `Line ${rule.line} decides: ${spell(rule)}` : "No rule in it matches the path, so it is open."}`;
-  const others = matching.slice(1, 4).map((r) => `line ${r.line} (${spell(r)})`).join(", ");
-  return { line: rule?.line ?? null, nodes: [
-    el("p", { class: `rs-verdict ${may ? "good" : "bad"}` }, mark(may ? "good" : "bad"), ` ${who} ${may ? "may" : "may not"} fetch ${path}`),
-    el("p", {}, why), ...(others ? [el("p", { class: "hint" }, `Weaker rules that match too: ${others}${matching.length > 4 ? ` and ${matching.length - 4} more` : ""}.`)] : []),
-  ] };
+  const why =
+    path === "/robots.txt"
+      ? "The file itself may always be read."
+      : closed
+        ? "The file cannot be read, so everything counts as closed."
+        : limited
+          ? "Google treats a 429 as a server error, and the whole site as closed. RFC 9309 sets no rules here."
+          : robots.status !== "found"
+            ? withoutRules(robots)
+            : agent === null
+              ? "No group applies to it, so everything is open."
+              : "It follows the group for " +
+                `${agent === "*" ? "all crawlers (*), as none names it" : isNamed(crawler, agent) ? agent : `${agent}, as none names it`}. ` +
+                `${rule ? `Line ${rule.line} decides: ${spell(rule)}` : "No rule in it matches the path, so it is open."}`;
+  const others = matching
+    .slice(1, 4)
+    .map((r) => `line ${r.line} (${spell(r)})`)
+    .join(", ");
+  return {
+    line: rule?.line ?? null,
+    nodes: [
+      el(
+        "p",
+        { class: `rs-verdict ${may ? "good" : "bad"}` },
+        mark(may ? "good" : "bad"),
+        ` ${who} ${may ? "may" : "may not"} fetch ${path}`,
+      ),
+      el("p", {}, why),
+      ...(others
+        ? [
+            el(
+              "p",
+              { class: "hint" },
+              `Weaker rules that match too: ${others}${matching.length > 4 ? ` and ${matching.length - 4} more` : ""}.`,
+            ),
+          ]
+        : []),
+    ],
+  };
 }

@@ -14,7 +14,8 @@ import { expected, mostGroups, mostNames, refusal, sitemaps, spell } from "./ver
 /** @typedef {{userAgents: string[], rules: Rule[], crawlDelay: number | null, truncated?: boolean}} Group */
 /** @typedef {{code: string, severity: "fail" | "warn" | "info", line: number | null, message: string}} Issue */
 /** @typedef {{url: string, finalUrl: string | null, status: "found" | "missing" | "unreachable" | "invalid", httpStatus: number | null,
- *   kind: string | null, urlCount: number | null, lastModified: string | null, truncated: boolean, issues: Issue[]}} Sitemap */
+ *   kind: string | null, urlCount: number | null, lastModified: string | null, truncated: boolean, issues: Issue[]}}
+ * Sitemap */
 
 /** @type {Record<Issue["severity"], Tone>} */
 const tones = { fail: "bad", warn: "warn", info: "info" };
@@ -32,21 +33,42 @@ const effectWords = {
   disallowAll: "Crawlers that the file does not name may visit nothing.",
 };
 
-/** @param {{status: string, httpStatus: number | null, issues: Issue[]}} file @param {boolean} [expected] whether it ought to be there */
+/**
+ * @param {{status: string, httpStatus: number | null, issues: Issue[]}} file @param {boolean} [expected] whether it
+ *   ought to be there
+ */
 function state(file, expected = false) {
   const { status, httpStatus } = file;
-  const tone = status === "found" ? "good" : status === "missing" ? expected || refusal(file) ? "warn" : "info" : "bad";
-  return el("span", {}, badge(tone, refusal(file) ? "refused" : status), " ", httpStatus !== null && el("span", { class: "rs-status" }, `HTTP ${httpStatus}`));
+  const tone =
+    status === "found" ? "good" : status === "missing" ? (expected || refusal(file) ? "warn" : "info") : "bad";
+  return el(
+    "span",
+    {},
+    badge(tone, refusal(file) ? "refused" : status),
+    " ",
+    httpStatus !== null && el("span", { class: "rs-status" }, `HTTP ${httpStatus}`),
+  );
 }
 
 /** @param {Issue} issue */
 function issueLine(issue) {
-  return el("span", {}, mark(tones[issue.severity] ?? "info"), " ", issue.line !== null && `Line ${issue.line}: `, issue.message, " ", el("span", { class: "mono muted" }, issue.code));
+  return el(
+    "span",
+    {},
+    mark(tones[issue.severity] ?? "info"),
+    " ",
+    issue.line !== null && `Line ${issue.line}: `,
+    issue.message,
+    " ",
+    el("span", { class: "mono muted" }, issue.code),
+  );
 }
 
 /** @param {Issue[]} issues */
 function issueList(issues) {
-  return issues.length === 0 ? [] : [el("ul", { class: "rs-issues" }, ...issues.map((i) => el("li", {}, issueLine(i))))];
+  return issues.length === 0
+    ? []
+    : [el("ul", { class: "rs-issues" }, ...issues.map((i) => el("li", {}, issueLine(i))))];
 }
 
 /**
@@ -58,80 +80,217 @@ function fileBox(robots) {
   const lines = new Map();
   const texts = robots.preview.split(/\r\n|\r|\n/);
   if (texts[texts.length - 1] === "") texts.pop();
-  if (texts.length === 0) return { lines, node: el("p", { class: "muted" }, robots.status === "found" ? "The file is empty." : refusal(robots) ? "The server did not give the file." : "There is no file to show.") };
-  const kinds = new Map(robots.groups.flatMap((/** @type {Group} */ g) => g.rules.map((r) => [r.line, r.path === "" ? "allow" : r.type])));
+  if (texts.length === 0)
+    return {
+      lines,
+      node: el(
+        "p",
+        { class: "muted" },
+        robots.status === "found"
+          ? "The file is empty."
+          : refusal(robots)
+            ? "The server did not give the file."
+            : "There is no file to show.",
+      ),
+    };
+  const kinds = new Map(
+    robots.groups.flatMap((/** @type {Group} */ g) => g.rules.map((r) => [r.line, r.path === "" ? "allow" : r.type])),
+  );
   texts.forEach((/** @type {string} */ text, /** @type {number} */ i) => {
     const kind = kinds.get(i + 1) ?? (/^\s*user-agent\s*:/i.test(text) ? "agent" : /^\s*#/.test(text) ? "comment" : "");
     const own = robots.issues.filter((/** @type {Issue} */ issue) => issue.line === i + 1);
-    lines.set(i + 1, el("li", { class: `rs-line ${kind && `rs-${kind}`}` }, el("code", {}, text || " "),
-      ...own.map((/** @type {Issue} */ issue) => el("div", { class: "rs-issue" }, issueLine({ ...issue, line: null })))));
+    lines.set(
+      i + 1,
+      el(
+        "li",
+        { class: `rs-line ${kind && `rs-${kind}`}` },
+        el("code", {}, text || " "),
+        ...own.map((/** @type {Issue} */ issue) =>
+          el("div", { class: "rs-issue" }, issueLine({ ...issue, line: null })),
+        ),
+      ),
+    );
   });
   const list = el("ol", {}, ...lines.values());
   const box = el("div", { class: "rs-file", role: "region", "aria-label": "robots.txt", tabindex: "0" }, list);
-  return { lines, box, node: el("div", {}, box, robots.bytes > previewBytes && el("p", { class: "hint" }, `These are the first 4 KiB of ${bytes(robots.bytes)}. The rules below and the path test use ${robots.truncated ? "as much of it as the answer holds" : "the whole file"}.`)) };
+  return {
+    lines,
+    box,
+    node: el(
+      "div",
+      {},
+      box,
+      robots.bytes > previewBytes &&
+        el(
+          "p",
+          { class: "hint" },
+          `These are the first 4 KiB of ${bytes(robots.bytes)}. The rules below and the path test use ` +
+            `${robots.truncated ? "as much of it as the answer holds" : "the whole file"}.`,
+        ),
+    ),
+  };
 }
 
 /** @param {Group[]} groups */
 function groupTable(groups) {
-  const columns = [{ title: "Crawlers" }, { title: "Allow", numeric: true }, { title: "Disallow", numeric: true }, { title: "Crawl delay", numeric: true }, { title: "Rules" }];
+  const columns = [
+    { title: "Crawlers" },
+    { title: "Allow", numeric: true },
+    { title: "Disallow", numeric: true },
+    { title: "Crawl delay", numeric: true },
+    { title: "Rules" },
+  ];
   const rows = groups.slice(0, mostGroups).map((g) => {
     const names = g.userAgents.slice(0, mostNames).join(", ");
     const count = (/** @type {string} */ type) => number(g.rules.filter((r) => r.type === type).length);
-    return [g.userAgents.length > mostNames ? `${names} and ${g.userAgents.length - mostNames} more` : names === "*" ? "* (all others)" : names,
-      count("allow"), count("disallow"), g.crawlDelay === null ? "—" : `${g.crawlDelay} s`,
-      g.rules.length === 0 ? none() : more(plural(g.rules.length, "rule"), code(g.rules.map(spell).join("\n"), `rules for ${names}`), cut(g))];
+    return [
+      g.userAgents.length > mostNames
+        ? `${names} and ${g.userAgents.length - mostNames} more`
+        : names === "*"
+          ? "* (all others)"
+          : names,
+      count("allow"),
+      count("disallow"),
+      g.crawlDelay === null ? "—" : `${g.crawlDelay} s`,
+      g.rules.length === 0
+        ? none()
+        : more(plural(g.rules.length, "rule"), code(g.rules.map(spell).join("\n"), `rules for ${names}`), cut(g)),
+    ];
   });
-  const caption = groups.length > mostGroups ? `The first ${mostGroups} of ${number(groups.length)} groups; all are in the JSON` : "The rules of each group of crawlers";
+  const caption =
+    groups.length > mostGroups
+      ? `The first ${mostGroups} of ${number(groups.length)} groups; all are in the JSON`
+      : "The rules of each group of crawlers";
   return table({ caption, columns, rows, hideCaption: groups.length <= mostGroups });
 }
 
 /** @param {any} d */
 function sitemapTable(d) {
-  const kinds = /** @type {Record<string, string>} */ ({ urlset: "list of pages", sitemapindex: "index of sitemaps", text: "plain list" });
-  const columns = [{ title: "Sitemap" }, { title: "State" }, { title: "Kind" }, { title: "Entries", numeric: true }, { title: "Last change" }, { title: "Remarks" }];
+  const kinds = /** @type {Record<string, string>} */ ({
+    urlset: "list of pages",
+    sitemapindex: "index of sitemaps",
+    text: "plain list",
+  });
+  const columns = [
+    { title: "Sitemap" },
+    { title: "State" },
+    { title: "Kind" },
+    { title: "Entries", numeric: true },
+    { title: "Last change" },
+    { title: "Remarks" },
+  ];
   const rows = sitemaps(d).map((s) => [
-    el("div", { class: "rs-where" }, value(s.url, { what: "sitemap" }), el("div", { class: "hint" }, d.declaredSitemaps.includes(s.url) ? "declared in robots.txt" : "at the usual place"),
-      s.finalUrl && s.finalUrl !== s.url && el("div", { class: "hint" }, "redirects to ", value(s.finalUrl, { what: "URL" }))),
-    state(s, expected(d, s)), s.kind ? kinds[s.kind] ?? s.kind : "—", s.urlCount === null ? "—" : `${s.truncated ? "at least " : ""}${number(s.urlCount)}`, day(s.lastModified),
+    el(
+      "div",
+      { class: "rs-where" },
+      value(s.url, { what: "sitemap" }),
+      el(
+        "div",
+        { class: "hint" },
+        d.declaredSitemaps.includes(s.url) ? "declared in robots.txt" : "at the usual place",
+      ),
+      s.finalUrl &&
+        s.finalUrl !== s.url &&
+        el("div", { class: "hint" }, "redirects to ", value(s.finalUrl, { what: "URL" })),
+    ),
+    state(s, expected(d, s)),
+    s.kind ? (kinds[s.kind] ?? s.kind) : "—",
+    s.urlCount === null ? "—" : `${s.truncated ? "at least " : ""}${number(s.urlCount)}`,
+    day(s.lastModified),
     s.issues.length > 0 ? el("div", {}, ...issueList(s.issues)) : none(),
   ]);
-  const unread = d.declaredSitemaps.filter((/** @type {string} */ url) => !d.sitemaps.some((/** @type {Sitemap} */ s) => s.url === url));
-  for (const url of unread) rows.push([el("div", { class: "rs-where" }, value(url, { what: "sitemap" }), el("div", { class: "hint" }, "declared in robots.txt")), badge("off", "not read"), "—", "—", "—", none()]);
+  const unread = d.declaredSitemaps.filter(
+    (/** @type {string} */ url) => !d.sitemaps.some((/** @type {Sitemap} */ s) => s.url === url),
+  );
+  for (const url of unread)
+    rows.push([
+      el(
+        "div",
+        { class: "rs-where" },
+        value(url, { what: "sitemap" }),
+        el("div", { class: "hint" }, "declared in robots.txt"),
+      ),
+      badge("off", "not read"),
+      "—",
+      "—",
+      "—",
+      none(),
+    ]);
   return table({ caption: "The sitemaps", columns, rows, hideCaption: true });
 }
 
 /** @type {import("../../lib/view.js").View} */
 export default {
-
   show(d) {
     const file = fileBox(d.robots);
     return [
-      section("robots.txt, line by line", ...issueList(d.robots.issues.filter((/** @type {Issue} */ i) => !file.lines.has(i.line ?? 0))), file.node),
-      section("Try a path", tryBox(d.robots, new URL(d.url), file), cut(d.robots, "Part of robots.txt was cut: a path that a missing rule covers is judged wrongly.")),
+      section(
+        "robots.txt, line by line",
+        ...issueList(d.robots.issues.filter((/** @type {Issue} */ i) => !file.lines.has(i.line ?? 0))),
+        file.node,
+      ),
+      section(
+        "Try a path",
+        tryBox(d.robots, new URL(d.url), file),
+        cut(d.robots, "Part of robots.txt was cut: a path that a missing rule covers is judged wrongly."),
+      ),
       crawlerTable(d),
-      d.robots.groups.length > 0 && folded("Rules by crawler", plural(d.robots.groups.length, "group"), groupTable(d.robots.groups), cut(d.robots, "Part of this was cut: the file is longer than this service reads or passes on.")),
-      section("Sitemaps", sitemapTable(d), cut(d, "A part of the answer was cut: more sitemaps may be declared than are listed.")),
-      folded("How robots.txt is served", bytes(d.robots.bytes), facts([
-        ["URL", value(d.robots.url, { what: "URL" })],
-        ["Final URL", d.robots.finalUrl && d.robots.finalUrl !== d.robots.url ? value(d.robots.finalUrl, { what: "final URL" }) : null],
-        ["State", state(d.robots)],
-        ["Content type", d.robots.contentType && value(d.robots.contentType, { what: "content type", quiet: true })],
-        ["Size", `${bytes(d.robots.bytes)}${d.robots.truncated && d.robots.bytes >= wholeBytes ? ", where reading stopped" : ""}`],
-        ["Effect", el("span", {}, effectWords[d.robots.effect] ?? d.robots.effect)],
-        ["Site", value(d.url, { what: "URL" })],
-      ])),
+      d.robots.groups.length > 0 &&
+        folded(
+          "Rules by crawler",
+          plural(d.robots.groups.length, "group"),
+          groupTable(d.robots.groups),
+          cut(d.robots, "Part of this was cut: the file is longer than this service reads or passes on."),
+        ),
+      section(
+        "Sitemaps",
+        sitemapTable(d),
+        cut(d, "A part of the answer was cut: more sitemaps may be declared than are listed."),
+      ),
+      folded(
+        "How robots.txt is served",
+        bytes(d.robots.bytes),
+        facts([
+          ["URL", value(d.robots.url, { what: "URL" })],
+          [
+            "Final URL",
+            d.robots.finalUrl && d.robots.finalUrl !== d.robots.url
+              ? value(d.robots.finalUrl, { what: "final URL" })
+              : null,
+          ],
+          ["State", state(d.robots)],
+          ["Content type", d.robots.contentType && value(d.robots.contentType, { what: "content type", quiet: true })],
+          [
+            "Size",
+            `${bytes(d.robots.bytes)}${d.robots.truncated && d.robots.bytes >= wholeBytes ? ", where reading stopped" : ""}`,
+          ],
+          ["Effect", el("span", {}, effectWords[d.robots.effect] ?? d.robots.effect)],
+          ["Site", value(d.url, { what: "URL" })],
+        ]),
+      ),
     ].filter((node) => node !== false && node !== null);
   },
 
   meaning(d) {
     return [
-      "robots.txt asks crawlers to stay away from parts of a site. Well-behaved ones comply. It protects nothing: anyone can read it, and the paths it names.",
-      { found: effectWords[d.robots.effect] ?? "", missing: refusal(d.robots) ? "A crawler that is refused the file cannot know its rules. Often a firewall or bot protection blocks unknown clients and lets well-known crawlers pass. Make sure that everyone can read robots.txt."
-        : "Without a robots.txt, crawlers may visit everything. That is fine if they should.",
-        unreachable: "While the server fails to deliver the file, crawlers treat the whole site as closed. If that lasts, search engines drop its pages.",
-        invalid: "Many servers answer every URL with a page. Crawlers find no rules in it and visit everything." }[/** @type {string} */ (d.robots.status)] ?? "",
-      "A path that is closed to a search engine can still appear in its results, without a description, if other sites link to it.",
-      sitemaps(d).some((s) => s.status === "found") ? "A sitemap lists the pages that search engines should know about. It does not guarantee that they index them." : "A sitemap is optional. It helps search engines find pages that few links lead to.",
+      "robots.txt asks crawlers to stay away from parts of a site. Well-behaved ones comply. It protects " +
+        "nothing: anyone can read it, and the paths it names.",
+      {
+        found: effectWords[d.robots.effect] ?? "",
+        missing: refusal(d.robots)
+          ? "A crawler that is refused the file cannot know its rules. Often a firewall or bot protection blocks " +
+            "unknown clients and lets well-known crawlers pass. Make sure that everyone can read robots.txt."
+          : "Without a robots.txt, crawlers may visit everything. That is fine if they should.",
+        unreachable:
+          "While the server fails to deliver the file, crawlers treat the whole site as closed. If that lasts, " +
+          "search engines drop its pages.",
+        invalid: "Many servers answer every URL with a page. Crawlers find no rules in it and visit everything.",
+      }[/** @type {string} */ (d.robots.status)] ?? "",
+      "A path that is closed to a search engine can still appear in its results, without a description, if " +
+        "other sites link to it.",
+      sitemaps(d).some((s) => s.status === "found")
+        ? "A sitemap lists the pages that search engines should know about. It does not guarantee that they index them."
+        : "A sitemap is optional. It helps search engines find pages that few links lead to.",
     ].filter(Boolean);
   },
 
@@ -139,9 +298,16 @@ export default {
     const one = (sitemaps(d).find((s) => s.status === "found") ?? d.sitemap).url;
     return [
       { label: "robots.txt with its line numbers", command: `curl -sSL ${sh`${d.robots.url}`} | cat -n` },
-      { label: "The beginning of a sitemap", command: `curl -sSL --compressed ${sh`${one}`}${/\.gz$/.test(one) ? " | gunzip" : ""} | head -c 2000` },
+      {
+        label: "The beginning of a sitemap",
+        command: `curl -sSL --compressed ${sh`${one}`}${/\.gz$/.test(one) ? " | gunzip" : ""} | head -c 2000`,
+      },
     ];
   },
 
-  sources: (d) => [d.robots, ...sitemaps(d).filter((s) => s.httpStatus)].map((file) => ({ name: "The web server itself", url: file.url })),
+  sources: (d) =>
+    [d.robots, ...sitemaps(d).filter((s) => s.httpStatus)].map((file) => ({
+      name: "The web server itself",
+      url: file.url,
+    })),
 };

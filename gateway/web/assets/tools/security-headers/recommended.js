@@ -1,11 +1,16 @@
 // @ts-check
-// What a control recommends: the header as it is to be sent, apart from the words around it, which nobody wants to paste.
+// What a control recommends: the header as it is to be sent, apart from the words around it, which nobody wants to
+// paste.
 
 /** @typedef {{recommendation: string | null, set?: {name: string, value: string}}} Recommending */
 
 /** @param {string} text a part of a sentence, perhaps in brackets @returns {string} a sentence of its own */
 function sentence(text) {
-  const words = text.trim().replace(/^\((.*)\)$/s, "$1").replace(/[:;,]$/, "").trim();
+  const words = text
+    .trim()
+    .replace(/^\((.*)\)$/s, "$1")
+    .replace(/[:;,]$/, "")
+    .trim();
   return words && `${words[0].toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? "" : "."}`;
 }
 

@@ -1,6 +1,7 @@
 // @ts-check
-// The lines that make web servers send what security-headers recommends. Every value is quoted as the server reads it; one
-// that holds what a server takes for a variable has no lines. jstest/servers.run.test.js holds them against real servers.
+// The lines that make web servers send what security-headers recommends. Every value is quoted as the server reads it;
+// one that holds what a server takes for a variable has no lines. jstest/servers.run.test.js holds them against real
+// servers.
 
 /** @typedef {{name: string, value: string, startingPoint?: boolean, exampleHost?: boolean}} Header to send */
 /** @typedef {{id: string, present: boolean, set?: Header, remove?: string[]}} Advice a control's */
@@ -11,20 +12,27 @@
 export const noLines = () => ({ nginx: [], Apache: [], Caddy: [] });
 
 /**
- * Lines as they stand in a configuration. Caddy's are inside one block: deferred, so that they hold for what a backend sends,
+ * Lines as they stand in a configuration. Caddy's are inside one block: deferred, so that they hold for what a backend
+ * sends,
  * in the form that old versions know too.
  * @param {Lines} lines
  * @returns {[string, string][]} the server, and its text
  */
 export const configurations = ({ nginx, Apache, Caddy }) => [
-  ["nginx", nginx.join("\n")], ["Apache", Apache.join("\n")], ["Caddy", ["header {", ...Caddy.map((line) => `\t${line}`), "\tdefer", "}"].join("\n")],
+  ["nginx", nginx.join("\n")],
+  ["Apache", Apache.join("\n")],
+  ["Caddy", ["header {", ...Caddy.map((line) => `\t${line}`), "\tdefer", "}"].join("\n")],
 ];
 
 /** A policy to start with, which breaks nothing. */
-const cspStart = { name: "Content-Security-Policy-Report-Only", value: "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'" };
+const cspStart = {
+  name: "Content-Security-Policy-Report-Only",
+  value: "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'",
+};
 
 /**
- * The lines that set or remove what a control recommends; none where that is no header. Which whole policy fits cannot be
+ * The lines that set or remove what a control recommends; none where that is no header. Which whole policy fits cannot
+ * be
  * guessed, so the lines for one only report.
  * @param {Advice} advice
  * @param {Cookie[]} cookies
@@ -48,7 +56,10 @@ function setting(name, text, present) {
   const replaces = present && !adds;
   return {
     nginx: [...(replaces ? [`proxy_hide_header ${name};`] : []), `add_header ${name} ${quoted} always;`],
-    Apache: [...(replaces ? [`Header onsuccess unset ${name}`] : []), `Header always ${adds ? "add" : "set"} ${name} ${quoted}`],
+    Apache: [
+      ...(replaces ? [`Header onsuccess unset ${name}`] : []),
+      `Header always ${adds ? "add" : "set"} ${name} ${quoted}`,
+    ],
     Caddy: [`${adds ? "+" : ""}${name} ${quoted === `"${text}"` ? quoted : `\`${text}\``}`],
   };
 }
@@ -58,13 +69,22 @@ function removal(names) {
   return {
     nginx: names.map((n) => (n === "server" ? "server_tokens off;" : `proxy_hide_header ${n};`)),
     // A proxy passes on the name of the server behind it, until that is unset; then ServerTokens says what its own is.
-    Apache: names.flatMap((n) => (n === "server" ? ["# Outside of every <VirtualHost>:", "ServerTokens Prod", "Header unset Server"] : [`Header unset ${n}`, `Header always unset ${n}`])),
+    Apache: names.flatMap((n) =>
+      n === "server"
+        ? ["# Outside of every <VirtualHost>:", "ServerTokens Prod", "Header unset Server"]
+        : [`Header unset ${n}`, `Header always unset ${n}`],
+    ),
     Caddy: names.map((n) => `-${n}`),
   };
 }
 
 /** The attributes that an issue of a cookie asks for. @type {Record<string, string>} */
-const attributes = { NOT_SECURE: "Secure", NOT_HTTP_ONLY: "HttpOnly", NO_SAME_SITE: "SameSite=Lax", NONE_WITHOUT_SECURE: "Secure" };
+const attributes = {
+  NOT_SECURE: "Secure",
+  NOT_HTTP_ONLY: "HttpOnly",
+  NO_SAME_SITE: "SameSite=Lax",
+  NONE_WITHOUT_SECURE: "Secure",
+};
 
 /** @param {Cookie[]} cookies @returns {Lines | null} */
 function cookieLines(cookies) {

@@ -3,7 +3,22 @@
 
 import { el } from "../../lib/dom.js";
 import { counted, host, listed, plural } from "../../lib/format.js";
-import { badge, code, cut, facts, folded, leadTo, mark, more, none, notice, section, table, tabs, value } from "../../lib/parts.js";
+import {
+  badge,
+  code,
+  cut,
+  facts,
+  folded,
+  leadTo,
+  mark,
+  more,
+  none,
+  notice,
+  section,
+  table,
+  tabs,
+  value,
+} from "../../lib/parts.js";
 import { configurations, noLines, serverLines } from "./servers.js";
 import { recommended } from "./recommended.js";
 import { severities, severityCount } from "../../lib/severity.js";
@@ -11,7 +26,10 @@ import { sh } from "../../lib/shell.js";
 import { newerHeaders, withoutHttps } from "./beside.js";
 import { having } from "./verdict.js";
 
-/** @typedef {import("./servers.js").Advice & {name: string, status: "fail" | "warn" | "info" | "pass" | "notApplicable", value: string | null, finding: string, recommendation: string | null, reference: string}} Control */
+/**
+ * @typedef {import("./servers.js").Advice & {name: string, status: "fail" | "warn" | "info" | "pass" | "notApplicable",
+ *   value: string | null, finding: string, recommendation: string | null, reference: string}} Control
+ */
 /** @typedef {import("./servers.js").Lines} Lines */
 
 const order = Object.keys(severities);
@@ -19,20 +37,32 @@ const order = Object.keys(severities);
 /** What to think of before sending a header. @type {Record<string, string>} */
 const cautions = {
   hsts: "It applies to every subdomain: first make sure that all of them work over https.",
-  csp: "The right policy depends on your pages. Start with Content-Security-Policy-Report-Only, which blocks nothing: watch the browser's console, add what your pages need, then send it without -Report-Only.",
+  csp:
+    "The right policy depends on your pages. Start with Content-Security-Policy-Report-Only, which blocks " +
+    "nothing: watch the browser's console, add what your pages need, then send it without -Report-Only.",
   coop: "Windows of other sites, as for a login or a payment, may lose contact with the page.",
-  coep: "Files and frames of other sites stop loading unless those sites agree. Send it only where the page needs isolation.",
+  coep:
+    "Files and frames of other sites stop loading unless those sites agree. Send it only where the page needs " +
+    "isolation.",
   corp: "Other sites can no longer show your images and files.",
   "permissions-policy": "Leave out what your pages use.",
   cookies: "Best changed in the program that sets them. HttpOnly hides a cookie from the page's own scripts.",
-  "information-leak": "nginx can remove what the program behind it sends; for anything else it needs the headers-more module.",
+  "information-leak":
+    "nginx can remove what the program behind it sends; for anything else it needs the headers-more module.",
 };
 
 /** @param {string} what @param {Lines} lines */
-const servers = (what, lines) => tabs(`Server to configure for ${what}`, configurations(lines).map(([title, text]) => ({ title, panel: code(text, `${title}: ${what}`) })));
+const servers = (what, lines) =>
+  tabs(
+    `Server to configure for ${what}`,
+    configurations(lines).map(([title, text]) => ({ title, panel: code(text, `${title}: ${what}`) })),
+  );
 
 /** @param {any} d @returns {Control[]} */
-const sorted = (d) => d.controls.slice().sort((/** @type {Control} */ a, /** @type {Control} */ b) => order.indexOf(a.status) - order.indexOf(b.status));
+const sorted = (d) =>
+  d.controls
+    .slice()
+    .sort((/** @type {Control} */ a, /** @type {Control} */ b) => order.indexOf(a.status) - order.indexOf(b.status));
 
 /** All controls at a glance, each a link to what is told of it. @param {any} d */
 function overview(d) {
@@ -41,8 +71,14 @@ function overview(d) {
     leadTo(link, () => document.getElementById(place(c)));
     return el("li", { class: severities[c.status][0] }, link);
   };
-  const counts = order.filter((status) => having(d, status).length > 0).map((status) => badge(severities[status][0], severityCount(having(d, status).length, status)));
-  return section("At a glance", el("p", { class: "sec-counts" }, ...counts), el("ol", { class: "sec-strip" }, ...sorted(d).map(tile)));
+  const counts = order
+    .filter((status) => having(d, status).length > 0)
+    .map((status) => badge(severities[status][0], severityCount(having(d, status).length, status)));
+  return section(
+    "At a glance",
+    el("p", { class: "sec-counts" }, ...counts),
+    el("ol", { class: "sec-strip" }, ...sorted(d).map(tile)),
+  );
 }
 
 /** The id of what is told of a control. @param {Control} c */
@@ -51,22 +87,44 @@ const place = (c) => `control-${c.id}`;
 /** @param {Control} c */
 function sign({ status }) {
   const tone = severities[status][0];
-  return tone === "off" ? el("span", { class: "mark off" }, el("span", { "aria-hidden": "true" }, "–"), el("span", { class: "offscreen" }, "Not applicable: ")) : mark(tone);
+  return tone === "off"
+    ? el(
+        "span",
+        { class: "mark off" },
+        el("span", { "aria-hidden": "true" }, "–"),
+        el("span", { class: "offscreen" }, "Not applicable: "),
+      )
+    : mark(tone);
 }
 
 /** @param {Control} c @param {any} d */
 function controlNode(c, d) {
   const lines = serverLines(c, d.cookies);
-  return el("details", { class: "sec-control", id: place(c) }, el("summary", {}, sign(c), el("h3", {}, c.name), el("span", { class: "sec-finding" }, c.finding)),
-    facts([["Sent now", c.value === null ? c.present ? null : none("nothing") : value(c.value || "(empty)")], ["Recommended", advised(c)], ["Read more", reference(c, c.reference)]]),
-    caution(c) && el("p", {}, caution(c)), lines && servers(c.name, lines));
+  return el(
+    "details",
+    { class: "sec-control", id: place(c) },
+    el("summary", {}, sign(c), el("h3", {}, c.name), el("span", { class: "sec-finding" }, c.finding)),
+    facts([
+      ["Sent now", c.value === null ? (c.present ? null : none("nothing")) : value(c.value || "(empty)")],
+      ["Recommended", advised(c)],
+      ["Read more", reference(c, c.reference)],
+    ]),
+    caution(c) && el("p", {}, caution(c)),
+    lines && servers(c.name, lines),
+  );
 }
 
 /** The value to copy is the header's alone. @param {Control} c */
 function advised(c) {
   const { name, value: text, words } = recommended(c);
   if (!name) return words && el("span", {}, words);
-  return el("div", {}, el("span", { class: "mono" }, `${name}: `), value(text, { what: `the value of ${name}` }), words && el("div", { class: "hint" }, words));
+  return el(
+    "div",
+    {},
+    el("span", { class: "mono" }, `${name}: `),
+    value(text, { what: `the value of ${name}` }),
+    words && el("div", { class: "hint" }, words),
+  );
 }
 
 /** @param {Control} c */
@@ -78,29 +136,48 @@ const settled = (c) => c.status === "pass" || c.status === "notApplicable";
 /** The controls that need something done, a card each; the others in a list. @param {any} d */
 function controlParts(d) {
   const [open, done] = [sorted(d).filter((c) => !settled(c)), sorted(d).filter(settled)];
-  const rows = done.map((c) => el("div", { id: place(c) }, el("dt", {}, reference(c, c.name)), el("dd", {}, c.finding, c.value && el("div", {}, value(c.value, { what: c.name })))));
+  const rows = done.map((c) =>
+    el(
+      "div",
+      { id: place(c) },
+      el("dt", {}, reference(c, c.name)),
+      el("dd", {}, c.finding, c.value && el("div", {}, value(c.value, { what: c.name }))),
+    ),
+  );
   return [
     open.length > 0 ? section("To fix", ...open.map((c) => controlNode(c, d))) : null,
-    done.length > 0 ? folded("Nothing to do", listed(done.map((c) => c.name)), el("dl", { class: "facts" }, ...rows)) : null,
+    done.length > 0
+      ? folded("Nothing to do", listed(done.map((c) => c.name)), el("dl", { class: "facts" }, ...rows))
+      : null,
   ];
 }
 
 /** @param {Control} c @param {string} text */
-const reference = (c, text) => (/^https:/.test(c.reference) ? el("a", { href: c.reference, rel: "noreferrer nofollow" }, text) : text);
+const reference = (c, text) =>
+  /^https:/.test(c.reference) ? el("a", { href: c.reference, rel: "noreferrer nofollow" }, text) : text;
 
 /** Everything that needs no decision of the owner's, for each server. @param {any} d */
 function everything(d) {
   const all = noLines();
   const included = sorted(d).filter((c) => {
     const lines = (c.id === "coep" && c.status === "info") || c.set?.exampleHost ? null : serverLines(c, d.cookies);
-    for (const server of /** @type {const} */ (["nginx", "Apache", "Caddy"])) all[server].push(...(lines?.[server] ?? []));
+    for (const server of /** @type {const} */ (["nginx", "Apache", "Caddy"]))
+      all[server].push(...(lines?.[server] ?? []));
     return lines;
   });
   if (included.length === 0) return null;
-  return folded("All of it, ready to paste", "for nginx, Apache and Caddy",
-    el("p", {}, `The lines of ${plural(included.length, "control")}; those whose value only you can choose are left out. In nginx, an add_header in an inner block replaces those of outer blocks.`),
+  return folded(
+    "All of it, ready to paste",
+    "for nginx, Apache and Caddy",
+    el(
+      "p",
+      {},
+      `The lines of ${plural(included.length, "control")}; those whose value only you can choose are left out. ` +
+        "In nginx, an add_header in an inner block replaces those of outer blocks.",
+    ),
     el("ul", {}, ...included.filter(caution).map((c) => el("li", {}, el("strong", {}, c.name), `: ${caution(c)}`))),
-    servers("all recommended headers", all));
+    servers("all recommended headers", all),
+  );
 }
 
 const cutPart = "Part of the answer was cut: the server sent more than is shown. All of it was judged.";
@@ -109,48 +186,121 @@ const cutPart = "Part of the answer was cut: the server sent more than is shown.
 function cookieTable(d) {
   if (d.cookies.length === 0) return null;
   const yes = (/** @type {boolean} */ on) => (on ? "yes" : badge("off", "no"));
-  const rows = d.cookies.map((/** @type {any} */ c) => [value(c.name || "(no name)"),
-    c.issues.length === 0 ? "nothing" : el("ul", { class: "values sentence" }, ...c.issues.map((/** @type {any} */ i) => el("li", {}, badge(...severities[i.severity]), ` ${i.message}`))),
-    yes(c.secure), yes(c.httpOnly), c.sameSite ?? badge("off", "not set")]);
+  const rows = d.cookies.map((/** @type {any} */ c) => [
+    value(c.name || "(no name)"),
+    c.issues.length === 0
+      ? "nothing"
+      : el(
+          "ul",
+          { class: "values sentence" },
+          ...c.issues.map((/** @type {any} */ i) => el("li", {}, badge(...severities[i.severity]), ` ${i.message}`)),
+        ),
+    yes(c.secure),
+    yes(c.httpOnly),
+    c.sameSite ?? badge("off", "not set"),
+  ]);
   const faulty = d.cookies.filter((/** @type {any} */ c) => c.issues.length > 0).length;
-  return folded("Cookies", `${plural(d.cookies.length, "cookie")}${faulty > 0 ? `, ${faulty} to fix` : ""}`, table({ caption: "Cookies that the answer sets", hideCaption: true, columns: [{ title: "Name" }, { title: "What is wrong" }, { title: "Secure" }, { title: "HttpOnly" }, { title: "SameSite" }], rows }), cut(d, cutPart));
+  return folded(
+    "Cookies",
+    `${plural(d.cookies.length, "cookie")}${faulty > 0 ? `, ${faulty} to fix` : ""}`,
+    table({
+      caption: "Cookies that the answer sets",
+      hideCaption: true,
+      columns: [
+        { title: "Name" },
+        { title: "What is wrong" },
+        { title: "Secure" },
+        { title: "HttpOnly" },
+        { title: "SameSite" },
+      ],
+      rows,
+    }),
+    cut(d, cutPart),
+  );
 }
 
 /** @param {any} d */
 function trust({ tls, findings = [] }) {
   if (tls.authorized) return "trusted";
-  return findings.some((/** @type {any} */ f) => f.code === "CERTIFICATE_NOT_VERIFIED") ? "not verified" : `not trusted (${tls.authorizationError})`;
+  return findings.some((/** @type {any} */ f) => f.code === "CERTIFICATE_NOT_VERIFIED")
+    ? "not verified"
+    : `not trusted (${tls.authorizationError})`;
 }
 
 /** @param {any} d */
 function answerPart(d) {
   const columns = [{ title: "Header" }, { title: "Value" }];
-  return folded("The answer that was judged", plural(d.headers.length, "header"),
+  return folded(
+    "The answer that was judged",
+    plural(d.headers.length, "header"),
     facts([
-      ["URL asked", value(d.url)], ["URL judged", value(d.finalUrl)], ["Status", value(d.status, { quiet: true })],
-      ["TLS", d.tls ? `${d.tls.version}, ${d.tls.cipher}` : "none: plain HTTP"], ["Certificate", d.tls && trust(d)],
+      ["URL asked", value(d.url)],
+      ["URL judged", value(d.finalUrl)],
+      ["Status", value(d.status, { quiet: true })],
+      ["TLS", d.tls ? `${d.tls.version}, ${d.tls.cipher}` : "none: plain HTTP"],
+      ["Certificate", d.tls && trust(d)],
       ["Redirects followed", d.redirectCount],
     ]),
-    d.redirects.length > 0 && table({ caption: "Redirects on the way", columns: [{ title: "URL" }, { title: "Status", numeric: true }], rows: d.redirects.map((/** @type {any} */ r) => [value(r.url), String(r.status)]) }),
-    more(d.truncated ? counted(d.headers.length, true, "header") : `All ${plural(d.headers.length, "header")}`, table({ caption: "Headers of the answer; cookie values are masked", columns, rows: d.headers.map((/** @type {any} */ h) => [h.name, value(h.value)]) }), cut(d, cutPart)));
+    d.redirects.length > 0 &&
+      table({
+        caption: "Redirects on the way",
+        columns: [{ title: "URL" }, { title: "Status", numeric: true }],
+        rows: d.redirects.map((/** @type {any} */ r) => [value(r.url), String(r.status)]),
+      }),
+    more(
+      d.truncated ? counted(d.headers.length, true, "header") : `All ${plural(d.headers.length, "header")}`,
+      table({
+        caption: "Headers of the answer; cookie values are masked",
+        columns,
+        rows: d.headers.map((/** @type {any} */ h) => [h.name, value(h.value)]),
+      }),
+      cut(d, cutPart),
+    ),
+  );
 }
 
 /** @param {any} d */
 function meaning(d) {
-  const list = ["These headers tell browsers what to refuse: unencrypted connections, other sites’ scripts, framing. They limit the damage when something else goes wrong."];
-  if (d.summary.fail > 0) list.push("A missing header is not a vulnerability by itself. Start with the controls at the top.");
+  const list = [
+    "These headers tell browsers what to refuse: unencrypted connections, other sites’ scripts, framing. They " +
+      "limit the damage when something else goes wrong.",
+  ];
+  if (d.summary.fail > 0)
+    list.push("A missing header is not a vulnerability by itself. Start with the controls at the top.");
   if (d.summary.info > 0) list.push("Controls with a note are optional; whether they fit depends on the site.");
   return list;
 }
 
 /** @type {import("../../lib/view.js").View} */
-export default { meaning,
-  show: (d) => [d.notice && notice("warn", d.notice), overview(d), withoutHttps(d.httpRedirect), ...controlParts(d), everything(d), cookieTable(d), newerHeaders(d.newerHeaders), answerPart(d)],
+export default {
+  meaning,
+  show: (d) => [
+    d.notice && notice("warn", d.notice),
+    overview(d),
+    withoutHttps(d.httpRedirect),
+    ...controlParts(d),
+    everything(d),
+    cookieTable(d),
+    newerHeaders(d.newerHeaders),
+    answerPart(d),
+  ],
   // -k: with a certificate that is not trusted curl would show nothing.
   terminal: (_, d) => [
-    { label: "The headers of the answer that was judged", command: `curl -sS${d.tls?.authorized === false ? "k" : ""} ${sh`-D - -o /dev/null ${d.finalUrl}`}` },
-    ...(d.httpRedirect ? [{ label: "What comes without https", command: `curl -sS ${sh`-D - -o /dev/null ${`http://${host(d.url).replace(/:\d+$/, "")}/`}`}` }] : []),
-    ...(d.redirectCount > 0 ? [{ label: "The way there, with its redirects", command: sh`curl -sSL -D - -o /dev/null ${d.url}` }] : []),
+    {
+      label: "The headers of the answer that was judged",
+      command: `curl -sS${d.tls?.authorized === false ? "k" : ""} ${sh`-D - -o /dev/null ${d.finalUrl}`}`,
+    },
+    ...(d.httpRedirect
+      ? [
+          {
+            label: "What comes without https",
+            command: `curl -sS ${sh`-D - -o /dev/null ${`http://${host(d.url).replace(/:\d+$/, "")}/`}`}`,
+          },
+        ]
+      : []),
+    ...(d.redirectCount > 0
+      ? [{ label: "The way there, with its redirects", command: sh`curl -sSL -D - -o /dev/null ${d.url}` }]
+      : []),
   ],
   sources: (d) => [{ name: "The web server itself", url: d.finalUrl }],
 };

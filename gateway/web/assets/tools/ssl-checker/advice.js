@@ -13,20 +13,39 @@ import { oldOnes, rowsOf, suitesOf, versionName } from "./suites.js";
 export function advice(d) {
   const changes = changesFor(d);
   if (changes.length === 0) return null;
-  const panels = configurations(changes).map(([title, text]) => ({ title, panel: el("div", {}, el("p", {}, places[title](changes)), code(text, `${title}: lines to change`)) }));
-  const list = el("ul", { class: "prose" }, ...changes.flatMap((change) => reasons[change](d).map((text) => el("li", {}, text))));
+  const panels = configurations(changes).map(([title, text]) => ({
+    title,
+    panel: el("div", {}, el("p", {}, places[title](changes)), code(text, `${title}: lines to change`)),
+  }));
+  const list = el(
+    "ul",
+    { class: "prose" },
+    ...changes.flatMap((change) => reasons[change](d).map((text) => el("li", {}, text))),
+  );
   const servers = tabs("Server to configure", panels);
-  return pressing(d) ? section("What to change", list, servers) : section("Suggestions", list, more("The lines for nginx, Apache and Caddy", servers));
+  return pressing(d)
+    ? section("What to change", list, servers)
+    : section("Suggestions", list, more("The lines for nginx, Apache and Caddy", servers));
 }
 
 /** What each change is for, and whom it may cost. @type {Record<Change, (d: any) => string[]>} */
 const reasons = {
-  versions: (d) => [
-    oldOnes(d).length > 0 && `Switch off ${listed(oldOnes(d).map(versionName))}. Programs that know nothing newer, most of them from before 2014, can then no longer connect.`,
-    d.supportedProtocols["TLSv1.3"] === false && "Switch on TLS 1.3, which connects faster and has no weak cipher suites. It needs OpenSSL 1.1.1 or later.",
-  ].filter((text) => text !== false),
-  suites: (d) => [`Accept only strong cipher suites. ${leaving(d)}Every client of the last ten years supports one of the rest; they work with RSA and with ECDSA certificates.`],
-  chain: () => ["Put the server's certificate and then each intermediate, in order and without the root, into one file. Below it is called fullchain.pem, as many tools name it; the folder is an example."],
+  versions: (d) =>
+    [
+      oldOnes(d).length > 0 &&
+        `Switch off ${listed(oldOnes(d).map(versionName))}. Programs that know nothing newer, most of them ` +
+          "from before 2014, can then no longer connect.",
+      d.supportedProtocols["TLSv1.3"] === false &&
+        "Switch on TLS 1.3, which connects faster and has no weak cipher suites. It needs OpenSSL 1.1.1 or later.",
+    ].filter((text) => text !== false),
+  suites: (d) => [
+    `Accept only strong cipher suites. ${leaving(d)}Every client of the last ten years supports one of the ` +
+      "rest; they work with RSA and with ECDSA certificates.",
+  ],
+  chain: () => [
+    "Put the server's certificate and then each intermediate, in order and without the root, into one file. " +
+      "Below it is called fullchain.pem, as many tools name it; the folder is an example.",
+  ],
 };
 
 /** @param {any} d */
@@ -38,18 +57,37 @@ function leaving(d) {
 
 /** Where the lines belong. @type {Record<string, (changes: Change[]) => string>} */
 const places = {
-  nginx: (changes) => [
-    tuned(changes) && "In the http block, in place of such lines there and in server blocks: sites that share a port may all get the versions of the first.",
-    changes.includes("suites") && "Remove ssl_dhparam lines: none of these suites needs one, and with a short one nginx may no longer start.",
-    changes.includes("chain") && "ssl_certificate stands in the site's server block.", "Then nginx -t, and reload.",
-  ].filter(Boolean).join(" "),
-  Apache: (changes) => [
-    tuned(changes) && "Outside of every <VirtualHost>, in place of such lines there and inside: sites that share a port may all get the versions of the first.",
-    changes.includes("chain") && "SSLCertificateFile stands in the site's <VirtualHost>.", "Then apachectl configtest, and reload.",
-  ].filter(Boolean).join(" "),
-  Caddy: (changes) => [
-    "In the block of the site.", tuned(changes) && "By default Caddy accepts only strong suites of TLS 1.2 and 1.3, so removing your lines works as well.", "Then caddy validate, and reload.",
-  ].filter(Boolean).join(" "),
+  nginx: (changes) =>
+    [
+      tuned(changes) &&
+        "In the http block, in place of such lines there and in server blocks: sites that share a port may all " +
+          "get the versions of the first.",
+      changes.includes("suites") &&
+        "Remove ssl_dhparam lines: none of these suites needs one, and with a short one nginx may no longer start.",
+      changes.includes("chain") && "ssl_certificate stands in the site's server block.",
+      "Then nginx -t, and reload.",
+    ]
+      .filter(Boolean)
+      .join(" "),
+  Apache: (changes) =>
+    [
+      tuned(changes) &&
+        "Outside of every <VirtualHost>, in place of such lines there and inside: sites that share a port may " +
+          "all get the versions of the first.",
+      changes.includes("chain") && "SSLCertificateFile stands in the site's <VirtualHost>.",
+      "Then apachectl configtest, and reload.",
+    ]
+      .filter(Boolean)
+      .join(" "),
+  Caddy: (changes) =>
+    [
+      "In the block of the site.",
+      tuned(changes) &&
+        "By default Caddy accepts only strong suites of TLS 1.2 and 1.3, so removing your lines works as well.",
+      "Then caddy validate, and reload.",
+    ]
+      .filter(Boolean)
+      .join(" "),
 };
 
 /** @param {Change[]} changes */

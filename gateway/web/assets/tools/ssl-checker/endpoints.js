@@ -9,13 +9,26 @@ import { versionName } from "./suites.js";
 import { unverified } from "./verdict.js";
 
 /** @typedef {{code: string, severity: string, message: string}} Issue */
-/** @typedef {{address: string, family: number, authorized: boolean, authorizationError: string | null, fingerprint256: string | null, protocol: string | null, issues: Issue[]}} Endpoint its issues alone tell why one was not reached */
+/**
+ * @typedef {{address: string, family: number, authorized: boolean, authorizationError: string | null, fingerprint256:
+ *   string | null, protocol: string | null, issues: Issue[]}} Endpoint its issues alone tell why one was not reached
+ */
 
-/** What addresses are compared by: its name, and its value at one. @type {[string, (e: Endpoint) => string | null][]} */
-const traits = [["verdict", (e) => (e.authorized ? "trusted" : e.authorizationError)], ["certificate", (e) => e.fingerprint256], ["version", (e) => e.protocol]];
+/**
+ * What addresses are compared by: its name, and its value at one. @type {[string, (e: Endpoint) => string | null][]}
+ */
+const traits = [
+  ["verdict", (e) => (e.authorized ? "trusted" : e.authorizationError)],
+  ["certificate", (e) => e.fingerprint256],
+  ["version", (e) => e.protocol],
+];
 
 /** What is said of an address without a certificate. @type {Record<string, ["bad" | "warn" | "off", string]>} */
-const unreached = { ENDPOINT_SKIPPED: ["off", "not tried"], ENDPOINT_UNREACHABLE: ["warn", "not reached"], ENDPOINT_WITHOUT_TLS: ["bad", "no TLS"] };
+const unreached = {
+  ENDPOINT_SKIPPED: ["off", "not tried"],
+  ENDPOINT_UNREACHABLE: ["warn", "not reached"],
+  ENDPOINT_WITHOUT_TLS: ["bad", "no TLS"],
+};
 
 /** @param {any} d */
 export function endpoints(d) {
@@ -23,33 +36,57 @@ export function endpoints(d) {
   if (list.length < 2) return null;
   const seen = list.filter((e) => e.fingerprint256 !== null);
   const alike = traits.every(([, of]) => new Set(seen.map(of)).size === 1) && seen.length === d.endpoints.length;
-  const part = (/** @type {(Node | string | null)[]} */ ...inside) => (alike ? folded("All addresses", `${plural(seen.length, "address", "addresses")}, all alike`, ...inside) : section("All addresses", ...inside));
-  return part(el("p", {}, comparison(seen), "The rest of this page is about ", el("span", { class: "mono" }, d.address), "."),
-    el("div", { class: "ssl-cards" }, ...list.map((e) => card(d, seen, e))));
+  const part = (/** @type {(Node | string | null)[]} */ ...inside) =>
+    alike
+      ? folded("All addresses", `${plural(seen.length, "address", "addresses")}, all alike`, ...inside)
+      : section("All addresses", ...inside);
+  return part(
+    el("p", {}, comparison(seen), "The rest of this page is about ", el("span", { class: "mono" }, d.address), "."),
+    el("div", { class: "ssl-cards" }, ...list.map((e) => card(d, seen, e))),
+  );
 }
 
 /** @param {Endpoint[]} seen */
 function comparison(seen) {
   const differing = traits.filter(([, of]) => new Set(seen.map(of)).size > 1).map(([name]) => name);
   if (differing.length > 0) return `They differ in ${listed(differing)}. `;
-  return seen.length > 1 ? `${seen.length === 2 ? "Both" : `All ${seen.length}`} that answered give the same certificate, version and verdict. ` : "";
+  return seen.length > 1
+    ? `${seen.length === 2 ? "Both" : `All ${seen.length}`} that answered give the same certificate, version and ` +
+        "verdict. "
+    : "";
 }
 
 /** @param {any} d @param {Endpoint[]} seen @param {Endpoint} e */
 function card(d, seen, e) {
   const [verdict, certificate, version] = traits.map(([, of]) => (e.fingerprint256 === null ? null : odd(seen, of, e)));
-  const until = e.fingerprint256 !== null && e.fingerprint256 === d.certificate.fingerprint256 ? d.certificate.validTo : null;
-  return el("article", { class: "ssl-card" }, el("h3", {}, value(e.address), " ", el("span", { class: "muted" }, `IPv${e.family}`)),
+  const until =
+    e.fingerprint256 !== null && e.fingerprint256 === d.certificate.fingerprint256 ? d.certificate.validTo : null;
+  return el(
+    "article",
+    { class: "ssl-card" },
+    el("h3", {}, value(e.address), " ", el("span", { class: "muted" }, `IPv${e.family}`)),
     facts([
       ["Verdict", el("span", {}, judged(e), " ", verdict)],
-      ["Certificate (SHA-256)", e.fingerprint256 && el("span", {}, fingerprint(e.fingerprint256, `fingerprint at ${e.address}`), " ", certificate)],
+      [
+        "Certificate (SHA-256)",
+        e.fingerprint256 &&
+          el("span", {}, fingerprint(e.fingerprint256, `fingerprint at ${e.address}`), " ", certificate),
+      ],
       ["Valid to", until && el("span", {}, day(until))],
-      ["Version", e.fingerprint256 && el("span", {}, e.protocol ? versionName(e.protocol) : none("none agreed"), " ", version)],
+      [
+        "Version",
+        e.fingerprint256 && el("span", {}, e.protocol ? versionName(e.protocol) : none("none agreed"), " ", version),
+      ],
     ]),
-    remarks(e), cut(/** @type {any} */ (e)));
+    remarks(e),
+    cut(/** @type {any} */ (e)),
+  );
 }
 
-/** A mark on what is not the most common, or on all where nothing is. @param {Endpoint[]} seen @param {(e: Endpoint) => string | null} of @param {Endpoint} e */
+/**
+ * A mark on what is not the most common, or on all where nothing is. @param {Endpoint[]} seen @param {(e: Endpoint) =>
+ * string | null} of @param {Endpoint} e
+ */
 function odd(seen, of, e) {
   const times = (/** @type {Endpoint} */ one) => seen.filter((other) => of(other) === of(one)).length;
   const most = Math.max(...seen.map(times));
@@ -62,17 +99,25 @@ function judged(e) {
   const { authorized, authorizationError, issues } = e;
   if (authorized) return badge("good", "trusted");
   if (unverified(e)) return badge("off", "not verified");
-  if (authorizationError) return el("span", {}, badge("bad", "refused"), " ", el("span", { class: "mono" }, authorizationError));
+  if (authorizationError)
+    return el("span", {}, badge("bad", "refused"), " ", el("span", { class: "mono" }, authorizationError));
   const why = issues.find((i) => unreached[i.code]);
   return badge(...(why ? unreached[why.code] : unreached.ENDPOINT_UNREACHABLE));
 }
 
-/** The first twelve digits tell certificates apart; the button copies them all. @param {string} whole @param {string} what */
+/**
+ * The first twelve digits tell certificates apart; the button copies them all. @param {string} whole @param {string}
+ * what
+ */
 export const fingerprint = (whole, what) => value(`${whole.slice(0, 17)}…`, { what, copied: whole });
 
 /** @param {Endpoint} e */
 function remarks({ issues, fingerprint256 }) {
   const list = issues.filter((i) => i.severity !== "info" || fingerprint256 === null);
   if (list.length === 0) return null;
-  return el("ul", { class: "values" }, ...list.map((i) => el("li", {}, badge(...(severities[i.severity] ?? severities.info)), ` ${i.message}`)));
+  return el(
+    "ul",
+    { class: "values" },
+    ...list.map((i) => el("li", {}, badge(...(severities[i.severity] ?? severities.info)), ` ${i.message}`)),
+  );
 }

@@ -1,10 +1,15 @@
 // @ts-check
-// What a server takes, as an answer tells it: versions, cipher suites and groups. An answer of an older service has versions
-// alone.
+// What a server takes, as an answer tells it: versions, cipher suites and groups. An answer of an older service has
+// versions alone.
 
 /** @typedef {"strong" | "weak" | "insecure"} Strength */
-/** @typedef {{protocol: string, name: string, strength: Strength, keyExchange: string}} Suite one of a version that takes it */
-/** @typedef {{name: string, keyExchange: string, at: Map<string, Strength>}} Row a suite with the versions that take it */
+/**
+ * @typedef {{protocol: string, name: string, strength: Strength, keyExchange: string}} Suite one of a version that
+ *   takes it
+ */
+/**
+ * @typedef {{name: string, keyExchange: string, at: Map<string, Strength>}} Row a suite with the versions that take it
+ */
 
 const oldestFirst = ["SSLv3", "TLSv1.0", "TLSv1.1", "TLSv1.2", "TLSv1.3"];
 

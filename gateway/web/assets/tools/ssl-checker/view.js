@@ -27,20 +27,48 @@ function validity(d) {
   // Within two days the day alone says too little.
   const write = to - from < 2 * 86400e3 ? dateTime : day;
   // The time may well hold, and the certificate be refused for something else.
-  const holds = d.issues.some((/** @type {any} */ i) => i.code === "CERT_EXPIRES_SOON") ? "warn" : d.authorized ? "good" : "info";
+  const holds = d.issues.some((/** @type {any} */ i) => i.code === "CERT_EXPIRES_SOON")
+    ? "warn"
+    : d.authorized
+      ? "good"
+      : "info";
   const tone = c.daysRemaining < 0 || notYet(c) ? "bad" : holds;
   const [begin, end] = [dateTime(c.validFrom), dateTime(c.validTo)];
-  return section("Validity",
-    timeline([{ at: from, title: "Valid from" }, { at: to, title: "Valid to", tone }],
-      { label: `The certificate is valid from ${begin} to ${end}: ${left(c)}.`, span: { from, to, tone }, write }),
-    facts([["Today", badge(tone, left(c))], ["Valid from", begin], ["Valid to", end], ["Lifetime", duration((to - from) / 1000)]]));
+  return section(
+    "Validity",
+    timeline(
+      [
+        { at: from, title: "Valid from" },
+        { at: to, title: "Valid to", tone },
+      ],
+      { label: `The certificate is valid from ${begin} to ${end}: ${left(c)}.`, span: { from, to, tone }, write },
+    ),
+    facts([
+      ["Today", badge(tone, left(c))],
+      ["Valid from", begin],
+      ["Valid to", end],
+      ["Lifetime", duration((to - from) / 1000)],
+    ]),
+  );
 }
 
 /** @param {any} d */
 function findings(d) {
   if (d.issues.length === 0) return null;
-  const rows = worstFirst(d.issues).map((/** @type {any} */ i) => [badge(...severities[i.severity]), el("p", { class: "sentence" }, i.message), value(i.code, { quiet: true })]);
-  return section("Findings", table({ caption: "Findings", hideCaption: true, columns: [{ title: "Severity" }, { title: "Finding" }, { title: "Code" }], rows }));
+  const rows = worstFirst(d.issues).map((/** @type {any} */ i) => [
+    badge(...severities[i.severity]),
+    el("p", { class: "sentence" }, i.message),
+    value(i.code, { quiet: true }),
+  ]);
+  return section(
+    "Findings",
+    table({
+      caption: "Findings",
+      hideCaption: true,
+      columns: [{ title: "Severity" }, { title: "Finding" }, { title: "Code" }],
+      rows,
+    }),
+  );
 }
 
 /** The common name, or all of a name without one. @param {string} name */
@@ -50,17 +78,29 @@ const short = (name) => /(?:^|[,+])CN=((?:\\.|[^,+\\])*)/.exec(name)?.[1].replac
 function chain(d) {
   const sent = [d.certificate, ...d.chain];
   const path = pathOf(sent);
-  return folded("The chain, from the server to its root", chainWords(d, sent), el("ol", { class: "ssl-chain" }, ...sent.flatMap((c, i) => [station(d, sent, path, i), path.has(c) && link(d, sent, i)])), cut(d));
+  return folded(
+    "The chain, from the server to its root",
+    chainWords(d, sent),
+    el(
+      "ol",
+      { class: "ssl-chain" },
+      ...sent.flatMap((c, i) => [station(d, sent, path, i), path.has(c) && link(d, sent, i)]),
+    ),
+    cut(d),
+  );
 }
 
 /** @param {any} d @param {any[]} sent */
-const chainWords = (d, sent) => `${plural(sent.length, "certificate")}, ${d.chainComplete ? "complete" : unverified(d) ? "not verified" : "not trusted"}`;
+const chainWords = (d, sent) =>
+  `${plural(sent.length, "certificate")}, ` +
+  `${d.chainComplete ? "complete" : unverified(d) ? "not verified" : "not trusted"}`;
 
 /** Those of what was sent that lead up from the server's certificate, by their names, each once. @param {any[]} sent */
 function pathOf(sent) {
   const path = new Set(sent.slice(0, 1));
   // A set gives what is added while it is gone through.
-  for (const c of path) for (const other of sent) if (other.subject === c.issuer && !before(sent, other)) path.add(other);
+  for (const c of path)
+    for (const other of sent) if (other.subject === c.issuer && !before(sent, other)) path.add(other);
   return path;
 }
 
@@ -76,15 +116,34 @@ function needless(d, sent, path, c) {
 /** @param {any} d @param {any[]} sent @param {Set<any>} path @param {number} i */
 function station(d, sent, path, i) {
   const c = sent[i];
-  const role = i === 0 ? "The server's certificate" : c.selfSigned ? "A root" : c.isCA ? "An intermediate" : "Not an authority";
-  return el("li", {}, el("h3", {}, short(c.subject)), el("p", {}, `${role} `, needless(d, sent, path, c), " ", (c.daysRemaining < 0 || notYet(c)) && badge("bad", left(c))),
+  const role =
+    i === 0 ? "The server's certificate" : c.selfSigned ? "A root" : c.isCA ? "An intermediate" : "Not an authority";
+  return el(
+    "li",
+    {},
+    el("h3", {}, short(c.subject)),
+    el(
+      "p",
+      {},
+      `${role} `,
+      needless(d, sent, path, c),
+      " ",
+      (c.daysRemaining < 0 || notYet(c)) && badge("bad", left(c)),
+    ),
     facts([
-      ["Subject", value(c.subject)], ["Issued by", value(c.issuer)], ["Valid", `${day(c.validFrom)} to ${day(c.validTo)} (${left(c)})`],
-      ["Key", `${c.keyType}, ${plural(c.keyBits, "bit")}`], ["Signed with", value(c.signatureAlgorithm, { quiet: true })],
-      ["Self-signed", yesNo(c.selfSigned)], ["Authority (CA)", yesNo(c.isCA)],
-      ["SHA-256 fingerprint", pairs(c.fingerprint256)], ["Serial number", value(c.serialNumber)],
+      ["Subject", value(c.subject)],
+      ["Issued by", value(c.issuer)],
+      ["Valid", `${day(c.validFrom)} to ${day(c.validTo)} (${left(c)})`],
+      ["Key", `${c.keyType}, ${plural(c.keyBits, "bit")}`],
+      ["Signed with", value(c.signatureAlgorithm, { quiet: true })],
+      ["Self-signed", yesNo(c.selfSigned)],
+      ["Authority (CA)", yesNo(c.isCA)],
+      ["SHA-256 fingerprint", pairs(c.fingerprint256)],
+      ["Serial number", value(c.serialNumber)],
       ...issued(c),
-    ]), cut(c, "Part of this certificate was cut: it holds more than is shown."));
+    ]),
+    cut(c, "Part of this certificate was cut: it holds more than is shown."),
+  );
 }
 
 /** A fingerprint, which breaks between its bytes only. @param {string} text */
@@ -97,7 +156,11 @@ function pairs(text) {
 /** What only the server's own certificate tells here. @param {any} c @returns {[string, Node][]} */
 function issued({ validationLevel, ocspUrls, crlUrls }) {
   if (!ocspUrls) return [];
-  return [["Validation level", validationLevel ? value(validationLevel, { quiet: true }) : none("not stated")], ["OCSP responders", values(ocspUrls)], ["Revocation lists (CRL)", values(crlUrls)]];
+  return [
+    ["Validation level", validationLevel ? value(validationLevel, { quiet: true }) : none("not stated")],
+    ["OCSP responders", values(ocspUrls)],
+    ["Revocation lists (CRL)", values(crlUrls)],
+  ];
 }
 
 /** @param {boolean} is */
@@ -112,13 +175,33 @@ function link(d, sent, i) {
   if (next?.subject === c.issuer || (next && c.selfSigned)) return null;
   const at = c.selfSigned ? -1 : sent.findIndex((other) => other.subject === c.issuer);
   if (at > i) return null;
-  if (at >= 0) return end("warn", `Out of order: ${short(c.issuer)}`, "It issued this one and was sent before it. Most clients sort the certificates, some old ones fail.");
-  if (d.chainComplete) return end("good", "A trusted root", "These certificates lead to a root that is trusted here. Clients have it, so it need not be sent.");
-  if (!next && unverified(d)) return end("bad", "Not verified", "Whether these certificates lead to a trusted root is not known.");
-  if (c.selfSigned) return end("bad", "Nobody vouches for this", i === 0 ? "It is signed with its own key." : "This root is not trusted here.");
+  if (at >= 0)
+    return end(
+      "warn",
+      `Out of order: ${short(c.issuer)}`,
+      "It issued this one and was sent before it. Most clients sort the certificates, some old ones fail.",
+    );
+  if (d.chainComplete)
+    return end(
+      "good",
+      "A trusted root",
+      "These certificates lead to a root that is trusted here. Clients have it, so it need not be sent.",
+    );
+  if (!next && unverified(d))
+    return end("bad", "Not verified", "Whether these certificates lead to a trusted root is not known.");
+  if (c.selfSigned)
+    return end(
+      "bad",
+      "Nobody vouches for this",
+      i === 0 ? "It is signed with its own key." : "This root is not trusted here.",
+    );
   // What follows the last one may have come, and have been cut.
   if (!next && d.truncated) return null;
-  return end("bad", `Missing: ${short(c.issuer)}`, "The server did not send it in this place, and it is not a trusted root.");
+  return end(
+    "bad",
+    `Missing: ${short(c.issuer)}`,
+    "The server did not send it in this place, and it is not a trusted root.",
+  );
 }
 
 /** @param {"good" | "warn" | "bad"} tone @param {string} title @param {string} text */
@@ -126,22 +209,47 @@ const end = (tone, title, text) => el("li", { class: tone }, el("h3", {}, title)
 
 /** What a stapled status means. @type {Record<string, string>} */
 const staples = {
-  good: "good: not revoked", revoked: "revoked by the authority", unknown: "unknown to the authority", invalid: "invalid: clients must not accept it",
+  good: "good: not revoked",
+  revoked: "revoked by the authority",
+  unknown: "unknown to the authority",
+  invalid: "invalid: clients must not accept it",
 };
 
 /** @param {any} d */
 function connection(d) {
   const { cipher, ocspStapling: o, scts } = d;
-  return folded("The connection", `${d.protocol}, ${cipher.standardName}`, facts([
-    ["Server", value(`${d.host}:${d.port}`)], ["Address", value(d.address)],
-    ["STARTTLS", d.starttls && `yes, by ${d.starttls.toUpperCase()}`], ["Version chosen", value(d.protocol, { quiet: true })],
-    ["Cipher suite", values([...new Set([cipher.standardName, cipher.name])], { quiet: true })], ["Cipher strength", plural(cipher.bits, "bit")],
-    ["Key exchange", value(d.keyExchange, { quiet: true })], ["Application protocol (ALPN)", d.alpn ? value(d.alpn, { quiet: true }) : none("none agreed")], ["Handshake", ms(d.handshakeMs)],
-    ["OCSP stapling", o.present ? staples[o.status] ?? "sent, but not judged: its issuer is unknown" : none("none sent, so revocation was not checked")],
-    ["OCSP response valid", o.thisUpdate && `from ${dateTime(o.thisUpdate)}${o.nextUpdate ? ` to ${dateTime(o.nextUpdate)}` : ""}`],
-    ["Must-staple", yesNo(d.certificate.mustStaple)],
-    ["Certificate transparency (SCTs)", scts.count ? `${plural(scts.count, "timestamp")} by ${listed(scts.sources)}, not verified here` : none("no timestamps")],
-  ]));
+  return folded(
+    "The connection",
+    `${d.protocol}, ${cipher.standardName}`,
+    facts([
+      ["Server", value(`${d.host}:${d.port}`)],
+      ["Address", value(d.address)],
+      ["STARTTLS", d.starttls && `yes, by ${d.starttls.toUpperCase()}`],
+      ["Version chosen", value(d.protocol, { quiet: true })],
+      ["Cipher suite", values([...new Set([cipher.standardName, cipher.name])], { quiet: true })],
+      ["Cipher strength", plural(cipher.bits, "bit")],
+      ["Key exchange", value(d.keyExchange, { quiet: true })],
+      ["Application protocol (ALPN)", d.alpn ? value(d.alpn, { quiet: true }) : none("none agreed")],
+      ["Handshake", ms(d.handshakeMs)],
+      [
+        "OCSP stapling",
+        o.present
+          ? (staples[o.status] ?? "sent, but not judged: its issuer is unknown")
+          : none("none sent, so revocation was not checked"),
+      ],
+      [
+        "OCSP response valid",
+        o.thisUpdate && `from ${dateTime(o.thisUpdate)}${o.nextUpdate ? ` to ${dateTime(o.nextUpdate)}` : ""}`,
+      ],
+      ["Must-staple", yesNo(d.certificate.mustStaple)],
+      [
+        "Certificate transparency (SCTs)",
+        scts.count
+          ? `${plural(scts.count, "timestamp")} by ${listed(scts.sources)}, not verified here`
+          : none("no timestamps"),
+      ],
+    ]),
+  );
 }
 
 /** @param {any} d */
@@ -149,22 +257,42 @@ function names(d) {
   const { dns, ip, truncated } = d.certificate.subjectAltNames;
   const all = [...dns, ...ip];
   const fits = `${d.host} is ${d.hostnameMatches ? "" : "not "}covered`;
-  return folded("Names in the certificate", truncated ? fits : `${plural(all.length, "name")}; ${fits}`,
-    notice(d.hostnameMatches ? "good" : "bad", `${d.host} is ${d.hostnameMatches ? "" : "not "}covered by these names.`),
-    all.length > 12 ? more(truncated ? counted(all.length, true, "name") : `All ${all.length} names`, values(all)) : values(all), cut(d.certificate.subjectAltNames));
+  return folded(
+    "Names in the certificate",
+    truncated ? fits : `${plural(all.length, "name")}; ${fits}`,
+    notice(
+      d.hostnameMatches ? "good" : "bad",
+      `${d.host} is ${d.hostnameMatches ? "" : "not "}covered by these names.`,
+    ),
+    all.length > 12
+      ? more(truncated ? counted(all.length, true, "name") : `All ${all.length} names`, values(all))
+      : values(all),
+    cut(d.certificate.subjectAltNames),
+  );
 }
 
 /** @param {any} d */
 function meaning(d) {
   const list = [
-    "A certificate proves who a server is. Clients accept one that is within its dates, lists the host name, and leads to an authority that they trust.",
-    d.authorized ? `All three are true here. It must be renewed before ${day(d.certificate.validTo)}.` : `This one ${unverified(d) ? "was not verified here" : "is refused"}. ${remedy(d)}`,
+    "A certificate proves who a server is. Clients accept one that is within its dates, lists the host name, " +
+      "and leads to an authority that they trust.",
+    d.authorized
+      ? `All three are true here. It must be renewed before ${day(d.certificate.validTo)}.`
+      : `This one ${unverified(d) ? "was not verified here" : "is refused"}. ${remedy(d)}`,
   ];
   const old = oldOnes(d);
-  if (old.length > 0) list.push(`This server still accepts ${listed(old.map(versionName))}. Retired versions have known weaknesses (RFC 7568, RFC 8996), and no browser uses them any more, so they can be switched off.`);
+  if (old.length > 0)
+    list.push(
+      `This server still accepts ${listed(old.map(versionName))}. Retired versions have known weaknesses (RFC ` +
+        "7568, RFC 8996), and no browser uses them any more, so they can be switched off.",
+    );
   const strengths = suitesOf(d).map((suite) => suite.strength);
-  if (strengths.includes("insecure")) list.push("An insecure cipher suite protects nobody, and attackers can force clients that support better ones to use it.");
-  else if (postQuantum(d.groups ?? []).length > 0) list.push("Its key exchange is ready for quantum computers: traffic recorded today cannot be read with one later.");
+  if (strengths.includes("insecure"))
+    list.push(
+      "An insecure cipher suite protects nobody, and attackers can force clients that support better ones to use it.",
+    );
+  else if (postQuantum(d.groups ?? []).length > 0)
+    list.push("Its key exchange is ready for quantum computers: traffic recorded today cannot be read with one later.");
   return list;
 }
 
@@ -172,19 +300,56 @@ function meaning(d) {
 function terminal(_, d) {
   const literal = d.host.includes(":");
   const ip = literal || /^[\d.]+$/.test(d.host);
-  const client = [sh`openssl s_client -connect ${`${literal ? `[${d.host}]` : d.host}:${d.port}`}`, !ip && sh`-servername ${d.host}`, d.starttls && sh`-starttls ${d.starttls}`].filter(Boolean).join(" ");
+  const client = [
+    sh`openssl s_client -connect ${`${literal ? `[${d.host}]` : d.host}:${d.port}`}`,
+    !ip && sh`-servername ${d.host}`,
+    d.starttls && sh`-starttls ${d.starttls}`,
+  ]
+    .filter(Boolean)
+    .join(" ");
   return [
-    { label: "The certificate, its names and dates", command: `${client} </dev/null | openssl x509 -noout -text -dates` },
-    { label: "The cipher suite chosen with each version; (NONE) means refused", command: `for v in tls1 tls1_1 tls1_2 tls1_3; do echo "$v: $(${client} -$v -cipher ALL:@SECLEVEL=0 </dev/null 2>/dev/null | grep -o 'Cipher is .*')"; done` },
-    { label: "The chain as it is sent, and whether it is trusted", command: `${client} -showcerts ${ip ? sh`-verify_ip ${d.host}` : sh`-verify_hostname ${d.host}`} </dev/null` },
+    {
+      label: "The certificate, its names and dates",
+      command: `${client} </dev/null | openssl x509 -noout -text -dates`,
+    },
+    {
+      label: "The cipher suite chosen with each version; (NONE) means refused",
+      command:
+        `for v in tls1 tls1_1 tls1_2 tls1_3; do echo "$v: $(${client} -$v -cipher ALL:@SECLEVEL=0 </dev/null ` +
+        `2>/dev/null | grep -o 'Cipher is .*')"; done`,
+    },
+    {
+      label: "The chain as it is sent, and whether it is trusted",
+      command: `${client} -showcerts ${ip ? sh`-verify_ip ${d.host}` : sh`-verify_hostname ${d.host}`} </dev/null`,
+    },
   ];
 }
 
 /** @type {import("../../lib/view.js").View} */
-export default { meaning, terminal,
-  show: (d) => [findings(d), validity(d), advice(d), endpoints(d), matrix(d), chain(d), others(d), connection(d), names(d)],
+export default {
+  meaning,
+  terminal,
+  show: (d) => [
+    findings(d),
+    validity(d),
+    advice(d),
+    endpoints(d),
+    matrix(d),
+    chain(d),
+    others(d),
+    connection(d),
+    names(d),
+  ],
   sources: (d) => [
     { name: "The server itself", server: d.address },
-    ...(d.trustStore ? [{ name: "Trusted roots", server: d.trustStore.source, told: `${plural(d.trustStore.roots, "root")}${d.trustStore.date ? `, as of ${day(d.trustStore.date)}` : ""}.` }] : []),
+    ...(d.trustStore
+      ? [
+          {
+            name: "Trusted roots",
+            server: d.trustStore.source,
+            told: `${plural(d.trustStore.roots, "root")}${d.trustStore.date ? `, as of ${day(d.trustStore.date)}` : ""}.`,
+          },
+        ]
+      : []),
   ],
 };

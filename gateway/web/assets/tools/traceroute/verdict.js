@@ -18,12 +18,17 @@ const endings = {
 export const destination = (d) => d.hops.find((/** @type {any} */ h) => h.addresses.includes(d.address));
 
 /** @param {any} d */
-export const ending = (d) => (!d.reached && destination(d) ? "The destination itself refused the probes, so packets do get there." : endings[d.stopReason]);
+export const ending = (d) =>
+  !d.reached && destination(d)
+    ? "The destination itself refused the probes, so packets do get there."
+    : endings[d.stopReason];
 
 /** @type {import("../../lib/view.js").Judge} */
 export default {
   facts: (d) => ({
-    Reached: d.reached ? "yes" : "no", Ended: ending(d), Address: d.address,
+    Reached: d.reached ? "yes" : "no",
+    Ended: ending(d),
+    Address: d.address,
     ...Object.fromEntries(d.hops.map((/** @type {any} */ h) => [`Hop ${h.ttl}`, h.hidden ? "hidden" : h.addresses])),
   }),
 };

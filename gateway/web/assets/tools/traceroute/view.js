@@ -18,7 +18,8 @@ import { destination, ending } from "./verdict.js";
  * @returns {Row[]}
  */
 function rowsOf(hops) {
-  const alike = (/** @type {any} */ a, /** @type {any} */ b) => !a.waiting && a.received + b?.received === 0 && a.note === b.note && a.sent === b.sent;
+  const alike = (/** @type {any} */ a, /** @type {any} */ b) =>
+    !a.waiting && a.received + b?.received === 0 && a.note === b.note && a.sent === b.sent;
   const rows = [];
   for (let i = 0; i < hops.length; i++) {
     let end = i;
@@ -64,27 +65,50 @@ function plot(hop, scale) {
   /** @type {number[]} */
   const times = hop.rttsMs.filter((/** @type {number | null} */ t) => t !== null);
   const [best, average, worst] = [hop.bestMs, hop.averageMs, hop.worstMs].map((t) => at(t, scale));
-  return svg("svg", { class: "picture trace-plot", width: "100%", height: "100%", role: "img", "aria-label": times.length > 0 ? `Answers after ${listed(times.map(ms))}` : "No answer" },
+  return svg(
+    "svg",
+    {
+      class: "picture trace-plot",
+      width: "100%",
+      height: "100%",
+      role: "img",
+      "aria-label": times.length > 0 ? `Answers after ${listed(times.map(ms))}` : "No answer",
+    },
     ...scale.map((t) => svg("line", { class: "line", x1: at(t, scale), x2: at(t, scale), y2: "100%" })),
-    times.length > 0 && svg("svg", { class: "trace-plot", y: "50%" },
-      svg("line", { class: "stroke-info trace-range", x1: best, x2: worst }),
-      svg("line", { class: "stroke-info trace-average", x1: average, x2: average, y1: -9, y2: 9 }),
-      ...times.map((t) => svg("circle", { class: "fill-info", cx: at(t, scale), r: 3 }))));
+    times.length > 0 &&
+      svg(
+        "svg",
+        { class: "trace-plot", y: "50%" },
+        svg("line", { class: "stroke-info trace-range", x1: best, x2: worst }),
+        svg("line", { class: "stroke-info trace-average", x1: average, x2: average, y1: -9, y2: 9 }),
+        ...times.map((t) => svg("circle", { class: "fill-info", cx: at(t, scale), r: 3 })),
+      ),
+  );
 }
 
 /** @param {number[]} scale */
 function axis(scale) {
   const anchor = (/** @type {number} */ i) => (i === 0 ? "" : i === scale.length - 1 ? "end" : "middle");
-  return svg("svg", { class: "picture trace-plot", width: "100%", height: 18, "aria-hidden": "true" },
-    ...scale.map((t, i) => svg("text", { class: `soft ${anchor(i)}`, x: at(t, scale), y: 14 }, String(t))));
+  return svg(
+    "svg",
+    { class: "picture trace-plot", width: "100%", height: 18, "aria-hidden": "true" },
+    ...scale.map((t, i) => svg("text", { class: `soft ${anchor(i)}`, x: at(t, scale), y: 14 }, String(t))),
+  );
 }
 
 /** @param {Row} row @param {any} d */
 function router({ hop, last }, d) {
-  const labels = hop.labels?.map((/** @type {any} */ l) => `${l.label} (class ${l.tc}, TTL ${l.ttl}${l.bottom ? ", last" : ""})`);
+  const labels = hop.labels?.map(
+    (/** @type {any} */ l) => `${l.label} (class ${l.tc}, TTL ${l.ttl}${l.bottom ? ", last" : ""})`,
+  );
   return [
-    hop.waiting ? none(d.running ? "no answer yet" : "no answer") : last > hop.ttl ? none(`These ${last - hop.ttl + 1} hops did not answer within 1 s.`)
-      : hop.addresses.length > 0 ? values(hop.addresses, { what: "address" }) : none(hop.hidden ? "hidden" : "no answer within 1 s"),
+    hop.waiting
+      ? none(d.running ? "no answer yet" : "no answer")
+      : last > hop.ttl
+        ? none(`These ${last - hop.ttl + 1} hops did not answer within 1 s.`)
+        : hop.addresses.length > 0
+          ? values(hop.addresses, { what: "address" })
+          : none(hop.hidden ? "hidden" : "no answer within 1 s"),
     hop === destination(d) && badge(d.reached ? "good" : "info", "destination"),
     hop.addresses.length > 1 && badge("off", "several paths"),
     hop.hostname && el("p", {}, value(hop.hostname, { what: "name" })),
@@ -94,21 +118,42 @@ function router({ hop, last }, d) {
   ];
 }
 
-/** While a trace runs, and where it ended too early, what has no answer may only be on its way. @param {Row} row @param {any} d @param {number[]} scale */
+/**
+ * While a trace runs, and where it ended too early, what has no answer may only be on its way. @param {Row} row @param
+ * {any} d @param {number[]} scale
+ */
 function hopRow(row, d, scale) {
   const { hop, last } = row;
   const small = (/** @type {string} */ text) => el("p", { class: "muted" }, text);
   const cells = [
-    router(row, d), [plot(hop, scale)],
-    hop.received > 0 ? [el("strong", {}, ms(hop.averageMs)), small(`${ms(hop.bestMs)} to ${ms(hop.worstMs)}`.replace(/ ms (to .* ms)/, " $1"))] : [],
-    hop.waiting ? [] : [`${hop.received} of ${hop.sent}`, !d.partial && hop.received < hop.sent && small(`${percent(hop.lossPercent)} ${hop === destination(d) ? "lost" : "unanswered"}`)],
+    router(row, d),
+    [plot(hop, scale)],
+    hop.received > 0
+      ? [
+          el("strong", {}, ms(hop.averageMs)),
+          small(`${ms(hop.bestMs)} to ${ms(hop.worstMs)}`.replace(/ ms (to .* ms)/, " $1")),
+        ]
+      : [],
+    hop.waiting
+      ? []
+      : [
+          `${hop.received} of ${hop.sent}`,
+          !d.partial &&
+            hop.received < hop.sent &&
+            small(`${percent(hop.lossPercent)} ${hop === destination(d) ? "lost" : "unanswered"}`),
+        ],
   ];
-  return el("tr", { role: "row", class: "trace-hop" }, el("th", { scope: "row", role: "rowheader" }, last > hop.ttl ? `${hop.ttl}–${last}` : String(hop.ttl)),
-    ...cells.map((cell) => el("td", { role: "cell" }, ...cell)));
+  return el(
+    "tr",
+    { role: "row", class: "trace-hop" },
+    el("th", { scope: "row", role: "rowheader" }, last > hop.ttl ? `${hop.ttl}–${last}` : String(hop.ttl)),
+    ...cells.map((cell) => el("td", { role: "cell" }, ...cell)),
+  );
 }
 
 /** Of several origins the one with the lowest number is shown. @param {{others?: number[]}} asn */
-const alsoBy = ({ others = [] }) => (others.length > 0 ? `; also announced by ${listed(others.map((n) => `AS${n}`))}` : "");
+const alsoBy = ({ others = [] }) =>
+  others.length > 0 ? `; also announced by ${listed(others.map((n) => `AS${n}`))}` : "";
 
 /**
  * The roles are for browsers that forget them once narrow screens lay the table out as blocks.
@@ -117,20 +162,76 @@ const alsoBy = ({ others = [] }) => (others.length > 0 ? `; also announced by ${
  */
 function path(d, unknown = "Network not known") {
   const scale = ticks(Math.max(1, ...d.hops.map((/** @type {any} */ h) => h.worstMs ?? 0)), 4);
-  const head = [["Hop"], ["Router"], ["Round-trip time in ms", axis(scale)], ["Average, best to worst"], ["Probes answered"]];
-  const groups = networks(rowsOf(d.hops)).map(({ asn, rows }) => el("tbody", { role: "rowgroup" },
-    (asn || unknown) && el("tr", { role: "row", class: "trace-network" }, el("th", { colspan: 5, scope: "rowgroup", role: "rowheader" },
-      ...(asn ? [toolLink("asn-lookup", `AS${asn.asn}`, originWords(asn)), alsoBy(asn)] : [unknown]))),
-    ...rows.map((row) => hopRow(row, d, scale))));
-  return el("table", { class: "trace", role: "table" },
-    el("caption", {}, "Times from our server to each hop and back, on one scale: a dot for each answer, a bar from best to worst, a stroke for the average."),
-    el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, ...head.map((title) => el("th", { scope: "col", role: "columnheader" }, ...title)))), ...groups);
+  const head = [
+    ["Hop"],
+    ["Router"],
+    ["Round-trip time in ms", axis(scale)],
+    ["Average, best to worst"],
+    ["Probes answered"],
+  ];
+  const groups = networks(rowsOf(d.hops)).map(({ asn, rows }) =>
+    el(
+      "tbody",
+      { role: "rowgroup" },
+      (asn || unknown) &&
+        el(
+          "tr",
+          { role: "row", class: "trace-network" },
+          el(
+            "th",
+            { colspan: 5, scope: "rowgroup", role: "rowheader" },
+            ...(asn ? [toolLink("asn-lookup", `AS${asn.asn}`, originWords(asn)), alsoBy(asn)] : [unknown]),
+          ),
+        ),
+      ...rows.map((row) => hopRow(row, d, scale)),
+    ),
+  );
+  return el(
+    "table",
+    { class: "trace", role: "table" },
+    el(
+      "caption",
+      {},
+      "Times from our server to each hop and back, on one scale: a dot for each answer, a bar from best to " +
+        "worst, a stroke for the average.",
+    ),
+    el(
+      "thead",
+      { role: "rowgroup" },
+      el("tr", { role: "row" }, ...head.map((title) => el("th", { scope: "col", role: "columnheader" }, ...title))),
+    ),
+    ...groups,
+  );
 }
 
 /** A row a hop, with what is drawn of it in numbers. @param {any[]} hops @returns {(string | number | null)[][]} */
 const rowsForFile = (hops) => [
-  ["Hop", "Addresses", "Name", "AS number", "Network", "Best (ms)", "Average (ms)", "Worst (ms)", "Probes", "Answers", "Note"],
-  ...hops.map((h) => [h.ttl, h.hidden ? "hidden" : h.addresses.join("; "), h.hostname, h.asn && `AS${h.asn.asn}`, h.asn && h.asn.name, h.bestMs, h.averageMs, h.worstMs, h.sent, h.received, h.note]),
+  [
+    "Hop",
+    "Addresses",
+    "Name",
+    "AS number",
+    "Network",
+    "Best (ms)",
+    "Average (ms)",
+    "Worst (ms)",
+    "Probes",
+    "Answers",
+    "Note",
+  ],
+  ...hops.map((h) => [
+    h.ttl,
+    h.hidden ? "hidden" : h.addresses.join("; "),
+    h.hostname,
+    h.asn && `AS${h.asn.asn}`,
+    h.asn && h.asn.name,
+    h.bestMs,
+    h.averageMs,
+    h.worstMs,
+    h.sent,
+    h.received,
+    h.note,
+  ]),
 ];
 
 /**
@@ -140,64 +241,128 @@ const rowsForFile = (hops) => [
  */
 function pathSoFar(heard, running) {
   const known = new Map(heard.map((hop) => [hop.ttl, hop]));
-  const hops = Array.from({ length: Math.max(...known.keys()) }, (_, i) => known.get(i + 1)
-    ?? { ttl: i + 1, addresses: [], rttsMs: [], sent: 0, received: 0, waiting: true });
-  return section("The path", path({ hops, address: null, reached: false, partial: true, running }, running ? "Names and networks follow at the end" : ""));
+  const hops = Array.from(
+    { length: Math.max(...known.keys()) },
+    (_, i) => known.get(i + 1) ?? { ttl: i + 1, addresses: [], rttsMs: [], sent: 0, received: 0, waiting: true },
+  );
+  return section(
+    "The path",
+    path(
+      { hops, address: null, reached: false, partial: true, running },
+      running ? "Names and networks follow at the end" : "",
+    ),
+  );
 }
 
 const cutTrace = "The output was cut here: it is longer than this service passes on.";
 
 /** What the probes were. @param {any} d */
-const probes = (d) => (d.protocol === "tcp" ? `TCP connection attempts to port ${d.port}, none of which is completed`
-  : d.protocol === "udp" ? `UDP datagrams to port ${d.port}` : "ICMP echo requests");
+const probes = (d) =>
+  d.protocol === "tcp"
+    ? `TCP connection attempts to port ${d.port}, none of which is completed`
+    : d.protocol === "udp"
+      ? `UDP datagrams to port ${d.port}`
+      : "ICMP echo requests";
 
 /** What no answer of the destination may mean. @param {any} d */
-const unheard = (d) => (d.protocol === "tcp" ? "This need not mean that the destination is down: a firewall may drop packets to this port. Try a port that the host serves."
-  : d.protocol === "udp" ? "This need not mean that the destination is down: a program that listens on the port may take the probes without answering, and many firewalls drop them. Try TCP to a port that the host serves."
-    : "This need not mean that the destination is down: firewalls often drop probes and let other traffic pass. Try TCP to a port that it serves first.");
+const unheard = (d) =>
+  d.protocol === "tcp"
+    ? "This need not mean that the destination is down: a firewall may drop packets to this port. Try a port " +
+      "that the host serves."
+    : d.protocol === "udp"
+      ? "This need not mean that the destination is down: a program that listens on the port may take the probes " +
+        "without answering, and many firewalls drop them. Try TCP to a port that the host serves."
+      : "This need not mean that the destination is down: firewalls often drop probes and let other traffic " +
+        "pass. Try TCP to a port that it serves first.";
 
 /** The options of traceroute and of mtr that ask the same. @param {any} d */
 function commands(d) {
-  if (d.protocol === "tcp") return [sh`traceroute -${d.family} -n -T -p ${d.port} ${d.target}`, sh`mtr -${d.family} -n -T -P ${d.port} -r -c 3 ${d.target}`];
-  if (d.protocol === "udp") return [sh`traceroute -${d.family} -n -U -p ${d.port} ${d.target}`, sh`mtr -${d.family} -n -u -P ${d.port} -r -c 3 ${d.target}`];
+  if (d.protocol === "tcp")
+    return [
+      sh`traceroute -${d.family} -n -T -p ${d.port} ${d.target}`,
+      sh`mtr -${d.family} -n -T -P ${d.port} -r -c 3 ${d.target}`,
+    ];
+  if (d.protocol === "udp")
+    return [
+      sh`traceroute -${d.family} -n -U -p ${d.port} ${d.target}`,
+      sh`mtr -${d.family} -n -u -P ${d.port} -r -c 3 ${d.target}`,
+    ];
   return [sh`traceroute -${d.family} -n -I ${d.target}`, sh`mtr -${d.family} -n -r -c 3 ${d.target}`];
 }
 
 /** @type {import("../../lib/view.js").View} */
 export default {
-
   live: (seen) => {
     const ended = seen.stage?.stage === "ended";
     return [
-      ended ? null : el("ul", { class: "trace-story" }, el("li", {}, "Hops appear as they answer. Those that never do are listed at the end.")),
+      ended
+        ? null
+        : el(
+            "ul",
+            { class: "trace-story" },
+            el("li", {}, "Hops appear as they answer. Those that never do are listed at the end."),
+          ),
       pathSoFar(seen.list("hop"), !ended),
     ];
   },
 
   show: (d) => [
     el("ul", { class: "trace-story" }, ...d.explanation.map((/** @type {string} */ s) => el("li", {}, s))),
-    d.hops.length > 0 ? section("The path", fileButton(() => rowsForFile(d.hops), "The path"), path(d), cut(d, cutTrace)) : null,
-    folded("The trace", `${probes(d).split(" to port")[0]} over IPv${d.family}`, facts([
-      ["Destination", value(d.target, { what: "destination" })], ["Address", value(d.address, { what: "address" })], ["Address family", `IPv${d.family}`], ["Probes", el("span", {}, probes(d))], ["Ended because", el("span", {}, ending(d))],
-    ])),
+    d.hops.length > 0
+      ? section(
+          "The path",
+          fileButton(() => rowsForFile(d.hops), "The path"),
+          path(d),
+          cut(d, cutTrace),
+        )
+      : null,
+    folded(
+      "The trace",
+      `${probes(d).split(" to port")[0]} over IPv${d.family}`,
+      facts([
+        ["Destination", value(d.target, { what: "destination" })],
+        ["Address", value(d.address, { what: "address" })],
+        ["Address family", `IPv${d.family}`],
+        ["Probes", el("span", {}, probes(d))],
+        ["Ended because", el("span", {}, ending(d))],
+      ]),
+    ),
     d.raw ? folded("Raw output", "", code(d.raw, "raw output"), cut(d, cutTrace)) : null,
     addressLinks(d.address, "traceroute"),
   ],
 
   meaning: (d) => [
-    d.reached ? "A rise in time that lasts to the end means a long or busy link; one that disappears at the next hop is only a router that was slow to answer."
+    d.reached
+      ? "A rise in time that lasts to the end means a long or busy link; one that disappears at the next hop is " +
+        "only a router that was slow to answer."
       : unheard(d),
-    "Each probe may pass one router more than the one before, and the router that has to drop it reports back. This is the path from our server, not from your computer; the way back may differ and cannot be seen.",
-    "A router on the way that leaves probes unanswered usually just limits how many it answers, and forwards traffic all the same. Only loss at the destination is real loss. Answers count if they come within a second after the last probe.",
+    "Each probe may pass one router more than the one before, and the router that has to drop it reports back. " +
+      "This is the path from our server, not from your computer; the way back may differ and cannot be seen.",
+    "A router on the way that leaves probes unanswered usually just limits how many it answers, and forwards " +
+      "traffic all the same. Only loss at the destination is real loss. Answers count if they come within a " +
+      "second after the last probe.",
   ],
 
   terminal: (_asked, d) => {
     const [once, rounds] = commands(d);
-    return [{ label: "From your own computer", command: once }, { label: "With loss, three rounds", command: rounds }];
+    return [
+      { label: "From your own computer", command: once },
+      { label: "With loss, three rounds", command: rounds },
+    ];
   },
   sources: (d) => [
-    { name: "The routers and the host themselves", server: d.address, fetchedAt: d.measuredAt, measured: true, shared: d.shared },
+    {
+      name: "The routers and the host themselves",
+      server: d.address,
+      fetchedAt: d.measuredAt,
+      measured: true,
+      shared: d.shared,
+    },
     { name: "Names: reverse DNS", told: "Fetched now, or from our cache, which keeps answers for at most a minute." },
-    { name: "Networks: Team Cymru", zone: "asn.cymru.com", told: "Fetched now, or from our cache, which keeps answers for at most half an hour." },
+    {
+      name: "Networks: Team Cymru",
+      zone: "asn.cymru.com",
+      told: "Fetched now, or from our cache, which keeps answers for at most half an hour.",
+    },
   ],
 };

@@ -14,7 +14,7 @@ const states = { reached: "reached", unreachable: "unreachable", prohibited: "pr
 const hop = (h) => ({ who: h.addresses, hidden: h.hidden, times: h.rttsMs, sent: h.sent });
 
 /** @param {any} d */
-const stateOf = (d) => (d.reached ? "reached" : states[d.stopReason] ?? "not reached");
+const stateOf = (d) => (d.reached ? "reached" : (states[d.stopReason] ?? "not reached"));
 
 /** The hops in their places: what is missing between two is silent. @param {any[]} hops @returns {Hop[]} */
 function placed(hops) {
@@ -29,17 +29,25 @@ function placed(hops) {
 
 /** @type {Record<string, string>} */
 const words = {
-  reached: "the destination answers", unreachable: "a router says that the destination cannot be reached",
-  prohibited: "a firewall does not allow the probes", "not reached": "the destination does not answer",
+  reached: "the destination answers",
+  unreachable: "a router says that the destination cannot be reached",
+  prohibited: "a firewall does not allow the probes",
+  "not reached": "the destination does not answer",
 };
 
 /** @param {import("../../lib/watch-record.js").Told} told */
 function sum({ who, all, last, rounds, troubled, after, lost, changes }) {
   const reached = all.length - troubled;
-  if (reached === 0) return `${who} was ${rounds === 1 ? "not reached in 1 round" : `reached in none of ${plural(rounds, "round")}`}.`;
-  if (last.tone !== "good") return `${who} is not reached now; it was in ${ofRounds(reached, rounds)}${after && `,${after}`}.`;
+  if (reached === 0)
+    return `${who} was ${rounds === 1 ? "not reached in 1 round" : `reached in none of ${plural(rounds, "round")}`}.`;
+  if (last.tone !== "good")
+    return `${who} is not reached now; it was in ${ofRounds(reached, rounds)}${after && `,${after}`}.`;
   if (troubled > 0) return `${who} is reached again${after}; it was not in ${ofRounds(troubled, rounds)}.`;
-  return `${who} is reached${after}; ${lost && `${lost} of probes unanswered, `}${changes === 0 ? "nothing changed" : plural(changes, "change")} in ${plural(rounds, "round")}.`;
+  return (
+    `${who} is reached${after}; ` +
+    `${lost && `${lost} of probes unanswered, `}${changes === 0 ? "nothing changed" : plural(changes, "change")} ` +
+    `in ${plural(rounds, "round")}.`
+  );
 }
 
 /** @type {import("../../lib/watch-record.js").Watcher} */
@@ -52,10 +60,18 @@ export default {
     const end = destination(d);
     const state = stateOf(d);
     return {
-      state, tone: state === "reached" ? "good" : state === "unreachable" ? "bad" : "warn", address: d.address,
-      times: (end?.rttsMs ?? []).filter((/** @type {number | null} */ t) => t !== null), sent: end?.sent ?? 0, lost: end ? end.sent - end.received : 0,
-      hops: placed(d.hops), note: d.reached ? "" : words[state],
+      state,
+      tone: state === "reached" ? "good" : state === "unreachable" ? "bad" : "warn",
+      address: d.address,
+      times: (end?.rttsMs ?? []).filter((/** @type {number | null} */ t) => t !== null),
+      sent: end?.sent ?? 0,
+      lost: end ? end.sent - end.received : 0,
+      hops: placed(d.hops),
+      note: d.reached ? "" : words[state],
     };
   },
-  turned: (_, now) => ({ reached: "the destination answers again", "not reached": "the destination does not answer any more" })[now.state] ?? words[now.state],
+  turned: (_, now) =>
+    ({ reached: "the destination answers again", "not reached": "the destination does not answer any more" })[
+      now.state
+    ] ?? words[now.state],
 };

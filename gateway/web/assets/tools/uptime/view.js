@@ -18,15 +18,27 @@ import { dead, families, lame, stateWords } from "./verdict.js";
 /** @param {any} d */
 const redirected = (d) => d.finalUrl !== null && d.finalUrl !== d.url;
 
-/** @param {any} d @returns {string} which request the timing is of: the family that answered first speaks for the site */
+/**
+ * @param {any} d @returns {string} which request the timing is of: the family that answered first speaks for the site
+ */
 function whose(d) {
   const first = families(d).find(([, f]) => f.responseTimeMs === d.responseTimeMs)?.[0];
-  return `The request${first ? ` over ${first}` : ""} ${redirected(d) ? `to ${d.finalUrl}, where the redirects end` : `to ${d.url}`}.`;
+  return (
+    `The request${first ? ` over ${first}` : ""} ` +
+    `${redirected(d) ? `to ${d.finalUrl}, where the redirects end` : `to ${d.url}`}.`
+  );
 }
 
 /** @param {any} d */
 function certificate(d) {
-  if (d.certificateValid === null) return none(d.status === null ? "unknown, as no answer came" : d.timings?.tlsMs > 0 ? "not verified" : "none: no answer came over TLS");
+  if (d.certificateValid === null)
+    return none(
+      d.status === null
+        ? "unknown, as no answer came"
+        : d.timings?.tlsMs > 0
+          ? "not verified"
+          : "none: no answer came over TLS",
+    );
   return badge(d.certificateValid ? "good" : "bad", d.certificateValid ? "valid" : "not valid");
 }
 
@@ -37,13 +49,33 @@ function certificate(d) {
  * @param {boolean} [challenged] whether what counts as down is a challenge, which says nothing of the site
  */
 function card(name, f, challenged = false) {
-  const tone = f.state === "down" ? (challenged && f.status !== null ? "warn" : "bad") : f.state !== "up" ? "info" : f.reason ? "warn" : "good";
-  return el("div", { class: `uptime-family ${tone}` },
+  const tone =
+    f.state === "down"
+      ? challenged && f.status !== null
+        ? "warn"
+        : "bad"
+      : f.state !== "up"
+        ? "info"
+        : f.reason
+          ? "warn"
+          : "good";
+  return el(
+    "div",
+    { class: `uptime-family ${tone}` },
     el("h3", {}, mark(tone), ` ${name} `, el("span", { class: "uptime-state" }, stateWords[f.state] ?? f.state)),
     f.responseTimeMs !== null && el("p", { class: "uptime-time" }, ms(f.responseTimeMs)),
     f.reason && el("p", { class: "uptime-reason" }, f.reason),
-    facts([["Address", f.address && value(f.address, { what: `${name} address` })], ["Status", f.status && statusShown(f.status)]]),
-    (f.addresses ?? []).length > 1 && el("ul", { class: "uptime-addresses", "aria-label": `${name} addresses` }, ...(f.addresses ?? []).map((a) => each(name, a))));
+    facts([
+      ["Address", f.address && value(f.address, { what: `${name} address` })],
+      ["Status", f.status && statusShown(f.status)],
+    ]),
+    (f.addresses ?? []).length > 1 &&
+      el(
+        "ul",
+        { class: "uptime-addresses", "aria-label": `${name} addresses` },
+        ...(f.addresses ?? []).map((a) => each(name, a)),
+      ),
+  );
 }
 
 /** @type {Record<Address["state"], "good" | "bad" | "info">} */
@@ -55,8 +87,15 @@ const tones = { up: "good", down: "bad", skipped: "info" };
  * @param {Address} a
  */
 function each(name, a) {
-  return el("li", {}, badge(tones[a.state] ?? "info", stateWords[a.state] ?? a.state), " ", value(a.address, { what: `${name} address` }),
-    a.status !== null && ` ${a.status}`, a.reason && el("div", { class: "hint" }, a.reason));
+  return el(
+    "li",
+    {},
+    badge(tones[a.state] ?? "info", stateWords[a.state] ?? a.state),
+    " ",
+    value(a.address, { what: `${name} address` }),
+    a.status !== null && ` ${a.status}`,
+    a.reason && el("div", { class: "hint" }, a.reason),
+  );
 }
 
 /**
@@ -68,29 +107,74 @@ function cardSoFar(family, seen) {
   const known = seen.list("family").find((f) => f.family === family);
   const addresses = seen.list("address").filter((a) => a.address.includes(":") === (family === 6));
   if (known) return card(`IPv${family === 6 ? 6 : 4}`, { ...known, addresses });
-  return el("div", { class: "uptime-family info" }, el("h3", {}, `IPv${family}`, el("span", { class: "uptime-state" }, seen.stage?.stage === "ended" ? "no result" : "being asked")),
-    el("ul", { class: "uptime-addresses" }, ...addresses.map((a) => each(family === 6 ? "IPv6" : "IPv4", a))));
+  return el(
+    "div",
+    { class: "uptime-family info" },
+    el(
+      "h3",
+      {},
+      `IPv${family}`,
+      el("span", { class: "uptime-state" }, seen.stage?.stage === "ended" ? "no result" : "being asked"),
+    ),
+    el("ul", { class: "uptime-addresses" }, ...addresses.map((a) => each(family === 6 ? "IPv6" : "IPv4", a))),
+  );
 }
 
 /** @type {import("../../lib/view.js").View} */
 export default {
-
-  live: (seen) => [section("IPv4 and IPv6", el("div", { class: "uptime-families" }, ...[4, 6].map((family) => cardSoFar(family, seen))))],
+  live: (seen) => [
+    section(
+      "IPv4 and IPv6",
+      el("div", { class: "uptime-families" }, ...[4, 6].map((family) => cardSoFar(family, seen))),
+    ),
+  ],
 
   show(d) {
     return [
-      section("IPv4 and IPv6", el("div", { class: "uptime-families" }, ...families(d).map(([name, f]) => card(name, f, Boolean(d.challenge))))),
-      d.timings && section("Where the time went", waterfall([{ title: host(d.url), timings: d.timings }], { caption: whose(d) }), timingFacts(d.timings)),
-      folded("The site", "status, final URL, certificate", facts([
-        ["URL", value(d.url, { what: "URL" })],
-        ["Online", el("span", {}, d.online ? "yes: it answers, and not with a server error" : "no")],
-        ["Reason", d.reason && el("span", {}, d.reason)],
-        ["Bot challenge", d.challenge && el("span", {}, challengeWords(d.challenge))],
-        ["Status", d.status && el("span", {}, statusShown(d.status, d.statusText), el("br"), el("span", { class: "muted" }, statusMeaning(d.status)))],
-        ["Final URL", d.finalUrl && value(d.finalUrl, { what: "final URL" })],
-        ["Response time", d.responseTimeMs !== null ? el("span", {}, value(ms(d.responseTimeMs), { what: "response time", mono: false }), redirected(d) && " with all redirects") : null],
-        ["Certificate", certificate(d)],
-      ])),
+      section(
+        "IPv4 and IPv6",
+        el("div", { class: "uptime-families" }, ...families(d).map(([name, f]) => card(name, f, Boolean(d.challenge)))),
+      ),
+      d.timings &&
+        section(
+          "Where the time went",
+          waterfall([{ title: host(d.url), timings: d.timings }], { caption: whose(d) }),
+          timingFacts(d.timings),
+        ),
+      folded(
+        "The site",
+        "status, final URL, certificate",
+        facts([
+          ["URL", value(d.url, { what: "URL" })],
+          ["Online", el("span", {}, d.online ? "yes: it answers, and not with a server error" : "no")],
+          ["Reason", d.reason && el("span", {}, d.reason)],
+          ["Bot challenge", d.challenge && el("span", {}, challengeWords(d.challenge))],
+          [
+            "Status",
+            d.status &&
+              el(
+                "span",
+                {},
+                statusShown(d.status, d.statusText),
+                el("br"),
+                el("span", { class: "muted" }, statusMeaning(d.status)),
+              ),
+          ],
+          ["Final URL", d.finalUrl && value(d.finalUrl, { what: "final URL" })],
+          [
+            "Response time",
+            d.responseTimeMs !== null
+              ? el(
+                  "span",
+                  {},
+                  value(ms(d.responseTimeMs), { what: "response time", mono: false }),
+                  redirected(d) && " with all redirects",
+                )
+              : null,
+          ],
+          ["Certificate", certificate(d)],
+        ]),
+      ),
     ];
   },
 
@@ -100,25 +184,52 @@ export default {
     const gone = dead(d);
     const absent = families(d).find(([, f]) => f.state === "noAddress");
     return [
-      { up: "The site answered just now, from where this service runs. That says nothing about any other place or time.",
+      {
+        up:
+          "The site answered just now, from where this service runs. That says nothing about any other place or " +
+          "time.",
         degraded: `The site answers, but not as it should. ${d.reason ?? ""}`,
-        down: d.challenge ? `The site itself did not answer, not even on a second try. ${d.reason ?? ""}` : nowhere ? `${d.reason} Without an address nobody can reach a site by its name.`
-          : `No usable answer came, not even on a second try. ${d.reason ?? ""} The cause may lie with the site, with the way to it, or in a rule that keeps automated checks out.` }[/** @type {"up" | "degraded" | "down"} */ (d.verdict)],
+        down: d.challenge
+          ? `The site itself did not answer, not even on a second try. ${d.reason ?? ""}`
+          : nowhere
+            ? `${d.reason} Without an address nobody can reach a site by its name.`
+            : `No usable answer came, not even on a second try. ${d.reason ?? ""} The cause may lie with the ` +
+              "site, with the way to it, or in a rule that keeps automated checks out.",
+      }[/** @type {"up" | "degraded" | "down"} */ (d.verdict)],
       challengeAdvice(d.challenge),
-      gone.length > 0 ? `A name with several addresses spreads its visitors over them. Some are sent to ${gone.length === 1 ? "the one that does" : "those that do"} not answer, and wait until their browser tries another, or see an error. Repair that server, or remove its address from the DNS.` : "",
-      missing ? `Visitors whose connection prefers ${missing} wait until their browser gives up on it, or do not reach the site at all.` : "",
-      d.certificateValid === false ? "Browsers show a warning instead of a site whose certificate is not valid, so for most people it is as good as down." : "",
-      absent && d.online ? `${absent[1].reason} ${absent[0] === "IPv6" ? "That is common, and no problem for anyone with IPv4." : "Visitors with IPv4 only cannot reach it."}` : "",
-      ...families(d).filter(([, f]) => f.state === "skipped").map(([name, f]) => `${f.reason} So it is not known whether the site works over ${name}.`),
+      gone.length > 0
+        ? "A name with several addresses spreads its visitors over them. Some are sent to " +
+          `${gone.length === 1 ? "the one that does" : "those that do"} not answer, and wait until their browser ` +
+          "tries another, or see an error. Repair that server, or remove its address from the DNS."
+        : "",
+      missing
+        ? `Visitors whose connection prefers ${missing} wait until their browser gives up on it, or do not reach ` +
+          "the site at all."
+        : "",
+      d.certificateValid === false
+        ? "Browsers show a warning instead of a site whose certificate is not valid, so for most people it is as " +
+          "good as down."
+        : "",
+      absent && d.online
+        ? `${absent[1].reason} ` +
+          `${absent[0] === "IPv6" ? "That is common, and no problem for anyone with IPv4." : "Visitors with IPv4 only cannot reach it."}`
+        : "",
+      ...families(d)
+        .filter(([, f]) => f.state === "skipped")
+        .map(([name, f]) => `${f.reason} So it is not known whether the site works over ${name}.`),
     ].filter(Boolean);
   },
 
   terminal(_, d) {
     const trust = d.certificateValid === false ? "-k " : "";
-    return families(d).filter(([, f]) => f.state !== "noAddress").map(([name]) => ({
-      label: `The status and the time over ${name}`,
-      command: `curl -${name.slice(-1)} -sSL ${trust}--max-redirs 5 --max-time 15 -o /dev/null -w ${sh`${"%{http_code} after %{time_total} s\\n"} ${d.url}`}`,
-    }));
+    return families(d)
+      .filter(([, f]) => f.state !== "noAddress")
+      .map(([name]) => ({
+        label: `The status and the time over ${name}`,
+        command:
+          `curl -${name.slice(-1)} -sSL ${trust}--max-redirs 5 --max-time 15 -o /dev/null -w ` +
+          `${sh`${"%{http_code} after %{time_total} s\\n"} ${d.url}`}`,
+      }));
   },
   sources: (d) => [{ name: "The web server itself", url: d.url }],
 };

@@ -12,8 +12,14 @@ function sum({ who, all, last, rounds, after, unknown }) {
   const name = /^https?:/i.test(who) ? host(who) : who;
   const counts = /** @type {Map<string, number>} */ (new Map());
   for (const { state } of all) counts.set(state, (counts.get(state) ?? 0) + 1);
-  if (counts.size === 1) return `${name} was ${last.state} in ${ofRounds(all.length, rounds)}${after && ` and answered${after}`}.`;
-  const were = ["down", "degraded"].filter((state) => counts.has(state)).map((state, i) => `${state} in ${i === 0 ? ofRounds(counts.get(state) ?? 0, rounds) : number(counts.get(state) ?? 0)}`);
+  if (counts.size === 1)
+    return `${name} was ${last.state} in ${ofRounds(all.length, rounds)}${after && ` and answered${after}`}.`;
+  const were = ["down", "degraded"]
+    .filter((state) => counts.has(state))
+    .map(
+      (state, i) =>
+        `${state} in ${i === 0 ? ofRounds(counts.get(state) ?? 0, rounds) : number(counts.get(state) ?? 0)}`,
+    );
   return `${name} ${unknown ? `was ${last.state} at the last result` : `is ${last.state}`}; it was ${listed(were)}.`;
 }
 
@@ -22,8 +28,14 @@ export default {
   measure: "response time",
   sum,
   digest: (d) => ({
-    state: d.verdict, tone: tones[d.verdict] ?? "info", address: "", times: d.verdict !== "down" && d.responseTimeMs !== null ? [d.responseTimeMs] : [],
-    sent: 0, lost: 0, note: d.verdict === "up" ? "" : d.reason ?? "",
+    state: d.verdict,
+    tone: tones[d.verdict] ?? "info",
+    address: "",
+    times: d.verdict !== "down" && d.responseTimeMs !== null ? [d.responseTimeMs] : [],
+    sent: 0,
+    lost: 0,
+    note: d.verdict === "up" ? "" : (d.reason ?? ""),
   }),
-  turned: (before, now) => `it went from ${before.state} to ${now.state}${now.note ? `: ${now.note.replace(/\.$/, "")}` : ""}`,
+  turned: (before, now) =>
+    `it went from ${before.state} to ${now.state}${now.note ? `: ${now.note.replace(/\.$/, "")}` : ""}`,
 };

@@ -33,9 +33,17 @@ export function statusMeaning(status) {
   const key = status.toLowerCase().replace(/[^a-z]/g, "");
   const [, side, what] = /^(client|server)(hold|delete|renew|transfer|update)/.exec(key) ?? [];
   const who = side === "client" ? "The registrar" : "The registry";
-  if (what === "hold") return { tone: "bad", text: `${who} keeps the name out of the DNS: its website and mail do not work.` };
-  if (what === "renew") return { tone: "warn", text: `${who} does not let the name be renewed, often because of a dispute or a deletion.` };
-  if (what) return { tone: "off", text: `${who} does not let the name be ${locked[what]}, a common protection against theft and mistakes.` };
-  const [tone, text] = Object.hasOwn(meanings, key) ? meanings[key] : [/** @type {const} */ ("off"), "Not a standard status: the registry’s own word."];
+  if (what === "hold")
+    return { tone: "bad", text: `${who} keeps the name out of the DNS: its website and mail do not work.` };
+  if (what === "renew")
+    return { tone: "warn", text: `${who} does not let the name be renewed, often because of a dispute or a deletion.` };
+  if (what)
+    return {
+      tone: "off",
+      text: `${who} does not let the name be ${locked[what]}, a common protection against theft and mistakes.`,
+    };
+  const [tone, text] = Object.hasOwn(meanings, key)
+    ? meanings[key]
+    : [/** @type {const} */ ("off"), "Not a standard status: the registry’s own word."];
   return { tone, text };
 }

@@ -17,69 +17,129 @@ import { endTone } from "./verdict.js";
 function datesPart(d) {
   const events = d.domain.events;
   const tone = endTone(d);
-  const told = [["registered", "Registered"], ["transferred", "Transferred"], ["updated", "Updated"], ["expires", tone === "bad" ? "Expired" : "Expires"]].filter(([key]) => events[key]);
+  const told = [
+    ["registered", "Registered"],
+    ["transferred", "Transferred"],
+    ["updated", "Updated"],
+    ["expires", tone === "bad" ? "Expired" : "Expires"],
+  ].filter(([key]) => events[key]);
   if (told.length === 0) return section("Dates", none("The registry publishes no dates."));
   const span = events.registered && events.expires ? { from: events.registered, to: events.expires, tone } : undefined;
   const moments = told.map(([key, title]) => ({ at: events[key], title, tone: key === "expires" ? tone : undefined }));
-  return section("Dates",
-    timeline(moments, { label: `${told.map(([key, title]) => `${title} ${day(events[key])}`).join("; ")}; today ${day(Date.now())}.`, span, write: day }),
-    facts(told.map(([key, title]) => [title, dateTime(events[key])])));
+  return section(
+    "Dates",
+    timeline(moments, {
+      label: `${told.map(([key, title]) => `${title} ${day(events[key])}`).join("; ")}; today ${day(Date.now())}.`,
+      span,
+      write: day,
+    }),
+    facts(told.map(([key, title]) => [title, dateTime(events[key])])),
+  );
 }
 
 /** @param {any} d */
 function registrationPart(d) {
   const { name: ascii, unicodeName, handle, registrar: r } = d.domain;
-  return section("Registration",
-    d.query !== d.registrableDomain && el("p", {}, `${d.query} has no registration of its own; it belongs to ${d.registrableDomain}.`),
+  return section(
+    "Registration",
+    d.query !== d.registrableDomain &&
+      el("p", {}, `${d.query} has no registration of its own; it belongs to ${d.registrableDomain}.`),
     facts([
-      ["Domain name", value(ascii, { what: "domain name" })], ["In its native script", unicodeName === ascii ? null : unicodeName], ["Handle", handle],
-      ["Registrar", r?.name ?? none("not published")], ["Registrar’s IANA ID", r?.ianaId], ["Registrar’s website", r?.url],
-      ["Abuse contact", r?.abuseEmail ?? none("not published")], ["Abuse phone", r?.abusePhone],
+      ["Domain name", value(ascii, { what: "domain name" })],
+      ["In its native script", unicodeName === ascii ? null : unicodeName],
+      ["Handle", handle],
+      ["Registrar", r?.name ?? none("not published")],
+      ["Registrar’s IANA ID", r?.ianaId],
+      ["Registrar’s website", r?.url],
+      ["Abuse contact", r?.abuseEmail ?? none("not published")],
+      ["Abuse phone", r?.abusePhone],
       ["Withheld data", heldBack(d.domain.redactions).join("; ")],
-    ]), cut(d.domain, "Part of this registration was cut: the registry sent more than this service passes on."));
+    ]),
+    cut(d.domain, "Part of this registration was cut: the registry sent more than this service passes on."),
+  );
 }
 
 /** @param {string[]} list */
 function statusPart(list) {
   if (list.length === 0) return null;
-  return section("Status", facts(list.map((s) => {
-    const { tone, text } = statusMeaning(s);
-    return [s, el("span", {}, tone !== "off" && mark(tone), ` ${text}`)];
-  })));
+  return section(
+    "Status",
+    facts(
+      list.map((s) => {
+        const { tone, text } = statusMeaning(s);
+        return [s, el("span", {}, tone !== "off" && mark(tone), ` ${text}`)];
+      }),
+    ),
+  );
 }
 
 /** @param {string[]} names */
 function serversPart(names) {
-  const items = names.map((ns) => el("li", {}, value(ns, { what: "name server" }), " ", toolLink("dns-lookup", ns, "look up", `look up ${ns}`)));
-  return section("Name servers", items.length > 0 ? el("ul", { class: "values" }, ...items) : none("The registry lists none."));
+  const items = names.map((ns) =>
+    el("li", {}, value(ns, { what: "name server" }), " ", toolLink("dns-lookup", ns, "look up", `look up ${ns}`)),
+  );
+  return section(
+    "Name servers",
+    items.length > 0 ? el("ul", { class: "values" }, ...items) : none("The registry lists none."),
+  );
 }
 
 /** @param {{signed: boolean | null, ds: any[], truncated?: boolean}} dnssec */
 function dnssecPart(dnssec) {
   const { signed, ds } = dnssec;
-  const words = signed === null ? "The registry does not say whether the delegation is signed." : signed ? "The delegation is signed: resolvers can detect forged answers." : "The delegation is not signed: resolvers cannot detect forged answers.";
+  const words =
+    signed === null
+      ? "The registry does not say whether the delegation is signed."
+      : signed
+        ? "The delegation is signed: resolvers can detect forged answers."
+        : "The delegation is not signed: resolvers cannot detect forged answers.";
   const records = ds.map((r) => `${r.keyTag} ${r.algorithm} ${r.digestType} ${r.digest}`);
-  return section("DNSSEC", el("p", {}, words), records.length > 0 && el("p", {}, "DS records, the fingerprints of the zone’s keys (key tag, algorithm, digest type, digest):"), records.length > 0 && values(records, { what: "DS record" }), cut(dnssec));
+  return section(
+    "DNSSEC",
+    el("p", {}, words),
+    records.length > 0 &&
+      el("p", {}, "DS records, the fingerprints of the zone’s keys (key tag, algorithm, digest type, digest):"),
+    records.length > 0 && values(records, { what: "DS record" }),
+    cut(dnssec),
+  );
 }
 
 /** What of a contact is held back, and why. @param {any} c */
 function held(c) {
   if (!c.redacted) return "none stated";
   const lines = heldBack(c.redactions);
-  return lines.length > 0 ? el("ul", { class: "values" }, ...lines.map((line) => el("li", {}, line))) : "yes, according to the registry, which gives no reason";
+  return lines.length > 0
+    ? el("ul", { class: "values" }, ...lines.map((line) => el("li", {}, line)))
+    : "yes, according to the registry, which gives no reason";
 }
 
 /** @param {any[]} contacts */
 function contactsPart(contacts) {
   const columns = [{ title: "Role" }, { title: "Organization" }, { title: "Country" }, { title: "Withheld data" }];
-  const rows = contacts.map((c) => [listed(c.truncated ? [...c.roles, "more"] : c.roles), c.organization ?? none("not published"), c.country ?? none("not published"), held(c)]);
-  return section("Contacts", el("p", {}, `${rows.length > 0 ? "" : "None are published. "}Personal data is never shown here, even where a registry publishes it.`),
-    rows.length > 0 && table({ caption: "Contacts", columns, rows, hideCaption: true }));
+  const rows = contacts.map((c) => [
+    listed(c.truncated ? [...c.roles, "more"] : c.roles),
+    c.organization ?? none("not published"),
+    c.country ?? none("not published"),
+    held(c),
+  ]);
+  return section(
+    "Contacts",
+    el(
+      "p",
+      {},
+      `${rows.length > 0 ? "" : "None are published. "}Personal data is never shown here, even where a ` +
+        "registry publishes it.",
+    ),
+    rows.length > 0 && table({ caption: "Contacts", columns, rows, hideCaption: true }),
+  );
 }
 
 /** @param {any} d */
 function networkParts({ query, network: n }) {
-  const place = attempt(() => addressPicture(query, [spanRange("Registered network", n.startAddress, n.endAddress, n.cidrs)]), null);
+  const place = attempt(
+    () => addressPicture(query, [spanRange("Registered network", n.startAddress, n.endAddress, n.cidrs)]),
+    null,
+  );
   return [place && section("Address range", place), section("Network", facts(networkRows(n)))];
 }
 
@@ -91,18 +151,43 @@ const lacking = (d) => (d.reason === "notFound" ? [] : d.notices.filter(lacks));
 
 /** @param {any[]} list */
 function noticesPart(list) {
-  return list.length === 0 ? null : more(`${plural(list.length, "notice")} from the registry`, ...list.flatMap((n) => [el("h3", {}, n.title || "Notice"), el("p", {}, n.description)]));
+  return list.length === 0
+    ? null
+    : more(
+        `${plural(list.length, "notice")} from the registry`,
+        ...list.flatMap((n) => [el("h3", {}, n.title || "Notice"), el("p", {}, n.description)]),
+      );
 }
 
 /** @param {any} d */
 function meaning(d) {
-  if (d.reason === "noRdapService") return ["Not every registry offers its data in a form that this check reads: RDAP, or the text of a WHOIS server that it knows. That says nothing about the name or address itself; the registry’s own website may know more."];
-  if (d.queryType === "ip") return [d.found ? "Registries allocate blocks of addresses to providers, and these assign them to users. “Where it is registered” below shows holder and country; nothing shows where a machine is." : "The responsible registry answered that it knows of no block with this address: it may be unallocated or reserved."];
-  if (!d.found) return ["Nobody has registered the name, or its registration ran out and was deleted. But a registry gives the same answer for names that it has reserved or blocked, so only a registrar can tell you whether this one is available."];
+  if (d.reason === "noRdapService")
+    return [
+      "Not every registry offers its data in a form that this check reads: RDAP, or the text of a WHOIS server " +
+        "that it knows. That says nothing about the name or address itself; the registry’s own website may know " +
+        "more.",
+    ];
+  if (d.queryType === "ip")
+    return [
+      d.found
+        ? "Registries allocate blocks of addresses to providers, and these assign them to users. “Where it is " +
+          "registered” below shows holder and country; nothing shows where a machine is."
+        : "The responsible registry answered that it knows of no block with this address: it may be unallocated " +
+          "or reserved.",
+    ];
+  if (!d.found)
+    return [
+      "Nobody has registered the name, or its registration ran out and was deleted. But a registry gives the " +
+        "same answer for names that it has reserved or blocked, so only a registrar can tell you whether this " +
+        "one is available.",
+    ];
   const tone = endTone(d);
   return [
-    "A name is registered for a fixed time, through a registrar, with the registry of its top-level domain. As long as it is renewed in time, it stays with its holder.",
-    tone === "bad" ? "It has expired. Many registries give the holder some weeks to renew; after that anybody can register the name." : "",
+    "A name is registered for a fixed time, through a registrar, with the registry of its top-level domain. As " +
+      "long as it is renewed in time, it stays with its holder.",
+    tone === "bad"
+      ? "It has expired. Many registries give the holder some weeks to renew; after that anybody can register the name."
+      : "",
     tone === "warn" ? "Many registrars renew automatically; the holder should make sure that this one does." : "",
     "Data about holders is often withheld, by law or by the registry’s rules. To reach a holder, ask the registrar.",
   ].filter(Boolean);
@@ -110,10 +195,18 @@ function meaning(d) {
 
 /** @type {import("../../lib/view.js").View} */
 export default {
-
   show: (d) => [
     ...lacking(d).map((n) => notice("warn", n.description)),
-    ...(d.domain ? [datesPart(d), registrationPart(d), statusPart(d.domain.status), serversPart(d.domain.nameservers), dnssecPart(d.domain.dnssec), contactsPart(d.domain.contacts)] : []),
+    ...(d.domain
+      ? [
+          datesPart(d),
+          registrationPart(d),
+          statusPart(d.domain.status),
+          serversPart(d.domain.nameservers),
+          dnssecPart(d.domain.dnssec),
+          contactsPart(d.domain.contacts),
+        ]
+      : []),
     ...(d.network ? networkParts(d) : []),
     noticesPart(d.notices.filter((/** @type {any} */ n) => !lacks(n))),
     cut(d),
@@ -127,8 +220,13 @@ export default {
     const what = d.registrableDomain ?? d.query;
     return [
       { label: "With the older WHOIS protocol", command: sh`whois ${what}` },
-      { label: "As data (RDAP), through a public redirector", command: sh`curl -sL ${rdapAddress(ip ? "ip" : "domain", what)}` },
-      ip ? { label: "The name of the address", command: sh`dig +short -x ${what}` } : { label: "The name servers in the DNS", command: sh`dig +short NS ${what}` },
+      {
+        label: "As data (RDAP), through a public redirector",
+        command: sh`curl -sL ${rdapAddress(ip ? "ip" : "domain", what)}`,
+      },
+      ip
+        ? { label: "The name of the address", command: sh`dig +short -x ${what}` }
+        : { label: "The name servers in the DNS", command: sh`dig +short NS ${what}` },
     ];
   },
 
