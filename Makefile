@@ -23,6 +23,8 @@ GOTESTSUM := $(TOOLS)/gotestsum-$(GOTESTSUM_VERSION)
 PAGES := gateway/web
 NODE_TOOLS := $(CURDIR)/.artifacts/node
 AXE := $(NODE_TOOLS)/node_modules/axe-core/axe.min.js
+NODE_BIN := $(NODE_TOOLS)/node_modules/.bin
+FORMATTED := 'assets/**/*.js' 'jstest/**/*.{js,ts}' '*.js'
 
 # The race detector needs a C compiler; without one the tests still run. .ci/run requires it.
 RACE := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
@@ -93,7 +95,12 @@ lint: $(GOLANGCI) $(DEADCODE) $(ACTIONLINT) $(AXE) ## formatting, vet, linters, 
 	@$(ACTIONLINT) .github/workflows/*.yml
 	@$(if $(SHELLCHECK),shellcheck --severity=warning $(SCRIPTS),echo 'skip    scripts: shellcheck is not installed')
 	@echo 'lint $(PAGES)'
-	@$(NODE_TOOLS)/node_modules/.bin/tsc -p $(PAGES)/tsconfig.json
+	@go run ./gateway/internal/apidoc/print >$(NODE_TOOLS)/openapi.yaml
+	@cd $(NODE_TOOLS) && node_modules/.bin/openapi-typescript openapi.yaml -o api.d.ts >/dev/null
+	@cd $(PAGES) && $(NODE_BIN)/prettier --check --log-level warn $(FORMATTED)
+	@cd $(PAGES) && $(NODE_BIN)/eslint --config $(NODE_TOOLS)/eslint.config.js assets jstest
+	@found=$$(git grep -nE '^.{121}' -- '$(PAGES)/*.js' ':!$(PAGES)/assets/vendor'); $(none_found)
+	@$(NODE_BIN)/tsc -p $(PAGES)/tsconfig.json
 	go test -run 'Test(Settings|Tools|Metrics)Table|TestEnvironmentFile|TestOpenAPI' ./gateway ./worker
 
 # What only tests reach is dead in a service, but for the options by which tests set a clock, a dialer and the like.
@@ -105,8 +112,9 @@ none_found = test -z "$$found" || { echo "$$found"; exit 1; }
 SHELLCHECK := $(shell command -v shellcheck 2>/dev/null)
 SCRIPTS = .ci/* .githooks/* $(wildcard deploy/*.sh deploy/*/*.sh deploy/*/*/*.sh deploy/*/*/*/*.sh deploy/package/maintainer/*)
 
-fmt: ## format the code
+fmt: $(AXE) ## format the code
 	gofmt -w $(MODULES)
+	cd $(PAGES) && $(NODE_BIN)/prettier --write --log-level warn $(FORMATTED)
 
 generate: ## rewrite the README's and docs' tables and the environment files from the code
 	go test ./gateway ./gateway/internal/config -run 'Test(Settings|Tools|Metrics)Table|TestEnvironmentFile|^TestRedisCost$$' -update
@@ -144,7 +152,7 @@ $(DEADCODE):
 	@mv $(TOOLS)/deadcode $@
 
 # One command installs all of them, and no package's own scripts run.
-$(AXE): $(PAGES)/package.json $(PAGES)/package-lock.json
+$(AXE): $(PAGES)/package.json $(PAGES)/package-lock.json $(PAGES)/eslint.config.js
 	@command -v npm >/dev/null || { echo 'node and npm are missing: lint checks the types of the pages with them, e2e their accessibility'; exit 1; }
 	@mkdir -p $(NODE_TOOLS)
 	@cp $^ $(NODE_TOOLS)
