@@ -1,6 +1,6 @@
 // Package openapi puts the description of the API together: openapi.yaml here says what tools share, and every tool
 // brings an openapi.yaml of its own. Text is cut at its keys and indented anew: that leaves what YAML says as it was,
-// comments and order included, and is served as it is; package apireference reads it for the page on the API.
+// comments and order included, and is served as it is; package reference reads it for the page /api.
 //
 // A tool's file has two keys:
 //

@@ -8,31 +8,36 @@ import (
 
 	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/web"
+
+	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// described are the references whose description has been given: what many objects share is said once a tool.
+// described holds the descriptions of shared schemas that the tool's part of the page already has.
 type described map[string]bool
 
-// result is the fields of a result, each with those inside it by their paths.
-func (d *document) result(s *schema) []web.APIField {
-	s = d.resolve(s)
-	said := described{}
-	fields := make([]web.APIField, 0, len(s.Properties))
-	for _, p := range s.Properties {
-		fields = append(fields, d.field(p, "", s, said))
+// result returns the fields of a result, each with those inside it by their paths.
+func result(s *openapi3.Schema) []web.APIField {
+	shown := described{}
+	members := properties(s)
+	fields := make([]web.APIField, 0, len(members))
+	for _, p := range members {
+		fields = append(fields, field(p, "", s, shown))
 	}
-	for i, p := range s.Properties {
-		fields[i].Fields = d.inside(&p.schema, p.name, said, nil)
+	for i, p := range members {
+		fields[i].Fields = inside(p.value.Value, p.name, shown, nil)
 	}
 	return fields
 }
 
-// field is one member of the object around it.
-func (d *document) field(p property, path string, around *schema, said described) web.APIField {
-	k := d.kindOf(&p.schema)
+// field returns one member of the object around it.
+func field(p property, path string, around *openapi3.Schema, shown described) web.APIField {
+	k := kindOf(p.value.Value)
 	f := web.APIField{
-		Name: path + p.name, Type: k.words, Values: k.values, Default: p.Default, Text: d.text(p.schema, said),
+		Name: path + p.name, Type: k.words, Values: k.values, Text: description(p.value, shown),
 		Optional: !slices.Contains(around.Required, p.name),
+	}
+	if p.value.Value.Default != nil {
+		f.Default = fmt.Sprint(p.value.Value.Default)
 	}
 	if k.nullable {
 		f.Type += " or null"
@@ -40,41 +45,44 @@ func (d *document) field(p property, path string, around *schema, said described
 	return f
 }
 
-// text is the description of a member: its own, or once that of the schema that it refers to.
-func (d *document) text(s schema, said described) string {
-	if s.Description != "" || s.Ref == "" {
-		return s.Description
+// description returns a member's description; that of a shared schema the first time only.
+func description(r *openapi3.SchemaRef, shown described) string {
+	words := r.Value.Description
+	if r.Ref == "" || words == "" {
+		return words
 	}
-	if said[s.Ref] {
+	if shown[words] {
 		return ""
 	}
-	said[s.Ref] = true
-	return d.resolve(&s).Description
+	shown[words] = true
+	return words
 }
 
-// inside is all that an object holds, however deep, by paths. An object that may hold its own kind (a record that
-// includes another) is told once: above are those that the path leads through, each by its first member.
-func (d *document) inside(s *schema, path string, said described, above []*property) []web.APIField {
-	object, suffix := d.object(s)
-	if object == nil || slices.Contains(above, &object.Properties[0]) {
+// inside returns all that an object holds, however deep, by paths. An object that may hold its own kind (a record that
+// includes another) appears once: above has the objects that the path leads through, each by its first member.
+func inside(s *openapi3.Schema, path string, shown described, above []*openapi3.SchemaRef) []web.APIField {
+	found, suffix := object(s)
+	if found == nil {
 		return nil
 	}
-	above = append(slices.Clone(above), &object.Properties[0])
+	members := properties(found)
+	if slices.Contains(above, members[0].value) {
+		return nil
+	}
+	above = append(slices.Clone(above), members[0].value)
 	path += suffix + "."
 	var fields []web.APIField
-	for members := object.Properties; len(members) > 0; {
+	for len(members) > 0 {
 		p, same := members[0], alike(members)
 		if same > 1 {
-			each := p
-			each.name = "*"
-			f := d.field(each, path, object, said)
-			f.Optional, f.Text = false, strings.TrimSpace("For each of "+listed(members[:same])+". "+f.Text)
-			fields = append(fields, f)
 			p.name = "*"
-		} else {
-			fields = append(fields, d.field(p, path, object, said))
 		}
-		fields = append(fields, d.inside(&p.schema, path+p.name, said, above)...)
+		f := field(p, path, found, shown)
+		if same > 1 {
+			f.Optional, f.Text = false, strings.TrimSpace("For each of "+listed(members[:same])+". "+f.Text)
+		}
+		fields = append(fields, f)
+		fields = append(fields, inside(p.value.Value, path+p.name, shown, above)...)
 		members = members[same:]
 	}
 	return fields
@@ -83,10 +91,12 @@ func (d *document) inside(s *schema, path string, said described, above []*prope
 // fewAlike is how many members of one kind are still listed one by one.
 const fewAlike = 5
 
-// alike is how many members, from the first on, are of one and the same shared schema: one entry serves all of them.
-func alike(members properties) int {
+// alike returns how many members, from the first on, are of one shared schema: one entry serves all of them.
+func alike(members []property) int {
+	first := members[0].value
 	n := 1
-	for n < len(members) && members[n].Ref != "" && members[n].Ref == members[0].Ref && members[n].Description == "" {
+	// Words of its own beside a reference make it a copy.
+	for n < len(members) && first.Ref != "" && members[n].value.Ref == first.Ref && members[n].value.Value == first.Value {
 		n++
 	}
 	if n <= fewAlike {
@@ -95,30 +105,29 @@ func alike(members properties) int {
 	return n
 }
 
-func listed(members properties) string {
+func listed(members []property) string {
 	return text.ListedUpTo(len(members), members, func(p property) string { return "`" + p.name + "`" })
 }
 
-// options are those of a request. Null is the same as leaving one out, and so is not told of each.
-func (d *document) options(s *schema) []web.APIField {
-	s = d.resolve(s)
+// options returns those of a request. Null is the same as leaving one out, so their types do not name it.
+func options(s *openapi3.Schema) []web.APIField {
 	var fields []web.APIField
-	for _, p := range s.Properties {
-		f := d.field(p, "", s, described{})
+	for _, p := range properties(s) {
+		f := field(p, "", s, described{})
 		f.Type = strings.TrimSuffix(f.Type, " or null")
 		fields = append(fields, f)
 	}
 	return fields
 }
 
-// steps are the kinds of steps that a stream may have.
-func (d *document) steps(s *schema) []web.APIStep {
+// steps returns the kinds of steps that a stream may have.
+func steps(s *openapi3.Schema) []web.APIStep {
 	var steps []web.APIStep
-	for _, v := range d.variants(d.resolve(s)) {
+	for _, v := range variants(s) {
 		step := web.APIStep{Text: v.Description}
-		for _, p := range v.Properties {
+		for _, p := range properties(v) {
 			if p.name == "kind" {
-				step.Kind = strings.Join(p.Const, "")
+				step.Kind = fmt.Sprint(p.value.Value.Const)
 				continue
 			}
 			step.Fields = append(step.Fields, p.name)
@@ -128,8 +137,6 @@ func (d *document) steps(s *schema) []web.APIStep {
 	return steps
 }
 
-const null = "null"
-
 // kind is a type in words, with the values where they are listed.
 type kind struct {
 	words    string
@@ -137,18 +144,18 @@ type kind struct {
 	nullable bool
 }
 
-// kindOf says in words what a schema takes.
-func (d *document) kindOf(s *schema) kind {
+// kindOf returns in words what a schema takes.
+func kindOf(s *openapi3.Schema) kind {
 	var k kind
 	var words []string
-	for _, v := range d.variants(d.resolve(s)) {
-		k.nullable = k.nullable || slices.Contains(v.Type, null)
-		for _, value := range slices.Concat(v.Enum, v.Const) {
-			if value != null && value != "" {
-				k.values = append(k.values, value)
+	for _, v := range variants(s) {
+		k.nullable = k.nullable || v.Type.Includes(openapi3.TypeNull)
+		for _, value := range append(slices.Clone(v.Enum), v.Const) {
+			if value != nil && value != "" {
+				k.values = append(k.values, fmt.Sprint(value))
 			}
 		}
-		if w := d.baseWords(v); w != "" && !slices.Contains(words, w) {
+		if w := baseWords(v); w != "" && !slices.Contains(words, w) {
 			words = append(words, w)
 		}
 	}
@@ -156,22 +163,22 @@ func (d *document) kindOf(s *schema) kind {
 	return k
 }
 
-// baseWords are those of a schema without alternatives, and without its null.
-func (d *document) baseWords(s *schema) string {
-	types := slices.DeleteFunc(slices.Clone(s.Type), func(t string) bool { return t == null })
+// baseWords returns those of a schema without alternatives, and without its null.
+func baseWords(s *openapi3.Schema) string {
+	types := slices.DeleteFunc(slices.Clone(s.Type.Slice()), func(t string) bool { return t == openapi3.TypeNull })
 	if len(types) == 0 {
 		return ""
 	}
 	switch types[0] {
-	case "string":
+	case openapi3.TypeString:
 		return cmp.Or(formats[s.Format], "string")
-	case "integer", "number":
+	case openapi3.TypeInteger, openapi3.TypeNumber:
 		return types[0] + bounds(s)
-	case "array":
-		return "array of " + d.plural(s.Items)
-	case "object":
-		if s.Additional != nil && s.Additional.of != nil {
-			return "object of " + d.plural(s.Additional.of)
+	case openapi3.TypeArray:
+		return "array of " + plural(s.Items.Value)
+	case openapi3.TypeObject:
+		if additional := s.AdditionalProperties.Schema; additional != nil {
+			return "object of " + plural(additional.Value)
 		}
 	}
 	return strings.Join(types, " or ")
@@ -180,17 +187,17 @@ func (d *document) baseWords(s *schema) string {
 // formats are the strings that have a word of their own.
 var formats = map[string]string{"date-time": "time", "date": "date", "uuid": "UUID"}
 
-// bounds are told where both are; most numbers are just not negative.
-func bounds(s *schema) string {
-	if s.Minimum == nil || s.Maximum == nil {
+// bounds returns them where both are given; most numbers are just not negative.
+func bounds(s *openapi3.Schema) string {
+	if s.Min == nil || s.Max == nil {
 		return ""
 	}
-	return fmt.Sprintf(", %d to %d", *s.Minimum, *s.Maximum)
+	return fmt.Sprintf(", %.0f to %.0f", *s.Min, *s.Max)
 }
 
-// plural is what the members of a list are.
-func (d *document) plural(s *schema) string {
-	k := d.kindOf(s)
+// plural returns what the members of a list are.
+func plural(s *openapi3.Schema) string {
+	k := kindOf(s)
 	word, _, _ := strings.Cut(k.words, ",")
 	word = strings.ReplaceAll(word, "array of", "arrays of")
 	if !strings.HasSuffix(word, "s") {

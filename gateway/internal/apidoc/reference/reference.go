@@ -1,8 +1,8 @@
-// Package reference reads the description of the API for the page that shows it: the document is read once, at the
-// start, and what the page needs of it is handed on as plain data.
+// Package reference reads the API's description once, at the start, and returns what the page /api shows of it.
 package reference
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,7 +12,7 @@ import (
 
 	"diagnostics/gateway/web"
 
-	"go.yaml.in/yaml/v4"
+	"github.com/getkin/kin-openapi/openapi3"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 	stream      = "application/x-ndjson"
 )
 
-// Read gives what the page shows of the description that openapi.Document gave.
+// Read returns what the page shows of a description that openapi.Document made.
 func Read(text string) (web.API, error) {
 	api, err := read(text)
 	if err != nil {
@@ -31,58 +31,65 @@ func Read(text string) (web.API, error) {
 }
 
 func read(text string) (web.API, error) {
-	var d document
-	if err := yaml.Load([]byte(text), &d); err != nil {
+	loader := openapi3.NewLoader()
+	loader.IncludeOrigin = true // The page has the document's order, which maps lose.
+	doc, err := loader.LoadFromData([]byte(text))
+	if err != nil {
 		return web.API{}, err
 	}
 	api := web.API{Tools: map[string]web.APITool{}}
-	for _, p := range d.Paths {
-		slug, isTool := strings.CutPrefix(p.address, toolPrefix)
-		switch {
-		case isTool:
-			t, err := d.tool(p.operation)
-			if err != nil {
-				return web.API{}, fmt.Errorf("%s: %w", p.address, err)
+	for _, p := range inOrder(doc.Paths.Map(), func(p *openapi3.PathItem) *openapi3.Origin { return p.Origin }) {
+		for _, o := range inOrder(p.value.Operations(), func(o *openapi3.Operation) *openapi3.Origin { return o.Origin }) {
+			if err := add(&api, p.name, o.name, o.value); err != nil {
+				return web.API{}, fmt.Errorf("%s: %w", p.name, err)
 			}
-			api.Tools[slug] = t
-			d.gather(&api, p.operation.Responses)
-		case len(p.operation.Tags) == 1 && p.operation.Tags[0] != "pages":
-			api.Others = append(api.Others, d.route(p))
 		}
-	}
-	if d.missing != nil {
-		return web.API{}, fmt.Errorf("there is no %s", strings.Join(d.missing, ", "))
 	}
 	return api, nil
 }
 
-func (d *document) tool(o operation) (web.APITool, error) {
-	body := o.RequestBody.Content[plainAnswer]
-	t := web.APITool{
-		Summary: o.Summary, Text: o.Description, Input: d.resolve(body.Schema.member("input")).Description,
-		Options: d.options(body.Schema.member("options")),
+func add(api *web.API, path, method string, o *openapi3.Operation) error {
+	slug, isTool := strings.CutPrefix(path, toolPrefix)
+	switch {
+	case isTool:
+		t, err := tool(o)
+		if err != nil {
+			return err
+		}
+		api.Tools[slug] = t
+		gather(api, o)
+	case len(o.Tags) == 1 && o.Tags[0] != "pages":
+		api.Others = append(api.Others, route(path, method, o))
 	}
-	for _, e := range body.Examples {
-		request, err := toJSON(&e.Value)
+	return nil
+}
+
+func tool(o *openapi3.Operation) (web.APITool, error) {
+	body := o.RequestBody.Value.Content[plainAnswer]
+	t := web.APITool{
+		Summary: o.Summary, Text: o.Description, Input: member(body.Schema.Value, "input").Description,
+		Options: options(member(body.Schema.Value, "options")),
+	}
+	for _, e := range inOrder(body.Examples, func(e *openapi3.ExampleRef) *openapi3.Origin { return e.Origin }) {
+		request, err := json.Marshal(e.value.Value.Value)
 		if err != nil {
 			return t, err
 		}
 		if e.name == "typical" {
-			t.Request = request
+			t.Request = string(request)
 			continue
 		}
-		t.Others = append(t.Others, web.APIExample{Text: e.Summary, Request: request})
+		t.Others = append(t.Others, web.APIExample{Text: e.value.Value.Summary, Request: string(request)})
 	}
-	for _, r := range o.Responses {
-		t.Statuses = append(t.Statuses, r.Status)
-		if r.Status != "200" {
+	for _, r := range responses(o) {
+		t.Statuses = append(t.Statuses, r.name)
+		if r.name != "200" {
 			continue
 		}
-		whole, lines := r.Content[plainAnswer].Schema, r.Content[stream].Schema.AnyOf
-		data := whole.member("data")
-		t.Result, t.ResultText = d.result(data), d.resolve(data).Description
-		if len(lines) > 0 {
-			t.Steps = d.steps(lines[0].member("step"))
+		data := member(r.value.Value.Content[plainAnswer].Schema.Value, "data")
+		t.Result, t.ResultText = result(data), data.Description
+		if lines := r.value.Value.Content[stream]; lines != nil {
+			t.Steps = steps(member(lines.Schema.Value.AnyOf[0].Value, "step"))
 		}
 	}
 	if t.Request == "" || len(t.Result) == 0 || len(t.Steps) == 0 {
@@ -91,13 +98,18 @@ func (d *document) tool(o operation) (web.APITool, error) {
 	return t, nil
 }
 
-// gather adds the statuses and headers that are not known yet.
-func (d *document) gather(api *web.API, all responses) {
-	for _, r := range all {
-		r = d.response(r)
-		api.Statuses = addOnce(api.Statuses, web.APIField{Name: r.Status, Type: nameOf(r.Status), Text: r.Description})
-		for _, name := range r.Headers {
-			api.Headers = addOnce(api.Headers, web.APIField{Name: name, Text: d.Components.Headers[name].Description})
+func responses(o *openapi3.Operation) []entry[*openapi3.ResponseRef] {
+	return inOrder(o.Responses.Map(), func(r *openapi3.ResponseRef) *openapi3.Origin { return r.Origin })
+}
+
+// gather adds the statuses and headers that the page does not have yet.
+func gather(api *web.API, o *openapi3.Operation) {
+	for _, r := range responses(o) {
+		status := web.APIField{Name: r.name, Type: nameOf(r.name), Text: *r.value.Value.Description}
+		api.Statuses = addOnce(api.Statuses, status)
+		headers := inOrder(r.value.Value.Headers, func(h *openapi3.HeaderRef) *openapi3.Origin { return h.Origin })
+		for _, h := range headers {
+			api.Headers = addOnce(api.Headers, web.APIField{Name: h.name, Text: h.value.Value.Description})
 		}
 	}
 }
@@ -114,39 +126,15 @@ func nameOf(status string) string {
 	return http.StatusText(code)
 }
 
-func (d *document) response(r response) response {
-	if r.Ref == "" {
-		return r
+// route returns one of the addresses that are no tool.
+func route(path, method string, o *openapi3.Operation) web.APIRoute {
+	r := web.APIRoute{Method: method, Path: path, Summary: o.Summary, Text: o.Description}
+	for _, p := range o.Parameters {
+		words := kindOf(p.Value.Schema.Value).words
+		r.Parameters = append(r.Parameters, web.APIField{Name: p.Value.Name, Type: words, Text: p.Value.Description})
 	}
-	named, known := d.Components.Responses[strings.TrimPrefix(r.Ref, "#/components/responses/")]
-	if !known {
-		d.missing = append(d.missing, r.Ref)
-	}
-	named.Status = r.Status
-	return named
-}
-
-// route is one of the addresses that are no tool.
-func (d *document) route(p path) web.APIRoute {
-	r := web.APIRoute{
-		Method: p.method, Path: p.address, Summary: p.operation.Summary, Text: p.operation.Description,
-	}
-	for _, one := range p.operation.Parameters {
-		r.Parameters = append(r.Parameters, d.parameter(one))
-	}
-	for _, one := range p.operation.Responses {
-		r.Statuses = append(r.Statuses, one.Status)
+	for _, one := range responses(o) {
+		r.Statuses = append(r.Statuses, one.name)
 	}
 	return r
-}
-
-func (d *document) parameter(p parameter) web.APIField {
-	if p.Ref != "" {
-		named, known := d.Components.Parameters[strings.TrimPrefix(p.Ref, "#/components/parameters/")]
-		if !known {
-			d.missing = append(d.missing, p.Ref)
-		}
-		p = named
-	}
-	return web.APIField{Name: p.Name, Type: d.kindOf(&p.Schema).words, Text: p.Description}
 }

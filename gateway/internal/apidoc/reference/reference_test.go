@@ -11,6 +11,8 @@ import (
 
 // small has of each thing one that is in no order of the alphabet.
 const small = `
+openapi: 3.1.0
+info: {title: T, version: '1'}
 paths:
   /api/tools/day:
     post:
@@ -128,7 +130,7 @@ func TestRead(t *testing.T) {
 				{Name: "zone", Type: "string", Values: []string{"utc", "local"}, Default: "utc", Text: "Where.", Optional: true},
 				{Name: "count", Type: "integer, 1 to 7", Optional: true},
 			},
-			Request:    `{"input":"today","options":{"zone":"utc","count":2}}`,
+			Request:    `{"input":"today","options":{"count":2,"zone":"utc"}}`,
 			Others:     []web.APIExample{{Text: "yesterday's", Request: `{"input":"1"}`}},
 			ResultText: "A day.",
 			Result: []web.APIField{
@@ -154,13 +156,12 @@ func TestRead(t *testing.T) {
 func TestReadFails(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ old, fresh, want string }{
-		"not YAML":            {"paths:", "paths: [", "yaml"},
-		"no such schema":      {"schemas/Name'", "schemas/None'", "there is no #/components/schemas/None"},
-		"no such response":    {"responses/Limited'", "responses/None'", "there is no #/components/responses/None"},
-		"no such parameter":   {"parameters/N'", "parameters/None'", "there is no #/components/parameters/None"},
-		"no typical request":  {"typical:", "usual:", "/api/tools/day: no typical request"},
-		"a list as a request": {"value: {input: '1'}", "value: [1]", "neither an object nor a scalar"},
-		"no steps":            {"application/x-ndjson", "text/plain", "no steps"},
+		"not YAML":           {"paths:", "paths: [", "yaml"},
+		"no such schema":     {"schemas/Name'", "schemas/None'", "schemas/None"},
+		"no such response":   {"responses/Limited'", "responses/None'", "responses/None"},
+		"no such parameter":  {"parameters/N'", "parameters/None'", "parameters/None"},
+		"no typical request": {"typical:", "usual:", "/api/tools/day: no typical request"},
+		"no steps":           {"application/x-ndjson", "text/plain", "no steps"},
 	} {
 		broken := strings.Replace(small, tt.old, tt.fresh, 1)
 		if broken == small {
