@@ -88,7 +88,7 @@ func loadAssets(files fs.FS) (*assets, error) {
 	return newAssets(bodies)
 }
 
-// withoutComments removes the comments of a module, JSDoc's types included, which are a third of it, and its indents.
+// withoutComments removes the comments of a module, JSDoc's types included, which are a third of it, and most blanks.
 // Only the lexer of tdewolff/minify is used: the minifier itself imports os/exec, which the gateway must not.
 func withoutComments(source []byte) ([]byte, error) {
 	lexer := js.NewLexer(parse.NewInputBytes(source))
@@ -112,13 +112,21 @@ func withoutComments(source []byte) ([]byte, error) {
 			gap = "\n"
 			continue
 		}
-		if out.Len() > 0 {
+		if out.Len() > 0 && !slices.Contains(opening, last) && !slices.Contains(closing, kind) {
 			out.WriteString(gap)
 		}
 		out.Write(text)
 		gap, last = "", kind
 	}
 }
+
+// No blank and no line's end matters behind an opening token or before a closing one.
+var (
+	opening = []js.TokenType{
+		js.OpenParenToken, js.OpenBracketToken, js.OpenBraceToken, js.CommaToken, js.SemicolonToken,
+	}
+	closing = []js.TokenType{js.CloseParenToken, js.CloseBracketToken, js.CloseBraceToken}
+)
 
 // endsValue reports whether a slash after such a token divides. After any other token a regular expression begins.
 func endsValue(kind js.TokenType) bool {

@@ -134,7 +134,7 @@ func TestExportsAreAllUsed(t *testing.T) {
 	}
 }
 
-// On the wire modules have no comments and lose nothing else: what is served parses to the same syntax tree. Vendored
+// On the wire modules have no comments and few blanks, and lose nothing else: what is served parses to the same syntax tree. Vendored
 // files are served as they are.
 func TestModulesAreServedWithoutComments(t *testing.T) {
 	t.Parallel()
