@@ -91,7 +91,7 @@ func pagesWithFacts() []shownPage {
 			"HTTP/3 is offered through the HTTPS record", "key 2371, ECDSA P-256, key-signing key", "a key that the zone does not have", "No records of this type: CNAME.",
 			`1 . alpn="f\\\\oo\\,bar" key777 key65280="a b\"c;\\\001"`, "3 1 1 0c72ac70b745ac19998811b131d662c9ac69dbdbe7cb23e5b514b56664c5d3d6", "host.master@lab-dns.com"}},
 		{name: "dns-lookup-some", path: toolPath("dns-lookup", "types.lab-dns.com", "types", "caa, loc"), tone: "good", facts: []string{
-			"has 4 CAA records and 1 LOC record", "52 22 23.500 N 4 53 32.000 E -2.50m 0.05m 10000m 10m", `\# 16 01121613800000008000000000989680`,
+			"has 3 CAA records and 2 LOC records", "52 22 23.500 N 4 53 32.000 E -2.50m 0.05m 10000m 10m", `\# 16 01121613800000008000000000989680`,
 			"dig +noall +answer types.lab-dns.com CAA types.lab-dns.com LOC"}},
 		{name: "dns-lookup-reverse", path: toolPath("dns-lookup", "1.0.90.11.in-addr.arpa"), tone: "good", facts: []string{
 			"clean.lab-transit.net", "The name that the owner of the address gave it."}},
@@ -128,7 +128,7 @@ func pagesWithFacts() []shownPage {
 		{name: "robots-sitemap-crawlers", path: toolPath("robots-sitemap", "https://robots-names.lab-site.com/"), tone: "warn", facts: []string{
 			"but asks Googlebot, Applebot and GPTBot to stay away from the whole site", "all but some paths", "Common Crawl"}},
 		{name: "robots-sitemap-refused", path: toolPath("robots-sitemap", "https://robots-limited.lab-site.com/"), tone: "warn", facts: []string{
-			"HTTP 429", "RATE_LIMITED"}},
+			"because of too many requests", "Google then treats the whole site as closed", "HTTP 429", "RATE_LIMITED"}},
 		{name: "dns-resolver-check", path: toolPath("dns-resolver-check", "agree.lab-resolve.com"), tone: "good", facts: []string{"All four resolvers give the same A records", "Google", "Cloudflare", "Quad9", "OpenDNS", "208.67.222.222", "11.80.0.1", "11.80.0.2"}},
 		{name: "dns-resolver-check-older", path: toolPath("dns-resolver-check", "older.lab-resolve.com"), tone: "info", facts: []string{"Quad9 may still hold the older answer", "ns1.lab-resolve.com", "11.80.0.9", "may be older"}},
 		{name: "dns-resolver-check-expired", path: toolPath("dns-resolver-check", "expired.lab-resolve.com"), tone: "bad", todo: "Sign the zone again", facts: []string{"signature expired (EDE 7)", "ns1.lab-resolve.com", "DS record"}},
@@ -138,15 +138,15 @@ func pagesWithFacts() []shownPage {
 			"a.lab-good-mail.com", "v=spf1 mx -all", "v=DMARC1; p=reject; rua=mailto:d@lab-good-mail.com", "11.80.0.41", "s1"}},
 		{name: "email-dns-health-failing", path: toolPath("email-dns-health", "lab-spfeleven-mail.com"), tone: "warn", todo: "What to do: publish the records for SPF", facts: []string{"11 of at most 10", "SPF_TOO_MANY_LOOKUPS", "_mta-sts.lab-spfeleven-mail.com", "mode: testing"}},
 		{name: "security-headers", path: toolPath("security-headers", "https://sec-good.lab-site.com/"), tone: "warn", facts: []string{
-			"Strict-Transport-Security", "Content-Security-Policy", "__Host-session"}},
+			"Strict-Transport-Security", "Content-Security-Policy", "__Host-session", "does not redirect to https"}},
 		{name: "security-headers-newer", path: toolPath("security-headers", "https://sec-newer.lab-site.com/"), facts: []string{
 			"HTTP to HTTPS", "redirects to https at once", "Newer headers, which few sites need yet", "No script runs", "vibrate is not a feature known here", "blocked-destinations=(script)"}},
 		{name: "security-headers-failing", path: toolPath("security-headers", "https://sec-bad.lab-site.com/"), tone: "warn", todo: "Start with the controls at the top", facts: []string{
 			"Strict-Transport-Security: max-age=31536000; includeSubDomains", "max-age=0", "add_header", "proxy_cookie_flags session secure", "__Secure-id"}},
 		{name: "traceroute", path: toolPath("traceroute", "dirty.lab-transit.net"), facts: []string{"dirty.lab-transit.net (11.91.0.1) is 9 hops away", "AS212000", "AS212005", "Hop 2 has a private address", "no answer", "l4.lab-transit.net"}},
 		{name: "ping", path: toolPath("ping", "clean.lab-transit.net"), tone: "good", facts: []string{"11.90.0.1", "median of 10 probes", "Jitter"}},
-		{name: "packet-loss", path: toolPath("packet-loss", "lossy.lab-transit.net"), tone: "warn", facts: []string{"10 %", "11.93.0.1", "First lost probe"}},
-		{name: "packet-loss-limited", path: toolPath("packet-loss", "few-echoes.lab-transit.net"), tone: "info", facts: []string{"6 probes, 1,000 ms apart: 6 answered", "11.98.0.1"}},
+		{name: "packet-loss", path: toolPath("packet-loss", "lossy.lab-transit.net"), tone: "warn", facts: []string{"11.93.0.1", "10 % of 50 probes", "First lost probe"}},
+		{name: "packet-loss-limited", path: toolPath("packet-loss", "few-echoes.lab-transit.net"), tone: "info", facts: []string{"limits", "6 probes, 1,000 ms apart: 6 answered", "11.98.0.1"}},
 		{name: "ping-late", path: toolPath("ping", "late.lab-transit.net"), tone: "warn", facts: []string{"Each answer took longer than 2 s", "sent too late to be answered", "Measured"}},
 		{name: "ping-browser", path: "/tools/ping", act: sample, ready: sampled, in: "#browser", facts: []string{"Median", "ms"}},
 		{name: "packet-loss-browser", path: "/tools/packet-loss", act: sample, ready: sampled, in: "#browser", facts: []string{"ms"}},

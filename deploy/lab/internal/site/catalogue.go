@@ -72,6 +72,7 @@ func Catalogue(at func(n int) (v4, v6 netip.Addr)) []Site {
 	addPort43(add)
 	addCrawlerSites(add)
 	addNewer(add)
+	addHeads(add)
 	return sites
 }
 
