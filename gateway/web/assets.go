@@ -123,7 +123,7 @@ func withoutComments(source []byte) ([]byte, error) {
 // No blank and no line's end matters behind an opening token or before a closing one.
 var (
 	opening = []js.TokenType{
-		js.OpenParenToken, js.OpenBracketToken, js.OpenBraceToken, js.CommaToken, js.SemicolonToken,
+		js.OpenParenToken, js.OpenBracketToken, js.OpenBraceToken, js.CommaToken,
 	}
 	closing = []js.TokenType{js.CloseParenToken, js.CloseBracketToken, js.CloseBraceToken}
 )
