@@ -177,7 +177,7 @@ said 'two builds are equal'
 for service in gateway worker; do
   documented=$(sed -n 's,^Documentation=file://,.,p' "deploy/systemd/diagnostics-$service.service")
   listed=$(dpkg-deb --contents "$work/built/diagnostics-${service}"_*.deb)
-  for page in docs/operations.md docs/deploying.md; do
+  for page in docs/incidents.md docs/operations.md docs/deploying.md; do
     [[ $listed == *" $documented$page"* ]] || fail "no $page where the unit of the $service says that it is documented"
   done
 done

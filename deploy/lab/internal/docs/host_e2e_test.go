@@ -144,7 +144,7 @@ func TestCommandsOfAHost(t *testing.T) {
 	for _, s := range Scripts(blocks, Host) {
 		out := h.run(t, s, around...)
 		t.Logf("%s\n%s", s.Name, out)
-		if s.Name != "docs/operations.md" {
+		if s.Name != "docs/incidents.md" {
 			continue
 		}
 		for what, want := range map[string]string{
@@ -177,7 +177,7 @@ func TestOneClientsLimitIsEmptied(t *testing.T) {
 		t.Fatalf("the limit is not used up: %s", status)
 	}
 	for _, s := range Scripts(blocks, Host, "Before you begin", "Empty one client's limit") {
-		if s.Name == "docs/operations.md" {
+		if s.Name == "docs/incidents.md" {
 			h.run(t, s, "client=198.51.100.7", "client=127.0.0.1")
 		}
 	}

@@ -72,7 +72,7 @@ func TestPromtool(t *testing.T) {
 func TestEveryAlertIsTriedAndExplained(t *testing.T) {
 	t.Parallel()
 	tests := read(t, folder+"/alerts_test.yml") + read(t, folder+"/alerts_day_test.yml")
-	_, section, _ := strings.Cut(read(t, root+"/docs/operations.md"), "\n## Alerts\n")
+	_, section, _ := strings.Cut(read(t, root+"/docs/incidents.md"), "\n## Alerts\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	var explained []string
 	for _, m := range regexp.MustCompile(`(?m)^### (.+)$`).FindAllStringSubmatch(section, -1) {
@@ -84,9 +84,9 @@ func TestEveryAlertIsTriedAndExplained(t *testing.T) {
 			t.Errorf("%s fires in no test", name)
 		}
 		if !slices.Contains(explained, name) {
-			t.Errorf("%s has no section in docs/operations.md", name)
+			t.Errorf("%s has no section in docs/incidents.md", name)
 		}
-		if want := "runbook: docs/operations.md#" + strings.ToLower(name) + "\n"; !strings.Contains(rule, want) {
+		if want := "runbook: docs/incidents.md#" + strings.ToLower(name) + "\n"; !strings.Contains(rule, want) {
 			t.Errorf("%s does not lead to its section", name)
 		}
 		if !regexp.MustCompile(`severity: (critical|warning)\}`).MatchString(rule) {
@@ -100,7 +100,7 @@ func TestEveryAlertIsTriedAndExplained(t *testing.T) {
 	}
 	for _, name := range explained {
 		if _, ok := all[name]; !ok {
-			t.Errorf("docs/operations.md explains %s, which is no alert", name)
+			t.Errorf("docs/incidents.md explains %s, which is no alert", name)
 		}
 	}
 }
@@ -167,7 +167,7 @@ func TestQueriesNameMetrics(t *testing.T) {
 		}
 		labels[row[1]] = append(labels[row[1]], names...)
 	}
-	queries, err := PageQueries(root + "/docs/operations.md")
+	queries, err := PageQueries(root + "/docs/incidents.md")
 	if err != nil {
 		t.Fatal(err)
 	}
