@@ -11,7 +11,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// asnZone is where the service asks by default who announces an address.
+// asnZone is the default zone of queries for announcements.
 const asnZone = "asn.cymru.com"
 
 // announcement is one prefix of the lab's routing table. Text, where it is set, is answered in place of a record that
@@ -24,7 +24,7 @@ type announcement struct {
 	text                         string
 }
 
-// announcements of addresses that the lab has, and of a few that it does not: nobody connects to those.
+// announcements of addresses that the lab has, and of a few that it does not: nothing connects to those.
 var announcements = []announcement{
 	{prefix: "11.77.0.0/16", origins: "212000", country: "NL", registry: "ripencc", allocated: "2019-05-06",
 		peers: "3333 13335"},
@@ -78,7 +78,7 @@ func announce(t *zone.Table) {
 	})
 	t.Script("1.2.94.11.origin."+asnZone, zone.Step{RCode: dns.RcodeServerFailure})
 	t.Script("1.3.94.11.origin."+asnZone, zone.Step{Drop: true})
-	// The service knows who announces this one, and fails for the rest.
+	// This one is answered; queries for the rest fail.
 	t.Script("9.0.91.11.peer."+asnZone, zone.Step{RCode: dns.RcodeServerFailure})
 }
 

@@ -108,7 +108,7 @@ func (g *graph) setup(name string) string {
 		own = device(name, g.peers[name][0])
 	}
 	for i, peer := range g.peers[name] {
-		// Equal hardware addresses and no ARP: nothing is ever asked of a neighbour, so no first packet is late, and the
+		// Equal hardware addresses and no ARP: there is no neighbour discovery, so no first packet is late, and the
 		// uplink carries only what the service sends.
 		fmt.Fprintf(&b, "link set %s up\n", device(name, peer))
 		if i == 0 {
@@ -173,7 +173,7 @@ func (g *graph) routeOver(b *strings.Builder, name, next, dev, table string, to 
 }
 
 // rules is the ip(8) batch of a node's routing rules, empty where it has none; the same for both families, which the
-// command must be told.
+// command must be given.
 func (g *graph) rules(name string) string {
 	if name == spreader {
 		return markRules()

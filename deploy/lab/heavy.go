@@ -9,7 +9,7 @@ import (
 )
 
 // Names whose answers are as large as an answer may be, so that they come over TCP, and whose text is larger still when
-// it is written as JSON. Every name below one of them is an alias of it: an answer of its own for whoever asks.
+// it is written as JSON. Every name below one of them is an alias of it: an answer of its own for each query.
 const (
 	HeavyName = "heavy." + DNSZone // five types with as much as an answer shows of them, and little more
 	WorstName = "worst." + DNSZone // every type of dns-lookup filled up, in bytes that JSON escapes
@@ -50,7 +50,7 @@ func publishHeavy(t *zone.Table) error {
 	return t.Add(lines...)
 }
 
-// worstValues are the types that dns-lookup is asked for by name, at WorstName.
+// worstValues are the types that dns-lookup queries by name, at WorstName.
 func worstValues(name string) (lines []string) {
 	escapes, hex := strings.Repeat(`\001`, 255), strings.Repeat("ff", 1000)
 	var params strings.Builder

@@ -8,7 +8,7 @@ import (
 )
 
 // Here runs the lab's web and mail servers, registries and resolvers (not those of internal/tlsserver) in the network
-// namespace of this process, for a container in a network of somebody else's making. The process must have the
+// namespace of this process, for a container in a network made by another. The process must have the
 // addresses of HereNeeds, or may bind to any. dir is for the root's certificate.
 func Here(ctx context.Context, dir string) (*Lab, error) {
 	nodes, links := topology()

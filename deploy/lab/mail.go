@@ -11,7 +11,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Public keys whose private halves nobody has: RSA of three lengths, and the one of RFC 8463 appendix A.2.
+// Public keys without private halves: RSA of three lengths, and the one of RFC 8463 appendix A.2.
 const (
 	rsa512 = "MFwwDQYJKoZIhvcNAQEBBQADSwAwSAJBAMaNXbSV1kiyJdc8ufLloT+FoifaQTq7FrHnzyuilCjuNa/SRQhQjZc8gC7k1SUdnqQ1" +
 		"UsFtOx2HUqNOjMS30wsCAwEAAQ=="

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// ErrNoMemoryGroups says that this system lets nobody bound memory: neither version of control groups is writable.
+// ErrNoMemoryGroups means that memory cannot be bounded here: neither version of control groups is writable.
 var ErrNoMemoryGroups = errors.New("no control group for memory can be made here (neither v1 nor v2)")
 
 // MemoryGroup is a control group that bounds the memory of what runs in it, the kernel's for its sockets included.
@@ -81,7 +81,7 @@ func (g *MemoryGroup) Usage() (sum int64, err error) {
 	return sum, nil
 }
 
-// Killed tells how often the kernel ended a program for its memory.
+// Killed returns how often the kernel ended a program for its memory.
 func (g *MemoryGroup) Killed() (int, error) {
 	file := "memory.oom_control"
 	if g.unified {

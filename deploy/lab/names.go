@@ -124,7 +124,7 @@ func records(g *graph, sites []site.Site) []string {
 	return append(lines, insideRecords...)
 }
 
-// insideRecords are what a resolver inside a network knows and the public DNS does not: a container by its name and its
+// insideRecords are what a resolver inside a network has and the public DNS does not: a container by its name and its
 // network's, and a visitor's alias of it.
 var insideRecords = []string{
 	"redis.backend. 600 IN A 172.18.0.3",

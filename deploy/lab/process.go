@@ -109,7 +109,7 @@ func (p *Process) Kill() {
 	<-p.done
 }
 
-// Stop asks the program to end, and kills it when ctx ends first.
+// Stop sends SIGTERM to the program, and kills it when ctx ends first.
 func (p *Process) Stop(ctx context.Context) error {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err

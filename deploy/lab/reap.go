@@ -20,7 +20,7 @@ import (
 )
 
 // A lab is registered as a directory with a lock that its process holds: the lock goes when the process does, however
-// it does, and whoever can take the lock of a lab knows that it is dead. Three things take a lab away, all by the one
+// it does, and a lab whose lock can be taken is dead. Three things take a lab away, all by the one
 // script: Close; a watchdog child that notices the death of its parent by the end of a pipe; and the next Build, for
 // the case that the watchdog died too.
 const registry = "/run/diagnostics-lab"

@@ -9,7 +9,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// ResolveZone holds names of which the four public resolvers tell different things.
+// ResolveZone holds names of which the four public resolvers give different answers.
 const ResolveZone = "lab-resolve.com"
 
 // own and secondOwn are name servers of ResolveZone, which have a view of it as the public resolvers do.
@@ -117,7 +117,7 @@ var ownServers = []struct {
 	at   int // of the range beside the resolver
 }{{own, 11}, {secondOwn, 12}, {own, 13}}
 
-// faultyZone has name servers that cannot be asked, do not answer, or do not serve it.
+// faultyZone has name servers that cannot be reached, do not answer, or do not serve it.
 const (
 	faultyZone = "faulty." + ResolveZone
 	lameServer = 14

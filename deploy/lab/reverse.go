@@ -13,7 +13,7 @@ import (
 // names of their own.
 var reverseNames = []string{
 	"5.0.80.11.in-addr.arpa. 300 IN PTR Five." + SiteZone + ".",
-	// Whoever holds an address may write anything there.
+	// The holder of an address may write anything there.
 	`9.9.94.11.in-addr.arpa. 300 IN PTR <b>bold</b>.` + SiteZone + ".",
 	"7.0.90.11.in-addr.arpa. 300 IN PTR db.corp.internal.",
 	// Nothing is at 11.80.0.43 by that name.

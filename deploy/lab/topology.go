@@ -23,7 +23,8 @@ const (
 const (
 	// ServiceHost is the node where the shipped binaries run.
 	ServiceHost = "svc"
-	// NearHost is the node of the resolver. No cable is on the way to it, and in a lab without servers its ports are free.
+	// NearHost is the node of the resolver. No cable is on the way to it, and in a lab without servers its ports are
+	// free.
 	NearHost = "dns"
 )
 
@@ -39,7 +40,7 @@ type node struct {
 	extra []netip.Addr
 	// dead are ranges that are routed here and that the node's filter turns away.
 	dead []netip.Prefix
-	// filter is nftables text inside a table, beside what the temper asks for.
+	// filter is nftables text inside a table, beside what the temper needs.
 	filter string
 }
 
@@ -90,7 +91,7 @@ const (
 	resolver6 = "2a10:77:53::1"
 )
 
-// PublicResolvers are the four that dns-resolver-check asks, by id.
+// PublicResolvers are the four that dns-resolver-check queries, by id.
 var PublicResolvers = map[string][2]netip.Addr{
 	"cloudflare": {netip.MustParseAddr("1.1.1.1"), netip.MustParseAddr("2606:4700:4700::1111")},
 	"google":     {netip.MustParseAddr("8.8.8.8"), netip.MustParseAddr("2001:4860:4860::8888")},

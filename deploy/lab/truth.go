@@ -2,7 +2,7 @@ package lab
 
 import "net/netip"
 
-// Hop is what the lab knows about one step of a path.
+// Hop is the lab's truth about one step of a path.
 type Hop struct {
 	// Addresses are those that may answer here: one, or two at the step that spreads.
 	Addresses []netip.Addr

@@ -1,9 +1,9 @@
 package lab
 
-// TypesName has records of every type that dns-lookup knows but CNAME, in the forms that are easy to get wrong.
+// TypesName has records of every type that dns-lookup supports but CNAME, in the forms that are easy to get wrong.
 const TypesName = "types." + DNSZone
 
-// typeRecords are in zone-file spelling. Nobody knows the parameter 65280, and of LOC there is no version 1.
+// typeRecords are in zone-file spelling. The parameter 65280 is undefined, and of LOC there is no version 1.
 var typeRecords = []string{
 	TypesName + ". 300 IN A 11.80.0.1",
 	TypesName + ". 300 IN AAAA 2a10:80::1",

@@ -47,7 +47,7 @@ func (p *Process) Resident() (all, own int64, err error) {
 	return found["VmRSS"], found["RssAnon"], nil
 }
 
-// Metrics are what a private listener inside the service's namespace tells, by name with labels as they are written.
+// Metrics are those of a private listener inside the service's namespace, by name with labels as they are written.
 func (l *Lab) Metrics(ctx context.Context, addr string) (map[string]float64, error) {
 	client := l.HTTPClient()
 	defer client.CloseIdleConnections()

@@ -23,7 +23,7 @@ func dialerFrom(a netip.Addr) *net.Dialer {
 	return &net.Dialer{LocalAddr: net.TCPAddrFromAddrPort(netip.AddrPortFrom(a, 0)), Timeout: 5 * time.Second}
 }
 
-// visitor is somebody on the internet, at an address that nobody else has.
+// visitor is a client on the internet, at an address of its own.
 type visitor struct {
 	address netip.Addr
 	client  *http.Client

@@ -40,7 +40,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// What others have built is of one release: a tag that moves would bring in what nobody has tried.
+// What others have built is of one release: a tag that moves would bring in what was never tested.
 func TestImagesHaveExactTags(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(engine.root, "deploy", "*.Dockerfile"))
 	if err != nil {

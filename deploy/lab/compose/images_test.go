@@ -43,7 +43,8 @@ func TestImagesHoldWhatMakeBuildMakes(t *testing.T) {
 	}
 }
 
-// An image tells what it is, of which version and of which commit; the start-up line and -version are the binary's.
+// An image's labels say what it is, of which version and of which commit; the start-up line and -version are the
+// binary's.
 func TestLabels(t *testing.T) {
 	for _, service := range []string{"gateway", "worker"} {
 		out, err := output("docker", "image", "inspect", "--format", "{{json .Config.Labels}}", engine.image(service))
@@ -71,7 +72,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// make up has the images tell the commit that they were built of.
+// make up labels the images with their commit.
 func TestMakeUpNamesTheCommit(t *testing.T) {
 	cmd := exec.Command("make", "--dry-run", "up")
 	cmd.Dir = engine.root
@@ -81,7 +82,7 @@ func TestMakeUpNamesTheCommit(t *testing.T) {
 	}
 }
 
-// What an operator pays: printed, and bounded so that nobody misses a jump.
+// What an operator pays: printed, and bounded so that a jump fails.
 func TestSizesAtRest(t *testing.T) {
 	t.Logf("start, images built, until ready with Redis and worker: %v", engine.started.Round(100*time.Millisecond))
 	if engine.started > 30*time.Second {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// load is what visitors meet who go on asking while something happens.
+// load is the answers to visitors who keep sending requests while something happens.
 type load struct {
 	stop func()
 	wg   sync.WaitGroup
@@ -25,7 +25,7 @@ type load struct {
 	words map[string]string
 }
 
-// ask starts visitors who ask as fast as they are answered, four at a time, each visitor once.
+// ask starts visitors who send requests as fast as they are answered, four at a time, each visitor once.
 func ask(gateways []string, slug, input string) *load {
 	stopped := make(chan struct{})
 	l := &load{count: map[string]int{}, words: map[string]string{}, stop: sync.OnceFunc(func() { close(stopped) })}
@@ -73,7 +73,7 @@ func (l *load) sample(outcome, words string) {
 	l.words[outcome] = words
 }
 
-// end stops the visitors, tells what they met, and fails the test where it is something else than allowed, or where no
+// end stops the visitors, logs their answers, and fails the test where it is something else than allowed, or where no
 // request succeeded.
 func (l *load) end(t *testing.T, what string, allowed ...string) {
 	t.Helper()
@@ -113,7 +113,7 @@ func await(t *testing.T, wanted func(state) bool) {
 	}
 }
 
-// restarted restarts a service while visitors ask.
+// restarted restarts a service under traffic.
 func restarted(t *testing.T, service, slug, input string, allowed ...string) {
 	t.Helper()
 	load := ask(gateways(t), slug, input)
@@ -125,7 +125,7 @@ func restarted(t *testing.T, service, slug, input string, allowed ...string) {
 	load.end(t, "restart of "+service, allowed...)
 }
 
-// With one gateway a restart is a gap in which nobody can connect. What it had taken before is answered.
+// With one gateway a restart is a gap in which no one can connect. What it had taken before is answered.
 func TestRestartOfTheGatewayUnderTraffic(t *testing.T) {
 	restarted(t, "gateway", "my-ip", "", notConnected)
 }
@@ -172,7 +172,7 @@ func inBackground(send func() (answer, error)) func(*testing.T) answer {
 	}
 }
 
-// A worker that is killed is started again by the engine, and the gateway finds it; also after it was told to read its
+// A worker that is killed is started again by the engine, and the gateway finds it; also after a signal to read its
 // files again. A signal by way of the engine would have been the operator's wish that it stays down.
 func TestKilledWorkerComesBack(t *testing.T) {
 	asThePageSays(t, "kill -HUP")

@@ -61,7 +61,7 @@ func TestThreeGatewaysKeepOneLimit(t *testing.T) {
 	}
 }
 
-// Without Redis every gateway goes on with limits of its own and /readyz tells; with it all is as before.
+// Without Redis every gateway goes on with limits of its own and /readyz reports it; with it all is as before.
 func TestRedisStoppedAndStarted(t *testing.T) {
 	t.Cleanup(func() { up(t, engine, "redis") })
 	load := ask(gateways(t), "my-ip", "")

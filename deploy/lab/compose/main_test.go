@@ -1,6 +1,6 @@
 //go:build compose
 
-// Package compose brings docker-compose.yml up on a real engine and asks it what an operator would ask first. The
+// Package compose brings docker-compose.yml up on a real engine and checks what an operator would check first. The
 // internet around it is made of two containers: a router, and behind it the lab's servers at public addresses. Visitors
 // have public addresses there too. Nothing is sent beyond this machine.
 //

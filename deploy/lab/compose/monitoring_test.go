@@ -100,7 +100,7 @@ func alerts(t *testing.T) (n int) {
 	return n
 }
 
-// prometheus asks one thing of Prometheus' API.
+// prometheus queries Prometheus' API.
 func prometheus[T any](path string) (data T, err error) {
 	resp, err := http.Get("http://" + prometheusAt + "/api/v1/" + path)
 	if err != nil {

@@ -160,7 +160,7 @@ func TestRedisWantsItsPassword(t *testing.T) {
 	}
 }
 
-// Nobody runs as root once it has started, and nobody holds a capability.
+// No service runs as root once it has started, and none holds a capability.
 func TestRights(t *testing.T) {
 	for service, uid := range map[string]string{"gateway": "65532", "worker": "65531", "redis": "999"} {
 		status, err := os.ReadFile("/proc/" + inspect(t, service, "{{.State.Pid}}") + "/status")

@@ -24,7 +24,7 @@ const domain = "tools.localhost"
 
 const tlsOverlay = "deploy/compose.tls.yml"
 
-// forged is every header that could be taken for a visitor's address, with somebody else's.
+// forged is every header that could be taken for a visitor's address, with another's.
 var forged = []string{
 	"X-Real-Ip", "X-Forwarded-For", "Cf-Connecting-Ip", "True-Client-Ip", "X-Client-Ip", "Forwarded", "X-Vercel-Forwarded-For",
 }
@@ -124,7 +124,7 @@ func TestBehindCaddy(t *testing.T) {
 	t.Run("stop", func(t *testing.T) { stoppedUnderLongRuns(t, s) })
 }
 
-// stoppedUnderLongRuns stops everything while a visitor behind Caddy waits for a run of 24 seconds, and one who asked
+// stoppedUnderLongRuns stops everything while a visitor behind Caddy waits for a run of 24 seconds, and one who sent
 // the gateway itself for another that began later. Caddy, which is stopped first, waits for the one, and then the
 // gateway for the other.
 func stoppedUnderLongRuns(t *testing.T, s *stack) {
@@ -227,7 +227,7 @@ func forward(t *testing.T, v *visitor) (at string) {
 	return "127.0.0.1:" + strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 }
 
-// A name that is no own one is an error of whoever set it, and nothing starts without one.
+// A name that is no own one is an error of the operator, and nothing starts without one.
 func TestTLSWantsItsName(t *testing.T) {
 	if os.Getenv("PUBLIC_DOMAIN") != "" {
 		t.Fatal("PUBLIC_DOMAIN is set outside")

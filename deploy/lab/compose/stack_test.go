@@ -63,7 +63,7 @@ func newStack() *stack {
 		"DIAGNOSTICS_PROMETHEUS_SUBNET": prometheusSubnet,
 		"PROMETHEUS_PUBLISH":            prometheusAt,
 		"DNS_RESOLVERS":                 resolver,
-		// Many visitors ask for few targets.
+		// Many visitors use few targets.
 		"RATE_LIMIT_TARGET_REQUESTS":  "1000000",
 		"RATE_LIMIT_ADDRESS_REQUESTS": "1000000",
 		"LAB_DIR":                     s.world.dir,
@@ -210,12 +210,12 @@ func (s *stack) gateways() (addresses []string, err error) {
 	return addresses, err
 }
 
-// state is what /readyz tells.
+// state is the answer of /readyz.
 type state struct{ Status, Redis, Worker string }
 
 func readyWithAll(s state) bool { return s == state{"ready", "ok", "ok"} }
 
-// await waits until every gateway's /readyz tells what is wanted.
+// await waits until every gateway's /readyz is as wanted.
 func (s *stack) await(wanted func(state) bool) error {
 	var last error
 	for end := time.Now().Add(45 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {

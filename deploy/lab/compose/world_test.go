@@ -118,7 +118,7 @@ func inside(pid int) func(args ...string) []string {
 }
 
 // routes make a table by which the containers' packets go: into the world, and nowhere else, as the last of all routes
-// must not carry them out of this machine. To the networks that have no bridge address nobody has a way.
+// must not carry them out of this machine. No one has a route to networks without a bridge address.
 func routes() [][]string {
 	all := [][]string{
 		{"ip", "route", "add", "unreachable", "default", "table", routingTable},

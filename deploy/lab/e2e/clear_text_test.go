@@ -13,7 +13,7 @@ import (
 )
 
 // A gateway whose worker is at a public address, over plain HTTP, warns of it at every start, once: the token is read
-// by whoever is on the way.
+// on the way.
 func TestClearTextWarnsAtEveryStart(t *testing.T) {
 	t.Parallel()
 	const addr = "11.77.0.2:8077"

@@ -58,7 +58,7 @@ func TestWorkerSharesHoldOverGateways(t *testing.T) {
 	}
 }
 
-// The worker trusts nobody: no credential, or a target that is not a public address, and not a packet leaves.
+// The worker trusts no one: no credential, or a target that is not a public address, and not a packet leaves.
 func TestWorkerJudgesForItself(t *testing.T) {
 	tests := []struct {
 		target, token string

@@ -46,7 +46,7 @@ func pinged(t *testing.T, args ...string) (received, duplicates int) {
 	return received, duplicates
 }
 
-// mtrLoss is the loss at the target itself, in percent, that mtr(8) tells of six rounds a second apart.
+// mtrLoss is the loss at the target itself, in percent, that mtr(8) reports for six rounds a second apart.
 func mtrLoss(t *testing.T, to string) float64 {
 	t.Helper()
 	out, err := internet.Exec(t.Context(), lab.ServiceHost, "mtr", "-n", "-r", "-c", "6", to)
@@ -88,7 +88,7 @@ func holdLate(t *testing.T, slug string, a answer, sent float64) {
 }
 
 // A host that answers five echo requests a second loses none of six that come a second apart, as mtr(8) says; it was
-// told as one that loses 42 %.
+// reported as one that loses 42 %.
 func TestEchoesThatAreLimited(t *testing.T) {
 	t.Parallel()
 	confirmed := facts{"confirmation.intervalMs": 1000, "confirmation.sent": 6, "confirmation.received": 6,
@@ -114,7 +114,7 @@ func TestEchoesThatAreLimited(t *testing.T) {
 }
 
 // Answers that come twice are counted as ping(8) counts them. One after the other: every fourth packet of the cable
-// counts, whoever's it is.
+// counts, from any client.
 func TestEchoesThatComeTwice(t *testing.T) {
 	t.Parallel()
 	v4, v6 := lab.Repeated(45)
@@ -161,7 +161,7 @@ func TestEchoesOverANarrowAndASpreadPath(t *testing.T) {
 	})
 }
 
-// What the worker tells of slow and of limited answers is the same without raw sockets.
+// The worker's report of slow and of limited answers is the same without raw sockets.
 // It is not parallel: see TestTracesOfUglyPathsEqualTheSystems.
 func TestEchoesWithoutRawSockets(t *testing.T) {
 	p := pairWith(t, "echoes-datagram", startDatagramWorker(t, "worker-datagram-echoes"))

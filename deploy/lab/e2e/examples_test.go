@@ -27,7 +27,7 @@ var inOrder = map[string]facts{
 	"dns-resolver-check": {"status": "agree"},
 }
 
-// Whoever tries the demo takes the examples that the pages offer: there each must lead to an answer.
+// In the demo each example that the pages offer must lead to an answer.
 func TestExamplesOfThePages(t *testing.T) {
 	t.Parallel()
 	demo, err := lab.Build(t.Context(), lab.Options{Examples: true})
@@ -52,7 +52,7 @@ func TestExamplesOfThePages(t *testing.T) {
 	t.Run("each", func(t *testing.T) { eachExample(t, client, url) })
 }
 
-// eachExample asks a demo's gateway, of which the tools are below the URL.
+// eachExample runs the examples at a demo's gateway, of which the tools are below the URL.
 func eachExample(t *testing.T, client *http.Client, url string) {
 	pages, err := filepath.Glob("../../../gateway/web/assets/tools/*/page.json")
 	if err != nil || len(pages) == 0 {

@@ -18,11 +18,11 @@ import (
 // measurements is how often a measurement is made at most. A busy machine may lose a packet of one.
 const measurements = 4
 
-// sharedFor is longer than the worker gives one result to all who ask for the same target.
+// sharedFor is longer than the worker shares one result among requests for the same target.
 const sharedFor = 3 * time.Second
 
-// entry asks once, a measurement until it is the one that is kept. One that is recorded must come out equal twice in a
-// row.
+// entry sends a request once, a measurement until it is the one that is kept. One that is recorded must come out
+// equal twice in a row.
 func (r recording) entry(ctx context.Context, server *lab.Server, a asked, kept map[string]string) (
 	e golden.Entry, err error,
 ) {
@@ -118,7 +118,7 @@ const (
 	goldenToken = "{token}"   // the worker's credential
 )
 
-// answerTo asks again where the registries' redirector had no slot: each gateway may ask it 8 times in 10 s.
+// answerTo repeats a request where the registries' redirector had no slot: each gateway has 8 in 10 s.
 func answerTo(ctx context.Context, server *lab.Server, r golden.Request) (answer golden.Answer, err error) {
 	for range 60 {
 		answer, err = answerNow(ctx, server, r)

@@ -161,7 +161,7 @@ var goldenTools = map[string]recording{
 		"http://never.lab-site.com/", "http://private.lab-site.com/", "http://100.64.0.1/", "https://")},
 	"asn-lookup": {asks: inputs("11.80.0.1", "11.90.0.1", "11.91.0.1", "11.91.0.9", "2a10:80::1", "11.93.0.1", "as212002", "15169", "AS212999", "11.94.1.1", "AS212099",
 		"11.94.2.1", "11.94.3.1", "AS64500", "AS0", "AS4294967295", "AS23456", "AS99999999999", "10.0.0.1", "fast.lab-site.com", "AS", "11.80.0.0/16")},
-	// Each gateway asks the redirector three times at once, and then every 2.1 s.
+	// Each gateway queries the redirector three times at once, and then every 2.1 s.
 	"whois-lookup": {env: []string{}, asks: inputs("www.example-shop.com", "lonely-shop.com", "inside-shop.com", "astray-shop.com", "charity-site.org", "www.münchen-shop.de",
 		"www.news-site.co.uk", "nobody-there.org", "example.kiwi", "example.site", "example.top", "11.80.0.1", "2a10:80::1",
 		"localhost", "10.0.0.1", "co.uk", "com", "http://example-shop.com/", "AS212002")},

@@ -39,9 +39,9 @@ type recording struct {
 	name string
 	// env are settings of a gateway that this recording has for itself, beside those without limits; nil shares one.
 	env []string
-	// worker asks the worker in place of a gateway.
+	// worker sends it to the worker in place of a gateway.
 	worker bool
-	// inTurn asks one request after the other, where each depends on those before.
+	// inTurn sends one request after the other, where each depends on those before.
 	inTurn bool
 	// short keeps the status and the sentence alone.
 	short bool
@@ -54,7 +54,7 @@ type recording struct {
 // change of any answer is made on purpose, and `cmd/proof golden` shows it in the commit.
 func TestGoldenAnswers(t *testing.T) {
 	t.Parallel()
-	// What the description calls typical is asked of this name. It has one address, so that no race decides which is used.
+	// The description's typical requests use this name. It has one address, so that no race decides which is used.
 	internet.Script("example.com", lab.Step{Records: []string{"@ 300 IN A " + internet.Site("fast").V4.String()}})
 	recordings := allRecordings(t)
 	holdNoOther(t, recordings)
@@ -109,7 +109,7 @@ func refusedTargets(t *testing.T) recording {
 	return r
 }
 
-// holdNoOther finds recordings of what is no longer asked.
+// holdNoOther finds recordings of requests that are no longer sent.
 func holdNoOther(t *testing.T, recordings []recording) {
 	t.Helper()
 	files, err := os.ReadDir(goldenDir)
@@ -154,7 +154,7 @@ func (r recording) server(t *testing.T) *lab.Server {
 	return server
 }
 
-// run asks everything, and gives the record in the order of the requests.
+// run sends all requests, and returns the record in the order of the requests.
 func (r recording) run(t *testing.T, kept map[string]string) []golden.Entry {
 	t.Helper()
 	server := r.server(t)

@@ -137,7 +137,7 @@ func (c dialCase) steps() (own, target []lab.Step, alias string) {
 	for _, answer := range c.Answers {
 		step := lab.Step{}
 		if ms, ok := answer["delay_ms"].(float64); ok {
-			step.Drop = ms > 10_000 // nobody waits for an answer that comes later
+			step.Drop = ms > 10_000 // no test waits for an answer that comes later
 		}
 		for _, a := range addressesIn(answer) {
 			qtype := "A"
@@ -242,7 +242,7 @@ func TestNamesThatLeadAstray(t *testing.T) {
 				if a.Status == 500 {
 					t.Errorf("%s: status 500", slug)
 				}
-				// A name without address is a 400 too: that would mean that the lab had not asked the question.
+				// A name without address is a 400 too: that would mean that the lab had not been queried.
 				if c.Expect == "refuse-at-dial" && (a.Status != 400 || strings.Contains(a.Error, "no address")) {
 					t.Errorf("%s: status %d, want 400 for where it leads (%s): %.300s", slug, a.Status, c.Why, a.Body)
 				}
@@ -314,13 +314,13 @@ func (c dialCase) otherTools(t *testing.T, url string, stops bool) int {
 // stopped are the ends of a chain that is stopped before a packet goes to where it leads.
 var stopped = map[any]bool{"blocked": true, "invalidLocation": true, "unsupportedScheme": true, "unreachable": true}
 
-// Files, sitemaps, policies, registries and registrars that lead inside: their own servers are asked, and nothing is
+// Files, sitemaps, policies, registries and registrars that lead inside: their own servers are queried, and nothing is
 // sent to where they lead.
 func TestProvidersThatLeadAstray(t *testing.T) {
 	for _, c := range []struct {
 		slug, input string
 		status      int
-		ask         []string // the sites that may be asked
+		ask         []string // the sites that may be contacted
 	}{
 		{"robots-sitemap", "http://robots-astray.lab-site.com/", 200, []string{"robots-astray"}},
 		{"robots-sitemap", "http://robots-hostile.lab-site.com/", 200, []string{"robots-hostile", "robots-broken"}},

@@ -57,7 +57,7 @@ func TestLimitsOutliveAKilledGateway(t *testing.T) {
 		a := ask(at, "dns-lookup", lab.DNSZone)
 		holdRetryAfter(t, name, a, time.Until(began.Add(refill)), latest.Add(refill).Sub(now))
 	}
-	// What was under way is charged, too. The name is the target, so that a port that is closed tells at once.
+	// What was under way is charged, too. The name is the target, so that a closed port answers at once.
 	a := ask(w.gateway, "http-headers", "http://"+never+":81/")
 	if left := a.Header.Get("X-RateLimit-Remaining"); left != strconv.Itoa(redisLimit-slots-1) {
 		t.Errorf("status %d with %s requests left", a.Status, left)

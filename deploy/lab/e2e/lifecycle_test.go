@@ -74,7 +74,7 @@ var questionsUnderLoad = []string{
 	"uptime https://slow.lab-site.com/", "my-ip ", "my-ip ",
 }
 
-// Whoever is let in before a gateway closes its door gets a whole answer, and the gateway leaves in time and in peace.
+// A request accepted before a gateway stops listening gets a whole answer, and the gateway ends in time, with status 0.
 func TestSIGTERMUnderLoad(t *testing.T) {
 	t.Parallel()
 	gateway, err := service.StartGateway(t.Context(), "gateway-term", append(slices.Clone(unlimited),
@@ -82,7 +82,7 @@ func TestSIGTERMUnderLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// One who has connected and says nothing, as browsers do ahead, holds up nobody.
+	// An idle connection, as browsers open ahead, delays nothing.
 	early, err := internet.Dial(t.Context(), "tcp", gateway.Addr)
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// load is visitors who keep asking until they are told to stop.
+// load is visitors who send requests until stop is called.
 type load struct {
 	over atomic.Bool
 	all  sync.WaitGroup
@@ -22,7 +22,7 @@ type load struct {
 // visitorPause leaves some of the machine to the tests beside.
 const visitorPause = 5 * time.Millisecond
 
-// startLoad has each visitor ask, one question after another. A status of 0 is no answer, and not counted.
+// startLoad has each visitor send one request after another. A status of 0 is no answer, and not counted.
 func startLoad(visitors int, ask func(visitor, turn int) answer) *load {
 	l := &load{statuses: map[int]int{}}
 	for visitor := range visitors {

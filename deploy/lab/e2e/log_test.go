@@ -71,7 +71,8 @@ func constantWords() (words []string) {
 		`every slot is taken`, `a share of the slots is taken`, `the budget of packets is used up`)
 }
 
-// shapes are all lines that our binaries write in the lab, by their message or, where that ends in "…", its beginning.
+// shapes are all lines that our binaries write in the lab, by their message or, where that ends in "…", its
+// beginning.
 var shapes = map[string]shape{
 	"request":        {"requestId": uuid, "method?": `GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|CONNECT|TRACE|other`, "route?": route, "slug?": slug, "status": status, "durationMs": number, "outcome?": outcome, "client?": prefix},
 	"request failed": {"requestId": uuid, "route": route, "error": failure},
@@ -119,7 +120,7 @@ var shapes = map[string]shape{
 // labPlaces are names of the lab and addresses of its public hosts. A client's network is no target.
 var labPlaces = regexp.MustCompile(`(?i)lab-[a-z0-9-]+\.[a-z]|\.lab\b|\b11\.\d+\.\d+\.\d+|2a10:`)
 
-// lateEnd is what a process says that was asked to end and could not in time.
+// lateEnd is the message of a process that could not end in time.
 var lateEnd = regexp.MustCompile(
 	`^(gateway|worker): SHUTDOWN_TIMEOUT ran out with requests still in flight: \d+, of which \d+ were cut off$`)
 

@@ -26,7 +26,7 @@ const (
 	redisBack = 4 * time.Second
 	// redisLimit is the limit of requests per client, tool and target in these tests.
 	redisLimit = 5
-	// askedNetwork is asked again and again: it is in the cache.
+	// askedNetwork is looked up again and again: it is in the cache.
 	askedNetwork = "11.80.1.77"
 )
 
@@ -141,13 +141,13 @@ func (w *withRedis) settings(more ...string) []string {
 		"MAX_IN_FLIGHT_PER_CLIENT=0", "TRUST_PROXY_HEADERS=true", "CLIENT_ADDRESS_HEADER=x-real-ip"}, more...)
 }
 
-// newClient gives the headers of a visitor that nobody has seen.
+// newClient returns the headers of a new visitor.
 func (w *withRedis) newClient() http.Header {
 	w.clients++
 	return http.Header{"X-Real-Ip": {fmt.Sprintf("11.201.%d.%d", w.clients/250, 1+w.clients%250)}}
 }
 
-// uses asks until the limit refuses, and gives how often it did not.
+// uses sends requests until the limit refuses, and returns how many passed.
 func (w *withRedis) uses(client http.Header, most int) (passed int, slowest time.Duration) {
 	w.t.Helper()
 	for range most {
@@ -169,7 +169,7 @@ func (w *withRedis) uses(client http.Header, most int) (passed int, slowest time
 	return passed, slowest
 }
 
-// asn asks for what the cache has.
+// asn looks up what the cache has.
 func (w *withRedis) asn() answer {
 	w.t.Helper()
 	a := post(w.t, w.gateway, "asn-lookup", map[string]any{"input": askedNetwork}, w.newClient())
@@ -179,7 +179,7 @@ func (w *withRedis) asn() answer {
 	return a
 }
 
-// told counts the lines of the log that Redis is down, and that it is back.
+// logged counts the lines of the log that Redis is down, and that it is back.
 func (w *withRedis) told() (down, back int) {
 	log := w.gateway.Process.Log()
 	return strings.Count(log, `"msg":"redis is down`), strings.Count(log, `"msg":"redis is back"`)
@@ -212,8 +212,8 @@ func (w *withRedis) lastReason() string {
 	return all[len(all)-1][1]
 }
 
-// Whatever is wrong with Redis, tools answer truly and soon, limits hold, answers that were kept are there, it is told
-// of once, and seconds after it is well all is shared again.
+// Whatever is wrong with Redis, tools answer truly and soon, limits hold, answers that were kept are there, it is
+// logged of once, and seconds after it is well all is shared again.
 func TestALostRedis(t *testing.T) {
 	t.Parallel()
 	w := &withRedis{redis: startRedis(t)}
@@ -318,7 +318,7 @@ func TestALostRedis(t *testing.T) {
 	w.t = t
 }
 
-// A wrong password is told of at the start, in the words of Redis, and keeps nobody from being served.
+// A wrong password is logged at the start, in the words of Redis, and requests are served all the same.
 func TestRedisThatDoesNotLetUsIn(t *testing.T) {
 	t.Parallel()
 	w := &withRedis{redis: startRedis(t)}

@@ -18,9 +18,9 @@ import (
 
 // What a lost worker may cost (docs/contract.md#the-worker).
 const (
-	// once the gateway knows of it
+	// once the gateway has noticed it
 	lostAnswer = 2 * time.Second
-	// before the gateway knows of it: the question for readiness that was just answered, and two that are not
+	// before the gateway has noticed it: the readiness check that was just answered, and two that are not
 	lostFirst = 5 * time.Second
 	// until it is used again
 	lostBack = 4 * time.Second
@@ -57,7 +57,7 @@ func pairWith(t *testing.T, name string, worker *lab.Server) *pair {
 	return &pair{gateway: gateway, worker: worker, private: private}
 }
 
-// freeAddr is one beside the service where nobody listens.
+// freeAddr is an address beside the service without a listener.
 func freeAddr(t *testing.T, port int) string {
 	t.Helper()
 	l, err := service.ListenBeside(port)
@@ -135,7 +135,7 @@ func (p *pair) recovers(t *testing.T, since time.Time) {
 	}
 }
 
-// failing asks several times, and wants the failure that a lost worker is.
+// failing sends several requests, and wants the failure of a lost worker.
 func (p *pair) failing(t *testing.T, status int, says string, within time.Duration) {
 	t.Helper()
 	var slowest time.Duration
@@ -166,7 +166,7 @@ func (p *pair) running(t *testing.T, n int) (answers func() []answer) {
 	return func() []answer { asking.Wait(); return all }
 }
 
-// However the worker is lost, it costs nobody more than a moment, and is told of once.
+// However the worker is lost, it costs no request more than a moment, and is logged once.
 func TestALostWorker(t *testing.T) {
 	t.Parallel()
 	t.Run("killed", func(t *testing.T) {

@@ -1,6 +1,6 @@
 //go:build e2e
 
-// Package e2e runs the shipped binaries on the lab and holds what they answer against what the lab knows. LAB_GATEWAY
+// Package e2e runs the shipped binaries on the lab and compares their answers with the lab's truth. LAB_GATEWAY
 // and LAB_WORKER name the binaries; without them `make build` makes them.
 package e2e
 

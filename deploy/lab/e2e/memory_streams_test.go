@@ -27,8 +27,8 @@ const (
 )
 
 // A thousand visitors each follow a slow site's answer, or that of many record types: the gateway has half of its
-// memory for them, answers /healthz, and serves one visitor more as if he were alone. Of the thousand some leave, which
-// ends their runs at once, some read nothing of a large answer for a while, and all others are told each step and the
+// memory for them, answers /healthz, and serves one visitor more as if it were alone. Of the thousand some leave, which
+// ends their runs at once, some read nothing of a large answer for a while, and all others get each step and the
 // end.
 func TestAThousandStreams(t *testing.T) {
 	proofOnly(t)
@@ -102,7 +102,7 @@ func behaviourOf(n int) behaviour {
 	return reads
 }
 
-// request is what the n-th visitor asks for.
+// request is the n-th visitor's request.
 func (how behaviour) request(n int) (slug, body string) {
 	switch how {
 	case asksMuch:
@@ -120,7 +120,7 @@ type streamOutcome struct {
 	err         error
 }
 
-// left holds that the run of whoever left ended then, and not when the site had answered.
+// left holds that the run of a client that left ended then, and not when the site had answered.
 func (g *boundedGateway) left(t *testing.T, outcomes []streamOutcome) {
 	t.Helper()
 	type ended struct {
@@ -211,7 +211,7 @@ func streamBody(conn net.Conn) (io.ReadCloser, string, error) {
 	return resp.Body, resp.Header.Get("X-Request-Id"), nil
 }
 
-// checkEnd holds that the last line of a stream tells a success.
+// checkEnd holds that the last line of a stream is a success.
 func checkEnd(line []byte) error {
 	var last struct {
 		Status int

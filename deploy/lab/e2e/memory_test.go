@@ -241,8 +241,8 @@ func (h *health) String() string {
 		h.failed.Load(), h.last)
 }
 
-// watchHealth asks until the test ends, and takes note of the group's usage. The worker, which has nothing to do, is
-// asked at the same time: what it takes is the machine's doing, and that of this process.
+// watchHealth polls until the test ends, and records the group's usage. The worker, which has nothing to do, is
+// polled at the same time: what it takes is the machine's doing, and that of this process.
 func (g *boundedGateway) watchHealth(t *testing.T) *health {
 	h := &health{}
 	client := internet.HTTPClient()
@@ -329,7 +329,7 @@ func (g *boundedGateway) connect(t *testing.T) net.Conn {
 	return conn
 }
 
-// send asks on connections of their own, and leaves them open.
+// send sends requests on connections of their own, and leaves them open.
 func (g *boundedGateway) send(t *testing.T, requests []string) (conns []net.Conn) {
 	t.Helper()
 	for _, request := range requests {
@@ -432,7 +432,7 @@ func (g *boundedGateway) ask(t *testing.T, request string) (status, size int) {
 	return resp.StatusCode, int(n)
 }
 
-// trickle is readers that read so little that the kernel tells nobody of it: each is cut off like one that reads
+// trickle is readers that read so little that the kernel does not report it: each is cut off like one that reads
 // nothing.
 func (g *boundedGateway) trickle(t *testing.T) {
 	cut := g.scrape(t)["diagnostics_readers_cut_total"]
@@ -520,7 +520,7 @@ func (g *boundedGateway) scrape(t *testing.T) metrics {
 	return found
 }
 
-// until waits for something that the metrics tell, five times as long as the 10 s after which a reader is cut off.
+// until waits for something that the metrics show, five times as long as the 10 s after which a reader is cut off.
 func (g *boundedGateway) until(t *testing.T, what string, ok func(metrics) bool) {
 	t.Helper()
 	for start := time.Now(); time.Since(start) < 50*time.Second; time.Sleep(100 * time.Millisecond) {

@@ -51,7 +51,7 @@ func TestOwnAddresses(t *testing.T) {
 		}
 		svc(own.end...)
 	}
-	// Once the address is somebody else's it is a target like any other.
+	// Once the address is another's it is a target like any other.
 	if a := post(t, gateway, "ping", map[string]any{"input": "11.90.0.7"}, nil); a.Status != 200 {
 		t.Errorf("status %d: %s", a.Status, a.Error)
 	}

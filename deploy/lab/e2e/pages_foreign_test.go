@@ -68,7 +68,7 @@ func TestForeignLinksWaitForAClick(t *testing.T) {
 		tab.Click("#run")
 		tab.WaitFor("#report-title")
 	})
-	// The visitor runs a target of their own, and goes back to the link: nobody has clicked that one.
+	// The visitor runs a target of their own, and goes back to the link: no one has clicked that one.
 	for _, c := range []struct{ path, field, shown string }{
 		{toolPath("traceroute", target), "#input", "#result > *"},
 		{"/report?target=" + target, "#target", "#report-title"},

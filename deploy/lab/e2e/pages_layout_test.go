@@ -49,7 +49,7 @@ func (s screen) holdFirstScreen(t *testing.T, tab *browser.Tab, todo string) {
 	}
 }
 
-// holdLength holds of a page with its folds closed that it is no longer than somebody scrolls through.
+// holdLength holds of a page with its folds closed that it is no longer than a visitor scrolls through.
 func (s screen) holdLength(t *testing.T, tab *browser.Tab) {
 	t.Helper()
 	var length int

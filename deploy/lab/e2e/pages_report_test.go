@@ -104,7 +104,7 @@ func spend(t *testing.T, origin, slug, input string) {
 	resp.Body.Close()
 }
 
-// A tool that is limited for seconds is asked again when the pause is over, and the report comes to its end.
+// A tool that is limited for seconds is repeated when the pause is over, and the report comes to its end.
 func reportWaitsForItsTurn(t *testing.T) {
 	origin, err := startPages("gateway-pages-pausing", "TRUST_PROXY_HEADERS=true", "RATE_LIMIT_CLIENT_REQUESTS=6",
 		"RATE_LIMIT_WINDOW=2s")
@@ -218,7 +218,7 @@ func asks(tab *browser.Tab) int {
 	return n
 }
 
-// The first screen tells the state, the facts and the worst findings, and nothing moves while they come.
+// The first screen shows the state, the facts and the worst findings, and nothing moves while they come.
 func reportAtAGlance(t *testing.T) {
 	for i, look := range []struct{ width, height, findings int }{{1280, 800, 5}, {360, 740, 3}} {
 		t.Run(strconv.Itoa(look.width), func(t *testing.T) {
@@ -251,7 +251,7 @@ func reportAtAGlance(t *testing.T) {
 				t.Errorf("the first finding is of %s", first)
 			}
 			screens[i].holdLength(t, tab)
-			// A card tells two to four facts of its answer, and one of what is not registered.
+			// A card shows two to four facts of its answer, and one of what is not registered.
 			if odd := tab.String(`[...document.querySelectorAll("article.tool-card[data-state=done]")].map((card) =>
 				[card.dataset.slug, [...card.querySelectorAll(".card-facts > div > dt")]
 					.filter((e) => getComputedStyle(e.parentElement).display !== "none").length])
@@ -283,7 +283,7 @@ func reportFilter(t *testing.T) {
 	}
 }
 
-// A card shows the whole answer that came, and asks again only where it is told to.
+// A card shows the whole answer that came, and sends a new request only on a click.
 func reportCardOpensInPlace(t *testing.T) {
 	const card = `article.tool-card[data-slug=ssl-checker]`
 	tab := openTab(t, browser.Options{})
@@ -385,7 +385,7 @@ func reportOfARefusedTarget(t *testing.T) {
 	holdRecord(t, tab, "400")
 }
 
-// Two targets are held against each other by what the checks of both tell.
+// Two targets are compared by the checks that both have.
 func reportsSideBySide(t *testing.T) {
 	tab := openTab(t, browser.Options{})
 	tab.Open("/report?target=11.80.0.5&compare=11.80.0.45")

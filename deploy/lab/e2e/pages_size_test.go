@@ -20,7 +20,7 @@ const (
 )
 
 // holdBudget holds what a page has loaded, in all that a visitor did there, within the budget. Its parts are kept for a
-// year, and the page itself is asked for again each time.
+// year, and the page itself is requested again each time.
 func holdBudget(t *testing.T, tab *browser.Tab) {
 	t.Helper()
 	requests := tab.Record().Requests

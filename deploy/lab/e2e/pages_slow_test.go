@@ -28,7 +28,7 @@ func usableWithin() time.Duration {
 }
 
 // Over a link of 400 ms and 400 kbit/s a first visitor has a usable form within three seconds: it is drawn, its scripts
-// have run, and what is sent is asked. The link makes nearly all of the time.
+// have run, and a submitted form sends its request. The link makes nearly all of the time.
 func TestSlowLink(t *testing.T) {
 	for path, input := range map[string]string{
 		"/": "lab-dns.com", "/report": "11.80.0.5", "/tools/dns-lookup": "lab-dns.com",

@@ -145,7 +145,7 @@ func holdStill(t *testing.T, tab *browser.Tab) {
 	}
 }
 
-// A report in which one check waits for somebody who never answers tells where that is, while the others end.
+// A report in which one check waits for a server that never answers shows where it is, while the others end.
 func reportWithADeadCheck(t *testing.T) {
 	tab := openRun(t, browser.Options{}, "/report?target=broken6.lab-site.com")
 	tab.Until(`document.querySelectorAll("article.tool-card[data-state=done]").length > 4`)
@@ -170,7 +170,7 @@ func reportWithADeadCheck(t *testing.T) {
 	}
 }
 
-// A check that ends without an answer tells on its card what it had found until then.
+// A check that ends without an answer shows on its card what it had found until then.
 func reportKeepsWhatWasFound(t *testing.T) {
 	held := holdBack(t, service.Gateway)
 	tab := openTab(t, browser.Options{Origin: held.origin})
@@ -184,8 +184,8 @@ func reportKeepsWhatWasFound(t *testing.T) {
 	holdLooks(t, tab, "report-cancelled")
 }
 
-// holdSaid holds what screen readers heard: a beginning and an end, milestones where they are wanted, and never a line
-// a probe.
+// holdSaid holds what screen readers were given: a beginning and an end, milestones where they are wanted, and never
+// a line a probe.
 func (k keptRun) holdSaid(t *testing.T, milestones bool) {
 	t.Helper()
 	said := k.Said
@@ -239,7 +239,7 @@ func (k keptRun) states() int {
 	}))
 }
 
-// plainFetch has the page ask as pages did before there were streams.
+// plainFetch has the page send requests as pages did before there were streams.
 const plainFetch = `{
 	const ask = globalThis.fetch;
 	globalThis.fetch = (to, init) => {
@@ -260,7 +260,7 @@ func factsOf(tab *browser.Tab, of string) string {
 // hopFacts are each hop's number and router, without what was measured.
 const hopFacts = ".verdict, .trace-hop > th, .trace-hop > td:nth-child(2)"
 
-// A slow run shows at least three states before its answer, and its answer is that of a page that asked for no stream.
+// A slow run shows at least three states before its answer, and its answer is that of a page that requested no stream.
 func TestRunsShowWhatTheyFind(t *testing.T) {
 	for _, c := range []struct {
 		name, path, facts string
@@ -304,7 +304,7 @@ func TestRunsShowWhatTheyFind(t *testing.T) {
 	}
 }
 
-// Cancel ends the run where it runs: in the gateway and in the worker. What was found stays, told as incomplete.
+// Cancel ends the run where it runs: in the gateway and in the worker. What was found stays, marked as incomplete.
 func TestCancelEndsTheRun(t *testing.T) {
 	p := startPair(t, "cancelled")
 	tab := openRun(t, browser.Options{Origin: p.pagesOf(t)}, toolPath("packet-loss", "lossy.lab-transit.net"))
@@ -328,7 +328,7 @@ func TestCancelEndsTheRun(t *testing.T) {
 	holdRecord(t, tab, "/api/tools/")
 }
 
-// What fails in the middle keeps what came before, told as incomplete, beside what went wrong.
+// What fails in the middle keeps what came before, marked as incomplete, beside what went wrong.
 func TestFailuresKeepWhatCameBefore(t *testing.T) {
 	for name, c := range map[string]struct {
 		end  func(p *pair)

@@ -18,7 +18,7 @@ import (
 // The tests of the pages are not parallel with others: they run one after the other before all that are, because a
 // browser needs the processor for itself. Within one of them three tabs work at once.
 
-// visitor is the address of the browser as a proxy tells it to the pages' gateway.
+// visitor is the address of the browser as a proxy passes it to the pages' gateway.
 const visitor = "11.80.0.77"
 
 // pagesGateway serves the pages to the browser: unlimited, and behind what it takes for a proxy.
@@ -79,7 +79,7 @@ func toolPath(slug, input string, options ...string) string {
 // answered is true when a tool's page shows an answer or a failure.
 const answered = `document.querySelector("#result[aria-busy=false] :is(.verdict, .notice)")`
 
-// answeredOrRefused is true as well when a field says that it cannot be asked.
+// answeredOrRefused is true as well when a field says that it is refused.
 const answeredOrRefused = answered + ` || document.querySelector("[aria-invalid=true]")`
 
 // patience is longer than the deadline of any tool, and than a report.

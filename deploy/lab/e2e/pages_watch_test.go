@@ -30,7 +30,7 @@ func hurry(tab *browser.Tab, times int) {
 	}`, times))
 }
 
-// seeOrHide tells the page that its tab came to the front or went to the back. Headless, none ever is at the back.
+// seeOrHide makes the page see that its tab came to the front or went to the back. Headless, none ever is at the back.
 func seeOrHide(tab *browser.Tab, state string) {
 	tab.Run(`Object.defineProperty(document, "visibilityState", { configurable: true, get: () => "` + state + `" });
 		document.dispatchEvent(new Event("visibilitychange"));`)
@@ -58,7 +58,7 @@ func unroute(t *testing.T, to netip.Addr) {
 }
 
 // A path is watched for three rounds, in the middle of which its route changes and the tab is away for a while: the
-// page tells both, draws both, and gives both with its files.
+// page names both, draws both, and gives both with its files.
 func TestWatchAPath(t *testing.T) {
 	to := netip.MustParseAddr("11.91.0.77")
 	reroute(t, to, "a6", "11.78.6.1")

@@ -28,7 +28,7 @@ const (
 	longestRun = 35 * time.Second
 	// patientAtOnce is how many runs that last long are in a group.
 	patientAtOnce = 8
-	// targetsAtOnce is how many targets are asked about at once.
+	// targetsAtOnce is how many targets are checked at once.
 	targetsAtOnce = 3
 )
 
@@ -40,7 +40,7 @@ type question struct {
 
 func (q question) String() string { return q.slug + " " + q.input }
 
-// questionsOf are all that the tools can be asked about a site.
+// questionsOf are the tools' requests about a site.
 func questionsOf(s site.Site) (all []question) {
 	for _, port := range s.Ports() {
 		scheme := map[int]string{80: "http", 443: "https"}[port]
@@ -57,8 +57,8 @@ func questionsOf(s site.Site) (all []question) {
 	return all
 }
 
-// questionsAbout are all that the tools can be asked about a name, but for those of registrations: the lab's one
-// redirector may be asked eight times in ten seconds, and other tests need it.
+// questionsAbout are the tools' requests about a name, but for those of registrations: the lab's one
+// redirector may be queried eight times in ten seconds, and other tests need it.
 func questionsAbout(name string) []question {
 	return []question{
 		{"dns-lookup", name, map[string]any{"types": "all"}},
@@ -105,7 +105,7 @@ func TestNoRunCostsMuchProcessorTime(t *testing.T) {
 }
 
 // ofTargets holds the runs about each target to the bound, and gives those that last long. A target has a gateway for
-// itself while it is asked about, whose clock tells what its runs cost; the others wait or have another one.
+// itself while it is a target, whose clock shows what its runs cost; the others wait or have another one.
 func ofTargets(t *testing.T, targets <-chan []question) (patient []question) {
 	t.Helper()
 	var asking sync.WaitGroup
@@ -156,7 +156,7 @@ func (m *meter) together(questions []question) {
 	}
 }
 
-// meter asks a gateway, and tells the processor time that it took.
+// meter sends requests to a gateway, and returns their processor time.
 type meter struct {
 	t       *testing.T
 	gateway *lab.Server
@@ -175,7 +175,7 @@ func newMeter(t *testing.T, env ...string) *meter {
 	return &meter{t: t, gateway: g, client: client}
 }
 
-// ask runs all of the questions at once for so long, and gives those that were not answered then.
+// ask sends all of the requests at once for so long, and returns those without an answer.
 func (m *meter) ask(limit time.Duration, questions ...question) (cost time.Duration, unanswered []question) {
 	m.t.Helper()
 	before := m.processorTime()
@@ -243,7 +243,7 @@ func (m *meter) processorTime() time.Duration {
 	return used
 }
 
-// Keys that are too long and chains that have too many certificates are told, and not verified
+// Keys that are too long and chains that have too many certificates are reported, and not verified
 // (docs/contract.md#times-and-sizes).
 func TestLongKeysAndChains(t *testing.T) {
 	t.Parallel()

@@ -25,14 +25,14 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// hiddenAddr is whom a hidden request pretends to come from, hiddenNetwork how the log would tell it.
+// hiddenAddr is the pretended client of a hidden request, hiddenNetwork its form in the log.
 const (
 	hiddenAddr    = "9.9.66.66"
 	hiddenNetwork = `"client":"9.9.66.0/24"`
 )
 
 // hidden is the request that is to reach the gateway without its proxy's knowledge. Where the proxy does take it for a
-// request, it is the visitor's second one, and the proxy writes his address into it.
+// request, it is the visitor's second one, and the proxy writes the visitor's address into it.
 const hidden = "POST /api/tools/my-ip HTTP/1.1\r\nHost: " + siteName + "\r\n" +
 	"X-Real-IP: " + hiddenAddr + "\r\nX-Forwarded-For: " + hiddenAddr + "\r\nCF-Connecting-IP: " + hiddenAddr + "\r\n" +
 	"Content-Type: application/json\r\nContent-Length: 12\r\n\r\n" + `{"input":""}`
@@ -177,7 +177,7 @@ func frames() map[string]struct {
 }
 
 // A request that hides in another one never reaches the gateway as one of its own: nothing runs under the address that
-// it claims, nothing runs that its sender was not answered, and nobody else gets an answer that is not his.
+// it claims, nothing runs that its sender was not answered, and no other client gets a foreign answer.
 func TestNothingIsSmuggledThroughProxies(t *testing.T) {
 	p := needProxies(t)
 	before := map[*lab.Server]int{}
@@ -212,7 +212,7 @@ func TestNothingIsSmuggledThroughProxies(t *testing.T) {
 	}
 }
 
-// loggedSoFar is how long the gateway's log is once it tells of all that was answered before: lines are written some
+// loggedSoFar is how long the gateway's log is once it has all that was answered before: lines are written some
 // milliseconds after their answers, in order, so a run of its own is waited for.
 func loggedSoFar(t *testing.T, gateway *lab.Server) int {
 	t.Helper()
@@ -266,8 +266,8 @@ func smuggle(t *testing.T, e entrance, answered *atomic.Int64) {
 
 var ranMyIP = regexp.MustCompile(`"slug":"my-ip",.*"status":200`)
 
-// honest sends lookups of names that nobody else asks for, over connections that the proxy shares with the attackers',
-// and fails the test for each answer that is not its own, until stop, which tells how many came.
+// honest sends lookups of names that no other client looks up, over connections that the proxy shares with the
+// attackers', and fails the test for each answer that is not its own, until stop, which returns their number.
 func honest(t *testing.T, e entrance) (stop func() int64) {
 	ctx, cancel := context.WithCancel(t.Context())
 	client := visitors(false)

@@ -66,7 +66,7 @@ type proxies struct {
 	entrances []entrance
 	// cloudflare is nginx with cloudflare-nginx.conf; visitor4 stands in for Cloudflare.
 	cloudflare entrance
-	// collecting is an nginx that keeps an answer until it is whole, whatever the gateway asks for.
+	// collecting is an nginx that keeps an answer until it is whole, whatever the gateway's headers say.
 	collecting entrance
 	// compressing are proxies that compress; nginx does it with streams too.
 	compressing []entrance
@@ -415,7 +415,7 @@ func (e entrance) send(ctx context.Context, c *http.Client, method, url, body st
 	return a, nil
 }
 
-// protocols tells for each protocol that the entrance speaks whether it is HTTP/2.
+// protocols has for each protocol that the entrance speaks whether it is HTTP/2.
 func (e entrance) protocols() []bool {
 	if e.tls {
 		return []bool{false, true}
@@ -423,5 +423,5 @@ func (e entrance) protocols() []bool {
 	return []bool{false}
 }
 
-// refusedByProxy tells the refusal of a proxy, which may find a request odd, from an answer of the gateway.
+// refusedByProxy reports whether the proxy refused the request itself, which it may for odd ones.
 func refusedByProxy(a answer) bool { return a.Status/100 == 4 && a.Header.Get("X-Request-Id") == "" }

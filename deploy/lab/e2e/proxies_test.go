@@ -66,7 +66,7 @@ func forgeries() []forgery {
 		together("everything taken away by Connection", append(everything, line("Connection", strings.Join(names, ", ")))...))
 }
 
-// claimed is a public address that nobody has here.
+// claimed is a public address that no host has here.
 func claimed(n int) string { return fmt.Sprintf("9.9.%d.%d", 100+n/250, 1+n%250) }
 
 // fits reports whether HTTP/2 can carry the lines: it has no Connection.
@@ -74,8 +74,8 @@ func fits(all lines) bool {
 	return !slices.ContainsFunc(all, func(l [2]string) bool { return l[0] == "Connection" })
 }
 
-// Whatever a visitor sends, he is who the connection shows. The same requests through the same proxies are forged where
-// no header is named.
+// Whatever a visitor sends, the connection's address counts. The same requests through the same proxies are forged
+// where no header is named.
 func TestNoForgedAddressThroughProxies(t *testing.T) {
 	p := needProxies(t)
 	for _, e := range p.entrances {
@@ -153,8 +153,8 @@ func TestForgedAddressesDoNotEscapeTheLimit(t *testing.T) {
 	}
 }
 
-// Behind Cloudflare the address that it tells counts, and only from it: from elsewhere nothing passes without the
-// certificate, and no address is believed with it.
+// Behind Cloudflare the address in its header counts, and only from it: from elsewhere nothing passes without the
+// certificate, and no address counts with it.
 func TestNginxBehindCloudflare(t *testing.T) {
 	p := needProxies(t)
 	edge, stranger := visitors(false, p.edge), visitors(false)

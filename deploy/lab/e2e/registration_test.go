@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// patiently asks again where the redirector's slots are taken (8 in 10 s for all of the service): that answer says
-// when.
+// patiently repeats a request where the redirector's slots are taken (8 in 10 s for all of the service): that answer
+// says when.
 func patiently(t *testing.T, slug, input string) answer {
 	t.Helper()
 	for range 12 {
@@ -47,7 +47,7 @@ func runRegistrations(t *testing.T, slug string, checks []check) {
 				t.Fatalf("%s %q: status %d, want %d: %.500s", slug, c.input, a.Status, want, a.Body)
 			}
 			c.facts.hold(t, a)
-			// What the registries tell of people reaches nobody.
+			// The registries' data about people is not passed on.
 			if containsAny(string(a.Body), "Jane Doe", "jane.doe", "John Doe", "1600 Secret", "Far Street", "+1.5550001111") {
 				t.Errorf("personal data: %s", a.Body)
 			}

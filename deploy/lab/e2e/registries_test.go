@@ -25,7 +25,7 @@ func startRegistries(t *testing.T, name string, env ...string) *lab.Server {
 	return gateway
 }
 
-// asking is several questions at once.
+// asking is several requests at once.
 type asking struct {
 	t       *testing.T
 	gateway *lab.Server
@@ -52,8 +52,8 @@ func (a *asking) statuses(client string) map[int]int {
 	return n
 }
 
-// One client that asks for names below top-level domains that do not exist, and below many that IANA does not list,
-// keeps nobody else from whois-lookup and ip-geolocation.
+// One client that looks up names below top-level domains that do not exist, and below many that IANA does not list,
+// keeps no other from whois-lookup and ip-geolocation.
 func TestOneClientShutsNobodyOut(t *testing.T) {
 	t.Parallel()
 	a := &asking{t: t, gateway: startRegistries(t, "gateway-one-client"), answers: map[string][]answer{}}
@@ -80,7 +80,7 @@ func TestOneClientShutsNobodyOut(t *testing.T) {
 		a.ask(client, "whois-lookup", []string{"charity-site.org", "www.example-shop.com", "www.news-site.co.uk"}[i%3])
 		a.ask(client, "ip-geolocation", []string{"11.80.0.5", "2a10:80::5", "11.90.0.7"}[i%3])
 	}
-	a.ask(last, "whois-lookup", "www.münchen-shop.de") // which the greedy one's redirector alone knows
+	a.ask(last, "whois-lookup", "www.münchen-shop.de") // which only the greedy one's redirector has
 	a.wg.Wait()
 	for i := range 9 {
 		if n := a.statuses(fmt.Sprintf("11.80.0.7%d", i)); n[200] != 2 {
@@ -101,7 +101,7 @@ func TestOneClientShutsNobodyOut(t *testing.T) {
 	t.Logf("all in %v", time.Since(began))
 }
 
-// holdTurnLater wants a refusal that blames nobody and says when to come again.
+// holdTurnLater wants a refusal with the time of the next try.
 func holdTurnLater(t *testing.T, a answer) {
 	t.Helper()
 	seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))

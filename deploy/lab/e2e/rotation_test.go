@@ -189,7 +189,7 @@ func (s *secured) awaitVisitors(t *testing.T) {
 }
 
 // Every secret and certificate between gateway and worker is replaced while jobs run, and none of them fails. What is
-// broken changes nothing; who shows a certificate that is not trusted is refused, on either side, and told of.
+// broken changes nothing; who shows a certificate that is not trusted is refused, on either side, and logged.
 func TestSecretsAndCertificatesAreRotatedUnderTraffic(t *testing.T) {
 	t.Parallel()
 	s := startSecured(t)
@@ -273,7 +273,7 @@ func (s *secured) bothLook(t *testing.T, result string) {
 	s.taken(t, s.private, "worker_ca", result, soon)
 }
 
-// holdsTheDoor asks the worker without a certificate.
+// holdsTheDoor sends requests to the worker without a certificate.
 func (s *secured) holdsTheDoor(t *testing.T) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DialContext: internet.Dial, DisableKeepAlives: true,
@@ -295,7 +295,8 @@ func (s *secured) holdsTheDoor(t *testing.T) {
 	}
 }
 
-// refusals are of certificates that are not trusted: each is told once, with why, and over once it is mended.
+// refusals are of certificates that are not trusted: each is logged once, with the reason, and once more when it is
+// over.
 func (s *secured) refusals(t *testing.T) {
 	t.Helper()
 	stranger := testca.New(t, "strangers")

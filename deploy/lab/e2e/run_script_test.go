@@ -110,7 +110,7 @@ func TestRunPrintsTheURL(t *testing.T) {
 	}
 }
 
-// Whoever has a port already, `make run` names it and the setting, and prints no URL.
+// Of a port that is taken `make run` prints the number and the setting, and no URL.
 func TestRunWithATakenPort(t *testing.T) {
 	t.Parallel()
 	for taker, take := range map[string]func(t *testing.T, addr string){

@@ -11,7 +11,7 @@ import (
 	"diagnostics/lab"
 )
 
-// Two who ask for the same at the same time are given one measurement, and one of them is told so.
+// Two requests for the same at the same time share one measurement, and one of the answers says so.
 func TestSharedMeasurements(t *testing.T) {
 	t.Parallel()
 	_, to := lab.Clean(148)

@@ -19,7 +19,7 @@ import (
 	"diagnostics/lab"
 )
 
-// What this service lacks is never told as the fault of its targets (docs/contract.md#outcomes-and-errors): under each
+// A host-side error is never reported as the target's (docs/contract.md#outcomes-and-errors): under each
 // fault of the service's own host every tool gives the right answer or says that this service cannot go on, and seconds
 // after the fault is gone all answers are right again.
 func TestShortages(t *testing.T) {
@@ -60,7 +60,7 @@ func TestShortages(t *testing.T) {
 	}
 }
 
-// shortage asks one gateway over connections that were there before its fault.
+// shortage sends requests to one gateway over connections opened before its fault.
 type shortage struct {
 	t       *testing.T
 	gateway *lab.Server
@@ -68,7 +68,7 @@ type shortage struct {
 	fresh   int
 }
 
-// parallelAsks is how many tools are asked at once.
+// parallelAsks is how many tools run at once.
 const parallelAsks = 5
 
 func newShortage(t *testing.T, gateway *lab.Server) *shortage {
@@ -111,7 +111,7 @@ func (s *shortage) ask(client *http.Client, slug, input string, options map[stri
 	return a
 }
 
-// truth is a question to one tool with what holds of its true answer; ours tells an answer of status 200 that puts the
+// truth is a request to one tool with a check of its true answer; ours recognises an answer of status 200 that puts the
 // blame where it belongs.
 type truth struct {
 	slug, input string
@@ -120,7 +120,7 @@ type truth struct {
 	ours        func(a answer) bool
 }
 
-// truths are the questions of one round, under names that no cache knows.
+// truths are the requests of one round, under names that no cache has.
 func (s *shortage) truths() []truth {
 	s.fresh++
 	label := fmt.Sprintf("fresh-%d", s.fresh)
@@ -145,7 +145,7 @@ func (s *shortage) truths() []truth {
 
 func isNot(bad string) func(any) bool { return func(v any) bool { return v != bad } }
 
-// resolversNotAsked takes resolvers that gave the true answer, and such as this service says that it could not ask.
+// resolversNotAsked accepts resolvers with the true answer, and those reported as out of this service's reach.
 func resolversNotAsked(a answer) bool {
 	list, _ := a.at("resolvers").([]any)
 	for i := range list {
@@ -171,7 +171,7 @@ func checksNotMade(a answer) bool {
 	return true
 }
 
-// onlyRight and rightOrOurs judge an answer: is it this service's fault that is told, and may it be?
+// onlyRight and rightOrOurs check an answer: does it report this service's fault, and may it?
 func onlyRight(t *testing.T, q truth, a answer) (ours bool) {
 	t.Helper()
 	if a.Status != 200 {
@@ -186,7 +186,7 @@ func rightOrOurs(t *testing.T, q truth, a answer) (ours bool) {
 	t.Helper()
 	switch {
 	case a.Status == 0:
-		return false // told already
+		return false // reported already
 	case a.Status != 200:
 		holdOurs(t, q.slug, a)
 		return true
@@ -205,7 +205,7 @@ func holdOurs(t *testing.T, slug string, a answer) {
 	}
 }
 
-// askAll asks every tool, several at once, and counts the answers that tell of a fault of this service.
+// askAll runs every tool, several at once, and counts the answers that report a fault of this service.
 func (s *shortage) askAll(when string, judge func(*testing.T, truth, answer) bool) (ours int) {
 	s.t.Helper()
 	var mu sync.Mutex

@@ -36,7 +36,7 @@ type stream struct {
 	encoding string
 }
 
-// streamOf asks for a stream at a URL, and holds it against the description.
+// streamOf requests a stream at a URL, and validates it against the description.
 func streamOf(ctx context.Context, client *http.Client, url, host, input, encoding string) (s stream, err error) {
 	body, err := json.Marshal(map[string]string{"input": input})
 	if err != nil {
@@ -101,7 +101,7 @@ func streamLines(t *testing.T, slug, input string) []streamLine {
 	return s.lines
 }
 
-// A trace shows its hops long before it ends, and what the steps tell of them is what the answer says.
+// A trace shows its hops long before it ends, and its steps agree with the answer.
 func TestHopsCome(t *testing.T) {
 	t.Parallel()
 	to, _ := lab.Shortcut(23)
@@ -134,7 +134,7 @@ func TestHopsCome(t *testing.T) {
 	}
 }
 
-// The replies of a ping come as they are heard, each as it is in the answer.
+// The replies of a ping are sent as they arrive, each as it is in the answer.
 func TestRepliesCome(t *testing.T) {
 	t.Parallel()
 	all := streamLines(t, "ping", "fast.lab-site.com")

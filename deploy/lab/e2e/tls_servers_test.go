@@ -42,7 +42,7 @@ func tlsServers(t *testing.T) []tlsserver.Server {
 	return internet.TLSServers()
 }
 
-// What ssl-checker tells of each of the lab's TLS servers is the truth of their table.
+// ssl-checker reports of each of the lab's TLS servers the truth of their table.
 func TestTLSServers(t *testing.T) {
 	t.Parallel()
 	for _, s := range tlsServers(t) {
@@ -162,7 +162,7 @@ func commonName(subject string) string {
 	return name
 }
 
-// What the references tell of each server is the truth of the table too, or what the table explains.
+// The references report the truth of the table too, or what the table explains.
 func TestTLSServersByReferences(t *testing.T) {
 	t.Parallel()
 	at := filepath.Join(internet.Dir(), "tls", "server-order.lab-tls.com")

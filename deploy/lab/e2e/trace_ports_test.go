@@ -64,7 +64,7 @@ func TestPortTracesEqualTheSystems(t *testing.T) {
 	}
 }
 
-// report reads what `mtr -n -r` prints. A destination that answers is sometimes told twice.
+// report reads what `mtr -n -r` prints. A destination that answers is sometimes printed twice.
 func report(out []byte) [][]netip.Addr {
 	var hops [][]netip.Addr
 	for line := range strings.Lines(string(out)) {

@@ -11,7 +11,7 @@ import (
 )
 
 // What the worker's host lacks in the middle of a measurement is no loss and no silence of the target: all measurements
-// under way end as this service's own fault, and right afterwards the truth is told again.
+// under way end as this service's own fault, and right afterwards the answers are true again.
 func TestMeasurementsOfAHostThatIsCutOff(t *testing.T) {
 	for name, fault := range map[string]func(t *testing.T) (gone func()){
 		"the link is down":    uplinkDown,

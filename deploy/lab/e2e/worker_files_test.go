@@ -16,7 +16,7 @@ import (
 )
 
 // A worker without files for the sockets of its probes says so, and one without a file for a connection does not
-// answer: neither is told as anything of the target, and both are right again once there are files.
+// answer: neither is reported as the target's, and both are right again once there are files.
 func TestAWorkerWithoutFiles(t *testing.T) {
 	t.Parallel()
 	for mode, start := range map[string]func(t *testing.T, name string) *lab.Server{

@@ -36,7 +36,7 @@ func hopsOf(t *testing.T, a answer) [][]netip.Addr {
 	return hops
 }
 
-// holdTruth lays a trace beside what the lab knows. It is for any number of traces at once, so it counts loss only
+// holdTruth compares a trace with the lab's truth. It is for any number of traces at once, so it counts loss only
 // where the lab promises none.
 func holdTruth(t *testing.T, a answer, truth []lab.Hop) {
 	t.Helper()
@@ -217,7 +217,7 @@ func TestPacketLoss(t *testing.T) {
 	t.Parallel()
 	for _, to := range bothFamilies(lab.LossyEnd, 14) {
 		a := call(t, "packet-loss", to.String(), nil)
-		// Every tenth packet of the cable is lost, whoever's it is; these are the only ones.
+		// Every tenth packet of the cable is lost, of any flow; these are the only ones.
 		facts{"sent": 50, "received": 45, "lossPercent": 10, "bursts": func(v any) bool { return len(v.([]any)) == 5 },
 			"bursts.0.length": 1, "minMs": between(10, 15), "late": 0, "undecided": 0, "confirmation": nil}.hold(t, a)
 	}

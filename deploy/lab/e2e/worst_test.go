@@ -36,7 +36,7 @@ type worstCase struct {
 	options            map[string]any
 }
 
-// worstCases have each tool once or more: the table tells the most of each.
+// worstCases have each tool once or more: the table has the most of each.
 func worstCases() []worstCase {
 	_, far := lab.SilentEnd(7)
 	_, fives := lab.FewEchoes(7)

@@ -1,4 +1,4 @@
-// Command docs runs what the pages tell operators to type under docker compose, against a running project:
+// Command docs runs the pages' commands for docker compose, against a running project:
 //
 //	COMPOSE_PROJECT_NAME=… GATEWAY_PUBLISH=127.0.0.1:18080 DOCS_FILES=docker-compose.yml:… go run ./cmd/docs
 //
@@ -85,7 +85,7 @@ func nameFiles(dir, files string) error {
 // version is the tag of the project's images.
 func version() string { return cmp.Or(os.Getenv("VERSION"), "local") }
 
-// copyTree copies what git knows of, and an .env that is there.
+// copyTree copies what git tracks, and an .env that is there.
 func copyTree(ctx context.Context, root, dir string) error {
 	copying := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c",
 		`git ls-files -z --cached --others --exclude-standard |

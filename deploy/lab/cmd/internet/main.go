@@ -1,5 +1,5 @@
 // Command internet serves the lab's web and mail servers, registries and resolvers from one container, for the tests of
-// docker-compose.yml (package compose). Whoever starts it gives the container its addresses and routes.
+// docker-compose.yml (package compose). The container gets its addresses and routes from outside.
 //
 //	internet DIR    serves, with the certificate of the root in DIR/root.pem
 //	internet        only keeps the container, as a router between others

@@ -172,7 +172,7 @@ func (tab *Tab) Attribute(selector, name string) string {
 	return tab.String(`document.querySelector(` + quote(selector) + `).getAttribute(` + quote(name) + `) ?? ""`)
 }
 
-// Count tells how many elements fit the selector.
+// Count returns how many elements fit the selector.
 func (tab *Tab) Count(selector string) int {
 	tab.t.Helper()
 	var n int
@@ -186,7 +186,7 @@ func (tab *Tab) Holds(expression string) bool {
 	return tab.String(`Boolean(`+expression+`)`) == "true"
 }
 
-// Settle waits until what the page has done is drawn and its observers have been told.
+// Settle waits until what the page has done is drawn and its observers have run.
 func (tab *Tab) Settle() {
 	tab.t.Helper()
 	if tab.noScript {

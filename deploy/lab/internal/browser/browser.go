@@ -76,7 +76,7 @@ func flags(program string) []chromedp.ExecAllocatorOption {
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("hide-scrollbars", true),
-		// Nothing else can be reached, whatever a page asks for and whatever Chromium does by itself.
+		// Nothing else can be reached, whatever a page requests and whatever Chromium does by itself.
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
 	)
 }

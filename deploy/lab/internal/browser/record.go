@@ -40,13 +40,13 @@ const watch = `{
 type Record struct {
 	// Console is errors, warnings and uncaught exceptions. Chromium logs a failed request there too.
 	Console []string
-	// Requests are the URLs that were asked for, without blob: and data:, which ask nobody.
+	// Requests are the requested URLs, without blob: and data:, which send nothing.
 	Requests []string
 	// Violations are of the Content-Security-Policy.
 	Violations []string
 	// Dialogs are the texts of alerts and the like; they were dismissed.
 	Dialogs []string
-	// Shift is the sum of all layout shifts that did not follow an input; Shifts tell them one by one.
+	// Shift is the sum of all layout shifts that did not follow an input; Shifts lists them one by one.
 	Shift  float64
 	Shifts []string
 }
@@ -79,7 +79,7 @@ func (tab *Tab) Forget() {
 	tab.record.seen = Record{}
 }
 
-// hear takes every event of the tab, in order.
+// hear receives every event of the tab, in order.
 func (r *recorder) hear(event any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

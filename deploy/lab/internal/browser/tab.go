@@ -172,7 +172,7 @@ func (tab *Tab) SlowLink(latency time.Duration, bitsPerSecond float64) {
 }
 
 // Look makes the window this wide and the visitor's system prefer light or dark, and waits until the page is drawn so.
-// Motion is reduced: a colour half-way through a transition is nobody's choice.
+// Motion is reduced: a colour half-way through a transition is not a chosen one.
 func (tab *Tab) Look(width int, dark bool) {
 	tab.t.Helper()
 	tab.resize(width)
@@ -198,7 +198,7 @@ func (tab *Tab) LookPrinted(width int) {
 	tab.Settle()
 }
 
-// Printed tells the page that it has been printed.
+// Printed fires the page's event after printing.
 func (tab *Tab) Printed() {
 	tab.t.Helper()
 	tab.Run(`dispatchEvent(new Event("afterprint"))`)

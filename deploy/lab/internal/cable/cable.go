@@ -1,5 +1,5 @@
 // Package cable is a long cable in user space, for kernels without netem: a TUN device in each of two namespaces, and
-// one thread that carries packets between them after a fixed one-way delay, dropping every n-th where asked.
+// one thread that carries packets between them after a fixed one-way delay, dropping every n-th where set.
 //
 // One thread serves all cables with ppoll, whose timeout is in nanoseconds: Go's own timers round up to a millisecond
 // when a process idles, and a hand-over between goroutines costs as much as a short cable.

@@ -1,4 +1,4 @@
-// Package docs reads the commands out of the project's pages and runs them, so that no page tells an operator to type
+// Package docs reads the commands out of the project's pages and runs them, so that no page has operators type
 // what does not work.
 //
 // A command stands in a fence ```sh. The line before the fence is a comment that says who runs it:

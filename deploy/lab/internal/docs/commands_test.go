@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // root is the project's.
 const root = "../../../.."
 
-// TestEveryCommandIsRunOrSaysWhyNot: it fails on a page that tells people to type what nobody has tried.
+// TestEveryCommandIsRunOrSaysWhyNot: it fails on a page with a command that was never tried.
 func TestEveryCommandIsRunOrSaysWhyNot(t *testing.T) {
 	t.Parallel()
 	blocks, err := Pages(root)
@@ -36,7 +36,7 @@ func TestEveryCommandIsRunOrSaysWhyNot(t *testing.T) {
 }
 
 // TestNoCommandHidesInText: what operators are to type stands where TestEveryCommandIsRunOrSaysWhyNot sees it. The
-// changelog tells what was, and nobody types that.
+// changelog describes the past, and is not to be typed.
 func TestNoCommandHidesInText(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
@@ -67,7 +67,7 @@ func TestInline(t *testing.T) {
 	}
 }
 
-// TestUnknownSettings runs what docs/deploying.md has for an upgrade: it tells of a name in .env that no file of
+// TestUnknownSettings runs what docs/deploying.md has for an upgrade: it prints a name in .env that no file of
 // compose has, and of no other.
 func TestUnknownSettings(t *testing.T) {
 	t.Parallel()

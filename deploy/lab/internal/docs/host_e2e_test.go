@@ -87,7 +87,7 @@ sudo() { "$@"; }
 journalctl() { cat "${2#diagnostics-}.log"; }
 `
 
-// ask runs a tool once and gives its status.
+// ask runs a tool once and returns its status.
 func (h *host) ask(t *testing.T, slug, input string) string {
 	t.Helper()
 	return strings.TrimSpace(h.run(t, Script{Name: slug, Text: fmt.Sprintf(
@@ -124,7 +124,7 @@ func binary(t *testing.T, variable string) string {
 	return path
 }
 
-// TestCommandsOfAHost runs what the pages tell operators to type on a host.
+// TestCommandsOfAHost runs the pages' commands for a host.
 func TestCommandsOfAHost(t *testing.T) {
 	blocks, err := Pages(root)
 	if err != nil {
@@ -132,7 +132,7 @@ func TestCommandsOfAHost(t *testing.T) {
 	}
 	h := newHost(t)
 	h.serve(t)
-	// Something for the log, the audit log and the worker to tell of. Nothing leads to the target here.
+	// Requests for the log, the audit log and the worker. Nothing leads to the target here.
 	const target = "11.0.0.9"
 	h.ask(t, "port-checker", target+":443")
 	h.ask(t, "ping", target)
@@ -168,7 +168,7 @@ func TestOneClientsLimitIsEmptied(t *testing.T) {
 	}
 	h := newHost(t)
 	h.serve(t)
-	// A request of 30 is back every two seconds, so a slow machine asks some more.
+	// A request of 30 is back every two seconds, so a slow machine sends some more.
 	status := ""
 	for i := 0; i < 60 && status != "429"; i++ {
 		status = h.ask(t, "my-ip", "")

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Pages gives the commands of all pages that tell operators what to type: README.md and docs/*.md below root.
+// Pages returns the commands of all pages for operators: README.md and docs/*.md below root.
 func Pages(root string) ([]Block, error) {
 	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
 	if err != nil {
@@ -54,7 +54,7 @@ func Scripts(blocks []Block, group string, sections ...string) []Script {
 			scripts = append(scripts, Script{Name: b.File})
 		}
 		last := &scripts[len(scripts)-1]
-		// The last of these lines in the output tells which fence failed.
+		// The last of these lines in the output shows which fence failed.
 		last.Text += fmt.Sprintf("echo '== %s' >&2\n%s", b.Where(), b.Text)
 	}
 	return scripts
@@ -96,7 +96,7 @@ func (p Place) Run(ctx context.Context, s Script) (string, error) {
 	}
 	command := append(slices.Clone(p.Into), "bash", "-euo", "pipefail", "-c", text)
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	// curl goes where it is told to, whatever proxy this machine has for its way out.
+	// curl connects directly, whatever proxy this machine has for its way out.
 	cmd.Dir, cmd.Env = p.Dir, append(append(os.Environ(), "no_proxy=*", "NO_PROXY=*"), p.Env...)
 	// What it started in the background goes with it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

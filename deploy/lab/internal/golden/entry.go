@@ -12,13 +12,13 @@ import (
 	"unicode/utf8"
 )
 
-// Request is what was asked.
+// Request is the request.
 type Request struct {
 	Method, Path string
 	// Header are the request's own headers beside those that every request of its kind has.
 	Header http.Header
 	Body   string
-	// Note tells requests apart that are otherwise equal.
+	// Note distinguishes requests that are otherwise equal.
 	Note string
 }
 

@@ -62,8 +62,8 @@ func (n *node) apply(path []string) {
 	}
 }
 
-// dropRepeats leaves one of the elements that are the same. A source is told twice where some of an answer was kept and
-// the rest fetched, which is chance.
+// dropRepeats leaves one of the elements that are the same. A source is listed twice where some of an answer was
+// cached and the rest fetched, which is chance.
 func (n *node) dropRepeats() {
 	var kept []*node
 	for _, item := range n.items {

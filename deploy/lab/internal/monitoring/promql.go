@@ -1,4 +1,4 @@
-// Package monitoring reads what deploy/monitoring and docs/incidents.md ask Prometheus, so that tests can hold it
+// Package monitoring reads the queries of deploy/monitoring and docs/incidents.md, so that tests can hold them
 // against the metrics that there are.
 package monitoring
 

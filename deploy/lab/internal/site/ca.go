@@ -1,4 +1,4 @@
-// Package site is the lab's web and mail servers: one for every temper that a diagnostics tool should be able to tell,
+// Package site is the lab's web and mail servers: one for every behaviour that a diagnostics tool should recognise,
 // each on an address of its own, and the certificate authority that signs for them.
 package site
 
@@ -20,8 +20,8 @@ import (
 
 const day = 24 * time.Hour
 
-// CA is the lab's authority: a root that the shipped binaries are told to trust, an intermediate that signs the sites,
-// and a second root that nobody trusts.
+// CA is the lab's authority: a root that the shipped binaries trust, an intermediate that signs the sites,
+// and a second root that is not trusted.
 type CA struct {
 	root, intermediate, stranger *authority
 }
@@ -100,7 +100,7 @@ type certificate struct {
 	// leafOnly leaves the intermediate out; withRoot sends the root as well.
 	leafOnly, withRoot bool
 	rsa                bool
-	// longKey is so many bits of RSA, of which nobody holds the private half; others are so many certificates more.
+	// longKey is so many bits of RSA, without a private half; others are so many certificates more.
 	longKey, others int
 	// ring is the curve of certificates that issue one another, in place of any other.
 	ring elliptic.Curve

@@ -23,7 +23,8 @@ type flood struct {
 // pieceOf2 writes frames of HTTP/2 again and again.
 type pieceOf2 func(f *http2.Framer, stream uint32) error
 
-// over2 answers the first request of a connection with a beginning, and then with the same until nobody reads.
+// over2 answers the first request of a connection with a beginning, and then with the same until the client stops
+// reading.
 func over2(begin, again pieceOf2) endpoint {
 	return endpoint{port: 443, tls: &tlsSetup{onlyHTTP2: true}, raw: func(_ context.Context, c net.Conn) {
 		_ = c.SetDeadline(time.Now().Add(idle))
@@ -81,7 +82,7 @@ func begin2(f *http2.Framer, stream uint32) error {
 	return fields2(f, stream, true, ":status", "200", "content-type", "text/plain")
 }
 
-// over1 answers a request over HTTP/1 with a beginning, and then with the same until nobody reads.
+// over1 answers a request over HTTP/1 with a beginning, and then with the same until the client stops reading.
 func over1(begin, again string) endpoint {
 	return endpoint{port: 80, raw: func(_ context.Context, c net.Conn) {
 		_ = c.SetDeadline(time.Now().Add(idle))

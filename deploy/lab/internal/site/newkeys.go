@@ -21,7 +21,7 @@ import (
 const keysPerOctet = 15
 
 // newKeys shakes hands and then writes TLS 1.3 by itself, since crypto/tls sends no KeyUpdate (RFC 8446 section 4.6.3):
-// octets of a header without end, and between them updates that ask for one in return.
+// octets of a header without end, and between them updates that request one in return.
 func newKeys(ctx context.Context, c net.Conn) {
 	_ = c.SetDeadline(time.Now().Add(idle))
 	config, _ := ctx.Value(startTLSKey{}).(*tls.Config)

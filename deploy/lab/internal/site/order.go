@@ -26,7 +26,7 @@ type Order struct {
 	Key string
 	// NotBefore and NotAfter are from now; both zero are 30 days back and 60 ahead.
 	NotBefore, NotAfter time.Duration
-	// SignedBy is intermediate where empty; self, stranger (a root that nobody trusts).
+	// SignedBy is intermediate where empty; self, stranger (a root that is not trusted).
 	SignedBy string
 	// Usage is that for digital signatures where zero, and ExtUsage that for servers where nil.
 	Usage      x509.KeyUsage

@@ -44,7 +44,7 @@ func hugeHeaders() http.Handler {
 	})
 }
 
-// endless sends a body until nobody reads it any more: a tool that does not read bodies never notices.
+// endless sends a body until the client stops reading: a tool that does not read bodies never notices.
 func endless() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		block := make([]byte, 64<<10)

@@ -13,7 +13,7 @@ import (
 const ianaHost = "whois.iana.org"
 
 // port43Of is the WHOIS server that IANA's names for a top-level domain without RDAP; empty is one without either. It
-// has never heard of the others.
+// does not have the others.
 var port43Of = map[string]string{
 	"it": "whois." + Zone, "jp": "whois." + Zone, "at": "whois." + Zone, "cn": "whois." + Zone, "se": "whois." + Zone,
 	"gr": "",
@@ -27,7 +27,7 @@ var port43Of = map[string]string{
 	"il": "whois-gone." + Zone,
 }
 
-// registered are what the registries' server knows, by question. Names and people are made up.
+// registered are the entries of the registries' server, by query. Names and people are made up.
 var registered = map[string]string{
 	"example-shop.it": `
 Domain:             example-shop.it

@@ -173,14 +173,14 @@ var imap = mailProtocol{
 }
 
 const (
-	// UnknownFrames is how many frames "frames" sends that no HTTP/2 client knows.
+	// UnknownFrames is how many frames "frames" sends of a type that HTTP/2 does not define.
 	UnknownFrames = 20_000
 	// Unsolicited is what "unsolicited" says after its answer.
 	Unsolicited = "token=hunter2-unsolicited"
 )
 
-// unknownFrames speaks HTTP/2 as far as it must to be heard (RFC 9113 sections 3.4 and 4.1), and then says nothing that
-// a client knows.
+// unknownFrames speaks HTTP/2 as far as clients need (RFC 9113 sections 3.4 and 4.1), and then sends only frames of a
+// type that HTTP/2 does not define.
 func unknownFrames(_ context.Context, c net.Conn) {
 	_ = c.SetDeadline(time.Now().Add(idle))
 	const (

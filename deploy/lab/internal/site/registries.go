@@ -48,7 +48,7 @@ var registryOf = map[string]string{
 	"ch":     "http://rdap-com." + Zone + "/com/v1",
 }
 
-// unlisted are what the redirector alone knows: as in the world, the registry of a country that tells IANA nothing of
+// unlisted are what only the redirector has: as in the world, the registry of a country that has not given IANA
 // it, and those whose URLs IANA would not list.
 var unlisted = []string{"de", "us", "ca", "ch"}
 
@@ -61,7 +61,7 @@ var blocks = []struct{ prefix, base, body string }{
 	{"11.80.0.0/16", ripeStyle, "lab_sites.json"},
 	{"2a10:80::/32", ripeStyle, "lab_sites6.json"},
 	{"11.90.0.0/24", arinStyle, "lab_far.json"},
-	{"11.91.0.0/24", ripeStyle, ""}, // the registry has never heard of it
+	{"11.91.0.0/24", ripeStyle, ""}, // the registry does not have it
 	{"11.94.0.0/16", ripeStyle, "lab_none.json"},
 	{"11.98.0.0/24", ripeStyle, "padded.json"},
 	{"11.98.1.0/24", ripeStyle, "redacted_network.json"},
@@ -205,7 +205,7 @@ func registry(bodies map[string]string) http.Handler {
 	})
 }
 
-// thinRegistry knows five names, and of each the registrar alone; the registrars of the last three are of no help.
+// thinRegistry has five names, and of each only the registrar; the registrars of the last three are of no help.
 func thinRegistry() http.Handler {
 	const registrar, own = "https:\\/\\/rdap.markmonitor.com\\/rdap\\/", "EXAMPLE-SHOP.COM"
 	related := map[string]string{
@@ -259,7 +259,7 @@ func serveRegistration(w http.ResponseWriter, body string, edit *strings.Replace
 	_, _ = w.Write(text)
 }
 
-// badRegistries are told apart by the first segment of the path.
+// badRegistries are distinguished by the first segment of the path.
 func badRegistries() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/html/", page("No registry"))
@@ -280,7 +280,7 @@ func badRegistries() http.Handler {
 	return mux
 }
 
-// serveNamed puts the asked name into a body.
+// serveNamed puts the requested name into a body.
 func serveNamed(w http.ResponseWriter, r *http.Request, body string) {
 	serveRegistration(w, body, strings.NewReplacer("odd-site.net", path.Base(r.URL.Path), "evil-site.com",
 		path.Base(r.URL.Path)))

@@ -58,7 +58,7 @@ func Compare(reference string, t tlsserver.Truth, seen Seen, protocols []string)
 	return differences
 }
 
-// explanations are the things of which the table explains that the reference tells something else.
+// explanations are the things of which the table explains that the reference reports something else.
 func explanations(reference string, t tlsserver.Truth) map[string]bool {
 	explained := map[string]bool{}
 	for key := range t.Differs {

@@ -20,14 +20,14 @@ var gnuTLSSuites = map[string]string{
 	"TLS_RSA_WITH_AES_128_CBC_SHA":       "+AES-128-CBC:+RSA",
 }
 
-// gnuTLSDescription is the line of gnutls-cli that tells what was agreed on.
+// gnuTLSDescription is the line of gnutls-cli with what was negotiated.
 var gnuTLSDescription = regexp.MustCompile(`(?m)^- Description: \(TLS1\.\d-X\.509\)-\((ECDHE|RSA)-?([^)]*)\)-` +
 	`(?:\([^)]*\)-)?\((ARCFOUR-128|3DES-CBC|AES-128-CBC)\)-\(SHA1\)`)
 
 // gnuTLSSubject is in the line of each certificate that was sent.
 var gnuTLSSubject = regexp.MustCompile("(?m)^ - subject `CN=([^,']+)")
 
-// AskGnuTLS asks for each of gnuTLSSuites with gnutls-cli, and once for all that the server is said to take, in the
+// AskGnuTLS offers each of gnuTLSSuites with gnutls-cli, and once for all that the server is said to take, in the
 // reverse of the order that it is said to have: what it chooses of those is the first in the answer.
 func (c Client) AskGnuTLS(ctx context.Context, s tlsserver.Server, address string) Seen {
 	seen := Seen{Suites: map[string][]string{}}

@@ -16,7 +16,7 @@ var goGroups = map[tls.CurveID]string{
 	tls.CurveP384: "secp384r1", tls.CurveP521: "secp521r1",
 }
 
-// GoGroups asks for the groups with Go's own client, one at a time.
+// GoGroups offers the groups with Go's own client, one at a time.
 func GoGroups(
 	ctx context.Context, dial func(ctx context.Context, network, address string) (net.Conn, error), s tlsserver.Server,
 	address string,

@@ -1,4 +1,4 @@
-// Package tlsreference asks TLS servers what they take by programs that are not ours: openssl s_client, gnutls-cli,
+// Package tlsreference probes what TLS servers take with programs that are not ours: openssl s_client, gnutls-cli,
 // testssl.sh and sslscan, and Go's own client where those are too old.
 package tlsreference
 
@@ -20,7 +20,7 @@ import (
 // whatever ended it otherwise than well.
 type Run func(ctx context.Context, program string, args ...string) ([]byte, error)
 
-// Client asks with openssl s_client.
+// Client probes with openssl s_client.
 type Client struct {
 	Run Run
 	// Roots is the file of the trusted root; Certificate and Key are those of a client that has one.
@@ -39,13 +39,13 @@ type Seen struct {
 	Requests bool
 	// Nameless is the common name of the certificate for a client that sends no name, where it is another.
 	Nameless string
-	// Loose is that the order of suites tells something only of servers that have one of their own.
+	// Loose is that the order of suites means something only for servers that have one of their own.
 	Loose bool
-	// Untold are things that the reference does not tell.
+	// Untold are things that the reference does not report.
 	Untold []string
 }
 
-// One try of a client that hears nothing ends after so long.
+// One try of a client without an answer ends after so long.
 const tryTimeout = 6 * time.Second
 
 // flags are the arguments for one protocol alone. OpenSSL has no SSL 3.0 in Debian.
@@ -55,7 +55,7 @@ var flags = map[string]string{"TLSv1.0": "-tls1", "TLSv1.1": "-tls1_1", "TLSv1.2
 var everyGroup = []string{"X25519", "P-256", "X448", "P-521", "P-384", "brainpoolP256r1", "brainpoolP384r1",
 	"brainpoolP512r1", "ffdhe2048", "ffdhe3072"}
 
-// Ask asks everything of the server at one of its addresses.
+// Ask probes everything of the server at one of its addresses.
 func (c Client) Ask(ctx context.Context, s tlsserver.Server, address string) (Seen, error) {
 	seen := Seen{Suites: map[string][]string{}}
 	for _, protocol := range slices.Backward(tlsserver.Protocols) {
@@ -90,7 +90,7 @@ func (c Client) Takes(ctx context.Context, s tlsserver.Server, address string) b
 	return ok
 }
 
-// nameless asks without a name, where a certificate is shown to who sends one.
+// nameless probes without a name, where a certificate is shown to who sends one.
 func (c Client) nameless(ctx context.Context, s tlsserver.Server, address, protocol string) string {
 	if s.Port != 443 || len(s.Truth.Sent) == 0 {
 		return ""
@@ -159,7 +159,7 @@ func ianaGroup(name string) string {
 	return name
 }
 
-// said is what one handshake told.
+// said is the output of one handshake.
 type said struct {
 	suite, group string
 	dhBits       int
@@ -325,7 +325,7 @@ var codes = map[string]string{
 	"26": "INVALID_PURPOSE", "62": "ERR_TLS_CERT_ALTNAME_INVALID",
 }
 
-// learn reads what one handshake tells of the certificates.
+// learn reads the certificates of one handshake.
 func (s *Seen) learn(first said) {
 	for _, m := range subject.FindAllStringSubmatch(first.text, -1) {
 		s.Sent = append(s.Sent, m[1])

@@ -32,7 +32,7 @@ type sslscanReport struct {
 	} `xml:"ssltest"`
 }
 
-// Sslscan asks with sslscan, which writes its report to the file.
+// Sslscan probes with sslscan, which writes its report to the file.
 func (c Client) Sslscan(ctx context.Context, s tlsserver.Server, address, file string) (Seen, error) {
 	args := []string{"--no-colour", "--no-heartbleed", "--no-renegotiation", "--no-fallback",
 		"--no-compression", "--xml=" + file, "--sni-name=" + s.Host}

@@ -18,7 +18,7 @@ import (
 // finding is one entry of what testssl.sh writes.
 type finding struct{ ID, Finding string }
 
-// Testssl asks with testssl.sh, which writes its findings to the file.
+// Testssl probes with testssl.sh, which writes its findings to the file.
 func (c Client) Testssl(ctx context.Context, s tlsserver.Server, address, file string) (Seen, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -70,7 +70,7 @@ func readTestssl(found []finding, t tlsserver.Truth) (Seen, error) {
 	}
 	by := map[string]string{}
 	for _, f := range found {
-		// Of a server with several certificates each finding is told of each.
+		// Of a server with several certificates each finding is reported for each.
 		if id, _, _ := strings.Cut(f.ID, " "); by[id] == "" {
 			by[id] = f.Finding
 		}
@@ -130,7 +130,7 @@ func ordered(by, names map[string]string, suites map[string][]string) {
 	}
 }
 
-// judge reads what testssl.sh says of the certificates. It tells how many there are, and the name of the first.
+// judge reads what testssl.sh says of the certificates. It reports how many there are, and the name of the first.
 func (s *Seen) judge(by map[string]string, t tlsserver.Truth) {
 	name := by["cert_commonName"]
 	if count := by["certs_countServer"]; name != "" {

@@ -32,7 +32,7 @@ var insecure = []struct {
 	{"3DES_CIPHER", []string{"3DES"}},
 }
 
-// Codes are all codes of the issues that ssl-checker should tell: those of the table, and those that follow from the
+// Codes are all codes of the issues that ssl-checker should report: those of the table, and those that follow from the
 // protocols, the suites and the groups. They are sorted.
 func (t Truth) Codes() []string {
 	codes := slices.Clone(t.Issues)
@@ -43,7 +43,7 @@ func (t Truth) Codes() []string {
 			}
 		}
 	}
-	// Of a chain that leads nowhere nobody is known who could revoke it.
+	// A chain without a trusted root has no authority that could revoke it.
 	revocable := t.Staple == "" && !slices.Contains(t.Issues, mustStapleMissing) &&
 		!slices.Contains(unknownIssuers, t.Error)
 	for code, holds := range map[string]bool{

@@ -156,7 +156,7 @@ func lateServer(wait time.Duration) func(*workshop, Server) error {
 	}
 }
 
-// mailServer starts TLS where told so, and where the order is nil offers it and refuses.
+// mailServer starts TLS where configured, and where the order is nil offers it and refuses.
 func mailServer(protocol string, o *site.Order) func(*workshop, Server) error {
 	return func(w *workshop, s Server) error {
 		var config *tls.Config

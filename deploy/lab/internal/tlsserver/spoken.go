@@ -13,7 +13,7 @@ import (
 )
 
 // spoken is a server whose first flight is written by hand, for what no program speaks any more: SSL 3.0, export
-// suites. It gets as far as ServerHelloDone (RFC 5246 section 7.4, RFC 6101 section 5.6) and no further, as nobody has
+// suites. It gets as far as ServerHelloDone (RFC 5246 section 7.4, RFC 6101 section 5.6) and no further, as no one has
 // to finish a handshake to see it.
 type spoken struct {
 	oldest, newest uint16
@@ -46,7 +46,7 @@ const (
 )
 
 // exportKey is a ServerKeyExchange with an RSA key of the 512 bits that exported suites allow (RFC 2246 section 7.4.3),
-// and a signature that nobody can have checked: it is not one.
+// and a signature that no client can have verified: it is not one.
 func exportKey() []byte {
 	modulus := make([]byte, exportBits/8)
 	_, _ = rand.Read(modulus)

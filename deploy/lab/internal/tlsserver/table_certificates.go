@@ -133,7 +133,7 @@ func certificates() []Server {
 	}
 }
 
-// mail are servers that start TLS when asked to, and such that then refuse.
+// mail are servers that start TLS on request, and such that then refuse.
 func mail() (all []Server) {
 	for _, m := range []struct {
 		protocol string

@@ -10,7 +10,7 @@ import (
 // The certificates of servers in order.
 const issuing = "Lab Issuing CA E1"
 
-// Why Debian's OpenSSL tells less.
+// Why Debian's OpenSSL reports less.
 const (
 	noSSL3   = "Debian's OpenSSL has no SSL 3.0"
 	noExport = "Debian's OpenSSL has no export suites"
@@ -27,7 +27,7 @@ const (
 	noCertificate = "sslscan counts a suite only where the handshake ends, and has no client certificate"
 )
 
-// byOpenSSL is why testssl.sh tells less.
+// byOpenSSL is why testssl.sh reports less.
 const byOpenSSL = "testssl.sh asks for the order with OpenSSL, which has none of the suites"
 
 // signed are the names of the certificates that a server in order sends: its own, and the intermediate.

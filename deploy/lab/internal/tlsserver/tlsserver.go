@@ -1,4 +1,4 @@
-// Package tlsserver is the lab's TLS servers, one of every kind that a checker should be able to tell: real programs
+// Package tlsserver is the lab's TLS servers, one of every kind that a checker should recognise: real programs
 // (OpenSSL, GnuTLS, nginx, Caddy, Go), and for what none of them speaks any more, handshakes written by hand. Each is
 // an entry of one table with the truth about it, which the service and other programs are held against.
 package tlsserver

@@ -13,10 +13,10 @@ type Truth struct {
 	Groups []string
 	// DHBits is the length of the prime of finite-field Diffie-Hellman.
 	DHBits int
-	// VersionsOnly is a server of which the service asks no suites and groups.
+	// VersionsOnly is a server whose suites and groups the service does not probe.
 	VersionsOnly bool
 	// Alike is a server that differs from the good one in its certificates alone: testssl.sh, which takes a minute for
-	// suites and groups, asks only the good one for them.
+	// suites and groups, probes only the good one for them.
 	Alike bool
 	// Sent are the common names of the certificates that the server sends, the leaf first.
 	Sent []string
@@ -26,7 +26,7 @@ type Truth struct {
 	Issues []string
 	// Staple is the status of the stapled OCSP response, where there is one.
 	Staple string
-	// Requests is whether the server asks for a client's certificate.
+	// Requests is whether the server requests a client's certificate.
 	Requests bool
 
 	// Nameless is the common name of the certificate for a client that sends no name, where it is another one, or
@@ -35,7 +35,7 @@ type Truth struct {
 	// Endpoints are the codes of what is wrong at each address, where the addresses differ.
 	Endpoints []string
 
-	// Differs says why a reference tells something else, by the reference and what differs: "openssl: trust, sent".
+	// Differs says why a reference reports something else, by the reference and what differs: "openssl: trust, sent".
 	Differs map[string]string
 }
 
@@ -65,7 +65,7 @@ const (
 	tls13 = "TLSv1.3"
 )
 
-// Protocols are all that the service tells of, oldest first.
+// Protocols are all that the service reports, oldest first.
 var Protocols = []string{ssl3, tls10, tls11, tls12, tls13}
 
 type suites = map[string][]string

@@ -27,7 +27,7 @@ func (s *Servers) Serve(l Listen, t *Table, addresses ...string) error {
 	return nil
 }
 
-// ServeHandler is Serve of one address with answers of any making, over UDP alone where told so.
+// ServeHandler is Serve of one address with answers of any making, over UDP alone where set.
 func (s *Servers) ServeHandler(l Listen, host string, udpOnly bool, h dns.Handler) error {
 	address := net.JoinHostPort(host, "53")
 	pc, err := l.ListenPacket("udp", address)
@@ -86,7 +86,7 @@ func (t *Table) ServeDNS(w dns.ResponseWriter, q *dns.Msg) {
 	_ = w.WriteMsg(answer)
 }
 
-// Answer answers one query as over TCP; nil is silence. Asked without recursion a table is the name server of its
+// Answer answers one query as over TCP; nil is silence. For a query without recursion a table is the name server of its
 // zones.
 func (t *Table) Answer(q *dns.Msg) *dns.Msg { return t.answer(q, false) }
 

@@ -16,7 +16,7 @@ const maxChain = 16
 
 // Step is a scripted answer: what a table of records cannot say.
 type Step struct {
-	// Records are in zone-file spelling; an owner of "@" is the asked name.
+	// Records are in zone-file spelling; an owner of "@" is the queried name.
 	Records []string
 	RCode   int
 	// Delay comes before the answer.
@@ -33,7 +33,7 @@ type Step struct {
 	WithoutSOA bool
 }
 
-// Table is what a server knows. The zero value is not usable; see NewTable.
+// Table is the data of a server. The zero value is not usable; see NewTable.
 type Table struct {
 	mu      sync.RWMutex
 	under   *Table
@@ -83,7 +83,7 @@ func (t *Table) Add(lines ...string) error {
 }
 
 // Script answers the n-th query for a name and type with the n-th step; the last step goes on for ever. A step's
-// records of other types than the asked (and CNAME) are left out.
+// records of other types than the queried (and CNAME) are left out.
 func (t *Table) Script(name string, steps ...Step) { t.script(name, &script{steps: steps}) }
 
 // Cycle does as Script, but begins again after the last step.
@@ -141,7 +141,7 @@ func (t *Table) step(name string, qtype uint16) (Step, bool) {
 	return s.next(qtype), true
 }
 
-// at is every record of a name; ok tells that the name exists, if only as the parent of others.
+// at is every record of a name; ok reports whether the name exists, if only as the parent of others.
 func (t *Table) at(name string) (byType map[uint16][]dns.RR, ok bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

@@ -8,7 +8,7 @@ import (
 	"diagnostics/lab"
 )
 
-// arrivals is the ICMP of IPv4 that comes to the service's host, whoever asked.
+// arrivals is the ICMP of IPv4 that comes to the service's host, for any process.
 type arrivals struct {
 	conn net.PacketConn
 	last atomic.Int64 // when the last one came, in nanoseconds since start; 0 for none

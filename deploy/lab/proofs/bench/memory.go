@@ -18,11 +18,11 @@ const (
 	// mostPerRun is the bound on what a run at a silent target holds: heap, stacks and the kernel's part of its sockets,
 	// its visitor's connection included.
 	mostPerRun = 64 << 10
-	// groupLimit binds nobody; the group is there to count what the kernel holds.
+	// groupLimit is never reached; the group is there to count what the kernel holds.
 	groupLimit = 4 << 30
 )
 
-// silence is a target that never answers, and how the nth run asks it.
+// silence is a target that never answers, and the nth run's request for it.
 type silence struct {
 	name, slug string
 	input      func(n int) string
@@ -118,7 +118,7 @@ func usage(p *lab.Process, group *lab.MemoryGroup) (h held, err error) {
 	return h, err
 }
 
-// visit asks the gateway and waits until it is told to leave.
+// visit sends a request to the gateway and waits until ctx ends.
 func visit(ctx context.Context, client *http.Client, slug, input string) {
 	body := strings.NewReader(fmt.Sprintf(`{"input":%q}`, input))
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+gatewayAddr+"/api/tools/"+slug, body)

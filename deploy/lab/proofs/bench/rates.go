@@ -43,7 +43,7 @@ func (o outcome) holds() bool {
 // dearer is the ratio of the processor times.
 func (o outcome) dearer() float64 { return float64(o.our.CPU) / (float64(o.their.CPU) * o.per) }
 
-// Names of which every request has another; the gateway keeps what the DNS said for a minute, the exporter asks again.
+// Names of which every request has another; the gateway caches DNS answers for a minute, the exporter queries again.
 const (
 	name    = `"n" .. n % 1000 .. ".` + loadZone + `"`
 	fresh   = `"d" .. n .. "-" .. stamp .. ".` + loadZone + `"`

@@ -50,7 +50,7 @@ func (r rivals) kill() {
 	}
 }
 
-// startTarget runs the servers that are asked about, in a process of their own.
+// startTarget runs the target's servers, in a process of their own.
 func (b *bench) startTarget(ctx context.Context) error {
 	ca, err := site.NewCA()
 	if err != nil {
@@ -73,13 +73,13 @@ func (b *bench) startTarget(ctx context.Context) error {
 	return b.answers(ctx, p, "http://11.77.53.1/")
 }
 
-// limits are on and bind nobody.
+// limits are on and refuse nothing.
 var limits = []string{
 	"RATE_LIMIT_REQUESTS=1000000", "RATE_LIMIT_CLIENT_REQUESTS=10000000", "RATE_LIMIT_TARGET_REQUESTS=10000000",
 	"RATE_LIMIT_ADDRESS_REQUESTS=100000000", "MAX_IN_FLIGHT=2000", "MAX_IN_FLIGHT_PER_CLIENT=2000",
 }
 
-// startGateway runs the gateway with everything on that an operator would have on: every limit, who is asking told by
+// startGateway runs the gateway with everything on that an operator would have on: every limit, the client's address by
 // a proxy's header, metrics, and a line in the log for each request.
 func (b *bench) startGateway(ctx context.Context, g *lab.MemoryGroup) (*lab.Process, error) {
 	env := append([]string{
@@ -95,10 +95,10 @@ func (b *bench) startGateway(ctx context.Context, g *lab.MemoryGroup) (*lab.Proc
 	return p, b.answers(ctx, p, "http://"+gatewayAddr+"/readyz")
 }
 
-// dnsTypes are the seven that dns-lookup asks for.
+// dnsTypes are the seven that dns-lookup queries.
 var dnsTypes = []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeMX, dns.TypeTXT, dns.TypeCNAME, dns.TypeNS, dns.TypeSOA}
 
-// modules are what the exporter is told to do. Without validation of anything: all that a probe costs is the probe.
+// modules are the exporter's configuration. Without validation of anything: all that a probe costs is the probe.
 func modules() string {
 	var b strings.Builder
 	b.WriteString("modules:\n  http_2xx:\n    prober: http\n    http:\n      preferred_ip_protocol: ip4\n" +
@@ -155,7 +155,7 @@ func (b *bench) startBare(ctx context.Context, inputs map[string]string) (*lab.P
 	return p, b.answers(ctx, p, "http://"+bareAddr+"/")
 }
 
-// post asks the gateway once.
+// post sends one request to the gateway.
 func (b *bench) post(ctx context.Context, path, input string) (recorded, error) {
 	body := fmt.Sprintf(`{"input":%q}`, input)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+gatewayAddr+path, strings.NewReader(body))

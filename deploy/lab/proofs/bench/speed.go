@@ -143,7 +143,7 @@ func (b *bench) comparePath(ctx context.Context, p path, start time.Duration, t 
 }
 
 // measurePath runs our trace and its rivals' in turn. Where the last answer counts, it is an error that one came after
-// our end: a trace that did not hear everything is not compared.
+// our end: a trace that missed an answer is not compared.
 func (b *bench) measurePath(ctx context.Context, p path, start time.Duration) (r runs, err error) {
 	icmp, err := b.listenForArrivals()
 	if err != nil {

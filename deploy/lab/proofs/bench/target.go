@@ -14,7 +14,7 @@ import (
 )
 
 // The target is a process of its own on the lab's near host: a name server and web servers that answer at once with
-// fixed bytes, so that what is measured is who asks. Every address of the host is served.
+// fixed bytes, so that the client is what is measured. Every address of the host is served.
 const (
 	targetWeb     = ":80"
 	targetSecure  = ":443"
@@ -23,7 +23,7 @@ const (
 	nameServer    = "11.77.53.1:53"
 )
 
-// page is what the web servers answer: the headers of a small page, and a body that costs nobody much to read.
+// page is what the web servers answer: the headers of a small page, and a body that costs little to read.
 const page = "<!doctype html><title>Target</title><p>A small page.\n"
 
 var pageHeader = [][2]string{
@@ -106,7 +106,7 @@ func serveHTTPS(pair tls.Certificate) error {
 	server := &http.Server{
 		Addr:      targetSecure,
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{pair}},
-		// Whoever leaves in the middle of a handshake is no news.
+		// A client that leaves during a handshake is no error.
 		ErrorLog: log.New(io.Discard, "", 0),
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			for _, field := range pageHeader {

@@ -123,7 +123,7 @@ func (b *bench) job(ctx context.Context, tool string, target netip.Addr, data an
 
 var unused = regexp.MustCompile(`(?m)^diagnostics_worker_packets_(?:send_errors|unmatched|doubted|dropped)_total \S+$`)
 
-// unused tells the packets that the worker could not send or use: late, doubted, or dropped by the kernel.
+// unused counts the packets that the worker could not send or use: late, doubted, or dropped by the kernel.
 func (b *bench) unused(ctx context.Context) (string, error) {
 	metrics, err := b.getFrom(ctx, workerMetricsAddr, "/metrics")
 	if err != nil {

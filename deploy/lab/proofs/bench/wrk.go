@@ -21,8 +21,8 @@ type shot struct {
 	CPU      time.Duration // processor time of the server for each answer
 }
 
-// load is what wrk asks. Lua gives request(), which is called for each request; n is how often it was called by this
-// thread, and begins elsewhere in each thread.
+// load is the requests of wrk. Lua gives request(), which is called for each request; n is how often it was called by
+// this thread, and begins elsewhere in each thread.
 type load struct {
 	server string // 127.0.0.1:8080
 	lua    string
@@ -52,7 +52,7 @@ end
 `
 }
 
-// posts asks a tool of the gateway; input is an expression of Lua over n.
+// posts sends requests to a tool of the gateway; input is an expression of Lua over n.
 func posts(slug, input string) string { return asks(slug, input, "application/json") }
 
 func streams(slug, input string) string { return asks(slug, input, progress.MediaType) }
@@ -66,7 +66,7 @@ function request()
 end`, "/api/tools/"+slug, accept, input)
 }
 
-// probes asks the exporter; module and target are expressions of Lua over n.
+// probes sends requests to the exporter; module and target are expressions of Lua over n.
 func probes(module, target string) string {
 	return fmt.Sprintf(`
 function request()

@@ -20,9 +20,9 @@ type fault struct {
 	of needs
 	// pair is the one pair that it is about; both where it is neither.
 	pair pair
-	// cut tells that connections to that pair may break.
+	// cut means that connections to that pair may break.
 	cut bool
-	// grace is how long after its end answers may still tell of it.
+	// grace is how long after its end answers may still show it.
 	grace time.Duration
 	do    func(ctx context.Context) error
 }
@@ -36,7 +36,7 @@ const (
 	changing
 )
 
-// The statuses that tell of something broken between the service and its targets.
+// The statuses of something broken between the service and its targets.
 var failures = []int{502, 503, 504}
 
 // faults are all kinds. Each lasts a few seconds.
@@ -66,12 +66,12 @@ const (
 	// A lookup that began at the start of it is at its end before the resolver is back.
 	resolverTime = 6 * time.Second
 	// A run that began during a fault meets it until its own limit; this is for one that begins afterwards: the
-	// gateway asks a lost worker once a second whether it is there again, and reads the host's routes every 2 s.
+	// gateway probes a lost worker once a second, and reads the host's routes every 2 s.
 	workerGrace  = 6 * time.Second
 	networkGrace = 4 * time.Second
 )
 
-// window is a fault while it may be told of.
+// window is a fault while answers may show it.
 type window struct {
 	fault
 	from, to time.Time // to is zero while it goes on
@@ -211,8 +211,8 @@ func (s *soak) resolverDead(ctx context.Context) error {
 	return errors.Join(err, gone)
 }
 
-// gatewayRestarts starts a new gateway, sends new requests there, and asks the old one to end, which answers what it
-// has taken: no answer is lost.
+// gatewayRestarts starts a new gateway, sends new requests there, and sends SIGTERM to the old one, which answers
+// what it has taken: no answer is lost.
 func (s *soak) gatewayRestarts(ctx context.Context) error {
 	old, err := s.startAgain(context.WithoutCancel(ctx))
 	if err != nil {

@@ -94,7 +94,7 @@ func (j *judge) explained(r result) bool {
 	return false
 }
 
-// explains reports whether this fault may do this to this answer: an answer that tells of a failure, or what the row
+// explains reports whether this fault may do this to this answer: an answer that reports a failure, or what the row
 // says is true while this is broken. It may not take an answer's form away, nor make it untrue.
 func (f *fault) explains(r result) bool {
 	if f.pair != both && f.pair != r.to {

@@ -100,7 +100,7 @@ func TestExplains(t *testing.T) {
 }
 
 // Every fault is brought, also after one that took longer than its share of the time; those for which there is none are
-// told of.
+// reported.
 func TestFaultsAreBroughtOrTold(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -181,7 +181,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// Every fault comes in each round, and every row can be asked.
+// Every fault comes in each round, and every row can be requested.
 func TestNothingIsLeftOut(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 1))

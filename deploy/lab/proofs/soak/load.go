@@ -17,7 +17,7 @@ import (
 	"diagnostics/lab"
 )
 
-// load asks at a steady rate, whatever the answers do, as visitors do who know nothing of each other.
+// load sends requests at a steady rate, whatever the answers, as independent visitors do.
 type load struct {
 	stack  *stack
 	judge  *judge
@@ -35,7 +35,7 @@ type load struct {
 const (
 	leaveEarly = 2 // of a hundred
 	patience   = 45 * time.Second
-	// Three of four ask the pair that endures.
+	// Three of four go to the pair that endures.
 	toEnduring = 3
 	ofPairs    = 4
 )

@@ -19,16 +19,16 @@ const (
 	network  needs = 1 << iota // packets that leave the host
 	resolver                   // the operator's resolver
 	worker                     // the gateway's worker
-	registry                   // the redirector of registrations, which may be asked 8 times in 10 s
+	registry                   // the redirector of registrations, which takes 8 queries in 10 s
 )
 
-// row is one line of the table of answers: what is asked, how often, and what may come of it while nothing is broken
+// row is one line of the table of answers: the request, how often, and what may come of it while nothing is broken
 // that it needs.
 type row struct {
 	name   string // of the tool, or what a page or a sample is
 	weight int
 	needs  needs
-	// ask gives the n-th request.
+	// ask returns the n-th request.
 	ask func(n uint64) request
 	// statuses are those that are right; 200 where empty.
 	statuses []int
@@ -90,7 +90,7 @@ func (r *row) orWithout(of needs, facts map[string]any) *row {
 	return r
 }
 
-// orUnasked adds what a comparison of resolvers is while some or all of them cannot be asked.
+// orUnasked adds what a comparison of resolvers is while some or all of them cannot be reached.
 func (r *row) orUnasked() *row {
 	for _, status := range []string{"unavailable", "inconclusive", "partial"} {
 		r.orWithout(network, map[string]any{"status": status})
@@ -98,7 +98,7 @@ func (r *row) orUnasked() *row {
 	return r
 }
 
-// orUnreachable adds how a chain of redirects ends where nobody tells the address of its next host.
+// orUnreachable adds how a chain of redirects ends where the address of its next host is not found.
 func (r *row) orUnreachable() *row {
 	return r.orWithout(resolver, map[string]any{"outcome": "unreachable"})
 }
@@ -114,14 +114,14 @@ func ends(slug string, weight int, of func(int) (netip.Addr, netip.Addr)) *row {
 	}}
 }
 
-// mix is what people ask of such a service: mostly of servers that are well, often of such as are ill, sometimes of
+// mix is the requests to such a service: mostly of servers that are well, often of such as are ill, sometimes of
 // such as are hostile.
 //
 // assets are the paths of the pages' files.
 func mix(assets []string) []*row {
 	const site = "." + lab.SiteZone
 	named := network | resolver
-	// dns-lookup tells what became of each question, also where it is that nobody answered.
+	// dns-lookup reports the outcome of each query, silence included.
 	unanswered := map[string]any{"errors.A": "ETIMEOUT"}
 	rows := []*row{
 		tool("dns-lookup", 60, named, "lab-dns.com", "alias.lab-dns.com", "www"+site, "signed.lab-dns.com").
@@ -270,7 +270,7 @@ func (l *lot) draw(r *rand.Rand) *row {
 	return l.rows[last]
 }
 
-// client is the address of one of very many visitors, as the proxy in front tells it.
+// client is the address of one of very many visitors, as the proxy in front passes it on.
 func client(r *rand.Rand) string {
 	if r.IntN(3) == 0 {
 		return fmt.Sprintf("2a10:%x:%x::%x", 0x4000+r.IntN(0x4000), r.IntN(0x10000), 1+r.IntN(0xffff))

@@ -10,7 +10,7 @@ import (
 	"diagnostics/lab"
 )
 
-// slowReaders ask for large answers, and read a byte a second of them until they go.
+// slowReaders request large answers, and read a byte a second of them until they go.
 func (s *soak) slowReaders(ctx context.Context) error {
 	conns, err := s.connect(ctx, 12)
 	defer reset(conns)

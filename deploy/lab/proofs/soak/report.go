@@ -83,7 +83,7 @@ func (s *soak) reportGrowth(w io.Writer) {
 		before, known := s.rest[m.name]
 		after, still := s.after[m.name]
 		if !g.known && !known {
-			continue // this kernel does not tell
+			continue // this kernel does not report it
 		}
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s |\n", m.name, show(g.first, g.known), show(g.last, g.known),
 			show(g.bound, g.known), show(g.most, g.known), show(before, known), show(after, still))

@@ -138,7 +138,7 @@ type growth struct {
 
 func (g growth) grew() bool { return g.known && g.last > g.bound }
 
-// fewest samples tell a median of a third.
+// fewest samples give a median of a third.
 const fewest = 4
 
 func (m measure) growth(points []point, start time.Time, length time.Duration) growth {

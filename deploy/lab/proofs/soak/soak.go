@@ -138,10 +138,10 @@ func (s *soak) end(ctx context.Context, leave func()) {
 	s.settled = time.Since(began)
 }
 
-// What a service at rest may have more of than one that was never asked: pools and connections that are kept.
+// What a service at rest may have more of than one without any request: pools and connections that are kept.
 const restAbove = 40
 
-// above tells what has not come back to what it was at rest.
+// above lists what has not come back to what it was at rest.
 func (s *soak) above() (names []string) {
 	for _, name := range []string{"gateway: runs in flight", "gateway: goroutines", "gateway: open files",
 		"worker: goroutines", "worker: open files"} {

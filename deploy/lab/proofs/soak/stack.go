@@ -24,7 +24,7 @@ const (
 )
 
 // stack is the whole service: a pair that endures, of which growth is measured, and a pair that is killed and started
-// anew. Both pairs are asked, and both share Redis.
+// anew. Both pairs get requests, and both share Redis.
 type stack struct {
 	lab     *lab.Lab
 	service *lab.Service // the pair that is killed: its worker keeps its address

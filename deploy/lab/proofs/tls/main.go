@@ -61,7 +61,7 @@ func run(ctx context.Context, only string, out io.Writer) (err error) {
 	p := proof{lab: internet, out: out, client: tlsreference.Client{
 		Roots: internet.RootsFile(),
 		Run: func(ctx context.Context, program string, args ...string) ([]byte, error) {
-			// With the lab's resolver: testssl.sh asks for a name that does not exist, again and again.
+			// With the lab's resolver: testssl.sh queries a name that does not exist, again and again.
 			inside := append([]string{"netns", "exec", internet.Namespace(lab.ServiceHost), program}, args...)
 			return exec.CommandContext(ctx, "ip", inside...).Output()
 		},
@@ -83,7 +83,7 @@ func programs() error {
 	return nil
 }
 
-// atOnce is how many servers are asked at once: the references wait more than they compute.
+// atOnce is how many servers are probed at once: the references wait more than they compute.
 const atOnce = 6
 
 type proof struct {
@@ -111,7 +111,7 @@ func (p *proof) all(ctx context.Context, wanted *regexp.Regexp) {
 	wg.Wait()
 }
 
-// server asks one server, by its last address, with both references.
+// server probes one server, by its last address, with both references.
 func (p *proof) server(ctx context.Context, s tlsserver.Server) {
 	address := net.JoinHostPort(s.Addresses[len(s.Addresses)-1].String(), strconv.Itoa(s.Port))
 	for _, reference := range []struct {
