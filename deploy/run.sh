@@ -31,7 +31,7 @@ await() { # await PID PROGRAM: until PROGRAM answers its own health check, or PI
   return 1
 }
 
-# Else the health check of whoever has the port would be taken for that of the program that is started here.
+# Else the health check of a program that has the port would be taken for that of the program that is started here.
 must_be_free() { # must_be_free PROGRAM SETTING
   local status=0 said
   said=$("$1" -healthcheck 2>&1) || status=$?

@@ -144,7 +144,7 @@ var mailDomains = []mailDomain{
 			`adkim=s; aspf=s; rua=mailto:d@DOMAIN,mailto:r@lab-plain-mail.com"` +
 			"\nDOMAIN._report._dmarc.lab-plain-mail.com. 300 IN TXT \"v=DMARC1\"",
 		"below": "sub.DOMAIN. 300 IN MX 10 a.DOMAIN.\nsub.DOMAIN. 300 IN TXT \"v=spf1 mx -all\""}},
-	{label: "dmarcforeign", note: "reports to somebody who did not agree",
+	{label: "dmarcforeign", note: "reports to a domain that did not agree",
 		change: dmarc("v=DMARC1; p=reject; rua=mailto:r@lab-nothing-mail.com")},
 	{label: "dmarcfails", note: "the lookup of its DMARC record fails", servfail: []string{"_dmarc.DOMAIN"}},
 

@@ -75,7 +75,7 @@ licences() { # licences SERVICE: of what is compiled in
 }
 
 changelog() { # changelog PACKAGE
-  printf '%s (%s) unstable; urgency=medium\n\n  * docs/CHANGELOG.md tells what is new.\n\n -- %s  %s\n' \
+  printf '%s (%s) unstable; urgency=medium\n\n  * docs/CHANGELOG.md lists what is new.\n\n -- %s  %s\n' \
     "$1" "$version" "$maintainer" "$(date -u -R -d "@$SOURCE_DATE_EPOCH")"
 }
 

@@ -148,7 +148,7 @@ remove_and_purge() {
   for left in passwd group shadow gshadow; do
     cmp "/etc/$left" "$root/etc/$left" || fail "/etc/$left is not as it was"
   done
-  # What is new on the copy: dpkg's own records, and those of whoever changes accounts, with their backups.
+  # What is new on the copy: dpkg's own records, and those of the account tools, with their backups.
   left=$(cd "$upper" && find . ! -type d ! -path './var/lib/dpkg/*' ! -path './var/log/*.log' ! -path './var/log/apt/*' \
     ! -path './etc/.pwd.lock' ! -path './etc/passwd' ! -path './etc/group' ! -path './etc/shadow' ! -path './etc/gshadow' \
     ! -path './etc/*-' ! -path './proc/*')

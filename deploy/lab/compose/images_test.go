@@ -35,8 +35,8 @@ func TestImagesHoldWhatMakeBuildMakes(t *testing.T) {
 		}
 		if !bytes.Equal(inImage, built) {
 			for _, path := range []string{copied, made} {
-				told, _ := output("go", "version", "-m", path)
-				t.Log(told)
+				reported, _ := output("go", "version", "-m", path)
+				t.Log(reported)
 			}
 			t.Errorf("%s: the image has another binary than make build", service)
 		}

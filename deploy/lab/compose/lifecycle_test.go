@@ -53,8 +53,8 @@ const (
 
 func (l *load) add(a answer, err error) {
 	outcome := fmt.Sprint(a.status)
-	if told, _ := read[struct{ Error string }](a.body); told.Error != "" {
-		l.sample(outcome, told.Error)
+	if reported, _ := read[struct{ Error string }](a.body); reported.Error != "" {
+		l.sample(outcome, reported.Error)
 	}
 	switch {
 	case errors.Is(err, errNotConnected):
@@ -73,6 +73,26 @@ func (l *load) sample(outcome, words string) {
 	l.words[outcome] = words
 }
 
+// enough is how many answers show that visitors are served.
+const enough = 10
+
+func (l *load) successes() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.count["200"]
+}
+
+// answers waits for n further successes.
+func (l *load) answers(t *testing.T, n int) {
+	t.Helper()
+	wanted := l.successes() + n
+	for end := time.Now().Add(30 * time.Second); l.successes() < wanted; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d answers, want %d", l.successes(), wanted)
+		}
+	}
+}
+
 // end stops the visitors, logs their answers, and fails the test where it is something else than allowed, or where no
 // request succeeded.
 func (l *load) end(t *testing.T, what string, allowed ...string) {
@@ -85,7 +105,7 @@ func (l *load) end(t *testing.T, what string, allowed ...string) {
 			t.Errorf("%s: %d times %s", what, n, outcome)
 		}
 	}
-	if l.count["200"] < 10 {
+	if l.count["200"] < enough {
 		t.Errorf("%s: only %d answers", what, l.count["200"])
 	}
 }
@@ -118,10 +138,10 @@ func restarted(t *testing.T, service, slug, input string, allowed ...string) {
 	t.Helper()
 	load := ask(gateways(t), slug, input)
 	t.Cleanup(load.stop)
-	time.Sleep(time.Second) // traffic before the restart, and after it
+	load.answers(t, enough)
 	compose(t, "restart", service)
 	await(t, readyWithAll)
-	time.Sleep(time.Second)
+	load.answers(t, enough)
 	load.end(t, "restart of "+service, allowed...)
 }
 
@@ -141,12 +161,13 @@ func TestRestartOfTheWorkerUnderTraffic(t *testing.T) {
 	begun := inBackground(func() (answer, error) {
 		return newVisitor().ask("http://"+gateways(t)[0], "packet-loss", "11.90.0.1", nil, nil)
 	})
-	time.Sleep(time.Second) // it has begun, and takes two seconds
+	time.Sleep(time.Second) // it has begun, and takes two seconds; nothing shows a job before its answer
 	others, traces := ask(gateways(t), "my-ip", ""), ask(gateways(t), "traceroute", "11.90.0.2")
 	t.Cleanup(func() { others.stop(); traces.stop() })
 	compose(t, "restart", "worker")
 	await(t, readyWithAll)
-	time.Sleep(time.Second)
+	others.answers(t, enough)
+	traces.answers(t, enough)
 	others.end(t, "the worker restarts, other tools")
 	traces.end(t, "the worker restarts, its own", "502", "503", "504")
 	a := begun(t)

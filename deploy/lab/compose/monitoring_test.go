@@ -54,16 +54,16 @@ func targetsUp(t *testing.T) map[string]int {
 	t.Helper()
 	var last string
 	for end := time.Now().Add(45 * time.Second); time.Now().Before(end); time.Sleep(500 * time.Millisecond) {
-		told, err := prometheus[struct {
+		reported, err := prometheus[struct {
 			ActiveTargets []struct {
 				Labels    struct{ Job string }
 				Health    string
 				LastError string
 			}
 		}]("targets")
-		last = fmt.Sprintf("%+v %v", told, err)
+		last = fmt.Sprintf("%+v %v", reported, err)
 		up := map[string]int{}
-		for _, target := range told.ActiveTargets {
+		for _, target := range reported.ActiveTargets {
 			if target.Health == "up" {
 				up[target.Labels.Job]++
 			}
@@ -79,7 +79,7 @@ func targetsUp(t *testing.T) map[string]int {
 // alerts is how many alerts Prometheus has, all of them without an error.
 func alerts(t *testing.T) (n int) {
 	t.Helper()
-	told, err := prometheus[struct {
+	reported, err := prometheus[struct {
 		Groups []struct {
 			Rules []struct{ Type, Name, Health, LastError string }
 		}
@@ -87,7 +87,7 @@ func alerts(t *testing.T) (n int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, group := range told.Groups {
+	for _, group := range reported.Groups {
 		for _, rule := range group.Rules {
 			if rule.Health == "err" {
 				t.Errorf("%s: %s", rule.Name, rule.LastError)
@@ -111,6 +111,6 @@ func prometheus[T any](path string) (data T, err error) {
 	if err != nil {
 		return data, err
 	}
-	told, err := read[struct{ Data T }](text)
-	return told.Data, err
+	reported, err := read[struct{ Data T }](text)
+	return reported.Data, err
 }

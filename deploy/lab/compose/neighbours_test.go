@@ -191,8 +191,8 @@ func TestSecretsStay(t *testing.T) {
 	if execute(t, "redis", "cat", file) != before || before == "" {
 		t.Error("the secrets are others now")
 	}
-	if told := execute(t, "redis", "stat", "-c", "%a %u:%g", file); told != "440 0:65532" {
-		t.Errorf("rights of %s: %s", file, told)
+	if reported := execute(t, "redis", "stat", "-c", "%a %u:%g", file); reported != "440 0:65532" {
+		t.Errorf("rights of %s: %s", file, reported)
 	}
 }
 

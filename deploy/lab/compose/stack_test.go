@@ -235,13 +235,13 @@ func (s *stack) ready(wanted func(state) bool) error {
 		return errors.New("no gateway runs")
 	}
 	for _, gateway := range gateways {
-		var told state
+		var reported state
 		a, err := newVisitor().send(http.MethodGet, "http://"+gateway+"/readyz", nil, nil)
 		if err == nil {
-			told, err = read[state](a.body)
+			reported, err = read[state](a.body)
 		}
-		if err == nil && !wanted(told) {
-			err = fmt.Errorf("%s tells %+v", gateway, told)
+		if err == nil && !wanted(reported) {
+			err = fmt.Errorf("%s reports %+v", gateway, reported)
 		}
 		if err != nil {
 			return err

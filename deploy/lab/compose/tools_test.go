@@ -54,7 +54,7 @@ func TestTraces(t *testing.T) {
 	var hidden atomic.Bool
 	t.Cleanup(func() {
 		if !hidden.Load() {
-			t.Error("no trace heard of the first router")
+			t.Error("no trace has the first router")
 		}
 	})
 	for _, options := range []map[string]any{
@@ -71,13 +71,13 @@ func TestTraces(t *testing.T) {
 				Address string
 				Hidden  bool
 			}
-			told, err := read[struct {
+			reported, err := read[struct {
 				Data struct{ Hops []hop }
 			}](a.body)
 			if err != nil {
 				t.Fatal(err)
 			}
-			hops := told.Data.Hops
+			hops := reported.Data.Hops
 			if len(hops) != 3 || hops[0].Address != "" || hops[1].Address != routerAddress || hops[2].Address != "11.90.0.1" {
 				t.Fatalf("not the three hops: %s", a.body)
 			}

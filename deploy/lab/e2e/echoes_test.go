@@ -68,7 +68,7 @@ func TestEchoesThatComeLate(t *testing.T) {
 	t.Parallel()
 	inBothFamilies(t, lab.LateEnd, 41, func(t *testing.T, to string) {
 		if got, _ := pinged(t, "-c", "5", "-i", "0.2", "-W", "5", to); got != 5 {
-			t.Errorf("ping(8) heard %d of 5", got)
+			t.Errorf("ping(8) received %d of 5", got)
 		}
 		for slug, sent := range map[string]float64{"ping": 10, "packet-loss": 50} {
 			holdLate(t, slug, call(t, slug, to, nil), sent)
@@ -119,7 +119,7 @@ func TestEchoesThatComeTwice(t *testing.T) {
 	t.Parallel()
 	v4, v6 := lab.Repeated(45)
 	if got, twice := pinged(t, "-c", "8", "-i", "0.2", v4.String()); got != 8 || twice != 2 {
-		t.Errorf("ping(8) heard %d of 8 and %d duplicates", got, twice)
+		t.Errorf("ping(8) received %d of 8 and %d duplicates", got, twice)
 	}
 	facts{"sent": 10, "received": 10, "duplicates": between(2, 3), "lossPercent": 0, "confirmation": nil}.hold(t,
 		call(t, "ping", v6.String(), nil))
@@ -132,7 +132,7 @@ func TestEchoesThatAreOvertaken(t *testing.T) {
 	t.Parallel()
 	v4, v6 := lab.Overtaken(45)
 	if got, twice := pinged(t, "-c", "8", "-i", "0.2", v4.String()); got != 8 || twice != 0 {
-		t.Errorf("ping(8) heard %d of 8 and %d duplicates", got, twice)
+		t.Errorf("ping(8) received %d of 8 and %d duplicates", got, twice)
 	}
 	overtaken := facts{"duplicates": 0, "lossPercent": 0, "late": 0, "undecided": 0, "confirmation": nil,
 		"minMs": between(0, 100), "maxMs": between(330, 1000)}

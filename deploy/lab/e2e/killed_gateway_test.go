@@ -23,7 +23,8 @@ func TestLimitsOutliveAKilledGateway(t *testing.T) {
 	w := &withRedis{redis: startRedis(t)}
 	env := []string{"RATE_LIMIT_WINDOW=" + (redisLimit * refill).String(),
 		fmt.Sprintf("MAX_IN_FLIGHT_PER_CLIENT=%d", slots)}
-	w.begin("gateway-limits", env...)
+	private := freeAddr(t, 9090)
+	w.begin("gateway-limits", append(env[:len(env):len(env)], "METRICS_LISTEN_ADDR="+private)...)
 	beside, err := service.StartGateway(t.Context(), "gateway-limits-beside", w.settings(env...)...)
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +41,7 @@ func TestLimitsOutliveAKilledGateway(t *testing.T) {
 		t.Fatalf("%d passed of a limit of %d", passed, redisLimit)
 	}
 	latest := time.Now()
-	lost := w.inFlight(t, client, slots, "https://"+never+"/")
+	lost := w.inFlight(t, private, client, slots, "https://"+never+"/")
 	if a := ask(w.gateway, "my-ip", ""); a.Status != 429 || a.Header.Get("X-RateLimit-Remaining") == "0" {
 		t.Errorf("with every slot taken: status %d, %v: %s", a.Status, a.Header, a.Error)
 	}
@@ -65,7 +66,7 @@ func TestLimitsOutliveAKilledGateway(t *testing.T) {
 	if a := ask(w.gateway, "my-ip", ""); a.Status != 200 {
 		t.Errorf("the slots of the killed gateway: status %d: %s", a.Status, a.Error)
 	}
-	time.Sleep(time.Until(latest.Add(refill)))
+	time.Sleep(time.Until(latest.Add(refill))) // the limit refills by Redis's clock, which shows nothing before
 	if a := ask(w.gateway, "dns-lookup", lab.DNSZone); a.Status != 200 {
 		t.Errorf("after Retry-After: status %d: %s", a.Status, a.Error)
 	}
@@ -86,7 +87,7 @@ func holdRetryAfter(t *testing.T, name string, a answer, least, most time.Durati
 }
 
 // inFlight begins runs that end with the gateway; the function that it gives waits for that.
-func (w *withRedis) inFlight(t *testing.T, client http.Header, n int, url string) (lost func()) {
+func (w *withRedis) inFlight(t *testing.T, private string, client http.Header, n int, url string) (lost func()) {
 	t.Helper()
 	var asking sync.WaitGroup
 	for range n {
@@ -106,6 +107,9 @@ func (w *withRedis) inFlight(t *testing.T, client http.Header, n int, url string
 			}
 		})
 	}
-	time.Sleep(500 * time.Millisecond) // all have begun: they never answer, so nothing else shows it
+	eventually(t, "all runs have begun", func() bool {
+		metrics, err := internet.Metrics(t.Context(), private)
+		return err == nil && metrics["diagnostics_runs_in_flight"] == float64(n)
+	})
 	return asking.Wait
 }

@@ -110,7 +110,7 @@ func (r *redis) carry(outside net.Conn) {
 		if err != nil {
 			return
 		}
-		time.Sleep(time.Duration(r.delay.Load()))
+		time.Sleep(time.Duration(r.delay.Load())) // the fault: a slow Redis
 		if _, err := outside.Write(buffer[:n]); err != nil {
 			return
 		}
@@ -180,7 +180,7 @@ func (w *withRedis) asn() answer {
 }
 
 // logged counts the lines of the log that Redis is down, and that it is back.
-func (w *withRedis) told() (down, back int) {
+func (w *withRedis) logged() (down, back int) {
 	log := w.gateway.Process.Log()
 	return strings.Count(log, `"msg":"redis is down`), strings.Count(log, `"msg":"redis is back"`)
 }
@@ -190,7 +190,7 @@ func (w *withRedis) says(state string) (times int) {
 	w.t.Helper()
 	for end := time.Now().Add(redisBack); ; time.Sleep(20 * time.Millisecond) {
 		ready := string(fetch(w.t, w.gateway, http.MethodGet, "/readyz", nil, nil).Body)
-		down, back := w.told()
+		down, back := w.logged()
 		if strings.Contains(ready, `"redis":"`+state+`"`) && strings.Contains(ready, `"status":"ready"`) &&
 			(state == "down") == (down > back) {
 			return down
@@ -266,7 +266,7 @@ func TestALostRedis(t *testing.T) {
 		t.Run(fault.name, func(t *testing.T) {
 			defer func(outer *testing.T) { w.t = outer }(w.t)
 			w.t = t
-			told := w.says("ok")
+			reported := w.says("ok")
 			client := w.newClient()
 			before, _ := w.uses(client, redisLimit)
 			gone := fault.bring()
@@ -285,8 +285,8 @@ func TestALostRedis(t *testing.T) {
 			gone()
 			mended := time.Now()
 			// Once, and once more where a machine that has other things to do answered late.
-			if again := w.says("ok") - told; again < 1 || again > 2 {
-				t.Errorf("told %d times", again)
+			if again := w.says("ok") - reported; again < 1 || again > 2 {
+				t.Errorf("logged %d times", again)
 			}
 			back := time.Since(mended)
 			after, _ := w.uses(client, 3*redisLimit)
@@ -309,7 +309,7 @@ func TestALostRedis(t *testing.T) {
 			w.command("SET", key, "dgc\x02 a lie")
 		}
 		if a := w.asn(); a.at("sources.0.cached") != false {
-			t.Error("a lie was believed")
+			t.Error("a false entry was used")
 		}
 		if a := w.asn(); a.at("sources.0.cached") != true {
 			t.Error("a lie was not replaced")

@@ -97,14 +97,14 @@ func (p *pair) says(t *testing.T, state string, lost, back int) {
 	var seen string
 	for end := time.Now().Add(lostBack); ; time.Sleep(20 * time.Millisecond) {
 		ready := string(fetch(t, p.gateway, http.MethodGet, "/readyz", nil, nil).Body)
-		told, err := internet.Metrics(t.Context(), p.private)
+		reported, err := internet.Metrics(t.Context(), p.private)
 		if err != nil {
 			t.Fatal(err)
 		}
 		log := p.gateway.Process.Log()
 		warnings := strings.Count(log, `"msg":"the diagnostics worker is lost`)
 		infos := strings.Count(log, `"msg":"the diagnostics worker is back`)
-		if strings.Contains(ready, `"worker":"`+state+`"`) && told["diagnostics_worker_up"] == up &&
+		if strings.Contains(ready, `"worker":"`+state+`"`) && reported["diagnostics_worker_up"] == up &&
 			warnings == lost && infos == back {
 			return
 		}
@@ -162,7 +162,7 @@ func (p *pair) running(t *testing.T, n int) (answers func() []answer) {
 		to, _ := lab.Clean(70 + i)
 		asking.Go(func() { all[i] = p.ask(t, "ping", to) })
 	}
-	time.Sleep(500 * time.Millisecond) // all have begun, none of two seconds is over; no answer says so
+	time.Sleep(500 * time.Millisecond) // all have begun, none of two seconds is over; jobs show nothing before
 	return func() []answer { asking.Wait(); return all }
 }
 
@@ -224,7 +224,11 @@ func TestALostWorker(t *testing.T) {
 			return p.ask(t, "traceroute", to)
 		})
 		for range 3 {
-			time.Sleep(700 * time.Millisecond) // the load meets a worker that is up
+			before, _ := traces.now()
+			eventually(t, "a trace by a worker that is up", func() bool {
+				now, _ := traces.now()
+				return now[200] > before[200]
+			})
 			p.worker.Process.Kill()
 			p.restart(t)
 		}

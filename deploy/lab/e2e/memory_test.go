@@ -263,7 +263,7 @@ func (g *boundedGateway) watchHealth(t *testing.T) *health {
 			if n, err := g.group.Usage(); err == nil {
 				g.peak.Store(max(g.peak.Load(), n))
 			}
-			time.Sleep(20 * time.Millisecond)
+			time.Sleep(20 * time.Millisecond) // the interval of the samples
 		}
 	})
 	t.Cleanup(func() {

@@ -66,7 +66,7 @@ func TestKeyboardOnly(t *testing.T) {
 	tab.Until(`document.activeElement.id === "result"`)
 	tab.Until(`document.querySelector("#live").textContent !== ""`)
 	if said, verdict := tab.Text("#live"), tab.String(textOf("#result .verdict")); !strings.Contains(verdict, said) {
-		t.Errorf("a screen reader is told %q, the page says %q", said, verdict)
+		t.Errorf("a screen reader gets %q, the page says %q", said, verdict)
 	}
 	for range 30 {
 		tab.Press("Tab")

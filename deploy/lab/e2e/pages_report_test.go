@@ -339,7 +339,7 @@ func reportIsRemembered(t *testing.T) {
 	untilAnswered(tab)
 	holdText(t, tab, "#result", "since your last run in this browser")
 	if known := tab.Count("#strip li:not([hidden]) .mark:not(:empty)"); done < 4 || known != done {
-		t.Errorf("the strip knows %d of %d answers", known, done)
+		t.Errorf("the strip has %d of %d answers", known, done)
 	}
 	tab.Open("/history")
 	if kept := tab.Count(`[data-target='` + target + `'] > ul > li`); kept != done {

@@ -166,7 +166,7 @@ func reportWithADeadCheck(t *testing.T) {
 	k = kept(tab)
 	k.holdSaid(t, true)
 	if !regexp.MustCompile(`^\d+ of \d+ checks finished\.$`).MatchString(k.Said[1].Text) {
-		t.Errorf("no milestone was heard: %v", k.Said)
+		t.Errorf("no milestone was announced: %v", k.Said)
 	}
 }
 
@@ -190,10 +190,10 @@ func (k keptRun) holdSaid(t *testing.T, milestones bool) {
 	t.Helper()
 	said := k.Said
 	if len(said) < 2 {
-		t.Fatalf("heard: %v", said)
+		t.Fatalf("announced: %v", said)
 	}
 	took := (said[len(said)-1].AtMS - said[0].AtMS) / 1000
-	t.Logf("in %.1f s were heard: %v", took, said)
+	t.Logf("in %.1f s were announced: %v", took, said)
 	if float64(len(said)-2) > took/3 || milestones && len(said) < 3 {
 		t.Errorf("%d lines in %.1f s: %v", len(said), took, said)
 	}

@@ -60,7 +60,7 @@ func smuggled() map[string]string {
 		"inside a body of another media type":  strings.Replace(head, "application/json", "text/plain", 1) + inside,
 		"inside a body of a foreign origin":    head + "Origin: https://evil.example\r\n" + inside,
 		"inside a body that is too long":       head + "Content-Length: 50000\r\n\r\n" + strings.Repeat(" ", 50000-len(hidden)) + hidden,
-		"inside a body that nobody waits for":  head + "Expect: 100-continue\r\n" + inside,
+		"inside a body that is not awaited":    head + "Expect: 100-continue\r\n" + inside,
 		"inside a chunk":                       head + chunked + fmt.Sprintf("\r\n%x\r\n", len(hidden)) + hidden + "\r\n0\r\n\r\n",
 		"after chunks that a length covers":    head + all + chunked + "\r\n" + chunks + hidden,
 		"after chunks, the length behind":      head + chunked + all + "\r\n" + chunks + hidden,
@@ -199,15 +199,15 @@ func TestNothingIsSmuggledThroughProxies(t *testing.T) {
 			})
 		}
 	})
-	for gateway, told := range answered {
+	for gateway, reported := range answered {
 		end := loggedSoFar(t, gateway)
 		log := gateway.Process.Log()[before[gateway]:end]
 		ran := int64(len(ranMyIP.FindAllString(log, -1))) - 1 // loggedSoFar's own
 		if strings.Contains(log, hiddenNetwork) {
 			t.Errorf("%s: a hidden request was run under its own address", gateway.Addr)
 		}
-		if ran != told.Load() {
-			t.Errorf("%s: %d second requests were run, %d were answered to their sender", gateway.Addr, ran, told.Load())
+		if ran != reported.Load() {
+			t.Errorf("%s: %d second requests were run, %d were answered to their sender", gateway.Addr, ran, reported.Load())
 		}
 	}
 }
@@ -226,7 +226,7 @@ func loggedSoFar(t *testing.T, gateway *lab.Server) int {
 			return len(log)
 		}
 	}
-	t.Fatalf("the log of %s never tells of %s", gateway.Addr, id)
+	t.Fatalf("the log of %s never has %s", gateway.Addr, id)
 	return 0
 }
 
@@ -242,7 +242,7 @@ func smuggle(t *testing.T, e entrance, answered *atomic.Int64) {
 				t.Errorf("%s: %v", name, err)
 			}
 			if strings.Contains(said, hiddenAddr) {
-				t.Errorf("%s: the hidden request was believed: %.600q", name, said)
+				t.Errorf("%s: the hidden request was trusted: %.600q", name, said)
 			}
 			seconds.Add(int64(strings.Count(said, `"available":`)))
 		})

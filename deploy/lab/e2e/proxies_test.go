@@ -81,7 +81,7 @@ func TestNoForgedAddressThroughProxies(t *testing.T) {
 	for _, e := range p.entrances {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
-			told, mistaken := 0, 0
+			reported, mistaken := 0, 0
 			for _, http2 := range e.protocols() {
 				client := visitors(http2)
 				defer client.CloseIdleConnections()
@@ -98,7 +98,7 @@ func TestNoForgedAddressThroughProxies(t *testing.T) {
 						if refusedByProxy(a) {
 							continue
 						}
-						told++
+						reported++
 						if a.at("ip") == visitor {
 							continue
 						}
@@ -109,10 +109,10 @@ func TestNoForgedAddressThroughProxies(t *testing.T) {
 					}
 				}
 			}
-			if e.forgeable && mistaken == 0 || told < 100 {
-				t.Errorf("%d of %d were not taken for who they are", mistaken, told)
+			if e.forgeable && mistaken == 0 || reported < 100 {
+				t.Errorf("%d of %d were not taken for who they are", mistaken, reported)
 			}
-			t.Logf("%d of %d were not taken for who they are", mistaken, told)
+			t.Logf("%d of %d were not taken for who they are", mistaken, reported)
 		})
 	}
 }
@@ -165,9 +165,9 @@ func TestNginxBehindCloudflare(t *testing.T) {
 		if slices.ContainsFunc(forged, func(l [2]string) bool { return strings.EqualFold(l[0], "cf-connecting-ip") }) {
 			continue // Cloudflare overwrites what its visitors send by that name
 		}
-		told := append(forged, [2]string{"CF-Connecting-IP", claimed(2)})
+		reported := append(forged, [2]string{"CF-Connecting-IP", claimed(2)})
 		for visitor, want := range map[string]string{visitor4: claimed(2), visitor6: visitor6} {
-			a, err := p.cloudflare.ask(t.Context(), edge, visitor, "my-ip", "", told)
+			a, err := p.cloudflare.ask(t.Context(), edge, visitor, "my-ip", "", reported)
 			if err != nil {
 				t.Fatal(err)
 			}

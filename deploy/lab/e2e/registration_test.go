@@ -20,7 +20,7 @@ func patiently(t *testing.T, slug, input string) answer {
 			return a
 		}
 		if a.Status == 200 { // ip-geolocation, which answers without the registry
-			time.Sleep(2 * time.Second)
+			time.Sleep(2 * time.Second) // until the redirector has a slot, which only another request shows
 			continue
 		}
 		seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))

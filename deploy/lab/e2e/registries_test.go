@@ -72,7 +72,7 @@ func TestOneClientShutsNobodyOut(t *testing.T) {
 	for _, tld := range strings.Fields("es it jp kr se dk gr hu ro sk") {
 		a.ask(greedy, "whois-lookup", "example."+tld)
 	}
-	time.Sleep(100 * time.Millisecond) // the greedy client is first
+	time.Sleep(100 * time.Millisecond) // the greedy client is first; a request that waits for its pace shows nothing
 	began := time.Now()
 	const last = "11.80.0.79"
 	for i := range 9 {

@@ -140,15 +140,15 @@ func (s *secured) taken(t *testing.T, private, file, result string, within time.
 	name := fmt.Sprintf("diagnostics_reloads_total{file=%q,result=%q}", file, result)
 	s.changes[private+name]++
 	for end := time.Now().Add(within); ; time.Sleep(20 * time.Millisecond) {
-		told, err := internet.Metrics(t.Context(), private)
+		reported, err := internet.Metrics(t.Context(), private)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if told[name] == s.changes[private+name] {
+		if reported[name] == s.changes[private+name] {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("%s is %v, want %v", name, told[name], s.changes[private+name])
+			t.Fatalf("%s is %v, want %v", name, reported[name], s.changes[private+name])
 		}
 	}
 }

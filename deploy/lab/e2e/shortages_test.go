@@ -53,7 +53,7 @@ func TestShortages(t *testing.T) {
 			}
 			gone()
 			if ours == 0 {
-				t.Error("nothing was told as this service's fault: was there one?")
+				t.Error("nothing was reported as this service's fault: was there one?")
 			}
 			s.recover()
 		})
@@ -228,7 +228,7 @@ func (s *shortage) askAll(when string, judge func(*testing.T, truth, answer) boo
 	}
 	close(questions)
 	asking.Wait()
-	s.t.Logf("%s: %d of the answers tell of this service's own fault", when, ours)
+	s.t.Logf("%s: %d of the answers report this service's own fault", when, ours)
 	return ours
 }
 
@@ -265,7 +265,7 @@ func (s *shortage) takeMostFiles(t *testing.T) (gone func()) {
 			break
 		}
 		c.Close()
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond) // the gateway closes its end; the loop counts its files
 	}
 	return func() { s.giveFiles(t, idle) }
 }
@@ -279,7 +279,7 @@ func (s *shortage) fillFiles(t *testing.T) (idle []net.Conn) {
 			t.Fatal(err)
 		}
 		idle = append(idle, c)
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) // the gateway accepts; the loop counts its files
 	}
 	return idle
 }
@@ -345,7 +345,7 @@ func cablePulled(t *testing.T) (gone func()) {
 func noDefaultRoute(t *testing.T) (gone func()) {
 	mustDo(t, lab.ServiceHost, "ip", "route", "del", "default")
 	mustDo(t, lab.ServiceHost, "ip", "-6", "route", "del", "default")
-	time.Sleep(2100 * time.Millisecond) // until the gateway has read its routes again
+	time.Sleep(2100 * time.Millisecond) // until the gateway has read its routes again, every 2 s, which nothing shows
 	return repaired(t, lab.ServiceHost)
 }
 

@@ -110,7 +110,7 @@ func TestHopsCome(t *testing.T) {
 	if last.Status != http.StatusOK {
 		t.Fatalf("%s", last.raw)
 	}
-	told := map[float64]map[string]any{}
+	reported := map[float64]map[string]any{}
 	early := map[float64]bool{}
 	for _, l := range all[:len(all)-1] {
 		hop, ok := l.Step["hop"].(map[string]any)
@@ -118,18 +118,18 @@ func TestHopsCome(t *testing.T) {
 			continue
 		}
 		ttl := hop["ttl"].(float64)
-		told[ttl] = hop
+		reported[ttl] = hop
 		if l.after < last.after/2 {
 			early[ttl] = true
 		}
 	}
 	if len(early) < 3 {
-		t.Errorf("%d hops were told in the first half of %v", len(early), last.after)
+		t.Errorf("%d hops were sent in the first half of %v", len(early), last.after)
 	}
 	for _, h := range last.Data["hops"].([]any) {
 		hop := h.(map[string]any)
-		if step, known := told[hop["ttl"].(float64)]; known && step["address"] != hop["address"] {
-			t.Errorf("hop %v was told as %v, and is %v", hop["ttl"], step["address"], hop["address"])
+		if step, known := reported[hop["ttl"].(float64)]; known && step["address"] != hop["address"] {
+			t.Errorf("hop %v was sent as %v, and is %v", hop["ttl"], step["address"], hop["address"])
 		}
 	}
 }
@@ -142,22 +142,22 @@ func TestRepliesCome(t *testing.T) {
 	if last.Status != http.StatusOK {
 		t.Fatalf("%s", last.raw)
 	}
-	told, early := map[any]any{}, 0
+	reported, early := map[any]any{}, 0
 	for _, l := range all[:len(all)-1] {
 		if reply, ok := l.Step["reply"].(map[string]any); ok {
-			told[reply["seq"]] = reply
+			reported[reply["seq"]] = reply
 			if l.after < last.after/2 {
 				early++
 			}
 		}
 	}
 	if early < 3 {
-		t.Errorf("%d replies were told in the first half of %v", early, last.after)
+		t.Errorf("%d replies were sent in the first half of %v", early, last.after)
 	}
 	for _, r := range last.Data["replies"].([]any) {
 		seq := r.(map[string]any)["seq"]
-		if step, known := told[seq]; known && !reflect.DeepEqual(step, r) {
-			t.Errorf("reply %v was told as %v, and is %v", seq, step, r)
+		if step, known := reported[seq]; known && !reflect.DeepEqual(step, r) {
+			t.Errorf("reply %v was sent as %v, and is %v", seq, step, r)
 		}
 	}
 }

@@ -89,11 +89,11 @@ type tlsAnswer struct {
 func holdTLSTruth(t *testing.T, s tlsserver.Server, a answer) {
 	t.Helper()
 	truth := s.Truth
-	var told tlsAnswer
-	if err := json.Unmarshal(a.Body, &told); err != nil {
+	var reported tlsAnswer
+	if err := json.Unmarshal(a.Body, &reported); err != nil {
 		t.Fatal(err)
 	}
-	data := told.Data
+	data := reported.Data
 	same := func(what string, got, want any) {
 		t.Helper()
 		if !reflect.DeepEqual(got, want) {

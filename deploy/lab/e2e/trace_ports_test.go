@@ -154,7 +154,7 @@ func TestSYNsNeverConnect(t *testing.T) {
 		}()
 		a := call(t, "traceroute", to.String(), map[string]any{"protocol": "tcp", "port": 8443})
 		facts{"reached": true, "stopReason": "reached"}.hold(t, a)
-		time.Sleep(200 * time.Millisecond) // for the last RST
+		time.Sleep(200 * time.Millisecond) // a round trip for the last RST; to poll would accept a later one
 		out, err := internet.Exec(t.Context(), "far", "ss", "-Htan", "state", "syn-recv")
 		if err != nil || len(strings.TrimSpace(string(out))) > 0 {
 			t.Errorf("%s waits: %v %s", to, err, out)

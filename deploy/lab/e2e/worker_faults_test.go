@@ -26,7 +26,7 @@ func TestMeasurementsOfAHostThatIsCutOff(t *testing.T) {
 			} {
 				asking.Go(func() { holdOurs(t, slug, call(t, slug, input, nil)) })
 			}
-			time.Sleep(400 * time.Millisecond) // the fault falls into the measurements, which take two seconds
+			time.Sleep(400 * time.Millisecond) // into the measurements of two seconds; nothing shows a job before its answer
 			gone := fault(t)
 			asking.Wait()
 			gone()

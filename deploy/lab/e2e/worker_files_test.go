@@ -31,20 +31,20 @@ func TestAWorkerWithoutFiles(t *testing.T) {
 			if said := p.worker.Process.Log(); !strings.Contains(said, `"mode":"`+mode+`"`) {
 				t.Fatalf("it is in another mode: %s", said)
 			}
-			told := map[int]int{} // by status
+			reported := map[int]int{} // by status
 			for free := 4; free >= 0; free-- {
 				leaveFiles(t, p.worker.Process, free)
 				now := p.measure(t, 70+free)
 				t.Logf("%d free files: by status %v", free, now)
 				for status, n := range now {
-					told[status] += n
+					reported[status] += n
 				}
 				if free == 0 && now[200] > 0 {
 					t.Error("a worker without files was asked something, and answered")
 				}
 			}
-			if told[504] == 0 || (told[503] > 0) != (mode == "datagram") {
-				t.Errorf("by status %v", told)
+			if reported[504] == 0 || (reported[503] > 0) != (mode == "datagram") {
+				t.Errorf("by status %v", reported)
 			}
 			leaveFiles(t, p.worker.Process, 4096)
 			p.recovers(t, time.Now())
@@ -57,7 +57,7 @@ func TestAWorkerWithoutFiles(t *testing.T) {
 
 // measure has three measurements of a clean host made at once, and counts by status what comes of them: the truth, a
 // fault of this service, or no answer of the worker.
-func (p *pair) measure(t *testing.T, host int) (told map[int]int) {
+func (p *pair) measure(t *testing.T, host int) (reported map[int]int) {
 	t.Helper()
 	v4, v6 := lab.Clean(host)
 	var answers [3]answer
@@ -69,9 +69,9 @@ func (p *pair) measure(t *testing.T, host int) (told map[int]int) {
 		asking.Go(func() { answers[i] = p.ask(t, question.slug, question.to) })
 	}
 	asking.Wait()
-	told = map[int]int{}
+	reported = map[int]int{}
 	for i, a := range answers {
-		told[a.Status]++
+		reported[a.Status]++
 		switch {
 		case a.Status == 503:
 			holdOurs(t, "the worker", a)
@@ -84,7 +84,7 @@ func (p *pair) measure(t *testing.T, host int) (told map[int]int) {
 			facts{"reached": true}.hold(t, a)
 		}
 	}
-	return told
+	return reported
 }
 
 // leaveFiles lets a program open as many files more.

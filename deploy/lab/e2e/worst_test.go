@@ -23,7 +23,7 @@ const (
 	worstDoc   = "../../../docs/security.md"
 	worstBegin = "<!-- worst-cases -->\n"
 	worstEnd   = "<!-- /worst-cases -->\n"
-	worstHead  = "| tool | what is built against it | requests | packets | bytes sent | bytes drawn |\n" +
+	worstHead  = "| tool | what is built against it | requests | packets | bytes sent | bytes received |\n" +
 		"|---|---|---|---|---|---|\n"
 	worstCells  = 6
 	worstMargin = 1.25 // of a bound over what is measured
@@ -86,13 +86,13 @@ func worstCases() []worstCase {
 
 // amount is what a request has cost: connections, questions and probes; packets and bytes of IP as this host's kernel
 // handed them to its device and got them from it.
-type amount struct{ requests, packets, sent, drawn int }
+type amount struct{ requests, packets, sent, received int }
 
 func (a amount) most(b amount) amount {
-	return amount{max(a.requests, b.requests), max(a.packets, b.packets), max(a.sent, b.sent), max(a.drawn, b.drawn)}
+	return amount{max(a.requests, b.requests), max(a.packets, b.packets), max(a.sent, b.sent), max(a.received, b.received)}
 }
 
-// TestWorstCases measures what each tool sends and draws at its worst and holds it to the table of docs/security.md;
+// TestWorstCases measures what each tool sends and receives at its worst and holds it to the table of docs/security.md;
 // -update writes the table.
 func TestWorstCases(t *testing.T) {
 	proofOnly(t)
@@ -153,13 +153,13 @@ func newWireMeter(t *testing.T) wireMeter {
 	t.Helper()
 	for _, line := range []string{
 		"add table inet worst",
-		"add counter inet worst requests", "add counter inet worst sent", "add counter inet worst drawn",
+		"add counter inet worst requests", "add counter inet worst sent", "add counter inet worst received",
 		"add chain inet worst out { type filter hook output priority raw; }",
 		"add chain inet worst in { type filter hook prerouting priority raw; }",
 		`add rule inet worst out oifname != "lo" counter name sent`,
 		`add rule inet worst out oifname != "lo" tcp flags & (syn | ack) == syn counter name requests`,
 		`add rule inet worst out oifname != "lo" meta l4proto { udp, icmp, ipv6-icmp } counter name requests`,
-		`add rule inet worst in iifname != "lo" counter name drawn`,
+		`add rule inet worst in iifname != "lo" counter name received`,
 	} {
 		mustDo(t, lab.ServiceHost, "nft", line)
 	}
@@ -192,8 +192,8 @@ func (wireMeter) read(t *testing.T) amount {
 			a.requests = c.Packets
 		case c.Name == "sent":
 			a.packets, a.sent = c.Packets, c.Bytes
-		case c.Name == "drawn":
-			a.drawn = c.Bytes
+		case c.Name == "received":
+			a.received = c.Bytes
 		}
 	}
 	return a
@@ -214,10 +214,10 @@ func (m wireMeter) settled(t *testing.T) amount {
 }
 
 func (a amount) minus(b amount) amount {
-	return amount{a.requests - b.requests, a.packets - b.packets, a.sent - b.sent, a.drawn - b.drawn}
+	return amount{a.requests - b.requests, a.packets - b.packets, a.sent - b.sent, a.received - b.received}
 }
 
-func (a amount) columns() []int { return []int{a.requests, a.packets, a.sent, a.drawn} }
+func (a amount) columns() []int { return []int{a.requests, a.packets, a.sent, a.received} }
 
 // boundFor is a bound over what was measured, rounded up to two digits.
 func boundFor(measured int) int {
@@ -271,14 +271,14 @@ func splitWorst(t *testing.T) (start, table, end string) {
 func holdWorst(t *testing.T, measured map[string]amount) {
 	t.Helper()
 	_, table, _ := splitWorst(t)
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for line := range strings.Lines(strings.TrimPrefix(table, worstHead)) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
 		if len(cells) != worstCells {
 			t.Fatalf("a row of %d cells: %s", len(cells), line)
 		}
 		tool := strings.Trim(strings.TrimSpace(cells[0]), "`")
-		told[tool] = true
+		reported[tool] = true
 		for i, n := range measured[tool].columns() {
 			text, _, _ := strings.Cut(strings.TrimSpace(cells[2+i]), " ")
 			bound, err := strconv.Atoi(strings.ReplaceAll(text, ",", ""))
@@ -287,13 +287,13 @@ func holdWorst(t *testing.T, measured map[string]amount) {
 			}
 			if n > bound {
 				t.Errorf("%s: %d %s, and docs/security.md promises at most %d", tool, n,
-					[]string{"requests", "packets", "bytes sent", "bytes drawn"}[i], bound)
+					[]string{"requests", "packets", "bytes sent", "bytes received"}[i], bound)
 			}
 		}
 	}
 	for tool := range measured {
-		if !told[tool] {
-			t.Errorf("docs/security.md does not tell of %s: `cmd/proof worst-cases` writes the table", tool)
+		if !reported[tool] {
+			t.Errorf("docs/security.md has no row for %s: `cmd/proof worst-cases` writes the table", tool)
 		}
 	}
 }

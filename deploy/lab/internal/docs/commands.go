@@ -4,7 +4,7 @@
 // A command stands in a fence ```sh. The line before the fence is a comment that says who runs it:
 //
 //	<!-- run: host, compose -->          who runs them: Host, Compose or both
-//	<!-- not run: needs a public name --> why nobody does
+//	<!-- not run: needs a public name --> why none does
 //
 // Inline code only names commands: whatever is to be typed stands in a fence, see Inline.
 //
@@ -148,7 +148,7 @@ func (r *reader) begin(number int, indent, language string) error {
 	}
 	for _, group := range strings.Split(said[2], ", ") {
 		if group != Host && group != Compose {
-			return fmt.Errorf("nobody runs the commands of %q", group)
+			return fmt.Errorf("there is no group %q", group)
 		}
 		r.block.Groups = append(r.block.Groups, group)
 	}

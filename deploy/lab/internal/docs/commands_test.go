@@ -131,8 +131,8 @@ func TestRead(t *testing.T) {
 func TestReadRefuses(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ page, want string }{
-		"commands that nobody runs": {"```sh\na\n```\n", "x.md:1: nothing says who runs"},
-		"a group that is none":      {"<!-- run: hosts -->\n```sh\na\n```\n", `x.md:2: nobody runs the commands of "hosts"`},
+		"commands without a group":  {"```sh\na\n```\n", "x.md:1: nothing says who runs"},
+		"a group that is none":      {"<!-- run: hosts -->\n```sh\na\n```\n", `x.md:2: there is no group "hosts"`},
 		"another name for commands": {"\n```bash\na\n```\n", `x.md:2: a fence of "bash"`},
 		"a fence without language":  {"```\na\n```\n", `x.md:1: a fence of ""`},
 		"a comment left behind":     {"<!-- run: host -->\n\ntext\n", "x.md:3: the comment"},

@@ -31,7 +31,7 @@ func TestMask(t *testing.T) {
 		"a time in a sentence":     {`{"summary":"It took 24.1 ms, at most 3 s."}`, `{"summary": "It took <ms> ms, at most 3 s."}`},
 		"the version":              {`{"value":"network-diagnostics/1.2-dirty (+https://a)"}`, `{"value": "network-diagnostics/<version> (+https://a)"}`},
 		"the date of a server":     {`{"headers":[{"name":"date","value":"Thu"}]}`, `{"headers": [{"name": "date", "value": "<time>"}]}`},
-		"a source told twice": {
+		"a source listed twice": {
 			`{"sources":[{"name":"a","fetchedAt":"1","cached":true},{"name":"b","fetchedAt":"2","cached":true},{"name":"a","fetchedAt":"3","cached":false}]}`,
 			`{"sources": [{"name": "a", "fetchedAt": "<time>", "cached": "<bool>"}, {"name": "b", "fetchedAt": "<time>", "cached": "<bool>"}]}`,
 		},

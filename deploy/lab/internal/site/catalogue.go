@@ -78,7 +78,7 @@ func Catalogue(at func(n int) (v4, v6 netip.Addr)) []Site {
 
 // addLoud adds sites that make an HTTP client's library complain.
 func addLoud(add adder) {
-	add("frames", fmt.Sprintf("%d HTTP/2 frames that nobody knows, and no answer", UnknownFrames),
+	add("frames", fmt.Sprintf("%d HTTP/2 frames of an undefined type, and no answer", UnknownFrames),
 		[]endpoint{{port: 443, raw: unknownFrames, tls: &tlsSetup{onlyHTTP2: true}}})
 	add("unsolicited", "says more than it was asked, a secret included", []endpoint{{port: 80, raw: once(
 		"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" + strings.Repeat(Unsolicited+" ", 200))}})

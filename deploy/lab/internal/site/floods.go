@@ -149,7 +149,7 @@ func floods() []flood {
 		{"flood-ping", "PING without end", over2(nil, func(f *http2.Framer, _ uint32) error {
 			return f.WritePing(false, [8]byte{1})
 		})},
-		{"flood-unknown", "frames without end that nobody knows", over2(nil, func(f *http2.Framer, _ uint32) error {
+		{"flood-unknown", "frames without end of an undefined type", over2(nil, func(f *http2.Framer, _ uint32) error {
 			return f.WriteRawFrame(0x77, 0, 0, nil)
 		})},
 		{"flood-window", "WINDOW_UPDATE without end", over2(nil, func(f *http2.Framer, stream uint32) error {

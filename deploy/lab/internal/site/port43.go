@@ -179,7 +179,7 @@ func dripText(ctx context.Context, c net.Conn) {
 		if _, err := io.WriteString(c, "."); err != nil {
 			return
 		}
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(100 * time.Millisecond) // the behaviour itself
 	}
 }
 

@@ -75,7 +75,7 @@ const (
 func addRegistries(add adder) {
 	https := func(h http.Handler) []endpoint { return []endpoint{{port: 443, http: h, tls: &tlsSetup{}}} }
 	add(redirectorHost, "the RDAP redirector", https(redirector()))
-	add("rdap-com", "a registry that knows registrars alone: example-shop.com", https(thinRegistry()))
+	add("rdap-com", "a registry with registrars only: example-shop.com", https(thinRegistry()))
 	add("rdap-registrar", "the registrar of example-shop.com and example.com",
 		https(registry(map[string]string{"example-shop.com": "registrar.json", "example.com": "registrar.json"})))
 	add("rdap-org", "a registry: charity-site.org, and quiet-charity.org of which it holds most back",
@@ -85,7 +85,7 @@ func addRegistries(add adder) {
 		https(registry(map[string]string{"xn--mnchen-shop-thb.de": "denic.json"})))
 	add("rdap-uk", "a registry: news-site.co.uk", https(registry(map[string]string{"news-site.co.uk": "nominet.json"})))
 	add("rdap-ip", "a registry of addresses", https(addressRegistry(ripeStyle)))
-	add("rdap-arin", "a registry of addresses that tells no country", https(addressRegistry(arinStyle)))
+	add("rdap-arin", "a registry of addresses without countries", https(addressRegistry(arinStyle)))
 	add("rdap-limited", "a registry that answers 429",
 		https(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "7")

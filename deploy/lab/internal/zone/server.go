@@ -141,7 +141,7 @@ func (t *Table) extend(m *dns.Msg, name string, qtype uint16, udp bool) (next st
 }
 
 func (t *Table) play(m *dns.Msg, s Step, name string, qtype uint16, udp bool) (next string, done bool) {
-	time.Sleep(s.Delay)
+	time.Sleep(s.Delay) // the behaviour itself
 	if s.Drop {
 		m.Rcode = dropped
 		return "", true

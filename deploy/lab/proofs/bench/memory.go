@@ -30,7 +30,7 @@ type silence struct {
 
 // silences differ in how far a run gets before it waits.
 func silences() []silence {
-	nobody := func(n int) netip.Addr { // of the silent range, by IPv6
+	silent := func(n int) netip.Addr { // of the silent range, by IPv6
 		a := netip.MustParseAddr("2a10:92:3::").As16()
 		a[14], a[15] = byte(n>>8)+1, byte(n)
 		return netip.AddrFrom16(a)
@@ -38,10 +38,10 @@ func silences() []silence {
 	mute := func(scheme string, port string) func(int) string {
 		return func(n int) string { return fmt.Sprintf("%s://n%d.%s%s/", scheme, n, loadZone, port) }
 	}
-	port := func(n int) string { return netip.AddrPortFrom(nobody(n), 443).String() }
+	port := func(n int) string { return netip.AddrPortFrom(silent(n), 443).String() }
 	return []silence{
 		{"port-checker, no answer to SYN", "port-checker", port},
-		{"uptime, no answer to SYN", "uptime", func(n int) string { return fmt.Sprintf("https://[%s]/", nobody(n)) }},
+		{"uptime, no answer to SYN", "uptime", func(n int) string { return fmt.Sprintf("https://[%s]/", silent(n)) }},
 		{"http-headers, no answer to the request", "http-headers", mute("http", targetMute)},
 		{"http-headers, no answer after the TLS handshake", "http-headers", mute("https", targetMuteTLS)},
 	}

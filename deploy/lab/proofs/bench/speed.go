@@ -104,8 +104,8 @@ func (b *bench) command(ctx context.Context, args ...string) (time.Duration, err
 
 // runs are the times of a path's traces.
 type runs struct {
-	whole, heard, limits []time.Duration
-	theirs               [][]time.Duration
+	whole, arrived, limits []time.Duration
+	theirs                 [][]time.Duration
 }
 
 func (b *bench) comparePath(ctx context.Context, p path, start time.Duration, t *table) error {
@@ -120,12 +120,12 @@ func (b *bench) comparePath(ctx context.Context, p path, start time.Duration, t 
 	if p.whole > 0 {
 		holds := median(r.whole) <= p.whole
 		bound := fmt.Sprintf("%s, at most %s", verdict(holds), ms(p.whole))
-		fmt.Printf("  %-22s %s (%s)\n", "our last answer", spread(r.heard), bound)
+		fmt.Printf("  %-22s %s (%s)\n", "our last answer", spread(r.arrived), bound)
 		t.add(p.name+": the whole run", ms(median(r.whole)), "–", "–", "–", bound)
 		if !holds {
 			over = fmt.Errorf("%s: takes more than %v", p.name, p.whole)
 		}
-		name, ours = p.name+": the last answer", r.heard
+		name, ours = p.name+": the last answer", r.arrived
 	}
 	for i, rival := range p.rivals {
 		if len(r.theirs[i]) == 0 {
@@ -160,11 +160,11 @@ func (b *bench) measurePath(ctx context.Context, p path, start time.Duration) (r
 			return r, err
 		}
 		pause(ctx, refill)
-		heard := icmp.after(began)
-		if p.whole > 0 && heard > took {
-			return r, fmt.Errorf("%s: an answer came after %v, and the trace ended after %v", p.name, heard, took)
+		arrived := icmp.after(began)
+		if p.whole > 0 && arrived > took {
+			return r, fmt.Errorf("%s: an answer came after %v, and the trace ended after %v", p.name, arrived, took)
 		}
-		r.whole, r.heard, r.limits = append(r.whole, took), append(r.heard, heard), append(r.limits, seen.limit())
+		r.whole, r.arrived, r.limits = append(r.whole, took), append(r.arrived, arrived), append(r.limits, seen.limit())
 		for i, rival := range p.rivals {
 			if rival.slow && (n > 0 || !b.options.mtr) {
 				continue

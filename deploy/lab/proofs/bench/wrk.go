@@ -94,21 +94,21 @@ func (b *bench) fire(ctx context.Context, l load, server *lab.Process, connectio
 	if err != nil {
 		return shot{}, err
 	}
-	var told struct{ Requests, Microseconds, P50, P99, Failed int }
+	var reported struct{ Requests, Microseconds, P50, P99, Failed int }
 	begin := bytes.LastIndex(out, []byte(`{"requests"`))
 	if begin < 0 {
 		return shot{}, fmt.Errorf("wrk says: %s", out)
 	}
-	if err := json.Unmarshal(bytes.TrimSpace(out[begin:]), &told); err != nil {
+	if err := json.Unmarshal(bytes.TrimSpace(out[begin:]), &reported); err != nil {
 		return shot{}, fmt.Errorf("wrk says: %s: %w", out, err)
 	}
-	if told.Failed > 0 || told.Requests == 0 {
-		return shot{}, fmt.Errorf("%d of %d requests to %s failed", told.Failed, told.Requests, l.server)
+	if reported.Failed > 0 || reported.Requests == 0 {
+		return shot{}, fmt.Errorf("%d of %d requests to %s failed", reported.Failed, reported.Requests, l.server)
 	}
 	return shot{
-		Rate: float64(told.Requests) / (float64(told.Microseconds) / 1e6),
-		P50:  time.Duration(told.P50) * time.Microsecond,
-		P99:  time.Duration(told.P99) * time.Microsecond,
-		CPU:  (after - before) / time.Duration(told.Requests),
+		Rate: float64(reported.Requests) / (float64(reported.Microseconds) / 1e6),
+		P50:  time.Duration(reported.P50) * time.Microsecond,
+		P99:  time.Duration(reported.P99) * time.Microsecond,
+		CPU:  (after - before) / time.Duration(reported.Requests),
 	}, nil
 }

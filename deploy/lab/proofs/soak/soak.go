@@ -124,7 +124,7 @@ func (s *soak) processorTime() time.Duration {
 
 // end lets those leave who still wait, and waits until the service is at rest.
 func (s *soak) end(ctx context.Context, leave func()) {
-	time.Sleep(ending)
+	time.Sleep(ending) // for answers that may still come; silence cannot be observed
 	leave()
 	s.load.asking.Wait()
 	s.load.client.CloseIdleConnections()

@@ -127,11 +127,11 @@ func (p *proof) server(ctx context.Context, s tlsserver.Server) {
 		} else {
 			differences = tlsreference.Compare(reference.name, s.Truth, seen, tlsserver.Protocols)
 		}
-		p.tell(s, reference.name, time.Since(start), differences)
+		p.report(s, reference.name, time.Since(start), differences)
 	}
 }
 
-func (p *proof) tell(s tlsserver.Server, reference string, took time.Duration, differences []string) {
+func (p *proof) report(s tlsserver.Server, reference string, took time.Duration, differences []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	verdict := "equal"
