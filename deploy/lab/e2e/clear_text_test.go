@@ -50,7 +50,7 @@ func TestClearTextWarnsAtEveryStart(t *testing.T) {
 				t.Errorf("status %d: %s", a.Status, a.Body)
 			}
 		}
-		if n := strings.Count(gateway.Process.Log(), "to an address that is not private, in clear text"); n != 1 {
+		if n := strings.Count(gateway.Process.Log(), "to a public address without TLS"); n != 1 {
 			t.Errorf("start %d: %d warnings, want 1:\n%s", start, n, gateway.Process.Log())
 		}
 	}
