@@ -186,7 +186,7 @@ func TestSettingsTable(t *testing.T) {
 		settings.Table[Config](), *update)
 }
 
-// Every setting tells what it means and what it takes.
+// Every setting documents its meaning and its values.
 func TestSettingsAreDocumented(t *testing.T) {
 	t.Parallel()
 	for _, s := range settings.Of[Config]() {

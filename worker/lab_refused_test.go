@@ -12,7 +12,7 @@ import (
 	"diagnostics/worker/internal/labtest"
 )
 
-// A net that the operator refuses is told as that, while the default route is well: nobody need try again in a second.
+// A network that the operator blocks is reported as such while the default route is up: a retry would not help.
 func TestANetThatIsRefused(t *testing.T) {
 	t.Parallel()
 	inEachMode(t, checkANetThatIsRefused)

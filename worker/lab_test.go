@@ -94,7 +94,7 @@ func startIn(t *testing.T, chain *labtest.Chain, m icmp.Mode, env ...string) *la
 	return w
 }
 
-// checkMode checks that start-up line and readiness tell the mode.
+// checkMode checks that start-up line and readiness have the mode.
 func (w *labWorker) checkMode(m icmp.Mode) {
 	w.t.Helper()
 	if want := fmt.Sprintf(`"mode":%q`, m); !strings.Contains(w.log.String(), want) {
@@ -387,7 +387,7 @@ func checkPrivateHopsStayHidden(t *testing.T, m icmp.Mode) {
 		t.Error(diff)
 	}
 	if b, _ := json.Marshal(r); bytes.Contains(b, []byte("10.7.7.7")) {
-		t.Errorf("the private address is told: %s", b)
+		t.Errorf("the private address is shown: %s", b)
 	}
 }
 
@@ -406,7 +406,7 @@ func TestAFamilyWithoutRoute(t *testing.T) {
 	}
 }
 
-// The running worker has no capability on any thread, is whom it was told to be, and still measures.
+// The running worker has no capability on any thread, runs as the configured user, and still measures.
 func TestRightsAreGone(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -465,7 +465,7 @@ func (w *labWorker) checkRightsAreGone(uid string) {
 	}
 }
 
-// A worker that may not do what it was told, or may do nothing, says what it lacks and how to give it.
+// A worker without the needed privileges names what it lacks and how to grant it.
 func TestRightsThatDoNotSuffice(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

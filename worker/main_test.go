@@ -23,8 +23,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The worker gives its rights away for good, so tests start it as a process of its own: this test binary, told by the
-// environment to be the worker.
+// The worker drops its privileges for good, so tests start it as a process of its own: this test binary, which an
+// environment variable turns into the worker.
 const (
 	roleVariable  = "WORKER_TEST_ROLE"
 	asWorker      = "worker"
@@ -115,7 +115,7 @@ func runWorker(t *testing.T, role string, env []string, args ...string) outcome 
 	return outcome{c.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-// isOneLine reports whether a person is told in one line what is wrong.
+// isOneLine reports whether an error is one readable line.
 func isOneLine(s string) bool {
 	return strings.HasPrefix(s, "worker: ") && strings.Count(s, "\n") == 1
 }

@@ -108,7 +108,7 @@ type sockets interface {
 // watchSockets adds the metrics of the sockets and the packets.
 func (m *workerMetrics) watchSockets(engine sockets) {
 	m.registry.MustRegister(metrics.Gauge("diagnostics_worker_mode",
-		"Always 1; the label tells the kind of the sockets, raw or datagram.",
+		"Always 1; the label is the kind of the sockets, raw or datagram.",
 		prometheus.Labels{"mode": string(engine.Mode())}, func() int { return 1 }))
 	for _, family := range []int{4, 6} {
 		m.registry.MustRegister(metrics.Gauge("diagnostics_worker_family_up",
@@ -133,12 +133,12 @@ var packetCounters = []struct {
 	{"sent", "Probes sent.", func(c icmp.Counters) uint64 { return c.Sent }},
 	{"send_errors", "Probes that could not be sent.", func(c icmp.Counters) uint64 { return c.SendErrors }},
 	{
-		"received", "ICMP messages received, whoever they were for, and answers to TCP probes.",
+		"received", "ICMP messages received, for any flow, and answers to TCP probes.",
 		func(c icmp.Counters) uint64 { return c.Received },
 	},
 	{"unmatched", "Received messages that answered no live probe.", func(c icmp.Counters) uint64 { return c.Unmatched }},
 	{
-		"doubted", "Received messages that proved too little to be believed while forged ones came.",
+		"doubted", "Received messages that proved too little to be accepted while forged ones came.",
 		func(c icmp.Counters) uint64 { return c.Doubted },
 	},
 	{

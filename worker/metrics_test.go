@@ -105,7 +105,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestMetricsTable keeps the table of the worker's metrics equal to what /metrics tells.
+// TestMetricsTable keeps the table of the worker's metrics equal to /metrics.
 func TestMetricsTable(t *testing.T) {
 	t.Parallel()
 	daemontest.Section(t, "../docs/metrics.md", "<!-- metrics:worker -->", "<!-- /metrics:worker -->",

@@ -75,7 +75,7 @@ func TestAJobOutlastsTheReadTimeout(t *testing.T) {
 	}
 }
 
-// A body that does not come ends with the read timeout, where nobody reads it as well.
+// A body that does not come ends with the read timeout, also where no handler reads it.
 func TestABodyThatDoesNotComeEnds(t *testing.T) {
 	t.Parallel()
 	refusing := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }

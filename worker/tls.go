@@ -62,8 +62,8 @@ func (s *serverTLS) listen(l net.Listener) net.Listener {
 // config is for one handshake. The worker's only clients are gateways, which speak TLS 1.3. A ticket would accept a
 // client that was verified before the authorities changed. HTTP/1.1 is all that gateways speak with a worker.
 //
-// A client without a certificate may still ask whether the process lives, so the listener lets it in, and httpapi
-// refuses it the rest.
+// A client without a certificate may still request /healthz, so the listener accepts it, and httpapi rejects everything
+// else.
 func (s *serverTLS) config() *tls.Config {
 	c := &tls.Config{
 		MinVersion:             tls.VersionTLS13,

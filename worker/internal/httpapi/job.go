@@ -16,7 +16,7 @@ import (
 	"diagnostics/worker/internal/probe"
 )
 
-// sharedFor is how long after its start a job still serves those who ask the same.
+// sharedFor is how long after its start a job still serves identical requests.
 const sharedFor = 3 * time.Second
 
 // busyError is that every slot is taken, or every one that this client or its group may hold.
@@ -44,8 +44,8 @@ type measurement[T any] interface {
 	MarkShared()
 }
 
-// job makes the route of one kind of job. usual is how long such a job mostly takes at most. read gives what is asked
-// for: who asks the same at the same time shares a job.
+// job returns the route of one kind of job. usual is how long such a job mostly takes at most. read returns the job of
+// a request: concurrent requests for equal jobs share one.
 func job[K comparable, T any, M measurement[T]](
 	s *Server, usual time.Duration, read func(*requestContext) (K, *refusal), run func(context.Context, K) (T, error),
 ) func(*requestContext) {
@@ -89,9 +89,9 @@ func job[K comparable, T any, M measurement[T]](
 	}
 }
 
-// inShare asks until the job is one that this request has begun or that runs: a request that joined another's
-// job must not be refused because that one's share is used up. Each further round is one that another request has lost.
-// own reports whether the request began the job itself.
+// inShare retries until the job is one that this request has begun or that runs: a request that joined the job of
+// another client must not be rejected because that client's share is used up. Each further round is one that another
+// request has lost. own reports whether the request began the job itself.
 func inShare[T any](do func(begun *atomic.Bool) (T, error)) (result T, own bool, err error) {
 	for {
 		var begun atomic.Bool
@@ -162,8 +162,8 @@ func (rc *requestContext) failJob(err error) {
 	}
 }
 
-// isShortage reports whether the worker's host lacks something at the moment, rather than is not made for it. Ask this
-// before exchange.ErrNoRoute: a lost route matches both.
+// isShortage reports whether the worker's host lacks something temporarily, not by its setup. It must be checked before
+// exchange.ErrNoRoute: a lost route matches both.
 func isShortage(err error) bool {
 	return errors.Is(err, exchange.ErrCutOff) || errors.Is(err, exchange.ErrShortage) || errors.Is(err, exchange.ErrNoFlow)
 }

@@ -126,7 +126,7 @@ func TestABudgetThatIsUsedUpTellsUntilWhen(t *testing.T) {
 	}
 }
 
-// Whoever shares a job that panics is answered, and its own stack is logged under each request's id.
+// Each request that shares a panicking job is answered, and the stack is logged under its id.
 func TestAPanicOfASharedJob(t *testing.T) {
 	t.Parallel()
 	f := start(t, nil)
@@ -141,19 +141,19 @@ func TestAPanicOfASharedJob(t *testing.T) {
 	for range cap(answers) {
 		a := <-answers
 		f.checkError("a panic", a, 500)
-		told := 0
+		logged := 0
 		for line := range strings.Lines(f.log.String()) {
 			if !strings.Contains(line, `"msg":"panic"`) || !strings.Contains(line, a.envelope.RequestID) {
 				continue
 			}
-			told++
+			logged++
 			if strings.Count(line, "[running]") != 1 || !strings.Contains(line, "job_test.go") ||
 				!strings.Contains(line, `"panic":"boom"`) {
 				t.Errorf("logged: %s", line)
 			}
 		}
-		if told != 1 {
-			t.Errorf("%d lines for %s", told, a.envelope.RequestID)
+		if logged != 1 {
+			t.Errorf("%d lines for %s", logged, a.envelope.RequestID)
 		}
 	}
 	if n := f.server.JobsRunning(); n != 0 {
@@ -161,7 +161,7 @@ func TestAPanicOfASharedJob(t *testing.T) {
 	}
 }
 
-// Whoever is given the measurement of another request is told so, in each of the three, and who began it is not.
+// An answer with the measurement of another request is marked shared, for each kind of job; that of the first is not.
 func TestSharedJobsSayThatTheyAre(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{workerapi.PathTraceroute, workerapi.PathPing, workerapi.PathPacketLoss} {
@@ -177,7 +177,7 @@ func TestSharedJobsSayThatTheyAre(t *testing.T) {
 			asked := []*parallel.Pending[bool]{ask(0), ask(500 * time.Millisecond), ask(2 * time.Second), ask(sharedFor)}
 			for i, want := range []bool{false, true, true, false} {
 				if got := asked[i].Wait(); got != want {
-					t.Errorf("%s: request %d is told shared %t", path, i+1, got)
+					t.Errorf("%s: request %d has shared %t", path, i+1, got)
 				}
 			}
 			time.Sleep(sharedFor)
@@ -185,7 +185,7 @@ func TestSharedJobsSayThatTheyAre(t *testing.T) {
 	}
 }
 
-// shared tells what an answer says of itself.
+// shared returns the shared flag of an answer.
 func (j *jobs) shared(t *testing.T, path string) bool {
 	t.Helper()
 	w := j.post(path, "11.0.0.1")
@@ -303,7 +303,7 @@ func TestSharesOfTheSlots(t *testing.T) {
 			map[int]int{ok: 18}},
 		{"clients without a group are no group", 64, 64, func(i int) holder { return holder{client: fmt.Sprint(i)} },
 			map[int]int{ok: 64}},
-		{"a gateway that tells nobody's name", 64, 65, func(int) holder { return holder{} }, map[int]int{ok: 64, full: 1}},
+		{"a gateway that names no client", 64, 65, func(int) holder { return holder{} }, map[int]int{ok: 64, full: 1}},
 		{"all taken by others", 4, 5, func(i int) holder { return holder{client: fmt.Sprint(i)} },
 			map[int]int{ok: 4, full: 1}},
 		{"all taken, and a share", 3, 4, func(int) holder { return holder{client: "a"} }, map[int]int{ok: 3, share: 1}},
@@ -345,7 +345,7 @@ func TestAShareTellsWhenItIsFree(t *testing.T) {
 		if w.Code != 429 || w.Header().Get("Retry-After") != "4" {
 			t.Errorf("%d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
 		}
-		// What runs already takes no slot, whoever began it.
+		// Joining a running job takes no slot.
 		for _, target := range []string{"11.0.0.1", "11.0.0.9"} {
 			if w := j.ask(target, "a", ""); w.Code != 200 {
 				t.Errorf("joining %s: %d %s", target, w.Code, w.Body)
@@ -572,8 +572,8 @@ func TestEndings(t *testing.T) {
 		met = append(met, strings.TrimPrefix(strings.TrimSpace(last), "ping "))
 	}
 	for _, e := range Endings() {
-		if told := fmt.Sprint(e.Status, " ", e.Outcome); !slices.Contains(met, told) && e.Outcome != OutcomeLimited {
-			t.Errorf("nothing comes to %s", told)
+		if row := fmt.Sprint(e.Status, " ", e.Outcome); !slices.Contains(met, row) && e.Outcome != OutcomeLimited {
+			t.Errorf("no case has %s", row)
 		}
 	}
 	for name, tt := range endingTests {

@@ -127,7 +127,7 @@ func (s *Server) judge(request workerapi.Request) (netip.Addr, *refusal) {
 	return a, nil
 }
 
-// traceJob is what a trace is asked for.
+// traceJob is the key of a trace: its target and options.
 type traceJob struct {
 	target netip.Addr
 	probe  exchange.Probe

@@ -1,4 +1,4 @@
-// Package httpapi is the worker's HTTP side: who may ask, how much at once, and what every answer looks like.
+// Package httpapi is the worker's HTTP side: authentication, admission, and the shape of every answer.
 //
 // Where client certificates are demanded, a connection without one is answered /healthz alone, and else 403. The bearer
 // token is checked before anything else of a request is looked at. Then come method, media type, size, JSON

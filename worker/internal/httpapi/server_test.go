@@ -37,7 +37,7 @@ const (
 	target = `{"target":"11.0.0.1"}`
 )
 
-// fakeProber answers at once, unless it is told otherwise.
+// fakeProber answers at once, unless a field says otherwise.
 type fakeProber struct {
 	mu    sync.Mutex
 	asked []netip.Addr
@@ -600,7 +600,7 @@ func TestHealthAndReadiness(t *testing.T) {
 	f.checkError("elsewhere", f.do(f.request("GET", "/", "")), 404)
 }
 
-// The log tells how a job went, and not whom it was about: neither the target nor a name, in a failure's cause either.
+// The log has the outcome of a job, and neither its target nor a name, not even in the cause of a failure.
 func TestLogHoldsNoTarget(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

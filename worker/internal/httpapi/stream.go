@@ -10,9 +10,8 @@ import (
 	"diagnostics/shared/workerapi"
 )
 
-// perform runs a job, and sends its steps meanwhile to a client that asked for a stream. What the job ends with is
-// answered behind them, or by itself where it ends before its first probe: then it was not taken, and the status says
-// why.
+// perform runs a job, and sends its steps meanwhile to a client that requested a stream. The result follows them, or
+// stands alone where the job ends before its first probe: then the job was rejected, and the status has the reason.
 func (rc *requestContext) perform(run func(context.Context)) {
 	if !progress.Wanted(rc.r.Header.Values("Accept")) {
 		run(rc.r.Context())
@@ -44,8 +43,8 @@ func (rc *requestContext) startStream() {
 // reader is who reads a stream.
 type reader struct{ *requestContext }
 
-// Tell writes a step. One that cannot be encoded is left out: the answer has what it is about.
-func (r reader) Tell(s progress.Step) error {
+// Send writes one step. A step that cannot be encoded is left out: the final line contains its data.
+func (r reader) Send(s progress.Step) error {
 	var b bytes.Buffer
 	if s.Line(&b, r.start, workerapi.JobLimit) == nil {
 		_, err := r.w.Write(b.Bytes())

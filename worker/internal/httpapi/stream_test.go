@@ -120,7 +120,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// A job that was not taken has its status; one that fails later tells it in its last line.
+// A job that was not taken has its status; one that fails later has it in its last line.
 func TestStreamsThatFail(t *testing.T) {
 	t.Parallel()
 	f := start(t, nil)
@@ -141,11 +141,11 @@ func TestStreamsThatFail(t *testing.T) {
 		t.Errorf("%d %+v", later.StatusCode, got)
 	}
 	if log := f.log.String(); strings.Count(log, `"status":503`) != 2 {
-		t.Errorf("the log tells other statuses: %s", log)
+		t.Errorf("the log has other statuses: %s", log)
 	}
 }
 
-// A reader who leaves ends a job that nobody else waits for.
+// A client that leaves ends a job that no other request waits for.
 func TestAReaderOfAStreamThatLeaves(t *testing.T) {
 	t.Parallel()
 	f := start(t, nil)

@@ -80,7 +80,7 @@ func parseControl(b []byte) received {
 	return r
 }
 
-// maxLag is the longest time between the kernel's timestamp and the read that is believed. Beyond it the clock was set.
+// maxLag is the longest plausible time between the kernel's timestamp and the read. Beyond it the clock was set.
 const maxLag = 5 * time.Second
 
 // arrival turns the kernel's timestamp, which is of the wall clock, into a moment of the monotonic clock, on which the

@@ -320,7 +320,7 @@ func (f *datagramFlow) dispatch(d datagram, flags int) {
 	case p == unproved:
 		f.network.counters.unmatched.Add(1)
 		f.unmatched(a.message, now)
-	case !p.believed(now, f.forged, f.network.forged):
+	case !p.suffices(now, f.forged, f.network.forged):
 		f.network.counters.doubted.Add(1)
 	default:
 		f.deliver(a.answer(f.identity, now))

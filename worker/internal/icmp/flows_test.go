@@ -149,7 +149,7 @@ func TestFlowsOwner(t *testing.T) {
 		{"an error that quotes the cookie of another sequence number", read(exchange.TimeExceeded, put8(own[:], 7, own[7]+1)), unproved},
 		{"an error that quotes another destination", elsewhere, unproved},
 		{"an error that quotes another payload", read(exchange.Prohibited, append(own[:8:8], others[8:]...)), unproved},
-		{"an identifier that nobody has", read(exchange.Reply, put16(own[:], 4, 0)), unproved},
+		{"an unused identifier", read(exchange.Reply, put16(own[:], 4, 0)), unproved},
 	} {
 		got, p := table.owner(tt.m)
 		if p != tt.want || (got == f) != (p != unproved) {
@@ -355,7 +355,7 @@ func flowTo(t *testing.T, table *flows) (f *flow, feed func(message) (answers in
 	}
 }
 
-// An error that quotes no more than RFC 792 asks for is believed as long as few were forged about its destination, and
+// An error that quotes no more than RFC 792 requires is accepted as long as few were forged about its destination, and
 // one that quotes the cookie always.
 func TestShortErrorsAreBelievedInQuietTimes(t *testing.T) {
 	t.Parallel()
@@ -376,17 +376,17 @@ func TestShortErrorsAreBelievedInQuietTimes(t *testing.T) {
 	}
 	for n := range destinationLimit {
 		if feed(honest) != 1 {
-			t.Fatalf("after %d forged errors an honest one is not believed", n)
+			t.Fatalf("after %d forged errors a real one is rejected", n)
 		}
 		if feed(forged) != 0 {
-			t.Fatal("a forged error is believed")
+			t.Fatal("a forged error is accepted")
 		}
 	}
 	if feed(honest) != 0 {
-		t.Errorf("after %d forged errors one that proves so little is believed", destinationLimit)
+		t.Errorf("after %d forged errors one with a weak proof is accepted", destinationLimit)
 	}
 	if feed(whole) != 1 {
-		t.Error("an error that quotes the cookie is not believed")
+		t.Error("an error that quotes the cookie is rejected")
 	}
 	if got := f.socket.counters.doubted.Load(); got != 1 {
 		t.Errorf("%d doubted", got)
@@ -400,11 +400,11 @@ func TestShortErrorsAreBelievedInQuietTimes(t *testing.T) {
 	sent = g.request(v4EchoRequest, 1)
 	honest.readEcho(sent[:headerLength], v4EchoRequest)
 	if feed(honest) != 1 {
-		t.Error("a new flow to the address does not believe")
+		t.Error("a new flow to the address rejects it")
 	}
 }
 
-// Whoever spreads forged errors over many destinations is heard too.
+// Forged errors that are spread over many destinations are detected too.
 func TestShortErrorsAndForgedOnesAboutOthers(t *testing.T) {
 	t.Parallel()
 	table := newFlows()
@@ -415,16 +415,16 @@ func TestShortErrorsAndForgedOnesAboutOthers(t *testing.T) {
 	forged := message{kind: exchange.TimeExceeded, quoted: target4, id: honest.id}
 	for n := range rawLimit {
 		if n == rawLimit-1 && feed(honest) != 1 {
-			t.Fatalf("after %d forged errors about others an honest one is not believed", n)
+			t.Fatalf("after %d forged errors about others a real one is rejected", n)
 		}
 		forged.quoted = forged.quoted.Next()
 		feed(forged)
 	}
 	if feed(honest) != 0 {
-		t.Errorf("after %d forged errors about others one that proves so little is believed", rawLimit)
+		t.Errorf("after %d forged errors about others one with a weak proof is accepted", rawLimit)
 	}
 	if got := feed(message{kind: exchange.Reply, id: honest.id}); got != 0 {
-		t.Error("a reply without the cookie is believed")
+		t.Error("a reply without the cookie is accepted")
 	}
 }
 
@@ -440,7 +440,7 @@ func TestForeignRepliesRaiseNoSuspicion(t *testing.T) {
 		feed(message{kind: exchange.Reply, id: f.id + 1})
 	}
 	if feed(honest) != 1 {
-		t.Error("an honest error is not believed after replies to others")
+		t.Error("a real error is rejected after replies to others")
 	}
 }
 

@@ -157,8 +157,8 @@ func (e *Engine) OpenPort(p exchange.Probe, dst netip.Addr, deliver func(exchang
 	}
 }
 
-// Follow implements exchange.Network. Linux tells an ICMPv6 datagram socket nothing of a packet that a queue of this
-// host has dropped (ping_v6_sendmsg), but counts it.
+// Follow implements exchange.Network. Linux reports no error to an ICMPv6 datagram socket when a queue of this host
+// drops its packet (ping_v6_sendmsg), but counts it.
 func (e *Engine) Follow(dst netip.Addr) exchange.RouteWatch {
 	return e.routes.follow(dst, e.mode == Datagram && dst.Is6())
 }
@@ -262,9 +262,9 @@ func (e *Engine) dropped() uint64 {
 	return all
 }
 
-// dropped6 counts the packets of IPv6 that this host itself has dropped instead of sending them. Linux tells an ICMPv6
-// datagram socket nothing of such a one (ping_v6_sendmsg). It counts one as well where a send fails with the ICMP error
-// that came for an earlier packet (ip6_append_data): those are taken off again, see droppedBut.
+// dropped6 counts the IPv6 packets that this host dropped instead of sending. Linux reports no error for them to an
+// ICMPv6 datagram socket (ping_v6_sendmsg). Its counter also grows when a send fails with the ICMP error of an earlier
+// packet (ip6_append_data): droppedBut subtracts those.
 type dropped6 struct{ file *os.File }
 
 // droppedBut takes off what the kernel counts and nothing was lost by. What is taken off is read last, as it is counted

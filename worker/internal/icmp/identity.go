@@ -47,7 +47,7 @@ type proof int
 const (
 	// unproved: it did not, or this does not show.
 	unproved proof = iota
-	// short: an error quotes what the flow's requests begin with, but not the cookie. RFC 792 asks for no more than eight
+	// short: an error quotes what the flow's requests begin with, but not the cookie. RFC 792 requires no more than eight
 	// octets of a packet behind its IP header, and there are routers still that leave it at that.
 	short
 	// proved: it quotes the cookie.

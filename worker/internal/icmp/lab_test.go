@@ -350,7 +350,7 @@ func checkAFullQueue(t *testing.T, m Mode) {
 					t.Errorf("%s to %s: %v", name, dst, err)
 				}
 			}
-			if m == Datagram && dst == "2a10:1::2" { // whose sends tell nothing: the end of the job does
+			if m == Datagram && dst == "2a10:1::2" { // whose sends report nothing: the end of the job does
 				if err := way.WasCut(); !errors.Is(err, exchange.ErrShortage) {
 					t.Errorf("%s to %s: %v", name, dst, err)
 				}
@@ -447,8 +447,8 @@ func checkICMPRoute(t *testing.T, m Mode) {
 	hold("the others have one", exchange.ErrCutOff)
 }
 
-// Errors that quote every identifier, and of the request no more than its header, reach no flow to a silent host, in
-// neither family. The header of a request that left is believed of an IPv4 router as long as nobody guesses.
+// Errors that quote every identifier, and no more of the request than its header, reach no flow to a silent host, in
+// either family. A quoted header is accepted from an IPv4 router as long as no one guesses.
 func TestStormOfForgedErrors(t *testing.T) { inEachMode(t, checkStormOfForgedErrors) }
 
 func checkStormOfForgedErrors(t *testing.T, m Mode) {

@@ -31,11 +31,11 @@ const (
 	maxSegment4, maxSegment6 = 1460, 1440
 )
 
-// portIdentity is what the probes of a flow to a port carry and nobody can know who does not see them. A probe is known
-// by its place in the flow: by that it has a number of its own in the IPv4 header, in the first octets of a UDP payload
-// and so in the checksum, or as sequence number. Of a probe, ICMP errors quote the IP header and eight octets at least,
-// which are the ports and, for UDP, length and checksum, or for TCP the sequence number; most quote it whole, and so
-// the cookie: in TCP four octets of it, as the timestamp.
+// portIdentity is the unguessable part of the probes of a flow to a port. A probe is identified by its place in the
+// flow: it determines a number in the IPv4 header, in the first octets of a UDP payload and so in the checksum, or the
+// sequence number. ICMP errors quote the IP header and at least eight octets of a probe: the ports and, for UDP, length
+// and checksum, or for TCP the sequence number. Most quote all of it, with the cookie: in TCP four octets of it, as the
+// timestamp.
 type portIdentity struct {
 	protocol      exchange.Protocol
 	local, remote uint16

@@ -214,7 +214,7 @@ func (n *portNetwork) deliver(now time.Time, packet packet, m portMessage) {
 		n.counters.unmatched.Add(1)
 	case p == unproved:
 		n.unmatched(m, now)
-	case !p.believed(now, f.forged, n.suspects.forged):
+	case !p.suffices(now, f.forged, n.suspects.forged):
 		n.counters.doubted.Add(1)
 	default:
 		f.deliver(exchange.Answer{Seq: seq, Kind: f.meaning(m.kind, packet.source), From: packet.source, TTL: packet.ttl,

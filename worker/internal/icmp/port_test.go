@@ -60,7 +60,7 @@ func (b *portBench) flow(t *testing.T, p exchange.Protocol, dst netip.Addr, seqs
 	return f
 }
 
-// feed gives a message to the network and tells how many answers come of it.
+// feed passes a message to the network and returns the number of answers that it produces.
 func (b *portBench) feed(m portMessage, from netip.Addr) int {
 	b.answers = nil
 	b.deliver(b.now, packet{source: from, ttl: 57}, m)
@@ -93,8 +93,8 @@ func exceeded(t *testing.T, f *portFlow, n, octets int) portMessage {
 
 var bothProtocols = []exchange.Protocol{exchange.UDP, exchange.TCP}
 
-// What routers hash to spread load is the same for every probe of a flow; what tells the probes apart stands in the
-// octets that every error quotes.
+// The fields that routers hash to balance load are the same for every probe of a flow; the fields that distinguish the
+// probes are in the octets that every error quotes.
 func TestProbesOfAPortFlow(t *testing.T) {
 	t.Parallel()
 	for _, p := range bothProtocols {
@@ -130,8 +130,8 @@ func TestProbesOfAPortFlow(t *testing.T) {
 	}
 }
 
-// An error is believed by the cookie whatever a device on the way has rewritten, and without it, in IPv4 alone, by all
-// that eight octets and the IP header hold.
+// An error with the cookie is accepted whatever a device on the path has rewritten; without it, in IPv4 alone, only if
+// the IP header and the eight octets all match.
 func TestErrorsAboutPortProbes(t *testing.T) {
 	t.Parallel()
 	for _, p := range bothProtocols {
@@ -175,7 +175,7 @@ func TestErrorsAboutPortProbes(t *testing.T) {
 				}
 			}
 		}
-		// A probe that was never sent is answered by nobody.
+		// A probe that was never sent has no answer.
 		for _, f := range []*portFlow{f4, f6} {
 			if b.feed(exceeded(t, f, 3, 200), router4) != 0 {
 				t.Errorf("%s: an answer to a probe that was not sent", p)
@@ -197,29 +197,29 @@ func TestShortErrorsAboutPortProbes(t *testing.T) {
 		forged.segment[6] ^= 0x55
 		for n := range destinationLimit {
 			if b.feed(honest, router4) != 1 {
-				t.Fatalf("%s: not believed after %d forged ones", p, n)
+				t.Fatalf("%s: rejected after %d forged ones", p, n)
 			}
 			if b.feed(forged, router4) != 0 {
-				t.Fatalf("%s: a forged one is believed", p)
+				t.Fatalf("%s: a forged one is accepted", p)
 			}
 		}
 		if b.feed(honest, router4) != 0 || b.feed(whole, router4) != 1 {
-			t.Errorf("%s: after %d forged ones: the short one is believed, or the whole one is not", p, destinationLimit)
+			t.Errorf("%s: after %d forged ones: the short one is accepted, or the whole one is not", p, destinationLimit)
 		}
 		if n := b.counters.doubted.Load(); n != 1 {
 			t.Errorf("%s: %d doubted", p, n)
 		}
 		b.now = b.now.Add(time.Minute)
 		if b.feed(honest, router4) != 1 {
-			t.Errorf("%s: not believed when all is quiet again", p)
+			t.Errorf("%s: rejected when all is quiet again", p)
 		}
-		// What names nobody's destination is no guess.
+		// An error about an unused destination is no guess.
 		forged.peer = ownAddress4
 		for range 10 * destinationLimit {
 			b.feed(forged, router4)
 		}
 		if b.feed(honest, router4) != 1 {
-			t.Errorf("%s: errors about nobody's destination count", p)
+			t.Errorf("%s: errors about unused destinations count", p)
 		}
 	}
 }
@@ -303,7 +303,7 @@ func TestForgedRSTs(t *testing.T) {
 	}
 	plain := func(segment []byte) { copy(segment[tcpHeader:], make([]byte, tcpOptions)) }
 	if feed(flagRST|flagACK, plain) != 1 {
-		t.Fatal("a RST is not believed in quiet times")
+		t.Fatal("a RST is rejected in quiet times")
 	}
 	for range destinationLimit {
 		feed(flagRST|flagACK, func(segment []byte) { plain(segment); segment[9]++ })
@@ -313,7 +313,7 @@ func TestForgedRSTs(t *testing.T) {
 	}
 }
 
-// That nobody listens is the destination's answer to UDP, and only its own.
+// Port unreachable is the destination's answer to UDP, and only its own.
 func TestPortUnreachable(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -350,7 +350,7 @@ func TestLateAnswersAreNotForged(t *testing.T) {
 	again := b.flow(t, exchange.UDP, target4, 1)
 	for range 2 * destinationLimit {
 		if b.feed(late, router4) != 0 {
-			t.Fatal("a closed flow is told something")
+			t.Fatal("a closed flow receives an answer")
 		}
 	}
 	if b.feed(exceeded(t, again, 0, 8), router4) != 1 {
@@ -446,8 +446,7 @@ func TestPortFilters(t *testing.T) {
 	}
 }
 
-// A reserved port is nobody else's, and the kernel itself turns away what comes for it: by that a SYN-ACK is answered
-// with a RST.
+// A reserved port has no other user, and the kernel itself rejects packets for it: it answers a SYN-ACK with a RST.
 func TestReservedPorts(t *testing.T) {
 	t.Parallel()
 	r, err := reserve()

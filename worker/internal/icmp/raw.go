@@ -267,7 +267,7 @@ func (s *rawConn) setOption(level, name, value int) error {
 	return errors.Join(err, set)
 }
 
-// growBuffer asks for the size outright, which takes CAP_NET_ADMIN, and else for as much of it as the system allows.
+// growBuffer requests the full size, which takes CAP_NET_ADMIN, and otherwise as much of it as the system allows.
 func (s *rawConn) growBuffer(force, plain, size int) error {
 	if s.setOption(unix.SOL_SOCKET, force, size) == nil {
 		return nil
@@ -333,7 +333,7 @@ func (s *socket) dispatch(now time.Time, m ipv4.Message) {
 	case f == nil:
 		s.counters.unmatched.Add(1)
 		s.flows.unmatched(a.message, now)
-	case !p.believed(now, f.forged, s.flows.forged):
+	case !p.suffices(now, f.forged, s.flows.forged):
 		s.counters.doubted.Add(1)
 	default:
 		f.deliver(a.answer(f.identity, now))

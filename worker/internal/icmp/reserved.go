@@ -11,7 +11,7 @@ import (
 )
 
 // The ports that UDP and TCP probes leave from are a block that a filter can match by one octet. Those above the usual
-// ephemeral ports (ip_local_port_range) are tried first: there hardly anybody is.
+// ephemeral ports (ip_local_port_range) are tried first: these are rarely in use.
 const (
 	blockSize  = 256
 	firstBlock = 10_240 / blockSize

@@ -19,8 +19,7 @@ import (
 )
 
 const (
-	// changePause keeps a host whose routes change all the time from asking all the time. What has changed meanwhile is
-	// asked about behind it.
+	// changePause bounds the queries of a host whose routes change all the time. Changes meanwhile are queried after it.
 	changePause = 5 * time.Millisecond
 	// logEvery is how often at most a lost route is logged.
 	logEvery = time.Minute
@@ -28,16 +27,15 @@ const (
 	countPause = 5 * time.Millisecond
 )
 
-// routeWatcher follows the kernel's route to each destination that is measured. It is asked when that
-// begins, and again when it reports a change: a link that was down for a moment between two probes may have lost an
-// answer.
+// routeWatcher follows the kernel's route to each destination that is measured. It queries the kernel when that begins,
+// and again after a change: a link that was down for a moment between two probes may have lost an answer.
 type routeWatcher struct {
 	log   *slog.Logger
 	route func(netip.Addr) (hostroute.Route, error)
 	link  func(index int) (hostroute.Link, error)
 	// dropped counts the packets that a queue of this host has dropped without an error of a send.
 	dropped func() uint64
-	// next waits for a change; nil where there are no notices. Then the kernel is asked for every probe.
+	// next waits for a change; nil where there are no notices. Then the kernel is queried for every probe.
 	next   func() ([]hostroute.Link, error)
 	stop   func()
 	reader parallel.Group
@@ -118,7 +116,7 @@ func (w *routeWatcher) listen() {
 	}
 }
 
-// changed asks again for every route that is followed, and notes those that led over a link which was down.
+// changed queries every followed route again, and records those that led over a link which was down.
 func (w *routeWatcher) changed(links []hostroute.Link) {
 	w.meet()
 	w.mu.Lock()
@@ -218,7 +216,7 @@ func (f *routeWatch) ledOver() []int {
 	return slices.Collect(maps.Keys(f.links))
 }
 
-// look asks the kernel for the route. The caller holds the lock.
+// look queries the kernel for the route. The caller holds the lock.
 func (f *routeWatch) look() {
 	route, cut := f.watcher.ask(f.dst)
 	f.cut.Store(cut)
@@ -270,8 +268,7 @@ func (w *routeWatcher) meet() {
 	}
 }
 
-// ask returns the route to a destination, and whether it is lost. A kernel that cannot be asked is no reason to end a
-// measurement.
+// ask returns the route to a destination, and whether it is lost. A failed query is no reason to end a measurement.
 func (w *routeWatcher) ask(dst netip.Addr) (route hostroute.Route, cut bool) {
 	route, err := w.route(dst)
 	if err != nil {
@@ -294,8 +291,7 @@ func (w *routeWatcher) ask(dst netip.Addr) (route hostroute.Route, cut bool) {
 	return route, cut
 }
 
-// logLost logs a warning: packets can be sent by marks that the kernel is not asked
-// with. The caller holds the lock.
+// logLost logs a warning: packets may be routed by marks that the query does not have. The caller holds the lock.
 func (w *routeWatcher) logLost(dst netip.Addr) {
 	if !w.loggedAt.IsZero() && time.Since(w.loggedAt) < logEvery {
 		return

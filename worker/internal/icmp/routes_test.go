@@ -14,7 +14,7 @@ import (
 	"diagnostics/worker/internal/exchange"
 )
 
-// table is the kernel of a test: the routes that it has, all over one link, and what it tells of that.
+// table is the kernel of a test: its routes, all over one link, and its notices of changes.
 type table struct {
 	way    map[netip.Addr]hostroute.Kind
 	link   hostroute.Link
@@ -109,7 +109,7 @@ func TestOneDestinationMakesNoFamily(t *testing.T) {
 	}
 }
 
-// A family that came and went while nobody asked was there all the same.
+// A family that appeared and vanished between two queries was present all the same.
 func TestAFamilyBetweenTwoJobs(t *testing.T) {
 	t.Parallel()
 	k := newTable()
@@ -144,7 +144,7 @@ func TestAWayThatIsFollowed(t *testing.T) {
 			k.link.Downs++
 			w.changed([]hostroute.Link{k.link})
 		}, exchange.ErrCutOff},
-		"a carrier of which nobody told yet": {func(k *table, _ *routeWatcher) { k.link.Downs++ }, exchange.ErrCutOff},
+		"a carrier change without a notice yet": {func(k *table, _ *routeWatcher) { k.link.Downs++ }, exchange.ErrCutOff},
 		"a net that somebody refuses": {func(k *table, w *routeWatcher) {
 			k.set(hostroute.Refused, to4)
 			w.changed(nil)
@@ -172,7 +172,7 @@ func TestAWayThatIsFollowed(t *testing.T) {
 	}
 }
 
-// Where no send tells of dropped packets, their number does: what came before the job is not its own.
+// Where no send reports dropped packets, the kernel's counter shows them: earlier drops are not the job's.
 func TestDroppedPacketsOfWhichNobodyTells(t *testing.T) {
 	t.Parallel()
 	for silent, want := range map[bool]error{true: exchange.ErrShortage, false: nil} {
@@ -223,7 +223,7 @@ func TestOutDiscards(t *testing.T) {
 	}
 }
 
-// A probe costs no question of its own, but where nobody tells of changes.
+// A probe costs no query of its own, unless the kernel sends no notices of changes.
 func TestWhenTheKernelIsAsked(t *testing.T) {
 	t.Parallel()
 	k := newTable()
@@ -243,7 +243,7 @@ func TestWhenTheKernelIsAsked(t *testing.T) {
 	}
 }
 
-// The log tells of a lost way once in a while, and of no destination.
+// A lost route is logged at most once in a while, without the destination.
 func TestALostRouteIsLogged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -121,10 +121,9 @@ func sendError(err error) error {
 	}
 }
 
-// sendSocket is a raw IPv4 socket that only sends. For a packet that this host's own queue has dropped Linux returns no
-// error to a raw IPv4 socket, unless it asks for ICMP errors too (IP_RECVERR, ip(7)): it would count as the
-// destination's loss. On the socket that receives every ICMP error would make a read fail then. Raw IPv6 sockets get
-// the error without that.
+// sendSocket is a raw IPv4 socket that only sends. For a packet that this host's own queue dropped, Linux returns no
+// error to a raw IPv4 socket unless IP_RECVERR is set (ip(7)): the packet would count as the destination's loss. On the
+// receiving socket that option would make every ICMP error fail a read. Raw IPv6 sockets get the error without it.
 type sendSocket struct {
 	// mu keeps the descriptor from being closed, and so from becoming another's, while it is used.
 	mu sync.RWMutex

@@ -50,9 +50,9 @@ func newSuspicion(limit int64, pace time.Duration) *suspicion {
 	return &suspicion{limit: limit, pace: pace}
 }
 
-// believed reports whether an answer that is proved so well is taken, with what was forged of late about its flow and
-// about all.
-func (p proof) believed(now time.Time, own, all *suspicion) bool {
+// suffices reports whether an answer with this proof is accepted, given the recent forgeries about its flow and about
+// all flows.
+func (p proof) suffices(now time.Time, own, all *suspicion) bool {
 	return p == proved || p == short && own.quiet(now) && all.quiet(now)
 }
 

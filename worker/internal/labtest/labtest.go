@@ -223,9 +223,9 @@ const (
 	header6    = 40
 )
 
-// Storm sends the source ICMP errors of a type and code, one for each identifier and each of the sequence numbers: as
-// somebody elsewhere does who knows that dst is probed, and nothing else. Each quotes an echo request to dst up to the
-// end of its ICMP header. It gives how many were sent.
+// Storm sends the source ICMP errors of a type and code, one for each identifier and each of the sequence numbers, like
+// an off-path attacker who only knows that dst is probed. Each quotes an echo request to dst up to the end of its ICMP
+// header. It returns how many were sent.
 func (c *Chain) Storm(t testing.TB, dst netip.Addr, typ, code byte, seqs ...uint16) (sent int) {
 	t.Helper()
 	conn, source := c.Attacker(t, dst.Is6())

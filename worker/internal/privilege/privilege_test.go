@@ -17,8 +17,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// What a process gives away it cannot take back, so each case runs in a process of its own: this test binary, told by
-// the environment whom to become. It prints what every one of its threads has left.
+// Dropped privileges cannot be regained, so each case runs in a process of its own: this test binary, with the user in
+// its environment. It prints the privileges that each of its threads has left.
 const (
 	roleVariable = "PRIVILEGE_TEST_IDENTITY"
 	threads      = 8
@@ -136,7 +136,7 @@ func TestDropKeepsTheUserAndNoCapability(t *testing.T) {
 	}
 }
 
-// Started as root the process becomes whom it is told; otherwise it says that it may not.
+// Started as root the process becomes the given user; otherwise it fails with an error.
 func TestDropBecomes(t *testing.T) {
 	t.Parallel()
 	seen := runChild(t, Identity{UID: 64999, GID: 64998})

@@ -208,7 +208,7 @@ func together(t *testing.T, jobs int, budget *Budget, kind string, rtt time.Dura
 }
 
 // 64 pings under a budget of ten packets a second once took 11.2 s, where 5 s is the limit. A job that cannot send all
-// of its probes ends at its limit and tells of those that it sent; one that could send none is refused at once.
+// of its probes ends at its limit and reports those that it sent; one that could send none is refused at once.
 func TestNoJobWaitsBeyondItsLimit(t *testing.T) {
 	t.Parallel()
 	for kind, k := range kinds {
@@ -232,7 +232,7 @@ func TestNoJobWaitsBeyondItsLimit(t *testing.T) {
 					case o.received != o.sent || o.loss != 0:
 						t.Errorf("%s at %d a second: %d of %d, %v %%", kind, perSecond, o.received, o.sent, o.loss)
 					case kind != "traceroute" && o.sent == 0:
-						t.Errorf("%s at %d a second: nothing was sent, and it is told as %s", kind, perSecond, o.stop)
+						t.Errorf("%s at %d a second: nothing was sent, and it is reported as %s", kind, perSecond, o.stop)
 					case perSecond < 100 && o.stop != workerapi.StopDeadline:
 						t.Errorf("%s at %d a second: %s after %d probes", kind, perSecond, o.stop, o.sent)
 					}
@@ -257,7 +257,7 @@ func TestNoJobWaitsBeyondItsLimit(t *testing.T) {
 	}
 }
 
-// A probe that leaves so late that nobody would listen to its answer is not sent: it would count as lost.
+// A probe that would leave too late for its answer to be received is not sent: it would count as lost.
 func TestASeriesSendsNothingThatItCannotListenTo(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -269,9 +269,9 @@ func TestASeriesSendsNothingThatItCannotListenTo(t *testing.T) {
 		{"near", 20 * time.Millisecond, 15, 15, 0},
 		// Twice as long as the answers take: the probe of the fourteenth second would be cut.
 		{"far", 700 * time.Millisecond, 14, 14, 0},
-		// The answer to the probe of the twelfth second comes after the end: nobody can tell whether it came.
+		// The answer to the probe of the twelfth second would come after the end: whether it came is not known.
 		{"late", 3 * time.Second, 13, 12, 0},
-		// Nothing has come that would tell for how long to wait.
+		// No answer has come that would show how long to wait.
 		{"beyond all patience", 20 * time.Second, 13, 0, 100},
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -22,8 +22,8 @@ type request struct {
 	flow int
 }
 
-// step is what a plan wants at a moment: to send a probe, to be asked again at a later moment (or sooner, when an
-// answer comes), or to end. missing says that it ends because an answer did not come, late that its time is up.
+// step is the next action of a plan: to send a probe, to be called again at a later moment (or sooner, when an answer
+// comes), or to end. missing means that it ends because an answer did not come, late that its time is up.
 type step struct {
 	send    *request
 	by      time.Time // a probe that leaves later than that could not be listened to for as long as it takes
@@ -33,22 +33,20 @@ type step struct {
 	late    bool
 }
 
-// On a busy machine the answer that a plan has given up may have arrived and not have been read. So before a probe
-// counts as lost it is listened to for a little longer: grace, and twice the time by which wake-ups have been late of
-// late.
+// On a busy machine an answer may have arrived in time but not have been read yet. Before a probe counts as lost, the
+// driver therefore waits for a grace period: grace, plus twice the recent lateness of wake-ups.
 const (
 	grace    = 2 * time.Millisecond
 	maxGrace = 500 * time.Millisecond
 )
 
-// retryGap is how often a job asks again for a probe that the budget could not grant in time: others may give back what
-// they reserved.
+// retryGap is the pause before a job requests again a probe that the budget could not grant in time: others may return
+// their reservations.
 const retryGap = 100 * time.Millisecond
 
-// BusyError is that the budget of packets is used up for as long as the job may take: not even its first probe could
-// have left in time.
+// BusyError means that the packet budget is used up for as long as the job may take.
 type BusyError struct {
-	// Free is in how long a job could begin.
+	// Free is the time after which a job could begin.
 	Free time.Duration
 }
 
@@ -66,7 +64,7 @@ type plan interface {
 	sent(r request, at time.Time)
 	answered(a exchange.Answer)
 	// parts passes on the parts of the result that the answer to a probe has changed; all of them for everything.
-	parts(seq uint16, tell func(kind string, number int, value any))
+	parts(seq uint16, report func(kind string, number int, value any))
 }
 
 // drive runs a plan to its end, and gives the moment when its first probe left; where none did, when it began.
@@ -172,8 +170,8 @@ func (d *driver) want(wants bool, now time.Time) {
 
 // reportWait reports how long the probe that leaves now was held back.
 func (d *driver) reportWait(now time.Time) {
-	if told := d.prober.options.Waited; told != nil {
-		told(now.Sub(d.wanted))
+	if observe := d.prober.options.Waited; observe != nil {
+		observe(now.Sub(d.wanted))
 	}
 	d.wanted = time.Time{}
 }

@@ -48,7 +48,7 @@ func TestAFloodOfAnswersEnds(t *testing.T) {
 	})
 }
 
-// waits are what a budget's waits were told as.
+// waits records the observed waits for the budget.
 type waits struct {
 	mu  sync.Mutex
 	all []time.Duration
@@ -66,9 +66,9 @@ func (w *waits) add(d time.Duration) {
 func TestWaitsAreTold(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		jobs         int
-		longest      time.Duration
-		told, atOnce int
+		jobs          int
+		longest       time.Duration
+		count, atOnce int
 	}{
 		"one":  {1, 0, 10, 10},
 		"four": {4, 300 * time.Millisecond, 40, 1},
@@ -98,8 +98,8 @@ func TestWaitsAreTold(t *testing.T) {
 						atOnce++
 					}
 				}
-				if len(w.all) != tt.told || atOnce != tt.atOnce || slices.Max(w.all) != tt.longest {
-					t.Errorf("%d were told, %d of them nothing, the longest %v", len(w.all), atOnce, slices.Max(w.all))
+				if len(w.all) != tt.count || atOnce != tt.atOnce || slices.Max(w.all) != tt.longest {
+					t.Errorf("%d were observed, %d of them zero, the longest %v", len(w.all), atOnce, slices.Max(w.all))
 				}
 			})
 		})
@@ -115,7 +115,7 @@ func measurements(p *Prober) map[string]func(context.Context) error {
 	}
 }
 
-// What this host cannot send, at the start or later, is never told as silence or loss of the target.
+// A failure to send, at the start or later, is never reported as silence or loss of the target.
 func TestOwnFaultsAreNoLoss(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -147,7 +147,7 @@ func TestOwnFaultsAreNoLoss(t *testing.T) {
 						t.Errorf("%d ways are followed still", n.followed)
 					}
 					if errors.Is(tt.want, exchange.ErrForbidden) && errors.Is(err, exchange.ErrShortage) {
-						t.Errorf("%v is told as a shortage", err)
+						t.Errorf("%v is reported as a shortage", err)
 					}
 				})
 			})
@@ -155,7 +155,8 @@ func TestOwnFaultsAreNoLoss(t *testing.T) {
 	}
 }
 
-// Where the way is lost after the last probe, no further one would tell: the silence that ends the job is asked about.
+// Where the route is lost after the last probe, no further probe would show it: the route is checked at the end of the
+// job's silence.
 func TestCutOffAfterTheLastProbe(t *testing.T) {
 	t.Parallel()
 	for job := range measurements(nil) {
@@ -223,7 +224,7 @@ func TestALinkThatFlapsBetweenTwoProbes(t *testing.T) {
 	}
 }
 
-// The other side: who has heard all answers needs no way any more, and a target that is silent stays silent.
+// The other side: a job with all its answers needs no route any more, and a silent target stays silent.
 func TestWhatIsNoOwnFault(t *testing.T) {
 	t.Parallel()
 	for name, n := range map[string]func() *simNet{
@@ -258,7 +259,7 @@ func cut(after, back time.Duration) *simNet {
 	return n
 }
 
-// A result tells when its first probe left, also one that a budget held back.
+// A result has the time at which its first probe left, also of one that the budget delayed.
 func TestMeasuredAt(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // of a bubble's clock

@@ -268,7 +268,7 @@ func (e explanation) lossFrom(last int) (first, before int) {
 	return first, before
 }
 
-// rechecked reports whether the destination answered when it was asked again.
+// rechecked reports whether the destination answered a recheck.
 func (e explanation) rechecked() bool {
 	r := e.trace.lastRecheck()
 	return r != nil && r.replied()

@@ -20,7 +20,7 @@ func limited(l answerLimit) *simNet {
 
 var allConfirmed = &workerapi.Confirmation{IntervalMs: 1000, Sent: 6, Received: 6}
 
-// A host that answers five echo requests a second was told as one that loses 42 %, tone bad.
+// A host that answers five echo requests a second was reported as one that loses 42 %, tone bad.
 func TestALimitOnAnswersIsRecognised(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -103,7 +103,7 @@ func TestConfirmationIsSpacedBySeconds(t *testing.T) {
 	}
 }
 
-// What the confirmation loses too is told.
+// The losses of the confirmation are reported too.
 func TestConfirmationThatLosesToo(t *testing.T) {
 	t.Parallel()
 	for _, dropped := range []int{1, 3, 6} {
@@ -268,7 +268,7 @@ func TestConfirmationOfASlowHost(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		rtt        time.Duration
-		ping, loss int // how many of the six are heard
+		ping, loss int // how many of the six are answered
 	}{
 		{2400 * time.Millisecond, 6, 6},
 		// Too few probes of a ping are old enough at its end to make a pattern, and packet-loss has no time for the sixth.

@@ -17,8 +17,8 @@ const (
 // everything is no probe's number.
 const everything = 0
 
-// announce adds what an answer has changed to the steps, where there is a reader. One that joins later gets all that is
-// known, at the next answer or when the plan is next asked.
+// announce adds the changes of an answer to the steps, where there is a subscriber. A late subscriber gets all earlier
+// ones, at the next answer or the next call of the plan.
 func (d *driver) announce(seq uint16) {
 	if d.steps == nil || !d.steps.Watched() {
 		d.announced = false
@@ -37,7 +37,7 @@ func (d *driver) announce(seq uint16) {
 
 // parts passes on hops. The destination's has the lowest TTL that it answered so far, those behind it are left out:
 // only at the end is it known which of them count.
-func (t *trace) parts(seq uint16, tell func(kind string, number int, value any)) {
+func (t *trace) parts(seq uint16, report func(kind string, number int, value any)) {
 	first, last := 1, workerapi.MaxHops
 	if seq != everything {
 		_, _, ttl := t.shotOf(seq)
@@ -48,16 +48,16 @@ func (t *trace) parts(seq uint16, tell func(kind string, number int, value any))
 	}
 	for ttl := max(first, 1); ttl <= last; ttl++ {
 		if h := &t.ttls[ttl]; h.answered() {
-			tell(kindHop, ttl, row{ttl: ttl, probes: h.probes[:h.sent]}.hop())
+			report(kindHop, ttl, row{ttl: ttl, probes: h.probes[:h.sent]}.hop())
 		}
 	}
 }
 
 // parts passes on replies; what is not answered yet is no step.
-func (s *series) parts(seq uint16, tell func(kind string, number int, value any)) {
+func (s *series) parts(seq uint16, report func(kind string, number int, value any)) {
 	for i := range s.mainPings() {
 		if p := &s.pings[i]; p.replied && (seq == everything || int(seq) == i+1) {
-			tell(kindReply, i+1, replyTo(i, p))
+			report(kindReply, i+1, replyTo(i, p))
 		}
 	}
 }

@@ -41,8 +41,8 @@ func stepsOf[T any](f *progress.Feed, kind string) map[string]T {
 	}
 }
 
-// Whoever reads a trace along, from the start or later, knows its hops in the end as the result tells them, but for
-// what only the end can tell.
+// A subscriber of a trace, from the start or later, has its hops in the end as the result has them, but for what only
+// the end can decide.
 func TestHopsAsTheyAreHeard(t *testing.T) {
 	t.Parallel()
 	for name, after := range map[string]time.Duration{"from the start": 0, "later": 30 * time.Millisecond} {
@@ -63,13 +63,13 @@ func TestHopsAsTheyAreHeard(t *testing.T) {
 					s, known := steps[strconv.Itoa(h.TTL)]
 					if h.Received == 0 {
 						if known {
-							t.Errorf("a silent hop is told: %+v", s)
+							t.Errorf("a silent hop is reported: %+v", s)
 						}
 						continue
 					}
 					h.Note = nil
 					if h.Address != nil && *h.Address == simTarget.String() {
-						// Of the destination the probes behind it count too, which the end alone can tell.
+						// The destination's row also counts the probes beyond it, which only the end can decide.
 						s.Sent, s.Received, s.RTTsMs, s.LossPercent = h.Sent, h.Received, h.RTTsMs, h.LossPercent
 						s.BestMs, s.AverageMs, s.WorstMs = h.BestMs, h.AverageMs, h.WorstMs
 					}

@@ -29,8 +29,8 @@ type seriesShape struct {
 }
 
 // series is the plan of a ping: evenly spaced probes of one flow. It ends when each was answered, or was listened to
-// for long enough, and early where the first probes are all refused by ICMP errors: asking on would be knocking at a
-// door that said no. Where what is missing looks like a limit on answers (limited.go), a few more probes follow.
+// for long enough, and early where the first probes are all refused by ICMP errors: further probes would show no more.
+// Where the losses look like a limit on answers (limited.go), a few more probes follow.
 type series struct {
 	shape    seriesShape
 	deadline time.Time
@@ -86,7 +86,7 @@ func (s *series) next(now time.Time) step {
 	return step{done: true, missing: s.replies+s.refusals < len(s.pings)}
 }
 
-// ask sends the next probe when it is due, but for one that would leave too late to be listened to: the rest stays
+// ask sends the next probe when it is due, unless it would leave too late for its answer to be received: the rest stays
 // unsent.
 func (s *series) ask(now time.Time) step {
 	by := s.deadline.Add(-s.listenTime())
@@ -206,8 +206,8 @@ const (
 	undecided
 )
 
-// slowestExpected is how long a reply may take: as long as the slowest one that was heard, and an eighth longer. Where
-// each takes about as long as the others, the next is due at any moment and not lost.
+// slowestExpected is how long a reply may take: as long as the slowest one so far and an eighth longer. Where all take
+// about as long, the next one may still come at any moment and is not lost.
 func (s *series) slowestExpected() time.Duration { return s.slowest + s.slowest/8 }
 
 // fateOf returns the fate of a probe of the series.

@@ -288,7 +288,7 @@ func TestPacketLossOfAnyNetwork(t *testing.T) {
 	})
 }
 
-// expectation is what a packet-loss run of so long must tell.
+// expectation is the required result of a packet-loss run of this length.
 type expectation struct {
 	received, late, undecided int
 	replies                   []workerapi.Reply

@@ -69,7 +69,7 @@ type simNode struct {
 	detour int
 	// deaf is a TTL whose probes a destination leaves unanswered; 0 for none.
 	deaf int
-	// labels are told with every answer.
+	// labels are part of every answer.
 	labels []exchange.Label
 	// every limits the node to one answer in so long.
 	every time.Duration
@@ -80,7 +80,7 @@ type simNode struct {
 	last time.Time
 }
 
-// answerLimit tells whether a probe that comes at a moment is answered.
+// answerLimit reports whether a probe that arrives at a moment is answered.
 type answerLimit interface{ allows(at time.Time) bool }
 
 // tokenBucket answers so many probes a second, and a burst before.

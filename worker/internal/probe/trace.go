@@ -9,7 +9,7 @@ import (
 	"diagnostics/worker/internal/exchange"
 )
 
-// reachTTL is the TTL of the probe that asks the destination itself whether it answers.
+// reachTTL is the TTL of the probe for the destination itself.
 const reachTTL = 64
 
 // sentProbe is one probe of a trace and what became of it.
@@ -62,7 +62,7 @@ type trace struct {
 
 	reach sentProbe
 	ttls  [workerapi.MaxHops + 1]hopProbes // by TTL; 0 is not used
-	// rechecks are the probes that ask a second later whether the destination stands at a TTL.
+	// rechecks are the probes that check, a second later, whether the destination is at a TTL.
 	rechecks []recheck
 
 	replied  int // lowest TTL whose probe got an echo reply; 0 for none
@@ -127,7 +127,7 @@ func (t *trace) next(now time.Time) step {
 	return step{done: true, missing: t.missing()}
 }
 
-// ask sends a probe, but for one that would leave too late to be listened to: the rest stays unsent.
+// ask sends a probe, unless it would leave too late for its answer to be received: the rest stays unsent.
 func (t *trace) ask(r *request, now time.Time) step {
 	by := t.deadline.Add(-t.listening())
 	switch {
@@ -217,8 +217,8 @@ const (
 	// is sent there before all but very distant ones would have answered.
 	knockGap = 300 * time.Millisecond
 
-	// window is how many TTLs past the farthest router known are asked once before any is asked again, and ahead how many
-	// are asked again before they have answered.
+	// window is how many TTLs past the farthest known router are probed once before any is probed again, and ahead how
+	// many are probed again before they have answered.
 	window, ahead = 8, 6
 )
 
@@ -334,7 +334,7 @@ func (t *trace) silence(now time.Time) time.Time {
 }
 
 // missing reports whether the answer to a probe that matters has not come: one of a router, of the destination's first
-// three, or of the one that asks whether there is a destination.
+// three, or the one at full TTL.
 func (t *trace) missing() bool {
 	if !t.ended() && t.reach.pending() {
 		return true
@@ -348,17 +348,17 @@ func (t *trace) missing() bool {
 	return place > 0 && slices.ContainsFunc(t.arrivals(place), (*sentProbe).pending)
 }
 
-// listenTime is for how long a destination that has answered is expected to answer again, before it is
-// asked farther on. Routers are listened to for as long as ever.
+// listenTime is how long a destination that has answered is expected to take for another answer, before farther TTLs
+// are probed. Routers always have the whole time.
 func (t *trace) listenTime() time.Duration {
 	return min(max(tracePatience, 3*t.slowest/2), listenDestination)
 }
 
 const tracePatience = 100 * time.Millisecond
 
-// stall is when the window moves on because all of it has kept silent although the destination answers: it must lie
-// beyond. Where the TTL of its reply says that it lies within, it is asked again first, if it may be. Zero where there
-// is nothing to move, or before all of the window was asked.
+// stall returns when the window moves on because all of it is silent although the destination answers: it must be
+// beyond. Where the TTL of its reply puts it within, it is probed again first, if allowed. Zero where nothing is to be
+// moved, or before all of the window was probed.
 func (t *trace) stall() time.Time {
 	end := t.end()
 	if t.ended() || !t.reach.replied() || end == workerapi.MaxHops || t.ttls[end].sent == 0 {

@@ -47,9 +47,9 @@ func (t *trace) guess() int {
 	return t.farthest + 1
 }
 
-// implied is the TTL of the destination according to the TTL with which its reply came in, compared with that of the
-// last router's answers; 0 where that says nothing. The way back may be another than the way there, so it is only good
-// for asking again and for a guess.
+// implied returns the TTL of the destination according to the TTL with which its reply came in, compared with that of
+// the last router's answers; 0 where that says nothing. The return path may differ, so it only serves for a recheck and
+// a guess.
 func (t *trace) implied() int {
 	reply, router := t.replyTTL(), t.lastRouter()
 	if reply == 0 {
@@ -225,13 +225,13 @@ func sooner(known, s *sentProbe) *sentProbe {
 	return known
 }
 
-// A destination that limits its answers leaves the probes of its own TTL unanswered, and would stand at a later one, or
-// nowhere: a trace sends it a dozen probes within a moment. So it is asked again where the TTL of its reply puts it.
-// What that implies is no proof, an answer is.
+// A destination that limits its answers leaves the probes of its own TTL unanswered, and would be placed at a later
+// one, or nowhere: a trace sends it a dozen probes at once. So it is probed again where the TTL of its reply puts it.
+// The implied place is no proof, an answer is.
 const (
 	// recheckGap is how long the destination is left alone before: many answer one ping a second.
 	recheckGap = listenRouters + 50*time.Millisecond
-	// mostRechecks is how many TTLs are asked again, upwards, since the way back is often a hop or two shorter.
+	// mostRechecks is how many TTLs are probed again, upwards, since the return path is often a hop or two shorter.
 	mostRechecks = 3
 )
 
@@ -247,7 +247,7 @@ func (t *trace) lastRecheck() *recheck {
 	return &t.rechecks[len(t.rechecks)-1]
 }
 
-// chooseRecheck returns the probe that asks again, once that is due; at is when another probe will be, zero for never.
+// chooseRecheck returns the next recheck, once it is due; at is when another one will be, zero for never.
 func (t *trace) chooseRecheck(now, at time.Time) (*request, time.Time) {
 	ttl := t.doubtful()
 	if ttl == 0 {
@@ -264,8 +264,8 @@ func (t *trace) chooseRecheck(now, at time.Time) (*request, time.Time) {
 	return &request{seq: uint16(recheckSeq + len(t.rechecks)), ttl: ttl}, now
 }
 
-// mayRecheck reports whether a TTL may be asked again at all. With TCP each round has one SYN for it and no more, and
-// hosts seldom limit how often they answer those.
+// mayRecheck reports whether a TTL may be probed again at all. With TCP each round has one SYN for it and no more, and
+// hosts seldom limit their answers to those.
 func (t *trace) mayRecheck() bool { return t.probe.Protocol != exchange.TCP }
 
 // doubtful is the silent TTL that is worth another probe; 0 for none. There is none where the destination answers all

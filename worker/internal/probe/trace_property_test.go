@@ -64,7 +64,7 @@ func drawNet(rt *rapid.T) *simNet {
 	n.dest = destination(time.Duration(far) * time.Millisecond)
 	if rapid.IntRange(0, 2).Draw(rt, "lossy destination") == 0 {
 		// One of the first three that come to it is answered, so that it has an address, and the last of its own TTL, which
-		// is what its place can be told by.
+		// is what determines its place.
 		kept := rapid.IntRange(0, workerapi.ProbesPerHop-1).Draw(rt, "kept")
 		n.dest.drops, n.dest.spared = map[int]bool{}, seqOf(workerapi.ProbesPerHop-1, len(n.routers)+1)
 		for nth := range 12 {
@@ -78,7 +78,7 @@ func drawNet(rt *rapid.T) *simNet {
 		exchange.Reply, exchange.Reply, exchange.Reply, 0, exchange.Prohibited, exchange.PortUnreachable,
 		exchange.HostUnreachable,
 	}).Draw(rt, "destination")
-	// Whoever refuses is asked by its own TTL alone, and there is no counting who came first.
+	// A destination that refuses is probed at its own TTL only, so arrival order does not matter.
 	if n.dest.kind != exchange.Reply {
 		n.dest.drops = nil
 	}

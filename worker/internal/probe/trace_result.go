@@ -64,7 +64,7 @@ func refusalReason(k exchange.Kind) string {
 	return workerapi.StopUnreachable
 }
 
-// refusalKind is the kind of the refusal that the way ends in, of a probe of that TTL or of one that asked again there.
+// refusalKind returns the kind of the refusal that ends the path, of a probe of that TTL or of a recheck there.
 func (t *trace) refusalKind() exchange.Kind {
 	probes := slices.Clone(t.ttls[t.refused].probes[:])
 	for _, r := range t.rechecks {

@@ -459,7 +459,7 @@ func TestSlowRoutersAreHeard(t *testing.T) {
 	}
 }
 
-// Both sides of each bound: how long after the last probe an answer is heard, and when the trace ends.
+// Both sides of each bound: how long after the last probe an answer is accepted, and when the trace ends.
 func TestTraceListens(t *testing.T) {
 	t.Parallel()
 	const near = 9 * time.Millisecond
@@ -589,7 +589,7 @@ func TestDestinationStandsWhereItIs(t *testing.T) {
 			silence(n, 4, 4)
 			n.dest.every, n.dest.detour, n.routers[2].detour = time.Second, 2, 2
 		}, "1 2 3 * 11.9.9.9", 1},
-		{"it answers one ping a second and its reply does not tell", func(n *simNet) {
+		{"it answers one ping a second and its reply has no useful TTL", func(n *simNet) {
 			silence(n, 4, 4)
 			n.dest.every, n.dest.detour = time.Hour, -6
 		}, "1 2 3 11.9.9.9", 1},
@@ -662,7 +662,7 @@ func TestHopsBack(t *testing.T) {
 	}
 }
 
-// An MPLS label stack is shown on the hop that told it, and on no hidden one.
+// An MPLS label stack is shown on the hop that sent it, and on no hidden one.
 func TestLabels(t *testing.T) {
 	t.Parallel()
 	n := chain(3)
@@ -701,7 +701,7 @@ func TestRefusalOfTheProbeThatAsksAgain(t *testing.T) {
 	}
 	const want = "A firewall at hop 2 blocks the probes: administratively prohibited."
 	if r.Explanation[0] != want {
-		t.Errorf("told: %s\nwant: %s", r.Explanation[0], want)
+		t.Errorf("got: %s\nwant: %s", r.Explanation[0], want)
 	}
 }
 
@@ -767,7 +767,7 @@ func TestSYNsToOneDestination(t *testing.T) {
 				t.Errorf("%s, %d hops, the last %+v", r.StopReason, len(r.Hops), last)
 			}
 			if text := strings.Join(r.Explanation, " "); strings.Contains(text, "oss begins") {
-				t.Errorf("told as loss: %s", text)
+				t.Errorf("reported as loss: %s", text)
 			}
 			if r.Protocol != "tcp" || r.Port == nil || *r.Port != 443 || n.asked != p ||
 				!strings.Contains(*r.Raw, "hops max, tcp port 443\n") {
@@ -837,7 +837,7 @@ func TestNoPortNetwork(t *testing.T) {
 	}
 }
 
-// What silence of the destination means is told for each kind of probe.
+// Silence of the destination is explained for each kind of probe.
 func TestSilenceAtPorts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
