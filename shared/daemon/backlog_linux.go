@@ -13,8 +13,8 @@ const (
 	tcpACK   = 0x10
 )
 
-// notBegun drops what asks for a new connection, and passes what finishes a handshake. A socket's filter sees a segment
-// from its TCP header on (socket(7), SO_ATTACH_FILTER).
+// notBegun drops a SYN and passes the segment that finishes a handshake. A socket's filter sees a segment from its TCP
+// header on (socket(7), SO_ATTACH_FILTER).
 var notBegun = [...]unix.SockFilter{
 	{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: tcpFlags},
 	{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: tcpSYN | tcpACK},

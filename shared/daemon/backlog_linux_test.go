@@ -57,8 +57,8 @@ func visit(addr string) error {
 	return err
 }
 
-// Who has connected before the listener is closed is answered, and who comes later is refused: nobody is reset. Without
-// drainBacklog tens of these visitors are.
+// A client that connected before the listener closes is answered, a later one is refused, and none is reset. Without
+// drainBacklog tens of these clients are.
 func TestDrainResetsNobody(t *testing.T) {
 	t.Parallel()
 	listeners, err := Listen(t.Context(), "LISTEN_ADDR", "127.0.0.1:0", "")

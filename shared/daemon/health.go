@@ -15,11 +15,11 @@ import (
 // healthTimeout is shorter than a container engine's own for a health check, so that the cause is reported.
 const healthTimeout = 2 * time.Second
 
-// CheckHealth asks a path of the service that runs with the same settings whether it lives: the health check of a
-// container that has no other program in it.
+// CheckHealth requests a path of the service that runs with the same settings: the health check of a container that has
+// no other program in it.
 //
 // Where the service speaks TLS its certificate is not verified. The address is this host's own, nothing secret is sent,
-// and a service that goes on with its last good certificate while the file holds a broken one is healthy.
+// and a service that continues with its last good certificate while the file holds a broken one is healthy.
 func CheckHealth(ctx context.Context, addr settings.ListenAddr, path string, speaksTLS bool) error {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()

@@ -56,7 +56,7 @@ func TestCheckHealth(t *testing.T) {
 	}
 }
 
-// Nobody signed the certificate of a test server: that it speaks TLS is enough to live.
+// The certificate of a test server is self-signed: the check requires TLS, not a trusted certificate.
 func TestCheckHealthOverTLS(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))

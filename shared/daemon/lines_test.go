@@ -136,7 +136,7 @@ func TestAFailureLosesALine(t *testing.T) {
 	}
 }
 
-// A full pipe: nobody who logs waits, and what was told and what came make the whole.
+// A full pipe: no logging call blocks, and the lines written and the lines counted as dropped add up.
 func TestAFullPipe(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()
@@ -153,7 +153,7 @@ func TestAFullPipe(t *testing.T) {
 	if l.Dropped() == 0 {
 		t.Fatal("a pipe that nobody reads has taken it all")
 	}
-	// Lines that were dropped before the writing began are told apart from later ones.
+	// Lines that were dropped before the writing began are counted apart from later ones.
 	_ = r.SetReadDeadline(time.Now().Add(20 * time.Second))
 	scanner := bufio.NewScanner(r)
 	came, told := 0, 0

@@ -20,7 +20,7 @@ type Log struct {
 	lines *Lines
 }
 
-// OpenLog makes the log that LOG_LEVEL and LOG_FORMAT ask for. Whoever opens it closes it.
+// OpenLog returns the log that LOG_LEVEL and LOG_FORMAT select. The caller closes it.
 func (s Settings) OpenLog(out io.Writer) *Log {
 	var level slog.Level
 	// The setting's own check has left only slog's names.
@@ -45,21 +45,21 @@ func (s Settings) lossLine(dropped uint64) []byte {
 	return line.Bytes()
 }
 
-// Dropped is how many lines could not be written since the start.
+// Dropped returns how many lines could not be written since the start.
 func (l *Log) Dropped() uint64 { return l.lines.Dropped() }
 
-// Close writes what waits, for a second at most. What is logged afterwards is dropped.
+// Close writes the queued lines, for a second at most. Lines logged afterwards are dropped.
 func (l *Log) Close() { l.lines.Close() }
 
-// What libraries print is counted and dropped: net/http prints up to 4 KB of what a server sends after its answer,
-// and a line for each unknown HTTP/2 frame.
+// Lines that libraries print are counted and dropped: net/http prints up to 4 KB of what a server sends after its
+// answer, and a line for each unknown HTTP/2 frame.
 
 var foreignLines atomic.Uint64
 
-// ForeignLines is how many lines the libraries of this process have tried to print since its start.
+// ForeignLines returns how many lines the libraries of this process have printed since its start.
 func ForeignLines() uint64 { return foreignLines.Load() }
 
-// foreign takes the lines of libraries.
+// foreign counts the lines of libraries and drops them.
 type foreign struct{}
 
 // Write implements io.Writer.
@@ -68,5 +68,5 @@ func (foreign) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// foreignLog is for libraries that take a logger.
+// foreignLog returns a logger for libraries that take one.
 func foreignLog() *log.Logger { return log.New(foreign{}, "", 0) }

@@ -82,7 +82,7 @@ func (e ends) before(moment <-chan struct{}) error {
 // profileTime is how long a profile may take: go tool pprof asks for 30 seconds of one.
 const profileTime = 2 * time.Minute
 
-// newExporter makes the server of the private listener, whose few clients ask for one small page, or for a profile.
+// newExporter returns the server of the private listener, whose few clients request one small page, or a profile.
 func (s Settings) newExporter(metrics http.Handler) *http.Server {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics)

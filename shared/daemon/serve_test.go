@@ -153,8 +153,8 @@ func TestDrainWithASilentConnection(t *testing.T) {
 	}
 }
 
-// Requests in flight have SHUTDOWN_TIMEOUT less a tenth or a second; then they are told so, and cut off at its end
-// where they do not listen.
+// Requests in flight have SHUTDOWN_TIMEOUT less a tenth or a second; then their contexts end, and they are cut off at
+// its end where they ignore that.
 func TestDrainThatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	for timeout, told := range map[time.Duration]time.Duration{

@@ -9,7 +9,7 @@ import (
 	"diagnostics/daemon/settings"
 )
 
-// Task is what the command line asks a service for.
+// Task is the action that the command line selects.
 type Task int
 
 // The tasks. TaskNone is a command line that has had its answer, or is at fault.

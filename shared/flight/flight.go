@@ -1,6 +1,6 @@
-// Package flight lets all who ask for the same thing at the same time share one run of the function that gets it.
-// Unlike x/sync/singleflight, a run has no owner: it goes on when the caller that began it leaves, ends when the
-// last one who waits for it has left, and a panic in it is raised again at each of them.
+// Package flight lets concurrent callers with the same key share one run of a function. Unlike x/sync/singleflight, a
+// run has no owner: it goes on when the caller that began it leaves, its context ends when the last waiting caller has
+// left, and a panic in it is raised again in each of them.
 package flight
 
 import (

@@ -174,7 +174,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// Who asks somebody, and waits for a lookup that others have begun, is told no stages of it.
+// A caller that is querying a service, and waits for a lookup that others have begun, gets no stages of it.
 func TestStagesOnTheWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"net/netip"
 )
 
-// Kernel asks nobody here: only Linux is what the service is run on, and what another system lets a developer try.
+// Kernel sends no queries on this system: the service runs on Linux, and elsewhere only for development.
 type Kernel struct{}
 
 // Open has nothing to open.
@@ -33,10 +33,10 @@ func (*Kernel) Link(int) (Link, error) { return Link{}, ErrNoAnswer }
 // Close has nothing to close.
 func (*Kernel) Close() {}
 
-// Changes hears of nothing here.
+// Changes receives nothing on this system.
 type Changes struct{}
 
-// OpenChanges fails: this system tells of no changes.
+// OpenChanges fails: this system reports no changes.
 func OpenChanges() (*Changes, error) { return nil, errors.ErrUnsupported }
 
 // Next is never called.

@@ -8,15 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Changes hears of every change of links, addresses, routes and rules of the network namespace that it was opened in.
+// Changes receives every change of links, addresses, routes and rules of the network namespace that it was opened in.
 type Changes struct {
 	file   *os.File
 	raw    syscall.RawConn
 	buffer []byte
 }
 
-// heard are the groups of what the kernel tells of by itself.
-var heard = []int{
+// groups are the multicast groups of rtnetlink that report these changes.
+var groups = []int{
 	unix.RTNLGRP_LINK, unix.RTNLGRP_IPV4_IFADDR, unix.RTNLGRP_IPV6_IFADDR, unix.RTNLGRP_IPV4_ROUTE,
 	unix.RTNLGRP_IPV6_ROUTE, unix.RTNLGRP_IPV4_RULE, unix.RTNLGRP_IPV6_RULE, unix.RTNLGRP_NEXTHOP,
 }
@@ -31,8 +31,8 @@ func OpenChanges() (*Changes, error) {
 	if err := unix.Bind(fd, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 		return nil, errors.Join(os.NewSyscallError("bind", err), file.Close())
 	}
-	for _, group := range heard {
-		// Kernels before 5.3 know no next hops of their own, and tell of none.
+	for _, group := range groups {
+		// Kernels before 5.3 have no next-hop objects, and no such group.
 		err := unix.SetsockoptInt(fd, unix.SOL_NETLINK, unix.NETLINK_ADD_MEMBERSHIP, group)
 		if err != nil && group != unix.RTNLGRP_NEXTHOP {
 			return nil, errors.Join(os.NewSyscallError("setsockopt", err), file.Close())

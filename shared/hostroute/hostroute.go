@@ -1,9 +1,8 @@
-// Package hostroute asks the kernel where it would send a packet: out through a link, to this host itself, or nowhere.
-// The answer follows every table and rule of the host's routing, at the moment of the question. No packet is sent.
+// Package hostroute queries the kernel where it would send a packet: out through a link, to this host itself, or
+// nowhere. The answer follows every table and rule of the host's routing at that moment. No packet is sent.
 //
-// The question is RTM_GETROUTE of rtnetlink(7). One socket serves the whole process from its start, so that a host
-// which has run out of files can still be asked. Another one hears of every change, so that no caller has to ask all
-// the time (Changes).
+// The query is RTM_GETROUTE of rtnetlink(7). One socket serves the whole process from its start, so that it still works
+// when the host has run out of files. Another one receives every change, so that callers need not poll (Changes).
 package hostroute
 
 import (
@@ -42,8 +41,8 @@ type Link struct {
 	Downs uint32
 }
 
-// Packets are those that are asked about: rules may send the packets of one protocol, or of the sockets that are bound
-// to a link, by a table of their own (ip-rule(8), ip-vrf(8)).
+// Packets are the packets of a query: rules may route those of one protocol, or of the sockets that are bound to a
+// link, by a table of their own (ip-rule(8), ip-vrf(8)).
 type Packets struct {
 	Protocol Protocol
 	// Link is the number of the link or VRF that the sockets are bound to (SO_BINDTOIFINDEX), or 0.
@@ -91,5 +90,5 @@ const answerWithin = 250 * time.Millisecond
 // ErrNoAnswer is that the kernel gave no answer in time, or none that can be read.
 var ErrNoAnswer = errors.New("hostroute: no usable answer of the kernel")
 
-// usable reports whether the kernel can be asked about an address.
+// usable reports whether the kernel can be queried about an address.
 func usable(a netip.Addr) bool { return a.IsValid() && !a.Is4In6() && a.Zone() == "" }

@@ -31,7 +31,7 @@ func TestTheKernelKnowsItsOwnAddresses(t *testing.T) {
 	}
 	for _, a := range own {
 		address := netip.MustParsePrefix(a.String()).Addr()
-		if address.IsLinkLocalUnicast() { // which a route by itself cannot tell apart by link
+		if address.IsLinkLocalUnicast() { // which a route alone cannot distinguish by link
 			continue
 		}
 		if kind, err := k.To(address); err != nil || kind != Here {
@@ -56,12 +56,12 @@ func TestWhatIsNoAddressIsNotAsked(t *testing.T) {
 	}
 }
 
-// Whoever asks at the same time gets his own answer, also where an answer to nobody is in the way.
+// Concurrent callers get their own answers, also behind an answer that no caller waits for.
 func TestAnswersAreNotMixedUp(t *testing.T) {
 	t.Parallel()
 	k := Open(Packets{})
 	defer k.Close()
-	// An answer that nobody waits for any more: it lies before all others.
+	// An answer that no caller waits for any more: it lies before all others.
 	if err := k.send(request(unix.RTM_GETROUTE, k.seq, k.port, question{address: public4}.body())); err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// Of a route the links are told as well: one, or those of its legs that are up.
+// A route includes its links: one, or those of its next hops that are up.
 func TestLinksOfRoutes(t *testing.T) {
 	t.Parallel()
 	q := question{address: public4}

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kernel asks the kernel of the network namespace that it was opened in. It is safe for concurrent use: the questions
-// go one after the other, as the kernel's own lock would make them.
+// Kernel queries the kernel of the network namespace that it was opened in. It is safe for concurrent use: the queries
+// go one after the other, as the kernel's own lock would order them.
 type Kernel struct {
 	packets Packets
 
@@ -72,8 +72,8 @@ func bind(fd int) (port uint32, err error) {
 	return address.Pid, nil
 }
 
-// To returns where packets to the address would go now. An error means that the kernel could not be asked; it is one of
-// the system's, or ErrNoAnswer.
+// To returns where packets to the address would go now. An error means that the query failed; it is one of the
+// system's, or ErrNoAnswer.
 func (k *Kernel) To(a netip.Addr) (Kind, error) {
 	route, err := k.Route(a)
 	return route.Kind, err
@@ -106,7 +106,7 @@ func (k *Kernel) Link(index int) (Link, error) {
 	return Link{}, ErrNoAnswer
 }
 
-// ask sends a question with a number of its own and returns the answer.
+// ask sends a query with a sequence number of its own and returns the answer.
 func (k *Kernel) ask(kind uint16, body []byte) (syscall.NetlinkMessage, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -184,8 +184,8 @@ func ofKernel(from unix.Sockaddr) bool {
 	return is && sender.Pid == 0
 }
 
-// rtmFibMatch (RTM_F_FIB_MATCH of linux/rtnetlink.h, since Linux 4.13) asks for the entry of the table that applies:
-// what is made of it for one packet does not tell whether its link is down.
+// rtmFibMatch (RTM_F_FIB_MATCH of linux/rtnetlink.h, since Linux 4.13) requests the matching entry of the table: the
+// route that is derived from it for one packet does not show whether its link is down.
 const rtmFibMatch = 0x2000
 
 // question is one question to the kernel, about the way to an address.
@@ -266,7 +266,7 @@ func readError(body []byte) (Kind, error) {
 	}
 	errno := unix.Errno(-int32(binary.NativeEndian.Uint32(body)))
 	switch errno {
-	case 0: // an acknowledgement, which was not asked for
+	case 0: // an acknowledgement, which was not requested
 		return 0, ErrNoAnswer
 	case unix.EACCES, unix.EINVAL, unix.EHOSTUNREACH: // prohibit, blackhole, unreachable
 		return Refused, nil

@@ -18,7 +18,7 @@ type Step struct {
 	Key string
 	// Value is encoded as JSON, perhaps later and by several readers: it must not change any more.
 	Value any
-	// Whom names the service that is asked, in a stage Asking.
+	// Whom names the queried service, in a stage Asking.
 	Whom string
 	// At is when it became known.
 	At time.Time
@@ -32,7 +32,7 @@ const MostSteps = 256
 // is slow, or comes late, finds what there is then: it takes no memory, and delays no other. The zero Feed is
 // ready for use.
 type Feed struct {
-	// Room is asked before a step may take so many bytes more; a step without room is left out. nil has room for all.
+	// Room reports whether a step may take so many bytes more; a step without room is left out. nil has room for all.
 	// It must not use the Feed, nor be changed once that is in use.
 	Room func(bytes int) bool
 
@@ -44,7 +44,7 @@ type Feed struct {
 	followers []follower
 }
 
-// follower is a feed that receives what another does; a quiet one receives no stages but Asking.
+// follower is a feed that receives the steps of another; a quiet one receives no stages but Asking.
 type follower struct {
 	*Feed
 	quiet bool
@@ -224,7 +224,7 @@ const (
 	Connecting Stage = "connecting" // a connection is being made
 	Waiting    Stage = "waiting"    // a question was sent, nothing has come yet
 	Reading    Stage = "reading"    // an answer is coming in
-	Asking     Stage = "asking"     // another service is asked, which is named
+	Asking     Stage = "asking"     // another service, which is named, is queried
 )
 
 // KindStage is the kind of a step that holds a stage.
@@ -239,8 +239,8 @@ func Enter(ctx context.Context, s Stage) {
 	}
 }
 
-// Ask sets the stage Asking, with the service that is asked: a registry, a resolver, the worker. Stages that are
-// entered with the context that it returns are left out.
+// Ask sets the stage Asking, with the queried service: a registry, a resolver, the worker. Stages that are entered with
+// the returned context are left out.
 func Ask(ctx context.Context, whom string) context.Context {
 	f := Of(ctx)
 	if f == nil {
@@ -250,8 +250,8 @@ func Ask(ctx context.Context, whom string) context.Context {
 	return context.WithValue(ctx, askingKey{}, true)
 }
 
-// Follow gives whoever reads along what another run tells that ctx waits for, until stop is called. Where somebody is
-// being asked, the stages of that run are on the way there, and are not told.
+// Follow passes on, to the subscriber of ctx, the steps of another run that ctx waits for, until stop is called. While
+// a query is under way, the stages of that run are part of it and are not passed on.
 func Follow(ctx context.Context, run *Feed) (stop func()) {
 	f := Of(ctx)
 	if f == nil {

@@ -97,7 +97,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// Whoever joins late gets what was missed, and what comes until he leaves; also over two feeds.
+// A late subscriber gets the earlier steps, and later ones until it leaves; also over two feeds.
 func TestFollowers(t *testing.T) {
 	t.Parallel()
 	run, middle, reader, late := new(Feed), new(Feed), new(Feed), new(Feed)
@@ -147,7 +147,7 @@ func TestAwaitBegin(t *testing.T) {
 	}
 }
 
-// told is a reader that keeps what it is told.
+// told is a receiver that records its steps.
 type told struct {
 	at      []time.Time
 	last    Step
@@ -156,7 +156,7 @@ type told struct {
 	fails   error
 }
 
-func (r *told) Tell(s Step) error {
+func (r *told) Send(s Step) error {
 	r.at, r.last = append(r.at, time.Now()), s
 	r.unsent++
 	return r.fails
@@ -168,7 +168,7 @@ func (r *told) Flush() error {
 	return r.fails
 }
 
-// What comes in one go is sent in one, and nothing that was told waits for what is not there yet.
+// Steps that are ready together are sent together, and none waits for a later one.
 func TestCopySendsTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestCopySendsTogether(t *testing.T) {
 	})
 }
 
-// Steps are told as they come, at most 20 in any second, the newest of each thing; the end waits for none of them.
+// Steps are sent as they come, at most 20 in any second, the newest of each key; the end waits for none of them.
 func TestCopy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -246,11 +246,11 @@ func TestAStepOfNobody(t *testing.T) {
 	Enter(t.Context(), Resolving)
 	Ask(t.Context(), "the registry")
 	if Of(t.Context()) != nil {
-		t.Error("a feed of nobody")
+		t.Error("a feed without a subscriber")
 	}
 }
 
-// Stages that nested runs tell again are told once.
+// Stages that nested runs repeat are reported once.
 func TestStages(t *testing.T) {
 	t.Parallel()
 	outer, inner := new(Feed), new(Feed)
@@ -261,7 +261,7 @@ func TestStages(t *testing.T) {
 	_, before := drain(outer, 0)
 	Enter(inside, Resolving)
 	if got, _ := drain(outer, before); got != nil {
-		t.Errorf("told again: %v", got)
+		t.Errorf("reported again: %v", got)
 	}
 	asking := Ask(ctx, "rdap.org")
 	Enter(asking, Connecting)

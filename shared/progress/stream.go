@@ -22,7 +22,7 @@ const together = 20 * time.Millisecond
 
 // Reader receives steps, and sends what it has received on Flush. Both return an error where the client has left.
 type Reader interface {
-	Tell(Step) error
+	Send(Step) error
 	Flush() error
 }
 
@@ -53,7 +53,7 @@ func Copy(f *Feed, done <-chan struct{}, to Reader) error {
 			continue // something newer may be there now
 		}
 		position = next
-		if err := to.Tell(s); err != nil {
+		if err := to.Send(s); err != nil {
 			return err
 		}
 	}
@@ -144,8 +144,8 @@ func milliseconds(d time.Duration) string {
 	return strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', -1, 64)
 }
 
-// Wanted reports whether Accept fields (RFC 9110 section 12.5.1) ask for a stream: they name MediaType with a weight
-// above 0, and at least that of application/json where that stands there too. A wildcard does not ask for one.
+// Wanted reports whether Accept fields (RFC 9110 section 12.5.1) request a stream: they name MediaType with a weight
+// above 0, and at least that of application/json where that is listed too. A wildcard does not request one.
 func Wanted(accept []string) bool {
 	stream, plain := 0.0, 0.0
 	for _, field := range accept {

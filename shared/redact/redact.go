@@ -70,9 +70,9 @@ func words(err error, known []error) (text string, ok bool) {
 	return "", false
 }
 
-// Message is the text of an error that nobody foresaw, where the types alone would not find the mistake: as Text has
-// it, after cut has taken out what its caller knows of; nil for nothing. A panic keeps its stack, in full, which holds
-// our own names alone.
+// Message returns the text of an unexpected error, whose types alone would not locate the mistake: as Text does, after
+// cut has removed what its caller must not log; nil for a nil error. A panic keeps its whole stack, which holds only
+// our own names.
 func Message(err error, cut func(string) string) string {
 	if cut == nil {
 		cut = func(text string) string { return text }

@@ -25,8 +25,8 @@ const (
 // ErrContract is what every Validate error wraps: the answer is well-formed JSON and yet not what was promised.
 var ErrContract = errors.New("answer breaks the worker contract")
 
-// Validate returns an error unless the trace is of the asked address and its fields are valid. It does not judge
-// whether hops are public. The error wraps ErrContract and names the field; it is for a log, not for a visitor.
+// Validate returns an error unless the trace is of the requested address and its fields are valid. It does not check
+// whether hops are public. The error wraps ErrContract and names the field; it is for a log, not for a client.
 func (t Traceroute) Validate(asked netip.Addr) error {
 	if err := validTarget(t.Target, t.Address, t.Family, asked); err != nil {
 		return err
@@ -287,7 +287,7 @@ func FamilyName(a netip.Addr) string {
 	return "IPv6"
 }
 
-// validHopAddress demands the family of the trace: a router answers in the protocol that it was asked in.
+// validHopAddress requires the family of the trace: a router answers in the protocol of the probe.
 func validHopAddress(s string, asked netip.Addr) error {
 	a, err := netip.ParseAddr(s)
 	if err != nil || a.Is4In6() || a.Zone() != "" {

@@ -34,7 +34,7 @@ const (
 	TracerouteLimit = 5 * time.Second
 	PingLimit       = 12 * time.Second
 	JobLimit        = 15 * time.Second
-	// PacketLossLimit leaves some of JobLimit for the answer to reach who asked.
+	// PacketLossLimit leaves some of JobLimit for the answer to reach the gateway.
 	PacketLossLimit = JobLimit - 500*time.Millisecond
 	PingGap         = 200 * time.Millisecond
 	LossGap         = 100 * time.Millisecond
@@ -305,18 +305,18 @@ func (o TraceOptions) Complete() (TraceOptions, error) {
 	return o, nil
 }
 
-// ValidFor returns an error unless a trace was made as the options ask. One without a protocol is of a worker that has
+// ValidFor returns an error unless a trace was made with the options. One without a protocol is of a worker that has
 // none but ICMP. The error wraps ErrContract.
 func (t Traceroute) ValidFor(asked TraceOptions) error {
-	told, port := t.Protocol, 0
-	if told == "" {
-		told = ProtocolICMP
+	protocol, port := t.Protocol, 0
+	if protocol == "" {
+		protocol = ProtocolICMP
 	}
 	if t.Port != nil {
 		port = *t.Port
 	}
-	if told != asked.Protocol || port != int(asked.Port) {
-		return breach("%s port %d was answered for %s port %d", told, port, asked.Protocol, asked.Port)
+	if protocol != asked.Protocol || port != int(asked.Port) {
+		return breach("%s port %d was answered for %s port %d", protocol, port, asked.Protocol, asked.Port)
 	}
 	return nil
 }

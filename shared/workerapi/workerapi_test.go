@@ -154,8 +154,8 @@ func TestPingValidate(t *testing.T) {
 		{"negative ttl", func(p *Ping) { p.Replies[0].TTL = ptr(-1) }, false},
 		{"negative time", func(p *Ping) { p.Replies[0].RTTMs = ptr(-1.0) }, false},
 		{"a late reply", func(p *Ping) { p.Late, p.Replies[0].Late = 1, true }, true},
-		{"more late than told", func(p *Ping) { p.Late = 1 }, false},
-		{"more told late", func(p *Ping) { p.Replies[0].Late = true }, false},
+		{"more late than listed", func(p *Ping) { p.Late = 1 }, false},
+		{"more listed late", func(p *Ping) { p.Replies[0].Late = true }, false},
 		{"negative late", func(p *Ping) { p.Late = -1 }, false},
 		{"late among replies that are left out", func(p *Ping) { p.Late, p.Replies = 2, p.Replies[:0] }, true},
 		{"more late than received", func(p *Ping) { p.Late, p.Replies = 3, p.Replies[:0] }, false},
@@ -326,7 +326,7 @@ func TestPseudonym(t *testing.T) {
 		}
 	}
 	if got := Pseudonym(token, "client", ""); got != "" {
-		t.Errorf("nobody is %q", got)
+		t.Errorf("no client is %q", got)
 	}
 }
 

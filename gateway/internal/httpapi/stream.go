@@ -96,8 +96,8 @@ type reader struct {
 	x *requestContext
 }
 
-// Tell writes one step. One that cannot be encoded is left out: the answer contains what it is about.
-func (r reader) Tell(step progress.Step) error {
+// Send writes one step. A step that cannot be encoded is left out: the final line contains its data.
+func (r reader) Send(step progress.Step) error {
 	body := new(bytes.Buffer)
 	if step.Line(body, r.x.start, r.s.config.RunLimit) == nil {
 		r.x.stream.unsent += body.Len() + chunkRoom

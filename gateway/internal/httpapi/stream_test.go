@@ -102,12 +102,12 @@ func TestTheLastLineIsThePlainAnswer(t *testing.T) {
 				t.Errorf("the log has %v and %v, of a plain answer %v and %v", line["status"], line["outcome"],
 					plainLine["status"], plainLine["outcome"])
 			}
-			told := fmt.Sprintf("diagnostics_requests_total{outcome=%q,slug=\"echo\",status=\"%v\"} 2\n", line["outcome"],
+			counted := fmt.Sprintf("diagnostics_requests_total{outcome=%q,slug=\"echo\",status=\"%v\"} 2\n", line["outcome"],
 				line["status"])
 			waitFor(t, func() bool {
 				w := httptest.NewRecorder()
 				e.config.Metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-				return strings.Contains(w.Body.String(), told)
+				return strings.Contains(w.Body.String(), counted)
 			})
 			for _, h := range []string{"Cache-Control", "X-Content-Type-Options", "X-Ratelimit-Limit", "X-Ratelimit-Remaining"} {
 				if stream.Header.Get(h) != plain.Header.Get(h) {
@@ -192,7 +192,7 @@ func TestAStepThatCannotBeEncoded(t *testing.T) {
 	}
 }
 
-// The last line waits for nobody only where there is room for all that net/http has not sent yet.
+// The last line is written without waiting only where there is room for all that net/http has not sent yet.
 func TestWhatIsNotSentYet(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, nil)
@@ -204,7 +204,7 @@ func TestWhatIsNotSentYet(t *testing.T) {
 		if got := x.stream.unsent; got < want || got > want+200 {
 			t.Errorf("%d bytes are not sent, want some more than %d", got, want)
 		}
-		if err := r.Tell(progress.Step{Kind: "x", Value: step, At: time.Now()}); err != nil {
+		if err := r.Send(progress.Step{Kind: "x", Value: step, At: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
 		if want == headerRoom+2000 {
@@ -215,7 +215,7 @@ func TestWhatIsNotSentYet(t *testing.T) {
 	}
 }
 
-// What a run holds counts its steps; one without room is not told.
+// The memory of a run includes its steps; a step without room is not sent.
 func TestStepsCountAsHeld(t *testing.T) {
 	t.Parallel()
 	goOn := make(chan int64)
@@ -228,15 +228,15 @@ func TestStepsCountAsHeld(t *testing.T) {
 		goOn <- held
 		return "done", nil
 	}, func(c *Config) { c.Bounds.ClientHeldBytes = 100 << 10 })
-	told := parallel.Start(func() []map[string]any {
+	sent := parallel.Start(func() []map[string]any {
 		steps, _ := linesOf(t, e.post(t, "echo", `{"input":"a"}`, ndjson))
 		return steps
 	})
 	if held := <-goOn; held < 80<<10 || held > 100<<10 {
 		t.Errorf("%d KiB are held", held>>10)
 	}
-	if n := len(told.Wait()); n == 0 || n > 12 {
-		t.Errorf("%d steps are told", n)
+	if n := len(sent.Wait()); n == 0 || n > 12 {
+		t.Errorf("%d steps are sent", n)
 	}
 	waitFor(t, func() bool { _, held := e.held(); return held == 0 })
 }
@@ -318,7 +318,7 @@ func TestAReaderOfAStreamThatLeaves(t *testing.T) {
 	}
 }
 
-// What went wrong is told in the log as ever where its reader leaves before he has read it.
+// An error is logged as usual where the client leaves before it has read the answer.
 func TestAFailureThatNobodyReads(t *testing.T) {
 	t.Parallel()
 	for _, accept := range []string{"application/json", "application/x-ndjson"} {
@@ -334,7 +334,7 @@ func TestAFailureThatNobodyReads(t *testing.T) {
 	}
 }
 
-// Whoever reads a stream of an instance that leaves is told to ask again.
+// A client that reads a stream of an instance that shuts down is asked to retry.
 func TestAnInstanceThatLeavesInAStream(t *testing.T) {
 	t.Parallel()
 	ctx, leave := context.WithCancelCause(t.Context())

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// unlisted are labels whose values are left out of the table: they tell the build, or are listed elsewhere.
+// unlisted are labels whose values are left out of the table: those of the build, and those listed elsewhere.
 var unlisted = []string{"version", "commit", "goversion", "slug", "tool", "status"}
 
-// metric is what /metrics tells of one name.
+// metric is one name of /metrics.
 type metric struct {
 	kind, help string
 	labels     map[string]map[string]bool // the values by label

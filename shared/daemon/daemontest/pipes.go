@@ -19,7 +19,7 @@ type Pipes struct {
 // NewPipes makes a listener.
 func NewPipes() *Pipes { return &Pipes{dialed: make(chan net.Conn), closed: make(chan struct{})} }
 
-// Dial connects to whoever accepts; after Close it is refused.
+// Dial connects to the next Accept; after Close it is refused.
 func (p *Pipes) Dial() (net.Conn, error) {
 	near, far := net.Pipe()
 	select {
@@ -35,7 +35,7 @@ func (p *Pipes) Dial() (net.Conn, error) {
 	}
 }
 
-// Client asks over connections of its own, one for each request.
+// Client returns a client with a connection of its own for each request.
 func (p *Pipes) Client() *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true,

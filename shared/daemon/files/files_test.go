@@ -226,7 +226,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// What was read before may have changed since, and may not be readable any more: the first look tells.
+// A file that was read before may have changed since, or be unreadable now: the first check finds it.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -253,7 +253,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// A pipe is read once, by whoever reads it first.
+// A pipe can be read only once.
 func TestPipesAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pipe")

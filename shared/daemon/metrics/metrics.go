@@ -26,7 +26,7 @@ func Register(r prometheus.Registerer, dropped func() uint64) {
 	r.MustRegister(
 		collectors.NewGoCollector(goRuntime),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		Gauge("diagnostics_build_info", "Always 1; the labels tell the build.", prometheus.Labels{
+		Gauge("diagnostics_build_info", "Always 1; the labels name the build.", prometheus.Labels{
 			"version": daemon.Version(), "commit": daemon.Commit(), "goversion": runtime.Version(),
 		}, func() int { return 1 }),
 		Counter("diagnostics_foreign_log_lines_total", "Lines that libraries tried to print; none is shown.", nil,

@@ -62,7 +62,7 @@ func TestEmptyIsAbsent(t *testing.T) {
 	}
 }
 
-// What is refused is told in one line that names the setting and what it takes, and never the value.
+// A rejected value is reported in one line with the setting's name and its accepted values, and never the value.
 func TestValues(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
