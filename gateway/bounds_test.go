@@ -257,7 +257,7 @@ func longRecord(h dns.RR_Header, who string, i int) dns.RR {
 	name := fmt.Sprintf("%s%04d.%s", who, i, ugly)
 	switch h.Rrtype {
 	case dns.TypeA:
-		// The first is where the servers are; the last are where nobody is.
+		// The first is where the servers are; the last are unused.
 		return &dns.A{Hdr: h, A: net.IPv4(93, 184, byte(216+i/250), byte(34+i%220))}
 	case dns.TypeAAAA:
 		return &dns.AAAA{Hdr: h, AAAA: net.ParseIP(fmt.Sprintf("2606:2800:2222:1111:2222:3333:4444:%x", 0x1000+i))}

@@ -19,8 +19,8 @@ import (
 // volatile are the fields that differ between any two answers.
 var volatile = regexp.MustCompile(`"(durationMs|ageMs|totalMs|dnsMs|responseTimeMs)":[0-9.e+-]+|"requestId":"[^"]*"`)
 
-// TestNamesInsideAnswerAsAbsentOnes asks every tool that looks a name up for a container, as Docker's resolver knows
-// them, and for a name that does not exist: no answer tells which is which, and nothing is dialled.
+// TestNamesInsideAnswerAsAbsentOnes runs every tool that resolves names with a container's name, as Docker's resolver
+// serves it, and with a name that does not exist: the answers do not differ, and nothing is dialled.
 func TestNamesInsideAnswerAsAbsentOnes(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)

@@ -57,7 +57,7 @@ type output struct {
 
 func newOutput() *output { return &output{over: make(chan struct{})} }
 
-// end tells that nothing more is printed.
+// end reports that nothing more is printed.
 func (o *output) end(err error) {
 	o.err = err
 	close(o.over)
@@ -476,7 +476,7 @@ func TestMalformedSettingStopsTheStartWithOneLine(t *testing.T) {
 			t.Errorf("%s: %v", setting, err)
 		}
 		text := p.stderr.String()
-		// What was begun before may have told of its troubles.
+		// Parts that were started before may have logged errors.
 		if !strings.HasPrefix(text, want) || strings.Count(text, "\n") != 1 || strings.Contains(text, "secret") ||
 			strings.Contains(p.stdout.String(), "gateway started") || strings.Contains(p.stdout.String(), "secret") {
 			t.Errorf("%s: stderr %q, stdout %q", setting, text, p.stdout.String())
@@ -484,7 +484,7 @@ func TestMalformedSettingStopsTheStartWithOneLine(t *testing.T) {
 	}
 }
 
-// An alert on a lost Redis must not wait for the first visitor of the morning: whoever reads the metrics learns of it.
+// An alert on a lost Redis must not wait for the first request of the morning: the metrics show the outage.
 func TestTheMetricsOfAnIdleGatewayTellOfALostRedis(t *testing.T) {
 	t.Parallel()
 	server := miniredis.RunT(t)
@@ -543,7 +543,7 @@ func TestOnlyOurOwnLinesAreShown(t *testing.T) {
 	}
 }
 
-// startLine reads up to the line that tells where the gateway listens; warnings about its surroundings come before it.
+// startLine reads up to the line with the gateway's address; warnings about its surroundings come before it.
 func startLine(t *testing.T, log *bufio.Reader) (started struct{ Listen, Metrics string }) {
 	t.Helper()
 	for started.Listen == "" {

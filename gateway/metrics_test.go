@@ -28,7 +28,7 @@ func startMeasured(t *testing.T, env ...string) *started {
 		"DIAGNOSTICS_WORKER_CLIENT_KEY_FILE=" + put("key", key)}, env...)...)
 }
 
-// TestMetricsTable keeps the table of the gateway's metrics equal to what /metrics tells.
+// TestMetricsTable keeps the table of the gateway's metrics equal to /metrics.
 func TestMetricsTable(t *testing.T) {
 	t.Parallel()
 	s := startMeasured(t)

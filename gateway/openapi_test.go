@@ -25,8 +25,8 @@ import (
 	"diagnostics/gateway/internal/tools"
 )
 
-// described is the description of every tool. Each is tried alone first, which tells whose file is at fault, and that
-// it leans on no other tool's: what several need stands in the part that they share.
+// described is the description of every tool. Each is tried alone first, which shows whose file is at fault and that it
+// refers to no other tool's: what several need stands in the part that they share.
 var described = sync.OnceValues(func() (*apitest.Description, error) {
 	var broken []error
 	for _, one := range registry() {
@@ -74,7 +74,7 @@ func typical(t *testing.T, d *apitest.Description, slug string) string {
 	return ""
 }
 
-// A folder of a tool that is not in the registry is a tool that nobody can ask.
+// A tool's directory that is not in the registry is a tool that cannot be called.
 func TestOpenAPIFilesAreThoseOfTheRegistry(t *testing.T) {
 	t.Parallel()
 	found, err := filepath.Glob("internal/tools/*/openapi.yaml")
@@ -190,7 +190,7 @@ func TestOpenAPIDescribesTheEdge(t *testing.T) {
 	}
 }
 
-// Limits, a full instance, a run that takes too long and a failure that nobody foresaw, through a real tool.
+// Limits, a full instance, a run that takes too long and an unexpected failure, through a real tool.
 func TestOpenAPIDescribesTroubles(t *testing.T) {
 	t.Parallel()
 	d := description(t)

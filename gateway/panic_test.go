@@ -90,7 +90,7 @@ func (h *hostileDials) dial(ctx context.Context, network string, to netip.AddrPo
 	return h.to.Dial(ctx, network, to)
 }
 
-// stacksOf gives what the log tells of panics under a request's id.
+// stacksOf returns the panics that are logged under a request's id.
 func stacksOf(t *testing.T, log, id string) []string {
 	t.Helper()
 	var stacks []string

@@ -32,8 +32,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// What a request costs Redis. docs/scaling.md tells it in a table, and calculates with it; each number is a bound that
-// TestRedisCost holds, and `make generate` writes the table anew from what is measured.
+// What a request costs Redis. docs/scaling.md has it in a table, and calculates with it; each number is a bound that
+// TestRedisCost checks, and `make generate` rewrites the table from a measurement.
 const (
 	scalingDoc = "../docs/scaling.md"
 	costBegin  = "<!-- redis-cost -->"
@@ -43,11 +43,11 @@ const (
 	costStep = 200
 )
 
-// redisCost is what one request did to Redis: the commands sent, the times that the gateway waited for an answer to
-// some, and what is kept after it, as MEMORY USAGE tells.
+// redisCost is the cost of one request in Redis: the commands sent, the times that the gateway waited for an answer to
+// some, and the memory used after it, by MEMORY USAGE.
 type redisCost struct{ commands, trips, keys, bytes int }
 
-// costedRequest is a request whose cost is told. An empty tool is a GET of the path.
+// costedRequest is a request whose cost is measured. An empty tool is a GET of the path.
 type costedRequest struct {
 	what, path, tool, input, client string
 	status                          int
@@ -209,7 +209,7 @@ func awaitProbe(t *testing.T, plain *redis.Client) {
 	}
 }
 
-// cost makes a request, and tells what it added to Redis.
+// cost makes a request and returns what it added to Redis.
 func (g *costedGateway) cost(t *testing.T, r costedRequest) redisCost {
 	t.Helper()
 	before := g.kept(t)

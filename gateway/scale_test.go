@@ -70,7 +70,7 @@ func (f fleet) each(fn func(g *simulated)) {
 	all.Wait()
 }
 
-// await waits until so many gateways are in a state, and tells how long that took.
+// await waits until so many gateways are in a state, and returns how long that took.
 func (f fleet) await(t *testing.T, state string, within time.Duration) time.Duration {
 	t.Helper()
 	for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
@@ -220,7 +220,7 @@ func scaleLasting(gateways int) time.Duration {
 }
 
 // TestScale has many gateways share one Redis: that a limit stays exact, that their connections fit, and that they
-// come through a full Redis, one that restarts and one that hangs. Its log tells what `cmd/proof scale` measures.
+// come through a full Redis, one that restarts and one that hangs. Its log has the numbers of `cmd/proof scale`.
 func TestScale(t *testing.T) {
 	n := alongside(t)
 	server := redistest.Start(t, composeRedis...)
@@ -324,7 +324,7 @@ func holdExact(t *testing.T, f fleet) {
 // holdFull fills Redis with other things while a limit that is used up is asked for.
 func holdFull(t *testing.T, redis observer, f fleet) {
 	t.Helper()
-	// Redis tells by whole seconds when a key was used last, so what fills it is to take some.
+	// Redis records the last use of a key in whole seconds, so filling it must take some.
 	const limit, filling, pause = 10, 220, 20 * time.Millisecond
 	used := ratelimit.Charge{Key: "in use", Limit: hourly(limit)}
 	for range limit {

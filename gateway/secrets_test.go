@@ -23,7 +23,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// What cannot be read stops the start with the setting's name; what does nothing is told.
+// A file that cannot be read stops the start with the setting's name; one without effect is logged.
 func TestWorkerTLSFiles(t *testing.T) {
 	t.Parallel()
 	dir, ca := t.TempDir(), testca.New(t, "worker")

@@ -107,7 +107,7 @@ func TestASNAnswersAreShared(t *testing.T) {
 	}
 }
 
-// TestPrivacyFollowsTheSettings: what the page tells is what the settings are.
+// TestPrivacyFollowsTheSettings: the page matches the settings.
 func TestPrivacyFollowsTheSettings(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -146,8 +146,8 @@ func TestThePageOnPrivacy(t *testing.T) {
 	}
 }
 
-// Whoever stops a service waits until it has ended by itself, and so does whoever stops the proxy before it: the proxy
-// goes first, with the runs that pass through it.
+// A stop timeout of a service is longer than its own shutdown, and so is that of the proxy before it: the proxy stops
+// first, with the runs that pass through it.
 func TestWhatStopsAServiceWaits(t *testing.T) {
 	t.Parallel()
 	c, err := config.Parse(nil)
@@ -189,13 +189,13 @@ func document() (string, error) {
 	return d.text, err
 }
 
-// complete tells once which part of a tool is missing: without it nothing starts, and every test would fail.
+// complete reports once which part of a tool is missing: without it nothing starts, and every test would fail.
 func complete() error {
 	_, err := newPages(config.Config{}, registry(), false)
 	return err
 }
 
-// These tools are promised to whoever calls them, in this order. One that is added needs no line here.
+// These tools are part of the public API, in this order. An added one needs no line here.
 func TestThePromisedToolsAreThere(t *testing.T) {
 	t.Parallel()
 	want := []string{

@@ -186,7 +186,7 @@ func (d *Description) response(method, path string, status int) (*openapi3.Respo
 	if method == http.MethodHead {
 		operation = item.Get
 	}
-	// A 405 comes of a method that is not described, so any operation of the path tells of it.
+	// The method of a 405 is not described, so any operation of the path describes its answer.
 	if status == http.StatusMethodNotAllowed {
 		operation = anyOperation(item)
 	}

@@ -41,7 +41,7 @@ var bans = []ban{
 		names: []string{"net.Dial*", "net.Lookup*", "net.Resolve*", "net.DefaultResolver", "net.Resolver", "net/http.Get",
 			"net/http.Head", "net/http.Post",
 			"net/http.PostForm", "net/http.DefaultClient", "net/http.DefaultTransport", "net.ListenIP", "net.ListenPacket", "syscall.Socket"},
-		reason: "a process asks nobody but its own /healthz, past no proxy",
+		reason: "a process requests nothing but its own /healthz, without a proxy",
 	},
 	{
 		name: "raw sockets in the gateway", module: "gateway", from: []string{gw + "/..."},

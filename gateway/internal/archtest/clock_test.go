@@ -15,8 +15,8 @@ var wallReadings = map[string]int{
 	"UTC": 0, "Local": 0, "In": 1, "Round": 1, "Truncate": 1, "AddDate": 3,
 }
 
-// wallUses are those that are right, by file: what they tell is a moment, and no duration, or they are of another type
-// that has a method by that name.
+// wallUses are the permitted uses, by file: they record a moment, not a duration, or call a method of another type that
+// has the same name.
 var wallUses = map[string]string{
 	gw + "/internal/httpapi/audit/audit.go":             "when a run began, for people",
 	gw + "/internal/cache/envelope.go":                  "when a value was fetched, for other processes",
@@ -36,7 +36,7 @@ var wallUses = map[string]string{
 	gw + "/internal/tools/sslchecker/certificate.go":    "a certificate's validity is of the wall clock",
 	gw + "/internal/tools/sslchecker/issues.go":         "a certificate's validity is of the wall clock",
 	gw + "/internal/workerclient/clean.go":              "when a measurement was made, for people",
-	"diagnostics/worker/internal/icmp/control.go":       "the kernel's time of arrival; a difference of which somebody set the clock is not believed",
+	"diagnostics/worker/internal/icmp/control.go":       "the kernel's time of arrival; a difference that a set clock explains is rejected",
 	"diagnostics/worker/internal/probe/probe.go":        "when a measurement was made, for people",
 	"diagnostics/worker/internal/probe/series.go":       "Round of a duration",
 	"diagnostics/worker/tls.go":                         "a certificate's validity is of the wall clock",

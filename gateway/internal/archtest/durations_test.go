@@ -15,7 +15,7 @@ import (
 
 // A slog.Duration is nanoseconds in one format of the log and words in the other, and a Duration's String is words in
 // both: neither can be compared with the durationMs of the other lines.
-const durationReason = "the log tells durations in milliseconds: log a number, d.Milliseconds(), under a key that " +
+const durationReason = "durations are logged in milliseconds: log a number, d.Milliseconds(), under a key that " +
 	`ends in "Ms"`
 
 // typesOfLog imports what a call that logs a duration needs. The rest is left out: it would take long, and what is
@@ -79,7 +79,7 @@ func loggedDurations(t *testing.T, imports *typesOfLog, dir string, names []stri
 }
 
 // logs reports whether a function or method of log/slog is called. Where the type is unknown, as that of a logger
-// inside a type of another package, the name of the method tells.
+// inside a type of another package, the name of the method decides.
 func logs(info *types.Info, call *ast.CallExpr) bool {
 	selector, is := call.Fun.(*ast.SelectorExpr)
 	if !is {
@@ -92,7 +92,7 @@ func logs(info *types.Info, call *ast.CallExpr) bool {
 		"ErrorContext", "Log", "With"}, selector.Sel.Name)
 }
 
-// isDuration tells of a time.Duration, and of its String.
+// isDuration reports whether a value is a time.Duration, or its String.
 func isDuration(info *types.Info, e ast.Expr) bool {
 	if call, is := e.(*ast.CallExpr); is {
 		if selector, is := call.Fun.(*ast.SelectorExpr); is && selector.Sel.Name == "String" && isDuration(info, selector.X) {

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// A panic that nobody recovers ends the process, whichever goroutine it is in, and the edge recovers in its own alone.
-// So whatever is linked into a service and is not its main starts goroutines through shared/parallel, which carries a
-// panic back to whoever waits. What the services share as processes (shared/daemon) is part of main.
+// An unrecovered panic ends the process, whichever goroutine it is in, and the edge recovers in its own goroutine only.
+// So every package of a service but its main starts goroutines through shared/parallel, which carries a panic back to
+// the waiting caller. What the services share as processes (shared/daemon) is part of main.
 
-// goroutineReason is told with every failure.
+// goroutineReason is printed with every failure.
 const goroutineReason = "a panic there would end the process: start it with parallel.Group, parallel.Start or " +
 	"flight.Group (shared/parallel, shared/flight), and the panic comes back to the request that caused it"
 

@@ -22,7 +22,7 @@ const (
 	offender = "testdata/offender"
 )
 
-// pkg is what go list tells of a package.
+// pkg is the output of go list for a package.
 type pkg struct {
 	ImportPath string
 	Dir        string
@@ -180,7 +180,7 @@ var rules = []rule{
 	{
 		name: "daemon to anything else", module: "shared/daemon", from: []string{daemon + "/..."},
 		except: []string{daemon + "/metrics"},
-		// x/sys has what the kernel is told of the listeners.
+		// x/sys has the socket options of the listeners.
 		only:   []string{daemon + "/...", "github.com/kelseyhightower/envconfig", "golang.org/x/sys/..."},
 		reason: "both processes start with it, so that it carries neither side's code: no framework, no store, no DNS",
 	},
@@ -192,7 +192,7 @@ var rules = []rule{
 	{
 		name: "Prometheus in the worker's main alone", module: "worker", from: []string{"diagnostics/worker/..."},
 		except: []string{"diagnostics/worker"}, direct: true, never: []string{"github.com/prometheus/..."},
-		reason: "what counts tells an interface of its own, and main makes the numbers of it",
+		reason: "a package reports to an observer interface of its own, which main implements",
 	},
 	{
 		name: "daemon to commands", module: "shared/daemon", from: []string{daemon + "/..."}, never: []string{"os/exec"},
@@ -261,10 +261,10 @@ var rules = []rule{
 		reason: "handlers are thin, and everything below them is plain Go",
 	},
 	{
-		name: "Prometheus only where the numbers are told", module: "gateway", from: []string{gw + "/..."},
+		name: "Prometheus only in package metrics and main", module: "gateway", from: []string{gw + "/..."},
 		except: []string{gw + "/internal/httpapi/...", gw + "/internal/metrics/..."}, direct: true,
 		never:  []string{"github.com/prometheus/..."},
-		reason: "what counts tells an interface of its own, and package metrics makes the numbers of it",
+		reason: "a package reports to an observer interface of its own, which package metrics implements",
 	},
 	{
 		name: "gateway to raw sockets", module: "gateway", from: []string{gw + "/..."},
@@ -309,7 +309,7 @@ var rules = []rule{
 	{
 		name: "egress to what uses it", module: "gateway", from: []string{gw + "/internal/egress/..."},
 		never:  []string{gw + "/internal/tools/...", gw + "/internal/httpapi/...", gw + "/internal/tool/..."},
-		reason: "the one way out serves whoever goes out, and knows nobody",
+		reason: "egress serves all tools and depends on none",
 	},
 	{
 		name: "the DNS client to ways out of its own", module: "gateway",

@@ -23,7 +23,7 @@ var (
 	positions = token.NewFileSet()
 )
 
-// parsed gives a file with its comments. Nobody may change it.
+// parsed returns a file with its comments. It is shared and must not be changed.
 func parsed(t *testing.T, path string) *ast.File {
 	t.Helper()
 	path, err := filepath.Abs(path)

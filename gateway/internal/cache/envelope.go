@@ -14,9 +14,9 @@ import (
 //	4 bytes  CRC-32C of the key and of all the rest
 //	n bytes  the value as JSON
 //
-// A shared store outlives the program that wrote to it: what an older or newer form, another program or a damaged disk
-// left there is a miss, and so is what stands under another key than it was written for. It is no secret how a value is
-// sealed: who may write to the store may seal what he likes.
+// A shared store outlives the program that wrote to it: a value of an older or newer form, of another program or of a
+// damaged disk is a miss, and so is a value under another key than it was written for. The checksum is no
+// authentication: anyone who can write to the store can write valid values.
 const (
 	mark       = "dgc\x02"
 	headerSize = len(mark) + 8 + 4

@@ -7,7 +7,7 @@ import (
 	"diagnostics/shared/flight"
 )
 
-// Loading reads through a Typed, and those who ask for the same key at the same time share one load.
+// Loading reads through a Typed; concurrent calls for the same key share one load.
 type Loading[V any] struct {
 	typed *Typed[V]
 	loads flight.Group[string, Entry[V]]
@@ -20,9 +20,9 @@ func NewLoading[V any](store Store, prefix string, longest time.Duration) *Loadi
 	return l
 }
 
-// Get gives the kept value, where it passes fits (nil takes all), or loads it. fits is the same for all who ask for the
-// key, and demands of what is kept what load demands of what it fetches. A load, its context, its error and its panic
-// are shared as flight.Group says; an error is not kept. The callers who share a value must not change it.
+// Get returns the cached value, where it passes fits (nil accepts all), or loads it. All calls of one key pass one
+// fits, which requires of a cached value what load requires of a fetched one. A load, its context, its error and its
+// panic are shared as flight.Group describes; an error is not cached. Callers must not change a shared value.
 func (l *Loading[V]) Get(ctx context.Context, key string, fits func(V) bool, load Load[V]) (Entry[V], error) {
 	// The look into the store is part of the shared run: between a miss and a run of one's own another's could have
 	// ended, and the same value would be fetched twice.

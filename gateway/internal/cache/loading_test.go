@@ -159,7 +159,7 @@ func TestLoadingLoadsOnceForAll(t *testing.T) {
 	})
 }
 
-// What nobody waits for any more is done all the same, and kept.
+// A load that no caller waits for any more still ends and is stored.
 func TestLoadingKeepsWhatItsLastCallerDidNotWaitFor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

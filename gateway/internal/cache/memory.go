@@ -12,8 +12,8 @@ import (
 // entryOverhead is about what otter, the key's header and the map add to the bytes of an entry.
 const entryOverhead = 160
 
-// Memory is a Store in this process, bounded in bytes. When it is full the entries least likely to be asked for again
-// go first (W-TinyLFU), and expired ones go by themselves.
+// Memory is a Store in this process, bounded in bytes. When it is full, the entries least likely to be read again are
+// evicted first (W-TinyLFU); expired ones are removed in the background.
 type Memory struct {
 	entries *otter.Cache[string, timed]
 }

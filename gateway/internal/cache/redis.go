@@ -19,7 +19,7 @@ type redisStore struct{ breaker *breaker.Breaker }
 // breaker's ErrDown at once during an outage, are the Store's.
 func NewRedis(breaker *breaker.Breaker) Store { return redisStore{breaker: breaker} }
 
-// maxValue is more than anything that is kept, in bytes. A longer value is not ours, and nobody has room for it.
+// maxValue is more than anything that is stored, in bytes. A longer value is not ours and is ignored.
 const maxValue = 1 << 20
 
 var errTooLong = errors.New("cache: the value is over a megabyte")

@@ -70,8 +70,7 @@ type counted struct {
 	of func(name string) *cachestats.Counts
 }
 
-// NewCounted makes a Store of which each Typed counts, by the prefix that it is made with, how often it had what it was
-// asked for.
+// NewCounted returns a Store of which each Typed counts its hits and misses under its own prefix.
 func NewCounted(store Store, of func(name string) *cachestats.Counts) Store {
 	return counted{Store: store, of: of}
 }

@@ -22,9 +22,9 @@ type Trust struct {
 	Headers bool
 	// Peers narrows the trust to peers in these ranges; empty means any peer. It grants nothing by itself.
 	Peers []netip.Prefix
-	// Header is the one header that is believed, as ParseHeader gives it; empty means the order that was before it
-	// could be named: cf-connecting-ip, x-real-ip, the first of x-forwarded-for. Stock proxies pass some of these three
-	// through as the visitor wrote them.
+	// Header is the one trusted header, as returned by ParseHeader. Empty means the default order: cf-connecting-ip,
+	// x-real-ip, the first value of x-forwarded-for. Stock proxies pass some of these three through as the client wrote
+	// them.
 	Header string
 	// Hops is which entry of x-forwarded-for counts where that is the Header: 1 is the last, the one that the nearest
 	// proxy wrote.
@@ -39,7 +39,7 @@ func (t Trust) trusts(peer netip.Addr) bool {
 
 // Identity is what is known of one request's sender.
 type Identity struct {
-	// Peer is the other end of the connection; the zero Addr where the server could not tell.
+	// Peer is the other end of the connection; the zero Addr where it is not known.
 	Peer netip.Addr
 	// Trusted is true where this peer's forwarded headers are trusted.
 	Trusted bool
@@ -109,9 +109,8 @@ type Finder struct {
 	untrusted, missing, anybody, private sync.Once
 }
 
-// New makes a Finder; log gets a warning about forwarded headers that nobody believes, about a proxy that sends others
-// than the one that is believed, about headers that are believed from whoever connects, and about private addresses in
-// them.
+// New returns a Finder. It logs a warning for forwarded headers that are not trusted, for a proxy that sends other
+// headers than the trusted one, for headers that are trusted from any peer, and for private addresses in them.
 func New(trust Trust, log *slog.Logger) *Finder { return &Finder{trust: trust, log: log} }
 
 // Identify returns the identity of the client that sent the request.
@@ -130,14 +129,14 @@ func (f *Finder) warn(id Identity, h http.Header) {
 	switch {
 	case id.Forwarded.IsValid() && len(f.trust.Peers) == 0 && !netpolicy.Near(id.Peer):
 		f.anybody.Do(func() {
-			f.log.Warn("an address was believed from a public peer, since headers are trusted from any peer: whoever reaches " +
-				"this port can claim any address; set TRUSTED_PROXY_CIDRS to the ranges of your proxies")
+			f.log.Warn("a client address was taken from the headers of a public peer, because headers are trusted from any " +
+				"peer: anyone who reaches this port can claim any address; set TRUSTED_PROXY_CIDRS to the ranges of your proxies")
 		})
 	case id.Forwarded.IsValid() && netpolicy.Near(id.Forwarded):
 		f.private.Do(func() {
-			f.log.Warn("a trusted proxy gives a private address as that of a visitor: where visitors are not in that network, " +
-				"the proxy does not see who connects, and all who come like this share one limit; an engine of containers hides " +
-				"them where a port is published on IPv6 and the proxy's network has none")
+			f.log.Warn("a trusted proxy sends a private address as the client's: if clients are not in that network, the proxy " +
+				"does not see their addresses and they all share one limit; a container engine hides them where a port is " +
+				"published on IPv6 and the proxy's network has none")
 		})
 	case id.Forwarded.IsValid() || !f.trust.carriesForwarded(h):
 	case id.Trusted && f.trust.Header != "":
@@ -163,6 +162,6 @@ func peer(remoteAddr string) netip.Addr {
 	return ap.Addr().Unmap().WithZone("")
 }
 
-// Shared reports whether one peer may carry many visitors: a near one is likely a proxy of our own, and one whose
-// headers are believed is a proxy by the operator's word.
+// Shared reports whether a peer may carry many clients: a near one is likely a proxy of our own, and one whose headers
+// are trusted is a proxy by configuration.
 func (f *Finder) Shared(peer netip.Addr) bool { return netpolicy.Near(peer) || f.trust.trusts(peer) }

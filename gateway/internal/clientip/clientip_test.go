@@ -150,7 +150,7 @@ func TestWarnsOnceAboutAnUntrustedProxy(t *testing.T) {
 		{"no header", Trust{}, "172.17.0.1:1", nil, 0},
 		{"trusted", Trust{Headers: true}, "172.17.0.1:1", []string{header}, 0},
 		{"the header of the settings", Trust{Header: "Fly-Client-Ip"}, "172.17.0.1:1", []string{"fly-client-ip: 192.0.2.1"}, 1},
-		{"a header that names nobody", Trust{}, "172.17.0.1:1", []string{"fly-client-ip: 192.0.2.1"}, 0},
+		{"a header without a client", Trust{}, "172.17.0.1:1", []string{"fly-client-ip: 192.0.2.1"}, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -50,7 +50,7 @@ func (t Trust) forwarded(h http.Header) netip.Addr {
 	return single(h[t.Header])
 }
 
-// carriesForwarded reports whether somebody sent any header that might name a client.
+// carriesForwarded reports whether the request has any header that might name a client.
 func (t Trust) carriesForwarded(h http.Header) bool {
 	return slices.ContainsFunc([]string{headerCloudflare, headerRealIP, headerForwarded, t.Header},
 		func(name string) bool { return len(h[name]) > 0 })

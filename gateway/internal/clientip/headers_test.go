@@ -230,7 +230,7 @@ func TestParseHeader(t *testing.T) {
 	}
 }
 
-// A proxy that sends other headers than the one that is believed makes all visitors share a limit.
+// A proxy that sends other headers than the trusted one makes all clients share a limit.
 func TestWarnsOnceAboutAMissingHeader(t *testing.T) {
 	t.Parallel()
 	const xff, realIP = "x-forwarded-for: 192.0.2.1", "x-real-ip: 192.0.2.1"
@@ -266,7 +266,7 @@ func TestWarnsOnceAboutAMissingHeader(t *testing.T) {
 	}
 }
 
-// Headers that are believed from whoever connects are told of when one comes from outside this network.
+// Headers that are trusted from any peer are logged when one comes from outside this network.
 func TestWarnsOnceAboutPublicPeers(t *testing.T) {
 	t.Parallel()
 	const realIP = "x-real-ip: 192.0.2.1"
@@ -303,7 +303,7 @@ func TestWarnsOnceAboutPublicPeers(t *testing.T) {
 	}
 }
 
-// A proxy that gives a private address does not see who connects, unless its visitors are in that network.
+// A proxy that sends a private address does not see its clients' addresses, unless they are in that network.
 func TestWarnsOnceAboutPrivateVisitors(t *testing.T) {
 	t.Parallel()
 	trusting := Trust{Headers: true, Header: headerRealIP, Peers: prefixes(t, "172.30.231.0/24")}
@@ -319,7 +319,7 @@ func TestWarnsOnceAboutPrivateVisitors(t *testing.T) {
 		{"shared address space", trusting, "x-real-ip: 100.64.0.1", 1},
 		{"a public address", trusting, "x-real-ip: 192.0.2.1", 0},
 		{"no header", trusting, "accept: */*", 0},
-		{"a header that nobody believes", Trust{}, "x-real-ip: 172.30.231.1", 0},
+		{"a header that is not trusted", Trust{}, "x-real-ip: 172.30.231.1", 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -329,7 +329,7 @@ func TestWarnsOnceAboutPrivateVisitors(t *testing.T) {
 			for range 3 {
 				f.Identify(request("172.30.231.9:1", tt.line))
 			}
-			if got := strings.Count(log.String(), "gives a private address"); got != tt.want {
+			if got := strings.Count(log.String(), "sends a private address"); got != tt.want {
 				t.Errorf("%d warnings, want %d: %s", got, tt.want, log.String())
 			}
 			if strings.Contains(log.String(), "231.1") || strings.Contains(log.String(), "fd7e") {

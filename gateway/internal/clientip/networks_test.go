@@ -22,6 +22,6 @@ func TestNetworks(t *testing.T) {
 		}
 	}
 	if got := (Identity{}).Networks(); got != nil {
-		t.Errorf("nobody: %v", got)
+		t.Errorf("no networks: %v", got)
 	}
 }

@@ -18,7 +18,7 @@ func TestShared(t *testing.T) {
 		{"a private IPv6 peer", "fd00::1", Trust{}, true},
 		{"this host", "127.0.0.1", Trust{}, true},
 		{"a platform's own space", "100.64.0.1", Trust{}, true},
-		{"any peer whose headers are believed", "192.0.2.1", Trust{Headers: true}, true},
+		{"any peer whose headers are trusted", "192.0.2.1", Trust{Headers: true}, true},
 		{"a proxy by its range", "203.0.113.1", Trust{Headers: true, Peers: ranges}, true},
 		{"one beside the range", "203.0.114.1", Trust{Headers: true, Peers: ranges}, false},
 		{"a range without trust", "203.0.113.1", Trust{Peers: ranges}, false},

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// Clock is a clock that stands still unless it is told otherwise. It is safe for concurrent use.
+// Clock is a clock that stands still until it is advanced. It is safe for concurrent use.
 type Clock struct {
 	mu      sync.Mutex
 	now     time.Time

@@ -332,8 +332,8 @@ func TestPublicDomain(t *testing.T) {
 	}
 }
 
-// What an operator is told at the start about the settings of proxies: each setting that a visitor could use, or that
-// does nothing, in one line that says what to set.
+// The warnings at startup about the settings of proxies: each setting that a client could abuse, or that has no effect,
+// in one line that names what to set.
 func TestWarningsAboutProxies(t *testing.T) {
 	t.Parallel()
 	const (

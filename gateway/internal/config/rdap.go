@@ -5,7 +5,7 @@ import (
 	"diagnostics/gateway/internal/target"
 )
 
-// UsesLists reports whether IANA's lists are asked first: an operator's own redirector is asked for everything.
+// UsesLists reports whether IANA's lists are used first: a configured redirector gets every query.
 func (c *Config) UsesLists() bool {
 	standard, err := target.ParseOperatorURL(rdap.DefaultBase)
 	return err == nil && c.RDAPBaseURL.URL == standard

@@ -92,7 +92,7 @@ func (a *admitted) want(t *testing.T, open string, counts Counts) {
 	}
 }
 
-// The one that waits longest makes room; a busy one never does, and an answering one where nobody waits.
+// The connection that has waited longest makes room; a busy one never does, and an answering one only if none waits.
 func TestWhoMakesRoom(t *testing.T) {
 	t.Parallel()
 	a := table(Limits{Max: 3})
@@ -129,7 +129,7 @@ func TestWhoMakesRoom(t *testing.T) {
 		if c := a.conns[name]; c != nil {
 			_ = c.Close()
 			_ = c.Close()
-			c.Receiving() // whoever is gone stays so
+			c.Receiving() // a closed connection stays closed
 		}
 	}
 	a.want(t, "", Counts{EvictedFull: 4, RefusedFull: 1})
@@ -312,8 +312,8 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// As net/http tells it: a connection without a request in hand makes room, whether it sent nothing, half a header, or
-// has had its answer; one whose handler runs does not.
+// By the states of net/http: a connection without a running request makes room, whether it sent nothing, half a header,
+// or has had its answer; one whose handler runs does not.
 func TestStatesOfARealServer(t *testing.T) {
 	t.Parallel()
 	running, finish := make(chan struct{}), make(chan struct{})
@@ -433,7 +433,7 @@ func TestWhatTheKernelTakes(t *testing.T) {
 	s, ends := slowly(t, 200*time.Millisecond, time.Minute)
 	conn := s.dial(t, get)
 	if err := <-ends; !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Fatalf("an answer of %d bytes was written to nobody: %v", large, err)
+		t.Fatalf("an answer of %d bytes was written without a reader: %v", large, err)
 	}
 	n, _ := io.Copy(io.Discard, conn)
 	if n > 1<<20 {
@@ -441,20 +441,19 @@ func TestWhatTheKernelTakes(t *testing.T) {
 	}
 }
 
-// A write waits for nobody where it is small and the reader's system has all that came before: whether the reader has
-// read it says nothing.
+// A write does not block where it is small and the reader's system has acknowledged all earlier bytes, read or not.
 func TestTakesAtOnce(t *testing.T) {
 	t.Parallel()
 	type asked struct{ most, more bool }
-	tell, proceed := make(chan asked), make(chan struct{})
+	answers, proceed := make(chan asked), make(chan struct{})
 	s := serve(t, Limits{Stall: 10 * time.Second}, func(w http.ResponseWriter, r *http.Request) {
 		c := Of(r.Context())
-		tell <- asked{most: c.TakesAtOnce(mostAtOnce), more: c.TakesAtOnce(mostAtOnce + 1)}
+		answers <- asked{most: c.TakesAtOnce(mostAtOnce), more: c.TakesAtOnce(mostAtOnce + 1)}
 		<-proceed
 		_, _ = w.Write(make([]byte, 4<<10))
 	})
 	conn := s.dial(t, get)
-	if got := <-tell; !got.most || got.more {
+	if got := <-answers; !got.most || got.more {
 		t.Errorf("of an empty queue: %+v", got)
 	}
 	proceed <- struct{}{}
@@ -470,7 +469,7 @@ func TestTakesAtOnce(t *testing.T) {
 	if _, err := io.WriteString(conn, get); err != nil {
 		t.Fatal(err)
 	}
-	if got := <-tell; !got.most {
+	if got := <-answers; !got.most {
 		t.Errorf("after an answer that has arrived: %+v", got)
 	}
 	proceed <- struct{}{}
@@ -489,7 +488,7 @@ func TestTakesNotAtOnce(t *testing.T) {
 	})
 	_ = s.dial(t, get)
 	if <-room {
-		t.Error("one byte behind megabytes that nobody reads")
+		t.Error("one byte behind megabytes that are not read")
 	}
 }
 
@@ -555,7 +554,7 @@ func TestListsStayWhole(t *testing.T) {
 	}
 }
 
-// Parts of requests are bounded together: who began first makes room, whoever waits without a part is left alone.
+// Partial requests are bounded together: the oldest makes room, and a connection that waits without a part stays.
 func TestUnfinishedRequests(t *testing.T) {
 	t.Parallel()
 	a := table(Limits{Unfinished: 100})

@@ -24,7 +24,7 @@ func tune(control syscall.RawConn) {
 	})
 }
 
-// acknowledged reports whether the other end has all that was written to it, as far as the kernel can tell.
+// acknowledged reports whether the other end has acknowledged all that was written to it.
 func acknowledged(control syscall.RawConn) bool {
 	waiting := -1
 	_ = control.Control(func(fd uintptr) {

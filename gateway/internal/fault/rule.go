@@ -61,7 +61,7 @@ const (
 	LimitTraffic         Rule = "traffic"           // what a run may send
 	LimitWorkerShare     Rule = "worker_share"      // a client's or network's share of the worker's slots
 	LimitWorker          Rule = "worker"            // the worker's slots and packets
-	LimitProviderShare   Rule = "provider_share"    // what this service may ask a provider
+	LimitProviderShare   Rule = "provider_share"    // this service's share of a provider
 )
 
 // Limits are all limits that can refuse.
@@ -77,7 +77,7 @@ func Limits() []Rule {
 const (
 	// RuleShortage is a Busy, or an Upstream, of what this host itself lacks.
 	RuleShortage Rule = "shortage"
-	// RuleProviderWait is a Busy of a provider that asked for a pause.
+	// RuleProviderWait is a Busy because of a provider's Retry-After.
 	RuleProviderWait Rule = "provider_wait"
 )
 

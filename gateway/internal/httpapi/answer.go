@@ -76,10 +76,9 @@ func writeJSON(c echo.Context, status int, body []byte) error {
 	return writeLast(c, body, headerRoom)
 }
 
-// writeLast writes the last bytes of an answer, before which there may be some on their way. The request holds what
-// it holds until all that is left is one write that does not block, or the last byte. Were it held until that is
-// written too, a client that has its whole answer and asks again at once could be refused the slot that it came
-// from.
+// writeLast writes the last bytes of an answer, after others that may still be on their way. The request keeps its slot
+// until all that is left is one write that does not block, or the last byte. If it kept it until that is written too, a
+// client that has its whole answer and sends again at once could be denied the slot that it just used.
 func writeLast(c echo.Context, body []byte, before int) error {
 	w, rest := c.Response(), body
 	if !conns.Of(c.Request().Context()).TakesAtOnce(before + len(body)) {

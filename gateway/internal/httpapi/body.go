@@ -99,8 +99,8 @@ func decodeBody(body []byte) (input string, options tool.Options, err error) {
 	return input, options, nil
 }
 
-// startsWith reports whether a JSON value is of a kind, which Unmarshal alone does not tell: it takes null for
-// anything.
+// startsWith reports whether a JSON value is of a kind. Unmarshal alone does not check it: it accepts null for every
+// type.
 func startsWith(raw json.RawMessage, c byte) bool { return bytes.HasPrefix(raw, []byte{c}) }
 
 // isCompressed reports whether a Content-Encoding names any coding: identity and nothing at all are none (RFC 9110

@@ -253,7 +253,7 @@ func TestShortBody(t *testing.T) {
 	}
 }
 
-// net/http takes a client that closes its sending half for one that has left; it must not be told 200.
+// net/http treats a client that closes its sending half as gone; the answer must not be 200.
 func TestHalfClosedClient(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, func(ctx context.Context, _ fakeTarget) (any, error) {
@@ -269,7 +269,7 @@ func TestHalfClosedClient(t *testing.T) {
 	}
 }
 
-// A client that trickles is told so, and one that never ends its headers is cut off.
+// A client that sends too slowly gets an error, and one that never ends its headers is cut off.
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, nil, func(c *Config) { c.RunLimit = quickServer })

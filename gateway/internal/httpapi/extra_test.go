@@ -23,7 +23,7 @@ func probing(t *testing.T, target int) *edge {
 	}, trusting, defaults, func(c *Config) { c.Limits.Target.Requests = target })
 }
 
-// A run that charges ten takes them from the target alone, all or none, and the headers tell it.
+// A run that charges ten takes them from the target's bucket alone, all or none, and the headers show it.
 func TestRunsThatChargeTheirTarget(t *testing.T) {
 	t.Parallel()
 	e := probing(t, 35)

@@ -99,7 +99,7 @@ func TestNoRequestHidesInAnother(t *testing.T) {
 		{"a bare LF after a size", post + "Transfer-Encoding: chunked\r\n\r\n13\n" + visible + "\r\n0\r\n\r\n" + hidden, []int{400}},
 		{"a bare LF after a chunk", post + "Transfer-Encoding: chunked\r\n\r\n13\r\n" + visible + "\n0\r\n\r\n" + hidden, []int{400}},
 		{"an address in a trailer", post + "Trailer: X-Real-IP\r\nTransfer-Encoding: chunked\r\n\r\n13\r\n" + visible + "\r\n0\r\nX-Real-IP: 192.0.2.66\r\n\r\n" + hidden, []int{200}},
-		{"a body that nobody waits for", post + "Content-Length: 5000\r\nExpect: 100-continue\r\n\r\n" + hidden + strings.Repeat(" ", 5000-len(hidden)) + hidden, []int{413}},
+		{"a body that is not awaited", post + "Content-Length: 5000\r\nExpect: 100-continue\r\n\r\n" + hidden + strings.Repeat(" ", 5000-len(hidden)) + hidden, []int{413}},
 		{"a body that is refused by its chunks", post + "Transfer-Encoding: chunked\r\n\r\n" + chunked(large, 8192) + hidden, []int{413}},
 		{"an upgrade", post + length + "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks + hidden, []int{200}},
 		{"a CONNECT", "CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n" + hidden, []int{404}},
@@ -141,7 +141,7 @@ func TestClearFramingStaysOpen(t *testing.T) {
 		"a body of another media type":  {post("Content-Type: text/plain\r\n", inside), 415},
 		"a body of a foreign origin":    {post(json+"Origin: https://evil.example\r\n", inside), 403},
 		"a body that is too long":       {post(json, strings.Repeat(inside, 100)), 413},
-		"a length that is told twice":   {post(json+"Content-Length: 18\r\n", `{"input":"before"}`), 200},
+		"a length that is sent twice":   {post(json+"Content-Length: 18\r\n", `{"input":"before"}`), 200},
 		"a body of a request for a GET": {strings.Replace(post("", inside), "POST /api/tools/echo", "GET /", 1), 200},
 		"lines that end in LF alone":    {strings.ReplaceAll(post(json, `{"input":"before"}`), "\r\n", "\n"), 200},
 	} {

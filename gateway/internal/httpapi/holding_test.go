@@ -75,7 +75,7 @@ func TestHeldUntilTheAnswerIsRead(t *testing.T) {
 	e.post(t, "echo", `{"input":"1"}`, "X-Real-IP: 192.0.2.1").envelope(t, 200)
 }
 
-// Whoever does not read is cut off, and everything is given back: the pages' readers too.
+// A client that does not read is cut off, and all its resources are released: the pages' readers too.
 func TestReadersAreCutOff(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -178,7 +178,7 @@ func (e *edge) neverReads(t *testing.T) net.Conn {
 	return conn
 }
 
-// Whoever leaves while its result waits to be written down gives its slot back.
+// A client that leaves while its result waits to be encoded releases its slot.
 func TestLeavingBeforeTheResultIsWrittenDown(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, func(ctx context.Context, target fakeTarget) (any, error) {
@@ -198,7 +198,8 @@ func TestLeavingBeforeTheResultIsWrittenDown(t *testing.T) {
 	waitFor(t, func() bool { slots, _ := e.held(); return slots == 0 })
 }
 
-// Whoever has its whole answer has its slot back, though it asks again on another connection within microseconds.
+// A client that has its whole answer has released its slot, even if it sends again on another connection within
+// microseconds.
 func TestOneSlotInATightLoop(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, large, trusting, func(c *Config) { c.MaxInFlightPerClient = 1 })

@@ -134,7 +134,7 @@ func TestRefusedRequestsLockNobodyOut(t *testing.T) {
 	if status := e.statusFor(t, "198.51.100.11", "victim.example.com"); status != 429 {
 		t.Errorf("request 301 of a target: %d", status)
 	}
-	// Refused there, it has cost the client one of its own requests and nobody else any.
+	// The rejection charged the client one of its own requests and no other client any.
 	if n := e.passed(t, 1, "198.51.100.12", "another.example.com"); n != 1 {
 		t.Error("another target is refused")
 	}
@@ -172,8 +172,8 @@ func TestNetworksAroundAClient(t *testing.T) {
 	}
 }
 
-// A run that meets the limit of an address is counted, whether that ends it or is told in one of its steps; its headers
-// stay those of the request's own buckets.
+// A run that reaches the limit of an address is counted, whether that ends it or is reported in one of its steps; its
+// headers stay those of the request's own buckets.
 func TestAddressLimitsAreCounted(t *testing.T) {
 	t.Parallel()
 	addresses := addresslimit.New(ratelimit.NewMemory(), 1, time.Hour)

@@ -159,8 +159,8 @@ func TestTheCanonicalHostStaysOutOfTheLog(t *testing.T) {
 			if text := strings.ToLower(e.log.String()); strings.Contains(text, "visited") {
 				t.Errorf("the log names the host: %s", text)
 			}
-			if told := strings.Contains(e.log.String(), `"error":`); told != (name != "sentence") {
-				t.Errorf("a cause is logged: %t", told)
+			if logged := strings.Contains(e.log.String(), `"error":`); logged != (name != "sentence") {
+				t.Errorf("a cause is logged: %t", logged)
 			}
 			if cut := strings.Contains(e.log.String(), "[input]"); cut != (name == "unforeseen") {
 				t.Errorf("a text is logged: %t", cut)
@@ -169,7 +169,7 @@ func TestTheCanonicalHostStaysOutOfTheLog(t *testing.T) {
 	}
 }
 
-// The text of an error that nobody foresaw repeats neither a short input nor an option.
+// The text of an unexpected error repeats neither a short input nor an option.
 func TestShortInputsAndOptionsStayOutOfTheLog(t *testing.T) {
 	t.Parallel()
 	fail := func(context.Context, fakeTarget) (any, error) {

@@ -18,7 +18,7 @@ func newDescription(text string) description {
 	return description{text: text, etag: `"` + hex.EncodeToString(sum[:16]) + `"`}
 }
 
-// serve gives the one answer under /api/ without an envelope and without an origin rule: anybody may read and keep it.
+// serve writes the one answer under /api/ without an envelope and without an origin rule: it is public and cacheable.
 func (d description) serve(c echo.Context) error {
 	h := c.Response().Header()
 	h.Set("Content-Type", "application/yaml")

@@ -203,7 +203,7 @@ func TestErrorTable(t *testing.T) {
 		{"deadline", context.DeadlineExceeded, 504, "", "timeout", sentenceDeadline},
 		{"unforeseen", secret, 500, "", "internal", sentenceInternal},
 		{"a kind that does not exist", fault.New(fault.Kind(99), "secret"), 500, "", "internal", sentenceInternal},
-		{"cancelled by nobody", context.Canceled, 500, "", "internal", sentenceInternal},
+		{"cancelled by no client", context.Canceled, 500, "", "internal", sentenceInternal},
 		{"wrapped", errors.Join(errors.New("outer"), fault.New(fault.Timeout, "Too slow.")), 504, "", "timeout", "Too slow."},
 		{"hostile sentence", fault.New(fault.Upstream, "A\x00\x1b[31m\nB\u202e."), 502, "", "upstream", "A  [31m B ."},
 	}
@@ -237,7 +237,7 @@ func TestUnforeseenGoesToTheLogAlone(t *testing.T) {
 	for _, input := range []string{"error", "panic"} {
 		a := e.post(t, "echo", `{"input":"`+input+`"}`)
 		if _, sentence := a.envelope(t, 500); strings.Contains(sentence, "detail") {
-			t.Errorf("told: %s", sentence)
+			t.Errorf("sentence: %s", sentence)
 		}
 		id := a.Header.Get("X-Request-Id")
 		e.requestLine(t, id)
@@ -283,20 +283,21 @@ func TestAPanicOfAnotherGoroutine(t *testing.T) {
 			e := newEdge(t, do)
 			a := e.post(t, "echo", `{"input":"a"}`)
 			if _, sentence := a.envelope(t, 500); strings.Contains(sentence, "detail") {
-				t.Errorf("told: %s", sentence)
+				t.Errorf("sentence: %s", sentence)
 			}
 			id := a.Header.Get("X-Request-Id")
 			if line := e.requestLine(t, id); line["outcome"] != "internal" {
 				t.Errorf("outcome %v", line["outcome"])
 			}
-			var told []string
+			var logged []string
 			for _, line := range e.lines(t) {
 				if text, _ := line["error"].(string); line["requestId"] == id && text != "" {
-					told = append(told, text)
+					logged = append(logged, text)
 				}
 			}
-			if len(told) != 1 || strings.Count(told[0], "[running]") != 1 || !strings.Contains(told[0], "httpapi.explode(") {
-				t.Errorf("logged: %q", told)
+			if len(logged) != 1 || strings.Count(logged[0], "[running]") != 1 ||
+				!strings.Contains(logged[0], "httpapi.explode(") {
+				t.Errorf("logged: %q", logged)
 			}
 		})
 	}
@@ -365,7 +366,7 @@ func (e *edge) endsForNobody(t *testing.T, ended <-chan error) {
 			t.Errorf("the run ended with %v", err)
 		}
 	case <-time.After(15 * time.Second):
-		t.Fatal("the run goes on for nobody")
+		t.Fatal("the run goes on without a client")
 	}
 	waitFor(t, func() bool {
 		for _, line := range e.lines(t) {
@@ -377,7 +378,7 @@ func (e *edge) endsForNobody(t *testing.T, ended <-chan error) {
 	})
 }
 
-// Whatever a tool makes of a run that is ended because this instance leaves, the visitor is told to ask again.
+// Whatever a tool returns for a run that is ended because this instance shuts down, the client is asked to retry.
 func TestAnInstanceThatLeaves(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]struct {

@@ -107,10 +107,10 @@ func (s *Server) ownOrigin(r *http.Request, trusted bool) bool {
 	return ok && host == origin.host && port == origin.port
 }
 
-// requestScheme is how the visitor reached us, empty where it is not known: behind a proxy that we do not trust, plain
-// HTTP here says nothing about the visitor's side. Of several values the first is the visitor's side of the outermost
-// proxy, or what the visitor wrote himself; that is his to write, since the origin rule guards him alone, and a foreign
-// page cannot make his browser send this header (it would take a preflight, which is 405).
+// requestScheme returns the scheme of the client's request, empty where it is not known: behind an untrusted proxy,
+// plain HTTP here says nothing about the client's side. Of several values the first is that of the outermost proxy, or
+// of the client itself. A client may forge it, since the origin rule protects only that client, and a foreign page
+// cannot make a browser send this header (it would take a preflight, which is 405).
 func requestScheme(r *http.Request, trusted bool) string {
 	if r.TLS != nil {
 		return "https"

@@ -67,9 +67,9 @@ func TestOutcomesAreDocumented(t *testing.T) {
 			}
 		}
 		slices.Sort(statuses)
-		told := slices.Sorted(slices.Values(documented[o]))
-		if !slices.Equal(statuses, told) {
-			t.Errorf("%s comes with the statuses %v, and the table says %v", o, statuses, told)
+		table := slices.Sorted(slices.Values(documented[o]))
+		if !slices.Equal(statuses, table) {
+			t.Errorf("%s comes with the statuses %v, and the table says %v", o, statuses, table)
 		}
 	}
 }

@@ -37,7 +37,7 @@ const (
 	outcomeDependency        outcome = "dependency"
 	outcomeDependencyTimeout outcome = "dependency_timeout"
 	outcomeShortage          outcome = "shortage"      // this host lacks files, ports, memory or a route
-	outcomeProviderWait      outcome = "provider_wait" // a provider asked to wait
+	outcomeProviderWait      outcome = "provider_wait" // a provider's Retry-After
 	outcomeCanceled          outcome = "canceled"      // the client went away
 	outcomeLeaving           outcome = "leaving"       // this instance ended before
 	outcomeInternal          outcome = "internal"
@@ -170,7 +170,7 @@ func ofFault(f *fault.Error) *problem {
 	return p
 }
 
-// busyBy is what is short: slots of this service, means of this host, or a provider that asks to wait.
+// busyBy is the cause of a 503: no slot of this service, a shortage of this host, or a provider's Retry-After.
 func busyBy(r fault.Rule) outcome {
 	switch r {
 	case fault.RuleShortage:

@@ -87,8 +87,8 @@ func (s *Server) unknown(c echo.Context) error {
 	return s.page(c)
 }
 
-// isAPI reports whether failures are told in the envelope. That is so at /api too, a page: who sends it anything but a
-// GET takes it for the API.
+// isAPI reports whether failures are reported in the envelope. This includes /api, which is a page: a client that sends
+// it anything but a GET expects the API.
 func isAPI(r *http.Request) bool {
 	return strings.HasPrefix(r.URL.Path, apiPrefix) || r.URL.Path == pathReference
 }

@@ -1,7 +1,7 @@
-// Package metrics counts for Prometheus what the packages below the edge tell: each declares what it has to tell as an
-// interface of its own, and knows nothing of Prometheus. Every counter is looked up at the start, so that it begins at
-// zero and telling costs an addition. No label holds anything that a visitor, a target or a provider sent: what is not
-// among the values that a label has is not counted under it.
+// Package metrics implements for Prometheus the observer interfaces that the packages below the edge declare, so that
+// these do not depend on Prometheus. Every counter is created at startup, so that it begins at zero and an observation
+// costs one addition. No label holds anything that a client, a target or a provider sent: a value that a label does not
+// list is not counted under it.
 package metrics
 
 import (

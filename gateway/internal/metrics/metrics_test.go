@@ -18,7 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// text is what a registry tells.
+// text is the exposition of a registry.
 func text(r *prometheus.Registry) string {
 	w := httptest.NewRecorder()
 	promhttp.HandlerFor(r, promhttp.HandlerOpts{}).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))

@@ -13,7 +13,7 @@ import (
 // requestBuckets are those of the times that other services take, in seconds.
 var requestBuckets = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 
-// Providers counts what providers are asked: it is an upstream.Observer.
+// Providers counts the queries to providers: it is an upstream.Observer.
 type Providers struct {
 	requests  map[upstream.Provider]map[upstream.Outcome]prometheus.Counter
 	durations map[upstream.Provider]prometheus.Observer
@@ -68,7 +68,7 @@ func (p *Providers) Paused(name upstream.Provider, server string, wait time.Dura
 // maxPaused bounds how many paused servers of a provider are known here. Beyond it the gauge stays.
 const maxPaused = 1024
 
-// pauses are the servers of one provider that this instance was asked to leave alone.
+// pauses are the servers of one provider that this instance leaves alone until their Retry-After has passed.
 type pauses struct {
 	count, seconds prometheus.Counter
 

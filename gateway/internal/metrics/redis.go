@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Redis times what Redis is asked: it is a breaker.Observer.
+// Redis measures the calls to Redis: it is a breaker.Observer.
 type Redis struct {
 	durations map[breaker.Operation]prometheus.Observer
 	failures  map[breaker.Operation]prometheus.Counter

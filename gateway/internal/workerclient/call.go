@@ -64,8 +64,8 @@ type reply struct {
 	err    error
 }
 
-// perform asks the worker for one job: not at all while the worker is known to be lost, and no longer than it is known
-// to answer anybody. Errors are as Traceroute says.
+// perform sends one job to the worker: not at all while the worker is lost, and only as long as it answers readiness
+// checks. Errors are those of Traceroute.
 func (c *Client) perform(ctx context.Context, path string, body []byte, to netip.Addr) ([]byte, error) {
 	ctx = progress.Ask(ctx, "the diagnostics worker")
 	up := c.watch.Now()
@@ -143,7 +143,7 @@ func (c *Client) call(
 		return nil, err
 	}
 	if own := c.ownFault.of(err); own != nil {
-		return nil, &ownFaultError{told: own}
+		return nil, &ownFaultError{err: own}
 	}
 	if bounded.Err() != nil && !isSilence(err) {
 		return nil, &silenceError{cause: err}
@@ -276,8 +276,8 @@ func (e *statusError) LogText() string {
 	return fmt.Sprintf("worker status %d", e.status)
 }
 
-// retryAfter reads the seconds that the worker asks for. Without a usable number it is one to five, so that visitors
-// who were turned away together do not come back together.
+// retryAfter returns the worker's Retry-After. Without a usable number it is one to five seconds, so that clients that
+// were rejected together do not come back together.
 func retryAfter(header string) time.Duration {
 	seconds, err := strconv.ParseUint(header, 10, 32)
 	if err != nil || seconds == 0 {
@@ -327,7 +327,7 @@ func newTransport(dial dialFunc, config *tls.Config) *http.Transport {
 			case err == nil:
 				return conn, nil
 			case fault.Is(err, fault.Busy):
-				return nil, &ownFaultError{told: err}
+				return nil, &ownFaultError{err: err}
 			}
 			return nil, notConnected(err)
 		},

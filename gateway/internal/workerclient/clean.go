@@ -16,8 +16,8 @@ import (
 type inside []netip.Prefix
 
 // hidePrivate removes addresses and names of private networks. The worker has done so already; this is for one that is
-// older, wrong or not ours. A private hop keeps its row, so that the count of hops stays true. Raw is
-// left alone: it exists only where the worker's operator asked for all of it.
+// older, wrong or not ours. A private hop keeps its row, so that the hop count stays right. Raw is left unchanged: it
+// is present only where enabled at the worker.
 func (i inside) hidePrivate(t *workerapi.Traceroute) {
 	for at := range t.Hops {
 		i.hideHop(&t.Hops[at])
@@ -94,9 +94,8 @@ func boundPing(p *workerapi.Ping) {
 	p.Raw = bound.Pointer(p.Raw, maxRaw, &p.Truncated)
 }
 
-// tellMoment puts the moment of a measurement in UTC. An older worker sends none: then it is when the
-// worker was asked.
-func tellMoment(m *workerapi.Measurement, asked time.Time) {
+// setStarted sets the start of a measurement in UTC. An older worker sends none: then it is when the job was sent.
+func setStarted(m *workerapi.Measurement, asked time.Time) {
 	if m.MeasuredAt.IsZero() {
 		m.MeasuredAt = asked.Truncate(time.Millisecond)
 	}

@@ -52,10 +52,10 @@ func (e *brokenOffError) Error() string { return "the worker broke off: " + e.ca
 func (e *brokenOffError) Unwrap() error { return e.cause }
 
 // ownFaultError is what this host lacks, with the failure to report.
-type ownFaultError struct{ told error }
+type ownFaultError struct{ err error }
 
-func (e *ownFaultError) Error() string { return e.told.Error() }
-func (e *ownFaultError) Unwrap() error { return e.told }
+func (e *ownFaultError) Error() string { return e.err.Error() }
+func (e *ownFaultError) Unwrap() error { return e.err }
 
 func is[E error](err error) bool {
 	_, found := errors.AsType[E](err)

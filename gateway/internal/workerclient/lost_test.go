@@ -48,7 +48,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// sentence is what a visitor is told.
+// sentence returns the error that the client gets.
 func sentence(err error) string {
 	var f *fault.Error
 	if !errors.As(err, &f) {
@@ -72,7 +72,7 @@ func listening(t *testing.T, addr string, h http.HandlerFunc) *httptest.Server {
 	return s
 }
 
-// A worker that has ended is told of by the first visitor, or before, and used again soon after it is back.
+// A lost worker is logged with the first job, or before, and used again soon after it is back.
 func TestAWorkerThatHasEnded(t *testing.T) {
 	t.Parallel()
 	s := worker(t, jsonAnswer(http.StatusOK, goodPing))
@@ -206,7 +206,7 @@ func hijacked(answer func(conn *net.TCPConn)) http.HandlerFunc {
 	}
 }
 
-// What a visitor is told is what the worker did.
+// The error of a client matches what the worker did.
 func TestWhatAFailedJobIsCalled(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -378,8 +378,8 @@ func TestAJobOfAWorkerThatIsCutOff(t *testing.T) {
 	}
 }
 
-// One connection that fails costs the one who asked, and nobody else: the worker is lost where it is refused, or where
-// two questions for readiness fail as well.
+// One failed connection fails one job and no other: the worker is lost where connections are refused, or where two
+// readiness checks fail as well.
 func TestOneFailedConnection(t *testing.T) {
 	t.Parallel()
 	late := &net.DNSError{Err: "i/o timeout", IsTimeout: true}
@@ -429,7 +429,7 @@ func TestOneFailedConnection(t *testing.T) {
 	}
 }
 
-// What stands before a worker and answers for it, or a worker that takes nothing, is told once, and once more when the
+// A proxy that answers in place of a worker, or a worker that takes no jobs, is logged once, and once more when the
 // worker takes jobs again; and not beside a worker that is lost.
 func TestAWorkerThatIsThereAndNotReady(t *testing.T) {
 	t.Parallel()
@@ -528,7 +528,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// Whoever asks for readiness has the worker's last word at once, and costs it nothing.
+// A readiness check returns the worker's last state at once, without a request to it.
 func TestReadyIsKnownBeforeItIsAsked(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32

@@ -46,8 +46,7 @@ func (c *Client) lastReady() (workerapi.Ready, error) {
 	return last.ready, last.err
 }
 
-// again reports whether the question for readiness is asked once more: a process or a network may stand still for a
-// moment.
+// again reports whether the readiness check is repeated: a process or a network may stall for a moment.
 func again(err error) bool { return isLoss(err) && !isRefusal(err) }
 
 // probe returns an error unless the worker is there, and keeps its answer.

@@ -118,15 +118,17 @@ func finish(l lastLine, line []byte) ([]byte, error) {
 }
 
 // pass passes a step on, held against the contract and cleaned as the answer will be; any other is dropped.
-func (s *steps) pass(told step) {
+func (s *steps) pass(received step) {
 	switch {
-	case told.Kind == "hop" && s.path == workerapi.PathTraceroute && told.Hop != nil && told.Hop.Validate(s.asked) == nil:
-		hop, truncated := *told.Hop, false
+	case received.Kind == "hop" && s.path == workerapi.PathTraceroute && received.Hop != nil &&
+		received.Hop.Validate(s.asked) == nil:
+		hop, truncated := *received.Hop, false
 		s.hideHop(&hop)
 		boundHop(&hop, &truncated)
 		s.report("hop", hop.TTL, hop)
-	case told.Kind == "reply" && told.Reply != nil && told.Reply.Seq <= s.probes() && told.Reply.Validate() == nil:
-		s.report("reply", told.Reply.Seq, *told.Reply)
+	case received.Kind == "reply" && received.Reply != nil && received.Reply.Seq <= s.probes() &&
+		received.Reply.Validate() == nil:
+		s.report("reply", received.Reply.Seq, *received.Reply)
 	}
 }
 

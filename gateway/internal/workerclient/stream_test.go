@@ -96,7 +96,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// A series tells of the probes that it sends, and of no hops.
+// A series reports the probes that it sends, and no hops.
 func TestRepliesOfAJob(t *testing.T) {
 	t.Parallel()
 	lines := []string{fmt.Sprintf(hopStep, 1, "93.184.216.34", "93.184.216.34"),
@@ -133,7 +133,7 @@ func TestRepliesOfAJob(t *testing.T) {
 	}
 }
 
-// Where nobody reads along the worker is asked as ever; one that knows no streams still serves who does.
+// Without a subscriber the worker gets a plain request; one without streams still serves subscribers.
 func TestPlainAnswers(t *testing.T) {
 	t.Parallel()
 	s := worker(t, func(w http.ResponseWriter, r *http.Request) {
@@ -212,7 +212,7 @@ func TestStreamsOfAWorkerThatFails(t *testing.T) {
 	}
 }
 
-// FuzzStream holds that no bytes of a worker break the reader, and that no private address is told.
+// FuzzStream checks that no bytes of a worker break the reader, and that no private address is passed on.
 func FuzzStream(f *testing.F) {
 	f.Add([]byte(fmt.Sprintf(hopStep, 1, "10.0.0.1", "10.0.0.1") + lastOf(goodTrace)))
 	f.Fuzz(func(t *testing.T, body []byte) {

@@ -41,7 +41,7 @@ func defaultLimits() limits {
 	}
 }
 
-// Client asks one worker. It is safe for concurrent use.
+// Client sends jobs to one worker. It is safe for concurrent use.
 type Client struct {
 	base      *url.URL
 	token     atomic.Pointer[string]
@@ -58,9 +58,9 @@ type Client struct {
 	warned      atomic.Bool // of clear text
 }
 
-// New makes a client of the worker at base (an http or https URL, perhaps with a path that goes before the worker's own
-// paths) with a bearer token. Errors name neither. It asks for readiness once a second, so that no visitor waits for a
-// worker that is known to be lost, and logs when that is so. Close it.
+// New returns a client of the worker at base (an http or https URL, perhaps with a path prefix) with a bearer token.
+// Errors name neither. It checks readiness once a second, so that no job waits for a lost worker, and logs losses. The
+// caller must close it.
 func New(base, token string, log *slog.Logger, options ...Option) (*Client, error) {
 	return newClient(base, token, defaultLimits(), log, options...)
 }
@@ -179,10 +179,10 @@ func (c *Client) prefixes() []netip.Prefix {
 	return c.translation()
 }
 
-// Traceroute traces the way to the address. Errors are *fault.Error: Busy with the worker's Retry-After (429 of the
-// worker) or where this host lacks what asking takes, Limited with it where the client holds its share of the worker's
-// slots, Timeout, Upstream (all other misbehaviour); or ctx.Err() where the visitor has left. The answer is held
-// against the contract; private hops are hidden once more.
+// Traceroute traces the path to the address. Errors are *fault.Error: Busy with the worker's Retry-After (429 of the
+// worker) or for a host-side error here, Limited with it where the client holds its share of the worker's slots,
+// Timeout, Upstream (all other misbehaviour); or ctx.Err() where the client has left. The answer is checked against the
+// contract; private hops are hidden once more.
 func (c *Client) Traceroute(ctx context.Context, j Job) (workerapi.Traceroute, error) {
 	asked := time.Now()
 	result, err := run[workerapi.Traceroute](ctx, c, workerapi.PathTraceroute, j)
@@ -192,7 +192,7 @@ func (c *Client) Traceroute(ctx context.Context, j Job) (workerapi.Traceroute, e
 	if result, err = probedAs(result, j.Trace); err != nil {
 		return workerapi.Traceroute{}, err
 	}
-	tellMoment(&result.Measurement, asked)
+	setStarted(&result.Measurement, asked)
 	inside(c.prefixes()).hidePrivate(&result)
 	boundTrace(&result)
 	return result, nil
@@ -202,7 +202,7 @@ func (c *Client) Traceroute(ctx context.Context, j Job) (workerapi.Traceroute, e
 func (c *Client) Ping(ctx context.Context, j Job) (workerapi.Ping, error) {
 	asked := time.Now()
 	result, err := run[workerapi.Ping](ctx, c, workerapi.PathPing, j)
-	tellMoment(&result.Measurement, asked)
+	setStarted(&result.Measurement, asked)
 	boundPing(&result)
 	return result, err
 }
@@ -211,13 +211,13 @@ func (c *Client) Ping(ctx context.Context, j Job) (workerapi.Ping, error) {
 func (c *Client) PacketLoss(ctx context.Context, j Job) (workerapi.PacketLoss, error) {
 	asked := time.Now()
 	result, err := run[workerapi.PacketLoss](ctx, c, workerapi.PathPacketLoss, j)
-	tellMoment(&result.Measurement, asked)
+	setStarted(&result.Measurement, asked)
 	boundPing(&result.Ping)
 	return result, err
 }
 
-// probedAs holds a trace against the probes that it was asked for. A worker that is older than the others drops options
-// that it does not have, and traces with ICMP.
+// probedAs checks a trace against the requested kind of probes. An older worker ignores unknown options, and traces
+// with ICMP.
 func probedAs(t workerapi.Traceroute, asked workerapi.TraceOptions) (workerapi.Traceroute, error) {
 	asked, err := asked.Complete()
 	if err == nil {
@@ -258,9 +258,8 @@ func (c *Client) warnOfClearText(conn net.Conn) {
 	if err != nil || netpolicy.Near(peer.Addr()) || !c.warned.CompareAndSwap(false, true) {
 		return
 	}
-	c.log.Warn("DIAGNOSTICS_WORKER_URL leads to an address that is not private, in clear text: whoever is on the " +
-		"way reads the worker's token; set WORKER_TLS_CERT_FILE and WORKER_TLS_KEY_FILE for the worker, and an https " +
-		"URL here")
+	c.log.Warn("DIAGNOSTICS_WORKER_URL leads to a public address without TLS: the worker's token can be read on the " +
+		"network; set WORKER_TLS_CERT_FILE and WORKER_TLS_KEY_FILE for the worker, and an https URL here")
 }
 
 // Outcome is what became of a job.

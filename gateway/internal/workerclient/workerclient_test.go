@@ -314,7 +314,7 @@ func TestMisbehaviour(t *testing.T) {
 	}
 }
 
-// wantFault demands a failure of the kind whose sentence tells nothing of the worker's inside.
+// wantFault requires a failure of the kind whose sentence holds no internals of the worker.
 func wantFault(t *testing.T, err error, want fault.Kind, base string) *fault.Error {
 	t.Helper()
 	var f *fault.Error
@@ -627,7 +627,7 @@ func dialling(dial func() (net.Conn, error)) Option {
 	}
 }
 
-// The dial tells its own faults by whoever is set to judge them, with the address that was dialled.
+// The dial classifies host-side errors with the given function and the address that was dialled.
 func TestWhoseFaultAFailedDialIs(t *testing.T) {
 	t.Parallel()
 	own := fault.New(fault.Busy, "This service cannot.")
@@ -655,7 +655,7 @@ type connTo struct {
 
 func (c connTo) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(netip.MustParseAddrPort(c.to)) }
 
-// Clear text is told of once, and where it leads is not.
+// A connection in clear text is logged once, without its address.
 func TestClearTextIsToldOnce(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -676,7 +676,7 @@ func TestClearTextIsToldOnce(t *testing.T) {
 			c.warnOfClearText(connTo{to: tt.to})
 		}
 		text := told.String()
-		if strings.Count(text, "in clear text") != tt.lines || strings.Count(text, "WORKER_TLS_CERT_FILE") != tt.lines ||
+		if strings.Count(text, "without TLS") != tt.lines || strings.Count(text, "WORKER_TLS_CERT_FILE") != tt.lines ||
 			strings.Contains(text, "198.51") || strings.Contains(text, "2001:") {
 			t.Errorf("%s at %s: %s", tt.base, tt.to, text)
 		}
@@ -789,7 +789,7 @@ func TestOutcomesOfJobs(t *testing.T) {
 	}
 }
 
-// heard remembers what it is told.
+// heard records the outcomes that it observes.
 type heard []string
 
 func (h *heard) Asked(slug string, o Outcome, _ time.Duration) { *h = append(*h, slug+" "+string(o)) }
@@ -854,7 +854,7 @@ func TestAWorkerWithICMPAlone(t *testing.T) {
 	}
 }
 
-// TestJobsNameTheirVisitorByHashes: all gateways of a worker must name one visitor alike, and tell nobody who it is.
+// TestJobsNameTheirVisitorByHashes: all gateways of a worker send one hash for one client, which does not reveal it.
 func TestJobsNameTheirVisitorByHashes(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

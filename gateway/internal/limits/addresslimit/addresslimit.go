@@ -48,8 +48,8 @@ func New(l ratelimit.Limiter, requests int, window time.Duration) *Limiter {
 	}
 }
 
-// The sentences of refusals, which steps of a run repeat. They name nothing: the address may be one that the visitor
-// has never heard of.
+// The sentences of refusals, which steps of a run repeat. They name no address: it may be one that the client never
+// entered.
 const (
 	sentenceOwn   = "Too many of your requests went to this server's address."
 	sentenceAll   = "Too many requests are going to this server's address at the moment."
@@ -63,7 +63,7 @@ func (l *Limiter) Allow(ctx context.Context, to netip.AddrPort) error {
 		return nil
 	}
 	run := runOf(ctx)
-	at := run.visit(to.Addr())
+	at := run.attempt(to.Addr())
 	// Two dials of one run to one address pay once: the second waits for what becomes of the first.
 	at.mu.Lock()
 	defer at.mu.Unlock()
@@ -102,7 +102,7 @@ func (k keys) refusal(by string) (fault.Rule, string) {
 // stages are what the run has not paid for yet. The client's own two, ports and its share of the address, are one
 // stage: each is charged, also where the other refuses. What all clients share comes last: what a client's own limits
 // refuse must not be charged there. So a port counts as tried also where either share refuses it.
-func (l *Limiter) stages(k keys, at *visit, port uint16) []ratelimit.Stage {
+func (l *Limiter) stages(k keys, at *attempt, port uint16) []ratelimit.Stage {
 	var own, all ratelimit.Stage
 	if port != 0 && !at.ports[port] {
 		own = append(own, ratelimit.Charge{Key: k.ports, Limit: l.ports, Item: port})
@@ -116,13 +116,13 @@ func (l *Limiter) stages(k keys, at *visit, port uint16) []ratelimit.Stage {
 
 // Run is what one run has paid for so far.
 type Run struct {
-	mu      sync.Mutex
-	visits  map[netip.Addr]*visit
-	refused []fault.Rule // each once
+	mu       sync.Mutex
+	attempts map[netip.Addr]*attempt
+	refused  []fault.Rule // each once
 }
 
-// visit is one address of a run. It is held while the limits are asked.
-type visit struct {
+// attempt is one address of a run. It is locked while the limits are checked.
+type attempt struct {
 	mu    sync.Mutex
 	paid  bool
 	ports map[uint16]bool
@@ -159,14 +159,14 @@ func (r *Run) refuse(by fault.Rule) {
 	}
 }
 
-func (r *Run) visit(a netip.Addr) *visit {
+func (r *Run) attempt(a netip.Addr) *attempt {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.visits == nil {
-		r.visits = make(map[netip.Addr]*visit)
+	if r.attempts == nil {
+		r.attempts = make(map[netip.Addr]*attempt)
 	}
-	if r.visits[a] == nil {
-		r.visits[a] = &visit{ports: make(map[uint16]bool)}
+	if r.attempts[a] == nil {
+		r.attempts[a] = &attempt{ports: make(map[uint16]bool)}
 	}
-	return r.visits[a]
+	return r.attempts[a]
 }

@@ -21,7 +21,7 @@ import (
 
 const window = time.Minute
 
-// world is a Limiter whose time stands still until it is told to move.
+// world is a Limiter whose time stands still until it is advanced.
 type world struct {
 	*Limiter
 	now time.Time
@@ -193,7 +193,7 @@ func TestRefusedIsRemembered(t *testing.T) {
 			t.Errorf("run %d: %v, refused by %v", i, err, by)
 		}
 	}
-	// Those of all clients together, and of different ports, are told apart.
+	// The limit of all clients together and that of different ports are distinguished.
 	for i := range shares {
 		ctx, run := Begin(tool.WithCaller(context.Background(), tool.Caller{Client: fmt.Sprint("c", i)}))
 		_ = w.Allow(ctx, to)

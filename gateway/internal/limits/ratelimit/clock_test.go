@@ -7,7 +7,7 @@ import (
 	"diagnostics/gateway/internal/clocktest"
 )
 
-// A wall clock that is set refills no bucket and locks nobody out.
+// A wall clock that is set refills no bucket and locks no client out.
 func TestMemoryWhileTheClockIsSet(t *testing.T) {
 	t.Parallel()
 	for _, step := range []time.Duration{time.Hour, -time.Hour} {

@@ -13,8 +13,8 @@ type fallback struct {
 	breaker       *breaker.Breaker
 }
 
-// NewFallback makes a Limiter that asks redis, within the breaker's bound, and memory where redis fails or the breaker
-// is open. Its only error is that of a ctx that has ended.
+// NewFallback returns a Limiter that uses redis, within the breaker's bound, and memory where redis fails or the
+// breaker is open. Its only error is that of a ctx that has ended.
 func NewFallback(redis, memory Limiter, breaker *breaker.Breaker) Limiter {
 	return fallback{shared: redis, local: memory, breaker: breaker}
 }

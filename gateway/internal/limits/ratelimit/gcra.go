@@ -11,7 +11,7 @@ import (
 // The libraries that keep times lose it: at 10^9 per minute a step of redis_rate is smaller than the last digit of its
 // clock, and throttled refuses 10^9 per 500 ms. The script in redis.go does the same arithmetic in the same order.
 
-// slack forgives the rounding of a level, in requests: a bucket that has refilled for exactly one request passes one.
+// slack allows for the rounding of a level, in requests: a bucket that has refilled for exactly one request passes one.
 const slack = 1e-6
 
 // bucket is how many requests had not leaked away at the moment at, in microseconds of its store's clock.

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// DefaultMaxBuckets is how many buckets Memory holds unless told otherwise: about 30 MB.
+	// DefaultMaxBuckets is how many buckets Memory holds by default: about 30 MB.
 	DefaultMaxBuckets = 1 << 18
 
 	shardCount = 64

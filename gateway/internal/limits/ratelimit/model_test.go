@@ -7,7 +7,7 @@ import (
 )
 
 // model is a Limiter as docs/contract.md#limits and the comments of this package describe it, in exact arithmetic:
-// nothing is rounded before it is told.
+// nothing is rounded before it is returned.
 type model struct {
 	levels map[string]*level
 	// seen is every thing that passed, by key, in order.

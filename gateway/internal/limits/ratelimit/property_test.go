@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// maxModelWindow keeps the smallest step of a level (1 µs of the refill) above what the stores forgive for rounding, so
-// that the model and they must agree on every single request.
+// maxModelWindow keeps the smallest step of a level (1 µs of the refill) above the rounding that the stores tolerate,
+// so that the model and they must agree on every single request.
 const maxModelWindow = 200 * time.Millisecond
 
 // drawStages draws what one request charges: buckets of requests and of distinct values, of few keys, so that they
@@ -111,7 +111,7 @@ func TestRedisServerAgainstMemory(t *testing.T) {
 			near := (got.RetryAfter - want.RetryAfter).Abs() < drift
 			if want.Allowed {
 				near = near && got.Remaining == want.Remaining && (got.ResetAfter-want.ResetAfter).Abs() < drift
-			} // of two buckets that refuse for as long, but for the drift, either may be told, and what is left in it
+			} // of two buckets with the same wait, but for the drift, either may be returned, and its remaining requests
 			if err != nil || err2 != nil || got.Allowed != want.Allowed || !near {
 				t.Fatalf("%v: redis %+v, %v; memory %+v, %v", stages, got, err, want, err2)
 			}
@@ -119,9 +119,9 @@ func TestRedisServerAgainstMemory(t *testing.T) {
 	})
 }
 
-// Nobody is locked out of what all share by others, however their requests interleave and however many of them are
-// refused, as long as what their own shares let through cannot fill it: a client has at most its share at once and once
-// more in a window, so of k clients 2*k*share reach the shared bucket in a window. And no client gets more than that.
+// No client is locked out of a shared bucket by others, however their requests interleave and however many of them are
+// rejected, as long as their own shares cannot fill it: a client has at most its share at once and once more in a
+// window, so of k clients 2*k*share reach the shared bucket in a window. And no client gets more than that.
 func TestSharesCannotBeExceeded(t *testing.T) {
 	t.Parallel()
 	clock := &fakeClock{}

@@ -44,10 +44,9 @@ type Decision struct {
 	RetryAfter time.Duration
 }
 
-// Limiter charges buckets, each atomically. It takes the stages in their order, each only where all before it have
-// passed: a refused request charges nothing behind the stage that refuses it, so that nobody can use up what others
-// share by requests beyond a share of their own. With no charges (all limits off) the Decision is Allowed with a zero
-// Limit.
+// Limiter charges buckets, each atomically. It charges the stages in order, each only if all before it have passed: a
+// rejected request charges nothing after the stage that rejects it, so that no client can use up a shared bucket with
+// requests beyond its own share. With no charges (all limits off) the Decision is Allowed with a zero Limit.
 type Limiter interface {
 	Take(ctx context.Context, stages ...Stage) (Decision, error)
 }

@@ -124,7 +124,7 @@ func TestManyClientsInMemory(t *testing.T) {
 		t.Errorf("%d bytes a bucket", each)
 	}
 	clock.advance(2 * time.Minute)
-	// Whoever comes next clears the others away, a few at a time.
+	// Each later request removes a few of the others.
 	other := []Stage{{charge("other", 1_000_000_000, time.Minute), see("others", 443, 20, time.Minute)}}
 	after := phase("while those expire", held/sweepAtMost+shardCount, func(int) []Stage { return other })
 	left := liveHeap() - empty

@@ -83,7 +83,7 @@ func patient(o *redis.UniversalOptions) redis.UniversalClient {
 
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// fakeClock is a clock that stands still until it is told to move.
+// fakeClock is a clock that stands still until it is advanced.
 type fakeClock struct{ passed atomic.Int64 }
 
 func (c *fakeClock) now() time.Time          { return epoch.Add(time.Duration(c.passed.Load())) }
@@ -451,7 +451,7 @@ func testStages(t *attempts, b *bench) {
 			t.Errorf("%s: %+v, want %d to remain", c.Key, d, left)
 		}
 	}
-	// A refusal in the middle tells its own bucket, though an earlier one has less left.
+	// A rejection in the middle returns its own bucket, though an earlier one has less left.
 	for range 2 {
 		b.take(t, wide)
 	}

@@ -8,10 +8,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// cannotServe are the codes of replies that say: not this command but every one like it, until somebody mends
-// something. All others (WRONGTYPE, NOSCRIPT, a plain ERR) blame the command, and Redis itself is well. A reply's code
-// is its first word, which the protocol sets apart for programs; the driver has types for some codes, but for neither
-// MISCONF nor BUSY.
+// cannotServe are the codes of replies that apply to every such command until Redis is repaired. All others (WRONGTYPE,
+// NOSCRIPT, a plain ERR) concern the one command, and Redis works. A reply's code is its first word, which the protocol
+// reserves for programs; the driver has types for some codes, but not for MISCONF and BUSY.
 var cannotServe = []string{
 	"LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS",
 	"OOM", "MISCONF", "BUSY", "NOAUTH", "WRONGPASS", "NOPERM",
@@ -28,8 +27,8 @@ func isOutage(err error) bool {
 	return slices.Contains(cannotServe, code) || code == "ERR" && isOutageInside(text)
 }
 
-// isOutageInside reports whether an ERR tells of an outage, by what it says since it has no code that tells: too many
-// clients, or a script's quote of the true error, as in "Error running script …: -OOM command not allowed" of Redis 6.
+// isOutageInside reports whether the text of an ERR, which has no code of its own, means an outage: too many clients,
+// or the error that a script quotes, as in "Error running script …: -OOM command not allowed" of Redis 6.
 func isOutageInside(text string) bool {
 	return strings.HasPrefix(text, "max number of clients") ||
 		slices.ContainsFunc(cannotServe, func(code string) bool { return strings.Contains(text, "-"+code+" ") })

@@ -1,4 +1,4 @@
 package breaker
 
-// Probed is closed when the first probe, which nobody asked for, has ended.
+// Probed is closed when the first probe, which Breaker starts by itself, has ended.
 func (b *Breaker) Probed() <-chan struct{} { return b.watch.Probed() }

@@ -16,7 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// heard remembers what it is told.
+// heard records the calls that it observes.
 type heard struct {
 	mu    sync.Mutex
 	calls []string
@@ -28,8 +28,8 @@ func (h *heard) Asked(o breaker.Operation, _ time.Duration, failed bool) {
 	h.calls = append(h.calls, fmt.Sprint(o, " ", failed))
 }
 
-// Every call that is made is told, a missing key as a success; one whose caller has left, and one that is not made, are
-// not.
+// Every call that is made is observed, a missing key as a success; one whose caller has left, and one that is not made,
+// are not.
 func TestCallsAreTold(t *testing.T) {
 	t.Parallel()
 	o := &redis.UniversalOptions{Addrs: []string{miniredis.RunT(t).Addr()}}

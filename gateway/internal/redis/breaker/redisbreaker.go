@@ -25,7 +25,7 @@ const (
 	Down = "down"
 )
 
-// ErrDown is what Do gives at once, without asking Redis, while an outage lasts.
+// ErrDown is returned by Do at once, without a call to Redis, while an outage lasts.
 var ErrDown = errors.New("redis is down")
 
 // ErrLate is the error of a fn of several round trips that ran out of time though Redis answered some of them: Redis is
@@ -37,7 +37,7 @@ type Breaker struct {
 	client redis.UniversalClient
 	log    *slog.Logger
 	watch  *outage.Watch
-	// since is long before the start. What is counted from it is counted by the monotonic clock, which nobody sets.
+	// since is long before the start. Durations since then use the monotonic clock, which is never set.
 	since time.Time
 	// loggedAt is when a call that failed without an outage was last logged, in nanoseconds since then.
 	loggedAt atomic.Int64
@@ -59,10 +59,10 @@ func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Bre
 	return b
 }
 
-// Do calls fn with the client and a context that ends after Bound, and gives fn's error. While Redis is down it gives
-// ErrDown at once. fn must honour its context, as the client's own methods do. A failure counts as an outage unless the
-// caller's own context has ended or fn gives ErrLate; of the errors that Redis replies with, only those that say that
-// it cannot serve now. The Observer is told of the call as o.
+// Do calls fn with the client and a context that ends after Bound, and returns fn's error. While Redis is down it
+// returns ErrDown at once. fn must honour its context, as the client's own methods do. A failure counts as an outage
+// unless the caller's own context has ended or fn returns ErrLate; of Redis's error replies, only those that report
+// that it cannot serve now. The call is reported to the Observer as o.
 func (b *Breaker) Do(ctx context.Context, o Operation, fn func(context.Context, redis.UniversalClient) error) error {
 	up := b.watch.Now()
 	if up.Reason() != nil {
@@ -88,8 +88,8 @@ func (b *Breaker) Do(ctx context.Context, o Operation, fn func(context.Context, 
 	return err
 }
 
-// awaitPassed waits for a ctx whose deadline has passed to end. A connection that was given the deadline may fail a
-// moment before the context's own timer fires, and would be taken for Redis failing.
+// awaitPassed waits for a ctx whose deadline has passed to end. A connection with the same deadline may fail a moment
+// before the context's timer fires, and the failure would count against Redis.
 func awaitPassed(ctx context.Context) {
 	if deadline, ok := ctx.Deadline(); ok && !time.Now().Before(deadline) {
 		<-ctx.Done()
@@ -104,10 +104,10 @@ func (b *Breaker) State() string {
 	return OK
 }
 
-// checkedFor is how long Check reuses its last look, so that readiness probes do not load Redis.
+// checkedFor is how long Check reuses its last result, so that readiness probes do not load Redis.
 const checkedFor = time.Second
 
-// Check is State after a look at Redis: on an instance without visitors nothing else would notice that Redis is gone.
+// Check returns State after probing Redis: on an instance without traffic nothing else would notice an outage.
 // It waits for Bound at most and looks once a second at most. It looks as a probe does: a PING passes where nothing can
 // be written.
 func (b *Breaker) Check(ctx context.Context) string {
@@ -138,7 +138,7 @@ func (b *Breaker) isDue(at *atomic.Int64, every time.Duration) bool {
 	return now-last >= int64(every) && at.CompareAndSwap(last, now)
 }
 
-// Operation is what Redis is asked for.
+// Operation is a kind of call to Redis.
 type Operation string
 
 // The operations.
@@ -152,8 +152,8 @@ const (
 // Operations are all of them.
 func Operations() []Operation { return []Operation{Limits, CacheGet, CacheSet, Check} }
 
-// Observer is told of every call that was made, how long it took and whether it failed. It is called from anywhere, and
-// takes no time.
+// Observer receives every call with its duration and whether it failed. Its methods are safe for concurrent use and do
+// not block.
 type Observer interface {
 	Asked(o Operation, took time.Duration, failed bool)
 }
@@ -161,7 +161,7 @@ type Observer interface {
 // Option changes how a Breaker works.
 type Option func(*Breaker)
 
-// WithObserver sets who is told of the calls.
+// WithObserver sets the observer of the calls.
 func WithObserver(o Observer) Option {
 	return func(b *Breaker) { b.observer = o }
 }

@@ -17,9 +17,9 @@ import (
 const poolSize = 8
 
 // Tune sets the bounds that Breaker relies on: calls obey their context, one retry, short timeouts, and a dialer that
-// obeys its context through the TLS handshake as well (the driver's own does not). Call it once the TLSConfig is set;
-// it replaces a Dialer. It asks nothing of a server that Redis 6 does not have. What the driver prints goes to the
-// process's standard logger from then on.
+// obeys its context through the TLS handshake as well (the driver's own does not). It must be called after TLSConfig is
+// set; it replaces Dialer. It needs no feature that Redis 6 does not have. The driver's output goes to the process's
+// standard logger from then on.
 func Tune(o *redis.UniversalOptions) {
 	redis.SetLogger(driverLog{})
 	o.ContextTimeoutEnabled = true

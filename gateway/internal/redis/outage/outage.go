@@ -14,8 +14,8 @@ import (
 	"diagnostics/shared/redact"
 )
 
-// ErrUnsure is what a probe gives that could not tell: it changes nothing.
-var ErrUnsure = errors.New("outage: the probe cannot tell")
+// ErrUnsure is returned by a probe without a result: it changes nothing.
+var ErrUnsure = errors.New("outage: the probe has no result")
 
 // Settings are what to watch and what to say of it.
 type Settings struct {
@@ -42,8 +42,8 @@ type Watch struct {
 	done     parallel.Group
 }
 
-// Up is one stretch of time in which it serves. Whoever begins to use it takes the present one, and tells a failure to
-// that: what began in one stretch can end no later one, so the last timeouts of an outage do not start the next.
+// Up is one period in which the service works. A caller takes the present one before each use and reports a failure to
+// it: a call that began in one period cannot end a later one, so the last timeouts of an outage do not start the next.
 type Up struct {
 	isLost atomic.Bool
 	lost   chan struct{}
@@ -81,8 +81,7 @@ func (w *Watch) Now() *Up { return w.now.Load() }
 // Probed is closed when the first probe has ended.
 func (w *Watch) Probed() <-chan struct{} { return w.probed }
 
-// MarkLost ends the stretch, and begins an outage: it has ended for all who have told a failure to it. Of all that fail
-// together one is heard and logged.
+// MarkLost ends the period and begins an outage. Of all the failures of one period the first is recorded and logged.
 func (w *Watch) MarkLost(up *Up, reason error) {
 	switch {
 	case w.ctx.Err() != nil:
@@ -104,7 +103,7 @@ func (w *Watch) Recheck() {
 	}
 }
 
-// Stop ends the watch: nothing is told any more. A probe may still be under way.
+// Stop ends the watch: nothing is reported any more. A probe may still be under way.
 func (w *Watch) Stop() { w.stop() }
 
 // Close is Stop, and waits for a probe to end.
@@ -198,7 +197,7 @@ func (w *Watch) untilBack(pause time.Duration) bool {
 	}
 }
 
-// probe asks once. A panic of the probe is a failure like any other: it must not end the one goroutine that can end an
+// probe calls Probe once. A panic in it is a failure like any other: it must not end the one goroutine that can end an
 // outage.
 func (w *Watch) probe() (err error) {
 	if p := parallel.Catch(func() { err = w.settings.Probe(w.ctx) }); p != nil {

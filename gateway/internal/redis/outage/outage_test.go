@@ -158,7 +158,7 @@ func TestBackWithinTwoSeconds(t *testing.T) {
 	}
 }
 
-// What comes back for a moment each time is soon told of once in about two seconds, and at its old pace once it stayed.
+// A flapping service is soon logged once in about two seconds, and at the old pace once it stayed up.
 func TestFlapping(t *testing.T) {
 	t.Parallel()
 	th := &thing{}
@@ -199,7 +199,7 @@ func TestBackWithinTwoSecondsOfFlapping(t *testing.T) {
 	})
 }
 
-// A failure that may be bad luck is looked into at once, and told where the probe says so too.
+// A single failure is probed at once, and logged where the probe fails too.
 func TestRecheckProbesAtOnce(t *testing.T) {
 	t.Parallel()
 	th := &thing{}
@@ -265,7 +265,7 @@ func TestProbesWhileAllIsWell(t *testing.T) {
 	}
 }
 
-// A probe that cannot tell neither begins nor ends an outage.
+// A probe without a result neither begins nor ends an outage.
 func TestAProbeThatCannotTell(t *testing.T) {
 	t.Parallel()
 	th := &thing{err: outage.ErrUnsure}

@@ -1,5 +1,5 @@
-// Package packetloss is the tool packet-loss. It sends fifty ICMP echo requests from the worker and tells which runs of
-// them were lost.
+// Package packetloss is the tool packet-loss. It sends fifty ICMP echo requests from the worker and reports the loss
+// and its bursts.
 package packetloss
 
 import (

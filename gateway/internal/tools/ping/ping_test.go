@@ -98,7 +98,7 @@ func TestProbeFamiliesOfThisHostDoNotMatter(t *testing.T) {
 	}
 }
 
-// TestProbeWorkerWithoutReadiness: a worker that does not tell its families is still asked.
+// TestProbeWorkerWithoutReadiness: a worker whose families are not known still gets the job.
 func TestProbeWorkerWithoutReadiness(t *testing.T) {
 	t.Parallel()
 	f := &toolstest.Worker{Ready: http.NotFound}

@@ -34,8 +34,8 @@ type Result struct {
 	workerapi.Traceroute
 }
 
-// New makes the tool; client looks up the target and the names of its routers, worker traces it, networks tells who
-// announces them. A nil worker is one that is not enabled, and without networks the routers have none.
+// New returns the tool. client resolves the target and the names of its routers, worker traces it, networks finds the
+// AS of each router. A nil worker is one that is not enabled; without networks the routers have no AS.
 func New(client *egress.Client, worker *workerclient.Client, networks *asn.Client) tool.Tool {
 	return tool.New(tool.Spec[traceTarget, Result]{
 		Slug:    "traceroute",

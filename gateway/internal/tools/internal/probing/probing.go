@@ -58,8 +58,8 @@ func Parse(in tool.Input) (Target, error) {
 // titles are the families as sentences write them.
 var titles = map[string]string{familyIPv4: "IPv4", familyIPv6: "IPv6"}
 
-// NewJob looks the target up and chooses the address that the worker is asked to probe. The families that this host
-// lacks do not matter: the packets leave from the worker. Address and port are charged. Errors are *fault.Error.
+// NewJob resolves the target and chooses the address that the worker probes. The address families that this host lacks
+// do not matter: the packets leave from the worker. Address and port are charged. Errors are *fault.Error.
 func NewJob(
 	ctx context.Context, client *egress.Client, worker *workerclient.Client, t Target,
 ) (workerclient.Job, error) {
@@ -88,9 +88,8 @@ func NewJob(
 		Network: caller.Network}, nil
 }
 
-// New makes the tool of a job that the worker runs. client looks the target up, ask has the worker run the job, and
-// report makes the tool's result of the worker's, with the target as it was asked for. A nil worker is one that is not
-// enabled.
+// New returns the tool of a job that the worker runs. client resolves the target, ask runs the job at the worker, and
+// report converts the worker's result, with the target as it was entered. A nil worker is one that is not enabled.
 func New[T, R any](
 	slug, openAPI string, findings finding.Catalogue, client *egress.Client, worker *workerclient.Client,
 	ask func(*workerclient.Client, context.Context, workerclient.Job) (T, error), report func(T, string) R,
@@ -116,8 +115,8 @@ func New[T, R any](
 	})
 }
 
-// workerFamilies gives the families of the worker. Where it does not say, both are assumed: the job itself then tells
-// what is wrong, in its own words.
+// workerFamilies returns the families of the worker. Where they are not known, both are assumed: the job itself then
+// reports what is wrong.
 func workerFamilies(ctx context.Context, worker *workerclient.Client) []int {
 	ready, err := worker.Ready(ctx)
 	if err != nil {

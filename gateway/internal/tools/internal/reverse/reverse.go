@@ -14,7 +14,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// ErrUnanswered is the failure to learn of a name: nobody said that there is none.
+// ErrUnanswered means that no answer came, which does not prove that there is no name.
 var ErrUnanswered = errors.New("reverse: no answer")
 
 // Name gives the name of an address, as First has it. The only error is ErrUnanswered.
@@ -30,8 +30,8 @@ func Name(ctx context.Context, client *egress.Client, address netip.Addr) (*stri
 	return First(answer.Records), nil
 }
 
-// First gives the first name of PTR records that a visitor could have typed as a target, nil where there is none.
-// Whoever owns an address may write anything into its reverse zone: markup, control characters, the name of an inside.
+// First returns the first name of PTR records that is also a valid target, nil where there is none. The owner of an
+// address may write anything into its reverse zone: markup, control characters, an internal name.
 func First(records []dns.RR) *string {
 	for _, rr := range records {
 		if ptr, is := rr.(*dns.PTR); is {
