@@ -130,6 +130,9 @@ func (p Ping) validate(asked netip.Addr, probes int) error {
 	if p.Undecided < 0 || p.Undecided > p.Sent-p.Received {
 		return breach("undecided is %d of %d without a reply", p.Undecided, p.Sent-p.Received)
 	}
+	if p.Damaged < 0 || p.Damaged > p.Sent-p.Received-p.Undecided {
+		return breach("damaged is %d of %d without a reply", p.Damaged, p.Sent-p.Received-p.Undecided)
+	}
 	return cmp.Or(p.validMoment(), p.Confirmation.validate(),
 		validTimes(p.MinMs, p.AverageMs, p.MedianMs, p.MaxMs, p.StddevMs, p.JitterMs), p.validReplies())
 }
@@ -167,7 +170,7 @@ func (r Reply) Validate() error {
 	if err := validTimes(r.RTTMs); err != nil {
 		return err
 	}
-	if r.RTTMs != nil && r.Undecided || r.RTTMs == nil && r.Late {
+	if r.RTTMs != nil && (r.Undecided || r.Damaged) || r.RTTMs == nil && r.Late || r.Undecided && r.Damaged {
 		return breach("a reply is both there and not")
 	}
 	return nil
@@ -180,7 +183,7 @@ func (p Ping) validReplies() error {
 	if len(p.Replies) > p.Sent {
 		return breach("replies has %d entries for %d probes", len(p.Replies), p.Sent)
 	}
-	answered, late, undecided, last := 0, 0, 0, -1
+	answered, late, undecided, damaged, last := 0, 0, 0, 0, -1
 	for i, r := range p.Replies {
 		if r.Seq <= last {
 			return breach("replies[%d].seq is %d after %d", i, r.Seq, last)
@@ -194,6 +197,8 @@ func (p Ping) validReplies() error {
 			answered++
 		case r.Undecided:
 			undecided++
+		case r.Damaged:
+			damaged++
 		}
 		if r.Late {
 			late++
@@ -206,6 +211,8 @@ func (p Ping) validReplies() error {
 		return breach("late is %d, but %d replies are", p.Late, late)
 	case undecided > p.Undecided:
 		return breach("undecided is %d, but %d replies are", p.Undecided, undecided)
+	case damaged > p.Damaged:
+		return breach("damaged is %d, but %d replies are", p.Damaged, damaged)
 	}
 	return nil
 }
@@ -227,7 +234,7 @@ func (p PacketLoss) Validate(asked netip.Addr) error {
 		next = b.StartSeq + b.Length
 		lost += b.Length
 	}
-	if most := p.Sent - p.Received - p.Undecided; lost > most {
+	if most := p.Sent - p.Received - p.Undecided - p.Damaged; lost > most {
 		return breach("bursts hold %d probes, but %d were lost", lost, most)
 	}
 	return nil

@@ -148,6 +148,9 @@ type Hop struct {
 	Note        *string    `json:"note"`
 	// Labels are the MPLS label stack, outermost first; absent where the router reports none.
 	Labels []Label `json:"labels,omitempty"`
+	// TargetAddress is set where the answers have the target's address although probes go on from there: a router
+	// translates addresses, or an answer is forged. The hop is not the target.
+	TargetAddress bool `json:"targetAddress,omitempty"`
 	// Truncated is as that of Traceroute.
 	Truncated bool `json:"truncated,omitempty"`
 }
@@ -180,6 +183,8 @@ type Ping struct {
 	// Undecided are probes that were unanswered at the end for a shorter time than the slowest reply took, or hardly
 	// longer. They are neither received nor lost.
 	Undecided int `json:"undecided"`
+	// Damaged are probes whose only replies lack a part of the payload. They are neither received nor lost.
+	Damaged int `json:"damaged"`
 	// LossPercent is the share of lost probes among those that are decided.
 	LossPercent float64  `json:"lossPercent"`
 	MinMs       *float64 `json:"minMs"`
@@ -214,6 +219,7 @@ type Reply struct {
 	TTL       *int     `json:"ttl"`
 	Late      bool     `json:"late,omitempty"`      // it took longer than LateAfter
 	Undecided bool     `json:"undecided,omitempty"` // it is one of Ping.Undecided
+	Damaged   bool     `json:"damaged,omitempty"`   // it is one of Ping.Damaged
 }
 
 // PacketLoss is a longer, faster ping, with the runs of lost probes.

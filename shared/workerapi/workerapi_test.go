@@ -164,6 +164,14 @@ func TestPingValidate(t *testing.T) {
 		{"undecided among none", func(p *Ping) { p.Replies[1].Undecided = true }, false},
 		{"undecided with a time", func(p *Ping) { p.Undecided, p.Replies[0].Undecided = 1, true }, false},
 		{"more undecided than unanswered", func(p *Ping) { p.Undecided = 2 }, false},
+		{"one damaged", func(p *Ping) { p.Damaged, p.Replies[1].Damaged = 1, true }, true},
+		{"damaged among none", func(p *Ping) { p.Replies[1].Damaged = true }, false},
+		{"damaged with a time", func(p *Ping) { p.Damaged, p.Replies[0].Damaged = 1, true }, false},
+		{"damaged and undecided", func(p *Ping) {
+			p.Undecided, p.Replies[1].Undecided, p.Replies[1].Damaged = 1, true, true
+		}, false},
+		{"more damaged than unanswered", func(p *Ping) { p.Damaged, p.Undecided = 1, 1 }, false},
+		{"negative damaged", func(p *Ping) { p.Damaged = -1 }, false},
 		{"negative undecided", func(p *Ping) { p.Undecided = -1 }, false},
 		{"confirmed", func(p *Ping) { p.Confirmation = goodConfirmation() }, true},
 		{"not confirmed", func(p *Ping) { p.Confirmation = goodConfirmation(); p.Confirmation.Received = 0 }, true},

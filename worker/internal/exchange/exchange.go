@@ -44,6 +44,9 @@ type Answer struct {
 	Kind Kind
 	// From is the source address of the message. For an echo reply it may differ from the destination (NAT, anycast).
 	From netip.Addr
+	// Damaged is set for an echo reply that does not return the whole payload of its request (RFC 1122 section 3.2.2.6,
+	// RFC 4443 section 4.2). Without the cookie it counts as one only if it comes from the destination itself.
+	Damaged bool
 	// TTL is the remaining TTL or hop limit with which the message arrived; 0 where unknown.
 	TTL int
 	// At is the moment of arrival, comparable with the moment that Send gave.

@@ -188,6 +188,7 @@ type datagramFlow struct {
 	label   []byte // control message of the IPv6 flow label; nil for IPv4
 	deliver func(exchange.Answer)
 	forged  *suspicion
+	sent    sequences
 	key     uint64 // in the poller
 
 	// mu keeps the descriptor from being closed, and so from becoming another flow's, while it is used.
@@ -227,6 +228,7 @@ func drops(fd int) uint32 {
 // Send implements exchange.Flow.
 func (f *datagramFlow) Send(seq uint16, ttl int) (time.Time, error) {
 	packet := f.request(f.network.protocol.requestType, seq)
+	f.sent.add(seq)
 	return f.network.counters.sendProbe(ttl, func() (time.Time, error) { return f.attempt(packet[:], ttl) })
 }
 
@@ -316,7 +318,7 @@ func (f *datagramFlow) dispatch(d datagram, flags int) {
 		f.network.counters.unmatched.Add(1)
 		return
 	}
-	switch p := a.prove(f.dst, f.identity); {
+	switch p := a.prove(f.dst, f.identity, f.sent.count()); {
 	case p == unproved:
 		f.network.counters.unmatched.Add(1)
 		f.unmatched(a.message, now)
@@ -327,9 +329,9 @@ func (f *datagramFlow) dispatch(d datagram, flags int) {
 	}
 }
 
-// unmatched takes note of a message that does not answer the flow.
+// unmatched records a message that does not answer the flow; of replies only those that a forger of damaged ones sends.
 func (f *datagramFlow) unmatched(m message, now time.Time) {
-	if m.kind != exchange.Reply {
+	if m.kind != exchange.Reply || m.bare() && m.sender == f.dst {
 		f.forged.note(now)
 		f.network.forged.note(now)
 	}
@@ -344,6 +346,7 @@ func (p datagramProtocol) read(d datagram, flags int) (a arrived, ok bool) {
 	}
 	a.source, a.ttl = address(d.from), a.kernel.hopLimit
 	a.message, ok = p.parse(d.data)
+	a.sender = a.source
 	return a, ok && a.source.IsValid()
 }
 

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -115,6 +116,7 @@ func TestFlowsOwner(t *testing.T) {
 	f, _ := table.add(nil, target4, deliverNothing)
 	g, _ := table.add(nil, target4, deliverNothing)
 	own, others := f.request(v4EchoRequest, 5), g.request(v4EchoRequest, 5)
+	f.sent.add(5)
 	read := func(kind exchange.Kind, b []byte) message {
 		m := message{kind: kind}
 		if kind != exchange.Reply {
@@ -123,6 +125,11 @@ func TestFlowsOwner(t *testing.T) {
 		if !m.readEcho(b, v4EchoRequest) {
 			t.Fatal("too short")
 		}
+		return m
+	}
+	from := func(sender netip.Addr, b []byte) message {
+		m := read(exchange.Reply, b)
+		m.sender = sender
 		return m
 	}
 	zeros := make([]byte, 100)
@@ -135,7 +142,15 @@ func TestFlowsOwner(t *testing.T) {
 	}{
 		{"its reply", read(exchange.Reply, own[:]), proved},
 		{"a reply to another sequence number", read(exchange.Reply, put8(own[:], 7, own[7]+1)), unproved},
-		{"a reply without payload", read(exchange.Reply, own[:headerLength]), unproved},
+		{"its reply without payload", from(target4, own[:headerLength]), short},
+		{"its reply with zeros instead", from(target4, append(own[:8:8], zeros...)), short},
+		{"its reply, cut within the cookie", from(target4, own[:12]), short},
+		{"its reply, cut behind the cookie", from(target4, own[:16]), short},
+		{"its reply, cut behind the proof", from(target4.Next(), own[:18]), proved},
+		{"a reply without payload from elsewhere", from(target4.Next(), own[:headerLength]), unproved},
+		{"a reply without payload to the next request", from(target4, put16(own[:headerLength], 6, f.first+6)), unproved},
+		{"a reply without payload with a number before the first", from(target4, put16(own[:headerLength], 6, f.first-1)), unproved},
+		{"a reply with a part of another cookie", from(target4, append(own[:8:8], own[8]+1, 0)), unproved},
 		{"a reply with another flow's payload", read(exchange.Reply, append(own[:8:8], others[8:]...)), unproved},
 		{"an error that quotes it", read(exchange.TimeExceeded, own[:]), proved},
 		{"an error that quotes it up to the cookie", read(exchange.Prohibited, own[:16]), proved},
@@ -170,8 +185,8 @@ func TestIPv6ErrorsProveThemselves(t *testing.T) {
 	p := i.request(v6EchoRequest, 5)
 	for length, want := range map[int]proof{headerLength: unproved, 15: unproved, 16: proved, len(p): proved} {
 		m := message{kind: exchange.TimeExceeded, quoted: dst}
-		if !m.readEcho(p[:length], v6EchoRequest) || m.prove(dst, i) != want {
-			t.Errorf("a quote of %d octets: %v, want %v", length, m.prove(dst, i), want)
+		if !m.readEcho(p[:length], v6EchoRequest) || m.prove(dst, i, 6) != want {
+			t.Errorf("a quote of %d octets: %v, want %v", length, m.prove(dst, i, 6), want)
 		}
 	}
 }
@@ -425,6 +440,70 @@ func TestShortErrorsAndForgedOnesAboutOthers(t *testing.T) {
 	}
 	if got := feed(message{kind: exchange.Reply, id: honest.id}); got != 0 {
 		t.Error("a reply without the cookie is accepted")
+	}
+}
+
+// A damaged reply is marked as one. Without the cookie it is accepted as long as few were forged about its destination.
+func TestDamagedReplies(t *testing.T) {
+	t.Parallel()
+	table := newFlows()
+	f, _ := flowTo(t, table)
+	f.sent.add(1)
+	var got []bool
+	f.deliver = func(a exchange.Answer) { got = append(got, a.Damaged) }
+	var m message
+	f.socket.receive = func(ipv4.Message) (arrived, bool) { return arrived{message: m}, true }
+	now := time.Now()
+	feed := func(next message) {
+		m = next
+		f.socket.dispatch(now, ipv4.Message{})
+	}
+	sent := f.request(v4EchoRequest, 1)
+	reply := func(length int) message {
+		m := message{kind: exchange.Reply, sender: target4}
+		m.readEcho(sent[:length], v4EchoRequest)
+		return m
+	}
+	for _, length := range []int{headerLength, headerLength + 3, headerLength + provedLength, len(sent) - 1, len(sent)} {
+		feed(reply(length))
+	}
+	if want := []bool{true, true, true, true, false}; !slices.Equal(got, want) {
+		t.Fatalf("damaged: %t, want %t", got, want)
+	}
+	longer := reply(len(sent))
+	longer.payload = append(slices.Clone(longer.payload), 1, 2, 3)
+	changed := reply(len(sent))
+	changed.payload = slices.Clone(changed.payload)
+	changed.payload[len(changed.payload)-1]++
+	got = nil
+	feed(longer)
+	feed(changed)
+	if want := []bool{false, true}; !slices.Equal(got, want) {
+		t.Fatalf("longer, changed: %t, want %t", got, want)
+	}
+	// Forged about others, or whole ones for another program, they say nothing about this destination.
+	forged, other := reply(headerLength), reply(len(sent))
+	forged.seq, other.id = forged.seq+1, other.id+1
+	elsewhere := forged
+	elsewhere.sender = target4.Next()
+	for range 2 * rawLimit {
+		feed(elsewhere)
+		feed(other)
+	}
+	got = nil
+	for range destinationLimit {
+		feed(reply(headerLength))
+		feed(forged)
+	}
+	if len(got) != destinationLimit {
+		t.Errorf("%d of %d damaged replies are accepted in quiet times", len(got), destinationLimit)
+	}
+	got = nil
+	feed(reply(headerLength))
+	feed(reply(headerLength + provedLength))
+	feed(reply(len(sent)))
+	if want := []bool{true, false}; !slices.Equal(got, want) {
+		t.Errorf("after %d forged ones: damaged %t, want %t", destinationLimit, got, want)
 	}
 }
 

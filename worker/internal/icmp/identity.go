@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 
 	"diagnostics/worker/internal/exchange"
 )
@@ -48,28 +49,26 @@ const (
 	// unproved: it did not, or this does not show.
 	unproved proof = iota
 	// short: an error quotes what the flow's requests begin with, but not the cookie. RFC 792 requires no more than eight
-	// octets of a packet behind its IP header, and there are routers still that leave it at that.
+	// octets of a packet behind its IP header, and there are routers still that leave it at that. Or the destination sent
+	// an echo reply to a probe without the cookie.
 	short
 	// proved: it quotes the cookie.
 	proved
 )
 
-// prove judges a message about requests of a flow to dst. An echo reply proves itself by the payload, whatever its
-// source. An error does by the destination that it quotes, and by the payload as far as it is quoted: what of it is
-// not, routers leave off or fill with zeros.
+// prove judges a message about requests of a flow to dst, of which so many sequence numbers were sent. An echo reply
+// proves itself by the payload, whatever its source. An error does by the destination that it quotes, and by the payload
+// as far as it is quoted: what of it is not, routers leave off or fill with zeros.
 //
 // Without the cookie, identifier and checksum must be right, and the sequence number is for the probes to judge. In
-// IPv6 nothing passes without it: there an error has always had to quote as much of a packet as fits into 576 octets
+// IPv6 no error passes without it: there an error has always had to quote as much of a packet as fits into 576 octets
 // at least (RFC 1885, and RFC 4443 section 2.4), which holds the whole of ours.
-func (m message) prove(dst netip.Addr, i identity) proof {
+func (m message) prove(dst netip.Addr, i identity, sent int) proof {
 	if m.id != i.id {
 		return unproved
 	}
 	if m.kind == exchange.Reply {
-		if provesReply(m.payload, m.seq, i.cookie) {
-			return proved
-		}
-		return unproved
+		return m.proveReply(dst, i, sent)
 	}
 	if m.quoted != dst {
 		return unproved
@@ -86,6 +85,43 @@ func (m message) prove(dst netip.Addr, i identity) proof {
 		return unproved
 	}
 }
+
+// proveReply judges an echo reply. One that was cut short, or whose payload was blanked, must come from the destination
+// and have the sequence number of a sent probe.
+func (m message) proveReply(dst netip.Addr, i identity, sent int) proof {
+	if provesReply(m.payload, m.seq, i.cookie) {
+		return proved
+	}
+	_, whole := quoted(m.payload, m.seq, i.cookie)
+	if whole && m.sender == dst && int(i.seq(m.seq)) < sent {
+		return short
+	}
+	return unproved
+}
+
+// bare reports whether a message has no payload but zeros.
+func (m message) bare() bool { return len(bytes.Trim(m.payload, "\x00")) == 0 }
+
+// returns reports whether an echo reply has the whole payload of the request with a sequence number on the wire.
+func (i identity) returns(payload []byte, wire uint16) bool {
+	sent := request(0, 0, wire, i.cookie)
+	return bytes.HasPrefix(payload, sent[headerLength:])
+}
+
+// sequences counts the sequence numbers of a flow: one more than the highest that was sent. It is safe for concurrent
+// use.
+type sequences struct{ next atomic.Int64 }
+
+func (s *sequences) add(seq uint16) {
+	for {
+		old := s.next.Load()
+		if old > int64(seq) || s.next.CompareAndSwap(old, int64(seq)+1) {
+			return
+		}
+	}
+}
+
+func (s *sequences) count() int { return int(s.next.Load()) }
 
 // quoted returns how many octets of a request's proof an ICMP error quotes, and whether nothing but zeros follows them
 // as far as the proof would go.

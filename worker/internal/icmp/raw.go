@@ -155,20 +155,24 @@ func (t *flows) remove(f *flow) {
 // owner returns the live flow that the message answers, and how well it proves that; nil for none.
 func (t *flows) owner(m message) (*flow, proof) {
 	if f := t.byID[m.id].Load(); f != nil {
-		if p := m.prove(f.dst, f.identity); p != unproved {
+		if p := m.prove(f.dst, f.identity, f.sent.count()); p != unproved {
 			return f, p
 		}
 	}
 	return nil, unproved
 }
 
-// unmatched takes note of a message that answers no flow.
+// unmatched records a message that answers no flow. Other programs of this host get whole replies, so of replies only
+// those without a payload from a probed destination count: a forger of damaged replies sends such.
 func (t *flows) unmatched(m message, now time.Time) {
+	about := m.quoted
 	if m.kind == exchange.Reply {
-		return
+		if about = m.sender; !m.bare() || t.of(about) == nil {
+			return
+		}
 	}
 	t.forged.note(now)
-	if forged := t.of(m.quoted); forged != nil {
+	if forged := t.of(about); forged != nil {
 		forged.note(now)
 	}
 }
@@ -180,13 +184,15 @@ type flow struct {
 	identity
 	label   []byte // control message of the IPv6 flow label; nil for IPv4
 	deliver func(exchange.Answer)
-	forged  *suspicion // about errors that quote dst
+	forged  *suspicion // about errors that quote dst, and damaged replies from it
+	sent    sequences
 }
 
 func (f *flow) Close() { f.socket.flows.remove(f) }
 
 func (f *flow) Send(seq uint16, ttl int) (time.Time, error) {
 	packet := f.request(f.socket.requestType, seq)
+	f.sent.add(seq)
 	return f.socket.counters.sendProbe(ttl, func() (time.Time, error) { return f.attempt(packet[:], ttl) })
 }
 
@@ -343,7 +349,7 @@ func (s *socket) dispatch(now time.Time, m ipv4.Message) {
 // answer is the message as the flow receives it; now is the moment at which it was read.
 func (a arrived) answer(i identity, now time.Time) exchange.Answer {
 	return exchange.Answer{Seq: i.seq(a.seq), Kind: a.kind, From: a.source, TTL: a.ttl, At: arrival(now, a.kernel.stamp),
-		Labels: a.labels}
+		Damaged: a.kind == exchange.Reply && !i.returns(a.payload, a.seq), Labels: a.labels}
 }
 
 // receiver reads the packets of a raw socket; protocol is that of the packets of an IPv4 socket, see readPacket.
@@ -351,6 +357,7 @@ func receiver(protocol byte, parse func([]byte) (message, bool)) func(ipv4.Messa
 	return func(m ipv4.Message) (a arrived, ok bool) {
 		if a.packet, ok = readPacket(m, protocol); ok {
 			a.message, ok = parse(a.data)
+			a.sender = a.source
 		}
 		return a, ok
 	}
@@ -406,6 +413,8 @@ type message struct {
 	sum uint16
 	// quoted is the destination of the request that an ICMP error quotes; the zero Addr for an echo reply.
 	quoted netip.Addr
+	// sender is the source address of the message.
+	sender netip.Addr
 	// payload is that of an echo reply, or as much as an ICMP error quotes of the request's.
 	payload []byte
 	// labels is the MPLS label stack of an ICMP error.

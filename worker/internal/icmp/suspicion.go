@@ -21,6 +21,11 @@ import (
 // probability of 2^-26; after two of them the flow accepts no more, sixteen and a further one each second for the whole
 // family, which makes an hour's siege with millions of packets come out at 2^-14.
 //
+// A damaged echo reply without the cookie (exchange.Answer.Damaged) is accepted in quiet times as well. A forger must
+// guess the identifier (16 bits) and the sequence number (16) of one of the at most 94 probes on their way: 2^-25 for a
+// guess, of which a job of 15 seconds admits 214, and 2^-17 for the job. Even that gains no more than a probe that counts
+// as neither received nor lost, until its real reply comes.
+//
 // Of UDP and TCP probes a raw socket sees every guess too, and only those count that name a probed destination: no
 // others can be right. An error must guess the port (8 bits), the identification in the IPv4 header (16) and, for UDP,
 // length (6) and checksum (16), for TCP the sequence number (32). With the 91 probes of a job that is 2^-39 for UDP,

@@ -44,6 +44,13 @@ func (e explanation) annotate() {
 		if e.rows[i].tooBig() {
 			notes = append(notes, "Says that the packet is too big for its next link; the trace goes on.")
 		}
+		if e.hops[i].TargetAddress {
+			notes = append(notes, "Answers with the destination's address but is not the destination: a router translates "+
+				"addresses there, or the answer is forged.")
+		}
+		if e.rows[i].damaged() {
+			notes = append(notes, "Its echo replies come back damaged: cut short or changed.")
+		}
 		if note := e.lossNote(i); note != "" {
 			notes = append(notes, note)
 		}
@@ -94,7 +101,7 @@ func (e explanation) wholeBeyond(i int) bool {
 // explanation returns the sentences on the whole trace, the most important first.
 func (e explanation) explanation() []string {
 	sentences := []string{e.ending()}
-	for _, more := range []string{e.loss(), e.port(), e.jump(), e.limited(), e.before(), e.silent(), e.back(), e.spread(),
+	for _, more := range []string{e.borrowed(), e.loss(), e.port(), e.jump(), e.limited(), e.before(), e.silent(), e.back(), e.spread(),
 		e.hidden(), e.loop()} {
 		if more != "" {
 			sentences = append(sentences, more)
@@ -147,7 +154,7 @@ func (e explanation) refusal() string {
 		return fmt.Sprintf("A router or firewall on the way refuses the probes: %s.", refusalWords[e.trace.reach.kind])
 	}
 	ttl, kind := e.trace.refused, e.trace.refusalKind()
-	if slices.Contains(e.rows[len(e.rows)-1].addresses(), e.dst) {
+	if e.rows[len(e.rows)-1].refusedBy(e.dst) {
 		return fmt.Sprintf("The destination itself, at hop %d, refuses the probes: %s. Packets do get there.", ttl,
 			refusalWords[kind])
 	}
@@ -155,6 +162,13 @@ func (e explanation) refusal() string {
 		return fmt.Sprintf("A firewall at hop %d blocks the probes: %s.", ttl, refusalWords[kind])
 	}
 	return fmt.Sprintf("The router at hop %d cannot deliver to the destination: %s.", ttl, refusalWords[kind])
+}
+
+// borrowed names the hops that answer with the destination's address without being the destination.
+func (e explanation) borrowed() string {
+	return e.about(func(i int) bool { return e.hops[i].TargetAddress },
+		"%s with the destination's address, but probes go on from there: a router translates addresses, or the answers are "+
+			"forged.", "answers", "answer")
 }
 
 func (e explanation) limited() string {

@@ -34,7 +34,7 @@ func (s *series) looksLimited() bool {
 		if p.refused {
 			return false
 		}
-		if s.fateOf(p) != undecided {
+		if f := s.fateOf(p); f == answered || f == lost {
 			decided = append(decided, p)
 		}
 	}
@@ -144,7 +144,7 @@ func (s *series) confirmation() *workerapi.Confirmation {
 		switch s.fateOf(p) {
 		case answered:
 			c.Received++
-		case undecided:
+		case undecided, damaged:
 			open++
 		}
 	}

@@ -56,7 +56,7 @@ func (t *trace) parts(seq uint16, report func(kind string, number int, value any
 // parts passes on replies; what is not answered yet is no step.
 func (s *series) parts(seq uint16, report func(kind string, number int, value any)) {
 	for i := range s.mainPings() {
-		if p := &s.pings[i]; p.replied && (seq == everything || int(seq) == i+1) {
+		if p := &s.pings[i]; (p.replied || p.damaged) && (seq == everything || int(seq) == i+1) {
 			report(kindReply, i+1, replyTo(i, p))
 		}
 	}

@@ -57,6 +57,8 @@ func (s *series) rawText(dst netip.Addr, r workerapi.Ping) string {
 		switch {
 		case p.replied:
 			fmt.Fprintf(&b, "reply from %s: icmp_seq=%d ttl=%d time=%.3f ms\n", dst, i+1, p.ttl, *milliseconds(p.rtt))
+		case p.damaged:
+			fmt.Fprintf(&b, "icmp_seq=%d damaged reply\n", i+1)
 		case p.refused:
 			fmt.Fprintf(&b, "icmp_seq=%d refused\n", i+1)
 		case s.fateOf(p) == undecided:

@@ -53,11 +53,12 @@ type ping struct {
 	at      time.Time
 	replied bool
 	refused bool
+	damaged bool // a damaged reply came
 	rtt     time.Duration
 	ttl     int
 }
 
-// open reports whether nothing came for a probe.
+// open reports whether a whole reply may still come. A damaged one may be forged, so it does not end the wait.
 func (p *ping) open() bool { return !p.replied && !p.refused }
 
 // late reports whether its reply took longer than answers are waited for.
@@ -168,6 +169,8 @@ func (s *series) answered(a exchange.Answer) {
 	p := &s.pings[index]
 	rtt := max(a.At.Sub(p.at), 0)
 	switch {
+	case a.Damaged:
+		p.damaged = true
 	case a.Kind == exchange.Reply && p.replied:
 		// The confirmation is reported by itself.
 		if index < len(s.mainPings()) {
@@ -202,6 +205,8 @@ type fate int
 const (
 	answered fate = iota + 1
 	lost
+	// damaged is a probe of which no other than a damaged reply came.
+	damaged
 	// undecided is a probe that was unanswered at the end for a shorter time than replies may take.
 	undecided
 )
@@ -215,6 +220,8 @@ func (s *series) fateOf(p ping) fate {
 	switch {
 	case p.replied:
 		return answered
+	case p.damaged:
+		return damaged
 	case p.open() && s.end.Sub(p.at) < s.slowestExpected():
 		return undecided
 	default:
@@ -252,6 +259,8 @@ func (s *series) result(dst netip.Addr, measuredAt time.Time, raw bool) workerap
 		case undecided:
 			reply.Undecided = true
 			r.Undecided++
+		case damaged:
+			r.Damaged++
 		case answered:
 			rtts = append(rtts, p.rtt)
 			if reply.Late {
@@ -260,7 +269,7 @@ func (s *series) result(dst netip.Addr, measuredAt time.Time, raw bool) workerap
 		}
 	}
 	r.Received = len(rtts)
-	r.LossPercent = lossPercent(r.Sent-r.Undecided, r.Received)
+	r.LossPercent = lossPercent(r.Sent-r.Undecided-r.Damaged, r.Received)
 	addStatistics(&r, rtts)
 	if raw {
 		r.Raw = new(s.rawText(dst, r))
@@ -272,6 +281,7 @@ func (s *series) result(dst netip.Addr, measuredAt time.Time, raw bool) workerap
 func replyTo(index int, p *ping) workerapi.Reply {
 	r := workerapi.Reply{Seq: index + 1}
 	if !p.replied {
+		r.Damaged = p.damaged
 		return r
 	}
 	r.RTTMs, r.Late = milliseconds(p.rtt), p.late()

@@ -228,6 +228,87 @@ func TestPacketLoss(t *testing.T) {
 	}
 }
 
+// A damaged reply is neither received nor lost, and it ends no wait for a whole one.
+func TestDamagedReplies(t *testing.T) {
+	t.Parallel()
+	all := func(from, to int) map[int]bool {
+		m := map[int]bool{}
+		for i := from; i < to; i++ {
+			m[i] = true
+		}
+		return m
+	}
+	for _, tt := range []struct {
+		name              string
+		damages, drops    map[int]bool
+		received, damaged int
+		loss              float64
+		bursts            []workerapi.Burst
+	}{
+		{"none", nil, nil, 50, 0, 0, []workerapi.Burst{}},
+		{"all", all(0, 50), nil, 0, 50, 0, []workerapi.Burst{}},
+		{"one", all(7, 8), nil, 49, 1, 0, []workerapi.Burst{}},
+		{"within a run of lost ones", all(11, 12), all(10, 15), 45, 0, 10, []workerapi.Burst{{StartSeq: 11, Length: 5}}},
+		{"between lost ones", all(12, 13), map[int]bool{11: true, 13: true}, 47, 1, 4.08,
+			[]workerapi.Burst{{StartSeq: 12, Length: 1}, {StartSeq: 14, Length: 1}}},
+		{"the half, the others lost", all(0, 25), all(25, 50), 0, 25, 100, []workerapi.Burst{{StartSeq: 26, Length: 25}}},
+	} {
+		n := chain(2)
+		n.dest.damages, n.dest.drops = tt.damages, tt.drops
+		r, took := lossOver(t, n, Options{Raw: true})
+		if r.Sent != 50 || r.Received != tt.received || r.Damaged != tt.damaged || r.LossPercent != tt.loss ||
+			r.Duplicates != 0 || r.StopReason != workerapi.StopCompleted || r.Confirmation != nil {
+			t.Errorf("%s: %+v", tt.name, r.Ping)
+		}
+		if diff := cmp.Diff(tt.bursts, r.Bursts); diff != "" {
+			t.Errorf("%s: bursts (-want +got):\n%s", tt.name, diff)
+		}
+		for i, reply := range r.Replies {
+			if want := tt.damages[i] && !tt.drops[i]; reply.Damaged != want || want && (reply.RTTMs != nil || reply.Undecided) {
+				t.Errorf("%s: %+v", tt.name, reply)
+			}
+		}
+		if n := strings.Count(*r.Raw, "damaged reply"); n != tt.damaged {
+			t.Errorf("%s: %d damaged replies in the raw text", tt.name, n)
+		}
+		if err := r.Validate(simTarget); err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		if missing := tt.received < 50; missing != (took >= workerapi.LateAfter+49*workerapi.LossGap) {
+			t.Errorf("%s: took %v", tt.name, took)
+		}
+	}
+	p, _ := pingOver(t, &simNet{dest: simNode{addresses: []netip.Addr{simTarget}, kind: exchange.Reply, damages: all(0, 10)}},
+		Options{})
+	if p.Sent != 10 || p.Received != 0 || p.Damaged != 10 || p.LossPercent != 0 {
+		t.Errorf("ping: %+v", p)
+	}
+}
+
+// A whole reply counts whatever damaged ones came before it or after it.
+func TestAWholeReplyBesideDamagedOnes(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1000, 0)
+	s := newSeries(now, pingShape)
+	for i := range uint16(3) {
+		s.sent(request{seq: i + 1}, now)
+	}
+	answer := func(seq uint16, damaged bool) {
+		s.answered(exchange.Answer{Seq: seq, Kind: exchange.Reply, Damaged: damaged, At: now.Add(time.Millisecond)})
+	}
+	answer(1, true)
+	answer(1, true)
+	answer(1, false)
+	answer(2, false)
+	answer(2, true)
+	answer(3, true)
+	s.end = now.Add(time.Second)
+	r := s.result(simTarget, now, false)
+	if r.Received != 2 || r.Damaged != 1 || r.Duplicates != 0 || !r.Replies[2].Damaged || r.Replies[0].Damaged {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestPacketLossOfSilence(t *testing.T) {
 	t.Parallel()
 	n := chain(0)

@@ -69,6 +69,8 @@ type simNode struct {
 	detour int
 	// deaf is a TTL whose probes a destination leaves unanswered; 0 for none.
 	deaf int
+	// damages are the probes, counted as drops are, whose replies are damaged.
+	damages map[int]bool
 	// labels are part of every answer.
 	labels []exchange.Label
 	// every limits the node to one answer in so long.
@@ -252,7 +254,8 @@ func (f *simFlow) answer(node *simNode, kind exchange.Kind, passed int, seq uint
 		rtt = node.rtts[nth]
 	}
 	a := exchange.Answer{Seq: seq, Kind: kind, From: node.addresses[f.index%len(node.addresses)],
-		TTL: simTTL - passed - node.detour, At: now.Add(rtt), Labels: node.labels}
+		TTL: simTTL - passed - node.detour, At: now.Add(rtt), Labels: node.labels,
+		Damaged: node.damages[nth]}
 	for range node.copies + 1 {
 		time.AfterFunc(rtt, func() { f.arrive(a) })
 	}

@@ -21,6 +21,7 @@ type sentProbe struct {
 	ttl      int // with which the answer arrived; 0 where unknown
 	rtt      time.Duration
 	labels   []exchange.Label
+	damaged  bool // the echo reply was
 }
 
 // pending reports whether an answer may still come.
@@ -180,7 +181,7 @@ func (t *trace) answered(a exchange.Answer) {
 		return
 	}
 	s.answered, s.kind, s.from, s.ttl, s.labels = true, a.Kind, a.From, a.TTL, a.Labels
-	s.rtt = max(a.At.Sub(s.at), 0)
+	s.rtt, s.damaged = max(a.At.Sub(s.at), 0), a.Damaged
 	if a.Kind == exchange.Reply {
 		t.slowest = max(t.slowest, s.rtt)
 	}

@@ -15,7 +15,9 @@ func (t *trace) result(dst netip.Addr, raw bool) workerapi.Traceroute {
 	stop := t.stopReason()
 	hops := make([]workerapi.Hop, 0, len(rows))
 	for _, r := range rows {
-		hops = append(hops, r.hop())
+		h := r.hop()
+		h.TargetAddress = r.borrows(dst)
+		hops = append(hops, h)
 	}
 	r := workerapi.Traceroute{
 		Target:     dst.String(),
@@ -149,6 +151,24 @@ func firstRefusal(probes []sentProbe) exchange.Kind {
 // tooBig reports whether a probe was called too big here.
 func (r row) tooBig() bool {
 	return slices.ContainsFunc(r.probes, func(s sentProbe) bool { return s.answered && s.kind == exchange.TooBig })
+}
+
+// borrows reports whether the row's answers have the destination's address without being its own: what ends a trace is
+// the type of an answer, and none of these does. A router that translates the destination's address or port gives its
+// address to errors from behind it, and anyone on the path may forge one.
+func (r row) borrows(dst netip.Addr) bool {
+	return !r.destination && !r.refusedBy(dst) &&
+		slices.ContainsFunc(r.probes, func(s sentProbe) bool { return s.answered && s.from == dst && !s.kind.Ends() })
+}
+
+// refusedBy reports whether an address refused a probe.
+func (r row) refusedBy(a netip.Addr) bool {
+	return slices.ContainsFunc(r.probes, func(s sentProbe) bool { return s.answered && s.from == a && s.kind.Refuses() })
+}
+
+// damaged reports whether an echo reply came back damaged.
+func (r row) damaged() bool {
+	return slices.ContainsFunc(r.probes, func(s sentProbe) bool { return s.damaged })
 }
 
 func (r row) hop() workerapi.Hop {

@@ -130,6 +130,27 @@ func TestTrace(t *testing.T) {
 				n.routers[2] = simNode{addresses: []netip.Addr{private}, refuses: exchange.HostUnreachable, every: time.Hour,
 					drops: map[int]bool{}}
 			}},
+		{name: "a router that translates the port", routers: 4, hops: "1 2 11.9.9.9 11.9.9.9 11.9.9.9", stop: "reached", reached: true,
+			says: "Hops 3 and 4 answer with the destination's address", change: func(n *simNet) {
+				n.routers[2].addresses[0], n.routers[3].addresses[0] = simTarget, simTarget
+			}},
+		{name: "a router that forges the destination's address", routers: 2, hops: "11.9.9.9 2 11.9.9.9", stop: "reached", reached: true,
+			says: "Hop 1 answers with the destination's address", change: func(n *simNet) { n.routers[0].addresses[0] = simTarget }},
+		{name: "translated, and silent behind", routers: 3, hops: "1 2 11.9.9.9" + strings.Repeat(" *", 10), stop: "gapLimit",
+			says: "Hop 3 answers with the destination's address", change: func(n *simNet) {
+				n.routers[2].addresses[0], n.dest.kind = simTarget, 0
+			}},
+		{name: "a translated router says too big", routers: 2, hops: "1 11.9.9.9 11.9.9.9", stop: "reached", reached: true,
+			says: "Hop 2 answers with the destination's address", change: func(n *simNet) {
+				n.routers[1].addresses[0], n.routers[1].kind = simTarget, exchange.TooBig
+			}},
+		{name: "translated, and refused by a router behind", routers: 3, hops: "1 11.9.9.9 3", stop: "unreachable",
+			says: "The router at hop 3 cannot deliver", change: func(n *simNet) {
+				n.routers[1].addresses[0] = simTarget
+				n.routers[2].kind, n.routers[2].refuses = exchange.HostUnreachable, exchange.HostUnreachable
+			}},
+		{name: "damaged replies", routers: 2, hops: "1 2 11.9.9.9", stop: "reached", reached: true, says: "answered at hop 3",
+			change: func(n *simNet) { n.dest.damages = firstDropped(0, 100) }},
 		{name: "a lossy destination", routers: 2, hops: "1 2 11.9.9.9", stop: "reached", reached: true,
 			says: "Loss begins", change: func(n *simNet) { n.dest.drops = map[int]bool{1: true} }},
 	}
@@ -155,6 +176,25 @@ func TestTrace(t *testing.T) {
 			}
 			checkShape(t, r)
 		})
+	}
+}
+
+// The rows of a translated or forged address are marked and noted, and no others; so is the row of damaged replies.
+func TestNotesOnBorrowedAddresses(t *testing.T) {
+	t.Parallel()
+	for _, p := range []exchange.Probe{{}, {Protocol: exchange.UDP, Port: 33434}, {Protocol: exchange.TCP, Port: 443}} {
+		n := &portNet{simNet: chain(4)}
+		n.routers[0].addresses[0], n.routers[2].addresses[0] = simTarget, simTarget
+		n.dest.damages = firstDropped(0, 100)
+		r := tracePort(t, n, p)
+		if len(r.Hops) != 5 || r.StopReason != workerapi.StopReached {
+			t.Fatalf("%v: %s", p, shown(r))
+		}
+		for i, h := range r.Hops {
+			if want := i == 0 || i == 2; h.TargetAddress != want || (h.Note != nil) != (want || i == 4) {
+				t.Errorf("%v: hop %d: %+v", p, h.TTL, h)
+			}
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ func TestPacketLossResult(t *testing.T) {
 	_, rest, _ := strings.Cut(string(out), `"findings":[`)
 	_, rest, _ = strings.Cut(rest, "],")
 	want := `"target":"six.example.com","address":"` + toolstest.ProbeV6 +
-		`","family":6,"sent":1,"received":0,"late":0,"duplicates":0,"undecided":0,"lossPercent":100,` +
+		`","family":6,"sent":1,"received":0,"late":0,"duplicates":0,"undecided":0,"damaged":0,"lossPercent":100,` +
 		`"minMs":null,"averageMs":null,"medianMs":null,"maxMs":null,"stddevMs":null,"jitterMs":null,` +
 		`"replies":[{"seq":0,"rttMs":null,"ttl":null}],"stopReason":"completed","confirmation":null,` +
 		`"measuredAt":"2026-05-01T12:00:00Z","shared":true,"bursts":[{"startSeq":0,"length":1}]}`

@@ -19,6 +19,7 @@ const (
 	codeRefused     = "REFUSED_BY_DESTINATION"
 	codeUnreachable = "UNREACHABLE"
 	codeProhibited  = "PROHIBITED"
+	codeTranslated  = "TARGET_ADDRESS_ON_THE_WAY"
 )
 
 const (
@@ -56,6 +57,8 @@ var catalogue = finding.Catalogue{
 			Remedy: "Trace with tcp to a port that the host serves."},
 		codeNoReply: {Severity: finding.Warn, Group: finding.Note, Weight: 9, Message: sentenceNoReply,
 			Remedy: "Firewalls often drop probes and let other traffic pass. Trace with tcp to a port that the host serves."},
+		codeTranslated: {Severity: finding.Info, Group: finding.Note, Weight: 6,
+			Message: "Hops that are not %s answer with its address: a router translates addresses, or the answers are forged."},
 		codeNoDistance: {Severity: finding.Info, Group: finding.Note, Weight: 5, Message: sentenceNoDistance},
 		codeNotFinished: {Severity: finding.Info, Group: finding.Note, Weight: 5, Message: sentenceNoTime,
 			Remedy: "Try again."},
@@ -69,18 +72,31 @@ func conclude(t workerapi.Traceroute) finding.Report {
 	if t.Target != t.Address {
 		name = fmt.Sprintf("%s (%s)", t.Target, t.Address)
 	}
+	code, arguments := ending(t, name)
+	var found []finding.Finding
+	if code != codeReached {
+		found = append(found, catalogue.Find(code, arguments...))
+	}
+	if slices.ContainsFunc(t.Hops, func(h workerapi.Hop) bool { return h.TargetAddress }) {
+		found = append(found, catalogue.Find(codeTranslated, name))
+	}
+	return finding.NewReport(catalogue.Conclude(code, arguments...), found...)
+}
+
+// ending returns the code of how the trace ended, and its arguments.
+func ending(t workerapi.Traceroute, name string) (code string, arguments []any) {
 	end := destination(t)
 	switch {
 	case t.Reached && (end == nil || end.Received == 0 || end.AverageMs == nil):
-		return outcome(codeNoDistance, name)
+		return codeNoDistance, []any{name}
 	case t.Reached:
 		arguments := []any{name, probing.Count(end.TTL, "hop"), probing.Milliseconds(*end.AverageMs)}
 		if end.Received == end.Sent {
-			return finding.NewReport(catalogue.Conclude(codeReached, arguments...))
+			return codeReached, arguments
 		}
-		return outcome(codeLoss, append(arguments, end.Received, probing.Count(end.Sent, "probe"))...)
+		return codeLoss, append(arguments, end.Received, probing.Count(end.Sent, "probe"))
 	case end != nil:
-		return outcome(codeRefused, name)
+		return codeRefused, []any{name}
 	}
 	code, known := map[string]string{
 		workerapi.StopUnreachable: codeUnreachable, workerapi.StopProhibited: codeProhibited,
@@ -89,17 +105,14 @@ func conclude(t workerapi.Traceroute) finding.Report {
 	if !known {
 		code = codeNoReply
 	}
-	return outcome(code, name, lastAnswer(t))
-}
-
-// outcome is a conclusion with the finding of the same code.
-func outcome(code string, arguments ...any) finding.Report {
-	return finding.NewReport(catalogue.Conclude(code, arguments...), catalogue.Find(code, arguments...))
+	return code, []any{name, lastAnswer(t)}
 }
 
 // destination is the hop of the target itself, nil where it is not among them.
 func destination(t workerapi.Traceroute) *workerapi.Hop {
-	i := slices.IndexFunc(t.Hops, func(h workerapi.Hop) bool { return slices.Contains(h.Addresses, t.Address) })
+	i := slices.IndexFunc(t.Hops, func(h workerapi.Hop) bool {
+		return !h.TargetAddress && slices.Contains(h.Addresses, t.Address)
+	})
 	if i < 0 {
 		return nil
 	}

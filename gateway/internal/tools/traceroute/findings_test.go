@@ -13,6 +13,7 @@ import (
 func TestConclude(t *testing.T) {
 	t.Parallel()
 	router := workerapi.Hop{TTL: 1, Addresses: []string{"1.1.1.1"}, Sent: 3, Received: 1, AverageMs: new(1.0)}
+	borrowed := workerapi.Hop{TTL: 1, Addresses: []string{"8.8.8.8"}, Sent: 3, Received: 3, AverageMs: new(1.0), TargetAddress: true}
 	end := func(received int) workerapi.Hop {
 		return workerapi.Hop{TTL: 2, Addresses: []string{"8.8.8.8"}, Sent: 3, Received: received, AverageMs: new(2.0)}
 	}
@@ -23,10 +24,16 @@ func TestConclude(t *testing.T) {
 		code  string
 		found string
 	}{
-		"reached":              {workerapi.StopReached, []workerapi.Hop{router, end(3)}, finding.OK, codeReached, ""},
-		"with loss":            {workerapi.StopReached, []workerapi.Hop{router, end(2)}, finding.Warned, codeLoss, "warn safer DESTINATION_LOSS"},
-		"without a distance":   {workerapi.StopReached, []workerapi.Hop{router}, finding.Noted, codeNoDistance, "info note DISTANCE_UNKNOWN"},
-		"without an answer":    {workerapi.StopReached, []workerapi.Hop{router, end(0)}, finding.Noted, codeNoDistance, "info note DISTANCE_UNKNOWN"},
+		"reached":            {workerapi.StopReached, []workerapi.Hop{router, end(3)}, finding.OK, codeReached, ""},
+		"with loss":          {workerapi.StopReached, []workerapi.Hop{router, end(2)}, finding.Warned, codeLoss, "warn safer DESTINATION_LOSS"},
+		"without a distance": {workerapi.StopReached, []workerapi.Hop{router}, finding.Noted, codeNoDistance, "info note DISTANCE_UNKNOWN"},
+		"without an answer":  {workerapi.StopReached, []workerapi.Hop{router, end(0)}, finding.Noted, codeNoDistance, "info note DISTANCE_UNKNOWN"},
+		"translated, reached": {workerapi.StopReached, []workerapi.Hop{borrowed, end(3)}, finding.OK, codeReached,
+			"info note TARGET_ADDRESS_ON_THE_WAY"},
+		"translated, silence": {workerapi.StopGapLimit, []workerapi.Hop{borrowed}, finding.Warned, codeNoReply,
+			"warn note NOT_REACHED, info note TARGET_ADDRESS_ON_THE_WAY"},
+		"translated, unreachable": {workerapi.StopUnreachable, []workerapi.Hop{borrowed}, finding.Failed, codeUnreachable,
+			"fail broken UNREACHABLE, info note TARGET_ADDRESS_ON_THE_WAY"},
 		"silence":              {workerapi.StopGapLimit, []workerapi.Hop{router}, finding.Warned, codeNoReply, "warn note NOT_REACHED"},
 		"silence from start":   {workerapi.StopGapLimit, nil, finding.Warned, codeNoReply, "warn note NOT_REACHED"},
 		"too many hops":        {workerapi.StopMaxHops, []workerapi.Hop{router}, finding.Warned, codeNoReply, "warn note NOT_REACHED"},

@@ -54,15 +54,21 @@ func New(client *egress.Client, worker *workerclient.Client, networks *asn.Clien
 				return Result{}, err
 			}
 			result.Target = t.String()
-			tellHops(ctx, client, networks, result.Hops)
+			describeHops(ctx, client, networks, result)
 			return Result{conclude(result), result}, nil
 		},
 	})
 }
 
-// tellHops fills in the reverse names and the networks of the hops that have an address (the worker client has removed
-// all that are not public). What does not come in time stays null: it is a courtesy, the trace is the answer.
-func tellHops(ctx context.Context, client *egress.Client, networks *asn.Client, hops []workerapi.Hop) {
+// describeHops fills in the reverse names and the networks of the hops that have an address of their own (the worker
+// client has removed all that are not public). Results that do not come in time stay null.
+func describeHops(ctx context.Context, client *egress.Client, networks *asn.Client, t workerapi.Traceroute) {
+	var hops []*workerapi.Hop
+	for i := range t.Hops {
+		if h := &t.Hops[i]; !h.TargetAddress || h.Address == nil || *h.Address != t.Address {
+			hops = append(hops, h)
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, hopNamesTime)
 	defer cancel()
 	var both parallel.Group
@@ -74,22 +80,22 @@ func tellHops(ctx context.Context, client *egress.Client, networks *asn.Client, 
 }
 
 // placeHops fills in the network that announces each hop's address.
-func placeHops(ctx context.Context, client *asn.Client, hops []workerapi.Hop) {
+func placeHops(ctx context.Context, client *asn.Client, hops []*workerapi.Hop) {
 	addresses := make([]netip.Addr, 0, len(hops))
-	for i := range hops {
-		if a, ok := hopAddress(&hops[i]); ok && !slices.Contains(addresses, a) {
+	for _, hop := range hops {
+		if a, ok := hopAddress(hop); ok && !slices.Contains(addresses, a) {
 			addresses = append(addresses, a)
 		}
 	}
 	origins := client.HopOrigins(ctx, addresses)
-	for i := range hops {
-		a, _ := hopAddress(&hops[i])
+	for _, hop := range hops {
+		a, _ := hopAddress(hop)
 		if origin, known := origins[a]; known {
 			network := &workerapi.HopASN{ASN: int(origin.ASN), Name: format.TextOrNull(origin.Name)}
 			for _, other := range origin.Others {
 				network.Others = append(network.Others, int(other))
 			}
-			hops[i].ASN = network
+			hop.ASN = network
 		}
 	}
 }
@@ -103,10 +109,9 @@ func hopAddress(hop *workerapi.Hop) (netip.Addr, bool) {
 	return a, err == nil
 }
 
-func nameHops(ctx context.Context, client *egress.Client, hops []workerapi.Hop) {
+func nameHops(ctx context.Context, client *egress.Client, hops []*workerapi.Hop) {
 	var lookups parallel.Group
-	for i := range hops {
-		hop := &hops[i]
+	for _, hop := range hops {
 		if address, ok := hopAddress(hop); ok {
 			lookups.Go(func() { hop.Hostname, _ = reverse.Name(ctx, client, address) })
 		}

@@ -16,6 +16,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/providers/asn"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 	"diagnostics/shared/workerapi"
 
@@ -141,6 +142,24 @@ func TestTracerouteNamesIPv6Hops(t *testing.T) {
 	got := run(t, n, hopsAt("2606:4700:4700::1111"), toolstest.ProbeV6, "ipv6")
 	if h := got.Hops[0]; h.Hostname == nil || *h.Hostname != "six.example.net" {
 		t.Fatalf("hop is %+v", h)
+	}
+}
+
+// A hop that answers with the target's address without being the target has neither its name nor its network.
+func TestTracerouteNamesNoBorrowedAddress(t *testing.T) {
+	t.Parallel()
+	n := toolstest.ProbeNetwork(t)
+	n.Records("34.216.184.93.in-addr.arpa. 300 IN PTR target.example.net.")
+	hops := hopsAt(toolstest.ProbeV4, "1.1.1.1", toolstest.ProbeV4, toolstest.ProbeV4)
+	hops[0].TargetAddress, hops[2].TargetAddress = true, true
+	got := run(t, n, hops, toolstest.ProbeV4, "")
+	for i, h := range got.Hops {
+		if named := h.Hostname != nil; named != (i == 3) || h.ASN != nil {
+			t.Errorf("hop %d: %+v", i+1, h)
+		}
+	}
+	if !slices.ContainsFunc(got.Findings, func(f finding.Finding) bool { return f.Code == codeTranslated }) {
+		t.Errorf("%+v", got.Findings)
 	}
 }
 

@@ -16,6 +16,7 @@ const (
 	codeLimited     = "REPLIES_LIMITED"
 	codeLate        = "LATE_REPLIES"
 	codeDuplicates  = "DUPLICATE_REPLIES"
+	codeDamaged     = "DAMAGED_REPLIES"
 	codeNoReply     = "NO_REPLY"
 	codeUnreachable = "UNREACHABLE"
 	codeProhibited  = "PROHIBITED"
@@ -32,6 +33,7 @@ func EchoCatalogue(answered string) finding.Catalogue {
 		codeHighLoss:    {State: finding.Warned, Message: lost},
 		codeLimited:     {State: finding.Noted, Message: limited},
 		codeLate:        {State: finding.Warned, Message: "%s answers, but slowly.%s"},
+		codeDamaged:     {State: finding.Warned, Message: "%s answers, but replies come back damaged.%s"},
 		codeNoReply:     {State: finding.Warned, Message: noReply},
 		codeUnreachable: {State: finding.Failed, Message: "%s cannot be reached: a router on the way reports it."},
 		codeProhibited:  {State: finding.Failed, Message: "%s cannot be reached: a firewall rejects the probes."},
@@ -62,6 +64,10 @@ var echoFindings = map[string]finding.Entry{
 	codeLate: {Severity: finding.Warn, Group: finding.Safer, Weight: 40,
 		Message: "%[2]s of %[1]s took longer than %[3]s.",
 		Remedy:  "Look for a busy line on the way; satellite links and mobile networks are common causes too."},
+	codeDamaged: {Severity: finding.Warn, Group: finding.Safer, Weight: 35,
+		Message:   "%[2]s to %[1]s got a reply that was cut short or changed. It counts neither as received nor as lost.",
+		Remedy:    "Look for a firewall, tunnel or load balancer on the way that rewrites echo replies.",
+		Reference: "https://www.rfc-editor.org/rfc/rfc1122#page-42"},
 	codeNoReply: {Severity: finding.Warn, Group: finding.Note, Weight: 9,
 		Message: noReply,
 		Remedy:  "Many hosts ignore echo requests. Check a service of the host instead, with uptime or port-checker.",
@@ -100,7 +106,7 @@ func (l share) String() string {
 
 // Echo reports what echo requests came to, in the words of a catalogue of EchoCatalogue.
 func Echo(c finding.Catalogue, p workerapi.Ping) finding.Report {
-	counted := p.Sent - p.Undecided
+	counted := p.Sent - p.Undecided - p.Damaged
 	if p.Received == 0 {
 		return silence(c, p, counted)
 	}
@@ -130,6 +136,13 @@ func Echo(c finding.Catalogue, p workerapi.Ping) finding.Report {
 			code, arguments = codeLate, []any{p.Target}
 		}
 	}
+	if p.Damaged > 0 {
+		found = append(found, c.Find(codeDamaged, p.Target, damagedOf(p)))
+		if c.Conclusions[code].State != finding.Warned {
+			code, arguments = codeDamaged, []any{p.Target}
+		}
+		more += " " + damagedOf(p) + " got a damaged reply."
+	}
 	if p.Duplicates > 0 {
 		found = append(found, c.Find(codeDuplicates, p.Target, Count(p.Duplicates, "answer")))
 	}
@@ -152,6 +165,8 @@ var lateAfter = fmt.Sprintf("%g s", workerapi.LateAfter.Seconds())
 func silence(c finding.Catalogue, p workerapi.Ping, counted int) finding.Report {
 	code, arguments := codeNoReply, []any{p.Target, Count(counted, "probe"), lateAfter}
 	switch {
+	case p.Damaged > 0:
+		return finding.NewReport(c.Conclude(codeDamaged, p.Target, ""), c.Find(codeDamaged, p.Target, damagedOf(p)))
 	case p.StopReason == workerapi.StopUnreachable:
 		code, arguments = codeUnreachable, arguments[:1]
 	case p.StopReason == workerapi.StopProhibited:
@@ -160,6 +175,11 @@ func silence(c finding.Catalogue, p workerapi.Ping, counted int) finding.Report 
 		code, arguments = codeNotMeasured, arguments[:1]
 	}
 	return finding.NewReport(c.Conclude(code, arguments...), c.Find(code, arguments...))
+}
+
+// damagedOf is the number of probes with a damaged reply, as a sentence begins with it.
+func damagedOf(p workerapi.Ping) string {
+	return fmt.Sprintf("%d of %s", p.Damaged, Count(p.Sent, "probe"))
 }
 
 // confirmed is what slower probes afterwards say of the loss.
