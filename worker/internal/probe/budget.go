@@ -12,22 +12,24 @@ import (
 // sweepAt is how many addresses a budget holds before it drops those whose limit is whole again.
 const sweepAt = 1024
 
-// Budget limits how fast packets leave: all of them together, and those of jobs that probe one address. It paces; only
-// a request for a moment that comes too soon is refused. The limit of one address lets a second's worth go at once,
-// which is more than a job sends; that of all lets a tenth go, so that many jobs that start together are no burst that
-// a link would drop.
+// Budget limits how fast packets leave: all of them together, and those of jobs that probe one address. It paces, and
+// rejects a request for a moment that comes too soon, and a job that does not fit (admit). The limit of one address
+// lets a second's worth go at once, which is more than a job sends; that of all lets a tenth go, so that many jobs that
+// start together are no burst that a link would drop.
 type Budget struct {
 	mu        sync.Mutex
 	all       *rate.Limiter
 	perTarget int
 	targets   map[netip.Addr]*rate.Limiter
 	sweep     int
+	jobs      map[*demand]struct{} // that were admitted and run
 }
 
 // NewBudget makes a budget of packets a second in all and for each probed address; 0 is no limit.
 func NewBudget(all, perTarget int) *Budget {
 	return &Budget{
 		all: limiter(all, max(1, all/10)), perTarget: perTarget, targets: map[netip.Addr]*rate.Limiter{}, sweep: sweepAt,
+		jobs: map[*demand]struct{}{},
 	}
 }
 
@@ -88,9 +90,22 @@ type reservation struct {
 	budget *Budget
 	dst    netip.Addr
 	at     time.Time // when the reserved packet may leave; zero where none is reserved
+	demand *demand   // of the job; nil before it is admitted
 }
 
 func (b *Budget) reservation(dst netip.Addr) reservation { return reservation{budget: b, dst: dst} }
+
+// admit admits the job, or returns the time after which it may be.
+func (r *reservation) admit(now time.Time, d demand) (free time.Duration, ok bool) {
+	if r.budget == nil {
+		return 0, true
+	}
+	d.dst = r.dst
+	if free, ok = r.budget.admit(now, &d); ok {
+		r.demand = &d
+	}
+	return free, ok
+}
 
 // wait returns how long the next packet still has to wait, at most zero where it may leave; ok is false where it could
 // not leave by a moment, and nothing is reserved then.
@@ -104,6 +119,7 @@ func (r *reservation) wait(now, by time.Time) (wait time.Duration, ok bool) {
 			return at.Sub(now), false
 		}
 		r.at = at
+		r.budget.reserved(r.demand)
 	}
 	return r.at.Sub(now), true
 }
@@ -111,13 +127,17 @@ func (r *reservation) wait(now, by time.Time) (wait time.Duration, ok bool) {
 // use spends the reserved packet.
 func (r *reservation) use() { r.at = time.Time{} }
 
-// release gives back what was reserved and not spent.
+// release ends the job, and returns the packet that was reserved and not spent.
 func (r *reservation) release(now time.Time) {
-	if r.budget == nil || r.at.IsZero() {
+	if r.budget == nil {
+		return
+	}
+	r.budget.mu.Lock()
+	defer r.budget.mu.Unlock()
+	delete(r.budget.jobs, r.demand)
+	if r.at.IsZero() {
 		return
 	}
 	r.at = time.Time{}
-	r.budget.mu.Lock()
-	defer r.budget.mu.Unlock()
 	giveBack(now, r.budget.all, r.budget.of(r.dst, now))
 }

@@ -162,18 +162,19 @@ type outcome struct {
 
 // kinds run a job of each kind.
 var kinds = map[string]struct {
-	limit time.Duration
-	run   func(context.Context, *Prober, netip.Addr) outcome
+	limit  time.Duration
+	probes int // of a series
+	run    func(context.Context, *Prober, netip.Addr) outcome
 }{
-	"ping": {workerapi.PingLimit, func(ctx context.Context, p *Prober, dst netip.Addr) outcome {
+	"ping": {workerapi.PingLimit, workerapi.PingProbes, func(ctx context.Context, p *Prober, dst netip.Addr) outcome {
 		r, err := p.Ping(ctx, dst)
 		return outcome{err: err, stop: r.StopReason, sent: r.Sent, received: r.Received, loss: r.LossPercent}
 	}},
-	"packet-loss": {workerapi.PacketLossLimit, func(ctx context.Context, p *Prober, dst netip.Addr) outcome {
+	"packet-loss": {workerapi.PacketLossLimit, workerapi.LossProbes, func(ctx context.Context, p *Prober, dst netip.Addr) outcome {
 		r, err := p.PacketLoss(ctx, dst)
 		return outcome{err: err, stop: r.StopReason, sent: r.Sent, received: r.Received, loss: r.LossPercent}
 	}},
-	"traceroute": {workerapi.TracerouteLimit, func(ctx context.Context, p *Prober, dst netip.Addr) outcome {
+	"traceroute": {workerapi.TracerouteLimit, 0, func(ctx context.Context, p *Prober, dst netip.Addr) outcome {
 		r, err := p.Traceroute(ctx, dst, exchange.Probe{})
 		o := outcome{err: err, stop: r.StopReason}
 		for _, h := range r.Hops {
@@ -207,8 +208,10 @@ func together(t *testing.T, jobs int, budget *Budget, kind string, rtt time.Dura
 	return all, sent
 }
 
-// 64 pings under a budget of ten packets a second once took 11.2 s, where 5 s is the limit. A job that cannot send all
-// of its probes ends at its limit and reports those that it sent; one that could send none is refused at once.
+// 64 pings under a budget of ten packets a second once took 11.2 s, where 5 s is the limit. A series that cannot send
+// all of its probes in its time beside the others is rejected at once, and one that is admitted is complete, unless the
+// budget is too small even for one. A trace ends at its limit with what it has; one that could send nothing is
+// rejected.
 func TestNoJobWaitsBeyondItsLimit(t *testing.T) {
 	t.Parallel()
 	for kind, k := range kinds {
@@ -233,16 +236,20 @@ func TestNoJobWaitsBeyondItsLimit(t *testing.T) {
 						t.Errorf("%s at %d a second: %d of %d, %v %%", kind, perSecond, o.received, o.sent, o.loss)
 					case kind != "traceroute" && o.sent == 0:
 						t.Errorf("%s at %d a second: nothing was sent, and it is reported as %s", kind, perSecond, o.stop)
-					case perSecond < 100 && o.stop != workerapi.StopDeadline:
+					case k.probes > 0 && k.probes <= 10*perSecond &&
+						(o.sent != k.probes || o.stop != workerapi.StopCompleted):
+						t.Errorf("%s at %d a second: %s after %d probes", kind, perSecond, o.stop, o.sent)
+					case (k.probes == 0 && perSecond < 100 || k.probes > 10*perSecond) && o.stop != workerapi.StopDeadline:
 						t.Errorf("%s at %d a second: %s after %d probes", kind, perSecond, o.stop, o.sent)
 					}
 				}
 				most := int(math.Ceil(k.limit.Seconds()*float64(perSecond)*1.1)) + 1
-				least := min(int((k.limit-workerapi.LateAfter).Seconds()*float64(perSecond)), 640)
+				within := (k.limit - workerapi.LateAfter).Seconds() * float64(perSecond)
+				least := int(min(within-float64(k.probes)-2, 640))
 				if sent > most || sent < least {
 					t.Errorf("%s at %d a second: %d packets within %v, want %d to %d", kind, perSecond, sent, k.limit, least, most)
 				}
-				fits := int((k.limit-workerapi.LateAfter).Seconds())*perSecond >= len(all)
+				fits := int(within) >= len(all)*max(1, k.probes)
 				if (refused == 0) != fits {
 					t.Errorf("%s at %d a second: %d refused", kind, perSecond, refused)
 				}
@@ -313,14 +320,129 @@ func TestBudgetGrantsNothingThatComesTooLate(t *testing.T) {
 	}
 }
 
-// Jobs whose visitors leave give back what they reserved, to those who wait.
+// Both sides of what fits: beside so many pings one more is admitted, and beside one more it is not, until they end.
+func TestAdmission(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1000, 0)
+	ping := func() demand { return newSeries(now, pingShape).demand() }
+	for _, tt := range []struct {
+		name           string
+		all, perTarget int
+		same           bool // all to one address
+		fits           int
+	}{
+		{"in all", 10, 0, false, 9},
+		{"in all, to one address", 10, 0, true, 9},
+		{"to one address", 0, 10, true, 10}, // a second's worth may go at once
+		{"to many addresses", 0, 10, false, 100},
+		{"no limit", 0, 0, true, 100},
+		{"too few for one", 1, 0, false, 1},
+	} {
+		b := NewBudget(tt.all, tt.perTarget)
+		var admitted []*reservation
+		for i := range 100 {
+			r := b.reservation(public11(i))
+			if tt.same {
+				r = b.reservation(simTarget)
+			}
+			free, ok := r.admit(now, ping())
+			if ok {
+				admitted = append(admitted, &r)
+			} else if free <= 0 || free > workerapi.PingLimit {
+				t.Fatalf("%s: rejected for %v", tt.name, free)
+			}
+		}
+		if len(admitted) != tt.fits {
+			t.Errorf("%s: %d are admitted, want %d", tt.name, len(admitted), tt.fits)
+		}
+		for _, r := range admitted {
+			r.release(now)
+		}
+		if r := b.reservation(simTarget); len(b.jobs) != 0 {
+			t.Errorf("%s: %d jobs are left", tt.name, len(b.jobs))
+		} else if _, ok := r.admit(now, ping()); !ok {
+			t.Errorf("%s: none is admitted after the others", tt.name)
+		}
+	}
+}
+
+// A trace that would cost an admitted series a probe is rejected; without series none is.
+func TestAdmissionOfTraces(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1000, 0)
+	b := NewBudget(10, 0)
+	trace := func() bool {
+		r := b.reservation(simTarget)
+		_, ok := r.admit(now, newTrace(now).demand())
+		return ok
+	}
+	for range 3 {
+		if !trace() {
+			t.Fatal("a trace is rejected without a series")
+		}
+	}
+	admitted := 0
+	for i := range 20 {
+		r := b.reservation(public11(i))
+		if _, ok := r.admit(now, newSeries(now, pingShape).demand()); ok {
+			admitted++
+		}
+	}
+	if admitted == 0 || admitted > 6 {
+		t.Errorf("%d pings are admitted beside three traces", admitted)
+	}
+	if trace() {
+		t.Error("a trace is admitted beside a full budget")
+	}
+}
+
+// Jobs of all kinds that come one after the other: every admitted series is complete, and ends in its time.
+func TestAdmittedSeriesAreComplete(t *testing.T) {
+	t.Parallel()
+	for _, perSecond := range []int{10, 30, 100} {
+		synctest.Test(t, func(t *testing.T) {
+			budget := NewBudget(perSecond, 0)
+			var running sync.WaitGroup
+			complete := 0
+			var mu sync.Mutex
+			names := []string{"ping", "ping", "packet-loss", "ping"}
+			for i := range 120 {
+				kind := names[i%len(names)]
+				if kind == "packet-loss" && perSecond < 30 {
+					kind = "ping"
+				}
+				running.Go(func() {
+					start := time.Now()
+					o := kinds[kind].run(t.Context(), New(chain(2), Options{Budget: budget}), public11(i))
+					if _, busy := errors.AsType[*BusyError](o.err); busy {
+						return
+					}
+					if o.err != nil || o.sent != kinds[kind].probes || o.received != o.sent || o.stop != workerapi.StopCompleted {
+						t.Errorf("%d a second: %s %d: %+v after %v", perSecond, kind, i, o, time.Since(start))
+					}
+					mu.Lock()
+					complete++
+					mu.Unlock()
+				})
+				time.Sleep(170 * time.Millisecond) // of the bubble's clock
+			}
+			running.Wait()
+			if complete < 10 {
+				t.Errorf("%d a second: %d jobs were admitted", perSecond, complete)
+			}
+			time.Sleep(10 * time.Second)
+		})
+	}
+}
+
+// Jobs whose clients leave return what they reserved, to those that wait.
 func TestCancelledJobsGiveBackTheirPackets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		budget := NewBudget(10, 0)
 		ctx, cancel := context.WithCancel(t.Context())
 		var leaving sync.WaitGroup
-		for i := range 29 {
+		for i := range 8 {
 			n := chain(1)
 			leaving.Go(func() {
 				if _, err := New(n, Options{Budget: budget}).Ping(ctx, public11(i)); !errors.Is(err, context.Canceled) {
@@ -329,7 +451,7 @@ func TestCancelledJobsGiveBackTheirPackets(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		if at, _ := budget.grant(time.Now(), time.Now(), simTarget); time.Until(at) < 2*time.Second {
+		if at, _ := budget.grant(time.Now(), time.Now(), simTarget); time.Until(at) < 500*time.Millisecond {
 			t.Fatalf("a packet waits %v: the jobs reserved none", time.Until(at))
 		}
 		cancel()

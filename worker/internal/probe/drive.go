@@ -44,7 +44,7 @@ const (
 // their reservations.
 const retryGap = 100 * time.Millisecond
 
-// BusyError means that the packet budget is used up for as long as the job may take.
+// BusyError means that the packet budget has not enough packets left for the job in its time.
 type BusyError struct {
 	// Free is the time after which a job could begin.
 	Free time.Duration
@@ -60,6 +60,8 @@ type plan interface {
 	next(now time.Time) step
 	// limit is when the job must have ended.
 	limit() time.Time
+	// demand is what the job needs of the budget.
+	demand() demand
 	// sent reports that the probe of the last step left at a moment.
 	sent(r request, at time.Time)
 	answered(a exchange.Answer)
@@ -79,6 +81,9 @@ func (p *Prober) drive(
 	}
 	defer d.close()
 	began := time.Now()
+	if free, ok := d.reservation.admit(began, job.demand()); !ok {
+		return began, &BusyError{Free: free}
+	}
 	err = d.run(ctx)
 	if d.left.IsZero() {
 		d.left = began

@@ -265,8 +265,8 @@ func TestMeasuredAt(t *testing.T) {
 	start := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // of a bubble's clock
 	for name, wait := range map[string]time.Duration{"at once": 0, "held back": time.Second} {
 		n := chain(2)
-		budget := NewBudget(0, 1)
-		if wait > 0 {
+		budget := NewBudget(0, 2)
+		for range 3 * int(wait/time.Second) {
 			grantOf(budget, start, simTarget)
 		}
 		r, _ := pingOver(t, n, Options{Budget: budget})

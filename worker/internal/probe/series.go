@@ -127,6 +127,11 @@ func (s *series) listenTime() time.Duration {
 
 func (s *series) limit() time.Time { return s.deadline }
 
+// demand is that of a series whose answers may take as long as they are waited for.
+func (s *series) demand() demand {
+	return demand{left: s.shape.probes, by: s.deadline.Add(-workerapi.LateAfter), gap: s.shape.gap}
+}
+
 // refusedOutright reports whether nothing but refusals came, and enough of them.
 func (s *series) refusedOutright() bool { return s.replies == 0 && s.refusals >= refusalsEnd }
 

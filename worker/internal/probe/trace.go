@@ -143,6 +143,8 @@ func (t *trace) ask(r *request, now time.Time) step {
 
 func (t *trace) limit() time.Time { return t.deadline }
 
+func (t *trace) demand() demand { return demand{left: usualTrace} }
+
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
