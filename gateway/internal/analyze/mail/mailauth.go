@@ -74,8 +74,8 @@ func (list Issues) HasCode(code string) bool {
 	return slices.ContainsFunc(list, func(i Issue) bool { return i.Code == code })
 }
 
-// ErrNotFound is the answer that a name does not exist (NXDOMAIN). A name that exists without records of the type asked
-// for is an empty list and no error.
+// ErrNotFound is the answer that a name does not exist (NXDOMAIN). A name that exists without records of the type
+// queried for is an empty list and no error.
 var ErrNotFound = errors.New("the name does not exist")
 
 // LookupError is a lookup without a usable answer: nothing is known about the name.
@@ -126,7 +126,7 @@ func (e *LookupError) Advice() string {
 	return "Try again later; if it persists, repair the name servers."
 }
 
-// Failure gives the LookupError in err, or nil where the lookup told something.
+// Failure gives the LookupError in err, or nil where the lookup had a usable answer.
 func Failure(err error) *LookupError {
 	if err == nil || errors.Is(err, ErrNotFound) {
 		return nil

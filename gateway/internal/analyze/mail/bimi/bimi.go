@@ -26,11 +26,11 @@ type Report struct {
 	// Unused says in a sentence why what is published is not used at all; empty where a record is used, or where there is
 	// nothing.
 	Unused string
-	// Several tells that there is more than one record, which ends the search for one.
+	// Several means that there is more than one record, which ends the search for one.
 	Several bool
 	// Logo and Evidence are https URLs, empty where the record has none that can be used.
 	Logo, Evidence string
-	// Declined tells that the record says openly that there is no logo.
+	// Declined means that the record says openly that there is no logo.
 	Declined bool
 	Issues   mail.Issues
 }

@@ -76,7 +76,7 @@ func FuzzRead(f *testing.F) {
 		r := Read([]string{record})
 		for _, text := range []string{r.Logo, r.Evidence} {
 			if parsed, err := url.Parse(text); text != "" && (err != nil || parsed.Scheme != "https" || parsed.Host == "") {
-				t.Fatalf("%q is told as a URL", text)
+				t.Fatalf("%q is reported as a URL", text)
 			}
 		}
 		if r.Record != "" && r.Logo == "" && !r.Declined && !r.Issues.Has(mail.Fail) {

@@ -17,13 +17,13 @@ import (
 type Report struct {
 	// Record is the key record, empty where there is none or several.
 	Record string
-	// Found tells whether there is any key record, a revoked or broken one included.
+	// Found reports whether there is any key record, a revoked or broken one included.
 	Found bool
 	// KeyType is the k tag, "rsa" where the record has none; empty without a record.
 	KeyType string
 	// KeyBits is the size of the key, 0 where it cannot be read.
 	KeyBits int
-	// Revoked tells of an empty p tag.
+	// Revoked means an empty p tag.
 	Revoked bool
 	Issues  mail.Issues
 }

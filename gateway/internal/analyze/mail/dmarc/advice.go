@@ -18,7 +18,7 @@ func (c *check) belowAt(below *Record) string {
 	return at(c.report.Organizational)
 }
 
-// judgeUnused tells of sp and np in a record that names below the domain do not follow.
+// judgeUnused reports sp and np in a record that names below the domain do not follow.
 func (c *check) judgeUnused(below *Record) {
 	r := c.report.Record
 	if below == r || r.SP == "" && r.NP == "" {
@@ -35,7 +35,7 @@ func (c *check) judgeUnused(below *Record) {
 		"the record at %s.", tags, at(c.report.FoundAt), mail.Show(c.domain), c.belowAt(below))
 }
 
-// judgePolicy tells of policies that stop nobody, and in which record to change them.
+// judgePolicy reports policies that stop no one, and in which record to change them.
 func (c *check) judgePolicy(below *Record) {
 	r := c.report.Record
 	switch policy := c.report.Policy; {
@@ -86,7 +86,7 @@ func raiseBelow(below *Record, policy Policy) string {
 	return "Raise sp"
 }
 
-// judgeTest tells what receivers apply while a policy is tested.
+// judgeTest reports what receivers apply while a policy is tested.
 func (c *check) judgeTest(below *Record) {
 	if r := c.report.Record; r.Test && !r.invalid {
 		policies := []Policy{c.report.Policy}
@@ -103,8 +103,8 @@ func (c *check) judgeTest(below *Record) {
 
 func (c *check) inherited() bool { return c.report.FoundAt != c.domain }
 
-// tested says what becomes of the policies that a record in test mode has, whom they are for in its own words.
-func (c *check) tested(record, whom string, policies []Policy) {
+// tested reports what becomes of the policies of a record in test mode; names is what they apply to.
+func (c *check) tested(record, names string, policies []Policy) {
 	steps := ""
 	for _, p := range []Policy{Reject, Quarantine} {
 		if slices.Contains(policies, p) {
@@ -118,7 +118,7 @@ func (c *check) tested(record, whom string, policies []Policy) {
 	}
 	c.add(mail.Warn, "DMARC_TEST_MODE", sectionRecord, "The record at %s says t=y, so receivers apply its policy%s "+
 		"one step milder%s. Those that still follow RFC 7489 apply it in full. Remove t=y when the test is over.", record,
-		whom, steps)
+		names, steps)
 }
 
 // Applied is what receivers apply of the domain's policy: one step less while it is tested.

@@ -23,12 +23,12 @@ type Resolver interface {
 	TXT(ctx context.Context, name string) ([]string, error)
 }
 
-// maxQueries is how many names a tree walk asks at most (RFC 9989 section 4.10).
+// maxQueries is how many names a tree walk queries at most (RFC 9989 section 4.10).
 const maxQueries = 8
 
 // Report is what a walk found.
 type Report struct {
-	// Record is the record that applies to the domain; nil where there is none or it cannot be told.
+	// Record is the record that applies to the domain; nil where there is none or it is unknown.
 	Record *Record
 	// FoundAt is the domain that publishes Record, without the _dmarc label.
 	FoundAt string
@@ -36,11 +36,11 @@ type Report struct {
 	Organizational string
 	// Policy applies to the domain itself, Subdomains to names below it that exist, Nonexistent to those that do not.
 	Policy, Subdomains, Nonexistent Policy
-	// Destinations are the other domains that reports go to, as far as they were asked whether they accept them.
+	// Destinations are the other domains that reports go to, as far as their consent was looked up.
 	Destinations []Destination
-	// Several tells that the domain, or the one whose record would apply, has more than one record.
+	// Several means that the domain, or the one whose record would apply, has more than one record.
 	Several bool
-	// Failed tells that a lookup gave no usable answer, so that the rest is incomplete.
+	// Failed means that a lookup gave no usable answer, so that the rest is incomplete.
 	Failed bool
 	Issues mail.Issues
 }
@@ -90,8 +90,8 @@ func (c *check) add(severity mail.Severity, code, reference, format string, args
 	c.report.Issues.Add(severity, code, reference, fmt.Sprintf(format, args...))
 }
 
-// walkUp asks all names at once, which costs no more queries than the protocol allows, and keeps those that a walk in
-// order would have come to.
+// walkUp queries all names at once, which costs no more queries than the protocol allows, and keeps those that a walk
+// in order would have come to.
 func walkUp(ctx context.Context, dns Resolver, domain string) []step {
 	names := Names(domain)
 	steps := make([]step, len(names))
@@ -173,7 +173,7 @@ func (c *check) unknown() int {
 }
 
 // inherit takes the record of the organizational domain, or of the public suffix above it. Where there is none because
-// somebody published several, that is what is wrong.
+// someone published several, that is what is wrong.
 func (c *check) inherit(organizational string) {
 	for _, s := range c.steps[1:] {
 		if s.record != nil && (s.domain == organizational || s.record.PSD == "y") {
@@ -228,7 +228,7 @@ func (c *check) several(s step) {
 		"_dmarc.%s has several DMARC records, so receivers use none of them. Keep one.", mail.Show(s.domain))
 }
 
-// near tells of TXT records that were meant to be DMARC records.
+// near reports TXT records that were meant to be DMARC records.
 func (c *check) near(s step) {
 	for _, txt := range s.txt {
 		if IsRecord(txt) || !mail.NearVersion(txt, version) {
@@ -266,7 +266,7 @@ func listedDomain(domain string) string {
 	return listed
 }
 
-// compare tells where a receiver that takes the organizational domain from the public suffix list (RFC 7489 section
+// compare reports where a receiver that takes the organizational domain from the public suffix list (RFC 7489 section
 // 3.2) comes to another record.
 func (c *check) compare() {
 	if c.report.Record == nil || c.report.Organizational == "" {

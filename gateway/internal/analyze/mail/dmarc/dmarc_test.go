@@ -340,7 +340,8 @@ func TestApplied(t *testing.T) {
 	}
 }
 
-// TestDestinationsWithoutAnOrganization: where the walk did not get to the end, the suffix list tells who is family.
+// TestDestinationsWithoutAnOrganization: where the walk did not get to the end, the suffix list decides the
+// organization.
 func TestDestinationsWithoutAnOrganization(t *testing.T) {
 	t.Parallel()
 	z := with("com", "!ETIMEOUT", "a.example.com", "v=DMARC1; p=reject; rua=mailto:r@example.com,mailto:r@example.org")

@@ -9,12 +9,12 @@ import (
 	"diagnostics/shared/parallel"
 )
 
-// maxExternal bounds how many other domains are asked whether they take reports.
+// maxExternal bounds at how many other domains consent to reports is looked up.
 const maxExternal = 6
 
 const sectionExternal = "RFC 9990, Verifying External Destinations; RFC 7489 section 7.1"
 
-// external asks every other domain that reports are to go to whether it wants them.
+// external looks up the consent of every other domain that reports are to go to.
 func (c *check) external(ctx context.Context, dns Resolver) {
 	hosts := c.externalHosts()
 	if len(hosts) > maxExternal {
@@ -54,7 +54,7 @@ type Destination struct {
 	Host string
 	// Name is where it says so.
 	Name string
-	// Authorized tells that it does, for reports to itself; Elsewhere is another host that it wants them sent to, which
+	// Authorized means that it does, for reports to itself; Elsewhere is another host that it wants them sent to, which
 	// is not allowed.
 	Authorized bool
 	Elsewhere  string

@@ -9,7 +9,7 @@ import (
 	"diagnostics/gateway/internal/analyze/mail"
 )
 
-// Policy is what a domain asks receivers to do with mail that fails.
+// Policy is what a domain requests receivers to do with mail that fails.
 type Policy string
 
 // The policies of RFC 9989 section 4.7.
@@ -43,7 +43,7 @@ type Record struct {
 	StrictSPF  bool
 	Aggregate  []mail.ReportURI
 	Failure    []mail.ReportURI
-	// invalid tells of a p, sp or np that has a value and no meaning.
+	// invalid lists each p, sp or np that has a value and no meaning.
 	invalid bool
 	tags    mail.Tags
 	broken  []string
@@ -56,7 +56,7 @@ var versionTag = regexp.MustCompile(`^[vV][ \t]*=[ \t]*` + version + `[ \t]*(;|$
 // IsRecord reports whether a TXT record is a DMARC record.
 func IsRecord(txt string) bool { return versionTag.MatchString(txt) }
 
-// Parse reads a DMARC record. What is not valid is left at its default, as RFC 9989 section 4.7 says, and told in
+// Parse reads a DMARC record. What is not valid is left at its default, as RFC 9989 section 4.7 says, and reported in
 // issues.
 func Parse(text string) (Record, mail.Issues) {
 	r := Record{Text: text, PSD: "u"}

@@ -15,7 +15,7 @@ const version = "STSv1"
 type Record struct {
 	// Text is the one record, empty where there is none or several.
 	Text string
-	// Found tells whether there is any.
+	// Found reports whether there is any.
 	Found  bool
 	ID     string
 	Issues mail.Issues

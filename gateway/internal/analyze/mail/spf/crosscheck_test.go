@@ -130,6 +130,6 @@ func TestCountsAgreeWithAnotherImplementation(t *testing.T) {
 		lookups, void = max(lookups, report.Tree.Lookups), max(void, report.Tree.VoidLookups)
 	}
 	if lookups <= MaxLookups || void <= MaxVoidLookups {
-		t.Errorf("the trees are too small to tell anything: at most %d lookups, %d void", lookups, void)
+		t.Errorf("the trees are too small to prove anything: at most %d lookups, %d void", lookups, void)
 	}
 }

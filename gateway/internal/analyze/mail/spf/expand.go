@@ -87,7 +87,7 @@ func transform(value, transformers string) string {
 	return strings.Join(parts, ".")
 }
 
-// escapeURL is what a macro in capitals asks for: all but the unreserved characters of RFC 3986.
+// escapeURL is what a macro in capitals requests: all but the unreserved characters of RFC 3986.
 func escapeURL(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -112,7 +112,7 @@ func shortened(name string) string {
 	return name
 }
 
-// canBeName reports whether a name can be asked for in the DNS at all: no label is empty or longer than 63 octets.
+// canBeName reports whether a name can be queried in the DNS at all: no label is empty or longer than 63 octets.
 func canBeName(name string) bool {
 	for label := range strings.SplitSeq(name, ".") {
 		if label == "" || len(label) > maxLabel {
@@ -124,7 +124,7 @@ func canBeName(name string) bool {
 
 const maxLabel = 63
 
-// isPublic reports whether a name that can be asked for belongs to the public DNS. A domain-spec may have characters
+// isPublic reports whether a name that can be queried belongs to the public DNS. A domain-spec may have characters
 // that no host's name has, and the DNS takes them: where the name ends is what counts.
 func isPublic(name string) bool {
 	labels := strings.Split(name, ".")

@@ -122,7 +122,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// holdExpanded: the name has no macro left that could be filled in, and is one that can be asked for or told not to be.
+// holdExpanded: the name has no macro left that could be filled in, and is one that can be queried, or reported as one
+// that cannot.
 func holdExpanded(t *testing.T, spec string) {
 	name, known := expand(spec, names{current: "a-b.c.example.com", sender: "example.com"})
 	if macros, _ := checkMacros(spec, false); !macros && (!known || name != spec && len(spec) <= netpolicy.MaxNameOctets) {

@@ -121,7 +121,7 @@ func (w *walk) judgeOrder(v *visit, terms []Term) {
 	}
 }
 
-// judgeEnd tells of a record that ends in nothing: no all, no redirect, and no all that was misspelt.
+// judgeEnd reports a record that ends in nothing: no all, no redirect, and no all that was misspelt.
 func (w *walk) judgeEnd(v *visit, terms []Term) {
 	if slices.ContainsFunc(terms, func(t Term) bool {
 		return t.Kind == Redirect || t.Kind == All || t.Problem != "" && strings.HasPrefix(t.Name, "all")
@@ -133,7 +133,7 @@ func (w *walk) judgeEnd(v *visit, terms []Term) {
 		"other senders. End it with -all or ~all.", mail.Show(v.domain))
 }
 
-// conclude judges what only the whole tree tells.
+// conclude judges what only the whole tree shows.
 func (w *walk) conclude() {
 	tree := w.report.Tree
 	if w.report.All == "?all" {

@@ -8,7 +8,7 @@ import (
 )
 
 // checkMacros holds a macro-string against RFC 7208 section 7.1: 7-bit printable characters without spaces, and a
-// percent sign only where it begins a macro. macros tells whether anything in it is expanded. problem is empty where
+// percent sign only where it begins a macro. macros reports whether anything in it is expanded. problem is empty where
 // all is well.
 func checkMacros(s string, explanation bool) (macros bool, problem string) {
 	for i := 0; i < len(s); i++ {

@@ -9,15 +9,15 @@ import (
 	"diagnostics/shared/parallel"
 )
 
-// AddressResolver tells all addresses of a name, of both families, in the manner of Resolver.
+// AddressResolver returns all addresses of a name, of both families, in the manner of Resolver.
 type AddressResolver interface {
 	AllAddresses(ctx context.Context, name string) ([]netip.Addr, error)
 }
 
-// maxNames bounds how many names' addresses are asked for to write a record shorter.
+// maxNames bounds how many names' addresses are looked up to write a record shorter.
 const maxNames = 20
 
-// addresses are those of the names that a and mx terms lead to, as far as they were asked for and known.
+// addresses are those of the names that a and mx terms lead to, as far as they were looked up and are known.
 type addresses map[string][]netip.Addr
 
 // ask looks up what the a and mx terms of the whole tree lead to, those of the domain's own record first.
@@ -73,7 +73,7 @@ func canonical(name string) string { return strings.ToLower(strings.TrimSuffix(n
 // their address, or was not seen.
 func (a addresses) matches(v *visit, b branch) (set networks, known bool) {
 	switch {
-	case b.node.Void || nobody(v, b):
+	case b.node.Void || matchesNone(v, b):
 		return nil, true
 	case b.term.Kind == IP4, b.term.Kind == IP6:
 		// Receivers read an IPv6 address with an IPv4 one inside as that.
@@ -94,9 +94,9 @@ func (a addresses) matches(v *visit, b branch) (set networks, known bool) {
 
 var mapped = netip.MustParsePrefix("::ffff:0:0/96")
 
-// nobody reports whether a term matches nobody: its name is known and was not looked up, since it cannot exist or is
-// not public.
-func nobody(v *visit, b branch) bool {
+// matchesNone reports whether a term matches no sender: its name is known and was not looked up, since it cannot exist
+// or is not public.
+func matchesNone(v *visit, b branch) bool {
 	if b.visit != nil || b.term.Spec == "" || b.term.Kind != A && b.term.Kind != MX && b.term.Kind != Exists {
 		return false
 	}

@@ -77,7 +77,7 @@ func (n networks) prefixes() []netip.Prefix {
 	return list
 }
 
-// prefixesUpTo is prefixes where there are no more than so many; whole tells whether that is so.
+// prefixesUpTo is prefixes where there are no more than so many; whole reports whether that is so.
 func (n networks) prefixesUpTo(most int) (list []netip.Prefix, whole bool) {
 	for _, s := range n {
 		for at := s.first; at.IsValid() && !s.last.Less(at); {

@@ -54,13 +54,13 @@ type Term struct {
 	Qualifier byte
 	// Spec is the domain-spec as it stands, empty where the term names none.
 	Spec string
-	// Macros tells that Spec has macros, which expand fills in.
+	// Macros means that Spec has macros, which expand fills in.
 	Macros bool
 	// Prefix is the network of ip4 and ip6.
 	Prefix netip.Prefix
 	// Four and Six are the CIDR lengths of a and mx.
 	Four, Six int
-	// Zero tells of an a or mx whose CIDR length is 0, which matches every sender.
+	// Zero means an a or mx whose CIDR length is 0, which matches every sender.
 	Zero bool
 	// Problem says what is wrong with the syntax, empty where nothing is.
 	Problem string
@@ -90,7 +90,7 @@ func IsNear(txt string) bool {
 const maxTerms = 500
 
 // Parse splits an SPF record into its terms. It does not stop at what it does not understand: such a term has a
-// Problem. truncated tells that the record has more terms than are read.
+// Problem. truncated means that the record has more terms than are read.
 func Parse(record string) (terms []Term, truncated bool) {
 	for field := range strings.SplitSeq(record[len(version):], " ") {
 		if field == "" {

@@ -20,7 +20,7 @@ type Suggestion struct {
 	Parts []Part `json:"parts"`
 	// Lookups is what it costs, its parts included.
 	Lookups int `json:"lookups"`
-	// Notes say what was changed and what that asks of the domain's owner. None of them is empty.
+	// Notes say what was changed and what that requires of the domain's owner. None of them is empty.
 	Notes []string `json:"notes"`
 }
 
@@ -31,7 +31,7 @@ type Part struct {
 }
 
 // Shorten looks for a record that says the same and keeps to the limits; nil where the record keeps to them already,
-// where it has other faults, which come first, and where no such record can be told from what was seen.
+// where it has other faults, which come first, and where what was seen does not yield such a record.
 func Shorten(ctx context.Context, dns AddressResolver, report Report) *Suggestion {
 	tooCostly := report.Tree.Lookups > MaxLookups || report.Tree.VoidLookups > MaxVoidLookups
 	if report.Record == nil || report.cut || report.Failed || !tooCostly && len(*report.Record) <= safeOctets {

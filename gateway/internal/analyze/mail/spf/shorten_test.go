@@ -97,7 +97,7 @@ func scattered(n int) string {
 	return b.String()
 }
 
-// distinct are terms that cost a lookup each and cannot be told from each other.
+// distinct are terms that cost a lookup each and cannot be distinguished.
 func distinct(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -209,7 +209,7 @@ func TestShorterRecordsSayTheSame(t *testing.T) {
 	}
 	t.Logf("%d offered, %d parts, %d with includes rewritten", offered, parts, flattened)
 	if offered < 20 || parts == 0 || flattened == 0 {
-		t.Error("that tells too little")
+		t.Error("that shows too little")
 	}
 }
 

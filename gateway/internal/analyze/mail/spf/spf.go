@@ -22,7 +22,7 @@ type Resolver interface {
 	MX(ctx context.Context, name string) ([]string, error)
 	// Addresses gives addresses of either family; one family may be left out where the other has some.
 	Addresses(ctx context.Context, name string) ([]netip.Addr, error)
-	// V4 gives the IPv4 addresses, which are all that "exists" asks for.
+	// V4 gives the IPv4 addresses, which are all that "exists" uses.
 	V4(ctx context.Context, name string) ([]netip.Addr, error)
 }
 
@@ -53,12 +53,12 @@ type Node struct {
 	// Record is the SPF record that include, redirect and the root lead to.
 	Record *string `json:"record"`
 	Error  *string `json:"error"`
-	// Void tells that the term itself names something that does not exist, Ignored that "all" decides before it. Error
+	// Void means that the term itself names something that does not exist, Ignored that "all" decides before it. Error
 	// says so in words.
 	Void     bool    `json:"void,omitempty"`
 	Ignored  bool    `json:"ignored,omitempty"`
 	Children []*Node `json:"children"`
-	// Truncated tells that there are more children, or that a text of the node goes on.
+	// Truncated means that there are more children, or that a text of the node goes on.
 	Truncated bool `json:"truncated,omitempty"`
 }
 
@@ -68,20 +68,20 @@ type Report struct {
 	Tree *Node
 	// Record is the domain's own record, nil where it has none or several.
 	Record *string
-	// Found tells whether the domain has an SPF record at all.
+	// Found reports whether the domain has an SPF record at all.
 	Found bool
 	// All is the qualified "all" that decides in the end, through redirect where there is no other; empty where there is
 	// none, or it could not be read.
 	All string
 	// NoAllAt is the domain whose record decides in the end where that was read and has neither "all" nor redirect.
 	NoAllAt string
-	// SendsNothing tells that the record authorizes no sender: -all, and nothing before it.
+	// SendsNothing means that the record authorizes no sender: -all, and nothing before it.
 	SendsNothing bool
-	// Failed tells that a lookup gave no usable answer, so that the rest is incomplete.
+	// Failed means that a lookup gave no usable answer, so that the rest is incomplete.
 	Failed bool
 	Issues mail.Issues
 
-	// root is what was walked, and cut tells that a bound of our own ended it somewhere.
+	// root is what was walked, and cut means that a bound of our own ended it somewhere.
 	root *visit
 	cut  bool
 }

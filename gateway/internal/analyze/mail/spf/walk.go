@@ -25,9 +25,9 @@ type visit struct {
 	term   Term
 	// domain is the name to look up, in lower case and without a trailing dot.
 	domain string
-	// passing tells whether a match below here is a pass of the domain itself: every include on the way is a "+".
+	// passing reports whether a match below here is a pass of the domain itself: every include on the way is a "+".
 	passing bool
-	// final tells that this record's own "all" decides for the domain: the root, and redirects from it.
+	// final means that this record's own "all" decides for the domain: the root, and redirects from it.
 	final bool
 
 	// What the lookup gave: TXT records or exchanges, or how many addresses.
@@ -216,7 +216,7 @@ func (w *walk) readTerms(v *visit, record string) []*visit {
 	return next
 }
 
-// addTerm adds a term to the tree; a visit comes back where it leads to a lookup. past tells that it stands behind
+// addTerm adds a term to the tree; a visit comes back where it leads to a lookup. past means that it stands behind
 // "all".
 func (w *walk) addTerm(v *visit, t Term, all *Term, past bool) *visit {
 	node := &Node{Term: t.Text, Children: []*Node{}}

@@ -14,7 +14,7 @@ const version = "TLSRPTv1"
 type Report struct {
 	// Record is the one record, empty where there is none or several.
 	Record string
-	// Found tells whether there is any.
+	// Found reports whether there is any.
 	Found bool
 	// Addresses are the valid URIs that reports go to.
 	Addresses []string
