@@ -24,7 +24,7 @@ const (
 	CodeConnRefused = "ECONNREFUSED"
 )
 
-// CodeBusy is an Answer that this service lacked the means to ask for: it says nothing about the name or its servers,
+// CodeBusy is an Answer that this service lacked the means to query for: it says nothing about the name or its servers,
 // and Node's module has no code for it.
 const CodeBusy = "EBUSY"
 
@@ -44,10 +44,10 @@ type Answer struct {
 	Busy error
 	// RCode is the response code, -1 where no usable answer came.
 	RCode int
-	// Records are of the asked type and owned by the asked name or the end of its CNAME chain (the CNAME records
+	// Records are of the queried type and owned by the queried name or the end of its CNAME chain (the CNAME records
 	// themselves for type CNAME). TTLs are shown less their age.
 	Records []dns.RR
-	// Cut tells that the server sent more records than are kept, which are then the first of them in an order that is the
+	// Cut means that the server sent more records than are kept, which are then the first of them in an order that is the
 	// same for equal sets.
 	Cut bool
 	// Digest is equal for equal sets of records where Cut, whatever their order, their TTLs and the case of names.
@@ -61,7 +61,7 @@ type Answer struct {
 	// that RFC 2308 lets the absence be kept, 0 where the server gave none.
 	TTL           uint32
 	Authenticated bool
-	// Authoritative is the AA bit: the server serves the zone of the name that was asked for, and not from a cache.
+	// Authoritative is the AA bit: the server serves the zone of the queried name, and not from a cache.
 	Authoritative bool
 	// Resolver is the server that answered; the zero value where none did.
 	Resolver netip.AddrPort
@@ -76,7 +76,7 @@ type Answer struct {
 // unanswered is the Answer where no server gave one.
 func unanswered(code string) Answer { return Answer{Code: code, RCode: noRCode} }
 
-// busy is the Answer that this service lacked the means to ask for.
+// busy is the Answer that this service lacked the means to query for.
 func busy(err error) Answer { return Answer{Code: CodeBusy, RCode: noRCode, Busy: err} }
 
 // Conclusive reports whether the servers said what there is, or that there is nothing.
@@ -154,8 +154,8 @@ func readAnswer(m *dns.Msg, q question) Answer {
 	return a
 }
 
-// contradicts reports whether an answer cannot be believed either way: a name that does not exist and has what was
-// asked for, or nothing but records of other names. To take it for an absence would be to make one up.
+// contradicts reports whether an answer contradicts itself: a name that does not exist and has what was
+// queried, or nothing but records of other names. To take it for an absence would be to make one up.
 func contradicts(m *dns.Msg, q question, owner string, a Answer) bool {
 	switch {
 	case a.Code == CodeNotFound:

@@ -23,8 +23,8 @@ const (
 	readSize = 4096
 )
 
-// question is what is asked: name fully qualified and in canonical case; dnssec sets the DO bit, unchecked the CD bit,
-// and authority leaves the RD bit out.
+// question is what is queried: name fully qualified and in canonical case; dnssec sets the DO bit, unchecked the CD
+// bit, and authority leaves the RD bit out.
 type question struct {
 	name      string
 	qtype     uint16
@@ -51,7 +51,7 @@ type reply struct {
 // errMalformed is the outcome where the only messages with our id could not be read.
 var errMalformed = errors.New("malformed answer")
 
-// run asks over UDP; a server that chokes on EDNS is asked again without (RFC 6891 section 7).
+// run queries over UDP; a server that chokes on EDNS is queried again without (RFC 6891 section 7).
 func (a attempt) run(ctx context.Context) (Answer, error) {
 	got, err := a.ask(ctx, a.query(true))
 	if err == nil && got.rejectsEDNS {
@@ -68,13 +68,13 @@ func (a attempt) ask(ctx context.Context, query *dns.Msg) (reply, error) {
 	}
 	got, err = a.over(ctx, "tcp", query, readStream)
 	if err == nil && got.truncated {
-		return reply{}, errMalformed // there is room for all of it, so nobody knows what is missing
+		return reply{}, errMalformed // there is room for all of it, so what is missing is unknown
 	}
 	return got, err
 }
 
 // over sends the query over a connection of its own, so that every query has a source port of its own, and reads
-// messages until one answers it: what does not is, over UDP, somebody else's guess, and must not end the wait for the
+// messages until one answers it: what does not is, over UDP, another sender's guess, and must not end the wait for the
 // true one.
 func (a attempt) over(ctx context.Context, transport string, query *dns.Msg,
 	read func(context.Context, io.Reader, []byte) ([]byte, error),
@@ -109,7 +109,7 @@ func (a attempt) over(ctx context.Context, transport string, query *dns.Msg,
 		case ok:
 			return got, nil
 		case err == nil && transport == "tcp":
-			return reply{}, errMalformed // nobody else can have sent it
+			return reply{}, errMalformed // no one else can have sent it
 		case err != nil && (transport == "tcp" || !errors.Is(err, errMalformed)):
 			return reply{}, err
 		case err != nil:
@@ -123,7 +123,7 @@ func (a attempt) query(edns bool) *dns.Msg {
 	m.SetQuestion(a.name, a.qtype)
 	m.RecursionDesired = !a.authority
 	m.CheckingDisabled = a.unchecked
-	m.AuthenticatedData = !a.authority // asks for the AD bit of the answer (RFC 6840 section 5.7)
+	m.AuthenticatedData = !a.authority // requests the AD bit of the answer (RFC 6840 section 5.7)
 	if edns {
 		m.SetEdns0(ednsSize, a.dnssec)
 	}
@@ -156,7 +156,7 @@ func readMessage(packet []byte, query *dns.Msg) (*dns.Msg, error) {
 	case !m.Response || m.Id != query.Id || m.Opcode != dns.OpcodeQuery:
 		return nil, nil
 	case err != nil && m.Truncated && sameQuestion(m, query):
-		// Some servers cut a message in the middle of a record. That it is to be asked over TCP can still be read.
+		// Some servers cut a message in the middle of a record. That it is to be queried over TCP can still be read.
 		return m, nil
 	case err != nil:
 		return nil, errMalformed

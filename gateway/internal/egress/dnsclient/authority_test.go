@@ -11,7 +11,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Each who asks a zone's own server asks it anew, also where the first packet is lost.
+// Each query of a zone's own server is sent anew, also where the first packet is lost.
 func TestAuthoritiesAreAskedEachTime(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
@@ -50,7 +50,7 @@ func TestSilentAuthority(t *testing.T) {
 	}
 }
 
-// What DNSSEC finds to fail is for those who asked for it, and is not kept for others.
+// What DNSSEC finds to fail is for those who requested it, and is not kept for others.
 func TestUncheckedQueriesAreApart(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Bounds on what an answer keeps in memory, where 64 KiB of compressed names are megabytes: a visitor chooses how many
+// Bounds on what an answer keeps in memory, where 64 KiB of compressed names are megabytes: a client chooses how many
 // answers a run holds at once, and how long the slowest of them takes.
 const (
 	// maxRecordBytes bounds the records by their weight. Addresses are not cut: 64 KiB hold no more than some 400 KiB of
@@ -68,7 +68,7 @@ func inOrder(records []dns.RR, digest *[sha256.Size]byte) []dns.RR {
 // typesOfNames are those whose records hold nothing but numbers and names.
 var typesOfNames = []uint16{dns.TypeNS, dns.TypeCNAME, dns.TypePTR, dns.TypeMX, dns.TypeSRV, dns.TypeSOA}
 
-// Weight is about what the answer takes in memory, and rather more than less. The wire tells nothing of that: a name
+// Weight is about what the answer takes in memory, and rather more than less. The wire does not show that: a name
 // that two octets point to is whole in every record, an octet may be four characters of the presentation format, and an
 // empty text of one octet is a string.
 func (a Answer) Weight() int {

@@ -55,7 +55,7 @@ func TestLongAnswersAreCut(t *testing.T) {
 		t.Error("the same set in another order is another answer")
 	}
 	if other := answerOf(named(2*fits, "zy.")...); other.Digest == long.Digest {
-		t.Error("what differs beyond what is kept is not told")
+		t.Error("a difference beyond what is kept is not reported")
 	}
 }
 
@@ -80,7 +80,7 @@ func TestOfALongAuthorityTheFirstAreKept(t *testing.T) {
 	}
 }
 
-// A long message waits for a slot to be read in, and a short one for nobody.
+// A long message waits for a slot to be read in, and a short one does not.
 func TestLongMessagesAreReadAFewAtATime(t *testing.T) {
 	t.Parallel()
 	query := new(dns.Msg).SetQuestion("example.com.", dns.TypeNS)

@@ -16,10 +16,10 @@ type cacheKey struct {
 	server netip.AddrPort
 	name   string
 	qtype  uint16
-	// judging is a question that hide asks for itself. Kept with the visitors' own it would show: their next answer about
+	// judging is a question that hide sends itself. Kept with the clients' own it would show: their next answer about
 	// a name inside would come from the cache, and about a name that does not exist it would not.
 	judging bool
-	// unchecked is a question for what DNSSEC may find to fail, whose answer is for nobody who did not ask for that.
+	// unchecked is a question for what DNSSEC may find to fail, whose answer is only for callers that requested that.
 	unchecked bool
 }
 

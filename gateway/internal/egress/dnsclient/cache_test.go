@@ -88,7 +88,7 @@ func TestTTLsAreShownLessTheirAge(t *testing.T) {
 	clock := egresstest.NewClock()
 	c := newClient(t, n, func(s *dnsclient.Settings) { s.Now = clock.Now })
 	first := c.Query(t.Context(), "example.com", dns.TypeA)
-	// What one caller does to its records is nobody else's business.
+	// What one caller does to its records is private to that caller.
 	first.Records[0].Header().Ttl = 7
 	clock.Step(20500 * time.Millisecond)
 	for range 2 {

@@ -1,6 +1,6 @@
-// Package dnsclient is the gateway's DNS client: a stub that asks recursive name servers, keeps what they say for its
-// time and shares lookups under way. It opens no connection of its own: both ways to dial come from outside, so that
-// who may be asked is not decided here.
+// Package dnsclient is the gateway's DNS client: a stub that queries recursive name servers, keeps what they say for
+// its time and shares lookups under way. It opens no connection of its own: both ways to dial come from outside, so
+// that who may be queried is not decided here.
 package dnsclient
 
 import (
@@ -28,30 +28,30 @@ type DialFunc func(ctx context.Context, transport string, to netip.AddrPort) (ne
 
 // Settings are what a Client is made of.
 type Settings struct {
-	// Resolvers are the operator's, which Query asks; empty means the system's.
+	// Resolvers are the operator's, used by Query; empty means the system's.
 	Resolvers []netip.AddrPort
 	// DialResolver connects to the operator's resolvers.
 	DialResolver DialFunc
 	// DialServer connects to the servers that QueryServer and AskAuthority name.
 	DialServer DialFunc
 	// Public judges the addresses of answers and PrivateName the names that aliases lead to: with both, a name of a
-	// network inside is told as one that does not exist (see inside.go). Without either nothing is held back.
+	// network inside is reported as one that does not exist (see inside.go). Without either nothing is held back.
 	Public      func(netip.Addr) bool
 	PrivateName func(name string) bool
-	// OwnFault gives the failure to tell where the error of a dial or an attempt at a server is this host's own fault,
+	// OwnFault gives the failure to report where the error of a dial or an attempt at a server is this host's own fault,
 	// else nil. Where it is nil itself, those of package shortage are.
 	OwnFault func(err error, server netip.Addr) error
 	// Timeout is how long one try may take; 0 means the constant of that name.
 	Timeout time.Duration
 	// Now gives the time for the ages of kept answers; nil means time.Now.
 	Now func() time.Time
-	// Counts tell how often the cache had the answer; nil counts nothing.
+	// Counts counts how often the cache had the answer; nil counts nothing.
 	Counts *cachestats.Counts
-	// Observer is told of the questions to the operator's resolvers; nil tells nobody.
+	// Observer receives the questions to the operator's resolvers; may be nil.
 	Observer upstream.Observer
 }
 
-// Client asks name servers. It is safe for concurrent use.
+// Client queries name servers. It is safe for concurrent use.
 type Client struct {
 	settings Settings
 	system   *systemResolvers

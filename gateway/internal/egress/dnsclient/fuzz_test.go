@@ -10,7 +10,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// FuzzAnswer feeds the reader of DNS answers arbitrary packets, for the type that is asked of a question that the
+// FuzzAnswer feeds the reader of DNS answers arbitrary packets, for the type that is queried of a question that the
 // packet may or may not answer.
 func FuzzAnswer(f *testing.F) {
 	query := new(dns.Msg).SetQuestion("example.com.", dns.TypeA)

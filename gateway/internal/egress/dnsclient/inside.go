@@ -13,19 +13,19 @@ import (
 )
 
 // A resolver inside a network answers for names that the public DNS does not have: Docker's for containers, a router's
-// for its leases, a company's for its domain. What it says of them is nobody's business but the operator's. Such a name
+// for its leases, a company's for its domain. Such names belong to the operator alone. Such a name
 // is known by two things together: its addresses are private alone, and its last label, or that of a name that it is an
-// alias of, is no top-level domain, as the same resolver says that asked for its name servers. It is told as the public
-// DNS would tell it, as a name that does not exist, whatever type was asked for: that there is no data of a type tells,
+// alias of, is no top-level domain, by the same resolver's answer for its name servers. It is reported as in
+// the public DNS, as a name that does not exist, whatever type was queried: that there is no data of a type reveals,
 // too, that the name is there.
 //
-// The name servers are asked for first, since that answer is kept and most names end there; the addresses of a name are
+// The name servers are queried first, since that answer is kept and most names end there; the addresses of a name are
 // looked up only where its last label has none.
 
 // rootTTL is for how long the root lets a resolver keep that a top-level domain does not exist.
 const rootTTL = 86400
 
-// hide gives a fresh answer as a visitor may see it.
+// hide gives a fresh answer as a client may see it.
 func (c *Client) hide(ctx context.Context, key cacheKey, a Answer) Answer {
 	if key.judging || c.settings.Public == nil || c.settings.PrivateName == nil || a.RCode == noRCode ||
 		a.Code == CodeNotFound || c.leadsOutside(a) {
@@ -48,25 +48,25 @@ func (c *Client) hide(ctx context.Context, key cacheKey, a Answer) Answer {
 }
 
 // absent is what the public DNS says of a name below a last label that does not exist: what it says of that label, as
-// if it had just been asked for the name.
+// if it had just been queried for the name.
 func absent(delegated Answer, resolver netip.AddrPort, aliases []string) Answer {
 	hidden := delegated
 	hidden.Code, hidden.RCode, hidden.CNAMEChain, hidden.Resolver = CodeNotFound, dns.RcodeNameError, aliases, resolver
 	hidden.TTL += uint32(delegated.Age / time.Second) // #nosec G115 -- it is kept for minutes
 	hidden.Cached, hidden.Age, hidden.weight = false, 0, 0
-	if delegated.Code == CodeNoData { // the label is a name inside itself, and the root was not asked
+	if delegated.Code == CodeNoData { // the label is a name inside itself, and the root was not queried
 		hidden.TTL = rootTTL
 	}
 	return hidden
 }
 
-// leadsOutside reports whether the answer holds a public address, so that nothing more need be asked.
+// leadsOutside reports whether the answer holds a public address, so that nothing more need be queried.
 func (c *Client) leadsOutside(a Answer) bool {
 	return slices.ContainsFunc(Addresses(a.Records), c.settings.Public)
 }
 
-// delegation asks for the name servers of a name's last label; an Answer without a Code says that it has some. A name
-// that no visitor could have typed, where an alias leads to one, is not asked for: the resolver inside may well be its
+// delegation queries the name servers of a name's last label; an Answer without a Code says that it has some. A name
+// that no visitor could have typed, where an alias leads to one, is not queried: the resolver inside may well be its
 // name server.
 func (c *Client) delegation(ctx context.Context, server netip.AddrPort, name string) Answer {
 	if c.settings.PrivateName(name) {
@@ -81,7 +81,7 @@ func (c *Client) delegation(ctx context.Context, server netip.AddrPort, name str
 }
 
 // privateAlone reports whether the name has addresses, and none of them is public; given is what is known of it. A
-// family that cannot be looked up has none: what is private must not be told for the other's failure.
+// family that cannot be looked up has none: what is private must not be reported for the other's failure.
 func (c *Client) privateAlone(ctx context.Context, key cacheKey, given Answer) bool {
 	families := [...]uint16{dns.TypeA, dns.TypeAAAA}
 	var answers [len(families)]Answer

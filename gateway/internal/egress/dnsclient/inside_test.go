@@ -27,8 +27,8 @@ func judging(s *dnsclient.Settings) {
 var namesInside = []string{"redis.backend", "six.backend", "dual.backend", "alias.backend", "mail.backend",
 	"redis.project_inside", "redis"}
 
-// embedded makes a network's resolver answer as Docker's does: it knows the containers, by name and by name and
-// network, has no data for the types that they lack, and asks the public DNS for everything else.
+// embedded makes a network's resolver answer as Docker's does: it has the containers, by name and by name and
+// network, has no data for the types that they lack, and queries the public DNS for everything else.
 func embedded(n *egresstest.Network) {
 	n.Records(
 		"redis.backend. 600 IN A 172.18.0.3",
@@ -62,13 +62,14 @@ func embedded(n *egresstest.Network) {
 
 var everyType = []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeMX, dns.TypeTXT, dns.TypeCNAME, dns.TypeNS, dns.TypeSOA}
 
-// TestNamesInsideDoNotExist holds that a name inside cannot be told from one that is not there, whatever is asked.
+// TestNamesInsideDoNotExist holds that a name inside cannot be distinguished from one that is absent, whatever is
+// queried.
 func TestNamesInsideDoNotExist(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
 	embedded(n)
 	c := newClient(t, n, judging)
-	told := cmp.Options{cmpopts.EquateComparable(netip.AddrPort{}), cmpopts.EquateEmpty(),
+	reported := cmp.Options{cmpopts.EquateComparable(netip.AddrPort{}), cmpopts.EquateEmpty(),
 		cmpopts.IgnoreUnexported(dnsclient.Answer{}),
 		cmpopts.IgnoreFields(dnsclient.Answer{}, "Duration", "Age", "Authority", "TTL")}
 	// The second round is answered from the cache.
@@ -79,14 +80,14 @@ func TestNamesInsideDoNotExist(t *testing.T) {
 			if want.Code != dnsclient.CodeNotFound {
 				t.Fatalf("absent.%s: %+v", name, want)
 			}
-			if diff := cmp.Diff(want, got, told); diff != "" {
+			if diff := cmp.Diff(want, got, reported); diff != "" {
 				t.Errorf("%s %s differs from a name that does not exist:\n%s", name, dns.TypeToString[qtype], diff)
 			}
 		}
 	}
 }
 
-// TestAliasesInsideDoNotExist: whoever has a zone can lead a name of it inside, and a resolver that knows both follows.
+// TestAliasesInsideDoNotExist: the owner of a zone can point a name of it inside, and a resolver of both follows.
 func TestAliasesInsideDoNotExist(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
@@ -154,7 +155,7 @@ func TestPrivateAnswersOfPublicNamesAreTold(t *testing.T) {
 	}
 }
 
-// TestPrivateAnswersWaitForTheNameServers: where the question for the name servers fails, that is what is told.
+// TestPrivateAnswersWaitForTheNameServers: where the question for the name servers fails, that is what is reported.
 func TestPrivateAnswersWaitForTheNameServers(t *testing.T) {
 	t.Parallel()
 	for want, script := range map[string]func(*dns.Msg) *dns.Msg{
@@ -206,7 +207,7 @@ func TestNameServersAreAskedForSeldom(t *testing.T) {
 	}
 }
 
-// TestTheSameServerIsAsked: a resolver is believed about names of its own alone.
+// TestTheSameServerIsAsked: a resolver decides about names of its own alone.
 func TestTheSameServerIsAsked(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)

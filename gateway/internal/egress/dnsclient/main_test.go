@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 type change = func(*dnsclient.Settings)
 
-// newClient gives a client in the network, whose resolver it asks. It is closed with the test.
+// newClient gives a client in the network, whose resolver it queries. It is closed with the test.
 func newClient(t testing.TB, n *egresstest.Network, changes ...change) *dnsclient.Client {
 	t.Helper()
 	return clientOver(t, n.Dial, changes...)

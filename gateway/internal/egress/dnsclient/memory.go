@@ -12,7 +12,7 @@ import (
 
 // A message of 64 KiB is megabytes once it is unpacked: names are compressed on the wire, and escaped once they are
 // read. So long messages are read a few at a time, each until what is too much of it was cut, and what is left is
-// counted for every run that asked.
+// counted for every run that requested it.
 
 const (
 	// longMessage is what no server sends over UDP.
@@ -68,7 +68,7 @@ const (
 	leastRecord   = 11
 )
 
-// plausible tells by the header of a long message whether it may be an answer to the query. One that promises more than
+// plausible reports, by the header of a long message, whether it may answer the query. One that promises more than
 // its bytes can hold is malformed.
 func plausible(packet []byte, query *dns.Msg) (bool, error) {
 	field := func(i int) int { return int(binary.BigEndian.Uint16(packet[2*i:])) }

@@ -16,8 +16,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// A large answer counts for every run that asked for it, whoever began the lookup and wherever it came from: each keeps
-// it in memory for as long as it goes on. A small one counts as its copies alone.
+// A large answer counts for every run that requested it, whichever run began the lookup and wherever it came from: each
+// keeps it in memory for as long as it goes on. A small one counts as its copies alone.
 func TestAnswersAreCounted(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)

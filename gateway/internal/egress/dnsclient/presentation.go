@@ -78,8 +78,8 @@ func escape(raw string) string {
 }
 
 // KeyTag is the number by which a DS or RRSIG record means a key (RFC 4034 appendix B), which is no digest and need not
-// be unique. As in dig, RSA/MD5 has no rule of its own: nobody may use it any more. The library's method takes keys of
-// 4 KiB at most.
+// be unique. As in dig, RSA/MD5 has no rule of its own: it must not be used any more. The library's method takes keys
+// of 4 KiB at most.
 func KeyTag(key *dns.DNSKEY) uint16 {
 	public, err := base64.StdEncoding.DecodeString(key.PublicKey)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 type ServiceParam struct{ Key, Value string }
 
 // ServiceParams gives the parameters of a record in their order, which is that of the keys' numbers (RFC 9460 section
-// 2.2). What this service does not know is kept.
+// 2.2). Unknown parameters are kept.
 func ServiceParams(rr *dns.SVCB) []ServiceParam {
 	params := make([]ServiceParam, len(rr.Value))
 	for i, pair := range rr.Value {
@@ -22,7 +22,7 @@ func ServiceParams(rr *dns.SVCB) []ServiceParam {
 	return params
 }
 
-// paramValue gives the value of a parameter; free tells that it may hold any character.
+// paramValue gives the value of a parameter; free means that it may hold any character.
 func paramValue(pair dns.SVCBKeyValue) (value string, free bool) {
 	switch p := pair.(type) {
 	case *dns.SVCBAlpn:

@@ -11,7 +11,7 @@ import (
 )
 
 // presentations are records as zone files have them and what dig 9.18 prints of each, but for the dot of the root at
-// the end of names and the case of hexadecimal. The lab asks dig itself.
+// the end of names and the case of hexadecimal. The lab queries dig itself.
 var presentations = map[string]string{
 	`CAA 0 issue "ca.example.net; account=1"`: `0 issue "ca.example.net; account=1"`,
 	`CAA 128 iodef "a\"b\\c\001"`:             `128 iodef "a\"b\\c\001"`,

@@ -16,12 +16,12 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Query asks the operator's resolvers: cache and single flight, UDP with EDNS 1232 and DO off but AD wanted, then TCP
-// where truncated, Tries tries of Timeout each. name is canonical, without a trailing dot.
+// Query queries the operator's resolvers: cache and single flight, UDP with EDNS 1232 and DO off but AD wanted, then
+// TCP where truncated, Tries tries of Timeout each. name is canonical, without a trailing dot.
 //
 // Where several resolvers are set the second try goes to the next one, also after SERVFAIL, REFUSED and the like.
 //
-// A name of a network inside is ENOTFOUND; where it could not be told whether it is one, Query says so in place of
+// A name of a network inside is ENOTFOUND; where it is not clear whether it is one, Query fails in place of
 // private addresses, with the code of that failure.
 func (c *Client) Query(ctx context.Context, name string, qtype uint16) Answer {
 	return c.ask(ctx, cacheKey{name: name, qtype: qtype})
@@ -33,8 +33,8 @@ func (c *Client) QueryUnchecked(ctx context.Context, name string, qtype uint16) 
 	return c.ask(ctx, cacheKey{name: name, qtype: qtype, unchecked: true})
 }
 
-// QueryServer asks one server, with the DO bit; its answers have a cache of their own. A server that DialServer refuses
-// is ECONNREFUSED. Names inside are held back as by Query: a router may answer in the place of any server.
+// QueryServer queries one server, with the DO bit; its answers have a cache of their own. A server that DialServer
+// refuses is ECONNREFUSED. Names inside are held back as by Query: a router may answer in the place of any server.
 func (c *Client) QueryServer(ctx context.Context, server netip.AddrPort, name string, qtype uint16) Answer {
 	return c.ask(ctx, cacheKey{server: server, name: name, qtype: qtype})
 }
@@ -46,7 +46,7 @@ func (c *Client) ask(ctx context.Context, key cacheKey) Answer {
 		c.settings.Counts.Hit()
 		return own(ctx, answer, began)
 	}
-	// Not for what hide asks, which those who share its lookup wait for too.
+	// Not for the queries of hide, which all callers of its lookup wait for.
 	if err := traffic.Room(ctx, questionBytes); err != nil && !key.judging {
 		return busy(err)
 	}
@@ -69,8 +69,8 @@ func own(ctx context.Context, answer Answer, began time.Time) Answer {
 	return answer
 }
 
-// fetch is one shared lookup, which ends with the Client. The cache is asked once more: the lookup before this one may
-// have ended in between. What is kept is what may be told: how long an answer from inside may be kept tells of it.
+// fetch is one shared lookup, which ends with the Client. The cache is read once more: the lookup before this one may
+// have ended in between. What is kept is what may be reported: the TTL of an answer from inside reveals it.
 func (c *Client) fetch(ctx context.Context, key cacheKey) Answer {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -110,7 +110,7 @@ func (c *Client) lookup(ctx context.Context, key cacheKey) Answer {
 	return best
 }
 
-// outcomeOf is that of one try. Of a lookup that nobody waits for any more the resolver has not failed.
+// outcomeOf is that of one try. Of a lookup that no one waits for any more the resolver has not failed.
 func outcomeOf(ctx context.Context, a Answer) upstream.Outcome {
 	switch {
 	case a.Busy != nil:
@@ -127,7 +127,7 @@ func outcomeOf(ctx context.Context, a Answer) upstream.Outcome {
 	return upstream.Failed
 }
 
-// serversFor gives the servers to ask in turn, and how they are dialled.
+// serversFor gives the servers to query in turn, and how they are dialled.
 func (c *Client) serversFor(key cacheKey) ([]netip.AddrPort, DialFunc) {
 	if key.server.IsValid() {
 		return []netip.AddrPort{key.server}, c.settings.DialServer
@@ -166,7 +166,7 @@ func (c *Client) failed(err error, server netip.AddrPort) Answer {
 	return unanswered(code)
 }
 
-// rank orders the outcomes of tries: the higher tells more. A try that this service could not make leaves open what a
+// rank orders the outcomes of tries: the higher carries more. A try that this service could not make leaves open what a
 // silent server would have said, so that it stands above silence.
 func rank(a Answer) int {
 	switch {
@@ -185,8 +185,8 @@ func rank(a Answer) int {
 }
 
 // QueryFresh is Query past the cache and past lookups under way, for callers that keep answers themselves. The name is
-// the operator's own, so nothing is held back. Public addresses are kept for the others; whether a visitor may be told
-// anything else would have to be asked first.
+// the operator's own, so nothing is held back. Public addresses are kept for the others; whether a client may see
+// anything else would have to be queried first.
 func (c *Client) QueryFresh(ctx context.Context, name string, qtype uint16) Answer {
 	began := time.Now()
 	key := cacheKey{name: name, qtype: qtype}
@@ -197,8 +197,8 @@ func (c *Client) QueryFresh(ctx context.Context, name string, qtype uint16) Answ
 	return own(ctx, answer, began)
 }
 
-// QueryEach asks every one of the operator's resolvers, each past the cache and with Tries tries. Each answer has its
-// Resolver, also where that did not answer. The name is this service's own, so nothing is held back.
+// QueryEach queries every one of the operator's resolvers, each past the cache and with Tries tries. Each answer has
+// its Resolver, also where that did not answer. The name is this service's own, so nothing is held back.
 func (c *Client) QueryEach(ctx context.Context, name string, qtype uint16) []Answer {
 	servers, dial := c.serversFor(cacheKey{})
 	answers := make([]Answer, len(servers))
@@ -226,9 +226,9 @@ func (c *Client) QueryServerFresh(ctx context.Context, server netip.AddrPort, na
 	return own(ctx, answer, began)
 }
 
-// ResolverAnswers reports whether the operator's resolver answers at all, after a lookup of a name has failed: it asks
-// the one that gave the failure, or else the first, who serves the name's last label, which every resolver knows. It
-// asks once, past the cache, and callers at the same time share the question.
+// ResolverAnswers reports whether the operator's resolver answers at all, after a lookup of a name has failed: it
+// queries the one that gave the failure, or else the first, for the name's last label, which every resolver finds. It
+// queries once, past the cache, and callers at the same time share the question.
 func (c *Client) ResolverAnswers(ctx context.Context, name string, failed Answer) bool {
 	servers, dial := c.serversFor(cacheKey{})
 	server := servers[0]
@@ -247,12 +247,12 @@ func (c *Client) ResolverAnswers(ctx context.Context, name string, failed Answer
 	return err == nil && works
 }
 
-// firstAuthorityTry is how long a server of a zone is waited for before it is asked once more, for a packet that was
+// firstAuthorityTry is how long a server of a zone is waited for before it is queried once more, for a packet that was
 // lost: its callers wait for seconds, and not for two tries of Timeout.
 const firstAuthorityTry = 1200 * time.Millisecond
 
-// AskAuthority asks one of a zone's own servers, without recursion, twice where it is silent. Nothing is kept or
-// shared: what the servers of a zone say is asked to hold what others have kept against it, and each who asks pays for
+// AskAuthority queries one of a zone's own servers, without recursion, twice where it is silent. Nothing is kept or
+// shared: what the servers of a zone answer is for comparison with what others have cached, and each caller pays for
 // the address. An Answer that is not Authoritative is that of a server which does not serve the zone.
 func (c *Client) AskAuthority(ctx context.Context, server netip.AddrPort, name string, qtype uint16) Answer {
 	if err := traffic.Room(ctx, questionBytes); err != nil {

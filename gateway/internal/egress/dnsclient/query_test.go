@@ -495,7 +495,7 @@ func TestSystemResolvers(t *testing.T) {
 	check("gone before it was read", loopback)
 }
 
-// A search domain would make a visitor's name mean another one.
+// A search domain would make a client's name mean another one.
 func TestSearchDomainsAreNeverUsed(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "resolv.conf")
@@ -545,7 +545,7 @@ func TestEveryQueryHasASocketOfItsOwn(t *testing.T) {
 	}
 }
 
-// What this service could not ask says nothing of a server, and less than what another said.
+// A query that this service could not send says nothing of a server, and less than what another said.
 func TestTriesThatCannotBeMade(t *testing.T) {
 	t.Parallel()
 	first, second := netip.MustParseAddrPort("192.0.2.1:53"), netip.MustParseAddrPort("192.0.2.2:53")
@@ -609,7 +609,7 @@ func TestNoPlaceToReadIsOurOwnFault(t *testing.T) {
 	}
 }
 
-// Over a connection nobody else can answer: what is no answer ends it, else a server could have us read without end.
+// Over a connection no one else can answer: what is no answer ends it, else a server could have us read without end.
 func TestWhatIsNoAnswerEndsAConnection(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
@@ -671,7 +671,7 @@ func TestFreshQueriesPassTheCache(t *testing.T) {
 			if diff := cmp.Diff(want, texts(fresh.Records)); diff != "" || fresh.Cached || fresh.Duration <= 0 {
 				t.Errorf("fresh: %+v %s", fresh, diff)
 			}
-			fresh.Records[0].Header().Ttl = 7 // what the caller does to its records is nobody else's business
+			fresh.Records[0].Header().Ttl = 7 // what the caller does to its records is private to that caller
 			if after := ask.kept(t.Context(), c); !after.Cached || after.TTL != 300 ||
 				after.Records[0].(*dns.A).A.String() != "93.184.216.35" {
 				t.Errorf("kept afterwards: %+v", after)

@@ -42,7 +42,7 @@ func TestIdenticalQueriesShareOneLookup(t *testing.T) {
 			if a.Code != "" || a.Cached || len(a.Records) != 1 {
 				t.Errorf("%+v", a)
 			}
-			// What one caller does to its records is nobody else's business.
+			// What one caller does to its records is private to that caller.
 			if a.Records[0].Header().Ttl != 0 {
 				t.Errorf("another's records: %v", a.Records)
 			}
@@ -83,7 +83,7 @@ func TestALookupOutlivesItsFirstCallerAndEndsWithItsLast(t *testing.T) {
 		only.Wait()
 		synctest.Wait()
 		if open := m.Open(); open != 0 {
-			t.Errorf("%d connections for a lookup that nobody waits for", open)
+			t.Errorf("%d connections for a lookup without a caller", open)
 		}
 		time.Sleep(time.Second) // the server's own
 	})

@@ -19,7 +19,7 @@ var loopbackResolvers = []netip.AddrPort{
 }
 
 // systemResolvers are the name servers of /etc/resolv.conf, read again when the file changes. Its search domains are
-// never used: a visitor's name means what it says. The hosts file is not read at all.
+// never used: a client's name means what it says. The hosts file is not read at all.
 type systemResolvers struct {
 	path string
 
@@ -29,7 +29,7 @@ type systemResolvers struct {
 	size     int64
 }
 
-// newSystemResolvers reads the file at once: a process that has run out of files later must still know whom to ask.
+// newSystemResolvers reads the file at once: a process that has run out of files later must still have its resolvers.
 func newSystemResolvers(path string) *systemResolvers {
 	s := &systemResolvers{path: path, list: loopbackResolvers}
 	s.servers()

@@ -1,7 +1,7 @@
-// Package pace limits how often this service asks a server of a provider. Each server has a token bucket, shared by all
-// instances that share the store of buckets. A request that finds the bucket empty reserves a future token and waits
-// for it. While less than half of the bucket is left, a client is also held to a share of its own, so that one client
-// cannot use up a server for the others.
+// Package pace limits how often this service queries a server of a provider. Each server has a token bucket, shared by
+// all instances that share the store of buckets. A request that finds the bucket empty reserves a future token and
+// waits for it. While less than half of the bucket is left, a client is also held to a share of its own, so that one
+// client cannot use up a server for the others.
 package pace
 
 import (
@@ -23,7 +23,7 @@ const (
 	networkFraction = 2
 )
 
-// Pace is how often one server is asked: Burst times at once, and once more each Every.
+// Pace is how often one server is queried: Burst times at once, and once more each Every.
 type Pace struct {
 	Burst int
 	Every time.Duration
@@ -45,7 +45,7 @@ type Limiter struct{ buckets Buckets }
 // New returns a Limiter that counts in buckets.
 func New(buckets Buckets) *Limiter { return &Limiter{buckets} }
 
-// Wait returns nil once the caller may ask the server. Errors are those of a ctx that has ended, or *fault.Error of
+// Wait returns nil once the caller may query the server. Errors are those of a ctx that has ended, or *fault.Error of
 // kind Busy with RetryAfter, and with the rule LimitProviderShare, if there is no token within MaxWait or before the
 // deadline of ctx.
 func (l *Limiter) Wait(ctx context.Context, server string, p Pace, caller tool.Caller) error {

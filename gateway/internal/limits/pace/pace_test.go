@@ -84,7 +84,7 @@ func (s *server) want(client string, want map[string]int) {
 }
 
 // A client alone gets half of the bucket and its share; others find the rest and the tokens to come, whatever the first
-// goes on to ask for.
+// goes on to query.
 func TestOneClientLeavesRoomForOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
