@@ -22,7 +22,7 @@ type Announcement struct {
 // Announcements are those of an address.
 type Announcements struct {
 	Records []Announcement // in the order of Origins
-	// NamesMissing tells that the service failed to answer for some of the names.
+	// NamesMissing means that the service failed to answer for some of the names.
 	NamesMissing bool
 	Sources      Sources // that of the records first
 }

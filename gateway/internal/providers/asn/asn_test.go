@@ -327,7 +327,7 @@ func TestSystem(t *testing.T) {
 	}{
 		"usual":               {texts: []string{"23028 | US | arin | 2002-01-04 | TEAM-CYMRU - Team Cymru Inc., US"}, want: &asn.System{ASN: 23028, Country: "US", Registry: "arin", Allocated: "2002-01-04", Name: "TEAM-CYMRU - Team Cymru Inc., US"}},
 		"bars in the name":    {texts: []string{"23028 | BR | lacnic | 2002-01-04 | ACME | Net | , BR"}, want: &asn.System{ASN: 23028, Country: "BR", Registry: "lacnic", Allocated: "2002-01-04", Name: "ACME | Net | , BR"}},
-		"nothing told":        {texts: []string{"23028 |  |  |  | "}, want: &asn.System{ASN: 23028}},
+		"nothing given":       {texts: []string{"23028 |  |  |  | "}, want: &asn.System{ASN: 23028}},
 		"no UTF-8":            {texts: []string{"23028 | DE | ripencc | 2002-01-04 | M\xfcnchen, DE"}, want: &asn.System{ASN: 23028, Country: "DE", Registry: "ripencc", Allocated: "2002-01-04", Name: "München, DE"}},
 		"control characters":  {texts: []string{"23028 | DE | ripencc | 2002-01-04 | A\x00\x1b[31mB\r\nC\u202eD"}, want: &asn.System{ASN: 23028, Country: "DE", Registry: "ripencc", Allocated: "2002-01-04", Name: "A[31mB  CD"}},
 		"a name without end":  {texts: []string{"23028 |  |  |  | " + strings.Repeat("é", 300)}, want: &asn.System{ASN: 23028, Name: strings.Repeat("é", 256)}},
@@ -425,7 +425,7 @@ func TestFailuresAreNotKept(t *testing.T) {
 	}
 }
 
-// What somebody else left in a shared store under our keys is not believed where it cannot be an answer, and fetched
+// What another writer left in a shared store under our keys is not used where it cannot be an answer, and is fetched
 // anew.
 func TestAPoisonedStore(t *testing.T) {
 	t.Parallel()
@@ -568,7 +568,7 @@ func TestHopOrigins(t *testing.T) {
 	n := egresstest.New(t)
 	n.Records(
 		txt("1.0.115.62.origin.asn.cymru.com", "1299 | 62.115.0.0/16 | EU | ripencc | 2000-01-01"),
-		txt("9.0.115.62.origin.asn.cymru.com", "1 | 62.115.0.0/16 | EU | ripencc | 2000-01-01"), // never asked
+		txt("9.0.115.62.origin.asn.cymru.com", "1 | 62.115.0.0/16 | EU | ripencc | 2000-01-01"), // never queried
 		txt("1.1.115.62.origin.asn.cymru.com", "1299 | 62.115.0.0/16 | EU | ripencc | 2000-01-01"),
 		txt("as1299.asn.cymru.com", "1299 | SE | ripencc | 1994-01-01 | TWELVE99 Arelion, SE"),
 		txt("1.2.0.193.origin.asn.cymru.com", "3333 | 193.0.2.0/25 | NL | ripencc | "),

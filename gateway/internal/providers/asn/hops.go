@@ -27,7 +27,7 @@ type Origin struct {
 }
 
 // Origin gives the network that announces an address with the longest prefix (the lowest number where several do), by
-// one kept lookup for all addresses of a block. ok is false where nobody announces it. A name that cannot be had is
+// one kept lookup for all addresses of a block. ok is false where no one announces it. A name that cannot be had is
 // empty. Errors are those of Origins.
 func (c *Client) Origin(ctx context.Context, addr netip.Addr) (origin Origin, ok bool, err error) {
 	records, err := c.blockOrigins(ctx, addr)
@@ -81,7 +81,7 @@ func (c *Client) blockOrigins(ctx context.Context, addr netip.Addr) ([]Record, e
 }
 
 // left is for how long an answer may still be kept that was kept for a while before it became its block's. An answer
-// from the time to come has an age that nobody knows, since a clock was set, or another instance's differs: it is not
+// from the time to come has an unknown age, since a clock was set, or another instance's differs: it is not
 // kept.
 func left(fetchedAt, now time.Time) time.Duration {
 	age := now.Sub(fetchedAt)

@@ -178,7 +178,7 @@ func readNumber(word string) (uint32, error) {
 	return uint32(number), nil
 }
 
-// readCountry, readRegistry and readDate take what is not in their form as not told: they are beside the point of an
+// readCountry, readRegistry and readDate take what is not in their form as not given: they are beside the point of an
 // answer, and often empty.
 func readCountry(field string) string {
 	country := strings.ToUpper(field)

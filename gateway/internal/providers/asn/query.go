@@ -38,7 +38,7 @@ func backwards(addr netip.Addr) string {
 }
 
 // ask gives what read makes of the texts at a name, kept or fetched. Texts are read before they are kept, so that an
-// answer that cannot be read is asked for again; so is what somebody else has kept and we cannot read.
+// answer that cannot be read is fetched again; so is what another writer has kept and we cannot read.
 func ask[V any](ctx context.Context, c *Client, name string, read func([]string) (V, error)) (V, Source, error) {
 	var none V
 	readable := func(texts []string) bool { _, err := read(texts); return err == nil }
@@ -59,8 +59,8 @@ func ask[V any](ctx context.Context, c *Client, name string, read func([]string)
 	return value, Source{Name: c.sourceName(), Zone: c.zone, FetchedAt: entry.FetchedAt, Cached: entry.Cached}, nil
 }
 
-// fetch asks past the resolver's cache: what is kept here is dated by when the service said it, and a bad answer must
-// not outlive the question.
+// fetch queries past the resolver's cache: what is kept here is dated by when the service said it, and a bad answer
+// must not outlive the question.
 func (c *Client) fetch(ctx context.Context, name string) ([]string, error) {
 	began := time.Now()
 	texts, err := c.query(ctx, name)

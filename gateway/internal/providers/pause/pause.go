@@ -1,4 +1,4 @@
-// Package pause keeps how long the servers of providers ask to be left alone. It is kept where the answers are, so that
+// Package pause records the pauses that servers of providers request. They are kept where the answers are, so that
 // instances that share those share this too.
 package pause
 
@@ -11,7 +11,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 )
 
-// Max is the longest pause, whatever a server asks for.
+// Max is the longest pause, whatever a server requests.
 const Max = time.Hour
 
 // Within is a pause of at least a second and at most Max.
@@ -66,8 +66,8 @@ func read(note string) (until time.Time, whole time.Duration, ok bool) {
 	return until, whole, err == nil && whole > 0 && whole <= Max
 }
 
-// TryLater is the failure of a provider that asked to be left alone for a time. Its kind is Busy where this service has
-// asked too much of the provider: that is not the provider's fault.
+// TryLater is the failure of a provider that requested a pause. Its kind is Busy where this service has
+// sent the provider too many requests: that is not the provider's fault.
 func TryLater(kind fault.Kind, wait time.Duration, sentence string) *fault.Error {
 	f := fault.New(kind, fault.AgainIn(wait, sentence)).ByRule(fault.RuleProviderWait)
 	f.RetryAfter = wait

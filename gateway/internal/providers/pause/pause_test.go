@@ -27,7 +27,7 @@ func TestPausesThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// However the clock is set meanwhile, no more is told than the whole pause, and at least a second.
+// However the clock is set meanwhile, no more is reported than the whole pause, and at least a second.
 func TestLeftWhereTheClockIsSet(t *testing.T) {
 	t.Parallel()
 	for set, want := range map[time.Duration]time.Duration{

@@ -16,9 +16,9 @@ const (
 
 // Source is who gave the facts.
 type Source struct {
-	// Name is "Registry RDAP", "Registrar RDAP", "RDAP redirector", or "DNS root zone" where that alone was asked.
+	// Name is "Registry RDAP", "Registrar RDAP", "RDAP redirector", or "DNS root zone" where that alone was queried.
 	Name string
-	// URL is what was asked, empty for the root zone and where the host is the operator's own and not public.
+	// URL is what was queried, empty for the root zone and where the host is the operator's own and not public.
 	URL       string
 	FetchedAt time.Time // UTC
 	Cached    bool
@@ -35,7 +35,7 @@ type Notice struct {
 
 // DomainAnswer is what is known of a domain name.
 type DomainAnswer struct {
-	// Found tells whether Domain is set; else Reason says why not.
+	// Found reports whether Domain is set; else Reason says why not.
 	Found  bool
 	Reason Reason
 	// Undelegated goes with NoService where the last label is no top-level domain, so that there is no registry of any
@@ -43,13 +43,13 @@ type DomainAnswer struct {
 	Undelegated bool
 	Domain      *Domain
 	Notices     []Notice // never nil
-	// MoreNotices tells that there are others.
+	// MoreNotices means that there are others.
 	MoreNotices bool
-	// Sources are the registry (or the redirector, where it knows of none), then the registrar where it answered.
+	// Sources are the registry (or the redirector, where it has none listed), then the registrar where it answered.
 	Sources []Source
 }
 
-// Domain is the registration of a domain name. Lists are never nil; a nil pointer is a fact that was not told.
+// Domain is the registration of a domain name. Lists are never nil; a nil pointer is a fact that was not reported.
 type Domain struct {
 	Name        string     `json:"name"`        // A-labels, lower case
 	UnicodeName string     `json:"unicodeName"` // U-labels
@@ -62,7 +62,7 @@ type Domain struct {
 	Contacts    []Contact  `json:"contacts"`
 	// Redactions are those that are not of a contact.
 	Redactions []Redaction `json:"redactions"`
-	// Truncated tells that the registry told more than is shown: of the lists here, not of those inside.
+	// Truncated means that the registry sent more than is shown: of the lists here, not of those inside.
 	Truncated bool `json:"truncated,omitempty"`
 }
 
@@ -85,7 +85,7 @@ type Events struct {
 
 // DNSSEC is the delegation's state.
 type DNSSEC struct {
-	// Signed is nil where the registry does not tell.
+	// Signed is nil where the registry does not publish it.
 	Signed *bool `json:"signed"`
 	DS     []DS  `json:"ds"`
 	// Truncated is as that of Domain.
@@ -106,9 +106,9 @@ type Contact struct {
 	Organization *string  `json:"organization"`
 	// Country is ISO 3166-1 alpha-2 where the registry wrote that or an English name, else as written.
 	Country *string `json:"country"`
-	// Redacted tells that the provider says of itself that it holds data of this contact back.
+	// Redacted means that the provider says of itself that it holds data of this contact back.
 	Redacted bool `json:"redacted"`
-	// Redactions are what it says it holds back, and why, where it tells that.
+	// Redactions are what it says it holds back, and why, where it gives a reason.
 	Redactions []Redaction `json:"redactions"`
 	// Truncated is as that of Domain.
 	Truncated bool `json:"truncated,omitempty"`
@@ -122,18 +122,18 @@ type Redaction struct {
 
 // NetworkAnswer is what is known of an address's network.
 type NetworkAnswer struct {
-	// Found tells whether Network is set; else Reason says why not.
+	// Found reports whether Network is set; else Reason says why not.
 	Found   bool
 	Reason  Reason
 	Network *Network
 	Notices []Notice // never nil
-	// MoreNotices tells that there are others.
+	// MoreNotices means that there are others.
 	MoreNotices bool
 	Source      Source
 }
 
 // Allocation is an address block as its registry calls it. Lists are never nil; handle, name and type are empty where
-// the registry does not tell them.
+// the registry does not publish them.
 type Allocation struct {
 	Handle string `json:"handle"`
 	Name   string `json:"name"`
@@ -149,7 +149,7 @@ type Allocation struct {
 // Network is the registration of an address block.
 type Network struct {
 	Allocation
-	// Country is the network object's own (ISO 3166-1 alpha-2, upper case), never a contact's. ARIN tells none.
+	// Country is the network object's own (ISO 3166-1 alpha-2, upper case), never a contact's. ARIN publishes none.
 	Country *string `json:"country"`
 	// Organization is the registrant's name where it is an organization.
 	Organization *string `json:"organization"`

@@ -30,13 +30,13 @@ const (
 	kindIP     = "ip"
 )
 
-// question is what a server is asked. read takes the body of an answer; its error means that the answer cannot be used.
+// question is one query. read takes the body of an answer; its error means that the answer cannot be used.
 type question struct {
 	kind, value string
 	read        func(body []byte) error
 }
 
-// server is where to ask. own is the operator's own redirector, where no answer of another server led there.
+// server is the one to query. own is the operator's own redirector, where no answer of another server led there.
 type server struct {
 	url target.URL
 	own bool
@@ -52,7 +52,7 @@ type reply struct {
 	undelegated bool
 }
 
-// ask puts a question to the registry that is listed for it, or to the redirector. Where the lists are old the
+// ask sends a query to the registry that is listed for it, or to the redirector. Where the lists are old the
 // redirector may be right about an object that the listed registry fails at.
 func (c *Client) ask(ctx context.Context, q question) (reply, error) {
 	redirector := server{url: c.base.Append(q.kind, q.value), own: true}
@@ -89,7 +89,7 @@ func (c *Client) listedBase(ctx context.Context, q question) (base target.URL, l
 	return c.listed.Address(ctx, a)
 }
 
-// doubtful reports whether an outcome may mean that the registry has moved. A server that asks for a pause has not, nor
+// doubtful reports whether an outcome may mean that the registry has moved. A server that requests a pause has not, nor
 // one that answers in its own format that it has no such domain. A block may have gone to another registry.
 func doubtful(r reply, err error, q question) bool {
 	if err == nil {
@@ -100,7 +100,7 @@ func doubtful(r reply, err error, q question) bool {
 }
 
 // mayBeDelegated reports whether a name's last label may be a top-level domain. Those of the public suffix list's ICANN
-// part are; for others the root is asked through the resolvers, whose failure leaves it open.
+// part are; for others the root is queried through the resolvers, whose failure leaves it open.
 func (c *Client) mayBeDelegated(ctx context.Context, name string) bool {
 	tld := name[strings.LastIndexByte(name, '.')+1:]
 	if suffix, icann := publicsuffix.PublicSuffix(tld); icann && suffix == tld {
@@ -121,7 +121,7 @@ type walk struct {
 	left time.Duration
 }
 
-// askAt asks one server and follows at most MaxRedirects redirects, within the client's timeout, the waits for paces
+// askAt queries one server and follows at most MaxRedirects redirects, within the client's timeout, the waits for paces
 // not included. Errors are *fault.Error (Upstream, Timeout, Busy) or those of a ctx that has ended.
 func (c *Client) askAt(ctx context.Context, q question, from server) (reply, error) {
 	w := walk{Client: c, question: q, at: from, left: c.timeout}
@@ -144,7 +144,7 @@ func (c *Client) askAt(ctx context.Context, q question, from server) (reply, err
 // accept names the second type because some servers refuse the first alone.
 const accept = "application/rdap+json, application/json;q=0.9"
 
-// fetch makes one request once the server may be asked.
+// fetch makes one request once the server may be queried.
 func (w *walk) fetch(outer context.Context) (*egress.Response, error) {
 	if err := w.turn(outer, w.at); err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (w *walk) fetch(outer context.Context) (*egress.Response, error) {
 	ctx, cancel := context.WithTimeout(outer, w.left)
 	defer cancel()
 	began := time.Now()
-	answer, err := w.egress.Do(progress.Ask(ctx, whom(w.at)), egress.Request{
+	answer, err := w.egress.Do(progress.Ask(ctx, label(w.at)), egress.Request{
 		URL: w.at.url, Header: http.Header{"Accept": {accept}}, MaxBody: MaxBody,
 		RequireValidCertificate: true, Exempt: w.at.own, Uncharged: true,
 	})
@@ -297,8 +297,8 @@ func outcomeOf(ctx context.Context, answer *egress.Response, err error) upstream
 	return upstream.Failed
 }
 
-// whom names the server in the progress of a run.
-func whom(at server) string {
+// label names the server in the progress of a run.
+func label(at server) string {
 	if at.own {
 		return "the registration data service"
 	}
@@ -331,7 +331,7 @@ func paceOf(server string) pace.Pace {
 	return registryPace
 }
 
-// turn waits until a server may be asked. Errors are *fault.Error (Busy) or those of a ctx that has ended.
+// turn waits until a server may be queried. Errors are *fault.Error (Busy) or those of a ctx that has ended.
 func (c *Client) turn(ctx context.Context, at server) error {
 	if err := c.paused(ctx, at); err != nil || c.pace == nil {
 		return err
@@ -343,10 +343,10 @@ func (c *Client) turn(ctx context.Context, at server) error {
 	return c.paused(ctx, at) // the pause may have begun during the wait
 }
 
-// defaultPause is for a server that asks for a pause of no given length: the window of rdap.org.
+// defaultPause is for a server that requests a pause of no given length: the window of rdap.org.
 const defaultPause = 10 * time.Second
 
-// pause leaves a server alone for as long as it asks, and returns the error of the request that it refused.
+// pause begins the pause that a server requested, and returns the error of the request that it refused.
 func (c *Client) pause(ctx context.Context, at server, header http.Header) error {
 	now := c.now()
 	if date, err := http.ParseTime(header.Get("Date")); err == nil {

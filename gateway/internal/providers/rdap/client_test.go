@@ -82,7 +82,7 @@ func TestTheTwoKindsOf404(t *testing.T) {
 	}
 }
 
-// The first registry knows that another has the block.
+// The first registry refers to the one that has the block.
 func TestNetworkAtAnotherRegistry(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -147,7 +147,7 @@ func TestFailures(t *testing.T) {
 		if f := wantFailure(t, err, c.kind, c.sentence); c.name == "out of service" && f.RetryAfter != 7*time.Second {
 			t.Errorf("retry after %v", f.RetryAfter)
 		}
-		// Nothing of it is kept: as soon as the registry is well, it is heard.
+		// Nothing of it is kept: as soon as the registry recovers, it answers.
 		w.on(registryHost+"/domain/one-site.com", domainBody("one-site.com"))
 		if a, err := w.domain("one-site.com"); err != nil || !a.Found || a.Sources[0].Cached {
 			t.Errorf("%s: then %+v, %v", c.name, a, err)
@@ -240,7 +240,7 @@ func TestPause(t *testing.T) {
 		t.Errorf("retry after %v", f.RetryAfter)
 	}
 	w.wantAsked(redirectorHost+"/domain/one-site.com", registryHost+"/domain/one-site.com")
-	// The pause is the host's, whatever is asked; other hosts go on.
+	// The pause is the host's, whatever is queried; other hosts go on.
 	w.advance(29 * time.Second)
 	_, err = w.domain("two-site.com")
 	if f := wantFailure(t, err, fault.Busy, "too often"); f.RetryAfter != time.Second {
@@ -256,7 +256,7 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// Neither a clock that is set nor another instance's that differs makes a pause longer than the server asked for, or
+// Neither a clock that is set nor another instance's that differs makes a pause longer than the server requested, or
 // ends it.
 func TestPauseWhileTheClockIsSet(t *testing.T) {
 	t.Parallel()
@@ -303,7 +303,7 @@ func TestPauseUntilADate(t *testing.T) {
 // Instances of older versions, which may share the store, note the moment alone.
 func TestPauseOfAnOlderVersion(t *testing.T) {
 	t.Parallel()
-	for left, told := range map[time.Duration]time.Duration{
+	for left, want := range map[time.Duration]time.Duration{
 		30 * time.Second: 30 * time.Second, -time.Hour: time.Second, 2 * time.Hour: time.Hour,
 	} {
 		w := newWorld(t, nil)
@@ -313,7 +313,7 @@ func TestPauseOfAnOlderVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := w.domain("one-site.com")
-		if f := wantFailure(t, err, fault.Busy, sentenceOwn); f.RetryAfter != told {
+		if f := wantFailure(t, err, fault.Busy, sentenceOwn); f.RetryAfter != want {
 			t.Errorf("%v left: retry after %v", left, f.RetryAfter)
 		}
 	}
@@ -330,7 +330,7 @@ func TestRedirectorsPauseIsNotNamed(t *testing.T) {
 	}
 }
 
-// What this service lacks is not told as a fault of the server.
+// What this service lacks is not reported as a fault of the server.
 func TestOurOwnFaultStaysOurs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

@@ -125,7 +125,7 @@ func isRDAP(mediaType string) bool {
 	return strings.EqualFold(strings.TrimSpace(mediaType), "application/rdap+json")
 }
 
-// thin reports whether a registry knows nobody but the registrar, or tells nobody.
+// thin reports whether a registry publishes no contact but the registrar.
 func (d *Domain) thin() bool {
 	return !slices.ContainsFunc(d.Contacts, func(c Contact) bool { return c.Organization != nil || c.Country != nil })
 }

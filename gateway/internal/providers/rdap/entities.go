@@ -62,11 +62,11 @@ func (e entity) webLink(condition func(link) bool) string {
 }
 
 // contacts are the entities but the registrar, without what is personal. A role that was held back as a whole
-// (RFC 9537) is a contact too: that there is one is what was told. rest is what is held back of no contact.
+// (RFC 9537) is a contact too: its existence is what was reported. rest is what is held back of no contact.
 func (o object) contacts(cut *bool) (out []Contact, rest []Redaction) {
 	redacted, byRole, rest := redactionsByRole(o.Redacted)
 	out = []Contact{}
-	var told []string
+	var listed []string
 	for _, e := range o.Entities {
 		roles := e.contactRoles()
 		if len(roles) == 0 {
@@ -76,7 +76,7 @@ func (o object) contacts(cut *bool) (out []Contact, rest []Redaction) {
 			*cut = true
 			break
 		}
-		told = append(told, roles...)
+		listed = append(listed, roles...)
 		c := Contact{Organization: e.organization(), Country: pointer(e.Card.country), Redacted: e.redacts()}
 		c.Roles = bound.List(roles, maxRoles, &c.Truncated)
 		held := e.redactions()
@@ -91,7 +91,7 @@ func (o object) contacts(cut *bool) (out []Contact, rest []Redaction) {
 	}
 	*cut = *cut || len(o.Entities) > maxElements
 	for _, role := range redacted {
-		if !slices.Contains(told, role) && len(out) < maxContacts {
+		if !slices.Contains(listed, role) && len(out) < maxContacts {
 			c := Contact{Roles: []string{role}, Redacted: true}
 			c.Redactions = boundRedactions(byRole[role], &c.Truncated)
 			out = append(out, c)
@@ -101,7 +101,7 @@ func (o object) contacts(cut *bool) (out []Contact, rest []Redaction) {
 }
 
 // contactRoles are an entity's roles, lower case, those left out that are not of a contact: the registrar and its abuse
-// desk are told as such.
+// desk are reported as such.
 func (e entity) contactRoles() []string {
 	var out []string
 	for _, r := range e.Roles {

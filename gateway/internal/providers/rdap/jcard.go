@@ -138,7 +138,7 @@ func address(s string) string {
 	return s
 }
 
-// webLink gives an http or https URL that names nobody's credentials, or nothing.
+// webLink gives an http or https URL that names no one's credentials, or nothing.
 func webLink(s string) string {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {

@@ -12,9 +12,9 @@ import (
 	"diagnostics/gateway/internal/text/bound"
 )
 
-// A store may be shared, and whoever may write to it can write anything. What is kept is therefore held to all that is
-// demanded of a registry's own answer: that it is of the object that was asked for, in our own form, and no longer than
-// what we would keep. What is not is fetched anew.
+// A store may be shared, and another writer can write anything. What is kept is therefore held to all that is demanded
+// of a registry's own answer: that it is of the queried object, in our own form, and no longer than what we would keep.
+// What is not is fetched anew.
 
 // domainFits judges what is kept of a domain name, of its registry or its registrar.
 func domainFits(name string) func(domainRecord) bool {
@@ -68,16 +68,16 @@ func (n *Network) fits(addr netip.Addr) bool {
 		!within(n.Status, maxStatus) || !validRedactions(n.Redactions) {
 		return false
 	}
-	var told []netip.Prefix
+	var prefixes []netip.Prefix
 	for _, s := range n.CIDRs {
 		p, err := netip.ParsePrefix(s)
 		if err != nil || p.Masked() != p {
 			return false
 		}
-		told = append(told, p)
+		prefixes = append(prefixes, p)
 	}
 	country := func(s string) string { return *cmp.Or(networkCountry(s), new(string)) }
-	return coverExactly(b, told) && keeps(country, n.Country) && keeps(address, n.AbuseContact)
+	return coverExactly(b, prefixes) && keeps(country, n.Country) && keeps(address, n.AbuseContact)
 }
 
 // validRedactions reports whether boundRedactions gives such.
@@ -160,13 +160,14 @@ type domainRecord struct {
 	URL     string   `json:"url"`
 	Domain  *Domain  `json:"domain,omitempty"`
 	Notices []Notice `json:"notices,omitempty"`
-	// MoreNotices tells that there are others.
+	// MoreNotices means that there are others.
 	MoreNotices bool `json:"moreNotices,omitempty"`
 	// Undelegated goes with the reason NoService.
 	Undelegated bool `json:"undelegated,omitempty"`
 	// Related is the registrar's own object, empty where the registry names none.
 	Related string `json:"related,omitempty"`
-	// Failure is the sentence of a registrar's failure, which is kept for a moment so that it is not asked at once again.
+	// Failure is the sentence of a registrar's failure, which is kept for a moment so that it is not queried at once
+	// again.
 	Failure string `json:"failure,omitempty"`
 }
 
@@ -176,7 +177,7 @@ type networkRecord struct {
 	URL     string   `json:"url"`
 	Network *Network `json:"network,omitempty"`
 	Notices []Notice `json:"notices,omitempty"`
-	// MoreNotices tells that there are others.
+	// MoreNotices means that there are others.
 	MoreNotices bool `json:"moreNotices,omitempty"`
 }
 

@@ -64,7 +64,7 @@ func TestWhatFitsAName(t *testing.T) {
 		"no list of redactions":    {func(r *domainRecord) { r.Domain.Redactions = nil }, false},
 		"none of a contact":        {func(r *domainRecord) { r.Domain.Contacts[0].Redactions = nil }, false},
 		"an empty redaction":       {func(r *domainRecord) { r.Domain.Redactions[0].Reason = nil }, false},
-		"a redaction told twice":   {func(r *domainRecord) { r.Domain.Redactions = slices.Repeat(r.Domain.Redactions, 2) }, false},
+		"a redaction given twice":  {func(r *domainRecord) { r.Domain.Redactions = slices.Repeat(r.Domain.Redactions, 2) }, false},
 		"long redactions":          {func(r *domainRecord) { r.Domain.Contacts[0].Redactions[0].Name = optional(strings.Repeat("<", 700)) }, false},
 		"a reason that turns":      {func(r *domainRecord) { r.Domain.Redactions[0].Reason = optional("a\u202eb") }, false},
 		"a digest that is none":    {func(r *domainRecord) { r.Domain.DNSSEC.DS[0].Digest = "<b>" }, false},
@@ -114,7 +114,7 @@ func TestWhatFitsAnAddress(t *testing.T) {
 	}
 }
 
-// Whoever may write to the shared store gets nothing shown that is of another object, and nobody asked who is not
+// Another writer to the shared store gets nothing shown that is of another object, and no server queried that is not
 // public.
 func TestAPoisonedStore(t *testing.T) {
 	t.Parallel()

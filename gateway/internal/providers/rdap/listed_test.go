@@ -51,7 +51,7 @@ func listedWorld(t *testing.T, l lists) (*world, *slots) {
 	return newWorld(t, func(c *Config) { c.Registries, c.Pace = l, pace.New(s) }), s
 }
 
-// A listed registry is asked at once, whatever became of it, and the redirector never.
+// A listed registry is queried at once, whatever became of it, and the redirector never.
 func TestListedName(t *testing.T) {
 	t.Parallel()
 	w, _ := listedWorld(t, lists{"com": "https://" + registryHost + "/com/v1/"})
@@ -75,7 +75,7 @@ func TestListedName(t *testing.T) {
 		registryHost+"/com/v1/domain/page-site.com", registryHost+"/com/v1/domain/broken-site.com")
 }
 
-// Where the lists are old, the redirector is asked about what a listed registry fails at: it may have moved. One that
+// Where the lists are old, the redirector is queried about what a listed registry fails at: it may have moved. One that
 // says in its own format that it has no such name is where it was.
 func TestOldLists(t *testing.T) {
 	t.Parallel()
@@ -96,7 +96,7 @@ func TestOldLists(t *testing.T) {
 		secondHost+"/domain/page-site.com", registryHost+"/ip/8.8.8.8", redirectorHost+"/ip/8.8.8.8",
 		secondHost+"/ip/8.8.8.8")
 
-	// It leads back, knows of none, or fails too: what the registry said stands.
+	// It leads back, lists none, or fails too: what the registry said stands.
 	w.on(redirectorHost+"/domain/back-site.com", to("https://"+registryHost+"/domain/back-site.com"))
 	w.on(redirectorHost+"/domain/failing-site.com", status(500))
 	for _, name := range []string{"back-site.com", "none-site.com", "failing-site.com"} {
@@ -144,7 +144,7 @@ func TestUnlistedName(t *testing.T) {
 	w.wantAsked(redirectorHost + "/domain/one-site.es")
 }
 
-// A name below no top-level domain is told at once and costs no slot anywhere: one question to the resolver for each
+// A name below no top-level domain fails at once and costs no slot anywhere: one question to the resolver for each
 // last label that the public suffix list does not have.
 func TestUndelegatedName(t *testing.T) {
 	t.Parallel()

@@ -32,26 +32,26 @@ func readNetwork(body []byte, addr netip.Addr) (networkRecord, error) {
 	if err := o.of("ip network"); err != nil {
 		return networkRecord{}, err
 	}
-	told := o.prefixes()
-	b := o.block(told)
+	listed := o.prefixes()
+	b := o.block(listed)
 	switch {
 	case !b.valid():
 		return networkRecord{}, errNoRange
 	case !b.holds(addr):
 		return networkRecord{}, errOtherRange
 	}
-	record := networkRecord{Network: o.network(b, told)}
+	record := networkRecord{Network: o.network(b, listed)}
 	record.Notices = notices(o.Notices, &record.MoreNotices)
 	return record, nil
 }
 
-func (o object) network(b block, told []netip.Prefix) *Network {
+func (o object) network(b block, listed []netip.Prefix) *Network {
 	n := &Network{
 		Allocation: Allocation{
 			Handle:       string(o.Handle),
 			Name:         string(o.Name),
 			Type:         string(o.Type),
-			CIDRs:        cidrs(b, told),
+			CIDRs:        cidrs(b, listed),
 			StartAddress: b.start.String(),
 			EndAddress:   b.end.String(),
 			ParentHandle: o.ParentHandle.pointer(),
@@ -69,13 +69,13 @@ func (o object) network(b block, told []netip.Prefix) *Network {
 
 // block reads the ends of the range, or takes those of the prefixes where they are missing. Some servers write a prefix
 // in the place of an address.
-func (o object) block(told []netip.Prefix) block {
+func (o object) block(listed []netip.Prefix) block {
 	b := block{start: readAddr(string(o.Start), false), end: readAddr(string(o.End), true)}
-	if b.valid() || len(told) == 0 {
+	if b.valid() || len(listed) == 0 {
 		return b
 	}
-	b = block{start: told[0].Addr(), end: netpolicy.LastOf(told[0])}
-	for _, p := range told[1:] {
+	b = block{start: listed[0].Addr(), end: netpolicy.LastOf(listed[0])}
+	for _, p := range listed[1:] {
 		if p.Addr().Is4() != b.start.Is4() {
 			return block{}
 		}
@@ -119,10 +119,10 @@ func (o object) prefixes() []netip.Prefix {
 	return out
 }
 
-// cidrs gives the prefixes that cover the range exactly: those told where they do, else those computed.
-func cidrs(b block, told []netip.Prefix) []string {
-	all := told
-	if !coverExactly(b, told) {
+// cidrs gives the prefixes that cover the range exactly: those listed where they do, else those computed.
+func cidrs(b block, listed []netip.Prefix) []string {
+	all := listed
+	if !coverExactly(b, listed) {
 		all = b.prefixes()
 	}
 	out := make([]string, len(all))

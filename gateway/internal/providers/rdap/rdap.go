@@ -2,9 +2,9 @@
 // says of a domain name or of the network that an address lies in.
 //
 // A question goes to the registry that IANA lists for it (Registries). What is not listed goes to a redirector, unless
-// its last label is no top-level domain at all. An operator's own redirector is asked for everything.
+// its last label is no top-level domain at all. An operator's own redirector gets every query.
 //
-// No server is asked faster than its pace, nor one that asked for a pause. Answers are untrusted and are read with
+// No server is queried faster than its pace, nor one that requested a pause. Answers are untrusted and are read with
 // tolerance (object.go, jcard.go): a member of the wrong type counts as missing. Personal data is dropped before
 // anything is cached: no person's name, address, e-mail or telephone number reaches a cache or a caller.
 package rdap
@@ -70,9 +70,9 @@ type Config struct {
 	Base string
 	// Cache keeps answers and pauses.
 	Cache cache.Store
-	// Registries are asked first; nil leaves all questions to Base.
+	// Registries are queried first; nil leaves all questions to Base.
 	Registries Registries
-	// Pace limits how often each server is asked; nil does not limit.
+	// Pace limits how often each server is queried; nil does not limit.
 	Pace *pace.Limiter
 	// Now is time.Now where nil.
 	Now func() time.Time
@@ -80,12 +80,12 @@ type Config struct {
 	Timeout time.Duration
 }
 
-// Client asks for registration data. It is safe for concurrent use.
+// Client requests registration data. It is safe for concurrent use.
 type Client struct {
 	egress  *egress.Client
 	base    target.URL
 	pauses  pause.Pauses
-	listed  Registries // nil where Base is asked for everything
+	listed  Registries // nil where Base gets every query
 	pace    *pace.Limiter
 	now     func() time.Time
 	timeout time.Duration
@@ -119,11 +119,11 @@ func New(c Config) (*Client, error) {
 	}, nil
 }
 
-// Domain asks the registry about a registrable domain name (A-labels, lower case), and the registrar too where the
-// registry names nobody but the registrar. That nothing is found is no error. Errors are ctx.Err() or *fault.Error:
+// Domain queries the registry for a registrable domain name (A-labels, lower case), and the registrar too where the
+// registry publishes no other contact. That nothing is found is no error. Errors are ctx.Err() or *fault.Error:
 // Upstream, Timeout, or Busy with RetryAfter (the provider is to be left alone for a time, or this service lacks the
-// means to ask it). A failure of the registrar is a notice. report, unless nil, is called with the registry's source
-// before the registrar is asked.
+// means to query it). A failure of the registrar is a notice. report, unless nil, is called with the registry's source
+// before the registrar is queried.
 func (c *Client) Domain(ctx context.Context, name string, report func(Source)) (DomainAnswer, error) {
 	load := func(ctx context.Context) (domainRecord, time.Duration, error) { return c.loadDomain(ctx, name) }
 	kept, err := c.domains.Get(ctx, name, domainFits(name), load)
@@ -230,7 +230,7 @@ func (c *Client) askRegistrar(ctx context.Context, name, related string) (domain
 	return record, nil
 }
 
-// Network asks the registry about the network that a public address lies in. That nothing is found is no error. Errors
+// Network queries the registry for the network that a public address lies in. That nothing is found is no error. Errors
 // are those of Domain.
 func (c *Client) Network(ctx context.Context, addr netip.Addr) (NetworkAnswer, error) {
 	load := func(ctx context.Context) (networkRecord, time.Duration, error) { return c.loadNetwork(ctx, addr) }
@@ -278,8 +278,8 @@ func sourceOf[V any](name, url string, e cache.Entry[V]) Source {
 	return Source{Name: name, URL: url, FetchedAt: e.FetchedAt.UTC(), Cached: e.Cached}
 }
 
-// shownURL is the public URL of the answer. It is empty where no server was asked, and for an operator's own host that
-// no client could name.
+// shownURL is the public URL of the answer. It is empty where no server was queried, and for an operator's own host
+// that no client could name.
 func (c *Client) shownURL(at server) string {
 	if at == (server{}) {
 		return ""

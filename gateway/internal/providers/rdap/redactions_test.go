@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// formatRedactions writes what is held back and why as "name: reason", with - for what was not told.
+// formatRedactions writes what is held back and why as "name: reason", with - for what was not reported.
 func formatRedactions(all []Redaction) []string {
 	out := []string{}
 	for _, r := range all {
@@ -99,7 +99,7 @@ func TestRedactionsAreBounded(t *testing.T) {
 		d := record.Domain
 		c := d.Contacts[0]
 		if d.Truncated != cut || c.Truncated != cut || len(d.Redactions) == 0 || len(c.Redactions) == 0 {
-			t.Errorf("%d: cut %t, %t; %d and %d told", count, d.Truncated, c.Truncated, len(d.Redactions), len(c.Redactions))
+			t.Errorf("%d: cut %t, %t; %d and %d listed", count, d.Truncated, c.Truncated, len(d.Redactions), len(c.Redactions))
 		}
 		record.URL = "https://rdap.site.com/domain/a.com"
 		if !domainFits("a.com")(record) {

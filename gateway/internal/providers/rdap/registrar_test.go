@@ -46,20 +46,20 @@ func TestRegistrarIsAskedOnce(t *testing.T) {
 	w.wantAsked(redirectorHost+"/domain/example-shop.com", registryHost+"/domain/example-shop.com", relatedPath)
 }
 
-// Who follows a lookup hears of the registry while the registrar is asked.
+// The registry is reported to the progress of a run while the registrar is queried.
 func TestTheRegistryIsToldFirst(t *testing.T) {
 	t.Parallel()
 	w := thinWorld(t, "https://"+relatedPath)
-	var told atomic.Value
+	var reported atomic.Value
 	w.on(relatedPath, func(out http.ResponseWriter, r *http.Request) {
-		if s, _ := told.Load().(Source); s.Name != "Registry RDAP" {
-			t.Errorf("when the registrar is asked %+v is told", s)
+		if s, _ := reported.Load().(Source); s.Name != "Registry RDAP" {
+			t.Errorf("while the registrar is queried %+v is reported", s)
 		}
 		rdapBody(string(fixture(t, "registrar.json")))(out, r)
 	})
-	answer, err := w.Domain(t.Context(), "example-shop.com", func(s Source) { told.Store(s) })
-	if err != nil || len(answer.Sources) != 2 || told.Load() != answer.Sources[0] {
-		t.Errorf("%+v, %v; told %+v", answer.Sources, err, told.Load())
+	answer, err := w.Domain(t.Context(), "example-shop.com", func(s Source) { reported.Store(s) })
+	if err != nil || len(answer.Sources) != 2 || reported.Load() != answer.Sources[0] {
+		t.Errorf("%+v, %v; reported %+v", answer.Sources, err, reported.Load())
 	}
 }
 

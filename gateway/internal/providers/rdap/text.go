@@ -38,7 +38,7 @@ func long(raw []byte, limit int) string {
 	return clean(s, limit)
 }
 
-// notices gives the messages that say something, each once, bounded in number and length, and tells whether there are
+// notices gives the messages that say something, each once, bounded in number and length, and reports whether there are
 // more.
 func notices(remarks []remark, more *bool) []Notice {
 	var out []Notice

@@ -87,7 +87,7 @@ func (t *text) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// pointer gives nil for what was not told.
+// pointer gives nil for what was not reported.
 func (t text) pointer() *string {
 	if t == "" {
 		return nil

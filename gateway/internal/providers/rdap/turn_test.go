@@ -29,7 +29,7 @@ func TestEveryServerIsCounted(t *testing.T) {
 	s.wantTaken(t, redirectorHost+":443", redirectorHost+":443", registryHost+":443")
 }
 
-// Who finds no slot in time is told when to come again, and that it is not the registry's fault; nobody was asked.
+// A caller without a slot in time gets a Retry-After and no blame of the registry; no server is queried.
 func TestNoTurn(t *testing.T) {
 	t.Parallel()
 	s := &slots{empty: 6 * time.Second}
@@ -59,7 +59,7 @@ func TestTheWaitIsNotTheRegistrys(t *testing.T) {
 	}
 }
 
-// A registry that asks for a pause while a request waits for its pace does not get that request.
+// A registry that requests a pause while a request waits for its pace does not get that request.
 func TestPauseDuringTheWait(t *testing.T) {
 	t.Parallel()
 	s := &slots{wait: time.Millisecond}

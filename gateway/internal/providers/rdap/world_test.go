@@ -126,7 +126,7 @@ func (w *world) on(at string, h http.HandlerFunc) {
 	w.answer[strings.ToLower(at)] = h
 }
 
-// wantAsked holds what was asked since the last call.
+// wantAsked holds what was queried since the last call.
 func (w *world) wantAsked(want ...string) {
 	w.Helper()
 	w.mu.Lock()
@@ -186,7 +186,7 @@ func wantFailure(t testing.TB, err error, kind fault.Kind, part string) *fault.E
 		return &fault.Error{}
 	}
 	if strings.Contains(f.Sentence, "10.0.0") || strings.Contains(f.Sentence, "rdap:") {
-		t.Errorf("the sentence tells too much: %s", f.Sentence)
+		t.Errorf("the sentence reveals too much: %s", f.Sentence)
 	}
 	return f
 }

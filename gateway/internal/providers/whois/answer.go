@@ -9,9 +9,9 @@ type Outcome string
 const (
 	// Found is a name that is registered.
 	Found Outcome = "found"
-	// NotFound is the registry's word: nobody has registered the name.
+	// NotFound is the registry's word: the name is not registered.
 	NotFound Outcome = "notFound"
-	// Unread means that nothing is known: there is no server to ask, or it says nothing that can be read.
+	// Unread means that nothing is known: there is no server to query, or it says nothing that can be read.
 	Unread Outcome = "unread"
 )
 
@@ -20,7 +20,7 @@ type Answer struct {
 	Outcome Outcome
 	// Domain is set where Found.
 	Domain *Domain
-	// Why is a sentence for the visitor, set where Unread.
+	// Why is a sentence for the client, set where Unread.
 	Why string
 	// Server is who said so: the registry's WHOIS server, or IANA's where that names none.
 	Server    string
@@ -28,19 +28,19 @@ type Answer struct {
 	Cached    bool
 }
 
-// Domain is the registration of a domain name. Lists are never nil; a nil pointer is a fact that was not told.
+// Domain is the registration of a domain name. Lists are never nil; a nil pointer is a fact that was not reported.
 type Domain struct {
 	Status    []string   `json:"status"` // as the registry words it
 	Registrar *Registrar `json:"registrar"`
-	// The moments are in RFC 3339, UTC. A day that was told without a time is its midnight in UTC.
+	// The moments are in RFC 3339, UTC. A day without a time is its midnight in UTC.
 	Registered  *string  `json:"registered"`
 	Expires     *string  `json:"expires"`
 	Updated     *string  `json:"updated"`
 	Transferred *string  `json:"transferred"`
 	Nameservers []string `json:"nameservers"` // A-labels, lower case, without trailing dots
-	// Signed tells whether the delegation is (DNSSEC).
+	// Signed reports whether the delegation is signed (DNSSEC).
 	Signed *bool `json:"signed"`
-	// Truncated tells that the registry told more than is shown.
+	// Truncated means that the registry sent more than is shown.
 	Truncated bool `json:"truncated,omitempty"`
 }
 

@@ -299,7 +299,7 @@ func TestServersThatCannotBeReached(t *testing.T) {
 	}
 }
 
-// A server that asks for a pause gets it: other names of it are not asked about either.
+// A server that requests a pause gets it: other names of it are not queried either.
 func TestPause(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

@@ -8,12 +8,12 @@ import (
 
 // The shapes in which registries write moments, beside those that the table has for one alone.
 var (
-	// withOffset tell their offset from UTC; a fraction of a second is read by all.
+	// withOffset have their offset from UTC; a fraction of a second is read by all.
 	withOffset = []string{
 		"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 Z07:00",
 		"2006-01-02 15:04:05 -0700",
 	}
-	// local are told in the registry's zone.
+	// local are in the registry's zone.
 	local = []string{
 		"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04", "2006/01/02 15:04:05", "2006.01.02 15:04:05",
 		"20060102 15:04:05", "02.01.2006 15:04:05",
@@ -39,8 +39,7 @@ func (r *reading) moment(s string) *string {
 	if !ok || at.Year() < firstYear || at.Year() > lastYear {
 		return nil
 	}
-	told := at.UTC().Format(time.RFC3339)
-	return &told
+	return new(at.UTC().Format(time.RFC3339))
 }
 
 func (r *reading) parseDate(s string) (time.Time, bool) {

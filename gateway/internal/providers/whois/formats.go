@@ -8,7 +8,7 @@ import (
 	_ "time/tzdata" // the images have no time zones, and registries write local times
 )
 
-// fact is what a line tells.
+// fact is what a line states.
 type fact int
 
 const (
@@ -38,11 +38,11 @@ type format struct {
 	layout layout
 	// facts are by "block/key", by "key" outside of blocks, or by "*/key" in any.
 	facts map[string]fact
-	// free are the statuses of names that nobody has registered.
+	// free are the statuses of names that are not registered.
 	free []string
 	// absent are the beginnings of sentences that say so, with %s for the name.
 	absent []string
-	// zone is where times without an offset are told; UTC where empty.
+	// zone is that of times without an offset; UTC where empty.
 	zone string
 	// dates are shapes of this registry beyond those that all share.
 	dates []string
@@ -50,7 +50,7 @@ type format struct {
 
 // formats are those of top-level domains that IANA's bootstrap registry of RDAP did not list on 30 September 2026, the
 // largest first. Of the others that it did not list, .co, .io, .me, .nz, .us and .za have the common format; the
-// servers of .ch, .li and .es answer only those whom they have admitted, and .gr and .vn have none.
+// servers of .ch, .li and .es answer only admitted clients, and .gr and .vn have none.
 var formats = []format{
 	{
 		tlds: []string{"cn", "xn--fiqs8s", "xn--fiqz9s"}, zone: "Asia/Shanghai",
@@ -259,14 +259,14 @@ func (f format) question(name string) string {
 	return strings.Replace(cmp.Or(f.ask, "%s"), "%s", name, 1)
 }
 
-// tells gives the fact that an entry is, if it is one.
-func (f format) tells(e entry) fact {
+// factOf returns the fact that an entry is, if it is one.
+func (f format) factOf(e entry) fact {
 	key := e.key
 	if e.block != "" {
 		key = e.block + "/" + e.key
 	}
-	if told, ok := f.facts[key]; ok {
-		return told
+	if known, ok := f.facts[key]; ok {
+		return known
 	}
 	return f.facts["*/"+e.key]
 }

@@ -15,8 +15,8 @@ type record struct {
 	Server  string  `json:"server"`
 }
 
-// fits reports whether what is kept may be used. A store may be shared, and whoever may write to it can write anything:
-// it is held to what is demanded of a server's own answer.
+// fits reports whether what is kept may be used. A store may be shared, and another writer can write anything: it
+// is held to what is demanded of a server's own answer.
 func (r record) fits() bool {
 	if server, ok := readServer(r.Server); !ok || server != r.Server {
 		return false

@@ -46,7 +46,7 @@ func mentions(text string, words []string) (string, bool) {
 	return "", false
 }
 
-// waitWords are what servers say to those who have asked too often.
+// waitWords are what servers say to a client that has queried too often.
 var waitWords = []string{
 	"limit exceeded", "exceeded allowed", "have exceeded", "exceeded the", "exceeded your", "limit reached",
 	"reached rate limit", "quota exceeded", "too many queries", "too many requests", "too many connections",
@@ -54,7 +54,7 @@ var waitWords = []string{
 	"temporarily blocked",
 }
 
-// asksToWait reports whether a text that tells of no registration turns the question down because of others before it,
+// asksToWait reports whether a text without a registration refuses the question because of earlier ones,
 // and for how long.
 func asksToWait(text string) (time.Duration, bool) {
 	if _, closed := mentions(text, closedWords); closed {
@@ -84,14 +84,14 @@ var units = map[string]time.Duration{
 	"second": time.Second, "sec": time.Second, "minute": time.Minute, "min": time.Minute, "hour": time.Hour,
 }
 
-// closedWords are what the servers of .ch and .es say, which answer only those whom they have admitted: that of .es
-// says in the same sentence that it may have been asked too often, to whoever asks for the first time too.
+// closedWords are what the servers of .ch and .es say, which answer only admitted clients: that of .es also
+// mentions too many queries in the same sentence, to every client and at the first query.
 var closedWords = []string{"of this client are not permitted", "address used to perform the query is not authori"}
 
 // deniedWords are what others say.
 var deniedWords = []string{"access denied", "access is denied", "permission denied", "not authorised", "not authorized"}
 
-// complaint is what there is to say of a text that tells neither of a registration nor of none, to follow the server's
+// complaint is what there is to say of a text that shows neither a registration nor its absence, to follow the server's
 // name.
 func complaint(text string) string {
 	if strings.TrimSpace(text) == "" {

@@ -16,9 +16,9 @@ import (
 	"diagnostics/shared/progress"
 )
 
-// ask waits for a turn at a server, and then puts one line to it and gives the text of its answer, within limit: UTF-8,
-// or ISO 8859-1 where it is not that. Errors are *fault.Error (Upstream, Timeout or Busy) or those of a ctx that has
-// ended. An answer longer than MaxText is none.
+// ask waits for a turn at a server, and then sends one line to it and gives the text of its answer, within limit:
+// UTF-8, or ISO 8859-1 where it is not that. Errors are *fault.Error (Upstream, Timeout or Busy) or those of a ctx that
+// has ended. An answer longer than MaxText is none.
 func (c *Client) ask(ctx context.Context, server target.Host, question string, limit time.Duration) (string, error) {
 	if err := c.turn(ctx, server); err != nil {
 		return "", err
@@ -68,7 +68,7 @@ func called(server target.Host) string { return "The WHOIS server " + server.Sho
 
 // broken types the failure of a conversation.
 func (c *Client) broken(ctx context.Context, server target.Host, conn net.Conn, err error) error {
-	if _, told := errors.AsType[*fault.Error](err); told {
+	if _, typed := errors.AsType[*fault.Error](err); typed {
 		return err
 	}
 	if ctx.Err() != nil || fault.IsTimeout(err) {

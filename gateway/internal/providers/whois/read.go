@@ -24,30 +24,30 @@ type reading struct {
 	format format
 	zone   *time.Location
 	name   string
-	// named tells that the text is about the name, other that it is about another.
+	// named means that the text is about the name, other that it is about another.
 	named, other bool
-	// free tells that nobody has registered the name.
+	// free means that the name is not registered.
 	free bool
-	// told tells that there is more than a name and its status: some registries have a status for reserved names too.
-	told      bool
+	// detailed means that there is more than a name and its status: some registries have a status for reserved names too.
+	detailed  bool
 	registrar Registrar
 	domain    Domain
 }
 
-// read makes of a text what it tells of a name: the registration, that there is none, or neither.
+// read returns what a text states of a name: the registration, that there is none, or neither.
 func (f format) read(said, name string) (Outcome, *Domain) {
 	r := reading{
 		format: f, zone: f.location(), name: name, domain: Domain{Status: []string{}, Nameservers: []string{}},
 	}
 	for _, e := range split(said, f.layout) {
-		if told := f.tells(e); told != 0 && e.value != "" {
-			r.take(told, e.value)
+		if kind := f.factOf(e); kind != 0 && e.value != "" {
+			r.take(kind, e.value)
 		}
 	}
 	switch {
 	case r.named && r.free:
 		return NotFound, nil
-	case r.named && !r.other && r.told:
+	case r.named && !r.other && r.detailed:
 		return Found, r.finish()
 	case !r.named && !r.other && says(said, f.absentOf(name)...):
 		return NotFound, nil
@@ -63,8 +63,8 @@ func (f format) absentOf(name string) []string {
 	return sentences
 }
 
-func (r *reading) take(told fact, value string) {
-	switch told {
+func (r *reading) take(kind fact, value string) {
+	switch kind {
 	case isName:
 		r.about(value)
 	case isStatus:
@@ -78,7 +78,7 @@ func (r *reading) take(told fact, value string) {
 	case isKey:
 		r.domain.Signed = new(true)
 	default:
-		r.once(told, value)
+		r.once(kind, value)
 	}
 }
 
@@ -94,10 +94,10 @@ func (r *reading) about(name string) {
 }
 
 // once takes a fact that a registration has but one of: the first counts.
-func (r *reading) once(told fact, value string) {
+func (r *reading) once(kind fact, value string) {
 	var at **string
 	var read func(string) *string
-	switch told {
+	switch kind {
 	case isRegistrar:
 		at, read = &r.registrar.Name, registrarName
 	case isRegistrarURL:
@@ -117,7 +117,7 @@ func (r *reading) once(told fact, value string) {
 	}
 	if *at == nil {
 		*at = read(value)
-		r.told = r.told || *at != nil
+		r.detailed = r.detailed || *at != nil
 	}
 }
 
@@ -156,7 +156,7 @@ func (r *reading) nameserver(value string) {
 		host, err := target.ParseHost(strings.TrimSuffix(word, "."))
 		if err == nil && !host.IsAddr() && !slices.Contains(r.domain.Nameservers, host.Name()) {
 			r.domain.Nameservers = append(r.domain.Nameservers, host.Name())
-			r.told = true
+			r.detailed = true
 		}
 		return
 	}

@@ -30,7 +30,7 @@ func tldOf(name string) string { return name[strings.LastIndexByte(name, '.')+1:
 
 func ptr[T any](v T) *T { return &v }
 
-// wants are the registrations that the samples tell. Their form was taken from what the registries answer; the names
+// wants are the registrations of the samples. Their form was taken from what the registries answer; the names
 // and people in them are made up.
 var wants = map[string]struct {
 	name string
@@ -191,7 +191,7 @@ func wantNothingPersonal(t *testing.T, d *Domain) {
 	}
 	for _, p := range personal {
 		if strings.Contains(strings.ToLower(string(out)), p) {
-			t.Errorf("%q is told: %s", p, out)
+			t.Errorf("%q is shown: %s", p, out)
 		}
 	}
 }
@@ -353,7 +353,7 @@ func TestZones(t *testing.T) {
 	}
 }
 
-// closedES is what the server of .es says to whom it has not admitted.
+// closedES is what the server of .es says to clients that it has not admitted.
 const closedES = "Conditions of use for the whois service via port 43 for .es domains\n----\n" +
 	"The IP address used to perform the query is not authorised or has exceeded the established limit for queries." +
 	"To request access to the service, complete the form located at https://sede.example.es/sede/whois, where you may " +

@@ -26,7 +26,7 @@ func (r referral) fits() bool {
 }
 
 // referralOf gives the WHOIS server of a top-level domain. That IANA's server fails is a reason why none is known, and
-// no error: whether this registry has one was never told, and nothing else depends on it. Errors are those of a ctx
+// no error: whether this registry has one was never known, and nothing else depends on it. Errors are those of a ctx
 // that has ended, or *fault.Error of this service's own and of a pause (Busy).
 func (c *Client) referralOf(ctx context.Context, tld string) (referral, error) {
 	kept, err := c.referrals.Get(ctx, tld, referral.fits, func(ctx context.Context) (referral, time.Duration, error) {
@@ -45,7 +45,7 @@ func (c *Client) referralOf(ctx context.Context, tld string) (referral, error) {
 
 // readReferral reads IANA's answer about a top-level domain, and says how long it may be kept.
 func (c *Client) readReferral(ctx context.Context, answer, tld string) (referral, time.Duration, error) {
-	knows := false
+	listed := false
 	for _, e := range split(answer, flat) {
 		switch e.key {
 		case "whois", "refer":
@@ -53,10 +53,10 @@ func (c *Client) readReferral(ctx context.Context, answer, tld string) (referral
 				return referral{Server: server}, KeepReferral, nil
 			}
 		case "domain":
-			knows = knows || sameName(e.value, tld)
+			listed = listed || sameName(e.value, tld)
 		}
 	}
-	if knows || says(answer, "this query returned 0 objects") {
+	if listed || says(answer, "this query returned 0 objects") {
 		return referral{Why: "IANA lists no WHOIS server for ." + tld + "."}, KeepReferral, nil
 	}
 	if wait, asked := asksToWait(answer); asked {
@@ -65,7 +65,7 @@ func (c *Client) readReferral(ctx context.Context, answer, tld string) (referral
 	return referral{Why: "IANA's WHOIS server did not say which WHOIS server ." + tld + " has."}, KeepOther, nil
 }
 
-// readServer takes a public name: an address literal is nobody's WHOIS server.
+// readServer takes a public name: an address literal is no WHOIS server.
 func readServer(s string) (string, bool) {
 	host, err := target.ParseHost(s)
 	if err != nil || host.IsAddr() {

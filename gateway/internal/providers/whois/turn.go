@@ -13,10 +13,10 @@ import (
 	"diagnostics/gateway/internal/tool"
 )
 
-// serverPace is how often one server is asked. Registries that name a limit allow some dozens of questions a minute.
+// serverPace is how often one server is queried. Registries that name a limit allow some dozens of questions a minute.
 var serverPace = pace.Pace{Burst: 5, Every: time.Second}
 
-// turn waits until the server may be asked. Errors are *fault.Error (Busy) or those of a ctx that has ended.
+// turn waits until the server may be queried. Errors are *fault.Error (Busy) or those of a ctx that has ended.
 func (c *Client) turn(ctx context.Context, server target.Host) error {
 	if err := c.paused(ctx, server); err != nil {
 		return err
@@ -27,10 +27,10 @@ func (c *Client) turn(ctx context.Context, server target.Host) error {
 	return c.paused(ctx, server) // the pause may have begun during the wait
 }
 
-// defaultPause is for a server that asks for a pause of no given length.
+// defaultPause is for a server that requests a pause of no given length.
 const defaultPause = time.Minute
 
-// pause leaves a server alone for as long as it asks, and returns the error of the request that it refused.
+// pause begins the pause that a server requested, and returns the error of the request that it refused.
 func (c *Client) pause(ctx context.Context, server target.Host, wait time.Duration) error {
 	c.pauses.Begin(ctx, server.Name(), wait)
 	c.egress.Providers().Paused(upstream.WHOIS, server.Name(), wait)

@@ -4,7 +4,7 @@
 // The text has no format that all registries share, and most of it is about people. So nothing is read but what a table
 // (formats.go) names for a registry: whether the name is registered, its registrar, dates, status and name servers. All
 // other lines, those with names, addresses, e-mail and telephone numbers among them, are dropped where they are split
-// (lines.go), before anything is kept. A text of a form that the table does not have is told as that.
+// (lines.go), before anything is kept. A text in another form is Unread.
 package whois
 
 import (
@@ -38,7 +38,7 @@ const (
 
 const (
 	port = 43
-	// root is IANA's server, which knows those of all top-level domains.
+	// root is IANA's server, which lists those of all top-level domains.
 	root = "whois.iana.org"
 )
 
@@ -47,7 +47,7 @@ type Config struct {
 	Egress *egress.Client
 	// Cache keeps answers, referrals and pauses.
 	Cache cache.Store
-	// Pace limits how often each server is asked; nil does not limit.
+	// Pace limits how often each server is queried; nil does not limit.
 	Pace *pace.Limiter
 	// Now is time.Now where nil.
 	Now func() time.Time
@@ -55,7 +55,7 @@ type Config struct {
 	Timeout time.Duration
 }
 
-// Client asks WHOIS servers. It is safe for concurrent use.
+// Client queries WHOIS servers. It is safe for concurrent use.
 type Client struct {
 	egress  *egress.Client
 	pauses  pause.Pauses
@@ -89,10 +89,10 @@ func New(c Config) (*Client, error) {
 	return client, nil
 }
 
-// Lookup asks the registry's WHOIS server about a registrable domain name (A-labels, lower case). That there is no such
-// server, and that what it says cannot be read, are answers (Unread). Errors are ctx.Err() or *fault.Error: Upstream,
-// Timeout, or Busy with RetryAfter (the server is to be left alone for a time, or this service lacks the means to ask
-// it).
+// Lookup queries the registry's WHOIS server for a registrable domain name (A-labels, lower case). That there is no
+// such server, and that what it says cannot be read, are answers (Unread). Errors are ctx.Err() or *fault.Error:
+// Upstream, Timeout, or Busy with RetryAfter (the server is to be left alone for a time, or this service lacks the
+// means to query it).
 func (c *Client) Lookup(ctx context.Context, name string) (Answer, error) {
 	load := func(ctx context.Context) (record, time.Duration, error) { return c.load(ctx, name) }
 	kept, err := c.answers.Get(ctx, name, record.fits, load)

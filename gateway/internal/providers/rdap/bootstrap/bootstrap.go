@@ -1,4 +1,4 @@
-// Package bootstrap knows which registry has a top-level domain or a block of addresses, as IANA lists them for RDAP
+// Package bootstrap finds the registry of a top-level domain or a block of addresses, as IANA lists them for RDAP
 // (RFC 9224). A dated copy of the lists is built in; newer ones are fetched in the background, at the start and daily.
 // A list that cannot be fetched, or is not what it should be, leaves the last good one in its place.
 package bootstrap
@@ -124,8 +124,8 @@ func takeBlocks(into *atomic.Pointer[blocks], body []byte, length int) (time.Tim
 	return t.published, err
 }
 
-// takeNumbers reads the list of AS numbers and keeps nothing of it: no tool asks a registry about one. A list that
-// cannot be read is told of all the same.
+// takeNumbers reads the list of AS numbers and keeps nothing of it: no tool queries a registry for one. A list that
+// cannot be read is reported all the same.
 func takeNumbers(body []byte) (time.Time, error) {
 	t, err := parse(body, readNumbers)
 	return t.published, err

@@ -73,7 +73,7 @@ func TestTheCopy(t *testing.T) {
 	}
 }
 
-// server plays IANA: what it answers, and how often it was asked.
+// server plays IANA: what it answers, and how often it was queried.
 type server struct {
 	mu    sync.Mutex
 	body  map[string][]byte
@@ -219,7 +219,7 @@ func TestTheLastGoodServes(t *testing.T) {
 	}
 }
 
-// A server that stays away is asked less and less, and complained of once.
+// A server that stays away is queried less and less, and complained of once.
 func TestPatienceWithAServerThatIsAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

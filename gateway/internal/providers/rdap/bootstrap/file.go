@@ -33,7 +33,7 @@ type table[K comparable] struct {
 }
 
 // parse reads a file whose entries key reads. An entry or a service of no use, such as one whose servers speak no TLS,
-// is left out; a file of another form, or with nothing of use in it, is an error, and tells of what it holds nothing.
+// is left out; a file of another form, or with nothing of use in it, is an error that quotes nothing of it.
 func parse[K comparable](body []byte, key func(string) (K, bool)) (table[K], error) {
 	var d document
 	if err := json.Unmarshal(body, &d); err != nil {
@@ -109,7 +109,7 @@ func readNumbers(s string) (numbers, bool) {
 		return numbers{}, false
 	}
 	last, err := strconv.ParseUint(to, 10, 32)
-	return numbers{uint32(first), uint32(last)}, err == nil && first <= last // #nosec G115 -- 32 bits were asked for
+	return numbers{uint32(first), uint32(last)}, err == nil && first <= last // #nosec G115 -- parsed as 32 bits
 }
 
 // ofName is the base of the longest of a name's suffixes that is listed.

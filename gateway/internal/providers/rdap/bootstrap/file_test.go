@@ -154,7 +154,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Whatever stands in a file, what is taken of it can be asked: a public https URL for a name or a block.
+// Whatever stands in a file, what is taken of it can be queried: a public https URL for a name or a block.
 func FuzzParse(f *testing.F) {
 	for _, name := range []string{"ipv4.json", "ipv6.json", "asn.json"} {
 		f.Add(copied(name))

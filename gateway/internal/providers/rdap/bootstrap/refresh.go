@@ -33,7 +33,7 @@ func (r *Registries) run() {
 	for {
 		worst := r.refresh()
 		firstDone()
-		failing = r.tell(failing, worst)
+		failing = r.report(failing, worst)
 		pause := daily
 		if failing {
 			pause, retry = retry, min(2*retry, longestRetry)
@@ -83,8 +83,8 @@ func (r *Registries) refreshOne(f *file) error {
 	return err
 }
 
-// tell reports whether the fetching fails now. It writes a line when that begins, and one when it succeeds again.
-func (r *Registries) tell(failing bool, worst *failure) (failed bool) {
+// report reports whether the fetching fails now. It writes a line when that begins, and one when it succeeds again.
+func (r *Registries) report(failing bool, worst *failure) (failed bool) {
 	switch {
 	case r.ctx.Err() != nil: // Close ended it
 	case worst != nil && !failing:
