@@ -1,6 +1,6 @@
-// Package asnlookup is the tool asn-lookup. It asks the DNS-based ASN service about an address or an AS number. That it
-// knows neither is a result; that it fails is an error, unless it had answered what was asked and fails only for names
-// or peers.
+// Package asnlookup is the tool asn-lookup. It queries the DNS-based ASN service about an address or an AS number. That
+// it has neither is a result; that it fails is an error, unless it has answered the query and fails only for names or
+// peers.
 package asnlookup
 
 import (
@@ -30,8 +30,8 @@ type Result struct {
 	QueryType string                   `json:"queryType"` // ip or asn
 	Records   []registration.ASNRecord `json:"records"`   // longest prefix first
 	Peers     []uint32                 `json:"peers"`     // IPv4 only
-	// Announced tells of an address that a network announces it, and of a number that the service knows it: whether the
-	// number announces anything is not asked.
+	// Announced means of an address that a network announces it, and of a number that the service has it: whether the
+	// number announces anything is not looked up.
 	Announced bool                  `json:"announced"`
 	Summary   string                `json:"summary"` // what Announced means here, and what several origins do
 	Notes     []string              `json:"notes"`   // what could not be had
@@ -40,7 +40,7 @@ type Result struct {
 
 const notePeersMissing = "The ASN service did not answer the question about peers, so none are listed."
 
-// New makes the tool; client asks the ASN service.
+// New makes the tool; client queries the ASN service.
 func New(client *asn.Client) tool.Tool {
 	return tool.New(tool.Spec[target.NetworkQuery, Result]{
 		Slug:    "asn-lookup",
@@ -138,7 +138,7 @@ func describeAddress(
 	return result, nil
 }
 
-// summaryOfNumber says what it means that the service knows a number: it is asked about the register and not about what
+// summaryOfNumber says what the service's record of a number means: the query is of the register and not of what
 // is announced.
 func summaryOfNumber(number string, known bool) string {
 	if !known {

@@ -110,7 +110,7 @@ func TestASNLookupCached(t *testing.T) {
 	}
 }
 
-// Seen: a prefix of seven minutes ago beside a name of just now, told as seven minutes old and not out of a cache.
+// Seen: a prefix of seven minutes ago beside a name of just now, reported as seven minutes old and not out of a cache.
 func TestASNLookupOfWhatIsKeptInPart(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)

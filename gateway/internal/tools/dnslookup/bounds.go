@@ -8,7 +8,7 @@ import (
 // The shares of an answer, in bytes of JSON. An answer of the DNS is at most 64 KiB, and compression and escapes make
 // megabytes of it.
 const (
-	allRecords = 640 << 10 // of all types that were asked for
+	allRecords = 640 << 10 // of all types that were requested
 	maxText    = 16 << 10  // one TXT record
 	maxChain   = 4 << 10
 	maxTold    = 4 << 10 // the extended errors

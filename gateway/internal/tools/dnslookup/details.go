@@ -12,7 +12,7 @@ import (
 )
 
 // detailSet is how the answers came about by type, in the order of their names: a table would be sorted anew for each
-// answer. Those of types that were not asked for are nil.
+// answer. Those of types that were not requested are nil.
 type detailSet struct {
 	A      *answerDetail `json:"A,omitempty"`
 	AAAA   *answerDetail `json:"AAAA,omitempty"`

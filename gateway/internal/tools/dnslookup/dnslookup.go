@@ -20,7 +20,7 @@ import (
 //go:embed openapi.yaml
 var openAPI string
 
-// atOnce is how many questions of one run the resolver is asked at a time: all that are asked for by default, and the
+// atOnce is how many queries of one run are under way at a time: all that are requested by default, and the
 // twenty in two rounds.
 const atOnce = 10
 
@@ -31,11 +31,11 @@ type Result struct {
 	Records recordSet         `json:"records"`
 	Errors  map[string]string `json:"errors"`
 	Details detailSet         `json:"details"`
-	// Truncated tells that more came than is shown, in the details of the types of which it did.
+	// Truncated means that more came than is shown, in the details of the types of which it did.
 	Truncated bool `json:"truncated,omitempty"`
 }
 
-// New makes the tool; client asks the operator's resolvers.
+// New makes the tool; client queries the operator's resolvers.
 func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[query, Result]{
 		Slug:    "dns-lookup",

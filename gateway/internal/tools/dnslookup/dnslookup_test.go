@@ -202,7 +202,7 @@ func TestDNSLookupResolverFailures(t *testing.T) {
 	}
 }
 
-// TestDNSLookupOneTypeFails: what failed is told beside what did not.
+// TestDNSLookupOneTypeFails: what failed is reported beside what did not.
 func TestDNSLookupOneTypeFails(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
@@ -226,7 +226,7 @@ func TestDNSLookupOneTypeFails(t *testing.T) {
 		t.Errorf("errors: %v", got.Errors)
 	}
 	if !got.Details.A.Authenticated || got.Details.MX.Authenticated {
-		t.Error("authenticated is not told by type")
+		t.Error("authenticated is not reported by type")
 	}
 }
 
@@ -259,7 +259,7 @@ func TestDNSLookupResolverName(t *testing.T) {
 		s.Resolvers = append(s.Resolvers[:0], netip.MustParseAddrPort("9.9.9.9:53"))
 	})
 	if r := got.Details.A.Resolver; r == nil || *r != "9.9.9.9:53" {
-		t.Errorf("a public resolver is told: %v", r)
+		t.Errorf("a public resolver is reported: %v", r)
 	}
 
 	silent := egresstest.New(t)

@@ -12,7 +12,7 @@ import (
 
 // list is the records of one type.
 type list interface {
-	// open makes it a list that was asked for, which is never null.
+	// open makes it a list that was requested, which is never null.
 	open()
 	// sort puts it in one order, since resolvers rotate theirs and two runs should look alike.
 	sort()

@@ -10,7 +10,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// recordSet is the values by type. The list of a type that was not asked for is nil, and no other is.
+// recordSet is the values by type. The list of a type that was not requested is nil, and no other is.
 type recordSet struct {
 	A      []string        `json:"A,omitzero"`
 	AAAA   []string        `json:"AAAA,omitzero"`

@@ -14,20 +14,20 @@ import (
 	"github.com/miekg/dns"
 )
 
-// allTypes are the types that may be asked for, in the order in which they are asked and told.
+// allTypes are the types that may be queried, in the order of queries and of results.
 var allTypes = [...]uint16{
 	dns.TypeA, dns.TypeAAAA, dns.TypeMX, dns.TypeTXT, dns.TypeCNAME, dns.TypeNS, dns.TypeSOA,
 	dns.TypeCAA, dns.TypeSRV, dns.TypeHTTPS, dns.TypeSVCB, dns.TypeDS, dns.TypeDNSKEY, dns.TypeTLSA, dns.TypeNAPTR,
 	dns.TypePTR, dns.TypeSSHFP, dns.TypeURI, dns.TypeLOC, dns.TypeHINFO,
 }
 
-// usualTypes are those that are asked for where the request names none.
+// usualTypes are those that are requested where the request names none.
 var usualTypes = allTypes[:7]
 
 // everyType is the value of the option that stands for allTypes.
 const everyType = "all"
 
-// query is what dns-lookup asks: a name, and some of allTypes in their order.
+// query is what dns-lookup queries: a name, and some of allTypes in their order.
 type query struct {
 	target.Domain
 	types []uint16
@@ -45,7 +45,7 @@ func parse(in tool.Input) (query, error) {
 	return query{Domain: name, types: types}, nil
 }
 
-// parseName takes a public domain name. Who types an address is told the name that its records stand at.
+// parseName takes a public domain name. For an address the error names the domain name of its records.
 func parseName(typed string) (target.Domain, error) {
 	name, err := target.ParseDomain(typed, true)
 	address, failed := netip.ParseAddr(typed)

@@ -93,7 +93,7 @@ func TestKeysAreTheTypesAskedFor(t *testing.T) {
 	}
 }
 
-// TestTwentyTypesInTwoRounds: a resolver is asked ten questions of one run at a time, and each once.
+// TestTwentyTypesInTwoRounds: ten queries of one run are under way at a time, and each is sent once.
 func TestTwentyTypesInTwoRounds(t *testing.T) {
 	t.Parallel()
 	const delay = 50 * time.Millisecond
@@ -108,7 +108,7 @@ func TestTwentyTypesInTwoRounds(t *testing.T) {
 		return new(dns.Msg).SetReply(q)
 	})
 	client := n.Client(nil)
-	for range 2 { // the second time there is nothing to ask
+	for range 2 { // the second time there is nothing to query
 		if _, err := run(t.Context(), client, "example.com", allTypes[:]); err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,7 @@ type presented struct {
 
 func (p presented) data() string { return p.Text }
 
-// rank is the place of a record among the others of its type, where its data tells one; those of one place are in the
+// rank is the place of a record among the others of its type, where its data has one; those of one place are in the
 // order of their texts.
 func (p presented) rank() uint32 { return 0 }
 
@@ -32,7 +32,7 @@ func (p *presented) shortenWith(field *string, cut *bool) {
 
 func ranked(first, second uint16) uint32 { return uint32(first)<<16 | uint32(second) }
 
-// caaRecord tells who may issue certificates (RFC 8659).
+// caaRecord names who may issue certificates (RFC 8659).
 type caaRecord struct {
 	presented
 	Flags uint8  `json:"flags"`

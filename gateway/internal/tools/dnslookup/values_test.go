@@ -36,7 +36,7 @@ func lookUpAll(t *testing.T, lines ...string) map[string]json.RawMessage {
 	return records
 }
 
-// TestValues holds the shape of every type's values, and the order that they are told in.
+// TestValues holds the shape of every type's values, and the order that they are reported in.
 func TestValues(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -130,7 +130,7 @@ func TestBrokenData(t *testing.T) {
 			n := egresstest.New(t)
 			n.HandleRaw("example.com", func(w dns.ResponseWriter, q *dns.Msg) {
 				m := new(dns.Msg).SetReply(q)
-				// Over UDP what cannot be read is taken for somebody else's.
+				// Over UDP what cannot be read is taken for another sender's.
 				m.Truncated = q.Question[0].Qtype == name && w.LocalAddr().Network() == "udp"
 				if q.Question[0].Qtype == name && !m.Truncated {
 					h := dns.RR_Header{Name: q.Question[0].Name, Rrtype: name, Class: dns.ClassINET, Ttl: 300}

@@ -18,7 +18,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Bounds on what the domain's own servers are asked.
+// Bounds on the queries to the domain's own servers.
 const (
 	maxServers   = 3
 	maxAuthority = 3 * time.Second // finding them included
@@ -28,7 +28,7 @@ const (
 // authority is what the domain's own name servers say.
 type authority struct {
 	Zone string `json:"zone"`
-	// Agreed tells that all servers that gave an answer gave the same.
+	// Agreed means that all servers that gave an answer gave the same.
 	Agreed bool `json:"agreed"`
 	// Values, Alias and TTL are those that most of them gave.
 	Values    []string       `json:"values"`
@@ -41,19 +41,19 @@ type authority struct {
 // serverAnswer is what one of them says, and where it is.
 type serverAnswer struct {
 	Name      string   `json:"name"`
-	Address   *string  `json:"address"` // null where none could be asked
+	Address   *string  `json:"address"` // null where none could be queried
 	Outcome   string   `json:"outcome"`
-	ErrorCode *string  `json:"errorCode"`        // of an error of a server that was asked
+	ErrorCode *string  `json:"errorCode"`        // of an error of a server that was queried
 	Reason    *string  `json:"reason,omitempty"` // of every error
 	Values    []string `json:"values"`
-	// Alias is where a chain of aliases leaves the zone: what is beyond is another zone's to tell.
+	// Alias is where a chain of aliases leaves the zone: what is beyond belongs to another zone.
 	Alias      *string `json:"alias"`
 	TTL        *uint32 `json:"ttl"`
 	DurationMs float64 `json:"durationMs"`
 	Truncated  bool    `json:"truncated,omitempty"`
 
 	Digest [sha256.Size]byte `json:"-"`
-	// refers tells that the server has handed the name to others.
+	// refers means that the server has handed the name to others.
 	refers bool
 }
 
@@ -71,7 +71,7 @@ func (s serverAnswer) same(other serverAnswer) bool {
 	return s.Digest == other.Digest && slices.Equal(s.Values, other.Values)
 }
 
-// askAuthority asks the domain's own servers; nil where they could not be found. What of it fails is told there.
+// askAuthority queries the domain's own servers; nil where they could not be found. What of it fails is reported there.
 func (c query) askAuthority(ctx context.Context, client *egress.Client) *authority {
 	ctx, cancel := context.WithTimeout(ctx, maxAuthority)
 	defer cancel()
@@ -128,8 +128,8 @@ func (c query) askServer(ctx context.Context, client *egress.Client, apex, name 
 	return describeServer(apex, name, address, answer)
 }
 
-// addressOf is the one address of a server that is asked: of IPv4 where there is one, since that is how most resolvers
-// reach it.
+// addressOf is the one address of a server that is queried: of IPv4 where there is one, since that is how most
+// resolvers reach it.
 func addressOf(ctx context.Context, client *egress.Client, name string) (netip.Addr, error) {
 	host, err := target.ParseHost(name)
 	if err != nil || host.IsAddr() {
@@ -149,13 +149,13 @@ func addressOf(ctx context.Context, client *egress.Client, name string) (netip.A
 	return all[0], nil
 }
 
-// Why a server with a name is not asked, beside what the lookup and the limits say.
+// Why a server with a name is not queried, beside what the lookup and the limits say.
 var (
 	errName   = fault.New(fault.Invalid, "Its name is not a public hostname.")
 	errFamily = fault.New(fault.Invalid, "This service has no connection for its address family.")
 )
 
-// notReached is a server that was not asked. Its address is not told: it may be a private one.
+// notReached is a server that was not queried. Its address is not reported: it may be a private one.
 func notReached(name string, err error) serverAnswer {
 	reason := "Its address could not be found."
 	if known, is := errors.AsType[*fault.Error](err); is {
@@ -202,7 +202,7 @@ func refersBelow(apex string, section []dns.RR) bool {
 }
 
 // read takes an authoritative answer. Where the chain of aliases leaves the zone, whatever follows is not the server's
-// to tell.
+// to report.
 func (s *serverAnswer) read(apex string, a dnsclient.Answer) {
 	switch alias := leaving(apex, a); {
 	case alias != "":

@@ -165,7 +165,7 @@ func answering(rcode int, authoritative bool) func(r *egresstest.Resolver) {
 	}
 }
 
-// Servers that are not to be asked are not, and no address of theirs is told.
+// Servers that are not to be queried are not, and no address of theirs is reported.
 func TestAuthorityThatIsNotAsked(t *testing.T) {
 	t.Parallel()
 	limited := func(s *egress.Settings) {
@@ -181,7 +181,7 @@ func TestAuthorityThatIsNotAsked(t *testing.T) {
 	}
 	own := egress.WithOwnAddresses(func() []netip.Addr { return []netip.Addr{netip.MustParseAddr("93.184.216.1")} })
 	for name, test := range map[string]struct {
-		server   string // the name server, and what the resolver knows of it
+		server   string // the name server, and the resolver's answer for it
 		records  []string
 		settings func(*egress.Settings)
 		options  []egress.Option
@@ -223,7 +223,7 @@ func TestAuthorityThatIsNotAsked(t *testing.T) {
 	}
 }
 
-// Of many servers three are asked, at one address each, and each address is charged once.
+// Of many servers three are queried, at one address each, and each address is charged once.
 func TestAuthorityIsBounded(t *testing.T) {
 	t.Parallel()
 	n, _ := ownNetwork(t, 8)
@@ -318,7 +318,7 @@ func TestAuthorityThatFails(t *testing.T) {
 	}
 }
 
-// A resolver that fails, or knows no name servers, leaves nothing to tell.
+// A resolver that fails, or has no name servers, leaves nothing to report.
 func TestAuthorityThatIsNotFound(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func(q *dns.Msg) *dns.Msg{
@@ -349,7 +349,7 @@ func TestAuthorityThatIsNotFound(t *testing.T) {
 	}
 }
 
-// Where the resolver fails for a name, the servers of the zone above it are asked; one that refers to a zone below
+// Where the resolver fails for a name, the servers of the zone above it are queried; one that refers to a zone below
 // shows that they are not the name's own.
 func TestAuthorityOfTheZoneAbove(t *testing.T) {
 	t.Parallel()

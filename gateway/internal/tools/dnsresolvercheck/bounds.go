@@ -10,7 +10,7 @@ const (
 	maxTold   = 4 << 10 // the extended errors
 )
 
-// bound cuts what is too long for an answer, once it is known who agrees with whom.
+// bound cuts what is too long for an answer, after the comparison.
 func (r *Result) bound() {
 	for i := range r.Resolvers {
 		a := &r.Resolvers[i]

@@ -14,7 +14,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// What two resolvers differ in may lie beyond what is shown: who agrees with whom is told of all that came.
+// What two resolvers differ in may lie beyond what is shown: the comparison covers all that came.
 func TestTheVerdictIsOnMoreThanIsShown(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)

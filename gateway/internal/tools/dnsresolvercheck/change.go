@@ -17,10 +17,10 @@ type change struct {
 // for this run, and looked at again, is not.
 const leastUsed = uint32(2 * secondLookAfter / time.Second)
 
-// findChange tells a change from answers that differ for other reasons. All of the domain's own servers that answered
-// must agree, and those resolvers that differ from them must hold one and the same answer, of which some of the time
-// has passed. Other addresses and aliases are also given by place, with the same look: there most resolvers must agree
-// with the domain's servers, and what the others hold must be older than any answer of theirs.
+// findChange distinguishes a change from answers that differ for other reasons. All of the domain's own servers that
+// answered must agree, and those resolvers that differ from them must hold one and the same answer, of which some of
+// the time has passed. Other addresses and aliases are also given by place, with the same look: there most resolvers
+// must agree with the domain's servers, and what the others hold must be older than any answer of theirs.
 func (c query) findChange(answers []resolverAnswer, own *authority) *change {
 	if len(own.answered()) == 0 {
 		return changeAmong(answers)
@@ -45,7 +45,7 @@ func (c query) findChange(answers []resolverAnswer, own *authority) *change {
 	return found
 }
 
-// changeAmong tells a change where none of the domain's own servers answered: most resolvers agree, and what the others
+// changeAmong finds a change where none of the domain's own servers answered: most resolvers agree, and what the others
 // hold is one answer, with less time left than that of anybody else.
 func changeAmong(answers []resolverAnswer) *change {
 	given := which(answers, resolverAnswer.conclusive)

@@ -10,7 +10,7 @@ func compare(answers []resolverAnswer, own *authority) {
 }
 
 // matches reports whether the resolver's answer is that of one of the domain's own servers; nil where it cannot be
-// told.
+// reported.
 func (a *authority) matches(answer resolverAnswer) *bool {
 	servers := a.answered()
 	if !answer.conclusive() || len(servers) == 0 {
@@ -31,7 +31,7 @@ func (a *authority) matches(answer resolverAnswer) *bool {
 	return new(bool)
 }
 
-// matches is nil where the server knows an alias alone, and the resolver has followed the same.
+// matches is nil where the server has an alias alone, and the resolver has followed the same.
 func (s serverAnswer) matches(answer resolverAnswer) *bool {
 	if s.Alias != nil {
 		if slices.Contains(answer.chain, *s.Alias) {
@@ -43,7 +43,7 @@ func (s serverAnswer) matches(answer resolverAnswer) *bool {
 	return &same
 }
 
-// matching are the resolvers of whom the comparison says so.
+// matching are the resolvers for which the comparison says so.
 func matching(answers []resolverAnswer, same bool) []resolverAnswer {
 	return which(answers, func(a resolverAnswer) bool {
 		return a.MatchesAuthoritative != nil && *a.MatchesAuthoritative == same

@@ -1,4 +1,4 @@
-// Package dnsresolvercheck is the tool dns-resolver-check. It asks four public resolvers the same question, and the
+// Package dnsresolvercheck is the tool dns-resolver-check. It sends four public resolvers the same query, and the
 // domain's own name servers beside them. That they fail, or disagree, is its result and never an error.
 package dnsresolvercheck
 
@@ -42,7 +42,7 @@ var publicResolvers = [...]publicResolver{
 // secondLookAfter is how long a change may take to reach all resolvers before it is called a conflict.
 const secondLookAfter = time.Second
 
-// query is what dns-resolver-check asks each of its resolvers.
+// query is what dns-resolver-check sends to each of its resolvers.
 type query struct {
 	domain     target.Domain
 	recordType string
@@ -74,7 +74,7 @@ type resolverAnswer struct {
 	Address           string                    `json:"address"`
 	Outcome           string                    `json:"outcome"`
 	ErrorCode         *string                   `json:"errorCode"`        // of an error only
-	Reason            *string                   `json:"reason,omitempty"` // where it could not be asked
+	Reason            *string                   `json:"reason,omitempty"` // where it could not be queried
 	Values            []string                  `json:"values"`
 	TTL               *uint32                   `json:"ttl"`
 	Authenticated     bool                      `json:"authenticated"`
@@ -107,13 +107,13 @@ const (
 	outcomeError    = "error"
 )
 
-// notAsked is why a resolver has no answer that was not asked.
+// notAsked is why a resolver has no answer that was not queried.
 const notAsked = "This service " + fault.ShortagePhrase + "."
 
 // conclusive reports whether the resolver said what there is, or that there is nothing.
 func (a resolverAnswer) conclusive() bool { return a.Outcome != outcomeError }
 
-// New makes the tool; client asks the resolvers and the domain's own servers.
+// New makes the tool; client queries the resolvers and the domain's own servers.
 func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[query, Result]{
 		Slug:    "dns-resolver-check",
@@ -175,7 +175,7 @@ func (c query) result(answers []resolverAnswer, own *authority) Result {
 	return r
 }
 
-// askResolvers asks the four, a second time where they conflict.
+// askResolvers queries the four, a second time where they conflict.
 func (c query) askResolvers(ctx context.Context, client *egress.Client) []resolverAnswer {
 	answers := make([]resolverAnswer, len(publicResolvers))
 	everyone := func(resolverAnswer) bool { return true }
@@ -186,7 +186,7 @@ func (c query) askResolvers(ctx context.Context, client *egress.Client) []resolv
 	return answers
 }
 
-// lookAgain asks those that answered once more, past the cache: what differed because it was just being changed, or
+// lookAgain queries those that answered once more, past the cache: what differed because it was just being changed, or
 // because one of the answers was kept from a minute ago, is not a conflict. One that fails now has failed: a failure
 // cannot conflict.
 func (c query) lookAgain(ctx context.Context, client *egress.Client, answers []resolverAnswer) {
@@ -200,7 +200,7 @@ func (c query) lookAgain(ctx context.Context, client *egress.Client, answers []r
 	c.look(ctx, client.DNS().QueryServerFresh, answers, resolverAnswer.conclusive)
 }
 
-// look asks the resolvers whose answers so far are wanted again, all at once.
+// look queries the resolvers whose answers so far are wanted again, all at once.
 func (c query) look(ctx context.Context, ask func(context.Context, netip.AddrPort, string, uint16) dnsclient.Answer,
 	answers []resolverAnswer, wanted func(resolverAnswer) bool,
 ) {

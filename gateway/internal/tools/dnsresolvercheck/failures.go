@@ -14,7 +14,7 @@ const (
 	failureUnreachable = "unreachable"
 )
 
-// Extended errors of RFC 8914. From DNSSEC Bogus to NSEC Missing they tell why a validation fails.
+// Extended errors of RFC 8914. From DNSSEC Bogus to NSEC Missing they give why a validation fails.
 const (
 	dnssecBogus      = 6
 	nsecMissing      = 12
@@ -62,7 +62,7 @@ func failingFor(answers []resolverAnswer, cause string) []resolverAnswer {
 	return which(answers, func(a resolverAnswer) bool { return a.failure() == cause })
 }
 
-// causeOf is the cause to tell of all: bad signatures before servers out of reach.
+// causeOf is the cause to report of all: bad signatures before servers out of reach.
 func causeOf(answers []resolverAnswer) *string {
 	for _, cause := range []string{failureDNSSEC, failureUnreachable} {
 		if len(failingFor(answers, cause)) > 0 {
@@ -149,7 +149,7 @@ func validation(answers []resolverAnswer) string {
 	return clause(validated, "; %s gave a validated answer") + clause(not, "; %s answered without validation")
 }
 
-// clause is empty where there is nobody.
+// clause is empty where the list is.
 func clause(of []resolverAnswer, format string) string {
 	if len(of) == 0 {
 		return ""

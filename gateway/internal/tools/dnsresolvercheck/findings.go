@@ -223,7 +223,7 @@ func (r Result) older() string {
 }
 
 // ownServersToo ends a sentence on resolvers without an answer with what the domain's own servers did. It is empty
-// where this service could not ask any.
+// where this service could not query any.
 func (r Result) ownServersToo() string {
 	switch {
 	case r.Authoritative == nil:

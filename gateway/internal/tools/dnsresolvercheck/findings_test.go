@@ -63,7 +63,7 @@ func TestReport(t *testing.T) {
 		"both causes":            {"A", four{servfail(6), servfail(22), servfail(22), servfail(22)}, nil, codeDNSSEC, finding.Failed, codeDNSSEC + " " + codeUnreachableSome},
 		"no cause":               {"A", four{servfail(), timeout, timeout, timeout}, nil, codeUnresolvable, finding.Failed, codeUnresolvable + " " + codeResolverFailed},
 		"nothing comes back":     {"A", all(timeout), ownSays(300, "ETIMEOUT"), codeNobodyAnswered, finding.Unknown, codeNobodyAnswered + " " + codeResolverFailed},
-		"nobody is asked":        {"A", all(unasked), nil, codeNobodyAnswered, finding.Unknown, codeNobodyAnswered + " " + codeNotAsked},
+		"no server is queried":   {"A", all(unasked), nil, codeNobodyAnswered, finding.Unknown, codeNobodyAnswered + " " + codeNotAsked},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -29,7 +29,7 @@ func (c query) ownServers(r Result) string {
 func withoutResolvers(r Result) string {
 	switch {
 	case len(r.Authoritative.answered()) == 0 && !slices.ContainsFunc(r.Authoritative.Servers, serverAnswer.failed):
-		return "" // this service could not ask any
+		return "" // this service could not query any
 	case len(r.Authoritative.answered()) == 0:
 		return "The domain's own servers gave this service no usable answer either."
 	case r.Failure == nil:
@@ -40,10 +40,10 @@ func withoutResolvers(r Result) string {
 	return "The domain's own servers answered this service, so they may be reachable from some networks only."
 }
 
-// failed reports whether the server was asked and gave no usable answer.
+// failed reports whether the server was queried and gave no usable answer.
 func (s serverAnswer) failed() bool { return s.ErrorCode != nil && *s.ErrorCode != dnsclient.CodeBusy }
 
-// disagreement names the servers that differ from the first. Servers that balance load may well give each who asks
+// disagreement names the servers that differ from the first. Servers that balance load may well give each client
 // another address, but some; of all other records each must hold the same.
 func (c query) disagreement(servers []serverAnswer) string {
 	lacks := func(s serverAnswer) bool { return s.Outcome != outcomeAnswer }
@@ -85,7 +85,7 @@ func (c query) comparison(r Result) string {
 		text.Number(len(same), "answers", "answer"), listed(other), text.Number(len(other), "does", "do"))
 }
 
-// perhaps tells what a difference from the domain's own servers may come from.
+// perhaps names what a difference from the domain's own servers may come from.
 func (c query) perhaps() string {
 	if c.answeredByPlace() {
 		return ": after a change, or because they answer by location"

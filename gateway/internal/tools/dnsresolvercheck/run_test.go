@@ -21,7 +21,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// fourResolvers are those that the tool asks, each with its own records.
+// fourResolvers are those that the tool queries, each with its own records.
 type fourResolvers struct {
 	*egresstest.Network
 	each [4]*egresstest.Resolver
@@ -130,8 +130,8 @@ func TestResolverCheckStatus(t *testing.T) {
 		"absence never conflicts":       {"TXT", [4]resolverTemper{gives("a"), denies, gives("a"), gives("a")}, "mixedPresence", "answer nxdomain answer answer", "", ""},
 		"only one answers":              {"", [4]resolverTemper{silent, one, refuses, silent}, "inconclusive", "error answer error error", "", "Only Google answered, so there is nothing to compare its answer with. Cloudflare did not answer in time. Quad9 refused the query (REFUSED). OpenDNS did not answer in time."},
 		"only one denies":               {"", [4]resolverTemper{silent, silent, denies, silent}, "inconclusive", "error error nxdomain error", "", "Only Quad9 answered"},
-		"nobody answers":                {"", [4]resolverTemper{silent, silent, silent, silent}, "unavailable", "error error error error", "", "None of the four resolvers gave a usable answer."},
-		"nobody answers usefully":       {"", [4]resolverTemper{refuses, replies(dns.RcodeServerFailure), replies(dns.RcodeNotImplemented), replies(dns.RcodeYXDomain)}, "unavailable", "error error error error", "", "None of the four resolvers gave a usable answer."},
+		"no one answers":                {"", [4]resolverTemper{silent, silent, silent, silent}, "unavailable", "error error error error", "", "None of the four resolvers gave a usable answer."},
+		"no one answers usefully":       {"", [4]resolverTemper{refuses, replies(dns.RcodeServerFailure), replies(dns.RcodeNotImplemented), replies(dns.RcodeYXDomain)}, "unavailable", "error error error error", "", "None of the four resolvers gave a usable answer."},
 		"signatures that do not hold":   {"", [4]resolverTemper{replies(dns.RcodeServerFailure, 6), one, one, one}, "partial", "error answer answer answer", "", "example.com. example.com fails DNSSEC validation at Cloudflare: signatures do not verify (EDE 6); Google, Quad9 and OpenDNS answered without validation."},
 		"the last of the DNSSEC errors": {"", [4]resolverTemper{replies(dns.RcodeServerFailure, 12), one, one, one}, "partial", "error answer answer answer", "", "the proof that something is absent is missing (EDE 12)"},
 		"the error after them":          {"", [4]resolverTemper{replies(dns.RcodeServerFailure, 13), one, one, one}, "partial", "error answer answer answer", "", "Cloudflare failed to resolve the name (SERVFAIL)."},
@@ -335,7 +335,7 @@ func TestResolverCheckLooksTwiceBeforeItSaysConflict(t *testing.T) {
 	}
 }
 
-// A resolver that fails at the second look has failed, and who failed at the first is not asked again.
+// A resolver that fails at the second look has failed, and who failed at the first is not queried again.
 func TestResolverCheckSecondLookFails(t *testing.T) {
 	t.Parallel()
 	r := newFourResolvers(t)
@@ -414,7 +414,7 @@ func TestResolverCheckCache(t *testing.T) {
 	}
 }
 
-// Long answers come over TCP, with DO and AD asked for.
+// Long answers come over TCP, with DO and AD requested.
 func TestResolverCheckLongAnswersAndDNSSEC(t *testing.T) {
 	t.Parallel()
 	r := newFourResolvers(t)

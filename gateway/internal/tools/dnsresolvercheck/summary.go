@@ -83,7 +83,7 @@ func (r Result) underWay(otherwise string) string {
 	return ": a change seems to be in progress"
 }
 
-// absence ends a sentence about resolvers that found nothing, and tells if they disagree on whether the name exists.
+// absence ends a sentence about resolvers that found nothing, and says if they disagree on whether the name exists.
 func (c query) absence(answers []resolverAnswer) string {
 	gone := func(a resolverAnswer) bool { return a.Outcome == outcomeNXDomain }
 	empty := func(a resolverAnswer) bool { return a.Outcome == outcomeNoData }

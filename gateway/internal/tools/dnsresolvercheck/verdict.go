@@ -140,7 +140,7 @@ func contradicts(a, b resolverAnswer) bool {
 	return (a.Outcome == outcomeNXDomain) != (b.Outcome == outcomeNXDomain) || !a.same(b)
 }
 
-// which are those of whom it holds.
+// which are those for which it holds.
 func which[T any](all []T, holds func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(all), func(one T) bool { return !holds(one) })
 }

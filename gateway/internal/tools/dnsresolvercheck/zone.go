@@ -48,7 +48,7 @@ func isRegistry(name string) bool {
 	return icann && suffix == name
 }
 
-// above is where to look next: at the zone that an absence was told of, or else one label up. What an alias leads to
+// above is where to look next: at the zone of an absence, or else one label up. What an alias leads to
 // says nothing about the zone of its own name.
 func above(name string, answer dnsclient.Answer, aliased bool) string {
 	if apex, _ := vouching(answer.Authority); !aliased && strings.HasSuffix(name, "."+apex) {

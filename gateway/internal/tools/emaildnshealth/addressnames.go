@@ -35,7 +35,7 @@ type addressName struct {
 	Address string `json:"address"`
 	// Hostname is the first name that the address has; null where there is none, or it is not known.
 	Hostname *string `json:"hostname"`
-	// Confirmed tells whether the name leads back to the address (RFC 8601 section 2.7.3); null where it is not known.
+	// Confirmed reports whether the name leads back to the address (RFC 8601 section 2.7.3); null where it is not known.
 	Confirmed *bool `json:"confirmed"`
 }
 
@@ -97,7 +97,7 @@ func nameOf(ctx context.Context, resolver *resolver, address netip.Addr) address
 	if mail.Failure(answer.err) != nil {
 		return n
 	}
-	// The name of an inside is neither told nor looked up.
+	// The name of an inside is neither reported nor looked up.
 	if n.Hostname = reverse.First(answer.records); n.Hostname != nil {
 		n.Confirmed = leadsTo(ctx, resolver, *n.Hostname, address)
 	} else {

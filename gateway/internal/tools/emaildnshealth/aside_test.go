@@ -10,7 +10,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// What is asked aside stops where the run has sent half of what it may, and what the check is for goes on.
+// Queries beside the checks stop where the run has sent half of what it may, and what the check is for goes on.
 func TestAsideLeavesRoomForTheRecords(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)

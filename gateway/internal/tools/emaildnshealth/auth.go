@@ -55,7 +55,7 @@ func (r *checker) spf(ctx context.Context, mx mxCheck) spfCheck {
 	return c
 }
 
-// shorten asks the DNS once more. It comes last, so that no check goes without its lookups for the sake of advice.
+// shorten queries the DNS once more. It comes last, so that no check goes without its lookups for the sake of advice.
 func (c *spfCheck) shorten(ctx context.Context, dns *resolver) {
 	if c.Record != nil {
 		c.Suggestion = spf.Shorten(ctx, dns, c.report)
@@ -175,7 +175,7 @@ func (r *checker) missingDMARC(c *dmarcCheck) {
 			"rua=mailto:… at _dmarc."+mail.Show(r.domain)+" and raise the policy once the reports look right.")
 }
 
-// misplacedDMARC looks for the record at the domain itself, where it is often put by mistake. SPF has asked that
+// misplacedDMARC looks for the record at the domain itself, where it is often put by mistake. SPF has queried that
 // already.
 func (r *checker) misplacedDMARC(ctx context.Context, c *dmarcCheck) {
 	texts, _ := r.dns.TXT(ctx, r.domain)
@@ -238,7 +238,7 @@ func newDKIMCheck(c check, selector string) dkimCheck {
 		dkimSearch: dkimSearch{Tried: []string{}, Found: []dkimFind{}}}
 }
 
-// wildcardProbe is a selector that nobody uses. What it answers, every selector answers.
+// wildcardProbe is a selector that no one uses. What it answers, every selector answers.
 const wildcardProbe = "no-such-selector-7f3a9c2e51"
 
 const sectionDKIM = "RFC 6376 section 3.6.2.1"
@@ -301,7 +301,7 @@ func (c *dkimCheck) read(report dkim.Report, name string) {
 	}
 }
 
-// wildcard asks whether every selector answers like this one.
+// wildcard looks up whether every selector answers like this one.
 func (r *checker) wildcard(ctx context.Context, c *dkimCheck, texts []string) {
 	other, _ := r.dns.TXT(ctx, wildcardProbe+"._domainkey."+r.domain)
 	slices.Sort(other)

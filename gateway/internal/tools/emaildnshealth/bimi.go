@@ -25,7 +25,7 @@ type bimiResult struct {
 
 type bimiRecord struct {
 	Record string `json:"record"`
-	// Logo and Evidence are https URLs, which nobody fetched.
+	// Logo and Evidence are https URLs, which no one fetched.
 	Logo     *string `json:"logo"`
 	Evidence *string `json:"evidence"`
 	// FoundAt is the domain that publishes the record, without the labels before it.

@@ -23,7 +23,7 @@ const (
 	maxPatterns  = 48 << 10
 	maxDANE      = 8 << 10  // TLSA records of one mail host
 	maxFound     = 48 << 10 // DKIM keys that were searched for
-	// maxDestinations is room for all that are asked, with the longest names.
+	// maxDestinations is room for all that are looked up, with the longest names.
 	maxDestinations = 8 << 10
 	maxFindings     = 64 << 10
 )

@@ -16,7 +16,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Which of too many texts is the record cannot be told, so that none of them is missing.
+// Which of too many texts is the record cannot be determined, so that none of them is missing.
 func TestAnAnswerThatIsCutTellsNothing(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
@@ -53,7 +53,7 @@ func TestAnswersOfARunHaveRoomTogether(t *testing.T) {
 	}
 }
 
-// Where that room is used up, the visitor hears of long answers, not of too many lookups.
+// Where that room is used up, the result names long answers, not too many lookups.
 func TestAnAnswerWithoutRoomIsLong(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
@@ -66,7 +66,7 @@ func TestAnAnswerWithoutRoomIsLong(t *testing.T) {
 	}
 }
 
-// A tree of terms that nobody could read is cut from its leaves.
+// A tree of terms that no one could read is cut from its leaves.
 func TestTheTreeIsCutFromItsLeaves(t *testing.T) {
 	t.Parallel()
 	c := newSPFCheck(newCheck(), "example.com")

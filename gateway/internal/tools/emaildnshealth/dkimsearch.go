@@ -14,7 +14,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// dkimSearch is what trying the selectors of large senders gave; both lists are empty where the visitor named one.
+// dkimSearch is what trying the selectors of large senders gave; both lists are empty where the client named one.
 type dkimSearch struct {
 	// Tried are the selectors that the DNS gave an answer for, whatever it was.
 	Tried []string `json:"tried"`
@@ -22,7 +22,7 @@ type dkimSearch struct {
 	Found []dkimFind `json:"found"`
 }
 
-// dkimFind is a key that the search found. It tells that somebody published it, not that anybody signs with it.
+// dkimFind is a key that the search found. It shows that the key is published, not that mail is signed with it.
 type dkimFind struct {
 	Selector string `json:"selector"`
 	// CNAME is what the name of the key is an alias of.
@@ -32,14 +32,14 @@ type dkimFind struct {
 }
 
 const (
-	// searchQueries are one for each selector, and one for a selector that nobody uses.
+	// searchQueries are one for each selector, and one for a selector that no one uses.
 	searchQueries = 1 + maxSearched
 	// maxSilent is how many lookups may fail before any was answered; more would wait for the same silence.
 	maxSilent = asideSlots
 )
 
 // searchDKIM tries the selectors of large senders. What it finds never changes the status: whether the domain signs
-// with these keys cannot be told from outside.
+// with these keys cannot be seen from outside.
 func (r *checker) searchDKIM(ctx context.Context, c *dkimCheck) {
 	ctx, cancel := context.WithTimeout(ctx, asideTime)
 	defer cancel()
@@ -48,18 +48,18 @@ func (r *checker) searchDKIM(ctx context.Context, c *dkimCheck) {
 		return resolver.ask(ctx, selector+"._domainkey."+r.domain, dns.TypeTXT)
 	}}
 	s.run(commonSelectors)
-	c.tell(s, r.domain)
+	c.report(s, r.domain)
 }
 
-// search is the state of one search: answers has one for each selector, nil where it was not asked, and anything is
-// the answer for a selector that nobody uses.
+// search is the state of one search: answers has one for each selector, nil where it was not queried, and anything is
+// the answer for a selector that no one uses.
 type search struct {
 	ask      func(selector string) reply
 	answers  []*reply
 	anything reply
 }
 
-// run asks for a selector that nobody uses, and for all of the list, a few at a time.
+// run queries a selector that no one uses, and for all of the list, a few at a time.
 func (s *search) run(selectors []string) {
 	s.answers = make([]*reply, len(selectors))
 	var answered, failed atomic.Int32
@@ -88,8 +88,8 @@ func (s *search) run(selectors []string) {
 	lookups.Wait()
 }
 
-// tell files what a search found.
-func (c *dkimCheck) tell(s search, domain string) {
+// report files what a search found.
+func (c *dkimCheck) report(s search, domain string) {
 	wild := slices.Sorted(slices.Values(s.anything.texts()))
 	c.wild(s.anything, len(wild) > 0)
 	unanswered, failure := 0, mail.Failure(s.anything.err)
@@ -116,7 +116,7 @@ func (c *dkimCheck) tell(s search, domain string) {
 	c.incomplete(unanswered, failure, mail.Failure(s.anything.err) != nil)
 }
 
-// wild tells of an answer for a selector that nobody uses: what equals it says nothing of any other.
+// wild reports an answer for a selector that no one uses: what equals it says nothing of any other.
 func (c *dkimCheck) wild(anything reply, answers bool) {
 	switch {
 	case answers:
@@ -128,7 +128,7 @@ func (c *dkimCheck) wild(anything reply, answers bool) {
 	}
 }
 
-// find adds a key, and what makes it useless: that is known of the record, whoever signs.
+// find adds a key, and what makes it useless: that follows from the record alone.
 func (c *dkimCheck) find(selector string, answer reply, report dkim.Report) {
 	if !report.Found {
 		return
@@ -147,7 +147,7 @@ func (c *dkimCheck) find(selector string, answer reply, report dkim.Report) {
 	}
 }
 
-// incomplete tells of lookups without an answer.
+// incomplete reports lookups without an answer.
 func (c *dkimCheck) incomplete(unanswered int, failure *mail.LookupError, wildUnknown bool) {
 	if unanswered > 0 {
 		c.Issues.Add(mail.Info, "DKIM_SEARCH_INCOMPLETE", sectionDKIM, fmt.Sprintf("Of the %d selectors that large "+

@@ -143,7 +143,7 @@ func TestDKIMSearchOnlyWithoutASelector(t *testing.T) {
 	}
 }
 
-// A few are asked at once, and servers that answer nothing are left alone.
+// A few are queried at once, and servers that answer nothing are left alone.
 func TestDKIMSearchIsFairToServers(t *testing.T) {
 	t.Parallel()
 	var asked, under, most atomic.Int32
@@ -168,7 +168,7 @@ func TestDKIMSearchIsFairToServers(t *testing.T) {
 		t.Errorf("asked %d times in vain", n)
 	}
 	c := newDKIMCheck(newCheck(), "")
-	c.tell(s, "post.com")
+	c.report(s, "post.com")
 	if len(c.Tried) != 0 || !strings.Contains(c.Issues[0].Message, "did not answer in time") {
 		t.Errorf("%+v", c)
 	}

@@ -38,10 +38,10 @@ type Result struct {
 	Summary counts  `json:"summary"`
 	Checks  results `json:"checks"`
 	bimiResult
-	// Note says what the records tell about the domain as a whole, such as that it sends no mail; null where they tell
+	// Note says what the records show of the domain as a whole, such as that it sends no mail; null where they show
 	// nothing of the kind.
 	Note *string `json:"note"`
-	// Truncated tells that more came than is shown, in the checks of which it did.
+	// Truncated means that more came than is shown, in the checks of which it did.
 	Truncated bool `json:"truncated,omitempty"`
 }
 
@@ -60,7 +60,7 @@ func (r *results) all() []*check {
 	return []*check{&r.MX.check, &r.SPF.check, &r.DMARC.check, &r.DKIM.check, &r.MTASTS.check, &r.TLSRPT.check}
 }
 
-// New makes the tool; client asks the DNS and fetches the MTA-STS policy.
+// New makes the tool; client queries the DNS and fetches the MTA-STS policy.
 func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[query, Result]{
 		Slug:     "email-dns-health",
@@ -87,7 +87,7 @@ type checker struct {
 func run(ctx context.Context, client *egress.Client, m query) (Result, error) {
 	run := &checker{client: client, dns: newResolver(client), domain: m.domain.String(), selector: m.selector}
 	mx := run.mx(ctx)
-	run.tell(ctx, "mx", &mx.check)
+	run.report(ctx, "mx", &mx.check)
 	var results results
 	var bimi bimiResult
 	if mx.notFound {
@@ -114,13 +114,13 @@ func (r *checker) others(ctx context.Context, mx mxCheck) (results, bimiResult) 
 		results.MX.Hosts = slices.Clone(mx.Hosts) // the other checks read them
 		results.MX.complete(r.domain, more)
 		if results.MX.Status != mx.Status {
-			r.tell(ctx, "mx", &results.MX.check)
+			r.report(ctx, "mx", &results.MX.check)
 		}
 	})
 	begin := func(name string, c *check, look func()) {
 		checks.Go(func() {
 			look()
-			r.tell(ctx, name, c)
+			r.report(ctx, name, c)
 		})
 	}
 	begin("spf", &results.SPF.check, func() { results.SPF = r.spf(ctx, mx) })
@@ -133,7 +133,7 @@ func (r *checker) others(ctx context.Context, mx mxCheck) (results, bimiResult) 
 	return results, bimi
 }
 
-// nonexistent is a domain that is not there: nothing else is asked.
+// nonexistent is a domain that is not there: nothing else is queried.
 func (r *checker) nonexistent(mx mxCheck) results {
 	missing := newCheck()
 	missing.Status, missing.Summary = mailMissing, "The domain does not exist."

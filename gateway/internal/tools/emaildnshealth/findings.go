@@ -141,7 +141,7 @@ func (r *Result) find(issue mail.Issue) finding.Finding {
 const mailbox = " The mailbox must exist."
 
 // repair returns a record to publish where one is missing, and what to do about it. Nothing in it is what a server
-// sent: names are the domain's, as it was asked for.
+// sent: names are the domain's, as it was typed.
 func (r *Result) repair(code string) (record, remedy string) {
 	mx, silent := &r.Checks.MX, r.Checks.MX.NullMX || r.Checks.MX.Status == mailMissing
 	takesMail := len(mx.mailHosts()) > 0

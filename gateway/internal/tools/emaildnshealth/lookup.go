@@ -19,7 +19,7 @@ import (
 )
 
 // Bounds on the DNS of one run. The records of strangers say what is looked up, so that without them one request could
-// be made to ask thousands of questions.
+// be made to send thousands of queries.
 const (
 	maxMailQueries    = 120
 	maxMailConcurrent = 8
@@ -28,7 +28,7 @@ const (
 	maxMailBytes = 2 << 20
 )
 
-// resolver is the DNS of one run: each question is asked once, a few at a time, up to a bound. It is the Resolver of
+// resolver is the DNS of one run: each question is sent once, a few at a time, up to a bound. It is the Resolver of
 // packages spf and dmarc, and spf's AddressResolver.
 type resolver struct {
 	client *egress.Client
@@ -42,7 +42,7 @@ type resolver struct {
 
 	own *ownResolver
 
-	// news tells that somebody was asked, not the cache alone.
+	// news means that a server was queried, not the cache alone.
 	news *atomic.Bool
 }
 
@@ -58,15 +58,15 @@ type question struct {
 	qtype uint16
 }
 
-// reply is an answer as mailauth's errors tell it.
+// reply is an answer in the terms of mailauth's errors.
 type reply struct {
 	records []dns.RR
-	// alias tells that the name is an alias of another, and cname is what it is an alias of.
+	// alias means that the name is an alias of another, and cname is what it is an alias of.
 	alias bool
 	cname string
-	// authenticated tells that the resolver vouches for the answer by DNSSEC.
+	// authenticated means that the resolver vouches for the answer by DNSSEC.
 	authenticated bool
-	// cut tells that there are more mail hosts than are kept.
+	// cut means that there are more mail hosts than are kept.
 	cut bool
 	err error
 }
@@ -83,7 +83,7 @@ func newResolver(client *egress.Client) *resolver {
 	}
 }
 
-// ask gives the answer to a question, which all who ask it share.
+// ask gives the answer to a question, which all its callers share.
 func (r *resolver) ask(ctx context.Context, name string, qtype uint16) reply {
 	if len(name) > netpolicy.MaxNameOctets {
 		return reply{err: mail.ErrNotFound} // no such name can exist
@@ -138,7 +138,7 @@ func (r *resolver) send(ctx context.Context, q question) reply {
 	}
 	switch a.Code {
 	case "", dnsclient.CodeNoData:
-		// Which of several texts is missing nobody can tell; of the mail hosts enough are there.
+		// Which of several texts is missing is unknown; of the mail hosts enough are there.
 		if a.Cut && q.qtype != dns.TypeMX {
 			answer.err = &mail.LookupError{Code: mail.CodeLong}
 		}
@@ -161,7 +161,7 @@ func (r *resolver) codeOf(ctx context.Context, name string, failed dnsclient.Ans
 	return failed.Code
 }
 
-// codeOfBusy tells a run that has sent what it may from a service that lacks the means.
+// codeOfBusy distinguishes a run that has spent its budget from a shortage of this service.
 func codeOfBusy(err error) string {
 	if fault.Is(err, fault.Limited) {
 		return mail.CodeBound
@@ -246,8 +246,8 @@ func (r *resolver) Both(ctx context.Context, name string) (addresses []netip.Add
 	return addresses, v4.alias || v6.alias, nil
 }
 
-// What a run asks beside the records that it judges (a search for DKIM keys, the TLSA records and reverse names of the
-// mail hosts, BIMI) has bounds of its own, each for itself: none of it may keep a record of the domain from being
+// What a run looks up beside the records that it judges (a search for DKIM keys, the TLSA records and reverse names of
+// the mail hosts, BIMI) has bounds of its own, each for itself: none of it may keep a record of the domain from being
 // looked up, or wait behind a reverse zone that is dead.
 const (
 	asideSlots = maxMailConcurrent / 2

@@ -9,14 +9,14 @@ import (
 	"diagnostics/shared/parallel"
 )
 
-// mailHostFacts is what is asked of a mail host beside its addresses, while the other checks are under way.
+// mailHostFacts is what is looked up of a mail host beside its addresses, while the other checks are under way.
 type mailHostFacts struct {
 	host  string
 	dane  daneFacts
 	names []addressName
 }
 
-// mailHostFacts looks up the mail hosts that have an address. Nothing is asked of names that are not public.
+// mailHostFacts looks up the mail hosts that have an address. Nothing is looked up of names that are not public.
 func (r *checker) mailHostFacts(ctx context.Context, mx mxCheck) []mailHostFacts {
 	ctx, cancel := context.WithTimeout(ctx, asideTime)
 	defer cancel()
@@ -39,7 +39,7 @@ func (r *checker) mailHostFacts(ctx context.Context, mx mxCheck) []mailHostFacts
 	return facts
 }
 
-// complete adds to the mail hosts what was asked of them, and judges it.
+// complete adds to the mail hosts what was looked up of them, and judges it.
 func (c *mxCheck) complete(domain string, facts []mailHostFacts) {
 	var issues mail.Issues
 	signed := ""

@@ -22,7 +22,7 @@ func vouch(n *egresstest.Network, name string) {
 	})
 }
 
-// What the mail hosts' own records make of the check of MX is told as well.
+// What the mail hosts' own records make of the check of MX is reported as well.
 func TestMXIsToldToTheEnd(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
@@ -33,9 +33,9 @@ func TestMXIsToldToTheEnd(t *testing.T) {
 	vouch(n, "post.com")
 	feed := new(progress.Feed)
 	mx := checkDomain(t, progress.With(t.Context(), feed), n, nil, "post.com", "s1").Checks.MX
-	if told, _ := toolstest.AwaitStep(t, feed, "check", "mx"); mx.Status != mailFail ||
-		!strings.Contains(told, `"status":"fail"`) {
-		t.Errorf("told %s, and is %s", told, mx.Status)
+	if step, _ := toolstest.AwaitStep(t, feed, "check", "mx"); mx.Status != mailFail ||
+		!strings.Contains(step, `"status":"fail"`) {
+		t.Errorf("reported %s, and is %s", step, mx.Status)
 	}
 }
 
@@ -99,7 +99,7 @@ func TestTLSAOfTheExchanges(t *testing.T) {
 	}
 }
 
-// A mail host without an address, or with a name of an inside, is asked for nothing more.
+// A mail host without an address, or with a name of an inside, is not looked up further.
 func TestNothingMoreIsAskedOfExchangesThatAreNone(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)

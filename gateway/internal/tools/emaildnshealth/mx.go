@@ -24,7 +24,7 @@ type mxCheck struct {
 	Hosts  []mxHost `json:"hosts"`
 	NullMX bool     `json:"nullMx"`
 
-	// notFound tells that the domain does not exist, failed that its mail hosts are not known, authenticated that DNSSEC
+	// notFound means that the domain does not exist, failed that its mail hosts are not known, authenticated that DNSSEC
 	// vouches for them.
 	notFound, failed, authenticated bool
 }
@@ -185,7 +185,7 @@ type mxHostFacts struct {
 	addresses []netip.Addr
 	alias     bool
 	err       error
-	// problem is what is wrong with the name itself, in which case nothing was asked.
+	// problem is what is wrong with the name itself, in which case nothing was queried.
 	problem mail.Issue
 }
 

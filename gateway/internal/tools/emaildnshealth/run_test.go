@@ -198,7 +198,7 @@ func TestEmailEveryOutcome(t *testing.T) {
 		"spf wrong and failing": {failing: []string{"x.com"}, zone: txt("spf", "post.com", "v=spf1 include:x.com include:post.com -all"), check: "spf", status: mailFail,
 			codes: "fail SPF_LOOP, warn SPF_LOOKUP_FAILED", overall: mailFail},
 		"spf over ipv6 alone": {zone: map[string]string{"spf": "post.com. 300 IN TXT \"v=spf1 a:v6.com -all\"", "v6": "v6.com. 300 IN AAAA 2606:2800:220:1::40"}, check: "spf", status: mailPass, overall: mailPass},
-		"spf of nobody there": {zone: txt("spf", "post.com", "v=spf1 a:x.com a:y.com exists:z.com -all"), check: "spf", status: mailFail,
+		"spf of no one there": {zone: txt("spf", "post.com", "v=spf1 a:x.com a:y.com exists:z.com -all"), check: "spf", status: mailFail,
 			codes:   "fail SPF_TOO_MANY_VOID_LOOKUPS, info SPF_VOID_LOOKUP, info SPF_VOID_LOOKUP, info SPF_VOID_LOOKUP",
 			overall: mailFail},
 		"spf of odd names": {zone: zone("spf", "post.com. 300 IN TXT \"v=spf1 a:foo:bar/baz.post.com a:it's(1).post.com -all\"\nfoo:bar/baz.post.com. 300 IN A 93.184.216.40\n"+`it\'s\(1\).post.com. 300 IN A 93.184.216.41`), check: "spf", status: mailPass, overall: mailPass},
@@ -215,7 +215,7 @@ func TestEmailEveryOutcome(t *testing.T) {
 		"dmarc tested":                 {zone: txt("dmarc", "_dmarc.post.com", "v=DMARC1; p=reject; t=y; rua=mailto:a@post.com"), check: "dmarc", status: mailWarn, codes: "warn DMARC_TEST_MODE", overall: mailWarn},
 		"dmarc in capitals":            {zone: txt("dmarc", "_dmarc.post.com", "V=DMARC1; p=reject; rua=mailto:a@post.com"), check: "dmarc", status: mailPass, overall: mailPass},
 		"dmarc behind a blank":         {zone: txt("dmarc", "_dmarc.post.com", " v=DMARC1; p=reject"), check: "dmarc", status: mailMissing, codes: "fail DMARC_LEADING_BLANK, fail DMARC_MISSING", overall: mailFail},
-		"dmarc reports nobody takes":   {zone: txt("dmarc", "_dmarc.post.com", "v=DMARC1; p=reject; rua=mailto:a@other.com"), check: "dmarc", status: mailWarn, codes: "warn DMARC_REPORTS_NOT_AUTHORIZED", overall: mailWarn},
+		"dmarc reports no one takes":   {zone: txt("dmarc", "_dmarc.post.com", "v=DMARC1; p=reject; rua=mailto:a@other.com"), check: "dmarc", status: mailWarn, codes: "warn DMARC_REPORTS_NOT_AUTHORIZED", overall: mailWarn},
 		"dmarc reports that are taken": {zone: zone("dmarc", "_dmarc.post.com. 300 IN TXT \"v=DMARC1; p=reject; rua=mailto:a@other.com\"\npost.com._report._dmarc.other.com. 300 IN TXT v=DMARC1"), check: "dmarc", status: mailPass, overall: mailPass},
 		"dmarc fails":                  {failing: []string{"_dmarc.post.com"}, check: "dmarc", status: mailError, codes: "warn DMARC_LOOKUP_FAILED", overall: mailError},
 
@@ -267,7 +267,7 @@ func TestEmailEveryOutcome(t *testing.T) {
 		"no tlsrpt":          {zone: gone("tlsrpt"), check: "tlsRpt", status: mailMissing, codes: "info TLSRPT_MISSING", overall: mailPass},
 		"tlsrpt fails":       {failing: []string{"_smtp._tls.post.com"}, check: "tlsRpt", status: mailError, codes: "warn TLSRPT_LOOKUP_FAILED", overall: mailError},
 		"tlsrpt several":     {zone: zone("tlsrpt", "_smtp._tls.post.com. 300 IN TXT \"v=TLSRPTv1; rua=mailto:a@b.com\"\n_smtp._tls.post.com. 300 IN TXT \"v=TLSRPTv1; rua=mailto:c@b.com\""), check: "tlsRpt", status: mailFail, codes: "fail TLSRPT_SEVERAL_RECORDS", overall: mailFail},
-		"tlsrpt for nobody":  {zone: txt("tlsrpt", "_smtp._tls.post.com", "v=TLSRPTv1; rua="), check: "tlsRpt", status: mailFail, codes: "fail TLSRPT_NO_ADDRESS", overall: mailFail},
+		"tlsrpt for no one":  {zone: txt("tlsrpt", "_smtp._tls.post.com", "v=TLSRPTv1; rua="), check: "tlsRpt", status: mailFail, codes: "fail TLSRPT_NO_ADDRESS", overall: mailFail},
 		"tlsrpt half":        {zone: txt("tlsrpt", "_smtp._tls.post.com", "v=TLSRPTv1; rua=mailto:a@b.com,x"), check: "tlsRpt", status: mailWarn, codes: "warn TLSRPT_URI_INVALID", overall: mailWarn},
 		"tlsrpt for null mx": {zone: zone("mx", "post.com. 300 IN MX 0 ."), check: "tlsRpt", status: mailNotApplicable, overall: mailPass},
 	} {
@@ -519,7 +519,7 @@ func TestEmailNamesOfPrivateNetworksAreNotAsked(t *testing.T) {
 	}
 }
 
-// TestEmailQuestionsAreBounded gives a run more to ask than it may.
+// TestEmailQuestionsAreBounded gives a run more to query than it may.
 func TestEmailQuestionsAreBounded(t *testing.T) {
 	t.Parallel()
 	zone := manyExchanges(40)
@@ -649,7 +649,7 @@ func TestEmailShorterSPF(t *testing.T) {
 	}
 }
 
-// TestEmailDMARCSummary: the sentence tells what receivers do, and what stands in the way of a record.
+// TestEmailDMARCSummary: the sentence states what receivers do, and what stands in the way of a record.
 func TestEmailDMARCSummary(t *testing.T) {
 	t.Parallel()
 	for record, want := range map[string]string{
@@ -678,7 +678,7 @@ func TestEmailNoteOnATestedPolicy(t *testing.T) {
 	}
 }
 
-// TestEmailReportDestinations: who takes reports, who does not, and who could not be asked.
+// TestEmailReportDestinations: domains that take reports, that do not, and that could not be queried.
 func TestEmailReportDestinations(t *testing.T) {
 	t.Parallel()
 	zone := map[string]string{

@@ -1,11 +1,11 @@
 package emaildnshealth
 
-// maxSearched bounds how many selectors are tried where the visitor names none.
+// maxSearched bounds how many selectors are tried where the client names none.
 const maxSearched = 45
 
 // commonSelectors are those that thirty of the largest services which send mail for other people's domains have their
-// customers publish, in the order in which finds are told. They are from the services' own instructions for DKIM; which
-// services, from what other checkers try, since nobody ranks them. Services whose selectors are different for each
+// customers publish, in the order of results. They are from the services' own instructions for DKIM; which
+// services, from what other checkers try, since no one ranks them. Services whose selectors are different for each
 // customer cannot be found so: Amazon SES, Postmark, SparkPost, Marketo, Salesforce, GetResponse, newer HubSpot
 // accounts.
 var commonSelectors = []string{

@@ -29,7 +29,7 @@ type check struct {
 	Summary string      `json:"summary"`
 	Record  *string     `json:"record"`
 	Issues  mail.Issues `json:"issues"`
-	// Truncated tells that more came than is shown: of the record, of a list, or of what is wrong.
+	// Truncated means that more came than is shown: of the record, of a list, or of what is wrong.
 	Truncated bool `json:"truncated,omitempty"`
 }
 
@@ -40,8 +40,8 @@ type checkStep struct {
 	Summary string `json:"summary"`
 }
 
-// tell tells a check. What the cache alone has said is no news: the answer itself has it.
-func (r *checker) tell(ctx context.Context, name string, c *check) {
+// report reports a check to the stream, unless the cache alone answered: the result itself has that.
+func (r *checker) report(ctx context.Context, name string, c *check) {
 	if !r.dns.news.Load() {
 		return
 	}
@@ -57,7 +57,7 @@ func notForNullMX() check {
 	return c
 }
 
-// take adds issues and draws the status from all of them. failed tells of a lookup without a usable answer: what is
+// take adds issues and draws the status from all of them. failed reports a lookup without a usable answer: what is
 // known to be wrong counts more than what is not known.
 func (c *check) take(issues mail.Issues, failed bool) {
 	c.Issues = append(c.Issues, issues...)

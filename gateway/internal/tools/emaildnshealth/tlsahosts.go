@@ -14,7 +14,7 @@ import (
 // mxHostDANE is what a mail host publishes for DANE (RFC 7672).
 type mxHostDANE struct {
 	TLSA []tlsa.Record `json:"tlsa"`
-	// TLSAAuthenticated tells whether the resolver vouches for the records by DNSSEC, without which senders ignore them;
+	// TLSAAuthenticated reports whether the resolver vouches for the records by DNSSEC, without which senders ignore them;
 	// null where there are none, or it is not known.
 	TLSAAuthenticated *bool `json:"tlsaAuthenticated"`
 }
@@ -22,17 +22,17 @@ type mxHostDANE struct {
 // daneFacts is what the lookups of the TLSA records of one mail host gave.
 type daneFacts struct {
 	records []tlsa.Record
-	// authenticated tells that DNSSEC vouches for the answer, secured that it does for the mail host's addresses: senders
+	// authenticated means that DNSSEC vouches for the answer, secured that it does for the mail host's addresses: senders
 	// ask for TLSA records only then.
 	authenticated, secured bool
 	failure                *mail.LookupError
-	// late tells that the time for the lookup was over before the name servers had theirs.
+	// late means that the time for the lookup was over before the name servers had theirs.
 	late bool
-	// validating tells that the resolver checks signatures at all; it is asked only where that makes a difference.
+	// validating means that the resolver checks signatures at all; it is queried only where that makes a difference.
 	validating bool
 }
 
-// keyQueries are one for each mail host, and one that tells whether the resolver validates.
+// keyQueries are one for each mail host, and one that shows whether the resolver validates.
 const keyQueries = maxMailHosts + 1
 
 const sectionDANE = "RFC 7672 section 2.2"
@@ -46,7 +46,7 @@ func (r *checker) dane(ctx context.Context, resolver *resolver, exchange string)
 		facts.secured = r.dns.ask(ctx, exchange, dns.TypeA).authenticated
 	}
 	if len(facts.records) > 0 && !facts.authenticated {
-		// Whoever validates vouches for the root's word on com, which is signed.
+		// A validating resolver vouches for the root's answer on com, which is signed.
 		facts.validating = resolver.ask(ctx, "com", dns.TypeDS).authenticated
 	}
 	return facts
@@ -85,7 +85,7 @@ func (f daneFacts) judge(exchange string, issues *mail.Issues) {
 	f.unsigned(name, issues)
 }
 
-// nothingMatches tells of records that keep mail away: senders refuse to deliver where there are records that they can
+// nothingMatches reports records that keep mail away: senders refuse to deliver where there are records that they can
 // use and the certificate matches none.
 func (f daneFacts) nothingMatches(name string, usable int, issues *mail.Issues) {
 	counts := func(r tlsa.Record) bool { return r.Problem() == "" }

@@ -122,11 +122,11 @@ func (c *mtaStsCheck) readPolicy(text string, mx mxCheck, issues *mail.Issues) (
 
 // mtaStsFetch is what the fetch of a policy file gave.
 type mtaStsFetch struct {
-	// text is the file, null where none came. readable tells that it came as senders accept it.
+	// text is the file, null where none came. readable means that it came as senders accept it.
 	text     *string
 	readable bool
 	issues   mail.Issues
-	// failed tells that the DNS or the time of the run ended it, and not the server.
+	// failed means that the DNS or the time of the run ended it, and not the server.
 	failed bool
 }
 
@@ -161,7 +161,7 @@ func (r *checker) fetchPolicy(ctx context.Context) mtaStsFetch {
 }
 
 // unreachable files a mail host that failed. The time of the run, what this service lacks, and its limits are
-// nobody's fault but ours.
+// a fault of this service alone.
 func (f *mtaStsFetch) unreachable(ctx context.Context, err error) {
 	known, is := errors.AsType[*fault.Error](err)
 	certificate, invalid := errors.AsType[*egress.CertificateError](err)
@@ -210,7 +210,7 @@ func (f *mtaStsFetch) read(ctx context.Context, response *egress.Response) {
 	}
 }
 
-// tlsRptCheck is who gets told of failed TLS.
+// tlsRptCheck is where reports of failed TLS go.
 type tlsRptCheck struct {
 	check
 	ReportAddresses []string `json:"reportAddresses"`

@@ -1,5 +1,6 @@
-// Package ipgeolocation is the tool ip-geolocation. It asks the registry, the ASN service and the reverse DNS at once.
-// Where the registry or the ASN service fails there is an answer that says what it lacks; where both do there is none.
+// Package ipgeolocation is the tool ip-geolocation. It queries the registry, the ASN service and the reverse DNS at
+// once. Where the registry or the ASN service fails there is an answer that says what it lacks; where both do there is
+// none.
 package ipgeolocation
 
 import (
@@ -24,12 +25,12 @@ import (
 //go:embed openapi.yaml
 var openAPI string
 
-// Result is where an address is registered. That is all that the registries know: not where it is used.
+// Result is where an address is registered. The registries have no more than that: not where it is used.
 type Result struct {
 	finding.Report
 	IP            string                  `json:"ip"`
 	Version       int                     `json:"version"` // 4 or 6
-	Network       *registration.Network   `json:"network"` // null where no registry told of it
+	Network       *registration.Network   `json:"network"` // null where no registry has one
 	Country       *string                 `json:"country"`
 	CountryName   *string                 `json:"countryName"`   // English
 	CountrySource *string                 `json:"countrySource"` // rdap or asn
@@ -42,7 +43,7 @@ type Result struct {
 	Truncated     bool                    `json:"truncated,omitempty"`
 }
 
-// New makes the tool; registries tell whose an address is, networks who announces it, and names is the way to its name.
+// New makes the tool; registries find the holder of an address, networks its announcements, and names its name.
 func New(names *egress.Client, registries *rdap.Client, networks *asn.Client) tool.Tool {
 	p := providers{names, registries, networks}
 	return tool.New(tool.Spec[target.Address, Result]{
@@ -55,7 +56,7 @@ func New(names *egress.Client, registries *rdap.Client, networks *asn.Client) to
 	})
 }
 
-// providers are whom the tool asks.
+// providers are those that the tool queries.
 type providers struct {
 	names      *egress.Client
 	registries *rdap.Client
@@ -93,7 +94,7 @@ func (p providers) geolocate(ctx context.Context, address target.Address) (Resul
 		}
 		return a
 	})
-	// Nothing goes on that nobody waits for.
+	// Nothing goes on without a caller.
 	defer func() {
 		cancel()
 		<-beside.Done()
@@ -111,7 +112,7 @@ func (p providers) geolocate(ctx context.Context, address target.Address) (Resul
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
-	if fault.Is(announced.err, fault.Busy) { // nobody was asked; what a resolver fails at is told in the note
+	if fault.Is(announced.err, fault.Busy) { // no server was queried; what a resolver fails at is reported in the note
 		return Result{}, announced.err
 	}
 	if announced.err != nil && registered.Network == nil {
@@ -124,7 +125,7 @@ func (p providers) geolocate(ctx context.Context, address target.Address) (Resul
 	return describeLocation(address, registered, announced, named), nil
 }
 
-// isShortage reports whether this service lacks the means to ask any registry. A pause or a used-up share of one
+// isShortage reports whether this service lacks the means to query any registry. A pause or a used-up share of one
 // registry is not that.
 func isShortage(err error) bool {
 	var f *fault.Error
@@ -171,7 +172,7 @@ func describeLocation(
 	return result
 }
 
-// setCountry prefers the registry's own record of the network, where there is one. Some registries, as ARIN, tell no
+// setCountry prefers the registry's own record of the network, where there is one. Some registries, as ARIN, publish no
 // country there.
 func (r *Result) setCountry(network *rdap.Network) {
 	switch {

@@ -161,7 +161,7 @@ func TestIPGeolocationSources(t *testing.T) {
 		"the registry goes first": {withCountry, func(l locator) {
 			l.Records(toolstest.ASNLine(origin, "15169 | 2001:4860::/32 | US | arin | 2005-03-14"))
 		}, "DE Germany rdap", 15169, "registered in Germany (DE), according to its registry", 2},
-		"from nobody": {arinNetwork, func(l locator) {
+		"from no one": {arinNetwork, func(l locator) {
 			l.Records(toolstest.ASNLine(origin, "15169 | 2001:4860::/32 |  | arin | 2005-03-14"))
 		}, "", 15169, "No source says which country this network is registered in.", 2},
 		"not announced":         {withCountry, func(locator) {}, "DE Germany rdap", 0, "No network announces this address at present.", 2},
@@ -214,7 +214,7 @@ func deref(s *string) string {
 	return *s
 }
 
-// TestIPGeolocationWithoutAResolver: what the registry said is told, though nobody could ask for the AS number.
+// TestIPGeolocationWithoutAResolver: what the registry said is reported, though the AS number could not be queried.
 func TestIPGeolocationWithoutAResolver(t *testing.T) {
 	t.Parallel()
 	l := newLocator(t, registry(map[string]string{"1.1.1.1": apnicNetwork}))
@@ -232,7 +232,7 @@ type registryFault struct {
 	registry http.HandlerFunc
 	arrange  func(l locator) // nil for nothing
 	kind     fault.Kind
-	retry    bool   // a wait is told
+	retry    bool   // a wait is reported
 	says     string // part of the sentence
 	sources  int    // beside the ASN service
 }
@@ -251,15 +251,15 @@ func registryFaults() map[string]registryFault {
 			w.Header().Set("Retry-After", "5")
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}, kind: fault.Upstream, retry: true, says: "is out of service; try again in 5 seconds."},
-		"is known to nobody": {registry: toolstest.StatusHandler(http.StatusNotFound).ServeHTTP, kind: fault.Upstream,
+		"is unknown to all": {registry: toolstest.StatusHandler(http.StatusNotFound).ServeHTTP, kind: fault.Upstream,
 			says: "No registry that offers registration data (RDAP) is known for this address.", sources: 1},
 		// The registry may also say that it has no such object, behind a redirector that knew it.
-		"knows nothing": {registry: toolstest.RedirectHandler("https://registry.test-site.com/ip/1.1.1.1").ServeHTTP,
+		"has nothing": {registry: toolstest.RedirectHandler("https://registry.test-site.com/ip/1.1.1.1").ServeHTTP,
 			kind: fault.Upstream, says: "The registry has no registration data for this address.", sources: 1},
 	}
 }
 
-// TestIPGeolocationWithoutTheRegistry: what the ASN service said is told, though no registry told of the network.
+// TestIPGeolocationWithoutTheRegistry: the ASN service's answer is reported without any of a registry.
 func TestIPGeolocationWithoutTheRegistry(t *testing.T) {
 	t.Parallel()
 	for name, test := range registryFaults() {
@@ -299,7 +299,7 @@ func TestIPGeolocationWithoutTheRegistry(t *testing.T) {
 	}
 }
 
-// TestIPGeolocationFailures: where nobody answers, the registry's failure is told.
+// TestIPGeolocationFailures: where no one answers, the registry's failure is reported.
 func TestIPGeolocationFailures(t *testing.T) {
 	t.Parallel()
 	for name, test := range registryFaults() {
@@ -327,7 +327,7 @@ func (usedUp) Take(context.Context, string, int, time.Duration) (bool, time.Dura
 	return false, 2 * pace.MaxWait, nil
 }
 
-// Many visitors at once use up this service's share of a registry. The others are asked all the same.
+// Many clients at once use up this service's share of a registry. The others are queried all the same.
 func TestIPGeolocationWhenTheShareIsUsedUp(t *testing.T) {
 	t.Parallel()
 	l := newLocatorOf(t, registry(map[string]string{"1.1.1.1": apnicNetwork}), usedUp{})
@@ -377,7 +377,7 @@ func TestIPGeolocationTellsTheName(t *testing.T) {
 	}
 }
 
-// TestIPGeolocationShortage: a service that lacks the means to ask tells that, and no half of an answer.
+// TestIPGeolocationShortage: a service that lacks the means to query reports that, and no half of an answer.
 func TestIPGeolocationShortage(t *testing.T) {
 	t.Parallel()
 	l := newLocator(t, nil)

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/language/display"
 )
 
-// notWhere is what every reader of a registration should know.
+// notWhere is the caveat of every registration.
 const notWhere = "A registration says who holds the addresses, not where they are used."
 
 // note says in plain words what the country means, where it comes from, and what is missing.

@@ -38,7 +38,7 @@ func (r Result) withWHOIS(ctx context.Context, port43 *whois.Client, name string
 	return r, nil
 }
 
-// describe is a registration told over WHOIS in the form of one told over RDAP. Contacts are never read.
+// describe returns a registration of WHOIS in the form of one of RDAP. Contacts are never read.
 func describe(name string, d *whois.Domain) *rdap.Domain {
 	unicode, err := idna.Display.ToUnicode(name)
 	if err != nil {

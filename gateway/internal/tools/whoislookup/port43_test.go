@@ -90,7 +90,7 @@ func TestWhoisOverPort43(t *testing.T) {
 	}
 }
 
-// What the registry's WHOIS server is asked is told as a step of its own, unless it was kept.
+// A query of the registry's WHOIS server is a step of its own, unless it was kept.
 func TestTheSourcesOverPort43(t *testing.T) {
 	t.Parallel()
 	tl := newRegistrations(t, nil, nil)
@@ -104,12 +104,12 @@ func TestTheSourcesOverPort43(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := strings.Join(sourcesIn(t, feed), ", "); got != c.want {
-			t.Errorf("%s: told %q, want %q", c.input, got, c.want)
+			t.Errorf("%s: reported %q, want %q", c.input, got, c.want)
 		}
 	}
 }
 
-// sourcesIn are the names and places of the sources that a feed tells, in order.
+// sourcesIn are the names and places of the sources of a feed, in order.
 func sourcesIn(t *testing.T, f *progress.Feed) (all []string) {
 	t.Helper()
 	for position := uint64(0); ; {

@@ -1,5 +1,5 @@
-// Package whoislookup is the tool whois-lookup. It shows the registration of a domain or of an address's network, asked
-// over RDAP, or over WHOIS where a domain's registry offers no RDAP, without anything personal.
+// Package whoislookup is the tool whois-lookup. It shows the registration of a domain or of an address's network,
+// queried over RDAP, or over WHOIS where a domain's registry offers no RDAP, without anything personal.
 package whoislookup
 
 import (
@@ -32,11 +32,11 @@ type Result struct {
 	Notices           []rdap.Notice         `json:"notices"`
 	Reason            *rdap.Reason          `json:"reason"`
 	Sources           []registration.Source `json:"sources"`
-	// Truncated tells that the registry told more than is shown: more notices, or what says so itself.
+	// Truncated means that the registry sent more than is shown: more notices, or what says so itself.
 	Truncated bool `json:"truncated,omitempty"`
 }
 
-// New makes the tool; client asks the registries, and port43 those that offer no RDAP.
+// New makes the tool; client queries the registries, and port43 those that offer no RDAP.
 func New(client *rdap.Client, port43 *whois.Client) tool.Tool {
 	return tool.New(tool.Spec[target.Registration, Result]{
 		Slug:    "whois-lookup",

@@ -15,7 +15,7 @@ import (
 )
 
 // Source is the common part of the same name: who gave a fact, when, and whether it came out of a cache. One of URL,
-// Zone and Server says where the provider was asked.
+// Zone and Server says where the provider was queried.
 type Source struct {
 	Name      string `json:"name"`
 	URL       string `json:"url,omitempty"`
@@ -35,7 +35,7 @@ func SourceOfRDAP(s rdap.Source, cut *bool) Source {
 	}
 }
 
-// Report tells who has answered, while others are asked. What a cache had is no news: the answer itself has it.
+// Report reports sources to the progress of a run while others are queried. Cached ones are in the result alone.
 func Report(ctx context.Context, sources ...Source) {
 	for _, s := range sources {
 		if s.Cached {
@@ -62,7 +62,7 @@ func DescribeNetwork(n *rdap.Network) *Network {
 }
 
 // ASNRecord is the part "asn" of ip-geolocation and a record of asn-lookup. Country, Registry and Allocated are those
-// of the prefix, or of the number where there is no prefix; null is not told.
+// of the prefix, or of the number where there is no prefix; null is not reported.
 type ASNRecord struct {
 	ASN       uint32  `json:"asn"`
 	Name      *string `json:"name"`
