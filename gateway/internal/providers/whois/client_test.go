@@ -232,7 +232,7 @@ func TestFailures(t *testing.T) {
 			}
 		}, fault.Upstream, "sent an answer larger than 64 KiB"},
 		"one octet too many": {said(strings.Repeat("x", MaxText+1)), fault.Upstream, "sent an answer larger than 64 KiB"},
-		"a pause":            {said("% Excessive querying, grace period of 300 seconds.\n"), fault.Busy, "has been asked too often; try again in 5 minutes."},
+		"a pause":            {said("% Excessive querying, grace period of 30 seconds.\n"), fault.Busy, "has been asked too often; try again in 30 seconds."},
 		"a reset": {func(conn net.Conn, _ string) {
 			_, _ = io.WriteString(conn, "Domain: exam")
 			_ = conn.(*net.TCPConn).SetLinger(0)
@@ -317,6 +317,22 @@ func TestPause(t *testing.T) {
 	}
 }
 
+// TestTheTextOfARegistrantPausesNothing: a refusal is one only where the answer has no object and is short.
+func TestTheTextOfARegistrantPausesNothing(t *testing.T) {
+	t.Parallel()
+	const quota = "Registrant: Query limit exceeded\n"
+	for name, text := range map[string]string{
+		"an object": "Domain: example-shop.it\n" + quota, "another object": "Domain: other.it\n" + quota,
+		"more than 2 KiB": strings.Repeat("x\n", 1<<10) + quota,
+	} {
+		w := newWorld(t, nil)
+		w.registry.serve = said(text)
+		if a := w.look(t, "example-shop.it"); a.Outcome != Unread {
+			t.Errorf("%s: %+v", name, a)
+		}
+	}
+}
+
 func TestPauseOfIANA(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -385,6 +401,11 @@ func TestWhatOthersStoredIsJudgedAsAnAnswerIs(t *testing.T) {
 	}{
 		"as it was":            {func(*record) {}, true},
 		"not found":            {func(r *record) { *r = record{Outcome: NotFound, Server: r.Server} }, true},
+		"reserved":             {func(r *record) { *r = record{Outcome: Reserved, Server: r.Server, Line: "Reserved."} }, true},
+		"reserved, no line":    {func(r *record) { *r = record{Outcome: Reserved, Server: r.Server} }, true},
+		"a line that shouts":   {func(r *record) { *r = record{Outcome: Reserved, Server: r.Server, Line: "a\x1b"} }, false},
+		"a line of a person":   {func(r *record) { *r = record{Outcome: Reserved, Server: r.Server, Line: "jane@example.net"} }, false},
+		"a line of another":    {func(r *record) { *r = record{Outcome: NotFound, Server: r.Server, Line: "Reserved."} }, false},
 		"unread":               {func(r *record) { *r = record{Outcome: Unread, Server: root, Why: "Why."} }, true},
 		"another outcome":      {func(r *record) { r.Outcome = "lost" }, false},
 		"no outcome":           {func(r *record) { r.Outcome = "" }, false},

@@ -13,7 +13,7 @@ var (
 		"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 Z07:00",
 		"2006-01-02 15:04:05 -0700",
 	}
-	// local are in the registry's zone.
+	// local name no zone.
 	local = []string{
 		"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04", "2006/01/02 15:04:05", "2006.01.02 15:04:05",
 		"20060102 15:04:05", "02.01.2006 15:04:05",
@@ -65,7 +65,8 @@ func (f format) parseLocal(s string, zone *time.Location) (time.Time, bool) {
 		if err != nil {
 			continue
 		}
-		if !strings.Contains(layout, "15") {
+		// A registry that writes midnight for every time means the day, which must stay that day in UTC.
+		if hour, minute, second := at.Clock(); hour == 0 && minute == 0 && second == 0 {
 			at = time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)
 		}
 		return at, true

@@ -22,6 +22,8 @@ const (
 	isRegistrarID
 	isRegistered
 	isExpires
+	// isRegistrarExpires is the end of the registration by the registrar's account.
+	isRegistrarExpires
 	isUpdated
 	isTransferred
 	isNameserver
@@ -42,7 +44,7 @@ type format struct {
 	free []string
 	// absent are the beginnings of sentences that say so, with %s for the name.
 	absent []string
-	// zone is that of times without an offset; UTC where empty.
+	// zone is that of times without an offset, where the registry documents it; UTC where empty.
 	zone string
 	// dates are shapes of this registry beyond those that all share.
 	dates []string
@@ -236,7 +238,7 @@ var common = format{
 	facts: map[string]fact{
 		"domain name": isName, "registrar": isRegistrar, "registrar url": isRegistrarURL, "registrar iana id": isRegistrarID,
 		"creation date": isRegistered, "updated date": isUpdated, "registry expiry date": isExpires,
-		"registrar registration expiration date": isExpires, "domain status": isStatus, "name server": isNameserver,
+		"registrar registration expiration date": isRegistrarExpires, "domain status": isStatus, "name server": isNameserver,
 		"dnssec": isSigned,
 	},
 	absent: []string{

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode"
 
-	"diagnostics/gateway/internal/providers/pause"
+	"diagnostics/gateway/internal/providers/internal/refusal"
 	"diagnostics/gateway/internal/text"
 )
 
@@ -27,11 +27,15 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, tld, said string) {
 		name := "example-shop." + tld
 		said = text.Decode(said)
-		outcome, d := formatOf(tld).read(said, name)
+		s := formatOf(tld).read(said, name)
+		outcome, d := s.outcome, s.domain
+		if s.line != "" {
+			wantPlain(t, s.line)
+		}
 		if (outcome == Found) != (d != nil) {
 			t.Fatalf("%s, %+v", outcome, d)
 		}
-		if wait, asked := asksToWait(said); asked != (wait > 0) || wait > pause.Max {
+		if wait, asked := tooMany(said); asked != (wait > 0) || wait > refusal.MaxPause {
 			t.Fatalf("a pause of %v", wait)
 		}
 		if d == nil {

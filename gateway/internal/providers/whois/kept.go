@@ -12,6 +12,7 @@ type record struct {
 	Outcome Outcome `json:"outcome"`
 	Domain  *Domain `json:"domain,omitempty"`
 	Why     string  `json:"why,omitempty"`
+	Line    string  `json:"line,omitempty"`
 	Server  string  `json:"server"`
 }
 
@@ -21,10 +22,13 @@ func (r record) fits() bool {
 	if server, ok := readServer(r.Server); !ok || server != r.Server {
 		return false
 	}
+	if r.Line != "" && (r.Outcome != Reserved || !keeps(plain, &r.Line)) {
+		return false
+	}
 	switch r.Outcome {
 	case Found:
 		return r.Why == "" && r.Domain != nil && r.Domain.fits()
-	case NotFound:
+	case NotFound, Reserved:
 		return r.Why == "" && r.Domain == nil
 	case Unread:
 		return r.Why != "" && text.Show(r.Why, MaxText) == r.Why && r.Domain == nil
@@ -36,7 +40,7 @@ func (d *Domain) fits() bool {
 	if d.Status == nil || d.Nameservers == nil || len(d.Status) > maxElements || len(d.Nameservers) > maxElements {
 		return false
 	}
-	for _, moment := range []*string{d.Registered, d.Expires, d.Updated, d.Transferred} {
+	for _, moment := range []*string{d.Registered, d.Expires, d.RegistrarExpires, d.Updated, d.Transferred} {
 		if moment == nil {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"diagnostics/gateway/internal/providers/internal/refusal"
 	"diagnostics/gateway/internal/providers/pause"
 )
 
@@ -46,25 +47,17 @@ func mentions(text string, words []string) (string, bool) {
 	return "", false
 }
 
-// waitWords are what servers say to a client that has queried too often.
-var waitWords = []string{
-	"limit exceeded", "exceeded allowed", "have exceeded", "exceeded the", "exceeded your", "limit reached",
-	"reached rate limit", "quota exceeded", "too many queries", "too many requests", "too many connections",
-	"excessive querying", "maximum queries per", "queried interval is too short", "try again later",
-	"temporarily blocked",
-}
-
-// asksToWait reports whether a text without a registration refuses the question because of earlier ones,
-// and for how long.
-func asksToWait(text string) (time.Duration, bool) {
+// tooMany reports whether a text without a registration refuses the question because of earlier ones, and how long the
+// server is left alone for it.
+func tooMany(text string) (time.Duration, bool) {
 	if _, closed := mentions(text, closedWords); closed {
 		return 0, false
 	}
-	line, found := mentions(text, waitWords)
+	line, found := refusal.TooMany(text)
 	if !found {
 		return 0, false
 	}
-	return waitIn(line), true
+	return min(waitIn(strings.ToLower(line)), refusal.MaxPause), true
 }
 
 // waitIn reads "300 seconds" or "5 minutes" out of a line.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"diagnostics/gateway/internal/providers/internal/refusal"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/text/bound"
@@ -34,8 +35,18 @@ type reading struct {
 	domain    Domain
 }
 
-// read returns what a text states of a name: the registration, that there is none, or neither.
-func (f format) read(said, name string) (Outcome, *Domain) {
+// statement is what a text states of a name.
+type statement struct {
+	outcome Outcome
+	domain  *Domain // where Found
+	line    string  // where Reserved
+	// object means that the text is about a registration, of this name or another.
+	object bool
+}
+
+// read returns what a text states of a name: the registration, that there is none, that the registry does not give it
+// out, or none of these.
+func (f format) read(said, name string) statement {
 	r := reading{
 		format: f, zone: f.location(), name: name, domain: Domain{Status: []string{}, Nameservers: []string{}},
 	}
@@ -46,13 +57,45 @@ func (f format) read(said, name string) (Outcome, *Domain) {
 	}
 	switch {
 	case r.named && r.free:
-		return NotFound, nil
+		return statement{outcome: NotFound, object: true}
 	case r.named && !r.other && r.detailed:
-		return Found, r.finish()
-	case !r.named && !r.other && says(said, f.absentOf(name)...):
-		return NotFound, nil
+		return statement{outcome: Found, domain: r.finish(), object: true}
+	case r.named && !r.other:
+		return r.withoutDetails()
+	case r.named || r.other:
+		return statement{outcome: Unread, object: true}
 	}
-	return Unread, nil
+	return f.readSentence(said, name)
+}
+
+// withoutDetails reads an object that is a name and a status at most: some registries have a status for names that they
+// do not give out.
+func (r *reading) withoutDetails() statement {
+	for _, status := range r.domain.Status {
+		if line, reserved := refusal.Reserved("Status: " + status); reserved {
+			return statement{outcome: Reserved, line: line, object: true}
+		}
+	}
+	return statement{outcome: Unread, object: true}
+}
+
+// readSentence reads a text without an object. One that denies the name may have terms of use about reserved names.
+func (f format) readSentence(said, name string) statement {
+	absent := says(said, f.absentOf(name)...)
+	line, reserved := refusal.Reserved(said)
+	lower := strings.ToLower(line)
+	_, refused := tooMany(said)
+	_, closed := mentions(said, closedWords)
+	switch {
+	case reserved && !refused && !closed && (!absent || strings.Contains(lower, "this ") || strings.Contains(lower, name)):
+		if shown := plain(line); shown != nil {
+			return statement{outcome: Reserved, line: *shown}
+		}
+		return statement{outcome: Reserved}
+	case absent:
+		return statement{outcome: NotFound}
+	}
+	return statement{outcome: Unread}
 }
 
 func (f format) absentOf(name string) []string {
@@ -108,6 +151,8 @@ func (r *reading) once(kind fact, value string) {
 		at, read = &r.domain.Registered, r.moment
 	case isExpires:
 		at, read = &r.domain.Expires, r.moment
+	case isRegistrarExpires:
+		at, read = &r.domain.RegistrarExpires, r.moment
 	case isUpdated:
 		at, read = &r.domain.Updated, r.moment
 	case isTransferred:
@@ -174,6 +219,9 @@ func (r *reading) signed(value string) {
 
 func (r *reading) finish() *Domain {
 	d := &r.domain
+	if d.Expires == nil {
+		d.Expires = d.RegistrarExpires
+	}
 	if r.registrar != (Registrar{}) {
 		d.Registrar = &r.registrar
 	}

@@ -60,7 +60,7 @@ var wants = map[string]struct {
 		Status:    []string{"clientTransferProhibited"},
 		Registrar: &Registrar{Name: ptr("Sample Registrar S.r.l."), URL: ptr("https://www.sample-registrar.com/")},
 		// In winter and in summer: the registry's clocks change.
-		Registered: ptr("1999-12-09T23:00:00Z"), Updated: ptr("2026-05-06T23:04:50Z"), Expires: ptr("2031-04-21T00:00:00Z"),
+		Registered: ptr("1999-12-10T00:00:00Z"), Updated: ptr("2026-05-06T23:04:50Z"), Expires: ptr("2031-04-21T00:00:00Z"),
 		Signed: ptr(false), Nameservers: []string{"ns1.example-shop.it", "ns2.example.net"},
 	}},
 	"jp": {"example-shop.jp", Domain{
@@ -165,7 +165,8 @@ func TestReadRegistrations(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			said := sample(t, "registered/"+file+".txt")
-			outcome, got := formatOf(tldOf(c.name)).read(said, c.name)
+			s := formatOf(tldOf(c.name)).read(said, c.name)
+			outcome, got := s.outcome, s.domain
 			if outcome != Found {
 				t.Fatalf("%s", outcome)
 			}
@@ -173,10 +174,10 @@ func TestReadRegistrations(t *testing.T) {
 				t.Error(diff)
 			}
 			wantNothingPersonal(t, got)
-			if outcome, got := formatOf(tldOf(c.name)).read(said, "other-"+c.name); outcome != Unread || got != nil {
+			if s := formatOf(tldOf(c.name)).read(said, "other-"+c.name); s.outcome != Unread || s.domain != nil {
 				t.Errorf("of another name: %s, %+v", outcome, got)
 			}
-			if _, asked := asksToWait(said); asked {
+			if _, asked := tooMany(said); asked {
 				t.Error("taken for a refusal")
 			}
 		})
@@ -213,11 +214,11 @@ func TestReadAbsences(t *testing.T) {
 				suffix = second
 			}
 			said := sample(t, "absent/"+tld+".txt")
-			if outcome, d := formatOf(tld).read(said, "nobody-there."+suffix); outcome != NotFound || d != nil {
-				t.Errorf("%s, %+v", outcome, d)
+			if s := formatOf(tld).read(said, "nobody-there."+suffix); s.outcome != NotFound || s.domain != nil {
+				t.Errorf("%+v", s)
 			}
-			if outcome, _ := formatOf(tld).read("Hello.\n", "nobody-there."+suffix); outcome != Unread {
-				t.Errorf("of no answer: %s", outcome)
+			if s := formatOf(tld).read("Hello.\n", "nobody-there."+suffix); s.outcome != Unread {
+				t.Errorf("of no answer: %+v", s)
 			}
 		})
 	}
@@ -229,8 +230,6 @@ func TestReadNeither(t *testing.T) {
 		"nothing":                          {"example-shop.it", ""},
 		"a page":                           {"example-shop.it", "<!doctype html><title>Login</title>"},
 		"the name alone":                   {"example-shop.de", "Domain: example-shop.de\n"},
-		"a reserved name":                  {"example-shop.be", "Domain:\texample-shop.be\nStatus:\tNOT ALLOWED\n"},
-		"an unassignable name":             {"example-shop.it", "Domain: example-shop.it\nStatus: UNASSIGNABLE\n"},
 		"two names":                        {"example-shop.co", "Domain Name: example-shop.co\nRegistrar: X\nDomain Name: other.co\n"},
 		"another name that is free":        {"example-shop.de", "Domain: other.de\nStatus: free\n"},
 		"the sentence of another name":     {"example-shop.se", `domain "other.se" not found.`},
@@ -242,10 +241,68 @@ func TestReadNeither(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if outcome, d := formatOf(tldOf(c.domain)).read(c.said, c.domain); outcome != Unread || d != nil {
-				t.Errorf("%s, %+v", outcome, d)
+			if s := formatOf(tldOf(c.domain)).read(c.said, c.domain); s.outcome != Unread || s.domain != nil {
+				t.Errorf("%+v", s)
 			}
 		})
+	}
+}
+
+// A name that the registry does not give out is reserved, and never free, by its own line or by a status.
+func TestReadReserved(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]struct {
+		outcome Outcome
+		line    string
+	}{
+		"% Hello\r\n% This is a reserved name and can not be registered\r\n":  {Reserved, "This is a reserved name and can not be registered"},
+		"The domain example-shop.NAME cannot be registered\n":                 {Reserved, "The domain example-shop.NAME cannot be registered"},
+		"This name is reserved, ask jane@example.net\n":                       {Reserved, ""},
+		"This name is\x1b reserved\u202e\n":                                   {Reserved, "This name is reserved"},
+		"Domain: example-shop.NAME\nStatus: RESERVED\n":                       {Reserved, "Status: RESERVED"},
+		"Domain: example-shop.NAME\nStatus: UNASSIGNABLE\n":                   {Reserved, "Status: UNASSIGNABLE"},
+		"Domain: example-shop.NAME\nStatus: NOT ALLOWED\n":                    {Reserved, "Status: NOT ALLOWED"},
+		"Domain: example-shop.NAME\nStatus: NOT AVAILABLE\n":                  {Unread, ""},
+		"Domain: other.NAME\nStatus: RESERVED\n":                              {Unread, ""},
+		"Domain: example-shop.NAME\nThis name is reserved\n":                  {Unread, ""},
+		"Too many queries: this domain is blocked.\n":                         {Unread, ""},
+		"Requests of this client are not permitted; this name is reserved.\n": {Unread, ""},
+		strings.Repeat("terms\n", 2<<10/6+1) + "This name is reserved\n":      {Unread, ""},
+	} {
+		for _, tld := range []string{"it", "be"} {
+			s := formatOf(tld).read(strings.ReplaceAll(said, "NAME", tld), "example-shop."+tld)
+			if line := strings.ReplaceAll(want.line, "NAME", tld); s.outcome != want.outcome || s.line != line || s.domain != nil {
+				t.Errorf("%s %.70q: %+v", tld, said, s)
+			}
+		}
+	}
+	// A sentence that denies the name counts unless another says of this very name that it is reserved.
+	for said, want := range map[string]Outcome{
+		"Domain not found.\nThis name is reserved.\n":        Reserved,
+		"Domain not found.\nReserved names: see our page.\n": NotFound,
+	} {
+		if s := common.read(said, "example-shop.co"); s.outcome != want {
+			t.Errorf("%q: %+v", said, s)
+		}
+	}
+}
+
+// The registrar's date stands beside the registry's, and for it where there is none.
+func TestBothExpirations(t *testing.T) {
+	t.Parallel()
+	const registrar, registry = "Registrar Registration Expiration Date: 2026-03-01\n", "Registry Expiry Date: 2027-03-01\n"
+	for said, want := range map[string]string{
+		registrar + registry: "2027-03-01T00:00:00Z 2026-03-01T00:00:00Z", registry: "2027-03-01T00:00:00Z ",
+		registrar: "2026-03-01T00:00:00Z 2026-03-01T00:00:00Z",
+	} {
+		d := common.read("Domain Name: example-shop.co\n"+said, "example-shop.co").domain
+		got := *d.Expires + " "
+		if d.RegistrarExpires != nil {
+			got += *d.RegistrarExpires
+		}
+		if got != want {
+			t.Errorf("%q: %s", said, got)
+		}
 	}
 }
 
@@ -261,7 +318,8 @@ func TestReadHostileText(t *testing.T) {
 		said.WriteString("Name Server: ns" + strings.Repeat("a", i%60) + ".example.net\n")
 		said.WriteString("Domain Status: s" + strings.Repeat("b", i) + "\n")
 	}
-	outcome, d := common.read(said.String(), "example-shop.co")
+	s := common.read(said.String(), "example-shop.co")
+	outcome, d := s.outcome, s.domain
 	if outcome != Found {
 		t.Fatal(outcome)
 	}
@@ -320,6 +378,14 @@ func TestDates(t *testing.T) {
 		{"co", "2026-01-02 03:04:05 UTC", "2026-01-02T03:04:05Z"},
 		{"cn", "2026-01-02 03:04:05", "2026-01-01T19:04:05Z"},
 		{"cn", "2026-01-02", "2026-01-02T00:00:00Z"},
+		{"cn", "2026-01-02 00:00:00", "2026-01-02T00:00:00Z"}, // midnight stands for the day
+		{"cn", "2026-01-02 00:00:01", "2026-01-01T16:00:01Z"},
+		{"it", "1999-12-10 00:00:00", "1999-12-10T00:00:00Z"},
+		{"it", "1999-12-10 23:59:59", "1999-12-10T22:59:59Z"},
+		{"jp", "2026/01/02 00:00:00 (JST)", "2026-01-02T00:00:00Z"},
+		{"pt", "02/01/2026 00:00:00", "2026-01-02T00:00:00Z"},
+		{"de", "2020-01-01T00:00:00+01:00", "2019-12-31T23:00:00Z"}, // an offset makes it a moment
+		{"se", "2026-01-02 03:04:05", "2026-01-02T03:04:05Z"},       // no documented zone
 		{"jp", "2026/01/02 03:04:05 (JST)", "2026-01-01T18:04:05Z"},
 		{"cl", "2026-06-02 03:04:05 CLT", "2026-06-02T07:04:05Z"},
 		{"cl", "2026-06-02 03:04:05", "2026-06-02T07:04:05Z"},
@@ -359,21 +425,23 @@ const closedES = "Conditions of use for the whois service via port 43 for .es do
 	"To request access to the service, complete the form located at https://sede.example.es/sede/whois, where you may " +
 	"also consult the service conditions.\n"
 
-func TestAsksToWait(t *testing.T) {
+func TestTooMany(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		said string
 		want time.Duration // 0 for none
 	}{
-		{"% .be Whois Server 6.1\n%\n% Excessive querying, grace period of 300 seconds.\n", 5 * time.Minute},
+		{"% .be Whois Server 6.1\n%\n% Excessive querying, grace period of 300 seconds.\n", time.Minute},
 		{"% Maximum queries per hour reached\n", time.Minute},
 		{"% Error: 55000000002 Connection refused; access control limit exceeded.\n", time.Minute},
 		{"% Quota exceeded\n", time.Minute},
 		{"% You have exceeded allowed connection rate.\n", time.Minute},
 		{"Queried interval is too short.\n", time.Minute},
-		{"Too many requests. Come back in 2 minutes.", 2 * time.Minute},
+		{"Too many requests. Come back in 20 seconds.", 20 * time.Second},
 		{"too many requests: wait 0 seconds", time.Second},
-		{"too many requests: wait 9999 hours", time.Hour},
+		{"too many requests: wait 9999 hours", time.Minute},
+		{"Error: max. requests per second exceeded\r\n", time.Minute},
+		{"Query too fast, slow down", time.Minute},
 		{"too many requests: wait 99999999999999999999 seconds", time.Minute},
 		{"Requests of this client are not permitted.\n", 0},
 		{closedES, 0},
@@ -381,7 +449,7 @@ func TestAsksToWait(t *testing.T) {
 		{"% " + strings.Repeat("terms ", 60) + "too many requests are forbidden\n", 0},
 		{"", 0},
 	} {
-		if got, asked := asksToWait(c.said); got != c.want || asked != (c.want != 0) {
+		if got, asked := tooMany(c.said); got != c.want || asked != (c.want != 0) {
 			t.Errorf("%.60q: %v, %v; want %v", c.said, got, asked, c.want)
 		}
 	}

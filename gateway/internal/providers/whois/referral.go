@@ -59,7 +59,7 @@ func (c *Client) readReferral(ctx context.Context, answer, tld string) (referral
 	if listed || says(answer, "this query returned 0 objects") {
 		return referral{Why: "IANA lists no WHOIS server for ." + tld + "."}, KeepReferral, nil
 	}
-	if wait, asked := asksToWait(answer); asked {
+	if wait, refused := tooMany(answer); refused {
 		return referral{}, 0, c.pause(ctx, c.root, wait)
 	}
 	return referral{Why: "IANA's WHOIS server did not say which WHOIS server ." + tld + " has."}, KeepOther, nil

@@ -101,7 +101,7 @@ func (c *Client) Lookup(ctx context.Context, name string) (Answer, error) {
 	}
 	r := kept.Value
 	return Answer{
-		Outcome: r.Outcome, Domain: r.Domain, Why: r.Why, Server: r.Server,
+		Outcome: r.Outcome, Domain: r.Domain, Why: r.Why, Line: r.Line, Server: r.Server,
 		FetchedAt: kept.FetchedAt.UTC(), Cached: kept.Cached,
 	}, nil
 }
@@ -137,11 +137,11 @@ func (c *Client) lookUp(ctx context.Context, name string) (record, error) {
 	if err != nil {
 		return record{}, err
 	}
-	outcome, domain := f.read(text, name)
-	if outcome != Unread {
-		return record{Outcome: outcome, Domain: domain, Server: at.Server}, nil
+	s := f.read(text, name)
+	if s.outcome != Unread {
+		return record{Outcome: s.outcome, Domain: s.domain, Line: s.line, Server: at.Server}, nil
 	}
-	if wait, asked := asksToWait(text); asked {
+	if wait, refused := tooMany(text); refused && !s.object {
 		return record{}, c.pause(ctx, server, wait)
 	}
 	return record{Outcome: Unread, Why: called(server) + " " + complaint(text), Server: at.Server}, nil
