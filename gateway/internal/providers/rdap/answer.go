@@ -9,6 +9,8 @@ type Reason string
 const (
 	// NotFound is the registry's word: it has no such object.
 	NotFound Reason = "notFound"
+	// Reserved is NotFound where the registry explains that it does not give the name out.
+	Reserved Reason = "reserved"
 	// NoService is what the redirector answers: no RDAP server is known for this top-level domain or block. It is given
 	// for a name whose last label is no top-level domain too.
 	NoService Reason = "noRdapService"
@@ -81,6 +83,8 @@ type Events struct {
 	Expires     *string `json:"expires"`
 	Updated     *string `json:"updated"`
 	Transferred *string `json:"transferred"`
+	// RegistrarExpires is when the registrar's own registration ends, which the registry may renew by itself.
+	RegistrarExpires *string `json:"registrarExpires"`
 }
 
 // DNSSEC is the delegation's state.

@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -50,6 +51,8 @@ type reply struct {
 	vague bool
 	// undelegated marks a name whose last label is no top-level domain.
 	undelegated bool
+	// explanation is the registry's own, where it has no such object.
+	explanation explanation
 }
 
 // ask sends a query to the registry that is listed for it, or to the redirector. Where the lists are old the
@@ -117,14 +120,16 @@ type walk struct {
 	at server
 	// led is set once the redirector has led to another server.
 	led bool
-	// left is the time that the servers may still take.
-	left time.Duration
+	// left is the time that the servers may still take, patience the time that may still be waited for their paces.
+	left, patience time.Duration
+	// seen are the URLs that were queried: a redirect to one of them is a loop.
+	seen []target.URL
 }
 
 // askAt queries one server and follows at most MaxRedirects redirects, within the client's timeout, the waits for paces
 // not included. Errors are *fault.Error (Upstream, Timeout, Busy) or those of a ctx that has ended.
 func (c *Client) askAt(ctx context.Context, q question, from server) (reply, error) {
-	w := walk{Client: c, question: q, at: from, left: c.timeout}
+	w := walk{Client: c, question: q, at: from, left: c.timeout, patience: MaxPatience}
 	for followed := 0; ; followed++ {
 		answer, err := w.fetch(ctx)
 		switch {
@@ -133,12 +138,20 @@ func (c *Client) askAt(ctx context.Context, q question, from server) (reply, err
 		case !egress.IsRedirect(answer.Status):
 			return w.finish(answer)
 		case followed == MaxRedirects:
-			return reply{}, fault.Newf(fault.Upstream, "%s redirects more than %d times.", w.called(w.at), MaxRedirects)
+			return reply{}, w.tooManyRedirects(w.at)
 		}
+		from := w.at
 		if err := w.follow(answer); err != nil {
 			return reply{}, err
 		}
+		if slices.Contains(w.seen, w.at.url) {
+			return reply{}, w.tooManyRedirects(from)
+		}
 	}
+}
+
+func (c *Client) tooManyRedirects(at server) error {
+	return fault.Newf(fault.Upstream, "%s redirects more than %d times.", c.called(at), MaxRedirects)
 }
 
 // accept names the second type because some servers refuse the first alone.
@@ -146,9 +159,10 @@ const accept = "application/rdap+json, application/json;q=0.9"
 
 // fetch makes one request once the server may be queried.
 func (w *walk) fetch(outer context.Context) (*egress.Response, error) {
-	if err := w.turn(outer, w.at); err != nil {
+	if err := w.admit(outer); err != nil {
 		return nil, err
 	}
+	w.seen = append(w.seen, w.at.url)
 	ctx, cancel := context.WithTimeout(outer, w.left)
 	defer cancel()
 	began := time.Now()
@@ -158,7 +172,15 @@ func (w *walk) fetch(outer context.Context) (*egress.Response, error) {
 	})
 	took := time.Since(began)
 	w.left -= took
-	w.egress.Providers().Asked(w.provider(w.at.url), outcomeOf(ctx, answer, err), took)
+	var quota time.Duration
+	outcome := outcomeOf(ctx, answer, err)
+	if err == nil && answer.Status != http.StatusTooManyRequests {
+		var refused bool
+		if quota, refused = w.outOfQuota(answer); refused {
+			outcome = upstream.Limited
+		}
+	}
+	w.egress.Providers().Asked(w.provider(w.at.url), outcome, took)
 	switch {
 	case err != nil && outer.Err() != nil:
 		return nil, outer.Err()
@@ -166,8 +188,33 @@ func (w *walk) fetch(outer context.Context) (*egress.Response, error) {
 		return nil, w.classify(err)
 	case answer.Status == http.StatusTooManyRequests:
 		return nil, w.pause(ctx, w.at, answer.Header)
+	case quota > 0:
+		return nil, w.pauseFor(ctx, w.at, quota)
 	}
 	return answer, nil
+}
+
+// admit waits until the server may be queried. The first server of a walk refuses at once where many wait. A later one
+// is waited for, within the walk's patience: a client that is refused there would begin anew, and with many clients no
+// walk would ever come to its end.
+func (w *walk) admit(ctx context.Context) error {
+	for {
+		began := time.Now()
+		err := w.turn(ctx, w.at)
+		w.patience -= time.Since(began)
+		full, is := errors.AsType[*fault.Error](err)
+		if !is || full.Rule != fault.LimitProviderShare || len(w.seen) == 0 || full.RetryAfter > w.patience {
+			return err
+		}
+		w.patience -= full.RetryAfter
+		timer := time.NewTimer(full.RetryAfter)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+	}
 }
 
 // classify words the failure of a request, that of the walk's own time included.
@@ -219,7 +266,10 @@ func (w *walk) finish(answer *egress.Response) (reply, error) {
 		r.reason, r.vague = NotFound, isPage(answer)
 		if w.isRedirector(w.at.url) && !w.led {
 			r.reason = NoService
+			return r, nil
 		}
+		r.explanation = explainBody(answer)
+		r.reason = r.explanation.absence(w.kind)
 		return r, nil
 	case answer.Status != http.StatusOK:
 		return r, w.refused(answer)
@@ -352,7 +402,10 @@ func (c *Client) pause(ctx context.Context, at server, header http.Header) error
 	if date, err := http.ParseTime(header.Get("Date")); err == nil {
 		now = date // a date in Retry-After is one of the server's clock
 	}
-	wait := readRetryAfter(header.Get("Retry-After"), now)
+	return c.pauseFor(ctx, at, readRetryAfter(header.Get("Retry-After"), now))
+}
+
+func (c *Client) pauseFor(ctx context.Context, at server, wait time.Duration) error {
 	c.pauses.Begin(ctx, at.url.Authority(), wait)
 	c.egress.Providers().Paused(c.provider(at.url), at.url.Authority(), wait)
 	return c.tooOften(at, wait)

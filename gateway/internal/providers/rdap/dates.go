@@ -54,7 +54,7 @@ func parseDate(s string) (time.Time, bool) {
 // moments picks the events of a domain. Where an action comes more than once the first registration counts, and the
 // last of all others.
 func moments(events []event) Events {
-	var registered, expires, updated, transferred time.Time
+	var registered, expires, updated, transferred, registrarExpires time.Time
 	for _, e := range events {
 		at, ok := parseDate(string(e.Date))
 		if !ok {
@@ -67,6 +67,8 @@ func moments(events []event) Events {
 			}
 		case "expiration":
 			expires = later(expires, at)
+		case "registrar expiration":
+			registrarExpires = later(registrarExpires, at)
 		case "last changed":
 			updated = later(updated, at)
 		case "transfer":
@@ -75,7 +77,7 @@ func moments(events []event) Events {
 	}
 	return Events{
 		Registered: momentOf(registered), Expires: momentOf(expires),
-		Updated: momentOf(updated), Transferred: momentOf(transferred),
+		Updated: momentOf(updated), Transferred: momentOf(transferred), RegistrarExpires: momentOf(registrarExpires),
 	}
 }
 

@@ -19,7 +19,8 @@ func readDomain(body []byte, name string) (domainRecord, error) {
 		return domainRecord{}, err
 	}
 	if o.notFound() {
-		return domainRecord{Reason: NotFound}, nil
+		e := o.explain()
+		return domainRecord{Reason: e.absence(kindDomain), Notices: e.notices, MoreNotices: e.more}, nil
 	}
 	if err := o.of("domain"); err != nil {
 		return domainRecord{}, err

@@ -93,7 +93,7 @@ func within[T any](list []T, limit int) bool {
 	return !cut
 }
 
-func validReason(r Reason) bool { return r == NotFound || r == NoService }
+func validReason(r Reason) bool { return r == NotFound || r == Reserved || r == NoService }
 
 // validSource reports whether a source has a public URL, or none, which stands for the operator's own host, or for a
 // server that was not reached.
@@ -113,7 +113,7 @@ func validNotices(all []Notice) bool {
 }
 
 func (e Events) valid() bool {
-	for _, moment := range []*string{e.Registered, e.Expires, e.Updated, e.Transferred} {
+	for _, moment := range []*string{e.Registered, e.Expires, e.Updated, e.Transferred, e.RegistrarExpires} {
 		if moment == nil {
 			continue
 		}

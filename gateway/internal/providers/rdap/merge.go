@@ -23,6 +23,8 @@ func merged(registry, registrar *Domain) *Domain {
 		Expires:     cmp.Or(registry.Events.Expires, registrar.Events.Expires),
 		Updated:     cmp.Or(registry.Events.Updated, registrar.Events.Updated),
 		Transferred: cmp.Or(registry.Events.Transferred, registrar.Events.Transferred),
+		RegistrarExpires: cmp.Or(registrar.Events.RegistrarExpires, registry.Events.RegistrarExpires,
+			registrar.Events.Expires),
 	}
 	if len(registrar.Contacts) > 0 {
 		out.Contacts = registrar.Contacts

@@ -27,7 +27,8 @@ func readNetwork(body []byte, addr netip.Addr) (networkRecord, error) {
 		return networkRecord{}, err
 	}
 	if o.notFound() {
-		return networkRecord{Reason: NotFound}, nil
+		e := o.explain()
+		return networkRecord{Reason: e.absence(kindIP), Notices: e.notices, MoreNotices: e.more}, nil
 	}
 	if err := o.of("ip network"); err != nil {
 		return networkRecord{}, err

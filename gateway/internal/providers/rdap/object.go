@@ -33,6 +33,8 @@ type object struct {
 	Notices     list[remark]     `json:"notices"`
 	Redacted    list[redaction]  `json:"redacted"` // RFC 9537
 	ErrorCode   text             `json:"errorCode"`
+	Title       text             `json:"title"`       // of an error
+	Description list[line]       `json:"description"` // of an error
 
 	Start        text         `json:"startAddress"`
 	End          text         `json:"endAddress"`

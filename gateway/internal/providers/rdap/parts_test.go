@@ -231,7 +231,7 @@ func TestMerged(t *testing.T) {
 	empty := &Domain{Name: "example-shop.com"}
 	got := merged(empty, registrar.Domain)
 	want := *registrar.Domain
-	want.UnicodeName, want.DNSSEC = "", DNSSEC{}
+	want.UnicodeName, want.DNSSEC, want.Events.RegistrarExpires = "", DNSSEC{}, want.Events.Expires
 	if diff := cmp.Diff(&want, got); diff != "" {
 		t.Error(diff)
 	}

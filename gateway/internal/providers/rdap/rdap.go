@@ -35,6 +35,8 @@ const (
 	MaxBody = 1 << 20
 	// MaxRedirects is how many redirects one question follows.
 	MaxRedirects = 4
+	// MaxPatience bounds what the waits for the paces of one question take together.
+	MaxPatience = 10 * time.Second
 	// KeepFound is how long an answer is cached, KeepNotFound how long its absence is. Failures are not cached, except
 	// those of a registrar, for KeepNotFound.
 	KeepFound    = time.Hour
@@ -160,7 +162,9 @@ func (c *Client) loadDomain(ctx context.Context, name string) (domainRecord, tim
 		return domainRecord{}, 0, err
 	}
 	if r.reason != "" {
-		record = domainRecord{Reason: r.reason, Undelegated: r.undelegated}
+		record = domainRecord{
+			Reason: r.reason, Undelegated: r.undelegated, Notices: r.explanation.notices, MoreNotices: r.explanation.more,
+		}
 	}
 	record.URL = c.shownURL(r.at)
 	if record.Domain == nil {
@@ -169,16 +173,27 @@ func (c *Client) loadDomain(ctx context.Context, name string) (domainRecord, tim
 	return record, KeepFound, nil
 }
 
+// forAnswer is how long before the end of a run the registrar is given up: the registry's answer stands without it.
+const forAnswer = 2 * time.Second
+
 // withRegistrar adds what the registrar says, or a notice of why it is missing.
 func (c *Client) withRegistrar(ctx context.Context, name, related string, answer DomainAnswer) (DomainAnswer, error) {
 	load := func(ctx context.Context) (domainRecord, time.Duration, error) {
 		return c.loadRegistrar(ctx, name, related)
 	}
-	kept, err := c.registrars.Get(ctx, name+" "+related, domainFits(name), load)
-	if err != nil {
+	bounded, cancel := ctx, context.CancelFunc(func() {})
+	if deadline, ok := ctx.Deadline(); ok {
+		bounded, cancel = context.WithDeadline(ctx, deadline.Add(-forAnswer))
+	}
+	defer cancel()
+	kept, err := c.registrars.Get(bounded, name+" "+related, domainFits(name), load)
+	r := kept.Value
+	switch {
+	case err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
+		r = domainRecord{Failure: "The registrar's server did not answer within the time of this lookup."}
+	case err != nil:
 		return DomainAnswer{}, err
 	}
-	r := kept.Value
 	if r.Domain == nil {
 		answer.Notices = append(answer.Notices, Notice{
 			Title: "Registrar data missing", Description: r.Failure + " The data shown comes from the registry alone.",
@@ -206,7 +221,8 @@ func (c *Client) loadRegistrar(ctx context.Context, name, related string) (domai
 	case err == nil && record.Domain != nil:
 		return record, KeepFound, nil
 	case err == nil:
-		return domainRecord{Failure: "The registrar has no data on this name."}, KeepNotFound, nil
+		e := explanation{notices: record.Notices}
+		return domainRecord{Failure: "The registrar has no data on this name." + e.sentence()}, KeepNotFound, nil
 	case fault.IsOwn(err) && errors.As(err, &failed): // which is over in seconds
 		return domainRecord{Failure: failed.Sentence}, 0, nil
 	case errors.As(err, &failed):
@@ -224,7 +240,7 @@ func (c *Client) askRegistrar(ctx context.Context, name, related string) (domain
 	var record domainRecord
 	r, err := c.askAt(ctx, domainQuestion(name, &record), server{url: u})
 	if err != nil || r.reason != "" {
-		return domainRecord{}, err
+		return domainRecord{Notices: r.explanation.notices}, err
 	}
 	record.URL = r.at.url.String()
 	return record, nil
@@ -255,7 +271,7 @@ func (c *Client) loadNetwork(ctx context.Context, addr netip.Addr) (networkRecor
 		return networkRecord{}, 0, err
 	}
 	if r.reason != "" {
-		record = networkRecord{Reason: r.reason}
+		record = networkRecord{Reason: r.reason, Notices: r.explanation.notices, MoreNotices: r.explanation.more}
 	}
 	record.URL = c.shownURL(r.at)
 	if record.Network == nil {

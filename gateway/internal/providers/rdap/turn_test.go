@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -114,5 +115,92 @@ func TestPaces(t *testing.T) {
 		if paceOf(server) != registryPace {
 			t.Errorf("%s has the pace %v", server, paceOf(server))
 		}
+	}
+}
+
+// TestALoopIsFoundAtOnce: a server that redirects to what it was queried for gets no further query.
+func TestALoopIsFoundAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.on(redirectorHost+"/domain/one-site.com", to("https://"+registryHost+"/1"))
+	w.on(registryHost+"/1", to("https://"+secondHost+"/2"))
+	w.on(secondHost+"/2", to("https://"+registryHost+"/1"))
+	_, err := w.domain("one-site.com")
+	wantFailure(t, err, fault.Upstream, secondHost+" redirects more than 4 times")
+	w.wantAsked(redirectorHost+"/domain/one-site.com", registryHost+"/1", secondHost+"/2")
+}
+
+// busyShares are buckets of which the client's share at one server is empty for the first queries.
+type busyShares struct {
+	server string
+	empty  time.Duration
+	left   atomic.Int32
+}
+
+func (b *busyShares) Take(_ context.Context, key string, size int, every time.Duration) (bool, time.Duration, error) {
+	switch {
+	case !strings.HasPrefix(key, b.server):
+		return true, 0, nil
+	case strings.Contains(key, "|"):
+		return b.left.Add(-1) < 0, b.empty, nil
+	}
+	return size > registryPace.Burst, time.Duration(registryPace.Burst) * every, nil
+}
+
+// TestARedirectWaitsForABusyServer: a walk that has begun waits for the pace of the next server, for a time. Else the
+// client would begin anew, and take what the others wait for.
+func TestARedirectWaitsForABusyServer(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		busy  string
+		empty time.Duration
+		found bool
+	}{
+		"the first server":             {redirectorHost, time.Millisecond, false},
+		"a later one":                  {registryHost, time.Millisecond, true},
+		"a later one, beyond patience": {registryHost, MaxPatience + time.Second, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := &busyShares{server: c.busy, empty: c.empty}
+			b.left.Store(3)
+			w := newWorld(t, func(config *Config) { config.Pace = pace.New(b) })
+			w.on(redirectorHost+"/domain/one-site.com", to("https://"+registryHost+"/domain/one-site.com"))
+			w.on(registryHost+"/domain/one-site.com", domainBody("one-site.com"))
+			a, err := w.domain("one-site.com")
+			if a.Found != c.found {
+				t.Errorf("%+v, %v", a, err)
+			}
+			if !c.found {
+				wantFailure(t, err, fault.Busy, "Too many registrations")
+			}
+		})
+	}
+}
+
+// TestAWaitEndsWithTheRun: whatever is waited for, the end of the run ends it.
+func TestAWaitEndsWithTheRun(t *testing.T) {
+	t.Parallel()
+	b := &busyShares{server: registryHost, empty: MaxPatience - time.Second}
+	b.left.Store(3)
+	w := newWorld(t, func(config *Config) { config.Pace = pace.New(b) })
+	w.on(redirectorHost+"/domain/one-site.com", to("https://"+registryHost+"/domain/one-site.com"))
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := w.Domain(ctx, "one-site.com", nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestARegistrarThatTakesTooLong: the registry's answer is given before the run ends.
+func TestARegistrarThatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	w := thinWorld(t, "https://"+relatedPath)
+	w.on(relatedPath, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	ctx, cancel := context.WithTimeout(t.Context(), forAnswer+300*time.Millisecond)
+	defer cancel()
+	a, err := w.Domain(ctx, "example-shop.com", nil)
+	if err != nil || !a.Found || !strings.Contains(a.Notices[len(a.Notices)-1].Description, "within the time of this") {
+		t.Errorf("%+v, %v", a, err)
 	}
 }

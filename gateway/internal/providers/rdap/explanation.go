@@ -1,0 +1,93 @@
+package rdap
+
+import (
+	"strings"
+	"time"
+
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/providers/internal/refusal"
+)
+
+// explanation is what a server writes about the absence of an object, or about its refusal to look for one.
+type explanation struct {
+	notices []Notice
+	// more means that there are others.
+	more bool
+}
+
+// explain returns the title and the description of an error (RFC 9083 section 6), and its notices.
+func (o object) explain() (e explanation) {
+	all := append([]remark{{Title: o.Title, Description: o.Description}}, o.Notices...)
+	e.notices = notices(all, &e.more)
+	return e
+}
+
+// explainBody is explain of the body of an error, which need not have one.
+func explainBody(answer *egress.Response) explanation {
+	if answer.Truncated || answer.BodyErr != nil || isPage(answer) {
+		return explanation{}
+	}
+	o, err := decode(answer.Body)
+	if err != nil {
+		return explanation{}
+	}
+	return o.explain()
+}
+
+// text is the explanation line by line.
+func (e explanation) text() string {
+	var lines []string
+	for _, n := range e.notices {
+		lines = append(lines, n.Title, n.Description)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// sentence is the explanation in quotation marks, to follow a sentence of this service; empty where there is none.
+func (e explanation) sentence() string {
+	said := clean(strings.Join(strings.FieldsFunc(e.text(), func(r rune) bool { return r == '\n' }), ": "), maxQuoted)
+	if said == "" {
+		return ""
+	}
+	return " It answers: “" + said + "”"
+}
+
+// maxQuoted is how many characters of an explanation a sentence has.
+const maxQuoted = 400
+
+// absence is why a name is not found: some registries explain that they do not give it out.
+func (e explanation) absence(kind string) Reason {
+	if _, reserved := refusal.Reserved(e.text()); reserved && kind == kindDomain {
+		return Reserved
+	}
+	return NotFound
+}
+
+// isObject reports whether there is anything of a domain or a network.
+func (o object) isObject() bool {
+	return o.Class != "" || o.Handle != "" || o.LDHName != "" || o.UnicodeName != "" || o.Start != "" || o.End != "" ||
+		len(o.CIDRs) > 0
+}
+
+// outOfQuota reports whether an answer refuses the query because of earlier ones, whatever its status, and how long the
+// server is left alone for it. Its words alone decide, so that neither a long answer nor one with an object counts.
+func (w *walk) outOfQuota(answer *egress.Response) (wait time.Duration, refused bool) {
+	if len(answer.Body) > refusal.MaxText || answer.Truncated || answer.BodyErr != nil || isPage(answer) ||
+		egress.IsRedirect(answer.Status) {
+		return 0, false
+	}
+	said, limited := string(answer.Body), false
+	if o, err := decode(answer.Body); err == nil {
+		if o.isObject() {
+			return 0, false
+		}
+		said, limited = o.explain().text(), o.ErrorCode == "429"
+	}
+	if _, found := refusal.TooMany(said); !found && !limited {
+		return 0, false
+	}
+	if after := answer.Header.Get("Retry-After"); after != "" {
+		return min(readRetryAfter(after, w.now()), refusal.MaxPause), true
+	}
+	return refusal.MaxPause, true
+}
