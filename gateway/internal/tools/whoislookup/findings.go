@@ -20,6 +20,7 @@ const (
 	codeNotRegistered   = "NOT_REGISTERED"
 	codeNoNetwork       = "NETWORK_NOT_REGISTERED"
 	codeNoService       = "REGISTRY_NOT_KNOWN"
+	codeReserved        = "RESERVED"
 	codeExpired         = "EXPIRED"
 	codeExpiresSoon     = "EXPIRES_SOON"
 	codeHold            = "STATUS_HOLD"
@@ -40,6 +41,7 @@ const (
 
 	messageNotRegistered = "%[1]s is not registered (or is reserved by the registry)."
 	messageNoNetwork     = "The network of %[1]s is not registered (or is reserved by the registry)."
+	messageReserved      = "%[1]s cannot be registered: the registry answers that it does not give this name out."
 	messageNoService     = "The registration of %[1]s cannot be looked up: it has no known RDAP or readable WHOIS service."
 )
 
@@ -97,11 +99,13 @@ func makeCatalogue() finding.Catalogue {
 			codeNotRegistered:   {State: finding.Noted, Message: messageNotRegistered},
 			codeNoNetwork:       {State: finding.Noted, Message: messageNoNetwork},
 			codeNoService:       {State: finding.Unknown, Message: messageNoService},
+			codeReserved:        {State: finding.Noted, Message: messageReserved},
 		},
 		Findings: map[string]finding.Entry{
 			codeNotRegistered: {Severity: finding.Info, Group: finding.Note, Weight: 20, Message: messageNotRegistered},
 			codeNoNetwork:     {Severity: finding.Info, Group: finding.Note, Weight: 10, Message: messageNoNetwork},
 			codeNoService:     {Severity: finding.Info, Group: finding.Note, Weight: 5, Message: messageNoService},
+			codeReserved:      {Severity: finding.Info, Group: finding.Note, Weight: 20, Message: messageReserved},
 			codeUnsigned: {Severity: finding.Info, Group: finding.Safer, Weight: 15,
 				Message:   "%s does not use DNSSEC, so forged DNS answers go unnoticed.",
 				Remedy:    "Sign the zone, and add its DS record at the registrar.",
@@ -148,8 +152,12 @@ func (r *Result) report(now time.Time) finding.Report {
 	if r.RegistrableDomain != nil {
 		subject, code = *r.RegistrableDomain, codeNotRegistered
 	}
-	if r.Reason != nil && *r.Reason == rdap.NoService {
+	switch {
+	case r.Reason == nil:
+	case *r.Reason == rdap.NoService:
 		code = codeNoService
+	case *r.Reason == rdap.Reserved:
+		code = codeReserved
 	}
 	return finding.NewReport(catalogue.Conclude(code, subject), catalogue.Find(code, subject))
 }

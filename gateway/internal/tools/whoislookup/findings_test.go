@@ -71,6 +71,7 @@ func TestReportWithoutADomain(t *testing.T) {
 		state  finding.State
 	}{
 		"no such name":     {Result{RegistrableDomain: &domain, Reason: new(rdap.NotFound)}, codeNotRegistered, finding.Noted},
+		"reserved":         {Result{RegistrableDomain: &domain, Reason: new(rdap.Reserved)}, codeReserved, finding.Noted},
 		"no such network":  {Result{Query: "11.91.0.1", Reason: new(rdap.NotFound)}, codeNoNetwork, finding.Noted},
 		"no service":       {Result{RegistrableDomain: &domain, Reason: new(rdap.NoService)}, codeNoService, finding.Unknown},
 		"no service of IP": {Result{Query: "11.91.0.1", Reason: new(rdap.NoService)}, codeNoService, finding.Unknown},

@@ -30,12 +30,25 @@ func (r Result) withWHOIS(ctx context.Context, port43 *whois.Client, name string
 	case whois.NotFound:
 		r.Reason = format.TextOrNull(rdap.NotFound)
 		r.Notices = withAbsence(r.Notices, rdap.NotFound, noSuchDomain)
+	case whois.Reserved:
+		r.Reason = format.TextOrNull(rdap.Reserved)
+		r.Notices = append(r.Notices, reservedNotice(answer.Line))
 	case whois.Unread:
 		r.Notices = append(r.Notices, rdap.Notice{
 			Title: "Nothing found over WHOIS", Description: answer.Why, FromService: true,
 		})
 	}
 	return r, nil
+}
+
+// reservedNotice has the registry's own line, where it may be shown.
+func reservedNotice(line string) rdap.Notice {
+	if line == "" {
+		return rdap.Notice{
+			Title: "Reserved", Description: "The registry answers that it does not give this name out.", FromService: true,
+		}
+	}
+	return rdap.Notice{Title: "Answer of the WHOIS server", Description: line}
 }
 
 // describe returns a registration of WHOIS in the form of one of RDAP. Contacts are never read.
@@ -48,6 +61,7 @@ func describe(name string, d *whois.Domain) *rdap.Domain {
 		Name: name, UnicodeName: unicode, Status: d.Status, Nameservers: d.Nameservers,
 		Events: rdap.Events{
 			Registered: d.Registered, Expires: d.Expires, Updated: d.Updated, Transferred: d.Transferred,
+			RegistrarExpires: d.RegistrarExpires,
 		},
 		DNSSEC: rdap.DNSSEC{Signed: d.Signed, DS: []rdap.DS{}}, Contacts: []rdap.Contact{},
 		Redactions: []rdap.Redaction{}, Truncated: d.Truncated,

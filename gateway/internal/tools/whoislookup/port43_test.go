@@ -3,11 +3,13 @@ package whoislookup
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool"
@@ -30,6 +32,9 @@ var registeredNames = map[string]string{
 		"Registrar\n  Organization: A Registrar\n  Web: https://registry-site.net/\n\nNameservers\n  NS1.registry-site.net\n",
 	"free.it":              "Domain: free.it\nStatus: AVAILABLE\n",
 	"odd.it":               "Good morning.\n",
+	"kept.it":              "% This is a reserved name and can not be registered\n",
+	"kept2.it":             "% This name is reserved: jane@registry-site.net\n",
+	"fast.it":              "Query too fast, slow down\n",
 	"often.it":             "Too many requests. Please wait 40 seconds.\n",
 	"-T dn,ace deutsch.de": "Domain: deutsch.de\nNserver: ns1.registry-site.net\nStatus: connect\n",
 }
@@ -61,13 +66,17 @@ func TestWhoisOverPort43(t *testing.T) {
 	for _, c := range []struct{ input, name, rest string }{
 		{"www.bücher.it", "xn--bcher-kva.it", `"found":true,"domain":{"name":"xn--bcher-kva.it","unicodeName":"bücher.it","handle":null,"status":["ok"],
 			"registrar":{"name":"A Registrar","ianaId":null,"url":"https://registry-site.net/","abuseEmail":null,"abusePhone":null},
-			"events":{"registered":"2001-02-03T11:00:00Z","expires":"2030-02-03T00:00:00Z","updated":null,"transferred":null},
+			"events":{"registered":"2001-02-03T11:00:00Z","expires":"2030-02-03T00:00:00Z","updated":null,"transferred":null,"registrarExpires":null},
 			"nameservers":["ns1.registry-site.net"],"dnssec":{"signed":true,"ds":[]},"contacts":[],"redactions":[]},"notices":[],"reason":null`},
 		{"deutsch.de", "deutsch.de", `"found":true,"domain":{"name":"deutsch.de","unicodeName":"deutsch.de","handle":null,"status":["connect"],"registrar":null,
-			"events":{"registered":null,"expires":null,"updated":null,"transferred":null},
+			"events":{"registered":null,"expires":null,"updated":null,"transferred":null,"registrarExpires":null},
 			"nameservers":["ns1.registry-site.net"],"dnssec":{"signed":null,"ds":[]},"contacts":[],"redactions":[]},"notices":[],"reason":null`},
 		{"free.it", "free.it", `"found":false,"domain":null,"reason":"notFound","notices":[{"title":"No such registration",
 			"description":"The registry has no such registration. Reserved and blocked names look the same.","fromService":true}]`},
+		{"kept.it", "kept.it", `"found":false,"domain":null,"reason":"reserved","notices":[{"title":"Answer of the WHOIS server",
+			"description":"This is a reserved name and can not be registered"}]`},
+		{"kept2.it", "kept2.it", `"found":false,"domain":null,"reason":"reserved","notices":[{"title":"Reserved",
+			"description":"The registry answers that it does not give this name out.","fromService":true}]`},
 		{"odd.it", "odd.it", `"found":false,"domain":null,"reason":"noRdapService","notices":[{"title":"Nothing found over WHOIS",
 			"description":"The WHOIS server whois.registry-site.net answered in a format that this service does not read.","fromService":true}]`},
 	} {
@@ -125,5 +134,16 @@ func sourcesIn(t *testing.T, f *progress.Feed) (all []string) {
 			}
 			all = append(all, source.Name+" "+source.URL+source.Server)
 		}
+	}
+}
+
+// TestARefusalOverPort43: a registry that refuses because of earlier queries is to be asked again later.
+func TestARefusalOverPort43(t *testing.T) {
+	t.Parallel()
+	tl := newRegistrations(t, nil, nil)
+	_, err := run(t, tl, "fast.it")
+	if f, is := errors.AsType[*fault.Error](err); !is || f.Kind != fault.Busy || f.Rule != fault.RuleProviderWait ||
+		f.RetryAfter <= 0 || f.RetryAfter > time.Minute {
+		t.Errorf("%v", err)
 	}
 }

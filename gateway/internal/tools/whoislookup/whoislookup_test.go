@@ -124,7 +124,7 @@ func TestWhoisOfADomain(t *testing.T) {
 	const want = `{"query":"shop.www.xn--bcher-kva.co.uk","queryType":"domain","found":true,"registrableDomain":"xn--bcher-kva.co.uk",
 		"domain":{"name":"xn--bcher-kva.co.uk","unicodeName":"bücher.co.uk","handle":"D7-UK","status":["active"],
 			"registrar":{"name":"A Registrar","ianaId":"376","url":null,"abuseEmail":null,"abusePhone":null},
-			"events":{"registered":"2001-02-03T00:00:00Z","expires":"2030-02-03T03:05:06Z","updated":null,"transferred":null},
+			"events":{"registered":"2001-02-03T00:00:00Z","expires":"2030-02-03T03:05:06Z","updated":null,"transferred":null,"registrarExpires":null},
 			"nameservers":["ns1.registry-site.net"],"dnssec":{"signed":true,"ds":[{"keyTag":1,"algorithm":13,"digestType":2,"digest":"AB01"}]},
 			"contacts":[{"roles":["registrant"],"organization":null,"country":"GB","redacted":true,"redactions":[{"name":"Registrant Phone","reason":"Server policy"}]}],
 			"redactions":[{"name":"Registry Domain ID","reason":null}]},
