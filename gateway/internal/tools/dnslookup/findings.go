@@ -27,6 +27,16 @@ const (
 	codeTypeNotKnown  = "TYPE_NOT_LOOKED_UP"
 	codeContradicts   = "DNS_CONTRADICTS"
 	codeRemark        = "RESOLVER_REMARK"
+
+	codeCAACritical    = "CAA_CRITICAL_UNKNOWN"
+	codeCAAUnparsable  = "CAA_UNPARSABLE"
+	codeCAANoIssuer    = "CAA_NO_ISSUER"
+	codeCAAIssuers     = "CAA_ISSUERS"
+	codeCAAAny         = "CAA_NOT_RESTRICTED"
+	codeCAANoWildcards = "CAA_NO_WILDCARDS"
+	codeCAAWildcards   = "CAA_WILDCARDS"
+	codeCAAReports     = "CAA_REPORTS"
+	codeCAANotKnown    = "CAA_NOT_KNOWN"
 )
 
 const (
@@ -80,6 +90,30 @@ var catalogue = finding.Catalogue{
 		codeRemark: {Severity: finding.Warn, Group: finding.Note, Weight: 20,
 			Message:   "The resolver adds about %[1]s: %[2]s.",
 			Reference: "https://www.rfc-editor.org/rfc/rfc8914"},
+
+		codeCAACritical: {Severity: finding.Warn, Group: finding.Safer, Weight: 55,
+			Message: "No authority may issue certificates for %[1]s: its CAA record “%[2]s” is critical, and no authority " +
+				"knows its tag.",
+			Remedy:    "Remove the record, correct its tag, or set its flags to 0.",
+			Reference: "https://www.rfc-editor.org/rfc/rfc8659#section-4.1"},
+		codeCAAUnparsable: {Severity: finding.Warn, Group: finding.Safer, Weight: 45,
+			Message:   "The CAA record “%[2]s” of %[1]s is malformed, so authorities read it as naming no issuer.",
+			Remedy:    "Write the domain name of the authority, or \";\" for none.",
+			Reference: "https://www.rfc-editor.org/rfc/rfc8659#section-4.2"},
+		codeCAANoIssuer: {Severity: finding.Info, Group: finding.Note, Weight: 20,
+			Message: "No authority may issue certificates for %[1]s (CAA)."},
+		codeCAAIssuers: {Severity: finding.Info, Group: finding.Note, Weight: 6,
+			Message: "Only %[2]s may issue certificates for %[1]s (CAA)."},
+		codeCAAAny: {Severity: finding.Info, Group: finding.Note, Weight: 6,
+			Message: "Any authority may issue certificates for %[1]s: its CAA records do not restrict that."},
+		codeCAANoWildcards: {Severity: finding.Info, Group: finding.Note, Weight: 5,
+			Message: "No authority may issue wildcard certificates for %[1]s (CAA)."},
+		codeCAAWildcards: {Severity: finding.Info, Group: finding.Note, Weight: 5,
+			Message: "Only %[2]s may issue wildcard certificates for %[1]s (CAA)."},
+		codeCAAReports: {Severity: finding.Info, Group: finding.Note, Weight: 4,
+			Message: "Authorities may report refused requests for %[1]s to %[2]s (CAA)."},
+		codeCAANotKnown: {Severity: finding.Info, Group: finding.Note, Weight: 10,
+			Message: "Who may issue certificates for %[1]s is not known: the lookup of its CAA records failed."},
 	},
 }
 
@@ -104,7 +138,7 @@ type outcome struct {
 
 // report returns the conclusion and the findings.
 func (o outcome) report() finding.Report {
-	found := o.remarks()
+	found := append(o.remarks(), o.caa()...)
 	failed := o.which(func(a *dnsclient.Answer) bool { return !a.Conclusive() })
 	switch {
 	case len(failed) == len(o.types):
