@@ -61,9 +61,10 @@ type question struct {
 // reply is an answer in the terms of mailauth's errors.
 type reply struct {
 	records []dns.RR
-	// alias means that the name is an alias of another, and cname is what it is an alias of.
-	alias bool
-	cname string
+	// alias means that the name is an alias of another, cname is what it is an alias of, and expanded is the end of the
+	// chain of aliases.
+	alias           bool
+	cname, expanded string
 	// authenticated means that the resolver vouches for the answer by DNSSEC.
 	authenticated bool
 	// cut means that there are more mail hosts than are kept.
@@ -134,7 +135,7 @@ func (r *resolver) send(ctx context.Context, q question) reply {
 	}
 	answer := reply{records: a.Records, alias: len(a.CNAMEChain) > 0, cut: a.Cut, authenticated: a.Authenticated}
 	if answer.alias {
-		answer.cname = a.CNAMEChain[0]
+		answer.cname, answer.expanded = a.CNAMEChain[0], a.CNAMEChain[len(a.CNAMEChain)-1]
 	}
 	switch a.Code {
 	case "", dnsclient.CodeNoData:

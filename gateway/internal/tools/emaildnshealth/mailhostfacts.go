@@ -24,7 +24,7 @@ func (r *checker) mailHostFacts(ctx context.Context, mx mxCheck) []mailHostFacts
 	for _, h := range mx.Hosts {
 		known := slices.ContainsFunc(facts, func(f mailHostFacts) bool { return f.host == h.Exchange })
 		if len(h.Addresses) > 0 && !known && len(facts) < maxMailHosts {
-			facts = append(facts, mailHostFacts{host: h.Exchange, dane: daneFacts{records: []tlsa.Record{}}})
+			facts = append(facts, mailHostFacts{host: h.Exchange, dane: daneFacts{name: h.Exchange, records: []tlsa.Record{}}})
 		}
 	}
 	addresses := toName(mx.Hosts)
@@ -51,10 +51,10 @@ func (c *mxCheck) complete(domain string, facts []mailHostFacts) {
 			}
 		}
 		before := len(issues)
-		f.dane.judge(f.host, &issues)
+		f.dane.judge(&issues)
 		issues[before:].About(mail.Show(f.host))
 		if len(f.dane.records) > 0 && f.dane.authenticated {
-			signed = f.host
+			signed = f.dane.name
 		}
 	}
 	if signed != "" && !c.authenticated {

@@ -347,13 +347,13 @@ func TestEmailShape(t *testing.T) {
 				"status": "pass", "summary": "2 of 2 mail exchanges have an address; no mail server was contacted.", "record": "10 a.post.com, 20 b.post.com", "issues": []any{}, "nullMx": false,
 				"hosts": []any{
 					map[string]any{"exchange": "a.post.com", "priority": 10.0,
-						"addresses": []any{"93.184.216.40", "2606:2800:220:1::40"}, "tlsa": []any{}, "tlsaAuthenticated": nil,
+						"addresses": []any{"93.184.216.40", "2606:2800:220:1::40"}, "tlsa": []any{}, "tlsaAuthenticated": nil, "tlsaName": nil,
 						"addressNames": []any{
 							map[string]any{"address": "93.184.216.40", "hostname": "h40.host.net", "confirmed": true},
 							map[string]any{"address": "2606:2800:220:1::40", "hostname": "six.host.net", "confirmed": true},
 						}},
 					map[string]any{"exchange": "b.post.com", "priority": 20.0, "addresses": []any{"93.184.216.41"},
-						"tlsa": []any{}, "tlsaAuthenticated": nil, "addressNames": []any{
+						"tlsa": []any{}, "tlsaAuthenticated": nil, "tlsaName": nil, "addressNames": []any{
 							map[string]any{"address": "93.184.216.41", "hostname": "h41.host.net", "confirmed": true},
 						}},
 				},

@@ -7,6 +7,7 @@ import (
 
 	"diagnostics/gateway/internal/analyze/mail"
 	"diagnostics/gateway/internal/analyze/mail/tlsa"
+	"diagnostics/shared/netpolicy"
 
 	"github.com/miekg/dns"
 )
@@ -17,11 +18,16 @@ type mxHostDANE struct {
 	// TLSAAuthenticated reports whether the resolver vouches for the records by DNSSEC, without which senders ignore them;
 	// null where there are none, or it is not known.
 	TLSAAuthenticated *bool `json:"tlsaAuthenticated"`
+	// TLSAName is the name of the server that the records are for, the end of the exchange's aliases or the exchange;
+	// null where there are none.
+	TLSAName *string `json:"tlsaName"`
 }
 
 // daneFacts is what the lookups of the TLSA records of one mail host gave.
 type daneFacts struct {
 	records []tlsa.Record
+	// name is the TLSA base domain that the facts are of (RFC 7672 section 2.2.3).
+	name string
 	// authenticated means that DNSSEC vouches for the answer, secured that it does for the mail host's addresses: senders
 	// ask for TLSA records only then.
 	authenticated, secured bool
@@ -32,14 +38,44 @@ type daneFacts struct {
 	validating bool
 }
 
-// keyQueries are one for each mail host, and one that shows whether the resolver validates.
-const keyQueries = maxMailHosts + 1
+// keyQueries are two for each mail host, and one that shows whether the resolver validates.
+const keyQueries = 2*maxMailHosts + 1
 
 const sectionDANE = "RFC 7672 section 2.2"
 
+// dane looks the records up where senders do (RFC 7672 section 2.2.2): at the end of the exchange's aliases, where
+// DNSSEC vouches for all of them, and where there are none that it vouches for, at the exchange itself.
 func (r *checker) dane(ctx context.Context, resolver *resolver, exchange string) daneFacts {
-	answer := resolver.ask(ctx, "_25._tcp."+exchange, dns.TypeTLSA)
-	facts := daneFacts{records: tlsa.Read(answer.records), authenticated: answer.authenticated,
+	expanded := r.expanded(ctx, exchange)
+	if expanded == "" {
+		return r.daneAt(ctx, resolver, exchange, exchange)
+	}
+	first := r.daneAt(ctx, resolver, exchange, expanded)
+	if first.failure != nil || len(first.records) > 0 && first.authenticated {
+		return first
+	}
+	second := r.daneAt(ctx, resolver, exchange, exchange)
+	if len(first.records) > 0 && !(len(second.records) > 0 && second.authenticated) {
+		return first
+	}
+	return second
+}
+
+// expanded is the end of the exchange's aliases, empty where it is none or DNSSEC does not vouch for the whole chain.
+func (r *checker) expanded(ctx context.Context, exchange string) string {
+	for _, qtype := range []uint16{dns.TypeA, dns.TypeAAAA} {
+		if answer := r.dns.ask(ctx, exchange, qtype); answer.alias && answer.authenticated {
+			if _, err := netpolicy.ParseName(answer.expanded, true); err == nil {
+				return answer.expanded
+			}
+		}
+	}
+	return ""
+}
+
+func (r *checker) daneAt(ctx context.Context, resolver *resolver, exchange, name string) daneFacts {
+	answer := resolver.ask(ctx, "_25._tcp."+name, dns.TypeTLSA)
+	facts := daneFacts{name: name, records: tlsa.Read(answer.records), authenticated: answer.authenticated,
 		failure: mail.Failure(answer.err), late: ctx.Err() != nil}
 	if facts.failure != nil {
 		// Known since the mail host was looked up.
@@ -55,13 +91,13 @@ func (r *checker) dane(ctx context.Context, resolver *resolver, exchange string)
 func (f daneFacts) fill(h *mxHost) {
 	h.TLSA = f.records
 	if len(f.records) > 0 {
-		h.TLSAAuthenticated = &f.authenticated
+		h.TLSAAuthenticated, h.TLSAName = &f.authenticated, &f.name
 	}
 }
 
-// judge adds what is wrong with the records of a mail host.
-func (f daneFacts) judge(exchange string, issues *mail.Issues) {
-	name := mail.Show(exchange)
+// judge adds what is wrong with the records.
+func (f daneFacts) judge(issues *mail.Issues) {
+	name := mail.Show(f.name)
 	if f.failure != nil {
 		f.unanswered(name, issues)
 		return
