@@ -63,6 +63,7 @@ type Result struct {
 	// Failure is the cause that failing resolvers give: "dnssec" or "unreachable".
 	Failure       *string    `json:"failure"`
 	Changing      *change    `json:"changing"`
+	Cause         *cause     `json:"cause"`
 	Authoritative *authority `json:"authoritative"`
 	Truncated     bool       `json:"truncated,omitempty"`
 }
@@ -93,6 +94,8 @@ type resolverAnswer struct {
 	bare bool
 	// chain is the aliases that were followed.
 	chain []string
+	// denials are the NSEC and NSEC3 records of a denial.
+	denials []dns.RR
 	// left is for how many seconds the answer may still be kept, an absence too.
 	left uint32
 	// whole is for how many its zone lets an absence be kept.
@@ -153,11 +156,11 @@ func (c query) run(ctx context.Context, client *egress.Client) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
-	return c.result(answers, own), nil
+	return c.result(answers, own, c.findDenial(ctx, client, answers, own)), ctx.Err()
 }
 
 // result puts together what everybody said.
-func (c query) result(answers []resolverAnswer, own *authority) Result {
+func (c query) result(answers []resolverAnswer, own *authority, why *cause) Result {
 	markFiltered(answers)
 	compare(answers, own)
 	r := Result{
@@ -168,6 +171,7 @@ func (c query) result(answers []resolverAnswer, own *authority) Result {
 		Groups:        groupResolvers(answers),
 		Failure:       causeOf(answers),
 		Changing:      c.findChange(answers, own),
+		Cause:         why,
 		Authoritative: own,
 	}
 	r.Summary, r.Report = c.summarize(r), c.report(r)
@@ -234,8 +238,11 @@ func (r publicResolver) describe(a dnsclient.Answer) resolverAnswer {
 		Digest:         a.Digest,
 		bare:           len(a.Authority) == 0,
 		chain:          a.CNAMEChain,
-		left:           a.TTL,
-		whole:          whole,
+		denials: which(a.Authority, func(rr dns.RR) bool {
+			return rr.Header().Rrtype == dns.TypeNSEC || rr.Header().Rrtype == dns.TypeNSEC3
+		}),
+		left:  a.TTL,
+		whole: whole,
 	}
 	switch a.Code {
 	case "":

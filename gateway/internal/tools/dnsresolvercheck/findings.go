@@ -30,6 +30,7 @@ const (
 	codeFiltered        = "FILTERED"
 	codeResolverFailed  = "RESOLVER_FAILED"
 	codeNotAsked        = "RESOLVER_NOT_ASKED"
+	codeDenial          = "DENIAL_CONTRADICTS"
 )
 
 // Messages that are those of a conclusion and of a finding. That of a DNSSEC failure and of servers out of reach take
@@ -80,6 +81,11 @@ var catalogue = finding.Catalogue{
 			Remedy: "Check that firewalls let port 53 through over UDP and TCP, from everywhere.", Reference: extendedErrors},
 		codeMixedPresence: {Severity: finding.Warn, Group: finding.Broken, Weight: 65,
 			Message: "%[1]s has %[2]s records at %[3]s, and none at %[4]s."},
+		codeDenial: {Severity: finding.Warn, Group: finding.Broken, Weight: 68,
+			Message: "The zone of %[1]s denies by its own record what it has: “%[2]s”. Resolvers that answer from such " +
+				"records do not find it.",
+			Remedy:    "Sign the zone again, so that its NSEC or NSEC3 records match its names.",
+			Reference: "https://www.rfc-editor.org/rfc/rfc8198#section-5"},
 		codeOwnDiffer: {Severity: finding.Warn, Group: finding.Broken, Weight: 62,
 			Message: "The name servers of %[1]s do not have the same %[2]s records.",
 			Remedy: "Check that the changed zone has reached all of them: the serial number in the SOA record must increase " +
@@ -131,6 +137,9 @@ func (c query) report(r Result) finding.Report {
 	}
 	if r.Changing != nil {
 		add(codeChange, c.recordType, domain, r.older(), r.Changing.inWords())
+	}
+	if r.Cause != nil {
+		add(codeDenial, domain, r.Cause.Record)
 	}
 	if r.Authoritative.differ(c) {
 		add(codeOwnDiffer, domain, c.recordType)

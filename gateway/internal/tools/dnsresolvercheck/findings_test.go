@@ -74,7 +74,7 @@ func TestReport(t *testing.T) {
 			for i, r := range publicResolvers {
 				c.answers[i].ID, c.answers[i].Name = r.id, r.name
 			}
-			got := query{domain, c.recordType}.result(c.answers[:], c.own).Report
+			got := query{domain, c.recordType}.result(c.answers[:], c.own, nil).Report
 			holdsTogether(t, got)
 			var codes []string
 			for _, f := range got.Findings {

@@ -471,7 +471,7 @@ func TestResolverCheckShape(t *testing.T) {
 		`{"id":"google","name":"Google","address":"8.8.8.8","outcome":"nxdomain","errorCode":null,"values":[],"ttl":null,` + fmt.Sprintf(rest, true, `[{"code":15,"name":"Blocked","text":"why"}]`) + `,` +
 		`{"id":"quad9","name":"Quad9","address":"9.9.9.9","outcome":"error","errorCode":"EREFUSED","values":[],"ttl":null,` + fmt.Sprintf(rest, false, "[]") + `,` +
 		`{"id":"opendns","name":"OpenDNS","address":"208.67.222.222","outcome":"nodata","errorCode":null,"values":[],"ttl":null,` + fmt.Sprintf(rest, false, "[]") + `],` +
-		`"groups":[{"values":[],"resolvers":["google","opendns"]},{"values":["93.184.216.34"],"resolvers":["cloudflare"]}],"failure":null,"changing":null,"authoritative":null}`
+		`"groups":[{"values":[],"resolvers":["google","opendns"]},{"values":["93.184.216.34"],"resolvers":["cloudflare"]}],"failure":null,"changing":null,"cause":null,"authoritative":null}`
 	if diff := cmp.Diff(want, string(raw)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

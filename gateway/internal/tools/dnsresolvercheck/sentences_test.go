@@ -169,7 +169,7 @@ func TestSummaries(t *testing.T) {
 			for i, r := range publicResolvers {
 				answers[i].ID, answers[i].Name = r.id, r.name
 			}
-			got := query{domain, test.recordType}.result(answers, test.own)
+			got := query{domain, test.recordType}.result(answers, test.own, nil)
 			if got.Status != test.status {
 				t.Errorf("status %s, want %s", got.Status, test.status)
 			}
