@@ -1,6 +1,6 @@
 package netpolicy
 
-// ASNVerdict says whether an AS number can be that of a network on the internet and, if not, why.
+// ASNVerdict is whether an AS number can be that of a network on the internet and, if not, why.
 type ASNVerdict struct {
 	Public bool
 	// First and Last bound the special-purpose range that holds the number; both 0 and Name empty where none does.

@@ -21,7 +21,7 @@ var asnCases = []struct {
 	{4294967294, false, "RFC 6996"}, {4294967295, false, "RFC 7300"},
 }
 
-// asnReasons tell neighbours apart that one document reserves.
+// asnReasons distinguish neighbours that one document reserves.
 var asnReasons = map[uint32]string{
 	65536: "a documentation AS number", 65551: "a documentation AS number", 65552: "a reserved AS number",
 	131071: "a reserved AS number",
@@ -46,7 +46,7 @@ func asnFailures(judge func(uint32) ASNVerdict) (failures []string) {
 
 func TestJudgeASN(t *testing.T) {
 	t.Parallel()
-	tell(t, asnFailures(JudgeASN))
+	report(t, asnFailures(JudgeASN))
 }
 
 func TestASNRowsAreInOrder(t *testing.T) {

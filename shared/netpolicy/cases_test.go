@@ -49,7 +49,7 @@ func caseFailures(cases []caseAddress, judge func(netip.Addr) Verdict) (failures
 
 func TestCaseAddresses(t *testing.T) {
 	t.Parallel()
-	tell(t, caseFailures(caseAddresses(t), Judge))
+	report(t, caseFailures(caseAddresses(t), Judge))
 }
 
 // addressIn finds the address of an input whose other parts are in order.

@@ -23,7 +23,7 @@ var differences = []struct {
 	{netip.MustParsePrefix("168.63.129.16/32"), false, "a global address that is host-local on every Azure machine and serves credentials"},
 }
 
-// knownDifference tells which difference, if any, explains that the two disagree on the address.
+// knownDifference returns the difference, if any, that explains that the two disagree on the address.
 func knownDifference(a netip.Addr, public bool) bool {
 	for _, d := range differences {
 		if d.block.Contains(a) && d.public == public {

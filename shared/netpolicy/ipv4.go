@@ -1,7 +1,7 @@
 package netpolicy
 
 // narrowedParent is why an anycast or identifier block inside a non-global parent is refused although its own row calls
-// it globally reachable: the nearest box on our own path would answer, and tell a visitor about our network.
+// it globally reachable: the nearest relay on our own path would answer, and reveal this host's network.
 const narrowedParent = "lies in a block that is not globally reachable; the nearest box on the path would answer"
 
 // ipv4Rows are the IANA IPv4 Special-Purpose Address Registry, multicast, and one address of our own, most specific

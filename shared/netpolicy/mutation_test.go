@@ -18,7 +18,7 @@ type mutant struct {
 	fails func() []string
 }
 
-// survivors are the mutants that no case tells from the policy.
+// survivors are the mutants that no case distinguishes from the policy.
 func survivors(mutants []mutant) (alive []string) {
 	for _, m := range mutants {
 		if len(m.fails()) == 0 {
@@ -173,7 +173,7 @@ func TestTheCasesMissEveryRowThatDecides(t *testing.T) {
 	}
 }
 
-// A mutant that is the policy itself, and one that differs where nobody looks, are found alive.
+// A mutant that is the policy itself, and one that differs where no case looks, survive.
 func TestSurvivorsAreFound(t *testing.T) {
 	t.Parallel()
 	cases := caseAddresses(t)

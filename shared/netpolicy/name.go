@@ -30,13 +30,13 @@ var profile = idna.New(
 	idna.StrictDomainName(false),
 )
 
-// ParseName takes the name of a public host and gives its canonical form: A-labels, lower case, no trailing dot. With
-// underscores, labels may hold `_` as DNS owner names do, the last one excepted: there is no such top-level domain,
-// while container networks are called so, and their resolvers answer for names below them (redis.project_default).
-// Errors are *NameError.
+// ParseName parses the name of a public host and returns its canonical form: A-labels, lower case, no trailing dot.
+// With underscores, labels may hold `_` as DNS owner names do, the last one excepted: there is no such top-level
+// domain, while container networks are called so, and their resolvers answer for names below them
+// (redis.project_default). Errors are *NameError.
 //
 // Names are mapped first and judged after: fullwidth digits, ideographic full stops, soft hyphens and circled letters
-// all map to ASCII, and what they map to is what a resolver would be asked for.
+// all map to ASCII, and the result of the mapping is the name that is looked up.
 func ParseName(s string, underscores bool) (string, error) { return zones.parseName(s, underscores) }
 
 func (t zoneTable) parseName(s string, underscores bool) (string, error) {
@@ -60,7 +60,7 @@ func (t zoneTable) parseName(s string, underscores bool) (string, error) {
 }
 
 // CanonicalName maps a name and checks its syntax alone: it may be a single label, special-use or end in a number. It
-// is for names that the operator and not a visitor chose. Errors are *NameError.
+// is for names that the operator and not a client chose. Errors are *NameError.
 func CanonicalName(s string, underscores bool) (string, error) {
 	if s == "" {
 		return "", &NameError{Problem: NameEmpty}
@@ -126,7 +126,7 @@ func lastLabel(name string) string { return name[strings.LastIndexByte(name, '.'
 // section 2), while browsers and C libraries read a name that ends in a number, `127.1` or `0x7f`, as an address.
 func startsWithLetter(label string) bool { return 'a' <= label[0] && label[0] <= 'z' }
 
-// NameProblem is the machine's word for what is wrong with a name.
+// NameProblem is the kind of what is wrong with a name.
 type NameProblem string
 
 // The problems of a name.
@@ -146,7 +146,7 @@ const (
 	NameUnderscoreEnd NameProblem = "underscore-end"
 )
 
-// NameError says why a string is not the name of a public host.
+// NameError is the reason why a string is not the name of a public host.
 type NameError struct {
 	Problem NameProblem
 	// Character is the offending one, for NameCharacter.
@@ -162,7 +162,7 @@ func (e *NameError) Refused() bool {
 		[]NameProblem{NameSpecialUse, NameSingleLabel, NameNumeric, NameUnderscoreEnd}, e.Problem)
 }
 
-// predicates are what Say gives where that is the same for all names.
+// predicates are the results of Say that are the same for all names.
 var predicates = map[NameProblem]string{
 	NameEmpty:         "is empty",
 	NameTooLong:       fmt.Sprintf("is longer than %d characters", MaxNameOctets),

@@ -125,7 +125,7 @@ func nameFailures(parse func(string, bool) (string, error)) (failures []string) 
 
 func TestParseName(t *testing.T) {
 	t.Parallel()
-	tell(t, nameFailures(ParseName))
+	report(t, nameFailures(ParseName))
 }
 
 func TestUnderscores(t *testing.T) {

@@ -1,5 +1,6 @@
-// Package netpolicy decides what a public diagnostics service may touch: is this address public, may this name be
-// looked up, can this AS number be assigned, and if not, why. It is pure: tables and functions on values, no I/O.
+// Package netpolicy decides what a public diagnostics service may reach: whether an address is public, whether a name
+// may be looked up, whether an AS number can be assigned, and if not, why. It is pure: tables and functions on values,
+// no I/O.
 //
 // The tables are the IANA special-purpose registries (RFC 6890, RFC 8190) as data, plus the blocks that those
 // registries leave to others: multicast, site-local, everything outside the global unicast space. netip's own
@@ -11,7 +12,7 @@ import (
 	"slices"
 )
 
-// Verdict says whether an address is public and, if not, which rule refuses it and why.
+// Verdict is whether an address is public and, if not, which rule refuses it and why.
 type Verdict struct {
 	Public bool
 	// Prefix is the rule's block, the most specific that holds the address; the zero Prefix where no table row applies.
@@ -89,7 +90,7 @@ func isatap(a netip.Addr) (netip.Addr, bool) {
 }
 
 // Near reports whether an address is of this host or of a private network, as a proxy's or a worker's of our own is. It
-// says nothing about what a visitor may reach.
+// is no part of the policy for targets.
 func Near(a netip.Addr) bool {
 	a = a.Unmap()
 	return a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast() || sharedSpace.Contains(a)
@@ -121,7 +122,7 @@ const (
 	ReachableNA
 )
 
-// Registry says where a row comes from.
+// Registry is the source of a row.
 type Registry string
 
 // The registries.
@@ -130,7 +131,7 @@ const (
 	IPv6Special   Registry = "IANA IPv6 Special-Purpose Address Registry"
 	IPv4Multicast Registry = "IANA IPv4 Multicast Address Space Registry"
 	IPv6Space     Registry = "IANA IPv6 Address Space"
-	// Own are rows that no registry has and that experience asks for.
+	// Own are rows of this service that no registry has.
 	Own Registry = "this service"
 )
 
@@ -143,9 +144,10 @@ type Row struct {
 	Registry Registry
 	// Reachable is the registry's own column, before our opinion.
 	Reachable Reachability
-	// Narrowed says why a block that the registry calls globally reachable is refused all the same; empty elsewhere.
+	// Narrowed is the reason why a block that the registry calls globally reachable is refused all the same; empty
+	// elsewhere.
 	Narrowed string
-	// Kind completes the sentence "<address> is …" for a visitor.
+	// Kind completes the sentence "<address> is …".
 	Kind string
 }
 
@@ -155,7 +157,7 @@ func refused(prefix, name, source string, from Registry, kind string) Row {
 		Reachable: ReachableFalse, Kind: kind}
 }
 
-// notApplicable is one of which the registry does not say either.
+// notApplicable is one that the registry marks N/A.
 func notApplicable(prefix, name, source string, from Registry, kind string) Row {
 	r := refused(prefix, name, source, from, kind)
 	r.Reachable = ReachableNA

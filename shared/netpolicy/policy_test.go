@@ -68,8 +68,8 @@ func addressFailures(judge func(netip.Addr) Verdict) (failures []string) {
 	return failures
 }
 
-// tell reports failures.
-func tell(t *testing.T, failures []string) {
+// report reports failures.
+func report(t *testing.T, failures []string) {
 	t.Helper()
 	for _, f := range failures {
 		t.Error(f)
@@ -78,7 +78,7 @@ func tell(t *testing.T, failures []string) {
 
 func TestJudge(t *testing.T) {
 	t.Parallel()
-	tell(t, addressFailures(Judge))
+	report(t, addressFailures(Judge))
 }
 
 func TestJudgeInvalid(t *testing.T) {

@@ -274,7 +274,7 @@ func edgeFailures(judge func(netip.Addr) Verdict) (failures []string) {
 
 func TestEdgesAreTheDocuments(t *testing.T) {
 	t.Parallel()
-	tell(t, edgeFailures(Judge))
+	report(t, edgeFailures(Judge))
 }
 
 // documentedZones are the zones written down apart from the code: the registries' lists, and the names of private
@@ -335,7 +335,7 @@ func zoneFailures(find func(string) (Zone, bool)) (failures []string) {
 
 func TestZonesAreTheDocuments(t *testing.T) {
 	t.Parallel()
-	tell(t, zoneFailures(zones.find))
+	report(t, zoneFailures(zones.find))
 	if n := len(documentedZones()); n != len(zones) {
 		t.Errorf("%d zones, want %d", len(zones), n)
 	}

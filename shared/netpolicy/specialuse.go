@@ -40,7 +40,7 @@ var specialNames = []Zone{
 	{"home.arpa", "RFC 8375", kindPrivate},
 	{"resolver.arpa", "RFC 9462", kindService},
 	{"service.arpa", "RFC 9665", kindService},
-	// The answers are about the asker's own translator (RFC 8880 section 7), which is nobody's business but the
+	// The answers are about the asker's own translator (RFC 8880 section 7), which concerns no one but the
 	// operator's.
 	{"ipv4only.arpa", "RFC 8880", kindService},
 	{"eap-noob.arpa", "RFC 9140", kindReserved},
@@ -81,7 +81,7 @@ var cloudNames = []Zone{
 	// tencentcloud.com/document/product/213/4934
 	{"metadata.tencentyun.com", "Tencent Cloud", kindCloud},
 	// deploy.equinix.com/developers/docs/metal/server-metadata/metadata; the older name is its alias. Both lead to public
-	// addresses that tell each machine about itself, so that the address alone would not be refused.
+	// addresses of a metadata service for each machine, so that the address alone would not be refused.
 	{"metadata.platformequinix.com", "Equinix Metal", kindCloud},
 	{"metadata.packet.net", "Equinix Metal", kindCloud},
 	// docs.openstack.org: nova's dhcp_domain and neutron's dns_domain where the operator sets no other

@@ -17,8 +17,8 @@ type Store interface {
 type Entry[V any] struct {
 	Value     V
 	FetchedAt time.Time
-	Cached    bool // false for the caller whose flight fetched it, and for those who waited for that flight
+	Cached    bool // false for the caller whose flight fetched it, and for the callers that waited for that flight
 }
 
-// Load fetches a value and says how long it may be kept; 0 does not keep it.
+// Load fetches a value and returns how long it may be kept; 0 does not keep it.
 type Load[V any] func(ctx context.Context) (V, time.Duration, error)

@@ -59,8 +59,8 @@ type NetworkQuery struct {
 	addr netip.Addr
 }
 
-// ParseNetworkQuery takes an AS number as ParseASN does, or a public address literal. What is neither is told what both
-// look like.
+// ParseNetworkQuery takes an AS number as ParseASN does, or a public address literal. The error for
+// any other text describes both forms.
 func ParseNetworkQuery(s string) (NetworkQuery, error) {
 	if _, err := netip.ParseAddr(s); err == nil {
 		a, err := ParseAddress(s)

@@ -79,8 +79,8 @@ func TestDenylistErrorsNameTheEntry(t *testing.T) {
 	}
 }
 
-// TestDenylistJudgesWhatTargetsGive couples the keys that jobs are denied by with the list.
-func TestDenylistJudgesWhatTargetsGive(t *testing.T) {
+// TestDenylistMatchesTargets couples the keys that jobs are denied by with the list.
+func TestDenylistMatchesTargets(t *testing.T) {
 	t.Parallel()
 	d, err := ParseDenylist("www.example.com,8.8.8.0/24")
 	if err != nil {

@@ -12,7 +12,7 @@ const wantDomain = "Enter a public domain name, such as example.com."
 // Domain is a DNS owner name (A-labels, lower case, no trailing dot).
 type Domain struct{ name string }
 
-// ParseDomain takes a public domain name; underscores tells whether `_` labels are allowed, as dns-lookup and
+// ParseDomain takes a public domain name; underscores reports whether `_` labels are allowed, as dns-lookup and
 // dns-resolver-check do. Addresses are Invalid, and the reverse names of addresses that are not public are Refused.
 func ParseDomain(s string, underscores bool) (Domain, error) {
 	if _, err := netip.ParseAddr(s); err == nil {

@@ -7,10 +7,10 @@ import (
 	"diagnostics/gateway/internal/fault"
 )
 
-// maxLocation bounds a Location in octets, twice what RFC 9110 section 4.1 asks every recipient to take.
+// maxLocation bounds a Location in octets, twice what RFC 9110 section 4.1 recommends.
 const maxLocation = 16 << 10
 
-// LocationProblem tells the ways in which a Location header cannot be followed apart.
+// LocationProblem is a way in which a Location header cannot be followed.
 type LocationProblem int
 
 // The problems of a Location.
@@ -20,19 +20,19 @@ const (
 	LocationScheme                                 // a scheme other than http and https
 	LocationCredentials                            // user information
 	LocationRefused                                // a host that the public-address rules refuse
-	LocationConflicting                            // several fields that differ: Resolve, which reads one, never gives it
+	LocationConflicting                            // several fields that differ; Resolve reads one and never returns it
 )
 
-// LocationError says why a Location was not followed. Err is the *fault.Error for the visitor.
+// LocationError is the reason why a Location was not followed. Err is the *fault.Error for the client.
 type LocationError struct {
 	Problem LocationProblem
 	Err     error
 }
 
-// Error gives the sentence.
+// Error returns the sentence.
 func (e *LocationError) Error() string { return e.Err.Error() }
 
-// Unwrap gives the fault.
+// Unwrap returns the fault.
 func (e *LocationError) Unwrap() error { return e.Err }
 
 func invalid(want, format string, args ...any) *LocationError {
@@ -57,7 +57,7 @@ func (u URL) Resolve(location string) (URL, error) {
 	return next, nil
 }
 
-// resolve gives no advice with its errors: the text is the server's and not the visitor's.
+// resolve returns errors without advice: the text is the server's, not the client's.
 func (u URL) resolve(ref string) (URL, *LocationError) {
 	switch {
 	case ref == "":
@@ -82,7 +82,7 @@ func (u URL) resolve(ref string) (URL, *LocationError) {
 	return next, nil
 }
 
-// merge gives the path and query of a reference that has neither scheme nor authority (RFC 3986 section 5.2.2).
+// merge returns the path and query of a reference that has neither scheme nor authority (RFC 3986 section 5.2.2).
 func (u URL) merge(ref string) string {
 	ref, _, _ = strings.Cut(ref, "#")
 	path, _, _ := strings.Cut(u.requestURI, "?")

@@ -16,8 +16,8 @@ import (
 var errOperatorURL = errors.New("the URL must be absolute, http or https, without user, query or fragment")
 
 // ParseOperatorURL takes the URL of a service that the operator chose in a setting, such as RDAP_BASE_URL: its host may
-// be private, special or a single label. A trailing slash is dropped, so that Append gives the URLs below it. Whoever
-// dials it is judged like all others, unless egress was told of the host.
+// be private, special or a single label. A trailing slash is dropped, so that Append gives the URLs below it. The
+// address policy applies to it, unless the host is one of egress.Settings.ExemptHosts.
 func ParseOperatorURL(s string) (URL, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Opaque != "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" ||

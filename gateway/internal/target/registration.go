@@ -39,7 +39,7 @@ func (r Registration) Registrable() string {
 // String is the address or the name as typed, canonical.
 func (r Registration) String() string { return r.host.String() }
 
-// LimitKey is the address or the registrable name: that is what the provider is asked for.
+// LimitKey is the address or the registrable name: what is sent to the provider.
 func (r Registration) LimitKey() string {
 	return cmp.Or(r.Registrable(), r.host.String())
 }
@@ -59,13 +59,13 @@ func registrable(name string) string {
 }
 
 // registrySuffix is the longest suffix of the name under which a registry sells names. The list's private section
-// (github.io, blogspot.com) names hosting companies, whose own registration is the one to ask for; a longer private
-// rule hides the ICANN rule that it lies under, so ask again for its parent.
+// (github.io, blogspot.com) names hosting companies, whose own registration is the one that a registry has; a longer
+// private rule hides the ICANN rule that it lies under, so its parent is looked up too.
 func registrySuffix(name string) string {
 	for {
 		suffix, icann := publicsuffix.PublicSuffix(name)
-		// The library's flag is that of the deepest label that it knows, even where only a longer rule mentions that label
-		// (dualstack.us-east-1.amazonaws.com): the suffix alone tells its own section.
+		// The library's flag is that of the deepest label in its tree, even where only a longer rule mentions that label
+		// (dualstack.us-east-1.amazonaws.com); looked up by itself, the suffix has the flag of its own section.
 		if itself, exact := publicsuffix.PublicSuffix(suffix); itself == suffix {
 			icann = exact
 		}

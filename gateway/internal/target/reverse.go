@@ -17,7 +17,7 @@ const (
 )
 
 // permitReverse refuses a canonical name that stands for an address which is not public, or for a range without any
-// public one: what a resolver inside a network says of such names is nobody's business but the operator's.
+// public one: a resolver's answers for such names describe the operator's own network.
 func permitReverse(typed, name string) error {
 	first, last, ok := reversed(name)
 	if !ok {
@@ -31,7 +31,7 @@ func permitReverse(typed, name string) error {
 		lowest.Source).ByRule(fault.RuleReverseName)
 }
 
-// reversed gives the first and the last address that a reverse name stands for.
+// reversed returns the first and the last address that a reverse name stands for.
 func reversed(name string) (first, last netip.Addr, ok bool) {
 	if labels, is := strings.CutSuffix(name, reverse4); is {
 		return span(labels, 4, 1, octet)

@@ -1,4 +1,4 @@
-// Package text makes what strangers send, visitors and servers alike, fit to be shown.
+// Package text makes text of clients and servers fit to be shown.
 package text
 
 import (
@@ -53,8 +53,8 @@ func Clean(s string, limit int) string {
 	return s
 }
 
-// Show gives somebody's own text for a sentence: at most limit characters, with an ellipsis where there were more; on
-// one line, and without characters that are invisible or turn the reading order around.
+// Show returns a client's or server's text for a sentence: at most limit characters, with an ellipsis where there were
+// more; on one line, and without characters that are invisible or turn the reading order around.
 func Show(s string, limit int) string {
 	return strings.TrimSpace(Marked(strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
@@ -102,7 +102,7 @@ func ListedUpTo[T any](most int, things []T, name func(T) string) string {
 	return Listed(words)
 }
 
-// Number gives the word that goes with a number: 1 answers, 2 answer.
+// Number returns the word that goes with a number: 1 answers, 2 answer.
 func Number(n int, one, several string) string {
 	if n == 1 {
 		return one

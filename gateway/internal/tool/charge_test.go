@@ -9,7 +9,7 @@ import (
 func TestChargeTarget(t *testing.T) {
 	t.Parallel()
 	if err := ChargeTarget(t.Context(), 9); err != nil {
-		t.Errorf("nobody charges: %v", err)
+		t.Errorf("without a charge: %v", err)
 	}
 	refused := errors.New("refused")
 	charged := 0

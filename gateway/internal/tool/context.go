@@ -4,13 +4,13 @@ import (
 	"context"
 )
 
-// Caller is on whose behalf a run is made, for the limits, the worker and the logs. It says nothing to a tool.
+// Caller is the client of a run, for the limits, the worker and the logs. Tools do not use it.
 type Caller struct {
 	// RequestID is the request's own id.
 	RequestID string
-	// Client names the visitor as the limits count them: an IPv4 address, or an IPv6 /64.
+	// Client is the client as the limits count it: an IPv4 address, or an IPv6 /64.
 	Client string
-	// Network names the network around the visitor that shares the worker's slots: an IPv6 /48; empty for IPv4.
+	// Network is the client's network that shares the worker's slots: an IPv6 /48; empty for IPv4.
 	Network string
 }
 
@@ -21,7 +21,7 @@ func WithCaller(ctx context.Context, c Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// CallerOf gives the caller of WithCaller, or the zero Caller.
+// CallerOf returns the caller of WithCaller, or the zero Caller.
 func CallerOf(ctx context.Context) Caller {
 	c, _ := ctx.Value(callerKey{}).(Caller)
 	return c
@@ -35,8 +35,8 @@ func WithCharge(ctx context.Context, charge func(ctx context.Context, requests i
 }
 
 // ChargeTarget charges the limit of the run's target for so many requests, all of them or none, where the run is about
-// to cost the target more than others do. What all clients share pays, not the visitor. Errors are a *fault.Error of
-// kind Limited, and those of the ctx and of the limiter; without WithCharge there is none.
+// to cost the target more than others do. The buckets that all clients share are charged, not those of the client.
+// Errors are a *fault.Error of kind Limited, and those of the ctx and of the limiter; without WithCharge there is none.
 func ChargeTarget(ctx context.Context, requests int) error {
 	charge, ok := ctx.Value(chargeKey{}).(func(context.Context, int) error)
 	if !ok {

@@ -1,5 +1,5 @@
-// Package tool says what a diagnostic tool is: types only, no I/O. A tool is a value made from a Spec; the edge
-// (httpapi) sees every tool through the erased Tool and cannot tell one that dials from one that asks the worker.
+// Package tool defines what a diagnostic tool is: types only, no I/O. A tool is a value made from a Spec; the edge
+// (httpapi) sees every tool through the erased Tool, whether it dials or calls the worker.
 package tool
 
 import (
@@ -11,14 +11,14 @@ import (
 
 // Target is what a parsed input aims at.
 type Target interface {
-	// LimitKey is the canonical name of who is hit, such as "example.com", "2001:db8::1" or "AS15169"; the same for
+	// LimitKey is the canonical name of the target, such as "example.com", "2001:db8::1" or "AS15169"; the same for
 	// every spelling of one target. Empty means that the tool has no target (my-ip) and charges the client alone.
 	LimitKey() string
 }
 
-// Visitor is what is known of the person who asks. Headers are read once, at the edge.
+// Visitor is the client of a request. Headers are read once, at the edge.
 type Visitor struct {
-	// HeadersTrusted tells whether proxy headers are believed for this request.
+	// HeadersTrusted reports whether proxy headers are trusted for this request.
 	HeadersTrusted bool
 	// Addr is the address that a trusted header gave; the zero Addr where headers are not trusted or hold none.
 	Addr netip.Addr
@@ -43,7 +43,7 @@ type Spec[T Target, R any] struct {
 	// Findings is the table of all that the tool can conclude and report; R embeds a finding.Report made from it.
 	Findings finding.Catalogue
 	// OpenAPI describes the tool to the outside, as YAML: its operation and its schemas. It is the openapi.yaml beside the
-	// tool's code; package openapi says what belongs in it.
+	// tool's code; package openapi defines its parts.
 	OpenAPI string
 	// Parse turns the input into a canonical target. It is pure: no I/O. Errors are *fault.Error of kind Invalid or
 	// Refused.
@@ -99,7 +99,7 @@ func (t Tool) Findings() finding.Catalogue { return t.findings }
 // OpenAPI is the tool's own part of the API's description.
 func (t Tool) OpenAPI() string { return t.openAPI }
 
-// Parse validates the input and gives the job to run. Errors are as Spec.Parse says.
+// Parse validates the input and returns the job to run. Its errors are those of Spec.Parse.
 func (t Tool) Parse(in Input) (Job, error) { return t.parse(in) }
 
 // Job is a validated input, ready to run.

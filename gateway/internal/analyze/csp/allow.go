@@ -45,7 +45,7 @@ func (s Set) AllowsWASM() bool {
 	return s.governed("script-src", func(l list) bool { return l.has("'unsafe-eval'") || l.has("'wasm-unsafe-eval'") })
 }
 
-// AllowsAnyScript reports whether a script element may load from whoever it likes over the scheme. With
+// AllowsAnyScript reports whether a script element may load from any host over the scheme. With
 // 'strict-dynamic' hosts, schemes and 'self' do not count (section 8.2).
 func (s Set) AllowsAnyScript(scheme string) bool {
 	return s.governed("script-src-elem", func(l list) bool { return !l.has("'strict-dynamic'") && l.admitsAnyone(scheme) })
@@ -59,7 +59,7 @@ func (s Set) AllowsScriptsOf(host string) bool {
 	})
 }
 
-// AllowsAnyPlugin reports whether object and embed elements may load from whoever they like.
+// AllowsAnyPlugin reports whether object and embed elements may load from any host.
 func (s Set) AllowsAnyPlugin() bool {
 	return s.governed("object-src", func(l list) bool { return l.admitsAnyone("https") || l.admitsAnyone("data") })
 }
@@ -69,7 +69,7 @@ func (s Set) AllowsAnyBase() bool {
 	return s.governed("base-uri", func(l list) bool { return l.admitsAnyone("https") })
 }
 
-// AllowsAnyForm reports whether forms may be sent to whoever they like.
+// AllowsAnyForm reports whether forms may be sent to any host.
 func (s Set) AllowsAnyForm() bool {
 	return s.governed("form-action", func(l list) bool { return l.admitsAnyone("https") })
 }
@@ -138,10 +138,10 @@ const (
 	FramingAnyone                // every site, or every site over a scheme
 	FramingHosts                 // sites that are named
 	FramingSelf                  // the site itself
-	FramingNone                  // nobody
+	FramingNone                  // no site
 )
 
-// Framing gives the narrowest of the policies' frame-ancestors (section 6.4.2): there is no fallback to another
+// Framing returns the narrowest of the policies' frame-ancestors (section 6.4.2): there is no fallback to another
 // directive.
 func (s Set) Framing() Framing {
 	narrowest := FramingUnset

@@ -7,24 +7,24 @@ import (
 	"diagnostics/gateway/internal/text"
 )
 
-// Severity says what an issue is worth.
+// Severity is how serious an issue is.
 type Severity int
 
 // The severities, from the lightest.
 const (
-	Info Severity = iota + 1 // good to know
+	Info Severity = iota + 1 // for information
 	Warn                     // weakens the policy, or does not do what its author meant
 	Fail                     // leaves the policy without its main use
 )
 
-// Issue is one thing that a reviewer would say.
+// Issue is one remark on a policy.
 type Issue struct {
 	Severity Severity
 	Code     string // in kebab-case, stable
 	Message  string // a sentence
 }
 
-// Assess says what the policies, enforced together, leave open to somebody who can inject markup into the page: the
+// Assess returns what the policies, enforced together, leave open to someone who can inject markup into the page: the
 // heaviest first.
 func (s Set) Assess() []Issue {
 	if len(s) == 0 {
@@ -65,7 +65,7 @@ func (s Set) scriptIssues() []Issue {
 	return nil
 }
 
-// bypasses are hosts that serve whatever anybody publishes, or old libraries and callbacks that run what a page hands
+// bypasses are hosts that serve what anyone publishes, or old libraries and callbacks that run what a page hands
 // them, so that naming them as a source of scripts allows nearly any script.
 var bypasses = []string{
 	"ajax.googleapis.com", "cdn.jsdelivr.net", "cdnjs.cloudflare.com", "unpkg.com", "esm.sh", "code.angularjs.org",
@@ -234,5 +234,5 @@ func (s Set) otherIssues() []Issue {
 	return issues
 }
 
-// Quote makes what a stranger wrote fit for a sentence: at most 60 characters, in quotation marks.
+// Quote makes a value of a server fit for a sentence: at most 60 characters, in quotation marks.
 func Quote(s string) string { return "“" + text.Marked(s, 60) + "”" }

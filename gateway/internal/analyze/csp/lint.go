@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Lint says where the policy does not say what its author must have meant: what a browser ignores, and why. An issue of
-// one code and message is told once; the heaviest come first.
+// Lint returns what a browser ignores in the policy, and why. An issue of one code and message is reported once; the
+// most severe come first.
 func (p Policy) Lint() []Issue {
 	l := linter{seen: make(map[Issue]bool)}
 	if p.NonASCII > 0 {
@@ -181,7 +181,7 @@ func (l *linter) host(d Directive, s Source) {
 	}
 }
 
-// misplaced tells of sources that mean nothing in the directive.
+// misplaced reports sources that mean nothing in the directive.
 func (l *linter) misplaced(d Directive, s Source) {
 	if s.Kind == Nonce || s.Kind == Hash || s.Kind == Keyword && s.Keyword != "'self'" && s.Keyword != "'report-sample'" {
 		l.add(Info, "misplaced-source", Quote(s.Text)+" has no effect in "+d.Name+".")

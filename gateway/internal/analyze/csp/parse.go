@@ -1,5 +1,5 @@
 // Package csp reads Content Security Policies by the grammar and the algorithms of W3C CSP Level 3 (section numbers are
-// that text's) and says what several of them allow together and what is wrong with each. It is pure: no I/O.
+// that text's) and reports what several of them allow together and what is wrong with each. It is pure: no I/O.
 //
 // A policy is a list of directives, most of which hold a list of source expressions: parse.go, which also has the table
 // of directives and their fallbacks. allow.go reports what all enforced policies allow together, assess.go reviews
@@ -81,7 +81,7 @@ func Parse(serialized string) Policy {
 	return p
 }
 
-// Directive gives the directive of the name itself.
+// Directive returns the directive of the name itself.
 func (p Policy) Directive(name string) (Directive, bool) {
 	i, ok := p.byName[name]
 	if !ok {
@@ -90,8 +90,8 @@ func (p Policy) Directive(name string) (Directive, bool) {
 	return p.Directives[i], true
 }
 
-// Effective gives the directive that governs what the name governs: the directive itself or the first of its fallbacks
-// (section 6.8.3). There is none where nothing is restricted.
+// Effective returns the directive that governs what the name governs: the directive itself or the first of its
+// fallbacks (section 6.8.3). There is none where nothing is restricted.
 func (p Policy) Effective(name string) (Directive, bool) {
 	d, ok := p.Directive(name)
 	for fallbacks := known[name].fallbacks; !ok && len(fallbacks) > 0; fallbacks = fallbacks[1:] {
@@ -100,7 +100,7 @@ func (p Policy) Effective(name string) (Directive, bool) {
 	return d, ok
 }
 
-// effectiveList gives the sources of the directive that governs what the name governs.
+// effectiveList returns the sources of the directive that governs what the name governs.
 func (p Policy) effectiveList(name string) (list, bool) {
 	d, ok := p.Effective(name)
 	return p.lists[d.Name], ok
@@ -123,7 +123,7 @@ const (
 	retired // no browser of today acts on it
 )
 
-// about is what is known of a directive.
+// about is a row of the table of directives.
 type about struct {
 	grammar   grammar
 	fallbacks []string // whose list governs where this one is absent, in order (section 6.8.3)
@@ -232,7 +232,7 @@ func (l list) hasFallbacks() bool {
 // take back.
 func (l list) hasFallbacksInForce() bool { return l.hasFallbacks() && !l.has("'strict-dynamic'") }
 
-// admitsAnyone reports whether the list matches URLs of the scheme that a stranger controls: every host of a network
+// admitsAnyone reports whether the list matches URLs of the scheme that anyone can control: every host of a network
 // scheme, or a scheme without hosts.
 func (l list) admitsAnyone(scheme string) bool {
 	for _, s := range l {
@@ -257,16 +257,16 @@ func (s Source) openHost() bool {
 	return s.Host == "*" || suffix != "" && icann
 }
 
-// sharedSuffix is the public suffix below which a wildcard matches every name, empty where it is none: whoever
-// registers there is matched. icann tells a registry's suffix (com) from that of a company which lends names
-// (github.io).
+// sharedSuffix is the public suffix below which a wildcard matches every name, empty where it is none: anyone who
+// registers there is matched. icann reports whether it is a registry's suffix (com) and not that of a company that
+// lends names (github.io).
 func (s Source) sharedSuffix() (suffix string, icann bool) {
 	below, isWildcard := strings.CutPrefix(s.Host, "*.")
 	if !isWildcard {
 		return "", false
 	}
 	suffix, icann = publicsuffix.PublicSuffix(below)
-	// What is on no list (an internal name) is a suffix by the list's default rule, and no stranger can register there.
+	// What is on no list (an internal name) is a suffix by the list's default rule, and no one else can register there.
 	if suffix != below || !icann && !strings.Contains(suffix, ".") {
 		return "", false
 	}
@@ -335,7 +335,7 @@ type Source struct {
 	Path      string // of a Host where it names one
 }
 
-// keywords are the keyword-sources. A browser that does not know one ignores it.
+// keywords are the keyword-sources. A browser without support for one ignores it.
 var keywords = map[string]bool{
 	"'self'": true, "'unsafe-inline'": true, "'unsafe-eval'": true, "'strict-dynamic'": true, "'unsafe-hashes'": true,
 	"'report-sample'": true, "'unsafe-allow-redirects'": true, "'wasm-unsafe-eval'": true, "'trusted-types-eval'": true,
@@ -438,7 +438,7 @@ func isBase64Value(s string) bool {
 	})
 }
 
-// MinNonceBits is what section 7.1 asks of a nonce before encoding.
+// MinNonceBits is the length that section 7.1 requires of a nonce before encoding.
 const MinNonceBits = 128
 
 // NonceBits is how much a nonce can hold: four bits a character where all are hexadecimal digits, else six.

@@ -16,7 +16,7 @@ func TestCrawlers(t *testing.T) {
 		"Applebot follows Googlebot":    {"User-agent: Googlebot" + closed, "D A D A A A A A"},
 		"before the group for all":      {"User-agent: *" + closed + "User-agent: googlebot" + open, "A D A D D D D D"},
 		"but not past its own":          {"User-agent: Googlebot" + closed + "User-agent: Applebot" + some, "D A R A A A A A"},
-		"and nobody follows Applebot":   {"User-agent: Applebot" + closed, "A A D A A A A A"},
+		"and none follows Applebot":     {"User-agent: Applebot" + closed, "A A D A A A A A"},
 		"YandexBot follows Yandex":      {"User-agent: Yandex" + closed, "A A A A D A A A"},
 		"but its own group first":       {"User-agent: Yandex" + closed + "User-agent: YandexBot" + some, "A A A A R A A A"},
 		"in any case, with a version":   {"User-agent: BINGBOT/2.0" + some, "A R A A A A A A"},

@@ -9,7 +9,7 @@ import (
 	"diagnostics/shared/ascii"
 )
 
-// Effect sums up what a file says to a crawler.
+// Effect is what a file allows a crawler.
 type Effect string
 
 // The effects.
@@ -19,8 +19,8 @@ const (
 	DisallowAll Effect = "disallowAll"
 )
 
-// Effect is what the file says to a crawler without a group of its own: the group for "*" decides, and where there is
-// none everything is allowed.
+// Effect returns what the file allows a crawler without a group of its own: the group for "*" decides, and where there
+// is none everything is allowed.
 func (f File) Effect() Effect {
 	for _, group := range f.Groups {
 		if slices.Contains(group.UserAgents, "*") {
@@ -127,14 +127,14 @@ func isUnreserved(c byte) bool {
 	return ascii.IsAlphanumeric(c) || strings.IndexByte("-._~", c) >= 0
 }
 
-// Crawler is one that is widely known, and what a site says to it.
+// Crawler is a well-known crawler, and what a site allows it.
 type Crawler struct {
 	Name   string // its product token
 	Effect Effect
 }
 
-// crawlers are those that owners of sites ask about, search engines first. follows is whose group a crawler takes
-// where none names itself, as its makers say: Applebot Googlebot's, YandexBot the one for all robots of Yandex.
+// crawlers are the well-known ones, search engines first. follows is the group that a crawler uses where none names
+// itself, by its documentation: Applebot Googlebot's, YandexBot the one for all robots of Yandex.
 var crawlers = []struct{ name, follows string }{
 	{name: "Googlebot"},
 	{name: "Bingbot"},
@@ -146,7 +146,7 @@ var crawlers = []struct{ name, follows string }{
 	{name: "CCBot"},
 }
 
-// Crawlers is what the file says to each of the known crawlers, always in the same order.
+// Crawlers returns what the file allows each of the well-known crawlers, always in the same order.
 func (f File) Crawlers() []Crawler {
 	groups := make(map[string]int) // by lower-case token
 	for i, group := range f.Groups {
@@ -174,7 +174,7 @@ func (f File) Crawlers() []Crawler {
 	return list
 }
 
-// CrawlersWithoutFile is what the known crawlers make of a site whose file says nothing, each of them the same.
+// CrawlersWithoutFile returns the well-known crawlers with one effect for all, for a site without rules.
 func CrawlersWithoutFile(effect Effect) []Crawler {
 	list := make([]Crawler, 0, len(crawlers))
 	for _, c := range crawlers {

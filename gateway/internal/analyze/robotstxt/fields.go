@@ -71,7 +71,7 @@ var retired = map[string]struct {
 	"content-usage":  {SeverityInfo, "Content-usage is a proposal that not every crawler reads."},
 }
 
-// typos are spellings that some crawlers forgive and others do not.
+// typos are spellings that some crawlers accept and others do not.
 var typos = map[string]string{
 	"useragent": "user-agent", "user agent": "user-agent", "user_agent": "user-agent", "user–agent": "user-agent",
 	"dissallow": "disallow", "dissalow": "disallow", "disalow": "disallow", "diasllow": "disallow", "disallaw": "disallow",

@@ -1,4 +1,4 @@
-// Package robotstxt reads robots.txt files as RFC 9309 says, and tells what is wrong with them. It is pure: bytes in,
+// Package robotstxt reads robots.txt files by RFC 9309 and reports what is wrong with them. It is pure: bytes in,
 // facts out. A line that cannot be read costs only itself.
 package robotstxt
 
@@ -33,8 +33,8 @@ type Rule struct {
 	Line int    // from 1
 }
 
-// Group is what one or several crawlers are told. No crawler is in two groups of a file: what several groups say to it
-// is merged (RFC 9309 section 2.2.1).
+// Group holds the rules of one or several crawlers. No crawler is in two groups of a file: the rules of several groups
+// are merged (RFC 9309 section 2.2.1).
 type Group struct {
 	// UserAgents are the product tokens as first written, "*" for all crawlers without a group of their own.
 	UserAgents []string
@@ -54,11 +54,11 @@ type File struct {
 	Groups   []Group
 	Sitemaps []Sitemap
 	Issues   []Issue
-	// Lines counts the lines that say something this package understands.
+	// Lines counts the lines that this package understands.
 	Lines int
 }
 
-// Parse reads a file. truncated says that its end is missing, so that its last line, unless a line break ends it, is
+// Parse reads a file. truncated means that its end is missing, so that its last line, unless a line break ends it, is
 // half a line and left out. What is beyond MaxBytes is not read.
 func Parse(body []byte, truncated bool) File {
 	if len(body) > MaxBytes {
@@ -110,7 +110,7 @@ type parser struct {
 	group  int               // number of the current group
 	rules  [][]Rule          // by group
 	other  int               // line of a crawl-delay since the last user-agent line, in a group without a rule
-	early  bool              // a rule before any user-agent line was told
+	early  bool              // a rule before any user-agent line was reported
 }
 
 // agent is one crawler as the file names it.
@@ -197,7 +197,7 @@ func (p *parser) agent(token string) *agent {
 	return a
 }
 
-// token gives the product token of a user-agent line, "" where there is none.
+// token returns the product token of a user-agent line, "" where there is none.
 func (p *parser) token(number int, value string) string {
 	token := productToken(value)
 	switch {
@@ -246,7 +246,7 @@ func (p *parser) checkPath(number int, path string) {
 	}
 }
 
-// finish tells of a group that names crawlers and says nothing to them.
+// finish reports a last group that names crawlers and has no rules.
 func (p *parser) finish() {
 	if len(p.rules) > 0 && !p.ruled {
 		p.issues.add(CodeEmptyGroup, SeverityInfo, p.began,
@@ -261,7 +261,7 @@ const (
 	ruleCost  = 48 // octets of a rule beside its path
 )
 
-// groups folds the crawlers that hear the very same into one group each.
+// groups puts the crawlers that have the same rules into one group.
 func (p *parser) groups() []Group {
 	groups := []Group{}
 	at := make(map[string]int)
@@ -282,7 +282,7 @@ func (p *parser) groups() []Group {
 	return groups
 }
 
-// merged gives the rules of all groups that name the crawler, in the order of the file.
+// merged returns the rules of all groups that name the crawler, in the order of the file.
 func (p *parser) merged(a *agent, left *int) []Rule {
 	rules := []Rule{}
 	for _, i := range a.groups {
@@ -296,7 +296,7 @@ func (p *parser) merged(a *agent, left *int) []Rule {
 	return rules
 }
 
-// key is the same for crawlers that are told the same.
+// key is the same for crawlers that have the same rules and delay.
 func (a *agent) key() string {
 	delay := ""
 	if a.delay != nil {
@@ -308,7 +308,7 @@ func (a *agent) key() string {
 // Severity is how bad an issue is.
 type Severity string
 
-// The severities: a line that does not do what it says, one that some crawlers read otherwise, one worth knowing.
+// The severities: a line without its intended effect, one that crawlers read differently, and information.
 const (
 	SeverityFail Severity = "fail"
 	SeverityWarn Severity = "warn"
@@ -340,7 +340,7 @@ const (
 	CodeMoreIssues       = "MORE_ISSUES"
 )
 
-// Issue is something about a file that its owner should know.
+// Issue is something about a file for its owner.
 type Issue struct {
 	Code     string
 	Severity Severity
@@ -374,7 +374,7 @@ func (i *issues) list() []Issue {
 	return out
 }
 
-// maxShown bounds how much of a stranger's word a message repeats, in characters.
+// maxShown bounds how much of a file's text a message repeats, in characters.
 const maxShown = 40
 
 func show(s string) string { return text.Show(s, maxShown) }

@@ -81,8 +81,8 @@ func TestGroups(t *testing.T) {
 		"not UTF-8": {"User-agent: *\nDisallow: /caf\xe9\n", []string{"*: -/caf\uFFFD@2"}, []string{"NOT_UTF8@2"}},
 		"agents": {"User-agent: Googlebot/2.1 (+http://x)\nUser-agent: * \nUser-agent: * # all\nUser-agent:\nUser-agent: *bot\nUser-agent: MJ12bot\nDisallow: /",
 			[]string{"Googlebot,*,MJ12bot: -/@7"}, []string{"USER_AGENT_VERSION@1", "BAD_USER_AGENT@4", "BAD_USER_AGENT@5"}},
-		"a group for nobody": {"User-agent: a\nDisallow: /a\nUser-agent:\nDisallow: /", []string{"a: -/a@2"}, []string{"BAD_USER_AGENT@3"}},
-		"empty last group":   {"User-agent: a\nDisallow: /a\nUser-agent: b", []string{"a: -/a@2", "b:"}, []string{"EMPTY_GROUP@3"}},
+		"a group for no crawler": {"User-agent: a\nDisallow: /a\nUser-agent:\nDisallow: /", []string{"a: -/a@2"}, []string{"BAD_USER_AGENT@3"}},
+		"empty last group":       {"User-agent: a\nDisallow: /a\nUser-agent: b", []string{"a: -/a@2", "b:"}, []string{"EMPTY_GROUP@3"}},
 		"paths": {"User-agent: *\nDisallow: a\nDisallow: /a$b\nDisallow: /a b\nDisallow: /100%\nDisallow: *.php$\nDisallow: /a#b",
 			[]string{"*: -a@2 -/a$b@3 -/a b@4 -/100%@5 -*.php$@6 -/a@7"},
 			[]string{"PATH_WITHOUT_SLASH@2", "INNER_DOLLAR@3", "PATH_WITH_SPACE@4", "BROKEN_ESCAPE@5"}},
@@ -161,7 +161,7 @@ func TestIssuesAreBounded(t *testing.T) {
 	}
 }
 
-// Every crawler hears its own and the shared rules: copied out, they are thousands of times the file.
+// Every crawler has its own and the shared rules: copied out, they are thousands of times the file.
 func TestMergedRulesAreBounded(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

@@ -21,7 +21,7 @@ func (c *Counts) Miss() {
 	}
 }
 
-// Share counts a request that waits for what another one has begun to fetch, which is neither a hit nor a miss.
+// Share counts a request that waits for the fetch of another one, which is neither a hit nor a miss.
 func (c *Counts) Share() {
 	if c != nil {
 		c.shared.Add(1)

@@ -1,9 +1,8 @@
-// Package bound keeps what strangers send from filling an answer: "data" is at most MaxData as JSON. Whoever makes a
-// list or a text of what came from outside gives it a share of that, and the object that holds it is marked where it
-// was cut. Sizes are those of the encoded JSON, since escapes make six bytes of one: a bound on what was read bounds no
-// answer.
+// Package bound limits how much of an answer foreign text fills: "data" is at most MaxData as JSON. Each list or text
+// that came from outside has a share of that, and the object that holds it is marked where it was cut. Sizes are those
+// of the encoded JSON, since escapes make six bytes of one: a bound on what was read bounds no answer.
 //
-// Judge first and cut last, so that a verdict speaks of all that came.
+// Judge first and cut last, so that a verdict covers all that came.
 package bound
 
 import (
@@ -19,8 +18,8 @@ const MaxData = 1 << 20
 // ellipsis ends a text that was cut.
 const ellipsis = "…"
 
-// List gives the longest beginning of a list whose elements take at most so many bytes as JSON; it sets the marks where
-// that is not all of it. It is never nil where the list is not, and does not keep what was cut off in memory.
+// List returns the longest beginning of a list whose elements take at most so many bytes as JSON; it sets the marks
+// where that is not all of it. It is never nil where the list is not, and does not keep what was cut off in memory.
 func List[T any](list []T, most int, marks ...*bool) []T {
 	if texts, ok := any(list).([]string); ok && short(texts, most) {
 		return list
@@ -52,7 +51,7 @@ func First[T any](list []T, most int, marks ...*bool) []T {
 	return slices.Clone(list[:most])
 }
 
-// Text gives a text of at most so many bytes as JSON, its quotes left out of account. A longer one is cut between two
+// Text returns a text of at most so many bytes as JSON, its quotes left out of account. A longer one is cut between two
 // characters and ends in an ellipsis, and the marks are set.
 func Text(s string, most int, marks ...*bool) string {
 	// No byte takes more than six, and most texts are short.
@@ -73,7 +72,7 @@ func Text(s string, most int, marks ...*bool) string {
 	return s
 }
 
-// Pointer is Text for a text that may be absent. What it is given is not changed.
+// Pointer is Text for a text that may be absent. Its argument is not changed.
 func Pointer(s *string, most int, marks ...*bool) *string {
 	if s == nil {
 		return nil
@@ -83,7 +82,7 @@ func Pointer(s *string, most int, marks ...*bool) *string {
 }
 
 // Texts is List for texts of which each has a bound of its own. Of those that are equal once they were cut one is kept.
-// What it is given is not changed.
+// Its argument is not changed.
 func Texts(list []string, each, most int, marks ...*bool) []string {
 	out := make([]string, 0, len(list))
 	for _, s := range list {
@@ -100,7 +99,7 @@ func Texts(list []string, each, most int, marks ...*bool) []string {
 
 // Size is what a value takes as JSON.
 func Size(v any) int {
-	// What cannot be encoded has no size: the edge fails with it and says so.
+	// What cannot be encoded has no size: the edge fails with it.
 	text, _ := json.Marshal(v)
 	return len(text)
 }

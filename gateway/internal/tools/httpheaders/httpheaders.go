@@ -96,8 +96,8 @@ func (r *Result) bound() {
 }
 
 // redirectsTo is the absolute URL that a browser would go to next. It is nil where there is none, where Location fields
-// differ, and where the Location is no URL that this service would visit: what the server wrote stands among the
-// headers, and a page may make a link of this one.
+// differ, and where the Location is no URL that this service would visit: the server's own text is among the
+// headers, while a page may make a link of this one.
 func redirectsTo(r *egress.Response) *string {
 	if !egress.IsRedirect(r.Status) {
 		return nil
@@ -116,7 +116,7 @@ type informational struct {
 	Headers    []webview.Header `json:"headers"`
 }
 
-// The share of informational answers, by number and in bytes of JSON. A server that means well sends one.
+// The share of informational answers, by number and in bytes of JSON. Servers send one.
 const (
 	maxInformational      = 16
 	maxInformationalBytes = 256 << 10
@@ -151,7 +151,7 @@ var offered = []string{"gzip", "deflate", "br", "zstd"}
 type compression struct {
 	Offered []string `json:"offered"`
 	Coding  *string  `json:"coding"` // as the server names it, null where it does not compress
-	// Varies reports that caches learn that the coding depends on the request: Vary has Accept-Encoding, or *.
+	// Varies reports whether the answer says that the coding depends on the request: Vary has Accept-Encoding, or *.
 	Varies bool `json:"varies"`
 }
 

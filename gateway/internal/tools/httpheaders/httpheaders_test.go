@@ -118,7 +118,7 @@ func TestHTTPHeadersOverHTTP2(t *testing.T) {
 	}
 }
 
-// TestHTTPHeadersInvalidCertificates: they do not stop the tool, and are told.
+// TestHTTPHeadersInvalidCertificates: they do not stop the tool, and are reported.
 func TestHTTPHeadersInvalidCertificates(t *testing.T) {
 	t.Parallel()
 	cases := map[string]func(*toolstest.Authority) *tls.Config{
@@ -284,7 +284,7 @@ func TestAlternatives(t *testing.T) {
 	}
 }
 
-// FuzzAlternatives: whatever a server offers, what is told of it is short and fits its schema.
+// FuzzAlternatives: whatever a server offers, what is reported is short and fits its schema.
 func FuzzAlternatives(f *testing.F) {
 	f.Add(`h3=":443"; ma=86400, h2="alt.example.com:8443"; persist=1`)
 	f.Add(`clear`)
@@ -357,7 +357,7 @@ var hints = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 	w.WriteHeader(http.StatusOK)
 })
 
-// TestInformational: what comes before the answer is told over either protocol, cookies masked.
+// TestInformational: interim answers are reported over either protocol, cookies masked.
 func TestInformational(t *testing.T) {
 	t.Parallel()
 	n := toolstest.WebNetwork(t)
@@ -385,10 +385,10 @@ func TestInformational(t *testing.T) {
 	}
 }
 
-// TestInformationalIsBounded: of many interim answers the first are told, and that there were more.
+// TestInformationalIsBounded: of many interim answers the first are reported, and that there were more.
 func TestInformationalIsBounded(t *testing.T) {
 	t.Parallel()
-	for sent, told := range map[int]int{0: 0, 1: 1, 16: 16, 17: 16, 100: 16} {
+	for sent, want := range map[int]int{0: 0, 1: 1, 16: 16, 17: 16, 100: 16} {
 		n := toolstest.WebNetwork(t)
 		n.ServeConn(toolstest.WebV4Port80, func(c net.Conn) {
 			if _, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
@@ -400,16 +400,16 @@ func TestInformationalIsBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(got.Informational) != told || got.Truncated != (sent > told) {
-			t.Errorf("%d sent: %d told, truncated %t", sent, len(got.Informational), got.Truncated)
+		if len(got.Informational) != want || got.Truncated != (sent > want) {
+			t.Errorf("%d sent: %d reported, truncated %t", sent, len(got.Informational), got.Truncated)
 		}
-		if told > 0 && got.Informational[0].StatusText != "Processing" {
+		if want > 0 && got.Informational[0].StatusText != "Processing" {
 			t.Errorf("got %+v", got.Informational[0])
 		}
 	}
 }
 
-// TestChallengeAndConflict: both are told of the one answer, and neither of a plain one.
+// TestChallengeAndConflict: both are reported for the one answer, and neither for a plain one.
 func TestChallengeAndConflict(t *testing.T) {
 	t.Parallel()
 	n := toolstest.WebNetwork(t)

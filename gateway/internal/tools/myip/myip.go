@@ -15,7 +15,7 @@ import (
 //go:embed openapi.yaml
 var openAPI string
 
-// Result is the visitor's public address as a trusted header tells it, or why it cannot be told.
+// Result is the client's public address by a trusted header, or the reason why there is none.
 type Result struct {
 	finding.Report
 	Available bool    `json:"available"`
@@ -30,7 +30,7 @@ type visitor struct{ visitor tool.Visitor }
 // LimitKey is empty: the run charges the client alone.
 func (visitor) LimitKey() string { return "" }
 
-// New makes the tool. It needs nothing: the edge tells who the visitor is.
+// New makes the tool. The edge finds the address of the client.
 func New() tool.Tool {
 	return tool.New(tool.Spec[visitor, Result]{
 		Slug:    "my-ip",

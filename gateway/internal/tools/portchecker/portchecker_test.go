@@ -212,7 +212,7 @@ func TestPortRefusedTargets(t *testing.T) {
 	}
 }
 
-// TestPortFaultsOfThisHost: what says nothing about the target is not told as a state of it.
+// TestPortFaultsOfThisHost: a host-side error is not reported as a state of the target.
 func TestPortFaultsOfThisHost(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
@@ -231,7 +231,7 @@ func TestPortFaultsOfThisHost(t *testing.T) {
 }
 
 // TestPortAddressesThatWereNotTried: where nothing is open, the port may be so at the address that was not tried. The
-// first of them tells why.
+// first of them gives the reason.
 func TestPortAddressesThatWereNotTried(t *testing.T) {
 	t.Parallel()
 	const open, closed, limited, busy = "open", "closed", "limited", "busy"

@@ -26,7 +26,7 @@ const (
 	flagConflicting        = "conflictingLocation"
 )
 
-// What a hop says that was not visited.
+// The status texts of a hop that was not visited.
 const (
 	hopNotPublic = "Not a public address that this service may visit. Nothing was sent to it."
 	// #nosec G101 -- a sentence

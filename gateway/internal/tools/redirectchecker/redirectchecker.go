@@ -94,7 +94,7 @@ func (r checker) run(ctx context.Context) (Result, error) {
 	var page lastPage
 	began := time.Now()
 	read := func(answer *egress.Response, body io.Reader) { page.read(ctx, answer, body) }
-	chain := r.client.Follow(ctx, egress.Request{URL: r.target.URL, Consume: read, Seen: r.teller(ctx)}, maxRedirects)
+	chain := r.client.Follow(ctx, egress.Request{URL: r.target.URL, Consume: read, Seen: r.reporter(ctx)}, maxRedirects)
 	took := time.Since(began)
 	if err := webview.ChainFault(ctx, r.client, r.target.URL, chain); err != nil {
 		return Result{}, err
@@ -144,22 +144,23 @@ func (hop *hopResult) bound(truncated *bool) {
 	hop.OtherLocations = bound.Texts(hop.OtherLocations, webview.MaxURL, maxOtherLocations, &hop.Truncated, truncated)
 }
 
-// teller reports each hop while the chain is followed. The fragment that a hop inherits is in the answer.
-func (r checker) teller(ctx context.Context) func(egress.Hop) {
+// reporter returns what reports each hop while the chain is followed. The fragment that a hop inherits is in the
+// answer.
+func (r checker) reporter(ctx context.Context) func(egress.Hop) {
 	index := 0
 	return func(seen egress.Hop) {
 		hop, truncated := describeHop(seen), false
 		hop.Index = index
 		index++
 		if fault.IsOwn(seen.Err) || fault.Is(seen.Err, fault.Refused) {
-			return // the answer says what that means
+			return // the result reports it
 		}
 		hop.bound(&truncated)
 		progress.Report(ctx, "hop", strconv.Itoa(hop.Index), hop)
 	}
 }
 
-// summarize says in a sentence or two how the chain ended.
+// summarize describes in a sentence or two how the chain ended.
 func summarize(r Result, chain egress.Chain) string {
 	return countWords(r.RedirectCount) + " " + ending(r, chain)
 }

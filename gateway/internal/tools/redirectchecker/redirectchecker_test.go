@@ -608,7 +608,7 @@ func runConflict(t *testing.T, status string, locations []string) Result {
 	return mustRun(t, n, "http://example.com/")
 }
 
-// TestConflictingLocationsAreBounded: a head full of them makes no answer longer than it may be, and the cut is told.
+// TestConflictingLocationsAreBounded: a head full of them makes no answer longer than it may be, and the cut is marked.
 func TestConflictingLocationsAreBounded(t *testing.T) {
 	t.Parallel()
 	var locations []string

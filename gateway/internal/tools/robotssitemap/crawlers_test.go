@@ -34,7 +34,7 @@ func TestCrawlers(t *testing.T) {
 	}
 }
 
-// A server that keeps the file back is told from one that has none, and what follows from it is said.
+// A server that refuses the file is distinguished from one that has none, and the consequence is reported.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	const alone = ", perhaps only to this service. Under RFC 9309, crawlers that "

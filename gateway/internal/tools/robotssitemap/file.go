@@ -32,7 +32,7 @@ const (
 	codeLimited = "RATE_LIMITED"
 )
 
-// served is what became of the fetch of a file: found where there is a body to look at.
+// served is the outcome of the fetch of a file: found where there is a body.
 type served struct {
 	state       string
 	finalURL    *string
@@ -140,7 +140,7 @@ func (s *served) judgeStatus(status int, kind fileKind) {
 	}
 }
 
-// refuse tells of a refusal. It may have been meant for this service and not for crawlers.
+// refuse reports a refusal, which may be of this service alone and not of crawlers.
 func (s *served) refuse(status int, kind fileKind) {
 	code, reason, then := codeRefused, "", kind.refused
 	if status == http.StatusTooManyRequests {
@@ -150,7 +150,7 @@ func (s *served) refuse(status int, kind fileKind) {
 		http.StatusText(status), then)
 }
 
-// cutShort tells of a body that did not come whole.
+// cutShort reports a body that did not come whole.
 func (s *served) cutShort(err error) {
 	s.state = fileUnreachable
 	s.add(codeIncomplete, fileFail, "The file could not be read completely. %s", webview.FaultSentence(err))

@@ -285,7 +285,7 @@ func (r Result) rights() string {
 	if but := r.exceptionWords(closed); but != "" {
 		rest = ", but " + but
 	}
-	return asks(r.Robots.Effect, who, false) + rest
+	return described(r.Robots.Effect, who, false) + rest
 }
 
 // exceptionWords are what the site asks of the crawlers to which something else applies.
@@ -299,14 +299,14 @@ func (r Result) exceptionWords(closed bool) string {
 			}
 		}
 		if len(names) > 0 {
-			parts = append(parts, asks(effect, text.Listed(names), closed))
+			parts = append(parts, described(effect, text.Listed(names), closed))
 		}
 	}
 	return text.Listed(parts)
 }
 
-// asks is what an effect means for crawlers; closed tells that all others may visit nothing.
-func asks(effect robotstxt.Effect, who string, closed bool) string {
+// described is what an effect means for crawlers; closed means that all others may visit nothing.
+func described(effect robotstxt.Effect, who string, closed bool) string {
 	switch {
 	case effect == robotstxt.AllowAll:
 		return "lets " + who + " visit everything"

@@ -55,7 +55,7 @@ func (b *robotsBody) read(ctx context.Context, r *egress.Response, body io.Reade
 	}
 }
 
-// robotsReport is a robots.txt, and what it says beside its rules.
+// robotsReport is a robots.txt and its further contents.
 type robotsReport struct {
 	file     robotsFile
 	declared []string // sitemaps
@@ -64,7 +64,7 @@ type robotsReport struct {
 	certificates []webview.Certificate // on the way to the file, not known to be valid
 }
 
-// describeRobots judges a robots.txt as RFC 9309 section 2.3.1 says: without one, and where the server refuses it,
+// describeRobots judges a robots.txt by RFC 9309 section 2.3.1: without one, and where the server refuses it,
 // everything is allowed, and nothing is where the server fails.
 func describeRobots(u target.URL, chain egress.Chain, body robotsBody) robotsReport {
 	s := describeServed(chain, robotsKind())
@@ -80,7 +80,7 @@ func describeRobots(u target.URL, chain egress.Chain, body robotsBody) robotsRep
 		if s.refuseText(body.text, parsed); s.state == fileFound {
 			file.Effect, file.Groups = parsed.Effect(), describeGroups(parsed.Groups)
 			crawlers = parsed.Crawlers()
-			declared = s.tellFile(body.text, parsed)
+			declared = s.addFile(body.text, parsed)
 		}
 	case s.state == fileUnreachable:
 		file.Effect = robotstxt.DisallowAll
@@ -96,7 +96,7 @@ func describeRobots(u target.URL, chain egress.Chain, body robotsBody) robotsRep
 		certificates: webview.Certificates(chain)}
 }
 
-// crawler is one that is widely known, and what the site says to it.
+// crawler is a well-known crawler and what the site allows it.
 type crawler struct {
 	Name   string           `json:"name"`
 	Effect robotstxt.Effect `json:"effect"`
@@ -110,7 +110,7 @@ func describeCrawlers(crawlers []robotstxt.Crawler) []crawler {
 	return list
 }
 
-// refuseText tells what is no robots.txt, whatever its type says: a page that answers for every path, or no text.
+// refuseText reports what is no robots.txt, whatever its type: a page that answers for every path, or no text.
 func (s *served) refuseText(text []byte, parsed robotstxt.File) {
 	start := strings.TrimPrefix(string(text[:min(len(text), 1024)]), "\uFEFF")
 	start = strings.ToLower(strings.TrimLeft(start, " \t\r\n"))
@@ -130,8 +130,8 @@ func (s *served) refuseText(text []byte, parsed robotstxt.File) {
 	}
 }
 
-// tellFile takes over the issues of a file and gives its sitemaps, each once.
-func (s *served) tellFile(text []byte, parsed robotstxt.File) []string {
+// addFile adds the issues of a file and returns its sitemaps, each once.
+func (s *served) addFile(text []byte, parsed robotstxt.File) []string {
 	if kind := mediaType(s.contentType); kind != "text/plain" && len(text) > 0 {
 		s.add(codeContentType, fileWarn, "The content type is not text/plain, as RFC 9309 requires.")
 	}

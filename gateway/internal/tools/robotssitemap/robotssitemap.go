@@ -1,5 +1,5 @@
-// Package robotssitemap is the tool robots-sitemap. It reads what a site tells crawlers. A file that is missing, dead
-// or broken is a result; only a site that may not be visited, or has no address, fails.
+// Package robotssitemap is the tool robots-sitemap. It reads the files of a site for crawlers. A file that is missing,
+// dead or broken is a result; only a site that may not be visited, or has no address, fails.
 package robotssitemap
 
 import (
@@ -39,7 +39,7 @@ const (
 	fileInvalid     = "invalid"
 )
 
-// Result is what a site tells crawlers.
+// Result is the state of a site's files for crawlers.
 type Result struct {
 	finding.Report
 	URL              string        `json:"url"`
@@ -93,11 +93,11 @@ type sitemapFile struct {
 	Notes        []webview.Note `json:"notes"`
 
 	certificates []webview.Certificate // on the way to the file, not known to be valid
-	// busy is why this service could not read the file, nil where it could: that says nothing about the file.
+	// busy is why this service could not read the file, nil where it could: no fault of the file.
 	busy error
 }
 
-// fileIssue is something about a file that its owner should know.
+// fileIssue is something about a file for its owner.
 type fileIssue struct {
 	Code     string `json:"code"`
 	Severity string `json:"severity"` // fail, warn or info
@@ -197,7 +197,7 @@ func (r *checker) robots(ctx context.Context) (robotsReport, error) {
 	if fault.Is(body.err, fault.Busy) {
 		return robotsReport{}, body.err
 	}
-	// What is told of a file takes half as much again, and waits for the sitemaps.
+	// The description of a file takes half as much again, and is kept until the sitemaps are read.
 	memory.Count(ctx, len(body.text)/2)
 	found := describeRobots(u, chain, body)
 	reportFile(ctx, found.file.URL, found.file.Status, found.file.HTTPStatus)
@@ -216,8 +216,8 @@ const (
 	maxContentType = 1 << 10
 )
 
-// boundRobots cuts what is too long for an answer of robots.txt, and tells so where it is told that the file itself was
-// cut: what is missing is missing either way.
+// boundRobots cuts what is too long for an answer of robots.txt, and marks it as a file that was
+// itself cut.
 func (r *Result) boundRobots() {
 	r.Robots.bound(&r.Truncated)
 	r.DeclaredSitemaps = bound.Texts(r.DeclaredSitemaps, maxPath, maxDeclared, &r.Truncated)

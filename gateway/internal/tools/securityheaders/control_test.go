@@ -248,7 +248,7 @@ func TestSecurityControls(t *testing.T) {
 				t.Errorf("recommendation: %s; want %q in it", toolstest.Text(got.Recommendation), c.advises)
 			}
 			if strings.Contains(toolstest.Text(got.Value)+got.Finding, "secret") {
-				t.Errorf("a cookie's value is told: %+v", got)
+				t.Errorf("a cookie's value is shown: %+v", got)
 			}
 		})
 	}

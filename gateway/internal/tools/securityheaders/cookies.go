@@ -88,7 +88,7 @@ func (c setCookie) sameSiteValue() *string {
 	return nil
 }
 
-// judgeRefusals tells what makes browsers refuse the cookie.
+// judgeRefusals reports what makes browsers refuse the cookie.
 func (c *cookie) judgeRefusals(p page, set setCookie) {
 	if lacks := set.brokenPrefix(); lacks != "" {
 		c.add(cookieWarn, "PREFIX", "Browsers refuse it: its name's prefix requires what it lacks ("+lacks+").")
@@ -205,7 +205,7 @@ func judgeCookieControl(p page) controlVerdict {
 	return v
 }
 
-// weighCookie tells the worst of what is wrong with a cookie. What would only be better still is left to the list of
+// weighCookie applies the worst issue of a cookie. What would only be better still is left to the list of
 // cookies.
 func (v *controlVerdict) weighCookie(c cookie) {
 	weights := map[string]controlStatus{cookieFail: controlFail, cookieWarn: controlWarn, cookieInfo: controlInfo}

@@ -148,8 +148,8 @@ func judgeCORP(p page) controlVerdict {
 
 const allowOrigin = "Access-Control-Allow-Origin"
 
-// judgeCORS looks at what the answer to a request without Origin shows. A server that reflects the Origin of each
-// request cannot be told by it.
+// judgeCORS judges the answer to a request without Origin. It does not show whether a server reflects the Origin of
+// each request.
 func judgeCORS(p page) controlVerdict {
 	v := controlVerdict{status: controlPass, value: p.shownValue(allowOrigin)}
 	// Fetch's CORS check compares to the letter.
@@ -190,7 +190,7 @@ func (v *controlVerdict) judgeAllowedOrigin(p page, origin string, credentials b
 	case credentials && strings.HasPrefix(origin, "http://") && p.answer.URL.Scheme() == "https":
 		v.recommendation = send(allowOrigin, "https://"+shownHeader(strings.TrimPrefix(origin, "http://")))
 		v.recommendation.repeats = true
-		v.find(controlWarn, "%s, over plain HTTP, can read answers made for a logged-in person, and so can whoever is on "+
+		v.find(controlWarn, "%s, over plain HTTP, can read answers made for a logged-in person, and so can anyone on "+
 			"its network.", shownHeader(origin))
 	case credentials:
 		v.find(controlInfo,

@@ -137,7 +137,7 @@ func cspAdvice(issues []csp.Issue) advice {
 	return a
 }
 
-// reportingIssues tells of reports that go nowhere: report-to names an endpoint that no header defines.
+// reportingIssues returns reports that go nowhere: report-to names an endpoint that no header defines.
 func (p page) reportingIssues() []csp.Issue {
 	var issues []csp.Issue
 	for _, policy := range p.enforced {

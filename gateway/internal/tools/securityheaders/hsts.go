@@ -22,8 +22,8 @@ type hstsPolicy struct {
 
 const (
 	hstsHeader     = "Strict-Transport-Security"
-	hstsPreloadAge = 31536000 // what hstspreload.org asks
-	hstsWeakAge    = 15552000 // 180 days: less forgets a visitor who comes twice a year
+	hstsPreloadAge = 31536000 // the least that hstspreload.org accepts
+	hstsWeakAge    = 15552000 // 180 days: less is forgotten between two visits a year
 )
 
 func bestHSTS() advice { return send(hstsHeader, "max-age=31536000; includeSubDomains") }
@@ -169,8 +169,8 @@ func (v *controlVerdict) judgeHSTSFields(p page) {
 	v.judgeHSTSReach(p, policy)
 }
 
-// judgeHSTSReach tells of subdomains, and of what preload asks for (hstspreload.org): browsers' own lists are not seen
-// here, and a name gets there only by being submitted.
+// judgeHSTSReach reports on subdomains and on the requirements of preload (hstspreload.org): browsers' own lists are
+// not seen here, and a name gets there only by being submitted.
 func (v *controlVerdict) judgeHSTSReach(p page, policy hstsPolicy) {
 	eligible := policy.maxAge >= hstsPreloadAge && policy.includeSubDomains
 	switch {
@@ -195,17 +195,17 @@ func (v *controlVerdict) judgeHSTSReach(p page, policy hstsPolicy) {
 }
 
 // judgeHSTSOnTheWay looks at the https answers that redirected here: a browser that has only seen www.example.com's
-// policy still asks example.com over http.
+// policy still requests example.com over http.
 func (v *controlVerdict) judgeHSTSOnTheWay(p page) {
 	site := registrableName(p.answer)
-	told := map[string]bool{p.answer.URL.Host().String(): true}
+	reported := map[string]bool{p.answer.URL.Host().String(): true}
 	for _, hop := range p.earlier {
 		host := hop.URL.Host().String()
-		if told[host] || hop.TLS == nil || !hop.TLS.Verdict.Authorized || hop.URL.Host().IsAddr() ||
+		if reported[host] || hop.TLS == nil || !hop.TLS.Verdict.Authorized || hop.URL.Host().IsAddr() ||
 			registrableName(hop) != site {
 			continue
 		}
-		told[host] = true
+		reported[host] = true
 		if policy, problem := parseHSTS(hop.Header.Get(hstsHeader)); problem == "" && policy.maxAge > 0 {
 			continue
 		}

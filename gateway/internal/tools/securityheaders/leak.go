@@ -10,7 +10,7 @@ import (
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
-// leakyHeaders are headers that serve nobody but whoever looks for a way in.
+// leakyHeaders are headers that help only an attacker.
 var leakyHeaders = []string{
 	"Server", "X-Powered-By", "X-Powered-Cms", "X-Powered-By-Plesk", "X-Aspnet-Version", "X-Aspnetmvc-Version",
 	"X-Generator", "Via",

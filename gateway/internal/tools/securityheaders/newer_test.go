@@ -73,7 +73,7 @@ func TestNewerHeaders(t *testing.T) {
 	}
 }
 
-// What browsers heed over valid HTTPS alone is told as that.
+// What browsers apply over valid HTTPS alone is reported as that.
 func TestNewerHeadersWithoutTLS(t *testing.T) {
 	t.Parallel()
 	got := controlsOf(t, answerTo(t, "http://example.com/", 200, "Origin-Agent-Cluster: ?1",

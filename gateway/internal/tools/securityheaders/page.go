@@ -20,7 +20,7 @@ import (
 type page struct {
 	answer  *egress.Response
 	earlier []*egress.Response // those that sent onward, in order
-	// document tells whether browsers show the answer as a document of its own. Most controls protect documents.
+	// document reports whether browsers show the answer as a document of its own. Most controls protect documents.
 	document bool
 	notice   *string
 	enforced csp.Set

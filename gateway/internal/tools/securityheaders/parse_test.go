@@ -236,7 +236,7 @@ func FuzzHSTS(f *testing.F) {
 	})
 }
 
-// FuzzSetCookie holds that nothing of a value is told, whatever the field.
+// FuzzSetCookie holds that nothing of a value is shown, whatever the field.
 func FuzzSetCookie(f *testing.F) {
 	f.Add("sid", "; Path=/; Secure")
 	f.Add("__Host-Http-a", "; Expires=Wed, 21 Oct 2026 07:28:00 GMT; Max-Age=-5; Domain=.example.com")
@@ -257,12 +257,12 @@ func FuzzSetCookie(f *testing.F) {
 			t.Fatalf("%q gives %+v", field, got.Cookies)
 		}
 		control := controlOf(t, got, "cookies")
-		told := toolstest.Text(control.Value) + control.Finding + got.Cookies[0].Name
+		shown := toolstest.Text(control.Value) + control.Finding + got.Cookies[0].Name
 		for _, issue := range got.Cookies[0].Issues {
-			told += issue.Message
+			shown += issue.Message
 		}
-		if strings.Contains(told, secret) {
-			t.Fatalf("%q: %s", field, told)
+		if strings.Contains(shown, secret) {
+			t.Fatalf("%q: %s", field, shown)
 		}
 	})
 }

@@ -14,7 +14,7 @@ func permissionsOf(t *testing.T, value string) controlResult {
 		"permissions-policy")
 }
 
-// A header too long to be repeated is told what to add, and no line that would lose what is there.
+// The advice for a header too long to be repeated is what to add, and no line that would lose what is there.
 func TestPermissionsTooLongToRepeat(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

@@ -103,7 +103,7 @@ func (v *controlVerdict) judgeFeatures(features *httpsfv.Dictionary) {
 	}
 }
 
-// addOpen tells of asterisks. Frames need the page's allow attribute for nearly every feature.
+// addOpen reports asterisks. Frames need the page's allow attribute for nearly every feature.
 func (v *controlVerdict) addOpen(open []string) {
 	var byFrame, byDefault []string
 	for _, feature := range open {

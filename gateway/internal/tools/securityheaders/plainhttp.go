@@ -14,11 +14,10 @@ import (
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
-// plainWait bounds the request to port 80, which runs beside the one that was asked for.
+// plainWait bounds the request to port 80, which runs beside that of the target.
 const plainWait = 3 * time.Second
 
-// httpRedirect is what port 80 of a host makes of a visitor who comes without https: Status and ToHTTPS are nil where
-// it gives no answer.
+// httpRedirect is the answer of port 80 to a request without https: Status and ToHTTPS are nil where there is none.
 type httpRedirect struct {
 	Status         *int          `json:"status"`
 	ToHTTPS        *bool         `json:"toHttps"` // by its first answer
@@ -28,10 +27,9 @@ type httpRedirect struct {
 	Recommendation *string       `json:"recommendation"`
 }
 
-// askPlain asks http://host/ where u is an https URL: its path is not sent in the clear. The result is nil for an http
-// URL, and where this service did not come to ask: that says nothing about the host.
-// It takes no longer than wait.
-func askPlain(ctx context.Context, client *egress.Client, u target.URL, wait time.Duration) *httpRedirect {
+// fetchPlain requests http://host/ where u is an https URL, whose path is not sent in the clear. The result is nil for
+// an http URL, and where this service could not send the request. It takes no longer than wait.
+func fetchPlain(ctx context.Context, client *egress.Client, u target.URL, wait time.Duration) *httpRedirect {
 	if u.Scheme() != "https" {
 		return nil
 	}
@@ -57,7 +55,7 @@ func silentPlain(u target.URL) *httpRedirect {
 		" gives no answer (port 80), so no page is served there without encryption."}
 }
 
-// judgePlain judges the first answer, as MDN's Observatory does and hstspreload.org asks: the first redirect must lead
+// judgePlain judges the first answer, as MDN's Observatory and hstspreload.org do: the first redirect must lead
 // to https, and on the same host.
 func judgePlain(u target.URL, answer *egress.Response) *httpRedirect {
 	var v controlVerdict

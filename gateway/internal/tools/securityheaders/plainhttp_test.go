@@ -120,7 +120,7 @@ func TestHTTPRedirectOfOtherInputs(t *testing.T) {
 	if plainAnswer(got.HTTPRedirect) != "200 false info" || !strings.Contains(got.HTTPRedirect.Finding, own) {
 		t.Errorf("a port of its own: %+v", got.HTTPRedirect)
 	}
-	// Where the URL itself fails, that is told and nothing else.
+	// Where the URL itself fails, nothing else is reported.
 	if _, err := run(t.Context(), n, "https://example.com/", ca.Option()); !fault.Is(err, fault.Upstream) {
 		t.Errorf("a closed port 443: %v", err)
 	}
@@ -151,7 +151,7 @@ func TestPlainNotAsked(t *testing.T) {
 			t.Parallel()
 			n := toolstest.WebNetwork(t)
 			test.on(n)
-			if got := plainAnswer(askPlain(t.Context(), n.Client(nil), u, 100*time.Millisecond)); got != test.want {
+			if got := plainAnswer(fetchPlain(t.Context(), n.Client(nil), u, 100*time.Millisecond)); got != test.want {
 				t.Errorf("%s, want %s", got, test.want)
 			}
 		})
@@ -170,7 +170,7 @@ func TestPlainOfAnAddress(t *testing.T) {
 	}
 	n := egresstest.New(t)
 	n.Serve("[2606:2800:220:1:248:1893:25c8:1946]:80", redirectTo(301, "https://[2606:2800:220:1:248:1893:25c8:1946]/"))
-	got := askPlain(t.Context(), n.Client(nil, egress.WithFamilies(egress.Families{V4: true, V6: true})), u, time.Second)
+	got := fetchPlain(t.Context(), n.Client(nil, egress.WithFamilies(egress.Families{V4: true, V6: true})), u, time.Second)
 	if plainAnswer(got) != "301 true pass" {
 		t.Errorf("%s: %+v", plainAnswer(got), got)
 	}

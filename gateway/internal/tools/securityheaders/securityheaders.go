@@ -24,7 +24,7 @@ var openAPI string
 // maxRedirects is how many redirects are followed.
 const maxRedirects = 5
 
-// Result is what the final answer's headers come to. There is no grade: each control stands for itself.
+// Result is the assessment of the final answer's headers. There is no grade: each control stands for itself.
 type Result struct {
 	finding.Report
 	URL           string           `json:"url"`
@@ -37,14 +37,15 @@ type Result struct {
 	Controls      []controlResult  `json:"controls"`
 	Cookies       []cookie         `json:"cookies"`
 	Summary       summary          `json:"summary"`
-	// Notice says that the answer is not the page that was meant: an error, a challenge.
+	// Notice reports that the answer is not the page that was meant: an error, a challenge.
 	Notice *string `json:"notice"`
 	// HTTPRedirect is what port 80 of an https input's host does, nil for an http input.
 	HTTPRedirect *httpRedirect `json:"httpRedirect"`
 	NewerHeaders []newerHeader `json:"newerHeaders"`
 	// Notes are on the final answer.
 	Notes []webview.Note `json:"notes"`
-	// Truncated tells that more came than is shown: headers, cookies or URLs, or the value of a control that says so too.
+	// Truncated means that more came than is shown: headers, cookies or URLs, or the value of a control that is marked
+	// too.
 	Truncated bool `json:"truncated,omitempty"`
 }
 
@@ -105,7 +106,7 @@ func New(client *egress.Client, now func() time.Time) tool.Tool {
 
 func check(ctx context.Context, client *egress.Client, u target.URL, now func() time.Time) (Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	plain := parallel.Start(func() *httpRedirect { return askPlain(ctx, client, u, plainWait) })
+	plain := parallel.Start(func() *httpRedirect { return fetchPlain(ctx, client, u, plainWait) })
 	// No packet leaves after a run.
 	defer func() { cancel(); plain.Wait() }()
 	chain := client.Follow(ctx, egress.Request{URL: u, Header: acceptDocument()}, maxRedirects)

@@ -92,7 +92,7 @@ func TestSecurityHeadersOfAGoodSite(t *testing.T) {
 	}
 	for _, h := range got.Headers {
 		if strings.Contains(h.Value, "secret") {
-			t.Errorf("%+v tells a cookie's value", h)
+			t.Errorf("%+v shows a cookie's value", h)
 		}
 	}
 }

@@ -16,7 +16,7 @@ func ASNLine(name, text string) string {
 	return fmt.Sprintf("%s.asn.cymru.com. 300 IN TXT %q", name, text)
 }
 
-// ASNClient asks the ASN service of a network, with a cache of its own.
+// ASNClient queries the ASN service of a network, with a cache of its own.
 func ASNClient(t *testing.T, out *egress.Client) *asn.Client {
 	t.Helper()
 	store := cache.NewMemory(1 << 20)

@@ -24,7 +24,7 @@ func AwaitStep(t testing.TB, f *progress.Feed, kind, key string) (value string, 
 		select {
 		case <-changed:
 		case <-late:
-			t.Errorf("%s %s is not told", kind, key)
+			t.Errorf("%s %s is not reported", kind, key)
 			return "", position
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"diagnostics/gateway/internal/fault"
 )
 
-// OurFault is the failure of a dial for want of something that this service's host does not have. No tool may tell it
-// as the target's.
+// OurFault is the failure of a dial by a shortage of this service's own host. No tool may report it as the
+// target's.
 var OurFault = fault.New(fault.Busy, "This service "+fault.ShortagePhrase+".")
 
 // CheckWithoutAnswer runs a tool for which no HTTP answer is a failure against every way in which example.com can give

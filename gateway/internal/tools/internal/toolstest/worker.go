@@ -17,10 +17,10 @@ import (
 	"diagnostics/shared/workerapi"
 )
 
-// MeasuredAt is when a Worker says that it measured.
+// MeasuredAt is the time of measurement in the answers of a Worker.
 var MeasuredAt = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// Worker answers as a worker with the given families does, and remembers what it was asked.
+// Worker answers as a worker with the given families does, and records the requests.
 type Worker struct {
 	Families []int
 	Hops     []workerapi.Hop
@@ -30,7 +30,7 @@ type Worker struct {
 	asked []workerapi.Request
 }
 
-// Requests are those that the worker was asked, in order.
+// Requests are those that the worker received, in order.
 func (f *Worker) Requests() []workerapi.Request {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -13,7 +13,7 @@ var cookieAttributes = map[string]bool{
 	"discard": true, "port": true, "version": true,
 }
 
-// maskCookie hides the value in a Set-Cookie header and keeps the name and the attributes. A visitor who shares a
+// maskCookie hides the value in a Set-Cookie header and keeps the name and the attributes. A client that shares a
 // result would otherwise share a session. What is not certain to be an attribute is masked too: servers put unescaped
 // semicolons into quoted values, and fold several cookies into one line.
 func maskCookie(header string) string {

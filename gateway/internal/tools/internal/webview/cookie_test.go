@@ -47,7 +47,7 @@ func TestMaskCookie(t *testing.T) {
 	}
 }
 
-// FuzzMaskCookie holds that nothing of a value is told, wherever in it semicolons, quotes, commas and equals signs
+// FuzzMaskCookie checks that nothing of a value is shown, wherever in it semicolons, quotes, commas and equals signs
 // stand, and that masking twice changes nothing.
 func FuzzMaskCookie(f *testing.F) {
 	f.Add("sid", "", "", "; Path=/; Secure")

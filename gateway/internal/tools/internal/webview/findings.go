@@ -129,7 +129,7 @@ func Outcomes(own map[string]finding.Outcome, codes ...string) map[string]findin
 	return outcomes
 }
 
-// ChainCodes are those that BadEnd gives.
+// ChainCodes are those that BadEnd returns.
 var ChainCodes = []string{CodeNoConnection, CodeNoAnswer, CodeNotVisited, CodeLoop, CodeManyRedirect, CodeNoLocation,
 	CodeBadLocation, CodeScheme, CodeNotPublic, CodeUserName, CodeDeadRedirect, CodeNotFinished, CodeConflict,
 	CodeUnverified}
@@ -146,7 +146,7 @@ var endingCodes = map[egress.ChainEnd]string{
 	egress.EndDeadline: CodeNotFinished,
 }
 
-// BadEnd gives the ending of a chain of at most limit redirects that did not end at a page.
+// BadEnd returns the ending of a chain of at most limit redirects that did not end at a page.
 func BadEnd(chain egress.Chain, limit int) Ending {
 	last := chain.Hops[len(chain.Hops)-1]
 	host := Place(last.URL)
@@ -183,7 +183,7 @@ func EndsAtUserName(chain egress.Chain) bool {
 	return is && location.Problem == target.LocationCredentials
 }
 
-// StatusCode is the code of an answer's status, empty under 400. Statuses that servers give to automated checks alone
+// StatusCode is the code of an answer's status, empty under 400. Statuses that servers send to automated checks alone
 // say less about the page.
 func StatusCode(status int) string {
 	switch {

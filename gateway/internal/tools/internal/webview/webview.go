@@ -31,7 +31,7 @@ type Timings struct {
 	TotalMs     float64  `json:"totalMs"`
 }
 
-// DescribeTimings gives the phases of a round trip.
+// DescribeTimings returns the phases of a round trip.
 func DescribeTimings(t egress.Timings) Timings {
 	out := Timings{
 		DNSMs:       format.Milliseconds(t.DNS),
@@ -53,7 +53,7 @@ type TLS struct {
 	AuthorizationError *string `json:"authorizationError"`
 }
 
-// DescribeTLS gives nil over plain HTTP.
+// DescribeTLS returns nil over plain HTTP.
 func DescribeTLS(t *egress.TLS) *TLS {
 	if t == nil {
 		return nil
@@ -97,7 +97,7 @@ func DescribeHeaders(h http.Header) []Header {
 	return lines
 }
 
-// HeaderValue gives the value of a field line as it is shown; name is in lower case.
+// HeaderValue returns the value of a field line as it is shown; name is in lower case.
 func HeaderValue(name, value string) string {
 	value = HeaderText(value)
 	if name == "set-cookie" || name == "set-cookie2" {
@@ -154,9 +154,9 @@ func BoundHeaders(list []Header, marks ...*bool) []Header {
 	return bound.List(list, maxHeaders, marks...)
 }
 
-// ChainFault gives the error of a run that has no result of its own: the visitor is gone, this service lacked the means
-// to go on, or the site itself may not or cannot be visited at all. What this service lacks is a 503 whatever hops were
-// seen before (docs/contract.md#outcomes-and-errors): it is no outcome of the chain.
+// ChainFault returns the error of a run that has no result of its own: the client is gone, this service lacked the
+// means to go on, or the site itself may not or cannot be visited at all. What this service lacks is a 503 whatever
+// hops were seen before (docs/contract.md#outcomes-and-errors): it is no outcome of the chain.
 func ChainFault(ctx context.Context, client *egress.Client, site target.URL, chain egress.Chain) error {
 	first := chain.Hops[0].Err
 	switch {
@@ -172,7 +172,7 @@ func ChainFault(ctx context.Context, client *egress.Client, site target.URL, cha
 	return unroutable(ctx, client, site, first)
 }
 
-// unroutable gives the error of a site that only a family leads to which this host lacks: that says nothing about the
+// unroutable returns the error of a site that is reached only by a family which this host lacks: no fault of the
 // site. It is nil where the failed round trip has another reason.
 func unroutable(ctx context.Context, client *egress.Client, site target.URL, failed error) error {
 	if !fault.Is(failed, fault.Upstream) {

@@ -11,7 +11,8 @@ import (
 	"diagnostics/shared/netpolicy"
 )
 
-// advice is what would be right, the last sentence of an error. It is empty where the text is not the visitor's own.
+// advice is the last sentence of an error, which describes a valid input. It is empty where the text is not the
+// client's own.
 type advice struct{ host, addr, url string }
 
 const (
@@ -20,12 +21,12 @@ const (
 	wantURL      = "Enter a full URL that starts with http:// or https://, such as https://example.com/."
 )
 
-// maxShown bounds how much of a visitor's own text an error repeats, in characters.
+// maxShown bounds how much of a client's own text an error repeats, in characters.
 const maxShown = 60
 
 func show(s string) string { return text.Show(s, maxShown) }
 
-// fail makes an error of a finding and what would be right.
+// fail returns an error whose sentence ends in advice.
 func fail(kind fault.Kind, want, format string, args ...any) *fault.Error {
 	return fault.New(kind, strings.TrimSpace(fmt.Sprintf(format, args...)+" "+want))
 }
@@ -62,7 +63,7 @@ func ruleOfName(e *netpolicy.NameError) fault.Rule {
 	return ""
 }
 
-// permitAddr judges an address that somebody wrote. The sentence repeats it: they know it.
+// permitAddr judges an address literal. The sentence repeats it, since the client sent it.
 func permitAddr(a netip.Addr, want string) error {
 	v := netpolicy.Judge(a)
 	if v.Public {
