@@ -14,7 +14,7 @@ const (
 	RuleChangedAddress Rule = "changed_address" // the socket was about to connect to another than was judged
 	RuleLocalName      Rule = "local_name"      // without a dot
 	RuleNumericName    Rule = "numeric_name"    // ends in a number
-	RuleUnderscoreName Rule = "underscore_name" // in the last label
+	RuleUnderscoreName Rule = "underscore_name" // in the last label, or at an end of the registrable one
 	RuleSpecialName    Rule = "special_name"    // of the special-use registries, and private names
 	RuleReverseName    Rule = "reverse_name"    // of an address that is not public
 	RuleSpecialASN     Rule = "special_asn"     // reserved, documentation, private

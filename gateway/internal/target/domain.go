@@ -12,23 +12,34 @@ const wantDomain = "Enter a public domain name, such as example.com."
 // Domain is a DNS owner name (A-labels, lower case, no trailing dot).
 type Domain struct{ name string }
 
-// ParseDomain takes a public domain name; underscores reports whether `_` labels are allowed, as dns-lookup and
-// dns-resolver-check do. Addresses are Invalid, and the reverse names of addresses that are not public are Refused.
-func ParseDomain(s string, underscores bool) (Domain, error) {
+// ParseDomain takes a public domain name: the name of a host, or where anyOwner is set any name that can own records,
+// such as _dmarc.com. Addresses are Invalid, and the reverse names of addresses that are not public are Refused.
+func ParseDomain(s string, anyOwner bool) (Domain, error) {
 	if _, err := netip.ParseAddr(s); err == nil {
 		return Domain{}, fail(fault.Invalid, wantDomain, "%s is an IP address.", show(s))
 	}
 	if err := lookAlike(s, wantDomain); err != nil {
 		return Domain{}, err
 	}
-	name, err := netpolicy.ParseName(s, underscores)
+	name, err := parseDomainName(s, anyOwner)
 	if err != nil {
-		return Domain{}, nameFault(s, err, wantDomain)
+		return Domain{}, err
 	}
 	if err := permitReverse(s, name); err != nil {
 		return Domain{}, err
 	}
 	return Domain{name: name}, nil
+}
+
+func parseDomainName(s string, anyOwner bool) (string, error) {
+	if !anyOwner {
+		return parseHostname(s, wantDomain)
+	}
+	name, err := netpolicy.ParseName(s, true)
+	if err != nil {
+		return "", nameFault(s, err, wantDomain)
+	}
+	return name, nil
 }
 
 // String is the name.

@@ -29,11 +29,22 @@ func parseHost(s string, want advice) (Host, error) {
 	if err := lookAlike(s, want.host); err != nil {
 		return Host{}, err
 	}
-	name, err := netpolicy.ParseName(s, false)
+	name, err := parseHostname(s, want.host)
+	return Host{name: name}, err
+}
+
+// parseHostname takes the name of a public host. Its labels may hold `_`, which many real hosts have, but no registry
+// sells a name that begins or ends with one.
+func parseHostname(s, want string) (string, error) {
+	name, err := netpolicy.ParseName(s, true)
 	if err != nil {
-		return Host{}, nameFault(s, err, want.host)
+		return "", nameFault(s, err, want)
 	}
-	return Host{name: name}, nil
+	if label := registrableLabel(name); strings.HasPrefix(label, "_") || strings.HasSuffix(label, "_") {
+		return "", fail(fault.Refused, want, "%s has an underscore at the start or the end of %s, which no registry allows.",
+			show(s), show(label)).ByRule(fault.RuleUnderscoreName)
+	}
+	return name, nil
 }
 
 // lookAlike recognises what people paste where a bare host is wanted, to say so in better words than "a bad character".

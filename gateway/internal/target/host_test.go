@@ -15,6 +15,7 @@ func TestParseHost(t *testing.T) {
 	for typed, want := range map[string]string{
 		"example.com": "example.com", "EXAMPLE.com.": "example.com", "münchen.de": "xn--mnchen-3ya.de", "8.8.8.8": "8.8.8.8",
 		"2606:4700:4700::1111": "2606:4700:4700::1111", "2606:4700:4700:0:0:0:0:1111": "2606:4700:4700::1111",
+		"Julia_B.example.com": "julia_b.example.com", "_a.b_.example.com": "_a.b_.example.com", "x＿y.com": "x_y.com",
 		"2606:4700:4700::AbCd": "2606:4700:4700::abcd", "2606:4700::1.2.3.4": "2606:4700::102:304", "192.31.196.1": "192.31.196.1",
 	} {
 		h, err := ParseHost(typed)
@@ -33,14 +34,14 @@ func TestParseHostRefuses(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
 		"", " ", ".", "..", "a..b", "8.8.8.8 ", " 8.8.8.8", "example.com:443", "[2606:4700:4700::1111]", "8.8.8.0/24", "https://example.com", "user@example.com",
-		"-h", "a_b.example.com", "\xff.com", "example.com/", "*.example.com", "example.com\x00", "8.8.8.8%0", "fe80::1%", "::ffff:127.1",
+		"-h", "\xff.com", "example.com/", "*.example.com", "example.com\x00", "8.8.8.8%0", "fe80::1%", "::ffff:127.1",
 	} {
 		_, err := ParseHost(s)
 		checkFault(t, s, err, fault.Invalid)
 	}
 	for _, s := range []string{
 		"127.0.0.1", "10.0.0.1", "::1", "::ffff:8.8.8.8", "fe80::1%eth0", "2606:4700:4700::1111%eth0", "localhost", "router", "127.1", "0x7f.1", "2130706433",
-		"8.8.8.8.", "0177.0.0.1", "１２７.０.０.１", "①②⑦.⓪.⓪.①", "loc\u00adalhost", "2606:4700::5efe:10.0.0.1", "192.0.0.9", "64:ff9b::8.8.8.8",
+		"8.8.8.8.", "0177.0.0.1", "a_b", "x_y.local", "redis.t_d", "１２７.０.０.１", "①②⑦.⓪.⓪.①", "loc\u00adalhost", "2606:4700::5efe:10.0.0.1", "192.0.0.9", "64:ff9b::8.8.8.8",
 	} {
 		_, err := ParseHost(s)
 		checkFault(t, s, err, fault.Refused)
@@ -50,19 +51,21 @@ func TestParseHostRefuses(t *testing.T) {
 func TestParseDomain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		typed       string
-		underscores bool
-		want        string
+		typed    string
+		anyOwner bool
+		want     string
 	}{
 		{"Example.COM.", false, "example.com"}, {"_dmarc.Example.com", true, "_dmarc.example.com"},
-		{"8.8.8.8.in-addr.arpa", true, "8.8.8.8.in-addr.arpa"}, {"MÜNCHEN.de", true, "xn--mnchen-3ya.de"},
+		{"8.8.8.8.in-addr.arpa", true, "8.8.8.8.in-addr.arpa"}, {"_dmarc.com", true, "_dmarc.com"},
+		{"a_b.example.com", false, "a_b.example.com"}, {"_dmarc.example.com", false, "_dmarc.example.com"},
+		{"MÜNCHEN.de", true, "xn--mnchen-3ya.de"},
 	} {
-		d, err := ParseDomain(c.typed, c.underscores)
+		d, err := ParseDomain(c.typed, c.anyOwner)
 		if err != nil || d.String() != c.want || d.LimitKey() != c.want {
 			t.Errorf("%q: %q, %v; want %q", c.typed, d, err, c.want)
 		}
 	}
-	for _, s := range []string{"8.8.8.8", "10.0.0.1", "::1", "2606:4700:4700::1111", "_dmarc.example.com", "", "a b.com",
+	for _, s := range []string{"8.8.8.8", "10.0.0.1", "::1", "2606:4700:4700::1111", "", "a b.com",
 		"example.com:53", "https://example.com/"} {
 		_, err := ParseDomain(s, false)
 		checkFault(t, s, err, fault.Invalid)
@@ -94,6 +97,33 @@ func TestParseAddress(t *testing.T) {
 	}
 }
 
+// TestUnderscores covers both ends of the registrable label, in the section of registries and where no rule matches.
+func TestUnderscores(t *testing.T) {
+	t.Parallel()
+	for name, accepted := range map[string]bool{
+		"a_b.com": true, "a_b.co.uk": true, "_a.example.co.uk": true, "_.example.com": true, "a_.b.example.com": true,
+		"_a.com": false, "a_.com": false, "_.com": false, "_a.co.uk": false, "a_.co.uk": false, "x._a.com": false,
+		"x.y.a_.co.uk": false, "＿a.com": false, "a＿.com": false, "_x.ck": false, "a._x.ck": true,
+		// The section of companies that lend names is no part of it, as in whois-lookup.
+		"_a.github.io": true, "a_b.github.io": true, "x._github.io": false,
+		// Where no public suffix matches, the last label is the registrable one.
+		"_a.nosuchtld": true, "a_.nosuchtld": true, "a.b_c": false, "a._b": false,
+	} {
+		_, err := ParseHost(name)
+		_, domainErr := ParseDomain(name, false)
+		_, urlErr := ParseURL("http://" + name + "/")
+		_, locationErr := mustURL(t, "https://example.com/").Resolve("//" + name)
+		for _, err := range []error{err, domainErr, urlErr, locationErr} {
+			if (err == nil) != accepted {
+				t.Errorf("%s: %v, want accepted %t", name, err, accepted)
+			}
+			if err != nil {
+				checkFault(t, name, err, fault.Refused)
+			}
+		}
+	}
+}
+
 // checkHost holds the promises of a Host that a parser gave.
 func checkHost(t *testing.T, input string, h Host) {
 	t.Helper()
@@ -101,7 +131,7 @@ func checkHost(t *testing.T, input string, h Host) {
 		if a := h.Addr(); !netpolicy.Judge(a).Public || a.Zone() != "" || a.Is4In6() {
 			t.Fatalf("%q gives the address %s", input, a)
 		}
-	} else if name, err := netpolicy.ParseName(h.Name(), false); err != nil || name != h.Name() {
+	} else if name, err := netpolicy.ParseName(h.Name(), true); err != nil || name != h.Name() {
 		t.Fatalf("%q gives the name %q: %v", input, h.Name(), err)
 	}
 	checkPlain(t, input, h.String())

@@ -58,6 +58,16 @@ func registrable(name string) string {
 	return below[strings.LastIndexByte(below, '.')+1:] + "." + suffix
 }
 
+// registrableLabel is the label that a registry sells; the last one where the public suffix list has no rule for it.
+func registrableLabel(name string) string {
+	suffix := registrySuffix(name)
+	if _, icann := publicsuffix.PublicSuffix(suffix); !icann {
+		return suffix[strings.LastIndexByte(suffix, '.')+1:]
+	}
+	label, _, _ := strings.Cut(registrable(name), ".")
+	return label
+}
+
 // registrySuffix is the longest suffix of the name under which a registry sells names. The list's private section
 // (github.io, blogspot.com) names hosting companies, whose own registration is the one that a registry has; a longer
 // private rule hides the ICANN rule that it lies under, so its parent is looked up too.

@@ -32,6 +32,7 @@ func TestParseRegistration(t *testing.T) {
 		{"a.b.city.kawasaki.jp", "a.b.city.kawasaki.jp", "city.kawasaki.jp"},
 		// A top-level domain that the list does not have: the default rule.
 		{"a.b.nosuchtld", "a.b.nosuchtld", "b.nosuchtld"},
+		{"_dmarc.a_b.example.com", "_dmarc.a_b.example.com", "example.com"},
 		{"8.8.8.8.in-addr.arpa", "8.8.8.8.in-addr.arpa", "8.in-addr.arpa"},
 	} {
 		r, err := ParseRegistration(c.typed)
@@ -64,12 +65,12 @@ func TestParseRegistrationRefuses(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
 		"", "example.com\r\nhelp", "example.com -p 22", "--host=127.0.0.1 example.com", "=example.com", "?", "%rwhois V-1.5", "example.com#127.0.0.1", "example.com@127.0.0.1",
-		"AS15169 x", "8.8.8.0/24", "https://example.com/", "_dmarc.example.com",
+		"AS15169 x", "8.8.8.0/24", "https://example.com/",
 	} {
 		_, err := ParseRegistration(s)
 		checkFault(t, s, err, fault.Invalid)
 	}
-	for _, s := range []string{"10.0.0.1", "::1", "localhost", "printer.local", "AS15169", "com", "0x0", "167772161"} {
+	for _, s := range []string{"10.0.0.1", "::1", "localhost", "printer.local", "AS15169", "com", "0x0", "_example.com", "example_.co.uk", "167772161"} {
 		_, err := ParseRegistration(s)
 		checkFault(t, s, err, fault.Refused)
 	}

@@ -59,7 +59,7 @@ func TestSentences(t *testing.T) {
 		{host, "printer.local", "printer.local is a name for private networks (RFC 6762). Enter a valid public hostname, such as example.com.", fault.Refused},
 		{host, "router", "router has no dot, so it is known only on local networks. Enter a valid public hostname, such as example.com.", fault.Refused},
 		{host, "127.1", "127.1 ends in a number, as no public hostname does. Enter a valid public hostname, such as example.com.", fault.Refused},
-		{host, "_a.example.com", "_a.example.com has an underscore, which is not allowed in hostnames. Enter a valid public hostname, such as example.com.", fault.Invalid},
+		{host, "x._a.com", "x._a.com has an underscore at the start or the end of _a, which no registry allows. Enter a valid public hostname, such as example.com.", fault.Refused},
 		{host, "10.0.0.1", "10.0.0.1 is a private address (RFC 1918). Enter a public IP address.", fault.Refused},
 		{host, "fe80::1%eth0", "fe80::1%eth0 is an address of one link only (RFC 4007). Enter a public IP address.", fault.Refused},
 		{host, "1:2", "Leave out the port. Enter a valid public hostname, such as example.com.", fault.Invalid},

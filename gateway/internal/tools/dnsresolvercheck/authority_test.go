@@ -193,7 +193,7 @@ func TestAuthorityThatIsNotAsked(t *testing.T) {
 		"denied":                {"ns.example.net.", []string{"ns.example.net. 60 IN A 93.184.216.1"}, denied, nil, "Its address is not public, or this service may not query it."},
 		"no address":            {"ns.example.net.", nil, nil, nil, "It has no address."},
 		"a private name":        {"ns.internal.", nil, nil, nil, "Its name is not a public hostname."},
-		"no hostname":           {"a_b.example.net.", nil, nil, nil, "Its name is not a public hostname."},
+		"no hostname":           {"a_b.", nil, nil, nil, "Its name is not a public hostname."},
 		"an address for a name": {"93.184.216.1.", nil, nil, nil, "Its name is not a public hostname."},
 		"the root for a name":   {".", nil, nil, nil, "Its name is not a public hostname."},
 		"a limit":               {"ns.example.net.", []string{"ns.example.net. 60 IN A 93.184.216.1"}, limited, nil, "Too many of your requests went to this server's address; try again in 1 second."},
