@@ -231,8 +231,17 @@ func endOfLocation(err error) (ChainEnd, error) {
 	if location, is := errors.AsType[*target.LocationError](err); is {
 		problem = location.Problem
 	}
-	told := locationEnds[problem]
-	return told.end, fault.Wrap(fault.Upstream, err, told.sentence)
+	found := locationEnds[problem]
+	return found.end, fault.Wrap(fault.Upstream, err, found.sentence+AsBrowsersDo(err))
+}
+
+// AsBrowsersDo is a sentence, with a space before it, where browsers follow a Location that this service does not
+// follow; else it is empty.
+func AsBrowsersDo(err error) string {
+	if location, is := errors.AsType[*target.LocationError](err); is && location.BrowsersFollow {
+		return " Browsers follow it all the same."
+	}
+	return ""
 }
 
 // Locations are the different values of an answer's Location fields, in the order in which they came. More than one is
@@ -248,6 +257,17 @@ func (r *Response) Locations() []string {
 		}
 	}
 	return different
+}
+
+// RepairedLocation reports whether a redirect has a Location that is followed only once it was repaired, as by
+// target.Repair.
+func (r *Response) RepairedLocation() bool {
+	locations := r.Locations()
+	if !IsRedirect(r.Status) || len(locations) != 1 {
+		return false
+	}
+	_, changed := target.Repair(locations[0])
+	return changed
 }
 
 // Destination is where a browser would go after an answer that redirects. Errors are *target.LocationError.

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"errors"
 	"strings"
 	"unicode"
 
@@ -27,6 +28,9 @@ const (
 type LocationError struct {
 	Problem LocationProblem
 	Err     error
+	// BrowsersFollow means that browsers repair the Location, or read its host, in a way that this service does not
+	// follow.
+	BrowsersFollow bool
 }
 
 // Error returns the sentence.
@@ -36,22 +40,36 @@ func (e *LocationError) Error() string { return e.Err.Error() }
 func (e *LocationError) Unwrap() error { return e.Err }
 
 func invalid(want, format string, args ...any) *LocationError {
-	return &LocationError{LocationInvalid, fail(fault.Invalid, want, format, args...)}
+	return &LocationError{Problem: LocationInvalid, Err: fail(fault.Invalid, want, format, args...)}
+}
+
+// followed marks an error as one of this service alone.
+func (e *LocationError) followed(byBrowsers bool) *LocationError {
+	e.BrowsersFollow = byBrowsers
+	return e
 }
 
 // hostProblem reads the problem off a fault about a host: refused by policy, or no host at all.
 func hostProblem(err error) *LocationError {
-	if fault.Is(err, fault.Refused) {
-		return &LocationError{LocationRefused, err}
+	if refused, is := errors.AsType[*fault.Error](err); is && refused.Kind == fault.Refused {
+		// Browsers read a name that ends in a number as an IPv4 address.
+		return &LocationError{LocationRefused, err, refused.Rule == fault.RuleNumericName}
 	}
-	return &LocationError{LocationInvalid, err}
+	return &LocationError{Problem: LocationInvalid, Err: err}
 }
 
-// Resolve reads a Location header against u (RFC 9110 section 10.2.2, RFC 3986 section 5) and judges the result as a
-// first target is judged. The fragment of u is not kept here. Errors are *LocationError.
+// Resolve reads a Location header against u (RFC 9110 section 10.2.2, RFC 3986 section 5), repaired as by Repair, and
+// judges the result as a first target is judged. The fragment of u is not kept here. Errors are *LocationError.
 func (u URL) Resolve(location string) (URL, error) {
-	next, err := u.resolve(strings.Trim(location, " \t"))
+	if len(location) > maxLocation {
+		return URL{}, invalid("", "The destination of the redirect is longer than %d bytes.", maxLocation)
+	}
+	repaired, changed := Repair(location)
+	next, err := u.resolve(repaired)
 	if err != nil {
+		if changed && (err.Problem == LocationRefused || err.Problem == LocationCredentials) {
+			err.BrowsersFollow = true
+		}
 		return URL{}, err
 	}
 	return next, nil
@@ -59,15 +77,11 @@ func (u URL) Resolve(location string) (URL, error) {
 
 // resolve returns errors without advice: the text is the server's, not the client's.
 func (u URL) resolve(ref string) (URL, *LocationError) {
-	switch {
-	case ref == "":
-		return URL{}, &LocationError{LocationMissing, fail(fault.Invalid, "", "The redirect names no destination.")}
-	case len(ref) > maxLocation:
-		return URL{}, invalid("", "The destination of the redirect is longer than %d bytes.", maxLocation)
+	if ref == "" {
+		return URL{}, &LocationError{Problem: LocationMissing,
+			Err: fail(fault.Invalid, "", "The redirect names no destination.")}
 	}
-	if err := checkCharacters(ref); err != nil {
-		return URL{}, err
-	}
+	ref, _, _ = strings.Cut(ref, "#")
 	if _, _, ok := cutScheme(ref); ok {
 		return parseAbsolute(ref, advice{})
 	}
@@ -82,9 +96,9 @@ func (u URL) resolve(ref string) (URL, *LocationError) {
 	return next, nil
 }
 
-// merge returns the path and query of a reference that has neither scheme nor authority (RFC 3986 section 5.2.2).
+// merge returns the path and query of a reference that has neither scheme, authority nor fragment (RFC 3986 section
+// 5.2.2).
 func (u URL) merge(ref string) string {
-	ref, _, _ = strings.Cut(ref, "#")
 	path, _, _ := strings.Cut(u.requestURI, "?")
 	switch {
 	case ref == "":

@@ -48,6 +48,23 @@ func TestResolve(t *testing.T) {
 		"/ü":                          "https://example.com:8443/%C3%BC",
 		"/\xfc":                       "https://example.com:8443/%FC",
 		"/%41?50%":                    "https://example.com:8443/%41?50%25",
+		"/100%-off":                   "https://example.com:8443/100%25-off",
+		"%zz":                         "https://example.com:8443/a/b/%25zz",
+		`/a\b`:                        "https://example.com:8443/a/b",
+		`x\..\y?\z#\`:                 "https://example.com:8443/a/b/y?%5Cz",
+		"/a\tb?c\td":                  "https://example.com:8443/ab?cd",
+		"\t\x01 /a\r\nb\x1f ":         "https://example.com:8443/ab",
+		"/a\x01b\x7f\u0085":           "https://example.com:8443/a%01b%7F%C2%85",
+		"/a?b\x00#\x00":               "https://example.com:8443/a?b%00",
+		"http:///www.example.com/":    "http://www.example.com/",
+		"https://///example.org/a//b": "https://example.org/a//b",
+		`/\www.example.com/`:          "https://www.example.com/",
+		`\\\www.example.com\x`:        "https://www.example.com/x",
+		"///example.org:8443?x":       "https://example.org:8443/?x",
+		`http:\\www.example.com\a?\`:  "http://www.example.com/a?%5C",
+		"ht\ntp:/\t/example.org":      "http://example.org/",
+		`//example.com\@127.0.0.1/`:   "https://example.com/@127.0.0.1/",
+		"/a#x\x01":                    "https://example.com:8443/a",
 		"https://münchen.de/":         "https://xn--mnchen-3ya.de/",
 		"./a:b":                       "https://example.com:8443/a/b/a:b",
 		"/a:b@c":                      "https://example.com:8443/a:b@c",
@@ -55,7 +72,7 @@ func TestResolve(t *testing.T) {
 		"https://[2606:4700::1]:1/":   "https://[2606:4700::1]:1/",
 		"http://example.com:22/":      "http://example.com:22/",
 		"/?next=http://127.0.0.1/":    "https://example.com:8443/?next=http://127.0.0.1/",
-		"https:////example.org/":      "",
+		"https:////example.org/":      "https://example.org/",
 		strings.Repeat("a", 16<<10-1): "https://example.com:8443/a/b/" + strings.Repeat("a", 16<<10-1),
 	} {
 		got, err := base.Resolve(location)
@@ -96,8 +113,8 @@ func TestResolveTellsProblemsApart(t *testing.T) {
 	for problem, locations := range map[LocationProblem][]string{
 		LocationMissing: {"", " ", "\t", " \t "},
 		LocationInvalid: {
-			"http:foo", "http:", "https:/x", "http://", "http:///x", "///x", "//", "%zz", "/%", "http://example.com/%zz", "http://example.com:0/", "http://example.com:99999/", "//example.com:0/",
-			"http://example.com:80:80/", `http:\\127.0.0.1\`, `\\127.0.0.1\`, `/\127.0.0.1/`, `\x`, `//example.com\@127.0.0.1/`, "/\r\nX: y", "/\r", "/\n", "/\x00", "/a\tb", "\x7f", "/\u0085",
+			"http:foo", "http:", "https:/x", "http://", "http:///", "///", "//", "http://example.com:0/", "http://example.com:99999/", "//example.com:0/",
+			"http://example.com:80:80/", "//exa\x01mple.com/", "//example.com\x7f/", "//example.com:8\x0b0/", "//exam\u0085ple.com",
 			"https://exa mple.com/", "https://a..b/", "https://[::1", "https://[example.com]/", "http://%6cocalhost/", "http://2606:4700::1/",
 			"http://" + strings.Repeat("a", 60000) + "/", strings.Repeat("a", 16<<10+1), "http://\xff.com/",
 		},
@@ -110,7 +127,8 @@ func TestResolveTellsProblemsApart(t *testing.T) {
 		},
 		LocationRefused: {
 			"http://127.0.0.1/", "//127.0.0.1/", "http://10.0.0.1/", "http://[::1]/", "http://[::ffff:127.0.0.1]/", "http://[64:ff9b::7f00:1]/", "http://localhost/", "//localhost", "http://127.1/",
-			"http://0x7f000001/", "http://2130706433/", "http://metadata.google.internal/", "http://１２７.０.０.１/", "http://127。0。0。1/", "http://redis:6379/", "//_a.com/", "//a.b_c/", "http://169.254.169.254/latest/",
+			"http://0x7f000001/", "http://2130706433/", "http://metadata.google.internal/", "http://１２７.０.０.１/", "http://127。0。0。1/", "http://redis:6379/", `http:\\127.0.0.1\`, `\\127.0.0.1\`, `/\127.0.0.1/`, "///x", "http:///x/", "http:/\t/localhost", `/\localhost`, "//127\t.1",
+			"//_a.com/", "//a.b_c/", "http://169.254.169.254/latest/",
 		},
 	} {
 		for _, location := range locations {
@@ -162,6 +180,11 @@ func TestDialtimeLocations(t *testing.T) {
 			location = "http://example.com/"
 		case "d087": // in words: "relative ../../x (accept)"
 			location = "../../x"
+		case "d082": // no header can hold a line break, and browsers leave out one that it does hold
+			if next, err := base.Resolve(location); err != nil || next.String() != "https://example.com/X:%20y" {
+				t.Errorf("%s: %s, %v", c.ID, next, err)
+			}
+			continue
 		}
 		_, err := base.Resolve(location)
 		switch c.Expect {
@@ -185,6 +208,63 @@ func TestDialtimeLocations(t *testing.T) {
 	if n != 22 {
 		t.Errorf("%d redirects, want 22", n)
 	}
+}
+
+// TestBrowsersFollow holds which refusals are of this service alone.
+func TestBrowsersFollow(t *testing.T) {
+	t.Parallel()
+	base := mustURL(t, "https://example.com/a/b?q")
+	for location, want := range map[string]bool{
+		"http:foo": true, "https:/x": true, `https:\x`: true, "http://%6cocalhost/": true, "http://exa%6dple.com/": true,
+		"http://example.com:080/": true, "http://127.1/": true, "http://0x7f000001/": true, `/\localhost/`: true,
+		"///10.0.0.1": true, "http://\t10.0.0.1/": true, `\\user@example.com`: true,
+		"": false, "http:": false, "http://": false, "http://%zz.com/": false, "http://%00.com/": false, "http://%20.com/": false,
+		"http://example.com:99999/": false, "http://example.com:099999/": false, "http://example.com:x/": false,
+		"http://exa mple.com/": false, "//10.0.0.1": false, "ftp://example.com/": false, `/\exa mple.com`: false,
+	} {
+		_, err := base.Resolve(location)
+		var le *LocationError
+		if !errors.As(err, &le) || le.BrowsersFollow != want {
+			t.Errorf("%q: %+v, want browsers to follow %t", location, err, want)
+		}
+	}
+}
+
+func TestRepair(t *testing.T) {
+	t.Parallel()
+	for location, want := range map[string]string{
+		"": "", "/": "/", " /a ": "/a", "https://example.com": "https://example.com", "HTTP://Example.com:80/a?b#c d": "HTTP://Example.com:80/a?b#c d",
+		"//münchen.de/": "//münchen.de/", "/a//b": "/a//b", "?": "?", "#": "#", "/%41?a[]=%20": "/%41?a[]=%20", "mailto:a\\b c": "mailto:a\\b c",
+		"javascript://x\\y%": "javascript://x\\y%", "http:foo bar": "http:foo bar", "//exa mple.com/": "//exa mple.com/",
+	} {
+		if got, changed := Repair(location); got != want || changed {
+			t.Errorf("%q: %q, changed %t", location, got, changed)
+		}
+	}
+	for location, want := range map[string]string{
+		"/ü": "/%C3%BC", "/\xff": "/%FF", "/a b": "/a%20b", "/?50%": "/?50%25", "/100%-off": "/100%25-off", "?a|b": "?a%7Cb",
+		"\x01/a": "/a", "/a\r\n": "/a", "/\tb": "/b", "java\tscript:x": "javascript:x", `/\a`: "//a", `a\b`: "a/b", "///a": "//a",
+		"https:///a\\b": "https://a/b", "https:\\/a": "https://a", `http:\a`: "http:/a", "//a?\\": "//a?%5C", "/a#\tb": "/a#b",
+	} {
+		if got, changed := Repair(location); got != want || !changed {
+			t.Errorf("%q: %q, changed %t, want %q", location, got, changed, want)
+		}
+	}
+}
+
+func FuzzRepair(f *testing.F) {
+	for _, s := range []string{"/x", `\x`, "http:///x", "ht\ttp:\\\\x", "/%", "#\t", "//a b/c d?e f#g h", "http:x", "mailto:x"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, location string) {
+		once, _ := Repair(location)
+		if again, changed := Repair(once); changed || again != strings.Trim(once, blanks) {
+			t.Fatalf("%q is %q at first and %q, changed %t again", location, once, again, changed)
+		}
+		if strings.ContainsAny(once, "\t\r\n") {
+			t.Fatalf("%q is %q", location, once)
+		}
+	})
 }
 
 func FuzzResolve(f *testing.F) {

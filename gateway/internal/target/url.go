@@ -71,11 +71,11 @@ func parseAbsolute(s string, want advice) (URL, *LocationError) {
 	if scheme != "http" && scheme != "https" {
 		return URL{}, unsupported(scheme, rest, want.url)
 	}
-	rest, ok = strings.CutPrefix(rest, "//")
+	authorityAndPath, ok := strings.CutPrefix(rest, "//")
 	if !ok {
-		return URL{}, invalid(want.url, "Write two slashes after %s: in a URL.", scheme)
+		return URL{}, invalid(want.url, "Write two slashes after %s: in a URL.", scheme).followed(rest != "")
 	}
-	authority, pathQuery := cutAuthority(rest)
+	authority, pathQuery := cutAuthority(authorityAndPath)
 	u := URL{scheme: scheme}
 	var err *LocationError
 	if u.host, u.port, err = parseAuthority(authority, scheme, want); err != nil {
@@ -90,10 +90,10 @@ func parseAbsolute(s string, want advice) (URL, *LocationError) {
 // unsupported words a scheme that is neither http nor https; `example.com:80` looks like one.
 func unsupported(scheme, rest, want string) *LocationError {
 	if strings.Contains(scheme, ".") && !strings.HasPrefix(rest, "//") {
-		return &LocationError{LocationScheme, fail(fault.Invalid, want, "The URL has no scheme.")}
+		return &LocationError{Problem: LocationScheme, Err: fail(fault.Invalid, want, "The URL has no scheme.")}
 	}
-	return &LocationError{LocationScheme, fail(fault.Invalid, want, "Only http and https URLs can be checked, not %s.",
-		show(scheme))}
+	return &LocationError{Problem: LocationScheme,
+		Err: fail(fault.Invalid, want, "Only http and https URLs can be checked, not %s.", show(scheme))}
 }
 
 // cutScheme splits off a scheme (RFC 3986 section 3.1), lower-cased.
@@ -121,10 +121,10 @@ func parseAuthority(s, scheme string, want advice) (Host, uint16, *LocationError
 	case strings.Contains(s, `\`):
 		return Host{}, 0, invalid(want.url, "The host of a URL must not contain a backslash.")
 	case strings.Contains(s, "@"):
-		return Host{}, 0, &LocationError{LocationCredentials,
-			fail(fault.Invalid, "", "A URL must not contain a user name or password.")}
+		return Host{}, 0, &LocationError{Problem: LocationCredentials,
+			Err: fail(fault.Invalid, "", "A URL must not contain a user name or password.")}
 	case strings.Contains(s, "%"):
-		return Host{}, 0, invalid(want.url, "The host of a URL cannot be percent-encoded.")
+		return Host{}, 0, invalid(want.url, "The host of a URL cannot be percent-encoded.").followed(decodesToHost(s))
 	}
 	host, port, _, err := splitHostPort(s, want.url)
 	if err != nil {
@@ -146,7 +146,8 @@ func parseAuthority(s, scheme string, want advice) (Host, uint16, *LocationError
 	}
 	n, ok := parsePort(port)
 	if !ok {
-		return Host{}, 0, &LocationError{LocationInvalid, notAPort(port, wantPort)}
+		_, ok := parsePort(strings.TrimLeft(port, "0"))
+		return Host{}, 0, &LocationError{LocationInvalid, notAPort(port, wantPort), ok}
 	}
 	return h, n, nil
 }

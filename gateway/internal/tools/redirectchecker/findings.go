@@ -17,6 +17,7 @@ const (
 	codeRedirected = "REDIRECTED"
 	codeToHTTP     = "HTTPS_TO_HTTP"
 	codeMany       = "MANY_REDIRECTS"
+	codeRepaired   = "LOCATION_REPAIRED"
 )
 
 const (
@@ -57,6 +58,10 @@ var catalogue = finding.Catalogue{
 		codeMany: {Severity: finding.Warn, Group: finding.Safer, Weight: 25,
 			Message: "%[1]s needs %[2]d redirects to reach its page, and each costs time.",
 			Remedy:  "Redirect straight to the last URL."},
+		codeRepaired: {Severity: finding.Info, Group: finding.Safer, Weight: 15,
+			Message:   "A redirect of %[1]s names something that is not a valid URL. Browsers repair it; other clients may not.",
+			Remedy:    "Percent-encode the Location, with two slashes before the host and no backslash.",
+			Reference: "https://www.rfc-editor.org/rfc/rfc9110.html#section-10.2.2"},
 	}, append([]string{webview.CodePlain, webview.CodeSlow, webview.CodeChallenge, webview.CodeClientError,
 		webview.CodeRefused, webview.CodeServerError, webview.CodeCertificate}, webview.ChainCodes...)...),
 }
@@ -88,6 +93,9 @@ func (r Result) report(chain egress.Chain) finding.Report {
 	}
 	if r.flagged(flagHTTPSToHTTP) {
 		add(codeToHTTP, site)
+	}
+	if r.flagged(flagRepaired) {
+		add(codeRepaired, site)
 	}
 	if r.flagged(flagUserinfo) && !webview.EndsAtUserName(chain) {
 		add(webview.CodeUserName, site)

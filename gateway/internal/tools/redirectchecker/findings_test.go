@@ -86,7 +86,7 @@ func TestReportOfAChain(t *testing.T) {
 		{"and one that was not verified", egress.EndFinal, []step{{url: site, status: 301, location: page, verdict: unverified}, ok}, finding.OK, codeRedirected, webview.CodeUnverified},
 		{"Location fields that differ", egress.EndInvalidLocation, []step{to("/a /b")}, finding.Failed, codeEndedAtConflict, webview.CodeConflict},
 		{"and on a page", egress.EndFinal, []step{{url: site, status: 200, location: "/a /b"}}, finding.Failed, webview.CodeConflict, webview.CodeConflict},
-		{"no URL", egress.EndInvalidLocation, []step{to("/%zz")}, finding.Failed, webview.CodeBadLocation, webview.CodeBadLocation},
+		{"no URL", egress.EndInvalidLocation, []step{to("http://%zz/")}, finding.Failed, webview.CodeBadLocation, webview.CodeBadLocation},
 		{"no Location", egress.EndMissingLocation, []step{to("")}, finding.Failed, webview.CodeNoLocation, webview.CodeNoLocation},
 		{"a loop", egress.EndLoop, []step{to(site)}, finding.Failed, webview.CodeLoop, webview.CodeLoop},
 		{"too many", egress.EndTooManyRedirects, []step{to(page), to(page)}, finding.Warned, webview.CodeManyRedirect, webview.CodeManyRedirect},

@@ -7,6 +7,7 @@ import (
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
@@ -24,6 +25,7 @@ const (
 	flagUserinfo           = "userinfo"
 	flagCertificateInvalid = "certificateInvalid"
 	flagConflicting        = "conflictingLocation"
+	flagRepaired           = "repairedLocation"
 )
 
 // The status texts of a hop that was not visited.
@@ -45,7 +47,7 @@ func describeHops(chain egress.Chain, fragment string) []hopResult {
 		}
 		hops = append(hops, out)
 		if out.Location != nil {
-			if _, own, found := strings.Cut(*out.Location, "#"); found {
+			if _, own, found := strings.Cut(locationOf(hop.Response), "#"); found {
 				fragment = own
 			}
 		}
@@ -117,6 +119,7 @@ func flagsOf(r *egress.Response) []string {
 			add(flagUserinfo, next.User != nil)
 		}
 		add(flagRelativeLocation, isRelative(r) && !conflicts(r))
+		add(flagRepaired, r.RepairedLocation())
 	}
 	add(flagConflicting, conflicts(r))
 	add(flagCertificateInvalid, webview.CertificateRefused(r))
@@ -126,6 +129,12 @@ func flagsOf(r *egress.Response) []string {
 // conflicts reports whether the Location fields of an answer differ, so that it leads nowhere.
 func conflicts(r *egress.Response) bool { return len(r.Locations()) > 1 }
 
+// locationOf is the Location of an answer, repaired and fit to be shown.
+func locationOf(r *egress.Response) string {
+	repaired, _ := target.Repair(text.Decode(r.Header.Get("Location")))
+	return repaired
+}
+
 // destination reads a Location more leniently than what is followed: for its description alone, never for a dial. It is
 // nil where it is no URL at all.
 func destination(r *egress.Response) *url.URL {
@@ -133,7 +142,7 @@ func destination(r *egress.Response) *url.URL {
 	if err != nil {
 		return nil
 	}
-	location := strings.Trim(text.Decode(r.Header.Get("Location")), " \t")
+	location := locationOf(r)
 	next, err := base.Parse(location)
 	if err != nil || location == "" {
 		return nil
@@ -142,7 +151,7 @@ func destination(r *egress.Response) *url.URL {
 }
 
 func isRelative(r *egress.Response) bool {
-	location := strings.Trim(text.Decode(r.Header.Get("Location")), " \t")
+	location := locationOf(r)
 	reference, err := url.Parse(location)
 	return err == nil && location != "" && reference.Scheme == ""
 }

@@ -200,7 +200,8 @@ func ending(r Result, chain egress.Chain) string {
 			return fmt.Sprintf("%s names %d conflicting destinations (Location) in one redirect. Browsers stop there and "+
 				"show an error, and so does this check.", host, len(last.Response.Locations()))
 		}
-		return fmt.Sprintf("%s redirects to something that is not a valid URL. %s", host, locationSentence(chain.Err))
+		return fmt.Sprintf("%s redirects to something that is not a valid URL. %s%s", host, locationSentence(chain.Err),
+			egress.AsBrowsersDo(chain.Err))
 	case egress.EndUnsupportedScheme:
 		return fmt.Sprintf("%s redirects to %s, which is neither http nor https.", host, schemeWords(last.Response))
 	case egress.EndBlocked:
@@ -218,9 +219,10 @@ func blockedEnding(chain egress.Chain, last egress.Hop) string {
 	}
 	if webview.EndsAtUserName(chain) {
 		return fmt.Sprintf("%s redirects to a URL with a user name in it, which is not followed. Nothing was sent to it.",
-			last.URL.Host().Short())
+			last.URL.Host().Short()) + egress.AsBrowsersDo(chain.Err)
 	}
-	return "The next destination is not a public address that this service may visit. Nothing was sent to it."
+	return "The next destination is not a public address that this service may visit. Nothing was sent to it." +
+		egress.AsBrowsersDo(chain.Err)
 }
 
 // locationSentence is what is wrong with a Location.
@@ -237,7 +239,7 @@ const maxShownScheme = 30
 
 func schemeWords(r *egress.Response) string {
 	scheme := ""
-	if u, err := url.Parse(strings.TrimSpace(r.Header.Get("Location"))); err == nil {
+	if u, err := url.Parse(locationOf(r)); err == nil {
 		scheme = u.Scheme
 	}
 	if scheme == "" || len(scheme) > maxShownScheme {

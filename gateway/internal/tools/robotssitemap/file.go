@@ -105,14 +105,16 @@ func (s *served) judge(chain egress.Chain, kind fileKind) {
 			maxRedirects)
 	case egress.EndMissingLocation, egress.EndInvalidLocation, egress.EndUnsupportedScheme:
 		s.state = kind.misled
-		s.add(codeBadRedirect, fileFail, "The file's URL redirects to something that cannot be fetched.")
+		s.add(codeBadRedirect, fileFail, "The file's URL redirects to something that cannot be fetched.%s",
+			egress.AsBrowsersDo(chain.Err))
 	case egress.EndBlocked:
 		if limited := chain.Limited(); limited != nil {
 			s.add(codeLimit, fileInfo, "The file was not fetched. %s", webview.FaultSentence(limited))
 			return
 		}
 		s.add(codeNotPublic, fileFail,
-			"The file's URL leads to an address that is not public, or that this service may not visit. Nothing was sent to it.")
+			"The file's URL leads to an address that is not public, or that this service may not visit. Nothing was sent to "+
+				"it.%s", egress.AsBrowsersDo(chain.Err))
 	case egress.EndDeadline:
 		s.add(codeNotFinished, fileInfo, "This check ran out of time before the file arrived.")
 	default:

@@ -388,7 +388,7 @@ func TestSitemapStates(t *testing.T) {
 		"malformed":     {file{body: urlset[:len(urlset)-4]}, "invalid", 200, "urlset", "MALFORMED_XML@1"},
 		"feed":          {file{body: "<rss/>"}, "found", 200, "<null>", "FEED"},
 		"loop":          {file{status: 302, location: "/sitemap.xml"}, "unreachable", 302, "<null>", "TOO_MANY_REDIRECTS"},
-		"bad redirect":  {file{status: 302, location: "/%zz"}, "unreachable", 302, "<null>", "BAD_REDIRECT"},
+		"bad redirect":  {file{status: 302, location: "http://%zz/"}, "unreachable", 302, "<null>", "BAD_REDIRECT"},
 		"moved":         {file{status: 302, location: "/moved.xml"}, "found", 200, "urlset", ""},
 		"no namespace":  {file{body: "<urlset/>"}, "found", 200, "urlset", "NAMESPACE NO_URLS"},
 		"to the inside": {file{status: 302, location: "http://127.0.0.1/"}, "unreachable", 302, "<null>", "NOT_PUBLIC"},

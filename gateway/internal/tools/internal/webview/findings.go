@@ -91,12 +91,12 @@ var shared = map[string]finding.Entry{
 		Message: "%[1]s redirects without saying where to.", Remedy: "Send a Location header with the redirect.",
 		Reference: httpSpec + "#section-10.2.2"},
 	CodeBadLocation: {Severity: finding.Fail, Group: finding.Broken, Weight: 90,
-		Message:   "%[1]s redirects to something that is not a valid URL.",
+		Message:   "%[1]s redirects to something that is not a valid URL.%[3]s",
 		Reference: httpSpec + "#section-10.2.2"},
 	CodeScheme: {Severity: finding.Fail, Group: finding.Broken, Weight: 85,
 		Message: "%[1]s redirects to a URL that is neither http nor https."},
 	CodeNotPublic: {Severity: finding.Warn, Group: finding.Safer, Weight: 50,
-		Message: "%[1]s redirects to an address that is not public."},
+		Message: "%[1]s redirects to an address that is not public.%[3]s"},
 	CodeUserName: {Severity: finding.Warn, Group: finding.Safer, Weight: 40,
 		Message: "%[1]s redirects to a URL with a user name in it.", Remedy: "Leave the user name out of the Location."},
 	CodeDeadRedirect: {Severity: finding.Fail, Group: finding.Broken, Weight: 89,
@@ -166,7 +166,7 @@ func BadEnd(chain egress.Chain, limit int) Ending {
 	case chain.End == egress.EndBlocked || chain.End == egress.EndLoop || chain.End == egress.EndTooManyRedirects:
 		host = Place(chain.Hops[0].URL)
 	}
-	return Ending{endingCodes[chain.End], []any{host, limit}}
+	return Ending{endingCodes[chain.End], []any{host, limit, egress.AsBrowsersDo(chain.Err)}}
 }
 
 // failed is the ending of a chain whose first request failed.
