@@ -65,7 +65,7 @@ type Response struct {
 	Proto      string // HTTP/1.0, HTTP/1.1 or HTTP/2
 	Header     http.Header
 	Address    netip.Addr
-	// Notes say what was wrong with the heads of HTTP/1, interim ones included, that was read past all the same.
+	// Notes are what was wrong with the heads of HTTP/1, interim ones included, and with the body, and was read past.
 	Notes   []http1.NoteCode
 	Interim []Interim // the answers before this one, in the order of arrival
 	Body    []byte

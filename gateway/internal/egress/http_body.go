@@ -10,11 +10,14 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"diagnostics/gateway/internal/analyze/gunzip"
 	"diagnostics/gateway/internal/egress/budget/memory"
+	"diagnostics/gateway/internal/egress/http1"
 	"diagnostics/gateway/internal/fault"
 )
 
@@ -28,7 +31,7 @@ const readSize = 32 << 10
 // readBody reads at most limit bytes of the decompressed body into the answer, and counts them for the run.
 func (r *Response) readBody(ctx context.Context, body io.Reader, limit int64) {
 	wire := &cappedReader{from: body, left: limit + bodySlack}
-	text, err := decompressed(wire, r.Header.Values("Content-Encoding"))
+	text, err := r.decompressed(wire)
 	if err == nil {
 		r.Body, err = io.ReadAll(memory.Reader(ctx, io.LimitReader(text, limit+1)))
 	}
@@ -46,17 +49,25 @@ func (r *Response) readBody(ctx context.Context, body io.Reader, limit int64) {
 
 // decompressed undoes the one encoding that was asked for, and deflate, which some servers send all the same. Encodings
 // upon encodings are not undone: no server needs them, and each multiplies what a bomb can do.
-func decompressed(wire io.Reader, encodings []string) (io.Reader, error) {
+func (r *Response) decompressed(wire io.Reader) (io.Reader, error) {
 	buffered := bufio.NewReaderSize(wire, readSize)
-	switch strings.ToLower(strings.TrimSpace(strings.Join(encodings, ","))) {
+	switch strings.ToLower(strings.TrimSpace(strings.Join(r.Header.Values("Content-Encoding"), ","))) {
 	case "", "identity":
 		return buffered, nil
 	case "gzip", "x-gzip":
-		return emptyOr(buffered, func() (io.Reader, error) { return gzip.NewReader(buffered) })
+		return emptyOr(buffered, func() (io.Reader, error) {
+			return gunzip.NewReader(buffered, func() { r.note(http1.TrailingBytes) })
+		})
 	case "deflate":
 		return emptyOr(buffered, func() (io.Reader, error) { return newInflater(buffered) })
 	}
 	return nil, errEncoding
+}
+
+func (r *Response) note(code http1.NoteCode) {
+	if !slices.Contains(r.Notes, code) {
+		r.Notes = append(slices.Clip(r.Notes), code)
+	}
 }
 
 // emptyOr lets a body without a single byte be an empty one, whatever encoding its header names.
@@ -136,7 +147,7 @@ func (b ownFaultBody) Read(p []byte) (int, error) {
 // DecodeBody undoes the content encoding of a body that is being consumed. Its own errors and those of the reader are
 // *fault.Error of kind Upstream, Timeout or Busy, or io.EOF.
 func DecodeBody(r *Response, body io.Reader) (io.Reader, error) {
-	text, err := decompressed(body, r.Header.Values("Content-Encoding"))
+	text, err := r.decompressed(body)
 	if err != nil {
 		return nil, bodyFault(err)
 	}
@@ -144,7 +155,6 @@ func DecodeBody(r *Response, body io.Reader) (io.Reader, error) {
 }
 
 func bodyFault(err error) error {
-	var corrupt flate.CorruptInputError
 	var known *fault.Error
 	switch {
 	case err == nil:
@@ -155,11 +165,17 @@ func bodyFault(err error) error {
 		return fault.Wrap(fault.Timeout, err, "The body did not arrive in time.")
 	case errors.Is(err, errEncoding):
 		return fault.Wrap(fault.Upstream, err, "The body uses a content encoding that was not requested.")
-	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.Is(err, zlib.ErrHeader),
-		errors.Is(err, zlib.ErrChecksum), errors.Is(err, zlib.ErrDictionary), errors.As(err, &corrupt):
+	case CorruptBody(err):
 		return fault.Wrap(fault.Upstream, err, "The compressed body is corrupt.")
 	}
 	return fault.Wrap(fault.Upstream, err, "The connection closed before the body was complete.")
+}
+
+// CorruptBody reports whether the compressed body, and not the connection, is the cause of an error.
+func CorruptBody(err error) bool {
+	var corrupt flate.CorruptInputError
+	return errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, zlib.ErrHeader) ||
+		errors.Is(err, zlib.ErrChecksum) || errors.Is(err, zlib.ErrDictionary) || errors.As(err, &corrupt)
 }
 
 // What a server may send before anybody reads it: the kernel takes as much as a socket's buffer holds, twice the size

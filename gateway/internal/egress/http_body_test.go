@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/budget/memory"
+	"diagnostics/gateway/internal/egress/http1"
 	"diagnostics/gateway/internal/fault"
 )
 
@@ -53,6 +55,9 @@ func TestBodies(t *testing.T) {
 		truncated      bool
 		sentence       string
 	}{
+		{"gzip and a comment", "gzip", append(bytes.Clone(zip), "<!-- cached -->"...), text, false, ""},
+		{"gzip in two members and zeroes", "gzip", append(append(bytes.Clone(zip), zip...), 0, 0), append(bytes.Clone(text), text...), false, ""},
+		{"a second member spoilt", "gzip", append(bytes.Clone(zip), corrupt...), append(bytes.Clone(text), text...), false, "The compressed body is corrupt."},
 		{"plain", "", text, text, false, ""},
 		{"identity", "identity", text, text, false, ""},
 		{"as long as may be", "", exact, exact, false, ""},
@@ -96,6 +101,9 @@ func TestBodies(t *testing.T) {
 			if r.Truncated != test.truncated || sentence(r.BodyErr) != test.sentence ||
 				(r.BodyErr != nil) != (test.sentence != "") {
 				t.Errorf("truncated %v, error %v", r.Truncated, r.BodyErr)
+			}
+			if trailing := slices.Contains(r.Notes, http1.TrailingBytes); trailing != strings.Contains(test.name, " and ") {
+				t.Errorf("notes %v", r.Notes)
 			}
 			if r.Received > limit+64<<10 || !r.Truncated && r.BodyErr == nil && r.Received != int64(len(test.sent)) {
 				t.Errorf("received %d of %d bytes", r.Received, len(test.sent))

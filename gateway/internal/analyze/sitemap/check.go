@@ -31,6 +31,7 @@ const (
 	CodeTooDeep    = "TOO_DEEP"
 	CodeEncoding   = "ENCODING"
 	CodeCorrupt    = "CORRUPT_GZIP"
+	CodeTrailing   = "TRAILING_BYTES"
 	CodeRoot       = "UNKNOWN_ROOT"
 	CodeFeed       = "FEED"
 	CodeNamespace  = "NAMESPACE"

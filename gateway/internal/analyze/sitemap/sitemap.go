@@ -5,12 +5,13 @@ package sitemap
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"io"
 	"slices"
 	"strings"
 	"time"
+
+	"diagnostics/gateway/internal/analyze/gunzip"
 )
 
 // The limits of sitemaps.org for one file.
@@ -121,7 +122,8 @@ func (r *reader) open() (*bufio.Reader, error) {
 			break
 		}
 		r.zipped = true
-		unzipped, err := gzip.NewReader(&bounded{from: from, left: r.bounds.packed, over: ErrLimit})
+		packed := bufio.NewReader(&bounded{from: from, left: r.bounds.packed, over: ErrLimit})
+		unzipped, err := gunzip.NewReader(packed, r.foundTrailing)
 		if err != nil {
 			return nil, err
 		}
@@ -138,6 +140,11 @@ func (r *reader) open() (*bufio.Reader, error) {
 var errTooLong = errors.New("sitemap: longer than 50 MiB")
 
 // bounded returns the error over once more than left bytes are read.
+func (r *reader) foundTrailing() {
+	r.kept.add(CodeTrailing, SeverityWarn, 0,
+		"Other bytes follow the compressed file. They are ignored here, but some crawlers may refuse the file.")
+}
+
 type bounded struct {
 	from io.Reader
 	left int64

@@ -34,6 +34,9 @@ func zip(t testing.TB, s string) string {
 	return b.String()
 }
 
+// spoilt is a gzip whose checksum does not hold.
+func spoilt(zip string) string { return zip[:len(zip)-5] + "\xff" + zip[len(zip)-4:] }
+
 func codesOf(r Report) []string {
 	out := []string{}
 	for _, i := range r.Issues {
@@ -70,6 +73,11 @@ func TestRead(t *testing.T) {
 		"gzip twice":                 {zip(t, zip(t, set(loc(1)))), URLSet, true, 1, "", nil},
 		"gzip three times":           {zip(t, zip(t, zip(t, set(loc(1))))), "", false, 0, "", []string{"NOT_A_SITEMAP@0"}},
 		"gzip of nothing":            {zip(t, ""), "", false, 0, "", []string{"EMPTY@0"}},
+		"gzip and a comment":         {zip(t, set(loc(1))) + "<!-- cached -->", URLSet, true, 1, "", []string{"TRAILING_BYTES@0"}},
+		"two members and zeroes":     {zip(t, set(loc(1))[:50]) + zip(t, set(loc(1))[50:]) + "\x00\x00", URLSet, true, 1, "", []string{"TRAILING_BYTES@0"}},
+		"gzip in gzip and a comment": {zip(t, zip(t, set(loc(1)))+"x") + "x", URLSet, true, 1, "", []string{"TRAILING_BYTES@0"}},
+		"gzip of a page and more":    {zip(t, "<html>") + "x", "", false, 0, "", []string{"TRAILING_BYTES@0", "HTML@0"}},
+		"a spoilt gzip":              {spoilt(zip(t, set(loc(1)+loc(2)))), URLSet, false, 2, "", []string{"CORRUPT_GZIP@0"}},
 		"corrupt gzip":               {"\x1f\x8b\x08 not gzip at all", "", false, 0, "", []string{"CORRUPT_GZIP@0"}},
 		"half a gzip":                {zip(t, set(loc(1)))[:40], "", false, 0, "", []string{"CORRUPT_GZIP@0"}},
 		"no gzip header":             {"\x1f\x8b\x09", "", false, 0, "", []string{"CORRUPT_GZIP@0"}},

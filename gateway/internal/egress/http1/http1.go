@@ -31,7 +31,7 @@ var (
 	ErrTooLong = errors.New("http1: head of too many lines")
 )
 
-// NoteCode says what was wrong with a head that was read all the same.
+// NoteCode is what was wrong with a response that was read all the same.
 type NoteCode string
 
 // The codes of notes.
@@ -43,6 +43,8 @@ const (
 	TransferEncodingUnknown  NoteCode = "TRANSFER_ENCODING_UNKNOWN"
 	LengthBesideEncoding     NoteCode = "CONTENT_LENGTH_BESIDE_TRANSFER_ENCODING"
 	ContentLengthRepeated    NoteCode = "CONTENT_LENGTH_REPEATED"
+	// TrailingBytes is on a compressed body, over HTTP/2 too.
+	TrailingBytes NoteCode = "TRAILING_BYTES"
 )
 
 // Head is the head of one response, final or interim.

@@ -3,9 +3,12 @@ package robotssitemap
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
+	"diagnostics/gateway/internal/analyze/sitemap"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/http1"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
@@ -30,6 +33,8 @@ const (
 	// The server has the file, for all that can be seen, but does not give it.
 	codeRefused = "ACCESS_REFUSED"
 	codeLimited = "RATE_LIMITED"
+	// Other bytes follow the compressed body, as in package sitemap those behind a compressed file.
+	codeTrailing = sitemap.CodeTrailing
 )
 
 // served is the outcome of the fetch of a file: found where there is a body.
@@ -44,6 +49,10 @@ type served struct {
 
 func (s *served) add(code, severity, format string, args ...any) {
 	s.issues = append(s.issues, fileIssue{Code: code, Severity: severity, Message: fmt.Sprintf(format, args...)})
+}
+
+func (s *served) has(code string) bool {
+	return slices.ContainsFunc(s.issues, func(i fileIssue) bool { return i.Code == code })
 }
 
 // fileKind is what the two kinds of files differ in.
@@ -88,6 +97,10 @@ func describeServed(chain egress.Chain, kind fileKind) served {
 		}
 		if chain.End == egress.EndFinal {
 			s.finalURL = new(final.URL.String())
+		}
+		if slices.Contains(final.Notes, http1.TrailingBytes) {
+			s.add(codeTrailing, fileWarn, "Other bytes follow the compressed answer. They are ignored here, but some crawlers may "+
+				"refuse the file.")
 		}
 	}
 	s.judge(chain, kind)

@@ -78,6 +78,7 @@ var issueCodes = []string{
 	codeHTML, codeBinary, codeContentType, codeNotRead, codeRedirects, codeBadRedirect, codeNotPublic, codeUnreachable,
 	codeLimit, codeNotFinished, codeIncomplete, codeStatus, codeServerError, codeRefused, codeLimited,
 
+	codeTrailing,
 	robotstxt.CodeTooLong, robotstxt.CodeByteOrderMark, robotstxt.CodeNotUTF8, robotstxt.CodeNoColon,
 	robotstxt.CodeUnknownField, robotstxt.CodeMisspelt, robotstxt.CodeBadUserAgent, robotstxt.CodeUserAgentVersion,
 	robotstxt.CodeRuleBeforeAgent, robotstxt.CodePathWithoutSlash, robotstxt.CodePathWithSpace, robotstxt.CodeInnerDollar,

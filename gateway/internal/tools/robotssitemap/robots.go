@@ -34,6 +34,14 @@ type robotsBody struct {
 	err       error
 }
 
+// readable is the text without a last line that is cut off by a failure.
+func (b *robotsBody) readable() []byte {
+	if b.err == nil {
+		return b.text
+	}
+	return b.text[:bytes.LastIndexAny(b.text, "\r\n")+1]
+}
+
 // maxRobotsWire bounds what comes: compression that lengthens is pointless, but endless without a byte of text.
 const maxRobotsWire = robotstxt.MaxBytes + 64<<10
 
@@ -72,11 +80,16 @@ func describeRobots(u target.URL, chain egress.Chain, body robotsBody) robotsRep
 	file := robotsFile{URL: u.String(), Effect: robotstxt.AllowAll, Groups: []robotsGroup{}}
 	var crawlers []robotstxt.Crawler
 	switch {
-	case s.state == fileFound && body.err != nil:
+	case s.state == fileFound && body.err != nil && (len(body.text) == 0 || !egress.CorruptBody(body.err)):
 		s.cutShort(body.err)
 		file.Effect = robotstxt.DisallowAll
+		// Kept as read, though crawlers use none of them.
+		file.Groups = describeGroups(robotstxt.Parse(body.readable(), false).Groups)
 	case s.state == fileFound:
-		parsed := robotstxt.Parse(body.text, body.truncated)
+		if body.err != nil { // section 2.3.1.5: crawlers use what they can read
+			s.add(codeIncomplete, fileFail, "The file could not be read completely. %s", webview.FaultSentence(body.err))
+		}
+		parsed := robotstxt.Parse(body.readable(), body.truncated)
 		if s.refuseText(body.text, parsed); s.state == fileFound {
 			file.Effect, file.Groups = parsed.Effect(), describeGroups(parsed.Groups)
 			crawlers = parsed.Crawlers()
@@ -91,7 +104,8 @@ func describeRobots(u target.URL, chain egress.Chain, body robotsBody) robotsRep
 	file.Status, file.FinalURL, file.HTTPStatus, file.ContentType, file.Issues = s.state, s.finalURL, s.httpStatus,
 		s.contentType, s.issues
 	file.Notes = s.notes
-	file.Bytes, file.Truncated, file.Preview = len(body.text), body.truncated, preview(body.text)
+	file.Bytes, file.Truncated, file.Preview = len(body.text), body.truncated || body.err != nil,
+		preview(body.text)
 	return robotsReport{file: file, declared: declared, crawlers: describeCrawlers(crawlers),
 		certificates: webview.Certificates(chain)}
 }

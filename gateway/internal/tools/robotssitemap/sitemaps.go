@@ -137,6 +137,9 @@ func (r *checker) readBody(answer *egress.Response, body io.Reader) sitemap.Repo
 
 func (s *served) judgeReport(report sitemap.Report) {
 	for _, i := range report.Issues {
+		if i.Code == codeTrailing && s.has(codeTrailing) {
+			continue // once is enough
+		}
 		s.issues = append(s.issues, describeIssue(i.Code, string(i.Severity), i.Line, i.Message))
 	}
 	if report.Truncated {

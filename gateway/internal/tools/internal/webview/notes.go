@@ -25,6 +25,7 @@ var noteMessages = map[http1.NoteCode]string{
 		"Browsers ignore the former.",
 	http1.ContentLengthRepeated: "Content-Length is repeated with the same number (RFC 9112 section 6.3). " +
 		"Browsers take it as one.",
+	http1.TrailingBytes: "Other bytes follow the compressed body of the response. Browsers ignore them (RFC 1952).",
 }
 
 // Notes are those on all of the responses, each once, never nil. A response may be nil.
