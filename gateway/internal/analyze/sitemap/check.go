@@ -162,7 +162,7 @@ func w3cDate(text string) (time.Time, bool) {
 func (r *reader) readText(text *bufio.Reader) error {
 	lines := bufio.NewScanner(text)
 	lines.Buffer(nil, maxToken)
-	for number := 1; lines.Scan(); number++ {
+	for number := r.lines + 1; lines.Scan(); number++ {
 		if err := r.spend(1); err != nil {
 			return err
 		}

@@ -94,6 +94,10 @@ type reader struct {
 	kept   issues
 	zipped bool
 	parts  int // not reported to Spend yet
+
+	blank     bool // before the first character
+	lines     int  // of that
+	malformed bool // in a way that does not end the reading
 }
 
 // spendAtOnce is how many parts are counted before Spend is called.
@@ -136,15 +140,15 @@ func (r *reader) open() (*bufio.Reader, error) {
 	return bufio.NewReader(&bounded{from: text, left: r.bounds.text, over: errTooLong}), nil
 }
 
-// errTooLong is the error of a file that is longer than sitemaps.org allows.
-var errTooLong = errors.New("sitemap: longer than 50 MiB")
-
-// bounded returns the error over once more than left bytes are read.
 func (r *reader) foundTrailing() {
 	r.kept.add(CodeTrailing, SeverityWarn, 0,
 		"Other bytes follow the compressed file. They are ignored here, but some crawlers may refuse the file.")
 }
 
+// errTooLong is the error of a file that is longer than sitemaps.org allows.
+var errTooLong = errors.New("sitemap: longer than 50 MiB")
+
+// bounded returns the error over once more than left bytes are read.
 type bounded struct {
 	from io.Reader
 	left int64
@@ -166,7 +170,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 
 // read chooses the format by the first bytes.
 func (r *reader) read(text *bufio.Reader) error {
-	if err := skipBlank(text); err != nil {
+	if err := r.skipBlank(text); err != nil {
 		if errors.Is(err, io.EOF) {
 			return broken(CodeEmpty, "The file is empty.")
 		}
@@ -191,7 +195,7 @@ const sniff = 512
 const maxBlank = 64 << 10
 
 // skipBlank skips a byte order mark and the space before the first character.
-func skipBlank(text *bufio.Reader) error {
+func (r *reader) skipBlank(text *bufio.Reader) error {
 	if mark, _ := text.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
 		_, _ = text.Discard(len(mark))
 	}
@@ -202,6 +206,10 @@ func skipBlank(text *bufio.Reader) error {
 		}
 		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
 			return text.UnreadByte()
+		}
+		r.blank = true
+		if c == '\n' {
+			r.lines++
 		}
 	}
 	return broken(CodeNeither, "The file is neither XML nor a list of URLs.")
@@ -231,11 +239,11 @@ func (r *reader) conclude(err error) Report {
 	var bad *defect
 	switch {
 	case err == nil:
-		r.report.Valid = true
+		r.report.Valid = !r.malformed
 	case errors.Is(err, ErrLimit):
-		r.report.Valid, r.report.Truncated = true, true
+		r.report.Valid, r.report.Truncated = !r.malformed, true
 	case errors.Is(err, errTooLong):
-		r.report.Valid, r.report.Truncated = true, true
+		r.report.Valid, r.report.Truncated = !r.malformed, true
 		r.kept.add(CodeTooLong, SeverityFail, 0,
 			"The file is longer than 50 MiB (52,428,800 bytes), the most that a sitemap may have.")
 	case errors.As(err, &bad):

@@ -32,6 +32,7 @@ type document struct {
 	input   *input
 	recoded bool // the file declared another encoding
 	stack   []xml.Name
+	begun   bool // a token was read
 	rooted  bool
 	entry   entry
 	text    *strings.Builder // receives the text of the current element, nil where it is not used
@@ -109,7 +110,15 @@ func (d *document) take(token xml.Token) error {
 	if err := d.r.spend(parts); err != nil {
 		return err
 	}
+	first := !d.begun && !d.r.blank
+	d.begun = true
 	switch token := token.(type) {
+	case xml.ProcInst:
+		if token.Target == "xml" && !first {
+			d.r.malformed = true
+			d.r.kept.add(CodeMalformed, SeverityFail, d.line(),
+				"The XML declaration is not at the very beginning of the file, where XML requires it, so most readers stop there.")
+		}
 	case xml.StartElement:
 		return d.open(token)
 	case xml.EndElement:
@@ -222,7 +231,7 @@ func (d *document) end() error {
 
 func (d *document) line() int {
 	line, _ := d.decoder.InputPos()
-	return line
+	return d.r.lines + line
 }
 
 // fault returns the error of the source, or the defect of the document with the line where the reading stopped.
