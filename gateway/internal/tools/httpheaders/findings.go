@@ -34,9 +34,9 @@ var catalogue = finding.Catalogue{
 		webview.CodeCertificate: {State: finding.Failed,
 			Message: "%[1]s answers %[2]s, but browsers refuse its certificate: %[3]s."},
 	},
-	Findings: webview.Entries(nil, webview.CodeSlow, webview.CodeChallenge, webview.CodeServerError,
+	Findings: webview.WithNotes(webview.Entries(nil, webview.CodeSlow, webview.CodeChallenge, webview.CodeServerError,
 		webview.CodeClientError, webview.CodeRefused, webview.CodePlain, webview.CodeConflict, webview.CodeCertificate,
-		webview.CodeUnverified),
+		webview.CodeUnverified)),
 }
 
 // report makes the conclusion and the findings of an answer.
@@ -62,6 +62,7 @@ func (r Result) report(answer *egress.Response) finding.Report {
 	if r.plain() {
 		add(catalogue.Find(webview.CodePlain, host))
 	}
+	findings = append(findings, webview.NoteFindings(catalogue, host, r.Notes)...)
 	return finding.NewReport(r.conclude(answer, certificate), findings...)
 }
 

@@ -52,7 +52,7 @@ var catalogue = finding.Catalogue{
 	}, slices.DeleteFunc(slices.Clone(webview.ChainCodes), func(code string) bool {
 		return code == webview.CodeUserName || code == webview.CodeConflict
 	})...),
-	Findings: webview.Entries(map[string]finding.Entry{
+	Findings: webview.WithNotes(webview.Entries(map[string]finding.Entry{
 		codeToHTTP: {Severity: finding.Warn, Group: finding.Safer, Weight: 57,
 			Message: "A redirect of %[1]s leads from HTTPS back to unencrypted HTTP.", Remedy: "Redirect to https URLs only."},
 		codeMany: {Severity: finding.Warn, Group: finding.Safer, Weight: 25,
@@ -63,7 +63,7 @@ var catalogue = finding.Catalogue{
 			Remedy:    "Percent-encode the Location, with two slashes before the host and no backslash.",
 			Reference: "https://www.rfc-editor.org/rfc/rfc9110.html#section-10.2.2"},
 	}, append([]string{webview.CodePlain, webview.CodeSlow, webview.CodeChallenge, webview.CodeClientError,
-		webview.CodeRefused, webview.CodeServerError, webview.CodeCertificate}, webview.ChainCodes...)...),
+		webview.CodeRefused, webview.CodeServerError, webview.CodeCertificate}, webview.ChainCodes...)...)),
 }
 
 // The conclusions on a chain that ended where a finding of the same kind may also be about a step on the way.
@@ -100,12 +100,31 @@ func (r Result) report(chain egress.Chain) finding.Report {
 	if r.flagged(flagUserinfo) && !webview.EndsAtUserName(chain) {
 		add(webview.CodeUserName, site)
 	}
+	findings = append(findings, noteFindings(chain)...)
 	for _, c := range certificates {
 		if !c.NotVerified && conclusion.State != finding.Failed {
 			conclusion = catalogue.Conclude(webview.CodeCertificate, r.way(chain), c.Host, c.Clause)
 		}
 	}
 	return finding.NewReport(conclusion, findings...)
+}
+
+// noteFindings are those of the notes on all hops, once for each host.
+func noteFindings(chain egress.Chain) []finding.Finding {
+	var hosts []string
+	notes := make(map[string][]*egress.Response)
+	for _, hop := range chain.Hops {
+		host := webview.Place(hop.URL)
+		if notes[host] == nil {
+			hosts = append(hosts, host)
+		}
+		notes[host] = append(notes[host], hop.Response)
+	}
+	var findings []finding.Finding
+	for _, host := range hosts {
+		findings = append(findings, webview.NoteFindings(catalogue, host, webview.Notes(notes[host]...))...)
+	}
+	return findings
 }
 
 func concludeBadEnd(end webview.Ending) finding.Conclusion {

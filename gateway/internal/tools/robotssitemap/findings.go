@@ -8,6 +8,7 @@ import (
 
 	"diagnostics/gateway/internal/analyze/robotstxt"
 	"diagnostics/gateway/internal/analyze/sitemap"
+	"diagnostics/gateway/internal/egress/http1"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tool/finding"
@@ -57,7 +58,7 @@ var catalogue = finding.Catalogue{
 		codeMistakes: {State: finding.Warned, Message: "%[1]s %[2]s. %[4]s. %[3]s"},
 		codeSitemaps: {State: finding.Warned, Message: "%[1]s %[2]s. %[3]s"},
 	},
-	Findings: webview.Entries(issueRows(map[string]finding.Entry{
+	Findings: webview.WithNotes(webview.Entries(issueRows(map[string]finding.Entry{
 		codeUnread: {Severity: finding.Fail, Group: finding.Broken, Weight: 72,
 			Message: "/robots.txt of %[1]s cannot be read, so crawlers stay away from the whole site. %[2]s",
 			Remedy:  "Serve the file, or answer 404 where there is none.", Reference: robotsSpec + "#section-2.3.1.4"},
@@ -70,15 +71,15 @@ var catalogue = finding.Catalogue{
 		codeNoSitemap: {Severity: finding.Warn, Group: finding.Safer, Weight: 25,
 			Message: "%[1]s is declared in robots.txt and does not exist.",
 			Remedy:  "Put the file there, or remove its line from robots.txt."},
-	}), webview.CodeCertificate, webview.CodeUnverified),
+	}), webview.CodeCertificate, webview.CodeUnverified)),
 }
 
 // issueCodes are those of the issues of files. The message and the severity of their findings are those of the issue.
 var issueCodes = []string{
 	codeHTML, codeBinary, codeContentType, codeNotRead, codeRedirects, codeBadRedirect, codeNotPublic, codeUnreachable,
 	codeLimit, codeNotFinished, codeIncomplete, codeStatus, codeServerError, codeRefused, codeLimited,
-
 	codeTrailing,
+
 	robotstxt.CodeTooLong, robotstxt.CodeByteOrderMark, robotstxt.CodeNotUTF8, robotstxt.CodeNoColon,
 	robotstxt.CodeUnknownField, robotstxt.CodeMisspelt, robotstxt.CodeBadUserAgent, robotstxt.CodeUserAgentVersion,
 	robotstxt.CodeRuleBeforeAgent, robotstxt.CodePathWithoutSlash, robotstxt.CodePathWithSpace, robotstxt.CodeInnerDollar,
@@ -133,7 +134,30 @@ func (r Result) report(site target.URL, certificates []webview.Certificate) find
 		}
 		findings = append(findings, issueFindings("The sitemap "+url, url, s.Issues, !declared)...)
 	}
+	findings = append(findings, r.noteFindings()...)
 	return finding.NewReport(r.conclude(host, certificates), findings...)
+}
+
+// noteFindings are those of the notes on the files, each code once, about the first file that has it. Trailing bytes
+// are an issue of the file.
+func (r Result) noteFindings() []finding.Finding {
+	var findings []finding.Finding
+	seen := map[http1.NoteCode]bool{http1.TrailingBytes: true}
+	add := func(name, subject string, notes []webview.Note) {
+		notes = slices.DeleteFunc(slices.Clone(notes), func(n webview.Note) bool { return seen[n.Code] })
+		for _, note := range notes {
+			seen[note.Code] = true
+		}
+		for _, f := range webview.NoteFindings(catalogue, name, notes) {
+			findings = append(findings, f.About(subject))
+		}
+	}
+	add("/robots.txt", "robots.txt", r.Robots.Notes)
+	for _, s := range r.lookedAt() {
+		url := text.Marked(s.URL, maxShownURL)
+		add("the sitemap "+url, url, s.Notes)
+	}
+	return findings
 }
 
 func isFailed(issue fileIssue) bool { return issue.Severity == fileFail }

@@ -140,7 +140,7 @@ func entries() map[string]finding.Entry {
 		list[r.code] = finding.Entry{Severity: r.severity, Group: r.group, Weight: r.weight,
 			Message: cmp.Or(r.message, named), Reference: references[r.control]}
 	}
-	return list
+	return webview.WithNotes(list)
 }
 
 // report makes the conclusion, and the findings from those of the controls. Headers break nothing, so that it never
@@ -164,6 +164,7 @@ func report(p page, counts summary, plain *httpRedirect, found []finding.Finding
 	if p.notice != nil {
 		found = append(found, catalogue.Find(codeOtherPage, *p.notice))
 	}
+	found = append(found, webview.NoteFindings(catalogue, shownSite(p.answer), webview.Notes(p.answer))...)
 	return finding.NewReport(conclude(shownSite(p.answer), counts, p.notice != nil), found...)
 }
 

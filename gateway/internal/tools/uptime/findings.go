@@ -50,7 +50,7 @@ var catalogue = finding.Catalogue{
 		codeRedirects:   {State: finding.Warned, Message: "%[1]s answers, but its redirects lead to no page."},
 		codeDiffers:     {State: finding.Warned, Message: "%[1]s does not give the same answer at all addresses."},
 	},
-	Findings: webview.Entries(map[string]finding.Entry{
+	Findings: webview.WithNotes(webview.Entries(map[string]finding.Entry{
 		codeNoAddress: {Severity: finding.Fail, Group: finding.Broken, Weight: 98,
 			Message: "%[1]s has no address, so no one can visit it by its name.", Remedy: "Add an A and an AAAA record."},
 		codeNameServers: {Severity: finding.Fail, Group: finding.Broken, Weight: 98, Message: "%[1]s"},
@@ -69,7 +69,7 @@ var catalogue = finding.Catalogue{
 		codeUnchecked: {Severity: finding.Info, Group: finding.Note, Weight: 5,
 			Message: "%[1]s was not checked over %[2]s. %[3]s"},
 	}, append([]string{webview.CodeSlow, webview.CodeChallenge, webview.CodeServerError, webview.CodeClientError,
-		webview.CodeRefused, webview.CodeCertificate}, webview.ChainCodes...)...),
+		webview.CodeRefused, webview.CodeCertificate}, webview.ChainCodes...)...)),
 }
 
 // family is one family of the site, in words and as it was found.
@@ -124,6 +124,7 @@ func (f facts) report() finding.Report {
 	if f.noLookup.V6 {
 		add(codeUnlooked, f.host, "IPv6")
 	}
+	findings = append(findings, webview.NoteFindings(catalogue, f.host, f.result.Notes)...)
 	return finding.NewReport(conclusion, findings...)
 }
 
