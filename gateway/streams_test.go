@@ -122,6 +122,46 @@ func TestStreamsEndAsPlainAnswers(t *testing.T) {
 	}
 }
 
+// With warm caches too: the last line of a stream is the plain answer to the same question, and neither depends on how
+// much of an answer the caches had.
+func TestStreamsEndAsPlainAnswersOfWarmCaches(t *testing.T) {
+	t.Parallel()
+	n, certs := network(t)
+	s := gatewayOn(t, n.Client(nil, egress.WithChecker(certs)), certs, fakeWorker(t), nil)
+	// The caches have part of what the last questions are about.
+	requests := append(slices.Clone(realRequests), realRequests...)
+	for _, tt := range requests {
+		path := "/api/tools/" + tt.slug
+		status, want := ask(t, description(t), s, "POST", path, path, tt.body)
+		want["status"] = float64(status)
+		_, got := stream(t, s, tt.slug, tt.body)
+		delete(got, "retryAfter")
+		if diff := cmp.Diff(comparable(withoutTTL(want)), comparable(withoutTTL(got))); diff != "" {
+			t.Errorf("%s %s (- plain, + stream): %s", tt.slug, tt.body, diff)
+		}
+	}
+}
+
+// withoutTTL leaves out how long what a cache has is still valid.
+func withoutTTL(envelope map[string]any) map[string]any {
+	var leave func(value any)
+	leave = func(value any) {
+		switch v := value.(type) {
+		case map[string]any:
+			delete(v, "ttl")
+			for _, member := range v {
+				leave(member)
+			}
+		case []any:
+			for _, member := range v {
+				leave(member)
+			}
+		}
+	}
+	leave(envelope)
+	return envelope
+}
+
 // What the caches have is one line.
 func TestStreamsOfWhatWasKept(t *testing.T) {
 	t.Parallel()

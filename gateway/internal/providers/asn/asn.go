@@ -1,8 +1,8 @@
-// Package asn is the client of an IP to AS number mapping that is queried over DNS, in the format of Team Cymru's
+// Package asn is the client of an IP to AS number mapping that is asked over DNS, in the format of Team Cymru's
 // service: which networks announce an address (RFC 4271), who their neighbours are, and what an AS number is called.
 //
 // An answer is one or more TXT records of fields between vertical bars, and a name that does not exist is an answer
-// too: no network announces the address, or no one has the number. Answers are kept through package cache as the texts
+// too: no network announces the address, or nobody has the number. Answers are kept through package cache as the texts
 // that they were, so that instances with a shared store share them.
 package asn
 
@@ -27,7 +27,7 @@ const (
 // ErrUnreadable is the cause of a failure where the service answered, but not in its format.
 var ErrUnreadable = errors.New("asn: the answer cannot be read")
 
-// Source is who gave the facts: the zone that was queried.
+// Source is who gave the facts: the zone that was asked.
 type Source struct {
 	Name      string
 	Zone      string
@@ -35,21 +35,22 @@ type Source struct {
 	Cached    bool
 }
 
-// Sources are where the facts of one answer came from: one source for what was kept and one for what was fetched for
-// it, since no single moment is true of both.
+// Sources are where the facts of one answer came from, each zone once: how much of an answer the cache happened to have
+// does not change their number.
 type Sources []Source
 
-// With adds sources. Two that were both kept, or both fetched, count as one, as old as the older. The receiver is
-// not changed.
+// With adds sources. Two of one zone are one, as old as the older, and cached where either is. The receiver is not
+// changed.
 func (all Sources) With(more ...Source) Sources {
 	out := slices.Clone(all)
 	for _, s := range more {
-		alike := func(o Source) bool { return o.Name == s.Name && o.Zone == s.Zone && o.Cached == s.Cached }
-		at := slices.IndexFunc(out, alike)
-		switch {
-		case at < 0:
+		at := slices.IndexFunc(out, func(o Source) bool { return o.Name == s.Name && o.Zone == s.Zone })
+		if at < 0 {
 			out = append(out, s)
-		case s.FetchedAt.Before(out[at].FetchedAt):
+			continue
+		}
+		out[at].Cached = out[at].Cached || s.Cached
+		if s.FetchedAt.Before(out[at].FetchedAt) {
 			out[at].FetchedAt = s.FetchedAt
 		}
 	}
@@ -57,7 +58,7 @@ func (all Sources) With(more ...Source) Sources {
 }
 
 // Record is one announcement: a prefix and one of the networks that originate it. Country, Registry and Allocated are
-// those of the prefix; empty is not reported.
+// those of the prefix; empty is not told.
 type Record struct {
 	ASN       uint32
 	Prefix    netip.Prefix
@@ -66,7 +67,7 @@ type Record struct {
 	Allocated string // YYYY-MM-DD
 }
 
-// System is an autonomous system. Country, Registry and Allocated are those of the number; empty is not reported.
+// System is an autonomous system. Country, Registry and Allocated are those of the number; empty is not told.
 type System struct {
 	ASN       uint32
 	Country   string
@@ -75,7 +76,7 @@ type System struct {
 	Name      string // plain text, at most 256 characters
 }
 
-// Client queries the service. It is safe for concurrent use.
+// Client asks the service. It is safe for concurrent use.
 type Client struct {
 	egress  *egress.Client
 	zone    string
@@ -98,13 +99,13 @@ func New(out *egress.Client, zone string, store cache.Store) *Client {
 
 // Origins gives the announcements that cover a public address, longest prefix first, then by AS number; none where no
 // network announces it. Errors are ctx.Err() or *fault.Error: Upstream (with ErrUnreadable as a cause), Timeout, or
-// Busy where this service lacks the means to query it.
+// Busy where this service lacks the means to ask.
 func (c *Client) Origins(ctx context.Context, addr netip.Addr) ([]Record, Source, error) {
 	return ask(ctx, c, c.originName(addr), func(texts []string) ([]Record, error) { return readOrigins(texts, addr) })
 }
 
 // Peers gives the AS numbers of the neighbours that the origins of an IPv4 address are reached through, in order. The
-// service has none for IPv6, so nothing is queried and ok is false. Errors are those of Origins.
+// service has none for IPv6, so nothing is asked for and ok is false. Errors are those of Origins.
 func (c *Client) Peers(ctx context.Context, addr netip.Addr) (peers []uint32, source Source, ok bool, err error) {
 	if !addr.Is4() {
 		return nil, Source{}, false, nil
@@ -115,7 +116,7 @@ func (c *Client) Peers(ctx context.Context, addr netip.Addr) (peers []uint32, so
 	return peers, source, err == nil, err
 }
 
-// System returns the record of an AS number, nil where the service has none. Errors are those of Origins.
+// System gives what is known of an AS number, nil where the service does not know it. Errors are those of Origins.
 func (c *Client) System(ctx context.Context, number uint32) (*System, Source, error) {
 	return ask(ctx, c, c.systemName(number), func(texts []string) (*System, error) { return readSystem(texts, number) })
 }

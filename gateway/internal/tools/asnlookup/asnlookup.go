@@ -132,9 +132,6 @@ func describeAddress(
 	}
 	result.Report = reportAddress(result.Query, found, beside.err != nil)
 	result.Sources = registration.SourcesOfASN(from)
-	if len(from) > len(found.Sources) {
-		registration.Report(ctx, result.Sources[len(found.Sources):]...)
-	}
 	return result, nil
 }
 
