@@ -56,6 +56,7 @@ func stores() map[string]func(*testing.T) bench {
 			return bench{s, advance}
 		},
 		"redis-server": func(t *testing.T) bench {
+			// A real server has a clock of its own, which no test can advance.
 			return bench{NewRedis(newGuard(t, redistest.Start(t).Addr())), time.Sleep}
 		},
 		"fallback": func(t *testing.T) bench {

@@ -362,7 +362,8 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// TestHostileHeaderIsCheap: a header as long as any may be takes no time worth a word.
+// TestHostileHeaderIsCheap: a header as long as any may be takes no time worth a word. The bound is on the clock, since
+// processor time is the very thing that such a header attacks; quadratic work would take minutes.
 func TestHostileHeaderIsCheap(t *testing.T) {
 	t.Parallel()
 	const most, bound = 64 << 10, time.Second // under the race detector, beside other tests

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -172,7 +171,6 @@ func TestMergedRulesAreBounded(t *testing.T) {
 	for i := range 8000 {
 		fmt.Fprintf(&b, "User-agent:a%d\nAllow:/%d\n", i, i)
 	}
-	began := time.Now()
 	f := parse(b.String())
 	sum := 0
 	for _, g := range f.Groups {
@@ -182,9 +180,6 @@ func TestMergedRulesAreBounded(t *testing.T) {
 	}
 	if sum > maxMerged || len(f.Groups) < 7000 || f.Issues[len(f.Issues)-1].Code != CodeTooManyRules {
 		t.Errorf("%d octets in %d groups, %v", sum, len(f.Groups), codes(f))
-	}
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("took %v", took)
 	}
 	// The longest file without merging stays whole.
 	plain := "User-agent:*\n" + strings.Repeat("Allow:/\n", (MaxBytes-13)/8)

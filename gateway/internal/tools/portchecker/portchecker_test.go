@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -297,7 +298,12 @@ func TestPortVisitorLeaves(t *testing.T) {
 	n := egresstest.New(t)
 	n.Drop("93.184.216.34:443")
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(20*time.Millisecond, cancel)
+	go func() {
+		for len(n.Dials()) == 0 {
+			runtime.Gosched()
+		}
+		cancel()
+	}()
 	_, err := checker{egress: n.Client(nil), timeout: time.Minute}.run(ctx, toolstest.HostPort(t, "93.184.216.34:443"))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)

@@ -290,9 +290,11 @@ func TestRedirectBetweenSchemes(t *testing.T) {
 // TestRedirectDeadline: the end of the run's time keeps what was seen; a visitor who is gone needs nothing.
 func TestRedirectDeadline(t *testing.T) {
 	t.Parallel()
+	waiting := make(chan struct{}, 3)
 	n := toolstest.WebNetwork(t)
 	n.Serve(toolstest.WebV4Port80, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/slow" {
+			waiting <- struct{}{}
 			<-r.Context().Done()
 			return
 		}
@@ -300,9 +302,7 @@ func TestRedirectDeadline(t *testing.T) {
 	}))
 	tl := New(n.Client(nil))
 	for path, hops := range map[string]int{"/": 2, "/slow": 1} {
-		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		got, err := toolstest.Run(ctx, tl, toolstest.URLInput("http://example.com"+path))
-		cancel()
+		got, err := toolstest.Run(toolstest.ExpireAfter(t, waiting), tl, toolstest.URLInput("http://example.com"+path))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -313,7 +313,10 @@ func TestRedirectDeadline(t *testing.T) {
 		}
 	}
 	ctx, leave := context.WithCancel(t.Context())
-	time.AfterFunc(50*time.Millisecond, leave)
+	go func() {
+		<-waiting
+		leave()
+	}()
 	if _, err := toolstest.Run(ctx, tl, toolstest.URLInput("http://example.com/slow")); !errors.Is(err, context.Canceled) {
 		t.Errorf("a visitor who left: %v", err)
 	}
