@@ -92,7 +92,7 @@ func TestEveryDialForAVisitorIsCharged(t *testing.T) {
 	if got := c.taken(); got != "93.184.216.1:80 93.184.216.2:80" {
 		t.Errorf("a chain charges %q", got)
 	}
-	// The address that nobody answers at is dialled too.
+	// The address without an answer is dialled too.
 	if _, err := client.Do(t.Context(), egress.Request{URL: chargedURL(t, "http://both.example.com/")}); err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestLimitedDialsAreNotMade(t *testing.T) {
 	if _, err := client.Dial(t.Context(), netip.MustParseAddrPort("93.184.216.2:80")); !fault.Is(err, fault.Limited) {
 		t.Errorf("Dial: %v", err)
 	}
-	// Of the other address nothing is known but that it refuses: the limit is what there is to tell.
+	// Of the other address nothing is known but that it refuses: the limit is what is reported.
 	for _, url := range []string{"http://two.example.com/", "http://both.example.com/"} {
 		_, err := client.Do(t.Context(), egress.Request{URL: chargedURL(t, url)})
 		var f *fault.Error
@@ -156,7 +156,7 @@ func TestLimitedDialsAreNotMade(t *testing.T) {
 	}
 }
 
-// A dial that is refused, or that this host has no way for, reaches nobody: it costs no visitor anything.
+// A dial that is refused, or that this host has no way for, reaches no host: no visitor is charged.
 func TestDialsThatAreNotMadeAreNotCharged(t *testing.T) {
 	t.Parallel()
 	const four, six = "93.184.216.2", "2606:2800:220:1::2"
@@ -191,7 +191,7 @@ func TestDialsThatAreNotMadeAreNotCharged(t *testing.T) {
 	}
 }
 
-// A connection without HTTP is looked up, judged and raced as all are, and nobody is charged.
+// A connection without HTTP is looked up, judged and raced as all are, and no client is charged.
 func TestConnectUncharged(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)

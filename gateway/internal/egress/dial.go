@@ -29,8 +29,8 @@ func (c *Client) Charge(ctx context.Context, to netip.AddrPort) error {
 	return c.settings.Charge(ctx, netip.AddrPortFrom(c.CountedAddress(to.Addr()), to.Port()))
 }
 
-// Admit judges a dial and then charges it: one that is refused, or that this host has no way for, is not made and
-// is not charged. Dial and the round trips of HTTP do it by themselves: a caller that measures a dial calls it before
+// Admit judges a dial and then charges it: one that is refused, or that this host has no route for, is neither made
+// nor charged. Dial and the round trips of HTTP call it themselves: a caller that measures a dial calls it before
 // DialAdmitted. Errors are those of Permit, of Charge and of traffic.Room, or of kind Busy where there is no way.
 func (c *Client) Admit(ctx context.Context, to netip.AddrPort) error {
 	if err := c.passable(to.Addr()); err != nil {
@@ -42,7 +42,7 @@ func (c *Client) Admit(ctx context.Context, to netip.AddrPort) error {
 	return c.Charge(ctx, to)
 }
 
-// dialAdmitted connects within ConnectTimeout where Admit has just said that there is a way.
+// dialAdmitted connects within ConnectTimeout where Admit has just returned nil.
 func (c *Client) dialAdmitted(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.bounds.connect)
 	defer cancel()
@@ -61,9 +61,9 @@ func (c *Client) dialUncharged(ctx context.Context, to netip.AddrPort) (net.Conn
 	return c.dialAdmitted(ctx, to)
 }
 
-// Dial connects over TCP to an address that is permitted now, within ConnectTimeout, once Admit has let it. What
-// Admit says is *fault.Error, and so is, of kind Busy, a failure of this host's own; all other errors are the socket's
-// (so that a caller can distinguish ECONNREFUSED from a timeout).
+// Dial connects over TCP to an address that is permitted now, within ConnectTimeout, once Admit has returned nil. The
+// errors of Admit are *fault.Error, and so is, of kind Busy, a failure of this host's own; all other errors are the
+// socket's (so that a caller can distinguish ECONNREFUSED from a timeout).
 func (c *Client) Dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 	if err := c.Admit(ctx, to); err != nil {
 		return nil, err
@@ -133,16 +133,16 @@ func dialWith(ctx context.Context, d net.Dialer, network string, to netip.AddrPo
 	return d.DialContext(ctx, network, to.String())
 }
 
-// controlFor judges the real address of a socket call again, and holds it against the one that was asked for. It also
-// bounds what the socket takes before anybody reads.
-func (c *Client) controlFor(asked netip.AddrPort) func(context.Context, string, string, syscall.RawConn) error {
+// controlFor judges the real address of a socket call again, and compares it with the wanted one. It also
+// bounds what the socket takes before the first read.
+func (c *Client) controlFor(wanted netip.AddrPort) func(context.Context, string, string, syscall.RawConn) error {
 	return func(ctx context.Context, network, address string, socket syscall.RawConn) error {
 		actual, err := netip.ParseAddrPort(address)
 		if err != nil {
 			return fault.Wrap(fault.Refused, err, sentenceNotPublic).ByRule(fault.RuleChangedAddress)
 		}
-		if actual != asked {
-			return fault.Wrap(fault.Refused, fmt.Errorf("dialled %v in place of %v", actual, asked), sentenceNotPublic).
+		if actual != wanted {
+			return fault.Wrap(fault.Refused, fmt.Errorf("dialled %v in place of %v", actual, wanted), sentenceNotPublic).
 				ByRule(fault.RuleChangedAddress)
 		}
 		limitReceive(ctx, network, socket)
@@ -157,9 +157,9 @@ func dialExempt(ctx context.Context, network string, to netip.AddrPort) (net.Con
 }
 
 // ConnectUncharged connects over TCP to the first address of a host that answers. The host is looked up and all of its
-// addresses are judged for this one connection. Nobody is charged: it is for a server that this service or a provider's
-// answer names, and not the visitor's input. Errors are those of Resolve, or *fault.Error: Refused, Upstream, Timeout,
-// or Busy for what this host itself lacks.
+// addresses are judged for this one connection. No client is charged: it is for a server that this service or a
+// provider's answer names, and not the visitor's input. Errors are those of Resolve, or *fault.Error: Refused,
+// Upstream, Timeout, or Busy for what this host itself lacks.
 func (c *Client) ConnectUncharged(ctx context.Context, host target.Host, port uint16) (net.Conn, error) {
 	resolution, err := c.Resolve(ctx, host)
 	if err != nil {
@@ -289,11 +289,11 @@ func settle(decided dialResult, others <-chan dialResult, running int) (dialResu
 	return decided, decided.err
 }
 
-// mostInformative picks the failure to report: a refusal by the target says more than silence, silence more than the
+// mostInformative picks the failure to report: a refusal by the target outranks silence, silence outranks the
 // lack of a route. An attempt that this host could not make, or that was not made because a limit was reached, leaves
-// open what its address would have said, so that nothing can be said of the target, whatever the others met.
+// open what its address would have answered, so that the target cannot be judged, whatever the other attempts returned.
 func mostInformative(failures []error) error {
-	telling := func(err error) int {
+	weight := func(err error) int {
 		switch {
 		case fault.Is(err, fault.Limited), fault.Is(err, fault.Busy):
 			return 3
@@ -306,7 +306,7 @@ func mostInformative(failures []error) error {
 	}
 	most := failures[0]
 	for _, err := range failures[1:] {
-		if telling(err) > telling(most) {
+		if weight(err) > weight(most) {
 			most = err
 		}
 	}

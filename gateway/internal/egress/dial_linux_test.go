@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A port is taken for one target and not for all: the kernel chooses it once it knows where the socket connects to.
+// A port is taken for one target and not for all: the kernel chooses it when the socket connects.
 func TestPortsAreTakenPerTarget(t *testing.T) {
 	t.Parallel()
 	first, second := listenAt(t, "127.0.0.1:0"), listenAt(t, "127.0.0.2:0")
@@ -26,7 +26,7 @@ func TestPortsAreTakenPerTarget(t *testing.T) {
 		}
 	}
 	if errors.Is(err, unix.ENOPROTOOPT) {
-		skiptest.Skip(t, "a kernel before 6.3 knows no range of ports of one socket")
+		skiptest.Skip(t, "a kernel before 6.3 has no range of ports of one socket")
 	}
 	if err != nil {
 		t.Error(err)

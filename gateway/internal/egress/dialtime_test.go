@@ -81,14 +81,14 @@ func TestDialtime(t *testing.T) {
 // is answered together with the elements after it, as a recursive resolver does.
 func (d dialtimeCase) script() func(q *dns.Msg) *dns.Msg {
 	var mu sync.Mutex
-	asked := make(map[uint16]int)
+	queries := make(map[uint16]int)
 	return func(q *dns.Msg) *dns.Msg {
 		mu.Lock()
-		turn := min(asked[q.Question[0].Qtype], len(d.Answers)-1)
-		asked[q.Question[0].Qtype]++
+		turn := min(queries[q.Question[0].Qtype], len(d.Answers)-1)
+		queries[q.Question[0].Qtype]++
 		mu.Unlock()
 		if d.Answers[turn].DelayMs > 0 {
-			return nil // far longer than anybody waits
+			return nil // far longer than any dial waits
 		}
 		var lines []string
 		owner := d.Name + "."
@@ -132,7 +132,7 @@ func (d dialtimeCase) runName(t *testing.T) {
 		allowed = append(allowed, addrPorts("8.8.8.8:80", "8.8.8.8:443", "[2606:4700:4700::1111]:80",
 			"[2606:4700:4700::1111]:443")...)
 	} else if d.Expect != "refuse-at-dial" && d.Expect != "resolve-error" {
-		t.Fatalf("nobody knows what %q means", d.Expect)
+		t.Fatalf("unknown expectation %q", d.Expect)
 	}
 	wantOnly(t, n, allowed)
 	switch d.Expect {
@@ -208,14 +208,15 @@ func (d dialtimeCase) runRedirect(t *testing.T, status int) {
 	case d.ID == "d078":
 		dials, end = dials[:1], egress.EndMissingLocation
 	case d.ID == "d082":
-		// On the wire a line break ends the header: what is left is a redirect to "/", and the rest a header of its own.
+		// On the wire a line break ends the header: what is left is a redirect to "/", and the rest a header of its
+		// own.
 		dials = addrPorts(web4+":80", web4+":80")
 		// One that came all the same would be left out, as browsers do, and make no header either.
 		if next, err := parseURL(t, start).Resolve(location); err != nil || next.RequestURI() != "/X:%20y" {
 			t.Errorf("a Location with a line break leads to %s, %v", next, err)
 		}
 		if r := <-requests; r.RequestURI != "/" || r.Header.Get("X") != "" {
-			t.Errorf("asked for %q with %v", r.RequestURI, r.Header)
+			t.Errorf("requested %q with %v", r.RequestURI, r.Header)
 		}
 	case secure:
 		dials = addrPorts(web4+":443", web4+":80")

@@ -49,7 +49,7 @@ type Client struct {
 	// own and families are facts about this host; an error means that none is available yet.
 	own      func() (map[netip.Addr]bool, error)
 	families func() (Families, error)
-	// route asks the kernel for the way to an address; an error means that it cannot be asked.
+	// route returns the kernel's route to an address; an error means that the kernel cannot be queried.
 	route   func(netip.Addr) (hostroute.Kind, error)
 	kernel  *hostroute.Kernel // nil where a test plays it
 	checker certs.Checker
@@ -93,7 +93,7 @@ func New(s Settings, opts ...Option) (*Client, error) {
 	return c, nil
 }
 
-// newDNS makes the DNS client. Whom it may ask is decided by the ways to dial that it is handed: the operator's
+// newDNS makes the DNS client. The dial functions that it gets decide which servers it may query: the operator's
 // resolvers are exempt from the policy, a server that a lookup names is judged like every other address.
 func (c *Client) newDNS() (*dnsclient.Client, error) {
 	return dnsclient.New(dnsclient.Settings{
@@ -111,9 +111,9 @@ func (c *Client) newDNS() (*dnsclient.Client, error) {
 	})
 }
 
-// DNS asks name servers: the operator's resolvers, or a public one that is named. What Permit refuses is ECONNREFUSED
-// there, with no packet sent. Answers are returned as they are, but for the names of a network inside, which do not
-// exist; addresses to connect to come from Resolve.
+// DNS queries name servers: the operator's resolvers, or a public one that is named. What Permit refuses is
+// ECONNREFUSED there, with no packet sent. Answers are returned as they are, but for the names of a network inside,
+// which do not exist; addresses to connect to come from Resolve.
 func (c *Client) DNS() *dnsclient.Client { return c.dns }
 
 // Providers is the observer of the requests to providers.

@@ -11,7 +11,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 )
 
-// exempts reports whether the request asks for the exemption and goes to one of the operator's own hosts, on its port.
+// exempts reports whether the request sets Exempt and goes to one of the operator's own hosts, on its port.
 func (c *Client) exempts(r Request) bool {
 	return r.Exempt && slices.Contains(c.settings.ExemptHosts, r.URL.Authority())
 }
@@ -61,7 +61,7 @@ func (c *Client) dialExemptHost(ctx context.Context, to netip.AddrPort) (net.Con
 	return c.connect(ctx, c.dialExempt, networkFor("tcp", to.Addr()), to)
 }
 
-// lookupSystem asks as this host's other programs do: its hosts file, its resolvers, its search domains.
+// lookupSystem resolves as this host's other programs do: its hosts file, its resolvers, its search domains.
 func (c *Client) lookupSystem(ctx context.Context, host string) ([]netip.Addr, error) {
 	recorder := shortage.DialRecorder{Dial: new(net.Dialer).DialContext, OwnFault: c.OwnFault}
 	r := net.Resolver{PreferGo: true, Dial: recorder.Connect}

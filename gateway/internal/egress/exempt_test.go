@@ -62,7 +62,7 @@ func TestOperatorsOwnHostIsReachedWhereItIs(t *testing.T) {
 			t.Errorf("%s: status %d from %v", c.url, r.Status, r.Address)
 		}
 		if q := n.Queries(); len(q) != 0 {
-			t.Errorf("%s: the visitors' resolver was asked: %v", c.url, q)
+			t.Errorf("%s: the visitors' resolver was queried: %v", c.url, q)
 		}
 	}
 }
@@ -75,7 +75,7 @@ func TestExemptionExemptsNothingElse(t *testing.T) {
 		exempt    []string
 		asks      bool
 	}{
-		{"nobody asked", "http://rdap.internal:8080/", []string{"rdap.internal:8080"}, false},
+		{"not requested", "http://rdap.internal:8080/", []string{"rdap.internal:8080"}, false},
 		{"no exemption at all", "http://rdap.internal:8080/", nil, true},
 		{"another port", "http://rdap.internal:8081/", []string{"rdap.internal:8080"}, true},
 		{"the default port", "http://rdap.internal/", []string{"rdap.internal:8080"}, true},

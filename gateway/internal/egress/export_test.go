@@ -26,9 +26,9 @@ func (c *Client) DialSocket(ctx context.Context, network string, to netip.AddrPo
 	return c.dialSocket(ctx, network, to)
 }
 
-// ControlFor is the control hook of a dial to asked.
-func (c *Client) ControlFor(asked netip.AddrPort) func(context.Context, string, string, syscall.RawConn) error {
-	return c.controlFor(asked)
+// ControlFor is the control hook of a dial to wanted.
+func (c *Client) ControlFor(wanted netip.AddrPort) func(context.Context, string, string, syscall.RawConn) error {
+	return c.controlFor(wanted)
 }
 
 // Addresses are those that a host with these answers is given.
@@ -61,7 +61,7 @@ func HostFact[T any](read func() (T, error), now func() time.Time) func() (T, er
 	return f.get
 }
 
-// WithHost replaces what is asked for this host's addresses and routes, and the clock by which the answers are kept.
+// WithHost replaces the sources of this host's addresses and routes, and the clock by which the answers are kept.
 func WithHost(own func() (map[netip.Addr]bool, error), families func() (Families, error), now func() time.Time) Option {
 	return func(c *Client) {
 		c.own, c.families = HostFact(own, now), HostFact(everPresent(families), now)
@@ -71,11 +71,11 @@ func WithHost(own func() (map[netip.Addr]bool, error), families func() (Families
 // InterfaceAddresses lists this host's own.
 func InterfaceAddresses() (map[netip.Addr]bool, error) { return interfaceAddresses() }
 
-// SourceFor asks the kernel for the source address towards to.
+// SourceFor returns the kernel's source address towards to.
 func SourceFor(network, to string) (netip.Addr, error) { return sourceFor(network, to) }
 
-// Unasked gives the error where it says that the kernel could not be asked for a route.
-func Unasked(err error) error { return unasked(err) }
+// NotQueried returns the error where it means that the kernel could not be queried for a route.
+func NotQueried(err error) error { return notQueried(err) }
 
 // The sizes of receive buffers.
 const (

@@ -12,15 +12,15 @@ import (
 	"diagnostics/gateway/internal/egress/shortage"
 )
 
-// Families says which families this host can reach.
+// Families names the families that families this host can reach.
 type Families struct{ V4, V6 bool }
 
 // Has reports whether the family of the address is present.
 func (f Families) Has(a netip.Addr) bool { return a.Is4() && f.V4 || a.Is6() && f.V6 }
 
-// Families says which families this host has: none as long as nothing is known of its routes, which Resolve fails with.
-// One that it has had since the start counts: without a route it is lost, which dials report as this service's own
-// fault.
+// Families names the families that families this host has: none as long as nothing is known of its routes, which
+// Resolve fails with. One that it has had since the start counts: without a route it is lost, which dials report as
+// this service's own fault.
 func (c *Client) Families() Families {
 	f, _ := c.knownFamilies()
 	return f
@@ -43,7 +43,7 @@ func (c *Client) knownFamilies() (Families, error) {
 	return f, nil
 }
 
-// Any public address of each family does: only the kernel's routing table is asked for the way to it.
+// Any public address of each family does: only the kernel's routing table is queried for the route to it.
 const (
 	someV4 = "1.1.1.1:53"
 	someV6 = "[2606:4700:4700::1111]:53"
@@ -77,13 +77,13 @@ func everPresent(read func() (Families, error)) func() (Families, error) {
 	}
 }
 
-// sourceFor asks the kernel for the source address towards to: the zero address where it has no route. An error means
-// that the kernel could not be asked. Connecting a UDP socket sends no packet.
+// sourceFor returns the kernel's source address towards to: the zero address where it has no route. An error means
+// that the kernel could not be queried. Connecting a UDP socket sends no packet.
 func sourceFor(network, to string) (netip.Addr, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(context.Background(), network, to)
 	if err != nil {
-		return netip.Addr{}, unasked(err)
+		return netip.Addr{}, notQueried(err)
 	}
 	defer func() { _ = conn.Close() }()
 	local, err := netip.ParseAddrPort(conn.LocalAddr().String())
@@ -93,10 +93,10 @@ func sourceFor(network, to string) (netip.Addr, error) {
 	return local.Addr().Unmap(), nil
 }
 
-// unasked gives the error where it says that the kernel could not be asked, else nil. All but those of a shortage
-// (ENETUNREACH, EAFNOSUPPORT, EACCES of a route of type prohibit and so on) are the routing table's answer, and two of
-// those are as well: no address to send from, and no link.
-func unasked(err error) error {
+// notQueried returns the error where it means that the kernel could not be queried, else nil. All but those of a
+// shortage (ENETUNREACH, EAFNOSUPPORT, EACCES of a route of type prohibit and so on) are the routing table's answer,
+// and two of those are as well: no address to send from, and no link.
+func notQueried(err error) error {
 	if !shortage.Is(err) || errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.ENETDOWN) {
 		return nil
 	}
@@ -104,8 +104,8 @@ func unasked(err error) error {
 }
 
 const (
-	// refreshAfter is how old a fact about this host (its addresses, its routes) may grow. A reading takes microseconds,
-	// and a gateway that starts before its network is up must notice within seconds.
+	// refreshAfter is how old a fact about this host (its addresses, its routes) may grow. A reading takes
+	// microseconds, and a gateway that starts before its network is up must notice within seconds.
 	refreshAfter = 2 * time.Second
 	// retryAfter is the pause after a reading that failed twice.
 	retryAfter = 100 * time.Millisecond

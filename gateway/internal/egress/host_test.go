@@ -67,11 +67,11 @@ func TestAShortageIsNoAnswer(t *testing.T) {
 		syscall.EPERM:           false,
 		syscall.EINVAL:          false,
 	} {
-		if err := egress.Unasked(dial("connect", errno)); (err != nil) != short {
+		if err := egress.NotQueried(dial("connect", errno)); (err != nil) != short {
 			t.Errorf("%v: %v", errno, err)
 		}
 	}
-	if err := egress.Unasked(nil); err != nil {
+	if err := egress.NotQueried(nil); err != nil {
 		t.Errorf("no error: %v", err)
 	}
 }
@@ -134,7 +134,7 @@ func TestHostFact(t *testing.T) {
 	}
 }
 
-// fakeHost is the host of a Client: what it says of itself, and whether it can be asked.
+// fakeHost is the host of a Client: its own addresses and routes, and whether they can be read.
 type fakeHost struct {
 	clock               *clocktest.Clock
 	own                 string
@@ -243,7 +243,7 @@ func TestFamiliesThatCannotBeAsked(t *testing.T) {
 		}
 		h.familiesErr = errUnread
 	}
-	// What the operator has set is asked of nobody.
+	// What the operator has set is not looked up.
 	set := n.Client(func(s *egress.Settings) { s.Families = egress.FamiliesIPv4 }, h.option())
 	if _, err := set.Resolve(t.Context(), host(t, "93.184.216.35")); err != nil {
 		t.Error(err)

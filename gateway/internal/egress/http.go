@@ -30,20 +30,22 @@ type Request struct {
 	// Header is added to the identifying User-Agent; Host, User-Agent, Referer, Authorization, Cookie and hop-by-hop
 	// headers are ignored. Accept is */* where it is not set.
 	Header http.Header
-	// MaxBody is how much of the decompressed body is read; 0 reads none. Follow reads the body of the last answer alone.
+	// MaxBody is how much of the decompressed body is read; 0 reads none. Follow reads the body of the last answer
+	// alone.
 	MaxBody int64
-	// Consume is handed the body as it comes, in place of MaxBody, where a body is too long to be kept or depends on its
-	// headers: the answer is complete but for what comes of the body, and the content encoding is still on (DecodeBody
-	// undoes it). It bounds what it reads itself and does not keep the reader, whose errors are *fault.Error or io.EOF.
+	// Consume is handed the body as it comes, in place of MaxBody, where a body is too long to be kept or depends on
+	// its headers: the answer is complete but for what comes of the body, and the content encoding is still on
+	// (DecodeBody undoes it). It bounds what it reads itself and does not keep the reader, whose errors are
+	// *fault.Error or io.EOF.
 	Consume func(answer *Response, body io.Reader)
 	// RequireValidCertificate fails the round trip on an unauthorized certificate, before the request is written; the
 	// failure's cause is a *CertificateError.
 	RequireValidCertificate bool
-	// Exempt asks for the exemption of Settings.ExemptHosts. Only for a URL that the operator chose: never for one that a
-	// visitor or a stranger's redirect named. On a host that is not listed it changes nothing.
+	// Exempt requests the exemption of Settings.ExemptHosts. Only for a URL that the operator chose: never for one that
+	// a visitor or a stranger's redirect named. On a host that is not listed it changes nothing.
 	Exempt bool
 	// Uncharged is for a server that a provider's answers led to, and not the visitor's input: Settings.Charge is not
-	// asked.
+	// called.
 	Uncharged bool
 	// Seen is called with each hop of a chain as Follow makes it.
 	Seen func(Hop)
@@ -126,7 +128,7 @@ func (rt *roundTrip) prepare(chain *chainState) (err error) {
 type dialPlan struct {
 	addresses []netip.Addr // those that may be dialled, in order
 	lookup    time.Duration
-	admit     func(context.Context, netip.AddrPort) error // asked before a dial; nil where it is not charged
+	admit     func(context.Context, netip.AddrPort) error // called before a dial; nil where it is not charged
 	dial      func(context.Context, netip.AddrPort) (net.Conn, error)
 }
 

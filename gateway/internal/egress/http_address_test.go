@@ -47,7 +47,7 @@ func TestAddressOfARequest(t *testing.T) {
 			t.Errorf("%s: %v", inside, err)
 		}
 	}
-	// A name that has a private address by now is refused whatever the address that was asked for.
+	// A name that has a private address by now is refused whatever address was requested.
 	n.Records("inside.example.com. 300 IN A 93.184.216.34", "inside.example.com. 300 IN A 10.0.0.1")
 	_, err = client.Do(t.Context(), egress.Request{URL: parseURL(t, "http://inside.example.com/"), Address: second})
 	if !fault.Is(err, fault.Refused) {

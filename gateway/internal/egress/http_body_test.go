@@ -81,9 +81,9 @@ func TestBodies(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			n := withSite(t)
-			asked := make(chan string, 1)
+			offered := make(chan string, 1)
 			n.Serve(web4+":80", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				asked <- r.Header.Get("Accept-Encoding")
+				offered <- r.Header.Get("Accept-Encoding")
 				w.Header().Set("Content-Type", "text/plain")
 				w.Header().Set("Content-Encoding", test.encoding)
 				_, _ = w.Write(test.sent)
@@ -92,7 +92,7 @@ func TestBodies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if encoding := <-asked; encoding != "gzip" {
+			if encoding := <-offered; encoding != "gzip" {
 				t.Errorf("Accept-Encoding %q", encoding)
 			}
 			if !bytes.Equal(r.Body, test.want) && len(r.Body)+len(test.want) > 0 {
@@ -164,8 +164,8 @@ func TestBodiesAreCounted(t *testing.T) {
 	}
 }
 
-// A body that nobody asked for is not fetched, however long it is.
-func TestBodyIsNotReadUnasked(t *testing.T) {
+// A body that is not requested is not fetched, however long it is.
+func TestBodyIsReadOnRequestOnly(t *testing.T) {
 	t.Parallel()
 	n := withSite(t)
 	sent := make(chan int, 1)
@@ -274,7 +274,7 @@ func TestConsumedBodyThatBreaksOff(t *testing.T) {
 	wantFault(t, answer.BodyErr, fault.Upstream)
 }
 
-// A chain's failed hop tells how long it took, since there is no answer to tell it.
+// A chain's failed hop has its own duration, since there is no answer that has one.
 func TestFailedHopsTakeTime(t *testing.T) {
 	t.Parallel()
 	n := withSite(t)

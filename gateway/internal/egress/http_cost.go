@@ -127,7 +127,7 @@ func (c countedConn) Read(p []byte) (int, error) {
 
 func (e *cost) fail(cause error, sentence string) {
 	if e.failed == nil {
-		e.failed = e.roundTrip.say(fault.Upstream, cause, sentence)
+		e.failed = e.roundTrip.newFault(fault.Upstream, cause, sentence)
 	}
 }
 

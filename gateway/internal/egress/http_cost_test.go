@@ -65,7 +65,7 @@ var idleData = map[string]func(*http2.Framer, uint32) error{
 	},
 }
 
-// ask2 asks a server of HTTP/2 that answers with what write sends. The error is that of the answer, or of its body.
+// ask2 requests a server of HTTP/2 that answers with what write sends. The error is that of the answer, or of its body.
 func ask2(t *testing.T, write func(*http2.Framer, uint32)) (string, error) {
 	t.Helper()
 	config, trust := site(t)

@@ -52,8 +52,8 @@ func (rt *roundTrip) fault(err error) error {
 	return rt.say(fault.Upstream, err, answerSentence(err))
 }
 
-// say fills the host into a sentence that begins with it.
-func (rt *roundTrip) say(kind fault.Kind, cause error, sentence string) error {
+// newFault returns a fault whose sentence begins with the host.
+func (rt *roundTrip) newFault(kind fault.Kind, cause error, sentence string) error {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	return fault.Wrap(kind, phaseError{rt.phase, cause}, rt.host()+" "+sentence)
@@ -124,10 +124,10 @@ func handshakeSentence(err error) string {
 }
 
 func answerSentence(err error) string {
-	told := sentenceByText(err)
+	sentence := sentenceByText(err)
 	switch {
-	case told != "":
-		return told
+	case sentence != "":
+		return sentence
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return "reset the connection without an answer."
 	case isClosed(err):

@@ -125,7 +125,7 @@ func TestTextsOfTheLibrary(t *testing.T) {
 	}
 }
 
-// A key that crypto/tls does not take is told as what it is, and so is a handshake without end.
+// A key that crypto/tls does not take is reported as what it is, and so is a handshake without end.
 func TestHandshakesThatAreEnded(t *testing.T) {
 	t.Parallel()
 	root := certtest.Root(t, "root")

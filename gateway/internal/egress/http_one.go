@@ -29,8 +29,8 @@ const (
 // sendHTTP1 begins to speak HTTP/1, by itself, over a connection that serves one request: the library's transport would
 // keep three goroutines and as many buffers for as long as the server is silent.
 //
-// A client of HTTP speaks first. So nothing is read before the request is out, or chance would decide what becomes of a
-// server that greets (mail, SSH).
+// The client sends first in HTTP. So nothing is read before the request is out, or chance would decide the outcome
+// for a server that greets (mail, SSH).
 func (rt *roundTrip) sendHTTP1(conn net.Conn, request *http.Request) error {
 	rt.setPhase(phaseAnswer)
 	rt.wire = &http1Conn{roundTrip: rt, conn: conn, left: MaxHeaderBytes}
@@ -120,16 +120,16 @@ func (w *http1Conn) readHead(buffered *bufio.Reader) (*http1.Head, error) {
 		return nil, err
 	}
 	if string(first) == tlsAlert {
-		return nil, w.roundTrip.say(fault.Upstream, http1.ErrNotHTTP, sentenceWantsTLS)
+		return nil, w.roundTrip.newFault(fault.Upstream, http1.ErrNotHTTP, sentenceWantsTLS)
 	}
 	head, err := http1.ReadHead(buffered)
 	switch {
 	case err != nil && w.left <= 0:
-		return nil, w.roundTrip.say(fault.Upstream, errLongHeaders, sentenceLongHeaders)
+		return nil, w.roundTrip.newFault(fault.Upstream, errLongHeaders, sentenceLongHeaders)
 	case errors.Is(err, http1.ErrNotHTTP), errors.Is(err, http1.ErrMalformed):
-		return nil, w.roundTrip.say(fault.Upstream, err, sentenceNotHTTP)
+		return nil, w.roundTrip.newFault(fault.Upstream, err, sentenceNotHTTP)
 	case errors.Is(err, http1.ErrTooLong):
-		return nil, w.roundTrip.say(fault.Upstream, err, sentenceManyLines)
+		return nil, w.roundTrip.newFault(fault.Upstream, err, sentenceManyLines)
 	}
 	return head, err
 }

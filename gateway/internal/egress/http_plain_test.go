@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/http1.txt, to be read line by line before it is kept")
 
-// answers1 are answers of HTTP/1 as servers give them, and as no server should. Each is asked for in several ways.
+// answers1 are answers of HTTP/1 as servers give them, and as no server should. Each is requested in several ways.
 func answers1() []struct{ name, answer string } {
 	const ok, chunked = "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
 	long := strings.Repeat("x", egress.MaxHeaderBytes)
@@ -153,11 +153,11 @@ func answers1() []struct{ name, answer string } {
 		{"mail", "220 mail.example.com ESMTP\r\n"},
 		{"TLS", "\x15\x03\x01\x00\x02\x02\x0a"},
 		{"HTML", "<html>hello</html>\n"},
-		{"a timeout that nobody asked for", "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n"},
+		{"a timeout without a request", "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n"},
 	}
 }
 
-// asked1 are the ways to ask.
+// asked1 are the ways to request.
 var asked1 = []struct {
 	name   string
 	change func(*egress.Request)
@@ -181,9 +181,9 @@ var asked1 = []struct {
 // A round trip of HTTP/1 is written down: the header, body, sentence and notes of every answer of a server.
 func TestRoundTripsOfHTTP1(t *testing.T) {
 	t.Parallel()
-	var told strings.Builder
+	var transcript strings.Builder
 	for _, server := range answers1() {
-		fmt.Fprintf(&told, "%s\n", server.name)
+		fmt.Fprintf(&transcript, "%s\n", server.name)
 		before := ""
 		for _, how := range asked1 {
 			n := withSite(t)
@@ -202,7 +202,7 @@ func TestRoundTripsOfHTTP1(t *testing.T) {
 			})
 			r, err := get(t, n.Client(nil), "http://example.com/a?b=c", how.change)
 			if server.name == "nothing" {
-				fmt.Fprintf(&told, "  %s\n    %q\n", how.name, <-request)
+				fmt.Fprintf(&transcript, "  %s\n    %q\n", how.name, <-request)
 			}
 			now := described(r, err)
 			if now == before {
@@ -210,12 +210,12 @@ func TestRoundTripsOfHTTP1(t *testing.T) {
 			} else {
 				before = now
 			}
-			fmt.Fprintf(&told, "  %s\n%s", how.name, now)
+			fmt.Fprintf(&transcript, "  %s\n%s", how.name, now)
 		}
 	}
 	const file = "testdata/http1.txt"
 	if *update {
-		if err := os.WriteFile(file, []byte(told.String()), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(transcript.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -223,7 +223,7 @@ func TestRoundTripsOfHTTP1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(told.String(), "\n")); diff != "" {
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(transcript.String(), "\n")); diff != "" {
 		t.Error(diff)
 	}
 }

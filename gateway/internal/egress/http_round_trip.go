@@ -60,7 +60,7 @@ func (rt *roundTrip) run() (*Response, error) {
 		request.AddCookie(cookie)
 	}
 	//nolint:bodyclose // The round trip closes the connection: to close a body of HTTP/1 would read the rest of it.
-	answer, err := rt.ask(request)
+	answer, err := rt.exchange(request)
 	if err != nil {
 		parallel.Raise(err)
 		return nil, rt.fault(err)
@@ -69,13 +69,14 @@ func (rt *roundTrip) run() (*Response, error) {
 		return nil, err
 	}
 	if !isStatus(answer.StatusCode) {
-		return nil, rt.say(fault.Upstream, errNoStatus, sentenceNotHTTP)
+		return nil, rt.newFault(fault.Upstream, errNoStatus, sentenceNotHTTP)
 	}
 	return rt.read(answer), nil
 }
 
-// ask connects, sends the request in the protocol that the server speaks, and gives the answer as far as its header.
-func (rt *roundTrip) ask(request *http.Request) (*http.Response, error) {
+// exchange connects, sends the request in the protocol that the server speaks, and gives the answer as far as its
+// header.
+func (rt *roundTrip) exchange(request *http.Request) (*http.Response, error) {
 	var framed *frameConn
 	var err error
 	parallel.Apart(func() { framed, err = rt.begin(request) })
@@ -83,7 +84,7 @@ func (rt *roundTrip) ask(request *http.Request) (*http.Response, error) {
 	case err != nil:
 		return nil, err
 	case framed != nil:
-		return rt.askHTTP2(framed, request)
+		return rt.exchangeHTTP2(framed, request)
 	}
 	return rt.wire.receive(request)
 }

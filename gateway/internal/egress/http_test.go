@@ -345,7 +345,7 @@ func TestHeaderBoundOfHTTP2(t *testing.T) {
 	}
 }
 
-// listenFirst is a connection that takes its time to write, and tells whether anything was read before.
+// listenFirst is a connection that takes its time to write, and reports whether anything was read before.
 type listenFirst struct {
 	net.Conn
 	wrote, early *atomic.Bool

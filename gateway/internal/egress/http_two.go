@@ -17,9 +17,9 @@ const (
 	readBuffer  = 2 << 10
 )
 
-// askHTTP2 has the library speak HTTP/2 over a connection that is made already: frames are counted between TLS and
+// exchangeHTTP2 has the library speak HTTP/2 over a connection that is made already: frames are counted between TLS and
 // HTTP/2, and a transport that is to choose by itself would want the TLS connection bare.
-func (rt *roundTrip) askHTTP2(first *frameConn, request *http.Request) (*http.Response, error) {
+func (rt *roundTrip) exchangeHTTP2(first *frameConn, request *http.Request) (*http.Response, error) {
 	rt.transport = &http.Transport{
 		Proxy:                  nil, // with a proxy the control hook would judge the proxy's address, not the target's
 		DisableCompression:     true,

@@ -71,9 +71,9 @@ func (c *Client) WatchTranslation(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// discover asks every resolver for the addresses of ipv4only.arpa, which has no IPv6 address: what comes was
+// discover queries every resolver for the addresses of ipv4only.arpa, which has no IPv6 address: what comes was
 // synthesised with the network's prefix. A resolver that does not answer keeps the prefixes that it gave before. It
-// returns when to ask again.
+// returns when to query again.
 func (c *Client) discover(ctx context.Context, log *slog.Logger) time.Duration {
 	wait := mostPrefixTime
 	found := make(map[netip.AddrPort][]netip.Prefix)

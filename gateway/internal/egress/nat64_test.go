@@ -160,7 +160,7 @@ func TestTranslatedAddressesAreCountedAsEmbedded(t *testing.T) {
 	}
 }
 
-// Each resolver is asked. One that fails later keeps its prefixes, and a change is logged once.
+// Each resolver is queried. One that fails later keeps its prefixes, and a change is logged once.
 func TestPrefixesAreDiscovered(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)

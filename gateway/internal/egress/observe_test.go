@@ -39,8 +39,8 @@ func TestConnectionsAreTold(t *testing.T) {
 		ConnectionShortage:    syscall.EMFILE,
 		ConnectionFailed:      errors.New("x"),
 	} {
-		told := &seen{}
-		c, err := New(Settings{Families: FamiliesIPv4, Observer: told, AllowOwnAddresses: true},
+		observed := &seen{}
+		c, err := New(Settings{Families: FamiliesIPv4, Observer: observed, AllowOwnAddresses: true},
 			WithDialer(func(context.Context, string, netip.AddrPort) (net.Conn, error) {
 				if failure != nil {
 					return nil, failure
@@ -56,20 +56,20 @@ func TestConnectionsAreTold(t *testing.T) {
 		if err == nil {
 			_ = conn.Close()
 		}
-		if (err == nil) != (want == ConnectionOK) || !slices.Equal(told.connected, []Connection{want}) {
-			t.Errorf("%s: %v told, error %v", want, told.connected, err)
+		if (err == nil) != (want == ConnectionOK) || !slices.Equal(observed.connected, []Connection{want}) {
+			t.Errorf("%s: %v observed, error %v", want, observed.connected, err)
 		}
-		if refused := len(told.refused) == 1; refused != (want == ConnectionDenied) {
-			t.Errorf("%s: the refusals %v are told", want, told.refused)
+		if refused := len(observed.refused) == 1; refused != (want == ConnectionDenied) {
+			t.Errorf("%s: the refusals %v are observed", want, observed.refused)
 		}
 	}
 }
 
-// What is refused is told once, wherever it is found.
+// What is refused is observed once, wherever it is found.
 func TestRefusalsAreTold(t *testing.T) {
 	t.Parallel()
-	told := &seen{}
-	c, err := New(Settings{Families: FamiliesIPv4, Observer: told, AllowOwnAddresses: true})
+	observed := &seen{}
+	c, err := New(Settings{Families: FamiliesIPv4, Observer: observed, AllowOwnAddresses: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,10 +93,10 @@ func TestRefusalsAreTold(t *testing.T) {
 		t.Error(err)
 	}
 	want := []fault.Rule{fault.RulePrivateAddress, fault.RulePrivateAddress, fault.RuleLoopbackAddress}
-	if !slices.Equal(told.refused, want) {
-		t.Errorf("told %v, want %v", told.refused, want)
+	if !slices.Equal(observed.refused, want) {
+		t.Errorf("observed %v, want %v", observed.refused, want)
 	}
-	if denied := []Connection{ConnectionDenied}; !slices.Equal(told.connected, denied) {
-		t.Errorf("told %v, want %v", told.connected, denied)
+	if denied := []Connection{ConnectionDenied}; !slices.Equal(observed.connected, denied) {
+		t.Errorf("observed %v, want %v", observed.connected, denied)
 	}
 }

@@ -25,7 +25,7 @@ func (c *Client) connect(ctx context.Context, dial DialFunc, network string, to 
 	return c.reach(ctx, dial, network, to)
 }
 
-// passable is Permit for a dial: of kind Busy too where the kernel has no way. The kernel is asked once for both.
+// passable is Permit for a dial: of kind Busy too where the kernel has no way. The kernel is queried once for both.
 func (c *Client) passable(a netip.Addr) error {
 	kind, err := c.judge(a)
 	if err != nil {
@@ -95,10 +95,10 @@ func noReply(err error) bool {
 		slices.ContainsFunc(ambiguous, func(errno syscall.Errno) bool { return errors.Is(err, errno) })
 }
 
-// cutOff is an error where the kernel itself has no way to the address, or cannot be asked: its answer is the only one
-// that no router on the way can have given. A net that the operator refuses, while there is a way to others, is
+// cutOff is an error where the kernel itself has no way to the address, or cannot be queried: its answer is the only
+// one that no router on the way can have given. A net that the operator refuses, while there is a way to others, is
 // reported by the dial's own error. A family that this host never had is another matter, and so is an address with a
-// zone: the kernel is asked without its link, and would judge another. Its dial names the link.
+// zone: the kernel is queried without its link, and would judge another. Its dial names the link.
 func (c *Client) cutOff(a netip.Addr) error {
 	if !a.IsValid() || a.Zone() != "" {
 		return nil

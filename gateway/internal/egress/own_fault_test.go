@@ -51,7 +51,7 @@ func TestWhatIsNotDialled(t *testing.T) {
 	listed := func(s *egress.Settings) {
 		s.HostAddresses = []netip.Prefix{netip.MustParsePrefix(web4 + "/31"), netip.MustParsePrefix("2606:4700::/64")}
 	}
-	unasked := egress.WithRoutes(func(netip.Addr) (hostroute.Kind, error) { return 0, hostroute.ErrNoAnswer })
+	noAnswer := egress.WithRoutes(func(netip.Addr) (hostroute.Kind, error) { return 0, hostroute.ErrNoAnswer })
 	to := netip.MustParseAddrPort(web4 + ":80")
 	for name, test := range map[string]struct {
 		settings func(*egress.Settings)
@@ -62,7 +62,7 @@ func TestWhatIsNotDialled(t *testing.T) {
 		"routed to this host":     {nil, routes{web4: hostroute.Here}.option(), fault.Refused, fault.Refused},
 		"of the host around":      {listed, routes{}.option(), fault.Refused, fault.Refused},
 		"no way":                  {nil, routes{web4: hostroute.Nowhere}.option(), fault.Busy, 0},
-		"a kernel without answer": {nil, unasked, fault.Busy, fault.Busy},
+		"a kernel without answer": {nil, noAnswer, fault.Busy, fault.Busy},
 	} {
 		n := withSite(t)
 		c := n.Client(test.settings, test.routes)
@@ -102,7 +102,7 @@ func TestWhatIsNotDialled(t *testing.T) {
 	}
 }
 
-// An address of IPv6 that was added a moment ago is routed here once it is known to be nobody else's.
+// An address of IPv6 that was added a moment ago is routed here once duplicate detection has ended.
 func TestAnAddressThatBecomesOwnDuringTheDial(t *testing.T) {
 	t.Parallel()
 	for name, listens := range map[string]bool{"taken": true, "refused": false} {
@@ -248,7 +248,7 @@ func TestARaceInWhichThisHostLacksSomething(t *testing.T) {
 		"the other address is silent":   {map[string]error{first: syscall.EMFILE, second: syscall.ETIMEDOUT}, fault.Busy},
 		"both refuse":                   {map[string]error{first: syscall.ECONNREFUSED, second: syscall.ECONNREFUSED}, fault.Upstream},
 		"neither can be tried":          {map[string]error{first: syscall.EMFILE, second: syscall.EMFILE}, fault.Busy},
-		"a router knows no way to both": {map[string]error{first: syscall.ENETUNREACH, second: syscall.EHOSTUNREACH}, fault.Upstream},
+		"a router has no route to both": {map[string]error{first: syscall.ENETUNREACH, second: syscall.EHOSTUNREACH}, fault.Upstream},
 	} {
 		n := egresstest.New(t)
 		n.Records("both.example.com. 300 IN A "+second, "both.example.com. 300 IN AAAA "+first)

@@ -11,8 +11,8 @@ import (
 	"diagnostics/shared/netpolicy"
 )
 
-// The sentences of refusals. None names the address: a name's answer may be a private one, and telling it would map
-// somebody's inside.
+// The sentences of refusals. None names the address: a name's answer may be a private one, and showing it would map
+// a private network.
 const (
 	sentenceNotPublic = "The target is not at a public address. Enter a public hostname or address."
 	sentenceOwn       = "The target is this service's own address, which it does not check."
@@ -29,7 +29,7 @@ func (c *Client) Permit(a netip.Addr) error {
 	return err
 }
 
-// judge is Permit. It also gives the way to a permitted address, 0 where the kernel was not asked for it. Where the
+// judge is Permit. It also gives the way to a permitted address, 0 where the kernel was not queried for it. Where the
 // network translates the address to an IPv4 address, that one must be permitted as well.
 func (c *Client) judge(a netip.Addr) (hostroute.Kind, error) {
 	kind, err := c.judgeItself(a)
@@ -65,9 +65,9 @@ func (c *Client) judgeItself(a netip.Addr) (hostroute.Kind, error) {
 	return kind, nil
 }
 
-// routeUnlessOwn is Here for an address of this host's own. It asks the kernel, whose answer is current and holds
+// routeUnlessOwn is Here for an address of this host's own. It queries the kernel, whose answer is current and holds
 // for addresses that no interface has (routes of type local, as load balancers and anycast use). The interfaces are
-// asked too: an address of IPv6 that is new to its link, or whose link is down, is not routed to this host, but will
+// queried too: an address of IPv6 that is new to its link, or whose link is down, is not routed to this host, but will
 // be.
 func (c *Client) routeUnlessOwn(a netip.Addr) (hostroute.Kind, error) {
 	if slices.ContainsFunc(c.settings.HostAddresses, func(p netip.Prefix) bool { return p.Contains(a) }) {

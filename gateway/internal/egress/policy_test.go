@@ -88,7 +88,7 @@ func TestAllowOwnAddressesLiftsOnlyThat(t *testing.T) {
 func TestControlHookJudgesTheRealAddress(t *testing.T) {
 	t.Parallel()
 	c := egresstest.New(t).Client(nil)
-	asked := netip.MustParseAddrPort("93.184.216.34:80")
+	wanted := netip.MustParseAddrPort("93.184.216.34:80")
 	for actual, permitted := range map[string]bool{
 		"93.184.216.34:80": true,
 		"93.184.216.34:81": false,
@@ -98,7 +98,7 @@ func TestControlHookJudgesTheRealAddress(t *testing.T) {
 		"":                 false,
 		"example.com:80":   false,
 	} {
-		err := c.ControlFor(asked)(t.Context(), "tcp4", actual, nil)
+		err := c.ControlFor(wanted)(t.Context(), "tcp4", actual, nil)
 		if permitted != (err == nil) {
 			t.Errorf("hook on %q: %v", actual, err)
 		}

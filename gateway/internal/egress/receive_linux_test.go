@@ -10,7 +10,7 @@ import (
 	"diagnostics/gateway/internal/egress/egresstest"
 )
 
-// A socket takes little before anybody reads it, and more where a body is wanted.
+// A socket takes little before it is read, and more where a body is wanted.
 func TestReceiveBuffers(t *testing.T) {
 	t.Parallel()
 	for _, body := range []bool{false, true} {

@@ -402,19 +402,19 @@ func TestLocations(t *testing.T) {
 
 const otherWeb4 = "93.184.216.35"
 
-// heard is what servers were asked, by host and in order.
-type heard struct {
+// requests is what servers received, by host and in order.
+type requests struct {
 	mu   sync.Mutex
 	urls []string
 	sent []int // bytes of URL and cookies
 }
 
-func (h *heard) note(r *http.Request) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (q *requests) note(r *http.Request) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	url := "http://" + r.Host + r.URL.RequestURI()
-	h.urls = append(h.urls, r.Host)
-	h.sent = append(h.sent, len(url)+len(r.Header.Get("Cookie")))
+	q.urls = append(q.urls, r.Host)
+	q.sent = append(q.sent, len(url)+len(r.Header.Get("Cookie")))
 }
 
 // urlOf is a URL of a host that has so many characters.
@@ -423,7 +423,7 @@ func urlOf(host string, length int) string {
 	return start + strings.Repeat("x", length-len(start))
 }
 
-// A URL of more than 4,096 characters goes to nobody but the host that chose it.
+// A URL of more than 4,096 characters goes to no host but the one that chose it.
 func TestLongURLsOfChains(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -438,9 +438,9 @@ func TestLongURLsOfChains(t *testing.T) {
 	} {
 		n := egresstest.New(t)
 		n.Records("www.example.com. 300 IN A "+web4, "example.com. 300 IN A "+web4, "other.net. 300 IN A "+otherWeb4)
-		var asked heard
+		var got requests
 		serve := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			asked.note(r)
+			got.note(r)
 			if r.URL.RawQuery == "" {
 				http.Redirect(w, r, test.next, http.StatusFound)
 			}
@@ -448,8 +448,8 @@ func TestLongURLsOfChains(t *testing.T) {
 		n.Serve(web4+":80", serve)
 		n.Serve(otherWeb4+":80", serve)
 		chain := follow(t, n.Client(nil), "http://www.example.com/", 8)
-		if chain.End != test.end || test.end == egress.EndBlocked && (chain.Limited() == nil || len(asked.urls) != 1) {
-			t.Errorf("%s: %s, %v; asked %v", name, chain.End, chain.Err, asked.urls)
+		if chain.End != test.end || test.end == egress.EndBlocked && (chain.Limited() == nil || len(got.urls) != 1) {
+			t.Errorf("%s: %s, %v; requests %v", name, chain.End, chain.Err, got.urls)
 		}
 	}
 }
@@ -481,9 +481,9 @@ func TestANameThatMoves(t *testing.T) {
 			}
 			return egresstest.Reply(q, dns.RcodeSuccess, "moving.com. 0 IN A "+address)
 		})
-		var asked heard
+		var got requests
 		serve := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			asked.note(r)
+			got.note(r)
 			if r.URL.RawQuery != "" {
 				return
 			}
@@ -503,29 +503,29 @@ func TestANameThatMoves(t *testing.T) {
 			continue
 		}
 		if test.end == egress.EndBlocked {
-			if len(asked.sent) != 1 {
-				t.Errorf("%s: asked %d times", name, len(asked.sent))
+			if len(got.sent) != 1 {
+				t.Errorf("%s: %d requests", name, len(got.sent))
 			}
 			continue
 		}
-		if got := asked.sent[1]; got > test.most || got < test.most*3/4 {
+		if got := got.sent[1]; got > test.most || got < test.most*3/4 {
 			t.Errorf("%s: %d bytes of URL and cookies, and %d are the bound", name, got, test.most)
 		}
 	}
 }
 
-// All that a run sends is bounded: a chain that goes on with long URLs is blocked, and whoever made it is not called
+// All that a run sends is bounded: a chain that goes on with long URLs is blocked, and its maker is not called
 // dead.
 func TestARunSendsNoMoreThanItMay(t *testing.T) {
 	t.Parallel()
 	n := withSite(t)
-	var asked heard
+	var got requests
 	n.Serve(web4+":80", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked.note(r)
+		got.note(r)
 		for i := range 15 {
 			w.Header().Add("Set-Cookie", fmt.Sprintf("c%d=%s", i, strings.Repeat("x", 1000)))
 		}
-		http.Redirect(w, r, fmt.Sprintf("/%d?%s", len(asked.urls), strings.Repeat("x", 16_000)), http.StatusFound)
+		http.Redirect(w, r, fmt.Sprintf("/%d?%s", len(got.urls), strings.Repeat("x", 16_000)), http.StatusFound)
 	}))
 	c := n.Client(nil)
 	ctx := traffic.WithMeter(t.Context(), new(traffic.Totals))
@@ -534,7 +534,7 @@ func TestARunSendsNoMoreThanItMay(t *testing.T) {
 		t.Errorf("%d hops, %s, %v", len(chain.Hops), chain.End, chain.Err)
 	}
 	sum := 0
-	for _, n := range asked.sent {
+	for _, n := range got.sent {
 		sum += n
 	}
 	if sum > traffic.MaxSent || sum < traffic.MaxSent/2 {
@@ -550,7 +550,7 @@ func TestARunSendsNoMoreThanItMay(t *testing.T) {
 	}
 }
 
-// Once a run has sent what it may it dials nobody and asks nothing, but what is known already is still told.
+// Once a run has sent what it may it dials no host and sends nothing, but what is known already is still returned.
 func TestNothingLeavesASpentRun(t *testing.T) {
 	t.Parallel()
 	n := withSite(t)

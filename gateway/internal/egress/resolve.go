@@ -144,7 +144,7 @@ func (r *Resolution) permit(c *Client, addresses ...netip.Addr) error {
 	return nil
 }
 
-// bothFamilies asks for both at once. Both are asked whatever this host can reach: a private address in either refuses
+// bothFamilies queries both at once. Both are queried whatever this host can reach: a private address in either refuses
 // the name.
 func (c *Client) bothFamilies(ctx context.Context, name string) (a, aaaa dnsclient.Answer) {
 	return both(ctx, name, c.dns.Query)
@@ -219,7 +219,7 @@ func (c *Client) addressesOf(a, aaaa dnsclient.Answer) []netip.Addr {
 	return list
 }
 
-// withoutAddress says why a name has no address that could be used.
+// withoutAddress returns why a name has no address that could be used.
 func (c *Client) withoutAddress(ctx context.Context, h target.Host, a, aaaa dnsclient.Answer) error {
 	name := h.Short()
 	both := []dnsclient.Answer{a, aaaa}
@@ -261,9 +261,9 @@ func (c *Client) ResolverName(resolver netip.AddrPort) string {
 }
 
 // ResolverFault is the *fault.Error (Upstream or Timeout, Own) to report where a lookup of the name failed because the
-// operator's resolver fails: one that cannot say either who serves the name's last label. It is nil where that resolver
-// works, so that the name's own servers are at fault. A resolver that is down must not make a site down. shown stands
-// for the name in the sentence.
+// operator's resolver fails: one that cannot name the servers of the name's last label either. It is nil where that
+// resolver works, so that the name's own servers are at fault. A resolver that is down must not make a site down. shown
+// stands for the name in the sentence.
 func (c *Client) ResolverFault(ctx context.Context, name, shown string, failed dnsclient.Answer) error {
 	if failed.Conclusive() || failed.Busy != nil || c.dns.ResolverAnswers(ctx, name, failed) || ctx.Err() != nil {
 		return nil //nolint:nilerr // what this host lacks, and that the caller has left, is reported elsewhere
@@ -288,7 +288,7 @@ func (c *Client) ResolveNameServer(ctx context.Context, h target.Host) (Resoluti
 	return c.resolve(ctx, h, c.bothUnchecked)
 }
 
-// AskAuthority asks a name server of a zone itself. The visitor's input led to it, so that its address is judged and
+// AskAuthority queries a name server of a zone itself. The visitor's input led to it, so that its address is judged and
 // charged as any other; the error is that of Admit.
 func (c *Client) AskAuthority(
 	ctx context.Context, server netip.AddrPort, name string, qtype uint16,

@@ -109,7 +109,7 @@ func TestResolveRefuses(t *testing.T) {
 		}
 		if s := sentence(err); strings.Contains(s, "127.0.0.1") || strings.Contains(s, "fd00") ||
 			strings.Contains(s, "google") {
-			t.Errorf("%s: the sentence tells what is inside: %s", name, s)
+			t.Errorf("%s: the sentence names what is inside: %s", name, s)
 		}
 	}
 	if _, err := c.Resolve(t.Context(), host(t, "internal6.example.com")); err != nil {
@@ -245,7 +245,7 @@ func TestResolutionOrderAndFamilies(t *testing.T) {
 			t.Errorf("%s with %v: %v", test.name, test.host, err)
 		}
 		if len(r.V4)+len(r.V6) == 0 {
-			t.Errorf("%s with %v: the addresses of a lacking family are not told", test.name, test.host)
+			t.Errorf("%s with %v: the addresses of a lacking family are missing", test.name, test.host)
 		}
 	}
 }
@@ -292,7 +292,7 @@ func TestNamedServersAreJudged(t *testing.T) {
 	}
 }
 
-// A zone's own server is judged and charged before it is asked.
+// A zone's own server is judged and charged before it is queried.
 func TestAuthoritiesAreChargedAndJudged(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)

@@ -39,11 +39,11 @@ type Settings struct {
 	// AllowOwnAddresses lifts the refusal of this host's own addresses, HostAddresses included.
 	AllowOwnAddresses bool
 	// ExemptHosts are the services that the operator chose by name, such as the host of RDAP_BASE_URL: "host:port" as
-	// target.URL.Authority gives it. A request to one of them that asks for it (Request.Exempt) is found by the system's
+	// target.URL.Authority gives it. A request to one of them with Request.Exempt is resolved by the system's
 	// resolver and not judged. They exempt nothing else: the same host without the asking, on another port, or after a
 	// redirect that Follow follows is judged as any other.
 	ExemptHosts []string
-	// Charge is asked before every dial that a visitor's input leads to and that this host can make, and not for
+	// Charge is called before every dial that a visitor's input leads to and that this host can make, and not for
 	// resolvers, ExemptHosts and requests that are Uncharged. Nil charges nothing.
 	Charge ChargeFunc
 	// UserAgent goes with every HTTP request.
@@ -88,7 +88,7 @@ func WithDialer(dial DialFunc) Option {
 	}
 }
 
-// WithRoutes replaces what the kernel says of the way to an address. It is asked for every judgement and every failure.
+// WithRoutes replaces the kernel's routes. It is called for every judgement and every failure.
 func WithRoutes(route func(netip.Addr) (hostroute.Kind, error)) Option {
 	return func(c *Client) { c.route = route }
 }
@@ -101,7 +101,7 @@ func WithSystemLookup(lookup LookupFunc) Option {
 	return func(c *Client) { c.lookupExempt = lookup }
 }
 
-// WithOwnAddresses replaces the list of this host's interface addresses. It is asked for every judgement.
+// WithOwnAddresses replaces the list of this host's interface addresses. It is called for every judgement.
 func WithOwnAddresses(list func() []netip.Addr) Option {
 	return func(c *Client) {
 		c.own = func() (map[netip.Addr]bool, error) { return setOf(list()), nil }

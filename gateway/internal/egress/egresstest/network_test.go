@@ -26,7 +26,7 @@ func TestDialsFailAsTheKernelsDo(t *testing.T) {
 	c := n.Client(nil)
 
 	if _, err := c.Dial(t.Context(), netip.MustParseAddrPort("93.184.216.34:79")); !errors.Is(err, syscall.ECONNREFUSED) {
-		t.Errorf("nobody listens: %v", err)
+		t.Errorf("without a listener: %v", err)
 	}
 	if _, err := c.Dial(t.Context(), netip.MustParseAddrPort("93.184.216.34:80")); !errors.Is(err, syscall.EHOSTUNREACH) {
 		t.Errorf("failing: %v", err)

@@ -43,7 +43,7 @@ func (n *Network) NameServer(public string) *Resolver {
 }
 
 // Records adds zone-file lines, such as "example.com. 300 IN A 93.184.216.34". A name that exists without the type
-// asked for is answered with NODATA, any other with NXDOMAIN, both with a SOA record; aliases are chased within the
+// queried is answered with NODATA, any other with NXDOMAIN, both with a SOA record; aliases are chased within the
 // records. The top-level domains of the real root have name servers, no other last label has.
 func (r *Resolver) Records(rrs ...string) {
 	r.t.Helper()
@@ -76,14 +76,14 @@ func (r *Resolver) HandleRaw(name string, h func(w dns.ResponseWriter, q *dns.Ms
 	r.scripts[dns.CanonicalName(name)] = h
 }
 
-// Queries gives the questions asked so far, over UDP and TCP.
+// Queries returns the questions received so far, over UDP and TCP.
 func (r *Resolver) Queries() []dns.Question {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]dns.Question(nil), r.queries...)
 }
 
-// QueriesFor counts the questions asked so far for a name and type.
+// QueriesFor counts the questions received so far for a name and type.
 func (r *Resolver) QueriesFor(name string, qtype uint16) int {
 	count := 0
 	for _, q := range r.Queries() {
@@ -161,8 +161,8 @@ func udpSize(q *dns.Msg) int {
 	return dns.MinMsgSize
 }
 
-// Recursive is the answer that the records give, for a script that changes only part of it. Asked without recursion the
-// resolver is the name server of its records.
+// Recursive is the answer that the records give, for a script that changes only part of it. Without recursion desired
+// the resolver is the name server of its records.
 func (r *Resolver) Recursive(q *dns.Msg) *dns.Msg {
 	m := new(dns.Msg).SetReply(q)
 	m.RecursionAvailable, m.Authoritative = true, !q.RecursionDesired

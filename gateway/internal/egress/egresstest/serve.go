@@ -26,7 +26,7 @@ func (n *Network) ServeTLS(public string, config *tls.Config, h http.Handler) {
 }
 
 func (n *Network) serve(l net.Listener, h http.Handler) {
-	// Handshakes and requests that fail on purpose are no news to the one who reads the test's output.
+	// Handshakes and requests that fail on purpose do not belong in the test's output.
 	s := &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0)}
 	ended := make(chan struct{})
 	go func() {

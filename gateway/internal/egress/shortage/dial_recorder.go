@@ -61,8 +61,8 @@ func (r *DialRecorder) Of(err error) error {
 	return r.lost(err)
 }
 
-// lost asks again about the servers that were dialled: over UDP that succeeds on a link without a carrier. The lookup
-// has no more than a text of them, so they are asked about as silent.
+// lost looks again at the servers that were dialled: over UDP that succeeds on a link without a carrier. The lookup
+// has no more than a text of them, so they are looked up as silent.
 func (r *DialRecorder) lost(err error) error {
 	silence := fmt.Errorf("%w: %w", os.ErrDeadlineExceeded, err)
 	for _, server := range r.dialled {

@@ -57,7 +57,7 @@ func TestTheFault(t *testing.T) {
 }
 
 // Connecting over UDP succeeds on a link without a carrier. That nothing comes back is all that is seen of it, be it by
-// the time that is up or by the neighbour's address that nobody told.
+// the time that is up or by the neighbour's missing address.
 func TestDialRecorderOfALostRoute(t *testing.T) {
 	t.Parallel()
 	silence := &net.DNSError{Err: "i/o timeout", IsTimeout: true}
@@ -72,7 +72,7 @@ func TestDialRecorderOfALostRoute(t *testing.T) {
 		"around a dial":           {[]netip.Addr{lost}, &net.OpError{Op: "dial", Err: silence}, true},
 		"no neighbour":            {[]netip.Addr{lost}, &net.DNSError{Err: "read udp: no route to host"}, true},
 		"the way is there":        {[]netip.Addr{good}, silence, false},
-		"nobody was asked":        {nil, silence, false},
+		"no server was queried":   {nil, silence, false},
 		"another server answered": {[]netip.Addr{lost, good}, &net.DNSError{IsNotFound: true}, false},
 		"a failure of what comes": {[]netip.Addr{lost}, syscall.ECONNREFUSED, false},
 		"a lookup that succeeded": {[]netip.Addr{lost}, nil, false},
@@ -118,7 +118,7 @@ func TestDialRecorder(t *testing.T) {
 			Dial: func(context.Context, string, string) (net.Conn, error) { return nil, test.dial },
 			OwnFault: func(err error, server netip.Addr) error {
 				if server != netip.MustParseAddr("192.0.2.53") {
-					t.Errorf("%s: asked of %v", name, server)
+					t.Errorf("%s: queried %v", name, server)
 				}
 				return shortage.Of(err)
 			},

@@ -211,7 +211,7 @@ func statusOf(staple []byte) []byte {
 	return b.BytesOrPanic()
 }
 
-// curveExchange and primeExchange are ServerKeyExchanges, with a signature that nobody reads.
+// curveExchange and primeExchange are ServerKeyExchanges, with a signature that is not read.
 func curveExchange(group uint16) []byte {
 	body := binary.BigEndian.AppendUint16([]byte{3}, group)
 	return inMessage(messageKeyExchange, append(body, 1, 4, 0, 0))
@@ -232,17 +232,17 @@ type fake struct {
 	// suites and groups are taken, by version, in its order.
 	suites map[Version][]uint16
 	groups map[Version][]uint16
-	// clientOrder tells that the client's order counts.
+	// clientOrder reports that the client's order counts.
 	clientOrder bool
 	// dhBits is the size of its prime.
 	dhBits int
 	// refuse ends a connection in place of a ServerHello, handshake_failure where there is none.
 	refuse func(conn net.Conn, h clientHello)
-	// intolerant tells hellos that it refuses whatever they offer.
+	// intolerant reports hellos that it refuses whatever they offer.
 	intolerant func(h clientHello, size int) bool
 	// before is said in front of everything.
 	before []byte
-	// older tells that it answers with the newest version of its own that is older than the one asked for.
+	// older makes it answer with its newest version that is older than the offered one.
 	older bool
 }
 

@@ -12,19 +12,20 @@ import (
 // readable are the suites of TLS 1.3 that are offered: those of protections.
 var readable = []uint16{0x1302, 0x1301, 0x1303, 0x1304, 0x1305}
 
-// Hello is what is asked in a handshake.
+// Hello is what a handshake offers.
 type Hello struct {
 	// ServerName is sent as the name of the host (SNI), "" sends none.
 	ServerName string
 	// Versions are those that are offered; TLS 1.0 to 1.3 where there are none. SSL 3.0 is offered alone or not at all.
 	Versions []Version
-	// Authentication is the kind of certificate that is asked for: "RSA", "ECDSA" (any on a curve, Ed25519 too), "" any.
+	// Authentication is the kind of certificate that is requested: "RSA", "ECDSA" (any on a curve, Ed25519 too), ""
+	// any.
 	Authentication string
 	// ALPN are the protocols on top that are offered.
 	ALPN []string
 }
 
-// Flight is what a server says at first.
+// Flight is a server's first flight.
 type Flight struct {
 	Version Version
 	Suite   Suite
@@ -38,16 +39,16 @@ type Flight struct {
 	Staple []byte
 	// SCTs are those of the handshake, not those inside of certificates.
 	SCTs [][]byte
-	// ClientRequested tells that the server asks for a client certificate.
+	// ClientRequested reports that the server requests a client certificate.
 	ClientRequested bool
 	// ALPN is the protocol that the server chose, "" where it chose none.
 	ALPN string
 }
 
-// ReadHandshake asks for a handshake on a connection and reads the server's part up to where a client would answer with
+// ReadHandshake begins a handshake on a connection and reads the server's part up to where a client would answer with
 // keys; in TLS 1.3 up to the certificates. It leaves the connection open and of no further use. Once the certificates
 // have come there is no error, whatever comes after them. Errors are an Alert, ErrNotTLS, ErrTooLong, ErrMalformed,
-// ErrOtherVersion, ErrNotOffered, those of the connection (io.EOF where the server closed it without a word) and the
+// ErrOtherVersion, ErrNotOffered, those of the connection (io.EOF where the server closed it without an answer) and the
 // context's.
 func ReadHandshake(ctx context.Context, conn net.Conn, hello Hello) (Flight, error) {
 	defer parallel.Interrupt(ctx, conn)()
@@ -103,7 +104,7 @@ type handshake struct {
 	reader    reader
 	offer     clientHello
 	agreement agreement
-	// transcript is what both have said; answerAt is where in it the last ServerHello begins.
+	// transcript is what both have sent; answerAt is where in it the last ServerHello begins.
 	transcript []byte
 	answerAt   int
 }
@@ -141,7 +142,7 @@ func (h *handshake) agree(group uint16) (err error) {
 	return err
 }
 
-// sendHello says hello, and holds the answer against what was offered.
+// sendHello sends the hello, and compares the answer with what was offered.
 func (h *handshake) sendHello(v Version) error {
 	ours := h.offer.marshal()
 	h.transcript = append(h.transcript, ours...)
@@ -166,7 +167,7 @@ func (h *handshake) sendHello(v Version) error {
 	return nil
 }
 
-// retryHello says hello with a share of the group that the server asks for (RFC 8446 section 4.1.4). The first hello
+// retryHello sends a hello with a share of the group that the server requests (RFC 8446 section 4.1.4). The first hello
 // then stands in the transcript as its hash.
 func (h *handshake) retryHello() error {
 	retry := h.hello
@@ -197,7 +198,7 @@ func (h *handshake) retryHello() error {
 	return nil
 }
 
-// enableDecryption opens what the server says from now on.
+// enableDecryption opens what the server sends from now on.
 func (h *handshake) enableDecryption() error {
 	if h.hello.group != h.agreement.share.group {
 		return ErrNotOffered

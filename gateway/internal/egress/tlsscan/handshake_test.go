@@ -59,7 +59,7 @@ func TestReadHandshake(t *testing.T) {
 	}
 }
 
-// A server with two certificates shows the one that is asked for, in TLS 1.2 and 1.3.
+// A server with two certificates shows the one that is requested, in TLS 1.2 and 1.3.
 func TestAuthentication(t *testing.T) {
 	t.Parallel()
 	root := certtest.Root(t, "Root")
@@ -92,7 +92,7 @@ func TestAuthentication(t *testing.T) {
 	}
 }
 
-// What has been out of use for long is read as well, and told with its weak parameters.
+// What has been out of use for long is read as well, and reported with its weak parameters.
 func TestReadHandshakeOld(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -71,7 +71,7 @@ type clientHello struct {
 	shares   []keyShare
 	cookie   []byte
 	alpn     []string
-	// extras are asked for where the certificates matter: the OCSP staple and SCTs.
+	// extras are requested where the certificates matter: the OCSP staple and SCTs.
 	extras bool
 }
 
@@ -173,8 +173,8 @@ func (h clientHello) addExtras(b *cryptobyte.Builder) {
 	addExtension(b, extSCT, func(*cryptobyte.Builder) {})
 }
 
-// add13 adds what is of TLS 1.3 alone. A hello without shares has an empty list of them, by which a server is asked to
-// name a group (RFC 8446 section 4.2.8).
+// add13 adds what is of TLS 1.3 alone. A hello without shares has an empty list of them, by which it requests that
+// the server name a group (RFC 8446 section 4.2.8).
 func (h clientHello) add13(b *cryptobyte.Builder) {
 	addExtension(b, extVersions, func(b *cryptobyte.Builder) {
 		b.AddUint8LengthPrefixed(func(b *cryptobyte.Builder) { addAll(b, h.versions) })
@@ -242,7 +242,7 @@ func mostSuites(v Version) int {
 	return maxSuites
 }
 
-// offered are the suites that are asked for in a version, in our order: first what most servers have, and among these
+// offered are the suites that are offered in a version, in our order: first what most servers have, and among these
 // strong ones first.
 func offered(v Version) []uint16 { return only(inOrder, func(s Suite) bool { return s.fits(v) }) }
 

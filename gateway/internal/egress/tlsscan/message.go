@@ -7,17 +7,17 @@ import (
 	"golang.org/x/crypto/cryptobyte"
 )
 
-// helloRetry is the random of a ServerHello that asks for another hello (RFC 8446 section 4.1.3).
+// helloRetry is the random of a HelloRetryRequest (RFC 8446 section 4.1.3).
 var helloRetry = []byte{
 	0xCF, 0x21, 0xAD, 0x74, 0xE5, 0x9A, 0x61, 0x11, 0xBE, 0x1D, 0x8C, 0x02, 0x1E, 0x65, 0xB8, 0x91,
 	0xC2, 0xA2, 0x11, 0x16, 0x7A, 0xBB, 0x8C, 0x5E, 0x07, 0x9E, 0x09, 0xE2, 0xC8, 0xA8, 0x33, 0x9C,
 }
 
-// serverHello is what one says.
+// serverHello is the content of one.
 type serverHello struct {
 	version Version
 	suite   uint16
-	// retry tells that it asks for another hello, with a share of group.
+	// retry reports that it requests another hello, with a share of group.
 	retry  bool
 	group  uint16
 	share  cryptobyte.String
@@ -189,7 +189,7 @@ func readStatus(data cryptobyte.String) (staple []byte, ok bool) {
 	return response, true
 }
 
-// keyExchange is what a ServerKeyExchange says of the exchange.
+// keyExchange is what a ServerKeyExchange shows of the exchange.
 type keyExchange struct {
 	group  uint16
 	dhBits int

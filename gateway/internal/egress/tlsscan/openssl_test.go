@@ -123,7 +123,7 @@ func openSSLIDs(t *testing.T, names string) (all []uint16) {
 	return all
 }
 
-// What Go has never spoken is told of OpenSSL's server, and what it is told of is the same in every way of asking.
+// What Go has never implemented is found on OpenSSL's server, and every kind of probe agrees.
 func TestScanOpenSSL(t *testing.T) {
 	t.Parallel()
 	if !hasOpenSSL() {
@@ -146,7 +146,7 @@ func TestScanOpenSSL(t *testing.T) {
 		groups string             // "" is not looked at
 		dhBits int
 	}{
-		// Go tells these as refused: it has no DHE.
+		// Go reports these as refused: it has no DHE.
 		"DHE alone in TLS 1.0 and 1.1": {
 			"rsa", []string{"-no_tls1_2", "-no_tls1_3", "-dhparam", filepath.Join(dir, "dh1024"), "-cipher", insecure + "DHE-RSA-AES256-SHA:DHE-RSA-AES128-SHA"},
 			"--++-", map[Version]string{TLS11: "DHE-RSA-AES256-SHA:DHE-RSA-AES128-SHA", TLS10: "DHE-RSA-AES256-SHA:DHE-RSA-AES128-SHA"}, "", 1024,

@@ -168,7 +168,7 @@ func (c ccm) Open(dst, nonce, ciphertext, extra []byte) ([]byte, error) {
 	return append(dst, plain...), nil
 }
 
-// mac is CBC-MAC of a block that tells the lengths, the header and the text, both filled up with zeros.
+// mac is CBC-MAC of a block with the lengths, the header and the text, both filled up with zeros.
 func (c ccm) mac(nonce, plain, extra []byte) []byte {
 	flags := 0x42 + byte((c.tag-2)/2)<<3 // #nosec G115 -- the tag has 8 or 16 octets
 	first := append([]byte{flags}, nonce...)

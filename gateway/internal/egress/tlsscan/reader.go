@@ -16,7 +16,7 @@ const (
 	maxWarnings = 16
 )
 
-// The alerts that are told apart (RFC 8446 section 6).
+// The alerts that are distinguished (RFC 8446 section 6).
 const (
 	alertWarning          = 1
 	alertClose            = 0
@@ -44,8 +44,9 @@ type reader struct {
 	warnings  int
 }
 
-// next gives the next message. Errors are an Alert, io.EOF where the server closed the connection before it said a word
-// and io.ErrUnexpectedEOF where it did so later, ErrNotTLS, ErrTooLong, ErrMalformed, and those of the connection.
+// next gives the next message. Errors are an Alert, io.EOF where the server closed the connection before it sent
+// anything and io.ErrUnexpectedEOF where it did so later, ErrNotTLS, ErrTooLong, ErrMalformed, and those of the
+// connection.
 func (r *reader) next() (message, error) {
 	for {
 		m, err := r.take()
@@ -135,7 +136,7 @@ func (r *reader) put(kind byte, body []byte) error {
 	return nil
 }
 
-// putAlert passes over warnings, such as that of a server which does not know the name that it was asked for.
+// putAlert passes over warnings, such as unrecognized_name.
 func (r *reader) putAlert(body []byte) error {
 	r.alert = append(r.alert, body...)
 	for ; len(r.alert) >= 2; r.alert = r.alert[2:] {

@@ -44,7 +44,7 @@ func (r *Recorder) readInto(f *flight, in *reader) error {
 			return err
 		}
 		if f.hello.retry {
-			*f = flight{} // the hello that this one asked for follows
+			*f = flight{} // the requested second hello follows
 		}
 		if err := f.take(m); err != nil {
 			if f.gotServerHello && m.kind == messageCertificate {

@@ -27,7 +27,7 @@ func record(t *testing.T, server *far) (*Recorder, tls.ConnectionState) {
 	return r, client.ConnectionState()
 }
 
-// The certificates of a handshake of crypto/tls are read in every version; with P-521 the server asks for another
+// The certificates of a handshake of crypto/tls are read in every version; with P-521 the server requests another
 // hello.
 func TestRecorder(t *testing.T) {
 	t.Parallel()
@@ -93,7 +93,7 @@ func recorded(all []byte) *Recorder {
 	return r
 }
 
-// What has come is told from what has not: the version, an alert in place of it, and certificates that are cut.
+// What has come is separated from what has not: the version, an alert in place of it, and certificates that are cut.
 func TestRecordedParts(t *testing.T) {
 	t.Parallel()
 	in := func(messages ...[]byte) []byte { return stream(recordHandshake, bytes.Join(messages, nil), 1000) }

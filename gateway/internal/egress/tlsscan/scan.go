@@ -23,7 +23,7 @@ type Scan struct {
 	VersionsOnly bool
 	// ConnTimeout is how long one connection may take, 4 s where it is 0.
 	ConnTimeout time.Duration
-	// OnVersion is called once it is known of a version whether it is taken; nil for nobody.
+	// OnVersion, where it is not nil, is called once it is known of a version whether it is accepted.
 	OnVersion func(v Version, taken bool)
 }
 
@@ -32,17 +32,17 @@ const defaultConnTimeout = 4 * time.Second
 
 // Report is what a server takes.
 type Report struct {
-	// Versions has all of Versions as keys; nil is one that could not be told.
+	// Versions has all of Versions as keys; nil is one that is not known.
 	Versions map[Version]*bool
-	// Suites are sorted by version, newest first; within a version as the server chose them one after another, or strong
-	// ones first where its choices followed the order of the offer.
+	// Suites are sorted by version, newest first; within a version as the server chose them one after another, or
+	// strong ones first where its choices followed the order of the offer.
 	Suites []Accepted
 	// Groups are in the order of the server's choices, those of the newest version first. Finite-field groups are those
 	// of TLS 1.3, and those of RFC 7919 whose primes an older version uses.
 	Groups []uint16
 	// DHBits is the size of the smallest prime that an older version than TLS 1.3 uses, 0 without finite-field DH.
 	DHBits int
-	// Complete tells that nothing was cut off or left unclear.
+	// Complete reports that nothing was cut off or left unclear.
 	Complete bool
 }
 
@@ -56,9 +56,9 @@ type Accepted struct {
 // weakPrime is the size under which finite-field DH is weak.
 const weakPrime = 2048
 
-// Run never fails: what could not be told is nil or missing, and Complete is false. It returns when ctx ends at the
+// Run never fails: what is not known is nil or missing, and Complete is false. It returns when ctx ends at the
 // latest. When connections run out, what matters most is known: versions first, then whether anything insecure is
-// taken, the suites of TLS 1.3 and 1.2 (the groups of TLS 1.3 are asked for meanwhile), the groups of TLS 1.2, and last
+// taken, the suites of TLS 1.3 and 1.2 (the groups of TLS 1.3 are probed meanwhile), the groups of TLS 1.2, and last
 // the suites of older versions. Each suite and each group that is taken costs a connection: some 30 for a server of
 // today, 50 for one of OpenSSL with its own defaults, over 100 for one that takes all there is.
 func (s Scan) Run(ctx context.Context) Report {
@@ -70,14 +70,14 @@ func (s Scan) Run(ctx context.Context) Report {
 	for _, v := range Versions {
 		r.found[v] = &taken{version: v, bits: map[uint16]int{}}
 	}
-	r.askVersions(ctx)
+	r.probeVersions(ctx)
 	if !s.VersionsOnly {
-		r.askInsecure(ctx)
-		r.askSuites(ctx, TLS13, TLS12)
-		asked := r.askOldGroups(ctx, TLS12)
-		r.askSuites(ctx, TLS11, TLS10, SSL30)
-		if !asked {
-			r.askOldGroups(ctx, TLS11, TLS10)
+		r.probeInsecure(ctx)
+		r.probeSuites(ctx, TLS13, TLS12)
+		found := r.probeOldGroups(ctx, TLS12)
+		r.probeSuites(ctx, TLS11, TLS10, SSL30)
+		if !found {
+			r.probeOldGroups(ctx, TLS11, TLS10)
 		}
 	}
 	return r.report()
@@ -107,7 +107,7 @@ type taken struct {
 
 	// first is the answer by which the version is known to be taken.
 	first flight
-	// insecure is one that was chosen where nothing else was offered; noInsecure tells that none was.
+	// insecure is one that was chosen where nothing else was offered; noInsecure reports that none was.
 	insecure   []Suite
 	noInsecure bool
 

@@ -88,7 +88,7 @@ func old(t *testing.T) fake {
 	}
 }
 
-// What nobody speaks any more is told, in the server's order; so is what no library of Go has ever spoken.
+// What is out of use is reported, in the server's order; so is what no library of Go has ever spoken.
 func TestScanOld(t *testing.T) {
 	t.Parallel()
 	for _, clientOrder := range []bool{false, true} {
@@ -115,7 +115,8 @@ func TestScanOld(t *testing.T) {
 	}
 }
 
-// A version that is not taken is told as refused however the server says so, but never where it may be the network.
+// A version that is not accepted is reported as refused however the server refuses it, but never where it may be the
+// network.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	modern := fake{suites: map[Version][]uint16{TLS12: {0xC02F}}, groups: map[Version][]uint16{TLS12: {23}}}
@@ -158,7 +159,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A server that answers with an older version has refused the one that it was asked for.
+// A server that answers with an older version has refused the one that was offered.
 func TestOlderVersion(t *testing.T) {
 	t.Parallel()
 	f := fake{suites: map[Version][]uint16{TLS10: {0x2F}}, older: true}
@@ -169,7 +170,7 @@ func TestOlderVersion(t *testing.T) {
 	}
 }
 
-// Curves are asked for in whichever version has any.
+// Curves are probed in whichever version has any.
 func TestOldCurves(t *testing.T) {
 	t.Parallel()
 	for _, v := range []Version{TLS12, TLS11, TLS10} {
@@ -207,7 +208,7 @@ func TestResetsAlone(t *testing.T) {
 	}
 }
 
-// Servers that give up on long hellos, or on many suites or groups, are asked with short ones.
+// Servers that give up on long hellos, or on many suites or groups, get short ones.
 func TestIntolerant(t *testing.T) {
 	t.Parallel()
 	for name, intolerant := range map[string]func(clientHello, int) bool{
@@ -265,7 +266,7 @@ func TestNotOffered(t *testing.T) {
 	}
 }
 
-// A server with a preference of its own is told from one that follows the client, in every version.
+// A server with a preference of its own is distinguished from one that follows the client, in every version.
 func TestScanGo(t *testing.T) {
 	t.Parallel()
 	server := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{certificate(t)}, MinVersion: tls.VersionTLS10})
@@ -295,7 +296,7 @@ func TestScanGo(t *testing.T) {
 	}
 }
 
-// Every version is told, whichever of them a server takes.
+// Every version is reported, whichever of them a server takes.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	cert := certificate(t)
@@ -348,7 +349,7 @@ func (c *counted) Close() error {
 	return c.Conn.Close()
 }
 
-// What matters most is known when connections are few, and nothing is told that is not known.
+// What matters most is known when connections are few, and nothing is reported that is not known.
 func TestVersionsComeFirstWhenConnectionsRunOut(t *testing.T) {
 	t.Parallel()
 	f := old(t)
@@ -373,7 +374,7 @@ func TestVersionsComeFirstWhenConnectionsRunOut(t *testing.T) {
 			t.Errorf("%d connections: %s, %+v", c.connections, got.words(), got)
 		}
 		if l.most.Load() > 1 || l.open.Load() != 0 || l.left.Load() < -1 {
-			t.Errorf("%d connections: %d at once, %d left open, %d more were asked for", c.connections, l.most.Load(),
+			t.Errorf("%d connections: %d at once, %d left open, %d more were requested", c.connections, l.most.Load(),
 				l.open.Load(), -l.left.Load())
 		}
 	}
@@ -406,7 +407,7 @@ func pipes(answer func(int32, net.Conn)) Dial {
 	}
 }
 
-// A scan ends with its context, whatever the server does, and tells what it knows.
+// A scan ends with its context, whatever the server does, and reports what it has.
 func TestScanEnds(t *testing.T) {
 	t.Parallel()
 	f := old(t)
@@ -442,7 +443,7 @@ func TestScanEnds(t *testing.T) {
 	}
 }
 
-// A server that nobody can reach, or that never says a word, is left alone soon.
+// The scan of a server that cannot be reached, or stays silent, ends soon.
 func TestGivesUp(t *testing.T) {
 	t.Parallel()
 	var dialled atomic.Int32
@@ -460,7 +461,7 @@ func TestGivesUp(t *testing.T) {
 	}
 }
 
-// A server that has had enough of connections has not refused what it was asked for then.
+// A server that limits connections has not refused what was offered then.
 func TestAServerThatStopsAnsweringHasNotRefused(t *testing.T) {
 	t.Parallel()
 	f := old(t)
@@ -480,7 +481,7 @@ func TestAServerThatStopsAnsweringHasNotRefused(t *testing.T) {
 	}
 }
 
-// One that fails now and then is asked again.
+// One that fails now and then gets the offer again.
 func TestAsksAgain(t *testing.T) {
 	t.Parallel()
 	f := old(t)
@@ -491,7 +492,7 @@ func TestAsksAgain(t *testing.T) {
 		}
 		f.answer(n, conn)
 	}))
-	// Two of one question may fail, where four are asked at once; what is told then is the less, never something else.
+	// Both tries of one offer may fail where four run at once; then less is reported, never something else.
 	if got.words() != "-+-++" {
 		t.Errorf("%s", got.words())
 	}

@@ -117,7 +117,7 @@ func splitKeyExchange(name string) (exchange, authentication string) {
 	return exchange, authentication
 }
 
-// forwardSecret are the key exchanges whose keys nobody can find out later.
+// forwardSecret are the key exchanges whose keys cannot be recovered later.
 var forwardSecret = []string{exchange13, "ECDHE", "DHE", "ECDHE_PSK", "DHE_PSK", "SRP", "ECCPWD", "CECPQ1"}
 
 // brokenCipher reports whether a cipher is RC4, 3DES, DES or RC2.
@@ -244,7 +244,7 @@ func GroupName(id uint16) string {
 // isFiniteField reports whether a group is one of RFC 7919.
 func isFiniteField(id uint16) bool { return id>>8 == 1 }
 
-// offeredGroups are those that are asked for in a version, in our order. Up to TLS 1.2 these are curves: a client that
+// offeredGroups are those that are offered in a version, in our order. Up to TLS 1.2 these are curves: a client that
 // names finite fields there may lose every DHE suite (RFC 7919 section 4), and hardly any other does.
 func offeredGroups(v Version) []uint16 {
 	var ids []uint16

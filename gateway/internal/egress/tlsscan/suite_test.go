@@ -111,7 +111,7 @@ func TestNamesOfGo(t *testing.T) {
 	}
 }
 
-// What OpenSSL knows is as OpenSSL says: both names, the exchange, the authentication and the bits.
+// What OpenSSL has is as OpenSSL lists it: both names, the exchange, the authentication and the bits.
 func TestNamesOfOpenSSL(t *testing.T) {
 	t.Parallel()
 	out, err := exec.CommandContext(t.Context(), "openssl", "ciphers", "-V", "-stdname",

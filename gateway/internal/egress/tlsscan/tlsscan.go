@@ -1,7 +1,8 @@
-// Package tlsscan speaks just enough of SSL 3.0 to TLS 1.3 to learn what a server takes: its versions, cipher suites
-// and groups, and the certificates that it shows. It writes ClientHellos and reads what comes back up to the point
-// where a client would have to answer, so it needs none of the ciphers that it asks for. crypto/tls is of no use here:
-// it has no DHE, CCM, Camellia, ARIA or X448, and a server that has nothing else looks like one that speaks no TLS.
+// Package tlsscan implements just enough of SSL 3.0 to TLS 1.3 to find out what a server accepts: its versions, cipher
+// suites and groups, and the certificates that it shows. It writes ClientHellos and reads what comes back up to the
+// point where a client would have to answer, so it needs none of the ciphers that it offers. crypto/tls is of no use
+// here: it has no DHE, CCM, Camellia, ARIA or X448, and a server that has nothing else looks like one that speaks no
+// TLS.
 //
 // Everything that a server sends is bounded, in octets, in records and in time.
 package tlsscan
@@ -43,12 +44,12 @@ func (v Version) String() string {
 type Dial func(context.Context) (net.Conn, error)
 
 var (
-	// ErrSpent says that a scan may open no more connections.
+	// ErrSpent means that a scan may open no more connections.
 	ErrSpent = errors.New("tlsscan: no more connections")
 	// ErrNotTLS is an answer that is none of TLS.
 	ErrNotTLS = errors.New("tlsscan: the answer is not TLS")
-	// ErrTooLong is a server that sends more than MaxHandshake octets, or too many records, before it has said what was
-	// asked.
+	// ErrTooLong is a server that sends more than MaxHandshake octets, or too many records, before its answer is
+	// complete.
 	ErrTooLong = errors.New("tlsscan: the handshake is too long")
 	// ErrMalformed is TLS of which a message makes no sense.
 	ErrMalformed = errors.New("tlsscan: a message of the handshake makes no sense")

@@ -13,11 +13,11 @@ const (
 	// MaxHandshake is how many octets a server may send until the handshake is complete: 64 KiB of certificates, and as
 	// much for all the rest, such as the authorities whose client certificates it would take.
 	MaxHandshake = 128 << 10
-	// maxRecords is how many records a connection is given. Each costs as much as a record of many octets, so that those
-	// of more than recordOctets on average pay for themselves.
+	// maxRecords is how many records a connection is given. Each costs as much as a record of many octets, so that
+	// those of more than recordOctets on average pay for themselves.
 	maxRecords   = 4000
 	recordOctets = 32
-	// maxAnswers is how often TLS itself answers a server once the handshake is complete. New keys ask for that, and an
+	// maxAnswers is how often TLS itself answers a server once the handshake is complete. New keys require that, and an
 	// honest connection as short as ours hardly ever has any.
 	maxAnswers = 100
 )

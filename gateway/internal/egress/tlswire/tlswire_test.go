@@ -99,7 +99,7 @@ type fails struct {
 func (f fails) Read([]byte) (int, error)  { return 0, f.read }
 func (f fails) Write([]byte) (int, error) { return 0, f.write }
 
-// What keeps new keys from being answered is told, and not that the next record then looks forged.
+// What keeps new keys from being answered is reported, and not that the next record then looks forged.
 func TestAFailedWriteIsTheReadersError(t *testing.T) {
 	t.Parallel()
 	forged, refused := errors.New("bad record MAC"), errors.New("refused")
@@ -136,5 +136,5 @@ func TestAnswersOfTLS(t *testing.T) {
 	}
 }
 
-// passes is a TLS client's connection that writes as it is told.
+// passes is a TLS client's connection that writes as the test wants.
 type passes struct{ net.Conn }

@@ -1,4 +1,4 @@
-// Package upstream has the words for what becomes of the requests to services that this one asks: the registries, WHOIS
+// Package upstream names the outcomes of requests to services that this one depends on: the registries, WHOIS
 // servers and resolvers, and the worker.
 package upstream
 
@@ -17,10 +17,10 @@ type Outcome string
 const (
 	OK       Outcome = "ok"
 	NotFound Outcome = "not_found" // an answer too: there is no such thing
-	Limited  Outcome = "limited"   // it was asked too often
+	Limited  Outcome = "limited"   // it received too many requests
 	Failed   Outcome = "failed"
 	Timeout  Outcome = "timeout"
-	OwnFault Outcome = "own_fault" // this host, or its resolver, could not ask
+	OwnFault Outcome = "own_fault" // this host, or its resolver, could not send a request
 	Canceled Outcome = "canceled"  // the caller has left
 )
 
@@ -29,7 +29,7 @@ func Outcomes() []Outcome {
 	return []Outcome{OK, NotFound, Limited, Failed, Timeout, OwnFault, Canceled}
 }
 
-// Provider is a kind of servers that are asked.
+// Provider is a kind of servers that are queried.
 type Provider string
 
 // The providers.
@@ -45,14 +45,14 @@ const (
 // Providers are all of them.
 func Providers() []Provider { return []Provider{RDAP, Redirector, Bootstrap, WHOIS, ASN, Resolver} }
 
-// Pausing are the providers that may ask to be left alone for a time.
+// Pausing are the providers that may request a pause.
 func Pausing() []Provider { return []Provider{RDAP, Redirector, WHOIS} }
 
 // Observer records requests to providers. Its methods are safe for concurrent use and do not block.
 type Observer interface {
 	// Asked records the outcome of one request, and how long it took.
 	Asked(p Provider, o Outcome, took time.Duration)
-	// Paused records that a server asked for a pause.
+	// Paused records that a server requested a pause.
 	Paused(p Provider, server string, wait time.Duration)
 }
 

@@ -9,7 +9,7 @@ import (
 
 type counterKey struct{}
 
-// WithCounter makes count hear of what is taken on behalf of the context. It may be called from several goroutines, and
+// WithCounter passes to count what is taken on behalf of the context. It may be called from several goroutines, and
 // after the run has ended.
 func WithCounter(ctx context.Context, count func(bytes int)) context.Context {
 	return context.WithValue(ctx, counterKey{}, count)

@@ -13,7 +13,7 @@ import (
 
 func TestCount(t *testing.T) {
 	t.Parallel()
-	Count(t.Context(), 7) // nobody counts
+	Count(t.Context(), 7) // without a counter
 	sum := 0
 	ctx := WithCounter(t.Context(), func(n int) { sum += n })
 	Count(ctx, 1)

@@ -28,7 +28,7 @@ type Conn struct {
 	counted int64 // packets
 }
 
-// The kernel is asked after so many octets, or so many reads.
+// The kernel is queried after so many octets, or so many reads.
 const (
 	octetsPerLook = 8 << 10
 	readsPerLook  = 32
@@ -53,8 +53,9 @@ func Count(ctx context.Context, over net.Conn, datagrams bool) net.Conn {
 	return c
 }
 
-// Hold makes a connection that counts fail once its run has sent or drawn too much. It is not for what several runs may
-// wait for together, such as lookups: the bound of one would be the failure of all. It is called before the first byte.
+// Hold makes a connection that counts fail once its run has sent or received too much. It is not for what several runs
+// may wait for together, such as lookups: the bound of one would be the failure of all. It is called before the first
+// byte.
 func Hold(conn net.Conn) {
 	if over, ok := conn.(interface{ NetConn() net.Conn }); ok {
 		conn = over.NetConn()
@@ -80,7 +81,7 @@ func (c *Conn) Close() error {
 const lastWindow = 16 << 10
 
 // narrow offers no more than lastWindow from now on. Nothing that was offered is taken back, so nothing is lost. Where
-// the system cannot, more is drawn.
+// the system cannot, more is received.
 func narrow(conn net.Conn) {
 	socket, ok := conn.(syscall.Conn)
 	if !ok {
@@ -115,8 +116,8 @@ func (c *Conn) Read(p []byte) (int, error) {
 	if err != nil && c.refused.Load() {
 		return n, tooMuchSent()
 	}
-	c.meter.totals.drawn.Add(int64(n))
-	if sum := c.meter.drawn.Add(int64(n)); c.held && sum > MaxDrawn {
+	c.meter.totals.received.Add(int64(n))
+	if sum := c.meter.received.Add(int64(n)); c.held && sum > MaxReceived {
 		return 0, tooMuchDrawn()
 	}
 	if c.answersTooMuch(n) {

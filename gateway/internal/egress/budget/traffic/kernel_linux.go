@@ -8,7 +8,7 @@ import (
 
 const windowClamp = syscall.TCP_WINDOW_CLAMP
 
-// kernelOf asks the kernel (tcp(7), TCP_INFO).
+// kernelOf queries the kernel (tcp(7), TCP_INFO).
 func kernelOf(control syscall.RawConn) (k kernel, ok bool) {
 	_ = control.Control(func(fd uintptr) {
 		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)

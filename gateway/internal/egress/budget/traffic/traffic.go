@@ -18,9 +18,9 @@ const (
 	MaxSent = 100_000
 	// maxWire is for both together. An answer of 4 MiB takes some 1,500 acknowledgements.
 	maxWire = 118_000
-	// MaxDrawn is above what the tools read in any run, so that it ends only what never reaches them: padding, tiny
+	// MaxReceived is above what the tools read in any run, so that it ends only what never reaches them: padding, tiny
 	// records, headers without end.
-	MaxDrawn = 6 << 20
+	MaxReceived = 6 << 20
 )
 
 // What a packet adds to its payload: the headers of Ethernet, IPv6, and TCP with timestamps or UDP.
@@ -33,25 +33,25 @@ const (
 	dialPackets = 4
 )
 
-// Meter is what a run has sent and drawn. The nil Meter counts nothing and has room for everything.
+// Meter is what a run has sent and received. The nil Meter counts nothing and has room for everything.
 type Meter struct {
-	sent, drawn atomic.Int64
-	answered    atomic.Int64 // bytes that the kernel has sent of its own
-	totals      *Totals
+	sent, received atomic.Int64
+	answered       atomic.Int64 // bytes that the kernel has sent of its own
+	totals         *Totals
 }
 
-// Totals is what many runs have sent and drawn together. The zero Totals is ready for use.
-type Totals struct{ sent, drawn atomic.Int64 }
+// Totals is what many runs have sent and received together. The zero Totals is ready for use.
+type Totals struct{ sent, received atomic.Int64 }
 
 // Sent is how many bytes were sent, as they are counted here: on the wire, with what the kernel sends of its own.
 func (t *Totals) Sent() int64 { return t.sent.Load() }
 
-// Received is how many bytes were drawn, without the headers of packets.
-func (t *Totals) Received() int64 { return t.drawn.Load() }
+// Received is how many bytes were received, without the headers of packets.
+func (t *Totals) Received() int64 { return t.received.Load() }
 
 type meterKey struct{}
 
-// WithMeter makes all that is sent and drawn on behalf of the context count in one new meter, and in totals as well.
+// WithMeter makes all that is sent and received on behalf of the context count in one new meter, and in totals as well.
 func WithMeter(ctx context.Context, totals *Totals) context.Context {
 	return context.WithValue(ctx, meterKey{}, &Meter{totals: totals})
 }

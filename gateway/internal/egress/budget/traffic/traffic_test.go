@@ -12,7 +12,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 )
 
-// connected gives a counted connection and one that takes whatever is sent over it, and sends what it is asked to.
+// connected gives a counted connection and one that takes whatever is sent over it, and sends what the test wants.
 func connected(t *testing.T, ctx context.Context, send io.Reader) net.Conn {
 	t.Helper()
 	ours, theirs := net.Pipe()
@@ -101,11 +101,11 @@ func TestDrawn(t *testing.T) {
 	t.Parallel()
 	for _, held := range []bool{true, false} {
 		ctx := traffic.WithMeter(t.Context(), new(traffic.Totals))
-		c := connected(t, ctx, io.LimitReader(zeros{}, traffic.MaxDrawn+1))
+		c := connected(t, ctx, io.LimitReader(zeros{}, traffic.MaxReceived+1))
 		if held {
 			traffic.Hold(c)
 		}
-		if _, err := io.CopyN(io.Discard, c, traffic.MaxDrawn); err != nil {
+		if _, err := io.CopyN(io.Discard, c, traffic.MaxReceived); err != nil {
 			t.Fatal(err)
 		}
 		_, err := c.Read(make([]byte, 1))
@@ -119,7 +119,7 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
-// Whoever reads must not wait for an answer to what was not sent.
+// A reader must not wait for an answer to what was not sent.
 func TestARefusedWriteEndsTheReading(t *testing.T) {
 	t.Parallel()
 	ctx := traffic.WithMeter(t.Context(), new(traffic.Totals))
@@ -140,7 +140,7 @@ func TestARefusedWriteEndsTheReading(t *testing.T) {
 	}
 }
 
-// The connections of a share fail together once it is drawn, and no others do.
+// The connections of a share fail together once it is received, and no others do.
 func TestShare(t *testing.T) {
 	t.Parallel()
 	const all = 10_000

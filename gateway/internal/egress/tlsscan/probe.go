@@ -16,23 +16,22 @@ import (
 	"diagnostics/shared/parallel"
 )
 
-// maxFails is how many connections may fail to open or be left without a word, one after another, before a scan leaves
-// the server alone.
+// maxFails is how many connections may fail to open or stay silent, one after another, before a scan ends.
 const maxFails = 6
 
-// question is what is asked on one connection.
-type question struct {
+// offer is what one connection offers.
+type offer struct {
 	version        Version
 	suites, groups []uint16
-	// share tells, in TLS 1.3, to send one, where x25519 is among the groups; without it the server is asked to name a
-	// group. grease is a share of no group at all, for servers that do not take none.
+	// share adds a key share in TLS 1.3, where x25519 is among the groups; without it the server has to name a
+	// group. grease is a share of a reserved group, for servers that do not accept an empty list.
 	share, grease bool
 }
 
-// greaseGroup is one that no server takes (RFC 8701).
+// greaseGroup is one that no server accepts (RFC 8701).
 const greaseGroup = 0x2A2A
 
-func (r *run) hello(q question) clientHello {
+func (r *run) hello(q offer) clientHello {
 	h := newHello(q.version)
 	h.serverName, h.suites, h.groups, h.signatures = r.ServerName, q.suites, q.groups, signatures
 	if r.compact.Load() {
@@ -50,13 +49,13 @@ func (r *run) hello(q question) clientHello {
 	return h
 }
 
-// answer is what came of a question.
+// answer is the outcome of an offer.
 type answer int
 
 const (
 	// accepted: a ServerHello of the version, with what was offered.
 	accepted answer = iota
-	// refused: an alert, an end without a word, or another version.
+	// refused: an alert, a close without an answer, or another version.
 	refused
 	// dropped: the connection was reset, and so was the next.
 	dropped
@@ -66,12 +65,12 @@ const (
 	over
 )
 
-// ask puts a question, and once more where the network failed.
-func (r *run) ask(ctx context.Context, q question) (f flight, a answer, err error) {
-	f, err = r.askOnce(ctx, q)
+// probe makes an offer, and once more where the network failed.
+func (r *run) probe(ctx context.Context, q offer) (f flight, a answer, err error) {
+	f, err = r.probeOnce(ctx, q)
 	a = r.judge(ctx, q, f, err)
 	if a == dropped {
-		again, why := r.askOnce(ctx, q)
+		again, why := r.probeOnce(ctx, q)
 		if b := r.judge(ctx, q, again, why); b == over {
 			a = unclear
 		} else {
@@ -89,8 +88,8 @@ func (r *run) ask(ctx context.Context, q question) (f flight, a answer, err erro
 	return f, a, err
 }
 
-// judge tells an answer. A connection that could not be opened is dropped too: it may be tried again.
-func (r *run) judge(ctx context.Context, q question, f flight, err error) answer {
+// judge classifies an answer. A connection that could not be opened is dropped too: it may be tried again.
+func (r *run) judge(ctx context.Context, q offer, f flight, err error) answer {
 	var alert Alert
 	switch {
 	case f.gotServerHello && f.hello.version == q.version:
@@ -100,8 +99,8 @@ func (r *run) judge(ctx context.Context, q question, f flight, err error) answer
 	case errors.Is(err, ErrSpent), errors.Is(err, errGivenUp), ctx.Err() != nil:
 		return over
 	case errors.As(err, &alert):
-		// Whatever the alert: OpenSSL 3 says internal_error where its security level leaves a version without signatures.
-		// But one about the name is about no version.
+		// Whatever the alert: OpenSSL 3 sends internal_error where its security level leaves a version without
+		// signatures. An alert about the name does not concern the version.
 		if alert.Description == alertUnrecognizedName {
 			return unclear
 		}
@@ -120,8 +119,8 @@ var (
 	errGivenUp = errors.New("tlsscan: too many connections failed")
 )
 
-// askOnce puts a question on a connection of its own.
-func (r *run) askOnce(ctx context.Context, q question) (f flight, err error) {
+// probeOnce makes an offer on a connection of its own.
+func (r *run) probeOnce(ctx context.Context, q offer) (f flight, err error) {
 	switch {
 	case r.spent.Load():
 		return flight{}, ErrSpent
@@ -162,8 +161,8 @@ func (r *run) askOnce(ctx context.Context, q question) (f flight, err error) {
 	return f, err
 }
 
-// sendCloseNotify tells a server that has said hello that nothing follows. Where records are protected from then on,
-// ours would have to be.
+// sendCloseNotify closes the TLS connection after a ServerHello. It sends nothing where records are protected from
+// then on, as ours would have to be.
 func sendCloseNotify(conn net.Conn, f flight) {
 	if !f.gotServerHello || f.hello.version == TLS13 && !f.hello.retry {
 		return
@@ -171,7 +170,7 @@ func sendCloseNotify(conn net.Conn, f flight) {
 	_, _ = conn.Write(inRecord(min(f.hello.version, TLS12), recordAlert, []byte{alertWarning, alertClose}))
 }
 
-// note keeps what the acceptance of a version tells in passing.
+// note keeps what an accepted offer shows besides the version.
 func (r *run) note(t *taken, f flight) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -188,12 +187,12 @@ func (r *run) note(t *taken, f flight) {
 }
 
 // offerOf is the first chunk of a version, with all groups.
-func (r *run) offerOf(v Version) question {
-	return question{version: v, suites: r.chunksOf(v)[0], groups: r.groupsOf(v), share: true}
+func (r *run) offerOf(v Version) offer {
+	return offer{version: v, suites: r.chunksOf(v)[0], groups: r.groupsOf(v), share: true}
 }
 
 // chunksOf are the suites of a version, as many in each as one hello has. The second chunk, of what hardly any server
-// has, is as long as it is: those that give up on it are asked for its parts.
+// has, is as long as it is: servers that fail on it get its parts.
 func (r *run) chunksOf(v Version) [][]uint16 {
 	all := offered(v)
 	if r.compact.Load() {
@@ -216,15 +215,15 @@ func (r *run) groupsOf(v Version) []uint16 {
 	return offeredGroups(v)
 }
 
-func (r *run) askVersions(ctx context.Context) {
+func (r *run) probeVersions(ctx context.Context) {
 	answers := map[Version]answer{}
-	r.askEach(ctx, answers, Versions, 0)
+	r.probeEach(ctx, answers, Versions, 0)
 	if doubtful := r.doubtful(answers); len(doubtful) > 0 {
-		r.askBriefly(ctx, answers, doubtful)
+		r.probeShort(ctx, answers, doubtful)
 	}
 	// There may be nothing but what is offered last.
 	rest := slices.DeleteFunc(r.doubtful(answers), func(v Version) bool { return v == TLS13 || answers[v] != refused })
-	r.askEach(ctx, answers, rest, 1)
+	r.probeEach(ctx, answers, rest, 1)
 	for _, v := range Versions {
 		r.found[v].conclude(answers[v], r.gotServerHello.Load())
 		if yes := r.found[v].yes; yes != nil && r.OnVersion != nil {
@@ -233,13 +232,13 @@ func (r *run) askVersions(ctx context.Context) {
 	}
 }
 
-// askEach asks for some versions, with a chunk of the suites of each.
-func (r *run) askEach(ctx context.Context, answers map[Version]answer, versions []Version, chunk int) {
+// probeEach offers some versions, with a chunk of the suites of each.
+func (r *run) probeEach(ctx context.Context, answers map[Version]answer, versions []Version, chunk int) {
 	got := make([]answer, len(versions))
 	r.each(len(versions), func(i int) {
 		q := r.offerOf(versions[i])
 		q.suites = r.chunksOf(versions[i])[chunk]
-		got[i] = r.askVersion(ctx, q)
+		got[i] = r.probeVersion(ctx, q)
 	})
 	for i, v := range versions {
 		if before, asked := answers[v]; !asked || got[i] != over || before == over {
@@ -270,19 +269,19 @@ func (r *run) doubtful(answers map[Version]answer) (versions []Version) {
 	return versions
 }
 
-// askBriefly asks for versions with short hellos, and stays with these where that helps.
-func (r *run) askBriefly(ctx context.Context, answers map[Version]answer, versions []Version) {
+// probeShort offers versions with short hellos, and keeps these where that helps.
+func (r *run) probeShort(ctx context.Context, answers map[Version]answer, versions []Version) {
 	before := newestIn(answers)
 	r.compact.Store(true)
-	r.askEach(ctx, answers, versions, 0)
+	r.probeEach(ctx, answers, versions, 0)
 	if newestIn(answers) == before {
 		r.compact.Store(false)
 	}
 }
 
-// askVersion keeps the answer to a version.
-func (r *run) askVersion(ctx context.Context, q question) answer {
-	f, a, err := r.ask(ctx, q)
+// probeVersion keeps the answer to a version.
+func (r *run) probeVersion(ctx context.Context, q offer) answer {
+	f, a, err := r.probe(ctx, q)
 	t := r.found[q.version]
 	switch {
 	case a == accepted:
@@ -314,8 +313,8 @@ func (t *taken) doubtful() bool {
 	return true
 }
 
-// askInsecure asks every version up to TLS 1.2 for nothing but insecure suites.
-func (r *run) askInsecure(ctx context.Context) {
+// probeInsecure offers nothing but insecure suites in every version up to TLS 1.2.
+func (r *run) probeInsecure(ctx context.Context) {
 	versions := slices.DeleteFunc(slices.Clone(Versions), func(v Version) bool {
 		return v == TLS13 || !r.found[v].accepts()
 	})
@@ -329,7 +328,7 @@ func (r *run) askInsecure(ctx context.Context) {
 		if q.suites = insecureOf(versions[i]); r.compact.Load() {
 			q.suites = q.suites[:min(len(q.suites), maxSuitesCompact)]
 		}
-		f, a, err := r.ask(ctx, q)
+		f, a, err := r.probe(ctx, q)
 		switch {
 		case a == accepted && slices.Contains(q.suites, f.hello.suite):
 			t.insecure = []Suite{f.suite}
@@ -344,8 +343,8 @@ func insecureOf(v Version) []uint16 {
 	return only(inOrder, func(s Suite) bool { return s.fits(v) && s.Strength == Insecure && usage(s) < 2 })
 }
 
-// askSuites asks for all suites of some versions, and for the groups of TLS 1.3 where that is one of them.
-func (r *run) askSuites(ctx context.Context, versions ...Version) {
+// probeSuites offers all suites of some versions, and the groups of TLS 1.3 where that is one of them.
+func (r *run) probeSuites(ctx context.Context, versions ...Version) {
 	type chunk struct {
 		of     *taken
 		number int
@@ -369,18 +368,18 @@ func (r *run) askSuites(ctx context.Context, versions ...Version) {
 	r.each(len(chunks), func(i int) {
 		c := chunks[i]
 		if c.of.version == TLS13 && !r.compact.Load() {
-			c.of.chunks[c.number] = r.ask13(ctx, c.of, c.suites)
+			c.of.chunks[c.number] = r.probe13(ctx, c.of, c.suites)
 			return
 		}
 		c.of.chunks[c.number] = r.eliminate(ctx, c.of.version, c.suites, c.of.first.suite)
 		if c.of.version == TLS13 {
-			r.askGroups13(ctx, c.of, offeredGroups(TLS13))
+			r.probeGroups13(ctx, c.of, offeredGroups(TLS13))
 		}
 	})
 }
 
-// eliminate asks for suites until none of those that are left is taken, and gives those that were in the order in which
-// the server chose them. The first is known where it is one of them.
+// eliminate offers suites until none of those that are left is accepted, and returns the accepted ones in the order in
+// which the server chose them. The first is known where it is one of them.
 func (r *run) eliminate(ctx context.Context, v Version, suites []uint16, first Suite) (chosen []Suite) {
 	q := r.offerOf(v)
 	q.suites = suites
@@ -389,7 +388,7 @@ func (r *run) eliminate(ctx context.Context, v Version, suites []uint16, first S
 		q.suites = without(suites, []uint16{first.ID})
 	}
 	for len(q.suites) > 0 {
-		f, a, err := r.ask(ctx, q)
+		f, a, err := r.probe(ctx, q)
 		alert, _ := errors.AsType[Alert](err)
 		noneShared := alert.Description == alertHandshakeFailure // as most refuse all suites
 		if a != accepted && a != over && len(q.suites) > maxSuites && !noneShared {
@@ -412,24 +411,24 @@ func (r *run) eliminate(ctx context.Context, v Version, suites []uint16, first S
 	return chosen
 }
 
-// confirm reports whether a refusal is meant. It holds one without words against what the server took before: it may
-// have had enough of connections.
+// confirm reports whether a refusal is about the offer. After one without an alert it repeats an offer that the server
+// accepted before: the server may be limiting connections.
 func (r *run) confirm(ctx context.Context, v Version, err error) (certain bool) {
 	if alert, is := errors.AsType[Alert](err); is && alert.Description != alertClose || errors.Is(err, ErrOtherVersion) {
 		return true
 	}
 	q := r.offerOf(v)
 	q.suites = []uint16{r.found[v].first.hello.suite}
-	_, a, _ := r.ask(ctx, q)
+	_, a, _ := r.probe(ctx, q)
 	if a != accepted {
 		r.unclear.Store(true)
 	}
 	return a == accepted
 }
 
-// ask13 asks for suites and groups of TLS 1.3 at once, as long as there are both. Without a share for any group the
-// server has to name one, as a request to say hello again: it costs it no signature, and tells its choice of both.
-func (r *run) ask13(ctx context.Context, t *taken, suites []uint16) (chosen []Suite) {
+// probe13 offers suites and groups of TLS 1.3 at once, as long as there are both. Without a share for any group the
+// server has to name one in a HelloRetryRequest, which costs it no signature and shows its choice of both.
+func (r *run) probe13(ctx context.Context, t *taken, suites []uint16) (chosen []Suite) {
 	first := t.first.suite
 	if !slices.Contains(suites, first.ID) {
 		r.unclear.Store(true)
@@ -440,7 +439,7 @@ func (r *run) ask13(ctx context.Context, t *taken, suites []uint16) (chosen []Su
 	chosen = []Suite{first}
 	var groups []uint16
 	for len(q.suites) > 0 && len(q.groups) > 0 {
-		f, a, err := r.ask(ctx, q)
+		f, a, err := r.probe(ctx, q)
 		if a == refused || a == dropped {
 			r.confirm(ctx, TLS13, err)
 			break
@@ -454,14 +453,14 @@ func (r *run) ask13(ctx context.Context, t *taken, suites []uint16) (chosen []Su
 		q.groups = without(q.groups, []uint16{f.hello.group})
 	}
 	t.groups = groups
-	if greased := r.askGroups13(ctx, t, q.groups); !greased && len(t.groups) > len(groups) {
+	if greased := r.probeGroups13(ctx, t, q.groups); !greased && len(t.groups) > len(groups) {
 		return chosen // there were groups left, so it was the suites that ended it
 	}
 	return append(chosen, r.eliminate(ctx, TLS13, q.suites, Suite{})...)
 }
 
-// askGroups13 asks for groups of TLS 1.3, those that are not known yet. It reports whether that took a share.
-func (r *run) askGroups13(ctx context.Context, t *taken, left []uint16) (greased bool) {
+// probeGroups13 offers the groups of TLS 1.3 that are not known yet. It reports whether that took a share.
+func (r *run) probeGroups13(ctx context.Context, t *taken, left []uint16) (greased bool) {
 	q := r.offerOf(TLS13)
 	q.share = false
 	for _, groups := range r.groupChunks(left) {
@@ -492,10 +491,10 @@ func (r *run) groupChunks(all []uint16) [][]uint16 {
 	return [][]uint16{all}
 }
 
-// eliminateGroups asks for groups until none of those that are left is taken; whole tells that it came to that.
-func (r *run) eliminateGroups(ctx context.Context, q question) (chosen []uint16, whole bool) {
+// eliminateGroups offers groups until none of those that are left is accepted; whole reports that it got that far.
+func (r *run) eliminateGroups(ctx context.Context, q offer) (chosen []uint16, whole bool) {
 	for len(q.groups) > 0 {
-		f, a, err := r.ask(ctx, q)
+		f, a, err := r.probe(ctx, q)
 		if a == refused || a == dropped {
 			return chosen, r.confirm(ctx, q.version, err)
 		}
@@ -512,13 +511,13 @@ func (r *run) eliminateGroups(ctx context.Context, q question) (chosen []uint16,
 // group is the one that a server chose, in whatever version.
 func (f *flight) group() uint16 { return max(f.hello.group, f.keyExchange.group) }
 
-// askOldGroups asks for the curves of the first of some versions, all before TLS 1.3, that has any; it reports whether
-// one had. What TLS 1.3 takes is not asked for again.
-func (r *run) askOldGroups(ctx context.Context, versions ...Version) bool {
+// probeOldGroups offers the curves of the first of some versions, all before TLS 1.3, that has any; it reports whether
+// one had. What TLS 1.3 accepts is not offered again.
+func (r *run) probeOldGroups(ctx context.Context, versions ...Version) bool {
 	for _, v := range versions {
 		t := r.found[v]
 		if suites := t.onCurves(); len(suites) > 0 {
-			r.askCurves(ctx, t, suites)
+			r.probeCurves(ctx, t, suites)
 			return true
 		}
 	}
@@ -537,8 +536,8 @@ func (t *taken) onCurves() []uint16 {
 	return ids[:min(len(ids), maxSuitesCompact)]
 }
 
-// askCurves asks for the curves of a version.
-func (r *run) askCurves(ctx context.Context, t *taken, suites []uint16) {
+// probeCurves offers the curves of a version.
+func (r *run) probeCurves(ctx context.Context, t *taken, suites []uint16) {
 	known := r.found[TLS13].groups
 	if first := t.first.keyExchange.group; len(known) == 0 && first != 0 && !isFiniteField(first) {
 		t.groups = []uint16{first}
@@ -550,7 +549,7 @@ func (r *run) askCurves(ctx context.Context, t *taken, suites []uint16) {
 		left := without(curves, append(slices.Clone(known), t.groups...))
 		for len(left) > 0 {
 			q.groups = append(slices.Clone(left), without(needed(), left)...)
-			f, a, err := r.ask(ctx, q)
+			f, a, err := r.probe(ctx, q)
 			if a == refused || a == dropped {
 				r.confirm(ctx, t.version, err)
 				break
@@ -564,7 +563,7 @@ func (r *run) askCurves(ctx context.Context, t *taken, suites []uint16) {
 				t.groups = append(t.groups, group)
 			}
 			if !slices.Contains(left, group) {
-				break // it asks for what its certificate needs, or for the only curve that it has
+				break // it chooses what its certificate needs, or for the only curve that it has
 			}
 			left = without(left, []uint16{group})
 		}
