@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Arrangement is how the certificates of a server came, as far as they are judged. Each is told apart, and only where
+// Arrangement describes how a server sent its certificates, as far as they are judged. Each fact is set only where
 // it is sure.
 type Arrangement struct {
-	// Repeated tells that a certificate came more than once.
+	// Repeated reports that a certificate came more than once.
 	Repeated bool
-	// OutOfOrder tells that a certificate of the chain came before all that it issued.
+	// OutOfOrder reports that a certificate of the chain came before all that it issued.
 	OutOfOrder bool
-	// Root tells that the trusted root, which clients have, came too.
+	// Root reports that the trusted root, which clients have, came too.
 	Root bool
 	// Foreign are those that issued nothing of the chain.
 	Foreign []*x509.Certificate
@@ -24,7 +24,7 @@ type Arrangement struct {
 func arrange(came, sent []*x509.Certificate, cut bool, f found, w *work) Arrangement {
 	a := Arrangement{Repeated: repeats(came)}
 	if w.spent || len(f.defects) > 0 {
-		return a // who issued what is not known
+		return a // the issuers are not known
 	}
 	top := f.chain[len(f.chain)-1]
 	if len(f.chain) == 1 && !f.rooted && !w.issued(top, top) {

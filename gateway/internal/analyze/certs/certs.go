@@ -30,7 +30,7 @@ const (
 const (
 	// CodeNotPermitted is a name that a name constraint of the chain excludes (RFC 5280 section 4.2.1.10).
 	CodeNotPermitted = "PERMITTED_VIOLATION"
-	// CodeCriticalExtension is a critical extension that nobody here understands (RFC 5280 section 4.2).
+	// CodeCriticalExtension is a critical extension that this service does not implement (RFC 5280 section 4.2).
 	CodeCriticalExtension = "UNHANDLED_CRITICAL_EXTENSION"
 	// CodeInvalidCA is an issuer that is no certificate authority (RFC 5280 section 4.2.1.9).
 	CodeInvalidCA = "INVALID_CA"
@@ -42,7 +42,7 @@ const (
 
 // Verdict is the judgement of a chain.
 type Verdict struct {
-	// Authorized tells whether a client that trusts Roots would accept the chain for the host now.
+	// Authorized reports whether a client that trusts Roots would accept the chain for the host now.
 	Authorized bool
 	// Code is the first problem that holds, in the order time, chain, name; empty where Authorized.
 	Code string
@@ -50,20 +50,20 @@ type Verdict struct {
 	Codes []string
 	// Defects say why the chain of a CodeNoLocalIssuer was not verified; else empty.
 	Defects []string
-	// HostnameMatches tells whether the leaf names the host, whatever else is wrong.
+	// HostnameMatches reports whether the leaf names the host, whatever else is wrong.
 	HostnameMatches bool
 	// PublicWildcard is the name that would name the host if it were not a wildcard for a whole public suffix, such as
 	// *.net.
 	PublicWildcard string
-	// ChainComplete tells whether the sent certificates lead to a trusted root at some time inside their validity.
+	// ChainComplete reports whether the sent certificates lead to a trusted root at some time inside their validity.
 	ChainComplete bool
-	// Public tells whether that root is one that browsers trust, and no operator's own.
+	// Public reports whether browsers trust that root; an operator's own root is not public.
 	Public bool
 	// Exchange is the key exchange that the leaf was judged for.
 	Exchange KeyExchange
 	// Sent is how the certificates came.
 	Sent Arrangement
-	// Cut tells that more certificates came than are judged: one that is missing may be among them.
+	// Cut reports that more certificates came than are judged: one that is missing may be among them.
 	Cut bool
 	// Chain is the path that was judged, leaf first: up to and with the root where one was reached, else as far as
 	// the sent certificates lead.
@@ -76,12 +76,12 @@ type Checker struct {
 	Roots *x509.CertPool
 	// Trust describes Roots, where they are given.
 	Trust TrustStore
-	// Public tells the roots that browsers trust; nil means the built-in list.
+	// Public reports the roots that browsers trust; nil means the built-in list.
 	Public func(*x509.Certificate) bool
 	// Now gives the time of judgement; nil means time.Now.
 	Now func() time.Time
-	// constraint returns why a root is not trusted for a chain; nil means that there is none, or that of the built-in list
-	// where that is used.
+	// constraint returns why a root is not trusted for a chain; nil means that there is none, or that of the built-in
+	// list where that is used.
 	constraint func(chain []*x509.Certificate) error
 }
 
@@ -141,7 +141,7 @@ func (c Checker) now() time.Time {
 // alone where the signature's algorithm is too old to be checked, or its key too long.
 func SelfSigned(cert *x509.Certificate) bool { return issued(cert, cert) }
 
-// timeCodes tells what is wrong with the validity of any certificate of the chain. Both ends of a validity are inside
+// timeCodes returns what is wrong with the validity of any certificate of the chain. Both ends of a validity are inside
 // it (RFC 5280 section 4.1.2.5).
 func timeCodes(chain []*x509.Certificate, now time.Time) []string {
 	var codes []string
@@ -171,8 +171,8 @@ const (
 	DefectLongKey = "KEY_TOO_LONG"
 	// DefectUnfinished is a chain of which not all is known, since not all of it could be read.
 	DefectUnfinished = "CHAIN_NOT_READ"
-	// DefectCostly is a chain that would take too much work to verify: for the ways in which its certificates lead to one
-	// another, for their keys, or for what the run has verified before.
+	// DefectCostly is a chain that would take too much work to verify: for the ways in which its certificates lead to
+	// one another, for their keys, or for what the run has verified before.
 	DefectCostly = "CHAIN_TOO_COSTLY"
 )
 

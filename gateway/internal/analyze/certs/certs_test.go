@@ -130,7 +130,7 @@ func TestEveryCombination(t *testing.T) {
 	}
 }
 
-// TestExpiryDoesNotHideAnUntrustedRoot is the trap that asks for a second verification inside the validity.
+// TestExpiryDoesNotHideAnUntrustedRoot is why there is a second verification inside the validity.
 func TestExpiryDoesNotHideAnUntrustedRoot(t *testing.T) {
 	t.Parallel()
 	other := certtest.Root(t, "Other Root")
@@ -264,7 +264,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestPublicSuffixWildcards: nobody's wildcard stands for all names under a public suffix, but for a private one's.
+// TestPublicSuffixWildcards: no wildcard stands for all names under a public suffix, but for a private one's.
 func TestPublicSuffixWildcards(t *testing.T) {
 	t.Parallel()
 	root := certtest.Root(t, "Root")
@@ -591,48 +591,48 @@ func TestArrangement(t *testing.T) {
 	self := certtest.Leaf(t, nil, hosts)
 	direct := certtest.Leaf(t, root, hosts)
 
-	type told struct {
+	type placed struct {
 		Repeated, OutOfOrder, Root bool
 		Foreign, Wrong             []string
 	}
 	for _, c := range []struct {
 		name string
 		sent []*certtest.Cert
-		want told
+		want placed
 	}{
-		{"as it should be", []*certtest.Cert{leaf, second, first}, told{}},
-		{"the root too", []*certtest.Cert{leaf, second, first, root}, told{Root: true}},
-		{"cross-signed root", []*certtest.Cert{leaf, second, first, rootByOld}, told{}},
-		{"cross-signed root and both roots", []*certtest.Cert{leaf, second, first, rootByOld, old, root}, told{Root: true}},
-		{"the other way round", []*certtest.Cert{leaf, first, second}, told{OutOfOrder: true}},
-		{"root before the others", []*certtest.Cert{leaf, root, second, first}, told{OutOfOrder: true, Root: true}},
-		{"one repeated", []*certtest.Cert{leaf, second, first, second}, told{Repeated: true}},
-		{"the leaf repeated", []*certtest.Cert{leaf, leaf, second, first}, told{Repeated: true}},
-		{"a stranger", []*certtest.Cert{leaf, second, first, otherInter}, told{Foreign: []string{"Other Intermediate"}}},
-		{"a stranger between", []*certtest.Cert{leaf, otherInter, second, first}, told{Foreign: []string{"Other Intermediate"}}},
-		{"strange roots", []*certtest.Cert{leaf, second, first, other}, told{Foreign: []string{"Other Root"}}},
-		{"another server's", []*certtest.Cert{leaf, second, first, otherLeaf}, told{Foreign: []string{"other.example.com"}}},
-		{"its issuer's namesake", []*certtest.Cert{leaf, rekeyed, second, first}, told{Foreign: []string{"Second"}}},
+		{"as it should be", []*certtest.Cert{leaf, second, first}, placed{}},
+		{"the root too", []*certtest.Cert{leaf, second, first, root}, placed{Root: true}},
+		{"cross-signed root", []*certtest.Cert{leaf, second, first, rootByOld}, placed{}},
+		{"cross-signed root and both roots", []*certtest.Cert{leaf, second, first, rootByOld, old, root}, placed{Root: true}},
+		{"the other way round", []*certtest.Cert{leaf, first, second}, placed{OutOfOrder: true}},
+		{"root before the others", []*certtest.Cert{leaf, root, second, first}, placed{OutOfOrder: true, Root: true}},
+		{"one repeated", []*certtest.Cert{leaf, second, first, second}, placed{Repeated: true}},
+		{"the leaf repeated", []*certtest.Cert{leaf, leaf, second, first}, placed{Repeated: true}},
+		{"a stranger", []*certtest.Cert{leaf, second, first, otherInter}, placed{Foreign: []string{"Other Intermediate"}}},
+		{"a stranger between", []*certtest.Cert{leaf, otherInter, second, first}, placed{Foreign: []string{"Other Intermediate"}}},
+		{"strange roots", []*certtest.Cert{leaf, second, first, other}, placed{Foreign: []string{"Other Root"}}},
+		{"another server's", []*certtest.Cert{leaf, second, first, otherLeaf}, placed{Foreign: []string{"other.example.com"}}},
+		{"its issuer's namesake", []*certtest.Cert{leaf, rekeyed, second, first}, placed{Foreign: []string{"Second"}}},
 		{"everything", []*certtest.Cert{leaf, first, second, root, other, second},
-			told{Repeated: true, OutOfOrder: true, Root: true, Foreign: []string{"Other Root"}}},
-		{"alone", []*certtest.Cert{leaf}, told{}},
-		{"issued by the root, which came", []*certtest.Cert{direct, root}, told{Root: true}},
-		{"issued by the root, a stranger came", []*certtest.Cert{direct, first}, told{Foreign: []string{"First"}}},
-		{"missing intermediate, root sent", []*certtest.Cert{leaf, root}, told{}},
-		{"missing intermediate, another server's", []*certtest.Cert{leaf, otherLeaf}, told{}},
-		{"wrong intermediate", []*certtest.Cert{leaf, otherInter}, told{Wrong: []string{"Other Intermediate"}}},
+			placed{Repeated: true, OutOfOrder: true, Root: true, Foreign: []string{"Other Root"}}},
+		{"alone", []*certtest.Cert{leaf}, placed{}},
+		{"issued by the root, which came", []*certtest.Cert{direct, root}, placed{Root: true}},
+		{"issued by the root, a stranger came", []*certtest.Cert{direct, first}, placed{Foreign: []string{"First"}}},
+		{"missing intermediate, root sent", []*certtest.Cert{leaf, root}, placed{}},
+		{"missing intermediate, another server's", []*certtest.Cert{leaf, otherLeaf}, placed{}},
+		{"wrong intermediate", []*certtest.Cert{leaf, otherInter}, placed{Wrong: []string{"Other Intermediate"}}},
 		{"wrong intermediate twice", []*certtest.Cert{leaf, otherInter, otherInter},
-			told{Repeated: true, Wrong: []string{"Other Intermediate"}}},
-		{"the one above alone", []*certtest.Cert{leaf, first, root}, told{Wrong: []string{"First"}}},
-		{"a gap above, and who knows", []*certtest.Cert{certtest.Leaf(t, otherInter, hosts), otherInter, first}, told{}},
-		{"an untrusted root that came", []*certtest.Cert{certtest.Leaf(t, otherInter, hosts), otherInter, other}, told{}},
-		{"self-signed", []*certtest.Cert{self}, told{}},
-		{"self-signed, with others", []*certtest.Cert{self, first, root}, told{Foreign: []string{"First", "Root"}}},
+			placed{Repeated: true, Wrong: []string{"Other Intermediate"}}},
+		{"the one above alone", []*certtest.Cert{leaf, first, root}, placed{Wrong: []string{"First"}}},
+		{"a gap above, and an unknown issuer", []*certtest.Cert{certtest.Leaf(t, otherInter, hosts), otherInter, first}, placed{}},
+		{"an untrusted root that came", []*certtest.Cert{certtest.Leaf(t, otherInter, hosts), otherInter, other}, placed{}},
+		{"self-signed", []*certtest.Cert{self}, placed{}},
+		{"self-signed, with others", []*certtest.Cert{self, first, root}, placed{Foreign: []string{"First", "Root"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			got := judge(root, c.sent...).Sent
-			have := told{got.Repeated, got.OutOfOrder, got.Root, subjects(got.Foreign), subjects(got.Wrong)}
+			have := placed{got.Repeated, got.OutOfOrder, got.Root, subjects(got.Foreign), subjects(got.Wrong)}
 			if d := cmp.Diff(c.want, have); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
@@ -689,6 +689,6 @@ func TestPublic(t *testing.T) {
 		}
 	}
 	if v := judge(private, certtest.Leaf(t, private, hosts)); v.Public {
-		t.Error("a root that nobody knows is in the built-in list")
+		t.Error("an unknown root is in the built-in list")
 	}
 }

@@ -31,12 +31,12 @@ func untrusted(chain []*x509.Certificate, code string) found {
 	return found{chain: chain, codes: []string{code}}
 }
 
-// unverified is a chain of which it is not known where it leads.
+// unverified is a chain whose root is not known.
 func unverified(chain []*x509.Certificate, defect string) found {
 	return found{chain: chain, codes: []string{CodeNoLocalIssuer}, defects: []string{defect}}
 }
 
-// findChain looks for the way from the leaf to a trusted root.
+// findChain looks for a chain from the leaf to a trusted root.
 func (c Checker) findChain(sent []*x509.Certificate, now time.Time, w *work) found {
 	path := sentPath(sent, now, w)
 	if slices.ContainsFunc(sent, LongKey) {
@@ -70,7 +70,7 @@ func (c Checker) search(path, sent []*x509.Certificate, now time.Time, w *work) 
 		default:
 			codes = append(codes, CodePurpose)
 		}
-		chain := leastTroubled(chains, now)
+		chain := bestChain(chains, now)
 		if slices.ContainsFunc(chain, hasUnhandledExtension) {
 			codes = append(codes, CodeCriticalExtension)
 		}
@@ -84,7 +84,7 @@ func (c Checker) search(path, sent []*x509.Certificate, now time.Time, w *work) 
 			return f
 		}
 	}
-	return leadsNowhere(path, w)
+	return noTrustedRoot(path, w)
 }
 
 // rootTimes are the moments to try: now, and where no root holds now, the ends of the leaf's validity and of the last
@@ -175,9 +175,9 @@ func hasUnhandledExtension(cert *x509.Certificate) bool {
 	return len(cert.UnhandledCriticalExtensions) > 0
 }
 
-// leastTroubled gives the chain with which a client fares best: of a cross-signed certificate's ways the one that holds
+// bestChain returns the chain with the fewest faults now: of a cross-signed certificate's chains the one that holds
 // now.
-func leastTroubled(chains [][]*x509.Certificate, now time.Time) []*x509.Certificate {
+func bestChain(chains [][]*x509.Certificate, now time.Time) []*x509.Certificate {
 	trouble := func(chain []*x509.Certificate) int {
 		n := len(timeCodes(chain, now))
 		if slices.ContainsFunc(chain, hasUnhandledExtension) {
@@ -240,8 +240,8 @@ func mayHaveIssued(parent, cert *x509.Certificate) bool {
 		len(parent.SubjectKeyId) == 0 || bytes.Equal(cert.AuthorityKeyId, parent.SubjectKeyId))
 }
 
-// leadsNowhere says how a path ends that no trusted root is above.
-func leadsNowhere(path []*x509.Certificate, w *work) found {
+// noTrustedRoot returns the finding for a path that does not end at a trusted root.
+func noTrustedRoot(path []*x509.Certificate, w *work) found {
 	top := path[len(path)-1]
 	switch {
 	case w.issued(top, top) && len(path) == 1:
@@ -254,7 +254,7 @@ func leadsNowhere(path []*x509.Certificate, w *work) found {
 	return untrusted(path, CodeNoLocalIssuer)
 }
 
-// brokenLink separates a chain that is all there but was refused for one of its links from one that leads nowhere: some
+// brokenLink separates a complete chain refused for one of its links from one without a trusted root: some
 // issuer in the path is itself trusted.
 func (c Checker) brokenLink(path []*x509.Certificate, now time.Time, w *work) (found, bool) {
 	for i := 1; i < len(path) && i <= maxLinkSearch; i++ {

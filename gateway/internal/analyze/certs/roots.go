@@ -19,8 +19,8 @@ const (
 	SourceSystem = "system"
 	// SourceOperator is what SSL_CERT_FILE or SSL_CERT_DIR name.
 	SourceOperator = "operator"
-	// SourcePackage is Mozilla's list, which the Go project keeps up to date, as it is built in: for a container, and any
-	// host without a store.
+	// SourcePackage is Mozilla's list, which the Go project keeps up to date, as it is built in: for a container, and
+	// any host without a store.
 	SourcePackage = "golang.org/x/crypto/x509roots/fallback"
 )
 
@@ -102,7 +102,7 @@ var builtIn = sync.OnceValue(func() rootList {
 	return list
 })
 
-// addTo adds the roots without their constraints, which are for verify to hold: a pool would ask for those of the
+// addTo adds the roots without their constraints, which verify applies: a pool would require those of the
 // copies that it verifies.
 func (l rootList) addTo(pool *x509.CertPool) {
 	for _, root := range l.roots {

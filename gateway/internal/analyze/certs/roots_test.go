@@ -77,7 +77,7 @@ func TestTheBuiltInList(t *testing.T) {
 			t.Errorf("%s is not public", root.Subject)
 		}
 	}
-	// The name alone makes nobody one of them.
+	// The name alone does not make a root one of them.
 	impostor := certtest.Root(t, "Impostor", func(c *x509.Certificate) { c.RawSubject = list.roots[0].RawSubject })
 	if publicRoot(impostor.Certificate) {
 		t.Error("a name with another key is public")

@@ -75,7 +75,7 @@ func AnyPurposeOnly(leaf *x509.Certificate) bool {
 }
 
 // matchHost reports whether the certificate names the host. Where it does so only by a wildcard for a whole public
-// suffix, it does not, and that name is told.
+// suffix, it does not, and that name is returned.
 func matchHost(leaf *x509.Certificate, host string) (matches bool, wildcard string) {
 	if leaf.VerifyHostname(host) != nil {
 		return false, ""
@@ -98,8 +98,8 @@ func matchHost(leaf *x509.Certificate, host string) (matches bool, wildcard stri
 }
 
 // isPublicWildcard reports whether a name is a wildcard for all names under a top-level domain, or under another suffix
-// of the public suffix list's ICANN section: nobody has them all, and clients take none of them. Those of its private
-// section, such as *.github.io, are their owner's.
+// of the public suffix list's ICANN section: no one owns all its names, and clients accept none of them. Those of its
+// private section, such as *.github.io, are their owner's.
 func isPublicWildcard(name string) bool {
 	below, is := strings.CutPrefix(strings.ToLower(name), "*.")
 	if !is {
