@@ -31,7 +31,7 @@ type certificate struct {
 	MustStaple      bool     `json:"mustStaple"`
 }
 
-// chainElement is what is told of every certificate. Names are strings of RFC 4514, moments RFC 3339.
+// chainElement is what is shown of every certificate. Names are strings of RFC 4514, moments RFC 3339.
 type chainElement struct {
 	Subject            string `json:"subject"`
 	Issuer             string `json:"issuer"`

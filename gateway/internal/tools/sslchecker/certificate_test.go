@@ -154,7 +154,7 @@ func TestSSLCipherNames(t *testing.T) {
 	for _, suite := range slices.Concat(tls.CipherSuites(), tls.InsecureCipherSuites()) {
 		is13 := slices.Contains(suite.SupportedVersions, tls.VersionTLS13)
 		if got := describeCipher(suite.ID); got.StandardName != suite.Name || (got.Name == suite.Name) != is13 {
-			t.Errorf("%s is told as %+v", suite.Name, got)
+			t.Errorf("%s is reported as %+v", suite.Name, got)
 		}
 	}
 	for id, want := range map[uint16]cipher{
@@ -246,7 +246,7 @@ func TestSSLPurposeOfAnExchange(t *testing.T) {
 	}
 }
 
-// TestSSLPublicAuthority: that timestamps are missing is told of public authorities alone, on ports of the web.
+// TestSSLPublicAuthority: missing timestamps are reported of public authorities alone, on ports of the web.
 func TestSSLPublicAuthority(t *testing.T) {
 	t.Parallel()
 	for _, public := range []bool{true, false} {
@@ -386,7 +386,7 @@ func (p pretender) Sign(io.Reader, []byte, crypto.SignerOpts) ([]byte, error) {
 	return make([]byte, 1024), nil
 }
 
-// TestSSLLongKeys: a key of more than 8,192 bits is told, in every version and in every place of the chain.
+// TestSSLLongKeys: a key of more than 8,192 bits is reported, in every version and in every place of the chain.
 func TestSSLLongKeys(t *testing.T) {
 	t.Parallel()
 	for _, version := range []uint16{tls.VersionTLS10, tls.VersionTLS12, tls.VersionTLS13} {
@@ -494,7 +494,7 @@ func (f forgetful) Sign(io.Reader, []byte, crypto.SignerOpts) ([]byte, error) {
 }
 
 // TestSSLServersThatCannotSign: a handshake that fails after the certificates, for another reason, says nothing about
-// them. TLS 1.0 to 1.2 show them to nobody before that.
+// them. TLS 1.0 to 1.2 do not show them before that.
 func TestSSLServersThatCannotSign(t *testing.T) {
 	t.Parallel()
 	for _, version := range []uint16{tls.VersionTLS10, tls.VersionTLS12, tls.VersionTLS13} {

@@ -105,7 +105,7 @@ const (
 	maxFitName     = 64
 )
 
-// mismatchMessage says for whom the certificate is in place of the host.
+// mismatchMessage names the hosts that the certificate is for.
 func mismatchMessage(verdict certs.Verdict) string {
 	if verdict.PublicWildcard != "" {
 		return fmt.Sprintf("The certificate is for this host only by %s, a wildcard for a whole public suffix, which "+
@@ -156,7 +156,7 @@ func chainIssues(sent int, verdict certs.Verdict) []issue {
 	return issues
 }
 
-// arrangementIssues tell what is more than the chain, or stands in the wrong place.
+// arrangementIssues report certificates beside the chain and those in the wrong place.
 func arrangementIssues(verdict certs.Verdict) []issue {
 	var issues []issue
 	info := func(code, message string) { issues = append(issues, issue{code, severityInfo, message}) }
@@ -180,7 +180,7 @@ func arrangementIssues(verdict certs.Verdict) []issue {
 }
 
 // weaklySigned reports whether a certificate has a weak signature. It leaves roots out: their own signature proves
-// nothing to anybody.
+// nothing to any client.
 func weaklySigned(cert *x509.Certificate) bool {
 	return certs.WeakDigest(cert) && !certs.SelfSigned(cert)
 }

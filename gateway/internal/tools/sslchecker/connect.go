@@ -24,8 +24,8 @@ import (
 	"diagnostics/shared/workerapi"
 )
 
-// visit is what was learnt at one address, until when it may take.
-type visit struct {
+// attempt is what was learnt at one address; until is its deadline.
+type attempt struct {
 	address netip.Addr
 	until   time.Time
 	seen    observation
@@ -40,12 +40,12 @@ type visit struct {
 }
 
 // reached reports whether there are certificates to judge.
-func (v *visit) reached() bool { return v.skipped == "" && v.err == nil }
+func (v *attempt) reached() bool { return v.skipped == "" && v.err == nil }
 
-// visit asks one address for its certificates: by a handshake of crypto/tls, and where that cannot speak to the server
-// by one that is only read.
-func (i *inspection) visit(ctx context.Context, address netip.Addr) visit {
-	v := visit{address: address, until: time.Now().Add(2 * i.timeout)}
+// attempt reads the certificates of one address: by a handshake of crypto/tls, and where that cannot speak to the
+// server by one that is only read.
+func (i *inspection) attempt(ctx context.Context, address netip.Addr) attempt {
+	v := attempt{address: address, until: time.Now().Add(2 * i.timeout)}
 	if !i.egress.Families().Has(address) {
 		v.skipped = "This service has no " + workerapi.FamilyName(address) + " connection." // as port-checker says
 		return v
@@ -60,12 +60,12 @@ func (i *inspection) visit(ctx context.Context, address netip.Addr) visit {
 	return v
 }
 
-// conversation is what is said on a connection that is ready for a ClientHello. who is its server in sentences.
+// conversation is a handshake on a connection that is ready for a ClientHello. who names the server in sentences.
 type conversation func(ctx context.Context, conn net.Conn, who string) (observation, error)
 
-// converse connects, does STARTTLS where the port asks for it, and has the conversation. Errors are *fault.Error, or
+// converse connects, does STARTTLS where the port requires it, and has the conversation. Errors are *fault.Error, or
 // the context's own.
-func (i *inspection) converse(ctx context.Context, v *visit, say conversation) (observation, error) {
+func (i *inspection) converse(ctx context.Context, v *attempt, shake conversation) (observation, error) {
 	who, port := i.who(v.address), i.to.Port
 	i.connections.Add(1)
 	v.conversations++
@@ -85,17 +85,17 @@ func (i *inspection) converse(ctx context.Context, v *visit, say conversation) (
 		}
 	}
 	progress.Enter(ctx, progress.Waiting)
-	seen, err := say(limited, conn, who)
+	seen, err := shake(limited, conn, who)
 	for _, cert := range seen.state.PeerCertificates {
 		memory.Count(ctx, 2*len(cert.Raw)) // its parts are kept apart as well
 	}
 	return seen, endOr(ctx, err)
 }
 
-// share is how long the next step of a visit may take.
-func (i *inspection) share(v *visit) time.Duration { return min(i.timeout, time.Until(v.until)) }
+// share is how long the next step of an attempt may take.
+func (i *inspection) share(v *attempt) time.Duration { return min(i.timeout, time.Until(v.until)) }
 
-// who is whom sentences are about: the address where the host has several.
+// who is the subject of sentences: the address where the host has several.
 func (i *inspection) who(address netip.Addr) string {
 	if i.several {
 		return address.String()
@@ -109,8 +109,8 @@ func (s checker) dial(ctx context.Context, to netip.AddrPort, limit time.Duratio
 	return s.egress.Dial(ctx, to)
 }
 
-// connectFault says why no address took the connection. An answer of any says more than the silence of others, but
-// nothing is known of one that was not tried because a limit was reached, or because this service lacked the means.
+// connectFault returns why no address accepted the connection. An answer of any outranks the silence of others, but
+// one that was not tried, because of a limit or a lack of this service, leaves the question open.
 func connectFault(who string, port uint16, failures []error) error {
 	cause := errors.Join(failures...)
 	if untried, is := errors.AsType[*fault.Error](cause); is { // the first
@@ -126,7 +126,7 @@ func connectFault(who string, port uint16, failures []error) error {
 }
 
 // observation is what a handshake showed. failure is why it did not complete although the certificates came; refused
-// that this service ended it because of them, and cut that not all of them could be read. read tells a handshake that
+// that this service ended it because of them, and cut that not all of them could be read. read marks a handshake that
 // was only read, since crypto/tls cannot speak to the server; dhBits is the size of its finite-field DH, if any.
 type observation struct {
 	state           tls.ConnectionState
@@ -162,7 +162,7 @@ func (i *inspection) handshake(alpn []string) conversation {
 			return seen, nil
 		}
 		flight, err := recorder.Flight()
-		// Without a version (SSL 3.0) crypto/tls took nothing of the answer, and what it knows of the rest is not so.
+		// Without a version (SSL 3.0) crypto/tls accepted nothing of the answer, and its state is not the server's.
 		if seen.state.Version != 0 && len(seen.state.PeerCertificates) == 0 && !brokenOff(ctx, seen.failure) {
 			seen.refused = refusedCertificates(seen.failure)
 			seen.cut = err != nil
@@ -254,8 +254,8 @@ func starttlsFault(ctx context.Context, host string, port uint16, protocol strin
 	return fault.Wrapf(fault.Upstream, err, "%s closed the connection on port %d before TLS could begin.", host, port)
 }
 
-// handshakeFault says why no certificate was seen. version is what the server chose, 0 where it chose none, and answer
-// the error of its first flight.
+// handshakeFault returns why no certificate was read. version is what the server chose, 0 where it chose none, and
+// answer the error of its first flight.
 func handshakeFault(
 	ctx context.Context, host string, port uint16, err error, version tlsscan.Version, answer error,
 ) error {
@@ -310,11 +310,11 @@ var alertNames = map[byte]string{
 	80: "it reports an internal error (internal_error)",
 }
 
-// readInstead asks a server that crypto/tls cannot speak to for its certificates by handshakes that are only read: of
+// readInstead reads the certificates of a server that crypto/tls cannot speak to, by handshakes that are only read: of
 // every version and suite that there is; of those before TLS 1.3, where every group can be offered, since no keys have
-// to be agreed on to read them; and then of SSL 3.0, which is not offered beside others. What crypto/tls was told stays
+// to be agreed on to read them; and then of SSL 3.0, which is not offered beside others. The error of crypto/tls stays
 // the failure where these fail too.
-func (i *inspection) readInstead(ctx context.Context, v *visit) {
+func (i *inspection) readInstead(ctx context.Context, v *attempt) {
 	failed := v.err
 	before13 := []tlsscan.Version{tlsscan.TLS12, tlsscan.TLS11, tlsscan.TLS10}
 	for _, versions := range [][]tlsscan.Version{nil, before13, {tlsscan.SSL30}} {

@@ -17,14 +17,14 @@ import (
 	"diagnostics/shared/workerapi"
 )
 
-// maxEndpoints bounds the addresses of a name that are looked at: it may have thousands, all of them somebody else's.
+// maxEndpoints bounds the addresses of a name that are looked at: it may have thousands, all of third parties.
 const maxEndpoints = 4
 
-// grace is how long the others have once an address has shown its certificates. Who takes longer is waited for beside
-// the probing.
+// grace is how long the others have once an address has shown its certificates. Slower ones are awaited beside the
+// scan.
 const grace = 2 * time.Second
 
-// endpoint is what one address of the host shows. Nothing of it is known where Issues tell why it was not reached.
+// endpoint is what one address of the host shows. Nothing of it is known where Issues report why it was not reached.
 type endpoint struct {
 	Address            string  `json:"address"`
 	Family             int     `json:"family"`
@@ -51,20 +51,22 @@ func endpointsOf(r egress.Resolution) []netip.Addr {
 	return first
 }
 
-// visits are the addresses of a run, each on its own goroutine.
-type visits struct {
-	pending  []*parallel.Pending[visit]
+// attempts are the addresses of a run, each on its own goroutine.
+type attempts struct {
+	pending  []*parallel.Pending[attempt]
 	finished chan int
-	done     []*visit // nil while under way
+	done     []*attempt // nil while under way
 	left     int
-	ended    func(int) // is told of each as soon as it has
+	ended    func(int) // called with each as soon as it has ended
 }
 
-func startVisits(ctx context.Context, addresses []netip.Addr, each func(context.Context, netip.Addr) visit) *visits {
+func startAttempts(
+	ctx context.Context, addresses []netip.Addr, each func(context.Context, netip.Addr) attempt,
+) *attempts {
 	n := len(addresses)
-	v := &visits{finished: make(chan int, n), done: make([]*visit, n), left: n}
+	v := &attempts{finished: make(chan int, n), done: make([]*attempt, n), left: n}
 	for i, address := range addresses {
-		v.pending = append(v.pending, parallel.Start(func() visit {
+		v.pending = append(v.pending, parallel.Start(func() attempt {
 			defer func() { v.finished <- i }()
 			return each(ctx, address)
 		}))
@@ -73,7 +75,7 @@ func startVisits(ctx context.Context, addresses []netip.Addr, each func(context.
 }
 
 // settle waits until all have ended, or some time has passed since the first that showed certificates.
-func (v *visits) settle(grace time.Duration) {
+func (v *attempts) settle(grace time.Duration) {
 	var late <-chan time.Time
 	for v.left > 0 {
 		select {
@@ -89,14 +91,14 @@ func (v *visits) settle(grace time.Duration) {
 }
 
 // wait waits for those that are under way.
-func (v *visits) wait() {
+func (v *attempts) wait() {
 	for v.left > 0 {
 		v.end(<-v.finished)
 	}
 }
 
-func (v *visits) end(i int) {
-	v.left-- // first: the panic of a visit ends the run, which then waits for the others
+func (v *attempts) end(i int) {
+	v.left-- // first: the panic of an attempt ends the run, which then waits for the others
 	v.done[i] = new(v.pending[i].Wait())
 	if v.ended != nil {
 		v.ended(i)
@@ -105,7 +107,7 @@ func (v *visits) end(i int) {
 
 // failure is that of the run where no address has shown certificates: of a server that was reached, before that of one
 // that was not.
-func (v *visits) failure(who string, port uint16) error {
+func (v *attempts) failure(who string, port uint16) error {
 	var unreached []error
 	for _, one := range v.done {
 		switch {
@@ -119,8 +121,8 @@ func (v *visits) failure(who string, port uint16) error {
 	return connectFault(who, port, unreached)
 }
 
-// refusal is the address policy's word on one of the addresses, or nil: it is that of the whole name.
-func (v *visits) refusal() error {
+// refusal is the address policy's refusal of one of the addresses, or nil. It holds for the whole name.
+func (v *attempts) refusal() error {
 	for _, one := range v.done {
 		if one != nil && fault.Is(one.err, fault.Refused) {
 			return one.err
@@ -131,7 +133,7 @@ func (v *visits) refusal() error {
 
 // judge describes the addresses that have shown certificates, each once.
 func (i *inspection) judge(ctx context.Context) {
-	for n, one := range i.visits.done {
+	for n, one := range i.attempts.done {
 		if one != nil && one.reached() && i.results[n] == nil {
 			i.results[n] = new(i.describe(ctx, one))
 		}
@@ -175,17 +177,17 @@ func count(issues []issue, severity string) (n int) {
 	return n
 }
 
-// describeEndpoints tells of every address in the order in which they were asked.
+// describeEndpoints describes every address in the order of the attempts.
 func (i *inspection) describeEndpoints() []endpoint {
-	list := make([]endpoint, 0, len(i.visits.done))
-	for n := range i.visits.done {
+	list := make([]endpoint, 0, len(i.attempts.done))
+	for n := range i.attempts.done {
 		list = append(list, i.describeEndpoint(n))
 	}
 	return list
 }
 
 func (i *inspection) describeEndpoint(n int) endpoint {
-	one := i.visits.done[n]
+	one := i.attempts.done[n]
 	e := endpoint{Address: one.address.String(), Family: workerapi.Family(one.address), Issues: one.issues()}
 	if r := i.results[n]; r != nil {
 		e.Authorized, e.AuthorizationError, e.Issues = r.Authorized, r.AuthorizationError, slices.Clone(r.Issues)
@@ -194,9 +196,9 @@ func (i *inspection) describeEndpoint(n int) endpoint {
 	return e
 }
 
-// reportEndpoint tells of an address that has been asked, unless the run is over or refused.
+// reportEndpoint reports an address whose attempt has ended, unless the run is over or refused.
 func (i *inspection) reportEndpoint(ctx context.Context, n int) {
-	if progress.Of(ctx) == nil || ctx.Err() != nil || i.visits.refusal() != nil {
+	if progress.Of(ctx) == nil || ctx.Err() != nil || i.attempts.refusal() != nil {
 		return
 	}
 	i.judge(ctx)
@@ -204,8 +206,8 @@ func (i *inspection) reportEndpoint(ctx context.Context, n int) {
 	progress.Report(ctx, "endpoint", e.Address, e)
 }
 
-// issues tell why an address was not reached.
-func (v *visit) issues() []issue {
+// issues reports why an address was not reached.
+func (v *attempt) issues() []issue {
 	if v.skipped != "" {
 		return []issue{{"ENDPOINT_SKIPPED", severityInfo, v.skipped}}
 	}
@@ -222,10 +224,10 @@ func (v *visit) issues() []issue {
 	return []issue{{"ENDPOINT_UNREACHABLE", severityWarn, why.Sentence}}
 }
 
-// endpointIssues tell how the addresses differ: those that were not reached, and those that are worse than the best.
+// endpointIssues reports how the addresses differ: those that were not reached, and those that are worse than the best.
 func (i *inspection) endpointIssues() []issue {
 	var issues []issue
-	for _, one := range i.visits.done {
+	for _, one := range i.attempts.done {
 		for _, of := range one.issues() {
 			if of.Severity != severityInfo {
 				issues = append(issues, of)
@@ -233,19 +235,19 @@ func (i *inspection) endpointIssues() []issue {
 		}
 	}
 	best := i.foremost(better)
-	var told []difference
+	var found []difference
 	for n, r := range i.results {
 		if r == nil || n == best {
 			continue
 		}
 		d := differenceOf(r, i.results[best])
-		at := slices.IndexFunc(told, func(t difference) bool { return t.same(d) })
+		at := slices.IndexFunc(found, func(t difference) bool { return t.same(d) })
 		if at < 0 {
-			at, told = len(told), append(told, d)
+			at, found = len(found), append(found, d)
 		}
-		told[at].addresses = append(told[at].addresses, r.Address)
+		found[at].addresses = append(found[at].addresses, r.Address)
 	}
-	for _, d := range told {
+	for _, d := range found {
 		if text := d.text(i.results[best]); text != "" {
 			issues = append(issues, issue{"ENDPOINTS_DIFFER", d.severity(), text})
 		}

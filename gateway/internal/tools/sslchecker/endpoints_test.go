@@ -84,26 +84,26 @@ func TestTheWorstEndpointIsOnTop(t *testing.T) {
 	if d := cmp.Diff(want, messages(got.Issues, "ENDPOINTS_DIFFER")); d != "" {
 		t.Error(d)
 	}
-	var told []string
+	var reported []string
 	for _, e := range got.Endpoints {
 		if e.Fingerprint256 == nil || e.Protocol == nil || *e.Protocol != "TLSv1.3" {
 			t.Errorf("%+v", e)
 		}
-		told = append(told, fmt.Sprint(e.Address, " ", e.Family, " ", e.Authorized, " ", len(e.Issues)))
+		reported = append(reported, fmt.Sprint(e.Address, " ", e.Family, " ", e.Authorized, " ", len(e.Issues)))
 	}
-	if d := cmp.Diff([]string{six + " 6 true 1", four + " 4 false 2"}, told); d != "" {
+	if d := cmp.Diff([]string{six + " 6 true 1", four + " 4 false 2"}, reported); d != "" {
 		t.Error(d)
 	}
 }
 
-// An address is told as soon as it has shown its certificates, once, while others are waited for.
+// An address is reported as soon as it has shown its certificates, once, while others are waited for.
 func TestEndpointsAreToldAsTheyCome(t *testing.T) {
 	t.Parallel()
 	w := farmOf(t, six, four)
-	told := make(chan struct{})
+	reported := make(chan struct{})
 	config := oneCertificate(certtest.Leaf(t, w.inter, []string{farm}).TLS(w.inter))
 	w.ServeConn(at(six), func(c net.Conn) {
-		<-told
+		<-reported
 		handshakeAndWait(c, config)
 	})
 	w.serving(t, four)
@@ -116,14 +116,14 @@ func TestEndpointsAreToldAsTheyCome(t *testing.T) {
 		return got
 	})
 	value, position := toolstest.AwaitStep(t, feed, "endpoint", four)
-	close(told)
+	close(reported)
 	for _, e := range running.Wait().Endpoints {
 		if text, _ := json.Marshal(e); e.Address == four && string(text) != value {
-			t.Errorf("told %s, and is %s", value, text)
+			t.Errorf("reported %s, and is %s", value, text)
 		}
 	}
 	if _, again := toolstest.AwaitStep(t, feed, "endpoint", four); again != position {
-		t.Error("it was told again")
+		t.Error("it was reported again")
 	}
 	toolstest.AwaitStep(t, feed, "endpoint", six)
 }
@@ -226,14 +226,14 @@ func TestEndpointsThatAreNotReached(t *testing.T) {
 			if len(e.Issues) != 1 || e.Issues[0].Severity+" "+e.Issues[0].Code != c.code || e.Issues[0].Message != c.say {
 				t.Errorf("issues %+v", e.Issues)
 			}
-			if told := slices.Contains(issueCodes(got), c.code); told != c.top {
+			if reported := slices.Contains(issueCodes(got), c.code); reported != c.top {
 				t.Errorf("on top: %v", issueCodes(got))
 			}
 		})
 	}
 }
 
-// Four addresses are asked, of both families where both are there.
+// Four addresses are tried, of both families where both are there.
 func TestWhichEndpoints(t *testing.T) {
 	t.Parallel()
 	v4 := []string{"93.184.217.1", "93.184.217.2", "93.184.217.3", "93.184.217.4", "93.184.217.5"}
@@ -323,7 +323,7 @@ func TestNoEndpointAtAll(t *testing.T) {
 // A panic at one address is that of the run, which waits for the others before.
 func TestAPanicAtAnEndpoint(t *testing.T) {
 	t.Parallel()
-	v := startVisits(t.Context(), make([]netip.Addr, 3), func(context.Context, netip.Addr) visit { panic("boom") })
+	v := startAttempts(t.Context(), make([]netip.Addr, 3), func(context.Context, netip.Addr) attempt { panic("boom") })
 	if p := parallel.Catch(func() {
 		defer func() { _ = parallel.Catch(v.wait) }()
 		v.settle(time.Minute)
@@ -355,11 +355,11 @@ func TestOtherCertificates(t *testing.T) {
 	if !got.Authorized || got.Certificate.KeyType != "ECDSA" {
 		t.Fatalf("on top: %+v", got.Certificate)
 	}
-	var told []string
+	var reported []string
 	for _, o := range got.OtherCertificates {
-		told = append(told, fmt.Sprint(o.Kind, " ", o.Certificate.KeyType, " ", *o.AuthorizationError))
+		reported = append(reported, fmt.Sprint(o.Kind, " ", o.Certificate.KeyType, " ", *o.AuthorizationError))
 	}
-	if d := cmp.Diff([]string{"rsa RSA CERT_HAS_EXPIRED", "noSni ECDSA DEPTH_ZERO_SELF_SIGNED_CERT"}, told); d != "" {
+	if d := cmp.Diff([]string{"rsa RSA CERT_HAS_EXPIRED", "noSni ECDSA DEPTH_ZERO_SELF_SIGNED_CERT"}, reported); d != "" {
 		t.Error(d)
 	}
 	want := "fail The server has a second certificate, with an RSA key, for clients that prefer it: it expired on " +
@@ -373,7 +373,7 @@ func TestOtherCertificates(t *testing.T) {
 	}
 }
 
-// Suites of older versions than TLS 1.3 tell whether there is a second certificate.
+// Suites of older versions than TLS 1.3 show whether there is a second certificate.
 func TestOldSuitesTellOfASecondCertificate(t *testing.T) {
 	t.Parallel()
 	const rsa12, ecdsa12, any13 = tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,

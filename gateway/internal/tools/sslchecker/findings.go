@@ -286,7 +286,7 @@ func defectOf(r Result) string {
 	return ""
 }
 
-// refusers says who refuses the server.
+// refusers names the clients that refuse the server.
 func refusers(r Result, subject, code string) string {
 	host := strings.TrimPrefix(subject, "certificate of ")
 	switch {

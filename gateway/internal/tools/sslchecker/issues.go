@@ -26,7 +26,7 @@ const (
 	severityInfo = "info"
 )
 
-// expiresSoonDays is when people want to hear of it; certificates that live for less are given a third of their life.
+// expiresSoonDays is when the end is reported; certificates that live for less are given a third of their life.
 const expiresSoonDays = 14
 
 const daySeconds = 24 * 60 * 60
@@ -118,7 +118,7 @@ func stapleIssues(r Result) []issue {
 				"The certificate requires a stapled OCSP response, but the server sent none."}}
 		}
 		if !r.ChainComplete {
-			return nil // nobody is known who could revoke it
+			return nil // there is no known issuer to revoke it
 		}
 		return []issue{{"REVOCATION_NOT_CHECKED", severityInfo,
 			"Revocation was not checked: the server sent no stapled OCSP response, and nobody else is asked."}}
@@ -176,10 +176,10 @@ func browserIssues(leaf *x509.Certificate) []issue {
 	return issues
 }
 
-// keysOfNoBrowser are the kinds of keys that TLS knows and browsers do not offer.
+// keysOfNoBrowser are the kinds of keys that TLS defines and browsers do not offer.
 var keysOfNoBrowser = []string{"Ed25519", "Ed448", "DSA"}
 
-// mailPorts are those whose clients do not ask for timestamps.
+// mailPorts are those whose clients do not require timestamps.
 var mailPorts = []uint16{25, 110, 143, 465, 587, 993, 995, 2525, 4190}
 
 // timestampIssues are about signed certificate timestamps, which browsers demand of authorities that they trust
@@ -255,7 +255,7 @@ func (p probed) all(chosen tlsscan.Suite) []tlsscan.Suite {
 	return suites
 }
 
-// insecureKinds are the suites that no server should take, the worst first. A suite is told of once, by the first that
+// insecureKinds are the suites that no server should take, the worst first. A suite is reported once, by the first that
 // it is of.
 var insecureKinds = []struct {
 	code string
@@ -276,7 +276,7 @@ var insecureKinds = []struct {
 		"The server accepts cipher suites with 3DES, whose short blocks let data leak in long connections (RFC 9325): %s."},
 }
 
-// named tells the suites that have one of the words between the underscores of their name.
+// named lists the suites that have one of the words between the underscores of their name.
 func named(words ...string) func(tlsscan.Suite) bool {
 	return func(s tlsscan.Suite) bool {
 		return slices.ContainsFunc(strings.Split(s.Name, "_"), func(part string) bool { return slices.Contains(words, part) })
@@ -319,7 +319,7 @@ func chosenIssues(suite tlsscan.Suite) []issue {
 	return issues
 }
 
-// The sizes of Diffie-Hellman parameters: what RFC 9325 section 4.1 asks for at least, and what is within the reach of
+// The sizes of Diffie-Hellman parameters: what RFC 9325 section 4.1 requires at least, and what is within the reach of
 // states.
 const (
 	enoughDHBits = 2048

@@ -54,7 +54,7 @@ func TestKeysOfNoBrowser(t *testing.T) {
 		if got := codesOf(browserIssues(cert)); got != want.issues {
 			t.Errorf("%s: %s", name, got)
 		}
-		// Whoever issued it can be verified: that takes the issuer's key and not the server's own.
+		// The issuer can be verified: that takes the issuer's key and not the server's own.
 		described := describeCertificate(cert, time.Now())
 		if described.KeyType != want.kind || described.SignatureAlgorithm == "" {
 			t.Errorf("%s: %+v", name, described.chainElement)
@@ -80,7 +80,7 @@ func TestAnyPurposeOnly(t *testing.T) {
 		"any":        {[]x509.ExtKeyUsage{every}, "warn ANY_PURPOSE_ONLY"},
 		"any others": {[]x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, every}, "warn ANY_PURPOSE_ONLY"},
 		"any server": {[]x509.ExtKeyUsage{every, server}, ""},
-		"clients":    {[]x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, ""}, // refused, and told by that
+		"clients":    {[]x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, ""}, // refused, and reported as that
 	} {
 		leaf := certtest.Leaf(t, root, []string{sslName}, func(c2 *x509.Certificate) { c2.ExtKeyUsage = c.usage })
 		if got := codesOf(browserIssues(leaf.Certificate)); got != c.want {
@@ -116,7 +116,7 @@ func TestTimestampIssues(t *testing.T) {
 	}
 }
 
-// What a server takes is told once each, in words that name it.
+// What a server accepts is reported once each, by name.
 func TestSuiteIssues(t *testing.T) {
 	t.Parallel()
 	const good = tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256
@@ -179,10 +179,10 @@ func TestSuiteIssues(t *testing.T) {
 // The smaller of the primes that were seen counts.
 func TestSmallestPrime(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ probed, seen, told int }{{0, 1024, 1024}, {1024, 4096, 1024}, {4096, 1536, 1536},
+	for _, c := range []struct{ probed, seen, want int }{{0, 1024, 1024}, {1024, 4096, 1024}, {4096, 1536, 1536},
 		{2048, 0, 0}, {0, 0, 0}} {
 		issues := weakDHIssues(probed{DHBits: c.probed}, observation{dhBits: c.seen})
-		if (len(issues) > 0) != (c.told > 0) {
+		if (len(issues) > 0) != (c.want > 0) {
 			t.Errorf("%+v: %v", c, issues)
 		}
 	}

@@ -31,9 +31,9 @@ type otherCertificate struct {
 // maxOthers is how many handshakes are made for other certificates.
 const maxOthers = 2
 
-// others asks the address for the certificate of the other kind, where the probing does not say that there is none, and
-// for that of clients without a server name. They are asked one after another. cut tells that one could not be asked.
-func (i *inspection) others(ctx context.Context, v *visit, known probed) (list []otherCertificate, cut bool) {
+// others requests the certificate of the other kind, unless the scan shows that there is none, and that of clients
+// without a server name, one after another. cut reports that one could not be requested.
+func (i *inspection) others(ctx context.Context, v *attempt, known probed) (list []otherCertificate, cut bool) {
 	list = []otherCertificate{}
 	shown := []*x509.Certificate{v.seen.state.PeerCertificates[0]}
 	for _, kind := range i.otherKinds(v, known) {
@@ -46,7 +46,7 @@ func (i *inspection) others(ctx context.Context, v *visit, known probed) (list [
 			hello = tlsscan.Hello{ServerName: i.to.Host.Name(), Authentication: strings.ToUpper(kind)}
 		}
 		// What fails here is a server that has none.
-		again := visit{address: v.address, until: time.Now().Add(left)}
+		again := attempt{address: v.address, until: time.Now().Add(left)}
 		seen, err := i.converse(ctx, &again, i.reading(hello))
 		if err != nil || slices.ContainsFunc(shown, seen.state.PeerCertificates[0].Equal) {
 			continue
@@ -66,8 +66,8 @@ func (i *inspection) describeOther(ctx context.Context, kind string, seen observ
 	}
 }
 
-// otherKinds are worth asking for. Ports on which TLS begins later are asked no more than for their versions.
-func (i *inspection) otherKinds(v *visit, known probed) []string {
+// otherKinds returns the kinds worth requesting. On mail ports only the versions are scanned.
+func (i *inspection) otherKinds(v *attempt, known probed) []string {
 	if _, starttls := starttlsByPort[i.to.Port]; starttls {
 		return nil
 	}
@@ -88,20 +88,20 @@ var otherKind = map[string]string{"RSA": kindECDSA, "ECDSA": kindRSA, "Ed25519":
 // mayHave reports whether a server may have a certificate of this kind: those of TLS 1.3 do not show in its suites,
 // which then says nothing where it has no older version.
 func (p probed) mayHave(kind string) bool {
-	var asked bool
+	var older bool
 	for _, s := range p.Suites {
 		if s.Version == tlsscan.TLS13 {
 			continue
 		}
-		asked = true
+		older = true
 		if suite, _ := tlsscan.SuiteByID(s.ID); strings.EqualFold(suite.Authentication, kind) {
 			return true
 		}
 	}
-	return !asked || !p.Complete
+	return !older || !p.Complete
 }
 
-// otherIssues tell what is wrong with them. A certificate for clients that name no host is nearly always for another
+// otherIssues reports what is wrong with them. A certificate for clients that name no host is nearly always for another
 // host, which is how it should be.
 func otherIssues(others []otherCertificate) []issue {
 	var issues []issue

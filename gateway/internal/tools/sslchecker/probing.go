@@ -47,7 +47,7 @@ const (
 
 // probed is what a server takes, as it is shared between runs.
 type probed struct {
-	Versions map[tlsscan.Version]bool `json:"versions"` // those that could be told
+	Versions map[tlsscan.Version]bool `json:"versions"` // those that could be found out
 	Suites   []probedSuite            `json:"suites"`
 	Groups   []uint16                 `json:"groups"`
 	DHBits   int                      `json:"dhBits"`
@@ -66,7 +66,7 @@ func newShared(store cache.Store) *cache.Loading[probed] {
 	return cache.NewLoading[probed](store, "tls-probe", keepProbed)
 }
 
-// plausible reports whether a probing can have found this, whoever left it in the store.
+// plausible reports whether a scan can have found this; the store is not trusted.
 func (p probed) plausible() bool {
 	return len(p.Versions) <= len(tlsscan.Versions) && len(p.Suites) <= maxSuites && len(p.Groups) <= maxGroups
 }
@@ -96,8 +96,8 @@ func probedOf(report tlsscan.Report) probed {
 }
 
 // probe learns what one address takes, or is given what another run has learnt within minutes. Its error is a refusal
-// by the limits of the target, before anything was asked, or the end of the run. Where the time is up nothing is known.
-func (i *inspection) probe(ctx context.Context, v *visit) (probed, error) {
+// by the limits of the target, before anything was sent, or the end of the run. Where the time is up nothing is known.
+func (i *inspection) probe(ctx context.Context, v *attempt) (probed, error) {
 	within := i.timeLeft(ctx)
 	limited, cancel := context.WithTimeout(ctx, max(within, 0))
 	defer cancel()
@@ -125,7 +125,7 @@ func (i *inspection) probe(ctx context.Context, v *visit) (probed, error) {
 	return entry.Value, endOr(ctx, err)
 }
 
-// protocolStep is a version while the suites are asked for.
+// protocolStep is a version, sent while the suites are scanned.
 type protocolStep struct {
 	Protocol string `json:"protocol"`
 	Accepted bool   `json:"accepted"`
@@ -141,12 +141,12 @@ func (i *inspection) timeLeft(ctx context.Context) time.Duration {
 }
 
 // scanOf is the probing of one address, with what connections the rest of the run leaves it.
-func (i *inspection) scanOf(v *visit, at netip.AddrPort) tlsscan.Scan {
+func (i *inspection) scanOf(v *attempt, at netip.AddrPort) tlsscan.Scan {
 	scan := tlsscan.Scan{
-		ServerName: i.to.Host.Name(), AtOnce: maxAtOnce - i.visits.left, ConnTimeout: i.probing / 3,
+		ServerName: i.to.Host.Name(), AtOnce: maxAtOnce - i.attempts.left, ConnTimeout: i.probing / 3,
 	}
 	var left atomic.Int64
-	left.Store(maxConnections - i.connections.Load() - int64(i.visits.left*maxVisit+maxOthers))
+	left.Store(maxConnections - i.connections.Load() - int64(i.attempts.left*maxPerAddress+maxOthers))
 	protocol, later := starttlsByPort[at.Port()]
 	if later {
 		scan.AtOnce, scan.VersionsOnly = 1, true
@@ -173,8 +173,8 @@ func (i *inspection) scanOf(v *visit, at netip.AddrPort) tlsscan.Scan {
 	return scan
 }
 
-// maxVisit is the most connections that one address is asked for its certificates with.
-const maxVisit = 3
+// maxPerAddress is the most connections that one address is asked for its certificates with.
+const maxPerAddress = 3
 
 // cipher names a cipher suite as OpenSSL and as IANA do; Bits is its strength as OpenSSL counts it.
 type cipher struct {
@@ -224,7 +224,7 @@ func exchangeOf(seen observation) certs.KeyExchange {
 	return certs.ExchangeOf(suite.Name)
 }
 
-// hasForwardSecrecy reports whether recorded traffic stays closed to whoever gets the server's key later.
+// hasForwardSecrecy reports whether recorded traffic stays secret when the server's key leaks later.
 func hasForwardSecrecy(suite tlsscan.Suite) bool {
 	return strings.Contains(suite.KeyExchange, "DHE") || suite.KeyExchange == "SRP"
 }
@@ -240,7 +240,7 @@ type suite struct {
 	KeyExchange string           `json:"keyExchange"`
 }
 
-// suites are the suites as the answer tells them, in the server's order.
+// suites are the suites as the answer lists them, in the server's order.
 func (p probed) suites() []suite {
 	list := []suite{}
 	for _, s := range p.Suites {
@@ -259,7 +259,7 @@ func (p probed) groups() []string {
 	return list
 }
 
-// supported tells of every version whether it is taken, nil where that is not known. chosen is one that is.
+// supported returns for every version whether it is accepted, nil where that is not known. chosen is one that is.
 func (p probed) supported(chosen uint16) map[string]*bool {
 	all := make(map[string]*bool, len(tlsscan.Versions))
 	for _, version := range tlsscan.Versions {

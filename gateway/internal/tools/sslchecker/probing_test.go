@@ -112,7 +112,7 @@ func charges(ctx context.Context, charged *atomic.Int32, most int32) context.Con
 	})
 }
 
-// What is learnt is shared: by runs at the same time, and for minutes after. Who probes pays nine before it begins.
+// What is learnt is shared: by runs at the same time, and for minutes after. A scan costs nine before it begins.
 func TestProbingIsSharedAndPaidFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -152,7 +152,7 @@ func TestProbingIsSharedAndPaidFor(t *testing.T) {
 	}
 }
 
-// What was cut is asked again soon, and not at once.
+// What was cut is scanned again soon, and not at once.
 func TestACutProbingIsKeptShortly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -217,7 +217,7 @@ func TestSixtyConnections(t *testing.T) {
 	}
 }
 
-// A mail server is asked for its versions alone, in six conversations at most, one after another.
+// A mail server is scanned for its versions alone, in six conversations at most, one after another.
 func TestConversationsOfMailServers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -248,7 +248,7 @@ func TestConversationsOfMailServers(t *testing.T) {
 	}
 }
 
-// The probing ends in time for the run to tell what it knows.
+// The probing ends in time for the run to report what it has.
 func TestProbingLeavesTheRunItsEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

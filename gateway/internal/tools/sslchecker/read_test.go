@@ -76,7 +76,7 @@ func TestServersThatGoCannotSpeakTo(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 			if taken := got.SupportedProtocols[c.protocol]; taken == nil || !*taken {
-				t.Errorf("%s is not told as taken: %v", c.protocol, got.SupportedProtocols)
+				t.Errorf("%s is not reported as accepted: %v", c.protocol, got.SupportedProtocols)
 			}
 			for _, want := range c.issues {
 				severity, code, _ := strings.Cut(want, " ")
@@ -88,7 +88,7 @@ func TestServersThatGoCannotSpeakTo(t *testing.T) {
 	}
 }
 
-// A server that shows nothing to anybody is told by what it answered first, without a guess at the cause.
+// A server that shows nothing to any client is described by its first answer, without a guess at the cause.
 func TestServersThatNobodyCanSpeakTo(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -134,7 +134,7 @@ func TestServersThatNobodyCanSpeakTo(t *testing.T) {
 	}
 }
 
-// What crypto/tls can speak to is not asked a second time, but for its other certificates.
+// What crypto/tls can speak to is not tried a second time, but for its other certificates.
 func TestNothingIsReadWithoutNeed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -29,7 +29,7 @@ var openAPI string
 
 // Result is what ssl-checker found. The fields at its top are those of the endpoint with the worst result.
 // AuthorizationError is a code of package certs. Complete is that all of SupportedProtocols, CipherSuites and
-// Groups is known; on a port where TLS begins later only the first are asked for.
+// Groups is known; on a mail port only the first are scanned.
 type Result struct {
 	finding.Report
 	Host               string             `json:"host"`
@@ -62,11 +62,11 @@ type Result struct {
 	refusal string
 }
 
-// notVerified reports whether this service did not verify the certificate and knows nothing against it.
+// notVerified reports whether the certificate was not verified and nothing was found against it.
 func (r *Result) notVerified() bool { return !r.Authorized && r.refusal == "" }
 
 // checker is one way of checking; timeout is for the connecting and for the handshake, each, grace for the addresses
-// that come later than another, and probing for what is asked then.
+// that come later than another, and probing for the scan that follows.
 type checker struct {
 	egress  *egress.Client
 	certs   certs.Checker
@@ -108,11 +108,11 @@ type inspection struct {
 	to          target.HostPort
 	several     bool // the host has more than one address
 	connections atomic.Int64
-	visits      *visits
-	results     []*Result // of the visits, nil where there is none yet
+	attempts    *attempts
+	results     []*Result // of the attempts, nil where there is none yet
 }
 
-// run asks the addresses of a host for their certificates, all at once, and then the worst of them for what it takes.
+// run reads the certificates of all addresses of a host at once, and then scans what the worst of them accepts.
 // An address that is late is waited for meanwhile. Where it turns out worse, nothing is known of what it takes.
 func (s checker) run(ctx context.Context, to target.HostPort) (Result, error) {
 	resolution, err := s.egress.Resolve(ctx, to.Host)
@@ -124,22 +124,22 @@ func (s checker) run(ctx context.Context, to target.HostPort) (Result, error) {
 	}
 	addresses := endpointsOf(resolution)
 	i := &inspection{checker: s, to: to, several: len(addresses) > 1, results: make([]*Result, len(addresses))}
-	visiting, cancel := context.WithCancel(ctx)
-	i.visits = startVisits(visiting, addresses, i.visit)
-	i.visits.ended = func(n int) { i.reportEndpoint(visiting, n) }
-	defer i.visits.wait()
+	attempting, cancel := context.WithCancel(ctx)
+	i.attempts = startAttempts(attempting, addresses, i.attempt)
+	i.attempts.ended = func(n int) { i.reportEndpoint(attempting, n) }
+	defer i.attempts.wait()
 	defer cancel()
-	i.visits.settle(s.grace)
+	i.attempts.settle(s.grace)
 	first, err := i.choose(ctx)
 	if err != nil {
 		return Result{}, err
 	}
-	known, err := i.probe(ctx, i.visits.done[first])
+	known, err := i.probe(ctx, i.attempts.done[first])
 	if err != nil {
 		return Result{}, err
 	}
-	others, cut := i.others(ctx, i.visits.done[first], known)
-	i.visits.wait()
+	others, cut := i.others(ctx, i.attempts.done[first], known)
+	i.attempts.wait()
 	top, err := i.choose(ctx)
 	if err != nil {
 		return Result{}, err
@@ -158,13 +158,13 @@ func (i *inspection) choose(ctx context.Context) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return -1, err
 	}
-	if err := i.visits.refusal(); err != nil {
+	if err := i.attempts.refusal(); err != nil {
 		return -1, err
 	}
 	i.judge(ctx)
 	worst := i.foremost(worse)
 	if worst < 0 {
-		return -1, i.visits.failure(i.to.Host.Short(), i.to.Port)
+		return -1, i.attempts.failure(i.to.Host.Short(), i.to.Port)
 	}
 	return worst, nil
 }
@@ -172,7 +172,7 @@ func (i *inspection) choose(ctx context.Context) (int, error) {
 // conclude puts the answer together.
 func (i *inspection) conclude(top int, known probed, others []otherCertificate) Result {
 	endpoints := i.describeEndpoints()
-	result, seen := *i.results[top], i.visits.done[top].seen
+	result, seen := *i.results[top], i.attempts.done[top].seen
 	result.Endpoints, result.OtherCertificates = endpoints, others
 	result.SupportedProtocols = known.supported(seen.state.Version)
 	result.CipherSuites, result.Groups, result.Complete = known.suites(), known.groups(), known.Complete
@@ -205,7 +205,7 @@ func webProtocols(port uint16) []string {
 }
 
 // describe describes what an address has shown.
-func (i *inspection) describe(ctx context.Context, v *visit) Result {
+func (i *inspection) describe(ctx context.Context, v *attempt) Result {
 	to, seen, now := i.to, v.seen, i.now()
 	sent := seen.state.PeerCertificates
 	verdict := i.certs.CheckIn(ctx, sent, to.Host.String(), exchangeOf(seen))

@@ -61,7 +61,7 @@ func (w *world) check(t *testing.T, input string) (Result, error) {
 	return w.checker(t).run(t.Context(), toolstest.HostPort(t, input))
 }
 
-// checker is one way of checking in this network. It asks for versions alone, with crypto/tls.
+// checker is one way of checking in this network. It scans versions alone, with crypto/tls.
 func (w *world) checker(t *testing.T) checker {
 	t.Helper()
 	now := func() time.Time { return certtest.Epoch }
@@ -77,7 +77,7 @@ func (w *world) checker(t *testing.T) checker {
 // goVersions are those that crypto/tls has, in the order of yesNo.
 var goVersions = []tlsscan.Version{tlsscan.TLS10, tlsscan.TLS11, tlsscan.TLS12, tlsscan.TLS13}
 
-// scanWithGo stands for the probing: it is quick, and knows what crypto/tls knows.
+// scanWithGo stands for the probing: it is quick, and limited to what crypto/tls has.
 func scanWithGo(ctx context.Context, s tlsscan.Scan) tlsscan.Report {
 	report := tlsscan.Report{Versions: map[tlsscan.Version]*bool{}, Complete: true}
 	for _, version := range goVersions {
@@ -369,7 +369,7 @@ func TestSSLKeyExchange(t *testing.T) {
 		config.CurvePreferences = []tls.CurveID{curve}
 		w.serve(sslServer, config)
 		if got := w.mustCheck(t, sslName); got.KeyExchange != want {
-			t.Errorf("%v is told as %s", curve, got.KeyExchange)
+			t.Errorf("%v is reported as %s", curve, got.KeyExchange)
 		}
 	}
 }
@@ -423,7 +423,7 @@ func TestSSLServersThatAreNone(t *testing.T) {
 	}
 }
 
-// TestSSLNextAddress: a failing address is told beside the one that answers, and a silent one does not hold it up.
+// TestSSLNextAddress: a failing address is reported beside the one that answers, and a silent one does not hold it up.
 func TestSSLNextAddress(t *testing.T) {
 	t.Parallel()
 	for name, breakIt := range map[string]func(*world, string){
@@ -513,7 +513,7 @@ func TestSSLServerName(t *testing.T) {
 		if name := <-names; name != want {
 			t.Errorf("%s: server name %q", input, name)
 		}
-		for len(names) > 0 { // once it is asked without a name
+		for len(names) > 0 { // once without a name
 			if name := <-names; name != want && name != "" {
 				t.Errorf("%s: server name %q", input, name)
 			}
@@ -525,7 +525,7 @@ func TestSSLServerName(t *testing.T) {
 	}
 }
 
-// TestSSLOtherApplicationProtocol: a server that insists on its own protocol over TLS is asked again without any.
+// TestSSLOtherApplicationProtocol: a server that insists on its own protocol over TLS is tried again without any.
 func TestSSLOtherApplicationProtocol(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -674,10 +674,10 @@ func TestTheFirstAddressThatWasNotTried(t *testing.T) {
 // empty list and never as null.
 func TestNothingToTellIsAnEmptyList(t *testing.T) {
 	t.Parallel()
-	v := &visit{seen: observation{state: tls.ConnectionState{
+	v := &attempt{seen: observation{state: tls.ConnectionState{
 		Version: tls.VersionTLS13, CipherSuite: tls.TLS_AES_128_GCM_SHA256, CurveID: tls.X25519,
 	}}}
-	i := &inspection{visits: &visits{done: []*visit{v}}, results: []*Result{{Authorized: true, Issues: []issue{}}}}
+	i := &inspection{attempts: &attempts{done: []*attempt{v}}, results: []*Result{{Authorized: true, Issues: []issue{}}}}
 	if got := i.conclude(0, probed{}, []otherCertificate{}); got.Issues == nil || len(got.Issues) > 0 {
 		t.Errorf("issues %#v", got.Issues)
 	}

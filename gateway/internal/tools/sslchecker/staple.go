@@ -110,7 +110,7 @@ func signerIn(der []byte) *x509.Certificate {
 	return signer
 }
 
-// issuerIn gives who may speak for the leaf: the next in its chain, itself where it is self-signed, nil where unknown.
+// issuerIn returns the issuer of the leaf: the next in its chain, itself where it is self-signed, nil where unknown.
 func issuerIn(chain []*x509.Certificate) *x509.Certificate {
 	switch {
 	case len(chain) > 1:

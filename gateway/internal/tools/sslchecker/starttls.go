@@ -17,7 +17,7 @@ const (
 )
 
 // starttlsName is what the SMTP dialogue introduces this service as: a complete name, which strict servers insist on,
-// that can be nobody's (RFC 2606).
+// that is reserved (RFC 2606).
 const starttlsName = "tls-check.invalid"
 
 // starttlsByPort are the ports on which a plain-text protocol comes first.
@@ -30,7 +30,7 @@ var (
 	errStarttlsProtocol   = errors.New("the server does not follow the protocol")
 )
 
-// starttlsRefused is a server that lists STARTTLS and answers so when it is asked for it.
+// starttlsRefused is a server that lists STARTTLS and answers the command so.
 type starttlsRefused struct{ answer string }
 
 func (e *starttlsRefused) Error() string { return "the server offers STARTTLS and answers " + e.answer }
@@ -38,8 +38,8 @@ func (e *starttlsRefused) Error() string { return "the server offers STARTTLS an
 // startTLS speaks the protocol (smtp, pop3 or imap) up to the point where the handshake begins.
 func startTLS(conn net.Conn, protocol string) error {
 	d := &dialogue{in: bufio.NewReaderSize(conn, starttlsMaxLine), out: conn}
-	ask := map[string]func() error{"smtp": d.smtp, "pop3": d.pop3, "imap": d.imap}[protocol]
-	if err := ask(); err != nil {
+	negotiate := map[string]func() error{"smtp": d.smtp, "pop3": d.pop3, "imap": d.imap}[protocol]
+	if err := negotiate(); err != nil {
 		return err
 	}
 	// Bytes sent along with the consent are not part of the TLS stream, and a client that drops them silently can be
@@ -166,8 +166,7 @@ func (d *dialogue) pop3() error {
 	return errStarttlsNotOffered
 }
 
-// pop3Lists asks the server, and reports whether it has a capability (RFC 2449 section 5). One that does not say has
-// not.
+// pop3Lists reports whether the server lists a capability (RFC 2449 section 5), false where it does not answer.
 func (d *dialogue) pop3Lists(capability string) bool {
 	if d.send("CAPA") != nil {
 		return false
@@ -249,8 +248,7 @@ func (d *dialogue) imap() error {
 	}
 }
 
-// imapLists asks the server, and reports whether it has a capability (RFC 9051 section 6.1.1). One that does not say
-// has not.
+// imapLists reports whether the server lists a capability (RFC 9051 section 6.1.1), false where it does not answer.
 func (d *dialogue) imapLists(capability string) bool {
 	const command = "a2"
 	if d.send(command+" CAPABILITY") != nil {

@@ -14,7 +14,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 )
 
-// converse plays a server's part: it says a line, hears one, says the next. The connection is left as it is after the
+// converse plays a server's part: it sends a line, reads one, sends the next. The connection is left as it is after the
 // last line.
 func converse(c net.Conn, says ...string) {
 	in := bufio.NewReader(c)
@@ -61,8 +61,8 @@ func TestSSLStartTLS(t *testing.T) {
 	}
 }
 
-// TestSSLHostileStartTLS: a server without STARTTLS, or one that does not play by the rules, is told as such in bounded
-// time.
+// TestSSLHostileStartTLS: a server without STARTTLS, or one that does not play by the rules, is reported as such in
+// bounded time.
 func TestSSLHostileStartTLS(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 1<<20)
@@ -153,7 +153,7 @@ func TestSSLSlowStartTLS(t *testing.T) {
 	}
 }
 
-// script is a connection whose other side says one thing, whatever it hears.
+// script is a connection whose other side sends one thing, whatever it receives.
 type script struct {
 	net.Conn
 	in *bytes.Reader

@@ -30,7 +30,7 @@ const (
 	one, two, three, four = toolstest.WebV4, "93.184.216.35", "93.184.216.36", "93.184.216.37"
 )
 
-// many is a name with these IPv4 addresses, asked for in this order.
+// many is a name with these IPv4 addresses, tried in this order.
 func many(t *testing.T, addresses ...string) *egresstest.Network {
 	t.Helper()
 	n := egresstest.New(t)
@@ -126,18 +126,18 @@ func TestUptimeAddresses(t *testing.T) {
 func TestTheFirstAddressIsTold(t *testing.T) {
 	t.Parallel()
 	n := many(t, one, two)
-	told := make(chan struct{})
+	reported := make(chan struct{})
 	n.Serve(one+":80", toolstest.StatusHandler(404))
-	n.Serve(two+":80", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-told }))
+	n.Serve(two+":80", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-reported }))
 	tl, feed := newWithin(n.Client(nil), limits{first: 30 * time.Second, second: time.Second}), new(progress.Feed)
 	running := parallel.Start(func() error {
 		_, err := toolstest.Run(progress.With(t.Context(), feed), tl, toolstest.URLInput("http://many.example.com/"))
 		return err
 	})
 	value, _ := toolstest.AwaitStep(t, feed, "address", one)
-	close(told)
+	close(reported)
 	if want := `"address":"` + one + `","state":"up","status":404,`; !strings.Contains(value, want) {
-		t.Errorf("told %s, want %s", value, want)
+		t.Errorf("reported %s, want %s", value, want)
 	}
 	if err := running.Wait(); err != nil {
 		t.Error(err)
@@ -199,7 +199,7 @@ func TestUptimeAddressHasOneMoreTry(t *testing.T) {
 	}
 }
 
-// TestUptimeAddressAtItsLimit: what was not asked is skipped, and where nothing else answers there is no verdict.
+// TestUptimeAddressAtItsLimit: what was not tried is skipped, and where nothing else answers there is no verdict.
 func TestUptimeAddressAtItsLimit(t *testing.T) {
 	t.Parallel()
 	limited := func(at string) func(*egress.Settings) {
@@ -239,7 +239,7 @@ func TestUptimeAddressAtItsLimit(t *testing.T) {
 	}
 }
 
-// TestUptimeAddressesOfAMissingFamily: they are told as not tried.
+// TestUptimeAddressesOfAMissingFamily: they are reported as not tried.
 func TestUptimeAddressesOfAMissingFamily(t *testing.T) {
 	t.Parallel()
 	n := many(t, one)
@@ -353,7 +353,7 @@ func answered(t *testing.T, url string, status int, phrase, code string) egress.
 
 func failed(t *testing.T, url string, kind fault.Kind, sentence string) egress.Hop {
 	t.Helper()
-	return egress.Hop{URL: parsed(t, url), Err: fault.Wrap(kind, errors.New("not to be told"), sentence)}
+	return egress.Hop{URL: parsed(t, url), Err: fault.Wrap(kind, errors.New("not to be shown"), sentence)}
 }
 
 func parsed(t *testing.T, url string) target.URL {
@@ -424,7 +424,7 @@ func TestEveryTrouble(t *testing.T) {
 	}
 }
 
-// joined is what is told of two families with these reasons.
+// joined is what is reported of two families with these reasons.
 func joined(four, six string) string {
 	switch {
 	case four == six:

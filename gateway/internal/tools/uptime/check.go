@@ -41,7 +41,7 @@ func (r checker) check(ctx context.Context, c *familyCheck, lookup time.Duration
 		c.reportMet(ctx)
 	})
 	for i := range c.addresses[min(1, len(c.addresses)):] {
-		running.Go(func() { r.ask(ctx, &c.addresses[i+1], r.bounds.first) })
+		running.Go(func() { r.request(ctx, &c.addresses[i+1], r.bounds.first) })
 	}
 	running.Wait()
 	c.addLookup(lookup)
@@ -65,12 +65,12 @@ func (c *familyCheck) report(ctx context.Context) {
 	progress.Report(ctx, "family", strconv.Itoa(c.family), familyStep{c.family, c.describe().familyFacts})
 }
 
-// reportMet reports the first of several addresses, where the chain met it: the others are asked for themselves.
+// reportMet reports the first of several addresses, where the chain met it: the others are requested on their own.
 func (c *familyCheck) reportMet(ctx context.Context) {
 	if len(c.addresses) < 2 || c.first.Response == nil || c.first.Response.Address != c.addresses[0].address {
 		return
 	}
-	met := addressCheck{address: c.first.Response.Address, hop: c.first, asked: true}
+	met := addressCheck{address: c.first.Response.Address, hop: c.first, tried: true}
 	met.report(ctx)
 }
 
@@ -93,11 +93,11 @@ func (r checker) checkAgain(ctx context.Context, c *familyCheck) {
 	for i := range c.addresses {
 		// Where there is no other address the chain's try is that of the address.
 		if a := &c.addresses[i]; !a.final() && len(c.addresses) > 1 {
-			running.Go(func() { r.ask(ctx, a, r.bounds.second) })
+			running.Go(func() { r.request(ctx, a, r.bounds.second) })
 		}
 	}
 	running.Wait()
-	// A 503 says more about the site than the silence after it, but not more than that it could not be asked again.
+	// A 503 outranks the silence after it, but not the fact that the second request could not be sent.
 	if retries && (second.answer() != nil || c.answer() == nil || second.busy() != nil) {
 		c.chain, c.first, c.address, c.ended = second.chain, second.first, second.address, second.ended
 	}
@@ -111,7 +111,7 @@ func (c *familyCheck) needsMore() bool {
 }
 
 func (c *familyCheck) chainNeedsMore() bool {
-	return c.down() && (c.visited() && c.busy() == nil || c.answering().IsValid())
+	return c.down() && (c.requested() && c.busy() == nil || c.answering().IsValid())
 }
 
 // answering is an address that answers where the one that the chain met does not, else the zero address.
@@ -213,8 +213,8 @@ func (c *familyCheck) refusal() error {
 	return nil
 }
 
-// visited reports whether the site itself was asked: it is not where the limit of its address is reached.
-func (c *familyCheck) visited() bool { return len(c.chain.Hops) > 1 || c.chain.Limited() == nil }
+// requested reports whether the site itself got a request: it did not where the limit of its address is reached.
+func (c *familyCheck) requested() bool { return len(c.chain.Hops) > 1 || c.chain.Limited() == nil }
 
 // busy is why this service could not check the site to the end, nil where it could. What was seen of the site until
 // then is no verdict on it.
@@ -264,12 +264,12 @@ func (c *familyCheck) certificateValid() *bool {
 // maxAddresses is how many addresses of each family are looked at.
 const maxAddresses = 3
 
-// addressCheck is what one address of the site says: its own answer to the URL, before any redirect. asked is false
-// where it has not been heard of yet.
+// addressCheck is what one address of the site answers: its own answer to the URL, before any redirect. tried is false
+// where there is no outcome yet.
 type addressCheck struct {
 	address netip.Addr
 	hop     egress.Hop
-	asked   bool
+	tried   bool
 }
 
 func checksOf(addresses []netip.Addr) []addressCheck {
@@ -280,8 +280,8 @@ func checksOf(addresses []netip.Addr) []addressCheck {
 	return checks
 }
 
-// ask makes one request to the address.
-func (r checker) ask(ctx context.Context, a *addressCheck, limit time.Duration) {
+// request makes one request to the address.
+func (r checker) request(ctx context.Context, a *addressCheck, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	answer, err := r.client.Do(ctx, egress.Request{URL: r.url, Address: a.address})
@@ -297,11 +297,11 @@ func (a *addressCheck) report(ctx context.Context) {
 }
 
 // see takes in what the address has just said. An error status says more of it than the silence after it, but not more
-// than that it could not be asked again.
+// than that it could not be requested again.
 func (a *addressCheck) see(hop egress.Hop) {
-	seen := addressCheck{hop: hop, asked: true}
-	if !a.asked || hop.Response != nil || a.hop.Response == nil && !seen.prevented() {
-		a.hop, a.asked = hop, true
+	seen := addressCheck{hop: hop, tried: true}
+	if !a.tried || hop.Response != nil || a.hop.Response == nil && !seen.prevented() {
+		a.hop, a.tried = hop, true
 	}
 }
 
@@ -310,16 +310,16 @@ func (a *addressCheck) up() bool {
 	return a.hop.Response != nil && a.hop.Response.Status < http.StatusInternalServerError
 }
 
-// prevented reports whether a limit or a shortage of this host kept the address from being asked.
+// prevented reports whether a limit or a shortage of this host prevented the request.
 func (a *addressCheck) prevented() bool {
 	return fault.Is(a.hop.Err, fault.Limited) || fault.IsOwn(a.hop.Err)
 }
 
 // known reports whether anything is known of the address.
-func (a *addressCheck) known() bool { return a.asked && !a.prevented() }
+func (a *addressCheck) known() bool { return a.tried && !a.prevented() }
 
 // final reports whether another request would say no more.
-func (a *addressCheck) final() bool { return a.asked && (a.up() || a.prevented()) }
+func (a *addressCheck) final() bool { return a.tried && (a.up() || a.prevented()) }
 
 func (a *addressCheck) refused() bool { return fault.Is(a.hop.Err, fault.Refused) }
 
@@ -343,7 +343,7 @@ func (a *addressCheck) trouble() trouble {
 func (a *addressCheck) describe() addressState {
 	state := addressState{Address: a.address.String(), State: uptimeDown}
 	switch {
-	case !a.asked:
+	case !a.tried:
 		state.State = uptimeSkipped
 	case fault.IsOwn(a.hop.Err):
 		state.State, state.Reason = uptimeSkipped, new("This service "+fault.ShortagePhrase+".")
@@ -375,7 +375,7 @@ func (c *familyCheck) differ() bool {
 	if c.down() {
 		return false
 	}
-	met := addressCheck{hop: c.first, asked: true}
+	met := addressCheck{hop: c.first, tried: true}
 	return slices.ContainsFunc(c.addresses, func(a addressCheck) bool { return a.known() && a.trouble() != met.trouble() })
 }
 
@@ -388,7 +388,8 @@ func (c *familyCheck) familyTrouble() trouble {
 	return t
 }
 
-// addressReasons says what is wrong with single addresses of the families, those with the same trouble in one sentence.
+// addressReasons returns what is wrong with single addresses of the families, those with the same trouble in one
+// sentence.
 func addressReasons(checks ...familyCheck) string {
 	var troubles []trouble
 	at := make(map[trouble][]string)

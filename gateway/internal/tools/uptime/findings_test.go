@@ -107,7 +107,7 @@ func TestReportOfFacts(t *testing.T) {
 				}
 				address := netip.MustParseAddr(one)
 				c := familyCheck{family: family, chain: chain, first: chain.Hops[0], address: address,
-					addresses: []addressCheck{{address: address, hop: chain.Hops[0], asked: true}}}
+					addresses: []addressCheck{{address: address, hop: chain.Hops[0], tried: true}}}
 				if family == 4 {
 					c.ended = time.Unix(1, 0)
 				} else {

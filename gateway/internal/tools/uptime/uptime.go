@@ -38,8 +38,8 @@ const (
 	uptimeSkipped   = "skipped" // this host lacks the family or could not check over it, or the address's limit is reached
 )
 
-// Result says whether a site answers. The fields from Status to FinalURL, CertificateValid, Timings and Challenge are
-// those of the family that answered first, null where none did.
+// Result is whether a site answers. The fields from Status to FinalURL, CertificateValid, Timings and Challenge
+// are those of the family that answered first, null where none did.
 type Result struct {
 	finding.Report
 	URL              string               `json:"url"`
@@ -147,7 +147,7 @@ func unsettled(checks []familyCheck) error {
 		return nil
 	}
 	for i := range checks {
-		if !checks[i].visited() {
+		if !checks[i].requested() {
 			return checks[i].chain.Limited()
 		}
 		if err := checks[i].busy(); err != nil {

@@ -32,7 +32,7 @@ import (
 // quick are bounds that a test can wait for.
 var quick = limits{first: 2 * time.Second, second: 2 * time.Second, pause: 10 * time.Millisecond}
 
-// network knows a site of both families and one of each alone.
+// network has a site of both families and one of each alone.
 func network(t *testing.T) *egresstest.Network {
 	t.Helper()
 	n := egresstest.New(t)
@@ -297,7 +297,8 @@ func TestUptimeFamilies(t *testing.T) {
 	}
 }
 
-// TestUptimeWithoutRouteOfItsFamily: whether such a site is up cannot be told from here, and that is a failure of ours.
+// TestUptimeWithoutRouteOfItsFamily: whether such a site is up cannot be measured from here, and that is a failure of
+// ours.
 func TestUptimeWithoutRouteOfItsFamily(t *testing.T) {
 	t.Parallel()
 	n := network(t)
@@ -308,7 +309,7 @@ func TestUptimeWithoutRouteOfItsFamily(t *testing.T) {
 	}
 }
 
-// TestUptimeWithAFaultOfOurs: nor can it be told when this service lacks what it needs to look.
+// TestUptimeWithAFaultOfOurs: nor can it be measured when this service lacks the means.
 func TestUptimeWithAFaultOfOurs(t *testing.T) {
 	t.Parallel()
 	n := network(t)
@@ -439,14 +440,14 @@ func TestUptimeFamilyThatCouldNotBeLookedUp(t *testing.T) {
 func TestUptimeRebinding(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
-	var asked atomic.Int32
+	var requests atomic.Int32
 	n.Handle("rebind.example.net", func(q *dns.Msg) *dns.Msg {
 		m := new(dns.Msg).SetReply(q)
 		if q.Question[0].Qtype != dns.TypeA {
 			return m
 		}
 		address := toolstest.WebV4
-		if asked.Add(1) > 1 {
+		if requests.Add(1) > 1 {
 			address = "127.0.0.1"
 		}
 		rr, err := dns.NewRR("rebind.example.net. 0 IN A " + address)
@@ -520,7 +521,7 @@ func TestUptimeRedirects(t *testing.T) {
 			}
 			if strings.Contains(toolstest.Text(got.Reason), "10.0.0.1") ||
 				strings.Contains(toolstest.Text(got.Reason), "192.168") {
-				t.Errorf("the reason tells an inner address: %s", toolstest.Text(got.Reason))
+				t.Errorf("the reason names an inner address: %s", toolstest.Text(got.Reason))
 			}
 			toolstest.WantDials(t, n, toolstest.WebV4Port80, toolstest.WebV6Port80, "93.184.216.99:80",
 				"[2606:2800:220:1::99]:80",

@@ -33,7 +33,7 @@ func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Re
 		}
 		result.Truncated = result.Truncated || checks[i].cut()
 	}
-	checks = slices.DeleteFunc(slices.Clone(checks), func(c familyCheck) bool { return !c.visited() || c.busy() != nil })
+	checks = slices.DeleteFunc(slices.Clone(checks), func(c familyCheck) bool { return !c.requested() || c.busy() != nil })
 	first := firstAnswer(checks)
 	if last := first.answer(); last != nil {
 		result.Status = new(last.Status)
@@ -87,8 +87,8 @@ func firstAnswer(checks []familyCheck) *familyCheck {
 	return &best
 }
 
-// joinReasons says what is wrong with the site, naming the family where not both have the same trouble, and addresses
-// where a family's do not say the same.
+// joinReasons returns what is wrong with the site, naming the family where not both have the same trouble, and
+// addresses where a family's do not say the same.
 func joinReasons(checks []familyCheck) string {
 	var reasons []string
 	if len(checks) == 1 || checks[0].familyTrouble() == checks[1].familyTrouble() {
@@ -108,7 +108,7 @@ func (c *familyCheck) describe() familyState {
 		return c.unchecked()
 	}
 	address := c.address.String()
-	if !c.visited() {
+	if !c.requested() {
 		reason := webview.FaultSentence(c.chain.Limited())
 		return familyState{familyFacts{State: uptimeSkipped, Address: &address, Reason: &reason}, c.describeAddresses()}
 	}
@@ -123,7 +123,7 @@ func (c *familyCheck) describe() familyState {
 	return family
 }
 
-// reason says what is wrong with the family and its addresses.
+// reason returns what is wrong with the family and its addresses.
 func (c *familyCheck) reason() string {
 	return strings.TrimSpace(c.familyTrouble().reason() + " " + addressReasons(*c))
 }
@@ -268,7 +268,7 @@ func (t trouble) statusSentence() string {
 	return strings.TrimSpace(fmt.Sprintf("The server answered %d %s", t.status, t.phrase)) + "."
 }
 
-// redirectSentence says why the redirects led to no final answer. Where one was refused the sentence is our own: the
+// redirectSentence returns why the redirects led to no final answer. Where one was refused the sentence is our own: the
 // fault's may repeat the inner address that the Location holds.
 func (t trouble) redirectSentence() string {
 	if t.failure != "" {
