@@ -17,6 +17,7 @@ type Hello struct {
 	// ServerName is sent as the name of the host (SNI), "" sends none.
 	ServerName string
 	// Versions are those that are offered; TLS 1.0 to 1.3 where there are none. SSL 3.0 is offered alone or not at all.
+	// TLS 1.3 alone is offered with all its groups, also those in which no keys can be computed here.
 	Versions []Version
 	// Authentication is the kind of certificate that is requested: "RSA", "ECDSA" (any on a curve, Ed25519 too), ""
 	// any.
@@ -48,8 +49,8 @@ type Flight struct {
 // ReadHandshake begins a handshake on a connection and reads the server's part up to where a client would answer with
 // keys; in TLS 1.3 up to the certificates. It leaves the connection open and of no further use. Once the certificates
 // have come there is no error, whatever comes after them. Errors are an Alert, ErrNotTLS, ErrTooLong, ErrMalformed,
-// ErrOtherVersion, ErrNotOffered, those of the connection (io.EOF where the server closed it without an answer) and the
-// context's.
+// ErrOtherVersion, ErrNotOffered, ErrNotComputed (with the group), those of the connection (io.EOF where the server
+// closed it without an answer) and the context's.
 func ReadHandshake(ctx context.Context, conn net.Conn, hello Hello) (Flight, error) {
 	defer parallel.Interrupt(ctx, conn)()
 	h := handshake{conn: conn, reader: reader{from: conn}, offer: hello.compose()}
@@ -78,7 +79,11 @@ func (h Hello) compose() clientHello {
 	if newest == TLS13 {
 		c.suites, c.groups = slices.Clone(readable), slices.Clone(agreeable)
 	}
+	if oldest == TLS13 {
+		c.groups = append(c.groups, without(offeredGroups(TLS13), agreeable)...)
+	}
 	if oldest < TLS13 {
+		c.groups = slices.DeleteFunc(c.groups, isFiniteField) // for the reason that offeredGroups has
 		before13 := versions[slices.IndexFunc(versions, func(v Version) bool { return v < TLS13 })]
 		c.suites = append(c.suites, h.suitesFor(before13)...)
 		c.groups = append(c.groups, without(offeredGroups(before13), append(c.groups, offeredGroups(TLS13)...))...)
@@ -172,8 +177,10 @@ func (h *handshake) sendHello(v Version) error {
 func (h *handshake) retryHello() error {
 	retry := h.hello
 	switch {
-	case !slices.Contains(agreeable, retry.group):
+	case !slices.Contains(h.offer.groups, retry.group):
 		return ErrNotOffered
+	case !slices.Contains(agreeable, retry.group):
+		return ErrNotComputed
 	case len(retry.cookie) > maxCookie:
 		return ErrTooLong
 	}

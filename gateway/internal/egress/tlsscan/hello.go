@@ -71,6 +71,8 @@ type clientHello struct {
 	shares   []keyShare
 	cookie   []byte
 	alpn     []string
+	// unpadded leaves a hello as short as it is.
+	unpadded bool
 	// extras are requested where the certificates matter: the OCSP staple and SCTs.
 	extras bool
 }
@@ -93,7 +95,7 @@ func (h clientHello) legacyVersion() Version { return min(h.version, TLS12) }
 func (h clientHello) marshal() []byte {
 	message := h.encode(0)
 	// Some servers hang on a hello of 256 to 511 octets (RFC 7685).
-	if size := len(message); h.version > SSL30 && size > 0xFF && size < 0x200 {
+	if size := len(message); !h.unpadded && h.version > SSL30 && size > 0xFF && size < 0x200 {
 		const header = 4 // of the extension
 		message = h.encode(max(0x200-size, header+1))
 	}

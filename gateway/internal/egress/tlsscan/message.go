@@ -248,7 +248,9 @@ var ffdhePrefix = []byte{
 }
 
 // ffdheGroups are its groups by the bits of their primes.
-var ffdheGroups = map[int]uint16{2048: 256, 3072: 257, 4096: 258, 6144: 259, 8192: 260}
+var ffdheGroups = map[int]uint16{
+	2048: groupFFDHE2048, 3072: groupFFDHE3072, 4096: groupFFDHE4096, 6144: groupFFDHE6144, 8192: groupFFDHE8192,
+}
 
 // flight is what has come of a server's first flight.
 type flight struct {

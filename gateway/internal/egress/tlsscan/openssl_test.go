@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/asn1"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"math/big"
 	"os"
@@ -283,5 +284,71 @@ func TestReadHandshakeOpenSSL(t *testing.T) {
 				t.Errorf("it is not the certificate %s", c.kind)
 			}
 		})
+	}
+}
+
+// Servers of TLS 1.3 with one group alone: their certificate is read where keys can be computed in it.
+func TestGroupsOfTLS13(t *testing.T) {
+	t.Parallel()
+	if !hasOpenSSL() {
+		skiptest.Skip(t, "there is no openssl command")
+	}
+	dir := t.TempDir()
+	keys(t, dir, "ec")
+	for name, want := range map[string]struct {
+		group uint16
+		err   error
+	}{
+		"ffdhe2048": {groupFFDHE2048, nil}, "ffdhe3072": {groupFFDHE3072, nil}, "ffdhe4096": {groupFFDHE4096, nil},
+		"ffdhe6144": {groupFFDHE6144, nil}, "ffdhe8192": {groupFFDHE8192, nil}, "P-384": {groupP384, nil},
+		"X448": {30, ErrNotComputed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := serveOpenSSL(t, "-cert", filepath.Join(dir, "ec.pem"), "-key", filepath.Join(dir, "ec.key"), "-groups", name)
+			got, err := ReadHandshake(t.Context(), server.connect(t), Hello{Versions: []Version{TLS13}})
+			if !errors.Is(err, want.err) || got.Version != TLS13 || got.Group != want.group {
+				t.Errorf("group %d, %v", got.Group, err)
+			}
+			if certificates := len(got.Certificates); (certificates == 1) != (want.err == nil) {
+				t.Errorf("%d certificates", certificates)
+			}
+		})
+	}
+}
+
+// Shares that are no element of the group, or of another length, are malformed.
+func TestFiniteFieldShares(t *testing.T) {
+	t.Parallel()
+	for group, field := range finiteFields {
+		ours, err := newAgreement(group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, size := field.prime(), field.bits/8
+		if !p.ProbablyPrime(0) || !new(big.Int).Rsh(p, 1).ProbablyPrime(0) || !bytes.HasPrefix(p.Bytes(), ffdhePrefix) {
+			t.Errorf("%s: not a safe prime", GroupName(group))
+		}
+		for name, y := range map[string]*big.Int{
+			"0": big.NewInt(0), "1": big.NewInt(1), "p - 1": new(big.Int).Sub(p, big.NewInt(1)), "p": p,
+		} {
+			if _, err := ours.finish(y.FillBytes(make([]byte, size))); !errors.Is(err, ErrMalformed) {
+				t.Errorf("%s: %s: %v", GroupName(group), name, err)
+			}
+		}
+		for name, share := range map[string][]byte{"short": ours.share.data[1:], "long": append([]byte{0}, ours.share.data...)} {
+			if _, err := ours.finish(share); !errors.Is(err, ErrMalformed) {
+				t.Errorf("%s: %s: %v", GroupName(group), name, err)
+			}
+		}
+		theirs, err := newAgreement(group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, err1 := ours.finish(theirs.share.data)
+		two, err2 := theirs.finish(ours.share.data)
+		if err1 != nil || err2 != nil || !bytes.Equal(one, two) || len(one) != size {
+			t.Errorf("%s: the secrets differ: %v, %v", GroupName(group), err1, err2)
+		}
 	}
 }

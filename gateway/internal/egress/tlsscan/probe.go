@@ -34,6 +34,7 @@ const greaseGroup = 0x2A2A
 func (r *run) hello(q offer) clientHello {
 	h := newHello(q.version)
 	h.serverName, h.suites, h.groups, h.signatures = r.ServerName, q.suites, q.groups, signatures
+	h.unpadded = r.ShortHellos
 	if r.compact.Load() {
 		h.signatures = commonSignatures
 	}
@@ -98,6 +99,11 @@ func (r *run) judge(ctx context.Context, q offer, f flight, err error) answer {
 		return refused
 	case errors.Is(err, ErrSpent), errors.Is(err, errGivenUp), ctx.Err() != nil:
 		return over
+	case errors.Is(err, errDial): // also where the server ended it before a hello could be sent, which proves nothing
+		if fault.IsTimeout(err) {
+			return unclear
+		}
+		return dropped
 	case errors.As(err, &alert):
 		// Whatever the alert: OpenSSL 3 sends internal_error where its security level leaves a version without
 		// signatures. An alert about the name does not concern the version.
@@ -107,8 +113,7 @@ func (r *run) judge(ctx context.Context, q offer, f flight, err error) answer {
 		return refused
 	case errors.Is(err, io.EOF): // how some servers refuse
 		return refused
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE),
-		errors.Is(err, errDial) && !fault.IsTimeout(err):
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return dropped
 	}
 	return unclear
@@ -217,18 +222,43 @@ func (r *run) groupsOf(v Version) []uint16 {
 
 func (r *run) probeVersions(ctx context.Context) {
 	answers := map[Version]answer{}
-	r.probeEach(ctx, answers, Versions, 0)
-	if doubtful := r.doubtful(answers); len(doubtful) > 0 {
+	versions := Versions
+	if r.Known != 0 && r.VersionsOnly {
+		r.gotServerHello.Store(true)
+		answers[r.Known] = accepted
+		versions = slices.DeleteFunc(slices.Clone(Versions), func(v Version) bool { return v == r.Known })
+	}
+	r.probeEach(ctx, answers, versions, 0)
+	if doubtful := r.doubtful(answers); len(doubtful) > 0 && !r.ShortHellos {
 		r.probeShort(ctx, answers, doubtful)
 	}
 	// There may be nothing but what is offered last.
 	rest := slices.DeleteFunc(r.doubtful(answers), func(v Version) bool { return v == TLS13 || answers[v] != refused })
 	r.probeEach(ctx, answers, rest, 1)
+	r.confirmVersions(ctx, answers)
 	for _, v := range Versions {
 		r.found[v].conclude(answers[v], r.gotServerHello.Load())
 		if yes := r.found[v].yes; yes != nil && r.OnVersion != nil {
 			r.OnVersion(v, *yes)
 		}
+	}
+}
+
+// confirmVersions makes refusals without an alert unclear where the server refuses what it accepted before as well: it
+// may be limiting connections.
+func (r *run) confirmVersions(ctx context.Context, answers map[Version]answer) {
+	silent := slices.DeleteFunc(slices.Clone(Versions), func(v Version) bool {
+		return answers[v] != refused && answers[v] != dropped || explained(r.found[v].refusal)
+	})
+	newest := newestIn(answers)
+	if len(silent) == 0 || newest == 0 && r.Known == 0 {
+		return // nothing to compare with
+	}
+	if newest != 0 && (r.Known == 0 || answers[r.Known] == accepted) && r.confirm(ctx, newest, io.EOF) {
+		return
+	}
+	for _, v := range silent {
+		answers[v] = unclear
 	}
 }
 
@@ -275,7 +305,7 @@ func (r *run) probeShort(ctx context.Context, answers map[Version]answer, versio
 	r.compact.Store(true)
 	r.probeEach(ctx, answers, versions, 0)
 	if newestIn(answers) == before {
-		r.compact.Store(false)
+		r.compact.Store(r.ShortHellos)
 	}
 }
 
@@ -411,14 +441,22 @@ func (r *run) eliminate(ctx context.Context, v Version, suites []uint16, first S
 	return chosen
 }
 
+// explained reports whether a refusal came in words of TLS.
+func explained(err error) bool {
+	alert, is := errors.AsType[Alert](err)
+	return is && alert.Description != alertClose || errors.Is(err, ErrOtherVersion)
+}
+
 // confirm reports whether a refusal is about the offer. After one without an alert it repeats an offer that the server
 // accepted before: the server may be limiting connections.
 func (r *run) confirm(ctx context.Context, v Version, err error) (certain bool) {
-	if alert, is := errors.AsType[Alert](err); is && alert.Description != alertClose || errors.Is(err, ErrOtherVersion) {
+	if explained(err) {
 		return true
 	}
 	q := r.offerOf(v)
-	q.suites = []uint16{r.found[v].first.hello.suite}
+	if first := r.found[v].first; first.gotServerHello {
+		q.suites = []uint16{first.hello.suite}
+	}
 	_, a, _ := r.probe(ctx, q)
 	if a != accepted {
 		r.unclear.Store(true)

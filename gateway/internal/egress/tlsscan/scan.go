@@ -21,6 +21,10 @@ type Scan struct {
 	// VersionsOnly leaves suites and groups out. It takes a connection a version, and more only where an answer is not
 	// clear.
 	VersionsOnly bool
+	// Known is a version that the server is known to accept, 0 for none. With VersionsOnly it is not offered again.
+	Known Version
+	// ShortHellos offers less at once, for a server that answers no more than some 300 octets.
+	ShortHellos bool
 	// ConnTimeout is how long one connection may take, 4 s where it is 0.
 	ConnTimeout time.Duration
 	// OnVersion, where it is not nil, is called once it is known of a version whether it is accepted.
@@ -67,6 +71,7 @@ func (s Scan) Run(ctx context.Context) Report {
 	if r.ConnTimeout == 0 {
 		r.ConnTimeout = defaultConnTimeout
 	}
+	r.compact.Store(r.ShortHellos)
 	for _, v := range Versions {
 		r.found[v] = &taken{version: v, bits: map[uint16]int{}}
 	}

@@ -149,8 +149,11 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%s, %+v", got.words(), got)
 			}
 			want := int32(5)
-			if name == "a reset" {
-				want = 9 // each once more
+			switch name {
+			case "a reset":
+				want = 10 // each once more, and what was accepted
+			case "a close", "an end":
+				want = 6 // and what was accepted
 			}
 			if came := server.came.Load(); came != want {
 				t.Errorf("%d connections", came)
@@ -477,6 +480,59 @@ func TestAServerThatStopsAnsweringHasNotRefused(t *testing.T) {
 			if got := scan(t, server); got.Complete || got.words() != "-+-++" {
 				t.Errorf("%s after %d connections: %s, complete %v", name, enough, got.words(), got.Complete)
 			}
+		}
+	}
+}
+
+// Neither has one that ends connections before or after the hello, whatever was accepted before the scan.
+func TestLimitedConnectionsAreNoRefusals(t *testing.T) {
+	t.Parallel()
+	modern := fake{suites: map[Version][]uint16{TLS12: {0xC02F}}, groups: map[Version][]uint16{TLS12: {23}}}
+	for name, end := range map[string]func(net.Conn, clientHello){"a reset": hangUp, "an end": closeQuietly} {
+		for most := range int32(3) {
+			server := serve(t, func(n int32, conn net.Conn) {
+				if n > most {
+					end(conn, clientHello{})
+					return
+				}
+				modern.answer(n, conn)
+			})
+			got := Scan{Dial: server.dial, AtOnce: 1, VersionsOnly: true, Known: TLS12}.Run(t.Context())
+			for v, yes := range got.Versions {
+				if (yes != nil && *yes) != (v == TLS12) || got.Complete {
+					t.Errorf("%s after %d connections: %s, complete %v", name, most, got.words(), got.Complete)
+				}
+				if v < TLS12 && yes != nil && *yes != (v == TLS12) && most < 2 {
+					t.Errorf("%s after %d connections: %v is reported as refused", name, most, v)
+				}
+			}
+		}
+		var dialled atomic.Int32
+		got := Scan{AtOnce: 1, VersionsOnly: true, Known: TLS12, Dial: func(context.Context) (net.Conn, error) {
+			dialled.Add(1)
+			return nil, map[string]error{"a reset": syscall.ECONNRESET, "an end": io.EOF}[name]
+		}}.Run(t.Context())
+		if got.words() != "?+???" || got.Complete || dialled.Load() > maxFails+1 {
+			t.Errorf("%s before the hello: %s, complete %v", name, got.words(), got.Complete)
+		}
+	}
+}
+
+// A version that is known is not offered again, and short hellos fit into 300 octets.
+func TestKnownVersionAndShortHellos(t *testing.T) {
+	t.Parallel()
+	modern := fake{suites: map[Version][]uint16{TLS12: {0xC02F}, TLS13: {0x1301}},
+		groups: map[Version][]uint16{TLS12: {23}, TLS13: {29}}, refuse: alert(2, 70)}
+	server := modern.serve(t)
+	got := Scan{Dial: server.dial, AtOnce: 1, VersionsOnly: true, Known: TLS13}.Run(t.Context())
+	if got.words() != "++---" || !got.Complete || server.came.Load() != 4 {
+		t.Errorf("%s, complete %v, %d connections", got.words(), got.Complete, server.came.Load())
+	}
+	for _, version := range Versions {
+		r := &run{Scan: Scan{ShortHellos: true, ServerName: "www.example.com"}}
+		r.compact.Store(true)
+		if size := len(r.hello(r.offerOf(version)).marshal()); size > 300-recordHeader {
+			t.Errorf("%v: %d octets", version, size)
 		}
 	}
 }

@@ -19,6 +19,7 @@ type agreement struct {
 var agreeable = []uint16{
 	groupX25519, groupP256, groupX25519MLKEM768, groupP384, groupP521,
 	groupSecP256r1MLKEM768, groupSecP384r1MLKEM1024, groupMLKEM768, groupMLKEM1024,
+	groupFFDHE2048, groupFFDHE3072, groupFFDHE4096, groupFFDHE6144, groupFFDHE8192,
 }
 
 // newAgreement begins a key exchange in one of agreeable.
@@ -50,6 +51,9 @@ func agreeIn(group uint16) (agreement, error) {
 		return both(groupP256, 65, groupMLKEM768)
 	case groupSecP384r1MLKEM1024:
 		return both(groupP384, 97, groupMLKEM1024)
+	}
+	if field, is := finiteFields[group]; is {
+		return field.agree()
 	}
 	return agreement{}, ErrNotOffered
 }

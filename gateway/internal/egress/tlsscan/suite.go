@@ -225,6 +225,12 @@ const (
 	groupP521   = 25
 	groupX25519 = 29
 
+	groupFFDHE2048 = 256
+	groupFFDHE3072 = 257
+	groupFFDHE4096 = 258
+	groupFFDHE6144 = 259
+	groupFFDHE8192 = 260
+
 	groupX25519MLKEM768     = 4588
 	groupSecP256r1MLKEM768  = 4587
 	groupSecP384r1MLKEM1024 = 4589

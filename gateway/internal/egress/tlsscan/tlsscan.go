@@ -57,6 +57,9 @@ var (
 	ErrOtherVersion = errors.New("tlsscan: the server chose a version that was not offered")
 	// ErrNotOffered is a server that chose a suite or a group which was not offered.
 	ErrNotOffered = errors.New("tlsscan: the server chose something that was not offered")
+	// ErrNotComputed is a server that chose a group of TLS 1.3 in which no keys can be computed here: its certificates
+	// cannot be read.
+	ErrNotComputed = errors.New("tlsscan: the server chose a group that is not implemented")
 )
 
 // MaxHandshake is how many octets of a handshake are read (as package tlswire allows crypto/tls).

@@ -89,7 +89,7 @@ func TestServersThatGoCannotSpeakTo(t *testing.T) {
 }
 
 // A server that shows nothing to any client is described by its first answer, without a guess at the cause.
-func TestServersThatNobodyCanSpeakTo(t *testing.T) {
+func TestServersWithoutCertificate(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer string
@@ -99,17 +99,17 @@ func TestServersThatNobodyCanSpeakTo(t *testing.T) {
 		hellos int32
 	}{
 		"handshake_failure": {handshakeFailure, tlsscan.Flight{}, tlsscan.Alert{Level: 2, Description: 40},
-			"refused the TLS handshake on port 443: it gave no reason (handshake_failure).", 3},
+			"refused the TLS handshake on port 443: it gave no reason (handshake_failure).", 4},
 		"protocol_version": {protocolVersion, tlsscan.Flight{}, io.EOF,
-			"refused the TLS handshake on port 443: it does not accept the versions that were offered (protocol_version).", 3},
-		"closes": {"", tlsscan.Flight{}, io.EOF, "closed the connection on port 443 instead of starting a TLS handshake.", 3},
+			"refused the TLS handshake on port 443: it does not accept the versions that were offered (protocol_version).", 4},
+		"closes": {"", tlsscan.Flight{}, io.EOF, "closed the connection on port 443 instead of starting a TLS handshake.", 4},
 		"unrecognized_name": {"\x15\x03\x03\x00\x02\x02\x70", tlsscan.Flight{}, errors.New("not asked"),
 			"it does not know this host name (unrecognized_name).", 0},
 		"no TLS": {"SSH-2.0-OpenSSH_9.9\r\n", tlsscan.Flight{}, errors.New("not asked"), "does not use TLS", 0},
 		"anonymous": {handshakeFailure, tlsscan.Flight{Version: tlsscan.TLS12, Suite: tlsscan.Suite{Name: "ADH"}}, nil,
 			"chose ADH on port 443, with which a server shows no certificate.", 1},
 		"no certificate at all": {handshakeFailure,
-			tlsscan.Flight{Version: tlsscan.TLS12, Certificates: [][]byte{{1, 2, 3}}}, nil, "(handshake_failure).", 3},
+			tlsscan.Flight{Version: tlsscan.TLS12, Certificates: [][]byte{{1, 2, 3}}}, nil, "(handshake_failure).", 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
