@@ -41,6 +41,8 @@ type Conn struct {
 	records   int
 	delivered int
 	octets    int // of the handshake
+	first     firstRecord
+	begun     atomic.Bool // the server has sent something
 	complete  bool
 	failed    error
 
@@ -53,6 +55,9 @@ const recordHeader = 5
 
 // Watch bounds what comes over the connection.
 func Watch(over net.Conn) *Conn { return &Conn{Conn: over} }
+
+// Answered reports whether the server began a handshake of its own. It is for the reader.
+func (c *Conn) Answered() bool { return c.first.have > 0 && c.first.bytes[0] == 22 && c.records > 0 }
 
 // Above is the TLS client's connection over this one, whose handshake is complete: what is read from it pays for the
 // records that carried it.
@@ -112,6 +117,8 @@ func (c *Conn) Read(p []byte) (int, error) {
 // follow counts the records that came.
 func (c *Conn) follow(b []byte) {
 	if !c.complete {
+		c.first.take(b)
+		c.begun.Store(c.begun.Load() || len(b) > 0)
 		if c.octets += len(b); c.octets > MaxHandshake {
 			c.failed = ErrHandshake
 		}
