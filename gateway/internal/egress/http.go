@@ -79,6 +79,8 @@ type Response struct {
 	BodyErr error
 	Timings Timings
 	TLS     *TLS
+	// HelloTooLong reports that the server answers a short ClientHello, but not one as long as that of a browser.
+	HelloTooLong bool
 }
 
 // Do performs one round trip without following redirects, within HTTPTimeout. Errors are *fault.Error: Refused,
@@ -92,7 +94,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 func (c *Client) do(ctx context.Context, r Request, chain *chainState) (*Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.bounds.http)
 	defer cancel()
-	rt := &roundTrip{client: c, ctx: ctx, request: r, chained: chain != nil}
+	rt := &roundTrip{client: c, ctx: ctx, request: r, chain: chain}
 	rt.cost = &cost{roundTrip: rt}
 	defer rt.end()
 	if err := rt.prepare(chain); err != nil {

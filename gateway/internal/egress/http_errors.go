@@ -38,18 +38,18 @@ func (rt *roundTrip) fault(err error) error {
 		return own
 	}
 	if rt.ctx.Err() != nil || fault.IsTimeout(err) || errors.Is(err, context.Canceled) {
-		return rt.say(fault.Timeout, err, timeoutSentences[p])
+		return rt.newFault(fault.Timeout, err, timeoutSentences[p])
 	}
 	if errors.Is(err, tlswire.ErrRecords) {
-		return rt.say(fault.Upstream, err, sentenceNoSense)
+		return rt.newFault(fault.Upstream, err, sentenceNoSense)
 	}
 	switch p {
 	case phaseConnect:
-		return rt.say(fault.Upstream, err, connectSentence(err))
+		return rt.newFault(fault.Upstream, err, connectSentence(err))
 	case phaseTLS:
-		return rt.say(fault.Upstream, err, handshakeSentence(err))
+		return rt.newFault(fault.Upstream, err, handshakeSentence(err))
 	}
-	return rt.say(fault.Upstream, err, answerSentence(err))
+	return rt.newFault(fault.Upstream, err, answerSentence(err))
 }
 
 // newFault returns a fault whose sentence begins with the host.

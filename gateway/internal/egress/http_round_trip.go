@@ -2,18 +2,15 @@ package egress
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/egress/tlswire"
 	"diagnostics/gateway/internal/fault"
@@ -32,7 +29,7 @@ type roundTrip struct {
 	client  *Client
 	ctx     context.Context
 	request Request
-	chained bool // in a chain of redirects
+	chain   *chainState // of redirects, nil for none
 	cookies []*http.Cookie
 	plan    dialPlan
 	clock   clock
@@ -45,9 +42,10 @@ type roundTrip struct {
 	phase       phase
 	address     netip.Addr
 	tls         *TLS
-	wire        *http1Conn      // of HTTP/1, nil for HTTP/2
-	transport   *http.Transport // of HTTP/2, nil for HTTP/1
-	answer      *http.Response  // of HTTP/2
+	hello       *tlswire.Outcome[shaken] // of the last handshake
+	wire        *http1Conn               // of HTTP/1, nil for HTTP/2
+	transport   *http.Transport          // of HTTP/2, nil for HTTP/1
+	answer      *http.Response           // of HTTP/2
 	interim     []Interim
 }
 
@@ -71,7 +69,9 @@ func (rt *roundTrip) run() (*Response, error) {
 	if !isStatus(answer.StatusCode) {
 		return nil, rt.newFault(fault.Upstream, errNoStatus, sentenceNotHTTP)
 	}
-	return rt.read(answer), nil
+	response := rt.read(answer)
+	response.HelloTooLong = rt.helloTooLong()
+	return response, nil
 }
 
 // exchange connects, sends the request in the protocol that the server speaks, and gives the answer as far as its
@@ -136,7 +136,7 @@ func (rt *roundTrip) read(answer *http.Response) *Response {
 // wantsBody reports whether the body is to be read: not what is none (the other protocol after 101), nor what is
 // not used.
 func (rt *roundTrip) wantsBody(r *Response) bool {
-	onward := rt.chained && IsRedirect(r.Status) && strings.TrimSpace(r.Header.Get("Location")) != ""
+	onward := rt.chain != nil && IsRedirect(r.Status) && strings.TrimSpace(r.Header.Get("Location")) != ""
 	return rt.request.readsBody() && r.Status != http.StatusSwitchingProtocols && !onward
 }
 
@@ -168,6 +168,12 @@ func (rt *roundTrip) end() {
 	rt.closeAll()
 	if rt.wire != nil {
 		rt.wire.end()
+	}
+	rt.mu.Lock()
+	hello := rt.hello
+	rt.mu.Unlock()
+	if hello != nil {
+		hello.Wait()
 	}
 }
 
@@ -289,73 +295,6 @@ func (p dialPlan) room(ctx context.Context, r Request, cookies []*http.Cookie) e
 	return traffic.Room(ctx, size)
 }
 
-// protoHTTP2 is what ALPN calls HTTP/2.
-const protoHTTP2 = "h2"
-
-// handshake makes that of TLS for https with verification off: what is wrong with a certificate is reported, not the
-// end of the round trip, unless the request says so. It gives a *frameConn where the server speaks HTTP/2.
-func (rt *roundTrip) handshake(raw net.Conn) (net.Conn, error) {
-	rt.setPhase(phaseTLS)
-	began := time.Now()
-	wire := tlswire.Watch(raw)
-	conn := tls.Client(wire, tlsConfig(rt.request.URL.Host().Name()))
-	if err := conn.HandshakeContext(rt.ctx); err != nil {
-		return nil, rt.fault(err)
-	}
-	rt.clock.shook(time.Since(began))
-	if err := rt.judge(conn.ConnectionState()); err != nil {
-		return nil, err
-	}
-	over := countedConn{wire.Above(conn), rt.cost}
-	if conn.ConnectionState().NegotiatedProtocol != protoHTTP2 {
-		return over, nil
-	}
-	rt.setPhase(phaseAnswer)
-	return &frameConn{Conn: over, cost: rt.cost, stream: 1}, nil
-}
-
-func (rt *roundTrip) judge(state tls.ConnectionState) error {
-	exchange := certs.ExchangeOf(tls.CipherSuiteName(state.CipherSuite))
-	verdict := rt.client.checker.CheckIn(rt.ctx, state.PeerCertificates, rt.request.URL.Host().String(), exchange)
-	rt.mu.Lock()
-	rt.tls = &TLS{State: state, Verdict: verdict}
-	rt.mu.Unlock()
-	if rt.request.RequireValidCertificate && !verdict.Authorized {
-		cause := &CertificateError{Code: verdict.Code, NotVerified: verdict.NotVerified()}
-		return fault.Wrap(fault.Upstream, cause, verdict.Sentence(rt.host()))
-	}
-	return nil
-}
-
-// CertificateError is the cause of a failure where a request required a valid certificate and the server has none.
-type CertificateError struct {
-	// Code is that of the verdict of package certs.
-	Code string
-	// NotVerified means that this service did not verify the certificate and found no fault with it.
-	NotVerified bool
-}
-
-func (e *CertificateError) Error() string { return "certificate not authorized: " + e.Code }
-
-// tlsConfig offers everything that Go can speak, since old servers are looked at too. An address literal has no name to
-// send.
-func tlsConfig(serverName string) *tls.Config {
-	return &tls.Config{
-		ServerName:         serverName,
-		InsecureSkipVerify: true, // #nosec G402 -- judged apart by package certs
-		MinVersion:         tls.VersionTLS10,
-		CipherSuites:       everySuite(),
-		NextProtos:         []string{protoHTTP2, "http/1.1"},
-	}
-}
-
-var everySuite = sync.OnceValue(func() (ids []uint16) {
-	for _, suite := range slices.Concat(tls.CipherSuites(), tls.InsecureCipherSuites()) {
-		ids = append(ids, suite.ID)
-	}
-	return ids
-})
-
 // Timings are the phases of one round trip. Connect, TLS and FirstByte are each the phase's own length.
 type Timings struct {
 	DNS, Connect time.Duration
@@ -367,13 +306,14 @@ type Timings struct {
 }
 
 // clock collects the phases. Connect and TLS are those of the connection that carried the round trip: a slower or
-// failed attempt shows in Total alone.
+// failed attempt shows in Total alone, and a handshake that was not answered not even there.
 type clock struct {
 	began time.Time
 	dns   time.Duration
 
 	mu               sync.Mutex
 	connect, tls     time.Duration
+	waited           time.Duration
 	written, answers time.Time
 }
 
@@ -399,10 +339,11 @@ func (c *clock) connected(took time.Duration) {
 	c.connect = took
 }
 
-func (c *clock) shook(took time.Duration) {
+func (c *clock) shook(took, waited time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tls = took
+	c.waited += waited
 }
 
 // timings ends the measurement.
@@ -410,7 +351,7 @@ func (c *clock) timings(hasTLS bool) Timings {
 	total := time.Since(c.began)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := Timings{DNS: c.dns, Connect: c.connect, TLS: c.tls, HasTLS: hasTLS, Total: total}
+	t := Timings{DNS: c.dns, Connect: c.connect, TLS: c.tls, HasTLS: hasTLS, Total: total - c.waited}
 	// A server may answer before it has read the whole request.
 	if !c.written.IsZero() && c.answers.After(c.written) {
 		t.FirstByte = c.answers.Sub(c.written)

@@ -302,6 +302,8 @@ type chainState struct {
 	answered map[string][]netip.Addr
 	// chooser is the host whose redirect gave the URL that is to be asked for; empty for the first URL.
 	chooser string
+	// shortHellos are the servers that answer short ClientHellos alone.
+	shortHellos []netip.AddrPort
 	// changes counts the answers that changed what would be sent to their own URL.
 	changes int
 }
@@ -367,10 +369,18 @@ func (c *chainState) cookiesFor(u target.URL, limit int) (list []*http.Cookie, s
 	return list, size
 }
 
+// intolerant reports whether a server of an earlier hop answers short ClientHellos alone.
+func (c *chainState) intolerant(to netip.AddrPort) bool {
+	return c != nil && slices.Contains(c.shortHellos, to)
+}
+
 // keep takes what an answer has said: its cookies, and that its host is at its address.
 func (c *chainState) keep(r *Response) {
 	host := r.URL.Host().String()
 	c.chooser = host
+	if r.HelloTooLong {
+		c.shortHellos = append(c.shortHellos, netip.AddrPortFrom(r.Address, r.URL.Port()))
+	}
 	if !slices.Contains(c.answered[host], r.Address) {
 		c.answered[host] = append(c.answered[host], r.Address)
 	}

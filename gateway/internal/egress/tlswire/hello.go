@@ -41,7 +41,7 @@ func (h *Hello) Config(c *tls.Config) *tls.Config {
 	}
 	c = c.Clone()
 	c.CurvePreferences = []tls.CurveID{tls.X25519, tls.CurveP256}
-	c.CipherSuites = slices.DeleteFunc(c.CipherSuites, func(id uint16) bool { return !slices.Contains(shortSuites, id) })
+	c.CipherSuites = shortSuites
 	return c
 }
 

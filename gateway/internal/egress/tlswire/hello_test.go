@@ -46,6 +46,12 @@ func TestSizesOfHellos(t *testing.T) {
 	if n := helloOf(t, tlswire.NewHello(true)); n > 300 {
 		t.Errorf("the short hello has %d octets", n)
 	}
+	config := offered()
+	before := slices.Clone(config.CipherSuites)
+	_ = tlswire.NewHello(true).Config(config)
+	if !slices.Equal(before, config.CipherSuites) || config.CurvePreferences != nil {
+		t.Error("the config is changed")
+	}
 }
 
 // step is what a server does with a connection: after a time it sends something, and then it resets or stays.

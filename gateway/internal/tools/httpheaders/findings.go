@@ -36,7 +36,7 @@ var catalogue = finding.Catalogue{
 	},
 	Findings: webview.WithNotes(webview.Entries(nil, webview.CodeSlow, webview.CodeChallenge, webview.CodeServerError,
 		webview.CodeClientError, webview.CodeRefused, webview.CodePlain, webview.CodeConflict, webview.CodeCertificate,
-		webview.CodeUnverified)),
+		webview.CodeUnverified, webview.CodeHello)),
 }
 
 // report makes the conclusion and the findings of an answer.
@@ -47,6 +47,9 @@ func (r Result) report(answer *egress.Response) finding.Report {
 	certificate := webview.CheckCertificate(answer)
 	if certificate != nil {
 		add(certificate.Finding(catalogue))
+	}
+	if r.HelloTooLong {
+		add(catalogue.Find(webview.CodeHello, host))
 	}
 	if r.Challenge != nil {
 		add(catalogue.Find(webview.CodeChallenge, host, answered, r.Challenge.Vendor))

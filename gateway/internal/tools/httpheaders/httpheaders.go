@@ -44,6 +44,7 @@ type Result struct {
 	Alternatives   []alternative        `json:"alternatives"`
 	Compression    compression          `json:"compression"`
 	Notes          []webview.Note       `json:"notes"`
+	HelloTooLong   bool                 `json:"helloTooLong,omitempty"`
 	Truncated      bool                 `json:"truncated,omitempty"`
 }
 
@@ -81,6 +82,7 @@ func describeAnswer(r *egress.Response) Result {
 		Alternatives:   alternatives(r.Header),
 		Compression:    describeCompression(r),
 		Notes:          webview.Notes(r),
+		HelloTooLong:   r.HelloTooLong,
 	}
 	result.bound()
 	result.Report = result.report(r)

@@ -63,7 +63,8 @@ var catalogue = finding.Catalogue{
 			Remedy:    "Percent-encode the Location, with two slashes before the host and no backslash.",
 			Reference: "https://www.rfc-editor.org/rfc/rfc9110.html#section-10.2.2"},
 	}, append([]string{webview.CodePlain, webview.CodeSlow, webview.CodeChallenge, webview.CodeClientError,
-		webview.CodeRefused, webview.CodeServerError, webview.CodeCertificate}, webview.ChainCodes...)...)),
+		webview.CodeRefused, webview.CodeServerError, webview.CodeCertificate, webview.CodeHello},
+		webview.ChainCodes...)...)),
 }
 
 // The conclusions on a chain that ended where a finding of the same kind may also be about a step on the way.
@@ -81,6 +82,7 @@ func (r Result) report(chain egress.Chain) finding.Report {
 	for _, c := range certificates {
 		findings = append(findings, c.Finding(catalogue))
 	}
+	findings = append(findings, webview.HelloFindings(catalogue, webview.ShortHelloHosts(chain))...)
 	var conclusion finding.Conclusion
 	if chain.End == egress.EndFinal {
 		conclusion = r.final(chain, add)

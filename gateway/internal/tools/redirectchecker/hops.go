@@ -81,7 +81,7 @@ func describeHop(seen egress.Hop) hopResult {
 	timings.Total -= timings.Body
 	out.Timings = webview.DescribeTimings(timings)
 	out.ResponseTimeMs = out.Timings.TotalMs
-	out.Flags = append(out.Flags, flagsOf(r)...)
+	out.Flags, out.HelloTooLong = append(out.Flags, flagsOf(r)...), r.HelloTooLong
 	if egress.IsRedirect(r.Status) && len(r.Header.Values("Location")) > 0 {
 		out.Location = new(webview.HeaderText(r.Header.Get("Location")))
 	}

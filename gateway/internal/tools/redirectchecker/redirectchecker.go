@@ -57,6 +57,7 @@ type hopResult struct {
 	Timings        webview.Timings `json:"timings"`
 	Flags          []string        `json:"flags"`
 	Notes          []webview.Note  `json:"notes"`
+	HelloTooLong   bool            `json:"helloTooLong,omitempty"`
 	OtherLocations []string        `json:"otherLocations,omitempty"` // of fields that differ from Location
 	Truncated      bool            `json:"truncated,omitempty"`      // a text of this hop
 }

@@ -71,7 +71,7 @@ var catalogue = finding.Catalogue{
 		codeNoSitemap: {Severity: finding.Warn, Group: finding.Safer, Weight: 25,
 			Message: "%[1]s is declared in robots.txt and does not exist.",
 			Remedy:  "Put the file there, or remove its line from robots.txt."},
-	}), webview.CodeCertificate, webview.CodeUnverified)),
+	}), webview.CodeCertificate, webview.CodeUnverified, webview.CodeHello)),
 }
 
 // issueCodes are those of the issues of files. The message and the severity of their findings are those of the issue.
@@ -113,6 +113,7 @@ func (r Result) report(site target.URL, certificates []webview.Certificate) find
 	for _, c := range certificates {
 		findings = append(findings, c.Finding(catalogue))
 	}
+	findings = append(findings, webview.HelloFindings(catalogue, r.shortHellos)...)
 	switch code := r.effectCode(); code {
 	case codeUnread:
 		reason := ""

@@ -70,6 +70,7 @@ type robotsReport struct {
 	crawlers []crawler
 
 	certificates []webview.Certificate // on the way to the file, not known to be valid
+	shortHellos  []string              // as those of a sitemapFile
 }
 
 // describeRobots judges a robots.txt by RFC 9309 section 2.3.1: without one, and where the server refuses it,
@@ -107,7 +108,7 @@ func describeRobots(u target.URL, chain egress.Chain, body robotsBody) robotsRep
 	file.Bytes, file.Truncated, file.Preview = len(body.text), body.truncated || body.err != nil,
 		preview(body.text)
 	return robotsReport{file: file, declared: declared, crawlers: describeCrawlers(crawlers),
-		certificates: webview.Certificates(chain)}
+		certificates: webview.Certificates(chain), shortHellos: webview.ShortHelloHosts(chain)}
 }
 
 // crawler is a well-known crawler and what the site allows it.

@@ -48,7 +48,9 @@ type Result struct {
 	Sitemap          sitemapFile   `json:"sitemap"`  // of /sitemap.xml
 	Sitemaps         []sitemapFile `json:"sitemaps"` // of the first declared ones
 	Crawlers         []crawler     `json:"crawlers"` // the known ones, in one order
+	HelloTooLong     bool          `json:"helloTooLong,omitempty"`
 	Truncated        bool          `json:"truncated,omitempty"`
+	shortHellos      []string      // the hosts for which HelloTooLong is set
 }
 
 // robotsFile is /robots.txt.
@@ -95,6 +97,8 @@ type sitemapFile struct {
 	certificates []webview.Certificate // on the way to the file, not known to be valid
 	// busy is why this service could not read the file, nil where it could: no fault of the file.
 	busy error
+	// shortHellos are the hosts on the way that answer short ClientHellos alone.
+	shortHellos []string
 }
 
 // fileIssue is something about a file for its owner.
@@ -166,6 +170,13 @@ func (r *checker) run(ctx context.Context) (Result, error) {
 	for _, file := range result.Sitemaps {
 		certificates = append(certificates, file.certificates)
 	}
+	result.shortHellos = slices.Concat(robots.shortHellos, result.Sitemap.shortHellos)
+	for _, file := range result.Sitemaps {
+		result.shortHellos = append(result.shortHellos, file.shortHellos...)
+	}
+	slices.Sort(result.shortHellos)
+	result.shortHellos = slices.Compact(result.shortHellos)
+	result.HelloTooLong = len(result.shortHellos) > 0
 	result.Report = result.report(r.site, joinCertificates(certificates...))
 	return result, nil
 }

@@ -93,7 +93,8 @@ func (r *checker) read(ctx context.Context, u target.URL) sitemapFile {
 		}
 	}}, maxRedirects)
 	s := describeServed(chain, sitemapKind())
-	file := sitemapFile{URL: u.String(), certificates: webview.Certificates(chain)}
+	file := sitemapFile{URL: u.String(), certificates: webview.Certificates(chain),
+		shortHellos: webview.ShortHelloHosts(chain)}
 	switch {
 	case fault.IsOwn(chain.Err):
 		file.busy = chain.Err

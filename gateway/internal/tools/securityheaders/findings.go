@@ -3,6 +3,7 @@ package securityheaders
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"strings"
 
 	"diagnostics/gateway/internal/egress"
@@ -136,6 +137,7 @@ func entries() map[string]finding.Entry {
 		codeNotVerified: {Severity: finding.Info, Group: finding.Note, Weight: 9, Message: "%[1]s"},
 		codeOtherPage:   {Severity: finding.Info, Group: finding.Note, Weight: 9, Message: "%[1]s"},
 	}
+	maps.Copy(list, webview.Entries(nil, webview.CodeHello))
 	for _, r := range rows {
 		list[r.code] = finding.Entry{Severity: r.severity, Group: r.group, Weight: r.weight,
 			Message: cmp.Or(r.message, named), Reference: references[r.control]}

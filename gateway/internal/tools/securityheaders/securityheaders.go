@@ -43,7 +43,8 @@ type Result struct {
 	HTTPRedirect *httpRedirect `json:"httpRedirect"`
 	NewerHeaders []newerHeader `json:"newerHeaders"`
 	// Notes are on the final answer.
-	Notes []webview.Note `json:"notes"`
+	Notes        []webview.Note `json:"notes"`
+	HelloTooLong bool           `json:"helloTooLong,omitempty"` // of any server of the chain
 	// Truncated means that more came than is shown: headers, cookies or URLs, or the value of a control that is marked
 	// too.
 	Truncated bool `json:"truncated,omitempty"`
@@ -148,6 +149,9 @@ func describe(u target.URL, chain egress.Chain, plain *httpRedirect, now time.Ti
 	for _, c := range result.Controls {
 		result.Summary.count(c.Status)
 	}
+	short := webview.ShortHelloHosts(chain)
+	result.HelloTooLong = len(short) > 0
+	found = append(found, webview.HelloFindings(catalogue, short)...)
 	result.Report = report(page, result.Summary, plain, found)
 	return result
 }

@@ -261,6 +261,13 @@ func (c *familyCheck) certificateValid() *bool {
 	return &valid
 }
 
+// helloTooLong reports whether a server of the chain, or one of the addresses, answers short ClientHellos alone.
+func (c *familyCheck) helloTooLong() bool {
+	return len(webview.ShortHelloHosts(c.chain)) > 0 || slices.ContainsFunc(c.addresses, func(a addressCheck) bool {
+		return a.hop.Response != nil && a.hop.Response.HelloTooLong
+	})
+}
+
 // maxAddresses is how many addresses of each family are looked at.
 const maxAddresses = 3
 

@@ -25,6 +25,7 @@ const (
 	codeErrorStatus     = "ERROR_STATUS"
 	codeRedirects       = "REDIRECTS_FAIL"
 	codeDiffers         = "ANSWERS_DIFFER"
+	codeHello           = webview.CodeHello
 
 	codeNameServers = "LOOKUP_FAILED"
 	codeNoIPv4      = "NO_IPV4"
@@ -48,7 +49,9 @@ var catalogue = finding.Catalogue{
 		codeAddressDown: {State: finding.Warned, Message: "%[1]s answers, but not at %[2]s."},
 		codeErrorStatus: {State: finding.Warned, Message: "%[1]s answers %[2]s."},
 		codeRedirects:   {State: finding.Warned, Message: "%[1]s answers, but its redirects lead to no page."},
-		codeDiffers:     {State: finding.Warned, Message: "%[1]s does not give the same answer at all addresses."},
+		codeHello: {State: finding.Warned,
+			Message: "%[1]s answers, but not a TLS hello as long as that of a current browser."},
+		codeDiffers: {State: finding.Warned, Message: "%[1]s does not give the same answer at all addresses."},
 	},
 	Findings: webview.WithNotes(webview.Entries(map[string]finding.Entry{
 		codeNoAddress: {Severity: finding.Fail, Group: finding.Broken, Weight: 98,
@@ -69,7 +72,7 @@ var catalogue = finding.Catalogue{
 		codeUnchecked: {Severity: finding.Info, Group: finding.Note, Weight: 5,
 			Message: "%[1]s was not checked over %[2]s. %[3]s"},
 	}, append([]string{webview.CodeSlow, webview.CodeChallenge, webview.CodeServerError, webview.CodeClientError,
-		webview.CodeRefused, webview.CodeCertificate}, webview.ChainCodes...)...)),
+		webview.CodeRefused, webview.CodeCertificate, webview.CodeHello}, webview.ChainCodes...)...)),
 }
 
 // family is one family of the site, in words and as it was found.
@@ -107,7 +110,7 @@ func (f facts) report() finding.Report {
 	for _, c := range certificates {
 		findings = append(findings, c.Finding(catalogue))
 	}
-	findings = append(findings, f.answers()...)
+	findings = append(append(findings, webview.HelloFindings(catalogue, webview.ShortHelloHosts(f.chains()...))...), f.answers()...)
 	if ms := f.result.ResponseTimeMs; f.result.Online && ms != nil && webview.Slow(*ms) {
 		add(webview.CodeSlow, f.host, webview.Duration(*ms))
 	}
@@ -212,8 +215,11 @@ func (t trouble) answerOnly() trouble {
 	return t
 }
 
-// certificates are those that are not known to be valid, of the chains and of single addresses.
-func (f facts) certificates() []webview.Certificate {
+// certificates are those that are not known to be valid.
+func (f facts) certificates() []webview.Certificate { return webview.Certificates(f.chains()...) }
+
+// chains are those of the families and of single addresses.
+func (f facts) chains() []egress.Chain {
 	var chains []egress.Chain
 	for _, one := range f.checked() {
 		chains = append(chains, one.check.chain)
@@ -221,7 +227,7 @@ func (f facts) certificates() []webview.Certificate {
 			chains = append(chains, a.chain())
 		}
 	}
-	return webview.Certificates(chains...)
+	return chains
 }
 
 // checked are the families that were checked to their end.
@@ -306,6 +312,8 @@ func (f facts) concludeDegraded(answered string) finding.Conclusion {
 		return catalogue.Conclude(codeChallenged, f.host, answered, f.result.Challenge.Vendor)
 	case len(dead) > 0:
 		return catalogue.Conclude(codeAddressDown, f.host, text.Listed(dead))
+	case f.result.HelloTooLong:
+		return catalogue.Conclude(codeHello, f.host)
 	case t.kind == errorStatus:
 		return catalogue.Conclude(codeErrorStatus, f.host, answered)
 	case t.kind == badRedirect, t.kind == conflicting, t.kind == oddAnswer:

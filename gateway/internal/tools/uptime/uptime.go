@@ -55,6 +55,7 @@ type Result struct {
 	Challenge        *challenge.Challenge `json:"challenge"`
 	Families         families             `json:"families"`
 	Notes            []webview.Note       `json:"notes"` // on all answers of the family that answered first
+	HelloTooLong     bool                 `json:"helloTooLong,omitempty"`
 	Truncated        bool                 `json:"truncated,omitempty"`
 }
 

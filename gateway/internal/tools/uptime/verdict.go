@@ -43,13 +43,14 @@ func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Re
 		result.Timings = new(webview.DescribeTimings(last.Timings))
 		result.CertificateValid = first.certificateValid()
 	}
+	result.HelloTooLong = slices.ContainsFunc(checks, func(c familyCheck) bool { return c.helloTooLong() })
 	result.Challenge, result.Notes = first.challenge(), webview.ChainNotes(first.chain)
 	result.Online = !first.down()
 	result.Reason = format.TextOrNull(joinReasons(checks))
 	switch {
 	case !result.Online:
 		result.Verdict = verdictDown
-	case slices.ContainsFunc(checks, func(c familyCheck) bool { return c.troubled() || c.differ() }):
+	case result.HelloTooLong || slices.ContainsFunc(checks, func(c familyCheck) bool { return c.troubled() || c.differ() }):
 		result.Verdict = verdictDegraded
 	default:
 		result.Verdict = verdictUp

@@ -32,6 +32,7 @@ const (
 
 	CodeCertificate = "CERTIFICATE_INVALID"
 	CodeUnverified  = "CERTIFICATE_NOT_VERIFIED"
+	CodeHello       = "HELLO_INTOLERANT"
 
 	CodeNoConnection = "NO_CONNECTION"
 	CodeNoAnswer     = "NO_ANSWER"
@@ -75,6 +76,10 @@ var shared = map[string]finding.Entry{
 		Message: "The certificate of %[1]s is not valid: %[2]s.", Remedy: "Install a valid certificate for this name."},
 	CodeUnverified: {Severity: finding.Info, Group: finding.Note, Weight: 5,
 		Message: "This service could not verify the certificate of %[1]s: %[2]s."},
+	CodeHello: {Severity: finding.Warn, Group: finding.Broken, Weight: 84,
+		Message:   "%[1]s does not answer a TLS hello as long as that of a current browser, only a shorter one.",
+		Remedy:    "Update the server or the firewall before it, so that a ClientHello may be longer than one packet.",
+		Reference: "https://www.rfc-editor.org/rfc/rfc8446#section-4.1.2"},
 
 	CodeNoConnection: {Severity: finding.Fail, Group: finding.Broken, Weight: 97,
 		Message: "%[1]s accepts no connection within %[2]s.",
@@ -271,6 +276,31 @@ func Certificates(chains ...egress.Chain) []Certificate {
 		}
 	}
 	return list
+}
+
+// ShortHelloHosts are the hosts of chains whose servers answer short ClientHellos alone, each once.
+func ShortHelloHosts(chains ...egress.Chain) []string {
+	var hosts []string
+	for _, chain := range chains {
+		for _, hop := range chain.Hops {
+			if hop.Response == nil || !hop.Response.HelloTooLong {
+				continue
+			}
+			if host := Place(hop.URL); !slices.Contains(hosts, host) {
+				hosts = append(hosts, host)
+			}
+		}
+	}
+	return hosts
+}
+
+// HelloFindings are the findings of ShortHelloHosts.
+func HelloFindings(catalogue finding.Catalogue, hosts []string) []finding.Finding {
+	findings := make([]finding.Finding, 0, len(hosts))
+	for _, host := range hosts {
+		findings = append(findings, catalogue.Find(CodeHello, host))
+	}
+	return findings
 }
 
 // Duration is a time in milliseconds for a sentence: 12.3 ms, 340 ms, 3.0 s.
