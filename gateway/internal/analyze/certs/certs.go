@@ -65,6 +65,8 @@ type Verdict struct {
 	Sent Arrangement
 	// Cut reports that more certificates came than are judged: one that is missing may be among them.
 	Cut bool
+	// Ends is when no path to a trusted root holds any more, the leaf's own end at the latest; zero without such a path.
+	Ends time.Time
 	// Chain is the path that was judged, leaf first: up to and with the root where one was reached, else as far as
 	// the sent certificates lead.
 	Chain []*x509.Certificate
@@ -103,6 +105,7 @@ func (c Checker) check(came []*x509.Certificate, host string, exchange KeyExchan
 		ChainComplete: f.rooted,
 		Public:        f.rooted && c.isPublic(f.chain[len(f.chain)-1]),
 		Chain:         f.chain,
+		Ends:          f.ends,
 		Defects:       f.defects,
 		Codes:         append(timeCodes(f.chain, now), f.codes...),
 		Exchange:      exchange,

@@ -19,6 +19,8 @@ type found struct {
 	codes   []string
 	defects []string
 	rooted  bool
+	// ends is when the last of all chains to a trusted root ends.
+	ends time.Time
 }
 
 // rootedChain is a chain that leads to a trusted root, with the codes for which it is refused all the same.
@@ -74,7 +76,9 @@ func (c Checker) search(path, sent []*x509.Certificate, now time.Time, w *work) 
 		if slices.ContainsFunc(chain, hasUnhandledExtension) {
 			codes = append(codes, CodeCriticalExtension)
 		}
-		return rootedChain(chain, codes...)
+		f := rootedChain(chain, codes...)
+		f.ends = lastEnd(chains)
+		return f
 	}
 	if w.spent {
 		return found{}
@@ -186,6 +190,17 @@ func bestChain(chains [][]*x509.Certificate, now time.Time) []*x509.Certificate 
 		return n
 	}
 	return slices.MinFunc(chains, func(a, b []*x509.Certificate) int { return trouble(a) - trouble(b) })
+}
+
+// lastEnd is when the first certificate of a chain ends, of the chain that holds longest.
+func lastEnd(chains [][]*x509.Certificate) (last time.Time) {
+	for _, chain := range chains {
+		first := slices.MinFunc(chain, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) })
+		if first.NotAfter.After(last) {
+			last = first.NotAfter
+		}
+	}
+	return last
 }
 
 // maxLinkSearch is how many links of a path are looked at for the one for which it was refused.

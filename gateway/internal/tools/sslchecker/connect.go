@@ -35,8 +35,10 @@ type attempt struct {
 	err       error
 	dialled   error
 	connected bool
-	// conversations are those that were begun.
-	conversations int
+	// dialogues are those of STARTTLS.
+	dialogues *tally
+	// helloTooLong is that it answers a short ClientHello, but not one as long as that of a browser.
+	helloTooLong bool
 }
 
 // reached reports whether there are certificates to judge.
@@ -45,19 +47,39 @@ func (v *attempt) reached() bool { return v.skipped == "" && v.err == nil }
 // attempt reads the certificates of one address: by a handshake of crypto/tls, and where that cannot speak to the
 // server by one that is only read.
 func (i *inspection) attempt(ctx context.Context, address netip.Addr) attempt {
-	v := attempt{address: address, until: time.Now().Add(2 * i.timeout)}
+	v := attempt{address: address, until: time.Now().Add(2 * i.timeout), dialogues: &tally{}}
 	if !i.egress.Families().Has(address) {
 		v.skipped = "This service has no " + workerapi.FamilyName(address) + " connection." // as port-checker says
 		return v
 	}
-	v.seen, v.err = i.converse(ctx, &v, i.handshake(webProtocols(i.to.Port)))
+	i.shake(ctx, &v, webProtocols(i.to.Port))
+	if errors.Is(v.err, errStarttlsNotOffered) { // by this of several servers, perhaps
+		again := v
+		if i.shake(ctx, &again, nil); again.reached() {
+			v = again
+		}
+	}
 	switch {
 	case errors.Is(v.err, errALPNRefused):
-		v.seen, v.err = i.converse(ctx, &v, i.handshake(nil))
+		i.shake(ctx, &v, nil)
 	case errors.Is(v.err, errNotSpoken):
 		i.readInstead(ctx, &v)
 	}
 	return v
+}
+
+// shake makes a handshake of crypto/tls, and where the server does not answer its hello another one with a short hello:
+// on ports of mail after the first, as there is one connection at a time.
+func (i *inspection) shake(ctx context.Context, v *attempt, alpn []string) {
+	outcome := tlswire.Either(ctx, !isMail(i.to.Port), func(ctx context.Context, h *tlswire.Hello) (attempt, error) {
+		one := attempt{address: v.address, until: v.until, dialogues: v.dialogues}
+		one.seen, one.err = i.converse(ctx, &one, i.handshake(alpn, h))
+		return one, one.err
+	})
+	one := outcome.Value
+	v.seen, v.err, v.dialled, v.connected = one.seen, one.err, cmp.Or(v.dialled, one.dialled), v.connected || one.connected
+	v.helloTooLong = outcome.TooLong(ctx)
+	outcome.Wait()
 }
 
 // conversation is a handshake on a connection that is ready for a ClientHello. who names the server in sentences.
@@ -67,8 +89,9 @@ type conversation func(ctx context.Context, conn net.Conn, who string) (observat
 // the context's own.
 func (i *inspection) converse(ctx context.Context, v *attempt, shake conversation) (observation, error) {
 	who, port := i.who(v.address), i.to.Port
-	i.connections.Add(1)
-	v.conversations++
+	if !i.mayConnect() {
+		return observation{}, errNoConnections
+	}
 	conn, err := i.dial(ctx, netip.AddrPortFrom(v.address, port), i.share(v))
 	if err != nil {
 		v.dialled = cmp.Or(v.dialled, err)
@@ -80,7 +103,9 @@ func (i *inspection) converse(ctx context.Context, v *attempt, shake conversatio
 	defer cancel()
 	defer parallel.Interrupt(limited, conn)()
 	if protocol, ok := starttlsByPort[port]; ok {
-		if err := startTLS(conn, protocol); err != nil {
+		err := startTLS(conn, protocol)
+		v.dialogues.add(err)
+		if err != nil {
 			return observation{}, endOr(ctx, i.classify(conn, err, starttlsFault(limited, who, port, protocol, err)))
 		}
 	}
@@ -142,7 +167,7 @@ type observation struct {
 // that demand a client certificate end so. crypto/tls shows none where it does not support the key of one of them or
 // cannot read it, where they are too long, and up to TLS 1.2 where the server gave up after them: these are read from
 // what the server sent.
-func (i *inspection) handshake(alpn []string) conversation {
+func (i *inspection) handshake(alpn []string, hello *tlswire.Hello) conversation {
 	return func(ctx context.Context, conn net.Conn, who string) (observation, error) {
 		var seen observation
 		config := clientConfig(i.to.Host.Name())
@@ -153,9 +178,10 @@ func (i *inspection) handshake(alpn []string) conversation {
 		}
 		recorder := &tlsscan.Recorder{Conn: conn}
 		config.KeyLogWriter = &recorder.KeyLog
-		client := tls.Client(tlswire.Watch(recorder), config)
+		wire := tlswire.Watch(recorder)
+		client := tls.Client(wire, hello.Config(config))
 		start := time.Now()
-		seen.failure = client.HandshakeContext(ctx)
+		seen.failure = hello.Handshake(ctx, client, wire)
 		seen.took = time.Since(start)
 		seen.state = client.ConnectionState()
 		if seen.failure == nil {
@@ -239,10 +265,13 @@ func starttlsFault(ctx context.Context, host string, port uint16, protocol strin
 		return fault.Wrapf(fault.Upstream, err, "%s offers STARTTLS on port %d, but refuses it: it answers %s.",
 			host, port, refused.answer)
 	}
+	broken, _ := errors.AsType[*starttlsBroken](err)
 	switch {
+	case (ctx.Err() != nil || fault.IsTimeout(err)) && broken != nil:
+		return fault.Wrap(fault.Timeout, err, broken.slowness(host, port))
 	case ctx.Err() != nil, fault.IsTimeout(err):
-		return fault.Wrapf(fault.Timeout, err, "%s accepted the connection on port %d but then sent nothing in "+
-			"time.", host, port)
+		return fault.Wrapf(fault.Timeout, err, "%s accepted the connection on port %d but then took nothing in time.",
+			host, port)
 	case errors.Is(err, errStarttlsNotOffered):
 		return fault.Wrapf(fault.Upstream, err, "%s does not offer STARTTLS on port %d.", host, port)
 	case errors.Is(err, errStarttlsRejected):
@@ -252,6 +281,20 @@ func starttlsFault(ctx context.Context, host string, port uint16, protocol strin
 			strings.ToUpper(protocol), port)
 	}
 	return fault.Wrapf(fault.Upstream, err, "%s closed the connection on port %d before TLS could begin.", host, port)
+}
+
+// slowness is the sentence on an answer that did not come whole in time. Servers may take minutes for it (RFC 5321
+// section 4.5.3.2), so that one that had begun it is not silent.
+func (e *starttlsBroken) slowness(host string, port uint16) string {
+	switch {
+	case e.command == "" && !e.begun:
+		return fmt.Sprintf("%s accepted the connection on port %d but then sent nothing in time.", host, port)
+	case e.command == "":
+		return fmt.Sprintf("%s had begun its greeting on port %d, but did not finish it in time.", host, port)
+	case !e.begun:
+		return fmt.Sprintf("%s did not answer %s on port %d in time.", host, e.command, port)
+	}
+	return fmt.Sprintf("%s had begun its answer to %s on port %d, but did not finish it in time.", host, e.command, port)
 }
 
 // handshakeFault returns why no certificate was read. version is what the server chose, 0 where it chose none, and
@@ -311,18 +354,19 @@ var alertNames = map[byte]string{
 }
 
 // readInstead reads the certificates of a server that crypto/tls cannot speak to, by handshakes that are only read: of
-// every version and suite that there is; of those before TLS 1.3, where every group can be offered, since no keys have
-// to be agreed on to read them; and then of SSL 3.0, which is not offered beside others. The error of crypto/tls stays
-// the failure where these fail too.
+// every version and suite that there is; of TLS 1.3 alone with all its groups, which would cost servers of older versions
+// their finite-field suites; of those before TLS 1.3, where every group can be offered, since no keys have to be agreed
+// on to read them; and then of SSL 3.0, which is not offered beside others. The error of crypto/tls stays the failure
+// where these fail too.
 func (i *inspection) readInstead(ctx context.Context, v *attempt) {
 	failed := v.err
 	before13 := []tlsscan.Version{tlsscan.TLS12, tlsscan.TLS11, tlsscan.TLS10}
-	for _, versions := range [][]tlsscan.Version{nil, before13, {tlsscan.SSL30}} {
+	for _, versions := range [][]tlsscan.Version{nil, {tlsscan.TLS13}, before13, {tlsscan.SSL30}} {
 		if ctx.Err() != nil || i.share(v) <= 0 {
 			return
 		}
 		v.seen, v.err = i.converse(ctx, v, i.reading(tlsscan.Hello{ServerName: i.to.Host.Name(), Versions: versions}))
-		if v.err == nil || errors.Is(v.err, errAnonymous) {
+		if v.err == nil || errors.Is(v.err, errAnonymous) || errors.Is(v.err, tlsscan.ErrNotComputed) {
 			return
 		}
 		v.err = endOr(ctx, failed)
@@ -334,6 +378,10 @@ func (i *inspection) reading(hello tlsscan.Hello) conversation {
 	return func(ctx context.Context, conn net.Conn, who string) (observation, error) {
 		start := time.Now()
 		flight, err := i.read(ctx, conn, hello)
+		if errors.Is(err, tlsscan.ErrNotComputed) {
+			return observation{}, fault.Wrapf(fault.Upstream, err, "%s chose the key exchange %s on port %d, which this service "+
+				"does not implement, so its certificate was not read.", who, tlsscan.GroupName(flight.Group), i.to.Port)
+		}
 		if err != nil {
 			return observation{}, fault.Wrap(fault.Upstream, err, who+" does not use TLS.")
 		}

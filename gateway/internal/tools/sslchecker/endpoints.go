@@ -10,6 +10,7 @@ import (
 
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/text"
 	"diagnostics/shared/parallel"
@@ -206,6 +207,13 @@ func (i *inspection) reportEndpoint(ctx context.Context, n int) {
 	progress.Report(ctx, "endpoint", e.Address, e)
 }
 
+// begunSlowly reports whether the server had begun an answer of STARTTLS when the time for it was over, which is this
+// service's own bound.
+func (v *attempt) begunSlowly() bool {
+	broken, is := errors.AsType[*starttlsBroken](v.err)
+	return is && broken.begun && fault.Is(v.err, fault.Timeout)
+}
+
 // issues reports why an address was not reached.
 func (v *attempt) issues() []issue {
 	if v.skipped != "" {
@@ -216,7 +224,9 @@ func (v *attempt) issues() []issue {
 		return []issue{}
 	}
 	switch {
-	case why.Kind == fault.Limited, why.Kind == fault.Busy:
+	case why.Kind == fault.Limited, why.Kind == fault.Busy, errors.Is(why, tlsscan.ErrNotComputed):
+		return []issue{{"ENDPOINT_SKIPPED", severityInfo, why.Sentence}}
+	case v.begunSlowly():
 		return []issue{{"ENDPOINT_SKIPPED", severityInfo, why.Sentence}}
 	case v.connected:
 		return []issue{{"ENDPOINT_WITHOUT_TLS", severityFail, why.Sentence}}

@@ -2,6 +2,7 @@ package sslchecker
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"diagnostics/gateway/internal/analyze/certs"
@@ -96,6 +97,13 @@ var rows = map[string]row{
 
 	"HANDSHAKE_NOT_COMPLETED": {refusedUnknown, false, finding.Fail, finding.Broken, 88,
 		"Check that the server has the private key of its certificate.", rfc8446},
+	"STARTTLS_INCONSISTENT": {refusedNo, false, finding.Warn, finding.Safer, 50,
+		"Give every server behind this address the same settings: mail goes unencrypted over those without STARTTLS.",
+		"https://www.rfc-editor.org/rfc/rfc3207#section-4"},
+	"CONNECTIONS_REFUSED": {refusedUnknown, false, finding.Info, finding.Note, 7, "", ""},
+	"HELLO_INTOLERANT": {refusedUnknown, false, finding.Warn, finding.Broken, 84,
+		"Update the server or the firewall before it, so that a ClientHello may be longer than one packet.",
+		rfc8446 + "#section-4.1.2"},
 	"ENDPOINT_WITHOUT_TLS": {refusedYes, false, finding.Fail, finding.Broken, 82,
 		"Turn on TLS at this address, or take it out of DNS.", ""},
 	"ENDPOINT_UNREACHABLE": {refusedUnknown, false, finding.Warn, finding.Broken, 65,
@@ -107,6 +115,8 @@ var rows = map[string]row{
 
 	"CERT_EXPIRES_SOON": {refusedNo, true, finding.Warn, finding.Safer, 59,
 		"Renew it now, and check that automatic renewal works.", rfc5280 + "#section-4.1.2.5"},
+	"CHAIN_EXPIRES_FIRST": {refusedNo, true, finding.Warn, finding.Safer, 59,
+		"Install the certificate and the chain that the authority provides now.", rfc5280 + "#section-6.1"},
 	"NULL_CIPHER":         {refusedNo, false, finding.Fail, finding.Safer, 58, strongSuites, rfc9325 + "#section-4.1"},
 	"ANONYMOUS_CIPHER":    {refusedNo, false, finding.Fail, finding.Safer, 57, strongSuites, rfc9325 + "#section-4.1"},
 	"EXPORT_CIPHER":       {refusedNo, false, finding.Fail, finding.Safer, 56, strongSuites, rfc9325 + "#section-4.1"},
@@ -243,6 +253,8 @@ func findingOf(i issue) finding.Finding {
 		if severity == finding.Fail {
 			f.Group, f.Weight = finding.Broken, 84
 		}
+	} else if worsened && i.Code == "CHAIN_EXPIRES_FIRST" {
+		f.Group, f.Weight = finding.Note, 8
 	} else if worsened && i.Code == "OCSP_STAPLE_INVALID" {
 		f.Group, f.Weight = finding.Broken, 74 // the certificate requires a valid one
 	}
@@ -273,7 +285,15 @@ func conclusionOf(r Result, subject string, list []finding.Finding) finding.Conc
 	case worst.Severity == finding.Fail || worst.Severity == finding.Warn:
 		return catalogue.Conclude(codeTrustedWeak, subject, worst.Message)
 	}
-	return catalogue.Conclude(codeTrusted, subject, inDays(r.Certificate.DaysRemaining))
+	return catalogue.Conclude(codeTrusted, subject, inDays(r.daysLeft()))
+}
+
+// daysLeft is for how many days clients go on accepting a certificate that they accept now.
+func (r Result) daysLeft() int64 {
+	if slices.ContainsFunc(r.Issues, func(i issue) bool { return i.Code == "CHAIN_EXPIRES_FIRST" }) {
+		return r.pathDays
+	}
+	return r.Certificate.DaysRemaining
 }
 
 // defectOf is the sentence on why the certificate was not verified.

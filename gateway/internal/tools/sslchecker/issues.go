@@ -57,7 +57,8 @@ func date(year int, month time.Month, day int) time.Time {
 func findIssues(r Result, verdict certs.Verdict, seen observation, now time.Time) []issue {
 	sent := seen.state.PeerCertificates
 	issues := slices.Concat(verdictIssues(verdict, now), chainIssues(len(sent), verdict),
-		leafIssues(r.Certificate, sent[0], verdict.Public, now), browserIssues(sent[0]), stapleIssues(r))
+		leafIssues(r.Certificate, sent[0], verdict.Public, now), pathIssues(verdict, sent[0], now), browserIssues(sent[0]),
+		stapleIssues(r))
 	if seen.failure == nil { // else those that come with the handshake may have been missed
 		issues = append(issues, timestampIssues(verdict, r.Port, r.SCTs)...)
 	}
@@ -82,6 +83,19 @@ func leafIssues(cert certificate, leaf *x509.Certificate, public bool, now time.
 			"The certificate has no subject alternative names; clients ignore the common name."})
 	}
 	return append(issues, validityIssues(leaf, public)...)
+}
+
+// pathIssues are about a certificate that clients accept, and for less time than it is valid itself.
+func pathIssues(verdict certs.Verdict, leaf *x509.Certificate, now time.Time) []issue {
+	if !verdict.Authorized || !verdict.Ends.Before(leaf.NotAfter) {
+		return nil
+	}
+	days, severity := daysRemaining(verdict.Ends, now), severityInfo
+	if days <= expiresSoonDays {
+		severity = severityWarn
+	}
+	return []issue{{"CHAIN_EXPIRES_FIRST", severity, fmt.Sprintf(
+		"The chain of the certificate expires in %s, before the certificate itself.", inDays(days))}}
 }
 
 // validityIssues hold the leaf of a public authority against the limit of its time. Other authorities have no limit.
@@ -178,6 +192,15 @@ func browserIssues(leaf *x509.Certificate) []issue {
 
 // keysOfNoBrowser are the kinds of keys that TLS defines and browsers do not offer.
 var keysOfNoBrowser = []string{"Ed25519", "Ed448", "DSA"}
+
+// helloIssues are about a server that answers short hellos alone.
+func helloIssues(tooLong bool) []issue {
+	if !tooLong {
+		return nil
+	}
+	return []issue{{"HELLO_INTOLERANT", severityWarn,
+		"The server does not answer a TLS hello as long as that of a current browser, only a shorter one."}}
+}
 
 // mailPorts are those whose clients do not require timestamps.
 var mailPorts = []uint16{25, 110, 143, 465, 587, 993, 995, 2525, 4190}

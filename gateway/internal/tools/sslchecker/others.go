@@ -35,6 +35,9 @@ const maxOthers = 2
 // without a server name, one after another. cut reports that one could not be requested.
 func (i *inspection) others(ctx context.Context, v *attempt, known probed) (list []otherCertificate, cut bool) {
 	list = []otherCertificate{}
+	if v.helloTooLong {
+		return list, true // the hellos would be too long
+	}
 	shown := []*x509.Certificate{v.seen.state.PeerCertificates[0]}
 	for _, kind := range i.otherKinds(v, known) {
 		left := i.timeLeft(ctx)
@@ -46,7 +49,7 @@ func (i *inspection) others(ctx context.Context, v *attempt, known probed) (list
 			hello = tlsscan.Hello{ServerName: i.to.Host.Name(), Authentication: strings.ToUpper(kind)}
 		}
 		// What fails here is a server that has none.
-		again := attempt{address: v.address, until: time.Now().Add(left)}
+		again := attempt{address: v.address, until: time.Now().Add(left), dialogues: &tally{}}
 		seen, err := i.converse(ctx, &again, i.reading(hello))
 		if err != nil || slices.ContainsFunc(shown, seen.state.PeerCertificates[0].Equal) {
 			continue
@@ -66,9 +69,9 @@ func (i *inspection) describeOther(ctx context.Context, kind string, seen observ
 	}
 }
 
-// otherKinds returns the kinds worth requesting. On mail ports only the versions are scanned.
+// otherKinds returns the kinds worth requesting, none on ports of mail.
 func (i *inspection) otherKinds(v *attempt, known probed) []string {
-	if _, starttls := starttlsByPort[i.to.Port]; starttls {
+	if isMail(i.to.Port) {
 		return nil
 	}
 	var kinds []string

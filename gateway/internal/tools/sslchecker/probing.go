@@ -28,8 +28,6 @@ const (
 	// maxConnections is for a whole run, and maxAtOnce for what is open at once.
 	maxConnections = 60
 	maxAtOnce      = 4
-	// maxConversations is for a port on which TLS begins later: mail servers count who comes, and one after another.
-	maxConversations = 6
 	// maxProbing is how long the probing may take, and atTheEnd what it leaves of a run's time.
 	maxProbing = 12 * time.Second
 	atTheEnd   = 1500 * time.Millisecond
@@ -52,6 +50,8 @@ type probed struct {
 	Groups   []uint16                 `json:"groups"`
 	DHBits   int                      `json:"dhBits"`
 	Complete bool                     `json:"complete"`
+	// Dialogues are those of STARTTLS.
+	Dialogues dialogues `json:"dialogues"`
 }
 
 // probedSuite is one that is taken in a version. Its strength may be less than the suite's own.
@@ -68,7 +68,8 @@ func newShared(store cache.Store) *cache.Loading[probed] {
 
 // plausible reports whether a scan can have found this; the store is not trusted.
 func (p probed) plausible() bool {
-	return len(p.Versions) <= len(tlsscan.Versions) && len(p.Suites) <= maxSuites && len(p.Groups) <= maxGroups
+	return len(p.Versions) <= len(tlsscan.Versions) && len(p.Suites) <= maxSuites && len(p.Groups) <= maxGroups &&
+		len(p.Dialogues.Line) <= maxLine
 }
 
 // More than a probing finds with its connections.
@@ -102,7 +103,8 @@ func (i *inspection) probe(ctx context.Context, v *attempt) (probed, error) {
 	limited, cancel := context.WithTimeout(ctx, max(within, 0))
 	defer cancel()
 	at := netip.AddrPortFrom(v.address, i.to.Port)
-	scan := i.scanOf(v, at)
+	var counted tally
+	scan := i.scanOf(v, at, &counted)
 	entry, err := i.shared.Get(limited, at.String()+"|"+i.to.Host.Name(), probed.plausible,
 		func(ctx context.Context) (probed, time.Duration, error) {
 			if err := tool.ChargeTarget(ctx, price); err != nil {
@@ -114,6 +116,7 @@ func (i *inspection) probe(ctx context.Context, v *attempt) (probed, error) {
 				progress.Report(ctx, "protocol", v.String(), protocolStep{v.String(), taken})
 			}
 			found := probedOf(i.scan(ctx, scan))
+			found.Dialogues = counted.sum()
 			if !found.Complete {
 				return found, keepCut, nil
 			}
@@ -141,40 +144,55 @@ func (i *inspection) timeLeft(ctx context.Context) time.Duration {
 }
 
 // scanOf is the probing of one address, with what connections the rest of the run leaves it.
-func (i *inspection) scanOf(v *attempt, at netip.AddrPort) tlsscan.Scan {
+func (i *inspection) scanOf(v *attempt, at netip.AddrPort, counted *tally) tlsscan.Scan {
 	scan := tlsscan.Scan{
 		ServerName: i.to.Host.Name(), AtOnce: maxAtOnce - i.attempts.left, ConnTimeout: i.probing / 3,
+		ShortHellos: v.helloTooLong, Known: tlsscan.Version(v.seen.state.Version),
 	}
 	var left atomic.Int64
 	left.Store(maxConnections - i.connections.Load() - int64(i.attempts.left*maxPerAddress+maxOthers))
-	protocol, later := starttlsByPort[at.Port()]
-	if later {
+	mail := isMail(at.Port())
+	if mail {
 		scan.AtOnce, scan.VersionsOnly = 1, true
-		left.Store(int64(maxConversations - v.conversations))
 	}
 	scan.Dial = func(ctx context.Context) (net.Conn, error) {
-		if traffic.Room(ctx, bytesAtTheEnd) != nil || left.Add(-1) < 0 {
+		if traffic.Room(ctx, bytesAtTheEnd) != nil || !mail && left.Add(-1) < 0 || mail && !i.mayConnect() {
 			return nil, tlsscan.ErrSpent
 		}
 		conn, err := i.egress.Dial(egress.WithReceiveBuffer(ctx, probeBuffer), at)
 		if fault.Is(err, fault.Limited) {
 			return nil, errors.Join(tlsscan.ErrSpent, err)
 		}
-		if err != nil || !later {
-			return conn, err
-		}
-		defer parallel.Interrupt(ctx, conn)()
-		if err := startTLS(conn, protocol); err != nil {
-			_ = conn.Close()
+		if err != nil {
+			counted.add(err)
 			return nil, err
 		}
-		return conn, nil
+		return beginTLS(ctx, conn, at.Port(), counted)
 	}
 	return scan
 }
 
+// beginTLS does STARTTLS where the port has it. A server that turns the connection away gets no more of them.
+func beginTLS(ctx context.Context, conn net.Conn, port uint16, counted *tally) (net.Conn, error) {
+	protocol, later := starttlsByPort[port]
+	if !later {
+		return conn, nil
+	}
+	defer parallel.Interrupt(ctx, conn)()
+	err := startTLS(conn, protocol)
+	counted.add(err)
+	if err == nil {
+		return conn, nil
+	}
+	_ = conn.Close()
+	if errors.Is(err, errStarttlsRejected) {
+		err = errors.Join(tlsscan.ErrSpent, err)
+	}
+	return nil, err
+}
+
 // maxPerAddress is the most connections that one address is asked for its certificates with.
-const maxPerAddress = 3
+const maxPerAddress = 8
 
 // cipher names a cipher suite as OpenSSL and as IANA do; Bits is its strength as OpenSSL counts it.
 type cipher struct {

@@ -217,7 +217,7 @@ func TestSixtyConnections(t *testing.T) {
 	}
 }
 
-// A mail server is scanned for its versions alone, in six conversations at most, one after another.
+// A mail server is scanned for its versions alone, with eight connections at most, one after another.
 func TestConversationsOfMailServers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -235,16 +235,16 @@ func TestConversationsOfMailServers(t *testing.T) {
 		len(got.OtherCertificates) != 0 {
 		t.Errorf("complete %t, %s, %v", got.Complete, yesNo(got.SupportedProtocols), got.CipherSuites)
 	}
-	if all.Load() > maxConversations {
-		t.Errorf("%d conversations", all.Load())
+	if all.Load() > maxMailConnections {
+		t.Errorf("%d connections", all.Load())
 	}
 	s := &scripted{dials: 200, report: tlsscan.Report{Complete: true}}
 	all.Store(0)
 	if _, err := w.checkerWith(t, s).run(t.Context(), toolstest.HostPort(t, sslName+":143")); err != nil {
 		t.Error(err)
 	}
-	if s.opened.Load() != maxConversations-1 || !s.last.VersionsOnly || s.last.AtOnce != 1 {
-		t.Errorf("%d conversations of the probing, asked for %+v", s.opened.Load(), s.last)
+	if s.opened.Load() != maxMailConnections-1 || !s.last.VersionsOnly || s.last.AtOnce != 1 {
+		t.Errorf("%d connections of the scan, asked for %+v", s.opened.Load(), s.last)
 	}
 }
 

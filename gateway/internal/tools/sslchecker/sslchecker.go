@@ -57,9 +57,12 @@ type Result struct {
 	OCSPStapling       staplingState      `json:"ocspStapling"`
 	SCTs               timestamps         `json:"scts"`
 	HandshakeMs        float64            `json:"handshakeMs"`
+	HelloTooLong       bool               `json:"helloTooLong"`
 	Truncated          bool               `json:"truncated,omitempty"`
 	// refusal is the code for which clients refuse the certificate; empty where they accept it or it was not verified.
 	refusal string
+	// pathDays is for how many days a path to a trusted root holds.
+	pathDays int64
 }
 
 // notVerified reports whether the certificate was not verified and nothing was found against it.
@@ -178,7 +181,7 @@ func (i *inspection) conclude(top int, known probed, others []otherCertificate) 
 	result.CipherSuites, result.Groups, result.Complete = known.suites(), known.groups(), known.Complete
 	result.TrustStore = i.certs.Store()
 	result.Issues = append(result.Issues, slices.Concat(protocolIssues(result), known.issues(seen), otherIssues(others),
-		i.endpointIssues())...)
+		i.attempts.done[top].dialogues.sum().plus(known.Dialogues).issues(), i.endpointIssues())...)
 	result.bound()
 	result.Report = report(result, webview.CertificateSubject(i.to.Host.Authority(), i.to.Port))
 	return result
@@ -235,9 +238,11 @@ func (i *inspection) describe(ctx context.Context, v *attempt) Result {
 		OCSPStapling:       staple.staplingState,
 		SCTs:               countSCTs(sent[0], seen.state.SignedCertificateTimestamps, staple.extensions),
 		HandshakeMs:        format.Milliseconds(seen.took),
+		HelloTooLong:       v.helloTooLong,
 		refusal:            verdict.Refusal(),
+		pathDays:           daysRemaining(verdict.Ends, now),
 	}
-	result.Issues = findIssues(result, verdict, seen, now)
+	result.Issues = append(findIssues(result, verdict, seen, now), helloIssues(v.helloTooLong)...)
 	return result
 }
 

@@ -35,7 +35,26 @@ type starttlsRefused struct{ answer string }
 
 func (e *starttlsRefused) Error() string { return "the server offers STARTTLS and answers " + e.answer }
 
-// startTLS speaks the protocol (smtp, pop3 or imap) up to the point where the handshake begins.
+// starttlsRejected is a server that turns the connection away with a line of text.
+type starttlsRejected struct{ line string }
+
+func (e *starttlsRejected) Error() string { return errStarttlsRejected.Error() }
+
+func (e *starttlsRejected) Is(target error) bool { return target == errStarttlsRejected }
+
+// starttlsBroken is a dialogue that ended in an error of the connection while an answer was awaited: to a command, or
+// the greeting where that is empty. begun is that some of it had come.
+type starttlsBroken struct {
+	command string
+	begun   bool
+	err     error
+}
+
+func (e *starttlsBroken) Error() string { return e.err.Error() }
+
+func (e *starttlsBroken) Unwrap() error { return e.err }
+
+// startTLS runs the protocol (smtp, pop3 or imap) up to the point where the handshake begins.
 func startTLS(conn net.Conn, protocol string) error {
 	d := &dialogue{in: bufio.NewReaderSize(conn, starttlsMaxLine), out: conn}
 	negotiate := map[string]func() error{"smtp": d.smtp, "pop3": d.pop3, "imap": d.imap}[protocol]
@@ -56,9 +75,16 @@ type dialogue struct {
 	out   io.Writer
 	lines int
 	bytes int
+	// command is the one whose answer is awaited, and before is bytes when it was sent.
+	command string
+	before  int
 }
 
 func (d *dialogue) send(line string) error {
+	words := strings.Fields(line)
+	if d.command, d.before = words[0], d.bytes; len(words) > 1 && d.command != "EHLO" {
+		d.command = words[1] // after the tag of IMAP
+	}
 	_, err := io.WriteString(d.out, line+"\r\n")
 	return err
 }
@@ -74,18 +100,18 @@ func (d *dialogue) line() (string, error) {
 	case d.bytes > starttlsMaxBytes, errors.Is(err, bufio.ErrBufferFull), errors.Is(err, io.EOF) && len(raw) > 0:
 		return "", errStarttlsProtocol
 	case err != nil:
-		return "", err
+		return "", &starttlsBroken{d.command, d.bytes > d.before, err}
 	}
 	return strings.TrimRight(string(raw), "\r\n"), nil
 }
 
 func (d *dialogue) smtp() error {
-	code, _, err := d.smtpReply()
+	code, texts, err := d.smtpReply()
 	if err != nil {
 		return err
 	}
 	if code != "220" {
-		return errStarttlsRejected
+		return &starttlsRejected{code + " " + texts[0]}
 	}
 	if err := d.send("EHLO " + starttlsName); err != nil {
 		return err
@@ -94,21 +120,30 @@ func (d *dialogue) smtp() error {
 	if err != nil {
 		return err
 	}
+	if code == serviceClosing {
+		return &starttlsRejected{code + " " + extensions[0]}
+	}
 	if code != "250" || !starttlsOffered(extensions) {
 		return errStarttlsNotOffered
 	}
 	if err := d.send("STARTTLS"); err != nil {
 		return err
 	}
-	code, _, err = d.smtpReply()
+	code, texts, err = d.smtpReply()
 	if err != nil {
 		return err
+	}
+	if code == serviceClosing {
+		return &starttlsRejected{code + " " + texts[0]}
 	}
 	if code != "220" {
 		return &starttlsRefused{answer: code}
 	}
 	return nil
 }
+
+// serviceClosing is the code by which a server may end a dialogue at any point (RFC 5321 section 3.8).
+const serviceClosing = "421"
 
 // smtpReply reads one reply, of which every line repeats the code and all but the last join it by a hyphen (RFC 5321
 // section 4.2.1).
@@ -143,17 +178,17 @@ func starttlsOffered(lines []string) bool {
 }
 
 func (d *dialogue) pop3() error {
-	ok, err := d.pop3Status()
+	ok, greeting, err := d.pop3Status()
 	if err != nil {
 		return err
 	}
 	if !ok {
-		return errStarttlsRejected
+		return &starttlsRejected{greeting}
 	}
 	if err := d.send("STLS"); err != nil {
 		return err
 	}
-	ok, err = d.pop3Status()
+	ok, _, err = d.pop3Status()
 	if err != nil {
 		return err
 	}
@@ -171,7 +206,7 @@ func (d *dialogue) pop3Lists(capability string) bool {
 	if d.send("CAPA") != nil {
 		return false
 	}
-	if ok, err := d.pop3Status(); err != nil || !ok {
+	if ok, _, err := d.pop3Status(); err != nil || !ok {
 		return false
 	}
 	listed := false
@@ -189,19 +224,19 @@ func (d *dialogue) pop3Lists(capability string) bool {
 }
 
 // pop3Status reads a status line (RFC 1939 section 3).
-func (d *dialogue) pop3Status() (ok bool, err error) {
-	line, err := d.line()
+func (d *dialogue) pop3Status() (ok bool, line string, err error) {
+	line, err = d.line()
 	if err != nil {
-		return false, err
+		return false, "", err
 	}
 	status, _, _ := strings.Cut(line, " ")
 	switch {
 	case strings.EqualFold(status, "+OK"):
-		return true, nil
+		return true, line, nil
 	case strings.EqualFold(status, "-ERR"):
-		return false, nil
+		return false, line, nil
 	}
-	return false, errStarttlsProtocol
+	return false, "", errStarttlsProtocol
 }
 
 func (d *dialogue) imap() error {
@@ -214,7 +249,7 @@ func (d *dialogue) imap() error {
 	case tag != "*":
 		return errStarttlsProtocol
 	case status == "BYE":
-		return errStarttlsRejected
+		return &starttlsRejected{greeting}
 	case status == "PREAUTH":
 		return errStarttlsNotOffered // RFC 9051 section 11.1: no longer possible then
 	case status != "OK":
@@ -232,7 +267,7 @@ func (d *dialogue) imap() error {
 		tag, status := splitIMAPLine(line)
 		switch {
 		case tag == "*" && status == "BYE":
-			return errStarttlsRejected
+			return &starttlsRejected{line}
 		case tag == "*":
 			continue
 		case tag != command:
