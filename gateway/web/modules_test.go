@@ -95,6 +95,58 @@ func TestModulesAreAllUsed(t *testing.T) {
 	}
 }
 
+// Modules do not import each other in a circle, later imports included: what one of them needs must not lead back to it.
+func TestImportsHaveNoCircle(t *testing.T) {
+	t.Parallel()
+	site := wholeSite(t)
+	imports := map[string][]string{}
+	for name := range sources(t) {
+		// As it is served a module has no comments, and so no imports of types.
+		body := text(t, get(t, site, assetURL(t, site, name)))
+		for _, m := range append(staticImport.FindAllStringSubmatch(body, -1),
+			laterImport.FindAllStringSubmatch(body, -1)...) {
+			imports[name] = append(imports[name], path.Join(path.Dir(name), m[1]))
+		}
+	}
+	if circle := circleIn(imports); circle != nil {
+		t.Errorf("modules import each other in a circle: %s", strings.Join(circle, " -> "))
+	}
+	if circleIn(map[string][]string{"a": {"b", "c"}, "b": {"c"}, "c": {"a"}}) == nil {
+		t.Error("a circle of three is not found")
+	}
+	if circle := circleIn(map[string][]string{"a": {"b", "c"}, "b": {"c"}}); circle != nil {
+		t.Errorf("%v is no circle", circle)
+	}
+}
+
+// circleIn returns the names of one circle, the first one again at its end; nil where there is none.
+func circleIn(imports map[string][]string) []string {
+	done := map[string]bool{}
+	var visit func(way []string) []string
+	visit = func(way []string) []string {
+		name := way[len(way)-1]
+		if i := slices.Index(way, name); i < len(way)-1 {
+			return way[i:]
+		}
+		if done[name] {
+			return nil
+		}
+		for _, next := range imports[name] {
+			if circle := visit(append(slices.Clone(way), next)); circle != nil {
+				return circle
+			}
+		}
+		done[name] = true
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(imports)) {
+		if circle := visit([]string{name}); circle != nil {
+			return circle
+		}
+	}
+	return nil
+}
+
 var (
 	exported   = regexp.MustCompile(`(?m)^export (?:async )?(?:function|const|let|class) (\w+)`)
 	importList = regexp.MustCompile(`(?:import|export|const) \{([^}]*)\} (?:from|= await import\()`)

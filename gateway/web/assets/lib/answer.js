@@ -4,6 +4,7 @@
 
 import { keep } from "./compare.js";
 import { el, freshId } from "./dom.js";
+import { download, fileName } from "./download.js";
 import { cutAnswer, dateTime, relative } from "./format.js";
 import {
   code,
@@ -131,7 +132,9 @@ function toggleBetween(body, json) {
  */
 function toolbar(d, asked, ...views) {
   const save = el("button", { type: "button", class: "quiet", id: "download-json" }, "Download JSON");
-  save.addEventListener("click", () => download(`${fileName(asked)}.json`, "application/json", pretty(d)));
+  save.addEventListener("click", () =>
+    download(`${fileName(asked.slug, asked.input)}.json`, "application/json", pretty(d)),
+  );
   return el(
     "div",
     { class: "toolbar", role: "group", "aria-label": "This answer" },
@@ -144,32 +147,6 @@ function toolbar(d, asked, ...views) {
 
 /** @param {any} d */
 const pretty = (d) => `${JSON.stringify(d, null, 2)}\n`;
-
-/**
- * A file's name that says what was asked, without what file systems mind.
- * @param {Asked} asked
- * @returns {string}
- */
-export function fileName(asked) {
-  return [asked.slug, asked.input]
-    .join("-")
-    .replace(/^https?:\/\//, "")
-    .replace(/[^\p{L}\p{N}.]+/gu, "-")
-    .replace(/^[-.]+|[-.]+$/g, "")
-    .slice(0, 80);
-}
-
-/**
- * Hands a text, or a picture, to the visitor as a file.
- * @param {string} name
- * @param {string} type
- * @param {string | Blob} text
- */
-export function download(name, type, text) {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  el("a", { href: url, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
-}
 
 /** @param {import("./compare.js").Past} past @returns {HTMLElement | null} */
 function changedPart({ at, list }) {

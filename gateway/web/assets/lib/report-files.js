@@ -15,12 +15,12 @@ import { attempt } from "./view.js";
  * @param {HTMLElement} trouble where to say that there is no file
  */
 export async function save(kind, report, trouble) {
-  const modules = await Promise.all([import("./export.js"), import("./answer.js")]).catch((failure) =>
+  const modules = await Promise.all([import("./export.js"), import("./download.js")]).catch((failure) =>
     unmade(failure, trouble, "The file was not made: the part of this page that writes it did not load."),
   );
   if (!modules) return;
   const [{ asHTML, asJSON }, { download, fileName }] = modules;
-  const file = fileName({ slug: "report", input: report.target, options: {} });
+  const file = fileName("report", report.target);
   if (kind === "JSON") download(`${file}.json`, "application/json", asJSON(report));
   else download(`${file}.html`, "text/html;charset=utf-8", asHTML(report));
 }

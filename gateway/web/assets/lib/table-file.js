@@ -1,8 +1,8 @@
 // @ts-check
-// A table of the page as a file. It is loaded when somebody asks for it.
+// A table of the page as a file. It is loaded on demand.
 
-import { download } from "./answer.js";
 import { csv } from "./csv.js";
+import { download, fileName } from "./download.js";
 
 /** What stands in a cell beside its content: buttons, drawings, and remarks in small print. */
 const aside = "button, svg, [aria-hidden='true'], .hint, .column-hint";
@@ -38,10 +38,6 @@ const tableFile = (table) => csv([...table.rows].map((row) => [...row.cells].map
  * @param {string} caption
  */
 export function save(rows, caption) {
-  const name = `${document.title.split(" · ")[0]} ${caption}`
-    .replace(/^https?:\/\//, "")
-    .replace(/[^\p{L}\p{N}.]+/gu, "-")
-    .replace(/^[-.]+|[-.]+$/g, "")
-    .slice(0, 80);
+  const name = fileName(document.title.split(" · ")[0], caption);
   download(`${name}.csv`, "text/csv", typeof rows === "function" ? csv(rows()) : tableFile(rows));
 }

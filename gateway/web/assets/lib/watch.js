@@ -3,8 +3,8 @@
 // is said in watch-pace.js, what is kept in watch-record.js.
 
 import { runTool } from "./api.js";
-import { download, fileName } from "./answer.js";
 import { announce, el } from "./dom.js";
+import { download, fileName } from "./download.js";
 import { renderFailure } from "./failure.js";
 import { capital, duration, ms, number, percent } from "./format.js";
 import { lost, section, table, verdictLine } from "./parts.js";
@@ -175,7 +175,7 @@ class Watch {
   save(kind) {
     const { entries, changes, forgotten } = this.record;
     const { asked, gap, title } = this.what;
-    const name = `${fileName(asked)}-watch.${kind}`;
+    const name = `${fileName(asked.slug, asked.input)}-watch.${kind}`;
     if (kind === "csv") download(name, "text/csv;charset=utf-8", asCSV(entries, this.path));
     else if (kind === "json")
       download(name, "application/json", asJSON({ asked, apart: gap, forgotten }, entries, changes));
