@@ -58,7 +58,8 @@ function bench() {
 /** @param {any} stage */
 function words(stage) {
   const left = stage.until === undefined ? "" : ` ${(stage.until - performance.now()) / 1000} s`;
-  return `${stage.state}${stage.state === "answered" ? ` ${stage.reply.status}` : ""}${left}${stage.final ? " given up" : ""}`;
+  const status = stage.state === "answered" ? ` ${stage.reply.status}` : "";
+  return `${stage.state}${status}${left}${stage.final ? " given up" : ""}`;
 }
 
 const names = (/** @type {number} */ n) => Array.from({ length: n }, (_, i) => `j${i + 1}`);

@@ -49,7 +49,7 @@ export async function patiently(ask, why) {
     try {
       return await ask();
     } catch (failure) {
-      if (Date.now() > end) throw new Error(`${failure}\n${why()}`);
+      if (Date.now() > end) throw new Error(`${failure}\n${why()}`, { cause: failure });
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }

@@ -33,8 +33,15 @@ function answers(slug) {
  * Codes that are no words: of severities, of robots.txt, of a port, of the DNS, of certificates; and moments for
  * machines.
  */
-const codes =
-  /^(?:pass|fail|warn|info|error|notApplicable|noAddress|skipped|allowAll|disallowAll|rules)\b|\bE(?:NODATA|NOTFOUND|SERVFAIL|REFUSED|TIMEOUT)\b|CERT_|_CERT|ALTNAME_INVALID|\d{4}-\d\d-\d\dT\d\d/;
+const codes = new RegExp(
+  [
+    /^(?:pass|fail|warn|info|error|notApplicable|noAddress|skipped|allowAll|disallowAll|rules)\b/,
+    /\bE(?:NODATA|NOTFOUND|SERVFAIL|REFUSED|TIMEOUT)\b/,
+    /CERT_|_CERT|ALTNAME_INVALID|\d{4}-\d\d-\d\dT\d\d/,
+  ]
+    .map((part) => part.source)
+    .join("|"),
+);
 
 for (const slug of readdirSync(folders)) {
   test(`${slug}: verdict, facts and file hold words and no codes`, async () => {

@@ -110,18 +110,45 @@ const policy = "default-src 'none'; style-src 'unsafe-inline'";
 
 const styles = new Markup(`
 :root { color-scheme: light dark; --soft: light-dark(#52606d, #a2aeb9); --line: light-dark(#d5dbe0, #303942);
-  --good: light-dark(#146c36, #77d296); --warn: light-dark(#7a4b00, #edc169); --bad: light-dark(#a91f1f, #f79b95); --info: light-dark(#0b5c96, #8fc6f2); }
-body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; background: light-dark(#fff, #101418); color: light-dark(#15202b, #e5eaee); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
-h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .25rem; } h2 { font-size: 1.2rem; margin: 2rem 0 .5rem; } h3 { font-size: 1rem; margin: 0 0 .25rem; }
-p { margin: 0 0 .5rem; } .soft { color: var(--soft); } .small, dt { font-size: .875rem; color: var(--soft); } code { font: .875rem/1.5 ui-monospace, Menlo, Consolas, monospace; }
+  --good: light-dark(#146c36, #77d296); --warn: light-dark(#7a4b00, #edc169);
+  --bad: light-dark(#a91f1f, #f79b95); --info: light-dark(#0b5c96, #8fc6f2); }
+body {
+  max-width: 60rem;
+  margin: 2rem auto;
+  padding: 0 1rem;
+  background: light-dark(#fff, #101418);
+  color: light-dark(#15202b, #e5eaee);
+  font: 1rem/1.5 system-ui, sans-serif;
+  overflow-wrap: anywhere;
+}
+h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .25rem; }
+h2 { font-size: 1.2rem; margin: 2rem 0 .5rem; }
+h3 { font-size: 1rem; margin: 0 0 .25rem; }
+p { margin: 0 0 .5rem; }
+.soft { color: var(--soft); }
+.small, dt { font-size: .875rem; color: var(--soft); }
+code { font: .875rem/1.5 ui-monospace, Menlo, Consolas, monospace; }
 section section { margin: 0 0 1rem; padding: .75rem 1rem; border: 1px solid var(--line); border-radius: .5rem; }
 bdi, dd { unicode-bidi: isolate; }
 .good { color: var(--good); } .warn { color: var(--warn); } .bad { color: var(--bad); } .info { color: var(--info); }
 .verdict { font-weight: 600; } li { margin-bottom: .4rem; }
-dl { margin: .5rem 0; } dl div { display: grid; grid-template-columns: minmax(7rem, 13rem) minmax(0, 1fr); gap: 0 1rem; padding: .2rem 0; border-top: 1px solid var(--line); } dd { margin: 0; }
+dl { margin: .5rem 0; }
+dl div {
+  display: grid;
+  grid-template-columns: minmax(7rem, 13rem) minmax(0, 1fr);
+  gap: 0 1rem;
+  padding: .2rem 0;
+  border-top: 1px solid var(--line);
+}
+dd { margin: 0; }
 dd ul { margin: 0; padding: 0; list-style: none; } dd li { margin: 0; }
 @media (max-width: 36rem) { dl div { display: block; } }
-@media print { :root { color-scheme: light; } body { margin: 0; max-width: none; } section section, li { break-inside: avoid; } h2, h3 { break-after: avoid; } }
+@media print {
+  :root { color-scheme: light; }
+  body { margin: 0; max-width: none; }
+  section section, li { break-inside: avoid; }
+  h2, h3 { break-after: avoid; }
+}
 `);
 
 /**
@@ -153,11 +180,7 @@ ${summary.map(
     attention.length > 0
       ? markup`<ol>
 ${attention.map(
-  ({
-    tone,
-    text,
-    from,
-  }) => markup`<li><strong class="${tone}">${tones[tone]}:</strong> <bdi>${text}</bdi> <span class="small">${from.map((f) => f.title).join(", ")}</span></li>
+  (finding) => markup`${said(finding)} <span class="small">${finding.from.map((f) => f.title).join(", ")}</span></li>
 `,
 )}</ol>
 `
@@ -172,6 +195,9 @@ ${checks.filter((check) => check.group === group).map(section)}</section>
 </html>
 `.text;
 }
+
+/** The open list item of a finding. @param {Pick<Concern, "tone" | "text">} finding */
+const said = ({ tone, text }) => markup`<li><strong class="${tone}">${tones[tone]}:</strong> <bdi>${text}</bdi>`;
 
 /** @param {Check} check */
 function section({ title, input, ok, data, error, durationMs, requestId, verdict, concerns, facts }) {
@@ -189,7 +215,7 @@ function section({ title, input, ok, data, error, durationMs, requestId, verdict
 <p class="verdict ${tone}"><bdi>${sentence}</bdi></p>
 ${
   concerns.length > 0
-    ? markup`<ul>${concerns.map((c) => markup`<li><strong class="${c.tone}">${tones[c.tone]}:</strong> <bdi>${c.text}</bdi></li>`)}</ul>
+    ? markup`<ul>${concerns.map((concern) => markup`${said(concern)}</li>`)}</ul>
 `
     : ""
 }${
@@ -245,17 +271,16 @@ export function asMarkdown({ target, recognisedAs, at, summary, attention, check
     [
       "| Check | Result |",
       "| --- | --- |",
-      ...checks.map(
-        ({ title, verdict, ok, error }) =>
-          `| ${plain(title)} | ` +
-          `${verdict ? `${tones[verdict.tone]}: ${plain(verdict.text)}` : plain(ok ? "Answered." : (error ?? "No answer."))} ` +
-          "|",
-      ),
+      ...checks.map((check) => `| ${plain(check.title)} | ${resultOf(check)} |`),
     ].join("\n"),
   ]
     .join("\n\n")
     .concat("\n");
 }
+
+/** What a check came to, in Markdown. @param {Check} check */
+const resultOf = ({ verdict, ok, error }) =>
+  verdict ? `${tones[verdict.tone]}: ${plain(verdict.text)}` : plain(ok ? "Answered." : (error ?? "No answer."));
 
 /**
  * Text without a meaning in Markdown: no markup, no list, no link that begins by itself; and all of it on one line.

@@ -278,18 +278,22 @@ function nameOf(text, anyName) {
     .replace(/\.$/, "")
     .toLowerCase();
   const all = name.split(".");
-  if (name.length > 253 || !all.every((label) => /^(?!-)[\p{L}\p{N}\p{M}\u200c\u200d_-]{1,63}(?<!-)$/u.test(label)))
-    return null;
+  if (name.length > 253 || !all.every((text) => label.test(text))) return null;
   if (anyName || name === "localhost") return name;
   return all.length > 1 && /^(?:xn--[a-z0-9-]+|\p{L}[\p{L}\p{M}]+)$/u.test(all[all.length - 1]) ? name : null;
 }
 
+/** One label of a name: letters, digits, marks, _ and -, and the two joiners (RFC 5892 A.1 and A.2). */
+const label = /^(?!-)(?:[\p{L}\p{N}\p{M}_-]|\u200c|\u200d){1,63}(?<!-)$/u;
+
 /** Endings of file names that are top-level domains too, and those that are none. */
 const both = /\.(?:md|sh|py|pl|rs|ps|cc|so|zip|mov)$/i;
-const files = new RegExp(
-  String.raw`\.(?:${("js mjs cjs ts jsx tsx json xml html htm xhtml css scss php asp aspx jsp pdf txt csv tsv log doc docx xls " + "xlsx ppt pptx odt png jpg jpeg gif svg webp ico bmp mp3 mp4 avi wav exe dll bin iso dmg deb rpm apk jar war " + "tar gz tgz bz xz rar conf cfg ini yml yaml toml lock env sql db bak tmp go java class cpp hpp rb swift kt " + "lua bat ps1 pem crt csr key").replaceAll(" ", "|")})$`,
-  "i",
-);
+const endings =
+  "js mjs cjs ts jsx tsx json xml html htm xhtml css scss php asp aspx jsp pdf txt csv tsv log doc docx xls xlsx ppt " +
+  "pptx odt png jpg jpeg gif svg webp ico bmp mp3 mp4 avi wav exe dll bin iso dmg deb rpm apk jar war tar gz tgz bz " +
+  "xz rar conf cfg ini yml yaml toml lock env sql db bak tmp go java class cpp hpp rb swift kt lua bat ps1 pem crt " +
+  "csr key";
+const files = new RegExp(String.raw`\.(?:${endings.replaceAll(" ", "|")})$`, "i");
 
 /** @param {string} name as it was entered */
 function doubtful(name) {

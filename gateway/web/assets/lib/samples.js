@@ -48,11 +48,10 @@ const longestRun = (t) => Math.max(0, ...t.bursts.map((b) => b.length));
 export function verdictOf(probe, { counted, late, failed, missed, times }) {
   const all = plural(counted.length, "sample");
   if (counted.length === 0) return { tone: "info", text: "No samples counted yet." };
-  if (times.count === 0)
-    return {
-      tone: "bad",
-      text: `${counted.length === 1 ? "The one sample was not answered in time" : `None of ${all} was answered in time`}${cameLate(late)}.`,
-    };
+  if (times.count === 0) {
+    const none = counted.length === 1 ? "The one sample was not" : `None of ${all} was`;
+    return { tone: "bad", text: `${none} answered in time${cameLate(late)}.` };
+  }
   const middle = `median ${ms(times.median)}`;
   if (missed === 0)
     return {

@@ -120,12 +120,13 @@ function resolvers(d) {
     r.name,
     r.outcome === "error" ? "soft" : String(Math.max(0, group(r.id)) + 1),
   ]);
+  const one = d.groups.length === 1;
   const failed = d.resolvers.filter((/** @type {any} */ r) => r.outcome === "error").length;
-  const given = d.groups.length === 1 ? "all that answered agree" : `${d.groups.length || "no"} different answers`;
+  const given = one ? "all that answered agree" : `${d.groups.length || "no"} different answers`;
+  const errors = failed > 0 ? `, ${failed} failed` : "";
   return blocks(
     tones,
-    `${plural(d.resolvers.length, "resolver")}: ` +
-      `${failed === 0 && d.groups.length === 1 ? "all with the same answer" : given}${failed > 0 ? `, ${failed} failed` : ""}.`,
+    `${plural(d.resolvers.length, "resolver")}: ${one && failed === 0 ? "all with the same answer" : given}${errors}.`,
   );
 }
 

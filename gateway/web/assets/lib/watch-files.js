@@ -66,7 +66,16 @@ export function asJSON({ asked, apart, forgotten }, entries, changes) {
     ...(got ? digest(got) : { note: why }),
   }));
   const news = changes.map(({ at, n, text }) => ({ at: written(at), round: n, text }));
-  return `${JSON.stringify({ tool: asked.slug, input: asked.input, options: asked.options, secondsBetweenRounds: apart, noLongerKept: forgotten, rounds: list, changes: news }, null, 2)}\n`;
+  const whole = {
+    tool: asked.slug,
+    input: asked.input,
+    options: asked.options,
+    secondsBetweenRounds: apart,
+    noLongerKept: forgotten,
+    rounds: list,
+    changes: news,
+  };
+  return `${JSON.stringify(whole, null, 2)}\n`;
 }
 
 /** @param {import("./watch-record.js").Digest} got */

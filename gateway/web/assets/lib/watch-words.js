@@ -111,18 +111,16 @@ export function cellWords(entry, row, heard) {
   const round = `${clock(entry.at)}, round ${number(entry.n)}`;
   if (!entry.got) return `${round}: no result. ${entry.why}`;
   const { got } = entry;
-  if (!got.hops)
-    return (
-      `${round}: ` +
-      `${got.state}${timesWords(got.times)}${got.sent ? `, ${got.sent - got.lost} of ${plural(got.sent, "probe")} answered` : ""}.${got.note ? ` ${got.note}` : ""}`
-    );
+  if (!got.hops) {
+    const probes = got.sent ? `, ${got.sent - got.lost} of ${plural(got.sent, "probe")} answered` : "";
+    return `${round}: ${got.state}${timesWords(got.times)}${probes}.${got.note ? ` ${got.note}` : ""}`;
+  }
   const hop = got.hops[row];
   if (!hop) return `${round}: the path had ended before hop ${row + 1}.`;
   const who = hop.hidden ? " (not public)" : hop.who.length > 0 ? ` (${hop.who.join(", ")})` : "";
-  return (
-    `${round}, hop ${row + 1}${who}: ` +
-    `${hop.times.length === 0 ? (heard ? "none answered" : "never answers") : `${hop.times.length} of ${plural(hop.sent, "probe")} answered${timesWords(hop.times)}`}.`
-  );
+  const silent = heard ? "none answered" : "never answers";
+  const answered = `${hop.times.length} of ${plural(hop.sent, "probe")} answered${timesWords(hop.times)}`;
+  return `${round}, hop ${row + 1}${who}: ${hop.times.length === 0 ? silent : answered}.`;
 }
 
 /** @param {number[]} times */

@@ -179,7 +179,7 @@ async function open(found, byHand) {
   let running = false;
   let began = performance.now();
   /** @type {() => unknown} */
-  let stopClock = () => {};
+  let stopClock = () => undefined;
   let ticker = 0;
   /** How many checks screen readers have heard of, and when. */
   let told = { count: 0, at: 0 };
