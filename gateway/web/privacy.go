@@ -40,7 +40,7 @@ type privacyView struct {
 func (s *Site) privacy() page {
 	return page{
 		template: "privacy.html", Path: "/privacy", Icon: tabIconName("site"), Title: "Privacy",
-		Description: "What this service keeps of a visit, and whom it asks on your behalf.",
+		Description: "What this service keeps of a visit, and who receives your query.",
 		Styles:      []string{"site.css"}, Modules: []string{"pages/site.js"},
 		Privacy: &privacyView{
 			Privacy:       s.config.Privacy,

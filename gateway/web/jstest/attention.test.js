@@ -3,11 +3,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { attention } from "../assets/lib/attention.js";
 
+/** @typedef {import("../assets/lib/view.js").Concern} Concern */
+
+/** A finding whose code is its text. @param {Concern["tone"]} tone @param {string} text @returns {Concern} */
+const concern = (tone, text) => ({ tone, text, code: text, remedy: null, group: "safer", weight: 0, subject: null });
+
 /**
  * @param {string} title
- * @param {...["bad" | "warn" | "info", string]} concerns
+ * @param {...[Concern["tone"], string]} concerns
  */
-const check = (title, ...concerns) => ({ title, concerns: concerns.map(([tone, text]) => ({ tone, text })) });
+const check = (title, ...concerns) => ({ title, concerns: concerns.map(([tone, text]) => concern(tone, text)) });
 
 /** @param {ReturnType<typeof check>[]} checks */
 const told = (checks) =>
@@ -23,13 +28,27 @@ test("the worst comes first, and what is as bad in the order of the checks", () 
   assert.deepEqual(told(checks), ["bad 3 C", "bad 6 D", "warn 2 A", "warn 4 C", "info 1 A", "info 5 C"]);
 });
 
-test("the same sentence is said once, in its worst tone, with all who say it", () => {
-  const checks = [
-    check("A", ["warn", "same"]),
-    check("B", ["bad", "same"], ["bad", "same"]),
-    check("C", ["info", "other"]),
-  ];
-  assert.deepEqual(told(checks), ["bad same B+A", "info other C"]);
+test("the same finding of several checks is listed once, whatever its sentence is", () => {
+  const checks = [check("A", ["bad", "same"]), check("B", ["bad", "same"]), check("C", ["info", "other"])];
+  checks[1].concerns[0].text = "reworded";
+  assert.deepEqual(told(checks), ["bad same A+B", "info other C"]);
+});
+
+test("one code of two catalogues is two findings", () => {
+  const checks = [check("A", ["bad", "same"]), check("B", ["bad", "same"])];
+  checks[1].concerns[0].weight = 9;
+  assert.deepEqual(told(checks), ["bad same B", "bad same A"]);
+});
+
+test("what one check reports of one subject stays apart, and another check joins the first of it", () => {
+  const of = (/** @type {string} */ title, /** @type {string[]} */ ...texts) => ({
+    title,
+    concerns: texts.map((text, i) => ({ ...concern("warn", text), weight: 9 - i, subject: "mx.a.example" })),
+  });
+  assert.deepEqual(told([of("Mail", "no STARTTLS", "expired"), of("TLS", "refused")]), [
+    "warn no STARTTLS Mail+TLS",
+    "warn expired Mail",
+  ]);
 });
 
 test("no concerns are no list", () => {
@@ -43,21 +62,21 @@ test("the checks themselves stay as they are", () => {
   assert.deepEqual(a, check("A", ["info", "1"], ["bad", "2"]));
 });
 
-test("one topic is told once, by the check that knows best", () => {
-  /** @param {string} title @param {Partial<import("../assets/lib/view.js").Concern>} concern */
-  const of = (title, concern) => ({
+test("one subject is listed once, in the words of the check that ranks it first", () => {
+  /** @param {string} title @param {Partial<Concern>} more */
+  const of = (title, more) => ({
     title,
-    concerns: [{ tone: /** @type {const} */ ("bad"), text: `${title} says so`, topic: "certificate of a", ...concern }],
+    concerns: [{ ...concern("bad", `${title} says so`), subject: "certificate of a", ...more }],
   });
   const judged = [
-    of("HTTP", { aside: true }),
-    of("TLS", { tone: "warn" }),
-    of("Uptime", { aside: true }),
-    of("Other", { topic: "certificate of b", aside: true }),
+    of("HTTP", {}),
+    of("TLS", { group: "broken", tone: "warn" }),
+    of("Uptime", {}),
+    of("Other", { subject: "certificate of b" }),
   ];
   assert.deepEqual(
     attention(judged).map((c) => `${c.tone} ${c.text} ${c.from.map((f) => f.title).join("+")}`),
-    ["bad TLS says so TLS+HTTP+Uptime", "bad Other says so Other"],
+    ["warn TLS says so TLS+HTTP+Uptime", "bad Other says so Other"],
   );
 });
 
@@ -67,8 +86,8 @@ test("what is broken comes first, then severity, then weight", () => {
     check("Site", ["bad", "down"], ["warn", "gone"]),
     check("DNS", ["bad", "wrong"]),
   ];
-  site.concerns = site.concerns.map((concern) => ({ ...concern, broken: true }));
-  bad.concerns = bad.concerns.map((concern) => ({ ...concern, weight: 50 }));
+  site.concerns = site.concerns.map((one) => ({ ...one, group: "broken" }));
+  bad.concerns = bad.concerns.map((one) => ({ ...one, weight: 50 }));
   assert.deepEqual(told([mail, site, bad]), [
     "bad down Site",
     "warn gone Site",

@@ -4,18 +4,13 @@ import { test } from "node:test";
 import { attention } from "../assets/lib/attention.js";
 import { concernsIn } from "../assets/lib/view.js";
 
-/** @type {import("../assets/lib/view.js").Asked} */
-const asked = { slug: "any", input: "https://a.example/", options: {} };
-
 /**
  * What an answer with one finding gives cause for. @param {string} group @param {string} message @param {string | null}
  * subject
  */
 const concerns = (group, message, subject) =>
   concernsIn(
-    /** @type {any} */ ({}),
-    { findings: [{ code: "CODE", severity: "fail", group, message, subject }] },
-    asked,
+    /** @type {any} */ ({ findings: [{ code: "CODE", severity: "fail", weight: 1, group, message, subject }] }),
   ) ?? [];
 
 test("an invalid certificate is told by the certificate check, where that saw it too", () => {
@@ -35,5 +30,7 @@ test("an invalid certificate is told by the certificate check, where that saw it
 });
 
 test("a header that is missing over a valid certificate stands for itself", () => {
-  assert.equal(concerns("safer", "The header is missing.", null)[0].topic, undefined);
+  const headers = { title: "Headers", concerns: concerns("safer", "The header is missing.", null) };
+  const tls = { title: "TLS", concerns: concerns("broken", "It expired.", "certificate of a.example") };
+  assert.equal(attention([headers, tls]).length, 2);
 });

@@ -4,8 +4,6 @@ import { beforeEach, test } from "node:test";
 import { keep } from "../assets/lib/compare.js";
 import { advance, checksFor } from "../assets/lib/report-checks.js";
 import { answers, lastVerdict } from "../assets/lib/store.js";
-import { verdictOf } from "../assets/lib/view.js";
-import { inWords } from "../assets/lib/words.js";
 
 // The parts of a page listen to it from the start.
 Object.assign(globalThis, { document: { addEventListener() {} } });
@@ -26,7 +24,14 @@ beforeEach(() => {
 });
 
 /** @type {import("../assets/lib/view.js").Judge} */
-const judge = { verdict: () => ({ tone: "good", text: "All is well." }), concerns: () => [], facts: (d) => d };
+const judge = { facts: (d) => d.records };
+
+/** @param {Record<string, string>} records @param {string} [code] @param {...string} findings codes @returns {any} */
+const answer = (records, code = "WELL", ...findings) => ({
+  conclusion: { state: "ok", code, message: `It is ${code}.` },
+  findings: findings.map((found) => ({ code: found, severity: "warn", message: `There is ${found}.`, subject: null })),
+  records,
+});
 
 test("a report keeps what each of its checks came to, once", () => {
   const tool = { slug: "dns-lookup", kind: "domain", title: "DNS lookup", style: "", group: "", glyph: () => null };
@@ -36,10 +41,10 @@ test("a report keeps what each of its checks came to, once", () => {
   check.judge = judge;
   advance(check, { state: "running" });
   assert.equal(answers().length, 0);
-  answered({ A: "192.0.2.1" });
-  assert.equal(lastVerdict("dns-lookup", "a.example")?.verdict, "All is well.");
+  answered(answer({ A: "192.0.2.1" }));
+  assert.equal(lastVerdict("dns-lookup", "a.example")?.verdict, "It is WELL.");
   assert.deepEqual(check.past, { at: null, list: [] });
-  answered({ A: "192.0.2.2" });
+  answered(answer({ A: "192.0.2.2" }));
   assert.equal(answers().length, 1);
   assert.deepEqual(check.past?.list, [{ label: "A", gone: ["192.0.2.1"], come: ["192.0.2.2"] }]);
   answered(null);
@@ -48,13 +53,26 @@ test("a report keeps what each of its checks came to, once", () => {
 
 test("an answer is held against the one before it", () => {
   const asked = { slug: "uptime", input: "https://a.example/", options: {} };
-  assert.equal(keep(judge, { Status: "200" }, asked, verdictOf(judge, {}, asked)).at, null);
-  const past = keep(judge, { Status: "503" }, asked, verdictOf(judge, {}, asked));
+  assert.equal(keep(judge, answer({ Status: "200" }), asked).at, null);
+  const past = keep(judge, answer({ Status: "503" }), asked);
   assert.ok(past.at);
   assert.deepEqual(
     answers()[0].changes.map(({ label, gone, come }) => [label, gone, come]),
     [["Status", ["200"], ["503"]]],
   );
+});
+
+test("a conclusion and findings are held against the ones before by their codes", () => {
+  const asked = { slug: "uptime", input: "https://a.example/", options: {} };
+  keep(judge, answer({}, "UP", "SLOW", "OLD"), asked);
+  const reworded = answer({}, "UP", "SLOW", "OLD");
+  reworded.conclusion.message = "It answers.";
+  reworded.findings[0].message = "It is not fast.";
+  assert.deepEqual(keep(judge, reworded, asked).list, []);
+  assert.deepEqual(keep(judge, answer({}, "DOWN", "SLOW", "NEW"), asked).list, [
+    { label: "Result", gone: ["It answers."], come: ["It is DOWN."] },
+    { label: "Findings", gone: ["There is OLD."], come: ["There is NEW."] },
+  ]);
 });
 
 /**
@@ -94,9 +112,9 @@ for (const [name, slug, input, older, newer, want] of known) {
   test(`${name} that changes is told`, async () => {
     const { default: real } = await import(`../assets/tools/${slug}/verdict.js`);
     const asked = { slug, input, options: {} };
-    for (const d of [older, newer]) keep(real, d, asked, { tone: "good", text: "Well." });
+    for (const d of [older, newer]) keep(real, { ...answer({}), ...d }, asked);
     assert.deepEqual(
-      answers()[0].changes.map(({ label, gone, come }) => [label, ...gone.map(inWords), ...come.map(inWords)]),
+      answers()[0].changes.map(({ label, gone, come }) => [label, ...gone, ...come]),
       [want],
     );
   });

@@ -4,12 +4,18 @@ import { test } from "node:test";
 import { spread, tagged } from "./paper.js";
 
 spread();
-const { differences, drawn, factsOf, question, readSaved } = await import("../assets/lib/report-compare.js");
-const { gist, without } = await import("../assets/lib/overview.js");
+const { answerOf, differences, drawn, question, readSaved } = await import("../assets/lib/report-compare.js");
 const { thumb } = await import("../assets/lib/thumb.js");
 
 /** @param {string} slug @param {import("../assets/lib/view.js").Facts | null} facts */
-const side = (slug, facts) => ({ slug, title: slug.toUpperCase(), facts });
+const side = (slug, facts) => ({ slug, title: slug.toUpperCase(), answer: facts && { facts, outcome: outcome() } });
+
+/** @param {string} [code] @param {...string} findings codes */
+const outcome = (code = "WELL", ...findings) => ({
+  code,
+  text: `It is ${code}.`,
+  findings: findings.map((found) => ({ code: found, subject: null, text: `There is ${found}.` })),
+});
 
 test("two reports differ fact by fact, and what one of them lacks is no difference", () => {
   const found = differences(
@@ -54,6 +60,21 @@ test("that each report is about its own target is no difference", () => {
   });
 });
 
+test("conclusions and findings of two targets differ by their codes, whatever their sentences are", () => {
+  const of = (/** @type {ReturnType<typeof outcome>} */ one) => [
+    { slug: "uptime", title: "Uptime", answer: { facts: {}, outcome: one } },
+  ];
+  const reworded = outcome("UP", "SLOW");
+  reworded.text = "It answers.";
+  reworded.findings[0] = { code: "SLOW", subject: /** @type {any} */ ("b.example"), text: "It is not fast." };
+  const names = /** @type {[string, string]} */ (["a.example", "b.example"]);
+  assert.deepEqual(differences(of(outcome("UP", "SLOW")), of(reworded), names).same, ["Uptime"]);
+  assert.deepEqual(differences(of(outcome("UP", "SLOW")), of(outcome("DOWN")), names).differing[0].changes, [
+    { label: "Result", gone: ["It is UP."], come: ["It is DOWN."] },
+    { label: "Findings", gone: ["There is SLOW."], come: [] },
+  ]);
+});
+
 const judge = /** @type {any} */ ({ facts: (/** @type {any} */ d) => ({ A: d.records }) });
 const known = new Map([["dns-lookup", { title: "DNS lookup", judge: async () => judge }]]);
 
@@ -62,7 +83,15 @@ test("a saved report is read by the tools that are here, and by no other name", 
     target: "a.example",
     at: "2026-11-21T12:00:00Z",
     tools: [
-      { slug: "dns-lookup", ok: true, data: { records: ["11.0.0.1"] } },
+      {
+        slug: "dns-lookup",
+        ok: true,
+        data: {
+          conclusion: { state: "ok", code: "WELL", message: "It is WELL." },
+          findings: [],
+          records: ["11.0.0.1"],
+        },
+      },
       { slug: "../../evil", ok: true, data: {} },
       null,
       { slug: "dns-lookup", ok: false, error: "no" },
@@ -73,8 +102,8 @@ test("a saved report is read by the tools that are here, and by no other name", 
     verdict: null,
     when: "2026-11-21T12:00:00Z",
     checks: [
-      { slug: "dns-lookup", title: "DNS lookup", facts: { A: ["11.0.0.1"] } },
-      { slug: "dns-lookup", title: "DNS lookup", facts: null },
+      { slug: "dns-lookup", title: "DNS lookup", answer: { facts: { A: ["11.0.0.1"] }, outcome: outcome() } },
+      { slug: "dns-lookup", title: "DNS lookup", answer: null },
     ],
   });
 });
@@ -95,17 +124,17 @@ for (const text of [
 
 test("facts of an answer that nobody foresaw are none", () => {
   assert.equal(
-    factsOf(
+    answerOf(
       /** @type {any} */ ({
         facts() {
           throw new Error("odd");
         },
       }),
-      {},
+      /** @type {any} */ ({}),
     ),
     null,
   );
-  assert.equal(factsOf(judge, null), null);
+  assert.equal(answerOf(judge, null), null);
 });
 
 test("the comparison shows both names, what differs and a long list in part", () => {
@@ -130,26 +159,6 @@ test("what to compare with is a target or a file, each with its label", () => {
     tagged(form, "label").map((node) => node.attributes.get("for")),
     tagged(form, "input").map((node) => node.attributes.get("id")),
   );
-});
-
-/** @type {[string, string, string][]} */
-const gists = [
-  [
-    "There is no SPF record, so receivers cannot tell. Publish one.",
-    "There is no SPF record, so receivers cannot tell.",
-    " Publish one.",
-  ],
-  ["One sentence alone.", "One sentence alone.", ""],
-  ["v1.2 is old. It ends. So what", "v1.2 is old. It ends.", " So what"],
-  ["no full stop", "no full stop", ""],
-];
-
-for (const [text, first, rest] of gists) test(`the gist of ${text}`, () => assert.deepEqual(gist(text), [first, rest]));
-
-test("the name that the report is about is not repeated before a colon", () => {
-  assert.equal(without("SPF of a.example: There is none.", "a.example"), "SPF: There is none.");
-  assert.equal(without("SPF of b.example: There is none.", "a.example"), "SPF of b.example: There is none.");
-  assert.equal(without("The end of a.example is near.", "a.example"), "The end of a.example is near.");
 });
 
 test("a small picture says what it shows, and nothing is drawn of nothing", () => {

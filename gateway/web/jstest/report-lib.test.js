@@ -6,17 +6,21 @@ import { cardFacts } from "../assets/lib/card-facts.js";
 import { relevance, takesNoMail } from "../assets/lib/rank.js";
 import { countsOf, standing, stateOf } from "../assets/lib/state.js";
 import { factsOf } from "../assets/lib/tiles.js";
-import { factsInWords, inWords } from "../assets/lib/words.js";
 
-/** @param {...string} codes */
-const mail = (...codes) => ({
-  overall: "pass",
-  checks: {
-    mx: { status: "pass", hosts: [], issues: codes.map((code) => ({ code })) },
-    spf: { status: "missing" },
-    dmarc: { status: "pass" },
-  },
+/**
+ * What every answer begins with.
+ * @param {import("../assets/lib/view.js").Conclusion["state"]} state
+ * @param {string} code
+ * @param {...string} findings codes
+ * @returns {any}
+ */
+const concluded = (state, code, ...findings) => ({
+  conclusion: { state, code, message: `It is ${code}.` },
+  findings: findings.map((found) => ({ code: found, severity: "warn", message: `There is ${found}.` })),
 });
+
+/** @param {...string} codes of findings */
+const mail = (...codes) => ({ ...concluded("ok", "MAIL", ...codes), checks: { mx: { hosts: [] } } });
 
 /**
  * @type {[string, import("../assets/lib/recognise.js").Meaning, string, string, any?][]} the second comes after the
@@ -41,10 +45,21 @@ test("of a domain that takes mail, its mail is not beside the point", () => {
   assert.equal(takesNoMail(undefined), false);
 });
 
+/** @param {"bad" | "info"} tone @param {string} text @param {string | null} [subject] */
+const concern = (tone, text, subject = null) => ({
+  tone,
+  text,
+  code: text,
+  remedy: null,
+  group: /** @type {const} */ ("safer"),
+  weight: 0,
+  subject,
+});
+
 test("what is beside the point comes after all the rest, however bad", () => {
   const [a, b] = [
-    { title: "mail", concerns: [{ tone: /** @type {const} */ ("bad"), text: "no SPF" }] },
-    { title: "web", concerns: [{ tone: /** @type {const} */ ("info"), text: "slow" }] },
+    { title: "mail", concerns: [concern("bad", "no SPF")] },
+    { title: "web", concerns: [concern("info", "slow")] },
   ];
   assert.deepEqual(
     attention([a, b], (check) => check.title === "mail").map((c) => c.text),
@@ -55,7 +70,7 @@ test("what is beside the point comes after all the rest, however bad", () => {
 test("a topic keeps the worst tone where that is said beside the point", () => {
   const of = (/** @type {"bad" | "info"} */ tone, /** @type {string} */ title) => ({
     title,
-    concerns: [{ tone, text: title, topic: "one" }],
+    concerns: [concern(tone, title, "one")],
   });
   assert.deepEqual(
     attention([of("bad", "aside"), of("info", "main")], (check) => check.title === "aside").map((c) => [
@@ -64,35 +79,6 @@ test("a topic keeps the worst tone where that is said beside the point", () => {
     ]),
     [["bad", "main"]],
   );
-});
-
-/** @type {[string, string][]} */
-const texts = [
-  ["ENODATA", "none"],
-  ["ENOTFOUND", "the name does not exist (NXDOMAIN)"],
-  ["ETIMEOUT", "no answer came in time"],
-  ["ESOMETHING", "ESOMETHING"],
-  ["no (CERT_HAS_EXPIRED)", "no: it has expired"],
-  ["no (SOME_NEW_CODE)", "no (SOME_NEW_CODE)"],
-  ["EQUINIX", "EQUINIX"],
-  ["ELISA", "ELISA"],
-  ["AMAZON_AES", "AMAZON_AES"],
-  ["Amazon (AMAZON_AES)", "Amazon (AMAZON_AES)"],
-  ["fail: max-age=0", "fail: max-age=0"],
-  ["2028-09-14T04:00:00Z", "2028-09-14T04:00:00Z"],
-  ["Example Ltd (EX)", "Example Ltd (EX)"],
-  ["v=spf1 -all", "v=spf1 -all"],
-  ["constructor", "constructor"],
-];
-
-for (const [text, want] of texts) test(`in words: ${text}`, () => assert.equal(inWords(text), want));
-
-test("lists of facts are put in words one by one", () => {
-  assert.deepEqual(factsInWords({ A: ["11.0.0.1", "ENODATA"], MX: "ENODATA", Odd: /** @type {any} */ (undefined) }), {
-    A: ["11.0.0.1", "none"],
-    MX: "none",
-    Odd: "",
-  });
 });
 
 test("a card carries at most four facts, the telling ones first, lists by their first", () => {
@@ -125,80 +111,53 @@ test("counts are of problems and warnings", () => {
   assert.equal(countsOf([{ tone: "info" }]), "");
 });
 
-/** @type {[string, Record<string, any>, string | null][]} */
+/** @type {[string, Record<string, any>, string | null][]} which conclusion speaks for the target a.example */
 const standings = [
-  ["up", { uptime: { verdict: "up", status: 200 } }, "a.example works"],
-  ["down", { uptime: { verdict: "down", status: null } }, "a.example is down"],
-  ["a server's error", { uptime: { verdict: "down", status: 503 } }, "a.example is down: it answers 503"],
-  [
-    "a certificate that is refused",
-    { uptime: { verdict: "degraded", status: 200, certificateValid: false } },
-    "Browsers refuse a.example’s certificate",
-  ],
-  [
-    "a name for mail alone",
-    {
-      uptime: {
-        verdict: "down",
-        status: null,
-        families: { ipv4: { state: "noAddress" }, ipv6: { state: "noAddress" } },
-      },
-    },
-    "a.example has no website",
-  ],
-  [
-    "a challenge",
-    { uptime: { verdict: "down", status: 403, challenge: { vendor: "Lab" } } },
-    "a.example answers with a bot challenge",
-  ],
+  ["a site", { uptime: concluded("ok", "UP"), "email-dns-health": mail(), ping: concluded("ok", "PING") }, "UP"],
+  ["a name for mail alone", { uptime: concluded("fail", "NO_ADDRESS"), "email-dns-health": mail() }, "MAIL"],
+  ["a name for nothing", { uptime: concluded("fail", "NO_ADDRESS") }, "NO_ADDRESS"],
   [
     "no such name",
-    { "dns-lookup": { conclusion: { code: "NO_SUCH_NAME" } }, uptime: { verdict: "down", status: null } },
-    "a.example does not exist in the DNS",
+    { "dns-lookup": concluded("fail", "NO_SUCH_NAME"), uptime: concluded("fail", "NO_ADDRESS") },
+    "NO_SUCH_NAME",
   ],
-  ["a port", { "port-checker": { host: "a.example", port: 25, state: "open" } }, "Port 25 of a.example is open"],
-  [
-    "an address",
-    { ping: { received: 3 }, "port-checker": { host: "a.example", port: 443, state: "open" } },
-    "a.example answers probes",
-  ],
+  ["a port", { "port-checker": { ...concluded("ok", "OPEN"), port: 25 } }, "OPEN"],
+  ["an address", { ping: concluded("ok", "PING"), "port-checker": { ...concluded("ok", "OPEN"), port: 443 } }, "PING"],
   [
     "a host that takes no mail",
-    {
-      "email-dns-health": { overall: "fail", checks: { mx: { issues: [{ code: "MX_IMPLICIT" }] } } },
-      ping: { received: 3 },
-    },
-    "a.example answers probes",
+    { "email-dns-health": mail("MX_IMPLICIT"), "packet-loss": concluded("ok", "LOSS") },
+    "LOSS",
   ],
-  ["silence", { ping: { received: 0 } }, "a.example does not answer probes"],
+  ["a network", { "asn-lookup": concluded("ok", "ALLOCATED") }, "ALLOCATED"],
   ["nothing", {}, null],
 ];
 
-for (const [name, answers, want] of standings)
-  test(`the state of ${name}`, () => assert.equal(standing("a.example", new Map(Object.entries(answers))), want));
+for (const [name, answers, code] of standings)
+  test(`the state of ${name}`, () =>
+    assert.equal(standing("a.example", new Map(Object.entries(answers))), code && `It is ${code}.`));
 
 test("what was asked for decides which answer speaks", () => {
   const answers = new Map(
     /** @type {[string, any][]} */ ([
-      ["uptime", { verdict: "up", status: 200 }],
+      ["uptime", concluded("ok", "UP")],
       ["email-dns-health", mail()],
-      ["port-checker", { host: "a.example", port: 25, state: "closed" }],
+      ["port-checker", { ...concluded("fail", "CLOSED"), port: 25 }],
     ]),
   );
-  assert.equal(standing("a.example", answers), "a.example works");
-  assert.equal(standing("post@a.example", answers), "Mail for post@a.example is set up well");
-  assert.equal(standing("a.example:25", answers), "Port 25 of a.example is closed");
+  assert.equal(standing("a.example", answers), "It is UP.");
+  assert.equal(standing("post@a.example", answers), "It is MAIL.");
+  assert.equal(standing("a.example:25", answers), "It is CLOSED.");
 });
 
-test("the sentence on top says state and counts", () => {
-  const up = new Map([["uptime", { verdict: "up", status: 200 }]]);
+test("the sentences on top have the conclusion and counts", () => {
+  const up = new Map([["uptime", concluded("ok", "UP")]]);
   assert.deepEqual(stateOf("a.example", up, [{ tone: "bad" }, { tone: "warn" }]), {
     tone: "bad",
-    text: "a.example works; 1 problem, 1 warning.",
+    text: "It is UP. In all 1 problem, 1 warning.",
   });
   assert.deepEqual(stateOf("a.example", up, [{ tone: "info" }]), {
     tone: "good",
-    text: "a.example works; nothing needs attention.",
+    text: "It is UP. Nothing needs attention.",
   });
   assert.deepEqual(stateOf("a.example", new Map(), []), {
     tone: "warn",
@@ -225,18 +184,31 @@ test("tiles are there from the start and filled as answers come", () => {
       [
         "uptime",
         {
+          ...concluded("ok", "UP"),
           status: 200,
           statusText: "OK",
           responseTimeMs: 41.4,
           families: { ipv4: { address: "11.0.0.1" }, ipv6: { address: null } },
         },
       ],
-      ["dns-lookup", { records: { A: ["11.0.0.1"], AAAA: ["2a10::1"] } }],
-      ["ssl-checker", { authorized: false, certificate: { daysRemaining: -3, validTo: "2026-11-20T00:00:00Z" } }],
+      ["dns-lookup", { ...concluded("ok", "POINTS_TO"), records: { A: ["11.0.0.1"], AAAA: ["2a10::1"] } }],
+      [
+        "ssl-checker",
+        {
+          ...concluded("fail", "CERTIFICATE_REFUSED", "CERT_HAS_EXPIRED"),
+          certificate: { daysRemaining: -3, validTo: "2026-11-20T00:00:00Z" },
+        },
+      ],
       ["email-dns-health", mail("MX_NULL")],
       [
         "dns-resolver-check",
-        { status: "agree", recordType: "A", resolvers: [{}, {}], groups: [{ resolvers: ["x", "y"] }] },
+        {
+          ...concluded("ok", "AGREE"),
+          status: "agree",
+          recordType: "A",
+          resolvers: [{}, {}],
+          groups: [{ resolvers: ["x", "y"] }],
+        },
       ],
       ["whois-lookup", "what nobody foresaw"],
     ]),
@@ -244,106 +216,85 @@ test("tiles are there from the start and filled as answers come", () => {
   const told = Object.fromEntries(factsOf(slugs, answers));
   assert.deepEqual(told.Website, { value: "200 OK", note: "after 41.4 ms", tone: "good" });
   assert.deepEqual(told.Address, { value: "11.0.0.1", note: "+ 1 more" });
-  assert.deepEqual(told.Certificate, { value: "Expired", note: "on 20 November 2026", tone: "bad" });
-  assert.deepEqual(told.Mail, { value: "No mail server", note: "no SPF" });
+  assert.deepEqual(told.Certificate, {
+    value: "Expired",
+    note: "It is CERTIFICATE_REFUSED.",
+    tone: "bad",
+  });
+  assert.deepEqual(told.Mail, { value: "No mail server", note: "It is MAIL.", tone: "good" });
   assert.equal(told.Resolvers?.value, "All 2 agree");
 });
 
 /** @param {string} slug @param {any} data */
 const tile = (slug, data) => factsOf([slug], new Map([[slug, data]]))[0][1];
 
-/** @param {number} received @param {object} [more] */
-const probes = (received, more) => ({ sent: 10, received, undecided: 0, medianMs: 20, confirmation: null, ...more });
+const good = concluded("ok", "WELL");
+const bad = concluded("fail", "BAD");
 
-/** @type {[string, string, any, string, string?][]} the tool, its answer, and what the tile says */
+/** @type {[string, string, any, string, string?][]} the tool, its answer, and what the tile shows */
 const tiles = [
   [
     "the service of a port is a guess",
     "port-checker",
-    { port: 443, state: "open", service: "https" },
+    { ...good, port: 443, state: "open", service: "https" },
     "443 open",
     "usually https",
   ],
-  ["a port without a usual service", "port-checker", { port: 4430, state: "closed", service: null }, "4430 closed", ""],
+  ["a port that is closed", "port-checker", { ...bad, port: 4430, state: "closed" }, "4430 closed", "It is BAD."],
   [
     "a port that was not tried",
     "port-checker",
-    { port: 443, state: "skipped", service: "https" },
+    { ...concluded("unknown", "NOT_TRIED"), port: 443, state: "unreachable" },
     "443 not tried",
-    "usually https",
+    "It is NOT_TRIED.",
   ],
-  ["every probe answered", "ping", probes(10), "20.0 ms", "none lost"],
-  ["lost probes", "ping", probes(7), "20.0 ms", "3 of 10 lost"],
-  ["a probe sent too late is not lost", "ping", probes(9, { undecided: 1 }), "20.0 ms", "none lost"],
-  ["of those that count", "ping", probes(8, { undecided: 1 }), "20.0 ms", "1 of 9 lost"],
+  ["every probe answered", "ping", { ...good, sent: 10, received: 10, medianMs: 20 }, "20.0 ms", "10 of 10 answered"],
+  ["lost probes", "ping", { ...bad, sent: 10, received: 7, medianMs: 20 }, "20.0 ms", "It is BAD."],
+  ["silence", "ping", { ...bad, sent: 10, received: 0, medianMs: null }, "No answer", "It is BAD."],
   [
-    "a host that limits its answers loses none",
-    "ping",
-    probes(7, { confirmation: { sent: 6, received: 6, intervalMs: 1000 } }),
-    "20.0 ms",
-    "limits its answers",
-  ],
-  [
-    "loss that slower probes confirm",
-    "ping",
-    probes(7, { confirmation: { sent: 6, received: 5, intervalMs: 1000 } }),
-    "20.0 ms",
-    "3 of 10 lost",
-  ],
-  ["both records", "email-dns-health", records("pass", "warn"), "No mail server", "SPF and DMARC found"],
-  ["a wrong record", "email-dns-health", records("fail", "pass"), "No mail server", "SPF wrong"],
-  [
-    "records that could not be looked up",
+    "several mail servers",
     "email-dns-health",
-    records("error", "error"),
-    "No mail server",
-    "SPF and DMARC not known",
+    { ...good, checks: { mx: { hosts: [{ exchange: "a" }, { exchange: "b" }] } } },
+    "2 servers",
+    "It is WELL.",
   ],
-  ["missing records", "email-dns-health", records("missing", "missing"), "No mail server", "no SPF, no DMARC"],
   [
     "resolvers that agree that there is none",
     "dns-resolver-check",
     {
+      ...good,
       status: "agreeAbsent",
       recordType: "MX",
       resolvers: [{}, {}, {}, {}],
       groups: [{ resolvers: ["a", "b", "c", "d"] }],
     },
     "No record",
-    "all 4 agree",
+    "on MX records",
   ],
   [
-    "a name that nobody registered",
+    "a name that is not registered",
     "whois-lookup",
-    { network: null, domain: null, reason: "notFound" },
-    "Not found",
-    "not in the registry",
+    { ...concluded("info", "NOT_REGISTERED"), network: null, domain: null },
+    "Not registered",
+    "It is NOT_REGISTERED.",
   ],
   [
-    "a registry that nobody can ask",
+    "a registry that cannot be queried",
     "whois-lookup",
-    { network: null, domain: null, reason: "noRdapService" },
+    { ...concluded("unknown", "REGISTRY_NOT_KNOWN"), network: null, domain: null },
     "Unknown",
-    "",
+    "It is REGISTRY_NOT_KNOWN.",
   ],
 ];
-
-/** @param {string} spf @param {string} dmarc */
-function records(spf, dmarc) {
-  return {
-    overall: "pass",
-    checks: { mx: { status: "pass", hosts: [], issues: [] }, spf: { status: spf }, dmarc: { status: dmarc } },
-  };
-}
 
 for (const [name, slug, data, value, note] of tiles) {
   test(`a tile: ${name}`, () => assert.deepEqual([tile(slug, data)?.value, tile(slug, data)?.note], [value, note]));
 }
 
-test("the website of a report is as red as its certificate", () => {
-  const website = (/** @type {any} */ d) =>
-    factsOf(["uptime"], new Map([["uptime", { status: 200, statusText: "OK", responseTimeMs: 12, ...d }]]))[0][1];
-  assert.deepEqual(website({ certificateValid: false }), { value: "200 OK", note: "certificate refused", tone: "bad" });
-  for (const certificateValid of [true, null])
-    assert.deepEqual(website({ certificateValid }), { value: "200 OK", note: "after 12.0 ms", tone: "good" });
+test("the tone of a tile is that of the conclusion", () => {
+  const site = { status: 200, statusText: "OK", responseTimeMs: 12 };
+  for (const [state, tone] of Object.entries({ ok: "good", info: "info", warn: "warn", fail: "bad", unknown: "info" }))
+    assert.equal(tile("uptime", { ...concluded(/** @type {any} */ (state), "CODE"), ...site })?.tone, tone);
+  assert.equal(tile("uptime", { ...good, ...site })?.note, "after 12.0 ms");
+  assert.equal(tile("uptime", { ...concluded("fail", "CERT"), ...site })?.note, "It is CERT.");
 });

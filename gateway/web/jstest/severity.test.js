@@ -46,7 +46,6 @@ const codes = new RegExp(
 for (const slug of readdirSync(folders)) {
   test(`${slug}: verdict, facts and file hold words and no codes`, async () => {
     const judge = (await import(new URL(`${slug}/verdict.js`, folders).href)).default;
-    const asked = { slug, input: "example.com", options: {} };
     for (const data of answers(slug)) {
       for (const fact of Object.values(judge.facts(data)).flat()) assert.doesNotMatch(String(fact), codes);
       const check = {
@@ -57,8 +56,8 @@ for (const slug of readdirSync(folders)) {
         status: 200,
         ok: true,
         data,
-        verdict: verdictOf(judge, data, asked),
-        concerns: concernsIn(judge, data, asked) ?? [],
+        verdict: verdictOf(data),
+        concerns: concernsIn(data) ?? [],
         facts: judge.facts(data),
       };
       const html = asHTML({
@@ -69,8 +68,9 @@ for (const slug of readdirSync(folders)) {
         attention: [],
         checks: [check],
       });
+      // The code of a finding stands behind its sentence.
       assert.doesNotMatch(
-        html,
+        html.replace(/<code>[A-Z0-9_]+<\/code>/g, ""),
         /\bE(?:NODATA|NOTFOUND|SERVFAIL|REFUSED|TIMEOUT)\b|CERT_|_CERT|ALTNAME_INVALID|notApplicable|disallowAll/,
       );
     }

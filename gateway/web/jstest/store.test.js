@@ -25,24 +25,25 @@ beforeEach(() => {
 });
 
 const key = (/** @type {string} */ input) => JSON.stringify(["dns-lookup", input, {}]);
-/** @type {import("../assets/lib/view.js").Verdict} */
-const good = { tone: "good", text: "All is well." };
+const good = { tone: /** @type {const} */ ("good"), code: "WELL", text: "All is well.", findings: [] };
+const gone = { tone: /** @type {const} */ ("bad"), code: "GONE", text: "It is gone.", findings: [] };
 
 test("an answer is kept with its verdict, the newest first", () => {
-  keepAnswer(key("a.example"), { A: ["192.0.2.1"] }, good, []);
-  keepAnswer(key("b.example"), {}, { tone: "bad", text: "It is gone." }, []);
+  keepAnswer(key("a.example"), { ...good, facts: { A: ["192.0.2.1"] } }, []);
+  keepAnswer(key("b.example"), gone, []);
   assert.deepEqual(lastAnswer(key("a.example"))?.facts, { A: ["192.0.2.1"] });
   const inputs = new Map(answers().map((a) => [a.key[1], a]));
   assert.deepEqual([...inputs.keys()].sort(), ["a.example", "b.example"]);
   assert.equal(inputs.get("b.example")?.tone, "bad");
   assert.equal(inputs.get("b.example")?.verdict, "It is gone.");
+  assert.equal(lastAnswer(key("b.example"))?.code, "GONE");
   forget();
   assert.deepEqual(answers(), []);
 });
 
 test("the last ten changes are kept, newest first, and no longer than they need be", () => {
   for (let i = 0; i < 12; i++)
-    keepAnswer(key("a.example"), { A: String(i) }, good, [
+    keepAnswer(key("a.example"), { ...good, facts: { A: String(i) } }, [
       { label: "A", gone: [String(i - 1)], come: [String(i).repeat(300)] },
     ]);
   const [{ changes }] = answers();
@@ -76,18 +77,18 @@ test("what an older version kept, and what nobody wrote, does no harm", () => {
 });
 
 test("two hundred answers are kept, and fewer where there is no room", () => {
-  for (let i = 0; i < 210; i++) keepAnswer(key(`h${i}.example`), {}, good, []);
+  for (let i = 0; i < 210; i++) keepAnswer(key(`h${i}.example`), good, []);
   assert.equal(answers().length, 200);
   assert.equal(lastAnswer(key("h0.example")), null);
   room = 5000;
-  keepAnswer(key("last.example"), {}, good, []);
+  keepAnswer(key("last.example"), good, []);
   assert.ok(lastAnswer(key("last.example")));
   assert.ok(answers().length < 100);
 });
 
 test("the last verdict of a tool on a target is found whatever its options were", () => {
   assert.equal(lastVerdict("dns-lookup", "a.example"), null);
-  keepAnswer(keyOf({ slug: "dns-lookup", input: "a.example", options: { types: "MX" } }), {}, good, []);
+  keepAnswer(keyOf({ slug: "dns-lookup", input: "a.example", options: { types: "MX" } }), good, []);
   assert.equal(lastVerdict("dns-lookup", "a.example")?.tone, "good");
   assert.equal(lastVerdict("dns-lookup", "a.exam"), null);
 });

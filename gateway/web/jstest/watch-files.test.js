@@ -42,7 +42,16 @@ const rounds = [
     ...base,
     n: 1,
     kind: "answer",
-    got: { state: "loss", tone: "warn", address: "1.2.3.4", times: [3, 1, 2.00049], sent: 4, lost: 1, note: "" },
+    got: {
+      state: "loss",
+      tone: "warn",
+      code: "PACKET_LOSS",
+      address: "1.2.3.4",
+      times: [3, 1, 2.00049],
+      sent: 4,
+      lost: 1,
+      note: "",
+    },
   },
   { ...base, n: 2, kind: "failed", got: null, why: "=cmd, no" },
   { ...base, n: 0, kind: "pause", got: null, why: "away" },
@@ -52,10 +61,10 @@ test("a strip is a row a round", () =>
   assert.equal(
     asCSV(rounds, false),
     [
-      "round,began,ended,outcome,state,address,median_ms,p95_ms,probes,unanswered,note",
-      "1,2026-11-22T14:03:10.000Z,2026-11-22T14:03:12.500Z,answer,loss,1.2.3.4,2,3,4,1,",
-      '2,2026-11-22T14:03:10.000Z,2026-11-22T14:03:12.500Z,failed,,,,,,,"\'=cmd, no"',
-      ",2026-11-22T14:03:10.000Z,2026-11-22T14:03:12.500Z,pause,,,,,,,away",
+      "round,began,ended,outcome,state,code,address,median_ms,p95_ms,probes,unanswered,note",
+      "1,2026-11-22T14:03:10.000Z,2026-11-22T14:03:12.500Z,answer,loss,PACKET_LOSS,1.2.3.4,2,3,4,1,",
+      '2,2026-11-22T14:03:10.000Z,2026-11-22T14:03:12.500Z,failed,,,,,,,,"\'=cmd, no"',
+      ",2026-11-22T14:03:10.000Z,2026-11-22T14:03:12.500Z,pause,,,,,,,,away",
       "",
     ].join("\r\n"),
   ));
@@ -87,11 +96,11 @@ test("a path is a row a hop", () =>
   assert.equal(
     asCSV(path, true),
     [
-      "round,began,ended,outcome,state,hop,address,median_ms,p95_ms,probes,unanswered,note",
-      "1,2026-11-22T14:03:10.000Z,2026-11-22T14:03:12.500Z,answer,reached,1,1.1.1.1 =2,2,3,3,0,",
-      "1,2026-11-22T14:03:10.000Z,2026-11-22T14:03:12.500Z,answer,reached,2,not public,4,4,3,2,",
-      "1,2026-11-22T14:03:10.000Z,2026-11-22T14:03:12.500Z,answer,reached,3,,,,3,3,",
-      ",2026-11-22T14:03:10.000Z,2026-11-22T14:03:12.500Z,pause,,,,,,,,away",
+      "round,began,ended,outcome,state,code,hop,address,median_ms,p95_ms,probes,unanswered,note",
+      "1,2026-11-22T14:03:10.000Z,2026-11-22T14:03:12.500Z,answer,reached,,1,1.1.1.1 =2,2,3,3,0,",
+      "1,2026-11-22T14:03:10.000Z,2026-11-22T14:03:12.500Z,answer,reached,,2,not public,4,4,3,2,",
+      "1,2026-11-22T14:03:10.000Z,2026-11-22T14:03:12.500Z,answer,reached,,3,,,,3,3,",
+      ",2026-11-22T14:03:10.000Z,2026-11-22T14:03:12.500Z,pause,,,,,,,,,away",
       "",
     ].join("\r\n"),
   ));

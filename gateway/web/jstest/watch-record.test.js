@@ -19,8 +19,12 @@ const uptime = (await import("../assets/tools/uptime/watch.js")).default;
 
 /** @typedef {string | string[] | null} Who null is silent, "hidden" is not public */
 
+/** @param {string} code @param {import("../assets/lib/view.js").Conclusion["state"]} [state] */
+const concluded = (code, state = "ok") => ({ conclusion: { code, state, message: `It is ${code}.` }, findings: [] });
+
 /** A trace whose last hop is the destination. @param {Who[]} path @param {boolean} [reached] */
 const traced = (path, reached = true) => ({
+  ...concluded("CODE"),
   address: "9.9.9.9",
   reached,
   stopReason: reached ? "reached" : "gapLimit",
@@ -34,18 +38,26 @@ const traced = (path, reached = true) => ({
   })),
 });
 
-/** @param {{slow?: number[], lost?: number, undecided?: number, confirmed?: boolean, address?: string}} how */
-const pinged = ({ slow = [10, 11, 12], lost = 0, undecided = 0, confirmed = false, address = "1.2.3.4" }) => ({
+/** @param {{slow?: number[], lost?: number, undecided?: number, limited?: boolean, address?: string}} how */
+const pinged = ({ slow = [10, 11, 12], lost = 0, undecided = 0, limited = false, address = "1.2.3.4" }) => ({
+  ...concluded(
+    slow.length === 0 ? "NO_REPLY" : lost === 0 ? "ANSWERED" : limited ? "REPLIES_LIMITED" : "PACKET_LOSS",
+    slow.length === 0 || (lost > 0 && !limited) ? "warn" : "ok",
+  ),
   address,
   sent: slow.length + lost + undecided,
   received: slow.length,
   undecided,
-  confirmation: confirmed ? { sent: 6, received: 6 } : null,
   replies: [...slow.map((rttMs) => ({ rttMs })), ...Array(lost + undecided).fill({ rttMs: null })],
 });
 
 /** @param {string} verdict @param {string | null} [reason] */
-const site = (verdict, reason = null) => ({ verdict, reason, responseTimeMs: verdict === "down" ? null : 80 });
+const site = (verdict, reason = null) => ({
+  ...concluded(verdict.toUpperCase()),
+  verdict,
+  reason,
+  responseTimeMs: verdict === "down" ? null : 80,
+});
 
 /** @type {[string, any, any[], string[]][]} */
 const stories = [
@@ -111,7 +123,7 @@ const stories = [
     [pinged({}), pinged({ slow: [], lost: 10 }), pinged({ lost: 1 }), pinged({ slow: [], lost: 10 }), pinged({})],
     ["it stopped answering", "it answers again, with loss", "it stopped answering", "it answers again"],
   ],
-  ["a host that limits its answers", echo, [pinged({}), pinged({ lost: 2, confirmed: true })], []],
+  ["a host that limits its answers", echo, [pinged({}), pinged({ lost: 2, limited: true })], []],
   ["probes without time to be answered", echo, [pinged({}), pinged({ undecided: 2 })], []],
   [
     "another address of a name",
@@ -167,6 +179,7 @@ test("what is kept of a trace", () => {
   assert.deepEqual(record.entries[0].got, {
     state: "reached",
     tone: "good",
+    code: "CODE",
     address: "9.9.9.9",
     times: [1.5, 2.5],
     sent: 3,

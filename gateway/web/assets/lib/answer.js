@@ -1,6 +1,6 @@
 // @ts-check
-// An answer as the page of a tool shows it: the verdict, what it means, what changed, the pictures and tables; and
-// folded away the same check elsewhere and where the facts come from.
+// An answer as the page of a tool shows it: the conclusion, what it means, what changed, the pictures and tables; and
+// folded away the same check in a terminal, and the sources.
 
 import { keep } from "./compare.js";
 import { el, freshId } from "./dom.js";
@@ -38,13 +38,13 @@ import { attempt, verdictOf } from "./view.js";
  * @returns {Node[]}
  */
 export function renderAnswer(judge, view, answer, asked, past) {
-  const d = answer.data;
-  const verdict = verdictOf(judge, d, asked);
+  const d = dataOf(answer);
+  const verdict = verdictOf(d);
   const parts = el(
     "div",
     { class: "parts" },
     meaningPart(attempt(() => view.meaning(d, asked), [])),
-    changedPart(past ?? keep(judge, d, asked, verdict)),
+    changedPart(past ?? keep(judge, d, asked)),
     ...attempt(
       () => view.show(d, asked),
       [notice("warn", "This page could not display the answer. The full answer is under JSON.")],
@@ -84,21 +84,22 @@ function contents(parts) {
   return el("nav", { class: "on-page", "aria-label": "On this page" }, list);
 }
 
-/** What a page says where it has an answer and nothing to draw it with. */
+/** @param {Answer} answer with data */
+const dataOf = (answer) => /** @type {import("./view.js").Data} */ (answer.data);
+
+/** What a page shows where it has an answer and nothing to draw it with. */
 const undrawn = "The part of this page that displays the answer did not load. Below is the answer as JSON.";
 
 /**
- * An answer that cannot be drawn, since a module of its tool did not load: its verdict where there is one, and its
- * JSON.
- * @param {Judge | null} judge
+ * An answer that cannot be drawn, since a module of its tool did not load: its conclusion and its JSON.
  * @param {Answer} answer with data
  * @param {Asked} asked
  * @returns {Node[]}
  */
-export function renderUndrawn(judge, answer, asked) {
-  const d = answer.data;
+export function renderUndrawn(answer, asked) {
+  const d = dataOf(answer);
   return [
-    ...(judge ? [verdictLine(verdictOf(judge, d, asked))] : []),
+    verdictLine(verdictOf(d)),
     ...cutPart(d),
     lost(undrawn),
     toolbar(d, asked),
@@ -107,7 +108,7 @@ export function renderUndrawn(judge, answer, asked) {
   ];
 }
 
-/** @param {any} d */
+/** @param {import("./view.js").Data} d */
 const cutPart = (d) => (d.truncated ? [notice("info", cutAnswer)] : []);
 
 /**
@@ -126,7 +127,7 @@ function toggleBetween(body, json) {
 }
 
 /**
- * @param {any} d
+ * @param {import("./view.js").Data} d
  * @param {Asked} asked
  * @param {HTMLElement[]} views buttons that show the answer in another way
  */
@@ -145,7 +146,7 @@ function toolbar(d, asked, ...views) {
   );
 }
 
-/** @param {any} d */
+/** @param {import("./view.js").Data} d */
 const pretty = (d) => `${JSON.stringify(d, null, 2)}\n`;
 
 /** @param {import("./compare.js").Past} past @returns {HTMLElement | null} */
@@ -201,7 +202,7 @@ function terminalPart(commands) {
 function sourcesPart(sources) {
   if (sources.length === 0) return null;
   return folded(
-    "Where this comes from",
+    "Sources",
     [...new Set(sources.map((s) => s.name))].join("; "),
     facts(sources.map((s) => [s.name, el("div", {}, place(s), when(s))])),
   );
@@ -230,7 +231,7 @@ function when({ fetchedAt, ageMs = 0, cached, measured, shared, told }) {
 }
 
 /**
- * @param {any} d
+ * @param {import("./view.js").Data} d
  * @param {Asked} asked
  */
 function jsonPart(d, asked) {

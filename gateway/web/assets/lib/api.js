@@ -1,11 +1,11 @@
 // @ts-check
-// The API as the pages see it: one envelope, whatever happened.
+// The API as the pages see it: one envelope for every outcome.
 
 /**
  * @typedef {object} Answer
  * @property {boolean} ok
  * @property {number} status 0 where no answer came at all
- * @property {Record<string, any>} [data] on success
+ * @property {import("./view.js").Data} [data] on success
  * @property {string} [error] the API's own sentence, or ours where it gave none
  * @property {number} [durationMs] how long the service worked
  * @property {string} [requestId]
@@ -14,8 +14,8 @@
  */
 
 /**
- * @typedef {Record<string, any> & {kind: string}} Step what became known while a tool runs: its kind, and under that
- *   name what it is about
+ * @typedef {Record<string, unknown> & {kind: string}} Step what became known while a tool runs: its kind, and under
+ *   that name what it is about
  */
 
 const streamed = "application/x-ndjson";
@@ -26,7 +26,7 @@ const streamed = "application/x-ndjson";
  * @param {string} input
  * @param {Record<string, string | number>} options
  * @param {AbortSignal} signal
- * @param {(step: Step) => void} [onStep] is told of each step as it comes; without it none are asked for
+ * @param {(step: Step) => void} [onStep] is called with each step as it comes; without it none are requested
  * @returns {Promise<Answer>}
  */
 export function runTool(slug, input, options, signal, onStep) {

@@ -1,38 +1,43 @@
 // @ts-check
-// What deserves attention, out of the concerns of many checks.
+// The findings of many checks in one list.
 
 /** @typedef {import("./view.js").Concern} Concern */
-/** @typedef {{title: string, concerns: Concern[]}} Judged one check and what its answer gives cause for */
+/** @typedef {{title: string, concerns: Concern[]}} Judged one check and the findings of its answer */
 
 const order = ["bad", "warn", "info"];
 
 const groups = ["broken", "safer", "note"];
 
-/** How bad a concern is, the worst lowest: by group, severity and weight. @param {Concern} concern */
-const rank = ({ tone, broken, group = broken ? "broken" : "safer", weight = 0 }) =>
-  groups.indexOf(group) * 1000 + order.indexOf(tone) * 200 - weight;
+/** The rank of a finding, the worst lowest: by group, severity and weight. @param {Concern} concern */
+const rank = ({ tone, group, weight }) => groups.indexOf(group) * 1000 + order.indexOf(tone) * 200 - weight;
 
 /**
- * All concerns, worst first and otherwise in the order of the checks. What several say in the same words or of one
- * topic is
- * said once, as badly as the worst of them means it and by the one who knows best.
+ * What a finding is about, by which the same fault is recognised in the answers of several checks: its subject, and
+ * where it has none its row in the catalogues.
+ * @param {Concern} concern
+ */
+const topicOf = ({ subject, code, tone, group, weight }) => subject ?? [code, tone, group, weight].join(" ");
+
+/**
+ * All findings, worst first and otherwise in the order of the checks. What several checks report is listed once: with
+ * the worst tone of all, and in the words of the check that ranks it first.
  * @template {Judged} C
  * @param {C[]} checks
- * @param {(check: C) => boolean} [aside] whether a check is beside the point, so that what it says comes after all the
- *   rest
- * @returns {{tone: Concern["tone"], text: string, from: C[]}[]}
+ * @param {(check: C) => boolean} [aside] whether a check is beside the point, so that its findings come last
+ * @returns {(Pick<Concern, "tone" | "code" | "text" | "remedy"> & {from: C[]})[]}
  */
 export function attention(checks, aside = () => false) {
   const all = checks.flatMap((check) => check.concerns.map((concern) => ({ ...concern, from: check })));
   const sorted = all.sort((a, b) => Number(aside(a.from)) - Number(aside(b.from)) || rank(a) - rank(b));
-  const topics = [...new Set(sorted.map(topicOf))];
-  return topics.map((topic) => {
-    const same = sorted.filter((concern) => topicOf(concern) === topic);
-    const best = same.find((concern) => !concern.aside) ?? same[0];
-    const [worst] = same.toSorted((a, b) => rank(a) - rank(b));
-    return { tone: worst.tone, text: best.text, from: [...new Set([best, ...same].map((concern) => concern.from))] };
-  });
+  const first = new Map(sorted.toReversed().map((concern) => [topicOf(concern), concern.from]));
+  return sorted
+    .filter((concern) => first.get(topicOf(concern)) === concern.from)
+    .map((concern, i, listed) => {
+      const { code, text, remedy, from } = concern;
+      // Other checks join the first of several findings that one check has of a topic.
+      const leads = listed.findIndex((other) => topicOf(other) === topicOf(concern)) === i;
+      const same = leads ? sorted.filter((other) => topicOf(other) === topicOf(concern) && other.from !== from) : [];
+      const [{ tone }] = [concern, ...same].toSorted((a, b) => rank(a) - rank(b));
+      return { tone, code, text, remedy, from: [...new Set([from, ...same.map((other) => other.from)])] };
+    });
 }
-
-/** @param {Concern} concern */
-const topicOf = (concern) => concern.topic ?? concern.text;

@@ -1,8 +1,6 @@
 // @ts-check
 // The two to four facts of an answer that its card on the report carries.
 
-import { factsInWords } from "./words.js";
-
 /** @typedef {import("./view.js").Facts} Facts */
 
 /** What to carry where it is there, the most telling first. @type {Record<string, string[]>} */
@@ -31,7 +29,7 @@ const most = 4;
  * @returns {[string, string][]} names with what to show of them
  */
 export function cardFacts(slug, facts) {
-  const all = Object.entries(factsInWords(facts)).filter(([label, fact]) => fact.length > 0 && !idle.includes(label));
+  const all = Object.entries(facts).filter(([label, fact]) => fact.length > 0 && !idle.includes(label));
   const wanted = (telling[slug] ?? []).flatMap((name) => all.filter(([label]) => label === name));
   // A check whose facts have other names shows its first ones.
   const some = wanted.length > 1 ? wanted : [...new Set([...wanted, ...all])];

@@ -15,7 +15,7 @@ export async function wholeAnswer({ slug, input, style, judge, past }, reply) {
   const asked = { slug, input, options: {} };
   const [view] = await Promise.all([loadView(slug), styled(style)]);
   const nodes =
-    judge && view ? renderAnswer(judge, view, reply, asked, past ?? undefined) : renderUndrawn(judge, reply, asked);
+    judge && view ? renderAnswer(judge, view, reply, asked, past ?? undefined) : renderUndrawn(reply, asked);
   // Several cards may be open, and an id is one element's.
   const box = el("div", {}, ...nodes);
   for (const node of box.querySelectorAll("#show-json, #download-json")) node.removeAttribute("id");

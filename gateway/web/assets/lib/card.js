@@ -16,7 +16,7 @@ import { attempt } from "./view.js";
 /** @typedef {import("./view.js").Verdict} Verdict */
 
 /**
- * What a card needs to know of its check. verdict is that of an answer, null where what makes it did not load. @typedef
+ * What a card needs of its check. verdict is the conclusion of an answer, null without one. @typedef
  * {{slug: string, title: string, input: string, glyph: Node | null, stage: Stage, style: string, seen:
  * import("./steps.js").Seen, began: number, took: number, at: number, judge: import("./view.js").Judge | null, verdict:
  * Verdict | null, past: import("./compare.js").Past | null}} Check past is what was kept of it before its answer; style
@@ -193,11 +193,7 @@ function sentence({ stage, verdict }) {
       return [el("p", { class: "remark now" })];
     case "answered":
       if (stage.reply.ok)
-        return [
-          verdict
-            ? verdictLine(verdict)
-            : lost("Answered, but the part of this page that reads the answer did not load."),
-        ];
+        return [verdict ? verdictLine(verdict) : lost("Answered, but this page could not read the answer.")];
       return [
         remark(
           stage.reply.error ?? "The service gave no reason.",
@@ -230,7 +226,7 @@ function soFar({ stage, seen }) {
 const limits = "The service is limiting requests.";
 
 /**
- * Why a check was given up. The words of a 429 tell how long to wait as of then; the card counts down.
+ * Why a check was given up. The sentence of a 429 holds the wait as of then; the card counts down instead.
  * @param {Answer | undefined} reply
  */
 function given(reply) {
@@ -241,7 +237,7 @@ function given(reply) {
 /**
  * What is said where there is no verdict.
  * @param {string} text
- * @param {boolean} pause whether the time that is left is told too
+ * @param {boolean} pause whether the time that is left is shown too
  * @param {string} [title]
  */
 function remark(text, pause, title) {

@@ -1,11 +1,14 @@
 // @ts-check
-// What changed since the last run of the same check, and keeping a run for the next one.
+// What changed since the last run of the same check, and keeping a run for the next one. Conclusions and findings are
+// compared by their codes: sentences may be reworded.
 
 import { ms } from "./format.js";
 import { keepAnswer, keyOf, lastAnswer } from "./store.js";
-import { attempt } from "./view.js";
+import { attempt, concernsIn, verdictOf } from "./view.js";
 
 /** @typedef {import("./view.js").Facts} Facts */
+/** @typedef {{code: string, subject: string | null, text: string}} Found a finding as it is kept */
+/** @typedef {{code?: string, text: string, findings: Found[]}} Outcome a conclusion and the findings below it */
 /** @typedef {{label: string, gone: string[], come: string[]}} Change */
 
 /**
@@ -46,25 +49,70 @@ export function movedTimes(before, after) {
   });
 }
 
+/** More findings of an answer than these are not compared. */
+const mostFindings = 50;
+
+/** @param {import("./view.js").Data} d @returns {Outcome} */
+export function outcomeOf(d) {
+  const { code, text } = verdictOf(d);
+  const findings = (concernsIn(d) ?? []).slice(0, mostFindings);
+  return { code, text, findings: findings.map((f) => ({ code: f.code, subject: f.subject, text: f.text })) };
+}
+
+/** A finding of the same target by its code and what it is about. @param {Found} found */
+const ofTarget = ({ code, subject }) => JSON.stringify([code, subject]);
+
+/**
+ * The conclusion, if it has another code, and the findings that have gone or come.
+ * @param {Outcome} before
+ * @param {Outcome} after
+ * @param {(found: Found) => string} [key] by what a finding is the same one
+ * @returns {Change[]}
+ */
+export function codeChanges(before, after, key = ofTarget) {
+  const missing = (/** @type {Found[]} */ some, /** @type {Found[]} */ others) => {
+    const known = new Set(others.map(key));
+    return some.filter((found) => !known.has(key(found))).map((found) => found.text);
+  };
+  const [gone, come] = [missing(before.findings, after.findings), missing(after.findings, before.findings)];
+  const turned = before.code && after.code && before.code !== after.code;
+  return [
+    ...(turned ? [{ label: "Result", gone: [before.text], come: [after.text] }] : []),
+    ...(gone.length + come.length > 0 ? [{ label: "Findings", gone, come }] : []),
+  ];
+}
+
 /**
  * What was kept of the same check before, null for nothing, and what has changed since. @typedef {{at: number | null,
  * list: Change[]}} Past
  */
 
 /**
- * Keeps an answer in this browser, once, and tells what has changed since the one before it.
+ * Keeps an answer in this browser, once, and returns what has changed since the one before it.
  * @param {import("./view.js").Judge} judge
- * @param {any} d the data of an answer
+ * @param {import("./view.js").Data} d
  * @param {import("./view.js").Asked} asked
- * @param {import("./view.js").Verdict} verdict
  * @returns {Past}
  */
-export function keep(judge, d, asked, verdict) {
-  const now = attempt(() => judge.facts(d), {});
+export function keep(judge, d, asked) {
+  const [facts, outcome] = [attempt(() => judge.facts(d), {}), outcomeOf(d)];
   const key = keyOf(asked);
   const before = lastAnswer(key);
   const times = attempt(() => judge.times?.(d), undefined);
-  const list = before ? [...changes(before.facts ?? {}, now), ...movedTimes(before.times ?? {}, times ?? {})] : [];
-  keepAnswer(key, now, verdict, list, times);
+  const list = before
+    ? [
+        ...(before.findings ? codeChanges(outcomeKept(before), outcome) : []),
+        ...changes(before.facts ?? {}, facts),
+        ...movedTimes(before.times ?? {}, times ?? {}),
+      ]
+    : [];
+  keepAnswer(key, { facts, times, ...outcome, tone: verdictOf(d).tone }, list);
   return { at: before?.at ?? null, list };
 }
+
+/** @param {import("./store.js").Kept} kept @returns {Outcome} */
+const outcomeKept = ({ code, verdict = "", findings }) => ({
+  code,
+  text: verdict,
+  findings: Array.isArray(findings) ? findings.filter((found) => typeof found?.text === "string") : [],
+});

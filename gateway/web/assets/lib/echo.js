@@ -2,36 +2,38 @@
 // What the answers of ping and packet-loss have in common: echo probes from our server to a host.
 
 import { svg, el } from "./dom.js";
-import { endingOf, limited, missing } from "./echo-verdict.js";
+import { endingOf, missing } from "./echo-verdict.js";
+import { findingOf } from "./findings.js";
 import { listed, ms, number, percent, plural } from "./format.js";
 import { code, cut, facts, folded, section, table } from "./parts.js";
 import { label, picture, ticks } from "./picture.js";
 import { sh } from "./shell.js";
-import { felt, summary } from "./stats.js";
+import { summary } from "./stats.js";
 
 /**
  * A probe that waits has no answer yet, while it is being measured. @typedef {{seq: number, rttMs: number | null, ttl:
  * number | null, late?: true, undecided?: true, waiting?: boolean}} Reply
  */
 /** @typedef {import("./view.js").Asked} Asked */
+/** @typedef {import("./echo-verdict.js").Ping} Ping */
 
 /** What became of a probe. @param {Reply} r @returns {Cell} */
 export const cellOf = (r) =>
   r.waiting ? "waiting" : r.rttMs !== null ? (r.late ? "late" : "answered") : r.undecided ? "uncounted" : "lost";
 
-/** The probes that were lost. @param {any} d @returns {number[]} */
-const lost = (d) =>
-  d.replies.filter((/** @type {Reply} */ r) => cellOf(r) === "lost").map((/** @type {Reply} */ r) => r.seq);
+/** @typedef {Pick<Ping, "received" | "minMs" | "maxMs" | "medianMs" | "undecided"> & {replies: Reply[]}} Measured */
+
+/** The probes that were lost. @param {Measured} d @returns {number[]} */
+const lost = (d) => d.replies.filter((r) => cellOf(r) === "lost").map((r) => r.seq);
 
 /**
  * The round trip of each probe as a bar, and a cross where it was lost.
- * @param {any} d
+ * @param {Measured} d
  * @returns {HTMLElement | null}
  */
 export function roundTrips(d) {
-  /** @type {Reply[]} */
-  const replies = d.replies;
-  if (d.received === 0) return null;
+  const { replies, medianMs } = d;
+  if (d.received === 0 || medianMs === null) return null;
   const scale = ticks(Math.max(...replies.map((r) => r.rttMs ?? 0)), 4);
   const words = scale.map((t) => `${number(Number(t.toFixed(3)))} ms`);
   const high = 180;
@@ -79,8 +81,8 @@ export function roundTrips(d) {
           "stroke-width": 1.5,
           x1: left,
           x2: width,
-          y1: y(d.medianMs),
-          y2: y(d.medianMs),
+          y1: y(medianMs),
+          y2: y(medianMs),
         }),
       ];
     },
@@ -142,7 +144,7 @@ const shapes = {
 };
 
 /**
- * Every sample as a small cell, in the order of sending; told by shape as well as by colour.
+ * Every sample as a small cell, in the order of sending; shapes differ as well as colours.
  * @param {Cell[]} cells
  * @param {string} words the text equivalent
  * @param {Cell[]} kinds those of the legend
@@ -176,13 +178,11 @@ export function strip(cells, words, kinds, waiting = "waiting") {
 }
 
 /**
- * @param {any} d
+ * @param {Ping} d
  * @returns {HTMLElement}
  */
 export function figures(d) {
-  const ttls = [
-    ...new Set(d.replies.map((/** @type {Reply} */ r) => r.ttl).filter((/** @type {number | null} */ t) => t !== null)),
-  ];
+  const ttls = [...new Set(d.replies.map((r) => r.ttl).filter((t) => t !== null))];
   const time = (/** @type {number | null} */ t) => (t === null ? null : ms(t));
   return section(
     "In numbers",
@@ -215,7 +215,7 @@ export function figures(d) {
 }
 
 /**
- * @param {any} d
+ * @param {Ping} d
  * @returns {HTMLElement}
  */
 export function probes(d) {
@@ -226,11 +226,7 @@ export function probes(d) {
       { title: "Round trip", numeric: true },
       { title: "TTL", numeric: true },
     ],
-    rows: d.replies.map((/** @type {Reply} */ r) => [
-      String(r.seq),
-      roundTrip(r),
-      r.ttl === null ? "—" : String(r.ttl),
-    ]),
+    rows: d.replies.map((r) => [String(r.seq), roundTrip(r), r.ttl === null ? "—" : String(r.ttl)]),
   });
 }
 
@@ -244,7 +240,7 @@ const roundTrip = (r) => (r.rttMs !== null ? ms(r.rttMs) : r.undecided ? "not ye
  */
 export const narrow = (what) => el("div", { class: "narrow" }, table(what));
 
-/** @param {any} d @returns {HTMLElement | null} */
+/** @param {Ping} d @returns {HTMLElement | null} */
 export function raw(d) {
   return typeof d.raw === "string"
     ? folded(
@@ -258,7 +254,7 @@ export function raw(d) {
 
 /**
  * What the answer means, as far as it is the same for both tools.
- * @param {any} d
+ * @param {Ping} d
  * @returns {string[]}
  */
 export function meaning(d) {
@@ -267,7 +263,7 @@ export function meaning(d) {
     `An echo request from our server to ${d.target} and its answer took ${ms(d.medianMs)} ` +
       `(median).${unsteady(d)} It was measured from our server, so the way from your own connection may differ.`,
   ];
-  if (d.late > 0)
+  if (findingOf(d, "LATE_REPLIES"))
     list.push(
       "An answer after more than 2 s is late: most programs have tried again or given up by then. Very busy " +
         "lines, satellite links and mobile networks are common causes.",
@@ -277,30 +273,28 @@ export function meaning(d) {
       "We listen until 2 s after the last probe. A probe that had less time than the slowest answer took " +
         "counts as neither answered nor lost.",
     );
-  if (d.duplicates > 0)
+  if (findingOf(d, "DUPLICATE_REPLIES"))
     list.push(
       "Some probes were answered more than once, as happens with loops, mirrored links or broadcast addresses.",
     );
   return list;
 }
 
-/** @param {any} d */
+/** @param {Ping} d */
 function unsteady(d) {
-  return d.jitterMs === null
-    ? ""
-    : ` From one probe to the next it changed by ${ms(d.jitterMs)} on average (jitter): ${felt(d.jitterMs)}.`;
+  return d.jitterMs === null ? "" : ` From one probe to the next it changed by ${ms(d.jitterMs)} on average (jitter).`;
 }
 
-/** @param {any} d */
+/** @param {Ping} d */
 function silent(d) {
-  if (d.stopReason === "unreachable")
+  if (findingOf(d, "UNREACHABLE"))
     return [
       "A router on the way answered instead of the host: it has no route to it, or the host does not answer on " +
         "its own network. This may pass; if it lasts, the host is off or its network is disconnected.",
     ];
-  if (d.stopReason === "prohibited")
+  if (findingOf(d, "PROHIBITED"))
     return [
-      "A router or firewall on the way refuses these packets and says so. That is a rule, not a fault: the " +
+      "A router or firewall on the way rejects these packets and reports it. That is a rule, not a fault: the " +
         "host may still answer in other ways, such as a website or a mail server.",
     ];
   return [
@@ -313,26 +307,26 @@ function silent(d) {
 
 /**
  * What loss is and is not.
- * @param {any} d
+ * @param {Ping} d
  * @returns {string[]}
  */
 export function lossMeans(d) {
   if (d.received === 0 || missing(d) === 0) return [];
-  if (limited(d))
+  if (findingOf(d, "REPLIES_LIMITED"))
     return [
       "Many hosts and firewalls answer only so many probes a second and ignore the rest. The gaps here are as " +
         "regular as such a limit would make them, and slower probes were all answered. Most likely nothing was " +
         "lost on the way, and other traffic is not affected.",
     ];
   return [
-    "Probes that the host itself did not answer count as lost. This check cannot tell where on the way they " +
+    "Probes that the host itself did not answer count as lost. This check cannot see where on the way they " +
       "were lost, and some hosts answer only so many probes a second.",
   ];
 }
 
 /**
  * Who was measured, and when.
- * @param {any} d
+ * @param {Ping} d
  * @returns {import("./view.js").Source[]}
  */
 export const sources = (d) => [
@@ -341,7 +335,7 @@ export const sources = (d) => [
 
 /**
  * @param {Asked} asked
- * @param {any} d
+ * @param {Ping} d
  * @param {number} count
  * @param {number} gap seconds
  * @returns {import("./view.js").Command[]}

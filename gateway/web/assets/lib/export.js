@@ -4,7 +4,6 @@
 
 import { cutAnswer, dateTime, ms } from "./format.js";
 import { toneWords as tones } from "./severity.js";
-import { factsInWords } from "./words.js";
 
 /** @typedef {import("./view.js").Concern} Concern */
 /** @typedef {import("./view.js").Facts} Facts */
@@ -19,7 +18,7 @@ import { factsInWords } from "./words.js";
  * @property {string} input
  * @property {number} status 0 where nothing came
  * @property {boolean} ok
- * @property {any} [data]
+ * @property {import("./view.js").Data} [data]
  * @property {string} [error]
  * @property {number} [durationMs]
  * @property {string} [requestId]
@@ -34,7 +33,7 @@ import { factsInWords } from "./words.js";
  * @property {string} recognisedAs
  * @property {string} at RFC 3339
  * @property {string[]} summary what the checks came to, in sentences
- * @property {{tone: Concern["tone"], text: string, from: {title: string}[]}[]} attention
+ * @property {(Pick<Concern, "tone" | "code" | "text"> & {from: {title: string}[]})[]} attention
  * @property {Check[]} checks
  */
 
@@ -196,8 +195,9 @@ ${checks.filter((check) => check.group === group).map(section)}</section>
 `.text;
 }
 
-/** The open list item of a finding. @param {Pick<Concern, "tone" | "text">} finding */
-const said = ({ tone, text }) => markup`<li><strong class="${tone}">${tones[tone]}:</strong> <bdi>${text}</bdi>`;
+/** The open list item of a finding. @param {Pick<Concern, "tone" | "code" | "text">} finding */
+const said = ({ tone, code, text }) =>
+  markup`<li><strong class="${tone}">${tones[tone]}:</strong> <bdi>${text}</bdi> <code>${code}</code>`;
 
 /** @param {Check} check */
 function section({ title, input, ok, data, error, durationMs, requestId, verdict, concerns, facts }) {
@@ -234,7 +234,7 @@ ${
 
 /** @param {Facts} facts */
 function factList(facts) {
-  const rows = Object.entries(factsInWords(facts)).filter(([, fact]) => fact !== "" && fact?.length > 0);
+  const rows = Object.entries(facts).filter(([, fact]) => fact !== "" && fact?.length > 0);
   if (rows.length === 0) return "";
   return markup`<dl>${rows.map(
     ([name, fact]) => markup`<div><dt>${name}</dt><dd>${
@@ -261,8 +261,9 @@ export function asMarkdown({ target, recognisedAs, at, summary, attention, check
           "## What deserves attention",
           attention
             .map(
-              ({ tone, text, from }, i) =>
-                `${i + 1}. **${tones[tone]}:** ${plain(text)} (${from.map((f) => plain(f.title)).join(", ")})`,
+              ({ tone, code, text, from }, i) =>
+                `${i + 1}. **${tones[tone]}:** ${plain(text)} ${plain(code)} ` +
+                `(${from.map((f) => plain(f.title)).join(", ")})`,
             )
             .join("\n"),
         ]

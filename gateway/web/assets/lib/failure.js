@@ -3,13 +3,13 @@
 
 import { announce, el } from "./dom.js";
 import { duration } from "./format.js";
-import { nextSteps, own, sentenceOf, usually } from "./next.js";
+import { nextSteps, own, usually } from "./next.js";
 import { notice, value } from "./parts.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
 /** @typedef {import("./view.js").Asked} Asked */
 
-/** After these the same request may well succeed. */
+/** Statuses after which the same request may succeed. */
 const passing = [0, 429, 500, 502, 503, 504];
 
 /**
@@ -19,7 +19,7 @@ const passing = [0, 429, 500, 502, 503, 504];
  * @returns {HTMLElement}
  */
 export function renderFailure(answer, run) {
-  const usual = run && usually(answer, run.kind);
+  const usual = run && usually(answer, run.kind, run.asked.slug);
   const again =
     run && passing.includes(answer.status)
       ? el("button", { type: "button", class: "quiet", id: "again" }, "Try again")
@@ -27,7 +27,7 @@ export function renderFailure(answer, run) {
   if (run) again?.addEventListener("click", run.again);
   return notice(
     "bad",
-    el("p", { class: "failed" }, sentenceOf(answer)),
+    el("p", { class: "failed" }, answer.error ?? "Something went wrong."),
     usual && el("p", {}, usual),
     (again || answer.retryAfter !== undefined) &&
       el("p", { class: "again" }, again, answer.retryAfter !== undefined && countdown(answer.retryAfter, again)),
@@ -37,7 +37,7 @@ export function renderFailure(answer, run) {
 }
 
 /**
- * What can be asked instead, as links; null where nothing suggests itself.
+ * The checks that fit instead, as links; null for none.
  * @param {string} kind of the tool's input
  * @param {Asked} asked
  * @returns {HTMLElement | null}
@@ -57,27 +57,26 @@ export function renderNext(kind, asked) {
 }
 
 /**
- * Counts down to when the same can be asked again, and frees the button then. Screen readers hear the beginning and the
- * end.
+ * Counts down to the next possible try, and enables the button then. Screen readers read out the beginning and the end.
  * @param {number} seconds
  * @param {HTMLButtonElement | null} button
  */
 function countdown(seconds, button) {
   const end = performance.now() + seconds * 1000;
   const shown = el("span", { "aria-hidden": "true" });
-  const told = el("span", { class: "offscreen" }, `You can try again in ${duration(seconds)}.`);
+  const spoken = el("span", { class: "offscreen" }, `You can try again in ${duration(seconds)}.`);
   const tick = () => {
     const left = Math.ceil((end - performance.now()) / 1000);
     shown.textContent = left > 0 ? `You can try again in ${duration(left)}.` : "You can try again now.";
     if (left > 0) return;
     clearInterval(timer);
     if (!shown.isConnected) return;
-    told.textContent = "You can try again now.";
+    spoken.textContent = "You can try again now.";
     if (button) button.disabled = false;
     announce("You can try again now.");
   };
   if (button) button.disabled = true;
   const timer = setInterval(tick, 1000);
   tick();
-  return el("span", { class: "muted" }, shown, told);
+  return el("span", { class: "muted" }, shown, spoken);
 }

@@ -1,27 +1,18 @@
 // @ts-check
-// Values in words. Units are always there; what is not known is a dash.
+// Values in words, with their units; an unknown one is a dash.
 
 const dash = "—";
 
 /**
- * Milliseconds, with as many digits as matter.
+ * Milliseconds, with as many digits as matter; from one second on in seconds.
  * @param {number | null | undefined} value
  * @returns {string}
  */
 export function ms(value) {
   if (typeof value !== "number" || !Number.isFinite(value)) return dash;
-  if (value >= 10_000) return `${(value / 1000).toFixed(1)} s`;
+  if (value >= 999.5) return `${(value / 1000).toFixed(1)} s`;
   if (value >= 100) return `${number(Math.round(value))} ms`;
   return `${value.toFixed(value >= 10 ? 1 : 2)} ms`;
-}
-
-/**
- * How long something took, in a sentence: from one second on in seconds.
- * @param {number | null | undefined} value milliseconds
- * @returns {string}
- */
-export function took(value) {
-  return typeof value === "number" && value >= 1000 && value < 10_000 ? `${(value / 1000).toFixed(2)} s` : ms(value);
 }
 
 /**
@@ -34,7 +25,7 @@ export function plural(n, one, many = `${one}s`) {
   return `${number(n)} ${n === 1 ? one : many}`;
 }
 
-/** What is said of an answer that was cut. */
+/** The sentence about an answer that was cut. */
 export const cutAnswer = "This answer was too long and has been cut. Shortened texts end in “…”.";
 
 /**
@@ -109,7 +100,7 @@ export function duration(seconds) {
     const n = Math.floor(rest / size);
     rest -= n * size;
     if (n > 0) parts.push(plural(n, name));
-    // Past the first unit only the next smaller one is told.
+    // Past the first unit only the next smaller one is given.
     if (parts.length === 2 || (parts.length === 1 && n === 0)) break;
   }
   return parts.join(" ") || "0 seconds";

@@ -4,58 +4,41 @@
 import { explain } from "./dns-codes.js";
 import { el } from "./dom.js";
 import { host, ms } from "./format.js";
-import { mark } from "./parts.js";
-import { statusTone } from "./statuses.js";
 
-/** @typedef {import("./view.js").Tone} Tone */
-/** @typedef {{tone: Tone, name: string, text: string}} Row */
+/** @typedef {{name: string, text: string}} Row */
+/** @typedef {import("api").components["schemas"]} Schemas */
 
 /** Longer texts are cut here; the answer has them whole. */
 const most = 160;
 
-/** @type {Record<string, [Tone, string]>} */
-const ports = {
-  open: ["good", "open"],
-  closed: ["bad", "closed"],
-  filtered: ["warn", "no answer"],
-  unreachable: ["bad", "unreachable"],
-  skipped: ["info", "not tried"],
-};
-
-/** @type {Record<string, Tone>} */
-const checkTones = { pass: "good", warn: "warn", fail: "bad" };
+/** @type {Record<string, string>} */
+const ports = { filtered: "no answer", skipped: "not tried" };
 
 /** @type {Record<string, string>} */
 const checkNames = { mx: "MX", spf: "SPF", dmarc: "DMARC", dkim: "DKIM", mtaSts: "MTA-STS", tlsRpt: "TLS-RPT" };
 
-/** @type {Record<string, [Tone, string]>} */
-const files = {
-  found: ["good", "found"],
-  missing: ["info", "not found"],
-  unreachable: ["warn", "no answer"],
-  invalid: ["warn", "cannot be used"],
-};
+/** @type {Record<string, string>} */
+const files = { found: "found", missing: "not found", unreachable: "no answer", invalid: "cannot be used" };
 
-/** @param {any} list */
+/** @param {unknown} list */
 const joined = (list) =>
   Array.isArray(list) ? list.map((item) => (typeof item === "string" ? item : JSON.stringify(item))).join(", ") : "";
 
-/** Whether clients refuse what an address of ssl-checker shows; else it was not verified. @param {any} e */
-const refused = (e) => (e.issues ?? []).length === 0 || e.issues.some((/** @type {any} */ i) => i.severity === "fail");
-
-/** @type {Record<string, (thing: any) => Row>} */
+/**
+ * Each thing in words, without a judgement: that comes with the conclusion.
+ * @type {{hop: (h: Schemas["RedirectHop"]) => Row, address: (a: Schemas["PortAddress"]) => Row, resolver: (r:
+ *   Schemas["ResolverAnswer"]) => Row, type: (t: Schemas["DnsTypeStep"]["type"]) => Row, check: (c:
+ *   Schemas["MailCheckStep"]["check"]) => Row, file: (f: Schemas["FileStep"]["file"]) => Row, endpoint: (e:
+ *   Schemas["SslEndpoint"]) => Row, protocol: (p: Schemas["SslProtocolStep"]["protocol"]) => Row, source: (s:
+ *   Schemas["Source"]) => Row}}
+ */
 const words = {
-  hop: (h) => ({
-    tone: h.status === null ? "bad" : statusTone(h.status),
-    name: h.url,
-    text: h.status === null ? "no answer" : `${h.status} ${h.statusText ?? ""}`,
-  }),
+  hop: (h) => ({ name: h.url, text: h.status === null ? "no answer" : `${h.status} ${h.statusText ?? ""}` }),
   address: (a) => {
-    const [tone, text] = ports[a.state] ?? ["info", String(a.state)];
-    return { tone, name: a.address, text: a.responseTimeMs === null ? text : `${text} after ${ms(a.responseTimeMs)}` };
+    const text = ports[a.state] ?? String(a.state);
+    return { name: a.address, text: a.responseTimeMs === null ? text : `${text} after ${ms(a.responseTimeMs)}` };
   },
   resolver: (r) => ({
-    tone: r.outcome === "error" ? "warn" : r.outcome === "answer" ? "good" : "info",
     name: r.name,
     text:
       r.outcome === "answer"
@@ -64,29 +47,25 @@ const words = {
           ? "no such record"
           : r.outcome === "nxdomain"
             ? "the name does not exist"
-            : (r.reason ?? explain(r.errorCode)),
+            : (r.reason ?? explain(r.errorCode ?? "")),
   }),
   type: (t) => ({
-    tone: t.error === null ? "good" : t.error === "ENODATA" ? "info" : "warn",
     name: t.type,
-    text: t.error === null ? joined(t.records?.[t.type]) : t.error === "ENODATA" ? "no such record" : explain(t.error),
-  }),
-  check: (c) => ({ tone: checkTones[c.status] ?? "info", name: checkNames[c.name] ?? c.name, text: c.summary }),
-  file: (f) => {
-    const [tone, text] = files[f.status] ?? ["info", String(f.status)];
-    return { tone, name: f.url, text: f.httpStatus === null ? text : `${text} (${f.httpStatus})` };
-  },
-  endpoint: (e) => ({
-    tone: e.protocol === null ? "info" : e.authorized ? "good" : refused(e) ? "bad" : "info",
-    name: e.address,
     text:
-      e.protocol === null
-        ? "no TLS connection"
-        : `${e.protocol}, certificate ${e.authorized ? "trusted" : refused(e) ? "not trusted" : "not verified"}`,
+      t.error === null
+        ? joined(Object.values(t.records ?? {})[0])
+        : t.error === "ENODATA"
+          ? "no such record"
+          : explain(t.error),
   }),
-  protocol: (p) => ({ tone: "info", name: p.protocol, text: p.accepted ? "accepted" : "not accepted" }),
+  check: (c) => ({ name: checkNames[c.name] ?? c.name, text: c.summary }),
+  file: (f) => {
+    const text = files[f.status] ?? String(f.status);
+    return { name: f.url, text: f.httpStatus === null ? text : `${text} (${f.httpStatus})` };
+  },
+  endpoint: (e) => ({ name: e.address, text: e.protocol ?? "no TLS connection" }),
+  protocol: (p) => ({ name: p.protocol, text: p.accepted ? "accepted" : "not accepted" }),
   source: (s) => ({
-    tone: "info",
     name: s.name,
     text: s.cached ? "answer from our cache" : `answered${s.url ? ` from ${host(s.url)}` : ""}`,
   }),
@@ -99,13 +78,19 @@ const words = {
 export function stepRows(seen) {
   const rows = seen
     .kinds()
-    .filter((kind) => words[kind])
+    .filter((kind) => Object.hasOwn(words, kind))
     .flatMap((kind) => seen.list(kind).map((thing) => rowOf(kind, thing)));
   return el(
     "ul",
     { class: "live-rows" },
-    ...rows.map(({ tone, name, text }) =>
-      el("li", {}, mark(tone), el("span", { class: "live-name" }, name), el("span", { class: "live-text" }, text)),
+    ...rows.map(({ name, text }) =>
+      el(
+        "li",
+        {},
+        el("span", { class: "mark" }),
+        el("span", { class: "live-name" }, name),
+        el("span", { class: "live-text" }, text),
+      ),
     ),
   );
 }
@@ -113,17 +98,18 @@ export function stepRows(seen) {
 /**
  * One thing in words; what has another shape than expected has at least its kind.
  * @param {string} kind
- * @param {any} thing
+ * @param {unknown} thing
  * @returns {Row}
  */
 export function rowOf(kind, thing) {
+  const say = /** @type {Record<string, (thing: unknown) => Row>} */ (words)[kind];
   try {
-    const { tone, name, text } = words[kind](thing);
-    return { tone, name: short(String(name)), text: short(String(text ?? "")) };
+    const { name, text } = say(thing);
+    return { name: short(String(name)), text: short(String(text ?? "")) };
   } catch {
-    return { tone: "info", name: kind, text: "" };
+    return { name: kind, text: "" };
   }
 }
 
-/** @param {string} text */
-const short = (text) => (text.length <= most ? text : `${text.slice(0, most - 1)}…`);
+/** @param {string} whole */
+const short = (whole) => (whole.length <= most ? whole : `${whole.slice(0, most - 1)}…`);

@@ -95,7 +95,7 @@ const addressTools = [
 export function addressLinks(address, except, ...others) {
   const links = addressTools.filter(([slug]) => slug !== except).map(([slug, text]) => toolLink(slug, address, text));
   return section(
-    "Look further",
+    "Related checks",
     el("ul", { class: "further" }, ...[...links, ...others].map((link) => el("li", {}, link))),
   );
 }

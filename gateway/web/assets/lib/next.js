@@ -1,6 +1,5 @@
 // @ts-check
-// What to do after a check without a result: what the failure usually means, and what else can be asked about the
-// target.
+// What to do after a check without a result: what the failure usually means, and other checks of the target.
 
 import { linkTo } from "./fitting.js";
 import { recognise } from "./recognise.js";
@@ -8,10 +7,13 @@ import { recognise } from "./recognise.js";
 /** @typedef {import("./view.js").Asked} Asked */
 /** @typedef {{label: string, href: string}} Step */
 
-/** Kinds of input whose tools ask registries, name servers and the like about a target, and not the target itself. */
+/** Kinds of input whose tools query registries, name servers and the like about a target, not the target itself. */
 const askedAbout = ["domain", "address", "network", "registration", "none"];
 
-/** What failures mean that no target is to blame for, by the status of the answer. @type {Record<number, string>} */
+/** The tools whose measurements the diagnostics worker makes: they fail with it, never because of the target. */
+const measured = ["ping", "packet-loss", "traceroute"];
+
+/** What failures mean that are not the target's, by the status of the answer. @type {Record<number, string>} */
 const ours = {
   0: "Usually your connection dropped for a moment, or this service is being updated.",
   403:
@@ -20,26 +22,24 @@ const ours = {
   429: "Limits like this one keep the service from being used to flood others. They say nothing about the target.",
   500:
     "This is a fault of this service and says nothing about the target. If it happens again, the request ID " +
-    "below tells the operator where to look.",
+    "below shows the operator where to look.",
   501: "The operator has not enabled this check. The others work without it.",
   503: "This service is busy or lacks something that the check needs. That says nothing about the target.",
 };
 
 /** Whether this service failed, or the way to it, and no target. @param {import("./api.js").Answer} answer */
-export const own = ({ status, error = "" }) => [0, 500, 503].includes(status) || error.startsWith(measuring);
-
-/** How the API begins where the part that measures failed. */
-const measuring = "The diagnostics worker ";
+export const own = ({ status }) => [0, 500, 503].includes(status);
 
 /**
- * What a failure usually means, in a sentence or two; empty where the API's sentence says it all.
+ * What a failure usually means, in a sentence or two; empty where the API's sentence is enough.
  * @param {import("./api.js").Answer} answer
  * @param {string} kind of the tool's input
+ * @param {string} slug of the tool
  * @returns {string}
  */
-export function usually({ status, error = "" }, kind) {
-  if (error.startsWith(measuring))
-    return "The worker is the part of this service that measures. This says nothing about the target.";
+export function usually({ status }, kind, slug) {
+  if (measured.includes(slug) && (status === 502 || status === 504))
+    return "A part of this service, or a name server that it queried, did not answer. The target itself may be fine.";
   const direct = !askedAbout.includes(kind);
   if (status === 502)
     return direct
@@ -53,11 +53,11 @@ export function usually({ status, error = "" }, kind) {
   return ours[status] ?? "";
 }
 
-/** The ports that people ask about most. */
+/** The most usual ports. */
 const ports = [443, 80, 25, 22];
 
 /**
- * What can be asked instead, the best first.
+ * The checks that fit instead, the best first.
  * @param {string} kind of the tool's input
  * @param {Asked} asked
  * @returns {Step[]}
@@ -89,11 +89,3 @@ function aboutAddress(slug, address) {
 
 /** @param {string} label @param {string} slug @param {string} input @returns {Step} */
 const step = (label, slug, input) => ({ label, href: linkTo(slug, input) });
-
-/**
- * What happened; when to come back is said by the countdown where the answer tells it. @param
- * {import("./api.js").Answer} answer
- */
-export function sentenceOf({ error = "Something went wrong.", retryAfter }) {
-  return retryAfter === undefined ? error : error.replace(/[.;,:]? (?:please )?try again[^.]*\.$/i, ".");
-}

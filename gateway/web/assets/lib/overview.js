@@ -43,9 +43,14 @@ export function concernsOf(checks, target) {
   );
 }
 
-/** The answers of a report by their tools. @param {Check[]} checks @returns {Map<string, any>} */
+/** The answers of a report by their tools. @param {Check[]} checks */
 const answersOf = (checks) =>
-  new Map(checks.filter((check) => check.concerns !== null).map((check) => [check.slug, dataOf(check)]));
+  new Map(
+    checks.flatMap((check) => {
+      const data = check.concerns ? dataOf(check) : undefined;
+      return data ? [/** @type {const} */ ([check.slug, data])] : [];
+    }),
+  );
 
 /** More of a name than this is in the heading. */
 const longestName = 60;
@@ -79,7 +84,7 @@ export function headline(checks, target) {
   if (judged === 0) return "No check gave an answer.";
   const found = concernsOf(checks, target).length;
   if (found > 0) return `${plural(found, "finding")} in ${plural(judged, "answer")}, the worst first.`;
-  return `Nothing that ${judged === 1 ? "this check looks" : `these ${judged} checks look`} at needs attention.`;
+  return judged === 1 ? "The check is fine." : `All ${judged} checks are fine.`;
 }
 
 /**
@@ -255,8 +260,7 @@ export function makeOverview(checks, target) {
 
   /** @param {Entry} entry */
   function line(entry) {
-    entry = { ...entry, text: without(entry.text, target.host ?? target.text) };
-    const key = [entry.tone, entry.text, ...entry.from.map((check) => check.slug)].join("\n");
+    const key = JSON.stringify([entry.tone, entry.text, entry.remedy, entry.from.map((check) => check.slug)]);
     const made = lines.get(key) ?? concernLine(entry);
     lines.set(key, made);
     return made;
@@ -303,40 +307,20 @@ export function makeOverview(checks, target) {
   return { nodes: [state, tiles.node, overview], update };
 }
 
-/**
- * A finding without the name that the whole report is about, where it says no more than that: "SPF of example.com: …".
- * @param {string} text
- * @param {string} name
- */
-export function without(text, name) {
-  const [, before, rest] = /^([^:]{1,60}) (?:on|of) ([^\s]+: .*)$/s.exec(text) ?? [];
-  return rest?.startsWith(`${name}: `) ? before + rest.slice(name.length) : text;
-}
-
-/**
- * A finding's first sentence, and the others: what follows is mostly what to do about it. @param {string} text @returns
- * {[string, string]}
- */
-export function gist(text) {
-  const [first = text] = /^.{20,}?[.!?](?= [\p{Lu}“]|$)/su.exec(text) ?? [];
-  return [first, text.slice(first.length)];
-}
-
 /** @param {Entry} entry */
-function concernLine({ tone, text, from }) {
+function concernLine({ tone, code, text, remedy, from }) {
   const links = from.flatMap((check, i) => [i > 0 && ", ", el("a", { href: `#card-${check.slug}` }, check.title)]);
-  const [first, others] = gist(text);
   return el(
     "li",
-    { "data-tone": tone },
+    { "data-tone": tone, "data-code": code },
     mark(tone),
-    el("div", {}, el("p", {}, first, " ", el("span", { class: "from" }, ...links)), others && advice(others.trim())),
+    el("div", {}, el("p", {}, text, " ", el("span", { class: "from" }, ...links)), remedy && advice(remedy)),
   );
 }
 
-/** What can be read on demand. @param {string} text */
-function advice(text) {
-  return el("details", { class: "advice" }, el("summary", {}, "More"), el("p", {}, text));
+/** What to do, which can be read on demand. @param {string} remedy */
+function advice(remedy) {
+  return el("details", { class: "advice" }, el("summary", {}, "What to do"), el("p", {}, remedy));
 }
 
 /**

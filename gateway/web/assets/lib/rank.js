@@ -1,6 +1,6 @@
 // @ts-check
-// What matters for what was asked: whoever asks for a page wants to hear of the page before the domain's mail, and who
-// asks for an e-mail address the other way round.
+// The order of the checks by what was asked for: for a page the page comes before the domain's mail, for an e-mail
+// address the other way round.
 
 /** @typedef {import("./recognise.js").Meaning} Meaning */
 
@@ -28,16 +28,15 @@ const noMail = ["MX_NULL", "MX_MISSING", "MX_IMPLICIT"];
 
 /**
  * Whether a domain names no server that takes its mail.
- * @param {any} d an answer of email-dns-health
+ * @param {Partial<import("./view.js").Data> | undefined} d an answer of email-dns-health
  * @returns {boolean}
  */
-export const takesNoMail = (d) =>
-  (d?.checks?.mx?.issues ?? []).some((/** @type {any} */ issue) => noMail.includes(issue.code));
+export const takesNoMail = (d) => (d?.findings ?? []).some(({ code }) => noMail.includes(code));
 
 /**
  * Where a check stands among the others: the lower the earlier. What is beside the point has 100 more.
  * @param {Meaning} kind what was asked for
- * @param {{slug: string, data?: any}} check with its answer where there is one
+ * @param {{slug: string, data?: import("./view.js").Data}} check with its answer where there is one
  */
 export function relevance(kind, { slug, data }) {
   const at = orders[kind].indexOf(slug);

@@ -33,7 +33,7 @@ export function groups(checks, cards) {
 export const nearby = (place) =>
   [...place.children].filter((group) => group.getBoundingClientRect().top < 2 * innerHeight);
 
-/** So many checks without an answer for one reason are told in one line. */
+/** So many checks without an answer for one reason share one line. */
 const alike = 3;
 
 /** Why a check has nothing to show at all, empty where it has something. @param {Check} check */

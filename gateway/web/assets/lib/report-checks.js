@@ -1,5 +1,5 @@
 // @ts-check
-// The checks of a report: which fit its target, how one is asked, and what its answer comes to.
+// The checks of a report: which fit its target, how one is sent, and what its answer comes to.
 
 import { runTool } from "./api.js";
 import { keep } from "./compare.js";
@@ -62,7 +62,7 @@ export function checksFor(tools, found) {
  * Sends one check, and fetches its judge meanwhile.
  * @param {Check} check
  * @param {AbortSignal} signal
- * @param {() => void} [begun] is told of each step
+ * @param {() => void} [begun] is called at each step
  * @returns {Promise<Answer>}
  */
 export async function ask(check, signal, begun) {
@@ -77,7 +77,7 @@ export async function ask(check, signal, begun) {
 }
 
 /**
- * Moves a check on to its next stage, draws from an answer what it comes to, and keeps that in this browser.
+ * Moves a check on to its next stage, reads its answer, and keeps that in this browser.
  * @param {Check} check
  * @param {import("./queue.js").Stage<Answer>} stage
  */
@@ -89,24 +89,23 @@ export function advance(check, stage) {
     check.seen = makeSteps();
   }
   const { slug, input, judge } = check;
-  const asked = { slug, input, options: {} };
-  const data = stage.state === "answered" && stage.reply.ok && judge ? stage.reply.data : null;
-  check.verdict = judge && data ? verdictOf(judge, data, asked) : null;
-  check.concerns = judge && data ? concernsIn(judge, data, asked) : null;
-  check.past = judge && check.verdict ? keep(judge, data, asked, check.verdict) : null;
+  const data = stage.state === "answered" && stage.reply.ok ? stage.reply.data : null;
+  check.verdict = data ? verdictOf(data) : null;
+  check.concerns = data ? concernsIn(data) : null;
+  check.past = judge && data ? keep(judge, data, { slug, input, options: {} }) : null;
 }
 
 /**
- * The sentence that refuses the target itself: the first answer, and all others so far, are that sentence.
+ * The sentence that rejects the target itself: the first answer, and all others so far, reject the input.
  * @param {Check[]} checks
  * @param {Check} check the one that was answered last
- * @returns {string} empty where nothing does
+ * @returns {string} empty where the target is not rejected
  */
 export function refusal(checks, check) {
   const replies = checks.flatMap(({ stage }) => (stage.state === "answered" ? [stage.reply] : []));
-  const errors = new Set(replies.map((reply) => (reply.status === 400 ? reply.error : null)));
-  // A name that is not in the DNS is refused by those that would connect to it; what looks it up has an answer.
-  const telling =
+  const rejected = replies.every(({ status, field = "input" }) => status === 400 && field === "input");
+  // A name that is not in the DNS is rejected by the tools that would connect to it; those that look it up answer.
+  const decisive =
     check === checks[0] || check.kind === "address" || check.kind === "network" || replies.length === checks.length;
-  return errors.size === 1 && telling ? ([...errors][0] ?? "") : "";
+  return rejected && decisive ? (replies[0]?.error ?? "") : "";
 }

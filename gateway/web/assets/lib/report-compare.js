@@ -1,19 +1,16 @@
 // @ts-check
 // Two reports side by side: what differs, fact by fact. The other one is made now, or was saved as a file.
 
-import { changes } from "./compare.js";
+import { changes, codeChanges, outcomeOf } from "./compare.js";
 import { el } from "./dom.js";
 import { listed, plural } from "./format.js";
 import { folded, mark, none, table } from "./parts.js";
 import { attempt } from "./view.js";
-import { factsInWords } from "./words.js";
 
 /** @typedef {import("./view.js").Facts} Facts */
 /** @typedef {import("./view.js").Judge} Judge */
-/**
- * @typedef {{slug: string, title: string, facts: Facts | null}} Side one check of a report; facts are null where it
- *   gave no answer
- */
+/** @typedef {{facts: Facts, outcome: import("./compare.js").Outcome}} Answer what is compared of an answer */
+/** @typedef {{slug: string, title: string, answer: Answer | null}} Side one check of a report */
 /** @typedef {{title: string, changes: import("./compare.js").Change[]}} Difference */
 /** @typedef {{name: string, verdict: import("./view.js").Verdict | null, when: string, checks: Side[]}} Report */
 
@@ -22,21 +19,25 @@ const itself = "\0";
 
 /** @param {Facts} facts @param {string} name of the target @returns {Facts} */
 function unnamed(facts, name) {
-  const hide = (/** @type {any} */ fact) => (fact === name ? itself : fact);
+  const hide = (/** @type {string} */ fact) => (fact === name ? itself : fact);
   return Object.fromEntries(
     Object.entries(facts).map(([label, fact]) => [hide(label), Array.isArray(fact) ? fact.map(hide) : hide(fact)]),
   );
 }
 
-/** @param {Facts} a @param {Facts} b @param {[string, string]} names @returns {import("./compare.js").Change[]} */
+/** Two targets have a finding in common where its code is the same. @param {import("./compare.js").Found} found */
+const byCode = ({ code }) => code;
+
+/** @param {Answer} a @param {Answer} b @param {[string, string]} names @returns {import("./compare.js").Change[]} */
 function changesBetween(a, b, [left, right]) {
   const shown = (/** @type {string[]} */ list, /** @type {string} */ name) =>
     list.map((text) => (text === itself ? name : text));
-  return changes(unnamed(a, left), unnamed(b, right)).map(({ label, gone, come }) => ({
+  const list = changes(unnamed(a.facts, left), unnamed(b.facts, right)).map(({ label, gone, come }) => ({
     label: label === itself ? "Its address" : label,
     gone: shown(gone, left),
     come: shown(come, right),
   }));
+  return [...codeChanges(a.outcome, b.outcome, byCode), ...list];
 }
 
 /**
@@ -49,7 +50,7 @@ function changesBetween(a, b, [left, right]) {
 export function differences(left, right, names) {
   const titles = new Map([...left, ...right].map((side) => [side.slug, side.title]));
   const of = (/** @type {Side[]} */ sides, /** @type {string} */ slug) =>
-    sides.find((side) => side.slug === slug)?.facts ?? null;
+    sides.find((side) => side.slug === slug)?.answer ?? null;
   /** @type {ReturnType<typeof differences>} */
   const found = { differing: [], same: [], single: [] };
   for (const [slug, title] of titles) {
@@ -67,12 +68,13 @@ export function differences(left, right, names) {
 }
 
 /**
- * The facts of an answer in words, null where there are none.
+ * What is compared of an answer, null where there is none.
  * @param {Judge | null} judge
- * @param {any} data
- * @returns {Facts | null}
+ * @param {import("./view.js").Data | null | undefined} data
+ * @returns {Answer | null}
  */
-export const factsOf = (judge, data) => (judge && data ? attempt(() => factsInWords(judge.facts(data)), null) : null);
+export const answerOf = (judge, data) =>
+  judge && data ? attempt(() => ({ facts: judge.facts(data), outcome: outcomeOf(data) }), null) : null;
 
 /** The largest file that is read: a saved report has at most a few hundred kilobytes. */
 const largest = 8 << 20;
@@ -88,14 +90,14 @@ export async function readSaved(file, known) {
   const saved = parsed(await file.text());
   if (typeof saved?.target !== "string" || !Array.isArray(saved.tools)) return null;
   const checks = await Promise.all(
-    saved.tools.flatMap((/** @type {any} */ one) => {
-      const tool = known.get(one?.slug);
+    saved.tools.flatMap((/** @type {Saved | null} */ one) => {
+      const tool = one && known.get(one.slug);
       return tool
         ? [
             tool.judge().then((judge) => ({
               slug: one.slug,
               title: tool.title,
-              facts: factsOf(judge, one.ok === true ? one.data : null),
+              answer: answerOf(judge, one.ok === true ? one.data : null),
             })),
           ]
         : [];
@@ -109,7 +111,9 @@ export async function readSaved(file, known) {
   };
 }
 
-/** @param {string} text @returns {any} */
+/** @typedef {{slug: string, ok?: boolean, data?: import("./view.js").Data}} Saved one check of a saved report */
+
+/** @param {string} text @returns {{target?: unknown, at?: unknown, tools?: unknown} | null} */
 function parsed(text) {
   try {
     return JSON.parse(text);
@@ -157,7 +161,7 @@ export function drawn(left, right, close) {
             "span",
             {},
             side.verdict?.text ??
-              `${names[i]}: ${plural(side.checks.filter((check) => check.facts).length, "answer")}.`,
+              `${names[i]}: ${plural(side.checks.filter((check) => check.answer).length, "answer")}.`,
           ),
         ),
       ),

@@ -50,7 +50,7 @@ export function unmade(failure, trouble, sentence) {
 }
 
 /**
- * A check as files tell it. @param {import("./report-checks.js").Check} check @returns {import("./export.js").Check}
+ * A check as files show it. @param {import("./report-checks.js").Check} check @returns {import("./export.js").Check}
  */
 export function exported({ slug, title, group, input, stage, verdict, concerns, judge }) {
   const reply =

@@ -136,8 +136,7 @@ function make(checks, progress, done) {
  * @returns {import("./report-compare.js").Report}
  */
 function side(part, { found, checks, at }) {
-  const data = (/** @type {Check} */ { stage }) =>
-    stage.state === "answered" && stage.reply.ok ? stage.reply.data : null;
+  const data = (/** @type {Check} */ { stage }) => (stage.state === "answered" ? stage.reply.data : null);
   return {
     name: found.text,
     verdict: reportState(checks, found),
@@ -145,7 +144,7 @@ function side(part, { found, checks, at }) {
     checks: checks.map((check) => ({
       slug: check.slug,
       title: check.title,
-      facts: part.factsOf(check.judge, data(check)),
+      answer: part.answerOf(check.judge, data(check)),
     })),
   };
 }

@@ -20,7 +20,7 @@ export const severities = {
 /** The same words by tone, as they begin a line. @type {Record<Tone, string>} */
 export const toneWords = { good: "Good", warn: "Warning", bad: "Problem", info: "Note" };
 
-/** A status that nobody foresaw stays as it is. @param {string} status */
+/** An unknown status stays as it is. @param {string} status */
 export const severityWord = (status) => (Object.hasOwn(severities, status) ? severities[status][1] : status);
 
 /** What can be counted has a plural: two problems, but two good. @param {number} n @param {string} status */

@@ -82,9 +82,10 @@ export function forget() {
 }
 
 /**
- * An answer of which the facts are kept. tone and verdict are absent where an older version of these pages kept it.
- * @typedef {{key: string, at: number, facts: import("./view.js").Facts, tone?: import("./view.js").Tone, verdict?:
- *   string, changes?: Change[], times?: import("./view.js").Times}} Kept
+ * What is kept of an answer. Only the key and the time are certain: an older version of these pages may have kept it.
+ * @typedef {{key: string, at: number, facts?: import("./view.js").Facts, tone?: import("./view.js").Tone, code?: string,
+ *   verdict?: string, findings?: import("./compare.js").Found[], changes?: Change[], times?: import("./view.js").Times}}
+ *   Kept
  */
 /**
  * What was found to have changed, at a moment. @typedef {{at: number, label: string, gone: string[], come: string[]}}
@@ -131,25 +132,23 @@ const tones = ["good", "warn", "bad", "info"];
 /**
  * Keeps an answer as the newest, with what has changed since the one before it.
  * @param {string} key
- * @param {import("./view.js").Facts} facts
- * @param {import("./view.js").Verdict} verdict
+ * @param {import("./compare.js").Outcome & Pick<Kept, "facts" | "tone" | "times">} answer
  * @param {Omit<Change, "at">[]} changes
- * @param {import("./view.js").Times} [times]
  */
-export function keepAnswer(key, facts, { tone, text }, changes, times) {
+export function keepAnswer(key, { text: verdict, ...answer }, changes) {
   const at = Date.now();
   const noted = changes.map(({ label, gone, come }) => ({ at, label, gone: short(gone), come: short(come) }));
   const all = [...noted, ...changesOf(lastAnswer(key))].slice(0, mostChanges);
-  let list = [
-    { key, at, facts, tone, verdict: text, changes: all, times },
-    ...kept().filter((other) => other.key !== key),
-  ].slice(0, mostAnswers);
+  let list = [{ key, at, ...answer, verdict, changes: all }, ...kept().filter((other) => other.key !== key)].slice(
+    0,
+    mostAnswers,
+  );
   // Where the browser has no room for all, the older half goes.
   while (!save("answers", list) && list.length > 1) list = list.slice(0, list.length >> 1);
 }
 
 /** Of a long list a change keeps the beginning. @param {string[]} values */
-const short = (values) => values.slice(0, 8).map((text) => text.slice(0, 200));
+const short = (values) => values.slice(0, 8).map((value) => value.slice(0, 200));
 
 /** @param {Kept | null} kept @returns {Change[]} */
 const changesOf = (kept) =>

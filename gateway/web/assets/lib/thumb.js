@@ -1,7 +1,8 @@
 // @ts-check
-// The small picture on a card of the report. It repeats what the card says in words and says it to screen readers too.
+// The small picture on a card of the report. It repeats what the card has in words, for screen readers too.
 
 import { svg } from "./dom.js";
+import { toneOf } from "./findings.js";
 import { day, ms, number, plural } from "./format.js";
 import { tally } from "./severity.js";
 
@@ -22,13 +23,12 @@ const framed = (label, ...shapes) =>
  * @param {string | null | undefined} from
  * @param {string | null | undefined} to RFC 3339
  * @param {string} what
- * @param {boolean} [sound] whether nothing but the time is against it: only that is green
+ * @param {Tone} tone
  */
-function span(from, to, what, sound = true) {
+function span(from, to, what, tone) {
   const [start, end] = [Date.parse(from ?? ""), Date.parse(to ?? "")];
   if (!(start < end)) return null;
   const past = Math.min(1, Math.max(0, (Date.now() - start) / (end - start)));
-  const tone = past === 1 || start > Date.now() ? "bad" : past > 0.9 ? "warn" : sound ? "good" : "info";
   const x = past * wide;
   return framed(
     `${what} from ${day(from)} to ${day(to)}; ${Math.round(past * 100)} % has passed.`,
@@ -102,7 +102,7 @@ const states = {
 };
 
 /** @param {string} state */
-const toneOf = (state) => states[state] ?? "soft";
+const colourOf = (state) => states[state] ?? "soft";
 
 /** @param {any} d */
 function echoes(d) {
@@ -136,20 +136,17 @@ const familyWords = { up: "answers", down: "down", noAddress: "no address", skip
 /** @param {{state: string}} family */
 const familyWord = ({ state }) => familyWords[state] ?? state;
 
-/** Browsers refuse a certificate that is not valid. @param {any} d @param {any} family */
-const familyTone = (d, { state }) => (state === "up" && d.certificateValid === false ? "bad" : toneOf(state));
-
 /** What is missing may be a problem or a mere note. @param {any} c */
 const mailTone = ({ status, issues = [] }) =>
-  toneOf(["fail", "warn"].find((s) => issues.some((/** @type {any} */ i) => i.severity === s)) ?? status);
+  colourOf(["fail", "warn"].find((s) => issues.some((/** @type {any} */ i) => i.severity === s)) ?? status);
 
-/** The types of record that were asked for: there, absent, or not found out. @param {any} d */
+/** The queried types of record: there, absent, or not known. @param {any} d */
 function types({ details, errors }) {
   const all = Object.keys(details);
   const there = all.filter((type) => !errors[type]);
   return blocks(
     all.map((type) => [type, there.includes(type) ? "1" : errors[type] === "ENODATA" ? "soft" : "warn"]),
-    `${plural(all.length, "record type")} asked for, ${there.length} of them with records.`,
+    `${plural(all.length, "record type")} queried, ${there.length} of them with records.`,
   );
 }
 
@@ -200,8 +197,9 @@ const pictures = {
         `${d.crawlers.filter((/** @type {any} */ c) => c.effect === "allowAll").length} of them with access to ` +
         "everything.",
     ),
-  "ssl-checker": (d) => span(d.certificate.validFrom, d.certificate.validTo, "The certificate is valid", d.authorized),
-  "whois-lookup": (d) => d.domain && span(d.domain.events.registered, d.domain.events.expires, "The registration runs"),
+  "ssl-checker": (d) => span(d.certificate.validFrom, d.certificate.validTo, "The certificate is valid", toneOf(d)),
+  "whois-lookup": (d) =>
+    d.domain && span(d.domain.events.registered, d.domain.events.expires, "The registration runs", toneOf(d)),
   ping: echoes,
   "packet-loss": echoes,
   traceroute: (d) =>
@@ -213,19 +211,19 @@ const pictures = {
   uptime: (d) =>
     blocks(
       [
-        ["IPv4", familyTone(d, d.families.ipv4)],
-        ["IPv6", familyTone(d, d.families.ipv6)],
+        ["IPv4", colourOf(d.families.ipv4.state)],
+        ["IPv6", colourOf(d.families.ipv6.state)],
       ],
       `IPv4: ${familyWord(d.families.ipv4)}; IPv6: ${familyWord(d.families.ipv6)}.`,
     ),
   "port-checker": (d) =>
     blocks(
-      d.addresses.map((/** @type {any} */ a) => [a.address, toneOf(a.state)]),
+      d.addresses.map((/** @type {any} */ a) => [a.address, colourOf(a.state)]),
       `${plural(d.addresses.length, "address", "addresses")} tried.`,
     ),
   "security-headers": (d) =>
     blocks(
-      d.controls.map((/** @type {any} */ c) => [c.name, toneOf(c.status)]),
+      d.controls.map((/** @type {any} */ c) => [c.name, colourOf(c.status)]),
       `Security headers: ${tally(d.controls.map((/** @type {any} */ c) => c.status))}.`,
     ),
   "email-dns-health": (d) => {

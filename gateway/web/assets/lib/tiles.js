@@ -1,176 +1,138 @@
 // @ts-check
-// The strip of facts on top of a report: what most people want to know first, filled in as the answers come. Each tile
-// keeps its place from the start.
+// The strip of facts on top of a report, filled in as the answers come. Each tile keeps its place from the start.
 
 import { el, keyed } from "./dom.js";
-import { day, listed, ms, plural } from "./format.js";
-import { limited, missing } from "./echo-verdict.js";
+import { findingOf, toneOf } from "./findings.js";
+import { day, ms, plural } from "./format.js";
 import { takesNoMail } from "./rank.js";
+import { attempt } from "./view.js";
 
-/** @typedef {Map<string, any>} Answers by tool */
+/** @typedef {import("api").components["schemas"]} Schemas */
+/** @typedef {import("./view.js").Data} Data */
+/**
+ * @typedef {{uptime: Schemas["Uptime"], "http-headers": Schemas["HttpHeaders"], "dns-lookup": Schemas["DnsLookup"],
+ *   "ssl-checker": Schemas["SslChecker"], "whois-lookup": Schemas["WhoisLookup"], "email-dns-health":
+ *   Schemas["EmailDnsHealth"], "dns-resolver-check": Schemas["DnsResolverCheck"], ping: Schemas["Ping"], "packet-loss":
+ *   Schemas["PacketLoss"], "port-checker": Schemas["PortChecker"], "ip-geolocation": Schemas["IpGeolocation"],
+ *   "asn-lookup": Schemas["AsnLookup"], traceroute: Schemas["Traceroute"]}} Results by tool
+ */
+/** @typedef {ReadonlyMap<string, Data>} Answers by tool */
 /** @typedef {{value: string, note?: string, tone?: import("./view.js").Tone}} Tile */
-/** @typedef {{title: string, from: string[], read: (answers: Answers) => Tile | null}} Kind */
+/** @typedef {<S extends keyof Results>(slug: S) => Results[S] | undefined} Get */
+/** @typedef {{title: string, from: string[], read: (get: Get) => Tile | null | undefined}} Kind */
 
-/** @param {Answers} a @returns {Tile | null} */
-function website(a) {
-  const d = a.get("uptime") ?? a.get("http-headers");
-  if (!d) return null;
-  if (d.status === null) return { value: "No answer", note: d.reason ?? "", tone: "bad" };
-  if (d.certificateValid === false)
-    return { value: `${d.status} ${d.statusText ?? ""}`.trim(), note: "certificate refused", tone: "bad" };
-  return {
-    value: `${d.status} ${d.statusText ?? ""}`.trim(),
-    note: `after ${ms(d.responseTimeMs)}`,
-    tone: d.status >= 500 ? "bad" : d.status >= 400 ? "warn" : "good",
-  };
+/**
+ * A tile of an answer. Where the conclusion is not good, the note is its sentence.
+ * @param {Data} d
+ * @param {string} value
+ * @param {string} [note]
+ * @returns {Tile}
+ */
+function tile(d, value, note = "") {
+  const tone = toneOf(d);
+  return { value, note: tone === "good" ? note : d.conclusion.message, tone };
 }
 
-/** The network that the last hop with the target's own address is in. @param {any} d of traceroute */
-const networkOf = (d) => d?.hops.find((/** @type {any} */ h) => h.addresses.includes(d.address))?.asn;
+/** @param {Get} get */
+function website(get) {
+  const d = get("uptime") ?? get("http-headers");
+  if (!d) return null;
+  return d.status === null
+    ? tile(d, "No answer")
+    : tile(d, `${d.status} ${d.statusText ?? ""}`.trim(), `after ${ms(d.responseTimeMs)}`);
+}
 
-/** @param {Answers} a @returns {Tile | null} */
-function addresses(a) {
-  const list = [
-    a.get("dns-lookup")?.records.A,
-    a.get("dns-lookup")?.records.AAAA,
-    a.get("uptime") && familyAddresses(a.get("uptime")),
-  ]
-    .flatMap((some) => some ?? [])
-    .map((r) => (typeof r === "string" ? r : (r.address ?? String(r))));
-  const all = [...new Set(list)];
-  if (all.length === 0) return a.get("dns-lookup") ? { value: "None", note: "no A or AAAA record", tone: "bad" } : null;
-  const asn = networkOf(a.get("traceroute"));
+/** The network that the last hop with the target's own address is in. @param {Results["traceroute"] | undefined} d */
+const networkOf = (d) => d?.hops.find((h) => h.addresses.includes(d.address))?.asn;
+
+/** @param {Get} get @returns {Tile | null} */
+function addresses(get) {
+  const [names, site] = [get("dns-lookup"), get("uptime")];
+  const records = [names?.records.A, names?.records.AAAA].flatMap((list) => list ?? []);
+  const found = site ? [site.families.ipv4.address, site.families.ipv6.address].flatMap((a) => a ?? []) : [];
+  const all = [...new Set([...records.map(String), ...found])];
+  if (all.length === 0) return names ? tile(names, "None") : null;
+  const asn = networkOf(get("traceroute"));
   const more = all.length > 1 ? `+ ${all.length - 1} more` : "";
   return { value: all[0], note: [more, asn && `AS${asn.asn} ${asn.name ?? ""}`.trim()].filter(Boolean).join(" · ") };
 }
 
-/** @param {any} d of uptime @returns {string[]} */
-const familyAddresses = (d) => [d.families.ipv4, d.families.ipv6].flatMap((f) => f.address ?? []);
-
-/** @param {Answers} a @returns {Tile | null} */
-function certificate(a) {
-  const d = a.get("ssl-checker");
+/** @param {Get} get */
+function certificate(get) {
+  const d = get("ssl-checker");
   if (!d) return null;
-  const left = d.certificate.daysRemaining;
-  const value = left < 0 ? "Expired" : `${plural(left, "day")} left`;
-  if (d.conclusion?.state === "unknown") return { value, note: "not verified", tone: "warn" };
-  return {
-    value,
-    note: d.authorized
-      ? `until ${day(d.certificate.validTo)}`
-      : left < 0
-        ? `on ${day(d.certificate.validTo)}`
-        : "but not trusted",
-    tone: !d.authorized || left < 0 ? "bad" : left < 15 ? "warn" : "good",
-  };
+  const value = findingOf(d, "CERT_HAS_EXPIRED") ? "Expired" : `${plural(d.certificate.daysRemaining, "day")} left`;
+  return tile(d, value, `until ${day(d.certificate.validTo)}`);
 }
 
-/** @param {Answers} a @returns {Tile | null} */
-function registration(a) {
-  const d = a.get("whois-lookup");
+/** @param {Get} get */
+function registration(get) {
+  const d = get("whois-lookup");
   if (!d) return null;
-  if (d.network) return { value: d.network.name || d.network.handle || "Registered", note: d.network.cidrs?.[0] ?? "" };
-  if (!d.domain)
-    return d.reason === "notFound"
-      ? { value: "Not found", note: "not in the registry" }
-      : { value: "Unknown", note: "" };
+  if (d.network) return tile(d, d.network.name || d.network.handle || "Registered", d.network.cidrs?.[0]);
+  if (!d.domain) return tile(d, d.conclusion.code === "NOT_REGISTERED" ? "Not registered" : "Unknown");
   const end = d.domain.events.expires;
-  const left = Date.parse(end ?? "") - Date.now();
-  return {
-    value: end ? `until ${day(end)}` : "Registered",
-    note: d.domain.registrar?.name ?? "",
-    tone: left < 0 ? "bad" : left < 30 * 86_400_000 ? "warn" : undefined,
-  };
+  return tile(d, end ? `until ${day(end)}` : "Registered", d.domain.registrar?.name ?? "");
 }
 
-/** @param {Answers} a @returns {Tile | null} */
-function mail(a) {
-  const d = a.get("email-dns-health");
+/** @param {Get} get */
+function mail(get) {
+  const d = get("email-dns-health");
   if (!d) return null;
   const hosts = d.checks.mx.hosts ?? [];
-  const both = ["spf", "dmarc"].map((key) => ({ name: key.toUpperCase(), status: d.checks[key].status }));
-  const some = (/** @type {string} */ status) =>
-    both.filter((check) => check.status === status).map((check) => check.name);
-  const rest =
-    some("missing").length > 0
-      ? `no ${some("missing").join(", no ")}`
-      : some("fail").length > 0
-        ? `${listed(some("fail"))} wrong`
-        : some("error").length > 0
-          ? `${listed(some("error"))} not known`
-          : "SPF and DMARC found";
-  if (hosts.length === 0 || takesNoMail(d)) return { value: "No mail server", note: rest };
-  return {
-    value: hosts.length > 1 ? `${hosts.length} servers` : hosts[0].exchange,
-    note: rest,
-    tone: d.overall === "fail" ? "bad" : d.overall === "warn" ? "warn" : "good",
-  };
+  if (hosts.length === 0 || takesNoMail(d)) return tile(d, "No mail server", d.conclusion.message);
+  return tile(d, hosts.length > 1 ? `${hosts.length} servers` : hosts[0].exchange, d.conclusion.message);
 }
 
-/** @param {Answers} a @returns {Tile | null} */
-function resolvers(a) {
-  const d = a.get("dns-resolver-check");
+/** @param {Get} get */
+function resolvers(get) {
+  const d = get("dns-resolver-check");
   if (!d) return null;
-  const largest = Math.max(0, ...d.groups.map((/** @type {any} */ g) => g.resolvers.length));
-  const [n, all] = [d.resolvers.length, largest === d.resolvers.length];
-  if (d.status === "agreeAbsent") return { value: "No record", note: `all ${n} agree` };
-  return {
-    value: all ? `All ${n} agree` : `${largest} of ${n} agree`,
-    note: `on ${d.recordType} records`,
-    tone: d.status === "conflict" || d.status === "unavailable" ? "bad" : all ? "good" : undefined,
-  };
+  const largest = Math.max(0, ...d.groups.map((g) => g.resolvers.length));
+  const n = d.resolvers.length;
+  const value =
+    d.status === "agreeAbsent" ? "No record" : largest === n ? `All ${n} agree` : `${largest} of ${n} agree`;
+  return tile(d, value, `on ${d.recordType} records`);
 }
 
-/** @param {Answers} a @returns {Tile | null} */
-function echo(a) {
-  const d = a.get("ping") ?? a.get("packet-loss");
-  if (!d) return null;
-  if (d.received === 0) return { value: "No answer", note: `to ${plural(d.sent, "probe")}`, tone: "warn" };
-  const lost = missing(d);
-  if (lost > 0 && limited(d)) return { value: ms(d.medianMs), note: "limits its answers", tone: "good" };
-  return {
-    value: ms(d.medianMs),
-    note: lost > 0 ? `${lost} of ${d.sent - d.undecided} lost` : "none lost",
-    tone: lost > 0 ? "warn" : "good",
-  };
+/** @param {Get} get */
+function echo(get) {
+  const d = get("ping") ?? get("packet-loss");
+  return d && tile(d, d.received === 0 ? "No answer" : ms(d.medianMs), `${d.received} of ${d.sent} answered`);
 }
 
-/** @param {Answers} a @returns {Tile | null} */
-function port(a) {
-  const d = a.get("port-checker");
+/** @param {Get} get */
+function port(get) {
+  const d = get("port-checker");
   return (
-    d && {
-      value: `${d.port} ${d.state === "skipped" ? "not tried" : d.state}`,
-      note: d.service ? `usually ${d.service}` : "",
-      tone: d.state === "open" ? "good" : d.state === "skipped" ? undefined : "warn",
-    }
+    d &&
+    tile(
+      d,
+      `${d.port} ${d.conclusion.code === "NOT_TRIED" ? "not tried" : d.state}`,
+      d.service ? `usually ${d.service}` : "",
+    )
   );
 }
 
-/** @param {Answers} a @returns {Tile | null} */
-function network(a) {
-  const d = a.get("ip-geolocation");
-  const asn = d?.asn ?? a.get("asn-lookup")?.records?.[0];
-  if (!d && !asn) return a.get("asn-lookup") ? { value: "Not announced", tone: "warn" } : null;
-  return { value: asn ? `AS${asn.asn}` : "Not announced", note: asn?.name ?? "" };
+/** @param {Get} get @returns {Tile | null} */
+function network(get) {
+  const [place, route] = [get("ip-geolocation"), get("asn-lookup")];
+  const asn = place?.asn ?? route?.records?.[0];
+  if (asn) return { value: `AS${asn.asn}`, note: asn.name ?? "" };
+  const d = place ?? route;
+  return d ? tile(d, "Not announced") : null;
 }
 
-/** @param {Answers} a @returns {Tile | null} */
-function holder(a) {
-  const d = a.get("ip-geolocation");
+/** @param {Get} get */
+function holder(get) {
+  const d = get("ip-geolocation");
   return d && { value: d.organization || d.network?.name || "Not published", note: d.countryName ?? d.country ?? "" };
 }
 
-/** @param {Answers} a @returns {Tile | null} */
-function route(a) {
-  const d = a.get("traceroute");
-  return (
-    d && {
-      value: d.reached ? plural(d.hops.length, "hop") : "Not reached",
-      note: d.reached ? "from our server" : `seen to hop ${d.hops.length}`,
-      tone: d.reached ? undefined : "warn",
-    }
-  );
+/** @param {Get} get */
+function route(get) {
+  const d = get("traceroute");
+  return d && tile(d, d.reached ? plural(d.hops.length, "hop") : "Not reached", "from our server");
 }
 
 /** @type {Kind[]} */
@@ -197,20 +159,11 @@ const most = 6;
  * @returns {[string, Tile | null][]}
  */
 export function factsOf(slugs, answers) {
+  const get = /** @type {Get} */ ((slug) => answers.get(slug));
   return kinds
     .filter((kind) => kind.from.some((slug) => slugs.includes(slug)))
     .slice(0, most)
-    .map((kind) => [kind.title, safely(() => kind.read(answers))]);
-}
-
-/** An answer of a shape that nobody foresaw leaves its tile empty. @param {() => Tile | null} read */
-function safely(read) {
-  try {
-    return read() ?? null;
-  } catch (failure) {
-    console.warn(failure);
-    return null;
-  }
+    .map((kind) => [kind.title, attempt(() => kind.read(get), null) ?? null]);
 }
 
 /**

@@ -3,22 +3,27 @@
 // answer comes to, which is all that the report needs; view.js draws it and explains it. Everything in an answer may be
 // hostile text or absent; these turn it into nodes and sentences and fetch nothing.
 
+import { toneOf } from "./findings.js";
+
 /** @typedef {"good" | "warn" | "bad" | "info"} Tone */
-/** @typedef {{tone: Tone, text: string}} Verdict one sentence, with its full stop */
+/** @typedef {import("api").components["schemas"]["Conclusion"]} Conclusion */
+/** @typedef {import("api").components["schemas"]["Finding"]} Finding */
+/** @typedef {{conclusion: Conclusion, findings: Finding[], truncated?: boolean}} Data what the answers of all tools have */
+/** @typedef {{tone: Tone, text: string, code?: string}} Verdict a conclusion: one sentence, and its code */
 /**
  * @typedef {{slug: string, input: string, options: Record<string, string | number>}} Asked what the visitor asked, as
  *   it went to the API
  */
 /**
- * Something that deserves attention.
+ * A finding as it is shown.
  * @typedef {object} Concern
  * @property {"bad" | "warn" | "info"} tone
+ * @property {string} code
  * @property {string} text one sentence that stands alone
- * @property {string} [group] of the finding: broken, safer or note
- * @property {number} [weight] of the finding, which ranks it among those of other checks
- * @property {boolean} [broken] it does not work at all now: worse than what works and is unsafe or incomplete
- * @property {string} [topic] what it is about, where several checks may see the same fault: a report says it once
- * @property {boolean} [aside] another check says it better, if it saw it too
+ * @property {string | null} remedy
+ * @property {Finding["group"]} group
+ * @property {number} weight ranks it among those of other checks
+ * @property {string | null} subject what it is about, where several checks may see the same fault
  */
 /**
  * @typedef {{label: string, command: string}} Command what it shows, and the line for a shell (made with sh from
@@ -89,48 +94,42 @@ async function unlessLost(module) {
 /** @type {Verdict} */
 const unforeseen = {
   tone: "info",
-  text: "The answer has a shape that this page does not know; it is in full under JSON.",
+  text: "This page cannot read the answer. It is in full under JSON.",
 };
 
 /**
- * The verdict of an answer; one of a shape that nobody foresaw still has one.
- * @param {Judge} judge
- * @param {any} d
- * @param {Asked} asked
+ * The conclusion of an answer; an answer of an unknown shape has one too.
+ * @param {Data} d
  * @returns {Verdict}
  */
-export function verdictOf(judge, d, asked) {
-  return attempt(
-    () => (judge.verdict ? judge.verdict(d, asked) : { tone: tones[d.conclusion.state], text: d.conclusion.message }),
-    unforeseen,
-  );
+export function verdictOf(d) {
+  return attempt(() => {
+    const { code, message } = d.conclusion;
+    return { tone: toneOf(d), text: message, code };
+  }, unforeseen);
 }
-
-/** @type {Record<string, Tone>} */
-const tones = { ok: "good", info: "info", warn: "warn", fail: "bad", unknown: "info" };
 
 /**
- * What deserves attention in an answer, worst first; null where the answer has another shape.
- * @param {Judge} judge
- * @param {any} d
- * @param {Asked} asked
+ * The findings of an answer, worst first; null where the answer has another shape.
+ * @param {Data} d
  * @returns {Concern[] | null}
  */
-export function concernsIn(judge, d, asked) {
-  return attempt(() => (judge.concerns ? judge.concerns(d, asked) : d.findings.map(concernOf)), null);
+export function concernsIn(d) {
+  return attempt(() => d.findings.map(concernOf), null);
 }
 
-/** @type {Record<string, Concern["tone"]>} */
+/** @type {Record<Finding["severity"], Concern["tone"]>} */
 const severityTones = { fail: "bad", warn: "warn", info: "info" };
 
-/** @param {any} f a finding @returns {Concern} */
-const concernOf = (f) => ({
-  tone: severityTones[f.severity],
-  text: f.message,
-  broken: f.group === "broken",
-  group: f.group,
-  weight: f.weight,
-  ...(f.subject ? { topic: f.subject } : {}),
+/** @param {Finding} f @returns {Concern} */
+const concernOf = ({ severity, code, message, remedy, group, weight, subject }) => ({
+  tone: severityTones[severity],
+  code,
+  text: message,
+  remedy,
+  group,
+  weight,
+  subject,
 });
 
 /**

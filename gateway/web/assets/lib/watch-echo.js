@@ -1,17 +1,24 @@
 // @ts-check
 // What a watch keeps of the answers of ping and packet-loss.
 
-import { limited, lossTone, missing } from "./echo-verdict.js";
+import { missing } from "./echo-verdict.js";
+import { findingOf, toneOf } from "./findings.js";
 import { plural } from "./format.js";
 import { ofRounds } from "./watch-words.js";
 
-/** What a host that answers only so many probes a second leaves out is no loss. @param {any} d */
-function stateOf(d) {
-  if (d.received === 0) return { state: "no answer", tone: /** @type {const} */ ("bad") };
-  return missing(d) > 0 && !limited(d)
-    ? { state: "loss", tone: lossTone(d) }
-    : { state: "no loss", tone: /** @type {const} */ ("good") };
-}
+/**
+ * The states of a round by the code of its conclusion; every other code is one without loss. @type {Record<string,
+ * string>}
+ */
+const states = {
+  NO_REPLY: "no answer",
+  UNREACHABLE: "no answer",
+  PROHIBITED: "no answer",
+  NOT_MEASURED: "not measured",
+  LOW_PACKET_LOSS: "loss",
+  PACKET_LOSS: "loss",
+  HIGH_PACKET_LOSS: "loss",
+};
 
 /** @type {Record<string, string>} */
 const turns = {
@@ -20,6 +27,9 @@ const turns = {
   "no answer no loss": "it answers again",
   "no loss loss": "loss began",
   "loss no loss": "loss ended",
+  "not measured": "it could not be measured",
+  "not measured loss": "it answers, with loss",
+  "not measured no loss": "it answers",
 };
 
 /** @param {import("./watch-record.js").Told} told */
@@ -43,13 +53,16 @@ export default {
   measure: "round trip",
   probes: true,
   sum,
-  digest: (d) => ({
-    ...stateOf(d),
-    address: d.address,
-    times: d.replies.map((/** @type {any} */ r) => r.rttMs).filter((/** @type {number | null} */ t) => t !== null),
-    sent: d.sent - d.undecided,
-    lost: missing(d),
-    note: limited(d) ? "The host probably limits its answers." : "",
-  }),
+  digest: (/** @type {import("./echo-verdict.js").Ping} */ d) => {
+    return {
+      state: states[d.conclusion.code] ?? "no loss",
+      tone: toneOf(d),
+      address: d.address,
+      times: d.replies.map((r) => r.rttMs).filter((t) => t !== null),
+      sent: d.sent - d.undecided,
+      lost: missing(d),
+      note: findingOf(d, "REPLIES_LIMITED") ? d.conclusion.message : "",
+    };
+  },
   turned: (before, now) => turns[`${before.state} ${now.state}`] ?? turns[now.state],
 };

@@ -15,7 +15,7 @@ const written = (moment) => new Date(moment).toISOString();
 /** @param {number | null} time */
 const rounded = (time) => (time === null ? null : Math.round(time * 1000) / 1000);
 
-const common = ["round", "began", "ended", "outcome", "state"];
+const common = ["round", "began", "ended", "outcome", "state", "code"];
 const measured = ["address", "median_ms", "p95_ms", "probes", "unanswered"];
 
 /** @param {string[]} who @param {number[]} times @param {number} sent @param {number} lost */
@@ -39,7 +39,7 @@ export function asCSV(entries, path) {
 
 /** @param {Entry} e @param {boolean} path @returns {(string | number | null)[][]} */
 function rows({ n, at, until, kind, why, got }, path) {
-  const first = [n || null, written(at), written(until), kind, got?.state ?? null];
+  const first = [n || null, written(at), written(until), kind, got?.state ?? null, got?.code || null];
   if (!got) return [[...first, ...(path ? [null] : []), ...measured.map(() => null), why]];
   if (!path) return [[...first, ...figures([got.address], got.times, got.sent, got.lost), got.note ?? ""]];
   return (got.hops ?? []).map((h, i) => [
@@ -79,9 +79,10 @@ export function asJSON({ asked, apart, forgotten }, entries, changes) {
 }
 
 /** @param {import("./watch-record.js").Digest} got */
-function digest({ state, address, times, sent, lost, hops, note }) {
+function digest({ state, code, address, times, sent, lost, hops, note }) {
   return {
     state,
+    ...(code && { code }),
     ...(address && { address }),
     medianMs: rounded(median(times)),
     p95Ms: rounded(percentile(times, 95)),

@@ -23,8 +23,9 @@ export const longestText = 200;
 /**
  * What is kept of an answer.
  * @typedef {object} Digest
- * @property {string} state what the target does, in a word or two: rounds of another state are told as a change
+ * @property {string} state what the target does, in a word or two: another state is a change
  * @property {Tone} tone
+ * @property {string} [code] of the conclusion; the record sets it
  * @property {string} address of the target, empty where it is not known
  * @property {number[]} times of the target's answers, in milliseconds
  * @property {number} sent how many probes went to the target; 0 where probes are not counted
@@ -36,7 +37,7 @@ export const longestText = 200;
 /**
  * @typedef {object} Watcher what a tool's answers come to in a watch: the default export of a tool's watch.js
  * @property {(d: any) => Digest} digest
- * @property {(before: Digest, now: Digest) => string} turned tells another state as the end of a sentence: "it went
+ * @property {(before: Digest, now: Digest) => string} turned is a change of state as the end of a sentence: "it went
  *   from up to down"
  * @property {(told: Told) => string} sum what the rounds came to, as a sentence
  * @property {string} measure what the times are: "round trip"
@@ -100,7 +101,7 @@ const count = (n) => (typeof n === "number" && n >= 0 && n <= 10_000 ? Math.floo
  * @param {Digest | null} before the last answer's, whose addresses are not kept once more
  * @returns {Digest}
  */
-function bounded({ state, tone, address, times, sent, lost, hops, note }, before) {
+function bounded({ state, tone, code, address, times, sent, lost, hops, note }, before) {
   const who = (/** @type {Hop} */ hop, /** @type {number} */ i) => {
     const now = hop.who.slice(0, mostAddresses).map((w) => short(w, 64));
     const was = before?.hops?.[i]?.who;
@@ -109,6 +110,7 @@ function bounded({ state, tone, address, times, sent, lost, hops, note }, before
   return {
     state: short(state, 40),
     tone,
+    code: short(code, 40),
     address: short(address, 64),
     times: numbers(times),
     sent: count(sent),
@@ -151,14 +153,14 @@ export function makeRecord(watcher) {
   }
 
   /**
-   * Takes an answer, and gives what is another than before, in sentences without their full stop.
+   * Takes an answer, and returns what has changed, in sentences without their full stop.
    * @param {number} at
    * @param {number} until
-   * @param {any} d
+   * @param {import("./view.js").Data} d
    * @returns {string[]}
    */
   function answered(at, until, d) {
-    const got = bounded(watcher.digest(d), before);
+    const got = bounded({ ...watcher.digest(d), code: d.conclusion?.code }, before);
     const news = [];
     if (before && before.state !== got.state) news.push(watcher.turned(before, got));
     if (before?.address && got.address && before.address !== got.address)
@@ -193,9 +195,8 @@ export function makeRecord(watcher) {
 /** @typedef {ReturnType<typeof makeRecord>} Record_ */
 
 /**
- * Who was last heard at each hop. Routers that share their load answer now from one address and now from another:
- * addresses
- * that answered in the same round are one place, and going from one to the other is no change.
+ * The last addresses of each hop. Routers that share their load answer now from one address and now from another:
+ * addresses that answered in the same round are one place, and going from one to the other is no change.
  */
 function pathMemory() {
   /** @type {Map<number, string[]>} */
@@ -223,4 +224,4 @@ function pathMemory() {
 }
 
 /** The answers of a record. @param {Entry[]} entries @returns {(Entry & {got: Digest})[]} */
-export const answers = (entries) => /** @type {any} */ (entries.filter((e) => e.got !== null));
+export const answers = (entries) => entries.flatMap((e) => (e.got ? [{ ...e, got: e.got }] : []));

@@ -16,7 +16,7 @@ export const clock = (moment) => new Date(moment).toISOString().slice(11, 19);
 const seconds = (milliseconds) => Math.max(1, Math.ceil(milliseconds / 1000));
 
 /**
- * What a watch does, as the page tells it.
+ * What a watch does, as the page shows it.
  * @param {import("./watch-pace.js").Stage<{error?: string}>} stage
  * @param {number} rounds
  * @param {number} now by performance.now()
@@ -40,6 +40,9 @@ export function stageWords(stage, rounds, now) {
     : `${pace}; the next in ${left}.`;
 }
 
+/** @param {Pick<import("./watch-record.js").Digest, "tone">} digest */
+const troubling = ({ tone }) => tone === "warn" || tone === "bad";
+
 /**
  * What can be counted of a watch so far.
  * @param {Entry[]} entries
@@ -53,7 +56,7 @@ export function tally(entries) {
   ];
   return {
     answered: all.length,
-    troubled: all.filter(({ got }) => got.tone !== "good").length,
+    troubled: all.filter(({ got }) => troubling(got)).length,
     missed: entries.filter((e) => e.kind === "failed" || e.kind === "limited").length,
     median: median(times),
     p95: percentile(times, 95),
@@ -63,7 +66,7 @@ export function tally(entries) {
 }
 
 /**
- * What a watch came to so far: who, how it is now, and how it was.
+ * The verdict of a watch so far: the target, how it is now, and how it was.
  * @param {string} target
  * @param {Pick<import("./watch-record.js").Watcher, "sum">} watcher
  * @param {Entry[]} entries
@@ -89,7 +92,7 @@ export function verdictOf(target, { sum }, entries, changes) {
     unknown,
   });
   // What is well now may not have been all the time.
-  const tone = last.tone === "good" && t.troubled > 0 ? "warn" : last.tone;
+  const tone = !troubling(last) && t.troubled > 0 ? "warn" : last.tone;
   return { tone, text: `${text}${t.missed > 0 ? ` No result in ${plural(t.missed, "round")}.` : ""}` };
 }
 

@@ -102,26 +102,26 @@ class Watch {
   /** @param {number} began @param {Answer} answer */
   take(began, answer) {
     const { record } = this;
-    // A refusal of the check itself is no round: it is told where the watch ends.
+    // A rejection of the check itself is no round: it is shown where the watch ends.
     if (final.includes(answer.status)) return;
-    if (!answer.ok) {
+    if (!answer.data) {
       record.failed(began, Date.now(), answer.error ?? "", answer.retryAfter !== undefined);
       this.draw();
       return;
     }
     if (record.rounds === 0 && this.target) remember(this.target);
-    const news = this.understood(began, answer);
+    const news = this.understood(began, answer.data);
     if (news.length > 0) announce(`Round ${record.rounds}: ${news.join("; ")}.`);
     this.draw();
   }
 
-  /** An answer of a shape that nobody foresaw is a gap. @param {number} began @param {Answer} answer */
-  understood(began, answer) {
+  /** An answer of an unknown shape is a gap. @param {number} began @param {import("./view.js").Data} data */
+  understood(began, data) {
     try {
-      return this.record.answered(began, Date.now(), answer.data);
+      return this.record.answered(began, Date.now(), data);
     } catch (failure) {
       console.error(failure);
-      return this.record.failed(began, Date.now(), "The answer has a shape that this page does not know.", false);
+      return this.record.failed(began, Date.now(), "This page cannot read the answer.", false);
     }
   }
 
@@ -139,7 +139,7 @@ class Watch {
     }
     this.count();
     this.board.going(!ended, stage.state);
-    // What stands there of a watch that goes on is told otherwise once it has ended.
+    // Its words differ between a watch that goes on and one that has ended.
     if (ended) this.draw();
     if (this.what.signal.aborted || !(ended || stage.state === "hidden")) return;
     announce(stageWords(stage, this.record.rounds, performance.now()));
@@ -160,7 +160,7 @@ class Watch {
     this.pace.start();
   }
 
-  /** Tells the state, which has the seconds that are left in it. */
+  /** Shows the state, which includes the seconds left. */
   count() {
     if (this.stage) this.board.state(stageWords(this.stage, this.record.rounds, performance.now()));
   }
@@ -302,9 +302,10 @@ function eventList(entries, changes, ended) {
       at: e.at,
       text: e.kind === "pause" ? `paused until ${clock(e.until)}: ${e.why}` : `no result: ${e.why}`,
     }));
-  const list = [...changes, ...gaps].sort((a, b) => b.at - a.at).slice(0, mostEvents);
+  const news = changes.map(({ at, text }) => ({ at, text: `${text}.` }));
+  const list = [...news, ...gaps].sort((a, b) => b.at - a.at).slice(0, mostEvents);
   if (list.length === 0) return el("p", {}, ended ? "Nothing changed." : "Nothing so far.");
-  return el("ol", {}, ...list.map(({ at, text }) => el("li", {}, `At ${clock(at)} ${text.replace(/\.$/, "")}.`)));
+  return el("ol", {}, ...list.map(({ at, text }) => el("li", {}, `At ${clock(at)} ${text}`)));
 }
 
 /** @param {import("./watch-record.js").Entry[]} entries @param {boolean} path @param {boolean} probes */

@@ -8,7 +8,6 @@ import { dateTime, listed, relative } from "../lib/format.js";
 import { mark } from "../lib/parts.js";
 import { remembered, targetOf } from "../lib/remembered.js";
 import { answers, forget, forgetTargets, recents } from "../lib/store.js";
-import { inWords } from "../lib/words.js";
 
 /** @typedef {import("../lib/store.js").Known} Known */
 /** @typedef {import("../lib/store.js").Change} Change */
@@ -80,14 +79,13 @@ function line({ key: [slug, input, options], at, tone, verdict, changes }) {
 
 /** @param {Change} change */
 function change({ at, label, gone, come }) {
-  const words = (/** @type {string[]} */ list) => listed(list.map(inWords));
   return el(
     "li",
     {},
     el("time", { datetime: new Date(at).toISOString(), title: dateTime(at) }, relative(at)),
     `: ${label} `,
-    gone.length > 0 && el("del", {}, words(gone)),
+    gone.length > 0 && el("del", {}, listed(gone)),
     gone.length > 0 && come.length > 0 && " → ",
-    come.length > 0 && el("ins", {}, words(come)),
+    come.length > 0 && el("ins", {}, listed(come)),
   );
 }

@@ -7,8 +7,7 @@ import { clean } from "../lib/clean.js";
 import { announce, byId, setBusy, startClock, unfoldOnPaper } from "../lib/dom.js";
 import { renderFailure, renderNext } from "../lib/failure.js";
 import { showRun } from "../lib/live.js";
-import { took } from "../lib/format.js";
-import { sentenceOf } from "../lib/next.js";
+import { ms } from "../lib/format.js";
 import { lost, verdictLine } from "../lib/parts.js";
 import { remember } from "../lib/store.js";
 import { showStrip } from "../lib/strip.js";
@@ -294,25 +293,25 @@ function fields() {
  * @param {(sentence: string) => Node[]} rest what the run had found, where it has no answer
  */
 async function show(answer, what, waited, byHand, rest) {
-  const [whole, inService] = [waited, answer.durationMs ?? waited].map(took);
+  const [whole, inService] = [waited, answer.durationMs ?? waited].map(ms);
   status.textContent = answer.ok
     ? `Answered in ${whole}${inService === whole ? "" : ` (${inService} in the service)`}.`
     : "No result.";
-  if (answer.ok) {
+  if (answer.data) {
     const [judge, view, parts] = await draw();
-    const verdict = judge && verdictOf(judge, answer.data, what);
-    if (!parts) result.replaceChildren(...(verdict ? [verdictLine(verdict)] : []), lost(undrawn));
+    const verdict = verdictOf(answer.data);
+    if (!parts) result.replaceChildren(verdictLine(verdict), lost(undrawn));
     else
       result.replaceChildren(
-        ...(judge && view ? parts.renderAnswer(judge, view, answer, what) : parts.renderUndrawn(judge, answer, what)),
+        ...(judge && view ? parts.renderAnswer(judge, view, answer, what) : parts.renderUndrawn(answer, what)),
       );
-    announce(verdict?.text ?? undrawn);
+    announce(verdict.text);
     if (what.input) remember(what.input);
     if (strip) showStrip(strip, what.input);
     if (byHand) result.focus({ preventScroll: true });
     return;
   }
-  announce(sentenceOf(answer));
+  announce(answer.error ?? "No result.");
   result.classList.add("short");
   const refused = fieldOf(
     answer,

@@ -1,0 +1,23 @@
+// @ts-check
+// The findings of an answer, by code. Pages take from them what is wrong and what to do; they judge nothing themselves.
+
+/**
+ * The worst finding with one of the codes. The compiler knows the codes of each tool.
+ * @template {string} C
+ * @param {{findings: {code?: C, severity: string, message: string, remedy: string | null, subject: string | null}[]}} d
+ * @param {...NoInfer<C>} codes
+ */
+export const findingOf = (d, ...codes) =>
+  (d.findings ?? []).find((f) => f.code !== undefined && codes.includes(f.code));
+
+/**
+ * What a finding reports and what to do about it; empty for none.
+ * @param {{message: string, remedy: string | null} | undefined} finding
+ */
+export const inFull = (finding) => (finding ? [finding.message, finding.remedy].filter(Boolean).join(" ") : "");
+
+/** The colours of conclusions. @type {Record<string, import("./view.js").Tone>} */
+const tones = { ok: "good", info: "info", warn: "warn", fail: "bad", unknown: "info" };
+
+/** The colour of an answer's conclusion. @param {{conclusion: {state: string}}} d */
+export const toneOf = (d) => tones[d.conclusion?.state] ?? "info";
