@@ -252,10 +252,11 @@ function factList(facts) {
  * @returns {string}
  */
 export function asMarkdown({ target, recognisedAs, at, summary, attention, checks }, link) {
+  const [first, ...others] = summary;
   return [
     `# Report on ${plain(target)}`,
     `${plain(recognisedAs)}, checked on ${plain(dateTime(at))}. Run it again: ${quoted(link)}`,
-    ...(summary.length > 0 ? [`**${plain(summary[0])}** ${summary.slice(1).map(plain).join(" ")}`.trim()] : []),
+    ...(first ? [`**${plain(first)}** ${others.map(plain).join(" ")}`.trim()] : []),
     ...(attention.length > 0
       ? [
           "## What deserves attention",

@@ -36,7 +36,7 @@ export const nearby = (place) =>
 /** So many checks without an answer for one reason share one line. */
 const alike = 3;
 
-/** Why a check has nothing to show at all, empty where it has something. @param {Check} check */
+/** Why a check has nothing to show at all, empty where it has something. @param {Check} check @returns {string} */
 function nothingBecause({ stage, seen }) {
   if (stage.state === "answered" && stage.reply.status === 400) return stage.reply.error ?? "";
   if (seen.count > 0) return "";
@@ -55,23 +55,25 @@ function nothingBecause({ stage, seen }) {
  */
 export function settle(place, checks, cards, near) {
   const focused = document.activeElement;
-  const reasons = checks.map(nothingBecause);
-  const common = [...new Set(reasons)].filter(
-    (reason) => reason !== "" && reasons.filter((r) => r === reason).length >= alike,
-  );
-  const folded = checks.filter((_, i) => common.includes(reasons[i]));
+  /** @type {Map<string, Check[]>} */
+  const byReason = new Map();
+  for (const check of checks) {
+    const why = nothingBecause(check);
+    if (why) byReason.set(why, [...(byReason.get(why) ?? []), check]);
+  }
+  const common = [...byReason].filter(([, some]) => some.length >= alike);
+  const folded = common.flatMap(([, some]) => some);
   if (folded.length === 0 && !place.querySelector(":scope > .failed-alike")) {
     for (const group of near) group.replaceWith(group);
     if (focused instanceof HTMLElement && place.contains(focused)) focused.focus({ preventScroll: true });
     return;
   }
-  const lines = common.map((reason) => {
-    const some = checks.filter((_, i) => reasons[i] === reason);
+  const lines = common.map(([why, some]) => {
     const names = common.length > 1 ? `${listed(some.map((check) => check.title))}. ` : "";
     return el(
       "details",
       { class: "failed-alike" },
-      el("summary", {}, el("strong", {}, `${plural(some.length, "check")} without an answer: `), names, reason),
+      el("summary", {}, el("strong", {}, `${plural(some.length, "check")} without an answer: `), names, why),
       el("div", { class: "tool-cards" }, ...some.map((check) => cards.get(check)?.node)),
     );
   });
