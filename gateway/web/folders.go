@@ -10,19 +10,19 @@ import (
 
 // The files in the folder of a tool that have a meaning of their own. Besides them it may hold modules.
 const (
-	pageFile    = "page.json"
-	iconFile    = "icon.svg"
-	verdictFile = "verdict.js"
-	viewFile    = "view.js"
-	styleFile   = "view.css"
-	watchFile   = "watch.js"
+	pageFile  = "page.json"
+	iconFile  = "icon.svg"
+	factsFile = "facts.js"
+	viewFile  = "view.js"
+	styleFile = "view.css"
+	watchFile = "watch.js"
 )
 
 // needed are the files that every tool's page is made of, with what each is.
 var needed = []struct{ name, what string }{
 	{pageFile, "what the page says of the tool"},
 	{iconFile, "its icon, 24 by 24"},
-	{verdictFile, "what an answer comes to"},
+	{factsFile, "what of an answer is compared with an earlier one"},
 	{viewFile, "the answer as its page draws it"},
 }
 

@@ -49,7 +49,7 @@ func withTool(t *testing.T) parts {
 		"placeholder": "example.com", "examples": ["example.com"], "suits": "domain:10",
 		"options": [{"name": "size", "label": "Size"}], "about": ["A foo is a foo."]}`)
 	p.write("icon.svg", `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">`+circle+`</svg>`)
-	p.write("verdict.js", "export default {};\n")
+	p.write("facts.js", "export default {};\n")
 	p.write("view.js", "export default {};\n")
 	return p
 }
@@ -121,7 +121,7 @@ func TestTheStartNamesWhatIsMissing(t *testing.T) {
 	}{
 		"the descriptor": {without("page.json"), []string{folder + "/page.json is missing: "}},
 		"the icon":       {without("icon.svg"), []string{folder + "/icon.svg is missing: "}},
-		"the verdict":    {without("verdict.js"), []string{folder + "/verdict.js is missing: "}},
+		"the facts":      {without("facts.js"), []string{folder + "/facts.js is missing: "}},
 		"the view":       {without("view.js"), []string{folder + "/view.js is missing: "}},
 		"the folder": {
 			func(p *parts) {
@@ -129,7 +129,7 @@ func TestTheStartNamesWhatIsMissing(t *testing.T) {
 			},
 			[]string{
 				folder + "/page.json is missing: ", folder + "/icon.svg is missing: ",
-				folder + "/verdict.js is missing: ", folder + "/view.js is missing: ",
+				folder + "/facts.js is missing: ", folder + "/view.js is missing: ",
 			},
 		},
 		"what a watch keeps": {

@@ -67,7 +67,7 @@ func TestModulesAreAllUsed(t *testing.T) {
 		"pages/history.js", "pages/api.js",
 	}
 	for _, slug := range slugs {
-		used = append(used, "tools/"+slug+"/verdict.js", "tools/"+slug+"/view.js")
+		used = append(used, "tools/"+slug+"/facts.js", "tools/"+slug+"/view.js")
 		if watch := "tools/" + slug + "/watch.js"; modules[watch] != "" {
 			used = append(used, watch)
 		}
@@ -244,7 +244,7 @@ func TestPagesAreSmall(t *testing.T) {
 			// One judge a check; the catalogue lists what a report can run.
 			for _, n := range all(root, "li", header{"data-slug": "*"}) {
 				slug, _ := attribute(n, "data-slug")
-				weighModule(t, site, "tools/"+slug+"/verdict.js", script)
+				weighModule(t, site, "tools/"+slug+"/facts.js", script)
 			}
 		}
 		js, css := sum(script), sum(style)
@@ -296,7 +296,7 @@ func TestOpenedCardsAreSmall(t *testing.T) {
 	for _, n := range all(root, "li", header{"data-slug": "*"}) {
 		slug, _ := attribute(n, "data-slug")
 		opened := maps.Clone(script)
-		weighModule(t, site, "tools/"+slug+"/verdict.js", opened)
+		weighModule(t, site, "tools/"+slug+"/facts.js", opened)
 		before := sum(opened)
 		weighModule(t, site, "lib/card-open.js", opened)
 		weighModule(t, site, "tools/"+slug+"/view.js", opened)

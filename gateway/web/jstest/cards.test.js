@@ -27,7 +27,7 @@ function answers(slug) {
 
 for (const slug of tools) {
   test(`the card of ${slug} carries two to four facts, and a picture where there is something to draw`, async () => {
-    const { default: judge } = await import(`../assets/tools/${slug}/verdict.js`);
+    const { default: judge } = await import(`../assets/tools/${slug}/facts.js`);
     const all = answers(slug);
     assert.ok(all.length > 0, "no answer was recorded");
     const counts = all.map((d) => cardFacts(slug, judge.facts(d)).length);

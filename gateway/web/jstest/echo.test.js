@@ -5,7 +5,7 @@ import { test } from "node:test";
 // The parts of a page listen to it from the start.
 Object.assign(globalThis, { document: { addEventListener() {} } });
 
-const ping = (await import("../assets/tools/ping/verdict.js")).default;
+const ping = (await import("../assets/tools/ping/facts.js")).default;
 const lossView = (await import("../assets/tools/packet-loss/view.js")).default;
 const pingView = (await import("../assets/tools/ping/view.js")).default;
 

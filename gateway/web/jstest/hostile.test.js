@@ -89,7 +89,7 @@ function changed(data, at, value) {
 
 for (const slug of readdirSync(folders)) {
   test(`${slug}: no text of a stranger breaks the verdict`, async () => {
-    const judge = (await import(new URL(`${slug}/verdict.js`, folders).href)).default;
+    const judge = (await import(new URL(`${slug}/facts.js`, folders).href)).default;
     const kept = answers(slug);
     assert.ok(kept.length > 0, "no recorded answers");
     for (const data of kept) {

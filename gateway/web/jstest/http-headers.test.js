@@ -5,7 +5,7 @@ import { test } from "node:test";
 // The parts of a page listen to it from the start.
 Object.assign(globalThis, { document: { addEventListener() {} } });
 
-const { certificateFault, conflict } = await import("../assets/tools/http-headers/verdict.js");
+const { certificateFault, conflict } = await import("../assets/tools/http-headers/facts.js");
 const { alternatives, compression, early, uncompressed } = await import("../assets/tools/http-headers/offers.js");
 
 /** An answer with these fields, a header a pair. @param {any} fields @param {...[string, string]} headers */

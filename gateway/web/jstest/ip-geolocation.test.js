@@ -7,7 +7,7 @@ import { test } from "node:test";
 // The parts of a page listen to it from the start.
 Object.assign(globalThis, { document: { addEventListener() {} } });
 
-const { default: judge, unannounced } = await import("../assets/tools/ip-geolocation/verdict.js");
+const { default: judge, unannounced } = await import("../assets/tools/ip-geolocation/facts.js");
 
 const asn = { asn: 13335, name: null, prefix: "1.1.1.0/24", country: "AU", registry: "apnic", allocated: "2011-08-11" };
 const bare = {

@@ -110,7 +110,7 @@ const known = [
 
 for (const [name, slug, input, older, newer, want] of known) {
   test(`${name} that changes is told`, async () => {
-    const { default: real } = await import(`../assets/tools/${slug}/verdict.js`);
+    const { default: real } = await import(`../assets/tools/${slug}/facts.js`);
     const asked = { slug, input, options: {} };
     for (const d of [older, newer]) keep(real, { ...answer({}), ...d }, asked);
     assert.deepEqual(

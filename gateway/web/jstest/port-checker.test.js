@@ -5,7 +5,7 @@ import { test } from "node:test";
 // The parts of a page listen to it from the start.
 Object.assign(globalThis, { document: { addEventListener() {} } });
 
-const { default: judge, others, untried } = await import("../assets/tools/port-checker/verdict.js");
+const { default: judge, others, untried } = await import("../assets/tools/port-checker/facts.js");
 
 /** @param {number | undefined} untried @param {...string} states */
 const port = (untried, ...states) => ({

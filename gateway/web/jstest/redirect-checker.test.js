@@ -5,7 +5,7 @@ import { test } from "node:test";
 // The parts of a page listen to it from the start.
 Object.assign(globalThis, { document: { addEventListener() {} } });
 
-const { default: judge, endTone, flagged } = await import("../assets/tools/redirect-checker/verdict.js");
+const { default: judge, endTone, flagged } = await import("../assets/tools/redirect-checker/facts.js");
 
 /** @param {string} outcome @param {number} status @param {string[]} [flags] */
 const chain = (outcome, status, flags = []) => ({

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { spread, tagged } from "./paper.js";
 
 spread();
-const { default: judge, expected } = await import("../assets/tools/robots-sitemap/verdict.js");
+const { default: judge, expected } = await import("../assets/tools/robots-sitemap/facts.js");
 const { crawlerTable } = await import("../assets/tools/robots-sitemap/crawler-table.js");
 const { decision } = await import("../assets/tools/robots-sitemap/try-box.js");
 

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { spread } from "./paper.js";
-import judge from "../assets/tools/security-headers/verdict.js";
+import judge from "../assets/tools/security-headers/facts.js";
 
 spread();
 const { default: view } = await import("../assets/tools/security-headers/view.js");

@@ -45,7 +45,7 @@ const codes = new RegExp(
 
 for (const slug of readdirSync(folders)) {
   test(`${slug}: verdict, facts and file hold words and no codes`, async () => {
-    const judge = (await import(new URL(`${slug}/verdict.js`, folders).href)).default;
+    const judge = (await import(new URL(`${slug}/facts.js`, folders).href)).default;
     for (const data of answers(slug)) {
       for (const fact of Object.values(judge.facts(data)).flat()) assert.doesNotMatch(String(fact), codes);
       const check = {
@@ -78,7 +78,7 @@ for (const slug of readdirSync(folders)) {
 }
 
 test("words of a record are left alone, codes or not", async () => {
-  const { facts } = (await import(new URL("dns-lookup/verdict.js", folders).href)).default;
+  const { facts } = (await import(new URL("dns-lookup/facts.js", folders).href)).default;
   const detail = { cnameChain: [], extendedErrors: [], truncated: false };
   const texts = ["pass", "fail: no", "info", "EQUINIX", "AMAZON_AES", "2028-09-14T04:00:00Z"];
   assert.deepEqual(

@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import judge, { worstFirst } from "../assets/tools/ssl-checker/verdict.js";
+import judge, { worstFirst } from "../assets/tools/ssl-checker/facts.js";
 
 // The parts of a page listen to it from the start.
 Object.assign(globalThis, { document: { addEventListener() {} } });

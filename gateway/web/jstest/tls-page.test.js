@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { answer, certificate, endpoint, issue, modernSuites, neglected, older, versions } from "./tls-answers.js";
 import { spread, tagged } from "./paper.js";
-import judge from "../assets/tools/ssl-checker/verdict.js";
+import judge from "../assets/tools/ssl-checker/facts.js";
 
 spread();
 const { default: view } = await import("../assets/tools/ssl-checker/view.js");

@@ -9,9 +9,9 @@ import { test } from "node:test";
 Object.assign(globalThis, { document: { addEventListener() {} } });
 
 const folders = new URL("../assets/tools/", import.meta.url);
-const shapes = { "verdict.js": ["facts"], "view.js": ["show", "meaning", "terminal", "sources"] };
+const shapes = { "facts.js": ["facts"], "view.js": ["show", "meaning", "terminal", "sources"] };
 /** What a module may have besides. */
-const optional = ["live", "times", "verdict", "concerns"];
+const optional = ["live", "times"];
 
 for (const slug of readdirSync(folders)) {
   for (const [file, members] of Object.entries(shapes)) {

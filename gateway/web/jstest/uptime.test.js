@@ -5,7 +5,7 @@ import { test } from "node:test";
 // The parts of a page listen to it from the start.
 Object.assign(globalThis, { document: { addEventListener() {} } });
 
-const { default: judge, dead, lame } = await import("../assets/tools/uptime/verdict.js");
+const { default: judge, dead, lame } = await import("../assets/tools/uptime/facts.js");
 
 /** @param {"up" | "down"} state @param {...("up" | "down")} addresses */
 const family = (state, ...addresses) => ({

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import judge from "../assets/tools/whois-lookup/verdict.js";
+import judge from "../assets/tools/whois-lookup/facts.js";
 
 const domain = {
   query: "www.free-site.com",

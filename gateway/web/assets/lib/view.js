@@ -1,7 +1,7 @@
 // @ts-check
-// What a tool's verdict and view are, and how to get them. Two modules in the folder of a tool: verdict.js says what an
-// answer comes to, which is all that the report needs; view.js draws it and explains it. Everything in an answer may be
-// hostile text or absent; these turn it into nodes and sentences and fetch nothing.
+// The two modules in the folder of a tool, and how to load them: facts.js has what is compared with an earlier answer,
+// which is all that the report needs; view.js draws an answer and explains it. Everything in an answer may be hostile
+// text or absent; these turn it into nodes and sentences and fetch nothing.
 
 import { toneOf } from "./findings.js";
 
@@ -42,31 +42,35 @@ import { toneOf } from "./findings.js";
  */
 
 /**
- * @typedef {object} Judge what an answer comes to: the default export of a tool's verdict.js
- * @property {(d: any, asked: Asked) => Verdict} [verdict] in place of the answer's conclusion
- * @property {(d: any, asked: Asked) => Concern[]} [concerns] in place of the answer's findings
- * @property {(d: any) => Facts} facts what is worth comparing with an earlier answer, by a label; nothing that changes
+ * The default export of a tool's facts.js.
+ * @template [D=any] the data of an answer
+ * @typedef {object} Judge
+ * @property {(d: D, asked: Asked) => Verdict} [verdict] in place of the answer's conclusion
+ * @property {(d: D, asked: Asked) => Concern[]} [concerns] in place of the answer's findings
+ * @property {(d: D) => Facts} facts what is worth comparing with an earlier answer, by a label; nothing that changes
  *   at every run
- * @property {(d: any) => Times} [times] what takes how long: kept beside the facts, and told where it has moved by half
+ * @property {(d: D) => Times} [times] what takes how long: kept beside the facts, and told where it has moved by half
  */
 
 /**
- * @typedef {object} View an answer on its tool's page: the default export of a tool's view.js
- * @property {(d: any, asked: Asked) => (Node | null)[]} show the pictures, then the tables; the page shows the verdict
+ * An answer on its tool's page: the default export of a tool's view.js.
+ * @template [D=any] the data of an answer
+ * @typedef {object} View
+ * @property {(d: D, asked: Asked) => (Node | null)[]} show the pictures, then the tables; the page shows the verdict
  *   above and the rest below
  * @property {(seen: import("./steps.js").Seen, asked: Asked) => (Node | null)[]} [live] what a run has found so far,
  *   drawn like its answer; without it the page lists what came
- * @property {(d: any, asked: Asked) => string[]} meaning what this means for a person who is no specialist: one to four
+ * @property {(d: D, asked: Asked) => string[]} meaning what this means for a person who is no specialist: one to four
  *   short paragraphs, about this very answer
- * @property {(asked: Asked, d: any) => Command[]} terminal the same check by common tools
- * @property {(d: any) => Source[]} sources who said so, when, and whether it came from the service's cache
+ * @property {(asked: Asked, d: D) => Command[]} terminal the same check by common tools
+ * @property {(d: D) => Source[]} sources who said so, when, and whether it came from the service's cache
  */
 
 /**
  * @param {string} slug
  * @returns {Promise<Judge | null>} null where it did not load
  */
-export const loadJudge = (slug) => unlessLost(import(`../tools/${slug}/verdict.js`));
+export const loadJudge = (slug) => unlessLost(import(`../tools/${slug}/facts.js`));
 
 /**
  * @param {string} slug

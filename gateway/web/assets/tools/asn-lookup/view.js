@@ -9,9 +9,9 @@ import { addressLinks, allocations, originName, rdapAddress, registryName, toolL
 import { addressPicture } from "../../lib/ranges.js";
 import { sh } from "../../lib/shell.js";
 import { attempt } from "../../lib/view.js";
-import { name, winners } from "./verdict.js";
+import { name, winners } from "./facts.js";
 
-/** @typedef {import("./verdict.js").Origin} Origin */
+/** @typedef {import("./facts.js").Origin} Origin */
 
 /** @param {any} d */
 function placePart(d) {

@@ -9,7 +9,7 @@ import { quote, sh } from "../../lib/shell.js";
 import { label, meaningOf } from "./explain.js";
 import { mailbox } from "./mailbox.js";
 import { groups, titles, typesOf, written } from "./types.js";
-import { sum } from "./verdict.js";
+import { sum } from "./facts.js";
 
 /** More types than this fill a page. */
 const usual = 7;

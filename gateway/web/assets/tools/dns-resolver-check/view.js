@@ -7,9 +7,9 @@ import { duration, listed, ms, plural } from "../../lib/format.js";
 import { badge, cut, folded, none, notice, section, table, value, values } from "../../lib/parts.js";
 import { fit, label, picture } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
-import { absent } from "./verdict.js";
+import { absent } from "./facts.js";
 
-/** @typedef {import("./verdict.js").Group} Group */
+/** @typedef {import("./facts.js").Group} Group */
 
 /** @type {Record<string, string>} */
 const meanings = {

@@ -5,7 +5,7 @@
 import { el } from "../../lib/dom.js";
 import { plural } from "../../lib/format.js";
 import { badge, code, cut, facts, folded, mark, more, none, table, value, values } from "../../lib/parts.js";
-import { bySeverity, tones } from "./verdict.js";
+import { bySeverity, tones } from "./facts.js";
 
 /** @param {any} d */
 export function exchanges({ checks: { mx } }) {

@@ -3,7 +3,7 @@
 // holds; what only the domain's owner can know is said beside them.
 
 import { plural } from "../../lib/format.js";
-import { has } from "./verdict.js";
+import { has } from "./facts.js";
 
 /**
  * @typedef {{what: string, why: string, notes?: string[], name?: string, type?: string, text?: string, file?: [string,

@@ -10,7 +10,7 @@ import { bimi, exchanges, keysFound } from "./hosts.js";
 import { badge, code, cut, facts, folded, mark, more, notice, section, value, values } from "../../lib/parts.js";
 import { sh } from "../../lib/shell.js";
 import { severityWord } from "../../lib/severity.js";
-import { bySeverity, has, parts, tones } from "./verdict.js";
+import { bySeverity, has, parts, tones } from "./facts.js";
 
 /** @typedef {import("../../lib/view.js").Tone} Tone */
 

@@ -10,7 +10,7 @@ import { sh } from "../../lib/shell.js";
 import { answered, statusMeaning, statusShown } from "../../lib/statuses.js";
 import { timingFacts } from "../../lib/timings.js";
 import { alternatives, coding, compression, early, http3, uncompressed } from "./offers.js";
-import { certificateFault, conflict, plain, unverified } from "./verdict.js";
+import { certificateFault, conflict, plain, unverified } from "./facts.js";
 
 /** @typedef {{name: string, value: string}} Header */
 

@@ -18,7 +18,7 @@ import {
 import { addressPicture } from "../../lib/ranges.js";
 import { sh } from "../../lib/shell.js";
 import { attempt } from "../../lib/view.js";
-import { country, unannounced } from "./verdict.js";
+import { country, unannounced } from "./facts.js";
 
 /** @param {any} d */
 function placePicture(d) {

@@ -6,10 +6,10 @@ import { ms } from "../../lib/format.js";
 import { badge, facts, folded, none, section, table, value } from "../../lib/parts.js";
 import { fit, label, picture, ticks } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
-import { others, states, stateWord, untried } from "./verdict.js";
+import { others, states, stateWord, untried } from "./facts.js";
 
-/** @typedef {import("./verdict.js").Tone} Tone */
-/** @typedef {import("./verdict.js").Tried} Tried */
+/** @typedef {import("./facts.js").Tone} Tone */
+/** @typedef {import("./facts.js").Tried} Tried */
 
 /** @param {Tried} a */
 const shownTime = (a) =>

@@ -7,9 +7,9 @@ import { badge, cut, facts, folded, mark, notice, section, table, value } from "
 import { waterfall } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
 import { statusMeaning, statusShown, statusTone } from "../../lib/statuses.js";
-import { conflict, endTone, flagged, last } from "./verdict.js";
+import { conflict, endTone, flagged, last } from "./facts.js";
 
-/** @typedef {import("./verdict.js").Hop} Hop */
+/** @typedef {import("./facts.js").Hop} Hop */
 /** @typedef {import("../../lib/view.js").Tone} Tone */
 
 /**

@@ -5,7 +5,7 @@ import { el } from "../../lib/dom.js";
 import { badge, folded, none, table } from "../../lib/parts.js";
 import { known } from "./crawlers.js";
 import { agentFor } from "./matcher.js";
-import { refusal } from "./verdict.js";
+import { refusal } from "./facts.js";
 
 /** @typedef {import("../../lib/view.js").Tone} Tone */
 

@@ -5,7 +5,7 @@ import { el, freshId } from "../../lib/dom.js";
 import { mark } from "../../lib/parts.js";
 import { known } from "./crawlers.js";
 import { mayFetch } from "./matcher.js";
-import { spell } from "./verdict.js";
+import { spell } from "./facts.js";
 
 /** @typedef {import("./matcher.js").Rule} Rule */
 /** @typedef {{status: string, httpStatus: number | null, groups: import("./matcher.js").Group[]}} Robots */

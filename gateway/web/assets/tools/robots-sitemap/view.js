@@ -7,7 +7,7 @@ import { badge, code, cut, facts, folded, mark, more, none, section, table, valu
 import { crawlerTable } from "./crawler-table.js";
 import { tryBox } from "./try-box.js";
 import { sh } from "../../lib/shell.js";
-import { expected, mostGroups, mostNames, refusal, sitemaps, spell } from "./verdict.js";
+import { expected, mostGroups, mostNames, refusal, sitemaps, spell } from "./facts.js";
 
 /** @typedef {import("../../lib/view.js").Tone} Tone */
 /** @typedef {import("./matcher.js").Rule} Rule */

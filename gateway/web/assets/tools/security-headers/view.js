@@ -24,7 +24,7 @@ import { recommended } from "./recommended.js";
 import { severities, severityCount } from "../../lib/severity.js";
 import { sh } from "../../lib/shell.js";
 import { newerHeaders, withoutHttps } from "./beside.js";
-import { having } from "./verdict.js";
+import { having } from "./facts.js";
 
 /**
  * @typedef {import("./servers.js").Advice & {name: string, status: "fail" | "warn" | "info" | "pass" | "notApplicable",

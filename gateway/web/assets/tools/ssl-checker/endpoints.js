@@ -6,7 +6,7 @@ import { day, listed, plural } from "../../lib/format.js";
 import { badge, cut, facts, folded, none, section, value } from "../../lib/parts.js";
 import { severities } from "../../lib/severity.js";
 import { versionName } from "./suites.js";
-import { unverified } from "./verdict.js";
+import { unverified } from "./facts.js";
 
 /** @typedef {{code: string, severity: string, message: string}} Issue */
 /**

@@ -5,7 +5,7 @@ import { el } from "../../lib/dom.js";
 import { day, plural } from "../../lib/format.js";
 import { badge, cut, facts, folded, value } from "../../lib/parts.js";
 import { fingerprint } from "./endpoints.js";
-import { left } from "./verdict.js";
+import { left } from "./facts.js";
 
 /** @typedef {{kind: string, authorized: boolean, authorizationError: string | null, certificate: any}} Other */
 

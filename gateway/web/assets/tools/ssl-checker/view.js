@@ -12,7 +12,7 @@ import { endpoints } from "./endpoints.js";
 import { matrix } from "./matrix.js";
 import { others } from "./others.js";
 import { oldOnes, postQuantum, suitesOf, versionName } from "./suites.js";
-import { left, notYet, unverified, worstFirst } from "./verdict.js";
+import { left, notYet, unverified, worstFirst } from "./facts.js";
 
 /** What to do about a certificate that is refused or was not verified. @param {any} d */
 function remedy(d) {

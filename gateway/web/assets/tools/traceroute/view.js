@@ -7,10 +7,10 @@ import { badge, code, cut, facts, fileButton, folded, none, section, value, valu
 import { addressLinks, originWords, toolLink } from "../../lib/network.js";
 import { ticks } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
-import { destination, ending } from "./verdict.js";
+import { destination, ending } from "./facts.js";
 
-/** @typedef {import("./verdict.js").Group} Group */
-/** @typedef {import("./verdict.js").Row} Row */
+/** @typedef {import("./facts.js").Group} Group */
+/** @typedef {import("./facts.js").Row} Row */
 
 /**
  * Three or more silent hops in a row become one row.

@@ -3,7 +3,7 @@
 
 import { plural } from "../../lib/format.js";
 import { ofRounds } from "../../lib/watch-words.js";
-import { destination } from "./verdict.js";
+import { destination } from "./facts.js";
 
 /** @typedef {import("../../lib/watch-record.js").Hop} Hop */
 

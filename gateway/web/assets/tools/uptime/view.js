@@ -9,11 +9,11 @@ import { waterfall } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
 import { statusMeaning, statusShown } from "../../lib/statuses.js";
 import { timingFacts } from "../../lib/timings.js";
-import { dead, families, lame, stateWords } from "./verdict.js";
+import { dead, families, lame, stateWords } from "./facts.js";
 
-/** @typedef {import("./verdict.js").Address} Address */
-/** @typedef {import("./verdict.js").Family} Family */
-/** @typedef {import("./verdict.js").Name} Name */
+/** @typedef {import("./facts.js").Address} Address */
+/** @typedef {import("./facts.js").Family} Family */
+/** @typedef {import("./facts.js").Name} Name */
 
 /** @param {any} d */
 const redirected = (d) => d.finalUrl !== null && d.finalUrl !== d.url;

@@ -11,7 +11,7 @@ import { timeline } from "../../lib/picture.js";
 import { addressPicture } from "../../lib/ranges.js";
 import { sh } from "../../lib/shell.js";
 import { attempt } from "../../lib/view.js";
-import { endTone } from "./verdict.js";
+import { endTone } from "./facts.js";
 
 /** @param {any} d */
 function datesPart(d) {
