@@ -50,12 +50,12 @@ test("records in a line", () => {
     SOA: [{ nsname: "a", hostmaster: "b", serial: 1 }],
   });
   assert.deepEqual(
-    ["MX", "A", "SRV", "SOA"].map((t) => written(d, t)),
+    /** @type {const} */ (["MX", "A", "SRV", "SOA"]).map((t) => written(d, t)),
     [["0 ."], ["192.0.2.1"], ["0 0 0 ."], ["a b 1"]],
   );
 });
 
-/** @type {[string, string, any[], string, Record<string, any>?][]} */
+/** @type {[string, import("../assets/tools/dns-lookup/types.js").Type, any[], string, Record<string, any>?][]} */
 const meanings = [
   [
     "an authority",
@@ -71,8 +71,8 @@ const meanings = [
       { tag: "ISSUE", value: "ca.example.net" },
       { tag: "issuewild", value: ";" },
     ],
-    "Only these authorities may issue certificates: Let’s Encrypt and ca.example.net. Nobody may issue " +
-      "wildcard certificates.",
+    "Only these authorities may issue certificates: Let’s Encrypt and ca.example.net. No authority may " +
+      "issue wildcard certificates.",
   ],
   [
     "an authority by two names",
@@ -108,7 +108,7 @@ const meanings = [
     "HTTPS without it",
     "HTTPS",
     [{ priority: 1, target: "", params: { alpn: "h2", ech: "AEX", port: "8443" } }],
-    "Browsers learn before they connect that the site has HTTPS, and use it at once. Browsers can hide the " +
+    "Browsers see before they connect that the site has HTTPS, and use it at once. Browsers can hide the " +
       "site’s name from the network (Encrypted Client Hello). They connect to port 8443.",
   ],
   [
@@ -118,7 +118,7 @@ const meanings = [
       { priority: 1, target: "", params: { alpn: "h2" } },
       { priority: 2, target: "", params: { port: "8443" } },
     ],
-    "Browsers learn before they connect that the site has HTTPS, and use it at once. They connect to ports 443 " +
+    "Browsers see before they connect that the site has HTTPS, and use it at once. They connect to ports 443 " +
       "and 8443.",
   ],
   [
@@ -165,13 +165,16 @@ test("keys that nobody vouches for", () => {
 });
 
 test("labels", () => {
-  assert.equal(label("DNSKEY", { keyTag: 2371, algorithm: 13, flags: 257 }), "key 2371, ECDSA P-256, key-signing key");
-  assert.equal(label("DNSKEY", { keyTag: 1, algorithm: 200, flags: 256 }), "key 1, algorithm 200");
-  assert.equal(label("DS", { keyTag: 1, algorithm: 8 }), "key 1, RSA/SHA-256");
-  assert.equal(label("TLSA", { usage: 3 }), "DANE-EE: the certificate or key itself");
-  assert.equal(label("TLSA", { usage: 255 }), undefined);
-  assert.equal(label("TXT", "google-site-verification=x"), "verification token (google)");
-  assert.equal(label("A", "192.0.2.1"), undefined);
+  for (const [type, record, want] of /** @type {[import("../assets/tools/dns-lookup/types.js").Type, any, any][]} */ ([
+    ["DNSKEY", { keyTag: 2371, algorithm: 13, flags: 257 }, "key 2371, ECDSA P-256, key-signing key"],
+    ["DNSKEY", { keyTag: 1, algorithm: 200, flags: 256 }, "key 1, algorithm 200"],
+    ["DS", { keyTag: 1, algorithm: 8 }, "key 1, RSA/SHA-256"],
+    ["TLSA", { usage: 3 }, "DANE-EE: the certificate or key itself"],
+    ["TLSA", { usage: 255 }, undefined],
+    ["TXT", "google-site-verification=x", "verification token (google)"],
+    ["A", "192.0.2.1", undefined],
+  ]))
+    assert.equal(label({ [type]: [record] }, type, 0), want);
 });
 
 test("the commands ask for the types that were asked for", () => {
@@ -223,9 +226,10 @@ test("what the page means is about the types that were found", () => {
   assert.match(told({ PTR: ["host.example.com"] }), /^Resolvers may keep an answer/);
 });
 
-test("a name that does not exist is explained by its conclusion", () => {
+test("a name that does not exist is explained by its finding", () => {
   const d = answer({}, { A: "ENOTFOUND", AAAA: "ENOTFOUND" });
-  const told = (/** @type {string} */ code) => view.meaning({ ...d, conclusion: { code } }, asked).join(" ");
-  assert.match(told("NO_SUCH_NAME"), /^Neither website nor mail/);
+  const told = (/** @type {string} */ code) =>
+    view.meaning({ ...d, findings: [{ code, remedy: "Look." }] }, asked).join(" ");
+  assert.match(told("NO_SUCH_NAME"), /^Neither website nor mail works at this name\. Look\./);
   assert.doesNotMatch(told("ABSENCE_NOT_PROVED"), /Neither/);
 });

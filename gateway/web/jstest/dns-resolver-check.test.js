@@ -52,7 +52,7 @@ const own = (fields) => ({
   ...fields,
 });
 
-/** An answer on which all agree, but for what is given. @param {object} fields */
+/** An answer on which all agree, but for what is given. @param {object} fields @returns {any} */
 const answer = (fields) => ({
   domain: "example.com",
   recordType: "A",
@@ -67,6 +67,8 @@ const answer = (fields) => ({
 });
 
 const failed = server({ address: null, outcome: "error", reason: "It has no address.", values: [] });
+/** @param {string} code */
+const found = (code) => [{ code, message: code, remedy: "Mend it." }];
 const changing = { resolvers: ["cloudflare"], seconds: 41 };
 
 /** @type {[string, object, RegExp][]} an answer, and what it means */
@@ -83,12 +85,16 @@ const rows = [
     /^People behind/,
   ],
   ["no servers found", { authoritative: null, resolvers: [resolver(null)] }, /^People behind/],
-  ["servers with another answer", { resolvers: [resolver(false)] }, /gave us another/],
+  [
+    "servers with another answer",
+    { resolvers: [resolver(false)], findings: found("NAME_SERVERS_ANSWER_DIFFERENTLY") },
+    /gave us another/,
+  ],
   ["servers that differ, by turn", { authoritative: own({ agreed: false }) }, /^People behind/],
   [
     "servers that differ",
-    { recordType: "TXT", authoritative: own({ agreed: false }), findings: [{ code: "NAME_SERVERS_DIFFER" }] },
-    /serial number/,
+    { recordType: "TXT", authoritative: own({ agreed: false }), findings: found("NAME_SERVERS_DIFFER") },
+    /^NAME_SERVERS_DIFFER Mend it\.$/,
   ],
   [
     "servers that all fail",
@@ -96,12 +102,19 @@ const rows = [
     /^People behind/,
   ],
   ["a CDN", { status: "variation" }, /^Large services/],
-  ["a change", { status: "variation", changing }, /You only need to wait/],
+  ["a change", { status: "variation", changing, findings: found("CHANGE_IN_PROGRESS") }, /Just wait/],
   ["a conflict", { status: "conflict", recordType: "TXT" }, /^Records of this type/],
-  ["a change of texts", { status: "conflict", recordType: "TXT", changing }, /You only need to wait/],
-  ["bad signatures", { status: "unavailable", failure: "dnssec" }, /DS record/],
-  ["which one does not mind", { status: "inconclusive", failure: "dnssec" }, /DS record/],
-  ["out of reach", { status: "unavailable", failure: "unreachable" }, /port 53/],
+  [
+    "a change of texts",
+    { status: "conflict", recordType: "TXT", changing, findings: found("CHANGE_IN_PROGRESS") },
+    /Just wait/,
+  ],
+  ["bad signatures", { status: "unavailable", findings: found("DNSSEC_FAILS") }, /^DNSSEC_FAILS Mend it\.$/],
+  [
+    "out of reach",
+    { status: "unavailable", findings: found("NAME_SERVERS_UNREACHABLE") },
+    /^NAME_SERVERS_UNREACHABLE /,
+  ],
   ["nobody answers", { status: "unavailable" }, /^Nothing can be concluded/],
 ];
 

@@ -12,7 +12,7 @@ const pingView = (await import("../assets/tools/ping/view.js")).default;
 /** @param {string} slug @returns {import("../assets/lib/view.js").Asked} */
 const asked = (slug) => ({ slug, input: "example.com", options: {} });
 
-/** All of ten probes answered, but for what is given. @param {object} fields */
+/** All of ten probes answered, but for what is given. @param {object} fields @returns {any} */
 const answer = (fields) => ({
   target: "example.com",
   address: "192.0.2.1",
@@ -45,7 +45,8 @@ const fifty = { sent: 50, received: 29, lossPercent: 42, bursts: [{ startSeq: 10
 test("what loss means depends on whether it is a limit", () => {
   const means = (/** @type {object} */ fields) => lossView.meaning(answer(fields), asked("packet-loss")).join(" ");
   assert.match(means({ ...fifty, confirmation: confirmed }), /only so many probes a second/);
-  assert.doesNotMatch(means({ ...fifty, confirmation: confirmed }), /losses are spread out/);
+  const findings = [{ code: "REPLIES_LIMITED" }];
+  assert.doesNotMatch(means({ ...fifty, confirmation: confirmed, findings }), /losses are spread out/);
   assert.match(means(fifty), /losses are spread out/);
   assert.doesNotMatch(means({ sent: 50, received: 46, late: 46, undecided: 4 }), /lost in|losses/);
 });

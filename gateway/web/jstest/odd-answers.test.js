@@ -38,6 +38,9 @@ const offers = {
   compression: { offered: ["gzip", "br"], coding: "br", varies: true },
 };
 
+/** @param {string} code @param {string | null} remedy */
+const found = (code, remedy) => ({ code, severity: "warn", message: `${code}.`, remedy, subject: null });
+
 /** @param {object} more */
 const family = (more) => ({ state: "up", address: "192.0.2.1", status: 200, responseTimeMs: 6, reason: null, ...more });
 const site = {
@@ -59,6 +62,7 @@ const site = {
 const dead = {
   ...site,
   challenge: null,
+  findings: [found("ADDRESS_DOWN", "Repair it.")],
   families: {
     ...site.families,
     ipv4: family({
@@ -92,6 +96,8 @@ const chain = (flags, more) => ({
   totalMs: 6,
   clientRedirect: null,
   summary: "Why.",
+  conclusion: { state: "fail", code: "X", message: "Why." },
+  findings: flags.includes("conflictingLocation") ? [found("LOCATION_CONFLICT", "Send one.")] : [],
   hops: [
     {
       index: 0,
@@ -149,30 +155,31 @@ const rows = [
         { name: "location", value: "/a" },
         { name: "location", value: "/b" },
       ],
+      findings: [found("LOCATION_CONFLICT", "Send one.")],
     },
-    ["let only one of them set it"],
+    ["Two parts of the server each add a Location header", "Send one."],
     [],
   ],
   [
     "uptime",
     "a dead address",
     dead,
-    ["192.0.2.2", "example.com refused the connection.", "not checked", "remove its address from the DNS"],
+    ["192.0.2.2", "example.com refused the connection.", "not checked", "wait until their browser", "Repair it."],
     ["prove that they are human"],
   ],
   [
     "uptime",
     "a challenge",
     { ...dead, verdict: "down", online: false, status: 503, challenge: { vendor: "Akamai" } },
-    ["Akamai asks visitors to prove", "The site itself did not answer"],
+    ["Akamai asks visitors to prove", "A second try failed as well."],
     ["The cause may lie"],
   ],
-  ["uptime", "an older answer", site, ["192.0.2.1"], ["remove its address from the DNS"]],
+  ["uptime", "an older answer", site, ["192.0.2.1"], ["wait until their browser"]],
   [
     "port-checker",
     "untried addresses",
-    { ...port, untried: 2 },
-    ["2 more addresses of example.com were not tried.", "enter another address"],
+    { ...port, untried: 2, findings: [found("MORE_ADDRESSES", null)] },
+    ["MORE_ADDRESSES. The results are", "enter another address"],
     [],
   ],
   ["port-checker", "none untried", { ...port, untried: 0 }, [], ["not tried"]],
@@ -181,7 +188,7 @@ const rows = [
     "redirect-checker",
     "a conflict",
     chain(["temporary", "conflictingLocation"], { otherLocations: ["/b"] }),
-    ["Another Location", "/b", "conflicting destinations", "let only one redirect"],
+    ["Another Location", "/b", "conflicting destinations", "Two parts of the server each add a Location header"],
     ["step 1 again"],
   ],
   [
@@ -189,7 +196,7 @@ const rows = [
     "no conflict",
     chain(["temporary"], {}),
     ["step 1 again"],
-    ["Another Location", "let only one redirect"],
+    ["Another Location", "Two parts of the server"],
   ],
 ];
 

@@ -5,9 +5,9 @@ import { test } from "node:test";
 // The parts of a page listen to it from the start.
 Object.assign(globalThis, { document: { addEventListener() {} } });
 
-const { default: judge, others, untried } = await import("../assets/tools/port-checker/facts.js");
+const { default: judge } = await import("../assets/tools/port-checker/facts.js");
 
-/** @param {number | undefined} untried @param {...string} states */
+/** @param {number} untried @param {...string} states @returns {any} */
 const port = (untried, ...states) => ({
   host: "example.com",
   port: 443,
@@ -21,21 +21,6 @@ const port = (untried, ...states) => ({
     responseTimeMs: null,
     reason: "Why not.",
   })),
-});
-
-test("an address that was not tried is none with another state", () => {
-  assert.deepEqual(
-    others(port(0, "open", "closed", "skipped", "skipped")).map((a) => a.address),
-    ["192.0.2.2"],
-  );
-  assert.deepEqual(others(port(0, "open", "skipped")), []);
-});
-
-test("addresses that are left", () => {
-  assert.equal(untried(port(undefined, "open")), "");
-  assert.equal(untried(port(0, "open")), "");
-  assert.match(untried(port(1, "open")), /^1 more address /);
-  assert.match(untried(port(2, "open")), /^2 more addresses /);
 });
 
 test("the facts have each address", () => {

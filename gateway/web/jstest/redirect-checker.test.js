@@ -5,37 +5,32 @@ import { test } from "node:test";
 // The parts of a page listen to it from the start.
 Object.assign(globalThis, { document: { addEventListener() {} } });
 
-const { default: judge, endTone, flagged } = await import("../assets/tools/redirect-checker/facts.js");
+const { default: judge } = await import("../assets/tools/redirect-checker/facts.js");
+const { findingOf, inFull, toneOf } = await import("../assets/lib/findings.js");
 
-/** @param {string} outcome @param {number} status @param {string[]} [flags] */
-const chain = (outcome, status, flags = []) => ({
-  outcome,
-  finalUrl: outcome === "final" ? "https://example.com/" : null,
-  finalStatus: outcome === "final" ? status : null,
+/** @type {any} */
+const chain = {
+  outcome: "final",
+  finalUrl: "https://example.com/",
+  finalStatus: 200,
   summary: "S.",
   clientRedirect: null,
-  hops: [{ index: 0, url: "https://example.com/", status, statusText: "", flags }],
-});
-
-/** @type {[any, string][]} */
-const rows = [
-  [chain("final", 200), "good"],
-  [chain("final", 200, ["conflictingLocation"]), "bad"],
-  [chain("final", 404), "warn"],
-  [chain("final", 500), "bad"],
-  [chain("loop", 302), "bad"],
-  [chain("deadline", 302), "warn"],
-  [chain("blocked", 302), "warn"],
-];
-
-for (const [d, tone] of rows)
-  test(`the end of a chain is drawn as ${tone}: ${d.outcome}, ${d.hops[0].status}`, () =>
-    assert.equal(endTone(d), tone));
-
-test("a flag of any step", () => {
-  assert.equal(flagged(chain("final", 200, ["userinfo"]), "userinfo"), true);
-  assert.equal(flagged(chain("final", 200), "userinfo"), false);
-});
+  hops: [{ index: 0, url: "https://example.com/", status: 200, statusText: "", flags: [] }],
+};
 
 test("the facts of a chain have each step", () =>
-  assert.deepEqual(judge.facts(chain("final", 200))["Chain"], ["1. https://example.com/: 200"]));
+  assert.deepEqual(judge.facts(chain)["Chain"], ["1. https://example.com/: 200"]));
+
+for (const [state, tone] of Object.entries({ ok: "good", info: "info", warn: "warn", fail: "bad", unknown: "info" }))
+  test(`a conclusion that is ${state} is ${tone}`, () => assert.equal(toneOf({ conclusion: { state } }), tone));
+
+test("a finding by its code, and what to do about it", () => {
+  const finding = (/** @type {string} */ code, /** @type {string | null} */ remedy) => ({
+    ...{ code, severity: "warn", message: `${code}.`, remedy, subject: null },
+  });
+  const d = { findings: [finding("A", "Mend it."), finding("B", null), finding("A", null)] };
+  assert.equal(inFull(findingOf(d, "A")), "A. Mend it.");
+  assert.equal(inFull(findingOf(d, "B")), "B.");
+  assert.equal(inFull(findingOf(d, "C")), "");
+  assert.equal(findingOf(/** @type {any} */ ({}), "A"), undefined);
+});

@@ -105,32 +105,39 @@ export const endpoint = (change) => ({
  * @param {Record<string, any>} [change]
  * @returns {any}
  */
-export const answer = (change) => ({
-  host: "a.example",
-  port: 443,
-  address: "192.0.2.10",
-  authorized: true,
-  authorizationError: null,
-  issues: [],
-  protocol: "TLSv1.3",
-  cipher: { name: "TLS_AES_256_GCM_SHA384", standardName: "TLS_AES_256_GCM_SHA384", bits: 256 },
-  keyExchange: "X25519MLKEM768",
-  alpn: "h2",
-  supportedProtocols: versions(false, false, false, true, true),
-  starttls: null,
-  certificate: certificate(),
-  chain: [intermediate],
-  endpoints: [endpoint(), endpoint({ address: "2001:db8::10", family: 6 })],
-  cipherSuites: modernSuites,
-  groups: ["X25519MLKEM768", "x25519", "secp256r1"],
-  complete: true,
-  trustStore: { source: "Mozilla's roots", date: "2026-05-01", roots: 142 },
-  hostnameMatches: true,
-  chainComplete: true,
-  ocspStapling: { present: false, status: null },
-  scts: { count: 2, sources: ["certificate"] },
-  handshakeMs: 41.2,
-  ...change,
+export const answer = (change) =>
+  withFindings({
+    host: "a.example",
+    port: 443,
+    address: "192.0.2.10",
+    authorized: true,
+    authorizationError: null,
+    issues: [],
+    protocol: "TLSv1.3",
+    cipher: { name: "TLS_AES_256_GCM_SHA384", standardName: "TLS_AES_256_GCM_SHA384", bits: 256 },
+    keyExchange: "X25519MLKEM768",
+    alpn: "h2",
+    supportedProtocols: versions(false, false, false, true, true),
+    starttls: null,
+    certificate: certificate(),
+    chain: [intermediate],
+    endpoints: [endpoint(), endpoint({ address: "2001:db8::10", family: 6 })],
+    cipherSuites: modernSuites,
+    groups: ["X25519MLKEM768", "x25519", "secp256r1"],
+    complete: true,
+    trustStore: { source: "Mozilla's roots", date: "2026-05-01", roots: 142 },
+    hostnameMatches: true,
+    chainComplete: true,
+    ocspStapling: { present: false, status: null },
+    scts: { count: 2, sources: ["certificate"] },
+    handshakeMs: 41.2,
+    ...change,
+  });
+
+/** @param {any} d an answer without findings: it gets one for each issue */
+const withFindings = (d) => ({
+  ...d,
+  findings: d.issues.map((/** @type {any} */ i) => ({ ...i, remedy: `Mend ${i.code}.`, subject: null })),
 });
 
 /** @param {string} code @param {"fail" | "warn" | "info"} severity @param {string} message */
@@ -159,8 +166,10 @@ export const neglected = () =>
     }),
     issues: [
       expired,
-      issue("DEPRECATED_PROTOCOL", "warn", "The server still takes SSLv3, TLSv1.0 and TLSv1.1 (RFC 7568, RFC 8996)."),
-      issue("NO_TLS13", "info", "The server does not take TLS 1.3."),
+      issue("SSL3", "fail", "The server still accepts SSL 3.0."),
+      issue("DEPRECATED_PROTOCOL", "warn", "The server still accepts TLS 1.0 and TLS 1.1."),
+      issue("NO_TLS13", "info", "The server does not support TLS 1.3."),
+      issue("3DES_CIPHER", "fail", "The server accepts cipher suites with 3DES."),
     ],
     protocol: "TLSv1.2",
     cipher: { name: "ECDHE-RSA-AES256-SHA", standardName: "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA", bits: 256 },

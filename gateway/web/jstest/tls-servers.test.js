@@ -5,13 +5,15 @@ import { answer, issue, modernSuites, neglected, versions } from "./tls-answers.
 import { changesFor, configurations, pressing } from "../assets/tools/ssl-checker/servers.js";
 
 const chainMissing = issue("UNABLE_TO_VERIFY_LEAF_SIGNATURE", "fail", "An intermediate certificate is missing.");
+const old = [issue("DEPRECATED_PROTOCOL", "warn", "It accepts TLS 1.0.")];
+const without13 = [issue("NO_TLS13", "info", "It lacks TLS 1.3.")];
 const cbc = { protocol: "TLSv1.2", name: "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA", strength: "weak", keyExchange: "ECDHE" };
 
 for (const [name, change, want] of /** @type {[string, Record<string, any>, string[]][]} */ ([
   ["what is in order needs nothing", {}, []],
-  ["every fault", { ...neglected(), issues: [chainMissing] }, ["versions", "suites", "chain"]],
-  ["an old version", { supportedProtocols: versions(false, true, false, true, true) }, ["versions"]],
-  ["no TLS 1.3", { supportedProtocols: versions(false, false, false, true, false) }, ["versions"]],
+  ["every fault", { ...neglected(), issues: [...old, chainMissing] }, ["versions", "suites", "chain"]],
+  ["an old version", { issues: old }, ["versions"]],
+  ["no TLS 1.3", { issues: without13 }, ["versions"]],
   ["versions that could not be told", { supportedProtocols: versions(null, null, null, true, null) }, []],
   ["a weak suite of TLS 1.2", { cipherSuites: [...modernSuites, cbc] }, ["suites"]],
   [
@@ -19,12 +21,17 @@ for (const [name, change, want] of /** @type {[string, Record<string, any>, stri
     {
       supportedProtocols: versions(false, true, false, true, true),
       cipherSuites: [...modernSuites, { ...cbc, protocol: "TLSv1.0" }],
+      issues: old,
     },
     ["versions"],
   ],
   [
     "but stays where TLS 1.2 is yet to be switched on",
-    { supportedProtocols: versions(false, true, false, false, false), cipherSuites: [{ ...cbc, protocol: "TLSv1.0" }] },
+    {
+      supportedProtocols: versions(false, true, false, false, false),
+      cipherSuites: [{ ...cbc, protocol: "TLSv1.0" }],
+      issues: old,
+    },
     ["versions", "suites"],
   ],
   [
@@ -50,8 +57,8 @@ for (const [name, change, want] of /** @type {[string, Record<string, any>, bool
     false,
   ],
   ["certificates out of order", { issues: [issue("CHAIN_NOT_IN_ORDER", "info", "They are not.")] }, false],
-  ["an insecure suite", { cipherSuites: [...modernSuites, { ...cbc, strength: "insecure" }] }, true],
-  ["an old version", { supportedProtocols: versions(false, false, true, true, true) }, true],
+  ["an insecure suite", { issues: [issue("RC4_CIPHER", "fail", "It accepts RC4.")] }, true],
+  ["an old version", { issues: old }, true],
   ["no forward secrecy in what was chosen", { issues: [issue("NO_FORWARD_SECRECY", "warn", "None.")] }, true],
   ["a short group", { issues: [issue("WEAK_DH", "warn", "It has 1,024 bits.")] }, true],
   ["a missing intermediate", { issues: [chainMissing] }, true],

@@ -5,7 +5,7 @@ import { test } from "node:test";
 // The parts of a page listen to it from the start.
 Object.assign(globalThis, { document: { addEventListener() {} } });
 
-const { default: judge, dead, lame } = await import("../assets/tools/uptime/facts.js");
+const { default: judge } = await import("../assets/tools/uptime/facts.js");
 
 /** @param {"up" | "down"} state @param {...("up" | "down")} addresses */
 const family = (state, ...addresses) => ({
@@ -13,7 +13,7 @@ const family = (state, ...addresses) => ({
   addresses: addresses.map((each, i) => ({ address: `192.0.2.${i + 1}`, state: each })),
 });
 
-/** @param {boolean} online @param {any} ipv4 @param {any} ipv6 */
+/** @param {boolean} online @param {object} ipv4 @param {object} ipv6 @returns {any} */
 const site = (online, ipv4, ipv6) => ({
   online,
   verdict: "degraded",
@@ -21,17 +21,6 @@ const site = (online, ipv4, ipv6) => ({
   statusText: "OK",
   certificateValid: null,
   families: { ipv4, ipv6 },
-});
-
-test("the family that does not answer while the other does", () => {
-  assert.equal(lame(site(true, family("up"), family("down"))), "IPv6");
-  assert.equal(lame(site(true, family("up"), family("up"))), undefined);
-  assert.equal(lame(site(false, family("down"), family("down"))), undefined);
-});
-
-test("dead addresses are those of a family that answers", () => {
-  assert.deepEqual(dead(site(true, family("up", "down", "up", "down"), family("up"))), ["192.0.2.1", "192.0.2.3"]);
-  assert.deepEqual(dead(site(false, family("down", "down"), family("down"))), []);
 });
 
 test("the facts of a site have each family and address", () => {

@@ -2,13 +2,27 @@
 // The findings of an answer, by code. Pages take from them what is wrong and what to do; they judge nothing themselves.
 
 /**
- * The worst finding with one of the codes. The compiler knows the codes of each tool.
  * @template {string} C
- * @param {{findings: {code?: C, severity: string, message: string, remedy: string | null, subject: string | null}[]}} d
+ * @typedef {{findings: {code?: C, severity: string, message: string, remedy: string | null, subject: string | null}[]}}
+ *   Found
+ */
+
+/**
+ * The findings with one of the codes, the worst first. The compiler checks the codes of each tool.
+ * @template {string} C
+ * @param {Found<C>} d
  * @param {...NoInfer<C>} codes
  */
-export const findingOf = (d, ...codes) =>
-  (d.findings ?? []).find((f) => f.code !== undefined && codes.includes(f.code));
+export const findingsOf = (d, ...codes) =>
+  (d.findings ?? []).filter((f) => f.code !== undefined && codes.includes(f.code));
+
+/**
+ * The worst finding with one of the codes.
+ * @template {string} C
+ * @param {Found<C>} d
+ * @param {...NoInfer<C>} codes
+ */
+export const findingOf = (d, ...codes) => findingsOf(d, ...codes)[0];
 
 /**
  * What a finding reports and what to do about it; empty for none.

@@ -1,22 +1,18 @@
 // @ts-check
-// Who announces an address, or who holds an AS number.
+// Who announces an address, or who holds an AS number: what is compared with an earlier answer.
 
-/** @typedef {import("../../lib/network.js").Origin} Origin */
+/** @typedef {import("api").components["schemas"]["AsnLookup"]} AsnLookup */
+/** @typedef {AsnLookup["records"][number]} Origin */
 
 /** @param {Origin} r */
 export const name = (r) => `AS${r.asn}`;
 
-/** Those of the longest prefix, to which packets go. @param {any} d @returns {Origin[]} */
-export const winners = (d) => d.records.filter((/** @type {Origin} */ r) => r.prefix === d.records[0].prefix);
-
-/** @type {import("../../lib/view.js").Judge} */
+/** @type {import("../../lib/view.js").Judge<AsnLookup>} */
 export default {
   facts: (d) => ({
-    // That a number is known does not say that it announces anything.
+    // A number that the service knows need not announce anything.
     [d.queryType === "ip" ? "Announced" : "Known to the ASN service"]: d.announced ? "yes" : "no",
-    Peers: d.peers.map((/** @type {number} */ n) => `AS${n}`),
-    Origins: d.records.map((/** @type {Origin} */ r) =>
-      [name(r), r.prefix, r.name, r.country].filter(Boolean).join(", "),
-    ),
+    Peers: d.peers.map((n) => `AS${n}`),
+    Origins: d.records.map((r) => [name(r), r.prefix, r.name, r.country].filter(Boolean).join(", ")),
   }),
 };

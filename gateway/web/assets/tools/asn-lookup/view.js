@@ -3,21 +3,23 @@
 
 import { prefixRange } from "../../lib/addresses.js";
 import { el } from "../../lib/dom.js";
+import { findingOf, inFull } from "../../lib/findings.js";
 import { day, listed, plural } from "../../lib/format.js";
 import { facts, more, none, notice, section, table, value } from "../../lib/parts.js";
 import { addressLinks, allocations, originName, rdapAddress, registryName, toolLink } from "../../lib/network.js";
 import { addressPicture } from "../../lib/ranges.js";
 import { sh } from "../../lib/shell.js";
 import { attempt } from "../../lib/view.js";
-import { name, winners } from "./facts.js";
+import { name } from "./facts.js";
 
+/** @typedef {import("./facts.js").AsnLookup} AsnLookup */
 /** @typedef {import("./facts.js").Origin} Origin */
 
-/** @param {any} d */
+/** @param {AsnLookup} d */
 function placePart(d) {
   /** @type {Map<string, string[]>} */
   const prefixes = new Map();
-  for (const r of d.records) prefixes.set(r.prefix, [...(prefixes.get(r.prefix) ?? []), name(r)]);
+  for (const r of d.records) prefixes.set(r.prefix ?? "", [...(prefixes.get(r.prefix ?? "") ?? []), name(r)]);
   const caption =
     prefixes.size > 1
       ? "Packets follow the narrowest range that contains the address; wider ones count only for the addresses " +
@@ -35,7 +37,7 @@ function placePart(d) {
   return shown && section("Address range", shown);
 }
 
-/** @param {any} d */
+/** @param {AsnLookup} d */
 function recordsTable(d) {
   const columns = [
     { title: "AS number" },
@@ -45,7 +47,7 @@ function recordsTable(d) {
     { title: "Registry" },
     { title: "Allocated" },
   ];
-  const rows = d.records.map((/** @type {Origin} */ r) => [
+  const rows = d.records.map((r) => [
     value(name(r), { what: "AS number" }),
     r.name ? value(r.name, { what: "name", mono: false }) : none("not known"),
     value(r.prefix ?? "", { what: "prefix" }),
@@ -71,10 +73,10 @@ function numberCard(r) {
   ]);
 }
 
-/** @param {any} d */
+/** @param {AsnLookup} d */
 function peersPart(d) {
   if (d.peers.length === 0) return null;
-  const list = d.peers.map((/** @type {number} */ n) =>
+  const list = d.peers.map((n) =>
     el(
       "li",
       {},
@@ -95,17 +97,17 @@ function peersPart(d) {
   );
 }
 
-/** @param {any} d */
+/** @param {AsnLookup} d */
 function linksPart(d) {
   const numbers = [...new Set(d.records.map(name))].map((n) => toolLink("asn-lookup", String(n), `Who holds ${n}`));
   return d.queryType === "ip" ? addressLinks(d.query, "asn-lookup", ...numbers) : null;
 }
 
-/** @type {import("../../lib/view.js").View} */
+/** @type {import("../../lib/view.js").View<AsnLookup>} */
 export default {
   show: (d) => [
     d.queryType === "ip" ? placePart(d) : null,
-    ...d.notes.map((/** @type {string} */ note) => notice("warn", note)),
+    ...d.notes.map((note) => notice("warn", note)),
     d.records.length > 0
       ? section(
           d.queryType === "ip" ? "Origins" : "The number",
@@ -133,10 +135,7 @@ export default {
     return [
       "The internet is made of networks with AS numbers, and each announces the ranges of addresses that can " +
         "be reached through it. Packets to this address end up at the network that announces it (its origin).",
-      winners(d).length > 1
-        ? "Several networks announce exactly the same range. Services that run in many places do so on purpose " +
-          "(anycast); otherwise ask the holder whether all of them are allowed to."
-        : "",
+      inFull(findingOf(d, "SEVERAL_ORIGINS")),
       "Country, registry and date are those of the range’s registration. They do not show where the machine is.",
     ].filter(Boolean);
   },
@@ -148,7 +147,7 @@ export default {
             label: "Who announces it: AS number, prefix, country, registry, date",
             command: sh`dig +short TXT ${originName(d.query)}`,
           },
-          ...d.records.slice(0, 1).map((/** @type {Origin} */ r) => ({
+          ...d.records.slice(0, 1).map((r) => ({
             label: "The name of that network",
             command: sh`dig +short TXT ${`${name(r)}.asn.cymru.com`}`,
           })),

@@ -1,9 +1,14 @@
 // @ts-check
-// What the records of a type mean, in a sentence or two about these very ones.
+// What the records of a type mean, in a sentence or two.
 
 import { listed } from "../../lib/format.js";
 
-/** Authorities by the names that CAA records know them by. @type {Record<string, string>} */
+/** @typedef {import("./types.js").DnsLookup} DnsLookup */
+/** @typedef {import("./types.js").Type} Type */
+/** @typedef {DnsLookup["records"]} Records */
+/** @typedef {NonNullable<Records["CAA"]>} Caa */
+
+/** Authorities by their names in CAA records. @type {Record<string, string>} */
 const authorities = {
   "letsencrypt.org": "Let’s Encrypt",
   "digicert.com": "DigiCert",
@@ -29,39 +34,39 @@ const authorities = {
   "telesec.de": "Telekom Security",
 };
 
-/** Who a CAA value names: the part before its parameters (RFC 8659 section 4.2). @param {string} value */
+/** The authority of a CAA value: the part before its parameters (RFC 8659 section 4.2). @param {string} value */
 function issuer(value) {
   const name = value.split(";")[0].trim().toLowerCase();
   return name && (authorities[name] ?? name);
 }
 
-/** @param {any[]} records @param {string} tag */
+/** @param {Caa} records @param {string} tag */
 function issuers(records, tag) {
   const of = records.filter((r) => r.tag.toLowerCase() === tag);
   return of.length > 0 ? [...new Set(of.map((r) => issuer(r.value)).filter(Boolean))] : null;
 }
 
-/** @param {any[]} records @returns {string[]} */
+/** @param {Caa} records @returns {string[]} */
 function caa(records) {
   const plain = issuers(records, "issue");
   const wild = issuers(records, "issuewild");
   const reports = records.filter((r) => r.tag.toLowerCase() === "iodef").map((r) => r.value.replace(/^mailto:/i, ""));
-  const said = [];
+  const sentences = [];
   if (plain)
-    said.push(
+    sentences.push(
       plain.length > 0
         ? `Only ${plain.length > 1 ? "these authorities" : "this authority"} may issue certificates: ${listed(plain)}.`
         : "No authority may issue certificates.",
     );
-  else said.push("Any authority may issue certificates for this name.");
+  else sentences.push("Any authority may issue certificates for this name.");
   if (wild)
-    said.push(
+    sentences.push(
       wild.length > 0
         ? `Wildcard certificates may come only from ${listed(wild)}.`
-        : "Nobody may issue wildcard certificates.",
+        : "No authority may issue wildcard certificates.",
     );
-  if (reports.length > 0) said.push(`Authorities may report refused requests to ${listed(reports)}.`);
-  return said;
+  if (reports.length > 0) sentences.push(`Authorities may report refused requests to ${listed(reports)}.`);
+  return sentences;
 }
 
 /** Numbers of IANA's registry of DNSSEC algorithms. @type {Record<number, string>} */
@@ -76,25 +81,30 @@ const algorithms = {
   16: "Ed448",
 };
 
-/** What a value is tagged with. @param {string} t @param {any} r @returns {string | undefined} */
-export function label(t, r) {
-  if (t === "DNSKEY")
-    return (
-      `key ${r.keyTag}, ` +
-      `${algorithms[r.algorithm] ?? `algorithm ${r.algorithm}`}${r.flags & 1 ? ", key-signing key" : ""}`
-    );
-  if (t === "DS") return `key ${r.keyTag}, ${algorithms[r.algorithm] ?? `algorithm ${r.algorithm}`}`;
-  if (t === "TLSA")
+/** @param {{keyTag: number, algorithm: number}} key */
+const keyWords = ({ keyTag, algorithm }) => `key ${keyTag}, ${algorithms[algorithm] ?? `algorithm ${algorithm}`}`;
+
+/**
+ * The tag beside a record.
+ * @param {Records} records
+ * @param {Type} t
+ * @param {number} i
+ * @returns {string | undefined}
+ */
+export function label({ DNSKEY, DS, TLSA, TXT }, t, i) {
+  if (t === "DNSKEY" && DNSKEY) return keyWords(DNSKEY[i]) + (DNSKEY[i].flags & 1 ? ", key-signing key" : "");
+  if (t === "DS" && DS) return keyWords(DS[i]);
+  if (t === "TLSA" && TLSA)
     return {
       0: "PKIX-TA: a public authority",
       1: "PKIX-EE: a publicly trusted certificate",
       2: "DANE-TA: an authority",
       3: "DANE-EE: the certificate or key itself",
-    }[/** @type {0} */ (r.usage)];
-  return t === "TXT" ? purpose(r) : undefined;
+    }[TLSA[i].usage];
+  return t === "TXT" && TXT ? purpose(TXT[i]) : undefined;
 }
 
-/** Tells what a text is for, by its own prefix. @param {string} text */
+/** The purpose of a text, by its own prefix. @param {string} text */
 function purpose(text) {
   const token = text.match(/^[_-]*(MS(?==)|[a-z0-9][\w.-]*?(?=[_-](?:site-|domain-)?verif\w*[=:]))/i);
   return token
@@ -105,12 +115,10 @@ function purpose(text) {
         .toUpperCase();
 }
 
-/** @param {any} d @returns {string[]} */
+/** @param {DnsLookup} d @returns {string[]} */
 function ds({ records, details }) {
   const keys = details.DNSKEY?.truncated ? [] : (records.DNSKEY ?? []);
-  const known = records.DS.some((/** @type {any} */ s) =>
-    keys.some((/** @type {any} */ k) => k.keyTag === s.keyTag && k.algorithm === s.algorithm),
-  );
+  const known = (records.DS ?? []).some((s) => keys.some((k) => k.keyTag === s.keyTag && k.algorithm === s.algorithm));
   if (keys.length > 0 && !known)
     return [
       "The DS record in the parent zone names a key that the zone does not have, so validating resolvers " +
@@ -119,7 +127,7 @@ function ds({ records, details }) {
   return ["The parent zone vouches for this zone’s keys, so its answers can be validated (DNSSEC)."];
 }
 
-/** @param {any} d @returns {string[]} */
+/** @param {DnsLookup} d @returns {string[]} */
 function dnskey({ errors }) {
   const unvouched = errors.DS === "ENODATA";
   return [
@@ -129,7 +137,7 @@ function dnskey({ errors }) {
   ];
 }
 
-/** @param {any[]} records @returns {string[]} */
+/** @param {NonNullable<Records["HTTPS"]>} records @returns {string[]} */
 function https(records) {
   const alias = records.find((r) => r.priority === 0);
   if (alias)
@@ -141,7 +149,7 @@ function https(records) {
   return [
     protocols.includes("h3")
       ? "HTTP/3 is offered through the HTTPS record: browsers may use it from the first connection."
-      : "Browsers learn before they connect that the site has HTTPS, and use it at once.",
+      : "Browsers see before they connect that the site has HTTPS, and use it at once.",
     records.some((r) => "ech" in r.params)
       ? "Browsers can hide the site’s name from the network (Encrypted Client Hello)."
       : "",
@@ -151,51 +159,51 @@ function https(records) {
   ];
 }
 
-/** @param {any[]} records */
+/** @param {NonNullable<Records["SRV"]>} records */
 const offered = (records) =>
   records.every((r) => r.target === "")
     ? "The service is not offered here."
     : "The numbers are priority (the lowest is tried first), weight (how servers of equal priority share the " +
       "load) and port.";
 
-/** @type {Record<string, (d: any) => string[]>} */
-const sentences = {
+/** The meaning of each type that has one. @type {Partial<Record<Type, (d: DnsLookup) => string[]>>} */
+const meanings = {
   A: () => ["Clients connect here over IPv4."],
   AAAA: () => ["Clients connect here over IPv6."],
   CNAME: () => ["All other records are looked up at the alias’s target."],
   PTR: () => ["The name that the owner of the address gave it."],
   MX: ({ records }) => [
-    records.MX.every((/** @type {any} */ r) => r.exchange === "")
+    records.MX?.every((r) => r.exchange === "")
       ? "This domain accepts no mail (null MX)."
       : "Mail goes to the server with the lowest number first; servers with equal numbers share it.",
   ],
   NS: () => ["These servers hold the records of the zone."],
-  CAA: ({ records }) => caa(records.CAA),
+  CAA: ({ records }) => caa(records.CAA ?? []),
   DS: ds,
   DNSKEY: dnskey,
   TLSA: () => ["Clients that use DANE, mostly mail servers, accept only these certificates or keys at this port."],
   SSHFP: () => [
     "SSH clients can check the server’s key against these fingerprints where the answer is validated by DNSSEC.",
   ],
-  HTTPS: ({ records }) => https(records.HTTPS),
+  HTTPS: ({ records }) => https(records.HTTPS ?? []),
   SVCB: () => ["Servers and protocols of a service, for clients that know this record type."],
-  SRV: ({ records }) => [offered(records.SRV)],
+  SRV: ({ records }) => [offered(records.SRV ?? [])],
   NAPTR: () => ["Rules that telephony software (SIP) uses to turn this name into another name or a URI."],
   URI: () => ["Where the service is; the lowest number comes first."],
   LOC: () => ["The location that the owner gives: latitude, longitude, altitude, size and precision."],
   HINFO: ({ records }) => [
-    records.HINFO.some((/** @type {any} */ r) => r.cpu === "RFC8482")
+    records.HINFO?.some((r) => r.cpu === "RFC8482")
       ? "The server does not answer queries for all types at once (RFC 8482)."
       : "The hardware and operating system that the owner gives.",
   ],
 };
 
 /**
- * What the records of a type mean; empty where they speak for themselves.
- * @param {any} d
- * @param {string} t
+ * What the records of a type mean; empty for types that need no explanation.
+ * @param {DnsLookup} d
+ * @param {Type} t
  * @returns {string}
  */
 export function meaningOf(d, t) {
-  return (sentences[t]?.(d) ?? []).filter(Boolean).join(" ");
+  return (meanings[t]?.(d) ?? []).filter(Boolean).join(" ");
 }

@@ -1,7 +1,10 @@
 // @ts-check
-// The types of record that dns-lookup asks for, and the groups that its page shows them in.
+// The types of record that dns-lookup requests, and the groups that its page shows them in.
 
-/** @type {Record<string, string>} */
+/** @typedef {import("api").components["schemas"]["DnsLookup"]} DnsLookup */
+/** @typedef {keyof DnsLookup["records"]} Type */
+
+/** @type {Record<Type, string>} */
 export const titles = {
   A: "IPv4 addresses",
   AAAA: "IPv6 addresses",
@@ -25,7 +28,7 @@ export const titles = {
   HINFO: "host information",
 };
 
-/** @type {[string, string[]][]} */
+/** @type {[string, Type[]][]} */
 export const groups = [
   ["Addresses", ["A", "AAAA", "CNAME", "PTR"]],
   ["Mail", ["MX"]],
@@ -35,18 +38,25 @@ export const groups = [
   ["Other", ["TXT", "LOC", "HINFO"]],
 ];
 
+/** @type {Type[]} */
 const order = ["A", "AAAA", "CNAME", "MX", "NS", "TXT", "SOA", ...groups.flatMap(([, types]) => types)];
 
-/** The types that an answer is about, in one order. @param {any} d @returns {string[]} */
+/** The types that an answer is about, in one order. @param {DnsLookup} d */
 export function typesOf(d) {
-  return Object.keys(d.details).sort((a, b) => order.indexOf(a) - order.indexOf(b));
+  return /** @type {Type[]} */ (Object.keys(d.details)).sort((a, b) => order.indexOf(a) - order.indexOf(b));
 }
 
-/** The records of a type, in a line each. @param {any} d @param {string} t @returns {string[]} */
+/** How many records of a type an answer has. @param {DnsLookup} d @param {Type} t */
+export const count = ({ records }, t) => records[t]?.length ?? 0;
+
+/** What the lookup of a type is in detail. @param {DnsLookup} d @param {Type} t */
+export const detail = ({ details }, t) => /** @type {NonNullable<DnsLookup["details"][Type]>} */ (details[t]);
+
+/** The records of a type, in a line each. @param {DnsLookup} d @param {Type} t @returns {string[]} */
 export function written({ records }, t) {
-  return records[t].map((/** @type {any} */ r) => {
+  return (records[t] ?? []).map((r) => {
     if (typeof r === "string") return r;
-    if (t === "MX") return `${r.priority} ${r.exchange || "."}`;
-    return t === "SOA" ? Object.values(r).join(" ") : r.text;
+    if ("exchange" in r) return `${r.priority} ${r.exchange || "."}`;
+    return "text" in r ? r.text : Object.values(r).join(" ");
   });
 }

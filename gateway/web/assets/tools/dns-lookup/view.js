@@ -1,15 +1,18 @@
 // @ts-check
-// dns-lookup: the records of a name, how long the answers may still be kept, and what failed.
+// The DNS records of a name, how long the answers may still be kept, and what failed.
 
 import { briefly, explain, remarks } from "../../lib/dns-codes.js";
 import { el, svg } from "../../lib/dom.js";
+import { findingOf, findingsOf } from "../../lib/findings.js";
 import { counted, duration, listed, ms, plural } from "../../lib/format.js";
 import { badge, cut, facts, fileButton, folded, more, notice, section, table, value } from "../../lib/parts.js";
 import { quote, sh } from "../../lib/shell.js";
 import { label, meaningOf } from "./explain.js";
 import { mailbox } from "./mailbox.js";
-import { groups, titles, typesOf, written } from "./types.js";
-import { sum } from "./facts.js";
+import { count, detail, groups, titles, typesOf, written } from "./types.js";
+
+/** @typedef {import("./types.js").DnsLookup} DnsLookup */
+/** @typedef {import("./types.js").Type} Type */
 
 /** More types than this fill a page. */
 const usual = 7;
@@ -21,16 +24,17 @@ const notches = [60, 3600, 86400];
 const share = (seconds) => Math.min(1, Math.log(1 + seconds / 60) / Math.log(1 + 10080));
 
 /**
- * How long an answer may still be kept, as a bar; what of it this service's cache has spent is its pale end.
- * @param {any} detail
+ * How long an answer may still be kept, as a bar. Its pale end is the time spent in this service's cache.
+ * @param {{ttl: number | null, ageMs: number}} detail
  */
-function life({ ttl, ageMs }) {
+function life({ ttl: left, ageMs }) {
+  const ttl = left ?? 0;
   const bar = (/** @type {number} */ seconds, /** @type {string} */ fill) =>
     svg("rect", { class: fill, width: Math.max(1, share(seconds) * 200), height: 8 });
   return el(
     "dd",
     { class: "lookup-life" },
-    `${duration(ttl)} left`,
+    `${duration(left)} left`,
     svg(
       "svg",
       { viewBox: "0 0 200 8", preserveAspectRatio: "none", "aria-hidden": "true" },
@@ -47,23 +51,23 @@ const mostShown = 9;
 
 /**
  * The records by type, each with what it means and the rest of its life, in groups.
- * @param {any} d
- * @param {string[]} shown
+ * @param {DnsLookup} d
+ * @param {Type[]} shown
  */
 function recordsPart(d, shown) {
-  const row = (/** @type {string} */ t) =>
+  const row = (/** @type {Type} */ t) =>
     el(
       "div",
       {},
       el("dt", {}, el("strong", {}, t), " ", titles[t]),
-      el("dd", {}, list(d, t), cut(d.details[t]), hint(meaningOf(d, t))),
-      life(d.details[t]),
+      el("dd", {}, list(d, t), cut(detail(d, t)), hint(meaningOf(d, t))),
+      life(detail(d, t)),
     );
   const parts = groups
     .map(([title, types]) => ({ title, types: types.filter((t) => shown.includes(t)) }))
     .filter(({ types }) => types.length > 0);
-  const rows = (/** @type {string[]} */ types) => el("dl", { class: "facts lookup-records" }, ...types.map(row));
-  // Of many types those that most come for are shown at once.
+  const rows = (/** @type {Type[]} */ types) => el("dl", { class: "facts lookup-records" }, ...types.map(row));
+  // Of many types only the most common are open.
   const open = shown.length > mostShown ? 2 : parts.length;
   return section(
     "Records",
@@ -80,16 +84,16 @@ function recordsPart(d, shown) {
   );
 }
 
-/** A row a record. @param {any} d @param {string[]} shown @returns {(string | number | null)[][]} */
+/** A row for each record. @param {DnsLookup} d @param {Type[]} shown @returns {(string | number | null)[][]} */
 const rowsForFile = (d, shown) => [
   ["Type", "Record", "Time left (s)"],
-  ...shown.flatMap((t) => written(d, t).map((text) => [t, text, d.details[t].ttl])),
+  ...shown.flatMap((t) => written(d, t).map((text) => [t, text, detail(d, t).ttl])),
 ];
 
 /** @param {string} text */
 const hint = (text) => (text ? el("p", { class: "hint" }, text) : null);
 
-/** The types without records in one line, since most names lack most of them. @param {any} d */
+/** The types without records in one line, since most names lack most of them. @param {DnsLookup} d */
 function absentPart(d) {
   const absent = typesOf(d).filter((t) => d.errors[t] === "ENODATA");
   return absent.length > 0
@@ -104,10 +108,10 @@ function absentPart(d) {
 /** More records of a type than these are folded away. */
 const mostRecords = 8;
 
-/** @param {any} d @param {string} t */
+/** @param {DnsLookup} d @param {Type} t */
 function list(d, t) {
   const lines = written(d, t).map((text, i) => {
-    const tag = label(t, d.records[t][i]);
+    const tag = label(d.records, t, i);
     return el("li", {}, value(text, { what: t }), tag && badge("info", tag));
   });
   const rest = lines.splice(mostRecords);
@@ -119,7 +123,7 @@ function list(d, t) {
   );
 }
 
-/** @param {any} soa */
+/** @param {NonNullable<DnsLookup["records"]["SOA"]>[number]} soa */
 function authority(soa) {
   const time = (/** @type {number} */ s) =>
     value(`${duration(s)} (${s} s)`, { mono: false, copied: `${s}`, what: "seconds" });
@@ -138,9 +142,9 @@ function authority(soa) {
   );
 }
 
-/** @param {any} d */
+/** @param {DnsLookup} d */
 function answers(d) {
-  const { details, errors, records } = d;
+  const { errors } = d;
   const types = typesOf(d);
   const columns = [
     { title: "Type" },
@@ -152,16 +156,16 @@ function answers(d) {
     { title: "Took", numeric: true },
     { title: "Age in our cache" },
   ];
-  const told = types.map((t) =>
+  const words = types.map((t) =>
     [
-      errors[t] ? explain(errors[t]) : counted(records[t].length, details[t].truncated, "record"),
-      ...remarks(details[t].extendedErrors),
+      errors[t] ? explain(errors[t]) : counted(count(d, t), detail(d, t).truncated, "record"),
+      ...remarks(detail(d, t).extendedErrors),
     ].join("; "),
   );
   const rows = types.map((t, i) => {
-    const a = details[t];
-    // A failure of every type would fill a page with one sentence.
-    const answer = errors[t] && told[i] === told[i - 1] ? briefly(errors[t]) : told[i];
+    const a = detail(d, t);
+    // A failure of every type would repeat one sentence.
+    const answer = errors[t] && words[i] === words[i - 1] ? briefly(errors[t]) : words[i];
     return [
       t,
       el("span", { class: "lookup-answer" }, answer),
@@ -177,28 +181,35 @@ function answers(d) {
 }
 
 /**
- * What the common records are for; what the others are for is said beside them.
- * @param {string[]} found
+ * What the common records are for. What the others are for stands beside them.
+ * @param {Type[]} found
  */
 function uses(found) {
-  const addresses = ["A", "AAAA"].filter((t) => found.includes(t));
-  const said = [
+  const addresses = found.filter((t) => t === "A" || t === "AAAA");
+  const words = [
     addresses.length > 0 && `browsers connect to the addresses in ${addresses.join(" and ")}`,
     found.includes("MX") && "mail goes to the servers in MX",
     found.includes("TXT") && "TXT holds notes for other services",
   ]
     .filter((text) => text !== false)
     .join("; ");
-  return said !== "" && `${said[0].toUpperCase()}${said.slice(1)}.`;
+  return words !== "" && `${words[0].toUpperCase()}${words.slice(1)}.`;
 }
 
-/** @type {import("../../lib/view.js").View} */
+/** The longest chain of aliases. @param {DnsLookup} d */
+const aliases = (d) =>
+  typesOf(d)
+    .map((t) => detail(d, t).cnameChain)
+    .concat([d.records.CNAME ?? []])
+    .sort((a, b) => b.length - a.length)[0];
+
+/** @type {import("../../lib/view.js").View<DnsLookup>} */
 export default {
   show(d) {
-    const { types, chain, said } = sum(d);
-    const shown = types.filter((t) => d.records[t].length > 0);
+    const [types, chain] = [typesOf(d), aliases(d)];
+    const shown = types.filter((t) => count(d, t) > 0);
     return [
-      ...said.map((text) => notice("warn", `The resolver adds: ${text}.`)),
+      ...findingsOf(d, "RESOLVER_REMARK").map((f) => notice("warn", f.message)),
       chain.length > 0
         ? section(
             "Alias chain",
@@ -212,17 +223,16 @@ export default {
     ];
   },
   meaning(d) {
-    const { types, found, failed, gone } = sum(d);
-    const ttl = Math.max(...types.map((t) => d.details[t].ttl));
-    const signed = types.filter((t) => d.details[t].authenticated);
+    const types = typesOf(d);
+    const ttl = Math.max(...types.map((t) => detail(d, t).ttl ?? 0));
+    const signed = types.filter((t) => detail(d, t).authenticated);
+    const gone = findingOf(d, "NO_SUCH_NAME", "ALIAS_TARGET_MISSING");
     return [
-      gone &&
-        "Neither website nor mail works at this name. Check its spelling; if the name is yours, check that it " +
-          "is still registered.",
-      failed.length > 0 &&
+      gone !== undefined && `Neither website nor mail works at this name. ${gone.remedy ?? ""}`,
+      findingOf(d, "TYPE_FAILS", "TYPE_NOT_LOOKED_UP", "RESOLUTION_FAILS", "LOOKUP_FAILED") !== undefined &&
         "A failed lookup does not show whether there are records. Try again, or ask other resolvers with the " +
           "DNS resolver check.",
-      uses(found),
+      uses(types.filter((t) => count(d, t) > 0)),
       ttl > 0 &&
         `Resolvers may keep an answer for up to ${duration(ttl)}, so a change made now may take that long to show.`,
       signed.length > 0 && `DNSSEC: the resolver validated the signatures for ${listed(signed)}.`,
@@ -244,16 +254,13 @@ export default {
       },
     ];
   },
-  // A resolver has two rows where only a part of what it said came from the cache.
+  // A resolver has two rows where only a part of its answers came from the cache.
   sources: (d) => {
-    const { details } = d;
     const types = typesOf(d);
-    const asked = types.map((t) => ({
-      types: [t],
-      server: details[t].resolver ?? "system",
-      ageMs: details[t].ageMs,
-      cached: details[t].cached,
-    }));
+    const asked = types.map((t) => {
+      const { resolver, ageMs, cached } = detail(d, t);
+      return { types: [t], server: resolver ?? "system", ageMs, cached };
+    });
     const rows = asked.filter((a, i) => asked.findIndex((b) => b.server === a.server && b.cached === a.cached) === i);
     return rows.map((row) => {
       const same = asked.filter((a) => a.server === row.server && a.cached === row.cached);

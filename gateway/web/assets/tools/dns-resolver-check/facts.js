@@ -1,22 +1,23 @@
 // @ts-check
-// dns-resolver-check: who gives which answer. Equal answers share a number and a colour.
+// The answers of public resolvers: what is compared with an earlier run.
 
-import { inWords } from "../../lib/words.js";
+import { explain } from "../../lib/dns-codes.js";
 
-/**
- * @typedef {{sign: string, colour: string, title: string, values: string[], ids: string[], truncated?: boolean}} Group
- */
+/** @typedef {import("api").components["schemas"]["DnsResolverCheck"]} DnsResolverCheck */
+/** @typedef {import("api").components["schemas"]["ResolverAnswer"]} Resolver */
 
-/** @type {Record<string, string>} */
-export const absent = { nodata: "ENODATA", nxdomain: "ENOTFOUND" };
+/** The code of an answer without records, null where it has some. @param {Pick<Resolver, "outcome" | "errorCode">} r */
+export const codeOf = ({ outcome, errorCode }) =>
+  errorCode ?? (outcome === "nodata" ? "ENODATA" : outcome === "nxdomain" ? "ENOTFOUND" : null);
 
-/** @type {import("../../lib/view.js").Judge} */
+/** The records of a resolver, or why it has none. @param {Resolver} r */
+function fact(r) {
+  const code = codeOf(r);
+  if (r.values.length > 0 || code === null) return r.values;
+  return code === "ENODATA" ? "none" : explain(code);
+}
+
+/** @type {import("../../lib/view.js").Judge<DnsResolverCheck>} */
 export default {
-  facts: (d) =>
-    Object.fromEntries(
-      d.resolvers.map((/** @type {any} */ r) => [
-        r.name,
-        r.values.length > 0 ? r.values : inWords(r.errorCode ?? absent[r.outcome]),
-      ]),
-    ),
+  facts: (d) => Object.fromEntries(d.resolvers.map((r) => [r.name, fact(r)])),
 };

@@ -1,21 +1,29 @@
 // @ts-check
-// dns-resolver-check: who gives which answer. Equal answers share a number and a colour.
+// The answers of public resolvers. Equal answers share a number and a colour.
 
 import { explain, remarks } from "../../lib/dns-codes.js";
 import { el, svg } from "../../lib/dom.js";
+import { findingOf, inFull } from "../../lib/findings.js";
 import { duration, listed, ms, plural } from "../../lib/format.js";
 import { badge, cut, folded, none, notice, section, table, value, values } from "../../lib/parts.js";
 import { fit, label, picture } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
-import { absent } from "./facts.js";
+import { codeOf } from "./facts.js";
 
-/** @typedef {import("./facts.js").Group} Group */
+/** @typedef {import("./facts.js").DnsResolverCheck} DnsResolverCheck */
+/** @typedef {import("./facts.js").Resolver} Resolver */
+/** @typedef {NonNullable<DnsResolverCheck["authoritative"]>["servers"][number]} Server */
+/**
+ * @typedef {{sign: string, colour: string, title: string, values: string[], ids: string[], truncated?: boolean}} Group
+ */
+/** @typedef {Pick<Resolver, "id" | "name"> & Partial<Resolver>} Shown a resolver that may not have answered yet */
+/** @typedef {{groups: DnsResolverCheck["groups"], resolvers: Shown[]}} Answers */
 
-/** @type {Record<string, string>} */
+/** @type {Record<DnsResolverCheck["status"], string>} */
 const meanings = {
   agree: "People behind any of these resolvers get the same answer. After a change, that is a sign that it has spread.",
   agreeAbsent:
-    "Nobody gets such a record. If you have just published one, resolvers may keep the earlier “no” for a while.",
+    "No one gets such a record. If you have just published one, resolvers may keep the earlier “no” for a while.",
   partial: "The answers that came agree. A resolver that failed says nothing about the records: try again later.",
   mixedPresence:
     "Some people find this record and others do not. Often a change is on its way; a resolver may also be " +
@@ -34,31 +42,15 @@ const meanings = {
     "resolvers may be disturbed.",
 };
 
-/** @type {Record<string, string>} what to do about the cause that failing resolvers give */
-const causes = {
-  dnssec:
-    "Validating resolvers reject the domain’s answers, so most people cannot reach it. Sign the zone again, or " +
-    "have the DS record at the registry match a key in the zone; if you do not use DNSSEC, have the DS record " +
-    "removed.",
-  unreachable:
-    "The resolvers work, but get no answer from the domain’s name servers. Check that these run, that " +
-    "firewalls let port 53 through over UDP and TCP, and that the registry lists the right ones.",
-};
-
-/** @param {any} d @returns {string} what the verdict comes to for the domain */
+/**
+ * What the answer means for the domain. What is wrong and what to do about it are the words of the findings.
+ * @param {DnsResolverCheck} d
+ */
 function meaning(d) {
-  if (d.failure) return causes[d.failure];
-  if (d.findings?.some((/** @type {any} */ f) => f.code === "NAME_SERVERS_DIFFER"))
-    return (
-      "Each name server of a domain should hold the same records. Check that the changed zone has reached all of " +
-      "them: the serial number in the SOA record must increase with every change."
-    );
-  if (d.changing)
-    return (
-      `${d.authoritative?.servers.some((/** @type {any} */ s) => s.outcome !== "error") ? "The domain’s own servers have" : "Most resolvers seem to have"} ` +
-      "the new answer, and a resolver keeps the older one until its TTL runs out. You only need to wait."
-    );
-  if (d.status === "agree" && d.resolvers.some((/** @type {any} */ r) => r.matchesAuthoritative === false))
+  const cause = findingOf(d, "DNSSEC_FAILS", "NAME_SERVERS_UNREACHABLE", "NAME_SERVERS_DIFFER");
+  if (cause) return inFull(cause);
+  if (findingOf(d, "CHANGE_IN_PROGRESS")) return "A resolver keeps the older answer until its TTL runs out. Just wait.";
+  if (findingOf(d, "NAME_SERVERS_ANSWER_DIFFERENTLY"))
     return (
       "People behind any of these resolvers get the same answer. The domain’s own servers gave us another: after " +
       "a change, theirs is the newer one; services that answer by location always do this."
@@ -69,30 +61,30 @@ function meaning(d) {
 /** @type {Record<string, string>} */
 const outcomes = { nodata: "no such record", nxdomain: "the name does not exist" };
 
-/** @param {any} s */
+/** @param {Server} s */
 const serverAnswer = (s) =>
   s.outcome === "error"
-    ? s.reason
+    ? (s.reason ?? "")
     : s.alias !== null
       ? `an alias of ${s.alias}, whose own servers were not asked`
       : s.values.length > 0
         ? el("div", {}, values(s.values, { what: "records" }), cut(s))
         : outcomes[s.outcome];
 
-/** @param {any} d the domain’s own name servers, and what each said */
+/** The domain’s own name servers, and the answer of each. @param {DnsResolverCheck} d */
 function ownServers(d) {
-  if (d.authoritative === undefined) return null; // an answer from before they were asked
-  if (d.authoritative === null)
+  if (!d.authoritative)
     return section(
       "The domain’s own name servers",
       none("could not be found, so the resolvers are not compared with them"),
     );
-  const faulty = failing(d).length;
+  const [all, faulty] = [d.authoritative.servers.length, failing(d).length];
+  const without = all === 1 ? ", no usable answer" : `, ${faulty} without a usable answer`;
   return folded(
     "The domain’s own name servers",
-    `${plural(d.authoritative.servers.length, "server")}${faulty === 0 ? "" : d.authoritative.servers.length === 1 ? ", no usable answer" : `, ${faulty} without a usable answer`}`,
+    plural(all, "server") + (faulty === 0 ? "" : without),
     table({
-      caption: `What name servers of ${d.authoritative.zone} say`,
+      caption: `The answers of name servers of ${d.authoritative.zone}`,
       columns: [
         { title: "Name server" },
         { title: "Address" },
@@ -100,7 +92,7 @@ function ownServers(d) {
         { title: "TTL", numeric: true },
         { title: "Took", numeric: true },
       ],
-      rows: d.authoritative.servers.map((/** @type {any} */ s) => [
+      rows: d.authoritative.servers.map((s) => [
         s.name,
         s.address === null ? none("not asked") : el("span", { class: "resolver-address" }, value(s.address)),
         serverAnswer(s),
@@ -111,17 +103,17 @@ function ownServers(d) {
   );
 }
 
-/** @param {any} d @returns {any[]} those of the domain’s own name servers that gave no usable answer */
-const failing = (d) => (d.authoritative?.servers ?? []).filter((/** @type {any} */ s) => s.outcome === "error");
+/** Those of the domain’s own name servers without a usable answer. @param {DnsResolverCheck} d */
+const failing = (d) => (d.authoritative?.servers ?? []).filter((s) => s.outcome === "error");
 
-/** @param {any} d some of the domain’s own servers fail, or all while resolvers have an answer */
+/** What it means that some of the domain’s own servers fail, or all while resolvers answer. @param {DnsResolverCheck} d */
 function partly(d) {
   const [all, faulty] = [d.authoritative?.servers.length ?? 0, failing(d).length];
   if (faulty === 0 || d.failure || d.status === "unavailable") return "";
   if (faulty === all)
     return (
       "None of the domain’s own name servers gave this service a usable answer. They may refuse only this " +
-      "service; if they fail for everybody, resolvers lose the records too when their TTL runs out."
+      "service; if they fail for everyone, resolvers lose the records too when their TTL runs out."
     );
   return (
     `${faulty} of the domain’s own ${all} name servers gave this service no usable answer. Resolvers then try ` +
@@ -129,19 +121,20 @@ function partly(d) {
   );
 }
 
-/** @param {any} d @returns {any[]} those of the domain’s own name servers that were asked */
-const asked = (d) => (d.authoritative?.servers ?? []).filter((/** @type {any} */ s) => s.address !== null);
+/** The domain’s own name servers that were queried, with their addresses. @param {DnsResolverCheck} d */
+const queried = (d) =>
+  (d.authoritative?.servers ?? []).flatMap(({ name, address }) => (address === null ? [] : [{ name, address }]));
 
-/** @param {any} d @param {any} r how a resolver’s answer compares with the domain’s own servers */
+/** How a resolver’s answer compares with the domain’s own servers. @param {DnsResolverCheck} d @param {Resolver} r */
 function comparison(d, r) {
   if (r.matchesAuthoritative === true) return badge("good", "same as the domain’s own servers");
   if (d.changing?.resolvers.includes(r.id)) return badge("info", "may be older");
   return r.matchesAuthoritative === false ? badge("info", "differs from the domain’s own servers") : null;
 }
 
-/** @param {any} d @returns {Group[]} those that gave no answer come last */
+/** The different answers; resolvers that failed come last. @param {Answers} d @returns {Group[]} */
 function groups(d) {
-  const list = d.groups.map((/** @type {any} */ g, /** @type {number} */ i) => ({
+  const list = d.groups.map((g, i) => ({
     sign: `${i + 1}`,
     colour: g.values.length > 0 ? `fill-${i + 1}` : "fill-6",
     values: g.values,
@@ -152,21 +145,18 @@ function groups(d) {
         ? g.values[0] + (g.values.length > 1 ? ` +${g.values.length - 1}` : "") + (g.truncated ? " and more" : "")
         : "no record",
   }));
-  const failed = d.resolvers
-    .filter((/** @type {any} */ r) => r.outcome === "error")
-    .map((/** @type {any} */ r) => r.id);
+  const failed = d.resolvers.filter((r) => r.outcome === "error").map((r) => r.id);
   return failed.length > 0
     ? [...list, { sign: "✗", colour: "fill-bad", values: [], ids: failed, title: "failed" }]
     : list;
 }
 
-/** @param {any} d @param {Group} g */
-const givers = (d, g) =>
-  listed(d.resolvers.filter((/** @type {any} */ r) => g.ids.includes(r.id)).map((/** @type {any} */ r) => r.name));
+/** @param {Answers} d @param {Group} g */
+const givers = (d, g) => listed(d.resolvers.filter((r) => g.ids.includes(r.id)).map((r) => r.name));
 
-/** @param {any} d @param {Group[]} columns */
+/** @param {Answers} d @param {Group[]} columns */
 function grid(d, columns) {
-  const suspects = d.resolvers.some((/** @type {any} */ r) => r.filteredSuspected);
+  const suspects = d.resolvers.some((r) => r.filteredSuspected);
   return picture({
     label: `${columns.map((g) => `${g.sign}, ${g.title}: ${givers(d, g)}`).join("; ")}.`,
     caption:
@@ -181,7 +171,7 @@ function grid(d, columns) {
           label(x(i) + 2, 13, g.sign, "strong"),
           label(x(i) + 2, 31, fit(g.title, each - 8), "soft mono"),
         ]),
-        ...d.resolvers.flatMap((/** @type {any} */ r, /** @type {number} */ row) => [
+        ...d.resolvers.flatMap((r, row) => [
           label(0, 40 + row * 36 + 21, r.name, "strong"),
           ...columns.flatMap((g, i) => {
             const own = g.ids.includes(r.id);
@@ -211,15 +201,15 @@ function grid(d, columns) {
   });
 }
 
-/** @param {any} d @param {any} r @param {Group[]} all */
+/** @param {DnsResolverCheck} d @param {Resolver} r @param {Group[]} all */
 function answer(d, r, all) {
-  const code = r.errorCode ?? absent[r.outcome];
-  const said = [code && explain(code), ...remarks(r.extendedErrors)].filter(Boolean).join("; ");
+  const code = codeOf(r);
+  const words = [code && explain(code), ...remarks(r.extendedErrors)].filter(Boolean).join("; ");
   return el(
     "span",
     { class: "resolver-answer" },
     all.find((g) => g.ids.includes(r.id))?.sign,
-    said && `: ${said}`,
+    words && `: ${words}`,
     " ",
     r.filteredSuspected && badge("warn", "may be filtering"),
     " ",
@@ -227,7 +217,7 @@ function answer(d, r, all) {
   );
 }
 
-/** The different answers, and who gave which. @param {any} d @param {Group[]} all @param {string} type */
+/** The different answers, and the resolvers that gave each. @param {Answers} d @param {Group[]} all @param {string} type */
 const answersPart = (d, all, type) =>
   section(
     "Answers",
@@ -243,7 +233,7 @@ const answersPart = (d, all, type) =>
     }),
   );
 
-/** Those that are asked, in the order of an answer. */
+/** The resolvers, in the order of an answer. @type {[Resolver["id"], string][]} */
 const resolvers = [
   ["cloudflare", "Cloudflare"],
   ["google", "Google"],
@@ -252,26 +242,27 @@ const resolvers = [
 ];
 
 /**
- * The answers so far in the shape of a whole one: a resolver that is still out is in no group.
- * @param {any[]} known
+ * The answers so far in the shape of a whole one: a resolver without an answer is in no group.
+ * @param {Resolver[]} known
+ * @returns {Answers}
  */
 function soFar(known) {
-  /** @type {Map<string, {values: string[], resolvers: string[], truncated?: boolean}>} */
+  /** @type {Map<string, DnsResolverCheck["groups"][number]>} */
   const alike = new Map();
   for (const { id, outcome, values, truncated } of known) {
     if (outcome === "error") continue;
     const key = [...values].sort().join("\n");
-    const group = alike.get(key) ?? { values, truncated, resolvers: /** @type {string[]} */ ([]) };
+    const group = alike.get(key) ?? { values, truncated, resolvers: [] };
     alike.set(key, group);
     group.resolvers.push(id);
   }
   return {
     groups: [...alike.values()],
-    resolvers: resolvers.map(([id, name]) => known.find((r) => r.id === id) ?? { id, name, outcome: "waiting" }),
+    resolvers: resolvers.map(([id, name]) => known.find((r) => r.id === id) ?? { id, name }),
   };
 }
 
-/** @type {import("../../lib/view.js").View} */
+/** @type {import("../../lib/view.js").View<DnsResolverCheck>} */
 export default {
   live(seen, asked) {
     const d = soFar(seen.list("resolver"));
@@ -280,17 +271,14 @@ export default {
   },
   show(d) {
     const all = groups(d);
-    const filtering = d.resolvers
-      .filter((/** @type {any} */ r) => r.filteredSuspected)
-      .map((/** @type {any} */ r) => r.name);
+    const filtering = findingOf(d, "FILTERED");
     return [
       grid(d, all),
-      filtering.length > 0
+      filtering
         ? notice(
             "warn",
-            `${listed(filtering)} may be withholding this name from users, as resolvers do with names that ` +
-              "they consider dangerous or are required to block. Either the resolver says so itself, or it " +
-              "answers as filters do while others give a different answer.",
+            `${filtering.message} Resolvers withhold names that they consider dangerous or are required to block. ` +
+              "Either the resolver reports it itself, or it answers as filters do while others give another answer.",
           )
         : null,
       answersPart(d, all, d.recordType),
@@ -309,7 +297,7 @@ export default {
             { title: "Took", numeric: true },
             { title: "Age in our cache" },
           ],
-          rows: d.resolvers.map((/** @type {any} */ r) => [
+          rows: d.resolvers.map((r) => [
             r.name,
             el("span", { class: "resolver-address" }, value(r.address)),
             answer(d, r, all),
@@ -324,7 +312,7 @@ export default {
     ];
   },
   meaning(d) {
-    const ttl = Math.max(...d.resolvers.map((/** @type {any} */ r) => r.ttl));
+    const ttl = Math.max(...d.resolvers.map((r) => r.ttl ?? 0));
     return [
       meaning(d),
       ttl > 0 && !d.changing
@@ -334,22 +322,22 @@ export default {
     ].filter(Boolean);
   },
   terminal: (_, d) => [
-    ...d.resolvers.map((/** @type {any} */ r) => ({
+    ...d.resolvers.map((r) => ({
       label: r.name,
       command: sh`dig @${r.address} +noall +comments +answer ${d.domain} ${d.recordType}`,
     })),
-    ...asked(d).map((s) => ({
+    ...queried(d).map((s) => ({
       label: s.name,
       command: sh`dig @${s.address} +norecurse +noall +comments +answer ${d.domain} ${d.recordType}`,
     })),
   ],
   sources: (d) => [
-    ...d.resolvers.map((/** @type {any} */ r) => ({
+    ...d.resolvers.map((r) => ({
       name: r.name,
       server: r.address,
       ageMs: r.ageMs,
       cached: r.cached,
     })),
-    ...asked(d).map((s) => ({ name: s.name, server: s.address })),
+    ...queried(d).map((s) => ({ name: s.name, server: s.address })),
   ],
 };

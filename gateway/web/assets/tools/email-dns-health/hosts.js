@@ -1,13 +1,16 @@
 // @ts-check
-// What email-dns-health looks up beside the records that it judges: the exchanges with their names and TLSA records,
-// DKIM keys at the selectors of large senders, and BIMI. Answers that were kept from before have none of it.
+// What is shown beside the checks: the mail exchanges with their names and TLSA records, DKIM keys at the selectors of
+// large senders, and BIMI.
 
 import { el } from "../../lib/dom.js";
 import { plural } from "../../lib/format.js";
 import { badge, code, cut, facts, folded, mark, more, none, table, value, values } from "../../lib/parts.js";
 import { bySeverity, tones } from "./facts.js";
 
-/** @param {any} d */
+/** @typedef {import("./facts.js").EmailDnsHealth} EmailDnsHealth */
+/** @typedef {import("./facts.js").Checks["mx"]["hosts"][number]} Host */
+
+/** @param {EmailDnsHealth} d */
 export function exchanges({ checks: { mx } }) {
   return folded(
     "Mail exchanges",
@@ -26,7 +29,7 @@ export function exchanges({ checks: { mx } }) {
         { title: "Addresses and their names" },
         { title: "TLSA", hint: "the key that senders with DANE expect" },
       ],
-      rows: mx.hosts.map((/** @type {any} */ h) => [
+      rows: mx.hosts.map((h) => [
         el("div", {}, value(h.exchange || "."), starttls(h)),
         String(h.priority),
         el("div", {}, addresses(h), cut(h)),
@@ -37,7 +40,7 @@ export function exchanges({ checks: { mx } }) {
   );
 }
 
-/** A server that can be asked has a name and an address. @param {any} h */
+/** A link to the TLS check, for a host with an address. @param {Host} h */
 function starttls({ exchange, addresses }) {
   if (addresses.length === 0) return null;
   const href = `/tools/ssl-checker?input=${encodeURIComponent(`${exchange}:25`)}`;
@@ -48,18 +51,14 @@ function starttls({ exchange, addresses }) {
   );
 }
 
-/** @param {any} h */
+/** @param {Host} h */
 function addresses({ addresses, addressNames = [] }) {
   if (addresses.length === 0) return none();
-  const names = new Map(addressNames.map((/** @type {any} */ n) => [n.address, n]));
-  return el(
-    "ul",
-    { class: "values" },
-    ...addresses.map((/** @type {string} */ a) => el("li", {}, value(a), reverse(names.get(a)))),
-  );
+  const names = new Map(addressNames.map((n) => [n.address, n]));
+  return el("ul", { class: "values" }, ...addresses.map((a) => el("li", {}, value(a), reverse(names.get(a)))));
 }
 
-/** @param {any} named */
+/** @param {Host["addressNames"][number] | undefined} named */
 function reverse(named) {
   if (!named) return null;
   const { hostname, confirmed } = named;
@@ -73,7 +72,7 @@ function reverse(named) {
   );
 }
 
-/** @param {any} h */
+/** @param {Host} h */
 function tlsa({ tlsa = [], tlsaAuthenticated: signed }) {
   if (tlsa.length === 0) return none();
   return el(
@@ -81,13 +80,13 @@ function tlsa({ tlsa = [], tlsaAuthenticated: signed }) {
     {},
     badge(signed ? "good" : "info", signed ? "signed" : "no DNSSEC seen"),
     values(
-      tlsa.map((/** @type {any} */ r) => `${r.usage} ${r.selector} ${r.matching} ${r.data}`),
+      tlsa.map((r) => `${r.usage} ${r.selector} ${r.matching} ${r.data}`),
       { what: "TLSA record" },
     ),
   );
 }
 
-/** @param {any} d */
+/** @param {EmailDnsHealth} d */
 export function keysFound({ domain, checks: { dkim } }) {
   if (!(dkim.tried?.length > 0)) return null;
   const tried = more("The selectors that were tried", el("p", { class: "mono" }, dkim.tried.join(", ")));
@@ -116,11 +115,11 @@ export function keysFound({ domain, checks: { dkim } }) {
     table({
       caption: "Choose a selector to check its key.",
       columns: [{ title: "Selector" }, { title: "Key" }, { title: "Alias of" }],
-      rows: dkim.found.map((/** @type {any} */ f) => [
+      rows: dkim.found.map((f) => [
         el(
           "a",
           {
-            href: `/tools/email-dns-health?input=${encodeURIComponent(domain)}&dkimSelector=${encodeURIComponent(f.selector)}`,
+            href: `/tools/email-dns-health?${new URLSearchParams({ input: domain, dkimSelector: f.selector })}`,
           },
           f.selector,
         ),
@@ -133,7 +132,7 @@ export function keysFound({ domain, checks: { dkim } }) {
   );
 }
 
-/** @param {any} d */
+/** @param {EmailDnsHealth} d */
 export function bimi({ bimi, bimiReason }) {
   if (!bimi) return bimiReason ? folded("Logo (BIMI)", "", el("p", {}, bimiReason)) : null;
   return folded(

@@ -1,25 +1,23 @@
 // @ts-check
-// What the page says of a DMARC record: what receivers make of a policy that is tested, and which other domains take
-// its reports.
+// A DMARC record in words: the policy that receivers apply, and which other domains accept its reports.
 
-/**
- * What receivers apply: one step less while the policy is tested. @param {{policy: string | null, testMode: boolean}}
- * dmarc
- */
+/** @typedef {import("./facts.js").Checks["dmarc"]} Dmarc */
+
+/** The policy that receivers apply: one step milder in test mode. @param {Pick<Dmarc, "policy" | "testMode">} dmarc */
 export function applied({ policy, testMode }) {
   if (!testMode || policy === null) return policy;
   return policy === "reject" ? "quarantine" : "none";
 }
 
-/** @param {{policy: string | null, testMode: boolean}} dmarc */
+/** @param {Pick<Dmarc, "policy" | "testMode">} dmarc */
 export function policyWords(dmarc) {
   const now = applied(dmarc);
   return now === dmarc.policy ? dmarc.policy : `${dmarc.policy}, in test mode: receivers apply ${now}`;
 }
 
 /**
- * Whether each of the other domains takes the reports. @param {{reportDestinations?: {domain: string, authorized:
- * boolean | null}[]}} dmarc
+ * Whether each of the other domains accepts the reports.
+ * @param {{reportDestinations?: Pick<Dmarc["reportDestinations"][number], "domain" | "authorized">[]}} dmarc
  */
 export function takers({ reportDestinations = [] }) {
   return reportDestinations.map(({ domain, authorized }) => {

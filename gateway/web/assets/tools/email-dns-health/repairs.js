@@ -1,10 +1,12 @@
 // @ts-check
-// Records to publish where email-dns-health finds one missing or wrong. They are made of nothing but what the answer
-// holds; what only the domain's owner can know is said beside them.
+// Records to publish where one is missing or wrong, made from the answer alone. What only the domain's owner can know is
+// in the words beside them.
 
 import { plural } from "../../lib/format.js";
 import { has } from "./facts.js";
 
+/** @typedef {import("./facts.js").EmailDnsHealth} EmailDnsHealth */
+/** @typedef {import("./facts.js").Checks} Checks */
 /**
  * @typedef {{what: string, why: string, notes?: string[], name?: string, type?: string, text?: string, file?: [string,
  *   string]}} Repair file is an address and what to serve there
@@ -16,16 +18,14 @@ export const policyURL = (domain) => `${"https:"}//mta-sts.${domain}/.well-known
 const mailbox = "The mailbox must exist.";
 
 /**
- * @param {any} d the answer's data
+ * @param {EmailDnsHealth} d
  * @param {Date} [now]
  * @returns {Repair[]}
  */
 export function repairs({ domain, checks: { mx, spf, dmarc, mtaSts, tlsRpt } }, now = new Date()) {
   if (has(mx, "DOMAIN_NOT_FOUND")) return [];
   // An address or the root in place of a name is a fault of its own, which no other record may repeat.
-  const hosts = [...new Set(mx.hosts.map((/** @type {any} */ h) => h.exchange))].filter((h) =>
-    /\.[^.]*[a-z][^.]*$/.test(h),
-  );
+  const hosts = [...new Set(mx.hosts.map((h) => h.exchange))].filter((h) => /\.[^.]*[a-z][^.]*$/.test(h));
   const at = {
     domain,
     hosts,
@@ -47,7 +47,7 @@ export function repairs({ domain, checks: { mx, spf, dmarc, mtaSts, tlsRpt } }, 
  *   hosts than these; silent takes no mail; implicit takes it without an MX record
  */
 
-/** @param {Mail} mail @param {any} mx @returns {Repair | null} */
+/** @param {Mail} mail @param {Checks["mx"]} mx @returns {Repair | null} */
 function mxRepair({ domain, implicit }, mx) {
   const record = { what: "MX", name: domain, type: "MX" };
   if (implicit)
@@ -62,12 +62,12 @@ function mxRepair({ domain, implicit }, mx) {
     ? {
         ...record,
         text: "0 .",
-        why: "Says that the domain accepts no mail. If it should, publish its mail server’s name instead.",
+        why: "States that the domain accepts no mail. If it should, publish its mail server’s name instead.",
       }
     : null;
 }
 
-/** @param {Mail} mail @param {any} spf @returns {Repair | null} */
+/** @param {Mail} mail @param {Checks["spf"]} spf @returns {Repair | null} */
 function spfRepair({ domain, hosts, silent, implicit }, spf) {
   const record = { what: "SPF", name: domain, type: "TXT" };
   if (spf.status === "missing" && silent)
@@ -93,7 +93,7 @@ function spfRepair({ domain, hosts, silent, implicit }, spf) {
         `${costs(spf.tree.children)}. Remove the senders that you no longer use.`,
     };
   }
-  // Half a record is none to begin with.
+  // A record that was cut cannot be the start of another.
   if (!spf.record || spf.truncated || /redirect=/i.test(spf.record)) return null;
   const gone = [...spf.tree.children].filter((c) => spf.voidLookups > 2 && c.void).map((c) => c.term);
   if (gone.length > 0) {
@@ -101,14 +101,14 @@ function spfRepair({ domain, hosts, silent, implicit }, spf) {
       ...record,
       text: spf.record
         .split(" ")
-        .filter((/** @type {string} */ t) => !gone.includes(t))
+        .filter((t) => !gone.includes(t))
         .join(" "),
       why: "The same record without the terms that find nothing. If one of them is misspelled, correct it instead.",
     };
   }
   const open = spf.record.replace(/ [+?]?all(?= |$)/i, " ~all") + (has(spf, "SPF_NO_ALL") ? " ~all" : "");
   if (open === spf.record) return null;
-  // An end alone would make everybody doubtful, those who take the mail included.
+  // An end alone would cover the servers that receive the mail, too.
   const text = hosts.length > 0 ? open.replace(/^(v=spf1) ~all$/i, `$1 ${implicit ? "a" : "mx"} ~all`) : open;
   return {
     ...record,
@@ -120,8 +120,10 @@ function spfRepair({ domain, hosts, silent, implicit }, spf) {
 }
 
 /**
- * The shorter record that the answer offers, its parts before it. @param {Mail} mail @param {any} spf @returns
- * {Repair[] | null}
+ * The shorter record of the answer, its parts before it.
+ * @param {Mail} mail
+ * @param {Checks["spf"]} spf
+ * @returns {Repair[] | null}
  */
 function shorterSPF({ domain }, spf) {
   if (!spf.suggestion) return null;
@@ -131,7 +133,7 @@ function shorterSPF({ domain }, spf) {
       ? [`Better still, remove senders that you no longer use. Most expensive: ${costs(spf.tree.children)}.`]
       : [];
   return [
-    ...parts.map((/** @type {{name: string, record: string}} */ part, /** @type {number} */ i) => ({
+    ...parts.map((part, i) => ({
       what: `SPF, part ${i + 1}`,
       name: part.name,
       type: "TXT",
@@ -151,7 +153,7 @@ function shorterSPF({ domain }, spf) {
   ];
 }
 
-/** The dearest terms of an SPF record with their lookups. @param {any[]} terms */
+/** The most expensive terms of an SPF record with their lookups. @param {Checks["spf"]["tree"]["children"]} terms */
 function costs(terms) {
   const sums = /** @type {Map<string, number>} */ (new Map());
   for (const { term, lookups } of terms) sums.set(term, (sums.get(term) ?? 0) + lookups);
@@ -163,12 +165,12 @@ function costs(terms) {
     .join(", ");
 }
 
-/** @param {Mail} mail @param {any} dmarc @param {any} spf @returns {Repair | null} */
+/** @param {Mail} mail @param {Checks["dmarc"]} dmarc @param {Checks["spf"]} spf @returns {Repair | null} */
 function dmarcRepair({ domain, hosts, silent }, dmarc, spf) {
   const record = { what: "DMARC", name: `_dmarc.${domain}`, type: "TXT" };
   const rua = hosts.length > 0 ? `; rua=mailto:dmarc@${domain}` : "";
   if (dmarc.status === "missing") {
-    // A record that receivers cannot read is there to be corrected, and may ask for more than a new one would.
+    // A record that receivers cannot read is to be corrected, and may be stricter than a new one.
     if (has(dmarc, "DMARC_VERSION") || has(dmarc, "DMARC_LEADING_BLANK")) return null;
     const mute = silent && spf.record && spf.all === "-all" && spf.tree.children.length === 1;
     return mute
@@ -183,7 +185,7 @@ function dmarcRepair({ domain, hosts, silent }, dmarc, spf) {
           why:
             "Starts by only watching. Once the reports show that all genuine mail passes, raise p to quarantine, " +
             "then to reject. " +
-            `${rua ? mailbox : "Name a mailbox at another domain, which must agree to it, in rua=mailto:… to get them."}`,
+            (rua ? mailbox : "Name a mailbox at another domain, which must agree to it, in rua=mailto:… to get them."),
         };
   }
   if (!dmarc.record || dmarc.truncated || dmarc.foundAt !== domain || dmarc.status === "fail") return null;
@@ -202,16 +204,11 @@ function dmarcRepair({ domain, hosts, silent }, dmarc, spf) {
   };
 }
 
-/** @param {Mail} mail @param {any} sts @param {Date} now @returns {Repair | null} */
+/** @param {Mail} mail @param {Checks["mtaSts"]} sts @param {Date} now @returns {Repair | null} */
 function stsRepair({ domain, hosts, cut }, sts, now) {
   const wanted = ["missing", "fail"].includes(sts.status) || sts.mode === "testing";
-  // Where the policy could not be fetched it may be right, and is not ours to rewrite.
-  if (
-    !wanted ||
-    hosts.length === 0 ||
-    cut ||
-    sts.issues.some((/** @type {any} */ i) => /CERTIFICATE|UNREACHABLE/.test(i.code))
-  )
+  // A policy that could not be fetched may be right.
+  if (!wanted || hosts.length === 0 || cut || has(sts, "MTASTS_CERTIFICATE") || has(sts, "MTASTS_POLICY_UNREACHABLE"))
     return null;
   const mode = sts.mode === "testing" || sts.mode === "enforce" ? "enforce" : "testing";
   const policy = [
@@ -229,11 +226,13 @@ function stsRepair({ domain, hosts, cut }, sts, now) {
     file: [policyURL(domain), policy],
     why:
       "Publish the file first, as text/plain and with a valid certificate. " +
-      `${mode === "testing" ? "Change testing to enforce once TLS reports show no failures." : "Senders that follow MTA-STS then deliver only to these servers, and only over valid TLS."}`,
+      (mode === "testing"
+        ? "Change testing to enforce once TLS reports show no failures."
+        : "Senders that follow MTA-STS then deliver only to these servers, and only over valid TLS."),
   };
 }
 
-/** @param {Mail} mail @param {any} rpt @returns {Repair | null} */
+/** @param {Mail} mail @param {Checks["tlsRpt"]} rpt @returns {Repair | null} */
 function tlsRepair({ domain, hosts }, rpt) {
   if (hosts.length === 0 || !["missing", "fail"].includes(rpt.status)) return null;
   return {

@@ -1,6 +1,6 @@
 // @ts-check
-// email-dns-health: six panels, the SPF tree with what each branch costs, and records to publish where something is
-// wrong.
+// The mail records of a domain: six panels, the SPF tree with the lookups of each branch, and records to publish where
+// something is wrong.
 
 import { el } from "../../lib/dom.js";
 import { duration, listed, plural } from "../../lib/format.js";
@@ -13,6 +13,9 @@ import { severityWord } from "../../lib/severity.js";
 import { bySeverity, has, parts, tones } from "./facts.js";
 
 /** @typedef {import("../../lib/view.js").Tone} Tone */
+/** @typedef {import("./facts.js").EmailDnsHealth} EmailDnsHealth */
+/** @typedef {import("./facts.js").Checks} Checks */
+/** @typedef {Checks[keyof Checks]} Check */
 
 const jobs = [
   "where mail goes",
@@ -23,17 +26,22 @@ const jobs = [
   "failure reports",
 ];
 
-/** The results that an SPF record asks for everybody else (RFC 7208, section 2.6). @type {Record<string, string>} */
+/** The results of an SPF record for all other senders (RFC 7208, section 2.6). @type {Record<string, string>} */
 const others = { "-": "fail", "~": "softfail", "?": "neutral", "+": "pass" };
 
-/** What is missing is as bad as what it leads to. @param {any} check @returns {Tone | "off"} */
+/**
+ * The tone of a status. A missing record is as bad as its worst issue.
+ * @param {Pick<Check, "status" | "issues">} check
+ * @returns {Tone | "off"}
+ */
 function toneOf({ status, issues }) {
   if (status !== "missing") return tones[status] ?? "off";
-  return tones[["fail", "warn"].find((s) => issues.some((/** @type {any} */ i) => i.severity === s)) ?? "info"];
+  return tones[bySeverity(issues)[0]?.severity ?? "info"];
 }
 
-/** @param {any} check @param {string} key @param {number} n */
-function panel(check, key, n) {
+/** @param {Checks} checks @param {number} n */
+function panel(checks, n) {
+  const check = checks[parts[n][0]];
   return el(
     "section",
     { class: "mail-panel" },
@@ -58,14 +66,14 @@ function panel(check, key, n) {
           ),
         ),
       ),
-    evidence(check, key, n),
+    evidence(checks, n),
     cut(check, "A part of this was cut: the domain publishes more than the service passes on."),
   );
 }
 
 /**
- * A panel while others are looked up: what the check came to, without its evidence.
- * @param {any} check undefined where it is still out
+ * A panel while others are looked up: the result of the check, without its evidence.
+ * @param {Pick<Check, "status" | "summary"> | undefined} check undefined where it has not ended
  * @param {number} n
  */
 function panelSoFar(check, n) {
@@ -83,45 +91,50 @@ function panelSoFar(check, n) {
   );
 }
 
-/** What a panel was judged by. @param {any} check @param {string} key @param {number} n */
-function evidence(check, key, n) {
-  const rows = details(key, check).filter(([, fact]) => fact);
+/** The record of a check and its details. @param {Checks} checks @param {number} n */
+function evidence(checks, n) {
+  const [key] = parts[n];
+  const check = checks[key];
+  const rows = details[key](checks).filter(([, fact]) => fact);
   if (!check.record && rows.length === 0) return null;
   return more(
     check.record ? "Record and details" : "Details",
     check.record && code(check.record, `${parts[n][1]} record`),
     rows.length > 0 && facts(rows),
-    check.policy && key === "mtaSts" && more("Policy file", code(check.policy, "policy file")),
+    key === "mtaSts" && checks.mtaSts.policy && more("Policy file", code(checks.mtaSts.policy, "policy file")),
   );
 }
 
-/** @param {string} key @param {any} c @returns {[string, Node | string | null][]} */
-function details(key, c) {
-  const list = (/** @type {string[]} */ items) => (items?.length > 0 ? values(items) : null);
-  if (key === "spf") return [["Everyone else", c.all && `${c.all} (${others[c.all[0]]})`]];
-  if (key === "dkim")
-    return [
-      ["Selector", c.selector],
-      ["Key", c.keyType && `${c.keyType}${c.keyBits ? `, ${c.keyBits} bits` : ""}`],
-    ];
-  if (key === "mtaSts")
-    return [
-      ["Mode", c.mode],
-      ["Mail servers", list(c.mxPatterns)],
-      ["Max age", c.maxAge === null ? null : duration(c.maxAge)],
-    ];
-  if (key === "dmarc" && c.record)
-    return [
-      ["Policy", policyWords(c)],
-      ["Subdomains", `${c.subdomainPolicy}; nonexistent ones ${c.nonexistentSubdomainPolicy}`],
-      ["Alignment", `DKIM ${c.alignment.dkim}, SPF ${c.alignment.spf}`],
-      ["Organizational domain", c.organizationalDomain],
-      ["Reports to", list(c.reportAddresses)],
-      ["Failure reports to", list(c.failureReportAddresses)],
-      ["Other domains", list(takers(c))],
-    ];
-  return [["Reports to", list(c.reportAddresses)]];
-}
+/** @param {string[] | undefined} items */
+const list = (items) => (items && items.length > 0 ? values(items) : null);
+
+/** The details of each check. @type {Record<keyof Checks, (checks: Checks) => [string, Node | string | null][]>} */
+const details = {
+  mx: () => [],
+  spf: ({ spf: { all } }) => [["All others", all && `${all} (${others[all[0]]})`]],
+  dkim: ({ dkim: { selector, keyType, keyBits } }) => [
+    ["Selector", selector],
+    ["Key", keyType && `${keyType}${keyBits ? `, ${keyBits} bits` : ""}`],
+  ],
+  mtaSts: ({ mtaSts: { mode, mxPatterns, maxAge } }) => [
+    ["Mode", mode],
+    ["Mail servers", list(mxPatterns)],
+    ["Max age", maxAge === null ? null : duration(maxAge)],
+  ],
+  dmarc: ({ dmarc: c }) =>
+    !c.record
+      ? []
+      : [
+          ["Policy", policyWords(c)],
+          ["Subdomains", `${c.subdomainPolicy}; nonexistent ones ${c.nonexistentSubdomainPolicy}`],
+          ["Alignment", `DKIM ${c.alignment.dkim}, SPF ${c.alignment.spf}`],
+          ["Organizational domain", c.organizationalDomain],
+          ["Reports to", list(c.reportAddresses)],
+          ["Failure reports to", list(c.failureReportAddresses)],
+          ["Other domains", list(takers(c))],
+        ],
+  tlsRpt: ({ tlsRpt }) => [["Reports to", list(tlsRpt.reportAddresses)]],
+};
 
 /** @param {string} name @param {number} n @param {number} most */
 function meter(name, n, most) {
@@ -142,7 +155,7 @@ function meter(name, n, most) {
   );
 }
 
-/** @param {any} node @param {number} [depth] @returns {HTMLElement} */
+/** @param {Checks["spf"]["tree"]} node @param {number} [depth] @returns {HTMLElement} */
 function branch(node, depth = 0) {
   const { term, domain, lookups, voidLookups, record, error, ignored, children, truncated } = node;
   const head = [
@@ -164,7 +177,7 @@ function branch(node, depth = 0) {
             { open: depth < 2 || voidLookups > 0 },
             el("summary", {}, ...head),
             value(record, { what: "record" }),
-            children.length > 0 && el("ul", {}, ...children.map((/** @type {any} */ c) => branch(c, depth + 1))),
+            children.length > 0 && el("ul", {}, ...children.map((c) => branch(c, depth + 1))),
           ),
         ]
       : head),
@@ -190,7 +203,7 @@ function repair({ what, why, notes = [], name, type, text = "", file }, open) {
   );
 }
 
-/** What to do about a domain whose mail is not in order; empty where it is. @param {any} d */
+/** What to do where the mail records are not in order; empty where they are. @param {EmailDnsHealth} d */
 function remedy(d) {
   if (d.overall === "pass") return "";
   if (has(d.checks.mx, "DOMAIN_NOT_FOUND"))
@@ -209,10 +222,12 @@ function remedy(d) {
 }
 
 /**
- * Commands for what is asked of the first exchange. @param {any} mx @returns {import("../../lib/view.js").Command[]}
+ * The command for the first exchange.
+ * @param {Checks["mx"]} mx
+ * @returns {import("../../lib/view.js").Command[]}
  */
 function servers({ hosts }) {
-  const first = hosts.find((/** @type {any} */ h) => h.addressNames?.length > 0);
+  const first = hosts.find((h) => h.addressNames?.length > 0);
   return first
     ? [
         {
@@ -223,7 +238,7 @@ function servers({ hosts }) {
     : [];
 }
 
-/** @type {import("../../lib/view.js").View} */
+/** @type {import("../../lib/view.js").View<EmailDnsHealth>} */
 export default {
   live(seen) {
     const known = new Map(seen.list("check").map((c) => [c.name, c]));
@@ -235,14 +250,14 @@ export default {
     ];
   },
   show(d) {
-    const list = repairs(d);
+    const all = repairs(d);
     return [
       d.note && d.overall !== "pass" ? notice("info", d.note) : null,
       section(
         "What the domain publishes",
-        el("div", { class: "mail-panels" }, ...parts.map(([key], n) => panel(d.checks[key], key, n))),
+        el("div", { class: "mail-panels" }, ...parts.map((_, n) => panel(d.checks, n))),
       ),
-      list.length > 0 ? section("Records to publish", ...list.map((one, i) => repair(one, i === 0))) : null,
+      all.length > 0 ? section("Records to publish", ...all.map((one, i) => repair(one, i === 0))) : null,
       d.checks.spf.record
         ? folded(
             "SPF tree",
@@ -263,19 +278,21 @@ export default {
       checks: { spf, dmarc, dkim, mx },
     } = d;
     const policy = applied(dmarc);
-    const asked = policy === "reject" ? "refuse" : policy === "quarantine" ? "set aside" : "";
+    const action = policy === "reject" ? "refuse" : policy === "quarantine" ? "set aside" : "";
     return [
       remedy(d),
       "SPF, DKIM and DMARC let receivers tell a domain’s genuine mail from forged mail. MX says where mail for " +
         "the domain goes; MTA-STS and TLS reporting protect its encryption on the way there.",
       has(spf, "SPF_ALLOWS_ALL")
-        ? `Since SPF lets everybody send, forged mail passes for genuine mail of ${domain}, whatever the DMARC ` +
+        ? `Since SPF lets anyone send, forged mail passes for genuine mail of ${domain}, whatever the DMARC ` +
           "policy says."
-        : asked
-          ? `Receivers are asked to ${asked} mail that only pretends to come from ${domain}.`
-          : `Nothing asks receivers to stop mail that only pretends to come from ${domain}.`,
+        : action
+          ? `Receivers are asked to ${action} mail that only pretends to come from ${domain}.`
+          : `No policy makes receivers stop mail that only pretends to come from ${domain}.`,
       !dkim.selector && !mx.nullMx
-        ? `${dkim.found?.length > 0 ? "The DKIM keys that were found were not judged, since it is not visible from outside which of them are " + "in use" : "The DKIM key was not checked, since keys cannot be listed from outside"}. ` +
+        ? (dkim.found?.length > 0
+            ? "The DKIM keys that were found were not checked, since it is not visible from outside which of them are in use. "
+            : "The DKIM key was not checked, since keys cannot be listed from outside. ") +
           "The selector in use is the s= value in the DKIM-Signature header of any mail from the domain."
         : "",
     ].filter(Boolean);

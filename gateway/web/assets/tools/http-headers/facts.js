@@ -1,39 +1,19 @@
 // @ts-check
-// One request: its timing, its status, its headers.
+// One request: what is compared with an earlier one.
 
+import { findingOf } from "../../lib/findings.js";
 import { answered } from "../../lib/statuses.js";
-import { inWords } from "../../lib/words.js";
 import { coding, http3 } from "./offers.js";
 
-/** @typedef {import("./view.js").Header} Header */
+/** @typedef {import("api").components["schemas"]["HttpHeaders"]} HttpHeaders */
+/** @typedef {import("api").components["schemas"]["Header"]} Header */
 
-/**
- * @param {any} d @returns {string | null} the end of a sentence about the certificate, null where it is valid or there
- *   is none
- */
-export function certificateFault(d) {
-  return d.tls && !d.tls.authorized && !unverified(d) ? inWords(d.tls.authorizationError) : null;
-}
-
-/** Whether this service could not verify the certificate. @param {any} d @returns {boolean} */
-export const unverified = (d) =>
-  Boolean(d.findings?.some((/** @type {any} */ f) => f.code === "CERTIFICATE_NOT_VERIFIED"));
-
-/** Whether the answer has Location fields that differ, which browsers refuse whatever its status. @param {any} d */
-export const conflict = (d) =>
-  new Set(
-    d.headers.filter((/** @type {Header} */ h) => h.name === "location").map((/** @type {Header} */ h) => h.value),
-  ).size > 1;
-
-/** @param {any} d */
-export const plain = (d) => d.tls === null && d.status < 300;
-
-/** What an answer says anew at every request, and so is nothing to compare. */
+/** The headers that change at every request, and so are not compared. */
 const volatile =
   /^(date|age|expires|last-modified|etag|content-length|cf-ray|report-to|nel|server-timing|retry-after|traceparent|x-timer|x-served-by|x-cache.*|x-runtime|x-amz-.*|(x-)?ratelimit.*|.*-(request|trace|correlation)-?id)$/;
 
 /**
- * A header without what is random in it: nonces, and a cookie's end.
+ * A header without its random parts: nonces, and when a cookie expires.
  * @param {Header} header
  */
 function steady(header) {
@@ -42,7 +22,11 @@ function steady(header) {
     .replace(header.name === "set-cookie" ? /;\s*expires=[^;]*/i : /$^/, "");
 }
 
-/** @type {import("../../lib/view.js").Judge} */
+/** What is known of the certificate. @param {HttpHeaders} d */
+const certificate = (d) =>
+  findingOf(d, "CERTIFICATE_NOT_VERIFIED") ? "not verified" : d.tls?.authorized ? "valid" : "not valid";
+
+/** @type {import("../../lib/view.js").Judge<HttpHeaders>} */
 export default {
   facts(d) {
     /** @type {import("../../lib/view.js").Facts} */
@@ -55,7 +39,7 @@ export default {
       "HTTP/3": http3(d) ? "offered" : "not offered",
       Compression: coding(d) ?? "none",
     };
-    if (d.tls) list["Certificate"] = unverified(d) ? "not verified" : (certificateFault(d) ?? "valid");
+    if (d.tls) list["Certificate"] = certificate(d);
     for (const header of d.headers) {
       if (!volatile.test(header.name)) list[header.name] = [list[header.name] ?? [], steady(header)].flat();
     }

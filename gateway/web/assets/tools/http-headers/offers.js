@@ -1,18 +1,16 @@
 // @ts-check
-// What an answer says beside the page itself, in words: what came before it, HTTP/3, and compression.
+// What an answer holds beside the page, in words: interim answers, HTTP/3 and compression.
 
 import { duration, listed, plural } from "../../lib/format.js";
 
-/** @typedef {import("./view.js").Header} Header */
-/** @typedef {{status: number, statusText: string, headers: Header[]}} Informational */
-/** @typedef {{protocol: string, host: string | null, port: number, maxAgeSeconds: number}} Alternative */
+/** @typedef {import("./facts.js").HttpHeaders} HttpHeaders */
 
-/** @param {Informational} answer */
+/** @param {HttpHeaders["informational"][number]} answer */
 const named = (answer) => `${answer.status} ${answer.statusText}`.trim();
 
-/** @param {any} d @returns {string} what came before the answer, as a sentence; nothing where nothing came */
+/** The interim answers, as a sentence; empty where there were none. @param {HttpHeaders} d */
 export function early(d) {
-  const list = /** @type {Informational[]} */ (d.informational ?? []);
+  const list = d.informational ?? [];
   if (list.length === 0) return "";
   const hints = list
     .filter((a) => a.status === 103)
@@ -20,17 +18,17 @@ export function early(d) {
     .filter((h) => h.name === "link").length;
   const what =
     hints > 0 ? `, with ${plural(hints, "link header")} for files that browsers can start loading at once` : "";
-  const unheard =
+  const unused =
     hints > 0 && d.httpVersion !== "HTTP/2" ? " Most browsers use these hints only over HTTP/2 and HTTP/3." : "";
-  return `Before its answer the server sent ${listed(list.map(named))}${what}.${unheard}`;
+  return `Before its answer the server sent ${listed(list.map(named))}${what}.${unused}`;
 }
 
-/** @param {any} d @returns {Alternative | undefined} */
-export const http3 = (d) => (d.alternatives ?? []).find((/** @type {Alternative} */ a) => a.protocol === "h3");
+/** @param {HttpHeaders} d */
+export const http3 = (d) => (d.alternatives ?? []).find((a) => a.protocol === "h3");
 
-/** @param {any} d @returns {string} other ways to have the site, as a sentence; nothing where none is offered */
+/** The other ways to reach the site, as a sentence; empty where none is offered. @param {HttpHeaders} d */
 export function alternatives(d) {
-  const list = /** @type {Alternative[]} */ (d.alternatives ?? []);
+  const list = d.alternatives ?? [];
   const best = http3(d);
   if (list.length > 0 && d.tls === null)
     return "The answer offers other ways to reach the site (Alt-Svc). Browsers honour that only over HTTPS.";
@@ -52,13 +50,13 @@ export function alternatives(d) {
 /** @type {Record<string, string>} */
 const codings = { br: "Brotli", zstd: "Zstandard", "x-gzip": "gzip" };
 
-/** Less than this fits into one packet, so that compression gains nothing. */
+/** A shorter text fits into one packet, so that compression gains nothing. */
 const packet = 1400;
 
-/** @param {any} d @param {string} name @returns {string | undefined} */
-const field = (d, name) => d.headers.find((/** @type {Header} */ h) => h.name === name)?.value;
+/** @param {HttpHeaders} d @param {string} name */
+const field = (d, name) => d.headers.find((h) => h.name === name)?.value;
 
-/** @param {any} d whether the answer is a text that compression would make smaller */
+/** Whether the answer is a text that compression would make smaller. @param {HttpHeaders} d */
 function wordy(d) {
   const kind = (field(d, "content-type") ?? "").toLowerCase();
   return (
@@ -68,24 +66,22 @@ function wordy(d) {
   );
 }
 
-/** @param {any} d */
+/** The content coding in words, null for none. @param {HttpHeaders} d */
 export const coding = (d) => (d.compression?.coding ? (codings[d.compression.coding] ?? d.compression.coding) : null);
 
-/** @param {any} d whether a text that is long enough comes uncompressed */
+/** Whether a text that is long enough comes uncompressed. @param {HttpHeaders} d */
 export const uncompressed = (d) => d.compression !== undefined && !d.compression.coding && wordy(d);
 
-/** @param {any} d whether caches may hand a compressed answer to clients that cannot read it */
+/** Whether caches may serve a compressed answer to clients that cannot read it. @param {HttpHeaders} d */
 const hidden = (d) =>
   d.compression?.coding && !d.compression.varies && !/\b(?:no-store|private)\b/i.test(field(d, "cache-control") ?? "");
 
-/**
- * @param {any} d @returns {string} whether the answer is compressed, as a sentence; nothing where that does not matter
- */
+/** Whether the answer is compressed, as a sentence; empty where that does not matter. @param {HttpHeaders} d */
 export function compression(d) {
   if (uncompressed(d))
     return (
       "The answer is text and is not compressed, though the request accepted " +
-      `${listed(d.compression.offered.map((/** @type {string} */ c) => codings[c] ?? c))}. Compression makes ` +
+      `${listed(d.compression.offered.map((c) => codings[c] ?? c))}. Compression makes ` +
       "text several times smaller; it is a setting of the web server."
     );
   if (!coding(d)) return "";

@@ -3,6 +3,7 @@
 
 import { challengeAdvice, challengeWords } from "../../lib/challenge.js";
 import { el } from "../../lib/dom.js";
+import { findingOf, inFull } from "../../lib/findings.js";
 import { counted, host, ms, plural } from "../../lib/format.js";
 import { badge, cut, facts, folded, none, section, table, value } from "../../lib/parts.js";
 import { waterfall } from "../../lib/picture.js";
@@ -10,13 +11,13 @@ import { sh } from "../../lib/shell.js";
 import { answered, statusMeaning, statusShown } from "../../lib/statuses.js";
 import { timingFacts } from "../../lib/timings.js";
 import { alternatives, coding, compression, early, http3, uncompressed } from "./offers.js";
-import { certificateFault, conflict, plain, unverified } from "./facts.js";
 
-/** @typedef {{name: string, value: string}} Header */
+/** @typedef {import("./facts.js").HttpHeaders} HttpHeaders */
+/** @typedef {import("./facts.js").Header} Header */
 
 /** What well-known headers are for. @type {Record<string, string>} */
 const purposes = {
-  "accept-ranges": "Whether parts of the file can be asked for, as for resuming a download.",
+  "accept-ranges": "Whether parts of the file can be requested, as for resuming a download.",
   "access-control-allow-origin": "Which other sites' scripts may read this answer.",
   age: "For how many seconds a cache has held this answer.",
   allow: "Which request methods the server accepts here.",
@@ -44,10 +45,10 @@ const purposes = {
   "referrer-policy": "How much of this address other sites learn from links.",
   "report-to": "Where browsers send reports about this site.",
   "retry-after": "When to try again.",
-  server: "What the server says it runs.",
-  "server-timing": "How long the server says its work took.",
-  "set-cookie": "A cookie that the server asks the browser to keep. Its value is masked here.",
-  "strict-transport-security": "Tells browsers to use only HTTPS for this host from now on.",
+  server: "The software that the server names.",
+  "server-timing": "How long parts of the server's work took, by its own account.",
+  "set-cookie": "A cookie for the browser to keep. Its value is masked here.",
+  "strict-transport-security": "Makes browsers use only HTTPS for this host from now on.",
   "transfer-encoding": "How the content is encoded for transfer, as in chunks.",
   vary: "Which parts of a request change the answer; caches keep a copy for each.",
   via: "Proxies that the answer came through.",
@@ -55,23 +56,19 @@ const purposes = {
   "x-cache": "Whether a cache had the answer.",
   "x-content-type-options": "Stops browsers from guessing the content type.",
   "x-frame-options": "Whether other sites may show the page in a frame.",
-  "x-powered-by": "What software made the page, as it says itself.",
+  "x-powered-by": "The software that made the page, by its own account.",
   "x-robots-tag": "What search engines may do with this page.",
 };
 
 const cutPart = "Part of the answer was cut: the server sent more headers, or longer ones, than are shown.";
 
-/** @param {any} d */
+/** @param {HttpHeaders} d */
 function certificate(d) {
-  if (unverified(d)) return none("not verified");
-  const fault = certificateFault(d);
-  return el(
-    "span",
-    {},
-    badge(fault ? "bad" : "good", fault ? "not valid" : "valid"),
-    fault && ` ${fault} `,
-    fault && value(d.tls.authorizationError, { what: "error", quiet: true }),
-  );
+  if (findingOf(d, "CERTIFICATE_NOT_VERIFIED")) return none("not verified");
+  const fault = d.tls?.authorizationError;
+  return fault
+    ? el("span", {}, badge("bad", "not valid"), " ", value(fault, { what: "error", quiet: true }))
+    : badge("good", "valid");
 }
 
 /** @param {string} url */
@@ -90,7 +87,7 @@ function onward(url) {
   );
 }
 
-/** @param {any} d */
+/** @param {HttpHeaders} d */
 function compressed(d) {
   if (coding(d)) return el("span", {}, coding(d));
   return uncompressed(d) ? badge("warn", "not compressed") : none("none");
@@ -127,7 +124,7 @@ function longestStep(t) {
   return `Of ${ms(t.totalMs)} in all, the longest step was ${what}, with ${ms(took)}.`;
 }
 
-/** @type {import("../../lib/view.js").View} */
+/** @type {import("../../lib/view.js").View<HttpHeaders>} */
 export default {
   show(d) {
     return [
@@ -168,7 +165,7 @@ export default {
           ["Certificate", d.tls && certificate(d)],
         ]),
       ),
-      ...(d.informational ?? []).map((/** @type {import("./offers.js").Informational} */ a) =>
+      ...(d.informational ?? []).map((a) =>
         folded(
           `Before the answer: ${`${a.status} ${a.statusText}`.trim()}`,
           plural(a.headers.length, "header"),
@@ -179,22 +176,20 @@ export default {
   },
 
   meaning(d) {
-    const cookies = d.headers.filter((/** @type {Header} */ h) => h.name === "set-cookie").length;
-    const fault = certificateFault(d);
+    const cookies = d.headers.filter((h) => h.name === "set-cookie").length;
+    const conflicting = findingOf(d, "LOCATION_CONFLICT");
+    const invalid = findingOf(d, "CERTIFICATE_INVALID");
     return [
       `The server answered ${answered(d)}. ${statusMeaning(d.status)}`,
-      plain(d)
-        ? "The page came without encryption, so anyone on the way can read and change it. Redirect every http " +
-          "address to https."
-        : "",
-      fault
-        ? `The certificate is not valid: ${fault}. Browsers show a warning instead of the page. This check ` +
-          "continued, because it sends nothing secret."
+      inFull(findingOf(d, "NOT_ENCRYPTED")),
+      invalid
+        ? `${inFull(invalid)} Browsers show a warning instead of the page. This check continued, because it sends ` +
+          "nothing secret."
         : "",
       challengeAdvice(d.challenge),
-      conflict(d)
-        ? "Two parts of the server each add a Location header, and they differ. Browsers show an error. Look in " +
-          "the web server, the program behind it and any proxy in front, and let only one of them set it."
+      conflicting
+        ? "Two parts of the server each add a Location header, such as the web server and the program behind it, " +
+          `or a proxy in front. ${conflicting.remedy ?? ""}`
         : "",
       longestStep(d.timings),
       early(d),
@@ -209,7 +204,7 @@ export default {
 
   terminal(_, d) {
     const trust = d.tls && !d.tls.authorized ? "-k " : "";
-    // What is offered decides what comes, and is the service's own list.
+    // The answer depends on what is offered, which is the service's own list.
     const offer = d.compression ? `${sh`-H ${`Accept-Encoding: ${d.compression.offered.join(", ")}`}`} ` : "";
     const format =
       "DNS %{time_namelookup} s, connected %{time_connect} s, TLS %{time_appconnect} s, first byte " +

@@ -1,13 +1,7 @@
 // @ts-check
-// Where an address is registered: its place in its network, the network card, and who announces it.
+// Where an address is registered: what is compared with an earlier answer.
 
-/** @param {any} d "Netherlands (NL)" */
-export const country = (d) => (d.countryName ? `${d.countryName} (${d.country})` : d.country);
-
-/** The ASN service was heard where it is among the sources. @param {any} d */
-export const unannounced = (d) => d.asn === null && d.sources.some((/** @type {any} */ s) => s.zone);
-
-/** @type {import("../../lib/view.js").Judge} */
+/** @type {import("../../lib/view.js").Judge<import("api").components["schemas"]["IpGeolocation"]>} */
 export default {
   facts: (d) => ({
     Network: d.network?.cidrs ?? [],

@@ -3,6 +3,7 @@
 
 import { prefixRange, spanRange } from "../../lib/addresses.js";
 import { el } from "../../lib/dom.js";
+import { findingOf } from "../../lib/findings.js";
 import { day } from "../../lib/format.js";
 import { facts, none, notice, section, value } from "../../lib/parts.js";
 import {
@@ -18,9 +19,13 @@ import {
 import { addressPicture } from "../../lib/ranges.js";
 import { sh } from "../../lib/shell.js";
 import { attempt } from "../../lib/view.js";
-import { country, unannounced } from "./facts.js";
 
-/** @param {any} d */
+/** @typedef {import("api").components["schemas"]["IpGeolocation"]} IpGeolocation */
+
+/** The country in words: "Netherlands (NL)". @param {IpGeolocation} d */
+const country = (d) => (d.countryName ? `${d.countryName} (${d.country})` : d.country);
+
+/** @param {IpGeolocation} d */
 function placePicture(d) {
   const ranges = [];
   if (d.network)
@@ -29,7 +34,7 @@ function placePicture(d) {
   return ranges.length > 0 ? addressPicture(d.ip, ranges) : null;
 }
 
-/** @param {any} d */
+/** @param {IpGeolocation} d */
 function registered(d) {
   if (!d.network)
     return notice("info", "No registration of this network was found, so its holder and abuse contact are not known.");
@@ -47,7 +52,7 @@ function registered(d) {
   ]);
 }
 
-/** What is known of the holder. @param {any} d */
+/** The holder, in a sentence. @param {IpGeolocation} d */
 function holding(d) {
   if (!d.network) return "The record of this one could not be fetched just now, or its registry has none.";
   return d.organization
@@ -55,16 +60,14 @@ function holding(d) {
     : "The record of this one names no organization as its holder.";
 }
 
-/** @param {any} d */
+/** @param {IpGeolocation} d */
 function announced(d) {
   if (!d.asn)
     return section(
       "Announced by",
       notice(
         "info",
-        unannounced(d)
-          ? "No network announces this address at present."
-          : "The AS number is missing, because the ASN service gave no usable answer.",
+        (findingOf(d, "NOT_ANNOUNCED", "ASN_MISSING") ?? { message: "The AS number is not known." }).message,
       ),
     );
   return section(
@@ -80,7 +83,7 @@ function announced(d) {
   );
 }
 
-/** @param {any} d */
+/** @param {IpGeolocation} d */
 function named({ hostname }) {
   return section(
     "Hostname",
@@ -96,7 +99,7 @@ function named({ hostname }) {
   );
 }
 
-/** @type {import("../../lib/view.js").View} */
+/** @type {import("../../lib/view.js").View<IpGeolocation>} */
 export default {
   show: (d) => [
     section(

@@ -1,7 +1,7 @@
 // @ts-check
-// What is worth comparing of the visitor's own address.
+// What is compared of the visitor's own address.
 
-/** @type {import("../../lib/view.js").Judge} */
+/** @type {import("../../lib/view.js").Judge<import("api").components["schemas"]["MyIp"]>} */
 export default {
   facts: (d) => ({ Address: d.ip ?? "" }),
 };

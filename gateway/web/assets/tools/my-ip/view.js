@@ -6,8 +6,10 @@ import { code, copyAction, facts, folded, value } from "../../lib/parts.js";
 import { addressLinks } from "../../lib/network.js";
 import { sh } from "../../lib/shell.js";
 
-/** @param {any} d */
-function addressPart({ ip, version }) {
+/** @typedef {import("api").components["schemas"]["MyIp"]} MyIp */
+
+/** @param {string} ip @param {MyIp["version"]} version */
+function addressPart(ip, version) {
   return el(
     "div",
     { class: "my-ip" },
@@ -70,15 +72,16 @@ function operatorPart() {
   );
 }
 
-/** @type {import("../../lib/view.js").View} */
+/** @type {import("../../lib/view.js").View<MyIp>} */
 export default {
-  show: (d) => (d.available ? [addressPart(d), addressLinks(d.ip, "my-ip")] : [operatorPart()]),
+  show: (d) =>
+    d.available && d.ip !== null ? [addressPart(d.ip, d.version), addressLinks(d.ip, "my-ip")] : [operatorPart()],
 
   meaning: (d) =>
     d.available
       ? [
-          "This is the address that this service sees. Everybody behind the same router, company network, " +
-            "mobile provider or VPN may share it; the devices behind it have other addresses.",
+          "This is the address that this service sees. All devices behind the same router, company network, " +
+            "mobile provider or VPN may share it; each of them has another address there.",
           `Your browser came over IPv${d.version}. ` +
             `${d.version === 4 ? "You may also have an IPv6 address" : "You may also have an IPv4 address"}, ` +
             "which we cannot see: one connection shows one address.",

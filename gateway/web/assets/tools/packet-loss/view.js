@@ -15,37 +15,39 @@ import {
   strip,
   terminal,
 } from "../../lib/echo.js";
-import { decided, limited, missing } from "../../lib/echo-verdict.js";
+import { decided, missing } from "../../lib/echo-verdict.js";
+import { findingOf } from "../../lib/findings.js";
 import { plural } from "../../lib/format.js";
 import { folded, section } from "../../lib/parts.js";
 
-/** @typedef {{startSeq: number, length: number}} Burst */
+/** @typedef {import("api").components["schemas"]["PacketLoss"]} PacketLoss */
+/** @typedef {PacketLoss["bursts"][number]} Burst */
 
-/** @param {any} d @returns {Burst | undefined} */
+/** @param {PacketLoss} d @returns {Burst | undefined} */
 const longest = (d) => [...d.bursts].sort((a, b) => b.length - a.length)[0];
 
 /** @param {Burst} b */
 const place = (b) => (b.length === 1 ? `probe ${b.startSeq}` : `probes ${b.startSeq} to ${b.startSeq + b.length - 1}`);
 
-/** @param {any} d */
+/** @param {PacketLoss} d */
 function cells(d) {
   /** @type {import("../../lib/echo.js").Cell[]} */
   const each = d.replies.map(cellOf);
-  const told = [
+  const words = [
     missing(d) === 0
       ? `All ${decided(d)} were answered`
       : `${missing(d)} of ${decided(d)} ${missing(d) === 1 ? "was" : "were"} lost: ${d.bursts.map(place).join(", ")}`,
   ];
-  if (d.late > 0) told.push(`${d.late} late`);
-  if (d.undecided > 0) told.push(`${d.undecided} not counted`);
+  if (d.late > 0) words.push(`${d.late} late`);
+  if (d.undecided > 0) words.push(`${d.undecided} not counted`);
   const rare = /** @type {const} */ (["late", "uncounted"]).filter((kind) => each.includes(kind));
-  return section("Probes in order", strip(each, `${told.join("; ")}.`, ["answered", "lost", ...rare]));
+  return section("Probes in order", strip(each, `${words.join("; ")}.`, ["answered", "lost", ...rare]));
 }
 
 /** More bursts than these are folded away. */
 const mostShown = 5;
 
-/** @param {any} d */
+/** @param {PacketLoss} d */
 function bursts(d) {
   if (d.bursts.length === 0) return null;
   const columns = [
@@ -61,12 +63,12 @@ function bursts(d) {
       caption: "Loss bursts",
       hideCaption: true,
       columns,
-      rows: d.bursts.map((/** @type {Burst} */ b) => [String(b.startSeq), String(b.length)]),
+      rows: d.bursts.map((b) => [String(b.startSeq), String(b.length)]),
     }),
   );
 }
 
-/** @param {any} d */
+/** What the loss looks like. @param {PacketLoss} d */
 function pattern(d) {
   const length = longest(d)?.length ?? 0;
   return length > 2
@@ -76,12 +78,12 @@ function pattern(d) {
         "noticed; calls and games feel it.";
 }
 
-/** @type {import("../../lib/view.js").View} */
+/** @type {import("../../lib/view.js").View<PacketLoss>} */
 export default {
   live: (seen) => liveEcho(seen, 50),
   show: (d) => [cells(d), roundTrips(d), bursts(d), figures(d), folded("Each probe", "", probes(d)), raw(d)],
   meaning: (d) => [
-    ...(d.received > 0 && missing(d) > 0 && !limited(d) ? [pattern(d)] : []),
+    ...(d.received > 0 && missing(d) > 0 && !findingOf(d, "REPLIES_LIMITED") ? [pattern(d)] : []),
     ...lossMeans(d),
     ...meaning(d),
   ],

@@ -3,5 +3,5 @@
 
 import { compared, echoTimes } from "../../lib/echo-verdict.js";
 
-/** @type {import("../../lib/view.js").Judge} */
+/** @type {import("../../lib/view.js").Judge<import("api").components["schemas"]["Ping"]>} */
 export default { facts: compared, times: echoTimes };

@@ -5,7 +5,9 @@ import { figures, liveEcho, lossMeans, meaning, probes, raw, roundTrips, sources
 import { plural } from "../../lib/format.js";
 import { folded } from "../../lib/parts.js";
 
-/** @type {import("../../lib/view.js").View} */
+/** @typedef {import("api").components["schemas"]["Ping"]} Ping */
+
+/** @type {import("../../lib/view.js").View<Ping>} */
 export default {
   live: (seen) => liveEcho(seen, 10),
   show: (d) => [roundTrips(d), figures(d), folded("Probes", plural(d.sent, "probe"), probes(d)), raw(d)],

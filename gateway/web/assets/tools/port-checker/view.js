@@ -2,14 +2,25 @@
 // A TCP port, address by address: who answered what, and how fast.
 
 import { el, svg } from "../../lib/dom.js";
+import { findingOf, inFull } from "../../lib/findings.js";
 import { ms } from "../../lib/format.js";
 import { badge, facts, folded, none, section, table, value } from "../../lib/parts.js";
 import { fit, label, picture, ticks } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
-import { others, states, stateWord, untried } from "./facts.js";
+import { stateWord } from "./facts.js";
 
-/** @typedef {import("./facts.js").Tone} Tone */
+/** @typedef {import("../../lib/view.js").Tone} Tone */
+/** @typedef {import("./facts.js").PortChecker} PortChecker */
 /** @typedef {import("./facts.js").Tried} Tried */
+
+/** The tone of a state, and what happened. @type {Record<Tried["state"], [Tone, string]>} */
+const states = {
+  open: ["good", "accepted"],
+  closed: ["bad", "refused"],
+  filtered: ["warn", "no answer"],
+  unreachable: ["bad", "not reachable"],
+  skipped: ["info", "not tried"],
+};
 
 /** @param {Tried} a */
 const shownTime = (a) =>
@@ -18,10 +29,9 @@ const shownTime = (a) =>
 /** Below this width what happened stands under the address, not beside it. */
 const narrow = 520;
 
-/** One row an address: the way from this service to it, as long as the answer took. @param {any} d */
-function answers(d) {
-  const list = /** @type {Tried[]} */ (d.addresses);
-  // Where nobody answered there is nothing to measure.
+/** A row for each address: a line from this service to it, as long as the answer took. @param {Tried[]} list */
+function answers(list) {
+  // Without an answer there is nothing to measure.
   const slowest = Math.max(0, ...list.map((a) => a.responseTimeMs ?? 0));
   const scale = slowest > 0 ? ticks(slowest) : [];
   const each = (/** @type {number} */ width) => (width < narrow ? 62 : 48);
@@ -79,8 +89,11 @@ function rowNodes(a, y, x, width) {
 }
 
 /**
- * Open is a disc, refused a cross; from silence nothing comes back. @param {string} state @param {Tone} tone @param
- * {number} x @param {number} y
+ * The end of a line: open is a disc, closed a cross, silence a question mark.
+ * @param {Tried["state"]} state
+ * @param {Tone} tone
+ * @param {number} x
+ * @param {number} y
  */
 function endNodes(state, tone, x, y) {
   if (state === "open") return [svg("circle", { class: `dot fill-${tone}`, cx: x, cy: y, r: 7 })];
@@ -88,7 +101,7 @@ function endNodes(state, tone, x, y) {
   return [svg("path", { class: `stroke-${tone}`, "stroke-width": 3, d: `M${x - 6} ${y - 6}l12 12m0-12l-12 12` })];
 }
 
-/** @param {any} d */
+/** @param {PortChecker} d */
 function addresses(d) {
   const columns = [
     { title: "Address" },
@@ -96,20 +109,22 @@ function addresses(d) {
     { title: "Answered after", numeric: true },
     { title: "What happened" },
   ];
-  const rows = d.addresses.map((/** @type {Tried} */ a) => [
+  const rows = d.addresses.map((a) => [
     value(a.address),
     badge(states[a.state][0], stateWord(a.state)),
     ms(a.responseTimeMs),
     el("p", { class: "sentence" }, a.reason ?? "The connection was accepted."),
   ]);
   return table({
-    caption: ["Every address that was tried, at most two of each family.", untried(d)].filter(Boolean).join(" "),
+    caption: ["Every address that was tried, at most two of each family.", findingOf(d, "MORE_ADDRESSES")?.message]
+      .filter(Boolean)
+      .join(" "),
     columns,
     rows,
   });
 }
 
-/** @param {any} d */
+/** @param {PortChecker} d */
 const summary = (d) =>
   facts([
     ["Host", value(d.host)],
@@ -122,7 +137,7 @@ const summary = (d) =>
     ["Reachable", d.reachable ? "yes" : "no"],
   ]);
 
-/** What a state comes to for a visitor. @type {Record<string, string>} */
+/** What a state means for a visitor. @type {Record<Tried["state"], string>} */
 const meanings = {
   open:
     "Open means that something accepted the connection. It does not say that the program behind it works, nor " +
@@ -134,43 +149,42 @@ const meanings = {
     "No answer came in time. Most often a firewall drops the packets silently; it may let in only some " +
     "sources, so the port may be open for others.",
   unreachable:
-    "The network says that the host cannot be reached at this address, so nothing is known of the port itself.",
+    "The network reports that the host cannot be reached at this address, so nothing is known about the port itself.",
   skipped: "This service has no route to these addresses, so nothing is known. Others may reach them.",
 };
 
-/** @param {any} d */
+/** @param {PortChecker} d */
 function meaning(d) {
-  const list = [meanings[d.addresses.every((/** @type {Tried} */ a) => a.state === "skipped") ? "skipped" : d.state]];
-  if (others(d).length > 0)
-    list.push("Visitors use whichever address their own connection prefers, so some of them will see the other state.");
-  if (untried(d))
-    list.push(
-      `${untried(d)} All of this is about the addresses in the table; enter another address to try the port there.`,
-    );
-  const risk = d.findings?.find((/** @type {any} */ f) => f.code === "RISKY_SERVICE_OPEN");
-  if (risk) list.push(`${risk.message} ${risk.remedy}`);
-  return list;
+  const more = findingOf(d, "MORE_ADDRESSES");
+  return [
+    meanings[d.conclusion?.code === "NOT_TRIED" ? "skipped" : d.state],
+    findingOf(d, "ADDRESS_NOT_OPEN")
+      ? "Visitors use whichever address their own connection prefers, so some of them will see the other state."
+      : "",
+    more
+      ? `${more.message} The results are about the addresses in the table; enter another address to try the port there.`
+      : "",
+    inFull(findingOf(d, "RISKY_SERVICE_OPEN")),
+  ].filter(Boolean);
 }
 
-/** @type {import("../../lib/view.js").View} */
+/** @type {import("../../lib/view.js").View<PortChecker>} */
 export default {
   meaning,
-  live: (seen) => [section("From this service to each address", answers({ addresses: seen.list("address") }))],
+  live: (seen) => [section("From this service to each address", answers(seen.list("address")))],
   show: (d) => [
-    section("From this service to each address", answers(d), addresses(d)),
+    section("From this service to each address", answers(d.addresses), addresses(d)),
     folded("In short", d.service ? `usually ${d.service}` : "", summary(d)),
   ],
   terminal: (_, d) => [
     { label: "Whether the port accepts a connection", command: sh`nc -vz -w 5 ${d.host} ${d.port}` },
     ...(d.addresses.length > 1
-      ? d.addresses.map((/** @type {Tried} */ a) => ({
+      ? d.addresses.map((a) => ({
           label: `The same for ${a.address}`,
           command: sh`nc -vz -w 5 ${a.address} ${d.port}`,
         }))
       : []),
   ],
   sources: (d) =>
-    d.addresses
-      .filter((/** @type {Tried} */ a) => a.state !== "skipped")
-      .map((/** @type {Tried} */ a) => ({ name: "The host itself", server: a.address })),
+    d.addresses.filter((a) => a.state !== "skipped").map((a) => ({ name: "The host itself", server: a.address })),
 };

@@ -2,19 +2,20 @@
 // A chain of redirects: each step, what kind it is, and why the chain ended.
 
 import { el } from "../../lib/dom.js";
+import { findingOf, inFull, toneOf } from "../../lib/findings.js";
 import { ms, plural } from "../../lib/format.js";
 import { badge, cut, facts, folded, mark, notice, section, table, value } from "../../lib/parts.js";
 import { waterfall } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
 import { statusMeaning, statusShown, statusTone } from "../../lib/statuses.js";
-import { conflict, endTone, flagged, last } from "./facts.js";
 
+/** @typedef {import("./facts.js").RedirectChecker} RedirectChecker */
 /** @typedef {import("./facts.js").Hop} Hop */
 /** @typedef {import("../../lib/view.js").Tone} Tone */
 
 /**
- * What a flag says: its words, its tone, and the sentence that explains it. @type {Record<string, [string, Tone |
- * "off", string]>}
+ * The words of a flag, its tone, and the sentence that explains it.
+ * @type {Record<Hop["flags"][number], [string, Tone | "off", string]>}
  */
 const flags = {
   httpToHttps: ["to HTTPS", "good", "The step leads from an unencrypted address to an encrypted one."],
@@ -25,7 +26,7 @@ const flags = {
       "change the page.",
   ],
   permanent: ["permanent", "off", "Browsers and search engines may remember the new address and go there at once."],
-  temporary: ["temporary", "off", "The old address stays in use and is asked every time."],
+  temporary: ["temporary", "off", "The old address stays in use; browsers request it every time."],
   crossHost: ["other host", "off", "The step leads to another host name."],
   wwwChange: ["www changes", "off", "The step adds www to the name or takes it away."],
   relativeLocation: ["relative address", "off", "The server names the next address without its host. That is allowed."],
@@ -38,17 +39,20 @@ const flags = {
   certificateInvalid: ["certificate not valid", "bad", "Browsers show a warning here instead of going on."],
 };
 
-/** @param {string} name */
+/** @param {Hop["flags"][number]} name */
 function flag(name) {
   const [words, tone] = flags[name] ?? [name, "off"];
   return badge(tone, words);
 }
 
-/** Nothing is sent to an address that may not be visited. @param {Hop} hop */
+/** Whether a request was sent: none is to an address that is not public. @param {Hop} hop */
 const visited = (hop) => hop.timings.totalMs > 0;
 
-/** What stands in place of a status. @param {any} d */
-const unanswered = (d) => (d.outcome === "blocked" ? "not visited" : "no answer");
+/** What stands in place of a status. @param {RedirectChecker["outcome"] | undefined} outcome */
+const unanswered = (outcome) => (outcome === "blocked" ? "not visited" : "no answer");
+
+/** Browsers refuse an answer with Location headers that differ, whatever its status. @param {Hop} hop */
+const conflict = (hop) => hop.flags.includes("conflictingLocation");
 
 /**
  * A URL without what it shares with the one before.
@@ -61,18 +65,23 @@ function short(url, before) {
   return origin === new URL(before).origin ? href.slice(origin.length) : url;
 }
 
-/** Each step of the chain. @param {any} d @returns {HTMLElement[]} */
-function stepsOf(d) {
-  const hops = /** @type {Hop[]} */ (d.hops);
+/**
+ * Each step of the chain.
+ * @param {Hop[]} hops
+ * @param {Tone} end the tone of a step without an answer
+ * @param {RedirectChecker["outcome"]} [outcome]
+ * @returns {HTMLElement[]}
+ */
+function stepsOf(hops, end, outcome) {
   return hops.map((h, i) =>
     el(
       "li",
-      { class: `rc-step ${h.status === null ? endTone(d) : statusTone(h.status)}` },
+      { class: `rc-step ${h.status === null ? end : statusTone(h.status)}` },
       el("span", { class: "rc-number", "aria-hidden": "true" }, String(h.index + 1)),
       el(
         "div",
         { class: "rc-head" },
-        h.status === null ? badge(endTone(d), unanswered(d)) : statusShown(h.status, h.statusText),
+        h.status === null ? badge(end, unanswered(outcome)) : statusShown(h.status, h.statusText),
         el("span", { class: "rc-flags" }, ...h.flags.map(flag)),
         visited(h) && el("span", { class: "rc-time" }, ms(h.responseTimeMs)),
       ),
@@ -99,28 +108,26 @@ function stepsOf(d) {
 
 /**
  * The chain from top to bottom.
- * @param {any} d
+ * @param {RedirectChecker} d
  */
 function path(d) {
-  const tone = endTone(d);
+  const tone = toneOf(d);
   const end = el(
     "li",
     { class: `rc-end ${tone}` },
     mark(tone),
-    el(
-      "p",
-      {},
-      d.outcome === "final" ? "The chain ends here: this is the page." : (d.conclusion?.message ?? d.summary),
-    ),
+    el("p", {}, d.outcome === "final" ? "The chain ends here: this is the page." : d.conclusion.message),
     clientRedirect(d),
   );
-  const used = Object.entries(flags).filter(([name]) => flagged(d, name));
+  const used = /** @type {Hop["flags"]} */ (Object.keys(flags)).filter((name) =>
+    d.hops.some((h) => h.flags.includes(name)),
+  );
   return el(
     "div",
     {},
-    el("ol", { class: "rc-path" }, ...stepsOf(d), end),
+    el("ol", { class: "rc-path" }, ...stepsOf(d.hops, tone, d.outcome), end),
     used.length > 0 &&
-      el("ul", { class: "rc-legend" }, ...used.map(([name, [, , what]]) => el("li", {}, flag(name), " ", what))),
+      el("ul", { class: "rc-legend" }, ...used.map((name) => el("li", {}, flag(name), " ", flags[name][2]))),
   );
 }
 
@@ -136,12 +143,10 @@ function backTo(hop, hops) {
   return seen ? ` That is step ${seen.index + 1} again.` : null;
 }
 
-/** @param {any} d */
+/** @param {RedirectChecker} d */
 function clientRedirect({ clientRedirect: c }) {
   if (!c) return null;
-  const how =
-    { metaRefresh: "a meta element in the page", refreshHeader: "a Refresh header" }[/** @type {string} */ (c.kind)] ??
-    c.kind;
+  const how = { metaRefresh: "a meta element in the page", refreshHeader: "a Refresh header" }[c.kind] ?? c.kind;
   return notice(
     "info",
     el(
@@ -177,12 +182,12 @@ function timings(hops) {
   return table({ caption: "The timing of each step", columns, rows, hideCaption: true });
 }
 
-/** @type {import("../../lib/view.js").View} */
+/** @type {import("../../lib/view.js").View<RedirectChecker>} */
 export default {
-  live: (seen) => [section("The chain", el("ol", { class: "rc-path" }, ...stepsOf({ hops: seen.list("hop") })))],
+  live: (seen) => [section("The chain", el("ol", { class: "rc-path" }, ...stepsOf(seen.list("hop"), "bad")))],
 
   show(d) {
-    const hops = /** @type {Hop[]} */ (d.hops);
+    const hops = d.hops;
     const before = hops.slice(0, -1).reduce((sum, h) => sum + h.responseTimeMs, 0);
     return [
       section("The chain", path(d)),
@@ -192,7 +197,7 @@ export default {
           hops.map((h, i) => ({
             title: `${h.index + 1}. ${short(h.url, hops[i - 1]?.url)}`,
             timings: visited(h) ? h.timings : null,
-            note: h.status === null ? unanswered(d) : String(h.status),
+            note: h.status === null ? unanswered(d.outcome) : String(h.status),
           })),
           {
             sequential: true,
@@ -215,7 +220,7 @@ export default {
               el(
                 "span",
                 {},
-                statusShown(d.finalStatus, last(d).statusText),
+                statusShown(d.finalStatus, hops.at(-1)?.statusText),
                 el("br"),
                 el("span", { class: "muted" }, statusMeaning(d.finalStatus)),
               ),
@@ -229,33 +234,30 @@ export default {
   },
 
   meaning(d) {
-    const redirects = d.hops.filter((/** @type {Hop} */ h) => h.location !== null);
-    const permanent = redirects.filter((/** @type {Hop} */ h) => h.flags.includes("permanent")).length;
+    const redirects = d.hops.filter((h) => h.location !== null);
+    const permanent = redirects.filter((h) => h.flags.includes("permanent")).length;
+    const which =
+      permanent === redirects.length
+        ? "Every redirect here is permanent"
+        : `Of the ${redirects.length} redirects here ${permanent} ${permanent === 1 ? "is" : "are"} permanent`;
+    const conflicting = findingOf(d, "LOCATION_CONFLICT");
     return [
       d.outcome === "final" && d.redirectCount === 0
         ? "The address answers directly, without a redirect."
         : "A redirect is an answer that names another address. Browsers go there by themselves, and each step " +
           "costs the visitor time.",
-      d.outcome === "final"
-        ? ""
-        : ({
-            loop:
-              "Browsers notice the loop after some rounds and show an error. Often a cookie, a proxy in front or " +
-              "an HTTPS setting causes it.",
-            tooManyRedirects: "Most browsers follow up to 20 redirects, and then show an error.",
-          }[/** @type {string} */ (d.outcome)] ?? d.summary),
-      flagged(d, "conflictingLocation")
+      d.outcome === "loop"
+        ? "Browsers stop in a loop after some rounds and show an error. Often a cookie, a proxy in front or an " +
+          "HTTPS setting causes it."
+        : "",
+      d.outcome === "tooManyRedirects" ? "Most browsers follow up to 20 redirects, and then show an error." : "",
+      conflicting
         ? "Two parts of the server each add a Location header, such as the web server and the program behind it, " +
-          "or a proxy in front. Find both, and let only one redirect."
+          `or a proxy in front. ${conflicting.remedy ?? ""}`
         : "",
-      d.outcome === "final" && d.finalUrl.startsWith("http:") && d.finalStatus < 300
-        ? "The page comes without encryption, so anyone on the way can read and change it. Redirect every http " +
-          "address to https."
-        : "",
-      permanent > 0
-        ? `${permanent === redirects.length ? "Every redirect here is permanent" : `Of the ${redirects.length} redirects here ${permanent} ${permanent === 1 ? "is" : "are"} permanent`}: ` +
-          "a browser that has seen one may not ask again for a long time."
-        : "",
+      inFull(findingOf(d, "NOT_ENCRYPTED")),
+      inFull(findingOf(d, "HTTPS_TO_HTTP")),
+      permanent > 0 ? `${which}: a browser that has seen one may not request it again for a long time.` : "",
       d.clientRedirect
         ? "The last page sends browsers on by itself. Search engines and other programs may not follow that as " +
           "they would a redirect of the server."
@@ -264,7 +266,7 @@ export default {
   },
 
   terminal(_, d) {
-    const trust = flagged(d, "certificateInvalid") ? "-k " : "";
+    const trust = d.hops.some((h) => h.flags.includes("certificateInvalid")) ? "-k " : "";
     return [
       {
         label: "The headers of every step, with cookies kept on the way",
@@ -278,5 +280,5 @@ export default {
       },
     ];
   },
-  sources: (d) => d.hops.filter(visited).map((/** @type {Hop} */ h) => ({ name: "The web server itself", url: h.url })),
+  sources: (d) => d.hops.filter(visited).map((h) => ({ name: "The web server itself", url: h.url })),
 };

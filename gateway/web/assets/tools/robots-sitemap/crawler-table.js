@@ -1,5 +1,5 @@
 // @ts-check
-// What the widely known crawlers are told, a row each.
+// What well-known crawlers may visit, a row each.
 
 import { el } from "../../lib/dom.js";
 import { badge, folded, none, table } from "../../lib/parts.js";
@@ -8,20 +8,21 @@ import { agentFor } from "./matcher.js";
 import { refusal } from "./facts.js";
 
 /** @typedef {import("../../lib/view.js").Tone} Tone */
+/** @typedef {import("./facts.js").RobotsSitemap} RobotsSitemap */
 
-/** What a crawler may do, with its tone. @type {Record<string, [Tone, string]>} */
+/** What a crawler may do, with its tone. @type {Record<RobotsSitemap["robots"]["effect"], [Tone, string]>} */
 const rights = {
   allowAll: ["good", "everything"],
   rules: ["info", "all but some paths"],
   disallowAll: ["warn", "nothing"],
 };
 
-/** What the widely known crawlers are told. @param {any} d */
+/** @param {RobotsSitemap} d */
 export function crawlerTable(d) {
   if (!d.crawlers) return null;
   const columns = [{ title: "Crawler" }, { title: "Used for" }, { title: "May visit" }, { title: "Group it follows" }];
   const limited = refusal(d.robots) === "RATE_LIMITED";
-  const rows = d.crawlers.map((/** @type {import("./crawlers.js").Crawler} */ c) => {
+  const rows = d.crawlers.map((c) => {
     const agent = agentFor(d.robots.groups, c.name);
     const right = rights[limited && c.name === "Googlebot" ? "disallowAll" : c.effect] ?? ["info", c.effect];
     return [

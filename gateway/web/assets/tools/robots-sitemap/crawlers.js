@@ -1,7 +1,5 @@
 // @ts-check
-// The crawlers that owners of sites ask about.
-
-/** @typedef {{name: string, effect: "allowAll" | "rules" | "disallowAll"}} Crawler */
+// The crawlers that an answer is about.
 
 /** Whose they are. @type {Record<string, {of: string}>} */
 export const known = {

@@ -1,14 +1,16 @@
 // @ts-check
-// What a robots.txt says to one crawler about one path (RFC 9309), so that a path can be tried in the browser. No
-// pattern takes longer than its own length and the path's together.
+// Whether a robots.txt lets a crawler fetch a path (RFC 9309), so that a path can be tried in the browser. A pattern
+// takes time in proportion to its length and the path's.
 
 /** @typedef {{type: "allow" | "disallow", path: string, line: number}} Rule */
 /** @typedef {{userAgents: string[], rules: Rule[]}} Group */
-/** @typedef {{allowed: boolean, rule: Rule | null, agent: string | null, matching: Rule[]}} Decision rule is the one that decided, agent the name
- *   whose group was followed, matching are all rules that match, the strongest first */
+/**
+ * @typedef {{allowed: boolean, rule: Rule | null, agent: string | null, matching: Rule[]}} Decision rule is the one
+ *   that decided, agent the name whose group was followed, matching are all rules that match, the strongest first
+ */
 
 /**
- * Tells whether the crawler may fetch the path, which stands as in a URL: with its query, without its fragment.
+ * Whether the crawler may fetch the path, which is written as in a URL: with its query, without its fragment.
  * @param {Group[]} groups
  * @param {string} crawler its product token, or a user agent string that begins with it
  * @param {string} path
@@ -28,8 +30,8 @@ export function mayFetch(groups, crawler, path) {
 }
 
 /**
- * Whose group a crawler follows where none names itself, as its makers say: both in lower case. @type {Record<string,
- * string | undefined>}
+ * The group that a crawler follows where none names it, by its makers' documentation. Both are in lower case.
+ * @type {Record<string, string | undefined>}
  */
 const follows = { applebot: "googlebot", yandexbot: "yandex" };
 
@@ -49,7 +51,7 @@ export function agentFor(groups, crawler) {
 }
 
 /**
- * What all groups that name the crawler say together (section 2.2.1).
+ * The rules of all groups that name the crawler (section 2.2.1).
  * @param {Group[]} groups
  * @param {string | null} agent
  */
@@ -66,9 +68,8 @@ function compile(path) {
 }
 
 /**
- * A path or pattern in the two forms in which they are compared. A reserved character and its escape are not the same
- * in a
- * path (/a%2Fb is not /a/b), but RFC 9309 section 2.2.2 wants them to be in a query (?u=http%3A%2F%2Fx).
+ * A path or pattern in the two forms in which they are compared. A reserved character and its escape differ in a path
+ * (/a%2Fb is not /a/b), but not in a query (?u=http%3A%2F%2Fx; RFC 9309 section 2.2.2).
  * @param {string} path
  * @param {boolean} pattern a star in it is special
  */
@@ -93,8 +94,7 @@ function escaped(text) {
 
 /**
  * Matches with * for any octets, from the start of the text and, where end is set, to its end. Each part between two
- * stars
- * is taken at its first place behind the part before: no later one can leave more room for the rest.
+ * stars is matched at its first place behind the part before: a later one leaves no more room for the rest.
  * @param {string} pattern
  * @param {string} text
  * @param {boolean} end
@@ -113,9 +113,8 @@ function matches(pattern, text, end) {
 }
 
 /**
- * Where a part ends at its first place from a position on, -1 where it is nowhere (Knuth, Morris and Pratt: the
- * engine's own
- * indexOf takes the product of both lengths in the worst case).
+ * Where a part ends at its first place from a position on; -1 for nowhere. It is the algorithm of Knuth, Morris and
+ * Pratt: indexOf takes the product of both lengths in the worst case.
  * @param {string} text
  * @param {string} part
  * @param {number} from

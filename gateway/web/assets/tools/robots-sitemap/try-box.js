@@ -8,15 +8,15 @@ import { mayFetch } from "./matcher.js";
 import { spell } from "./facts.js";
 
 /** @typedef {import("./matcher.js").Rule} Rule */
-/** @typedef {{status: string, httpStatus: number | null, groups: import("./matcher.js").Group[]}} Robots */
+/** @typedef {Pick<import("./facts.js").RobotsSitemap["robots"], "status" | "httpStatus" | "groups">} Robots */
 
-/** How many of the file's crawlers are offered. */
+/** How many of the file's crawlers are listed to choose from. */
 const mostNames = 100;
 
 /**
  * A form that tries a path against the rules as one types.
  * @param {Robots} robots
- * @param {URL} url what was asked for: its path is tried first
+ * @param {URL} url of the check: its path is tried first
  * @param {{lines: Map<number, HTMLElement>, box?: HTMLElement}} file
  */
 export function tryBox(robots, url, { lines, box }) {
@@ -88,7 +88,7 @@ function asPath(text) {
   return path.startsWith("/") ? path : `/${path}`;
 }
 
-/** @param {string} crawler @param {string} agent whose group it follows */
+/** @param {string} crawler @param {string} agent the name whose group it follows */
 const isNamed = (crawler, agent) => crawler.toLowerCase().startsWith(agent.toLowerCase());
 
 /** @param {Robots} robots */

@@ -1,5 +1,5 @@
 // @ts-check
-// What a site tells crawlers: its robots.txt line by line, a path to try against it, and its sitemaps.
+// The robots.txt of a site line by line, a path to try against it, and the sitemaps.
 
 import { el } from "../../lib/dom.js";
 import { bytes, day, number, plural } from "../../lib/format.js";
@@ -10,12 +10,10 @@ import { sh } from "../../lib/shell.js";
 import { expected, mostGroups, mostNames, refusal, sitemaps, spell } from "./facts.js";
 
 /** @typedef {import("../../lib/view.js").Tone} Tone */
-/** @typedef {import("./matcher.js").Rule} Rule */
-/** @typedef {{userAgents: string[], rules: Rule[], crawlDelay: number | null, truncated?: boolean}} Group */
-/** @typedef {{code: string, severity: "fail" | "warn" | "info", line: number | null, message: string}} Issue */
-/** @typedef {{url: string, finalUrl: string | null, status: "found" | "missing" | "unreachable" | "invalid", httpStatus: number | null,
- *   kind: string | null, urlCount: number | null, lastModified: string | null, truncated: boolean, issues: Issue[]}}
- * Sitemap */
+/** @typedef {import("./facts.js").RobotsSitemap} RobotsSitemap */
+/** @typedef {import("./facts.js").Sitemap} Sitemap */
+/** @typedef {import("./facts.js").Group} Group */
+/** @typedef {import("./facts.js").Issue} Issue */
 
 /** @type {Record<Issue["severity"], Tone>} */
 const tones = { fail: "bad", warn: "warn", info: "info" };
@@ -26,7 +24,7 @@ const wholeBytes = 500 * 1024;
 /** How much of the file the service shows. */
 const previewBytes = 4096;
 
-/** @type {Record<string, string>} */
+/** @type {Record<RobotsSitemap["robots"]["effect"], string>} */
 const effectWords = {
   allowAll: "Crawlers that the file does not name may visit everything.",
   rules: "Crawlers that the file does not name may visit all but some paths.",
@@ -34,8 +32,8 @@ const effectWords = {
 };
 
 /**
- * @param {{status: string, httpStatus: number | null, issues: Issue[]}} file @param {boolean} [expected] whether it
- *   ought to be there
+ * @param {Pick<Sitemap, "status" | "httpStatus" | "issues">} file
+ * @param {boolean} [expected] whether it ought to be there
  */
 function state(file, expected = false) {
   const { status, httpStatus } = file;
@@ -72,8 +70,8 @@ function issueList(issues) {
 }
 
 /**
- * The file with numbered lines, each with what is wrong with it.
- * @param {any} robots
+ * The file with numbered lines, each with its issues.
+ * @param {RobotsSitemap["robots"]} robots
  */
 function fileBox(robots) {
   /** @type {Map<number, HTMLElement>} */
@@ -94,20 +92,20 @@ function fileBox(robots) {
       ),
     };
   const kinds = new Map(
-    robots.groups.flatMap((/** @type {Group} */ g) => g.rules.map((r) => [r.line, r.path === "" ? "allow" : r.type])),
+    robots.groups.flatMap((g) =>
+      g.rules.map((r) => /** @type {[number, string]} */ ([r.line, r.path === "" ? "allow" : r.type])),
+    ),
   );
-  texts.forEach((/** @type {string} */ text, /** @type {number} */ i) => {
+  texts.forEach((text, i) => {
     const kind = kinds.get(i + 1) ?? (/^\s*user-agent\s*:/i.test(text) ? "agent" : /^\s*#/.test(text) ? "comment" : "");
-    const own = robots.issues.filter((/** @type {Issue} */ issue) => issue.line === i + 1);
+    const own = robots.issues.filter((issue) => issue.line === i + 1);
     lines.set(
       i + 1,
       el(
         "li",
         { class: `rs-line ${kind && `rs-${kind}`}` },
         el("code", {}, text || " "),
-        ...own.map((/** @type {Issue} */ issue) =>
-          el("div", { class: "rs-issue" }, issueLine({ ...issue, line: null })),
-        ),
+        ...own.map((issue) => el("div", { class: "rs-issue" }, issueLine({ ...issue, line: null }))),
       ),
     );
   });
@@ -164,7 +162,7 @@ function groupTable(groups) {
   return table({ caption, columns, rows, hideCaption: groups.length <= mostGroups });
 }
 
-/** @param {any} d */
+/** @param {RobotsSitemap} d */
 function sitemapTable(d) {
   const kinds = /** @type {Record<string, string>} */ ({
     urlset: "list of pages",
@@ -199,9 +197,7 @@ function sitemapTable(d) {
     day(s.lastModified),
     s.issues.length > 0 ? el("div", {}, ...issueList(s.issues)) : none(),
   ]);
-  const unread = d.declaredSitemaps.filter(
-    (/** @type {string} */ url) => !d.sitemaps.some((/** @type {Sitemap} */ s) => s.url === url),
-  );
+  const unread = d.declaredSitemaps.filter((url) => !d.sitemaps.some((s) => s.url === url));
   for (const url of unread)
     rows.push([
       el(
@@ -219,20 +215,20 @@ function sitemapTable(d) {
   return table({ caption: "The sitemaps", columns, rows, hideCaption: true });
 }
 
-/** @type {import("../../lib/view.js").View} */
+/** @type {import("../../lib/view.js").View<RobotsSitemap>} */
 export default {
   show(d) {
     const file = fileBox(d.robots);
     return [
       section(
         "robots.txt, line by line",
-        ...issueList(d.robots.issues.filter((/** @type {Issue} */ i) => !file.lines.has(i.line ?? 0))),
+        ...issueList(d.robots.issues.filter((i) => !file.lines.has(i.line ?? 0))),
         file.node,
       ),
       section(
         "Try a path",
         tryBox(d.robots, new URL(d.url), file),
-        cut(d.robots, "Part of robots.txt was cut: a path that a missing rule covers is judged wrongly."),
+        cut(d.robots, "Part of robots.txt was cut: a path under a missing rule has the wrong result."),
       ),
       crawlerTable(d),
       d.robots.groups.length > 0 &&
@@ -285,11 +281,11 @@ export default {
           "While the server fails to deliver the file, crawlers treat the whole site as closed. If that lasts, " +
           "search engines drop its pages.",
         invalid: "Many servers answer every URL with a page. Crawlers find no rules in it and visit everything.",
-      }[/** @type {string} */ (d.robots.status)] ?? "",
+      }[d.robots.status] ?? "",
       "A path that is closed to a search engine can still appear in its results, without a description, if " +
         "other sites link to it.",
       sitemaps(d).some((s) => s.status === "found")
-        ? "A sitemap lists the pages that search engines should know about. It does not guarantee that they index them."
+        ? "A sitemap lists the pages for search engines. It does not guarantee that they index them."
         : "A sitemap is optional. It helps search engines find pages that few links lead to.",
     ].filter(Boolean);
   },

@@ -1,18 +1,14 @@
 // @ts-check
-// What is told beside the controls: what comes of a visitor without https, and the headers that few sites send yet.
+// What is shown beside the controls: the answer to plain HTTP, and the headers that few sites send yet.
 
 import { el } from "../../lib/dom.js";
 import { plural } from "../../lib/format.js";
 import { badge, facts, folded, none, section, value } from "../../lib/parts.js";
 import { severities } from "../../lib/severity.js";
 
-/**
- * @typedef {{status: number | null, toHttps: boolean | null, location: string | null, verdict: "pass" | "info" |
- *   "warn", finding: string, recommendation: string | null}} Plain
- */
-/** @typedef {{name: string, present: boolean, value: string | null, finding: string, reference: string}} Newer */
+/** @typedef {import("./facts.js").SecurityHeaders} SecurityHeaders */
 
-/** Null for an answer of before this was told. @param {Plain | null} [plain] */
+/** @param {SecurityHeaders["httpRedirect"]} [plain] */
 export const withoutHttps = (plain) =>
   plain
     ? section(
@@ -26,7 +22,7 @@ export const withoutHttps = (plain) =>
       )
     : null;
 
-/** @param {Newer} h */
+/** @param {SecurityHeaders["newerHeaders"][number]} h */
 const row = (h) =>
   el(
     "div",
@@ -39,7 +35,7 @@ const row = (h) =>
     el("dd", {}, h.finding, h.value && el("div", {}, value(h.value, { what: h.name }))),
   );
 
-/** Null as above. @param {Newer[]} [list] */
+/** @param {SecurityHeaders["newerHeaders"]} [list] */
 export const newerHeaders = (list = []) =>
   list.length > 0
     ? folded(

@@ -1,20 +1,17 @@
 // @ts-check
-// The lines that make web servers send what security-headers recommends. Every value is quoted as the server reads it;
-// one that holds what a server takes for a variable has no lines. jstest/servers.run.test.js holds them against real
-// servers.
+// The lines that make web servers send what security-headers recommends. Every value is quoted for its server; one that
+// holds a server's variable has no lines. jstest/servers.run.test.js runs them on real servers.
 
-/** @typedef {{name: string, value: string, startingPoint?: boolean, exampleHost?: boolean}} Header to send */
-/** @typedef {{id: string, present: boolean, set?: Header, remove?: string[]}} Advice a control's */
-/** @typedef {{name: string, issues: {code: string}[]}} Cookie */
+/** @typedef {Pick<import("./facts.js").Control, "id" | "present" | "set" | "remove">} Advice a control's */
+/** @typedef {Pick<import("./facts.js").SecurityHeaders["cookies"][number], "name" | "issues">} Cookie */
 /** @typedef {{nginx: string[], Apache: string[], Caddy: string[]}} Lines for each server */
 
 /** @returns {Lines} */
 export const noLines = () => ({ nginx: [], Apache: [], Caddy: [] });
 
 /**
- * Lines as they stand in a configuration. Caddy's are inside one block: deferred, so that they hold for what a backend
- * sends,
- * in the form that old versions know too.
+ * Lines as they stand in a configuration. Caddy's are inside one block: deferred, so that they apply to what a backend
+ * sends, in the form that old versions read too.
  * @param {Lines} lines
  * @returns {[string, string][]} the server, and its text
  */
@@ -31,9 +28,8 @@ const cspStart = {
 };
 
 /**
- * The lines that set or remove what a control recommends; none where that is no header. Which whole policy fits cannot
- * be
- * guessed, so the lines for one only report.
+ * The lines that set or remove what a control recommends; none where that is no header. Those of a whole policy, which
+ * only the owner can choose, only report.
  * @param {Advice} advice
  * @param {Cookie[]} cookies
  * @returns {Lines | null}
@@ -68,7 +64,7 @@ function setting(name, text, present) {
 function removal(names) {
   return {
     nginx: names.map((n) => (n === "server" ? "server_tokens off;" : `proxy_hide_header ${n};`)),
-    // A proxy passes on the name of the server behind it, until that is unset; then ServerTokens says what its own is.
+    // A proxy passes on the name of the server behind it until that is unset. ServerTokens sets what its own is.
     Apache: names.flatMap((n) =>
       n === "server"
         ? ["# Outside of every <VirtualHost>:", "ServerTokens Prod", "Header unset Server"]
@@ -78,7 +74,7 @@ function removal(names) {
   };
 }
 
-/** The attributes that an issue of a cookie asks for. @type {Record<string, string>} */
+/** The attributes that an issue of a cookie requires. @type {Record<string, string>} */
 const attributes = {
   NOT_SECURE: "Secure",
   NOT_HTTP_ONLY: "HttpOnly",

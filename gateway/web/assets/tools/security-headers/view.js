@@ -1,5 +1,5 @@
 // @ts-check
-// What a site tells browsers to protect its visitors with: control by control, and how to set what is missing.
+// The security headers of a site, control by control, and how to set what is missing.
 
 import { el } from "../../lib/dom.js";
 import { counted, host, listed, plural } from "../../lib/format.js";
@@ -20,19 +20,19 @@ import {
   value,
 } from "../../lib/parts.js";
 import { configurations, noLines, serverLines } from "./servers.js";
-import { recommended } from "./recommended.js";
 import { severities, severityCount } from "../../lib/severity.js";
 import { sh } from "../../lib/shell.js";
 import { newerHeaders, withoutHttps } from "./beside.js";
-import { having } from "./facts.js";
+import { findingOf } from "../../lib/findings.js";
 
-/**
- * @typedef {import("./servers.js").Advice & {name: string, status: "fail" | "warn" | "info" | "pass" | "notApplicable",
- *   value: string | null, finding: string, recommendation: string | null, reference: string}} Control
- */
+/** @typedef {import("./facts.js").SecurityHeaders} SecurityHeaders */
+/** @typedef {import("./facts.js").Control} Control */
 /** @typedef {import("./servers.js").Lines} Lines */
 
 const order = Object.keys(severities);
+
+/** @param {SecurityHeaders} d @param {string} status */
+const having = (d, status) => d.controls.filter((c) => c.status === status);
 
 /** What to think of before sending a header. @type {Record<string, string>} */
 const cautions = {
@@ -58,13 +58,10 @@ const servers = (what, lines) =>
     configurations(lines).map(([title, text]) => ({ title, panel: code(text, `${title}: ${what}`) })),
   );
 
-/** @param {any} d @returns {Control[]} */
-const sorted = (d) =>
-  d.controls
-    .slice()
-    .sort((/** @type {Control} */ a, /** @type {Control} */ b) => order.indexOf(a.status) - order.indexOf(b.status));
+/** The controls by status. @param {SecurityHeaders} d */
+const sorted = (d) => [...d.controls].sort((a, b) => order.indexOf(a.status) - order.indexOf(b.status));
 
-/** All controls at a glance, each a link to what is told of it. @param {any} d */
+/** All controls at a glance, each a link to its details. @param {SecurityHeaders} d */
 function overview(d) {
   const tile = (/** @type {Control} */ c) => {
     const link = el("a", { href: `#${place(c)}` }, sign(c), c.name);
@@ -81,7 +78,7 @@ function overview(d) {
   );
 }
 
-/** The id of what is told of a control. @param {Control} c */
+/** The id of a control's details. @param {Control} c */
 const place = (c) => `control-${c.id}`;
 
 /** @param {Control} c */
@@ -97,7 +94,7 @@ function sign({ status }) {
     : mark(tone);
 }
 
-/** @param {Control} c @param {any} d */
+/** @param {Control} c @param {SecurityHeaders} d */
 function controlNode(c, d) {
   const lines = serverLines(c, d.cookies);
   return el(
@@ -114,16 +111,15 @@ function controlNode(c, d) {
   );
 }
 
-/** The value to copy is the header's alone. @param {Control} c */
-function advised(c) {
-  const { name, value: text, words } = recommended(c);
-  if (!name) return words && el("span", {}, words);
+/** What to send or do. Only the value of a header is copied. @param {Control} c */
+function advised({ recommendation, set }) {
+  if (!set) return recommendation && el("span", {}, recommendation);
   return el(
     "div",
     {},
-    el("span", { class: "mono" }, `${name}: `),
-    value(text, { what: `the value of ${name}` }),
-    words && el("div", { class: "hint" }, words),
+    el("span", { class: "mono" }, `${set.name}: `),
+    value(set.value, { what: `the value of ${set.name}` }),
+    set.note && el("div", { class: "hint" }, set.note),
   );
 }
 
@@ -133,7 +129,7 @@ const caution = (c) => (c.id === "csp" && !c.set?.startingPoint ? undefined : ca
 /** @param {Control} c */
 const settled = (c) => c.status === "pass" || c.status === "notApplicable";
 
-/** The controls that need something done, a card each; the others in a list. @param {any} d */
+/** The controls that need something done, a card each; the others in a list. @param {SecurityHeaders} d */
 function controlParts(d) {
   const [open, done] = [sorted(d).filter((c) => !settled(c)), sorted(d).filter(settled)];
   const rows = done.map((c) =>
@@ -156,7 +152,7 @@ function controlParts(d) {
 const reference = (c, text) =>
   /^https:/.test(c.reference) ? el("a", { href: c.reference, rel: "noreferrer nofollow" }, text) : text;
 
-/** Everything that needs no decision of the owner's, for each server. @param {any} d */
+/** All lines that need no decision by the owner, for each server. @param {SecurityHeaders} d */
 function everything(d) {
   const all = noLines();
   const included = sorted(d).filter((c) => {
@@ -180,26 +176,26 @@ function everything(d) {
   );
 }
 
-const cutPart = "Part of the answer was cut: the server sent more than is shown. All of it was judged.";
+const cutPart = "Part of the answer was cut: the server sent more than is shown. All of it was checked.";
 
-/** @param {any} d */
+/** @param {SecurityHeaders} d */
 function cookieTable(d) {
   if (d.cookies.length === 0) return null;
   const yes = (/** @type {boolean} */ on) => (on ? "yes" : badge("off", "no"));
-  const rows = d.cookies.map((/** @type {any} */ c) => [
+  const rows = d.cookies.map((c) => [
     value(c.name || "(no name)"),
     c.issues.length === 0
       ? "nothing"
       : el(
           "ul",
           { class: "values sentence" },
-          ...c.issues.map((/** @type {any} */ i) => el("li", {}, badge(...severities[i.severity]), ` ${i.message}`)),
+          ...c.issues.map((i) => el("li", {}, badge(...severities[i.severity]), ` ${i.message}`)),
         ),
     yes(c.secure),
     yes(c.httpOnly),
     c.sameSite ?? badge("off", "not set"),
   ]);
-  const faulty = d.cookies.filter((/** @type {any} */ c) => c.issues.length > 0).length;
+  const faulty = d.cookies.filter((c) => c.issues.length > 0).length;
   return folded(
     "Cookies",
     `${plural(d.cookies.length, "cookie")}${faulty > 0 ? `, ${faulty} to fix` : ""}`,
@@ -219,23 +215,21 @@ function cookieTable(d) {
   );
 }
 
-/** @param {any} d */
-function trust({ tls, findings = [] }) {
-  if (tls.authorized) return "trusted";
-  return findings.some((/** @type {any} */ f) => f.code === "CERTIFICATE_NOT_VERIFIED")
-    ? "not verified"
-    : `not trusted (${tls.authorizationError})`;
+/** @param {SecurityHeaders} d */
+function trust(d) {
+  if (d.tls?.authorized) return "trusted";
+  return findingOf(d, "CERTIFICATE_NOT_VERIFIED") ? "not verified" : `not trusted (${d.tls?.authorizationError})`;
 }
 
-/** @param {any} d */
+/** @param {SecurityHeaders} d */
 function answerPart(d) {
   const columns = [{ title: "Header" }, { title: "Value" }];
   return folded(
-    "The answer that was judged",
+    "The answer",
     plural(d.headers.length, "header"),
     facts([
-      ["URL asked", value(d.url)],
-      ["URL judged", value(d.finalUrl)],
+      ["URL", value(d.url)],
+      ["Final URL", value(d.finalUrl)],
       ["Status", value(d.status, { quiet: true })],
       ["TLS", d.tls ? `${d.tls.version}, ${d.tls.cipher}` : "none: plain HTTP"],
       ["Certificate", d.tls && trust(d)],
@@ -245,21 +239,21 @@ function answerPart(d) {
       table({
         caption: "Redirects on the way",
         columns: [{ title: "URL" }, { title: "Status", numeric: true }],
-        rows: d.redirects.map((/** @type {any} */ r) => [value(r.url), String(r.status)]),
+        rows: d.redirects.map((r) => [value(r.url), String(r.status)]),
       }),
     more(
       d.truncated ? counted(d.headers.length, true, "header") : `All ${plural(d.headers.length, "header")}`,
       table({
         caption: "Headers of the answer; cookie values are masked",
         columns,
-        rows: d.headers.map((/** @type {any} */ h) => [h.name, value(h.value)]),
+        rows: d.headers.map((h) => [h.name, value(h.value)]),
       }),
       cut(d, cutPart),
     ),
   );
 }
 
-/** @param {any} d */
+/** @param {SecurityHeaders} d */
 function meaning(d) {
   const list = [
     "These headers tell browsers what to refuse: unencrypted connections, other sites’ scripts, framing. They " +
@@ -271,11 +265,11 @@ function meaning(d) {
   return list;
 }
 
-/** @type {import("../../lib/view.js").View} */
+/** @type {import("../../lib/view.js").View<SecurityHeaders>} */
 export default {
   meaning,
   show: (d) => [
-    d.notice && notice("warn", d.notice),
+    d.notice ? notice("warn", d.notice) : null,
     overview(d),
     withoutHttps(d.httpRedirect),
     ...controlParts(d),
@@ -287,13 +281,13 @@ export default {
   // -k: with a certificate that is not trusted curl would show nothing.
   terminal: (_, d) => [
     {
-      label: "The headers of the answer that was judged",
+      label: "The headers of the answer",
       command: `curl -sS${d.tls?.authorized === false ? "k" : ""} ${sh`-D - -o /dev/null ${d.finalUrl}`}`,
     },
     ...(d.httpRedirect
       ? [
           {
-            label: "What comes without https",
+            label: "The answer without https",
             command: `curl -sS ${sh`-D - -o /dev/null ${`http://${host(d.url).replace(/:\d+$/, "")}/`}`}`,
           },
         ]

@@ -1,15 +1,17 @@
 // @ts-check
-// What to change in a web server: what the findings call for in words, and as lines for its configuration.
+// What to change in a web server: in words, and as lines for its configuration.
 
 import { el } from "../../lib/dom.js";
-import { listed, plural } from "../../lib/format.js";
+import { inFull, findingOf } from "../../lib/findings.js";
+import { plural } from "../../lib/format.js";
 import { code, more, section, tabs } from "../../lib/parts.js";
 import { changesFor, configurations, pressing } from "./servers.js";
-import { oldOnes, rowsOf, suitesOf, versionName } from "./suites.js";
+import { rowsOf, suitesOf } from "./suites.js";
 
+/** @typedef {import("./suites.js").SslChecker} SslChecker */
 /** @typedef {import("./servers.js").Change} Change */
 
-/** @param {any} d */
+/** @param {SslChecker} d */
 export function advice(d) {
   const changes = changesFor(d);
   if (changes.length === 0) return null;
@@ -28,16 +30,20 @@ export function advice(d) {
     : section("Suggestions", list, more("The lines for nginx, Apache and Caddy", servers));
 }
 
-/** What each change is for, and whom it may cost. @type {Record<Change, (d: any) => string[]>} */
+/** What each change is for, and which clients it may exclude. @type {Record<Change, (d: SslChecker) => string[]>} */
 const reasons = {
   versions: (d) =>
     [
-      oldOnes(d).length > 0 &&
-        `Switch off ${listed(oldOnes(d).map(versionName))}. Programs that know nothing newer, most of them ` +
-          "from before 2014, can then no longer connect.",
-      d.supportedProtocols["TLSv1.3"] === false &&
-        "Switch on TLS 1.3, which connects faster and has no weak cipher suites. It needs OpenSSL 1.1.1 or later.",
-    ].filter((text) => text !== false),
+      inFull(findingOf(d, "SSL3")),
+      inFull(findingOf(d, "DEPRECATED_PROTOCOL")),
+      findingOf(d, "SSL3", "DEPRECATED_PROTOCOL")
+        ? "Programs without a newer version, most of them from before 2014, can then no longer connect."
+        : "",
+      findingOf(d, "NO_TLS13")
+        ? `${inFull(findingOf(d, "NO_TLS13"))} It connects faster and has no weak cipher suites. It needs OpenSSL ` +
+          "1.1.1 or later."
+        : "",
+    ].filter(Boolean),
   suites: (d) => [
     `Accept only strong cipher suites. ${leaving(d)}Every client of the last ten years supports one of the ` +
       "rest; they work with RSA and with ECDSA certificates.",
@@ -48,7 +54,7 @@ const reasons = {
   ],
 };
 
-/** @param {any} d */
+/** How many suites that leaves out. @param {SslChecker} d */
 function leaving(d) {
   const rows = rowsOf(suitesOf(d));
   const n = rows.filter((row) => [...row.at.values()].some((strength) => strength !== "strong")).length;

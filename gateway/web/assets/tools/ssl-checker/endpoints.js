@@ -1,5 +1,5 @@
 // @ts-check
-// The addresses of a name side by side: what each shows, and where they differ.
+// All addresses of a name: the certificate of each, and where they differ.
 
 import { el } from "../../lib/dom.js";
 import { day, listed, plural } from "../../lib/format.js";
@@ -8,34 +8,29 @@ import { severities } from "../../lib/severity.js";
 import { versionName } from "./suites.js";
 import { unverified } from "./facts.js";
 
-/** @typedef {{code: string, severity: string, message: string}} Issue */
-/**
- * @typedef {{address: string, family: number, authorized: boolean, authorizationError: string | null, fingerprint256:
- *   string | null, protocol: string | null, issues: Issue[]}} Endpoint its issues alone tell why one was not reached
- */
+/** @typedef {import("./suites.js").SslChecker} SslChecker */
+/** @typedef {SslChecker["endpoints"][number]} Endpoint */
 
-/**
- * What addresses are compared by: its name, and its value at one. @type {[string, (e: Endpoint) => string | null][]}
- */
+/** The traits that are compared: a name, and its value at one address. @type {[string, (e: Endpoint) => string | null][]} */
 const traits = [
   ["verdict", (e) => (e.authorized ? "trusted" : e.authorizationError)],
   ["certificate", (e) => e.fingerprint256],
   ["version", (e) => e.protocol],
 ];
 
-/** What is said of an address without a certificate. @type {Record<string, ["bad" | "warn" | "off", string]>} */
+/** The words for an address without a certificate, by the code of its issue. @type {Record<string, ["bad" | "warn" | "off", string]>} */
 const unreached = {
   ENDPOINT_SKIPPED: ["off", "not tried"],
   ENDPOINT_UNREACHABLE: ["warn", "not reached"],
   ENDPOINT_WITHOUT_TLS: ["bad", "no TLS"],
 };
 
-/** @param {any} d */
+/** @param {SslChecker} d */
 export function endpoints(d) {
-  const list = /** @type {Endpoint[]} */ (d.endpoints ?? []);
+  const list = d.endpoints ?? [];
   if (list.length < 2) return null;
   const seen = list.filter((e) => e.fingerprint256 !== null);
-  const alike = traits.every(([, of]) => new Set(seen.map(of)).size === 1) && seen.length === d.endpoints.length;
+  const alike = traits.every(([, of]) => new Set(seen.map(of)).size === 1) && seen.length === list.length;
   const part = (/** @type {(Node | string | null)[]} */ ...inside) =>
     alike
       ? folded("All addresses", `${plural(seen.length, "address", "addresses")}, all alike`, ...inside)
@@ -56,7 +51,7 @@ function comparison(seen) {
     : "";
 }
 
-/** @param {any} d @param {Endpoint[]} seen @param {Endpoint} e */
+/** @param {SslChecker} d @param {Endpoint[]} seen @param {Endpoint} e */
 function card(d, seen, e) {
   const [verdict, certificate, version] = traits.map(([, of]) => (e.fingerprint256 === null ? null : odd(seen, of, e)));
   const until =
@@ -66,7 +61,7 @@ function card(d, seen, e) {
     { class: "ssl-card" },
     el("h3", {}, value(e.address), " ", el("span", { class: "muted" }, `IPv${e.family}`)),
     facts([
-      ["Verdict", el("span", {}, judged(e), " ", verdict)],
+      ["Verdict", el("span", {}, trust(e), " ", verdict)],
       [
         "Certificate (SHA-256)",
         e.fingerprint256 &&
@@ -79,13 +74,15 @@ function card(d, seen, e) {
       ],
     ]),
     remarks(e),
-    cut(/** @type {any} */ (e)),
+    cut(e),
   );
 }
 
 /**
- * A mark on what is not the most common, or on all where nothing is. @param {Endpoint[]} seen @param {(e: Endpoint) =>
- * string | null} of @param {Endpoint} e
+ * A mark on a value that is not the most common, or on all where none is.
+ * @param {Endpoint[]} seen
+ * @param {(e: Endpoint) => string | null} of
+ * @param {Endpoint} e
  */
 function odd(seen, of, e) {
   const times = (/** @type {Endpoint} */ one) => seen.filter((other) => of(other) === of(one)).length;
@@ -95,7 +92,7 @@ function odd(seen, of, e) {
 }
 
 /** @param {Endpoint} e */
-function judged(e) {
+function trust(e) {
   const { authorized, authorizationError, issues } = e;
   if (authorized) return badge("good", "trusted");
   if (unverified(e)) return badge("off", "not verified");
@@ -105,10 +102,7 @@ function judged(e) {
   return badge(...(why ? unreached[why.code] : unreached.ENDPOINT_UNREACHABLE));
 }
 
-/**
- * The first twelve digits tell certificates apart; the button copies them all. @param {string} whole @param {string}
- * what
- */
+/** The first twelve digits of a fingerprint; the button copies them all. @param {string} whole @param {string} what */
 export const fingerprint = (whole, what) => value(`${whole.slice(0, 17)}…`, { what, copied: whole });
 
 /** @param {Endpoint} e */

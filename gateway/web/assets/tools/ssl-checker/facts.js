@@ -1,22 +1,21 @@
 // @ts-check
-// A certificate: how long it holds, who vouches for it, and what the server speaks.
+// The TLS of a server: what is compared with an earlier answer, and what its modules share.
 
 import { dateTime, plural } from "../../lib/format.js";
-import { severities } from "../../lib/severity.js";
-import { codeWords, inWords } from "../../lib/words.js";
+import { codeWords } from "../../lib/words.js";
 import { rowsOf, suitesOf, versionName } from "./suites.js";
 
-/** @param {any[]} issues @returns {any[]} problems, warnings, notes, each in the order of the answer */
-export const worstFirst = (issues) =>
-  Object.keys(severities).flatMap((severity) => issues.filter((i) => i.severity === severity));
+/** @typedef {import("./suites.js").SslChecker} SslChecker */
+/** @typedef {import("./suites.js").Version} Version */
+/** @typedef {import("api").components["schemas"]["ChainCertificate"]} Certificate */
 
-/** @param {any} c a certificate */
+/** @param {Pick<Certificate, "validFrom">} c */
 export const notYet = (c) => Date.parse(c.validFrom) > Date.now();
 
 /** @param {number} n whole days */
 const days = (n) => (n < 1 ? "less than a day" : plural(n, "day"));
 
-/** What is left of a certificate. @param {any} c */
+/** How long a certificate is still valid. @param {Pick<Certificate, "daysRemaining" | "validFrom">} c */
 export const left = (c) =>
   c.daysRemaining < 0
     ? `expired ${days(-c.daysRemaining - 1)} ago`
@@ -24,27 +23,25 @@ export const left = (c) =>
       ? "not valid yet"
       : `${days(c.daysRemaining)} left`;
 
-/** Why this service did not verify a chain, which may be a good one. */
-const unread = ["KEY_TOO_LONG", "CHAIN_NOT_READ", "CHAIN_TOO_COSTLY"];
+/** Why this service did not verify a chain. */
+export const unread = /** @type {const} */ (["KEY_TOO_LONG", "CHAIN_NOT_READ", "CHAIN_TOO_COSTLY"]);
 
 /**
- * Why the certificate of an answer or of one address was not verified, where nothing else is known against it.
- * @param {{authorizationError: string | null, issues: {code: string, severity: string, message: string}[]}} d
+ * Whether this service did not verify the certificate of an answer or of one address: the issue of its error is a note.
+ * @param {{authorizationError: string | null, issues: {code: string, severity: string}[]}} d
  */
-export const unverified = (d) =>
-  d.authorizationError === "UNABLE_TO_GET_ISSUER_CERT_LOCALLY"
-    ? d.issues.find((i) => unread.includes(i.code))
-    : undefined;
+export const unverified = ({ authorizationError, issues }) =>
+  issues.some((i) => i.code === authorizationError && i.severity === "info");
 
-/** Whether it is known that clients refuse the certificate. @param {any} d */
-const trust = (d) =>
-  d.authorized ? "yes" : unverified(d) ? "not verified" : `no: ${inWords(d.authorizationError ?? "")}`;
+/** Whether clients trust the certificate. @param {SslChecker} d */
+const trust = (d) => (d.authorized ? "yes" : unverified(d) ? "not verified" : "no");
 
-/**
- * What a check that was not cut short found the server to take. @param {any} d @returns
- * {import("../../lib/view.js").Facts}
- */
-const taken = (d) => ({
+/** The versions that the server accepts. @param {SslChecker} d */
+const accepted = ({ supportedProtocols }) =>
+  /** @type {Version[]} */ (Object.keys(supportedProtocols)).filter((name) => supportedProtocols[name]);
+
+/** The cipher suites and groups of a complete scan. @param {SslChecker} d */
+const scanned = (d) => ({
   "Cipher suites": rowsOf(suitesOf(d)).map(
     ({ name, at }) =>
       `${name}: ${[...at].map(([version, strength]) => `${strength} in ${versionName(version)}`).join(", ")}`,
@@ -52,17 +49,17 @@ const taken = (d) => ({
   Groups: d.groups ?? [],
 });
 
-/** @type {import("../../lib/view.js").Judge} */
+/** @type {import("../../lib/view.js").Judge<SslChecker>} */
 export default {
-  facts: ({ certificate: c, ...d }) => ({
+  facts: (d) => ({
     Trusted: trust(d),
-    "SHA-256 fingerprint": c.fingerprint256,
-    Issuer: c.issuer,
-    "Valid to": dateTime(c.validTo),
-    Names: [...c.subjectAltNames.dns, ...c.subjectAltNames.ip],
-    "Protocol versions": Object.keys(d.supportedProtocols).filter((name) => d.supportedProtocols[name]),
-    ...(d.complete ? taken(d) : {}),
-    Chain: d.chain.map((/** @type {any} */ e) => e.subject),
-    Findings: d.issues.map((/** @type {any} */ i) => codeWords(i.code)),
+    "SHA-256 fingerprint": d.certificate.fingerprint256,
+    Issuer: d.certificate.issuer,
+    "Valid to": dateTime(d.certificate.validTo),
+    Names: [...d.certificate.subjectAltNames.dns, ...d.certificate.subjectAltNames.ip],
+    "Protocol versions": accepted(d),
+    ...(d.complete ? scanned(d) : {}),
+    Chain: d.chain.map((e) => e.subject),
+    Findings: d.issues.map((i) => codeWords(i.code)),
   }),
 };

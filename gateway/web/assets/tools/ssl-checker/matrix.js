@@ -1,17 +1,19 @@
 // @ts-check
-// What a server takes, drawn: its versions across, its cipher suites down, in each place how strong that is.
+// What a server accepts, drawn: its versions across, its cipher suites down, in each place how strong that is.
 
 import { el } from "../../lib/dom.js";
 import { counted, listed, plural } from "../../lib/format.js";
 import { badge, facts, folded, mark, more, none, notice, table, values } from "../../lib/parts.js";
 import { forwardSecret, postQuantum, retired, rowsOf, suitesOf, versionName, versionsOf } from "./suites.js";
 
+/** @typedef {import("./suites.js").SslChecker} SslChecker */
+/** @typedef {import("./suites.js").Version} Version */
 /** @typedef {import("./suites.js").Strength} Strength */
 /** @typedef {import("./suites.js").Row} Row */
 
 /**
- * A place of the matrix: its tone, its sign, and its words, which on narrow screens only screen readers have. @typedef
- * {{tone: "good" | "warn" | "bad" | "off", sign: string, words: string}} Place
+ * A place of the matrix: its tone, its sign, and its words, which on narrow screens only screen readers have.
+ * @typedef {{tone: "good" | "warn" | "bad" | "off", sign: string, words: string}} Place
  */
 
 /** By strength, the best first. @type {Record<Strength, Place>} */
@@ -25,7 +27,7 @@ const refused = { tone: "off", sign: "–", words: "refused" };
 /** @type {Place} */
 const unknown = { tone: "off", sign: "?", words: "unknown" };
 
-/** What the signs stand for. @type {[Place, string][]} */
+/** The meaning of the signs. @type {[Place, string][]} */
 const legend = [
   [strengths.strong, "strong: forward secrecy and authenticated encryption"],
   [strengths.weak, "weak: no forward secrecy, CBC, or a DH group under 2,048 bits"],
@@ -37,7 +39,7 @@ const legend = [
 /** More rows than these are folded away. */
 const mostShown = 40;
 
-/** @param {any} d */
+/** @param {SslChecker} d */
 export function matrix(d) {
   const rows = rowsOf(suitesOf(d));
   const body =
@@ -50,7 +52,7 @@ export function matrix(d) {
   );
 }
 
-/** What is behind the fold, in a few words. @param {any} d @param {Row[]} rows */
+/** What is folded away, in a few words. @param {SslChecker} d @param {Row[]} rows */
 function versionWords(d, rows) {
   const taken = versionsOf(d)
     .filter((version) => d.supportedProtocols[version])
@@ -69,7 +71,7 @@ function versionWords(d, rows) {
 const cutShort =
   "The scan was cut short: the server is slow or limits connections. Everything listed is accepted; there may be more.";
 
-/** Why there are versions alone; an older service asked for nothing else. @param {any} d */
+/** Why there are only versions. @param {SslChecker} d */
 function unasked(d) {
   if (!d.cipherSuites) return null;
   const why = d.starttls
@@ -85,7 +87,7 @@ const sign = ({ tone, sign }) => el("span", { class: `mark ${tone}`, "aria-hidde
 /** @param {Place} place */
 const shown = (place) => el("span", { class: "ssl-place" }, sign(place), el("span", { class: "words" }, place.words));
 
-/** One of a suite: the sign of what is not there says enough to the eye. @param {Place} place */
+/** The place of a suite. A sign is enough where there is nothing. @param {Place} place */
 const shownOfSuite = (place) =>
   el(
     "span",
@@ -111,7 +113,7 @@ const ordered = (rows) =>
       )
     : null;
 
-/** @param {any} d @param {Row[]} rows */
+/** @param {SslChecker} d @param {Row[]} rows */
 function suiteTable(d, rows) {
   const versions = versionsOf(d);
   const node = table({
@@ -128,7 +130,7 @@ function suiteTable(d, rows) {
   return rows.length > mostShown ? more(`All ${plural(rows.length, "cipher suite")}, version by version`, node) : node;
 }
 
-/** @param {any} d @param {string} version */
+/** @param {SslChecker} d @param {Version} version */
 function versionPlace(d, version) {
   const taken = d.supportedProtocols[version];
   if (taken === null) return shown(unknown);
@@ -140,18 +142,21 @@ function versionPlace(d, version) {
 }
 
 /**
- * What is not listed of a version was refused, unless the check did not come so far. @param {any} d @param {Row[]} rows
- * @param {Row} row @param {string} version
+ * The place of a suite in a version. What is not listed was refused, unless the scan was cut short.
+ * @param {SslChecker} d
+ * @param {Row[]} rows
+ * @param {Row} row
+ * @param {Version} version
  */
 function place(d, rows, row, version) {
   const strength = row.at.get(version);
   if (strength) return strengths[strength] ?? unknown;
-  const asked =
+  const tested =
     d.supportedProtocols[version] === false || (d.complete !== false && rows.some((other) => other.at.has(version)));
-  return asked ? refused : unknown;
+  return tested ? refused : unknown;
 }
 
-/** A name of the IANA's, which breaks between its words. @param {Row} row */
+/** An IANA name, which breaks between its words. @param {Row} row */
 function suiteName(row) {
   const words = row.name.split(/(?<=_)/).flatMap((word) => [word, el("wbr")]);
   return el(
@@ -162,7 +167,7 @@ function suiteName(row) {
   );
 }
 
-/** @param {any} d @param {Row[]} rows */
+/** @param {SslChecker} d @param {Row[]} rows */
 function summary(d, rows) {
   const worst = rows.map(({ at }) => [...at.values()]);
   const counts = /** @type {Strength[]} */ (["strong", "weak", "insecure"]).map((strength) => {
@@ -193,7 +198,7 @@ function summary(d, rows) {
 /** @param {Strength[]} list */
 const worstOf = (list) => (list.includes("insecure") ? "insecure" : list.includes("weak") ? "weak" : "strong");
 
-/** @param {any} d */
+/** @param {SslChecker} d */
 function quantum({ groups, complete }) {
   if (!groups) return null;
   const ready = postQuantum(groups);
@@ -203,7 +208,7 @@ function quantum({ groups, complete }) {
     : el("span", {}, badge("off", "not yet"), " none of the groups resists quantum computers");
 }
 
-/** The versions alone, in words. @param {any} d */
+/** The versions alone, in words. @param {SslChecker} d */
 function tiles(d) {
   const cells = versionsOf(d).map((version) => {
     const [taken, old] = [d.supportedProtocols[version], retired(version)];

@@ -1,5 +1,5 @@
 // @ts-check
-// The certificates that a server keeps for other clients than the one that was judged.
+// The certificates that a server sends to other clients.
 
 import { el } from "../../lib/dom.js";
 import { day, plural } from "../../lib/format.js";
@@ -7,35 +7,36 @@ import { badge, cut, facts, folded, value } from "../../lib/parts.js";
 import { fingerprint } from "./endpoints.js";
 import { left } from "./facts.js";
 
-/** @typedef {{kind: string, authorized: boolean, authorizationError: string | null, certificate: any}} Other */
+/** @typedef {import("./suites.js").SslChecker} SslChecker */
+/** @typedef {SslChecker["otherCertificates"][number]} Other */
 
-/** For whom each kind is. @type {Record<string, string>} */
+/** The clients that each kind is for. @type {Record<Other["kind"], string>} */
 const kinds = {
   rsa: "For clients that support only RSA",
   ecdsa: "For clients that prefer ECDSA",
   noSni: "For clients that send no host name (SNI)",
 };
 
-/** @param {any} d */
+/** @param {SslChecker} d */
 export function others(d) {
-  const list = /** @type {Other[]} */ (d.otherCertificates ?? []);
+  const list = d.otherCertificates ?? [];
   return list.length > 0
     ? folded(
-        "Its other certificates",
+        "Other certificates",
         plural(list.length, "certificate"),
         el("div", { class: "ssl-cards" }, ...list.map((other) => card(d, other))),
       )
     : null;
 }
 
-/** Of two kinds of keys the server has one more at most. @param {any} d @param {string} kind */
+/** Whether it was not verified. At most one is for another kind of key. @param {SslChecker} d @param {Other["kind"]} kind */
 const unverifiedOther = (d, kind) =>
-  kind !== "noSni" && d.issues.some((/** @type {any} */ i) => i.code === "OTHER_CERTIFICATE_NOT_VERIFIED");
+  kind !== "noSni" && d.issues.some((i) => i.code === "OTHER_CERTIFICATE_NOT_VERIFIED");
 
-/** @param {any} d @param {Other} other */
+/** @param {SslChecker} d @param {Other} other */
 function card(d, { kind, authorized, authorizationError, certificate: c }) {
   const doubtful = unverifiedOther(d, kind) && badge("off", "not verified");
-  // Who names no host can get no certificate for it.
+  // A client that names no host can get no certificate for it.
   const tone = kind === "noSni" && authorizationError === "ERR_TLS_CERT_ALTNAME_INVALID" ? "off" : "bad";
   return el(
     "article",

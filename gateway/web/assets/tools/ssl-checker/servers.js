@@ -1,8 +1,10 @@
 // @ts-check
-// The lines that make web servers refuse what an answer found them to take, and send the chain whole.
-// jstest/tls-servers.run.test.js holds them against real servers.
+// The lines that make web servers refuse weak versions and suites, and send the whole chain.
+// jstest/tls-servers.run.test.js runs them on real servers.
 
-import { oldOnes, suitesOf } from "./suites.js";
+import { suitesOf } from "./suites.js";
+
+/** @typedef {import("./suites.js").SslChecker} SslChecker */
 
 /** @typedef {"versions" | "suites" | "chain"} Change */
 
@@ -15,16 +17,19 @@ const strong = ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"].f
   `ECDHE-RSA-${cipher}`,
 ]);
 
-/** The same by the names that Caddy knows them by. */
+/** The same by their names in Caddy. */
 const caddySuites = ["AES_128_GCM_SHA256", "AES_256_GCM_SHA384", "CHACHA20_POLY1305_SHA256"].flatMap((cipher) => [
   `TLS_ECDHE_ECDSA_WITH_${cipher}`,
   `TLS_ECDHE_RSA_WITH_${cipher}`,
 ]);
 
-/** Where an answer's certificates are on the visitor's own server is not known. */
+/** An example: the folder of the certificates on the visitor's server is not known. */
 const folder = "/etc/ssl/site";
 
-/** The findings that a file with the right certificates ends. A needless root does no harm. */
+/** The issues that the lines for versions repair. */
+const versionFaults = ["SSL3", "DEPRECATED_PROTOCOL", "NO_TLS13"];
+
+/** The issues that a file with the right certificates repairs. A needless root does no harm. */
 const chainFaults = [
   "INCOMPLETE_CHAIN",
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
@@ -33,41 +38,42 @@ const chainFaults = [
   "CHAIN_FOREIGN",
 ];
 
-/** What is said of the suite and the group that were chosen; an older service lists no others. */
-const suiteFaults = ["WEAK_CIPHER", "NO_FORWARD_SECRECY", "WEAK_DH"];
+/** The issues that the lines for suites repair. */
+const suiteFaults = [
+  "NULL_CIPHER",
+  "ANONYMOUS_CIPHER",
+  "EXPORT_CIPHER",
+  "DES_CIPHER",
+  "RC4_CIPHER",
+  "3DES_CIPHER",
+  "NO_FORWARD_SECRECY",
+  "WEAK_DH",
+];
 
-/** Ports of servers for mail, which none of the three is. */
+/** The ports of mail servers, which none of the three is. */
 const mailPorts = [25, 110, 143, 465, 587, 993, 995];
 
 /**
- * What is to be changed in a web server; nothing where the answer is not of one.
- * @param {any} d
+ * The changes to a web server; none where the answer is not of one.
+ * @param {SslChecker} d
  * @returns {Change[]}
  */
 export function changesFor(d) {
   if (d.starttls || mailPorts.includes(d.port)) return [];
-  const found = (/** @type {string[]} */ codes) => d.issues.some((/** @type {any} */ i) => codes.includes(i.code));
+  const found = (/** @type {string[]} */ codes) => d.issues.some((i) => codes.includes(i.code));
   const changes = /** @type {[Change, boolean][]} */ ([
-    ["versions", oldOnes(d).length > 0 || d.supportedProtocols["TLSv1.3"] === false],
+    ["versions", found(versionFaults)],
     ["suites", found(suiteFaults) || remaining(d).some((suite) => suite.strength !== "strong")],
     ["chain", found(chainFaults)],
   ]);
   return changes.filter(([, wanted]) => wanted).map(([change]) => change);
 }
 
-/**
- * Whether something is wrong, and not merely less strict than it could be.
- * @param {any} d
- */
-export const pressing = (d) =>
-  oldOnes(d).length > 0 ||
-  suitesOf(d).some((suite) => suite.strength === "insecure") ||
-  d.issues.some((/** @type {any} */ i) => i.severity !== "info" && [...suiteFaults, ...chainFaults].includes(i.code));
+/** Whether the lines repair more than notes. @param {SslChecker} d */
+export const pressing = ({ issues }) =>
+  issues.some((i) => i.severity !== "info" && [...versionFaults, ...suiteFaults, ...chainFaults].includes(i.code));
 
-/**
- * The suites that stay when the retired versions go: TLS 1.2's, or all where it is yet to be switched on. @param {any}
- * d
- */
+/** The suites that remain without the retired versions: TLS 1.2's, or all where it is not accepted. @param {SslChecker} d */
 const remaining = (d) =>
   d.supportedProtocols["TLSv1.2"] ? suitesOf(d).filter((suite) => suite.protocol === "TLSv1.2") : suitesOf(d);
 

@@ -1,31 +1,28 @@
 // @ts-check
-// What a server takes, as an answer tells it: versions, cipher suites and groups. An answer of an older service has
-// versions alone.
+// What a server accepts: versions, cipher suites and groups.
 
-/** @typedef {"strong" | "weak" | "insecure"} Strength */
+/** @typedef {import("api").components["schemas"]["SslChecker"]} SslChecker */
+/** @typedef {import("api").components["schemas"]["SslProtocol"]} Version */
+/** @typedef {SslChecker["cipherSuites"][number]} Suite one of a version that accepts it */
+/** @typedef {Suite["strength"]} Strength */
 /**
- * @typedef {{protocol: string, name: string, strength: Strength, keyExchange: string}} Suite one of a version that
- *   takes it
- */
-/**
- * @typedef {{name: string, keyExchange: string, at: Map<string, Strength>}} Row a suite with the versions that take it
+ * @typedef {{name: string, keyExchange: string, at: Map<Version, Strength>}} Row a suite with the versions that accept
+ *   it
  */
 
+/** @type {Version[]} */
 const oldestFirst = ["SSLv3", "TLSv1.0", "TLSv1.1", "TLSv1.2", "TLSv1.3"];
 
-/** Those that were asked for, oldest first. @param {any} d @returns {string[]} */
+/** The versions that were tested, oldest first. @param {SslChecker} d */
 export const versionsOf = (d) => oldestFirst.filter((version) => version in d.supportedProtocols);
 
-/** @param {string} version */
+/** @param {Version} version */
 export const versionName = (version) => (version === "SSLv3" ? "SSL 3.0" : version.replace("v", " "));
 
-/** Whether a version was retired (RFC 7568, RFC 8996). @param {string} version */
+/** Whether a version was retired (RFC 7568, RFC 8996). @param {Version} version */
 export const retired = (version) => version < "TLSv1.2";
 
-/** The retired versions that a server takes. @param {any} d */
-export const oldOnes = (d) => versionsOf(d).filter((version) => retired(version) && d.supportedProtocols[version]);
-
-/** @param {any} d @returns {Suite[]} */
+/** @param {SslChecker} d */
 export const suitesOf = (d) => d.cipherSuites ?? [];
 
 /** @param {{keyExchange: string}} suite an ephemeral key exchange, whatever it is signed with */
@@ -46,5 +43,5 @@ export function rowsOf(suites) {
   return [...rows.values()];
 }
 
-/** The groups whose keys a quantum computer could not find (ML-KEM, FIPS 203). @param {string[]} groups */
+/** The groups that resist quantum computers (ML-KEM, FIPS 203). @param {string[]} groups */
 export const postQuantum = (groups) => groups.filter((group) => /MLKEM/i.test(group));

@@ -1,7 +1,8 @@
 // @ts-check
-// A certificate: how long it holds, who vouches for it, and what the server speaks.
+// The TLS of a server: its certificate, its chain, and what it accepts.
 
 import { el } from "../../lib/dom.js";
+import { findingOf, findingsOf, inFull } from "../../lib/findings.js";
 import { counted, dateTime, day, duration, listed, ms, plural } from "../../lib/format.js";
 import { badge, cut, facts, folded, more, none, notice, section, table, value, values } from "../../lib/parts.js";
 import { timeline } from "../../lib/picture.js";
@@ -11,27 +12,23 @@ import { advice } from "./advice.js";
 import { endpoints } from "./endpoints.js";
 import { matrix } from "./matrix.js";
 import { others } from "./others.js";
-import { oldOnes, postQuantum, suitesOf, versionName } from "./suites.js";
-import { left, notYet, unverified, worstFirst } from "./facts.js";
+import { left, notYet, unread, unverified } from "./facts.js";
 
-/** What to do about a certificate that is refused or was not verified. @param {any} d */
-function remedy(d) {
-  const code = unverified(d)?.code ?? d.authorizationError;
-  return d.findings?.find((/** @type {any} */ f) => f.code === code)?.remedy ?? "";
-}
+/** @typedef {import("./suites.js").SslChecker} SslChecker */
+/** @typedef {import("./facts.js").Certificate} Certificate */
 
-/** @param {any} d */
+/** What to do about a certificate that is refused or was not verified. @param {SslChecker} d */
+const remedy = (d) =>
+  (unverified(d) ? findingOf(d, ...unread) : d.findings?.find((f) => f.code === d.authorizationError))?.remedy ?? "";
+
+/** @param {SslChecker} d */
 function validity(d) {
   const c = d.certificate;
   const [from, to] = [Date.parse(c.validFrom), Date.parse(c.validTo)];
-  // Within two days the day alone says too little.
+  // Two moments within two days need their time.
   const write = to - from < 2 * 86400e3 ? dateTime : day;
-  // The time may well hold, and the certificate be refused for something else.
-  const holds = d.issues.some((/** @type {any} */ i) => i.code === "CERT_EXPIRES_SOON")
-    ? "warn"
-    : d.authorized
-      ? "good"
-      : "info";
+  // A certificate may be within its time and be refused for another reason.
+  const holds = findingOf(d, "CERT_EXPIRES_SOON") ? "warn" : d.authorized ? "good" : "info";
   const tone = c.daysRemaining < 0 || notYet(c) ? "bad" : holds;
   const [begin, end] = [dateTime(c.validFrom), dateTime(c.validTo)];
   return section(
@@ -52,13 +49,14 @@ function validity(d) {
   );
 }
 
-/** @param {any} d */
+/** @param {SslChecker} d */
 function findings(d) {
-  if (d.issues.length === 0) return null;
-  const rows = worstFirst(d.issues).map((/** @type {any} */ i) => [
-    badge(...severities[i.severity]),
-    el("p", { class: "sentence" }, i.message),
-    value(i.code, { quiet: true }),
+  const list = d.findings ?? [];
+  if (list.length === 0) return null;
+  const rows = list.map((f) => [
+    badge(...severities[f.severity]),
+    el("div", { class: "sentence" }, f.message, f.remedy && el("div", { class: "hint" }, f.remedy)),
+    value(f.code, { quiet: true }),
   ]);
   return section(
     "Findings",
@@ -74,8 +72,9 @@ function findings(d) {
 /** The common name, or all of a name without one. @param {string} name */
 const short = (name) => /(?:^|[,+])CN=((?:\\.|[^,+\\])*)/.exec(name)?.[1].replace(/\\(.)/g, "$1") ?? name;
 
-/** @param {any} d */
+/** @param {SslChecker} d */
 function chain(d) {
+  /** @type {Certificate[]} */
   const sent = [d.certificate, ...d.chain];
   const path = pathOf(sent);
   return folded(
@@ -90,30 +89,36 @@ function chain(d) {
   );
 }
 
-/** @param {any} d @param {any[]} sent */
+/** @param {SslChecker} d @param {Certificate[]} sent */
 const chainWords = (d, sent) =>
   `${plural(sent.length, "certificate")}, ` +
   `${d.chainComplete ? "complete" : unverified(d) ? "not verified" : "not trusted"}`;
 
-/** Those of what was sent that lead up from the server's certificate, by their names, each once. @param {any[]} sent */
+/** The certificates that lead up from the server's, by their names, each once. @param {Certificate[]} sent */
 function pathOf(sent) {
   const path = new Set(sent.slice(0, 1));
-  // A set gives what is added while it is gone through.
+  // A loop over a set visits what is added on the way.
   for (const c of path)
     for (const other of sent) if (other.subject === c.issuer && !before(sent, other)) path.add(other);
   return path;
 }
 
-/** Whether the same certificate was sent already. @param {any[]} sent @param {any} c */
+/** Whether the same certificate was sent already. @param {Certificate[]} sent @param {Certificate} c */
 const before = (sent, c) => sent.findIndex((other) => other.fingerprint256 === c.fingerprint256) < sent.indexOf(c);
 
-/** What was sent and nobody needs. @param {any} d @param {any[]} sent @param {Set<any>} path @param {any} c */
+/**
+ * A badge on a certificate that no client needs.
+ * @param {SslChecker} d
+ * @param {Certificate[]} sent
+ * @param {Set<Certificate>} path
+ * @param {Certificate} c
+ */
 function needless(d, sent, path, c) {
   if (before(sent, c)) return badge("off", "sent before");
   return d.chainComplete && !path.has(c) ? badge("off", "not part of the chain") : null;
 }
 
-/** @param {any} d @param {any[]} sent @param {Set<any>} path @param {number} i */
+/** @param {SslChecker} d @param {Certificate[]} sent @param {Set<Certificate>} path @param {number} i */
 function station(d, sent, path, i) {
   const c = sent[i];
   const role =
@@ -140,7 +145,7 @@ function station(d, sent, path, i) {
       ["Authority (CA)", yesNo(c.isCA)],
       ["SHA-256 fingerprint", pairs(c.fingerprint256)],
       ["Serial number", value(c.serialNumber)],
-      ...issued(c),
+      ...(i === 0 ? issued(d.certificate) : []),
     ]),
     cut(c, "Part of this certificate was cut: it holds more than is shown."),
   );
@@ -153,9 +158,12 @@ function pairs(text) {
   return node;
 }
 
-/** What only the server's own certificate tells here. @param {any} c @returns {[string, Node][]} */
+/**
+ * What is shown only of the server's own certificate.
+ * @param {SslChecker["certificate"]} c
+ * @returns {[string, Node][]}
+ */
 function issued({ validationLevel, ocspUrls, crlUrls }) {
-  if (!ocspUrls) return [];
   return [
     ["Validation level", validationLevel ? value(validationLevel, { quiet: true }) : none("not stated")],
     ["OCSP responders", values(ocspUrls)],
@@ -167,8 +175,10 @@ function issued({ validationLevel, ocspUrls, crlUrls }) {
 const yesNo = (is) => el("span", {}, is ? "yes" : "no");
 
 /**
- * What stands behind a certificate, unless the next one issued it.
- * @param {any} d @param {any[]} sent @param {number} i
+ * What follows a certificate, unless the next one issued it.
+ * @param {SslChecker} d
+ * @param {Certificate[]} sent
+ * @param {number} i
  */
 function link(d, sent, i) {
   const [c, next] = [sent[i], sent[i + 1]];
@@ -192,10 +202,10 @@ function link(d, sent, i) {
   if (c.selfSigned)
     return end(
       "bad",
-      "Nobody vouches for this",
+      "Not issued by a trusted authority",
       i === 0 ? "It is signed with its own key." : "This root is not trusted here.",
     );
-  // What follows the last one may have come, and have been cut.
+  // More certificates may have been sent, and cut from the answer.
   if (!next && d.truncated) return null;
   return end(
     "bad",
@@ -207,7 +217,7 @@ function link(d, sent, i) {
 /** @param {"good" | "warn" | "bad"} tone @param {string} title @param {string} text */
 const end = (tone, title, text) => el("li", { class: tone }, el("h3", {}, title), el("p", {}, text));
 
-/** What a stapled status means. @type {Record<string, string>} */
+/** The meaning of a stapled status. @type {Record<string, string>} */
 const staples = {
   good: "good: not revoked",
   revoked: "revoked by the authority",
@@ -215,7 +225,7 @@ const staples = {
   invalid: "invalid: clients must not accept it",
 };
 
-/** @param {any} d */
+/** @param {SslChecker} d */
 function connection(d) {
   const { cipher, ocspStapling: o, scts } = d;
   return folded(
@@ -234,7 +244,7 @@ function connection(d) {
       [
         "OCSP stapling",
         o.present
-          ? (staples[o.status] ?? "sent, but not judged: its issuer is unknown")
+          ? (staples[o.status ?? ""] ?? "sent, but not checked: its issuer is not known")
           : none("none sent, so revocation was not checked"),
       ],
       [
@@ -252,7 +262,7 @@ function connection(d) {
   );
 }
 
-/** @param {any} d */
+/** @param {SslChecker} d */
 function names(d) {
   const { dns, ip, truncated } = d.certificate.subjectAltNames;
   const all = [...dns, ...ip];
@@ -271,32 +281,32 @@ function names(d) {
   );
 }
 
-/** @param {any} d */
+/** @param {SslChecker} d */
 function meaning(d) {
-  const list = [
+  const quantum = findingOf(d, "POST_QUANTUM");
+  return [
     "A certificate proves who a server is. Clients accept one that is within its dates, lists the host name, " +
       "and leads to an authority that they trust.",
     d.authorized
       ? `All three are true here. It must be renewed before ${day(d.certificate.validTo)}.`
       : `This one ${unverified(d) ? "was not verified here" : "is refused"}. ${remedy(d)}`,
-  ];
-  const old = oldOnes(d);
-  if (old.length > 0)
-    list.push(
-      `This server still accepts ${listed(old.map(versionName))}. Retired versions have known weaknesses (RFC ` +
-        "7568, RFC 8996), and no browser uses them any more, so they can be switched off.",
-    );
-  const strengths = suitesOf(d).map((suite) => suite.strength);
-  if (strengths.includes("insecure"))
-    list.push(
-      "An insecure cipher suite protects nobody, and attackers can force clients that support better ones to use it.",
-    );
-  else if (postQuantum(d.groups ?? []).length > 0)
-    list.push("Its key exchange is ready for quantum computers: traffic recorded today cannot be read with one later.");
-  return list;
+    inFull(findingOf(d, "SSL3", "DEPRECATED_PROTOCOL")),
+    ...findingsOf(d, ...insecure).map(inFull),
+    quantum ? `${quantum.message} Traffic recorded today cannot be read with a quantum computer later.` : "",
+  ].filter(Boolean);
 }
 
-/** @param {any} _ @param {any} d */
+/** The findings on insecure cipher suites. */
+const insecure = /** @type {const} */ ([
+  "NULL_CIPHER",
+  "ANONYMOUS_CIPHER",
+  "EXPORT_CIPHER",
+  "DES_CIPHER",
+  "RC4_CIPHER",
+  "3DES_CIPHER",
+]);
+
+/** @param {unknown} _ @param {SslChecker} d */
 function terminal(_, d) {
   const literal = d.host.includes(":");
   const ip = literal || /^[\d.]+$/.test(d.host);
@@ -325,7 +335,7 @@ function terminal(_, d) {
   ];
 }
 
-/** @type {import("../../lib/view.js").View} */
+/** @type {import("../../lib/view.js").View<SslChecker>} */
 export default {
   meaning,
   terminal,

@@ -1,10 +1,10 @@
 // @ts-check
-// The path to a host: how a trace ended, and what is worth comparing with an earlier one.
+// The path to a host: how a trace ended, and what is compared with an earlier one.
 
-/** @typedef {{hop: any, last: number}} Row last is a later hop's number where silent hops are told together */
-/** @typedef {{asn: any, rows: Row[]}} Group asn is null where the network is not known */
+/** @typedef {import("api").components["schemas"]["Traceroute"]} Traceroute */
+/** @typedef {import("api").components["schemas"]["Hop"]} Hop */
 
-/** @type {Record<string, string>} */
+/** @type {Record<Traceroute["stopReason"], string>} */
 const endings = {
   reached: "The destination answered.",
   maxHops: "The trace reached its maximum number of hops before the destination.",
@@ -14,21 +14,25 @@ const endings = {
   gapLimit: "After the last answer, ten hops in a row did not answer within 2 s, and neither did the destination.",
 };
 
-/** @param {any} d @returns {any} the destination's own hop, if it is among them */
-export const destination = (d) => d.hops.find((/** @type {any} */ h) => h.addresses.includes(d.address));
+/**
+ * The destination's own hop, if it is among them.
+ * @template {{addresses: string[]}} H
+ * @param {{hops: H[], address: string | null}} d
+ */
+export const destination = (d) => d.hops.find((h) => d.address !== null && h.addresses.includes(d.address));
 
-/** @param {any} d */
+/** @param {Traceroute} d */
 export const ending = (d) =>
-  !d.reached && destination(d)
-    ? "The destination itself refused the probes, so packets do get there."
+  d.conclusion?.code === "REFUSED_BY_DESTINATION"
+    ? "The destination itself rejected the probes."
     : endings[d.stopReason];
 
-/** @type {import("../../lib/view.js").Judge} */
+/** @type {import("../../lib/view.js").Judge<Traceroute>} */
 export default {
   facts: (d) => ({
     Reached: d.reached ? "yes" : "no",
     Ended: ending(d),
     Address: d.address,
-    ...Object.fromEntries(d.hops.map((/** @type {any} */ h) => [`Hop ${h.ttl}`, h.hidden ? "hidden" : h.addresses])),
+    ...Object.fromEntries(d.hops.map((h) => [`Hop ${h.ttl}`, h.hidden ? "hidden" : h.addresses])),
   }),
 };

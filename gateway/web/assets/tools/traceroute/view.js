@@ -1,5 +1,5 @@
 // @ts-check
-// The path to a host: the engine's explanation, then the hops with their times on one scale, network by network.
+// The path to a host: the service's explanation, then the hops with their times on one scale, network by network.
 
 import { el, svg } from "../../lib/dom.js";
 import { listed, ms, percent } from "../../lib/format.js";
@@ -9,17 +9,23 @@ import { ticks } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
 import { destination, ending } from "./facts.js";
 
-/** @typedef {import("./facts.js").Group} Group */
-/** @typedef {import("./facts.js").Row} Row */
+/** @typedef {import("./facts.js").Traceroute} Traceroute */
+/** @typedef {import("./facts.js").Hop & {waiting?: boolean}} Hop waiting is one without an answer yet */
+/** @typedef {{hop: Hop, last: number}} Row last is a later hop's number where silent hops share a row */
+/** @typedef {{asn: Hop["asn"], rows: Row[]}} Group asn is null where the network is not known */
+/**
+ * @typedef {{hops: Hop[], address: string | null, reached: boolean, partial?: boolean, running?: boolean}} Path
+ *   partial is one of a trace that has not ended, running one that may get more hops
+ */
 
 /**
  * Three or more silent hops in a row become one row.
- * @param {any[]} hops
+ * @param {Hop[]} hops
  * @returns {Row[]}
  */
 function rowsOf(hops) {
-  const alike = (/** @type {any} */ a, /** @type {any} */ b) =>
-    !a.waiting && a.received + b?.received === 0 && a.note === b.note && a.sent === b.sent;
+  const alike = (/** @type {Hop} */ a, /** @type {Hop | undefined} */ b) =>
+    b !== undefined && !a.waiting && a.received + b.received === 0 && a.note === b.note && a.sent === b.sent;
   const rows = [];
   for (let i = 0; i < hops.length; i++) {
     let end = i;
@@ -32,7 +38,7 @@ function rowsOf(hops) {
 }
 
 /**
- * The rows network by network. Unknown ones between two of the same network are taken for its own; others stand apart.
+ * The rows network by network. Unknown hops between two of the same network count as part of it; others stand apart.
  * @param {Row[]} rows
  * @returns {Group[]}
  */
@@ -58,13 +64,12 @@ const at = (time, scale) => `${((time / scale[scale.length - 1]) * 100).toFixed(
 
 /**
  * The times of one hop: a bar from best to worst, a dot for each, a stroke for the average.
- * @param {any} hop
+ * @param {Hop} hop
  * @param {number[]} scale
  */
 function plot(hop, scale) {
-  /** @type {number[]} */
-  const times = hop.rttsMs.filter((/** @type {number | null} */ t) => t !== null);
-  const [best, average, worst] = [hop.bestMs, hop.averageMs, hop.worstMs].map((t) => at(t, scale));
+  const times = hop.rttsMs.filter((t) => t !== null);
+  const [best, average, worst] = [hop.bestMs, hop.averageMs, hop.worstMs].map((t) => at(t ?? 0, scale));
   return svg(
     "svg",
     {
@@ -96,11 +101,9 @@ function axis(scale) {
   );
 }
 
-/** @param {Row} row @param {any} d */
+/** @param {Row} row @param {Path} d */
 function router({ hop, last }, d) {
-  const labels = hop.labels?.map(
-    (/** @type {any} */ l) => `${l.label} (class ${l.tc}, TTL ${l.ttl}${l.bottom ? ", last" : ""})`,
-  );
+  const labels = hop.labels?.map((l) => `${l.label} (class ${l.tc}, TTL ${l.ttl}${l.bottom ? ", last" : ""})`);
   return [
     hop.waiting
       ? none(d.running ? "no answer yet" : "no answer")
@@ -119,8 +122,10 @@ function router({ hop, last }, d) {
 }
 
 /**
- * While a trace runs, and where it ended too early, what has no answer may only be on its way. @param {Row} row @param
- * {any} d @param {number[]} scale
+ * One row. While a trace runs, and where it ended too early, an answer may still be on its way.
+ * @param {Row} row
+ * @param {Path} d
+ * @param {number[]} scale
  */
 function hopRow(row, d, scale) {
   const { hop, last } = row;
@@ -156,12 +161,12 @@ const alsoBy = ({ others = [] }) =>
   others.length > 0 ? `; also announced by ${listed(others.map((n) => `AS${n}`))}` : "";
 
 /**
- * The roles are for browsers that forget them once narrow screens lay the table out as blocks.
- * @param {any} d
+ * The table. Its roles are for browsers that drop them where narrow screens lay the table out as blocks.
+ * @param {Path} d
  * @param {string} [unknown] what heads hops whose network is not known; empty for no heading
  */
 function path(d, unknown = "Network not known") {
-  const scale = ticks(Math.max(1, ...d.hops.map((/** @type {any} */ h) => h.worstMs ?? 0)), 4);
+  const scale = ticks(Math.max(1, ...d.hops.map((h) => h.worstMs ?? 0)), 4);
   const head = [
     ["Hop"],
     ["Router"],
@@ -204,7 +209,7 @@ function path(d, unknown = "Network not known") {
   );
 }
 
-/** A row a hop, with what is drawn of it in numbers. @param {any[]} hops @returns {(string | number | null)[][]} */
+/** A row for each hop, with its numbers. @param {Hop[]} hops @returns {(string | number | null)[][]} */
 const rowsForFile = (hops) => [
   [
     "Hop",
@@ -235,16 +240,13 @@ const rowsForFile = (hops) => [
 ];
 
 /**
- * The path as far as it is known: each hop up to the farthest one has a row, so that none is pushed down by another.
- * @param {any[]} heard hops
+ * The path as far as it is known: each hop up to the farthest one has a row, so that none moves another down.
+ * @param {Hop[]} answered
  * @param {boolean} running whether more may come
  */
-function pathSoFar(heard, running) {
-  const known = new Map(heard.map((hop) => [hop.ttl, hop]));
-  const hops = Array.from(
-    { length: Math.max(...known.keys()) },
-    (_, i) => known.get(i + 1) ?? { ttl: i + 1, addresses: [], rttsMs: [], sent: 0, received: 0, waiting: true },
-  );
+function pathSoFar(answered, running) {
+  const known = new Map(answered.map((hop) => [hop.ttl, hop]));
+  const hops = Array.from({ length: Math.max(...known.keys()) }, (_, i) => known.get(i + 1) ?? waiting(i + 1));
   return section(
     "The path",
     path(
@@ -254,43 +256,50 @@ function pathSoFar(heard, running) {
   );
 }
 
+/** A hop that has not answered yet. @param {number} ttl @returns {Hop} */
+const waiting = (ttl) => ({
+  ...{ ttl, address: null, addresses: [], hostname: null, hidden: false, asn: null, note: null, waiting: true },
+  ...{ sent: 0, received: 0, lossPercent: 0, bestMs: null, averageMs: null, worstMs: null, rttsMs: [] },
+});
+
 const cutTrace = "The output was cut here: it is longer than this service passes on.";
 
-/** What the probes were. @param {any} d */
+/** What the probes are. @type {Record<Traceroute["protocol"], string>} */
+const kinds = { tcp: "TCP connection attempts", udp: "UDP datagrams", icmp: "ICMP echo requests" };
+
+/** The probes with their port. @param {Traceroute} d */
 const probes = (d) =>
-  d.protocol === "tcp"
-    ? `TCP connection attempts to port ${d.port}, none of which is completed`
-    : d.protocol === "udp"
-      ? `UDP datagrams to port ${d.port}`
-      : "ICMP echo requests";
+  kinds[d.protocol] +
+  (d.port === null ? "" : ` to port ${d.port}`) +
+  (d.protocol === "tcp" ? ", none of which is completed" : "");
 
-/** What no answer of the destination may mean. @param {any} d */
-const unheard = (d) =>
-  d.protocol === "tcp"
-    ? "This need not mean that the destination is down: a firewall may drop packets to this port. Try a port " +
-      "that the host serves."
-    : d.protocol === "udp"
-      ? "This need not mean that the destination is down: a program that listens on the port may take the probes " +
-        "without answering, and many firewalls drop them. Try TCP to a port that the host serves."
-      : "This need not mean that the destination is down: firewalls often drop probes and let other traffic " +
-        "pass. Try TCP to a port that it serves first.";
+/** What it may mean that the destination was not reached. @param {Traceroute} d */
+const notReached = (d) =>
+  [
+    "This need not mean that the destination is down.",
+    d.protocol === "udp" ? "A program that listens on the port may take the probes without answering." : "",
+    d.findings?.[0]?.remedy ?? "",
+  ]
+    .filter(Boolean)
+    .join(" ");
 
-/** The options of traceroute and of mtr that ask the same. @param {any} d */
+/** The same with traceroute and with mtr. @param {Traceroute} d */
 function commands(d) {
+  const port = d.port ?? "";
   if (d.protocol === "tcp")
     return [
-      sh`traceroute -${d.family} -n -T -p ${d.port} ${d.target}`,
-      sh`mtr -${d.family} -n -T -P ${d.port} -r -c 3 ${d.target}`,
+      sh`traceroute -${d.family} -n -T -p ${port} ${d.target}`,
+      sh`mtr -${d.family} -n -T -P ${port} -r -c 3 ${d.target}`,
     ];
   if (d.protocol === "udp")
     return [
-      sh`traceroute -${d.family} -n -U -p ${d.port} ${d.target}`,
-      sh`mtr -${d.family} -n -u -P ${d.port} -r -c 3 ${d.target}`,
+      sh`traceroute -${d.family} -n -U -p ${port} ${d.target}`,
+      sh`mtr -${d.family} -n -u -P ${port} -r -c 3 ${d.target}`,
     ];
   return [sh`traceroute -${d.family} -n -I ${d.target}`, sh`mtr -${d.family} -n -r -c 3 ${d.target}`];
 }
 
-/** @type {import("../../lib/view.js").View} */
+/** @type {import("../../lib/view.js").View<Traceroute>} */
 export default {
   live: (seen) => {
     const ended = seen.stage?.stage === "ended";
@@ -307,7 +316,7 @@ export default {
   },
 
   show: (d) => [
-    el("ul", { class: "trace-story" }, ...d.explanation.map((/** @type {string} */ s) => el("li", {}, s))),
+    el("ul", { class: "trace-story" }, ...d.explanation.map((s) => el("li", {}, s))),
     d.hops.length > 0
       ? section(
           "The path",
@@ -318,7 +327,7 @@ export default {
       : null,
     folded(
       "The trace",
-      `${probes(d).split(" to port")[0]} over IPv${d.family}`,
+      `${kinds[d.protocol]} over IPv${d.family}`,
       facts([
         ["Destination", value(d.target, { what: "destination" })],
         ["Address", value(d.address, { what: "address" })],
@@ -335,7 +344,7 @@ export default {
     d.reached
       ? "A rise in time that lasts to the end means a long or busy link; one that disappears at the next hop is " +
         "only a router that was slow to answer."
-      : unheard(d),
+      : notReached(d),
     "Each probe may pass one router more than the one before, and the router that has to drop it reports back. " +
       "This is the path from our server, not from your computer; the way back may differ and cannot be seen.",
     "A router on the way that leaves probes unanswered usually just limits how many it answers, and forwards " +

@@ -5,18 +5,23 @@ import { plural } from "../../lib/format.js";
 import { ofRounds } from "../../lib/watch-words.js";
 import { destination } from "./facts.js";
 
+/** @typedef {import("./facts.js").Traceroute} Traceroute */
 /** @typedef {import("../../lib/watch-record.js").Hop} Hop */
 
 /** @type {Record<string, string>} */
 const states = { reached: "reached", unreachable: "unreachable", prohibited: "prohibited" };
 
-/** @param {any} h @returns {Hop} */
-const hop = (h) => ({ who: h.addresses, hidden: h.hidden, times: h.rttsMs, sent: h.sent });
+/** @param {Traceroute["hops"][number]} h @returns {Hop} */
+const hop = (h) => ({ who: h.addresses, hidden: h.hidden, times: h.rttsMs.filter((t) => t !== null), sent: h.sent });
 
-/** @param {any} d */
+/** @param {Traceroute} d */
 const stateOf = (d) => (d.reached ? "reached" : (states[d.stopReason] ?? "not reached"));
 
-/** The hops in their places: what is missing between two is silent. @param {any[]} hops @returns {Hop[]} */
+/**
+ * The hops in their places; one that is missing between two is silent.
+ * @param {Traceroute["hops"]} hops
+ * @returns {Hop[]}
+ */
 function placed(hops) {
   /** @type {Hop[]} */
   const list = [];
@@ -30,7 +35,7 @@ function placed(hops) {
 /** @type {Record<string, string>} */
 const words = {
   reached: "the destination answers",
-  unreachable: "a router says that the destination cannot be reached",
+  unreachable: "a router reports that the destination cannot be reached",
   prohibited: "a firewall does not allow the probes",
   "not reached": "the destination does not answer",
 };
@@ -56,14 +61,14 @@ export default {
   sum,
   probes: true,
   path: true,
-  digest: (d) => {
+  digest: (/** @type {Traceroute} */ d) => {
     const end = destination(d);
     const state = stateOf(d);
     return {
       state,
       tone: state === "reached" ? "good" : state === "unreachable" ? "bad" : "warn",
       address: d.address,
-      times: (end?.rttsMs ?? []).filter((/** @type {number | null} */ t) => t !== null),
+      times: (end?.rttsMs ?? []).filter((t) => t !== null),
       sent: end?.sent ?? 0,
       lost: end ? end.sent - end.received : 0,
       hops: placed(d.hops),

@@ -3,24 +3,24 @@
 
 import { challengeAdvice, challengeWords } from "../../lib/challenge.js";
 import { el } from "../../lib/dom.js";
+import { findingOf, findingsOf, inFull } from "../../lib/findings.js";
 import { host, ms } from "../../lib/format.js";
 import { badge, facts, folded, mark, none, section, value } from "../../lib/parts.js";
 import { waterfall } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
 import { statusMeaning, statusShown } from "../../lib/statuses.js";
 import { timingFacts } from "../../lib/timings.js";
-import { dead, families, lame, stateWords } from "./facts.js";
+import { families, stateWords } from "./facts.js";
 
-/** @typedef {import("./facts.js").Address} Address */
+/** @typedef {import("./facts.js").Uptime} Uptime */
 /** @typedef {import("./facts.js").Family} Family */
+/** @typedef {Family["addresses"][number]} Address */
 /** @typedef {import("./facts.js").Name} Name */
 
-/** @param {any} d */
+/** @param {Uptime} d */
 const redirected = (d) => d.finalUrl !== null && d.finalUrl !== d.url;
 
-/**
- * @param {any} d @returns {string} which request the timing is of: the family that answered first speaks for the site
- */
+/** Which request the timings are of: that of the family that answered first. @param {Uptime} d */
 function whose(d) {
   const first = families(d).find(([, f]) => f.responseTimeMs === d.responseTimeMs)?.[0];
   return (
@@ -29,24 +29,24 @@ function whose(d) {
   );
 }
 
-/** @param {any} d */
+/** @param {Uptime} d */
 function certificate(d) {
   if (d.certificateValid === null)
     return none(
-      d.status === null
-        ? "unknown, as no answer came"
-        : d.timings?.tlsMs > 0
-          ? "not verified"
+      findingOf(d, "CERTIFICATE_NOT_VERIFIED")
+        ? "not verified"
+        : d.status === null
+          ? "not known: no answer"
           : "none: no answer came over TLS",
     );
   return badge(d.certificateValid ? "good" : "bad", d.certificateValid ? "valid" : "not valid");
 }
 
 /**
- * One family. What was not checked says why in its reason.
+ * One family; its reason is why it was not checked, or what is wrong.
  * @param {Name} name
  * @param {Family} f
- * @param {boolean} [challenged] whether what counts as down is a challenge, which says nothing of the site
+ * @param {boolean} [challenged] whether its error is a bot challenge, which says nothing about the site
  */
 function card(name, f, challenged = false) {
   const tone =
@@ -99,14 +99,16 @@ function each(name, a) {
 }
 
 /**
- * One family while it is being asked, or where the run ended before it had answered.
+ * One family while it is checked, or where the run ended before it had answered.
  * @param {number} family 4 or 6
  * @param {import("../../lib/steps.js").Seen} seen
  */
 function cardSoFar(family, seen) {
   const known = seen.list("family").find((f) => f.family === family);
-  const addresses = seen.list("address").filter((a) => a.address.includes(":") === (family === 6));
-  if (known) return card(`IPv${family === 6 ? 6 : 4}`, { ...known, addresses });
+  const addresses = seen
+    .list("address")
+    .filter((/** @type {Address} */ a) => a.address.includes(":") === (family === 6));
+  if (known) return card(`IPv${family === 6 ? 6 : 4}`, { .../** @type {Family} */ (known), addresses });
   return el(
     "div",
     { class: "uptime-family info" },
@@ -120,7 +122,7 @@ function cardSoFar(family, seen) {
   );
 }
 
-/** @type {import("../../lib/view.js").View} */
+/** @type {import("../../lib/view.js").View<Uptime>} */
 export default {
   live: (seen) => [
     section(
@@ -179,44 +181,34 @@ export default {
   },
 
   meaning(d) {
-    const missing = lame(d);
-    const nowhere = families(d).every(([, f]) => f.state === "noAddress");
-    const gone = dead(d);
-    const absent = families(d).find(([, f]) => f.state === "noAddress");
+    const dead = findingOf(d, "ADDRESS_DOWN");
+    const lame = findingOf(d, "FAMILY_DOWN");
     return [
-      {
-        up:
-          "The site answered just now, from where this service runs. That says nothing about any other place or " +
-          "time.",
-        degraded: `The site answers, but not as it should. ${d.reason ?? ""}`,
-        down: d.challenge
-          ? `The site itself did not answer, not even on a second try. ${d.reason ?? ""}`
-          : nowhere
-            ? `${d.reason} Without an address nobody can reach a site by its name.`
-            : `No usable answer came, not even on a second try. ${d.reason ?? ""} The cause may lie with the ` +
-              "site, with the way to it, or in a rule that keeps automated checks out.",
-      }[/** @type {"up" | "degraded" | "down"} */ (d.verdict)],
+      d.verdict === "up"
+        ? "The site answered just now, from where this service runs. That says nothing about any other place or time."
+        : "",
+      d.verdict === "down" && !findingOf(d, "NO_ADDRESS")
+        ? `${d.reason ?? ""} A second try failed as well.`.trimStart() +
+          (d.challenge
+            ? ""
+            : " The cause may lie with the site, with the way to it, or in a rule that keeps automated checks out.")
+        : "",
+      inFull(findingOf(d, "NO_ADDRESS")),
       challengeAdvice(d.challenge),
-      gone.length > 0
-        ? "A name with several addresses spreads its visitors over them. Some are sent to " +
-          `${gone.length === 1 ? "the one that does" : "those that do"} not answer, and wait until their browser ` +
-          "tries another, or see an error. Repair that server, or remove its address from the DNS."
+      dead
+        ? "A name with several addresses spreads its visitors over them. Those who are sent to one that does not " +
+          `answer wait until their browser tries another, or see an error. ${dead.remedy ?? ""}`
         : "",
-      missing
-        ? `Visitors whose connection prefers ${missing} wait until their browser gives up on it, or do not reach ` +
-          "the site at all."
+      lame
+        ? `Visitors whose connection prefers ${lame.subject} wait until their browser gives up on it, or do not reach ` +
+          `the site at all. ${lame.remedy ?? ""}`
         : "",
-      d.certificateValid === false
-        ? "Browsers show a warning instead of a site whose certificate is not valid, so for most people it is as " +
-          "good as down."
+      inFull(findingOf(d, "CERTIFICATE_INVALID")),
+      inFull(findingOf(d, "NO_IPV4")),
+      d.online && d.families.ipv6.state === "noAddress"
+        ? `${d.families.ipv6.reason ?? ""} That is common, and no problem for anyone with IPv4.`.trimStart()
         : "",
-      absent && d.online
-        ? `${absent[1].reason} ` +
-          `${absent[0] === "IPv6" ? "That is common, and no problem for anyone with IPv4." : "Visitors with IPv4 only cannot reach it."}`
-        : "",
-      ...families(d)
-        .filter(([, f]) => f.state === "skipped")
-        .map(([name, f]) => `${f.reason} So it is not known whether the site works over ${name}.`),
+      ...findingsOf(d, "FAMILY_NOT_CHECKED").map((f) => f.message),
     ].filter(Boolean);
   },
 

@@ -4,7 +4,9 @@
 import { host, listed, number } from "../../lib/format.js";
 import { ofRounds } from "../../lib/watch-words.js";
 
-/** @type {Record<string, import("../../lib/view.js").Tone>} */
+/** @typedef {import("./facts.js").Uptime} Uptime */
+
+/** @type {Record<Uptime["verdict"], import("../../lib/view.js").Tone>} */
 const tones = { up: "good", degraded: "warn", down: "bad" };
 
 /** @param {import("../../lib/watch-record.js").Told} told */
@@ -27,7 +29,7 @@ function sum({ who, all, last, rounds, after, unknown }) {
 export default {
   measure: "response time",
   sum,
-  digest: (d) => ({
+  digest: (/** @type {Uptime} */ d) => ({
     state: d.verdict,
     tone: tones[d.verdict] ?? "info",
     address: "",
@@ -36,6 +38,5 @@ export default {
     lost: 0,
     note: d.verdict === "up" ? "" : (d.reason ?? ""),
   }),
-  turned: (before, now) =>
-    `it went from ${before.state} to ${now.state}${now.note ? `: ${now.note.replace(/\.$/, "")}` : ""}`,
+  turned: (before, now) => `it went from ${before.state} to ${now.state}`,
 };

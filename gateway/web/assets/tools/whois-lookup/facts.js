@@ -1,18 +1,9 @@
 // @ts-check
-// The registration of a domain name, or of the network of an address.
+// The registration of a domain name, or of the network of an address: what is compared with an earlier answer.
 
 import { dateTime } from "../../lib/format.js";
 
-/** How many days before its end a registration deserves attention. */
-const soon = 30;
-
-/** How far the end of the registration is. @param {any} d @returns {"good" | "warn" | "bad"} */
-export function endTone(d) {
-  const left = Date.parse(d.domain.events.expires ?? "") - Date.now();
-  return left < 0 ? "bad" : left < soon * 86_400_000 ? "warn" : "good";
-}
-
-/** @type {import("../../lib/view.js").Judge} */
+/** @type {import("../../lib/view.js").Judge<import("api").components["schemas"]["WhoisLookup"]>} */
 export default {
   facts: ({ found, reason, domain, network }) => ({
     Registered: found ? "yes" : reason === "notFound" ? "the registry has no such registration" : "not known",

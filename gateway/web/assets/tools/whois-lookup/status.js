@@ -1,5 +1,5 @@
 // @ts-check
-// The status codes of domain names (EPP, RFC 5731 and RFC 3915; RDAP writes them as words, RFC 8056), in words.
+// The status codes of domain names (EPP: RFC 5731, RFC 3915) in words. RDAP writes them as words, too (RFC 8056).
 
 /** @type {Record<string, string>} */
 const locked = { delete: "deleted", transfer: "transferred to another registrar", update: "changed" };
@@ -17,7 +17,7 @@ const meanings = {
   transferperiod: ["off", "Just transferred to another registrar."],
   redemptionperiod: ["bad", "Deleted: for some weeks the holder can still have it restored, for a fee."],
   pendingcreate: ["warn", "The registration has been requested and is not complete yet."],
-  pendingdelete: ["bad", "About to be deleted; within days anybody can register it."],
+  pendingdelete: ["bad", "About to be deleted; within days anyone can register it."],
   pendingrenew: ["off", "The renewal has been requested and is not complete yet."],
   pendingrestore: ["warn", "Deleted, and being restored."],
   pendingtransfer: ["warn", "A transfer to another registrar is under way; the holder should know about it."],

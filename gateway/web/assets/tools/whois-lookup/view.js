@@ -3,6 +3,7 @@
 
 import { spanRange } from "../../lib/addresses.js";
 import { el } from "../../lib/dom.js";
+import { findingOf, inFull } from "../../lib/findings.js";
 import { day, dateTime, listed, plural } from "../../lib/format.js";
 import { cut, facts, mark, more, none, notice, section, table, value, values } from "../../lib/parts.js";
 import { addressLinks, heldBack, networkRows, rdapAddress, toolLink } from "../../lib/network.js";
@@ -11,35 +12,38 @@ import { timeline } from "../../lib/picture.js";
 import { addressPicture } from "../../lib/ranges.js";
 import { sh } from "../../lib/shell.js";
 import { attempt } from "../../lib/view.js";
-import { endTone } from "./facts.js";
 
-/** @param {any} d */
-function datesPart(d) {
-  const events = d.domain.events;
-  const tone = endTone(d);
-  const told = [
+/** @typedef {import("api").components["schemas"]["WhoisLookup"]} WhoisLookup */
+/** @typedef {NonNullable<WhoisLookup["domain"]>} Domain */
+/** @typedef {keyof Domain["events"]} Event */
+
+/** @param {WhoisLookup} d @param {Domain} domain */
+function datesPart(d, { events }) {
+  /** @type {import("../../lib/view.js").Tone} */
+  const tone = findingOf(d, "EXPIRED") ? "bad" : findingOf(d, "EXPIRES_SOON") ? "warn" : "good";
+  const known = /** @type {[Event, string][]} */ ([
     ["registered", "Registered"],
     ["transferred", "Transferred"],
     ["updated", "Updated"],
     ["expires", tone === "bad" ? "Expired" : "Expires"],
-  ].filter(([key]) => events[key]);
-  if (told.length === 0) return section("Dates", none("The registry publishes no dates."));
+  ]).flatMap(([key, title]) => (events[key] ? [{ key, title, at: events[key] }] : []));
+  if (known.length === 0) return section("Dates", none("The registry publishes no dates."));
   const span = events.registered && events.expires ? { from: events.registered, to: events.expires, tone } : undefined;
-  const moments = told.map(([key, title]) => ({ at: events[key], title, tone: key === "expires" ? tone : undefined }));
+  const moments = known.map(({ key, title, at }) => ({ at, title, tone: key === "expires" ? tone : undefined }));
   return section(
     "Dates",
     timeline(moments, {
-      label: `${told.map(([key, title]) => `${title} ${day(events[key])}`).join("; ")}; today ${day(Date.now())}.`,
+      label: `${known.map(({ title, at }) => `${title} ${day(at)}`).join("; ")}; today ${day(Date.now())}.`,
       span,
       write: day,
     }),
-    facts(told.map(([key, title]) => [title, dateTime(events[key])])),
+    facts(known.map(({ title, at }) => [title, dateTime(at)])),
   );
 }
 
-/** @param {any} d */
-function registrationPart(d) {
-  const { name: ascii, unicodeName, handle, registrar: r } = d.domain;
+/** @param {WhoisLookup} d @param {Domain} domain */
+function registrationPart(d, domain) {
+  const { name: ascii, unicodeName, handle, registrar: r } = domain;
   return section(
     "Registration",
     d.query !== d.registrableDomain &&
@@ -53,9 +57,9 @@ function registrationPart(d) {
       ["Registrar’s website", r?.url],
       ["Abuse contact", r?.abuseEmail ?? none("not published")],
       ["Abuse phone", r?.abusePhone],
-      ["Withheld data", heldBack(d.domain.redactions).join("; ")],
+      ["Withheld data", heldBack(domain.redactions).join("; ")],
     ]),
-    cut(d.domain, "Part of this registration was cut: the registry sent more than this service passes on."),
+    cut(domain, "Part of this registration was cut: the registry sent more than this service passes on."),
   );
 }
 
@@ -84,12 +88,12 @@ function serversPart(names) {
   );
 }
 
-/** @param {{signed: boolean | null, ds: any[], truncated?: boolean}} dnssec */
+/** @param {Domain["dnssec"]} dnssec */
 function dnssecPart(dnssec) {
   const { signed, ds } = dnssec;
   const words =
     signed === null
-      ? "The registry does not say whether the delegation is signed."
+      ? "The registry does not publish whether the delegation is signed."
       : signed
         ? "The delegation is signed: resolvers can detect forged answers."
         : "The delegation is not signed: resolvers cannot detect forged answers.";
@@ -104,7 +108,7 @@ function dnssecPart(dnssec) {
   );
 }
 
-/** What of a contact is held back, and why. @param {any} c */
+/** What data of a contact is withheld, and why. @param {Domain["contacts"][number]} c */
 function held(c) {
   if (!c.redacted) return "none stated";
   const lines = heldBack(c.redactions);
@@ -113,7 +117,7 @@ function held(c) {
     : "yes, according to the registry, which gives no reason";
 }
 
-/** @param {any[]} contacts */
+/** @param {Domain["contacts"]} contacts */
 function contactsPart(contacts) {
   const columns = [{ title: "Role" }, { title: "Organization" }, { title: "Country" }, { title: "Withheld data" }];
   const rows = contacts.map((c) => [
@@ -134,8 +138,8 @@ function contactsPart(contacts) {
   );
 }
 
-/** @param {any} d */
-function networkParts({ query, network: n }) {
+/** @param {string} query @param {NonNullable<WhoisLookup["network"]>} n */
+function networkParts(query, n) {
   const place = attempt(
     () => addressPicture(query, [spanRange("Registered network", n.startAddress, n.endAddress, n.cidrs)]),
     null,
@@ -143,13 +147,13 @@ function networkParts({ query, network: n }) {
   return [place && section("Address range", place), section("Network", facts(networkRows(n)))];
 }
 
-/** Ours, where the registrar could not be asked; the others are small print. @param {any} n */
-const lacks = (n) => n.fromService;
+/**
+ * The notices of this service on what could not be looked up. That there is no registration is the conclusion.
+ * @param {WhoisLookup} d
+ */
+const ours = (d) => (d.reason === "notFound" ? [] : d.notices.filter((n) => n.fromService));
 
-/** What is lacking, but for the registration itself, of which the verdict speaks. @param {any} d @returns {any[]} */
-const lacking = (d) => (d.reason === "notFound" ? [] : d.notices.filter(lacks));
-
-/** @param {any[]} list */
+/** @param {WhoisLookup["notices"]} list */
 function noticesPart(list) {
   return list.length === 0
     ? null
@@ -159,12 +163,12 @@ function noticesPart(list) {
       );
 }
 
-/** @param {any} d */
+/** @param {WhoisLookup} d */
 function meaning(d) {
   if (d.reason === "noRdapService")
     return [
       "Not every registry offers its data in a form that this check reads: RDAP, or the text of a WHOIS server " +
-        "that it knows. That says nothing about the name or address itself; the registry’s own website may know " +
+        "that it can read. That says nothing about the name or address itself; the registry’s own website may show " +
         "more.",
     ];
   if (d.queryType === "ip")
@@ -172,43 +176,41 @@ function meaning(d) {
       d.found
         ? "Registries allocate blocks of addresses to providers, and these assign them to users. “Where it is " +
           "registered” below shows holder and country; nothing shows where a machine is."
-        : "The responsible registry answered that it knows of no block with this address: it may be unallocated " +
-          "or reserved.",
+        : "The responsible registry has no block with this address: it may be unallocated or reserved.",
     ];
   if (!d.found)
     return [
-      "Nobody has registered the name, or its registration ran out and was deleted. But a registry gives the " +
-        "same answer for names that it has reserved or blocked, so only a registrar can tell you whether this " +
+      "No one has registered the name, or its registration ran out and was deleted. But a registry gives the " +
+        "same answer for names that it has reserved or blocked, so only a registrar can find out whether this " +
         "one is available.",
     ];
-  const tone = endTone(d);
   return [
     "A name is registered for a fixed time, through a registrar, with the registry of its top-level domain. As " +
       "long as it is renewed in time, it stays with its holder.",
-    tone === "bad"
-      ? "It has expired. Many registries give the holder some weeks to renew; after that anybody can register the name."
+    findingOf(d, "EXPIRED")
+      ? `${inFull(findingOf(d, "EXPIRED"))} Many registries give the holder some weeks; after that anyone can register it.`
       : "",
-    tone === "warn" ? "Many registrars renew automatically; the holder should make sure that this one does." : "",
+    inFull(findingOf(d, "EXPIRES_SOON")),
     "Data about holders is often withheld, by law or by the registry’s rules. To reach a holder, ask the registrar.",
   ].filter(Boolean);
 }
 
-/** @type {import("../../lib/view.js").View} */
+/** @type {import("../../lib/view.js").View<WhoisLookup>} */
 export default {
   show: (d) => [
-    ...lacking(d).map((n) => notice("warn", n.description)),
+    ...ours(d).map((n) => notice("warn", n.description)),
     ...(d.domain
       ? [
-          datesPart(d),
-          registrationPart(d),
+          datesPart(d, d.domain),
+          registrationPart(d, d.domain),
           statusPart(d.domain.status),
           serversPart(d.domain.nameservers),
           dnssecPart(d.domain.dnssec),
           contactsPart(d.domain.contacts),
         ]
       : []),
-    ...(d.network ? networkParts(d) : []),
-    noticesPart(d.notices.filter((/** @type {any} */ n) => !lacks(n))),
+    ...(d.network ? networkParts(d.query, d.network) : []),
+    noticesPart(d.notices.filter((n) => !n.fromService)),
     cut(d),
     d.queryType === "ip" ? addressLinks(d.query, "whois-lookup") : null,
   ],
