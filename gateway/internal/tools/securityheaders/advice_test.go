@@ -15,6 +15,9 @@ const wholePolicy = "default-src 'self'; script-src 'nonce-{RANDOM}' 'strict-dyn
 const wholePolicyHint = " (with {RANDOM} as at least 128 random bits in base64, new in every answer and repeated in " +
 	"the nonce attribute of each script element)"
 
+const wholePolicyNote = "With {RANDOM} as at least 128 random bits in base64, new in every answer and repeated in the " +
+	"nonce attribute of each script element."
+
 // adviceCases hold every way to recommend something: the whole sentence, and the header that it is about in fields.
 var adviceCases = []struct {
 	id       string
@@ -29,16 +32,19 @@ var adviceCases = []struct {
 	{"hsts", "", []string{"Strict-Transport-Security: max-age=31536000; preload"}, "Strict-Transport-Security: max-age=31536000; includeSubDomains; preload",
 		&headerLine{Name: "Strict-Transport-Security", Value: "max-age=31536000; includeSubDomains; preload"}, nil},
 	{"hsts", "http://example.com/", nil, "Redirect every http URL to https, and send there: Strict-Transport-Security: max-age=31536000; includeSubDomains",
-		&headerLine{Name: "Strict-Transport-Security", Value: "max-age=31536000; includeSubDomains"}, nil},
+		&headerLine{Name: "Strict-Transport-Security", Value: "max-age=31536000; includeSubDomains",
+			Note: "Redirect every http URL to https, and send there."}, nil},
 
 	{"csp", "", nil, "Content-Security-Policy: " + wholePolicy + wholePolicyHint,
-		&headerLine{Name: "Content-Security-Policy", Value: wholePolicy, StartingPoint: true}, nil},
+		&headerLine{Name: "Content-Security-Policy", Value: wholePolicy, StartingPoint: true, Note: wholePolicyNote}, nil},
 	{"csp", "", []string{"Content-Security-Policy: default-src *"}, "Content-Security-Policy: " + wholePolicy + wholePolicyHint,
-		&headerLine{Name: "Content-Security-Policy", Value: wholePolicy, StartingPoint: true}, nil},
+		&headerLine{Name: "Content-Security-Policy", Value: wholePolicy, StartingPoint: true, Note: wholePolicyNote}, nil},
 	{"csp", "", []string{"Content-Security-Policy: default-src 'self'"}, "Send one more line beside it: Content-Security-Policy: base-uri 'none'; form-action 'self'",
-		&headerLine{Name: "Content-Security-Policy", Value: "base-uri 'none'; form-action 'self'"}, nil},
+		&headerLine{Name: "Content-Security-Policy", Value: "base-uri 'none'; form-action 'self'",
+			Note: "Send one more line beside it."}, nil},
 	{"csp", "", []string{"Content-Security-Policy: default-src 'self'; script-src 'self' 'unsafe-eval'"}, "Correct what is named above, and send beside it: Content-Security-Policy: base-uri 'none'; form-action 'self'",
-		&headerLine{Name: "Content-Security-Policy", Value: "base-uri 'none'; form-action 'self'"}, nil},
+		&headerLine{Name: "Content-Security-Policy", Value: "base-uri 'none'; form-action 'self'",
+			Note: "Correct what is named above, and send beside it."}, nil},
 	{"csp", "", []string{"Content-Security-Policy: default-src 'self'; script-src 'self' 'unsafe-eval'; base-uri 'none'; form-action 'none'"},
 		"Correct what is named above; a policy to compare with: Content-Security-Policy: " + wholePolicy + wholePolicyHint, nil, nil},
 
@@ -69,7 +75,8 @@ var adviceCases = []struct {
 	{"corp", "", nil, "Cross-Origin-Resource-Policy: same-origin", &headerLine{Name: "Cross-Origin-Resource-Policy", Value: "same-origin"}, nil},
 
 	{"cors", "", []string{"Access-Control-Allow-Origin: *", "Access-Control-Allow-Credentials: true"}, "Access-Control-Allow-Origin: https://the-site-that-may.example (with Vary: Origin)",
-		&headerLine{Name: "Access-Control-Allow-Origin", Value: "https://the-site-that-may.example", ExampleHost: true}, nil},
+		&headerLine{Name: "Access-Control-Allow-Origin", Value: "https://the-site-that-may.example", ExampleHost: true,
+			Note: "With Vary: Origin."}, nil},
 	{"cors", "", []string{"Access-Control-Allow-Origin: null"}, "Access-Control-Allow-Origin: https://the-site-that-may.example",
 		&headerLine{Name: "Access-Control-Allow-Origin", Value: "https://the-site-that-may.example", ExampleHost: true}, nil},
 	{"cors", "", []string{"Access-Control-Allow-Origin: a, b"}, "Access-Control-Allow-Origin: https://the-site-that-may.example",
@@ -123,19 +130,20 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// TestAdviceOnTheWay: what else must be done stands around the header in the sentence, and not in the fields.
+// TestAdviceOnTheWay: what else must be done stands around the header in the sentence, and in the note.
 func TestAdviceOnTheWay(t *testing.T) {
 	t.Parallel()
 	const name, value = "Strict-Transport-Security", "max-age=31536000; includeSubDomains"
 	final := answerTo(t, "https://www.example.com/", 200, name+": "+value)
 	redirected := controlsOf(t, answerTo(t, "https://example.com/", 301), final)
 	checkAdvice(t, controlOf(t, redirected, "hsts"), name+": "+value+" (on the redirects too)",
-		&headerLine{Name: name, Value: value}, nil)
+		&headerLine{Name: name, Value: value, Note: "On the redirects too."}, nil)
 
 	expired := answerTo(t, "https://example.com/", 200)
 	expired.TLS.Verdict = certs.Verdict{Code: certs.CodeExpired}
 	checkAdvice(t, controlOf(t, controlsOf(t, expired), "hsts"),
-		"Install a valid certificate, then send: "+name+": "+value, &headerLine{Name: name, Value: value}, nil)
+		"Install a valid certificate, then send: "+name+": "+value,
+		&headerLine{Name: name, Value: value, Note: "Install a valid certificate, then send."}, nil)
 }
 
 // TestNoAdvice: where nothing is recommended there are no fields either.

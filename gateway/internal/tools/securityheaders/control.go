@@ -51,7 +51,7 @@ func judgeControls(p page) ([]controlResult, []finding.Finding) {
 		}
 		controls = append(controls, controlResult{
 			ID: c.id, Name: c.name, Status: v.status, Present: v.value != nil, Value: v.value, Finding: p.qualify(v),
-			Recommendation: format.TextOrNull(v.recommendation.text()), Set: v.recommendation.set,
+			Recommendation: format.TextOrNull(v.recommendation.text()), Set: v.recommendation.line(),
 			Remove: v.recommendation.remove, Reference: c.reference,
 		})
 	}
@@ -127,6 +127,8 @@ type headerLine struct {
 	StartingPoint bool `json:"startingPoint,omitempty"`
 	// ExampleHost marks a value with a host that is made up, for the owner to replace.
 	ExampleHost bool `json:"exampleHost,omitempty"`
+	// Note is the words of the recommendation without the line.
+	Note string `json:"note,omitempty"`
 }
 
 func (h headerLine) String() string { return h.Name + ": " + h.Value }
@@ -163,4 +165,20 @@ func (a advice) text() string {
 		text += "Do not send: " + strings.Join(a.remove, ", ")
 	}
 	return text + a.after
+}
+
+// line is the header to send with the words around it as sentences, nil where none is recommended.
+func (a advice) line() *headerLine {
+	if a.set == nil {
+		return nil
+	}
+	line := *a.set
+	var notes []string
+	for _, words := range []string{strings.TrimSuffix(a.before, ": "), strings.Trim(a.after, " ()")} {
+		if words != "" {
+			notes = append(notes, strings.ToUpper(words[:1])+words[1:]+".")
+		}
+	}
+	line.Note = strings.Join(notes, " ")
+	return &line
 }

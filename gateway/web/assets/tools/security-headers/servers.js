@@ -2,8 +2,9 @@
 // The lines that make web servers send what security-headers recommends. Every value is quoted for its server; one that
 // holds a server's variable has no lines. jstest/servers.run.test.js runs them on real servers.
 
-/** @typedef {Pick<import("./facts.js").Control, "id" | "present" | "set" | "remove">} Advice a control's */
-/** @typedef {Pick<import("./facts.js").SecurityHeaders["cookies"][number], "name" | "issues">} Cookie */
+/** @typedef {NonNullable<import("./facts.js").Control["set"]>} Header to send */
+/** @typedef {{id: string, present: boolean, set?: Header, remove?: string[]}} Advice of a control */
+/** @typedef {{name: string, issues: {code: string}[]}} Cookie */
 /** @typedef {{nginx: string[], Apache: string[], Caddy: string[]}} Lines for each server */
 
 /** @returns {Lines} */
