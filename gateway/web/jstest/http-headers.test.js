@@ -8,7 +8,12 @@ Object.assign(globalThis, { document: { addEventListener() {} } });
 const { default: judge } = await import("../assets/tools/http-headers/facts.js");
 const { alternatives, compression, early, uncompressed } = await import("../assets/tools/http-headers/offers.js");
 
-/** An answer with these fields, a header a pair. @param {any} fields @param {...[string, string]} headers @returns {any} */
+/**
+ * An answer with these fields, a header a pair.
+ * @param {object} fields
+ * @param {...[string, string]} headers
+ * @returns {any}
+ */
 const answer = (fields, ...headers) => ({
   url: "https://example.com/",
   status: 200,

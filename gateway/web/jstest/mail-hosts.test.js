@@ -10,6 +10,9 @@ spread();
 const { bimi, exchanges, keysFound } = await import("../assets/tools/email-dns-health/hosts.js");
 const view = (await import("../assets/tools/email-dns-health/view.js")).default;
 
+/** The part of an answer that a case needs. @param {object} d @returns {any} */
+const data = (d) => d;
+
 const host = {
   exchange: "a.example.com",
   priority: 10,
@@ -21,10 +24,12 @@ const host = {
 
 /** @param {...object} hosts */
 const rowsOf = (...hosts) =>
-  tagged(exchanges({ checks: { mx: { hosts } } }), "tbody")[0].children.map((/** @type {any} */ row) => row.children);
+  tagged(exchanges(data({ checks: { mx: { hosts } } })), "tbody")[0].children.map(
+    (/** @type {any} */ row) => row.children,
+  );
 
 test("an exchange leads to the check of its TLS", () => {
-  const shown = exchanges({ checks: { mx: { hosts: [host] } } });
+  const shown = exchanges(data({ checks: { mx: { hosts: [host] } } }));
   assert.match(shown.textContent ?? "", /No mail server was contacted/);
   assert.equal(tagged(shown, "a")[0].attributes.get("href"), "/tools/ssl-checker?input=a.example.com%3A25");
 });
@@ -66,13 +71,13 @@ test("TLSA records, signed or not", () => {
 test("an answer that was kept from before is drawn as it was", () => {
   const { exchange, priority, addresses } = host;
   assert.match(rowsOf({ exchange, priority, addresses })[0][2].textContent, /192\.0\.2\.1.*192\.0\.2\.2/);
-  assert.equal(keysFound({ domain: "example.com", checks: { dkim: { selector: null } } }), null);
-  assert.equal(bimi({}), null);
+  assert.equal(keysFound(data({ domain: "example.com", checks: { dkim: { selector: null } } })), null);
+  assert.equal(bimi(data({})), null);
   const before = { mx: { hosts: [{ exchange, priority, addresses }], nullMx: false }, dkim: { selector: null } };
   assert.equal(
     view.terminal(
       { slug: "email-dns-health", input: "example.com", options: {} },
-      { domain: "example.com", checks: before },
+      data({ domain: "example.com", checks: before }),
     ).length,
     3,
   );
@@ -80,7 +85,7 @@ test("an answer that was kept from before is drawn as it was", () => {
 
 test("the keys that were found lead to their check", () => {
   const found = [{ selector: "k1", cname: "dkim.example.net", keyType: "rsa", keyBits: 1024 }];
-  const shown = keysFound({ domain: "example.com", checks: { dkim: { tried: ["google", "k1"], found } } });
+  const shown = keysFound(data({ domain: "example.com", checks: { dkim: { tried: ["google", "k1"], found } } }));
   assert.match(shown?.textContent ?? "", /2 selectors of large senders.*rsa, 1024 bits.*dkim\.example\.net/);
   assert.equal(
     tagged(shown, "a")[0].attributes.get("href"),
@@ -89,12 +94,12 @@ test("the keys that were found lead to their check", () => {
 });
 
 test("no key is not told as no DKIM", () => {
-  const shown = keysFound({ domain: "example.com", checks: { dkim: { tried: ["google"], found: [] } } });
+  const shown = keysFound(data({ domain: "example.com", checks: { dkim: { tried: ["google"], found: [] } } }));
   assert.match(
     shown?.textContent ?? "",
     /No key was found by trying 1 selector of large senders\. The domain may well use another\./,
   );
-  assert.equal(keysFound({ domain: "example.com", checks: { dkim: { tried: [], found: [] } } }), null);
+  assert.equal(keysFound(data({ domain: "example.com", checks: { dkim: { tried: [], found: [] } } })), null);
 });
 
 test("BIMI", () => {
@@ -106,13 +111,13 @@ test("BIMI", () => {
     summary: "No logo.",
     issues: [{ code: "X", severity: "info", message: "Why.", reference: "" }],
   };
-  assert.match(bimi({ bimi: record, bimiReason: null })?.textContent ?? "", /No logo\..*Why\..*v=BIMI1; l=/);
-  assert.match(bimi({ bimi: null, bimiReason: "There are 2." })?.textContent ?? "", /There are 2\./);
+  assert.match(bimi(data({ bimi: record, bimiReason: null }))?.textContent ?? "", /No logo\..*Why\..*v=BIMI1; l=/);
+  assert.match(bimi(data({ bimi: null, bimiReason: "There are 2." }))?.textContent ?? "", /There are 2\./);
 });
 
 test("a name of a stranger's is quoted in the command", () => {
   const mx = { hosts: [{ ...host, exchange: "a$(id).example.com" }], nullMx: false };
   const asked = { slug: "email-dns-health", input: "example.com", options: {} };
-  const [, , mine] = view.terminal(asked, { domain: "example.com", checks: { mx, dkim: { selector: null } } });
+  const [, , mine] = view.terminal(asked, data({ domain: "example.com", checks: { mx, dkim: { selector: null } } }));
   assert.equal(mine.command, "dig +noall +answer '_25._tcp.a$(id).example.com' TLSA -x 192.0.2.1");
 });

@@ -18,6 +18,7 @@ const missing = { url: "https://example.com/sitemap.xml", status: "missing", htt
  * @param {string} effect of the file, for those that it does not name
  * @param {Record<string, string>} others the effects that differ, by crawler
  * @param {object[]} [issues]
+ * @returns {any}
  */
 function answer(effect, others = {}, issues = []) {
   const groups = [
@@ -35,18 +36,12 @@ function answer(effect, others = {}, issues = []) {
 }
 
 /** @param {number} httpStatus @param {string} code @param {"warn" | "fail"} [severity] */
-const withoutFile = (httpStatus, code, severity = "warn") => ({
-  ...answer("allowAll"),
-  robots: {
-    status: "missing",
-    httpStatus,
-    effect: "allowAll",
-    groups: [],
-    issues: code ? [{ code, severity, line: null, message: "M." }] : [],
-  },
-});
+const withoutFile = (httpStatus, code, severity = "warn") => {
+  const issues = code ? [{ code, severity, line: null, message: "M." }] : [];
+  return { ...answer("allowAll"), robots: { status: "missing", httpStatus, effect: "allowAll", groups: [], issues } };
+};
 
-test("an answer of before crawlers were told is read as it was", () => {
+test("an answer without crawlers has none to compare", () => {
   const { crawlers: _, ...old } = answer("rules");
   assert.deepEqual(judge.facts(old)["Crawlers"], []);
 });

@@ -103,6 +103,10 @@ function allLines(present) {
   return all;
 }
 
+/** The lines that load modules of Apache. @param {...string} modules */
+const loaded = (...modules) =>
+  modules.map((m) => `LoadModule ${m}_module /usr/lib/apache2/modules/mod_${m}.so`).join("\n");
+
 /** How to run a server with these lines: its program, and its arguments and configuration in a folder of its own. */
 const programs = {
   nginx: {
@@ -114,7 +118,8 @@ const programs = {
       /** @type {number} */ to,
       /** @type {string} */ dir,
     ) => `daemon off; pid ${dir}/pid; error_log ${dir}/log; events {}
-http { access_log off; client_body_temp_path ${dir}/b; proxy_temp_path ${dir}/p; fastcgi_temp_path ${dir}/f; uwsgi_temp_path ${dir}/u; scgi_temp_path ${dir}/s;
+http { access_log off; client_body_temp_path ${dir}/b; proxy_temp_path ${dir}/p;
+fastcgi_temp_path ${dir}/f; uwsgi_temp_path ${dir}/u; scgi_temp_path ${dir}/s;
 server { listen 127.0.0.1:${port}; location / { proxy_pass http://127.0.0.1:${to};
 ${lines}
 } } }`,
@@ -132,7 +137,7 @@ ServerName lab
 PidFile ${dir}/pid
 ErrorLog ${dir}/log
 Mutex file:${dir} default
-${["mpm_event", "authz_core", "headers", "proxy", "proxy_http"].map((m) => `LoadModule ${m}_module /usr/lib/apache2/modules/mod_${m}.so`).join("\n")}
+${loaded("mpm_event", "authz_core", "headers", "proxy", "proxy_http")}
 ProxyPass / http://127.0.0.1:${to}/
 ${lines}`,
   },

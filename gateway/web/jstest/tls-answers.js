@@ -28,11 +28,14 @@ const oldSuites = [
 ];
 
 /**
- * @param {string} protocol @param {string} name @param {"strong" | "weak" | "insecure"} strength @param {string}
- *   keyExchange @returns {Suite}
+ * @param {string} protocol
+ * @param {string} name
+ * @param {Suite["strength"]} strength
+ * @param {string} keyExchange
+ * @returns {Suite}
  */
 function suite(protocol, name, strength, keyExchange) {
-  return { protocol, name, strength, keyExchange };
+  return { protocol: /** @type {Suite["protocol"]} */ (protocol), name, strength, keyExchange };
 }
 
 /** @param {boolean | null} ssl3 @param {...(boolean | null)} tls 1.0 to 1.3 */

@@ -100,6 +100,10 @@ const faulty = {
   },
 };
 
+/** The lines that load modules of Apache. @param {...string} modules */
+const loaded = (...modules) =>
+  modules.map((m) => `LoadModule ${m}_module /usr/lib/apache2/modules/mod_${m}.so`).join("\n");
+
 /**
  * How to run a server, each line where the page says that it belongs. @type {Record<string, {program: string, args:
  * (dir: string) => string[], conf: (lines: Lines, port: number, dir: string) => string}>}
@@ -109,7 +113,8 @@ const programs = {
     program: "nginx",
     args: (dir) => ["-p", dir, "-c", join(dir, "conf"), "-e", join(dir, "log")],
     conf: ({ tuned, chain }, port, dir) => `daemon off; pid ${dir}/pid; error_log ${dir}/log; events {}
-http { access_log off; client_body_temp_path ${dir}/b; proxy_temp_path ${dir}/p; fastcgi_temp_path ${dir}/f; uwsgi_temp_path ${dir}/u; scgi_temp_path ${dir}/s;
+http { access_log off; client_body_temp_path ${dir}/b; proxy_temp_path ${dir}/p;
+fastcgi_temp_path ${dir}/f; uwsgi_temp_path ${dir}/u; scgi_temp_path ${dir}/s;
 ${tuned}
 server { listen 127.0.0.1:${port} ssl; ssl_certificate_key ${certificates}/key.key;
 ${chain}
@@ -123,7 +128,7 @@ ServerName lab
 PidFile ${dir}/pid
 ErrorLog ${dir}/log
 Mutex file:${dir} default
-${["mpm_event", "authz_core", "ssl"].map((m) => `LoadModule ${m}_module /usr/lib/apache2/modules/mod_${m}.so`).join("\n")}
+${loaded("mpm_event", "authz_core", "ssl")}
 ${tuned}
 <VirtualHost *:${port}>
 SSLEngine on

@@ -1,10 +1,11 @@
 // @ts-check
-// What the page says of a name that its registry does not tell of.
+// What the page compares of a name without a registration.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import judge from "../assets/tools/whois-lookup/facts.js";
 
+/** @type {any} */
 const domain = {
   query: "www.free-site.com",
   queryType: "domain",
@@ -13,6 +14,7 @@ const domain = {
   domain: null,
   network: null,
 };
+/** @type {any} */
 const address = {
   query: "11.91.0.1",
   queryType: "ip",

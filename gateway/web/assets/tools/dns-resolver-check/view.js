@@ -106,7 +106,10 @@ function ownServers(d) {
 /** Those of the domain’s own name servers without a usable answer. @param {DnsResolverCheck} d */
 const failing = (d) => (d.authoritative?.servers ?? []).filter((s) => s.outcome === "error");
 
-/** What it means that some of the domain’s own servers fail, or all while resolvers answer. @param {DnsResolverCheck} d */
+/**
+ * What it means that some of the domain’s own servers fail, or all while resolvers answer.
+ * @param {DnsResolverCheck} d
+ */
 function partly(d) {
   const [all, faulty] = [d.authoritative?.servers.length ?? 0, failing(d).length];
   if (faulty === 0 || d.failure || d.status === "unavailable") return "";
@@ -217,7 +220,12 @@ function answer(d, r, all) {
   );
 }
 
-/** The different answers, and the resolvers that gave each. @param {Answers} d @param {Group[]} all @param {string} type */
+/**
+ * The different answers, and the resolvers that gave each.
+ * @param {Answers} d
+ * @param {Group[]} all
+ * @param {string} type
+ */
 const answersPart = (d, all, type) =>
   section(
     "Answers",

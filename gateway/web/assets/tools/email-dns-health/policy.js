@@ -1,15 +1,16 @@
 // @ts-check
 // A DMARC record in words: the policy that receivers apply, and which other domains accept its reports.
 
-/** @typedef {import("./facts.js").Checks["dmarc"]} Dmarc */
-
-/** The policy that receivers apply: one step milder in test mode. @param {Pick<Dmarc, "policy" | "testMode">} dmarc */
+/**
+ * The policy that receivers apply: one step milder in test mode.
+ * @param {{policy: string | null, testMode: boolean}} dmarc
+ */
 export function applied({ policy, testMode }) {
   if (!testMode || policy === null) return policy;
   return policy === "reject" ? "quarantine" : "none";
 }
 
-/** @param {Pick<Dmarc, "policy" | "testMode">} dmarc */
+/** @param {{policy: string | null, testMode: boolean}} dmarc */
 export function policyWords(dmarc) {
   const now = applied(dmarc);
   return now === dmarc.policy ? dmarc.policy : `${dmarc.policy}, in test mode: receivers apply ${now}`;
@@ -17,7 +18,7 @@ export function policyWords(dmarc) {
 
 /**
  * Whether each of the other domains accepts the reports.
- * @param {{reportDestinations?: Pick<Dmarc["reportDestinations"][number], "domain" | "authorized">[]}} dmarc
+ * @param {{reportDestinations?: {domain: string, authorized: boolean | null}[]}} dmarc
  */
 export function takers({ reportDestinations = [] }) {
   return reportDestinations.map(({ domain, authorized }) => {

@@ -1,6 +1,6 @@
 // @ts-check
-// Records to publish where one is missing or wrong, made from the answer alone. What only the domain's owner can know is
-// in the words beside them.
+// Records to publish where one is missing or wrong, made from the answer alone. What only the domain's owner can know
+// is in the words beside them.
 
 import { plural } from "../../lib/format.js";
 import { has } from "./facts.js";

@@ -291,7 +291,7 @@ export default {
           : `No policy makes receivers stop mail that only pretends to come from ${domain}.`,
       !dkim.selector && !mx.nullMx
         ? (dkim.found?.length > 0
-            ? "The DKIM keys that were found were not checked, since it is not visible from outside which of them are in use. "
+            ? "The DKIM keys that were found were not checked, since it is not visible from outside which are in use. "
             : "The DKIM key was not checked, since keys cannot be listed from outside. ") +
           "The selector in use is the s= value in the DKIM-Signature header of any mail from the domain."
         : "",

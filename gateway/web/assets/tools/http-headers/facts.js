@@ -9,8 +9,11 @@ import { coding, http3 } from "./offers.js";
 /** @typedef {import("api").components["schemas"]["Header"]} Header */
 
 /** The headers that change at every request, and so are not compared. */
-const volatile =
-  /^(date|age|expires|last-modified|etag|content-length|cf-ray|report-to|nel|server-timing|retry-after|traceparent|x-timer|x-served-by|x-cache.*|x-runtime|x-amz-.*|(x-)?ratelimit.*|.*-(request|trace|correlation)-?id)$/;
+const volatile = [
+  /^(?:date|age|expires|last-modified|etag|content-length|report-to|nel|server-timing|retry-after|traceparent)$/,
+  /^(?:cf-ray|x-timer|x-served-by|x-cache.*|x-runtime|x-amz-.*|(?:x-)?ratelimit.*)$/,
+  /-(?:request|trace|correlation)-?id$/,
+];
 
 /**
  * A header without its random parts: nonces, and when a cookie expires.
@@ -41,7 +44,8 @@ export default {
     };
     if (d.tls) list["Certificate"] = certificate(d);
     for (const header of d.headers) {
-      if (!volatile.test(header.name)) list[header.name] = [list[header.name] ?? [], steady(header)].flat();
+      if (!volatile.some((names) => names.test(header.name)))
+        list[header.name] = [list[header.name] ?? [], steady(header)].flat();
     }
     return list;
   },

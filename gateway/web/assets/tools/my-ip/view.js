@@ -94,7 +94,9 @@ export default {
   terminal: () => [
     {
       label: "Ask this service from another machine",
-      command: sh`curl -s -X POST -H ${"Content-Type: application/json"} -d ${'{"input":""}'} ${location.origin}/api/tools/my-ip`,
+      command:
+        `curl -s -X POST ${sh`-H ${"Content-Type: application/json"} -d ${'{"input":""}'}`} ` +
+        sh`${location.origin}/api/tools/my-ip`,
     },
     { label: "Ask a public resolver, over IPv4", command: "dig -4 +short myip.opendns.com A @resolver1.opendns.com" },
     { label: "The same over IPv6", command: "dig -6 +short myip.opendns.com AAAA @resolver1.opendns.com" },

@@ -88,8 +88,11 @@ function asPath(text) {
   return path.startsWith("/") ? path : `/${path}`;
 }
 
-/** @param {string} crawler @param {string} agent the name whose group it follows */
-const isNamed = (crawler, agent) => crawler.toLowerCase().startsWith(agent.toLowerCase());
+/** The group that a crawler follows, in words. @param {string} crawler @param {string} agent the name of the group */
+function group(crawler, agent) {
+  const named = crawler.toLowerCase().startsWith(agent.toLowerCase());
+  return `${agent === "*" ? "all crawlers (*)" : agent}${named ? "" : ", as none names it"}`;
+}
 
 /** @param {Robots} robots */
 function withoutRules({ httpStatus }) {
@@ -123,9 +126,8 @@ export function decision(robots, crawler, path) {
             ? withoutRules(robots)
             : agent === null
               ? "No group applies to it, so everything is open."
-              : "It follows the group for " +
-                `${agent === "*" ? "all crawlers (*), as none names it" : isNamed(crawler, agent) ? agent : `${agent}, as none names it`}. ` +
-                `${rule ? `Line ${rule.line} decides: ${spell(rule)}` : "No rule in it matches the path, so it is open."}`;
+              : `It follows the group for ${group(crawler, agent)}. ` +
+                (rule ? `Line ${rule.line} decides: ${spell(rule)}` : "No rule in it matches the path, so it is open.");
   const others = matching
     .slice(1, 4)
     .map((r) => `line ${r.line} (${spell(r)})`)

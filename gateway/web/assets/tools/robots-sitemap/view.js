@@ -258,7 +258,8 @@ export default {
           ["Content type", d.robots.contentType && value(d.robots.contentType, { what: "content type", quiet: true })],
           [
             "Size",
-            `${bytes(d.robots.bytes)}${d.robots.truncated && d.robots.bytes >= wholeBytes ? ", where reading stopped" : ""}`,
+            bytes(d.robots.bytes) +
+              (d.robots.truncated && d.robots.bytes >= wholeBytes ? ", where reading stopped" : ""),
           ],
           ["Effect", el("span", {}, effectWords[d.robots.effect] ?? d.robots.effect)],
           ["Site", value(d.url, { what: "URL" })],

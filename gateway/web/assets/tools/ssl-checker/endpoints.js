@@ -11,14 +11,20 @@ import { unverified } from "./facts.js";
 /** @typedef {import("./suites.js").SslChecker} SslChecker */
 /** @typedef {SslChecker["endpoints"][number]} Endpoint */
 
-/** The traits that are compared: a name, and its value at one address. @type {[string, (e: Endpoint) => string | null][]} */
+/**
+ * The traits that are compared: a name, and its value at one address.
+ * @type {[string, (e: Endpoint) => string | null][]}
+ */
 const traits = [
   ["verdict", (e) => (e.authorized ? "trusted" : e.authorizationError)],
   ["certificate", (e) => e.fingerprint256],
   ["version", (e) => e.protocol],
 ];
 
-/** The words for an address without a certificate, by the code of its issue. @type {Record<string, ["bad" | "warn" | "off", string]>} */
+/**
+ * The words for an address without a certificate, by the code of its issue.
+ * @type {Record<string, ["bad" | "warn" | "off", string]>}
+ */
 const unreached = {
   ENDPOINT_SKIPPED: ["off", "not tried"],
   ENDPOINT_UNREACHABLE: ["warn", "not reached"],

@@ -29,7 +29,11 @@ export function others(d) {
     : null;
 }
 
-/** Whether it was not verified. At most one is for another kind of key. @param {SslChecker} d @param {Other["kind"]} kind */
+/**
+ * Whether it was not verified. At most one is for another kind of key.
+ * @param {SslChecker} d
+ * @param {Other["kind"]} kind
+ */
 const unverifiedOther = (d, kind) =>
   kind !== "noSni" && d.issues.some((i) => i.code === "OTHER_CERTIFICATE_NOT_VERIFIED");
 

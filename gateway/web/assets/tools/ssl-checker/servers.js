@@ -73,7 +73,10 @@ export function changesFor(d) {
 export const pressing = ({ issues }) =>
   issues.some((i) => i.severity !== "info" && [...versionFaults, ...suiteFaults, ...chainFaults].includes(i.code));
 
-/** The suites that remain without the retired versions: TLS 1.2's, or all where it is not accepted. @param {SslChecker} d */
+/**
+ * The suites that remain without the retired versions: TLS 1.2's, or all where it is not accepted.
+ * @param {SslChecker} d
+ */
 const remaining = (d) =>
   d.supportedProtocols["TLSv1.2"] ? suitesOf(d).filter((suite) => suite.protocol === "TLSv1.2") : suitesOf(d);
 

@@ -357,7 +357,7 @@ export default {
           {
             name: "Trusted roots",
             server: d.trustStore.source,
-            told: `${plural(d.trustStore.roots, "root")}${d.trustStore.date ? `, as of ${day(d.trustStore.date)}` : ""}.`,
+            told: plural(d.trustStore.roots, "root") + (d.trustStore.date ? `, as of ${day(d.trustStore.date)}.` : "."),
           },
         ]
       : []),

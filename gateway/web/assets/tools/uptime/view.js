@@ -200,8 +200,8 @@ export default {
           `answer wait until their browser tries another, or see an error. ${dead.remedy ?? ""}`
         : "",
       lame
-        ? `Visitors whose connection prefers ${lame.subject} wait until their browser gives up on it, or do not reach ` +
-          `the site at all. ${lame.remedy ?? ""}`
+        ? `Visitors whose connection prefers ${lame.subject} wait until their browser gives up on it, or do not ` +
+          `reach the site at all. ${lame.remedy ?? ""}`
         : "",
       inFull(findingOf(d, "CERTIFICATE_INVALID")),
       inFull(findingOf(d, "NO_IPV4")),

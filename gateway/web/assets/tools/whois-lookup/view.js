@@ -188,7 +188,8 @@ function meaning(d) {
     "A name is registered for a fixed time, through a registrar, with the registry of its top-level domain. As " +
       "long as it is renewed in time, it stays with its holder.",
     findingOf(d, "EXPIRED")
-      ? `${inFull(findingOf(d, "EXPIRED"))} Many registries give the holder some weeks; after that anyone can register it.`
+      ? `${inFull(findingOf(d, "EXPIRED"))} Many registries give the holder some weeks; after that anyone can ` +
+        "register it."
       : "",
     inFull(findingOf(d, "EXPIRES_SOON")),
     "Data about holders is often withheld, by law or by the registry’s rules. To reach a holder, ask the registrar.",
