@@ -91,7 +91,7 @@ var bans = []ban{
 		// Support of tests and of lint, and what passes the driver's lines to the standard logger.
 		except: []string{gw + "/internal/redis/breaker/...", gw + "/internal/egress/egresstest",
 			gw + "/internal/apidoc/print"},
-		names:  printers, reason: printersReason,
+		names: printers, reason: printersReason,
 	},
 	{
 		name: "lines past the worker's log", module: "worker", from: []string{"diagnostics/worker/..."},
