@@ -113,6 +113,9 @@ test("badges of controls, of panels and of findings say the same words", async (
   const issues = ["fail", "warn", "info"].map((severity) => ({ code: severity, severity, message: "What." }));
   const shown = headers.show(
     {
+      conclusion: { state: "fail", code: "HEADERS_TO_FIX", message: "Two to fix." },
+      findings: [],
+      notes: [],
       url: "https://a.example/",
       finalUrl: "https://a.example/",
       status: 200,

@@ -36,6 +36,11 @@ const flags = {
     "bad",
     "The answer has several Location headers that differ. Browsers show an error.",
   ],
+  repairedLocation: [
+    "repaired address",
+    "warn",
+    "The address as sent is not a valid URL. Browsers repair it; other clients may not follow it.",
+  ],
   certificateInvalid: ["certificate not valid", "bad", "Browsers show a warning here instead of going on."],
 };
 
