@@ -398,7 +398,7 @@ func longAnnouncements(n *egresstest.Network) {
 	tell("34.216.184.93.peer.asn.cymru.com", peers)
 }
 
-// longWebAnswers is a web server whose head is as long as is read, whatever is asked of it.
+// longWebAnswers is a web server whose head is as long as is read, for every request.
 func longWebAnswers(c net.Conn) {
 	r, err := http.ReadRequest(bufio.NewReader(c))
 	if err != nil {

@@ -25,7 +25,7 @@ func (o *openFiles) add(n int) {
 	o.most = max(o.most, o.now)
 }
 
-// mostSince gives the most since it was asked last.
+// mostSince returns the most since its last call.
 func (o *openFiles) mostSince() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -36,7 +36,7 @@ func (o *openFiles) mostSince() int {
 
 func (o *openFiles) dial(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 	o.add(1)
-	time.Sleep(20 * time.Millisecond)
+	time.Sleep(20 * time.Millisecond) // lets the dials to real servers overlap
 	c, err := o.network.Dial(ctx, network, to)
 	if err != nil {
 		o.add(-1)

@@ -95,6 +95,7 @@ func (o *output) line(t *testing.T, message string) map[string]any {
 
 // await does not wait for a gateway that has ended without the line.
 func (o *output) await(message string) (map[string]any, error) {
+	// It polls what a running gateway has printed.
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
 		over := o.isOver() // asked first: what was printed last counts
 		if fields := o.find(message); fields != nil {
@@ -497,6 +498,7 @@ func TestTheMetricsOfAnIdleGatewayTellOfALostRedis(t *testing.T) {
 		t.Error("Redis is there, and the metrics do not tell")
 	}
 	server.Close()
+	// It polls /metrics, as Prometheus does.
 	for deadline := time.Now().Add(10 * time.Second); !tells("0"); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("Redis is gone, and the metrics do not tell")

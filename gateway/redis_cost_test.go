@@ -198,14 +198,14 @@ func newCostedGateway(t *testing.T, server *redistest.Server, each ratelimit.Lim
 	return g
 }
 
-// awaitProbe waits for what the breaker asks once, at its start.
+// awaitProbe waits for the breaker's first probe, at its start.
 func awaitProbe(t *testing.T, plain *redis.Client) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); plain.DBSize(t.Context()).Val() == 0; {
 		if time.Now().After(deadline) {
 			t.Fatal("the breaker never asked")
 		}
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) // polls a real Redis
 	}
 }
 
@@ -301,7 +301,7 @@ func (c *callCounter) settled() (commands, trips int) {
 	const quiet = 50 * time.Millisecond
 	for {
 		commands, trips = c.counts()
-		time.Sleep(quiet)
+		time.Sleep(quiet) // that no more comes is no event
 		if later, _ := c.counts(); later == commands {
 			return commands, trips
 		}

@@ -73,9 +73,9 @@ func (f fleet) each(fn func(g *simulated)) {
 // await waits until so many gateways are in a state, and returns how long that took.
 func (f fleet) await(t *testing.T, state string, within time.Duration) time.Duration {
 	t.Helper()
-	for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+	for began := time.Now(); ; time.Sleep(5 * time.Millisecond) { // real processes, measured
 		others := slices.IndexFunc(f, func(g *simulated) bool { return g.breaker.State() != state })
-		took := time.Since(began)
+		took := time.Since(began) // real processes, measured
 		if others < 0 {
 			return took
 		}
@@ -149,7 +149,7 @@ func (f fleet) visits(t *testing.T, visitors int, lasting time.Duration) served 
 					t.Error(err)
 					return
 				}
-				own = append(own, time.Since(began))
+				own = append(own, time.Since(began)) // real processes, measured
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -285,7 +285,7 @@ func hourly(requests int) ratelimit.Limit {
 	return ratelimit.Limit{Requests: requests, Window: 1000 * time.Hour}
 }
 
-// passed is how many gateways let one request of a bucket pass, asked all at once.
+// passed returns how many gateways admit one request of a bucket, all at once.
 func (f fleet) passed(t *testing.T, charge ratelimit.Charge) int {
 	t.Helper()
 	var n atomic.Int64
@@ -340,7 +340,7 @@ func holdFull(t *testing.T, redis observer, f fleet) {
 		if err != nil || d.Allowed && asked.breaker.State() == breaker.OK {
 			passed++
 		}
-		time.Sleep(pause)
+		time.Sleep(pause) // real processes, measured
 	}
 	evicted := redis.info(t, "evicted_keys")
 	t.Logf("Redis full: %.0f keys evicted, %d of %d requests of a used-up limit passed", evicted, passed, filling)
@@ -358,10 +358,10 @@ func holdHang(t *testing.T, server *redistest.Server, f fleet) {
 	server.Freeze()
 	began := time.Now()
 	f.passed(t, ratelimit.Charge{Key: "hang", Limit: hourly(1)})
-	waited := time.Since(began)
+	waited := time.Since(began) // real processes, measured
 	again := time.Now()
 	f.passed(t, ratelimit.Charge{Key: "hang", Limit: hourly(1)})
-	known := time.Since(again)
+	known := time.Since(again) // real processes, measured
 	down := f.down()
 	server.Thaw()
 	back := f.await(t, breaker.OK, 20*time.Second)
@@ -384,15 +384,15 @@ func holdRestart(t *testing.T, server *redistest.Server, f fleet) {
 	server.Restart()
 	var half time.Duration
 	began := time.Now()
-	for f.down() > 0 && time.Since(began) < 20*time.Second {
+	for f.down() > 0 && time.Since(began) < 20*time.Second { // real processes, measured
 		if half == 0 && f.down() <= len(f)/2 {
-			half = time.Since(began)
+			half = time.Since(began) // real processes, measured
 		}
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(5 * time.Millisecond) // real processes, measured
 	}
 	f.await(t, breaker.OK, 20*time.Second)
 	t.Logf("Redis restarts: half of the gateways are back after %v, all after %v; %.0f connections were made",
-		half.Round(10*time.Millisecond), time.Since(began).Round(10*time.Millisecond),
+		half.Round(10*time.Millisecond), time.Since(began).Round(10*time.Millisecond), // real processes, measured
 		observe(t, server).info(t, "total_connections_received"))
 	if passed := f.passed(t, bucket); passed != 1 {
 		t.Errorf("%d requests of one passed after the restart", passed)

@@ -128,7 +128,7 @@ func TestRedisPasswordIsRotatedUnderTraffic(t *testing.T) {
 	// pause waits until each connection has been used since.
 	pause := func() {
 		for until := asked.Load() + 20; asked.Load() < until; {
-			time.Sleep(time.Millisecond)
+			time.Sleep(time.Millisecond) // polls the counter of requests to a real Redis
 		}
 	}
 	pause()

@@ -9,18 +9,19 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 )
 
-// storm is visitors of whom each has a connection of his own for each request.
+// storm is many clients, each with a connection of its own for each request.
 type storm struct {
 	all      sync.WaitGroup
 	mu       sync.Mutex
+	more     *sync.Cond // signals further answers and failures
 	answered int
 	failures []error // of all but connections that were refused
 }
 
 func (s *storm) begin(addr string, visitors int) {
+	s.more = sync.NewCond(&s.mu)
 	for range visitors {
 		s.all.Go(func() {
 			for {
@@ -33,11 +34,21 @@ func (s *storm) begin(addr string, visitors int) {
 					s.failures = append(s.failures, err)
 				}
 				s.mu.Unlock()
+				s.more.Broadcast()
 				if errors.Is(err, syscall.ECONNREFUSED) {
 					return
 				}
 			}
 		})
+	}
+}
+
+// await waits until so many have been answered.
+func (s *storm) await(answers int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.answered < answers && len(s.failures) == 0 {
+		s.more.Wait()
 	}
 }
 
@@ -78,7 +89,7 @@ func TestDrainResetsNobody(t *testing.T) {
 	}()
 	var s storm
 	s.begin(listeners.Public(), 200)
-	time.Sleep(200 * time.Millisecond)
+	s.await(1000)
 	signal()
 	if err := <-ended; err != nil {
 		t.Error(err)

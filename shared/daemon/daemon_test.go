@@ -109,7 +109,7 @@ func TestALossIsTold(t *testing.T) {
 			log.Error("x")
 		}
 		for log.Dropped() < 3 {
-			time.Sleep(time.Millisecond)
+			time.Sleep(time.Millisecond) // polls the counter
 		}
 		v.set(-1)
 		log.Error("next")

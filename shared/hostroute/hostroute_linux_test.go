@@ -104,7 +104,7 @@ func TestAnAnswerThatIsTooLongIsNotWaitedFor(t *testing.T) {
 	if kind, err := k.To(loopback); !errors.Is(err, ErrNoAnswer) {
 		t.Errorf("%v, %v", kind, err)
 	}
-	if took := time.Since(began); took >= answerWithin {
+	if took := time.Since(began); took >= answerWithin { // the kernel's own timer (SO_RCVTIMEO)
 		t.Errorf("waited %s", took)
 	}
 	k.buffer = room
@@ -301,7 +301,7 @@ func TestQuestionsNameTheirPackets(t *testing.T) {
 	}
 }
 
-// Whose fault it is that there is no way: what somebody refuses on purpose is no loss, unless it is everything.
+// A route that an operator refuses on purpose is no loss, unless it is all of them.
 func TestARefusedRouteIsNoLoss(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -305,8 +305,8 @@ const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for start := time.Now(); !ok(); time.Sleep(time.Millisecond) {
-		if time.Since(start) > 10*time.Second {
+	for start := time.Now(); !ok(); time.Sleep(time.Millisecond) { // polls: the kernel announces none of these facts
+		if time.Since(start) > 10*time.Second { // ends a wait in vain
 			t.Fatalf("it does not happen: %s", what)
 		}
 	}
@@ -399,14 +399,14 @@ func TestReaders(t *testing.T) {
 					if sum += n; err != nil || sum >= large {
 						break
 					}
-					time.Sleep(test.every)
+					time.Sleep(test.every) // a slow reader of a real socket
 				}
 				<-stop
 				n, _ := io.Copy(io.Discard, conn)
 				read <- sum + n
 			}()
 			err := <-ends
-			took := time.Since(start)
+			took := time.Since(start) // a lower bound: the kernel's buffers and deadlines are real
 			if errors.Is(err, os.ErrDeadlineExceeded) != test.cut || took < test.least {
 				t.Errorf("ended after %v: %v", took, err)
 			}

@@ -282,6 +282,7 @@ func (e *edge) lines(t *testing.T) []map[string]any {
 // requestLine waits for the line of a request, which is written after its answer.
 func (e *edge) requestLine(t *testing.T, id string) map[string]any {
 	t.Helper()
+	// It polls the log: the line comes after the last byte of the answer.
 	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
 		for _, line := range e.lines(t) {
 			if line["msg"] == "request" && line["requestId"] == id {

@@ -43,6 +43,7 @@ func readStatus(conn net.Conn) int {
 
 func waitFor(t *testing.T, ok func() bool) {
 	t.Helper()
+	// It polls: real connections announce none of these facts.
 	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
 		if ok() {
 			return

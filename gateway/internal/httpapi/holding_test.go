@@ -134,7 +134,7 @@ func TestFailuresAreHeldToo(t *testing.T) {
 			if slots, _ := e.held(); slots != 1 || runs.Load() != before {
 				return false
 			}
-			time.Sleep(10 * time.Millisecond)
+			time.Sleep(10 * time.Millisecond) // the kernel's buffers fill by and by
 		}
 		return before > 0
 	})

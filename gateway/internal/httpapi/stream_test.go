@@ -303,7 +303,7 @@ func TestAReaderOfAStreamThatLeaves(t *testing.T) {
 				close(started)
 				for i := 0; ctx.Err() == nil; i++ {
 					progress.Of(ctx).Add(progress.Step{Kind: "hop", Value: strings.Repeat("a", 1<<20)})
-					time.Sleep(time.Millisecond)
+					time.Sleep(time.Millisecond) // fills the buffers of a real socket
 				}
 				ended <- ctx.Err()
 				return nil, ctx.Err()

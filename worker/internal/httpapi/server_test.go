@@ -634,7 +634,7 @@ func waitFor(t *testing.T, holds func() bool) {
 		if holds() {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond) // polls: real connections announce none of these facts
 	}
 	t.Fatal("waited in vain")
 }

@@ -216,11 +216,12 @@ func TestRefusedIsRemembered(t *testing.T) {
 	}
 }
 
-// counting asks the limiter beneath and counts how often.
+// counting is a Limiter that counts the buckets it is called with.
 type counting struct {
 	ratelimit.Limiter
-	asked atomic.Int32
-	err   error
+	asked  atomic.Int32
+	others sync.WaitGroup // that come before it answers
+	err    error
 }
 
 func (c *counting) Take(ctx context.Context, stages ...ratelimit.Stage) (ratelimit.Decision, error) {
@@ -230,7 +231,7 @@ func (c *counting) Take(ctx context.Context, stages ...ratelimit.Stage) (ratelim
 	if c.err != nil {
 		return ratelimit.Decision{}, c.err
 	}
-	time.Sleep(time.Millisecond) // lets the others come
+	c.others.Wait()
 	return c.Limiter.Take(ctx, stages...)
 }
 
@@ -240,8 +241,10 @@ func TestDialsAtOncePayOnce(t *testing.T) {
 	l := New(c, 1200, window)
 	ctx := begin("a")
 	var all sync.WaitGroup
+	c.others.Add(40)
 	for i := range 40 {
 		all.Go(func() {
+			c.others.Done()
 			if err := l.Allow(ctx, netip.AddrPortFrom(netip.MustParseAddr(one), 80+uint16(i%2))); err != nil {
 				t.Error(err)
 			}

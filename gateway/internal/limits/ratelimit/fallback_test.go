@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"diagnostics/gateway/internal/redis/breaker"
@@ -45,7 +46,7 @@ func (r rig) await(t *testing.T, state string) {
 		if time.Now().After(deadline) {
 			t.Fatalf("never %s; the log:\n%s", state, r.log)
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond) // polls: the probes of a real Redis take their time
 	}
 }
 
@@ -199,4 +200,29 @@ func TestFallbackOfALongChain(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A Redis that accepts connections and never answers delays the first decision by 250 ms at most, and no further one.
+func TestASilentRedisIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := &redis.UniversalOptions{Addrs: []string{"redis.example:6379"}}
+		breaker.Tune(o)
+		o.Dialer = redistest.Silent
+		client := redis.NewUniversalClient(o)
+		b := breaker.New(client, slog.New(slog.DiscardHandler))
+		l := NewFallback(NewRedis(client), NewMemory(), b)
+		for i, most := range []time.Duration{250 * time.Millisecond, 0, 0} {
+			start := time.Now()
+			if d := take(t, l, charge("k", 10, time.Hour)); !d.Allowed || d.Remaining != 9-i {
+				t.Errorf("take %d: %+v", i, d)
+			}
+			if took := time.Since(start); took > most { // of the bubble's clock
+				t.Errorf("take %d: waited %v", i, took)
+			}
+		}
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -44,7 +44,7 @@ func await(t *testing.T, b *breaker.Breaker, state string) {
 		if time.Now().After(deadline) {
 			t.Fatalf("never %s", state)
 		}
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(5 * time.Millisecond) // polls: the probes of a real Redis take their time
 	}
 }
 
@@ -122,7 +122,7 @@ func TestCheckNoticesWhatNobodyAskedFor(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("a lost Redis was not noticed")
 		}
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond) // Check reuses its result for a second
 	}
 }
 
@@ -212,7 +212,7 @@ func TestProbeWrites(t *testing.T) {
 			do(t, admin, "ACL", "SETUSER", "limited", "on", ">password", "~*", "+@all")
 			o := server.Options()
 			o.Username, o.Password = "limited", "password"
-			// The clock of the bubble stands still while Redis is asked.
+			// The clock of the bubble stands still during calls to Redis.
 			synctest.Test(t, func(t *testing.T) {
 				b := breaker.New(redis.NewUniversalClient(o), slog.New(slog.DiscardHandler))
 				defer b.Close()
@@ -250,29 +250,37 @@ func do(t *testing.T, c redis.UniversalClient, args ...any) {
 
 func TestStartIsProbedWithoutWaiting(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	start := time.Now()
-	b, _ := newGuard(t, l.Addr().String())
-	if took := time.Since(start); took > 5*50*time.Millisecond {
-		t.Errorf("New took %s", took)
-	}
-	await(t, b, breaker.Down)
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		b, _ := silentGuard(t)
+		if took := time.Since(start); took != 0 { // of the bubble's clock
+			t.Errorf("New took %s", took)
+		}
+		await(t, b, breaker.Down)
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// silentGuard is a Breaker before a Redis that accepts connections and never answers.
+func silentGuard(t *testing.T) (*breaker.Breaker, *journal) {
+	t.Helper()
+	o := &redis.UniversalOptions{Addrs: []string{"redis.example:6379"}}
+	breaker.Tune(o)
+	o.Dialer = redistest.Silent
+	log := &journal{}
+	return breaker.New(redis.NewUniversalClient(o), slog.New(slog.NewTextHandler(log, nil))), log
 }
 
 // A host that drops packets: the connection is never even refused.
 func TestConnectThatHangsIsBounded(t *testing.T) {
 	t.Parallel()
 	b, _ := newGuard(t, fullBacklog(t))
-	start := time.Now()
-	err := b.Do(t.Context(), breaker.Limits, write)
-	took := time.Since(start)
-	t.Logf("a connect that hangs: given up after %s", took)
-	if err == nil || took > 5*breaker.Bound {
-		t.Errorf("%v after %s", err, took)
+	// The kernel would try for two minutes and then give another error.
+	if err := b.Do(t.Context(), breaker.Limits, write); !errors.Is(err, os.ErrDeadlineExceeded) &&
+		!errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
 	}
 }
 
@@ -345,14 +353,15 @@ func TestDeadlineOfTheCallerBeforeItsTimer(t *testing.T) {
 func TestLateFailureIsNoNewOutage(t *testing.T) {
 	t.Parallel()
 	b, _ := newGuard(t, miniredis.RunT(t).Addr())
-	late, release := make(chan error), make(chan struct{})
+	late, entered, release := make(chan error), make(chan struct{}), make(chan struct{})
 	go func() {
 		late <- b.Do(t.Context(), breaker.Limits, func(context.Context, redis.UniversalClient) error {
+			close(entered)
 			<-release
 			return io.EOF
 		})
 	}()
-	time.Sleep(50 * time.Millisecond)
+	<-entered
 	_ = b.Do(t.Context(), breaker.Limits, func(context.Context, redis.UniversalClient) error { return io.EOF })
 	if b.State() != breaker.Down {
 		t.Fatal("not down")

@@ -73,7 +73,7 @@ func (p *Proxy) forward(to io.WriteCloser, from io.Reader) {
 		if p.hole.Load() {
 			continue
 		}
-		time.Sleep(time.Duration(p.delay.Load()))
+		time.Sleep(time.Duration(p.delay.Load())) // the latency of a network before a real Redis
 		if _, err := to.Write(chunk[:n]); err != nil {
 			return
 		}
