@@ -37,9 +37,9 @@ func (w *labWorker) processorTime() time.Duration {
 	return sum
 }
 
-// Somebody forges errors about a silent host, for every identifier and for the sequence numbers with which a ping used
-// to begin: 196,605 of them once turned it into a prohibited one. The measurements of that host say what they would
-// without them, and those of others lose nothing.
+// An attacker forges errors about a silent host, for every identifier and for the sequence numbers with which a ping
+// used to begin: 196,605 of them once turned it into a prohibited one. The measurements of that host say what they
+// would without them, and those of others lose nothing.
 func TestForgedErrorsChangeNothing(t *testing.T) {
 	t.Parallel()
 	for m := range rightsOf {

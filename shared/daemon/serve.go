@@ -79,7 +79,7 @@ func (e ends) before(moment <-chan struct{}) error {
 	return fmt.Errorf("serve: %w", err)
 }
 
-// profileTime is how long a profile may take: go tool pprof asks for 30 seconds of one.
+// profileTime is how long a profile may take: go tool pprof requests 30 seconds by default.
 const profileTime = 2 * time.Minute
 
 // newExporter returns the server of the private listener, whose few clients request one small page, or a profile.

@@ -273,7 +273,7 @@ func TestAListenerThatFails(t *testing.T) {
 	}
 }
 
-// Profiles are served where they are asked for, and on the private listener alone.
+// Profiles are served where they are enabled, and on the private listener alone.
 func TestProfiles(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -112,7 +112,7 @@ func TestTheLastToLeaveEndsTheRun(t *testing.T) {
 		synctest.Wait()
 		leave()
 		synctest.Wait()
-		// Who asks now does not share the run that is being cancelled.
+		// A caller that comes now does not share the run that is being cancelled.
 		if got := ask(t.Context(), &g, "a", c.f).Wait(); got != (answer{2, nil}) {
 			t.Errorf("a newcomer: %+v", got)
 		}

@@ -27,7 +27,7 @@ func (k *Kernel) Route(a netip.Addr) (Route, error) {
 	return Route{Kind: kind}, err
 }
 
-// Link knows no links.
+// Link finds no links.
 func (*Kernel) Link(int) (Link, error) { return Link{}, ErrNoAnswer }
 
 // Close has nothing to close.

@@ -69,7 +69,7 @@ func Anchors(v6 bool) []netip.Addr {
 	return []netip.Addr{netip.MustParseAddr("1.1.1.1"), netip.MustParseAddr("8.8.8.8")}
 }
 
-// Lost reports whether this host has no way to an address by a fault of its own, where ask gives the way to any. One
+// Lost reports whether this host has lost its route to an address, where ask returns the route to any. One
 // that a route refuses is lost only where all the internet is refused with it, as by an "unreachable default" that is
 // left when the real one has gone.
 func (w Kind) Lost(to netip.Addr, ask func(netip.Addr) (Kind, error)) bool {

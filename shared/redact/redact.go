@@ -15,7 +15,7 @@ import (
 	"diagnostics/shared/parallel"
 )
 
-// Loggable is an error that knows what of it a log may hold.
+// Loggable is an error that has a text for the log.
 type Loggable interface {
 	error
 	// LogText holds nothing of a visitor's, and nothing that came over the network.

@@ -53,8 +53,8 @@ var bans = []ban{
 	},
 	{
 		name: "sockets by system call in the gateway", module: "gateway", from: []string{gw + "/..."},
-		// Package hostroute asks the kernel for routes over netlink, which takes no right and sends nothing to any network:
-		// package net has no such sockets. TestNetlinkAlone holds that it opens no others.
+		// Package hostroute queries the kernel for routes over netlink, which takes no right and sends nothing to any
+		// network: package net has no such sockets. TestNetlinkAlone holds that it opens no others.
 		except: []string{gw + "/internal/egress/egresstest"},
 		names:  []string{"golang.org/x/sys/unix.Socket"},
 		reason: "a socket that package net did not open could be of any kind",

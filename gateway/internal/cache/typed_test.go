@@ -9,7 +9,7 @@ import (
 	"diagnostics/gateway/internal/redis/breaker/redistest"
 )
 
-// What somebody else left in a shared store is a miss, and is replaced by what is fetched anew.
+// A foreign value in a shared store is a miss, and is replaced by a fetched one.
 func TestPoisonedEntries(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

@@ -69,7 +69,7 @@ func TestOnlyKnownValues(t *testing.T) {
 	}
 }
 
-// A server is paused until its pause ends, however often it asks for one.
+// A server is paused until its pause ends, however often it sends a Retry-After.
 func TestPauses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

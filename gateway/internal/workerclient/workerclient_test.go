@@ -732,7 +732,7 @@ func TestARefusedClientCertificate(t *testing.T) {
 		t.Error(err)
 	}
 	journal.holds(t, 1, 0)
-	// Which part of net/http hears of it first is chance.
+	// Which part of net/http notices first is chance.
 	for _, part := range []string{"connect to the worker: ", "remote error: tls: certificate required"} {
 		if !strings.Contains(journal.String(), part) {
 			t.Error(journal)

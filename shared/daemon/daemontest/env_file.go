@@ -30,7 +30,7 @@ func EnvFile(t *testing.T, path, header string, all []settings.Setting, update b
 const envFileWidth = 100
 
 // envFile has a line NAME=value for each setting, below what it means and takes. All lines are comments, with the
-// defaults, so that the file changes nothing before somebody edits it; a setting without a default is shown empty.
+// defaults, so that the file changes nothing until it is edited; a setting without a default is shown empty.
 func envFile(header string, all []settings.Setting) string {
 	var b strings.Builder
 	writeComment(&b, header)

@@ -239,7 +239,7 @@ func TestSharedJobOverHTTP(t *testing.T) {
 	}
 }
 
-// ask sends a ping on somebody's behalf.
+// ask sends a ping on behalf of a client.
 func (j *jobs) ask(target, client, group string) *httptest.ResponseRecorder {
 	body, _ := json.Marshal(workerapi.Request{Target: target, Client: client, Group: group})
 	r := httptest.NewRequest("POST", workerapi.PathPing, strings.NewReader(string(body)))

@@ -7,9 +7,9 @@
 //
 // A request may say on whose behalf it comes by two hashes, client and group (workerapi.Pseudonym). One client holds at
 // most workerapi.ClientShare of the slots and one group workerapi.GroupShare: over that the answer is 429 with
-// "X-Worker-Refused: share"; with "budget" it is that the budget of packets leaves a job no probe within its time, and
-// without either that every slot is taken. All have Retry-After, as has 503 with "X-Worker-Refused: shortage", which
-// is that this host itself cannot send. A 502 with "X-Worker-Refused: protocol" is that it has no sockets for the
+// "X-Worker-Refused: share"; with "budget" it is that the packet budget cannot send all of the job's probes in time,
+// and without either that every slot is taken. All have Retry-After, as has 503 with "X-Worker-Refused: shortage",
+// which is that this host itself cannot send. A 502 with "X-Worker-Refused: protocol" is that it has no sockets for the
 // probes that a trace asks for.
 package httpapi
 

@@ -212,7 +212,7 @@ func (c *counters) guard(read func()) {
 }
 
 // keepReading runs a family's one reader until it is closed. A panic outside of a packet must not end it: every flow
-// would hear nothing from then on, and take that for loss.
+// would receive nothing from then on, and count that as loss.
 func (c *counters) keepReading(read func()) {
 	for {
 		p := parallel.Catch(read)

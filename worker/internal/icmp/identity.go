@@ -57,8 +57,8 @@ const (
 )
 
 // prove judges a message about requests of a flow to dst, of which so many sequence numbers were sent. An echo reply
-// proves itself by the payload, whatever its source. An error does by the destination that it quotes, and by the payload
-// as far as it is quoted: what of it is not, routers leave off or fill with zeros.
+// proves itself by the payload, whatever its source. An error does by the destination that it quotes, and by the
+// payload as far as it is quoted: what of it is not, routers leave off or fill with zeros.
 //
 // Without the cookie, identifier and checksum must be right, and the sequence number is for the probes to judge. In
 // IPv6 no error passes without it: there an error has always had to quote as much of a packet as fits into 576 octets
@@ -225,7 +225,7 @@ type cookie [cookieLength]byte
 // included. The sequence number changes from probe to probe, so the payload carries its one's complement: together they
 // always add 0xffff, and the checksum is the same for every probe of a flow, as Paris traceroute has it.
 //
-// The checksum is filled in for IPv4; for IPv6 the kernel does it, since it knows the source address.
+// The checksum is filled in for IPv4; for IPv6 the kernel does it, since it chooses the source address.
 func request(typ byte, id, seq uint16, c cookie) [headerLength + payloadLength]byte {
 	var p [headerLength + payloadLength]byte
 	p[0] = typ

@@ -199,7 +199,7 @@ func checkSendErrorsOfTheHost(t *testing.T, m Mode) {
 	}
 }
 
-// identityOf gives what a forger cannot know.
+// identityOf returns the unguessable part of a flow.
 func identityOf(f exchange.Flow) identity {
 	if f, ok := f.(*flow); ok {
 		return f.identity
@@ -632,7 +632,7 @@ func checkForgedIPv6Errors(t *testing.T, m Mode) {
 	}
 }
 
-// A destination behind an address translator answers from another address than was asked.
+// A destination behind an address translator answers from another address than the probed one.
 func TestTranslatedReplies(t *testing.T) { inEachMode(t, checkTranslatedReplies) }
 
 func checkTranslatedReplies(t *testing.T, m Mode) {
@@ -652,6 +652,49 @@ func checkTranslatedReplies(t *testing.T, m Mode) {
 		if a := in.next(t); a.Seq != 3 || a.Kind != exchange.Reply || a.From.String() != from || a.TTL != 63 {
 			t.Errorf("%s: %+v, want a reply from %s", dst, a, from)
 		}
+	}
+}
+
+// Echo replies that were cut to their header are damaged where they come from the destination with a number that was
+// sent, until others are guessed; a whole one is whole.
+func TestDamagedRepliesOnTheWire(t *testing.T) { inEachMode(t, checkDamagedReplies) }
+
+func checkDamagedReplies(t *testing.T, m Mode) {
+	chain := silent(t)
+	e := openIn(t, chain.Source, m)
+	for _, tt := range []struct {
+		network, dst, to string
+		typ              byte
+	}{
+		{"ip4:icmp", "11.0.1.2", "11.0.0.1", v4EchoReply}, {"ip6:ipv6-icmp", "2a10:1::2", "2a10::1", v6EchoReply},
+	} {
+		dst := netip.MustParseAddr(tt.dst)
+		f, in := openFlow(t, e, dst)
+		if _, err := f.Send(3, 64); err != nil {
+			t.Fatal(err)
+		}
+		var conn net.PacketConn
+		var err error
+		chain.Destination.Do(func() { conn, err = net.ListenPacket(tt.network, tt.dst) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		destination := forger{t: t, conn: conn, to: &net.IPAddr{IP: net.ParseIP(tt.to)}}
+		own := identityOf(f)
+		reply := own.request(tt.typ, 3)
+		for _, length := range []int{headerLength, headerLength + provedLength, len(reply)} {
+			destination.send(reply[:length])
+			if a := in.next(t); a.Seq != 3 || a.Kind != exchange.Reply || a.Damaged != (length < len(reply)) {
+				t.Errorf("%s, %d octets: %+v", tt.dst, length, a)
+			}
+		}
+		newForger(t, chain, dst.Is6()).send(reply[:headerLength])
+		for guess := range uint16(destinationLimit) {
+			destination.send(put16(reply[:headerLength], 6, own.first+4+guess))
+		}
+		destination.send(reply[:headerLength])
+		in.checkEmpty(t)
 	}
 }
 

@@ -64,7 +64,7 @@ func newPortIdentity(p exchange.Probe, local uint16, source, dst netip.Addr) por
 func (i *portIdentity) ipID(n int) uint16 { return uint16(1 + (int(i.id)+n)%(1<<16-1)) }
 
 // segment builds the nth probe of a flow, from the UDP or TCP header on. The checksum is filled in for IPv4; for IPv6
-// the kernel does it, since it knows the source address.
+// the kernel does it, since it chooses the source address.
 func (i *portIdentity) segment(n int) []byte {
 	b, sum := i.datagram(n), 6
 	if i.protocol == exchange.TCP {

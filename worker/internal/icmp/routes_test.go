@@ -72,7 +72,7 @@ func (w *routeWatcher) hold(t *testing.T, when string, to netip.Addr, want error
 }
 
 // A way that was there and is gone is this host's fault; a family that never was is how the host is made, and a route
-// that refuses is what somebody wants.
+// that refuses is configured on purpose.
 func TestWhatIsCutOff(t *testing.T) {
 	t.Parallel()
 	k := newTable()

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// followed is the context of a run that somebody reads along from a moment on.
+// followed is the context of a run with a subscriber from a moment on.
 func followed(t *testing.T, after time.Duration) (context.Context, *progress.Feed) {
 	t.Helper()
 	run, reader := new(progress.Feed), new(progress.Feed)
