@@ -134,8 +134,8 @@ func (f *Finder) warn(id Identity, h http.Header) {
 		})
 	case id.Forwarded.IsValid() && netpolicy.Near(id.Forwarded):
 		f.private.Do(func() {
-			f.log.Warn("a trusted proxy sends a private address as the client's: if clients are not in that network, the proxy " +
-				"does not see their addresses and they all share one limit; a container engine hides them where a port is " +
+			f.log.Warn("a trusted proxy sends a private address as the client's: if clients are not in that network, the " +
+				"proxy does not see their addresses and they all share one limit; a container engine hides them where a port is " +
 				"published on IPv6 and the proxy's network has none")
 		})
 	case id.Forwarded.IsValid() || !f.trust.carriesForwarded(h):

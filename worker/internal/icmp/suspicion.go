@@ -23,8 +23,8 @@ import (
 //
 // A damaged echo reply without the cookie (exchange.Answer.Damaged) is accepted in quiet times as well. A forger must
 // guess the identifier (16 bits) and the sequence number (16) of one of the at most 94 probes on their way: 2^-25 for a
-// guess, of which a job of 15 seconds admits 214, and 2^-17 for the job. Even that gains no more than a probe that counts
-// as neither received nor lost, until its real reply comes.
+// guess, of which a job of 15 seconds admits 214, and 2^-17 for the job. Even that gains no more than a probe that
+// counts as neither received nor lost, until its real reply comes.
 //
 // Of UDP and TCP probes a raw socket sees every guess too, and only those count that name a probed destination: no
 // others can be right. An error must guess the port (8 bits), the identification in the IPv4 header (16) and, for UDP,

@@ -65,6 +65,9 @@ func shortfall(now time.Time, l *rate.Limiter, jobs []*demand, admitted *demand)
 		return 0
 	}
 	tokens := l.TokensAt(now)
+	if allInTime(now, tokens, l.Limit(), jobs) {
+		return 0
+	}
 	for _, j := range jobs {
 		if j.by.IsZero() || j.left == 0 {
 			continue
@@ -79,6 +82,20 @@ func shortfall(now time.Time, l *rate.Limiter, jobs []*demand, admitted *demand)
 		}
 	}
 	return free
+}
+
+// allInTime reports whether the packets of all jobs can leave before any job must have its last one. Mostly they can,
+// and no job has to be compared with the others.
+func allInTime(now time.Time, tokens float64, perSecond rate.Limit, jobs []*demand) bool {
+	packets, gap, first := 0, time.Duration(0), time.Time{}
+	for _, j := range jobs {
+		packets += j.left
+		if !j.by.IsZero() && j.left > 0 {
+			gap, first = max(gap, j.gap), earlier(first, j.by)
+		}
+	}
+	wait := max(0, (float64(packets)-tokens)/float64(perSecond))
+	return first.IsZero() || !now.Add(gap+time.Duration(wait*float64(time.Second))).After(first)
 }
 
 // ends returns when the last probe of the job leaves at the latest.

@@ -101,8 +101,8 @@ func (e explanation) wholeBeyond(i int) bool {
 // explanation returns the sentences on the whole trace, the most important first.
 func (e explanation) explanation() []string {
 	sentences := []string{e.ending()}
-	for _, more := range []string{e.borrowed(), e.loss(), e.port(), e.jump(), e.limited(), e.before(), e.silent(), e.back(), e.spread(),
-		e.hidden(), e.loop()} {
+	for _, more := range []string{e.borrowed(), e.loss(), e.port(), e.jump(), e.limited(), e.before(), e.silent(),
+		e.back(), e.spread(), e.hidden(), e.loop()} {
 		if more != "" {
 			sentences = append(sentences, more)
 		}

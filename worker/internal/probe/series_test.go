@@ -278,8 +278,9 @@ func TestDamagedReplies(t *testing.T) {
 			t.Errorf("%s: took %v", tt.name, took)
 		}
 	}
-	p, _ := pingOver(t, &simNet{dest: simNode{addresses: []netip.Addr{simTarget}, kind: exchange.Reply, damages: all(0, 10)}},
-		Options{})
+	n := chain(0)
+	n.dest.damages = all(0, 10)
+	p, _ := pingOver(t, n, Options{})
 	if p.Sent != 10 || p.Received != 0 || p.Damaged != 10 || p.LossPercent != 0 {
 		t.Errorf("ping: %+v", p)
 	}

@@ -135,7 +135,9 @@ func TestTrace(t *testing.T) {
 				n.routers[2].addresses[0], n.routers[3].addresses[0] = simTarget, simTarget
 			}},
 		{name: "a router that forges the destination's address", routers: 2, hops: "11.9.9.9 2 11.9.9.9", stop: "reached", reached: true,
-			says: "Hop 1 answers with the destination's address", change: func(n *simNet) { n.routers[0].addresses[0] = simTarget }},
+			says: "Hop 1 answers with the destination's address", change: func(n *simNet) {
+				n.routers[0].addresses[0] = simTarget
+			}},
 		{name: "translated, and silent behind", routers: 3, hops: "1 2 11.9.9.9" + strings.Repeat(" *", 10), stop: "gapLimit",
 			says: "Hop 3 answers with the destination's address", change: func(n *simNet) {
 				n.routers[2].addresses[0], n.dest.kind = simTarget, 0

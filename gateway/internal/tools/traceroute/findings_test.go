@@ -13,7 +13,8 @@ import (
 func TestConclude(t *testing.T) {
 	t.Parallel()
 	router := workerapi.Hop{TTL: 1, Addresses: []string{"1.1.1.1"}, Sent: 3, Received: 1, AverageMs: new(1.0)}
-	borrowed := workerapi.Hop{TTL: 1, Addresses: []string{"8.8.8.8"}, Sent: 3, Received: 3, AverageMs: new(1.0), TargetAddress: true}
+	borrowed := workerapi.Hop{TTL: 1, Addresses: []string{"8.8.8.8"}, Sent: 3, Received: 3, AverageMs: new(1.0),
+		TargetAddress: true}
 	end := func(received int) workerapi.Hop {
 		return workerapi.Hop{TTL: 2, Addresses: []string{"8.8.8.8"}, Sent: 3, Received: received, AverageMs: new(2.0)}
 	}
