@@ -522,12 +522,12 @@ func TestDrain(t *testing.T) {
 		if strings.Contains(metric(), "diagnostics_worker_jobs_in_flight 1\n") {
 			break
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond) // a real process and real packets
 	}
 	if err := w.process.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(100 * time.Millisecond)
+	time.Sleep(100 * time.Millisecond) // a real process and real packets
 	out, _ := chain.Source.Command("curl", "-s", "-w", " %{http_code}", "http://"+labAddress+workerapi.PathReady).Output()
 	if !strings.Contains(string(out), `"draining"`) || !strings.HasSuffix(string(out), " 503") {
 		t.Errorf("readyz after the signal: %s", out)
@@ -559,9 +559,9 @@ func TestProbesEndWithTheClient(t *testing.T) {
 	if err := client.Run(); err == nil {
 		t.Fatal("a packet-loss job within a second")
 	}
-	time.Sleep(500 * time.Millisecond)
+	time.Sleep(500 * time.Millisecond) // a real process and real packets
 	before := sent()
-	time.Sleep(500 * time.Millisecond)
+	time.Sleep(500 * time.Millisecond) // a real process and real packets
 	if after := sent(); after != before || before == "" || before == "diagnostics_worker_packets_sent_total 0" {
 		t.Errorf("%q, half a second later %q", before, after)
 	}

@@ -177,7 +177,7 @@ func TestStreamsOfAWorkerThatFails(t *testing.T) {
 		for r.Context().Err() == nil {
 			_, _ = w.Write([]byte(step))
 			_ = http.NewResponseController(w).Flush()
-			time.Sleep(10 * time.Millisecond)
+			time.Sleep(10 * time.Millisecond) // a real server that writes its lines apart
 		}
 	}
 	for name, test := range map[string]struct {
