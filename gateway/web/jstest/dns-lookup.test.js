@@ -58,47 +58,6 @@ test("records in a line", () => {
 /** @type {[string, import("../assets/tools/dns-lookup/types.js").Type, any[], string, Record<string, any>?][]} */
 const meanings = [
   [
-    "an authority",
-    "CAA",
-    [{ tag: "issue", value: "letsencrypt.org; validationmethods=dns-01" }],
-    "Only this authority may issue certificates: Let’s Encrypt.",
-  ],
-  [
-    "authorities",
-    "CAA",
-    [
-      { tag: "issue", value: "LetsEncrypt.org" },
-      { tag: "ISSUE", value: "ca.example.net" },
-      { tag: "issuewild", value: ";" },
-    ],
-    "Only these authorities may issue certificates: Let’s Encrypt and ca.example.net. No authority may " +
-      "issue wildcard certificates.",
-  ],
-  [
-    "an authority by two names",
-    "CAA",
-    [
-      { tag: "issue", value: "sectigo.com" },
-      { tag: "issue", value: "comodoca.com" },
-    ],
-    "Only this authority may issue certificates: Sectigo.",
-  ],
-  [
-    "no authority",
-    "CAA",
-    [
-      { tag: "issue", value: ";" },
-      { tag: "iodef", value: "mailto:a@example.com" },
-    ],
-    "No authority may issue certificates. Authorities may report refused requests to a@example.com.",
-  ],
-  [
-    "wildcards alone",
-    "CAA",
-    [{ tag: "issuewild", value: "digicert.com" }],
-    "Any authority may issue certificates for this name. Wildcard certificates may come only from DigiCert.",
-  ],
-  [
     "HTTP/3",
     "HTTPS",
     [{ priority: 1, target: "", params: { alpn: "h3,h2" } }],

@@ -6,68 +6,6 @@ import { listed } from "../../lib/format.js";
 /** @typedef {import("./types.js").DnsLookup} DnsLookup */
 /** @typedef {import("./types.js").Type} Type */
 /** @typedef {DnsLookup["records"]} Records */
-/** @typedef {NonNullable<Records["CAA"]>} Caa */
-
-/** Authorities by their names in CAA records. @type {Record<string, string>} */
-const authorities = {
-  "letsencrypt.org": "Let’s Encrypt",
-  "digicert.com": "DigiCert",
-  "sectigo.com": "Sectigo",
-  "comodoca.com": "Sectigo",
-  "pki.goog": "Google Trust Services",
-  "amazon.com": "Amazon",
-  "amazontrust.com": "Amazon",
-  "awstrust.com": "Amazon",
-  "amazonaws.com": "Amazon",
-  "globalsign.com": "GlobalSign",
-  "ssl.com": "SSL.com",
-  "godaddy.com": "GoDaddy",
-  "starfieldtech.com": "GoDaddy",
-  "entrust.net": "Entrust",
-  "buypass.com": "Buypass",
-  "certum.pl": "Certum",
-  "actalis.it": "Actalis",
-  "harica.gr": "HARICA",
-  "identrust.com": "IdenTrust",
-  "quovadisglobal.com": "QuoVadis",
-  "swisssign.com": "SwissSign",
-  "telesec.de": "Telekom Security",
-};
-
-/** The authority of a CAA value: the part before its parameters (RFC 8659 section 4.2). @param {string} value */
-function issuer(value) {
-  const name = value.split(";")[0].trim().toLowerCase();
-  return name && (authorities[name] ?? name);
-}
-
-/** @param {Caa} records @param {string} tag */
-function issuers(records, tag) {
-  const of = records.filter((r) => r.tag.toLowerCase() === tag);
-  return of.length > 0 ? [...new Set(of.map((r) => issuer(r.value)).filter(Boolean))] : null;
-}
-
-/** @param {Caa} records @returns {string[]} */
-function caa(records) {
-  const plain = issuers(records, "issue");
-  const wild = issuers(records, "issuewild");
-  const reports = records.filter((r) => r.tag.toLowerCase() === "iodef").map((r) => r.value.replace(/^mailto:/i, ""));
-  const sentences = [];
-  if (plain)
-    sentences.push(
-      plain.length > 0
-        ? `Only ${plain.length > 1 ? "these authorities" : "this authority"} may issue certificates: ${listed(plain)}.`
-        : "No authority may issue certificates.",
-    );
-  else sentences.push("Any authority may issue certificates for this name.");
-  if (wild)
-    sentences.push(
-      wild.length > 0
-        ? `Wildcard certificates may come only from ${listed(wild)}.`
-        : "No authority may issue wildcard certificates.",
-    );
-  if (reports.length > 0) sentences.push(`Authorities may report refused requests to ${listed(reports)}.`);
-  return sentences;
-}
 
 /** Numbers of IANA's registry of DNSSEC algorithms. @type {Record<number, string>} */
 const algorithms = {
@@ -178,7 +116,6 @@ const meanings = {
       : "Mail goes to the server with the lowest number first; servers with equal numbers share it.",
   ],
   NS: () => ["These servers hold the records of the zone."],
-  CAA: ({ records }) => caa(records.CAA ?? []),
   DS: ds,
   DNSKEY: dnskey,
   TLSA: () => ["Clients that use DANE, mostly mail servers, accept only these certificates or keys at this port."],
