@@ -180,13 +180,9 @@ func TestSilenceAndNoiseEndAfterTwoTries(t *testing.T) {
 	c := newClient(t, n, brisk)
 	for name, code := range map[string]string{"silent.example.com": dnsclient.CodeTimeout,
 		"noisy.example.com": dnsclient.CodeBadResp} {
-		began := time.Now()
 		a := c.Query(t.Context(), name, dns.TypeA)
 		if a.Code != code || a.RCode != -1 || a.Resolver.IsValid() {
 			t.Errorf("%s: %+v", name, a)
-		}
-		if took := time.Since(began); took > 5*dnsclient.Tries*briskTry {
-			t.Errorf("%s: took %v", name, took)
 		}
 		if tries := n.QueriesFor(name, dns.TypeA); tries != dnsclient.Tries {
 			t.Errorf("%s: %d tries, want %d", name, tries, dnsclient.Tries)
@@ -613,6 +609,8 @@ func TestNoPlaceToReadIsOurOwnFault(t *testing.T) {
 func TestWhatIsNoAnswerEndsAConnection(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
+	ended := make(chan struct{})
+	t.Cleanup(func() { close(ended) })
 	n.HandleRaw("noisy.example.com", func(w dns.ResponseWriter, q *dns.Msg) {
 		m := egresstest.Reply(q, 0)
 		if m.Truncated = w.LocalAddr().Network() == "udp"; m.Truncated {
@@ -623,12 +621,11 @@ func TestWhatIsNoAnswerEndsAConnection(t *testing.T) {
 		for range 10 {
 			_ = w.WriteMsg(m)
 		}
-		time.Sleep(2 * briskTry)
+		<-ended // a client that waits for more fails with ETIMEOUT
 	})
-	began := time.Now()
 	a := newClient(t, n, brisk).Query(t.Context(), "noisy.example.com", dns.TypeA)
-	if took := time.Since(began); a.Code != dnsclient.CodeBadResp || took > briskTry {
-		t.Errorf("after %v: %+v", took, a)
+	if a.Code != dnsclient.CodeBadResp {
+		t.Errorf("%+v", a)
 	}
 }
 

@@ -547,7 +547,7 @@ func TestNamesAreAskedForInParallel(t *testing.T) {
 			defer now.Add(-1)
 			for seen := most.Load(); running > seen && !most.CompareAndSwap(seen, running); seen = most.Load() {
 			}
-			time.Sleep(5 * time.Millisecond)
+			time.Sleep(5 * time.Millisecond) // so that queries overlap: how many did is what is tested
 			return message(q, text)
 		})
 	}

@@ -223,7 +223,7 @@ func TestFailures(t *testing.T) {
 				if _, err := io.WriteString(conn, "x"); err != nil {
 					return
 				}
-				time.Sleep(20 * time.Millisecond)
+				time.Sleep(20 * time.Millisecond) // the pace of the drip, which the client's timeout must end
 			}
 		}, fault.Timeout, "did not send its whole answer in time"},
 		"an endless line": {func(conn net.Conn, _ string) {
@@ -246,13 +246,9 @@ func TestFailures(t *testing.T) {
 			}
 			w := newWorld(t, shorten)
 			w.registry.serve = c.serve
-			began := time.Now()
 			a, err := w.client.Lookup(t.Context(), "example-shop.it")
 			if !fault.Is(err, c.kind) || !strings.Contains(err.Error(), "The WHOIS server whois.registry-site.net "+c.says) {
 				t.Errorf("%+v, %v", a, err)
-			}
-			if took := time.Since(began); took > Timeout {
-				t.Errorf("%v", took)
 			}
 		})
 	}

@@ -54,11 +54,17 @@ func tooMany(text string) (time.Duration, bool) {
 		return 0, false
 	}
 	line, found := refusal.TooMany(text)
+	if !found && len(text) <= refusal.MaxText {
+		line, found = mentions(text, busyWords)
+	}
 	if !found {
 		return 0, false
 	}
 	return min(waitIn(strings.ToLower(line)), refusal.MaxPause), true
 }
+
+// busyWords are what servers say that refuse for a time without naming a limit.
+var busyWords = []string{"try again later"}
 
 // waitIn reads "300 seconds" or "5 minutes" out of a line.
 func waitIn(line string) time.Duration {

@@ -344,7 +344,8 @@ func TestReadingIsQuick(t *testing.T) {
 	} {
 		began := time.Now()
 		common.read(text.Decode(said), "example-shop.co")
-		if took := time.Since(began); took > 2*time.Second { // 50 ms where nothing else runs
+		// What is tested is the cost of hostile text, which only the clock shows: 50 ms where nothing else runs.
+		if took := time.Since(began); took > 2*time.Second {
 			t.Errorf("%v for %.20q…", took, said)
 		}
 	}
@@ -442,6 +443,7 @@ func TestTooMany(t *testing.T) {
 		{"too many requests: wait 9999 hours", time.Minute},
 		{"Error: max. requests per second exceeded\r\n", time.Minute},
 		{"Query too fast, slow down", time.Minute},
+		{"Server busy, try again later", time.Minute},
 		{"too many requests: wait 99999999999999999999 seconds", time.Minute},
 		{"Requests of this client are not permitted.\n", 0},
 		{closedES, 0},

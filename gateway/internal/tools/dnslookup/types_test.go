@@ -103,7 +103,7 @@ func TestTwentyTypesInTwoRounds(t *testing.T) {
 		now := open.Add(1)
 		for was := most.Load(); now > was && !most.CompareAndSwap(was, now); was = most.Load() {
 		}
-		time.Sleep(delay)
+		time.Sleep(delay) // so that queries overlap: how many did is what is tested
 		open.Add(-1)
 		return new(dns.Msg).SetReply(q)
 	})

@@ -302,10 +302,9 @@ func TestAuthorityThatFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	began := time.Now()
 	r, err := query{domain, "A"}.run(t.Context(), n.Client(nil))
-	if took := time.Since(began); err != nil || took > maxAuthority+2*time.Second {
-		t.Fatalf("%v after %v", err, took)
+	if err != nil {
+		t.Fatal(err)
 	}
 	want := []string{"ns1.example.net 93.184.216.1 error ETIMEOUT [] -",
 		"ns2.example.net 93.184.216.2 error ECONNREFUSED [] -",

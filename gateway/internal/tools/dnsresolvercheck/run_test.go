@@ -322,7 +322,7 @@ func TestResolverCheckLooksTwiceBeforeItSaysConflict(t *testing.T) {
 			began := time.Now()
 			got := r.check(t, "example.com", test.recordType)
 			took := time.Since(began)
-			if got.Status != test.status || took < test.atLeast || took > test.atLeast+5*time.Second {
+			if got.Status != test.status || took < test.atLeast {
 				t.Errorf("%s after %v", got.Status, took)
 			}
 			for i, a := range got.Resolvers {
@@ -376,12 +376,13 @@ func TestResolverCheckEndsWithItsCaller(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), secondLookAfter/4)
 	defer cancel()
-	began := time.Now()
 	if _, err := r.run(ctx, t, "example.com", "TXT"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
-	if took := time.Since(began); took > 5*secondLookAfter/4 {
-		t.Errorf("took %v", took)
+	for i := range r.each {
+		if asked := r.each[i].QueriesFor("example.com", dns.TypeTXT); asked > 1 {
+			t.Errorf("%d queries", asked)
+		}
 	}
 }
 

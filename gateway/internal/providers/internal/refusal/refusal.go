@@ -38,7 +38,7 @@ func TooMany(text string) (line string, found bool) {
 		return !anyOf(words, conditions) && (anyOf(words, throttled) ||
 			together(words, limits, exceeded) || together(words, queries, excess) ||
 			inOrder(words, set{"rate"}, set{"limited"}) || inOrder(words, set{"slow"}, set{"down"}) ||
-			inOrder(words, set{"try"}, set{"again"}, set{"later"}) || inOrder(words, set{"temporarily"}, set{"blocked"}))
+			inOrder(words, set{"temporarily"}, set{"blocked"}))
 	})
 }
 
