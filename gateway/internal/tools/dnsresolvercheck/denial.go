@@ -81,7 +81,7 @@ func (c query) denying(records []dns.RR) dns.RR {
 				return rr
 			}
 		case *dns.NSEC3:
-			if r.Iterations <= maxIterations && denies(r, name, qtype) {
+			if r.Iterations <= maxIterations && deniesHashed(r, name, qtype) {
 				return rr
 			}
 		}
@@ -99,9 +99,9 @@ func leadsOn(owner, name string, types []uint16) bool {
 	return dns.IsSubDomain(owner, name) && (delegates || slices.Contains(types, dns.TypeDNAME))
 }
 
-// denies reports whether a record denies the name, or the type at it. One that opts out leaves room for delegations that
-// are not signed, and denies no name.
-func denies(r *dns.NSEC3, name string, qtype uint16) bool {
+// deniesHashed reports whether a record denies the name, or the type at it. One that opts out leaves room for
+// delegations that are not signed, and denies no name.
+func deniesHashed(r *dns.NSEC3, name string, qtype uint16) bool {
 	if r.Match(name) {
 		return lacksType(r.TypeBitMap, qtype)
 	}
