@@ -35,7 +35,7 @@ const (
 	MaxBody = 1 << 20
 	// MaxRedirects is how many redirects one question follows.
 	MaxRedirects = 4
-	// MaxPatience bounds what the waits for the paces of one question take together.
+	// MaxPatience is how long one question waits for the paces of servers before a busy one ends it.
 	MaxPatience = 10 * time.Second
 	// KeepFound is how long an answer is cached, KeepNotFound how long its absence is. Failures are not cached, except
 	// those of a registrar, for KeepNotFound.
