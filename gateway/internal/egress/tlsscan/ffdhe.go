@@ -25,8 +25,10 @@ var finiteFields = map[uint16]finiteField{
 
 // prime is 2^bits - 2^(bits-64) + (floor(2^(bits-130) e) + offset) 2^64 - 1 (RFC 7919 appendix A).
 func (f finiteField) prime() *big.Int {
-	shifted := func(n int) *big.Int { return new(big.Int).Lsh(big.NewInt(1), uint(n)) } // #nosec G115 -- n is positive
-	const guard = 64                                                                    // bits, for what each term of the series is rounded down by
+	shifted := func(n int) *big.Int {
+		return new(big.Int).Lsh(big.NewInt(1), uint(n)) // #nosec G115 -- n is positive
+	}
+	const guard = 64 // bits, for what each term of the series is rounded down by
 	e := new(big.Int)
 	for n, term := int64(1), shifted(f.bits-130+guard); term.Sign() > 0; n++ {
 		e.Add(e, term)

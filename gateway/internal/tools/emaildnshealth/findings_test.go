@@ -48,7 +48,7 @@ func TestEveryIssueIsInTheCatalogue(t *testing.T) {
 	}
 }
 
-var issueCode = regexp.MustCompile(`^(BIMI|DANE|DKIM|DMARC|DNS|DOMAIN|MTASTS|MX|SPF|TLSA|TLSRPT)(_[A-Z0-9]+)+$`)
+var issueCode = regexp.MustCompile(`^(BIMI|DANE|DKIM|DMARC|DNS|DOMAIN|HELLO|MTASTS|MX|SPF|TLSA|TLSRPT)(_[A-Z0-9]+)+$`)
 
 func codesIn(t *testing.T, path string, used map[string]bool) {
 	t.Helper()

@@ -156,6 +156,10 @@ func (r *checker) fetchPolicy(ctx context.Context) mtaStsFetch {
 		f.unreachable(ctx, err)
 		return f
 	}
+	if response.HelloTooLong {
+		f.add(mail.Warn, "HELLO_INTOLERANT", "%s does not answer a TLS hello as long as that of a current client, only a "+
+			"shorter one. Update the server or the firewall before it.", shown)
+	}
 	f.read(ctx, response)
 	return f
 }

@@ -46,7 +46,11 @@ func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Re
 	result.HelloTooLong = slices.ContainsFunc(checks, func(c familyCheck) bool { return c.helloTooLong() })
 	result.Challenge, result.Notes = first.challenge(), webview.ChainNotes(first.chain)
 	result.Online = !first.down()
-	result.Reason = format.TextOrNull(joinReasons(checks))
+	reason := joinReasons(checks)
+	if result.HelloTooLong {
+		reason = strings.TrimSpace(reason + " The server does not answer a TLS hello as long as that of a current browser.")
+	}
+	result.Reason = format.TextOrNull(reason)
 	switch {
 	case !result.Online:
 		result.Verdict = verdictDown

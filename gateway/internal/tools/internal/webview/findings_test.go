@@ -1,11 +1,13 @@
 package webview
 
 import (
+	"slices"
 	"testing"
 
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 func TestCheckCertificate(t *testing.T) {
@@ -55,5 +57,27 @@ func TestDuration(t *testing.T) {
 	}
 	if Slow(1999.9) || !Slow(2000) {
 		t.Error("slow begins at 2 s")
+	}
+}
+
+// Each host that answers short hellos alone is one finding, whatever the chain came to.
+func TestShortHelloHosts(t *testing.T) {
+	t.Parallel()
+	hop := func(url string, tooLong bool) egress.Hop {
+		u, err := target.ParseURL(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return egress.Hop{URL: u, Response: &egress.Response{URL: u, HelloTooLong: tooLong}}
+	}
+	one, two := hop("https://one.example.com/", true), hop("https://two.example.com:8443/", true)
+	hosts := ShortHelloHosts(egress.Chain{Hops: []egress.Hop{hop("http://example.com/", false), one, one, {URL: one.URL}}},
+		egress.Chain{Hops: []egress.Hop{two, one}})
+	if !slices.Equal(hosts, []string{"one.example.com", "two.example.com:8443"}) {
+		t.Errorf("%q", hosts)
+	}
+	findings := HelloFindings(finding.Catalogue{Findings: Entries(nil, CodeHello)}, hosts)
+	if len(findings) != 2 || findings[0].Code != CodeHello || findings[0].Group != finding.Broken {
+		t.Errorf("%+v", findings)
 	}
 }
