@@ -25,13 +25,14 @@ type Hello struct {
 	// Short makes Config offer less.
 	Short bool
 
-	silent     chan struct{} // closed after Silence
+	sent       chan struct{} // closed when the hello is about to be sent, over the connection
+	over       *Conn
 	unanswered atomic.Bool
 	timedOut   atomic.Bool
 }
 
 // NewHello returns a hello that was not sent.
-func NewHello(short bool) *Hello { return &Hello{Short: short, silent: make(chan struct{})} }
+func NewHello(short bool) *Hello { return &Hello{Short: short, sent: make(chan struct{})} }
 
 // Config returns the config for the hello. A short one has less than 300 octets for most names: no group of ML-KEM, and
 // the suites that nearly every server has one of.
@@ -54,13 +55,9 @@ var shortSuites = []uint16{
 
 // Handshake completes that of the client over its watched connection, which is about to send the hello.
 func (h *Hello) Handshake(ctx context.Context, client *tls.Conn, over *Conn) error {
-	silence := time.AfterFunc(Silence, func() {
-		if !over.begun.Load() {
-			close(h.silent)
-		}
-	})
+	h.over = over
+	close(h.sent)
 	err := client.HandshakeContext(ctx)
-	silence.Stop()
 	if err != nil {
 		h.unanswered.Store(over.unanswered(err))
 		h.timedOut.Store(isTimeout(err))
@@ -121,17 +118,7 @@ type Outcome[T any] struct {
 // refused, and with beside also after Silence, while the long one keeps its whole time. The first that succeeds counts.
 func Either[T any](ctx context.Context, beside bool, try Try[T]) Outcome[T] {
 	long := start(ctx, false, try)
-	var silent <-chan struct{}
-	if beside {
-		silent = long.hello.silent
-	}
-	select {
-	case <-long.Done():
-		if outcome := long.outcome(try, long); outcome.Err == nil || !long.hello.unanswered.Load() {
-			return outcome
-		}
-	case <-silent:
-	case <-ctx.Done():
+	if !long.unansweredSoon(ctx, beside) {
 		return long.outcome(try, long)
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -139,6 +126,30 @@ func Either[T any](ctx context.Context, beside bool, try Try[T]) Outcome[T] {
 	defer func() { <-short.Done() }() // also where a panic of the long one ends this
 	defer cancel()
 	return either(try, long, short)
+}
+
+// unansweredSoon waits for the end of a long hello, and with beside for Silence at most. It reports whether a short one
+// is to be tried.
+func (p *pending[T]) unansweredSoon(ctx context.Context, beside bool) bool {
+	var sent <-chan struct{}
+	if beside {
+		sent = p.hello.sent
+	}
+	var silence <-chan time.Time
+	for {
+		select {
+		case <-p.Done():
+			return ctx.Err() == nil && p.Wait().err != nil && p.hello.unanswered.Load()
+		case <-sent:
+			sent, silence = nil, time.After(Silence)
+		case <-silence:
+			if silence = nil; !p.hello.over.begun.Load() {
+				return true
+			}
+		case <-ctx.Done():
+			return false
+		}
+	}
 }
 
 func either[T any](try Try[T], long, short *pending[T]) Outcome[T] {
