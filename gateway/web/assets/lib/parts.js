@@ -238,7 +238,7 @@ export function table({ caption, columns, rows, hideCaption = false, stacked = t
   return rows.length < worthAFile ? scroll : el("div", { class: "tabled" }, scroll, fileButton(node, caption));
 }
 
-/** With fewer rows than this nobody opens a spreadsheet. */
+/** Fewer rows than these need no file. */
 const worthAFile = 5;
 
 /**
@@ -351,7 +351,11 @@ export function tabs(label, tabs, { chosen = 0, onChoose } = {}) {
     }
   });
   list.addEventListener("keydown", (event) => {
-    const at = tabAfter(event.key, buttons.indexOf(/** @type {any} */ (document.activeElement)), buttons.length);
+    const at = tabAfter(
+      event.key,
+      buttons.findIndex((b) => b === document.activeElement),
+      buttons.length,
+    );
     if (at === null) return;
     event.preventDefault();
     choose(at);

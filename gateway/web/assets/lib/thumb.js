@@ -7,6 +7,7 @@ import { day, ms, number, plural } from "./format.js";
 import { tally } from "./severity.js";
 
 /** @typedef {import("./view.js").Tone} Tone */
+/** @typedef {import("api").components["schemas"]} Schemas */
 
 const [wide, high] = [120, 28];
 
@@ -104,24 +105,23 @@ const states = {
 /** @param {string} state */
 const colourOf = (state) => states[state] ?? "soft";
 
-/** @param {any} d */
+/** @param {Schemas["Ping"]} d */
 function echoes(d) {
-  const times = Array.from(
-    { length: d.sent },
-    (_, i) => d.replies.find((/** @type {any} */ r) => r.seq === i + 1)?.rttMs ?? null,
-  );
+  const times = Array.from({ length: d.sent }, (_, i) => d.replies.find((r) => r.seq === i + 1)?.rttMs ?? null);
   return spark(times, "Times of the probes");
 }
 
-/** @param {any} d */
+/** @param {Schemas["DnsResolverCheck"]} d */
 function resolvers(d) {
-  const group = (/** @type {string} */ id) => d.groups.findIndex((/** @type {any} */ g) => g.resolvers.includes(id));
-  const tones = d.resolvers.map((/** @type {any} */ r) => [
-    r.name,
-    r.outcome === "error" ? "soft" : String(Math.max(0, group(r.id)) + 1),
-  ]);
+  const group = (/** @type {Schemas["ResolverId"]} */ id) => d.groups.findIndex((g) => g.resolvers.includes(id));
+  const tones = d.resolvers.map(
+    /** @returns {[string, string]} */ (r) => [
+      r.name,
+      r.outcome === "error" ? "soft" : String(Math.max(0, group(r.id)) + 1),
+    ],
+  );
   const one = d.groups.length === 1;
-  const failed = d.resolvers.filter((/** @type {any} */ r) => r.outcome === "error").length;
+  const failed = d.resolvers.filter((r) => r.outcome === "error").length;
   const given = one ? "all that answered agree" : `${d.groups.length || "no"} different answers`;
   const errors = failed > 0 ? `, ${failed} failed` : "";
   return blocks(
@@ -136,13 +136,16 @@ const familyWords = { up: "answers", down: "down", noAddress: "no address", skip
 /** @param {{state: string}} family */
 const familyWord = ({ state }) => familyWords[state] ?? state;
 
-/** What is missing may be a problem or a mere note. @param {any} c */
+/**
+ * A missing record may be a problem or a mere note.
+ * @param {{status: Schemas["MailStatus"], issues?: Schemas["MailIssues"]}} check
+ */
 const mailTone = ({ status, issues = [] }) =>
-  colourOf(["fail", "warn"].find((s) => issues.some((/** @type {any} */ i) => i.severity === s)) ?? status);
+  colourOf(["fail", "warn"].find((s) => issues.some((i) => i.severity === s)) ?? status);
 
-/** The queried types of record: there, absent, or not known. @param {any} d */
+/** The queried types of record: there, absent, or not known. @param {Schemas["DnsLookup"]} d */
 function types({ details, errors }) {
-  const all = Object.keys(details);
+  const all = /** @type {(keyof typeof details)[]} */ (Object.keys(details));
   const there = all.filter((type) => !errors[type]);
   return blocks(
     all.map((type) => [type, there.includes(type) ? "1" : errors[type] === "ENODATA" ? "soft" : "warn"]),
@@ -170,31 +173,41 @@ function within(address, from, size) {
   );
 }
 
-/** @param {any} d */
+/** @param {Schemas["IpGeolocation"]} d */
 function registered({ ip, network }) {
   const [start, end] = network ? [quad(network.startAddress), quad(network.endAddress)] : [null, null];
   return network && within(ip, network.startAddress, start === null || end === null ? null : end - start + 1);
 }
 
-/** @param {any} d */
+/** @param {Schemas["AsnLookup"]} d */
 function announced({ query, records }) {
   const [from = "", bits = ""] = records[0]?.prefix?.split("/") ?? [];
   return within(query, from, bits === "" ? null : 2 ** (32 - Number(bits)));
 }
 
-/** @type {Record<string, (d: any) => SVGElement | null>} */
+/**
+ * @template D
+ * @typedef {(d: D) => SVGElement | null} Draw
+ */
+
+/**
+ * @type {{"dns-lookup": Draw<Schemas["DnsLookup"]>, "ip-geolocation": Draw<Schemas["IpGeolocation"]>, "asn-lookup":
+ *   Draw<Schemas["AsnLookup"]>, "robots-sitemap": Draw<Schemas["RobotsSitemap"]>, "ssl-checker":
+ *   Draw<Schemas["SslChecker"]>, "whois-lookup": Draw<Schemas["WhoisLookup"]>, ping: Draw<Schemas["Ping"]>,
+ *   "packet-loss": Draw<Schemas["PacketLoss"]>, traceroute: Draw<Schemas["Traceroute"]>, "dns-resolver-check":
+ *   Draw<Schemas["DnsResolverCheck"]>, uptime: Draw<Schemas["Uptime"]>, "port-checker": Draw<Schemas["PortChecker"]>,
+ *   "security-headers": Draw<Schemas["SecurityHeaders"]>, "email-dns-health": Draw<Schemas["EmailDnsHealth"]>,
+ *   "http-headers": Draw<Schemas["HttpHeaders"]>, "redirect-checker": Draw<Schemas["RedirectChecker"]>}}
+ */
 const pictures = {
   "dns-lookup": types,
   "ip-geolocation": registered,
   "asn-lookup": announced,
   "robots-sitemap": (d) =>
     blocks(
-      d.crawlers.map((/** @type {any} */ c) => [
-        c.name,
-        { allowAll: "good", disallowAll: "bad" }[/** @type {string} */ (c.effect)] ?? "info",
-      ]),
+      d.crawlers.map((c) => [c.name, { allowAll: "good", disallowAll: "bad", rules: "info" }[c.effect] ?? "info"]),
       `${plural(d.crawlers.length, "crawler")}, ` +
-        `${d.crawlers.filter((/** @type {any} */ c) => c.effect === "allowAll").length} of them with access to ` +
+        `${d.crawlers.filter((c) => c.effect === "allowAll").length} of them with access to ` +
         "everything.",
     ),
   "ssl-checker": (d) => span(d.certificate.validFrom, d.certificate.validTo, "The certificate is valid", toneOf(d)),
@@ -204,7 +217,7 @@ const pictures = {
   "packet-loss": echoes,
   traceroute: (d) =>
     spark(
-      d.hops.map((/** @type {any} */ h) => h.averageMs),
+      d.hops.map((h) => h.averageMs),
       "Times of the hops",
     ),
   "dns-resolver-check": resolvers,
@@ -218,40 +231,39 @@ const pictures = {
     ),
   "port-checker": (d) =>
     blocks(
-      d.addresses.map((/** @type {any} */ a) => [a.address, colourOf(a.state)]),
+      d.addresses.map((a) => [a.address, colourOf(a.state)]),
       `${plural(d.addresses.length, "address", "addresses")} tried.`,
     ),
   "security-headers": (d) =>
     blocks(
-      d.controls.map((/** @type {any} */ c) => [c.name, colourOf(c.status)]),
-      `Security headers: ${tally(d.controls.map((/** @type {any} */ c) => c.status))}.`,
+      d.controls.map((c) => [c.name, colourOf(c.status)]),
+      `Security headers: ${tally(d.controls.map((c) => c.status))}.`,
     ),
   "email-dns-health": (d) => {
     const all = Object.values(d.checks);
     return blocks(
       all.map((check) => ["", mailTone(check)]),
-      `Mail records: ${tally(all.map((/** @type {any} */ c) => c.status))}.`,
+      `Mail records: ${tally(all.map((c) => c.status))}.`,
     );
   },
   "http-headers": (d) => phases(d.timings),
   "redirect-checker": (d) =>
     blocks(
-      d.hops.map((/** @type {any} */ h) => [
-        h.url,
-        h.status === null || h.status >= 400 ? "bad" : h.status >= 300 ? "info" : "good",
-      ]),
+      d.hops.map((h) => [h.url, h.status === null || h.status >= 400 ? "bad" : h.status >= 300 ? "info" : "good"]),
       `${plural(d.hops.length, "step")}.`,
     ),
 };
 
-/** Where the time of one request went. @param {any} t */
+/** Where the time of one request went. @param {Schemas["Timings"]} t */
 function phases(t) {
-  const parts = [
+  /** @type {[string, number | null][]} */
+  const known = [
     ["DNS", t.dnsMs],
     ["Connect", t.connectMs],
     ["TLS", t.tlsMs],
     ["Server", t.firstByteMs],
-  ].filter(([, took]) => typeof took === "number");
+  ];
+  const parts = known.flatMap(([name, took]) => (took === null ? [] : [/** @type {const} */ ([name, took])]));
   const whole = parts.reduce((sum, [, took]) => sum + took, 0);
   if (!(whole > 0)) return null;
   let x = 0;
@@ -274,7 +286,7 @@ function phases(t) {
 
 /**
  * @param {string} slug
- * @param {any} d
+ * @param {unknown} d
  * @returns {SVGElement | null} null where there is nothing to draw
  */
-export const thumb = (slug, d) => pictures[slug]?.(d) ?? null;
+export const thumb = (slug, d) => /** @type {Record<string, Draw<unknown>>} */ (pictures)[slug]?.(d) ?? null;

@@ -10,7 +10,6 @@ import { capital, duration, ms, number, percent } from "./format.js";
 import { lost, section, table, verdictLine } from "./parts.js";
 import { share } from "./stats.js";
 import { remember } from "./store.js";
-import { asCSV, asJSON } from "./watch-files.js";
 import { final, makePace } from "./watch-pace.js";
 import { makePicture } from "./watch-picture.js";
 import { makeRecord } from "./watch-record.js";
@@ -172,10 +171,13 @@ class Watch {
   }
 
   /** @param {string} kind */
-  save(kind) {
+  async save(kind) {
     const { entries, changes, forgotten } = this.record;
     const { asked, gap, title } = this.what;
     const name = `${fileName(asked.slug, asked.input)}-watch.${kind}`;
+    const files = await import("./watch-files.js").catch(() => null);
+    if (!files) return announce("The file could not be made: a part of this page did not load.");
+    const { asCSV, asJSON } = files;
     if (kind === "csv") download(name, "text/csv;charset=utf-8", asCSV(entries, this.path));
     else if (kind === "json")
       download(name, "application/json", asJSON({ asked, apart: gap, forgotten }, entries, changes));
