@@ -83,9 +83,16 @@ export function forget() {
 
 /**
  * What is kept of an answer. Only the key and the time are certain: an older version of these pages may have kept it.
- * @typedef {{key: string, at: number, facts?: import("./view.js").Facts, tone?: import("./view.js").Tone, code?: string,
- *   verdict?: string, findings?: import("./compare.js").Found[], changes?: Change[], times?: import("./view.js").Times}}
- *   Kept
+ * @typedef {object} Kept
+ * @property {string} key
+ * @property {number} at
+ * @property {import("./view.js").Facts} [facts]
+ * @property {import("./view.js").Tone} [tone]
+ * @property {string} [code] of the conclusion
+ * @property {string} [verdict] its sentence
+ * @property {import("./compare.js").Found[]} [findings]
+ * @property {Change[]} [changes]
+ * @property {import("./view.js").Times} [times]
  */
 /**
  * What was found to have changed, at a moment. @typedef {{at: number, label: string, gone: string[], come: string[]}}

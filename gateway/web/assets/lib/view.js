@@ -8,7 +8,10 @@ import { toneOf } from "./findings.js";
 /** @typedef {"good" | "warn" | "bad" | "info"} Tone */
 /** @typedef {import("api").components["schemas"]["Conclusion"]} Conclusion */
 /** @typedef {import("api").components["schemas"]["Finding"]} Finding */
-/** @typedef {{conclusion: Conclusion, findings: Finding[], truncated?: boolean}} Data what the answers of all tools have */
+/**
+ * What the answers of all tools have.
+ * @typedef {{conclusion: Conclusion, findings: Finding[], truncated?: boolean}} Data
+ */
 /** @typedef {{tone: Tone, text: string, code?: string}} Verdict a conclusion: one sentence, and its code */
 /**
  * @typedef {{slug: string, input: string, options: Record<string, string | number>}} Asked what the visitor asked, as
