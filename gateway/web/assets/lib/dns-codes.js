@@ -14,7 +14,7 @@ const clauses = {
   EBADRESP: "the answer was malformed, or its aliases form a loop",
   ETIMEOUT: "no answer came in time",
   ECONNREFUSED: "the resolver could not be reached",
-  EBUSY: "this service was too busy to ask",
+  EBUSY: "this service was too busy to query",
 };
 
 /** The names that the DNS has for them. @type {Record<string, string>} */
@@ -27,10 +27,7 @@ const names = {
   ENOTIMP: "NOTIMP",
 };
 
-/** @param {string} code */
-export const isCode = (code) => Object.hasOwn(clauses, code);
-
-/** Where the same was said in full already. @param {string} code */
+/** A short form, for where the clause stands already. @param {string} code */
 export const briefly = (code) => (code === "ENODATA" ? "no such record" : (names[code] ?? clauses[code] ?? code));
 
 /**
