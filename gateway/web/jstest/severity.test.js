@@ -112,10 +112,7 @@ test("badges of controls, of panels and of findings say the same words", async (
   /** @type {any} */
   const issues = ["fail", "warn", "info"].map((severity) => ({ code: severity, severity, message: "What." }));
   const shown = headers.show(
-    {
-      conclusion: { state: "fail", code: "HEADERS_TO_FIX", message: "Two to fix." },
-      findings: [],
-      notes: [],
+    /** @type {any} */ ({
       url: "https://a.example/",
       finalUrl: "https://a.example/",
       status: 200,
@@ -136,7 +133,7 @@ test("badges of controls, of panels and of findings say the same words", async (
         finding: "Not redirected.",
         recommendation: null,
       },
-    },
+    }),
     asked,
   );
   assert.deepEqual(badges(shown[1]), ["2 problems", "1 warning", "1 note", "1 good", "1 not applicable"]);

@@ -256,7 +256,7 @@ function answerPart(d) {
 /** @param {SecurityHeaders} d */
 function meaning(d) {
   const list = [
-    "These headers tell browsers what to refuse: unencrypted connections, other sites’ scripts, framing. They " +
+    "These headers let browsers refuse what is unsafe: unencrypted connections, other sites’ scripts, framing. They " +
       "limit the damage when something else goes wrong.",
   ];
   if (d.summary.fail > 0)
