@@ -109,7 +109,7 @@ const stories = [
     "a destination that falls silent",
     trace,
     [traced(["1.1.1.1"]), traced(["1.1.1.1"], false), traced(["1.1.1.1"])],
-    ["the destination does not answer any more", "the destination answers again"],
+    ["the destination does not answer", "the destination answers again"],
   ],
   [
     "loss that begins and ends",

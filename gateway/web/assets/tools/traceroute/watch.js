@@ -9,10 +9,10 @@ import { destination } from "./facts.js";
 /** @typedef {import("../../lib/watch-record.js").Hop} Hop */
 
 /** @type {Record<string, string>} */
-const states = { reached: "reached", unreachable: "unreachable", prohibited: "prohibited" };
+const states = { unreachable: "unreachable", prohibited: "prohibited" };
 
 /** @param {Traceroute["hops"][number]} h @returns {Hop} */
-const hop = (h) => ({ who: h.addresses, hidden: h.hidden, times: h.rttsMs.filter((t) => t !== null), sent: h.sent });
+const hop = (h) => ({ who: h.addresses, hidden: h.hidden, times: /** @type {number[]} */ (h.rttsMs), sent: h.sent });
 
 /** @param {Traceroute} d */
 const stateOf = (d) => (d.reached ? "reached" : (states[d.stopReason] ?? "not reached"));
@@ -35,8 +35,8 @@ function placed(hops) {
 /** @type {Record<string, string>} */
 const words = {
   reached: "the destination answers",
-  unreachable: "a router reports that the destination cannot be reached",
-  prohibited: "a firewall does not allow the probes",
+  unreachable: "a router cannot reach the destination",
+  prohibited: "a firewall rejects the probes",
   "not reached": "the destination does not answer",
 };
 
@@ -68,15 +68,12 @@ export default {
       state,
       tone: state === "reached" ? "good" : state === "unreachable" ? "bad" : "warn",
       address: d.address,
-      times: (end?.rttsMs ?? []).filter((t) => t !== null),
+      times: /** @type {number[]} */ (end?.rttsMs ?? []),
       sent: end?.sent ?? 0,
       lost: end ? end.sent - end.received : 0,
       hops: placed(d.hops),
       note: d.reached ? "" : words[state],
     };
   },
-  turned: (_, now) =>
-    ({ reached: "the destination answers again", "not reached": "the destination does not answer any more" })[
-      now.state
-    ] ?? words[now.state],
+  turned: (_, now) => (now.state === "reached" ? "the destination answers again" : words[now.state]),
 };
