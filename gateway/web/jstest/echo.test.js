@@ -22,6 +22,7 @@ const answer = (fields) => ({
   late: 0,
   duplicates: 0,
   undecided: 0,
+  damaged: 0,
   lossPercent: 0,
   minMs: 20,
   averageMs: 20,

@@ -154,7 +154,7 @@ function registration(expires) {
 
 /** @param {number} medianMs */
 function echoes(medianMs) {
-  return { address: "192.0.2.1", sent: 10, received: 10, undecided: 0, stopReason: "completed", medianMs };
+  return { address: "192.0.2.1", sent: 10, received: 10, undecided: 0, damaged: 0, stopReason: "completed", medianMs };
 }
 
 /** @param {number} responseTimeMs */

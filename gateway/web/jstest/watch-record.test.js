@@ -48,6 +48,7 @@ const pinged = ({ slow = [10, 11, 12], lost = 0, undecided = 0, limited = false,
   sent: slow.length + lost + undecided,
   received: slow.length,
   undecided,
+  damaged: 0,
   replies: [...slow.map((rttMs) => ({ rttMs })), ...Array(lost + undecided).fill({ rttMs: null })],
 });
 

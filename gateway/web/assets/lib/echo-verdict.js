@@ -4,13 +4,17 @@
 import { plural } from "./format.js";
 
 /** @typedef {import("api").components["schemas"]["Ping"]} Ping */
-/** @typedef {Pick<Ping, "sent" | "received" | "undecided">} Counts */
+/** @typedef {Pick<Ping, "sent" | "received" | "undecided" | "damaged">} Counts */
 
-/** How many probes were never answered, those sent too late left out. @param {Counts} d @returns {number} */
-export const missing = (d) => d.sent - d.received - d.undecided;
+/**
+ * How many probes were never answered; those sent too late and those with a damaged reply are left out.
+ * @param {Counts} d
+ * @returns {number}
+ */
+export const missing = (d) => d.sent - d.received - d.undecided - d.damaged;
 
 /** How many probes count, in words. @param {Counts} d @returns {string} */
-export const decided = (d) => plural(d.sent - d.undecided, "probe");
+export const decided = (d) => plural(d.sent - d.undecided - d.damaged, "probe");
 
 /** @type {Record<Ping["stopReason"], string>} */
 const endings = {

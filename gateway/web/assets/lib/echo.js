@@ -12,14 +12,18 @@ import { summary } from "./stats.js";
 
 /**
  * A probe that waits has no answer yet, while it is being measured. @typedef {{seq: number, rttMs: number | null, ttl:
- * number | null, late?: true, undecided?: true, waiting?: boolean}} Reply
+ * number | null, late?: true, undecided?: true, damaged?: true, waiting?: boolean}} Reply
  */
 /** @typedef {import("./view.js").Asked} Asked */
 /** @typedef {import("./echo-verdict.js").Ping} Ping */
 
 /** What became of a probe. @param {Reply} r @returns {Cell} */
-export const cellOf = (r) =>
-  r.waiting ? "waiting" : r.rttMs !== null ? (r.late ? "late" : "answered") : r.undecided ? "uncounted" : "lost";
+export function cellOf(r) {
+  if (r.waiting) return "waiting";
+  if (r.damaged) return "damaged";
+  if (r.rttMs !== null) return r.late ? "late" : "answered";
+  return r.undecided ? "uncounted" : "lost";
+}
 
 /** @typedef {Pick<Ping, "received" | "minMs" | "maxMs" | "medianMs" | "undecided"> & {replies: Reply[]}} Measured */
 
@@ -47,7 +51,7 @@ export function roundTrips(d) {
       `${gone.length === 0 ? "none was lost" : `lost: ${listed(gone.map(String))}`}.`,
     height: high + 48,
     caption:
-      "Round trip by the number of the probe; the dotted line is the median, a cross is a lost probe" +
+      "Round trip by the number of the probe; the dotted line is the median, a cross is a probe without a whole reply" +
       (d.undecided > 0 ? ", a dot one that was sent too late to be answered." : "."),
     draw: (width) => {
       const each = (width - left) / replies.length;
@@ -130,7 +134,7 @@ export function liveEcho(seen, count) {
   ];
 }
 
-/** @typedef {"answered" | "late" | "failed" | "lost" | "uncounted" | "waiting"} Cell */
+/** @typedef {"answered" | "late" | "failed" | "lost" | "damaged" | "uncounted" | "waiting"} Cell */
 
 /** @type {Record<Cell, (x: number, y: number) => SVGElement>} */
 const shapes = {
@@ -139,6 +143,8 @@ const shapes = {
     svg("path", { class: "stroke-warn", fill: "none", "stroke-width": 1.5, d: `M${x + 1.5} ${y + 10.5}h9l-4.5 -9z` }),
   failed: (x, y) => cross(x + 6, y + 6, 4),
   lost: (x, y) => cross(x + 6, y + 6, 4),
+  damaged: (x, y) =>
+    svg("path", { class: "stroke-warn", fill: "none", "stroke-width": 2, d: `M${x + 2} ${y + 10}l8 -8` }),
   uncounted: (x, y) => svg("circle", { class: "fill-soft", cx: x + 6, cy: y + 6, r: 3 }),
   waiting: (x, y) => svg("rect", { class: "line", x: x + 1.5, y: y + 1.5, width: 9, height: 9, rx: 2 }),
 };
@@ -194,6 +200,7 @@ export function figures(d) {
       ["Probes answered", d.received],
       ["Answered after more than 2 s", d.late || null],
       ["Lost", percent(d.lossPercent)],
+      ["Damaged replies (neither answered nor lost)", d.damaged || null],
       ["Sent too late to be answered (not counted)", d.undecided || null],
       ["Duplicate answers", d.duplicates],
       [
@@ -231,7 +238,10 @@ export function probes(d) {
 }
 
 /** @param {Reply} r */
-const roundTrip = (r) => (r.rttMs !== null ? ms(r.rttMs) : r.undecided ? "not yet" : "no answer");
+function roundTrip(r) {
+  if (r.damaged) return "damaged reply";
+  return r.rttMs !== null ? ms(r.rttMs) : r.undecided ? "not yet" : "no answer";
+}
 
 /**
  * A table of a few numbers, which are not to be drawn apart on a wide page.

@@ -65,12 +65,15 @@ function certificate(get) {
   return tile(d, value, `until ${day(d.certificate.validTo)}`);
 }
 
+/** @type {Record<string, string>} */
+const unregistered = { NOT_REGISTERED: "Not registered", RESERVED: "Reserved" };
+
 /** @param {Get} get */
 function registration(get) {
   const d = get("whois-lookup");
   if (!d) return null;
   if (d.network) return tile(d, d.network.name || d.network.handle || "Registered", d.network.cidrs?.[0]);
-  if (!d.domain) return tile(d, d.conclusion.code === "NOT_REGISTERED" ? "Not registered" : "Unknown");
+  if (!d.domain) return tile(d, unregistered[d.conclusion.code] ?? "Unknown");
   const end = d.domain.events.expires;
   return tile(d, end ? `until ${day(end)}` : "Registered", d.domain.registrar?.name ?? "");
 }

@@ -59,7 +59,7 @@ export default {
       tone: toneOf(d),
       address: d.address,
       times: d.replies.map((r) => r.rttMs).filter((t) => t !== null),
-      sent: d.sent - d.undecided,
+      sent: d.sent - d.undecided - d.damaged,
       lost: missing(d),
       note: findingOf(d, "REPLIES_LIMITED") ? d.conclusion.message : "",
     };

@@ -40,7 +40,7 @@ function cells(d) {
   ];
   if (d.late > 0) words.push(`${d.late} late`);
   if (d.undecided > 0) words.push(`${d.undecided} not counted`);
-  const rare = /** @type {const} */ (["late", "uncounted"]).filter((kind) => each.includes(kind));
+  const rare = /** @type {const} */ (["late", "damaged", "uncounted"]).filter((kind) => each.includes(kind));
   return section("Probes in order", strip(each, `${words.join("; ")}.`, ["answered", "lost", ...rare]));
 }
 

@@ -2,7 +2,6 @@
 // The TLS of a server: what is compared with an earlier answer, and what its modules share.
 
 import { dateTime, plural } from "../../lib/format.js";
-import { codeWords } from "../../lib/words.js";
 import { rowsOf, suitesOf, versionName } from "./suites.js";
 
 /** @typedef {import("./suites.js").SslChecker} SslChecker */
@@ -60,6 +59,5 @@ export default {
     "Protocol versions": accepted(d),
     ...(d.complete ? scanned(d) : {}),
     Chain: d.chain.map((e) => e.subject),
-    Findings: d.issues.map((i) => codeWords(i.code)),
   }),
 };

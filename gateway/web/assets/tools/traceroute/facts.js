@@ -16,10 +16,11 @@ const endings = {
 
 /**
  * The destination's own hop, if it is among them.
- * @template {{addresses: string[]}} H
+ * @template {{addresses: string[], targetAddress?: true}} H
  * @param {{hops: H[], address: string | null}} d
  */
-export const destination = (d) => d.hops.find((h) => d.address !== null && h.addresses.includes(d.address));
+export const destination = (d) =>
+  d.hops.find((h) => d.address !== null && h.addresses.includes(d.address) && !h.targetAddress);
 
 /** @param {Traceroute} d */
 export const ending = (d) =>
