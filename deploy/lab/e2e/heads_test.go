@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -22,8 +23,11 @@ type headRead struct {
 	Headers map[string]string
 }
 
-// A head that Chromium and curl both accept is accepted here, with the same status and fields; one that both reject is
-// rejected here.
+// refusedHere are heads of which Chromium shows the page, and curl in part: what is no status line of HTTP/1 (Chromium takes
+// any first line for HTTP/0.9 or ICY), and a Content-Length that is no number.
+var refusedHere = regexp.MustCompile(`^ICY|^HTTP/1.1 OK|Content-Length: five`)
+
+// A head is read as Chromium reads it, with the same status and fields, and accepted wherever curl accepts it.
 func TestHeadsAsChromiumAndCurlReadThem(t *testing.T) {
 	t.Parallel()
 	heads := internet.Site("heads")
@@ -31,28 +35,32 @@ func TestHeadsAsChromiumAndCurlReadThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inBrowser := headsInChromium(t, at)
-	agreed := 0
-	for n := range site.HeadCount {
-		curl, chromium := headInCurl(t, fmt.Sprintf("http://%s/%d", at, n)), inBrowser[n]
-		if (curl.Status == 0) != (chromium.Status == 0) {
-			continue // They do not decide together.
-		}
-		agreed++
-		here := headHere(t, fmt.Sprintf("http://%s/%d", heads.Host, n))
-		if here.Status != chromium.Status || here.Status != curl.Status {
-			t.Errorf("%d: status %d here, %d in Chromium, %d in curl: %.300q",
-				n, here.Status, chromium.Status, curl.Status, site.Head(n))
+	accepted := 0
+	for n, chromium := range headsInChromium(t, at) {
+		head, here := site.Head(n), headHere(t, fmt.Sprintf("http://%s/%d", heads.Host, n))
+		if refusedHere.MatchString(head) {
+			if here.Status != 0 {
+				t.Errorf("%d: status %d here: %.300q", n, here.Status, head)
+			}
 			continue
 		}
+		curl := statusInCurl(t, fmt.Sprintf("http://%s/%d", at, n))
+		if here.Status != chromium.Status || curl != 0 && here.Status != curl {
+			t.Errorf("%d: status %d here, %d in Chromium, %d in curl: %.300q", n, here.Status, chromium.Status, curl, head)
+			continue
+		}
+		if here.Status != 0 {
+			accepted++
+		}
 		for name, value := range chromium.Headers {
-			if here.Headers[name] != value {
-				t.Errorf("%d: %s is %.60q here, %.60q in Chromium: %.300q", n, name, here.Headers[name], value, site.Head(n))
+			// Control characters are escaped here.
+			if value = strings.ReplaceAll(value, "\x01", `\x01`); here.Headers[name] != value {
+				t.Errorf("%d: %s is %.60q here, %.60q in Chromium: %.300q", n, name, here.Headers[name], value, head)
 			}
 		}
 	}
-	if agreed < site.HeadCount*3/4 {
-		t.Errorf("Chromium and curl agree on %d of %d heads: too few to compare with", agreed, site.HeadCount)
+	if accepted < site.HeadCount/2 {
+		t.Errorf("%d of %d heads were accepted: too few to compare", accepted, site.HeadCount)
 	}
 }
 
@@ -83,10 +91,9 @@ func headsInChromium(t *testing.T, at string) []headRead {
 	return all
 }
 
-// headInCurl reads the status alone: curl hands lines on as they were sent.
-func headInCurl(t *testing.T, url string) headRead {
+// statusInCurl is the status that curl reads; 0 where it rejects the head. It shows fields as they were sent.
+func statusInCurl(t *testing.T, url string) (status int) {
 	t.Helper()
-	var status int
 	command := exec.CommandContext(t.Context(), "curl", "--silent", "--max-time", "5", "--output", "/dev/null",
 		"--write-out", "%{http_code} %{exitcode}", url)
 	out, _ := command.Output() // Its exit code is in the output.
@@ -94,11 +101,11 @@ func headInCurl(t *testing.T, url string) headRead {
 	if _, err := fmt.Fscan(bytes.NewReader(out), &status, &exit); err != nil {
 		t.Fatalf("curl: %q: %v", out, err)
 	}
-	// Errors of the body are not about the head: 18 is one that ended early.
-	if exit != 0 && exit != 18 {
-		status = 0
+	const partial = 18 // the body ended early: nothing about the head
+	if exit != 0 && exit != partial {
+		return 0
 	}
-	return headRead{Status: status}
+	return status
 }
 
 func headHere(t *testing.T, url string) headRead {
