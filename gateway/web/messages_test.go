@@ -8,8 +8,8 @@ import (
 )
 
 // Sentences of the API may be reworded at any time (docs/contract.md#conclusion-and-findings). Modules show them, and
-// decide by codes: none compares, matches or cuts one. A comparison with null, with nothing or with one word, which is a
-// code, is none with a sentence.
+// decide by codes: none compares, matches or cuts one. A comparison with null, with nothing or with one word, which
+// is a code, is none with a sentence.
 func TestNoModuleReadsAMessage(t *testing.T) {
 	t.Parallel()
 	site := wholeSite(t)

@@ -98,7 +98,8 @@ func TestModulesAreAllUsed(t *testing.T) {
 	}
 }
 
-// Modules do not import each other in a circle, later imports included: what one of them needs must not lead back to it.
+// Modules do not import each other in a circle, later imports included: what one of them needs must not lead back to
+// it.
 func TestImportsHaveNoCircle(t *testing.T) {
 	t.Parallel()
 	site := wholeSite(t)
@@ -189,8 +190,8 @@ func TestExportsAreAllUsed(t *testing.T) {
 	}
 }
 
-// On the wire modules have no comments and few blanks, and lose nothing else: what is served parses to the same syntax tree. Vendored
-// files are served as they are.
+// On the wire modules have no comments and few blanks, and lose nothing else: what is served parses to the same
+// syntax tree. Vendored files are served as they are.
 func TestModulesAreServedWithoutComments(t *testing.T) {
 	t.Parallel()
 	site := wholeSite(t)

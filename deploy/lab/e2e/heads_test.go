@@ -23,8 +23,8 @@ type headRead struct {
 	Headers map[string]string
 }
 
-// refusedHere are heads of which Chromium shows the page, and curl in part: what is no status line of HTTP/1 (Chromium takes
-// any first line for HTTP/0.9 or ICY), and a Content-Length that is no number.
+// refusedHere are heads of which Chromium shows the page, and curl in part: what is no status line of HTTP/1
+// (Chromium takes any first line for HTTP/0.9 or ICY), and a Content-Length that is no number.
 var refusedHere = regexp.MustCompile(`^ICY|^HTTP/1.1 OK|Content-Length: five`)
 
 // A head is read as Chromium reads it, with the same status and fields, and accepted wherever curl accepts it.

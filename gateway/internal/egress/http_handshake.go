@@ -72,7 +72,8 @@ func (rt *roundTrip) shake(raw net.Conn) (shaken, error) {
 	return outcome.Value, outcome.Err
 }
 
-func (rt *roundTrip) sayHello(ctx context.Context, raw net.Conn, hello *tlswire.Hello, began time.Time) (shaken, error) {
+func (rt *roundTrip) sayHello(ctx context.Context, raw net.Conn, hello *tlswire.Hello, began time.Time) (shaken,
+	error) {
 	start := time.Now()
 	s := shaken{wire: tlswire.Watch(raw), waited: start.Sub(began)}
 	s.client = tls.Client(s.wire, hello.Config(tlsConfig(rt.request.URL.Host().Name())))

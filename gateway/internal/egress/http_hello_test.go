@@ -143,7 +143,8 @@ func TestHelloTooLongInAChain(t *testing.T) {
 	var came atomic.Int32
 	n.ServeConn(web4+":443", func(c net.Conn) { came.Add(1); _, _ = c.Read(make([]byte, 1)) })
 	_, err := get(t, n.Client(nil), "https://example.com/")
-	if s := wantFault(t, err, fault.Upstream); s != "example.com closed the connection during the TLS handshake." || came.Load() != 2 {
+	if s := wantFault(t, err, fault.Upstream); s != "example.com closed the connection during the TLS handshake." ||
+		came.Load() != 2 {
 		t.Errorf("%q after %d connections", s, came.Load())
 	}
 }

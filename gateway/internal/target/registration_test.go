@@ -70,7 +70,8 @@ func TestParseRegistrationRefuses(t *testing.T) {
 		_, err := ParseRegistration(s)
 		checkFault(t, s, err, fault.Invalid)
 	}
-	for _, s := range []string{"10.0.0.1", "::1", "localhost", "printer.local", "AS15169", "com", "0x0", "_example.com", "example_.co.uk", "167772161"} {
+	for _, s := range []string{"10.0.0.1", "::1", "localhost", "printer.local", "AS15169", "com", "0x0",
+		"_example.com", "example_.co.uk", "167772161"} {
 		_, err := ParseRegistration(s)
 		checkFault(t, s, err, fault.Refused)
 	}

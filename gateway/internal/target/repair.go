@@ -10,10 +10,10 @@ import (
 // blanks may stand around the value of a header.
 const blanks = " \t"
 
-// Repair returns a Location as browsers repair it (WHATWG URL, section 4.4), and whether that changed it: TAB, CR and LF
-// are left out, backslashes before the query are slashes, more than two slashes before a host are two, and what a path or
-// a query cannot hold is percent-encoded. The host is left as it is, and so is a URL of another scheme than http and
-// https. Blanks around the Location are not part of it; control characters there are left out.
+// Repair returns a Location as browsers repair it (WHATWG URL, section 4.4), and whether that changed it: TAB, CR and
+// LF are left out, backslashes before the query are slashes, more than two slashes before a host are two, and what a
+// path or a query cannot hold is percent-encoded. The host is left as it is, and so is a URL of another scheme than
+// http and https. Blanks around the Location are not part of it; control characters there are left out.
 func Repair(location string) (repaired string, changed bool) {
 	location = strings.Trim(location, blanks)
 	plain := strings.TrimFunc(location, func(r rune) bool { return r <= ' ' })

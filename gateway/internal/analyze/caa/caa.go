@@ -36,7 +36,8 @@ type Policy struct {
 // critical is the flag of a property that an authority must understand.
 const critical = 128
 
-// known are the properties that authorities understand: those of IANA's registry but for the ones that it only reserves.
+// known are the properties that authorities understand: those of IANA's registry but for the ones that it only
+// reserves.
 var known = []string{"issue", "issuewild", "iodef", "issuemail", "issuevmc", "contactemail", "contactphone"}
 
 // Read interprets records.

@@ -1,5 +1,5 @@
-// Package gunzip reads gzip (RFC 1952) as browsers do: what follows the last member and is none does not spoil what came
-// before it. It does no I/O but to read.
+// Package gunzip reads gzip (RFC 1952) as browsers do: what follows the last member and is none does not spoil what
+// came before it. It does no I/O but to read.
 package gunzip
 
 import (

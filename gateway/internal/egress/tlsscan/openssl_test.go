@@ -305,7 +305,8 @@ func TestGroupsOfTLS13(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := serveOpenSSL(t, "-cert", filepath.Join(dir, "ec.pem"), "-key", filepath.Join(dir, "ec.key"), "-groups", name)
+			server := serveOpenSSL(t, "-cert", filepath.Join(dir, "ec.pem"), "-key", filepath.Join(dir, "ec.key"),
+				"-groups", name)
 			got, err := ReadHandshake(t.Context(), server.connect(t), Hello{Versions: []Version{TLS13}})
 			if !errors.Is(err, want.err) || got.Version != TLS13 || got.Group != want.group {
 				t.Errorf("group %d, %v", got.Group, err)
@@ -336,7 +337,8 @@ func TestFiniteFieldShares(t *testing.T) {
 				t.Errorf("%s: %s: %v", GroupName(group), name, err)
 			}
 		}
-		for name, share := range map[string][]byte{"short": ours.share.data[1:], "long": append([]byte{0}, ours.share.data...)} {
+		for name, share := range map[string][]byte{"short": ours.share.data[1:], "long": append([]byte{0},
+			ours.share.data...)} {
 			if _, err := ours.finish(share); !errors.Is(err, ErrMalformed) {
 				t.Errorf("%s: %s: %v", GroupName(group), name, err)
 			}

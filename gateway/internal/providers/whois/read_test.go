@@ -271,7 +271,8 @@ func TestReadReserved(t *testing.T) {
 	} {
 		for _, tld := range []string{"it", "be"} {
 			s := formatOf(tld).read(strings.ReplaceAll(said, "NAME", tld), "example-shop."+tld)
-			if line := strings.ReplaceAll(want.line, "NAME", tld); s.outcome != want.outcome || s.line != line || s.domain != nil {
+			if line := strings.ReplaceAll(want.line, "NAME", tld); s.outcome != want.outcome || s.line != line ||
+				s.domain != nil {
 				t.Errorf("%s %.70q: %+v", tld, said, s)
 			}
 		}
@@ -290,7 +291,8 @@ func TestReadReserved(t *testing.T) {
 // The registrar's date stands beside the registry's, and for it where there is none.
 func TestBothExpirations(t *testing.T) {
 	t.Parallel()
-	const registrar, registry = "Registrar Registration Expiration Date: 2026-03-01\n", "Registry Expiry Date: 2027-03-01\n"
+	const registrar, registry = "Registrar Registration Expiration Date: 2026-03-01\n",
+		"Registry Expiry Date: 2027-03-01\n"
 	for said, want := range map[string]string{
 		registrar + registry: "2027-03-01T00:00:00Z 2026-03-01T00:00:00Z", registry: "2027-03-01T00:00:00Z ",
 		registrar: "2026-03-01T00:00:00Z 2026-03-01T00:00:00Z",

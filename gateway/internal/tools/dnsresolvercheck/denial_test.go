@@ -126,7 +126,8 @@ func TestDenialContradicts(t *testing.T) {
 				got.Cause.Record != "example.com. 300 IN NSEC zzz.example.com. A NS SOA RRSIG NSEC DNSKEY") {
 				t.Errorf("%+v", got.Cause)
 			}
-			if found := slices.ContainsFunc(got.Findings, func(f finding.Finding) bool { return f.Code == codeDenial }); found != c.want {
+			if found := slices.ContainsFunc(got.Findings,
+				func(f finding.Finding) bool { return f.Code == codeDenial }); found != c.want {
 				t.Errorf("%+v", got.Findings)
 			}
 		})

@@ -99,8 +99,9 @@ func describeServed(chain egress.Chain, kind fileKind) served {
 			s.finalURL = new(final.URL.String())
 		}
 		if slices.Contains(final.Notes, http1.TrailingBytes) {
-			s.add(codeTrailing, fileWarn, "Other bytes follow the compressed answer. They are ignored here, but some crawlers may "+
-				"refuse the file.")
+			s.add(codeTrailing, fileWarn,
+				"Other bytes follow the compressed answer. They are ignored here, but some crawlers may "+
+					"refuse the file.")
 		}
 	}
 	s.judge(chain, kind)

@@ -15,8 +15,8 @@ const wholePolicy = "default-src 'self'; script-src 'nonce-{RANDOM}' 'strict-dyn
 const wholePolicyHint = " (with {RANDOM} as at least 128 random bits in base64, new in every answer and repeated in " +
 	"the nonce attribute of each script element)"
 
-const wholePolicyNote = "With {RANDOM} as at least 128 random bits in base64, new in every answer and repeated in the " +
-	"nonce attribute of each script element."
+const wholePolicyNote = "With {RANDOM} as at least 128 random bits in base64, new in every answer and repeated in " +
+	"the nonce attribute of each script element."
 
 // adviceCases hold every way to recommend something: the whole sentence, and the header that it is about in fields.
 var adviceCases = []struct {

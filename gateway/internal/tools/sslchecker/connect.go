@@ -354,10 +354,10 @@ var alertNames = map[byte]string{
 }
 
 // readInstead reads the certificates of a server that crypto/tls cannot speak to, by handshakes that are only read: of
-// every version and suite that there is; of TLS 1.3 alone with all its groups, which would cost servers of older versions
-// their finite-field suites; of those before TLS 1.3, where every group can be offered, since no keys have to be agreed
-// on to read them; and then of SSL 3.0, which is not offered beside others. The error of crypto/tls stays the failure
-// where these fail too.
+// every version and suite that there is; of TLS 1.3 alone with all its groups, which would cost servers of older
+// versions their finite-field suites; of those before TLS 1.3, where every group can be offered, since no keys have
+// to be agreed on to read them; and then of SSL 3.0, which is not offered beside others. The error of crypto/tls
+// stays the failure where these fail too.
 func (i *inspection) readInstead(ctx context.Context, v *attempt) {
 	failed := v.err
 	before13 := []tlsscan.Version{tlsscan.TLS12, tlsscan.TLS11, tlsscan.TLS10}
@@ -379,8 +379,9 @@ func (i *inspection) reading(hello tlsscan.Hello) conversation {
 		start := time.Now()
 		flight, err := i.read(ctx, conn, hello)
 		if errors.Is(err, tlsscan.ErrNotComputed) {
-			return observation{}, fault.Wrapf(fault.Upstream, err, "%s chose the key exchange %s on port %d, which this service "+
-				"does not implement, so its certificate was not read.", who, tlsscan.GroupName(flight.Group), i.to.Port)
+			return observation{}, fault.Wrapf(fault.Upstream, err,
+				"%s chose the key exchange %s on port %d, which this service "+
+					"does not implement, so its certificate was not read.", who, tlsscan.GroupName(flight.Group), i.to.Port)
 		}
 		if err != nil {
 			return observation{}, fault.Wrap(fault.Upstream, err, who+" does not use TLS.")

@@ -110,7 +110,8 @@ func (f facts) report() finding.Report {
 	for _, c := range certificates {
 		findings = append(findings, c.Finding(catalogue))
 	}
-	findings = append(append(findings, webview.HelloFindings(catalogue, webview.ShortHelloHosts(f.chains()...))...), f.answers()...)
+	findings = append(append(findings, webview.HelloFindings(catalogue, webview.ShortHelloHosts(f.chains()...))...),
+		f.answers()...)
 	if ms := f.result.ResponseTimeMs; f.result.Online && ms != nil && webview.Slow(*ms) {
 		add(webview.CodeSlow, f.host, webview.Duration(*ms))
 	}

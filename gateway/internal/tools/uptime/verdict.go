@@ -54,7 +54,10 @@ func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Re
 	switch {
 	case !result.Online:
 		result.Verdict = verdictDown
-	case result.HelloTooLong || slices.ContainsFunc(checks, func(c familyCheck) bool { return c.troubled() || c.differ() }):
+	case result.HelloTooLong || slices.ContainsFunc(checks, func(c familyCheck) bool {
+		return c.troubled() ||
+			c.differ()
+	}):
 		result.Verdict = verdictDegraded
 	default:
 		result.Verdict = verdictUp

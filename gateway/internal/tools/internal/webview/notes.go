@@ -53,8 +53,8 @@ var noteRows = map[http1.NoteCode]finding.Entry{
 		Remedy:    "Send chunked alone; compress with Content-Encoding.",
 		Reference: http1Spec + "#section-6.1"},
 	http1.LengthBesideEncoding: {Severity: finding.Warn, Group: finding.Safer, Weight: 26,
-		Message: "A response of %[1]s has both Content-Length and Transfer-Encoding, so proxies may disagree about where it " +
-			"ends.",
+		Message: "A response of %[1]s has both Content-Length and Transfer-Encoding, so proxies may disagree about where " +
+			"it ends.",
 		Remedy:    "Send one of the two headers.",
 		Reference: http1Spec + "#section-6.2"},
 	http1.ContentLengthRepeated: {Severity: finding.Info, Group: finding.Note, Weight: 6,
@@ -62,7 +62,7 @@ var noteRows = map[http1.NoteCode]finding.Entry{
 		Remedy:    "Let one part of the server add the header.",
 		Reference: http1Spec + "#section-6.3"},
 	http1.TrailingBytes: {Severity: finding.Warn, Group: finding.Safer, Weight: 20,
-		Message:   "Other bytes follow the compressed body of %[1]s. Browsers ignore them; other clients may refuse the body.",
+		Message:   "Other bytes follow the compressed body of %[1]s. Browsers ignore them; others may refuse it.",
 		Remedy:    "Add nothing to a body once it is compressed.",
 		Reference: "https://www.rfc-editor.org/rfc/rfc1952.html#section-2.2"},
 }
