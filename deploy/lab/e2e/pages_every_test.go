@@ -87,7 +87,7 @@ func pagesWithFacts() []shownPage {
 		{name: "dns-lookup", path: toolPath("dns-lookup", "lab-dns.com"), tone: "good", facts: []string{
 			"11.80.0.1", "2a10:80::1", "mail.lab-site.com", "ns1.lab-transit.net", `two chunks, a quote " and a semicolon;`}},
 		{name: "dns-lookup-types", path: toolPath("dns-lookup", "types.lab-dns.com"), tone: "good", facts: []string{
-			"Name servers and zone", "Security", "Services", "Only this authority may issue certificates: ca.example.net. Nobody may issue wildcard certificates.",
+			"Name servers and zone", "Security", "Services", "Only ca.example.net may issue certificates for types.lab-dns.com (CAA). No authority may issue wildcard certificates",
 			"HTTP/3 is offered through the HTTPS record", "key 2371, ECDSA P-256, key-signing key", "a key that the zone does not have", "No records of this type: CNAME.",
 			`1 . alpn="f\\\\oo\\,bar" key777 key65280="a b\"c;\\\001"`, "3 1 1 0c72ac70b745ac19998811b131d662c9ac69dbdbe7cb23e5b514b56664c5d3d6", "host.master@lab-dns.com"}},
 		{name: "dns-lookup-some", path: toolPath("dns-lookup", "types.lab-dns.com", "types", "caa, loc"), tone: "good", facts: []string{

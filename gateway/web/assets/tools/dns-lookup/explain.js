@@ -116,6 +116,7 @@ const meanings = {
       : "Mail goes to the server with the lowest number first; servers with equal numbers share it.",
   ],
   NS: () => ["These servers hold the records of the zone."],
+  CAA: (d) => d.findings.filter((f) => f.code?.startsWith("CAA_")).map((f) => f.message),
   DS: ds,
   DNSKEY: dnskey,
   TLSA: () => ["Clients that use DANE, mostly mail servers, accept only these certificates or keys at this port."],

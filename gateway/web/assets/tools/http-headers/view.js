@@ -5,6 +5,7 @@ import { challengeAdvice, challengeWords } from "../../lib/challenge.js";
 import { el } from "../../lib/dom.js";
 import { findingOf, inFull } from "../../lib/findings.js";
 import { counted, host, ms, plural } from "../../lib/format.js";
+import { notes } from "../../lib/notes.js";
 import { badge, cut, facts, folded, none, section, table, value } from "../../lib/parts.js";
 import { waterfall } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
@@ -128,6 +129,7 @@ function longestStep(t) {
 export default {
   show(d) {
     return [
+      ...notes(d),
       section("Where the time went", waterfall([{ title: host(d.url), timings: d.timings }]), timingFacts(d.timings)),
       section(
         "Headers",

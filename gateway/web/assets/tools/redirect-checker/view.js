@@ -4,6 +4,7 @@
 import { el } from "../../lib/dom.js";
 import { findingOf, inFull, toneOf } from "../../lib/findings.js";
 import { ms, plural } from "../../lib/format.js";
+import { notes } from "../../lib/notes.js";
 import { badge, cut, facts, folded, mark, notice, section, table, value } from "../../lib/parts.js";
 import { waterfall } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
@@ -195,6 +196,7 @@ export default {
     const hops = d.hops;
     const before = hops.slice(0, -1).reduce((sum, h) => sum + h.responseTimeMs, 0);
     return [
+      ...notes(d),
       section("The chain", path(d)),
       section(
         "Where the time went",

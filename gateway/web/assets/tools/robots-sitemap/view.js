@@ -3,6 +3,7 @@
 
 import { el } from "../../lib/dom.js";
 import { bytes, day, number, plural } from "../../lib/format.js";
+import { notes } from "../../lib/notes.js";
 import { badge, code, cut, facts, folded, mark, more, none, section, table, value } from "../../lib/parts.js";
 import { crawlerTable } from "./crawler-table.js";
 import { tryBox } from "./try-box.js";
@@ -220,6 +221,7 @@ export default {
   show(d) {
     const file = fileBox(d.robots);
     return [
+      ...notes(d),
       section(
         "robots.txt, line by line",
         ...issueList(d.robots.issues.filter((i) => !file.lines.has(i.line ?? 0))),

@@ -3,6 +3,7 @@
 
 import { el } from "../../lib/dom.js";
 import { counted, host, listed, plural } from "../../lib/format.js";
+import { notes } from "../../lib/notes.js";
 import {
   badge,
   code,
@@ -270,6 +271,7 @@ export default {
   meaning,
   show: (d) => [
     d.notice ? notice("warn", d.notice) : null,
+    ...notes(d),
     overview(d),
     withoutHttps(d.httpRedirect),
     ...controlParts(d),

@@ -5,6 +5,7 @@ import { challengeAdvice, challengeWords } from "../../lib/challenge.js";
 import { el } from "../../lib/dom.js";
 import { findingOf, findingsOf, inFull } from "../../lib/findings.js";
 import { host, ms } from "../../lib/format.js";
+import { notes } from "../../lib/notes.js";
 import { badge, facts, folded, mark, none, section, value } from "../../lib/parts.js";
 import { waterfall } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
@@ -133,6 +134,7 @@ export default {
 
   show(d) {
     return [
+      ...notes(d),
       section(
         "IPv4 and IPv6",
         el("div", { class: "uptime-families" }, ...families(d).map(([name, f]) => card(name, f, Boolean(d.challenge)))),
