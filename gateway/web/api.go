@@ -41,7 +41,7 @@ type APIField struct {
 	Values  []string
 	Default string
 	Text    string
-	// Optional tells that it may be absent.
+	// Optional reports that it may be absent.
 	Optional bool
 	// Fields are all that is inside it, by their paths.
 	Fields []APIField
@@ -65,7 +65,7 @@ type apiView struct {
 	API
 	// Origin is the service's own, or one that stands for it.
 	Origin string
-	// Known tells whether it is the service's own.
+	// Known reports whether it is the service's own.
 	Known  bool
 	Groups []apiGroup
 }

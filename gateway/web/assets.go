@@ -170,7 +170,7 @@ func (a *assets) url(name string) (string, error) {
 }
 
 // asset serves one file. Behind a balancer a page of another version may ask this one for its files, whose hash is then
-// another: today's file under that name is better than none, but nobody may keep it as the other's.
+// another: today's file under that name is better than none, but no one may keep it as the other's.
 func (s *Site) asset(w http.ResponseWriter, r *http.Request) error {
 	hash, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, assetPrefix), "/")
 	c, ok := s.assets.byName[name]

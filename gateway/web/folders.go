@@ -34,7 +34,7 @@ const (
 func toolFile(slug, name string) string { return "tools/" + slug + "/" + name }
 
 // agree holds the registry, the catalogue and the folders against each other: none may know a tool that another does
-// not, and no folder may lack a file. Every gap is told at once, each by the file that closes it.
+// not, and no folder may lack a file. Every gap is listed at once, each by the file that closes it.
 func agree(registry []Registered, catalogue []group, files fs.FS) error {
 	var registered []string
 	for _, r := range registry {

@@ -282,7 +282,7 @@ func TestWatchIsSmall(t *testing.T) {
 	}
 }
 
-// What a card of the report loads when it is opened, and nobody before: at most 20 KiB of JavaScript more, compressed.
+// What a card of the report loads when it is opened, and no one before: at most 20 KiB of JavaScript more, compressed.
 func TestOpenedCardsAreSmall(t *testing.T) {
 	t.Parallel()
 	site := wholeSite(t)

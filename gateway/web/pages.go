@@ -30,11 +30,11 @@ type page struct {
 	Tool       *toolView
 	Fields     []field
 	Input      string
-	// Waits tells that the page came by another site's link and asks for a click before it runs anything.
+	// Waits reports that the page came by another site's link and asks for a click before it runs anything.
 	Waits bool
-	// Asked tells that the page has a target and runs at once: the target is its heading, and its form is one line.
+	// Asked reports that the page has a target and runs at once: the target is its heading, and its form is one line.
 	Asked bool
-	// Optioned tells that the link sets an option. The options are in view then; those of a page that is asked are folded
+	// Optioned reports that the link sets an option. The options are in view then; those of a page that is asked are folded
 	// away otherwise.
 	Optioned bool
 	// vary is the request header that the page depends on, empty for none.
@@ -113,7 +113,7 @@ func (s *Site) tool(t toolView, query url.Values, foreign bool) page {
 // longestTarget is how many characters of a target a page's title has at most.
 const longestTarget = 100
 
-// headed is a title that begins with the target, which tells tabs apart.
+// headed is a title that begins with the target, which distinguishes tabs.
 func headed(target, title string) string {
 	if letters := []rune(target); len(letters) > longestTarget {
 		target = string(letters[:longestTarget]) + "…"

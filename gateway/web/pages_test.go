@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What became of a request is told to who logs it, and the answer is a page of its own all the same.
+// What became of a request is for the log, and the answer is a page of its own all the same.
 func TestServeTellsWhatBecameOfIt(t *testing.T) {
 	t.Parallel()
 	var registry []Registered

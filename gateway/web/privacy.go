@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Privacy is what the page on privacy tells of this instance's settings.
+// Privacy is what the page on privacy shows of this instance's settings.
 type Privacy struct {
-	// AuditLog tells whether this instance writes down who ran what.
+	// AuditLog reports whether this instance writes down who ran what.
 	AuditLog bool
-	// Shared tells whether limits and answers are kept in a Redis, which instances share.
+	// Shared reports whether limits and answers are kept in a Redis, which instances share.
 	Shared bool
 	// Window is that of the limits.
 	Window time.Duration
-	// OwnResolvers tells whether the operator chose the resolvers.
+	// OwnResolvers reports whether the operator chose the resolvers.
 	OwnResolvers bool
 	// Redirector is the host of the operator's own RDAP redirector, empty where IANA's lists and rdap.org are asked.
 	Redirector string
-	// ASNZone is the zone that tells who announces an address.
+	// ASNZone is the zone of who announces an address.
 	ASNZone string
 }
 
@@ -33,7 +33,7 @@ type privacyView struct {
 	Privacy
 	// Refill is how long the limits take to fill up.
 	Refill string
-	// Worker, Registrations, Port43, Networks, Comparison, Mail and Certificates tell which kinds of tools run.
+	// Worker, Registrations, Port43, Networks, Comparison, Mail and Certificates name which kinds of tools run.
 	Worker, Registrations, Port43, Networks, Comparison, Mail, Certificates bool
 }
 

@@ -130,7 +130,7 @@ func (s *Site) setHeaders(h http.Header, r *http.Request) {
 	h.Set("Content-Security-Policy", contentSecurityPolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
-	// The address of a page may name what a visitor looked into: it goes to nobody else.
+	// The address of a page may name what a visitor looked into: it goes to no one else.
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Permissions-Policy", permissionsPolicy)
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")

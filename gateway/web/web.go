@@ -23,7 +23,7 @@ type Config struct {
 	Tools []Registered
 	// Disabled are the slugs that the operator switched off.
 	Disabled []string
-	// WorkerEnabled tells whether the tools that need the worker may run.
+	// WorkerEnabled reports whether the tools that need the worker may run.
 	WorkerEnabled bool
 	// ContactURL is linked in the footer where it is set.
 	ContactURL string
@@ -121,7 +121,7 @@ type toolView struct {
 	// Unavailable says why the tool cannot run here, empty where it can.
 	Unavailable string
 	group       string
-	// probes tells a tool that the worker runs.
+	// probes reports whether the worker runs a tool.
 	probes bool
 	// modules are its verdict and its view.
 	modules []string

@@ -289,7 +289,7 @@ func holdPaper(t *testing.T, tab *browser.Tab, name string) {
 	}
 }
 
-// A service that trusts no proxy shows nobody an address. What its operator can do about it is folded away.
+// A service that trusts no proxy shows no one an address. What its operator can do about it is folded away.
 func TestMyIPWithoutAProxy(t *testing.T) {
 	origin, err := startPages("gateway-pages-untrusting", unlimited...)
 	if err != nil {

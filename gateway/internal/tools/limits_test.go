@@ -98,7 +98,7 @@ func at(t *testing.T, result any, path string) any {
 }
 
 // Where a limit stands before the first dial the run fails as Limited; in a later step, that step says so, and nothing
-// is told as the target's fault.
+// is reported as the target's fault.
 func TestLimitsOfAnAddress(t *testing.T) {
 	t.Parallel()
 	all := []string{v4, v6, elsewhere}

@@ -119,7 +119,7 @@ const hop = {
 };
 const replies = [1, 2, 4].map((seq) => ({ seq, rttMs: 2000 + seq, ttl: 60 }));
 /**
- * @type {[string, string, any[], string[], string[]][]} what is told of a run that goes on, and of one that has ended
+ * @type {[string, string, any[], string[], string[]][]} what is shown of a run that goes on, and of one that has ended
  */
 const runs = [
   ["traceroute", "hop", [hop], ["Hops appear", "follow at the end", "no answer yet"], ["no answer", "192.0.2.1"]],

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import net from "node:net";
 import process from "node:process";
 
-/** @returns {Promise<number>} a port that nobody has */
+/** @returns {Promise<number>} a port that is free */
 export const freePort = () =>
   new Promise((resolve) => {
     const probe = net.createServer().listen(0, "127.0.0.1", () => {

@@ -7,7 +7,7 @@ import { lateAfter, measured, startSampling } from "../assets/lib/sampling.js";
 /** @typedef {import("../assets/lib/sampling.js").Run} Run */
 /** @typedef {import("../assets/lib/sampling.js").Taken} Taken */
 
-/** A clock that moves when it is told to, and requests that are answered when it says so. */
+/** A clock that moves when a test says so, and requests that are answered when it says so. */
 class Lab {
   time = 1000;
   hidden = false;

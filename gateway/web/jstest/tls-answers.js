@@ -197,7 +197,7 @@ export const neglected = () =>
     ],
   });
 
-/** As an older service told it. */
+/** As an older service reported it. */
 export function older() {
   const {
     endpoints: _e,

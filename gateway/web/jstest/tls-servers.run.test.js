@@ -177,7 +177,7 @@ function linesOf(name, mended) {
 }
 
 /**
- * Asks a server and tells whether it agreed. @param {number} port @param {...string} how @returns {Promise<boolean>}
+ * Whether a server agreed. @param {number} port @param {...string} how @returns {Promise<boolean>}
  */
 const takes = (port, ...how) =>
   new Promise((resolve) => {

@@ -2,7 +2,7 @@
 // service: which networks announce an address (RFC 4271), who their neighbours are, and what an AS number is called.
 //
 // An answer is one or more TXT records of fields between vertical bars, and a name that does not exist is an answer
-// too: no network announces the address, or nobody has the number. Answers are kept through package cache as the texts
+// too: no network announces the address, or no one has the number. Answers are kept through package cache as the texts
 // that they were, so that instances with a shared store share them.
 package asn
 
@@ -58,7 +58,7 @@ func (all Sources) With(more ...Source) Sources {
 }
 
 // Record is one announcement: a prefix and one of the networks that originate it. Country, Registry and Allocated are
-// those of the prefix; empty is not told.
+// those of the prefix; empty is not known.
 type Record struct {
 	ASN       uint32
 	Prefix    netip.Prefix
@@ -67,7 +67,7 @@ type Record struct {
 	Allocated string // YYYY-MM-DD
 }
 
-// System is an autonomous system. Country, Registry and Allocated are those of the number; empty is not told.
+// System is an autonomous system. Country, Registry and Allocated are those of the number; empty is not known.
 type System struct {
 	ASN       uint32
 	Country   string

@@ -3,7 +3,7 @@
 
 /** @typedef {import("./view.js").Facts} Facts */
 
-/** What to carry where it is there, the most telling first. @type {Record<string, string[]>} */
+/** What to carry where it is there, the most useful first. @type {Record<string, string[]>} */
 const telling = {
   "dns-lookup": ["A", "AAAA", "MX", "NS"],
   "email-dns-health": ["MX", "SPF", "DMARC", "DKIM"],

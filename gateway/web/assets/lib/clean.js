@@ -48,7 +48,7 @@ export function clean(kind, text) {
  */
 function inputFor(kind, found) {
   const { host } = found;
-  // A port that nobody named is not for us to choose.
+  // A port that no one named is not for us to choose.
   if (kind === "hostPort" && found.kind !== "url" && found.kind !== "hostPort") return host;
   if (kind !== "url" || found.inputs.url !== undefined || host === null) return found.inputs[kind];
   return web("https", found.kind === "hostPort" ? found.text : bracketed({ host }));

@@ -2,7 +2,7 @@
 // Rows as a file for spreadsheets and programs (RFC 4180).
 
 /**
- * A cell of a table. Spreadsheets take what begins like a formula for one, whoever wrote it: an apostrophe makes it
+ * A cell of a table. Spreadsheets take what begins like a formula for one, whatever its source: an apostrophe makes it
  * text.
  * @param {string | number | null} content
  * @returns {string}

@@ -63,7 +63,7 @@ const named = new Map([
 ]);
 
 /**
- * Text as it may stand between tags and in quoted attributes. What nobody sees (control characters, marks that turn the
+ * Text as it may stand between tags and in quoted attributes. What no one sees (control characters, marks that turn the
  * direction of writing, joiners, halves of characters) is shown by its number, as JSON would write it.
  * @param {string} text
  * @returns {string}

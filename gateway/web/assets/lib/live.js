@@ -114,7 +114,7 @@ export function showRun({ place, asked, view }) {
     },
     rest: (sentence) => {
       if (seen.count === 0) return [];
-      // Views tell by it that nothing more comes.
+      // It shows views that nothing more comes.
       seen.stage = { stage: "ended", boundMs: 0, atMs: 0 };
       return [
         el("p", { class: "hint" }, sentence),

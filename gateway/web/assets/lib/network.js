@@ -103,7 +103,7 @@ export function addressLinks(address, except, ...others) {
 /**
  * When prefixes or numbers were allocated, on a line that ends today.
  * @param {Origin[]} origins
- * @returns {HTMLElement | null} null where no day is told
+ * @returns {HTMLElement | null} null where no day is known
  */
 export function allocations(origins) {
   /** @type {Map<string, Set<string>>} */
@@ -118,19 +118,19 @@ export function allocations(origins) {
 }
 
 /**
- * The name at which Team Cymru tells who announces an address: its octets or nibbles, last first.
+ * The name at which Team Cymru publishes who announces an address: its octets or nibbles, last first.
  * @param {string} address
  * @returns {string}
  */
 export function originName(address) {
   if (!address.includes(":")) return `${address.split(".").reverse().join(".")}.origin.asn.cymru.com`;
-  // The first 64 bits: nobody announces less than a /64.
+  // The first 64 bits: no one announces less than a /64.
   const nibbles = [...addressNumber(address).toString(16).padStart(32, "0").slice(0, 16)];
   return `${nibbles.reverse().join(".")}.origin6.asn.cymru.com`;
 }
 
 /**
- * Where the public RDAP redirector tells about something.
+ * Where the public RDAP redirector reports on something.
  * @param {"ip" | "domain" | "autnum"} kind
  * @param {string | number} what
  * @returns {string}

@@ -1,5 +1,5 @@
 // @ts-check
-// Addresses that nobody can check from here, by the name of the range that they are in: so that a form can say so
+// Addresses that cannot be checked from here, by the name of the range that they are in: so that a form can say so
 // before it asks. The service decides by itself, from the registries of the IANA; these are the ranges that people
 // type.
 

@@ -29,7 +29,7 @@ export const patience = 90_000;
  * @property {number} tries
  * @property {number} ready before this moment it may not be sent
  * @property {number} since when it was first made to wait; 0 for never
- * @property {number} told the moment that was told last
+ * @property {number} told the moment that was reported last
  * @property {number} after the end of the pause that it was last sent after
  * @property {R} [reply] the last refusal
  */
@@ -111,7 +111,7 @@ export function makeQueue({ run, tell, idle }) {
       if (signal.aborted) return null;
       throw failure;
     });
-    // What was cancelled has been told so already.
+    // What was cancelled has been reported so already.
     if (reply === null || signal.aborted) return;
     entry.running = false;
     settle(entry, reply);

@@ -13,7 +13,7 @@ import { fit, label, picture } from "./picture.js";
 const sizeOf = (r) => r.end - r.start + 1n;
 
 /**
- * How many addresses a range has; more than IPv4 has at all are told as a power of two.
+ * How many addresses a range has; more than IPv4 has at all are shown as a power of two.
  * @param {Range} r
  */
 function sizeWords(r) {

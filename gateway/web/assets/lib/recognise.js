@@ -62,7 +62,7 @@ export function recognise(text) {
 }
 
 /**
- * Without the characters that nobody sees. Joiners stay inside words of scripts that need them. @param {string} text
+ * Without the characters that no one sees. Joiners stay inside words of scripts that need them. @param {string} text
  */
 export function visible(text) {
   return text

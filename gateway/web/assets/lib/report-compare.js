@@ -131,7 +131,7 @@ function parsed(text) {
 export function drawn(left, right, close) {
   const { differing, same, single } = differences(left.checks, right.checks, [left.name, right.name]);
   const count = differing.reduce((n, d) => n + d.changes.length, 0);
-  // The same name on both sides is told apart by its time.
+  // The same name on both sides is distinguished by its time.
   const names =
     left.name === right.name
       ? [`${left.name}, now`, `${right.name}, ${right.when || "saved"}`]

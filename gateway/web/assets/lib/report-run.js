@@ -58,12 +58,12 @@ export function makeRun(checks, { moved, idle }) {
   return {
     /** Runs checks, for the first time or again. @param {...Check} some */
     add: (...some) => queue.add(...some),
-    /** Ends the run; what has no answer yet is told as cancelled. */
+    /** Ends the run; what has no answer yet is reported as cancelled. */
     cancel() {
       for (const check of unheld()) tell(check, { state: "cancelled" });
       queue.cancel();
     },
-    /** Ends the run and tells nothing more. */
+    /** Ends the run and reports nothing more. */
     leave() {
       left = true;
       unheld();

@@ -216,7 +216,7 @@ function cellsOf(run, t, planned) {
 }
 
 /**
- * What the browser did to a page that nobody looked at.
+ * What the browser did to a page that no one looked at.
  * @param {Run} run
  * @param {Tally} t
  * @returns {HTMLElement[]}

@@ -1,20 +1,20 @@
 // @ts-check
-// What a run has told so far: the newest state of each thing. Everything in it may be hostile text or absent.
+// What a run has reported so far: the newest state of each thing. Everything in it may be hostile text or absent.
 
 /** @typedef {import("./api.js").Step} Step */
 /** @typedef {{stage: string, whom?: string, boundMs: number, atMs: number}} Stage what the run is busy with */
 /**
  * @typedef {object} Seen
  * @property {(step: Step) => void} add
- * @property {(kind: string) => any[]} list what is known of a kind, in the order in which it was first told
+ * @property {(kind: string) => any[]} list what is known of a kind, in the order in which it was first reported
  * @property {() => string[]} kinds
  * @property {Stage | null} stage
  * @property {number} count how many things are known
- * @property {any} newest the thing that was told last
+ * @property {any} newest the thing that was reported last
  * @property {string} newestKind
  */
 
-/** What tells a thing of a kind from the others. @type {Record<string, (thing: any) => unknown>} */
+/** What distinguishes a thing of a kind. @type {Record<string, (thing: any) => unknown>} */
 const keys = {
   hop: (h) => h.ttl ?? h.index,
   reply: (r) => r.seq,
@@ -111,7 +111,7 @@ export function doing(stage) {
   return stages[stage.stage] ?? "Working";
 }
 
-/** Every run ends by then, as long as its stream has not told its own bound; in milliseconds. */
+/** Every run ends by then, as long as its stream has not reported its own bound; in milliseconds. */
 const usualBound = 30_000;
 
 /**

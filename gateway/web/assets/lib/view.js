@@ -35,13 +35,13 @@ import { toneOf } from "./findings.js";
 /**
  * @typedef {{name: string, url?: string, zone?: string, server?: string, fetchedAt?: string, ageMs?: number, cached?:
  *   boolean, measured?: boolean, shared?: boolean, told?: string}} Source without a time it was asked for this very
- *   answer; measured by the worker, and shared with whoever asked first; told in a sentence where the answer does not
+ *   answer; measured by the worker, and shared with the first request; a sentence where the answer does not
  *   say
  */
 /** @typedef {Record<string, string | string[]>} Facts */
 /**
  * @typedef {Record<string, [now: number | null, least: number]>} Times by a label a time in milliseconds, and by how
- *   much it must move at least to be told
+ *   much it must move at least to be reported
  */
 
 /**
@@ -52,7 +52,7 @@ import { toneOf } from "./findings.js";
  * @property {(d: D, asked: Asked) => Concern[]} [concerns] in place of the answer's findings
  * @property {(d: D) => Facts} facts what is worth comparing with an earlier answer, by a label; nothing that changes
  *   at every run
- * @property {(d: D) => Times} [times] what takes how long: kept beside the facts, and told where it has moved by half
+ * @property {(d: D) => Times} [times] what takes how long: kept beside the facts, reported where it moved by half
  */
 
 /**

@@ -1,6 +1,6 @@
 // @ts-check
 // A page that another site's link opened fills its form in and waits for a click: what it would send goes to a host of
-// that site's choice. The server tells such a page (data-waits). What has run once in an entry of the history runs
+// that site's choice. The server marks such a page (data-waits). What has run once in an entry of the history runs
 // again when the page is loaded again or gone back to; each entry is asked for itself, so that going back to the link
 // itself, from a target that the visitor entered, waits again.
 

@@ -37,7 +37,7 @@ import { clock } from "./watch-words.js";
  */
 
 const font = "12px system-ui, sans-serif";
-/** A column is at least so wide: what is narrower nobody can tell from the next. */
+/** A column is at least so wide: narrower ones look like one. */
 const least = 4;
 const lane = 22; // of a strip, below its plot
 const times = 22; // the moments below the columns

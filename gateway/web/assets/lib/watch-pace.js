@@ -1,6 +1,6 @@
 // @ts-check
 // When the rounds of a watch run: one after the other, at a fixed gap from start to start, slower where the service
-// asks for it, and not at all while nobody looks. It draws nothing and asks nothing itself, so that its rules can be
+// asks for it, and not at all while no one looks. It draws nothing and asks nothing itself, so that its rules can be
 // tried on a clock of a test's own.
 
 /** How long a watch goes on before somebody must say that it is still wanted, in milliseconds. */
@@ -33,7 +33,7 @@ export const final = [400, 413, 501];
  * @param {object} hooks
  * @param {number} hooks.gap milliseconds
  * @param {(signal: AbortSignal) => Promise<R>} hooks.run does a round; it rejects only when the signal aborts
- * @param {() => boolean} hooks.hidden whether nobody can see the page
+ * @param {() => boolean} hooks.hidden whether no one can see the page
  * @param {(stage: Stage<R>) => void} hooks.tell
  * @param {(missed: boolean) => void} hooks.seen called when a hidden watch is looked at again, before it goes on;
  *   missed is

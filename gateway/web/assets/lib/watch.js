@@ -264,7 +264,7 @@ function makeBoard(target, watcher, on) {
       });
       events.replaceChildren(eventList(entries, changes, node.dataset.state === "ended"));
       const made = numbers(entries, path, probes);
-      // The frame of the table stays, with its place and whoever has the focus on it.
+      // The frame of the table stays, with its place and the focus on it.
       if (rows.firstChild)
         for (const part of ["thead", "tbody"])
           rows.querySelector(part)?.replaceWith(/** @type {Node} */ (made.querySelector(part)));

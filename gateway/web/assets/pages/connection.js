@@ -12,7 +12,7 @@ import { browser, startSampling } from "../lib/sampling.js";
 /** @typedef {import("../lib/sampling.js").Run} Run */
 
 const warmup = 3;
-/** A run until it is stopped ends after this many seconds all the same: nobody watches any more. */
+/** A run until it is stopped ends after this many seconds all the same: no one watches any more. */
 const longest = 3600;
 
 const probe = byId("connection").dataset.probe ?? "ping";

@@ -275,7 +275,7 @@ async function open(found, byHand) {
     return checks.filter((check) => ended(check.stage)).length;
   }
 
-  /** Tells screen readers how far the report is, at most every few seconds. */
+  /** Informs screen readers how far the report is, at most every few seconds. */
   function milestone() {
     const [count, now] = [done(), performance.now()];
     if (!running || count === told.count || now - told.at < saidEvery) return;

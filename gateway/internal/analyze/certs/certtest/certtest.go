@@ -153,7 +153,7 @@ func (c *Cert) TLS(others ...*Cert) tls.Certificate {
 	return out
 }
 
-// RSAOfBits is a public key of so many bits, of which nobody has the other half.
+// RSAOfBits is a public key of so many bits, of which no one has the other half.
 func RSAOfBits(t testing.TB, bits, exponent int) crypto.PublicKey {
 	t.Helper()
 	n, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), uint(bits)))
