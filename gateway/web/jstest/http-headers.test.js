@@ -6,7 +6,7 @@ import { test } from "node:test";
 Object.assign(globalThis, { document: { addEventListener() {} } });
 
 const { default: judge } = await import("../assets/tools/http-headers/facts.js");
-const { alternatives, compression, early, uncompressed } = await import("../assets/tools/http-headers/offers.js");
+const { alternatives, compression, early } = await import("../assets/tools/http-headers/offers.js");
 
 /**
  * An answer with these fields, a header a pair.
@@ -51,10 +51,6 @@ const hints = {
     },
   ],
 };
-const hidden =
-  "The server compresses its answer (gzip). Vary: Accept-Encoding is missing, so a cache may pass the " +
-  "compressed answer to a client that cannot read it.";
-
 /** @type {[string, (d: any) => string, any, string][]} */
 const rows = [
   ["nothing before it", early, answer({}), ""],
@@ -117,28 +113,22 @@ const rows = [
   ],
   ["no alternative", alternatives, answer({}), ""],
   ["compressed", compression, answer(packed("br", true), html), "The server compresses its answer (Brotli)."],
-  ["compressed, caches not told", compression, answer(packed("gzip", false), html), hidden],
   [
-    "compressed, no cache may keep it",
+    "compressed, with a finding",
     compression,
-    answer(packed("gzip", false), html, ["cache-control", "no-store"]),
-    "The server compresses its answer (gzip).",
+    answer({ ...packed("gzip", false), findings: [{ code: "VARY_MISSING", message: "No Vary.", remedy: "Send it." }] }),
+    "The server compresses its answer (gzip). No Vary. Send it.",
   ],
-  ["a picture", compression, answer({}, ["content-type", "image/png"]), ""],
-  ["a short text", compression, answer({}, html, ["content-length", "1399"]), ""],
+  ["nothing to report", compression, answer({}), ""],
   [
-    "a text",
+    "not compressed",
     compression,
-    answer({}, html, ["content-length", "1400"]),
-    "The answer is text and is not compressed, though the request accepted gzip, deflate, Brotli and " +
-      "Zstandard. Compression makes text several times smaller; it is a setting of the web server.",
+    answer({ findings: [{ code: "NOT_COMPRESSED", message: "Plain.", remedy: "Turn it on." }] }),
+    "Plain. Turn it on.",
   ],
-  ["an older text", compression, answer({ compression: undefined }, html), ""],
 ];
 
 for (const [name, words, d, want] of rows) test(`in words: ${name}`, () => assert.equal(words(d), want));
-
-test("an error page may be uncompressed", () => assert.equal(uncompressed(answer({ status: 404 }, html)), false));
 
 test("a certificate that was not verified is no fault of it", () => {
   const certificate = (/** @type {object} */ fields) => judge.facts(answer(fields)).Certificate;

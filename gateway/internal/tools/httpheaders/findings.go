@@ -7,12 +7,15 @@ import (
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
-// The codes of this tool's conclusions. Its findings, and the other conclusions, have those of package webview.
+// The codes of this tool. Its other findings and conclusions have those of package webview.
 const (
 	codeAnswers   = "ANSWERS"
 	codeSlowly    = "ANSWERS_SLOWLY"
 	codeRedirects = "REDIRECTS"
 	codeNoPage    = "ANSWERS_WITHOUT_PAGE"
+
+	codeNotCompressed = "NOT_COMPRESSED"
+	codeVaryMissing   = "VARY_MISSING"
 )
 
 // maxShownURL bounds a URL in a sentence.
@@ -34,7 +37,16 @@ var catalogue = finding.Catalogue{
 		webview.CodeCertificate: {State: finding.Failed,
 			Message: "%[1]s answers %[2]s, but browsers refuse its certificate: %[3]s."},
 	},
-	Findings: webview.WithNotes(webview.Entries(nil, webview.CodeSlow, webview.CodeChallenge, webview.CodeServerError,
+	Findings: webview.WithNotes(webview.Entries(map[string]finding.Entry{
+		codeNotCompressed: {Severity: finding.Info, Group: finding.Safer, Weight: 12,
+			Message:   "%[1]s sends text without compression.",
+			Remedy:    "Turn compression on in the web server: it makes text several times smaller.",
+			Reference: "https://www.rfc-editor.org/rfc/rfc9110.html#section-8.4"},
+		codeVaryMissing: {Severity: finding.Info, Group: finding.Safer, Weight: 14,
+			Message:   "%[1]s compresses its answer without Vary: Accept-Encoding.",
+			Remedy:    "Send that header: a cache may pass the compressed answer to a client that cannot read it.",
+			Reference: "https://www.rfc-editor.org/rfc/rfc9110.html#section-12.5.5"},
+	}, webview.CodeSlow, webview.CodeChallenge, webview.CodeServerError,
 		webview.CodeClientError, webview.CodeRefused, webview.CodePlain, webview.CodeConflict, webview.CodeCertificate,
 		webview.CodeUnverified, webview.CodeHello)),
 }
@@ -64,6 +76,9 @@ func (r Result) report(answer *egress.Response) finding.Report {
 	}
 	if r.plain() {
 		add(catalogue.Find(webview.CodePlain, host))
+	}
+	if code := compressionFault(answer, r.Compression); code != "" {
+		add(catalogue.Find(code, host))
 	}
 	findings = append(findings, webview.NoteFindings(catalogue, host, r.Notes)...)
 	return finding.NewReport(r.conclude(answer, certificate), findings...)

@@ -22,6 +22,13 @@ func TestReportOfAnAnswer(t *testing.T) {
 		Defects: []string{certs.DefectUnfinished}}
 	locations := func(values ...string) http.Header { return http.Header{"Location": values} }
 	challenged := http.Header{"Cf-Mitigated": {"challenge"}}
+	text := func(fields ...string) http.Header {
+		h := http.Header{"Content-Type": {"text/html; charset=utf-8"}}
+		for i := 0; i < len(fields); i += 2 {
+			h.Set(fields[i], fields[i+1])
+		}
+		return h
+	}
 	for _, c := range []struct {
 		name       string
 		status     int
@@ -41,6 +48,15 @@ func TestReportOfAnAnswer(t *testing.T) {
 		{"a redirect", 302, locations("/a", "/a"), nil, 0, finding.Noted, codeRedirects, ""},
 		{"Location fields that differ", 302, locations("/a", "/b"), good, 0, finding.Failed, webview.CodeConflict, webview.CodeConflict},
 		{"and on a page", 200, locations("/a", "/b"), good, 0, finding.Failed, webview.CodeConflict, webview.CodeConflict},
+		{"a text of one packet", 200, text("Content-Length", "1399"), good, 0, finding.OK, codeAnswers, ""},
+		{"a longer text", 200, text("Content-Length", "1400"), good, 0, finding.OK, codeAnswers, codeNotCompressed},
+		{"a text of unknown length", 200, text(), good, 0, finding.OK, codeAnswers, codeNotCompressed},
+		{"JSON", 200, text("Content-Type", "application/problem+json"), good, 0, finding.OK, codeAnswers, codeNotCompressed},
+		{"a picture", 200, text("Content-Type", "image/png"), good, 0, finding.OK, codeAnswers, ""},
+		{"a text of another status", 203, text(), good, 0, finding.OK, codeAnswers, ""},
+		{"compressed", 200, text("Content-Encoding", "br"), good, 0, finding.OK, codeAnswers, codeVaryMissing},
+		{"with Vary", 200, text("Content-Encoding", "br", "Vary", "Accept-Encoding"), good, 0, finding.OK, codeAnswers, ""},
+		{"for no cache", 200, text("Content-Encoding", "br", "Cache-Control", "private"), good, 0, finding.OK, codeAnswers, ""},
 		{"400", 400, nil, good, 0, finding.Warned, webview.CodeClientError, webview.CodeClientError},
 		{"403", 403, nil, good, 0, finding.Warned, webview.CodeRefused, webview.CodeRefused},
 		{"500", 500, nil, good, 0, finding.Failed, webview.CodeServerError, webview.CodeServerError},

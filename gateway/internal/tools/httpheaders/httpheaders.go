@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -143,29 +142,6 @@ func boundInformational(list []informational, mark *bool) []informational {
 		list[i].Headers = webview.BoundHeaders(list[i].Headers, mark)
 	}
 	return bound.List(list, maxInformationalBytes, mark)
-}
-
-// offered are the content codings that the request offers: those of browsers over HTTPS, in their order. No body is
-// read, so that none is undone.
-var offered = []string{"gzip", "deflate", "br", "zstd"}
-
-// compression reports whether the server compresses its answer, to a client that takes every usual coding.
-type compression struct {
-	Offered []string `json:"offered"`
-	Coding  *string  `json:"coding"` // as the server names it, null where it does not compress
-	// Varies reports whether the answer says that the coding depends on the request: Vary has Accept-Encoding, or *.
-	Varies bool `json:"varies"`
-}
-
-func describeCompression(r *egress.Response) compression {
-	c := compression{Offered: offered, Varies: slices.ContainsFunc(tokens(r.Header, "Vary"), func(name string) bool {
-		return name == "accept-encoding" || name == "*"
-	})}
-	codings := slices.DeleteFunc(tokens(r.Header, "Content-Encoding"), func(s string) bool { return s == "identity" })
-	if len(codings) > 0 {
-		c.Coding = new(bound.Text(strings.Join(codings, ", "), webview.MaxStatusText))
-	}
-	return c
 }
 
 // tokens are the members of a field that is a list of tokens, in lower case.

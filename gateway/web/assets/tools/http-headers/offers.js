@@ -1,6 +1,7 @@
 // @ts-check
 // What an answer holds beside the page, in words: interim answers, HTTP/3 and compression.
 
+import { findingOf, inFull } from "../../lib/findings.js";
 import { duration, listed, plural } from "../../lib/format.js";
 
 /** @typedef {import("./facts.js").HttpHeaders} HttpHeaders */
@@ -50,45 +51,17 @@ export function alternatives(d) {
 /** @type {Record<string, string>} */
 const codings = { br: "Brotli", zstd: "Zstandard", "x-gzip": "gzip" };
 
-/** A shorter text fits into one packet, so that compression gains nothing. */
-const packet = 1400;
-
-/** @param {HttpHeaders} d @param {string} name */
-const field = (d, name) => d.headers.find((h) => h.name === name)?.value;
-
-/** Whether the answer is a text that compression would make smaller. @param {HttpHeaders} d */
-function wordy(d) {
-  const kind = (field(d, "content-type") ?? "").toLowerCase();
-  return (
-    d.status === 200 &&
-    /^(?:text\/|image\/svg\+xml|application\/(?:(?:x-)?javascript|json|xml|[^;]*\+(?:json|xml)))/.test(kind) &&
-    Number(field(d, "content-length") ?? packet) >= packet
-  );
-}
-
 /** The content coding in words, null for none. @param {HttpHeaders} d */
 export const coding = (d) => (d.compression?.coding ? (codings[d.compression.coding] ?? d.compression.coding) : null);
 
-/** Whether a text that is long enough comes uncompressed. @param {HttpHeaders} d */
-export const uncompressed = (d) => d.compression !== undefined && !d.compression.coding && wordy(d);
-
-/** Whether caches may serve a compressed answer to clients that cannot read it. @param {HttpHeaders} d */
-const hidden = (d) =>
-  d.compression?.coding && !d.compression.varies && !/\b(?:no-store|private)\b/i.test(field(d, "cache-control") ?? "");
-
-/** Whether the answer is compressed, as a sentence; empty where that does not matter. @param {HttpHeaders} d */
-export function compression(d) {
-  if (uncompressed(d))
-    return (
-      "The answer is text and is not compressed, though the request accepted " +
-      `${listed(d.compression.offered.map((c) => codings[c] ?? c))}. Compression makes ` +
-      "text several times smaller; it is a setting of the web server."
-    );
-  if (!coding(d)) return "";
-  return (
-    `The server compresses its answer (${coding(d)}).` +
-    (hidden(d)
-      ? " Vary: Accept-Encoding is missing, so a cache may pass the compressed answer to a client that cannot read it."
-      : "")
-  );
-}
+/**
+ * What there is to know about the compression of the answer, in sentences; empty where it does not matter.
+ * @param {HttpHeaders} d
+ */
+export const compression = (d) =>
+  [
+    coding(d) ? `The server compresses its answer (${coding(d)}).` : "",
+    inFull(findingOf(d, "NOT_COMPRESSED", "VARY_MISSING")),
+  ]
+    .filter(Boolean)
+    .join(" ");

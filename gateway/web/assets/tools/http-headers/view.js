@@ -11,7 +11,7 @@ import { waterfall } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
 import { answered, statusMeaning, statusShown } from "../../lib/statuses.js";
 import { timingFacts } from "../../lib/timings.js";
-import { alternatives, coding, compression, early, http3, uncompressed } from "./offers.js";
+import { alternatives, coding, compression, early, http3 } from "./offers.js";
 
 /** @typedef {import("./facts.js").HttpHeaders} HttpHeaders */
 /** @typedef {import("./facts.js").Header} Header */
@@ -91,7 +91,7 @@ function onward(url) {
 /** @param {HttpHeaders} d */
 function compressed(d) {
   if (coding(d)) return el("span", {}, coding(d));
-  return uncompressed(d) ? badge("warn", "not compressed") : none("none");
+  return findingOf(d, "NOT_COMPRESSED") ? badge("warn", "not compressed") : none("none");
 }
 
 /** @param {Header[]} headers @param {boolean} [part] whether a part of the answer was cut */
