@@ -260,7 +260,7 @@ func (c *Client) ResolverName(resolver netip.AddrPort) string {
 	return resolver.String()
 }
 
-// ResolverFault is the *fault.Error (Upstream or Timeout, Own) to report where a lookup of the name failed because the
+// ResolverFault is the *fault.Error (Upstream or Timeout, Local) to report where a lookup of the name failed because the
 // operator's resolver fails: one that cannot name the servers of the name's last label either. It is nil where that
 // resolver works, so that the name's own servers are at fault. A resolver that is down must not make a site down. shown
 // stands for the name in the sentence.
@@ -278,7 +278,7 @@ func (c *Client) ResolverFault(ctx context.Context, name, shown string, failed d
 		resolver = "gives invalid answers"
 	}
 	own := fault.Newf(kind, "The lookup of %s %s: this service's own resolver %s.", shown, outcome, resolver)
-	own.Own = true
+	own.Local = true
 	return own
 }
 

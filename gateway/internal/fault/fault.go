@@ -45,9 +45,9 @@ type Error struct {
 	Sentence string
 	// Option names the request's option that the failure is about, where it is about one; else it is about the input.
 	Option string
-	// Own is set on Upstream and Timeout where what failed is this service's own, such as its resolver: it says nothing
+	// Local is set on Upstream and Timeout where what failed is this service's own, such as its resolver: it says nothing
 	// about a target or a provider.
-	Own bool
+	Local bool
 	// Rule is what refused, where that has a name.
 	Rule Rule
 	// RetryAfter is set on Limited and Busy, and on Upstream where a provider named it.
@@ -139,7 +139,7 @@ func OfServer(err error, who, otherwise string) error {
 // is one always.
 func IsOwn(err error) bool {
 	e, is := errors.AsType[*Error](err)
-	return is && (e.Kind == Busy || e.Own)
+	return is && (e.Kind == Busy || e.Local)
 }
 
 // Is reports whether err is, or wraps, a failure of the kind.

@@ -186,7 +186,7 @@ func failedBy(f *fault.Error, theirs, own outcome) outcome {
 	switch {
 	case f.Rule == fault.RuleShortage:
 		return outcomeShortage
-	case f.Own:
+	case f.Local:
 		return own
 	}
 	return theirs

@@ -86,7 +86,7 @@ func isLoss(err error) bool { return isUnreachable(err) || isSilence(err) || is[
 // own makes a failure of the worker, which is a part of this service: it says nothing about a target.
 func own(kind fault.Kind, cause error, sentence string) *fault.Error {
 	f := fault.Wrap(kind, cause, sentence)
-	f.Own = true
+	f.Local = true
 	return f
 }
 

@@ -783,7 +783,7 @@ func TestOutcomesOfJobs(t *testing.T) {
 		}
 		// A worker that fails is this service's own fault.
 		var failed *fault.Error
-		if errors.As(c.err, &failed) && (failed.Kind == fault.Upstream || failed.Kind == fault.Timeout) && !failed.Own {
+		if errors.As(c.err, &failed) && (failed.Kind == fault.Upstream || failed.Kind == fault.Timeout) && !failed.Local {
 			t.Errorf("%s: not this service's own", name)
 		}
 	}

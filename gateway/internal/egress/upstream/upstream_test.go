@@ -33,8 +33,8 @@ func TestOutcomeOf(t *testing.T) {
 		"refused":             {t.Context(), fault.New(fault.Refused, "x"), Failed},
 		"unknown":             {t.Context(), errors.New("x"), Failed},
 		"shortage":            {t.Context(), fault.New(fault.Busy, "x"), OwnFault},
-		"own resolver":        {t.Context(), &fault.Error{Kind: fault.Upstream, Own: true}, OwnFault},
-		"own silent resolver": {t.Context(), &fault.Error{Kind: fault.Timeout, Own: true}, OwnFault},
+		"own resolver":        {t.Context(), &fault.Error{Kind: fault.Upstream, Local: true}, OwnFault},
+		"own silent resolver": {t.Context(), &fault.Error{Kind: fault.Timeout, Local: true}, OwnFault},
 	} {
 		if got := OutcomeOf(c.ctx, c.err); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)

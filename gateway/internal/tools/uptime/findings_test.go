@@ -153,7 +153,7 @@ func TestReportOnANameThatLeadsNowhere(t *testing.T) {
 			t.Errorf("%+v, %v", got.Report, err)
 		}
 	}
-	own := &fault.Error{Kind: fault.Upstream, Own: true}
+	own := &fault.Error{Kind: fault.Upstream, Local: true}
 	if _, err := r.unresolved(own); !errors.Is(err, own) {
 		t.Errorf("got %v", err)
 	}
