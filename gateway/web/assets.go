@@ -112,7 +112,7 @@ func withoutComments(source []byte) ([]byte, error) {
 			gap = "\n"
 			continue
 		}
-		if out.Len() > 0 && !slices.Contains(opening, last) && !slices.Contains(closing, kind) {
+		if out.Len() > 0 && !dense(last, kind) {
 			out.WriteString(gap)
 		}
 		out.Write(text)
@@ -120,12 +120,20 @@ func withoutComments(source []byte) ([]byte, error) {
 	}
 }
 
-// No blank and no line's end matters behind an opening token or before a closing one.
+// dense reports whether no blank and no line's end matters between two tokens.
+func dense(last, next js.TokenType) bool {
+	return slices.Contains(opening, last) || slices.Contains(closing, next) ||
+		slices.Contains(binary, last) || slices.Contains(binary, next)
+}
+
 var (
-	opening = []js.TokenType{
-		js.OpenParenToken, js.OpenBracketToken, js.OpenBraceToken, js.CommaToken,
-	}
+	opening = []js.TokenType{js.OpenParenToken, js.OpenBracketToken, js.OpenBraceToken, js.CommaToken}
 	closing = []js.TokenType{js.CloseParenToken, js.CloseBracketToken, js.CloseBraceToken}
+	// These never merge with what stands beside them, as + and / would.
+	binary = []js.TokenType{
+		js.EqToken, js.EqEqToken, js.EqEqEqToken, js.NotEqToken, js.NotEqEqToken, js.ArrowToken, js.ColonToken,
+		js.QuestionToken, js.AndToken, js.OrToken, js.NullishToken, js.LtEqToken, js.GtEqToken, js.AddEqToken, js.SubEqToken,
+	}
 )
 
 // endsValue reports whether a slash after such a token divides. After any other token a regular expression begins.

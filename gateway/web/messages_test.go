@@ -64,7 +64,7 @@ var (
 	messageGiven = regexp.MustCompile(`\.(?:test|exec|includes|startsWith|endsWith|indexOf|has)\(\s*` + messageField +
 		`\s*(?:\?\?\s*"")?\)`)
 	messageSwitched = regexp.MustCompile(`switch\s*\(\s*` + messageField)
-	messageLeft     = regexp.MustCompile(messageField + `\s*[!=]==?\s*("[^"]*"|[\w$.?]+)`)
+	messageLeft     = regexp.MustCompile(messageField + `\s*[!=]==?\s*("[^"]*"|[\w$]+(?:\??\.[\w$]+)*)`)
 	messageRight    = regexp.MustCompile(`("[^"]*"|[\w$.?\])]+)\s*[!=]==?\s*` + messageField + `\b`)
 	oneWord         = regexp.MustCompile(`^(?:"\w*"|null|undefined)$`)
 )

@@ -83,7 +83,7 @@ func headsInChromium(t *testing.T, at string) []headRead {
 		}
 		globalThis.heads = JSON.stringify(all);
 	})()`, site.HeadCount))
-	tab.Until(`globalThis.heads !== undefined`)
+	tab.UntilWithin(`globalThis.heads !== undefined`, patience)
 	var all []headRead
 	if err := json.Unmarshal([]byte(tab.String(`globalThis.heads`)), &all); err != nil || len(all) != site.HeadCount {
 		t.Fatalf("%d heads, %v", len(all), err)

@@ -146,7 +146,7 @@ func pagesWithFacts() []shownPage {
 		{name: "traceroute", path: toolPath("traceroute", "dirty.lab-transit.net"), facts: []string{"dirty.lab-transit.net (11.91.0.1) is 9 hops away", "AS212000", "AS212005", "Hop 2 has a private address", "no answer", "l4.lab-transit.net"}},
 		{name: "ping", path: toolPath("ping", "clean.lab-transit.net"), tone: "good", facts: []string{"11.90.0.1", "median of 10 probes", "Jitter"}},
 		{name: "packet-loss", path: toolPath("packet-loss", "lossy.lab-transit.net"), tone: "warn", facts: []string{"11.93.0.1", "10 % of 50 probes", "First lost probe"}},
-		{name: "packet-loss-limited", path: toolPath("packet-loss", "few-echoes.lab-transit.net"), tone: "info", facts: []string{"limits", "6 probes, 1,000 ms apart: 6 answered", "11.98.0.1"}},
+		{name: "packet-loss-limited", path: toolPath("packet-loss", "few-echoes.lab-transit.net"), tone: "info", facts: []string{"limits", "6 probes, 1.0 s apart: 6 answered", "11.98.0.1"}},
 		{name: "ping-late", path: toolPath("ping", "late.lab-transit.net"), tone: "warn", facts: []string{"Each answer took longer than 2 s", "sent too late to be answered", "Measured"}},
 		{name: "ping-browser", path: "/tools/ping", act: sample, ready: sampled, in: "#browser", facts: []string{"Median", "ms"}},
 		{name: "packet-loss-browser", path: "/tools/packet-loss", act: sample, ready: sampled, in: "#browser", facts: []string{"ms"}},

@@ -11,6 +11,7 @@ const (
 	noSecrecy         = "NO_FORWARD_SECRECY"
 	onlyRead          = "HANDSHAKE_ONLY_READ"
 	notRevoked        = "REVOCATION_NOT_CHECKED"
+	intolerant        = "HELLO_INTOLERANT"
 	mustStapleMissing = "MUST_STAPLE_MISSING"
 )
 
@@ -52,7 +53,7 @@ func (t Truth) Codes() []string {
 		"NO_TLS13":                      !t.Takes(tls13),
 		"WEAK_DH":                       t.DHBits > 0 && t.DHBits < 2048,
 		"POST_QUANTUM":                  slices.Contains(t.Groups, "X25519MLKEM768"),
-		"NOT_POST_QUANTUM":              !t.VersionsOnly && !slices.Contains(t.Groups, "X25519MLKEM768"),
+		"NOT_POST_QUANTUM":              !t.VersionsOnly && !t.ShortHellos && !slices.Contains(t.Groups, "X25519MLKEM768"),
 		"CLIENT_CERTIFICATE_REQUESTED":  t.Requests,
 		notRevoked:                      revocable,
 		"OTHER_CERTIFICATE_WITHOUT_SNI": t.Nameless != "" && t.Nameless != Refused,

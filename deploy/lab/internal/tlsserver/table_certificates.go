@@ -172,6 +172,6 @@ func hostile() []Server {
 		broken("wrong-record", "a record of 65,535 octets", wrongRecord),
 		{Host: "one-read", Note: "resets clients whose ClientHello takes more than one packet", start: oneRead(site.Order{}),
 			Truth: Truth{Suites: suites{tls12: {ecdsa12}}, Groups: twoGroups, Sent: signed("one-read"),
-				Issues: []string{onlyRead}}},
+				ShortHellos: true, Issues: []string{intolerant}}},
 	}
 }

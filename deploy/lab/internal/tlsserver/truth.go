@@ -15,6 +15,9 @@ type Truth struct {
 	DHBits int
 	// VersionsOnly is a server whose suites and groups the service does not probe.
 	VersionsOnly bool
+	// ShortHellos is a server that the service probes with short hellos, which leave out other certificates and
+	// post-quantum groups.
+	ShortHellos bool
 	// Alike is a server that differs from the good one in its certificates alone: testssl.sh, which takes a minute for
 	// suites and groups, probes only the good one for them.
 	Alike bool

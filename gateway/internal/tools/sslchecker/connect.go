@@ -356,8 +356,8 @@ var alertNames = map[byte]string{
 // readInstead reads the certificates of a server that crypto/tls cannot speak to, by handshakes that are only read: of
 // every version and suite that there is; of TLS 1.3 alone with all its groups, which would cost servers of older
 // versions their finite-field suites; of those before TLS 1.3, where every group can be offered, since no keys have
-// to be agreed on to read them; and then of SSL 3.0, which is not offered beside others. The error of crypto/tls
-// stays the failure where these fail too.
+// to be agreed on to read them; and then of SSL 3.0, which is not offered beside others. Where these fail too, the
+// failure is that of crypto/tls, or that the key exchange is not implemented here.
 func (i *inspection) readInstead(ctx context.Context, v *attempt) {
 	failed := v.err
 	before13 := []tlsscan.Version{tlsscan.TLS12, tlsscan.TLS11, tlsscan.TLS10}
@@ -366,8 +366,11 @@ func (i *inspection) readInstead(ctx context.Context, v *attempt) {
 			return
 		}
 		v.seen, v.err = i.converse(ctx, v, i.reading(tlsscan.Hello{ServerName: i.to.Host.Name(), Versions: versions}))
-		if v.err == nil || errors.Is(v.err, errAnonymous) || errors.Is(v.err, tlsscan.ErrNotComputed) {
+		if v.err == nil || errors.Is(v.err, errAnonymous) {
 			return
+		}
+		if errors.Is(v.err, tlsscan.ErrNotComputed) {
+			failed = v.err // An older version may still show the certificate.
 		}
 		v.err = endOr(ctx, failed)
 	}

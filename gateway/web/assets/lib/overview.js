@@ -320,7 +320,7 @@ function concernLine({ tone, code, text, remedy, from }) {
 
 /** What to do, which can be read on demand. @param {string} remedy */
 function advice(remedy) {
-  return el("details", { class: "advice" }, el("summary", {}, "What to do"), el("p", {}, remedy));
+  return el("details", { class: "advice" }, el("summary", {}, "Fix"), el("p", {}, remedy));
 }
 
 /**
