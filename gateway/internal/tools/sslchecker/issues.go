@@ -135,7 +135,7 @@ func stapleIssues(r Result) []issue {
 			return nil // there is no known issuer to revoke it
 		}
 		return []issue{{"REVOCATION_NOT_CHECKED", severityInfo,
-			"Revocation was not checked: the server sent no stapled OCSP response, and nobody else is asked."}}
+			"Revocation was not checked: the server sent no stapled OCSP response."}}
 	}
 	if r.OCSPStapling.Status == nil {
 		return nil

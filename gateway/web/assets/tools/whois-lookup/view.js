@@ -26,7 +26,7 @@ function datesPart(d, { events }) {
     ["transferred", "Transferred"],
     ["updated", "Updated"],
     ["expires", tone === "bad" ? "Expired" : "Expires"],
-    ["registrarExpires", "Expires, says the registrar"],
+    ["registrarExpires", "Registrar’s expiry"],
   ]).flatMap(([key, title]) => (events[key] ? [{ key, title, at: events[key] }] : []));
   if (known.length === 0) return section("Dates", none("The registry publishes no dates."));
   const span = events.registered && events.expires ? { from: events.registered, to: events.expires, tone } : undefined;
