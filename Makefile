@@ -99,7 +99,7 @@ lint: $(GOLANGCI) $(DEADCODE) $(ACTIONLINT) $(AXE) ## formatting, vet, linters, 
 	@cd $(NODE_TOOLS) && node_modules/.bin/openapi-typescript openapi.yaml -o api.d.ts >/dev/null
 	@cd $(PAGES) && $(NODE_BIN)/prettier --check --log-level warn $(FORMATTED)
 	@cd $(PAGES) && $(NODE_BIN)/eslint --config $(NODE_TOOLS)/eslint.config.js assets jstest
-	@found=$$(git grep -nE '^.{121}' -- '$(PAGES)/*.js' ':!$(PAGES)/assets/vendor'); $(none_found)
+	@found=$$(LC_ALL=C.UTF-8 git grep -nE '^.{121}' -- '$(PAGES)/*.js' ':!$(PAGES)/assets/vendor' || true); $(none_found)
 	@$(NODE_BIN)/tsc -p $(PAGES)/tsconfig.json
 	go test -run 'Test(Settings|Tools|Metrics)Table|TestEnvironmentFile|TestOpenAPI' ./gateway ./worker
 

@@ -175,8 +175,8 @@ func (d Descriptor) checkSuits() error {
 	return nil
 }
 
-// What may lie between two rounds of a watch, in seconds: less would be a load on the servers queried, and with more there
-// would be no picture after half an hour.
+// What may lie between two rounds of a watch, in seconds: less would be a load on the servers queried, and with more
+// there would be no picture after half an hour.
 const leastGap, mostGap = 10, 120
 
 func (d Descriptor) checkWatch() error {

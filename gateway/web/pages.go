@@ -34,8 +34,8 @@ type page struct {
 	Waits bool
 	// Asked reports that the page has a target and runs at once: the target is its heading, and its form is one line.
 	Asked bool
-	// Optioned reports that the link sets an option. The options are in view then; those of a page that is asked are folded
-	// away otherwise.
+	// Optioned reports that the link sets an option. The options are in view then; those of a page that is asked are
+	// folded away otherwise.
 	Optioned bool
 	// vary is the request header that the page depends on, empty for none.
 	vary string

@@ -260,10 +260,10 @@ func (c *Client) ResolverName(resolver netip.AddrPort) string {
 	return resolver.String()
 }
 
-// ResolverFault is the *fault.Error (Upstream or Timeout, Local) to report where a lookup of the name failed because the
-// operator's resolver fails: one that cannot name the servers of the name's last label either. It is nil where that
-// resolver works, so that the name's own servers are at fault. A resolver that is down must not make a site down. shown
-// stands for the name in the sentence.
+// ResolverFault is the *fault.Error (Upstream or Timeout, Local) to report where a lookup of the name failed because
+// the operator's resolver fails: one that cannot name the servers of the name's last label either. It is nil where
+// that resolver works, so that the name's own servers are at fault. A resolver that is down must not make a site
+// down. shown stands for the name in the sentence.
 func (c *Client) ResolverFault(ctx context.Context, name, shown string, failed dnsclient.Answer) error {
 	if failed.Conclusive() || failed.Busy != nil || c.dns.ResolverAnswers(ctx, name, failed) || ctx.Err() != nil {
 		return nil //nolint:nilerr // what this host lacks, and that the caller has left, is reported elsewhere
