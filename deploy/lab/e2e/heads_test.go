@@ -28,8 +28,8 @@ type headRead struct {
 var refusedHere = regexp.MustCompile(`^ICY|^HTTP/1.1 OK|Content-Length: five`)
 
 // A head is read as Chromium reads it, with the same status and fields, and accepted wherever curl accepts it.
+// It runs alone: its three hundred requests would starve the tests that watch a page.
 func TestHeadsAsChromiumAndCurlReadThem(t *testing.T) {
-	t.Parallel()
 	heads := internet.Site("heads")
 	at, err := internet.Forward("127.0.0.1:0", netip.AddrPortFrom(heads.V4, 80).String())
 	if err != nil {

@@ -153,7 +153,7 @@ test("the sentences on top have the conclusion and counts", () => {
   const up = new Map([["uptime", concluded("ok", "UP")]]);
   assert.deepEqual(stateOf("a.example", up, [{ tone: "bad" }, { tone: "warn" }]), {
     tone: "bad",
-    text: "It is UP. 1 problem, 1 warning.",
+    text: "a.example: 1 problem, 1 warning.",
   });
   assert.deepEqual(stateOf("a.example", up, [{ tone: "info" }]), {
     tone: "good",

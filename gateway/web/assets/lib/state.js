@@ -69,5 +69,5 @@ export function stateOf(name, answers, findings) {
   if (!what) return { tone: "warn", text: `No check of ${name} gave an answer.` };
   const counts = countsOf(findings);
   const tone = findings.some((f) => f.tone === "bad") ? "bad" : counts ? "warn" : "good";
-  return { tone, text: `${what} ${counts ? `${counts}.` : "Nothing needs attention."}` };
+  return { tone, text: counts ? `${name}: ${counts}.` : `${what} Nothing needs attention.` };
 }
