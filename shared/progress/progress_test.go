@@ -87,10 +87,10 @@ func TestRoom(t *testing.T) {
 	}
 	s, position, _, _ := reader.Next(0)
 	if text, _ := s.Value.(json.RawMessage); string(text) != `"1234"` {
-		t.Errorf("told %s", text)
+		t.Errorf("recorder %s", text)
 	}
 	if s, _, more, _ := reader.Next(position); more {
-		t.Errorf("told %s %s", s.Key, s.Value)
+		t.Errorf("recorder %s %s", s.Key, s.Value)
 	}
 	if left != 3 {
 		t.Errorf("room for %d", left)
@@ -147,8 +147,8 @@ func TestAwaitBegin(t *testing.T) {
 	}
 }
 
-// told is a receiver that records its steps.
-type told struct {
+// recorder is a receiver that keeps the steps it was sent.
+type recorder struct {
 	at      []time.Time
 	last    Step
 	flushes int
@@ -156,13 +156,13 @@ type told struct {
 	fails   error
 }
 
-func (r *told) Send(s Step) error {
+func (r *recorder) Send(s Step) error {
 	r.at, r.last = append(r.at, time.Now()), s
 	r.unsent++
 	return r.fails
 }
 
-func (r *told) Flush() error {
+func (r *recorder) Flush() error {
 	r.flushes++
 	r.unsent = 0
 	return r.fails
@@ -172,7 +172,7 @@ func (r *told) Flush() error {
 func TestCopySendsTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f, done, r := new(Feed), make(chan struct{}), &told{}
+		f, done, r := new(Feed), make(chan struct{}), &recorder{}
 		ended := make(chan error)
 		go func() { ended <- Copy(f, done, r) }()
 		synctest.Wait()
@@ -186,7 +186,7 @@ func TestCopySendsTogether(t *testing.T) {
 		time.Sleep(together)
 		synctest.Wait()
 		if len(r.at) != 4 || r.flushes != 2 || r.unsent != 0 {
-			t.Errorf("%d steps were told, sent %d times, %d wait", len(r.at), r.flushes, r.unsent)
+			t.Errorf("%d steps were recorder, sent %d times, %d wait", len(r.at), r.flushes, r.unsent)
 		}
 		close(done)
 		if err := <-ended; err != nil {
@@ -200,7 +200,7 @@ func TestCopy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f, done := new(Feed), make(chan struct{})
-		r := &told{}
+		r := &recorder{}
 		go func() {
 			defer close(done)
 			for i := range 5000 {
@@ -232,10 +232,10 @@ func TestCopyEndsWithTheReader(t *testing.T) {
 	f := new(Feed)
 	add(f, "hop", "1", "a")
 	left := errors.New("left")
-	if err := Copy(f, nil, &told{fails: left}); !errors.Is(err, left) {
+	if err := Copy(f, nil, &recorder{fails: left}); !errors.Is(err, left) {
 		t.Errorf("%v", err)
 	}
-	if err := Copy(new(Feed), nil, &told{fails: left}); !errors.Is(err, left) {
+	if err := Copy(new(Feed), nil, &recorder{fails: left}); !errors.Is(err, left) {
 		t.Errorf("without a step: %v", err)
 	}
 }
