@@ -15,7 +15,7 @@ import (
 
 // The most that a page may transfer, compressed.
 const (
-	maxScript = 68 << 10
+	maxScript = 65 << 10
 	maxStyle  = 20 << 10
 )
 
