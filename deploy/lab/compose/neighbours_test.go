@@ -5,6 +5,7 @@ package compose
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -103,39 +104,66 @@ func TestTheWorkerAndRedisAreReachedByTheGatewayAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = exec.Command("docker", "rm", "--force", foreign).Run() })
-	worker, way := addressIn(t, "worker", "worker")+":8081", addressIn(t, "worker", "egress")+":8081"
-	redis := addressIn(t, "redis", "redis") + ":6379"
+	worker := neighbour{addressIn(t, "worker", "worker") + ":8081", "GET /healthz HTTP/1.0\r\n\r\n", "HTTP/1.0 200 "}
+	way := neighbour{addressIn(t, "worker", "egress") + ":8081", worker.request, worker.answer}
+	redis := neighbour{addressIn(t, "redis", "redis") + ":6379", "PING\r\n", "-NOAUTH "}
 	gateway := inContainer(t, "gateway")
-	for _, address := range []string{worker, redis} {
-		if err := connect(gateway, address); err != nil {
+	for _, n := range []neighbour{worker, redis} {
+		if err := n.answersWithin(gateway, 20*time.Second); err != nil {
 			t.Errorf("from the gateway: %v", err)
 		}
 	}
 	others := map[string]*netns.NS{"the host": netns.Own(), "a foreign container": namespaceOf(t, foreign)}
 	for from, ns := range others {
-		for _, address := range []string{worker, way, redis} {
-			if connect(ns, address) == nil {
-				t.Errorf("%s can be reached from %s", address, from)
+		for _, n := range []neighbour{worker, way, redis} {
+			if n.answers(ns) == nil {
+				t.Errorf("%s can be reached from %s", n.address, from)
 			}
 		}
 	}
-	if connect(inContainer(t, "redis"), worker) == nil {
+	if worker.answers(inContainer(t, "redis")) == nil {
 		t.Error("the worker can be reached from Redis")
 	}
-	if connect(inContainer(t, "worker"), redis) == nil {
+	if redis.answers(inContainer(t, "worker")) == nil {
 		t.Error("Redis can be reached from the worker")
 	}
-	if connect(gateway, way) == nil {
+	if way.answers(gateway) == nil {
 		t.Error("the worker listens in the network of its packets")
 	}
 }
 
-func connect(ns *netns.NS, address string) error {
+// neighbour is a service, and how its answer begins. A connection alone shows nothing: the network of a machine may
+// accept those to any address.
+type neighbour struct{ address, request, answer string }
+
+func (n neighbour) answers(from *netns.NS) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
-	c, err := ns.DialFrom(ctx, &net.Dialer{}, "tcp", address)
-	if err == nil {
-		c.Close()
+	c, err := from.DialFrom(ctx, &net.Dialer{}, "tcp", n.address)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(3 * time.Second))
+	if _, err := io.WriteString(c, n.request); err != nil {
+		return err
+	}
+	begin := make([]byte, len(n.answer))
+	if _, err := io.ReadFull(c, begin); err != nil {
+		return err
+	}
+	if string(begin) != n.answer {
+		return fmt.Errorf("%s answers %q", n.address, begin)
+	}
+	return nil
+}
+
+// answersWithin is answers, tried again until the time is over: the machine may be busy.
+func (n neighbour) answersWithin(from *netns.NS, patience time.Duration) (err error) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if err = n.answers(from); err == nil {
+			return nil
+		}
 	}
 	return err
 }
