@@ -151,7 +151,7 @@ func series(text string) (all []string) {
 // panickingProber has no methods behind those that it promises.
 type panickingProber struct{ httpapi.Prober }
 
-// Whatever a request holds, no series comes up that was not there at the start: no label is of anybody's choice.
+// Whatever a request holds, no series comes up that was not there at the start: no label is of anyone's choice.
 func TestRequestsAddNoSeries(t *testing.T) {
 	t.Parallel()
 	m := measured()

@@ -33,7 +33,7 @@ var kinds = []Kind{
 	KindNone, KindDomain, KindHost, KindHostPort, KindTLSHost, KindURL, KindAddress, KindNetwork, KindRegistration,
 }
 
-// meanings are what somebody's text on the front page may be taken for.
+// meanings are what someone's text on the front page may be taken for.
 var meanings = []string{"url", "email", "hostPort", "address", "asn", "domain"}
 
 // Descriptor is what a page says of one tool: the page.json in the tool's folder.
@@ -50,7 +50,7 @@ type Descriptor struct {
 	Options     []Option `json:"options"`
 	// Examples are inputs that the page offers to try.
 	Examples []string `json:"examples"`
-	// Suits says how well the tool fits what somebody typed into the front page's field, as "url:90 domain:40": the
+	// Suits says how well the tool fits what someone typed into the front page's field, as "url:90 domain:40": the
 	// recognised kind and a weight, the heaviest offered first. What is not named weighs 10 where the kind of input fits.
 	Suits string `json:"suits"`
 	// Samples is the connection route that the page samples from the browser, empty for none.
@@ -58,7 +58,7 @@ type Descriptor struct {
 	// Watch is how many seconds lie at least between two rounds of a check that the page offers to repeat; 0 for none.
 	// What is kept of each answer says watch.js in the tool's folder.
 	Watch int `json:"watch"`
-	// About says what the check does and what its result means, a paragraph each, to somebody who is no specialist.
+	// About says what the check does and what its result means, a paragraph each, to someone who is no specialist.
 	About []string `json:"about"`
 }
 

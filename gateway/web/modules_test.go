@@ -223,7 +223,7 @@ func TestModulesAreServedWithoutComments(t *testing.T) {
 const (
 	mostScript = 65 << 10
 	mostStyle  = 20 << 10
-	// mostWatch is what Watch may add once somebody asks for it, and mostOpened what a card of the report that is opened.
+	// mostWatch is what Watch may add once someone asks for it, and mostOpened what a card of the report that is opened.
 	mostWatch, mostOpened = 16 << 10, 20 << 10
 )
 
@@ -256,7 +256,7 @@ func TestPagesAreSmall(t *testing.T) {
 	}
 }
 
-// What a page that can watch loads once somebody does so: at most 16 KiB of JavaScript more, compressed.
+// What a page that can watch loads once someone does so: at most 16 KiB of JavaScript more, compressed.
 func TestWatchIsSmall(t *testing.T) {
 	t.Parallel()
 	site := wholeSite(t)

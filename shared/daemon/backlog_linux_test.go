@@ -96,7 +96,7 @@ func TestDrainResetsNobody(t *testing.T) {
 	}
 	s.all.Wait()
 	if s.answered == 0 {
-		t.Error("nobody was answered")
+		t.Error("no one was answered")
 	}
 	for _, failure := range s.failures {
 		t.Error(failure)

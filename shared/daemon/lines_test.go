@@ -151,7 +151,7 @@ func TestAFullPipe(t *testing.T) {
 		say(l, line)
 	}
 	if l.Dropped() == 0 {
-		t.Fatal("a pipe that nobody reads has taken it all")
+		t.Fatal("a pipe that no one reads has taken it all")
 	}
 	// Lines that were dropped before the writing began are counted apart from later ones.
 	_ = r.SetReadDeadline(time.Now().Add(20 * time.Second))

@@ -319,7 +319,7 @@ func TestARefusedRouteIsNoLoss(t *testing.T) {
 		"all is refused":            {Refused, [2]Kind{Refused, Refused}, nil, true},
 		"what is left is refused":   {Refused, [2]Kind{Nowhere, Nowhere}, nil, true},
 		"an anchor is here":         {Refused, [2]Kind{Here, Refused}, nil, false},
-		"nobody can be asked":       {Refused, [2]Kind{Refused, Refused}, ErrNoAnswer, false},
+		"no one can be asked":       {Refused, [2]Kind{Refused, Refused}, ErrNoAnswer, false},
 	} {
 		for _, to := range []netip.Addr{public4, public6} {
 			got := test.kind.Lost(to, func(a netip.Addr) (Kind, error) {

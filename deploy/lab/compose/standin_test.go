@@ -13,7 +13,7 @@ import (
 
 // standIn makes an image under the name that a file of compose gives it, where the engine does not have it: of Debian's
 // programs and what they are linked with. It goes again when all is taken down. Programs are by their paths in the
-// image, and folders are those that anybody may write there.
+// image, and folders are those that anyone may write there.
 func standIn(file, image, change string, programs map[string]string, folders ...string) error {
 	text, err := os.ReadFile(filepath.Join(engine.root, file))
 	if err != nil {

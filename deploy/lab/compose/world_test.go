@@ -180,7 +180,7 @@ func (w *world) makeImage(root string) error {
 const importedLabel = project + "=imported"
 
 // importImage makes an image of files of this machine, by where they are in the image, and of empty folders that
-// anybody may write.
+// anyone may write.
 func importImage(name, change string, files map[string]string, folders ...string) error {
 	load := exec.Command("docker", "import", "--change", change, "--change", "LABEL "+importedLabel, "-", name)
 	into, err := load.StdinPipe()

@@ -85,7 +85,7 @@ var goldenTools = map[string]recording{
 			"spfall", "spfptr", "spfsyntax", "spftwo", "spfloop", "spftree", "spfeleven", "spfvoid", "spffails",
 			"dmarctwo", "dmarcstrict", "dmarcforeign", "dkimed", "dkimweak", "dkimtest", "dkimrevoked", "dkimtwo", "tlsrpttwo", "tlsrpthalf",
 			"ststwo", "stsprivate", "ststesting", "stsmisses", "stssyntax", "stsredirect", "sts404", "stsexpired", "stslong", "hostile"),
-		inputs("lab-good-mail.com", "sub.lab-dmarcstrict-mail.com", "11.80.0.1", "somebody@lab-good-mail.com",
+		inputs("lab-good-mail.com", "sub.lab-dmarcstrict-mail.com", "11.80.0.1", "someone@lab-good-mail.com",
 			"intranet.corp"),
 		with("lab-good-mail.com", `{"dkimSelector":"none"}`, `{"dkimSelector":"S1"}`, `{"dkimSelector":""}`,
 			`{"dkimSelector":"a..b"}`, `{"dkimSelector":7}`),

@@ -32,7 +32,7 @@ type shownPage struct {
 }
 
 // everyPage is every page of the site: those of pagesWithFacts, and of each tool that has no row there its page with
-// the first example that it offers. A new tool is so opened and run before anybody writes a row for it.
+// the first example that it offers. A new tool is so opened and run before anyone writes a row for it.
 func everyPage(t *testing.T) []shownPage {
 	t.Helper()
 	pages := pagesWithFacts()
@@ -241,7 +241,7 @@ func (p shownPage) hold(t *testing.T, tab *browser.Tab) {
 	holdRecord(t, tab, p.console...)
 }
 
-// holdLooks looks at a page as it is now in every way that somebody may have it.
+// holdLooks looks at a page as it is now in every way that someone may have it.
 func holdLooks(t *testing.T, tab *browser.Tab, name string) {
 	t.Helper()
 	for _, look := range []struct {

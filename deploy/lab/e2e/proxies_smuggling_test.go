@@ -260,7 +260,7 @@ func smuggle(t *testing.T, e entrance, answered *atomic.Int64) {
 	answered.Add(seconds.Load())
 	t.Logf("%d second requests were answered as such, beside %d honest lookups", seconds.Load(), lookups)
 	if seconds.Load() == 0 || lookups < 20 {
-		t.Error("the plain second request was not answered, or hardly anybody looked: this test sees nothing")
+		t.Error("the plain second request was not answered, or hardly anyone looked: this test sees nothing")
 	}
 }
 

@@ -43,7 +43,9 @@ func TestAWorkerWithoutFiles(t *testing.T) {
 					t.Error("a worker without files was asked something, and answered")
 				}
 			}
-			if reported[504] == 0 || (reported[503] > 0) != (mode == "datagram") {
+			// A probe of the gateway that ends while the files are counted leaves one more than none: with raw sockets that
+			// is one answer, and with datagram sockets a 503.
+			if mode == "raw" && reported[504] == 0 || (reported[503] > 0) != (mode == "datagram") {
 				t.Errorf("by status %v", reported)
 			}
 			leaveFiles(t, p.worker.Process, 4096)

@@ -217,7 +217,7 @@ func TestPacketLoss(t *testing.T) {
 	t.Parallel()
 	for _, to := range bothFamilies(lab.LossyEnd, 14) {
 		a := call(t, "packet-loss", to.String(), nil)
-		// Every tenth packet of the cable is lost, of any flow; these are the only ones.
+		// Every tenth packet to an address is lost; no other test sends to these.
 		facts{"sent": 50, "received": 45, "lossPercent": 10, "bursts": func(v any) bool { return len(v.([]any)) == 5 },
 			"bursts.0.length": 1, "minMs": between(10, 15), "late": 0, "undecided": 0, "confirmation": nil}.hold(t, a)
 	}

@@ -106,7 +106,7 @@ type Finder struct {
 	trust Trust
 	log   *slog.Logger
 	// Each warning comes once: it is about a setting, not about a request.
-	untrusted, missing, anybody, private sync.Once
+	untrusted, missing, everyone, private sync.Once
 }
 
 // New returns a Finder. It logs a warning for forwarded headers that are not trusted, for a proxy that sends other
@@ -128,7 +128,7 @@ func (f *Finder) Identify(r *http.Request) Identity {
 func (f *Finder) warn(id Identity, h http.Header) {
 	switch {
 	case id.Forwarded.IsValid() && len(f.trust.Peers) == 0 && !netpolicy.Near(id.Peer):
-		f.anybody.Do(func() {
+		f.everyone.Do(func() {
 			f.log.Warn("a client address was taken from the headers of a public peer, because headers are trusted from any " +
 				"peer: anyone who reaches this port can claim any address; set TRUSTED_PROXY_CIDRS to the ranges of your proxies")
 		})

@@ -15,7 +15,7 @@ type Config struct {
 	ListenAddr        settings.ListenAddr `envconfig:"GATEWAY_LISTEN_ADDR" default:"127.0.0.1:8080" takes:"host:port, such as 127.0.0.1:8080" doc:"public listener"`
 	MetricsListenAddr settings.ListenAddr `envconfig:"METRICS_LISTEN_ADDR" takes:"host:port, such as 127.0.0.1:9090" doc:"private listener for /metrics; empty = off"`
 	PublicOrigin      httpapi.Origin      `envconfig:"PUBLIC_ORIGIN" takes:"an origin, such as https://tools.example.com, without a path" doc:"the one allowed Origin, for deployments behind a proxy that rewrites Host; empty = the request's own Host"`
-	PublicDomain      domain              `envconfig:"PUBLIC_DOMAIN" takes:"a domain name, such as tools.example.com" doc:"the one name to set behind the Caddy of deploy/proxies: PUBLIC_ORIGIN is https at this name, x-real-ip is believed from this host and from private networks; any of these settings that is set itself takes precedence"`
+	PublicDomain      domain              `envconfig:"PUBLIC_DOMAIN" takes:"a domain name, such as tools.example.com" doc:"the one name to set behind the Caddy of deploy/proxies: PUBLIC_ORIGIN is https at this name, x-real-ip is accepted from this host and from private networks; any of these settings that is set itself takes precedence"`
 
 	EnableWorkerTools    settings.Bool     `envconfig:"ENABLE_WORKER_TOOLS" default:"false" takes:"true or false" doc:"together with the next two, turns on traceroute, ping and packet-loss"`
 	WorkerURL            workerURL         `envconfig:"DIAGNOSTICS_WORKER_URL" takes:"an http or https URL without user, query or fragment" doc:"base URL of the worker"`
@@ -27,7 +27,7 @@ type Config struct {
 	TrustProxyHeaders settings.Bool   `envconfig:"TRUST_PROXY_HEADERS" default:"false" takes:"true or false" doc:"trust cf-connecting-ip, then x-real-ip, then the first of x-forwarded-for"`
 	TrustedPlatform   settings.Choice `envconfig:"TRUSTED_PROXY_PLATFORM" oneof:"cloudflare vercel" takes:"cloudflare or vercel" doc:"cloudflare or vercel trusts them too, as do the runtime flags CF_PAGES=1 and VERCEL=1"`
 	TrustedCIDRs      cidrs           `envconfig:"TRUSTED_PROXY_CIDRS" takes:"comma-separated CIDRs, such as 10.0.0.0/8,fd00::/8" doc:"narrows trust to peers in these ranges, never grants it; empty = any peer"`
-	ClientHeader      headerName      `envconfig:"CLIENT_ADDRESS_HEADER" takes:"the name of one header, such as x-real-ip" doc:"the one header that is believed where headers are trusted: the one that your proxy overwrites, or x-forwarded-for or forwarded (RFC 7239), counted from the right; empty = the order of TRUST_PROXY_HEADERS, which visitors can forge through most proxies"`
+	ClientHeader      headerName      `envconfig:"CLIENT_ADDRESS_HEADER" takes:"the name of one header, such as x-real-ip" doc:"the one header that is read where headers are trusted: the one that your proxy overwrites, or x-forwarded-for or forwarded (RFC 7239), counted from the right; empty = the order of TRUST_PROXY_HEADERS, which visitors can forge through most proxies"`
 	ProxyHops         hops            `envconfig:"TRUSTED_PROXY_HOPS" default:"1" takes:"a whole number from 1 to 16" doc:"which address of x-forwarded-for or forwarded counts, from the right: the number of your own proxies that add to it"`
 	CFPages           platformFlag    `envconfig:"CF_PAGES" hidden:"true"`
 	Vercel            platformFlag    `envconfig:"VERCEL" hidden:"true"`

@@ -178,7 +178,7 @@ func CorruptBody(err error) bool {
 		errors.Is(err, zlib.ErrChecksum) || errors.Is(err, zlib.ErrDictionary) || errors.As(err, &corrupt)
 }
 
-// What a server may send before anybody reads it: the kernel takes as much as a socket's buffer holds, twice the size
+// What a server may send before anyone reads it: the kernel takes as much as a socket's buffer holds, twice the size
 // asked for, and the library's HTTP/2 four megabytes of each answer. It is paid for whether it is looked at or not. A
 // head fits into the first flight of a server. A body of 500 KiB over 62 ms takes a tenth longer than with the kernel's
 // own sizes.
@@ -260,5 +260,5 @@ func (b *gatheredBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readsBody reports whether anybody looks at the body of the answer.
+// readsBody reports whether anyone looks at the body of the answer.
 func (r Request) readsBody() bool { return r.MaxBody > 0 || r.Consume != nil }

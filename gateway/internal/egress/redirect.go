@@ -312,7 +312,7 @@ func newChainState() *chainState {
 	return &chainState{jars: make(map[string]*cookiejar.Jar), answered: make(map[string][]netip.Addr)}
 }
 
-// refuse fails where the URL is too long for anybody but the host that chose it, which the next host is not.
+// refuse fails where the URL is too long for anyone but the host that chose it, which the next host is not.
 func (c *chainState) refuse(u target.URL) error {
 	if c.tooLong(u) && c.chooser != u.Host().String() {
 		return errForeignURL()

@@ -118,7 +118,7 @@ func (e *edge) passed(t *testing.T, n int, client, target string) int {
 	return passed
 }
 
-// One client's requests past its own share are no reason to refuse anybody else.
+// One client's requests past its own share are no reason to refuse anyone else.
 func TestRefusedRequestsLockNobodyOut(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, nil, trusting, defaults)

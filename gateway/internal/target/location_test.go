@@ -146,7 +146,7 @@ func TestResolveTellsProblemsApart(t *testing.T) {
 				t.Errorf("%.80q: problem %d with %v", location, problem, err)
 			}
 			if strings.Contains(sentence, "Enter ") {
-				t.Errorf("%.80q: advice for somebody who did not write it: %q", location, sentence)
+				t.Errorf("%.80q: advice for someone who did not write it: %q", location, sentence)
 			}
 		}
 	}

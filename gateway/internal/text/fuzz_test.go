@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzText holds that whatever somebody sends can be shown.
+// FuzzText holds that whatever someone sends can be shown.
 func FuzzText(f *testing.F) {
 	f.Add("plain", 3)
 	f.Add("gr\xfcn\x00\x1b[31m \u202etxt\ufeff", 5)

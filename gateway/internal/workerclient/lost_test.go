@@ -570,7 +570,7 @@ func TestReadyWaitsForTheFirstAnswer(t *testing.T) {
 		t.Errorf("who left got %v", err)
 	}
 	if c.Serves() {
-		t.Error("nobody has answered, and it serves")
+		t.Error("no one has answered, and it serves")
 	}
 	close(answer)
 	if _, err := c.Ready(t.Context()); err != nil {

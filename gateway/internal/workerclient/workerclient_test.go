@@ -828,7 +828,7 @@ func TestProbesOfATrace(t *testing.T) {
 		{"ICMP of an older worker", trace("", nil), workerapi.TraceOptions{}, ""},
 		{"an older worker", trace("", nil), tcp, sentenceICMPOnly},
 		{"other probes", trace("icmp", nil), tcp, sentenceUnusable},
-		{"probes that nobody asked for", trace("tcp", &port), workerapi.TraceOptions{}, sentenceUnusable},
+		{"probes that no one asked for", trace("tcp", &port), workerapi.TraceOptions{}, sentenceUnusable},
 	} {
 		got, err := probedAs(c.answer, c.asked)
 		if c.sentence == "" && (err != nil || got.Protocol == "") || c.sentence != "" && sentence(err) != c.sentence {
@@ -906,7 +906,7 @@ func TestJobsNameTheirVisitorByHashes(t *testing.T) {
 		t.Errorf("sent %s for IPv4", body)
 	}
 	if _, body := send(token, "", ""); strings.Contains(body, "client") || strings.Contains(body, "group") {
-		t.Errorf("sent %s for nobody", body)
+		t.Errorf("sent %s for no one", body)
 	}
 }
 

@@ -116,7 +116,7 @@ for (const [name, type, records, want, others = {}] of meanings) {
     assert.equal(meaningOf(answer({ [type]: records, ...others }), type), want));
 }
 
-test("keys that nobody vouches for", () => {
+test("keys that no one vouches for", () => {
   const keys = { DNSKEY: [{ keyTag: 7, algorithm: 13 }] };
   assert.match(meaningOf(answer(keys, { DS: "ENODATA" }), "DNSKEY"), /the parent zone has no DS record for it/);
   for (const errors of [undefined, { DS: "ESERVFAIL" }])

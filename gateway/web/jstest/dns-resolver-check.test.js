@@ -115,7 +115,7 @@ const rows = [
     { status: "unavailable", findings: found("NAME_SERVERS_UNREACHABLE") },
     /^NAME_SERVERS_UNREACHABLE /,
   ],
-  ["nobody answers", { status: "unavailable" }, /^Nothing can be concluded/],
+  ["no one answers", { status: "unavailable" }, /^Nothing can be concluded/],
 ];
 
 for (const [name, fields, meaning] of rows) {

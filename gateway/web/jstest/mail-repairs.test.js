@@ -64,7 +64,7 @@ test("a domain that does not exist gets no advice", () => {
   );
 });
 
-test("a domain without MX names itself, or nobody", () => {
+test("a domain without MX names itself, or no one", () => {
   const self = { status: "warn", hosts: [{ exchange: "example.com", priority: 0 }], issues: [{ code: "MX_IMPLICIT" }] };
   assert.deepEqual(texts({ mx: self, spf: missing }), [
     "example.com MX 10 example.com",

@@ -97,7 +97,7 @@ meanings("what is none of them", [
   ["file:///etc/hosts", null],
   ["https://", null],
   ["and/or", null],
-  ["@somebody", null],
+  ["@someone", null],
   ["we saw as 5 people left", null],
   ["open report.pdf and main.go:12, please", null],
   ["it was down.Please look", null],
@@ -162,8 +162,8 @@ meanings("something in a sentence", [
   ["dig example.com MX", "domain", "example.com"],
   ["ssh -p 2222 root@example.com", "email", "root@example.com"],
   ["git@example.com:owner/repository.git", "domain", "example.com"],
-  ["medium.com/@somebody", "url", "https://medium.com/@somebody"],
-  ["https://medium.com/@somebody", "url", "https://medium.com/@somebody"],
+  ["medium.com/@someone", "url", "https://medium.com/@someone"],
+  ["https://medium.com/@someone", "url", "https://medium.com/@someone"],
 ]);
 
 meanings("what is certain wins over what may be a file or a version", [
@@ -353,7 +353,7 @@ const cleaned = [
   ["hostPort", "https://example.com:8443/", "example.com:8443", /from the web address/],
   ["hostPort", "http://example.com/", "example.com:80", /from the web address/],
   ["hostPort", "example.com 25", "example.com:25", /from the text/],
-  // Nobody named a port: the API asks for it.
+  // No one named a port: the API asks for it.
   ["hostPort", "bob@example.com", "example.com", /from the e-mail address/],
   ["tlsHost", "example.com", "example.com", null],
   ["tlsHost", "example.com:8443", "example.com:8443", null],

@@ -122,7 +122,7 @@ for (const text of [
     assert.equal(await readSaved(new Blob([text]), known), null));
 }
 
-test("facts of an answer that nobody foresaw are none", () => {
+test("facts of an answer that no one foresaw are none", () => {
   assert.equal(
     answerOf(
       /** @type {any} */ ({

@@ -210,7 +210,7 @@ test("tiles are there from the start and filled as answers come", () => {
           groups: [{ resolvers: ["x", "y"] }],
         },
       ],
-      ["whois-lookup", "what nobody foresaw"],
+      ["whois-lookup", "what no one foresaw"],
     ]),
   );
   const told = Object.fromEntries(factsOf(slugs, answers));

@@ -53,7 +53,7 @@ test("the last ten changes are kept, newest first, and no longer than they need 
   assert.equal(changes[9].gone[0], "1");
 });
 
-test("what an older version kept, and what nobody wrote, does no harm", () => {
+test("what an older version kept, and what no one wrote, does no harm", () => {
   disk.set(
     "diagnostics.answers",
     JSON.stringify([

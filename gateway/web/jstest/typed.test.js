@@ -16,7 +16,7 @@ test("a note tells of a private address as long as it is in the field, and keeps
   assert.equal(typed("a.example.com"), "");
   assert.match(typed("192.168.1.1"), /^192\.168\.1\.1 is a private address/);
   assert.equal(typed("192.168.1.1.example.com"), "");
-  // Somebody pressed the button before this was loaded.
+  // Someone pressed the button before this was loaded.
   note.textContent = "Took a.example.com from the text that you entered.";
   assert.equal(typed("a.example.com"), "Took a.example.com from the text that you entered.");
 });

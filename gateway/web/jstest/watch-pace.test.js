@@ -219,7 +219,7 @@ test("who hid the page for longer than that finds it ended", async () => {
   assert.deepEqual(b.last(), { state: "ended", why: "time" });
 });
 
-test("stopping aborts the round, and whoever goes on at once does not go faster", async () => {
+test("stopping aborts the round, and anyone who goes on at once does not go faster", async () => {
   const b = bench();
   b.pace.start();
   await b.answer();

@@ -158,7 +158,7 @@ test("a round without an answer is no change, and what follows is held against t
   record.answered(0, 1, site("up"));
   record.failed(10, 11, "The service could not be reached.", false);
   record.paused(20, 30, "away");
-  assert.deepEqual(record.answered(40, 41, site("down", "Nobody.")), ["it went from up to down"]);
+  assert.deepEqual(record.answered(40, 41, site("down", "No one.")), ["it went from up to down"]);
   assert.deepEqual(
     record.entries.map((e) => [e.n, e.kind, e.turned]),
     [

@@ -10,7 +10,7 @@ import (
 var documented = []settings.Setting{
 	{Name: "WORD", FromFile: true, Takes: "a word", Doc: "the word of the day"},
 	{Name: "COUNT", Default: "30", Takes: "a number", Doc: "how many, of all those that there may ever be in one of the places " +
-		"where somebody could have counted them; 0 = no end"},
+		"where someone could have counted them; 0 = no end"},
 	{Name: "HIDDEN", Hidden: true},
 }
 
@@ -24,7 +24,7 @@ func TestEnvFile(t *testing.T) {
 #WORD=
 #WORD_FILE=
 
-# how many, of all those that there may ever be in one of the places where somebody could have
+# how many, of all those that there may ever be in one of the places where someone could have
 # counted them; 0 = no end
 # Takes: a number
 #COUNT=30

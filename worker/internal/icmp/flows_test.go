@@ -51,7 +51,7 @@ func TestFlowsHaveIdentifiersOfTheirOwn(t *testing.T) {
 	}
 }
 
-// An identifier must not come round again soon, nor be one that somebody can foresee who saw all before it: of as many
+// An identifier must not come round again soon, nor be one that someone can foresee who saw all before it: of as many
 // as that takes, half are always left to draw from.
 func TestIdentifiersComeBackLate(t *testing.T) {
 	t.Parallel()
@@ -154,7 +154,7 @@ func TestFlowsOwner(t *testing.T) {
 		{"a reply with another flow's payload", read(exchange.Reply, append(own[:8:8], others[8:]...)), unproved},
 		{"an error that quotes it", read(exchange.TimeExceeded, own[:]), proved},
 		{"an error that quotes it up to the cookie", read(exchange.Prohibited, own[:16]), proved},
-		{"an error that quotes it up to the cookie, with a checksum that somebody rewrote", read(exchange.TimeExceeded, put16(own[:16], 2, ^f.sum)), proved},
+		{"an error that quotes it up to the cookie, with a checksum that someone rewrote", read(exchange.TimeExceeded, put16(own[:16], 2, ^f.sum)), proved},
 		{"an error that quotes its header", read(exchange.TimeExceeded, own[:headerLength]), short},
 		{"an error that quotes its header and zeros", read(exchange.TimeExceeded, append(own[:8:8], zeros...)), short},
 		{"an error that quotes a part of the cookie", read(exchange.TimeExceeded, own[:15]), short},

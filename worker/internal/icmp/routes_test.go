@@ -145,7 +145,7 @@ func TestAWayThatIsFollowed(t *testing.T) {
 			w.changed([]hostroute.Link{k.link})
 		}, exchange.ErrCutOff},
 		"a carrier change without a notice yet": {func(k *table, _ *routeWatcher) { k.link.Downs++ }, exchange.ErrCutOff},
-		"a net that somebody refuses": {func(k *table, w *routeWatcher) {
+		"a net that someone refuses": {func(k *table, w *routeWatcher) {
 			k.set(hostroute.Refused, to4)
 			w.changed(nil)
 		}, nil},

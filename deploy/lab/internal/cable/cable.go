@@ -27,7 +27,7 @@ const (
 type Spec struct {
 	// Delay is one way.
 	Delay time.Duration
-	// DropEvery drops every n-th packet of the direction from A to B; 0 drops none.
+	// DropEvery drops every n-th packet of the direction from A to B to each destination; 0 drops none.
 	DropEvery int
 	// RepeatEvery lets every n-th packet of that direction arrive twice; 0 none.
 	RepeatEvery int

@@ -12,9 +12,22 @@ import (
 type lane struct {
 	from, to int
 	spec     Spec
-	seen     int
+	seen     map[destination]int // packets
 	queue    []packet
 	free     [][]byte
+}
+
+// destination is the address that a packet goes to, of either family.
+type destination [16]byte
+
+func destinationOf(data []byte) (to destination) {
+	switch {
+	case len(data) >= 20 && data[0]>>4 == 4:
+		copy(to[:], data[16:20])
+	case len(data) >= 40 && data[0]>>4 == 6:
+		copy(to[:], data[24:40])
+	}
+	return to
 }
 
 type packet struct {
@@ -38,17 +51,17 @@ func (l *lane) fill(start time.Time) {
 			l.free = append(l.free, buf)
 			return
 		}
-		l.seen++
-		if l.isNth(l.spec.DropEvery) {
+		count := l.count(buf[:n])
+		if isNth(count, l.spec.DropEvery) {
 			l.free = append(l.free, buf)
 			continue
 		}
 		p := packet{due: time.Since(start) + l.spec.Delay, data: buf[:n]}
-		if l.isNth(l.spec.HoldEvery) {
+		if isNth(count, l.spec.HoldEvery) {
 			p.due += l.spec.Hold
 		}
 		l.insert(p)
-		if l.isNth(l.spec.RepeatEvery) {
+		if isNth(count, l.spec.RepeatEvery) {
 			l.insert(packet{due: p.due, data: append(l.buffer()[:0], p.data...)})
 		}
 	}
@@ -81,8 +94,18 @@ func (l *lane) drain(start time.Time) {
 	l.queue = l.queue[:kept]
 }
 
-// isNth reports whether the packet that came last is one of every n.
-func (l *lane) isNth(n int) bool { return n > 0 && l.seen%n == 0 }
+// count counts a packet: each destination has a count of its own, so that tests of several do not disturb each other.
+func (l *lane) count(data []byte) int {
+	if l.seen == nil {
+		l.seen = map[destination]int{}
+	}
+	to := destinationOf(data)
+	l.seen[to]++
+	return l.seen[to]
+}
+
+// isNth reports whether the packet is one of every n.
+func isNth(count, n int) bool { return n > 0 && count%n == 0 }
 
 func (l *lane) buffer() []byte {
 	if n := len(l.free); n > 0 {

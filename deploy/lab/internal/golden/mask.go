@@ -40,6 +40,8 @@ var wordings = []struct {
 	{regexp.MustCompile(`\b\d+(\.\d+)? ms\b`), "<ms> ms"},
 	// Where most of the time goes: on a busy machine, anywhere.
 	{regexp.MustCompile(`\bbetween hop \d+ and hop \d+\b`), "between hop <number> and hop <number>"},
+	// Of a certificate made with the lab, whose validity begins a week later.
+	{regexp.MustCompile(`\bnot valid before \d+ [A-Z][a-z]+ \d{4}\b`), "not valid before <date>"},
 	{regexp.MustCompile(`\bnetwork-diagnostics/[^ "]+`), "network-diagnostics/<version>"},
 }
 

@@ -183,7 +183,7 @@ func dripText(ctx context.Context, c net.Conn) {
 	}
 }
 
-// endlessLine sends one line for as long as anybody reads.
+// endlessLine sends one line for as long as anyone reads.
 func endlessLine(ctx context.Context, c net.Conn) {
 	_ = c.SetDeadline(time.Now().Add(idle))
 	for ctx.Err() == nil {

@@ -47,7 +47,7 @@ func drip(ctx context.Context, c net.Conn) {
 	}
 }
 
-// oversized announces sixteen megabytes of certificates, and sends them for as long as anybody takes them.
+// oversized announces sixteen megabytes of certificates, and sends them for as long as anyone takes them.
 func oversized(_ context.Context, c net.Conn) {
 	const all = 1<<24 - 1
 	head := []byte{certificateMessage, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfc}

@@ -19,17 +19,17 @@ func (s Set) Restricts(directive string) bool {
 	return s.some(directive, func(list) bool { return true })
 }
 
-// AllowsInlineScripts reports whether a script element that somebody injected runs.
+// AllowsInlineScripts reports whether a script element that someone injected runs.
 func (s Set) AllowsInlineScripts() bool {
 	return s.governed("script-src-elem", func(l list) bool { return l.allowsAllInline(true) })
 }
 
-// AllowsInlineHandlers reports whether an event handler attribute that somebody injected runs.
+// AllowsInlineHandlers reports whether an event handler attribute that someone injected runs.
 func (s Set) AllowsInlineHandlers() bool {
 	return s.governed("script-src-attr", func(l list) bool { return l.allowsAllInline(true) })
 }
 
-// AllowsInlineStyles reports whether style elements or attributes that somebody injected apply.
+// AllowsInlineStyles reports whether style elements or attributes that someone injected apply.
 func (s Set) AllowsInlineStyles() bool {
 	unsafe := func(l list) bool { return l.allowsAllInline(false) }
 	return s.governed("style-src-elem", unsafe) || s.governed("style-src-attr", unsafe)

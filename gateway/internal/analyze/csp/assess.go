@@ -83,7 +83,7 @@ func (s Set) scriptSourceIssues() []Issue {
 			strings.Join(open, ", ") + ", so an attacker's own script may run just like the site's."})
 	} else if named := s.namedBypasses(); len(named) > 0 {
 		issues = append(issues, Issue{Warn, "bypass-host", "Scripts may come from " + strings.Join(named, ", ") +
-			", where anybody can publish scripts or find one that bypasses the policy."})
+			", where anyone can publish scripts or find one that bypasses the policy."})
 	}
 	if s.AllowsAnyScript("blob") {
 		issues = append(issues, Issue{Warn, "blob-scripts",

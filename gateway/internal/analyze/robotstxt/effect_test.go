@@ -41,9 +41,9 @@ func TestEffect(t *testing.T) {
 				t.Errorf("%q: %s is allowed: %t, which is not %s", rules, path, allowed, want)
 			}
 		}
-		// A group of somebody's own is none of the others' business.
+		// A group of someone's own is none of the others' business.
 		if got := parse("User-agent: a\n" + rules + "\nDisallow: /").Effect(); got != AllowAll {
-			t.Errorf("%q for somebody else: %s", rules, got)
+			t.Errorf("%q for someone else: %s", rules, got)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func (p *parser) crawlDelay(number int, value string) {
 		return
 	case len(p.rules) == 0:
 		p.issues.add(CodeRuleBeforeAgent, SeverityFail, number,
-			"The crawl delay comes before any user-agent line, so it applies to nobody.")
+			"The crawl delay comes before any user-agent line, so it applies to no one.")
 		return
 	}
 	if !p.ruled {

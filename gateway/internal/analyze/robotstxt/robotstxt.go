@@ -216,7 +216,7 @@ func (p *parser) rule(number int, kind RuleType, path string) {
 	if len(p.rules) == 0 {
 		if !p.early {
 			p.issues.add(CodeRuleBeforeAgent, SeverityFail, number,
-				"The rule comes before any user-agent line, so it applies to nobody.")
+				"The rule comes before any user-agent line, so it applies to no one.")
 		}
 		p.early = true
 		return

@@ -108,7 +108,7 @@ func TestDialRecorder(t *testing.T) {
 	}{
 		"a shortage":              {syscall.EMFILE, failed, true},
 		"around a dial":           {syscall.EMFILE, &net.OpError{Op: "dial", Err: failed}, true},
-		"somebody else's failure": {syscall.ECONNREFUSED, failed, false},
+		"another's failure":       {syscall.ECONNREFUSED, failed, false},
 		"no failure":              {nil, failed, false},
 		"another server answered": {syscall.EMFILE, &net.DNSError{IsNotFound: true}, false},
 		"a failure of what comes": {syscall.EMFILE, syscall.ECONNREFUSED, false},

@@ -56,19 +56,19 @@ type Observer interface {
 	Paused(p Provider, server string, wait time.Duration)
 }
 
-// Nobody observes nothing.
-type Nobody struct{}
+// Discard observes nothing.
+type Discard struct{}
 
 // Asked implements Observer.
-func (Nobody) Asked(Provider, Outcome, time.Duration) {}
+func (Discard) Asked(Provider, Outcome, time.Duration) {}
 
 // Paused implements Observer.
-func (Nobody) Paused(Provider, string, time.Duration) {}
+func (Discard) Paused(Provider, string, time.Duration) {}
 
-// Or gives the observer, or Nobody where it is nil.
+// Or gives the observer, or Discard where it is nil.
 func Or(o Observer) Observer {
 	if o == nil {
-		return Nobody{}
+		return Discard{}
 	}
 	return o
 }

@@ -233,7 +233,7 @@ func testKeys(t *attempts, b *bench) {
 	for _, key := range keys {
 		c := charge(key, 1, time.Hour)
 		if d := b.take(t, c); !d.Allowed {
-			t.Errorf("%.20q is somebody else's bucket", key)
+			t.Errorf("%.20q is another's bucket", key)
 		}
 		if d := b.take(t, c); d.Allowed {
 			t.Errorf("%.20q is not kept", key)

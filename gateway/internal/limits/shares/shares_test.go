@@ -99,7 +99,7 @@ func TestMemory(t *testing.T) {
 	want("but not over two", b.Grow(1), fault.Limited, 200)
 	a.Release()
 	want("closed", nil, 0, 100)
-	want("nobody's", a.Grow(1<<30), 0, 100)
+	want("no one's", a.Grow(1<<30), 0, 100)
 	want("an answer in the run's place", b.Become(Uncounted+40), 0, 40)
 	b.Release()
 	b.Release()

@@ -115,7 +115,7 @@ func TestCheckNoticesWhatNobodyAskedFor(t *testing.T) {
 	<-b.Probed()
 	server.Close()
 	if got := b.State(); got != breaker.OK {
-		t.Fatalf("nobody has asked, and the state is %s", got)
+		t.Fatalf("no one has asked, and the state is %s", got)
 	}
 	deadline := time.Now().Add(5 * time.Second)
 	for b.Check(t.Context()) != breaker.Down {

@@ -46,7 +46,7 @@ func (c query) findChange(answers []resolverAnswer, own *authority) *change {
 }
 
 // changeAmong finds a change where none of the domain's own servers answered: most resolvers agree, and what the others
-// hold is one answer, with less time left than that of anybody else.
+// hold is one answer, with less time left than that of anyone else.
 func changeAmong(answers []resolverAnswer) *change {
 	given := which(answers, resolverAnswer.conclusive)
 	var fresh, stale []resolverAnswer

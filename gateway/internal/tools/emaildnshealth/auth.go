@@ -48,7 +48,7 @@ func (r *checker) spf(ctx context.Context, mx mxCheck) spfCheck {
 	case report.Record == nil:
 		c.Summary = "There are several SPF records, so receivers use none of them."
 	case report.SendsNothing:
-		c.Summary = "The domain sends no mail: its SPF record authorizes nobody."
+		c.Summary = "The domain sends no mail: its SPF record authorizes no one."
 	default:
 		c.Summary = ending(report, r.domain) + " " + cost(c.Lookups)
 	}
@@ -182,7 +182,7 @@ func (r *checker) misplacedDMARC(ctx context.Context, c *dmarcCheck) {
 	if slices.ContainsFunc(texts, dmarc.IsRecord) {
 		name := mail.Show(r.domain)
 		c.Issues.Add(mail.Fail, "DMARC_MISPLACED", "RFC 9989 section 4.10",
-			"There is a DMARC record at "+name+" itself, where nobody looks. Move it to _dmarc."+name+".")
+			"There is a DMARC record at "+name+" itself, where no one looks. Move it to _dmarc."+name+".")
 	}
 }
 

@@ -121,9 +121,9 @@ func (c *dkimCheck) wild(anything reply, answers bool) {
 	switch {
 	case answers:
 		c.Issues.Add(mail.Info, "DKIM_WILDCARD", sectionDKIM, "Every selector answers with the same record, even one "+
-			"that nobody uses, so a key counts as found only if it differs from that.")
+			"that no one uses, so a key counts as found only if it differs from that.")
 	case anything.alias:
-		c.Issues.Add(mail.Info, "DKIM_WILDCARD", sectionDKIM, "Every selector, even one that nobody uses, is an alias "+
+		c.Issues.Add(mail.Info, "DKIM_WILDCARD", sectionDKIM, "Every selector, even one that no one uses, is an alias "+
 			"(CNAME) of "+mail.Show(anything.cname)+", where there is no key.")
 	}
 }

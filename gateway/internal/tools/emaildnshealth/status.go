@@ -138,7 +138,7 @@ func noteOn(domain string, r results) *string {
 	case !sends && r.MX.NullMX:
 		note = fmt.Sprintf("%s neither sends nor accepts mail. A DMARC record with p=reject would complete that.", domain)
 	case !sends:
-		note = fmt.Sprintf("%s sends no mail: its SPF record authorizes nobody.", domain)
+		note = fmt.Sprintf("%s sends no mail: its SPF record authorizes no one.", domain)
 	case r.MX.NullMX:
 		note = fmt.Sprintf("%s accepts no mail (null MX). If it sends none either, publish the SPF record v=spf1 "+
 			"-all.", domain)

@@ -239,7 +239,7 @@ func (r *checker) tlsRpt(ctx context.Context, mx mxCheck) tlsRptCheck {
 	switch {
 	case !report.Found:
 		c.Status, c.Summary = mailMissing, "The domain has no TLS reporting record."
-		c.Issues.Add(mail.Info, "TLSRPT_MISSING", sectionTLSRPT, "Nobody is told when senders cannot use TLS. Publish "+
+		c.Issues.Add(mail.Info, "TLSRPT_MISSING", sectionTLSRPT, "No one learns when senders cannot use TLS. Publish "+
 			"v=TLSRPTv1; rua=mailto:… at _smtp._tls."+mail.Show(r.domain)+".")
 	case report.Record == "":
 		c.Summary = "There are several TLS reporting records, so senders use none of them."

@@ -24,7 +24,7 @@ type Result struct {
 	Reason    *string `json:"reason"`
 }
 
-// visitor is who asks: no target that anybody else could be hit at, so it has no key of its own.
+// visitor is who asks: no target that anyone else could be hit at, so it has no key of its own.
 type visitor struct{ visitor tool.Visitor }
 
 // LimitKey is empty: the run charges the client alone.

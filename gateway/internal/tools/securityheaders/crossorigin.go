@@ -176,7 +176,7 @@ func (v *controlVerdict) judgeAllowedOrigin(p page, origin string, credentials b
 			"answers to requests with credentials. To allow every site, leave Access-Control-Allow-Credentials out.")
 	case origin == "*":
 		v.find(controlInfo,
-			"Every site can read this answer, as anybody without credentials can. That is right for public data, and "+
+			"Every site can read this answer, as anyone without credentials can. That is right for public data, and "+
 				"wrong where only the network or the address protects it.")
 	case origin == "null":
 		v.judgeNullOrigin(credentials)

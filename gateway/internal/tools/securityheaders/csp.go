@@ -22,7 +22,7 @@ func bestCSP() advice {
 	return a
 }
 
-// judgeCSP judges the policies that are enforced, all together, by what they leave to somebody who can inject markup.
+// judgeCSP judges the policies that are enforced, all together, by what they leave to someone who can inject markup.
 func judgeCSP(p page) controlVerdict {
 	v := controlVerdict{value: p.shownValue(cspHeader)}
 	switch {

@@ -79,7 +79,7 @@ func judgePlain(u target.URL, answer *egress.Response) *httpRedirect {
 		v.recommendation.before = "Redirect every http URL straight to https on the same host, with 301 or 308."
 	case answer.Status < http.StatusMultipleChoices:
 		v.find(controlWarn,
-			"%s answers %d and does not redirect to https, so whoever comes that way is served without encryption.",
+			"%s answers %d and does not redirect to https, so visitors who come that way are served without encryption.",
 			host, answer.Status)
 		v.recommendation.before = "Redirect every http URL to https on the same host, with 301 or 308."
 	default:

@@ -52,7 +52,7 @@ func TestHTTPRedirect(t *testing.T) {
 			"Redirect every http URL straight to https on the same host, with 301 or 308."},
 		"to http of its own": {redirectTo(301, "/home"), "301 false warn", "redirects to another http URL (301)",
 			"Redirect every http URL straight to https on the same host, with 301 or 308."},
-		"a page": {runFields(200), "200 false warn", "http://example.com answers 200 and does not redirect to https, so whoever comes that way is served without encryption.", onHost},
+		"a page": {runFields(200), "200 false warn", "http://example.com answers 200 and does not redirect to https, so visitors who come that way are served without encryption.", onHost},
 		"an error": {runFields(404), "404 false info",
 			"http://example.com answers 404 Not Found and does not redirect to https.", onHost},
 		"to nowhere": {runFields(301), "301 false info", "301 Moved Permanently and does not redirect", onHost},

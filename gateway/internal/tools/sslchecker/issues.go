@@ -333,7 +333,7 @@ func chosenIssues(suite tlsscan.Suite) []issue {
 	var issues []issue
 	if !hasForwardSecrecy(suite) {
 		issues = append(issues, issue{"NO_FORWARD_SECRECY", severityWarn,
-			"The key exchange has no forward secrecy: whoever gets the server's key can read recorded traffic."})
+			"The key exchange has no forward secrecy: anyone who gets the server's key can read recorded traffic."})
 	}
 	if suite.Strength != tlsscan.Insecure && named("CBC")(suite) {
 		issues = append(issues, issue{"CBC_CIPHER", severityInfo,

@@ -107,7 +107,7 @@ func cut(d *rdap.Domain) bool {
 		slices.ContainsFunc(d.Contacts, func(c rdap.Contact) bool { return c.Truncated }))
 }
 
-// What a registry's 404 says, and what it does not: registries answer it for names that anybody can register and for
+// What a registry's 404 says, and what it does not: registries answer it for names that anyone can register and for
 // names that they keep back alike.
 var (
 	noSuchDomain = rdap.Notice{

@@ -75,7 +75,7 @@ export function showRun({ place, asked, view }) {
     announce(`${counted(seen)} so far.`);
   }
 
-  /** Whether somebody clicks, selects or has the focus in what would be drawn anew: it stays until they have done. */
+  /** Whether someone clicks, selects or has the focus in what would be drawn anew: it stays until they have done. */
   function inHand() {
     const selection = getSelection();
     return (

@@ -41,7 +41,7 @@ export function makeComparison({ report, tools, place, trouble, visit, closed })
     if (!part || left) return;
     const show = (/** @type {import("./report-compare.js").Report} */ theirs) => {
       wanted(part.drawn(side(part, report), theirs, shut));
-      // Whoever came by a link reads from the top.
+      // A visitor who came by a link reads from the top.
       if (text === undefined) document.getElementById("comparison-title")?.focus();
     };
     const target = (/** @type {string} */ typed) => take(typed, (theirs) => show(side(part, theirs)));

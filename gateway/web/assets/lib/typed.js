@@ -1,5 +1,5 @@
 // @ts-check
-// What a field says while somebody types in it: that an address cannot be checked from here. It is loaded once somebody
+// What a field says while someone types in it: that an address cannot be checked from here. It is loaded once someone
 // types.
 
 import { announce } from "./dom.js";

@@ -3,7 +3,7 @@
 // asks for it, and not at all while no one looks. It draws nothing and asks nothing itself, so that its rules can be
 // tried on a clock of a test's own.
 
-/** How long a watch goes on before somebody must say that it is still wanted, in milliseconds. */
+/** How long a watch goes on before someone must say that it is still wanted, in milliseconds. */
 export const longest = 30 * 60_000;
 /** What lies at least between the end of a round and the next, in milliseconds. */
 export const breath = 1000;
@@ -82,7 +82,7 @@ export function makePace({ gap, run, hidden, tell, seen }) {
   /** @param {number} began */
   async function round(began) {
     const { signal } = stopper;
-    // Whoever stops this round and goes on at once is no faster for it.
+    // A visitor who stops this round and goes on at once is no faster for it.
     due = began + apart();
     enter({ state: "running", apart: apart() });
     const reply = await run(signal).catch((failure) => {

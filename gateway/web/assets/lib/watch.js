@@ -1,5 +1,5 @@
 // @ts-check
-// A check that is repeated while somebody looks: its state, its picture, what changed, and the files. When rounds run
+// A check that is repeated while someone looks: its state, its picture, what changed, and the files. When rounds run
 // is said in watch-pace.js, what is kept in watch-record.js.
 
 import { runTool } from "./api.js";

@@ -161,7 +161,7 @@ async function open(found, byHand) {
   const beside = el("section", { id: "comparison", "aria-label": "Comparison" });
   const visitWith = (/** @type {string | undefined} */ other) => visit(queryOf(found.text, other));
   /**
-   * What holds this report against another, once somebody asks for that. @type {ReturnType<typeof
+   * What holds this report against another, once someone asks for that. @type {ReturnType<typeof
    * import("../lib/report-other.js").makeComparison> | null}
    */
   let comparison = null;

@@ -163,7 +163,7 @@ func RSAOfBits(t testing.TB, bits, exponent int) crypto.PublicKey {
 	return &rsa.PublicKey{N: n.SetBit(n, bits-1, 1).SetBit(n, 0, 1), E: exponent}
 }
 
-// Foreign makes a server certificate for the names with the public key of somebody else.
+// Foreign makes a server certificate for the names with the public key of another server.
 func Foreign(t testing.TB, parent *Cert, hosts []string, key crypto.PublicKey, opts ...Option) *Cert {
 	t.Helper()
 	return Leaf(t, parent, hosts, append(opts, func(c *x509.Certificate) { c.PublicKey = key })...)

@@ -178,7 +178,7 @@ func (r *Report) key(p string) {
 	}
 }
 
-// rsa reads a SubjectPublicKeyInfo, or the bare RSAPublicKey that RFC 6376 names and hardly anybody publishes.
+// rsa reads a SubjectPublicKeyInfo, or the bare RSAPublicKey that RFC 6376 names and hardly anyone publishes.
 func (r *Report) rsa(der []byte) {
 	key, problem := parseRSA(der)
 	if problem != "" {

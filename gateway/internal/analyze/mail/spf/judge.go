@@ -98,7 +98,7 @@ func (w *walk) judgeNetwork(v *visit, t Term) {
 func (w *walk) matchesAll(v *visit, t Term) {
 	if t.Qualifier == '+' && v.passing {
 		w.add(mail.Fail, "SPF_ALLOWS_ALL", "RFC 7208 section 5.1",
-			"The term %s lets anybody send mail as this domain. Name the senders instead.", w.name(v, t))
+			"The term %s lets anyone send mail as this domain. Name the senders instead.", w.name(v, t))
 	}
 }
 

@@ -331,11 +331,11 @@ func (s *shortener) notes(d draft, found Suggestion) []string {
 		text  string
 	}{
 		{includes, "Expanded to the current networks: %s. Their operators may change them without notice, and mail from " +
-			"new ones will then fail. Check often, or remove the include if nobody sends through it any more."},
+			"new ones will then fail. Check often, or remove the include if no one sends through it any more."},
 		{hosts, "Replaced with addresses: %s. Update the record whenever these addresses change."},
 		{reverse, "Left out: %s. Senders that only their reverse name lets in must be added as ip4 or ip6."},
 		{d.empty, "Left out because they find nothing: %s. If a name is misspelled, correct it instead."},
-		{d.idle, "Left out because its record lets nobody in: %s."},
+		{d.idle, "Left out because its record lets no one in: %s."},
 		{d.covered, "Left out because other terms already let in or refuse the same senders: %s."},
 		{s.behind, "Left out because all comes before it: %s."},
 	} {

@@ -318,7 +318,7 @@ func (w *walk) notPublic(v *visit) {
 		return
 	}
 	w.add(mail.Warn, "SPF_TARGET_NOT_PUBLIC", "RFC 7208 section 4.8",
-		"The term %s does not name a domain in the public DNS, so it matches nobody. Correct or remove it.",
+		"The term %s does not name a domain in the public DNS, so it matches no one. Correct or remove it.",
 		show(v))
 }
 

@@ -37,14 +37,14 @@ func connected(t *testing.T, ctx context.Context, send io.Reader) net.Conn {
 func TestWithoutMeter(t *testing.T) {
 	t.Parallel()
 	if err := traffic.Room(t.Context(), 1<<30); err != nil {
-		t.Errorf("nobody counts: %v", err)
+		t.Errorf("no one counts: %v", err)
 	}
 	traffic.Dialled(t.Context())
 	c := connected(t, t.Context(), strings.NewReader(""))
 	traffic.Hold(c)
 	for range 3 {
 		if _, err := c.Write(make([]byte, traffic.MaxSent)); err != nil {
-			t.Errorf("nobody counts: %v", err)
+			t.Errorf("no one counts: %v", err)
 		}
 	}
 }
