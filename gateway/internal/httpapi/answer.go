@@ -18,9 +18,9 @@ import (
 
 // success is the envelope of a result.
 type success struct {
-	Data       json.RawMessage `json:"data"`
-	DurationMs float64         `json:"durationMs"`
-	RequestID  string          `json:"requestId"`
+	Data       any     `json:"data"`
+	DurationMs float64 `json:"durationMs"`
+	RequestID  string  `json:"requestId"`
 }
 
 // failure is the envelope of an error: exactly these three keys, on every other answer under /api/.
@@ -54,16 +54,18 @@ func (s *Server) encode(ctx context.Context, rc *requestContext, result any) ([]
 		}
 		defer release()
 	}
-	data, err := json.Marshal(result)
+	envelope := success{DurationMs: rc.durationMs(s.config.Now()), RequestID: rc.id}
+	empty, err := json.Marshal(envelope)
+	if err != nil {
+		return nil, err
+	}
+	envelope.Data = result
+	body, err := json.Marshal(envelope)
 	if err != nil {
 		return nil, fmt.Errorf("encode the result: %w", err)
 	}
-	if len(data) > maxDataBytes {
-		return nil, fmt.Errorf("the result has %d bytes, over the %d that are promised", len(data), maxDataBytes)
-	}
-	body, err := json.Marshal(success{Data: data, DurationMs: rc.durationMs(s.config.Now()), RequestID: rc.id})
-	if err != nil {
-		return nil, err
+	if size := len(body) - len(empty) + len("null"); size > maxDataBytes {
+		return nil, fmt.Errorf("the result has %d bytes, over the %d that are promised", size, maxDataBytes)
 	}
 	return body, rc.memory.Become(len(body))
 }

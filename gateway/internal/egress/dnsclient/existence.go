@@ -42,7 +42,7 @@ func ExistenceOf(types []uint16, answers []Answer) Existence {
 
 // Existence is ExistenceOf, with queries for A and AAAA where the answers deny the name and lack them.
 func (c *Client) Existence(ctx context.Context, name string, types []uint16, answers []Answer) Existence {
-	types, answers = slices.Clone(types), slices.Clone(answers)
+	types, answers = slices.Clip(types), slices.Clip(answers) // what is appended is not the caller's
 	for _, qtype := range []uint16{dns.TypeA, dns.TypeAAAA} {
 		e := ExistenceOf(types, answers)
 		if e.Exists || len(e.Denied) == 0 {

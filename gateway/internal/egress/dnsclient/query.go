@@ -27,6 +27,17 @@ func (c *Client) Query(ctx context.Context, name string, qtype uint16) Answer {
 	return c.ask(ctx, cacheKey{name: name, qtype: qtype})
 }
 
+// Cached is the answer of Query where the cache has it.
+func (c *Client) Cached(ctx context.Context, name string, qtype uint16) (Answer, bool) {
+	began := time.Now()
+	answer, ok := c.answers.get(cacheKey{name: name, qtype: qtype}, c.settings.Now())
+	if !ok {
+		return Answer{}, false
+	}
+	c.settings.Counts.Hit()
+	return own(ctx, answer, began), true
+}
+
 // QueryUnchecked is Query with the CD bit: a resolver that validates passes on what fails DNSSEC, too (RFC 4035 section
 // 3.2.2).
 func (c *Client) QueryUnchecked(ctx context.Context, name string, qtype uint16) Answer {

@@ -76,7 +76,15 @@ func run(ctx context.Context, client *egress.Client, name string, types []uint16
 // ask returns the answers for the types.
 func ask(ctx context.Context, client *dnsclient.Client, name string, types []uint16) []dnsclient.Answer {
 	answers := make([]dnsclient.Answer, len(types))
-	parallel.Each(len(types), atOnce, func(i int) {
+	var missing []int
+	for i, qtype := range types {
+		var cached bool
+		if answers[i], cached = client.Cached(ctx, name, qtype); !cached {
+			missing = append(missing, i)
+		}
+	}
+	parallel.Each(len(missing), atOnce, func(n int) {
+		i := missing[n]
 		answers[i] = client.Query(ctx, name, types[i])
 		report(ctx, types[i], &answers[i])
 	})

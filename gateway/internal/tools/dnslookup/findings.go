@@ -196,7 +196,8 @@ func (o outcome) records(someFailed bool) finding.Conclusion {
 	if alias := o.alias(); len(o.types) == 1 && o.types[0] == dns.TypeCNAME && alias != "" {
 		return catalogue.Conclude(codeAlias, o.name, alias)
 	}
-	var addresses, counts []string
+	var addresses []string
+	var found []int // the types that have records, by their place
 	more := false
 	for i, qtype := range o.types {
 		answer := &o.answers[i]
@@ -208,12 +209,16 @@ func (o outcome) records(someFailed bool) finding.Conclusion {
 			shown.take(qtype, answer)
 			addresses, more = append(addresses, append(shown.A, shown.AAAA...)...), more || answer.Cut
 		}
-		counts = append(counts, countOf(qtype, answer))
+		found = append(found, i)
 	}
 	switch {
 	case len(addresses) > 0:
 		return catalogue.Conclude(codePointsTo, o.who(), listAddresses(addresses, more))
-	case len(counts) > 0:
+	case len(found) > 0:
+		var counts []string
+		for _, i := range found {
+			counts = append(counts, countOf(o.types[i], &o.answers[i]))
+		}
 		return catalogue.Conclude(codeHasRecords, o.who(), text.Listed(counts))
 	case len(o.types) == 1 && !someFailed:
 		return catalogue.Conclude(codeNoRecord, o.who(), listTypes(o.types))
