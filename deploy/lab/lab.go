@@ -52,6 +52,7 @@ type Lab struct {
 	catalogue []site.Site
 	tls       []tlsserver.Server
 	table     *zone.Table
+	public    map[string]*zone.Table // what each of PublicResolvers has beside table
 
 	mu        sync.Mutex
 	processes []*Process

@@ -2,7 +2,9 @@ package lab
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"os"
@@ -22,6 +24,15 @@ func (l *Lab) Resolver() netip.Addr { return netip.MustParseAddr(resolver4) }
 
 // Script makes the resolvers of the lab answer for a name as the steps say; see Step.
 func (l *Lab) Script(name string, steps ...Step) { l.table.Script(name, steps...) }
+
+// ScriptAt is Script for one of PublicResolvers alone.
+func (l *Lab) ScriptAt(id, name string, steps ...Step) { l.public[id].Script(name, steps...) }
+
+// Publish adds records in zone-file spelling to what the resolvers of the lab answer.
+func (l *Lab) Publish(lines ...string) error { return l.table.Add(lines...) }
+
+// Certificate makes a certificate of the lab's authority, for a server of a test.
+func (l *Lab) Certificate(o site.Order) (tls.Certificate, error) { return l.ca.Make(o) }
 
 // Site is the server of a label, such as "fast", or of a whole name. Labels are literals of the tests, which use the
 // answer within an expression: one that the catalogue lacks is a mistake in the test, and panics.
@@ -105,6 +116,7 @@ func (l *Lab) startDNS() error {
 			return err
 		}
 	}
+	l.public = maps.Clone(public)
 	public[own], public[secondOwn] = zone.NewTable(l.table), zone.NewTable(l.table)
 	divide(l.table, public)
 	return serveOwn(servers, l.ns[NearHost], public)

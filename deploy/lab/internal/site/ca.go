@@ -20,10 +20,10 @@ import (
 
 const day = 24 * time.Hour
 
-// CA is the lab's authority: a root that the shipped binaries trust, an intermediate that signs the sites,
-// and a second root that is not trusted.
+// CA is the lab's authority: a root that the shipped binaries trust, an intermediate that signs the sites, one that
+// ends in four days, and a second root that is not trusted.
 type CA struct {
-	root, intermediate, stranger *authority
+	root, intermediate, ending, stranger *authority
 }
 
 type authority struct {
@@ -41,11 +41,15 @@ func NewCA() (*CA, error) {
 	if err != nil {
 		return nil, err
 	}
+	ending, err := newAuthorityUntil(time.Now().Add(4*day), "Lab Issuing CA E3", root)
+	if err != nil {
+		return nil, err
+	}
 	stranger, err := newAuthority("Unknown Root X9", nil)
 	if err != nil {
 		return nil, err
 	}
-	return &CA{root: root, intermediate: intermediate, stranger: stranger}, nil
+	return &CA{root: root, intermediate: intermediate, ending: ending, stranger: stranger}, nil
 }
 
 // RootPEM is the root as SSL_CERT_FILE takes it.
@@ -54,6 +58,10 @@ func (ca *CA) RootPEM() []byte {
 }
 
 func newAuthority(name string, parent *authority) (*authority, error) {
+	return newAuthorityUntil(time.Now().Add(3650*day), name, parent)
+}
+
+func newAuthorityUntil(end time.Time, name string, parent *authority) (*authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, err
@@ -62,7 +70,7 @@ func newAuthority(name string, parent *authority) (*authority, error) {
 		Subject: pkix.Name{CommonName: name, Organization: []string{"Diagnostics Lab"},
 			Country: []string{"ZZ"}},
 		NotBefore:             time.Now().Add(-400 * day),
-		NotAfter:              time.Now().Add(3650 * day),
+		NotAfter:              end,
 		IsCA:                  true,
 		BasicConstraintsValid: true,
 		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageCRLSign,

@@ -73,6 +73,7 @@ func Catalogue(at func(n int) (v4, v6 netip.Addr)) []Site {
 	addCrawlerSites(add)
 	addNewer(add)
 	addHeads(add)
+	addReportedRegistries(add)
 	return sites
 }
 

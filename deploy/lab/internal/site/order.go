@@ -26,7 +26,8 @@ type Order struct {
 	Key string
 	// NotBefore and NotAfter are from now; both zero are 30 days back and 60 ahead.
 	NotBefore, NotAfter time.Duration
-	// SignedBy is intermediate where empty; self, stranger (a root that is not trusted).
+	// SignedBy is intermediate where empty; self, stranger (a root that is not trusted), ending (an intermediate of the
+	// trusted root that is valid for four days more).
 	SignedBy string
 	// Usage is that for digital signatures where zero, and ExtUsage that for servers where nil.
 	Usage      x509.KeyUsage
@@ -35,7 +36,7 @@ type Order struct {
 	// Staple is whether the server staples a response of OCSP that says good.
 	Staple bool
 	// Sent are the certificates behind the leaf; nil is the intermediate alone (nothing for those that it did not sign):
-	// intermediate, another (an intermediate that signed something else), root, stranger, leaf (once more).
+	// intermediate, ending, another (an intermediate that signed something else), root, stranger, leaf (once more).
 	Sent []string
 }
 
@@ -58,7 +59,8 @@ func (ca *CA) Make(o Order) (tls.Certificate, error) {
 	if err != nil {
 		return tls.Certificate{}, err
 	}
-	parent := map[string]*authority{"": ca.intermediate, "self": nil, "stranger": ca.stranger}[o.SignedBy]
+	parent := map[string]*authority{"": ca.intermediate, "self": nil, "stranger": ca.stranger,
+		"ending": ca.ending}[o.SignedBy]
 	leaf, err := sign(o.template(), key, parent)
 	if err != nil {
 		return tls.Certificate{}, err
@@ -115,6 +117,8 @@ func (ca *CA) named(name string, leaf *x509.Certificate) ([]byte, error) {
 		return leaf.Raw, nil
 	case "intermediate":
 		return ca.intermediate.cert.Raw, nil
+	case "ending":
+		return ca.ending.cert.Raw, nil
 	case "root":
 		return ca.root.cert.Raw, nil
 	case "stranger":

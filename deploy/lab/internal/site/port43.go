@@ -25,6 +25,8 @@ var port43Of = map[string]string{
 	"pt": "rdap-com." + Zone, // which has no port 43
 	"mx": "private." + Zone,
 	"il": "whois-gone." + Zone,
+	"hr": "whois-quota." + Zone,
+	"si": "whois-fast." + Zone,
 }
 
 // registered are the entries of the registries' server, by query. Names and people are made up.
@@ -103,7 +105,8 @@ Registration Time: 2003-03-17 12:20:05
 Expiration Time: 2031-03-17 02:48:36
 DNSSEC: unsigned
 `,
-	"odd-shop.it": "Buongiorno! Oggi non leggiamo niente.\n",
+	"odd-shop.it":  "Buongiorno! Oggi non leggiamo niente.\n",
+	"kept-name.it": "This is a reserved name and can not be registered\n",
 }
 
 // absences are what the registries' server says of other names, by the end of the question.

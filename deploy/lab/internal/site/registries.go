@@ -46,6 +46,7 @@ var registryOf = map[string]string{
 	"us":     "https://10.0.0.1/rdap",
 	"ca":     "https://private." + Zone + "/rdap",
 	"ch":     "http://rdap-com." + Zone + "/com/v1",
+	"moe":    "https://rdap-moe." + Zone + "/registry",
 }
 
 // unlisted are what only the redirector has: as in the world, the registry of a country that has not given IANA
