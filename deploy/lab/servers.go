@@ -14,6 +14,8 @@ import (
 	"diagnostics/lab/internal/site"
 	"diagnostics/lab/internal/tlsserver"
 	"diagnostics/lab/internal/zone"
+
+	"github.com/miekg/dns"
 )
 
 // RootsFile is the lab's trusted root, for SSL_CERT_FILE.
@@ -30,6 +32,13 @@ func (l *Lab) ScriptAt(id, name string, steps ...Step) { l.public[id].Script(nam
 
 // Publish adds records in zone-file spelling to what the resolvers of the lab answer.
 func (l *Lab) Publish(lines ...string) error { return l.table.Add(lines...) }
+
+// ServeDNS answers queries to an address beside the resolver, until the lab ends.
+func (l *Lab) ServeDNS(address string, h dns.Handler) error {
+	servers := &zone.Servers{}
+	l.onClose(servers.Close)
+	return servers.ServeHandler(l.ns[NearHost], address, false, h)
+}
 
 // Certificate makes a certificate of the lab's authority, for a server of a test.
 func (l *Lab) Certificate(o site.Order) (tls.Certificate, error) { return l.ca.Make(o) }

@@ -113,6 +113,7 @@ var shapes = map[string]shape{
 	"proxy headers are trusted, but CLIENT_ADDRESS_HEADER is not set: …":                                                                                 {},
 	"MAX_CONNECTIONS with MAX_IN_FLIGHT may need more files than this process may open: raise the limit (ulimit -n, LimitNOFILE), or lower the settings": {"limit": number, "needed": number},
 
+	"the network's NAT64 prefixes have changed":                                {"prefixes": `\[.*\]`},
 	"the lists of RDAP registries cannot be fetched, the last good ones serve": {"file": `(dns|ipv4|ipv6|asn)\.json`, "published": date, "error": `(bootstrap: [a-zA-Z0-9 ]+|` + failure + `)`},
 	"the lists of RDAP registries are fetched again":                           {"published": date},
 }
