@@ -309,6 +309,8 @@ func read(text string) (said, bool) {
 		bits, _ := strconv.Atoi(key[2])
 		s.group = map[string]string{"prime256v1": "P-256", "secp384r1": "P-384", "secp521r1": "P-521"}[key[1]]
 		switch {
+		case key[1] == "DH" && strings.Contains(found[0], "TLSv1.3"):
+			s.group = "ffdhe" + key[2] // the only primes of TLS 1.3 (RFC 7919)
 		case key[1] == "DH":
 			s.dhBits = bits
 		case s.group == "":

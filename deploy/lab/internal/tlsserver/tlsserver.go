@@ -46,7 +46,8 @@ func (s Server) Input() string { return net.JoinHostPort(s.Host, strconv.Itoa(s.
 // n-th hundred too.
 func Table(at func(n int) (v4, v6 netip.Addr)) []Server {
 	var all []Server
-	for _, part := range [][]Server{versions(), suitesAndGroups(), names(), certificates(), mail(), slow(), hostile(), reported()} {
+	for _, part := range [][]Server{versions(), suitesAndGroups(), names(), certificates(), mail(), slow(), hostile(),
+		reported()} {
 		all = append(all, part...)
 	}
 	for i := range all {
