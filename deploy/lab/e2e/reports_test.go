@@ -94,10 +94,12 @@ func answers(t *testing.T, input, answer string) {
 	t.Logf("| %q | %s |", input, strings.ReplaceAll(answer, "|", `\|`))
 }
 
-// beside logs what a command of the system makes of the same input, seen from the service's host.
+// beside logs what a command of the system makes of the same input, seen from the service's host. In the command $0 is
+// the file of the lab's root.
 func beside(t *testing.T, id, command string, args ...string) {
 	t.Helper()
-	out, _ := internet.Exec(t.Context(), lab.ServiceHost, "sh", append([]string{"-c", command, "sh"}, args...)...)
+	out, _ := internet.Exec(t.Context(), lab.ServiceHost, "sh", append([]string{"-c", command, internet.RootsFile()},
+		args...)...)
 	answers(t, id+", "+strings.Fields(strings.TrimPrefix(command, "timeout 10 "))[0],
 		strings.Join(strings.Fields(string(out)), " "))
 }

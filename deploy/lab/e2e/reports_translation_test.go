@@ -42,6 +42,7 @@ func reportedTranslations(t *testing.T) []reportedInput {
 		holdRefused(t, "T1 auto, "+private, found, private)
 	}
 	holdWorkerRefuses(t, prefixes)
+	holdFollowed(t, found)
 	const public = "2a0e:1:2:64::b50:1" // 11.80.0.1
 	a := post(t, found, "port-checker", map[string]any{"input": "[" + public + "]:80"}, nil)
 	_, flows := sent(t)
@@ -84,6 +85,27 @@ func holdRefused(t *testing.T, id string, to *lab.Server, address string) {
 	a := post(t, to, "redirect-checker", map[string]any{"input": redirect}, nil)
 	answers(t, id, fmt.Sprintf("typed and by name in ten tools: %v; a redirect: %v", statuses, a.at("outcome")))
 	facts{"outcome": "blocked"}.hold(t, a)
+}
+
+// holdFollowed wants the addresses of a sitemap and of an MTA-STS policy to be refused too.
+func holdFollowed(t *testing.T, to *lab.Server) {
+	t.Helper()
+	const name, domain = "translated." + reportedZone, "post." + reportedZone
+	s := play(t, "names-a-sitemap", answerWith(map[string]string{"/robots.txt": page(fine, "Content-Type: text/plain\r\n",
+		"Sitemap: http://"+name+"/sitemap.xml\n")}), "80")
+	address := lab.Step{Records: []string{"@ 0 IN AAAA " + translated[len(translated)-1].private}}
+	internet.Script(name, address)
+	internet.Script(domain, lab.Step{Records: []string{"@ 300 IN MX 10 " + name + "."}})
+	internet.Script("_mta-sts."+domain, lab.Step{Records: []string{`@ 300 IN TXT "v=STSv1; id=1"`}})
+	internet.Script("mta-sts."+domain, address)
+	for _, r := range []reportedInput{
+		{id: "T1 a sitemap", slug: "robots-sitemap", input: "http://" + s.host + "/", to: to, facts: facts{
+			"sitemaps.0.status": "unreachable", "sitemaps.0.httpStatus": nil}},
+		{id: "T1 mail hosts", slug: "email-dns-health", input: domain, to: to, facts: facts{
+			"checks.mtaSts.issues": has("code", "MTASTS_POLICY_UNREACHABLE")}},
+	} {
+		r.hold(t)
+	}
 }
 
 // holdWorkerRefuses wants the worker to refuse the addresses by its own setting, and by that of a job.
