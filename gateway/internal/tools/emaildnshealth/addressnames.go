@@ -138,8 +138,8 @@ func judgeNames(facts []mailHostFacts, issues *mail.Issues) {
 	const arrives = " Mail to the domain arrives anyway, but many receivers reject what such a server sends. "
 	if len(nameless) > 0 {
 		issues.Add(mail.Info, "MX_ADDRESS_WITHOUT_NAME", "RFC 1912 section 2.1", "These addresses have no name in the "+
-			"reverse DNS (PTR): "+strings.Join(nameless, ", ")+"."+arrives+"If one of them sends mail too, ask the provider that "+
-			"gave you the address to publish its name.")
+			"reverse DNS (PTR): "+strings.Join(nameless, ", ")+"."+arrives+"If one of them sends mail too, ask the "+
+			"provider that gave you the address to publish its name.")
 	}
 	if len(astray) > 0 {
 		issues.Add(mail.Info, "MX_ADDRESS_NAME_NOT_CONFIRMED", sectionReverse, "These addresses have a name in the "+
