@@ -80,16 +80,16 @@ var limits = []string{
 }
 
 // startGateway runs the gateway with everything on that an operator would have on: every limit, the client's address by
-// a proxy's header, metrics, a line in the log for each request, and the memory settings of docker-compose.yml. more are
-// settings and variables of its environment.
-func (b *bench) startGateway(ctx context.Context, g *lab.MemoryGroup, more ...string) (*lab.Process, error) {
+// a proxy's header, metrics, a line in the log for each request, and the memory settings of docker-compose.yml. The
+// others are settings and variables of its environment.
+func (b *bench) startGateway(ctx context.Context, g *lab.MemoryGroup, others ...string) (*lab.Process, error) {
 	env := append([]string{
 		"GATEWAY_LISTEN_ADDR=" + gatewayAddr, "METRICS_LISTEN_ADDR=" + metricsAddr, "LOG_LEVEL=info",
 		"GOGC=200", "GOMEMLIMIT=448MiB", "DNS_RESOLVERS=" + nameServer, "SSL_CERT_FILE=" + b.lab.RootsFile(),
 		"TRUST_PROXY_HEADERS=true",
 		"CLIENT_ADDRESS_HEADER=x-real-ip", "TRUSTED_PROXY_CIDRS=127.0.0.0/8",
 		"AUDIT_LOG_FILE=" + filepath.Join(b.lab.Dir(), "audit.log"),
-	}, append(limits, more...)...)
+	}, append(limits, others...)...)
 	p, err := b.lab.StartIn(g, lab.ServiceHost, "gateway", env, b.options.gateway)
 	if err != nil {
 		return nil, err
