@@ -118,8 +118,8 @@ func TestEchoesThatAreLimited(t *testing.T) {
 func TestEchoesThatComeTwice(t *testing.T) {
 	t.Parallel()
 	v4, v6 := lab.Repeated(45)
-	if got, twice := pinged(t, "-c", "8", "-i", "0.2", v4.String()); got != 8 || twice != 2 {
-		t.Errorf("ping(8) received %d of 8 and %d duplicates", got, twice)
+	if got, twice := pinged(t, "-c", "9", "-i", "0.2", v4.String()); got != 9 || twice != 2 {
+		t.Errorf("ping(8) received %d of 9 and %d duplicates", got, twice)
 	}
 	facts{"sent": 10, "received": 10, "duplicates": between(2, 3), "lossPercent": 0, "confirmation": nil}.hold(t,
 		call(t, "ping", v6.String(), nil))
