@@ -57,6 +57,9 @@ type Config struct {
 	RDAPBootstrapURL  bootstrapURL    `envconfig:"RDAP_BOOTSTRAP_URL" default:"https://data.iana.org/rdap/" takes:"an https URL without user, query or fragment, or off" doc:"where IANA's lists of registries (RFC 9224) are fetched, in the background, at the start and daily; off = only the built-in copy"`
 	ASNZone           zone            `envconfig:"ASN_DNS_ZONE" default:"asn.cymru.com" takes:"a domain name" doc:"zone of the DNS-based ASN service"`
 
+	RootHintsFile    settings.FilePath `envconfig:"DNS_ROOT_HINTS_FILE" takes:"the path of a file" doc:"root hints of dns-delegation in place of the built-in ones, for a private root: a zone file with the root's NS records and the A and AAAA records of its servers, whose addresses are exempt from the address policy. Read at the start"`
+	TrustAnchorsFile settings.FilePath `envconfig:"DNS_TRUST_ANCHORS_FILE" takes:"the path of a file" doc:"trust anchors of dns-delegation in place of the built-in ones: a zone file with DS or DNSKEY records of the root. Read at the start"`
+
 	AuditLogFile settings.FilePath `envconfig:"AUDIT_LOG_FILE" takes:"the path of a file" doc:"for answering complaints: a JSON object a line for each run that began (time, client, tool, host, requestId), rotated, mentioned on /privacy; empty = off"`
 
 	daemon.Settings

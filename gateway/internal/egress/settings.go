@@ -43,6 +43,9 @@ type Settings struct {
 	// resolver and not judged. They exempt nothing else: the same host without the asking, on another port, or after a
 	// redirect that Follow follows is judged as any other.
 	ExemptHosts []string
+	// RootServers are the addresses of DNS_ROOT_HINTS_FILE, which the operator chose: an Exchange with one of them for the
+	// root or a top-level zone is not judged.
+	RootServers []netip.Addr
 	// Charge is called before every dial that a visitor's input leads to and that this host can make, and not for
 	// resolvers, ExemptHosts and requests that are Uncharged. Nil charges nothing.
 	Charge ChargeFunc

@@ -62,56 +62,63 @@ func (a attempt) run(ctx context.Context) (Answer, error) {
 
 // ask goes over TCP where the answer over UDP was cut short.
 func (a attempt) ask(ctx context.Context, query *dns.Msg) (reply, error) {
-	got, err := a.over(ctx, "udp", query, readDatagram)
+	got, err := a.answerOver(ctx, "udp", query)
 	if err != nil || !got.truncated {
 		return got, err
 	}
-	got, err = a.over(ctx, "tcp", query, readStream)
+	got, err = a.answerOver(ctx, "tcp", query)
 	if err == nil && got.truncated {
 		return reply{}, errMalformed // there is room for all of it, so what is missing is unknown
 	}
 	return got, err
 }
 
+func (a attempt) answerOver(ctx context.Context, transport string, query *dns.Msg) (got reply, err error) {
+	err = a.over(ctx, transport, query, func(m *dns.Msg) {
+		got = reply{answer: readAnswer(m, a.question), truncated: m.Truncated, rejectsEDNS: rejectsEDNS(m)}
+	})
+	return got, err
+}
+
 // over sends the query over a connection of its own, so that every query has a source port of its own, and reads
 // messages until one answers it: what does not is, over UDP, another sender's guess, and must not end the wait for the
-// true one.
-func (a attempt) over(ctx context.Context, transport string, query *dns.Msg,
-	read func(context.Context, io.Reader, []byte) ([]byte, error),
-) (reply, error) {
+// true one. That message is passed to keep, which cuts what is too long of it.
+func (a attempt) over(ctx context.Context, transport string, query *dns.Msg, keep func(*dns.Msg)) error {
 	packet, err := query.Pack()
 	if err != nil {
-		return reply{}, err
+		return err
 	}
 	c, err := a.dial(ctx, transport, a.server)
 	if err != nil {
-		return reply{}, err
+		return err
 	}
 	defer func() { _ = c.Close() }()
 	defer parallel.Interrupt(ctx, c)()
 
+	receive := readDatagram
 	if transport == "tcp" {
+		receive = readStream
 		// #nosec G115 -- a question is a few hundred bytes
 		packet = append(binary.BigEndian.AppendUint16(nil, uint16(len(packet))), packet...)
 	}
 	if _, err := c.Write(packet); err != nil {
-		return reply{}, err
+		return err
 	}
 	buffer := make([]byte, readSize)
 	var malformed error
 	for {
-		received, err := read(ctx, c, buffer)
+		received, err := receive(ctx, c, buffer)
 		if err != nil {
-			return reply{}, errors.Join(malformed, err)
+			return errors.Join(malformed, err)
 		}
-		got, ok, err := a.read(ctx, received, query)
+		ok, err := a.read(ctx, received, query, keep)
 		switch {
 		case ok:
-			return got, nil
+			return nil
 		case err == nil && transport == "tcp":
-			return reply{}, errMalformed // no one else can have sent it
+			return errMalformed // no one else can have sent it
 		case err != nil && (transport == "tcp" || !errors.Is(err, errMalformed)):
-			return reply{}, err
+			return err
 		case err != nil:
 			malformed = err
 		}

@@ -95,22 +95,22 @@ func TestLongMessagesAreReadAFewAtATime(t *testing.T) {
 	}
 	a := attempt{reading: make(memory.Semaphore, 1), question: question{name: "example.com.", qtype: dns.TypeNS}}
 	long, short := pack(200), pack(2)
-	if _, ok, err := a.read(t.Context(), long, query); !ok || err != nil || len(a.reading) != 0 {
+	if ok, err := a.read(t.Context(), long, query, func(*dns.Msg) {}); !ok || err != nil || len(a.reading) != 0 {
 		t.Errorf("with a free slot: %t, %v, and %d are taken after it", ok, err, len(a.reading))
 	}
 	a.reading <- struct{}{}
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	if _, ok, err := a.read(gone, long, query); ok || !errors.Is(err, context.Canceled) || fault.Is(err, fault.Busy) {
+	if ok, err := a.read(gone, long, query, func(*dns.Msg) {}); ok || !errors.Is(err, context.Canceled) || fault.Is(err, fault.Busy) {
 		t.Errorf("without a slot: %t, %v", ok, err)
 	}
 	// That all slots were taken until the time was over says nothing of the name servers.
 	late, end := context.WithDeadline(t.Context(), time.Now())
 	defer end()
-	if _, ok, err := a.read(late, long, query); ok || !fault.Is(err, fault.Busy) || fault.IsTimeout(err) {
+	if ok, err := a.read(late, long, query, func(*dns.Msg) {}); ok || !fault.Is(err, fault.Busy) || fault.IsTimeout(err) {
 		t.Errorf("without a slot in time: %t, %v", ok, err)
 	}
-	if _, ok, err := a.read(gone, short, query); !ok || err != nil {
+	if ok, err := a.read(gone, short, query, func(*dns.Msg) {}); !ok || err != nil {
 		t.Errorf("a short one: %t, %v", ok, err)
 	}
 }
@@ -141,7 +141,7 @@ func TestLongMessagesThatAreNoAnswersTakeNoSlot(t *testing.T) {
 		test.change(changed)
 		a := attempt{question: question{name: "example.com.", qtype: dns.TypeNS}} // without any slot
 		late, end := context.WithDeadline(t.Context(), time.Now())
-		_, ok, err := a.read(late, changed, query)
+		ok, err := a.read(late, changed, query, func(*dns.Msg) {})
 		end()
 		if ok || errors.Is(err, errMalformed) != test.malformed || !test.malformed && err != nil {
 			t.Errorf("%s: %t, %v", name, ok, err)
@@ -153,7 +153,7 @@ func TestLongMessagesThatAreNoAnswersTakeNoSlot(t *testing.T) {
 	} {
 		change()
 		a := attempt{reading: make(memory.Semaphore, 1), question: question{name: "example.com.", qtype: dns.TypeNS}}
-		if _, ok, err := a.read(t.Context(), packet, query); !ok || err != nil {
+		if ok, err := a.read(t.Context(), packet, query, func(*dns.Msg) {}); !ok || err != nil {
 			t.Errorf("%s: %t, %v", name, ok, err)
 		}
 	}

@@ -36,29 +36,28 @@ func holding(a Answer) int {
 // errNoReadSlot is why a long message was not read.
 var errNoReadSlot = errors.New("no slot to read a long message in time")
 
-// read reads one message; ok is false where it does not answer the query. Where the time was over before there was a
-// slot to read it, the error is of kind Busy: the server did answer.
-func (a attempt) read(ctx context.Context, packet []byte, query *dns.Msg) (got reply, ok bool, err error) {
+// read reads one message and passes it to keep; ok is false where it does not answer the query. Where the time was over
+// before there was a slot to read it, the error is of kind Busy: the server did answer.
+func (a attempt) read(ctx context.Context, packet []byte, query *dns.Msg, keep func(*dns.Msg)) (ok bool, err error) {
 	if len(packet) > longMessage {
 		if ok, err := plausible(packet, query); !ok {
-			return reply{}, false, err
+			return false, err
 		}
 		release, err := a.reading.Take(ctx)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			return reply{}, false, shortage.Fault(errNoReadSlot)
+			return false, shortage.Fault(errNoReadSlot)
 		case err != nil:
-			return reply{}, false, err
+			return false, err
 		}
 		defer release()
 	}
 	message, err := readMessage(packet, query)
 	if message == nil {
-		return reply{}, false, err
+		return false, err
 	}
-	return reply{
-		answer: readAnswer(message, a.question), truncated: message.Truncated, rejectsEDNS: rejectsEDNS(message),
-	}, true, nil
+	keep(message)
+	return true, nil
 }
 
 // The sizes of a message's parts on the wire (RFC 1035 section 4.1), the last two for the name of the root.
