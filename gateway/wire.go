@@ -28,6 +28,7 @@ import (
 	"diagnostics/gateway/web"
 	"github.com/redis/go-redis/v9"
 	"log/slog"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -62,8 +63,11 @@ func (s *service) build(c config.Config, log *slog.Logger) error {
 	egress.HostChecker() // before files may run out
 	limiter := s.newLimiter(c, log)
 	caches := metrics.NewCaches(s.metrics.Registerer())
-	var err error
-	if s.egress, err = s.newEgress(c, limiter, caches); err != nil {
+	root, err := readRoot(c, os.ReadFile)
+	if err != nil {
+		return err
+	}
+	if s.egress, err = s.newEgress(c, limiter, caches, root); err != nil {
 		return err
 	}
 	s.opened = append(s.opened, s.egress.Close)
@@ -83,7 +87,7 @@ func (s *service) build(c config.Config, log *slog.Logger) error {
 	networks := asn.New(s.egress, string(c.ASNZone), store)
 	all := tools.All(tools.Deps{
 		Egress: s.egress, RDAP: registries, WHOIS: port43, ASN: networks, Worker: s.worker, Cache: store,
-		Certs: egress.HostChecker(), Now: time.Now,
+		Certs: egress.HostChecker(), Now: time.Now, Hints: root.hints, Anchors: root.anchors,
 	})
 	if err := c.CheckSlugs(slugs(all)); err != nil {
 		return err
@@ -173,8 +177,9 @@ func (s *service) newWorker(c config.Config, log *slog.Logger) (err error) {
 	return err
 }
 
-func (s *service) newEgress(c config.Config, limiter ratelimit.Limiter, caches *metrics.Caches) (*egress.Client,
-	error) {
+func (s *service) newEgress(
+	c config.Config, limiter ratelimit.Limiter, caches *metrics.Caches, root rootZone,
+) (*egress.Client, error) {
 	return egress.New(egress.Settings{
 		Resolvers:         c.Resolvers,
 		Families:          egress.FamilySetting(c.EgressFamilies),
@@ -183,6 +188,7 @@ func (s *service) newEgress(c config.Config, limiter ratelimit.Limiter, caches *
 		HostAddresses:     c.HostAddresses,
 		NAT64:             c.NAT64.Prefixes,
 		ExemptHosts:       c.RDAPHosts(),
+		RootServers:       root.exempt,
 		Charge:            addresslimit.New(limiter, int(c.AddressRequests), time.Duration(c.Window)).Allow,
 		UserAgent:         userAgent(c),
 		Observer:          metrics.NewEgress(s.metrics.Registerer()),

@@ -11,6 +11,7 @@ var catalogue = []group{
 	{"DNS and mail", []string{
 		"dns-lookup",
 		"dns-resolver-check",
+		"dns-delegation",
 		"email-dns-health",
 	}},
 	{"Websites", []string{

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/analyze/rootzone"
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/providers/asn"
@@ -13,6 +14,7 @@ import (
 	"diagnostics/gateway/internal/providers/whois"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/asnlookup"
+	"diagnostics/gateway/internal/tools/dnsdelegation"
 	"diagnostics/gateway/internal/tools/dnslookup"
 	"diagnostics/gateway/internal/tools/dnsresolvercheck"
 	"diagnostics/gateway/internal/tools/emaildnshealth"
@@ -43,6 +45,9 @@ type Deps struct {
 	ASN *asn.Client
 	// Worker is nil where the worker is not enabled.
 	Worker *workerclient.Client
+	// Hints and Anchors are where dns-delegation begins.
+	Hints   rootzone.Hints
+	Anchors rootzone.Anchors
 	// Certs judges the certificates that ssl-checker sees.
 	Certs certs.Checker
 	// Cache keeps what ssl-checker has learnt of servers for some minutes.
@@ -66,6 +71,9 @@ func All(d Deps) []tool.Tool {
 		redirectchecker.New(d.Egress),
 		robotssitemap.New(d.Egress),
 		dnsresolvercheck.New(d.Egress),
+		dnsdelegation.New(dnsdelegation.Config{
+			Egress: d.Egress, Hints: d.Hints, Anchors: d.Anchors, Shared: dnsdelegation.NewShared(d.Now),
+		}),
 		emaildnshealth.New(d.Egress),
 		securityheaders.New(d.Egress, d.Now),
 		traceroute.New(d.Egress, d.Worker, d.ASN),

@@ -1,0 +1,126 @@
+package dnsdelegation
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+
+	"diagnostics/shared/parallel"
+
+	"github.com/miekg/dns"
+)
+
+// answer is what the zone's servers answer for one type of a name.
+type answer struct {
+	name  string
+	qtype uint16
+	reply *reply // nil where none came
+}
+
+// alias is one step of a chain of aliases.
+type alias struct {
+	name, target string
+	way          descent
+	answers      []*answer
+}
+
+var (
+	answerTypes = []uint16{
+		dns.TypeA, dns.TypeAAAA, dns.TypeMX, dns.TypeNS, dns.TypeSOA, dns.TypeTXT, dns.TypeCAA,
+	}
+	addressTypes = []uint16{dns.TypeA, dns.TypeAAAA}
+)
+
+// look queries the last zone for the records of the name, and follows its aliases.
+func (r *run) look(ctx context.Context, found *outcome) {
+	z := found.way.last()
+	if found.way.err != nil || z.registry {
+		return
+	}
+	r.group.Go(func() {
+		z.randomName = randomBelow(z.name)
+		z.random, _ = r.pointer(r.query(ctx, z, question{name: z.randomName, qtype: dns.TypeA}))
+	})
+	found.answers = r.answersOf(ctx, z, found.name, answerTypes)
+	r.follow(ctx, found)
+}
+
+// randomBelow is a name that no zone has.
+func randomBelow(zone string) string {
+	label := strings.ToLower(rand.Text()[:12])
+	if len(zone)+len(label) > 253 {
+		label = label[:1]
+	}
+	return label + "." + strings.TrimPrefix(zone, ".")
+}
+
+func (r *run) answersOf(ctx context.Context, z *zone, name string, types []uint16) []*answer {
+	list := make([]*answer, len(types))
+	var asking parallel.Group
+	for i, qtype := range types {
+		list[i] = &answer{name: name, qtype: qtype}
+		asking.Go(func() {
+			switch {
+			case name == z.name && qtype == dns.TypeNS:
+				list[i].reply = z.ownNS(ctx)
+			case name == z.name && qtype == dns.TypeSOA:
+				z.good(ctx)
+				list[i].reply = z.best(func(c *check) *reply { return c.soa })
+			}
+			if list[i].reply == nil {
+				list[i].reply, _ = r.pointer(r.query(ctx, z, question{name: name, qtype: qtype}))
+			}
+		})
+	}
+	asking.Wait()
+	return list
+}
+
+// aliasOf is where an alias of the name leads, by its answers, or empty.
+func aliasOf(name string, answers []*answer) string {
+	for _, a := range answers {
+		if a.reply == nil {
+			continue
+		}
+		for _, rr := range recordsOf(a.reply.Answer, name, dns.TypeCNAME) {
+			return dns.CanonicalName(rr.(*dns.CNAME).Target)
+		}
+	}
+	return ""
+}
+
+// maxSteps bounds the aliases within zones.
+const maxSteps = 8
+
+// follow walks to the targets of aliases. Each is queried for addresses at the servers of its own zone.
+func (r *run) follow(ctx context.Context, found *outcome) {
+	name, zone, answers := found.name, found.way.last().name, found.answers
+	seen := map[string]bool{name: true}
+	elsewhere := 0
+	for range maxSteps {
+		target := aliasOf(name, answers)
+		if target == "" {
+			return
+		}
+		if found.loop = seen[target]; found.loop {
+			return
+		}
+		seen[target] = true
+		if found.refused = r.Egress.PermitAlias(trimmed(target)); found.refused != nil {
+			return
+		}
+		if elsewhere == maxAliases && !below(target, zone) {
+			break
+		}
+		next := alias{name: name, target: target, way: r.descend(ctx, target)}
+		if last := next.way.last(); next.way.err == nil && !last.registry {
+			next.answers = r.answersOf(ctx, last, target, addressTypes)
+		}
+		if last := next.way.last().name; last != zone {
+			zone, elsewhere = last, elsewhere+1
+		}
+		found.aliases = append(found.aliases, next)
+		name, answers = target, next.answers
+	}
+	r.budget.exceeded()
+}

@@ -1,0 +1,368 @@
+package dnsdelegation
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"slices"
+	"time"
+
+	"diagnostics/gateway/internal/egress/dnsclient"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/shared/parallel"
+	"diagnostics/shared/progress"
+
+	"github.com/miekg/dns"
+)
+
+// The outcomes of a transport.
+const (
+	stateAnswer  = "answer"
+	stateTimeout = "timeout"
+	stateRefused = "refused" // the connection
+	stateError   = "error"
+	stateSkipped = "skipped"
+)
+
+// check is what one address of a name server does for a zone.
+type check struct {
+	endpoint
+	zone string
+
+	good     bool // it answers for the zone; guarded by the lock of servers
+	udp, tcp string
+	soa      *reply // over UDP
+	ns       *reply // over TCP, or over UDP where that fails
+	edns     *bool
+	option   *bool
+	offers   *bool // recursion
+	took     time.Duration
+	reason   string
+	private  bool  // the address is not public
+	err      error // why this service did not query it: its own failure, or a limit
+}
+
+// checkZone finds the addresses of a zone's servers and checks each, those of the child's own NS records included.
+func (r *run) checkZone(ctx context.Context, z *zone) {
+	var finding parallel.Group
+	names := z.parentNS
+	if len(names) > maxNames {
+		names = names[:maxNames]
+		r.budget.exceeded()
+	}
+	for _, name := range names {
+		h := z.addHost(name, true)
+		z.begin()
+		finding.Go(func() {
+			defer z.end()
+			r.findHost(ctx, z, h)
+		})
+	}
+	z.end()
+	finding.Wait()
+	r.checkOwnNames(ctx, z)
+}
+
+func (z *zone) addHost(name string, inParent bool) *host {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	h := &host{name: name, inParent: inParent, glue: z.glue[name]}
+	z.hosts = append(z.hosts, h)
+	return h
+}
+
+// findHost begins to check the addresses of the glue, and looks up those of a name outside the zone.
+func (r *run) findHost(ctx context.Context, z *zone, h *host) {
+	r.checkAddresses(ctx, z, h, h.glue)
+	if below(h.name, z.name) {
+		return // the zone itself has them
+	}
+	z.mu.Lock()
+	z.outside++
+	allowed := z.outside <= maxOutside
+	z.mu.Unlock()
+	if !allowed {
+		if len(h.glue) == 0 {
+			h.reason = reasonNotLookedUp
+			r.budget.exceeded()
+		}
+		return
+	}
+	r.setOwn(ctx, z, h, r.lookup(ctx, h.name, nil))
+}
+
+// setOwn takes the addresses that a name server's own zone gives.
+func (r *run) setOwn(ctx context.Context, z *zone, h *host, got found) {
+	if got.err == nil {
+		h.own, h.known, h.alias = got.addresses, true, got.alias
+	} else if len(h.glue) == 0 {
+		h.reason = reasonLookup(got.err)
+	}
+	r.checkAddresses(ctx, z, h, got.addresses)
+}
+
+// The reasons why a name server has no row with an address.
+const (
+	reasonNotLookedUp = "Its address was not looked up: this check looks up at most four names in other zones."
+	reasonNoAddress   = "It has no address."
+	reasonNoGlue      = "The parent zone gives no address for it (glue), and it is inside the zone."
+	reasonNoFamily    = "This service has no connection for its address family."
+	reasonPrivate     = "Its address is not public."
+	reasonTooMany     = "It was not queried: this check queries at most 16 addresses of a zone."
+)
+
+func reasonLookup(err error) string {
+	switch {
+	case errors.Is(err, errCircle):
+		return "Its address cannot be found: the zones of the name servers depend on each other."
+	case errors.Is(err, errDeep):
+		return "Its address was not looked up: too many zones depend on each other."
+	case errors.Is(err, errBudget):
+		return "Its address was not looked up: this check has sent as much as it may."
+	}
+	return "Its address could not be found: the servers of its zone do not answer for it."
+}
+
+// checkAddresses begins to check addresses, each once in a zone.
+func (r *run) checkAddresses(ctx context.Context, z *zone, h *host, addresses []netip.Addr) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	for _, a := range addresses {
+		if slices.Contains(h.addresses, a) {
+			continue
+		}
+		h.addresses = append(h.addresses, a)
+		known := func(c *check) bool { return c.address == a }
+		switch {
+		case slices.ContainsFunc(z.checks, known):
+			continue
+		case len(z.checks) == maxAddresses:
+			r.budget.exceeded()
+			continue
+		}
+		c := &check{endpoint: endpoint{name: h.name, address: a}, zone: z.name, udp: stateSkipped, tcp: stateSkipped}
+		z.checks = append(z.checks, c)
+		z.pending++
+		r.group.Go(func() {
+			defer z.end()
+			r.checkServer(ctx, z, c)
+			progress.Report(ctx, "server", trimmed(z.name)+" "+trimmed(c.name)+" "+a.String(), rowOf(h, c))
+		})
+	}
+}
+
+// check queries one address: over UDP twice where it is silent, over TCP, and with an EDNS option that it cannot have.
+func (r *run) checkServer(ctx context.Context, z *zone, c *check) {
+	if r.skips(c) {
+		return
+	}
+	soa := question{name: z.name, qtype: dns.TypeSOA}
+	first, err := r.send(ctx, c.endpoint, udp, soa)
+	var rest parallel.Group
+	rest.Go(func() { r.checkTCP(ctx, z, c) })
+	if isTimeout(err) {
+		soa.plain = true // some firewalls drop EDNS
+		first, err = r.send(ctx, c.endpoint, udp, soa)
+	}
+	if err == nil && !soa.plain && rejectsEDNS(first.Msg) {
+		soa.plain = true
+		c.edns = new(false)
+		first, err = r.send(ctx, c.endpoint, udp, soa)
+	}
+	c.udp, c.err = r.outcome(err)
+	if err == nil {
+		if c.edns == nil && !soa.plain {
+			c.edns = new(first.IsEdns0() != nil)
+		}
+		z.set(func() {
+			c.took, c.soa = first.Took, &first
+			c.good = c.authoritative() && first.Rcode == dns.RcodeSuccess
+		})
+		rest.Go(func() { r.checkOption(ctx, c) })
+	}
+	rest.Wait()
+	if c.good && c.ns == nil {
+		if got, err := r.send(ctx, c.endpoint, udp, question{name: z.name, qtype: dns.TypeNS, plain: soa.plain}); err == nil {
+			z.set(func() { c.ns = &got })
+		}
+	}
+}
+
+// skips reports whether an address is not to be queried, and records why.
+func (r *run) skips(c *check) bool {
+	err := r.Egress.Permit(c.address)
+	switch refused, is := errors.AsType[*fault.Error](err); {
+	case is && refused.Kind == fault.Refused && (refused.Rule == fault.RuleDenied || refused.Rule == fault.RuleOwnAddress):
+		c.reason, c.err = refused.Sentence, err
+	case is && refused.Kind == fault.Refused:
+		c.reason, c.private = reasonPrivate, true
+	case !r.usable(c.address):
+		c.reason = reasonNoFamily
+	default:
+		return false
+	}
+	return true
+}
+
+// authoritative reports whether the server answers for the zone's SOA record as one of its servers.
+func (c *check) authoritative() bool {
+	return c.soa != nil && c.soa.Authoritative &&
+		(c.soa.Rcode == dns.RcodeSuccess && len(c.soa.Answer) > 0 || c.soa.Rcode == dns.RcodeNameError)
+}
+
+func (r *run) checkTCP(ctx context.Context, z *zone, c *check) {
+	got, err := r.send(ctx, c.endpoint, tcp, question{name: c.zone, qtype: dns.TypeNS})
+	c.tcp, _ = r.outcome(err)
+	if err == nil && got.Rcode == dns.RcodeSuccess {
+		z.set(func() { c.ns = &got })
+	}
+}
+
+// checkOption sends an EDNS option that the server cannot have, and must ignore (RFC 6891 section 6.1.2). The same query
+// requests recursion, which a server that offers it to strangers announces.
+func (r *run) checkOption(ctx context.Context, c *check) {
+	q := question{name: c.zone, qtype: dns.TypeSOA, strange: true}
+	got, err := r.send(ctx, c.endpoint, udp, q)
+	if isTimeout(err) {
+		got, err = r.send(ctx, c.endpoint, udp, q)
+	}
+	switch {
+	case err == nil:
+		c.offers = new(got.RecursionAvailable)
+		opt := got.IsEdns0()
+		if c.edns == nil {
+			c.edns = new(opt != nil)
+		}
+		if *c.edns {
+			c.option = new(opt != nil && got.Rcode == c.soa.Rcode && !echoes(opt))
+		}
+	case isTimeout(err) && c.edns != nil && *c.edns:
+		c.option = new(false)
+	case isTimeout(err) && c.edns == nil:
+		c.edns = new(false) // it answers without EDNS alone
+	}
+}
+
+// echoes reports whether a server sends the unknown option back, as if it had it.
+func echoes(opt *dns.OPT) bool {
+	return slices.ContainsFunc(opt.Option, func(o dns.EDNS0) bool { return o.Option() == unknownOption })
+}
+
+// outcome is what a transport's failure is; own is why this service could not or may not query.
+func (r *run) outcome(err error) (state string, own error) {
+	switch {
+	case err == nil:
+		return stateAnswer, nil
+	case errors.Is(err, errBudget):
+		r.budget.exceeded()
+		return stateSkipped, err
+	case ours(err):
+		return stateSkipped, err
+	case fault.Is(err, fault.Refused):
+		return stateSkipped, err
+	}
+	switch dnsclient.CodeOf(err) {
+	case dnsclient.CodeTimeout:
+		return stateTimeout, nil
+	case dnsclient.CodeConnRefused:
+		return stateRefused, nil
+	}
+	return stateError, nil
+}
+
+func isTimeout(err error) bool {
+	return err != nil && !ours(err) && dnsclient.CodeOf(err) == dnsclient.CodeTimeout
+}
+
+// checkOwnNames checks the servers that only the zone's own NS records name, and finds the addresses that the zone gives
+// for those inside it.
+func (r *run) checkOwnNames(ctx context.Context, z *zone) {
+	z.good(ctx)
+	got := z.ownNS(ctx)
+	if got == nil {
+		for _, h := range z.hosts {
+			if len(h.addresses) == 0 && h.reason == "" && below(h.name, z.name) {
+				h.reason = reasonNoGlue
+			}
+		}
+		return
+	}
+	own := nsNames(got.Answer, z.name)
+	var finding parallel.Group
+	for _, h := range slices.Clone(z.hosts) {
+		h.inChild = slices.Contains(own, h.name)
+		if below(h.name, z.name) {
+			finding.Go(func() { r.setOwn(ctx, z, h, r.inside(ctx, z, *got, h.name)) })
+		}
+	}
+	for _, name := range own {
+		if slices.Contains(z.parentNS, name) {
+			continue
+		}
+		if len(z.hosts) >= maxNames {
+			r.budget.exceeded()
+			break
+		}
+		h := z.addHost(name, false)
+		h.inChild = true
+		finding.Go(func() {
+			if below(name, z.name) {
+				r.setOwn(ctx, z, h, r.inside(ctx, z, *got, name))
+			} else {
+				r.findHost(ctx, z, h)
+			}
+		})
+	}
+	finding.Wait()
+}
+
+// ownNS is the first answer of a good server for the zone's NS records, or nil.
+func (z *zone) ownNS(ctx context.Context) *reply {
+	ns := func(c *check) *reply { return c.ns }
+	for {
+		if p := z.best(ns); p != nil {
+			return p
+		}
+		_, done, changed := z.state()
+		if done || ctx.Err() != nil {
+			return z.best(ns)
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// inside gives the addresses that a zone has for a name inside it: those beside its NS records, else it is queried.
+func (r *run) inside(ctx context.Context, z *zone, ns reply, name string) found {
+	if beside := addressesIn(ns.Extra, name); len(beside) > 0 {
+		return found{addresses: beside}
+	}
+	var families [2]found
+	var both parallel.Group
+	for i, qtype := range []uint16{dns.TypeA, dns.TypeAAAA} {
+		both.Go(func() {
+			got, err := r.query(ctx, z, question{name: name, qtype: qtype})
+			families[i] = readAddresses(got, err, name)
+		})
+	}
+	both.Wait()
+	return merged(families[0], families[1])
+}
+
+// why is what is to be said of a server beside its states.
+func (c *check) why() string {
+	limited, is := errors.AsType[*fault.Error](c.err)
+	switch {
+	case c.reason != "":
+		return c.reason
+	case is:
+		return limited.Sentence
+	case errors.Is(c.err, errBudget):
+		return "It was not queried: this check has sent as much as it may."
+	case c.soa != nil && !c.authoritative():
+		return "It does not answer as a server of this zone (lame delegation)."
+	}
+	return ""
+}

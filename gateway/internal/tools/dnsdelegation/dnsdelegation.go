@@ -1,0 +1,133 @@
+// Package dnsdelegation is the tool dns-delegation. It walks from the root of the DNS down to a name and queries the
+// zones' own servers, never a resolver: what the parents and the zones say, and what each server answers. A domain that
+// is not registered or whose servers fail is its result and never an error.
+//
+// The walk (walk.go) enters one zone after the other. While it goes on, the servers of each of the name's own zones are
+// checked (check.go), the addresses of those elsewhere are looked up (lookup.go), and what a validator needs is
+// collected. All messages go through run.send (ask.go), which counts them (budget.go). When all is done the zones are
+// judged (judge.go) and described (describe.go).
+package dnsdelegation
+
+import (
+	"context"
+	_ "embed" // openapi.yaml
+	"fmt"
+	"slices"
+
+	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
+	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/shared/progress"
+
+	"github.com/miekg/dns"
+)
+
+//go:embed openapi.yaml
+var openAPI string
+
+// New makes the tool.
+func New(c Config) tool.Tool { return newTool(c, defaultTimes) }
+
+func newTool(c Config, t times) tool.Tool {
+	return tool.New(tool.Spec[target.Domain, Result]{
+		Slug:    "dns-delegation",
+		OpenAPI: openAPI, Findings: catalogue,
+		Parse: func(in tool.Input) (target.Domain, error) { return target.ParseDomain(in.Text, true) },
+		Run: func(ctx context.Context, domain target.Domain) (Result, error) {
+			r := newRun(c, t)
+			found, err := r.check(ctx, dns.CanonicalName(domain.String()))
+			if err != nil {
+				return Result{}, err
+			}
+			result := r.result(found)
+			for _, z := range result.Zones {
+				z.Records = []string{}
+				progress.Report(ctx, "zone", z.Zone, z)
+			}
+			return result, nil
+		},
+	})
+}
+
+// The values of Result.Delegation.
+const (
+	delegationOK   = "ok"
+	delegationWarn = "warn"
+	delegationFail = "fail"
+)
+
+// result puts together what a run found out.
+func (r *run) result(found outcome) Result {
+	sent, cut := r.budget.spent()
+	result := Result{
+		Domain: trimmed(found.name), Delegation: delegationOK, DNSSEC: indeterminate,
+		Findings: r.judge(found),
+		Zones:    []zoneResult{}, Answers: answerRows(found.name, found.answers), Aliases: []aliasResult{},
+		TrustAnchors: trustAnchors{Source: r.Anchors.Source, Date: format.TextOrNull(r.Anchors.Date)},
+		Queries:      sent, Complete: !cut,
+	}
+	listed := make(map[string]bool)
+	for _, z := range found.way.zones {
+		listed[z.name] = true
+		result.Zones = append(result.Zones, z.describe(r, true))
+	}
+	result.addDenial(found.way)
+	for _, a := range found.aliases {
+		one := aliasResult{Name: trimmed(a.name), Target: trimmed(a.target), Zones: []zoneResult{}}
+		for _, z := range a.way.zones {
+			if !listed[z.name] {
+				listed[z.name] = true
+				one.Zones = append(one.Zones, z.describe(r, true))
+			}
+		}
+		result.Aliases = append(result.Aliases, one)
+		result.Answers = append(result.Answers, answerRows(a.target, a.answers)...)
+	}
+	result.conclude(found)
+	result.bound()
+	return result
+}
+
+// addDenial adds the proof that the name has no delegation to the registry's zone.
+func (r *Result) addDenial(way descent) {
+	if way.denied == nil {
+		return
+	}
+	z := &r.Zones[len(r.Zones)-1]
+	z.Denial = denialOf(way.denied)
+	for _, rr := range way.denied.Ns {
+		z.Records = append(z.Records, lineOf(rr))
+	}
+}
+
+// conclude derives the verdict from the findings.
+func (r *Result) conclude(found outcome) {
+	worst := slices.IndexFunc(r.Findings, func(f located) bool { return f.Severity != finding.Info })
+	switch {
+	case worst >= 0:
+		f := r.Findings[worst]
+		r.Delegation = delegationWarn
+		if f.Severity == finding.Fail {
+			r.Delegation = delegationFail
+		}
+		r.Reason = &reason{Code: f.Code, Zone: *f.Zone, Message: f.Message}
+		r.Conclusion = catalogue.Conclude(f.Code, f.Message)
+	case found.way.err != nil:
+		r.Delegation = delegationWarn
+		z := found.way.last()
+		r.Conclusion = catalogue.Conclude(codeUnknown, shown(found.name), unknownBecause(z))
+	default:
+		z := found.way.last()
+		r.Conclusion = catalogue.Conclude(codeHealthy, shown(found.name), fmt.Sprintf("%d %s", len(z.hosts),
+			text.Number(len(z.hosts), "server", "servers")))
+	}
+}
+
+func unknownBecause(z *zone) string {
+	if z.registry {
+		return fmt.Sprintf("the servers of %s could not be reached.", zoneShown(z.name))
+	}
+	return fmt.Sprintf("this service could not query the servers of %s.", zoneShown(z.name))
+}

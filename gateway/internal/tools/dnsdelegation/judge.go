@@ -1,0 +1,243 @@
+package dnsdelegation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"diagnostics/gateway/internal/tool/finding"
+	"diagnostics/gateway/internal/tools/internal/format"
+
+	"github.com/miekg/dns"
+)
+
+// report collects findings in the order of the walk.
+type report struct {
+	list []located
+}
+
+// add makes a finding of the catalogue about a zone, and about one of its servers unless that is empty.
+func (p *report) add(code, zone, server string, args ...any) {
+	f := catalogue.Find(code, append([]any{zoneShown(zone)}, args...)...)
+	l := located{Finding: f, Zone: format.TextOrNull(trimmed(zone)), Server: format.TextOrNull(trimmed(server))}
+	if server == "" {
+		l.Server = nil
+		l.Finding = l.Finding.About(shown(zone))
+	} else {
+		l.Finding = l.Finding.About(shown(server))
+	}
+	p.list = append(p.list, l)
+}
+
+// judge makes the findings of a run.
+func (r *run) judge(found outcome) []located {
+	p := &report{}
+	zones := slices.Clone(found.way.zones)
+	for _, a := range found.aliases {
+		zones = append(zones, a.way.zones...)
+	}
+	judged := make(map[string]bool)
+	for _, z := range zones {
+		if !judged[z.name] && !z.registry {
+			p.judgeZone(z)
+		}
+		judged[z.name] = true
+	}
+	p.judgeWay(found.name, found.way)
+	p.judgeName(found.way, found.name, found.answers)
+	p.judgeAliases(found)
+	if sent, cut := r.budget.spent(); cut {
+		p.add(codeCut, found.way.last().name, "", sent)
+	}
+	return sorted(p.list)
+}
+
+// sorted orders findings as finding.NewReport does.
+func sorted(list []located) []located {
+	plain := make([]finding.Finding, len(list))
+	for i := range list {
+		plain[i] = list[i].Finding
+		plain[i].Subject = new(fmt.Sprint(i))
+	}
+	out := make([]located, 0, len(list))
+	for _, f := range finding.NewReport(finding.Conclusion{}, plain...).Findings {
+		var i int
+		_, _ = fmt.Sscan(*f.Subject, &i)
+		out = append(out, list[i])
+	}
+	return out
+}
+
+// judgeWay reports a registry that has no delegation for the name.
+func (p *report) judgeWay(name string, way descent) {
+	z := way.last()
+	if way.denied == nil || z.registry && isRegistry(name) {
+		return
+	}
+	says := "have no NS records for it"
+	if way.denied.Rcode == dns.RcodeNameError {
+		says = "say that it does not exist"
+	}
+	p.add(codeNotDelegated, z.name, "", shown(name), says)
+}
+
+// judgeZone reports what is wrong with the servers of one of the name's own zones.
+func (p *report) judgeZone(z *zone) {
+	p.judgeHosts(z)
+	if p.judgeAll(z) {
+		return
+	}
+	for _, c := range z.checks {
+		p.judgeServer(z, c)
+	}
+	p.judgeSets(z)
+	p.judgePlaces(z)
+	p.judgeSOA(z)
+}
+
+// judgeHosts reports name servers by their names: addresses and glue.
+func (p *report) judgeHosts(z *zone) {
+	for _, h := range z.hosts {
+		inside := below(h.name, z.name)
+		switch {
+		case h.alias:
+			p.add(codeNSAlias, z.name, h.name, shown(h.name))
+		case h.known && len(h.own) == 0:
+			p.add(codeHostNoAddress, z.name, h.name, shown(h.name))
+		}
+		switch {
+		case inside && h.inParent && len(h.glue) == 0 && !z.hidden:
+			p.add(codeGlueMissing, z.name, h.name, shown(h.name))
+		case h.known && len(h.own) > 0 && len(h.glue) > 0 && !sameFamilies(h):
+			p.add(codeGlueWrong, z.name, h.name, shown(h.name), addressesShown(h.glue), addressesShown(h.own))
+		}
+	}
+	for _, c := range z.checks {
+		if c.private {
+			p.add(codeNotPublic, z.name, c.name, shown(c.name), c.address.String())
+		}
+	}
+}
+
+// sameFamilies reports whether the glue has no address that the server's own zone lacks, and lacks none of a family that
+// it has.
+func sameFamilies(h *host) bool {
+	for _, a := range h.glue {
+		if !slices.Contains(h.own, a) {
+			return false
+		}
+	}
+	for _, a := range h.own {
+		if !slices.Contains(h.glue, a) && slices.ContainsFunc(h.glue, func(g addr) bool { return g.Is4() == a.Is4() }) {
+			return false
+		}
+	}
+	return true
+}
+
+func addressesShown(list []addr) string {
+	words := make([]string, len(list))
+	for i, a := range list {
+		words[i] = a.String()
+	}
+	return strings.Join(words[:min(len(words), 4)], ", ")
+}
+
+// judgeAll reports a zone that no server answers for, and reports whether that is so.
+func (p *report) judgeAll(z *zone) bool {
+	asked := slices.DeleteFunc(slices.Clone(z.checks), func(c *check) bool { return c.udp == stateSkipped })
+	good := slices.ContainsFunc(asked, func(c *check) bool { return c.good })
+	alias := slices.ContainsFunc(asked, func(c *check) bool {
+		return c.soa != nil && len(recordsOf(c.soa.Answer, z.name, dns.TypeCNAME)) > 0
+	})
+	answers := slices.DeleteFunc(slices.Clone(asked), func(c *check) bool { return c.udp != stateAnswer })
+	switch {
+	case good:
+		return false
+	case alias:
+		p.add(codeApexAlias, z.name, "")
+	case len(answers) > 0:
+		p.add(codeAllLame, z.name, "", listed(hostNames(answers)), rcodesShown(answers))
+	case len(asked) > 0:
+		p.add(codeNoAnswer, z.name, "", listed(hostNames(asked)))
+	case !slices.ContainsFunc(z.checks, func(c *check) bool { return !c.private }):
+		p.add(codeNoAddress, z.name, "", listed(z.parentNS))
+	default:
+		p.notAsked(z)
+	}
+	return true
+}
+
+func (p *report) notAsked(z *zone) {
+	for _, c := range z.checks {
+		if c.udp == stateSkipped && !c.private {
+			p.add(codeNotAsked, z.name, c.name, shown(c.name), c.address.String(), c.why())
+		}
+	}
+}
+
+func hostNames(checks []*check) []string {
+	var names []string
+	for _, c := range checks {
+		if !slices.Contains(names, c.name) {
+			names = append(names, c.name)
+		}
+	}
+	return names
+}
+
+// rcodesShown says what lame servers answer.
+func rcodesShown(checks []*check) string {
+	var codes []string
+	for _, c := range checks {
+		code := *rcodeOf(c.soa.Msg)
+		if c.soa.Rcode == dns.RcodeSuccess {
+			code = "an answer that is not authoritative"
+		}
+		if !slices.Contains(codes, code) {
+			codes = append(codes, code)
+		}
+	}
+	return "answer with " + strings.Join(codes[:min(len(codes), 3)], ", ")
+}
+
+// judgeServer reports one address.
+func (p *report) judgeServer(z *zone, c *check) {
+	add := func(code string, more ...any) {
+		p.add(code, z.name, c.name, append([]any{shown(c.name), c.address.String()}, more...)...)
+	}
+	switch {
+	case c.udp == stateSkipped:
+		if c.err != nil {
+			add(codeNotAsked, c.why())
+		}
+		return
+	case c.udp == stateTimeout || c.udp == stateRefused:
+		add(codeSilent)
+		return
+	case c.udp == stateError:
+		add(codeFails, "a malformed message")
+		return
+	case c.soa.Rcode == dns.RcodeRefused || c.soa.Rcode == dns.RcodeNotAuth:
+		add(codeRefuses)
+	case c.soa.Rcode != dns.RcodeSuccess && c.soa.Rcode != dns.RcodeNameError:
+		add(codeFails, *rcodeOf(c.soa.Msg))
+	case !c.good:
+		add(codeLame)
+	}
+	if c.offers != nil && *c.offers {
+		add(codeRecursion)
+	}
+	if !c.good {
+		return
+	}
+	if c.tcp != stateAnswer && c.tcp != stateSkipped {
+		add(codeTCP)
+	}
+	switch {
+	case c.edns != nil && !*c.edns:
+		add(codeEDNS)
+	case c.option != nil && !*c.option:
+		add(codeOption)
+	}
+}

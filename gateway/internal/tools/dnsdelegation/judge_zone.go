@@ -1,0 +1,200 @@
+package dnsdelegation
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+type addr = netip.Addr
+
+// judgeSets reports NS records and serial numbers that differ.
+func (p *report) judgeSets(z *zone) {
+	own := z.childNS()
+	if len(own) > 0 && !z.hidden && !slices.Equal(own, z.parentNS) {
+		p.add(codeNSDiffer, z.name, "", difference(z.parentNS, own))
+	}
+	var serials []string
+	for _, c := range z.checks {
+		if !c.good {
+			continue
+		}
+		if ns := c.ns; ns != nil && !slices.Equal(nsNames(ns.Answer, z.name), own) {
+			own = nil // reported once
+		}
+		if serial, ok := c.serial(); ok && !slices.Contains(serials, fmt.Sprint(serial)) {
+			serials = append(serials, fmt.Sprint(serial))
+		}
+	}
+	if own == nil {
+		p.add(codeNSOfServers, z.name, "")
+	}
+	if len(serials) > 1 {
+		p.add(codeSerials, z.name, "", strings.Join(serials[:min(len(serials), 4)], ", "))
+	}
+}
+
+// difference says which names only one of two sets has.
+func difference(parent, child []string) string {
+	only := func(these, those []string) []string {
+		return slices.DeleteFunc(slices.Clone(these), func(name string) bool { return slices.Contains(those, name) })
+	}
+	var parts []string
+	if names := only(parent, child); len(names) > 0 {
+		parts = append(parts, "only at the parent "+listed(names))
+	}
+	if names := only(child, parent); len(names) > 0 {
+		parts = append(parts, "only in the zone "+listed(names))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// judgePlaces reports servers that fail together.
+func (p *report) judgePlaces(z *zone) {
+	if len(z.hosts) == 1 {
+		p.add(codeSingle, z.name, "")
+		return
+	}
+	networks := make(map[netip.Prefix]bool)
+	var one string
+	for _, c := range z.checks {
+		network := networkOf(c.address)
+		networks[network], one = true, network.String()
+	}
+	if len(networks) == 1 {
+		p.add(codeOneNetwork, z.name, "", one)
+	}
+}
+
+// The ranges of RFC 1912 section 2.2, wide enough for usual practice.
+const (
+	leastRefresh = 20 * time.Minute
+	leastExpire  = 7 * 24 * time.Hour
+	mostNegative = 24 * time.Hour
+	shortTTL     = 60
+	longTTL      = 7 * 24 * 3600
+)
+
+// judgeSOA reports values that make secondary servers or resolvers behave badly, as notes.
+func (p *report) judgeSOA(z *zone) {
+	got := z.best(func(c *check) *reply { return c.soa })
+	if got == nil {
+		return
+	}
+	records := recordsOf(got.Answer, z.name, dns.TypeSOA)
+	if len(records) == 0 {
+		return
+	}
+	soa := records[0].(*dns.SOA)
+	seconds := func(n uint32) time.Duration { return time.Duration(n) * time.Second }
+	for _, c := range []struct {
+		odd  bool
+		what string
+	}{
+		{seconds(soa.Refresh) < leastRefresh, fmt.Sprintf("refresh %d s is under 20 minutes", soa.Refresh)},
+		{soa.Retry > soa.Refresh, fmt.Sprintf("retry %d s is over refresh %d s", soa.Retry, soa.Refresh)},
+		{seconds(soa.Expire) < leastExpire, fmt.Sprintf("expire %d s is under a week", soa.Expire)},
+		{seconds(soa.Minttl) > mostNegative, fmt.Sprintf("minimum %d s, for how long absences are kept, is over a day",
+			soa.Minttl)},
+	} {
+		if c.odd {
+			p.add(codeSOA, z.name, "", c.what)
+		}
+	}
+}
+
+// judgeName reports the answers for the name.
+func (p *report) judgeName(way descent, name string, answers []*answer) {
+	z := way.last()
+	if len(answers) == 0 {
+		return
+	}
+	var denied, others []string
+	exists, alias := false, aliasOf(name, answers) != ""
+	for _, a := range answers {
+		if a.reply == nil {
+			continue
+		}
+		own := recordsOf(a.reply.Answer, name, a.qtype)
+		switch {
+		case a.reply.Rcode == dns.RcodeNameError && !alias:
+			denied = append(denied, typeName(a.qtype))
+		case a.reply.Rcode == dns.RcodeSuccess:
+			exists = true
+		}
+		if len(own) > 0 {
+			others = append(others, typeName(a.qtype))
+			p.judgeTTL(z, a, own[0].Header().Ttl)
+		}
+	}
+	switch {
+	case alias && name == z.name:
+		p.add(codeApexAlias, z.name, "")
+	case alias && len(others) > 0:
+		p.add(codeAliasBeside, z.name, "", shown(name), strings.Join(others, ", "))
+	case exists && len(denied) > 0:
+		p.add(codeContradicts, z.name, "", shown(name), strings.Join(denied, ", "))
+	case !exists && len(denied) > 0:
+		p.add(codeNameMissing, z.name, "", shown(name))
+	}
+	if exists || alias {
+		for _, at := range z.emptyDenied {
+			p.add(codeEmptyDenied, z.name, "", shown(at), shown(name))
+		}
+	}
+	if z.random.has(z.randomName, dns.TypeA) || z.random.has(z.randomName, dns.TypeCNAME) {
+		p.add(codeWildcard, z.name, "")
+	}
+}
+
+func (p *report) judgeTTL(z *zone, a *answer, ttl uint32) {
+	switch {
+	case ttl < shortTTL:
+		p.add(codeTTLShort, z.name, "", typeName(a.qtype), shown(a.name), ttl)
+	case ttl > longTTL:
+		p.add(codeTTLLong, z.name, "", typeName(a.qtype), shown(a.name), ttl/(24*3600))
+	}
+}
+
+// judgeAliases reports a chain of aliases that leads nowhere.
+func (p *report) judgeAliases(found outcome) {
+	at := found.way.last().name
+	if found.loop {
+		last := found.name
+		if n := len(found.aliases); n > 0 {
+			last = found.aliases[n-1].target
+		}
+		p.add(codeAliasLoop, at, "", shown(found.name), shown(aliasOf(last, found.lastAnswers())))
+	}
+	if found.refused != nil {
+		p.add(codeAliasRefused, at, "", shown(found.name))
+	}
+	for _, a := range found.aliases {
+		if a.way.denied != nil || a.missing() {
+			p.add(codeAliasDangling, a.way.last().name, "", shown(a.name), shown(a.target))
+		}
+	}
+}
+
+// lastAnswers are those for the end of the chain of aliases.
+func (o outcome) lastAnswers() []*answer {
+	if n := len(o.aliases); n > 0 {
+		return o.aliases[n-1].answers
+	}
+	return o.answers
+}
+
+// missing reports whether the target does not exist, for neither family.
+func (a alias) missing() bool {
+	denied := 0
+	for _, one := range a.answers {
+		if one.reply != nil && one.reply.Rcode == dns.RcodeNameError && aliasOf(a.target, a.answers) == "" {
+			denied++
+		}
+	}
+	return denied > 0 && denied == len(a.answers)
+}

@@ -1,0 +1,143 @@
+package dnsdelegation
+
+import (
+	"diagnostics/gateway/internal/tool/finding"
+)
+
+// Result is the way down to a name, and what is wrong with it.
+type Result struct {
+	Conclusion   finding.Conclusion `json:"conclusion"`
+	Findings     []located          `json:"findings"`
+	Domain       string             `json:"domain"`
+	Delegation   string             `json:"delegation"`
+	DNSSEC       string             `json:"dnssec"`
+	Reason       *reason            `json:"reason"`
+	Zones        []zoneResult       `json:"zones"`
+	Answers      []answerResult     `json:"answers"`
+	Aliases      []aliasResult      `json:"aliases"`
+	TrustAnchors trustAnchors       `json:"trustAnchors"`
+	Queries      int                `json:"queries"`
+	Complete     bool               `json:"complete"`
+	Truncated    bool               `json:"truncated,omitempty"`
+}
+
+// located is a finding with the zone and the name server that it is about.
+type located struct {
+	finding.Finding
+	Zone   *string `json:"zone"`
+	Server *string `json:"server"`
+}
+
+type reason struct {
+	Code    string `json:"code"`
+	Zone    string `json:"zone"`
+	Message string `json:"message"`
+}
+
+type trustAnchors struct {
+	Source string  `json:"source"`
+	Date   *string `json:"date"`
+}
+
+type answerResult struct {
+	Name      string   `json:"name"`
+	Type      string   `json:"type"`
+	RCode     *string  `json:"rcode"`
+	Values    []string `json:"values"`
+	DNSSEC    string   `json:"dnssec"`
+	Truncated bool     `json:"truncated,omitempty"`
+}
+
+type aliasResult struct {
+	Name   string `json:"name"`
+	Target string `json:"target"`
+	// Zones are those on the way to the target that no list before has.
+	Zones []zoneResult `json:"zones"`
+}
+
+type zoneResult struct {
+	Zone       string            `json:"zone"`
+	Parent     *string           `json:"parent"`
+	ParentNS   []string          `json:"parentNs"`
+	ChildNS    []string          `json:"childNs"`
+	Servers    []serverResult    `json:"servers"`
+	Shared     bool              `json:"shared,omitempty"`
+	Records    []string          `json:"records"`
+	Rollover   *rollover         `json:"rollover"`
+	DS         []dsResult        `json:"ds"`
+	Keys       []keyResult       `json:"keys"`
+	Signatures []signatureResult `json:"signatures"`
+	Denial     *denialResult     `json:"denial"`
+	DNSSEC     string            `json:"dnssec"`
+	Reason     *string           `json:"reason"`
+	Truncated  bool              `json:"truncated,omitempty"`
+}
+
+type serverResult struct {
+	Name          string   `json:"name"`
+	Address       *string  `json:"address"`
+	Family        *int     `json:"family"`
+	Glue          bool     `json:"glue"`
+	UDP           string   `json:"udp"`
+	TCP           string   `json:"tcp"`
+	Authoritative *bool    `json:"authoritative"`
+	RCode         *string  `json:"rcode"`
+	Serial        *uint32  `json:"serial"`
+	NS            []string `json:"ns"` // null where it gave none
+	EDNS          *bool    `json:"edns"`
+	EDNSOption    *bool    `json:"ednsOption"`
+	Shared        bool     `json:"shared,omitempty"`
+	Recursion     *bool    `json:"recursion"`
+	Ms            *float64 `json:"ms"`
+	Reason        *string  `json:"reason"`
+}
+
+// numbered is a registered number with its name.
+type numbered struct {
+	Number int    `json:"number"`
+	Name   string `json:"name"`
+}
+
+type dsResult struct {
+	KeyTag     uint16   `json:"keyTag"`
+	Algorithm  numbered `json:"algorithm"`
+	DigestType numbered `json:"digestType"`
+	Digest     string   `json:"digest"`
+	Matches    bool     `json:"matches"`
+}
+
+type keyResult struct {
+	KeyTag    uint16   `json:"keyTag"`
+	Algorithm numbered `json:"algorithm"`
+	Bits      *int     `json:"bits"`
+	Role      string   `json:"role"` // ksk, zsk or csk
+	Flags     uint16   `json:"flags"`
+}
+
+type signatureResult struct {
+	Covers     string   `json:"covers"`
+	KeyTag     uint16   `json:"keyTag"`
+	Algorithm  numbered `json:"algorithm"`
+	Inception  string   `json:"inception"`
+	Expiration string   `json:"expiration"`
+	Valid      bool     `json:"valid"`
+	Reason     *string  `json:"reason"`
+}
+
+type denialResult struct {
+	Kind       string `json:"kind"` // nsec or nsec3
+	Iterations *int   `json:"iterations"`
+	OptOut     *bool  `json:"optOut"`
+}
+
+type rollover struct {
+	CDS     []string `json:"cds"`
+	CDNSKEY []string `json:"cdnskey"`
+	State   string   `json:"state"`
+}
+
+// The states of DNSSEC until answers are validated.
+const (
+	indeterminate = "indeterminate"
+	notValidated  = "not validated yet"
+)
