@@ -26,6 +26,8 @@ const keys = {
   file: (f) => f.url,
   endpoint: (e) => e.address,
   protocol: (p) => p.protocol,
+  zone: (z) => z.zone,
+  server: (s) => [s.name, s.address].join(" "),
   source: (s) => [s.name, s.url, s.zone, s.server].join(" "),
 };
 
@@ -70,6 +72,8 @@ const nouns = {
   file: ["file", "files"],
   endpoint: ["address", "addresses"],
   protocol: ["protocol version", "protocol versions"],
+  zone: ["zone", "zones"],
+  server: ["name server", "name servers"],
   source: ["source", "sources"],
 };
 

@@ -1,5 +1,7 @@
 // @ts-check
-// The way down to a name: what is compared with an earlier answer.
+// The way to a domain: what is compared with an earlier run.
+
+import { zoneName } from "./words.js";
 
 /** @typedef {import("api").components["schemas"]["DnsDelegation"]} DnsDelegation */
 
@@ -8,7 +10,8 @@ export default {
   facts: (d) => ({
     Delegation: d.delegation,
     DNSSEC: d.dnssec,
-    Zones: d.zones.map((z) => z.zone),
-    "Name servers": d.zones[d.zones.length - 1]?.parentNs ?? [],
+    ...Object.fromEntries(
+      d.zones.filter((z) => !z.shared).map((z) => [`Name servers of ${zoneName(z.zone)}`, z.childNs]),
+    ),
   }),
 };
