@@ -1,0 +1,100 @@
+package dnssec
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/miekg/dns"
+)
+
+// Rollover is what a zone asks its parent to publish (RFC 7344, RFC 8078).
+type Rollover string
+
+// The states of a rollover.
+const (
+	// RolloverNone: there are neither CDS nor CDNSKEY records.
+	RolloverNone Rollover = "none"
+	// RolloverDone: the DS records are those that the zone asks for.
+	RolloverDone Rollover = "done"
+	// RolloverPending: they differ.
+	RolloverPending Rollover = "pending"
+	// RolloverDelete: the zone asks for no DS records (RFC 8078 section 4).
+	RolloverDelete Rollover = "delete"
+	// RolloverInconsistent: CDS and CDNSKEY records ask for different keys (RFC 7344 section 4), or for more than maxAsked.
+	RolloverInconsistent Rollover = "inconsistent"
+	// RolloverUnsafe: what is asked for names no key of the zone, and would make it bogus (RFC 7344 section 4.1).
+	RolloverUnsafe Rollover = "unsafe"
+)
+
+// maxAsked bounds the records that are compared.
+const maxAsked = 16
+
+// Rollover compares the CDS and CDNSKEY records of a zone, which the caller has judged by Answer, with its keys and DS
+// records. Records of other types are ignored.
+func (z Zone) Rollover(records []dns.RR) Rollover {
+	var cds []*dns.DS
+	var keys []*dns.DNSKEY
+	deletes := 0
+	for _, rr := range records {
+		switch rr := rr.(type) {
+		case *dns.CDS:
+			cds = append(cds, &rr.DS)
+			deletes += zeroIsOne(rr.Algorithm)
+		case *dns.CDNSKEY:
+			keys = append(keys, &rr.DNSKEY)
+			deletes += zeroIsOne(rr.Algorithm)
+		}
+	}
+	switch asked := len(cds) + len(keys); {
+	case asked == 0:
+		return RolloverNone
+	case deletes == asked:
+		return RolloverDelete
+	case deletes > 0 || asked > maxAsked || len(cds) > 0 && len(keys) > 0 && !agree(cds, keys, names):
+		return RolloverInconsistent
+	case !z.publishes(cds, keys):
+		return RolloverUnsafe
+	case len(cds) > 0 && agree(cds, z.DS, func(c *dns.DS, ds DS) bool { return sameDS(c, ds.Record) }),
+		len(cds) == 0 && agree(keys, z.DS, func(k *dns.DNSKEY, ds DS) bool { return names(ds.Record, k) }):
+		return RolloverDone
+	}
+	return RolloverPending
+}
+
+// zeroIsOne counts a record whose algorithm is 0, which asks for deletion.
+func zeroIsOne(algorithm uint8) int {
+	if algorithm == 0 {
+		return 1
+	}
+	return 0
+}
+
+// publishes reports whether the zone has one of the keys that it asks for.
+func (z Zone) publishes(cds []*dns.DS, keys []*dns.DNSKEY) bool {
+	return slices.ContainsFunc(z.keys, func(k *key) bool {
+		return k.flaw == "" && (slices.ContainsFunc(cds, func(c *dns.DS) bool { return names(c, k.Record) }) ||
+			slices.ContainsFunc(keys, func(r *dns.DNSKEY) bool {
+				return r.PublicKey == k.Record.PublicKey && r.Algorithm == k.Record.Algorithm && r.Flags == k.Record.Flags
+			}))
+	})
+}
+
+func sameDS(a, b *dns.DS) bool {
+	return a.KeyTag == b.KeyTag && a.Algorithm == b.Algorithm && a.DigestType == b.DigestType &&
+		strings.EqualFold(a.Digest, b.Digest)
+}
+
+// agree reports whether each element of one list fits one of the other.
+func agree[A, B any](as []A, bs []B, fit func(A, B) bool) bool {
+	for _, a := range as {
+		if !slices.ContainsFunc(bs, func(b B) bool { return fit(a, b) }) {
+			return false
+		}
+	}
+	for _, b := range bs {
+		if !slices.ContainsFunc(as, func(a A) bool { return fit(a, b) }) {
+			return false
+		}
+	}
+	return true
+}
