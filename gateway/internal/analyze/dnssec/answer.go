@@ -6,7 +6,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Answer is what a zone says of a name and a type.
+// Answer is the data of a name and a type, or its absence.
 type Answer struct {
 	Verdict
 	Kind Kind
@@ -74,7 +74,7 @@ func (v *Validator) positive(a *Answer, z *Zone, set *rrset, e *evidence) {
 	case e.reason != nil:
 		a.fail(e.reason)
 	case out.expanded:
-		a.Wildcard = out.encloser.child(wildcardLabel).String()
+		a.Wildcard = out.encloser.wildcard().String()
 		if a.iterate(e, set.owner, set.rtype) {
 			if _, failure := e.proveExpansion(set.owner, out.encloser, set.rtype); failure != nil {
 				a.fail(failure)
@@ -154,7 +154,7 @@ func (v *Validator) negative(a *Answer, z *Zone, q name, qtype uint16, msg *dns.
 	p, failure := e.prove(q, qtype)
 	a.Kind = p.kind
 	if p.encloser != nil && p.kind == KindNoData {
-		a.Wildcard = p.encloser.child(wildcardLabel).String()
+		a.Wildcard = p.encloser.wildcard().String()
 	}
 	switch nx := msg.Rcode == dns.RcodeNameError; {
 	case failure != nil:
@@ -162,7 +162,12 @@ func (v *Validator) negative(a *Answer, z *Zone, q name, qtype uint16, msg *dns.
 	case p.kind == KindNXDomain && !nx:
 		a.fail(reason(NameDenied, z.name, q, qtype).with(p.record))
 	case p.kind == KindNoData && nx:
-		a.warn(*reason(NameExists, z.name, q, qtype).with(p.record))
+		r := reason(NameExists, z.name, q, qtype).with(p.record)
+		if e.denial.Kind == KindNSEC3 {
+			a.fail(r)
+		} else { // as validators do: the record proves as much as NOERROR would claim
+			a.warn(*r)
+		}
 	}
 }
 

@@ -19,9 +19,9 @@ type Delegation struct {
 	anchored bool // DS are trust anchors
 }
 
-// Delegation judges what the servers of a zone say of a delegation: the answer for the child's DS records, or a referral
-// to the child. It is secure with DS records and insecure where their absence is proven. A child that is not delegated,
-// by the zone's own records, is bogus (NotDelegated): whether a name exists at all is what Answer judges.
+// Delegation judges the step to a child by an answer for its DS records, or by a referral to it. It is secure with DS
+// records and insecure where their absence is proven. Where the parent's records prove that there is no delegation, it is
+// bogus (NotDelegated); Answer judges whether a name exists.
 func (v *Validator) Delegation(parent Zone, child string, msg *dns.Msg) Delegation {
 	d := Delegation{Verdict: parent.inherited(), Zone: dns.CanonicalName(child)}
 	if d.Status != Secure {

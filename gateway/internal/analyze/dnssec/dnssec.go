@@ -2,7 +2,7 @@
 // 4035, 5155, 6840 and 9276 define. It is pure: no I/O and no clock.
 //
 // A chain is judged from the top. Trusted makes the start from trust anchors, Keys authenticates a zone's keys,
-// Delegation the step to a child zone, and Answer what a zone says of a name:
+// Delegation judges the step to a child zone, and Answer the data of a name:
 //
 //	v := dnssec.New(now, dnssec.DefaultBudget())
 //	root := v.Keys(dnssec.Trusted(".", anchors), rootKeys)

@@ -142,10 +142,10 @@ func (v *Validator) Keys(d Delegation, msg *dns.Msg) Zone {
 		z.fail(z.DS[0].Reason)
 	case r != nil:
 		z.fail(r)
-	case len(z.keys) == 0:
-		z.fail(reason(KeysMissing, apex, apex, dns.TypeDNSKEY))
 	case len(supported) == 0 || d.anchored && !z.matched():
 		z.fail(reason(AnchorUnmatched, apex, apex, dns.TypeDNSKEY))
+	case len(z.keys) == 0:
+		z.fail(reason(KeysMissing, apex, apex, dns.TypeDNSKEY))
 	case !z.matched():
 		z.fail(mismatch(supported))
 	default:
@@ -187,7 +187,7 @@ func (z *Zone) match(d Delegation) []DS {
 // trust marks the key that a DS record names, or returns why there is none.
 func (z *Zone) trust(ds *dns.DS) Code {
 	matching := candidates(z.keys, ds.KeyTag, ds.Algorithm)
-	for _, k := range matching {
+	for _, k := range matching[:min(len(matching), maxColliding)] {
 		switch {
 		case !names(ds, k.Record):
 		case k.flaw != "" && k.flaw != KeyUnusable:
@@ -197,7 +197,10 @@ func (z *Zone) trust(ds *dns.DS) Code {
 			return ""
 		}
 	}
-	if len(matching) > 0 {
+	switch {
+	case len(matching) > maxColliding:
+		return SignatureBudget
+	case len(matching) > 0:
 		return DigestMismatch
 	}
 	for _, k := range z.keys {
@@ -220,7 +223,7 @@ func (z *Zone) matched() bool {
 
 // mismatch is the reason of a zone none of whose DS records names a key.
 func mismatch(supported []DS) *Reason {
-	for _, code := range []Code{KeyRevoked, KeyNotZone, KeyMalformed, DigestMismatch} {
+	for _, code := range []Code{SignatureBudget, KeyRevoked, KeyNotZone, KeyMalformed, DigestMismatch} {
 		for _, ds := range supported {
 			if ds.Reason.Code == code {
 				return ds.Reason

@@ -71,7 +71,8 @@ func (n name) within(zone name) bool { return len(n) >= len(zone) && n[:len(zone
 // below reports whether n is within another name and not that name.
 func (n name) below(other name) bool { return len(n) > len(other) && n.within(other) }
 
-func (n name) child(label string) name { return append(slices.Clone(n), label) }
+// wildcard is the wildcard directly below n.
+func (n name) wildcard() name { return append(slices.Clone(n), wildcardLabel) }
 
 // common is the longest name that both names are within.
 func common(a, b name) name {

@@ -76,7 +76,7 @@ func (e *evidence) proveNSEC(q name, qtype uint16) proof {
 		return proof{kind: KindNoData, record: n.record}
 	}
 	encloser := n.encloser(q)
-	wildcard := encloser.child(wildcardLabel)
+	wildcard := encloser.wildcard()
 	if w := e.matching(wildcard); w != nil {
 		p := noData(w.types, wildcard, qtype, w.record)
 		p.encloser, p.matched = encloser, false

@@ -106,7 +106,7 @@ func (e *evidence) proveNSEC3(q name, qtype uint16) proof {
 	if next == nil {
 		return failure
 	}
-	wildcard := encloser.child(wildcardLabel)
+	wildcard := encloser.wildcard()
 	if w := e.matching3(wildcard); w != nil {
 		p := noData(w.types, wildcard, qtype, w.record)
 		p.encloser, p.matched, p.optOut = encloser, false, next.optOut

@@ -81,6 +81,7 @@ const (
 	DenialWrongSide      Code = "denialWrongSide"
 	TypeExists           Code = "typeExists"
 	NameDenied           Code = "nameDenied"
+	NameExists           Code = "nameExists" // a warning with NSEC
 	NotDelegated         Code = "notDelegated"
 )
 
@@ -89,7 +90,6 @@ const (
 	SignatureExpiresSoon Code = "signatureExpiresSoon"
 	TTLAboveOriginal     Code = "ttlAboveOriginal"
 	IterationsNotZero    Code = "iterationsNotZero"
-	NameExists           Code = "nameExists"
 	AlgorithmDeprecated  Code = "algorithmDeprecated"
 	AlgorithmUnsigned    Code = "algorithmUnsigned"
 	DigestDeprecated     Code = "digestDeprecated"
@@ -110,7 +110,7 @@ func Codes() []Code {
 // Status is the status of data for which the code is the reason, empty for codes that are only warnings.
 func (c Code) Status() Status { return catalogue[c].status }
 
-// RFC is what the code rests on: "RFC 4035 section 5.3.1".
+// RFC is the section that defines the check: "RFC 4035 section 5.3.1".
 func (c Code) RFC() string { return catalogue[c].rfc }
 
 // entry describes a code. The sentence names the fields of Reason in braces.
@@ -123,7 +123,7 @@ var catalogue = map[Code]entry{
 	NoAnswer:         {Indeterminate, "RFC 4035 section 4.3", "The servers of {zone} do not answer for {type} of {name}."},
 	Truncated:        {Indeterminate, "RFC 2181 section 9", "The answer of {zone} for {type} of {name} is truncated."},
 	Referral:         {Indeterminate, "RFC 4035 section 3.1.4", "The answer of {zone} for {name} refers to another zone."},
-	OutOfZone:        {Indeterminate, "RFC 4035 section 5.3.1", "{name} is not a name that {zone} can vouch for."},
+	OutOfZone:        {Indeterminate, "RFC 4035 section 5.3.1", "{name} is not a name of {zone}."},
 	TypeNotValidated: {Indeterminate, "RFC 4035 section 3.1", "Answers of type {type} are not validated."},
 	AnchorUnmatched: {Indeterminate, "RFC 4035 section 5",
 		"No trust anchor for {zone} names a key that {zone} publishes."},
@@ -136,13 +136,13 @@ var catalogue = map[Code]entry{
 
 	NoDS: {Insecure, "RFC 4035 section 5.2", "{zone} proves that {name} has no DS record, so that {name} is not signed."},
 	OptOut: {Insecure, "RFC 5155 section 9.2",
-		"The NSEC3 records of {zone} opt out: they leave room for unsigned delegations where {name} would be."},
+		"The NSEC3 records of {zone} opt out: {name} may be a delegation without signatures."},
 	AlgorithmUnsupported: {Insecure, "RFC 4035 section 5.2",
 		"The DS record with key tag {tag} of {name} is of algorithm {algorithm}, which validators do not support."},
 	DigestUnsupported: {Insecure, "RFC 6840 section 5.2",
 		"The DS record with key tag {tag} of {name} is of digest type {number}, which validators do not support."},
 	IterationsHigh: {Insecure, "RFC 9276 section 3.2",
-		"{zone} uses NSEC3 with {number} iterations; validators treat more than 100 as not signed."},
+		"{zone} uses NSEC3 with {number} iterations; validators treat more than 100 as unsigned."},
 
 	KeysMissing: {Bogus, "RFC 4035 section 5.2", "{zone} has a DS record at its parent but publishes no DNSKEY record."},
 	DSKeyMissing: {Bogus, "RFC 4035 section 5.2",
@@ -162,7 +162,8 @@ var catalogue = map[Code]entry{
 	SignatureInvalid: {Bogus, "RFC 4035 section 5.3.3",
 		"The signature of the {type} records of {name} by key {tag} does not match them."},
 	SignatureKeyMissing: {Bogus, "RFC 4035 section 5.3.1",
-		"The signature of the {type} records of {name} is by key {tag} of algorithm {algorithm}, which {zone} does not publish."},
+		"The signature of the {type} records of {name} is by key {tag} of algorithm {algorithm}, " +
+			"which {zone} does not publish."},
 	SignatureUnsupported: {Bogus, "RFC 6840 section 5.12",
 		"The {type} records of {name} have no signature but of algorithm {algorithm}, which validators do not support."},
 	SignerWrong: {Bogus, "RFC 4035 section 5.3.1", "The signature of the {type} records of {name} is not by {zone}."},
@@ -172,7 +173,7 @@ var catalogue = map[Code]entry{
 		"The answer has a signature of the {type} records of {name}, but not the records."},
 	WildcardUnproven: {Bogus, "RFC 4035 section 5.3.4",
 		"The {type} records of {name} come from a wildcard, without proof that {name} itself does not exist."},
-	AliasWrong: {Bogus, "RFC 6672 section 5.3.1", "The CNAME record of {name} is not what the DNAME record says."},
+	AliasWrong: {Bogus, "RFC 6672 section 5.3.1", "The CNAME record of {name} does not follow from the DNAME record."},
 	DenialMissing: {Bogus, "RFC 4035 section 5.4",
 		"{zone} is signed and denies {type} of {name} without NSEC or NSEC3 records."},
 	DenialIncomplete: {Bogus, "RFC 4035 section 5.4",
@@ -183,6 +184,8 @@ var catalogue = map[Code]entry{
 		"{zone} denies {type} of {name}, but its own NSEC or NSEC3 record lists the type or an alias."},
 	NameDenied: {Bogus, "RFC 4035 section 5.4",
 		"{zone} answers that {name} exists without {type} records, but its own records deny the name."},
+	NameExists: {Bogus, "RFC 5155 section 8.4",
+		"The answer for {type} of {name} is NXDOMAIN, but the zone's own records prove that {name} exists."},
 	NotDelegated: {Bogus, "RFC 6840 section 4.4",
 		"The records of {zone} that deny a DS record prove that {name} is not delegated."},
 
@@ -191,10 +194,9 @@ var catalogue = map[Code]entry{
 	TTLAboveOriginal: {"", "RFC 4035 section 5.3.3",
 		"The {type} records of {name} have a TTL of {number} s, more than the original TTL that is signed."},
 	IterationsNotZero: {"", "RFC 9276 section 3.1", "{zone} uses NSEC3 with {number} iterations; it ought to be 0."},
-	NameExists: {"", "RFC 8020 section 2",
-		"The answer for {type} of {name} is NXDOMAIN, but the zone's own records prove that {name} exists."},
 	AlgorithmDeprecated: {"", "RFC 9905 section 2",
-		"Key {tag} of {zone} is of algorithm {algorithm}, which must not be used; some validators treat the zone as not signed."},
+		"Key {tag} of {zone} is of algorithm {algorithm}, which must not be used; " +
+			"some validators treat the zone as not signed."},
 	AlgorithmUnsigned: {"", "RFC 6840 section 5.11",
 		"The DS records of {zone} name algorithm {algorithm}, but no key of it that they name signs the DNSKEY records."},
 	DigestDeprecated: {"", "RFC 8624 section 3.3",

@@ -7,22 +7,23 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Rollover is what a zone asks its parent to publish (RFC 7344, RFC 8078).
+// Rollover compares the DS records that a zone requests by CDS and CDNSKEY records (RFC 7344, RFC 8078) with those that
+// its parent has.
 type Rollover string
 
 // The states of a rollover.
 const (
 	// RolloverNone: there are neither CDS nor CDNSKEY records.
 	RolloverNone Rollover = "none"
-	// RolloverDone: the DS records are those that the zone asks for.
+	// RolloverDone: the DS records are those requested.
 	RolloverDone Rollover = "done"
 	// RolloverPending: they differ.
 	RolloverPending Rollover = "pending"
-	// RolloverDelete: the zone asks for no DS records (RFC 8078 section 4).
+	// RolloverDelete: the removal of all DS records is requested (RFC 8078 section 4).
 	RolloverDelete Rollover = "delete"
-	// RolloverInconsistent: CDS and CDNSKEY records ask for different keys (RFC 7344 section 4), or for more than maxAsked.
+	// RolloverInconsistent: CDS and CDNSKEY records name different keys (RFC 7344 section 4), or too many.
 	RolloverInconsistent Rollover = "inconsistent"
-	// RolloverUnsafe: what is asked for names no key of the zone, and would make it bogus (RFC 7344 section 4.1).
+	// RolloverUnsafe: the records name no key of the zone, so that it would be bogus (RFC 7344 section 4.1).
 	RolloverUnsafe Rollover = "unsafe"
 )
 
@@ -61,7 +62,7 @@ func (z Zone) Rollover(records []dns.RR) Rollover {
 	return RolloverPending
 }
 
-// zeroIsOne counts a record whose algorithm is 0, which asks for deletion.
+// zeroIsOne counts records of algorithm 0, which request deletion.
 func zeroIsOne(algorithm uint8) int {
 	if algorithm == 0 {
 		return 1
@@ -69,7 +70,7 @@ func zeroIsOne(algorithm uint8) int {
 	return 0
 }
 
-// publishes reports whether the zone has one of the keys that it asks for.
+// publishes reports whether the zone has one of the keys that the records name.
 func (z Zone) publishes(cds []*dns.DS, keys []*dns.DNSKEY) bool {
 	return slices.ContainsFunc(z.keys, func(k *key) bool {
 		return k.flaw == "" && (slices.ContainsFunc(cds, func(c *dns.DS) bool { return names(c, k.Record) }) ||

@@ -73,7 +73,7 @@ const headerSize = 10
 func (s *rrset) signedData(signature *dns.RRSIG, signer name) ([]byte, bool) {
 	owner := s.owner
 	if int(signature.Labels) < s.labels() {
-		owner = s.owner[:signature.Labels].child(wildcardLabel)
+		owner = s.owner[:signature.Labels].wildcard()
 	}
 	bare := *signature
 	bare.Hdr = dns.RR_Header{Name: ".", Rrtype: dns.TypeRRSIG, Class: dns.ClassINET}

@@ -38,7 +38,7 @@ type outcome struct {
 // expirySoon is how long before its end the last signature is a warning.
 const expirySoon = 3 * 24 * time.Hour
 
-// sets is the verification of one set.
+// verification is that of one set.
 type verification struct {
 	*Validator
 	zone name
@@ -142,16 +142,17 @@ func (r *verification) judge(s *dns.RRSIG) (*key, *Reason) {
 	case starts.After(r.now):
 		return nil, fail(SignatureNotYetValid).at(starts, r.now)
 	}
-	candidates := candidates(r.keys, s.KeyTag, s.Algorithm)
-	if len(candidates) == 0 {
+	keys, failure := candidates(r.keys, s.KeyTag, s.Algorithm), SignatureInvalid
+	switch {
+	case len(keys) == 0:
 		return nil, fail(SignatureKeyMissing)
+	case len(keys) > maxColliding:
+		keys, failure = keys[:maxColliding], SignatureBudget
 	}
-	failure := SignatureInvalid
-	for _, k := range candidates {
+	for _, k := range keys {
 		if k.flaw != "" {
-			failure = k.flaw
-			if k.flaw == AlgorithmUnsupported { // insecure is only what the parent's DS records say so of
-				failure = SignatureUnsupported
+			if failure == SignatureInvalid {
+				failure = k.flaw
 			}
 			continue
 		}
@@ -163,14 +164,17 @@ func (r *verification) judge(s *dns.RRSIG) (*key, *Reason) {
 			return k, nil
 		}
 	}
+	if failure == AlgorithmUnsupported { // only DS records make a zone insecure
+		failure = SignatureUnsupported
+	}
 	return nil, fail(failure)
 }
 
-// candidates are the keys that a key tag may mean, at most maxColliding.
+// candidates are the keys that a key tag may mean, at most one more than maxColliding.
 func candidates(keys []*key, tag uint16, algorithm uint8) []*key {
 	var out []*key
 	for _, k := range keys {
-		if k.Tag == tag && k.Record.Algorithm == algorithm && len(out) < maxColliding {
+		if k.Tag == tag && k.Record.Algorithm == algorithm && len(out) <= maxColliding {
 			out = append(out, k)
 		}
 	}

@@ -416,7 +416,7 @@ func (z *testZone) fill(m *dns.Msg, q name, qtype uint16) {
 	for !z.exists(encloser) {
 		encloser = encloser[:len(encloser)-1]
 	}
-	wildcard := encloser.child("*")
+	wildcard := encloser.wildcard()
 	if !z.exists(wildcard) {
 		m.Rcode = dns.RcodeNameError
 		z.negative(m, append(z.proofOf(q), wildcard)...)

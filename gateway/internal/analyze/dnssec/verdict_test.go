@@ -227,6 +227,7 @@ var answers = []judgement{
 	{"empty non-terminal", asking(example, "ent.example.", dns.TypeA), Secure, "", nil},
 	{"empty non-terminal, NSEC3", asking(example3, "ent.example.", dns.TypeA), Secure, "", nil},
 	{"empty non-terminal denied by code", asking(example, "ent.example.", dns.TypeA, rcode(dns.RcodeNameError)), Secure, "", []Code{NameExists}},
+	{"empty non-terminal denied by code, NSEC3", asking(example3, "ent.example.", dns.TypeA, rcode(dns.RcodeNameError)), Bogus, NameExists, nil},
 	{"no such type at a wildcard", asking(example, "a.wild.example.", dns.TypeTXT), Secure, "", nil},
 	{"no such type at a wildcard, NSEC3", asking(example3, "a.b.wild.example.", dns.TypeTXT), Secure, "", nil},
 	{"no such type at a wildcard, opt-out", asking(optedOut, "a.b.wild.example.", dns.TypeTXT), Insecure, OptOut, nil},
@@ -449,7 +450,7 @@ var keys = []judgement{
 	{"anchor of another zone", func(t testing.TB) Verdict {
 		z, v := example(t), validator()
 		return v.Keys(Trusted("com.", z.ds(dns.SHA256)), z.keysMessage()).Verdict
-	}, Bogus, KeysMissing, nil},
+	}, Indeterminate, AnchorUnmatched, nil},
 	{"no anchors", func(t testing.TB) Verdict {
 		z, v := example(t), validator()
 		return v.Keys(Trusted(z.name, nil), z.keysMessage()).Verdict
@@ -467,7 +468,15 @@ var keys = []judgement{
 			t.Errorf("%d verifications", spent)
 		}
 		return verdict
-	}, Bogus, SignatureInvalid, nil},
+	}, Indeterminate, SignatureBudget, nil},
+	{"DS record of colliding keys", zoned(same, func(_ *testZone, ds []*dns.DS) []*dns.DS {
+		ds[0].Digest = strings.Repeat("00", 32)
+		return ds
+	}, func(m *dns.Msg) {
+		for range maxColliding {
+			m.Answer = append(m.Answer, m.Answer[0])
+		}
+	}), Indeterminate, SignatureBudget, nil},
 	{"too many signatures", func(t testing.TB) Verdict {
 		z, v := example(t), validator()
 		m := z.keysMessage()
