@@ -65,7 +65,7 @@ func (v *Validator) Answer(z Zone, qname string, qtype uint16, msg *dns.Msg) Ans
 // positive judges a set, and the proof that belongs to one from a wildcard.
 func (v *Validator) positive(a *Answer, z *Zone, set *rrset, e *evidence) {
 	out := v.verify(z.name, z.keys, set, nil)
-	a.Signatures, a.Denial = append(out.signatures, e.signatures...), e.denial
+	a.Signatures, a.Denial = slices.Concat(out.signatures, e.signatures), e.denial
 	a.warn(out.warnings...)
 	a.warn(e.warnings...)
 	switch {

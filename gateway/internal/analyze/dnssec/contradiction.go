@@ -6,9 +6,9 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Contradiction returns DenialContradicts where a message holds a secure NSEC or NSEC3 record that denies a name and
-// type, otherwise nil. The caller has another answer with such records, and the name belongs to the zone. Resolvers that
-// answer from cached denials (RFC 8198) then lose what exists.
+// Contradiction returns DenialContradicts where a message has a secure NSEC or NSEC3 record that denies a type of a
+// name, otherwise nil. It is for a name of the zone that has such records by another answer: resolvers that answer from
+// cached denials (RFC 8198) do not find them.
 func (v *Validator) Contradiction(z Zone, qname string, qtype uint16, msg *dns.Msg) *Reason {
 	q, ok := parseName(qname)
 	if z.Status != Secure || !ok || !q.within(z.name) || msg == nil {

@@ -39,8 +39,8 @@ func Supported(algorithm uint8) bool {
 	return false
 }
 
-// MustNotSign reports whether an algorithm has MUST NOT for signing in IANA's registry (RFC 9904): those with MD5 and DSA
-// (RFC 8624), SHA-1 (RFC 9905) and GOST (RFC 9906).
+// MustNotSign reports whether an algorithm has MUST NOT for signing in IANA's registry (RFC 9904): those with MD5 and
+// DSA (RFC 8624), SHA-1 (RFC 9905) and GOST (RFC 9906).
 func MustNotSign(algorithm uint8) bool {
 	switch algorithm {
 	case dns.RSAMD5, dns.DSA, dns.RSASHA1, dns.DSANSEC3SHA1, dns.RSASHA1NSEC3SHA1, dns.ECCGOST:

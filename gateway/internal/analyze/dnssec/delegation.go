@@ -20,8 +20,8 @@ type Delegation struct {
 }
 
 // Delegation judges the step to a child by an answer for its DS records, or by a referral to it. It is secure with DS
-// records and insecure where their absence is proven. Where the parent's records prove that there is no delegation, it is
-// bogus (NotDelegated); Answer judges whether a name exists.
+// records and insecure where their absence is proven. Where the parent's records prove that there is no delegation, it
+// is bogus (NotDelegated); Answer judges whether a name exists.
 func (v *Validator) Delegation(parent Zone, child string, msg *dns.Msg) Delegation {
 	d := Delegation{Verdict: parent.inherited(), Zone: dns.CanonicalName(child)}
 	if d.Status != Secure {

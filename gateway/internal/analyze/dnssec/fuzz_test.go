@@ -16,7 +16,8 @@ func FuzzMessages(f *testing.F) {
 			}
 			f.Add(wire)
 		}
-		for _, m := range []*dns.Msg{zone.keysMessage(), zone.ask("signed.example.", dns.TypeDS), zone.ask("unsigned.example.", dns.TypeDS)} {
+		signed, unsigned := zone.ask("signed.example.", dns.TypeDS), zone.ask("unsigned.example.", dns.TypeDS)
+		for _, m := range []*dns.Msg{zone.keysMessage(), signed, unsigned} {
 			wire, err := m.Pack()
 			if err != nil {
 				f.Fatal(err)
@@ -52,8 +53,8 @@ func FuzzMessages(f *testing.F) {
 				t.Errorf("%+v", got.Reason)
 			}
 		}
-		if left := v.Left(); left.Signatures < 0 || left.Hashes < 0 || len(v.verified) > b.Signatures || len(v.hashed) > b.Hashes {
-			t.Errorf("%+v left, %d verified, %d hashed", left, len(v.verified), len(v.hashed))
+		if len(v.verified) > b.Signatures || len(v.hashed) > b.Hashes {
+			t.Errorf("%d verified, %d hashed", len(v.verified), len(v.hashed))
 		}
 	})
 }

@@ -3,6 +3,7 @@ package dnssec
 import (
 	"crypto"
 	"encoding/base32"
+	"encoding/binary"
 	"encoding/hex"
 	"strings"
 
@@ -58,7 +59,7 @@ func (n nsec3) covers(hash string) bool {
 // hash is the hash of a name (RFC 5155 section 5). It fails where the budget is spent.
 func (v *Validator) hash(q name, p params) (string, bool) {
 	wire := q.wire()
-	id := digestOf(wire, []byte(p.salt), []byte{byte(p.iterations >> 8), byte(p.iterations)})
+	id := digestOf(wire, []byte(p.salt), binary.BigEndian.AppendUint16(nil, p.iterations))
 	if h, ok := v.hashed[string(id[:])]; ok {
 		return h, true
 	}

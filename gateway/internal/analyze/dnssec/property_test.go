@@ -35,11 +35,11 @@ func secure(v *Validator, z Zone, q question, m *dns.Msg, target string) bool {
 
 // eachZone runs a test for a zone with each kind of denial and, of each question, the genuine answer.
 func eachZone(t *testing.T, run func(t *testing.T, v *Validator, z Zone, q question, m *dns.Msg, target string)) {
-	for kind, make := range map[string]func(testing.TB) *testZone{"NSEC": example, "NSEC3": example3, "salted": iterated(3)} {
+	for kind, zone := range map[string]zoneOf{"NSEC": example, "NSEC3": example3, "salted": iterated(3)} {
 		for _, q := range questions {
 			t.Run(fmt.Sprintf("%s/%s/%s", kind, q.q, dns.Type(q.qtype)), func(t *testing.T) {
 				t.Parallel()
-				signer, v := make(t), New(testNow, ample)
+				signer, v := zone(t), New(testNow, ample)
 				z, m := signer.authentic(v), signer.ask(q.q, q.qtype)
 				a := v.Answer(z, q.q, q.qtype, m)
 				if a.Status != Secure {
