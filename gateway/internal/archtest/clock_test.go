@@ -31,6 +31,7 @@ var wallUses = map[string]string{
 	gw + "/internal/providers/whois/dates.go":           "a registry's dates",
 	gw + "/internal/providers/whois/kept.go":            "a registry's dates",
 	gw + "/internal/providers/whois/whois.go":           "when an answer was fetched, for people",
+	gw + "/internal/analyze/dnssec/dates.go":            "a signature's dates",
 	gw + "/internal/analyze/sitemap/check.go":           "a sitemap's dates",
 	gw + "/internal/tools/internal/format/format.go":    "a moment as text",
 	gw + "/internal/tools/sslchecker/certificate.go":    "a certificate's validity is of the wall clock",

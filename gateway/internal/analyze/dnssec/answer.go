@@ -83,7 +83,7 @@ func (v *Validator) positive(a *Answer, z *Zone, set *rrset, e *evidence) {
 	}
 }
 
-// iterate judges the count of iterations. It returns false where that decides.
+// iterate judges the count of iterations. It reports whether the denials are to be judged too.
 func (a *Answer) iterate(e *evidence, q name, qtype uint16) bool {
 	warning, failure := e.iterations(q, qtype)
 	if failure != nil {

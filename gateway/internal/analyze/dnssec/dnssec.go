@@ -85,7 +85,7 @@ type Validator struct {
 
 // New returns a Validator that judges dates by now.
 func New(now time.Time, b Budget) *Validator {
-	return &Validator{now: now.UTC(), left: b, verified: map[[sha256.Size]byte]bool{}, hashed: map[string]string{}}
+	return &Validator{now: seconds(now), left: b, verified: map[[sha256.Size]byte]bool{}, hashed: map[string]string{}}
 }
 
 // Left is what remains of the budget.

@@ -236,15 +236,6 @@ func (r *Reason) number(n int) *Reason {
 	return r
 }
 
-// at sets Date and Off.
-func (r *Reason) at(date, now time.Time) *Reason {
-	r.Date, r.Off = date, now.Sub(date).Abs().Truncate(time.Second)
-	return r
-}
-
-// clockSkew is how wrong a clock may be that was set by hand.
-const clockSkew = time.Hour
-
 // Sentence is the reason in English.
 func (r Reason) Sentence() string {
 	clock := ""
@@ -257,22 +248,4 @@ func (r Reason) Sentence() string {
 		"{number}", strconv.Itoa(r.Number), "{date}", r.Date.Format("2006-01-02 15:04 UTC"),
 		"{off}", span(r.Off), "{clock}", clock,
 	).Replace(catalogue[r.Code].sentence)
-}
-
-// span is a duration in its largest unit, rounded down.
-func span(d time.Duration) string {
-	const day = 24 * time.Hour
-	n, unit := int(d/time.Second), "second"
-	switch {
-	case d >= 2*day:
-		n, unit = int(d/day), "day"
-	case d >= 2*time.Hour:
-		n, unit = int(d/time.Hour), "hour"
-	case d >= time.Minute:
-		n, unit = int(d/time.Minute), "minute"
-	}
-	if n != 1 {
-		unit += "s"
-	}
-	return fmt.Sprintf("%d %s", n, unit)
 }

@@ -35,23 +35,27 @@ const maxAsked = 16
 func (z Zone) Rollover(records []dns.RR) Rollover {
 	var cds []*dns.DS
 	var keys []*dns.DNSKEY
-	deletes := 0
+	removals := 0 // records of algorithm 0
 	for _, rr := range records {
 		switch rr := rr.(type) {
 		case *dns.CDS:
 			cds = append(cds, &rr.DS)
-			deletes += zeroIsOne(rr.Algorithm)
+			if rr.Algorithm == 0 {
+				removals++
+			}
 		case *dns.CDNSKEY:
 			keys = append(keys, &rr.DNSKEY)
-			deletes += zeroIsOne(rr.Algorithm)
+			if rr.Algorithm == 0 {
+				removals++
+			}
 		}
 	}
 	switch asked := len(cds) + len(keys); {
 	case asked == 0:
 		return RolloverNone
-	case deletes == asked:
+	case removals == asked:
 		return RolloverDelete
-	case deletes > 0 || asked > maxAsked || len(cds) > 0 && len(keys) > 0 && !agree(cds, keys, names):
+	case removals > 0 || asked > maxAsked || len(cds) > 0 && len(keys) > 0 && !agree(cds, keys, names):
 		return RolloverInconsistent
 	case !z.publishes(cds, keys):
 		return RolloverUnsafe
@@ -60,14 +64,6 @@ func (z Zone) Rollover(records []dns.RR) Rollover {
 		return RolloverDone
 	}
 	return RolloverPending
-}
-
-// zeroIsOne counts records of algorithm 0, which request deletion.
-func zeroIsOne(algorithm uint8) int {
-	if algorithm == 0 {
-		return 1
-	}
-	return 0
 }
 
 // publishes reports whether the zone has one of the keys that the records name.

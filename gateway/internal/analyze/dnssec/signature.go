@@ -41,10 +41,10 @@ const expirySoon = 3 * 24 * time.Hour
 // verification is that of one set.
 type verification struct {
 	*Validator
-	zone name
-	keys []*key
-	set  *rrset
-	left int // verifications
+	zone     name
+	keys     []*key
+	set      *rrset
+	attempts int // that remain
 }
 
 // verify judges the signatures of a set (RFC 4035 section 5.3). A valid signature makes the set secure where counts
@@ -55,7 +55,7 @@ func (v *Validator) verify(zone name, keys []*key, set *rrset, counts func(*key)
 		out.reason = reason(SignatureMissing, zone, set.owner, set.rtype)
 		return out
 	}
-	run := verification{Validator: v, zone: zone, keys: keys, set: set, left: v.left.Set}
+	run := verification{Validator: v, zone: zone, keys: keys, set: set, attempts: v.left.Set}
 	var failures []*Reason
 	var last *dns.RRSIG // the valid signature that ends last
 	var ends time.Time
@@ -110,13 +110,6 @@ func (v *Validator) remarks(zone name, set *rrset, s *dns.RRSIG, ends time.Time)
 	return out
 }
 
-// date is the point in time nearest to now that a field of a signature stands for (RFC 4034 section 3.1.5).
-func (v *Validator) date(field uint32) time.Time {
-	now := v.now.Unix()
-	distance := int32(field - uint32(now)) //nolint:gosec // serial number arithmetic (RFC 1982)
-	return time.Unix(now+int64(distance), 0).UTC()
-}
-
 // gravity orders the reasons of failed signatures: the first of a set's is reported. Those that leave the status open
 // come first.
 var gravity = []Code{SignatureBudget, KeyUnusable, SignatureExpired, SignatureNotYetValid, SignatureInvalid, KeyRevoked,
@@ -137,7 +130,7 @@ func (r *verification) judge(s *dns.RRSIG) (*key, *Reason) {
 		return nil, fail(SignerWrong)
 	case int(s.Labels) > r.set.labels() || int(s.Labels) < len(r.zone):
 		return nil, fail(LabelsWrong)
-	case ends.Before(r.now.Truncate(time.Second)):
+	case ends.Before(r.now):
 		return nil, fail(SignatureExpired).at(ends, r.now)
 	case starts.After(r.now):
 		return nil, fail(SignatureNotYetValid).at(starts, r.now)
@@ -183,10 +176,10 @@ func candidates(keys []*key, tag uint16, algorithm uint8) []*key {
 
 // try verifies a signature by one key. spent means that the budget did not allow it.
 func (r *verification) try(k *key, s *dns.RRSIG, signer name) (valid, spent bool) {
-	if r.left == 0 {
+	if r.attempts == 0 {
 		return false, true
 	}
-	r.left--
+	r.attempts--
 	sig, err := base64.StdEncoding.DecodeString(s.Signature)
 	data, ok := r.set.signedData(s, signer)
 	if err != nil || !ok {
@@ -196,10 +189,10 @@ func (r *verification) try(k *key, s *dns.RRSIG, signer name) (valid, spent bool
 	if valid, ok := r.verified[id]; ok {
 		return valid, false
 	}
-	if r.Validator.left.Signatures == 0 {
+	if r.left.Signatures == 0 {
 		return false, true
 	}
-	r.Validator.left.Signatures--
+	r.left.Signatures--
 	valid = k.verify(data, sig)
 	r.verified[id] = valid
 	return valid, false
