@@ -141,8 +141,8 @@ func readRSA(raw []byte, hash crypto.Hash) (verifier, int, Code) {
 	return func(data, sig []byte) bool { return verifyRSA(n, e, hash, sum(hash, data), sig) }, n.BitLen(), ""
 }
 
-// verifyRSA reports whether a signature of PKCS #1 version 1.5 is valid. crypto/rsa refuses keys below 1,024 bits and exponents of more
-// than 31 bits, which validators accept (RFC 5702 section 2).
+// verifyRSA reports whether a signature of PKCS #1 version 1.5 is valid. crypto/rsa refuses keys below 1,024 bits and
+// exponents of more than 31 bits, which validators accept (RFC 5702 section 2).
 func verifyRSA(n, e *big.Int, hash crypto.Hash, digest, sig []byte) bool {
 	if n.BitLen() >= 1024 && e.BitLen() < 32 {
 		return rsa.VerifyPKCS1v15(&rsa.PublicKey{N: n, E: int(e.Int64())}, hash, digest, sig) == nil
