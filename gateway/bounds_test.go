@@ -59,6 +59,7 @@ var worstAnswers = map[string]struct {
 	"dns-resolver-check": {`{"input":"deep.worst-zone.com","options":{"recordType":"NS"}}`,
 		[]string{"", "resolvers.0", "resolvers.3", "groups.0", "groups.3", "authoritative", "authoritative.servers.0",
 			"authoritative.servers.2"}},
+	"dns-delegation": {`{"input":"worst-delegation.com"}`, []string{"", "zones.2", "answers.0"}},
 	"email-dns-health": {`{"input":"worst-site.com","options":{"dkimSelector":"s1"}}`, []string{"", "checks.mx",
 		"checks.spf", "checks.spf.tree.children.0", "checks.dmarc", "checks.dkim", "checks.mtaSts", "checks.tlsRpt",
 		"bimi"}},
@@ -172,6 +173,7 @@ func hostileNetwork(t *testing.T) (*egresstest.Network, certs.Checker) {
 			fmt.Sprintf("ns%d.test-site.com. 300 IN A 93.184.217.%d", i, i+1))
 		n.NameServer(fmt.Sprintf("93.184.217.%d:53", i+1)).HandleRaw("deep.worst-zone.com", longAnswers(fmt.Sprint("ns", i)))
 	}
+	longDelegation(n)
 	longMailRecords(n)
 	longAnnouncements(n)
 	n.ServeConn("93.184.216.34:80", longWebAnswers)
@@ -187,6 +189,25 @@ func hostileNetwork(t *testing.T) (*egresstest.Network, certs.Checker) {
 			_, _ = io.WriteString(w, strings.Repeat("<", 64<<10))
 		}))
 	return n, certs.Checker{Roots: pool}
+}
+
+// longDelegation is the way down to worst-delegation.com, which has as many servers as are queried, each with answers of
+// 64 KiB.
+func longDelegation(n *egresstest.Network) {
+	const soa = " IN SOA a.root-servers.net. nstld.verisign-grs.com. 1 7200 3600 1209600 3600\n"
+	n.ZoneServer([]string{"198.41.0.4"}, "."+soa+". IN NS a.root-servers.net.\ncom. IN NS b.gtld-servers.net.\n"+
+		"b.gtld-servers.net. IN A 192.33.14.30\n")
+	zone := "com." + soa + "com. IN NS b.gtld-servers.net.\n"
+	for i := range 8 {
+		name := fmt.Sprintf("ns%d.worst-delegation.com.", i)
+		zone += "worst-delegation.com. IN NS " + name + "\n"
+		for j := range 2 {
+			address := fmt.Sprintf("93.185.%d.%d", i, j+1)
+			zone += name + " IN A " + address + "\n"
+			n.NameServer(address + ":53").HandleAll(longAnswers(fmt.Sprint("d", i, j)))
+		}
+	}
+	n.ZoneServer([]string{"192.33.14.30"}, zone)
 }
 
 // ugly is a name of 240 octets that takes five bytes of JSON for most of them.

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/analyze/rootzone"
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/egress"
@@ -65,7 +66,7 @@ func gatewayOn(
 		Description: text,
 		Tools: tools.All(tools.Deps{Egress: client, RDAP: registries(t, client), WHOIS: port43(t, client),
 			ASN: announcers(t, client), Worker: worker,
-			Certs: certs, Cache: emptyCache(t), Now: time.Now}),
+			Certs: certs, Cache: emptyCache(t), Now: time.Now, Hints: rootzone.DefaultHints()}),
 		WorkerEnabled: worker != nil,
 		Deny:          target.Denylist{},
 		Limiter:       ratelimit.NewMemory(),

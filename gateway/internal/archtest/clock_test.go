@@ -23,6 +23,7 @@ var wallUses = map[string]string{
 	gw + "/internal/cache/typed.go":                     "when a value was fetched, as other processes read it",
 	gw + "/internal/analyze/certs/certtest/certtest.go": "a certificate's validity is of the wall clock",
 	gw + "/internal/egress/egresstest/resolver.go":      "Truncate of a DNS message",
+	gw + "/internal/egress/egresstest/zones.go":         "Truncate of a DNS message",
 	gw + "/internal/httpapi/charges.go":                 "X-RateLimit-Reset is a moment",
 	gw + "/internal/httpapi/samples.go":                 "the time of this server, for people",
 	gw + "/internal/providers/rdap/rdap.go":             "when an answer was fetched, for people",

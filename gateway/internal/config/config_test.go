@@ -96,6 +96,8 @@ func TestValues(t *testing.T) {
 		{"ASN_DNS_ZONE", "asn.example.com", yes}, {"ASN_DNS_ZONE", "a..b", no}, {"ASN_DNS_ZONE", "https://x", no},
 		{"DIAGNOSTICS_WORKER_CA_FILE", "/etc/ca.pem", yes}, {"DIAGNOSTICS_WORKER_CA_FILE", "ca\n.pem", no},
 		{"DIAGNOSTICS_WORKER_CLIENT_CERT_FILE", "cert\n.pem", no}, {"DIAGNOSTICS_WORKER_CLIENT_KEY_FILE", "key\n.pem", no},
+		{"DNS_ROOT_HINTS_FILE", "/etc/root.hints", yes}, {"DNS_ROOT_HINTS_FILE", "root\n.hints", no},
+		{"DNS_TRUST_ANCHORS_FILE", "/etc/root.ds", yes}, {"DNS_TRUST_ANCHORS_FILE", "root\n.ds", no},
 		{"AUDIT_LOG_FILE", "/var/log/diagnostics/audit.log", yes}, {"AUDIT_LOG_FILE", "audit\nlog", no},
 		{"LOG_LEVEL", "debug", yes}, {"LOG_LEVEL", "error", yes}, {"LOG_LEVEL", "INFO", no}, {"LOG_LEVEL", "trace", no},
 		{"LOG_FORMAT", "text", yes}, {"LOG_FORMAT", "logfmt", no},

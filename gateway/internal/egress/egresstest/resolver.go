@@ -23,6 +23,7 @@ type Resolver struct {
 	mu      sync.Mutex
 	records map[string][]dns.RR // by canonical owner
 	scripts map[string]func(dns.ResponseWriter, *dns.Msg)
+	all     func(dns.ResponseWriter, *dns.Msg) // nil where the records answer
 	queries []dns.Question
 }
 
@@ -74,6 +75,13 @@ func (r *Resolver) HandleRaw(name string, h func(w dns.ResponseWriter, q *dns.Ms
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.scripts[dns.CanonicalName(name)] = h
+}
+
+// HandleAll scripts the answers for all names without a script of their own.
+func (r *Resolver) HandleAll(h func(w dns.ResponseWriter, q *dns.Msg)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = h
 }
 
 // Queries returns the questions received so far, over UDP and TCP.
@@ -142,6 +150,9 @@ func (r *Resolver) answer(w dns.ResponseWriter, q *dns.Msg) {
 	r.mu.Lock()
 	r.queries = append(r.queries, q.Question[0])
 	script := r.scripts[dns.CanonicalName(q.Question[0].Name)]
+	if script == nil {
+		script = r.all
+	}
 	r.mu.Unlock()
 	if script != nil {
 		script(w, q)

@@ -31,7 +31,8 @@ func (r *Result) bound() {
 	r.Aliases = bound.List(r.Aliases, maxAliasList+max(left, 0), &r.Truncated)
 	for i := range r.Answers {
 		a := &r.Answers[i]
-		a.Values = bound.Texts(a.Values, maxRecord, maxAnswer, &a.Truncated, &r.Truncated)
+		a.Values = bound.Texts(a.Values, maxRecord, maxAnswer, &a.Truncated)
+		r.Truncated = r.Truncated || a.Truncated
 	}
 	r.Answers = bound.List(r.Answers, maxAnswers, &r.Truncated)
 	r.Findings = bound.List(r.Findings, maxFindings, &r.Truncated)

@@ -88,7 +88,20 @@ func (r *run) findHost(ctx context.Context, z *zone, h *host) {
 		}
 		return
 	}
-	r.setOwn(ctx, z, h, r.lookup(ctx, h.name, nil))
+	r.setOwn(ctx, z, h, r.outside(ctx, z, h.name))
+}
+
+// outside finds the addresses of a name server outside a zone: in the parent, where that contains it and its servers are
+// known, else from the root down.
+func (r *run) outside(ctx context.Context, z *zone, name string) found {
+	if parent := r.keptZone(z.parent); !parent.registry && below(name, parent.name) {
+		if ns := parent.ownNS(ctx); ns != nil {
+			if got := r.inside(ctx, parent, *ns, name); got.err == nil {
+				return got
+			}
+		}
+	}
+	return r.lookup(ctx, name, nil)
 }
 
 // setOwn takes the addresses that a name server's own zone gives.
@@ -170,15 +183,23 @@ func (r *run) checkServer(ctx context.Context, z *zone, c *check) {
 		first, err = r.send(ctx, c.endpoint, udp, soa)
 	}
 	c.udp, c.err = r.outcome(err)
+	if err == nil && first.Truncated {
+		if whole, err := r.send(ctx, c.endpoint, tcp, soa); err == nil {
+			whole.Took, first = first.Took, whole
+		}
+	}
 	if err == nil {
 		if c.edns == nil && !soa.plain {
 			c.edns = new(first.IsEdns0() != nil)
 		}
 		z.set(func() {
 			c.took, c.soa = first.Took, &first
-			c.good = c.authoritative() && first.Rcode == dns.RcodeSuccess
+			c.good = c.authoritative()
 		})
-		rest.Go(func() { r.checkOption(ctx, c) })
+		c.offers = new(first.RecursionAvailable)
+		if c.good {
+			rest.Go(func() { r.checkOption(ctx, c) })
+		}
 	}
 	rest.Wait()
 	if c.good && c.ns == nil {
@@ -207,7 +228,7 @@ func (r *run) skips(c *check) bool {
 // authoritative reports whether the server answers for the zone's SOA record as one of its servers.
 func (c *check) authoritative() bool {
 	return c.soa != nil && c.soa.Authoritative &&
-		(c.soa.Rcode == dns.RcodeSuccess && len(c.soa.Answer) > 0 || c.soa.Rcode == dns.RcodeNameError)
+		c.soa.Rcode == dns.RcodeSuccess && c.soa.has(c.zone, dns.TypeSOA)
 }
 
 func (r *run) checkTCP(ctx context.Context, z *zone, c *check) {
@@ -219,16 +240,20 @@ func (r *run) checkTCP(ctx context.Context, z *zone, c *check) {
 }
 
 // checkOption sends an EDNS option that the server cannot have, and must ignore (RFC 6891 section 6.1.2). The same query
-// requests recursion, which a server that offers it to strangers announces.
+// requests recursion, which a server that offers it to strangers announces. An address that serves several zones of the
+// run is queried once.
 func (r *run) checkOption(ctx context.Context, c *check) {
 	q := question{name: c.zone, qtype: dns.TypeSOA, strange: true}
-	got, err := r.send(ctx, c.endpoint, udp, q)
-	if isTimeout(err) {
-		got, err = r.send(ctx, c.endpoint, udp, q)
-	}
+	got, err := r.once(ctx, memo{zone: "option " + c.address.String()}, func(ctx context.Context) (reply, error) {
+		got, err := r.send(ctx, c.endpoint, udp, q)
+		if isTimeout(err) {
+			got, err = r.send(ctx, c.endpoint, udp, q)
+		}
+		return got, err
+	})
 	switch {
 	case err == nil:
-		c.offers = new(got.RecursionAvailable)
+		c.offers = new(*c.offers || got.RecursionAvailable)
 		opt := got.IsEdns0()
 		if c.edns == nil {
 			c.edns = new(opt != nil)

@@ -23,7 +23,8 @@ func (z *zone) describe(r *run, records bool) zoneResult {
 	}
 	d.describeDNSSEC(z)
 	if records {
-		d.Records = z.lines()
+		lines, cut := z.lines()
+		d.Records, d.Truncated = lines, d.Truncated || cut
 	}
 	return d
 }
@@ -155,9 +156,8 @@ func (r *run) isStored(zone string) bool {
 }
 
 // lines are the records of a zone in presentation form, once each: those of its delegation, its keys, its own NS and SOA
-// records and the denial of a name that it lacks.
-func (z *zone) lines() []string {
-	var lines []string
+// records and the denial of a name that it lacks. cut reports whether a reply had more.
+func (z *zone) lines() (lines []string, cut bool) {
 	seen := make(map[string]bool)
 	add := func(section []dns.RR) {
 		for _, rr := range section {
@@ -179,15 +179,16 @@ func (z *zone) lines() []string {
 		if p == nil {
 			continue
 		}
+		cut = cut || p.Cut
 		add(p.Answer)
 		if len(p.Answer) == 0 {
 			add(p.Ns)
 		}
 	}
 	if lines == nil {
-		return []string{}
+		lines = []string{}
 	}
-	return lines
+	return lines, cut
 }
 
 // lineOf writes a record as zone files have it.
@@ -209,9 +210,13 @@ func (a *answer) describe() answerResult {
 	if a.reply == nil {
 		return d
 	}
-	d.RCode = rcodeOf(a.reply.Msg)
+	d.RCode, d.Truncated = rcodeOf(a.reply.Msg), a.reply.Cut
 	for _, rr := range recordsOf(a.reply.Answer, a.name, a.qtype) {
-		d.Values = append(d.Values, dnsclient.Presentation(rr))
+		value := dnsclient.Presentation(rr)
+		if a.qtype == dns.TypeNS || a.qtype == dns.TypeMX {
+			value = trimmed(value)
+		}
+		d.Values = append(d.Values, value)
 	}
 	slices.Sort(d.Values)
 	d.Values = slices.Compact(d.Values)

@@ -179,9 +179,8 @@ func rsaBits(public string) *int {
 
 // moment writes a time of a signature, which counts seconds modulo 2^32 (RFC 4034 section 3.1.5).
 func moment(seconds uint32) string {
-	now := time.Now().Unix()
-	since := int64(int32(seconds - uint32(now))) // #nosec G115 -- serial arithmetic
-	return format.RFC3339(time.Unix(now+since, 0))
+	at, _ := time.Parse("20060102150405", dns.TimeToString(seconds)) // of the library's own form
+	return format.RFC3339(at)
 }
 
 // denialOf is how the first reply with such records proves an absence.

@@ -136,7 +136,7 @@ var entries = map[string]finding.Entry{
 		Remedy: "Look again in some minutes: a change takes its time. After that, check the transfers to the secondary " +
 			"servers.",
 		Reference: rfc + "1982"},
-	codeApexAlias: {Severity: finding.Fail, Group: finding.Broken, Weight: 85,
+	codeApexAlias: {Severity: finding.Warn, Group: finding.Broken, Weight: 76,
 		Message:   "%[1]s itself is an alias (CNAME), although it must have SOA and NS records, which no alias may.",
 		Remedy:    "Replace the alias with A and AAAA records, or with the ALIAS or flattening of the provider.",
 		Reference: rfc + "1912#section-2.4"},

@@ -1,6 +1,7 @@
 package dnsdelegation
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,6 +33,9 @@ func (p *report) add(code, zone, server string, args ...any) {
 // judge makes the findings of a run.
 func (r *run) judge(found outcome) []located {
 	p := &report{}
+	for _, z := range r.zones {
+		z.sort()
+	}
 	zones := slices.Clone(found.way.zones)
 	for _, a := range found.aliases {
 		zones = append(zones, a.way.zones...)
@@ -50,6 +54,14 @@ func (r *run) judge(found outcome) []located {
 		p.add(codeCut, found.way.last().name, "", sent)
 	}
 	return sorted(p.list)
+}
+
+// sort puts the checks in the order of the hosts.
+func (s *servers) sort() {
+	place := func(c *check) int { return slices.IndexFunc(s.hosts, func(h *host) bool { return h.name == c.name }) }
+	slices.SortStableFunc(s.checks, func(a, b *check) int {
+		return cmp.Or(cmp.Compare(place(a), place(b)), a.address.Compare(b.address))
+	})
 }
 
 // sorted orders findings as finding.NewReport does.

@@ -14,24 +14,24 @@ type addr = netip.Addr
 
 // judgeSets reports NS records and serial numbers that differ.
 func (p *report) judgeSets(z *zone) {
-	own := z.childNS()
-	if len(own) > 0 && !z.hidden && !slices.Equal(own, z.parentNS) {
-		p.add(codeNSDiffer, z.name, "", difference(z.parentNS, own))
-	}
+	own, differ := z.childNS(), false
 	var serials []string
 	for _, c := range z.checks {
 		if !c.good {
 			continue
 		}
 		if ns := c.ns; ns != nil && !slices.Equal(nsNames(ns.Answer, z.name), own) {
-			own = nil // reported once
+			differ = true
 		}
 		if serial, ok := c.serial(); ok && !slices.Contains(serials, fmt.Sprint(serial)) {
 			serials = append(serials, fmt.Sprint(serial))
 		}
 	}
-	if own == nil {
+	switch {
+	case differ:
 		p.add(codeNSOfServers, z.name, "")
+	case len(own) > 0 && !z.hidden && !slices.Equal(own, z.parentNS):
+		p.add(codeNSDiffer, z.name, "", difference(z.parentNS, own))
 	}
 	if len(serials) > 1 {
 		p.add(codeSerials, z.name, "", strings.Join(serials[:min(len(serials), 4)], ", "))
@@ -59,14 +59,15 @@ func (p *report) judgePlaces(z *zone) {
 		p.add(codeSingle, z.name, "")
 		return
 	}
-	networks := make(map[netip.Prefix]bool)
-	var one string
-	for _, c := range z.checks {
-		network := networkOf(c.address)
-		networks[network], one = true, network.String()
+	networks, placed := make(map[netip.Prefix]bool), 0
+	for _, h := range z.hosts {
+		for _, a := range h.addresses {
+			networks[networkOf(a)] = true
+		}
+		placed += min(len(h.addresses), 1)
 	}
-	if len(networks) == 1 {
-		p.add(codeOneNetwork, z.name, "", one)
+	if len(networks) == 1 && placed > 1 {
+		p.add(codeOneNetwork, z.name, "", networkOf(z.checks[0].address).String())
 	}
 }
 
