@@ -73,6 +73,7 @@ func All(d Deps) []tool.Tool {
 		dnsresolvercheck.New(d.Egress),
 		dnsdelegation.New(dnsdelegation.Config{
 			Egress: d.Egress, Hints: d.Hints, Anchors: d.Anchors, Shared: dnsdelegation.NewShared(d.Now),
+			Now: d.Now,
 		}),
 		emaildnshealth.New(d.Egress),
 		securityheaders.New(d.Egress, d.Now),

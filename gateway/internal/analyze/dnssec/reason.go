@@ -243,9 +243,17 @@ func (r Reason) Sentence() string {
 		clock = " A clock that is wrong by minutes has this effect."
 	}
 	return strings.NewReplacer(
-		"{zone}", r.Zone, "{name}", r.Name, "{type}", r.Type, "{tag}", strconv.Itoa(int(r.KeyTag)),
+		"{zone}", shown(r.Zone), "{name}", shown(r.Name), "{type}", r.Type, "{tag}", strconv.Itoa(int(r.KeyTag)),
 		"{algorithm}", fmt.Sprintf("%d (%s)", r.Algorithm, AlgorithmName(r.Algorithm)),
 		"{number}", strconv.Itoa(r.Number), "{date}", r.Date.Format("2006-01-02 15:04 UTC"),
 		"{off}", span(r.Off), "{clock}", clock,
 	).Replace(catalogue[r.Code].sentence)
+}
+
+// shown is a name without the trailing dot.
+func shown(name string) string {
+	if name == "." {
+		return "the root"
+	}
+	return strings.TrimSuffix(name, ".")
 }

@@ -14,6 +14,7 @@ import (
 type answer struct {
 	name  string
 	qtype uint16
+	zone  string // whose servers were queried
 	reply *reply // nil where none came
 }
 
@@ -58,7 +59,7 @@ func (r *run) answersOf(ctx context.Context, z *zone, name string, types []uint1
 	list := make([]*answer, len(types))
 	var asking parallel.Group
 	for i, qtype := range types {
-		list[i] = &answer{name: name, qtype: qtype}
+		list[i] = &answer{name: name, qtype: qtype, zone: z.name}
 		asking.Go(func() {
 			switch {
 			case name == z.name && qtype == dns.TypeNS:

@@ -11,17 +11,17 @@ import (
 	"github.com/miekg/dns"
 )
 
-// describe gives a zone as the result has it; records are left out of a step.
-func (z *zone) describe(r *run, records bool) zoneResult {
+// describe gives a zone as the result has it. A step has no records and is not judged: its chain is nil.
+func (z *zone) describe(r *run, c *chain, records bool) zoneResult {
 	d := zoneResult{
 		Zone: trimmed(z.name), ParentNS: namesOf(z.parentNS), ChildNS: namesOf(z.childNS()),
-		Servers: z.rows(r), Records: []string{}, DNSSEC: indeterminate, Reason: format.TextOrNull(notValidated),
+		Servers: z.rows(r), Records: []string{}, DNSSEC: string(c.zone(z.name).Status),
 	}
 	d.Shared = r.isStored(z.name)
 	if z.parent != "" {
 		d.Parent = format.TextOrNull(trimmed(z.parent))
 	}
-	d.describeDNSSEC(z)
+	d.describeDNSSEC(z, c)
 	if records {
 		lines, cut := z.lines()
 		d.Records, d.Truncated = lines, d.Truncated || cut
@@ -205,8 +205,8 @@ func typeName(t uint16) string {
 }
 
 // describe gives an answer as the result has it.
-func (a *answer) describe() answerResult {
-	d := answerResult{Name: trimmed(a.name), Type: typeName(a.qtype), Values: []string{}, DNSSEC: indeterminate}
+func (a *answer) describe(c *chain) answerResult {
+	d := answerResult{Name: trimmed(a.name), Type: typeName(a.qtype), Values: []string{}, DNSSEC: string(c.answer(a))}
 	if a.reply == nil {
 		return d
 	}
@@ -224,16 +224,16 @@ func (a *answer) describe() answerResult {
 }
 
 // answerRows are the answers for a name, after its alias where it has one.
-func answerRows(name string, answers []*answer) []answerResult {
+func (c *chain) answerRows(name string, answers []*answer) []answerResult {
 	rows := []answerResult{}
 	if target := aliasOf(name, answers); target != "" {
 		rows = append(rows, answerResult{
 			Name: trimmed(name), Type: "CNAME", RCode: format.TextOrNull("NOERROR"), Values: []string{trimmed(target)},
-			DNSSEC: indeterminate,
+			DNSSEC: string(c.aliasStatus(answers)),
 		})
 	}
 	for _, a := range answers {
-		rows = append(rows, a.describe())
+		rows = append(rows, a.describe(c))
 	}
 	return rows
 }

@@ -1,13 +1,15 @@
 package dnsdelegation
 
 import (
-	"encoding/base64"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"diagnostics/gateway/internal/analyze/dnssec"
 	"diagnostics/gateway/internal/egress/dnsclient"
+	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tools/internal/format"
 
 	"github.com/miekg/dns"
@@ -20,37 +22,119 @@ const (
 	maxSignatures = 32
 )
 
-// describeDNSSEC adds what the replies hold of DNSSEC, without judging it.
-func (d *zoneResult) describeDNSSEC(z *zone) {
-	d.DS, d.Keys, d.Signatures = []dsResult{}, []keyResult{}, []signatureResult{}
-	keys := z.dnskeys()
-	for _, rr := range z.dsRecords() {
-		if len(d.DS) == maxDS {
-			d.Truncated = true
-			break
-		}
-		d.DS = append(d.DS, dsResult{
-			KeyTag: rr.KeyTag, Algorithm: algorithm(rr.Algorithm), DigestType: digestType(rr.DigestType),
-			Digest:  strings.ToLower(rr.Digest),
-			Matches: slices.ContainsFunc(keys, func(key *dns.DNSKEY) bool { return matches(rr, key) }),
-		})
+// notJudged is the reason of signatures that no key of a secure zone was tried for.
+const notJudged = "No chain of trust leads to the zone, so its signatures were not verified."
+
+// describeDNSSEC adds what the replies hold of DNSSEC, and what the validator makes of it; c is nil where that has not
+// judged it yet.
+func (d *zoneResult) describeDNSSEC(z *zone, c *chain) {
+	judged := c.orKeys(z)
+	if v := c.zone(z.name); v.Reason != nil {
+		d.Reason = format.TextOrNull(text.Show(v.Reason.Sentence(), maxSentence))
 	}
-	signatures := z.signatures()
-	for _, key := range keys {
-		d.Keys = append(d.Keys, describeKey(key, signatures))
+	d.DS = describeDS(z, judged)
+	d.Keys = []keyResult{}
+	for _, key := range judged.Keys {
+		d.Keys = append(d.Keys, describeKey(key))
 	}
-	for _, s := range signatures {
-		if len(d.Signatures) == maxSignatures {
-			d.Truncated = true
-			break
-		}
-		d.Signatures = append(d.Signatures, signatureResult{
-			Covers: typeName(s.TypeCovered), KeyTag: s.KeyTag, Algorithm: algorithm(s.Algorithm),
-			Inception: moment(s.Inception), Expiration: moment(s.Expiration), Reason: format.TextOrNull(notValidated),
-		})
-	}
+	d.Signatures = c.signatures(z)
+	d.Truncated = len(d.DS) > maxDS || len(d.Keys) > maxKeys || len(d.Signatures) > maxSignatures
+	d.DS, d.Keys = d.DS[:min(len(d.DS), maxDS)], d.Keys[:min(len(d.Keys), maxKeys)]
+	d.Signatures = d.Signatures[:min(len(d.Signatures), maxSignatures)]
 	d.Denial = denialOf(z.ds, z.random)
-	d.Rollover = z.rollover()
+	d.Rollover = z.rollover(c)
+}
+
+// orKeys is the zone as it was judged, or with its keys alone.
+func (c *chain) orKeys(z *zone) dnssec.Zone {
+	if c != nil {
+		return c.zones[z.name]
+	}
+	unjudged := dnssec.Delegation{Verdict: dnssec.Verdict{Status: dnssec.Indeterminate}, Zone: z.name}
+	return dnssec.New(time.Time{}, dnssec.DefaultBudget()).Keys(unjudged, message(z.keys))
+}
+
+// describeDS lists the DS records of the parent, also where nothing vouches for them.
+func describeDS(z *zone, judged dnssec.Zone) []dsResult {
+	list := []dsResult{}
+	for _, rr := range z.dsRecords() {
+		matches := slices.ContainsFunc(judged.DS, func(ds dnssec.DS) bool { return ds.Record == rr && ds.Matches })
+		if judged.Status == dnssec.Indeterminate || len(judged.DS) == 0 {
+			matches = slices.ContainsFunc(judged.Keys, func(key dnssec.Key) bool {
+				made := key.Record.ToDS(rr.DigestType)
+				return made != nil && key.Tag == rr.KeyTag && strings.EqualFold(made.Digest, rr.Digest)
+			})
+		}
+		list = append(list, dsResult{
+			KeyTag: rr.KeyTag, Algorithm: algorithm(rr.Algorithm), DigestType: digestType(rr.DigestType),
+			Digest: strings.ToLower(rr.Digest), Matches: matches,
+		})
+	}
+	return list
+}
+
+func describeKey(key dnssec.Key) keyResult {
+	k := keyResult{KeyTag: key.Tag, Algorithm: algorithm(key.Record.Algorithm), Role: string(key.Role),
+		Flags: key.Record.Flags}
+	if key.Bits > 0 {
+		k.Bits = &key.Bits
+	}
+	return k
+}
+
+// signatures are those of the zone over its DS and DNSKEY records, and over what the run queried of it, as judged; or
+// as they came where nothing vouches for the zone.
+func (c *chain) signatures(z *zone) []signatureResult {
+	list := []signatureResult{}
+	if c == nil || c.zones[z.name].Status == dnssec.Insecure || c.zones[z.name].Status == dnssec.Indeterminate {
+		for _, s := range z.signatures() {
+			list = append(list, signatureResult{
+				Covers: typeName(s.TypeCovered), KeyTag: s.KeyTag, Algorithm: algorithm(s.Algorithm),
+				Inception: moment(s.Inception), Expiration: moment(s.Expiration), Reason: format.TextOrNull(notJudged),
+			})
+		}
+		return list
+	}
+	all := slices.Concat(c.cuts[z.name].Signatures, c.zones[z.name].Signatures)
+	for _, one := range z.checks {
+		all = append(all, c.soas[one].Signatures...)
+	}
+	for a, judged := range c.answers {
+		if a.zone == z.name {
+			all = append(all, judged.Signatures...)
+		}
+	}
+	for _, s := range all {
+		list = append(list, describeSignature(s))
+	}
+	slices.SortFunc(list, func(a, b signatureResult) int {
+		return cmp.Or(cmp.Compare(a.Covers, b.Covers), cmp.Compare(a.KeyTag, b.KeyTag),
+			cmp.Compare(a.Expiration, b.Expiration))
+	})
+	return slices.CompactFunc(list, func(a, b signatureResult) bool {
+		return a.Covers == b.Covers && a.KeyTag == b.KeyTag && a.Expiration == b.Expiration && a.Valid == b.Valid
+	})
+}
+
+func describeSignature(s dnssec.Signature) signatureResult {
+	one := signatureResult{
+		Covers: s.Covers, KeyTag: s.KeyTag, Algorithm: algorithm(s.Algorithm),
+		Inception: format.RFC3339(s.Inception), Expiration: format.RFC3339(s.Expiration), Valid: s.Valid,
+	}
+	if s.Reason != nil {
+		one.Reason = format.TextOrNull(text.Show(s.Reason.Sentence(), maxSentence))
+	}
+	return one
+}
+
+// aliasStatus is the verdict on the alias that answers hold.
+func (c *chain) aliasStatus(answers []*answer) dnssec.Status {
+	for _, a := range answers {
+		if c != nil && c.answers[a].Kind == dnssec.KindAlias {
+			return c.answers[a].Status
+		}
+	}
+	return dnssec.Indeterminate
 }
 
 // dsRecords are the DS records that the parent has for the zone.
@@ -62,17 +146,6 @@ func (z *zone) dsRecords() []*dns.DS {
 		}
 	}
 	return list
-}
-
-// dnskeys are the zone's keys, at most maxKeys.
-func (z *zone) dnskeys() []*dns.DNSKEY {
-	var list []*dns.DNSKEY
-	if z.keys != nil {
-		for _, rr := range recordsOf(z.keys.Answer, z.name, dns.TypeDNSKEY) {
-			list = append(list, rr.(*dns.DNSKEY))
-		}
-	}
-	return list[:min(len(list), maxKeys)]
 }
 
 // signatures are those of the zone over its keys, its SOA and NS records, and the names of the run.
@@ -107,76 +180,6 @@ func named(number uint8, name string) numbered {
 	return numbered{Number: int(number), Name: name}
 }
 
-// matches reports whether a DS record is that of a key (RFC 4034 section 5.1.4).
-func matches(ds *dns.DS, key *dns.DNSKEY) bool {
-	if ds.Algorithm != key.Algorithm || ds.KeyTag != dnsclient.KeyTag(key) {
-		return false
-	}
-	made := key.ToDS(ds.DigestType)
-	return made != nil && strings.EqualFold(made.Digest, ds.Digest)
-}
-
-func describeKey(key *dns.DNSKEY, signatures []*dns.RRSIG) keyResult {
-	tag := dnsclient.KeyTag(key)
-	k := keyResult{KeyTag: tag, Algorithm: algorithm(key.Algorithm), Bits: bitsOf(key), Role: "zsk", Flags: key.Flags}
-	if key.Flags&dns.SEP == 0 {
-		return k
-	}
-	k.Role = "ksk"
-	signsData := func(s *dns.RRSIG) bool {
-		return s.KeyTag == tag && s.Algorithm == key.Algorithm && slices.Contains(dataTypes, s.TypeCovered)
-	}
-	if slices.ContainsFunc(signatures, signsData) {
-		k.Role = "csk"
-	}
-	return k
-}
-
-// dataTypes are what a key that only signs keys does not sign.
-var dataTypes = []uint16{dns.TypeSOA, dns.TypeNS}
-
-// bitsOf is the size of a key, nil where its algorithm has none that is known here.
-func bitsOf(key *dns.DNSKEY) *int {
-	switch key.Algorithm {
-	case dns.ECDSAP256SHA256, dns.ED25519:
-		return new(256)
-	case dns.ECDSAP384SHA384:
-		return new(384)
-	case dns.ED448:
-		return new(456)
-	case dns.RSAMD5, dns.RSASHA1, dns.RSASHA1NSEC3SHA1, dns.RSASHA256, dns.RSASHA512:
-		return rsaBits(key.PublicKey)
-	}
-	return nil
-}
-
-// rsaBits is the length of the modulus of an RSA key (RFC 3110 section 2).
-func rsaBits(public string) *int {
-	raw, err := base64.StdEncoding.DecodeString(public)
-	if err != nil || len(raw) < 3 {
-		return nil
-	}
-	exponent, begin := int(raw[0]), 1
-	if exponent == 0 {
-		exponent, begin = int(raw[1])<<8|int(raw[2]), 3
-	}
-	if begin+exponent >= len(raw) {
-		return nil
-	}
-	modulus := raw[begin+exponent:]
-	bits := 8 * len(modulus)
-	for _, b := range modulus {
-		if b != 0 {
-			for mask := byte(0x80); b&mask == 0; mask >>= 1 {
-				bits--
-			}
-			break
-		}
-		bits -= 8
-	}
-	return &bits
-}
-
 // moment writes a time of a signature, which counts seconds modulo 2^32 (RFC 4034 section 3.1.5).
 func moment(seconds uint32) string {
 	at, _ := time.Parse("20060102150405", dns.TimeToString(seconds)) // of the library's own form
@@ -201,34 +204,31 @@ func denialOf(replies ...*reply) *denialResult {
 	return nil
 }
 
-// rollover is what the zone announces of a change of its DS records (RFC 7344), nil where it announces nothing.
-func (z *zone) rollover() *rollover {
-	r := rollover{CDS: []string{}, CDNSKEY: []string{}}
-	agree := true
-	if z.cds != nil {
-		for _, rr := range recordsOf(z.cds.Answer, z.name, dns.TypeCDS) {
-			ds := rr.(*dns.CDS).DS
-			r.CDS = append(r.CDS, dnsclient.Presentation(&ds))
-			agree = agree && slices.ContainsFunc(z.dsRecords(), func(have *dns.DS) bool {
-				return have.KeyTag == ds.KeyTag && have.DigestType == ds.DigestType && strings.EqualFold(have.Digest, ds.Digest)
-			})
-		}
-	}
-	if z.cdnskey != nil {
-		for _, rr := range recordsOf(z.cdnskey.Answer, z.name, dns.TypeCDNSKEY) {
-			key := rr.(*dns.CDNSKEY).DNSKEY
-			r.CDNSKEY = append(r.CDNSKEY, dnsclient.Presentation(&key))
-		}
-	}
-	switch {
-	case len(r.CDS)+len(r.CDNSKEY) == 0:
+// rollover is what the zone requests of its parent (RFC 7344), nil where it requests nothing or the request is not
+// authentic.
+func (z *zone) rollover(c *chain) *rollover {
+	if c == nil {
 		return nil
-	case len(r.CDS) == 0:
-		r.State = "announced"
-	case agree && len(r.CDS) == len(z.dsRecords()):
-		r.State = "done"
-	default:
-		r.State = "pending"
 	}
+	judged := c.zones[z.name]
+	r := rollover{CDS: []string{}, CDNSKEY: []string{}}
+	var all []dns.RR
+	for qtype, p := range map[uint16]*reply{dns.TypeCDS: z.cds, dns.TypeCDNSKEY: z.cdnskey} {
+		if p == nil || c.Answer(judged, z.name, qtype, message(p)).Status != dnssec.Secure {
+			continue
+		}
+		for _, rr := range recordsOf(p.Answer, z.name, qtype) {
+			all = append(all, rr)
+			if qtype == dns.TypeCDS {
+				r.CDS = append(r.CDS, dnsclient.Presentation(rr))
+			} else {
+				r.CDNSKEY = append(r.CDNSKEY, dnsclient.Presentation(rr))
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	r.State = string(judged.Rollover(all))
 	return &r
 }

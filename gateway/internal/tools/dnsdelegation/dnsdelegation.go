@@ -5,6 +5,7 @@
 // The walk (walk.go) enters one zone after the other. While it goes on, the servers of each of the name's own zones are
 // checked (check.go), the addresses of those elsewhere are looked up (lookup.go), and what a validator needs is
 // collected. All messages go through run.send (ask.go), which counts them (budget.go). When all is done the zones are
+// validated (validate.go),
 // judged (judge.go) and described (describe.go).
 package dnsdelegation
 
@@ -13,7 +14,9 @@ import (
 	_ "embed" // openapi.yaml
 	"fmt"
 	"slices"
+	"strings"
 
+	"diagnostics/gateway/internal/analyze/dnssec"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tool"
@@ -61,17 +64,19 @@ const (
 // result puts together what a run found out.
 func (r *run) result(found outcome) Result {
 	sent, cut := r.budget.spent()
+	c := r.validate(found, r.Now())
+	verdict := c.verdict(found)
 	result := Result{
-		Domain: trimmed(found.name), Delegation: delegationOK, DNSSEC: indeterminate,
-		Findings: r.judge(found),
-		Zones:    []zoneResult{}, Answers: answerRows(found.name, found.answers), Aliases: []aliasResult{},
+		Domain: trimmed(found.name), Delegation: delegationOK, DNSSEC: string(verdict.Status),
+		Findings: r.judge(found, c),
+		Zones:    []zoneResult{}, Answers: c.answerRows(found.name, found.answers), Aliases: []aliasResult{},
 		TrustAnchors: trustAnchors{Source: r.Anchors.Source, Date: format.TextOrNull(r.Anchors.Date)},
 		Queries:      sent, Complete: !cut,
 	}
 	listed := make(map[string]bool)
 	for _, z := range found.way.zones {
 		listed[z.name] = true
-		result.Zones = append(result.Zones, z.describe(r, true))
+		result.Zones = append(result.Zones, z.describe(r, c, true))
 	}
 	result.addDenial(found.way)
 	for _, a := range found.aliases {
@@ -79,13 +84,13 @@ func (r *run) result(found outcome) Result {
 		for _, z := range a.way.zones {
 			if !listed[z.name] {
 				listed[z.name] = true
-				one.Zones = append(one.Zones, z.describe(r, true))
+				one.Zones = append(one.Zones, z.describe(r, c, true))
 			}
 		}
 		result.Aliases = append(result.Aliases, one)
-		result.Answers = append(result.Answers, answerRows(a.target, a.answers)...)
+		result.Answers = append(result.Answers, c.answerRows(a.target, a.answers)...)
 	}
-	result.conclude(found)
+	result.conclude(found, verdict)
 	result.bound()
 	return result
 }
@@ -102,26 +107,38 @@ func (r *Result) addDenial(way descent) {
 	}
 }
 
-// conclude derives the verdict from the findings.
-func (r *Result) conclude(found outcome) {
+// conclude derives the conclusion and the reason from the findings, which are sorted, and the verdict on DNSSEC.
+func (r *Result) conclude(found outcome, verdict dnssec.Verdict) {
 	worst := slices.IndexFunc(r.Findings, func(f located) bool { return f.Severity != finding.Info })
+	for _, f := range r.Findings {
+		switch {
+		case strings.HasPrefix(f.Code, "DNSSEC_") || f.Severity == finding.Info:
+		case f.Severity == finding.Fail:
+			r.Delegation = delegationFail
+		case r.Delegation == delegationOK:
+			r.Delegation = delegationWarn
+		}
+	}
+	z := found.way.last()
+	servers := fmt.Sprintf("%d %s", len(z.hosts), text.Number(len(z.hosts), "server", "servers"))
 	switch {
 	case worst >= 0:
-		f := r.Findings[worst]
-		r.Delegation = delegationWarn
-		if f.Severity == finding.Fail {
-			r.Delegation = delegationFail
-		}
-		r.Reason = &reason{Code: f.Code, Zone: *f.Zone, Message: f.Message}
-		r.Conclusion = catalogue.Conclude(f.Code, f.Message)
+		r.Conclusion = catalogue.Conclude(r.Findings[worst].Code, r.Findings[worst].Message)
 	case found.way.err != nil:
 		r.Delegation = delegationWarn
-		z := found.way.last()
 		r.Conclusion = catalogue.Conclude(codeUnknown, shown(found.name), unknownBecause(z))
+	case verdict.Status == dnssec.Secure:
+		r.Conclusion = catalogue.Conclude(codeSecure, shown(found.name), servers)
 	default:
-		z := found.way.last()
-		r.Conclusion = catalogue.Conclude(codeHealthy, shown(found.name), fmt.Sprintf("%d %s", len(z.hosts),
-			text.Number(len(z.hosts), "server", "servers")))
+		r.Conclusion = catalogue.Conclude(codeHealthy, shown(found.name), servers)
+	}
+	if worst < 0 && verdict.Reason != nil {
+		code := codeOf(verdict.Reason.Code)
+		worst = slices.IndexFunc(r.Findings, func(f located) bool { return f.Code == code })
+	}
+	if worst >= 0 {
+		f := r.Findings[worst]
+		r.Reason = &reason{Code: f.Code, Zone: *f.Zone, Message: f.Message}
 	}
 }
 

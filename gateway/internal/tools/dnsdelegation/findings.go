@@ -1,6 +1,10 @@
 package dnsdelegation
 
-import "diagnostics/gateway/internal/tool/finding"
+import (
+	"maps"
+
+	"diagnostics/gateway/internal/tool/finding"
+)
 
 // The codes of this tool's findings. Those that are not notes are conclusions as well.
 const (
@@ -45,6 +49,7 @@ const (
 // The codes of conclusions that no finding gives.
 const (
 	codeHealthy = "DELEGATION_OK"
+	codeSecure  = "DELEGATION_SECURE"
 	codeUnknown = "NOT_FOUND_OUT"
 )
 
@@ -193,15 +198,25 @@ var entries = map[string]finding.Entry{
 		Message: "The alias of %[2]s was not followed: its target is not public, or this service may not query it."},
 }
 
-var catalogue = finding.Catalogue{Conclusions: conclusions(), Findings: entries}
+var catalogue = finding.Catalogue{Conclusions: conclusions(), Findings: withDNSSEC()}
+
+func withDNSSEC() map[string]finding.Entry {
+	all := dnssecEntries()
+	all[codeAside] = finding.Entry{Severity: finding.Info, Group: finding.Safer, Weight: 21, Message: "%[2]s",
+		Remedy: "Remove what is not used.", Reference: rfc + "6781#section-4"}
+	maps.Copy(all, entries)
+	return all
+}
 
 // conclusions are the fixed ones, and one for each finding that is more than a note: its message.
 func conclusions() map[string]finding.Outcome {
 	all := map[string]finding.Outcome{
 		codeHealthy: {State: finding.OK, Message: "%s is delegated correctly: all of its name servers answer for it (%s)."},
+		codeSecure: {State: finding.OK,
+			Message: "%s is delegated correctly and signed: all of its name servers answer for it (%s), and DNSSEC is valid."},
 		codeUnknown: {State: finding.Unknown, Message: "The delegation of %s could not be found out: %s"},
 	}
-	for code, e := range entries {
+	for code, e := range withDNSSEC() {
 		switch {
 		case e.Severity == finding.Fail && e.Group == finding.Broken:
 			all[code] = finding.Outcome{State: finding.Failed, Message: "%s"}

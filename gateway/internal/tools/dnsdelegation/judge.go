@@ -31,7 +31,7 @@ func (p *report) add(code, zone, server string, args ...any) {
 }
 
 // judge makes the findings of a run.
-func (r *run) judge(found outcome) []located {
+func (r *run) judge(found outcome, c *chain) []located {
 	p := &report{}
 	for _, z := range r.zones {
 		z.sort()
@@ -50,6 +50,7 @@ func (r *run) judge(found outcome) []located {
 	p.judgeWay(found.name, found.way)
 	p.judgeName(found.way, found.name, found.answers)
 	p.judgeAliases(found)
+	p.judgeDNSSEC(found, c)
 	if sent, cut := r.budget.spent(); cut {
 		p.add(codeCut, found.way.last().name, "", sent)
 	}

@@ -135,9 +135,3 @@ type rollover struct {
 	CDNSKEY []string `json:"cdnskey"`
 	State   string   `json:"state"`
 }
-
-// The states of DNSSEC until answers are validated.
-const (
-	indeterminate = "indeterminate"
-	notValidated  = "not validated yet"
-)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"sync"
+	"time"
 
 	"diagnostics/gateway/internal/analyze/rootzone"
 	"diagnostics/gateway/internal/egress"
@@ -17,6 +18,7 @@ type Config struct {
 	Hints   rootzone.Hints
 	Anchors rootzone.Anchors
 	Shared  *Shared
+	Now     func() time.Time
 }
 
 // run is one check of a name.

@@ -227,7 +227,7 @@ func (r *run) learn(ctx context.Context, parent, z *zone) {
 	}
 	asking.Wait()
 	complete := z.ns != nil && z.keys != nil && (z.ds != nil || parent == nil)
-	progress.Report(ctx, "zone", trimmed(z.name), z.describe(r, false))
+	progress.Report(ctx, "zone", trimmed(z.name), z.describe(r, nil, false))
 	if ttl := leastTTL(z.ns, z.keys, z.ds); complete && ttl > 0 {
 		r.Shared.put(z, ttl)
 	}

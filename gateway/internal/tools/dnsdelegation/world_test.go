@@ -91,6 +91,7 @@ func (w *world) tool(t *testing.T) tool.Tool {
 	}
 	return newTool(Config{
 		Egress: w.client, Hints: hints, Anchors: rootzone.DefaultAnchors(), Shared: w.shared,
+		Now: time.Now,
 	}, w.times)
 }
 

@@ -1,0 +1,155 @@
+package dnsdelegation
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"diagnostics/gateway/internal/analyze/dnssec"
+
+	"github.com/miekg/dns"
+)
+
+// chain is what the validator makes of a run, from the trust anchors down. The nil chain has judged nothing.
+type chain struct {
+	*dnssec.Validator
+	zones   map[string]dnssec.Zone
+	cuts    map[string]dnssec.Delegation
+	answers map[*answer]dnssec.Answer
+	// soas are the answers of single servers for the SOA record of their zone.
+	soas map[*check]dnssec.Answer
+	// contradictions are denials of what other answers have.
+	contradictions []dnssec.Reason
+	// denied is the proof that the name has no delegation; nil where it has one.
+	denied *dnssec.Answer
+}
+
+// validate judges all that a run found, in the order of the walk.
+func (r *run) validate(found outcome, now time.Time) *chain {
+	c := &chain{
+		Validator: dnssec.New(now, dnssec.DefaultBudget()),
+		zones:     map[string]dnssec.Zone{}, cuts: map[string]dnssec.Delegation{},
+		answers: map[*answer]dnssec.Answer{}, soas: map[*check]dnssec.Answer{},
+	}
+	c.descend(r, found.way)
+	if denied := found.way.denied; denied != nil {
+		z := found.way.last()
+		c.denied = new(c.Answer(c.zones[z.name], denied.Question[0].Name, denied.Question[0].Qtype, message(denied)))
+	}
+	c.judge(found.way, found.answers)
+	for _, a := range found.aliases {
+		c.descend(r, a.way)
+		c.judge(a.way, a.answers)
+	}
+	return c
+}
+
+// message is that of a reply, nil where records of it were dropped: what is missing must not look like a fault.
+func message(p *reply) *dns.Msg {
+	if p == nil || p.Cut {
+		return nil
+	}
+	return p.Msg
+}
+
+// descend judges the zones of a way that are not judged yet.
+func (c *chain) descend(r *run, way descent) {
+	for _, z := range way.zones {
+		if _, known := c.zones[z.name]; known {
+			continue
+		}
+		cut := dnssec.Trusted(z.name, records(r.Anchors.DS))
+		if z.parent != "" {
+			cut = c.Delegation(c.zones[z.parent], z.name, message(z.ds))
+		}
+		c.cuts[z.name] = cut
+		c.zones[z.name] = c.Keys(cut, message(z.keys))
+		for _, one := range z.checks {
+			if one.good {
+				c.soas[one] = c.Answer(c.zones[z.name], z.name, dns.TypeSOA, message(one.soa))
+			}
+		}
+	}
+}
+
+func records(anchors []*dns.DS) []dns.RR {
+	list := make([]dns.RR, len(anchors))
+	for i, ds := range anchors {
+		list[i] = ds
+	}
+	return list
+}
+
+// judge judges the answers for a name of the last zone of a way.
+func (c *chain) judge(way descent, answers []*answer) {
+	z := c.zones[way.last().name]
+	for _, a := range answers {
+		c.answers[a] = c.Answer(z, a.name, a.qtype, message(a.reply))
+	}
+	for _, a := range answers {
+		if c.answers[a].Kind != dnssec.KindData {
+			continue
+		}
+		for _, other := range answers {
+			if kind := c.answers[other].Kind; kind != dnssec.KindNoData && kind != dnssec.KindNXDomain {
+				continue
+			}
+			if reason := c.Contradiction(z, a.name, a.qtype, message(other.reply)); reason != nil {
+				c.contradictions = append(c.contradictions, *reason)
+			}
+		}
+	}
+}
+
+// zone is the verdict on a zone.
+func (c *chain) zone(name string) dnssec.Verdict {
+	if c == nil {
+		return dnssec.Verdict{Status: dnssec.Indeterminate}
+	}
+	return c.zones[name].Verdict
+}
+
+// answer is the verdict on an answer.
+func (c *chain) answer(a *answer) dnssec.Status {
+	if c == nil {
+		return dnssec.Indeterminate
+	}
+	return c.answers[a].Status
+}
+
+// verdict is that on the name: of the first zone on the way that is not secure, or else of the worst of its answers and
+// of those of its aliases.
+func (c *chain) verdict(found outcome) dnssec.Verdict {
+	worst := c.verdictOf(found.way, found.answers)
+	if worst.Status == dnssec.Secure && c.denied != nil {
+		worst = c.denied.Verdict
+	}
+	for _, a := range found.aliases {
+		worst = worse(worst, c.verdictOf(a.way, a.answers))
+	}
+	return worst
+}
+
+func (c *chain) verdictOf(way descent, answers []*answer) dnssec.Verdict {
+	worst := dnssec.Verdict{Status: dnssec.Secure}
+	for _, z := range way.zones {
+		if v := c.zones[z.name].Verdict; v.Status != dnssec.Secure {
+			return v
+		}
+	}
+	for _, a := range answers {
+		worst = worse(worst, c.answers[a].Verdict)
+	}
+	return worst
+}
+
+// severity orders statuses, the worst last.
+var severity = []dnssec.Status{dnssec.Secure, dnssec.Insecure, dnssec.Indeterminate, dnssec.Bogus}
+
+// worse is the worse of two verdicts, the first where they are alike.
+func worse(a, b dnssec.Verdict) dnssec.Verdict {
+	if cmp.Compare(slices.Index(severity, b.Status), slices.Index(severity, a.Status)) > 0 {
+		return b
+	}
+	return a
+}
