@@ -150,10 +150,14 @@ func addressesOf(zone []dns.RR, name string) []dns.RR {
 // denyIn makes a NODATA or NXDOMAIN answer, with all NSEC and NSEC3 records of the zone where it is to be proved.
 func denyIn(m *dns.Msg, zone []dns.RR, name string, signed bool) {
 	m.Rcode = dns.RcodeNameError
-	m.Ns = append(m.Ns, dns.Copy(zone[0]))
+	m.Ns = append(m.Ns, owned(zone, dns.CanonicalName(zone[0].Header().Name), dns.TypeSOA, signed)...)
 	for _, rr := range zone {
 		t := rr.Header().Rrtype
-		if signed && (t == dns.TypeNSEC || t == dns.TypeNSEC3) {
+		covered := t
+		if s, is := rr.(*dns.RRSIG); is {
+			covered = s.TypeCovered
+		}
+		if signed && (covered == dns.TypeNSEC || covered == dns.TypeNSEC3) {
 			m.Ns = append(m.Ns, dns.Copy(rr))
 		}
 		if dns.IsSubDomain(name, dns.CanonicalName(rr.Header().Name)) && t != dns.TypeNSEC3 {

@@ -44,7 +44,9 @@ func newTool(c Config, t times) tool.Tool {
 			if err != nil {
 				return Result{}, err
 			}
-			result := r.result(found)
+			judged := r.validate(found, r.Now())
+			r.askAgain(ctx, found, judged)
+			result := r.result(found, judged)
 			for _, z := range result.Zones {
 				z.Records = []string{}
 				progress.Report(ctx, "zone", z.Zone, z)
@@ -62,9 +64,8 @@ const (
 )
 
 // result puts together what a run found out.
-func (r *run) result(found outcome) Result {
+func (r *run) result(found outcome, c *chain) Result {
 	sent, cut := r.budget.spent()
-	c := r.validate(found, r.Now())
 	verdict := c.verdict(found)
 	result := Result{
 		Domain: trimmed(found.name), Delegation: delegationOK, DNSSEC: string(verdict.Status),

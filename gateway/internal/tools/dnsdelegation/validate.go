@@ -2,10 +2,13 @@ package dnsdelegation
 
 import (
 	"cmp"
+	"context"
+	"net/netip"
 	"slices"
 	"time"
 
 	"diagnostics/gateway/internal/analyze/dnssec"
+	"diagnostics/shared/parallel"
 
 	"github.com/miekg/dns"
 )
@@ -42,6 +45,48 @@ func (r *run) validate(found outcome, now time.Time) *chain {
 		c.judge(a.way, a.answers)
 	}
 	return c
+}
+
+// askAgain queries other servers where an answer does not validate, but came from a server whose SOA record does not
+// validate either: validating resolvers try the next server, too.
+func (r *run) askAgain(ctx context.Context, found outcome, c *chain) {
+	ctx, cancel := context.WithTimeout(ctx, 2*r.times.try)
+	defer cancel()
+	r.askAgainFor(ctx, c, found.way, found.answers)
+	for _, a := range found.aliases {
+		r.askAgainFor(ctx, c, a.way, a.answers)
+	}
+}
+
+func (r *run) askAgainFor(ctx context.Context, c *chain, way descent, answers []*answer) {
+	z := way.last()
+	var sound []endpoint
+	faulty := map[netip.Addr]bool{}
+	for _, one := range z.checks {
+		switch c.soas[one].Status {
+		case dnssec.Secure:
+			sound = append(sound, one.endpoint)
+		case dnssec.Bogus:
+			faulty[one.address] = true
+		}
+	}
+	if len(sound) == 0 {
+		return
+	}
+	var asking parallel.Group
+	for _, a := range answers {
+		if c.answers[a].Status != dnssec.Bogus || !faulty[a.reply.from.address] {
+			continue
+		}
+		asking.Go(func() {
+			got, err := r.pointer(r.ask(ctx, z.name, sound, question{name: a.name, qtype: a.qtype}))
+			if err == nil {
+				a.reply = got
+			}
+		})
+	}
+	asking.Wait()
+	c.judge(way, answers)
 }
 
 // message is that of a reply, nil where records of it were dropped: what is missing must not look like a fault.
@@ -94,7 +139,8 @@ func (c *chain) judge(way descent, answers []*answer) {
 			if kind := c.answers[other].Kind; kind != dnssec.KindNoData && kind != dnssec.KindNXDomain {
 				continue
 			}
-			if reason := c.Contradiction(z, a.name, a.qtype, message(other.reply)); reason != nil {
+			reason := c.Contradiction(z, a.name, a.qtype, message(other.reply))
+			if reason != nil && !slices.Contains(c.contradictions, *reason) {
 				c.contradictions = append(c.contradictions, *reason)
 			}
 		}

@@ -1,0 +1,137 @@
+package dnsdelegation
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"diagnostics/gateway/internal/analyze/rootzone"
+	"diagnostics/gateway/internal/egress/egresstest"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/internal/toolstest"
+)
+
+// signedWorld is a signed root and a signed com, which delegate example.com to two servers.
+type signedWorld struct {
+	*egresstest.Network
+	anchors rootzone.Anchors
+	own     *signer // of example.com
+}
+
+// newSignedWorld has zone as example.com at the first server and second at the other, and ds at com.
+func newSignedWorld(t *testing.T, ds func(*signer) string, zone, second func(*testing.T, *signer) string) *signedWorld {
+	t.Helper()
+	w := &signedWorld{Network: egresstest.New(t), own: newSigner(t, "example.com.")}
+	root, com := newSigner(t, "."), newSigner(t, "com.")
+	anchors, err := rootzone.ParseAnchors(root.ds())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.anchors = anchors
+	w.ZoneServer([]string{rootV4}, root.sign(t, ". IN SOA a.root-servers.net. nstld.verisign-grs.com."+soaTail+
+		". IN NS a.root-servers.net.\ncom. IN NS a.gtld-servers.com.\n"+com.ds()+"\na.gtld-servers.com. IN A "+comV4+"\n"))
+	w.ZoneServer([]string{comV4}, com.sign(t, "com. IN SOA a.gtld-servers.com. nstld.verisign-grs.com."+soaTail+
+		"com. IN NS a.gtld-servers.com.\na.gtld-servers.com. IN A "+comV4+"\n"+strings.Join(twoServers, "\n")+"\n"+
+		ds(w.own)+"\n"))
+	w.ZoneServer([]string{oneV4}, zone(t, w.own))
+	w.ZoneServer([]string{twoV4}, second(t, w.own))
+	return w
+}
+
+func (w *signedWorld) check(t *testing.T, name string) Result {
+	t.Helper()
+	hints, err := rootzone.ParseHints(". IN NS a.root-servers.net.\na.root-servers.net. IN A " + rootV4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return toolstest.MustRun[Result](t, newTool(Config{
+		Egress: w.Client(nil), Hints: hints, Anchors: w.anchors, Shared: NewShared(nil), Now: time.Now,
+	}, quick), tool.Input{Text: name})
+}
+
+func signedZone(t *testing.T, s *signer) string { return s.sign(t, healthy()) }
+
+// stripped returns a signed zone without the lines that hold all of the words.
+func stripped(words ...string) func(*testing.T, *signer) string {
+	return func(t *testing.T, s *signer) string {
+		var kept []string
+		for line := range strings.Lines(signedZone(t, s)) {
+			dropped := true
+			for _, word := range words {
+				dropped = dropped && strings.Contains(line, word)
+			}
+			if !dropped {
+				kept = append(kept, line)
+			}
+		}
+		return strings.Join(kept, "")
+	}
+}
+
+func expired(t *testing.T, s *signer) string {
+	old := *s
+	old.from, old.until = time.Now().Add(-48*time.Hour), time.Now().Add(-24*time.Hour)
+	return old.sign(t, healthy())
+}
+
+func TestDNSSEC(t *testing.T) {
+	t.Parallel()
+	own := (*signer).ds
+	for name, test := range map[string]struct {
+		ds           func(*signer) string
+		zone, second func(*testing.T, *signer) string
+		ask          string
+		status       string // of the name
+		code         string // of the conclusion
+		reason       string // its code, or empty
+	}{
+		"signed":      {own, signedZone, signedZone, "example.com", "secure", "DELEGATION_SECURE", ""},
+		"name below":  {own, signedZone, signedZone, "www.example.com", "secure", "DELEGATION_SECURE", ""},
+		"not there":   {own, signedZone, signedZone, "no.example.com", "secure", "NAME_NOT_FOUND", "NAME_NOT_FOUND"},
+		"no domain":   {own, signedZone, signedZone, "other.com", "secure", "NOT_DELEGATED", "NOT_DELEGATED"},
+		"not signed":  {func(*signer) string { return "" }, plainZone, plainZone, "example.com", "insecure", "DELEGATION_OK", "DNSSEC_NO_DS"},
+		"no DS":       {func(*signer) string { return "" }, signedZone, signedZone, "example.com", "insecure", "DELEGATION_OK", "DNSSEC_NO_DS"},
+		"other key":   {func(*signer) string { return newSigner(t, "example.com.").ds() }, signedZone, signedZone, "example.com", "bogus", "DNSSEC_DS_KEY_MISSING", "DNSSEC_DS_KEY_MISSING"},
+		"digest":      {wrongDigest, signedZone, signedZone, "example.com", "bogus", "DNSSEC_DIGEST_MISMATCH", "DNSSEC_DIGEST_MISMATCH"},
+		"no keys":     {own, plainZone, plainZone, "example.com", "bogus", "DNSSEC_KEYS_MISSING", "DNSSEC_KEYS_MISSING"},
+		"expired":     {own, expired, expired, "example.com", "bogus", "DNSSEC_SIGNATURE_EXPIRED", "DNSSEC_SIGNATURE_EXPIRED"},
+		"no RRSIG":    {own, stripped("RRSIG", "\tMX "), stripped("RRSIG", "\tMX "), "example.com", "bogus", "DNSSEC_SIGNATURE_MISSING", "DNSSEC_SIGNATURE_MISSING"},
+		"no NSEC":     {own, stripped("\tNSEC"), stripped("\tNSEC"), "example.com", "bogus", "DNSSEC_DENIAL_MISSING", "DNSSEC_DENIAL_MISSING"},
+		"one server":  {own, signedZone, stripped("RRSIG", "\tSOA "), "example.com", "secure", "DNSSEC_SERVER_BOGUS", "DNSSEC_SERVER_BOGUS"},
+		"unsupported": {unsupported, signedZone, signedZone, "example.com", "insecure", "DNSSEC_ALGORITHM_UNSUPPORTED", "DNSSEC_ALGORITHM_UNSUPPORTED"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newSignedWorld(t, test.ds, test.zone, test.second).check(t, test.ask)
+			reason := ""
+			if r.Reason != nil {
+				reason = r.Reason.Code
+			}
+			if r.DNSSEC != test.status || r.Conclusion.Code != test.code || reason != test.reason {
+				t.Errorf("%s, %s, reason %q; want %s, %s, %q\n%s\n%+v", r.DNSSEC, r.Conclusion.Code, reason, test.status,
+					test.code, test.reason, r.Conclusion.Message, r.Findings)
+			}
+			last := r.Zones[len(r.Zones)-1]
+			if test.status == "secure" && test.ask == "example.com" &&
+				(len(last.Keys) != 1 || len(last.DS) != 1 || !last.DS[0].Matches || len(last.Signatures) == 0) {
+				t.Errorf("of example.com: %+v, %+v, %+v", last.DS, last.Keys, last.Signatures)
+			}
+		})
+	}
+}
+
+func plainZone(*testing.T, *signer) string { return healthy() }
+
+// wrongDigest is the DS record of a key with another digest.
+func wrongDigest(s *signer) string {
+	ds := s.key.ToDS(2)
+	ds.Digest = strings.Repeat("ab", 32)
+	return ds.String()
+}
+
+// unsupported is a DS record of an algorithm that no validator has.
+func unsupported(s *signer) string {
+	ds := s.key.ToDS(2)
+	ds.Algorithm = 253
+	return ds.String()
+}
