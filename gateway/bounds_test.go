@@ -191,8 +191,8 @@ func hostileNetwork(t *testing.T) (*egresstest.Network, certs.Checker) {
 	return n, certs.Checker{Roots: pool}
 }
 
-// longDelegation is the way down to worst-delegation.com, which has as many servers as are queried, each with answers of
-// 64 KiB.
+// longDelegation is the way down to worst-delegation.com, which has as many servers as are queried, each with answers
+// of 64 KiB.
 func longDelegation(n *egresstest.Network) {
 	const soa = " IN SOA a.root-servers.net. nstld.verisign-grs.com. 1 7200 3600 1209600 3600\n"
 	n.ZoneServer([]string{"198.41.0.4"}, "."+soa+". IN NS a.root-servers.net.\ncom. IN NS b.gtld-servers.net.\n"+

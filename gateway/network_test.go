@@ -151,10 +151,22 @@ var everyType = []string{
 }
 
 // network is a private internet with a server of every kind that the answers below need.
+// delegated is the way from the root to deleg-site.com.
+func delegated(n *egresstest.Network) {
+	const soa = " IN SOA a.root-servers.net. nstld.verisign-grs.com. 1 7200 3600 1209600 3600\n"
+	n.ZoneServer([]string{"198.41.0.4"}, "."+soa+". IN NS a.root-servers.net.\n"+
+		"com. IN NS b.gtld-servers.net.\nb.gtld-servers.net. IN A 192.33.14.30\n")
+	n.ZoneServer([]string{"192.33.14.30"}, "com."+soa+"com. IN NS b.gtld-servers.net.\n"+
+		"deleg-site.com. IN NS ns.deleg-site.com.\nns.deleg-site.com. IN A 93.186.1.1\n")
+	n.ZoneServer([]string{"93.186.1.1"}, "deleg-site.com."+soa+"deleg-site.com. IN NS ns.deleg-site.com.\n"+
+		"ns.deleg-site.com. IN A 93.186.1.1\nwww.deleg-site.com. IN CNAME ns.deleg-site.com.\n")
+}
+
 func network(t *testing.T) (*egresstest.Network, certs.Checker) {
 	t.Helper()
 	n := egresstest.New(t)
 	n.Records(everyType...)
+	delegated(n)
 	n.Records(
 		"site.test-site.com. 300 IN A 93.184.216.34",
 		"site.test-site.com. 300 IN AAAA 2606:2800:220:1::34",

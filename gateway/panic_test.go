@@ -34,7 +34,7 @@ func TestAPanicEndsItsRequestAlone(t *testing.T) {
 		"redirect-checker":   "https://site.test-site.com/moved",
 		"robots-sitemap":     "http://site.test-site.com/",
 		"dns-resolver-check": "site.test-site.com",
-		"dns-delegation":     "site.test-site.com",
+		"dns-delegation":     "www.deleg-site.com",
 		"email-dns-health":   "post-site.com",
 		"security-headers":   "https://site.test-site.com/",
 		"traceroute":         "site.test-site.com",

@@ -283,7 +283,7 @@ func TestSentences(t *testing.T) {
 	for want, r := range map[string]Reason{
 		"The signature of the A records of a.example expired on 2026-11-26 11:57 UTC, 3 minutes ago. A clock that is wrong by minutes has this effect.": *(&Reason{Code: SignatureExpired, Name: "a.example.", Type: "A"}).at(at, testNow),
 		"The signature of the A records of a.example is valid from 2026-11-28 11:57 UTC, 47 hours from now.":                                            *(&Reason{Code: SignatureNotYetValid, Name: "a.example.", Type: "A"}).at(at.AddDate(0, 0, 2), testNow),
-		"The DS record of example names key 7 of algorithm 13 (ECDSAP256SHA256), which example does not publish.":                                      {Code: DSKeyMissing, Zone: "example.", KeyTag: 7, Algorithm: 13},
+		"The DS record of example names key 7 of algorithm 13 (ECDSAP256SHA256), which example does not publish.":                                       {Code: DSKeyMissing, Zone: "example.", KeyTag: 7, Algorithm: 13},
 	} {
 		if got := r.Sentence(); got != want {
 			t.Errorf("%s, want %s", got, want)

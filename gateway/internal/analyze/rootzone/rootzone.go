@@ -1,6 +1,5 @@
 // Package rootzone holds where a walk through the DNS begins: the root's name servers (root hints, RFC 9609) and its
-// trust anchors (RFC 4033 section 2). Both are built in, and both may be replaced by the text of a zone file. It does no
-// I/O.
+// trust anchors (RFC 4033 section 2). Both are built in; the text of a zone file may replace them. It does no I/O.
 package rootzone
 
 import (

@@ -101,7 +101,8 @@ func TestLongMessagesAreReadAFewAtATime(t *testing.T) {
 	a.reading <- struct{}{}
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	if ok, err := a.read(gone, long, query, func(*dns.Msg) {}); ok || !errors.Is(err, context.Canceled) || fault.Is(err, fault.Busy) {
+	ok, err := a.read(gone, long, query, func(*dns.Msg) {})
+	if ok || !errors.Is(err, context.Canceled) || fault.Is(err, fault.Busy) {
 		t.Errorf("without a slot: %t, %v", ok, err)
 	}
 	// That all slots were taken until the time was over says nothing of the name servers.

@@ -10,12 +10,12 @@ import (
 	"github.com/miekg/dns"
 )
 
-// maxReplyBytes bounds what is kept of a Reply by the weight of its records. A DNSKEY answer with four RSA keys of 4,096
-// bits weighs some 5 KiB, the referral to a zone with 13 name servers of both families some 12 KiB.
+// maxReplyBytes bounds what is kept of a Reply by the weight of its records. A DNSKEY answer with four RSA keys of
+// 4,096 bits weighs some 5 KiB, the referral to a zone with 13 name servers of both families some 12 KiB.
 const maxReplyBytes = 64 << 10
 
-// Reply is one message as a server sent it. Records of other classes than IN and those whose data is incomplete are left
-// out.
+// Reply is one message as a server sent it. Records of other classes than IN and those whose data is incomplete are
+// left out.
 type Reply struct {
 	*dns.Msg
 	// Cut reports whether the message held more records than are kept.
@@ -24,9 +24,9 @@ type Reply struct {
 }
 
 // Exchange sends one message to one server over "udp" or "tcp" and returns the message that answers it, whose id and
-// question are those of the query. There is no second try, and a truncated reply is returned as it is. Nothing is cached
-// or shared. The ctx bounds the time. With operator the server is one that the operator configured, and is dialled by
-// DialResolver; else by DialServer.
+// question are those of the query. There is no second try, and a truncated reply is returned as it is. Nothing is
+// cached or shared. The ctx bounds the time. With operator the server is one that the operator configured, and is
+// dialled by DialResolver; else by DialServer.
 //
 // Errors are a *fault.Error of kind Busy where this host failed, those of the dial function, and those that CodeOf
 // names.

@@ -16,9 +16,10 @@ type ZoneServer struct {
 	zones map[string][]dns.RR
 }
 
-// ZoneServer adds an authoritative server at public addresses, without port, that serves the zones. A zone is the text of
-// a zone file whose first record is the SOA record. There is no wildcard, DNSSEC signing or alias chasing: answers are
-// the records of the text, and an RRSIG record goes with those that it covers where the query has the DO bit.
+// ZoneServer adds an authoritative server at public addresses, without port, that serves the zones. A zone is the text
+// of a zone file whose first record is the SOA record. Aliases are chased within the zone.
+// There are no wildcards and no signing: answers are the records of the text, and an RRSIG record goes with those that
+// it covers where the query has the DO bit.
 func (n *Network) ZoneServer(addresses []string, zones ...string) *ZoneServer {
 	n.t.Helper()
 	s := &ZoneServer{zones: make(map[string][]dns.RR)}
@@ -84,12 +85,20 @@ func (s *ZoneServer) Answer(q *dns.Msg) *dns.Msg {
 		return m
 	}
 	m.Authoritative = true
-	m.Answer = owned(zone, name, qtype, signed)
-	if len(m.Answer) == 0 {
-		m.Answer = owned(zone, name, dns.TypeCNAME, signed)
-	}
-	if len(m.Answer) == 0 {
-		denyIn(m, zone, name, signed)
+	for range maxChase {
+		found := owned(zone, name, qtype, signed)
+		aliases := owned(zone, name, dns.TypeCNAME, signed)
+		if len(found) > 0 || len(aliases) == 0 {
+			if m.Answer = append(m.Answer, found...); len(found) == 0 {
+				denyIn(m, zone, name, signed)
+			}
+			break
+		}
+		m.Answer = append(m.Answer, aliases...)
+		name = dns.CanonicalName(aliases[0].(*dns.CNAME).Target)
+		if !dns.IsSubDomain(apex, name) || delegationOf(zone, apex, name, qtype) != "" {
+			break
+		}
 	}
 	for _, rr := range m.Answer {
 		if ns, is := rr.(*dns.NS); is {

@@ -3,6 +3,7 @@ package dnsdelegation
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"strings"
 
 	"diagnostics/shared/parallel"
@@ -67,6 +68,8 @@ func (r *run) answersOf(ctx context.Context, z *zone, name string, types []uint1
 			case name == z.name && qtype == dns.TypeSOA:
 				z.good(ctx)
 				list[i].reply = z.best(func(c *check) *reply { return c.soa })
+			case qtype == dns.TypeSOA:
+				qtype = dns.TypeNS // only the apex has either, and the walk has this answer
 			}
 			if list[i].reply == nil {
 				list[i].reply, _ = r.pointer(r.query(ctx, z, question{name: name, qtype: qtype}))
@@ -90,12 +93,32 @@ func aliasOf(name string, answers []*answer) string {
 	return ""
 }
 
+// answersBeside are the addresses of an alias's target that came with the answers for the alias, as servers give them
+// within a zone (RFC 1034 section 4.3.2); nil where they did not.
+func answersBeside(zone, target string, answers []*answer) []*answer {
+	var list []*answer
+	for _, a := range answers {
+		if a.reply == nil || !slices.Contains(addressTypes, a.qtype) || !a.reply.Authoritative {
+			continue
+		}
+		soa := soaOf(a.reply.Ns)
+		denied := soa != nil && dns.CanonicalName(soa.Hdr.Name) == zone
+		if below(target, zone) && (denied || a.reply.has(target, a.qtype) || a.reply.has(target, dns.TypeCNAME)) {
+			list = append(list, &answer{name: target, qtype: a.qtype, reply: a.reply})
+		}
+	}
+	if len(list) < len(addressTypes) {
+		return nil
+	}
+	return list
+}
+
 // maxSteps bounds the aliases within zones.
 const maxSteps = 8
 
 // follow walks to the targets of aliases. Each is queried for addresses at the servers of its own zone.
 func (r *run) follow(ctx context.Context, found *outcome) {
-	name, zone, answers := found.name, found.way.last().name, found.answers
+	name, way, zone, answers := found.name, found.way, found.way.last().name, found.answers
 	seen := map[string]bool{name: true}
 	elsewhere := 0
 	for range maxSteps {
@@ -113,10 +136,14 @@ func (r *run) follow(ctx context.Context, found *outcome) {
 		if elsewhere == maxAliases && !below(target, zone) {
 			break
 		}
-		next := alias{name: name, target: target, way: r.descend(ctx, target)}
-		if last := next.way.last(); next.way.err == nil && !last.registry {
-			next.answers = r.answersOf(ctx, last, target, addressTypes)
+		next := alias{name: name, target: target, way: way, answers: answersBeside(zone, target, answers)}
+		if next.answers == nil {
+			next.way = r.descend(ctx, target)
+			if last := next.way.last(); next.way.err == nil && !last.registry {
+				next.answers = r.answersOf(ctx, last, target, addressTypes)
+			}
 		}
+		way = next.way
 		if last := next.way.last().name; last != zone {
 			zone, elsewhere = last, elsewhere+1
 		}

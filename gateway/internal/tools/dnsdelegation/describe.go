@@ -5,22 +5,32 @@ import (
 	"net/netip"
 	"slices"
 
+	"diagnostics/gateway/internal/analyze/dnssec"
 	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/tools/internal/format"
 
 	"github.com/miekg/dns"
 )
 
-// describe gives a zone as the result has it. A step has no records and is not judged: its chain is nil.
-func (z *zone) describe(r *run, c *chain, records bool) zoneResult {
+// announce gives a zone of which only the delegation is known.
+func (z *zone) announce() zoneResult {
 	d := zoneResult{
-		Zone: trimmed(z.name), ParentNS: namesOf(z.parentNS), ChildNS: namesOf(z.childNS()),
-		Servers: z.rows(r), Records: []string{}, DNSSEC: string(c.zone(z.name).Status),
+		Zone: trimmed(z.name), ParentNS: namesOf(z.parentNS), ChildNS: []string{}, Servers: []serverResult{},
+		Records: []string{}, DS: []dsResult{}, Keys: []keyResult{}, Signatures: []signatureResult{},
+		DNSSEC: string(dnssec.Indeterminate),
 	}
-	d.Shared = r.isStored(z.name)
 	if z.parent != "" {
 		d.Parent = format.TextOrNull(trimmed(z.parent))
 	}
+	return d
+}
+
+// describe gives a zone as the result has it, when all is done. A step has no records and is not judged: its chain is
+// nil.
+func (z *zone) describe(r *run, c *chain, records bool) zoneResult {
+	d := z.announce()
+	d.ChildNS, d.Servers, d.Shared = namesOf(z.childNS()), z.rows(r), r.isStored(z.name)
+	d.DNSSEC = string(c.zone(z.name).Status)
 	d.describeDNSSEC(z, c)
 	if records {
 		lines, cut := z.lines()
@@ -155,8 +165,8 @@ func (r *run) isStored(zone string) bool {
 	return r.fromStore[zone]
 }
 
-// lines are the records of a zone in presentation form, once each: those of its delegation, its keys, its own NS and SOA
-// records and the denial of a name that it lacks. cut reports whether a reply had more.
+// lines are the records of a zone in presentation form, once each: those of its delegation, its keys, its own NS and
+// SOA records and the denial of a name that it lacks. cut reports whether a reply had more.
 func (z *zone) lines() (lines []string, cut bool) {
 	seen := make(map[string]bool)
 	add := func(section []dns.RR) {
@@ -170,8 +180,8 @@ func (z *zone) lines() (lines []string, cut bool) {
 			}
 		}
 	}
-	if z.cut.reply != nil {
-		add(slices.Concat(z.cut.reply.Answer, z.cut.reply.Ns, z.cut.reply.Extra))
+	if z.reply != nil {
+		add(slices.Concat(z.reply.Answer, z.reply.Ns, z.reply.Extra))
 	}
 	soa := z.best(func(c *check) *reply { return c.soa })
 	ns := z.best(func(c *check) *reply { return c.ns })

@@ -27,22 +27,22 @@ const notJudged = "No chain of trust leads to the zone, so its signatures were n
 
 // describeDNSSEC adds what the replies hold of DNSSEC, and what the validator makes of it; c is nil where that has not
 // judged it yet.
-func (d *zoneResult) describeDNSSEC(z *zone, c *chain) {
-	judged := c.orKeys(z)
-	if v := c.zone(z.name); v.Reason != nil {
-		d.Reason = format.TextOrNull(text.Show(v.Reason.Sentence(), maxSentence))
+func (z *zoneResult) describeDNSSEC(from *zone, c *chain) {
+	judged := c.orKeys(from)
+	if v := c.zone(from.name); v.Reason != nil {
+		z.Reason = format.TextOrNull(text.Show(v.Reason.Sentence(), maxSentence))
 	}
-	d.DS = describeDS(z, judged)
-	d.Keys = []keyResult{}
+	z.DS = describeDS(from, judged)
+	z.Keys = []keyResult{}
 	for _, key := range judged.Keys {
-		d.Keys = append(d.Keys, describeKey(key))
+		z.Keys = append(z.Keys, describeKey(key))
 	}
-	d.Signatures = c.signatures(z)
-	d.Truncated = len(d.DS) > maxDS || len(d.Keys) > maxKeys || len(d.Signatures) > maxSignatures
-	d.DS, d.Keys = d.DS[:min(len(d.DS), maxDS)], d.Keys[:min(len(d.Keys), maxKeys)]
-	d.Signatures = d.Signatures[:min(len(d.Signatures), maxSignatures)]
-	d.Denial = denialOf(z.ds, z.random)
-	d.Rollover = z.rollover(c)
+	z.Signatures = c.signatures(from)
+	z.Truncated = len(z.DS) > maxDS || len(z.Keys) > maxKeys || len(z.Signatures) > maxSignatures
+	z.DS, z.Keys = z.DS[:min(len(z.DS), maxDS)], z.Keys[:min(len(z.Keys), maxKeys)]
+	z.Signatures = z.Signatures[:min(len(z.Signatures), maxSignatures)]
+	z.Denial = denialOf(from.ds, from.random)
+	z.Rollover = from.rollover(c)
 }
 
 // orKeys is the zone as it was judged, or with its keys alone.

@@ -146,7 +146,8 @@ var entries = map[string]finding.Entry{
 		Remedy:    "Replace the alias with A and AAAA records, or with the ALIAS or flattening of the provider.",
 		Reference: rfc + "1912#section-2.4"},
 	codeAliasBeside: {Severity: finding.Warn, Group: finding.Broken, Weight: 66,
-		Message:   "%[2]s is an alias (CNAME) and has other records too (%[3]s): which of them is found depends on the resolver.",
+		Message: "%[2]s is an alias (CNAME) and has other records too (%[3]s): which of them is found depends on the " +
+			"resolver.",
 		Remedy:    "Remove the alias or the other records.",
 		Reference: rfc + "1034#section-3.6.2"},
 	codeTCP: {Severity: finding.Warn, Group: finding.Safer, Weight: 50,

@@ -23,9 +23,9 @@ func (p *report) add(code, zone, server string, args ...any) {
 	l := located{Finding: f, Zone: format.TextOrNull(trimmed(zone)), Server: format.TextOrNull(trimmed(server))}
 	if server == "" {
 		l.Server = nil
-		l.Finding = l.Finding.About(shown(zone))
+		l.Subject = new(shown(zone))
 	} else {
-		l.Finding = l.Finding.About(shown(server))
+		l.Subject = new(shown(server))
 	}
 	p.list = append(p.list, l)
 }
@@ -132,8 +132,8 @@ func (p *report) judgeHosts(z *zone) {
 	}
 }
 
-// sameFamilies reports whether the glue has no address that the server's own zone lacks, and lacks none of a family that
-// it has.
+// sameFamilies reports whether the glue has no address that the server's own zone lacks, and lacks none of a family
+// that it has.
 func sameFamilies(h *host) bool {
 	for _, a := range h.glue {
 		if !slices.Contains(h.own, a) {

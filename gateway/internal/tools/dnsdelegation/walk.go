@@ -53,7 +53,7 @@ func (r *run) step(ctx context.Context, z *zone, name string, enter func(context
 	next *zone, denied *reply, err error,
 ) {
 	if child := childOf(z.name, name); isRegistry(child) {
-		if kept := r.keptZone(child); kept != nil {
+		if kept := r.keptZone(ctx, child); kept != nil {
 			return kept, nil, nil
 		}
 	}
@@ -145,6 +145,7 @@ func (r *run) enter(ctx context.Context, parent *zone, c cut) *zone {
 		return z
 	}
 	z.begin()
+	progress.Report(ctx, "zone", trimmed(z.name), z.announce())
 	r.group.Go(func() { r.checkZone(ctx, z) })
 	r.group.Go(func() { r.collect(ctx, parent, z) })
 	return z
@@ -158,8 +159,8 @@ func (r *run) lightly(ctx context.Context, parent *zone, c cut) *zone {
 	return &zone{cut: c}
 }
 
-// collect queries what a validator needs of a zone of the name's own: its DS, its keys, and, where it is signed, what it
-// announces of a rollover (RFC 7344).
+// collect queries what a validator needs of a zone of the name's own: its DS, its keys, and, where it is signed, what
+// it announces of a rollover (RFC 7344).
 func (r *run) collect(ctx context.Context, parent, z *zone) {
 	var asking parallel.Group
 	asking.Go(func() {
@@ -170,9 +171,10 @@ func (r *run) collect(ctx context.Context, parent, z *zone) {
 	if !z.keys.has(z.name, dns.TypeDNSKEY) {
 		return
 	}
-	asking.Go(func() { z.cds, _ = r.pointer(r.query(ctx, z, question{name: z.name, qtype: dns.TypeCDS})) })
-	asking.Go(func() { z.cdnskey, _ = r.pointer(r.query(ctx, z, question{name: z.name, qtype: dns.TypeCDNSKEY})) })
-	asking.Wait()
+	z.cds, _ = r.pointer(r.query(ctx, z, question{name: z.name, qtype: dns.TypeCDS}))
+	if z.cds.has(z.name, dns.TypeCDS) { // zones have both records or neither (RFC 7344 section 4)
+		z.cdnskey, _ = r.pointer(r.query(ctx, z, question{name: z.name, qtype: dns.TypeCDNSKEY}))
+	}
 }
 
 // has reports whether a reply has records of a type that a name owns. The nil reply has none.
@@ -182,7 +184,7 @@ func (p *reply) has(name string, qtype uint16) bool {
 
 // root is the root zone.
 func (r *run) root(ctx context.Context) (*zone, error) {
-	if kept := r.keptZone("."); kept != nil {
+	if kept := r.keptZone(ctx, "."); kept != nil {
 		return kept, nil
 	}
 	c := cut{name: ".", glue: make(map[string][]netip.Addr)}
@@ -202,15 +204,20 @@ func (r *run) root(ctx context.Context) (*zone, error) {
 }
 
 // keptZone is a zone of this run, or one of the store.
-func (r *run) keptZone(name string) *zone {
+func (r *run) keptZone(ctx context.Context, name string) *zone {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known := r.zones[name]; known != nil {
+	known := r.zones[name]
+	if known != nil {
+		r.mu.Unlock()
 		return known
 	}
 	kept := r.Shared.get(name)
 	if kept != nil {
 		r.zones[name], r.fromStore[name] = kept, true
+	}
+	r.mu.Unlock()
+	if kept != nil {
+		progress.Report(ctx, "zone", trimmed(name), kept.describe(r, nil, false))
 	}
 	return kept
 }

@@ -19,7 +19,6 @@ import (
 const (
 	rootV4 = "198.41.0.4"
 	comV4  = "192.5.6.30"
-	netV4  = "192.12.94.30"
 	oneV4  = "93.184.216.1"
 	twoV4  = "93.184.217.2"
 	oneV6  = "2606:2800:220:1::1"
@@ -34,10 +33,10 @@ const soaTail = " 2026112601 7200 3600 1209600 3600\n"
 // world is a root, com and net, each with one server, and what they delegate.
 type world struct {
 	*egresstest.Network
-	root, com, net *egresstest.ZoneServer
-	client         *egress.Client
-	shared         *Shared
-	times          times
+	root, com *egresstest.ZoneServer // the second serves net as well
+	client    *egress.Client
+	shared    *Shared
+	times     times
 }
 
 // newWorld has the given lines in the zone com, and in net the delegation of provider.net.
@@ -100,11 +99,16 @@ func (w *world) check(t *testing.T, name string) Result {
 	return toolstest.MustRun[Result](t, w.tool(t), tool.Input{Text: name})
 }
 
-// codes are those of the findings, in order.
+// unmatched is the finding of every world: its root is not that of the built-in trust anchors.
+const unmatched = "DNSSEC_ANCHOR_UNMATCHED"
+
+// codes are those of the findings, in order, without unmatched.
 func codes(r Result) string {
 	var list []string
 	for _, f := range r.Findings {
-		list = append(list, f.Code)
+		if f.Code != unmatched {
+			list = append(list, f.Code)
+		}
 	}
 	return strings.Join(list, " ")
 }
@@ -127,14 +131,14 @@ func silent(dns.ResponseWriter, *dns.Msg) {}
 
 func show(r Result) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %+v\nzones %s, %d queries, complete %t\n", r.Delegation, r.Conclusion, zonesOf(r), r.Queries, r.Complete)
+	fmt.Fprintf(&b, "%s %+v\n%s, %d queries, complete %t\n", r.Delegation, r.Conclusion, zonesOf(r), r.Queries, r.Complete)
 	for _, f := range r.Findings {
 		fmt.Fprintf(&b, "  %s %s: %s\n", f.Severity, f.Code, f.Message)
 	}
 	for _, z := range r.Zones {
 		for _, s := range z.Servers {
-			fmt.Fprintf(&b, "  %s %s %s udp %s tcp %s glue %t %s\n", z.Zone, s.Name, toolstest.Text(s.Address), s.UDP, s.TCP, s.Glue,
-				toolstest.Text(s.Reason))
+			fmt.Fprintf(&b, "  %s %s %s udp %s tcp %s glue %t %s\n", z.Zone, s.Name, toolstest.Text(s.Address), s.UDP, s.TCP,
+				s.Glue, toolstest.Text(s.Reason))
 		}
 	}
 	for _, a := range r.Answers {
