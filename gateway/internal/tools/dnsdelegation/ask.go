@@ -118,14 +118,14 @@ func (p reply) useful(zone string) bool {
 	return false
 }
 
-// errNobody is the failure to query a zone without any address.
-var errNobody = errors.New("no address of a name server is known")
+// errNoEndpoint is the failure to query a zone without any address.
+var errNoEndpoint = errors.New("no address of a name server is known")
 
 // ask queries endpoints of a zone in their order until one gives a useful reply: the next one beside a silent one after
 // a while, and each a second time at the end. The error is that of the last one, or errLame.
 func (r *run) ask(ctx context.Context, zone string, among []endpoint, q question) (reply, error) {
 	if len(among) == 0 {
-		return reply{}, errNobody
+		return reply{}, errNoEndpoint
 	}
 	attempts := slices.Concat(among, among)
 	got, err := race(ctx, len(attempts), r.times.stagger, func(ctx context.Context, i int) (reply, error) {

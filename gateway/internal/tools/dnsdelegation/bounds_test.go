@@ -3,6 +3,7 @@ package dnsdelegation
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/netip"
 	"slices"
 	"strings"
@@ -214,6 +215,10 @@ func TestTimes(t *testing.T) {
 		serve func(w *world)
 		most  time.Duration
 	}{
+		"healthy, 40 ms for each exchange": {func(w *world) {
+			w.both(healthy())
+			w.client = w.Client(nil, egress.WithDialer(delayed(w.Dial, 40*time.Millisecond)))
+		}, time.Second},
 		"one is silent": {func(w *world) { w.scripted(silent) }, 4 * time.Second},
 		"all are silent": {func(w *world) {
 			w.NameServer(oneV4 + ":53").HandleAll(silent)
@@ -233,6 +238,17 @@ func TestTimes(t *testing.T) {
 				t.Errorf("%s, %s", took, show(r))
 			}
 		})
+	}
+}
+
+// delayed makes every connection take a while, as the way to a server and back does.
+func delayed(dial egress.DialFunc, by time.Duration) egress.DialFunc {
+	return func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
+		select {
+		case <-time.After(by):
+		case <-ctx.Done():
+		}
+		return dial(ctx, network, to)
 	}
 }
 

@@ -240,7 +240,7 @@ func (r *run) checkTCP(ctx context.Context, z *zone, c *check) {
 }
 
 // checkOption sends an EDNS option that the server cannot have, and must ignore (RFC 6891 section 6.1.2). The same
-// query requests recursion, which a server that offers it to strangers announces. An address that serves several zones
+// query requests recursion, which a server that offers it to everyone announces. An address that serves several zones
 // of the run is queried once.
 func (r *run) checkOption(ctx context.Context, c *check) {
 	q := question{name: c.zone, qtype: dns.TypeSOA, strange: true}

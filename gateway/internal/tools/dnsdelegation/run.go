@@ -57,7 +57,7 @@ func (r *run) once(ctx context.Context, key memo, ask func(context.Context) (rep
 		r.asked[key] = p
 		r.group.Go(func() {
 			defer close(p.done)
-			p.err = errNobody // where ask panics
+			p.err = errNoEndpoint // where ask panics
 			p.reply, p.err = ask(ctx)
 		})
 	}

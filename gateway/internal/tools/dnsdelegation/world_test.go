@@ -26,7 +26,7 @@ const (
 )
 
 // quick are waits for servers that a test knows to be silent.
-var quick = times{try: 150 * time.Millisecond, stagger: 50 * time.Millisecond, total: 5 * time.Second}
+var quick = times{try: 700 * time.Millisecond, stagger: 200 * time.Millisecond, total: 12 * time.Second}
 
 const soaTail = " 2026112601 7200 3600 1209600 3600\n"
 

@@ -42,8 +42,9 @@ type servers struct {
 	mu      sync.Mutex
 	hosts   []*host
 	checks  []*check
-	outside int // names whose addresses are looked up
-	pending int // hosts and checks without an outcome
+	outside int       // names whose addresses are looked up
+	pending int       // hosts and checks without an outcome
+	since   time.Time // when the first good server was seen
 	changed chan struct{}
 	turn    int
 }
@@ -117,7 +118,7 @@ func (s *servers) begin() { s.set(func() { s.pending++ }) }
 // end is called when it is done.
 func (s *servers) end() { s.set(func() { s.pending-- }) }
 
-// set changes the state, and wakes who waits for a change.
+// set changes the state, and wakes the waiters.
 func (s *servers) set(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,6 +140,9 @@ func (s *servers) state() (good []endpoint, done bool, changed <-chan struct{}) 
 		}
 	}
 	if len(good) > 0 {
+		if s.since.IsZero() {
+			s.since = time.Now()
+		}
 		s.turn++
 		at := s.turn % len(good)
 		good = slices.Concat(good[at:], good[:at])
@@ -150,7 +154,7 @@ func (s *servers) state() (good []endpoint, done bool, changed <-chan struct{}) 
 }
 
 const (
-	// settling is how long other servers are waited for once one is good, so that the queries are spread.
+	// settling is how long other servers are waited for after the first good one, so that the queries are spread.
 	settling = 80 * time.Millisecond
 	// maxGood is how many of the good servers a question is sent to.
 	maxGood = 3
@@ -163,7 +167,7 @@ func (s *servers) good(ctx context.Context) []endpoint {
 	for {
 		good, done, changed := s.state()
 		if len(good) > 0 && settled == nil {
-			timer := time.NewTimer(settling)
+			timer := time.NewTimer(settling - s.goodFor())
 			defer timer.Stop()
 			settled = timer.C
 		}
@@ -177,6 +181,13 @@ func (s *servers) good(ctx context.Context) []endpoint {
 		}
 		return good[:min(len(good), maxGood)]
 	}
+}
+
+// goodFor is how long a good server has been known.
+func (s *servers) goodFor() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Since(s.since)
 }
 
 // best is the reply of a good server that a field of its check holds, or nil.
