@@ -17,6 +17,7 @@ require (
 )
 
 require (
+	github.com/cloudflare/circl v1.6.5 // indirect
 	github.com/getkin/kin-openapi v0.152.0 // indirect
 	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
 	github.com/go-openapi/jsonpointer v0.22.5 // indirect

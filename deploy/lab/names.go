@@ -104,7 +104,7 @@ func records(g *graph, sites []site.Site) []string {
 	}
 	lines = append(append(lines, soa(ResolveZone+".")), resolveRecords()...)
 	for _, z := range []string{SiteZone, TransitZone, DNSZone, ProbeZone, TLSZone} {
-		lines = append(lines, soa(z+"."), fmt.Sprintf("%s. 3600 IN NS ns1.%s.", z, TransitZone))
+		lines = append(append(lines, soa(z+".")), hostNS(z)...)
 	}
 	for _, s := range sites {
 		lines = append(lines, addressRecords(s.Host, s.V4, s.V6)...)
@@ -117,8 +117,7 @@ func records(g *graph, sites []site.Site) []string {
 		v4, v6 := p.at(1)
 		lines = append(lines, named(p.label+"."+TransitZone, v4, v6)...)
 	}
-	lines = append(lines, addressRecords("ns1."+TransitZone, netip.MustParseAddr(resolver4),
-		netip.MustParseAddr(resolver6))...)
+	lines = append(lines, hostRecords()...)
 	lines = append(append(lines, siteRecords(sites)...), dnsRecords...)
 	lines = append(lines, typeRecords...)
 	return append(lines, insideRecords...)

@@ -72,6 +72,9 @@ func (l *Lab) startServers(context.Context) error {
 	if err := l.startDNS(); err != nil {
 		return err
 	}
+	if err := l.startAuthorities(); err != nil {
+		return err
+	}
 	servers, err := site.Start(l.ns["web"].Listen, ca, l.catalogue)
 	if err != nil {
 		return err

@@ -129,6 +129,8 @@ func (s *Service) startGatewayAt(
 		"DIAGNOSTICS_WORKER_URL=http://" + workerAddr,
 		"DIAGNOSTICS_WORKER_TOKEN=" + s.token,
 		"DNS_RESOLVERS=" + resolver4,
+		"DNS_ROOT_HINTS_FILE=" + s.lab.RootHintsFile(),
+		"DNS_TRUST_ANCHORS_FILE=" + s.lab.TrustAnchorsFile(),
 		// Both, so that this machine's own roots are not trusted besides.
 		"SSL_CERT_FILE=" + s.lab.RootsFile(),
 		"SSL_CERT_DIR=" + s.lab.RootsFile() + ".d",

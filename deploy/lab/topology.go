@@ -71,6 +71,7 @@ var (
 	tls4, tls6     = netip.MustParsePrefix("11.81.0.0/24"), netip.MustParsePrefix("2a10:81::/64")
 	loss4, loss6   = netip.MustParsePrefix("11.93.0.0/24"), netip.MustParsePrefix("2a10:93::/64")
 	near4, near6   = netip.MustParsePrefix("11.94.0.0/24"), netip.MustParsePrefix("2a10:94::/64")
+	names4, names6 = netip.MustParsePrefix("11.60.0.0/16"), netip.MustParsePrefix("2a10:60::/32")
 	mute4, mute6   = netip.MustParsePrefix("11.74.0.0/24"), netip.MustParsePrefix("2a10:74::/64")
 
 	fives4, fives6   = netip.MustParsePrefix("11.98.0.0/24"), netip.MustParsePrefix("2a10:98::/64")
@@ -127,6 +128,7 @@ var twins = map[string]string{"a6": "b6", "a7": "b7"}
 //	      │    │               └═6═ mute (off c4; drops echo requests)
 //	      │    ├─ tls
 //	      │    ├═5═ loss (every tenth packet lost)
+//	      │    ├═20═ names (authoritative name servers)
 //	      │    ├─ few (limits on its answers to echoes, and a narrow route)
 //	      │    ├═1200═ lag
 //	      │    ├═ twice (every fourth packet repeated)
@@ -143,6 +145,7 @@ func topology() ([]node, []link) {
 		withLocal(host("wild", "11.91.0.254", "2a10:91::fe"), wild4, wild6),
 		withFilter(withLocal(host("web", "11.80.0.254", "2a10:80::fe"), web4, web6), webFilter),
 		withLocal(host("tls", "11.81.0.254", "2a10:81::fe"), tls4, tls6),
+		withLocal(host(namesNode, "11.60.0.254", "2a10:60::fe"), names4, names6),
 		withLocal(host("loss", "11.93.0.254", "2a10:93::fe"), loss4, loss6),
 		withFilter(withLocal(host("mute", "11.74.0.254", "2a10:74::fe"), mute4, mute6), muteFilter),
 		withFilter(withLocal(host(limitedHost, "11.98.0.254", "2a10:98::fe"), fives4, fives6, ones4, ones6, narrow4, narrow6),
@@ -187,6 +190,7 @@ func topology() ([]node, []link) {
 		{a: "c2", b: "web", delay: 4 * time.Millisecond},
 		{a: "c2", b: "tls"},
 		{a: "c2", b: "loss", delay: 5 * time.Millisecond, dropEvery: 10},
+		{a: "c2", b: namesNode, delay: 20 * time.Millisecond},
 		{a: "c2", b: limitedHost},
 		{a: "c2", b: "lag", delay: 1200 * time.Millisecond},
 		{a: "c2", b: "twice", repeatEvery: 4},

@@ -4,6 +4,8 @@ package zone
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -80,6 +82,14 @@ func (t *Table) Add(lines ...string) error {
 		t.records[name][rr.Header().Rrtype] = append(t.records[name][rr.Header().Rrtype], rr)
 	}
 	return nil
+}
+
+// Names are all names that records, scripts or zones of Derive have.
+func (t *Table) Names() []string {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	names := slices.Collect(maps.Keys(t.records))
+	return slices.AppendSeq(slices.AppendSeq(names, maps.Keys(t.scripts)), maps.Keys(t.derived))
 }
 
 // Script answers the n-th query for a name and type with the n-th step; the last step goes on for ever. A step's

@@ -1,0 +1,3 @@
+package lab
+
+func (a *authorities) publishPackaged() error { return nil }
