@@ -23,7 +23,8 @@ const namesNode = "names"
 // The networks of namesNode: 11.60.n.0/24 and 2a10:60:n::/48.
 const (
 	rootNetwork, topNetwork, hostNetwork, secondHostNetwork = 1, 2, 3, 4
-	signedNetwork, secondSignedNetwork, packagedNetwork     = 5, 6, 7
+	signedNetwork, secondSignedNetwork                      = 5, 6
+	packagedNetwork, secondPackagedNetwork                  = 7, 8
 	delegationNetwork                                       = 10 // and those after it, one for each server of a domain
 )
 

@@ -50,6 +50,15 @@ func each(n int, t authority.Twist) map[int]authority.Twist {
 
 func second(t authority.Twist) map[int]authority.Twist { return map[int]authority.Twist{2: t} }
 
+// givesNS cuts the NS records that a server gives.
+func givesNS(from, to int) authority.Twist {
+	return authority.OnType(authority.Changes(func(_, m *dns.Msg) {
+		if len(m.Answer) == 3 {
+			m.Answer = m.Answer[from:to]
+		}
+	}), dns.TypeNS)
+}
+
 const (
 	usualSOA     = "2026010101 7200 900 1209600 300"
 	usualRecords = "DOMAIN. 300 IN A 11.80.0.1\nwww.DOMAIN. 300 IN A 11.80.0.1\n"
@@ -63,7 +72,8 @@ var delegations = []Delegation{
 	{label: "good", Note: "two servers in two networks", Verdict: "ok"},
 	{label: "four", Note: "four servers", Verdict: "ok", servers: 4},
 	{label: "slow", Note: "its servers take 300 ms", Verdict: "ok", twists: each(2, authority.Slow(300*time.Millisecond))},
-	{label: "truncated", Note: "all answers over UDP are truncated", Verdict: "ok", twists: each(2, authority.Truncates)},
+	{label: "truncated", Note: "all answers over UDP are truncated", Verdict: "ok",
+		twists: each(2, authority.OverUDP(authority.Changes(authority.Truncates)))},
 	{label: "wildcard", Note: "a wildcard", Verdict: "ok", Codes: []string{"WILDCARD"},
 		records: usualRecords + "*.DOMAIN. 300 IN A 11.80.0.1"},
 	{label: "ttl", Note: "TTLs at both ends", Verdict: "ok", Codes: []string{"TTL_SHORT", "TTL_LONG"},
@@ -87,13 +97,13 @@ var delegations = []Delegation{
 	{label: "serials", Note: "one server has an older version", Verdict: "warn", Codes: []string{"SERIALS_DIFFER"},
 		twists: second(authority.Serial(2025010101))},
 
-	{label: "notcp", Note: "no TCP", Verdict: "warn", Codes: []string{"TCP_FAILS"}, twists: second(authority.WithoutTCP)},
+	{label: "notcp", Note: "no TCP", Verdict: "warn", Codes: []string{"TCP_FAILS"}, twists: second(authority.OverTCP(authority.Silent))},
 	{label: "noedns", Note: "ignores EDNS", Verdict: "warn", Codes: []string{"EDNS_FAILS"},
 		twists: second(authority.IgnoresEDNS)},
 	{label: "formerr", Note: "FORMERR for EDNS", Verdict: "warn", Codes: []string{"EDNS_FAILS"},
 		twists: second(authority.OnEDNS(authority.PlainFormErr))},
 	{label: "dropsedns", Note: "silent for EDNS", Verdict: "warn", Codes: []string{"EDNS_FAILS"},
-		twists: second(authority.OnEDNS(authority.Silent))},
+		twists: second(authority.OverUDP(authority.OnEDNS(authority.Silent)))},
 	{label: "badvers", Note: "BADVERS for an option", Verdict: "warn", Codes: []string{"EDNS_OPTION_FAILS"},
 		twists: second(authority.OnOption(authority.Fails(dns.RcodeBadVers)))},
 	{label: "dropsoption", Note: "silent for an option", Verdict: "warn", Codes: []string{"EDNS_OPTION_FAILS"},
@@ -103,8 +113,9 @@ var delegations = []Delegation{
 
 	{label: "nsdiffer", Note: "a third server in the zone alone", Verdict: "warn", Codes: []string{"NS_SETS_DIFFER"},
 		own: bothNS + firstHost + secondHost + "DOMAIN. IN NS ns3.DOMAIN.\nns3.DOMAIN. IN A V4.3"},
-	{label: "nsofservers", Note: "its servers give two NS sets", Verdict: "warn", Codes: []string{"NS_SETS_OF_SERVERS_DIFFER"},
-		twists: second(authority.OnType(authority.Changes(func(_, m *dns.Msg) { m.Answer = m.Answer[:1] }), dns.TypeNS))},
+	{label: "nsofservers", Note: "its servers give two NS sets, and neither is the parent's", Verdict: "warn", servers: 3,
+		Codes:  []string{"NS_SETS_DIFFER", "NS_SETS_OF_SERVERS_DIFFER"},
+		twists: map[int]authority.Twist{1: givesNS(0, 2), 2: givesNS(1, 3), 3: givesNS(1, 3)}},
 	{label: "nsalias", Note: "the name of a server is an alias", Verdict: "warn", Codes: []string{"NS_IS_ALIAS"},
 		own: bothNS + firstHost + "ns2.DOMAIN. IN CNAME real.DOMAIN.\nreal.DOMAIN. IN A V4.2"},
 	{label: "noaddress", Note: "a server without an address", Verdict: "warn", Codes: []string{"SERVER_WITHOUT_ADDRESS"},
@@ -138,8 +149,9 @@ var delegations = []Delegation{
 	{label: "dangling", name: "www.", Note: "an alias of nothing", Verdict: "fail", Codes: []string{"ALIAS_TARGET_MISSING"},
 		records: aliasAtWWW + "www.lab-deleg-gone.com."},
 	{label: "contradicts", name: "www.", Note: "NXDOMAIN for AAAA alone", Verdict: "warn",
-		Codes:  []string{"NXDOMAIN_CONTRADICTS"},
-		twists: each(2, authority.OnType(authority.Changes(authority.Denies), dns.TypeAAAA))},
+		Codes: []string{"NXDOMAIN_CONTRADICTS"},
+		twists: each(2, authority.OnName("www.lab-deleg-contradicts.com.",
+			authority.OnType(authority.Changes(authority.Denies), dns.TypeAAAA)))},
 	{label: "empty", name: "a.b.", Note: "NXDOMAIN for a name with names below it", Verdict: "warn",
 		Codes:   []string{"EMPTY_NAME_DENIED"},
 		records: "DOMAIN. 300 IN A 11.80.0.1\na.b.DOMAIN. 300 IN A 11.80.0.1",

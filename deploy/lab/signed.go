@@ -32,6 +32,8 @@ type SignedZone struct {
 	nsec3     *authority.NSEC3
 	records   string // beside an address and a text, as for Delegation
 	child     bool   // an unsigned zone below it
+	networks  []int  // of its two servers
+	host      int    // of them in both networks
 	sign      func(*authority.Signing)
 	signed    func(*authority.Zone)                // changes the signed zone
 	second    func(*authority.Zone)                // changes what the second server has alone
@@ -135,15 +137,12 @@ var signedZones = []SignedZone{
 func (a *authorities) publishSigned() error {
 	var zones [2][]*authority.Zone
 	for _, s := range signedZones {
+		s.networks, s.host = []int{signedNetwork, secondSignedNetwork}, 1
 		z, ds, err := s.make()
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.label, err)
 		}
-		lines := signedHosts(s.Domain())
-		for _, rr := range ds {
-			lines = append(lines, rr.String())
-		}
-		a.delegate(s.Domain(), lines...)
+		a.delegate(s.Domain(), s.delegation(ds)...)
 		zones[0] = append(zones[0], z)
 		if s.second != nil {
 			z = z.Clone()
@@ -163,12 +162,20 @@ func (a *authorities) publishSigned() error {
 	return nil
 }
 
-// signedHosts are the NS records of a zone, and the addresses of its two servers.
-func signedHosts(domain string) (lines []string) {
-	for i, network := range []int{signedNetwork, secondSignedNetwork} {
-		host := fmt.Sprintf("ns%d.%s", i+1, domain)
-		v4, v6 := nameServer(network, 1)
-		lines = append(append(lines, fmt.Sprintf("%s. 3600 IN NS %s.", domain, host)), addressRecords(host, v4, v6)...)
+// delegation is what the parent has of a zone.
+func (s SignedZone) delegation(ds []*dns.DS) []string {
+	lines := append(s.hosts(), fmt.Sprintf("%[1]s. IN NS ns1.%[1]s.", s.Domain()), fmt.Sprintf("%[1]s. IN NS ns2.%[1]s.", s.Domain()))
+	for _, rr := range ds {
+		lines = append(lines, rr.String())
+	}
+	return lines
+}
+
+// hosts are the addresses of the two servers.
+func (s SignedZone) hosts() (lines []string) {
+	for i, network := range s.networks {
+		v4, v6 := nameServer(network, s.host)
+		lines = append(lines, addressRecords(fmt.Sprintf("ns%d.%s", i+1, s.Domain()), v4, v6)...)
 	}
 	return lines
 }
@@ -185,8 +192,7 @@ func (s SignedZone) make() (*authority.Zone, []*dns.DS, error) {
 	if s.child {
 		text += fmt.Sprintf("child.%[1]s. IN NS ns1.%[1]s.\nchild.%[1]s. IN NS ns2.%[1]s.\n", s.Domain())
 	}
-	hosts := slices.DeleteFunc(signedHosts(s.Domain()), func(line string) bool { return strings.Contains(line, " NS ") })
-	z, err := authority.Parse(s.Domain()+".", text+strings.Join(hosts, "\n"))
+	z, err := authority.Parse(s.Domain()+".", text+strings.Join(s.hosts(), "\n"))
 	if err != nil || s.unsigned {
 		return z, nil, err
 	}

@@ -122,9 +122,12 @@ func (r *reply) deny(name, wildcard string) {
 	if !r.do {
 		return
 	}
-	closest, next := r.zone.encloser(name)
 	r.nsec(name)
 	r.nsec(wildcard)
+	if len(r.zone.nsec3) == 0 {
+		return
+	}
+	closest, next := r.zone.encloser(name)
 	r.match(closest)
 	r.cover(next)
 	r.cover(wildcard)
@@ -136,21 +139,26 @@ func (r *reply) prove(name, owner string) {
 		return
 	}
 	r.nsec(owner)
-	if owner == name {
-		if !r.match(name) { // an unsigned delegation below an opt-out
-			closest, next := r.zone.encloser(name)
-			for !r.match(closest) && closest != r.zone.Origin {
-				next, closest = closest, parent(closest)
-			}
-			r.cover(next)
-		}
-		return
-	}
 	r.nsec(name)
-	closest, next := r.zone.encloser(name)
-	r.match(closest)
+	switch {
+	case len(r.zone.nsec3) == 0:
+	case owner == name && !r.match(name):
+		r.proveOptOut(name)
+	case owner != name:
+		closest, next := r.zone.encloser(name)
+		r.match(closest)
+		r.cover(next)
+		r.match(owner)
+	}
+}
+
+// proveOptOut adds the proof that an unsigned delegation has no record of its own.
+func (r *reply) proveOptOut(name string) {
+	next, closest := name, parent(name)
+	for !r.match(closest) && closest != r.zone.Origin {
+		next, closest = closest, parent(closest)
+	}
 	r.cover(next)
-	r.match(owner)
 }
 
 // proveWildcard adds the proof that a name that a wildcard answers for does not exist itself.

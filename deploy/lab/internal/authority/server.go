@@ -94,27 +94,14 @@ func Slow(wait time.Duration) Twist {
 	}
 }
 
-// WithoutTCP is silent over TCP.
-func WithoutTCP(s Server) Server {
-	return func(q *dns.Msg, udp bool) *dns.Msg {
-		if !udp {
-			return nil
-		}
-		return s(q, udp)
-	}
-}
+// OverUDP and OverTCP answer queries over one transport in another way.
+func OverUDP(t Twist) Twist { return on(func(_ *dns.Msg, udp bool) bool { return udp }, t) }
 
-// Truncates answers over UDP with TC and no records.
-func Truncates(s Server) Server {
-	return func(q *dns.Msg, udp bool) *dns.Msg {
-		m := s(q, udp)
-		if udp {
-			m.Answer, m.Ns, m.Extra = nil, nil, opts(m)
-			m.Truncated = true
-		}
-		return m
-	}
-}
+// OverTCP is described with OverUDP.
+func OverTCP(t Twist) Twist { return on(func(_ *dns.Msg, udp bool) bool { return !udp }, t) }
+
+// Truncates sets TC in place of all records.
+func Truncates(_, m *dns.Msg) { m.Answer, m.Ns, m.Extra, m.Truncated = nil, nil, opts(m), true }
 
 // opts are the OPT records of a message.
 func opts(m *dns.Msg) []dns.RR {
@@ -134,28 +121,28 @@ func IgnoresEDNS(s Server) Server {
 }
 
 // OnEDNS answers queries with EDNS in another way.
-func OnEDNS(t Twist) Twist { return on(func(q *dns.Msg) bool { return q.IsEdns0() != nil }, t) }
+func OnEDNS(t Twist) Twist { return on(func(q *dns.Msg, _ bool) bool { return q.IsEdns0() != nil }, t) }
 
 // OnOption answers queries with any EDNS option in another way.
 func OnOption(t Twist) Twist {
-	return on(func(q *dns.Msg) bool { opt := q.IsEdns0(); return opt != nil && len(opt.Option) > 0 }, t)
+	return on(func(q *dns.Msg, _ bool) bool { opt := q.IsEdns0(); return opt != nil && len(opt.Option) > 0 }, t)
 }
 
 // OnType answers queries for a type in another way.
 func OnType(t Twist, types ...uint16) Twist {
-	return on(func(q *dns.Msg) bool { return slices.Contains(types, q.Question[0].Qtype) }, t)
+	return on(func(q *dns.Msg, _ bool) bool { return slices.Contains(types, q.Question[0].Qtype) }, t)
 }
 
 // OnName answers queries for one name in another way.
 func OnName(name string, t Twist) Twist {
-	return on(func(q *dns.Msg) bool { return dns.CanonicalName(q.Question[0].Name) == name }, t)
+	return on(func(q *dns.Msg, _ bool) bool { return dns.CanonicalName(q.Question[0].Name) == name }, t)
 }
 
-func on(concerns func(*dns.Msg) bool, t Twist) Twist {
+func on(concerns func(q *dns.Msg, udp bool) bool, t Twist) Twist {
 	return func(s Server) Server {
 		other := t(s)
 		return func(q *dns.Msg, udp bool) *dns.Msg {
-			if concerns(q) {
+			if concerns(q, udp) {
 				return other(q, udp)
 			}
 			return s(q, udp)
@@ -203,13 +190,5 @@ func Serial(n uint32) Twist {
 				soa.Serial, m.Answer[i] = n, soa
 			}
 		}
-	})
-}
-
-// Without leaves records of a type out of all answers.
-func Without(rrtype uint16) Twist {
-	left := func(rr dns.RR) bool { return rr.Header().Rrtype == rrtype }
-	return Changes(func(_, m *dns.Msg) {
-		m.Answer, m.Ns = slices.DeleteFunc(slices.Clone(m.Answer), left), slices.DeleteFunc(slices.Clone(m.Ns), left)
 	})
 }

@@ -132,7 +132,8 @@ func (z *Zone) index() {
 // exists reports whether a name has records or names below it.
 func (z *Zone) exists(name string) bool { return z.existing[name] }
 
-// encloser is the longest existing ancestor of a name that does not exist, and the name one label longer.
+// encloser is the longest existing ancestor of a name below the origin that does not exist, and the name one label
+// longer.
 func (z *Zone) encloser(name string) (closest, next string) {
 	next, closest = name, parent(name)
 	for !z.exists(closest) && closest != z.Origin {
