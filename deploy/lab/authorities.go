@@ -35,6 +35,9 @@ func nameServer(network, host int) (v4, v6 netip.Addr) {
 	return netip.AddrFrom4(a), netip.AddrFrom16(b)
 }
 
+// RootServer is the address of the first root server.
+func RootServer() netip.Addr { v4, _ := nameServer(rootNetwork, 1); return v4 }
+
 // RootHintsFile and TrustAnchorsFile are for DNS_ROOT_HINTS_FILE and DNS_TRUST_ANCHORS_FILE, and for a resolver.
 func (l *Lab) RootHintsFile() string { return filepath.Join(l.Dir(), "root.hints") }
 
@@ -75,6 +78,9 @@ func (l *Lab) startAuthorities() error {
 			return err
 		}
 	}
+	if err := l.table.Add(a.glue()...); err != nil {
+		return err
+	}
 	servers := &zone.Servers{}
 	l.onClose(servers.Close)
 	for address, s := range a.servers {
@@ -83,6 +89,18 @@ func (l *Lab) startAuthorities() error {
 		}
 	}
 	return nil
+}
+
+// glue are the addresses at the registries. The lab's resolver has them as well, for dig +trace.
+func (a *authorities) glue() (lines []string) {
+	for _, top := range a.top {
+		for _, line := range top {
+			if fields := strings.Fields(line); slices.Contains(fields, "A") || slices.Contains(fields, "AAAA") {
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines
 }
 
 // hosts are the names of the servers that most domains share. The zone lab-transit.net has their addresses.

@@ -50,15 +50,6 @@ func each(n int, t authority.Twist) map[int]authority.Twist {
 
 func second(t authority.Twist) map[int]authority.Twist { return map[int]authority.Twist{2: t} }
 
-// givesNS cuts the NS records that a server gives.
-func givesNS(from, to int) authority.Twist {
-	return authority.OnType(authority.Changes(func(_, m *dns.Msg) {
-		if len(m.Answer) == 3 {
-			m.Answer = m.Answer[from:to]
-		}
-	}), dns.TypeNS)
-}
-
 const (
 	usualSOA     = "2026010101 7200 900 1209600 300"
 	usualRecords = "DOMAIN. 300 IN A 11.80.0.1\nwww.DOMAIN. 300 IN A 11.80.0.1\n"
@@ -113,9 +104,8 @@ var delegations = []Delegation{
 
 	{label: "nsdiffer", Note: "a third server in the zone alone", Verdict: "warn", Codes: []string{"NS_SETS_DIFFER"},
 		own: bothNS + firstHost + secondHost + "DOMAIN. IN NS ns3.DOMAIN.\nns3.DOMAIN. IN A V4.3"},
-	{label: "nsofservers", Note: "its servers give two NS sets, and neither is the parent's", Verdict: "warn", servers: 3,
-		Codes:  []string{"NS_SETS_DIFFER", "NS_SETS_OF_SERVERS_DIFFER"},
-		twists: map[int]authority.Twist{1: givesNS(0, 2), 2: givesNS(1, 3), 3: givesNS(1, 3)}},
+	{label: "nsofservers", Note: "its servers give two NS sets", Verdict: "warn", Codes: []string{"NS_SETS_OF_SERVERS_DIFFER"},
+		twists: second(authority.OnType(authority.Changes(func(_, m *dns.Msg) { m.Answer = m.Answer[:1] }), dns.TypeNS))},
 	{label: "nsalias", Note: "the name of a server is an alias", Verdict: "warn", Codes: []string{"NS_IS_ALIAS"},
 		own: bothNS + firstHost + "ns2.DOMAIN. IN CNAME real.DOMAIN.\nreal.DOMAIN. IN A V4.2"},
 	{label: "noaddress", Note: "a server without an address", Verdict: "warn", Codes: []string{"SERVER_WITHOUT_ADDRESS"},
@@ -140,7 +130,7 @@ var delegations = []Delegation{
 		Codes:  []string{"CHECK_CUT", "NO_SERVER_ADDRESS", "SERVER_WITHOUT_ADDRESS"},
 		parent: tenServers()},
 
-	{label: "apex", Note: "an alias at the apex", Verdict: "fail", Codes: []string{"CNAME_AT_APEX"},
+	{label: "apex", Note: "an alias at the apex", Verdict: "warn", Codes: []string{"CNAME_AT_APEX"},
 		records: "DOMAIN. 300 IN CNAME fast.lab-site.com."},
 	{label: "beside", name: "www.", Note: "an alias beside an address", Verdict: "warn", Codes: []string{"CNAME_BESIDE_DATA"},
 		records: aliasAtWWW + "fast.lab-site.com.\nwww.DOMAIN. 300 IN A 11.80.0.1"},

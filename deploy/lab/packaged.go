@@ -117,6 +117,17 @@ func (a *authorities) publishPackaged() error {
 	return nil
 }
 
+// withPackaged gives a node the addresses of the packaged name servers: BIND listens on addresses of interfaces alone.
+func withPackaged(n node) node {
+	for i := range nameServerPrograms {
+		for _, network := range packagedNetworks {
+			v4, v6 := nameServer(network, i+1)
+			n.extra = append(n.extra, v4, v6)
+		}
+	}
+	return n
+}
+
 // StartNameServers runs the packaged name servers that this machine has, and waits until they answer. It names the
 // programs that are missing.
 func (l *Lab) StartNameServers(ctx context.Context) (missing []string, err error) {

@@ -145,7 +145,7 @@ func topology() ([]node, []link) {
 		withLocal(host("wild", "11.91.0.254", "2a10:91::fe"), wild4, wild6),
 		withFilter(withLocal(host("web", "11.80.0.254", "2a10:80::fe"), web4, web6), webFilter),
 		withLocal(host("tls", "11.81.0.254", "2a10:81::fe"), tls4, tls6),
-		withLocal(host(namesNode, "11.60.0.254", "2a10:60::fe"), names4, names6),
+		withPackaged(withLocal(host(namesNode, "11.60.0.254", "2a10:60::fe"), names4, names6)),
 		withLocal(host("loss", "11.93.0.254", "2a10:93::fe"), loss4, loss6),
 		withFilter(withLocal(host("mute", "11.74.0.254", "2a10:74::fe"), mute4, mute6), muteFilter),
 		withFilter(withLocal(host(limitedHost, "11.98.0.254", "2a10:98::fe"), fives4, fives6, ones4, ones6, narrow4, narrow6),

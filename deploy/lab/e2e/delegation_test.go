@@ -5,12 +5,14 @@ package e2e
 import (
 	"encoding/json"
 	"net/http"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"diagnostics/lab"
+	"diagnostics/shared/skiptest"
 )
 
 // validated is whether dns-delegation validates DNSSEC.
@@ -21,9 +23,12 @@ type delegationAnswer struct {
 	Data struct {
 		Delegation, DNSSEC string
 		Findings           []struct{ Code string }
-		Answers            []struct{ Name, Type, DNSSEC string }
-		Queries            int
-		Complete           bool
+		Answers            []struct {
+			Type   string
+			Values []string
+		}
+		Queries  int
+		Complete bool
 	}
 }
 
@@ -62,6 +67,95 @@ func TestDelegations(t *testing.T) {
 			want := slices.Sorted(slices.Values(d.Codes))
 			if got.Data.Delegation != d.Verdict || !slices.Equal(got.codes(), want) {
 				t.Errorf("%s: %s with %q, want %s with %q", d.Note, got.Data.Delegation, got.codes(), d.Verdict, want)
+			}
+			if complete := !slices.Contains(d.Codes, "CHECK_CUT"); got.Data.Complete != complete {
+				t.Errorf("complete is %t", got.Data.Complete)
+			}
+			if got.Data.Queries > 64 {
+				t.Errorf("%d queries", got.Data.Queries)
+			}
+		})
+	}
+}
+
+// With 20 ms to each server, one way, an answer takes as long as its servers let it.
+func TestDelegationTimes(t *testing.T) {
+	for domain, most := range map[string]time.Duration{
+		"lab-deleg-four.com": time.Second, "lab-sec-good.com": time.Second,
+		"lab-deleg-onesilent.com": 4 * time.Second, "lab-deleg-silent.com": 8 * time.Second,
+	} {
+		t.Run(domain, func(t *testing.T) {
+			if _, took := checkDelegation(t, domain); took > most {
+				t.Errorf("took %v, and may take %v", took, most)
+			}
+		})
+	}
+}
+
+// The zones that Debian's name servers serve are in order.
+func TestPackagedNameServers(t *testing.T) {
+	t.Parallel()
+	missing, err := internet.StartNameServers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range lab.PackagedZones() {
+		t.Run(p.Domain, func(t *testing.T) {
+			if slices.Contains(missing, p.Program) {
+				skiptest.Skip(t, p.Program+" is not installed here; .ci/run installs it")
+			}
+			t.Parallel()
+			got, _ := checkDelegation(t, p.Domain)
+			if got.Data.Delegation != "ok" || len(got.codes()) > 0 {
+				t.Errorf("%s with %q", got.Data.Delegation, got.codes())
+			}
+			if validated && got.Data.DNSSEC != p.Truth {
+				t.Errorf("%s, want %s", got.Data.DNSSEC, p.Truth)
+			}
+		})
+	}
+}
+
+// dig +trace comes from the lab's root to the same servers and addresses.
+func TestDelegationLikeDig(t *testing.T) {
+	t.Parallel()
+	for _, domain := range []string{"example.com", "fast.lab-site.com", "lab-sec-good.com", "lab-deleg-noglue.com"} {
+		t.Run(domain, func(t *testing.T) {
+			t.Parallel()
+			root := lab.RootServer().String()
+			// With the lab's resolver, which dig queries for the addresses of name servers.
+			out, err := exec.CommandContext(t.Context(), "ip", "netns", "exec", internet.Namespace(lab.ServiceHost),
+				"dig", "@"+root, "+trace", "+nodnssec", "+noall", "+answer", "+time=1", domain, "A").CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			var addresses []string
+			for line := range strings.Lines(string(out)) {
+				if f := strings.Fields(line); len(f) == 5 && f[3] == "A" {
+					addresses = append(addresses, f[4])
+				}
+			}
+			got, _ := checkDelegation(t, domain)
+			for _, a := range got.Data.Answers {
+				if a.Type == "A" && (len(addresses) == 0 || !slices.Equal(a.Values, addresses)) {
+					t.Errorf("%q, and dig +trace has %q:\n%s", a.Values, addresses, out)
+				}
+			}
+		})
+	}
+}
+
+// dns-delegation comes to the truth about each of the lab's signed zones.
+func TestSignedZones(t *testing.T) {
+	t.Parallel()
+	if !validated {
+		t.Skip("dns-delegation does not validate yet")
+	}
+	for _, s := range lab.SignedZones() {
+		t.Run(s.Domain(), func(t *testing.T) {
+			t.Parallel()
+			if got, _ := checkDelegation(t, s.Input()); got.Data.DNSSEC != s.Truth {
+				t.Errorf("%s: %s, want %s", s.Note, got.Data.DNSSEC, s.Truth)
 			}
 		})
 	}
