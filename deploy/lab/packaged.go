@@ -21,9 +21,9 @@ import (
 type nameServerProgram struct {
 	label, program string
 	args           []string // DIR is its directory
-	// file and config are its settings. In config ADDRESSES are those that it listens on, each before the separator
-	// after it, and each line with ZONE is there for each zone.
-	file, config, separator string
+	// file has config, in which V4, V6 and ALL are the addresses that it listens on, the separator between them, and then
+	// zone for each ZONE.
+	file, config, zone, separator string
 	// prepare are commands to run before.
 	prepare []string
 }
@@ -31,14 +31,14 @@ type nameServerProgram struct {
 var nameServerPrograms = []nameServerProgram{
 	{label: "bind9", program: "named", args: []string{"-g", "-c", "DIR/named.conf"}, file: "named.conf", separator: "; ",
 		config: `options { directory "DIR"; pid-file none; session-keyfile none; recursion no; dnssec-validation no;
-listen-on { V4ADDRESSES}; listen-on-v6 { V6ADDRESSES}; };
+listen-on { V4; }; listen-on-v6 { V6; }; };
 controls { };
-zone "ZONE" { type primary; file "DIR/ZONE.zone"; };
+`, zone: `zone "ZONE" { type primary; file "DIR/ZONE.zone"; };
 `},
 	{label: "knot", program: "knotd", args: []string{"-c", "DIR/knot.conf"}, file: "knot.conf", separator: "@53, ",
 		config: `server:
   rundir: "DIR"
-  listen: [ V4ADDRESSESV6ADDRESSES]
+  listen: [ ALL@53 ]
 database:
   storage: "DIR"
 template:
@@ -46,7 +46,7 @@ template:
   storage: "DIR"
   file: "%s.zone"
 zone:
-- domain: "ZONE"
+`, zone: `- domain: "ZONE"
 `},
 	{label: "nsd", program: "nsd", args: []string{"-d", "-c", "DIR/nsd.conf"}, file: "nsd.conf",
 		separator: "\n  ip-address: ",
@@ -58,10 +58,12 @@ zone:
   xfrdfile: "DIR/xfrd.state"
   zonelistfile: "DIR/zone.list"
   port: 53
-  ip-address: V4ADDRESSESV6ADDRESSES127.0.0.1
+  ip-address: ALL
 remote-control:
   control-enable: no
-zone: { name: "ZONE" zonefile: "ZONE.zone" }
+`, zone: `zone:
+  name: "ZONE"
+  zonefile: "ZONE.zone"
 `},
 	{label: "pdns", program: "pdns_server", args: []string{"--config-dir=DIR"}, file: "pdns.conf", separator: ",",
 		config: `launch=bind
@@ -70,10 +72,10 @@ bind-dnssec-db=DIR/dnssec.db
 socket-dir=DIR
 daemon=no
 guardian=no
-local-address=V4ADDRESSESV6ADDRESSES127.0.0.1
+local-address=ALL
 `,
 		prepare: []string{
-			`printf 'zone "%s" { type primary; file "DIR/%s.zone"; };\n' SIGNED SIGNED PLAIN PLAIN >DIR/zones.conf`,
+			`printf 'zone "%s" { type native; file "DIR/%s.zone"; };\n' SIGNED SIGNED PLAIN PLAIN >DIR/zones.conf`,
 			`pdnsutil --config-dir=DIR create-bind-db DIR/dnssec.db`, `pdnsutil --config-dir=DIR set-presigned SIGNED`}},
 }
 
@@ -186,22 +188,17 @@ func (l *Lab) startNameServer(ctx context.Context, host int, p nameServerProgram
 
 // settings are the text of the program's file.
 func (p nameServerProgram) settings(host int) string {
-	var v4, v6 string
+	var v4, v6 []string
 	for _, network := range packagedNetworks {
 		a, b := nameServer(network, host)
-		v4, v6 = v4+a.String()+p.separator, v6+b.String()+p.separator
+		v4, v6 = append(v4, a.String()), append(v6, b.String())
 	}
-	var b strings.Builder
-	for line := range strings.Lines(strings.NewReplacer("V4ADDRESSES", v4, "V6ADDRESSES", v6).Replace(p.config)) {
-		if !strings.Contains(line, "ZONE") {
-			b.WriteString(line)
-			continue
-		}
-		for _, s := range p.zones() {
-			b.WriteString(strings.ReplaceAll(line, "ZONE", s.Domain()))
-		}
+	text := strings.NewReplacer("V4", strings.Join(v4, p.separator), "V6", strings.Join(v6, p.separator),
+		"ALL", strings.Join(append(v4, v6...), p.separator)).Replace(p.config)
+	for _, s := range p.zones() {
+		text += strings.ReplaceAll(p.zone, "ZONE", s.Domain())
 	}
-	return b.String()
+	return text
 }
 
 // answersFor waits until a server answers for a zone.

@@ -119,7 +119,7 @@ func TestPackagedNameServers(t *testing.T) {
 // dig +trace comes from the lab's root to the same servers and addresses.
 func TestDelegationLikeDig(t *testing.T) {
 	t.Parallel()
-	for _, domain := range []string{"example.com", "fast.lab-site.com", "lab-sec-good.com", "lab-deleg-noglue.com"} {
+	for _, domain := range []string{"example.com", "fast.lab-site.com", "lab-sec-good.com", "lab-deleg-good.com"} {
 		t.Run(domain, func(t *testing.T) {
 			t.Parallel()
 			root := lab.RootServer().String()
