@@ -21,7 +21,8 @@ func Here(ctx context.Context, dir string) (*Lab, error) {
 
 // HereNeeds are the ranges in which the servers of Here and the ends of the lab's paths have their addresses.
 func HereNeeds() []netip.Prefix {
-	ranges := []netip.Prefix{web4, near4, clean4, wild4, mute4, names4, netip.PrefixFrom(netip.MustParseAddr(resolver4), 32)}
+	ranges := []netip.Prefix{web4, near4, clean4, wild4, mute4, names4,
+		netip.PrefixFrom(netip.MustParseAddr(resolver4), 32)}
 	for _, both := range PublicResolvers {
 		ranges = append(ranges, netip.PrefixFrom(both[0], 32))
 	}

@@ -50,7 +50,7 @@ func (s SignedZone) Input() string { return s.name + s.Domain() }
 func SignedZones() []SignedZone { return slices.Clone(signedZones) }
 
 const (
-	unassigned = 200 // an algorithm, and a digest type, that nobody has
+	unassigned = 200 // as the number of an algorithm and of a digest type
 	gost       = 12
 	dsa        = 3
 )
@@ -59,7 +59,8 @@ var signedZones = []SignedZone{
 	{label: "good", Truth: Secure, Note: "Ed25519, NSEC"},
 	{label: "nodata", Truth: Secure, Note: "NSEC denies a type", Type: dns.TypeMX},
 	{label: "nxdomain", Truth: Secure, Note: "NSEC denies a name", name: "missing."},
-	{label: "empty", Truth: Secure, Note: "NSEC denies the type of an empty name", name: "b.", records: "a.b.DOMAIN. IN A 11.80.0.1"},
+	{label: "empty", Truth: Secure, Note: "NSEC denies the type of an empty name", name: "b.",
+		records: "a.b.DOMAIN. IN A 11.80.0.1"},
 	{label: "nsec3", Truth: Secure, Note: "NSEC3 denies a type", Type: dns.TypeMX, nsec3: &authority.NSEC3{}},
 	{label: "nsec3-nx", Truth: Secure, Note: "NSEC3 denies a name", name: "a.missing.", nsec3: &authority.NSEC3{}},
 	{label: "nsec3-10", Truth: Secure, Note: "NSEC3 with 10 iterations denies a type", Type: dns.TypeMX,
@@ -71,8 +72,10 @@ var signedZones = []SignedZone{
 	{label: "rsa1024", Truth: Secure, Note: "RSA-1024 with SHA-256", algorithm: dns.RSASHA256, bits: 1024},
 	{label: "rsasha512", Truth: Secure, Note: "RSA-1024 with SHA-512", algorithm: dns.RSASHA512, bits: 1024},
 	{label: "rsasha1", Truth: Secure, Note: "RSA-1024 with SHA-1", algorithm: dns.RSASHA1, bits: 1024},
-	{label: "wildcard", Truth: Secure, Note: "a wildcard with its proof", name: "any.", records: "*.DOMAIN. IN A 11.80.0.1"},
-	{label: "wildcard3", Truth: Secure, Note: "a wildcard with its proof in NSEC3", name: "any.", nsec3: &authority.NSEC3{},
+	{label: "wildcard", Truth: Secure, Note: "a wildcard with its proof", name: "any.",
+		records: "*.DOMAIN. IN A 11.80.0.1"},
+	{label: "wildcard3", Truth: Secure, Note: "a wildcard with its proof in NSEC3", name: "any.",
+		nsec3:   &authority.NSEC3{},
 		records: "*.DOMAIN. IN A 11.80.0.1"},
 	{label: "wildnodata", Truth: Secure, Note: "a wildcard without the type", name: "any.", Type: dns.TypeMX,
 		records: "*.DOMAIN. IN A 11.80.0.1"},
@@ -83,7 +86,8 @@ var signedZones = []SignedZone{
 	{label: "sha1ds", Truth: Secure, Note: "a DS record with SHA-1 alone", ds: digests(dns.SHA1)},
 	{label: "twods", Truth: Secure, Note: "DS records with SHA-256 and an unassigned digest type",
 		ds: digests(dns.SHA256, unassigned)},
-	{label: "cds", Truth: Secure, Note: "CDS announces a rollover", records: "DOMAIN. IN CDS 4711 15 2 " + strings.Repeat("5a", 32)},
+	{label: "cds", Truth: Secure, Note: "CDS announces a rollover",
+		records: "DOMAIN. IN CDS 4711 15 2 " + strings.Repeat("5a", 32)},
 	{label: "revoking", Truth: Secure, Note: "a revoked key beside a valid one", sign: addRevoked},
 	{label: "soon", Truth: Secure, Note: "signatures that end within two days",
 		sign: func(s *authority.Signing) { s.Until = time.Now().Add(48 * time.Hour) }},
@@ -95,8 +99,8 @@ var signedZones = []SignedZone{
 	{label: "unsigned", Truth: Insecure, Note: "not signed", unsigned: true},
 	{label: "island", Truth: Insecure, Note: "signed without a DS record", ds: digests()},
 	{label: "algorithm", Truth: Insecure, Note: "an unassigned algorithm", algorithm: unassigned},
-	{label: "gost", Truth: Insecure, Note: "GOST, which nobody verifies any more", algorithm: gost},
-	{label: "dsa", Truth: Insecure, Note: "DSA, which nobody verifies any more", algorithm: dsa},
+	{label: "gost", Truth: Insecure, Note: "GOST, which validators do not support", algorithm: gost},
+	{label: "dsa", Truth: Insecure, Note: "DSA, which validators do not support", algorithm: dsa},
 	{label: "digest", Truth: Insecure, Note: "a DS record with an unassigned digest type", ds: digests(unassigned)},
 	{label: "nsec3-150", Truth: Insecure, Note: "NSEC3 with 150 iterations denies a type (RFC 9276)", Type: dns.TypeMX,
 		nsec3: &authority.NSEC3{Iterations: 150}},
@@ -108,9 +112,9 @@ var signedZones = []SignedZone{
 	{label: "wrongdigest", Truth: Bogus, Note: "a DS record with a wrong digest", ds: wrongDigest},
 	{label: "dsalgorithm", Truth: Bogus, Note: "a DS record with another algorithm", ds: wrongAlgorithm},
 	{label: "stripped", Truth: Bogus, Note: "a DS record of a zone that is not signed", signed: stripped},
-	{label: "expired", Truth: Bogus, Note: "signatures that have expired", sign: until(-time.Hour)},
+	{label: "expired", Truth: Bogus, Note: "signatures that expired three days ago", sign: until(-72 * time.Hour)},
 	{label: "future", Truth: Bogus, Note: "signatures that are not valid yet",
-		sign: func(s *authority.Signing) { s.From = time.Now().Add(24 * time.Hour) }},
+		sign: func(s *authority.Signing) { s.From = time.Now().Add(72 * time.Hour) }},
 	{label: "skewed", Truth: Bogus, Note: "signatures that expired five minutes ago", sign: until(-5 * time.Minute),
 		Differs: "resolvers allow for an hour of clock skew, or a tenth of the validity"},
 	{label: "unsignedset", Truth: Bogus, Note: "no signature of the address", signed: unsignedAddress},
@@ -122,11 +126,14 @@ var signedZones = []SignedZone{
 	{label: "keyset", Truth: Bogus, Note: "the key set is not signed by the key of the DS record",
 		signed: func(z *authority.Zone) { dropSignatures(z, z.Origin, dns.TypeDNSKEY) }},
 	{label: "notzone", Truth: Bogus, Note: "a key without the zone flag", sign: notZoneKeys},
-	{label: "revoked", Truth: Bogus, Note: "the key of the DS record is revoked", sign: revokeFirst},
-	{label: "gap", Truth: Bogus, Note: "a name without the NSEC record that denies it", name: "missing.", signed: dropDenials},
+	{label: "revoked", Truth: Bogus, Note: "the key of the DS record is revoked", sign: revokeFirst,
+		Differs: "unbound heeds the flag (RFC 5011) at trust anchors alone"},
+	{label: "gap", Truth: Bogus, Note: "a name without the NSEC record that denies it", name: "missing.",
+		signed: dropDenials},
 	{label: "gap3", Truth: Bogus, Note: "a name without the NSEC3 records that deny it", name: "missing.",
 		nsec3: &authority.NSEC3{}, signed: dropDenials},
-	{label: "noproof", Truth: Bogus, Note: "a type without the NSEC record that denies it", Type: dns.TypeMX, signed: dropDenials},
+	{label: "noproof", Truth: Bogus, Note: "a type without the NSEC record that denies it", Type: dns.TypeMX,
+		signed: dropDenials},
 	{label: "wildgap", Truth: Bogus, Note: "a wildcard without the proof that the name is not there", name: "any.",
 		records: "*.DOMAIN. IN A 11.80.0.1", signed: dropDenials},
 	{label: "lying", Truth: Bogus, Note: "NSEC proves that the denied type is there", Type: dns.TypeTXT,
@@ -164,7 +171,8 @@ func (a *authorities) publishSigned() error {
 
 // delegation is what the parent has of a zone.
 func (s SignedZone) delegation(ds []*dns.DS) []string {
-	lines := append(s.hosts(), fmt.Sprintf("%[1]s. IN NS ns1.%[1]s.", s.Domain()), fmt.Sprintf("%[1]s. IN NS ns2.%[1]s.", s.Domain()))
+	lines := append(s.hosts(), fmt.Sprintf("%[1]s. IN NS ns1.%[1]s.", s.Domain()),
+		fmt.Sprintf("%[1]s. IN NS ns2.%[1]s.", s.Domain()))
 	for _, rr := range ds {
 		lines = append(lines, rr.String())
 	}

@@ -26,6 +26,8 @@ var proofs = []proof{
 		e2e + `-run ` + costTests + ` ./e2e "$@"`},
 	{"tls", "the lab's TLS servers as testssl.sh and sslscan see them; -only PATTERN for some (root)",
 		`exec go run -C deploy/lab ./proofs/tls "$@"`},
+	{"dnssec", "the lab's signed zones as dns-delegation and unbound see them; -only PATTERN, -dnsviz (root)",
+		`exec go run -C deploy/lab ./proofs/dnssec "$@"`},
 	{"pages", "the pages over a slow link, and as Lighthouse sees them (root, npm, Chromium)",
 		withAxe + `make --no-print-directory build
 		LAB_EXACT=1 ` + e2e + `-v -run '^TestSlowLink$' ./e2e

@@ -27,8 +27,8 @@ const (
 	KSK = dns.ZONE | dns.SEP
 )
 
-// NewKey makes a key. Those of Ed25519 follow from zone, flags and role, and so do their signatures: they are the same in
-// every lab. An algorithm that no library has gets a key of random octets' kind, which verifies nothing.
+// NewKey makes a key. Those of Ed25519 follow from zone, flags and role, and so do their signatures: they are the same
+// in every lab. An algorithm that is not supported gets a key of Ed25519, whose signatures are not of the algorithm.
 func NewKey(zone string, flags uint16, algorithm uint8, bits int, role string) (Key, error) {
 	k := Key{DNSKEY: &dns.DNSKEY{
 		Hdr:   dns.RR_Header{Name: zone, Rrtype: dns.TypeDNSKEY, Class: dns.ClassINET, Ttl: 3600},
@@ -203,11 +203,14 @@ func (z *Zone) chainNSEC3(p NSEC3) {
 	slices.SortFunc(list, func(a, b hashed) int { return strings.Compare(a.hash, b.hash) })
 	for i, h := range list {
 		more := []uint16{dns.TypeRRSIG}
-		if set := z.Records[h.name]; len(set) == 0 || len(set[dns.TypeNS]) > 0 && len(set[dns.TypeDS]) == 0 && h.name != z.Origin {
-			more = nil // nothing of it is signed
+		set := z.Records[h.name]
+		unsigned := len(set[dns.TypeNS]) > 0 && len(set[dns.TypeDS]) == 0 && h.name != z.Origin
+		if len(set) == 0 || unsigned {
+			more = nil
 		}
+		owner := strings.ToLower(h.hash) + "." + z.Origin
 		z.Add(&dns.NSEC3{
-			Hdr:  dns.RR_Header{Name: strings.ToLower(h.hash) + "." + z.Origin, Rrtype: dns.TypeNSEC3, Class: dns.ClassINET, Ttl: 300},
+			Hdr:  dns.RR_Header{Name: owner, Rrtype: dns.TypeNSEC3, Class: dns.ClassINET, Ttl: 300},
 			Hash: dns.SHA1, Flags: flags, Iterations: p.Iterations, HashLength: 20,
 			NextDomain: list[(i+1)%len(list)].hash, TypeBitMap: z.types(h.name, more...),
 		})

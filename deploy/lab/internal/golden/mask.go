@@ -23,6 +23,7 @@ var masks = []mask{
 	{"fetchedAt", '"', "<time>"},
 	{"measuredAt", '"', "<time>"},
 	{"shared", 't', "<bool>"},
+	{"queries", '0', "<number>"},
 	{"validFrom", '"', "<time>"},
 	{"validTo", '"', "<time>"},
 	{"cached", 't', "<bool>"},
