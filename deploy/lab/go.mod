@@ -8,6 +8,7 @@ require (
 	diagnostics/shared v0.0.0
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.23.0
+	github.com/cloudflare/circl v1.6.5
 	github.com/labstack/echo/v4 v4.16.0
 	github.com/miekg/dns v1.1.73
 	go.uber.org/goleak v1.3.0
@@ -17,7 +18,6 @@ require (
 )
 
 require (
-	github.com/cloudflare/circl v1.6.5 // indirect
 	github.com/getkin/kin-openapi v0.152.0 // indirect
 	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
 	github.com/go-openapi/jsonpointer v0.22.5 // indirect
