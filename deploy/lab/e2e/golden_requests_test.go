@@ -68,8 +68,8 @@ var goldenTools = map[string]recording{
 		inputs("1.0.90.11.in-addr.arpa", "90.11.in-addr.arpa", "1.0.0.240.in-addr.arpa"),
 	)},
 	// On a gateway of its own, where no earlier run has learnt of the root and the top-level zones.
-	"dns-delegation": {env: []string{}, inTurn: true, asks: inputs("lab-deleg-lame.com", "lab-deleg-gone.com", "lab-deleg-noglue.com",
-		"lab-deleg-badvers.com", "www.lab-deleg-dangling.com", "nowhere.lab-deleg-missing.com", "fast.lab-site.com", "co.uk", "11.80.0.1", "a..b.com")},
+	"dns-delegation": {env: []string{}, inTurn: true, asks: inputs("lab-deleg-lame.com", "lab-deleg-gone.com",
+		"lab-deleg-noglue.com", "www.lab-deleg-dangling.com", "co.uk", "11.80.0.1", "a..b.com")},
 	"dns-resolver-check": {asks: join(
 		inputs("agree.lab-resolve.com", "alias.lab-resolve.com", "absent.lab-resolve.com", "empty.lab-resolve.com",
 			"partial.lab-resolve.com", "mixed.lab-resolve.com",

@@ -24,6 +24,7 @@ var masks = []mask{
 	{"measuredAt", '"', "<time>"},
 	{"shared", 't', "<bool>"},
 	{"queries", '0', "<number>"},
+	{"servers.ms", '0', "<ms>"},
 	{"validFrom", '"', "<time>"},
 	{"validTo", '"', "<time>"},
 	{"cached", 't', "<bool>"},
