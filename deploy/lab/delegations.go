@@ -65,7 +65,7 @@ var delegations = []Delegation{
 	{label: "slow", Note: "its servers take 300 ms", Verdict: "ok",
 		twists: each(2, authority.Slow(300*time.Millisecond))},
 	{label: "truncated", Note: "all answers over UDP are truncated", Verdict: "ok",
-		twists: each(2, authority.OverUDP(authority.Changes(authority.Truncates)))},
+		twists: each(4, authority.OverUDP(authority.Changes(authority.Truncates)))},
 	{label: "wildcard", Note: "a wildcard", Verdict: "ok", Codes: []string{"WILDCARD"},
 		records: usualRecords + "*.DOMAIN. 300 IN A 11.80.0.1"},
 	{label: "ttl", Note: "TTLs at both ends", Verdict: "ok", Codes: []string{"TTL_SHORT", "TTL_LONG"},

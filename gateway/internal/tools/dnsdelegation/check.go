@@ -107,7 +107,7 @@ func (r *run) outside(ctx context.Context, z *zone, name string) found {
 // setOwn takes the addresses that a name server's own zone gives.
 func (r *run) setOwn(ctx context.Context, z *zone, h *host, got found) {
 	if got.err == nil {
-		h.own, h.known, h.alias = got.addresses, true, got.alias
+		h.own, h.known, h.partial, h.alias = got.addresses, true, got.partial, got.alias
 	} else if len(h.glue) == 0 {
 		h.reason = reasonLookup(got.err)
 	}

@@ -45,6 +45,9 @@ func newTool(c Config, t times) tool.Tool {
 				return Result{}, err
 			}
 			judged := r.validate(found, r.Now())
+			if r.askForKeys(ctx, found, judged) {
+				judged = r.validate(found, r.Now())
+			}
 			r.askAgain(ctx, found, judged)
 			result := r.result(found, judged)
 			for _, z := range result.Zones {

@@ -132,16 +132,19 @@ func (p *report) judgeHosts(z *zone) {
 	}
 }
 
-// sameFamilies reports whether the glue has no address that the server's own zone lacks, and lacks none of a family
-// that it has.
+// sameFamilies reports whether the glue has no address that the server's own zone lacks, and lacks none of a family that
+// it has. A family whose lookup failed is not compared.
 func sameFamilies(h *host) bool {
+	has := func(list []addr, family addr) bool {
+		return slices.ContainsFunc(list, func(a addr) bool { return a.Is4() == family.Is4() })
+	}
 	for _, a := range h.glue {
-		if !slices.Contains(h.own, a) {
+		if !slices.Contains(h.own, a) && (!h.partial || has(h.own, a)) {
 			return false
 		}
 	}
 	for _, a := range h.own {
-		if !slices.Contains(h.glue, a) && slices.ContainsFunc(h.glue, func(g addr) bool { return g.Is4() == a.Is4() }) {
+		if !slices.Contains(h.glue, a) && has(h.glue, a) {
 			return false
 		}
 	}

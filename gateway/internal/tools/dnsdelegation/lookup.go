@@ -16,6 +16,8 @@ type found struct {
 	addresses []netip.Addr
 	alias     bool
 	err       error // nil where the answer is authoritative, an absence included
+	// partial is set where the lookup of one family failed and the other has addresses.
+	partial bool
 }
 
 var (
@@ -98,7 +100,7 @@ func merged(v4, v6 found) found {
 		all.err = v6.err
 	}
 	if len(all.addresses) > 0 {
-		all.err = nil
+		all.partial, all.err = all.err != nil, nil
 	}
 	return all
 }

@@ -47,8 +47,42 @@ func (r *run) validate(found outcome, now time.Time) *chain {
 	return c
 }
 
+// askForKeys queries other servers of the zones whose keys do not validate, and reports whether one has keys that do:
+// validating resolvers try the next server, too.
+func (r *run) askForKeys(ctx context.Context, found outcome, c *chain) (better bool) {
+	ctx, cancel := context.WithTimeout(ctx, 2*r.times.try)
+	defer cancel()
+	ways := []descent{found.way}
+	for _, a := range found.aliases {
+		ways = append(ways, a.way)
+	}
+	for _, way := range ways {
+		for _, z := range way.zones {
+			if z.registry || z.keys == nil || c.cuts[z.name].Status != dnssec.Secure ||
+				c.zones[z.name].Status != dnssec.Bogus {
+				continue
+			}
+			others := slices.DeleteFunc(z.goodEndpoints(), func(e endpoint) bool { return e.address == z.keys.from.address })
+			if len(others) == 0 {
+				continue
+			}
+			got, err := r.pointer(r.ask(ctx, z.name, others, question{name: z.name, qtype: dns.TypeDNSKEY}))
+			if err == nil && c.Keys(c.cuts[z.name], message(got)).Status == dnssec.Secure {
+				z.keys, better = got, true
+			}
+		}
+	}
+	return better
+}
+
+// goodEndpoints are the addresses that answer for the zone.
+func (s *servers) goodEndpoints() []endpoint {
+	good, _, _ := s.state()
+	return good
+}
+
 // askAgain queries other servers where an answer does not validate, but came from a server whose SOA record does not
-// validate either: validating resolvers try the next server, too.
+// validate either.
 func (r *run) askAgain(ctx context.Context, found outcome, c *chain) {
 	ctx, cancel := context.WithTimeout(ctx, 2*r.times.try)
 	defer cancel()

@@ -98,6 +98,7 @@ func TestDNSSEC(t *testing.T) {
 		"no RRSIG":    {own, stripped("RRSIG", "\tMX "), stripped("RRSIG", "\tMX "), "example.com", "bogus", "DNSSEC_SIGNATURE_MISSING", "DNSSEC_SIGNATURE_MISSING"},
 		"no NSEC":     {own, stripped("\tNSEC"), stripped("\tNSEC"), "example.com", "bogus", "DNSSEC_DENIAL_MISSING", "DNSSEC_DENIAL_MISSING"},
 		"one server":  {own, signedZone, stripped("RRSIG", "\tSOA "), "example.com", "secure", "DNSSEC_SERVER_BOGUS", "DNSSEC_SERVER_BOGUS"},
+		"bare server": {own, signedZone, plainZone, "example.com", "secure", "DNSSEC_SERVER_BOGUS", "DNSSEC_SERVER_BOGUS"},
 		"unsupported": {unsupported, signedZone, signedZone, "example.com", "insecure", "DNSSEC_ALGORITHM_UNSUPPORTED", "DNSSEC_ALGORITHM_UNSUPPORTED"},
 	} {
 		t.Run(name, func(t *testing.T) {

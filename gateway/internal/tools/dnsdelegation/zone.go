@@ -58,6 +58,7 @@ type host struct {
 	// own are the addresses that its own zone gives, where known is set.
 	own       []netip.Addr
 	known     bool
+	partial   bool // the lookup of one family failed: own lacks it
 	alias     bool
 	reason    string // why it has no address
 	addresses []netip.Addr
