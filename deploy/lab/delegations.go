@@ -64,7 +64,7 @@ var delegations = []Delegation{
 	{label: "four", Note: "four servers", Verdict: "ok", servers: 4},
 	{label: "slow", Note: "its servers take 300 ms", Verdict: "ok",
 		twists: each(2, authority.Slow(300*time.Millisecond))},
-	{label: "truncated", Note: "all answers over UDP are truncated", Verdict: "ok",
+	{label: "truncated", Note: "all answers over UDP are truncated", Verdict: "ok", servers: 4,
 		twists: each(4, authority.OverUDP(authority.Changes(authority.Truncates)))},
 	{label: "wildcard", Note: "a wildcard", Verdict: "ok", Codes: []string{"WILDCARD"},
 		records: usualRecords + "*.DOMAIN. 300 IN A 11.80.0.1"},

@@ -131,14 +131,23 @@ func (s *servers) set(change func()) {
 }
 
 // state returns the addresses that answer for the zone, another one first at each call, and reports whether no more can
-// come. changed is closed at the next change.
+// come. Where some sign their answers and others do not, it returns those that do, as validating resolvers end there.
+// changed is closed at the next change.
 func (s *servers) state() (good []endpoint, done bool, changed <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var signed []endpoint
 	for _, c := range s.checks {
-		if c.good {
-			good = append(good, c.endpoint)
+		if !c.good {
+			continue
 		}
+		good = append(good, c.endpoint)
+		if c.soa != nil && len(recordsOf(c.soa.Answer, c.zone, dns.TypeRRSIG)) > 0 {
+			signed = append(signed, c.endpoint)
+		}
+	}
+	if len(signed) > 0 {
+		good = signed
 	}
 	if len(good) > 0 {
 		if s.since.IsZero() {
