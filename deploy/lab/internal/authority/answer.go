@@ -59,9 +59,9 @@ func (r *reply) extend(name string) (next string) {
 	types := z.Records[owner]
 	switch alias := types[dns.TypeCNAME]; {
 	case len(types[r.qtype]) > 0:
-		r.put(&r.Msg.Answer, owner, r.qtype, name)
+		r.put(&r.Answer, owner, r.qtype, name)
 	case len(alias) > 0:
-		r.put(&r.Msg.Answer, owner, dns.TypeCNAME, name)
+		r.put(&r.Answer, owner, dns.TypeCNAME, name)
 		next = dns.CanonicalName(alias[0].(*dns.CNAME).Target)
 	default:
 		r.put(&r.Ns, z.Origin, dns.TypeSOA, z.Origin)

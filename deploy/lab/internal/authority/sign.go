@@ -151,7 +151,7 @@ func signature(k Key, set rrset, s Signing, origin string) (*dns.RRSIG, error) {
 		rr.Algorithm = dns.ED25519 // what the library then signs with is the key's own
 	}
 	err := rr.Sign(k.signer, set)
-	rr.Algorithm = k.Algorithm
+	rr.Algorithm, rr.Hdr.Ttl = k.Algorithm, rr.OrigTtl
 	return rr, err
 }
 

@@ -125,7 +125,7 @@ func (p proof) all(ctx context.Context, wanted *regexp.Regexp) error {
 		default:
 			note, differences = note+" (UNBOUND DIFFERS)", differences+1
 		}
-		fmt.Fprintf(p.out, "%-36s %-5s truth %-8s we %-13s unbound %-8s dnsviz %-13s %s\n", r.input,
+		fmt.Fprintf(p.out, "%-36s %-5s truth %-8s we %-13s unbound %-8s dnsviz %-16s %s\n", r.input,
 			dns.TypeToString[r.qtype], r.truth, we, they, p.dnsviz(ctx, r), note)
 	}
 	if differences > 0 {
@@ -246,33 +246,32 @@ func (p proof) unbound(ctx context.Context, r row) (string, error) {
 	return lab.Insecure, nil
 }
 
-// statuses are the states of a zone's delegation and of answers in dnsviz's output.
-var statuses = regexp.MustCompile(`"status": "(SECURE|INSECURE|BOGUS|INDETERMINATE|LAME|INCOMPLETE|INVALID)"`)
-
-// dnsviz is the worst state in what dnsviz finds.
+// dnsviz is the state of the zone's delegation in what dnsviz finds, and whether it found errors besides.
 func (p proof) dnsviz(ctx context.Context, r row) string {
 	path, err := exec.LookPath("dnsviz")
 	if err != nil || !p.viz {
 		return "-"
 	}
-	script := `"$0" probe -A -4 -t "$1" -x .+:"$2" -d 0 "$3" | "$0" grok -t "$4" -d 0 -l info`
+	script := `"$0" probe -A -4 -d 0 -R "$1" -x ".+:$2" "$3" | "$0" grok -t "$4" -l info`
 	cmd := exec.CommandContext(ctx, "ip", "netns", "exec", p.lab.Namespace(lab.ServiceHost), "sh", "-c", script, path,
-		"1", hints(p.lab), r.input, p.lab.TrustAnchorsFile())
+		dns.TypeToString[r.qtype], rootHint(), r.input, p.lab.TrustAnchorsFile())
 	out, err := cmd.Output()
 	if err != nil {
 		return "fails"
 	}
-	found := map[string]bool{}
-	for _, m := range statuses.FindAllSubmatch(out, -1) {
-		found[string(m[1])] = true
+	var found map[string]struct{ Delegation struct{ Status string } }
+	if err := json.Unmarshal(out, &found); err != nil {
+		return "fails"
 	}
-	for _, status := range []string{"BOGUS", "INVALID", "INSECURE", "SECURE"} {
-		if found[status] {
-			return strings.ToLower(status)
-		}
+	state := strings.ToLower(found[r.domain+"."].Delegation.Status)
+	if state == "" {
+		state = "no status"
 	}
-	return "nothing"
+	if bytes.Contains(out, []byte(`"errors": [`)) {
+		state += ", errors"
+	}
+	return state
 }
 
-// hints are the root's servers as dnsviz takes them.
-func hints(*lab.Lab) string { return "a.root-servers.net=" + lab.RootServer().String() }
+// rootHint is the first root server as dnsviz takes it.
+func rootHint() string { return "a.root-servers.net=" + lab.RootServer().String() }
