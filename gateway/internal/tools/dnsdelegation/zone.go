@@ -142,7 +142,7 @@ func (s *servers) state() (good []endpoint, done bool, changed <-chan struct{}) 
 			continue
 		}
 		good = append(good, c.endpoint)
-		if c.soa != nil && len(recordsOf(c.soa.Answer, c.zone, dns.TypeRRSIG)) > 0 {
+		if c.signs() {
 			signed = append(signed, c.endpoint)
 		}
 	}
@@ -200,14 +200,23 @@ func (s *servers) goodFor() time.Duration {
 	return time.Since(s.since)
 }
 
-// best is the reply of a good server that a field of its check holds, or nil.
-func (s *servers) best(field func(*check) *reply) *reply {
+// best is the reply of a good server that a field of its check holds, of one that signs its answers where there is one,
+// or nil.
+func (s *servers) best(field func(*check) *reply) (found *reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.checks {
-		if p := field(c); c.good && p != nil {
+		p := field(c)
+		switch {
+		case !c.good || p == nil:
+		case c.signs():
 			return p
+		case found == nil:
+			found = p
 		}
 	}
-	return nil
+	return found
 }
+
+// signs reports whether the server signs its answers.
+func (c *check) signs() bool { return c.soa.has(c.zone, dns.TypeRRSIG) }
