@@ -185,6 +185,26 @@ function announced({ query, records }) {
   return within(query, from, bits === "" ? null : 2 ** (32 - Number(bits)));
 }
 
+/** @type {Record<Schemas["DnssecState"], [Tone | "soft", string]>} */
+const chained = {
+  secure: ["good", "signed and valid"],
+  insecure: ["soft", "not signed"],
+  bogus: ["bad", "fail validation"],
+  indeterminate: ["soft", "not validated"],
+};
+
+/** The zones from the root to the name, by what DNSSEC comes to in each. @param {Schemas["DnsDelegation"]} d */
+function zones(d) {
+  const words = /** @type {Schemas["DnssecState"][]} */ (Object.keys(chained))
+    .map((state) => /** @type {const} */ ([chained[state][1], d.zones.filter((z) => z.dnssec === state).length]))
+    .filter(([, n]) => n > 0)
+    .map(([word, n]) => `${n} ${word}`);
+  return blocks(
+    d.zones.map((z) => [z.zone, chained[z.dnssec][0]]),
+    `${plural(d.zones.length, "zone")} from the root: ${words.join(", ")}.`,
+  );
+}
+
 /**
  * @template D
  * @typedef {(d: D) => SVGElement | null} Draw
@@ -197,7 +217,8 @@ function announced({ query, records }) {
  *   "packet-loss": Draw<Schemas["PacketLoss"]>, traceroute: Draw<Schemas["Traceroute"]>, "dns-resolver-check":
  *   Draw<Schemas["DnsResolverCheck"]>, uptime: Draw<Schemas["Uptime"]>, "port-checker": Draw<Schemas["PortChecker"]>,
  *   "security-headers": Draw<Schemas["SecurityHeaders"]>, "email-dns-health": Draw<Schemas["EmailDnsHealth"]>,
- *   "http-headers": Draw<Schemas["HttpHeaders"]>, "redirect-checker": Draw<Schemas["RedirectChecker"]>}}
+ *   "http-headers": Draw<Schemas["HttpHeaders"]>, "redirect-checker": Draw<Schemas["RedirectChecker"]>,
+ *   "dns-delegation": Draw<Schemas["DnsDelegation"]>}}
  */
 const pictures = {
   "dns-lookup": types,
@@ -213,6 +234,7 @@ const pictures = {
   "ssl-checker": (d) => span(d.certificate.validFrom, d.certificate.validTo, "The certificate is valid", toneOf(d)),
   "whois-lookup": (d) =>
     d.domain && span(d.domain.events.registered, d.domain.events.expires, "The registration runs", toneOf(d)),
+  "dns-delegation": zones,
   ping: echoes,
   "packet-loss": echoes,
   traceroute: (d) =>

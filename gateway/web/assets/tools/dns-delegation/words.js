@@ -5,6 +5,9 @@
 export const zoneName = (zone) => (zone === "" || zone === "." ? "the root" : zone);
 
 /** @type {Record<string, string>} */
+export const delegationWords = { ok: "correct", warn: "with faults", fail: "broken" };
+
+/** @type {Record<string, string>} */
 export const dnssecWords = {
   secure: "signed and valid",
   insecure: "not signed",
