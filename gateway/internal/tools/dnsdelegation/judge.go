@@ -132,8 +132,8 @@ func (p *report) judgeHosts(z *zone) {
 	}
 }
 
-// sameFamilies reports whether the glue has no address that the server's own zone lacks, and lacks none of a family that
-// it has. A family whose lookup failed is not compared.
+// sameFamilies reports whether the glue has no address that the server's own zone lacks, and lacks none of a family
+// that it has. A family whose lookup failed is not compared.
 func sameFamilies(h *host) bool {
 	has := func(list []addr, family addr) bool {
 		return slices.ContainsFunc(list, func(a addr) bool { return a.Is4() == family.Is4() })

@@ -1,12 +1,12 @@
 package dnsresolvercheck
 
 import (
-	"bytes"
 	"context"
 	"net/netip"
 	"slices"
 	"strings"
 
+	"diagnostics/gateway/internal/analyze/dnssec"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/text"
 
@@ -71,79 +71,5 @@ func describeCause(record dns.RR) *cause {
 
 // denying is the first record that denies the name, or the type at the name; nil where there is none.
 func (c query) denying(records []dns.RR) dns.RR {
-	name, qtype := dns.CanonicalName(c.domain.String()), dns.StringToType[c.recordType]
-	for _, rr := range records {
-		switch r := rr.(type) {
-		case *dns.NSEC:
-			owner := dns.CanonicalName(r.Hdr.Name)
-			if owner == name && lacksType(r.TypeBitMap, qtype) ||
-				covers(owner, dns.CanonicalName(r.NextDomain), name) && !leadsOn(owner, name, r.TypeBitMap) {
-				return rr
-			}
-		case *dns.NSEC3:
-			if r.Iterations <= maxIterations && deniesHashed(r, name, qtype) {
-				return rr
-			}
-		}
-	}
-	return nil
-}
-
-// maxIterations bounds the work of an NSEC3 hash; resolvers take more for insecure (RFC 9276 section 3.2).
-const maxIterations = 150
-
-// leadsOn reports whether a name is below an owner that is a delegation or a DNAME, whose record does not deny it (RFC
-// 4035 section 5.4, RFC 6672 section 5.3.4).
-func leadsOn(owner, name string, types []uint16) bool {
-	delegates := slices.Contains(types, dns.TypeNS) && !slices.Contains(types, dns.TypeSOA)
-	return dns.IsSubDomain(owner, name) && (delegates || slices.Contains(types, dns.TypeDNAME))
-}
-
-// deniesHashed reports whether a record denies the name, or the type at it. One that opts out leaves room for
-// delegations that are not signed, and denies no name.
-func deniesHashed(r *dns.NSEC3, name string, qtype uint16) bool {
-	if r.Match(name) {
-		return lacksType(r.TypeBitMap, qtype)
-	}
-	return r.Flags&1 == 0 && r.Cover(name)
-}
-
-func lacksType(types []uint16, qtype uint16) bool {
-	return !slices.Contains(types, qtype) && !slices.Contains(types, dns.TypeCNAME)
-}
-
-// covers reports whether a name lies between two names of a zone in the canonical order (RFC 4034 section 6.1), where
-// the last record of a zone leads back to its apex.
-func covers(owner, next, name string) bool {
-	after := compareNames(owner, name) < 0
-	if compareNames(owner, next) < 0 {
-		return after && compareNames(name, next) < 0
-	}
-	return after && dns.IsSubDomain(next, name) // the last record of the zone
-}
-
-// compareNames compares in the canonical order.
-func compareNames(a, b string) int {
-	one, other := labelsOf(a), labelsOf(b)
-	for i := range min(len(one), len(other)) {
-		if order := bytes.Compare(one[i], other[i]); order != 0 {
-			return order
-		}
-	}
-	return len(one) - len(other)
-}
-
-// labelsOf are the labels of a canonical name in wire form, the last first.
-func labelsOf(name string) [][]byte {
-	buffer := make([]byte, 256)
-	end, err := dns.PackDomainName(name, buffer, 0, nil, false)
-	if err != nil {
-		return nil
-	}
-	var labels [][]byte
-	for at := 0; at < end && buffer[at] > 0; at += int(buffer[at]) + 1 {
-		labels = append(labels, buffer[at+1:at+1+int(buffer[at])])
-	}
-	slices.Reverse(labels)
-	return labels
+	return dnssec.Denying(records, c.domain.String(), dns.StringToType[c.recordType])
 }

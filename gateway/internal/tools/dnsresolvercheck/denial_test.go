@@ -61,22 +61,6 @@ func TestDenying(t *testing.T) {
 	}
 }
 
-// TestCompareNames has the names of RFC 4034 section 6.1 in their order.
-func TestCompareNames(t *testing.T) {
-	t.Parallel()
-	names := []string{
-		"example.", "a.example.", "yljkjljk.a.example.", "z.a.example.", "zabc.a.example.", "z.example.", `\001.z.example.`,
-		"*.z.example.", `\200.z.example.`,
-	}
-	for i, one := range names {
-		for j, other := range names {
-			if got := compareNames(one, other); got < 0 != (i < j) || got > 0 != (i > j) {
-				t.Errorf("%s, %s: %d", one, other, got)
-			}
-		}
-	}
-}
-
 // TestDenialContradicts: two resolvers answer from a record that denies the name, and two have it.
 func TestDenialContradicts(t *testing.T) {
 	t.Parallel()
