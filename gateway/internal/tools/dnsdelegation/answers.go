@@ -19,6 +19,9 @@ type answer struct {
 	reply *reply // nil where none came
 }
 
+// came reports whether a server answered.
+func (a *answer) came() bool { return a.reply != nil }
+
 // alias is one step of a chain of aliases.
 type alias struct {
 	name, target string

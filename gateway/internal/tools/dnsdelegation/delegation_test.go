@@ -66,7 +66,7 @@ func TestDelegations(t *testing.T) {
 			w.NameServer(oneV4 + ":53").HandleAll(silent)
 			w.NameServer(twoV4 + ":53").HandleAll(silent)
 		}, want: "fail NO_SERVER_ANSWERS"},
-		"nobody is there":  {want: "fail NO_SERVER_ANSWERS"},
+		"no one is there":  {want: "fail NO_SERVER_ANSWERS"},
 		"one is silent":    {serve: func(w *world) { w.scripted(silent) }, want: "warn SERVER_SILENT", reason: "ns2.example.com"},
 		"one refuses":      {serve: func(w *world) { w.scripted(refusing) }, want: "warn SERVER_REFUSES", reason: twoV4},
 		"one is not there": {serve: func(w *world) { w.ZoneServer([]string{oneV4}, healthy()) }, want: "warn SERVER_SILENT"},
@@ -110,6 +110,16 @@ func TestDelegations(t *testing.T) {
 		"one ignores EDNS": {serve: func(w *world) {
 			w.changed(func(_, m *dns.Msg) *dns.Msg { m.Extra = nil; return m })
 		}, want: "warn EDNS_FAILS"},
+		"no answer for the name": {serve: func(w *world) {
+			for _, at := range []string{oneV4, twoV4} {
+				server := w.ZoneServer([]string{at}, healthy())
+				server.HandleAll(func(to dns.ResponseWriter, q *dns.Msg) {
+					if q.Question[0].Name == "example.com." {
+						_ = to.WriteMsg(server.Answer(q))
+					}
+				})
+			}
+		}, input: "www.example.com", want: "fail NAME_NOT_ANSWERED"},
 		"one drops unknown options": {serve: func(w *world) {
 			w.changed(func(q, m *dns.Msg) *dns.Msg {
 				if opt := q.IsEdns0(); opt != nil && len(opt.Option) > 0 {

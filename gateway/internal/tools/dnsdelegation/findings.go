@@ -41,6 +41,7 @@ const (
 	codeTTLLong       = "TTL_LONG"
 	codeSOA           = "SOA_VALUE"
 	codeNameMissing   = "NAME_NOT_FOUND"
+	codeNameSilent    = "NAME_NOT_ANSWERED"
 	codeCut           = "CHECK_CUT"
 	codeNotAsked      = "SERVER_NOT_QUERIED"
 	codeAliasRefused  = "ALIAS_NOT_FOLLOWED"
@@ -189,6 +190,10 @@ var entries = map[string]finding.Entry{
 	codeNameMissing: {Severity: finding.Warn, Group: finding.Note, Weight: 35,
 		Message: "%[1]s is delegated; %[2]s does not exist in it.", Remedy: "Add records for the name, if it is needed.",
 		Reference: rfc + "2308#section-2.1"},
+	codeNameSilent: {Severity: finding.Fail, Group: finding.Broken, Weight: 92,
+		Message:   "The servers of %[1]s answer for the zone, and do not answer for the records of %[2]s.",
+		Remedy:    "Look at the firewall before the servers, and at what they log for queries of the name.",
+		Reference: rfc + "1912#section-2.8"},
 	codeCut: {Severity: finding.Info, Group: finding.Note, Weight: 20,
 		Message: "The check ended at one of its own bounds (%[2]d of 160 queries, 15 s, 8 name servers and 16 addresses a " +
 			"zone, 12 queries an address, 3 aliases to other zones); the rest is reported.",

@@ -51,10 +51,26 @@ func (r *run) judge(found outcome, c *chain) []located {
 	p.judgeName(found.way, found.name, found.answers)
 	p.judgeAliases(found)
 	p.judgeDNSSEC(found, c)
-	if sent, cut := r.budget.spent(); cut {
+	sent, cut := r.budget.spent()
+	if !cut && found.unanswered() {
+		p.add(codeNameSilent, found.way.last().name, "", shown(found.name))
+	}
+	if cut {
 		p.add(codeCut, found.way.last().name, "", sent)
 	}
 	return sorted(p.list)
+}
+
+// unanswered reports whether servers that answer for the zone do not answer for the name.
+func (o outcome) unanswered() bool {
+	z := o.way.last()
+	if z.registry || z.best(func(c *check) *reply { return c.soa }) == nil {
+		return false
+	}
+	if o.way.err != nil {
+		return !ours(o.way.err)
+	}
+	return len(o.answers) > 0 && !slices.ContainsFunc(o.answers, (*answer).came)
 }
 
 // sort puts the checks in the order of the hosts.
