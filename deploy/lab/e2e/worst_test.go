@@ -46,6 +46,9 @@ func worstCases() []worstCase {
 	chain := "redirects to URLs and cookies as long as they are taken, two dead addresses before each answer"
 	return []worstCase{
 		{tool: "asn-lookup", built: "an address with several origins", input: "11.80.0.1"},
+		{tool: "dns-delegation", built: "servers that truncate every answer", input: "lab-deleg-truncated.com"},
+		{tool: "dns-delegation", built: "four silent servers", input: "lab-deleg-silent.com"},
+		{tool: "dns-delegation", built: "ten name servers in other zones", input: "lab-deleg-many.com"},
 		{tool: "dns-lookup", built: "twenty answers of 64 KB", input: "a." + lab.WorstName,
 			options: map[string]any{"types": "all"}},
 		{tool: "dns-resolver-check", built: "answers of 62 KB from four resolvers and three name servers",

@@ -2,6 +2,7 @@
 // The way from the root to a domain: the chain of its zones, every server of the domain, and what they answer.
 
 import { el } from "../../lib/dom.js";
+import { linkTo } from "../../lib/fitting.js";
 import { ms, plural } from "../../lib/format.js";
 import { badge, code, cut, folded, none, notice, section, table, value, values } from "../../lib/parts.js";
 import { sh } from "../../lib/shell.js";
@@ -173,7 +174,15 @@ const tones = { fail: "bad", warn: "warn", info: "info" };
 /** What was found, the worst first, and what to do about it. @param {DnsDelegation} d */
 function found(d) {
   const list = (/** @type {import("../../lib/view.js").Finding[]} */ findings) =>
-    findings.map((f) => notice(tones[f.severity], el("p", {}, f.message), f.remedy && el("p", {}, f.remedy)));
+    findings.map((f) =>
+      notice(
+        tones[f.severity],
+        el("p", {}, f.message),
+        f.remedy && el("p", {}, f.remedy),
+        f.code === "NOT_DELEGATED" &&
+          el("p", {}, el("a", { href: linkTo("whois-lookup", d.domain) }, `Look up the registration of ${d.domain}`)),
+      ),
+    );
   const [faults, notes] = [
     d.findings.filter((f) => f.severity !== "info"),
     d.findings.filter((f) => f.severity === "info"),

@@ -3,6 +3,7 @@
 
 import { explain, remarks } from "../../lib/dns-codes.js";
 import { el, svg } from "../../lib/dom.js";
+import { linkTo } from "../../lib/fitting.js";
 import { findingOf, inFull } from "../../lib/findings.js";
 import { duration, listed, ms, plural } from "../../lib/format.js";
 import { badge, cut, folded, none, notice, section, table, value, values } from "../../lib/parts.js";
@@ -241,6 +242,20 @@ const answersPart = (d, all, type) =>
     }),
   );
 
+/** A way to the check of the chain of zones, where that may be at fault. @param {DnsResolverCheck} d */
+function chainPart(d) {
+  const broken = findingOf(
+    d,
+    "DNSSEC_FAILS",
+    "NAME_SERVERS_UNREACHABLE",
+    "NAME_SERVERS_DIFFER",
+    "NAME_SERVERS_ANSWER_DIFFERENTLY",
+  );
+  if (!broken && d.status !== "mixedPresence" && d.status !== "unavailable") return null;
+  const link = el("a", { href: linkTo("dns-delegation", d.domain) }, "DNS delegation and DNSSEC");
+  return notice("info", el("p", {}, link, ` follows ${d.domain} from the root and shows where the chain breaks.`));
+}
+
 /** The resolvers, in the order of an answer. @type {[Resolver["id"], string][]} */
 const resolvers = [
   ["cloudflare", "Cloudflare"],
@@ -289,6 +304,7 @@ export default {
               "Either the resolver reports it itself, or it answers as filters do while others give another answer.",
           )
         : null,
+      chainPart(d),
       answersPart(d, all, d.recordType),
       folded(
         "Resolvers",
