@@ -24,5 +24,5 @@ export const transportWords = {
   skipped: "not asked",
 };
 
-/** The tone of each outcome of a query, for its badge. @type {Record<string, import("../../lib/view.js").Tone | "off">} */
+/** The tone of each outcome of a query. @type {Record<string, import("../../lib/view.js").Tone | "off">} */
 export const transportTones = { answer: "good", timeout: "bad", refused: "bad", error: "bad", skipped: "off" };
