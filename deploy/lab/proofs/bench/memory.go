@@ -18,9 +18,9 @@ const (
 	// mostPerRun is the bound on what a run at a silent target holds: heap, stacks and the kernel's part of its sockets,
 	// its visitor's connection included.
 	mostPerRun = 64 << 10
-	// memoryLimit has the runtime of Go collect before the process grows beyond what it takes at rest and a little less
-	// than the bound a run: what handshakes have left behind and no run holds is not counted then.
-	memoryLimit = "GOMEMLIMIT=80MiB"
+	// collectOften has the runtime of Go collect early, before the runs and while they wait: what handshakes have left
+	// behind and no run holds is not counted then.
+	collectOften = "GOGC=25"
 	// groupLimit is never reached; the group is there to count what the kernel holds.
 	groupLimit = 4 << 30
 )
@@ -82,7 +82,7 @@ func (b *bench) hold(ctx context.Context, s silence, n int) (h held, err error) 
 	if err != nil && !errors.Is(err, lab.ErrNoMemoryGroups) {
 		return h, err
 	}
-	gateway, err := b.startGateway(ctx, group, memoryLimit)
+	gateway, err := b.startGateway(ctx, group, collectOften)
 	if err != nil {
 		return h, err
 	}
