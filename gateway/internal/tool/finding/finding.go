@@ -102,18 +102,25 @@ type Report struct {
 	Findings   []Finding  `json:"findings"`
 }
 
-// NewReport returns a report with its findings worst first: by group, severity, weight, and else in their order.
+// NewReport returns a report with its findings worst first, and else in their order.
 func NewReport(c Conclusion, findings ...Finding) Report {
 	sorted := append([]Finding{}, findings...)
-	groups, severities := []Group{Broken, Safer, Note}, []Severity{Fail, Warn, Info}
-	slices.SortStableFunc(sorted, func(a, b Finding) int {
-		return cmp.Or(
-			cmp.Compare(slices.Index(groups, a.Group), slices.Index(groups, b.Group)),
-			cmp.Compare(slices.Index(severities, a.Severity), slices.Index(severities, b.Severity)),
-			cmp.Compare(b.Weight, a.Weight),
-		)
-	})
+	slices.SortStableFunc(sorted, Compare)
 	return Report{Conclusion: c, Findings: sorted}
+}
+
+var (
+	groups     = []Group{Broken, Safer, Note}
+	severities = []Severity{Fail, Warn, Info}
+)
+
+// Compare orders findings worst first: by group, severity and weight.
+func Compare(a, b Finding) int {
+	return cmp.Or(
+		cmp.Compare(slices.Index(groups, a.Group), slices.Index(groups, b.Group)),
+		cmp.Compare(slices.Index(severities, a.Severity), slices.Index(severities, b.Severity)),
+		cmp.Compare(b.Weight, a.Weight),
+	)
 }
 
 // Outcome is one row of a table of conclusions. Message is a format of package fmt.

@@ -2,7 +2,6 @@ package dnsdelegation
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -32,7 +31,7 @@ func (p *report) add(code, zone, server string, args ...any) {
 
 // judge makes the findings of a run.
 func (r *run) judge(found outcome, c *chain) []located {
-	p := &report{}
+	p := &report{list: []located{}}
 	for _, z := range r.zones {
 		z.sort()
 	}
@@ -58,7 +57,8 @@ func (r *run) judge(found outcome, c *chain) []located {
 	if cut {
 		p.add(codeCut, found.way.last().name, "", sent)
 	}
-	return sorted(p.list)
+	slices.SortStableFunc(p.list, func(a, b located) int { return finding.Compare(a.Finding, b.Finding) })
+	return p.list
 }
 
 // unanswered reports whether servers that answer for the zone do not answer for the name.
@@ -79,22 +79,6 @@ func (s *servers) sort() {
 	slices.SortStableFunc(s.checks, func(a, b *check) int {
 		return cmp.Or(cmp.Compare(place(a), place(b)), a.address.Compare(b.address))
 	})
-}
-
-// sorted orders findings as finding.NewReport does.
-func sorted(list []located) []located {
-	plain := make([]finding.Finding, len(list))
-	for i := range list {
-		plain[i] = list[i].Finding
-		plain[i].Subject = new(fmt.Sprint(i))
-	}
-	out := make([]located, 0, len(list))
-	for _, f := range finding.NewReport(finding.Conclusion{}, plain...).Findings {
-		var i int
-		_, _ = fmt.Sscan(*f.Subject, &i)
-		out = append(out, list[i])
-	}
-	return out
 }
 
 // judgeWay reports a registry that has no delegation for the name.
