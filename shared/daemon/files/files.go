@@ -53,6 +53,8 @@ type Watched struct {
 	name  string
 	paths []string
 	take  Take
+	// list is true where a file may be empty.
+	list bool
 	// seen is the digest of what was judged last, doubted that of what may still become whole.
 	seen, doubted    digest
 	reloaded, failed atomic.Uint64
@@ -75,14 +77,25 @@ func (w *Watcher) All() []*Watched { return w.all }
 
 // Load takes what files hold now, and watches them from then on. The error is a Reason, or Take's own.
 func (w *Watcher) Load(name string, take Take, paths ...string) error {
-	contents, err := read(paths)
+	return w.load(&Watched{name: name, paths: paths, take: take})
+}
+
+// LoadList is Load for a file that holds a list, which may be empty.
+func (w *Watcher) LoadList(name string, take func(list []byte) error, path string) error {
+	return w.load(&Watched{name: name, paths: []string{path}, list: true,
+		take: func(contents [][]byte) error { return take(contents[0]) }})
+}
+
+func (w *Watcher) load(f *Watched) error {
+	contents, err := f.read()
 	if err != nil {
 		return err
 	}
-	if err := take(contents); err != nil {
+	if err := f.take(contents); err != nil {
 		return err
 	}
-	w.keep(&Watched{name: name, paths: paths, take: take, seen: digestOf(contents, nil)})
+	f.seen = digestOf(contents, nil)
+	w.keep(f)
 	return nil
 }
 
@@ -93,7 +106,7 @@ func (w *Watcher) Watch(name string, take Take, paths ...string) {
 	if !w.keep(f) {
 		return
 	}
-	contents, err := read(paths)
+	contents, err := f.read()
 	if err == nil && take(contents) == nil {
 		f.seen = digestOf(contents, nil)
 	}
@@ -157,7 +170,7 @@ const (
 
 // look logs each change once: at the first check where it can be used, or the second where it cannot.
 func (w *Watched) look(log *slog.Logger) outcome {
-	contents, err := read(w.paths)
+	contents, err := w.read()
 	now := digestOf(contents, err)
 	if now == w.seen {
 		w.doubted = digest{}
@@ -190,13 +203,16 @@ func reason(err error) Reason {
 	return Unsuitable
 }
 
-// read returns the contents of files; the error is a Reason.
-func read(paths []string) ([][]byte, error) {
-	contents := make([][]byte, len(paths))
-	for i, path := range paths {
+// read returns the contents of the files; the error is a Reason.
+func (w *Watched) read() ([][]byte, error) {
+	contents := make([][]byte, len(w.paths))
+	for i, path := range w.paths {
 		var err error
 		if contents[i], err = readOne(path); err != nil {
 			return nil, err
+		}
+		if len(contents[i]) == 0 && !w.list {
+			return nil, Empty
 		}
 	}
 	return contents, nil
@@ -212,8 +228,6 @@ func readOne(path string) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, Unreadable
-	case len(content) == 0:
-		return nil, Empty
 	case len(content) > maxBytes:
 		return nil, TooLong
 	}

@@ -188,6 +188,32 @@ func TestHowFilesAreReplaced(t *testing.T) {
 	})
 }
 
+// A list may be empty, at the start and later; a list that is gone is not.
+func TestAListMayBeEmpty(t *testing.T) {
+	t.Parallel()
+	var h holder
+	w, path := &Watcher{}, filepath.Join(t.TempDir(), "list")
+	load := func() error { return w.LoadList("list", func(text []byte) error { return h.take([][]byte{text}) }, path) }
+	if err := load(); !errors.Is(err, Unreadable) {
+		t.Errorf("no file: %v", err)
+	}
+	for _, text := range []string{"", "1", ""} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if len(w.All()) == 0 {
+			if err := load(); err != nil {
+				t.Fatal(err)
+			}
+		} else if got := w.All()[0].look(slog.New(slog.DiscardHandler)); got != taken {
+			t.Errorf("%q: %v", text, got)
+		}
+		if h.has() != text {
+			t.Errorf("%q, want %q", h.has(), text)
+		}
+	}
+}
+
 func TestSIGHUPLooksAtOnce(t *testing.T) {
 	t.Parallel()
 	watch(t, func(t *testing.T, w *watching) {
