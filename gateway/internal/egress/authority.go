@@ -44,7 +44,7 @@ func (c *Client) admitNameServer(ctx context.Context, to NameServer, server neti
 	switch {
 	case operator:
 		return traffic.Room(ctx, messageBytes)
-	case c.settings.Deny.DeniesName(to.Name):
+	case c.deny().DeniesName(to.Name):
 		return denied()
 	case !to.Uncharged:
 		return c.Admit(ctx, server)

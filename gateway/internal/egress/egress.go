@@ -38,6 +38,7 @@ type bounds struct {
 type Client struct {
 	settings Settings
 	bounds   bounds
+	lists    lists
 
 	// dialPermitted connects to addresses that were judged; the real one judges them again in the control hook.
 	dialPermitted DialFunc
@@ -73,6 +74,8 @@ func New(s Settings, opts ...Option) (*Client, error) {
 		bounds:   bounds{http: HTTPTimeout, connect: ConnectTimeout, dnsTry: dnsclient.Timeout},
 		checker:  HostChecker(),
 	}
+	c.lists.deny.Store(&s.Deny)
+	c.lists.host.Store(&s.HostAddresses)
 	c.own = newHostFact(interfaceAddresses).get
 	c.families = newHostFact(everPresent(func() (Families, error) { return detectFamilies(sourceFor) })).get
 	c.dialPermitted = c.dialSocket

@@ -3,7 +3,6 @@ package egress
 import (
 	"net"
 	"net/netip"
-	"slices"
 
 	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
@@ -49,7 +48,7 @@ func (c *Client) judgeItself(a netip.Addr) (hostroute.Kind, error) {
 	if v := netpolicy.Judge(a); !v.Public { // the zero and every zoned address are not
 		return 0, fault.New(fault.Refused, sentenceNotPublic).ByRule(fault.RuleOf(v))
 	}
-	if c.settings.Deny.DeniesAddr(a) {
+	if c.deny().DeniesAddr(a) {
 		return 0, denied()
 	}
 	if c.settings.AllowOwnAddresses {
@@ -70,7 +69,7 @@ func (c *Client) judgeItself(a netip.Addr) (hostroute.Kind, error) {
 // queried too: an address of IPv6 that is new to its link, or whose link is down, is not routed to this host, but will
 // be.
 func (c *Client) routeUnlessOwn(a netip.Addr) (hostroute.Kind, error) {
-	if slices.ContainsFunc(c.settings.HostAddresses, func(p netip.Prefix) bool { return p.Contains(a) }) {
+	if c.isHostAddress(a) {
 		return hostroute.Here, nil
 	}
 	own, err := c.own()

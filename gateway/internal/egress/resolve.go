@@ -110,7 +110,7 @@ func (c *Client) find(ctx context.Context, h target.Host, both lookup, r *Resolu
 	if h.IsAddr() {
 		return r.permit(c, h.Addr())
 	}
-	if c.settings.Deny.DeniesName(h.Name()) {
+	if c.deny().DeniesName(h.Name()) {
 		return denied()
 	}
 	began := time.Now()
@@ -174,7 +174,7 @@ func (c *Client) judgeAliases(answers ...dnsclient.Answer) error {
 				return fault.New(fault.Refused, "The target is an alias of a name that is not public.").
 					ByRule(fault.RulePrivateAlias)
 			}
-			if c.settings.Deny.DeniesName(name) {
+			if c.deny().DeniesName(name) {
 				return denied()
 			}
 		}

@@ -25,14 +25,15 @@ func ParseDenylist(s string) (Denylist, error) {
 		if entry == "" {
 			continue
 		}
-		if err := d.add(entry); err != nil {
+		if err := d.Add(entry); err != nil {
 			return Denylist{}, err
 		}
 	}
 	return d, nil
 }
 
-func (d *Denylist) add(entry string) error {
+// Add adds a CIDR, an address or a domain suffix; the error names an entry that is none of these.
+func (d *Denylist) Add(entry string) error {
 	if p, ok := parseRange(entry); ok {
 		d.prefixes = append(d.prefixes, p)
 		return nil
@@ -64,6 +65,13 @@ func parseRange(entry string) (netip.Prefix, bool) {
 
 // endsInNumber reports whether a suffix is a malformed address, which would otherwise be a suffix that never matches.
 func endsInNumber(name string) bool { return ascii.IsDigit(name[strings.LastIndexByte(name, '.')+1]) }
+
+// With returns a list of the entries of both.
+func (d Denylist) With(more Denylist) Denylist {
+	return Denylist{
+		prefixes: slices.Concat(d.prefixes, more.prefixes), suffixes: slices.Concat(d.suffixes, more.suffixes),
+	}
+}
 
 // DeniesAddr reports whether the address lies in a denied range.
 func (d Denylist) DeniesAddr(a netip.Addr) bool {
