@@ -21,6 +21,8 @@ func startMeasured(t *testing.T, env ...string) *started {
 	return start(t, append([]string{"RATE_LIMIT_REDIS_URL=redis://" + redis.Addr(),
 		"RATE_LIMIT_REDIS_TOKEN_FILE=" + put("password", []byte("password")),
 		"AUDIT_LOG_FILE=" + dir + "/audit.log",
+		"DENY_TARGETS_FILE=" + put("targets", nil), "HOST_ADDRESSES_FILE=" + put("addresses", nil),
+		"DENY_CLIENTS_FILE=" + put("clients", nil), "CLIENT_LIMITS_FILE=" + put("limits", []byte("192.0.2.1 2 office")),
 		"ENABLE_WORKER_TOOLS=true", "DIAGNOSTICS_WORKER_URL=https://127.0.0.1:1",
 		"DIAGNOSTICS_WORKER_TOKEN_FILE=" + put("token", []byte("token")),
 		"DIAGNOSTICS_WORKER_CA_FILE=" + put("ca", ca.PEM()),

@@ -112,7 +112,7 @@ func (s *service) build(c config.Config, log *slog.Logger) error {
 		Description:          api.text,
 		Disabled:             c.DisabledTools,
 		WorkerEnabled:        s.worker != nil,
-		Deny:                 c.DenyTargets,
+		Deny:                 s.egress,
 		CountedKey:           s.egress.CountedKey,
 		Limiter:              limiter,
 		Limits:               limits(c),
@@ -131,7 +131,10 @@ func (s *service) build(c config.Config, log *slog.Logger) error {
 		Now:                  time.Now,
 		RunLimit:             httpapi.RunLimit,
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	return s.watchLists(c)
 }
 
 // close lets go of what wire opened, the last first.

@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// WarnOfHost warns in a container without HOST_ADDRESSES: it cannot see the public addresses of the host around it,
-// which clients could reach from behind its firewall.
+// WarnOfHost warns in a container without HOST_ADDRESSES and HOST_ADDRESSES_FILE: it cannot see the public addresses of
+// the host around it, which clients could reach from behind its firewall.
 func WarnOfHost(c Config, env []string, stat func(string) (fs.FileInfo, error), log *slog.Logger) {
-	if len(c.HostAddresses) > 0 || bool(c.AllowOwnAddresses) || !inContainer(env, stat) {
+	if len(c.HostAddresses) > 0 || c.HostAddressesFile != "" || bool(c.AllowOwnAddresses) || !inContainer(env, stat) {
 		return
 	}
 	log.Warn("HOST_ADDRESSES is empty, and a container cannot see the public addresses of its host: " +

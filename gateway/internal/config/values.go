@@ -47,16 +47,24 @@ func (c *cidrs) Decode(s string) error {
 	}
 	*c = nil
 	for _, element := range elements {
-		p, err := netip.ParsePrefix(element)
-		if a, bare := netip.ParseAddr(element); bare == nil && a.Zone() == "" {
-			p, err = a.Prefix(a.BitLen())
+		p, err := parseNetwork(element)
+		if err != nil {
+			return err
 		}
-		if err != nil || p.Addr().Is4In6() {
-			return settings.ErrMalformed
-		}
-		*c = append(*c, p.Masked())
+		*c = append(*c, p)
 	}
 	return nil
+}
+
+func parseNetwork(s string) (netip.Prefix, error) {
+	p, err := netip.ParsePrefix(s)
+	if a, bare := netip.ParseAddr(s); bare == nil && a.Zone() == "" {
+		p, err = a.Prefix(a.BitLen())
+	}
+	if err != nil || p.Addr().Is4In6() {
+		return netip.Prefix{}, settings.ErrMalformed
+	}
+	return p.Masked(), nil
 }
 
 // translation is NAT64_PREFIXES.

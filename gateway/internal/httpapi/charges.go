@@ -24,9 +24,13 @@ import (
 // given back is given back with the answer.
 func (s *Server) charge(c echo.Context, rc *requestContext, slug, target string) (context.Context, *charged, error) {
 	ctx := c.Request().Context()
+	if err := s.admit(rc); err != nil {
+		return nil, nil, err
+	}
 
 	decision, err := s.requests.AllowRun(ctx, rc.client, slug, target) // step 9
 	s.decided(c, decision)
+	s.config.Metrics.listed(s.requests.ClientLimit(rc.client).Label, err == nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -68,6 +72,9 @@ func (r *charged) refused() []fault.Rule {
 
 // chargeSample makes the charges of one sample of the connection routes, which takes no slot.
 func (s *Server) chargeSample(c echo.Context, rc *requestContext) error {
+	if err := s.admit(rc); err != nil {
+		return err
+	}
 	decision, err := s.requests.AllowSample(c.Request().Context(), rc.client)
 	s.decided(c, decision)
 	return err

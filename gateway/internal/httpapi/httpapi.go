@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/netip"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -134,6 +135,7 @@ type Server struct {
 	description description
 	known       map[string]bool
 	requests    *requests.Limiter
+	denied      atomic.Pointer[[]netip.Prefix]
 	slots       shares.Slots
 	memory      shares.Memory
 	encoding    memory.Semaphore

@@ -11,6 +11,7 @@ import (
 	"diagnostics/gateway/internal/conns"
 	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/limits/requests"
 	"diagnostics/gateway/internal/metrics"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -24,6 +25,7 @@ type Metrics struct {
 	duration *prometheus.HistogramVec
 	inFlight prometheus.Gauge
 	limited  *prometheus.CounterVec
+	clients  *prometheus.CounterVec
 	refusals metrics.Refusals
 
 	limits  map[string][]fault.Rule    // by slug: the limits that can refuse a request
@@ -51,9 +53,13 @@ func NewMetrics() *Metrics {
 			Name: "diagnostics_rate_limited_total",
 			Help: "Requests that a limit refused, as a whole or in one of their steps, by the limit.",
 		}, []string{"slug", "limit"}),
+		clients: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "diagnostics_listed_client_runs_total",
+			Help: "Runs of clients in CLIENT_LIMITS_FILE, by the label there and whether the rate limits allowed them.",
+		}, []string{"label", "allowed"}),
 		limits: make(map[string][]fault.Rule), traffic: make(map[string]*traffic.Totals),
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.limited)
+	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.limited, m.clients)
 	m.refusals = metrics.NewRefusals(m.registry, "input")
 	return m
 }
@@ -144,6 +150,7 @@ var endings = []ending{
 	{http.StatusBadRequest, outcomeRefused},
 	{http.StatusBadRequest, outcomeNoAddress},
 	{http.StatusForbidden, outcomeForeign},
+	{http.StatusForbidden, outcomeDenied},
 	{http.StatusNotFound, outcomeNotFound},
 	{http.StatusMethodNotAllowed, outcomeMethod},
 	{http.StatusRequestEntityTooLarge, outcomeTooLarge},
@@ -236,6 +243,22 @@ func (m *Metrics) refusedBy(pattern string, limit fault.Rule) {
 func (m *Metrics) guarded(err error) {
 	if refused, is := errors.AsType[*fault.Error](err); is && refused.Kind == fault.Refused {
 		m.refusals.Refused(refused.Rule)
+	}
+}
+
+// labels makes the counters of the labels in a list, so that each begins at zero.
+func (m *Metrics) labels(list []requests.ClientLimit) {
+	for _, c := range list {
+		for _, allowed := range []bool{false, true} {
+			m.clients.WithLabelValues(c.Label, strconv.FormatBool(allowed))
+		}
+	}
+}
+
+// listed counts a run of a client with a label.
+func (m *Metrics) listed(label string, allowed bool) {
+	if label != "" {
+		m.clients.WithLabelValues(label, strconv.FormatBool(allowed)).Inc()
 	}
 }
 

@@ -24,6 +24,7 @@ const (
 	outcomeRefused    outcome = "refused"
 	outcomeNoAddress  outcome = "no_address"
 	outcomeForeign    outcome = "foreign_origin"
+	outcomeDenied     outcome = "denied_client" // of DENY_CLIENTS_FILE
 	outcomeNotFound   outcome = "not_found"
 	outcomeMethod     outcome = "method_not_allowed"
 	outcomeTooLarge   outcome = "too_large"

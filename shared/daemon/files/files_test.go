@@ -193,7 +193,9 @@ func TestAListMayBeEmpty(t *testing.T) {
 	t.Parallel()
 	var h holder
 	w, path := &Watcher{}, filepath.Join(t.TempDir(), "list")
-	load := func() error { return w.LoadList("list", func(text []byte) error { return h.take([][]byte{text}) }, path) }
+	load := func() error {
+		return w.LoadList("list", func(text []byte) error { return h.take([][]byte{text}) }, path)
+	}
 	if err := load(); !errors.Is(err, Unreadable) {
 		t.Errorf("no file: %v", err)
 	}

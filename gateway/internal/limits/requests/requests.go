@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/fault"
@@ -24,6 +25,7 @@ type Limits struct {
 type Limiter struct {
 	limiter ratelimit.Limiter
 	limits  Limits
+	clients atomic.Pointer[[]ClientLimit]
 }
 
 // New makes a Limiter of the buckets that l keeps.
@@ -40,8 +42,9 @@ func (l *Limiter) AllowRun(
 
 // AllowSample charges one sample of the connection routes, as AllowRun does.
 func (l *Limiter) AllowSample(ctx context.Context, client clientip.Identity) (ratelimit.Decision, error) {
-	own := ratelimit.Stage{{Key: "samples|" + client.LimitKey(), Limit: l.limits.Samples}}
-	return l.allow(ctx, client, append([]ratelimit.Stage{own}, networkStages("samples|", client, l.limits.Samples)...))
+	of := l.ClientLimit(client)
+	own := ratelimit.Stage{{Key: "samples|" + client.LimitKey(), Limit: of.times(l.limits.Samples)}}
+	return l.allow(ctx, client, append([]ratelimit.Stage{own}, networkStages("samples|", client, of, l.limits.Samples)...))
 }
 
 func (l *Limiter) allow(
@@ -61,12 +64,12 @@ func (l *Limiter) allow(
 // client's own two together, those of the networks around it, the target's. A run without a target (my-ip) charges the
 // client and its networks alone. No part of a key but the last can contain a "|", so no two kinds of buckets collide.
 func (l *Limiter) runStages(client clientip.Identity, slug, target string) []ratelimit.Stage {
-	key := client.LimitKey()
+	key, of := client.LimitKey(), l.ClientLimit(client)
 	stages := []ratelimit.Stage{{
-		{Key: "tool|" + key + "|" + slug + "|" + target, Limit: l.limits.Tool},
-		{Key: "client|" + key, Limit: l.limits.Client},
+		{Key: "tool|" + key + "|" + slug + "|" + target, Limit: of.times(l.limits.Tool)},
+		{Key: "client|" + key, Limit: of.times(l.limits.Client)},
 	}}
-	stages = append(stages, networkStages("client|", client, l.limits.Client)...)
+	stages = append(stages, networkStages("client|", client, of, l.limits.Client)...)
 	if target != "" {
 		stages = append(stages, ratelimit.Stage{l.targetCharge(target)})
 	}
@@ -79,11 +82,17 @@ func (l *Limiter) targetCharge(target string) ratelimit.Charge {
 }
 
 // networkStages are the buckets of the networks around a client, whose limit is a multiple of the client's. Several
-// clients share them, so each is a stage of its own.
-func networkStages(kind string, client clientip.Identity, limit ratelimit.Limit) (stages []ratelimit.Stage) {
+// clients share them, so each is a stage of its own. Clients that have a ClientLimit do not share them with others.
+func networkStages(
+	kind string, client clientip.Identity, of ClientLimit, limit ratelimit.Limit,
+) (stages []ratelimit.Stage) {
 	for _, n := range client.Networks() {
 		wider := ratelimit.Limit{Requests: min(limit.Requests*n.Times, maxRequests), Window: limit.Window}
-		stages = append(stages, ratelimit.Stage{{Key: kind + n.Key, Limit: wider}})
+		key := kind + n.Key
+		if of.Label != "" {
+			key += "|" + of.Label
+		}
+		stages = append(stages, ratelimit.Stage{{Key: key, Limit: of.times(wider)}})
 	}
 	return stages
 }
