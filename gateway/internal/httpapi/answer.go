@@ -54,20 +54,21 @@ func (s *Server) encode(ctx context.Context, rc *requestContext, result any) ([]
 		}
 		defer release()
 	}
-	envelope := success{DurationMs: rc.durationMs(s.config.Now()), RequestID: rc.id}
-	empty, err := json.Marshal(envelope)
-	if err != nil {
-		return nil, err
-	}
-	envelope.Data = result
+	envelope := success{Data: result, DurationMs: rc.durationMs(s.config.Now()), RequestID: rc.id}
 	body, err := json.Marshal(envelope)
 	if err != nil {
 		return nil, fmt.Errorf("encode the result: %w", err)
 	}
-	if size := len(body) - len(empty) + len("null"); size > maxDataBytes {
+	if size := len(body) - envelope.overhead(); size > maxDataBytes {
 		return nil, fmt.Errorf("the result has %d bytes, over the %d that are promised", size, maxDataBytes)
 	}
 	return body, rc.memory.Become(len(body))
+}
+
+// overhead is the length of the envelope without its data.
+func (e success) overhead() int {
+	const keys = `{"data":,"durationMs":,"requestId":""}`
+	return len(keys) + len(strconv.FormatFloat(e.DurationMs, 'f', -1, 64)) + len(e.RequestID)
 }
 
 func writeJSON(c echo.Context, status int, body []byte) error {

@@ -52,7 +52,7 @@ type Answer struct {
 	Cut bool
 	// Digest is equal for equal sets of records where Cut, whatever their order, their TTLs and the case of names.
 	Digest [sha256.Size]byte
-	// Authority is the authority section as it came, or the first records of a long one.
+	// Authority is the authority section as it came, or the first records of a long one. Callers share it.
 	Authority []dns.RR
 	// CNAMEChain is the targets of the aliases followed, in order, lower case and without a trailing dot. It is empty
 	// for type CNAME, which no alias is followed for.
@@ -97,7 +97,6 @@ func (a Answer) aged(age time.Duration) Answer {
 	seconds := uint32(age / time.Second) // #nosec G115 -- it is kept for minutes
 	a.TTL = less(a.TTL, seconds)
 	a.Records = agedRecords(a.Records, seconds)
-	a.Authority = agedRecords(a.Authority, 0)
 	a.CNAMEChain = append([]string(nil), a.CNAMEChain...)
 	a.Extended = append([]ExtendedError(nil), a.Extended...)
 	return a
