@@ -3,12 +3,9 @@
 package redact
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -20,54 +17,6 @@ type Loggable interface {
 	error
 	// LogText holds nothing of a visitor's, and nothing that came over the network.
 	LogText() string
-}
-
-// constants are errors whose text is always the same.
-var constants = []error{context.Canceled, context.DeadlineExceeded, io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe}
-
-// constantTypes are types of errors that take their text from a table of their own. They are named, since this package
-// has no business with the packages that they are of.
-var constantTypes = map[string]bool{
-	"syscall.Errno":               true,
-	"*poll.DeadlineExceededError": true,
-	"poll.errNetClosing":          true,
-	"*net.timeoutError":           true,
-	"tls.AlertError":              true,
-}
-
-// Outline says what a failure was without its text: the types of the error and of all that it wraps, such as
-// "*net.OpError: *os.SyscallError: connection refused". Words are given only of errors that are Loggable, of some of
-// the standard library, and of those that the caller knows: variables whose text it wrote itself.
-func Outline(err error, known ...error) string {
-	if text, ok := words(err, known); ok {
-		return text
-	}
-	name := fmt.Sprintf("%T", err)
-	switch inner := err.(type) { //nolint:errorlint // each is looked at by itself
-	case interface{ Unwrap() error }:
-		if next := inner.Unwrap(); next != nil {
-			return name + ": " + Outline(next, known...)
-		}
-	case interface{ Unwrap() []error }:
-		var all []string
-		for _, next := range inner.Unwrap() {
-			all = append(all, Outline(next, known...))
-		}
-		return name + ": (" + strings.Join(all, "; ") + ")"
-	}
-	return name
-}
-
-// words are the text of an error that always has the same.
-func words(err error, known []error) (text string, ok bool) {
-	if l, is := err.(Loggable); is { //nolint:errorlint // what wraps it has a text of its own
-		return l.LogText(), true
-	}
-	// What wraps one of these has a text of its own.
-	if constantTypes[fmt.Sprintf("%T", err)] || slices.Contains(constants, err) || slices.Contains(known, err) {
-		return err.Error(), true
-	}
-	return "", false
 }
 
 // Message returns the text of an unexpected error, whose types alone would not locate the mistake: as Text does, after

@@ -63,19 +63,16 @@ func (s *Server) explain(c echo.Context, p *problem) {
 	if p.cause == nil {
 		return
 	}
-	level, message, text := slog.LevelDebug, "request failed", redact.Outline(p.cause)
-	if p.outcome == outcomeInternal {
-		level, message, text = slog.LevelError, "unforeseen error", redact.Message(p.cause, rc.withoutInput)
-	}
 	ctx := context.WithoutCancel(c.Request().Context())
-	if !s.config.Log.Enabled(ctx, level) {
+	fields := []any{"requestId", rc.id, "route", route(c)}
+	if p.outcome == outcomeInternal {
+		s.config.Log.ErrorContext(ctx, "unforeseen error",
+			append(fields, "error", redact.Message(p.cause, rc.withoutInput))...)
 		return
 	}
-	s.config.Log.LogAttrs(ctx, level, message,
-		slog.String("requestId", rc.id),
-		slog.String("route", route(c)),
-		slog.String("error", text),
-	)
+	if s.config.Log.Enabled(ctx, slog.LevelDebug) {
+		s.config.Log.DebugContext(ctx, "request failed", append(fields, redact.Fields(p.cause)...)...)
+	}
 }
 
 // withoutInput replaces the visitor's input where an error repeats it, as it came or in a spelling that libraries give

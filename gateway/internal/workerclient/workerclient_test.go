@@ -965,7 +965,8 @@ func TestASharesRefusalIsTheVisitorsOwn(t *testing.T) {
 		if got := wantFault(t, err, c.want, s.URL); got.RetryAfter != c.wait {
 			t.Errorf("%d %q: Retry-After is %v", c.status, c.reason, got.RetryAfter)
 		}
-		if got := redact.Outline(err); !strings.HasSuffix(got, "worker status "+c.logged) {
+		want := "worker_status_" + strings.ReplaceAll(c.logged, ": ", "_")
+		if _, got := redact.Cause(err); got != want {
 			t.Errorf("%d %q: logged as %q", c.status, c.reason, got)
 		}
 	}

@@ -118,7 +118,7 @@ func TestABudgetThatIsUsedUpTellsUntilWhen(t *testing.T) {
 	if got, why := a.Header.Get("Retry-After"), a.Header.Get(workerapi.HeaderRefused); got != "2" || why != "budget" {
 		t.Errorf("Retry-After %q, refused for %q", got, why)
 	}
-	if !strings.Contains(f.log.String(), `"cause":"the budget of packets is used up"`) {
+	if !strings.Contains(f.log.String(), `"code":"the_budget_of_packets_is_used_up"`) {
 		t.Errorf("logged: %s", f.log.String())
 	}
 	if n := f.server.JobsRunning(); n != 0 {

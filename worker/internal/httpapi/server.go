@@ -149,11 +149,11 @@ func (s *Server) report(rc *requestContext, tool string) {
 		s.config.Log.Debug("request", "status", rc.status, "durationMs", ms(took), "requestId", rc.id)
 		return
 	}
-	attributes := []any{"tool", tool, "status", rc.status, "durationMs", ms(took), "requestId", rc.id}
+	fields := []any{"tool", tool, "status", rc.status, "durationMs", ms(took), "requestId", rc.id}
 	if rc.cause != nil {
-		attributes = append(attributes, "cause", redact.Outline(rc.cause, knownCauses...))
+		fields = append(fields, redact.Fields(rc.cause, knownCauses...)...)
 	}
-	s.config.Log.Info("job", attributes...)
+	s.config.Log.Info("job", fields...)
 	if s.config.Observer != nil {
 		rc.reportTo(s.config.Observer, tool, took)
 	}

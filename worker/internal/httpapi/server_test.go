@@ -487,7 +487,7 @@ func TestJobSlots(t *testing.T) {
 	waitFor(t, func() bool { return f.server.JobsRunning() == 2 })
 	a := f.do(f.request("POST", workerapi.PathPing, target))
 	f.checkError("no slot", a, 429)
-	if !strings.Contains(f.log.String(), `"cause":"every slot is taken"`) {
+	if !strings.Contains(f.log.String(), `"code":"every_slot_is_taken"`) {
 		t.Errorf("logged: %s", f.log.String())
 	}
 	// The traces that hold the slots end within their five seconds.
@@ -608,9 +608,9 @@ func TestLogHoldsNoTarget(t *testing.T) {
 		want string
 	}{
 		"a job that went well": {nil, `{"level":"INFO","msg":"job","tool":"ping","status":200,"durationMs":#,"requestId":"#"}`},
-		"no route":             {fmt.Errorf("to 11.0.0.1: %w", exchange.ErrNoRoute), `{"level":"INFO","msg":"job","tool":"ping","status":502,"durationMs":#,"requestId":"#","cause":"*fmt.wrapError: this host has no route to the destination"}`},
-		"the system's":         {&net.OpError{Op: "write", Addr: &net.IPAddr{IP: net.IPv4(11, 0, 0, 1)}, Err: os.NewSyscallError("sendto", syscall.ENOBUFS)}, `{"level":"INFO","msg":"job","tool":"ping","status":502,"durationMs":#,"requestId":"#","cause":"*net.OpError: *os.SyscallError: no buffer space available"}`},
-		"unforeseen":           {errors.New("cannot probe 11.0.0.1"), `{"level":"INFO","msg":"job","tool":"ping","status":502,"durationMs":#,"requestId":"#","cause":"*errors.errorString"}`},
+		"no route":             {fmt.Errorf("to 11.0.0.1: %w", exchange.ErrNoRoute), `{"level":"INFO","msg":"job","tool":"ping","status":502,"durationMs":#,"requestId":"#","code":"this_host_has_no_route_to_the_destination"}`},
+		"the system's":         {&net.OpError{Op: "write", Addr: &net.IPAddr{IP: net.IPv4(11, 0, 0, 1)}, Err: os.NewSyscallError("sendto", syscall.ENOBUFS)}, `{"level":"INFO","msg":"job","tool":"ping","status":502,"durationMs":#,"requestId":"#","operation":"write","code":"no_buffer_space_available"}`},
+		"unforeseen":           {errors.New("cannot probe 11.0.0.1"), `{"level":"INFO","msg":"job","tool":"ping","status":502,"durationMs":#,"requestId":"#","code":"other"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -137,7 +137,7 @@ func (f *File) Write(line []byte) (int, error) {
 		n, err = f.file.Write(line)
 	}
 	if err != nil && !f.failing {
-		f.log.Warn("the audit log cannot be written, its lines are dropped", "error", redact.Outline(err))
+		f.log.Warn("the audit log cannot be written, its lines are dropped", redact.Fields(err)...)
 	}
 	f.failing = err != nil
 	return n, err

@@ -89,8 +89,8 @@ func (r *Registries) report(failing bool, worst *failure) (failed bool) {
 	case r.ctx.Err() != nil: // Close ended it
 	case worst != nil && !failing:
 		r.log.Warn("the lists of RDAP registries cannot be fetched, the last good ones serve",
-			slog.String("file", worst.file.name), slog.String("published", day(worst.file.published)),
-			slog.String("error", redact.Outline(worst.err, errStatus, errTooLong, errForm, errEmpty)))
+			append(redact.Fields(worst.err, errStatus, errTooLong, errForm, errEmpty),
+				"file", worst.file.name, "published", day(worst.file.published))...)
 	case worst == nil && failing:
 		r.log.Info("the lists of RDAP registries are fetched again",
 			slog.String("published", day(r.files[0].published)))
