@@ -49,12 +49,13 @@ func withLists(t *testing.T, env ...string) *listed {
 	return l
 }
 
-// replace writes a list, and returns when it was read: the second send waits for the first reading.
+// replace writes a list, and returns when it was looked at twice: the last send waits for the second look.
 func (l *listed) replace(t *testing.T, name, text string) {
 	t.Helper()
 	daemontest.File(t, l.dir, name, []byte(text))
-	l.reread <- os.Interrupt
-	l.reread <- os.Interrupt
+	for range 3 {
+		l.reread <- os.Interrupt
+	}
 }
 
 func (l *listed) run(client, slug, input string) *http.Response {

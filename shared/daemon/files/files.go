@@ -176,6 +176,10 @@ func (w *Watched) look(log *slog.Logger) outcome {
 		w.doubted = digest{}
 		return same
 	}
+	if err == nil && w.list && len(contents[0]) == 0 && now != w.doubted {
+		w.doubted = now // it may be about to be filled
+		return doubtful
+	}
 	if err == nil {
 		err = w.take(contents)
 	}
