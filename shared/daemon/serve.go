@@ -21,6 +21,8 @@ type Service struct {
 	Listener func(net.Listener) net.Listener
 	// Metrics answers /metrics of the private listener.
 	Metrics http.Handler
+	// Debug are further routes of the private listener, by their paths.
+	Debug map[string]http.Handler
 	// Drain makes the service report itself unready. It goes on answering.
 	Drain func()
 	// Leaving is the cause that the contexts of requests end with where SHUTDOWN_TIMEOUT is almost over. There is time for
@@ -54,7 +56,7 @@ func (s Settings) Serve(ctx context.Context, l *Listeners, service Service, log 
 		log.Warn("PPROF_ENABLED does nothing: METRICS_LISTEN_ADDR is empty, and profiles are served there alone")
 	}
 	if l.metrics != nil {
-		exporter := s.newExporter(service.Metrics)
+		exporter := s.newExporter(service)
 		defer exporter.Close()
 		go func() { d.ended.metrics <- exporter.Serve(l.metrics) }()
 	}
@@ -83,9 +85,12 @@ func (e ends) before(moment <-chan struct{}) error {
 const profileTime = 2 * time.Minute
 
 // newExporter returns the server of the private listener, whose few clients request one small page, or a profile.
-func (s Settings) newExporter(metrics http.Handler) *http.Server {
+func (s Settings) newExporter(service Service) *http.Server {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", metrics)
+	mux.Handle("GET /metrics", service.Metrics)
+	for path, handler := range service.Debug {
+		mux.Handle("GET "+path, handler)
+	}
 	answer := 10 * time.Second
 	if s.Pprof {
 		mux.HandleFunc("GET /debug/pprof/", pprof.Index)

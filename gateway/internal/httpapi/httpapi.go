@@ -141,6 +141,7 @@ type Server struct {
 	encoding    memory.Semaphore
 	connections *conns.Table
 	draining    atomic.Bool
+	failures    failures
 }
 
 // New makes the edge. Two tools of one slug are an error.

@@ -60,6 +60,9 @@ func (s *Server) explain(c echo.Context, p *problem) {
 	rc := contextOf(c)
 	rc.outcome = p.outcome
 	s.config.Metrics.refusedBy(c.Path(), p.rule)
+	if rc.began {
+		s.failures.add(rc, s.slugName(c), p, s.config.Now())
+	}
 	if p.cause == nil {
 		return
 	}

@@ -24,6 +24,8 @@ type requestContext struct {
 	start   time.Time
 	client  clientip.Identity
 	outcome outcome
+	// began is true once a run of a tool has passed the limits.
+	began bool
 	// cut ends the connection without an answer, or in the middle of one.
 	cut bool
 	// held are what the request gives back when its answer is written, or its reader is cut off.

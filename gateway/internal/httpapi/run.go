@@ -30,6 +30,7 @@ func (s *Server) runTool(t tool.Tool) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
+		rc.began = true
 		s.audited(rc, t, job)
 		if progress.Wanted(c.Request().Header["Accept"]) {
 			return s.stream(ctx, c, rc, charged, t, job)
