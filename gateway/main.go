@@ -43,6 +43,8 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) erro
 	service.watchSecrets(env)
 	metrics.Register(service.metrics.Registerer(), log.Dropped)
 	metrics.Reloads(service.metrics.Registerer(), service.files)
-	config.WarnOfHost(c, env, os.Stat, log.Logger)
+	if !c.OnLoopback() {
+		config.WarnOfHost(c, env, os.Stat, log.Logger)
+	}
 	return serve(ctx, c, service, log.Logger)
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"diagnostics/daemon"
@@ -21,11 +23,14 @@ func serve(ctx context.Context, c config.Config, s *service, log *slog.Logger) e
 	hangups, stop := daemon.Hangups()
 	defer stop()
 	logStart(ctx, c, s, listeners, log)
-	config.WarnOfFiles(c, log)
+	if !c.OnLoopback() {
+		config.WarnOfFiles(c, log)
+	}
 	return c.Serve(ctx, listeners, daemon.Service{
 		Server:   s.edge.HTTPServer(),
 		Listener: s.edge.Listener,
 		Metrics:  s.metrics.Handler(),
+		Debug:    map[string]http.Handler{"/debug/failures": s.edge.Failures()},
 		Drain:    s.edge.Drain,
 		Leaving:  httpapi.ErrLeaving,
 		Files:    s.files,
@@ -63,12 +68,19 @@ func logStart(ctx context.Context, c config.Config, s *service, l *daemon.Listen
 		slog.String("metrics", l.Metrics()),
 		slog.Bool("ipv4", families.V4),
 		slog.Bool("ipv6", families.V6),
-		slog.String("redis", onOff(s.breaker != nil)),
-		slog.String("worker", onOff(c.WorkerEnabled())),
+		slog.String("redis", cmp.Or(c.RedisURL.Addresses(), "off")),
+		slog.String("worker", workerAddress(c)),
 		slog.String("proxyHeaders", trust),
 		slog.String("clientAddress", c.ClientAddress()),
 		slog.String("auditLog", onOff(s.audit != nil)),
 	)
+}
+
+func workerAddress(c config.Config) string {
+	if !c.WorkerEnabled() {
+		return "off"
+	}
+	return c.WorkerURL.Address()
 }
 
 func onOff(on bool) string {

@@ -465,6 +465,42 @@ func TestAContainerIsToldOfItsHost(t *testing.T) {
 	}
 }
 
+func TestOnLoopback(t *testing.T) {
+	t.Parallel()
+	for addr, want := range map[string]bool{
+		"127.0.0.1:80": true, "127.7.7.7:80": true, "[::1]:80": true, "localhost:80": true,
+		":80": false, "0.0.0.0:80": false, "128.0.0.1:80": false, "[::]:80": false, "10.0.0.0/8:80": false,
+	} {
+		c, err := Parse([]string{"GATEWAY_LISTEN_ADDR=" + addr})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.OnLoopback() != want {
+			t.Errorf("%s: %t", addr, !want)
+		}
+	}
+}
+
+// The log has the hosts of Redis and of the worker, and never what may be a password.
+func TestAddressesForTheLog(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{
+		"redis://user:hunter2@10.0.0.1": "10.0.0.1:6379", "unix://:hunter2@/run/redis.sock?db=1": "/run/redis.sock",
+		"redis+cluster://:hunter2@a:1,b:2": "a:1,b:2", "rediss://cache.example.com:7000/3": "cache.example.com:7000", "": "",
+	} {
+		c, err := Parse([]string{"RATE_LIMIT_REDIS_URL=" + url, "DIAGNOSTICS_WORKER_URL=https://worker:8081/base"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.RedisURL.Addresses(); got != want {
+			t.Errorf("%s: %q", url, got)
+		}
+		if got := c.WorkerURL.Address(); got != "worker:8081" {
+			t.Errorf("worker: %q", got)
+		}
+	}
+}
+
 func TestFilesNeeded(t *testing.T) {
 	t.Parallel()
 	for env, want := range map[string]uint64{

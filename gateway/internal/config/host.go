@@ -3,6 +3,8 @@ package config
 import (
 	"io/fs"
 	"log/slog"
+	"net"
+	"net/netip"
 	"slices"
 	"strings"
 	"syscall"
@@ -16,6 +18,17 @@ func WarnOfHost(c Config, env []string, stat func(string) (fs.FileInfo, error), 
 	}
 	log.Warn("HOST_ADDRESSES is empty, and a container cannot see the public addresses of its host: " +
 		"visitors may reach that host through this service")
+}
+
+// OnLoopback reports whether the public listener is for this host alone, as with `make run`: what concerns a service on
+// the internet is not warned of then.
+func (c *Config) OnLoopback() bool {
+	host, _, err := net.SplitHostPort(string(c.ListenAddr))
+	if err != nil {
+		return false
+	}
+	a, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && a.IsLoopback()
 }
 
 // containerFiles are what Docker and Podman put into every container.

@@ -25,6 +25,14 @@ func (r *redisURL) Decode(s string) (err error) {
 	return err
 }
 
+// Addresses are the hosts and ports of Redis, or the path of its socket, without credentials.
+func (r redisURL) Addresses() string {
+	if r.options == nil {
+		return ""
+	}
+	return strings.Join(r.options.Addrs, ",")
+}
+
 // Options returns the driver's options for a URL that is set. Where it has no password, the function returns that of
 // each new connection; nil is none.
 func (r redisURL) Options(password func() string) *redis.UniversalOptions {

@@ -155,6 +155,15 @@ func (t *WorkerToken) Decode(s string) error {
 
 type workerURL string
 
+// Address is host and port, empty without a URL.
+func (w workerURL) Address() string {
+	u, err := url.Parse(string(w))
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
 func (w *workerURL) Decode(s string) error {
 	base, err := baseURL(s, "http", "https")
 	*w = workerURL(base)
