@@ -45,8 +45,8 @@ func (f *failures) add(rc *requestContext, slug string, p *problem, now time.Tim
 	f.runs = append(f.runs, run)
 }
 
-// Failures answers with the last 100 runs that began and failed, the newest first, as a JSON list. It is for the private
-// listener.
+// Failures answers with the last 100 runs that began and failed, the newest first, as a JSON list. It is for the
+// private listener.
 func (s *Server) Failures() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		s.failures.mu.Lock()

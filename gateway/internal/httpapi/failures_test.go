@@ -56,7 +56,8 @@ func TestFailures(t *testing.T) {
 		if got.Time.IsZero() || got.RequestID != a.Header.Get("X-Request-Id") {
 			t.Errorf("%+v", got)
 		}
-		run.want.Tool, run.want.Time, run.want.DurationMs, run.want.RequestID = "echo", got.Time, got.DurationMs, got.RequestID
+		run.want.Tool, run.want.RequestID = "echo", got.RequestID
+		run.want.Time, run.want.DurationMs = got.Time, got.DurationMs
 		if got != *run.want {
 			t.Errorf("%+v, want %+v", got, *run.want)
 		}
