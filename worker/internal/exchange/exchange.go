@@ -54,6 +54,9 @@ type Answer struct {
 	// Labels is the MPLS label stack with which the probe came to the router, outermost first, where the router reports it
 	// (RFC 4950); nil where it does not.
 	Labels []Label
+	// MTU is the next-hop MTU that a TooBig states, unchecked (RFC 1191 section 4, RFC 4443 section 3.2); 0 where it
+	// states none.
+	MTU int
 }
 
 // Label is one entry of an MPLS label stack (RFC 3032 section 2.1).
@@ -76,6 +79,8 @@ var (
 	ErrCutOff = errors.New("this host has lost its route to the destination")
 	// ErrShortage: this host has no room for the packet, or its link is down.
 	ErrShortage = errors.New("this host cannot send at the moment")
+	// ErrSize: the packet is larger than what this host's own link carries.
+	ErrSize = errors.New("the packet is larger than what the link of this host carries")
 	// ErrNoFlow: every flow identifier is taken.
 	ErrNoFlow = errors.New("every flow identifier is taken")
 	// ErrClosed: the network was closed.
@@ -115,6 +120,17 @@ type Flow interface {
 	Close()
 }
 
+// SizedFlow is a Flow that also sends echo requests of a given size, which no router fragments.
+type SizedFlow interface {
+	Flow
+	// SendSized is Send for a packet of size octets with its IP header, from the least MTU of the family to MaxSize. What
+	// this host has learnt of the path MTU is ignored. Errors: ErrSize besides those of Send.
+	SendSized(seq uint16, ttl, size int) (time.Time, error)
+}
+
+// MaxSize is the largest size of a packet with its IP header, in octets.
+const MaxSize = 1500
+
 // Protocol is what the probes of a flow are.
 type Protocol int
 
@@ -137,6 +153,8 @@ type Probe struct {
 	Protocol Protocol
 	// Port is the destination's, the same for every probe; 0 for ICMP.
 	Port uint16
+	// Size is the size of each UDP packet with its IP header, from 128 to MaxSize octets; 0 for one of about 100.
+	Size int
 }
 
 // ErrProtocol is that only ICMP probes can be sent: the sockets for others take a right that was not granted.

@@ -36,6 +36,7 @@ type datagramProtocol struct {
 	level            int
 	ttlOption        int
 	options          []int // switched on
+	discover, probe  int   // the option and its value with which packets of any size leave whole
 	lengthOption     int   // reports where a quote ends (RFC 4884)
 	requestType      byte
 	origin           byte // of errors that came by ICMP
@@ -52,6 +53,7 @@ func openDatagram4(c *counters) (family, error) {
 		domain: unix.AF_INET, protocol: unix.IPPROTO_ICMP,
 		any:   func(id uint16) unix.Sockaddr { return &unix.SockaddrInet4{Port: int(id)} },
 		level: unix.IPPROTO_IP, ttlOption: unix.IP_TTL, options: []int{unix.IP_RECVERR, unix.IP_RECVTTL},
+		discover: unix.IP_MTU_DISCOVER, probe: unix.IP_PMTUDISC_PROBE,
 		lengthOption: unix.IP_RECVERR_RFC4884,
 		requestType:  v4EchoRequest, origin: unix.SO_EE_ORIGIN_ICMP, errorOption: unix.IP_RECVERR,
 		quotedHeader: minIPv4Header, kind: kind4, parse: parse4,
@@ -64,7 +66,8 @@ func openDatagram6(c *counters) (family, error) {
 		domain: unix.AF_INET6, protocol: unix.IPPROTO_ICMPV6,
 		any:   func(id uint16) unix.Sockaddr { return &unix.SockaddrInet6{Port: int(id)} },
 		level: unix.IPPROTO_IPV6, ttlOption: unix.IPV6_UNICAST_HOPS,
-		options: []int{unix.IPV6_RECVERR, unix.IPV6_RECVHOPLIMIT}, lengthOption: unix.IPV6_RECVERR_RFC4884,
+		options:  []int{unix.IPV6_RECVERR, unix.IPV6_RECVHOPLIMIT},
+		discover: unix.IPV6_MTU_DISCOVER, probe: unix.IPV6_PMTUDISC_PROBE, lengthOption: unix.IPV6_RECVERR_RFC4884,
 		requestType: v6EchoRequest, origin: unix.SO_EE_ORIGIN_ICMP6, errorOption: unix.IPV6_RECVERR,
 		quotedHeader: ipv6Header, kind: kind6, parse: parse6,
 	}, c)
@@ -189,7 +192,8 @@ type datagramFlow struct {
 	// mu keeps the descriptor from being closed, and so from becoming another flow's, while it is used.
 	mu     sync.Mutex
 	fd     int
-	ttl    int // as set on the socket; 0 for the system's own
+	ttl    int  // as set on the socket; 0 for the system's own
+	whole  bool // discover was set
 	closed bool
 }
 
@@ -351,6 +355,7 @@ const (
 	errorOrigin     = 4
 	errorType       = 5
 	errorCode       = 6
+	errorInfo       = 8  // four bytes: the MTU that a TooBig states
 	errorQuote      = 12 // two bytes: how long the quote behind its IP header is, before extensions (RFC 4884)
 	errorLength     = 16
 	offenderFamily  = errorLength
@@ -375,6 +380,9 @@ func (a *arrived) readError(p datagramProtocol, quote, control []byte, to netip.
 	a.quoted = to
 	if a.kind == 0 || !a.source.IsValid() || !a.readEcho(quote, p.requestType) {
 		return false
+	}
+	if a.kind == exchange.TooBig {
+		a.mtu = int(binary.NativeEndian.Uint32(extended[errorInfo:]))
 	}
 	if a.kind != exchange.TooBig || p.requestType == v4EchoRequest {
 		a.labels = p.labels(quote, int(binary.NativeEndian.Uint16(extended[errorQuote:])))

@@ -37,6 +37,7 @@ type icmpError struct {
 	protocol byte       // first next header of a quoted IPv6 packet
 	inner    []byte     // the quote behind its IP header
 	labels   []exchange.Label
+	mtu      int // see exchange.Answer
 }
 
 // parseError4 reads an ICMP error (RFC 792) that quotes a packet of a protocol, or of any with a header without options
@@ -57,6 +58,9 @@ func parseError4(b []byte, protocol byte) (e icmpError, ok bool) {
 		kind: kind4(b[0], b[1]), dst: netip.AddrFrom4([4]byte(quote[16:20])), id: binary.BigEndian.Uint16(quote[4:]),
 		protocol: quote[9], inner: quote[header:], labels: labels4(b),
 	}
+	if e.kind == exchange.TooBig {
+		e.mtu = int(binary.BigEndian.Uint16(b[6:]))
+	}
 	return e, e.kind != 0
 }
 
@@ -69,6 +73,9 @@ func parseError6(b []byte) (e icmpError, ok bool) {
 	e = icmpError{
 		kind: kind6(b[0], b[1]), dst: netip.AddrFrom16([16]byte(quote[24:40])), protocol: quote[6],
 		inner: quote[ipv6Header:], labels: labels6(b),
+	}
+	if e.kind == exchange.TooBig {
+		e.mtu = int(binary.BigEndian.Uint32(b[4:]))
 	}
 	return e, e.kind != 0
 }
@@ -100,7 +107,7 @@ func parse6(b []byte) (m message, ok bool) {
 
 // about is the message that an error is about an echo request, which inner starts with.
 func (e icmpError) about(requestType byte, inner []byte, ok bool) (message, bool) {
-	m := message{kind: e.kind, quoted: e.dst, labels: e.labels}
+	m := message{kind: e.kind, quoted: e.dst, labels: e.labels, mtu: e.mtu}
 	return m, ok && m.readEcho(inner, requestType)
 }
 

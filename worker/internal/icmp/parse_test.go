@@ -242,6 +242,8 @@ func FuzzParse4(f *testing.F) {
 	for _, packet := range captured4 {
 		f.Add(fromHex(f, packet))
 	}
+	tooBig := put8(put8(fromHex(f, captured4["timeExceeded"]), minIPv4Header, v4Unreachable), minIPv4Header+1, 4)
+	f.Add(put8(tooBig, minIPv4Header+6, 5))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p := packet{data: b}
 		ok := p.splitIPv4(protocolICMP)
@@ -262,6 +264,7 @@ func FuzzParse6(f *testing.F) {
 	for _, packet := range captured6 {
 		f.Add(fromHex(f, packet)[ipv6Header:])
 	}
+	f.Add(put8(put8(fromHex(f, captured6["timeExceeded"])[ipv6Header:], 0, v6PacketTooBig), 4, 0xff))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, ok := parse6(b)
 		if ok {
@@ -280,6 +283,9 @@ func checkMessage(t *testing.T, m message, family func(netip.Addr) bool) {
 	}
 	if m.kind != exchange.Reply && !family(m.quoted) {
 		t.Error(fmt.Sprint("quotes ", m.quoted))
+	}
+	if m.mtu != 0 && m.kind != exchange.TooBig || m.mtu < 0 {
+		t.Errorf("kind %d states an MTU of %d", m.kind, m.mtu)
 	}
 }
 
@@ -605,7 +611,8 @@ func FuzzReadError(f *testing.F) {
 	f.Fuzz(func(t *testing.T, quote, control []byte) {
 		for _, p := range []datagramProtocol{protocol4, protocol6} {
 			a := arrived{packet: packet{kernel: parseControl(control)}}
-			if a.readError(p, quote, control, target4) && (a.kind == 0 || !a.source.IsValid() || len(quote) < headerLength) {
+			if a.readError(p, quote, control, target4) && (a.kind == 0 || !a.source.IsValid() || len(quote) < headerLength ||
+				a.mtu != 0 && a.kind != exchange.TooBig) {
 				t.Errorf("%+v", a)
 			}
 		}

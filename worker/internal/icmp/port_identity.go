@@ -56,8 +56,19 @@ func newPortIdentity(p exchange.Probe, local uint16, source, dst netip.Addr) por
 		id: uint16(random(1 << 16)), tag: uint16(random(1<<16 - 1<<10)), sequence: uint32(random(1 << 32)),
 		size: leastUDP + random(spreadUDP),
 	}
+	if p.Size > 0 {
+		i.size = p.Size - ipHeader(dst) - udpHeader
+	}
 	rand.Read(i.cookie[:])
 	return i
+}
+
+// ipHeader is the length of the IP header of our packets to an address.
+func ipHeader(dst netip.Addr) int {
+	if dst.Is4() {
+		return minIPv4Header
+	}
+	return ipv6Header
 }
 
 // ipID is the identification in the IPv4 header of a flow's nth probe. The kernel replaces 0.

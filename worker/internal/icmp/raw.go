@@ -24,6 +24,7 @@ import (
 type socket struct {
 	*rawConn
 	sender      *sendSocket // for sending; nil where that is done by conn
+	sized       sizedSender // for what has a size of its own
 	requestType byte
 	level, ttl  int32 // of the control message that sets a packet's TTL
 	flows       *flows
@@ -43,8 +44,12 @@ func openRaw4(c *counters) (family, error) {
 		conn.conn.Close()
 		return nil, err
 	}
+	sized, err := openSized4()
+	if err != nil {
+		return nil, errors.Join(err, conn.conn.Close(), sender.close())
+	}
 	return (&socket{
-		rawConn: conn, sender: sender, receive: receiver(protocolICMP, parse4), requestType: v4EchoRequest,
+		rawConn: conn, sender: sender, sized: sized, receive: receiver(protocolICMP, parse4), requestType: v4EchoRequest,
 		level: unix.IPPROTO_IP, ttl: unix.IP_TTL, flows: newFlows(), closed: make(chan struct{}),
 	}).start(), nil
 }
@@ -59,8 +64,12 @@ func openRaw6(c *counters) (family, error) {
 		conn.conn.Close()
 		return nil, fmt.Errorf("install the packet filter: %w", err)
 	}
+	sized, err := openSized6(c)
+	if err != nil {
+		return nil, errors.Join(err, conn.conn.Close())
+	}
 	return (&socket{
-		rawConn: conn, receive: receiver(overIPv6, parse6), requestType: v6EchoRequest,
+		rawConn: conn, sized: sized, receive: receiver(overIPv6, parse6), requestType: v6EchoRequest,
 		level: unix.IPPROTO_IPV6, ttl: unix.IPV6_HOPLIMIT, flows: newFlows(), closed: make(chan struct{}),
 	}).start(), nil
 }
@@ -109,7 +118,7 @@ func (s *socket) open(dst netip.Addr, deliver func(exchange.Answer)) (exchange.F
 func (s *socket) check() error { return nil }
 
 func (s *socket) close() error {
-	err := s.conn.Close()
+	err := errors.Join(s.conn.Close(), s.sized.close())
 	if s.sender != nil {
 		err = errors.Join(err, s.sender.close())
 	}
@@ -349,7 +358,7 @@ func (s *socket) dispatch(now time.Time, m ipv4.Message) {
 // answer is the message as the flow receives it; now is the moment at which it was read.
 func (a arrived) answer(i identity, now time.Time) exchange.Answer {
 	return exchange.Answer{Seq: i.seq(a.seq), Kind: a.kind, From: a.source, TTL: a.ttl, At: arrival(now, a.kernel.stamp),
-		Damaged: a.kind == exchange.Reply && !i.returns(a.payload, a.seq), Labels: a.labels}
+		Damaged: a.kind == exchange.Reply && !i.returns(a.payload, a.seq), Labels: a.labels, MTU: a.mtu}
 }
 
 // receiver reads the packets of a raw socket; protocol is that of the packets of an IPv4 socket, see readPacket.
@@ -419,6 +428,8 @@ type message struct {
 	payload []byte
 	// labels is the MPLS label stack of an ICMP error.
 	labels []exchange.Label
+	// mtu is the next-hop MTU that a TooBig states.
+	mtu int
 }
 
 // readEcho reports whether this is an echo message of a type, and reads the part that both families share: the ICMP

@@ -23,8 +23,11 @@ const (
 )
 
 // pendingTries bounds how often a send is repeated because an ICMP error was pending on the socket. They come no faster
-// than they are cleared.
-const pendingTries = 128
+// than they are cleared. EMSGSIZE may also be this host's own, of which every try leaves a copy in the error queue.
+const (
+	pendingTries = 128
+	sizeTries    = 8
+)
 
 // pastFullQueue sends, and again as long as there is no room for the packet and patience for that.
 func pastFullQueue(send func() (time.Time, error)) (time.Time, error) {
@@ -85,7 +88,7 @@ func sendPastErrors(fd int, packet, control []byte, to unix.Sockaddr) (at time.T
 		if err == nil {
 			return at, past, nil
 		}
-		if !isPending(err) {
+		if !isPending(err) || errors.Is(err, unix.EMSGSIZE) && past >= sizeTries {
 			break
 		}
 	}
@@ -112,6 +115,8 @@ func sendError(err error) error {
 		return errors.Join(exchange.ErrNoRoute, err)
 	case isFull(err), errors.Is(err, unix.ENETDOWN):
 		return errors.Join(exchange.ErrShortage, err)
+	case errors.Is(err, unix.EMSGSIZE):
+		return errors.Join(exchange.ErrSize, err)
 	case isAny(err, unix.EPERM, unix.EACCES):
 		return errors.Join(exchange.ErrForbidden, err)
 	case errors.Is(err, net.ErrClosed):
