@@ -51,7 +51,32 @@ func (t Traceroute) Validate(asked netip.Addr) error {
 			return fmt.Errorf("hops[%d]: %w", i, err)
 		}
 	}
-	return cmp.Or(t.validMoment(), validExplanation(t.Explanation))
+	return cmp.Or(t.validMoment(), validExplanation(t.Explanation), t.MTU.validate())
+}
+
+// validate takes nil, which is that it was not requested.
+func (m *MTU) validate() error {
+	inRange := func(size int) bool { return size >= MinMTU && size <= MaxMTU }
+	switch {
+	case m == nil:
+		return nil
+	case m.Path != nil && !inRange(*m.Path):
+		return breach("mtu.path is %d", *m.Path)
+	case m.LimitedAt != nil && (*m.LimitedAt < 1 || *m.LimitedAt > MaxHops):
+		return breach("mtu.limitedAt is %d", *m.LimitedAt)
+	case m.HopMTUs == nil:
+		return breach("mtu.hopMtus is null")
+	case m.Note != nil && !plainText(*m.Note, maxNoteRunes):
+		return breach("mtu.note is not a short plain text")
+	}
+	last := 0
+	for i, h := range m.HopMTUs {
+		if h.TTL <= last || h.TTL > MaxHops || !inRange(h.MTU) {
+			return breach("mtu.hopMtus[%d] is %+v after hop %d", i, h, last)
+		}
+		last = h.TTL
+	}
+	return nil
 }
 
 // Validate returns an error unless the fields of the hop are valid. The error wraps ErrContract.

@@ -32,13 +32,20 @@ const (
 	PingProbes      = 10
 	LossProbes      = 50
 	TracerouteLimit = 5 * time.Second
-	PingLimit       = 12 * time.Second
-	JobLimit        = 15 * time.Second
+	// TracerouteMTULimit is that of a trace with the path MTU.
+	TracerouteMTULimit = 10 * time.Second
+	PingLimit          = 12 * time.Second
+	JobLimit           = 15 * time.Second
 	// PacketLossLimit leaves some of JobLimit for the answer to reach the gateway.
 	PacketLossLimit = JobLimit - 500*time.Millisecond
 	PingGap         = 200 * time.Millisecond
 	LossGap         = 100 * time.Millisecond
 	LateAfter       = 2 * time.Second // a reply later than this is late; and answers are waited for so long
+
+	// The sizes of an MTU, in octets, and the packets that are sent for one.
+	MinMTU       = 68
+	MaxMTU       = 1500
+	MaxMTUProbes = 40
 
 	ConfirmationProbes = 6
 	ConfirmationGap    = time.Second
@@ -128,6 +135,29 @@ type Traceroute struct {
 	// Protocol is that of the probes: ProtocolICMP, ProtocolUDP or ProtocolTCP. Port is the destination's; nil for ICMP.
 	Protocol string `json:"protocol"`
 	Port     *int   `json:"port"`
+	// MTU is absent where it was not requested.
+	MTU *MTU `json:"mtu,omitempty"`
+}
+
+// MTU is what is known of the size of packets, in octets with the IP header, that get to the destination in one piece.
+type MTU struct {
+	// Path is the largest size that does; null where that is not known.
+	Path *int `json:"path"`
+	// LimitedAt is the TTL of the router behind which the path narrows to Path; null where nothing does so, or it is not
+	// known where.
+	LimitedAt *int `json:"limitedAt"`
+	// Reported is true where an ICMP message reports what is too large, false where it vanishes, and else null.
+	Reported *bool `json:"reported"`
+	// HopMTUs are the routers behind which the path narrows, in order, with the size that passes: as they state it and
+	// nothing contradicts, or as measured where larger packets vanish.
+	HopMTUs []HopMTU `json:"hopMtus"`
+	Note    *string  `json:"note"`
+}
+
+// HopMTU is the size that passes behind the router at a TTL.
+type HopMTU struct {
+	TTL int `json:"ttl"`
+	MTU int `json:"mtu"`
 }
 
 // Hop is one TTL of a trace. A private hop is Hidden and has no address.
@@ -286,10 +316,12 @@ const (
 	DefaultPortUDP = 33434
 )
 
-// TraceOptions say what the probes of a trace are. The zero TraceOptions, as an absent one, is ICMP.
+// TraceOptions say what the probes of a trace are, and whether it measures the path MTU. The zero TraceOptions, as an
+// absent one, is ICMP.
 type TraceOptions struct {
 	Protocol string `json:"protocol,omitempty"`
 	Port     uint16 `json:"port,omitempty"` // 0 for the protocol's default
+	MTU      bool   `json:"mtu,omitempty"`
 }
 
 // Complete fills in what is left out. The error names the option that is wrong, for the author of the request.
@@ -312,7 +344,7 @@ func (o TraceOptions) Complete() (TraceOptions, error) {
 }
 
 // ValidFor returns an error unless a trace was made with the options. One without a protocol is of a worker that has
-// none but ICMP. The error wraps ErrContract.
+// none but ICMP; one without a requested path MTU is of a worker that measures none. The error wraps ErrContract.
 func (t Traceroute) ValidFor(asked TraceOptions) error {
 	protocol, port := t.Protocol, 0
 	if protocol == "" {
@@ -323,6 +355,9 @@ func (t Traceroute) ValidFor(asked TraceOptions) error {
 	}
 	if protocol != asked.Protocol || port != int(asked.Port) {
 		return breach("%s port %d was answered for %s port %d", protocol, port, asked.Protocol, asked.Port)
+	}
+	if t.MTU != nil && !asked.MTU {
+		return breach("mtu was not requested")
 	}
 	return nil
 }

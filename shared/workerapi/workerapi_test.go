@@ -108,6 +108,29 @@ func TestTracerouteValidate(t *testing.T) {
 		{"negative time", func(r *Traceroute) { r.Hops[0].RTTsMs[0] = ptr(-0.001) }, false},
 		{"infinite time", func(r *Traceroute) { r.Hops[0].BestMs = ptr(math.Inf(1)) }, false},
 		{"time is not a number", func(r *Traceroute) { r.Hops[0].AverageMs = ptr(math.NaN()) }, false},
+		{"a path MTU", withMTU(func(*MTU) {}), true},
+		{"least path MTU", withMTU(func(m *MTU) { m.Path = ptr(68) }), true},
+		{"path MTU below the least", withMTU(func(m *MTU) { m.Path = ptr(67) }), false},
+		{"largest path MTU", withMTU(func(m *MTU) { m.Path = ptr(1500) }), true},
+		{"path MTU above the largest", withMTU(func(m *MTU) { m.Path = ptr(1501) }), false},
+		{"no path MTU", withMTU(func(m *MTU) { *m = MTU{HopMTUs: []HopMTU{}} }), true},
+		{"limited at hop 1", withMTU(func(m *MTU) { m.LimitedAt = ptr(1) }), true},
+		{"limited at hop 0", withMTU(func(m *MTU) { m.LimitedAt = ptr(0) }), false},
+		{"limited at hop 30", withMTU(func(m *MTU) { m.LimitedAt = ptr(30) }), true},
+		{"limited at hop 31", withMTU(func(m *MTU) { m.LimitedAt = ptr(31) }), false},
+		{"null MTUs of hops", withMTU(func(m *MTU) { m.HopMTUs = nil }), false},
+		{"MTU of hop 0", withMTU(func(m *MTU) { m.HopMTUs[0].TTL = 0 }), false},
+		{"MTU of hop 30", withMTU(func(m *MTU) { m.HopMTUs[1].TTL = 30 }), true},
+		{"MTU of hop 31", withMTU(func(m *MTU) { m.HopMTUs[1].TTL = 31 }), false},
+		{"MTUs of one hop", withMTU(func(m *MTU) { m.HopMTUs[1].TTL = 2 }), false},
+		{"MTUs downward", withMTU(func(m *MTU) { m.HopMTUs[1].TTL = 1 }), false},
+		{"least MTU of a hop", withMTU(func(m *MTU) { m.HopMTUs[0].MTU = 68 }), true},
+		{"MTU of a hop below the least", withMTU(func(m *MTU) { m.HopMTUs[0].MTU = 67 }), false},
+		{"largest MTU of a hop", withMTU(func(m *MTU) { m.HopMTUs[0].MTU = 1500 }), true},
+		{"MTU of a hop above the largest", withMTU(func(m *MTU) { m.HopMTUs[0].MTU = 1501 }), false},
+		{"longest note on the MTU", withMTU(func(m *MTU) { m.Note = ptr(strings.Repeat("é", maxNoteRunes)) }), true},
+		{"note on the MTU too long", withMTU(func(m *MTU) { m.Note = ptr(strings.Repeat("é", maxNoteRunes+1)) }), false},
+		{"note on the MTU with a control character", withMTU(func(m *MTU) { m.Note = ptr("a\tb") }), false},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -116,6 +139,14 @@ func TestTracerouteValidate(t *testing.T) {
 			c.change(&r)
 			check(t, r.Validate(asked), c.ok)
 		})
+	}
+}
+
+// withMTU changes a good path MTU.
+func withMTU(change func(*MTU)) func(*Traceroute) {
+	return func(r *Traceroute) {
+		r.MTU = &MTU{Path: ptr(1400), LimitedAt: ptr(3), Reported: ptr(true), HopMTUs: []HopMTU{{2, 1450}, {3, 1400}}}
+		change(r.MTU)
 	}
 }
 
@@ -356,15 +387,16 @@ func TestTraceOptions(t *testing.T) {
 		given, want TraceOptions
 		ok          bool
 	}{
-		{TraceOptions{}, TraceOptions{ProtocolICMP, 0}, true},
-		{TraceOptions{Protocol: ProtocolICMP}, TraceOptions{ProtocolICMP, 0}, true},
-		{TraceOptions{Protocol: ProtocolTCP}, TraceOptions{ProtocolTCP, 443}, true},
-		{TraceOptions{Protocol: ProtocolUDP}, TraceOptions{ProtocolUDP, 33434}, true},
-		{TraceOptions{ProtocolTCP, 1}, TraceOptions{ProtocolTCP, 1}, true},
-		{TraceOptions{ProtocolUDP, 65535}, TraceOptions{ProtocolUDP, 65535}, true},
-		{TraceOptions{ProtocolICMP, 1}, TraceOptions{}, false},
-		{TraceOptions{"", 1}, TraceOptions{}, false},
-		{TraceOptions{"sctp", 0}, TraceOptions{}, false},
+		{TraceOptions{}, TraceOptions{Protocol: ProtocolICMP}, true},
+		{TraceOptions{Protocol: ProtocolICMP}, TraceOptions{Protocol: ProtocolICMP}, true},
+		{TraceOptions{Protocol: ProtocolTCP}, TraceOptions{Protocol: ProtocolTCP, Port: 443}, true},
+		{TraceOptions{Protocol: ProtocolUDP}, TraceOptions{Protocol: ProtocolUDP, Port: 33434}, true},
+		{TraceOptions{Protocol: ProtocolTCP, Port: 1}, TraceOptions{Protocol: ProtocolTCP, Port: 1}, true},
+		{TraceOptions{Protocol: ProtocolUDP, Port: 65535}, TraceOptions{Protocol: ProtocolUDP, Port: 65535}, true},
+		{TraceOptions{Protocol: ProtocolICMP, Port: 1}, TraceOptions{}, false},
+		{TraceOptions{Protocol: "", Port: 1}, TraceOptions{}, false},
+		{TraceOptions{Protocol: "sctp"}, TraceOptions{}, false},
+		{TraceOptions{MTU: true}, TraceOptions{Protocol: ProtocolICMP, MTU: true}, true},
 	} {
 		got, err := c.given.Complete()
 		if (err == nil) != c.ok || c.ok && got != c.want {
@@ -382,14 +414,14 @@ func TestValidFor(t *testing.T) {
 		asked    TraceOptions
 		ok       bool
 	}{
-		{"ICMP", ProtocolICMP, nil, TraceOptions{ProtocolICMP, 0}, true},
-		{"a worker that knows nothing else", "", nil, TraceOptions{ProtocolICMP, 0}, true},
-		{"that worker, asked for TCP", "", nil, TraceOptions{ProtocolTCP, 443}, false},
-		{"TCP", ProtocolTCP, ptr(443), TraceOptions{ProtocolTCP, 443}, true},
-		{"another port", ProtocolTCP, ptr(80), TraceOptions{ProtocolTCP, 443}, false},
-		{"another protocol", ProtocolUDP, ptr(443), TraceOptions{ProtocolTCP, 443}, false},
-		{"no port", ProtocolTCP, nil, TraceOptions{ProtocolTCP, 443}, false},
-		{"a port of ICMP", ProtocolICMP, ptr(7), TraceOptions{ProtocolICMP, 0}, false},
+		{"ICMP", ProtocolICMP, nil, TraceOptions{Protocol: ProtocolICMP}, true},
+		{"a worker that knows nothing else", "", nil, TraceOptions{Protocol: ProtocolICMP}, true},
+		{"that worker, asked for TCP", "", nil, TraceOptions{Protocol: ProtocolTCP, Port: 443}, false},
+		{"TCP", ProtocolTCP, ptr(443), TraceOptions{Protocol: ProtocolTCP, Port: 443}, true},
+		{"another port", ProtocolTCP, ptr(80), TraceOptions{Protocol: ProtocolTCP, Port: 443}, false},
+		{"another protocol", ProtocolUDP, ptr(443), TraceOptions{Protocol: ProtocolTCP, Port: 443}, false},
+		{"no port", ProtocolTCP, nil, TraceOptions{Protocol: ProtocolTCP, Port: 443}, false},
+		{"a port of ICMP", ProtocolICMP, ptr(7), TraceOptions{Protocol: ProtocolICMP}, false},
 	} {
 		r := goodTrace()
 		r.Protocol, r.Port = c.protocol, c.port
@@ -398,6 +430,11 @@ func TestValidFor(t *testing.T) {
 			check(t, r.ValidFor(c.asked), c.ok)
 		})
 	}
+	r := goodTrace()
+	check(t, r.ValidFor(TraceOptions{Protocol: ProtocolICMP, MTU: true}), true)
+	r.MTU = &MTU{HopMTUs: []HopMTU{}}
+	check(t, r.ValidFor(TraceOptions{Protocol: ProtocolICMP, MTU: true}), true)
+	check(t, r.ValidFor(TraceOptions{Protocol: ProtocolICMP}), false)
 }
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
