@@ -44,10 +44,11 @@ type measurement[T any] interface {
 	MarkShared()
 }
 
-// job returns the route of one kind of job. usual is how long such a job mostly takes at most. read returns the job of
+// job returns the route of one kind of job. usual is how long a job mostly takes at most. read returns the job of
 // a request: concurrent requests for equal jobs share one.
 func job[K comparable, T any, M measurement[T]](
-	s *Server, usual time.Duration, read func(*requestContext) (K, *refusal), run func(context.Context, K) (T, error),
+	s *Server, usual func(K) time.Duration, read func(*requestContext) (K, *refusal),
+	run func(context.Context, K) (T, error),
 ) func(*requestContext) {
 	jobs := &flight.Group[K, T]{Keep: sharedFor}
 	return func(rc *requestContext) {
@@ -64,7 +65,7 @@ func job[K comparable, T any, M measurement[T]](
 			result, own, err = inShare(func(begun *atomic.Bool) (T, error) {
 				return jobs.Do(ctx, asked, func(ctx context.Context) (T, error) {
 					begun.Store(true)
-					return runInSlot(ctx, s, usual, rc.holder, func(ctx context.Context) (T, error) { return run(ctx, asked) })
+					return runInSlot(ctx, s, usual(asked), rc.holder, func(ctx context.Context) (T, error) { return run(ctx, asked) })
 				})
 			})
 		})

@@ -439,7 +439,7 @@ func TestTraceOptions(t *testing.T) {
 	for _, options := range []string{
 		`{"port":443}`, `{"protocol":"icmp","port":443}`, `{"protocol":"sctp"}`, `{"protocol":"TCP"}`, `{"protocol":6}`,
 		`{"protocol":"tcp","port":-1}`, `{"protocol":"tcp","port":65536}`, `{"protocol":"tcp","port":"443"}`,
-		`{"protocol":"tcp","port":443.5}`, `"tcp"`,
+		`{"protocol":"tcp","port":443.5}`, `"tcp"`, `{"mtu":1}`, `{"mtu":"true"}`,
 	} {
 		a := f.do(f.request("POST", workerapi.PathTraceroute, fmt.Sprintf(`{"target":"11.0.0.1","options":%s}`, options)))
 		f.checkError(options, a, 400)
@@ -478,6 +478,30 @@ func TestTracesAreSharedByProtocolAndPort(t *testing.T) {
 		{Protocol: exchange.TCP, Port: 443}}
 	if len(f.prober.asked) != 4 || !slices.Equal(f.prober.ports, want) {
 		t.Errorf("%d jobs, with ports %+v", len(f.prober.asked), f.prober.ports)
+	}
+}
+
+// A trace with the path MTU is a job of its own, which takes its slot for longer.
+func TestTracesWithTheMTU(t *testing.T) {
+	t.Parallel()
+	f := start(t, func(c *Config) { c.Slots = 20 })
+	var all parallel.Group
+	for range 2 {
+		for _, options := range []string{`{}`, `{"mtu":false}`, `{"mtu":null}`, `{"mtu":true}`} {
+			all.Go(func() {
+				a := f.do(f.request("POST", workerapi.PathTraceroute, fmt.Sprintf(`{"target":"11.0.0.1","options":%s}`, options)))
+				if a.StatusCode != 200 {
+					t.Errorf("%s: %d", options, a.StatusCode)
+				}
+			})
+		}
+	}
+	all.Wait()
+	if len(f.prober.asked) != 2 || f.prober.mtus != 1 {
+		t.Errorf("%d jobs, %d with the path MTU", len(f.prober.asked), f.prober.mtus)
+	}
+	if a, b := usualTrace(traceJob{}), usualTrace(traceJob{mtu: true}); a != 5*time.Second || b != 10*time.Second {
+		t.Errorf("%v, with the path MTU %v", a, b)
 	}
 }
 

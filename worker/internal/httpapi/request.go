@@ -131,6 +131,7 @@ func (s *Server) judge(request workerapi.Request) (netip.Addr, *refusal) {
 type traceJob struct {
 	target netip.Addr
 	probe  exchange.Probe
+	mtu    bool
 }
 
 var protocols = map[string]exchange.Protocol{
@@ -151,11 +152,23 @@ func (s *Server) readTrace(rc *requestContext) (traceJob, *refusal) {
 		return traceJob{}, &refusal{http.StatusBadRequest,
 			"Send the option protocol as icmp, udp or tcp, and port as 1 to 65535 with udp or tcp alone."}
 	}
-	return traceJob{rc.target, exchange.Probe{Protocol: protocols[options.Protocol], Port: options.Port}}, nil
+	probe := exchange.Probe{Protocol: protocols[options.Protocol], Port: options.Port}
+	return traceJob{rc.target, probe, options.MTU}, nil
+}
+
+// usualTrace is how long the job takes at most.
+func usualTrace(j traceJob) time.Duration {
+	if j.mtu {
+		return workerapi.TracerouteMTULimit
+	}
+	return workerapi.TracerouteLimit
 }
 
 // trace runs the job.
 func (s *Server) trace(ctx context.Context, j traceJob) (workerapi.Traceroute, error) {
+	if j.mtu {
+		return s.config.Prober.TracerouteMTU(ctx, j.target, j.probe)
+	}
 	return s.config.Prober.Traceroute(ctx, j.target, j.probe)
 }
 

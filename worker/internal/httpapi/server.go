@@ -36,6 +36,7 @@ import (
 // Prober runs jobs. Its errors are those of package exchange, a *probe.BusyError, or the context's.
 type Prober interface {
 	Traceroute(ctx context.Context, dst netip.Addr, p exchange.Probe) (workerapi.Traceroute, error)
+	TracerouteMTU(ctx context.Context, dst netip.Addr, p exchange.Probe) (workerapi.Traceroute, error)
 	Ping(ctx context.Context, dst netip.Addr) (workerapi.Ping, error)
 	PacketLoss(ctx context.Context, dst netip.Addr) (workerapi.PacketLoss, error)
 }
@@ -80,6 +81,10 @@ const (
 	usualPacketLoss = 10 * time.Second
 )
 
+func always(d time.Duration) func(netip.Addr) time.Duration {
+	return func(netip.Addr) time.Duration { return d }
+}
+
 // route is one path. Tool is empty for routes that run no job.
 type route struct {
 	tool  string
@@ -94,9 +99,9 @@ func New(c Config) *Server {
 	s := &Server{config: c, inflight: newInflight(c.Slots)}
 	s.SetTokens(c.Tokens)
 	s.routes = map[string]route{
-		workerapi.PathTraceroute: {toolTraceroute, job(s, workerapi.TracerouteLimit, s.readTrace, s.trace)},
-		workerapi.PathPing:       {toolPing, job(s, usualPing, s.readAddress, c.Prober.Ping)},
-		workerapi.PathPacketLoss: {toolPacketLoss, job(s, usualPacketLoss, s.readAddress, c.Prober.PacketLoss)},
+		workerapi.PathTraceroute: {toolTraceroute, job(s, usualTrace, s.readTrace, s.trace)},
+		workerapi.PathPing:       {toolPing, job(s, always(usualPing), s.readAddress, c.Prober.Ping)},
+		workerapi.PathPacketLoss: {toolPacketLoss, job(s, always(usualPacketLoss), s.readAddress, c.Prober.PacketLoss)},
 		workerapi.PathHealth:     {"", health},
 		workerapi.PathReady:      {"", s.ready},
 	}

@@ -42,6 +42,7 @@ type fakeProber struct {
 	mu    sync.Mutex
 	asked []netip.Addr
 	ports []exchange.Probe // of the traces that are not ICMP
+	mtus  int              // traces with the path MTU
 	run   func(ctx context.Context) error
 }
 
@@ -66,6 +67,17 @@ func (p *fakeProber) Traceroute(
 	p.mu.Unlock()
 	port := int(kind.Port)
 	return workerapi.Traceroute{Target: dst.String(), Protocol: kind.Protocol.String(), Port: &port}, p.ask(ctx, dst)
+}
+
+func (p *fakeProber) TracerouteMTU(
+	ctx context.Context, dst netip.Addr, kind exchange.Probe,
+) (workerapi.Traceroute, error) {
+	p.mu.Lock()
+	p.mtus++
+	p.mu.Unlock()
+	r, err := p.Traceroute(ctx, dst, kind)
+	r.MTU = &workerapi.MTU{}
+	return r, err
 }
 
 func (p *fakeProber) Ping(ctx context.Context, dst netip.Addr) (workerapi.Ping, error) {

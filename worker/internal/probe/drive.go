@@ -20,6 +20,7 @@ type request struct {
 	seq  uint16
 	ttl  int
 	flow int
+	size int // of the packet; 0 for that of the flow's other probes
 }
 
 // step is the next action of a plan: to send a probe, to be called again at a later moment (or sooner, when an answer
@@ -68,6 +69,9 @@ type plan interface {
 	// parts passes on the parts of the result that the answer to a probe has changed; all of them for everything.
 	parts(seq uint16, report func(kind string, number int, value any))
 }
+
+// sizePlan is a plan whose probes may be larger than what this host's link carries.
+type sizePlan interface{ oversized(r request) }
 
 // drive runs a plan to its end, and gives the moment when its first probe left; where none did, when it began.
 func (p *Prober) drive(
@@ -219,7 +223,11 @@ func (d *driver) send(r request) error {
 		return err
 	}
 	d.reservation.use()
-	at, err := f.Send(r.seq, r.ttl)
+	at, err := sendTo(f, r)
+	if sizes, ok := d.plan.(sizePlan); ok && errors.Is(err, exchange.ErrSize) {
+		sizes.oversized(r)
+		return nil
+	}
 	if err != nil {
 		return d.sendFailed(err)
 	}
@@ -231,6 +239,17 @@ func (d *driver) send(r request) error {
 	}
 	d.plan.sent(r, at)
 	return nil
+}
+
+func sendTo(f exchange.Flow, r request) (time.Time, error) {
+	if r.size == 0 {
+		return f.Send(r.seq, r.ttl)
+	}
+	sized, ok := f.(exchange.SizedFlow)
+	if !ok {
+		return time.Time{}, exchange.ErrProtocol
+	}
+	return sized.SendSized(r.seq, r.ttl, r.size)
 }
 
 // sendFailed returns why no more can be sent. A rule that forbids probes forbids the first one; what is forbidden

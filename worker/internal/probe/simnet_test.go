@@ -25,7 +25,9 @@ type simNet struct {
 	openErr, sendErr error
 	// sendErrAfter lets so many packets pass before sendErr; cutAfter is when the way is lost, 0 for never, backAfter when
 	// it is back, 0 for never.
-	sendErrAfter        int
+	sendErrAfter int
+	// link is the MTU of this host's own link; 0 for any size.
+	link                int
 	cutAfter, backAfter time.Duration
 	start               time.Time
 
@@ -43,6 +45,7 @@ type simPacket struct {
 	seq  uint16
 	ttl  int
 	flow int
+	size int // 0 for the size of a trace's probes
 }
 
 // simTTL is the TTL with which answers start.
@@ -75,6 +78,11 @@ type simNode struct {
 	labels []exchange.Label
 	// every limits the node to one answer in so long.
 	every time.Duration
+	// mtu is the largest packet that a router passes on; 0 for any size. Of a destination it is the largest reply that
+	// comes back.
+	mtu int
+	// states gives what a router states about a packet that is too large; -1 for no message. nil states mtu.
+	states func(size int) int
 	// limit, where given, is the limit on its answers.
 	limit answerLimit
 
@@ -190,6 +198,7 @@ type simFlow struct {
 	net     *simNet
 	index   int
 	deliver func(exchange.Answer)
+	short   bool // the destination's replies are, whatever the size of the probes
 	closed  bool
 }
 
@@ -202,19 +211,37 @@ func (f *simFlow) Close() {
 	}
 }
 
-func (f *simFlow) Send(seq uint16, ttl int) (time.Time, error) {
+func (f *simFlow) Send(seq uint16, ttl int) (time.Time, error) { return f.SendSized(seq, ttl, 0) }
+
+func (f *simFlow) SendSized(seq uint16, ttl, size int) (time.Time, error) {
 	now := time.Now()
 	f.net.mu.Lock()
 	defer f.net.mu.Unlock()
 	if f.net.sendErr != nil && len(f.net.log) >= f.net.sendErrAfter {
 		return now, f.net.sendErr
 	}
-	f.net.log = append(f.net.log, simPacket{at: now, seq: seq, ttl: ttl, flow: f.index})
+	if f.net.link > 0 && size > f.net.link {
+		return now, exchange.ErrSize
+	}
+	f.net.log = append(f.net.log, simPacket{at: now, seq: seq, ttl: ttl, flow: f.index, size: size})
 	node, kind, passed := f.net.where(ttl, f.index)
+	mtu := 0
+	for i := range f.net.routers {
+		if r := &f.net.routers[i]; i+1 < ttl && r.mtu > 0 && size > r.mtu {
+			node, kind, passed, mtu = r, exchange.TooBig, i, r.mtu
+			if r.states != nil {
+				mtu = r.states(size)
+			}
+			break
+		}
+	}
+	if mtu < 0 || node == &f.net.dest && node.mtu > 0 && size > node.mtu && !f.short {
+		kind = 0
+	}
 	if node.deaf == ttl || f.net.isCut(now) {
 		kind = 0
 	}
-	f.answer(node, kind, passed, seq, now)
+	f.answer(node, exchange.Answer{Seq: seq, Kind: kind, MTU: mtu}, passed, now)
 	return now, nil
 }
 
@@ -236,10 +263,10 @@ func (n *simNet) where(ttl, flow int) (node *simNode, kind exchange.Kind, passed
 	return &n.dest, n.dest.kind, len(n.routers) + len(more)
 }
 
-func (f *simFlow) answer(node *simNode, kind exchange.Kind, passed int, seq uint16, now time.Time) {
+func (f *simFlow) answer(node *simNode, a exchange.Answer, passed int, now time.Time) {
 	nth := node.seen
 	node.seen++
-	if kind == 0 || node.drops[nth] && (node.spared == 0 || seq != node.spared) {
+	if a.Kind == 0 || node.drops[nth] && (node.spared == 0 || a.Seq != node.spared) {
 		return
 	}
 	if node.every > 0 && !node.last.IsZero() && now.Sub(node.last) < node.every {
@@ -253,9 +280,8 @@ func (f *simFlow) answer(node *simNode, kind exchange.Kind, passed int, seq uint
 	if nth < len(node.rtts) {
 		rtt = node.rtts[nth]
 	}
-	a := exchange.Answer{Seq: seq, Kind: kind, From: node.addresses[f.index%len(node.addresses)],
-		TTL: simTTL - passed - node.detour, At: now.Add(rtt), Labels: node.labels,
-		Damaged: node.damages[nth]}
+	a.From = node.addresses[f.index%len(node.addresses)]
+	a.TTL, a.At, a.Labels, a.Damaged = simTTL-passed-node.detour, now.Add(rtt), node.labels, node.damages[nth]
 	for range node.copies + 1 {
 		time.AfterFunc(rtt, func() { f.arrive(a) })
 	}

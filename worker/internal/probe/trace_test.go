@@ -757,11 +757,14 @@ type portNet struct {
 func (n *portNet) OpenPort(p exchange.Probe, dst netip.Addr, deliver func(exchange.Answer)) (exchange.Flow, error) {
 	n.asked = p
 	f, err := n.Open(dst, deliver)
-	return &portSimFlow{simFlow: f.(*simFlow), tcp: p.Protocol == exchange.TCP}, err
+	s := f.(*simFlow)
+	s.short = p.Protocol == exchange.UDP
+	return &portSimFlow{simFlow: s, size: p.Size, tcp: p.Protocol == exchange.TCP}, err
 }
 
 type portSimFlow struct {
 	*simFlow
+	size    int
 	tcp     bool
 	waiting time.Time // until the connection is ended
 }
@@ -769,7 +772,7 @@ type portSimFlow struct {
 func (f *portSimFlow) Send(seq uint16, ttl int) (time.Time, error) {
 	now := time.Now()
 	if !f.tcp || ttl <= len(f.net.routers) {
-		return f.simFlow.Send(seq, ttl)
+		return f.simFlow.SendSized(seq, ttl, f.size)
 	}
 	if now.Before(f.waiting) {
 		f.net.mu.Lock()
