@@ -13,8 +13,8 @@ import (
 // Options are the members of a request's options object. Unknown members are ignored; null counts as absent.
 type Options map[string]json.RawMessage
 
-// Option describes one member of the options object. A tool parses it by Choice, Text or Number; its schema in OpenAPI,
-// its field on the tool's page and the sentence of a 400 are made from the same value.
+// Option describes one member of the options object. A tool parses it by Choice, Text, Number or Flag; its schema in
+// OpenAPI, its field on the tool's page and the sentence of a 400 are made from the same value.
 type Option struct {
 	Name string
 	// Doc is one line for the API's description.
@@ -24,6 +24,8 @@ type Option struct {
 	Default string
 	// Min and Max bound a whole number; both are 0 for text.
 	Min, Max int
+	// Bool marks true or false; an absent option is false.
+	Bool bool
 	// Allowed completes "The option x must be" for a text. Pattern (ECMA 262) and MaxLength, in characters, describe it
 	// to clients; the tool's Parse enforces Pattern.
 	Allowed   string
@@ -77,12 +79,23 @@ func (o Option) Number(from Options) (value int, present bool, err error) {
 	return value, true, nil
 }
 
+// Flag returns the value of an option that is a boolean. Anything else is Invalid.
+func (o Option) Flag(from Options) (value bool, err error) {
+	raw, ok := from[o.Name]
+	if ok && json.Unmarshal(raw, &value) != nil {
+		return false, o.Reject()
+	}
+	return value, nil
+}
+
 // Reject returns the failure of a value that the option cannot have, of kind Invalid. It names what is allowed.
 func (o Option) Reject() error {
 	allowed := o.Allowed
 	switch {
 	case len(o.Values) > 0:
 		allowed = "one of " + strings.Join(o.Values, ", ")
+	case o.Bool:
+		allowed = "true or false"
 	case o.IsNumber():
 		allowed = fmt.Sprintf("a whole number from %d to %d", o.Min, o.Max)
 	}

@@ -98,3 +98,24 @@ func TestOptionNumber(t *testing.T) {
 		}
 	}
 }
+
+var flag = Option{Name: "x", Bool: true}
+
+func TestOptionFlag(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]bool{
+		`{}`: false, `null`: false, `{"x":null}`: false, `{"x":false}`: false, `{"x":true}`: true,
+	} {
+		if got, err := flag.Flag(options(t, body)); err != nil || got != want {
+			t.Errorf("%s: %t, %v; want %t", body, got, err, want)
+		}
+	}
+	for _, body := range []string{`{"x":1}`, `{"x":0}`, `{"x":"true"}`, `{"x":""}`, `{"x":[true]}`, `{"x":{}}`} {
+		got, err := flag.Flag(options(t, body))
+		var f *fault.Error
+		if !errors.As(err, &f) || f.Kind != fault.Invalid || f.Option != "x" || got ||
+			!strings.Contains(f.Sentence, "true or false") {
+			t.Errorf("%s: %t, %v; want Invalid", body, got, err)
+		}
+	}
+}

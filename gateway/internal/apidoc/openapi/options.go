@@ -39,6 +39,9 @@ func optionSchema(o tool.Option) schema {
 	if o.IsNumber() {
 		s.Type[0] = "integer"
 	}
+	if o.Bool {
+		s.Type[0] = "boolean"
+	}
 	for _, value := range o.Values {
 		s.Enum = append(s.Enum, &value)
 	}
