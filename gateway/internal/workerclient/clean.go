@@ -25,6 +25,9 @@ func (i inside) hidePrivate(t *workerapi.Traceroute) {
 	for at, line := range t.Explanation {
 		t.Explanation[at] = i.hideInText(line)
 	}
+	if t.MTU != nil && t.MTU.Note != nil {
+		t.MTU.Note = new(i.hideInText(*t.MTU.Note))
+	}
 }
 
 func (i inside) hideHop(h *workerapi.Hop) {

@@ -20,6 +20,10 @@ const (
 	codeUnreachable = "UNREACHABLE"
 	codeProhibited  = "PROHIBITED"
 	codeTranslated  = "TARGET_ADDRESS_ON_THE_WAY"
+	codeBlackHole   = "PATH_MTU_BLACK_HOLE"
+	codeWrongReport = "PATH_MTU_REPORT_WRONG"
+	codeReduced     = "PATH_MTU_REDUCED"
+	codeNoMTU       = "PATH_MTU_UNKNOWN"
 )
 
 const (
@@ -43,6 +47,8 @@ var catalogue = finding.Catalogue{
 			Message: "%s cannot be reached: a router reports it.%s"},
 		codeProhibited: {State: finding.Failed,
 			Message: "%s cannot be reached: a firewall rejects the probes.%s"},
+		codeBlackHole:   {State: finding.Warned, Message: sentenceBlackHole},
+		codeWrongReport: {State: finding.Warned, Message: sentenceWrongReport},
 	},
 	Findings: map[string]finding.Entry{
 		codeUnreachable: {Severity: finding.Fail, Group: finding.Broken, Weight: 80,
@@ -60,6 +66,17 @@ var catalogue = finding.Catalogue{
 		codeTranslated: {Severity: finding.Info, Group: finding.Note, Weight: 6,
 			Message: "Hops that are not %s answer with its address: a router translates addresses, or the answers are forged."},
 		codeNoDistance: {Severity: finding.Info, Group: finding.Note, Weight: 5, Message: sentenceNoDistance},
+		// Not Broken: MSS clamping hides a black hole from TCP, and other clients take other paths.
+		codeBlackHole: {Severity: finding.Warn, Group: finding.Safer, Weight: 50, Message: sentenceBlackHole,
+			Remedy: "Allow %[5]s in the firewalls on the path%[4]s.", Reference: referenceBlackHole},
+		codeWrongReport: {Severity: finding.Warn, Group: finding.Safer, Weight: 40, Message: sentenceWrongReport,
+			Remedy: "Have the router state its next-hop MTU%[4]s.", Reference: referenceDiscovery},
+		codeReduced: {Severity: finding.Info, Group: finding.Note, Weight: 7,
+			Message: "Packets to %[1]s may have at most %[2]s%[3]s, which a router reports: a TCP segment has at most " +
+				"%[6]d octets then.",
+			Remedy: "None is needed while %[5]s gets through."},
+		codeNoMTU: {Severity: finding.Info, Group: finding.Note, Weight: 4,
+			Message: "The path MTU to %s was not found%s."},
 		codeNotFinished: {Severity: finding.Info, Group: finding.Note, Weight: 5, Message: sentenceNoTime,
 			Remedy: "Try again."},
 	},
@@ -79,6 +96,12 @@ func conclude(t workerapi.Traceroute) finding.Report {
 	}
 	if slices.ContainsFunc(t.Hops, func(h workerapi.Hop) bool { return h.TargetAddress }) {
 		found = append(found, catalogue.Find(codeTranslated, name))
+	}
+	if mtu, arguments := conclusionOfMTU(t, name); mtu != "" {
+		found = append(found, catalogue.Find(mtu, arguments...))
+		if _, worse := catalogue.Conclusions[mtu]; worse && code == codeReached {
+			return finding.NewReport(catalogue.Conclude(mtu, arguments...), found...)
+		}
 	}
 	return finding.NewReport(catalogue.Conclude(code, arguments...), found...)
 }

@@ -39,7 +39,7 @@ type Result struct {
 func New(client *egress.Client, worker *workerclient.Client, networks *asn.Client) tool.Tool {
 	return tool.New(tool.Spec[traceTarget, Result]{
 		Slug:    "traceroute",
-		Options: []tool.Option{probing.Family, optionProtocol, optionPort},
+		Options: []tool.Option{probing.Family, optionProtocol, optionPort, optionMTU},
 		OpenAPI: openAPI, Findings: catalogue,
 		Worker: true,
 		Parse:  parse,
@@ -54,6 +54,9 @@ func New(client *egress.Client, worker *workerclient.Client, networks *asn.Clien
 				return Result{}, err
 			}
 			result.Target = t.String()
+			if t.probes.MTU && result.MTU == nil {
+				result.MTU = notMeasured()
+			}
 			describeHops(ctx, client, networks, result)
 			return Result{conclude(result), result}, nil
 		},
@@ -134,6 +137,12 @@ var (
 			"It counts among the ports of the address that a client tries. Not with icmp.",
 		Min: 1, Max: 65535,
 	}
+	optionMTU = tool.Option{
+		Name: "mtu",
+		Doc: "Also measure the path MTU with echo requests of up to 1,500 octets, at most 40 of them. The trace may take " +
+			"10 s then.",
+		Bool: true,
+	}
 )
 
 // traceTarget is what a trace aims at, and with what probes.
@@ -155,13 +164,18 @@ func parse(in tool.Input) (traceTarget, error) {
 	if err != nil {
 		return traceTarget{}, err
 	}
+	mtu, err := optionMTU.Flag(in.Options)
+	if err != nil {
+		return traceTarget{}, err
+	}
 	if protocol == workerapi.ProtocolICMP {
 		if chosen {
 			return traceTarget{}, fault.OfOption(optionPort.Name, "The option port needs the protocol udp or tcp.")
 		}
-		return traceTarget{Target: aim}, nil
+		return traceTarget{Target: aim, probes: workerapi.TraceOptions{MTU: mtu}}, nil
 	}
-	probes, err := workerapi.TraceOptions{Protocol: protocol, Port: uint16(port)}.Complete() // #nosec G115 -- its Max
+	probes := workerapi.TraceOptions{Protocol: protocol, Port: uint16(port), MTU: mtu} // #nosec G115 -- its Max
+	probes, err = probes.Complete()
 	if err != nil {
 		return traceTarget{}, err
 	}

@@ -214,6 +214,10 @@ func TestOptions(t *testing.T) {
 		{`{"protocol":"udp"}`, workerapi.TraceOptions{Protocol: "udp", Port: 33434}},
 		{`{"protocol":"tcp","port":1}`, workerapi.TraceOptions{Protocol: "tcp", Port: 1}},
 		{`{"protocol":"udp","port":65535,"family":"ipv4"}`, workerapi.TraceOptions{Protocol: "udp", Port: 65535}},
+		{`{"mtu":false}`, workerapi.TraceOptions{}},
+		{`{"mtu":null}`, workerapi.TraceOptions{}},
+		{`{"mtu":true}`, workerapi.TraceOptions{MTU: true}},
+		{`{"mtu":true,"protocol":"tcp"}`, workerapi.TraceOptions{Protocol: "tcp", Port: 443, MTU: true}},
 	} {
 		got, err := parse(tool.Input{Text: "example.com", Options: toolstest.Options(t, c.options)})
 		if err != nil || got.probes != c.want || got.Port != c.want.Port {
@@ -235,6 +239,11 @@ func TestOptions(t *testing.T) {
 		{`{"protocol":""}`, "protocol"},
 		{`{"protocol":6}`, "protocol"},
 		{`{"protocol":"tcp","family":"ipv5"}`, "family"},
+		{`{"mtu":1}`, "mtu"},
+		{`{"mtu":"true"}`, "mtu"},
+		{`{"mtu":"yes"}`, "mtu"},
+		{`{"mtu":[true]}`, "mtu"},
+		{`{"mtu":{}}`, "mtu"},
 	} {
 		_, err := parse(tool.Input{Text: "example.com", Options: toolstest.Options(t, c.options)})
 		var f *fault.Error

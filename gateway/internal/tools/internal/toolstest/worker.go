@@ -24,6 +24,7 @@ var MeasuredAt = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 type Worker struct {
 	Families []int
 	Hops     []workerapi.Hop
+	MTU      *workerapi.MTU   // of traces, whatever was requested
 	Ready    http.HandlerFunc // in place of the usual answer
 
 	mu    sync.Mutex
@@ -68,7 +69,8 @@ func (f *Worker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			StopReason: workerapi.StopGapLimit, Hops: f.Hops, Explanation: []string{}, Measurement: measured,
 			Protocol: workerapi.ProtocolICMP,
 		}
-		if o := asked.Options; o != nil {
+		traced.MTU = f.MTU
+		if o := asked.Options; o != nil && o.Protocol != "" {
 			port := int(o.Port)
 			traced.Protocol, traced.Port = o.Protocol, &port
 		}
