@@ -304,7 +304,8 @@ func newPages(c config.Config, registry []tool.Tool, workerEnabled bool) (*web.S
 	for _, t := range registry {
 		r := web.Registered{Slug: t.Slug(), NeedsWorker: t.NeedsWorker()}
 		for _, o := range t.Options() {
-			r.Options = append(r.Options, web.RegisteredOption{Name: o.Name, Values: o.Values, Number: o.IsNumber()})
+			r.Options = append(r.Options,
+				web.RegisteredOption{Name: o.Name, Values: o.Values, Number: o.IsNumber(), Boolean: o.Bool})
 		}
 		registered = append(registered, r)
 	}

@@ -73,9 +73,11 @@ type Option struct {
 	Labels map[string]string `json:"labels"`
 	// Usual is what a field for text sends where it is left empty; empty for nothing.
 	Usual string `json:"usual"`
-	// Values are the choices, the default first, and Number marks a field whose text is sent as a number: the tool's own.
-	Values []Choice `json:"-"`
-	Number bool     `json:"-"`
+	// Values are the choices, the default first, Number marks a field whose text is sent as a number, and Boolean one that
+	// is sent as true or false: the tool's own.
+	Values  []Choice `json:"-"`
+	Number  bool     `json:"-"`
+	Boolean bool     `json:"-"`
 }
 
 // Choice is one value of an option.
@@ -91,12 +93,16 @@ func (d *Descriptor) accept(accepted []RegisteredOption) error {
 		if at < 0 {
 			return fmt.Errorf("%s: the tool has no option %s", sourceName(toolFile(d.Slug, pageFile)), o.Name)
 		}
-		o.Number = accepted[at].Number
-		for _, value := range accepted[at].Values {
+		o.Number, o.Boolean = accepted[at].Number, accepted[at].Boolean
+		values := accepted[at].Values
+		if o.Boolean {
+			values = []string{"false", "true"}
+		}
+		for _, value := range values {
 			o.Values = append(o.Values, Choice{value, cmp.Or(o.Labels[value], value)})
 		}
 		for value := range o.Labels {
-			if !slices.Contains(accepted[at].Values, value) {
+			if !slices.Contains(values, value) {
 				return fmt.Errorf("%s: the option %s has no value %s", sourceName(toolFile(d.Slug, pageFile)), o.Name, value)
 			}
 		}

@@ -14,6 +14,9 @@ func RegisteredOf(d Descriptor) Registered {
 		if o.Name == "recordType" { // whose values need no labels
 			accepted.Values = []string{"A", "AAAA", "CNAME", "MX", "NS", "TXT", "CAA"}
 		}
+		if _, boolean := o.Labels["true"]; boolean {
+			accepted.Values, accepted.Boolean = nil, true
+		}
 		r.Options = append(r.Options, accepted)
 	}
 	return r

@@ -43,11 +43,12 @@ type Registered struct {
 	Options     []RegisteredOption
 }
 
-// RegisteredOption is one option of a tool: its choices, the default first, or a whole number, or text.
+// RegisteredOption is one option of a tool: its choices, the default first, a whole number, a boolean, or text.
 type RegisteredOption struct {
-	Name   string
-	Values []string
-	Number bool
+	Name    string
+	Values  []string
+	Number  bool
+	Boolean bool
 }
 
 //go:embed templates/*.html

@@ -343,6 +343,17 @@ func TestLinksFillTheForm(t *testing.T) {
 	one(t, root, "input", header{"name": "dkimSelector", "value": "s1"})
 	root = document(t, site, "/report?target=example.net")
 	one(t, root, "input", header{"name": "target", "value": "example.net"})
+	for query, want := range map[string]string{"&mtu=true": "true", "&mtu=false": "false", "&mtu=1": "", "": ""} {
+		root = document(t, site, "/tools/traceroute?input=a"+query)
+		choice := one(t, root, "select", header{"name": "mtu", "data-boolean": "", "aria-describedby": "mtu-hint mtu-error"})
+		selected := ""
+		for _, o := range all(choice, "option", header{"selected": ""}) {
+			selected, _ = attribute(o, "value")
+		}
+		if n := len(all(choice, "option", header{})); n != 2 || selected != want {
+			t.Errorf("%s: %d options, %q selected", query, n, selected)
+		}
+	}
 }
 
 func TestHostileLinksStayText(t *testing.T) {

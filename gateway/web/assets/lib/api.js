@@ -24,7 +24,7 @@ const streamed = "application/x-ndjson";
  * Runs one tool. It rejects only when the signal aborts.
  * @param {string} slug
  * @param {string} input
- * @param {Record<string, string | number>} options
+ * @param {Record<string, string | number | boolean>} options
  * @param {AbortSignal} signal
  * @param {(step: Step) => void} [onStep] is called with each step as it comes; without it none are requested
  * @returns {Promise<Answer>}

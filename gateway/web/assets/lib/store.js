@@ -166,7 +166,7 @@ const changesOf = (kept) =>
 /**
  * An answer that is kept, taken apart.
  * @typedef {object} Known
- * @property {[slug: string, input: string, options: Record<string, string | number>]} key
+ * @property {[slug: string, input: string, options: Record<string, string | number | boolean>]} key
  * @property {number} at
  * @property {import("./view.js").Facts} facts
  * @property {import("./view.js").Tone} [tone] absent, as verdict is, where an older version of these pages kept it

@@ -14,7 +14,7 @@ import { toneOf } from "./findings.js";
  */
 /** @typedef {{tone: Tone, text: string, code?: string}} Verdict a conclusion: one sentence, and its code */
 /**
- * @typedef {{slug: string, input: string, options: Record<string, string | number>}} Asked what the visitor asked, as
+ * @typedef {{slug: string, input: string, options: Record<string, string | number | boolean>}} Asked what the visitor asked, as
  *   it went to the API
  */
 /**

@@ -170,10 +170,12 @@ function link() {
 
 /**
  * The value of an option as the API takes it. What should be a number and is none goes as it is: the answer says so.
+ * A boolean is a choice of false and true.
  * @param {HTMLInputElement | HTMLSelectElement} option
  */
 function valueOf(option) {
   const text = option.value.trim() || (option.dataset.usual ?? "");
+  if (option.dataset.boolean !== undefined) return text === "true";
   return option.dataset.number !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : text;
 }
 
