@@ -3,11 +3,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { spread } from "./paper.js";
 
-// The parts of a page listen to it from the start.
-Object.assign(globalThis, { document: { addEventListener() {} } });
+spread();
 
 const view = (await import("../assets/tools/traceroute/view.js")).default;
+const { narrowing, pathMtu } = await import("../assets/tools/traceroute/mtu.js");
 
 const asked = { slug: "traceroute", input: "example.com", options: {} };
 /** @type {any} */
@@ -38,4 +39,39 @@ test("silence of a destination says what else may be tried", () => {
   assert.match(words({}), /need not mean that the destination is down\. Mend it\./);
   assert.match(words({ protocol: "udp", port: 53 }), /take the probes without answering\. Mend it\./);
   assert.doesNotMatch(words({ reached: true }), /down/);
+});
+
+/** @type {any} */
+const limited = { path: 1400, limitedAt: 3, reported: false, hopMtus: [{ ttl: 3, mtu: 1400 }], note: null };
+
+test("the path narrows behind the hops that say so", () => {
+  const words = (/** @type {any} */ mtu, first = 3, last = 3) =>
+    narrowing(mtu, first, last)
+      .map((row) => row.textContent)
+      .join("|");
+  assert.equal(words(undefined), "");
+  assert.equal(words(limited), "The path narrows here to 1,400 octets: larger packets vanish");
+  assert.equal(words({ ...limited, reported: true }), "The path narrows here to 1,400 octets");
+  assert.equal(words(limited, 2, 2), "");
+  assert.equal(words(limited, 4, 9), "");
+  assert.equal(words(limited, 2, 4), "Behind hop 3 the path narrows to 1,400 octets: larger packets vanish");
+  assert.equal(words({ ...limited, hopMtus: [], reported: true }), "The path narrows here to 1,400 octets");
+  assert.equal(words({ ...limited, hopMtus: [], path: null }), "The path narrows here: larger packets vanish");
+  assert.equal(words({ ...limited, limitedAt: null, hopMtus: [] }), "");
+});
+
+test("the facts of the path MTU", () => {
+  const words = (/** @type {any} */ mtu, family = 4) => pathMtu(mtu, /** @type {4 | 6} */ (family)).textContent;
+  assert.match(words(limited), /1,400 octets.*1,360 octets.*vanish without a message.*behind hop 3/s);
+  assert.match(
+    words({ ...limited, reported: true, note: "A note." }, 6),
+    /1,340 octets.*reported by an ICMP.*A note\./,
+  );
+  assert.match(words({ ...limited, path: 1500, reported: null, limitedAt: null, hopMtus: [] }), /were not tried/);
+  assert.match(words({ ...limited, path: null, reported: null, limitedAt: null, hopMtus: [] }), /not known.*not known/);
+});
+
+test("the path MTU has its words and its command", () => {
+  assert.match(view.meaning?.({ ...answer, mtu: limited }, asked).join(" ") ?? "", /large packets vanish/);
+  assert.equal(view.terminal?.(asked, { ...answer, mtu: limited }).at(-1)?.command, "tracepath -6 -n example.com");
 });

@@ -1,6 +1,8 @@
 // @ts-check
 // The path to a host: how a trace ended, and what is compared with an earlier one.
 
+import { number } from "../../lib/format.js";
+
 /** @typedef {import("api").components["schemas"]["Traceroute"]} Traceroute */
 /** @typedef {import("api").components["schemas"]["Hop"]} Hop */
 
@@ -28,12 +30,16 @@ export const ending = (d) =>
     ? "The destination itself rejected the probes."
     : endings[d.stopReason];
 
+/** A size of packets. @param {number} size */
+export const octets = (size) => `${number(size)} octets`;
+
 /** @type {import("../../lib/view.js").Judge<Traceroute>} */
 export default {
   facts: (d) => ({
     Reached: d.reached ? "yes" : "no",
     Ended: ending(d),
     Address: d.address,
+    ...(d.mtu && { "Path MTU": d.mtu.path === null ? "not known" : octets(d.mtu.path) }),
     ...Object.fromEntries(d.hops.map((h) => [`Hop ${h.ttl}`, h.hidden ? "hidden" : h.addresses])),
   }),
 };

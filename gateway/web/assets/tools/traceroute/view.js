@@ -8,14 +8,15 @@ import { addressLinks, originWords, toolLink } from "../../lib/network.js";
 import { ticks } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
 import { destination, ending } from "./facts.js";
+import { narrowing, pathMtu } from "./mtu.js";
 
 /** @typedef {import("./facts.js").Traceroute} Traceroute */
 /** @typedef {import("./facts.js").Hop & {waiting?: boolean}} Hop waiting is one without an answer yet */
 /** @typedef {{hop: Hop, last: number}} Row last is a later hop's number where silent hops share a row */
 /** @typedef {{asn: Hop["asn"], rows: Row[]}} Group asn is null where the network is not known */
 /**
- * @typedef {{hops: Hop[], address: string | null, reached: boolean, partial?: boolean, running?: boolean}} Path
- *   partial is one of a trace that has not ended, running one that may get more hops
+ * @typedef {{hops: Hop[], address: string | null, reached: boolean, mtu?: Traceroute["mtu"], partial?: boolean,
+ *   running?: boolean}} Path partial is one of a trace that has not ended, running one that may get more hops
  */
 
 /**
@@ -188,7 +189,7 @@ function path(d, unknown = "Network not known") {
             ...(asn ? [toolLink("asn-lookup", `AS${asn.asn}`, originWords(asn)), alsoBy(asn)] : [unknown]),
           ),
         ),
-      ...rows.map((row) => hopRow(row, d, scale)),
+      ...rows.flatMap((row) => [hopRow(row, d, scale), ...narrowing(d.mtu, row.hop.ttl, row.last)]),
     ),
   );
   return el(
@@ -301,7 +302,7 @@ function commands(d) {
 
 /** @type {import("../../lib/view.js").View<Traceroute>} */
 export default {
-  live: (seen) => {
+  live: (seen, asked) => {
     const ended = seen.stage?.stage === "ended";
     return [
       ended
@@ -310,6 +311,7 @@ export default {
             "ul",
             { class: "trace-story" },
             el("li", {}, "Hops appear as they answer. Those that never do are listed at the end."),
+            asked.options.mtu === true && el("li", {}, "The path MTU is measured after the last hop."),
           ),
       pathSoFar(seen.list("hop"), !ended),
     ];
@@ -317,6 +319,7 @@ export default {
 
   show: (d) => [
     el("ul", { class: "trace-story" }, ...d.explanation.map((s) => el("li", {}, s))),
+    d.mtu ? pathMtu(d.mtu, d.family) : null,
     d.hops.length > 0
       ? section(
           "The path",
@@ -350,6 +353,12 @@ export default {
     "A router on the way that leaves probes unanswered usually just limits how many it answers, and forwards " +
       "traffic all the same. Only loss at the destination is real loss. Answers count if they come within a " +
       "second after the last probe.",
+    ...(d.mtu
+      ? [
+          "A link that carries less than 1,500 octets is no fault: senders learn of it by ICMP messages and send smaller " +
+            "packets. Where firewalls drop these messages, large packets vanish, and connections hang that began well.",
+        ]
+      : []),
   ],
 
   terminal: (_asked, d) => {
@@ -357,6 +366,7 @@ export default {
     return [
       { label: "From your own computer", command: once },
       { label: "With loss, three rounds", command: rounds },
+      ...(d.mtu ? [{ label: "With the path MTU", command: sh`tracepath -${d.family} -n ${d.target}` }] : []),
     ];
   },
   sources: (d) => [
