@@ -72,6 +72,10 @@ test("the facts of the path MTU", () => {
 });
 
 test("the path MTU has its words and its command", () => {
-  assert.match(view.meaning?.({ ...answer, mtu: limited }, asked).join(" ") ?? "", /large packets vanish/);
+  const findings = [{ code: "PATH_MTU_BLACK_HOLE", remedy: "Let them through." }];
+  const words = (/** @type {object} */ d) => view.meaning?.({ ...answer, ...d }, asked)[0] ?? "";
+  assert.match(words({ mtu: limited, findings }), /connections hang that began well\. Let them through\.$/);
+  assert.match(words({ mtu: limited }), /began well\.$/);
+  assert.doesNotMatch(words({}), /octets/);
   assert.equal(view.terminal?.(asked, { ...answer, mtu: limited }).at(-1)?.command, "tracepath -6 -n example.com");
 });

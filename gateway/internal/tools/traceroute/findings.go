@@ -73,7 +73,7 @@ var catalogue = finding.Catalogue{
 			Remedy: "Have the router state its next-hop MTU%[4]s.", Reference: referenceDiscovery},
 		codeReduced: {Severity: finding.Info, Group: finding.Note, Weight: 7,
 			Message: "Packets to %[1]s may have at most %[2]s%[3]s, which a router reports: a TCP segment has at most " +
-				"%[6]d octets then.",
+				"%[6]s then.",
 			Remedy: "None is needed while %[5]s gets through."},
 		codeNoMTU: {Severity: finding.Info, Group: finding.Note, Weight: 4,
 			Message: "The path MTU to %s was not found%s."},

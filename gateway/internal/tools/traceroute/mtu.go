@@ -59,7 +59,7 @@ func conclusionOfMTU(t workerapi.Traceroute, name string) (code string, argument
 	}):
 		code = codeWrongReport
 	}
-	return code, []any{name, size, where, clamp, message(t.Family), segment}
+	return code, []any{name, size, where, clamp, message(t.Family), octets(segment)}
 }
 
 // headers is how much of a packet the IP and TCP headers take (RFC 6691).

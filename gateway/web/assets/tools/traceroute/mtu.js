@@ -39,12 +39,23 @@ export const pathMtu = (mtu, family) =>
     mtu.note && el("p", { class: "hint" }, mtu.note),
   );
 
+/** What it means, and what to do. @param {Pick<Traceroute, "mtu" | "findings">} d */
+export function mtuMeaning({ mtu, findings }) {
+  if (!mtu) return [];
+  const finding = findings?.find(({ code }) => code.startsWith("PATH_MTU_"));
+  return [
+    "A link that carries less than 1,500 octets is no fault: senders learn of it by ICMP messages and send smaller " +
+      "packets. Where these are lost or wrong, connections hang that began well." +
+      (finding?.remedy ? ` ${finding.remedy}` : ""),
+  ];
+}
+
 /** Two walls that come closer. */
 const funnel = () =>
   svg(
     "svg",
     { class: "picture trace-funnel", viewBox: "0 0 40 20", width: 40, height: 20, "aria-hidden": "true" },
-    svg("path", { class: "stroke-warn", d: "M8 1v6l7 6v6M32 1v6l-7 6v6" }),
+    svg("path", { class: "stroke-warn", d: "M4 1v5l10 7v6M36 1v5l-10 7v6" }),
   );
 
 /**

@@ -8,7 +8,7 @@ import { addressLinks, originWords, toolLink } from "../../lib/network.js";
 import { ticks } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
 import { destination, ending } from "./facts.js";
-import { narrowing, pathMtu } from "./mtu.js";
+import { mtuMeaning, narrowing, pathMtu } from "./mtu.js";
 
 /** @typedef {import("./facts.js").Traceroute} Traceroute */
 /** @typedef {import("./facts.js").Hop & {waiting?: boolean}} Hop waiting is one without an answer yet */
@@ -344,6 +344,7 @@ export default {
   ],
 
   meaning: (d) => [
+    ...mtuMeaning(d),
     d.reached
       ? "A rise in time that lasts to the end means a long or busy link; one that disappears at the next hop is " +
         "only a router that was slow to answer."
@@ -353,12 +354,6 @@ export default {
     "A router on the way that leaves probes unanswered usually just limits how many it answers, and forwards " +
       "traffic all the same. Only loss at the destination is real loss. Answers count if they come within a " +
       "second after the last probe.",
-    ...(d.mtu
-      ? [
-          "A link that carries less than 1,500 octets is no fault: senders learn of it by ICMP messages and send smaller " +
-            "packets. Where firewalls drop these messages, large packets vanish, and connections hang that began well.",
-        ]
-      : []),
   ],
 
   terminal: (_asked, d) => {
