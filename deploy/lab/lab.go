@@ -8,6 +8,7 @@ package lab
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -138,6 +139,9 @@ func (l *Lab) buildNetwork(ctx context.Context) error {
 			return fmt.Errorf("set up %s: %w", name, err)
 		}
 	}
+	if err := l.startLiar(); err != nil {
+		return err
+	}
 	return l.writeResolvConf()
 }
 
@@ -238,7 +242,7 @@ func (l *Lab) setUp(ctx context.Context, name string) error {
 		case k.isCable():
 			fmt.Fprintf(&batch, "link set %s txqueuelen %s\n", k.device(name), cable.QueueLength())
 		default:
-			fmt.Fprintf(&batch, "link set %s arp off\n", k.device(name))
+			fmt.Fprintf(&batch, "link set %s arp off mtu %d\n", k.device(name), cmp.Or(k.mtu, 1500))
 		}
 	}
 	batch.WriteString(l.graph.setup(name))

@@ -93,6 +93,8 @@ var pathNames = []struct {
 	{"noecho", Mute, "drops echo requests and serves port 443 (traceroute with TCP)"},
 	{"shortcut", Shortcut, "seven hops, two of them silent, and a way back that is one hop shorter"},
 	{"slow", SlowRouters, "eight hops, 20 ms; four routers take 90 to 800 ms over their answers"},
+	{"tunnel", Reported, "a path MTU of 1,400, which a router reports"},
+	{"blackhole", BlackHole, "packets of more than 1,400 octets vanish"},
 	{"distant", Distant, "four hops; answers after 1.2 s"},
 }
 

@@ -51,6 +51,8 @@ type link struct {
 	// What a cable does to packets from a to b beside that (cable.Spec).
 	dropEvery, repeatEvery, holdEvery int
 	hold                              time.Duration
+	// mtu is the largest packet of a veth pair; 0 for 1,500 octets.
+	mtu int
 	// own is a link that only b uses, for all that it sends itself and does not pass on. No path counts it.
 	own bool
 }
@@ -137,7 +139,7 @@ var twins = map[string]string{"a6": "b6", "a7": "b7"}
 //	      └─ p2 ─ s3 ═10═ l4 ═12═ x5 ┬ a6 ─ a7 ┬ j8 ═9═ wild         the dirty path
 //	                                 └ b6 ─ b7 ┘
 //
-// ═n═ is a cable of n ms one way. More paths are in topology_traces.go.
+// ═n═ is a cable of n ms one way. More paths are in topology_traces.go and topology_mtu.go.
 func topology() ([]node, []link) {
 	nodes := []node{
 		host(ServiceHost, "11.77.0.2", "2a10:77::2"),
@@ -174,7 +176,9 @@ func topology() ([]node, []link) {
 		nodes = append(nodes, c)
 	}
 	more, ways := tracePaths()
-	return append(nodes, more...), append([]link{
+	narrowing, further := mtuPaths()
+	nodes, ways = append(append(nodes, more...), narrowing...), append(ways, further...)
+	return nodes, append([]link{
 		{a: ServiceHost, b: "c1"},
 		{a: "c1", b: "c2"},
 		{a: "c2", b: "c3", delay: 10 * time.Millisecond},

@@ -177,6 +177,8 @@ var goldenTools = map[string]recording{
 		with("clean.lab-transit.net", `{"family":"ipv4"}`, `{"family":"ipv6"}`, `{"family":"ipv5"}`, `{"family":4}`,
 			`{"family":"IPv4"}`, `{"family":null}`),
 		with("v4only.lab-site.com", `{"family":"ipv6"}`),
+		with("tunnel.lab-transit.net", `{"mtu":true}`, `{"mtu":true,"family":"ipv6"}`, `{"mtu":"true"}`, `{"mtu":1}`),
+		with("blackhole.lab-transit.net", `{"mtu":true}`),
 		inputs("family.local", "10.66.0.2", "noaddress.lab-site.com", "private.lab-site.com", "nowhere.lab-site.com",
 			"http://fast.lab-site.com/"),
 	)},

@@ -144,6 +144,9 @@ func pagesWithFacts() []shownPage {
 		{name: "security-headers-failing", path: toolPath("security-headers", "https://sec-bad.lab-site.com/"), tone: "warn", todo: "Start with the controls at the top", facts: []string{
 			"Strict-Transport-Security: max-age=31536000; includeSubDomains", "max-age=0", "add_header", "proxy_cookie_flags session secure", "__Secure-id"}},
 		{name: "traceroute", path: toolPath("traceroute", "dirty.lab-transit.net"), facts: []string{"dirty.lab-transit.net (11.91.0.1) is 9 hops away", "AS212000", "AS212005", "Hop 2 has a private address", "no answer", "l4.lab-transit.net"}},
+		{name: "traceroute-mtu", path: toolPath("traceroute", "blackhole.lab-transit.net", "mtu", "true"), tone: "warn", ready: answered, facts: []string{
+			"Packets of more than 1,400 octets to blackhole.lab-transit.net (11.99.2.1) vanish behind hop 5", "clamp the TCP MSS to 1360 there", "1,360 octets",
+			"vanish without a message", "The path narrows here to 1,400 octets: larger packets vanish"}},
 		{name: "ping", path: toolPath("ping", "clean.lab-transit.net"), tone: "good", facts: []string{"11.90.0.1", "median of 10 probes", "Jitter"}},
 		{name: "packet-loss", path: toolPath("packet-loss", "lossy.lab-transit.net"), tone: "warn", facts: []string{"11.93.0.1", "10 % of 50 probes", "First lost probe"}},
 		{name: "packet-loss-limited", path: toolPath("packet-loss", "few-echoes.lab-transit.net"), tone: "info", facts: []string{"limits", "6 probes, 1.0 s apart: 6 answered", "11.98.0.1"}},
