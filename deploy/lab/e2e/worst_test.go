@@ -42,6 +42,7 @@ func worstCases() []worstCase {
 	_, fives := lab.FewEchoes(7)
 	_, ones := lab.FewestEchoes(7)
 	wild, _ := lab.Wild(9)
+	hole, _ := lab.BlackHole(9)
 	maze, secure := "http://"+mazeWeb+"/maze/0", "https://"+mazeWeb
 	chain := "redirects to URLs and cookies as long as they are taken, two dead addresses before each answer"
 	return []worstCase{
@@ -80,6 +81,8 @@ func worstCases() []worstCase {
 		{tool: "traceroute", built: "a path with silent routers", input: wild.String()},
 		{tool: "traceroute", built: "UDP probes", input: far.String(), options: map[string]any{"protocol": "udp"}},
 		{tool: "traceroute", built: "TCP probes", input: far.String(), options: map[string]any{"protocol": "tcp"}},
+		{tool: "traceroute", built: "a path on which large packets vanish", input: hole.String(),
+			options: map[string]any{"mtu": true}},
 		{tool: "uptime", built: chain + ", over both families", input: maze},
 		{tool: "uptime", built: chain + ", over both families", input: secure + "/maze/0"},
 		{tool: "whois-lookup", built: "a registry and a registrar with long answers", input: "www.example-shop.com"},

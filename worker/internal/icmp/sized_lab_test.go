@@ -21,7 +21,7 @@ func checkSizedProbes(t *testing.T, m Mode) {
 	e := openIn(t, chain.Source, m)
 	for _, dst := range []string{"11.0.2.2", "2a10:2::2"} {
 		f, in := openFlow(t, e, netip.MustParseAddr(dst))
-		sized := f.(exchange.SizedFlow)
+		sized, narrow := f.(exchange.SizedFlow), chain.Path(netip.MustParseAddr(dst))[1]
 		seq := uint16(0)
 		send := func(ttl, size int) exchange.Answer {
 			t.Helper()
@@ -33,7 +33,7 @@ func checkSizedProbes(t *testing.T, m Mode) {
 		}
 		for range 2 { // the second after the kernel has learnt it
 			a := send(64, 1500)
-			if a.Kind != exchange.TooBig || a.MTU != 1400 || a.Seq != seq || a.From.String() != chain.Path(netip.MustParseAddr(dst))[1] {
+			if a.Kind != exchange.TooBig || a.MTU != 1400 || a.Seq != seq || a.From.String() != narrow {
 				t.Errorf("%s: %+v", dst, a)
 			}
 		}

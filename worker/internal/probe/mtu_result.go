@@ -52,8 +52,8 @@ func (m *mtuPlan) ttlOf(a netip.Addr) int {
 	return m.ttlAt(i)
 }
 
-// place is where a size is lost: the TTL of the last router that it reaches, 0 where that is none, and of the first that
-// it does not, 0 where that is the end. ok is false where that was not found.
+// place is where a size is lost: the TTL of the last router that it reaches, 0 where that is none, and of the first
+// that it does not, 0 where that is the end. ok is false where that was not found.
 func (m *mtuPlan) place(size int) (reached, lost int, ok bool) {
 	from, to := m.located(size)
 	if to < m.within() {
@@ -132,6 +132,9 @@ func (m *mtuPlan) limited(r *workerapi.MTU, say func(string, ...any)) {
 	switch {
 	case m.isReported(failing):
 		m.reported(r, say)
+	case m.late:
+		r.Path = nil
+		say("The time ran out before the sizes that get no answer were told from other loss.")
 	case !m.isFirm(failing):
 		r.Path = nil
 		say("Packets of %s got no answer, but too few of any size were answered to tell a limit on size from other loss.",

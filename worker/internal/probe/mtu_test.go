@@ -1,7 +1,9 @@
 package probe
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -94,6 +96,12 @@ func TestPathMTU(t *testing.T) {
 		far.routers[i].rtt = 900 * time.Millisecond
 	}
 	far.dest.rtt = 1500 * time.Millisecond
+	endless := over(map[int]simNode{3: states(3, 1400, vanish)})
+	for i := range endless.routers {
+		endless.routers[i].rtt = 1800 * time.Millisecond
+		endless.routers[i].drops = map[int]bool{0: true}
+	}
+	endless.dest.rtt = 2400 * time.Millisecond
 	limitedRouter := states(3, 1400, nil)
 	limitedRouter.limit = &tokenBucket{rate: 1, burst: 6}
 	lyingAndLimited := states(3, 1400, constant(0))
@@ -151,12 +159,13 @@ func TestPathMTU(t *testing.T) {
 			`{"path":1280,"limitedAt":1,"reported":false,"hopMtus":[{"ttl":1,"mtu":1280}]`, "1,400 octets vanish behind hop 1."},
 		"vanishing behind a silent router": {over(map[int]simNode{3: {mtu: 1400, states: vanish}}),
 			`{"path":1400,"limitedAt":2,"reported":false,"hopMtus":[{"ttl":2,"mtu":1400}]`, "between hop 2 and hop 4"},
-		"vanishing far away":     {far, `{"path":1400,"limitedAt":3,"reported":false,"hopMtus":[{"ttl":3,"mtu":1400}]`, "vanish behind hop 3"},
-		"less than the least":    {tooSmall, `{"path":null,"limitedAt":3,"reported":false,"hopMtus":[]`, "Packets of 576 octets vanish behind hop 3"},
-		"the reply is lost":      {limitedReply, `{"path":1400,"limitedAt":null,"reported":null,"hopMtus":[]`, "on its way back"},
-		"small replies":          {smallReplies, `{"path":null,"limitedAt":null,"reported":null,"hopMtus":[]`, "on its way back"},
-		"behind the last router": {behindLast, `{"path":1400,"limitedAt":null,"reported":null,"hopMtus":[]`, "the last link is narrower"},
-		"a mute destination":     {mute(nil), `{"path":null,"limitedAt":null,"reported":null,"hopMtus":[]`, "1,500 octets get as far as hop 6"},
+		"vanishing far away":        {far, `{"path":1400,"limitedAt":3,"reported":false,"hopMtus":[{"ttl":3,"mtu":1400}]`, "vanish behind hop 3"},
+		"too far away for the time": {endless, `{"path":null,"limitedAt":null,"reported":null,"hopMtus":[]`, "The time ran out"},
+		"less than the least":       {tooSmall, `{"path":null,"limitedAt":3,"reported":false,"hopMtus":[]`, "Packets of 576 octets vanish behind hop 3"},
+		"the reply is lost":         {limitedReply, `{"path":1400,"limitedAt":null,"reported":null,"hopMtus":[]`, "on its way back"},
+		"small replies":             {smallReplies, `{"path":null,"limitedAt":null,"reported":null,"hopMtus":[]`, "on its way back"},
+		"behind the last router":    {behindLast, `{"path":1400,"limitedAt":null,"reported":null,"hopMtus":[]`, "the last link is narrower"},
+		"a mute destination":        {mute(nil), `{"path":null,"limitedAt":null,"reported":null,"hopMtus":[]`, "1,500 octets get as far as hop 6"},
 		"a mute destination, told": {mute(map[int]simNode{3: states(3, 1400, nil)}),
 			`{"path":1400,"limitedAt":3,"reported":true,"hopMtus":[{"ttl":3,"mtu":1400}]`, "as far as hop 6"},
 		"a mute destination, vanishing": {mute(map[int]simNode{5: states(5, 1400, vanish)}),
@@ -168,7 +177,9 @@ func TestPathMTU(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { checkMTU(t, mtuOver(t, c.net, c.net, Options{}, exchange.Probe{}), c.want, c.note) })
+			synctest.Test(t, func(t *testing.T) {
+				checkMTU(t, mtuOver(t, c.net, c.net, Options{}, exchange.Probe{}), c.want, c.note)
+			})
 		})
 	}
 }
@@ -298,5 +309,29 @@ func TestPathMTUIsNeverMoreThanPasses(t *testing.T) {
 				t.Errorf("limited at %d of %d", *at, len(n.routers))
 			}
 		})
+	})
+}
+
+// What keeps the path MTU from being measured costs the trace nothing; that the client leaves ends both.
+func TestTracesOutliveTheirMTU(t *testing.T) {
+	t.Parallel()
+	n := chain(2)
+	n.sendErr, n.sendErrAfter = exchange.ErrShortage, 10
+	synctest.Test(t, func(t *testing.T) {
+		r, err := New(n, Options{}).TracerouteMTU(t.Context(), simTarget, exchange.Probe{})
+		if err != nil || !r.Reached || r.MTU == nil || r.MTU.Path != nil || r.MTU.Note == nil {
+			t.Errorf("%+v, %v", r.MTU, err)
+		}
+		time.Sleep(10 * time.Second)
+	})
+	n = over(map[int]simNode{1: states(1, 1400, vanish)})
+	synctest.Test(t, func(t *testing.T) {
+		ctx, leave := context.WithTimeout(t.Context(), time.Second)
+		defer leave()
+		_, err := New(n, Options{}).TracerouteMTU(ctx, simTarget, exchange.Probe{})
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+		time.Sleep(10 * time.Second)
 	})
 }

@@ -772,7 +772,7 @@ type portSimFlow struct {
 func (f *portSimFlow) Send(seq uint16, ttl int) (time.Time, error) {
 	now := time.Now()
 	if !f.tcp || ttl <= len(f.net.routers) {
-		return f.simFlow.SendSized(seq, ttl, f.size)
+		return f.SendSized(seq, ttl, f.size)
 	}
 	if now.Before(f.waiting) {
 		f.net.mu.Lock()

@@ -23,8 +23,8 @@ func notMeasured() *workerapi.MTU {
 		Note: new("The diagnostics worker is of a version that does not measure the path MTU.")}
 }
 
-// conclusionOfMTU returns the code of what the path MTU comes to, and its arguments; no code where it was not requested,
-// or is that of Ethernet.
+// conclusionOfMTU returns the code of what the path MTU comes to, and its arguments; no code where it was not
+// requested, or is that of Ethernet.
 func conclusionOfMTU(t workerapi.Traceroute, name string) (code string, arguments []any) {
 	m := t.MTU
 	if m == nil || m.Path != nil && *m.Path == workerapi.MaxMTU {

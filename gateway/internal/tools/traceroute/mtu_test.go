@@ -65,7 +65,8 @@ func TestConclusionOfMTU(t *testing.T) {
 // The path MTU is in the answer only where it was requested, and of a worker that measures none it says so.
 func TestMTUIsInTheAnswer(t *testing.T) {
 	t.Parallel()
-	measured := &workerapi.MTU{Path: new(1400), LimitedAt: new(1), Reported: new(true), HopMTUs: []workerapi.HopMTU{{TTL: 1, MTU: 1400}}}
+	measured := &workerapi.MTU{Path: new(1400), LimitedAt: new(1), Reported: new(true),
+		HopMTUs: []workerapi.HopMTU{{TTL: 1, MTU: 1400}}}
 	for name, c := range map[string]struct {
 		options string
 		mtu     *workerapi.MTU
