@@ -121,7 +121,7 @@ func holdSystem(t *testing.T, to netip.Addr, want int) {
 	}
 }
 
-// What the kernel has learnt about a destination does not outlive the test: others would send smaller packets to it.
+// The kernel remembers the MTU of a path that was reported to it. A second measurement is not misled by it.
 func TestPathMTUIsMeasuredAgain(t *testing.T) {
 	v4, _ := lab.Reported(62)
 	for range 2 {
@@ -135,8 +135,9 @@ func TestPathMTUIsMeasuredAgain(t *testing.T) {
 func TestLeastPathMTU(t *testing.T) {
 	for i, to := range bothFamilies(lab.Narrow, 65) {
 		least := []int{68, 1280}[i]
-		facts{"mtu.path": least, "mtu.reported": true, "mtu.limitedAt": 2, "mtu.hopMtus.0.mtu": least, "mtu.note": nil}.hold(t,
-			call(t, "traceroute", to.String(), map[string]any{"mtu": true}))
+		a := call(t, "traceroute", to.String(), map[string]any{"mtu": true})
+		facts{"mtu.path": least, "mtu.reported": true, "mtu.limitedAt": 2, "mtu.hopMtus.0.mtu": least,
+			"mtu.note": nil}.hold(t, a)
 	}
 }
 
@@ -152,7 +153,8 @@ func TestPathMTUByUDP(t *testing.T) {
 // At most 40 packets leave for a path MTU, and none of them is larger than 1,500 octets.
 func TestPathMTUPackets(t *testing.T) {
 	v4, _ := lab.BlackHole(64)
-	mustDo(t, lab.ServiceHost, "nft", "add table inet mtu; add chain inet mtu out { type filter hook output priority 0; }; "+
+	mustDo(t, lab.ServiceHost, "nft", "add table inet mtu; "+
+		"add chain inet mtu out { type filter hook output priority 0; }; "+
 		fmt.Sprintf("add rule inet mtu out ip daddr %s meta length > 1500 counter comment over; ", v4)+
 		fmt.Sprintf("add rule inet mtu out ip daddr %s meta length > 100 counter comment sized", v4))
 	defer mustDo(t, lab.ServiceHost, "nft", "delete table inet mtu")
