@@ -31,7 +31,7 @@ const (
 
 // bounds are the times above as values, so that the tests of this package need not wait for them.
 type bounds struct {
-	http, connect, dnsTry time.Duration
+	http, connect, dnsTry, http3 time.Duration
 }
 
 // Client is the way out. It is safe for concurrent use.
@@ -71,7 +71,7 @@ func New(s Settings, opts ...Option) (*Client, error) {
 	s.Providers = upstream.Or(s.Providers)
 	c := &Client{
 		settings: s,
-		bounds:   bounds{http: HTTPTimeout, connect: ConnectTimeout, dnsTry: dnsclient.Timeout},
+		bounds:   bounds{http: HTTPTimeout, connect: ConnectTimeout, dnsTry: dnsclient.Timeout, http3: HTTP3Timeout},
 		checker:  HostChecker(),
 	}
 	c.lists.deny.Store(&s.Deny)

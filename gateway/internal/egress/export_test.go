@@ -13,8 +13,11 @@ import (
 
 // WithBounds shortens the times of docs/contract.md#times-and-sizes, which production code cannot.
 func WithBounds(http, connect, dnsTry time.Duration) Option {
-	return func(c *Client) { c.bounds = bounds{http: http, connect: connect, dnsTry: dnsTry} }
+	return func(c *Client) { c.bounds = bounds{http: http, connect: connect, dnsTry: dnsTry, http3: http} }
 }
+
+// WithHTTP3Timeout shortens HTTP3Timeout.
+func WithHTTP3Timeout(d time.Duration) Option { return func(c *Client) { c.bounds.http3 = d } }
 
 // Discover is one search for the network's translation prefixes.
 func (c *Client) Discover(ctx context.Context, log *slog.Logger) time.Duration {
@@ -41,6 +44,9 @@ const (
 	HeadStart      = headStart
 	MaxIdlePieces  = maxIdlePieces
 	OctetsPerPiece = octetsPerPiece
+
+	MaxQUICDatagrams  = maxQUICDatagrams
+	MaxQUICUnanswered = maxQUICUnanswered
 
 	MaxBodyPieces      = maxBodyPieces
 	OctetsPerBodyPiece = octetsPerBodyPiece
@@ -85,3 +91,6 @@ const (
 
 // WithBodyBuffer is the context of a round trip whose body is read.
 func WithBodyBuffer(ctx context.Context) context.Context { return WithReceiveBuffer(ctx, bodyBuffer) }
+
+// NewQUICSocket is the socket of a QUIC connection.
+func NewQUICSocket(conn net.Conn, to netip.AddrPort) net.PacketConn { return newQUICSocket(conn, to) }

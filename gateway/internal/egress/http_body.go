@@ -192,7 +192,7 @@ const (
 
 type receiveBufferKey struct{}
 
-// WithReceiveBuffer gives the TCP sockets that are dialled for the context a receive buffer of so many octets. That
+// WithReceiveBuffer gives the sockets that are dialled for the context a receive buffer of so many octets. That
 // bounds what comes and is not read, and what this host has to answer to it.
 func WithReceiveBuffer(ctx context.Context, size int) context.Context {
 	return context.WithValue(ctx, receiveBufferKey{}, size)
@@ -201,10 +201,10 @@ func WithReceiveBuffer(ctx context.Context, size int) context.Context {
 // limitReceive sets the receive buffer before the socket connects, when the window is not yet offered. A kernel that
 // does not take it costs bytes and no more, so its error is ignored.
 func limitReceive(ctx context.Context, network string, socket syscall.RawConn) {
-	if socket == nil || !strings.HasPrefix(network, "tcp") {
+	size, ok := ctx.Value(receiveBufferKey{}).(int)
+	if socket == nil || !ok && !strings.HasPrefix(network, "tcp") {
 		return
 	}
-	size, ok := ctx.Value(receiveBufferKey{}).(int)
 	if !ok {
 		size = headBuffer
 	}

@@ -41,6 +41,7 @@ type Network struct {
 
 	mu        sync.Mutex
 	listeners map[netip.AddrPort]string // to the loopback address that serves it
+	packets   map[netip.AddrPort]string // the same for UDP
 	dropped   map[netip.AddrPort]bool
 	failing   map[netip.AddrPort]error
 	resolvers map[netip.AddrPort]*Resolver
@@ -54,6 +55,7 @@ func New(t testing.TB) *Network {
 		t:         t,
 		done:      make(chan struct{}),
 		listeners: make(map[netip.AddrPort]string),
+		packets:   make(map[netip.AddrPort]string),
 		dropped:   make(map[netip.AddrPort]bool),
 		failing:   make(map[netip.AddrPort]error),
 		resolvers: make(map[netip.AddrPort]*Resolver),
@@ -114,6 +116,23 @@ func (n *Network) Listen(public string) net.Listener {
 	}
 	n.listeners[at] = l.Addr().String()
 	return l
+}
+
+// ListenPacket gives a loopback socket that receives the datagrams to the public address. Once it is closed they are
+// refused, as by ICMP.
+func (n *Network) ListenPacket(public string) net.PacketConn {
+	n.t.Helper()
+	at := n.address(public)
+	var config net.ListenConfig
+	c, err := config.ListenPacket(context.Background(), "udp4", "127.0.0.1:0")
+	if err != nil {
+		n.t.Fatalf("listen on loopback: %v", err)
+	}
+	n.t.Cleanup(func() { _ = c.Close() })
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.packets[at] = c.LocalAddr().String()
+	return c
 }
 
 // Drop makes dials to the public address hang until the context or the timeout ends them, as a firewall that drops
@@ -188,7 +207,7 @@ func (n *Network) outcomeOf(network string, to netip.AddrPort) dialOutcome {
 		return dialOutcome{loopback: r.loopback(network), err: n.failing[to]}
 	}
 	if strings.HasPrefix(network, "udp") {
-		return dialOutcome{dropped: n.dropped[to], err: n.failing[to]}
+		return dialOutcome{loopback: n.packets[to], dropped: n.dropped[to], err: n.failing[to]}
 	}
 	return dialOutcome{loopback: n.listeners[to], dropped: n.dropped[to], err: n.failing[to]}
 }

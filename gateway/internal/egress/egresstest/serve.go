@@ -6,6 +6,8 @@ import (
 	"log"
 	"net"
 	"net/http"
+
+	"github.com/quic-go/quic-go/http3"
 )
 
 // Serve answers HTTP at the public address.
@@ -23,6 +25,26 @@ func (n *Network) ServeTLS(public string, config *tls.Config, h http.Handler) {
 		config.NextProtos = []string{"h2", "http/1.1"}
 	}
 	n.serve(tls.NewListener(n.Listen(public), config), h)
+}
+
+// ServeHTTP3 answers HTTP/3 at the public address, with a certificate that the caller brings in the configuration.
+// change may alter the server and be nil.
+func (n *Network) ServeHTTP3(public string, config *tls.Config, h http.Handler, change func(*http3.Server)) {
+	n.t.Helper()
+	c := n.ListenPacket(public)
+	s := &http3.Server{Handler: h, TLSConfig: http3.ConfigureTLSConfig(config.Clone())}
+	if change != nil {
+		change(s)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = s.Serve(c)
+	}()
+	n.t.Cleanup(func() {
+		_ = s.Close()
+		<-ended
+	})
 }
 
 func (n *Network) serve(l net.Listener, h http.Handler) {
