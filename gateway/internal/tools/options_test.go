@@ -15,7 +15,8 @@ import (
 func TestEveryOption(t *testing.T) {
 	t.Parallel()
 	inputs := map[string]string{"dns-lookup": "example.com", "dns-resolver-check": "example.com",
-		"email-dns-health": "example.com", "traceroute": "example.com", "ping": "example.com", "packet-loss": "example.com"}
+		"email-dns-health": "example.com", "traceroute": "example.com", "ping": "example.com", "packet-loss": "example.com",
+		"http-headers": "https://example.com/", "uptime": "https://example.com/"}
 	for _, tl := range All(Deps{}) {
 		for _, o := range tl.Options() {
 			input, ok := inputs[tl.Slug()]
@@ -37,7 +38,12 @@ func TestEveryOption(t *testing.T) {
 			for _, value := range o.Values {
 				accepted = append(accepted, strconv.Quote(value))
 			}
-			rejected := []string{`"no such value"`, "{}", "true"}
+			rejected := []string{`"no such value"`, "{}"}
+			if o.Bool {
+				accepted, rejected = append(accepted, "true", "false"), append(rejected, "1", `"true"`)
+			} else {
+				rejected = append(rejected, "true")
+			}
 			if o.IsNumber() {
 				accepted = append(accepted, strconv.Itoa(o.Min), strconv.Itoa(o.Max))
 				rejected = append(rejected, strconv.Itoa(o.Min-1), strconv.Itoa(o.Max+1))

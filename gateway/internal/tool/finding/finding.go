@@ -109,6 +109,11 @@ func NewReport(c Conclusion, findings ...Finding) Report {
 	return Report{Conclusion: c, Findings: sorted}
 }
 
+// With returns the report with further findings, each in its place.
+func (r Report) With(further ...Finding) Report {
+	return NewReport(r.Conclusion, slices.Concat(r.Findings, further)...)
+}
+
 var (
 	groups     = []Group{Broken, Safer, Note}
 	severities = []Severity{Fail, Warn, Info}

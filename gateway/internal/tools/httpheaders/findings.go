@@ -37,7 +37,7 @@ var catalogue = finding.Catalogue{
 		webview.CodeCertificate: {State: finding.Failed,
 			Message: "%[1]s answers %[2]s, but browsers refuse its certificate: %[3]s."},
 	},
-	Findings: webview.WithNotes(webview.Entries(map[string]finding.Entry{
+	Findings: webview.WithHTTP3(webview.WithNotes(webview.Entries(map[string]finding.Entry{
 		codeNotCompressed: {Severity: finding.Info, Group: finding.Safer, Weight: 12,
 			Message:   "%[1]s sends text without compression.",
 			Remedy:    "Turn compression on in the web server: it makes text several times smaller.",
@@ -48,7 +48,7 @@ var catalogue = finding.Catalogue{
 			Reference: "https://www.rfc-editor.org/rfc/rfc9110.html#section-12.5.5"},
 	}, webview.CodeSlow, webview.CodeChallenge, webview.CodeServerError,
 		webview.CodeClientError, webview.CodeRefused, webview.CodePlain, webview.CodeConflict, webview.CodeCertificate,
-		webview.CodeUnverified, webview.CodeHello)),
+		webview.CodeUnverified, webview.CodeHello))),
 }
 
 // report makes the conclusion and the findings of an answer.

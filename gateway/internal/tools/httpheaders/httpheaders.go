@@ -5,15 +5,10 @@ package httpheaders
 import (
 	"context"
 	_ "embed" // openapi.yaml
-	"net"
 	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
 
 	"diagnostics/gateway/internal/egress"
-	"diagnostics/gateway/internal/target"
-	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tool/finding"
@@ -28,38 +23,45 @@ var openAPI string
 // Result is what one GET showed; no redirect is followed and no body is read.
 type Result struct {
 	finding.Report
-	URL            string               `json:"url"`
-	Status         int                  `json:"status"`
-	StatusText     string               `json:"statusText"`
-	ResponseTimeMs float64              `json:"responseTimeMs"`
-	HTTPVersion    string               `json:"httpVersion"`
-	Address        string               `json:"address"`
-	Headers        []webview.Header     `json:"headers"`
-	Timings        webview.Timings      `json:"timings"`
-	TLS            *webview.TLS         `json:"tls"`
-	RedirectsTo    *string              `json:"redirectsTo"`
-	Challenge      *challenge.Challenge `json:"challenge"`
-	Informational  []informational      `json:"informational"` // in the order of arrival
-	Alternatives   []alternative        `json:"alternatives"`
-	Compression    compression          `json:"compression"`
-	Notes          []webview.Note       `json:"notes"`
-	HelloTooLong   bool                 `json:"helloTooLong,omitempty"`
-	Truncated      bool                 `json:"truncated,omitempty"`
+	URL            string                `json:"url"`
+	Status         int                   `json:"status"`
+	StatusText     string                `json:"statusText"`
+	ResponseTimeMs float64               `json:"responseTimeMs"`
+	HTTPVersion    string                `json:"httpVersion"`
+	Address        string                `json:"address"`
+	Headers        []webview.Header      `json:"headers"`
+	Timings        webview.Timings       `json:"timings"`
+	TLS            *webview.TLS          `json:"tls"`
+	RedirectsTo    *string               `json:"redirectsTo"`
+	Challenge      *challenge.Challenge  `json:"challenge"`
+	Informational  []informational       `json:"informational"` // in the order of arrival
+	Alternatives   []webview.Alternative `json:"alternatives"`
+	Compression    compression           `json:"compression"`
+	Notes          []webview.Note        `json:"notes"`
+	HTTP3          *webview.HTTP3        `json:"http3,omitempty"`
+	HelloTooLong   bool                  `json:"helloTooLong,omitempty"`
+	Truncated      bool                  `json:"truncated,omitempty"`
 }
 
 // New makes the tool; client makes the request.
 func New(client *egress.Client) tool.Tool {
-	return tool.New(tool.Spec[target.URL, Result]{
+	return tool.New(tool.Spec[webview.Page, Result]{
 		Slug:    "http-headers",
+		Options: []tool.Option{webview.OptionHTTP3},
 		OpenAPI: openAPI, Findings: catalogue,
-		Parse: func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
-		Run: func(ctx context.Context, u target.URL) (Result, error) {
+		Parse: webview.ParsePage,
+		Run: func(ctx context.Context, page webview.Page) (Result, error) {
 			accept := http.Header{"Accept-Encoding": {strings.Join(offered, ", ")}}
-			answer, err := client.Do(ctx, egress.Request{URL: u, Header: accept})
+			answer, err := client.Do(ctx, egress.Request{URL: page.URL, Header: accept})
 			if err != nil {
 				return Result{}, err
 			}
-			return describeAnswer(answer), nil
+			result := describeAnswer(answer)
+			if page.HTTP3 {
+				result.HTTP3 = webview.CheckHTTP3(ctx, client, catalogue, answer, &result.Truncated)
+				result.Report = result.With(result.HTTP3.Findings...)
+			}
+			return result, nil
 		},
 	})
 }
@@ -78,7 +80,7 @@ func describeAnswer(r *egress.Response) Result {
 		RedirectsTo:    redirectsTo(r),
 		Challenge:      challenge.Of(r.Status, r.Header),
 		Informational:  describeInterim(r.Interim),
-		Alternatives:   alternatives(r.Header),
+		Alternatives:   webview.Alternatives(r.Header),
 		Compression:    describeCompression(r),
 		Notes:          webview.Notes(r),
 		HelloTooLong:   r.HelloTooLong,
@@ -155,81 +157,4 @@ func tokens(h http.Header, name string) []string {
 		}
 	}
 	return list
-}
-
-// alternative is another way to have the site, as an Alt-Svc field offers it (RFC 7838).
-type alternative struct {
-	Protocol      string  `json:"protocol"` // the ALPN name: h3
-	Host          *string `json:"host"`     // null: the site's own
-	Port          int     `json:"port"`
-	MaxAgeSeconds int64   `json:"maxAgeSeconds"` // how long clients may remember it
-}
-
-// What is read of Alt-Svc fields; servers offer two or three alternatives.
-const (
-	maxAlternatives    = 16
-	maxAlternativeText = 256
-	defaultMaxAge      = 86_400 // RFC 7838 section 3.1
-)
-
-// alternatives reads the Alt-Svc fields of an answer. What is malformed is left out, as clients do. "clear" takes back
-// what was offered before, and so offers nothing.
-func alternatives(h http.Header) []alternative {
-	list := []alternative{}
-	for _, field := range h.Values("Alt-Svc") {
-		for _, value := range webview.SplitQuoted(field, ',') {
-			if a, ok := parseAlternative(value); ok && len(list) < maxAlternatives {
-				list = append(list, a)
-			}
-		}
-	}
-	return list
-}
-
-// parseAlternative reads protocol="host:port"; ma=seconds.
-func parseAlternative(value string) (alternative, bool) {
-	parts := webview.SplitQuoted(value, ';')
-	name, authority, found := strings.Cut(parts[0], "=")
-	if !found {
-		return alternative{}, false
-	}
-	protocol, err := url.PathUnescape(strings.TrimSpace(name))
-	if err != nil || protocol == "" {
-		return alternative{}, false
-	}
-	host, port, err := net.SplitHostPort(unquoted(authority))
-	number, failed := strconv.ParseUint(port, 10, 16)
-	if err != nil || failed != nil || number == 0 {
-		return alternative{}, false
-	}
-	a := alternative{Protocol: text.Clean(protocol, maxAlternativeText), Port: int(number), MaxAgeSeconds: defaultMaxAge}
-	if host != "" {
-		a.Host = new(text.Clean(host, maxAlternativeText))
-	}
-	for _, parameter := range parts[1:] {
-		name, value, _ := strings.Cut(parameter, "=")
-		if !strings.EqualFold(strings.TrimSpace(name), "ma") {
-			continue
-		}
-		if seconds, err := strconv.ParseUint(unquoted(value), 10, 32); err == nil {
-			a.MaxAgeSeconds = int64(seconds)
-		}
-	}
-	return a, true
-}
-
-// unquoted is the text of a quoted string, or of a token.
-func unquoted(s string) string {
-	s = strings.TrimSpace(s)
-	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
-		return s
-	}
-	var plain strings.Builder
-	for inner := s[1 : len(s)-1]; inner != ""; inner = inner[1:] {
-		if inner[0] == '\\' && len(inner) > 1 {
-			inner = inner[1:]
-		}
-		plain.WriteByte(inner[0])
-	}
-	return plain.String()
 }

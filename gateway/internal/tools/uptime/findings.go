@@ -53,7 +53,7 @@ var catalogue = finding.Catalogue{
 			Message: "%[1]s answers, but not a TLS hello as long as that of a current browser."},
 		codeDiffers: {State: finding.Warned, Message: "%[1]s does not give the same answer at all addresses."},
 	},
-	Findings: webview.WithNotes(webview.Entries(map[string]finding.Entry{
+	Findings: webview.WithHTTP3(webview.WithNotes(webview.Entries(map[string]finding.Entry{
 		codeNoAddress: {Severity: finding.Fail, Group: finding.Broken, Weight: 98,
 			Message: "%[1]s has no address, so no one can visit it by its name.", Remedy: "Add an A and an AAAA record."},
 		codeNameServers: {Severity: finding.Fail, Group: finding.Broken, Weight: 98, Message: "%[1]s"},
@@ -72,7 +72,7 @@ var catalogue = finding.Catalogue{
 		codeUnchecked: {Severity: finding.Info, Group: finding.Note, Weight: 5,
 			Message: "%[1]s was not checked over %[2]s. %[3]s"},
 	}, append([]string{webview.CodeSlow, webview.CodeChallenge, webview.CodeServerError, webview.CodeClientError,
-		webview.CodeRefused, webview.CodeCertificate, webview.CodeHello}, webview.ChainCodes...)...)),
+		webview.CodeRefused, webview.CodeCertificate, webview.CodeHello}, webview.ChainCodes...)...))),
 }
 
 // family is one family of the site, in words and as it was found.

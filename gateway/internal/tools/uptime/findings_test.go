@@ -147,14 +147,14 @@ func TestReportOnANameThatLeadsNowhere(t *testing.T) {
 		{fault.New(fault.NoAddress, "example.com has no address."), codeNoAddress, codeNoAddress},
 		{fault.New(fault.Timeout, "The name servers of example.com did not answer."), codeDown, codeNameServers},
 	} {
-		got, err := r.unresolved(c.err)
+		got, err := r.unresolved(t.Context(), c.err)
 		if err != nil || got.Conclusion.Code != c.conclusion || got.Conclusion.State != finding.Failed ||
 			len(got.Findings) != 1 || got.Findings[0].Code != c.finding || got.Findings[0].Group != finding.Broken {
 			t.Errorf("%+v, %v", got.Report, err)
 		}
 	}
 	own := &fault.Error{Kind: fault.Upstream, Local: true}
-	if _, err := r.unresolved(own); !errors.Is(err, own) {
+	if _, err := r.unresolved(t.Context(), own); !errors.Is(err, own) {
 		t.Errorf("got %v", err)
 	}
 }

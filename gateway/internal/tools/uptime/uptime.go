@@ -54,7 +54,8 @@ type Result struct {
 	Timings          *webview.Timings     `json:"timings"` // of the last answer
 	Challenge        *challenge.Challenge `json:"challenge"`
 	Families         families             `json:"families"`
-	Notes            []webview.Note       `json:"notes"` // on all answers of the family that answered first
+	Notes            []webview.Note       `json:"notes"`           // on all answers of the family that answered first
+	HTTP3            *webview.HTTP3       `json:"http3,omitempty"` // of the origin of the last answer
 	HelloTooLong     bool                 `json:"helloTooLong,omitempty"`
 	Truncated        bool                 `json:"truncated,omitempty"`
 }
@@ -97,12 +98,13 @@ var defaultLimits = limits{first: 11 * time.Second, second: 5 * time.Second, pau
 func New(client *egress.Client) tool.Tool { return newWithin(client, defaultLimits) }
 
 func newWithin(client *egress.Client, bounds limits) tool.Tool {
-	return tool.New(tool.Spec[target.URL, Result]{
+	return tool.New(tool.Spec[webview.Page, Result]{
 		Slug:    "uptime",
+		Options: []tool.Option{webview.OptionHTTP3},
 		OpenAPI: openAPI, Findings: catalogue,
-		Parse: func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
-		Run: func(ctx context.Context, u target.URL) (Result, error) {
-			return checker{client: client, bounds: bounds, url: u}.run(ctx)
+		Parse: webview.ParsePage,
+		Run: func(ctx context.Context, page webview.Page) (Result, error) {
+			return checker{client: client, bounds: bounds, url: page.URL, http3: page.HTTP3}.run(ctx)
 		},
 	})
 }
@@ -112,6 +114,7 @@ type checker struct {
 	client *egress.Client
 	bounds limits
 	url    target.URL
+	http3  bool
 }
 
 func (r checker) run(ctx context.Context) (Result, error) {
@@ -120,7 +123,7 @@ func (r checker) run(ctx context.Context) (Result, error) {
 		return Result{}, ctx.Err()
 	}
 	if err != nil {
-		return r.unresolved(err)
+		return r.unresolved(ctx, err)
 	}
 	// A site that only the missing family leads to is neither up nor down as far as this service can find out.
 	if err := resolution.Reachable(); err != nil {
@@ -138,7 +141,16 @@ func (r checker) run(ctx context.Context) (Result, error) {
 	if err := unsettled(checks); err != nil {
 		return Result{}, err
 	}
-	return r.conclude(resolution, checks), nil
+	return r.withHTTP3(ctx, r.conclude(resolution, checks), firstAnswer(counted(checks)).answer()), nil
+}
+
+// withHTTP3 tries HTTP/3 with the origin of the last answer, where it is to be tried.
+func (r checker) withHTTP3(ctx context.Context, result Result, last *egress.Response) Result {
+	if r.http3 {
+		result.HTTP3 = webview.CheckHTTP3(ctx, r.client, catalogue, last, &result.Truncated)
+		result.Report = result.With(result.HTTP3.Findings...)
+	}
+	return result
 }
 
 // unsettled gives the error where no verdict is possible: the site is not up over any family that was checked, and one
@@ -174,7 +186,7 @@ func (r checker) resolve(ctx context.Context) (egress.Resolution, error) {
 }
 
 // unresolved is the result for a name that leads nowhere: a site that cannot be found is down. A refusal stays one.
-func (r checker) unresolved(err error) (Result, error) {
+func (r checker) unresolved(ctx context.Context, err error) (Result, error) {
 	state, failed := uptimeDown, webview.FaultSentence(err)
 	switch {
 	case fault.IsOwn(err):
@@ -186,11 +198,11 @@ func (r checker) unresolved(err error) (Result, error) {
 	}
 	reason := webview.FaultSentence(err)
 	family := familyState{familyFacts{State: state, Reason: &reason}, []addressState{}}
-	return Result{
+	return r.withHTTP3(ctx, Result{
 		Report: unresolvedReport(webview.Place(r.url), failed),
 		URL:    r.url.String(), Verdict: verdictDown, Reason: &reason,
 		Families: families{IPv4: family, IPv6: family}, Notes: []webview.Note{},
-	}, nil
+	}, nil), nil
 }
 
 // checkFamilies checks the families that both the site and this host have, at the same time.

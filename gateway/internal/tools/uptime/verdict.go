@@ -33,7 +33,7 @@ func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Re
 		}
 		result.Truncated = result.Truncated || checks[i].cut()
 	}
-	checks = slices.DeleteFunc(slices.Clone(checks), func(c familyCheck) bool { return !c.requested() || c.busy() != nil })
+	checks = counted(checks)
 	first := firstAnswer(checks)
 	if last := first.answer(); last != nil {
 		result.Status = new(last.Status)
@@ -64,6 +64,11 @@ func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Re
 	}
 	result.Report = r.facts(result, resolution, checks, first).report()
 	return result
+}
+
+// counted are the checks that were made to their end.
+func counted(checks []familyCheck) []familyCheck {
+	return slices.DeleteFunc(slices.Clone(checks), func(c familyCheck) bool { return !c.requested() || c.busy() != nil })
 }
 
 // facts are those of a report; checks are the families that were checked to their end.

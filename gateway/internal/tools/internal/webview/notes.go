@@ -71,10 +71,16 @@ const http1Spec = "https://www.rfc-editor.org/rfc/rfc9112.html"
 
 // WithNotes are the rows with those of the findings of notes, unless there are own ones of a code.
 func WithNotes(own map[string]finding.Entry) map[string]finding.Entry {
-	entries := make(map[string]finding.Entry, len(own)+len(noteRows))
+	rows := make(map[string]finding.Entry, len(noteRows))
 	for code, row := range noteRows {
-		entries[string(code)] = row
+		rows[string(code)] = row
 	}
+	return with(rows, own)
+}
+
+// with are the shared rows, unless there are own ones of a code.
+func with(shared, own map[string]finding.Entry) map[string]finding.Entry {
+	entries := maps.Clone(shared)
 	maps.Copy(entries, own)
 	return entries
 }

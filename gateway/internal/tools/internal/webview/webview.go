@@ -66,10 +66,11 @@ func DescribeTLS(t *egress.TLS) *TLS {
 	}
 }
 
+const httpsPort = 443
+
 // CertificateSubject is the subject of findings about a server's certificate, by which those of several tools are
 // recognized as one. The host is as in a URL.
 func CertificateSubject(host string, port uint16) string {
-	const httpsPort = 443
 	if port == httpsPort {
 		return "certificate of " + host
 	}
