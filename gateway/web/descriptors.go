@@ -71,6 +71,8 @@ type Option struct {
 	Hint        string `json:"hint"`
 	// Labels are the words for values; a value without one stands for itself.
 	Labels map[string]string `json:"labels"`
+	// Second marks an option that is no field: the page asks with it being true once the first answer stands.
+	Second bool `json:"second"`
 	// Usual is what a field for text sends where it is left empty; empty for nothing.
 	Usual string `json:"usual"`
 	// Values are the choices, the default first, Number marks a field whose text is sent as a number, and Boolean one that
@@ -94,10 +96,11 @@ func (d *Descriptor) accept(accepted []RegisteredOption) error {
 			return fmt.Errorf("%s: the tool has no option %s", sourceName(toolFile(d.Slug, pageFile)), o.Name)
 		}
 		o.Number, o.Boolean = accepted[at].Number, accepted[at].Boolean
-		values := accepted[at].Values
-		if o.Boolean {
-			values = []string{"false", "true"}
+		if o.Second && !o.Boolean {
+			return fmt.Errorf(`%s: the option %s is not a boolean, and so not "second"`,
+				sourceName(toolFile(d.Slug, pageFile)), o.Name)
 		}
+		values := accepted[at].values()
 		for _, value := range values {
 			o.Values = append(o.Values, Choice{value, cmp.Or(o.Labels[value], value)})
 		}

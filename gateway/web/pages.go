@@ -34,6 +34,8 @@ type page struct {
 	Waits bool
 	// Asked reports that the page has a target and runs at once: the target is its heading, and its form is one line.
 	Asked bool
+	// Second is the option of the second request; empty for none.
+	Second string
 	// Optioned reports that the link sets an option. The options are in view then; those of a page that is asked are
 	// folded away otherwise.
 	Optioned bool
@@ -103,6 +105,10 @@ func (s *Site) tool(t toolView, query url.Values, foreign bool) page {
 		p.Later = nil // a form is usable the sooner, and what draws answers is fetched while it is filled in
 	}
 	for _, o := range t.Options {
+		if o.Second {
+			p.Second = o.Name
+			continue
+		}
 		f := field{Option: o, Value: query.Get(o.Name)}
 		p.Fields = append(p.Fields, f)
 		p.Optioned = p.Optioned || f.isSet()

@@ -51,6 +51,14 @@ type RegisteredOption struct {
 	Boolean bool
 }
 
+// values are the choices that a form has; false is the usual one of a boolean.
+func (o RegisteredOption) values() []string {
+	if o.Boolean {
+		return []string{"false", "true"}
+	}
+	return o.Values
+}
+
 //go:embed templates/*.html
 var templateFiles embed.FS
 

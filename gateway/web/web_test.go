@@ -225,6 +225,10 @@ func TestToolPages(t *testing.T) {
 				t.Errorf("the form takes %s", kind)
 			}
 			for _, o := range d.Options {
+				if o.Second { // no field
+					one(t, root, "form", header{"id": "tool", "data-second": o.Name})
+					continue
+				}
 				one(t, form, "", header{"name": o.Name, "data-option": "*"})
 			}
 			sampled := len(all(root, "section", header{"id": "connection", "data-probe": d.Samples})) == 1

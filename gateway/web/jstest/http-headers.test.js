@@ -84,14 +84,13 @@ const rows = [
     "HTTP/3",
     alternatives,
     answer({ alternatives: [offer("h3-29"), offer("h3")] }),
-    "The server offers HTTP/3 on port 443 (Alt-Svc). Browsers remember that for 1 day. It was not tried here.",
+    "The server offers HTTP/3 on port 443 (Alt-Svc). Browsers remember that for 1 day.",
   ],
   [
     "HTTP/3 elsewhere",
     alternatives,
     answer({ alternatives: [offer("h3", "alt.example.com")] }),
-    "The server offers HTTP/3 at alt.example.com on port 443 (Alt-Svc). Browsers remember that for 1 day. It " +
-      "was not tried here.",
+    "The server offers HTTP/3 at alt.example.com on port 443 (Alt-Svc). Browsers remember that for 1 day.",
   ],
   [
     "drafts",

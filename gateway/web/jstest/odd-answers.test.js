@@ -75,6 +75,14 @@ const dead = {
   },
 };
 
+const tried = {
+  advertised: 'h3=":443"',
+  httpsRecord: true,
+  tried: true,
+  address: "192.0.2.7",
+  handshakeMs: null,
+};
+
 const port = {
   host: "example.com",
   port: 443,
@@ -173,6 +181,42 @@ const rows = [
     { ...dead, verdict: "down", online: false, status: 503, challenge: { vendor: "Akamai" } },
     ["Akamai asks visitors to prove", "A second try failed as well."],
     ["The cause may lie"],
+  ],
+  [
+    "uptime",
+    "HTTP/3 that is dropped",
+    {
+      ...site,
+      http3: { ...tried, works: false, reason: "It is silent." },
+      findings: [found("HTTP3_DROPPED", "Open it.")],
+    },
+    ["does not work It is silent.", "the Alt-Svc header and the HTTPS record", "192.0.2.7", "HTTP3_DROPPED. Open it."],
+    ["was not tried"],
+  ],
+  [
+    "uptime",
+    "HTTP/3 that works",
+    { ...site, http3: { ...tried, works: true, handshakeMs: 12, reason: null }, findings: [] },
+    ["HTTP/3works", "Handshake12.0 ms"],
+    ["was not tried"],
+  ],
+  [
+    "uptime",
+    "HTTP/3 that is not offered",
+    {
+      ...site,
+      http3: { ...tried, advertised: null, httpsRecord: null, works: false, reason: "Closed." },
+      findings: [],
+    },
+    ["not used", "which is no fault", "neither Alt-Svc nor HTTPS record; the HTTPS record could not be looked up"],
+    ["Closed."],
+  ],
+  [
+    "uptime",
+    "HTTP/3 that is not known",
+    { ...site, http3: { ...tried, tried: false, works: null, address: null, reason: "Enough." }, findings: [] },
+    ["not known Enough."],
+    ["192.0.2.7"],
   ],
   ["uptime", "an older answer", site, ["192.0.2.1"], ["wait until their browser"]],
   [

@@ -10,6 +10,7 @@
  * @property {number} [durationMs] how long the service worked
  * @property {string} [requestId]
  * @property {number} [retryAfter] seconds
+ * @property {number} [left] how many requests are left to the visitor now; undefined where there is no limit
  * @property {string} [field] what a refusal is about: "input", or "options." and the name of an option
  */
 
@@ -63,9 +64,12 @@ export function sampleConnection(probe, n, signal) {
 async function ask(path, init, onStep) {
   try {
     const response = await fetch(path, { cache: "no-store", credentials: "same-origin", redirect: "error", ...init });
-    return onStep && response.body && response.headers.get("Content-Type")?.startsWith(streamed)
-      ? await readSteps(response.body, onStep)
-      : await read(response);
+    const answer =
+      onStep && response.body && response.headers.get("Content-Type")?.startsWith(streamed)
+        ? await readSteps(response.body, onStep)
+        : await read(response);
+    const left = Number.parseInt(response.headers.get("X-RateLimit-Remaining") ?? "", 10);
+    return Number.isFinite(left) ? { ...answer, left } : answer;
   } catch (failure) {
     if (init.signal?.aborted) throw failure;
     return { ok: false, status: 0, error: "This service could not be reached. Check your connection and try again." };

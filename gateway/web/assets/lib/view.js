@@ -63,6 +63,8 @@ import { toneOf } from "./findings.js";
  *   above and the rest below
  * @property {(seen: import("./steps.js").Seen, asked: Asked) => (Node | null)[]} [live] what a run has found so far,
  *   drawn like its answer; without it the page lists what came
+ * @property {(d: D | null, note: string) => Node[]} [second] what is in the element "second" of show once the page has
+ *   asked with one more option, or while it has not: then with the note
  * @property {(d: D, asked: Asked) => string[]} meaning what this means for a person who is no specialist: one to four
  *   short paragraphs, about this very answer
  * @property {(asked: Asked, d: D) => Command[]} terminal the same check by common tools

@@ -58,7 +58,7 @@ const inOneGo = 400;
 /** @type {AbortController | null} */
 let running = null;
 
-/** What ends the watch, if there is one. */
+/** What ends the watch, and the second request of an answer, if there is one. */
 let watching = new AbortController();
 
 form.addEventListener("submit", (event) => {
@@ -271,6 +271,18 @@ function busy(on) {
   document.body.classList.toggle("running", on);
 }
 
+/**
+ * Asks for what the first answer leaves open.
+ * @param {import("../lib/view.js").View} view
+ * @param {Answer} answer
+ * @param {Asked} what
+ */
+async function askMore(view, answer, what) {
+  const { signal } = watching;
+  const { mayAsk, askSecond } = await import("../lib/second.js").catch(() => ({ mayAsk: null, askSecond: null }));
+  if (mayAsk?.(form, answer) && !signal.aborted) await askSecond?.(form.dataset.second ?? "", view, what, signal);
+}
+
 function clear() {
   watching.abort();
   watching = new AbortController();
@@ -311,6 +323,7 @@ async function show(answer, what, waited, byHand, rest) {
     if (what.input) remember(what.input);
     if (strip) showStrip(strip, what.input);
     if (byHand) result.focus({ preventScroll: true });
+    if (view?.second) askMore(view, answer, what);
     return;
   }
   announce(answer.error ?? "No result.");

@@ -36,7 +36,7 @@ export function alternatives(d) {
   if (best)
     return (
       `The server offers HTTP/3${best.host ? ` at ${best.host}` : ""} on port ${best.port} (Alt-Svc). Browsers ` +
-      `remember that for ${duration(best.maxAgeSeconds)}. It was not tried here.`
+      `remember that for ${duration(best.maxAgeSeconds)}.`
     );
   if (list.some((a) => /^h3-|^quic$/.test(a.protocol)))
     return "The server offers only drafts of HTTP/3 (Alt-Svc), which browsers no longer support.";

@@ -5,6 +5,7 @@ import { challengeAdvice, challengeWords } from "../../lib/challenge.js";
 import { el } from "../../lib/dom.js";
 import { findingOf, inFull } from "../../lib/findings.js";
 import { counted, host, ms, plural } from "../../lib/format.js";
+import { http3Facts, http3Part } from "../../lib/http3.js";
 import { notes } from "../../lib/notes.js";
 import { badge, cut, facts, folded, none, section, table, value } from "../../lib/parts.js";
 import { waterfall } from "../../lib/picture.js";
@@ -136,6 +137,7 @@ export default {
         d.headers.length === 0 ? none("The answer has no headers.") : headerTable(d.headers, d.truncated),
         cut(d, cutPart),
       ),
+      http3Part(d),
       folded(
         "The answer",
         "address, protocol, TLS, compression",
@@ -176,6 +178,8 @@ export default {
       ),
     ];
   },
+
+  second: http3Facts,
 
   meaning(d) {
     const cookies = d.headers.filter((h) => h.name === "set-cookie").length;

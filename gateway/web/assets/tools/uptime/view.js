@@ -5,6 +5,7 @@ import { challengeAdvice, challengeWords } from "../../lib/challenge.js";
 import { el } from "../../lib/dom.js";
 import { findingOf, findingsOf, inFull } from "../../lib/findings.js";
 import { host, ms } from "../../lib/format.js";
+import { http3Facts, http3Part } from "../../lib/http3.js";
 import { notes } from "../../lib/notes.js";
 import { badge, facts, folded, mark, none, section, value } from "../../lib/parts.js";
 import { waterfall } from "../../lib/picture.js";
@@ -145,6 +146,7 @@ export default {
           waterfall([{ title: host(d.url), timings: d.timings }], { caption: whose(d) }),
           timingFacts(d.timings),
         ),
+      http3Part(d),
       folded(
         "The site",
         "status, final URL, certificate",
@@ -181,6 +183,8 @@ export default {
       ),
     ];
   },
+
+  second: http3Facts,
 
   meaning(d) {
     const dead = findingOf(d, "ADDRESS_DOWN");

@@ -1,0 +1,70 @@
+// @ts-check
+// What came of HTTP/3 with a site, in words. The page asks for it by itself once the first answer stands (second.js).
+
+import { el } from "./dom.js";
+import { findingsOf, inFull } from "./findings.js";
+import { listed, ms } from "./format.js";
+import { badge, facts, none, section, value } from "./parts.js";
+
+/** @typedef {import("api").components["schemas"]["Http3"]} Http3 */
+/** @typedef {import("./findings.js").Found<string> & {http3?: Http3}} Tried */
+
+/** What is wrong, worst first; that it works and that it was not tried are said by the first row. */
+const faults = /** @type {const} */ ([
+  "HTTP3_DROPPED",
+  "HTTP3_CERTIFICATE",
+  "HTTP3_NOT_PUBLIC",
+  "HTTP3_REFUSED",
+  "HTTP3_FAILS",
+  "HTTP3_DRAFT_ONLY",
+  "HTTP3_HINTS_DIFFER",
+  "HTTP3_NOT_ADVERTISED",
+  "HTTP3_OFFERS_DIFFER",
+]);
+
+/** @param {Tried} d */
+export const http3Part = (d) => section("HTTP/3", el("div", { id: "second" }, ...http3Facts(d, "It was not tried.")));
+
+/**
+ * @param {Tried | null} d null for what is not known yet
+ * @param {string} note what is said where HTTP/3 is not in the answer
+ * @returns {Node[]}
+ */
+export function http3Facts(d, note) {
+  const h = d?.http3;
+  if (!d || !h) return [facts([["HTTP/3", none(note)]])];
+  return [
+    facts([
+      ["HTTP/3", el("span", {}, ...outcome(d, h))],
+      ["Offered in", offeredIn(h)],
+      ["Alt-Svc", h.advertised && value(h.advertised, { what: "Alt-Svc", quiet: true })],
+      ["Tried at", h.address && value(h.address, { what: "address" })],
+      ["Handshake", h.handshakeMs === null ? null : ms(h.handshakeMs)],
+    ]),
+    ...findingsOf(d, ...faults).map((f) => el("p", { class: "hint" }, inFull(f))),
+  ];
+}
+
+/** @param {Tried} d @param {Http3} h */
+function outcome(d, h) {
+  if (h.works) return [badge("good", "works")];
+  if (h.works === null) return [badge("info", "not known"), ` ${h.reason ?? ""}`];
+  if (findingsOf(d, ...faults).length === 0)
+    return [
+      badge("off", "not used"),
+      " The site does not offer it. Browsers use HTTP/2 or HTTP/1.1, which is no fault.",
+    ];
+  return [badge("warn", "does not work"), ` ${h.reason ?? ""}`];
+}
+
+/** @param {Http3} h */
+function offeredIn(h) {
+  const places = [
+    /(?:^|[\s,;])h3=/.test(h.advertised ?? "") && "the Alt-Svc header",
+    h.httpsRecord && "the HTTPS record",
+  ].filter((place) => typeof place === "string");
+  const unknown = h.httpsRecord === null && h.tried ? "; the HTTPS record could not be looked up" : "";
+  return places.length > 0
+    ? el("span", {}, listed(places) + unknown)
+    : none(`neither Alt-Svc nor HTTPS record${unknown}`);
+}
