@@ -87,6 +87,12 @@ func TestNoRunCostsMuchProcessorTime(t *testing.T) {
 		}
 		groups[n.Host] = append(groups[n.Host], questionsAbout(n.Host)...)
 	}
+	for _, s := range http3Servers(t) {
+		order = append(order, s.Host)
+		for _, slug := range []string{"http-headers", "uptime"} {
+			groups[s.Host] = append(groups[s.Host], question{slug, s.URL(), map[string]any{"http3": true}})
+		}
+	}
 	order = append(order, lab.WorstName)
 	groups[lab.WorstName] = []question{{"dns-lookup", "cpu." + lab.WorstName, map[string]any{"types": "all"}}}
 	targets := make(chan []question, len(order))

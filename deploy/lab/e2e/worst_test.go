@@ -60,6 +60,8 @@ func worstCases() []worstCase {
 		{tool: "email-dns-health", built: "a key at every selector that is tried; TLSA records, names and BIMI to look up",
 			input: mazeMail},
 		{tool: "http-headers", built: "a head of 50 KB before an endless body", input: secure + "/"},
+		{tool: "http-headers", built: "silence after the handshake of HTTP/3", input: "https://waits." + lab.HTTP3Zone + "/",
+			options: map[string]any{"http3": true}},
 		{tool: "ip-geolocation", built: "a registry with a long answer", input: "11.80.0.1"},
 		{tool: "my-ip", built: "", input: ""},
 		{tool: "packet-loss", built: "a host that limits its answers", input: fives.String()},
@@ -84,7 +86,8 @@ func worstCases() []worstCase {
 		{tool: "traceroute", built: "a path on which large packets vanish", input: hole.String(),
 			options: map[string]any{"mtu": true}},
 		{tool: "uptime", built: chain + ", over both families", input: maze},
-		{tool: "uptime", built: chain + ", over both families", input: secure + "/maze/0"},
+		{tool: "uptime", built: chain + ", over both families", input: secure + "/maze/0",
+			options: map[string]any{"http3": true}},
 		{tool: "whois-lookup", built: "a registry and a registrar with long answers", input: "www.example-shop.com"},
 		{tool: "whois-lookup", built: "a WHOIS server without end", input: "example.be"},
 	}
@@ -103,6 +106,7 @@ func (a amount) most(b amount) amount {
 func TestWorstCases(t *testing.T) {
 	proofOnly(t)
 	buildMazes(t)
+	http3Servers(t)
 	gateway, err := service.StartGateway(t.Context(), "gateway-worst", unlimited...)
 	if err != nil {
 		t.Fatal(err)

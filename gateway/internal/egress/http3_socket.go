@@ -13,8 +13,8 @@ import (
 // What one QUIC connection may come to. A server that means well answers in some ten datagrams, most of them its
 // certificates, and each datagram costs this service time, however little it holds.
 const (
-	maxQUICDatagrams = 300
-	maxQUICBytes     = 320 << 10
+	maxQUICDatagrams = 240
+	maxQUICBytes     = 256 << 10
 	// maxQUICSent is how many datagrams are sent, acknowledgements included, and maxQUICUnanswered how many to a server
 	// from which nothing has come: the library repeats its first flight for as long as it waits.
 	maxQUICSent       = 150
@@ -31,9 +31,9 @@ var (
 )
 
 // quicSocket is the net.PacketConn of one QUIC connection: a UDP socket that the kernel has connected to the one
-// address that was permitted, so that nothing comes from another one and ICMP errors arrive. A datagram to another address, as
-// for a migration or the server's preferred address (RFC 9000 section 9), is an error and is not sent. The kernel's
-// control hook has judged the address, and the connection below counts each datagram for the run.
+// address that was permitted, so that nothing comes from another one and ICMP errors arrive. A datagram to another
+// address, as for a migration or the server's preferred address (RFC 9000 section 9), is an error and is not sent. The
+// kernel's control hook has judged the address, and the connection below counts each datagram for the run.
 type quicSocket struct {
 	conn net.Conn
 	to   *net.UDPAddr
