@@ -34,7 +34,7 @@ type page struct {
 	Waits bool
 	// Asked reports that the page has a target and runs at once: the target is its heading, and its form is one line.
 	Asked bool
-	// Second is the option of the second request; empty for none.
+	// Second is the option of the second request; empty for none, as on a page that another site's link opened.
 	Second string
 	// Optioned reports that the link sets an option. The options are in view then; those of a page that is asked are
 	// folded away otherwise.
@@ -106,7 +106,10 @@ func (s *Site) tool(t toolView, query url.Values, foreign bool) page {
 	}
 	for _, o := range t.Options {
 		if o.Second {
-			p.Second = o.Name
+			p.vary = headerFetchSite
+			if !foreign { // another site's link does not make a page send more than its own request
+				p.Second = o.Name
+			}
 			continue
 		}
 		f := field{Option: o, Value: query.Get(o.Name)}

@@ -22,19 +22,22 @@ func TestForeignLinksWaitForAClick(t *testing.T) {
 		form  string
 		waits bool // where the load is cross-site
 		vary  bool
+		// second is that the page sends a second request, where the load is not.
+		second bool
 	}{
-		{site, "/tools/traceroute?input=example.com", "tool", true, true},
-		{site, "/tools/ping?input=example.com&family=ipv4", "tool", true, true},
-		{site, "/tools/packet-loss?input=192.31.196.1", "tool", true, true},
-		{site, report, "report", true, true},
-		{site, "/tools/traceroute", "tool", false, true},
-		{site, "/tools/traceroute?input=", "tool", false, true},
-		{site, "/report", "report", false, true},
-		{site, "/tools/dns-lookup?input=example.com", "tool", false, false},
-		{site, "/tools/uptime?input=https://example.com/", "tool", false, false},
-		{site, "/tools/my-ip", "tool", false, false},
-		{without, "/tools/traceroute?input=example.com", "tool", false, true}, // runs nothing at all
-		{without, report, "report", true, true},
+		{site, "/tools/traceroute?input=example.com", "tool", true, true, false},
+		{site, "/tools/ping?input=example.com&family=ipv4", "tool", true, true, false},
+		{site, "/tools/packet-loss?input=192.31.196.1", "tool", true, true, false},
+		{site, report, "report", true, true, false},
+		{site, "/tools/traceroute", "tool", false, true, false},
+		{site, "/tools/traceroute?input=", "tool", false, true, false},
+		{site, "/report", "report", false, true, false},
+		{site, "/tools/dns-lookup?input=example.com", "tool", false, false, false},
+		{site, "/tools/uptime?input=https://example.com/", "tool", false, true, true},
+		{site, "/tools/http-headers", "tool", false, true, true},
+		{site, "/tools/my-ip", "tool", false, false, false},
+		{without, "/tools/traceroute?input=example.com", "tool", false, true, false}, // runs nothing at all
+		{without, report, "report", true, true, false},
 	} {
 		for _, from := range []string{"", "none", "same-origin", "same-site", "cross-site"} {
 			headers := header{}
@@ -46,6 +49,10 @@ func TestForeignLinksWaitForAClick(t *testing.T) {
 			waits := c.waits && from == "cross-site"
 			if strings.Contains(body, " data-waits") != waits || strings.Contains(body, `id="waits"`) != waits {
 				t.Errorf("%s from %q: waits %t, want %t", c.path, from, !waits, waits)
+			}
+			second := c.second && from != "cross-site"
+			if strings.Contains(body, ` data-second="http3"`) != second {
+				t.Errorf("%s from %q: a second request %t, want %t", c.path, from, !second, second)
 			}
 			if waits && (strings.Contains(body, `class="used"`) || strings.Contains(body, "aria-busy") ||
 				strings.Contains(body, `aria-labelledby="catalogue-title" hidden`)) {
@@ -59,7 +66,7 @@ func TestForeignLinksWaitForAClick(t *testing.T) {
 			}
 			// The two pages are two representations: what was kept of one is not the other's.
 			same := get(t, c.site, c.path, header{"Sec-Fetch-Site": "cross-site", "If-None-Match": r.Header.Get("ETag")})
-			if (same.StatusCode == http.StatusNotModified) != (waits || !c.waits) {
+			if (same.StatusCode == http.StatusNotModified) != (from == "cross-site" || !c.waits && !c.second) {
 				t.Errorf("%s from %q, then cross-site: %d", c.path, from, same.StatusCode)
 			}
 			if got := strings.Contains(same.Header.Get("Vary"), "Sec-Fetch-Site"); got != c.vary {

@@ -190,14 +190,14 @@ const rows = [
       http3: { ...tried, works: false, reason: "It is silent." },
       findings: [found("HTTP3_DROPPED", "Open it.")],
     },
-    ["does not work It is silent.", "the Alt-Svc header and the HTTPS record", "192.0.2.7", "HTTP3_DROPPED. Open it."],
+    ["does not work HTTP3_DROPPED. Open it.", "the Alt-Svc header and the HTTPS record", "192.0.2.7"],
     ["was not tried"],
   ],
   [
     "uptime",
     "HTTP/3 that works",
     { ...site, http3: { ...tried, works: true, handshakeMs: 12, reason: null }, findings: [] },
-    ["HTTP/3works", "Handshake12.0 ms"],
+    ["Resultworks Browsers can use it", "Handshake12.0 ms"],
     ["was not tried"],
   ],
   [

@@ -10,7 +10,6 @@ const first = { ok: true, status: 200 };
 const cases = [
   ["a page with a second request", { second: "http3" }, first, true],
   ["one without", {}, first, false],
-  ["one that another site's link opened", { second: "http3", waits: "" }, first, false],
   ["five requests left", { second: "http3" }, { ...first, left: 5 }, true],
   ["four requests left", { second: "http3" }, { ...first, left: 4 }, false],
   ["none left", { second: "http3" }, { ...first, left: 0 }, false],

@@ -32,29 +32,26 @@ export const http3Part = (d) => section("HTTP/3", el("div", { id: "second" }, ..
  */
 export function http3Facts(d, note) {
   const h = d?.http3;
-  if (!d || !h) return [facts([["HTTP/3", none(note)]])];
+  if (!d || !h) return [facts([["Result", none(note)]])];
+  const [first, ...rest] = findingsOf(d, ...faults);
   return [
     facts([
-      ["HTTP/3", el("span", {}, ...outcome(d, h))],
+      ["Result", el("span", {}, ...outcome(h, inFull(first)))],
       ["Offered in", offeredIn(h)],
       ["Alt-Svc", h.advertised && value(h.advertised, { what: "Alt-Svc", quiet: true })],
       ["Tried at", h.address && value(h.address, { what: "address" })],
       ["Handshake", h.handshakeMs === null ? null : ms(h.handshakeMs)],
     ]),
-    ...findingsOf(d, ...faults).map((f) => el("p", { class: "hint" }, inFull(f))),
+    ...rest.map((f) => el("p", { class: "hint" }, inFull(f))),
   ];
 }
 
-/** @param {Tried} d @param {Http3} h */
-function outcome(d, h) {
-  if (h.works) return [badge("good", "works")];
+/** @param {Http3} h @param {string} fault */
+function outcome(h, fault) {
+  if (h.works) return [badge("good", "works"), ` ${fault || "Browsers can use it, which makes connections faster."}`];
   if (h.works === null) return [badge("info", "not known"), ` ${h.reason ?? ""}`];
-  if (findingsOf(d, ...faults).length === 0)
-    return [
-      badge("off", "not used"),
-      " The site does not offer it. Browsers use HTTP/2 or HTTP/1.1, which is no fault.",
-    ];
-  return [badge("warn", "does not work"), ` ${h.reason ?? ""}`];
+  if (fault) return [badge("warn", "does not work"), ` ${fault}`];
+  return [badge("off", "not used"), " The site does not offer it. Browsers use HTTP/2 or HTTP/1.1, which is no fault."];
 }
 
 /** @param {Http3} h */

@@ -13,12 +13,12 @@ import { attempt } from "./view.js";
 const leastLeft = 5;
 
 /**
- * Whether a page may ask by itself: it was not opened by another site's link, whose target is that site's choice.
+ * Whether a page may ask by itself. One that another site's link opened has no data-second: its target is that site's
+ * choice.
  * @param {{dataset: DOMStringMap}} form
  * @param {Answer} answer the first one
  */
-export const mayAsk = (form, { ok, left = leastLeft }) =>
-  ok && form.dataset.second !== undefined && form.dataset.waits === undefined && left >= leastLeft;
+export const mayAsk = (form, { ok, left = leastLeft }) => ok && form.dataset.second !== undefined && left >= leastLeft;
 
 /**
  * Asks and draws what comes of it in its place in the first answer, where the view has one.
