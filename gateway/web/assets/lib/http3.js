@@ -4,7 +4,7 @@
 import { el } from "./dom.js";
 import { findingsOf, inFull } from "./findings.js";
 import { listed, ms } from "./format.js";
-import { badge, facts, none, section, value } from "./parts.js";
+import { badge, facts, folded, none, value } from "./parts.js";
 
 /** @typedef {import("api").components["schemas"]["Http3"]} Http3 */
 /** @typedef {import("./findings.js").Found<string> & {http3?: Http3}} Tried */
@@ -22,21 +22,25 @@ const faults = /** @type {const} */ ([
   "HTTP3_OFFERS_DIFFER",
 ]);
 
-/** @param {Tried} d */
-export const http3Part = (d) => section("HTTP/3", el("div", { id: "second" }, ...http3Facts(d, "It was not tried.")));
+/** The part of an answer, which is folded: its head has the result. @param {Tried} d */
+export function http3Part(d) {
+  const { head, body } = http3Facts(d, "not tried");
+  return folded("HTTP/3", head, el("div", { id: "second" }, ...body));
+}
 
 /**
  * @param {Tried | null} d null for what is not known yet
  * @param {string} note what is said where HTTP/3 is not in the answer
- * @returns {Node[]}
+ * @returns {import("./view.js").Second}
  */
 export function http3Facts(d, note) {
   const h = d?.http3;
-  if (!d || !h) return [facts([["Result", none(note)]])];
+  if (!d || !h) return { head: note, body: [facts([["Result", none(note)]])] };
   const [first, ...rest] = findingsOf(d, ...faults);
-  return [
+  const [result, sentence] = outcome(h, inFull(first));
+  const body = [
     facts([
-      ["Result", el("span", {}, ...outcome(h, inFull(first)))],
+      ["Result", el("span", {}, sentence)],
       ["Offered in", offeredIn(h)],
       ["Alt-Svc", h.advertised && value(h.advertised, { what: "Alt-Svc", quiet: true })],
       ["Tried at", h.address && value(h.address, { what: "address" })],
@@ -44,14 +48,15 @@ export function http3Facts(d, note) {
     ]),
     ...rest.map((f) => el("p", { class: "hint" }, inFull(f))),
   ];
+  return { head: result, body };
 }
 
-/** @param {Http3} h @param {string} fault */
+/** @param {Http3} h @param {string} fault @returns {[Node, string]} */
 function outcome(h, fault) {
-  if (h.works) return [badge("good", "works"), ` ${fault || "Browsers can use it, which makes connections faster."}`];
-  if (h.works === null) return [badge("info", "not known"), ` ${h.reason ?? ""}`];
-  if (fault) return [badge("warn", "does not work"), ` ${fault}`];
-  return [badge("off", "not used"), " The site does not offer it. Browsers use HTTP/2 or HTTP/1.1, which is no fault."];
+  if (h.works) return [badge("good", "works"), fault || "It works. Browsers can use it, and connect faster."];
+  if (h.works === null) return [badge("info", "not known"), h.reason ?? ""];
+  if (fault) return [badge("warn", "does not work"), fault];
+  return [badge("off", "not used"), "The site does not offer it. Browsers use HTTP/2 or HTTP/1.1, which is no fault."];
 }
 
 /** @param {Http3} h */

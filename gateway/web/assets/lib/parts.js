@@ -86,7 +86,7 @@ export function section(title, ...children) {
  * A titled part that is folded away: evidence, which few need to see and all may. Its heading is an h2 as that of a
  * section.
  * @param {string} title
- * @param {string} note what is in it, in a few words: "12 headers"; empty for none
+ * @param {string | Node} note what is in it, in a few words: "12 headers"; empty for none
  * @param {...Child} children
  * @returns {HTMLElement}
  */

@@ -29,11 +29,16 @@ export const mayAsk = (form, { ok, left = leastLeft }) => ok && form.dataset.sec
  */
 export async function askSecond(option, view, what, signal) {
   const place = document.getElementById("second");
-  const draw = view.second;
-  if (!place || !draw) return;
-  place.replaceChildren(...draw(null, "It is being tried: a few seconds at most."));
+  const second = view.second;
+  if (!place || !second) return;
+  const note = place.closest("details")?.querySelector(".fold-note");
+  /** @param {import("./view.js").Data | null} d @param {string} otherwise */
+  const show = (d, otherwise) => {
+    const { head, body } = attempt(() => second(d, otherwise), second(null, otherwise));
+    note?.replaceChildren(head);
+    place.replaceChildren(...body);
+  };
+  show(null, "being tried…");
   const answer = await runTool(what.slug, what.input, { ...what.options, [option]: true }, signal).catch(() => null);
-  if (!answer || signal.aborted) return;
-  const failed = `It was not tried. ${answer.error ?? ""}`;
-  place.replaceChildren(...attempt(() => draw(answer.data ?? null, failed), draw(null, failed)));
+  if (answer && !signal.aborted) show(answer.data ?? null, `not tried: ${answer.error ?? "no answer"}`);
 }

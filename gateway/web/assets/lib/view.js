@@ -55,6 +55,8 @@ import { toneOf } from "./findings.js";
  * @property {(d: D) => Times} [times] what takes how long: kept beside the facts, reported where it moved by half
  */
 
+/** @typedef {{head: string | Node, body: Node[]}} Second what a second request has found; the head is beside the title */
+
 /**
  * An answer on its tool's page: the default export of a tool's view.js.
  * @template [D=any] the data of an answer
@@ -63,8 +65,8 @@ import { toneOf } from "./findings.js";
  *   above and the rest below
  * @property {(seen: import("./steps.js").Seen, asked: Asked) => (Node | null)[]} [live] what a run has found so far,
  *   drawn like its answer; without it the page lists what came
- * @property {(d: D | null, note: string) => Node[]} [second] what is in the element "second" of show once the page has
- *   asked with one more option, or while it has not: then with the note
+ * @property {(d: D | null, note: string) => Second} [second] what is in the folded element "second" of show once the
+ *   page has asked with one more option, or while it has not: then with the note
  * @property {(d: D, asked: Asked) => string[]} meaning what this means for a person who is no specialist: one to four
  *   short paragraphs, about this very answer
  * @property {(asked: Asked, d: D) => Command[]} terminal the same check by common tools
