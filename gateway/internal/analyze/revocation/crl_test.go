@@ -33,7 +33,9 @@ func extension(n int, critical bool, value ...byte) pkix.Extension {
 }
 
 // der is a value of less than 128 octets.
-func der(tag byte, content ...byte) []byte { return append([]byte{tag, byte(len(content))}, content...) }
+func der(tag byte, content ...byte) []byte {
+	return append([]byte{tag, byte(len(content))}, content...)
+}
 
 // issuedAt is an IssuingDistributionPoint with a URL and the fields.
 func issuedAt(url string, fields ...byte) pkix.Extension {

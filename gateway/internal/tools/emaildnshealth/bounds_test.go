@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/analyze/mail"
-	"diagnostics/gateway/internal/analyze/mail/tlsa"
+	"diagnostics/gateway/internal/analyze/tlsa"
 	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/text/bound"

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"diagnostics/gateway/internal/analyze/mail"
-	"diagnostics/gateway/internal/analyze/mail/tlsa"
+	"diagnostics/gateway/internal/analyze/tlsa"
 	"diagnostics/shared/parallel"
 )
 

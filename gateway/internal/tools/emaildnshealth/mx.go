@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/analyze/mail"
-	"diagnostics/gateway/internal/analyze/mail/tlsa"
+	"diagnostics/gateway/internal/analyze/tlsa"
 	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/parallel"

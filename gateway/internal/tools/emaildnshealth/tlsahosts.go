@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"diagnostics/gateway/internal/analyze/mail"
-	"diagnostics/gateway/internal/analyze/mail/tlsa"
-	"diagnostics/shared/netpolicy"
+	"diagnostics/gateway/internal/analyze/tlsa"
+	"diagnostics/gateway/internal/tools/internal/dane"
 
 	"github.com/miekg/dns"
 )
@@ -43,40 +43,11 @@ const keyQueries = 2*maxMailHosts + 1
 
 const sectionDANE = "RFC 7672 section 2.2"
 
-// dane looks the records up where senders do (RFC 7672 section 2.2.2): at the end of the exchange's aliases, where
-// DNSSEC vouches for all of them, and where there are none that it vouches for, at the exchange itself.
+// dane looks up the records of an exchange.
 func (r *checker) dane(ctx context.Context, resolver *resolver, exchange string) daneFacts {
-	expanded := r.expanded(ctx, exchange)
-	if expanded == "" {
-		return r.daneAt(ctx, resolver, exchange, exchange)
-	}
-	first := r.daneAt(ctx, resolver, exchange, expanded)
-	if first.failure != nil || len(first.records) > 0 && first.authenticated {
-		return first
-	}
-	second := r.daneAt(ctx, resolver, exchange, exchange)
-	if len(first.records) > 0 && !(len(second.records) > 0 && second.authenticated) {
-		return first
-	}
-	return second
-}
-
-// expanded is the end of the exchange's aliases, empty where it is none or DNSSEC does not vouch for the whole chain.
-func (r *checker) expanded(ctx context.Context, exchange string) string {
-	for _, qtype := range []uint16{dns.TypeA, dns.TypeAAAA} {
-		if answer := r.dns.ask(ctx, exchange, qtype); answer.alias && answer.authenticated {
-			if _, err := netpolicy.ParseName(answer.expanded, true); err == nil {
-				return answer.expanded
-			}
-		}
-	}
-	return ""
-}
-
-func (r *checker) daneAt(ctx context.Context, resolver *resolver, exchange, name string) daneFacts {
-	answer := resolver.ask(ctx, "_25._tcp."+name, dns.TypeTLSA)
-	facts := daneFacts{name: name, records: tlsa.Read(answer.records), authenticated: answer.authenticated,
-		failure: mail.Failure(answer.err), late: ctx.Err() != nil}
+	found := dane.Lookup(ctx, r.dns.danes, resolver.danes, exchange, smtpPort)
+	facts := daneFacts{name: found.Name, records: found.Records, authenticated: found.Authenticated,
+		failure: mail.Failure(found.Err), late: ctx.Err() != nil}
 	if facts.failure != nil {
 		// Known since the mail host was looked up.
 		facts.secured = r.dns.ask(ctx, exchange, dns.TypeA).authenticated
@@ -86,6 +57,18 @@ func (r *checker) daneAt(ctx context.Context, resolver *resolver, exchange, name
 		facts.validating = resolver.ask(ctx, "com", dns.TypeDS).authenticated
 	}
 	return facts
+}
+
+const smtpPort = 25
+
+// danes is ask as package dane has it.
+func (r *resolver) danes(ctx context.Context, name string, qtype uint16) dane.Answer {
+	answer := r.ask(ctx, name, qtype)
+	out := dane.Answer{Records: answer.records, Expanded: answer.expanded, Authenticated: answer.authenticated}
+	if failure := mail.Failure(answer.err); failure != nil {
+		out.Err = failure
+	}
+	return out
 }
 
 func (f daneFacts) fill(h *mxHost) {

@@ -1,4 +1,5 @@
-// Package tlsa judges the TLSA records of a mail server (RFC 6698, as RFC 7672 uses them for SMTP). It is pure: no I/O.
+// Package tlsa reads TLSA records (RFC 6698), holds them against certificates, and judges those of mail servers (RFC
+// 7672). It is pure: no I/O.
 package tlsa
 
 import (
