@@ -38,6 +38,8 @@ const (
 	CodeWeakDigest = "CA_MD_TOO_WEAK"
 	// CodePathLength is a chain longer than one of its authorities allows (RFC 5280 section 4.2.1.9).
 	CodePathLength = "PATH_LENGTH_EXCEEDED"
+	// CodeRevoked is a certificate that its authority has revoked (RFC 5280 section 6.3). Check does not look for it.
+	CodeRevoked = "CERT_REVOKED"
 )
 
 // Verdict is the judgement of a chain.
@@ -277,6 +279,7 @@ var clauses = map[string]string{
 	CodeInvalidCA:         "its issuer is not a certificate authority",
 	CodeWeakDigest:        "its chain is signed with SHA-1 or MD5",
 	CodePathLength:        "its chain is longer than one of its authorities allows",
+	CodeRevoked:           "its authority has revoked it",
 	DefectLongKey:         fmt.Sprintf("its chain has an RSA key of more than %d bits", MaxKeyBits),
 	DefectUnfinished:      "its chain could not all be read",
 	DefectCostly:          "its chain takes too long to verify",

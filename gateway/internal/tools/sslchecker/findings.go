@@ -42,6 +42,8 @@ const (
 	rfc6962 = "https://www.rfc-editor.org/rfc/rfc6962"
 	rfc6960 = "https://www.rfc-editor.org/rfc/rfc6960"
 	rfc7633 = "https://www.rfc-editor.org/rfc/rfc7633"
+	rfc7671 = "https://www.rfc-editor.org/rfc/rfc7671"
+	rfc8659 = "https://www.rfc-editor.org/rfc/rfc8659"
 
 	publicAuthority = "The public needs a certificate from an authority that browsers trust."
 	wholeChain      = "Install the whole chain that the authority provides."
@@ -78,13 +80,15 @@ var rows = map[string]row{
 			"extendedKeyUsage.", rfc5280 + "#section-4.2.1.12"},
 	certs.CodeNameMismatch: {refusedYes, true, finding.Fail, finding.Broken, 93,
 		"Get a certificate that lists this name, or point the name to the right server.", rfc9525},
-	"CERT_REVOKED": {refusedYes, true, finding.Fail, finding.Broken, 92,
-		"Get a new certificate with a new key.", rfc6960},
+	codeRevoked: {refusedYes, true, finding.Fail, finding.Broken, 92,
+		"Get a new certificate with a new key.", rfc5280 + "#section-6.3"},
+	"INTERMEDIATE_REVOKED": {refusedYes, true, finding.Fail, finding.Broken, 91,
+		"Get a new certificate, and install the chain that the authority provides with it.", rfc5280 + "#section-6.3"},
 	certs.CodeUnverifiableLeaf: {refusedUnknown, true, finding.Fail, finding.Broken, 90,
 		wholeChain + " Some browsers find the missing part by themselves, so yours may show no error.",
 		rfc8446 + "#section-4.4.2"},
 	"INCOMPLETE_CHAIN": {refusedUnknown, true, finding.Warn, finding.Broken, 85, wholeChain, rfc8446 + "#section-4.4.2"},
-	"MUST_STAPLE_MISSING": {refusedUnknown, true, finding.Fail, finding.Broken, 75,
+	"MUST_STAPLE_MISSING": {refusedUnknown, true, finding.Warn, finding.Broken, 75,
 		"Turn on OCSP stapling, or get a certificate that does not require it.", rfc7633},
 	"NO_SUBJECT_ALT_NAMES": {refusedYes, true, finding.Fail, finding.Broken, 91,
 		"Get a certificate that lists the host as a subject alternative name.", rfc9525},
@@ -171,7 +175,18 @@ var rows = map[string]row{
 	"POST_QUANTUM": {refusedNo, false, finding.Info, finding.Note, 0, "",
 		"https://datatracker.ietf.org/doc/draft-ietf-tls-ecdhe-mlkem/"},
 	"OTHER_CERTIFICATE_WITHOUT_SNI": {refusedNo, false, finding.Info, finding.Note, 2, "", ""},
-	"REVOCATION_NOT_CHECKED":        {refusedUnknown, false, finding.Info, finding.Note, 1, "", rfc6960},
+	"REVOCATION_NOT_CHECKED":        {refusedUnknown, false, finding.Info, finding.Note, 1, "", rfc5280 + "#section-6.3"},
+	"REVOCATION_UNKNOWN":            {refusedUnknown, false, finding.Info, finding.Note, 3, "", rfc5280 + "#section-6.3"},
+	"CAA_NOT_PERMITTED": {refusedNo, false, finding.Info, finding.Note, 12,
+		"Before the certificate is renewed, add its authority to the CAA records, or choose one that they name.",
+		rfc8659 + "#section-4.2"},
+	"CAA_NOT_KNOWN": {refusedNo, false, finding.Info, finding.Note, 10,
+		"Look at the name servers of the domain before the certificate has to be renewed.", rfc8659 + "#section-3"},
+	"TLSA_MATCHES_NOTHING": {refusedUnknown, false, finding.Warn, finding.Safer, 37,
+		"Publish the digest of the server's public key, or remove the records.", rfc7671 + "#section-5"},
+	"TLSA_NOT_AUTHENTICATED": {refusedNo, false, finding.Info, finding.Note, 5,
+		"Sign the zone with DNSSEC, if clients are to use them.", rfc7671 + "#section-4"},
+	"TLSA_LOOKUP_FAILED": {refusedUnknown, false, finding.Info, finding.Note, 4, "", rfc7671 + "#section-4"},
 }
 
 // The codes of conclusions.
@@ -231,6 +246,9 @@ func findingsOf(r Result, subject string) []finding.Finding {
 			}
 			if outdated && (i.Code == "SSL3" || i.Code == "DEPRECATED_PROTOCOL") {
 				f.Group, f.Weight = finding.Broken, 89
+			}
+			if i.Code == "TLSA_MATCHES_NOTHING" && isMail(r.Port) { // whose clients check DANE, as browsers do not
+				f.Group, f.Weight = finding.Broken, 72
 			}
 		}
 	}

@@ -128,21 +128,17 @@ func inDays(n int64) string {
 func stapleIssues(r Result) []issue {
 	if !r.OCSPStapling.Present {
 		if r.Certificate.MustStaple {
-			return []issue{{"MUST_STAPLE_MISSING", severityFail,
+			return []issue{{"MUST_STAPLE_MISSING", severityWarn,
 				"The certificate requires a stapled OCSP response, but the server sent none."}}
 		}
-		if !r.ChainComplete {
-			return nil // there is no known issuer to revoke it
-		}
-		return []issue{{"REVOCATION_NOT_CHECKED", severityInfo,
-			"Revocation was not checked: the server sent no stapled OCSP response."}}
+		return nil
 	}
 	if r.OCSPStapling.Status == nil {
 		return nil
 	}
 	switch *r.OCSPStapling.Status {
 	case stapleRevoked:
-		return []issue{{"CERT_REVOKED", severityFail, "The authority has revoked the certificate."}}
+		return []issue{{codeRevoked, severityFail, "The authority has revoked the certificate."}}
 	case stapleUnknown:
 		return []issue{{"OCSP_STATUS_UNKNOWN", severityWarn, "The authority's responder does not know the certificate."}}
 	case stapleInvalid:

@@ -6,6 +6,7 @@ package sslchecker
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	_ "embed" // openapi.yaml
 	"net"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/analyze/revocation"
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/tlsscan"
@@ -55,6 +57,9 @@ type Result struct {
 	HostnameMatches    bool               `json:"hostnameMatches"`
 	ChainComplete      bool               `json:"chainComplete"`
 	OCSPStapling       staplingState      `json:"ocspStapling"`
+	Revocation         revocationStatus   `json:"revocation"`
+	CAA                issuance           `json:"caa"`
+	TLSA               []association      `json:"tlsa"`
 	SCTs               timestamps         `json:"scts"`
 	HandshakeMs        float64            `json:"handshakeMs"`
 	HelloTooLong       bool               `json:"helloTooLong"`
@@ -63,31 +68,37 @@ type Result struct {
 	refusal string
 	// pathDays is for how many days a path to a trusted root holds.
 	pathDays int64
+	// chain is the path that was judged, leaf first, and staple the OCSP answer that came with it.
+	chain  []*x509.Certificate
+	staple []byte
 }
 
 // notVerified reports whether the certificate was not verified and nothing was found against it.
 func (r *Result) notVerified() bool { return !r.Authorized && r.refusal == "" }
 
 // checker is one way of checking; timeout is for the connecting and for the handshake, each, grace for the addresses
-// that come later than another, and probing for the scan that follows.
+// that come later than another, probing for the scan that follows, and revoking for the check of revocation beside it.
 type checker struct {
-	egress  *egress.Client
-	certs   certs.Checker
-	now     func() time.Time
-	timeout time.Duration
-	grace   time.Duration
-	probing time.Duration
-	shared  *cache.Loading[probed]
-	scan    func(context.Context, tlsscan.Scan) tlsscan.Report
-	read    func(context.Context, net.Conn, tlsscan.Hello) (tlsscan.Flight, error)
+	egress   *egress.Client
+	certs    certs.Checker
+	now      func() time.Time
+	timeout  time.Duration
+	grace    time.Duration
+	probing  time.Duration
+	revoking time.Duration
+	shared   *cache.Loading[probed]
+	verdicts *cache.Loading[revocation.Verdict]
+	scan     func(context.Context, tlsscan.Scan) tlsscan.Report
+	read     func(context.Context, net.Conn, tlsscan.Hello) (tlsscan.Flight, error)
 }
 
 func newChecker(client *egress.Client, certs certs.Checker, store cache.Store, now func() time.Time) checker {
 	return checker{
 		egress: client, certs: certs, now: now, timeout: egress.ConnectTimeout, grace: grace, probing: maxProbing,
-		shared: newShared(store),
-		scan:   func(ctx context.Context, s tlsscan.Scan) tlsscan.Report { return s.Run(ctx) },
-		read:   tlsscan.ReadHandshake,
+		revoking: revocationTime,
+		shared:   newShared(store), verdicts: newVerdicts(store),
+		scan: func(ctx context.Context, s tlsscan.Scan) tlsscan.Report { return s.Run(ctx) },
+		read: tlsscan.ReadHandshake,
 	}
 }
 
@@ -137,13 +148,16 @@ func (s checker) run(ctx context.Context, to target.HostPort) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	beside := i.startBeside(ctx, i.results[first])
+	defer beside.end()
 	known, err := i.probe(ctx, i.attempts.done[first])
 	if err != nil {
 		return Result{}, err
 	}
 	others, cut := i.others(ctx, i.attempts.done[first], known)
 	i.attempts.wait()
-	top, err := i.choose(ctx)
+	facts := beside.wait()
+	top, err := i.chooseWith(ctx, facts)
 	if err != nil {
 		return Result{}, err
 	}
@@ -153,7 +167,7 @@ func (s checker) run(ctx context.Context, to target.HostPort) (Result, error) {
 		top = first // of several that are equally bad
 	}
 	known.Complete = known.Complete && !cut
-	return i.conclude(top, known, others), nil
+	return i.conclude(top, known, others, facts), nil
 }
 
 // choose judges what has come so far, and gives the number of the worst address.
@@ -172,16 +186,29 @@ func (i *inspection) choose(ctx context.Context) (int, error) {
 	return worst, nil
 }
 
+// chooseWith is choose once it is known whether the certificate was revoked.
+func (i *inspection) chooseWith(ctx context.Context, facts besideFacts) (int, error) {
+	if _, err := i.choose(ctx); err != nil {
+		return -1, err
+	}
+	for _, r := range i.results {
+		if r != nil {
+			facts.status.apply(r, facts.of)
+		}
+	}
+	return i.choose(ctx)
+}
+
 // conclude puts the answer together.
-func (i *inspection) conclude(top int, known probed, others []otherCertificate) Result {
+func (i *inspection) conclude(top int, known probed, others []otherCertificate, facts besideFacts) Result {
 	endpoints := i.describeEndpoints()
 	result, seen := *i.results[top], i.attempts.done[top].seen
 	result.Endpoints, result.OtherCertificates = endpoints, others
 	result.SupportedProtocols = known.supported(seen.state.Version)
 	result.CipherSuites, result.Groups, result.Complete = known.suites(), known.groups(), known.Complete
 	result.TrustStore = i.certs.Store()
-	result.Issues = append(result.Issues, slices.Concat(protocolIssues(result), known.issues(seen), otherIssues(others),
-		i.attempts.done[top].dialogues.sum().plus(known.Dialogues).issues(), i.endpointIssues())...)
+	result.Issues = append(result.Issues, slices.Concat(facts.describe(&result), protocolIssues(result), known.issues(seen),
+		otherIssues(others), i.attempts.done[top].dialogues.sum().plus(known.Dialogues).issues(), i.endpointIssues())...)
 	result.bound()
 	result.Report = report(result, webview.CertificateSubject(i.to.Host.Authority(), i.to.Port))
 	return result
@@ -241,8 +268,13 @@ func (i *inspection) describe(ctx context.Context, v *attempt) Result {
 		HelloTooLong:       v.helloTooLong,
 		refusal:            verdict.Refusal(),
 		pathDays:           daysRemaining(verdict.Ends, now),
+		chain:              verdict.Chain,
+		staple:             seen.state.OCSPResponse,
 	}
 	result.Issues = append(findIssues(result, verdict, seen, now), helloIssues(v.helloTooLong)...)
+	if staple.revoked() && verdict.ChainComplete {
+		result.revoke("")
+	}
 	return result
 }
 

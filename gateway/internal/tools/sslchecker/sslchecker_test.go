@@ -165,7 +165,7 @@ func TestSSLGoodServer(t *testing.T) {
 	if !got.Authorized || got.AuthorizationError != nil || !got.HostnameMatches || !got.ChainComplete {
 		t.Errorf("verdict: %+v", got)
 	}
-	if d := cmp.Diff([]string{"info REVOCATION_NOT_CHECKED", "info POST_QUANTUM"}, issueCodes(got)); d != "" {
+	if d := cmp.Diff([]string{"info REVOCATION_UNKNOWN", "info POST_QUANTUM"}, issueCodes(got)); d != "" {
 		t.Errorf("issues (-want +got):\n%s", d)
 	}
 	if got.Protocol != "TLSv1.3" || got.Cipher.Name != got.Cipher.StandardName ||
@@ -678,7 +678,7 @@ func TestNothingToTellIsAnEmptyList(t *testing.T) {
 		Version: tls.VersionTLS13, CipherSuite: tls.TLS_AES_128_GCM_SHA256, CurveID: tls.X25519,
 	}}}
 	i := &inspection{attempts: &attempts{done: []*attempt{v}}, results: []*Result{{Authorized: true, Issues: []issue{}}}}
-	if got := i.conclude(0, probed{}, []otherCertificate{}); got.Issues == nil || len(got.Issues) > 0 {
+	if got := i.conclude(0, probed{}, []otherCertificate{}, besideFacts{of: i.results[0]}); got.Issues == nil || len(got.Issues) > 0 {
 		t.Errorf("issues %#v", got.Issues)
 	}
 }

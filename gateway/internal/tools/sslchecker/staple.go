@@ -5,11 +5,10 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/asn1"
-	"errors"
-	"slices"
 	"time"
 
 	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/analyze/revocation"
 	"diagnostics/gateway/internal/tools/internal/format"
 
 	"golang.org/x/crypto/cryptobyte"
@@ -50,19 +49,15 @@ func readStaple(der []byte, chain []*x509.Certificate, now time.Time) judgedStap
 		return out
 	}
 	issuer := issuerIn(chain)
-	if issuer != nil && certs.LongKey(issuer) {
-		issuer = nil
-	}
-	response, err := parseStaple(der, chain[0], issuer)
-	if err != nil {
-		out.Status = new(stapleInvalid)
+	if issuer == nil || certs.LongKey(issuer) {
 		return out
 	}
-	out.ThisUpdate, out.NextUpdate = moment(response.ThisUpdate), moment(response.NextUpdate)
+	response, err := revocation.ReadOCSP(der, chain[0], issuer, now)
+	if response != nil {
+		out.ThisUpdate, out.NextUpdate = moment(response.ThisUpdate), moment(response.NextUpdate)
+	}
 	switch {
-	case issuer == nil:
-		return out
-	case !isResponder(response.Certificate, issuer, now) || !isOfNow(response, now):
+	case err != nil:
 		out.Status = new(stapleInvalid)
 		return out
 	case response.Status == ocsp.Good:
@@ -76,39 +71,8 @@ func readStaple(der []byte, chain []*x509.Certificate, now time.Time) judgedStap
 	return out
 }
 
-// parseStaple reads a response. No signature is verified by a key that is too long.
-func parseStaple(der []byte, leaf, issuer *x509.Certificate) (*ocsp.Response, error) {
-	if signer := signerIn(der); signer != nil && certs.LongKey(signer) {
-		return nil, errLongSigner
-	}
-	return ocsp.ParseResponseForCert(der, leaf, issuer)
-}
-
-var errLongSigner = errors.New("the key of the response's signer is too long")
-
-// signerIn gives the first certificate that a response carries, by which the library verifies it, or nil.
-func signerIn(der []byte) *x509.Certificate {
-	var response struct {
-		Status asn1.Enumerated
-		Basic  struct {
-			Type asn1.ObjectIdentifier
-			DER  []byte
-		} `asn1:"explicit,tag:0,optional"`
-	}
-	if _, err := asn1.Unmarshal(der, &response); err != nil {
-		return nil
-	}
-	var basic struct {
-		Data, Algorithm asn1.RawValue
-		Signature       asn1.BitString
-		Certificates    []asn1.RawValue `asn1:"explicit,tag:0,optional"`
-	}
-	if _, err := asn1.Unmarshal(response.Basic.DER, &basic); err != nil || len(basic.Certificates) == 0 {
-		return nil
-	}
-	signer, _ := x509.ParseCertificate(basic.Certificates[0].FullBytes)
-	return signer
-}
+// revoked reports whether the certificate was revoked by it.
+func (s judgedStaple) revoked() bool { return s.Status != nil && *s.Status == stapleRevoked }
 
 // issuerIn returns the issuer of the leaf: the next in its chain, itself where it is self-signed, nil where unknown.
 func issuerIn(chain []*x509.Certificate) *x509.Certificate {
@@ -119,24 +83,6 @@ func issuerIn(chain []*x509.Certificate) *x509.Certificate {
 		return chain[0]
 	}
 	return nil
-}
-
-// isResponder reports whether the certificate that signed the response may: the issuer itself (nil, where the response
-// carries none), or one that the issuer made for that purpose. The library checks the signatures, not the purpose.
-func isResponder(signer, issuer *x509.Certificate, now time.Time) bool {
-	if signer == nil || signer.Equal(issuer) {
-		return true
-	}
-	return slices.Contains(signer.ExtKeyUsage, x509.ExtKeyUsageOCSPSigning) &&
-		!now.Before(signer.NotBefore) && !now.After(signer.NotAfter)
-}
-
-// isOfNow reports whether the response holds now; without a next update it has no end.
-func isOfNow(response *ocsp.Response, now time.Time) bool {
-	// Clocks differ, and responders sign a response the moment before it is stapled.
-	const skew = 5 * time.Minute
-	return !now.Add(skew).Before(response.ThisUpdate) &&
-		(response.NextUpdate.IsZero() || !now.Add(-skew).After(response.NextUpdate))
 }
 
 func moment(t time.Time) *string {

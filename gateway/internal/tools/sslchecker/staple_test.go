@@ -145,7 +145,7 @@ func TestSSLStapleOverTheWire(t *testing.T) {
 			*s.ThisUpdate != "2026-06-15T11:00:00Z" {
 			t.Errorf("%s: staple %+v", protocolName(version), s)
 		}
-		if !hasIssue(got, severityFail, "CERT_REVOKED") || hasIssue(got, severityFail, "MUST_STAPLE_MISSING") ||
+		if !hasIssue(got, severityFail, "CERT_REVOKED") || hasIssue(got, severityWarn, "MUST_STAPLE_MISSING") ||
 			!got.Certificate.MustStaple {
 			t.Errorf("%s: issues %v", protocolName(version), issueCodes(got))
 		}
@@ -163,7 +163,7 @@ func TestSSLMustStapleMissing(t *testing.T) {
 			Value: []byte{0x30, 0x06, 0x02, 0x01, 0x11, 0x02, 0x01, 0x05}}}
 	})
 	w.serve(sslServer, oneCertificate(leaf.TLS(w.inter)))
-	if got := w.mustCheck(t, sslName); !got.Certificate.MustStaple || !hasIssue(got, severityFail, "MUST_STAPLE_MISSING") {
+	if got := w.mustCheck(t, sslName); !got.Certificate.MustStaple || !hasIssue(got, severityWarn, "MUST_STAPLE_MISSING") {
 		t.Errorf("mustStaple %v, issues %v", got.Certificate.MustStaple, issueCodes(got))
 	}
 }
