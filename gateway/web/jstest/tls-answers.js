@@ -103,6 +103,18 @@ export const endpoint = (change) => ({
   ...change,
 });
 
+/** @param {object} [change] */
+export const revocation = (change) => ({
+  status: "good",
+  source: "crl",
+  url: "http://c.example/e1.crl",
+  producedAt: moment(-1),
+  nextUpdate: moment(6),
+  revokedAt: null,
+  reason: null,
+  ...change,
+});
+
 /**
  * An answer in which all is well, with what a case changes of it.
  * @param {Record<string, any>} [change]
@@ -132,6 +144,9 @@ export const answer = (change) =>
     hostnameMatches: true,
     chainComplete: true,
     ocspStapling: { present: false, status: null },
+    revocation: revocation(),
+    caa: { found: "a.example", permitted: true, records: ['0 issue "authority.example"'] },
+    tlsa: [],
     scts: { count: 2, sources: ["certificate"] },
     handshakeMs: 41.2,
     ...change,

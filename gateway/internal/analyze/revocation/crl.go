@@ -40,7 +40,7 @@ const (
 	errListEarly    Problem = "The list of revoked certificates is not valid yet."
 	errListLate     Problem = "The list of revoked certificates is out of date."
 	errListEndless  Problem = "The list of revoked certificates does not state when the next one is due."
-	errCritical     Problem = "The list of revoked certificates has a critical extension that this service does not implement."
+	errCritical     Problem = "The list of revoked certificates has a critical extension that is not implemented here."
 	errDelta        Problem = "What came is only a list of changes (delta CRL)."
 	errIndirect     Problem = "The list of revoked certificates is for several authorities (indirect CRL)."
 	errScope        Problem = "The list of revoked certificates does not cover this certificate."
@@ -118,8 +118,8 @@ func (l *List) read(s *scanner, serial []byte) (algorithm []byte) {
 	return algorithm
 }
 
-// readEntry reads an entry of revokedCertificates. Where one has an extension that cannot be ignored, none may be relied
-// on (section 5.3).
+// readEntry reads an entry of revokedCertificates, and reports whether it is one. Where one has an extension that cannot
+// be ignored, none may be relied on (section 5.3).
 func (l *List) readEntry(entry cryptobyte.String, wanted []byte) bool {
 	var in, serial, extensions cryptobyte.String
 	var has bool
@@ -171,7 +171,8 @@ const (
 	idFreshest          = 46
 )
 
-// eachExtension reads the content of an Extensions. The id is 0 where it is not 2.5.29.n.
+// eachExtension reads the content of an Extensions, and reports whether it is one and each took its part. The id is 0
+// where it is not 2.5.29.n.
 func eachExtension(in cryptobyte.String, each func(id byte, critical bool, value cryptobyte.String) bool) bool {
 	for !in.Empty() {
 		var one, oid, value cryptobyte.String
@@ -243,7 +244,7 @@ func (p *issuingPoint) read(in cryptobyte.String) bool {
 	return content.Empty()
 }
 
-// readNames reads the URLs of a fullName; any other kind of name fits no certificate.
+// readNames reads the URLs of a fullName, and reports whether it is one; any other kind of name fits no certificate.
 func (p *issuingPoint) readNames(in cryptobyte.String) bool {
 	full := asn1.Tag(0).ContextSpecific().Constructed()
 	if !in.PeekASN1Tag(full) {

@@ -48,8 +48,8 @@ func (p Problem) Error() string { return string(p) }
 // Known reports whether the authority's own word decides.
 func (v Verdict) Known() bool { return v.Status == Good || v.Status == Revoked }
 
-// longest is how long a verdict is kept, and skew what clocks may differ by: responders sign an answer the moment before
-// it is sent.
+// longest is how long a verdict is kept, and skew what clocks may differ by: responders sign an answer the moment
+// before it is sent.
 const (
 	longest = 12 * time.Hour
 	skew    = 5 * time.Minute
@@ -63,9 +63,10 @@ func (v Verdict) Keep(now time.Time) time.Duration {
 	return max(0, min(longest, v.NextUpdate.Sub(now)))
 }
 
-// early and late report whether an answer is not of its time yet, and no longer. Both ends of the time are inside it.
+// early reports whether an answer is not of its time yet. Both ends of the time are inside it.
 func early(thisUpdate, now time.Time) bool { return now.Add(skew).Before(thisUpdate) }
 
+// late reports whether an answer is no longer of its time.
 func late(nextUpdate, now time.Time) bool { return now.Add(-skew).After(nextUpdate) }
 
 // reasons are the names of the codes of RFC 5280 section 5.3.1; unspecified is the same as none.

@@ -48,6 +48,14 @@ const scanned = (d) => ({
   Groups: d.groups ?? [],
 });
 
+/** What is published elsewhere, in codes. @param {SslChecker} d */
+const published = ({ revocation, caa, tlsa }) => ({
+  Revocation: revocation.status,
+  CAA: caa.records,
+  "Permitted by CAA": caa.permitted === null ? "not known" : caa.permitted ? "yes" : "no",
+  TLSA: tlsa.map((r) => `${r.usage} ${r.selector} ${r.matching} ${r.data}`),
+});
+
 /** @type {import("../../lib/view.js").Judge<SslChecker>} */
 export default {
   facts: (d) => ({
@@ -59,5 +67,6 @@ export default {
     "Protocol versions": accepted(d),
     ...(d.complete ? scanned(d) : {}),
     Chain: d.chain.map((e) => e.subject),
+    ...(d.revocation ? published(d) : {}),
   }),
 };

@@ -9,6 +9,7 @@ import { timeline } from "../../lib/picture.js";
 import { severities } from "../../lib/severity.js";
 import { sh } from "../../lib/shell.js";
 import { advice } from "./advice.js";
+import { authority } from "./authority.js";
 import { endpoints } from "./endpoints.js";
 import { matrix } from "./matrix.js";
 import { others } from "./others.js";
@@ -243,9 +244,7 @@ function connection(d) {
       ["Handshake", ms(d.handshakeMs)],
       [
         "OCSP stapling",
-        o.present
-          ? (staples[o.status ?? ""] ?? "sent, but not checked: its issuer is not known")
-          : none("none sent, so revocation was not checked"),
+        o.present ? (staples[o.status ?? ""] ?? "sent, but not checked: its issuer is not known") : none("none sent"),
       ],
       [
         "OCSP response valid",
@@ -346,6 +345,7 @@ export default {
     endpoints(d),
     matrix(d),
     chain(d),
+    authority(d),
     others(d),
     connection(d),
     names(d),
