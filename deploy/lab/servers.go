@@ -172,3 +172,8 @@ func (l *Lab) writeResolvConf() error {
 	text := fmt.Sprintf("nameserver %s\noptions timeout:2 attempts:2\n", resolver4)
 	return os.WriteFile(filepath.Join(dir, "resolv.conf"), []byte(text), 0o644)
 }
+
+// NewRevoker makes an authority below the lab's root that publishes what it has revoked, for the servers of a test.
+func (l *Lab) NewRevoker(organization string, lists ...string) (*site.Revoker, error) {
+	return l.ca.NewRevoker(organization, lists...)
+}
