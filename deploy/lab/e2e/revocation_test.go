@@ -388,3 +388,54 @@ func TestIssuance(t *testing.T) {
 		})
 	}
 }
+
+// A list of 3 MiB costs little, and once. The test is not parallel: it reads the clock of its gateway's process.
+func TestLongRevocationList(t *testing.T) {
+	const (
+		mostTime   = 150 * time.Millisecond
+		mostMemory = 8 << 20
+	)
+	r := newRevoking(t)
+	serials := make([]*big.Int, 65_000)
+	for i := range serials {
+		serials[i] = new(big.Int).Add(new(big.Int).Lsh(big.NewInt(1), 120), big.NewInt(int64(i)))
+	}
+	long, err := r.List(site.SignedByOwn, x509.RevocationList{}, serials...)
+	if err != nil || len(long) < 3<<20 {
+		t.Fatalf("%d octets, %v", len(long), err)
+	}
+	short, err := r.List(site.SignedByOwn, x509.RevocationList{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMeter(t, "ENABLE_WORKER_TOOLS=false")
+	measure := func(label string) (time.Duration, int64) {
+		cost, _ := m.ask(longestRun, question{"ssl-checker", label + "." + revokedZone, nil})
+		memory, _, err := m.gateway.Process.Resident()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cost, memory
+	}
+	publish := func(label string, list []byte) {
+		r.site(r.Revoker, label, false, []string{listURL(label)}, nil)
+		r.at("crl", label, r.sends(list, nil))
+	}
+	var shortCost time.Duration
+	var before int64
+	for i := range 4 { // the first run reads the trust store
+		label := fmt.Sprintf("short-%d", i)
+		publish(label, short)
+		shortCost, before = measure(label)
+	}
+	publish("long", long)
+	longCost, after := measure("long")
+	again, _ := measure("long")
+	t.Logf("a short list %v, a long one %v, and again %v; %d KiB more memory", shortCost, longCost, again,
+		(after-before)>>10)
+	if longCost-shortCost > mostTime || again > shortCost+mostTime/2 || after-before > mostMemory {
+		t.Error("which is more than may be")
+	}
+	facts{"revocation.status": "good", "complete": true}.hold(t, post(t, m.gateway, "ssl-checker",
+		map[string]any{"input": "long." + revokedZone}, nil))
+}

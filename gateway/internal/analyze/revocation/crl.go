@@ -118,8 +118,8 @@ func (l *List) read(s *scanner, serial []byte) (algorithm []byte) {
 	return algorithm
 }
 
-// readEntry reads an entry of revokedCertificates, and reports whether it is one. Where one has an extension that cannot
-// be ignored, none may be relied on (section 5.3).
+// readEntry reads an entry of revokedCertificates, and reports whether it is one. Where one has an extension that
+// cannot be ignored, none may be relied on (section 5.3).
 func (l *List) readEntry(entry cryptobyte.String, wanted []byte) bool {
 	var in, serial, extensions cryptobyte.String
 	var has bool

@@ -101,8 +101,8 @@ func (i *inspection) caaFailure(ctx context.Context, f foundCAA, name string, fa
 	case failed.Busy != nil, i.egress.ResolverFault(ctx, name, text.Show(name, maxShownName), failed) != nil:
 		return f.notKnown("this service could not look up the CAA records.")
 	}
-	return f.notKnown(fmt.Sprintf("the lookup of the CAA records of %s failed (%s). While that lasts, authorities refuse to "+
-		"issue any.", text.Show(name, maxShownName), strings.TrimPrefix(failed.Code, "E")))
+	return f.notKnown(fmt.Sprintf("the lookup of the CAA records of %s failed (%s). While that lasts, authorities refuse "+
+		"to issue any.", text.Show(name, maxShownName), strings.TrimPrefix(failed.Code, "E")))
 }
 
 // policy is what the records say.
@@ -163,8 +163,8 @@ func (f foundCAA) issues(described issuance) []issue {
 	if len(issuers) > 0 {
 		may = "only " + text.ListedUpTo(mostIssuers, issuers, func(s string) string { return text.Show(s, maxShownName) })
 	}
-	return []issue{{"CAA_NOT_PERMITTED", severityInfo, fmt.Sprintf("The CAA records of %s permit %s to issue %s now, and not "+
-		"the authority of this one. They bind new certificates only.", at, may, what)}}
+	return []issue{{"CAA_NOT_PERMITTED", severityInfo, fmt.Sprintf("The CAA records of %s permit %s to issue %s now, and "+
+		"not the authority of this one. They bind new certificates only.", at, may, what)}}
 }
 
 // asking is a resolver that remembers whether it had to be asked.

@@ -72,7 +72,7 @@ func webPort(u target.URL) bool { return u.Port() == 80 || u.Port() == 443 }
 
 // The problems of fetching.
 const (
-	errRedirects revocation.Problem = "The address for checking revocation redirects more than once, or to one that is not asked."
+	errRedirects revocation.Problem = "The address for checking revocation redirects twice, or to one that is not asked."
 	errEncoded   revocation.Problem = "The answer about revocation came in a content encoding that was not requested."
 )
 

@@ -120,7 +120,8 @@ func TestCAA(t *testing.T) {
 			if c.shown == nil {
 				c.shown = []string{}
 			}
-			if d := cmp.Diff(c.shown, got.CAA.Records); d != "" || orEmpty(got.CAA.Found) != c.found || permitted != c.permitted {
+			d := cmp.Diff(c.shown, got.CAA.Records)
+			if d != "" || orEmpty(got.CAA.Found) != c.found || permitted != c.permitted {
 				t.Errorf("found %q, permitted %s %s", orEmpty(got.CAA.Found), permitted, d)
 			}
 			var codes []string

@@ -207,7 +207,8 @@ func (undecided) Error() string { return "the answer decides nothing" }
 // issuing distribution point, or the responder.
 func (p point) key(cert, issuer *x509.Certificate) string {
 	key := sha256.Sum256(issuer.RawSubjectPublicKeyInfo)
-	sum := sha256.Sum256(bytes.Join([][]byte{key[:], cert.SerialNumber.Bytes(), []byte(p.source), []byte(p.text)}, []byte{0}))
+	parts := [][]byte{key[:], cert.SerialNumber.Bytes(), []byte(p.source), []byte(p.text)}
+	sum := sha256.Sum256(bytes.Join(parts, []byte{0}))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -233,8 +234,9 @@ func (s chainStatus) apply(to *Result, of *Result) {
 		return
 	}
 	for _, cert := range s.revoked {
-		to.Issues = append(to.Issues, issue{"INTERMEDIATE_REVOKED", severityFail, "The authority has revoked an intermediate " +
-			"certificate of the chain: " + text.Show(distinguishedName(cert.RawSubject, cert.Subject), maxNamedSubject) + "."})
+		name := text.Show(distinguishedName(cert.RawSubject, cert.Subject), maxNamedSubject)
+		to.Issues = append(to.Issues, issue{"INTERMEDIATE_REVOKED", severityFail,
+			"The authority has revoked an intermediate certificate of the chain: " + name + "."})
 	}
 	switch s.leaf.Status {
 	case revocation.Revoked:

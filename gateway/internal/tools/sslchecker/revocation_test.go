@@ -141,7 +141,7 @@ func TestRevocation(t *testing.T) {
 			}, want: "good", source: "crl", lists: 2},
 		{name: "two redirects", urls: revocable([]string{listURL}, nil), set: func(_ *testing.T, g given) {
 			g.a.list = func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, listURL+"?", http.StatusFound) }
-		}, want: "unknown", source: "crl", reason: "redirects more than once", lists: 2, issue: "info REVOCATION_UNKNOWN"},
+		}, want: "unknown", source: "crl", reason: "redirects twice", lists: 2, issue: "info REVOCATION_UNKNOWN"},
 		{name: "a redirect to another port", urls: revocable([]string{listURL}, nil), set: func(_ *testing.T, g given) {
 			g.a.list = func(w http.ResponseWriter, r *http.Request) {
 				http.Redirect(w, r, "http://crl.example.net:8080/", http.StatusFound)

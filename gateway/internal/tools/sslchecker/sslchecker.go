@@ -207,8 +207,9 @@ func (i *inspection) conclude(top int, known probed, others []otherCertificate, 
 	result.SupportedProtocols = known.supported(seen.state.Version)
 	result.CipherSuites, result.Groups, result.Complete = known.suites(), known.groups(), known.Complete
 	result.TrustStore = i.certs.Store()
-	result.Issues = append(result.Issues, slices.Concat(facts.describe(&result), protocolIssues(result), known.issues(seen),
-		otherIssues(others), i.attempts.done[top].dialogues.sum().plus(known.Dialogues).issues(), i.endpointIssues())...)
+	dialogues := i.attempts.done[top].dialogues.sum().plus(known.Dialogues)
+	result.Issues = append(result.Issues, slices.Concat(facts.describe(&result), protocolIssues(result),
+		known.issues(seen), otherIssues(others), dialogues.issues(), i.endpointIssues())...)
 	result.bound()
 	result.Report = report(result, webview.CertificateSubject(i.to.Host.Authority(), i.to.Port))
 	return result

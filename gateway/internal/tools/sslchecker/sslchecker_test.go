@@ -678,7 +678,8 @@ func TestNothingToTellIsAnEmptyList(t *testing.T) {
 		Version: tls.VersionTLS13, CipherSuite: tls.TLS_AES_128_GCM_SHA256, CurveID: tls.X25519,
 	}}}
 	i := &inspection{attempts: &attempts{done: []*attempt{v}}, results: []*Result{{Authorized: true, Issues: []issue{}}}}
-	if got := i.conclude(0, probed{}, []otherCertificate{}, besideFacts{of: i.results[0]}); got.Issues == nil || len(got.Issues) > 0 {
+	got := i.conclude(0, probed{}, []otherCertificate{}, besideFacts{of: i.results[0]})
+	if got.Issues == nil || len(got.Issues) > 0 {
 		t.Errorf("issues %#v", got.Issues)
 	}
 }
