@@ -177,7 +177,9 @@ func (c *certificateCheck) stapled() revocation.Verdict {
 
 // ask gives what a point says, or what it has said to another run.
 func (c *certificateCheck) ask(ctx context.Context, p point) revocation.Verdict {
-	fits := func(v revocation.Verdict) bool { return v.Keep(c.now()) > 0 && v.Source == p.source }
+	fits := func(v revocation.Verdict) bool { // the store is not trusted
+		return v.Keep(c.now()) > 0 && v.Source == p.source && v.URL == p.text && len(v.Reason) <= maxReason
+	}
 	entry, err := c.verdicts.Get(ctx, p.key(c.cert, c.issuer), fits,
 		func(ctx context.Context) (revocation.Verdict, time.Duration, error) {
 			ctx, cancel := context.WithTimeout(ctx, c.revoking)
@@ -253,7 +255,11 @@ func (s chainStatus) apply(to *Result, of *Result) {
 	}
 }
 
-const maxNamedSubject = 120
+// Bounds on texts: of a subject in a sentence, and more than an authority's reason has.
+const (
+	maxNamedSubject = 120
+	maxReason       = 64
+)
 
 // revoke makes the certificate one that its authority has revoked.
 func (r *Result) revoke(reason string) {
