@@ -147,3 +147,15 @@ test("before a stage is told there are words and a bound", () => {
   assert.equal(doing(/** @type {any} */ ({ stage: "dancing" })), "Working");
   assert.equal(boundOf(/** @type {any} */ ({ stage: "waiting", boundMs: "soon" })), 30);
 });
+
+test("a conclusion is no thing among the others, and the newest counts", () => {
+  const seen = makeSteps();
+  const conclusion = (/** @type {unknown} */ value) =>
+    seen.add(/** @type {any} */ ({ kind: "conclusion", conclusion: value, atMs: 1 }));
+  for (const odd of [null, "x", {}, { message: 1 }]) conclusion(odd);
+  assert.equal(seen.conclusion, null);
+  conclusion({ state: "warn", code: "SERVER_SILENT", message: "One is silent." });
+  conclusion({ state: "fail", code: "NO_SERVER_ANSWERS", message: "All are silent." });
+  assert.equal(seen.conclusion?.message, "All are silent.");
+  assert.deepEqual([seen.count, seen.kinds(), counted(seen)], [0, [], ""]);
+});

@@ -29,7 +29,10 @@ type check struct {
 	endpoint
 	zone string
 
-	good     bool // it answers for the zone; guarded by the lock of servers
+	good     bool // it answers for the zone; guarded by the lock of servers, as are the next three
+	heard    bool // its outcome over UDP is there
+	ended    bool
+	told     bool // what is wrong with it was reported as a step
 	udp, tcp string
 	soa      *reply // over UDP
 	ns       *reply // over TCP, or over UDP where that fails
@@ -54,11 +57,12 @@ func (r *run) checkZone(ctx context.Context, z *zone) {
 		h := z.addHost(name, true)
 		z.begin()
 		finding.Go(func() {
-			defer z.end()
+			defer r.concludeServers(ctx, z)
+			defer z.end(nil)
 			r.findHost(ctx, z, h)
 		})
 	}
-	z.end()
+	z.end(nil)
 	finding.Wait()
 	r.checkOwnNames(ctx, z)
 }
@@ -156,27 +160,35 @@ func (r *run) checkAddresses(ctx context.Context, z *zone, h *host, addresses []
 		c := &check{endpoint: endpoint{name: h.name, address: a}, zone: z.name, udp: stateSkipped, tcp: stateSkipped}
 		z.checks = append(z.checks, c)
 		z.pending++
+		z.unheard++
 		r.group.Go(func() {
-			defer z.end()
+			defer r.concludeServers(ctx, z)
+			defer z.end(c)
 			r.checkServer(ctx, z, c)
 			progress.Report(ctx, "server", trimmed(z.name)+" "+trimmed(c.name)+" "+a.String(), rowOf(h, c))
 		})
 	}
 }
 
-// check queries one address: over UDP twice where it is silent, over TCP, and with an EDNS option that it cannot have.
+// checkServer queries one address: over UDP, once more without EDNS beside a silent first time, over TCP, and with an
+// EDNS option that it cannot have.
 func (r *run) checkServer(ctx context.Context, z *zone, c *check) {
 	if r.skips(c) {
 		return
 	}
 	soa := question{name: z.name, qtype: dns.TypeSOA}
-	first, err := r.send(ctx, c.endpoint, udp, soa)
 	var rest parallel.Group
-	rest.Go(func() { r.checkTCP(ctx, z, c) })
-	if isTimeout(err) {
-		soa.plain = true // some firewalls drop EDNS
-		first, err = r.send(ctx, c.endpoint, udp, soa)
-	}
+	answered := make(chan struct{})
+	rest.Go(func() {
+		select {
+		case <-answered:
+		case <-time.After(r.times.stagger + r.times.stagger/2): // UDP comes first where sockets are short
+		case <-ctx.Done():
+		}
+		r.checkTCP(ctx, z, c)
+	})
+	first, err := r.firstAnswer(ctx, c, &soa)
+	close(answered)
 	if err == nil && !soa.plain && rejectsEDNS(first.Msg) {
 		soa.plain = true
 		c.edns = new(false)
@@ -192,21 +204,46 @@ func (r *run) checkServer(ctx context.Context, z *zone, c *check) {
 		if c.edns == nil && !soa.plain {
 			c.edns = new(first.IsEdns0() != nil)
 		}
+		c.offers = new(first.RecursionAvailable)
 		z.set(func() {
 			c.took, c.soa = first.Took, &first
 			c.good = c.authoritative()
 		})
-		c.offers = new(first.RecursionAvailable)
 		if c.good {
 			rest.Go(func() { r.checkOption(ctx, c) })
 		}
 	}
+	z.hear(c)
+	r.concludeServers(ctx, z)
 	rest.Wait()
 	if c.good && c.ns == nil {
 		if got, err := r.send(ctx, c.endpoint, udp, question{name: z.name, qtype: dns.TypeNS, plain: soa.plain}); err == nil {
 			z.set(func() { c.ns = &got })
 		}
 	}
+}
+
+// firstAnswer is the answer for the zone's SOA record over UDP. Where none comes for a while, the query is repeated
+// without EDNS, which some firewalls drop; q is then that query if it is the one that was answered.
+func (r *run) firstAnswer(ctx context.Context, c *check, q *question) (reply, error) {
+	type answer struct {
+		reply
+		err   error
+		plain bool
+	}
+	got, err := race(ctx, 2, r.times.stagger, func(ctx context.Context, i int) (answer, error) {
+		soa := question{name: q.name, qtype: q.qtype, plain: i == 1}
+		got, err := r.send(ctx, c.endpoint, udp, soa)
+		if isTimeout(err) {
+			return answer{}, err
+		}
+		return answer{got, err, soa.plain}, nil
+	})
+	if err != nil {
+		return reply{}, err
+	}
+	q.plain = got.plain
+	return got.reply, got.err
 }
 
 // skips reports whether an address is not to be queried, and records why.
@@ -348,8 +385,8 @@ func (z *zone) ownNS(ctx context.Context) *reply {
 		if p := z.best(ns); p != nil {
 			return p
 		}
-		_, done, changed := z.state()
-		if done || ctx.Err() != nil {
+		_, _, changed := z.state()
+		if z.ended() || ctx.Err() != nil {
 			return z.best(ns)
 		}
 		select {

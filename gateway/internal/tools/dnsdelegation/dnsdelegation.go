@@ -5,8 +5,8 @@
 // The walk (walk.go) enters one zone after the other. While it goes on, the servers of each of the name's own zones are
 // checked (check.go), the addresses of those elsewhere are looked up (lookup.go), and what a validator needs is
 // collected. All messages go through run.send (ask.go), which counts them (budget.go). When all is done the zones are
-// validated (validate.go),
-// judged (judge.go) and described (describe.go).
+// validated (validate.go), judged (judge.go) and described (describe.go); a stream has the first faults before that
+// (conclude.go).
 package dnsdelegation
 
 import (
@@ -44,12 +44,7 @@ func newTool(c Config, t times) tool.Tool {
 			if err != nil {
 				return Result{}, err
 			}
-			judged := r.validate(found, r.Now())
-			if r.askForKeys(ctx, found, judged) {
-				judged = r.validate(found, r.Now())
-			}
-			r.askAgain(ctx, found, judged)
-			result := r.result(found, judged)
+			result := r.result(found, r.validated(ctx, found))
 			for _, z := range result.Zones {
 				z.Records = []string{}
 				progress.Report(ctx, "zone", z.Zone, z)

@@ -178,7 +178,7 @@ func (p *report) judgeServersDNSSEC(found outcome, c *chain, status dnssec.Statu
 		return
 	}
 	for _, z := range found.way.zones {
-		for _, one := range z.checks {
+		for _, one := range z.goodChecks() {
 			if v := c.soas[one]; v.Status == dnssec.Bogus {
 				p.add(codeServerBogus, z.name, one.name, shown(one.name), one.address.String(), inSentence(*v.Reason))
 			}

@@ -33,7 +33,7 @@ func (p *report) add(code, zone, server string, args ...any) {
 func (r *run) judge(found outcome, c *chain) []located {
 	p := &report{list: []located{}}
 	for _, z := range r.zones {
-		z.sort()
+		z.sort(z.checks)
 	}
 	zones := slices.Clone(found.way.zones)
 	for _, a := range found.aliases {
@@ -73,10 +73,10 @@ func (o outcome) unanswered() bool {
 	return len(o.answers) > 0 && !slices.ContainsFunc(o.answers, (*answer).came)
 }
 
-// sort puts the checks in the order of the hosts.
-func (s *servers) sort() {
+// sort puts checks in the order of the hosts.
+func (s *servers) sort(checks []*check) {
 	place := func(c *check) int { return slices.IndexFunc(s.hosts, func(h *host) bool { return h.name == c.name }) }
-	slices.SortStableFunc(s.checks, func(a, b *check) int {
+	slices.SortStableFunc(checks, func(a, b *check) int {
 		return cmp.Or(cmp.Compare(place(a), place(b)), a.address.Compare(b.address))
 	})
 }
@@ -162,6 +162,7 @@ func addressesShown(list []addr) string {
 // judgeAll reports a zone that no server answers for, and reports whether that is so.
 func (p *report) judgeAll(z *zone) bool {
 	asked := slices.DeleteFunc(slices.Clone(z.checks), func(c *check) bool { return c.udp == stateSkipped })
+	z.sort(asked)
 	good := slices.ContainsFunc(asked, func(c *check) bool { return c.good })
 	alias := slices.ContainsFunc(asked, func(c *check) bool {
 		return c.soa != nil && len(recordsOf(c.soa.Answer, z.name, dns.TypeCNAME)) > 0

@@ -6,9 +6,11 @@ import (
 	"sync"
 	"time"
 
+	"diagnostics/gateway/internal/analyze/dnssec"
 	"diagnostics/gateway/internal/analyze/rootzone"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/parallel"
 )
 
@@ -30,10 +32,13 @@ type run struct {
 
 	group parallel.Group // all that goes on in the background
 
+	validator *dnssec.Validator // used by one goroutine
+
 	mu        sync.Mutex
 	zones     map[string]*zone
 	fromStore map[string]bool
 	asked     map[memo]*pending
+	told      *finding.Finding // the worst that a step has reported
 }
 
 // memo identifies a question to the servers of a zone.
@@ -87,7 +92,9 @@ func (r *run) check(ctx context.Context, name string) (outcome, error) {
 	found := outcome{name: name}
 	failed := parallel.Catch(func() {
 		found.way = r.descend(bounded, name)
+		r.concludeWay(ctx, found)
 		r.look(bounded, &found)
+		r.concludeDNSSEC(bounded, found)
 	})
 	if failed != nil {
 		cancel()
@@ -127,7 +134,8 @@ func (r *run) unable(found outcome) error {
 func newRun(c Config, t times) *run {
 	return &run{
 		Config: c, times: t, families: c.Egress.Families(), budget: newBudget(),
-		zones: make(map[string]*zone), fromStore: make(map[string]bool), asked: make(map[memo]*pending),
+		validator: dnssec.New(c.Now(), dnssec.DefaultBudget()),
+		zones:     make(map[string]*zone), fromStore: make(map[string]bool), asked: make(map[memo]*pending),
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/netip"
 	"slices"
-	"time"
 
 	"diagnostics/gateway/internal/analyze/dnssec"
 	"diagnostics/shared/parallel"
@@ -27,10 +26,20 @@ type chain struct {
 	denied *dnssec.Answer
 }
 
+// validated judges all that a run found, with the queries of other servers that this takes.
+func (r *run) validated(ctx context.Context, found outcome) *chain {
+	c := r.validate(found)
+	if r.askForKeys(ctx, found, c) {
+		c = r.validate(found)
+	}
+	r.askAgain(ctx, found, c)
+	return c
+}
+
 // validate judges all that a run found, in the order of the walk.
-func (r *run) validate(found outcome, now time.Time) *chain {
+func (r *run) validate(found outcome) *chain {
 	c := &chain{
-		Validator: dnssec.New(now, dnssec.DefaultBudget()),
+		Validator: r.validator,
 		zones:     map[string]dnssec.Zone{}, cuts: map[string]dnssec.Delegation{},
 		answers: map[*answer]dnssec.Answer{}, soas: map[*check]dnssec.Answer{},
 	}
@@ -62,17 +71,31 @@ func (r *run) askForKeys(ctx context.Context, found outcome, c *chain) (better b
 				c.zones[z.name].Status != dnssec.Bogus {
 				continue
 			}
-			others := slices.DeleteFunc(z.goodEndpoints(), func(e endpoint) bool { return e.address == z.keys.from.address })
+			z.keysFrom = append(z.keysFrom, z.keys.from.address)
+			others := slices.DeleteFunc(z.goodEndpoints(), func(e endpoint) bool {
+				return slices.Contains(z.keysFrom, e.address)
+			})
 			if len(others) == 0 {
 				continue
 			}
 			got, err := r.pointer(r.ask(ctx, z.name, others, question{name: z.name, qtype: dns.TypeDNSKEY}))
-			if err == nil && c.Keys(c.cuts[z.name], message(got)).Status == dnssec.Secure {
+			if err != nil {
+				continue
+			}
+			z.keysFrom = append(z.keysFrom, got.from.address)
+			if c.Keys(c.cuts[z.name], message(got)).Status == dnssec.Secure {
 				z.keys, better = got, true
 			}
 		}
 	}
 	return better
+}
+
+// goodChecks are those of addresses that answer for the zone.
+func (s *servers) goodChecks() []*check {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(s.checks), func(c *check) bool { return !c.good })
 }
 
 // goodEndpoints are the addresses that answer for the zone.
@@ -95,11 +118,13 @@ func (r *run) askAgain(ctx context.Context, found outcome, c *chain) {
 func (r *run) askAgainFor(ctx context.Context, c *chain, way descent, answers []*answer) {
 	z := way.last()
 	var sound []endpoint
+	var soa *reply // of a sound server
 	faulty := map[netip.Addr]bool{}
-	for _, one := range z.checks {
+	for _, one := range z.goodChecks() {
 		switch c.soas[one].Status {
 		case dnssec.Secure:
 			sound = append(sound, one.endpoint)
+			soa = one.soa
 		case dnssec.Bogus:
 			faulty[one.address] = true
 		}
@@ -110,6 +135,10 @@ func (r *run) askAgainFor(ctx context.Context, c *chain, way descent, answers []
 	var asking parallel.Group
 	for _, a := range answers {
 		if c.answers[a].Status != dnssec.Bogus || !faulty[a.reply.from.address] {
+			continue
+		}
+		if a.qtype == dns.TypeSOA && a.name == z.name {
+			a.reply = soa
 			continue
 		}
 		asking.Go(func() {
@@ -141,10 +170,8 @@ func (c *chain) descend(r *run, way descent) {
 		}
 		c.cuts[z.name] = cut
 		c.zones[z.name] = c.Keys(cut, message(z.keys))
-		for _, one := range z.checks {
-			if one.good {
-				c.soas[one] = c.Answer(c.zones[z.name], z.name, dns.TypeSOA, message(one.soa))
-			}
+		for _, one := range z.goodChecks() {
+			c.soas[one] = c.Answer(c.zones[z.name], z.name, dns.TypeSOA, message(one.soa))
 		}
 	}
 }

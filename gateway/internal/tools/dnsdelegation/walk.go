@@ -138,7 +138,8 @@ func (r *run) enter(ctx context.Context, parent *zone, c cut) *zone {
 	if known := r.zones[c.name]; known != nil {
 		return known
 	}
-	z := &zone{cut: c, parent: parent.name, registry: isRegistry(c.name) && parent.registry}
+	z := &zone{cut: c, parent: parent.name, registry: isRegistry(c.name) && parent.registry,
+		collected: make(chan struct{})}
 	r.zones[c.name] = z
 	if z.registry {
 		r.group.Go(func() { r.learn(ctx, parent, z) })
@@ -168,6 +169,7 @@ func (r *run) collect(ctx context.Context, parent, z *zone) {
 	})
 	asking.Go(func() { z.keys, _ = r.pointer(r.query(ctx, z, question{name: z.name, qtype: dns.TypeDNSKEY})) })
 	asking.Wait()
+	close(z.collected)
 	if !z.keys.has(z.name, dns.TypeDNSKEY) {
 		return
 	}
@@ -197,7 +199,7 @@ func (r *run) root(ctx context.Context) (*zone, error) {
 	if known := r.zones["."]; known != nil {
 		return known, nil
 	}
-	z := &zone{cut: c, registry: true}
+	z := &zone{cut: c, registry: true, collected: make(chan struct{})}
 	r.zones["."] = z
 	r.group.Go(func() { r.learn(ctx, nil, z) })
 	return z, nil
@@ -233,6 +235,7 @@ func (r *run) learn(ctx context.Context, parent, z *zone) {
 		})
 	}
 	asking.Wait()
+	close(z.collected)
 	complete := z.ns != nil && z.keys != nil && (z.ds != nil || parent == nil)
 	progress.Report(ctx, "zone", trimmed(z.name), z.describe(r, nil, false))
 	if ttl := leastTTL(z.ns, z.keys, z.ds); complete && ttl > 0 {

@@ -19,6 +19,8 @@ type zone struct {
 
 	ds, keys, ns *reply // the parent's answer for DS; the zone's own for DNSKEY and NS
 	dsErr        error
+	keysFrom     []netip.Addr  // those queried for keys that validate
+	collected    chan struct{} // closed when DS and keys are there; nil where they were at once
 	cds, cdnskey *reply
 	random       *reply // for a name that does not exist
 	randomName   string
@@ -43,7 +45,8 @@ type servers struct {
 	hosts   []*host
 	checks  []*check
 	outside int       // names whose addresses are looked up
-	pending int       // hosts and checks without an outcome
+	pending int       // hosts and checks that have not ended
+	unheard int       // the same, but for checks whose outcome over UDP is there
 	since   time.Time // when the first good server was seen
 	changed chan struct{}
 	turn    int
@@ -114,10 +117,43 @@ func (c cut) endpoints(registry bool, usable func(netip.Addr) bool) []endpoint {
 }
 
 // begin counts work on the servers that may lead to a good one.
-func (s *servers) begin() { s.set(func() { s.pending++ }) }
+func (s *servers) begin() {
+	s.set(func() {
+		s.pending++
+		s.unheard++
+	})
+}
 
-// end is called when it is done.
-func (s *servers) end() { s.set(func() { s.pending-- }) }
+// end is called when it is done, with the check that it was, if it was one.
+func (s *servers) end(c *check) {
+	s.hear(c)
+	s.set(func() {
+		s.pending--
+		if c != nil {
+			c.ended = true
+		}
+	})
+}
+
+// hear is called when the outcome of a check over UDP is there, and again at its end.
+func (s *servers) hear(c *check) {
+	s.set(func() {
+		switch {
+		case c == nil:
+			s.unheard--
+		case !c.heard:
+			c.heard = true
+			s.unheard--
+		}
+	})
+}
+
+// ended reports whether no check and no lookup of an address is left.
+func (s *servers) ended() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pending == 0
+}
 
 // set changes the state, and wakes the waiters.
 func (s *servers) set(change func()) {
@@ -160,7 +196,7 @@ func (s *servers) state() (good []endpoint, done bool, changed <-chan struct{}) 
 	if s.changed == nil {
 		s.changed = make(chan struct{})
 	}
-	return good, s.pending == 0, s.changed
+	return good, s.unheard == 0, s.changed
 }
 
 const (
@@ -218,5 +254,9 @@ func (s *servers) best(field func(*check) *reply) (found *reply) {
 	return found
 }
 
-// signs reports whether the server signs its answers.
-func (c *check) signs() bool { return c.soa.has(c.zone, dns.TypeRRSIG) }
+// signs reports whether the server signs its answers, and its signatures have not expired.
+func (c *check) signs() bool {
+	return c.soa != nil && slices.ContainsFunc(recordsOf(c.soa.Answer, c.zone, dns.TypeRRSIG), func(rr dns.RR) bool {
+		return rr.(*dns.RRSIG).ValidityPeriod(time.Now())
+	})
+}

@@ -183,6 +183,7 @@ function pauseText(stage) {
 
 /** What a running check is busy with, and what it has found. @param {Check} check */
 function nowText({ seen }) {
+  if (seen.conclusion) return `${seen.conclusion.message} Still checking…`;
   return seen.count === 0 ? `${doing(seen.stage)}…` : `${doing(seen.stage)}… ${counted(seen)} so far.`;
 }
 

@@ -3,6 +3,8 @@
 // so far. It is drawn anew as a whole, at most a few times a second, and what failed in the middle stays.
 
 import { announce, el } from "./dom.js";
+import { toneOf } from "./findings.js";
+import { mark } from "./parts.js";
 import { boundOf, counted, doing, makeSteps } from "./steps.js";
 import { attempt } from "./view.js";
 
@@ -26,6 +28,12 @@ const loadRows = () => import("./live-rows.js").catch(() => null);
 export function showRun({ place, asked, view }) {
   const seen = makeSteps();
   const text = el("span");
+  const line = el(
+    "p",
+    { class: "verdict pending" },
+    el("span", { class: "mark spinner", "aria-hidden": "true" }),
+    text,
+  );
   const sum = el("p", { class: "toolbar live-sum" }, "Results appear here as they come.");
   const found = el("div", { class: "live", "data-count": 0 });
   /**
@@ -38,12 +46,10 @@ export function showRun({ place, asked, view }) {
   let said = performance.now();
   let over = false;
   let pressed = false;
+  /** @type {import("./view.js").Conclusion | null} */
+  let concluded = null;
 
-  place.replaceChildren(
-    el("p", { class: "verdict pending" }, el("span", { class: "mark spinner", "aria-hidden": "true" }), text),
-    sum,
-    found,
-  );
+  place.replaceChildren(line, sum, found);
   found.addEventListener("pointerdown", () => {
     pressed = true;
   });
@@ -62,9 +68,10 @@ export function showRun({ place, asked, view }) {
   function show() {
     drawn = performance.now();
     const sentence = `${doing(seen.stage)}… This takes at most ${boundOf(seen.stage)} s.`;
-    if (text.textContent !== sentence) text.textContent = sentence;
+    if (seen.conclusion) conclude(seen.conclusion);
+    else if (text.textContent !== sentence) text.textContent = sentence;
     if (seen.count === 0) return;
-    sum.textContent = `${counted(seen)} so far.`;
+    sum.textContent = `${seen.conclusion ? "Still checking: " : ""}${counted(seen)} so far.`;
     if (inHand()) plan();
     else {
       found.setAttribute("data-count", String(seen.count));
@@ -73,6 +80,16 @@ export function showRun({ place, asked, view }) {
     if (drawn - said < saidEvery) return;
     said = drawn;
     announce(`${counted(seen)} so far.`);
+  }
+
+  /** Shows what is known to be wrong in the place of the verdict. @param {import("./view.js").Conclusion} conclusion */
+  function conclude(conclusion) {
+    if (conclusion === concluded) return;
+    concluded = conclusion;
+    const tone = toneOf({ conclusion });
+    line.setAttribute("class", `verdict ${tone}`);
+    line.replaceChildren(mark(tone), el("span", {}, conclusion.message));
+    announce(conclusion.message);
   }
 
   /** Whether someone clicks, selects or has the focus in what would be drawn anew: it stays until they have done. */

@@ -9,6 +9,7 @@
  * @property {(kind: string) => any[]} list what is known of a kind, in the order in which it was first reported
  * @property {() => string[]} kinds
  * @property {Stage | null} stage
+ * @property {import("./view.js").Conclusion | null} conclusion the worst so far; the answer has the last
  * @property {number} count how many things are known
  * @property {any} newest the thing that was reported last
  * @property {string} newestKind
@@ -40,6 +41,7 @@ export function makeSteps() {
   const known = new Map();
   return {
     stage: null,
+    conclusion: null,
     count: 0,
     newest: null,
     newestKind: "",
@@ -49,7 +51,8 @@ export function makeSteps() {
         this.stage = /** @type {any} */ (step);
         return;
       }
-      const thing = step[kind];
+      const thing = /** @type {any} */ (step[kind]);
+      if (kind === "conclusion" && typeof thing?.message === "string") this.conclusion = thing;
       if (!Object.hasOwn(keys, kind) || thing === null || typeof thing !== "object") return;
       const things = known.get(kind) ?? new Map();
       const key = keys[kind](thing);
