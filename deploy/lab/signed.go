@@ -37,6 +37,7 @@ type SignedZone struct {
 	sign      func(*authority.Signing)
 	signed    func(*authority.Zone)                // changes the signed zone
 	second    func(*authority.Zone)                // changes what the second server has alone
+	silent    bool                                 // the second server is, for this zone
 	ds        func(keys []authority.Key) []*dns.DS // of the first key where nil
 }
 
@@ -109,6 +110,8 @@ var signedZones = []SignedZone{
 	{label: "child", Truth: Insecure, Note: "an unsigned zone below a signed one", name: "child.", child: true},
 
 	{label: "nokey", Truth: Bogus, Note: "a DS record of no key", ds: other},
+	{label: "halfsilent", Truth: Bogus, Note: "a DS record of no key, and one of two servers is silent", ds: other,
+		silent: true},
 	{label: "wrongdigest", Truth: Bogus, Note: "a DS record with a wrong digest", ds: wrongDigest},
 	{label: "dsalgorithm", Truth: Bogus, Note: "a DS record with another algorithm", ds: wrongAlgorithm},
 	{label: "stripped", Truth: Bogus, Note: "a DS record of a zone that is not signed", signed: stripped},
@@ -143,6 +146,7 @@ var signedZones = []SignedZone{
 // publishSigned makes the zones of the table, all at the same two addresses.
 func (a *authorities) publishSigned() error {
 	var zones [2][]*authority.Zone
+	hush := func(s authority.Server) authority.Server { return s }
 	for _, s := range signedZones {
 		s.networks, s.host = []int{signedNetwork, secondSignedNetwork}, 1
 		z, ds, err := s.make()
@@ -156,6 +160,9 @@ func (a *authorities) publishSigned() error {
 			s.second(z)
 		}
 		zones[1] = append(zones[1], z)
+		if s.silent {
+			hush = authority.Below(z.Origin, authority.Silent)
+		}
 		if s.child {
 			below, err := authority.Parse("child."+s.Domain()+".", zoneText("child."+s.Domain(), s.Domain()))
 			if err != nil {
@@ -165,7 +172,7 @@ func (a *authorities) publishSigned() error {
 		}
 	}
 	a.at(signedNetwork, 1, authority.Serving(zones[0]...))
-	a.at(secondSignedNetwork, 1, authority.Serving(zones[1]...))
+	a.at(secondSignedNetwork, 1, hush(authority.Serving(zones[1]...)))
 	return nil
 }
 

@@ -91,6 +91,34 @@ func TestDelegationTimes(t *testing.T) {
 	}
 }
 
+// The sentence that names a fault comes within two seconds, also where a server is silent, and the answer has it too.
+func TestDelegationConclusions(t *testing.T) {
+	t.Parallel()
+	for domain, code := range map[string]string{
+		"lab-deleg-onesilent.com": "SERVER_SILENT", "lab-deleg-silent.com": "NO_SERVER_ANSWERS",
+		"lab-deleg-lame.com": "ALL_SERVERS_LAME", "lab-deleg-gone.com": "NOT_DELEGATED",
+		"lab-sec-nokey.com": "DNSSEC_DS_KEY_MISSING", "lab-sec-expired.com": "DNSSEC_SIGNATURE_EXPIRED",
+		"lab-sec-halfsilent.com": "DNSSEC_DS_KEY_MISSING",
+	} {
+		t.Run(domain, func(t *testing.T) {
+			t.Parallel()
+			lines := streamLines(t, "dns-delegation", domain)
+			last := lines[len(lines)-1]
+			first := slices.IndexFunc(lines, func(l streamLine) bool { return l.Step["kind"] == "conclusion" })
+			if first < 0 {
+				t.Fatalf("no conclusion among %d lines", len(lines))
+			}
+			got, _ := lines[first].Step["conclusion"].(map[string]any)
+			end, _ := last.Data["conclusion"].(map[string]any)
+			t.Logf("%s: %s after %d ms of %d", domain, got["code"], lines[first].after.Milliseconds(),
+				last.after.Milliseconds())
+			if got["code"] != code || end["code"] != code || lines[first].after > 2*time.Second {
+				t.Errorf("%s after %v, and %s at the end; want %s", got["code"], lines[first].after, end["code"], code)
+			}
+		})
+	}
+}
+
 // The zones that Debian's name servers serve are in order.
 func TestPackagedNameServers(t *testing.T) {
 	t.Parallel()

@@ -138,6 +138,11 @@ func OnName(name string, t Twist) Twist {
 	return on(func(q *dns.Msg, _ bool) bool { return dns.CanonicalName(q.Question[0].Name) == name }, t)
 }
 
+// Below confines a change to the names of a zone.
+func Below(zone string, t Twist) Twist {
+	return on(func(q *dns.Msg, _ bool) bool { return dns.IsSubDomain(zone, dns.CanonicalName(q.Question[0].Name)) }, t)
+}
+
 func on(concerns func(q *dns.Msg, udp bool) bool, t Twist) Twist {
 	return func(s Server) Server {
 		other := t(s)
