@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { clean } from "../assets/lib/clean.js";
-import { recognise } from "../assets/lib/recognise.js";
+import { asksFor, recognise } from "../assets/lib/recognise.js";
 
 /** @typedef {[entered: string, kind: string | null, text?: string]} Row */
 
@@ -407,3 +407,37 @@ test("a cleaned text is clean", () => {
     assert.deepEqual(clean(kind, value), { value, note: null }, `${kind} ${entered}`);
   }
 });
+
+test("words for faults of name servers and keys ask for the check of the delegation", () => {
+  for (const text of [
+    "SERVFAIL example.com",
+    "servfail",
+    "example.com: SERVFAIL",
+    "why does dnssec fail for example.com?",
+    "nameservers of example.com",
+    "name server example.com",
+    "lame delegation (example.com)",
+    "status: SERVFAIL, id: 4711",
+  ])
+    assert.equal(asksFor(text), "dns-delegation", text);
+  for (const text of [
+    "example.com",
+    "dnssec.example.com",
+    "https://example.com/dnssec",
+    "dnssec-failed.org",
+    "nameserver@example.com",
+    "servfail.com",
+    "mydnssec example.com",
+    "name",
+  ])
+    assert.equal(asksFor(text), null, text);
+});
+
+meanings("where the text asks for a check of a domain, the domain counts", [
+  ["SERVFAIL example.com", "domain", "example.com"],
+  ["dnssec https://www.example.com/x", "url", "https://www.example.com/x"],
+  ["192.0.2.53 says SERVFAIL for example.com", "domain", "example.com"],
+  ["SERVFAIL unexpected RCODE resolving 'example.com/A/IN': 192.0.2.1#53", "url", "https://example.com/A/IN"],
+  ["192.0.2.53 for example.com", "address", "192.0.2.53"],
+  ["dnssec", null],
+]);

@@ -55,11 +55,29 @@ export function recognise(text) {
   const all = [...pair(words), ...numbers(plain), ...likely.flatMap((word) => inWord(emphasised(word), alone))];
   // What may be a file name counts where nothing else was entered.
   const sure = alone ? all : all.filter((found) => found.doubt < 2);
-  const [best] = sure.sort((a, b) => a.doubt - b.doubt || ranks.indexOf(a.kind) - ranks.indexOf(b.kind));
+  const aside = (/** @type {Candidate} */ { inputs }) => Number(asksFor(plain) !== null && inputs.domain === undefined);
+  const [best] = sure.sort(
+    (a, b) => a.doubt - b.doubt || aside(a) - aside(b) || ranks.indexOf(a.kind) - ranks.indexOf(b.kind),
+  );
   if (!best) return null;
   const { doubt: _, ...found } = best;
   return found;
 }
+
+/** Words for faults of a domain's name servers and keys, by themselves and in no name. */
+const delegationWords = new RegExp(
+  String.raw`(?<![\p{L}\p{N}_.@/-])` +
+    "(?:servfail|dnssec|rrsig|dnskey|name[ -]?servers?|delegations?)" +
+    String.raw`(?![\p{L}\p{N}_@/-]|\.[\p{L}\p{N}])`,
+  "iu",
+);
+
+/**
+ * The tool that a text asks for by name, whatever its target: one that takes a domain name.
+ * @param {string} text
+ * @returns {string | null} its slug
+ */
+export const asksFor = (text) => (delegationWords.test(text.slice(0, longest)) ? "dns-delegation" : null);
 
 /**
  * Without the characters that no one sees. Joiners stay inside words of scripts that need them. @param {string} text

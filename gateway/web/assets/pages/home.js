@@ -6,7 +6,7 @@ import { announce, byId, el } from "../lib/dom.js";
 import { fit, linkTo, suitsOf } from "../lib/fitting.js";
 import { plural, relative } from "../lib/format.js";
 import { unfit } from "../lib/public.js";
-import { recognise } from "../lib/recognise.js";
+import { asksFor, recognise } from "../lib/recognise.js";
 import { forget, recents } from "../lib/store.js";
 
 /** @typedef {import("../lib/recognise.js").Found} Found */
@@ -92,16 +92,21 @@ function described(link) {
 /**
  * The tools that fit, best first.
  * @param {Found} found
+ * @param {string | null} asked the tool that the text asks for
  * @returns {Offer[]}
  */
-function fitting(found) {
+function fitting(found, asked) {
   return tools
     .flatMap((tool) => {
       const fits = fit(found, tool);
       return fits ? [{ tool, ...fits, link: linkTo(tool.slug, fits.input) }] : [];
     })
-    .sort((a, b) => b.weight - a.weight);
+    .sort((a, b) => Number(b.tool.slug === asked) - Number(a.tool.slug === asked) || b.weight - a.weight);
 }
+
+/** The page of a tool that is asked for without a target. @param {string | null} asked @returns {Offer[]} */
+const named = (asked) =>
+  tools.filter(({ slug }) => slug === asked).map((tool) => ({ tool, input: "", link: `/tools/${tool.slug}` }));
 
 /** Shows what the text means, and what can be done with it. */
 function look() {
@@ -110,11 +115,13 @@ function look() {
   picked &&= !suggestions.hidden && !empty;
   const before = picked ? offers[chosen]?.tool.slug : undefined;
   const refused = unfit(found?.host);
-  offers = found && !refused ? fitting(found) : [];
+  const asked = asksFor(field.value);
+  offers = refused ? [] : found ? fitting(found, asked) : named(asked);
   suggestions.hidden = empty;
   field.setAttribute("aria-expanded", String(offers.length > 0));
+  const without = offers.length > 0 ? "Add a domain name to check it at once." : nothing;
   meaning.replaceChildren(
-    ...(refused ? [refused] : found ? [`${found.label}: `, el("strong", {}, found.text)] : [nothing]),
+    ...(refused ? [refused] : found ? [`${found.label}: `, el("strong", {}, found.text)] : [without]),
   );
   list.replaceChildren(...offers.map((offer, i) => option(offer, i, found?.text ?? "")));
   list.hidden = offers.length === 0;
@@ -126,7 +133,7 @@ function look() {
         ? refused
         : found
           ? `${found.label}: ${found.text}. ${plural(offers.length, "tool")} to choose from.`
-          : nothing,
+          : without,
   );
 }
 
