@@ -165,6 +165,10 @@ func divide(base *zone.Table, public map[string]*zone.Table) {
 			public[id].Script(name, step)
 		}
 	}
+	for _, id := range []string{"cloudflare", "google", "quad9", "opendns"} { // of the domains that validators reject
+		public[id].Script("lab-sec-nokey.com", failing(dns.RcodeServerFailure, ede(9, "no SEP matching the DS found")))
+		public[id].Script("lab-deleg-silent.com", failing(dns.RcodeServerFailure, ede(22, "at delegation")))
+	}
 	// This one changes while it is looked at: the second look finds them agreed.
 	changing := "changing." + ResolveZone
 	base.Script(changing, givesText("new"))

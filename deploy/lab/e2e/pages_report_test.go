@@ -42,6 +42,7 @@ func TestReports(t *testing.T) {
 		"of long findings":    reportOfLongFindings,
 		"beside a file":       reportBesideAFile,
 		"keeps what it found": reportKeepsWhatWasFound,
+		"lists a fault once":  reportListsAFaultOnce,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -461,4 +462,40 @@ func reportBesideAFile(t *testing.T) {
 		t.Errorf("copied was:\n%s", copied)
 	}
 	holdRecord(t, tab)
+}
+
+// What several checks report of a domain that resolvers do not find is listed once, in the words of dns-delegation.
+func reportListsAFaultOnce(t *testing.T) {
+	// Cloudflare's resolver rejects what does not validate; the lab's own does not.
+	origin, err := startPages("gateway-pages-validating", "TRUST_PROXY_HEADERS=true", "DNS_RESOLVERS=1.1.1.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for domain, want := range map[string]string{
+		"lab-sec-nokey.com":    "DNSSEC_DS_KEY_MISSING dns-delegation uptime dns-resolver-check dns-lookup email-dns-health",
+		"lab-deleg-silent.com": "NO_SERVER_ANSWERS dns-delegation uptime dns-resolver-check dns-lookup email-dns-health",
+		"lab-deleg-gone.com":   "NOT_DELEGATED dns-delegation uptime dns-lookup email-dns-health dns-resolver-check",
+	} {
+		tab := openTab(t, browser.Options{Origin: origin})
+		tab.Open("/report?target=" + domain)
+		tab.UntilWithin(reported, patience)
+		var lines []string
+		tab.Value(`[...document.querySelectorAll(".concerns li")].map((line) => [line.dataset.code,
+			...[...line.querySelectorAll(".from a")].map((from) => from.hash.slice("#card-".length))].join(" "))`, &lines)
+		if len(lines) == 0 || lines[0] != want {
+			t.Errorf("%s: first is %q, want %q", domain, lines, want)
+		}
+		t.Logf("%s: %q", domain, lines)
+		for _, code := range []string{"DNSSEC_FAILS", "NAME_SERVERS_UNREACHABLE", "RESOLUTION_FAILS", "NO_SUCH_NAME",
+			"DOMAIN_NOT_FOUND", "RESOLVERS_AGREE_ON_ABSENCE"} {
+			if slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, code+" ") }) {
+				t.Errorf("%s: %s again, among %q", domain, code, lines)
+			}
+		}
+		card := tab.String(`document.querySelector("[data-slug=dns-delegation] .said .verdict").textContent`)
+		if !strings.Contains(card, domain) {
+			t.Errorf("the card of %s: %s", domain, card)
+		}
+		holdLooks(t, tab, "report-"+strings.TrimSuffix(domain, ".com"))
+	}
 }

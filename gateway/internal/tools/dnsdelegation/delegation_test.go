@@ -33,6 +33,30 @@ func (w *world) changed(change func(q, m *dns.Msg) *dns.Msg) {
 	})
 }
 
+// A finding is about what other tools name alike, and else about a server or a zone.
+func TestSubjects(t *testing.T) {
+	t.Parallel()
+	p := report{name: "www.example.com."}
+	for _, c := range []struct{ code, server, want string }{
+		{codeNotDelegated, "", "resolution of www.example.com"},
+		{codeNoAnswer, "", "resolution of www.example.com"},
+		{"DNSSEC_DS_KEY_MISSING", "", "resolution of www.example.com"},
+		{codeServerBogus, "ns1.example.com.", "resolution of www.example.com"},
+		{codeContradicts, "", "denials of www.example.com"},
+		{"DNSSEC_DENIAL_CONTRADICTS", "", "denials of www.example.com"},
+		{"DNSSEC_NO_DS", "", "DNSSEC of example.com"},
+		{"DNSSEC_SIGNATURE_EXPIRES_SOON", "", "DNSSEC of example.com"},
+		{codeSilent, "ns1.example.com.", "name server ns1.example.com"},
+		{codeSingle, "", "zone example.com"},
+	} {
+		p.list = nil
+		p.add(c.code, "example.com.", c.server, "a", "b", "c")
+		if got := *p.list[0].Subject; got != c.want {
+			t.Errorf("%s: %q, want %q", c.code, got, c.want)
+		}
+	}
+}
+
 func without(lines []string, drop string) []string {
 	var kept []string
 	for _, line := range lines {

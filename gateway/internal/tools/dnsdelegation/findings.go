@@ -59,21 +59,21 @@ const rfc = "https://www.rfc-editor.org/rfc/rfc"
 // entries are all findings. The arguments of a message are the zone's name for a sentence, and what the message needs
 // beside it.
 var entries = map[string]finding.Entry{
-	codeNotDelegated: {Severity: finding.Fail, Group: finding.Broken, Weight: 98,
+	codeNotDelegated: {Severity: finding.Fail, Group: finding.Broken, Weight: 99,
 		Message: "%[2]s is not delegated: the servers of %[1]s %[3]s.",
 		Remedy: "Register the domain, or have its name servers entered at the registrar. whois-lookup shows whether it is " +
 			"registered and whether it is on hold (clientHold, serverHold), which takes it out of the zone.",
 		Reference: rfc + "1034#section-4.2"},
-	codeNoAnswer: {Severity: finding.Fail, Group: finding.Broken, Weight: 97,
+	codeNoAnswer: {Severity: finding.Fail, Group: finding.Broken, Weight: 99,
 		Message:   "None of the name servers of %[1]s answers: %[2]s.",
 		Remedy:    "Start the name servers, and let port 53 through over UDP and TCP from everywhere.",
 		Reference: rfc + "1912#section-2.8"},
-	codeAllLame: {Severity: finding.Fail, Group: finding.Broken, Weight: 97,
+	codeAllLame: {Severity: finding.Fail, Group: finding.Broken, Weight: 99,
 		Message: "%[1]s is delegated to servers that do not serve it: %[2]s %[3]s.",
 		Remedy: "Set the zone up on these servers, or have the name servers of its present provider entered at the " +
 			"registrar.",
 		Reference: rfc + "1912#section-2.8"},
-	codeNoAddress: {Severity: finding.Fail, Group: finding.Broken, Weight: 96,
+	codeNoAddress: {Severity: finding.Fail, Group: finding.Broken, Weight: 99,
 		Message:   "None of the name servers of %[1]s has an address that can be queried: %[2]s.",
 		Remedy:    "Have glue records entered at the registrar, or use name servers whose names have public addresses.",
 		Reference: rfc + "1034#section-4.2.1"},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"diagnostics/gateway/internal/analyze/dnssec"
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
 
@@ -13,6 +14,7 @@ import (
 
 // report collects findings in the order of the walk.
 type report struct {
+	name string // that was entered
 	list []located
 }
 
@@ -22,16 +24,37 @@ func (p *report) add(code, zone, server string, args ...any) {
 	l := located{Finding: f, Zone: format.TextOrNull(trimmed(zone)), Server: format.TextOrNull(trimmed(server))}
 	if server == "" {
 		l.Server = nil
-		l.Subject = new(shown(zone))
-	} else {
-		l.Subject = new(shown(server))
 	}
+	l.Subject = new(p.subject(f, zone, server))
 	p.list = append(p.list, l)
 }
 
+// subject is what a finding is about, in the words of other tools where those may see the same fault.
+func (p *report) subject(f finding.Finding, zone, server string) string {
+	isDNSSEC := strings.HasPrefix(f.Code, "DNSSEC_")
+	switch {
+	case slices.Contains(denialCodes, f.Code):
+		return finding.Denials(trimmed(p.name))
+	case slices.Contains(resolutionCodes, f.Code), isDNSSEC && f.Severity == finding.Fail:
+		return finding.Resolution(trimmed(p.name))
+	case isDNSSEC:
+		return finding.DNSSEC(shown(zone))
+	case server != "":
+		return "name server " + shown(server)
+	}
+	return "zone " + shown(zone)
+}
+
+var (
+	// resolutionCodes are why resolvers do not find a name.
+	resolutionCodes = []string{codeNotDelegated, codeNoAnswer, codeAllLame, codeNoAddress, codeAliasLoop,
+		codeAliasDangling, codeNameMissing, codeNameSilent, codeServerBogus}
+	denialCodes = []string{codeContradicts, codeEmptyDenied, codeOf(dnssec.DenialContradicts)}
+)
+
 // judge makes the findings of a run.
 func (r *run) judge(found outcome, c *chain) []located {
-	p := &report{list: []located{}}
+	p := &report{name: found.name, list: []located{}}
 	for _, z := range r.zones {
 		z.sort(z.checks)
 	}

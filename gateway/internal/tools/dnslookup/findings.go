@@ -146,7 +146,7 @@ func (o outcome) report() finding.Report {
 	case o.existence.Absent:
 		return o.absent(found)
 	case !o.existence.Exists:
-		return both(codeNotProved, found, o.name, listTypes(o.existence.Denied))
+		return o.both(codeNotProved, found, listTypes(o.existence.Denied))
 	}
 	base := o.records(len(failed) > 0)
 	if code := base.Code; code == codeNoRecords || code == codeNoRecord {
@@ -159,36 +159,42 @@ func (o outcome) report() finding.Report {
 		if code == dnsclient.CodeServFail {
 			kind = codeTypeFails
 		}
-		found = append(found, catalogue.Find(kind, o.name, listTypes(types), failures[code]))
+		f := catalogue.Find(kind, o.name, listTypes(types), failures[code])
+		found = append(found, f.About(finding.Resolution(o.name)))
 		c = catalogue.Conclude(kind, base.Message, listTypes(failed))
 	}
 	if o.existence.Contradicts() {
 		denied := listTypes(o.existence.Denied)
-		found = append(found, catalogue.Find(codeContradicts, o.name, denied))
+		found = append(found, catalogue.Find(codeContradicts, o.name, denied).About(finding.Denials(o.name)))
 		c = catalogue.Conclude(codeContradicts, base.Message, denied)
 	}
 	return finding.NewReport(c, found...)
 }
 
-// both is a report whose conclusion is a finding, too.
-func both(code string, found []finding.Finding, args ...any) finding.Report {
-	return finding.NewReport(catalogue.Conclude(code, args...), append(found, catalogue.Find(code, args...))...)
+// both is a report whose conclusion is a finding, too: one about the resolution of the name.
+func (o outcome) both(code string, found []finding.Finding, args ...any) finding.Report {
+	args = append([]any{o.name}, args...)
+	f := catalogue.Find(code, args...).About(finding.Resolution(o.name))
+	return finding.NewReport(catalogue.Conclude(code, args...), append(found, f)...)
 }
 
 // failed is the report where no type was answered.
 func (o outcome) failed(failed []uint16, found []finding.Finding) finding.Report {
 	codes := o.codesOf(failed)
-	if slices.Contains(codes, dnsclient.CodeServFail) {
-		return both(codeFails, found, o.name, failures[dnsclient.CodeServFail])
+	for i := range found { // of why it failed
+		found[i] = found[i].About(finding.Resolution(o.name))
 	}
-	return both(codeNotLookedUp, found, o.name, failures[codes[0]])
+	if slices.Contains(codes, dnsclient.CodeServFail) {
+		return o.both(codeFails, found, failures[dnsclient.CodeServFail])
+	}
+	return o.both(codeNotLookedUp, found, failures[codes[0]])
 }
 
 func (o outcome) absent(found []finding.Finding) finding.Report {
 	if alias := o.alias(); alias != "" {
-		return both(codeNoAliasTarget, found, o.name, alias)
+		return o.both(codeNoAliasTarget, found, alias)
 	}
-	return both(codeNoSuchName, found, o.name)
+	return o.both(codeNoSuchName, found)
 }
 
 // records concludes from the types that were answered. Where others failed an absence is only one of records found.

@@ -129,9 +129,9 @@ func (c query) report(r Result) finding.Report {
 	case codeOneAnswered, codeNotCompared:
 		add(codeOneAnswered, domain)
 	case codeUnresolvable, codeNobodyAnswered:
-		add(code, r.ownServersToo())
+		found = append(found, catalogue.Find(code, r.ownServersToo()).About(finding.Resolution(domain)))
 	case codeAgreeAbsent:
-		add(code, conclusion.Message)
+		found = append(found, catalogue.Find(code, conclusion.Message).About(finding.Resolution(domain)))
 	case codeOwnOther:
 		add(code, listed(matching(r.Resolvers, false)))
 	}
@@ -139,7 +139,7 @@ func (c query) report(r Result) finding.Report {
 		add(codeChange, c.recordType, domain, r.older(), r.Changing.inWords())
 	}
 	if r.Cause != nil {
-		add(codeDenial, domain, r.Cause.Record)
+		found = append(found, catalogue.Find(codeDenial, domain, r.Cause.Record).About(finding.Denials(domain)))
 	}
 	if r.Authoritative.differ(c) {
 		add(codeOwnDiffer, domain, c.recordType)
@@ -200,7 +200,8 @@ func (c query) failureFindings(r Result) []finding.Finding {
 		if r.failing() && *r.Failure == cause.name {
 			code = cause.all
 		}
-		found = append(found, catalogue.Find(code, c.domain, allOr(who), reasons(who, cause.name)))
+		f := catalogue.Find(code, c.domain, allOr(who), reasons(who, cause.name))
+		found = append(found, f.About(finding.Resolution(c.domain.String())))
 	}
 	for _, a := range r.Resolvers {
 		if !a.conclusive() && a.Reason == nil && a.failure() == "" {

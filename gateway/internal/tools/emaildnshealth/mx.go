@@ -12,6 +12,7 @@ import (
 	"diagnostics/gateway/internal/analyze/mail"
 	"diagnostics/gateway/internal/analyze/tlsa"
 	"diagnostics/gateway/internal/egress/dnsclient"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/parallel"
 
@@ -73,16 +74,19 @@ func (r *checker) mx(ctx context.Context) mxCheck {
 	case failure != nil:
 		c.failed = true
 		c.unanswered("MX_LOOKUP_FAILED", "The MX records of "+mail.Show(r.domain), sectionMX, failure)
+		c.Issues.About(finding.Resolution(r.domain))
 		return c
 	case existence.Contradicts():
 		c.Issues.Add(mail.Warn, "DNS_CONTRADICTS", "RFC 4074 section 4.2", "The DNS denies that "+mail.Show(r.domain)+
 			" exists when asked for MX, and not when asked for its addresses. Let the name servers answer NOERROR without "+
 			"records.")
+		c.Issues.About(finding.Denials(r.domain))
 	case existence.Absent:
 		c.notFound = true
 		c.Summary = "The domain does not exist."
 		c.Issues.Add(mail.Fail, "DOMAIN_NOT_FOUND", "RFC 8020 section 2",
 			mail.Show(r.domain)+" does not exist in the DNS. Check its spelling and its registration.")
+		c.Issues.About(finding.Resolution(r.domain))
 		c.take(nil, false)
 		return c
 	}

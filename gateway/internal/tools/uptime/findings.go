@@ -95,10 +95,10 @@ type facts struct {
 // where there is no address.
 func unresolvedReport(host, failed string) finding.Report {
 	if failed == "" {
-		return finding.NewReport(catalogue.Conclude(codeNoAddress, host), catalogue.Find(codeNoAddress, host))
+		return finding.NewReport(catalogue.Conclude(codeNoAddress, host), catalogue.Find(codeNoAddress, host).About(finding.Resolution(host)))
 	}
 	return finding.NewReport(catalogue.Conclude(codeDown, host, "its name servers give no answer"),
-		catalogue.Find(codeNameServers, failed))
+		catalogue.Find(codeNameServers, failed).About(finding.Resolution(host)))
 }
 
 // report makes the conclusion and the findings of a site that was checked.

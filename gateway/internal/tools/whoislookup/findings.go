@@ -181,7 +181,7 @@ func reportDomain(d *rdap.Domain, now time.Time) finding.Report {
 		}
 	}
 	if signed := d.DNSSEC.Signed; signed != nil && !*signed {
-		found = append(found, catalogue.Find(codeUnsigned, name))
+		found = append(found, catalogue.Find(codeUnsigned, name).About(finding.DNSSEC(d.Name)))
 	}
 	report := finding.NewReport(finding.Conclusion{}, found...)
 	worst := slices.IndexFunc(report.Findings, func(f finding.Finding) bool { return f.Severity != finding.Info })

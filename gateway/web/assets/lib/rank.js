@@ -5,7 +5,7 @@
 /** @typedef {import("./recognise.js").Meaning} Meaning */
 
 const web = ["uptime", "ssl-checker", "http-headers", "redirect-checker", "security-headers", "robots-sitemap"];
-const dns = ["dns-lookup", "dns-resolver-check"];
+const dns = ["dns-lookup", "dns-delegation", "dns-resolver-check"];
 const mail = ["email-dns-health"];
 const path = ["port-checker", "ping", "packet-loss", "traceroute"];
 const holder = ["ip-geolocation", "asn-lookup", "whois-lookup"];
