@@ -1,6 +1,6 @@
-// Command dnssec compares dns-delegation with a validating unbound on the lab's signed zones: what each makes of the
-// question that shows the zone's fault, and the truth of the table. It takes root and unbound; dnsviz where it is
-// installed and -dnsviz is set, which takes some seconds a zone.
+// Command dnssec compares dns-delegation with a validating unbound, delv, dnsviz and zonemaster-cli on the lab's signed
+// zones: what each makes of the question that shows the zone's fault, and the truth of the table. It takes root and
+// unbound; delv, dnsviz and zonemaster-cli are left out where they are not installed.
 package main
 
 import (
@@ -18,6 +18,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -25,15 +26,17 @@ import (
 	"diagnostics/lab"
 	"diagnostics/lab/internal/project"
 
+	"diagnostics/shared/parallel"
+
 	"github.com/miekg/dns"
 )
 
 func main() {
 	only := flag.String("only", "", "a pattern of the domains; all where empty")
-	viz := flag.Bool("dnsviz", false, "run dnsviz as well")
+	quick := flag.Bool("quick", false, "without dnsviz and zonemaster-cli, which take some seconds a zone")
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	flag.Parse()
-	err := run(ctx, *only, *viz, os.Stdout)
+	err := run(ctx, *only, *quick, os.Stdout)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "dnssec:", err)
@@ -61,7 +64,7 @@ func rows() (all []row) {
 	return all
 }
 
-func run(ctx context.Context, only string, viz bool, out io.Writer) (err error) {
+func run(ctx context.Context, only string, quick bool, out io.Writer) (err error) {
 	wanted, err := regexp.Compile(only)
 	if err != nil {
 		return err
@@ -91,45 +94,86 @@ func run(ctx context.Context, only string, viz bool, out io.Writer) (err error) 
 	if err := startUnbound(ctx, internet); err != nil {
 		return err
 	}
-	p := proof{lab: internet, url: "http://" + service.Gateway.Addr + "/api/tools/dns-delegation", out: out, viz: viz}
-	return p.all(ctx, wanted)
+	p := proof{lab: internet, url: "http://" + service.Gateway.Addr + "/api/tools/dns-delegation", out: out}
+	if p.tools, err = p.others(quick); err != nil {
+		return err
+	}
+	if err := p.all(ctx, wanted); err != nil {
+		return err
+	}
+	return p.times(ctx, wanted)
 }
 
 type proof struct {
-	lab *lab.Lab
-	url string
-	out io.Writer
-	viz bool
+	lab   *lab.Lab
+	url   string
+	out   io.Writer
+	tools []tool
 }
+
+// tool is a program that judges a zone.
+type tool struct {
+	name  string
+	state func(context.Context, row) (string, error)
+}
+
+// atOnce is how many zones are judged at once: the programs compute more than they wait.
+const atOnce = 2
 
 // all prints the table. It fails where unbound does not come to the truth and the table does not say why.
 func (p proof) all(ctx context.Context, wanted *regexp.Regexp) error {
-	differences := 0
-	for _, r := range rows() {
-		if !wanted.MatchString(r.domain) {
+	list := slices.DeleteFunc(rows(), func(r row) bool { return !wanted.MatchString(r.domain) })
+	lines, errs := make([]string, len(list)), make([]error, len(list))
+	parallel.Each(len(list), atOnce, func(i int) { lines[i], errs[i] = p.row(ctx, list[i]) })
+	for _, line := range lines {
+		fmt.Fprint(p.out, line)
+	}
+	return errors.Join(errs...)
+}
+
+// row is a line of the table.
+func (p proof) row(ctx context.Context, r row) (string, error) {
+	we, err := p.ours(ctx, r)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", r.input, err)
+	}
+	line := fmt.Sprintf("%-32s %-5s truth %-8s we %-8s", r.input, dns.TypeToString[r.qtype], r.truth, we)
+	if we != r.truth {
+		err = fmt.Errorf("%s: dns-delegation finds it %s, and it is %s", r.input, we, r.truth)
+	}
+	for _, t := range p.tools {
+		state, failed := t.state(ctx, r)
+		if failed != nil {
+			return "", fmt.Errorf("%s: %s: %w", r.input, t.name, failed)
+		}
+		line += fmt.Sprintf(" %s %-16s", t.name, state)
+		if t.name == "unbound" && state != r.truth && r.differs == "" {
+			err = errors.Join(err, fmt.Errorf("%s: unbound finds it %s, and the table does not say why", r.input, state))
+		}
+	}
+	return line + " " + r.note + "\n", err
+}
+
+// timed are the zones whose checks are timed one by one.
+var timed = []string{"lab-sec-good.com", "lab-sec-nokey.com", "lab-sec-expired.com", "lab-sec-halfsilent.com",
+	"lab-deleg-good.com", "lab-deleg-lame.com", "lab-deleg-onesilent.com", "lab-deleg-silent.com"}
+
+// times prints how long each program takes for the same zones.
+func (p proof) times(ctx context.Context, wanted *regexp.Regexp) error {
+	ours := []tool{{"we", p.ours}}
+	for _, domain := range timed {
+		if !wanted.MatchString(domain) {
 			continue
 		}
-		we, err := p.ours(ctx, r)
-		if err != nil {
-			return fmt.Errorf("%s: %w", r.input, err)
+		line := fmt.Sprintf("%-32s", domain)
+		for _, t := range append(ours, p.tools...) {
+			began := time.Now()
+			if _, err := t.state(ctx, row{domain: domain, input: domain, qtype: dns.TypeA}); err != nil {
+				return fmt.Errorf("%s: %s: %w", domain, t.name, err)
+			}
+			line += fmt.Sprintf(" %s %6.2f s", t.name, time.Since(began).Seconds())
 		}
-		they, err := p.unbound(ctx, r)
-		if err != nil {
-			return fmt.Errorf("%s: %w", r.input, err)
-		}
-		note := r.note
-		switch {
-		case they == r.truth:
-		case r.differs != "":
-			note += " (unbound differs: " + r.differs + ")"
-		default:
-			note, differences = note+" (UNBOUND DIFFERS)", differences+1
-		}
-		fmt.Fprintf(p.out, "%-36s %-5s truth %-8s we %-13s unbound %-8s dnsviz %-16s %s\n", r.input,
-			dns.TypeToString[r.qtype], r.truth, we, they, p.dnsviz(ctx, r), note)
-	}
-	if differences > 0 {
-		return fmt.Errorf("%d differences that the table does not explain", differences)
+		fmt.Fprintln(p.out, line)
 	}
 	return ctx.Err()
 }
@@ -245,33 +289,3 @@ func (p proof) unbound(ctx context.Context, r row) (string, error) {
 	}
 	return lab.Insecure, nil
 }
-
-// dnsviz is the state of the zone's delegation in what dnsviz finds, and whether it found errors besides.
-func (p proof) dnsviz(ctx context.Context, r row) string {
-	path, err := exec.LookPath("dnsviz")
-	if err != nil || !p.viz {
-		return "-"
-	}
-	script := `"$0" probe -A -4 -d 0 -R "$1" -x ".+:$2" "$3" | "$0" grok -t "$4" -l info`
-	cmd := exec.CommandContext(ctx, "ip", "netns", "exec", p.lab.Namespace(lab.ServiceHost), "sh", "-c", script, path,
-		dns.TypeToString[r.qtype], rootHint(), r.input, p.lab.TrustAnchorsFile())
-	out, err := cmd.Output()
-	if err != nil {
-		return "fails"
-	}
-	var found map[string]struct{ Delegation struct{ Status string } }
-	if err := json.Unmarshal(out, &found); err != nil {
-		return "fails"
-	}
-	state := strings.ToLower(found[r.domain+"."].Delegation.Status)
-	if state == "" {
-		state = "no status"
-	}
-	if bytes.Contains(out, []byte(`"errors": [`)) {
-		state += ", errors"
-	}
-	return state
-}
-
-// rootHint is the first root server as dnsviz takes it.
-func rootHint() string { return "a.root-servers.net=" + lab.RootServer().String() }
