@@ -26,6 +26,7 @@ const (
 	signedNetwork, secondSignedNetwork                      = 5, 6
 	packagedNetwork, secondPackagedNetwork                  = 7, 8
 	delegationNetwork                                       = 10 // and those after it, one for each server of a domain
+	// costlyNetwork and those after it are in costly.go.
 )
 
 // nameServer is an address of namesNode in both families.
@@ -71,7 +72,7 @@ func (l *Lab) startAuthorities() error {
 	for _, publish := range []func() error{
 		func() error { return a.hostExamples(l.examples) },
 		func() error { return a.hostTable(l.table) },
-		a.publishDelegations, a.publishSigned, a.publishPackaged,
+		a.publishDelegations, a.publishSigned, a.publishPackaged, a.publishCostly,
 		func() error { return l.publishRoot(a) },
 	} {
 		if err := publish(); err != nil {

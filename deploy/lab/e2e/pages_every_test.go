@@ -69,6 +69,7 @@ func pagesWithFacts() []shownPage {
 	return []shownPage{
 		{name: "home", path: "/", ready: `true`, in: "main", facts: []string{"DNS lookup", "Packet loss", "TLS certificate"}},
 		{name: "home-recognised", path: "/", act: paste, ready: `document.querySelector("#offers [role=option]")`, in: "main", facts: []string{"E-mail address", "Email DNS health"}},
+		{name: "home-asked", path: "/", act: askForDelegation, ready: `document.querySelector("#offers [role=option]:first-child[data-slug=dns-delegation]")`, in: "main", facts: []string{"DNS delegation", "example.com"}},
 		{name: "home-recent", path: toolPath("dns-lookup", "lab-dns.com"), act: comeHome, ready: `document.querySelector("#recent")`, in: "main", facts: []string{"lab-dns.com", "Clear"}},
 		{name: "refused", path: toolPath("dns-lookup", "bad_name..com"), ready: `document.querySelector("#input-error").textContent !== ""`, in: "main", facts: []string{"bad_name..com has an empty part between its dots"}, console: []string{"400"}},
 		{name: "running", path: toolPath("uptime", "http://broken6.lab-site.com/"), ready: `document.querySelector("#result[aria-busy=true]")`, in: "main", facts: []string{"Cancel"}},
@@ -132,6 +133,12 @@ func pagesWithFacts() []shownPage {
 		{name: "dns-resolver-check", path: toolPath("dns-resolver-check", "agree.lab-resolve.com"), tone: "good", facts: []string{"All four resolvers give the same A records", "Google", "Cloudflare", "Quad9", "OpenDNS", "208.67.222.222", "11.80.0.1", "11.80.0.2"}},
 		{name: "dns-resolver-check-older", path: toolPath("dns-resolver-check", "older.lab-resolve.com"), tone: "info", facts: []string{"Quad9 may still hold the older answer", "ns1.lab-resolve.com", "11.80.0.9", "may be older"}},
 		{name: "dns-resolver-check-expired", path: toolPath("dns-resolver-check", "expired.lab-resolve.com"), tone: "bad", todo: "Sign the zone again", facts: []string{"signature expired (EDE 7)", "ns1.lab-resolve.com", "DS record"}},
+		{name: "dns-delegation", path: toolPath("dns-delegation", "lab-sec-good.com"), tone: "good", facts: []string{"lab-sec-good.com", "ns1.lab-sec-good.com"}},
+		{name: "dns-delegation-bogus", path: toolPath("dns-delegation", "lab-sec-nokey.com"), tone: "bad", facts: []string{"does not resolve for validating resolvers", "To fix"}},
+		{name: "dns-delegation-expired", path: toolPath("dns-delegation", "lab-sec-expired.com"), tone: "bad", facts: []string{"expired"}},
+		{name: "dns-delegation-unsigned", path: toolPath("dns-delegation", "lab-deleg-four.com"), tone: "good", facts: []string{"ns4.lab-deleg-four.com"}},
+		{name: "dns-delegation-lame", path: toolPath("dns-delegation", "lab-deleg-lame.com"), tone: "bad", facts: []string{"REFUSED"}},
+		{name: "dns-delegation-silent", path: toolPath("dns-delegation", "lab-deleg-onesilent.com"), tone: "warn", facts: []string{"no answer"}},
 		{name: "dns-resolver-check-faulty", path: toolPath("dns-resolver-check", "faulty.lab-resolve.com"), tone: "good", facts: []string{"lame delegation", "not public", "did not answer in time"}},
 		{name: "dns-resolver-check-mixed", path: toolPath("dns-resolver-check", "mixed.lab-resolve.com"), tone: "warn", facts: []string{"Google does not", "NXDOMAIN", "11.80.0.1"}},
 		{name: "email-dns-health", path: toolPath("email-dns-health", "lab-good-mail.com", "dkimSelector", "s1"), tone: "good", facts: []string{
@@ -161,6 +168,9 @@ func pagesWithFacts() []shownPage {
 func paste(tab *browser.Tab) {
 	tab.Fill("#target", "could you see why mail for (postmaster@lab-good-mail.com) bounces, please")
 }
+
+// askForDelegation types what an error message says.
+func askForDelegation(tab *browser.Tab) { tab.Fill("#target", "SERVFAIL example.com") }
 
 // openInside goes to a tool of the page on the API, and opens what its fold folds away.
 func openInside(tab *browser.Tab) {

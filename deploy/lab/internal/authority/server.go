@@ -29,7 +29,7 @@ func (s Server) ServeDNS(w dns.ResponseWriter, q *dns.Msg) {
 	_ = w.WriteMsg(m)
 }
 
-// Serving answers for zones, and refuses the rest.
+// Serving answers for zones, and refuses the rest and transfers.
 func Serving(zones ...*Zone) Server {
 	for _, z := range zones {
 		z.index()
@@ -45,7 +45,7 @@ func Serving(zones ...*Zone) Server {
 				best = z
 			}
 		}
-		if best == nil {
+		if best == nil || q.Question[0].Qtype == dns.TypeAXFR {
 			return failed(q, dns.RcodeRefused)
 		}
 		return best.Answer(q)

@@ -81,7 +81,7 @@ type Signing struct {
 // The validity of signatures in good order. It is fixed, so that the zones are the same in every lab.
 var (
 	validFrom  = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
-	validUntil = time.Date(2045, time.January, 1, 0, 0, 0, 0, time.UTC)
+	validUntil = time.Date(2037, time.January, 1, 0, 0, 0, 0, time.UTC)
 )
 
 // Sign adds keys, denial records and signatures.

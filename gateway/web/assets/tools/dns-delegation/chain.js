@@ -1,93 +1,141 @@
 // @ts-check
-// The chain of zones as a picture: a box for each zone, and between two of them what the upper one says of the lower.
+// The chain of zones as a picture: each zone a box, and through all of them one line from the root to the name, on
+// which each record that the next depends on is a dot. The line is green as far as it holds, red where it breaks, and
+// dashed where nothing is signed.
 
 import { svg } from "../../lib/dom.js";
 import { plural } from "../../lib/format.js";
 import { fit, label, picture } from "../../lib/picture.js";
+import { parts } from "./links.js";
 import { dnssecWords, zoneName } from "./words.js";
 
-/** @typedef {import("./facts.js").DnsDelegation} DnsDelegation */
-/** @typedef {DnsDelegation["zones"][number]} Zone */
-/** @typedef {"good" | "warn" | "bad" | "info"} Tone */
-/** @typedef {{severity: string, zone?: string | null}} Found a finding, as far as the picture shows it */
-/** @typedef {{zones: Zone[], findings: Found[]}} Chain */
+/** @typedef {import("./links.js").Chain} Chain */
+/** @typedef {import("./links.js").Link} Link */
+/** @typedef {import("./links.js").Part} Part */
+/** @typedef {import("./links.js").State} State */
+/** @typedef {Part["zone"]} Zone */
 
-const boxHeight = 56;
-const linkHeight = 46;
+const linkHeight = 44;
+const headHeight = 54;
+const rowHeight = 26;
 const widest = 560;
+const lineX = 32;
+const textX = 54;
 
-/** @type {Record<Zone["dnssec"], {line: string, sign: string}>} */
-const links = {
-  secure: { line: "stroke-good", sign: "✓" },
-  insecure: { line: "line dashed", sign: "–" },
-  bogus: { line: "stroke-bad", sign: "✗" },
-  indeterminate: { line: "line", sign: "·" },
+/** @type {Record<State, {line: string, dot: string, sign: string}>} */
+const looks = {
+  good: { line: "stroke-good", dot: "fill-raised stroke-good", sign: "✓" },
+  bad: { line: "stroke-bad", dot: "fill-raised stroke-bad", sign: "✗" },
+  open: { line: "line dashed", dot: "fill-raised line", sign: "–" },
+  off: { line: "line dashed", dot: "fill-soft", sign: "" },
 };
 
-/** @type {Record<string, Tone>} */
+/** @type {Record<string, string>} */
 const severities = { fail: "bad", warn: "warn", info: "info" };
 
-/** The worst that was found in a zone. @param {Pick<Chain, "findings">} d @param {Zone} z @returns {Tone} */
+/** The worst that was found in a zone. @param {Chain} d @param {Zone} z */
 function toneOf(d, z) {
   const found = d.findings.find((f) => f.zone === z.zone && f.severity !== "info");
   return found ? severities[found.severity] : "good";
 }
 
-/** What the zone above says of a zone's keys. @param {Zone} z */
-function linkText(z) {
-  const tags = z.ds.map((ds) => ds.keyTag);
-  const matching = z.ds.filter((ds) => ds.matches).map((ds) => ds.keyTag);
-  if (z.ds.length === 0) return "no DS record";
-  if (matching.length === 0) return `DS ${[...new Set(tags)].join(", ")}: no such key`;
-  return `DS ${[...new Set(matching)].join(", ")}`;
+/** @param {Zone} z */
+function serversText(z) {
+  const text = plural(z.childNs.length || z.parentNs.length, "name server");
+  const asked = z.servers.filter((s) => s.udp !== "skipped");
+  const serving = asked.filter((s) => s.authoritative);
+  if (z.shared || asked.length === serving.length) return text;
+  return serving.length === 0 ? `${text}, none serves it` : `${text}, not all serve it`;
 }
 
-/** @param {Zone} z */
-const boxText = (z) =>
-  [
-    plural(z.childNs.length || z.parentNs.length, "name server"),
-    z.keys.length > 0 ? plural(z.keys.length, "key") : "no keys",
-  ].join(", ");
+/** @param {Part} part */
+const linksOf = ({ keys, signatures }) => (signatures ? [keys, signatures] : [keys]);
 
-/** @param {Zone} z @param {number} i */
-const inWords = (z, i) =>
-  `${zoneName(z.zone)}: ${boxText(z)}, DNSSEC ${dnssecWords[z.dnssec]}${i > 0 ? `, ${linkText(z)}` : ""}`;
+/** @param {Part} part */
+const inWords = (part) =>
+  [
+    ...(part.ds ? [part.ds.text] : []),
+    `${zoneName(part.zone.zone)}: ${serversText(part.zone)}`,
+    ...linksOf(part).map(({ text }) => text),
+    `DNSSEC ${dnssecWords[part.zone.dnssec]}`,
+  ].join(", ");
 
 /**
  * The zones from the root to that of the name.
  * @param {Chain} d
  */
 export function chain(d) {
-  if (d.zones.length === 0) return null;
-  const top = (/** @type {number} */ i) => 2 + i * (boxHeight + linkHeight);
+  const all = parts(d);
+  if (all.length === 0) return null;
+  const heightOf = (/** @type {Part} */ part) => headHeight + linksOf(part).length * rowHeight;
+  const tops = all.map((_, i) => 2 + all.slice(0, i).reduce((sum, part) => sum + heightOf(part) + linkHeight, 0));
   return picture({
-    label: `The chain of zones: ${d.zones.map(inWords).join("; ")}.`,
-    height: top(d.zones.length) - linkHeight + 2,
+    label: `The chain of zones: ${all.map(inWords).join("; ")}.`,
+    height: tops[all.length - 1] + heightOf(all[all.length - 1]) + 2,
     draw: (width) => {
       const wide = Math.min(widest, width) - 4;
-      return d.zones.flatMap((z, i) => [...(i > 0 ? link(z, top(i), wide) : []), ...box(d, z, top(i), wide)]);
+      const dots = all.flatMap((part, i) => [
+        ...(part.ds ? [{ link: part.ds, y: tops[i] - linkHeight / 2 }] : []),
+        ...linksOf(part).map((link, n) => ({ link, y: tops[i] + headHeight + n * rowHeight + 6 })),
+      ]);
+      return [
+        ...all.flatMap((part, i) => box(d, part.zone, tops[i], heightOf(part), wide)),
+        ...dots.slice(1).map(({ link, y }, i) => segment(link, dots[i].y, y)),
+        ...dots.flatMap(({ link, y }) => dot(link, y, wide)),
+      ];
     },
   });
 }
 
-/** @param {Pick<Chain, "findings">} d @param {Zone} z @param {number} y @param {number} width */
-function box(d, z, y, width) {
+/** @param {Chain} d @param {Zone} z @param {number} y @param {number} height @param {number} width */
+function box(d, z, y, height, width) {
   return [
-    svg("rect", { class: "fill-raised line", x: 2, y, width, height: boxHeight, rx: 6 }),
-    svg("rect", { class: `fill-${toneOf(d, z)}`, x: 2, y, width: 6, height: boxHeight, rx: 3 }),
-    label(20, y + 24, fit(zoneName(z.zone), width - 40), "strong mono"),
-    label(20, y + 44, fit(`${boxText(z)} · ${dnssecWords[z.dnssec]}`, width - 40), "soft"),
+    svg("rect", { class: "fill-raised line", x: 2, y, width, height, rx: 6 }),
+    svg("rect", { class: `fill-${toneOf(d, z)}`, x: 2, y, width: 6, height, rx: 3 }),
+    label(textX, y + 22, fit(zoneName(z.zone), width - textX - 34), "strong mono"),
+    label(textX, y + 41, fit(serversText(z), width - textX - 10), "soft"),
+    ...lock(z.dnssec, width - 20, y + 12),
   ];
 }
 
-/** @param {Zone} z @param {number} y @param {number} width */
-function link(z, y, width) {
-  const { line, sign } = links[z.dnssec];
-  const [from, to, x] = [y - linkHeight, y, 40];
+/** The tones of locks: closed for what is signed, open for what is not or fails. @type {Record<string, string>} */
+const locks = { secure: "good", insecure: "soft", bogus: "bad" };
+
+/** @param {Zone["dnssec"]} dnssec @param {number} x @param {number} y */
+function lock(dnssec, x, y) {
+  const tone = locks[dnssec];
+  if (!tone) return [];
+  const shackle = dnssec === "secure" ? "v-4a4 4 0 0 1 8 0v4" : "v-4a4 4 0 0 1 7.5-2";
   return [
-    svg("line", { class: line, x1: x, x2: x, y1: from, y2: to, "stroke-width": 3 }),
-    svg("circle", { class: "fill-raised line", cx: x, cy: (from + to) / 2, r: 10 }),
-    label(x, (from + to) / 2 + 4, sign, "strong middle"),
-    label(x + 20, (from + to) / 2 + 4, fit(linkText(z), width - 80), "soft"),
+    svg("path", {
+      class: tone === "soft" ? "line" : `stroke-${tone}`,
+      d: `M${x - 4} ${y + 8}${shackle}`,
+      fill: "none",
+      "stroke-width": 2,
+    }),
+    svg("rect", { class: `fill-${tone}`, x: x - 7, y: y + 8, width: 14, height: 10, rx: 2 }),
+  ];
+}
+
+/** @param {Link} link @param {number} from @param {number} to */
+function segment({ state }, from, to) {
+  const gap = state === "bad" ? 6 : 0;
+  return svg("line", {
+    class: looks[state].line,
+    x1: lineX,
+    x2: lineX,
+    y1: from + 8,
+    y2: to - 8 - gap,
+    "stroke-width": 3,
+  });
+}
+
+/** @param {Link} link @param {number} y @param {number} width */
+function dot({ state, text }, y, width) {
+  const { dot: fill, sign } = looks[state];
+  return [
+    svg("circle", { class: fill, cx: lineX, cy: y, r: sign ? 9 : 4, "stroke-width": 2 }),
+    ...(sign ? [label(lineX, y + 4, sign, "middle strong")] : []),
+    label(textX, y + 4, fit(text, width - textX - 4), state === "bad" ? "strong" : state === "good" ? "" : "soft"),
   ];
 }

@@ -168,6 +168,22 @@ const meanings = {
   fail: "Resolvers that have no older answer in their cache cannot find this domain, so its site and its mail fail.",
 };
 
+const bogus =
+  "Resolvers that validate DNSSEC answer SERVFAIL for this domain, so for their users its site and its mail do not " +
+  "exist. All large public resolvers and many providers validate; the others still find the domain.";
+
+/** What it means that answers are signed, or are not. @type {Partial<Record<DnsDelegation["dnssec"], string>>} */
+const signed = {
+  secure: "With DNSSEC, from the root down each zone vouches for the keys of the next, so forged answers are rejected.",
+  insecure: "It does not use DNSSEC: nothing in the DNS shows whether an answer is forged.",
+};
+
+/** @param {DnsDelegation} d */
+const meaningOf = (d) =>
+  d.dnssec === "bogus" && d.delegation !== "fail"
+    ? [bogus, d.delegation === "warn" ? meanings.warn : ""]
+    : [meanings[d.delegation], d.delegation === "ok" ? (signed[d.dnssec] ?? "") : ""];
+
 /** @type {Record<string, import("../../lib/view.js").Tone>} */
 const tones = { fail: "bad", warn: "warn", info: "info" };
 
@@ -177,7 +193,8 @@ function found(d) {
     findings.map((f) =>
       notice(
         tones[f.severity],
-        el("p", {}, f.message),
+        // The verdict has the sentence of the first.
+        (f.message !== d.conclusion.message || !f.remedy) && el("p", {}, f.message),
         f.remedy && el("p", {}, f.remedy),
         f.code === "NOT_DELEGATED" &&
           el("p", {}, el("a", { href: linkTo("whois-lookup", d.domain) }, `Look up the registration of ${d.domain}`)),
@@ -226,7 +243,7 @@ export default {
   },
   meaning: (d) =>
     [
-      meanings[d.delegation],
+      ...meaningOf(d),
       d.complete ? "" : "The check reached one of its own bounds, so part of the domain was not looked at.",
     ].filter(Boolean),
   terminal: (_, d) => [
