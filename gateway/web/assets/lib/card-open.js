@@ -11,8 +11,8 @@ import { loadView } from "./view.js";
  * @param {import("./api.js").Answer} reply with data
  * @returns {Promise<Node[]>}
  */
-export async function wholeAnswer({ slug, input, style, judge, past }, reply) {
-  const asked = { slug, input, options: {} };
+export async function wholeAnswer({ slug, input, options, style, judge, past }, reply) {
+  const asked = { slug, input, options };
   const [view] = await Promise.all([loadView(slug), styled(style)]);
   const nodes =
     judge && view ? renderAnswer(judge, view, reply, asked, past ?? undefined) : renderUndrawn(reply, asked);

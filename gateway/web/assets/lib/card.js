@@ -16,11 +16,12 @@ import { attempt } from "./view.js";
 /** @typedef {import("./view.js").Verdict} Verdict */
 
 /**
- * What a card needs of its check. verdict is the conclusion of an answer, null without one. @typedef
- * {{slug: string, title: string, input: string, glyph: Node | null, stage: Stage, style: string, seen:
- * import("./steps.js").Seen, began: number, took: number, at: number, judge: import("./view.js").Judge | null, verdict:
- * Verdict | null, past: import("./compare.js").Past | null}} Check past is what was kept of it before its answer; style
- * is the address of the stylesheet of its view, empty for none; at is when it was answered
+ * What a card needs of its check. @typedef {{slug: string, title: string, input: string, options: Record<string, string
+ * | number>, key?: string, glyph: Node | null, stage: Stage, style: string, seen: import("./steps.js").Seen, began:
+ * number, took: number, at: number, judge: import("./view.js").Judge | null, verdict: Verdict | null, past:
+ * import("./compare.js").Past | null}} Check options are those of the tool that are not the usual ones; key
+ * distinguishes cards of one tool; style is the address of the stylesheet of its view, empty for none; at is when it
+ * was answered; verdict is the conclusion of an answer, null without one; past is what was kept of it before its answer
  */
 
 /** @typedef {"waiting" | "running" | "done" | "failed" | "limited" | "cancelled"} State */
@@ -49,24 +50,24 @@ const bare = (text) => text.replace(/^https?:\/\//, "").replace(/\/$/, "");
  * @returns {{node: HTMLElement, show: () => void, tick: () => void}} show draws the check's stage, tick its clock
  */
 export function makeCard(check, target, again) {
-  const { slug, title, input, glyph } = check;
+  const { slug, title, input, options, key = slug, glyph } = check;
   const own = bare(input) !== bare(target);
   const said = el("div", { class: "said" });
-  const whole = el("div", { class: "whole", id: `whole-${slug}`, hidden: true });
+  const whole = el("div", { class: "whole", id: `whole-${key}`, hidden: true });
   const clock = el("span", { class: "took" });
   const what = () => el("span", { class: "offscreen" }, `: ${title}`);
   const retry = el("button", { type: "button", class: "quiet", hidden: true }, "Try again", what());
   const unfold = el(
     "button",
-    { type: "button", class: "quiet unfold", "aria-expanded": "false", "aria-controls": `whole-${slug}`, hidden: true },
+    { type: "button", class: "quiet unfold", "aria-expanded": "false", "aria-controls": `whole-${key}`, hidden: true },
     "Open",
     what(),
   );
-  const page = el("a", { href: linkTo(slug, input), rel: "nofollow" }, "Tool page", what());
-  const heading = el("h3", { id: `card-${slug}`, tabindex: "-1" }, glyph, title);
+  const page = el("a", { href: linkTo(slug, input, options), rel: "nofollow" }, "Tool page", what());
+  const heading = el("h3", { id: `card-${key}`, tabindex: "-1" }, glyph, title);
   const node = el(
     "article",
-    { class: "tool-card", "data-slug": slug, "aria-labelledby": `card-${slug}` },
+    { class: "tool-card", "data-slug": slug, "aria-labelledby": `card-${key}` },
     heading,
     own && el("p", { class: "card-input mono", title: input }, input),
     said,

@@ -27,9 +27,14 @@ export function fit(found, { kind, suits }) {
   return input === undefined || weight <= 0 ? null : { input, weight };
 }
 
-/** The page that runs a tool, or the report. @param {string} slug @param {string} input */
-export function linkTo(slug, input) {
-  return slug === "report"
-    ? `/report?${new URLSearchParams({ target: input })}`
-    : `/tools/${slug}?${new URLSearchParams({ input })}`;
+/**
+ * The page that runs a tool, or the report.
+ * @param {string} slug
+ * @param {string} input
+ * @param {Record<string, string | number>} [options] of the tool
+ */
+export function linkTo(slug, input, options = {}) {
+  const query = new URLSearchParams(slug === "report" ? { target: input } : { input });
+  for (const [name, value] of Object.entries(options)) query.set(name, String(value));
+  return slug === "report" ? `/report?${query}` : `/tools/${slug}?${query}`;
 }

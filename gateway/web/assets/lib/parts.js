@@ -162,6 +162,21 @@ export function values(list, how) {
   return el("ul", { class: "values" }, ...list.map((item) => el("li", {}, value(item, how))));
 }
 
+/** More lines of a list than this are in the answer itself. */
+const mostLines = 8;
+
+/** A list in plain lines, for comparisons. @param {string[]} list */
+export function lines(list) {
+  if (list.length === 0) return none("—");
+  const more = list.length - mostLines;
+  return el(
+    "ul",
+    { class: "values" },
+    ...list.slice(0, mostLines).map((text) => el("li", {}, text)),
+    more > 0 && el("li", { class: "muted" }, `and ${more} more`),
+  );
+}
+
 /**
  * What stands below something of which the service cut a list or a text; nothing where it did not.
  * @param {{truncated?: boolean} | null | undefined} holder the object of the answer that holds it: its mark is for all

@@ -32,9 +32,12 @@ export function toolsOf(catalogue) {
  * The checks that fit a target.
  * @param {Tool[]} tools
  * @param {Found} found
+ * @param {string} [place] the ID of the place that runs them, empty for this one
  * @returns {Check[]}
  */
-export function checksFor(tools, found) {
+export function checksFor(tools, found, place) {
+  /** @type {Record<string, string>} */
+  const options = place ? { place } : {};
   const inputs = /** @type {Record<string, string | undefined>} */ (found.inputs);
   return tools.flatMap((tool) => {
     const input = inputs[tool.kind];
@@ -43,6 +46,7 @@ export function checksFor(tools, found) {
       {
         ...tool,
         input,
+        options,
         glyph: tool.glyph(),
         judge: null,
         stage: { state: "waiting" },
@@ -67,7 +71,7 @@ export function checksFor(tools, found) {
  */
 export async function ask(check, signal, begun) {
   const judging = check.judge ?? loadJudge(check.slug);
-  const answer = await runTool(check.slug, check.input, {}, signal, (step) => {
+  const answer = await runTool(check.slug, check.input, check.options, signal, (step) => {
     check.seen.add(step);
     begun?.();
   });
@@ -88,11 +92,11 @@ export function advance(check, stage) {
     check.began = performance.now();
     check.seen = makeSteps();
   }
-  const { slug, input, judge } = check;
+  const { slug, input, options, judge } = check;
   const data = stage.state === "answered" && stage.reply.ok ? stage.reply.data : null;
   check.verdict = data ? verdictOf(data) : null;
   check.concerns = data ? concernsIn(data) : null;
-  check.past = judge && data ? keep(judge, data, { slug, input, options: {} }) : null;
+  check.past = judge && data ? keep(judge, data, { slug, input, options }) : null;
 }
 
 /**

@@ -4,7 +4,7 @@
 import { changes, codeChanges, outcomeOf } from "./compare.js";
 import { el } from "./dom.js";
 import { listed, plural } from "./format.js";
-import { folded, mark, none, table } from "./parts.js";
+import { folded, lines, mark, table } from "./parts.js";
 import { attempt } from "./view.js";
 
 /** @typedef {import("./view.js").Facts} Facts */
@@ -191,21 +191,6 @@ function differencesOf({ title, changes: list }, names) {
   );
   if (list.length <= fewChanges) part.setAttribute("open", "");
   return part;
-}
-
-/** More of a list than this is in the reports themselves. */
-const mostLines = 8;
-
-/** @param {string[]} list */
-function lines(list) {
-  if (list.length === 0) return none("—");
-  const more = list.length - mostLines;
-  return el(
-    "ul",
-    { class: "values" },
-    ...list.slice(0, mostLines).map((text) => el("li", {}, text)),
-    more > 0 && el("li", { class: "muted" }, `and ${more} more`),
-  );
 }
 
 /**
