@@ -202,7 +202,7 @@ func (d Descriptor) checkWatch() error {
 
 // taken are the ids and names that the page of a tool has anyway.
 var taken = []string{"input", "run", "cancel", "result", "status", "clock", "tool", "server", "browser", "main", "live",
-	"watch"}
+	"watch", "place"}
 
 var optionName = regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`)
 

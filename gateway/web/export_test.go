@@ -40,3 +40,6 @@ func Descriptors() []Descriptor {
 	}
 	return all
 }
+
+// HasQuorum reports whether a tool has sentences of its own for the results of several places.
+func HasQuorum(slug string) bool { return quorums[slug] != nil }

@@ -39,6 +39,8 @@ type page struct {
 	// Optioned reports that the link sets an option. The options are in view then; those of a page that is asked are
 	// folded away otherwise.
 	Optioned bool
+	// Places is the choice of a place, nil where there is but one.
+	Places *placesView
 	// vary is the request header that the page depends on, empty for none.
 	vary string
 	// Privacy is nil but on the page on privacy, API but on the page on the API.
@@ -73,8 +75,12 @@ func (s *Site) report(query url.Values, foreign bool) page {
 	p := page{
 		template: "report.html", Path: "/report", Icon: tabIconName("report"), Groups: s.groups, Title: "Report",
 		Description: "Run every check that fits a domain, a website or an address, and see what deserves attention.",
-		Styles:      []string{"site.css", "report.css"}, Modules: []string{"pages/site.js", "pages/report.js"},
+		Styles:      []string{"site.css", "cards.css", "report.css"}, Modules: []string{"pages/site.js", "pages/report.js"},
 		Input: query.Get("target"), Waits: foreign && query.Get("target") != "", vary: headerFetchSite,
+		Places: s.placesFor("", query),
+	}
+	if p.Places != nil {
+		p.Styles = append(p.Styles, "places.css")
 	}
 	p.Asked = strings.TrimSpace(p.Input) != "" && !p.Waits
 	if p.Asked {
@@ -91,8 +97,18 @@ func (s *Site) tool(t toolView, query url.Values, foreign bool) page {
 		Styles: t.styles, Modules: []string{"pages/site.js", "pages/tool.js"},
 		Later: append([]string{"lib/answer.js"}, t.modules...),
 	}
-	if t.probes {
+	if t.Kind != KindNone {
+		p.Places = s.placesFor(t.Slug, query)
+	}
+	all := p.Places != nil && p.Places.All()
+	if t.probes || all {
 		p.Waits, p.vary = foreign && p.Input != "" && t.Unavailable == "", headerFetchSite
+	}
+	if p.Places != nil {
+		p.Styles = append(slices.Clone(p.Styles), "cards.css", "places.css")
+	}
+	if all {
+		p.Later = []string{"lib/places.js", toolFile(t.Slug, factsFile)}
 	}
 	p.Asked = strings.TrimSpace(p.Input) != "" && t.Label != "" && t.Unavailable == "" && !p.Waits
 	if p.Asked {
@@ -156,6 +172,10 @@ func (s *Site) rehearse() error {
 	for _, t := range s.tools {
 		all = append(all, s.tool(t, nil, true), s.tool(t, url.Values{"input": {"example.com"}}, false))
 	}
+	placed := *s // what pages with places are made of must be there before there are any
+	placed.config.Places = func() Places { return Places{Place{"a", "A"}, []Place{{"b", "B"}}} }
+	all = append(all, placed.report(nil, true),
+		placed.tool(s.groups[0].Tools[0], url.Values{"input": {"example.com"}, "place": {everywhere}}, false))
 	for _, p := range all {
 		if _, err := s.markup(p); err != nil {
 			return err

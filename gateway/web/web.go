@@ -33,6 +33,8 @@ type Config struct {
 	Privacy      Privacy
 	// API is what the page on the API shows.
 	API API
+	// Places are asked for each page, since they change while the service runs; nil for none.
+	Places func() Places
 }
 
 // Registered is what the pages take from the registry of tools.

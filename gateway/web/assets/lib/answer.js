@@ -61,7 +61,7 @@ export function renderAnswer(judge, view, answer, asked, past) {
     toolbar(d, asked, toggleBetween(body, json)),
     body,
     json,
-    requestLine(answer),
+    requestLine(answer, asked),
   ];
 }
 
@@ -104,7 +104,7 @@ export function renderUndrawn(answer, asked) {
     lost(undrawn),
     toolbar(d, asked),
     jsonPart(d, asked),
-    requestLine(answer),
+    requestLine(answer, asked),
   ];
 }
 
@@ -242,11 +242,14 @@ function jsonPart(d, asked) {
   );
 }
 
-/** @param {Answer} answer */
-function requestLine(answer) {
+/** @param {Answer} answer @param {Asked} asked */
+function requestLine(answer, asked) {
   return el(
     "div",
     { class: "request" },
-    facts([["Request", answer.requestId ? value(answer.requestId, { what: "request id" }) : null]]),
+    facts([
+      ["Place", asked.options.place ? (answer.data?.place?.name ?? null) : null],
+      ["Request", answer.requestId ? value(answer.requestId, { what: "request id" }) : null],
+    ]),
   );
 }

@@ -31,6 +31,7 @@ import { toneWords as tones } from "./severity.js";
  * @typedef {object} Report
  * @property {string} target
  * @property {string} recognisedAs
+ * @property {string} [place] the name of the place that ran the checks, where it is not this one
  * @property {string} at RFC 3339
  * @property {string[]} summary what the checks came to, in sentences
  * @property {(Pick<Concern, "tone" | "code" | "text"> & {from: {title: string}[]})[]} attention
@@ -41,7 +42,7 @@ import { toneWords as tones } from "./severity.js";
  * @param {Report} report
  * @returns {string}
  */
-export function asJSON({ target, recognisedAs, at, checks }) {
+export function asJSON({ target, recognisedAs, place, at, checks }) {
   const tools = checks.map(({ slug, input, status, ok, data, error, durationMs, requestId }) => ({
     slug,
     input,
@@ -51,7 +52,7 @@ export function asJSON({ target, recognisedAs, at, checks }) {
     durationMs,
     requestId,
   }));
-  return `${JSON.stringify({ target, recognisedAs, at, tools }, null, 2)}\n`;
+  return `${JSON.stringify({ target, recognisedAs, place: place || undefined, at, tools }, null, 2)}\n`;
 }
 
 const named = new Map([
@@ -155,7 +156,7 @@ dd ul { margin: 0; padding: 0; list-style: none; } dd li { margin: 0; }
  * @returns {string}
  */
 export function asHTML(report) {
-  const { target, recognisedAs, at, summary, attention, checks } = report;
+  const { target, recognisedAs, place, at, summary, attention, checks } = report;
   const groups = [...new Set(checks.map((check) => check.group))];
   return markup`<!doctype html>
 <html lang="en">
@@ -170,7 +171,7 @@ export function asHTML(report) {
 <body>
 <main>
 <h1>Report on <bdi>${target}</bdi></h1>
-<p class="soft">${recognisedAs}, checked on ${dateTime(at)}.</p>
+<p class="soft">${recognisedAs}, checked on ${dateTime(at)}${place ? ` from ${place}` : ""}.</p>
 <h2>What deserves attention</h2>
 ${summary.map(
   (sentence) => markup`<p>${sentence}</p>
@@ -251,11 +252,12 @@ function factList(facts) {
  * @param {string} link where it can be made again
  * @returns {string}
  */
-export function asMarkdown({ target, recognisedAs, at, summary, attention, checks }, link) {
+export function asMarkdown({ target, recognisedAs, place, at, summary, attention, checks }, link) {
   const [first, ...others] = summary;
   return [
     `# Report on ${plain(target)}`,
-    `${plain(recognisedAs)}, checked on ${plain(dateTime(at))}. Run it again: ${quoted(link)}`,
+    `${plain(recognisedAs)}, checked on ${plain(dateTime(at))}${place ? ` from ${plain(place)}` : ""}. ` +
+      `Run it again: ${quoted(link)}`,
     ...(first ? [`**${plain(first)}** ${others.map(plain).join(" ")}`.trim()] : []),
     ...(attention.length > 0
       ? [

@@ -21,12 +21,13 @@ import { loadJudge } from "./view.js";
  * @param {object} about
  * @param {Made} about.report
  * @param {Tool[]} about.tools
+ * @param {string} about.where the ID of the place that runs both, empty for this one
  * @param {HTMLElement} about.place where the comparison stands
  * @param {HTMLElement} about.trouble where to say that there is none
  * @param {(other?: string) => void} about.visit puts what is compared into the address of the page
  * @param {() => void} about.closed is called once a comparison was taken away
  */
-export function makeComparison({ report, tools, place, trouble, visit, closed }) {
+export function makeComparison({ report, tools, where, place, trouble, visit, closed }) {
   /** @type {{leave: () => void} | null} */
   let other = null;
   let left = false;
@@ -71,7 +72,9 @@ export function makeComparison({ report, tools, place, trouble, visit, closed })
     other?.leave();
     const progress = (/** @type {string} */ rest) =>
       place.replaceChildren(el("p", { class: "muted" }, `Checking ${found.text}: ${rest}`));
-    other = make(checksFor(tools, found), progress, (checks) => done({ found, checks, at: new Date().toISOString() }));
+    other = make(checksFor(tools, found, where), progress, (checks) =>
+      done({ found, checks, at: new Date().toISOString() }),
+    );
     return "";
   }
 

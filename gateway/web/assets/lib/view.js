@@ -10,7 +10,8 @@ import { toneOf } from "./findings.js";
 /** @typedef {import("api").components["schemas"]["Finding"]} Finding */
 /**
  * What the answers of all tools have.
- * @typedef {{conclusion: Conclusion, findings: Finding[], truncated?: boolean}} Data
+ * @typedef {{conclusion: Conclusion, findings: Finding[], truncated?: boolean, place?: {id: string, name: string}}}
+ *   Data
  */
 /** @typedef {{tone: Tone, text: string, code?: string}} Verdict a conclusion: one sentence, and its code */
 /**

@@ -14,6 +14,8 @@ import { waitingOf } from "../lib/waiting.js";
 
 const form = /** @type {HTMLFormElement} */ (byId("report"));
 const target = /** @type {HTMLInputElement} */ (byId("target"));
+/** The choice of a place; null where there is but one. */
+const from = /** @type {HTMLSelectElement | null} */ (document.getElementById("place"));
 const submit = byId("run");
 const cancel = byId("cancel");
 const result = byId("result");
@@ -48,7 +50,13 @@ window.addEventListener("popstate", () => {
   // A jump to a card changes the address too, but not what is asked.
   if (location.search === asked) return;
   asked = location.search;
-  target.value = new URLSearchParams(asked).get("target") ?? "";
+  const query = new URLSearchParams(asked);
+  target.value = query.get("target") ?? "";
+  if (from)
+    from.selectedIndex = Math.max(
+      0,
+      [...from.options].findIndex((o) => o.value === query.get("place")),
+    );
   start();
 });
 unfoldOnPaper(result);
@@ -62,7 +70,13 @@ async function typed() {
 
 /** @param {string} text @param {string} [other] what to hold against it */
 function queryOf(text, other) {
-  return `?${new URLSearchParams({ target: text, ...(other && { compare: other }) })}`;
+  const place = placed();
+  return `?${new URLSearchParams({ target: text, ...(place && { place }), ...(other && { compare: other }) })}`;
+}
+
+/** The place to run from, empty for this one. */
+function placed() {
+  return from && from.selectedIndex > 0 ? from.value : "";
 }
 
 /** @param {string} link */
@@ -150,7 +164,9 @@ async function open(found, byHand) {
   } = made;
   const tools = toolsOf(catalogue);
   const at = new Date().toISOString();
-  const checks = checksFor(tools, found);
+  const where = placed();
+  const whereName = where ? (from?.selectedOptions[0].text ?? "") : "";
+  const checks = checksFor(tools, found, where);
   const unfit = tools.filter((tool) => !checks.some((check) => check.slug === tool.slug)).map((tool) => tool.title);
   /** @type {Map<Check, ReturnType<typeof makeCard>>} */
   const cards = new Map();
@@ -202,7 +218,7 @@ async function open(found, byHand) {
   document.body.classList.add("asked");
   document.title = `${found.text} · ${name}`;
   result.replaceChildren(
-    head(heading, `${found.label}, ${dateTime(at)}`),
+    head(heading, `${found.label}, ${dateTime(at)}${whereName && `, from ${whereName}`}`),
     trouble,
     ...overview.nodes,
     toolbar(files),
@@ -321,6 +337,7 @@ async function open(found, byHand) {
     comparison ??= makeComparison({
       report: { found, checks, at },
       tools,
+      where,
       place: beside,
       trouble,
       visit: visitWith,
@@ -335,6 +352,7 @@ async function open(found, byHand) {
     return {
       target: found.text,
       recognisedAs: found.label,
+      place: whereName,
       at,
       summary: [state, headline(checks, found), ...missing(checks)].filter(Boolean),
       attention: concernsOf(checks, found),

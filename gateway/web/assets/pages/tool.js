@@ -30,6 +30,8 @@ const kind = form.dataset.kind ?? "none";
 const input = /** @type {HTMLInputElement | null} */ (document.getElementById("input"));
 const fold = /** @type {HTMLDetailsElement | null} */ (form.querySelector("details.options"));
 const options = /** @type {(HTMLInputElement | HTMLSelectElement)[]} */ ([...form.querySelectorAll("[data-option]")]);
+/** The choice of a place; null where there is but one. */
+const from = /** @type {HTMLSelectElement | null} */ (document.getElementById("place"));
 const submit = /** @type {HTMLButtonElement} */ (byId("run"));
 const cancel = byId("cancel");
 const result = byId("result");
@@ -120,7 +122,9 @@ function frame(target) {
   heading.textContent = target || title;
   beside.textContent = target ? title : "";
   document.title = target ? `${target} · ${site}` : site;
-  if (fold) fold.open = target === "" || options.some(isSet);
+  if (fold) fold.open = target === "" || options.some((option) => option !== from && isSet(option));
+  const summary = from && fold?.querySelector("summary");
+  if (summary) summary.textContent = `Options${isSet(from) ? `: ${from.selectedOptions[0].text}` : ""}`;
   if (target && strip) showStrip(strip, target);
 }
 
@@ -200,6 +204,7 @@ async function run(byHand) {
   frame(what.input);
   busy(true);
   status.textContent = "Running…";
+  if (from?.value === "all") return everywhere(what, byHand, mine);
   const stop = startClock(byId("clock"));
   const live = showRun({ place: result, asked: what, view: draw().then(([, view]) => view) });
   // The visitor is taken to the answer's place now, not when the answer comes: what is being read must not move then.
@@ -222,6 +227,51 @@ async function run(byHand) {
   }
 }
 
+/**
+ * Asks all places; one that gave no result can be asked again.
+ * @param {Asked} what
+ * @param {boolean} byHand
+ * @param {AbortController} mine
+ */
+async function everywhere(what, byHand, mine) {
+  const { askPlaces } = await import("../lib/places.js").catch(() => ({ askPlaces: null }));
+  if (running !== mine || !from) return;
+  let stop = () => 0;
+  const end = () => {
+    running = null;
+    busy(false);
+    return ms(stop());
+  };
+  const begin = () => {
+    running ??= new AbortController();
+    busy(true);
+    stop();
+    stop = startClock(byId("clock"));
+    status.textContent = "Running…";
+    return running.signal;
+  };
+  if (!askPlaces) {
+    end();
+    return result.replaceChildren(lost("The part of this page that asks several places did not load."));
+  }
+  askPlaces({
+    ...{ asked: what, kind, choice: from, place: result, begin },
+    done(sentence, some) {
+      status.textContent = `Finished in ${end()}.`;
+      announce(sentence);
+      if (some) remember(what.input);
+      if (some && strip) showStrip(strip, what.input);
+    },
+    refused(answer) {
+      end();
+      clear();
+      show(answer, what, 0, byHand, () => []);
+    },
+  });
+  announce(`Running ${title} for ${what.input} from all places.`);
+  if (byHand) result.scrollIntoView({ block: "nearest" });
+}
+
 /** Asks the same once more. The button that asked for it goes away: its focus stays near. */
 function again() {
   result.focus({ preventScroll: true });
@@ -237,6 +287,7 @@ function cancelled(rest) {
 
 /** Repeats what the form asks until it is stopped. @param {HTMLElement} button */
 async function watch({ dataset }) {
+  if (from?.value === "all") return void (status.textContent = "A watch runs from one place. Choose which.");
   tidy();
   const query = link();
   if (query !== location.search) history.pushState(null, "", query || location.pathname);
