@@ -208,6 +208,9 @@ func TestSentencesOfQuorums(t *testing.T) {
 			if !slices.Contains([]string{"good", "warn", "bad", "info"}, s[0]) || !strings.HasSuffix(s[1], ".") {
 				t.Errorf("%s %s: %q", slug, code, s)
 			}
+			if few, rest := strings.Index(s[1], "{few}"), strings.Index(s[1], "{rest}"); rest >= 0 && rest < few {
+				t.Errorf("%s %s: the others come before those that they are others than", slug, code)
+			}
 			for _, m := range placeholder.FindAllStringSubmatch(s[1], -1) {
 				if !slices.Contains(fillings, m[1]) {
 					t.Errorf("%s %s: nothing fills in {%s}", slug, code, m[1])

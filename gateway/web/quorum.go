@@ -40,8 +40,8 @@ var quorums = map[string]quorum{
 			"spreads."},
 		"ALL_BAD":        {"bad", "The DNS has no answer for {all}."},
 		"ALL_BAD_DIFFER": {"bad", "The DNS has no answer for {all}, for different reasons."},
-		"MOST_GOOD": {"warn", "The DNS has an answer for {rest}, but none for {few}: a resolver or a name server " +
-			"there is likely outdated, filtered or failing."},
+		"MOST_GOOD": {"warn", "The DNS has no answer for {few}, and one for {rest}: a resolver or a name " +
+			"server near {few} is likely outdated, filtered or failing."},
 		"MOST_BAD": {"bad", "The DNS has an answer for {few} alone, and none for {rest}: it is likely an old " +
 			"one, or meant for that place."},
 		"SPLIT": {"warn", "The DNS has an answer for {good} and none for {bad}: a change may be spreading, or " +
@@ -53,8 +53,8 @@ var quorums = map[string]quorum{
 			"records by place, as for a CDN."},
 		"ALL_BAD": {"bad", "The public resolvers do not agree, asked from {all}: the fault is likely at the " +
 			"name servers."},
-		"MOST_GOOD": {"warn", "The public resolvers agree when asked from {rest}, but not from {few}: the fault " +
-			"is likely near {few}."},
+		"MOST_GOOD": {"warn", "The public resolvers do not agree when asked from {few}, and do from {rest}: " +
+			"the fault is likely near {few}."},
 		"MOST_BAD": {"warn", "The public resolvers agree when asked from {few} alone: a change is likely still " +
 			"spreading."},
 		"SPLIT": {"warn", "The public resolvers agree when asked from {good}, but not from {bad}: a change " +
@@ -78,8 +78,8 @@ var quorums = map[string]quorum{
 			"or a CDN."},
 		"ALL_BAD":        {"bad", "The same certificate from {all}, and it is not trusted: the fault is at the server."},
 		"ALL_BAD_DIFFER": {"bad", "Certificates that are not trusted from {all}, {kinds} different ones."},
-		"MOST_GOOD": {"bad", "The certificate is trusted from {rest}, but not from {few}: another server answers " +
-			"there, or something on the way."},
+		"MOST_GOOD": {"bad", "The certificate is not trusted from {few}, and is from {rest}: another server " +
+			"answers there, or something on the way."},
 		"MOST_BAD": {"bad", "The certificate is trusted from {few} alone, and not from {rest}: the servers " +
 			"likely have different certificates."},
 		"SPLIT": {"bad", "The certificate is trusted from {good}, but not from {bad}: the servers likely have " +
@@ -89,16 +89,16 @@ var quorums = map[string]quorum{
 		"ALL_GOOD":       {"good", "Open from {all}."},
 		"ALL_BAD":        {"bad", "The port is {value} from {all}: the cause is likely at the host or its own firewall."},
 		"ALL_BAD_DIFFER": {"bad", "The port is not open from {all}: {groups}."},
-		"MOST_GOOD": {"warn", "Open from {rest}, but not from {few}: a firewall or a fault on the way from {few} " +
-			"is likely."},
+		"MOST_GOOD": {"warn", "Not open from {few}, open from {rest}: a firewall or a fault on the way from " +
+			"{few} is likely."},
 		"MOST_BAD": {"info", "Open from {few} alone, not from {rest}: a firewall likely admits some networks only."},
 		"SPLIT":    {"warn", "Open from {good}, but not from {bad}: a firewall likely admits some networks only."},
 	},
 	"ping": {
 		"ALL_GOOD": {"good", "It answers {all}: the fastest answer is to {fastest}, the slowest to {slowest}."},
 		"ALL_BAD":  {"bad", "It does not answer {all}: the host is down, or ignores echo requests."},
-		"MOST_GOOD": {"warn", "It answers {rest}, but not {few}: a fault or a firewall is likely on the way from " +
-			"{few}."},
+		"MOST_GOOD": {"warn", "It does not answer {few}, and answers {rest}: a fault or a firewall is " +
+			"likely on the way from {few}."},
 		"MOST_BAD": {"warn", "It answers {few} alone, and not {rest}: a firewall likely admits some networks only."},
 		"SPLIT": {"warn", "It answers {good}, but not {bad}: a fault or a firewall may be on the way or at " +
 			"the host."},
@@ -111,8 +111,8 @@ var quorums = map[string]quorum{
 		"ALL_BAD": {"warn", "The paths from {all} do not reach the destination and have no router in common."},
 		"ALL_BAD_JOIN": {"warn", "The paths from {all} do not reach the destination. The last router they have in " +
 			"common is {meet}: the cause is likely behind it."},
-		"MOST_GOOD": {"warn", "The destination is reached from {rest}, but not from {few}: a fault or a firewall on " +
-			"the way from {few} is likely."},
+		"MOST_GOOD": {"warn", "The destination is not reached from {few}, and is from {rest}: a fault or a " +
+			"firewall on the way from {few} is likely."},
 		"MOST_BAD": {"warn", "The destination is reached from {few} alone, not from {rest}: a firewall near it " +
 			"likely admits some networks only."},
 		"SPLIT": {"warn", "The destination is reached from {good}, but not from {bad}: a fault or a firewall " +
@@ -122,8 +122,9 @@ var quorums = map[string]quorum{
 		"ALL_GOOD":  {"good", "No loss from {all}."},
 		"ALL_BAD":   {"bad", "Loss from {all}: {groups}. The fault is likely at the host or near it."},
 		"MOST_GOOD": {"warn", "Loss from {few}, none from {rest}: the fault is likely on the way from {few}."},
-		"MOST_BAD":  {"bad", "Loss from {rest}, none from {few}: the fault is likely at the host or near it."},
-		"SPLIT":     {"warn", "Loss from {bad}, none from {good}: the fault may be on the way or at the host."},
+		"MOST_BAD": {"bad", "No loss from {few}, loss from {rest}: the fault is likely at the host or near " +
+			"it."},
+		"SPLIT": {"warn", "Loss from {bad}, none from {good}: the fault may be on the way or at the host."},
 	},
 }
 

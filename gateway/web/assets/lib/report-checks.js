@@ -100,14 +100,16 @@ export function advance(check, stage) {
 }
 
 /**
- * The sentence that rejects the target itself: the first answer, and all others so far, reject the input.
+ * The sentence that rejects the target itself, or the place: the first answer, and all others so far, reject it.
  * @param {Check[]} checks
  * @param {Check} check the one that was answered last
  * @returns {string} empty where the target is not rejected
  */
 export function refusal(checks, check) {
   const replies = checks.flatMap(({ stage }) => (stage.state === "answered" ? [stage.reply] : []));
-  const rejected = replies.every(({ status, field = "input" }) => status === 400 && field === "input");
+  const rejected = replies.every(
+    ({ status, field = "input" }) => status === 400 && ["input", "options.place"].includes(field),
+  );
   // A name that is not in the DNS is rejected by the tools that would connect to it; those that look it up answer.
   const decisive =
     check === checks[0] || check.kind === "address" || check.kind === "network" || replies.length === checks.length;

@@ -66,11 +66,12 @@ function line({ key: [slug, input, options], at, tone, verdict, changes }) {
     input,
     ...Object.fromEntries(Object.entries(options).map(([name, value]) => [name, String(value)])),
   });
+  const named = `${titles.get(slug) ?? slug}${options.place ? ` from ${options.place}` : ""}`;
   return el(
     "li",
     {},
     tone ? mark(tone) : el("span", { class: "mark" }),
-    el("a", { href: `/tools/${slug}?${query}`, rel: "nofollow" }, titles.get(slug) ?? slug),
+    el("a", { href: `/tools/${slug}?${query}`, rel: "nofollow" }, named),
     el("span", { class: "said" }, verdict ?? "Kept by an older version of this page."),
     el("time", { class: "when", datetime: new Date(at).toISOString(), title: dateTime(at) }, relative(at)),
     changes.length > 0 && el("ul", { class: "changes" }, ...changes.map(change)),

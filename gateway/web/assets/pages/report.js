@@ -131,6 +131,7 @@ function close() {
  */
 async function open(found, byHand) {
   waiting.end();
+  from?.removeAttribute("aria-invalid");
   leave();
   leave = () => {};
   busy(true);
@@ -307,7 +308,9 @@ async function open(found, byHand) {
     for (const file of files) file.disabled = false;
     if (refused !== "") {
       drawing.cancel();
-      return turnAway(heading, found, refused);
+      const { stage } = checks[0];
+      const about = stage.state === "answered" && stage.reply.field === "options.place" ? from : null;
+      return turnAway(heading, found, refused, about ?? target);
     }
     const near = nearby(place);
     drawing.now();
@@ -366,10 +369,11 @@ async function open(found, byHand) {
  * @param {HTMLElement} heading
  * @param {Found} found
  * @param {string} refused
+ * @param {HTMLElement} field
  */
-function turnAway(heading, found, refused) {
+function turnAway(heading, found, refused, field) {
   // The field is marked; the sentence stands once, below it.
-  target.setAttribute("aria-invalid", "true");
+  field.setAttribute("aria-invalid", "true");
   status.textContent = "";
   announce(refused);
   result.replaceChildren(head(heading, found.label), el("div", { class: "refused" }, notice("bad", refused)));

@@ -257,7 +257,8 @@ async function everywhere(what, byHand, mine) {
   askPlaces({
     ...{ asked: what, kind, choice: from, place: result, begin },
     done(sentence, some) {
-      status.textContent = `Finished in ${end()}.`;
+      const cut = running?.signal.aborted;
+      status.textContent = `${cut ? "Cancelled after" : "Finished in"} ${end()}.`;
       announce(sentence);
       if (some) remember(what.input);
       if (some && strip) showStrip(strip, what.input);
