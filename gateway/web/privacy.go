@@ -35,9 +35,15 @@ type privacyView struct {
 	Refill string
 	// Worker, Registrations, Port43, Networks, Comparison, Mail and Certificates name which kinds of tools run.
 	Worker, Registrations, Port43, Networks, Comparison, Mail, Certificates bool
+	// Places are those that can be chosen besides this one.
+	Places []Place
 }
 
 func (s *Site) privacy() page {
+	var others []Place
+	if s.config.Places != nil {
+		others = s.config.Places().Others
+	}
 	return page{
 		template: "privacy.html", Path: "/privacy", Icon: tabIconName("site"), Title: "Privacy",
 		Description: "What this service keeps of a visit, and who receives your query.",
@@ -52,6 +58,7 @@ func (s *Site) privacy() page {
 			Comparison:    s.anyRuns(oneOf("dns-resolver-check")),
 			Mail:          s.anyRuns(oneOf("email-dns-health")),
 			Certificates:  s.anyRuns(oneOf("ssl-checker")),
+			Places:        others,
 		},
 	}
 }

@@ -26,6 +26,7 @@ func TestPrivacyTellsWhatIsTrueHere(t *testing.T) {
 		"resolvers":   {func(c *web.Config) { c.Privacy.OwnResolvers = true }, "those that the operator of this instance has chosen", "those of the network that this instance is in"},
 		"redirector":  {func(c *web.Config) { c.Privacy.Redirector = "rdap.example.net" }, "<code>rdap.example.net</code>, and those that it names", "rdap.org"},
 		"zone":        {func(c *web.Config) { c.Privacy.ASNZone = "asn.example.net" }, "the one at <code>asn.example.net</code>", "Team Cymru"},
+		"places":      {func(c *web.Config) { c.Places = threePlaces }, "if you choose one: Frankfurt, Sydney.", ""},
 		"contact":     {func(c *web.Config) { c.ContactURL = "mailto:noc@example.com" }, "the operator of this instance", ""},
 		"no worker":   {func(c *web.Config) { c.WorkerEnabled = false }, "", "Routers on the way"},
 		"its hashes":  {func(c *web.Config) { c.WorkerEnabled = false }, "", "made with a secret key"},
