@@ -10,7 +10,7 @@ import (
 func RegisteredOf(d Descriptor) Registered {
 	r := Registered{Slug: d.Slug}
 	for _, o := range d.Options {
-		accepted := RegisteredOption{Name: o.Name, Values: slices.Sorted(maps.Keys(o.Labels)), Bool: o.Second}
+		accepted := RegisteredOption{Name: o.Name, Values: slices.Sorted(maps.Keys(o.Labels)), Boolean: o.Second}
 		if o.Name == "recordType" { // whose values need no labels
 			accepted.Values = []string{"A", "AAAA", "CNAME", "MX", "NS", "TXT", "CAA"}
 		}
