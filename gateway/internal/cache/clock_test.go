@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/cache"
-	"diagnostics/gateway/internal/clocktest"
+	"diagnostics/gateway/internal/cache/clocktest"
 )
 
 // What is kept is kept for its time, whatever the wall clock is set to meanwhile.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/clocktest"
+	"diagnostics/gateway/internal/cache/clocktest"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"

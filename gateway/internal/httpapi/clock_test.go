@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/clocktest"
+	"diagnostics/gateway/internal/cache/clocktest"
 	"diagnostics/gateway/internal/limits/ratelimit"
 )
 

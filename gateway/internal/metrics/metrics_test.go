@@ -12,7 +12,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/metrics"
 	"diagnostics/gateway/internal/redis/breaker"
-	"diagnostics/gateway/internal/workerclient"
+	"diagnostics/gateway/internal/remote"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -47,15 +47,15 @@ func TestOnlyKnownValues(t *testing.T) {
 		p.Asked(upstream.RDAP, upstream.Limited, time.Second)
 		d.Asked(breaker.Limits, time.Millisecond, false)
 		d.Asked(breaker.CacheGet, time.Millisecond, true)
-		w.Asked("ping", workerclient.OutcomeBusy, time.Second)
+		w.Asked("ping", remote.OutcomeBusy, time.Second)
 	}
-	w.Asked("packet-loss", workerclient.OutcomeLost, time.Second)
+	w.Asked("packet-loss", remote.OutcomeLost, time.Second)
 	e.Connected("forged")
 	e.Refused("forged")
 	p.Asked("forged", upstream.OK, time.Second)
 	p.Asked(upstream.ASN, "forged", time.Second)
 	p.Paused("forged", "server", time.Second)
-	w.Asked("forged", workerclient.OutcomeOK, time.Second)
+	w.Asked("forged", remote.OutcomeOK, time.Second)
 	want(t, r, `egress_connections_total{outcome="ok"} 2`, `egress_connections_total{outcome="timeout"} 0`,
 		`guard_refusals_total{reason="private_address",stage="dial"} 2`,
 		`provider_requests_total{outcome="limited",provider="rdap"} 2`,

@@ -3,6 +3,7 @@ package metrics
 import (
 	"time"
 
+	"diagnostics/gateway/internal/remote"
 	"diagnostics/gateway/internal/workerclient"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -10,7 +11,7 @@ import (
 
 // Worker counts the jobs that the worker is given: it is a workerclient.Observer.
 type Worker struct {
-	requests  map[string]map[workerclient.Outcome]prometheus.Counter
+	requests  map[string]map[remote.Outcome]prometheus.Counter
 	durations map[string]prometheus.Observer
 }
 
@@ -29,20 +30,20 @@ func NewWorker(r prometheus.Registerer) *Worker {
 	}, []string{"slug"})
 	r.MustRegister(requests, durations)
 	w := &Worker{
-		requests:  make(map[string]map[workerclient.Outcome]prometheus.Counter),
+		requests:  make(map[string]map[remote.Outcome]prometheus.Counter),
 		durations: make(map[string]prometheus.Observer),
 	}
 	for _, slug := range workerclient.Slugs() {
-		w.requests[slug] = children(requests, workerclient.Outcomes(), slug)
+		w.requests[slug] = children(requests, remote.Outcomes(), slug)
 		w.durations[slug] = durations.WithLabelValues(slug)
 	}
 	return w
 }
 
 // Asked implements workerclient.Observer.
-func (w *Worker) Asked(slug string, o workerclient.Outcome, took time.Duration) {
+func (w *Worker) Asked(slug string, o remote.Outcome, took time.Duration) {
 	inc(w.requests[slug], o)
-	if d, ok := w.durations[slug]; ok && o != workerclient.OutcomeLost { // most of those are not even tried
+	if d, ok := w.durations[slug]; ok && o != remote.OutcomeLost { // most of those are not even tried
 		d.Observe(took.Seconds())
 	}
 }

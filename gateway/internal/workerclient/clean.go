@@ -1,19 +1,16 @@
 package workerclient
 
 import (
-	"net/netip"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
+	"diagnostics/gateway/internal/remote"
 	"diagnostics/gateway/internal/text/bound"
-	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/workerapi"
 )
 
 // inside is what of an answer is not shown: private addresses, and those that the network's prefixes translate to one.
-type inside []netip.Prefix
+type inside struct{ remote.Inside }
 
 // hidePrivate removes addresses and names of private networks. The worker has done so already; this is for one that is
 // older, wrong or not ours. A private hop keeps its row, so that the hop count stays right. Raw is left unchanged: it
@@ -23,7 +20,7 @@ func (i inside) hidePrivate(t *workerapi.Traceroute) {
 		i.hideHop(&t.Hops[at])
 	}
 	for at, line := range t.Explanation {
-		t.Explanation[at] = i.hideInText(line)
+		t.Explanation[at] = i.HideInText(line)
 	}
 	if t.MTU != nil && t.MTU.Note != nil {
 		t.MTU.Note = new(i.hideInText(*t.MTU.Note))
@@ -34,37 +31,16 @@ func (i inside) hideHop(h *workerapi.Hop) {
 	// Names and networks are the gateway's to add, from its own lookups.
 	h.Hostname, h.ASN = nil, nil
 	if h.Note != nil {
-		h.Note = new(i.hideInText(*h.Note))
+		h.Note = new(i.HideInText(*h.Note))
 	}
-	if h.Hidden || h.Address != nil && !i.public(*h.Address) {
+	if h.Hidden || h.Address != nil && !i.Shows(*h.Address) {
 		h.Hidden, h.Address, h.Addresses = true, nil, []string{}
 		return
 	}
-	shown := slices.DeleteFunc(slices.Clone(h.Addresses), func(a string) bool { return !i.public(a) })
+	shown := slices.DeleteFunc(slices.Clone(h.Addresses), func(a string) bool { return !i.Shows(a) })
 	// A hop whose only known addresses are private is a private hop, even where the first probe was lost.
 	h.Hidden = h.Address == nil && len(h.Addresses) > 0 && len(shown) == 0
 	h.Addresses = shown
-}
-
-func (i inside) public(address string) bool {
-	a, err := netip.ParseAddr(address)
-	return err == nil && a.Zone() == "" && netpolicy.JudgeTranslated(a, i).Public
-}
-
-// addressLike finds what may be an address within a sentence: IPv6 (perhaps with a dotted end) or IPv4.
-var addressLike = regexp.MustCompile(
-	`[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,8}(?:\.\d{1,3}){0,3}|\d{1,3}(?:\.\d{1,3}){3}`)
-
-func (i inside) hideInText(s string) string {
-	return addressLike.ReplaceAllStringFunc(s, func(found string) string {
-		// The colon may be the sentence's own: "fe80::1: no answer".
-		for _, candidate := range []string{found, strings.TrimSuffix(found, ":"), strings.TrimPrefix(found, ":")} {
-			if _, err := netip.ParseAddr(candidate); err == nil && !i.public(candidate) {
-				return strings.Replace(found, candidate, "a hidden address", 1)
-			}
-		}
-		return found
-	})
 }
 
 // The shares of an answer, in bytes of JSON. The worker's own answer is at most a megabyte, of which escapes make a

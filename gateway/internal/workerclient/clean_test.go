@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/remote"
 	"diagnostics/shared/workerapi"
 
 	"github.com/google/go-cmp/cmp"
@@ -80,7 +81,7 @@ func TestHideHop(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			got := c.hop
-			inside(nil).hideHop(&got)
+			(inside{}).hideHop(&got)
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Fatalf("-want +got\n%s", diff)
 			}
@@ -93,7 +94,7 @@ func TestHideTranslatedHops(t *testing.T) {
 	t.Parallel()
 	for address, hidden := range map[string]bool{"2a0e:1:2:64::a00:1": true, "2a0e:1:2:64::808:808": false} {
 		hop := workerapi.Hop{TTL: 1, Address: ptr(address), Addresses: []string{address}, Note: ptr(address + " answered.")}
-		inside{netip.MustParsePrefix("2a0e:1:2:64::/96")}.hideHop(&hop)
+		inside{remote.Inside{netip.MustParsePrefix("2a0e:1:2:64::/96")}}.hideHop(&hop)
 		if hop.Hidden != hidden || strings.Contains(*hop.Note, address) == hidden {
 			t.Errorf("%s: %+v", address, hop)
 		}
@@ -119,7 +120,7 @@ func TestHideInText(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.text, func(t *testing.T) {
 			t.Parallel()
-			if got := inside(nil).hideInText(c.text); got != c.want {
+			if got := remote.Inside(nil).HideInText(c.text); got != c.want {
 				t.Fatalf("got %q, want %q", got, c.want)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"diagnostics/gateway/internal/remote"
 	"diagnostics/shared/workerapi"
 )
 
@@ -20,7 +21,7 @@ func FuzzTracerouteAnswer(f *testing.F) {
 		if err != nil {
 			return
 		}
-		inside(nil).hidePrivate(&trace)
+		(inside{}).hidePrivate(&trace)
 		if trace.Target != target4.String() {
 			t.Fatalf("the target is %s", trace.Target)
 		}
@@ -28,11 +29,11 @@ func FuzzTracerouteAnswer(f *testing.F) {
 			if h.Hidden && (h.Address != nil || len(h.Addresses) > 0) || h.Hostname != nil || h.ASN != nil {
 				t.Fatalf("hop is %+v", h)
 			}
-			if h.Address != nil && !inside(nil).public(*h.Address) {
+			if h.Address != nil && !remote.Inside(nil).Shows(*h.Address) {
 				t.Fatalf("%s is told", *h.Address)
 			}
 			for _, a := range h.Addresses {
-				if !inside(nil).public(a) {
+				if !remote.Inside(nil).Shows(a) {
 					t.Fatalf("%s is told", a)
 				}
 			}
@@ -56,7 +57,7 @@ func FuzzHideInText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, at int, last uint32) {
 		inner := netip.AddrFrom4([4]byte{10, byte(last >> 16), byte(last >> 8), byte(last)})
 		at = min(max(at, 0), len(text))
-		got := inside(nil).hideInText(text[:at] + " " + inner.String() + " " + text[at:])
+		got := remote.Inside(nil).HideInText(text[:at] + " " + inner.String() + " " + text[at:])
 		if strings.Contains(got, " "+inner.String()+" ") {
 			t.Fatalf("%q still holds %s", got, inner)
 		}
@@ -67,7 +68,7 @@ func FuzzHideInText(f *testing.F) {
 func wantNothingPrivate(t *testing.T, text string) {
 	t.Helper()
 	for word := range strings.FieldsSeq(text) {
-		if a, err := netip.ParseAddr(word); err == nil && a.Zone() == "" && !inside(nil).public(word) {
+		if a, err := netip.ParseAddr(word); err == nil && a.Zone() == "" && !remote.Inside(nil).Shows(word) {
 			t.Fatalf("%q holds %s", text, word)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/remote"
 	"diagnostics/shared/progress"
 	"diagnostics/shared/workerapi"
 )
@@ -218,7 +219,8 @@ func FuzzStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		feed := new(progress.Feed)
 		s := steps{path: workerapi.PathTraceroute, asked: target4, feed: feed}
-		_, _ = s.read(strings.NewReader(string(body)))
+		lines := remote.Lines{Name: "the worker", MaxLine: 1 << 20, MaxAll: maxStreamBytes, Step: s.pass, Refuse: refusal}
+		_, _ = lines.Read(strings.NewReader(string(body)))
 		for _, step := range stepsIn(feed) {
 			if strings.Contains(step, `"10.0.0.1"`) {
 				t.Errorf("told: %s", step)

@@ -6,20 +6,17 @@ package workerclient
 import (
 	"context"
 	"crypto/tls"
-	"errors"
+	"encoding/json"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/netip"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
-	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/redis/outage"
+	"diagnostics/gateway/internal/remote"
 	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/workerapi"
 )
@@ -43,19 +40,11 @@ func defaultLimits() limits {
 
 // Client sends jobs to one worker. It is safe for concurrent use.
 type Client struct {
-	base      *url.URL
-	token     atomic.Pointer[string]
-	transport atomic.Pointer[http.Transport]
-	ownFault  ownFaultFunc
+	remote *remote.Client
 	// translation gives the prefixes by which the gateway's network translates to IPv4; nil for none.
 	translation func() []netip.Prefix
-	limits      limits
+	job         time.Duration
 	observer    Observer // may be nil
-	watch       *outage.Watch
-	ready       *outage.Watch // of what it says of itself while it is there
-	last        atomic.Pointer[readiness]
-	log         *slog.Logger
-	warned      atomic.Bool // of clear text
 }
 
 // New returns a client of the worker at base (an http or https URL, perhaps with a path prefix) with a bearer token.
@@ -66,84 +55,86 @@ func New(base, token string, log *slog.Logger, options ...Option) (*Client, erro
 }
 
 // Option changes how a Client works.
-type Option func(*Client)
+type Option func(*Client, *remote.Config)
 
 // WithOwnFault sets how this host's own faults are found: own returns the failure to report where an error of a
 // connection to an address is one, else nil. Without it, those of package shortage are.
 func WithOwnFault(own func(err error, to netip.Addr) error) Option {
-	return func(c *Client) { c.ownFault = own }
+	return func(_ *Client, r *remote.Config) { r.OwnFault = own }
 }
 
 // WithTranslation sets where the prefixes come from by which this network translates IPv6 addresses to IPv4.
 func WithTranslation(prefixes func() []netip.Prefix) Option {
-	return func(c *Client) { c.translation = prefixes }
+	return func(c *Client, _ *remote.Config) { c.translation = prefixes }
 }
 
 // WithTLS sets what connections to an https worker are made with, until SetTLS.
 func WithTLS(config *tls.Config) Option {
-	return func(c *Client) { c.SetTLS(config) }
+	return func(_ *Client, r *remote.Config) { r.TLS = config }
 }
+
+// maxStreamBytes bounds all lines of a stream together; one of them is bounded like a plain answer.
+const maxStreamBytes = 4 << 20
 
 func newClient(base, token string, l limits, log *slog.Logger, options ...Option) (*Client, error) {
-	u, err := parseBase(base)
+	u, err := remote.ParseBase("the worker", base)
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{base: u, limits: l, log: log}
-	if err := c.SetToken(token); err != nil {
-		return nil, err
+	c := &Client{job: l.job}
+	// Every job has a connection of its own, so that a moved worker is found at once; beside a job of a tenth of a second
+	// and more the handshake costs nothing.
+	r := remote.Config{
+		Name: "the worker", Base: u, Token: token,
+		MaxAnswer: workerapi.MaxResponseBytes, MaxStream: maxStreamBytes,
+		Connect: l.connect, Ready: l.ready, Every: l.every,
+		ReadyPath: workerapi.PathReady, ReadReady: readReady,
+		Connected: warnOfClearText(u, log),
+		Sentences: sentences,
+		Lost:      "the diagnostics worker is lost, its tools fail", Back: "the diagnostics worker is back",
+		NotReady:   "the diagnostics worker is not ready, its tools may fail",
+		ReadyAgain: "the diagnostics worker is ready again",
+		Log:        log,
 	}
-	c.ownFault = func(err error, _ netip.Addr) error { return shortage.Of(err) }
-	c.transport.Store(newTransport(c.dial, nil))
 	for _, o := range options {
-		o(c)
+		o(c, &r)
 	}
-	c.watch = outage.Start(outage.Settings{
-		Lost: "the diagnostics worker is lost, its tools fail", Back: "the diagnostics worker is back",
-		Log: log, Probe: c.probe, Again: again, Every: l.every,
-	})
-	c.ready = outage.Start(outage.Settings{
-		Lost: "the diagnostics worker is not ready, its tools may fail", Back: "the diagnostics worker is ready again",
-		Log: log, Probe: c.isReady, Every: l.every,
-	})
-	return c, nil
+	c.remote, err = remote.New(r)
+	return c, err
 }
+
+// sentences are those for a worker that fails.
+var sentences = remote.Sentences{
+	Unreachable: "The diagnostics worker cannot be reached at the moment; try again in a few seconds.",
+	Silent:      "The diagnostics worker does not answer at the moment; try again in a few seconds.",
+	Late:        "The diagnostics worker did not answer in time.",
+	BrokenOff:   "The diagnostics worker stopped before it had answered; try again in a few seconds.",
+	Unusable:    "The diagnostics worker sent an answer that cannot be used.",
+}
+
+const sentenceICMPOnly = "This worker can trace with ICMP only."
 
 // Close ends the questions for readiness. Jobs may go on.
-func (c *Client) Close() {
-	c.ready.Close()
-	c.watch.Close()
+func (c *Client) Close() { c.remote.Close() }
+
+// Ready returns the worker's last answer on readiness, a second old at most; at the start it waits for that. A nil
+// error means that the worker takes jobs for the families that it names; a worker that drains is an error. Errors are
+// as those of Traceroute.
+func (c *Client) Ready(ctx context.Context) (workerapi.Ready, error) {
+	last, err := c.remote.Ready(ctx)
+	ready, _ := last.(workerapi.Ready)
+	return ready, err
 }
 
-func parseBase(base string) (*url.URL, error) {
-	u, err := url.Parse(base)
-	if err != nil {
-		return nil, errors.New("the worker's URL cannot be read")
-	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Opaque != "" {
-		return nil, errors.New("the worker's URL must start with http:// or https://")
-	}
-	if u.Hostname() == "" {
-		return nil, errors.New("the worker's URL has no host")
-	}
-	if u.User != nil {
-		return nil, errors.New("the worker's URL must hold no user or password; the token has a setting of its own")
-	}
-	if u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		return nil, errors.New("the worker's URL must have no query and no fragment")
-	}
-	if p := u.Port(); p != "" {
-		if n, err := strconv.ParseUint(p, 10, 16); err != nil || n == 0 {
-			return nil, errors.New("the worker's URL has a port outside 1 to 65535")
-		}
-	}
-	return u, nil
-}
+// Serves reports whether Ready has no error to give.
+func (c *Client) Serves() bool { return c.remote.Serves() }
 
-// validToken reports whether a header can carry a token. A line break of a badly read secret file would fail every job
-// later.
-func validToken(token string) bool {
-	return token != "" && !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
+func readReady(answer []byte) (any, error) {
+	var ready workerapi.Ready
+	if err := json.Unmarshal(answer, &ready); err != nil {
+		return ready, err
+	}
+	return ready, ready.Validate()
 }
 
 // Job is what to probe, an address that was judged and the name that it came from, and for whom: Client and Network as
@@ -193,7 +184,7 @@ func (c *Client) Traceroute(ctx context.Context, j Job) (workerapi.Traceroute, e
 		return workerapi.Traceroute{}, err
 	}
 	setStarted(&result.Measurement, asked)
-	inside(c.prefixes()).hidePrivate(&result)
+	inside{c.prefixes()}.hidePrivate(&result)
 	boundTrace(&result)
 	return result, nil
 }
@@ -225,62 +216,36 @@ func probedAs(t workerapi.Traceroute, asked workerapi.TraceOptions) (workerapi.T
 	}
 	switch {
 	case err != nil && t.Protocol == "":
-		return t, own(fault.Upstream, err, sentenceICMPOnly)
+		return t, remote.Own(fault.Upstream, err, sentenceICMPOnly)
 	case err != nil:
-		return t, own(fault.Upstream, err, sentenceUnusable)
+		return t, remote.Own(fault.Upstream, err, sentences.Unusable)
 	}
 	t.Protocol = asked.Protocol
 	return t, nil
 }
 
 // SetToken replaces the bearer token. Requests under way go on with the one that they were sent with.
-func (c *Client) SetToken(token string) error {
-	if !validToken(token) {
-		return errors.New("the worker's token must be printable ASCII without spaces, and not empty")
-	}
-	c.token.Store(&token)
-	return nil
-}
+func (c *Client) SetToken(token string) error { return c.remote.SetToken(token) }
 
 // SetTLS replaces what connections to an https worker are made with from now on. There is nothing else to change,
 // since each request has a connection of its own.
-func (c *Client) SetTLS(config *tls.Config) {
-	c.transport.Store(newTransport(c.dial, config))
-}
+func (c *Client) SetTLS(config *tls.Config) { c.remote.SetTLS(config) }
 
 // warnOfClearText warns once where the token would leave private networks in clear text. The address of a connection
 // is judged, before anything is sent: what a name leads to may change, and is known for certain only then.
-func (c *Client) warnOfClearText(conn net.Conn) {
-	if c.base.Scheme != "http" {
-		return
+func warnOfClearText(base *url.URL, log *slog.Logger) func(net.Conn) {
+	var warned atomic.Bool
+	return func(conn net.Conn) {
+		if base.Scheme != "http" {
+			return
+		}
+		peer, err := netip.ParseAddrPort(conn.RemoteAddr().String())
+		if err != nil || netpolicy.Near(peer.Addr()) || !warned.CompareAndSwap(false, true) {
+			return
+		}
+		log.Warn("DIAGNOSTICS_WORKER_URL leads to a public address without TLS: the worker's token can be read on the " +
+			"network; set WORKER_TLS_CERT_FILE and WORKER_TLS_KEY_FILE for the worker, and an https URL here")
 	}
-	peer, err := netip.ParseAddrPort(conn.RemoteAddr().String())
-	if err != nil || netpolicy.Near(peer.Addr()) || !c.warned.CompareAndSwap(false, true) {
-		return
-	}
-	c.log.Warn("DIAGNOSTICS_WORKER_URL leads to a public address without TLS: the worker's token can be read on the " +
-		"network; set WORKER_TLS_CERT_FILE and WORKER_TLS_KEY_FILE for the worker, and an https URL here")
-}
-
-// Outcome is what became of a job.
-type Outcome string
-
-// The outcomes of jobs.
-const (
-	OutcomeOK       Outcome = "ok"
-	OutcomeBusy     Outcome = "busy"     // no slot, or no packets left
-	OutcomeLimited  Outcome = "limited"  // the client's share of the slots
-	OutcomeShortage Outcome = "shortage" // the worker's host, or this one, lacks something
-	OutcomeTimeout  Outcome = "timeout"
-	OutcomeLost     Outcome = "lost" // it cannot be reached, or broke off
-	OutcomeFailed   Outcome = "failed"
-	OutcomeCanceled Outcome = "canceled" // the visitor left
-)
-
-// Outcomes are all of them.
-func Outcomes() []Outcome {
-	return []Outcome{OutcomeOK, OutcomeBusy, OutcomeLimited, OutcomeShortage, OutcomeTimeout, OutcomeLost, OutcomeFailed,
-		OutcomeCanceled}
 }
 
 // Slugs are the tools of which there are jobs.
@@ -292,40 +257,17 @@ func slugOf(path string) string { return strings.TrimPrefix(path, "/api/") }
 
 // Observer records the outcome of each job and how long it took. It is safe for concurrent use, and does not block.
 type Observer interface {
-	Asked(slug string, o Outcome, took time.Duration)
+	Asked(slug string, o remote.Outcome, took time.Duration)
 }
 
 // WithObserver sets the observer of the jobs.
 func WithObserver(o Observer) Option {
-	return func(c *Client) { c.observer = o }
+	return func(c *Client, _ *remote.Config) { c.observer = o }
 }
 
 // observe passes a job that began at a moment to the observer.
 func (c *Client) observe(ctx context.Context, path string, began time.Time, err error) {
 	if c.observer != nil {
-		c.observer.Asked(slugOf(path), outcomeOf(ctx, err), time.Since(began))
+		c.observer.Asked(slugOf(path), remote.OutcomeOf(ctx, err), time.Since(began))
 	}
-}
-
-func outcomeOf(ctx context.Context, err error) Outcome {
-	var failed *fault.Error
-	switch {
-	case err == nil:
-		return OutcomeOK
-	case errors.Is(ctx.Err(), context.Canceled):
-		return OutcomeCanceled
-	case !errors.As(err, &failed):
-		return OutcomeFailed
-	case failed.Kind == fault.Limited:
-		return OutcomeLimited
-	case failed.Rule == fault.RuleShortage:
-		return OutcomeShortage
-	case failed.Kind == fault.Busy:
-		return OutcomeBusy
-	case failed.Kind == fault.Timeout:
-		return OutcomeTimeout
-	case isLoss(err):
-		return OutcomeLost
-	}
-	return OutcomeFailed
 }

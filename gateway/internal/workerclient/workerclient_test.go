@@ -26,6 +26,7 @@ import (
 
 	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/remote"
 	"diagnostics/shared/logtest"
 	"diagnostics/shared/redact"
 	"diagnostics/shared/workerapi"
@@ -293,7 +294,7 @@ func TestMisbehaviour(t *testing.T) {
 		{"503", jsonAnswer(http.StatusServiceUnavailable, envelope(secret)), fault.Upstream},
 		{"504", jsonAnswer(http.StatusGatewayTimeout, envelope(secret)), fault.Timeout},
 		{"headers without end", func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("X-Long", strings.Repeat("a", 2*maxHeaderBytes))
+			w.Header().Set("X-Long", strings.Repeat("a", 32<<10))
 		}, fault.Upstream},
 		{"hangs up", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, fault.Upstream},
 		{"speaks no HTTP", func(w http.ResponseWriter, _ *http.Request) {
@@ -397,14 +398,6 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 				t.Fatal("the redirect was followed")
 			}
 		})
-	}
-}
-
-// TestNoProxyIsEverUsed: the token would pass through it.
-func TestNoProxyIsEverUsed(t *testing.T) {
-	t.Parallel()
-	if client(t, "http://worker:8081", quick()).transport.Load().Proxy != nil {
-		t.Fatal("the transport reads a proxy")
 	}
 }
 
@@ -558,7 +551,7 @@ func TestEveryJobHasItsOwnConnection(t *testing.T) {
 	l := quick()
 	l.every = time.Hour
 	c := client(t, s.URL, l)
-	<-c.watch.Probed()
+	_, _ = c.Ready(t.Context())
 	for range 3 {
 		if _, err := c.Ping(context.Background(), job); err != nil {
 			t.Fatal(err)
@@ -622,28 +615,8 @@ func TestOwnFaults(t *testing.T) {
 
 // dialling is a client whose connections come from a function.
 func dialling(dial func() (net.Conn, error)) Option {
-	return func(c *Client) {
-		c.transport.Store(newTransport(func(context.Context, string, string) (net.Conn, error) { return dial() }, nil))
-	}
-}
-
-// The dial classifies host-side errors with the given function and the address that was dialled.
-func TestWhoseFaultAFailedDialIs(t *testing.T) {
-	t.Parallel()
-	own := fault.New(fault.Busy, "This service cannot.")
-	s := worker(t, nil)
-	s.Close() // so that it refuses
-	for name, told := range map[string]error{"own": own, "the worker's": nil} {
-		c, _ := logging(t, s.URL, quick(), WithOwnFault(func(err error, to netip.Addr) error {
-			if !errors.Is(err, syscall.ECONNREFUSED) || !to.IsLoopback() {
-				t.Errorf("%s: asked of %v and %v", name, err, to)
-			}
-			return told
-		}))
-		_, err := c.dial(t.Context(), "tcp", strings.TrimPrefix(s.URL, "http://"))
-		if errors.Is(err, own) != (told != nil) || err == nil {
-			t.Errorf("%s: %v", name, err)
-		}
+	return func(_ *Client, r *remote.Config) {
+		r.Dial = func(context.Context, string, string) (net.Conn, error) { return dial() }
 	}
 }
 
@@ -667,13 +640,13 @@ func TestClearTextIsToldOnce(t *testing.T) {
 		{"https://worker", "198.51.100.7:8081", 0},
 	} {
 		var told logtest.Journal
-		base, err := parseBase(tt.base)
+		base, err := remote.ParseBase("the worker", tt.base)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := &Client{base: base, log: slog.New(slog.NewTextHandler(&told, nil))}
+		warn := warnOfClearText(base, slog.New(slog.NewTextHandler(&told, nil)))
 		for range 3 {
-			c.warnOfClearText(connTo{to: tt.to})
+			warn(connTo{to: tt.to})
 		}
 		text := told.String()
 		if strings.Count(text, "without TLS") != tt.lines || strings.Count(text, "WORKER_TLS_CERT_FILE") != tt.lines ||
@@ -712,7 +685,7 @@ func TestSecretsAreReplaced(t *testing.T) {
 		t.Error("a token with a space is taken")
 	}
 	c.SetTLS(&tls.Config{RootCAs: x509.NewCertPool()})
-	if _, err := c.Ping(t.Context(), job); sentence(err) != sentenceUnreachable {
+	if _, err := c.Ping(t.Context(), job); sentence(err) != sentences.Unreachable {
 		t.Errorf("without roots: %v", err)
 	}
 }
@@ -728,7 +701,7 @@ func TestARefusedClientCertificate(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(s.Certificate())
 	c, journal := logging(t, s.URL, quick(), WithTLS(&tls.Config{RootCAs: roots}))
-	if _, err := c.Ping(t.Context(), job); sentence(err) != sentenceUnreachable {
+	if _, err := c.Ping(t.Context(), job); sentence(err) != sentences.Unreachable {
 		t.Error(err)
 	}
 	journal.holds(t, 1, 0)
@@ -745,40 +718,27 @@ func TestOutcomesOfJobs(t *testing.T) {
 	left, leave := context.WithCancel(t.Context())
 	leave()
 	status := func(status int, why string) error {
-		h := http.Header{}
-		if why != "" {
-			h.Set(workerapi.HeaderRefused, why)
-		}
-		return refusal(&http.Response{StatusCode: status, Header: h, Body: http.NoBody})
+		return refusal(&remote.StatusError{Status: status, Reason: why})
 	}
-	silent := &silenceError{cause: context.DeadlineExceeded}
-	broken := &brokenOffError{cause: errors.New("x")}
-	unreachable := &unreachableError{cause: errors.New("x")}
 	for name, c := range map[string]struct {
 		ctx  context.Context
 		err  error
-		want Outcome
+		want remote.Outcome
 	}{
-		"ok":                        {t.Context(), nil, OutcomeOK},
-		"left":                      {left, left.Err(), OutcomeCanceled},
-		"busy":                      {t.Context(), status(429, ""), OutcomeBusy},
-		"out of packets":            {t.Context(), status(429, workerapi.RefusedBudget), OutcomeBusy},
-		"share":                     {t.Context(), status(429, workerapi.RefusedShare), OutcomeLimited},
-		"shortage of the worker":    {t.Context(), status(503, workerapi.RefusedShortage), OutcomeShortage},
-		"shortage of this host":     {t.Context(), shortage.Fault(nil), OutcomeShortage},
-		"late":                      {t.Context(), status(504, ""), OutcomeTimeout},
-		"silent":                    {t.Context(), classify(silent), OutcomeTimeout},
-		"known to be silent":        {t.Context(), whileLost(silent), OutcomeTimeout},
-		"unreachable":               {t.Context(), classify(unreachable), OutcomeLost},
-		"known to be unreachable":   {t.Context(), whileLost(unreachable), OutcomeLost},
-		"broken off":                {t.Context(), classify(broken), OutcomeLost},
-		"another status":            {t.Context(), status(500, ""), OutcomeFailed},
-		"the target is not taken":   {t.Context(), status(400, ""), OutcomeFailed},
-		"an answer of another kind": {t.Context(), classify(errors.New("x")), OutcomeFailed},
-		"a failure of another kind": {t.Context(), errors.New("x"), OutcomeFailed},
+		"ok":                        {t.Context(), nil, remote.OutcomeOK},
+		"left":                      {left, left.Err(), remote.OutcomeCanceled},
+		"busy":                      {t.Context(), status(429, ""), remote.OutcomeBusy},
+		"out of packets":            {t.Context(), status(429, workerapi.RefusedBudget), remote.OutcomeBusy},
+		"share":                     {t.Context(), status(429, workerapi.RefusedShare), remote.OutcomeLimited},
+		"shortage of the worker":    {t.Context(), status(503, workerapi.RefusedShortage), remote.OutcomeShortage},
+		"shortage of this host":     {t.Context(), shortage.Fault(nil), remote.OutcomeShortage},
+		"late":                      {t.Context(), status(504, ""), remote.OutcomeTimeout},
+		"another status":            {t.Context(), status(500, ""), remote.OutcomeFailed},
+		"the target is not taken":   {t.Context(), status(400, ""), remote.OutcomeFailed},
+		"a failure of another kind": {t.Context(), errors.New("x"), remote.OutcomeFailed},
 	} {
-		got := outcomeOf(c.ctx, c.err)
-		if got != c.want || !slices.Contains(Outcomes(), got) {
+		got := remote.OutcomeOf(c.ctx, c.err)
+		if got != c.want || !slices.Contains(remote.Outcomes(), got) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 		// A worker that fails is this service's own fault.
@@ -792,7 +752,9 @@ func TestOutcomesOfJobs(t *testing.T) {
 // heard records the outcomes that it observes.
 type heard []string
 
-func (h *heard) Asked(slug string, o Outcome, _ time.Duration) { *h = append(*h, slug+" "+string(o)) }
+func (h *heard) Asked(slug string, o remote.Outcome, _ time.Duration) {
+	*h = append(*h, slug+" "+string(o))
+}
 
 func TestObserverHearsTheTool(t *testing.T) {
 	t.Parallel()
@@ -827,8 +789,8 @@ func TestProbesOfATrace(t *testing.T) {
 		{"ICMP", trace("icmp", nil), workerapi.TraceOptions{}, ""},
 		{"ICMP of an older worker", trace("", nil), workerapi.TraceOptions{}, ""},
 		{"an older worker", trace("", nil), tcp, sentenceICMPOnly},
-		{"other probes", trace("icmp", nil), tcp, sentenceUnusable},
-		{"probes that no one asked for", trace("tcp", &port), workerapi.TraceOptions{}, sentenceUnusable},
+		{"other probes", trace("icmp", nil), tcp, sentences.Unusable},
+		{"probes that no one asked for", trace("tcp", &port), workerapi.TraceOptions{}, sentences.Unusable},
 	} {
 		got, err := probedAs(c.answer, c.asked)
 		if c.sentence == "" && (err != nil || got.Protocol == "") || c.sentence != "" && sentence(err) != c.sentence {

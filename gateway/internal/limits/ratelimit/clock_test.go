@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/clocktest"
+	"diagnostics/gateway/internal/cache/clocktest"
 )
 
 // A wall clock that is set refills no bucket and locks no client out.

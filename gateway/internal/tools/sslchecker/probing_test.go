@@ -13,7 +13,7 @@ import (
 
 	"diagnostics/gateway/internal/analyze/certs/certtest"
 	"diagnostics/gateway/internal/cache"
-	"diagnostics/gateway/internal/clocktest"
+	"diagnostics/gateway/internal/cache/clocktest"
 	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool"

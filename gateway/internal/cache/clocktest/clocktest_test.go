@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/clocktest"
+	"diagnostics/gateway/internal/cache/clocktest"
 )
 
 func TestStepsAreOfTheWallClockAlone(t *testing.T) {

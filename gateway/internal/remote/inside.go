@@ -1,0 +1,36 @@
+package remote
+
+import (
+	"net/netip"
+	"regexp"
+	"strings"
+
+	"diagnostics/shared/netpolicy"
+)
+
+// Inside is what of an answer is not shown: private addresses, and those that these prefixes of the network translate
+// to one.
+type Inside []netip.Prefix
+
+// Shows reports whether a text is an address that may be shown.
+func (i Inside) Shows(address string) bool {
+	a, err := netip.ParseAddr(address)
+	return err == nil && a.Zone() == "" && netpolicy.JudgeTranslated(a, i).Public
+}
+
+// addressLike finds what may be an address within a sentence: IPv6 (perhaps with a dotted end) or IPv4.
+var addressLike = regexp.MustCompile(
+	`[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,8}(?:\.\d{1,3}){0,3}|\d{1,3}(?:\.\d{1,3}){3}`)
+
+// HideInText replaces the addresses of a sentence that are not shown.
+func (i Inside) HideInText(s string) string {
+	return addressLike.ReplaceAllStringFunc(s, func(found string) string {
+		// The colon may be the sentence's own: "fe80::1: no answer".
+		for _, candidate := range []string{found, strings.TrimSuffix(found, ":"), strings.TrimPrefix(found, ":")} {
+			if _, err := netip.ParseAddr(candidate); err == nil && !i.Shows(candidate) {
+				return strings.Replace(found, candidate, "a hidden address", 1)
+			}
+		}
+		return found
+	})
+}
