@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"os"
 	"slices"
@@ -56,7 +55,7 @@ func operationOf(err error) string {
 	switch e := err.(type) { //nolint:errorlint // each is looked at by itself
 	case *net.OpError:
 		return e.Op
-	case *fs.PathError:
+	case *os.PathError:
 		return e.Op
 	case *os.SyscallError:
 		return e.Syscall

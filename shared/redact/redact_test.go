@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"net/url"
 	"os"
@@ -43,7 +42,7 @@ func TestCause(t *testing.T) {
 		{&net.DNSError{Name: "hunter2.example", Err: "no such host", IsNotFound: true}, "lookup", "not_found"},
 		{&net.DNSError{Name: "hunter2.example", Err: "i/o timeout", IsTimeout: true}, "lookup", "timeout"},
 		{&net.DNSError{Name: "hunter2.example", Err: "server misbehaving"}, "lookup", "failed"},
-		{&fs.PathError{Op: "open", Path: "/hunter2", Err: syscall.ENOENT}, "open", "no_such_file_or_directory"},
+		{&os.PathError{Op: "open", Path: "/hunter2", Err: syscall.ENOENT}, "open", "no_such_file_or_directory"},
 		{context.Canceled, "", "canceled"},
 		{context.DeadlineExceeded, "", "deadline"},
 		{&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, "read", "timeout"},

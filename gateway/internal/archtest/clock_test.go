@@ -25,6 +25,7 @@ var wallUses = map[string]string{
 	gw + "/internal/egress/egresstest/resolver.go":      "Truncate of a DNS message",
 	gw + "/internal/egress/egresstest/zones.go":         "Truncate of a DNS message",
 	gw + "/internal/httpapi/charges.go":                 "X-RateLimit-Reset is a moment",
+	gw + "/internal/httpapi/failures.go":                "when a run failed, for people",
 	gw + "/internal/httpapi/samples.go":                 "the time of this server, for people",
 	gw + "/internal/providers/rdap/rdap.go":             "when an answer was fetched, for people",
 	gw + "/internal/providers/rdap/dates.go":            "a registry's dates",
@@ -41,7 +42,7 @@ var wallUses = map[string]string{
 	"diagnostics/worker/internal/icmp/control.go":       "the kernel's time of arrival; a difference that a set clock explains is rejected",
 	"diagnostics/worker/internal/probe/probe.go":        "when a measurement was made, for people",
 	"diagnostics/worker/internal/probe/series.go":       "Round of a duration",
-	"diagnostics/worker/tls.go":                         "a certificate's validity is of the wall clock",
+	"diagnostics/daemon/files/server.go":                "a certificate's validity is of the wall clock",
 }
 
 func TestDurationsAreOfTheMonotonicClock(t *testing.T) {
