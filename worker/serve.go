@@ -66,7 +66,7 @@ func serve(ctx context.Context, c Config, tokenFile string, log *daemon.Log) err
 	metrics.watchJobs(api.JobsRunning, int(c.MaxConcurrent))
 	metrics.watchFiles(watcher)
 	if secured != nil {
-		metrics.watchCertificate(secured.expiry)
+		metrics.watchCertificate(secured.Expiry)
 	}
 	log.Info("worker started", "version", daemon.Version(), "commit", daemon.Commit(),
 		"listen", listeners.Public(), "metrics", listeners.Metrics(),
@@ -80,7 +80,7 @@ func serve(ctx context.Context, c Config, tokenFile string, log *daemon.Log) err
 		Hangups: hangups,
 	}
 	if secured != nil {
-		service.Listener = secured.listen
+		service.Listener = secured.Listen
 		// A connection outlives the authorities that it was verified by; each of a gateway's is for one request anyway.
 		service.Server.SetKeepAlivesEnabled(c.TLSClientCAFile == "")
 	}

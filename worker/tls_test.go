@@ -121,7 +121,7 @@ func TestClientCertificates(t *testing.T) {
 		}
 	}
 	// Other authorities hold from the next connection on.
-	if err := secured.takeClients([][]byte{stranger.PEM()}); err != nil {
+	if err := secured.TakeClients([][]byte{stranger.PEM()}); err != nil {
 		t.Fatal(err)
 	}
 	if got := ask(0, pair(stranger, time.Hour)); got != "verified HTTP/1.1" {
@@ -133,7 +133,7 @@ func TestClientCertificates(t *testing.T) {
 }
 
 // serveTLS answers with whether a client certificate was verified, until the test ends.
-func serveTLS(t *testing.T, secured *serverTLS) (url string) {
+func serveTLS(t *testing.T, secured *files.ServerTLS) (url string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -150,7 +150,7 @@ func serveTLS(t *testing.T, secured *serverTLS) (url string) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = server.Serve(secured.listen(l))
+		_ = server.Serve(secured.Listen(l))
 	}()
 	t.Cleanup(func() {
 		_ = server.Close()
@@ -176,7 +176,7 @@ func TestMetricsOfFiles(t *testing.T) {
 	w := httptest.NewRecorder()
 	m := newMetrics(func() uint64 { return 0 })
 	m.watchFiles(&watcher)
-	m.watchCertificate(secured.expiry)
+	m.watchCertificate(secured.Expiry)
 	m.handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	for _, line := range []string{
 		`diagnostics_reloads_total{file="worker_certificate",result="ok"} 0`,
@@ -187,7 +187,7 @@ func TestMetricsOfFiles(t *testing.T) {
 			t.Errorf("no %s in %s", line, w.Body)
 		}
 	}
-	if left := time.Until(time.Unix(secured.expiry(), 0)); left > time.Hour || left < 58*time.Minute {
+	if left := time.Until(time.Unix(secured.Expiry(), 0)); left > time.Hour || left < 58*time.Minute {
 		t.Errorf("it expires in %v", left)
 	}
 }

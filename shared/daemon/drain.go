@@ -61,19 +61,29 @@ const answerMargin = time.Second
 func (d *drain) finish(ctx context.Context, until time.Time) error {
 	timely, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
-	err := d.service.Server.Shutdown(timely)
+	err := d.shutdown(timely)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return stopped(err)
 	}
 	left, cut := d.clients.open.Load(), int64(0)
 	d.end(d.service.Leaving)
-	if err := d.service.Server.Shutdown(ctx); errors.Is(err, context.DeadlineExceeded) {
+	if err := d.shutdown(ctx); errors.Is(err, context.DeadlineExceeded) {
 		cut = min(left, d.clients.open.Load())
 	} else if err != nil {
 		return stopped(err)
 	}
 	d.log.Warn("SHUTDOWN_TIMEOUT ran out", "inFlight", left, "cutOff", cut)
 	return fmt.Errorf("SHUTDOWN_TIMEOUT ran out with requests still in flight: %d, of which %d were cut off", left, cut)
+}
+
+// shutdown waits for the requests of other instances, whose probes have noticed the drain, and then for all others.
+func (d *drain) shutdown(ctx context.Context) error {
+	if d.service.Peers != nil {
+		if err := d.service.Peers.Server.Shutdown(ctx); err != nil {
+			return err
+		}
+	}
+	return d.service.Server.Shutdown(ctx)
 }
 
 func stopped(err error) error {

@@ -38,6 +38,11 @@ func Listen(ctx context.Context, setting string, public, metrics settings.Listen
 	return &l, nil
 }
 
+// ListenOn opens one more listener, whose setting is named in errors.
+func ListenOn(ctx context.Context, setting string, addr settings.ListenAddr) (net.Listener, error) {
+	return listen(ctx, setting, addr)
+}
+
 func listen(ctx context.Context, setting string, addr settings.ListenAddr) (net.Listener, error) {
 	var config net.ListenConfig
 	// Multipath TCP, Go's default, supports neither the filter of drainBacklog nor TCP_USER_TIMEOUT.

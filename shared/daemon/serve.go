@@ -19,6 +19,8 @@ type Service struct {
 	Server *http.Server
 	// Listener wraps the public listener; nil leaves it as it is.
 	Listener func(net.Listener) net.Listener
+	// Peers answers a second listener, for other instances of the service; nil is none.
+	Peers *Peers
 	// Metrics answers /metrics of the private listener.
 	Metrics http.Handler
 	// Debug are further routes of the private listener, by their paths.
@@ -34,7 +36,13 @@ type Service struct {
 	Hangups <-chan os.Signal
 }
 
-// Serve answers both listeners until ctx ends, then leaves in an orderly way. The listeners stay the caller's to close.
+// Peers is a server with the listener that it answers.
+type Peers struct {
+	Server   *http.Server
+	Listener net.Listener
+}
+
+// Serve answers all listeners until ctx ends, then leaves in an orderly way. The listeners stay the caller's to close.
 func (s Settings) Serve(ctx context.Context, l *Listeners, service Service, log *slog.Logger) error {
 	// Requests end when their client goes, or when the drain is over; not when the signal comes.
 	requests, end := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -42,7 +50,7 @@ func (s Settings) Serve(ctx context.Context, l *Listeners, service Service, log 
 	service.Server.ErrorLog = foreignLog()
 	service.Server.BaseContext = func(net.Listener) context.Context { return requests }
 	d := drain{Settings: s, service: service, socket: l.public, public: l.public, end: end, log: log,
-		ended: ends{public: make(chan error, 1), metrics: make(chan error, 1)}}
+		ended: ends{public: make(chan error, 1), metrics: make(chan error, 1), peers: make(chan error, 1)}}
 	d.clients.watch(service.Server)
 	if service.Files == nil {
 		service.Files = &files.Watcher{}
@@ -52,6 +60,11 @@ func (s Settings) Serve(ctx context.Context, l *Listeners, service Service, log 
 		d.public = service.Listener(l.public)
 	}
 	go func() { d.ended.public <- service.Server.Serve(d.public) }()
+	if p := service.Peers; p != nil {
+		p.Server.ErrorLog, p.Server.BaseContext = service.Server.ErrorLog, service.Server.BaseContext
+		go func() { d.ended.peers <- p.Server.Serve(p.Listener) }()
+		defer p.Server.Close()
+	}
 	if s.Pprof && l.metrics == nil {
 		log.Warn("PPROF_ENABLED does nothing: METRICS_LISTEN_ADDR is empty, and profiles are served there alone")
 	}
@@ -67,7 +80,7 @@ func (s Settings) Serve(ctx context.Context, l *Listeners, service Service, log 
 }
 
 // ends receive the error with which each server has left its listener.
-type ends struct{ public, metrics chan error }
+type ends struct{ public, metrics, peers chan error }
 
 // before waits for the moment, and returns the error of a server that ends before it.
 func (e ends) before(moment <-chan struct{}) error {
@@ -75,6 +88,7 @@ func (e ends) before(moment <-chan struct{}) error {
 	select {
 	case err = <-e.public:
 	case err = <-e.metrics:
+	case err = <-e.peers:
 	case <-moment:
 		return nil
 	}

@@ -18,12 +18,16 @@ const (
 	TaskServe
 	TaskHealthcheck
 	TaskInitSecrets
+	// TaskExtra is the service's own.
+	TaskExtra
 )
 
 // Command is the command line of a service.
 type Command struct {
 	Name     string
 	Settings []settings.Setting
+	// Extra is the flag of one more task, ExtraDoc its line of help; empty is none.
+	Extra, ExtraDoc string
 }
 
 // Parse reads the command line; it answers -version and -help itself.
@@ -34,6 +38,10 @@ func (c Command) Parse(args []string, stdout, stderr io.Writer) (Task, error) {
 	healthcheck := flags.Bool("healthcheck", false, "ask the running "+c.Name+"'s /healthz and exit")
 	initSecrets := flags.Bool("init-secrets", false,
 		"create the secrets that ..._FILE settings name, where they are missing, and exit")
+	extra := new(bool)
+	if c.Extra != "" {
+		extra = flags.Bool(c.Extra, false, c.ExtraDoc)
+	}
 	flags.Usage = func() { c.help(flags, stderr) }
 	err := flags.Parse(args)
 	switch {
@@ -50,6 +58,8 @@ func (c Command) Parse(args []string, stdout, stderr io.Writer) (Task, error) {
 		return TaskHealthcheck, nil
 	case *initSecrets:
 		return TaskInitSecrets, nil
+	case *extra:
+		return TaskExtra, nil
 	}
 	return TaskServe, nil
 }

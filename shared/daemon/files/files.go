@@ -52,6 +52,8 @@ type Take func(contents [][]byte) error
 type Watched struct {
 	name  string
 	paths []string
+	// named returns the paths of further files that the one of paths names; nil is none.
+	named func(content []byte) ([]string, error)
 	take  Take
 	// list is true where a file may be empty.
 	list bool
@@ -84,6 +86,12 @@ func (w *Watcher) Load(name string, take Take, paths ...string) error {
 func (w *Watcher) LoadList(name string, take func(list []byte) error, path string) error {
 	return w.load(&Watched{name: name, paths: []string{path}, list: true,
 		take: func(contents [][]byte) error { return take(contents[0]) }})
+}
+
+// LoadTree is Load for a file and those that it names: take gets its contents, then theirs in the order that named
+// returns. A change of any of them counts.
+func (w *Watcher) LoadTree(name string, named func(content []byte) ([]string, error), take Take, path string) error {
+	return w.load(&Watched{name: name, paths: []string{path}, named: named, take: take})
 }
 
 func (w *Watcher) load(f *Watched) error {
@@ -207,10 +215,24 @@ func reason(err error) Reason {
 	return Unsuitable
 }
 
-// read returns the contents of the files; the error is a Reason.
+// read returns the contents of all files. With an error, a Reason or that of named, it returns what it has read.
 func (w *Watched) read() ([][]byte, error) {
-	contents := make([][]byte, len(w.paths))
-	for i, path := range w.paths {
+	contents, err := w.readAll(w.paths)
+	if err != nil || w.named == nil {
+		return contents, err
+	}
+	more, err := w.named(contents[0])
+	if err != nil {
+		return contents, err
+	}
+	named, err := w.readAll(more)
+	return append(contents, named...), err
+}
+
+// readAll returns the contents of files; the error is a Reason.
+func (w *Watched) readAll(paths []string) ([][]byte, error) {
+	contents := make([][]byte, len(paths))
+	for i, path := range paths {
 		var err error
 		if contents[i], err = readOne(path); err != nil {
 			return nil, err
