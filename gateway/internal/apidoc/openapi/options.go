@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"encoding/json"
+	"slices"
 
 	"diagnostics/gateway/internal/tool"
 )
@@ -20,8 +21,18 @@ type schema struct {
 	Properties           map[string]schema `json:"properties,omitempty"`
 }
 
+// place is the option of the edge for every tool that runs elsewhere too.
+var place = tool.Option{
+	Name: "place", Doc: "Where the tool runs, by the ID of a place: of this one or another, where the instance has places.",
+	Pattern: "^[a-z0-9-]{1,32}$", MaxLength: 32,
+}
+
 // optionsEntry is the schema of the options object of a tool, as JSON, which is YAML too.
-func optionsEntry(options []tool.Option) (entry, error) {
+func optionsEntry(t tool.Tool) (entry, error) {
+	options := t.Options()
+	if !t.OnlyHere() {
+		options = append(slices.Clone(options), place)
+	}
 	all := schema{Type: []string{"object", "null"}, AdditionalProperties: true, Properties: map[string]schema{}}
 	if len(options) == 0 {
 		all.Description = "This tool has no options; unknown ones are ignored."

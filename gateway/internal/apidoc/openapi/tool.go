@@ -66,14 +66,38 @@ func describe(t tool.Tool) (description, error) {
 	if err := d.check(); err != nil {
 		return d, err
 	}
-	options, err := optionsEntry(t.Options())
+	options, err := optionsEntry(t)
 	if err != nil {
+		return d, err
+	}
+	if err := d.withPlace(); err != nil {
 		return d, err
 	}
 	d.operation = append(d.operation, options)
 	findings, err := findingSchemas(t)
 	d.schemas = append(d.schemas, findings...)
 	return d, err
+}
+
+// withPlace adds the member that the edge writes at the end of every result.
+func (d description) withPlace() error {
+	for i, schema := range d.schemas {
+		if schema.key != resultName(d.slug) || schema.body == "" {
+			continue
+		}
+		parts, err := cut(schema.body)
+		if err != nil {
+			return err
+		}
+		for j := range parts {
+			if parts[j].key == "properties" && parts[j].value == "" {
+				parts[j].body = strings.TrimRight(parts[j].body, "\n") +
+					"\nplace: {$ref: '#/components/schemas/Place'}\n"
+			}
+		}
+		d.schemas[i].body = join(parts)
+	}
+	return nil
 }
 
 // check wants all that every tool must say, and nothing that has no place in the document.
