@@ -3,9 +3,11 @@ package remote
 import (
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 
 	"diagnostics/shared/netpolicy"
+	"diagnostics/shared/workerapi"
 )
 
 // Inside is what of an answer is not shown: private addresses, and those that these prefixes of the network translate
@@ -33,4 +35,22 @@ func (i Inside) HideInText(s string) string {
 		}
 		return found
 	})
+}
+
+// HideHop removes what a hop says of private networks. The hop keeps its row, so that the hop count stays right.
+func (i Inside) HideHop(h *workerapi.Hop) {
+	if h.Note != nil {
+		h.Note = new(i.HideInText(*h.Note))
+	}
+	if h.Hidden || h.Address != nil && !i.Shows(*h.Address) {
+		h.Hidden, h.Address, h.Addresses, h.Hostname, h.ASN = true, nil, []string{}, nil, nil
+		return
+	}
+	shown := slices.DeleteFunc(slices.Clone(h.Addresses), func(a string) bool { return !i.Shows(a) })
+	// A hop whose only known addresses are private is a private hop, even where the first probe was lost.
+	h.Hidden = h.Address == nil && len(h.Addresses) > 0 && len(shown) == 0
+	h.Addresses = shown
+	if h.Address == nil {
+		h.Hostname, h.ASN = nil, nil
+	}
 }

@@ -1,7 +1,6 @@
 package workerclient
 
 import (
-	"slices"
 	"time"
 
 	"diagnostics/gateway/internal/remote"
@@ -23,24 +22,14 @@ func (i inside) hidePrivate(t *workerapi.Traceroute) {
 		t.Explanation[at] = i.HideInText(line)
 	}
 	if t.MTU != nil && t.MTU.Note != nil {
-		t.MTU.Note = new(i.hideInText(*t.MTU.Note))
+		t.MTU.Note = new(i.HideInText(*t.MTU.Note))
 	}
 }
 
 func (i inside) hideHop(h *workerapi.Hop) {
 	// Names and networks are the gateway's to add, from its own lookups.
 	h.Hostname, h.ASN = nil, nil
-	if h.Note != nil {
-		h.Note = new(i.HideInText(*h.Note))
-	}
-	if h.Hidden || h.Address != nil && !i.Shows(*h.Address) {
-		h.Hidden, h.Address, h.Addresses = true, nil, []string{}
-		return
-	}
-	shown := slices.DeleteFunc(slices.Clone(h.Addresses), func(a string) bool { return !i.Shows(a) })
-	// A hop whose only known addresses are private is a private hop, even where the first probe was lost.
-	h.Hidden = h.Address == nil && len(h.Addresses) > 0 && len(shown) == 0
-	h.Addresses = shown
+	i.HideHop(h)
 }
 
 // The shares of an answer, in bytes of JSON. The worker's own answer is at most a megabyte, of which escapes make a

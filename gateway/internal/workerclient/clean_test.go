@@ -19,7 +19,7 @@ func ptr[T any](v T) *T { return &v }
 func TestHidePrivateInTheNoteOnTheMTU(t *testing.T) {
 	t.Parallel()
 	got := workerapi.Traceroute{MTU: &workerapi.MTU{Note: ptr("Packets vanish at 10.0.0.1.")}}
-	inside(nil).hidePrivate(&got)
+	inside{}.hidePrivate(&got)
 	if *got.MTU.Note != "Packets vanish at a hidden address." {
 		t.Error(*got.MTU.Note)
 	}
