@@ -45,6 +45,20 @@ type Identity struct {
 	Trusted bool
 	// Forwarded is the address in a trusted header; the zero Addr where there is none.
 	Forwarded netip.Addr
+	// Place is set for a client of another place, which that place names.
+	Place *PlaceClient
+}
+
+// PlaceClient is a client of another place, by the ID of that place and pseudonyms of the client and of the network
+// around it; Group is empty where there is none.
+type PlaceClient struct{ Place, Client, Group string }
+
+// OfPlace returns the ID of the place whose client it is, empty for a client of this one.
+func (id Identity) OfPlace() string {
+	if id.Place == nil {
+		return ""
+	}
+	return id.Place.Place
 }
 
 // Addr is the client: the address in the trusted header, else the peer.
@@ -58,11 +72,17 @@ func (id Identity) Addr() netip.Addr {
 // LimitKey names the client for rate limits: an IPv4 address, or the /64 of an IPv6 address, the least that one
 // subscriber holds.
 func (id Identity) LimitKey() string {
+	if id.Place != nil {
+		return id.Place.key(id.Place.Client)
+	}
 	if a := id.Addr(); a.Is4() {
 		return a.String()
 	}
 	return masked(id.Addr(), 64)
 }
+
+// key is a pseudonym among those of all places.
+func (p PlaceClient) key(pseudonym string) string { return p.Place + "/" + pseudonym }
 
 // Network is a network around a client whose limits are a multiple of one client's.
 type Network struct {
@@ -73,6 +93,12 @@ type Network struct {
 // Networks are the wider networks that an IPv6 client counts in, the widest last: a subscriber that is given a /56
 // or a /48 has many /64s. IPv4 has none.
 func (id Identity) Networks() []Network {
+	if id.Place != nil {
+		if id.Place.Group == "" {
+			return nil
+		}
+		return []Network{{id.Place.key(id.Place.Group), 16}}
+	}
 	if !id.Addr().Is6() {
 		return nil
 	}
@@ -80,8 +106,11 @@ func (id Identity) Networks() []Network {
 }
 
 // LogPrefix names the neighbourhood of the client, for logs: an IPv4 /24 or an IPv6 /48. It finds an abusive network
-// again but not one person.
+// again but not one person. A client of another place has that place alone.
 func (id Identity) LogPrefix() string {
+	if id.Place != nil {
+		return "place " + id.Place.Place
+	}
 	if id.Addr().Is4() {
 		return masked(id.Addr(), 24)
 	}

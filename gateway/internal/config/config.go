@@ -64,6 +64,18 @@ type Config struct {
 	RootHintsFile    settings.FilePath `envconfig:"DNS_ROOT_HINTS_FILE" takes:"the path of a file" doc:"root hints of dns-delegation in place of the built-in ones, for a private root: a zone file with the root's NS records and the A and AAAA records of its servers, whose addresses are exempt from the address policy. Read at the start"`
 	TrustAnchorsFile settings.FilePath `envconfig:"DNS_TRUST_ANCHORS_FILE" takes:"the path of a file" doc:"trust anchors of dns-delegation in place of the built-in ones: a zone file with DS or DNSKEY records of the root. Read at the start"`
 
+	PlaceID             placeID             `envconfig:"PLACE_ID" takes:"1 to 32 of a-z, 0-9 and -, but not all or here" doc:"ID of this place among several instances of this service; it is in every result. Empty = this instance is no place"`
+	PlaceName           placeName           `envconfig:"PLACE_NAME" takes:"1 to 64 printable characters" doc:"name of this place for people; empty = its ID"`
+	PlacesFile          settings.FilePath   `envconfig:"PLACES_FILE" takes:"the path of a file" doc:"the other places, which visitors may choose: a JSON list of objects with id, name, url, tokenFile, and where needed caFile, clientCertFile and clientKeyFile. It and the files that it names are reread on change"`
+	PlaceHashKeyFile    settings.FilePath   `envconfig:"PLACE_HASH_KEY_FILE" takes:"the path of a file" doc:"key of the pseudonyms that other places are given of visitors, made at the first start; empty = shared through Redis by the replicas of this place, or without Redis made anew at each start"`
+	PeerListenAddr      settings.ListenAddr `envconfig:"PEER_LISTEN_ADDR" takes:"host:port, such as 127.0.0.1:8443" doc:"private listener for other places, which may run tools here; empty = off. Outside loopback it needs a certificate"`
+	PeerTLSCertFile     settings.FilePath   `envconfig:"PEER_TLS_CERT_FILE" takes:"the path of a file" doc:"its certificate in PEM, followed by the intermediates: it then takes TLS 1.3 only. Reread on change"`
+	PeerTLSKeyFile      settings.FilePath   `envconfig:"PEER_TLS_KEY_FILE" takes:"the path of a file" doc:"the certificate's private key in PEM, without a password"`
+	PeerTLSClientCAFile settings.FilePath   `envconfig:"PEER_TLS_CLIENT_CA_FILE" takes:"the path of a file" doc:"authorities in PEM, one of which must have signed the certificate that another place shows. Reread on change; empty = no client certificates"`
+	PeerTLSNames        list                `envconfig:"PEER_TLS_NAMES" takes:"comma-separated host names and addresses" doc:"names of the certificate that -init-place makes: those by which the other places reach this one; empty = this host's name and addresses"`
+	PeerToken           peerTokens          `envconfig:"PEER_TOKEN" file:"true" takes:"a token of at least 16 printable ASCII characters without spaces, or two of them with a comma between" doc:"bearer credential of that listener, of at least 16 characters; two, comma-separated, for rotation: both are accepted"`
+	PeerTokensFile      settings.FilePath   `envconfig:"PEER_TOKENS_FILE" takes:"the path of a file" doc:"in place of PEER_TOKEN a token for each other place, so that one can be cut off: a JSON object of lists of at most two tokens by ID of the place. Reread on change"`
+
 	AuditLogFile settings.FilePath `envconfig:"AUDIT_LOG_FILE" takes:"the path of a file" doc:"for answering complaints: a JSON object a line for each run that began (time, client, tool, host, requestId), rotated, mentioned on /privacy; empty = off"`
 
 	daemon.Settings
@@ -77,6 +89,9 @@ func Parse(env []string) (Config, error) {
 	}
 	if err := settings.Pair("DIAGNOSTICS_WORKER_CLIENT_CERT_FILE", c.WorkerClientCertFile != "",
 		"DIAGNOSTICS_WORKER_CLIENT_KEY_FILE", c.WorkerClientKeyFile != ""); err != nil {
+		return c, err
+	}
+	if err := c.checkPlaces(); err != nil {
 		return c, err
 	}
 	return c, c.followDomain()

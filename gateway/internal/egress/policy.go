@@ -72,6 +72,9 @@ func (c *Client) routeUnlessOwn(a netip.Addr) (hostroute.Kind, error) {
 	if c.isHostAddress(a) {
 		return hostroute.Here, nil
 	}
+	if c.settings.OwnAddress != nil && c.settings.OwnAddress(a) {
+		return hostroute.Here, nil
+	}
 	own, err := c.own()
 	if err != nil {
 		return 0, err

@@ -33,6 +33,9 @@ type Settings struct {
 	Deny     target.Denylist
 	// HostAddresses are those of a host around a container, which cannot see them: they are refused as this host's own.
 	HostAddresses []netip.Prefix
+	// OwnAddress reports whether an address is of another part of this service, which is refused as this host's own is;
+	// nil is never. It must be safe for concurrent use.
+	OwnAddress func(netip.Addr) bool
 	// NAT64 are prefixes by which the network translates IPv6 addresses to IPv4, besides those that WatchTranslation
 	// finds. An address below one is judged and counted as the IPv4 address that it embeds, too.
 	NAT64 []netip.Prefix

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -62,6 +63,7 @@ func (s *Server) encode(ctx context.Context, rc *requestContext, result any) ([]
 	if size := len(body) - envelope.overhead(); size > maxDataBytes {
 		return nil, fmt.Errorf("the result has %d bytes, over the %d that are promised", size, maxDataBytes)
 	}
+	body = rc.withPlace(body, envelope.overhead()+len("null"))
 	return body, rc.memory.Become(len(body))
 }
 
@@ -69,6 +71,25 @@ func (s *Server) encode(ctx context.Context, rc *requestContext, result any) ([]
 func (e success) overhead() int {
 	const keys = `{"data":,"durationMs":,"requestId":""}`
 	return len(keys) + len(strconv.FormatFloat(e.DurationMs, 'f', -1, 64)) + len(e.RequestID)
+}
+
+// withPlace writes where the tool ran at the end of the data of an envelope; empty is how long that is with null for
+// data. Every result is an object that has members.
+func (rc *requestContext) withPlace(envelope []byte, empty int) []byte {
+	const before = len(`{"data":null`)
+	end := len(envelope) - (empty - before) - 1
+	if rc.place == nil || envelope[end] != '}' {
+		return envelope
+	}
+	place, err := json.Marshal(rc.place)
+	if err != nil {
+		return envelope
+	}
+	member := append([]byte(`,"place":`), place...)
+	if envelope[end-1] == '{' {
+		member = member[1:]
+	}
+	return slices.Insert(envelope, end, member...)
 }
 
 func writeJSON(c echo.Context, status int, body []byte) error {

@@ -16,8 +16,8 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// readBody is steps 3 and 4: the media type, then at most MaxBodyBytes whether or not a length is declared.
-func readBody(c echo.Context) ([]byte, error) {
+// readBody is steps 3 and 4: the media type, then at most so many bytes whether or not a length is declared.
+func readBody(c echo.Context, most int64) ([]byte, error) {
 	r := c.Request()
 	if !isJSON(r.Header["Content-Type"]) {
 		return nil, errMediaType
@@ -25,7 +25,7 @@ func readBody(c echo.Context) ([]byte, error) {
 	if isCompressed(r.Header["Content-Encoding"]) {
 		return nil, errCompressed
 	}
-	if r.ContentLength > MaxBodyBytes {
+	if r.ContentLength > most {
 		return nil, errTooLarge
 	}
 	// Until the body is here the connection may have to make room for another's.
@@ -34,7 +34,7 @@ func readBody(c echo.Context) ([]byte, error) {
 	defer conn.Received()
 	// The framework's writer would hide from net/http that the rest is not wanted.
 	body := bytes.NewBuffer(make([]byte, 0, max(r.ContentLength, 0)+bytes.MinRead))
-	_, err := body.ReadFrom(http.MaxBytesReader(c.Response().Writer, r.Body, MaxBodyBytes))
+	_, err := body.ReadFrom(http.MaxBytesReader(c.Response().Writer, r.Body, most))
 	if err == nil {
 		return body.Bytes(), nil
 	}
@@ -77,26 +77,32 @@ func badField(field, sentence string) *problem {
 	return p
 }
 
+// body is what a request's body holds.
+type body struct {
+	input   string
+	options tool.Options
+	fields  map[string]json.RawMessage
+}
+
 // decodeBody is step 5. Keys are matched exactly; of a repeated key the last counts, as in a browser's JSON.parse.
-func decodeBody(body []byte) (input string, options tool.Options, err error) {
-	if !utf8.Valid(body) {
-		return "", nil, errNotUTF8
+func decodeBody(text []byte) (b body, err error) {
+	if !utf8.Valid(text) {
+		return b, errNotUTF8
 	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(body, &fields) != nil || fields == nil {
-		return "", nil, errNotObject
+	if json.Unmarshal(text, &b.fields) != nil || b.fields == nil {
+		return b, errNotObject
 	}
-	if raw := fields["input"]; !startsWith(raw, '"') || json.Unmarshal(raw, &input) != nil {
-		return "", nil, errInput
+	if raw := b.fields["input"]; !startsWith(raw, '"') || json.Unmarshal(raw, &b.input) != nil {
+		return b, errInput
 	}
-	raw, given := fields["options"]
+	raw, given := b.fields["options"]
 	if !given || string(raw) == "null" {
-		return input, nil, nil
+		return b, nil
 	}
-	if !startsWith(raw, '{') || json.Unmarshal(raw, &options) != nil {
-		return "", nil, errOptions
+	if !startsWith(raw, '{') || json.Unmarshal(raw, &b.options) != nil {
+		return b, errOptions
 	}
-	return input, options, nil
+	return b, nil
 }
 
 // startsWith reports whether a JSON value is of a kind. Unmarshal alone does not check it: it accepts null for every

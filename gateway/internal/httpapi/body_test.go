@@ -303,17 +303,17 @@ func FuzzDecodeBody(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		input, options, err := decodeBody(body)
+		b, err := decodeBody(body)
 		if err != nil {
 			if problemOf(err).status != http.StatusBadRequest {
 				t.Errorf("%q: %v", body, err)
 			}
 			return
 		}
-		if !utf8.ValidString(input) {
-			t.Errorf("input %q is not UTF-8", input)
+		if !utf8.ValidString(b.input) {
+			t.Errorf("input %q is not UTF-8", b.input)
 		}
-		for name, raw := range options {
+		for name, raw := range b.options {
 			if !json.Valid(raw) {
 				t.Errorf("option %s: %q", name, raw)
 			}

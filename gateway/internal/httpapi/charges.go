@@ -22,13 +22,15 @@ import (
 // charge makes the charges of a run, in the order of limits/README.md: first what it takes before it begins, each of
 // which may refuse it, then, by the context that it returns, what the run is charged as it proceeds. What has to be
 // given back is given back with the answer.
-func (s *Server) charge(c echo.Context, rc *requestContext, slug, target string) (context.Context, *charged, error) {
+func (s *Server) charge(
+	c echo.Context, rc *requestContext, slug, target string, port uint16,
+) (context.Context, *charged, error) {
 	ctx := c.Request().Context()
 	if err := s.admit(rc); err != nil {
 		return nil, nil, err
 	}
 
-	decision, err := s.requests.AllowRun(ctx, rc.client, slug, target) // step 9
+	decision, err := s.requests.AllowRun(ctx, rc.client, slug, target, port) // step 9
 	s.decided(c, decision)
 	s.config.Metrics.listed(s.requests.ClientLimit(rc.client).Label, err == nil)
 	if err != nil {
@@ -40,7 +42,7 @@ func (s *Server) charge(c echo.Context, rc *requestContext, slug, target string)
 	}
 	rc.hold(release)
 
-	run := &charged{extra: s.requests.Extra(target)}
+	run := &charged{rc: rc, extra: s.requests.Extra(rc.client, target)}
 	ctx, run.end = context.WithCancelCause(tool.WithCaller(ctx, rc.caller()))
 	ctx, run.addresses = addresslimit.Begin(ctx)                       // every address that is dialled
 	ctx = tool.WithCharge(ctx, run.extra.Allow)                        // further requests to the target
@@ -55,6 +57,7 @@ func (s *Server) charge(c echo.Context, rc *requestContext, slug, target string)
 
 // charged is what a run is charged as it proceeds.
 type charged struct {
+	rc        *requestContext
 	extra     *requests.ExtraCharge
 	addresses *addresslimit.Run
 	// end ends the run. It is called with the refusal of a limit, and with nil after the run.

@@ -48,7 +48,7 @@ func TestRunsThatChargeTheirTarget(t *testing.T) {
 	}
 	w := httptest.NewRecorder()
 	e.config.Metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-	if want := `diagnostics_rate_limited_total{limit="target",slug="echo"} 10`; !strings.Contains(w.Body.String(), want) {
+	if want := `diagnostics_rate_limited_total{from="client",limit="target",slug="echo"} 10`; !strings.Contains(w.Body.String(), want) {
 		t.Errorf("no %s", want)
 	}
 }

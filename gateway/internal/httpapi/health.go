@@ -20,6 +20,8 @@ type readiness struct {
 	Status string `json:"status"`
 	Redis  State  `json:"redis"`
 	Worker State  `json:"worker"`
+	// Places are the other places by ID, nil where there are none.
+	Places map[string]State `json:"places,omitempty"`
 }
 
 // ready reports whether to send clients here. A lost Redis or worker degrades the service but does not end it.
@@ -27,6 +29,7 @@ func (s *Server) ready(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), readyTimeout)
 	defer cancel()
 	answer := readiness{Status: "ready", Redis: ask(ctx, s.config.Redis), Worker: ask(ctx, s.config.Worker)}
+	answer.Places = s.placeStates()
 	status := http.StatusOK
 	if s.draining.Load() {
 		answer.Status, status = "draining", http.StatusServiceUnavailable

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bufio"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"testing"
@@ -51,3 +52,5 @@ func waitFor(t *testing.T, ok func() bool) {
 	}
 	t.Fatal("did not happen in time")
 }
+
+func newDiscard() *slog.Logger { return slog.New(slog.DiscardHandler) }

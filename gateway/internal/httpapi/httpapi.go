@@ -21,6 +21,7 @@ import (
 	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/limits/requests"
 	"diagnostics/gateway/internal/limits/shares"
+	"diagnostics/gateway/internal/remote/places"
 	"diagnostics/gateway/internal/tool"
 
 	"github.com/labstack/echo/v4"
@@ -89,7 +90,8 @@ const (
 	StateOff  State = "off"
 )
 
-// Config is what the edge is made of. All fields but PublicOrigin, Disabled, Worker and Audit are needed.
+// Config is what the edge is made of. All fields but PublicOrigin, Disabled, Worker, Places, Peers and
+// Audit are needed.
 type Config struct {
 	Tools []tool.Tool
 	// Description is what openapi.Document says of them, which is served as it is.
@@ -101,8 +103,10 @@ type Config struct {
 	Deny          Denier
 	// CountedKey returns the key that limits count for a target's, and that Deny judges as well; nil counts the target's.
 	CountedKey func(string) string
-	Limiter    ratelimit.Limiter
-	Limits     requests.Limits
+	// OwnPlace reports whether a DenyKey is the host of another place of this service; nil is never.
+	OwnPlace func(key string) bool
+	Limiter  ratelimit.Limiter
+	Limits   requests.Limits
 	// MaxInFlight is how many runs this instance takes at once, MaxInFlightPerClient how many of one client (0: no limit).
 	MaxInFlight          int
 	MaxInFlightPerClient int
@@ -116,8 +120,12 @@ type Config struct {
 	// web.ErrNotFound, web.ErrMethod, or why a page could not be made.
 	Pages func(http.ResponseWriter, *http.Request) error
 	// Redis and Worker report their states to /readyz; nil means off.
-	Redis   func(context.Context) State
-	Worker  func(context.Context) State
+	Redis  func(context.Context) State
+	Worker func(context.Context) State
+	// Places are the other places, and this one; nil where this one has no ID.
+	Places *places.Set
+	// Peers are the other places that may run tools here; nil is none.
+	Peers   *Peers
 	Metrics *Metrics
 	Log     *slog.Logger
 	// Audit records every run that begins; nil is off.
@@ -132,6 +140,7 @@ type Config struct {
 type Server struct {
 	config      Config
 	echo        *echo.Echo
+	peerEcho    *echo.Echo // of the listener for other places
 	description description
 	known       map[string]bool
 	requests    *requests.Limiter
@@ -140,6 +149,7 @@ type Server struct {
 	memory      shares.Memory
 	encoding    memory.Semaphore
 	connections *conns.Table
+	peerConns   *conns.Table // of the listener for other places
 	draining    atomic.Bool
 	failures    failures
 }
@@ -166,7 +176,8 @@ func New(c Config) (*Server, error) {
 		s.known[t.Slug()] = true
 	}
 	s.echo = s.routes()
-	c.Metrics.follow(slices.Collect(maps.Keys(s.known)))
+	s.peerEcho, s.peerConns = s.peerRoutes(), s.newPeerConns()
+	c.Metrics.follow(slices.Collect(maps.Keys(s.known)), c.Peers != nil)
 	c.Metrics.watch(s.connections.Counts, s.memory.Total)
 	c.Metrics.bounds(c.MaxInFlight, c.MaxConnections)
 	return s, nil
@@ -182,9 +193,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.Serv
 func (s *Server) Listener(l net.Listener) net.Listener { return s.connections.Listener(l) }
 
 // HTTPServer wraps the edge in a server whose timeouts outlast a run but not a client that sends one byte a minute.
-func (s *Server) HTTPServer() *http.Server {
+func (s *Server) HTTPServer() *http.Server { return newServer(s, s.connections) }
+
+func newServer(h http.Handler, connections *conns.Table) *http.Server {
 	server := &http.Server{
-		Handler:                      s,
+		Handler:                      h,
 		ReadHeaderTimeout:            headerTimeout,
 		ReadTimeout:                  readTimeout,
 		WriteTimeout:                 writeTimeout,
@@ -192,6 +205,6 @@ func (s *Server) HTTPServer() *http.Server {
 		MaxHeaderBytes:               MaxHeaderBytes,
 		DisableGeneralOptionsHandler: true,
 	}
-	s.connections.Attach(server)
+	connections.Attach(server)
 	return server
 }

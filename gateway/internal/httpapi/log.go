@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"diagnostics/gateway/internal/remote/places"
 	"diagnostics/shared/redact"
 
 	"github.com/labstack/echo/v4"
@@ -28,7 +29,7 @@ func (s *Server) observed(c echo.Context, rc *requestContext) {
 	}
 	now := s.config.Now()
 	elapsed := now.Sub(rc.start)
-	s.config.Metrics.finished(c.Path(), ending{status, rc.outcome}, elapsed)
+	s.config.Metrics.finished(rc.from, c.Path(), ending{status, rc.outcome}, elapsed)
 	s.config.Log.LogAttrs(c.Request().Context(), s.level(c, rc), "request",
 		slog.String("method", methodName(c.Request().Method)),
 		slog.String("route", route(c)),
@@ -47,7 +48,7 @@ func (s *Server) level(c echo.Context, rc *requestContext) slog.Level {
 		return slog.LevelError
 	}
 	path := c.Path()
-	if rc.outcome == outcomeOK && (path == "/healthz" || path == "/readyz" || strings.HasPrefix(path, pathConnection)) {
+	if rc.outcome == outcomeOK && (path == "/healthz" || path == "/readyz" || path == places.PathReady || strings.HasPrefix(path, pathConnection)) {
 		return slog.LevelDebug
 	}
 	return slog.LevelInfo
@@ -59,7 +60,7 @@ func (s *Server) level(c echo.Context, rc *requestContext) slog.Level {
 func (s *Server) explain(c echo.Context, p *problem) {
 	rc := contextOf(c)
 	rc.outcome = p.outcome
-	s.config.Metrics.refusedBy(c.Path(), p.rule)
+	s.config.Metrics.refusedBy(rc.from, c.Path(), p.rule)
 	if rc.began {
 		s.failures.add(rc, s.slugName(c), p, s.config.Now())
 	}
@@ -131,8 +132,10 @@ func route(c echo.Context) string { return cmp.Or(c.Path(), "unmatched") }
 
 // slugName names the tool where the request was about one that exists.
 func (s *Server) slugName(c echo.Context) string {
-	if slug, ok := strings.CutPrefix(c.Path(), pathTools); ok {
-		return slug
+	for _, prefix := range []string{pathTools, places.PathTools} {
+		if slug, ok := strings.CutPrefix(c.Path(), prefix); ok {
+			return slug
+		}
 	}
 	if slug := c.Param("slug"); c.Path() == pathPage && s.known[slug] {
 		return slug

@@ -13,6 +13,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/limits/requests"
 	"diagnostics/gateway/internal/metrics"
+	"diagnostics/gateway/internal/remote/places"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -38,13 +39,14 @@ func NewMetrics() *Metrics {
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "diagnostics_requests_total",
-			Help: "Requests by tool or connection route, status (canceled: the client left) and outcome: whose fault it was.",
-		}, []string{"slug", "status", "outcome"}),
+			Help: "Requests by tool or connection route, status (canceled: the client left), outcome (whose fault it was) and " +
+				"from: client, or peer for another place.",
+		}, []string{"slug", "status", "outcome", "from"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "diagnostics_request_duration_seconds",
 			Help:    "Time from a request's headers to the end of its answer.",
 			Buckets: []float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 20, 30},
-		}, []string{"slug"}),
+		}, []string{"slug", "from"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "diagnostics_runs_in_flight",
 			Help: "Tool runs at this moment.",
@@ -52,7 +54,7 @@ func NewMetrics() *Metrics {
 		limited: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "diagnostics_rate_limited_total",
 			Help: "Requests that a limit refused, as a whole or in one of their steps, by the limit.",
-		}, []string{"slug", "limit"}),
+		}, []string{"slug", "limit", "from"}),
 		clients: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "diagnostics_listed_client_runs_total",
 			Help: "Runs of clients in CLIENT_LIMITS_FILE, by the label there and whether the rate limits allowed them.",
@@ -77,6 +79,12 @@ func (m *Metrics) RedisUp(up func() bool) {
 func (m *Metrics) WorkerUp(up func() bool) {
 	m.registry.MustRegister(metrics.Switch("diagnostics_worker_up",
 		"1 while the worker says that it takes jobs, 0 while its tools fail.", up))
+}
+
+// PeerCertificate reports when the certificate of the listener for other places expires, in seconds of Unix time.
+func (m *Metrics) PeerCertificate(expiry func() int64) {
+	m.registry.MustRegister(metrics.Gauge("diagnostics_peer_certificate_expiry_timestamp_seconds",
+		"When the certificate of the listener for other places expires.", nil, expiry))
 }
 
 // AuditLines counts how many lines of the audit log could not be written; absent where there is no audit log.
@@ -151,6 +159,7 @@ var endings = []ending{
 	{http.StatusBadRequest, outcomeNoAddress},
 	{http.StatusForbidden, outcomeForeign},
 	{http.StatusForbidden, outcomeDenied},
+	{http.StatusUnauthorized, outcomeToken},
 	{http.StatusNotFound, outcomeNotFound},
 	{http.StatusMethodNotAllowed, outcomeMethod},
 	{http.StatusRequestEntityTooLarge, outcomeTooLarge},
@@ -180,6 +189,9 @@ func slugOf(pattern string) string {
 	if slug, ok := strings.CutPrefix(pattern, pathTools); ok {
 		return slug
 	}
+	if slug, ok := strings.CutPrefix(pattern, places.PathTools); ok {
+		return slug
+	}
 	if probe, ok := strings.CutPrefix(pattern, pathConnection); ok {
 		return "connection-" + probe
 	}
@@ -187,25 +199,31 @@ func slugOf(pattern string) string {
 }
 
 // follow makes the counters of every route, so that each begins at zero.
-func (m *Metrics) follow(slugs []string) {
+func (m *Metrics) follow(slugs []string, peers bool) {
 	for _, slug := range slugs {
-		m.route(slug, fault.Limits()...)
+		m.route(fromClient, slug, fault.Limits()...)
+		if peers {
+			m.route(fromPeer, slug, fault.Limits()...)
+		}
 		m.countTraffic(slug)
 	}
 	for _, probe := range probes {
-		m.route(slugOf(pathConnection+probe), fault.LimitSamples, fault.LimitNetwork)
+		m.route(fromClient, slugOf(pathConnection+probe), fault.LimitSamples, fault.LimitNetwork)
 	}
-	m.route(otherRoutes, fault.LimitClientMemory, fault.LimitNetworkMemory, fault.LimitMemory)
+	m.route(fromClient, otherRoutes, fault.LimitClientMemory, fault.LimitNetworkMemory, fault.LimitMemory)
+	if peers {
+		m.route(fromPeer, otherRoutes, fault.LimitClientMemory, fault.LimitNetworkMemory, fault.LimitMemory)
+	}
 }
 
-func (m *Metrics) route(slug string, limits ...fault.Rule) {
-	m.duration.WithLabelValues(slug)
+func (m *Metrics) route(door from, slug string, limits ...fault.Rule) {
+	m.duration.WithLabelValues(slug, string(door))
 	for _, e := range endings {
-		m.requests.WithLabelValues(slug, statusLabel(e.status), string(e.outcome))
+		m.requests.WithLabelValues(slug, statusLabel(e.status), string(e.outcome), string(door))
 	}
 	m.limits[slug] = limits
 	for _, limit := range limits {
-		m.limited.WithLabelValues(slug, string(limit))
+		m.limited.WithLabelValues(slug, string(limit), string(door))
 	}
 }
 
@@ -225,17 +243,17 @@ func (m *Metrics) countTraffic(slug string) {
 // trafficOf is the traffic of a tool, by the pattern of its route.
 func (m *Metrics) trafficOf(pattern string) *traffic.Totals { return m.traffic[slugOf(pattern)] }
 
-func (m *Metrics) finished(pattern string, e ending, elapsed time.Duration) {
+func (m *Metrics) finished(door from, pattern string, e ending, elapsed time.Duration) {
 	slug := slugOf(pattern)
-	m.requests.WithLabelValues(slug, statusLabel(e.status), string(e.outcome)).Inc()
-	m.duration.WithLabelValues(slug).Observe(elapsed.Seconds())
+	m.requests.WithLabelValues(slug, statusLabel(e.status), string(e.outcome), string(door)).Inc()
+	m.duration.WithLabelValues(slug, string(door)).Observe(elapsed.Seconds())
 }
 
 // refusedBy counts a request that a limit refused, as a whole or in a step; other rules are no limits.
-func (m *Metrics) refusedBy(pattern string, limit fault.Rule) {
+func (m *Metrics) refusedBy(door from, pattern string, limit fault.Rule) {
 	slug := slugOf(pattern)
 	if slices.Contains(m.limits[slug], limit) {
-		m.limited.WithLabelValues(slug, string(limit)).Inc()
+		m.limited.WithLabelValues(slug, string(limit), string(door)).Inc()
 	}
 }
 

@@ -25,6 +25,7 @@ const (
 	outcomeNoAddress  outcome = "no_address"
 	outcomeForeign    outcome = "foreign_origin"
 	outcomeDenied     outcome = "denied_client" // of DENY_CLIENTS_FILE
+	outcomeToken      outcome = "token"         // another place without its token
 	outcomeNotFound   outcome = "not_found"
 	outcomeMethod     outcome = "method_not_allowed"
 	outcomeTooLarge   outcome = "too_large"

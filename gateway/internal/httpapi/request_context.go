@@ -10,6 +10,7 @@ import (
 	"diagnostics/gateway/internal/conns"
 	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/limits/shares"
+	"diagnostics/gateway/internal/remote/places"
 	"diagnostics/shared/parallel"
 
 	"github.com/google/uuid"
@@ -22,6 +23,7 @@ const requestContextKey = "request"
 type requestContext struct {
 	id      string
 	start   time.Time
+	from    from
 	client  clientip.Identity
 	outcome outcome
 	// began is true once a run of a tool has passed the limits.
@@ -38,6 +40,10 @@ type requestContext struct {
 	stream *stream
 	// private are what the visitor typed, which no line of the log may repeat.
 	private []string
+	// place is where a tool ran, nil where places have no IDs.
+	place *places.Place
+	// budget is what another place allows the run, 0 where it has no say.
+	budget time.Duration
 }
 
 func contextOf(c echo.Context) *requestContext { return c.Get(requestContextKey).(*requestContext) }
@@ -59,46 +65,50 @@ func (rc *requestContext) releaseHeld() {
 }
 
 // observe surrounds every request: its id, who sent it, the line in the log, and the answer to a panic.
-func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		r := c.Request()
-		// Routes are matched on the decoded path: /%61pi/ is /api/ (RFC 3986 section 6.2.2.2). An encoded slash is not a
-		// slash, though (section 2.2): decoded, it would lead past a proxy's rule for /api/.
-		if r.URL.RawPath != "" && !strings.Contains(strings.ToLower(r.URL.RawPath), "%2f") {
-			r.URL.RawPath = ""
-		}
-		rc := &requestContext{id: uuid.NewString(), start: s.config.Now(), outcome: outcomeOK}
-		rc.client = s.config.Clients.Identify(r)
-		rc.memory = s.memory.Acquire(rc.client)
-		rc.hold(rc.memory.Release)
-		c.Set(requestContextKey, rc)
-		h := c.Response().Header()
-		set(h, "X-Request-Id", rc.id)
-		h["X-Content-Type-Options"] = noSniff
-		if isAPI(r) {
-			h["Cache-Control"] = noStore
-		}
-		if endsConnection(r) {
+func (s *Server) observe(door from) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error { return s.observeOne(c, door, next) }
+	}
+}
+
+func (s *Server) observeOne(c echo.Context, door from, next echo.HandlerFunc) error {
+	r := c.Request()
+	// Routes are matched on the decoded path: /%61pi/ is /api/ (RFC 3986 section 6.2.2.2). An encoded slash is not a
+	// slash, though (section 2.2): decoded, it would lead past a proxy's rule for /api/.
+	if r.URL.RawPath != "" && !strings.Contains(strings.ToLower(r.URL.RawPath), "%2f") {
+		r.URL.RawPath = ""
+	}
+	rc := &requestContext{id: uuid.NewString(), start: s.config.Now(), from: door, outcome: outcomeOK}
+	rc.client = s.identify(r, door)
+	rc.memory = s.memory.Acquire(rc.client)
+	rc.hold(rc.memory.Release)
+	c.Set(requestContextKey, rc)
+	h := c.Response().Header()
+	set(h, "X-Request-Id", rc.id)
+	h["X-Content-Type-Options"] = noSniff
+	if isAPI(r) {
+		h["Cache-Control"] = noStore
+	}
+	if endsConnection(r) {
+		h.Set("Connection", "close")
+	}
+	c.Response().Before(func() {
+		if s.draining.Load() { // so that no further request is sent on a connection that ends
 			h.Set("Connection", "close")
 		}
-		c.Response().Before(func() {
-			if s.draining.Load() { // so that no further request is sent on a connection that ends
-				h.Set("Connection", "close")
-			}
-			if rc.stream == nil { // whose answer is not ready yet
-				conns.Of(r.Context()).Answering(s.config.Bounds.AnswerLimit)
-			}
-		})
-		if p := parallel.Catch(func() { s.answer(c, next) }); p != nil {
-			s.recovered(c, rc, p)
+		if rc.stream == nil { // whose answer is not ready yet
+			conns.Of(r.Context()).Answering(s.config.Bounds.AnswerLimit)
 		}
-		rc.releaseHeld()
-		s.observed(c, rc)
-		if rc.cut {
-			panic(http.ErrAbortHandler)
-		}
-		return nil
+	})
+	if p := parallel.Catch(func() { s.answer(c, next) }); p != nil {
+		s.recovered(c, rc, p)
 	}
+	rc.releaseHeld()
+	s.observed(c, rc)
+	if rc.cut {
+		panic(http.ErrAbortHandler)
+	}
+	return nil
 }
 
 // Values of headers that are the same in all answers. Nothing writes into them.

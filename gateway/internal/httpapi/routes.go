@@ -32,10 +32,10 @@ func (s *Server) routes() *echo.Echo {
 	// The framework would otherwise trust any X-Forwarded-For. Nothing here uses it; clientip identifies clients.
 	e.IPExtractor = echo.ExtractIPDirect()
 	e.HTTPErrorHandler = s.fail
-	e.Pre(s.observe)
+	e.Pre(s.observe(fromClient))
 
 	for _, t := range s.config.Tools {
-		s.handle(e, pathTools+t.Slug(), s.runTool(t), http.MethodPost)
+		s.handle(e, pathTools+t.Slug(), s.requireOwnOrigin(s.runTool(t)), http.MethodPost)
 	}
 	for _, probe := range probes {
 		s.get(e, pathConnection+probe, s.api(s.sample(probe)))
@@ -81,16 +81,19 @@ func (s *Server) page(c echo.Context) error {
 // since the framework would prefer a catch-all to the 405 of a path that exists.
 func (s *Server) unknown(c echo.Context) error {
 	method := c.Request().Method
+	if contextOf(c).from == fromPeer {
+		return errNotFound
+	}
 	if isAPI(c.Request()) || method != http.MethodGet && method != http.MethodHead {
 		return errNotFound
 	}
 	return s.page(c)
 }
 
-// isAPI reports whether failures are reported in the envelope. This includes /api, which is a page: a client that sends
+// isAPI reports whether failures are reported in the envelope: those of the listener for other places all are. This includes /api, which is a page: a client that sends
 // it anything but a GET expects the API.
 func isAPI(r *http.Request) bool {
-	return strings.HasPrefix(r.URL.Path, apiPrefix) || r.URL.Path == pathReference
+	return strings.HasPrefix(r.URL.Path, apiPrefix) || strings.HasPrefix(r.URL.Path, peerPrefix) || r.URL.Path == pathReference
 }
 
 // requireOwnOrigin wraps a handler of the API: the origin rule comes first.

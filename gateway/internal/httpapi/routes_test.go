@@ -229,14 +229,14 @@ func TestMetrics(t *testing.T) {
 	e.config.Metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	text := w.Body.String()
 	for _, want := range []string{
-		`diagnostics_requests_total{outcome="ok",slug="echo",status="200"} 1`,
-		`diagnostics_requests_total{outcome="invalid",slug="echo",status="400"} 1`,
-		`diagnostics_requests_total{outcome="limited",slug="echo",status="429"} 1`,
-		`diagnostics_requests_total{outcome="ok",slug="connection-ping",status="200"} 1`,
-		`diagnostics_requests_total{outcome="not_found",slug="other",status="404"} 1`,
-		`diagnostics_request_duration_seconds_count{slug="echo"} 3`,
-		`diagnostics_rate_limited_total{limit="tool",slug="echo"} 1`,
-		`diagnostics_rate_limited_total{limit="client",slug="echo"} 0`,
+		`diagnostics_requests_total{from="client",outcome="ok",slug="echo",status="200"} 1`,
+		`diagnostics_requests_total{from="client",outcome="invalid",slug="echo",status="400"} 1`,
+		`diagnostics_requests_total{from="client",outcome="limited",slug="echo",status="429"} 1`,
+		`diagnostics_requests_total{from="client",outcome="ok",slug="connection-ping",status="200"} 1`,
+		`diagnostics_requests_total{from="client",outcome="not_found",slug="other",status="404"} 1`,
+		`diagnostics_request_duration_seconds_count{from="client",slug="echo"} 3`,
+		`diagnostics_rate_limited_total{from="client",limit="tool",slug="echo"} 1`,
+		`diagnostics_rate_limited_total{from="client",limit="client",slug="echo"} 0`,
 		`diagnostics_runs_in_flight 0`,
 		`diagnostics_redis_up 0`,
 	} {

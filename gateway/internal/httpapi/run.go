@@ -16,17 +16,17 @@ import (
 
 // runTool is steps 3 to 13 of docs/contract.md#the-order-of-checks, in their order: nothing is counted before step 9,
 // and nothing is sent before step 11.
-func (s *Server) runTool(t tool.Tool) echo.HandlerFunc {
-	return s.requireOwnOrigin(func(c echo.Context, rc *requestContext) error {
+func (s *Server) runTool(t tool.Tool) func(echo.Context, *requestContext) error {
+	return func(c echo.Context, rc *requestContext) error {
 		job, err := s.parse(c, rc, t)
 		if err != nil {
 			s.config.Metrics.guarded(err)
 			return err
 		}
-		if err := s.enabled(t); err != nil {
+		if err := s.enabled(t, rc); err != nil {
 			return err
 		}
-		ctx, charged, err := s.charge(c, rc, t.Slug(), s.countedKey(job.LimitKey()))
+		ctx, charged, err := s.charge(c, rc, t.Slug(), s.countedKey(job.LimitKey()), job.Port())
 		if err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (s *Server) runTool(t tool.Tool) echo.HandlerFunc {
 			return err
 		}
 		return s.succeed(c, data)
-	})
+	}
 }
 
 // reportLimits reports what the limits made of a run, in headers and metrics. The headers are of the bucket with the
@@ -51,7 +51,7 @@ func (s *Server) reportLimits(c echo.Context, run *charged) {
 		s.decided(c, d)
 	}
 	for _, limit := range run.refused() {
-		s.config.Metrics.refusedBy(c.Path(), limit)
+		s.config.Metrics.refusedBy(contextOf(c).from, c.Path(), limit)
 	}
 }
 
@@ -61,7 +61,9 @@ func (s *Server) audited(rc *requestContext, t tool.Tool, job tool.Job) {
 		return
 	}
 	client := "unknown"
-	if a := rc.client.Addr(); a.IsValid() {
+	if a := rc.client.Addr(); rc.client.OfPlace() != "" {
+		client = rc.client.LimitKey()
+	} else if a.IsValid() {
 		client = a.String()
 	}
 	s.config.Audit.RunBegan(audit.Run{
@@ -71,26 +73,42 @@ func (s *Server) audited(rc *requestContext, t tool.Tool, job tool.Job) {
 
 // parse is steps 3 to 7: from bytes to a job, without a packet.
 func (s *Server) parse(c echo.Context, rc *requestContext, t tool.Tool) (tool.Job, error) {
-	body, err := readBody(c)
+	text, err := readBody(c, rc.from.maxBody())
 	if err != nil {
 		return tool.Job{}, err
 	}
-	text, options, err := decodeBody(body)
+	b, err := decodeBody(text)
 	if err != nil {
 		return tool.Job{}, err
 	}
-	rc.keepPrivate(text, options)
-	if text, err = tool.CleanInput(text); err != nil {
+	rc.keepPrivate(b.input, b.options)
+	if rc.from == fromPeer {
+		if err := s.takePeer(rc, b.fields); err != nil {
+			return tool.Job{}, err
+		}
+	}
+	if b.input, err = tool.CleanInput(b.input); err != nil {
 		return tool.Job{}, err
 	}
-	job, err := t.Parse(tool.Input{Text: text, Options: options, Visitor: rc.client.Visitor()})
+	elsewhere, err := s.choosePlace(rc, t, b.options)
 	if err != nil {
 		return tool.Job{}, err
+	}
+	job, err := t.Parse(tool.Input{Text: b.input, Options: b.options, Visitor: rc.client.Visitor()})
+	if err != nil {
+		return tool.Job{}, err
+	}
+	if elsewhere {
+		job = job.Elsewhere(s.runElsewhere(rc, t, b))
 	}
 	rc.private = append(rc.private, job.LimitKey(), job.DenyKey())
 	if s.config.Deny.DeniesKey(job.DenyKey()) || s.config.Deny.DeniesKey(s.countedKey(job.DenyKey())) {
 		return tool.Job{}, fault.New(fault.Refused, "The operator of this service does not allow this target.").
 			ByRule(fault.RuleDenied)
+	}
+	if s.config.OwnPlace != nil && s.config.OwnPlace(job.DenyKey()) {
+		return tool.Job{}, fault.New(fault.Refused, "The target is a part of this service, which it does not check.").
+			ByRule(fault.RuleOwnAddress)
 	}
 	return job, nil
 }
@@ -102,12 +120,12 @@ func (s *Server) countedKey(key string) string {
 	return s.config.CountedKey(key)
 }
 
-// enabled is step 8.
-func (s *Server) enabled(t tool.Tool) error {
+// enabled is step 8. Whether another place has a worker is for that place to say.
+func (s *Server) enabled(t tool.Tool, rc *requestContext) error {
 	switch {
 	case slices.Contains(s.config.Disabled, t.Slug()):
 		return fault.New(fault.NotEnabled, "This tool is switched off on this service.")
-	case t.NeedsWorker() && !s.config.WorkerEnabled:
+	case t.NeedsWorker() && !s.config.WorkerEnabled && !s.isElsewhere(rc):
 		return fault.New(fault.NotEnabled,
 			"This tool needs the diagnostics worker, which is not enabled on this service. "+
 				"The browser's ping and packet-loss tools work without it.")
@@ -120,7 +138,7 @@ func (s *Server) run(ctx context.Context, charged *charged, job tool.Job) (any, 
 	s.config.Metrics.inFlight.Inc()
 	defer s.config.Metrics.inFlight.Dec()
 	defer charged.end(nil)
-	bounded, cancel := context.WithTimeout(ctx, s.config.RunLimit)
+	bounded, cancel := context.WithTimeout(ctx, s.runLimit(charged.rc))
 	defer cancel()
 	data, err := job.Run(bounded)
 	if full, is := errors.AsType[*fault.Error](context.Cause(ctx)); is {
@@ -152,7 +170,7 @@ func (rc *requestContext) keepPrivate(text string, options tool.Options) {
 
 // caller is the client on whose behalf the run is made.
 func (rc *requestContext) caller() tool.Caller {
-	c := tool.Caller{RequestID: rc.id, Client: rc.client.LimitKey()}
+	c := tool.Caller{RequestID: rc.id, Client: rc.client.LimitKey(), Place: rc.client.OfPlace()}
 	if networks := rc.client.Networks(); len(networks) > 0 {
 		c.Network = networks[len(networks)-1].Key
 	}

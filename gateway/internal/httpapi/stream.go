@@ -41,8 +41,8 @@ func (s *Server) stream(
 		end.data, end.err = s.run(progress.With(ctx, feed), charged, job)
 		return end
 	})
-	// The worker may have no slot for the job, which is the answer's own status then.
-	if t.NeedsWorker() && !feed.AwaitBegin(running.Done()) {
+	// The worker, or another place, may have no slot for the job, which is the answer's own status then.
+	if (t.NeedsWorker() || s.isElsewhere(rc)) && !feed.AwaitBegin(running.Done()) {
 		end := running.Wait()
 		s.reportLimits(c, charged)
 		if end.err != nil {

@@ -102,7 +102,7 @@ func TestTheLastLineIsThePlainAnswer(t *testing.T) {
 				t.Errorf("the log has %v and %v, of a plain answer %v and %v", line["status"], line["outcome"],
 					plainLine["status"], plainLine["outcome"])
 			}
-			counted := fmt.Sprintf("diagnostics_requests_total{outcome=%q,slug=\"echo\",status=\"%v\"} 2\n", line["outcome"],
+			counted := fmt.Sprintf("diagnostics_requests_total{from=\"client\",outcome=%q,slug=\"echo\",status=\"%v\"} 2\n", line["outcome"],
 				line["status"])
 			waitFor(t, func() bool {
 				w := httptest.NewRecorder()

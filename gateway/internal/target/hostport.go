@@ -65,6 +65,9 @@ func notAPort(port, want string) *fault.Error {
 // LimitKey is the host without its port.
 func (hp HostPort) LimitKey() string { return hp.Host.LimitKey() }
 
+// TargetPort is Port, for the limit on ports.
+func (hp HostPort) TargetPort() uint16 { return hp.Port }
+
 // String is host:port, with brackets around IPv6.
 func (hp HostPort) String() string {
 	return hp.Host.Authority() + ":" + strconv.Itoa(int(hp.Port))

@@ -38,6 +38,9 @@ func (u URL) Host() Host { return u.host }
 // Port is the port, the scheme's default where none was typed.
 func (u URL) Port() uint16 { return u.port }
 
+// TargetPort is Port, for the limit on ports.
+func (u URL) TargetPort() uint16 { return u.port }
+
 // RequestURI is the escaped path and query.
 func (u URL) RequestURI() string { return u.requestURI }
 

@@ -12,6 +12,9 @@ type Caller struct {
 	Client string
 	// Network is the client's network that shares the worker's slots: an IPv6 /48; empty for IPv4.
 	Network string
+	// Place is the place whose client it is, by its ID; empty for a client of this place. Client and Network are
+	// pseudonyms of that place then.
+	Place string
 }
 
 type callerKey struct{}

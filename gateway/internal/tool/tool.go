@@ -38,6 +38,8 @@ type Spec[T Target, R any] struct {
 	Slug string
 	// Worker marks a tool that runs only where the worker is enabled (501 otherwise).
 	Worker bool
+	// OnlyHere marks a tool whose answer is about the request itself, so that no other place can give it.
+	OnlyHere bool
 	// Options are the members of the options object that the tool reads.
 	Options []Option
 	// Findings is the table of all that the tool can conclude and report; R embeds a finding.Report made from it.
@@ -56,6 +58,7 @@ type Spec[T Target, R any] struct {
 type Tool struct {
 	slug     string
 	worker   bool
+	onlyHere bool
 	options  []Option
 	findings finding.Catalogue
 	openAPI  string
@@ -73,13 +76,16 @@ func New[T Target, R any](spec Spec[T, R]) Tool {
 		if d, ok := any(target).(interface{ DenyKey() string }); ok {
 			job.denyKey = d.DenyKey()
 		}
+		if p, ok := any(target).(interface{ TargetPort() uint16 }); ok {
+			job.port = p.TargetPort()
+		}
 		job.run = func(ctx context.Context) (any, error) {
 			return spec.Run(ctx, target)
 		}
 		return job, nil
 	}
 	return Tool{
-		slug: spec.Slug, worker: spec.Worker, options: spec.Options, findings: spec.Findings, openAPI: spec.OpenAPI,
+		slug: spec.Slug, worker: spec.Worker, onlyHere: spec.OnlyHere, options: spec.Options, findings: spec.Findings, openAPI: spec.OpenAPI,
 		parse: parse,
 	}
 }
@@ -89,6 +95,9 @@ func (t Tool) Slug() string { return t.slug }
 
 // NeedsWorker reports whether the tool runs only where the worker is enabled.
 func (t Tool) NeedsWorker() bool { return t.worker }
+
+// OnlyHere reports whether the tool's answer is about the request itself, so that no other place can give it.
+func (t Tool) OnlyHere() bool { return t.onlyHere }
 
 // Options are the members of the options object that the tool reads.
 func (t Tool) Options() []Option { return t.options }
@@ -106,6 +115,7 @@ func (t Tool) Parse(in Input) (Job, error) { return t.parse(in) }
 type Job struct {
 	limitKey string
 	denyKey  string
+	port     uint16
 	run      func(context.Context) (any, error)
 }
 
@@ -115,6 +125,15 @@ func (j Job) LimitKey() string { return j.limitKey }
 // DenyKey is the host that DENY_TARGETS judges: the LimitKey, unless the target has a DenyKey method of its own (a
 // registration query is limited by its registrable name but denied by the name that was typed).
 func (j Job) DenyKey() string { return j.denyKey }
+
+// Port is the TCP port that the target names, 0 where it names none.
+func (j Job) Port() uint16 { return j.port }
+
+// Elsewhere returns the job with another way to do the work: at another place.
+func (j Job) Elsewhere(run func(context.Context) (any, error)) Job {
+	j.run = run
+	return j
+}
 
 // Run does the work.
 func (j Job) Run(ctx context.Context) (any, error) { return j.run(ctx) }

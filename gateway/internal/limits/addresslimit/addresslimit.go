@@ -2,9 +2,9 @@
 // limits of the edge count what a visitor typed: four hundred names of one address are four hundred targets there.
 //
 // A run pays for each address once, before its first dial: with one request of the client's own share of the address,
-// and, only where that passes, with one of what all clients share of it. A client also has at most Ports different
-// ports of an address in a window. Repeating a port is free, and so is all that one run does to a port after the first
-// time.
+// and, only where that passes, with one of what all clients share of it. The clients of another place share half of that
+// among them, which is charged in between. A client also has at most Ports different ports of an address in a window.
+// Repeating a port is free, and so is all that one run does to a port after the first time.
 package addresslimit
 
 import (
@@ -58,8 +58,8 @@ const (
 
 // Allow is an egress.ChargeFunc. What is done for no client is not charged.
 func (l *Limiter) Allow(ctx context.Context, to netip.AddrPort) error {
-	client := tool.CallerOf(ctx).Client
-	if client == "" {
+	caller := tool.CallerOf(ctx)
+	if caller.Client == "" {
 		return nil
 	}
 	run := runOf(ctx)
@@ -67,7 +67,7 @@ func (l *Limiter) Allow(ctx context.Context, to netip.AddrPort) error {
 	// Two dials of one run to one address pay once: the second waits for what becomes of the first.
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	keys := keysOf(client, to.Addr())
+	keys := keysOf(caller, to.Addr())
 	d, err := l.limiter.Take(ctx, l.stages(keys, at, to.Port())...)
 	switch {
 	case err != nil:
@@ -82,11 +82,18 @@ func (l *Limiter) Allow(ctx context.Context, to netip.AddrPort) error {
 }
 
 // keys name the buckets of an address. No part but the last can hold a "|".
-type keys struct{ all, own, ports string }
+type keys struct {
+	all, own, ports string
+	peer            string // of all clients of another place, empty for a client of this one
+}
 
-func keysOf(client string, a netip.Addr) keys {
-	return keys{all: "address|" + a.String(), own: "own|" + client + "|" + a.String(),
-		ports: "ports|" + client + "|" + a.String()}
+func keysOf(c tool.Caller, a netip.Addr) keys {
+	k := keys{all: "address|" + a.String(), own: "own|" + c.Client + "|" + a.String(),
+		ports: "ports|" + c.Client + "|" + a.String()}
+	if c.Place != "" {
+		k.peer = "peer-address|" + c.Place + "|" + a.String()
+	}
+	return k
 }
 
 func (k keys) refusal(by string) (fault.Rule, string) {
@@ -95,6 +102,8 @@ func (k keys) refusal(by string) (fault.Rule, string) {
 		return fault.LimitClientAddress, sentenceOwn
 	case k.ports:
 		return fault.LimitPorts, sentencePorts
+	case k.peer:
+		return fault.LimitPeer, sentenceAll
 	}
 	return fault.LimitAddress, sentenceAll
 }
@@ -103,15 +112,18 @@ func (k keys) refusal(by string) (fault.Rule, string) {
 // stage: each is charged, also where the other refuses. What all clients share comes last: what a client's own limits
 // refuse must not be charged there. So a port counts as tried also where either share refuses it.
 func (l *Limiter) stages(k keys, at *attempt, port uint16) []ratelimit.Stage {
-	var own, all ratelimit.Stage
+	var own, peer, all ratelimit.Stage
 	if port != 0 && !at.ports[port] {
 		own = append(own, ratelimit.Charge{Key: k.ports, Limit: l.ports, Item: port})
 	}
 	if !at.paid {
 		own = append(own, ratelimit.Charge{Key: k.own, Limit: l.own})
+		if k.peer != "" {
+			peer = append(peer, ratelimit.Charge{Key: k.peer, Limit: ratelimit.Half(l.all)})
+		}
 		all = append(all, ratelimit.Charge{Key: k.all, Limit: l.all})
 	}
-	return []ratelimit.Stage{own, all}
+	return []ratelimit.Stage{own, peer, all}
 }
 
 // Run is what one run has paid for so far.

@@ -13,6 +13,14 @@ type Limit struct {
 	Window   time.Duration
 }
 
+// Half is half of a limit; of one that is on, it is on as well.
+func Half(l Limit) Limit {
+	if l.Requests > 0 {
+		l.Requests = max(1, l.Requests/2)
+	}
+	return l
+}
+
 // Charge is one request against one bucket, or several. Key is canonical and unique over all kinds of buckets.
 type Charge struct {
 	Key   string

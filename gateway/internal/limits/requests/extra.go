@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/limits/ratelimit"
 )
@@ -12,26 +13,34 @@ import (
 // ExtraCharge is what a run charges its target beside its own request. The run may charge from any goroutine, and after
 // its answer: its work may be shared with other runs.
 type ExtraCharge struct {
-	limiter ratelimit.Limiter
-	bucket  ratelimit.Charge
+	limiter *Limiter
+	client  clientip.Identity
+	target  string
 
 	mu   sync.Mutex
 	last ratelimit.Decision // the zero Decision where nothing was charged
 }
 
 // Extra makes the extra charge of a run.
-func (l *Limiter) Extra(target string) *ExtraCharge {
-	return &ExtraCharge{limiter: l.limiter, bucket: l.targetCharge(target)}
+func (l *Limiter) Extra(client clientip.Identity, target string) *ExtraCharge {
+	return &ExtraCharge{limiter: l, client: client, target: target}
 }
 
 // Allow charges so many further requests, but never more than the run's own request leaves of a full bucket: a limit
 // below the price would refuse every run. A refusal is a fault.Error of kind Limited.
 func (e *ExtraCharge) Allow(ctx context.Context, requests int) error {
-	more := e.bucket
-	if more.Times = min(requests, more.Limit.Requests-1); more.Times < 1 {
+	stages := e.limiter.targetStages(e.client, e.target)
+	if len(stages) == 0 {
 		return nil
 	}
-	d, err := e.limiter.Take(ctx, ratelimit.Stage{more})
+	times := min(requests, stages[0][0].Limit.Requests-1)
+	if times < 1 {
+		return nil
+	}
+	for _, stage := range stages {
+		stage[0].Times = times
+	}
+	d, err := e.limiter.limiter.Take(ctx, stages...)
 	if err != nil {
 		return fmt.Errorf("charge the limit of a target: %w", err)
 	}

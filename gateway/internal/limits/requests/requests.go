@@ -19,6 +19,8 @@ type Limits struct {
 	Client  ratelimit.Limit // per client over everything
 	Target  ratelimit.Limit // per target over all clients
 	Samples ratelimit.Limit // per client, connection routes
+	// Ports is how many different ports of a target a client may name, whatever the place; off where there are none.
+	Ports ratelimit.Limit
 }
 
 // Limiter charges the buckets of requests.
@@ -31,13 +33,13 @@ type Limiter struct {
 // New makes a Limiter of the buckets that l keeps.
 func New(l ratelimit.Limiter, limits Limits) *Limiter { return &Limiter{limiter: l, limits: limits} }
 
-// AllowRun charges a run. The decision is that of the bucket with the least left among those that were charged, for the
+// AllowRun charges a run; port is the one that its target names, 0 for none. The decision is that of the bucket with the least left among those that were charged, for the
 // headers; of a refusal it is the one that refuses, of several the one with the longest wait. A refusal is a
 // fault.Error of kind Limited.
 func (l *Limiter) AllowRun(
-	ctx context.Context, client clientip.Identity, slug, target string,
+	ctx context.Context, client clientip.Identity, slug, target string, port uint16,
 ) (ratelimit.Decision, error) {
-	return l.allow(ctx, client, l.runStages(client, slug, target))
+	return l.allow(ctx, client, l.runStages(client, slug, target, port))
 }
 
 // AllowSample charges one sample of the connection routes, as AllowRun does.
@@ -63,22 +65,36 @@ func (l *Limiter) allow(
 // runStages are the buckets of a run, the narrowest first, each stage charged only where all before it pass: the
 // client's own two together, those of the networks around it, the target's. A run without a target (my-ip) charges the
 // client and its networks alone. No part of a key but the last can contain a "|", so no two kinds of buckets collide.
-func (l *Limiter) runStages(client clientip.Identity, slug, target string) []ratelimit.Stage {
+//
+// A client of another place has paid there for itself: its runs charge the target alone.
+func (l *Limiter) runStages(client clientip.Identity, slug, target string, port uint16) []ratelimit.Stage {
+	if client.OfPlace() != "" {
+		return l.targetStages(client, target)
+	}
 	key, of := client.LimitKey(), l.ClientLimit(client)
 	stages := []ratelimit.Stage{{
 		{Key: "tool|" + key + "|" + slug + "|" + target, Limit: of.times(l.limits.Tool)},
 		{Key: "client|" + key, Limit: of.times(l.limits.Client)},
 	}}
-	stages = append(stages, networkStages("client|", client, of, l.limits.Client)...)
-	if target != "" {
-		stages = append(stages, ratelimit.Stage{l.targetCharge(target)})
+	if port != 0 {
+		// The key is that of addresslimit, whose address the target is where it is one.
+		stages[0] = append(stages[0], ratelimit.Charge{Key: "ports|" + key + "|" + target, Limit: l.limits.Ports, Item: port})
 	}
-	return stages
+	stages = append(stages, networkStages("client|", client, of, l.limits.Client)...)
+	return append(stages, l.targetStages(client, target)...)
 }
 
-// targetCharge is a request against what all clients share of a target.
-func (l *Limiter) targetCharge(target string) ratelimit.Charge {
-	return ratelimit.Charge{Key: "target|" + target, Limit: l.limits.Target}
+// targetStages are a request against what all clients share of a target, and before it against the half of that which
+// all clients of one other place share.
+func (l *Limiter) targetStages(client clientip.Identity, target string) (stages []ratelimit.Stage) {
+	if target == "" {
+		return nil
+	}
+	if place := client.OfPlace(); place != "" {
+		half := ratelimit.Half(l.limits.Target)
+		stages = append(stages, ratelimit.Stage{{Key: "peer|" + place + "|" + target, Limit: half}})
+	}
+	return append(stages, ratelimit.Stage{{Key: "target|" + target, Limit: l.limits.Target}})
 }
 
 // networkStages are the buckets of the networks around a client, whose limit is a multiple of the client's. Several

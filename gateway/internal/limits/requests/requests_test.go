@@ -38,7 +38,7 @@ func TestRefusalsNameTheirLimit(t *testing.T) {
 	}), Limits{Tool: per, Client: per, Target: per, Samples: per})
 	allow := map[string]func() error{
 		"run": func() error {
-			_, err := l.AllowRun(t.Context(), client, "uptime", "example.com")
+			_, err := l.AllowRun(t.Context(), client, "uptime", "example.com", 0)
 			return err
 		},
 		"sample": func() error {
@@ -71,7 +71,7 @@ func TestExtraChargeOfAFailingLimiter(t *testing.T) {
 	failed := errors.New("failed")
 	l := New(limiterFunc(func(...ratelimit.Stage) (ratelimit.Decision, error) { return ratelimit.Decision{}, failed }),
 		Limits{Target: ratelimit.Limit{Requests: 300, Window: time.Minute}})
-	extra := l.Extra("example.com")
+	extra := l.Extra(clientip.Identity{}, "example.com")
 	if err := extra.Allow(t.Context(), 9); !errors.Is(err, failed) || extra.Refused() {
 		t.Errorf("%v, refused %v", err, extra.Refused())
 	}

@@ -17,6 +17,7 @@ const (
 	scopeNone scope = iota
 	scopeClient
 	scopeNetwork
+	scopePlace
 	scopeInstance
 )
 
@@ -25,6 +26,7 @@ type shares struct {
 	all       int64
 	perClient int64 // 0: no limit for clients and networks
 	most      int64 // of one network, however many shares it has
+	perPlace  int64 // of all clients of another place
 
 	mu    sync.Mutex
 	taken int64
@@ -32,7 +34,7 @@ type shares struct {
 }
 
 func newShares(all, perClient, most int64) *shares {
-	return &shares{all: all, perClient: perClient, most: most, by: make(map[string]int64)}
+	return &shares{all: all, perClient: perClient, most: most, perPlace: max(1, all/2), by: make(map[string]int64)}
 }
 
 // take takes n, or reports whose share would be exceeded; times is how many shares this client may have.
@@ -63,6 +65,9 @@ func (s *shares) over(id clientip.Identity, n, share int64) scope {
 			}
 		}
 	}
+	if place := id.OfPlace(); place != "" && s.by[placeKey(place)]+n > s.perPlace {
+		return scopePlace
+	}
 	if s.taken+n > s.all {
 		return scopeInstance
 	}
@@ -75,7 +80,13 @@ func (s *shares) add(id clientip.Identity, n int64) {
 	for _, network := range id.Networks() {
 		s.count(network.Key, n)
 	}
+	if place := id.OfPlace(); place != "" {
+		s.count(placeKey(place), n)
+	}
 }
+
+// placeKey is no key of a client: those of places hold a pseudonym, and no address holds a space.
+func placeKey(place string) string { return "place " + place }
 
 func (s *shares) count(key string, n int64) {
 	if s.by[key] += n; s.by[key] == 0 {
@@ -91,6 +102,7 @@ func (s *shares) Total() int64 {
 }
 
 // refusal is the failure of a request for which there is no share; none of the three is used for scopeNone.
+// One place that holds its half is refused as where the instance is full.
 func refusal(full scope, client, network, instance fault.Error) error {
 	switch full {
 	case scopeClient:
@@ -99,6 +111,9 @@ func refusal(full scope, client, network, instance fault.Error) error {
 	case scopeNetwork:
 		network.Kind = fault.Limited
 		return &network
+	}
+	if full == scopePlace {
+		instance.Rule = fault.LimitPeer
 	}
 	instance.Kind, instance.Sentence = fault.Busy, "The service is busy. Please try again in a moment."
 	return &instance

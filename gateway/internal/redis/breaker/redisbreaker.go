@@ -147,10 +147,11 @@ const (
 	CacheGet Operation = "cache_get"
 	CacheSet Operation = "cache_set"
 	Check    Operation = "check"
+	PlaceKey Operation = "place_key"
 )
 
 // Operations are all of them.
-func Operations() []Operation { return []Operation{Limits, CacheGet, CacheSet, Check} }
+func Operations() []Operation { return []Operation{Limits, CacheGet, CacheSet, Check, PlaceKey} }
 
 // Observer receives every call with its duration and whether it failed. Its methods are safe for concurrent use and do
 // not block.

@@ -33,8 +33,9 @@ func (visitor) LimitKey() string { return "" }
 // New makes the tool. The edge finds the address of the client.
 func New() tool.Tool {
 	return tool.New(tool.Spec[visitor, Result]{
-		Slug:    "my-ip",
-		OpenAPI: openAPI, Findings: catalogue,
+		Slug:     "my-ip",
+		OnlyHere: true,
+		OpenAPI:  openAPI, Findings: catalogue,
 		Parse: func(in tool.Input) (visitor, error) {
 			if in.Text != "" {
 				return visitor{}, fault.New(fault.Invalid,
