@@ -18,7 +18,7 @@ import (
 
 // apiPage is the page on the API as a browser reads it.
 var apiPage = sync.OnceValues(func() (*html.Node, error) {
-	site, err := newPages(config.Config{}, registry(), true)
+	site, err := newPages(config.Config{}, registry(), true, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func withLists(t *testing.T, env ...string) *listed {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	if l.service, err = wire(c, log); err != nil {
+	if l.service, err = wire(c, nil, log); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(l.close)

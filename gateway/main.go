@@ -21,10 +21,14 @@ func main() {
 
 // run is the whole program: it ends when ctx does and the last run has finished. The log goes to stdout.
 func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) error {
-	command := daemon.Command{Name: "gateway", Settings: settings.Of[config.Config]()}
+	command := daemon.Command{Name: "gateway", Settings: settings.Of[config.Config](),
+		Extra: initPlace, ExtraDoc: initDoc}
 	task, env, err := command.Begin(args, env, stdout, stderr)
 	if task == daemon.TaskNone {
 		return err
+	}
+	if task == daemon.TaskExtra {
+		return makePlace(env, stdout)
 	}
 	c, err := config.Parse(env)
 	if err != nil {
@@ -35,7 +39,7 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) erro
 	}
 	log := c.OpenLog(stdout)
 	defer log.Close()
-	service, err := wire(c, log.Logger)
+	service, err := wire(c, env, log.Logger)
 	if err != nil {
 		return err
 	}

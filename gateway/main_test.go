@@ -209,7 +209,7 @@ func TestStart(t *testing.T) {
 		t.Errorf("a worker tool without a worker: %d", resp.StatusCode)
 	}
 	if status, body := s.get(t, s.metrics+"/metrics"); status != 200 ||
-		!strings.Contains(body, `diagnostics_requests_total{outcome="ok",slug="my-ip",status="200"} 1`) {
+		!strings.Contains(body, `diagnostics_requests_total{from="client",outcome="ok",slug="my-ip",status="200"} 1`) {
 		t.Errorf("metrics: %d %.300s", status, body)
 	}
 	if status, _ := s.get(t, s.metrics+"/api/openapi.yaml"); status != 404 {

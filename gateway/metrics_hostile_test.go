@@ -129,7 +129,7 @@ func TestNoForeignLabels(t *testing.T) {
 	}
 	holdsEach(t, text, `guard_refusals_total{reason="private_address",stage="input"}`,
 		`guard_refusals_total{reason="private_address",stage="dial"}`, `guard_refusals_total{reason="private_alias",stage="dial"}`,
-		`guard_refusals_total{reason="special_name",stage="input"}`, `guard_refusals_total{reason="denied",stage="input"}`, `rate_limited_total{limit="client",slug="[a-z-]+"}`,
+		`guard_refusals_total{reason="special_name",stage="input"}`, `guard_refusals_total{reason="denied",stage="input"}`, `rate_limited_total{from="client",limit="client",slug="[a-z-]+"}`,
 		`cache_requests_total{cache="dns",result="miss"}`, `cache_requests_total{cache="dns",result="hit"}`,
 		`provider_requests_total{outcome="ok",provider="resolver"}`, `egress_sent_bytes_total{slug="dns-lookup"}`,
 		`egress_received_bytes_total{slug="dns-lookup"}`, `redis_operation_duration_seconds_count{operation="limits"}`)

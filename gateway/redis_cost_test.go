@@ -188,7 +188,7 @@ func newCostedGateway(t *testing.T, server *redistest.Server, each ratelimit.Lim
 		}
 		c.Tools = tools.All(tools.Deps{Egress: client, RDAP: registry, WHOIS: port43, ASN: asn.New(client, "", store),
 			Worker: worker, Certs: certs, Cache: store, Now: time.Now})
-		pages, err := newPages(config.Config{}, c.Tools, true)
+		pages, err := newPages(config.Config{}, c.Tools, true, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

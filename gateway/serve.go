@@ -20,15 +20,20 @@ func serve(ctx context.Context, c config.Config, s *service, log *slog.Logger) e
 		return err
 	}
 	defer listeners.Close()
+	peers, err := s.listenForPeers(ctx, c)
+	if err != nil {
+		return err
+	}
 	hangups, stop := daemon.Hangups()
 	defer stop()
-	logStart(ctx, c, s, listeners, log)
+	logStart(ctx, c, s, listeners, peers, log)
 	if !c.OnLoopback() {
 		config.WarnOfFiles(c, log)
 	}
 	return c.Serve(ctx, listeners, daemon.Service{
 		Server:   s.edge.HTTPServer(),
 		Listener: s.edge.Listener,
+		Peers:    peers,
 		Metrics:  s.metrics.Handler(),
 		Debug:    map[string]http.Handler{"/debug/failures": s.edge.Failures()},
 		Drain:    s.edge.Drain,
@@ -52,7 +57,7 @@ func (s *service) learnTranslation(ctx context.Context, c config.Config, log *sl
 }
 
 // logStart logs the one line that describes this instance.
-func logStart(ctx context.Context, c config.Config, s *service, l *daemon.Listeners, log *slog.Logger) {
+func logStart(ctx context.Context, c config.Config, s *service, l *daemon.Listeners, peers *daemon.Peers, log *slog.Logger) {
 	families := s.egress.Families()
 	trust := "none"
 	if c.TrustsHeaders() {
@@ -70,6 +75,8 @@ func logStart(ctx context.Context, c config.Config, s *service, l *daemon.Listen
 		slog.Bool("ipv6", families.V6),
 		slog.String("redis", cmp.Or(c.RedisURL.Addresses(), "off")),
 		slog.String("worker", workerAddress(c)),
+		slog.String("place", cmp.Or(string(c.PlaceID), "none")),
+		slog.String("peers", peerAddr(peers)),
 		slog.String("proxyHeaders", trust),
 		slog.String("clientAddress", c.ClientAddress()),
 		slog.String("auditLog", onOff(s.audit != nil)),

@@ -22,12 +22,14 @@ import (
 	"diagnostics/gateway/internal/providers/rdap/bootstrap"
 	"diagnostics/gateway/internal/providers/whois"
 	"diagnostics/gateway/internal/redis/breaker"
+	"diagnostics/gateway/internal/remote/places"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools"
 	"diagnostics/gateway/internal/workerclient"
 	"diagnostics/gateway/web"
 	"github.com/redis/go-redis/v9"
 	"log/slog"
+	"net/netip"
 	"os"
 	"slices"
 	"sync"
@@ -42,6 +44,8 @@ type service struct {
 	egress  *egress.Client
 	breaker *breaker.Breaker     // nil without Redis
 	worker  *workerclient.Client // nil without a worker
+	places  *places.Set          // nil where this instance is no place
+	peerTLS *files.ServerTLS     // nil where no other place is let in by TLS
 	audit   *auditLog            // nil where none is kept
 	files   *files.Watcher
 	opened  []func() // which end what wire opened
@@ -50,16 +54,16 @@ type service struct {
 }
 
 // wire builds every part from the settings. Nothing listens yet.
-func wire(c config.Config, log *slog.Logger) (*service, error) {
+func wire(c config.Config, env []string, log *slog.Logger) (*service, error) {
 	s := &service{metrics: httpapi.NewMetrics(), files: &files.Watcher{}}
-	if err := s.build(c, log); err != nil {
+	if err := s.build(c, env, log); err != nil {
 		s.close()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *service) build(c config.Config, log *slog.Logger) error {
+func (s *service) build(c config.Config, env []string, log *slog.Logger) error {
 	egress.HostChecker() // before files may run out
 	limiter := s.newLimiter(c, log)
 	caches := metrics.NewCaches(s.metrics.Registerer())
@@ -72,6 +76,16 @@ func (s *service) build(c config.Config, log *slog.Logger) error {
 	}
 	s.opened = append(s.opened, s.egress.Close)
 	if err := s.newWorker(c, log); err != nil {
+		return err
+	}
+	if err := s.newPlaces(c, log); err != nil {
+		return err
+	}
+	if err := s.newPeerTLS(c); err != nil {
+		return err
+	}
+	peers, err := s.newPeers(c, env)
+	if err != nil {
 		return err
 	}
 	store := cache.NewCounted(s.newStore(), caches.Of)
@@ -103,7 +117,7 @@ func (s *service) build(c config.Config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	pages, err := newPages(c, all, s.worker != nil)
+	pages, err := newPages(c, all, s.worker != nil, s.placesOfPages)
 	if err != nil {
 		return err
 	}
@@ -114,6 +128,9 @@ func (s *service) build(c config.Config, log *slog.Logger) error {
 		WorkerEnabled:        s.worker != nil,
 		Deny:                 s.egress,
 		CountedKey:           s.egress.CountedKey,
+		OwnPlace:             s.ownPlace(c),
+		Places:               s.places,
+		Peers:                peers,
 		Limiter:              limiter,
 		Limits:               limits(c),
 		MaxInFlight:          int(c.MaxInFlight),
@@ -189,6 +206,7 @@ func (s *service) newEgress(
 		Deny:              c.DenyTargets.Denylist,
 		AllowOwnAddresses: bool(c.AllowOwnAddresses),
 		HostAddresses:     c.HostAddresses,
+		OwnAddress:        func(a netip.Addr) bool { return s.places != nil && s.places.HasAddress(a) },
 		NAT64:             c.NAT64.Prefixes,
 		ExemptHosts:       c.RDAPHosts(),
 		RootServers:       root.exempt,
@@ -259,8 +277,12 @@ func limits(c config.Config) requests.Limits {
 	per := func(n settings.Count) ratelimit.Limit {
 		return ratelimit.Limit{Requests: int(n), Window: time.Duration(c.Window)}
 	}
-	return requests.Limits{Tool: per(c.Requests), Client: per(c.ClientRequests), Target: per(c.TargetRequests),
+	l := requests.Limits{Tool: per(c.Requests), Client: per(c.ClientRequests), Target: per(c.TargetRequests),
 		Samples: per(c.Samples)}
+	if c.PlacesFile != "" {
+		l.Ports = per(addresslimit.Ports)
+	}
+	return l
 }
 
 func redisState(breaker *breaker.Breaker) func(context.Context) httpapi.State {
@@ -299,7 +321,9 @@ var describedAPI = sync.OnceValues(func() (apiDescription, error) {
 	return apiDescription{text: text, page: page}, err
 })
 
-func newPages(c config.Config, registry []tool.Tool, workerEnabled bool) (*web.Site, error) {
+func newPages(
+	c config.Config, registry []tool.Tool, workerEnabled bool, places func() web.Places,
+) (*web.Site, error) {
 	registered := make([]web.Registered, 0, len(registry))
 	for _, t := range registry {
 		r := web.Registered{Slug: t.Slug(), NeedsWorker: t.NeedsWorker()}
@@ -317,6 +341,7 @@ func newPages(c config.Config, registry []tool.Tool, workerEnabled bool) (*web.S
 		Tools:         registered,
 		Disabled:      c.DisabledTools,
 		WorkerEnabled: workerEnabled,
+		Places:        places,
 		ContactURL:    string(c.ContactURL),
 		PublicOrigin:  c.PublicOrigin.String(),
 		Privacy:       privacy(c),

@@ -191,7 +191,7 @@ func document() (string, error) {
 
 // complete reports once which part of a tool is missing: without it nothing starts, and every test would fail.
 func complete() error {
-	_, err := newPages(config.Config{}, registry(), false)
+	_, err := newPages(config.Config{}, registry(), false, nil)
 	return err
 }
 
