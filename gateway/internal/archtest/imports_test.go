@@ -173,7 +173,8 @@ var rules = []rule{
 	},
 	{
 		name: "shared to I/O", module: "shared", from: []string{"diagnostics/shared/..."}, direct: true,
-		except: []string{"diagnostics/shared/skiptest"}, // tests alone import it
+		// Tests alone import skiptest; cause names the types of net's errors.
+		except: []string{"diagnostics/shared/skiptest", "diagnostics/shared/cause"},
 		never:  []string{"net", "net/http", "os", "os/exec", "syscall", "log/...", "io/fs", "database/..."},
 		reason: "the address policy is a pure function of an address",
 	},

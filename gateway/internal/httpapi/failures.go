@@ -1,13 +1,12 @@
 package httpapi
 
 import (
+	"diagnostics/shared/cause"
 	"encoding/json"
 	"net/http"
 	"slices"
 	"sync"
 	"time"
-
-	"diagnostics/shared/redact"
 )
 
 // keptFailures is how many failed runs Failures lists.
@@ -35,7 +34,7 @@ func (f *failures) add(rc *requestContext, slug string, p *problem, now time.Tim
 	run := failedRun{Time: now.UTC().Truncate(time.Millisecond), Tool: slug, Status: p.status, Outcome: p.outcome,
 		DurationMs: rc.durationMs(now), RequestID: rc.id}
 	if p.cause != nil {
-		run.Operation, run.Code = redact.Cause(p.cause)
+		run.Operation, run.Code = cause.Of(p.cause)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"diagnostics/gateway/internal/remote/places"
+	"diagnostics/shared/cause"
 	"diagnostics/shared/redact"
 
 	"github.com/labstack/echo/v4"
@@ -75,7 +76,7 @@ func (s *Server) explain(c echo.Context, p *problem) {
 		return
 	}
 	if s.config.Log.Enabled(ctx, slog.LevelDebug) {
-		s.config.Log.DebugContext(ctx, "request failed", append(fields, redact.Fields(p.cause)...)...)
+		s.config.Log.DebugContext(ctx, "request failed", append(fields, cause.Fields(p.cause)...)...)
 	}
 }
 

@@ -27,8 +27,8 @@ import (
 	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/remote"
+	"diagnostics/shared/cause"
 	"diagnostics/shared/logtest"
-	"diagnostics/shared/redact"
 	"diagnostics/shared/workerapi"
 
 	"go.uber.org/goleak"
@@ -928,7 +928,7 @@ func TestASharesRefusalIsTheVisitorsOwn(t *testing.T) {
 			t.Errorf("%d %q: Retry-After is %v", c.status, c.reason, got.RetryAfter)
 		}
 		want := "worker_status_" + strings.ReplaceAll(c.logged, ": ", "_")
-		if _, got := redact.Cause(err); got != want {
+		if _, got := cause.Of(err); got != want {
 			t.Errorf("%d %q: logged as %q", c.status, c.reason, got)
 		}
 	}

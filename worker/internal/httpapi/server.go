@@ -25,6 +25,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"diagnostics/shared/cause"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/redact"
 	"diagnostics/shared/workerapi"
@@ -156,7 +157,7 @@ func (s *Server) report(rc *requestContext, tool string) {
 	}
 	fields := []any{"tool", tool, "status", rc.status, "durationMs", ms(took), "requestId", rc.id}
 	if rc.cause != nil {
-		fields = append(fields, redact.Fields(rc.cause, knownCauses...)...)
+		fields = append(fields, cause.Fields(rc.cause, knownCauses...)...)
 	}
 	s.config.Log.Info("job", fields...)
 	if s.config.Observer != nil {

@@ -4,6 +4,7 @@
 package audit
 
 import (
+	"diagnostics/shared/cause"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,8 +14,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
-
-	"diagnostics/shared/redact"
 
 	"gopkg.in/natefinch/lumberjack.v2"
 )
@@ -137,7 +136,7 @@ func (f *File) Write(line []byte) (int, error) {
 		n, err = f.file.Write(line)
 	}
 	if err != nil && !f.failing {
-		f.log.Warn("the audit log cannot be written, its lines are dropped", redact.Fields(err)...)
+		f.log.Warn("the audit log cannot be written, its lines are dropped", cause.Fields(err)...)
 	}
 	f.failing = err != nil
 	return n, err

@@ -13,8 +13,8 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/upstream"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/shared/cause"
 	"diagnostics/shared/parallel"
-	"diagnostics/shared/redact"
 )
 
 const (
@@ -89,7 +89,7 @@ func (r *Registries) report(failing bool, worst *failure) (failed bool) {
 	case r.ctx.Err() != nil: // Close ended it
 	case worst != nil && !failing:
 		r.log.Warn("the lists of RDAP registries cannot be fetched, the last good ones serve",
-			append(redact.Fields(worst.err, errStatus, errTooLong, errForm, errEmpty),
+			append(cause.Fields(worst.err, errStatus, errTooLong, errForm, errEmpty),
 				"file", worst.file.name, "published", day(worst.file.published))...)
 	case worst == nil && failing:
 		r.log.Info("the lists of RDAP registries are fetched again",

@@ -1,4 +1,5 @@
-package redact
+// Package cause describes foreseen errors for the log without their texts, which hold names and addresses.
+package cause
 
 import (
 	"context"
@@ -14,13 +15,13 @@ import (
 	"syscall"
 
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/redact"
 )
 
-// Cause describes a foreseen failure for the log, without its text: the operation that failed, such as "dial", "lookup"
-// or "open", and a stable code, such as "connection_refused". The operation is empty where the error names none. The code
-// is "other" for an error that is none of the standard library's, not Loggable and not one of known, which are variables
-// whose text the caller wrote.
-func Cause(err error, known ...error) (operation, code string) {
+// Of returns the operation that failed, such as "dial", "lookup" or "open", and a stable code, such as
+// "connection_refused". The operation is empty where the error names none. The code is "other" for an error that is none
+// of the standard library's, not Loggable and not one of known, which are variables whose text the caller wrote.
+func Of(err error, known ...error) (operation, code string) {
 	for ; err != nil; err = next(err) {
 		if operation == "" {
 			operation = operationOf(err)
@@ -32,9 +33,9 @@ func Cause(err error, known ...error) (operation, code string) {
 	return operation, "other"
 }
 
-// Fields are Cause as the arguments of a log line: "operation", where there is one, and "code", each with its value.
+// Fields are Of as the arguments of a log line: "operation", where there is one, and "code", each with its value.
 func Fields(err error, known ...error) (fields []any) {
-	operation, code := Cause(err, known...)
+	operation, code := Of(err, known...)
 	if operation != "" {
 		fields = append(fields, "operation", operation)
 	}
@@ -73,7 +74,7 @@ var constants = map[error]string{
 
 func codeOf(err error, known []error) string {
 	switch e := err.(type) { //nolint:errorlint // each is looked at by itself
-	case Loggable:
+	case redact.Loggable:
 		return word(e.LogText())
 	case *parallel.Panic:
 		return "panic"
