@@ -68,7 +68,7 @@ func (c *Client) HTTP3(ctx context.Context, r HTTP3Request) HTTP3Result {
 	a.result.Failure, a.result.Err = a.run()
 	if a.result.Failure != "" && ctx.Err() != nil {
 		a.result.Failure = HTTP3NotTried
-		a.result.Err = fault.Wrap(fault.Timeout, a.result.Err, "The check ran out of time before HTTP/3 was tried to its end.")
+		a.result.Err = fault.Wrap(fault.Timeout, a.result.Err, "The check ran out of time before HTTP/3 could be tried.")
 	}
 	return a.result
 }

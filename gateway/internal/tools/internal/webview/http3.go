@@ -90,8 +90,8 @@ func CheckHTTP3(
 	return c.result
 }
 
-// What the check adds to a run: its lookups, the attempt, and the addresses that hints are held against. reserve is what
-// is left of a run at its end.
+// What the check adds to a run: its lookups, the attempt, and the addresses that hints are held against. reserve is
+// what is left of a run at its end.
 const (
 	recordTime = 2 * time.Second
 	http3Time  = recordTime + egress.HTTP3Timeout + time.Second
