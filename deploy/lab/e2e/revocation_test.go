@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"diagnostics/lab"
+	"diagnostics/lab/internal/browser"
 	"diagnostics/lab/internal/site"
 
 	"golang.org/x/crypto/ocsp"
@@ -264,6 +265,10 @@ func TestRevocation(t *testing.T) {
 			}
 		})
 	}
+	t.Run("page", func(t *testing.T) {
+		t.Parallel()
+		revocationPage(t, r)
+	})
 	t.Run("inside", func(t *testing.T) {
 		t.Parallel()
 		name, _ := r.site(r.Revoker, "listed-inside", false, []string{"http://inside." + revokedZone + "/"}, nil)
@@ -278,6 +283,29 @@ func TestRevocation(t *testing.T) {
 		facts{"authorized": true, "conclusion.state": "fail", "findings.0.code": "INTERMEDIATE_REVOKED",
 			"findings.0.message": contains("Careless"), "revocation.status": "notChecked"}.hold(t, call(t, "ssl-checker", name, nil))
 	})
+}
+
+// revocationPage: the page says that a certificate was revoked, and has what its zone publishes about it.
+func revocationPage(t *testing.T, r *revoking) {
+	name, cert := r.site(r.Revoker, "shown", false, []string{listURL("shown")}, nil)
+	r.at("crl", "shown", r.sends(r.List(site.SignedByOwn, x509.RevocationList{}, cert.Leaf.SerialNumber)))
+	sum := sha256.Sum256(cert.Leaf.RawSubjectPublicKeyInfo)
+	internet.Script("_443._tcp."+name, lab.Step{Authenticated: true, Records: []string{
+		"@ 300 IN TLSA 3 1 1 " + hex.EncodeToString(sum[:]), "@ 300 IN TLSA 2 0 1 " + strings.Repeat("5a", 32)}})
+	if err := internet.Publish(revokedZone+`. 300 IN CAA 0 issue "letsencrypt.org; validationmethods=dns-01"`,
+		revokedZone+`. 300 IN CAA 0 issuewild ";"`); err != nil {
+		t.Fatal(err)
+	}
+	tab := openTab(t, browser.Options{})
+	tab.Open(toolPath("ssl-checker", name))
+	tab.UntilWithin(`document.querySelector(".verdict.bad")`, patience)
+	const part = `[...document.querySelectorAll("details.part")].find((d) => /^Revocation/.test(d.textContent))`
+	tab.Run(part + `.open = true; ` + part + `.id = "published"`)
+	holdText(t, tab, "#published", "revoked", "Revoked on", "keyCompromise", "the authority's list (CRL)",
+		"the present authority is permitted", revokedZone, "validationmethods=dns-01", "matches", "does not match",
+		"authenticated")
+	holdText(t, tab, ".verdict", "revoked the certificate")
+	holdLooks(t, tab, "ssl-checker-revoked")
 }
 
 // holdOpenSSL checks a certificate with openssl at the service's host, with the list that curl gets there, or by asking
