@@ -39,8 +39,8 @@ const (
 	revokedAuthority = "11.94.0.61"
 )
 
-// revoking is an authority with its servers. The handlers are by the first two parts of the path: list or responder, and
-// the server.
+// revoking is an authority with its servers. The handlers are by the first two parts of the path: list or responder,
+// and the server.
 type revoking struct {
 	*site.Revoker
 	t        *testing.T
@@ -125,7 +125,9 @@ func (r *revoking) sends(octets []byte, err error) http.HandlerFunc {
 }
 
 // site starts a server with a certificate of the authority, and gives it with its name.
-func (r *revoking) site(by *site.Revoker, label string, must bool, lists, responders []string) (string, tls.Certificate) {
+func (r *revoking) site(
+	by *site.Revoker, label string, must bool, lists, responders []string,
+) (string, tls.Certificate) {
 	r.t.Helper()
 	name := label + "." + revokedZone
 	cert, err := by.Certificate(name, must, lists, responders)
@@ -158,8 +160,8 @@ func issuedThrough(t *testing.T, url string) []pkix.Extension {
 	return []pkix.Extension{{Id: asn1.ObjectIdentifier{2, 5, 29, 28}, Critical: true, Value: value}}
 }
 
-// ssl-checker finds what an authority has revoked, and says why it could not. Where OpenSSL can check the same, it comes
-// to the same.
+// ssl-checker finds what an authority has revoked, and says why it could not. Where OpenSSL can check the same, it
+// comes to the same.
 func TestRevocation(t *testing.T) {
 	t.Parallel()
 	r := newRevoking(t)
@@ -179,8 +181,8 @@ func TestRevocation(t *testing.T) {
 			"revocation.nextUpdate": nonEmpty, "revocation.reason": nil, "authorized": true}, openssl: "crl: verify OK leaf.pem: OK"},
 		{label: "bad", lists: true, set: func(label string, leaf *x509.Certificate) {
 			r.at("crl", label, r.sends(r.List(site.SignedByOwn, x509.RevocationList{}, leaf.SerialNumber)))
-		}, facts: facts{"revocation.status": "revoked", "revocation.revokedAt": nonEmpty, "revocation.reason": "keyCompromise",
-			"authorized": false, "authorizationError": "CERT_REVOKED", "issues": has("code", "CERT_REVOKED"),
+		}, facts: facts{"revocation.status": "revoked", "revocation.revokedAt": nonEmpty,
+			"revocation.reason": "keyCompromise", "authorized": false, "authorizationError": "CERT_REVOKED", "issues": has("code", "CERT_REVOKED"),
 			"conclusion.state": "fail"}, openssl: "crl: certificate revoked"},
 		{label: "ocsp-good", answers: true, set: func(label string, leaf *x509.Certificate) {
 			r.at("ocsp", label, r.sends(r.Answer(site.SignedByOwn, ocsp.Good, leaf.SerialNumber, time.Time{})))

@@ -50,7 +50,7 @@ function revocation({ status, source, url, producedAt, nextUpdate, revokedAt, re
     ["Why", decided ? null : reason && el("span", { class: "sentence" }, reason)],
     ["Checked with", source && el("span", {}, sources[source])],
     ["At", url && value(url, { quiet: true })],
-    ["Of", producedAt && el("span", {}, dateTime(producedAt))],
+    ["As of", producedAt && el("span", {}, dateTime(producedAt))],
     ["Next update", nextUpdate && el("span", {}, dateTime(nextUpdate))],
   ]);
 }
