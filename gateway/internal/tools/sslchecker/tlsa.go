@@ -73,8 +73,8 @@ func (f foundTLSA) issues(list []association, port uint16) []issue {
 	case len(list) == 0:
 		return nil
 	case !f.Authenticated:
-		return []issue{{"TLSA_NOT_AUTHENTICATED", severityInfo, "This service's resolver does not vouch for the TLSA records " +
-			"of " + name + " by DNSSEC. Clients ignore records that are not authenticated."}}
+		return []issue{{"TLSA_NOT_AUTHENTICATED", severityInfo, "This service's resolver does not vouch for the TLSA " +
+			"records of " + name + " by DNSSEC. Clients ignore records that are not authenticated."}}
 	case slices.ContainsFunc(list, func(a association) bool { return a.Matches }), len(list) < len(f.Records):
 		return nil
 	}
