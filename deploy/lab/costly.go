@@ -12,13 +12,16 @@ import (
 	"github.com/miekg/dns"
 )
 
-// CostlyName is a name in a zone that is as expensive to validate as its owner can make it: on each of 16 addresses a
-// zone of its own, each set with signatures that fit four keys with one tag (KeyTrap, CVE-2023-50387), each key of 4,096
-// bits with a long exponent, and denials by NSEC3 with 100 iterations (CVE-2023-50868).
-const CostlyName = "no.such.name.lab-costly.com"
+// CostlyZone is as expensive to validate as its owner can make it: on each of 16 addresses a zone of its own, each set
+// with signatures that fit four keys with one tag (KeyTrap, CVE-2023-50387), each key of 4,096 bits with a long
+// exponent, and denials by NSEC3 with 100 iterations (CVE-2023-50868). CostlyName is one that it denies.
+const (
+	CostlyZone = "lab-costly.com"
+	CostlyName = "a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z." + CostlyZone
+)
 
 const (
-	costlyZone    = "lab-costly.com."
+	costlyZone    = CostlyZone + "."
 	costlyServers = 8
 	costlyKeys    = 4
 	costlyNetwork = 20 // and those after it
@@ -27,7 +30,7 @@ const (
 
 // publishCostly makes the zone of CostlyName.
 func (a *authorities) publishCostly() error {
-	text := zoneText("lab-costly.com", "lab-costly.com")
+	text := zoneText(CostlyZone, CostlyZone)
 	text += "lab-costly.com. IN MX 10 lab-costly.com.\nlab-costly.com. IN CAA 0 issue \"lab-ca.com\"\n"
 	var delegation []string
 	for i := range costlyServers {
@@ -68,11 +71,12 @@ func (a *authorities) publishCostly() error {
 // costlyKey is a key with the tag that all of them have. No one has the other half of it.
 func costlyKey(seed uint64) *dns.DNSKEY {
 	random := rand.New(rand.NewPCG(seed, costlyTag)) //nolint:gosec // the zones are the same in every lab
-	raw := append([]byte{4, 0x7f, 0xff, 0xff, 0xff}, make([]byte, 512)...)
-	for i := 5; i < len(raw); i++ {
-		raw[i] = byte(random.Uint32())
+	raw := append([]byte{8}, make([]byte, 8+512)...) // the length of the exponent, it, and the modulus
+	for i := 1; i < len(raw); i++ {
+		if raw[i] = byte(random.Uint32()); i < 10 || i == len(raw)-1 {
+			raw[i] = 0xff
+		}
 	}
-	raw[5], raw[len(raw)-1] = 0xff, 0xff
 	k := &dns.DNSKEY{Hdr: dns.RR_Header{Name: costlyZone, Rrtype: dns.TypeDNSKEY, Class: dns.ClassINET, Ttl: 3600},
 		Flags: dns.ZONE, Protocol: 3, Algorithm: dns.RSASHA512}
 	for word := 0; ; word++ {

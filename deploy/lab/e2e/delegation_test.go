@@ -184,3 +184,14 @@ func TestSignedZones(t *testing.T) {
 		})
 	}
 }
+
+// A run costs at most half a second of processor time, whatever a domain makes a validator do.
+func TestCostlyValidation(t *testing.T) {
+	m := newMeter(t)
+	for _, name := range []string{lab.CostlyZone, lab.CostlyName} {
+		if got, _ := checkDelegation(t, name); got.Data.DNSSEC != "indeterminate" {
+			t.Errorf("%s: %s, although its signatures are more than are verified", name, got.Data.DNSSEC)
+		}
+		m.alone([]question{{"dns-delegation", name, nil}})
+	}
+}

@@ -50,6 +50,8 @@ func worstCases() []worstCase {
 		{tool: "dns-delegation", built: "servers that truncate every answer", input: "lab-deleg-truncated.com"},
 		{tool: "dns-delegation", built: "four silent servers", input: "lab-deleg-silent.com"},
 		{tool: "dns-delegation", built: "ten name servers in other zones", input: "lab-deleg-many.com"},
+		{tool: "dns-delegation", built: "sixteen servers with KeyTrap and NSEC3", input: lab.CostlyZone},
+		{tool: "dns-delegation", built: "sixteen servers with KeyTrap and NSEC3", input: lab.CostlyName},
 		{tool: "dns-lookup", built: "twenty answers of 64 KB", input: "a." + lab.WorstName,
 			options: map[string]any{"types": "all"}},
 		{tool: "dns-resolver-check", built: "answers of 62 KB from four resolvers and three name servers",
