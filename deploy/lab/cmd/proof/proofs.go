@@ -26,7 +26,7 @@ var proofs = []proof{
 		e2e + `-run ` + costTests + ` ./e2e "$@"`},
 	{"tls", "the lab's TLS servers as testssl.sh and sslscan see them; -only PATTERN for some (root)",
 		`exec go run -C deploy/lab ./proofs/tls "$@"`},
-	{"dnssec", "the lab's signed zones as dns-delegation, unbound, delv, dnsviz and zonemaster-cli see them; -only PATTERN, -quick (root)",
+	{"dnssec", "the lab's signed zones as dns-delegation and four others see them; -only PATTERN, -quick (root)",
 		`exec go run -C deploy/lab ./proofs/dnssec "$@"`},
 	{"pages", "the pages over a slow link, and as Lighthouse sees them (root, npm, Chromium)",
 		withAxe + `make --no-print-directory build

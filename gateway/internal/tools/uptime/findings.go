@@ -95,7 +95,8 @@ type facts struct {
 // where there is no address.
 func unresolvedReport(host, failed string) finding.Report {
 	if failed == "" {
-		return finding.NewReport(catalogue.Conclude(codeNoAddress, host), catalogue.Find(codeNoAddress, host).About(finding.Resolution(host)))
+		f := catalogue.Find(codeNoAddress, host).About(finding.Resolution(host))
+		return finding.NewReport(catalogue.Conclude(codeNoAddress, host), f)
 	}
 	return finding.NewReport(catalogue.Conclude(codeDown, host, "its name servers give no answer"),
 		catalogue.Find(codeNameServers, failed).About(finding.Resolution(host)))

@@ -193,8 +193,8 @@ function found(d) {
     findings.map((f) =>
       notice(
         tones[f.severity],
-        // The verdict has the sentence of the first.
-        (f.message !== d.conclusion.message || !f.remedy) && el("p", {}, f.message),
+        // The verdict has the sentence of the worst.
+        (f !== d.findings[0] || f.code !== d.conclusion.code || !f.remedy) && el("p", {}, f.message),
         f.remedy && el("p", {}, f.remedy),
         f.code === "NOT_DELEGATED" &&
           el("p", {}, el("a", { href: linkTo("whois-lookup", d.domain) }, `Look up the registration of ${d.domain}`)),
