@@ -117,7 +117,10 @@ export function askPlaces({ asked, kind, choice, place, begin, done, refused }) 
     const differ = judge ? linesOf(asked.slug, judge, sides).some((line) => line.differs) : false;
     const found = quorum(asked.slug, sides, differ);
     const sentence = sentenceOf(JSON.parse(choice.dataset.sentences ?? "{}"), found);
-    if (sentence) verdict.replaceChildren(verdictLine(sentence));
+    // Places may agree on something that is not well: their cards say what.
+    const well = checks.every((check) => check.verdict === null || ["good", "info"].includes(check.verdict.tone));
+    const tone = sentence?.tone === "good" && !well ? "info" : sentence?.tone;
+    if (sentence && tone) verdict.replaceChildren(verdictLine({ ...sentence, tone }));
     const count = sides.filter(({ data }) => data).length;
     if (count > 1 && judge)
       below.replaceChildren(
