@@ -30,6 +30,7 @@ const (
 	maxHeaderBytes  = 16 << 10
 	tlsTimeout      = 3 * time.Second
 	idleTimeout     = 60 * time.Second // shorter than the other side's, which else might close as a request is sent
+	bufferBytes     = 2 << 10          // of a connection each way, for as long as it is kept
 	drainTime       = 20 * time.Millisecond
 	maxFailureBytes = 4 << 10 // of a failure's body, for the log
 	maxRetryAfter   = time.Hour
@@ -293,6 +294,8 @@ func (c *Client) newTransport(config *tls.Config) *http.Transport {
 		IdleConnTimeout:        idleTimeout,
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: maxHeaderBytes,
+		ReadBufferSize:         bufferBytes,
+		WriteBufferSize:        bufferBytes,
 		TLSHandshakeTimeout:    tlsTimeout,
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			// net/http dials in a goroutine of its own, where no caller would catch a panic.

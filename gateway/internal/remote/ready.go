@@ -3,10 +3,13 @@ package remote
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
+	"time"
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/redis/outage"
+	"diagnostics/shared/redact"
 )
 
 // readiness is the last answer on readiness, good or bad.
@@ -58,22 +61,21 @@ func (c *Client) probe(ctx context.Context) error {
 		err = c.classify(err)
 	}
 	c.last.Store(&readiness{ready, err})
+	c.noteReady(err)
 	return nil
 }
 
-// isReady returns an error unless a side that is there takes requests, by its last answer. What stands in front of a
+// noteReady logs when a side that is there takes requests no more, and when it does again. What stands in front of a
 // process that is dead answers too.
-func (c *Client) isReady(ctx context.Context) error {
-	select {
-	case <-c.watch.Probed():
-	case <-ctx.Done():
-		return outage.ErrUnsure
+func (c *Client) noteReady(err error) {
+	switch since := c.unready; {
+	case err != nil && since.IsZero():
+		c.unready = time.Now()
+		c.config.Log.Warn(c.config.NotReady, slog.String("error", redact.Message(cause(err), nil)))
+	case err == nil && !since.IsZero():
+		c.unready = time.Time{}
+		c.config.Log.Info(c.config.ReadyAgain, slog.Int64("outageMs", time.Since(since).Milliseconds()))
 	}
-	last := c.last.Load()
-	if last == nil || c.watch.Now().Reason() != nil {
-		return outage.ErrUnsure
-	}
-	return cause(last.err)
 }
 
 // cause is a failure for the log, without the sentence for a visitor.

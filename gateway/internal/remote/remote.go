@@ -65,8 +65,8 @@ type Client struct {
 	token     atomic.Pointer[string]
 	transport atomic.Pointer[http.Transport]
 	watch     *outage.Watch
-	ready     *outage.Watch // of what it says of itself while it is there
 	last      atomic.Pointer[readiness]
+	unready   time.Time // since when the other side is there and not ready; the probe's alone
 }
 
 // New returns a client. It checks readiness all the time, so that no call waits for a lost side, and logs losses. The
@@ -86,15 +86,11 @@ func New(c Config) (*Client, error) {
 	client.watch = outage.Start(outage.Settings{
 		Lost: c.Lost, Back: c.Back, Log: c.Log, Probe: client.probe, Again: again, Every: c.Every,
 	})
-	client.ready = outage.Start(outage.Settings{
-		Lost: c.NotReady, Back: c.ReadyAgain, Log: c.Log, Probe: client.isReady, Every: c.Every,
-	})
 	return client, nil
 }
 
 // Close ends the readiness checks. Calls may go on.
 func (c *Client) Close() {
-	c.ready.Close()
 	c.watch.Close()
 	c.transport.Load().CloseIdleConnections()
 }
