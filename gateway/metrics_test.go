@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -23,6 +24,10 @@ func startMeasured(t *testing.T, env ...string) *started {
 		"AUDIT_LOG_FILE=" + dir + "/audit.log",
 		"DENY_TARGETS_FILE=" + put("targets", nil), "HOST_ADDRESSES_FILE=" + put("addresses", nil),
 		"DENY_CLIENTS_FILE=" + put("clients", nil), "CLIENT_LIMITS_FILE=" + put("limits", []byte("192.0.2.1 2 office")),
+		"PLACE_ID=own", "PLACES_FILE=" + put("places", fmt.Appendf(nil,
+			`[{"id":"fra","name":"F","url":"https://127.0.0.1:1","tokenFile":%q}]`, put("peer", []byte(placeToken)))),
+		"PEER_LISTEN_ADDR=127.0.0.1:0", "PEER_TOKEN=" + placeToken,
+		"PEER_TLS_CERT_FILE=" + dir + "/cert", "PEER_TLS_KEY_FILE=" + dir + "/key",
 		"ENABLE_WORKER_TOOLS=true", "DIAGNOSTICS_WORKER_URL=https://127.0.0.1:1",
 		"DIAGNOSTICS_WORKER_TOKEN_FILE=" + put("token", []byte("token")),
 		"DIAGNOSTICS_WORKER_CA_FILE=" + put("ca", ca.PEM()),

@@ -9,7 +9,7 @@ import (
 )
 
 // unlisted are labels whose values are left out of the table: those of the build, and those listed elsewhere.
-var unlisted = []string{"version", "commit", "goversion", "slug", "tool", "status"}
+var unlisted = []string{"place", "version", "commit", "goversion", "slug", "tool", "status"}
 
 // metric is one name of /metrics.
 type metric struct {

@@ -303,3 +303,59 @@ func TestPipesAreLeftAlone(t *testing.T) {
 		t.Error("a pipe is looked after")
 	}
 }
+
+// A file that names others counts with them: a change of any is one change, and what cannot be read changes nothing.
+func TestLoadTree(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	one, two := put("one", "1"), put("two", "2")
+	root := put("root", one)
+	var got string
+	named := func(content []byte) ([]string, error) {
+		if string(content) == "bad" {
+			return nil, Reason("it is bad")
+		}
+		return strings.Fields(string(content)), nil
+	}
+	take := func(contents [][]byte) error {
+		got = string(bytes.Join(contents[1:], []byte(",")))
+		return nil
+	}
+	log := slog.New(slog.DiscardHandler)
+	w := &Watcher{}
+	if err := w.LoadTree("tree", named, take, root); err != nil || got != "1" {
+		t.Fatalf("%q, %v", got, err)
+	}
+	put("one", "one")
+	if changed, _ := w.look(log); changed != 1 || got != "one" {
+		t.Errorf("a named file changed: %d, %q", changed, got)
+	}
+	put("root", one+" "+two)
+	if changed, _ := w.look(log); changed != 1 || got != "one,2" {
+		t.Errorf("the list changed: %d, %q", changed, got)
+	}
+	if changed, _ := w.look(log); changed != 0 {
+		t.Errorf("nothing changed: %d", changed)
+	}
+	for _, bad := range []string{"bad", one + " " + filepath.Join(dir, "none")} {
+		put("root", bad)
+		for range 2 {
+			if changed, _ := w.look(log); changed != 0 || got != "one,2" {
+				t.Errorf("%s: %d, %q", bad, changed, got)
+			}
+		}
+	}
+	if failed := w.All()[0].Failed(); failed != 2 {
+		t.Errorf("%d failures", failed)
+	}
+	if err := (&Watcher{}).LoadTree("tree", named, take, put("other", "bad")); err == nil || err.Error() != "it is bad" {
+		t.Errorf("%v", err)
+	}
+}
