@@ -25,8 +25,8 @@ import (
 // initDoc is the help of the flag initPlace.
 const (
 	initPlace = "init-place"
-	initDoc   = "create the token, key and self-signed certificate of PEER_LISTEN_ADDR in the files that PEER_TOKEN_FILE, " +
-		"PEER_TLS_KEY_FILE and PEER_TLS_CERT_FILE name (else peer-token, peer-key.pem and peer-cert.pem here), where they " +
+	initDoc   = "create the token, key and self-signed certificate of PEER_LISTEN_ADDR in the files that " +
+		"PEER_TOKEN_FILE, PEER_TLS_KEY_FILE and PEER_TLS_CERT_FILE name (else peer-token, peer-key.pem and peer-cert.pem here), where they " +
 		"are missing, print what the other places need, and exit"
 )
 

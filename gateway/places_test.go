@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -34,7 +35,8 @@ func placed(t *testing.T, dir string, env ...string) *started {
 	files := []string{"PEER_TOKEN_FILE=" + dir + "/token", "PEER_TLS_KEY_FILE=" + dir + "/key.pem",
 		"PEER_TLS_CERT_FILE=" + dir + "/cert.pem"}
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"-init-place"}, append(files, "PEER_TLS_NAMES=127.0.0.1"), &out, io.Discard); err != nil {
+	names := append(slices.Clone(files), "PEER_TLS_NAMES=127.0.0.1")
+	if err := run(t.Context(), []string{"-init-place"}, names, &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	return start(t, append(append(files, "PLACE_ID=fra", "PLACE_NAME=Frankfurt", "PEER_LISTEN_ADDR=0.0.0.0:0"), env...)...)
@@ -212,8 +214,8 @@ func letsIn(t *testing.T, place *started, token string) bool {
 func TestInitPlace(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	env := []string{"PEER_TOKEN_FILE=" + dir + "/token", "PEER_TLS_KEY_FILE=" + dir + "/key", "PEER_TLS_CERT_FILE=" + dir + "/cert",
-		"PEER_TLS_NAMES=fra.example.net, 192.0.2.7,2001:db8::7"}
+	env := []string{"PEER_TOKEN_FILE=" + dir + "/token", "PEER_TLS_KEY_FILE=" + dir + "/key",
+		"PEER_TLS_CERT_FILE=" + dir + "/cert", "PEER_TLS_NAMES=fra.example.net, 192.0.2.7,2001:db8::7"}
 	var first, second bytes.Buffer
 	if err := makePlace(env, &first); err != nil {
 		t.Fatal(err)
@@ -278,7 +280,8 @@ func TestTheKeyOfPseudonyms(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
 		t.Errorf("%v %v", info, err)
 	}
-	if _, err := (&service{}).newHashKey(config.Config{PlaceHashKeyFile: settings.FilePath(daemontest.File(t, t.TempDir(), "s", []byte("x")))}, log); err == nil {
+	short := settings.FilePath(daemontest.File(t, t.TempDir(), "s", []byte("x")))
+	if _, err := (&service{}).newHashKey(config.Config{PlaceHashKeyFile: short}, log); err == nil {
 		t.Error("a short key was taken")
 	}
 	server := miniredis.RunT(t)
@@ -299,7 +302,7 @@ func TestTheKeyOfPseudonyms(t *testing.T) {
 		k, _ := (&service{}).newHashKey(config.Config{}, log)
 		return string(k.get(t.Context()))
 	}
-	if alone() == alone() {
+	if one, two := alone(), alone(); one == two {
 		t.Error("two instances that share nothing have the same key")
 	}
 }

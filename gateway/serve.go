@@ -57,7 +57,9 @@ func (s *service) learnTranslation(ctx context.Context, c config.Config, log *sl
 }
 
 // logStart logs the one line that describes this instance.
-func logStart(ctx context.Context, c config.Config, s *service, l *daemon.Listeners, peers *daemon.Peers, log *slog.Logger) {
+func logStart(
+	ctx context.Context, c config.Config, s *service, l *daemon.Listeners, peers *daemon.Peers, log *slog.Logger,
+) {
 	families := s.egress.Families()
 	trust := "none"
 	if c.TrustsHeaders() {

@@ -8,9 +8,9 @@ import (
 func TestClientsOfPlaces(t *testing.T) {
 	t.Parallel()
 	id := Identity{Place: &PlaceClient{Place: "fra", Client: "c1", Group: "g1"}}
-	if got := fmt.Sprint(id.LimitKey(), id.Networks(), id.LogPrefix(), id.OfPlace(), id.Addr().IsValid()); got !=
-		"fra/c1 [{fra/g1 16}] place fra fra false" {
-		t.Error(got)
+	got := fmt.Sprintf("%s %v %s, %s, %t", id.LimitKey(), id.Networks(), id.LogPrefix(), id.OfPlace(), id.Addr().IsValid())
+	if want := "fra/c1 [{fra/g1 16}] place fra, fra, false"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 	id.Place = &PlaceClient{Place: "fra", Client: "c1"}
 	if got := id.Networks(); got != nil {

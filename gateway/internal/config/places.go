@@ -134,8 +134,8 @@ func (e PlaceEntry) Files() []string {
 	return slices.DeleteFunc(all, func(path string) bool { return path == "" })
 }
 
-// ParsePlaces reads PLACES_FILE at the place with the ID own. The error is a files.Reason, and holds nothing of the file
-// but the position of an entry.
+// ParsePlaces reads PLACES_FILE at the place with the ID own. The error is a files.Reason, and holds nothing of the
+// file but the position of an entry.
 func ParsePlaces(text []byte, own string) ([]PlaceEntry, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()

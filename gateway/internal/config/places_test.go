@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -106,7 +107,7 @@ func TestParsePlaces(t *testing.T) {
 		if (err == nil) != (tt.says == "") || err != nil && !strings.HasPrefix(err.Error(), tt.says) {
 			t.Errorf("%s: %v, want %q", name, err, tt.says)
 		}
-		if _, is := err.(files.Reason); err != nil && (!is || strings.Contains(err.Error(), "example.net")) {
+		if _, is := errors.AsType[files.Reason](err); err != nil && (!is || strings.Contains(err.Error(), "example.net")) {
 			t.Errorf("%s: no reason without the file's contents: %v", name, err)
 		}
 	}
@@ -130,7 +131,8 @@ func TestParsePeerTokens(t *testing.T) {
 		`null`:                                                    false,
 		``:                                                        false,
 	} {
-		if _, err := ParsePeerTokens([]byte(text)); (err == nil) != ok || err != nil && strings.Contains(err.Error(), "0123") {
+		_, err := ParsePeerTokens([]byte(text))
+		if (err == nil) != ok || err != nil && strings.Contains(err.Error(), "0123") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

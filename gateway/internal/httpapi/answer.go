@@ -150,7 +150,7 @@ func (s *Server) fail(err error, c echo.Context) {
 	if wait := p.wait(); wait != "" {
 		h.Set(echo.HeaderRetryAfter, wait)
 	}
-	if isAPI(c.Request()) {
+	if isAPI(c.Request()) || rc.from == fromPeer {
 		_ = writeJSON(c, p.status, s.failureOf(rc, p))
 		return
 	}

@@ -198,7 +198,8 @@ func TestAddressLimitsAreCounted(t *testing.T) {
 		}
 		w := httptest.NewRecorder()
 		e.config.Metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-		want := fmt.Sprintf("diagnostics_rate_limited_total{from=\"client\",limit=%q,slug=%q} %d\n", "client_address", "echo", c.counted)
+		want := fmt.Sprintf("diagnostics_rate_limited_total{from=%q,limit=%q,slug=%q} %d\n",
+			"client", "client_address", "echo", c.counted)
 		if !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%s: no line %q", c.target, want)
 		}

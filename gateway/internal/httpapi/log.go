@@ -49,7 +49,9 @@ func (s *Server) level(c echo.Context, rc *requestContext) slog.Level {
 		return slog.LevelError
 	}
 	path := c.Path()
-	if rc.outcome == outcomeOK && (path == "/healthz" || path == "/readyz" || path == places.PathReady || strings.HasPrefix(path, pathConnection)) {
+	probe := path == "/healthz" || path == "/readyz" || path == places.PathReady ||
+		strings.HasPrefix(path, pathConnection)
+	if rc.outcome == outcomeOK && probe {
 		return slog.LevelDebug
 	}
 	return slog.LevelInfo

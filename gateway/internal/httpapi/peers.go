@@ -36,8 +36,6 @@ func (f from) maxBody() int64 {
 	return MaxBodyBytes
 }
 
-const peerPrefix = "/peer/"
-
 // AnyPeer is the ID of all other places together, where they share one token.
 const AnyPeer = "peer"
 

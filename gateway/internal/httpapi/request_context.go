@@ -86,7 +86,7 @@ func (s *Server) observeOne(c echo.Context, door from, next echo.HandlerFunc) er
 	h := c.Response().Header()
 	set(h, "X-Request-Id", rc.id)
 	h["X-Content-Type-Options"] = noSniff
-	if isAPI(r) {
+	if isAPI(r) || door == fromPeer {
 		h["Cache-Control"] = noStore
 	}
 	if endsConnection(r) {

@@ -90,10 +90,10 @@ func (s *Server) unknown(c echo.Context) error {
 	return s.page(c)
 }
 
-// isAPI reports whether failures are reported in the envelope: those of the listener for other places all are. This includes /api, which is a page: a client that sends
+// isAPI reports whether failures are reported in the envelope. This includes /api, which is a page: a client that sends
 // it anything but a GET expects the API.
 func isAPI(r *http.Request) bool {
-	return strings.HasPrefix(r.URL.Path, apiPrefix) || strings.HasPrefix(r.URL.Path, peerPrefix) || r.URL.Path == pathReference
+	return strings.HasPrefix(r.URL.Path, apiPrefix) || r.URL.Path == pathReference
 }
 
 // requireOwnOrigin wraps a handler of the API: the origin rule comes first.

@@ -102,8 +102,8 @@ func TestTheLastLineIsThePlainAnswer(t *testing.T) {
 				t.Errorf("the log has %v and %v, of a plain answer %v and %v", line["status"], line["outcome"],
 					plainLine["status"], plainLine["outcome"])
 			}
-			counted := fmt.Sprintf("diagnostics_requests_total{from=\"client\",outcome=%q,slug=\"echo\",status=\"%v\"} 2\n", line["outcome"],
-				line["status"])
+			counted := fmt.Sprintf("diagnostics_requests_total{from=%q,outcome=%q,slug=%q,status=\"%v\"} 2\n",
+				"client", line["outcome"], "echo", line["status"])
 			waitFor(t, func() bool {
 				w := httptest.NewRecorder()
 				e.config.Metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -269,7 +268,7 @@ func FuzzLines(f *testing.F) {
 			t.Errorf("%d passed, %d of the answer, %v", passed, len(answer), err)
 		}
 		if err == nil && !json.Valid(answer) {
-			t.Error(fmt.Sprintf("%q", answer))
+			t.Errorf("%q", answer)
 		}
 	})
 }

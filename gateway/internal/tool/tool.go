@@ -85,8 +85,8 @@ func New[T Target, R any](spec Spec[T, R]) Tool {
 		return job, nil
 	}
 	return Tool{
-		slug: spec.Slug, worker: spec.Worker, onlyHere: spec.OnlyHere, options: spec.Options, findings: spec.Findings, openAPI: spec.OpenAPI,
-		parse: parse,
+		slug: spec.Slug, worker: spec.Worker, onlyHere: spec.OnlyHere, options: spec.Options,
+		findings: spec.Findings, openAPI: spec.OpenAPI, parse: parse,
 	}
 }
 

@@ -23,7 +23,7 @@ type schema struct {
 
 // place is the option of the edge for every tool that runs elsewhere too.
 var place = tool.Option{
-	Name: "place", Doc: "Where the tool runs, by the ID of a place: of this one or another, where the instance has places.",
+	Name: "place", Doc: "Where the tool runs: the ID of this place or of another, where the instance has places.",
 	Pattern: "^[a-z0-9-]{1,32}$", MaxLength: 32,
 }
 

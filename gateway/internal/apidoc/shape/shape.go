@@ -167,9 +167,12 @@ func (c *cleaner) list(s *openapi3.Schema, value json.RawMessage, depth int) err
 	return nil
 }
 
+// types are the types by the first byte of a value; any other byte begins a number.
+var types = map[byte]string{'{': "object", '[': "array", '"': "string", 't': "boolean", 'f': "boolean", 'n': "null"}
+
 // hasType checks the type of a value, and the bounds of a number.
 func hasType(s *openapi3.Schema, value json.RawMessage) error {
-	is := map[byte]string{'{': "object", '[': "array", '"': "string", 't': "boolean", 'f': "boolean", 'n': "null"}[value[0]]
+	is := types[value[0]]
 	if is == "" {
 		is = "number"
 	}

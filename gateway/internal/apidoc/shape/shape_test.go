@@ -12,14 +12,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const described = `{openapi: 3.1.0, info: {title: x, version: '1'}, paths: {/api/tools/one: {post: {responses: {'200':
  {description: x, content: {
   application/json: {schema: {type: object, properties: {data: {$ref: '#/components/schemas/One'}}}},
-  application/x-ndjson: {schema: {anyOf: [{type: object, properties: {step: {$ref: '#/components/schemas/Two'}}}]}}}}}}}},
+  application/x-ndjson: {schema: {anyOf: [{type: object, properties: {
+   step: {$ref: '#/components/schemas/Two'}}}]}}}}}}}},
  components: {schemas: {
   One: {type: object, required: [a], properties: {
     a: {type: string}, n: {type: [integer, 'null'], minimum: 1, maximum: 9}, f: {type: number}, b: {type: boolean},
     l: {type: array, maxItems: 2, minItems: 1, items: {$ref: '#/components/schemas/Two'}},
     e: {type: string, enum: [x, y]}, o: {oneOf: [{$ref: '#/components/schemas/Two'}, {type: 'null'}]},
     m: {type: object, additionalProperties: {type: string}}, v: {type: integer, enum: [4, 6]},
-    c: {allOf: [{type: object, required: [code], properties: {code: {type: string}}}, {properties: {code: {enum: [A]}}}]},
+    c: {allOf: [{type: object, required: [code], properties: {code: {type: string}}},
+     {properties: {code: {enum: [A]}}}]},
     r: {$ref: '#/components/schemas/One'}}},
   Two: {type: object, required: [kind], properties: {kind: {const: k}, at: {type: number}}}}}}`
 

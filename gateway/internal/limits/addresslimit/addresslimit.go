@@ -2,9 +2,9 @@
 // limits of the edge count what a visitor typed: four hundred names of one address are four hundred targets there.
 //
 // A run pays for each address once, before its first dial: with one request of the client's own share of the address,
-// and, only where that passes, with one of what all clients share of it. The clients of another place share half of that
-// among them, which is charged in between. A client also has at most Ports different ports of an address in a window.
-// Repeating a port is free, and so is all that one run does to a port after the first time.
+// and, only where that passes, with one of what all clients share of it. The clients of another place share half of
+// that among them, which is charged in between. A client also has at most Ports different ports of an address in a
+// window. Repeating a port is free, and so is all that one run does to a port after the first time.
 package addresslimit
 
 import (

@@ -33,9 +33,9 @@ type Limiter struct {
 // New makes a Limiter of the buckets that l keeps.
 func New(l ratelimit.Limiter, limits Limits) *Limiter { return &Limiter{limiter: l, limits: limits} }
 
-// AllowRun charges a run; port is the one that its target names, 0 for none. The decision is that of the bucket with the least left among those that were charged, for the
-// headers; of a refusal it is the one that refuses, of several the one with the longest wait. A refusal is a
-// fault.Error of kind Limited.
+// AllowRun charges a run; port is the one that its target names, 0 for none. The decision is that of the bucket with
+// the least left among those that were charged, for the headers; of a refusal it is the one that refuses, of several
+// the one with the longest wait. A refusal is a fault.Error of kind Limited.
 func (l *Limiter) AllowRun(
 	ctx context.Context, client clientip.Identity, slug, target string, port uint16,
 ) (ratelimit.Decision, error) {

@@ -3,6 +3,7 @@ package places
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -208,7 +209,8 @@ func TestALostPlaceIsFound(t *testing.T) {
 		t.Errorf("it took %v", took)
 	}
 	_, err := set.Run(bounded(t), "fra", Run{Slug: "traceroute"})
-	if failed, is := err.(*fault.Error); !is || failed.Kind != fault.Upstream || !strings.Contains(failed.Sentence, "Place fra") {
+	if failed, is := errors.AsType[*fault.Error](err); !is || failed.Kind != fault.Upstream ||
+		!strings.Contains(failed.Sentence, "Place fra") {
 		t.Errorf("%v", err)
 	}
 	if text := log.String(); !strings.Contains(text, "place=fra") || strings.Contains(text, "127.0.0.1") {
