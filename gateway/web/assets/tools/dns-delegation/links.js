@@ -54,7 +54,7 @@ function dsOf(z) {
   }
   if (z.dnssec === "insecure") return { state: "open", text: "DS record of no usable algorithm" };
   if (matching.length > 0) return { state: judged(z), text: `DS record vouches for key ${list(matching)}` };
-  if (z.dnssec === "bogus") return { state: "bad", text: `DS record names key ${list(z.ds)}: not there` };
+  if (z.dnssec === "bogus") return { state: "bad", text: `DS record: key ${list(z.ds)} not found` };
   return { state: "off", text: `DS record of key ${list(z.ds)}` };
 }
 
