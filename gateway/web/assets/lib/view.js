@@ -15,8 +15,8 @@ import { toneOf } from "./findings.js";
  */
 /** @typedef {{tone: Tone, text: string, code?: string}} Verdict a conclusion: one sentence, and its code */
 /**
- * @typedef {{slug: string, input: string, options: Record<string, string | number | boolean>}} Asked what the visitor asked, as
- *   it went to the API
+ * @typedef {{slug: string, input: string, options: Record<string, string | number | boolean>}} Asked what the visitor
+ *   asked, as it went to the API
  */
 /**
  * A finding as it is shown.
@@ -56,7 +56,7 @@ import { toneOf } from "./findings.js";
  * @property {(d: D) => Times} [times] what takes how long: kept beside the facts, reported where it moved by half
  */
 
-/** @typedef {{head: string | Node, body: Node[]}} Second what a second request has found; the head is beside the title */
+/** @typedef {{head: string | Node, body: Node[]}} Second what a second request has found; head is beside the title */
 
 /**
  * An answer on its tool's page: the default export of a tool's view.js.
