@@ -29,14 +29,14 @@ const (
 	number  = `\d+(\.\d+)?(e[+-]\d+)?`
 	whole   = `\d+|\d(\.\d+)?e\+\d+` // as a JSON number is printed
 	status  = `0|[1-5]\d\d`
-	prefix  = `(\d+\.){3}0/24|[0-9a-f:]+::/48|unknown`
+	prefix  = `(\d+\.){3}0/24|[0-9a-f:]+::/48|unknown|place [a-z0-9-]+`
 	listen  = `127\.77\.\d+\.\d+:\d+`
 	onOff   = `on|off`
-	route   = `unmatched|/|/report|/history|/api|/privacy|/robots\.txt|/assets/\*|/tools/:slug|/healthz|/readyz|/api/openapi\.yaml|/api/connection/(ping|packet-loss)|/api/tools/[a-z-]+`
+	route   = `unmatched|/|/report|/history|/api|/privacy|/robots\.txt|/assets/\*|/tools/:slug|/healthz|/readyz|/api/openapi\.yaml|/api/connection/(ping|packet-loss)|/api/tools/[a-z-]+|/peer/ready|/peer/tools/[a-z-]+`
 	slug    = `[a-z-]+`
 	outcome = `[a-z_]+`
 	// what files are of, in the metrics too
-	reloaded  = `worker_token|redis_password|worker_certificate|worker_client_ca|worker_ca|client_certificate`
+	reloaded  = `worker_token|redis_password|worker_certificate|worker_client_ca|worker_ca|client_certificate|places|peer_certificate|peer_client_ca|peer_tokens?|deny_targets|deny_clients|host_addresses|client_limits`
 	operation = `[a-z ]+`
 	date      = `\d{4}-\d\d-\d\d`
 )
@@ -50,18 +50,23 @@ var shapes = map[string]shape{
 	"request":        {"requestId": uuid, "method?": `GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|CONNECT|TRACE|other`, "route?": route, "slug?": slug, "status": status, "durationMs": number, "outcome?": outcome, "client?": prefix},
 	"request failed": {"requestId": uuid, "route": route, "operation?": operation, "code": code},
 	"gateway started": {"version": `[0-9A-Za-z.+-]+`, "commit": `[0-9a-f]{40}|unknown`, "listen": listen, "metrics": `off|` + listen, "ipv4": `true|false`, "ipv6": `true|false`,
-		"redis": `off|(127\.\d+\.\d+\.\d+|localhost):\d+|/.+|redis.*`, "worker": `off|` + listen, "proxyHeaders": `none|any peer|peers in TRUSTED_PROXY_CIDRS`, "clientAddress": `the connection|[a-z0-9 ,-]+`, "auditLog": onOff},
+		"redis": `off|(127\.\d+\.\d+\.\d+|localhost):\d+|/.+|redis.*`, "worker": `off|` + listen, "place": `[a-z0-9-]+`, "peers": `off|\S+:\d+`, "proxyHeaders": `none|any peer|peers in TRUSTED_PROXY_CIDRS`, "clientAddress": `the connection|[a-z0-9 ,-]+`, "auditLog": onOff},
 	"worker started":     {"version": `[0-9A-Za-z.+-]+`, "commit": `[0-9a-f]{40}|unknown`, "listen": listen, "metrics": `off|` + listen, "families": `\[4 6\]|\[4\]|\[6\]`, "mode": `raw|datagram`, "slots": number, "tls": `off|on|client certificates`},
 	"privileges dropped": {"uid": number, "gid": number},
 	"job":                {"tool": `traceroute|ping|packet-loss`, "status": status, "durationMs": number, "requestId": uuid, "operation?": operation, "code?": code},
-	"the diagnostics worker is lost, its tools fail":           {"error": `(connect to the worker|the worker does not answer|the worker broke off): .*`},
-	"the diagnostics worker is back":                           {"outageMs": whole},
-	"the diagnostics worker is not ready, its tools may fail":  {"error": `.+`},
-	"the diagnostics worker is ready again":                    {"outageMs": whole},
-	"redis is down, memory takes over":                         {"error": `.+`},
-	"redis is back":                                            {"outageMs": whole},
-	"redis refuses a command, memory takes over for it":        {"error": `.+`},
-	"redis is slow, memory takes over for what takes too long": {"error": `redis answers too late: .+`},
+	"the diagnostics worker is lost, its tools fail":                                {"error": `(connect to the worker|the worker does not answer|the worker broke off): .*`},
+	"the diagnostics worker is back":                                                {"outageMs": whole},
+	"the diagnostics worker is not ready, its tools may fail":                       {"error": `.+`},
+	"the diagnostics worker is ready again":                                         {"outageMs": whole},
+	"a place is lost":                                                               {"place": `[a-z0-9-]+`, "error": `.+`},
+	"a place is back":                                                               {"place": `[a-z0-9-]+`, "outageMs": whole},
+	"a place is not ready, runs there may fail":                                     {"place": `[a-z0-9-]+`, "error": `.+`},
+	"a place is ready again":                                                        {"place": `[a-z0-9-]+`, "outageMs": whole},
+	"a place answers with a status that it should not have for this one's requests": {"place": `[a-z0-9-]+`, "status": status},
+	"redis is down, memory takes over":                                              {"error": `.+`},
+	"redis is back":                                                                 {"outageMs": whole},
+	"redis refuses a command, memory takes over for it":                             {"error": `.+`},
+	"redis is slow, memory takes over for what takes too long":                      {"error": `redis answers too late: .+`},
 	"draining":                 {"delayMs": whole, "timeoutMs": whole},
 	"stopped":                  {},
 	"SHUTDOWN_TIMEOUT ran out": {"inFlight": number, "cutOff": number},
@@ -70,7 +75,7 @@ var shapes = map[string]shape{
 	"the audit log cannot be written, its lines are dropped":                                                                                             {"operation?": operation, "code": code},
 	"PPROF_ENABLED does nothing: METRICS_LISTEN_ADDR is empty, and profiles are served there alone":                                                      {},
 	"a file that changed was read again and is in use":                                                                                                   {"file": reloaded},
-	"a file that changed cannot be used, what was read before stays in use":                                                                              {"file": reloaded, "reason": `it (cannot be read|is empty|is not what its setting takes|has more than a mebibyte|holds no certificate in PEM, or one that cannot be read)|the key (is no private key in PEM without a password|does not belong to the certificate)`},
+	"a file that changed cannot be used, what was read before stays in use":                                                                              {"file": reloaded, "reason": `it (cannot be read|is empty|is not what its setting takes|has more than a mebibyte|holds no certificate in PEM, or one that cannot be read)|(it is no JSON|entry \d+:|line \d+ is not|a ).+|the key (is no private key in PEM without a password|does not belong to the certificate)`},
 	"SIGHUP: the files that settings name were read again":                                                                                               {"files": number, "changed": number},
 	"DIAGNOSTICS_WORKER_URL leads to a public address without TLS: …":                                                                                    {},
 	"DIAGNOSTICS_WORKER_CA_FILE and DIAGNOSTICS_WORKER_CLIENT_CERT_FILE do nothing: …":                                                                   {},
