@@ -46,7 +46,7 @@ func (a answers) hideMember(m shape.Member) (json.RawMessage, error) {
 			}
 		}
 		return json.Marshal(hops)
-	case "explanation", "conclusion", "findings":
+	case "explanation", "conclusion", "findings", "mtu":
 		return a.hideTexts(m.Value)
 	}
 	return m.Value, nil

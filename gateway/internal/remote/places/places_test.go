@@ -94,6 +94,7 @@ func trace(hops ...string) string {
 	return `{"data":{"conclusion":{"state":"ok","code":"A_NEW_CODE","message":"By 10.9.9.9 to 8.8.8.8."},"findings":[],` +
 		`"target":"x","address":"8.8.8.8","family":4,"protocol":"icmp","port":null,"reached":true,"stopReason":"reached",` +
 		`"hops":[` + strings.Join(hops, ",") + `],"explanation":["192.168.1.1 is silent."],` +
+		`"mtu":{"path":1400,"limitedAt":2,"reported":false,"hopMtus":[],"note":"Behind 172.16.0.1."},` +
 		`"measuredAt":"2026-07-01T11:00:00Z","shared":false,"later":[1],"place":{"id":"fra","name":"x"}},"durationMs":1}`
 }
 
@@ -122,7 +123,7 @@ func TestPrivateHopsAreHidden(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		for _, gone := range []string{"10.0.0.1", "10.1.2.3", "10.9.9.9", "192.168", "2a0e", "mood", "later", "place"} {
+		for _, gone := range []string{"10.0.0.1", "10.1.2.3", "10.9.9.9", "192.168", "172.16", "2a0e", "mood", "later", "place"} {
 			if strings.Contains(string(data), gone) {
 				t.Errorf("%s: %s is in %s", name, gone, data)
 			}
