@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"log/slog"
+	"os"
+	"strings"
 
 	"diagnostics/daemon"
 	"diagnostics/daemon/settings"
@@ -21,7 +23,11 @@ func openAudit(path settings.FilePath, log *slog.Logger) (*auditLog, error) {
 	if path == "" {
 		return nil, nil
 	}
-	file, err := audit.Open(string(path), log)
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, err
+	}
+	file, err := audit.Open(strings.ReplaceAll(string(path), "%h", host), log)
 	if err != nil {
 		return nil, fmt.Errorf("AUDIT_LOG_FILE takes the path of a file that this user may write; "+
 			"it cannot be opened: %w", err)

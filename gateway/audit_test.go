@@ -122,3 +122,20 @@ func TestAnAuditLogThatCannotBeOpenedStopsTheStart(t *testing.T) {
 		}
 	}
 }
+
+// Several gateways can share a folder: each has a file with its host's name.
+func TestAuditLogOfAHost(t *testing.T) {
+	t.Parallel()
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	s := start(t, "AUDIT_LOG_FILE="+filepath.Join(dir, "audit-%h.log"))
+	s.post(t, "my-ip", "")
+	s.stop()
+	<-s.ended
+	if n := len(auditLines(t, filepath.Join(dir, "audit-"+host+".log"))); n != 1 {
+		t.Errorf("%d lines", n)
+	}
+}

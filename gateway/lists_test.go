@@ -177,3 +177,21 @@ func TestBadListsStopTheStart(t *testing.T) {
 		}
 	}
 }
+
+func TestCheckConfig(t *testing.T) {
+	t.Parallel()
+	list := daemontest.File(t, t.TempDir(), "list", []byte("10.0.0.0/8"))
+	for env, want := range map[string]string{
+		"DENY_CLIENTS_FILE=" + list: "", "CLIENT_LIMITS_FILE=" + list: "CLIENT_LIMITS_FILE takes ",
+		"LOG_LEVEL=loud": "LOG_LEVEL takes ", "DISABLED_TOOLS=nothing": "DISABLED_TOOLS takes ",
+	} {
+		var stdout, stderr strings.Builder
+		err := run(t.Context(), []string{"-check-config"}, []string{env, "RDAP_BOOTSTRAP_URL=off"}, &stdout, &stderr)
+		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v", env, err)
+		}
+		if stdout.Len()+stderr.Len() > 0 {
+			t.Errorf("%s: %q, %q", env, stdout.String(), stderr.String())
+		}
+	}
+}

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"io"
+	"log/slog"
 	"os"
 
 	"diagnostics/daemon"
@@ -36,6 +37,13 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) erro
 	}
 	if task == daemon.TaskHealthcheck {
 		return daemon.CheckHealth(ctx, c.ListenAddr, "/healthz", false)
+	}
+	if task == daemon.TaskCheckConfig {
+		service, err := wire(c, env, slog.New(slog.DiscardHandler))
+		if err == nil {
+			service.close()
+		}
+		return err
 	}
 	log := c.OpenLog(stdout)
 	defer log.Close()

@@ -49,6 +49,9 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
+	if task == daemon.TaskCheckConfig {
+		return nil
+	}
 	log := config.OpenLog(stdout)
 	defer log.Close()
 	return serve(ctx, config, settings.FileOf(env, "DIAGNOSTICS_WORKER_TOKEN"), log)

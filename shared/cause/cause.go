@@ -19,8 +19,8 @@ import (
 )
 
 // Of returns the operation that failed, such as "dial", "lookup" or "open", and a stable code, such as
-// "connection_refused". The operation is empty where the error names none. The code is "other" for an error that is none
-// of the standard library's, not Loggable and not one of known, which are variables whose text the caller wrote.
+// "connection_refused". The operation is empty where the error names none. The code is "other" for an error that is
+// none of the standard library's, not Loggable and not one of known, which are variables whose text the caller wrote.
 func Of(err error, known ...error) (operation, code string) {
 	for ; err != nil; err = next(err) {
 		if operation == "" {
@@ -99,7 +99,8 @@ func codeOf(err error, known []error) string {
 			return code
 		}
 	}
-	if timeout, is := err.(net.Error); is && timeout.Timeout() && errors.Unwrap(err) == nil { //nolint:errorlint // as above
+	timeout, is := err.(net.Error) //nolint:errorlint // as above
+	if is && timeout.Timeout() && errors.Unwrap(err) == nil {
 		return "timeout"
 	}
 	return ""

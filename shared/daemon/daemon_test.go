@@ -53,6 +53,7 @@ func TestParseArgs(t *testing.T) {
 		{[]string{"-healthcheck"}, TaskHealthcheck, "", "", ""},
 		{[]string{"-version"}, TaskNone, "sample " + Version() + " (commit " + Commit() + ")\n", "", ""},
 		{[]string{"-init-secrets"}, TaskInitSecrets, "", "", ""},
+		{[]string{"-check-config"}, TaskCheckConfig, "", "", ""},
 		{[]string{"-h"}, TaskNone, "", "Usage of sample:\n", ""},
 		{[]string{"-nothing"}, TaskNone, "", "flag provided but not defined: -nothing\n", "flag provided but not defined: -nothing"},
 		{[]string{"start"}, TaskNone, "", "", "takes no arguments; settings come from the environment"},

@@ -18,6 +18,8 @@ const (
 	TaskServe
 	TaskHealthcheck
 	TaskInitSecrets
+	// TaskCheckConfig is to read all settings and the files that they name, and to serve nothing.
+	TaskCheckConfig
 	// TaskExtra is the service's own.
 	TaskExtra
 )
@@ -38,6 +40,7 @@ func (c Command) Parse(args []string, stdout, stderr io.Writer) (Task, error) {
 	healthcheck := flags.Bool("healthcheck", false, "ask the running "+c.Name+"'s /healthz and exit")
 	initSecrets := flags.Bool("init-secrets", false,
 		"create the secrets that ..._FILE settings name, where they are missing, and exit")
+	checkConfig := flags.Bool("check-config", false, "read the settings and the files that they name, and exit")
 	extra := new(bool)
 	if c.Extra != "" {
 		extra = flags.Bool(c.Extra, false, c.ExtraDoc)
@@ -58,6 +61,8 @@ func (c Command) Parse(args []string, stdout, stderr io.Writer) (Task, error) {
 		return TaskHealthcheck, nil
 	case *initSecrets:
 		return TaskInitSecrets, nil
+	case *checkConfig:
+		return TaskCheckConfig, nil
 	case *extra:
 		return TaskExtra, nil
 	}

@@ -47,7 +47,7 @@ const code = `[A-Za-z0-9_,;-]+`
 // shapes are all lines that our binaries write in the lab, by their message or, where that ends in "…", its
 // beginning.
 var shapes = map[string]shape{
-	"request":        {"requestId": uuid, "method?": `GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|CONNECT|TRACE|other`, "route?": route, "slug?": slug, "status": status, "durationMs": number, "outcome?": outcome, "client?": prefix},
+	"request":        {"requestId": uuid, "method?": `GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|CONNECT|TRACE|other`, "route?": route, "slug?": slug, "status": status, "durationMs": number, "outcome?": outcome, "client?": prefix, "proxyRequestId?": `[A-Za-z0-9._-]+`, "traceparent?": `[0-9a-f-]+`},
 	"request failed": {"requestId": uuid, "route": route, "operation?": operation, "code": code},
 	"gateway started": {"version": `[0-9A-Za-z.+-]+`, "commit": `[0-9a-f]{40}|unknown`, "listen": listen, "metrics": `off|` + listen, "ipv4": `true|false`, "ipv6": `true|false`,
 		"redis": `off|(127\.\d+\.\d+\.\d+|localhost):\d+|/.+|redis.*`, "worker": `off|` + listen, "place": `[a-z0-9-]+`, "peers": `off|\S+:\d+`, "proxyHeaders": `none|any peer|peers in TRUSTED_PROXY_CIDRS`, "clientAddress": `the connection|[a-z0-9 ,-]+`, "auditLog": onOff},

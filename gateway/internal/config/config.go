@@ -76,7 +76,7 @@ type Config struct {
 	PeerToken           peerTokens          `envconfig:"PEER_TOKEN" file:"true" takes:"a token of at least 16 printable ASCII characters without spaces, or two of them with a comma between" doc:"bearer credential of that listener, of at least 16 characters; two, comma-separated, for rotation: both are accepted"`
 	PeerTokensFile      settings.FilePath   `envconfig:"PEER_TOKENS_FILE" takes:"the path of a file" doc:"in place of PEER_TOKEN a token for each other place, so that one can be cut off: a JSON object of lists of at most two tokens by ID of the place. Reread on change"`
 
-	AuditLogFile settings.FilePath `envconfig:"AUDIT_LOG_FILE" takes:"the path of a file" doc:"for answering complaints: a JSON object a line for each run that began (time, client, tool, host, requestId), rotated, mentioned on /privacy; empty = off"`
+	AuditLogFile settings.FilePath `envconfig:"AUDIT_LOG_FILE" takes:"the path of a file" doc:"for answering complaints: a JSON object a line for each run that began (time, client, tool, host, requestId), rotated, mentioned on /privacy; %h stands for the name of this host, so that several gateways can share a folder; empty = off"`
 
 	daemon.Settings
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -31,7 +32,7 @@ func (s *Server) observed(c echo.Context, rc *requestContext) {
 	now := s.config.Now()
 	elapsed := now.Sub(rc.start)
 	s.config.Metrics.finished(rc.from, c.Path(), ending{status, rc.outcome}, elapsed)
-	s.config.Log.LogAttrs(c.Request().Context(), s.level(c, rc), "request",
+	s.config.Log.LogAttrs(c.Request().Context(), s.level(c, rc), "request", append(proxyIDs(c, rc),
 		slog.String("method", methodName(c.Request().Method)),
 		slog.String("route", route(c)),
 		slog.String("slug", s.slugName(c)),
@@ -40,7 +41,28 @@ func (s *Server) observed(c echo.Context, rc *requestContext) {
 		slog.Float64("durationMs", float64(elapsed.Microseconds())/1000),
 		slog.String("outcome", string(rc.outcome)),
 		slog.String("client", rc.client.LogPrefix()),
-	)
+	)...)
+}
+
+// The forms of what a trusted proxy may name a request by; traceparent is of W3C Trace Context, section 3.2.
+var (
+	proxyRequestID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+	traceParent    = regexp.MustCompile(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
+)
+
+// proxyIDs are the names that a trusted proxy has given the request. A client's own are not logged.
+func proxyIDs(c echo.Context, rc *requestContext) (ids []slog.Attr) {
+	if !rc.client.Trusted {
+		return nil
+	}
+	h := c.Request().Header
+	if id := h.Get("X-Request-Id"); proxyRequestID.MatchString(id) {
+		ids = append(ids, slog.String("proxyRequestId", id))
+	}
+	if id := h.Get("Traceparent"); traceParent.MatchString(id) {
+		ids = append(ids, slog.String("traceparent", id))
+	}
+	return ids
 }
 
 // level keeps the routine out of the way: probes of the platform and samples come many times a second.

@@ -238,3 +238,27 @@ func TestPagesThatFailAreLogged(t *testing.T) {
 		}
 	}
 }
+
+// What a trusted proxy names a request by is logged beside our own id; a client's is not.
+func TestProxyIDs(t *testing.T) {
+	t.Parallel()
+	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	for _, tt := range []struct {
+		change     []func(*Config)
+		id, parent string
+		logged     bool
+	}{
+		{[]func(*Config){trusting}, "edge-1.2_3", parent, true},
+		{nil, "edge-1", parent, false},
+		{[]func(*Config){trusting}, "a b", "00-xyz", false},
+		{[]func(*Config){trusting}, strings.Repeat("a", 65), strings.ToUpper(parent), false},
+	} {
+		e := newEdge(t, nil, tt.change...)
+		a := e.post(t, "echo", `{"input":"a"}`, "X-Request-Id: "+tt.id, "Traceparent: "+tt.parent)
+		line := e.requestLine(t, a.Header.Get("X-Request-Id"))
+		id, parent := line["proxyRequestId"], line["traceparent"]
+		if tt.logged && (id != tt.id || parent != tt.parent) || !tt.logged && (id != nil || parent != nil) {
+			t.Errorf("%+v: %v, %v", tt, id, parent)
+		}
+	}
+}
