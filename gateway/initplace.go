@@ -22,12 +22,12 @@ import (
 	"diagnostics/daemon/files"
 )
 
-// initDoc is the help of the flag initPlace.
+// initPlace is the flag of the task, initDoc its help.
 const (
 	initPlace = "init-place"
 	initDoc   = "create the token, key and self-signed certificate of PEER_LISTEN_ADDR in the files that " +
-		"PEER_TOKEN_FILE, PEER_TLS_KEY_FILE and PEER_TLS_CERT_FILE name (else peer-token, peer-key.pem and peer-cert.pem here), where they " +
-		"are missing, print what the other places need, and exit"
+		"PEER_TOKEN_FILE, PEER_TLS_KEY_FILE and PEER_TLS_CERT_FILE name (else peer-token, peer-key.pem and " +
+		"peer-cert.pem here), where they are missing, print what the other places need, and exit"
 )
 
 // certificateTime is how long the certificate is valid. Another place trusts it by its file alone, so replacing it is

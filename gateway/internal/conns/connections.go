@@ -10,6 +10,7 @@ package conns
 import (
 	"container/list"
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
@@ -76,9 +77,11 @@ func (t *Table) Counts() Counts {
 // Attach makes the server report the states of its connections to the table. They must come from a Listener of the same
 // table.
 func (t *Table) Attach(s *http.Server) {
-	s.ConnContext = func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) }
+	s.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		return context.WithValue(ctx, connKey{}, below(c))
+	}
 	s.ConnState = func(c net.Conn, state http.ConnState) {
-		own, ok := c.(*Conn)
+		own, ok := below(c).(*Conn)
 		switch {
 		case !ok:
 		case state == http.StateActive:
@@ -87,6 +90,14 @@ func (t *Table) Attach(s *http.Server) {
 			t.becomeIdle(own)
 		}
 	}
+}
+
+// below is the connection that TLS is spoken on, or c itself.
+func below(c net.Conn) net.Conn {
+	if secured, is := c.(*tls.Conn); is {
+		return secured.NetConn()
+	}
+	return c
 }
 
 type connKey struct{}
