@@ -123,7 +123,9 @@ func TestPrivateHopsAreHidden(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		for _, gone := range []string{"10.0.0.1", "10.1.2.3", "10.9.9.9", "192.168", "172.16", "2a0e", "mood", "later", "place"} {
+		for _, gone := range []string{
+			"10.0.0.1", "10.1.2.3", "10.9.9.9", "192.168", "172.16", "2a0e", "mood", "later", "place",
+		} {
 			if strings.Contains(string(data), gone) {
 				t.Errorf("%s: %s is in %s", name, gone, data)
 			}
