@@ -1,6 +1,6 @@
 // @ts-check
-// What the chain of trust to a domain consists of, from the root down, and where it breaks: the parent's DS record names
-// a key of the zone, and the keys (DNSKEY) sign what the zone has (RRSIG).
+// What the chain of trust to a domain consists of, from the root down, and where it breaks: the parent's DS record
+// names a key of the zone, and the keys (DNSKEY) sign what the zone has (RRSIG).
 
 import { plural } from "../../lib/format.js";
 
@@ -9,8 +9,8 @@ import { plural } from "../../lib/format.js";
 /** @typedef {{code: string, severity: string, zone?: string | null}} Found a finding, as far as the chain shows it */
 /** @typedef {{zones: Zone[], findings: Found[]}} Chain */
 /**
- * @typedef {"good" | "bad" | "open" | "off"} State open: nothing is signed from here on; off: below that, below a break,
- *   or not judged yet
+ * @typedef {"good" | "bad" | "open" | "off"} State open: nothing is signed from here on; off: below that, below a
+ *   break, or not judged yet
  */
 /** @typedef {{state: State, text: string}} Link */
 /** @typedef {{zone: Zone, ds: Link | null, keys: Link, signatures: Link | null}} Part ds is null for the root */
