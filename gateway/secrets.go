@@ -29,7 +29,7 @@ func newWorkerTLS(c config.Config, watcher *files.Watcher, log *slog.Logger) (*w
 	if c.WorkerCAFile == "" && c.WorkerClientCertFile == "" {
 		return t, nil
 	}
-	if !strings.HasPrefix(string(c.WorkerURL), "https:") {
+	if !strings.Contains(string(c.WorkerURL), "https:") {
 		log.Warn("DIAGNOSTICS_WORKER_CA_FILE and DIAGNOSTICS_WORKER_CLIENT_CERT_FILE do nothing: DIAGNOSTICS_WORKER_URL " +
 			"is not an https URL")
 	}

@@ -89,7 +89,7 @@ func workerAddress(c config.Config) string {
 	if !c.WorkerEnabled() {
 		return "off"
 	}
-	return c.WorkerURL.Address()
+	return c.WorkerURL.Addresses()
 }
 
 func onOff(on bool) string {

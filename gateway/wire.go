@@ -192,7 +192,7 @@ func (s *service) newWorker(c config.Config, log *slog.Logger) (err error) {
 	if err == nil {
 		s.opened = append(s.opened, s.worker.Close)
 		secured.changed = func() { s.worker.SetTLS(secured.config()) }
-		s.metrics.WorkerUp(s.worker.Serves)
+		s.metrics.WorkerUp(s.worker.Serves, s.worker.States)
 	}
 	return err
 }

@@ -58,6 +58,8 @@ func TestValues(t *testing.T) {
 		{"PUBLIC_ORIGIN", "https://tools.example.com", yes}, {"PUBLIC_ORIGIN", "https://tools.example.com/", no}, {"PUBLIC_ORIGIN", "tools.example.com", no}, {"PUBLIC_ORIGIN", "null", no},
 		{"ENABLE_WORKER_TOOLS", "true", yes}, {"ENABLE_WORKER_TOOLS", "false", yes}, {"ENABLE_WORKER_TOOLS", "1", no},
 		{"DIAGNOSTICS_WORKER_URL", "http://worker:8081", yes}, {"DIAGNOSTICS_WORKER_URL", "https://worker/base", yes}, {"DIAGNOSTICS_WORKER_URL", "worker:8081", no},
+		{"DIAGNOSTICS_WORKER_URL", "http://a:1, https://b", yes}, {"DIAGNOSTICS_WORKER_URL", "http://a:1,b", no},
+		{"DIAGNOSTICS_WORKER_URL", ",", no},
 		{"DIAGNOSTICS_WORKER_URL", "http://u:p@worker", no}, {"DIAGNOSTICS_WORKER_URL", "http://worker?x", no}, {"DIAGNOSTICS_WORKER_URL", "http://worker#x", no},
 		{"DIAGNOSTICS_WORKER_URL", "http://worker:0", no}, {"DIAGNOSTICS_WORKER_URL", "http://worker:65536", no}, {"DIAGNOSTICS_WORKER_URL", "http://", no},
 		{"DIAGNOSTICS_WORKER_TOKEN", "o", yes}, {"DIAGNOSTICS_WORKER_TOKEN", "one,two", yes}, {"DIAGNOSTICS_WORKER_TOKEN", "one,two,three", no}, {"DIAGNOSTICS_WORKER_TOKEN", "one,", no},
@@ -494,14 +496,14 @@ func TestAddressesForTheLog(t *testing.T) {
 		"redis://user:hunter2@10.0.0.1": "10.0.0.1:6379", "unix://:hunter2@/run/redis.sock?db=1": "/run/redis.sock",
 		"redis+cluster://:hunter2@a:1,b:2": "a:1,b:2", "rediss://cache.example.com:7000/3": "cache.example.com:7000", "": "",
 	} {
-		c, err := Parse([]string{"RATE_LIMIT_REDIS_URL=" + url, "DIAGNOSTICS_WORKER_URL=https://worker:8081/base"})
+		c, err := Parse([]string{"RATE_LIMIT_REDIS_URL=" + url, "DIAGNOSTICS_WORKER_URL=https://worker:8081/base, http://[::1]:80"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := c.RedisURL.Addresses(); got != want {
 			t.Errorf("%s: %q", url, got)
 		}
-		if got := c.WorkerURL.Address(); got != "worker:8081" {
+		if got := c.WorkerURL.Addresses(); got != "worker:8081,[::1]:80" {
 			t.Errorf("worker: %q", got)
 		}
 	}

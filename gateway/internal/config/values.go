@@ -153,21 +153,34 @@ func (t *WorkerToken) Decode(s string) error {
 	return nil
 }
 
+// workerURL is the base URLs of workers, comma-separated.
 type workerURL string
 
-// Address is host and port, empty without a URL.
-func (w workerURL) Address() string {
-	u, err := url.Parse(string(w))
-	if err != nil {
-		return ""
+// Addresses are the hosts and ports, comma-separated.
+func (w workerURL) Addresses() string {
+	var all []string
+	for base := range strings.SplitSeq(string(w), ",") {
+		if u, err := url.Parse(base); err == nil {
+			all = append(all, u.Host)
+		}
 	}
-	return u.Host
+	return strings.Join(all, ",")
 }
 
 func (w *workerURL) Decode(s string) error {
-	base, err := baseURL(s, "http", "https")
-	*w = workerURL(base)
-	return err
+	var elements list
+	if err := elements.Decode(s); err != nil {
+		return err
+	}
+	for i := range elements {
+		base, err := baseURL(elements[i], "http", "https")
+		if err != nil {
+			return err
+		}
+		elements[i] = base
+	}
+	*w = workerURL(strings.Join(elements, ","))
+	return nil
 }
 
 // rdapURL may have a private host: the operator chose it.

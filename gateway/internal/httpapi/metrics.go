@@ -75,10 +75,13 @@ func (m *Metrics) RedisUp(up func() bool) {
 		"1 while Redis serves, 0 while memory stands in for it.", up))
 }
 
-// WorkerUp reports whether the worker takes jobs; it is absent where none is configured.
-func (m *Metrics) WorkerUp(up func() bool) {
+// WorkerUp reports whether a worker takes jobs, and which ones do by host and port; it is absent where none is
+// configured.
+func (m *Metrics) WorkerUp(up func() bool, each func() map[string]bool) {
 	m.registry.MustRegister(metrics.Switch("diagnostics_worker_up",
-		"1 while the worker says that it takes jobs, 0 while its tools fail.", up))
+		"1 while a worker says that it takes jobs, 0 while its tools fail.", up))
+	m.registry.MustRegister(metrics.States("diagnostics_worker_ready",
+		"1 while this worker says that it takes jobs, by the host and port of DIAGNOSTICS_WORKER_URL.", "worker", each))
 }
 
 // PeerCertificate reports when the certificate of the listener for other places expires, in seconds of Unix time.

@@ -12,8 +12,6 @@ import (
 type Places struct {
 	requests  *prometheus.CounterVec
 	durations *prometheus.HistogramVec
-	up        *prometheus.Desc
-	states    func() map[string]bool
 }
 
 // NewPlaces makes their metrics; states reports, by ID, which of the places take runs.
@@ -29,11 +27,9 @@ func NewPlaces(r prometheus.Registerer, states func() map[string]bool) *Places {
 			Help:    "Time from a run's request to the end of the other place's answer, where it could be reached.",
 			Buckets: []float64{.005, .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 20, 30},
 		}, []string{"place"}),
-		up: prometheus.NewDesc("diagnostics_place_up",
-			"1 while another place says that it takes runs, 0 while runs there fail.", []string{"place"}, nil),
-		states: states,
 	}
-	r.MustRegister(p, p.requests, p.durations)
+	r.MustRegister(p.requests, p.durations, States("diagnostics_place_up",
+		"1 while another place says that it takes runs, 0 while runs there fail.", "place", states))
 	return p
 }
 
@@ -50,19 +46,5 @@ func (p *Places) Asked(place string, o remote.Outcome, took time.Duration) {
 	p.requests.WithLabelValues(place, string(o)).Inc()
 	if o != remote.OutcomeLost { // most of those are not even tried
 		p.durations.WithLabelValues(place).Observe(took.Seconds())
-	}
-}
-
-// Describe implements prometheus.Collector.
-func (p *Places) Describe(descs chan<- *prometheus.Desc) { descs <- p.up }
-
-// Collect implements prometheus.Collector.
-func (p *Places) Collect(out chan<- prometheus.Metric) {
-	for id, serves := range p.states() {
-		up := 0.0
-		if serves {
-			up = 1
-		}
-		out <- prometheus.MustNewConstMetric(p.up, prometheus.GaugeValue, up, id)
 	}
 }

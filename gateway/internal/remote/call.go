@@ -64,7 +64,7 @@ type reply struct {
 func (c *Client) Do(ctx context.Context, call Call) ([]byte, error) {
 	up := c.watch.Now()
 	if reason := up.Reason(); reason != nil {
-		return nil, c.whileLost(reason)
+		return nil, c.whileLost(&notBegunError{reason})
 	}
 	working, giveUp := context.WithCancel(ctx)
 	defer giveUp()
@@ -92,7 +92,7 @@ func (c *Client) failed(ctx context.Context, up *outage.Up, err error) error {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
 	case errors.Is(err, context.Canceled): // Do gave it up
-		return c.whileLost(up.Reason())
+		return c.whileLost(&begunError{up.Reason()})
 	case isRefusal(err):
 		c.watch.MarkLost(up, err)
 	case IsLoss(err):
@@ -143,7 +143,10 @@ func (c *Client) roundTrip(ctx context.Context, cancel context.CancelFunc, call 
 	response, err := c.transport.Load().RoundTrip(request)
 	if err != nil {
 		parallel.Raise(err)
-		return nil, seen.judge(ctx, err)
+		if err = seen.judge(ctx, err); call.Step != nil && is[*brokenOffError](err) {
+			err = &notBegunError{err} // a stream begins as soon as the request is taken
+		}
+		return nil, err
 	}
 	// Closing the body before its end closes the connection.
 	defer response.Body.Close()
@@ -317,6 +320,10 @@ func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, erro
 		c.config.Dialling(ctx, addr)
 	}
 	recorder := shortage.DialRecorder{Dial: new(net.Dialer).DialContext, OwnFault: c.config.OwnFault}
+	if c.config.Address.IsValid() {
+		_, port, _ := net.SplitHostPort(addr)
+		addr = net.JoinHostPort(c.config.Address.String(), port)
+	}
 	d := net.Dialer{Timeout: c.config.Connect, Resolver: &net.Resolver{PreferGo: true, Dial: recorder.Connect}}
 	conn, err := d.DialContext(ctx, network, addr)
 	if err == nil {

@@ -82,6 +82,23 @@ func isCut(err error) bool {
 // IsLoss reports whether there was no answer: a side that answers anything is there.
 func IsLoss(err error) bool { return isUnreachable(err) || isSilence(err) || is[*brokenOffError](err) }
 
+// notBegunError is the reason why a request was not sent, or was not taken.
+type notBegunError struct{ cause error }
+
+func (e *notBegunError) Error() string { return e.cause.Error() }
+func (e *notBegunError) Unwrap() error { return e.cause }
+
+// begunError is the reason why a request was given up that had been sent.
+type begunError struct{ cause error }
+
+func (e *begunError) Error() string { return e.cause.Error() }
+func (e *begunError) Unwrap() error { return e.cause }
+
+// MayHaveBegun reports whether the other side may have begun a request that ended in err, which is one of Do.
+func MayHaveBegun(err error) bool {
+	return is[*begunError](err) || !isUnreachable(err) && !is[*notBegunError](err)
+}
+
 // Own makes a failure of the other side, which is a part of this service: it says nothing about a target.
 func Own(kind fault.Kind, cause error, sentence string) *fault.Error {
 	f := fault.Wrap(kind, cause, sentence)

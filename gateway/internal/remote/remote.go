@@ -26,6 +26,8 @@ type Config struct {
 	// Name is the other side in errors, such as "the worker".
 	Name string
 	Base *url.URL // as ParseBase returns it
+	// Address is the one of the host's addresses that is dialled; the zero Addr is whichever answers.
+	Address netip.Addr
 	// Token is the bearer token, until SetToken.
 	Token string
 	// TLS is what connections to an https URL are made with, until SetTLS; nil is Go's default.
@@ -141,4 +143,13 @@ func ParseBase(name, base string) (*url.URL, error) {
 		}
 	}
 	return u, nil
+}
+
+// LookUp returns the addresses of a host, as a dial finds them; those of a literal are itself.
+func LookUp(ctx context.Context, host string) ([]netip.Addr, error) {
+	found, err := (&net.Resolver{PreferGo: true}).LookupNetIP(ctx, "ip", host)
+	for i := range found {
+		found[i] = found[i].Unmap().WithZone("")
+	}
+	return found, err
 }

@@ -26,24 +26,45 @@ func run[T result](ctx context.Context, c *Client, path string, j Job) (T, error
 	return data, err
 }
 
-func runJob[T result](ctx context.Context, c *Client, path string, j Job) (T, error) {
+// runJob gives the job to the worker that comes first for its address. Where that is full, or fails before it has begun
+// the job, it gives it to the next one, once.
+func runJob[T result](ctx context.Context, c *Client, path string, j Job) (none T, err error) {
+	ctx = progress.Ask(ctx, "the diagnostics worker")
+	for _, w := range c.workers.choose(ctx, j) {
+		var data T
+		data, err = runAt[T](ctx, c, w, path, j)
+		if err == nil || ctx.Err() != nil || !isForAnother(err) {
+			return data, err
+		}
+	}
+	return none, err
+}
+
+// isForAnother reports whether another worker may take a job that ended in err.
+func isForAnother(err error) bool {
+	failed, is := errors.AsType[*fault.Error](err)
+	return is && (failed.Rule == fault.LimitWorker || failed.Local && !remote.MayHaveBegun(err))
+}
+
+func runAt[T result](ctx context.Context, c *Client, w *oneWorker, path string, j Job) (T, error) {
 	var none T
-	request, err := json.Marshal(j.request(c.remote.Token(), c.prefixes()))
+	request, err := json.Marshal(j.request(w.remote.Token(), c.prefixes()))
 	if err != nil {
 		return none, fmt.Errorf("encode the worker's request: %w", err)
 	}
-	ctx = progress.Ask(ctx, "the diagnostics worker")
-	call := remote.Call{Method: http.MethodPost, Path: path, Body: request, Limit: c.job, Refuse: refusal}
+	// Every job is a stream, which begins when the worker has taken it: one that ends before that is for another worker.
+	call := remote.Call{Method: http.MethodPost, Path: path, Body: request, Limit: c.job, Refuse: refusal,
+		Step: func(json.RawMessage) {}}
 	if s := stepsOf(ctx, path, j.Address, c.prefixes()); s != nil {
 		call.Step, call.Accepted = s.pass, s.feed.Begin
 	}
-	answer, err := c.remote.Do(ctx, call)
+	answer, err := w.remote.Do(ctx, call)
 	if err != nil {
 		return none, err
 	}
 	data, err := decode[T](answer, j.Address)
 	if err != nil {
-		return none, c.remote.Unusable(err)
+		return none, w.remote.Unusable(err)
 	}
 	return data, nil
 }

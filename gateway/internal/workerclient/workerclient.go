@@ -1,4 +1,4 @@
-// Package workerclient is the gateway's bearer client of the worker (shared/workerapi). The worker is not
+// Package workerclient is the gateway's bearer client of the workers (shared/workerapi). A worker is not
 // trusted: its answer is bounded, held against the contract and cleaned of private hops, and whatever else it does
 // ends as one of the failures that docs/contract.md#the-worker promises to a visitor.
 package workerclient
@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -38,18 +39,18 @@ func defaultLimits() limits {
 	}
 }
 
-// Client sends jobs to one worker. It is safe for concurrent use.
+// Client sends each job to one of the workers. It is safe for concurrent use.
 type Client struct {
-	remote *remote.Client
+	workers workers
 	// translation gives the prefixes by which the gateway's network translates to IPv4; nil for none.
 	translation func() []netip.Prefix
 	job         time.Duration
 	observer    Observer // may be nil
 }
 
-// New returns a client of the worker at base (an http or https URL, perhaps with a path prefix) with a bearer token.
-// Errors name neither. It checks readiness once a second, so that no job waits for a lost worker, and logs losses. The
-// caller must close it.
+// New returns a client of the workers at base (comma-separated http or https URLs, perhaps with a path prefix) with a
+// bearer token. Errors name neither. It checks their readiness once a second, so that no job waits for a lost worker,
+// and logs losses. The caller must close it.
 func New(base, token string, log *slog.Logger, options ...Option) (*Client, error) {
 	return newClient(base, token, defaultLimits(), log, options...)
 }
@@ -77,30 +78,33 @@ func WithTLS(config *tls.Config) Option {
 const maxStreamBytes = 4 << 20
 
 func newClient(base, token string, l limits, log *slog.Logger, options ...Option) (*Client, error) {
-	u, err := remote.ParseBase("the worker", base)
-	if err != nil {
-		return nil, err
-	}
 	c := &Client{job: l.job}
-	// Every job has a connection of its own, so that a moved worker is found at once; beside a job of a tenth of a second
-	// and more the handshake costs nothing.
-	r := remote.Config{
-		Name: "the worker", Base: u, Token: token,
-		MaxAnswer: workerapi.MaxResponseBytes, MaxStream: maxStreamBytes,
-		Connect: l.connect, Ready: l.ready, Every: l.every,
-		ReadyPath: workerapi.PathReady, ReadReady: readReady,
-		Connected: warnOfClearText(u, log),
-		Sentences: sentences,
-		Lost:      "the diagnostics worker is lost, its tools fail", Back: "the diagnostics worker is back",
-		NotReady:   "the diagnostics worker is not ready, its tools may fail",
-		ReadyAgain: "the diagnostics worker is ready again",
-		Log:        log,
+	bases := strings.Split(base, ",")
+	for _, b := range bases {
+		u, err := remote.ParseBase("the worker", strings.TrimSpace(b))
+		if err != nil {
+			return nil, err
+		}
+		// Every job has a connection of its own, so that a moved worker is found at once; beside a job of a tenth of a
+		// second and more the handshake costs nothing.
+		r := remote.Config{
+			Name: "the worker", Base: u, Token: token,
+			MaxAnswer: workerapi.MaxResponseBytes, MaxStream: maxStreamBytes,
+			Connect: l.connect, Ready: l.ready, Every: l.every,
+			ReadyPath: workerapi.PathReady, ReadReady: readReady,
+			Connected: warnOfClearText(u, log),
+			Sentences: sentences,
+			Lost:      "the diagnostics worker is lost, its tools fail", Back: "the diagnostics worker is back",
+			NotReady:   "the diagnostics worker is not ready, its tools may fail",
+			ReadyAgain: "the diagnostics worker is ready again",
+			Log:        log,
+		}
+		for _, o := range options {
+			o(c, &r)
+		}
+		c.workers.bases = append(c.workers.bases, r)
 	}
-	for _, o := range options {
-		o(c, &r)
-	}
-	c.remote, err = remote.New(r)
-	return c, err
+	return c, c.workers.start()
 }
 
 // sentences are those for a worker that fails.
@@ -115,19 +119,54 @@ var sentences = remote.Sentences{
 const sentenceICMPOnly = "This worker can trace with ICMP only."
 
 // Close ends the questions for readiness. Jobs may go on.
-func (c *Client) Close() { c.remote.Close() }
+func (c *Client) Close() { c.workers.close() }
 
-// Ready returns the worker's last answer on readiness, a second old at most; at the start it waits for that. A nil
-// error means that the worker takes jobs for the families that it names; a worker that drains is an error. Errors are
-// as those of Traceroute.
+// Ready returns what the workers can do together, by their last answers on readiness, a second old at most; at the start
+// it waits for these. A nil error means that one takes jobs for the families that are named; a worker that drains does
+// not. Errors are as those of Traceroute.
 func (c *Client) Ready(ctx context.Context) (workerapi.Ready, error) {
-	last, err := c.remote.Ready(ctx)
-	ready, _ := last.(workerapi.Ready)
-	return ready, err
+	var together workerapi.Ready
+	var failed error
+	for _, w := range c.workers.all() {
+		last, err := w.remote.Ready(ctx)
+		if err != nil {
+			failed = err
+			continue
+		}
+		ready, _ := last.(workerapi.Ready)
+		together = add(together, ready)
+	}
+	if len(together.Families) > 0 {
+		return together, nil
+	}
+	return together, failed
 }
 
-// Serves reports whether Ready has no error to give.
-func (c *Client) Serves() bool { return c.remote.Serves() }
+// add returns what two workers can do together.
+func add(a, b workerapi.Ready) workerapi.Ready {
+	if len(a.Families) == 0 {
+		return b
+	}
+	a.Families = slices.Compact(slices.Sorted(slices.Values(slices.Concat(a.Families, b.Families))))
+	if b.Mode == modeRaw {
+		a.Mode = b.Mode
+	}
+	return a
+}
+
+// Serves reports whether one of the workers takes jobs.
+func (c *Client) Serves() bool {
+	return slices.ContainsFunc(c.workers.all(), func(w *oneWorker) bool { return w.remote.Serves() })
+}
+
+// States reports which workers take jobs, by host and port.
+func (c *Client) States() map[string]bool {
+	states := map[string]bool{}
+	for _, w := range c.workers.all() {
+		states[w.name] = w.remote.Serves()
+	}
+	return states
+}
 
 func readReady(answer []byte) (any, error) {
 	var ready workerapi.Ready
@@ -225,11 +264,19 @@ func probedAs(t workerapi.Traceroute, asked workerapi.TraceOptions) (workerapi.T
 }
 
 // SetToken replaces the bearer token. Requests under way go on with the one that they were sent with.
-func (c *Client) SetToken(token string) error { return c.remote.SetToken(token) }
+func (c *Client) SetToken(token string) error {
+	return c.workers.change(func(r *remote.Config) { r.Token = token },
+		func(w *oneWorker) error { return w.remote.SetToken(token) })
+}
 
 // SetTLS replaces what connections to an https worker are made with from now on. There is nothing else to change,
 // since each request has a connection of its own.
-func (c *Client) SetTLS(config *tls.Config) { c.remote.SetTLS(config) }
+func (c *Client) SetTLS(config *tls.Config) {
+	_ = c.workers.change(func(r *remote.Config) { r.TLS = config }, func(w *oneWorker) error {
+		w.remote.SetTLS(config)
+		return nil
+	})
+}
 
 // warnOfClearText warns once where the token would leave private networks in clear text. The address of a connection
 // is judged, before anything is sent: what a name leads to may change, and is known for certain only then.

@@ -2,6 +2,7 @@ package places
 
 import (
 	"context"
+	"diagnostics/gateway/internal/remote"
 	"net"
 	"net/netip"
 	"slices"
@@ -18,14 +19,9 @@ func (a *addresses) lookUp(ctx context.Context, authority string) {
 	if err != nil {
 		return
 	}
-	found, err := (&net.Resolver{PreferGo: true}).LookupNetIP(ctx, "ip", host) // of a literal, the address itself
-	if err != nil {
-		return
+	if found, err := remote.LookUp(ctx, host); err == nil {
+		a.last.Store(&found)
 	}
-	for i := range found {
-		found[i] = found[i].Unmap().WithZone("")
-	}
-	a.last.Store(&found)
 }
 
 func (a *addresses) have(addr netip.Addr) bool {
