@@ -78,7 +78,7 @@ var pathNames = []struct {
 	at    func(int) (netip.Addr, netip.Addr)
 	note  string
 }{
-	{"clean", Clean, "nine hops, 62 ms, all answer"},
+	{"clean", Clean, "nine hops, 62 ms, all answer; refused from Frankfurt alone"},
 	{"dirty", Wild, "a private, a silent, a rate-limited and a lossy hop, and two legs"},
 	{"lossy", LossyEnd, "every tenth packet is lost"},
 	{"few-echoes", FewEchoes, "answers five echo requests a second"},

@@ -129,6 +129,12 @@ func (l *Lab) startDNS() error {
 		}
 	}
 	l.public = maps.Clone(public)
+	for _, host := range []string{fra, sin} {
+		public[host] = zone.NewTable(l.table)
+		if err := servers.Serve(l.ns[NearHost], public[host], resolverOf[host]); err != nil {
+			return err
+		}
+	}
 	public[own], public[secondOwn] = zone.NewTable(l.table), zone.NewTable(l.table)
 	divide(l.table, public)
 	return serveOwn(servers, l.ns[NearHost], public)
@@ -163,14 +169,19 @@ func (l *Lab) startDestinations(ca *site.CA) error {
 	return nil
 }
 
-// writeResolvConf makes ip-netns(8) give the lab's resolver to what it runs in the service's namespace.
+// writeResolvConf makes ip-netns(8) give the lab's resolver to what it runs in the namespace of a host of the service.
 func (l *Lab) writeResolvConf() error {
-	dir := filepath.Join("/etc/netns", l.Namespace(ServiceHost))
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
+	for host, resolver := range resolverOf {
+		dir := filepath.Join("/etc/netns", l.Namespace(host))
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+		text := fmt.Sprintf("nameserver %s\noptions timeout:2 attempts:2\n", resolver)
+		if err := os.WriteFile(filepath.Join(dir, "resolv.conf"), []byte(text), 0o644); err != nil {
+			return err
+		}
 	}
-	text := fmt.Sprintf("nameserver %s\noptions timeout:2 attempts:2\n", resolver4)
-	return os.WriteFile(filepath.Join(dir, "resolv.conf"), []byte(text), 0o644)
+	return nil
 }
 
 // NewRevoker makes an authority below the lab's root that publishes what it has revoked, for the servers of a test.

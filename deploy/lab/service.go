@@ -35,6 +35,7 @@ type Server struct {
 // Service is the gateway and its worker.
 type Service struct {
 	lab     *Lab
+	host    string
 	opts    ServiceOptions
 	token   string
 	started atomic.Uint32
@@ -58,22 +59,26 @@ func (s *Service) freshAddr(port int) string {
 // StartService runs the shipped binaries on the service's host, with the lab's resolver and root, and waits until both
 // answer.
 func (l *Lab) StartService(ctx context.Context, opts ServiceOptions) (*Service, error) {
+	return l.startServiceAt(ctx, ServiceHost, opts)
+}
+
+func (l *Lab) startServiceAt(ctx context.Context, host string, opts ServiceOptions) (*Service, error) {
 	token := make([]byte, 24)
 	if _, err := rand.Read(token); err != nil {
 		return nil, err
 	}
-	s := &Service{lab: l, opts: opts, token: hex.EncodeToString(token)}
+	s := &Service{lab: l, host: host, opts: opts, token: hex.EncodeToString(token)}
 	if err := s.StartWorker(ctx); err != nil {
 		return nil, err
 	}
 	var err error
-	s.Gateway, err = s.StartGateway(ctx, "gateway", opts.GatewayEnv...)
+	s.Gateway, err = s.StartGateway(ctx, s.prefix()+"gateway", opts.GatewayEnv...)
 	return s, err
 }
 
 // StartWorker runs the worker; after a Kill it runs a new one.
 func (s *Service) StartWorker(ctx context.Context) error {
-	worker, err := s.startWorkerAt(ctx, "worker", workerAddr, s.opts.WorkerEnv...)
+	worker, err := s.startWorkerAt(ctx, s.prefix()+"worker", workerAddr, s.opts.WorkerEnv...)
 	if err == nil {
 		s.Worker = worker
 	}
@@ -93,7 +98,7 @@ func (s *Service) RestartExtraWorker(ctx context.Context, ended *Server, env ...
 
 // ListenBeside listens on an address of its own of ServiceLoopback, for a test that plays a peer of the service.
 func (s *Service) ListenBeside(port int) (net.Listener, error) {
-	return s.lab.ns[ServiceHost].Listen("tcp", s.freshAddr(port))
+	return s.lab.ns[s.host].Listen("tcp", s.freshAddr(port))
 }
 
 func (s *Service) startWorkerAt(ctx context.Context, name, addr string, env ...string) (*Server, error) {
@@ -128,7 +133,7 @@ func (s *Service) startGatewayAt(
 		"ENABLE_WORKER_TOOLS=true",
 		"DIAGNOSTICS_WORKER_URL=http://" + workerAddr,
 		"DIAGNOSTICS_WORKER_TOKEN=" + s.token,
-		"DNS_RESOLVERS=" + resolver4,
+		"DNS_RESOLVERS=" + resolverOf[s.host],
 		"DNS_ROOT_HINTS_FILE=" + s.lab.RootHintsFile(),
 		"DNS_TRUST_ANCHORS_FILE=" + s.lab.TrustAnchorsFile(),
 		// Both, so that this machine's own roots are not trusted besides.
@@ -144,16 +149,24 @@ func (s *Service) Token() string { return s.token }
 func (s *Service) start(
 	ctx context.Context, g *MemoryGroup, name, program, addr string, env []string,
 ) (*Server, error) {
-	p, err := s.lab.StartIn(g, ServiceHost, name, append(slices.Clone(s.opts.Env), env...), program)
+	p, err := s.lab.StartIn(g, s.host, name, append(slices.Clone(s.opts.Env), env...), program)
 	if err != nil {
 		return nil, err
 	}
 	s.keep(p)
-	if err := s.lab.healthy(ctx, p, addr); err != nil {
+	if err := s.lab.healthy(ctx, s.host, p, addr); err != nil {
 		p.Kill()
 		return nil, fmt.Errorf("%s: %w\n%s\n%s", name, err, p.Log(), p.Errors())
 	}
 	return &Server{Process: p, Addr: addr}, nil
+}
+
+// prefix is that of the names of a place's logs.
+func (s *Service) prefix() string {
+	if s.host == ServiceHost {
+		return ""
+	}
+	return s.host + "-"
 }
 
 func (s *Service) keep(p *Process) {
@@ -170,10 +183,10 @@ func (s *Service) Processes() []*Process {
 }
 
 // healthy waits until /healthz answers 200.
-func (l *Lab) healthy(ctx context.Context, p *Process, addr string) error {
+func (l *Lab) healthy(ctx context.Context, host string, p *Process, addr string) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	client := l.HTTPClient()
+	client := l.HTTPClientAt(host)
 	defer client.CloseIdleConnections()
 	for {
 		if ok := healthyOnce(ctx, client, addr); ok {
@@ -204,10 +217,13 @@ func healthyOnce(ctx context.Context, client *http.Client, addr string) bool {
 
 // HTTPClient speaks from inside the service's namespace. It closes idle connections long before the gateway does: a
 // request that meets a connection in the moment of its closing fails, as a POST is not sent again.
-func (l *Lab) HTTPClient() *http.Client {
+func (l *Lab) HTTPClient() *http.Client { return l.HTTPClientAt(ServiceHost) }
+
+// HTTPClientAt is HTTPClient inside another node.
+func (l *Lab) HTTPClientAt(node string) *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
-			DialContext: l.Dial, MaxIdleConnsPerHost: 128, IdleConnTimeout: 5 * time.Second,
+			DialContext: l.ns[node].DialContext, MaxIdleConnsPerHost: 128, IdleConnTimeout: 5 * time.Second,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"diagnostics/lab/internal/cable"
@@ -139,7 +140,7 @@ var twins = map[string]string{"a6": "b6", "a7": "b7"}
 //	      └─ p2 ─ s3 ═10═ l4 ═12═ x5 ┬ a6 ─ a7 ┬ j8 ═9═ wild         the dirty path
 //	                                 └ b6 ─ b7 ┘
 //
-// ═n═ is a cable of n ms one way. More paths are in topology_traces.go and topology_mtu.go.
+// ═n═ is a cable of n ms one way. More paths are in topology_traces.go, topology_mtu.go and places.go.
 func topology() ([]node, []link) {
 	nodes := []node{
 		host(ServiceHost, "11.77.0.2", "2a10:77::2"),
@@ -177,7 +178,9 @@ func topology() ([]node, []link) {
 	}
 	more, ways := tracePaths()
 	narrowing, further := mtuPaths()
-	nodes, ways = append(append(nodes, more...), narrowing...), append(ways, further...)
+	places, roads := placeTopology()
+	nodes = slices.Concat(nodes, more, narrowing, places)
+	ways = slices.Concat(ways, further, roads)
 	return nodes, append([]link{
 		{a: ServiceHost, b: "c1"},
 		{a: "c1", b: "c2"},

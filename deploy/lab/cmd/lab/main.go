@@ -2,7 +2,7 @@
 //
 //	lab up [-id six-digits]                 the network and its servers
 //	lab demo [-listen address] [-set NAME=value]…
-//	                                        the same with the service in it, and a URL on loopback for a browser
+//	                                        the same with the service at three places, and a URL on loopback for a browser
 //	lab down                                ends every lab of this machine and takes away what killed ones left
 //
 // It takes root. Interrupt it to end it.
@@ -93,7 +93,13 @@ func demo(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	service, err := l.StartService(ctx, lab.ServiceOptions{Gateway: gateway, Worker: worker, GatewayEnv: settings})
+	opts := lab.ServiceOptions{Gateway: gateway, Worker: worker, GatewayEnv: settings}
+	_, placed, err := l.StartPlaces(ctx, opts)
+	if err != nil {
+		return err
+	}
+	opts.GatewayEnv = append(placed, settings...)
+	service, err := l.StartService(ctx, opts)
 	if err != nil {
 		return err
 	}
