@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -67,6 +68,19 @@ func (g *graph) owner(a netip.Addr) (name string, alive bool) {
 		}
 	}
 	return "", false
+}
+
+// nearest is the node with a range that is the fewest links away.
+func (g *graph) nearest(from string, p netip.Prefix) (nearest string) {
+	least := len(g.order)
+	for _, name := range g.order {
+		if slices.Contains(g.nodes[name].local, p) {
+			if links := len(g.path(from, name)); nearest == "" || links < least {
+				nearest, least = name, links
+			}
+		}
+	}
+	return nearest
 }
 
 // reachable are all ranges that answer at the node.
@@ -143,7 +157,10 @@ func (g *graph) routes(b *strings.Builder, name string) {
 			continue
 		}
 		o := g.nodes[other]
-		g.route(b, name, g.path(name, other)[1], "", append(o.reachable(), o.dead...)...)
+		own := slices.DeleteFunc(append(o.reachable(), o.dead...), func(p netip.Prefix) bool {
+			return (p == anycast4 || p == anycast6) && g.nearest(name, p) != other
+		})
+		g.route(b, name, g.path(name, other)[1], "", own...)
 	}
 	// A dead range needs a way onward: without one the kernel would answer for itself before the filter's turn.
 	if dead := g.nodes[name].dead; dead != nil {

@@ -95,6 +95,7 @@ var pathNames = []struct {
 	{"slow", SlowRouters, "eight hops, 20 ms; four routers take 90 to 800 ms over their answers"},
 	{"tunnel", Reported, "a path MTU of 1,400, which a router reports"},
 	{"blackhole", BlackHole, "packets of more than 1,400 octets vanish"},
+	{"anycast", Anycast, "two hosts, one of them near Singapore; the nearest answers"},
 	{"distant", Distant, "four hops; answers after 1.2 s"},
 }
 

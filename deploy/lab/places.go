@@ -13,8 +13,9 @@ import (
 
 // The hosts of two more places, each with an own way into the lab's internet and an own view of the DNS:
 //
-//	fra ─ f1 ═7═ c2        f1 refuses what goes to Firewalled, the first clean destination
-//	sin ─ s1 ═30═ c4
+//	fra ─ f1 ═7═ c2 ─ edge1     f1 refuses what goes to Firewalled, the first clean destination
+//	sin ─ s1 ═30═ c4            edge1 and edge2 have the same addresses
+//	      └─ edge2
 const (
 	fra, fraRouter = "fra", "f1"
 	sin, sinRouter = "sin", "s1"
@@ -34,6 +35,12 @@ var resolverOf = map[string]string{
 // Firewalled is a host with a web page that is refused from fra alone.
 const Firewalled = "clean." + TransitZone
 
+// anycast4 and anycast6 are ranges of two hosts, one of them beside sin: the nearest answers.
+var anycast4, anycast6 = netip.MustParsePrefix("11.76.9.0/24"), netip.MustParsePrefix("2a10:76:9::/64")
+
+// Anycast is the n-th address in them.
+func Anycast(n int) (v4, v6 netip.Addr) { return destination(anycast4, n), destination(anycast6, n) }
+
 // GeoName has an address of its own at each place.
 const GeoName = "geo." + ResolveZone
 
@@ -49,11 +56,15 @@ func placeTopology() ([]node, []link) {
 			withFilter(router(fraRouter, "11.76.1.1", "2a10:76:1::1", Answers), fraFilter),
 			host(sin, "11.76.2.2", "2a10:76:2::2"),
 			router(sinRouter, "11.76.2.1", "2a10:76:2::1", Answers),
+			withLocal(host("edge1", "11.76.3.2", "2a10:76:3::2"), anycast4, anycast6),
+			withLocal(host("edge2", "11.76.4.2", "2a10:76:4::2"), anycast4, anycast6),
 		}, []link{
 			{a: fra, b: fraRouter},
 			{a: fraRouter, b: "c2", delay: 7 * time.Millisecond},
 			{a: sin, b: sinRouter},
 			{a: sinRouter, b: "c4", delay: 30 * time.Millisecond},
+			{a: "edge1", b: "c2"},
+			{a: "edge2", b: sinRouter},
 		}
 }
 

@@ -161,10 +161,14 @@ func (p *threePlaces) holdStream(t *testing.T, slug string, request map[string]a
 // holdDifferences compares what the places see of a firewall, of the DNS and of a path.
 func (p *threePlaces) holdDifferences(t *testing.T) {
 	to, _ := lab.Clean(2)
-	for place, want := range map[string]struct{ firewall, address, router string }{
-		"":    {"up", "11.80.0.1", "11.77.1.1"},
-		"fra": {"down", "11.80.0.2", "11.76.1.1"},
-		"sin": {"up", "11.80.0.3", "11.76.2.1"},
+	anycast, _ := lab.Anycast(1)
+	for place, want := range map[string]struct {
+		firewall, address, router string
+		hops                      int // to the nearest host of an anycast address
+	}{
+		"":    {"up", "11.80.0.1", "11.77.1.1", 3},
+		"fra": {"down", "11.80.0.2", "11.76.1.1", 3},
+		"sin": {"up", "11.80.0.3", "11.76.2.1", 2},
 	} {
 		t.Run("at "+place, func(t *testing.T) {
 			t.Parallel()
@@ -178,6 +182,10 @@ func (p *threePlaces) holdDifferences(t *testing.T) {
 			first, _ := json.Marshal(a.at("hops.0"))
 			if !strings.Contains(string(first), `"`+want.router+`"`) || a.at("reached") != true {
 				t.Errorf("the first hop is %s, reached %v", first, a.at("reached"))
+			}
+			a = p.ask(t, "traceroute", anycast.String(), place)
+			if hops, _ := a.at("hops").([]any); len(hops) != want.hops || a.at("reached") != true {
+				t.Errorf("%d hops to the anycast address, want %d", len(hops), want.hops)
 			}
 		})
 	}
@@ -446,6 +454,9 @@ func (p *threePlaces) lose(t *testing.T) {
 		t.Error(text)
 	}
 	holdText(t, tab, "#result", "No answer: ")
+	if text := tab.String(textOf("#result .places ~ .parts")); strings.Contains(text, "differs") {
+		t.Errorf("a lost place is shown as a difference: %s", text)
+	}
 	holdAtBothWidths(t, tab, "places-lost")
 	holdQuiet(t, tab, "status of 502")
 	if err := p.sin.Restart(t.Context()); err != nil {
