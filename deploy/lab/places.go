@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -113,7 +114,7 @@ func (l *Lab) startPlace(ctx context.Context, host string, opts ServiceOptions) 
 	env := []string{"PLACE_ID=" + host, "PLACE_NAME=" + placeNames[host], fmt.Sprint("PEER_LISTEN_ADDR=:", placePort),
 		"PEER_TOKEN_FILE=" + dir + "/token", "PEER_TLS_CERT_FILE=" + dir + "/cert.pem",
 		"PEER_TLS_KEY_FILE=" + dir + "/key.pem"}
-	names := append(env[3:len(env):len(env)], "PEER_TLS_NAMES="+addr.Addr().String())
+	names := slices.Concat(env[3:], []string{"PEER_TLS_NAMES=" + addr.Addr().String()})
 	initial, err := l.Start(host, host+"-init", names, opts.Gateway, "-init-place")
 	if err != nil {
 		return nil, err
@@ -121,7 +122,7 @@ func (l *Lab) startPlace(ctx context.Context, host string, opts ServiceOptions) 
 	if <-initial.Done(); initial.ExitCode() != 0 {
 		return nil, errors.New(initial.Errors())
 	}
-	opts.GatewayEnv = append(env[:len(env):len(env)], opts.GatewayEnv...)
+	opts.GatewayEnv = slices.Concat(env, opts.GatewayEnv)
 	s, err := l.startServiceAt(ctx, host, opts)
 	return &Place{Service: s, ID: host, Name: placeNames[host], Dir: dir, Addr: addr}, err
 }

@@ -2,7 +2,7 @@
 //
 //	lab up [-id six-digits]                 the network and its servers
 //	lab demo [-listen address] [-set NAME=value]…
-//	                                        the same with the service at three places, and a URL on loopback for a browser
+//	                                        the same, the service at three places, and a URL on loopback for a browser
 //	lab down                                ends every lab of this machine and takes away what killed ones left
 //
 // It takes root. Interrupt it to end it.
@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"sort"
 	"strings"
 	"syscall"
@@ -98,7 +99,7 @@ func demo(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	opts.GatewayEnv = append(placed, settings...)
+	opts.GatewayEnv = slices.Concat(placed, settings)
 	service, err := l.StartService(ctx, opts)
 	if err != nil {
 		return err
