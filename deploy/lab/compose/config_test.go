@@ -23,7 +23,7 @@ func TestConfig(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := engine.with("PUBLIC_DOMAIN=" + domain)
+		s := engine.overlaid()
 		s.compose, s.files = program, []string{"docker-compose.yml"}
 		if _, err := s.run("config", "--quiet"); err != nil {
 			t.Errorf("compose %s: %v", version, err)

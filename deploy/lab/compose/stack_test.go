@@ -106,11 +106,12 @@ func (s *stack) bringUp() error {
 
 // takeDown leaves nothing of the project, nor of the world.
 func (s *stack) takeDown() {
-	everything := s.with(append(s.overlays(), "PUBLIC_DOMAIN="+domain)...)
+	everything := s.overlaid()
 	everything.ctx = context.Background()
-	if _, err := everything.run("down", "--volumes", "--remove-orphans"); err != nil {
-		fmt.Fprintln(os.Stderr, "take down:", err)
+	for _, name := range []string{placeProject, project} {
+		everything.with("COMPOSE_PROJECT_NAME=" + name).down()
 	}
+	closeWays()
 	s.world.end()
 	for _, service := range []string{"gateway", "worker"} {
 		// What it was built from stays, so that the next build is faster.
@@ -180,7 +181,8 @@ func (s *stack) printLogs() {
 
 // containers are the running ones of a service, by id.
 func (s *stack) containers(service string) ([]string, error) {
-	out, err := output("docker", "ps", "--quiet", "--no-trunc", "--filter", "label=com.docker.compose.project="+project,
+	out, err := output("docker", "ps", "--quiet", "--no-trunc",
+		"--filter", "label=com.docker.compose.project="+s.env["COMPOSE_PROJECT_NAME"],
 		"--filter", "label=com.docker.compose.service="+service, "--filter", "label=com.docker.compose.oneoff=False")
 	return strings.Fields(out), err
 }

@@ -137,7 +137,7 @@ func routes() [][]string {
 }
 
 // withBridge are the networks from which there is a way through this machine.
-var withBridge = []string{egressSubnet, prometheusSubnet}
+var withBridge = []string{egressSubnet, prometheusSubnet, placeSubnet}
 
 // end takes all of the world away, whether or not it is there.
 func (w *world) end() {
