@@ -40,8 +40,12 @@ func runJob[T result](ctx context.Context, c *Client, path string, j Job) (none 
 	return none, err
 }
 
-// isForAnother reports whether another worker may take a job that ended in err.
+// isForAnother reports whether another worker may take a job that ended in err. One whose packet budget is used up is
+// for none, or the address would be sent twice as much.
 func isForAnother(err error) bool {
+	if status, is := errors.AsType[*remote.StatusError](err); is && status.Reason == workerapi.RefusedBudget {
+		return false
+	}
 	failed, is := errors.AsType[*fault.Error](err)
 	return is && (failed.Rule == fault.LimitWorker || failed.Local && !remote.MayHaveBegun(err))
 }

@@ -100,7 +100,7 @@ func TestAJobForTheNextWorker(t *testing.T) {
 	}{
 		"good":        {nil, 0, 0},
 		"full":        {refuse(429, ""), 1, 0},
-		"no packets":  {refuse(429, workerapi.RefusedBudget), 1, 0},
+		"no packets":  {refuse(429, workerapi.RefusedBudget), 0, fault.Busy},
 		"a share":     {refuse(429, workerapi.RefusedShare), 0, fault.Limited},
 		"a failure":   {refuse(500, ""), 0, fault.Upstream},
 		"out of time": {refuse(504, ""), 0, fault.Timeout},
