@@ -496,7 +496,9 @@ func TestAddressesForTheLog(t *testing.T) {
 		"redis://user:hunter2@10.0.0.1": "10.0.0.1:6379", "unix://:hunter2@/run/redis.sock?db=1": "/run/redis.sock",
 		"redis+cluster://:hunter2@a:1,b:2": "a:1,b:2", "rediss://cache.example.com:7000/3": "cache.example.com:7000", "": "",
 	} {
-		c, err := Parse([]string{"RATE_LIMIT_REDIS_URL=" + url, "DIAGNOSTICS_WORKER_URL=https://worker:8081/base, http://[::1]:80"})
+		c, err := Parse([]string{
+			"RATE_LIMIT_REDIS_URL=" + url, "DIAGNOSTICS_WORKER_URL=https://worker:8081/base, http://[::1]:80",
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

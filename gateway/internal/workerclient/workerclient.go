@@ -121,9 +121,9 @@ const sentenceICMPOnly = "This worker can trace with ICMP only."
 // Close ends the questions for readiness. Jobs may go on.
 func (c *Client) Close() { c.workers.close() }
 
-// Ready returns what the workers can do together, by their last answers on readiness, a second old at most; at the start
-// it waits for these. A nil error means that one takes jobs for the families that are named; a worker that drains does
-// not. Errors are as those of Traceroute.
+// Ready returns what the workers can do together, by their last answers on readiness, a second old at most; at the
+// start it waits for these. A nil error means that one takes jobs for the families that are named; a worker that drains
+// does not. Errors are as those of Traceroute.
 func (c *Client) Ready(ctx context.Context) (workerapi.Ready, error) {
 	var together workerapi.Ready
 	var failed error

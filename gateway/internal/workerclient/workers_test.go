@@ -308,7 +308,10 @@ func TestAddressesOfAName(t *testing.T) {
 	resolver.set(nil, "127.0.0.2", "127.0.0.1", "::1")
 	has("127.0.0.1:"+port, "127.0.0.2:"+port)
 	await(t, func() bool { return c.States()["127.0.0.1:"+port] })
-	kept := c.workers.all()[slices.IndexFunc(c.workers.all(), func(w *oneWorker) bool { return w.name == "127.0.0.1:"+port })]
+	kept := c.workers.all()[0]
+	if kept.name != "127.0.0.1:"+port {
+		t.Fatal(kept.name)
+	}
 	resolver.set(errors.New("no answer"))
 	has("127.0.0.1:"+port, "127.0.0.2:"+port)
 	resolver.set(nil, "127.0.0.3", "127.0.0.1")
