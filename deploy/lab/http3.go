@@ -272,7 +272,7 @@ func versions(p *http3Place) error {
 }
 
 // floodDatagrams is far more than a client that bounds anything reads.
-const floodDatagrams = 20_000
+const floodDatagrams = 3_000
 
 // flood answers with copies of what came.
 func flood(p *http3Place) error {
@@ -290,7 +290,7 @@ func repeats(p *http3Place) error {
 		return err
 	}
 	return p.serveHTTP3(&changed{PacketConn: c, write: func(c net.PacketConn, b []byte, to net.Addr) (int, error) {
-		for range floodDatagrams / 10 {
+		for range floodDatagrams / 3 {
 			_, _ = c.WriteTo(b, to)
 		}
 		return c.WriteTo(b, to)

@@ -50,7 +50,7 @@ var shapes = map[string]shape{
 	"request":        {"requestId": uuid, "method?": `GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|CONNECT|TRACE|other`, "route?": route, "slug?": slug, "status": status, "durationMs": number, "outcome?": outcome, "client?": prefix, "proxyRequestId?": `[A-Za-z0-9._-]+`, "traceparent?": `[0-9a-f-]+`},
 	"request failed": {"requestId": uuid, "route": route, "operation?": operation, "code": code},
 	"gateway started": {"version": `[0-9A-Za-z.+-]+`, "commit": `[0-9a-f]{40}|unknown`, "listen": listen, "metrics": `off|` + listen, "ipv4": `true|false`, "ipv6": `true|false`,
-		"redis": `off|(127\.\d+\.\d+\.\d+|localhost):\d+|/.+|redis.*`, "worker": `off|` + listen, "place": `[a-z0-9-]+`, "peers": `off|\S+:\d+`, "proxyHeaders": `none|any peer|peers in TRUSTED_PROXY_CIDRS`, "clientAddress": `the connection|[a-z0-9 ,-]+`, "auditLog": onOff},
+		"redis": `off|(127\.\d+\.\d+\.\d+|localhost):\d+|/.+|redis.*`, "worker": `off|[0-9A-Za-z.:,\[\]-]+`, "place": `[a-z0-9-]+`, "peers": `off|\S+:\d+`, "proxyHeaders": `none|any peer|peers in TRUSTED_PROXY_CIDRS`, "clientAddress": `the connection|[a-z0-9 ,-]+`, "auditLog": onOff},
 	"worker started":     {"version": `[0-9A-Za-z.+-]+`, "commit": `[0-9a-f]{40}|unknown`, "listen": listen, "metrics": `off|` + listen, "families": `\[4 6\]|\[4\]|\[6\]`, "mode": `raw|datagram`, "slots": number, "tls": `off|on|client certificates`},
 	"privileges dropped": {"uid": number, "gid": number},
 	"job":                {"tool": `traceroute|ping|packet-loss`, "status": status, "durationMs": number, "requestId": uuid, "operation?": operation, "code?": code},
@@ -141,7 +141,10 @@ func strangeness(line string) string {
 		!matches(`DEBUG|INFO|WARN|ERROR`, fields["level"]) {
 		return "without its time or its level"
 	}
-	client := fields["client"]
+	rest := line
+	for _, known := range []string{"client", "worker"} { // neither is a target
+		rest = strings.Replace(rest, fmt.Sprintf("%q:%q", known, fmt.Sprint(fields[known])), "", 1)
+	}
 	for _, own := range []string{"time", "level", "msg"} {
 		delete(fields, own)
 	}
@@ -156,7 +159,7 @@ func strangeness(line string) string {
 	if len(fields) > 0 {
 		return fmt.Sprintf("with %v in it", slices.Sorted(maps.Keys(fields)))
 	}
-	if name := labPlaces.FindString(strings.Replace(line, fmt.Sprint(client), "", 1)); name != "" {
+	if name := labPlaces.FindString(rest); name != "" {
 		return "which names " + name
 	}
 	return ""

@@ -43,12 +43,13 @@ var narrowPaths = []struct {
 }
 
 // The path MTU is that of the lab's truth and of the system's own tools, from raw and from datagram sockets, whatever
-// routers state. It is not parallel: see TestTracesOfUglyPathsEqualTheSystems.
+// routers state. It is not parallel to others: see TestTracesOfUglyPathsEqualTheSystems.
 func TestPathMTUEqualsTheSystems(t *testing.T) {
 	datagrams := pairWith(t, "mtu-datagram", startDatagramWorker(t, "worker-mtu-datagram", workerOfOne...))
 	for _, path := range narrowPaths {
 		for _, to := range bothFamilies(path.at, 61) {
 			t.Run(path.name+"/"+to.String(), func(t *testing.T) {
+				t.Parallel()
 				if path.system > 0 {
 					holdSystem(t, to, path.system)
 				}
@@ -144,9 +145,12 @@ func TestLeastPathMTU(t *testing.T) {
 // A trace of UDP probes tells a narrow way back from a narrow way there: that a port is closed is a short answer.
 func TestPathMTUByUDP(t *testing.T) {
 	for _, to := range bothFamilies(lab.NarrowBack, ownAddress) {
-		facts{"mtu.path": 1500, "mtu.limitedAt": nil, "mtu.reported": nil,
-			"mtu.note": func(v any) bool { return strings.Contains(fmt.Sprint(v), "Packets of 1,500 octets arrive") }}.hold(t,
-			call(t, "traceroute", to.String(), map[string]any{"mtu": true, "protocol": "udp"}))
+		t.Run(to.String(), func(t *testing.T) {
+			t.Parallel()
+			facts{"mtu.path": 1500, "mtu.limitedAt": nil, "mtu.reported": nil, "mtu.note": func(v any) bool {
+				return strings.Contains(fmt.Sprint(v), "Packets of 1,500 octets arrive")
+			}}.hold(t, call(t, "traceroute", to.String(), map[string]any{"mtu": true, "protocol": "udp"}))
+		})
 	}
 }
 
