@@ -142,7 +142,7 @@ func TestLeastPathMTU(t *testing.T) {
 	}
 }
 
-// A trace of UDP probes tells a narrow way back from a narrow way there: that a port is closed is a short answer.
+// UDP probes distinguish a narrow way back from a narrow way there: that a port is closed is a short answer.
 func TestPathMTUByUDP(t *testing.T) {
 	for _, to := range bothFamilies(lab.NarrowBack, ownAddress) {
 		t.Run(to.String(), func(t *testing.T) {

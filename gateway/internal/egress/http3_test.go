@@ -372,7 +372,7 @@ func TestHTTP3Flood(t *testing.T) {
 	}
 }
 
-// A server that goes on at another port is not followed, and neither heard nor sent anything there.
+// A server that goes on at another port is not followed: nothing is sent there, and nothing read from there.
 func TestHTTP3Migration(t *testing.T) {
 	t.Parallel()
 	n := withSite(t)

@@ -368,7 +368,7 @@ func TestWhoChargesWhat(t *testing.T) {
 	}
 }
 
-// One place has half of the slots, whoever its clients are; the rest is left to others.
+// One place has half of the slots for all its clients; the rest is left to others.
 func TestAPlaceHasHalfOfTheSlots(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})

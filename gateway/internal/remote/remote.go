@@ -58,7 +58,7 @@ type Config struct {
 	Log                              *slog.Logger
 }
 
-// Sentences are what visitors are told of the failures. What the other side or the socket said stays in the cause.
+// Sentences report the failures to clients. What the other side or the socket said stays in the cause.
 type Sentences struct{ Unreachable, Silent, Late, BrokenOff, Unusable string }
 
 // Client calls the other side. It is safe for concurrent use.

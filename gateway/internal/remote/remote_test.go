@@ -118,7 +118,7 @@ func TestConnectionsAreKept(t *testing.T) {
 	}
 }
 
-// A stream whose end does not come holds nobody up.
+// A stream whose end does not come delays no other run.
 func TestAStreamThatDoesNotEnd(t *testing.T) {
 	t.Parallel()
 	base, _ := server(t, func(w http.ResponseWriter, r *http.Request) {

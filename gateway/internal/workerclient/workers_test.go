@@ -133,7 +133,7 @@ func TestAJobForTheNextWorker(t *testing.T) {
 	}
 }
 
-// Where all are full, the client learns it.
+// Where all are full, the run is refused as busy.
 func TestAllWorkersAreFull(t *testing.T) {
 	t.Parallel()
 	a, b := countedWorker(t), countedWorker(t)

@@ -134,7 +134,7 @@ func (m *mtuPlan) limited(r *workerapi.MTU, say func(string, ...any)) {
 		m.reported(r, say)
 	case m.late:
 		r.Path = nil
-		say("The time ran out before the sizes that get no answer were told from other loss.")
+		say("The time ran out before the sizes that get no answer were distinguished from other loss.")
 	case !m.isFirm(failing):
 		r.Path = nil
 		say("Packets of %s got no answer, but too few of any size were answered to tell a limit on size from other loss.",

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/crypto/cryptobyte/asn1"
 )
 
-// List is what matters of a CRL for one certificate. Nothing of it is believed before Judge has verified it.
+// List is what matters of a CRL for one certificate. None of it counts before Judge has verified it.
 type List struct {
 	issuer                 []byte // a Name in DER
 	thisUpdate, nextUpdate time.Time

@@ -8,7 +8,7 @@ import "time"
 // Status is what is known about a certificate.
 type Status string
 
-// The statuses. NotChecked is for certificates about which nobody was asked.
+// The statuses. NotChecked is for certificates whose authority was not queried.
 const (
 	Good       Status = "good"
 	Revoked    Status = "revoked"

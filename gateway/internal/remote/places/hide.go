@@ -7,14 +7,14 @@ import (
 	"diagnostics/shared/workerapi"
 )
 
-// The members of a trace that may tell of private networks.
+// The members of a trace that may show private networks.
 const (
 	slugTrace   = "traceroute"
 	memberPlace = "place"
 	kindHop     = "hop"
 )
 
-// hide removes from a trace what tells of private networks: the place has done so already, and this is for one that is
+// hide removes from a trace what shows private networks: the place has done so already, and this is for one that is
 // wrong, older or not ours.
 func (a answers) hide(data json.RawMessage) (json.RawMessage, error) {
 	if a.slug != slugTrace {

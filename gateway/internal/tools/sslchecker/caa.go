@@ -36,7 +36,7 @@ type foundCAA struct {
 	news    bool
 }
 
-// Bounds on the records of CAA. A host of more labels is one that nobody has.
+// Bounds on the records of CAA. No real host has more labels.
 const (
 	maxClimb     = 16
 	maxCAAText   = 1 << 10
