@@ -30,9 +30,9 @@ type check struct {
 	zone string
 
 	good     bool // it answers for the zone; guarded by the lock of servers, as are the next three
-	heard    bool // its outcome over UDP is there
+	settled  bool // its outcome over UDP is there
 	ended    bool
-	told     bool // what is wrong with it was reported as a step
+	reported bool // what is wrong with it was reported as a step
 	udp, tcp string
 	soa      *reply // over UDP
 	ns       *reply // over TCP, or over UDP where that fails
@@ -160,7 +160,7 @@ func (r *run) checkAddresses(ctx context.Context, z *zone, h *host, addresses []
 		c := &check{endpoint: endpoint{name: h.name, address: a}, zone: z.name, udp: stateSkipped, tcp: stateSkipped}
 		z.checks = append(z.checks, c)
 		z.pending++
-		z.unheard++
+		z.unsettled++
 		r.group.Go(func() {
 			defer r.concludeServers(ctx, z)
 			defer z.end(c)

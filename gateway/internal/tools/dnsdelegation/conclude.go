@@ -12,19 +12,19 @@ func (r *run) conclude(ctx context.Context, list []located) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, f := range list {
-		if f.Severity == finding.Info || r.told != nil && finding.Compare(f.Finding, *r.told) >= 0 {
+		if f.Severity == finding.Info || r.reported != nil && finding.Compare(f.Finding, *r.reported) >= 0 {
 			continue
 		}
-		r.told = &f.Finding
+		r.reported = &f.Finding
 		progress.Report(ctx, "conclusion", "", catalogue.Conclude(f.Code, f.Message))
 	}
 }
 
 // concludeServers reports what is certain of the servers of one of the name's own zones: that none serves it, once all
-// were heard, or what is wrong with some beside one that does.
+// are settled, or what is wrong with some beside one that does.
 func (r *run) concludeServers(ctx context.Context, z *zone) {
 	p := &report{}
-	if ready, none := z.untold(); none {
+	if ready, none := z.unreported(); none {
 		p.judgeAll(z)
 	} else {
 		for _, c := range ready {
@@ -34,23 +34,23 @@ func (r *run) concludeServers(ctx context.Context, z *zone) {
 	r.conclude(ctx, p.list)
 }
 
-// untold returns the checks whose outcome is there and was not returned before, where a server answers for the zone.
-// none reports that no server does and that none is left to be heard.
-func (s *servers) untold() (ready []*check, none bool) {
+// unreported returns the checks whose outcome is there and was not returned before, where a server answers for the zone.
+// none reports that no server does and that none is left to be settled.
+func (s *servers) unreported() (ready []*check, none bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	good := false
 	for _, c := range s.checks {
 		good = good || c.good
-		if !c.told && (c.ended || c.heard && !c.good) {
+		if !c.reported && (c.ended || c.settled && !c.good) {
 			ready = append(ready, c)
 		}
 	}
 	if !good {
-		return nil, s.unheard == 0
+		return nil, s.unsettled == 0
 	}
 	for _, c := range ready {
-		c.told = true
+		c.reported = true
 	}
 	return ready, false
 }

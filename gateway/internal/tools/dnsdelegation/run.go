@@ -38,7 +38,7 @@ type run struct {
 	zones     map[string]*zone
 	fromStore map[string]bool
 	asked     map[memo]*pending
-	told      *finding.Finding // the worst that a step has reported
+	reported  *finding.Finding // the worst that a step has reported
 }
 
 // memo identifies a question to the servers of a zone.

@@ -41,15 +41,15 @@ type cut struct {
 
 // servers are those of one of the name's own zones, while they are checked.
 type servers struct {
-	mu      sync.Mutex
-	hosts   []*host
-	checks  []*check
-	outside int       // names whose addresses are looked up
-	pending int       // hosts and checks that have not ended
-	unheard int       // the same, but for checks whose outcome over UDP is there
-	since   time.Time // when the first good server was seen
-	changed chan struct{}
-	turn    int
+	mu        sync.Mutex
+	hosts     []*host
+	checks    []*check
+	outside   int       // names whose addresses are looked up
+	pending   int       // hosts and checks that have not ended
+	unsettled int       // the same, but for checks whose outcome over UDP is there
+	since     time.Time // when the first good server was seen
+	changed   chan struct{}
+	turn      int
 }
 
 // host is a name server by its name.
@@ -120,7 +120,7 @@ func (c cut) endpoints(registry bool, usable func(netip.Addr) bool) []endpoint {
 func (s *servers) begin() {
 	s.set(func() {
 		s.pending++
-		s.unheard++
+		s.unsettled++
 	})
 }
 
@@ -140,10 +140,10 @@ func (s *servers) hear(c *check) {
 	s.set(func() {
 		switch {
 		case c == nil:
-			s.unheard--
-		case !c.heard:
-			c.heard = true
-			s.unheard--
+			s.unsettled--
+		case !c.settled:
+			c.settled = true
+			s.unsettled--
 		}
 	})
 }
@@ -196,7 +196,7 @@ func (s *servers) state() (good []endpoint, done bool, changed <-chan struct{}) 
 	if s.changed == nil {
 		s.changed = make(chan struct{})
 	}
-	return good, s.unheard == 0, s.changed
+	return good, s.unsettled == 0, s.changed
 }
 
 const (
