@@ -34,8 +34,8 @@ func (r *run) concludeServers(ctx context.Context, z *zone) {
 	r.conclude(ctx, p.list)
 }
 
-// unreported returns the checks whose outcome is there and was not returned before, where a server answers for the zone.
-// none reports that no server does and that none is left to be settled.
+// unreported returns the checks whose outcome is there and was not returned before, where a server answers for the
+// zone. none reports that no server does and that none is left to be settled.
 func (s *servers) unreported() (ready []*check, none bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
