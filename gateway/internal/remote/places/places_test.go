@@ -173,7 +173,7 @@ func TestWhatAPlaceIsSent(t *testing.T) {
 	if _, err := set.Run(bounded(t), "fra", r); err != nil {
 		t.Fatal(err)
 	}
-	// Whoever holds every token of every place computes other pseudonyms.
+	// A holder of every token of every place computes other pseudonyms.
 	for _, key := range []string{"a-token-of-sixteen", "", "fra", "own"} {
 		if body["client"] == workerapi.Pseudonym(key, "client", r.Client) {
 			t.Errorf("the client's pseudonym is keyed with %q", key)
