@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"diagnostics/lab/internal/site"
@@ -309,10 +310,10 @@ func moves(p *http3Place) error {
 	if err != nil {
 		return err
 	}
-	const flight = 1
-	sent := map[string]int{}
+	// The library writes to each client from another goroutine.
+	var begun sync.Map
 	return p.serveHTTP3(&changed{PacketConn: c, write: func(c net.PacketConn, b []byte, to net.Addr) (int, error) {
-		if sent[to.String()]++; sent[to.String()] > flight {
+		if _, later := begun.LoadOrStore(to.String(), nil); later {
 			return from.WriteTo(b, to)
 		}
 		return c.WriteTo(b, to)
