@@ -102,8 +102,8 @@ func (p *pair) says(t *testing.T, state string, lost, back int) {
 			t.Fatal(err)
 		}
 		log := p.gateway.Process.Log()
-		warnings := strings.Count(log, `"msg":"the diagnostics worker is lost`)
-		infos := strings.Count(log, `"msg":"the diagnostics worker is back`)
+		warnings := strings.Count(log, ` diagnostics worker is lost`)
+		infos := strings.Count(log, ` diagnostics worker is back`)
 		if strings.Contains(ready, `"worker":"`+state+`"`) && reported["diagnostics_worker_up"] == up &&
 			warnings == lost && infos == back {
 			return
@@ -246,6 +246,73 @@ func TestALostWorker(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Where there are two workers, the one that stops costs no request but those that it had begun when it was killed.
+func TestOneOfTwoWorkersIsLost(t *testing.T) {
+	t.Parallel()
+	two := make([]*lab.Server, 2)
+	for i := range two {
+		worker, err := service.StartExtraWorker(t.Context(), fmt.Sprintf("worker-of-two-%d", i), workerOfOne...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		two[i] = worker
+	}
+	p := pairWith(t, "two-workers", &lab.Server{Addr: two[0].Addr + ",http://" + two[1].Addr})
+	readyAre := func(want ...float64) {
+		t.Helper()
+		eventually(t, "the metrics by worker", func() bool {
+			reported, err := internet.Metrics(t.Context(), p.private)
+			return err == nil && reported[`diagnostics_worker_ready{worker="`+two[0].Addr+`"}`] == want[0] &&
+				reported[`diagnostics_worker_ready{worker="`+two[1].Addr+`"}`] == want[1]
+		})
+	}
+	readyAre(1, 1)
+	const visitors = 6
+	traces := startLoad(visitors, func(visitor, turn int) answer {
+		to, _ := lab.Clean(60 + (visitor*7+turn)%40)
+		return p.ask(t, "traceroute", to)
+	})
+	further := func() {
+		t.Helper()
+		before, _ := traces.now()
+		eventually(t, "traces go on", func() bool {
+			now, _ := traces.now()
+			return now[200] >= before[200]+2*visitors
+		})
+	}
+	further()
+	if err := syscall.Kill(two[0].Process.PID(), syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	<-two[0].Process.Done()
+	further()
+	readyAre(0, 1)
+	if statuses, _ := traces.now(); len(statuses) != 1 {
+		t.Errorf("by status while one of two stopped in order: %v", statuses)
+	}
+	p.says(t, "ok", 1, 0)
+	back, err := service.RestartExtraWorker(t.Context(), two[0], workerOfOne...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	readyAre(1, 1)
+	further()
+	two[1].Process.Kill()
+	further()
+	statuses, slowest := traces.end()
+	t.Logf("by status %v, none later than %d ms", statuses, slowest.Milliseconds())
+	begun := statuses[502]
+	delete(statuses, 200)
+	delete(statuses, 502)
+	if len(statuses) > 0 || begun > visitors || slowest > lostAnswer {
+		t.Errorf("%d of status 502 and by other status %v after one of two was killed, the slowest after %v",
+			begun, statuses, slowest)
+	}
+	readyAre(1, 0)
+	back.Process.Kill()
+	p.says(t, "down", 3, 1)
 }
 
 // liar plays a worker that is ready, and sends one body for every job.
