@@ -22,11 +22,15 @@ func main() {
 
 // run is the whole program: it ends when ctx does and the last run has finished. The log goes to stdout.
 func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) error {
+	var probed string
 	command := daemon.Command{Name: "gateway", Settings: settings.Of[config.Config](),
-		Extra: initPlace, ExtraDoc: initDoc}
+		Extra: initPlace, ExtraDoc: initDoc, Probe: &probed}
 	task, env, err := command.Begin(args, env, stdout, stderr)
 	if task == daemon.TaskNone {
 		return err
+	}
+	if task == daemon.TaskProbe {
+		return daemon.Probe(ctx, probed, nil, stdout)
 	}
 	if task == daemon.TaskExtra {
 		return makePlace(env, stdout)

@@ -20,6 +20,8 @@ const (
 	TaskInitSecrets
 	// TaskCheckConfig is to read all settings and the files that they name, and to serve nothing.
 	TaskCheckConfig
+	// TaskProbe is to print when the certificate of the public address expires.
+	TaskProbe
 	// TaskExtra is the service's own.
 	TaskExtra
 )
@@ -30,6 +32,8 @@ type Command struct {
 	Settings []settings.Setting
 	// Extra is the flag of one more task, ExtraDoc its line of help; empty is none.
 	Extra, ExtraDoc string
+	// Probe receives the URL of -probe, which a service without a public address does not have: nil.
+	Probe *string
 }
 
 // Parse reads the command line; it answers -version and -help itself.
@@ -44,6 +48,10 @@ func (c Command) Parse(args []string, stdout, stderr io.Writer) (Task, error) {
 	extra := new(bool)
 	if c.Extra != "" {
 		extra = flags.Bool(c.Extra, false, c.ExtraDoc)
+	}
+	if c.Probe != nil {
+		flags.StringVar(c.Probe, "probe", "",
+			"print when the certificate of this https `URL` expires, for Prometheus, and exit")
 	}
 	flags.Usage = func() { c.help(flags, stderr) }
 	err := flags.Parse(args)
@@ -63,6 +71,8 @@ func (c Command) Parse(args []string, stdout, stderr io.Writer) (Task, error) {
 		return TaskInitSecrets, nil
 	case *checkConfig:
 		return TaskCheckConfig, nil
+	case c.Probe != nil && *c.Probe != "":
+		return TaskProbe, nil
 	case *extra:
 		return TaskExtra, nil
 	}
