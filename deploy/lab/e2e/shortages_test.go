@@ -330,16 +330,18 @@ func uplinkDown(t *testing.T) (gone func()) {
 	return repaired(t, lab.ServiceHost)
 }
 
-// cablePulled leaves the link up, but without a carrier.
+// cablePulled leaves the link up, but without a carrier. The kernel learns of either change a moment later.
 func cablePulled(t *testing.T) (gone func()) {
-	mustDo(t, "c1", "ip", "link", "set", "to-svc", "down")
-	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		out, err := internet.Exec(t.Context(), lab.ServiceHost, "ip", "route", "get", "fibmatch", "11.80.0.1")
-		if err == nil && bytes.Contains(out, []byte("linkdown")) {
-			break
-		}
+	noticed := func(pulled bool) {
+		eventually(t, "the carrier of the service's link", func() bool {
+			out, err := internet.Exec(t.Context(), lab.ServiceHost, "ip", "route", "get", "fibmatch", "11.80.0.1")
+			return err == nil && bytes.Contains(out, []byte("linkdown")) == pulled
+		})
 	}
-	return repaired(t, "c1")
+	mustDo(t, "c1", "ip", "link", "set", "to-svc", "down")
+	noticed(true)
+	repaired := repaired(t, "c1")
+	return func() { repaired(); noticed(false) }
 }
 
 func noDefaultRoute(t *testing.T) (gone func()) {
