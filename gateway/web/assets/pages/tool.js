@@ -364,7 +364,9 @@ async function show(answer, what, waited, byHand, rest) {
     ? `Answered in ${whole}${inService === whole ? "" : ` (${inService} in the service)`}.`
     : "No result.";
   if (answer.data) {
+    const { signal } = watching;
     const [judge, view, parts] = await draw();
+    if (signal.aborted) return;
     const verdict = verdictOf(answer.data);
     if (!parts) result.replaceChildren(verdictLine(verdict), lost(undrawn));
     else
