@@ -76,7 +76,14 @@ jstest = out=$$(node --test $(PAGES)/jstest/*.test.js 2>&1) && echo "ok      $(P
 
 e2e: build $(AXE) $(GO_TEST_TOOL) ## the shipped binaries on a private internet of network namespaces (root)
 	cd worker && $(call go_test,./...,-tags lab -count=1 -parallel 16 -timeout 5m)
-	cd deploy/lab && $(LAB_ENV) $(call go_test,./...,-tags e2e -count=1 -timeout 30m)
+	@$(MAKE) --no-print-directory -j2 --output-sync=target e2e-pages e2e-lab
+
+# The tests of the pages take a processor, the others mostly wait: each half has a lab of its own.
+E2E_PAGES = ^($(shell grep -ohE '^func Test[A-Za-z0-9]+' deploy/lab/e2e/pages_*_test.go | cut -c6- | paste -sd'|'))$$
+e2e-pages:
+	cd deploy/lab && $(LAB_ENV) $(call go_test,./e2e,-tags e2e -count=1 -timeout 30m -run '$(E2E_PAGES)')
+e2e-lab:
+	cd deploy/lab && $(LAB_ENV) $(call go_test,./...,-tags e2e -count=1 -timeout 30m -skip '$(E2E_PAGES)')
 
 LAB_ENV = LAB_GATEWAY=$(CURDIR)/bin/gateway LAB_WORKER=$(CURDIR)/bin/worker LAB_AXE=$(AXE)
 
@@ -159,4 +166,4 @@ $(AXE): $(PAGES)/package.json $(PAGES)/package-lock.json $(PAGES)/eslint.config.
 	@cd $(NODE_TOOLS) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-.PHONY: help build run package test e2e bench lint fmt generate up down clean
+.PHONY: help build run package test e2e e2e-pages e2e-lab bench lint fmt generate up down clean

@@ -11,12 +11,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"syscall"
 
 	"github.com/chromedp/chromedp"
 )
 
 // maxTabs keeps a small machine from timing out for want of a processor.
-const maxTabs = 3
+const maxTabs = 5
 
 // Browser is one headless Chromium.
 type Browser struct {
@@ -76,7 +77,17 @@ func flags(program string) []chromedp.ExecAllocatorOption {
 		chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("hide-scrollbars", true),
+		chromedp.ModifyCmdFunc(lowPriority),
 		// Nothing else can be reached, whatever a page requests and whatever Chromium does by itself.
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
 	)
+}
+
+// lowPriority has Chromium take what the lab leaves of the processors, so that times which are measured beside it hold,
+// and end with the test.
+func lowPriority(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if nice, err := exec.LookPath("nice"); err == nil {
+		cmd.Path, cmd.Args = nice, append([]string{nice, "-n", "10", cmd.Path}, cmd.Args[1:]...)
+	}
 }
