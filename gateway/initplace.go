@@ -103,7 +103,8 @@ func makeCertificate(keyPath, certPath string, names []string) error {
 	now := time.Now()
 	template := &x509.Certificate{
 		SerialNumber: serial, Subject: pkix.Name{CommonName: "network diagnostics place"},
-		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(certificateTime),
+		// The clocks of the other places may be behind.
+		NotBefore: now.Add(-24 * time.Hour), NotAfter: now.Add(certificateTime),
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, IsCA: true, BasicConstraintsValid: true,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}

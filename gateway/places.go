@@ -208,11 +208,11 @@ func (s *service) listenForPeers(ctx context.Context, c config.Config) (*daemon.
 	if err != nil {
 		return nil, err
 	}
-	bounded := s.edge.PeerListener(l)
+	server, bounded := s.edge.PeerServer(), s.edge.PeerListener(l)
 	if s.peerTLS != nil {
-		bounded = s.peerTLS.Listen(bounded)
+		server.Handler, bounded = s.peerTLS.Guard(server.Handler), s.peerTLS.Listen(bounded)
 	}
-	return &daemon.Peers{Server: s.edge.PeerServer(), Listener: bounded}, nil
+	return &daemon.Peers{Server: server, Listener: bounded}, nil
 }
 
 func peerAddr(p *daemon.Peers) string {

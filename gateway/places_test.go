@@ -251,6 +251,14 @@ func TestInitPlace(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	roots := x509.NewCertPool()
+	roots.AddCert(cert)
+	for _, apart := range []time.Duration{-time.Hour, 0, time.Hour} {
+		verify := x509.VerifyOptions{Roots: roots, CurrentTime: time.Now().Add(apart), DNSName: "fra.example.net"}
+		if _, err := cert.Verify(verify); err != nil {
+			t.Errorf("for a clock %v apart: %v", apart, err)
+		}
+	}
 	if tokens, err := config.ParsePeerToken(strings.TrimSpace(before["token"])); err != nil || len(tokens) != 1 {
 		t.Errorf("the token: %v", err)
 	}

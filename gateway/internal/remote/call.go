@@ -30,7 +30,7 @@ const (
 	maxHeaderBytes  = 16 << 10
 	tlsTimeout      = 3 * time.Second
 	idleTimeout     = 60 * time.Second // shorter than the other side's, which else might close as a request is sent
-	bufferBytes     = 2 << 10          // of a connection each way, for as long as it is kept
+	bufferBytes     = 1 << 10          // of a connection each way, for as long as it is kept
 	drainTime       = 20 * time.Millisecond
 	maxFailureBytes = 4 << 10 // of a failure's body, for the log
 	maxRetryAfter   = time.Hour

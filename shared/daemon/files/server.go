@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"net"
+	"net/http"
 	"sync/atomic"
 )
 
@@ -63,6 +64,36 @@ func (s *ServerTLS) Listen(l net.Listener) net.Listener {
 		MinVersion:         tls.VersionTLS13,
 		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return s.config(), nil },
 	})
+}
+
+// Guard answers 401 to clients that a handshake of now would refuse, and closes their connection: one that is kept may be
+// older than a change of the authorities.
+func (s *ServerTLS) Guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.trusts(r.TLS) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Connection", "close")
+		w.WriteHeader(http.StatusUnauthorized)
+	})
+}
+
+func (s *ServerTLS) trusts(c *tls.ConnectionState) bool {
+	clients := s.clients.Load()
+	if clients == nil {
+		return true
+	}
+	if c == nil || len(c.PeerCertificates) == 0 {
+		return false
+	}
+	between := x509.NewCertPool()
+	for _, cert := range c.PeerCertificates[1:] {
+		between.AddCert(cert)
+	}
+	_, err := c.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: clients, Intermediates: between,
+		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+	return err == nil
 }
 
 // config is for one handshake. The only clients are services of ours, which speak TLS 1.3 and HTTP/1.1. A ticket would
