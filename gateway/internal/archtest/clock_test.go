@@ -43,6 +43,7 @@ var wallUses = map[string]string{
 	"diagnostics/worker/internal/probe/probe.go":        "when a measurement was made, for people",
 	"diagnostics/worker/internal/probe/series.go":       "Round of a duration",
 	"diagnostics/daemon/files/server.go":                "a certificate's validity is of the wall clock",
+	"diagnostics/daemon/probe.go":                       "a certificate's validity is of the wall clock",
 }
 
 func TestDurationsAreOfTheMonotonicClock(t *testing.T) {
