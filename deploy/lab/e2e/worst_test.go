@@ -82,6 +82,7 @@ func worstCases() []worstCase {
 			input: fmt.Sprintf("%s:%d", mazeTLS, mazeGarbagePort)},
 		{tool: "ssl-checker", built: "two addresses that take every suite, and show 110 KiB of certificates each time",
 			input: fmt.Sprintf("%s:%d", mazeTLS, mazeTLSPort)},
+		{tool: "ssl-checker", built: "four lists of revoked certificates of 4 MB", input: mazeRevoked},
 		{tool: "traceroute", built: "a path with silent routers", input: wild.String()},
 		{tool: "traceroute", built: "UDP probes", input: far.String(), options: map[string]any{"protocol": "udp"}},
 		{tool: "traceroute", built: "TCP probes", input: far.String(), options: map[string]any{"protocol": "tcp"}},
@@ -108,6 +109,7 @@ func (a amount) most(b amount) amount {
 func TestWorstCases(t *testing.T) {
 	proofOnly(t)
 	buildMazes(t)
+	revokingMaze(t)
 	http3Servers(t)
 	gateway, err := service.StartGateway(t.Context(), "gateway-worst", unlimited...)
 	if err != nil {

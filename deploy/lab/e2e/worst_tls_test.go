@@ -3,11 +3,43 @@
 package e2e
 
 import (
+	"crypto/x509"
 	wire "encoding/binary"
+	"fmt"
 	"io"
+	"math/big"
 	"net"
 	"slices"
+	"testing"
+
+	"diagnostics/lab/internal/site"
 )
+
+// mazeRevoked is a server whose certificate, and whose authority's, name two lists of revoked certificates each, all
+// almost as long as what is read of one, and signed by another.
+const mazeRevoked = "maze." + revokedZone
+
+func revokingMaze(t *testing.T) {
+	t.Helper()
+	r := newRevoking(t)
+	var urls []string
+	for i := range 4 {
+		urls = append(urls, listURL(fmt.Sprintf("maze-%d", i)))
+	}
+	authority := r.authority("Lab Maze", urls[:2]...)
+	serials := make([]*big.Int, 85_000)
+	for i := range serials {
+		serials[i] = new(big.Int).Add(new(big.Int).Lsh(big.NewInt(1), 120), big.NewInt(int64(i)))
+	}
+	long, err := authority.List(site.SignedByStranger, x509.RevocationList{}, serials...)
+	if err != nil || len(long) < 39<<20/10 || len(long) > 4<<20 {
+		t.Fatalf("%d octets, %v", len(long), err)
+	}
+	for i := range 4 {
+		r.at("crl", fmt.Sprintf("maze-%d", i), r.sends(long, nil))
+	}
+	r.site(authority, "maze", true, urls[2:], nil)
+}
 
 // mazeSuites are suites with whose ServerHello and certificates a server has said all (RSA key transport).
 var mazeSuites = []uint16{
