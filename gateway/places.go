@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/hex"
 	"fmt"
 	"log/slog"
@@ -91,9 +92,10 @@ func readPlaces(own string, contents [][]byte) ([]places.Entry, error) {
 	}
 	rest := contents[1:]
 	all := make([]places.Entry, 0, len(list))
+	shared := pools{}
 	for i, e := range list {
 		n := len(e.Files())
-		entry, err := newEntry(e, rest[:n])
+		entry, err := newEntry(e, rest[:n], shared)
 		if err != nil {
 			return nil, config.EntryReason(i, err.Error())
 		}
@@ -104,7 +106,7 @@ func readPlaces(own string, contents [][]byte) ([]places.Entry, error) {
 }
 
 // newEntry makes an entry; contents are those of its files.
-func newEntry(e config.PlaceEntry, contents [][]byte) (places.Entry, error) {
+func newEntry(e config.PlaceEntry, contents [][]byte, shared pools) (places.Entry, error) {
 	entry := places.Entry{Place: places.Place{ID: e.ID, Name: e.Name}, Version: versionOf(e, contents)}
 	var err error
 	if entry.URL, err = remote.ParseBase("the place", e.URL); err != nil {
@@ -119,16 +121,16 @@ func newEntry(e config.PlaceEntry, contents [][]byte) (places.Entry, error) {
 		return entry, files.Reason("its tokenFile does not hold a token of at least 16 printable ASCII characters")
 	}
 	entry.Token = tokens[0]
-	entry.TLS, err = clientTLS(e, contents[1:])
+	entry.TLS, err = clientTLS(e, contents[1:], shared)
 	return entry, err
 }
 
 // clientTLS is for connections to a place: its name is verified by the authorities of the entry alone, or else by the
 // roots of ssl-checker.
-func clientTLS(e config.PlaceEntry, contents [][]byte) (*tls.Config, error) {
+func clientTLS(e config.PlaceEntry, contents [][]byte, shared pools) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: egress.HostChecker().Roots}
 	if e.CAFile != "" {
-		pool, err := files.Roots(contents[0])
+		pool, err := shared.of(contents[0])
 		if err != nil {
 			return nil, fmt.Errorf("its caFile: %w", err)
 		}
@@ -142,6 +144,20 @@ func clientTLS(e config.PlaceEntry, contents [][]byte) (*tls.Config, error) {
 		c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return pair, nil }
 	}
 	return c, nil
+}
+
+// pools are the authorities of the files of a list, by their contents: usually all entries name one file.
+type pools map[string]*x509.CertPool
+
+func (p pools) of(content []byte) (*x509.CertPool, error) {
+	if known := p[string(content)]; known != nil {
+		return known, nil
+	}
+	pool, err := files.Roots(content)
+	if err == nil {
+		p[string(content)] = pool
+	}
+	return pool, err
 }
 
 // versionOf differs where an entry or one of its files does.
