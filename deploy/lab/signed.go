@@ -89,6 +89,7 @@ var signedZones = []SignedZone{
 		ds: digests(dns.SHA256, unassigned)},
 	{label: "cds", Truth: Secure, Note: "CDS announces a rollover",
 		records: "DOMAIN. IN CDS 4711 15 2 " + strings.Repeat("5a", 32)},
+	{label: "issue", Truth: Secure, Note: "CAA and TLSA records", records: issueRecords},
 	{label: "revoking", Truth: Secure, Note: "a revoked key beside a valid one", sign: addRevoked},
 	{label: "soon", Truth: Secure, Note: "signatures that end within two days",
 		sign: func(s *authority.Signing) { s.Until = time.Now().Add(48 * time.Hour) }},
@@ -98,6 +99,7 @@ var signedZones = []SignedZone{
 		Differs: "resolvers query the other server then"},
 
 	{label: "unsigned", Truth: Insecure, Note: "not signed", unsigned: true},
+	{label: "issueplain", Truth: Insecure, Note: "CAA and TLSA records, not signed", unsigned: true, records: issueRecords},
 	{label: "island", Truth: Insecure, Note: "signed without a DS record", ds: digests()},
 	{label: "algorithm", Truth: Insecure, Note: "an unassigned algorithm", algorithm: unassigned},
 	{label: "gost", Truth: Insecure, Note: "GOST, which validators do not support", algorithm: gost},
@@ -142,6 +144,9 @@ var signedZones = []SignedZone{
 	{label: "lying", Truth: Bogus, Note: "NSEC proves that the denied type is there", Type: dns.TypeTXT,
 		signed: func(z *authority.Zone) { delete(z.Records[z.Origin], dns.TypeTXT) }},
 }
+
+// issueRecords are of a domain that an authority may issue for, and whose server shows another key.
+var issueRecords = "DOMAIN. IN CAA 0 issue \"letsencrypt.org\"\n_443._tcp.DOMAIN. IN TLSA 3 1 1 " + strings.Repeat("5A", 32)
 
 // publishSigned makes the zones of the table, all at the same two addresses.
 func (a *authorities) publishSigned() error {

@@ -4,14 +4,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"net/http"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -98,7 +96,7 @@ func run(ctx context.Context, only string, quick bool, out io.Writer) (err error
 	if p.tools, err = p.others(quick); err != nil {
 		return err
 	}
-	return errors.Join(p.all(ctx, wanted), p.times(ctx, wanted))
+	return errors.Join(p.records(ctx, service), p.all(ctx, wanted), p.times(ctx, wanted))
 }
 
 type proof struct {
@@ -181,23 +179,11 @@ func (p proof) ours(ctx context.Context, r row) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url, bytes.NewReader(body))
-	if err != nil {
-		return "", err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	client := p.lab.HTTPClient()
-	defer client.CloseIdleConnections()
-	resp, err := client.Do(req)
-	if err != nil {
-		return "", err
-	}
-	defer resp.Body.Close()
 	var got struct {
 		Data  struct{ DNSSEC string }
 		Error string
 	}
-	err = json.NewDecoder(resp.Body).Decode(&got)
+	err = p.post(ctx, p.url, body, &got)
 	return got.Data.DNSSEC, errors.Join(err, failure(got.Error))
 }
 
