@@ -99,7 +99,8 @@ var signedZones = []SignedZone{
 		Differs: "resolvers query the other server then"},
 
 	{label: "unsigned", Truth: Insecure, Note: "not signed", unsigned: true},
-	{label: "issueplain", Truth: Insecure, Note: "CAA and TLSA records, not signed", unsigned: true, records: issueRecords},
+	{label: "issueplain", Truth: Insecure, Note: "CAA and TLSA records, not signed", unsigned: true,
+		records: issueRecords},
 	{label: "island", Truth: Insecure, Note: "signed without a DS record", ds: digests()},
 	{label: "algorithm", Truth: Insecure, Note: "an unassigned algorithm", algorithm: unassigned},
 	{label: "gost", Truth: Insecure, Note: "GOST, which validators do not support", algorithm: gost},
@@ -146,7 +147,8 @@ var signedZones = []SignedZone{
 }
 
 // issueRecords are of a domain that an authority may issue for, and whose server shows another key.
-var issueRecords = "DOMAIN. IN CAA 0 issue \"letsencrypt.org\"\n_443._tcp.DOMAIN. IN TLSA 3 1 1 " + strings.Repeat("5A", 32)
+var issueRecords = "DOMAIN. IN CAA 0 issue \"letsencrypt.org\"\n" +
+	"_443._tcp.DOMAIN. IN TLSA 3 1 1 " + strings.Repeat("5A", 32)
 
 // publishSigned makes the zones of the table, all at the same two addresses.
 func (a *authorities) publishSigned() error {

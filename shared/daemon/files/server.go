@@ -66,8 +66,8 @@ func (s *ServerTLS) Listen(l net.Listener) net.Listener {
 	})
 }
 
-// Guard answers 401 to clients that a handshake of now would refuse, and closes their connection: one that is kept may be
-// older than a change of the authorities.
+// Guard answers 401 to clients that a handshake of now would refuse, and closes their connection: one that is kept may
+// be older than a change of the authorities.
 func (s *ServerTLS) Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.trusts(r.TLS) {
