@@ -102,7 +102,8 @@ func TestUptimeAddresses(t *testing.T) {
 					n.ServeConn(a+":80", silent)
 				}
 			}
-			bounds := limits{first: 400 * time.Millisecond, second: 300 * time.Millisecond, pause: 10 * time.Millisecond}
+			bounds := limits{first: 400 * time.Millisecond, second: 300 * time.Millisecond, pause: 10 * time.Millisecond,
+				beside: time.Minute, notice: time.Minute}
 			got, err := run(t, n, bounds, "http://many.example.com/")
 			if err != nil {
 				t.Fatal(err)
@@ -129,7 +130,8 @@ func TestTheFirstAddressIsTold(t *testing.T) {
 	reported := make(chan struct{})
 	n.Serve(one+":80", toolstest.StatusHandler(404))
 	n.Serve(two+":80", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-reported }))
-	tl, feed := newWithin(n.Client(nil), limits{first: 30 * time.Second, second: time.Second}), new(progress.Feed)
+	tl, feed := newWithin(n.Client(nil), limits{first: 30 * time.Second, second: time.Second,
+		beside: time.Minute, notice: time.Minute}), new(progress.Feed)
 	running := parallel.Start(func() error {
 		_, err := toolstest.Run(progress.With(t.Context(), feed), tl, toolstest.URLInput("http://many.example.com/"))
 		return err

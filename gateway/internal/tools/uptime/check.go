@@ -14,7 +14,6 @@ import (
 	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
-	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 )
 
@@ -29,32 +28,6 @@ type familyCheck struct {
 	first     egress.Hop // of the chain over this family, before any other was taken
 	ended     time.Time
 	addresses []addressCheck // the first few, in the resolver's order
-}
-
-// check tries the site over one family, and each of its first addresses; whatever does not answer is tried once more: a
-// deployment or a lost packet is no outage. Only one chain is followed. lookup is how long the site's own lookup took,
-// which the round trip finds in the cache.
-func (r checker) check(ctx context.Context, c *familyCheck, lookup time.Duration) {
-	var running parallel.Group
-	running.Go(func() {
-		r.try(ctx, c, netip.Addr{}, r.bounds.first)
-		c.reportMet(ctx)
-	})
-	for i := range c.addresses[min(1, len(c.addresses)):] {
-		running.Go(func() { r.request(ctx, &c.addresses[i+1], r.bounds.first) })
-	}
-	running.Wait()
-	c.addLookup(lookup)
-	c.observe()
-	defer c.report(ctx)
-	c.report(ctx)
-	if c.refused() || ctx.Err() != nil || !c.needsMore() {
-		return
-	}
-	pause(ctx, r.bounds.pause)
-	r.checkAgain(ctx, c)
-	c.observe()
-	c.lead()
 }
 
 // report reports the current state of the family. The second try may change it.
@@ -80,36 +53,7 @@ type familyStep struct {
 	familyFacts
 }
 
-// checkAgain gives what did not answer its one more try. The chain goes to an address that is known to answer where the
-// one that it met does not.
-func (r checker) checkAgain(ctx context.Context, c *familyCheck) {
-	second := familyCheck{family: c.family, address: c.address}
-	var running parallel.Group
-	retries := c.chainNeedsMore()
-	if retries {
-		to := c.answering()
-		running.Go(func() { r.try(ctx, &second, to, r.bounds.second) })
-	}
-	for i := range c.addresses {
-		// Where there is no other address the chain's try is that of the address.
-		if a := &c.addresses[i]; !a.final() && len(c.addresses) > 1 {
-			running.Go(func() { r.request(ctx, a, r.bounds.second) })
-		}
-	}
-	running.Wait()
-	// A 503 outranks the silence after it, but not the fact that the second request could not be sent.
-	if retries && (second.answer() != nil || c.answer() == nil || second.busy() != nil) {
-		c.chain, c.first, c.address, c.ended = second.chain, second.first, second.address, second.ended
-	}
-}
-
-// needsMore reports whether the chain or an address has not answered and may do so yet.
-func (c *familyCheck) needsMore() bool {
-	return c.chainNeedsMore() || len(c.addresses) > 1 && slices.ContainsFunc(c.addresses, func(a addressCheck) bool {
-		return !a.final()
-	})
-}
-
+// chainNeedsMore reports whether the chain that has ended came to no answer and may do so at another try.
 func (c *familyCheck) chainNeedsMore() bool {
 	return c.down() && (c.requested() && c.busy() == nil || c.answering().IsValid())
 }
@@ -154,11 +98,15 @@ func (c *familyCheck) lead() {
 	}
 }
 
-// try follows the site's redirects, from one address where it is valid.
-func (r checker) try(ctx context.Context, c *familyCheck, from netip.Addr, limit time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	c.chain = r.client.Follow(ctx, egress.Request{URL: r.url, Family: c.family, Address: from}, maxRedirects)
+// try follows the site's redirects, from one address where it is valid. met is called with the first hop.
+func (r checker) try(ctx context.Context, c *familyCheck, from netip.Addr, met func(egress.Hop)) {
+	seen := func(hop egress.Hop) {
+		if met != nil {
+			met(hop)
+		}
+		met = nil
+	}
+	c.chain = r.client.Follow(ctx, egress.Request{URL: r.url, Family: c.family, Address: from, Seen: seen}, maxRedirects)
 	c.first = c.chain.Hops[0]
 	if first := c.first.Response; first != nil {
 		c.address = first.Address
@@ -285,15 +233,6 @@ func checksOf(addresses []netip.Addr) []addressCheck {
 		checks[i].address = addresses[i]
 	}
 	return checks
-}
-
-// request makes one request to the address.
-func (r checker) request(ctx context.Context, a *addressCheck, limit time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	answer, err := r.client.Do(ctx, egress.Request{URL: r.url, Address: a.address})
-	a.see(egress.Hop{URL: r.url, Response: answer, Err: err})
-	a.report(ctx)
 }
 
 // report reports the current state of the address.

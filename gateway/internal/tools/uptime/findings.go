@@ -27,6 +27,10 @@ const (
 	codeDiffers         = "ANSWERS_DIFFER"
 	codeHello           = webview.CodeHello
 
+	// Those of steps alone.
+	codeSilent  = "NO_ANSWER_YET"
+	codeAnswers = "ANSWERS_SO_FAR"
+
 	codeNameServers = "LOOKUP_FAILED"
 	codeNoIPv4      = "NO_IPV4"
 	codeUnlooked    = "FAMILY_NOT_LOOKED_UP"
@@ -52,6 +56,8 @@ var catalogue = finding.Catalogue{
 		codeHello: {State: finding.Warned,
 			Message: "%[1]s answers, but not a TLS hello as long as that of a current browser."},
 		codeDiffers: {State: finding.Warned, Message: "%[1]s does not give the same answer at all addresses."},
+		codeSilent:  {State: finding.Unknown, Message: "No answer so far from %[1]s; still trying."},
+		codeAnswers: {State: finding.Noted, Message: "%[1]s answers %[2]s so far; still checking."},
 	},
 	Findings: webview.WithHTTP3(webview.WithNotes(webview.Entries(map[string]finding.Entry{
 		codeNoAddress: {Severity: finding.Fail, Group: finding.Broken, Weight: 98,

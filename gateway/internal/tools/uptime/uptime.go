@@ -90,9 +90,12 @@ type addressState struct {
 type limits struct {
 	first, second time.Duration
 	pause         time.Duration // between them
+	beside        time.Duration // after which the second is made beside a first that is silent
+	notice        time.Duration // after which what is known so far is reported
 }
 
-var defaultLimits = limits{first: 11 * time.Second, second: 5 * time.Second, pause: 250 * time.Millisecond}
+var defaultLimits = limits{first: 11 * time.Second, second: 5 * time.Second, pause: 250 * time.Millisecond,
+	beside: 2 * time.Second, notice: 1400 * time.Millisecond}
 
 // New makes the tool; client makes the requests.
 func New(client *egress.Client) tool.Tool { return newWithin(client, defaultLimits) }
@@ -104,7 +107,8 @@ func newWithin(client *egress.Client, bounds limits) tool.Tool {
 		OpenAPI: openAPI, Findings: catalogue,
 		Parse: webview.ParsePage,
 		Run: func(ctx context.Context, page webview.Page) (Result, error) {
-			return checker{client: client, bounds: bounds, url: page.URL, http3: page.HTTP3}.run(ctx)
+			state := &soFar{host: webview.Place(page.URL)}
+			return checker{client: client, bounds: bounds, url: page.URL, http3: page.HTTP3, state: state}.run(ctx)
 		},
 	})
 }
@@ -115,6 +119,7 @@ type checker struct {
 	bounds limits
 	url    target.URL
 	http3  bool
+	state  *soFar
 }
 
 func (r checker) run(ctx context.Context) (Result, error) {

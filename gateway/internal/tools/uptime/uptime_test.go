@@ -30,7 +30,8 @@ import (
 )
 
 // quick are bounds that a test can wait for.
-var quick = limits{first: 2 * time.Second, second: 2 * time.Second, pause: 10 * time.Millisecond}
+var quick = limits{first: 2 * time.Second, second: 2 * time.Second, pause: 10 * time.Millisecond,
+	beside: time.Minute, notice: time.Minute}
 
 // network has a site of both families and one of each alone.
 func network(t *testing.T) *egresstest.Network {
@@ -584,7 +585,8 @@ func TestUptimeSilenceIsBounded(t *testing.T) {
 	n := network(t)
 	n.Drop(toolstest.WebV4Port80)
 	n.ServeConn(toolstest.WebV6Port80, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
-	bounds := limits{first: 400 * time.Millisecond, second: 200 * time.Millisecond, pause: 10 * time.Millisecond}
+	bounds := limits{first: 400 * time.Millisecond, second: 200 * time.Millisecond, pause: 10 * time.Millisecond,
+		beside: time.Minute, notice: time.Minute}
 	got, err := run(t, n, bounds, "http://example.com/")
 	if err != nil || got.Verdict != "down" || got.Families.IPv4.State != "down" || got.Families.IPv6.State != "down" {
 		t.Fatalf("got %+v, %v", got, err)
