@@ -107,19 +107,38 @@ func (v *attempts) end(i int) {
 }
 
 // failure is that of the run where no address has shown certificates: of a server that was reached, before that of one
-// that was not.
+// that was not. Its sentence names the host as it was entered.
 func (v *attempts) failure(who string, port uint16) error {
 	var unreached []error
 	for _, one := range v.done {
 		switch {
 		case one.skipped != "":
 		case one.connected:
-			return one.err
+			return v.ofHost(one, who)
 		default:
 			unreached = append(unreached, one.dialled)
 		}
 	}
 	return connectFault(who, port, unreached)
+}
+
+// ofHost gives the failure of an address to its host: without the address where all others failed alike.
+func (v *attempts) ofHost(one *attempt, who string) error {
+	failed, is := errors.AsType[*fault.Error](one.err)
+	address := one.address.String()
+	if !is || !strings.Contains(failed.Sentence, address) || strings.Contains(who, address) {
+		return one.err
+	}
+	for _, other := range v.done {
+		of, is := errors.AsType[*fault.Error](other.err)
+		if !is || strings.Replace(of.Sentence, other.address.String(), address, 1) != failed.Sentence {
+			who += " (" + address + ")"
+			break
+		}
+	}
+	named := *failed
+	named.Sentence = strings.Replace(failed.Sentence, address, who, 1)
+	return &named
 }
 
 // refusal is the address policy's refusal of one of the addresses, or nil. It holds for the whole name.

@@ -317,8 +317,15 @@ func TestNoEndpointAtAll(t *testing.T) {
 	}
 	w.ServeConn(at(four), func(c net.Conn) { _, _ = c.Write([]byte("SSH-2.0-OpenSSH_9.9\r\n")) })
 	if _, err := w.check(t, farm); !fault.Is(err, fault.Upstream) ||
-		!strings.HasPrefix(err.Error(), four+" does not use TLS on port 443.") {
+		!strings.HasPrefix(err.Error(), farm+" ("+four+") does not use TLS on port 443.") {
 		t.Errorf("silence and something else: %v", err)
+	}
+	w = farmOf(t, six, four)
+	w.timeout = sslTimeout
+	w.ServeConn(at(four), func(c net.Conn) { _, _ = c.Write([]byte("SSH-2.0-OpenSSH_9.9\r\n")) })
+	w.ServeConn(at(six), func(c net.Conn) { _, _ = c.Write([]byte("SSH-2.0-OpenSSH_9.9\r\n")) })
+	if _, err := w.check(t, farm); !strings.HasPrefix(err.Error(), farm+" does not use TLS on port 443.") {
+		t.Errorf("the same at both: %v", err)
 	}
 }
 
