@@ -64,9 +64,9 @@ func (c *spfCheck) shorten(ctx context.Context, dns *resolver) {
 
 func (c *spfCheck) missing(mx mxCheck) {
 	c.Status, c.Summary = mailMissing, "The domain has no SPF record."
-	advice := "Publish a TXT record such as v=spf1 mx -all that lists every server that sends the domain's mail."
+	advice := "Publish a TXT record that lists every server that sends the domain's mail."
 	if mx.NullMX {
-		advice = "The domain accepts no mail; if it sends none either, publish the TXT record v=spf1 -all."
+		advice = "The domain accepts no mail; if it sends none either, publish a TXT record that says so."
 	}
 	c.Issues.Add(mail.Fail, "SPF_MISSING", "RFC 7208 section 3",
 		"There is no SPF record, so receivers cannot tell who may send. "+advice)
@@ -249,9 +249,7 @@ func (r *checker) dkim(ctx context.Context, mx mxCheck) dkimCheck {
 	}
 	c := newDKIMCheck(newCheck(), r.selector)
 	if r.selector == "" {
-		c.Status, c.Summary = mailInfo, "A selector is needed to check a DKIM public key."
-		c.Issues.Add(mail.Info, "DKIM_SELECTOR_NEEDED", sectionDKIM, "Keys cannot be listed from outside. Enter the "+
-			"selector, which is the s= value in the DKIM-Signature header of a mail from the domain.")
+		c.Status = mailInfo
 		r.searchDKIM(ctx, &c)
 		return c
 	}

@@ -9,6 +9,7 @@ import (
 
 	"diagnostics/gateway/internal/analyze/mail"
 	"diagnostics/gateway/internal/analyze/mail/dkim"
+	"diagnostics/gateway/internal/text"
 	"diagnostics/shared/parallel"
 
 	"github.com/miekg/dns"
@@ -36,6 +37,8 @@ const (
 	searchQueries = 1 + maxSearched
 	// maxSilent is how many lookups may fail before any was answered; more would wait for the same silence.
 	maxSilent = asideSlots
+	// mostNamed is how many selectors a sentence names.
+	mostNamed = 5
 )
 
 // searchDKIM tries the selectors of large senders. What it finds never changes the status: whether the domain signs
@@ -88,8 +91,11 @@ func (s *search) run(selectors []string) {
 	lookups.Wait()
 }
 
-// report files what a search found.
+// report files what a search found, after the advice that holds whatever it was.
 func (c *dkimCheck) report(s search, domain string) {
+	c.Issues.Add(mail.Info, "DKIM_SELECTOR_NEEDED", sectionDKIM, "")
+	needed := len(c.Issues) - 1
+	defer func() { c.Summary, c.Issues[needed].Message = c.selectorNeeded() }()
 	wild := slices.Sorted(slices.Values(s.anything.texts()))
 	c.wild(s.anything, len(wild) > 0)
 	unanswered, failure := 0, mail.Failure(s.anything.err)
@@ -114,6 +120,20 @@ func (c *dkimCheck) report(s search, domain string) {
 		}
 	}
 	c.incomplete(unanswered, failure, mail.Failure(s.anything.err) != nil)
+}
+
+// selectorNeeded is why the key in use was not checked, as a summary and in full.
+func (c *dkimCheck) selectorNeeded() (summary, message string) {
+	summary, message = "A selector is needed to check a DKIM public key.", "Keys cannot be listed from outside."
+	if len(c.Found) > 0 {
+		at := text.ListedUpTo(mostNamed, c.Found, func(f dkimFind) string { return f.Selector })
+		summary = fmt.Sprintf("%s published at %s. A selector is needed to check the key in use.",
+			text.Number(len(c.Found), "A key is", "Keys are"), at)
+		message = fmt.Sprintf("Trying %d usual selectors found %s at %s. Which keys are in use is not visible from outside.",
+			len(c.Tried), text.Number(len(c.Found), "a key", "keys"), at)
+	}
+	return summary, message + " Enter the selector, which is the s= value in the DKIM-Signature header of a mail from " +
+		"the domain."
 }
 
 // wild reports an answer for a selector that no one uses: what equals it says nothing of any other.

@@ -33,7 +33,7 @@ var catalogue = finding.Catalogue{
 		codeNotVerified: {State: finding.Unknown, Message: "The mail records of %s could not all be looked up.%s"},
 		codeNoMail:      {State: finding.OK, Message: "%s %s.%s"},
 		codeNoMailOpen:  {State: finding.Noted, Message: "%s %s.%s"},
-		codeWell:        {State: finding.OK, Message: "Mail for %s is set up well.%s"},
+		codeWell:        {State: finding.OK, Message: "Mail for %s is set up well%s.%s"},
 	},
 	Findings: issueEntries(),
 }
@@ -217,7 +217,11 @@ func (r *Result) conclude(found []finding.Finding) finding.Conclusion {
 	case c.SPF.report.SendsNothing:
 		return catalogue.Conclude(noMailCode(c), domain, "sends no mail", said)
 	}
-	return catalogue.Conclude(codeWell, domain, said)
+	without := ""
+	if c.DKIM.Selector == nil {
+		without = ", apart from DKIM, which cannot be checked without a selector"
+	}
+	return catalogue.Conclude(codeWell, domain, without, said)
 }
 
 func noMailCode(c *results) string {

@@ -203,6 +203,24 @@ func TestRepairs(t *testing.T) {
 	}
 }
 
+// Mail is called set up well as far as it was checked, and one record is recommended for a fault.
+func TestNothingIsSaidTwice(t *testing.T) {
+	t.Parallel()
+	for selector, want := range map[string]bool{"-": true, "": false} {
+		h, _ := testCase{selector: selector}.run(t)
+		if c := h.Conclusion; c.Code != codeWell || strings.Contains(c.Message, "apart from DKIM") != want {
+			t.Errorf("selector %q: %+v", selector, c)
+		}
+	}
+	for _, mx := range []string{"post.com. 300 IN MX 10 a.post.com.", "post.com. 300 IN MX 0 .", ""} {
+		h, _ := testCase{zone: map[string]string{"spf": "", "mx": mx}}.run(t)
+		i := slices.IndexFunc(h.Findings, func(f finding.Finding) bool { return f.Code == "SPF_MISSING" })
+		if i < 0 || h.Findings[i].Paste == nil || strings.Contains(h.Findings[i].Message, "v=spf1") {
+			t.Errorf("MX %q: %+v", mx, h.Findings)
+		}
+	}
+}
+
 // Findings are about the mail exchange that has the fault.
 func TestFindingsNameTheExchange(t *testing.T) {
 	t.Parallel()
