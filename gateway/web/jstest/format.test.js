@@ -98,6 +98,8 @@ test("lengths of time by their two largest units, without odd seconds", () => {
 test("moments are in UTC", () => {
   assert.equal(format.day("2026-11-21T23:59:59Z"), "21 November 2026");
   assert.equal(format.day("2026-11-21T23:59:59-02:00"), "22 November 2026");
+  assert.equal(format.shortDay("2026-09-14T00:00:00Z"), "14 Sep 2026");
+  assert.equal(format.shortDay("soon"), "soon");
   assert.equal(format.dateTime("2026-11-21T01:02:03+01:00"), "21 November 2026, 00:02:03 UTC");
   assert.equal(format.dateTime(0), "1 January 1970, 00:00:00 UTC");
   written(format.day, [

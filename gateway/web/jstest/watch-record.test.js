@@ -86,7 +86,7 @@ const stories = [
     "one that becomes not public",
     trace,
     [traced(["1.1.1.1"]), traced(["hidden"])],
-    ["hop 1 changed from 1.1.1.1 to a private address"],
+    ["hop 1 changed from 1.1.1.1 to private address"],
   ],
   [
     "two that share the load",

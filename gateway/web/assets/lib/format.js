@@ -134,6 +134,12 @@ export function day(moment) {
     : `${date.getUTCDate()} ${months[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
 }
 
+/** The name of a router whose address is private, wherever its address would stand. */
+export const privateHop = "private address";
+
+/** A day for narrow places, "21 Nov 2026" (UTC). @param {string | number | null | undefined} moment as of day */
+export const shortDay = (moment) => day(moment).replace(/ (\p{L}{3})\p{L}* /u, " $1 ");
+
 /**
  * A moment, "21 November 2026, 11:43:44 UTC".
  * @param {string | number | null | undefined} moment RFC 3339, or Unix milliseconds

@@ -3,7 +3,7 @@
 // strip of rounds, with the legend in it. Whatever a colour says a shape says too. Colours are asked for by name (see
 // watch.js).
 
-import { number } from "./format.js";
+import { number, privateHop } from "./format.js";
 import { ticks } from "./picture.js";
 import { median, percentile } from "./stats.js";
 import { answers } from "./watch-record.js";
@@ -234,7 +234,7 @@ function drawPath(ctx, plan, ink) {
 function nameOf(shown, row) {
   const hop = shown.findLast((e) => e.got?.hops?.[row] && (e.got.hops[row].who.length > 0 || e.got.hops[row].hidden))
     ?.got?.hops?.[row];
-  return hop ? (hop.who[0] ?? "not public") : "no answer";
+  return hop ? (hop.who[0] ?? privateHop) : "no answer";
 }
 
 /** @param {CanvasRenderingContext2D} ctx @param {string} text @param {number} room */

@@ -2,6 +2,7 @@
 // What a watch came to, as files for programs: a row a round as CSV (a row a hop where it is a path), and all of it as
 // JSON.
 
+import { privateHop } from "./format.js";
 import { csv } from "./csv.js";
 import { median, percentile } from "./stats.js";
 
@@ -45,7 +46,7 @@ function rows({ n, at, until, kind, why, got }, path) {
   return (got.hops ?? []).map((h, i) => [
     ...first,
     i + 1,
-    ...figures(h.hidden ? ["not public"] : h.who, h.times, h.sent, h.sent - h.times.length),
+    ...figures(h.hidden ? [privateHop] : h.who, h.times, h.sent, h.sent - h.times.length),
     got.note ?? "",
   ]);
 }

@@ -2,6 +2,8 @@
 // What a watch keeps: numbers of each round and the few words that they need, never an answer. What is kept is bounded
 // in every direction, whatever an answer holds.
 
+import { privateHop } from "./format.js";
+
 /** More entries than these are not kept: the oldest go. */
 export const mostEntries = 240;
 /** More hops of a path than these are not kept. */
@@ -206,7 +208,7 @@ function pathMemory() {
 
   /** @param {Hop} hop @param {number} ttl @returns {string | null} */
   function change(hop, ttl) {
-    const now = hop.who.length > 0 ? hop.who : hop.hidden ? ["a private address"] : [];
+    const now = hop.who.length > 0 ? hop.who : hop.hidden ? [privateHop] : [];
     if (now.length === 0) return null;
     const was = last.get(ttl);
     last.set(ttl, now);

@@ -1,7 +1,7 @@
 // @ts-check
 // A watch in words: what it does now, what it came to, and what a place of its picture shows.
 
-import { dateTime, duration, ms, number, percent, plural } from "./format.js";
+import { dateTime, duration, ms, number, percent, plural, privateHop } from "./format.js";
 import { median, percentile, share } from "./stats.js";
 import { answers } from "./watch-record.js";
 
@@ -120,7 +120,7 @@ export function cellWords(entry, row, heard) {
   }
   const hop = got.hops[row];
   if (!hop) return `${round}: the path had ended before hop ${row + 1}.`;
-  const who = hop.hidden ? " (not public)" : hop.who.length > 0 ? ` (${hop.who.join(", ")})` : "";
+  const who = hop.hidden ? ` (${privateHop})` : hop.who.length > 0 ? ` (${hop.who.join(", ")})` : "";
   const silent = heard ? "none answered" : "never answers";
   const answered = `${hop.times.length} of ${plural(hop.sent, "probe")} answered${timesWords(hop.times)}`;
   return `${round}, hop ${row + 1}${who}: ${hop.times.length === 0 ? silent : answered}.`;
@@ -145,7 +145,7 @@ export function hopRows(entries, rows) {
   return Array.from({ length: rows }, (_, i) => {
     const seen = all.map(({ got }) => got.hops?.[i]).filter((h) => h !== undefined);
     const times = seen.flatMap((h) => h.times);
-    const who = [...new Set(seen.flatMap((h) => (h.hidden ? ["not public"] : h.who)).reverse())];
+    const who = [...new Set(seen.flatMap((h) => (h.hidden ? [privateHop] : h.who)).reverse())];
     const sent = seen.reduce((sum, h) => sum + h.sent, 0);
     const last = all.at(-1)?.got.hops?.[i];
     return [

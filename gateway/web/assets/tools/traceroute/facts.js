@@ -1,7 +1,7 @@
 // @ts-check
 // The path to a host: how a trace ended, and what is compared with an earlier one.
 
-import { number } from "../../lib/format.js";
+import { number, privateHop } from "../../lib/format.js";
 
 /** @typedef {import("api").components["schemas"]["Traceroute"]} Traceroute */
 /** @typedef {import("api").components["schemas"]["Hop"]} Hop */
@@ -40,6 +40,6 @@ export default {
     Ended: ending(d),
     Address: d.address,
     ...(d.mtu && { "Path MTU": d.mtu.path === null ? "not known" : octets(d.mtu.path) }),
-    ...Object.fromEntries(d.hops.map((h) => [`Hop ${h.ttl}`, h.hidden ? "hidden" : h.addresses])),
+    ...Object.fromEntries(d.hops.map((h) => [`Hop ${h.ttl}`, h.hidden ? privateHop : h.addresses])),
   }),
 };

@@ -2,7 +2,7 @@
 // The path to a host: the service's explanation, then the hops with their times on one scale, network by network.
 
 import { el, svg } from "../../lib/dom.js";
-import { listed, ms, percent } from "../../lib/format.js";
+import { listed, ms, percent, privateHop } from "../../lib/format.js";
 import { badge, code, cut, facts, fileButton, folded, none, section, value, values } from "../../lib/parts.js";
 import { addressLinks, originWords, toolLink } from "../../lib/network.js";
 import { ticks } from "../../lib/picture.js";
@@ -112,7 +112,7 @@ function router({ hop, last }, d) {
         ? none(`These ${last - hop.ttl + 1} hops did not answer within 1 s.`)
         : hop.addresses.length > 0
           ? values(hop.addresses, { what: "address" })
-          : none(hop.hidden ? "hidden" : "no answer within 1 s"),
+          : none(hop.hidden ? privateHop : "no answer within 1 s"),
     hop === destination(d) && badge(d.reached ? "good" : "info", "destination"),
     hop.addresses.length > 1 && badge("off", "several paths"),
     hop.hostname && el("p", {}, value(hop.hostname, { what: "name" })),
@@ -227,7 +227,7 @@ const rowsForFile = (hops) => [
   ],
   ...hops.map((h) => [
     h.ttl,
-    h.hidden ? "hidden" : h.addresses.join("; "),
+    h.hidden ? privateHop : h.addresses.join("; "),
     h.hostname,
     h.asn && `AS${h.asn.asn}`,
     h.asn && h.asn.name,
