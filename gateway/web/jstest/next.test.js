@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nextSteps, own, usually } from "../assets/lib/next.js";
+import { failureTone, nextSteps, own, usually } from "../assets/lib/next.js";
 
 /** @param {string} kind @param {string} slug @param {string} input */
 const steps = (kind, slug, input) =>
@@ -58,4 +58,19 @@ test("what failed in this service is told from what failed at the target", () =>
   const failed = (/** @type {number} */ status) => own({ ok: false, status });
   for (const status of [0, 500, 503]) assert.equal(failed(status), true, String(status));
   for (const status of [400, 429, 502, 504]) assert.equal(failed(status), false, String(status));
+});
+
+test("a server that accepts connections is not behind a firewall", () => {
+  const said = (/** @type {object} */ stage) =>
+    usually({ ok: false, status: 504, stage: { boundMs: 1, atMs: 1, stage: "connecting", ...stage } }, "url", "uptime");
+  for (const stage of [{ stage: "waiting" }, { stage: "reading" }, { connectMs: 8 }])
+    assert.match(said(stage), /accepts connections, so no firewall/);
+  assert.match(said({}), /a firewall drops/);
+  // A server that speaks another protocol is not down.
+  assert.doesNotMatch(usually({ ok: false, status: 502 }, "hostPort", "ssl-checker"), /down/);
+});
+
+test("red is the target's alone", () => {
+  const tones = [400, 413, 502, 504, 0, 403, 500, 503, 429, 501].map((status) => failureTone({ ok: false, status }));
+  assert.deepEqual(tones, ["bad", "bad", "bad", "bad", "warn", "warn", "warn", "warn", "info", "info"]);
 });

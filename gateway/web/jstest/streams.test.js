@@ -79,6 +79,7 @@ test("a failure on the last line is one, with its status and its pause", async (
     error: "The worker failed.",
     durationMs: 3,
     requestId: "r",
+    stage,
   });
 });
 

@@ -3,7 +3,7 @@
 
 import { announce, el } from "./dom.js";
 import { duration } from "./format.js";
-import { nextSteps, own, usually } from "./next.js";
+import { failureTone, nextSteps, own, usually } from "./next.js";
 import { notice, value } from "./parts.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
@@ -26,7 +26,7 @@ export function renderFailure(answer, run) {
       : null;
   if (run) again?.addEventListener("click", run.again);
   return notice(
-    "bad",
+    failureTone(answer),
     el("p", { class: "failed" }, answer.error ?? "Something went wrong."),
     usual && el("p", {}, usual),
     (again || answer.retryAfter !== undefined) &&

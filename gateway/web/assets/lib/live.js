@@ -133,9 +133,11 @@ export function showRun({ place, asked, view }) {
       if (seen.count === 0) return [];
       // It shows views that nothing more comes.
       seen.stage = { stage: "ended", boundMs: 0, atMs: 0 };
+      const known = nodes();
+      if (known.length === 0) return [];
       return [
         el("p", { class: "hint" }, sentence),
-        el("div", { class: "live incomplete", "data-count": seen.count }, ...nodes()),
+        el("div", { class: "live incomplete", "data-count": seen.count }, ...known),
       ];
     },
   };

@@ -27,6 +27,15 @@ const ours = {
   503: "This service is busy or lacks something that the check needs. That says nothing about the target.",
 };
 
+/**
+ * The tones of failures that say nothing about the target; a limit, or a check that is off, is no fault at all. @type
+ * {Record<number, import("./view.js").Tone>}
+ */
+const tones = { 0: "warn", 403: "warn", 429: "info", 500: "warn", 501: "info", 503: "warn" };
+
+/** The colour of a failure: red is the target's alone. @param {import("./api.js").Answer} answer */
+export const failureTone = ({ status }) => tones[status] ?? "bad";
+
 /** Whether this service failed, or the way to it, and no target. @param {import("./api.js").Answer} answer */
 export const own = ({ status }) => [0, 500, 503].includes(status);
 
@@ -37,21 +46,27 @@ export const own = ({ status }) => [0, 500, 503].includes(status);
  * @param {string} slug of the tool
  * @returns {string}
  */
-export function usually({ status }, kind, slug) {
+export function usually({ status, stage }, kind, slug) {
   if (measured.includes(slug) && (status === 502 || status === 504))
     return "A part of this service, or a name server that it queried, did not answer. The target itself may be fine.";
   const direct = !askedAbout.includes(kind);
   if (status === 502)
     return direct
-      ? "Usually the server is down, refuses connections on this port, or does not speak this protocol there."
+      ? "Check the host and the port: another kind of server may listen there, or none."
       : "Usually a name server or registry on the way to the answer is down or refuses to answer. The target " +
           "itself may be fine.";
   if (status === 504)
     return direct
-      ? "Usually a firewall drops the packets, the server is down, or it is too busy to answer in time."
+      ? accepted(stage)
+        ? "The server accepts connections, so no firewall is in the way. Usually it is overloaded, or the program " +
+          "that should answer hangs."
+        : "Usually the server is down or too busy to answer in time, or a firewall drops what is sent to it."
       : "Usually a name server or registry on the way to the answer is slow or down. The target itself may be fine.";
   return ours[status] ?? "";
 }
+
+/** Whether a server had accepted a connection when the run ended. @param {import("./steps.js").Stage} [stage] */
+const accepted = (stage) => typeof stage?.connectMs === "number" || ["waiting", "reading"].includes(stage?.stage ?? "");
 
 /** The most usual ports. */
 const ports = [443, 80, 25, 22];

@@ -2,7 +2,10 @@
 // What a run has reported so far: the newest state of each thing. Everything in it may be hostile text or absent.
 
 /** @typedef {import("./api.js").Step} Step */
-/** @typedef {{stage: string, whom?: string, boundMs: number, atMs: number}} Stage what the run is busy with */
+/**
+ * @typedef {{stage: string, whom?: string, boundMs: number, atMs: number, connectMs?: number}} Stage what the run is
+ *   busy with, and how long it took to connect once it has
+ */
 /**
  * @typedef {object} Seen
  * @property {(step: Step) => void} add
