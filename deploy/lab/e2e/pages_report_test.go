@@ -232,6 +232,10 @@ func reportAtAGlance(t *testing.T) {
 			}
 			holdText(t, tab, "#result > .state", " problem", " warnings.")
 			holdText(t, tab, "#result > .tiles", "200 OK", "days left", "All 4 agree", "No mail server")
+			if cut := tab.String(`[...document.querySelectorAll(".tile-value")].filter((e) => e.scrollWidth > e.clientWidth ||
+				e.scrollHeight > e.clientHeight + 1).map((e) => e.textContent).join()`); cut != "" {
+				t.Errorf("facts on top are cut: %s", cut)
+			}
 			holdText(t, tab, "#result > .unfit", "Not for this kind of target: IP geolocation and ASN lookup.")
 			if n := tab.Count("article.tool-card:is([data-slug=ip-geolocation], [data-slug=asn-lookup])"); n != 0 {
 				t.Errorf("%d checks that cannot look at a domain have a card", n)
@@ -396,6 +400,14 @@ func reportsSideBySide(t *testing.T) {
 	tab.Click("#comparison .comparison-head button")
 	tab.Until(`!new URLSearchParams(location.search).has("compare") && !document.querySelector("#comparison table")`)
 	holdRecord(t, tab)
+	// The question that waits for a second target is not for paper.
+	tab.Click("#compare")
+	tab.WaitFor("#comparison .compare-form")
+	tab.LookPrinted(1280)
+	if !tab.Holds(`getComputedStyle(document.querySelector("#comparison")).display === "none"`) {
+		t.Error("an empty box is printed")
+	}
+	tab.Printed()
 }
 
 // The tab's title begins with the target of the report that is on the page, and with no other.

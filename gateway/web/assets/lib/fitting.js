@@ -17,11 +17,15 @@ export function suitsOf(text) {
 /**
  * What to ask a tool about a target, and how well it fits; null where it does not.
  * @param {Found} found
- * @param {{kind: string, suits: Map<string, number>}} tool kind report takes the target as it is
+ * @param {{kind: string, suits: Map<string, number>}} tool kind report takes the target as it is, but an AS number,
+ *   which one tool alone takes
  * @returns {{input: string, weight: number} | null}
  */
 export function fit(found, { kind, suits }) {
-  const inputs = /** @type {Record<string, string | undefined>} */ ({ ...found.inputs, report: found.text });
+  const inputs = /** @type {Record<string, string | undefined>} */ ({
+    ...found.inputs,
+    report: found.kind === "asn" ? undefined : found.text,
+  });
   const input = inputs[kind];
   const weight = suits.get(found.kind) ?? 10;
   return input === undefined || weight <= 0 ? null : { input, weight };

@@ -83,7 +83,7 @@ export function headline(checks, target) {
   const judged = checks.filter((check) => check.concerns !== null).length;
   if (judged === 0) return "No check gave an answer.";
   const found = concernsOf(checks, target).length;
-  if (found > 0) return `${plural(found, "finding")} in ${plural(judged, "answer")}, the worst first.`;
+  if (found > 0) return `${plural(found, "finding")} in ${plural(judged, "answer")}.`;
   return judged === 1 ? "The check is fine." : `All ${judged} checks are fine.`;
 }
 
@@ -134,8 +134,8 @@ const weights = [
 
 /** What the place of the findings holds before the first; the server's page has the same. */
 const promise =
-  "Findings appear here as checks finish, the most important first, each with what to do about it. Every check " +
-  "has a card below, and a card opens to the whole answer.";
+  "Findings appear here as checks finish, the most important first. Every check has a card below, and a card opens " +
+  "to the whole answer.";
 
 /**
  * @param {Check[]} checks

@@ -20,21 +20,24 @@ export function showStrip(strip, target) {
   strip.dataset.ready = "";
   const [list, at] = [strip.querySelector("ul"), strip.querySelector("[aria-current]")];
   if (!list || !(at instanceof HTMLElement)) return;
-  // The first stays where it is: the tool of the page comes into the middle of what is beside it.
-  const first = list.querySelector("li")?.offsetWidth ?? 0;
-  list.scrollLeft = at.offsetLeft - first - (list.clientWidth - first - at.offsetWidth) / 2;
-  // What is in sight of a tool on either side of the first is wide enough to be touched, or nothing is (WCAG 2.2,
-  // 2.5.8).
-  const [start, ...others] = [...list.querySelectorAll("li:not([hidden])")].map((item) => item.getBoundingClientRect());
-  const begin = list.getBoundingClientRect().left;
-  const slim = (/** @type {number} */ width) => width > 0 && width < touchable;
-  const fits = (/** @type {number} */ back) =>
-    others.every(({ left, right }) => !slim(right + back - start.right) && !slim(begin - left - back));
-  list.scrollLeft -= Array.from({ length: 80 }, (_, back) => back).find(fits) ?? 0;
+  list.scrollLeft = startFor(list, at);
 }
 
-/** The least width of what is touched, in pixels, and a little. */
-const touchable = 26;
+/**
+ * Where the strip is scrolled to: a whole tool begins beside the first, which stays where it is, and the tool of the
+ * page is in sight, with one before it where there is room.
+ * @param {HTMLElement} list
+ * @param {HTMLElement} at
+ */
+function startFor(list, at) {
+  const [start, ...others] = /** @type {HTMLElement[]} */ ([...list.querySelectorAll("li:not([hidden])")]);
+  if (!start || start.contains(at)) return 0;
+  const own = others.findIndex((item) => item.contains(at));
+  const room = list.clientWidth - start.offsetWidth;
+  const before = others[own - 1];
+  const roomy = before && others[own].offsetLeft + others[own].offsetWidth - before.offsetLeft <= room;
+  return (roomy ? before : others[own]).offsetLeft - start.offsetWidth - list.offsetLeft;
+}
 
 /**
  * @param {HTMLLIElement} item

@@ -3,7 +3,7 @@
 
 import { el, keyed } from "./dom.js";
 import { findingOf, toneOf } from "./findings.js";
-import { day, ms, plural } from "./format.js";
+import { ms, plural, shortDay } from "./format.js";
 import { takesNoMail } from "./rank.js";
 import { attempt } from "./view.js";
 
@@ -62,7 +62,7 @@ function certificate(get) {
   const d = get("ssl-checker");
   if (!d) return null;
   const value = findingOf(d, "CERT_HAS_EXPIRED") ? "Expired" : `${plural(d.certificate.daysRemaining, "day")} left`;
-  return tile(d, value, `until ${day(d.certificate.validTo)}`);
+  return tile(d, value, `until ${shortDay(d.certificate.validTo)}`);
 }
 
 /** @type {Record<string, string>} */
@@ -75,7 +75,7 @@ function registration(get) {
   if (d.network) return tile(d, d.network.name || d.network.handle || "Registered", d.network.cidrs?.[0]);
   if (!d.domain) return tile(d, unregistered[d.conclusion.code] ?? "Unknown");
   const end = d.domain.events.expires;
-  return tile(d, end ? `until ${day(end)}` : "Registered", d.domain.registrar?.name ?? "");
+  return tile(d, end ? `until ${shortDay(end)}` : "Registered", d.domain.registrar?.name ?? "");
 }
 
 /** @param {Get} get */
@@ -169,6 +169,10 @@ export function factsOf(slugs, answers) {
     .map((kind) => [kind.title, attempt(() => kind.read(get), null) ?? null]);
 }
 
+/** A value; where there is little room a day goes without the word before it. @param {string} value */
+const shown = (value) =>
+  value.startsWith("until ") ? [el("span", { class: "until" }, "until "), value.slice("until ".length)] : [value];
+
 /**
  * @param {string[]} slugs
  * @returns {{node: HTMLElement, show: (answers: Answers, open: boolean) => void}}
@@ -187,7 +191,7 @@ export function makeTiles(slugs) {
               "div",
               { class: tile?.tone },
               el("dt", {}, title),
-              el("dd", { class: "tile-value", title: tile?.value }, tile?.value ?? (open ? "…" : "—")),
+              el("dd", { class: "tile-value", title: tile?.value }, ...shown(tile?.value ?? (open ? "…" : "—"))),
               el("dd", { class: "tile-note", title: tile?.note }, tile?.note ?? ""),
             ),
         ]),

@@ -3,6 +3,7 @@
 // holds the link that makes the same report again, and with compare= the one to hold against it.
 
 import { announce, byId, el, setBusy, startClock, unfoldOnPaper } from "../lib/dom.js";
+import { linkTo } from "../lib/fitting.js";
 import { dateTime, listed, plural } from "../lib/format.js";
 import { copyAction, lost, notice } from "../lib/parts.js";
 import { recognise } from "../lib/recognise.js";
@@ -131,6 +132,11 @@ function close() {
  */
 async function open(found, byHand) {
   waiting.end();
+  if (found.kind === "asn" && catalogue.querySelector('[data-slug="asn-lookup"]')) {
+    // One tool takes an AS number: its page says more than a report with one card.
+    const place = placed();
+    return location.replace(linkTo("asn-lookup", found.text, place ? { place } : {}));
+  }
   from?.removeAttribute("aria-invalid");
   leave();
   leave = () => {};

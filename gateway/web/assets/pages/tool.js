@@ -208,7 +208,7 @@ async function run(byHand) {
   const stop = startClock(byId("clock"));
   const live = showRun({ place: result, asked: what, view: draw().then(([, view]) => view) });
   // The visitor is taken to the answer's place now, not when the answer comes: what is being read must not move then.
-  if (byHand) result.scrollIntoView({ block: "nearest" });
+  if (byHand) reveal();
   announce(`Running ${title}${what.input ? ` for ${what.input}` : ""}.`);
   try {
     const answer = await runTool(slug, what.input, what.options, mine.signal, live.step);
@@ -270,7 +270,13 @@ async function everywhere(what, byHand, mine) {
     },
   });
   announce(`Running ${title} for ${what.input} from all places.`);
-  if (byHand) result.scrollIntoView({ block: "nearest" });
+  if (byHand) reveal();
+}
+
+/** Scrolls to the place of the answer where its beginning is out of sight; else the heading stays in view. */
+function reveal() {
+  const { top } = result.getBoundingClientRect();
+  if (top < 0 || top > innerHeight * 0.75) result.scrollIntoView({ block: "start" });
 }
 
 /** Asks the same once more. The button that asked for it goes away: its focus stays near. */

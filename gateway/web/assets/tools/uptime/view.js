@@ -65,11 +65,12 @@ function card(name, f, challenged = false) {
     "div",
     { class: `uptime-family ${tone}` },
     el("h3", {}, mark(tone), ` ${name} `, el("span", { class: "uptime-state" }, stateWords[f.state] ?? f.state)),
-    f.responseTimeMs !== null && el("p", { class: "uptime-time" }, ms(f.responseTimeMs)),
+    f.state === "up" && f.responseTimeMs !== null && el("p", { class: "uptime-time" }, ms(f.responseTimeMs)),
     f.reason && el("p", { class: "uptime-reason" }, f.reason),
     facts([
       ["Address", f.address && value(f.address, { what: `${name} address` })],
       ["Status", f.status && statusShown(f.status)],
+      ["Time", f.state !== "up" && f.responseTimeMs !== null ? ms(f.responseTimeMs) : null],
     ]),
     (f.addresses ?? []).length > 1 &&
       el(
