@@ -3,9 +3,11 @@
 package progress
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -20,6 +22,9 @@ type Step struct {
 	Value any
 	// Whom names the queried service, in a stage Asking.
 	Whom string
+	// Known is what a stage carries, and Until when it is given up; zero where that is the bound of the whole run.
+	Known Known
+	Until time.Time
 	// At is when it became known.
 	At time.Time
 }
@@ -109,7 +114,9 @@ func (s Step) size() int {
 }
 
 // sameStage reports whether two stages are the same.
-func (s Step) sameStage(other Step) bool { return s.Value == other.Value && s.Whom == other.Whom }
+func (s Step) sameStage(other Step) bool {
+	return s.Value == other.Value && s.Whom == other.Whom && s.Known == other.Known
+}
 
 // wake counts a change, and wakes the readers that wait for one.
 func (f *Feed) wake() {
@@ -222,6 +229,7 @@ type Stage string
 const (
 	Resolving  Stage = "resolving"  // names are being looked up
 	Connecting Stage = "connecting" // a connection is being made
+	Handshake  Stage = "handshake"  // that of TLS
 	Waiting    Stage = "waiting"    // a question was sent, nothing has come yet
 	Reading    Stage = "reading"    // an answer is coming in
 	Asking     Stage = "asking"     // another service, which is named, is queried
@@ -232,11 +240,46 @@ const KindStage = "stage"
 
 type askingKey struct{}
 
-// Enter sets the stage of a run, unless its context is of a call to another service (Ask).
-func Enter(ctx context.Context, s Stage) {
-	if f := Of(ctx); f != nil && ctx.Value(askingKey{}) == nil {
-		f.Add(Step{Kind: KindStage, Value: s, At: time.Now()})
+// Known is what a connection has come to so far: the address, and how long its phases took, in milliseconds. Attempt is
+// 1 for the first of several tries. Zero fields are not known.
+type Known struct {
+	Address   string  `json:"address,omitempty"`
+	DNSMs     float64 `json:"dnsMs,omitempty"`
+	ConnectMs float64 `json:"connectMs,omitempty"`
+	TLSMs     float64 `json:"tlsMs,omitempty"`
+	Attempt   int     `json:"attempt,omitempty"`
+}
+
+type knownKey struct{}
+
+// Know returns a context whose stages carry k, beside what those of ctx carry. Of two lookups the longer counts: the
+// other one was of the cache.
+func Know(ctx context.Context, k Known) context.Context {
+	if Of(ctx) == nil {
+		return ctx
 	}
+	before, _ := ctx.Value(knownKey{}).(Known)
+	return context.WithValue(ctx, knownKey{}, Known{
+		Address: cmp.Or(k.Address, before.Address), DNSMs: max(k.DNSMs, before.DNSMs),
+		ConnectMs: cmp.Or(k.ConnectMs, before.ConnectMs), TLSMs: cmp.Or(k.TLSMs, before.TLSMs),
+		Attempt: cmp.Or(k.Attempt, before.Attempt),
+	})
+}
+
+// Enter sets the stage of a run, unless its context is of a call to another service (Ask). Stages with an address are
+// kept by address and attempt.
+func Enter(ctx context.Context, s Stage) {
+	f := Of(ctx)
+	if f == nil || ctx.Value(askingKey{}) != nil {
+		return
+	}
+	step := Step{Kind: KindStage, Value: s, At: time.Now()}
+	step.Known, _ = ctx.Value(knownKey{}).(Known)
+	step.Until, _ = ctx.Deadline()
+	if step.Known.Address != "" {
+		step.Key = step.Known.Address + " " + strconv.Itoa(step.Known.Attempt)
+	}
+	f.Add(step)
 }
 
 // Ask sets the stage Asking, with the queried service: a registry, a resolver, the worker. Stages that are entered with

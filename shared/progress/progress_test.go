@@ -2,6 +2,7 @@ package progress
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -274,6 +275,40 @@ func TestStages(t *testing.T) {
 	}
 }
 
+// TestStagesByAddress: what is known adds up along a context, and each try of an address keeps its newest stage.
+func TestStagesByAddress(t *testing.T) {
+	t.Parallel()
+	if Know(t.Context(), Known{Attempt: 1}) != t.Context() {
+		t.Error("a context without a feed changed")
+	}
+	f := new(Feed)
+	ctx, cancel := context.WithTimeout(Know(With(t.Context(), f), Known{DNSMs: 3, Attempt: 1}), time.Minute)
+	defer cancel()
+	one := Know(ctx, Known{Address: "192.0.2.1", DNSMs: 1})
+	two := Know(ctx, Known{Address: "192.0.2.2", DNSMs: 4, Attempt: 2})
+	Enter(one, Connecting)
+	Enter(two, Connecting)
+	Enter(one, Connecting) // is no change
+	Enter(Know(one, Known{ConnectMs: 8}), Waiting)
+	var got []Step
+	for position := uint64(0); ; {
+		s, next, ok, _ := f.Next(position)
+		if !ok {
+			break
+		}
+		until, _ := ctx.Deadline()
+		if position = next; s.Until != until {
+			t.Errorf("until %v", s.Until)
+		}
+		got = append(got, Step{Value: s.Value, Known: s.Known})
+	}
+	want := []Step{{Value: Connecting, Known: Known{Address: "192.0.2.2", DNSMs: 4, Attempt: 2}},
+		{Value: Waiting, Known: Known{Address: "192.0.2.1", DNSMs: 3, ConnectMs: 8, Attempt: 1}}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestLine(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
@@ -285,6 +320,14 @@ func TestLine(t *testing.T) {
 			`{"step":{"kind":"hop","hop":{"ttl":3},"atMs":12.5}}` + "\n"},
 		{Step{Kind: KindStage, Value: Asking, Whom: "rdap.org", At: began.Add(time.Second)},
 			`{"step":{"kind":"stage","stage":"asking","whom":"rdap.org","atMs":1000,"boundMs":30000}}` + "\n"},
+		{Step{Kind: KindStage, Value: Waiting, At: began, Until: began.Add(8 * time.Second),
+			Known: Known{Address: "192.0.2.1", DNSMs: 0.4, ConnectMs: 8, TLSMs: 10, Attempt: 1}},
+			`{"step":{"kind":"stage","stage":"waiting","atMs":0,"address":"192.0.2.1","dnsMs":0.4,"connectMs":8,"tlsMs":10,` +
+				`"attempt":1,"boundMs":8000}}` + "\n"},
+		{Step{Kind: KindStage, Value: Waiting, At: began, Until: began.Add(time.Minute)},
+			`{"step":{"kind":"stage","stage":"waiting","atMs":0,"boundMs":30000}}` + "\n"},
+		{Step{Kind: KindStage, Value: Waiting, At: began, Until: began.Add(-time.Second)},
+			`{"step":{"kind":"stage","stage":"waiting","atMs":0,"boundMs":0}}` + "\n"},
 		// A run that others joined later may have begun before their requests.
 		{Step{Kind: "type", Value: "a\nb", At: began.Add(-time.Second)}, `{"step":{"kind":"type","type":"a\nb","atMs":0}}` + "\n"},
 	} {

@@ -92,7 +92,7 @@ func endedWithin(done <-chan struct{}, wait time.Duration) bool {
 const MediaType = "application/x-ndjson"
 
 // Line encodes a step: {"step":{"kind":"hop","hop":…,"atMs":12.5}} and a line feed. began is when the request
-// came; bound, which a stage has, is how long the run takes at most.
+// came; bound is how long the run takes at most. A stage has the earlier of that and its own bound.
 func (s Step) Line(to *bytes.Buffer, began time.Time, bound time.Duration) error {
 	value, err := json.Marshal(s.Value)
 	if err != nil {
@@ -119,6 +119,13 @@ func (s Step) Line(to *bytes.Buffer, began time.Time, bound time.Duration) error
 	to.WriteString(`,"atMs":`)
 	to.WriteString(milliseconds(max(s.At.Sub(began), 0)))
 	if s.Kind == KindStage {
+		if known, err := json.Marshal(s.Known); err == nil && len(known) > len("{}") {
+			to.WriteByte(',')
+			to.Write(known[1 : len(known)-1])
+		}
+		if !s.Until.IsZero() {
+			bound = min(bound, max(s.Until.Sub(began), 0))
+		}
 		to.WriteString(`,"boundMs":`)
 		to.WriteString(milliseconds(bound))
 	}
@@ -141,8 +148,11 @@ func LastLine(envelope []byte, status int, retryAfter, refused string) []byte {
 }
 
 func milliseconds(d time.Duration) string {
-	return strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', -1, 64)
+	return strconv.FormatFloat(Milliseconds(d), 'f', -1, 64)
 }
+
+// Milliseconds returns a duration as steps have it, to the microsecond.
+func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // Wanted reports whether Accept fields (RFC 9110 section 12.5.1) request a stream: they name MediaType with a weight
 // above 0, and at least that of application/json where that is listed too. A wildcard does not request one.

@@ -269,6 +269,9 @@ func (p dialPlan) attempt(ctx context.Context, to netip.AddrPort) dialResult {
 			return dialResult{address: to.Addr(), err: err}
 		}
 	}
+	if progress.Of(ctx) != nil {
+		ctx = progress.Know(ctx, progress.Known{Address: to.Addr().String()})
+	}
 	began := time.Now()
 	conn, err := p.dial(ctx, to)
 	return dialResult{conn: conn, address: to.Addr(), took: time.Since(began), err: err}

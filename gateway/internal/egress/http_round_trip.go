@@ -193,7 +193,7 @@ func (rt *roundTrip) connect() (net.Conn, error) {
 	if err := rt.allowConnection(); err != nil {
 		return nil, err
 	}
-	won, err := race(rt.ctx, rt.plan, rt.request.URL.Port())
+	won, err := race(progress.Know(rt.ctx, rt.clock.known()), rt.plan, rt.request.URL.Port())
 	if err != nil {
 		return nil, rt.fault(err)
 	}
@@ -241,12 +241,23 @@ func (rt *roundTrip) setPhase(p phase) {
 	rt.mu.Lock()
 	rt.phase = p
 	rt.mu.Unlock()
-	switch p {
-	case phaseAnswer:
-		progress.Enter(rt.ctx, progress.Waiting)
-	case phaseBody:
-		progress.Enter(rt.ctx, progress.Reading)
+	if stage, is := stages[p]; is {
+		progress.Enter(progress.Know(rt.ctx, rt.known()), stage)
 	}
+}
+
+// stages are those of the phases but the dial, which enters its own.
+var stages = map[phase]progress.Stage{
+	phaseTLS: progress.Handshake, phaseAnswer: progress.Waiting, phaseBody: progress.Reading,
+}
+
+// known is what the stages of a round trip carry.
+func (rt *roundTrip) known() progress.Known {
+	k := rt.clock.known()
+	if address := rt.dialled(); address.IsValid() {
+		k.Address = address.String()
+	}
+	return k
 }
 
 func (rt *roundTrip) readsTheBody() bool {
@@ -344,6 +355,14 @@ func (c *clock) shook(took, waited time.Duration) {
 	defer c.mu.Unlock()
 	c.tls = took
 	c.waited += waited
+}
+
+// known are the phases that have ended.
+func (c *clock) known() progress.Known {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return progress.Known{DNSMs: progress.Milliseconds(c.dns), ConnectMs: progress.Milliseconds(c.connect),
+		TLSMs: progress.Milliseconds(c.tls)}
 }
 
 // timings ends the measurement.

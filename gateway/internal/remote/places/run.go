@@ -185,13 +185,19 @@ func (s *steps) pass(step json.RawMessage) {
 		Kind  string         `json:"kind"`
 		Stage progress.Stage `json:"stage"`
 		Whom  string         `json:"whom"`
+		progress.Known
+		AtMs    float64 `json:"atMs"`
+		BoundMs float64 `json:"boundMs"`
 	}
 	var all map[string]json.RawMessage
 	if json.Unmarshal(clean, &head) != nil || json.Unmarshal(clean, &all) != nil {
 		return
 	}
 	if head.Kind == progress.KindStage {
-		s.feed.Add(progress.Step{Kind: head.Kind, Value: head.Stage, Whom: head.Whom, At: time.Now()})
+		now := time.Now()
+		left := time.Duration((head.BoundMs - head.AtMs) * float64(time.Millisecond))
+		s.feed.Add(progress.Step{Kind: head.Kind, Value: head.Stage, Whom: head.Whom, Known: head.Known, At: now,
+			Until: now.Add(left)})
 		return
 	}
 	value, err := s.hideStep(head.Kind, all[head.Kind])

@@ -91,6 +91,7 @@ func (p checker) run(ctx context.Context, to target.HostPort) (Result, error) {
 	}
 	addresses := slices.Concat(resolution.V4[:min(len(resolution.V4), addressesPerFamily)],
 		resolution.V6[:min(len(resolution.V6), addressesPerFamily)])
+	ctx = progress.Know(ctx, progress.Known{DNSMs: progress.Milliseconds(resolution.Duration)})
 	tried := make([]attempt, len(addresses))
 	failures := make([]error, len(addresses))
 	var attempts parallel.Group
@@ -156,6 +157,7 @@ func (p checker) try(ctx context.Context, to netip.AddrPort) (attempt, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
+	ctx = progress.Know(ctx, progress.Known{Address: out.Address})
 	start := time.Now()
 	conn, err := p.egress.DialAdmitted(ctx, to)
 	took := format.Milliseconds(time.Since(start))

@@ -92,6 +92,8 @@ func (i *inspection) converse(ctx context.Context, v *attempt, shake conversatio
 	if !i.mayConnect() {
 		return observation{}, errNoConnections
 	}
+	ctx = progress.Know(ctx, progress.Known{Address: v.address.String()})
+	began := time.Now()
 	conn, err := i.dial(ctx, netip.AddrPortFrom(v.address, port), i.share(v))
 	if err != nil {
 		v.dialled = cmp.Or(v.dialled, err)
@@ -99,17 +101,19 @@ func (i *inspection) converse(ctx context.Context, v *attempt, shake conversatio
 	}
 	defer func() { _ = conn.Close() }() // before any other: some servers count connections
 	v.connected = true
+	ctx = progress.Know(ctx, progress.Known{ConnectMs: progress.Milliseconds(time.Since(began))})
 	limited, cancel := context.WithTimeout(ctx, i.share(v))
 	defer cancel()
 	defer parallel.Interrupt(limited, conn)()
 	if protocol, ok := starttlsByPort[port]; ok {
+		progress.Enter(limited, progress.Waiting)
 		err := startTLS(conn, protocol)
 		v.dialogues.add(err)
 		if err != nil {
 			return observation{}, endOr(ctx, i.classify(conn, err, starttlsFault(limited, who, port, protocol, err)))
 		}
 	}
-	progress.Enter(ctx, progress.Waiting)
+	progress.Enter(limited, progress.Handshake)
 	seen, err := shake(limited, conn, who)
 	for _, cert := range seen.state.PeerCertificates {
 		memory.Count(ctx, 2*len(cert.Raw)) // its parts are kept apart as well

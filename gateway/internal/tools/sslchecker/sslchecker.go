@@ -24,6 +24,7 @@ import (
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
+	"diagnostics/shared/progress"
 )
 
 //go:embed openapi.yaml
@@ -136,6 +137,7 @@ func (s checker) run(ctx context.Context, to target.HostPort) (Result, error) {
 	if err := resolution.Reachable(); err != nil {
 		return Result{}, err
 	}
+	ctx = progress.Know(ctx, progress.Known{DNSMs: progress.Milliseconds(resolution.Duration)})
 	addresses := endpointsOf(resolution)
 	i := &inspection{checker: s, to: to, several: len(addresses) > 1, results: make([]*Result, len(addresses))}
 	attempting, cancel := context.WithCancel(ctx)

@@ -7,6 +7,7 @@ import (
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/progress"
 )
 
 // tries are the requests of one family under way, each in a goroutine of its own. The fields belong to the goroutine of
@@ -65,7 +66,7 @@ func (r checker) check(ctx context.Context, c *familyCheck, lookup time.Duration
 }
 
 func (t *tries) run(ctx context.Context) {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(progress.Know(ctx, progress.Known{DNSMs: progress.Milliseconds(t.lookup)}))
 	defer cancel()
 	t.follow(ctx, netip.Addr{})
 	for i := 1; i < len(t.addresses); i++ {
@@ -142,7 +143,7 @@ func (t *tries) begin(ctx context.Context, of *tried) context.Context {
 	t.out++
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	of.cancels = append(of.cancels, cancel)
-	return ctx
+	return progress.Know(ctx, progress.Known{Attempt: of.count})
 }
 
 // follow begins a try of the chain, from one address where it is valid.
