@@ -27,6 +27,7 @@ import (
 	"diagnostics/gateway/internal/tools"
 	"diagnostics/gateway/internal/workerclient"
 	"diagnostics/gateway/web"
+	"encoding/json"
 	"github.com/redis/go-redis/v9"
 	"log/slog"
 	"net/netip"
@@ -326,7 +327,7 @@ func newPages(
 ) (*web.Site, error) {
 	registered := make([]web.Registered, 0, len(registry))
 	for _, t := range registry {
-		r := web.Registered{Slug: t.Slug(), NeedsWorker: t.NeedsWorker()}
+		r := web.Registered{Slug: t.Slug(), NeedsWorker: t.NeedsWorker(), Accepts: accepts(t)}
 		for _, o := range t.Options() {
 			r.Options = append(r.Options,
 				web.RegisteredOption{Name: o.Name, Values: o.Values, Number: o.IsNumber(), Boolean: o.Bool})
@@ -347,6 +348,18 @@ func newPages(
 		Privacy:       privacy(c),
 		API:           api.page,
 	})
+}
+
+// accepts returns whether a tool takes an input with options.
+func accepts(t tool.Tool) func(string, map[string]json.RawMessage) bool {
+	return func(input string, options map[string]json.RawMessage) bool {
+		text, err := tool.CleanInput(input)
+		if err != nil {
+			return false
+		}
+		_, err = t.Parse(tool.Input{Text: text, Options: options})
+		return err == nil
+	}
 }
 
 // privacy is what the page on privacy shows of the settings.

@@ -28,14 +28,20 @@ type page struct {
 	Groups     []groupView
 	Group      string
 	Tool       *toolView
-	Fields     []field
-	Input      string
+	// Nearest is the tool that an unknown path may mean, nil for none.
+	Nearest *toolView
+	Fields  []field
+	Input   string
 	// Waits reports that the page came by another site's link and asks for a click before it runs anything.
 	Waits bool
 	// Asked reports that the page has a target and runs at once: the target is its heading, and its form is one line.
 	Asked bool
 	// Second is the option of the second request; empty for none, as on a page that another site's link opened.
 	Second string
+	// Sampling reports that the link is about the browser's own samples, not about the host field.
+	Sampling bool
+	// Curl is the request of the link, nil where there is none.
+	Curl *curlView
 	// Optioned reports that the link sets an option. The options are in view then; those of a page that is asked are
 	// folded away otherwise.
 	Optioned bool
@@ -110,12 +116,13 @@ func (s *Site) tool(t toolView, query url.Values, foreign bool) page {
 	if all {
 		p.Later = []string{"lib/places.js", toolFile(t.Slug, factsFile)}
 	}
-	p.Asked = strings.TrimSpace(p.Input) != "" && t.Label != "" && t.Unavailable == "" && !p.Waits
+	p.Asked = strings.TrimSpace(p.Input) != "" && t.Label != "" && !p.Waits
 	if p.Asked {
 		p.Title = headed(p.Input, t.Title)
 	}
 	if t.Samples != "" {
 		p.Modules = append(p.Modules, "pages/connection.js")
+		p.Sampling = p.Input == "" && t.Unavailable == "" && (query.Has("rate") || query.Has("seconds"))
 	}
 	if !p.Asked && t.Label != "" {
 		p.Later = nil // a form is usable the sooner, and what draws answers is fetched while it is filled in
@@ -131,6 +138,9 @@ func (s *Site) tool(t toolView, query url.Values, foreign bool) page {
 		f := field{Option: o, Value: query.Get(o.Name)}
 		p.Fields = append(p.Fields, f)
 		p.Optioned = p.Optioned || f.isSet()
+	}
+	if t.Unavailable == "" {
+		p.Curl = s.curl(t, p)
 	}
 	return p
 }
@@ -155,11 +165,11 @@ func (s *Site) history() page {
 	}
 }
 
-func (s *Site) missing() page {
-	return page{
-		template: "notfound.html", Icon: tabIconName("site"), Title: "Page not found",
-		Styles: []string{"site.css"}, Modules: []string{"pages/site.js"},
-	}
+// missing is the page for a path with nothing at it: the front page's field and tools, and the tool that is nearest.
+func (s *Site) missing(path string) page {
+	p := s.home()
+	p.template, p.Path, p.Title, p.Nearest = "notfound.html", "", "Page not found", s.nearest(path)
+	return p
 }
 
 // rehearse makes every page once, those with a target too, so that a module that is not there stops the start and not a
@@ -167,7 +177,7 @@ func (s *Site) missing() page {
 func (s *Site) rehearse() error {
 	all := []page{
 		s.home(), s.report(nil, true), s.report(url.Values{"target": {"example.com"}}, false), s.history(), s.privacy(),
-		s.missing(),
+		s.missing("/pin"),
 	}
 	for _, t := range s.tools {
 		all = append(all, s.tool(t, nil, true), s.tool(t, url.Values{"input": {"example.com"}}, false))
@@ -203,7 +213,7 @@ func (s *Site) markup(p page) ([]byte, error) {
 }
 
 func (s *Site) notFound(w http.ResponseWriter, r *http.Request) error {
-	if err := s.render(w, r, http.StatusNotFound, s.missing()); err != nil {
+	if err := s.render(w, r, http.StatusNotFound, s.missing(r.URL.Path)); err != nil {
 		return err
 	}
 	return ErrNotFound

@@ -20,6 +20,7 @@ func TestPrivacyTellsWhatIsTrueHere(t *testing.T) {
 		on, off string
 	}{
 		"audit log":   {func(c *web.Config) { c.Privacy.AuditLog = true }, "this instance writes down of each check", "This instance keeps none"},
+		"in short":    {func(c *web.Config) { c.Privacy.AuditLog = true }, "A bounded audit log has which address", "is not written down"},
 		"redis":       {func(c *web.Config) { c.Privacy.Shared = true }, "and in a database, Redis", ""},
 		"answers":     {func(c *web.Config) { c.Privacy.Shared = true }, "some of it in Redis", ""},
 		"window":      {func(c *web.Config) { c.Privacy.Window = 5 * time.Minute }, "usually within 5 minutes", "usually within a minute"},

@@ -7,6 +7,7 @@ package web
 
 import (
 	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"html/template"
@@ -43,6 +44,8 @@ type Registered struct {
 	// NeedsWorker marks a tool that only runs where the worker is enabled.
 	NeedsWorker bool
 	Options     []RegisteredOption
+	// Accepts reports whether the tool takes an input with options; nil for never.
+	Accepts func(input string, options map[string]json.RawMessage) bool
 }
 
 // RegisteredOption is one option of a tool: its choices, the default first, a whole number, a boolean, or text.
@@ -134,6 +137,8 @@ type toolView struct {
 	group       string
 	// probes reports whether the worker runs a tool.
 	probes bool
+	// accepts is that of Registered.
+	accepts func(string, map[string]json.RawMessage) bool
 	// modules are its verdict and its view.
 	modules []string
 	styles  []string
@@ -176,7 +181,7 @@ func (s *Site) describe(catalogue []group, files fs.FS) error {
 
 func (s *Site) toolView(group string, d Descriptor, r Registered, files fs.FS) toolView {
 	t := toolView{
-		Descriptor: d, Unavailable: s.unavailable(r), group: group, probes: r.NeedsWorker,
+		Descriptor: d, Unavailable: s.unavailable(r), group: group, probes: r.NeedsWorker, accepts: r.Accepts,
 		modules: []string{toolFile(d.Slug, factsFile), toolFile(d.Slug, viewFile)}, styles: []string{"site.css"},
 	}
 	if d.Samples != "" {

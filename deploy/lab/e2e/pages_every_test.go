@@ -201,6 +201,7 @@ func runAgain(tab *browser.Tab) {
 
 // sample lets the browser measure for a while, and stops it.
 func sample(tab *browser.Tab) {
+	tab.Click(".tabs [role=tab]:last-child")
 	tab.Choose("#rate", "10")
 	tab.Click("#sample")
 	tab.Until(`performance.getEntriesByType("resource").filter((e) => e.name.includes("/api/connection/")).length > 20`)

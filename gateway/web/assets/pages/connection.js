@@ -51,19 +51,22 @@ function fill() {
   }
 }
 
-/** Makes tabs of the two sides. A link with an input is about the server's. */
+/** Makes tabs of the two sides. A link with a rate is about the browser's. */
 function join() {
-  const asked = () => new URLSearchParams(location.search).has("input");
+  const sampling = () => {
+    const query = new URLSearchParams(location.search);
+    return !query.has("input") && (query.has("rate") || query.has("seconds")) ? 1 : 0;
+  };
   const sides = [
-    { title: "From your browser", panel: byId("browser") },
     { title: "From our server", panel: byId("server") },
+    { title: "From your browser", panel: byId("browser") },
   ];
   const place = byId("sides");
-  const tabbed = tabs("Where to measure from", sides, { chosen: asked() ? 1 : 0 });
+  const tabbed = tabs("Where to measure from", sides, { chosen: sampling() });
   place.replaceWith(tabbed);
   for (const { panel } of sides) panel.hidden = false;
   window.addEventListener("popstate", () =>
-    /** @type {HTMLElement} */ (tabbed.querySelectorAll("[role=tab]")[asked() ? 1 : 0]).click(),
+    /** @type {HTMLElement} */ (tabbed.querySelectorAll("[role=tab]")[sampling()]).click(),
   );
 }
 

@@ -90,7 +90,8 @@ start();
 
 /** Runs what the address says, if it says anything, the tool can run here, and no click is waited for. */
 function start() {
-  if (submit.disabled) return;
+  // A check that is off here still names its target, and what else there is for it.
+  if (submit.disabled) return frame(input?.value.trim() ?? "");
   const filled = kind === "none" || (input !== null && input.value.trim() !== "");
   if (filled) tidy();
   if (filled && !waiting.on) run(false);
@@ -122,6 +123,8 @@ function frame(target) {
   heading.textContent = target || title;
   beside.textContent = target ? title : "";
   document.title = target ? `${target} · ${site}` : site;
+  submit.dataset.idle = target ? "Run again" : "Run";
+  if (!running) submit.textContent = submit.dataset.idle;
   if (fold) fold.open = target === "" || options.some((option) => option !== from && isSet(option));
   const summary = from && fold?.querySelector("summary");
   if (summary) summary.textContent = `Options${isSet(from) ? `: ${from.selectedOptions[0].text}` : ""}`;
