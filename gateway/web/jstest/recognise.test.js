@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { clean } from "../assets/lib/clean.js";
-import { asksFor, recognise } from "../assets/lib/recognise.js";
+import { asksOfDomain } from "../assets/lib/intent.js";
+import { recognise } from "../assets/lib/recognise.js";
 
 /** @typedef {[entered: string, kind: string | null, text?: string]} Row */
 
@@ -146,14 +147,14 @@ meanings("something in a sentence", [
   ["mail from bob@example.com", "email", "bob@example.com"],
   ['From: "Bob" <bob@example.com>', "email", "bob@example.com"],
   ["MAIL FROM:<bob@example.com> SIZE=1", "email", "bob@example.com"],
-  ["Received: from mail.example.com (mail.example.com [192.0.2.1]) by mx.example.org", "address", "192.0.2.1"],
+  ["Received: from mail.example.com (mail.example.com [192.0.2.1]) by mx.example.org", "domain", "mail.example.com"],
   ["Received: from x ([IPv6:2001:db8::1]) by mx.example.org", "address", "2001:db8::1"],
   ["v=spf1 ip4:192.0.2.0/24 include:_spf.example.com -all", "address", "192.0.2.0"],
   ["v=spf1 ip6:2001:db8::/32 -all", "address", "2001:db8::"],
   ["v=spf1 include:_spf.example.com -all", "domain", "_spf.example.com"],
   ["2026-11-21T12:00:00Z connect to 203.0.113.5:8443 failed", "hostPort", "203.0.113.5:8443"],
   ["dial tcp [2001:db8::1]:443: connection refused", "hostPort", "[2001:db8::1]:443"],
-  ["client: 203.0.113.5, server: example.com", "address", "203.0.113.5"],
+  ["client: 203.0.113.5, server: example.com", "domain", "example.com"],
   ["host=example.com;x=1", "domain", "example.com"],
   ["server:example.com:8443", "hostPort", "example.com:8443"],
   ["64 bytes from 192.0.2.1: icmp_seq=1", "address", "192.0.2.1"],
@@ -419,7 +420,7 @@ test("words for faults of name servers and keys ask for the check of the delegat
     "lame delegation (example.com)",
     "status: SERVFAIL, id: 4711",
   ])
-    assert.equal(asksFor(text), "dns-delegation", text);
+    assert.equal(asksOfDomain(text), true, text);
   for (const text of [
     "example.com",
     "dnssec.example.com",
@@ -430,7 +431,7 @@ test("words for faults of name servers and keys ask for the check of the delegat
     "mydnssec example.com",
     "name",
   ])
-    assert.equal(asksFor(text), null, text);
+    assert.equal(asksOfDomain(text), false, text);
 });
 
 meanings("where the text asks for a check of a domain, the domain counts", [

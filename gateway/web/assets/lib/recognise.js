@@ -3,6 +3,8 @@
 // whether a target is allowed is the API's to say. A word is looked at piece by piece with anchored patterns, so that
 // the time grows with the length of the text and no faster.
 
+import { asksOfDomain } from "./intent.js";
+
 /** @typedef {"url" | "email" | "hostPort" | "address" | "asn" | "domain"} Meaning */
 /**
  * @typedef {"domain" | "host" | "hostPort" | "tlsHost" | "url" | "address" | "network" | "registration"} InputKind the
@@ -41,43 +43,59 @@ const ranks = Object.keys(labels);
 /** More than this of a pasted text is not looked at. */
 const longest = 10_000;
 
+/** As many targets of a text are offered. */
+const mostTargets = 6;
+
 /**
  * Finds the one thing meant, null where there is none.
  * @param {string} text
  * @returns {Found | null}
  */
-export function recognise(text) {
+export const recognise = (text) => targetsIn(text)[0] ?? null;
+
+/**
+ * Finds the targets in a text, the one meant first.
+ * @param {string} text
+ * @returns {Found[]}
+ */
+export function targetsIn(text) {
   const plain = refang(visible(text.slice(0, longest))).trim();
   const words = plain.split(/[\s<>"“”„«»`]+/).filter((word) => word !== "");
   const alone = words.length === 1;
   // A word without any of these is no target; most words of a pasted text are none.
-  const likely = words.filter((word) => /[.:@。．｡]|localhost/i.test(word));
-  const all = [...pair(words), ...numbers(plain), ...likely.flatMap((word) => inWord(emphasised(word), alone))];
+  const inWords = words.flatMap((word, i) =>
+    /[.:@。．｡]|localhost/i.test(word)
+      ? inWord(emphasised(word), alone).map((found) => ({ ...found, rank: rankAfter(words, i) }))
+      : [],
+  );
+  const all = [...[...pair(words), ...numbers(plain)].map((found) => ({ ...found, rank: 0 })), ...inWords];
   // What may be a file name counts where nothing else was entered.
   const sure = alone ? all : all.filter((found) => found.doubt < 2);
-  const aside = (/** @type {Candidate} */ { inputs }) => Number(asksFor(plain) !== null && inputs.domain === undefined);
-  const [best] = sure.sort(
-    (a, b) => a.doubt - b.doubt || aside(a) - aside(b) || ranks.indexOf(a.kind) - ranks.indexOf(b.kind),
+  const ofDomain = asksOfDomain(plain);
+  const aside = (/** @type {Candidate} */ { inputs }) => Number(ofDomain && inputs.domain === undefined);
+  const sorted = sure.sort(
+    (a, b) =>
+      a.doubt - b.doubt || a.rank - b.rank || aside(a) - aside(b) || ranks.indexOf(a.kind) - ranks.indexOf(b.kind),
   );
-  if (!best) return null;
-  const { doubt: _, ...found } = best;
-  return found;
+  /** @type {Map<string, Found>} */
+  const once = new Map();
+  for (const { doubt: _, rank: __, ...found } of sorted) {
+    if (once.size < mostTargets && !once.has(found.text)) once.set(found.text, found);
+  }
+  return [...once.values()];
 }
 
-/** Words for faults of a domain's name servers and keys, by themselves and in no name. */
-const delegationWords = new RegExp(
-  String.raw`(?<![\p{L}\p{N}_.@/-])` +
-    "(?:servfail|dnssec|rrsig|dnskey|name[ -]?servers?|delegations?)" +
-    String.raw`(?![\p{L}\p{N}_@/-]|\.[\p{L}\p{N}])`,
-  "iu",
-);
-
 /**
- * The tool that a text asks for by name, whatever its target: one that takes a domain name.
- * @param {string} text
- * @returns {string | null} its slug
+ * How a target ranks by what stands before it: the server of a line of nginx before its client, the sender of mail
+ * (Received) before those who passed it on.
+ * @param {string[]} words
+ * @param {number} i
  */
-export const asksFor = (text) => (delegationWords.test(text.slice(0, longest)) ? "dns-delegation" : null);
+function rankAfter(words, i) {
+  const [before, earlier] = [words[i - 1] ?? "", words[i - 2] ?? ""].map((word) => word.toLowerCase());
+  if (before === "server:" || before === "host:" || (before === "from" && earlier === "received:")) return -1;
+  return before === "client:" || before === "upstream:" || before === "by" ? 1 : 0;
+}
 
 /**
  * Without the characters that no one sees. Joiners stay inside words of scripts that need them. @param {string} text
@@ -105,14 +123,16 @@ function emphasised(word) {
 }
 
 /**
- * A host and a port as nc and telnet take them: "example.com 25".
+ * A host and a port as nc and telnet take them, with the command before it or not: "example.com 25".
  * @param {string[]} words
  * @returns {Candidate[]}
  */
 function pair(words) {
-  if (words.length !== 2 || !/^\d{1,5}$/.test(words[1])) return [];
-  const place = placeOf(words[0]);
-  return place && place.port === "" ? [ofPlace({ ...place, port: words[1] })] : [];
+  const [host = "", port = ""] = words.slice(-2);
+  const command = words.length === 2 || /^(?:telnet|nc|ncat|netcat)$/i.test(words[0] ?? "");
+  if (!command || !/^\d{1,5}$/.test(port)) return [];
+  const place = placeOf(host);
+  return place && place.port === "" ? [ofPlace({ ...place, port })] : [];
 }
 
 /**

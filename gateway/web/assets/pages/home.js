@@ -5,8 +5,10 @@
 import { announce, byId, el } from "../lib/dom.js";
 import { fit, linkTo, suitsOf } from "../lib/fitting.js";
 import { plural, relative } from "../lib/format.js";
+import { wishIn } from "../lib/intent.js";
+import { mistakeIn } from "../lib/mistakes.js";
 import { unfit } from "../lib/public.js";
-import { asksFor, recognise } from "../lib/recognise.js";
+import { targetsIn } from "../lib/recognise.js";
 import { forget, recents } from "../lib/store.js";
 
 /** @typedef {import("../lib/recognise.js").Found} Found */
@@ -89,52 +91,74 @@ function described(link) {
   };
 }
 
+/** The whole of a site asks for nothing in particular. @param {Found} found */
+const isOrigin = ({ kind, text }) => kind === "url" && /^https?:\/\/[^/]+\/$/.test(text);
+
 /**
  * The tools that fit, best first.
  * @param {Found} found
- * @param {string | null} asked the tool that the text asks for
+ * @param {import("../lib/intent.js").Wish | null} wish
  * @returns {Offer[]}
  */
-function fitting(found, asked) {
+function fitting(found, wish) {
+  const first = wish?.slugs ?? (isOrigin(found) ? ["report"] : []);
+  const place = (/** @type {Offer} */ { tool }) => (first.indexOf(tool.slug) + first.length + 1) % (first.length + 1);
   return tools
     .flatMap((tool) => {
       const fits = fit(found, tool);
-      return fits ? [{ tool, ...fits, link: linkTo(tool.slug, fits.input) }] : [];
+      const options = tool.slug === wish?.slugs[0] ? wish.options : undefined;
+      return fits ? [{ tool, ...fits, link: linkTo(tool.slug, fits.input, options) }] : [];
     })
-    .sort((a, b) => Number(b.tool.slug === asked) - Number(a.tool.slug === asked) || b.weight - a.weight);
+    .sort((a, b) => place(a) - place(b) || b.weight - a.weight);
 }
 
-/** The page of a tool that is asked for without a target. @param {string | null} asked @returns {Offer[]} */
-const named = (asked) =>
-  tools.filter(({ slug }) => slug === asked).map((tool) => ({ tool, input: "", link: `/tools/${tool.slug}` }));
+/**
+ * The pages of tools that are asked for without a target.
+ * @param {import("../lib/intent.js").Wish | null} wish
+ * @returns {Offer[]}
+ */
+const named = (wish) =>
+  tools.filter(({ slug }) => wish?.slugs[0] === slug).map((tool) => ({ tool, input: "", link: `/tools/${tool.slug}` }));
 
 /** Shows what the text means, and what can be done with it. */
 function look() {
   const empty = field.value.trim() === "";
-  const found = recognise(field.value);
+  const mistake = mistakeIn(field.value);
+  const [found, ...others] = mistake && !mistake.instead ? [] : targetsIn(mistake?.instead ?? field.value);
   picked &&= !suggestions.hidden && !empty;
   const before = picked ? offers[chosen]?.tool.slug : undefined;
   const refused = unfit(found?.host);
-  const asked = asksFor(field.value);
-  offers = refused ? [] : found ? fitting(found, asked) : named(asked);
+  const wish = wishIn(field.value);
+  const mine = wish?.slugs[0] === "my-ip";
+  offers = refused || (mistake && !found) ? [] : found && !mine ? fitting(found, wish) : named(wish);
   suggestions.hidden = empty;
   field.setAttribute("aria-expanded", String(offers.length > 0));
-  const without = offers.length > 0 ? "Add a domain name to check it at once." : nothing;
+  const without = offers.length > 0 ? (mine ? "Your own address:" : "Add a target to check it at once.") : nothing;
+  const hint = refused || (mistake && !found ? mistake.hint : "");
+  const what = found && (mistake?.hint ?? `${found.label}:`);
   meaning.replaceChildren(
-    ...(refused ? [refused] : found ? [`${found.label}: `, el("strong", {}, found.text)] : [without]),
+    ...(hint ? [hint] : found && !mine ? [`${what} `, el("strong", {}, found.text), ...chips(others)] : [without]),
   );
   list.replaceChildren(...offers.map((offer, i) => option(offer, i, found?.text ?? "")));
   list.hidden = offers.length === 0;
   choose(offers.findIndex((offer) => offer.tool.slug === before));
   tell(
-    empty
-      ? ""
-      : refused
-        ? refused
-        : found
-          ? `${found.label}: ${found.text}. ${plural(offers.length, "tool")} to choose from.`
-          : without,
+    empty ? "" : hint || (found ? `${what} ${found.text}. ${plural(offers.length, "tool")} to choose from.` : without),
   );
+}
+
+/** The other targets of a text, each of which takes its place. @param {Found[]} others @returns {Node[]} */
+function chips(others) {
+  const buttons = others.map(({ text }) => {
+    const chip = el("button", { type: "button", class: "chip" }, text);
+    chip.addEventListener("click", () => {
+      field.value = text;
+      field.focus();
+      look();
+    });
+    return chip;
+  });
+  return buttons.length > 0 ? [el("span", { class: "also" }, "Also in this text:", ...buttons)] : [];
 }
 
 const nothing =
