@@ -48,7 +48,7 @@ var catalogue = finding.Catalogue{
 		codeChallengedError: {State: finding.Unknown,
 			Message: "Whether %[1]s is up is not known: %[3]s answers %[2]s with a bot challenge."},
 		codeRefusedCert: {State: finding.Failed,
-			Message: "%[1]s answers, but browsers refuse the certificate of %[2]s: %[3]s."},
+			Message: "%[1]s answers, but browsers refuse %[2]s: %[3]s."},
 		codeFamilyDown:  {State: finding.Warned, Message: "%[1]s answers over %[2]s, but not over %[3]s."},
 		codeAddressDown: {State: finding.Warned, Message: "%[1]s answers, but not at %[2]s."},
 		codeErrorStatus: {State: finding.Warned, Message: "%[1]s answers %[2]s."},
@@ -307,7 +307,11 @@ func failureClause(c *familyCheck, t trouble) string {
 func (f facts) concludeDegraded(answered string) finding.Conclusion {
 	for _, c := range f.certificates() {
 		if !c.NotVerified {
-			return catalogue.Conclude(codeRefusedCert, f.host, c.Host, c.Clause)
+			whose := "its certificate"
+			if c.Host != f.first.chain.Hops[0].URL.Host().Short() {
+				whose = "the certificate of " + c.Host
+			}
+			return catalogue.Conclude(codeRefusedCert, f.host, whose, c.Clause)
 		}
 	}
 	lost := f.names(uptimeDown)

@@ -71,7 +71,7 @@ func TestUptimeSecondTryBesideASilentOne(t *testing.T) {
 		sofar   string // the last conclusion before the end
 	}{
 		{"at once", []scripted{{0, 5 * ms, ok, nil}}, "up", 5 * ms, 1, ""},
-		{"just before the notice", []scripted{{0, 1399 * ms, ok, nil}}, "up", 1399 * ms, 1, ""},
+		{"just before the notice", []scripted{{0, 999 * ms, ok, nil}}, "up", 999 * ms, 1, ""},
 		{"just before a second try", []scripted{{0, 1999 * ms, ok, nil}}, "up", 1999 * ms, 1, codeAnswers},
 		{"slow", []scripted{{0, 6500 * ms, ok, nil}}, "up", 6500 * ms, 2, codeAnswers},
 		{"accepts late", []scripted{{6500 * ms, 6500 * ms, ok, nil}}, "up", 6500 * ms, 2, codeAnswers},

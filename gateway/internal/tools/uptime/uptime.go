@@ -95,7 +95,7 @@ type limits struct {
 }
 
 var defaultLimits = limits{first: 11 * time.Second, second: 5 * time.Second, pause: 250 * time.Millisecond,
-	beside: 2 * time.Second, notice: 1400 * time.Millisecond}
+	beside: 2 * time.Second, notice: time.Second}
 
 // New makes the tool; client makes the requests.
 func New(client *egress.Client) tool.Tool { return newWithin(client, defaultLimits) }
