@@ -5,8 +5,19 @@ import { attention } from "../assets/lib/attention.js";
 
 /** @typedef {import("../assets/lib/view.js").Concern} Concern */
 
+const severities = /** @type {const} */ ({ bad: "fail", warn: "warn", info: "info" });
+
 /** A finding whose code is its text. @param {Concern["tone"]} tone @param {string} text @returns {Concern} */
-const concern = (tone, text) => ({ tone, text, code: text, remedy: null, group: "safer", weight: 0, subject: null });
+const concern = (tone, text) => ({
+  tone,
+  severity: severities[tone],
+  text,
+  code: text,
+  remedy: null,
+  group: "safer",
+  weight: 0,
+  subject: null,
+});
 
 /**
  * @param {string} title
@@ -70,7 +81,7 @@ test("one subject is listed once, in the words of the check that ranks it first"
   });
   const judged = [
     of("HTTP", {}),
-    of("TLS", { group: "broken", tone: "warn" }),
+    of("TLS", { group: "broken", tone: "warn", severity: "warn" }),
     of("Uptime", {}),
     of("Other", { subject: "certificate of b" }),
   ];

@@ -17,12 +17,14 @@ const answered = (title, data) => ({
   stage: { state: "answered", reply: { ok: true, status: 200, data } },
 });
 
+const target = /** @type {const} */ ({ text: "a.example", host: "a.example", kind: "domain" });
+
 test("the report names the answers that were cut", () => {
   const checks = [
     answered("DNS lookup", { truncated: true }),
     answered("Ping", {}),
     answered("Port", { truncated: true }),
   ];
-  assert.deepEqual(missing(checks), ["2 answers were too long and have been cut: DNS lookup and Port."]);
-  assert.deepEqual(missing([answered("Ping", {})]), []);
+  assert.deepEqual(missing(checks, target), ["2 answers were too long and have been cut: DNS lookup and Port."]);
+  assert.deepEqual(missing([answered("Ping", {})], target), []);
 });

@@ -51,7 +51,9 @@ function full(text) {
     durationMs: 12.5,
     requestId: text,
     verdict: { tone: "bad", text },
-    concerns: [{ tone: "bad", code: text, text, remedy: null, group: "broken", weight: 1, subject: null }],
+    concerns: [
+      { tone: "bad", severity: "fail", code: text, text, remedy: null, group: "broken", weight: 1, subject: null },
+    ],
     facts: { [text]: [text, text], one: text, nothing: "", empty: [] },
   };
   /** @type {Check} */

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { attention } from "../assets/lib/attention.js";
 import { cardFacts } from "../assets/lib/card-facts.js";
-import { relevance, takesNoMail } from "../assets/lib/rank.js";
-import { countsOf, standing, stateOf } from "../assets/lib/state.js";
+import { relevance, takesNoMail, turnOf } from "../assets/lib/rank.js";
+import { countsOf, earlyState, standing, stateOf } from "../assets/lib/state.js";
 import { factsOf } from "../assets/lib/tiles.js";
 
 /**
@@ -48,6 +48,7 @@ test("of a domain that takes mail, its mail is not beside the point", () => {
 /** @param {"bad" | "info"} tone @param {string} text @param {string | null} [subject] */
 const concern = (tone, text, subject = null) => ({
   tone,
+  severity: /** @type {"fail" | "info"} */ (tone === "bad" ? "fail" : "info"),
   text,
   code: text,
   remedy: null,
@@ -103,12 +104,13 @@ test("a card carries at most four facts, the telling ones first, lists by their 
   );
 });
 
-test("counts are of problems and warnings", () => {
-  assert.equal(
-    countsOf([{ tone: "bad" }, { tone: "warn" }, { tone: "bad" }, { tone: "info" }]),
-    "2 problems, 1 warning",
-  );
-  assert.equal(countsOf([{ tone: "info" }]), "");
+/** @param {...import("../assets/lib/view.js").Concern["group"]} groups */
+const grouped = (...groups) =>
+  groups.map((group) => ({ ...concern(group === "broken" ? "bad" : "info", "It fails."), group }));
+
+test("counts are of problems and suggestions", () => {
+  assert.equal(countsOf(grouped("broken", "safer", "broken", "note")), "2 problems, 1 suggestion");
+  assert.equal(countsOf(grouped("note")), "");
 });
 
 /** @type {[string, Record<string, any>, string | null][]} which conclusion speaks for the target a.example */
@@ -134,7 +136,7 @@ const standings = [
 
 for (const [name, answers, code] of standings)
   test(`the state of ${name}`, () =>
-    assert.equal(standing("a.example", new Map(Object.entries(answers))), code && `It is ${code}.`));
+    assert.equal(standing("a.example", new Map(Object.entries(answers)))?.data.conclusion.code ?? null, code));
 
 test("what was asked for decides which answer speaks", () => {
   const answers = new Map(
@@ -144,25 +146,60 @@ test("what was asked for decides which answer speaks", () => {
       ["port-checker", { ...concluded("fail", "CLOSED"), port: 25 }],
     ]),
   );
-  assert.equal(standing("a.example", answers), "It is UP.");
-  assert.equal(standing("post@a.example", answers), "It is MAIL.");
-  assert.equal(standing("a.example:25", answers), "It is CLOSED.");
+  assert.equal(standing("a.example", answers)?.slug, "uptime");
+  assert.equal(standing("post@a.example", answers)?.slug, "email-dns-health");
+  assert.equal(standing("a.example:25", answers)?.slug, "port-checker");
 });
 
 test("the sentences on top have the conclusion and counts", () => {
   const up = new Map([["uptime", concluded("ok", "UP")]]);
-  assert.deepEqual(stateOf("a.example", up, [{ tone: "bad" }, { tone: "warn" }]), {
+  const down = new Map([["uptime", concluded("fail", "DOWN")]]);
+  const slow = new Map([["uptime", concluded("warn", "UP_SLOW")]]);
+  const works = { tone: "good", text: "a.example works.", aside: "Nothing needs attention" };
+  /** @type {[Map<string, any>, ReturnType<typeof grouped>, object][]} */
+  const rows = [
+    [up, grouped("note"), works],
+    [up, grouped("safer", "safer", "note"), { ...works, aside: "2 suggestions" }],
+    [up, grouped("broken", "safer"), { tone: "bad", text: "a.example: It fails.", aside: "1 suggestion" }],
+    [up, grouped("broken", "broken"), { tone: "bad", text: "a.example: It fails.", aside: "2 problems" }],
+    [down, grouped("broken", "safer"), { tone: "bad", text: "It is DOWN.", aside: "1 suggestion" }],
+    [slow, grouped("safer"), { tone: "info", text: "It is UP_SLOW.", aside: "1 suggestion" }],
+    [new Map(), [], { tone: "warn", text: "No check of a.example gave an answer.", aside: "" }],
+  ];
+  for (const [answers, findings, want] of rows) assert.deepEqual(stateOf("a.example", answers, findings), want);
+  const part = { ...grouped("broken")[0], tone: /** @type {const} */ ("warn") };
+  assert.equal(stateOf("a.example", up, [part]).tone, "warn", "a part of it is broken");
+});
+
+test("the state is there as soon as the answer that decides", () => {
+  const up = new Map([["uptime", { ...concluded("ok", "UP"), status: 200, statusText: "OK" }]]);
+  const aside = "5 checks to go";
+  const good = { tone: "good", text: "a.example answers 200 OK.", aside };
+  assert.deepEqual(earlyState("a.example", "domain", up, grouped("safer"), 5), good);
+  const down = new Map([["uptime", concluded("fail", "DOWN")]]);
+  assert.deepEqual(earlyState("a.example", "url", down, grouped("broken", "safer"), 5), {
     tone: "bad",
-    text: "a.example: 1 problem, 1 warning.",
+    text: "It is DOWN.",
+    aside,
   });
-  assert.deepEqual(stateOf("a.example", up, [{ tone: "info" }]), {
-    tone: "good",
-    text: "It is UP. Nothing needs attention.",
-  });
-  assert.deepEqual(stateOf("a.example", new Map(), []), {
-    tone: "warn",
-    text: "No check of a.example gave an answer.",
-  });
+  const ping = new Map([["ping", concluded("ok", "PING")]]);
+  assert.equal(earlyState("a.example", "domain", ping, [], 5), null);
+  assert.equal(earlyState("a@a.example", "email", up, [], 5), null);
+  assert.equal(earlyState("a.example", "domain", new Map(), [], 5), null);
+  const absent = new Map([["dns-lookup", concluded("fail", "NO_SUCH_NAME")]]);
+  assert.equal(earlyState("a.example", "domain", absent, grouped("broken"), 5)?.text, "It is NO_SUCH_NAME.");
+});
+
+test("a report begins with what decides, and with what was asked for", () => {
+  const order = ["dns-lookup", "uptime", "ssl-checker", "ping", "traceroute", "port-checker", "email-dns-health"];
+  order.push("robots-sitemap", "whois-lookup", "packet-loss", "a tool of tomorrow");
+  for (const kind of /** @type {const} */ (["domain", "url", "address"]))
+    assert.deepEqual(
+      order.toReversed().sort((a, b) => turnOf(kind, a) - turnOf(kind, b)),
+      order,
+    );
+  assert.ok(turnOf("email", "email-dns-health") < turnOf("email", "dns-lookup"));
+  assert.ok(turnOf("hostPort", "port-checker") < turnOf("hostPort", "dns-lookup"));
 });
 
 test("tiles are there from the start and filled as answers come", () => {

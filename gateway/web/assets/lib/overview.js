@@ -5,10 +5,11 @@
 import { attention } from "./attention.js";
 import { ended, stateOf } from "./card.js";
 import { el, keyed } from "./dom.js";
+import { fold } from "./fold.js";
 import { listed, plural } from "./format.js";
 import { mark } from "./parts.js";
 import { relevance } from "./rank.js";
-import { stateOf as wholeState } from "./state.js";
+import { earlyState, stateOf as wholeState } from "./state.js";
 import { makeTiles } from "./tiles.js";
 
 /**
@@ -16,9 +17,9 @@ import { makeTiles } from "./tiles.js";
  *   are null where there is no answer that could be read
  */
 /** @typedef {{text: string, host: string | null, kind: import("./recognise.js").Meaning}} Target */
-/** @typedef {ReturnType<typeof attention<Judged>>[number]} Entry */
+/** @typedef {Omit<ReturnType<typeof attention<Judged>>[number], "from"> & {from: Check[]}} Entry */
 /** @typedef {Check & {concerns: import("./view.js").Concern[]}} Judged */
-/** @typedef {Entry["tone"]} Weight */
+/** @typedef {Entry["group"]} Group */
 
 /**
  * More than these are folded away, and fewer are shown where there is no room yet; on a phone each takes several lines.
@@ -30,17 +31,21 @@ const dataOf = (check) =>
   check.stage.state === "answered" && check.stage.reply.ok ? check.stage.reply.data : undefined;
 
 /**
- * All concerns, worst first, what is beside the point last.
+ * All concerns, worst first, what is beside the point last; what follows from one cause is with it.
  * @param {Check[]} checks
  * @param {Target} target
  */
-export function concernsOf(checks, target) {
+export const concernsOf = (checks, target) => foldedOf(checks, target).entries;
+
+/** @param {Check[]} checks @param {Target} target */
+function foldedOf(checks, target) {
   const place = (/** @type {Check} */ check) => relevance(target.kind, { slug: check.slug, data: dataOf(check) });
   const judged = /** @type {Judged[]} */ (checks.filter((check) => check.concerns !== null));
-  return attention(
+  const entries = attention(
     judged.toSorted((a, b) => place(a) - place(b)),
     (check) => place(check) >= 100,
   );
+  return fold(/** @type {Entry[]} */ (entries), checks);
 }
 
 /** The answers of a report by their tools. @param {Check[]} checks */
@@ -65,12 +70,17 @@ function shortName(text) {
  * The report in one sentence.
  * @param {Check[]} checks
  * @param {Target} target
- * @returns {import("./view.js").Verdict | null} null while checks are out
+ * @returns {import("./state.js").State | null} null while the answer that decides is out
  */
 export function reportState(checks, target) {
-  if (checks.some((check) => !ended(check.stage))) return null;
-  return wholeState(shortName(target.text), answersOf(checks), concernsOf(checks, target));
+  const open = checks.filter((check) => !ended(check.stage)).length;
+  const [name, answers, concerns] = [shortName(target.text), answersOf(checks), concernsOf(checks, target)];
+  return open > 0 ? earlyState(name, target.kind, answers, concerns, open) : wholeState(name, answers, concerns);
 }
+
+/** The same as text. @param {import("./state.js").State | null} state */
+export const stateText = (state) =>
+  state ? [state.text, state.aside && `${state.aside}.`].filter(Boolean).join(" ") : "";
 
 /**
  * What the list of concerns is, in one sentence.
@@ -90,12 +100,17 @@ export function headline(checks, target) {
 /**
  * Which checks gave nothing to look at, or not all there is, in sentences.
  * @param {Check[]} checks
+ * @param {Target} target
  * @returns {string[]}
  */
-export function missing(checks) {
+export function missing(checks, target) {
+  const explained = foldedOf(checks, target).silent;
   const off = checks.filter((check) => check.stage.state === "answered" && check.stage.reply.status === 501);
   const silent = checks.filter(
-    (check) => ended(check.stage) && ["failed", "limited"].includes(stateOf(check.stage)) && !off.includes(check),
+    (check) =>
+      ended(check.stage) &&
+      ["failed", "limited"].includes(stateOf(check.stage)) &&
+      ![...off, ...explained].includes(check),
   );
   const unread = checks.filter((check) => stateOf(check.stage) === "done" && check.concerns === null);
   const cut = checks.filter((check) => check.stage.state === "answered" && check.stage.reply.data?.truncated);
@@ -125,12 +140,12 @@ function who(checks, what) {
     : `${plural(checks.length, "check")} ${what}: ${listed(checks.map((check) => check.title))}.`;
 }
 
-/** @type {[Weight, string][]} */
-const weights = [
-  ["bad", "problem"],
-  ["warn", "warning"],
-  ["info", "note"],
-];
+/** The groups of findings: the colour of their filter, what one is called, and their heading. */
+const groups = /** @type {const} */ ([
+  ["broken", "bad", "problem", "Does not work"],
+  ["safer", "warn", "suggestion", "Could be safer"],
+  ["note", "info", "note", "Good to know"],
+]);
 
 /** What the place of the findings holds before the first; the server's page has the same. */
 const promise =
@@ -155,9 +170,9 @@ export function makeOverview(checks, target) {
   const tiles = makeTiles(checks.map((check) => check.slug));
   // Few checks find little: they get less room.
   const size = checks.length > 8 ? "many" : checks.length > 3 ? "some" : "few";
-  /** @type {Weight | null} */
+  /** @type {Group | null} */
   let only = null;
-  const filters = weights.map(([weight, word]) => filter(weight, word));
+  const filters = groups.map(([group, tone, word]) => filter(group, tone, word));
   const box = el(
     "section",
     { id: "attention", class: size, "aria-labelledby": "attention-title" },
@@ -186,31 +201,26 @@ export function makeOverview(checks, target) {
   let arranged = [];
   let width = 0;
 
-  /** @param {Weight} weight @param {string} word */
-  function filter(weight, word) {
-    const node = el("button", {
-      type: "button",
-      class: `filter ${weight}`,
-      "aria-pressed": "false",
-      "data-weight": weight,
-    });
+  /** @param {Group} group @param {string} tone @param {string} word */
+  function filter(group, tone, word) {
+    const node = el("button", { type: "button", class: `filter ${tone}`, "aria-pressed": "false" });
     node.addEventListener("click", () => {
-      only = only === weight ? null : weight;
+      only = only === group ? null : group;
       update();
     });
-    return { weight, word, node, draw: keyed(node) };
+    return { group, word, node, draw: keyed(node) };
   }
 
   function update() {
     const found = concernsOf(checks, target);
     const open = checks.some((check) => !ended(check.stage));
-    for (const { weight, word, node, draw } of filters) {
-      const n = found.filter((entry) => entry.tone === weight).length;
+    for (const { group, word, node, draw } of filters) {
+      const n = found.filter((entry) => entry.group === group).length;
       draw([[String(n), () => el("span", {}, el("strong", {}, String(n)), ` ${n === 1 ? word : `${word}s`}`)]]);
-      node.setAttribute("aria-pressed", String(only === weight));
-      node.disabled = n === 0 && only !== weight;
+      node.setAttribute("aria-pressed", String(only === group));
+      node.disabled = n === 0 && only !== group;
     }
-    drawState([stateLine(found)]);
+    drawState([stateLine()]);
     tiles.show(answersOf(checks), open);
     drawContents(checks.map(contentsLine));
     const nothing = !open && checks.some((check) => check.concerns) && found.length === 0;
@@ -219,10 +229,17 @@ export function makeOverview(checks, target) {
     first.hidden = found.length > 0;
     if (!open) first.replaceChildren(...(nothing ? [mark("good")] : []), headline(checks, target));
     else if (first.textContent !== promise) first.textContent = promise;
-    last.replaceChildren(...missing(checks).map((sentence) => el("p", {}, sentence)));
+    last.replaceChildren(...missing(checks, target).map((sentence) => el("p", {}, sentence)));
     if (box.hasAttribute("data-open") && !open) settle();
     box.toggleAttribute("data-open", open);
-    const wanted = found.filter((entry) => only === null || entry.tone === only).map(line);
+    const wanted = found.filter((entry) => only === null || entry.group === only).map(line);
+    wanted.forEach((node, i) => {
+      const { group = "" } = node.dataset;
+      const first = wanted[i - 1]?.dataset.group !== group;
+      const title = groups.find(([name]) => name === group)?.[3];
+      if (first && title) node.dataset.title = title;
+      else delete node.dataset.title;
+    });
     // To arrange them takes a look at the layout, which most answers do not change.
     if (open && wanted.length === arranged.length && wanted.every((node, i) => node === arranged[i])) return;
     arranged = wanted;
@@ -236,16 +253,28 @@ export function makeOverview(checks, target) {
     if (focused instanceof HTMLElement && overview.contains(focused)) focused.focus({ preventScroll: true });
   }
 
-  /** @param {Entry[]} found @returns {[string, () => Element]} */
-  function stateLine(found) {
-    const verdict = reportState(checks, target);
-    if (verdict)
+  /** @returns {[string, () => Element]} */
+  function stateLine() {
+    const state = reportState(checks, target);
+    if (state)
       return [
-        verdict.tone + verdict.text,
-        () => el("p", { class: `verdict ${verdict.tone}` }, mark(verdict.tone), el("span", {}, verdict.text)),
+        [state.tone, state.text, state.aside].join(" "),
+        () =>
+          el(
+            "p",
+            { class: `verdict ${state.tone}` },
+            mark(state.tone),
+            el(
+              "span",
+              {},
+              state.text,
+              state.aside && " ",
+              state.aside && el("span", { class: "aside" }, `${state.aside}.`),
+            ),
+          ),
       ];
-    const bad = found.filter((entry) => entry.tone === "bad").length;
-    const text = `Checking ${name}${bad > 0 ? `; ${plural(bad, "problem")} so far` : ""}…`;
+    const silent = checks.find((check) => check.slug === "uptime" && check.stage.state === "running");
+    const text = silent?.seen.conclusion?.message ?? `Checking ${name}…`;
     return [
       text,
       () =>
@@ -260,7 +289,13 @@ export function makeOverview(checks, target) {
 
   /** @param {Entry} entry */
   function line(entry) {
-    const key = JSON.stringify([entry.tone, entry.text, entry.remedy, entry.from.map((check) => check.slug)]);
+    const key = JSON.stringify([
+      entry.tone,
+      entry.group,
+      entry.text,
+      entry.remedy,
+      entry.from.map((check) => check.slug),
+    ]);
     const made = lines.get(key) ?? concernLine(entry);
     lines.set(key, made);
     return made;
@@ -308,11 +343,11 @@ export function makeOverview(checks, target) {
 }
 
 /** @param {Entry} entry */
-function concernLine({ tone, code, text, remedy, from }) {
+function concernLine({ tone, code, text, remedy, group, from }) {
   const links = from.flatMap((check, i) => [i > 0 && ", ", el("a", { href: `#card-${check.slug}` }, check.title)]);
   return el(
     "li",
-    { "data-tone": tone, "data-code": code },
+    { "data-tone": tone, "data-group": group, "data-code": code },
     mark(tone),
     el("div", {}, el("p", {}, text, " ", el("span", { class: "from" }, ...links)), remedy && advice(remedy)),
   );

@@ -20,6 +20,26 @@ const orders = {
   asn: [...holder, ...path, ...web, ...dns, ...mail],
 };
 
+/** The order of a report: what decides whether the target works comes first. */
+const decisive = [
+  ...["dns-lookup", "uptime", "ssl-checker", "ping", "traceroute", "port-checker"],
+  ...["http-headers", "redirect-checker", "security-headers", "dns-delegation", "dns-resolver-check"],
+  ...["email-dns-health", "robots-sitemap", "whois-lookup", "ip-geolocation", "asn-lookup", "packet-loss"],
+];
+
+/** What was asked for goes before. @type {Partial<Record<Meaning, string>>} */
+const asked = { email: "email-dns-health", hostPort: "port-checker" };
+
+/**
+ * Where a check runs and stands in a report.
+ * @param {Meaning} kind what was asked for
+ * @param {string} slug
+ */
+export function turnOf(kind, slug) {
+  const at = decisive.indexOf(slug);
+  return slug === asked[kind] ? -1 : at < 0 ? decisive.length : at;
+}
+
 /** What is beside the point, and so comes after all the rest. @type {Partial<Record<Meaning, string[]>>} */
 const beside = { url: mail, hostPort: mail, email: web };
 

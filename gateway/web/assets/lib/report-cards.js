@@ -1,5 +1,5 @@
 // @ts-check
-// Where the cards of a report stand: by group, and what failed for one reason in one line.
+// Where the cards of a report stand: in the order of the checks, and what failed for one reason in one line.
 
 import { el } from "./dom.js";
 import { listed, plural } from "./format.js";
@@ -13,18 +13,14 @@ import { listed, plural } from "./format.js";
  * @returns {HTMLElement[]}
  */
 export function groups(checks, cards) {
-  return [...new Set(checks.map((check) => check.group))].map((group, i) =>
+  return [
     el(
       "section",
-      { class: "report-group", "aria-labelledby": `group-${i}` },
-      el("h2", { id: `group-${i}` }, group),
-      el(
-        "div",
-        { class: "tool-cards" },
-        ...checks.filter((check) => check.group === group).map((check) => cards.get(check)?.node),
-      ),
+      { class: "report-group", "aria-labelledby": "checks-title" },
+      el("h2", { id: "checks-title" }, "Checks"),
+      el("div", { class: "tool-cards" }, ...checks.map((check) => cards.get(check)?.node)),
     ),
-  );
+  ];
 }
 
 /**

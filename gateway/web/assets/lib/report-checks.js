@@ -3,6 +3,7 @@
 
 import { runTool } from "./api.js";
 import { keep } from "./compare.js";
+import { turnOf } from "./rank.js";
 import { makeSteps } from "./steps.js";
 import { concernsIn, loadJudge, verdictOf } from "./view.js";
 
@@ -29,7 +30,7 @@ export function toolsOf(catalogue) {
 }
 
 /**
- * The checks that fit a target.
+ * The checks that fit a target, the decisive first.
  * @param {Tool[]} tools
  * @param {Found} found
  * @param {string} [place] the ID of the place that runs them, empty for this one
@@ -39,7 +40,8 @@ export function checksFor(tools, found, place) {
   /** @type {Record<string, string>} */
   const options = place ? { place } : {};
   const inputs = /** @type {Record<string, string | undefined>} */ (found.inputs);
-  return tools.flatMap((tool) => {
+  const ordered = tools.toSorted((a, b) => turnOf(found.kind, a.slug) - turnOf(found.kind, b.slug));
+  return ordered.flatMap((tool) => {
     const input = inputs[tool.kind];
     if (input === undefined) return [];
     return [
@@ -66,14 +68,14 @@ export function checksFor(tools, found, place) {
  * Sends one check, and fetches its judge meanwhile.
  * @param {Check} check
  * @param {AbortSignal} signal
- * @param {() => void} [begun] is called at each step
+ * @param {(step: import("./api.js").Step) => void} [seen] is called at each step
  * @returns {Promise<Answer>}
  */
-export async function ask(check, signal, begun) {
+export async function ask(check, signal, seen) {
   const judging = check.judge ?? loadJudge(check.slug);
   const answer = await runTool(check.slug, check.input, check.options, signal, (step) => {
     check.seen.add(step);
-    begun?.();
+    seen?.(step);
   });
   check.took = performance.now() - check.began;
   check.judge = await judging;

@@ -22,7 +22,11 @@ export function makeRun(checks, { moved, idle }) {
   // A refusal comes before the first step of an answer: until the first check has one, the others wait.
   let held = checks.slice(1);
   const queue = makeQueue({
-    run: (/** @type {Check} */ check, signal) => ask(check, signal, check === checks[0] ? release : undefined),
+    run: (/** @type {Check} */ check, signal) =>
+      ask(check, signal, (step) => {
+        if (check === checks[0]) release();
+        if (step.kind === "conclusion" && !left) moved(check);
+      }),
     tell,
     idle() {
       if (!left) idle(refused);

@@ -1,28 +1,32 @@
 // @ts-check
-// A report in one sentence: the conclusion of the check that answers what was asked for, and how many findings there
-// are.
+// A report in one sentence: whether the target works, by the conclusion of the check that answers what was asked for,
+// and how much could be better.
 
 import { plural } from "./format.js";
 import { takesNoMail } from "./rank.js";
 
-/** @typedef {import("./view.js").Tone} Tone */
 /** @typedef {import("./view.js").Data} Data */
-/** @typedef {{tone: "bad" | "warn" | "info"}[]} Findings */
-/** @typedef {ReadonlyMap<string, Data & {port?: number}>} Answers by tool; the port is that of port-checker */
+/** @typedef {Pick<import("./view.js").Concern, "tone" | "group" | "text">[]} Findings worst first */
+/**
+ * An answer: port is that of port-checker, the others are those of uptime.
+ * @typedef {Data & {port?: number, status?: number | null, statusText?: string | null}} Spoken
+ */
+/** @typedef {ReadonlyMap<string, Spoken>} Answers by tool */
+/** @typedef {import("./view.js").Verdict & {aside: string}} State aside is said in smaller letters; may be empty */
 
-/** @type {[Findings[number]["tone"], string][]} */
+/** @type {[Findings[number]["group"], string][]} */
 const counted = [
-  ["bad", "problem"],
-  ["warn", "warning"],
+  ["broken", "problem"],
+  ["safer", "suggestion"],
 ];
 
 /**
- * How many findings there are of each severity, in words: "2 problems, 3 warnings".
- * @param {Findings} findings
+ * How many findings there are of each group, in words: "2 problems, 3 suggestions".
+ * @param {Pick<Findings[number], "group">[]} findings
  */
 export function countsOf(findings) {
   return counted
-    .map(([tone, name]) => [findings.filter((f) => f.tone === tone).length, name])
+    .map(([group, name]) => [findings.filter((f) => f.group === group).length, name])
     .filter(([n]) => n !== 0)
     .map(([n, name]) => plural(Number(n), String(name)))
     .join(", ");
@@ -35,10 +39,10 @@ const absent = ["NO_SUCH_NAME", "ALIAS_TARGET_MISSING"];
 const noSite = "NO_ADDRESS";
 
 /**
- * The conclusion that speaks for the target, null where no answer does.
+ * The answer that speaks for the target, null where none does.
  * @param {string} name
  * @param {Answers} answers
- * @returns {string | null}
+ * @returns {{slug: string, data: Spoken} | null}
  */
 export function standing(name, answers) {
   const codeOf = (/** @type {string} */ slug) => answers.get(slug)?.conclusion?.code ?? "";
@@ -55,19 +59,60 @@ export function standing(name, answers) {
     "port-checker",
     "asn-lookup",
   ];
-  return order.flatMap((slug) => (slug && answers.get(slug)?.conclusion?.message) || [])[0] ?? null;
+  for (const slug of order) {
+    const data = slug ? answers.get(slug) : undefined;
+    if (slug && data?.conclusion?.message) return { slug, data };
+  }
+  return null;
 }
 
 /**
  * @param {string} name what was asked for
  * @param {Answers} answers
  * @param {Findings} findings
- * @returns {{tone: Tone, text: string}}
+ * @returns {State}
  */
 export function stateOf(name, answers, findings) {
-  const what = standing(name, answers) ?? (answers.size > 0 ? `${name} was checked.` : null);
-  if (!what) return { tone: "warn", text: `No check of ${name} gave an answer.` };
-  const counts = countsOf(findings);
-  const tone = findings.some((f) => f.tone === "bad") ? "bad" : counts ? "warn" : "good";
-  return { tone, text: counts ? `${name}: ${counts}.` : `${what} Nothing needs attention.` };
+  const spoken = standing(name, answers);
+  const broken = findings.filter((f) => f.group === "broken");
+  // A single problem is what the sentence says.
+  const aside = countsOf(broken.length === 1 ? findings.filter((f) => f.group !== "broken") : findings);
+  if (broken.length > 0) {
+    const said = spoken && ["fail", "warn"].includes(spoken.data.conclusion.state);
+    return {
+      tone: broken.some((f) => f.tone === "bad") ? "bad" : "warn",
+      text: said ? spoken.data.conclusion.message : `${name}: ${broken[0].text}`,
+      aside,
+    };
+  }
+  if (!spoken)
+    return answers.size > 0
+      ? { tone: "info", text: `${name} was checked.`, aside }
+      : { tone: "warn", text: `No check of ${name} gave an answer.`, aside };
+  const { state, message } = spoken.data.conclusion;
+  const text = spoken.slug === "uptime" && state === "ok" ? `${name} works.` : message;
+  return { tone: state === "ok" ? "good" : "info", text, aside: aside || "Nothing needs attention" };
+}
+
+/**
+ * The state while checks are out, as soon as the answer that decides is there; null until then.
+ * @param {string} name
+ * @param {import("./recognise.js").Meaning} kind
+ * @param {Answers} answers
+ * @param {Findings} findings
+ * @param {number} open how many checks are out
+ * @returns {State | null}
+ */
+export function earlyState(name, kind, answers, findings, open) {
+  const decides = { email: "email-dns-health", hostPort: "port-checker", asn: "asn-lookup" };
+  const wanted = kind === "email" || kind === "hostPort" || kind === "asn" ? decides[kind] : "uptime";
+  const spoken = standing(name, answers);
+  if (!spoken || ![wanted, "dns-lookup"].includes(spoken.slug)) return null;
+  const { state, message } = spoken.data.conclusion;
+  const broken = findings.some((f) => f.group === "broken");
+  const aside = `${plural(open, "check")} to go`;
+  if (broken) return { ...stateOf(name, answers, findings), aside };
+  const status = spoken.slug === "uptime" && state === "ok" ? spoken.data.status : null;
+  const text = status ? `${name} answers ${`${status} ${spoken.data.statusText ?? ""}`.trim()}.` : message;
+  return { tone: state === "ok" ? "good" : "info", text, aside };
 }

@@ -22,6 +22,7 @@ import { toneOf } from "./findings.js";
  * A finding as it is shown.
  * @typedef {object} Concern
  * @property {"bad" | "warn" | "info"} tone
+ * @property {Finding["severity"]} severity
  * @property {string} code
  * @property {string} text one sentence that stands alone
  * @property {string | null} remedy
@@ -130,12 +131,20 @@ export function concernsIn(d) {
   return attempt(() => d.findings.map(concernOf), null);
 }
 
-/** @type {Record<Finding["severity"], Concern["tone"]>} */
-const severityTones = { fail: "bad", warn: "warn", info: "info" };
+/**
+ * How a finding looks, by its group and severity: only what is broken is red. @type {Record<Finding["group"],
+ * Record<Finding["severity"], Concern["tone"]>>}
+ */
+const tones = {
+  broken: { fail: "bad", warn: "warn", info: "info" },
+  safer: { fail: "warn", warn: "warn", info: "info" },
+  note: { fail: "info", warn: "info", info: "info" },
+};
 
 /** @param {Finding} f @returns {Concern} */
 const concernOf = ({ severity, code, message, remedy, group, weight, subject }) => ({
-  tone: severityTones[severity],
+  tone: (tones[group] ?? tones.broken)[severity],
+  severity,
   code,
   text: message,
   remedy,

@@ -28,6 +28,8 @@ const waiting = waitingOf(form);
 /** What makes a report, null where it does not load. */
 const parts = import("../lib/report-parts.js").catch((failure) => console.warn(failure));
 
+/** What the title begins with once the state is known. */
+const signs = { good: "✓ ", warn: "! ", bad: "✗ ", info: "" };
 /** At least so many milliseconds lie between two sentences for screen readers. */
 const saidEvery = 4000;
 
@@ -166,6 +168,7 @@ async function open(found, byHand) {
     save,
     seconds,
     settle,
+    stateText,
     toolsOf,
     unmade,
   } = made;
@@ -291,6 +294,8 @@ async function open(found, byHand) {
 
   function draw() {
     overview.update();
+    const state = reportState(checks, found);
+    document.title = `${state ? signs[state.tone] : ""}${found.text} · ${name}`;
     status.textContent = `${done()} of ${plural(checks.length, "check")} ended.`;
   }
 
@@ -325,7 +330,7 @@ async function open(found, byHand) {
     status.textContent =
       `${answered} of ${plural(checks.length, "check")} answered ` +
       `${cancelled ? "before the report was cancelled" : `in ${seconds(performance.now() - began)}`}.`;
-    announce([status.textContent, reportState(checks, found)?.text, ...missing(checks)].join(" "));
+    announce([status.textContent, stateText(reportState(checks, found)), ...missing(checks, found)].join(" "));
     settle(place, checks, cards, near);
     if (!other || cancelled) return;
     compare(other);
@@ -357,13 +362,13 @@ async function open(found, byHand) {
 
   /** @returns {import("../lib/export.js").Report} */
   function report() {
-    const state = reportState(checks, found)?.text ?? "";
+    const state = stateText(reportState(checks, found));
     return {
       target: found.text,
       recognisedAs: found.label,
       place: whereName,
       at,
-      summary: [state, headline(checks, found), ...missing(checks)].filter(Boolean),
+      summary: [state, headline(checks, found), ...missing(checks, found)].filter(Boolean),
       attention: concernsOf(checks, found),
       checks: checks.map(exported),
     };

@@ -1,0 +1,61 @@
+// @ts-check
+// What follows from a name that is not there, or from a site that is down, is no finding of its own.
+
+/**
+ * What is looked at of a check. @typedef {{slug: string, stage: import("./queue.js").Stage<import("./api.js").Answer>}}
+ *   Check
+ */
+/**
+ * @template {Check} C
+ * @typedef {{code: string, group: string, from: C[]}} Entry a finding, and the checks that report it
+ */
+
+/** The name leads nowhere. */
+const absent = ["NO_SUCH_NAME", "ALIAS_TARGET_MISSING", "NO_ADDRESS", "DOMAIN_NOT_FOUND"];
+
+/** A name without a registration may be why it leads nowhere. */
+const reason = "NOT_REGISTERED";
+
+/** What asks the site itself, and what only connects to it. */
+const web = ["redirect-checker", "http-headers", "security-headers", "robots-sitemap"];
+const connects = [...web, "ssl-checker"];
+
+/** The conclusion of a check's answer, empty where there is none. @param {Check} check */
+const codeOf = ({ stage }) =>
+  stage.state === "answered" && stage.reply.ok ? (stage.reply.data?.conclusion?.code ?? "") : "";
+
+/** @param {Check} check */
+const statusOf = ({ stage }) => (stage.state === "answered" && !stage.reply.ok ? stage.reply.status : 0);
+
+/**
+ * Puts what follows from one cause with it: findings of other checks, and checks that could not answer for it.
+ * @template {Check} C
+ * @template {Entry<C>} E
+ * @param {E[]} entries worst first
+ * @param {C[]} checks all of the report
+ * @returns {{entries: E[], silent: C[]}} silent are the checks without an answer that the cause explains
+ */
+export function fold(entries, checks) {
+  const nowhere = entries.find(({ code, group }) => group === "broken" && absent.includes(code));
+  const down = checks.some((check) => check.slug === "uptime" && codeOf(check) === "DOWN");
+  const root =
+    nowhere ??
+    (down ? entries.find((e) => e.group === "broken" && e.from.some((c) => c.slug === "uptime")) : undefined);
+  if (!root) return { entries, silent: [] };
+  const follows = (/** @type {E} */ entry) =>
+    entry !== root &&
+    (nowhere
+      ? entry.group !== "broken" && entry.code !== reason
+      : entry.from.every(({ slug }) => web.includes(slug)) &&
+        (entry.group === "broken" || entry.from.every(({ slug }) => slug === "robots-sitemap")));
+  const silent = checks.filter((check) =>
+    nowhere ? statusOf(check) === 400 : connects.includes(check.slug) && [502, 504].includes(statusOf(check)),
+  );
+  const from = [...root.from, ...entries.filter(follows).flatMap((entry) => entry.from), ...silent];
+  return {
+    entries: entries
+      .filter((entry) => !follows(entry))
+      .map((entry) => (entry === root ? { ...root, from: [...new Set(from)] } : entry)),
+    silent,
+  };
+}

@@ -1,0 +1,80 @@
+// @ts-check
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fold } from "../assets/lib/fold.js";
+
+/** @param {string} slug @param {string | number} end the code of its conclusion, or the status of its failure */
+const check = (slug, end) => ({
+  slug,
+  stage: /** @type {any} */ ({
+    state: "answered",
+    reply:
+      typeof end === "number"
+        ? { ok: false, status: end }
+        : { ok: true, status: 200, data: { conclusion: { code: end } } },
+  }),
+});
+
+/** @param {string} group @param {string} code @param {...ReturnType<typeof check>} from */
+const entry = (group, code, ...from) => ({ group, code, from });
+
+/** @param {ReturnType<typeof fold<ReturnType<typeof check>, ReturnType<typeof entry>>>} folded */
+const told = ({ entries, silent }) => [
+  ...entries.map(({ code, from }) => `${code} ${from.map(({ slug }) => slug).join("+")}`),
+  silent.map(({ slug }) => slug).join("+"),
+];
+
+test("what follows from a name that is not there is one finding", () => {
+  const [dns, site, mail, chain] = [
+    check("dns-lookup", "NO_SUCH_NAME"),
+    check("uptime", "NO_ADDRESS"),
+    check("email-dns-health", "DOMAIN_NOT_FOUND"),
+    check("dns-delegation", "NAME_NOT_FOUND"),
+  ];
+  const [ping, holder, late] = [check("ping", 400), check("whois-lookup", "NOT_REGISTERED"), check("traceroute", 504)];
+  const entries = [
+    entry("broken", "NO_SUCH_NAME", dns, site),
+    entry("broken", "DELEGATION_LAME", chain),
+    entry("safer", "DNSSEC_NO_DS", chain),
+    entry("note", "NOT_REGISTERED", holder),
+    entry("note", "SPF_MISSING", mail),
+  ];
+  assert.deepEqual(told(fold(entries, [dns, site, mail, chain, ping, holder, late])), [
+    "NO_SUCH_NAME dns-lookup+uptime+dns-delegation+email-dns-health+ping",
+    "DELEGATION_LAME dns-delegation",
+    "NOT_REGISTERED whois-lookup",
+    "ping",
+  ]);
+});
+
+test("what follows from a site that is down is one finding, and what does not is not", () => {
+  const [site, robots, tls, mail] = [
+    check("uptime", "DOWN"),
+    check("robots-sitemap", "ROBOTS_UNREADABLE"),
+    check("ssl-checker", "CERTIFICATE_REFUSED"),
+    check("email-dns-health", "MAIL_FORGEABLE"),
+  ];
+  const [heads, moved, ping] = [check("http-headers", 504), check("redirect-checker", "NO_ANSWER"), check("ping", 502)];
+  const entries = [
+    entry("broken", "CERT_HAS_EXPIRED", tls),
+    entry("broken", "NO_ANSWER", site, moved),
+    entry("broken", "ROBOTS_UNREADABLE", robots),
+    entry("safer", "UNREACHABLE", robots),
+    entry("safer", "SPF_MISSING", mail),
+  ];
+  assert.deepEqual(told(fold(entries, [site, robots, tls, mail, heads, moved, ping])), [
+    "CERT_HAS_EXPIRED ssl-checker",
+    "NO_ANSWER uptime+redirect-checker+robots-sitemap+http-headers",
+    "SPF_MISSING email-dns-health",
+    "http-headers",
+  ]);
+});
+
+test("where nothing is the cause of all, everything stays", () => {
+  const [site, robots] = [check("uptime", "UP"), check("robots-sitemap", "ROBOTS_UNREADABLE")];
+  const entries = [entry("broken", "ROBOTS_UNREADABLE", robots)];
+  assert.deepEqual(told(fold(entries, [site, robots, check("http-headers", 504)])), [
+    "ROBOTS_UNREADABLE robots-sitemap",
+    "",
+  ]);
+});
