@@ -4,6 +4,7 @@
 
 import { announce, el } from "./dom.js";
 import { toneOf } from "./findings.js";
+import { ladder } from "./ladder.js";
 import { mark } from "./parts.js";
 import { boundOf, counted, doing, makeSteps } from "./steps.js";
 import { attempt } from "./view.js";
@@ -19,11 +20,17 @@ const saidEvery = 4000;
 const loadRows = () => import("./live-rows.js").catch(() => null);
 
 /**
+ * @typedef {object} Live
+ * @property {(step: import("./api.js").Step) => void} step
+ * @property {() => void} stop
+ * @property {() => Node | null} stopped how far the connections had come, null where none was reported
+ * @property {(sentence: string) => Node[]} rest that, and what was known when the run ended without an answer, below a
+ *   sentence that says so; nothing where nothing was known
+ */
+/**
  * Shows a run in a place of the page, from now until it is stopped.
  * @param {{place: HTMLElement, asked: Asked, view: Promise<View | null>}} what
- * @returns {{step: (step: import("./api.js").Step) => void, stop: () => void, rest: (sentence: string) => Node[]}} rest
- *   is what
- *   was known when the run ended without an answer, below a sentence that says so; nothing where nothing was known
+ * @returns {Live}
  */
 export function showRun({ place, asked, view }) {
   const seen = makeSteps();
@@ -49,6 +56,8 @@ export function showRun({ place, asked, view }) {
   /** @type {import("./view.js").Conclusion | null} */
   let concluded = null;
 
+  // The clocks of the phases go on.
+  const ticker = setInterval(plan, 500);
   place.replaceChildren(line, sum, found);
   found.addEventListener("pointerdown", () => {
     pressed = true;
@@ -67,11 +76,14 @@ export function showRun({ place, asked, view }) {
 
   function show() {
     drawn = performance.now();
-    const sentence = `${doing(seen.stage)}… This takes at most ${boundOf(seen.stage)} s.`;
-    if (seen.conclusion) conclude(seen.conclusion);
+    const open = seen.conclusion?.state === "unknown" ? seen.conclusion.message : null;
+    const sentence = `${open ?? `${doing(seen.stage)}…`} This takes at most ${boundOf(seen.stage)} s.`;
+    if (seen.conclusion && !open) conclude(seen.conclusion);
     else if (text.textContent !== sentence) text.textContent = sentence;
+    const phases = ladder(seen);
+    if (phases) sum.replaceChildren(phases);
     if (seen.count === 0) return;
-    sum.textContent = `${seen.conclusion ? "Still checking: " : ""}${counted(seen)} so far.`;
+    if (!phases) sum.textContent = `${seen.conclusion ? "Still checking: " : ""}${counted(seen)} so far.`;
     if (inHand()) plan();
     else {
       found.setAttribute("data-count", String(seen.count));
@@ -121,21 +133,32 @@ export function showRun({ place, asked, view }) {
   function stop() {
     over = true;
     clearTimeout(timer);
+    clearInterval(ticker);
+  }
+
+  /** Where the connections stopped; null where none was reported. */
+  function stopped() {
+    const phases = ladder(seen, true);
+    return phases && el("p", { class: "live-sum stopped" }, phases);
   }
 
   return {
     stop,
+    stopped,
     step: (step) => {
       seen.add(step);
       plan();
     },
     rest: (sentence) => {
-      if (seen.count === 0) return [];
+      const phases = stopped();
+      const before = phases ? [phases] : [];
+      if (seen.count === 0) return before;
       // It shows views that nothing more comes.
       seen.stage = { stage: "ended", boundMs: 0, atMs: 0 };
       const known = nodes();
-      if (known.length === 0) return [];
+      if (known.length === 0) return before;
       return [
+        ...before,
         el("p", { class: "hint" }, sentence),
         el("div", { class: "live incomplete", "data-count": seen.count }, ...known),
       ];

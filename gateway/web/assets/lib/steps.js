@@ -3,8 +3,9 @@
 
 /** @typedef {import("./api.js").Step} Step */
 /**
- * @typedef {{stage: string, whom?: string, boundMs: number, atMs: number, connectMs?: number}} Stage what the run is
- *   busy with, and how long it took to connect once it has
+ * @typedef {{stage: string, whom?: string, boundMs: number, atMs: number, address?: string, dnsMs?: number, connectMs?:
+ *   number, tlsMs?: number, attempt?: number, since?: number}} Stage what the run is busy with, what is known of the
+ *   connection, and when it was reported, by performance.now()
  */
 /**
  * @typedef {object} Seen
@@ -12,6 +13,7 @@
  * @property {(kind: string) => any[]} list what is known of a kind, in the order in which it was first reported
  * @property {() => string[]} kinds
  * @property {Stage | null} stage
+ * @property {Map<string, Stage>} stages the newest of each connection
  * @property {import("./view.js").Conclusion | null} conclusion the worst so far; the answer has the last
  * @property {number} count how many things are known
  * @property {any} newest the thing that was reported last
@@ -44,6 +46,7 @@ export function makeSteps() {
   const known = new Map();
   return {
     stage: null,
+    stages: new Map(),
     conclusion: null,
     count: 0,
     newest: null,
@@ -51,7 +54,10 @@ export function makeSteps() {
     add(step) {
       const { kind } = step;
       if (kind === "stage") {
-        this.stage = /** @type {any} */ (step);
+        const stage = /** @type {Stage} */ (/** @type {unknown} */ (step));
+        this.stage = stage;
+        if (typeof stage.address === "string")
+          this.stages.set(`${stage.address} ${stage.attempt}`, { ...stage, since: performance.now() });
         return;
       }
       const thing = /** @type {any} */ (step[kind]);
@@ -108,6 +114,7 @@ export function counted(seen) {
 const stages = {
   resolving: "Looking up the name",
   connecting: "Connecting",
+  handshake: "Setting up TLS",
   waiting: "Waiting for the answer",
   reading: "Reading the answer",
 };

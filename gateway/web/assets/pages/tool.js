@@ -217,6 +217,7 @@ async function run(byHand) {
     const answer = await runTool(slug, what.input, what.options, mine.signal, live.step);
     const waited = stop();
     if (running === mine) await show(answer, what, waited, byHand, live.rest);
+    if (running === mine && unanswered(answer)) result.querySelector(".verdict")?.after(live.stopped() ?? "");
   } catch (failure) {
     stop();
     if (!mine.signal.aborted) throw failure;
@@ -229,6 +230,9 @@ async function run(byHand) {
     }
   }
 }
+
+/** Whether an answer reports that a site gave none. @param {{data?: any}} answer */
+const unanswered = ({ data }) => ["DOWN", "NO_ANSWER"].includes(data?.conclusion?.code ?? "") && !data?.status;
 
 /**
  * Asks all places; one that gave no result can be asked again.
