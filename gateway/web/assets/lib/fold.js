@@ -14,7 +14,7 @@
 const absent = ["NO_SUCH_NAME", "ALIAS_TARGET_MISSING", "NO_ADDRESS", "DOMAIN_NOT_FOUND"];
 
 /** A name without a registration may be why it leads nowhere. */
-const reason = "NOT_REGISTERED";
+const unregistered = "NOT_REGISTERED";
 
 /** What asks the site itself, and what only connects to it. */
 const web = ["redirect-checker", "http-headers", "security-headers", "robots-sitemap"];
@@ -45,7 +45,7 @@ export function fold(entries, checks) {
   const follows = (/** @type {E} */ entry) =>
     entry !== root &&
     (nowhere
-      ? entry.group !== "broken" && entry.code !== reason
+      ? entry.group !== "broken" && entry.code !== unregistered
       : entry.from.every(({ slug }) => web.includes(slug)) &&
         (entry.group === "broken" || entry.from.every(({ slug }) => slug === "robots-sitemap")));
   const silent = checks.filter((check) =>
