@@ -103,7 +103,7 @@ func pagesWithFacts() []shownPage {
 			"200", "HTTP/2", "content-type", "set-cookie", "TLSv1.3"}},
 		{name: "http-headers-slow", path: toolPath("http-headers", "http://slow.lab-site.com/"), facts: []string{"200"}},
 		{name: "http-headers-none", path: toolPath("http-headers", "http://reset.lab-site.com/"), ready: answered, in: "main",
-			facts: []string{"Usually the server is down", "Try again"}, console: []string{"status of 502"}},
+			facts: []string{"Check the host and the port", "Try again"}, console: []string{"status of 502"}},
 		{name: "ssl-checker", path: toolPath("ssl-checker", "fast.lab-site.com"), tone: "good", facts: []string{
 			"fast.lab-site.com", "TLSv1.3", "TLS 1.2", "443"}},
 		{name: "ssl-checker-expired", path: toolPath("ssl-checker", "expired.lab-site.com"), tone: "bad", todo: "Renew the certificate", facts: []string{"expired.lab-site.com", "expired 10 days ago", "CERT_HAS_EXPIRED", "Lab Issuing CA E1"}},
@@ -191,7 +191,15 @@ func toHistory(tab *browser.Tab) {
 
 func showJSON(tab *browser.Tab) {
 	untilAnswered(tab)
-	tab.Click("#show-json")
+	fromMenu(tab, "#show-json")
+}
+
+// fromMenu presses a button of the menu for sharing and exporting.
+func fromMenu(tab *browser.Tab, button string) {
+	if !tab.Holds(`document.querySelector("#result .menu").open`) {
+		tab.Click("#result .menu > summary")
+	}
+	tab.Click(button)
 }
 
 func runAgain(tab *browser.Tab) {
@@ -221,6 +229,7 @@ func TestEveryPage(t *testing.T) {
 			tab.Open(p.path)
 			p.hold(t, tab)
 			holdBudget(t, tab)
+			holdPictureBeside(t, tab)
 			if p.ready == "" && p.act == nil {
 				for _, s := range screens {
 					tab.Look(s.width, false)

@@ -42,7 +42,7 @@ func TestHostileAnswersStayText(t *testing.T) {
 			}
 			// The JSON view and the comparison show the same once more.
 			if tab.Count("#show-json") > 0 {
-				tab.Click("#show-json")
+				fromMenu(tab, "#show-json")
 				tab.Reload()
 				tab.UntilWithin(answered, patience)
 				holdTextOnly(t, tab, "#result")

@@ -49,6 +49,27 @@ func (s screen) holdFirstScreen(t *testing.T, tab *browser.Tab, todo string) {
 	}
 }
 
+// holdPictureBeside holds of an answer on a screen that its first picture is beside its words and within sight, and that
+// the scale of a trace is wide enough to read.
+func holdPictureBeside(t *testing.T, tab *browser.Tab) {
+	t.Helper()
+	tab.Look(1280, false)
+	if tab.Count("#result > .answer > .words > .part") == 0 {
+		return
+	}
+	var at struct{ Top, Left, Words, Scale int }
+	tab.Value(`(() => { const box = (e) => e.getBoundingClientRect();
+		const scale = document.querySelector("#result .trace-hop .trace-plot");
+		return { Top: Math.round(box(document.querySelector("#result .parts > *")).top + scrollY),
+			Left: Math.round(box(document.querySelector("#result .parts")).left),
+			Words: Math.round(box(document.querySelector("#result .words")).right),
+			Scale: scale ? Math.round(box(scale).width) : 480 }; })()`, &at)
+	if at.Top > 480 || at.Left < at.Words || at.Scale < 480 {
+		t.Errorf("the first picture is at %d, from %d where the words end at %d; a scale of %d px", at.Top, at.Left,
+			at.Words, at.Scale)
+	}
+}
+
 // holdLength holds of a page with its folds closed that it is no longer than a visitor scrolls through.
 func (s screen) holdLength(t *testing.T, tab *browser.Tab) {
 	t.Helper()

@@ -70,7 +70,10 @@ func TestKeyboardOnly(t *testing.T) {
 	}
 	for range 30 {
 		tab.Press("Tab")
-		if tab.Holds(`document.activeElement.id === "show-json"`) {
+		if tab.Holds(`document.activeElement.matches(".menu > summary")`) {
+			tab.Press("Enter")
+			tab.Press("Tab")
+			tab.Press("Tab")
 			tab.Press("Enter")
 			tab.Until(`document.querySelector("#show-json").getAttribute("aria-pressed") === "true" && document.querySelector("section.json").checkVisibility()`)
 			holdRecord(t, tab)

@@ -147,7 +147,7 @@ func reportExport(t *testing.T) {
 	tab.UntilWithin(reported, patience)
 	tab.Until(`!document.querySelector("#export-json").disabled`)
 	holdTextOnly(t, tab, "#result")
-	name, file := tab.Download(func() { tab.Click("#export-json") })
+	name, file := tab.Download(func() { fromMenu(tab, "#export-json") })
 	if !strings.Contains(name, target) || !strings.HasSuffix(name, ".json") {
 		t.Errorf("the file is called %s", name)
 	}
@@ -160,7 +160,7 @@ func reportExport(t *testing.T) {
 			t.Errorf("the JSON file lacks %s", slug)
 		}
 	}
-	name, file = tab.Download(func() { tab.Click("#export-html") })
+	name, file = tab.Download(func() { fromMenu(tab, "#export-html") })
 	if !strings.Contains(name, target) || !strings.HasSuffix(name, ".html") {
 		t.Errorf("the file is called %s", name)
 	}
@@ -444,7 +444,7 @@ func reportBesideAFile(t *testing.T) {
 	tab.Open("/report?target=11.80.0.45")
 	tab.UntilWithin(reported, patience)
 	tab.Until(`!document.querySelector("#export-json").disabled`)
-	_, file := tab.Download(func() { tab.Click("#export-json") })
+	_, file := tab.Download(func() { fromMenu(tab, "#export-json") })
 	tab.Open("/report?target=11.80.0.5")
 	tab.UntilWithin(reported, patience)
 	tab.Until(`!document.querySelector("#compare").disabled`)
@@ -468,7 +468,7 @@ func reportBesideAFile(t *testing.T) {
 		t.Errorf("%d requests were sent to compare with a file", n-before)
 	}
 	tab.Run(`navigator.clipboard.writeText = async (text) => { globalThis.labCopied = text; };`)
-	tab.Click("#export-markdown")
+	fromMenu(tab, "#export-markdown")
 	tab.Until(`globalThis.labCopied`)
 	if copied := tab.String(`labCopied`); !strings.HasPrefix(copied, "#") || !strings.Contains(copied, "11.80.0.5") || !strings.Contains(copied, "Ping") {
 		t.Errorf("copied was:\n%s", copied)

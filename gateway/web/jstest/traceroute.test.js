@@ -19,6 +19,7 @@ const answer = {
   port: null,
   reached: false,
   findings: [{ code: "NOT_REACHED", remedy: "Mend it." }],
+  explanation: ["Hop 2 is slow."],
 };
 
 test("the commands send the probes that were sent", () => {
@@ -73,7 +74,7 @@ test("the facts of the path MTU", () => {
 
 test("the path MTU has its words and its command", () => {
   const findings = [{ code: "PATH_MTU_BLACK_HOLE", remedy: "Let them through." }];
-  const words = (/** @type {object} */ d) => view.meaning?.({ ...answer, ...d }, asked)[0] ?? "";
+  const words = (/** @type {object} */ d) => view.meaning?.({ ...answer, reached: true, ...d }, asked)[0] ?? "";
   assert.match(words({ mtu: limited, findings }), /connections hang that began well\. Let them through\.$/);
   assert.match(words({ mtu: limited }), /began well\.$/);
   assert.doesNotMatch(words({}), /octets/);

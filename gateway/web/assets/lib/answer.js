@@ -14,6 +14,7 @@ import {
   folded,
   leadTo,
   lost,
+  menu,
   more,
   notice,
   section,
@@ -40,11 +41,12 @@ import { attempt, verdictOf } from "./view.js";
 export function renderAnswer(judge, view, answer, asked, past) {
   const d = dataOf(answer);
   const verdict = verdictOf(d);
+  const json = jsonPart(d, asked);
+  json.hidden = true;
+  const changed = changedPart(past ?? keep(judge, d, asked));
   const parts = el(
     "div",
     { class: "parts" },
-    meaningPart(attempt(() => view.meaning(d, asked), [])),
-    changedPart(past ?? keep(judge, d, asked)),
     ...attempt(
       () => view.show(d, asked),
       [notice("warn", "This page could not display the answer. The full answer is under JSON.")],
@@ -52,15 +54,22 @@ export function renderAnswer(judge, view, answer, asked, past) {
     terminalPart(attempt(() => view.terminal(asked, d), [])),
     sourcesPart(attempt(() => view.sources(d), [])),
   );
-  const body = el("div", { class: "answer" }, parts, contents(parts));
-  const json = jsonPart(d, asked);
-  json.hidden = true;
+  // On a wide screen the words stand beside the pictures, else above them.
+  const words = el(
+    "div",
+    { class: "words" },
+    meaningPart(
+      attempt(() => view.meaning(d, asked), []),
+      attempt(() => view.lessons?.(d) ?? [], []),
+    ),
+    toolbar(d, asked, toggleBetween(parts, json)),
+    changed,
+    contents(parts),
+  );
   return [
     verdictLine(verdict),
     ...cutPart(d),
-    toolbar(d, asked, toggleBetween(body, json)),
-    body,
-    json,
+    el("div", { class: "answer" }, words, parts, json),
     requestLine(answer, asked),
   ];
 }
@@ -70,7 +79,7 @@ export function renderAnswer(judge, view, answer, asked, past) {
  * @param {HTMLElement} parts
  */
 function contents(parts) {
-  const headings = [...parts.querySelectorAll(":scope > :is(.part, .changed) > h2, :scope > .fold > summary > h2")];
+  const headings = [...parts.querySelectorAll(":scope > .part > h2, :scope > .fold > summary > h2")];
   if (headings.length < 3) return null;
   const list = el(
     "ul",
@@ -138,11 +147,13 @@ function toolbar(d, asked, ...views) {
   );
   return el(
     "div",
-    { class: "toolbar", role: "group", "aria-label": "This answer" },
-    ...views,
-    copyAction("Copy JSON", () => pretty(d)),
-    save,
-    copyAction("Copy link", () => location.href),
+    { class: "toolbar" },
+    menu(
+      copyAction("Copy link", () => location.href),
+      ...views,
+      copyAction("Copy JSON", () => pretty(d)),
+      save,
+    ),
   );
 }
 
@@ -173,15 +184,18 @@ function lines(list, kind) {
     : el("ul", { class: `values ${kind}` }, ...list.map((text) => el("li", {}, text)));
 }
 
-/** More paragraphs than these are folded away: the picture is what comes next. */
+/** More paragraphs than these are folded away: the first is about this target and what to do. */
 const shownMeanings = 2;
 
-/** @param {string[]} paragraphs what matters most first */
-function meaningPart(paragraphs) {
-  if (paragraphs.length === 0) return null;
-  const [first, rest] = [paragraphs.slice(0, shownMeanings), paragraphs.slice(shownMeanings)].map((list) =>
-    list.map((p) => el("p", {}, p)),
-  );
+/**
+ * @param {string[]} paragraphs about this target, what matters most first
+ * @param {string[]} lessons what holds for every target
+ */
+function meaningPart(paragraphs, lessons) {
+  const all = [...paragraphs, ...lessons];
+  if (all.length === 0) return null;
+  const shown = Math.min(shownMeanings, paragraphs.length || 1);
+  const [first, rest] = [all.slice(0, shown), all.slice(shown)].map((list) => list.map((p) => el("p", {}, p)));
   return section(
     "What this means",
     el("div", { class: "prose" }, ...first, rest.length > 0 && more("Read more", ...rest)),

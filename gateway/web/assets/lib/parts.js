@@ -391,6 +391,34 @@ function tabAfter(key, at, count) {
 }
 
 /**
+ * What can be taken along, in a menu that lies over the page: it closes by Escape, and when the focus or a click is
+ * elsewhere.
+ * @param {...HTMLElement} buttons
+ * @returns {HTMLElement}
+ */
+export function menu(...buttons) {
+  const head = el("summary", {}, "Share and export");
+  const node = /** @type {HTMLDetailsElement} */ (
+    el("details", { class: "menu" }, head, el("div", { role: "group", "aria-label": "Share and export" }, ...buttons))
+  );
+  node.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !node.open) return;
+    node.open = false;
+    head.focus();
+  });
+  node.addEventListener("focusout", ({ relatedTarget }) => {
+    if (relatedTarget instanceof Node && !node.contains(relatedTarget)) node.open = false;
+  });
+  const away = (/** @type {Event} */ { target }) => {
+    if (target instanceof Node && !node.contains(target)) node.open = false;
+  };
+  node.addEventListener("toggle", () =>
+    node.open ? document.addEventListener("click", away) : document.removeEventListener("click", away),
+  );
+  return node;
+}
+
+/**
  * A button in words that copies a text.
  * @param {string} label
  * @param {import("./copy.js").Text} text

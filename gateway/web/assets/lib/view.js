@@ -70,7 +70,8 @@ import { toneOf } from "./findings.js";
  * @property {(d: D | null, note: string) => Second} [second] what is in the folded element "second" of show once the
  *   page has asked with one more option, or while it has not: then with the note
  * @property {(d: D, asked: Asked) => string[]} meaning what this means for a person who is no specialist: one to four
- *   short paragraphs, about this very answer
+ *   short paragraphs about this very answer, what to do first
+ * @property {(d: D) => string[]} [lessons] what holds for every target, behind Read more
  * @property {(asked: Asked, d: D) => Command[]} terminal the same check by common tools
  * @property {(d: D) => Source[]} sources who said so, when, and whether it came from the service's cache
  */

@@ -5,7 +5,7 @@
 import { announce, byId, el, setBusy, startClock, unfoldOnPaper } from "../lib/dom.js";
 import { linkTo } from "../lib/fitting.js";
 import { dateTime, listed, plural } from "../lib/format.js";
-import { copyAction, lost, notice } from "../lib/parts.js";
+import { copyAction, lost, menu, notice } from "../lib/parts.js";
 import { recognise } from "../lib/recognise.js";
 import { remember } from "../lib/store.js";
 import { waitingOf } from "../lib/waiting.js";
@@ -196,8 +196,9 @@ async function open(found, byHand) {
     ...["JSON", "HTML"].map((kind) =>
       action({ id: `export-${kind.toLowerCase()}` }, `Download ${kind}`, () => save(kind, report(), trouble)),
     ),
-    action({ id: "compare" }, "Compare", () => compare()),
   ];
+  const compareButton = action({ id: "compare" }, "Compare", () => compare());
+  const whenWhole = [...files, compareButton];
   files[0].id = "export-markdown";
   const place = el("div", { class: "all-cards making" });
   let other = new URLSearchParams(location.search).get("compare");
@@ -231,7 +232,7 @@ async function open(found, byHand) {
     head(heading, `${found.label}, ${dateTime(at)}${whereName && `, from ${whereName}`}`),
     trouble,
     ...overview.nodes,
-    toolbar(files),
+    toolbar(files, compareButton),
     beside,
     place,
     unfitLine(unfit),
@@ -257,7 +258,7 @@ async function open(found, byHand) {
     }
     running = true;
     busy(true);
-    for (const file of files) file.disabled = true;
+    for (const button of whenWhole) button.disabled = true;
     stopClock();
     stopClock = startClock(byId("clock"), 0);
     clearInterval(ticker);
@@ -316,7 +317,7 @@ async function open(found, byHand) {
     running = false;
     stopClock();
     busy(false);
-    for (const file of files) file.disabled = false;
+    for (const button of whenWhole) button.disabled = false;
     if (refused !== "") {
       drawing.cancel();
       const { stage } = checks[0];
@@ -405,14 +406,17 @@ function busy(on) {
  */
 const head = (heading, when) => el("div", { class: "report-head" }, heading, el("p", { class: "muted" }, when));
 
-/** @param {HTMLElement[]} files */
-function toolbar(files) {
+/** @param {HTMLElement[]} files @param {HTMLElement} beside */
+function toolbar(files, beside) {
   return el(
     "div",
     { class: "toolbar", role: "group", "aria-label": "This report" },
-    ...files,
-    action({}, "Print", () => window.print()),
-    copyAction("Copy link", () => location.href),
+    menu(
+      copyAction("Copy link", () => location.href),
+      ...files,
+      action({}, "Print", () => window.print()),
+    ),
+    beside,
   );
 }
 

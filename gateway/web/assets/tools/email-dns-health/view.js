@@ -272,6 +272,11 @@ export default {
       bimi(d),
     ];
   },
+  lessons: () => [
+    "SPF, DKIM and DMARC let receivers detect forged mail of a domain. MX says where mail for " +
+      "the domain goes; MTA-STS and TLS reporting protect its encryption on the way there.",
+  ],
+
   meaning(d) {
     const {
       domain,
@@ -281,8 +286,6 @@ export default {
     const action = policy === "reject" ? "refuse" : policy === "quarantine" ? "set aside" : "";
     return [
       remedy(d),
-      "SPF, DKIM and DMARC let receivers detect forged mail of a domain. MX says where mail for " +
-        "the domain goes; MTA-STS and TLS reporting protect its encryption on the way there.",
       has(spf, "SPF_ALLOWS_ALL")
         ? `Since SPF lets anyone send, forged mail passes for genuine mail of ${domain}, whatever the DMARC ` +
           "policy says."

@@ -118,9 +118,15 @@ export default {
     ),
   ],
 
+  lessons: () => ["Five regional registries allocate blocks of addresses and record who holds each."],
+
   meaning: (d) =>
     [
-      `Five regional registries allocate blocks of addresses and record who holds each. ${holding(d)}`,
+      holding(d),
+      d.abuseContact
+        ? `Send complaints about attacks or spam from this address to ${d.abuseContact}, with times, time zone ` +
+          "and log lines."
+        : "",
       "The country is that of the registration, often that of the holder’s head office. The machine may be " +
         "anywhere, and no registry knows a city or a street; services that show one are guessing.",
       d.asn
@@ -129,10 +135,6 @@ export default {
         : "",
       d.hostname
         ? "The holder of an address chooses its hostname freely: the name need not lead back to the address."
-        : "",
-      d.abuseContact
-        ? `Send complaints about attacks or spam from this address to ${d.abuseContact}, with times, time zone ` +
-          "and log lines."
         : "",
     ].filter(Boolean),
 

@@ -240,6 +240,14 @@ export default {
     ];
   },
 
+  lessons: (d) =>
+    d.outcome === "final" && d.redirectCount === 0
+      ? []
+      : [
+          "A redirect is an answer that names another address. Browsers go there by themselves, and each step " +
+            "costs the visitor time.",
+        ],
+
   meaning(d) {
     const redirects = d.hops.filter((h) => h.location !== null);
     const permanent = redirects.filter((h) => h.flags.includes("permanent")).length;
@@ -249,10 +257,7 @@ export default {
         : `Of the ${redirects.length} redirects here ${permanent} ${permanent === 1 ? "is" : "are"} permanent`;
     const conflicting = findingOf(d, "LOCATION_CONFLICT");
     return [
-      d.outcome === "final" && d.redirectCount === 0
-        ? "The address answers directly, without a redirect."
-        : "A redirect is an answer that names another address. Browsers go there by themselves, and each step " +
-          "costs the visitor time.",
+      d.outcome === "final" && d.redirectCount === 0 ? "The address answers directly, without a redirect." : "",
       d.outcome === "loop"
         ? "Browsers stop in a loop after some rounds and show an error. Often a cookie, a proxy in front or an " +
           "HTTPS setting causes it."

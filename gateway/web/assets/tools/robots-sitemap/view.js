@@ -270,10 +270,15 @@ export default {
     ].filter((node) => node !== false && node !== null);
   },
 
+  lessons: () => [
+    "robots.txt asks crawlers to stay away from parts of a site. Well-behaved ones comply. It protects " +
+      "nothing: anyone can read it, and the paths it names.",
+    "A path that is closed to a search engine can still appear in its results, without a description, if " +
+      "other sites link to it.",
+  ],
+
   meaning(d) {
     return [
-      "robots.txt asks crawlers to stay away from parts of a site. Well-behaved ones comply. It protects " +
-        "nothing: anyone can read it, and the paths it names.",
       {
         found: effectWords[d.robots.effect] ?? "",
         missing: refusal(d.robots)
@@ -285,8 +290,6 @@ export default {
           "search engines drop its pages.",
         invalid: "Many servers answer every URL with a page. Crawlers find no rules in it and visit everything.",
       }[d.robots.status] ?? "",
-      "A path that is closed to a search engine can still appear in its results, without a description, if " +
-        "other sites link to it.",
       sitemaps(d).some((s) => s.status === "found")
         ? "A sitemap lists the pages for search engines. It does not guarantee that they index them."
         : "A sitemap is optional. It helps search engines find pages that few links lead to.",

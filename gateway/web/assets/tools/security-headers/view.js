@@ -256,10 +256,7 @@ function answerPart(d) {
 
 /** @param {SecurityHeaders} d */
 function meaning(d) {
-  const list = [
-    "These headers let browsers refuse what is unsafe: unencrypted connections, other sites’ scripts, framing. They " +
-      "limit the damage when something else goes wrong.",
-  ];
+  const list = [];
   if (d.summary.fail > 0)
     list.push("A missing header is not a vulnerability by itself. Start with the controls at the top.");
   if (d.summary.info > 0) list.push("Controls with a note are optional; whether they fit depends on the site.");
@@ -269,6 +266,10 @@ function meaning(d) {
 /** @type {import("../../lib/view.js").View<SecurityHeaders>} */
 export default {
   meaning,
+  lessons: () => [
+    "These headers let browsers refuse what is unsafe: unencrypted connections, other sites’ scripts, framing. They " +
+      "limit the damage when something else goes wrong.",
+  ],
   show: (d) => [
     d.notice ? notice("warn", d.notice) : null,
     ...notes(d),

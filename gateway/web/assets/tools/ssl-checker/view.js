@@ -282,16 +282,12 @@ function names(d) {
 
 /** @param {SslChecker} d */
 function meaning(d) {
-  const quantum = findingOf(d, "POST_QUANTUM");
   return [
-    "A certificate proves who a server is. Clients accept one that is within its dates, lists the host name, " +
-      "and leads to an authority that they trust.",
     d.authorized
-      ? `All three are true here. It must be renewed before ${day(d.certificate.validTo)}.`
-      : `This one ${unverified(d) ? "was not verified here" : "is refused"}. ${remedy(d)}`,
+      ? `Renew the certificate before ${day(d.certificate.validTo)}; until then nothing needs to be done about it.`
+      : `This certificate ${unverified(d) ? "was not verified here" : "is refused"}. ${remedy(d)}`,
     inFull(findingOf(d, "SSL3", "DEPRECATED_PROTOCOL")),
     ...findingsOf(d, ...insecure).map(inFull),
-    quantum ? `${quantum.message} Traffic recorded today cannot be read with a quantum computer later.` : "",
   ].filter(Boolean);
 }
 
@@ -337,10 +333,18 @@ function terminal(_, d) {
 /** @type {import("../../lib/view.js").View<SslChecker>} */
 export default {
   meaning,
+  lessons(d) {
+    const quantum = findingOf(d, "POST_QUANTUM");
+    return [
+      "A certificate proves who a server is. Clients accept one that is within its dates, lists the host name, " +
+        "and leads to an authority that they trust.",
+      quantum ? `${quantum.message} Traffic recorded today cannot be read with a quantum computer later.` : "",
+    ].filter(Boolean);
+  },
   terminal,
   show: (d) => [
-    findings(d),
     validity(d),
+    findings(d),
     advice(d),
     endpoints(d),
     matrix(d),

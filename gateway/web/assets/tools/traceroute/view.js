@@ -318,8 +318,6 @@ export default {
   },
 
   show: (d) => [
-    el("ul", { class: "trace-story" }, ...d.explanation.map((s) => el("li", {}, s))),
-    d.mtu ? pathMtu(d.mtu, d.family) : null,
     d.hops.length > 0
       ? section(
           "The path",
@@ -328,6 +326,7 @@ export default {
           cut(d, cutTrace),
         )
       : null,
+    d.mtu ? pathMtu(d.mtu, d.family) : null,
     folded(
       "The trace",
       `${kinds[d.protocol]} over IPv${d.family}`,
@@ -343,12 +342,11 @@ export default {
     addressLinks(d.address, "traceroute"),
   ],
 
-  meaning: (d) => [
-    ...mtuMeaning(d),
-    d.reached
-      ? "A rise in time that lasts to the end means a long or busy link; one that disappears at the next hop is " +
-        "only a router that was slow to answer."
-      : notReached(d),
+  meaning: (d) => [...(d.reached ? [] : [notReached(d)]), ...mtuMeaning(d), ...d.explanation],
+
+  lessons: () => [
+    "A rise in time that lasts to the end means a long or busy link; one that disappears at the next hop is " +
+      "only a router that was slow to answer.",
     "Each probe may pass one router more than the one before, and the router that has to drop it reports back. " +
       "This is the path from our server, not from your computer; the way back may differ and cannot be seen.",
     "A router on the way that leaves probes unanswered usually just limits how many it answers, and forwards " +

@@ -185,14 +185,14 @@ function meaning(d) {
         "same answer for names that it has reserved or blocked, so only a registrar can find out whether this " +
         "one is available.",
     ];
+  const end = d.domain?.events.expires;
   return [
-    "A name is registered for a fixed time, through a registrar, with the registry of its top-level domain. As " +
-      "long as it is renewed in time, it stays with its holder.",
     findingOf(d, "EXPIRED")
       ? `${inFull(findingOf(d, "EXPIRED"))} Many registries give the holder some weeks; after that anyone can ` +
         "register it."
       : "",
     inFull(findingOf(d, "EXPIRES_SOON")),
+    end && !findingOf(d, "EXPIRED", "EXPIRES_SOON") ? `Renewed before ${day(end)}, the name stays with its holder.` : "",
     "Data about holders is often withheld, by law or by the registry’s rules. To reach a holder, ask the registrar.",
   ].filter(Boolean);
 }
@@ -218,6 +218,13 @@ export default {
   ],
 
   meaning,
+  lessons: (d) =>
+    d.found && d.domain
+      ? [
+          "A name is registered for a fixed time, through a registrar, with the registry of its top-level domain. As " +
+            "long as it is renewed in time, it stays with its holder.",
+        ]
+      : [],
 
   terminal: (_asked, d) => {
     const ip = d.queryType === "ip";
