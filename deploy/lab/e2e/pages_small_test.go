@@ -61,4 +61,29 @@ func TestPagesOfATool(t *testing.T) {
 	if !tab.Holds(`document.querySelector("#strip li[data-slug=report]").hidden`) {
 		t.Error("a report is offered for an AS number")
 	}
+
+	// What is known of the visitor's own address comes in place, on request.
+	tab.Open("/tools/my-ip")
+	untilAnswered(tab)
+	if tab.Holds(`performance.getEntriesByType("resource").some((e) => e.name.endsWith("/api/tools/ip-geolocation"))`) {
+		t.Error("the address is looked up unasked")
+	}
+	tab.Click("#look-up")
+	tab.UntilWithin(`document.querySelector("#result dl.facts")?.textContent.includes("Network")`, patience)
+	if !tab.Holds(`location.pathname === "/tools/my-ip"`) {
+		t.Error("the look-up leads away")
+	}
+
+	// The history has a line a target, with a strip of states that lead to each check.
+	tab.Open("/history")
+	tab.WaitFor(".remembered")
+	if odd := tab.String(`[...document.querySelectorAll(".remembered")].filter((one) =>
+		one.querySelector(".more")?.open ||
+		one.querySelectorAll(".states a").length !== one.querySelectorAll(".more > div > ul > li").length)
+		.map((one) => one.dataset.target).join()`); odd != "" {
+		t.Errorf("not a line with its states: %s", odd)
+	}
+	tab.Click(".remembered[data-target='fast.lab-site.com'] .states a")
+	tab.Until(`location.pathname.startsWith("/tools/") &&
+		document.querySelector("#heading").textContent.includes("fast.lab-site.com")`)
 }

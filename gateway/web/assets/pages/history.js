@@ -4,8 +4,8 @@
 
 import { announce, byId, el } from "../lib/dom.js";
 import { linkTo } from "../lib/fitting.js";
-import { dateTime, listed, relative } from "../lib/format.js";
-import { mark } from "../lib/parts.js";
+import { dateTime, listed, plural, relative } from "../lib/format.js";
+import { mark, more } from "../lib/parts.js";
 import { remembered, targetOf } from "../lib/remembered.js";
 import { answers, forget, forgetTargets, recents } from "../lib/store.js";
 
@@ -50,30 +50,62 @@ function box({ target, checks }) {
     byId("main").focus();
   });
   const heading = el("h2", {}, el("a", { href: linkTo("report", target), rel: "nofollow" }, target));
+  if (checks.length === 0)
+    return el(
+      "section",
+      { class: "remembered", "data-target": target },
+      el("header", {}, heading, el("p", { class: "muted" }, "A report, of which no answer is kept."), clear),
+    );
+  const newest = Math.max(...checks.map(({ at }) => at));
   return el(
     "section",
     { class: "remembered", "data-target": target },
-    el("header", {}, heading, clear),
-    checks.length > 0
-      ? el("ul", {}, ...checks.map(line))
-      : el("p", { class: "muted" }, "You ran a full report, but none of its answers is kept."),
+    el("header", {}, heading, el("ul", { class: "states" }, ...checks.map(state)), when(newest), clear),
+    more(`${plural(checks.length, "result")} and what changed`, el("ul", {}, ...checks.map(line))),
   );
 }
 
-/** @param {Known} known */
-function line({ key: [slug, input, options], at, tone, verdict, changes }) {
+/** @param {number} at */
+const when = (at) =>
+  el("time", { class: "when", datetime: new Date(at).toISOString(), title: dateTime(at) }, relative(at));
+
+/** The page that shows a check again. @param {Known["key"]} key */
+function pageOf([slug, input, options]) {
   const query = new URLSearchParams({
     input,
     ...Object.fromEntries(Object.entries(options).map(([name, value]) => [name, String(value)])),
   });
-  const named = `${titles.get(slug) ?? slug}${options.place ? ` from ${options.place}` : ""}`;
+  return `/tools/${slug}?${query}`;
+}
+
+/** @param {Known["key"]} key */
+const nameOf = ([slug, , options]) => `${titles.get(slug) ?? slug}${options.place ? ` from ${options.place}` : ""}`;
+
+/** The state of one check in the strip: its mark, which leads to it. @param {Known} known */
+function state({ key, tone, verdict }) {
+  const text = `${nameOf(key)}: ${verdict ?? "kept by an older version of this page"}`;
+  const bullet = tone ? mark(tone) : el("span", { class: "mark" });
+  return el(
+    "li",
+    {},
+    el(
+      "a",
+      { href: pageOf(key), rel: "nofollow", title: text },
+      bullet,
+      el("span", { class: "offscreen" }, nameOf(key)),
+    ),
+  );
+}
+
+/** @param {Known} known */
+function line({ key, at, tone, verdict, changes }) {
   return el(
     "li",
     {},
     tone ? mark(tone) : el("span", { class: "mark" }),
-    el("a", { href: `/tools/${slug}?${query}`, rel: "nofollow" }, named),
+    el("a", { href: pageOf(key), rel: "nofollow" }, nameOf(key)),
     el("span", { class: "said" }, verdict ?? "Kept by an older version of this page."),
-    el("time", { class: "when", datetime: new Date(at).toISOString(), title: dateTime(at) }, relative(at)),
+    when(at),
     changes.length > 0 && el("ul", { class: "changes" }, ...changes.map(change)),
   );
 }

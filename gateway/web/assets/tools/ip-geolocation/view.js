@@ -56,8 +56,8 @@ function registered(d) {
 function holding(d) {
   if (!d.network) return "The record of this one could not be fetched just now, or its registry has none.";
   return d.organization
-    ? `${d.organization} holds the one that contains ${d.ip}.`
-    : "The record of this one names no organization as its holder.";
+    ? `${d.organization} holds the block of addresses that contains ${d.ip}.`
+    : `The record of the block that contains ${d.ip} names no organization as its holder.`;
 }
 
 /** @param {IpGeolocation} d */

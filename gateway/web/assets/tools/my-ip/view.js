@@ -1,9 +1,11 @@
 // @ts-check
 // The visitor's own address, large; or why we can't show it, and what the operator can do about it.
 
-import { el } from "../../lib/dom.js";
-import { code, copyAction, facts, folded, value } from "../../lib/parts.js";
-import { addressLinks } from "../../lib/network.js";
+import { runTool } from "../../lib/api.js";
+import { announce, el } from "../../lib/dom.js";
+import { renderFailure } from "../../lib/failure.js";
+import { addressLinks, originWords } from "../../lib/network.js";
+import { code, copyAction, facts, folded, none, section, value } from "../../lib/parts.js";
 import { sh } from "../../lib/shell.js";
 
 /** @typedef {import("api").components["schemas"]["MyIp"]} MyIp */
@@ -18,6 +20,35 @@ function addressPart(ip, version) {
     copyAction("Copy address", ip),
   );
 }
+
+/**
+ * Network, country and name of the address, which are looked up on request: it takes queries to others.
+ * @param {string} ip
+ */
+function lookupPart(ip) {
+  const button = el("button", { type: "button", class: "second", id: "look-up" }, "Look up network, country and name");
+  const place = el("div", {}, button);
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    button.textContent = "Looking up…";
+    const answer = await runTool("ip-geolocation", ip, {}, new AbortController().signal);
+    const d = /** @type {import("api").components["schemas"]["IpGeolocation"] | undefined} */ (
+      /** @type {unknown} */ (answer.data)
+    );
+    place.replaceChildren(d ? found(d) : renderFailure(answer));
+    announce(d ? "Network, country and name are shown." : (answer.error ?? "No result."));
+  });
+  return section("Network, country and name", place);
+}
+
+/** @param {import("api").components["schemas"]["IpGeolocation"]} d */
+const found = (d) =>
+  facts([
+    ["Network", d.asn ? el("span", {}, originWords(d.asn)) : none("not announced")],
+    ["Holder", d.organization ? el("span", {}, d.organization) : none("not published")],
+    ["Country of registration", d.country ? el("span", {}, d.countryName ?? d.country) : none("not known")],
+    ["Name", d.hostname ? value(d.hostname, { what: "name" }) : none()],
+  ]);
 
 /** What the operator can set: where the service stands, the setting, and what it does. */
 const settings = [
@@ -75,7 +106,9 @@ function operatorPart() {
 /** @type {import("../../lib/view.js").View<MyIp>} */
 export default {
   show: (d) =>
-    d.available && d.ip !== null ? [addressPart(d.ip, d.version), addressLinks(d.ip, "my-ip")] : [operatorPart()],
+    d.available && d.ip !== null
+      ? [addressPart(d.ip, d.version), lookupPart(d.ip), addressLinks(d.ip, "my-ip")]
+      : [operatorPart()],
 
   meaning: (d) =>
     d.available

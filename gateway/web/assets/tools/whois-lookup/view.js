@@ -192,7 +192,9 @@ function meaning(d) {
         "register it."
       : "",
     inFull(findingOf(d, "EXPIRES_SOON")),
-    end && !findingOf(d, "EXPIRED", "EXPIRES_SOON") ? `Renewed before ${day(end)}, the name stays with its holder.` : "",
+    end && !findingOf(d, "EXPIRED", "EXPIRES_SOON")
+      ? `Renewed before ${day(end)}, the name stays with its holder.`
+      : "",
     "Data about holders is often withheld, by law or by the registry’s rules. To reach a holder, ask the registrar.",
   ].filter(Boolean);
 }
