@@ -66,8 +66,9 @@ function box({ target, checks }) {
 }
 
 /** @param {number} at */
-const when = (at) =>
-  el("time", { class: "when", datetime: new Date(at).toISOString(), title: dateTime(at) }, relative(at));
+function when(at) {
+  return el("time", { class: "when", datetime: new Date(at).toISOString(), title: dateTime(at) }, relative(at));
+}
 
 /** The page that shows a check again. @param {Known["key"]} key */
 function pageOf([slug, input, options]) {
@@ -79,7 +80,9 @@ function pageOf([slug, input, options]) {
 }
 
 /** @param {Known["key"]} key */
-const nameOf = ([slug, , options]) => `${titles.get(slug) ?? slug}${options.place ? ` from ${options.place}` : ""}`;
+function nameOf([slug, , options]) {
+  return `${titles.get(slug) ?? slug}${options.place ? ` from ${options.place}` : ""}`;
+}
 
 /** The state of one check in the strip: its mark, which leads to it. @param {Known} known */
 function state({ key, tone, verdict }) {
