@@ -49,7 +49,7 @@ func (s screen) holdFirstScreen(t *testing.T, tab *browser.Tab, todo string) {
 	}
 }
 
-// holdPictureBeside holds of an answer on a screen that its first picture is beside its words and within sight, and that
+// holdPictureBeside holds of an answer on a screen that its first picture is beside its words and in sight, and that
 // the scale of a trace is wide enough to read.
 func holdPictureBeside(t *testing.T, tab *browser.Tab) {
 	t.Helper()
