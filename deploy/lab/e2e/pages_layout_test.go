@@ -54,7 +54,7 @@ func (s screen) holdFirstScreen(t *testing.T, tab *browser.Tab, todo string) {
 func holdPictureBeside(t *testing.T, tab *browser.Tab) {
 	t.Helper()
 	tab.Look(1280, false)
-	if tab.Count("#result > .answer > .words > .part") == 0 {
+	if tab.Count("#result > .answer > .words > .part") == 0 || tab.Count("#result .parts[hidden]") > 0 {
 		return
 	}
 	var at struct{ Top, Left, Words, Scale int }

@@ -347,7 +347,7 @@ func reportIsRemembered(t *testing.T) {
 		t.Errorf("the strip has %d of %d answers", known, done)
 	}
 	tab.Open("/history")
-	if kept := tab.Count(`[data-target='` + target + `'] > ul > li`); kept != done {
+	if kept := tab.Count(`[data-target='` + target + `'] .states > li`); kept != done {
 		t.Errorf("the history has %d of %d answers", kept, done)
 	}
 	holdRecord(t, tab)
