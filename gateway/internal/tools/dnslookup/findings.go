@@ -225,6 +225,9 @@ func (o outcome) records(someFailed bool) finding.Conclusion {
 		for _, i := range found {
 			counts = append(counts, countOf(o.types[i], &o.answers[i]))
 		}
+		if len(found) == 1 && !o.answers[found[0]].Cut { // the sentence has room for the answer itself
+			counts[0] += named(o.types[found[0]], &o.answers[found[0]])
+		}
 		return catalogue.Conclude(codeHasRecords, o.who(), text.Listed(counts))
 	case len(o.types) == 1 && !someFailed:
 		return catalogue.Conclude(codeNoRecord, o.who(), listTypes(o.types))
@@ -252,6 +255,28 @@ func countOf(qtype uint16, answer *dnsclient.Answer) string {
 		n = 1
 	}
 	return fmt.Sprintf("%d %s %s", n, kind, text.Number(n, "record", "records"))
+}
+
+// mostOfValue is how many characters of a name or text a sentence has.
+const mostOfValue = 100
+
+// named is the first values of one type after a colon; empty for types whose values take more words.
+func named(qtype uint16, answer *dnsclient.Answer) string {
+	var shown recordSet
+	shown.take(qtype, answer)
+	values, format := slices.Concat(shown.NS, shown.PTR), "%s"
+	for _, mx := range shown.MX {
+		values = append(values, mx.Exchange)
+	}
+	if qtype == dns.TypeTXT {
+		values, format = shown.TXT, "“%s”"
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	return ": " + text.ListedUpTo(mostAddresses, values, func(value string) string {
+		return fmt.Sprintf(format, text.Show(value, mostOfValue))
+	})
 }
 
 // remark is how many characters of a resolver's own words are quoted, and maxRemarks how many remarks are reported.
