@@ -62,6 +62,7 @@ const (
 	LimitWorkerShare     Rule = "worker_share"      // a client's or network's share of the worker's slots
 	LimitWorker          Rule = "worker"            // the worker's slots and packets
 	LimitProviderShare   Rule = "provider_share"    // this service's share of a provider
+	LimitRedis           Rule = "redis"             // the calls to Redis at once
 	LimitPlace           Rule = "place"             // the limits and slots of another place
 	LimitPeer            Rule = "peer"              // what another place may take of this one
 )
@@ -72,7 +73,7 @@ func Limits() []Rule {
 		LimitTool, LimitClient, LimitNetwork, LimitTarget, LimitSamples, LimitClientAddress, LimitAddress, LimitPorts,
 		LimitClientInFlight, LimitNetworkInFlight, LimitInFlight, LimitClientMemory, LimitNetworkMemory, LimitMemory,
 		LimitTraffic, LimitWorkerShare, LimitWorker, LimitProviderShare,
-		LimitPlace, LimitPeer,
+		LimitRedis, LimitPlace, LimitPeer,
 	}
 }
 

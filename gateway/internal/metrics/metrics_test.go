@@ -45,6 +45,7 @@ func TestOnlyKnownValues(t *testing.T) {
 		e.Connected(egress.ConnectionOK)
 		e.Refused(fault.RulePrivateAddress)
 		p.Asked(upstream.RDAP, upstream.Limited, time.Second)
+		d.Waited(time.Millisecond)
 		d.Asked(breaker.Limits, time.Millisecond, false)
 		d.Asked(breaker.CacheGet, time.Millisecond, true)
 		w.Asked("ping", remote.OutcomeBusy, time.Second)
@@ -60,7 +61,7 @@ func TestOnlyKnownValues(t *testing.T) {
 		`guard_refusals_total{reason="private_address",stage="dial"} 2`,
 		`provider_requests_total{outcome="limited",provider="rdap"} 2`,
 		`provider_request_duration_seconds_sum{provider="rdap"} 2`,
-		`redis_operation_duration_seconds_count{operation="limits"} 2`, `redis_errors_total{operation="limits"} 0`,
+		`redis_wait_seconds_count 2`, `redis_operation_duration_seconds_count{operation="limits"} 2`, `redis_errors_total{operation="limits"} 0`,
 		`redis_errors_total{operation="cache_get"} 2`, `redis_errors_total{operation="check"} 0`,
 		`worker_requests_total{outcome="busy",slug="ping"} 2`, `worker_request_duration_seconds_count{slug="ping"} 2`,
 		`worker_requests_total{outcome="lost",slug="packet-loss"} 1`, `worker_request_duration_seconds_count{slug="packet-loss"} 0`, `worker_request_duration_seconds_count{slug="traceroute"} 0`)

@@ -2,7 +2,10 @@ package ratelimit
 
 import (
 	"context"
+	"errors"
+	"time"
 
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/redis/breaker"
 
 	"github.com/redis/go-redis/v9"
@@ -14,7 +17,8 @@ type fallback struct {
 }
 
 // NewFallback returns a Limiter that uses redis, within the breaker's bound, and memory where redis fails or the
-// breaker is open. Its only error is that of a ctx that has ended.
+// breaker is open. Its errors are that of a ctx that has ended, and a fault.Error of kind Busy where too many others wait
+// for a working Redis: limits that all gateways share are never left to memory for that.
 func NewFallback(redis, memory Limiter, breaker *breaker.Breaker) Limiter {
 	return fallback{shared: redis, local: memory, breaker: breaker}
 }
@@ -30,6 +34,11 @@ func (f fallback) Take(ctx context.Context, stages ...Stage) (Decision, error) {
 	}
 	if ctx.Err() != nil {
 		return Decision{}, ctx.Err()
+	}
+	if errors.Is(err, breaker.ErrBusy) {
+		busy := fault.Wrap(fault.Busy, err, "The service is busy. Please try again in a moment.").ByRule(fault.LimitRedis)
+		busy.RetryAfter = time.Second
+		return Decision{}, busy
 	}
 	return f.local.Take(ctx, stages...)
 }

@@ -7,10 +7,12 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/redis/breaker"
 	"diagnostics/gateway/internal/redis/breaker/redistest"
 	"diagnostics/shared/logtest"
@@ -199,6 +201,38 @@ func TestFallbackOfALongChain(t *testing.T) {
 				t.Errorf("state %s, log:\n%s", r.breaker.State(), r.log)
 			}
 		})
+	}
+}
+
+// More requests at once than a slow Redis can answer in time are refused: none of them is left to memory, whose limits are
+// this instance's alone.
+func TestOverloadKeepsSharedLimits(t *testing.T) {
+	t.Parallel()
+	p := redistest.StartProxy(t, redistest.Start(t).Addr())
+	r := newRig(t, p.Addr())
+	take(t, r, charge("k", 1000, time.Hour))
+	p.Delay(30 * time.Millisecond) // each way
+	var passed, refused atomic.Int32
+	var all sync.WaitGroup
+	for range 300 {
+		all.Go(func() {
+			switch _, err := r.Take(t.Context(), []Charge{charge("k", 1000, time.Hour)}); {
+			case err == nil:
+				passed.Add(1)
+			case fault.Is(err, fault.Busy):
+				refused.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	p.Delay(0)
+	if passed.Load() == 0 || refused.Load() == 0 || r.breaker.State() != breaker.OK || r.log.String() != "" {
+		t.Errorf("%d passed, %d were refused; state %s, log %q", passed.Load(), refused.Load(), r.breaker.State(), r.log)
+	}
+	if d := take(t, newRig(t, p.Addr()), charge("k", 1000, time.Hour)); d.Remaining != 1000-2-int(passed.Load()) {
+		t.Errorf("another instance sees %+v, want redis to have counted all of %d", d, passed.Load())
 	}
 }
 

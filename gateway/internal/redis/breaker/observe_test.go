@@ -20,6 +20,13 @@ import (
 type heard struct {
 	mu    sync.Mutex
 	calls []string
+	waits int
+}
+
+func (h *heard) Waited(time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.waits++
 }
 
 func (h *heard) Asked(o breaker.Operation, _ time.Duration, failed bool) {
@@ -53,7 +60,7 @@ func TestCallsAreTold(t *testing.T) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	want := []string{"limits false", "cache_get false", "check false", "cache_set true"}
-	if !slices.Equal(h.calls, want) {
-		t.Errorf("told %q, want %q", h.calls, want)
+	if !slices.Equal(h.calls, want) || h.waits != len(want) {
+		t.Errorf("told %q after %d waits, want %q", h.calls, h.waits, want)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"diagnostics/gateway/internal/redis/outage"
+
 	"github.com/redis/go-redis/v9"
 )
 
@@ -19,10 +21,16 @@ const (
 // a PING pass.
 const probeScript = `return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])`
 
-// probe checks that Redis serves.
+// probe checks that Redis serves. It takes a turn as calls do; without one it has no result.
 func (b *Breaker) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
+	select {
+	case b.turns <- struct{}{}:
+		defer b.turns.end()
+	case <-ctx.Done():
+		return outage.ErrUnsure
+	}
 	if cluster, ok := b.client.(*redis.ClusterClient); ok {
 		// The script reaches the master of one slot only.
 		if err := cluster.ForEachMaster(ctx, ping); err != nil {

@@ -1,6 +1,9 @@
 // Package breaker keeps a failing Redis from slowing requests down. All that use Redis go through one Breaker: a call
 // is bounded by Bound, the first failure of an outage switches Redis off for everybody at once, and a single probe in
 // the background switches it on again. What serves meanwhile is the caller's matter.
+//
+// A call first waits for its turn, since no more are made at once than the pool has connections. That wait is this
+// gateway's own load: it counts neither as Redis's time nor as an outage.
 package breaker
 
 import (
@@ -28,6 +31,10 @@ const (
 // ErrDown is returned by Do at once, without a call to Redis, while an outage lasts.
 var ErrDown = errors.New("redis is down")
 
+// ErrBusy is returned by Do where a call had no turn in time, since too many others are under way. Redis works, and was
+// not called.
+var ErrBusy = errors.New("too many calls to redis at once")
+
 // ErrLate is the error of a fn of several round trips that ran out of time though Redis answered some of them: Redis is
 // slow, and not down.
 var ErrLate = errors.New("redis answers too late")
@@ -37,6 +44,7 @@ type Breaker struct {
 	client redis.UniversalClient
 	log    *slog.Logger
 	watch  *outage.Watch
+	turns  turns
 	// since is long before the start. Durations since then use the monotonic clock, which is never set.
 	since time.Time
 	// loggedAt is when a call that failed without an outage was last logged, in nanoseconds since then.
@@ -49,7 +57,7 @@ type Breaker struct {
 // New watches over the client, which it owns from now on, and which Tune has set up. Redis is taken to be up until a
 // first probe, in the background, or a first call fails.
 func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Breaker {
-	b := &Breaker{client: client, log: log, since: time.Now().Add(-time.Hour)}
+	b := &Breaker{client: client, log: log, since: time.Now().Add(-time.Hour), turns: make(turns, poolSize)}
 	for _, o := range options {
 		o(b)
 	}
@@ -59,19 +67,27 @@ func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Bre
 	return b
 }
 
-// Do calls fn with the client and a context that ends after Bound, and returns fn's error. While Redis is down it
-// returns ErrDown at once. fn must honour its context, as the client's own methods do. A failure counts as an outage
-// unless the caller's own context has ended or fn returns ErrLate; of Redis's error replies, only those that report
-// that it cannot serve now. The call is reported to the Observer as o.
+// Do waits for a turn, calls fn with the client and a context that ends Bound later, and returns fn's error. While Redis
+// is down it returns ErrDown at once; where there is no turn, ErrBusy. fn must honour its context, as the client's own
+// methods do, and make one call at a time. A failure counts as an outage unless the caller's own context has ended or fn
+// returns ErrLate; of Redis's error replies, only those that report that it cannot serve now. The call is reported to the
+// Observer as o.
 func (b *Breaker) Do(ctx context.Context, o Operation, fn func(context.Context, redis.UniversalClient) error) error {
 	up := b.watch.Now()
 	if up.Reason() != nil {
 		return ErrDown
 	}
+	came := time.Now()
+	err := b.turns.await(ctx, up)
+	began := time.Now()
+	b.waited(ctx, began.Sub(came))
+	if err != nil {
+		return err
+	}
+	defer b.turns.end()
 	bounded, cancel := context.WithTimeout(ctx, Bound)
 	defer cancel()
-	began := time.Now()
-	err := fn(bounded, b.client)
+	err = fn(bounded, b.client)
 	if err != nil {
 		awaitPassed(ctx)
 	}
@@ -153,9 +169,10 @@ const (
 // Operations are all of them.
 func Operations() []Operation { return []Operation{Limits, CacheGet, CacheSet, Check, PlaceKey} }
 
-// Observer receives every call with its duration and whether it failed. Its methods are safe for concurrent use and do
-// not block.
+// Observer receives the wait of every call for its turn, then its duration without that wait, and whether it failed. Its
+// methods are safe for concurrent use and do not block.
 type Observer interface {
+	Waited(took time.Duration)
 	Asked(o Operation, took time.Duration, failed bool)
 }
 
@@ -165,6 +182,13 @@ type Option func(*Breaker)
 // WithObserver sets the observer of the calls.
 func WithObserver(o Observer) Option {
 	return func(b *Breaker) { b.observer = o }
+}
+
+// waited reports the wait for a turn, unless the caller left.
+func (b *Breaker) waited(ctx context.Context, took time.Duration) {
+	if b.observer != nil && ctx.Err() == nil {
+		b.observer.Waited(took)
+	}
 }
 
 // observe reports a call. One that ended because its caller left has not failed.

@@ -13,7 +13,8 @@ import (
 
 // poolSize is how many connections a client has to one server at most, whatever the machine: by itself the driver
 // takes ten a processor, and a thousand gateways would want more than the ten thousand that a Redis takes by default.
-// Where an answer takes a millisecond, eight carry eight thousand round trips a second.
+// Where an answer takes a millisecond, eight carry eight thousand round trips a second. Breaker makes no more calls at
+// once.
 const poolSize = 8
 
 // Tune sets the bounds that Breaker relies on: calls obey their context, one retry, short timeouts, and a dialer that
