@@ -25,8 +25,16 @@ type load struct {
 	words map[string]string
 }
 
-// ask starts visitors who send requests as fast as they are answered, four at a time, each visitor once.
+// ask starts visitors who run a tool at the gateways in turn.
 func ask(gateways []string, slug, input string) *load {
+	return keepSending(func(n int) (answer, error) {
+		return newVisitor().ask("http://"+gateways[n%len(gateways)], slug, input, nil, nil)
+	})
+}
+
+// keepSending sends requests as fast as they are answered, four at a time; n is how many a sender has sent, each of which
+// begins elsewhere.
+func keepSending(send func(n int) (answer, error)) *load {
 	stopped := make(chan struct{})
 	l := &load{count: map[string]int{}, words: map[string]string{}, stop: sync.OnceFunc(func() { close(stopped) })}
 	for i := range 4 {
@@ -37,7 +45,7 @@ func ask(gateways []string, slug, input string) *load {
 					return
 				case <-time.After(20 * time.Millisecond):
 				}
-				a, err := newVisitor().ask("http://"+gateways[n%len(gateways)], slug, input, nil, nil)
+				a, err := send(n)
 				l.add(a, err)
 			}
 		})

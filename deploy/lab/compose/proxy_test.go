@@ -3,6 +3,7 @@
 package compose
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net"
@@ -29,14 +30,17 @@ var forged = []string{
 	"X-Real-Ip", "X-Forwarded-For", "Cf-Connecting-Ip", "True-Client-Ip", "X-Client-Ip", "Forwarded", "X-Vercel-Forwarded-For",
 }
 
+// caddyProgram is what stands in for the image of Caddy: Debian's, or the one that LAB_CADDY names.
+func caddyProgram() string { return cmp.Or(os.Getenv("LAB_CADDY"), "caddy") }
+
 // behindCaddy brings the gateway up behind Caddy for the time of the test.
-func behindCaddy(t *testing.T) *stack {
+func behindCaddy(t *testing.T, changes ...string) *stack {
 	t.Helper()
 	if err := standIn(tlsOverlay, "caddy", `CMD ["caddy"]`,
-		map[string]string{"/usr/bin/caddy": "caddy", "/usr/bin/wget": "busybox"}); err != nil {
+		map[string]string{"/usr/bin/caddy": caddyProgram(), "/usr/bin/wget": "busybox"}); err != nil {
 		t.Fatal(err)
 	}
-	s := engine.with(tlsOverlay, "PUBLIC_DOMAIN="+domain)
+	s := engine.with(append([]string{tlsOverlay, "PUBLIC_DOMAIN=" + domain}, changes...)...)
 	t.Cleanup(func() {
 		if t.Failed() {
 			out, _ := s.run("logs", "--no-color", "--tail", "40", "caddy", "gateway")
@@ -45,7 +49,7 @@ func behindCaddy(t *testing.T) *stack {
 		if _, err := s.run("rm", "--force", "--stop", "-v", "caddy"); err != nil {
 			t.Error(err)
 		}
-		up(t, engine, "redis", "worker", "gateway")
+		up(t, engine, "--scale", "gateway=1", "redis", "worker", "gateway")
 	})
 	up(t, s, "gateway", "caddy")
 	return s
@@ -54,7 +58,7 @@ func behindCaddy(t *testing.T) *stack {
 // A visitor behind Caddy is who connected to it, whatever the request says, to limits as to tools; and is answered also
 // while everything is stopped.
 func TestBehindCaddy(t *testing.T) {
-	s := behindCaddy(t)
+	s := behindCaddy(t, "SHUTDOWN_DELAY=1s")
 	awaitCaddy(t)
 	t.Run("ports", func(t *testing.T) {
 		id, err := s.container("caddy")

@@ -33,11 +33,17 @@ var proofs = []proof{
 		LAB_EXACT=1 ` + e2e + `-v -run '^TestSlowLink$' ./e2e
 		deploy/lab/proofs/lighthouse/proof.sh`},
 	{"compose-test", "docker-compose.yml on this machine's engine, as operators and visitors see it (root)",
-		compose + `-skip '^TestCommandsOfThePages$' ./compose "$@"`},
+		compose + `-skip '^(TestCommandsOfThePages|TestRollBothWays)$' ./compose "$@"`},
 	{"compose", "the same, the commands of the documentation, and every file with Compose v2, built for it (root)",
 		`COMPOSE_V2=$(deploy/lab/proofs/compose-v2.sh)
 		export COMPOSE_V2
-		` + compose + `./compose "$@"`},
+		` + compose + `-skip '^TestRollBothWays$' ./compose "$@"`},
+	{"roll", "gateways replaced under load, from ROLL_FROM and back, behind Caddy of the image's version and nginx (root)",
+		`tag=$(sed -n 's/^ *image: caddy:\([0-9.]*\)-.*/\1/p' deploy/compose.tls.yml)
+		export GOBIN=$PWD/.artifacts/tools ROLL_FROM=${ROLL_FROM:-HEAD~20}
+		(cd / && GOFLAGS= CGO_ENABLED=0 go install "github.com/caddyserver/caddy/v2/cmd/caddy@v$tag")
+		export LAB_CADDY=$GOBIN/caddy
+		` + compose + `-run '^TestRollBothWays$' ./compose "$@"`},
 	{"package", "the packages in a Debian booted for it: installed, hardened, running, upgraded, purged (root)",
 		`exec deploy/package/proof.sh`},
 	{"limits", "memory and time that the limits take for a million clients, before and after they expire",
