@@ -14,7 +14,10 @@ package compose
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -30,7 +33,27 @@ const longest = 14 * time.Minute
 // engine is what all tests look at.
 var engine *stack
 
+// packages are Debian's packages of the programs that the tests run.
+var packages = map[string]string{"docker": "docker.io", "iptables": "iptables", "ip": "iproute2", "nsenter": "util-linux",
+	"sysctl": "procps", "openssl": "openssl", "caddy": "caddy", "busybox": "busybox", "prometheus": "prometheus",
+	"chromium": "chromium", "curl": "curl", "jq": "jq"}
+
+// lacking are the packages whose programs this machine does not have.
+func lacking() (names []string) {
+	for program, name := range packages {
+		if _, err := exec.LookPath(program); err != nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 func TestMain(m *testing.M) {
+	if names := lacking(); len(names) > 0 {
+		fmt.Fprintln(os.Stderr, "the tests need more of Debian: apt-get install", strings.Join(names, " "))
+		os.Exit(1)
+	}
 	engine = newStack()
 	takeDown := sync.OnceFunc(engine.takeDown)
 	go func() {

@@ -38,12 +38,18 @@ var proofs = []proof{
 		`COMPOSE_V2=$(deploy/lab/proofs/compose-v2.sh)
 		export COMPOSE_V2
 		` + compose + `-skip '^TestRollBothWays$' ./compose "$@"`},
-	{"roll", "gateways replaced under load, from ROLL_FROM and back, behind Caddy of the image's version and nginx (root)",
-		`tag=$(sed -n 's/^ *image: caddy:\([0-9.]*\)-.*/\1/p' deploy/compose.tls.yml)
-		export GOBIN=$PWD/.artifacts/tools ROLL_FROM=${ROLL_FROM:-HEAD~20}
+	{"roll", "gateways replaced under load, from this version to ROLL_FROM and back, behind Caddy and nginx (root, wrk)",
+		`export ROLL_FROM=${ROLL_FROM:-HEAD~20} GOBIN=$PWD/.artifacts/tools
+		other=$(mktemp -d)
+		trap 'rm -rf "$other"' EXIT
+		git archive "$ROLL_FROM" | tar -x -C "$other"
+		make --no-print-directory -C "$other" build VERSION="$ROLL_FROM" COMMIT="$(git rev-parse "$ROLL_FROM")"
+		make --no-print-directory build
+		deploy/lab/proofs/roll.sh bin/gateway "$other/bin/gateway"
+		tag=$(sed -n 's/^ *image: caddy:\([0-9.]*\)-.*/\1/p' deploy/compose.tls.yml)
 		(cd / && GOFLAGS= CGO_ENABLED=0 go install "github.com/caddyserver/caddy/v2/cmd/caddy@v$tag")
 		export LAB_CADDY=$GOBIN/caddy
-		` + compose + `-run '^TestRollBothWays$' ./compose "$@"`},
+		go test -C deploy/lab -tags compose -count=1 -timeout 20m -v -run '^TestRollBothWays$' ./compose "$@"`},
 	{"package", "the packages in a Debian booted for it: installed, hardened, running, upgraded, purged (root)",
 		`exec deploy/package/proof.sh`},
 	{"limits", "memory and time that the limits take for a million clients, before and after they expire",
