@@ -32,8 +32,8 @@ func ask(gateways []string, slug, input string) *load {
 	})
 }
 
-// keepSending sends requests as fast as they are answered, four at a time; n is how many a sender has sent, each of which
-// begins elsewhere.
+// keepSending sends requests as fast as they are answered, four at a time; n is how many a sender has sent, and begins
+// elsewhere for each.
 func keepSending(send func(n int) (answer, error)) *load {
 	stopped := make(chan struct{})
 	l := &load{count: map[string]int{}, words: map[string]string{}, stop: sync.OnceFunc(func() { close(stopped) })}

@@ -34,8 +34,8 @@ const longest = 14 * time.Minute
 var engine *stack
 
 // packages are Debian's packages of the programs that the tests run.
-var packages = map[string]string{"docker": "docker.io", "iptables": "iptables", "ip": "iproute2", "nsenter": "util-linux",
-	"sysctl": "procps", "openssl": "openssl", "caddy": "caddy", "busybox": "busybox", "prometheus": "prometheus",
+var packages = map[string]string{"docker": "docker.io", "iptables": "iptables", "ip": "iproute2",
+	"nsenter": "util-linux", "sysctl": "procps", "openssl": "openssl", "caddy": "caddy", "busybox": "busybox", "prometheus": "prometheus",
 	"chromium": "chromium", "curl": "curl", "jq": "jq"}
 
 // lacking are the packages whose programs this machine does not have.

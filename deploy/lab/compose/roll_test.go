@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// TestRoll has gateways replaced by those of another image under load, behind Caddy, and no request is lost. Caddy gives
-// each an equal share before and after.
+// TestRoll has gateways replaced by those of another image under load, behind Caddy, and no request is lost. Caddy
+// gives each an equal share before and after.
 func TestRoll(t *testing.T) {
 	s := behindCaddy(t, "SHUTDOWN_DELAY=1s")
 	awaitCaddy(t)
