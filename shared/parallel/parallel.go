@@ -112,8 +112,14 @@ func (g *Group) Wait() {
 }
 
 // Each calls f for every number under n, at most so many at once, and returns when all are done. It panics with the
-// *Panic of the first that did.
+// *Panic of the first that did. A single call needs no goroutine.
 func Each(n, atOnce int, f func(i int)) {
+	if n == 1 {
+		if p := Catch(func() { f(0) }); p != nil {
+			panic(p)
+		}
+		return
+	}
 	var next atomic.Int64
 	var lanes Group
 	for range min(n, atOnce) {
