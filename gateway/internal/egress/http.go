@@ -87,14 +87,14 @@ type Response struct {
 // NoAddress, Upstream (with the reason in its sentence: refused, reset, not HTTP, header too large, no route of this
 // family …), Timeout, Limited, or Busy where this host is not ready to connect.
 func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
-	return c.do(ctx, r, nil)
+	return c.do(ctx, &r, nil)
 }
 
 // do is Do with what a chain carries along, and without the body of an answer that redirects onward in one.
-func (c *Client) do(ctx context.Context, r Request, chain *chainState) (*Response, error) {
+func (c *Client) do(ctx context.Context, r *Request, chain *chainState) (*Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.bounds.http)
 	defer cancel()
-	rt := &roundTrip{client: c, ctx: ctx, request: r, chain: chain}
+	rt := &roundTrip{client: c, ctx: ctx, request: *r, chain: chain}
 	rt.cost = &cost{roundTrip: rt}
 	defer rt.end()
 	if err := rt.prepare(chain); err != nil {

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// headRead is as much as most heads have: the buffer lives as long as the server is silent.
-	headRead = 2 << 10
+	// headRead is as much as many heads have: the buffer lives as long as the server is silent.
+	headRead = 1 << 10
 	// atOnce is how much any socket takes without waiting for the other side.
 	atOnce = 4 << 10
 )
@@ -78,7 +78,7 @@ func (w *http1Conn) send(request *http.Request) error {
 }
 
 // receive reads the head of the answer, and those of the interim answers before it.
-func (w *http1Conn) receive(request *http.Request) (*http.Response, error) {
+func (w *http1Conn) receive(method string) (*http.Response, error) {
 	buffered := bufio.NewReaderSize(w, headRead)
 	for {
 		head, err := w.readHead(buffered)
@@ -99,7 +99,7 @@ func (w *http1Conn) receive(request *http.Request) (*http.Response, error) {
 				ProtoMajor: head.Major,
 				ProtoMinor: head.Minor,
 				Header:     head.Header,
-				Body:       io.NopCloser(head.Body(buffered, request.Method)),
+				Body:       io.NopCloser(head.Body(buffered, method)),
 			}, nil
 		}
 		interim := Interim{head.Status, text.Clean(head.Reason, maxReasonPhrase), head.Header}

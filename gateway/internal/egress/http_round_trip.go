@@ -86,7 +86,7 @@ func (rt *roundTrip) exchange(request *http.Request) (*http.Response, error) {
 	case framed != nil:
 		return rt.exchangeHTTP2(framed, request)
 	}
-	return rt.wire.receive(request)
+	return rt.wire.receive(request.Method)
 }
 
 // begin connects, and sends the request where the server speaks HTTP/1; else it gives the connection of HTTP/2.

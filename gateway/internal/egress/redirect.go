@@ -100,18 +100,27 @@ type visit struct {
 
 // step makes one hop and reports whether another follows.
 func (f *follower) step(ctx context.Context) bool {
-	url := f.request.URL
-	seen := f.visits[url.String()]
-	seen.cookies = f.state.changes
-	f.visits[url.String()] = seen
-
+	f.visit()
 	began := time.Now()
-	answer, err := f.client.do(ctx, f.request, f.state)
-	hop := Hop{URL: url, Response: answer, Err: err, Took: time.Since(began)}
+	answer, err := f.client.do(ctx, &f.request, f.state)
+	return f.goOn(ctx, Hop{URL: f.request.URL, Response: answer, Err: err, Took: time.Since(began)})
+}
+
+// visit remembers that the URL is requested.
+func (f *follower) visit() {
+	url := f.request.URL.String()
+	seen := f.visits[url]
+	seen.cookies = f.state.changes
+	f.visits[url] = seen
+}
+
+// goOn takes in a hop, and reports whether another follows.
+func (f *follower) goOn(ctx context.Context, hop Hop) bool {
 	f.chain.Hops = append(f.chain.Hops, hop)
 	if f.request.Seen != nil {
 		f.request.Seen(hop)
 	}
+	answer, err := hop.Response, hop.Err
 	if err != nil {
 		return f.end(endOf(ctx, err), f.classify(err))
 	}
