@@ -48,7 +48,7 @@ func runHTTP3(t *testing.T, n *egresstest.Network, input, options string, trust 
 	if err != nil {
 		return Result{}, err
 	}
-	return result.(Result), nil
+	return *result.(*Result), nil
 }
 
 // over is a handler that must not be called where no request is to be made.

@@ -45,16 +45,16 @@ type Result struct {
 
 // New makes the tool; client makes the request.
 func New(client *egress.Client) tool.Tool {
-	return tool.New(tool.Spec[webview.Page, Result]{
+	return tool.New(tool.Spec[webview.Page, *Result]{
 		Slug:    "http-headers",
 		Options: []tool.Option{webview.OptionHTTP3},
 		OpenAPI: openAPI, Findings: catalogue,
 		Parse: webview.ParsePage,
-		Run: func(ctx context.Context, page webview.Page) (Result, error) {
+		Run: func(ctx context.Context, page webview.Page) (*Result, error) {
 			accept := http.Header{"Accept-Encoding": {strings.Join(offered, ", ")}}
 			answer, err := client.Do(ctx, egress.Request{URL: page.URL, Header: accept})
 			if err != nil {
-				return Result{}, err
+				return nil, err
 			}
 			result := describeAnswer(answer)
 			if page.HTTP3 {
@@ -66,8 +66,8 @@ func New(client *egress.Client) tool.Tool {
 	})
 }
 
-func describeAnswer(r *egress.Response) Result {
-	result := Result{
+func describeAnswer(r *egress.Response) *Result {
+	result := &Result{
 		URL:            r.URL.String(),
 		Status:         r.Status,
 		StatusText:     webview.DescribeStatus(r),

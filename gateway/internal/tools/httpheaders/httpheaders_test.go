@@ -27,7 +27,7 @@ func run(ctx context.Context, n *egresstest.Network, url string) (Result, error)
 	if err != nil {
 		return Result{}, err
 	}
-	return got.(Result), nil
+	return *got.(*Result), nil
 }
 
 func TestHTTPHeadersOverPlainHTTP(t *testing.T) {
@@ -107,7 +107,7 @@ func TestHTTPHeadersOverHTTP2(t *testing.T) {
 	t.Parallel()
 	n, ca := toolstest.WebNetwork(t), toolstest.NewAuthority(t)
 	n.ServeTLS(toolstest.WebV4+":443", ca.Issue("example.com", time.Now().Add(time.Hour)), toolstest.StatusHandler(200))
-	r := toolstest.MustRun[Result](t, New(n.Client(nil, ca.Option())), toolstest.URLInput("https://example.com"))
+	r := toolstest.MustRun[*Result](t, New(n.Client(nil, ca.Option())), toolstest.URLInput("https://example.com"))
 	if r.HTTPVersion != "HTTP/2" || r.StatusText != "OK" || r.Timings.TLSMs == nil || *r.Timings.TLSMs <= 0 {
 		t.Errorf("got %+v", r)
 	}
@@ -130,7 +130,7 @@ func TestHTTPHeadersInvalidCertificates(t *testing.T) {
 			t.Parallel()
 			n, ca := toolstest.WebNetwork(t), toolstest.NewAuthority(t)
 			n.ServeTLS(toolstest.WebV4+":443", config(ca), toolstest.StatusHandler(200))
-			r := toolstest.MustRun[Result](t, New(n.Client(nil, ca.Option())), toolstest.URLInput("https://example.com/"))
+			r := toolstest.MustRun[*Result](t, New(n.Client(nil, ca.Option())), toolstest.URLInput("https://example.com/"))
 			if r.Status != 200 || r.TLS == nil || r.TLS.Authorized || r.TLS.AuthorizationError == nil ||
 				*r.TLS.AuthorizationError != code {
 				t.Fatalf("got %+v with TLS %+v", r, r.TLS)

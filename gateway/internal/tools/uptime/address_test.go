@@ -235,7 +235,7 @@ func TestUptimeAddressAtItsLimit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := got.(Result); r.Verdict != "up" || r.Reason != nil || states(r.Families.IPv4) != row.list {
+		if r := got.(*Result); r.Verdict != "up" || r.Reason != nil || states(r.Families.IPv4) != row.list {
 			t.Errorf("%s: %s, %s", row.limited, r.Verdict, states(r.Families.IPv4))
 		}
 	}
@@ -329,7 +329,7 @@ func TestARunSendsNoMoreThanItMay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := got.(Result)
+	r := got.(*Result)
 	if r.Verdict != verdictDegraded || !r.Online ||
 		!strings.Contains(toolstest.Text(r.Reason), "may not send any more") {
 		t.Errorf("%s, online %t: %s", r.Verdict, r.Online, toolstest.Text(r.Reason))

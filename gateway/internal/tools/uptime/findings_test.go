@@ -17,7 +17,7 @@ import (
 )
 
 // checkReport reports what every result's conclusion, findings and verdict owe each other.
-func checkReport(t *testing.T, r Result) {
+func checkReport(t *testing.T, r *Result) {
 	t.Helper()
 	broken := slices.ContainsFunc(r.Findings, func(f finding.Finding) bool { return f.Group == finding.Broken })
 	states := map[string][]finding.State{

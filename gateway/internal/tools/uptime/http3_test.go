@@ -21,7 +21,7 @@ func runHTTP3(t *testing.T, n *egresstest.Network, url string, opts ...egress.Op
 	if err != nil {
 		t.Fatal(err)
 	}
-	return got.(Result)
+	return *got.(*Result)
 }
 
 // HTTP/3 is that of the origin where the chain ends, and changes no verdict.

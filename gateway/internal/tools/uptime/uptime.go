@@ -101,12 +101,12 @@ var defaultLimits = limits{first: 11 * time.Second, second: 5 * time.Second, pau
 func New(client *egress.Client) tool.Tool { return newWithin(client, defaultLimits) }
 
 func newWithin(client *egress.Client, bounds limits) tool.Tool {
-	return tool.New(tool.Spec[webview.Page, Result]{
+	return tool.New(tool.Spec[webview.Page, *Result]{
 		Slug:    "uptime",
 		Options: []tool.Option{webview.OptionHTTP3},
 		OpenAPI: openAPI, Findings: catalogue,
 		Parse: webview.ParsePage,
-		Run: func(ctx context.Context, page webview.Page) (Result, error) {
+		Run: func(ctx context.Context, page webview.Page) (*Result, error) {
 			state := &soFar{host: webview.Place(page.URL)}
 			return checker{client: client, bounds: bounds, url: page.URL, http3: page.HTTP3, state: state}.run(ctx)
 		},
@@ -122,35 +122,35 @@ type checker struct {
 	state  *soFar
 }
 
-func (r checker) run(ctx context.Context) (Result, error) {
+func (r checker) run(ctx context.Context) (*Result, error) {
 	resolution, err := r.resolve(ctx)
 	if ctx.Err() != nil {
-		return Result{}, ctx.Err()
+		return nil, ctx.Err()
 	}
 	if err != nil {
 		return r.unresolved(ctx, err)
 	}
 	// A site that only the missing family leads to is neither up nor down as far as this service can find out.
 	if err := resolution.Reachable(); err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	checks := r.checkFamilies(ctx, resolution)
 	if ctx.Err() != nil {
-		return Result{}, ctx.Err()
+		return nil, ctx.Err()
 	}
 	for i := range checks {
 		if err := checks[i].refusal(); err != nil {
-			return Result{}, err
+			return nil, err
 		}
 	}
 	if err := unsettled(checks); err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	return r.withHTTP3(ctx, r.conclude(resolution, checks), firstAnswer(counted(checks)).answer()), nil
 }
 
 // withHTTP3 tries HTTP/3 with the origin of the last answer, where it is to be tried.
-func (r checker) withHTTP3(ctx context.Context, result Result, last *egress.Response) Result {
+func (r checker) withHTTP3(ctx context.Context, result *Result, last *egress.Response) *Result {
 	if r.http3 {
 		result.HTTP3 = webview.CheckHTTP3(ctx, r.client, catalogue, last, &result.Truncated)
 		result.Report = result.With(result.HTTP3.Findings...)
@@ -191,19 +191,19 @@ func (r checker) resolve(ctx context.Context) (egress.Resolution, error) {
 }
 
 // unresolved is the result for a name that leads nowhere: a site that cannot be found is down. A refusal stays one.
-func (r checker) unresolved(ctx context.Context, err error) (Result, error) {
+func (r checker) unresolved(ctx context.Context, err error) (*Result, error) {
 	state, failed := uptimeDown, webview.FaultSentence(err)
 	switch {
 	case fault.IsOwn(err):
-		return Result{}, err
+		return nil, err
 	case fault.Is(err, fault.NoAddress):
 		state, failed = uptimeNoAddress, ""
 	case !fault.Is(err, fault.Upstream) && !fault.Is(err, fault.Timeout):
-		return Result{}, err
+		return nil, err
 	}
 	reason := webview.FaultSentence(err)
 	family := familyState{familyFacts{State: state, Reason: &reason}, []addressState{}}
-	return r.withHTTP3(ctx, Result{
+	return r.withHTTP3(ctx, &Result{
 		Report: unresolvedReport(webview.Place(r.url), failed),
 		URL:    r.url.String(), Verdict: verdictDown, Reason: &reason,
 		Families: families{IPv4: family, IPv6: family}, Notes: []webview.Note{},
@@ -220,11 +220,7 @@ func (r checker) checkFamilies(ctx context.Context, resolution egress.Resolution
 	if v6 := resolution.V6; len(v6) > 0 && has.V6 {
 		checks = append(checks, familyCheck{family: 6, address: v6[0], addresses: checksOf(v6)})
 	}
-	var running parallel.Group
-	for i := range checks {
-		running.Go(func() { r.check(ctx, &checks[i], resolution.Duration) })
-	}
-	running.Wait()
+	parallel.Each(len(checks), len(checks), func(i int) { r.check(ctx, &checks[i], resolution.Duration) })
 	return checks
 }
 

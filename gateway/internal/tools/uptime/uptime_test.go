@@ -52,8 +52,8 @@ func run(t *testing.T, n *egresstest.Network, bounds limits, url string, opts ..
 	if err != nil {
 		return Result{}, err
 	}
-	checkReport(t, got.(Result))
-	return got.(Result), nil
+	checkReport(t, got.(*Result))
+	return *got.(*Result), nil
 }
 
 func mustRun(t *testing.T, n *egresstest.Network, url string, opts ...egress.Option) Result {
@@ -334,7 +334,7 @@ func TestUptimeTopFieldsAreOfTheFamilyThatAnsweredFirst(t *testing.T) {
 			running := parallel.Start(func() error {
 				got, err := toolstest.Run(progress.With(t.Context(), feed), New(n.Client(nil)),
 					toolstest.URLInput("http://example.com/"))
-				if r, is := got.(Result); !is || toolstest.Text(r.StatusText) != "First" || r.Verdict != "up" {
+				if r, is := got.(*Result); !is || toolstest.Text(r.StatusText) != "First" || r.Verdict != "up" {
 					t.Errorf("got %+v, %v", got, err)
 				}
 				return err

@@ -16,8 +16,8 @@ import (
 )
 
 // conclude makes the result of the checks; at least one could be made to its end.
-func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Result {
-	result := Result{
+func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) *Result {
+	result := &Result{
 		URL: r.url.String(),
 		Families: families{
 			IPv4: r.untried(4, resolution.V4, resolution.Unanswered.V4),
@@ -62,7 +62,7 @@ func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) Re
 	default:
 		result.Verdict = verdictUp
 	}
-	result.Report = r.facts(result, resolution, checks, first).report()
+	result.Report = r.facts(*result, resolution, checks, first).report()
 	return result
 }
 
