@@ -91,6 +91,13 @@ bench: build ## benchmarks, as ratios against a baseline in the same run (root)
 	@for m in $(MODULES); do (cd $$m && go test -run '^$$' -bench . -benchmem ./...); done
 	cd deploy/lab && $(LAB_ENV) go run ./proofs/bench
 
+# A module outside the workspace: Helm's and Kubernetes' libraries decide no version of the services'.
+CHART_TEST := deploy/kubernetes/test
+
+chart: ## the Helm chart, rendered by Helm's engine and held against the types of Kubernetes
+	@test -z "$$(gofmt -l $(CHART_TEST))" || { echo 'gofmt would change:'; gofmt -l $(CHART_TEST); exit 1; }
+	cd $(CHART_TEST) && GOWORK=off go mod tidy -diff && GOWORK=off go test -vet=off -count=1 .
+
 lint: $(GOLANGCI) $(DEADCODE) $(ACTIONLINT) $(AXE) ## formatting, vet, linters, generated files up to date
 	@test -z "$$(gofmt -l $(MODULES))" || { echo 'gofmt would change:'; gofmt -l $(MODULES); exit 1; }
 	@for m in $(MODULES); do echo "lint $$m"; \
@@ -120,12 +127,13 @@ SHELLCHECK := $(shell command -v shellcheck 2>/dev/null)
 SCRIPTS = .ci/* .githooks/* $(wildcard deploy/*.sh deploy/*/*.sh deploy/*/*/*.sh deploy/*/*/*/*.sh deploy/package/maintainer/*)
 
 fmt: $(AXE) ## format the code
-	gofmt -w $(MODULES)
+	gofmt -w $(MODULES) $(CHART_TEST)
 	cd $(PAGES) && $(NODE_BIN)/prettier --write --log-level warn $(FORMATTED)
 
 generate: ## rewrite the README's and docs' tables and the environment files from the code
 	go test ./gateway ./gateway/internal/config -run 'Test(Settings|Tools|Metrics)Table|TestEnvironmentFile|^TestRedisCost$$' -update
 	go test ./worker -run 'Test(Settings|Tools|Metrics)Table|TestEnvironmentFile' -update
+	cd $(CHART_TEST) && GOWORK=off go test -run 'Test(RefusedNetworks|Schema|ValuesTable)$$' . -update
 
 up: ## docker compose up
 	COMMIT=$(COMMIT) $(COMPOSE) up --build --detach
@@ -166,4 +174,4 @@ $(AXE): $(PAGES)/package.json $(PAGES)/package-lock.json $(PAGES)/eslint.config.
 	@cd $(NODE_TOOLS) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-.PHONY: help build run package test e2e e2e-pages e2e-lab bench lint fmt generate up down clean
+.PHONY: help build run package test e2e e2e-pages e2e-lab bench chart lint fmt generate up down clean
