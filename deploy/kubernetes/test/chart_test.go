@@ -198,6 +198,7 @@ func TestRefusedValues(t *testing.T) {
 	for _, c := range []struct{ name, values, wants string }{
 		{"no networks", "{}", "networks.nodes, networks.loadBalancers, networks.pods, networks.services"},
 		{"one is empty", networks + "  loadBalancers: []", "networks.loadBalancers: empty"},
+		{"one is null", networks + "  services: null", "networks.services: empty"},
 		{"one is empty, and allowed", networks + "  loadBalancers: []\n  allowEmpty: true", ""},
 		{"all are empty, and allowed", "networks: {allowEmpty: true}", ""},
 		{"ingress without a name", networks + "ingress: {enabled: true}", "public.host"},

@@ -2,12 +2,12 @@
 # Builds what the proof runs a cluster of, from the module proxy: components.sh DIRECTORY [NAME…]. What is there is kept.
 # The first time takes ten minutes of two processors, and 2 GB of Go's build cache.
 set -euo pipefail
-kubernetes=v1.34.4 coredns=v1.14.7 helm=v3.22.0
+kubernetes=v1.34.4 coredns=v1.14.7 helm=v3.22.0 router=v2.1.0
 [ $# -ge 1 ] || { echo 'components.sh DIRECTORY [NAME…]' >&2; exit 2; }
 mkdir -p "$1"
 bin=$(cd "$1" && pwd)
 shift
-[ $# -gt 0 ] || set -- kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy kubectl coredns helm
+[ $# -gt 0 ] || set -- kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy kubectl coredns helm kube-router
 
 src=$(mktemp -d)
 trap 'rm -rf "$src"' EXIT
@@ -47,6 +47,11 @@ for name; do
   package=k8s.io/kubernetes/cmd/$name
   case $name in
     helm) go mod edit -require "helm.sh/helm/v3@$helm"; package=helm.sh/helm/v3/cmd/helm ;;
+    kube-router)
+      package=github.com/cloudnativelabs/kube-router/v2
+      go mod edit -require "$package@$router"
+      package+=/cmd/kube-router
+      ;;
     coredns) coredns_program; package=. ;;
     *) kubernetes_module ;;
   esac

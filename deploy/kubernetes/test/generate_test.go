@@ -111,10 +111,10 @@ func (v *value) jsonSchema() map[string]any {
 }
 
 func (v *value) schemaType() string {
-	switch {
-	case v.node.Kind == yaml.MappingNode:
+	switch v.node.Kind {
+	case yaml.MappingNode:
 		return "object"
-	case v.node.Kind == yaml.SequenceNode:
+	case yaml.SequenceNode:
 		return "array"
 	}
 	return map[string]string{"!!str": "string", "!!int": "integer", "!!bool": "boolean"}[v.node.Tag]

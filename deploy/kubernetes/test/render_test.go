@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -96,7 +97,7 @@ func decode(files map[string]string) (objects, error) {
 		documents := yamlstream.NewYAMLReader(bufio.NewReader(strings.NewReader(files[name])))
 		for {
 			document, err := documents.Read()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				break
 			}
 			if err != nil {

@@ -59,9 +59,11 @@ imagePullPolicy: {{ .image.pullPolicy }}
 
 {{/* The CIDRs of this cluster; a single address becomes one. */}}
 {{- define "network-diagnostics.ownNetworks" -}}
-{{- range concat .Values.networks.nodes .Values.networks.loadBalancers .Values.networks.pods .Values.networks.services }}
+{{- range $name := list "nodes" "loadBalancers" "pods" "services" }}
+{{- range get $.Values.networks $name | default list }}
 {{- if contains "/" . }}{{ . }}{{ else if contains ":" . }}{{ . }}/128{{ else }}{{ . }}/32{{ end }}
 {{ end }}
+{{- end }}
 {{- end }}
 
 {{/* Peers that are the public internet: no special-purpose network, and nothing of this cluster. */}}
