@@ -50,6 +50,8 @@ var proofs = []proof{
 		(cd / && GOFLAGS= CGO_ENABLED=0 go install "github.com/caddyserver/caddy/v2/cmd/caddy@v$tag")
 		export LAB_CADDY=$GOBIN/caddy
 		go test -C deploy/lab -tags compose -count=1 -timeout 20m -v -run '^TestRollBothWays$' ./compose "$@"`},
+	{"kubernetes", "the chart in a cluster of two nodes, built for it: upgraded, drained, attacked; -previous REF (root)",
+		`exec go run -C deploy/lab ./proofs/kubernetes "$@"`},
 	{"package", "the packages in a Debian booted for it: installed, hardened, running, upgraded, purged (root)",
 		`exec deploy/package/proof.sh`},
 	{"limits", "memory and time that the limits take for a million clients, before and after they expire",
