@@ -33,6 +33,8 @@ ip link set lo up
 ip addr add "10.201.$number.2/24" dev eth0
 ip link set eth0 up
 ip route add default via "10.201.$number.1"
+# Less specific than a pod's own: the address of one that has ended is unreachable, and does not go round.
+ip route add unreachable "10.202.$number.0/24"
 sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0
 
 cat >/run/cni/10-ptp.conflist <<CNI
