@@ -141,6 +141,8 @@ capabilities:
 {{- define "network-diagnostics.probes" -}}
 readinessProbe:
   httpGet: {path: /readyz, port: http, scheme: {{ . }}}
+  # A network plugin takes a moment to let a new pod connect where policies allow it.
+  initialDelaySeconds: 5
   periodSeconds: 1
   timeoutSeconds: 3
   failureThreshold: 2

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -158,6 +159,13 @@ func (p *proof) under(ctx context.Context, name string, mayLose int, do func(con
 		slices.Sort(l.lost)
 		err = errors.Join(err, fmt.Errorf("%d of %d requests were lost:\n%s", len(l.lost), l.requests,
 			strings.Join(l.lost[:min(len(l.lost), 10)], "\n")))
+		log, _ := p.cluster.output(ctx, "kubectl", "-n", "tools", "logs", "-l", "app.kubernetes.io/component=gateway",
+			"--since=2m", "--tail=-1", "--prefix")
+		for line := range strings.Lines(log) {
+			if strings.Contains(line, `"status":502`) || strings.Contains(line, `"level":"WARN"`) {
+				fmt.Fprint(os.Stderr, line)
+			}
+		}
 	}
 	return err
 }

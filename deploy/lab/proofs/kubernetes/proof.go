@@ -65,6 +65,7 @@ func (p *proof) run(ctx context.Context) (err error) {
 		{"Redis is lost", p.loseRedis},
 		{"a raw worker is refused where restricted is enforced", p.refuseRaw},
 		{"a raw worker in a privileged namespace", p.runRaw},
+		{"another place", p.place},
 		{"removal keeps the Secret", p.remove},
 	} {
 		begin := time.Now()
@@ -392,6 +393,44 @@ func (p *proof) runRaw(ctx context.Context) error {
 	}
 	p.notef("the raw worker's rights once it runs: %s", out)
 	return p.reach(ctx, true)
+}
+
+// place installs a second release, with a listener for the first one, which runs a ping there.
+func (p *proof) place(ctx context.Context) error {
+	c := p.cluster
+	const script = `set -e
+		mkdir -p "$DIR/peer" && cd "$DIR/peer"
+		PEER_TOKEN_FILE=$PWD/token PEER_TLS_KEY_FILE=$PWD/key.pem PEER_TLS_CERT_FILE=$PWD/cert.pem \
+			PEER_TLS_NAMES=fra-network-diagnostics-peer.fra "$GATEWAY" -init-place
+		kubectl="$BIN/kubectl --kubeconfig $DIR/kubeconfig"
+		$kubectl create namespace fra
+		$kubectl -n fra create secret generic peer --from-file=token --from-file=key.pem --from-file=cert.pem
+		$kubectl -n tools create secret generic others --from-file=fra-token=token --from-file=fra-cert.pem=cert.pem
+		"$BIN/helm" --kubeconfig "$DIR/kubeconfig" install fra "$ROOT/deploy/kubernetes/network-diagnostics" -n fra \
+			--values "$DIR/values.yaml" --wait --timeout 150s --set gateway.autoscaling.minReplicas=1 \
+			--set ingress.enabled=false,public.host=,place.id=fra,place.peer.enabled=true,place.peer.secret=peer \
+			--set place.peer.service.type=ClusterIP,place.peer.from='{` + podRange + `}'`
+	if out, err := c.lab.Exec(ctx, lab.ServiceHost, "env", "DIR="+c.dir, "ROOT="+c.opts.root, "BIN="+c.opts.bin,
+		"GATEWAY="+c.opts.gateway, "bash", "-c", script); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	// In one cluster the place has a private address, which the policy has to allow.
+	const rule = "networkPolicy.gatewayEgress[0]."
+	if err := p.helm(ctx, "place.id=ams", "place.secret=others", "place.others[0].id=fra",
+		"place.others[0].url=https://fra-network-diagnostics-peer.fra:8443", rule+"ports[0].port=8443",
+		rule+`to[0].namespaceSelector.matchLabels.kubernetes\.io/metadata\.name=fra`); err != nil {
+		return err
+	}
+	if err := p.ready(ctx, `"fra":"ok"`); err != nil {
+		return err
+	}
+	status, text, err := newVisitor(p.ns, 50, false).run(ctx, "ping", "11.90.0.77", map[string]any{"place": "fra"})
+	if err != nil || status != http.StatusOK || !strings.Contains(text, `"id":"fra"`) ||
+		!strings.Contains(text, `"received":10`) {
+		return fmt.Errorf("%d %.600s %w", status, text, err)
+	}
+	p.notef("a ping at another place, a second release: ten of ten")
+	return nil
 }
 
 func (p *proof) remove(ctx context.Context) error {
