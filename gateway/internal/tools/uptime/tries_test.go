@@ -106,7 +106,7 @@ func TestUptimeSecondTryBesideASilentOne(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r := got.(Result)
+				r := got.(*Result)
 				checkReport(t, r)
 				if r.Verdict != c.verdict || took != c.took || dials.Load() != c.dials {
 					t.Errorf("%s after %v and %d connections: %s", r.Verdict, took, dials.Load(), toolstest.Text(r.Reason))
