@@ -17,8 +17,8 @@ type fallback struct {
 }
 
 // NewFallback returns a Limiter that uses redis, within the breaker's bound, and memory where redis fails or the
-// breaker is open. Its errors are that of a ctx that has ended, and a fault.Error of kind Busy where too many others wait
-// for a working Redis: limits that all gateways share are never left to memory for that.
+// breaker is open. Its errors are that of a ctx that has ended, and a fault.Error of kind Busy where too many others
+// wait for a working Redis: limits that all gateways share are never left to memory for that.
 func NewFallback(redis, memory Limiter, breaker *breaker.Breaker) Limiter {
 	return fallback{shared: redis, local: memory, breaker: breaker}
 }

@@ -204,8 +204,8 @@ func TestFallbackOfALongChain(t *testing.T) {
 	}
 }
 
-// More requests at once than a slow Redis can answer in time are refused: none of them is left to memory, whose limits are
-// this instance's alone.
+// More requests at once than a slow Redis can answer in time are refused: none of them is left to memory, whose limits
+// are this instance's alone.
 func TestOverloadKeepsSharedLimits(t *testing.T) {
 	t.Parallel()
 	p := redistest.StartProxy(t, redistest.Start(t).Addr())

@@ -67,11 +67,11 @@ func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Bre
 	return b
 }
 
-// Do waits for a turn, calls fn with the client and a context that ends Bound later, and returns fn's error. While Redis
-// is down it returns ErrDown at once; where there is no turn, ErrBusy. fn must honour its context, as the client's own
-// methods do, and make one call at a time. A failure counts as an outage unless the caller's own context has ended or fn
-// returns ErrLate; of Redis's error replies, only those that report that it cannot serve now. The call is reported to the
-// Observer as o.
+// Do waits for a turn, calls fn with the client and a context that ends Bound later, and returns fn's error. While
+// Redis is down it returns ErrDown at once; where there is no turn, ErrBusy. fn must honour its context, as the client's
+// own methods do, and make one call at a time. A failure counts as an outage unless the caller's own context has ended
+// or fn returns ErrLate; of Redis's error replies, only those that report that it cannot serve now. The call is reported
+// to the Observer as o.
 func (b *Breaker) Do(ctx context.Context, o Operation, fn func(context.Context, redis.UniversalClient) error) error {
 	up := b.watch.Now()
 	if up.Reason() != nil {
@@ -169,8 +169,8 @@ const (
 // Operations are all of them.
 func Operations() []Operation { return []Operation{Limits, CacheGet, CacheSet, Check, PlaceKey} }
 
-// Observer receives the wait of every call for its turn, then its duration without that wait, and whether it failed. Its
-// methods are safe for concurrent use and do not block.
+// Observer receives the wait of every call for its turn, then its duration without that wait, and whether it failed.
+// Its methods are safe for concurrent use and do not block.
 type Observer interface {
 	Waited(took time.Duration)
 	Asked(o Operation, took time.Duration, failed bool)
