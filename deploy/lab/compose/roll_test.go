@@ -144,7 +144,7 @@ func imageOf(t *testing.T, ref string) (version string) {
 	}
 	version = engine.git("rev-parse", "--short", ref)
 	name := engine.with("VERSION=" + version).image("gateway")
-	script := fmt.Sprintf(`git archive %s | docker build --quiet --file deploy/gateway.Dockerfile ` +
+	script := fmt.Sprintf(`git archive %s | docker build --quiet --file deploy/gateway.Dockerfile `+
 		`--build-arg VERSION=%s --tag %s -`, version, version, name)
 	build := exec.CommandContext(engine.ctx, "bash", "-euo", "pipefail", "-c", script)
 	build.Dir = engine.root

@@ -19,8 +19,9 @@ type Redis struct {
 func NewRedis(r prometheus.Registerer) *Redis {
 	buckets := []float64{.0002, .0005, .001, .0025, .005, .01, .025, .05, .1, .15, .225, .5}
 	waits := prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name:    "diagnostics_redis_wait_seconds",
-		Help:    "Wait of an operation for a free connection to Redis, before its own time: this gateway's load, not Redis's.",
+		Name: "diagnostics_redis_wait_seconds",
+		Help: "Wait of an operation for a free connection to Redis, before its own time: " +
+			"this gateway's load, not Redis's.",
 		Buckets: buckets,
 	})
 	durations := prometheus.NewHistogramVec(prometheus.HistogramOpts{

@@ -31,8 +31,8 @@ const (
 // ErrDown is returned by Do at once, without a call to Redis, while an outage lasts.
 var ErrDown = errors.New("redis is down")
 
-// ErrBusy is returned by Do where a call had no turn in time, since too many others are under way. Redis works, and was
-// not called.
+// ErrBusy is returned by Do where a call had no turn in time, since too many others are under way. Redis works, and
+// was not called.
 var ErrBusy = errors.New("too many calls to redis at once")
 
 // ErrLate is the error of a fn of several round trips that ran out of time though Redis answered some of them: Redis is
@@ -68,10 +68,10 @@ func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Bre
 }
 
 // Do waits for a turn, calls fn with the client and a context that ends Bound later, and returns fn's error. While
-// Redis is down it returns ErrDown at once; where there is no turn, ErrBusy. fn must honour its context, as the client's
-// own methods do, and make one call at a time. A failure counts as an outage unless the caller's own context has ended
-// or fn returns ErrLate; of Redis's error replies, only those that report that it cannot serve now. The call is reported
-// to the Observer as o.
+// Redis is down it returns ErrDown at once; where there is no turn, ErrBusy. fn must honour its context, as the
+// client's own methods do, and make one call at a time. A failure counts as an outage unless the caller's own context has ended
+// or fn returns ErrLate; of Redis's error replies, only those that report that it cannot serve now. The call is
+// reported to the Observer as o.
 func (b *Breaker) Do(ctx context.Context, o Operation, fn func(context.Context, redis.UniversalClient) error) error {
 	up := b.watch.Now()
 	if up.Reason() != nil {
