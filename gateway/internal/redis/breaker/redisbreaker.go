@@ -69,9 +69,9 @@ func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Bre
 
 // Do waits for a turn, calls fn with the client and a context that ends Bound later, and returns fn's error. While
 // Redis is down it returns ErrDown at once; where there is no turn, ErrBusy. fn must honour its context, as the
-// client's own methods do, and make one call at a time. A failure counts as an outage unless the caller's own context has ended
-// or fn returns ErrLate; of Redis's error replies, only those that report that it cannot serve now. The call is
-// reported to the Observer as o.
+// client's own methods do, and make one call at a time. A failure counts as an outage unless the caller's own context
+// has ended or fn returns ErrLate; of Redis's error replies, only those that report that it cannot serve now. The call
+// is reported to the Observer as o.
 func (b *Breaker) Do(ctx context.Context, o Operation, fn func(context.Context, redis.UniversalClient) error) error {
 	up := b.watch.Now()
 	if up.Reason() != nil {
