@@ -92,8 +92,8 @@ test("slips of the keyboard have one hint", () => {
     ["printer.local", undefined],
   ]) {
     const mistake = mistakeIn(text ?? "");
-    assert.ok(mistake, text);
-    assert.equal(mistake.instead, instead, text);
+    assert.notEqual(mistake, null, text);
+    assert.equal(mistake?.instead, instead, text);
   }
   for (const text of [
     "example.com",

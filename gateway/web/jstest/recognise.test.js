@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { clean } from "../assets/lib/clean.js";
-import { asksOfDomain } from "../assets/lib/intent.js";
-import { recognise } from "../assets/lib/recognise.js";
+import { asksOfDomain, recognise } from "../assets/lib/recognise.js";
 
 /** @typedef {[entered: string, kind: string | null, text?: string]} Row */
 

@@ -2,21 +2,14 @@
 // What a visitor asks for beside a target: a tool by its usual name, a command as it is typed in a terminal, or the own
 // address. It only orders what is offered.
 
+import { asksOfDomain, standalone } from "./recognise.js";
+
 /** @typedef {{slugs: string[], options?: Record<string, string>}} Wish the tools, best first */
 
 /** Words of more than this many are a text, in which only the faults of a domain's name servers are looked for. */
 const fewWords = 10;
 /** More than this of a pasted text is not looked at. */
 const longest = 10_000;
-
-/** Words by themselves and in no name, in any case. @param {string} words */
-const standalone = (words) =>
-  new RegExp(String.raw`(?<![\p{L}\p{N}_.@/-])(?:${words})(?![\p{L}\p{N}_@/-]|\.[\p{L}\p{N}])`, "iu");
-
-/** @type {[RegExp, string[]][]} */
-const inTexts = [
-  [standalone("servfail|dnssec|rrsig|dnskey|name[ -]?servers?|delegations?|dig [+]trace"), ["dns-delegation"]],
-];
 
 /** The first that fits counts. @type {[RegExp, string[]][]} */
 const inFewWords = [
@@ -55,11 +48,9 @@ const recordTypes = standalone("a|aaaa|caa|cname|dnskey|ds|https|loc|mx|naptr|ns
 export function wishIn(text) {
   const plain = text.slice(0, longest);
   const few = plain.trim().split(/\s+/).length <= fewWords;
-  const [, slugs] = [...inTexts, ...(few ? inFewWords : [])].find(([words]) => words.test(plain)) ?? [];
+  if (asksOfDomain(plain)) return { slugs: ["dns-delegation"] };
+  const [, slugs] = (few && inFewWords.find(([words]) => words.test(plain))) || [];
   if (!slugs) return null;
   const type = slugs[0] === "dns-lookup" && lookup.test(plain) ? recordTypes.exec(plain)?.[0] : undefined;
   return type ? { slugs, options: { types: type.toUpperCase() } } : { slugs };
 }
-
-/** Whether a text asks for a check that takes a domain's name alone. @param {string} text */
-export const asksOfDomain = (text) => wishIn(text)?.slugs[0] === "dns-delegation";

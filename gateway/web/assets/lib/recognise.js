@@ -3,8 +3,6 @@
 // whether a target is allowed is the API's to say. A word is looked at piece by piece with anchored patterns, so that
 // the time grows with the length of the text and no faster.
 
-import { asksOfDomain } from "./intent.js";
-
 /** @typedef {"url" | "email" | "hostPort" | "address" | "asn" | "domain"} Meaning */
 /**
  * @typedef {"domain" | "host" | "hostPort" | "tlsHost" | "url" | "address" | "network" | "registration"} InputKind the
@@ -96,6 +94,16 @@ function rankAfter(words, i) {
   if (before === "server:" || before === "host:" || (before === "from" && earlier === "received:")) return -1;
   return before === "client:" || before === "upstream:" || before === "by" ? 1 : 0;
 }
+
+/** Words by themselves and in no name, in any case. @param {string} words */
+export const standalone = (words) =>
+  new RegExp(String.raw`(?<![\p{L}\p{N}_.@/-])(?:${words})(?![\p{L}\p{N}_@/-]|\.[\p{L}\p{N}])`, "iu");
+
+/** Words for faults of a domain's name servers and keys. */
+const delegationWords = standalone("servfail|dnssec|rrsig|dnskey|name[ -]?servers?|delegations?|dig [+]trace");
+
+/** Whether a text asks for a check that takes a domain's name alone. @param {string} text */
+export const asksOfDomain = (text) => delegationWords.test(text.slice(0, longest));
 
 /**
  * Without the characters that no one sees. Joiners stay inside words of scripts that need them. @param {string} text
