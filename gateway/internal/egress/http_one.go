@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// headRead is as much as many heads have: the buffer lives as long as the server is silent.
-	headRead = 1 << 10
+	// headRead is as much as most heads have: the buffer lives as long as the server is silent.
+	headRead = 2 << 10
 	// atOnce is how much any socket takes without waiting for the other side.
 	atOnce = 4 << 10
 )

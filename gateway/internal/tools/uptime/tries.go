@@ -114,7 +114,7 @@ func (t *tries) chainWants() bool {
 	return t.chain.count == 1 && t.check.chainNeedsMore()
 }
 
-// wants is needsMore of one address. Where there is no other one the chain's try is that of the address.
+// wants reports whether that holds for one address. Where there is no other one the chain's try is that of the address.
 func (t *tries) wants(i int) bool {
 	return len(t.addresses) > 1 && t.addresses[i].count < 2 && !t.check.addresses[i].final()
 }
