@@ -178,6 +178,9 @@ func TestWhoseFaultAFailedDialIs(t *testing.T) {
 	for name, told := range map[string]error{"own": own, "the other side's": nil} {
 		c := client(t, "http://127.0.0.1:1", func(c *Config) {
 			c.OwnFault = func(err error, to netip.Addr) error {
+				if errors.Is(err, context.Canceled) { // a probe that the end of the test broke off
+					return nil
+				}
 				if !errors.Is(err, syscall.ECONNREFUSED) || !to.IsLoopback() {
 					t.Errorf("%s: asked of %v and %v", name, err, to)
 				}
