@@ -79,9 +79,10 @@ export function stateOf(name, answers, findings) {
   const aside = countsOf(broken.length === 1 ? findings.filter((f) => f.group !== "broken") : findings);
   if (broken.length > 0) {
     const said = spoken && ["fail", "warn"].includes(spoken.data.conclusion.state);
+    const [{ text }] = broken;
     return {
       tone: broken.some((f) => f.tone === "bad") ? "bad" : "warn",
-      text: said ? spoken.data.conclusion.message : `${name}: ${broken[0].text}`,
+      text: said ? spoken.data.conclusion.message : text.includes(name) ? text : `${name}: ${text}`,
       aside,
     };
   }
