@@ -42,3 +42,13 @@ test("every connection keeps its newest stage", () => {
   );
   assert.equal(seen.stage?.stage, "waiting");
 });
+
+test("an address that has answered is waited for no longer", () => {
+  const seen = makeSteps();
+  const add = (/** @type {any} */ step) => seen.add(step);
+  for (const address of ["192.0.2.1", "192.0.2.10", "2001:db8::1"])
+    add({ kind: "stage", stage: "waiting", boundMs: 8000, atMs: 1, address, attempt: 1 });
+  add({ kind: "address", atMs: 2, address: { address: "192.0.2.1", status: 200 } });
+  add({ kind: "address", atMs: 3, address: { address: "2001:db8::1", status: null, reason: "refused" } });
+  assert.deepEqual([...seen.stages.keys()], ["192.0.2.10 1", "2001:db8::1 1"]);
+});

@@ -67,6 +67,10 @@ export function makeSteps() {
       const key = keys[kind](thing);
       if (!things.has(key)) this.count += 1;
       known.set(kind, things.set(key, thing));
+      // What has answered is waited for no longer.
+      if (typeof thing.status === "number")
+        for (const connection of this.stages.keys())
+          if (connection.startsWith(`${thing.address} `)) this.stages.delete(connection);
       this.newest = thing;
       this.newestKind = kind;
     },
