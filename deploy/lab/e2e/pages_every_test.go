@@ -109,7 +109,7 @@ func pagesWithFacts() []shownPage {
 		{name: "ssl-checker-expired", path: toolPath("ssl-checker", "expired.lab-site.com"), tone: "bad", todo: "Renew the certificate", facts: []string{"expired.lab-site.com", "expired 10 days ago", "CERT_HAS_EXPIRED", "Lab Issuing CA E1"}},
 		{name: "uptime", path: toolPath("uptime", "https://fast.lab-site.com/"), tone: "good", facts: []string{"200", fast.V4.String(), fast.V6.String(), "IPv4", "IPv6"}},
 		{name: "uptime-degraded", path: toolPath("uptime", "http://broken6.lab-site.com/"), tone: "warn", facts: []string{"answers over IPv4, but not over IPv6", "did not accept a connection in time", "2a10:92:3::15", "200"}},
-		{name: "port-checker", path: toolPath("port-checker", "fast.lab-site.com:443"), tone: "good", facts: []string{"443", "open", fast.V4.String(), fast.V6.String()}},
+		{name: "port-checker", path: toolPath("port-checker", "fast.lab-site.com:443"), tone: "good", facts: []string{"443", "open", fast.V4.String(), fast.V6.String(), "Does it open for you?"}},
 		{name: "port-checker-filtered", path: toolPath("port-checker", "v4only.lab-site.com:4444"), tone: "warn", facts: []string{"4444", "filtered", "11.80.0.13", "no answer"}},
 		{name: "my-ip", path: toolPath("my-ip", ""), tone: "good", facts: []string{visitor, "IPv4"}},
 		{name: "ip-geolocation-unused", path: toolPath("ip-geolocation", "11.94.9.9"), facts: []string{"UNUSED", "11.94.0.0/16"}},

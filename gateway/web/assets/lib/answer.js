@@ -62,6 +62,7 @@ export function renderAnswer(judge, view, answer, asked, past) {
       attempt(() => view.meaning(d, asked), []),
       attempt(() => view.lessons?.(d) ?? [], []),
     ),
+    attempt(() => view.yours?.(d, asked) ?? null, null),
     toolbar(d, asked, toggleBetween(parts, json)),
     changed,
     contents(parts),

@@ -3,6 +3,7 @@
 
 import { el, svg } from "../../lib/dom.js";
 import { findingOf, inFull } from "../../lib/findings.js";
+import { askVisitor } from "../../lib/for-you.js";
 import { ms } from "../../lib/format.js";
 import { badge, facts, folded, none, section, table, value } from "../../lib/parts.js";
 import { fit, label, picture, ticks } from "../../lib/picture.js";
@@ -170,6 +171,7 @@ function meaning(d) {
 
 /** @type {import("../../lib/view.js").View<PortChecker>} */
 export default {
+  yours: (d, asked) => askVisitor(d.state === "open", asked),
   meaning,
   live: (seen) => [section("From this service to each address", answers(seen.list("address")))],
   show: (d) => [

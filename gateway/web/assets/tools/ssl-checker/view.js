@@ -3,6 +3,7 @@
 
 import { el } from "../../lib/dom.js";
 import { findingOf, findingsOf, inFull } from "../../lib/findings.js";
+import { askVisitor } from "../../lib/for-you.js";
 import { counted, dateTime, day, duration, listed, ms, plural } from "../../lib/format.js";
 import { badge, cut, facts, folded, more, none, notice, section, table, value, values } from "../../lib/parts.js";
 import { timeline } from "../../lib/picture.js";
@@ -332,6 +333,7 @@ function terminal(_, d) {
 
 /** @type {import("../../lib/view.js").View<SslChecker>} */
 export default {
+  yours: (_, asked) => askVisitor(true, asked),
   meaning,
   lessons(d) {
     const quantum = findingOf(d, "POST_QUANTUM");

@@ -4,6 +4,7 @@
 import { challengeAdvice, challengeWords } from "../../lib/challenge.js";
 import { el } from "../../lib/dom.js";
 import { findingOf, findingsOf, inFull } from "../../lib/findings.js";
+import { askVisitor } from "../../lib/for-you.js";
 import { host, ms } from "../../lib/format.js";
 import { http3Facts, http3Part } from "../../lib/http3.js";
 import { notes } from "../../lib/notes.js";
@@ -127,6 +128,7 @@ function cardSoFar(family, seen) {
 
 /** @type {import("../../lib/view.js").View<Uptime>} */
 export default {
+  yours: (d, asked) => askVisitor(d.online === true, asked),
   live: (seen) => [
     section(
       "IPv4 and IPv6",
