@@ -29,7 +29,7 @@ export function meaningOf(here, there, host, url, places) {
     };
   if (here)
     return {
-      text: "It opens from here, so the fault is on your side or on the way: your DNS, your network, a VPN or a filter.",
+      text: "It opens from here, so the fault is on your side or on the way: your DNS, network, VPN or a filter.",
       links: [
         ...everywhere,
         ["Compare public resolvers", linkTo("dns-resolver-check", host)],
@@ -40,8 +40,8 @@ export function meaningOf(here, there, host, url, places) {
   if (there)
     return {
       text:
-        "It opens for you and not from here: a firewall that keeps servers out, an address family that fails (IPv4 or " +
-        "IPv6), or a site for some countries alone.",
+        "It opens for you and not from here: a firewall that keeps servers out, an address family that fails " +
+        "(IPv4 or IPv6), or a site for some countries alone.",
       links: [...everywhere, ["Follow the path from here", linkTo("traceroute", host)]],
     };
   return {
