@@ -8,7 +8,7 @@ import (
 )
 
 // turns bounds the calls under way to the connections of the pool, so that no call waits in the pool, where its wait
-// could not be told from Redis's own time.
+// would count as time of Redis.
 type turns chan struct{}
 
 // patience is the longest wait for a turn. It is more than Bound, so that a wait while Redis hangs ends with the
