@@ -18,6 +18,7 @@ class Element_ extends Leaf {
     this.classList = {
       add: (/** @type {string} */ name) =>
         this.setAttribute("class", `${this.attributes.get("class") ?? ""} ${name}`.trim()),
+      toggle() {},
     };
     this.hidden = false;
     this.tabIndex = 0;
@@ -46,6 +47,10 @@ class Element_ extends Leaf {
   }
 
   addEventListener() {}
+
+  get value() {
+    return this.attributes.get("value") ?? "";
+  }
 }
 
 /**

@@ -86,7 +86,7 @@ test("the page shows both beside the controls, and an older answer without them"
       .map((part) => part?.textContent ?? "")
       .join(" ");
   const page = said(answer("https://example.com/", stays));
-  assert.match(page, /HTTP to HTTPS.*warning.* http:\/\/example\.com answers 200.*Redirect every http URL\./);
+  assert.match(page, /HTTP to HTTPS.*suggestion.* http:\/\/example\.com answers 200.*Redirect every http URL\./);
   assert.match(
     page,
     /Newer headers.*Integrity-Policy.*Browsers that know it refuse scripts\..*blocked-destinations=\(script\)/,

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { asHTML } from "../assets/lib/export.js";
-import { severities, tally, toneWords } from "../assets/lib/severity.js";
+import { lookOf, severities, tally, toneWords } from "../assets/lib/severity.js";
 import { all, spread, tagged } from "./paper.js";
 
 spread();
@@ -87,7 +87,7 @@ test("words of a record are left alone, codes or not", async () => {
   );
 });
 
-const words = Object.values(severities).map(([, word]) => word);
+const words = [...Object.values(severities).map(([, word]) => word), "suggestion"];
 
 /** The words of the badges in a part of a page. @param {any} part @returns {string[]} */
 const badges = (part) =>
@@ -136,11 +136,11 @@ test("badges of controls, of panels and of findings say the same words", async (
     }),
     asked,
   );
-  assert.deepEqual(badges(shown[1]), ["2 problems", "1 warning", "1 note", "1 good", "1 not applicable"]);
-  assert.deepEqual(badges(shown[2]), ["warning"]);
+  assert.deepEqual(badges(shown[1]), ["3 suggestions", "1 note", "1 good", "1 not applicable"]);
+  assert.deepEqual(badges(shown[2]), ["suggestion"]);
   assert.deepEqual(badges(shown.find((/** @type {any} */ part) => /^Cookies/.test(part?.textContent ?? ""))), [
-    "problem",
-    "warning",
+    "suggestion",
+    "suggestion",
     "note",
   ]);
 
@@ -168,7 +168,7 @@ test("small pictures count in the same words", () => {
     label("security-headers", {
       controls: ["fail", "fail", "warn", "pass"].map((status) => ({ name: status, status })),
     }),
-    "Security headers: 2 problems, 1 warning and 1 good.",
+    "Security headers: 3 suggestions and 1 good.",
   );
   assert.equal(
     label("email-dns-health", {
@@ -196,9 +196,23 @@ test("a word for each tone is the word for its severity", () => {
       new RegExp(`${toneWords[/** @type {"good"} */ (tone)]}: $`),
     );
   }
-  assert.equal(tally(["pass", "pass", "warn"]), "1 warning and 2 good");
+  const looks = ["pass", "pass", "warn"].map((status) => lookOf(status, "broken"));
+  assert.equal(tally(looks), "1 warning and 2 good");
   assert.equal(tally([]), "");
 });
+
+for (const slug of readdirSync(folders))
+  test(`${slug}: what could be safer is red nowhere on the page, nor in its small picture`, async () => {
+    const view = (await import(new URL(`${slug}/view.js`, folders).href)).default;
+    const calm = answers(slug).filter((d) => (d.findings ?? []).every((/** @type {any} */ f) => f.group !== "broken"));
+    for (const data of calm) {
+      const asked = { slug, input: data.url ?? data.domain ?? data.input ?? "example.com", options: {} };
+      const drawn = [...view.show(data, asked), thumb(slug, data)].filter(Boolean);
+      const red = all({ children: drawn }, (node) => /(?:^|[ -])bad(?: |$)/.test(node.attributes?.get("class") ?? ""));
+      const said = red.map((node) => `${node.attributes.get("class")}: ${node.textContent}`);
+      assert.deepEqual(said, [], data.conclusion?.message);
+    }
+  });
 
 test("the table of each question, which is a file too, has words where the API has codes", async () => {
   const { default: view } = await import("../assets/tools/dns-lookup/view.js");

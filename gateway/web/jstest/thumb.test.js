@@ -63,23 +63,25 @@ test("types of record are there, absent or not known", () => {
 
 test("crawlers are welcome, kept out of a part or of all", () => {
   const crawlers = ["allowAll", "rules", "disallowAll"].map((effect) => ({ name: effect, effect }));
-  assert.deepEqual(fills(thumb("robots-sitemap", { crawlers })), ["fill-good", "fill-info", "fill-bad"]);
+  assert.deepEqual(fills(thumb("robots-sitemap", { crawlers })), ["fill-good", "fill-info", "fill-warn"]);
 });
 
-test("an address that is down, and mail that lacks what it needs, are red", () => {
+test("an address that is down, and mail that does not arrive, are red", () => {
   const site = (/** @type {string} */ state) =>
     fills(thumb("uptime", { families: { ipv4: { state }, ipv6: { state } } }));
   assert.deepEqual(site("down"), ["fill-bad"]);
   assert.deepEqual(site("up"), ["fill-good"]);
-  const mail = (/** @type {string} */ severity) =>
+  const mail = (/** @type {string} */ group, /** @type {string} */ severity) =>
     fills(
       thumb("email-dns-health", {
+        findings: [{ code: "X", group, severity }],
         checks: Object.fromEntries(
-          ["spf", "dmarc"].map((name) => [name, { status: "missing", issues: [{ severity }] }]),
+          ["spf", "dmarc"].map((name) => [name, { status: "missing", issues: [{ code: "X", severity }] }]),
         ),
       }),
     );
-  assert.deepEqual(mail("fail"), ["fill-bad"]);
-  assert.deepEqual(mail("warn"), ["fill-warn"]);
-  assert.notDeepEqual(mail("info"), ["fill-bad"]);
+  assert.deepEqual(mail("broken", "fail"), ["fill-bad"]);
+  assert.deepEqual(mail("safer", "fail"), ["fill-warn"]);
+  assert.deepEqual(mail("safer", "warn"), ["fill-warn"]);
+  assert.deepEqual(mail("note", "info"), ["fill-soft"]);
 });

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/egress"
-	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
@@ -114,7 +113,7 @@ var catalogue = finding.Catalogue{
 		codeFine: {State: finding.OK, Message: "All security headers of %[1]s are fine."},
 		codeOtherFine: {State: finding.Noted,
 			Message: "The security headers of %[1]s are fine, but the answer may not be the site's page."},
-		codeToFix: {State: finding.Warned, Message: "The security headers of %[1]s have %[2]s."},
+		codeToFix: {State: finding.Warned, Message: "The security headers of %[1]s could be safer: %[2]s."},
 	},
 	Findings: entries(),
 }
@@ -173,14 +172,7 @@ func report(p page, counts summary, plain *httpRedirect, found []finding.Finding
 func conclude(site string, counts summary, otherPage bool) finding.Conclusion {
 	switch {
 	case counts.Fail+counts.Warn > 0:
-		var words []string
-		if counts.Fail > 0 {
-			words = append(words, countWord(counts.Fail, "problem", "problems"))
-		}
-		if counts.Warn > 0 {
-			words = append(words, countWord(counts.Warn, "warning", "warnings"))
-		}
-		return catalogue.Conclude(codeToFix, site, text.Listed(words))
+		return catalogue.Conclude(codeToFix, site, countWord(counts.Fail+counts.Warn, "suggestion", "suggestions"))
 	case otherPage:
 		return catalogue.Conclude(codeOtherFine, site)
 	}

@@ -97,7 +97,7 @@ export function roundTrips(d) {
 /** @param {number} x @param {number} y @param {number} r */
 const cross = (x, y, r) =>
   svg("path", {
-    class: "stroke-bad",
+    class: "stroke-warn",
     fill: "none",
     "stroke-width": 2,
     d: `M${x - r} ${y - r}l${2 * r} ${2 * r}m0 ${-2 * r}l${-2 * r} ${2 * r}`,

@@ -30,6 +30,17 @@ export const findingOf = (d, ...codes) => findingsOf(d, ...codes)[0];
  */
 export const inFull = (finding) => (finding ? [finding.message, finding.remedy].filter(Boolean).join(" ") : "");
 
+/**
+ * The group of what an answer lists by codes: that of the worst finding with one of them, or otherwise.
+ * @param {{findings?: {code?: string, group?: string}[]}} d
+ * @param {string[]} codes
+ * @param {string} [otherwise] where no finding has one of the codes
+ */
+export const groupOf = (d, codes, otherwise = "note") =>
+  ["broken", "safer", "note"].find((group) =>
+    (d.findings ?? []).some((f) => f.group === group && codes.includes(f.code ?? "")),
+  ) ?? otherwise;
+
 /** The colours of conclusions. @type {Record<string, import("./view.js").Tone>} */
 const tones = { ok: "good", info: "info", warn: "warn", fail: "bad", unknown: "info" };
 

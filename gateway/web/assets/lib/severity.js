@@ -17,29 +17,39 @@ export const severities = {
   notApplicable: ["off", "not applicable"],
 };
 
+/**
+ * The tone and the word of a severity or status, by the group of its finding: what could be safer is never a problem.
+ * @param {string} status
+ * @param {string} group
+ * @returns {[Tone | "off", string]}
+ */
+export function lookOf(status, group) {
+  const fault = status === "fail" || status === "warn";
+  if (fault && group === "safer") return ["warn", "suggestion"];
+  if (fault && group === "note") return severities.info;
+  return Object.hasOwn(severities, status) ? severities[status] : ["info", status];
+}
+
 /** The same words by tone, as they begin a line. @type {Record<Tone, string>} */
 export const toneWords = { good: "Good", warn: "Warning", bad: "Problem", info: "Note" };
 
-/** An unknown status stays as it is. @param {string} status */
-export const severityWord = (status) => (Object.hasOwn(severities, status) ? severities[status][1] : status);
+/** What can be counted has a plural: two problems, but two good. */
+const counted = ["problem", "warning", "suggestion", "note"];
 
-/** What can be counted has a plural: two problems, but two good. @param {number} n @param {string} status */
-export const severityCount = (n, status) =>
-  ["fail", "warn", "info"].includes(status) ? plural(n, severityWord(status)) : `${n} ${severityWord(status)}`;
+/** The words, the most urgent first. */
+const urgency = ["problem", "not known", "warning", "suggestion", "note", "good", "missing", "not applicable"];
 
 /**
- * How many there are of each, the most urgent first: "2 problems, 1 warning and 3 good". @param {Record<string,
- * number>} counts
+ * How many there are of each word, the most urgent first: "2 problems", "1 suggestion", "3 good".
+ * @param {[Tone | "off", string][]} looks
+ * @returns {[Tone | "off", string][]}
  */
-const severityCounts = (counts) =>
-  listed(
-    Object.keys(severities)
-      .filter((status) => counts[status] > 0)
-      .map((status) => severityCount(counts[status], status)),
-  );
+export const counts = (looks) =>
+  urgency.flatMap((word) => {
+    const same = looks.filter((look) => look[1] === word);
+    const n = same.length;
+    return n > 0 ? [[same[0][0], counted.includes(word) ? plural(n, word) : `${n} ${word}`]] : [];
+  });
 
-/** The same of a list. @param {string[]} statuses */
-export const tally = (statuses) =>
-  severityCounts(
-    Object.fromEntries(Object.keys(severities).map((status) => [status, statuses.filter((s) => s === status).length])),
-  );
+/** The same in one line. @param {[Tone | "off", string][]} looks */
+export const tally = (looks) => listed(counts(looks).map(([, text]) => text));

@@ -2,9 +2,9 @@
 // The small picture on a card of the report. It repeats what the card has in words, for screen readers too.
 
 import { svg } from "./dom.js";
-import { toneOf } from "./findings.js";
+import { groupOf, toneOf } from "./findings.js";
 import { day, ms, number, plural } from "./format.js";
-import { tally } from "./severity.js";
+import { lookOf, tally } from "./severity.js";
 
 /** @typedef {import("./view.js").Tone} Tone */
 /** @typedef {import("api").components["schemas"]} Schemas */
@@ -43,8 +43,9 @@ function span(from, to, what, tone) {
  * Times one after the other; null is one that never came.
  * @param {(number | null)[]} times in milliseconds
  * @param {string} what
+ * @param {"warn" | "soft"} lost how one that never came looks
  */
-function spark(times, what) {
+function spark(times, what, lost) {
   const known = times.filter((t) => t !== null);
   if (known.length < 2) return null;
   const most = Math.max(...known);
@@ -55,7 +56,7 @@ function spark(times, what) {
     ...times.map((t, i) => {
       const height = t === null ? high - 4 : Math.max(2, (t / most) * (high - 4));
       return svg("rect", {
-        class: t === null ? "fill-bad" : "fill-1",
+        class: t === null ? `fill-${lost}` : "fill-1",
         x: i * step,
         y: high - height,
         width: Math.max(1, step - 1.5),
@@ -94,12 +95,6 @@ const states = {
   closed: "bad",
   filtered: "warn",
   unreachable: "bad",
-  pass: "good",
-  fail: "bad",
-  warn: "warn",
-  info: "info",
-  missing: "soft",
-  error: "warn",
 };
 
 /** @param {string} state */
@@ -108,7 +103,7 @@ const colourOf = (state) => states[state] ?? "soft";
 /** @param {Schemas["Ping"]} d */
 function echoes(d) {
   const times = Array.from({ length: d.sent }, (_, i) => d.replies.find((r) => r.seq === i + 1)?.rttMs ?? null);
-  return spark(times, "Times of the probes");
+  return spark(times, "Times of the probes", "warn");
 }
 
 /** @param {Schemas["DnsResolverCheck"]} d */
@@ -136,12 +131,23 @@ const familyWords = { up: "answers", down: "down", noAddress: "no address", skip
 /** @param {{state: string}} family */
 const familyWord = ({ state }) => familyWords[state] ?? state;
 
-/**
- * A missing record may be a problem or a mere note.
- * @param {{status: Schemas["MailStatus"], issues?: Schemas["MailIssues"]}} check
- */
-const mailTone = ({ status, issues = [] }) =>
-  colourOf(["fail", "warn"].find((s) => issues.some((i) => i.severity === s)) ?? status);
+/** The checks of mail, each with its tone and word. @param {Schemas["EmailDnsHealth"]} d */
+function mailRecords(d) {
+  const looks = Object.values(d.checks).map(({ status, issues = [] }) => {
+    const group = groupOf(
+      d,
+      issues.map((i) => i.code),
+    );
+    // A missing record may be as bad as its worst issue.
+    const severity = ["fail", "warn"].find((s) => issues.some((i) => i.severity === s)) ?? "";
+    const tone = lookOf(status === "missing" && severity ? severity : status, group)[0];
+    return { look: lookOf(status, group), tone: status === "missing" && !severity ? "off" : tone };
+  });
+  return blocks(
+    looks.map(({ tone }) => ["", tone === "off" ? "soft" : tone]),
+    `Mail records: ${tally(looks.map(({ look }) => look))}.`,
+  );
+}
 
 /** The queried types of record: there, absent, or not known. @param {Schemas["DnsLookup"]} d */
 function types({ details, errors }) {
@@ -226,7 +232,7 @@ const pictures = {
   "asn-lookup": announced,
   "robots-sitemap": (d) =>
     blocks(
-      d.crawlers.map((c) => [c.name, { allowAll: "good", disallowAll: "bad", rules: "info" }[c.effect] ?? "info"]),
+      d.crawlers.map((c) => [c.name, { allowAll: "good", disallowAll: "warn", rules: "info" }[c.effect] ?? "info"]),
       `${plural(d.crawlers.length, "crawler")}, ` +
         `${d.crawlers.filter((c) => c.effect === "allowAll").length} of them with access to ` +
         "everything.",
@@ -241,6 +247,7 @@ const pictures = {
     spark(
       d.hops.map((h) => h.averageMs),
       "Times of the hops",
+      "soft",
     ),
   "dns-resolver-check": resolvers,
   uptime: (d) =>
@@ -258,20 +265,14 @@ const pictures = {
     ),
   "security-headers": (d) =>
     blocks(
-      d.controls.map((c) => [c.name, colourOf(c.status)]),
-      `Security headers: ${tally(d.controls.map((c) => c.status))}.`,
+      d.controls.map((c) => [c.name, lookOf(c.status, "safer")[0].replace("off", "soft")]),
+      `Security headers: ${tally(d.controls.map((c) => lookOf(c.status, "safer")))}.`,
     ),
-  "email-dns-health": (d) => {
-    const all = Object.values(d.checks);
-    return blocks(
-      all.map((check) => ["", mailTone(check)]),
-      `Mail records: ${tally(all.map((c) => c.status))}.`,
-    );
-  },
+  "email-dns-health": mailRecords,
   "http-headers": (d) => phases(d.timings),
   "redirect-checker": (d) =>
     blocks(
-      d.hops.map((h) => [h.url, h.status === null || h.status >= 400 ? "bad" : h.status >= 300 ? "info" : "good"]),
+      d.hops.map((h, i) => [h.url, i === d.hops.length - 1 ? toneOf(d) : "info"]),
       `${plural(d.hops.length, "step")}.`,
     ),
 };

@@ -25,4 +25,4 @@ export const transportWords = {
 };
 
 /** The tone of each outcome of a query. @type {Record<string, import("../../lib/view.js").Tone | "off">} */
-export const transportTones = { answer: "good", timeout: "bad", refused: "bad", error: "bad", skipped: "off" };
+export const transportTones = { answer: "good", timeout: "warn", refused: "warn", error: "warn", skipped: "off" };

@@ -151,7 +151,7 @@ function groups(d) {
   }));
   const failed = d.resolvers.filter((r) => r.outcome === "error").map((r) => r.id);
   return failed.length > 0
-    ? [...list, { sign: "✗", colour: "fill-bad", values: [], ids: failed, title: "failed" }]
+    ? [...list, { sign: "✗", colour: "fill-warn", values: [], ids: failed, title: "failed" }]
     : list;
 }
 

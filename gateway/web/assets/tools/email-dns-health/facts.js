@@ -1,7 +1,8 @@
 // @ts-check
 // The mail records of a domain: the checks by name, and what is compared with an earlier answer.
 
-import { severityWord } from "../../lib/severity.js";
+import { groupOf } from "../../lib/findings.js";
+import { lookOf } from "../../lib/severity.js";
 
 /** @typedef {import("api").components["schemas"]["EmailDnsHealth"]} EmailDnsHealth */
 /** @typedef {EmailDnsHealth["checks"]} Checks */
@@ -16,8 +17,23 @@ const titles = { mx: "MX", spf: "SPF", dmarc: "DMARC", dkim: "DKIM", mtaSts: "MT
 
 export const parts = /** @type {[keyof Checks, string][]} */ (Object.entries(titles));
 
-/** @type {Record<string, Tone>} */
-export const tones = { pass: "good", info: "info", warn: "warn", fail: "bad", error: "warn" };
+/**
+ * The tone and the word of a check's status. What is missing is as bad as its worst issue.
+ * @param {EmailDnsHealth} d
+ * @param {Pick<Checks["mx"], "status" | "issues">} check
+ * @returns {[Tone | "off", string]}
+ */
+export function lookOfCheck(d, { status, issues }) {
+  const group = groupOf(
+    d,
+    issues.map((i) => i.code),
+  );
+  const [tone, word] = lookOf(status, group);
+  return [status === "missing" ? lookOf(bySeverity(issues)[0]?.severity ?? "info", group)[0] : tone, word];
+}
+
+/** The tone of an issue. @param {EmailDnsHealth} d @param {Issue} issue @returns {Tone} */
+export const toneOfIssue = (d, { code, severity }) => /** @type {Tone} */ (lookOf(severity, groupOf(d, [code]))[0]);
 
 /** The issues, the worst first. @param {Issue[]} issues */
 export const bySeverity = (issues) => ["fail", "warn", "info"].flatMap((s) => issues.filter((i) => i.severity === s));
@@ -27,7 +43,7 @@ export default {
   facts: (d) =>
     Object.fromEntries([
       ...parts.flatMap(([key, name]) => [
-        [name, severityWord(d.checks[key].status)],
+        [name, lookOfCheck(d, d.checks[key])[1]],
         [`${name} record`, d.checks[key].record ?? []],
       ]),
       ["MX addresses", d.checks.mx.hosts.flatMap((h) => h.addresses)],

@@ -5,7 +5,7 @@
 import { el } from "../../lib/dom.js";
 import { plural } from "../../lib/format.js";
 import { badge, code, cut, facts, folded, mark, more, none, table, value, values } from "../../lib/parts.js";
-import { bySeverity, tones } from "./facts.js";
+import { bySeverity, toneOfIssue } from "./facts.js";
 
 /** @typedef {import("./facts.js").EmailDnsHealth} EmailDnsHealth */
 /** @typedef {import("./facts.js").Checks["mx"]["hosts"][number]} Host */
@@ -133,7 +133,8 @@ export function keysFound({ domain, checks: { dkim } }) {
 }
 
 /** @param {EmailDnsHealth} d */
-export function bimi({ bimi, bimiReason }) {
+export function bimi(d) {
+  const { bimi, bimiReason } = d;
   if (!bimi) return bimiReason ? folded("Logo (BIMI)", "", el("p", {}, bimiReason)) : null;
   return folded(
     "Logo (BIMI)",
@@ -143,9 +144,7 @@ export function bimi({ bimi, bimiReason }) {
       el(
         "ul",
         { class: "mail-issues" },
-        ...bySeverity(bimi.issues).map((i) =>
-          el("li", {}, mark(tones[i.severity] ?? "info"), el("span", {}, i.message)),
-        ),
+        ...bySeverity(bimi.issues).map((i) => el("li", {}, mark(toneOfIssue(d, i)), el("span", {}, i.message))),
       ),
     code(bimi.record, "BIMI record"),
     facts([

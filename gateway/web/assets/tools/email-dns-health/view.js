@@ -9,8 +9,8 @@ import { policyURL, repairs } from "./repairs.js";
 import { bimi, exchanges, keysFound } from "./hosts.js";
 import { badge, code, cut, facts, folded, mark, more, notice, section, value, values } from "../../lib/parts.js";
 import { sh } from "../../lib/shell.js";
-import { severityWord } from "../../lib/severity.js";
-import { bySeverity, has, parts, tones } from "./facts.js";
+import { lookOf } from "../../lib/severity.js";
+import { bySeverity, has, lookOfCheck, parts, toneOfIssue } from "./facts.js";
 
 /** @typedef {import("../../lib/view.js").Tone} Tone */
 /** @typedef {import("./facts.js").EmailDnsHealth} EmailDnsHealth */
@@ -29,29 +29,14 @@ const jobs = [
 /** The results of an SPF record for all other senders (RFC 7208, section 2.6). @type {Record<string, string>} */
 const others = { "-": "fail", "~": "softfail", "?": "neutral", "+": "pass" };
 
-/**
- * The tone of a status. A missing record is as bad as its worst issue.
- * @param {Pick<Check, "status" | "issues">} check
- * @returns {Tone | "off"}
- */
-function toneOf({ status, issues }) {
-  if (status !== "missing") return tones[status] ?? "off";
-  return tones[bySeverity(issues)[0]?.severity ?? "info"];
-}
-
-/** @param {Checks} checks @param {number} n */
-function panel(checks, n) {
+/** @param {EmailDnsHealth} d @param {number} n */
+function panel(d, n) {
+  const { checks } = d;
   const check = checks[parts[n][0]];
   return el(
     "section",
     { class: "mail-panel" },
-    el(
-      "h3",
-      {},
-      parts[n][1],
-      el("span", { class: "mail-job" }, jobs[n]),
-      badge(toneOf(check), severityWord(check.status)),
-    ),
+    el("h3", {}, parts[n][1], el("span", { class: "mail-job" }, jobs[n]), badge(...lookOfCheck(d, check))),
     el("p", {}, check.summary),
     check.issues.length > 0 &&
       el(
@@ -61,7 +46,7 @@ function panel(checks, n) {
           el(
             "li",
             {},
-            mark(tones[i.severity] ?? "info"),
+            mark(toneOfIssue(d, i)),
             el("span", {}, i.message, " ", el("span", { class: "muted" }, `${i.reference}; ${i.code}`)),
           ),
         ),
@@ -85,7 +70,7 @@ function panelSoFar(check, n) {
       {},
       parts[n][1],
       el("span", { class: "mail-job" }, jobs[n]),
-      check ? badge(toneOf({ ...check, issues: [] }), severityWord(check.status)) : badge("off", "being looked up"),
+      check ? badge(...lookOf(check.status, "safer")) : badge("off", "being looked up"),
     ),
     check ? el("p", {}, check.summary) : el("p", { class: "muted" }, "…"),
   );
@@ -157,14 +142,14 @@ function meter(name, n, most) {
 
 /** @param {Checks["spf"]["tree"]} node @param {number} [depth] @returns {HTMLElement} */
 function branch(node, depth = 0) {
-  const { term, domain, lookups, voidLookups, record, error, ignored, children, truncated } = node;
+  const { term, domain, lookups, voidLookups, record, error, children, truncated } = node;
   const head = [
     el("span", { class: "mono" }, term),
     domain && !term.includes(domain) && ` (${domain})`,
     " ",
     lookups > 0 && badge("off", plural(lookups, "lookup")),
     voidLookups > 0 && badge("warn", `${voidLookups} void`),
-    error && badge(ignored || node.void ? "warn" : "bad", error),
+    error && badge("warn", error),
     truncated && badge("info", "cut: there is more"),
   ];
   return el(
@@ -253,10 +238,7 @@ export default {
     const all = repairs(d);
     return [
       d.note && d.overall !== "pass" ? notice("info", d.note) : null,
-      section(
-        "What the domain publishes",
-        el("div", { class: "mail-panels" }, ...parts.map((_, n) => panel(d.checks, n))),
-      ),
+      section("What the domain publishes", el("div", { class: "mail-panels" }, ...parts.map((_, n) => panel(d, n)))),
       all.length > 0 ? section("Records to publish", ...all.map((one, i) => repair(one, i === 0))) : null,
       d.checks.spf.record
         ? folded(

@@ -22,7 +22,7 @@ const flags = {
   httpToHttps: ["to HTTPS", "good", "The step leads from an unencrypted address to an encrypted one."],
   httpsToHttp: [
     "back to HTTP",
-    "bad",
+    "warn",
     "The step leads from an encrypted address to an unencrypted one, where others on the way can read and " +
       "change the page.",
   ],

@@ -137,8 +137,8 @@ export function decision(robots, crawler, path) {
     nodes: [
       el(
         "p",
-        { class: `rs-verdict ${may ? "good" : "bad"}` },
-        mark(may ? "good" : "bad"),
+        { class: `rs-verdict ${may ? "good" : "warn"}` },
+        mark(may ? "good" : "warn"),
         ` ${who} ${may ? "may" : "may not"} fetch ${path}`,
       ),
       el("p", {}, why),

@@ -3,6 +3,7 @@
 
 import { el } from "../../lib/dom.js";
 import { bytes, day, number, plural } from "../../lib/format.js";
+import { toneOf } from "../../lib/findings.js";
 import { notes } from "../../lib/notes.js";
 import { badge, code, cut, facts, folded, mark, more, none, section, table, value } from "../../lib/parts.js";
 import { crawlerTable } from "./crawler-table.js";
@@ -15,9 +16,6 @@ import { expected, mostGroups, mostNames, refusal, sitemaps, spell } from "./fac
 /** @typedef {import("./facts.js").Sitemap} Sitemap */
 /** @typedef {import("./facts.js").Group} Group */
 /** @typedef {import("./facts.js").Issue} Issue */
-
-/** @type {Record<Issue["severity"], Tone>} */
-const tones = { fail: "bad", warn: "warn", info: "info" };
 
 /** How much of the file the service reads. */
 const wholeBytes = 500 * 1024;
@@ -34,12 +32,13 @@ const effectWords = {
 
 /**
  * @param {Pick<Sitemap, "status" | "httpStatus" | "issues">} file
- * @param {boolean} [expected] whether it ought to be there
+ * @param {boolean} expected whether it ought to be there
+ * @param {Tone} [lost] of one that cannot be read
  */
-function state(file, expected = false) {
+function state(file, expected, lost = "warn") {
   const { status, httpStatus } = file;
   const tone =
-    status === "found" ? "good" : status === "missing" ? (expected || refusal(file) ? "warn" : "info") : "bad";
+    status === "found" ? "good" : status === "missing" ? (expected || refusal(file) ? "warn" : "info") : lost;
   return el(
     "span",
     {},
@@ -49,12 +48,12 @@ function state(file, expected = false) {
   );
 }
 
-/** @param {Issue} issue */
+/** Faults of these files break nothing, but for a robots.txt that crawlers cannot read. @param {Issue} issue */
 function issueLine(issue) {
   return el(
     "span",
     {},
-    mark(tones[issue.severity] ?? "info"),
+    mark(issue.severity === "info" ? "info" : "warn"),
     " ",
     issue.line !== null && `Line ${issue.line}: `,
     issue.message,
@@ -256,7 +255,7 @@ export default {
               ? value(d.robots.finalUrl, { what: "final URL" })
               : null,
           ],
-          ["State", state(d.robots)],
+          ["State", state(d.robots, false, toneOf(d))],
           ["Content type", d.robots.contentType && value(d.robots.contentType, { what: "content type", quiet: true })],
           [
             "Size",

@@ -4,7 +4,7 @@
 import { el } from "../../lib/dom.js";
 import { plural } from "../../lib/format.js";
 import { badge, facts, folded, none, section, value } from "../../lib/parts.js";
-import { severities } from "../../lib/severity.js";
+import { lookOf } from "../../lib/severity.js";
 
 /** @typedef {import("./facts.js").SecurityHeaders} SecurityHeaders */
 
@@ -13,7 +13,7 @@ export const withoutHttps = (plain) =>
   plain
     ? section(
         "HTTP to HTTPS",
-        el("p", {}, badge(...severities[plain.verdict]), " ", plain.finding),
+        el("p", {}, badge(...lookOf(plain.verdict, "safer")), " ", plain.finding),
         facts([
           ["Answer on port 80", plain.status === null ? none("no answer") : String(plain.status)],
           ["Redirects to", plain.location && value(plain.location)],

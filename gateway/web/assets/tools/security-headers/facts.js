@@ -1,7 +1,7 @@
 // @ts-check
 // The security headers of a site: what is compared with an earlier answer.
 
-import { severityWord } from "../../lib/severity.js";
+import { lookOf } from "../../lib/severity.js";
 
 /** @typedef {import("api").components["schemas"]["SecurityHeaders"]} SecurityHeaders */
 /** @typedef {import("api").components["schemas"]["SecurityControl"]} Control */
@@ -20,6 +20,6 @@ export default {
   facts: (d) => ({
     Answer: `${d.status} ${d.finalUrl}`,
     ...(d.httpRedirect ? { "Without https": plainAnswer(d.httpRedirect) } : {}),
-    ...Object.fromEntries(d.controls.map((c) => [c.name, severityWord(c.status) + lasting(c)])),
+    ...Object.fromEntries(d.controls.map((c) => [c.name, lookOf(c.status, "safer")[1] + lasting(c)])),
   }),
 };

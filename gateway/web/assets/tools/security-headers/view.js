@@ -21,7 +21,7 @@ import {
   value,
 } from "../../lib/parts.js";
 import { configurations, noLines, serverLines } from "./servers.js";
-import { severities, severityCount } from "../../lib/severity.js";
+import { counts, lookOf, severities } from "../../lib/severity.js";
 import { sh } from "../../lib/shell.js";
 import { newerHeaders, withoutHttps } from "./beside.js";
 import { findingOf } from "../../lib/findings.js";
@@ -32,8 +32,8 @@ import { findingOf } from "../../lib/findings.js";
 
 const order = Object.keys(severities);
 
-/** @param {SecurityHeaders} d @param {string} status */
-const having = (d, status) => d.controls.filter((c) => c.status === status);
+/** Headers break nothing: the tone and word of a status. @param {string} status */
+const look = (status) => lookOf(status, "safer");
 
 /** What to think of before sending a header. @type {Record<string, string>} */
 const cautions = {
@@ -67,14 +67,11 @@ function overview(d) {
   const tile = (/** @type {Control} */ c) => {
     const link = el("a", { href: `#${place(c)}` }, sign(c), c.name);
     leadTo(link, () => document.getElementById(place(c)));
-    return el("li", { class: severities[c.status][0] }, link);
+    return el("li", { class: look(c.status)[0] }, link);
   };
-  const counts = order
-    .filter((status) => having(d, status).length > 0)
-    .map((status) => badge(severities[status][0], severityCount(having(d, status).length, status)));
   return section(
     "At a glance",
-    el("p", { class: "sec-counts" }, ...counts),
+    el("p", { class: "sec-counts" }, ...counts(d.controls.map((c) => look(c.status))).map((count) => badge(...count))),
     el("ol", { class: "sec-strip" }, ...sorted(d).map(tile)),
   );
 }
@@ -84,7 +81,7 @@ const place = (c) => `control-${c.id}`;
 
 /** @param {Control} c */
 function sign({ status }) {
-  const tone = severities[status][0];
+  const [tone] = look(status);
   return tone === "off"
     ? el(
         "span",
@@ -142,7 +139,7 @@ function controlParts(d) {
     ),
   );
   return [
-    open.length > 0 ? section("To fix", ...open.map((c) => controlNode(c, d))) : null,
+    open.length > 0 ? section("Could be safer", ...open.map((c) => controlNode(c, d))) : null,
     done.length > 0
       ? folded("Nothing to do", listed(done.map((c) => c.name)), el("dl", { class: "facts" }, ...rows))
       : null,
@@ -190,7 +187,7 @@ function cookieTable(d) {
       : el(
           "ul",
           { class: "values sentence" },
-          ...c.issues.map((i) => el("li", {}, badge(...severities[i.severity]), ` ${i.message}`)),
+          ...c.issues.map((i) => el("li", {}, badge(...look(i.severity)), ` ${i.message}`)),
         ),
     yes(c.secure),
     yes(c.httpOnly),

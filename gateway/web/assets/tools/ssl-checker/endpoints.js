@@ -4,7 +4,8 @@
 import { el } from "../../lib/dom.js";
 import { day, listed, plural } from "../../lib/format.js";
 import { badge, cut, facts, folded, none, section, value } from "../../lib/parts.js";
-import { severities } from "../../lib/severity.js";
+import { groupOf } from "../../lib/findings.js";
+import { lookOf } from "../../lib/severity.js";
 import { versionName } from "./suites.js";
 import { unverified } from "./facts.js";
 
@@ -79,7 +80,7 @@ function card(d, seen, e) {
         e.fingerprint256 && el("span", {}, e.protocol ? versionName(e.protocol) : none("none agreed"), " ", version),
       ],
     ]),
-    remarks(e),
+    remarks(d, e),
     cut(e),
   );
 }
@@ -111,13 +112,13 @@ function trust(e) {
 /** The first twelve digits of a fingerprint; the button copies them all. @param {string} whole @param {string} what */
 export const fingerprint = (whole, what) => value(`${whole.slice(0, 17)}…`, { what, copied: whole });
 
-/** @param {Endpoint} e */
-function remarks({ issues, fingerprint256 }) {
+/** @param {SslChecker} d @param {Endpoint} e */
+function remarks(d, { issues, fingerprint256 }) {
   const list = issues.filter((i) => i.severity !== "info" || fingerprint256 === null);
   if (list.length === 0) return null;
   return el(
     "ul",
     { class: "values" },
-    ...list.map((i) => el("li", {}, badge(...(severities[i.severity] ?? severities.info)), ` ${i.message}`)),
+    ...list.map((i) => el("li", {}, badge(...lookOf(i.severity, groupOf(d, [i.code], "broken"))), ` ${i.message}`)),
   );
 }

@@ -20,7 +20,7 @@ import { forwardSecret, postQuantum, retired, rowsOf, suitesOf, versionName, ver
 const strengths = {
   strong: { tone: "good", sign: "✓", words: "strong" },
   weak: { tone: "warn", sign: "!", words: "weak" },
-  insecure: { tone: "bad", sign: "✗", words: "insecure" },
+  insecure: { tone: "warn", sign: "✗", words: "insecure" },
 };
 /** @type {Place} */
 const refused = { tone: "off", sign: "–", words: "refused" };

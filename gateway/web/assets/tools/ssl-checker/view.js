@@ -7,7 +7,7 @@ import { askVisitor } from "../../lib/for-you.js";
 import { counted, dateTime, day, duration, listed, ms, plural } from "../../lib/format.js";
 import { badge, cut, facts, folded, more, none, notice, section, table, value, values } from "../../lib/parts.js";
 import { timeline } from "../../lib/picture.js";
-import { severities } from "../../lib/severity.js";
+import { lookOf } from "../../lib/severity.js";
 import { sh } from "../../lib/shell.js";
 import { advice } from "./advice.js";
 import { authority } from "./authority.js";
@@ -56,7 +56,7 @@ function findings(d) {
   const list = d.findings ?? [];
   if (list.length === 0) return null;
   const rows = list.map((f) => [
-    badge(...severities[f.severity]),
+    badge(...lookOf(f.severity, f.group)),
     el("div", { class: "sentence" }, f.message, f.remedy && el("div", { class: "hint" }, f.remedy)),
     value(f.code, { quiet: true }),
   ]);
@@ -200,7 +200,7 @@ function link(d, sent, i) {
       "These certificates lead to a root that is trusted here. Clients have it, so it need not be sent.",
     );
   if (!next && unverified(d))
-    return end("bad", "Not verified", "Whether these certificates lead to a trusted root is not known.");
+    return end("warn", "Not verified", "Whether these certificates lead to a trusted root is not known.");
   if (c.selfSigned)
     return end(
       "bad",
