@@ -4,9 +4,11 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { cardFacts } from "../assets/lib/card-facts.js";
-import { spread } from "./paper.js";
+import { makeSteps } from "../assets/lib/steps.js";
+import { all, spread } from "./paper.js";
 
 spread();
+const { makeCard } = await import("../assets/lib/card.js");
 const { thumb } = await import("../assets/lib/thumb.js");
 
 const recorded = new URL("../../../deploy/lab/e2e/testdata/golden/", import.meta.url);
@@ -45,3 +47,36 @@ for (const slug of tools) {
       );
   });
 }
+
+/** The phases on a card in a stage. @param {any} stage @param {...object} steps */
+function phasesOn(stage, ...steps) {
+  const seen = makeSteps();
+  for (const step of steps) seen.add(/** @type {any} */ ({ kind: "stage", boundMs: 8000, ...step }));
+  /** @type {any} */
+  const check = { slug: "uptime", title: "Up", input: "a.example", options: {}, glyph: null, seen, began: 0, stage };
+  const card = makeCard(check, "a.example", () => {});
+  card.show();
+  const lines = all(card.node, (node) => node.attributes.get("class") === "phases");
+  return lines.map((line) => line.textContent).join("|");
+}
+
+test("a card that waits has the phases of its newest connection", () => {
+  const first = { stage: "waiting", address: "192.0.2.1", dnsMs: 0.4, connectMs: 8, attempt: 1 };
+  const again = { stage: "connecting", address: "192.0.2.1", dnsMs: 0.4, attempt: 2 };
+  assert.match(phasesOn({ state: "running" }, first), /^DNS ✓ 0.40 ms · connected ✓ 8.00 ms · waiting 0.0 s, gives up/);
+  assert.match(phasesOn({ state: "running" }, first, again), /^Again: DNS ✓ 0.40 ms · connecting 0.0 s, gives up/);
+  assert.equal(phasesOn({ state: "running" }, { stage: "resolving" }), "");
+});
+
+test("a card whose check failed, or was cancelled, or found a site down, says where it stopped", () => {
+  const step = { stage: "waiting", address: "192.0.2.1", connectMs: 8, attempt: 1 };
+  const answered = (/** @type {object} */ reply) => ({ state: "answered", reply });
+  const down = { conclusion: { code: "DOWN", state: "fail", message: "Down." }, status: null };
+  const up = { conclusion: { code: "UP", state: "ok", message: "Up." }, status: 200 };
+  const where = "connected ✓ 8.00 ms · waiting ✗ stopped here";
+  assert.equal(phasesOn(answered({ ok: false, status: 504, error: "No." }), step), where);
+  assert.equal(phasesOn({ state: "cancelled" }, step), where);
+  assert.equal(phasesOn(answered({ ok: true, status: 200, data: down }), step), where);
+  assert.equal(phasesOn(answered({ ok: true, status: 200, data: up }), step), "");
+  assert.equal(phasesOn(answered({ ok: false, status: 504, error: "No." })), "");
+});

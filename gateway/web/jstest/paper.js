@@ -22,7 +22,10 @@ class Element_ extends Leaf {
     };
     this.hidden = false;
     this.tabIndex = 0;
-    Object.defineProperty(this, "textContent", { get: () => this.children.map((child) => child.textContent).join("") });
+    Object.defineProperty(this, "textContent", {
+      get: () => this.children.map((child) => child.textContent).join(""),
+      set: (text) => this.replaceChildren(text),
+    });
   }
 
   /** @param {string} name @param {string} value */

@@ -6,6 +6,7 @@ import { cardFacts } from "./card-facts.js";
 import { el } from "./dom.js";
 import { linkTo } from "./fitting.js";
 import { duration, relative } from "./format.js";
+import { ladder, unanswered } from "./ladder.js";
 import { lost, verdictLine } from "./parts.js";
 import { counted, doing } from "./steps.js";
 import { thumb } from "./thumb.js";
@@ -124,7 +125,7 @@ export function makeCard(check, target, again) {
     retry.hidden = !repeatable(check.stage) && !opened;
     retry.replaceChildren(opened ? "Run again" : "Try again", what());
     unfold.hidden = !done || !check.judge;
-    said.replaceChildren(...sentence(check), ...soFar(check), ...evidence(check));
+    said.replaceChildren(...sentence(check), ...phases(check), ...soFar(check), ...evidence(check));
     tick();
   }
 
@@ -135,6 +136,7 @@ export function makeCard(check, target, again) {
     if (pause) pause.textContent = pauseText(check.stage);
     const now = said.querySelector(".now");
     if (now) now.textContent = nowText(check);
+    if (check.stage.state === "running") said.querySelector(".phases")?.replaceChildren(newest(check) ?? "");
   }
 
   return { node, show, tick };
@@ -211,6 +213,18 @@ function sentence({ stage, verdict }) {
       return [remark("Cancelled before an answer came.", false)];
   }
   return [];
+}
+
+/** The newest connection of a check, and where it stopped once the check has ended. @param {Check} check */
+const newest = ({ stage, seen }) => ladder(seen, ended(stage), 1);
+
+/** How far a check has come that waits, or had come where no answer came. @param {Check} check @returns {Node[]} */
+function phases(check) {
+  const { stage } = check;
+  if (stage.state === "running") return [el("p", { class: "phases" })];
+  const silent = stage.state === "answered" ? !stage.reply.ok || unanswered(stage.reply) : ended(stage);
+  const line = silent ? newest(check) : null;
+  return line ? [el("p", { class: "phases" }, line)] : [];
 }
 
 /** What a check had found that ended without an answer. @param {Check} check @returns {Node[]} */

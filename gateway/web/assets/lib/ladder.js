@@ -15,6 +15,9 @@ const going = { connecting: "connecting", handshake: "TLS", waiting: "waiting", 
 /** More connections than these are not shown. */
 const most = 4;
 
+/** Whether an answer reports that a site gave none. @param {{data?: any}} answer */
+export const unanswered = ({ data }) => ["DOWN", "NO_ANSWER"].includes(data?.conclusion?.code ?? "") && !data?.status;
+
 /** @param {number} n milliseconds */
 const seconds = (n) => `${(n / 1000).toFixed(1)} s`;
 
@@ -51,10 +54,11 @@ const signs = { done: " ✓ ", now: " ", stopped: " ✗ " };
  * A line for each connection, null where there is none.
  * @param {import("./steps.js").Seen} seen
  * @param {boolean} [over] whether the run has ended
+ * @param {number} [last] at most so many, the newest
  * @returns {HTMLElement | null}
  */
-export function ladder({ stages }, over = false) {
-  const all = [...stages.values()].slice(-most);
+export function ladder({ stages }, over = false, last = most) {
+  const all = [...stages.values()].slice(-last);
   const several = new Set(all.map(({ address }) => address)).size > 1;
   const lines = all.map((stage) => {
     const second = (stage.attempt ?? 1) > 1;

@@ -6,6 +6,7 @@ import { fieldOf, runTool } from "../lib/api.js";
 import { clean } from "../lib/clean.js";
 import { announce, byId, setBusy, startClock, unfoldOnPaper } from "../lib/dom.js";
 import { renderFailure, renderNext } from "../lib/failure.js";
+import { unanswered } from "../lib/ladder.js";
 import { showRun } from "../lib/live.js";
 import { ms } from "../lib/format.js";
 import { lost, verdictLine } from "../lib/parts.js";
@@ -230,9 +231,6 @@ async function run(byHand) {
     }
   }
 }
-
-/** Whether an answer reports that a site gave none. @param {{data?: any}} answer */
-const unanswered = ({ data }) => ["DOWN", "NO_ANSWER"].includes(data?.conclusion?.code ?? "") && !data?.status;
 
 /**
  * Asks all places; one that gave no result can be asked again.
