@@ -78,6 +78,7 @@ type http3Attempt struct {
 	client  *Client
 	ctx     context.Context
 	request HTTP3Request
+	lookup  time.Duration
 	socket  *quicSocket
 	result  HTTP3Result
 }
@@ -94,6 +95,7 @@ func (a *http3Attempt) run() (HTTP3Failure, error) {
 	defer func() { _ = a.socket.Close() }()
 	transport := &quic.Transport{Conn: a.socket}
 	defer func() { _ = transport.Close() }()
+	a.ctx = progress.Know(a.ctx, progress.Known{Address: to.Addr().String(), DNSMs: progress.Milliseconds(a.lookup)})
 	progress.Enter(a.ctx, progress.Connecting)
 	began := time.Now()
 	conn, err := transport.Dial(a.ctx, a.socket.to, quicTLS(a.request.URL.Host().Name()), quicConfig())
@@ -105,7 +107,9 @@ func (a *http3Attempt) run() (HTTP3Failure, error) {
 	if failure, err := a.judge(conn.ConnectionState().TLS); err != nil {
 		return failure, err
 	}
-	progress.Enter(a.ctx, progress.Waiting)
+	// The handshake of QUIC is that of TLS too (RFC 9001).
+	known := progress.Known{ConnectMs: progress.Milliseconds(a.result.Handshake)}
+	progress.Enter(progress.Know(a.ctx, known), progress.Waiting)
 	return a.ask(conn)
 }
 
@@ -118,6 +122,7 @@ func (a *http3Attempt) address() (netip.AddrPort, error) {
 	if err := resolution.Reachable(); err != nil {
 		return netip.AddrPort{}, err
 	}
+	a.lookup = resolution.Duration
 	all := resolution.All()
 	to := all[0]
 	if slices.Contains(all, a.request.Address) {

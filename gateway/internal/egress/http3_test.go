@@ -19,6 +19,7 @@ import (
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/shared/progress"
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
@@ -71,6 +72,33 @@ func TestHTTP3(t *testing.T) {
 	}
 	if dials := n.Dials(); !slices.Equal(dials, addrPorts(quic4)) {
 		t.Errorf("dialled %v", dials)
+	}
+}
+
+func TestHTTP3StagesCarryWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	_, c := answers(t, http.HandlerFunc(nothing), nil)
+	feed := new(progress.Feed)
+	feed.Begin()
+	ctx := progress.With(t.Context(), feed)
+	if r := c.HTTP3(ctx, http3Request(t)); r.Failure != "" {
+		t.Fatal(r.Err)
+	}
+	var got []progress.Step
+	for position := uint64(0); ; {
+		step, next, ok, _ := feed.Next(position)
+		if !ok {
+			break
+		}
+		position = next
+		if step.Known.Address != "" {
+			got = append(got, step)
+		}
+	}
+	// The feed keeps the newest stage of each connection.
+	if len(got) != 1 || got[0].Value != progress.Waiting || got[0].Known.Address != web4 ||
+		got[0].Known.DNSMs <= 0 || got[0].Known.ConnectMs <= 0 || got[0].Until.IsZero() {
+		t.Errorf("%+v", got)
 	}
 }
 
