@@ -1,6 +1,8 @@
 // @ts-check
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { concernsIn } from "../assets/lib/view.js";
 import { attention } from "../assets/lib/attention.js";
 
 /** @typedef {import("../assets/lib/view.js").Concern} Concern */
@@ -107,3 +109,32 @@ test("what is broken comes first, then severity, then weight", () => {
     "warn weak Mail",
   ]);
 });
+
+const recorded = new URL("../../../deploy/lab/e2e/testdata/golden/", import.meta.url);
+
+/** The first recorded answer whose worst finding is one. @param {string} slug @param {string} code */
+function answered(slug, code) {
+  const text = readFileSync(new URL(`${slug}.txt`, recorded), "utf8");
+  const found = [...text.matchAll(/^\{\n {2}"data": [\s\S]*?^\}$/gm)].map((m) => JSON.parse(m[0]).data);
+  return found.find((d) => d.findings?.[0]?.code === code);
+}
+
+/** @type {[string, string, string, string][]} */
+const unresolved = [
+  ["NO_SUCH_NAME", "NO_ADDRESS", "NO_SUCH_NAME", "a name that is not there"],
+  ["RESOLUTION_FAILS", "LOOKUP_FAILED", "RESOLUTION_FAILS", "a name whose name servers fail"],
+];
+
+for (const [lookup, site, want, what] of unresolved)
+  test(`of ${what} a report has the sentence of the lookup, whichever check comes first`, () => {
+    const checks = [answered("uptime", site), answered("dns-lookup", lookup)].map((data, i) => ({
+      title: String(i),
+      // The recorded answers may be of different names.
+      concerns: (concernsIn(data) ?? []).slice(0, 1).map((concern) => ({ ...concern, subject: "resolution of it" })),
+    }));
+    for (const all of [checks, checks.toReversed()])
+      assert.deepEqual(
+        attention(all).map(({ code }) => code),
+        [want],
+      );
+  });

@@ -31,16 +31,18 @@ test("what follows from a name that is not there is one finding", () => {
     check("email-dns-health", "DOMAIN_NOT_FOUND"),
     check("dns-delegation", "NAME_NOT_FOUND"),
   ];
+  const moved = check("redirect-checker", "NO_CONNECTION");
   const [ping, holder, late] = [check("ping", 400), check("whois-lookup", "NOT_REGISTERED"), check("traceroute", 504)];
   const entries = [
     entry("broken", "NO_SUCH_NAME", dns, site),
     entry("broken", "DELEGATION_LAME", chain),
+    entry("broken", "NO_CONNECTION", moved),
     entry("safer", "DNSSEC_NO_DS", chain),
     entry("note", "NOT_REGISTERED", holder),
     entry("note", "SPF_MISSING", mail),
   ];
-  assert.deepEqual(told(fold(entries, [dns, site, mail, chain, ping, holder, late])), [
-    "NO_SUCH_NAME dns-lookup+uptime+dns-delegation+email-dns-health+ping",
+  assert.deepEqual(told(fold(entries, [dns, site, mail, chain, moved, ping, holder, late])), [
+    "NO_SUCH_NAME dns-lookup+uptime+redirect-checker+dns-delegation+email-dns-health+ping",
     "DELEGATION_LAME dns-delegation",
     "NOT_REGISTERED whois-lookup",
     "ping",

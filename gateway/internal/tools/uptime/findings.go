@@ -60,9 +60,10 @@ var catalogue = finding.Catalogue{
 		codeAnswers: {State: finding.Noted, Message: "%[1]s answers %[2]s so far; still checking."},
 	},
 	Findings: webview.WithHTTP3(webview.WithNotes(webview.Entries(map[string]finding.Entry{
-		codeNoAddress: {Severity: finding.Fail, Group: finding.Broken, Weight: 98,
+		// A lookup explains more: of the two, its sentence is that of a report.
+		codeNoAddress: {Severity: finding.Fail, Group: finding.Broken, Weight: 94,
 			Message: "%[1]s has no address, so no one can visit it by its name.", Remedy: "Add an A and an AAAA record."},
-		codeNameServers: {Severity: finding.Fail, Group: finding.Broken, Weight: 98, Message: "%[1]s"},
+		codeNameServers: {Severity: finding.Fail, Group: finding.Broken, Weight: 89, Message: "%[1]s"},
 		codeFamilyDown: {Severity: finding.Warn, Group: finding.Broken, Weight: 75,
 			Message: "%[1]s does not work over %[2]s. %[3]s",
 			Remedy:  "Repair the server there, or remove its address from the DNS."},

@@ -44,8 +44,8 @@ export function fold(entries, checks) {
   if (!root) return { entries, silent: [] };
   const follows = (/** @type {E} */ entry) =>
     entry !== root &&
-    (nowhere
-      ? entry.group !== "broken" && entry.code !== unregistered
+    (nowhere && entry.group !== "broken"
+      ? entry.code !== unregistered
       : entry.from.every(({ slug }) => web.includes(slug)) &&
         (entry.group === "broken" || entry.from.every(({ slug }) => slug === "robots-sitemap")));
   const silent = checks.filter((check) =>
