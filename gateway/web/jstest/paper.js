@@ -24,7 +24,9 @@ class Element_ extends Leaf {
     this.tabIndex = 0;
     Object.defineProperty(this, "textContent", {
       get: () => this.children.map((child) => child.textContent).join(""),
-      set: (text) => this.replaceChildren(text),
+      set: (text) => {
+        this.replaceChildren(text);
+      },
     });
   }
 
