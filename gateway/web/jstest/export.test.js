@@ -1,7 +1,9 @@
 // @ts-check
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { asHTML, asJSON, asMarkdown, escaped } from "../assets/lib/export.js";
+import { spread } from "./paper.js";
 
 /** @typedef {import("../assets/lib/export.js").Check} Check */
 
@@ -186,4 +188,30 @@ test("Markdown has the same lines whatever the data is, and nothing in it means 
   assert.doesNotMatch(text, /(?<!\\)(?:<|\]\(|~~g|`h|@everyone|http:\/\/|www\.)/);
   assert.doesNotMatch(text, /(?<!\\)\*\*e|(?<!\\)_f|(?<!\\)\| d|[\u202E\0]/);
   assert.match(text, /`` https:\/\/tools\.example\/`report ``/);
+});
+
+test("neither a file nor the page promises an order by severity or a remedy for each", async () => {
+  spread();
+  const { headline } = await import("../assets/lib/overview.js");
+  /** @type {any} */
+  const [low, high] = ["FIRST", "SECOND"].map((code) => ({
+    tone: "info",
+    severity: "info",
+    code,
+    text: code,
+    weight: 1,
+  }));
+  /** @type {any} */
+  const check = { slug: "dns-lookup", title: "DNS lookup", concerns: [low, high] };
+  check.stage = { state: "answered", reply: { ok: true, status: 200, data: {} } };
+  const sentence = headline([check], { kind: "domain", text: "x.example", host: "x.example" });
+  const from = [{ title: "DNS lookup" }];
+  const report = { ...full("x"), summary: [sentence], attention: [low, high].map((f) => ({ ...f, from })) };
+  const page = readFileSync(new URL("../templates/report.html", import.meta.url), "utf8");
+  for (const text of [page, asHTML(report), asMarkdown(report, "https://a.example/")])
+    assert.doesNotMatch(text, /worst first|what to do about/i);
+  for (const file of [asHTML(report), asMarkdown(report, "https://a.example/")]) {
+    assert.ok(file.includes("2 findings in 1 answer."));
+    assert.ok(file.indexOf("FIRST") < file.indexOf("SECOND"), "the order of the findings is kept");
+  }
 });

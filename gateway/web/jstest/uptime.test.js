@@ -1,5 +1,6 @@
 // @ts-check
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { spread, tagged } from "./paper.js";
 
@@ -44,4 +45,21 @@ test("the largest figure of an address family is a time only where it is up", as
   };
   assert.deepEqual(large("up"), ["26.9 ms"]);
   assert.deepEqual(large("down"), []);
+});
+
+const recorded = new URL("../../../deploy/lab/e2e/testdata/golden/uptime.txt", import.meta.url);
+
+test("what is said of a server that answers 503 is that it answers, and nothing of the way to it", async () => {
+  const { default: view } = await import("../assets/tools/uptime/view.js");
+  const all = [...readFileSync(recorded, "utf8").matchAll(/^\{\n {2}"data": [\s\S]*?^\}$/gm)];
+  const failing = all.map((m) => JSON.parse(m[0]).data).filter((d) => d.status === 503 && d.verdict === "down");
+  assert.notEqual(failing.length, 0);
+  for (const d of failing) {
+    assert.deepEqual([d.conclusion.code, d.findings[0].code], ["DOWN", "SERVER_ERROR"]);
+    const asked = { slug: "uptime", input: d.url, options: {} };
+    const drawn = view.show(d, asked).flatMap((part) => (part ? [part.textContent] : []));
+    const told = [d.conclusion.message, d.findings[0].message, ...view.meaning(d, asked), ...drawn].join(" ");
+    assert.match(told, /503/);
+    assert.doesNotMatch(told, /no (?:usable )?answer|the way to it|did not answer/i);
+  }
 });

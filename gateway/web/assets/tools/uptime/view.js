@@ -40,7 +40,7 @@ function certificate(d) {
         ? "not verified"
         : d.status === null
           ? "not known: no answer"
-          : "none: no answer came over TLS",
+          : "none: the answer came over plain HTTP",
     );
   return badge(d.certificateValid ? "good" : "bad", d.certificateValid ? "valid" : "not valid");
 }
@@ -126,6 +126,12 @@ function cardSoFar(family, seen) {
   );
 }
 
+/** Where the fault may lie: a server that answers is reached, and reports its own. @param {Uptime} d */
+const causeOf = (d) =>
+  d.status === null
+    ? "The cause may lie with the site, with the way to it, or in a rule that keeps automated checks out."
+    : statusMeaning(d.status);
+
 /** @type {import("../../lib/view.js").View<Uptime>} */
 export default {
   yours: (d, asked) => askVisitor(d.online === true, asked),
@@ -197,10 +203,7 @@ export default {
         ? "The site answered just now, from where this service runs. That says nothing about any other place or time."
         : "",
       d.verdict === "down" && !findingOf(d, "NO_ADDRESS")
-        ? `${d.reason ?? ""} A second try failed as well.`.trimStart() +
-          (d.challenge
-            ? ""
-            : " The cause may lie with the site, with the way to it, or in a rule that keeps automated checks out.")
+        ? `${d.reason ?? ""} A second try failed as well.`.trimStart() + (d.challenge ? "" : ` ${causeOf(d)}`)
         : "",
       inFull(findingOf(d, "NO_ADDRESS")),
       challengeAdvice(d.challenge),
