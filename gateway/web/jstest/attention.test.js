@@ -19,6 +19,7 @@ const concern = (tone, text) => ({
   group: "safer",
   weight: 0,
   subject: null,
+  paste: null,
 });
 
 /**

@@ -54,7 +54,17 @@ function full(text) {
     requestId: text,
     verdict: { tone: "bad", text },
     concerns: [
-      { tone: "bad", severity: "fail", code: text, text, remedy: null, group: "broken", weight: 1, subject: null },
+      {
+        tone: "bad",
+        severity: "fail",
+        code: text,
+        text,
+        remedy: null,
+        group: "broken",
+        weight: 1,
+        subject: null,
+        paste: null,
+      },
     ],
     facts: { [text]: [text, text], one: text, nothing: "", empty: [] },
   };

@@ -55,6 +55,7 @@ const concern = (tone, text, subject = null) => ({
   group: /** @type {const} */ ("safer"),
   weight: 0,
   subject,
+  paste: null,
 });
 
 test("what is beside the point comes after all the rest, however bad", () => {

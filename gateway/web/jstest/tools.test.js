@@ -11,7 +11,7 @@ Object.assign(globalThis, { document: { addEventListener() {} } });
 const folders = new URL("../assets/tools/", import.meta.url);
 const shapes = { "facts.js": ["facts"], "view.js": ["show", "meaning", "terminal", "sources"] };
 /** What a module may have besides. */
-const optional = ["lessons", "live", "second", "times", "yours"];
+const optional = ["blindTo", "lessons", "live", "second", "times", "yours"];
 
 for (const slug of readdirSync(folders)) {
   for (const [file, members] of Object.entries(shapes)) {

@@ -5,6 +5,8 @@
 import { keep } from "./compare.js";
 import { el, freshId } from "./dom.js";
 import { download, fileName } from "./download.js";
+import { keyOfFinding } from "./findings.js";
+import { fixPart } from "./fix.js";
 import { cutAnswer, dateTime, relative } from "./format.js";
 import {
   code,
@@ -54,6 +56,7 @@ export function renderAnswer(judge, view, answer, asked, past) {
     terminalPart(attempt(() => view.terminal(asked, d), [])),
     sourcesPart(attempt(() => view.sources(d), [])),
   );
+  parts.append(...fixes(d, asked, parts));
   // On a wide screen the words stand beside the pictures, else above them.
   const words = el(
     "div",
@@ -72,6 +75,25 @@ export function renderAnswer(judge, view, answer, asked, past) {
     ...cutPart(d),
     el("div", { class: "answer" }, words, parts, json),
     requestLine(answer, asked),
+  ];
+}
+
+/**
+ * The texts to paste that the view has no place for.
+ * @param {import("./view.js").Data} d
+ * @param {Asked} asked
+ * @param {HTMLElement} parts
+ */
+function fixes({ findings }, asked, parts) {
+  const before = Array.isArray(findings) ? findings : [];
+  const shown = [...parts.querySelectorAll("[data-fix]")].map((part) => part.getAttribute("data-fix"));
+  const left = before.filter((f) => f?.paste && !shown.includes(keyOfFinding(f)));
+  if (left.length === 0) return [];
+  return [
+    section(
+      "To fix",
+      ...left.map((f) => more(f.message, f.remedy && el("p", {}, f.remedy), fixPart(f, { asked, before }))),
+    ),
   ];
 }
 

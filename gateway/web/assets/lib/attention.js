@@ -28,7 +28,8 @@ const topicOf = ({ subject, code, severity, group, weight }) => subject ?? [code
  * @param {C[]} checks
  * @param {(check: C) => boolean} [aside] whether a check is beside the point, so that its findings come last in their
  *   group
- * @returns {(Pick<Concern, "tone" | "code" | "text" | "remedy" | "group"> & {from: C[]})[]}
+ * @returns {(Pick<Concern, "tone" | "code" | "text" | "remedy" | "group" | "subject" | "paste"> & {from:
+ *   C[]})[]}
  */
 export function attention(checks, aside = () => false) {
   const all = checks.flatMap((check) => check.concerns.map((concern) => ({ ...concern, from: check })));
@@ -39,11 +40,20 @@ export function attention(checks, aside = () => false) {
   return sorted
     .filter((concern) => first.get(topicOf(concern)) === concern.from)
     .map((concern, i, listed) => {
-      const { code, text, remedy, group, from } = concern;
+      const { code, text, remedy, group, subject, paste, from } = concern;
       // Other checks join the first of several findings that one check has of a topic.
       const leads = listed.findIndex((other) => topicOf(other) === topicOf(concern)) === i;
       const same = leads ? sorted.filter((other) => topicOf(other) === topicOf(concern) && other.from !== from) : [];
       const [{ tone }] = [concern, ...same].toSorted((a, b) => rank(a) - rank(b));
-      return { tone, code, text, remedy, group, from: [...new Set([from, ...same.map((other) => other.from)])] };
+      return {
+        tone,
+        code,
+        text,
+        remedy,
+        group,
+        subject,
+        paste,
+        from: [...new Set([from, ...same.map((other) => other.from)])],
+      };
     });
 }

@@ -61,7 +61,7 @@ export function renderNext(kind, asked) {
  * @param {number} seconds
  * @param {HTMLButtonElement | null} button
  */
-function countdown(seconds, button) {
+export function countdown(seconds, button) {
   const end = performance.now() + seconds * 1000;
   const shown = el("span", { "aria-hidden": "true" });
   const spoken = el("span", { class: "offscreen" }, `You can try again in ${duration(seconds)}.`);

@@ -46,3 +46,10 @@ const tones = { ok: "good", info: "info", warn: "warn", fail: "bad", unknown: "i
 
 /** The colour of an answer's conclusion. @param {{conclusion: {state: string}}} d */
 export const toneOf = (d) => tones[d.conclusion?.state] ?? "info";
+
+/** @typedef {Pick<import("./view.js").Finding, "code" | "subject">} Named */
+/** @typedef {Named & {zone?: string | null, server?: string | null}} Known what a finding is recognised by */
+
+/** A finding by its code and typed values: sentences may be reworded. @param {Known} finding */
+export const keyOfFinding = ({ code, subject, zone, server }) =>
+  JSON.stringify([code, subject ?? null, zone ?? null, server ?? null]);

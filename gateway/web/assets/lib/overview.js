@@ -5,6 +5,7 @@
 import { attention } from "./attention.js";
 import { ended, stateOf } from "./card.js";
 import { el, keyed } from "./dom.js";
+import { fixPart } from "./fix.js";
 import { fold } from "./fold.js";
 import { listed, plural } from "./format.js";
 import { mark } from "./parts.js";
@@ -294,6 +295,7 @@ export function makeOverview(checks, target) {
       entry.group,
       entry.text,
       entry.remedy,
+      entry.paste,
       entry.from.map((check) => check.slug),
     ]);
     const made = lines.get(key) ?? concernLine(entry);
@@ -343,19 +345,29 @@ export function makeOverview(checks, target) {
 }
 
 /** @param {Entry} entry */
-function concernLine({ tone, code, text, remedy, group, from }) {
+function concernLine(entry) {
+  const { tone, code, text, group, from } = entry;
   const links = from.flatMap((check, i) => [i > 0 && ", ", el("a", { href: `#card-${check.slug}` }, check.title)]);
   return el(
     "li",
     { "data-tone": tone, "data-group": group, "data-code": code },
     mark(tone),
-    el("div", {}, el("p", {}, text, " ", el("span", { class: "from" }, ...links)), remedy && advice(remedy)),
+    el("div", {}, el("p", {}, text, " ", el("span", { class: "from" }, ...links)), advice(entry)),
   );
 }
 
-/** What to do, which can be read on demand. @param {string} remedy */
-function advice(remedy) {
-  return el("details", { class: "advice" }, el("summary", {}, "Fix"), el("p", {}, remedy));
+/** What to do, which can be read on demand. @param {Entry} entry */
+function advice({ code, subject, remedy, paste, from: [check] }) {
+  if (!remedy && !paste) return null;
+  const { slug, input, options } = check;
+  const found = { asked: { slug, input, options }, before: dataOf(check)?.findings ?? [] };
+  return el(
+    "details",
+    { class: "advice" },
+    el("summary", {}, "Fix"),
+    remedy && el("p", {}, remedy),
+    paste && fixPart({ code, subject, paste }, found),
+  );
 }
 
 /**

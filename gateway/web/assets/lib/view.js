@@ -29,6 +29,7 @@ import { toneOf } from "./findings.js";
  * @property {Finding["group"]} group
  * @property {number} weight ranks it among those of other checks
  * @property {string | null} subject what it is about, where several checks may see the same fault
+ * @property {Finding["paste"]} paste a text that repairs it
  */
 /**
  * @typedef {{label: string, command: string}} Command what it shows, and the line for a shell (made with sh from
@@ -54,6 +55,8 @@ import { toneOf } from "./findings.js";
  * @property {(d: D, asked: Asked) => Concern[]} [concerns] in place of the answer's findings
  * @property {(d: D) => Facts} facts what is worth comparing with an earlier answer, by a label; nothing that changes
  *   at every run
+ * @property {(d: D, code: string, before: {code: string}[]) => boolean} [blindTo] whether the answer could not look
+ *   for a finding of that code, which was among those before
  * @property {(d: D) => Times} [times] what takes how long: kept beside the facts, reported where it moved by half
  */
 
@@ -144,7 +147,7 @@ const tones = {
 };
 
 /** @param {Finding} f @returns {Concern} */
-const concernOf = ({ severity, code, message, remedy, group, weight, subject }) => ({
+const concernOf = ({ severity, code, message, remedy, group, weight, subject, paste }) => ({
   tone: (tones[group] ?? tones.broken)[severity],
   severity,
   code,
@@ -153,6 +156,7 @@ const concernOf = ({ severity, code, message, remedy, group, weight, subject }) 
   group,
   weight,
   subject,
+  paste: paste ?? null,
 });
 
 /**

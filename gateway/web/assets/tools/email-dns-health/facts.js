@@ -35,11 +35,16 @@ export function lookOfCheck(d, { status, issues }) {
 /** The tone of an issue. @param {EmailDnsHealth} d @param {Issue} issue @returns {Tone} */
 export const toneOfIssue = (d, { code, severity }) => /** @type {Tone} */ (lookOf(severity, groupOf(d, [code]))[0]);
 
+/** How the codes of a check begin: MTASTS_ of MTA-STS. @param {string} name as in parts */
+export const prefixOf = (name) => (name === "TLS reporting" ? "TLSRPT_" : `${name.replace("-", "")}_`);
+
 /** The issues, the worst first. @param {Issue[]} issues */
 export const bySeverity = (issues) => ["fail", "warn", "info"].flatMap((s) => issues.filter((i) => i.severity === s));
 
 /** @type {import("../../lib/view.js").Judge<EmailDnsHealth>} */
 export default {
+  blindTo: (d, code) =>
+    parts.some(([key, name]) => code.startsWith(prefixOf(name)) && d.checks[key].status === "error"),
   facts: (d) =>
     Object.fromEntries([
       ...parts.flatMap(([key, name]) => [

@@ -43,6 +43,17 @@ export function repairs({ domain, checks: { mx, spf, dmarc, mtaSts, tlsRpt } }, 
 }
 
 /**
+ * A repair as the service's own record has it, so that both are one.
+ * @param {Repair} repair
+ * @param {string} [line] of a zone file
+ * @returns {Repair}
+ */
+export function published(repair, line) {
+  const [, name, type, text] = /^(\S+)\. IN ([A-Z]+) "([^"\\]*)"$/.exec(line ?? "") ?? [];
+  return text ? { ...repair, name, type, text } : repair;
+}
+
+/**
  * @typedef {{domain: string, hosts: string[], cut: boolean, silent: boolean, implicit: boolean}} Mail cut has more
  *   hosts than these; silent takes no mail; implicit takes it without an MX record
  */

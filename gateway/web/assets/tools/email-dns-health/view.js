@@ -4,13 +4,14 @@
 
 import { el } from "../../lib/dom.js";
 import { duration, listed, plural } from "../../lib/format.js";
+import { fixPart } from "../../lib/fix.js";
 import { applied, policyWords, takers } from "./policy.js";
-import { policyURL, repairs } from "./repairs.js";
+import { policyURL, published, repairs } from "./repairs.js";
 import { bimi, exchanges, keysFound } from "./hosts.js";
 import { badge, code, cut, facts, folded, mark, more, notice, section, value, values } from "../../lib/parts.js";
 import { sh } from "../../lib/shell.js";
 import { lookOf } from "../../lib/severity.js";
-import { bySeverity, has, lookOfCheck, parts, toneOfIssue } from "./facts.js";
+import { bySeverity, has, lookOfCheck, parts, prefixOf, toneOfIssue } from "./facts.js";
 
 /** @typedef {import("../../lib/view.js").Tone} Tone */
 /** @typedef {import("./facts.js").EmailDnsHealth} EmailDnsHealth */
@@ -169,8 +170,15 @@ function branch(node, depth = 0) {
   );
 }
 
-/** @param {import("./repairs.js").Repair} r @param {boolean} open */
-function repair({ what, why, notes = [], name, type, text = "", file }, open) {
+/**
+ * @param {import("./repairs.js").Repair} r
+ * @param {boolean} open
+ * @param {EmailDnsHealth} d
+ * @param {import("../../lib/view.js").Asked} asked
+ */
+function repair(r, open, d, asked) {
+  const finding = (d.findings ?? []).find((f) => f.paste?.kind === "dns" && f.code.startsWith(prefixOf(r.what)));
+  const { what, why, notes = [], name, type, text = "", file } = published(r, finding?.paste?.text);
   return el(
     "details",
     { class: "mail-repair", open },
@@ -185,6 +193,7 @@ function repair({ what, why, notes = [], name, type, text = "", file }, open) {
         ])
       : null,
     ...(file ? [el("p", {}, "File at ", value(file[0])), code(file[1], "policy file")] : []),
+    finding ? fixPart(finding, { asked, before: d.findings }) : null,
   );
 }
 
@@ -234,12 +243,12 @@ export default {
       ),
     ];
   },
-  show(d) {
+  show(d, asked) {
     const all = repairs(d);
     return [
       d.note && d.overall !== "pass" ? notice("info", d.note) : null,
       section("What the domain publishes", el("div", { class: "mail-panels" }, ...parts.map((_, n) => panel(d, n)))),
-      all.length > 0 ? section("Records to publish", ...all.map((one, i) => repair(one, i === 0))) : null,
+      all.length > 0 ? section("Records to publish", ...all.map((one, i) => repair(one, i === 0, d, asked))) : null,
       d.checks.spf.record
         ? folded(
             "SPF tree",

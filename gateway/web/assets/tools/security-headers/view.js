@@ -25,6 +25,7 @@ import { counts, lookOf, severities } from "../../lib/severity.js";
 import { sh } from "../../lib/shell.js";
 import { newerHeaders, withoutHttps } from "./beside.js";
 import { findingOf } from "../../lib/findings.js";
+import { fixPart } from "../../lib/fix.js";
 
 /** @typedef {import("./facts.js").SecurityHeaders} SecurityHeaders */
 /** @typedef {import("./facts.js").Control} Control */
@@ -92,9 +93,15 @@ function sign({ status }) {
     : mark(tone);
 }
 
-/** @param {Control} c @param {SecurityHeaders} d */
-function controlNode(c, d) {
+/** The codes of a control begin with its name: COOP_MISSING of coop. @param {Control} c @param {SecurityHeaders} d */
+const repairable = (c, d) =>
+  (d.findings ?? []).find((f) => f.paste && f.code.startsWith(`${c.id.toUpperCase().replaceAll("-", "_")}_`));
+
+/** @param {Control} c @param {SecurityHeaders} d @param {import("../../lib/view.js").Asked} asked */
+function controlNode(c, d, asked) {
   const lines = serverLines(c, d.cookies);
+  const tabs = lines && servers(c.name, lines);
+  const finding = repairable(c, d);
   return el(
     "details",
     { class: "sec-control", id: place(c) },
@@ -105,7 +112,7 @@ function controlNode(c, d) {
       ["Read more", reference(c, c.reference)],
     ]),
     caution(c) && el("p", {}, caution(c)),
-    lines && servers(c.name, lines),
+    finding ? fixPart(finding, { asked, before: d.findings }, tabs) : tabs,
   );
 }
 
@@ -127,8 +134,12 @@ const caution = (c) => (c.id === "csp" && !c.set?.startingPoint ? undefined : ca
 /** @param {Control} c */
 const settled = (c) => c.status === "pass" || c.status === "notApplicable";
 
-/** The controls that need something done, a card each; the others in a list. @param {SecurityHeaders} d */
-function controlParts(d) {
+/**
+ * The controls that need something done, a card each; the others in a list.
+ * @param {SecurityHeaders} d
+ * @param {import("../../lib/view.js").Asked} asked
+ */
+function controlParts(d, asked) {
   const [open, done] = [sorted(d).filter((c) => !settled(c)), sorted(d).filter(settled)];
   const rows = done.map((c) =>
     el(
@@ -139,7 +150,7 @@ function controlParts(d) {
     ),
   );
   return [
-    open.length > 0 ? section("Could be safer", ...open.map((c) => controlNode(c, d))) : null,
+    open.length > 0 ? section("Could be safer", ...open.map((c) => controlNode(c, d, asked))) : null,
     done.length > 0
       ? folded("Nothing to do", listed(done.map((c) => c.name)), el("dl", { class: "facts" }, ...rows))
       : null,
@@ -267,12 +278,12 @@ export default {
     "These headers let browsers refuse what is unsafe: unencrypted connections, other sites’ scripts, framing. They " +
       "limit the damage when something else goes wrong.",
   ],
-  show: (d) => [
+  show: (d, asked) => [
     d.notice ? notice("warn", d.notice) : null,
     ...notes(d),
     overview(d),
     withoutHttps(d.httpRedirect),
-    ...controlParts(d),
+    ...controlParts(d, asked),
     everything(d),
     cookieTable(d),
     newerHeaders(d.newerHeaders),
