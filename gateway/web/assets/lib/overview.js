@@ -8,7 +8,8 @@ import { el, keyed } from "./dom.js";
 import { fixPart } from "./fix.js";
 import { fold } from "./fold.js";
 import { listed, plural } from "./format.js";
-import { mark } from "./parts.js";
+import { mark, more } from "./parts.js";
+import { proven } from "./proven.js";
 import { relevance } from "./rank.js";
 import { earlyState, stateOf as wholeState } from "./state.js";
 import { makeTiles } from "./tiles.js";
@@ -165,6 +166,7 @@ export function makeOverview(checks, target) {
   const fold = el("details", { class: "more", hidden: true }, label, rest);
   const first = el("p", { class: "headline" });
   const last = el("div", { class: "missing" });
+  const well = el("div", { class: "proven" });
   const name = shortName(target.text);
   // A long name takes more lines on a phone: as many are reserved as any sentence about it takes.
   const state = el("div", { class: name.length > 45 ? "state longest" : name.length > 30 ? "state long" : "state" });
@@ -187,6 +189,7 @@ export function makeOverview(checks, target) {
     list,
     fold,
     last,
+    well,
   );
   const contents = el("ul");
   const [drawState, drawContents] = [keyed(state), keyed(contents)];
@@ -231,6 +234,7 @@ export function makeOverview(checks, target) {
     if (!open) first.replaceChildren(...(nothing ? [mark("good")] : []), headline(checks, target));
     else if (first.textContent !== promise) first.textContent = promise;
     last.replaceChildren(...missing(checks, target).map((sentence) => el("p", {}, sentence)));
+    if (!open) showProven(found.some((entry) => entry.group === "broken") ? [] : proven(answersOf(checks)));
     if (box.hasAttribute("data-open") && !open) settle();
     box.toggleAttribute("data-open", open);
     const wanted = found.filter((entry) => only === null || entry.group === only).map(line);
@@ -245,6 +249,13 @@ export function makeOverview(checks, target) {
     if (open && wanted.length === arranged.length && wanted.every((node, i) => node === arranged[i])) return;
     arranged = wanted;
     arrange(wanted);
+  }
+
+  /** Beside the findings there is room for it, on a phone it is folded away. @param {Element[]} parts */
+  function showProven(parts) {
+    const node = el("div", { class: "proven-parts" }, ...parts);
+    const shown = mostShown(box.offsetWidth) < 6 ? more("What was proven", node) : node;
+    well.replaceChildren(...(parts.length > 0 ? [shown] : []));
   }
 
   /** Put in anew as the box gets its last size, what is below it counts as new and not as moved. */

@@ -1,6 +1,7 @@
 // @ts-check
 // The path to a host: the service's explanation, then the hops with their times on one scale, network by network.
 
+import { pathBands } from "../../lib/bands.js";
 import { el, svg } from "../../lib/dom.js";
 import { listed, ms, percent, privateHop } from "../../lib/format.js";
 import { badge, code, cut, facts, fileButton, folded, none, section, value, values } from "../../lib/parts.js";
@@ -322,6 +323,7 @@ export default {
       ? section(
           "The path",
           fileButton(() => rowsForFile(d.hops), "The path"),
+          ...pathBands(d.hops),
           path(d),
           cut(d, cutTrace),
         )
