@@ -30,9 +30,17 @@ test("two reports differ fact by fact, and what one of them lacks is no differen
     ["a.example", "b.example"],
   );
   assert.deepEqual(found, {
+    only: [],
     differing: [{ title: "A", changes: [{ label: "X", gone: ["1"], come: ["2"] }] }],
-    same: ["B"],
-    single: ["C", "E"],
+    same: [
+      { title: "A", facts: [["Y", ["p", "q"]]] },
+      { title: "B", facts: [["Z", ["1"]]] },
+    ],
+    alike: ["B"],
+    single: [
+      ["C", true],
+      ["E", false],
+    ],
   });
 });
 
@@ -51,11 +59,10 @@ test("that each report is about its own target is no difference", () => {
     ["11.0.0.1", "11.0.0.2"],
   );
   assert.deepEqual(found, {
-    differing: [
-      { title: "PORT-CHECKER", changes: [{ label: "Its address", gone: ["open"], come: ["closed"] }] },
-      { title: "TRACEROUTE", changes: [{ label: "Hop 3", gone: ["11.0.0.9"], come: [] }] },
-    ],
-    same: ["PING"],
+    only: [{ title: "TRACEROUTE", changes: [{ label: "Hop 3", gone: ["11.0.0.9"], come: [] }] }],
+    differing: [{ title: "PORT-CHECKER", changes: [{ label: "Its address", gone: ["open"], come: ["closed"] }] }],
+    same: [{ title: "PING", facts: [["Address", ["11.0.0.1, 11.0.0.2"]]] }],
+    alike: ["PING"],
     single: [],
   });
 });
@@ -68,11 +75,10 @@ test("conclusions and findings of two targets differ by their codes, whatever th
   reworded.text = "It answers.";
   reworded.findings[0] = { code: "SLOW", subject: /** @type {any} */ ("b.example"), text: "It is not fast." };
   const names = /** @type {[string, string]} */ (["a.example", "b.example"]);
-  assert.deepEqual(differences(of(outcome("UP", "SLOW")), of(reworded), names).same, ["Uptime"]);
-  assert.deepEqual(differences(of(outcome("UP", "SLOW")), of(outcome("DOWN")), names).differing[0].changes, [
-    { label: "Result", gone: ["It is UP."], come: ["It is DOWN."] },
-    { label: "Findings", gone: ["There is SLOW."], come: [] },
-  ]);
+  assert.deepEqual(differences(of(outcome("UP", "SLOW")), of(reworded), names).alike, ["Uptime"]);
+  const found = differences(of(outcome("UP", "SLOW")), of(outcome("DOWN", "LOST")), names);
+  assert.deepEqual(found.only[0].changes, [{ label: "Findings", gone: ["There is SLOW."], come: ["There is LOST."] }]);
+  assert.deepEqual(found.differing[0].changes, [{ label: "Result", gone: ["It is UP."], come: ["It is DOWN."] }]);
 });
 
 const judge = /** @type {any} */ ({ facts: (/** @type {any} */ d) => ({ A: d.records }) });
@@ -151,6 +157,35 @@ test("the comparison shows both names, what differs and a long list in part", ()
   assert.match(box.textContent, /1 difference in 1 check\./);
   assert.match(box.textContent, /and 12 more/);
   assert.equal(tagged(box, "tr").length, 2);
+});
+
+test("first what only one has, then what differs, then what is the same, which is folded", () => {
+  const hostile = `<b>x</b>\u202e${"y".repeat(400)}`;
+  const report = (/** @type {string} */ name, /** @type {any[]} */ checks) => ({
+    name,
+    verdict: null,
+    when: "now",
+    checks,
+  });
+  const box = /** @type {any} */ (document.createElement("div"));
+  const [a, b] = [
+    [side("dns-lookup", { A: ["1"], MX: [hostile], NS: ["n"] }), side("ping", { Address: "x" })],
+    [side("dns-lookup", { A: ["2"], MX: [], NS: ["n"] })],
+  ];
+  box.append(...drawn(report("a.example", a), report("b.example", b), () => {}));
+  const parts = tagged(box, "details").map((node) => [
+    tagged(node, "h2")[0].textContent,
+    node.attributes.has("open"),
+    ...tagged(node, "tr")
+      .slice(1)
+      .map((row) => row.textContent),
+  ]);
+  assert.deepEqual(parts, [
+    ["Only one of the two has", true, `DNS-LOOKUP: MX${hostile}—`, "PINGanswered—"],
+    ["DNS-LOOKUP", true, "A12"],
+    ["The same", false, "DNS-LOOKUP: NSn"],
+  ]);
+  assert.equal(tagged(box, "b").length, 0);
 });
 
 test("what to compare with is a target or a file, each with its label", () => {

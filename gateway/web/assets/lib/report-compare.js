@@ -1,5 +1,6 @@
 // @ts-check
-// Two reports side by side: what differs, fact by fact. The other one is made now, or was saved as a file.
+// Two reports side by side, fact by fact: what only one of them has, what differs, and what is the same. The other one
+// is made now, or was saved as a file.
 
 import { changes, codeChanges, outcomeOf } from "./compare.js";
 import { el } from "./dom.js";
@@ -11,7 +12,9 @@ import { attempt } from "./view.js";
 /** @typedef {import("./view.js").Judge} Judge */
 /** @typedef {{facts: Facts, outcome: import("./compare.js").Outcome}} Answer what is compared of an answer */
 /** @typedef {{slug: string, title: string, answer: Answer | null}} Side one check of a report */
-/** @typedef {{title: string, changes: import("./compare.js").Change[]}} Difference */
+/** @typedef {import("./compare.js").Change} Change */
+/** @typedef {{title: string, changes: Change[]}} Difference */
+/** @typedef {{title: string, facts: [label: string, values: string[]][]}} Same the facts that are the same */
 /** @typedef {{name: string, verdict: import("./view.js").Verdict | null, when: string, checks: Side[]}} Report */
 
 /** Stands for the target itself in the facts of both sides, so that its own name is no difference. */
@@ -28,41 +31,71 @@ function unnamed(facts, name) {
 /** Two targets have a finding in common where its code is the same. @param {import("./compare.js").Found} found */
 const byCode = ({ code }) => code;
 
-/** @param {Answer} a @param {Answer} b @param {[string, string]} names @returns {import("./compare.js").Change[]} */
+/** Where the targets themselves are the fact. */
+const ownAddress = "Its address";
+
+/** @param {Answer} a @param {Answer} b @param {[string, string]} names @returns {Change[]} */
 function changesBetween(a, b, [left, right]) {
   const shown = (/** @type {string[]} */ list, /** @type {string} */ name) =>
     list.map((text) => (text === itself ? name : text));
   const list = changes(unnamed(a.facts, left), unnamed(b.facts, right)).map(({ label, gone, come }) => ({
-    label: label === itself ? "Its address" : label,
+    label: label === itself ? ownAddress : label,
     gone: shown(gone, left),
     come: shown(come, right),
   }));
   return [...codeChanges(a.outcome, b.outcome, byCode), ...list];
 }
 
+/** @param {Answer} a @param {Answer} b @param {[string, string]} names @returns {Same["facts"]} */
+function sharedBy(a, b, [left, right]) {
+  const [ours, theirs] = [unnamed(a.facts, left), unnamed(b.facts, right)];
+  const differ = new Set(changes(ours, theirs).map(({ label }) => label));
+  const shown = (/** @type {string} */ text) => (text === itself ? `${left}, ${right}` : text);
+  return Object.entries(ours).flatMap(([label, fact]) => {
+    const values = [fact].flat().filter((text) => text !== "" && text !== null && text !== undefined);
+    const name = label === itself ? ownAddress : label;
+    return differ.has(label) || values.length === 0
+      ? []
+      : [/** @type {Same["facts"][number]} */ ([name, values.map((text) => shown(String(text)))])];
+  });
+}
+
+/** Whether only one side has it. A finding is on one side alone. @param {Change} change */
+const oneSided = ({ label, gone, come }) => label === "Findings" || gone.length === 0 || come.length === 0;
+
 /**
  * @param {Side[]} left
  * @param {Side[]} right
  * @param {[string, string]} names of their targets
- * @returns {{differing: Difference[], same: string[], single: string[]}} same and single are titles; single answered on
- *   one side alone
+ * @returns {{only: Difference[], differing: Difference[], same: Same[], alike: string[], single: [title: string, left:
+ *   boolean][]}} only is what one side has; alike are checks without a difference; single are those that answered on
+ *   one side, and whether that is the left one
  */
 export function differences(left, right, names) {
   const titles = new Map([...left, ...right].map((side) => [side.slug, side.title]));
   const of = (/** @type {Side[]} */ sides, /** @type {string} */ slug) =>
     sides.find((side) => side.slug === slug)?.answer ?? null;
   /** @type {ReturnType<typeof differences>} */
-  const found = { differing: [], same: [], single: [] };
+  const found = { only: [], differing: [], same: [], alike: [], single: [] };
+  const add = (/** @type {Difference[]} */ list, /** @type {string} */ title, /** @type {Change[]} */ some) =>
+    some.length > 0 && list.push({ title, changes: some });
   for (const [slug, title] of titles) {
     const [a, b] = [of(left, slug), of(right, slug)];
     if (!a && !b) continue;
     if (!a || !b) {
-      found.single.push(title);
+      found.single.push([title, a !== null]);
       continue;
     }
     const list = changesBetween(a, b, names);
-    if (list.length > 0) found.differing.push({ title, changes: list });
-    else found.same.push(title);
+    add(found.only, title, list.filter(oneSided));
+    add(
+      found.differing,
+      title,
+      list.filter((change) => !oneSided(change)),
+    );
+    if (list.length === 0) found.alike.push(title);
+    const facts = sharedBy(a, b, names);
+    if (facts.length > 0) found.same.push({ title, facts });
   }
   return found;
 }
@@ -129,8 +162,10 @@ function parsed(text) {
  * @returns {Node[]}
  */
 export function drawn(left, right, close) {
-  const { differing, same, single } = differences(left.checks, right.checks, [left.name, right.name]);
-  const count = differing.reduce((n, d) => n + d.changes.length, 0);
+  const found = differences(left.checks, right.checks, [left.name, right.name]);
+  const { only, differing, same, alike, single } = found;
+  const unlike = [...only, ...differing];
+  const count = unlike.reduce((n, d) => n + d.changes.length, 0);
   // The same name on both sides is distinguished by its time.
   const names =
     left.name === right.name
@@ -140,7 +175,7 @@ export function drawn(left, right, close) {
   end.addEventListener("click", close);
   const sum =
     count > 0
-      ? `${plural(count, "difference")} in ${plural(differing.length, "check")}.`
+      ? `${plural(count, "difference")} in ${plural(new Set(unlike.map((d) => d.title)).size, "check")}.`
       : "No differences in what both reports checked.";
   return [
     el(
@@ -166,15 +201,47 @@ export function drawn(left, right, close) {
         ),
       ),
     ),
-    el(
-      "p",
-      { class: "sum" },
-      sum,
-      same.length > 0 && ` The same: ${listed(same)}.`,
-      single.length > 0 && ` On one side only: ${listed(single)}.`,
-    ),
+    el("p", { class: "sum" }, sum),
+    onlyOne(only, single, names),
     ...differing.map((d) => differencesOf(d, names)),
+    theSame(same, alike),
+  ].filter((node) => node !== null);
+}
+
+/**
+ * What only one of the two has.
+ * @param {Difference[]} only
+ * @param {[string, boolean][]} single
+ * @param {string[]} names
+ */
+function onlyOne(only, single, names) {
+  const rows = [
+    ...only.flatMap(({ title, changes: list }) =>
+      list.map((c) => [`${title}: ${c.label}`, lines(c.gone), lines(c.come)]),
+    ),
+    ...single.map(([title, first]) => [title, lines(first ? ["answered"] : []), lines(first ? [] : ["answered"])]),
   ];
+  if (rows.length === 0) return null;
+  const columns = [{ title: "What" }, { title: names[0] }, { title: names[1] }];
+  const part = folded(
+    "Only one of the two has",
+    plural(rows.length, "item"),
+    table({ caption: "What only one of the two has", columns, rows, hideCaption: true }),
+  );
+  part.setAttribute("open", "");
+  return part;
+}
+
+/** @param {Same[]} same @param {string[]} alike */
+function theSame(same, alike) {
+  const rows = same.flatMap(({ title, facts }) => facts.map(([label, list]) => [`${title}: ${label}`, lines(list)]));
+  if (rows.length === 0 && alike.length === 0) return null;
+  const columns = [{ title: "What" }, { title: "Both" }];
+  return folded(
+    "The same",
+    listed(alike.length > 0 ? alike : [plural(rows.length, "fact")]),
+    rows.length > 0 && table({ caption: "What is the same", columns, rows, hideCaption: true }),
+  );
 }
 
 /** A check with more differences than this is folded until it is asked for. */
@@ -186,7 +253,7 @@ function differencesOf({ title, changes: list }, names) {
   const rows = list.map((c) => [c.label, lines(c.gone), lines(c.come)]);
   const part = folded(
     title,
-    plural(list.length, "difference"),
+    `differs in ${plural(list.length, "fact")}`,
     table({ caption: `What differs in ${title}`, columns, rows, hideCaption: true }),
   );
   if (list.length <= fewChanges) part.setAttribute("open", "");
