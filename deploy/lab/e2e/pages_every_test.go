@@ -149,8 +149,8 @@ func pagesWithFacts() []shownPage {
 		{name: "security-headers-newer", path: toolPath("security-headers", "https://sec-newer.lab-site.com/"), facts: []string{
 			"HTTP to HTTPS", "redirects to https at once", "Newer headers, which few sites need yet", "No script runs", "vibrate is not a feature known here", "blocked-destinations=(script)"}},
 		{name: "security-headers-failing", path: toolPath("security-headers", "https://sec-bad.lab-site.com/"), tone: "warn", todo: "Start with the controls at the top", facts: []string{
-			"Strict-Transport-Security: max-age=31536000; includeSubDomains", "max-age=0", "add_header", "proxy_cookie_flags session secure", "__Secure-id"}},
-		{name: "traceroute", path: toolPath("traceroute", "dirty.lab-transit.net"), facts: []string{"dirty.lab-transit.net (11.91.0.1) is 9 hops away", "AS212000", "AS212005", "Hop 2 has a private address", "no answer", "l4.lab-transit.net"}},
+			"Strict-Transport-Security: max-age=31536000; includeSubDomains", "max-age=0", "add_header", "proxy_cookie_flags session secure", "__Secure-id", "Check again"}},
+		{name: "traceroute", path: toolPath("traceroute", "dirty.lab-transit.net"), facts: []string{"dirty.lab-transit.net (11.91.0.1) is 9 hops away", "AS212000", "AS212005", "Hop 2 has a private address", "no answer", "l4.lab-transit.net", "Private network", "hops 4 to 8: adds"}},
 		{name: "traceroute-mtu", path: toolPath("traceroute", "blackhole.lab-transit.net", "mtu", "true"), tone: "warn", ready: answered, facts: []string{
 			"Packets of more than 1,400 octets to blackhole.lab-transit.net (11.99.2.1) vanish behind hop 5", "clamp the TCP MSS to 1360 there", "1,360 octets",
 			"vanish without a message", "The path narrows here to 1,400 octets: larger packets vanish"}},

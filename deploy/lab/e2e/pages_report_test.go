@@ -255,6 +255,7 @@ func reportAtAGlance(t *testing.T) {
 			if first := tab.Text("#attention .concerns > li:first-child .from"); strings.Contains(first, "Email") {
 				t.Errorf("the first finding is of %s", first)
 			}
+			holdText(t, tab, "#attention .proven", "One request took", "days left", "First byte", "AS212000 LAB-TRANSIT")
 			screens[i].holdLength(t, tab)
 			// A card shows two to four facts of its answer, and one of what is not registered.
 			if odd := tab.String(`[...document.querySelectorAll("article.tool-card[data-state=done]")].map((card) =>
@@ -299,6 +300,7 @@ func reportCardOpensInPlace(t *testing.T) {
 		t.Error("the card has no picture with words")
 	}
 	holdRecord(t, tab)
+	holdCheckedAgain(t, tab)
 	before := asks(tab)
 	tab.Click(card + " .unfold")
 	tab.WaitFor(card + " .whole .verdict")
@@ -325,6 +327,24 @@ func reportCardOpensInPlace(t *testing.T) {
 	holdText(t, tab, card+" .whole", "Nothing changed since your last run in this browser")
 	// Other cards make room for one that opens: later than half a second after the click, that counts as a shift.
 	holdQuiet(t, tab)
+}
+
+// holdCheckedAgain holds of a finding that its Fix has the line to paste, and that one more request reports what became
+// of it, with the focus where it was.
+func holdCheckedAgain(t *testing.T, tab *browser.Tab) {
+	t.Helper()
+	before := asks(tab)
+	tab.Click("#attention .advice:has(.fix) > summary")
+	holdText(t, tab, "#attention .advice[open] .fix", "nginx", "add_header ")
+	tab.Click("#attention .advice[open] .check-again button")
+	tab.WaitFor("#attention .advice[open] .fate .mark")
+	holdText(t, tab, "#attention .fate[role=status]:not(:empty)", "Still there.")
+	if n := asks(tab) - before; n != 1 {
+		t.Errorf("%d requests were sent to check a finding again", n)
+	}
+	if !tab.Holds(`document.activeElement.closest(".check-again") !== null`) {
+		t.Error("the focus has left the button")
+	}
 }
 
 // What the checks of a report came to is kept as if each had been run on its own page: the strip of tools and the
