@@ -429,6 +429,13 @@ func reportsSideBySide(t *testing.T) {
 		t.Error("an empty box is printed")
 	}
 	tab.Printed()
+	// A tool compares two answers in the same way.
+	tab.Open(toolPath("dns-lookup", "lab-dns.com", "compare", "agree.lab-resolve.com"))
+	tab.WaitFor("#comparison table")
+	holdText(t, tab, "#comparison", "lab-dns.com and agree.lab-resolve.com", "Only one of the two has", "The same")
+	holdRecord(t, tab)
+	tab.Click("#comparison .comparison-head button")
+	tab.Until(`!new URLSearchParams(location.search).has("compare") && !document.querySelector("#comparison, .parts[hidden]")`)
 }
 
 // The tab's title begins with the target of the report that is on the page, and with no other.

@@ -2,7 +2,7 @@
 // An answer as the page of a tool shows it: the conclusion, what it means, what changed, the pictures and tables; and
 // folded away the same check in a terminal, and the sources.
 
-import { keep } from "./compare.js";
+import { keep, oneSided } from "./compare.js";
 import { el, freshId } from "./dom.js";
 import { download, fileName } from "./download.js";
 import { keyOfFinding } from "./findings.js";
@@ -188,7 +188,8 @@ function changedPart({ at, list }) {
   if (at === null) return null;
   const since = `your last run in this browser, ${relative(at)}`;
   if (list.length === 0) return el("p", { class: "unchanged" }, `Nothing changed since ${since}.`);
-  const rows = list.map((c) => [c.label, lines(c.gone, "gone"), lines(c.come, "come")]);
+  const ordered = [...list.filter(oneSided), ...list.filter((c) => !oneSided(c))];
+  const rows = ordered.map((c) => [c.label, lines(c.gone, "gone"), lines(c.come, "come")]);
   const columns = [{ title: "What" }, { title: "Before" }, { title: "Now" }];
   const id = freshId("part");
   return el(

@@ -28,6 +28,9 @@ export function changes(before, after) {
   });
 }
 
+/** Whether only one side has it. A finding is on one side alone. @param {Change} change */
+export const oneSided = ({ label, gone, come }) => label === "Findings" || gone.length === 0 || come.length === 0;
+
 /** @param {string | string[] | null | undefined} value */
 function asList(value) {
   if (Array.isArray(value)) return value.map(String);

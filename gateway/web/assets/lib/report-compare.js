@@ -2,7 +2,7 @@
 // Two reports side by side, fact by fact: what only one of them has, what differs, and what is the same. The other one
 // is made now, or was saved as a file.
 
-import { changes, codeChanges, outcomeOf } from "./compare.js";
+import { changes, codeChanges, oneSided, outcomeOf } from "./compare.js";
 import { el } from "./dom.js";
 import { listed, plural } from "./format.js";
 import { folded, lines, mark, table } from "./parts.js";
@@ -59,9 +59,6 @@ function sharedBy(a, b, [left, right]) {
       : [/** @type {Same["facts"][number]} */ ([name, values.map((text) => shown(String(text)))])];
   });
 }
-
-/** Whether only one side has it. A finding is on one side alone. @param {Change} change */
-const oneSided = ({ label, gone, come }) => label === "Findings" || gone.length === 0 || come.length === 0;
 
 /**
  * @param {Side[]} left
@@ -155,6 +152,12 @@ function parsed(text) {
   }
 }
 
+/** How many checks they are of. @param {Difference[]} list */
+const checksIn = (list) => new Set(list.map(({ title }) => title)).size;
+
+/** What a row is about. @param {string} title @param {string} label @param {boolean} solo of the only check */
+const rowName = (title, label, solo) => (solo ? label : `${title}: ${label}`);
+
 /**
  * @param {Report} left
  * @param {Report} right
@@ -165,6 +168,7 @@ export function drawn(left, right, close) {
   const found = differences(left.checks, right.checks, [left.name, right.name]);
   const { only, differing, same, alike, single } = found;
   const unlike = [...only, ...differing];
+  const solo = left.checks.length === 1 && right.checks.length === 1;
   const count = unlike.reduce((n, d) => n + d.changes.length, 0);
   // The same name on both sides is distinguished by its time.
   const names =
@@ -175,7 +179,7 @@ export function drawn(left, right, close) {
   end.addEventListener("click", close);
   const sum =
     count > 0
-      ? `${plural(count, "difference")} in ${plural(new Set(unlike.map((d) => d.title)).size, "check")}.`
+      ? `${plural(count, "difference")}${solo ? "" : ` in ${plural(checksIn(unlike), "check")}`}.`
       : "No differences in what both reports checked.";
   return [
     el(
@@ -202,9 +206,9 @@ export function drawn(left, right, close) {
       ),
     ),
     el("p", { class: "sum" }, sum),
-    onlyOne(only, single, names),
+    onlyOne(only, single, names, solo),
     ...differing.map((d) => differencesOf(d, names)),
-    theSame(same, alike),
+    theSame(same, alike, solo),
   ].filter((node) => node !== null);
 }
 
@@ -213,11 +217,12 @@ export function drawn(left, right, close) {
  * @param {Difference[]} only
  * @param {[string, boolean][]} single
  * @param {string[]} names
+ * @param {boolean} solo
  */
-function onlyOne(only, single, names) {
+function onlyOne(only, single, names, solo) {
   const rows = [
     ...only.flatMap(({ title, changes: list }) =>
-      list.map((c) => [`${title}: ${c.label}`, lines(c.gone), lines(c.come)]),
+      list.map((c) => [rowName(title, c.label, solo), lines(c.gone), lines(c.come)]),
     ),
     ...single.map(([title, first]) => [title, lines(first ? ["answered"] : []), lines(first ? [] : ["answered"])]),
   ];
@@ -232,9 +237,11 @@ function onlyOne(only, single, names) {
   return part;
 }
 
-/** @param {Same[]} same @param {string[]} alike */
-function theSame(same, alike) {
-  const rows = same.flatMap(({ title, facts }) => facts.map(([label, list]) => [`${title}: ${label}`, lines(list)]));
+/** @param {Same[]} same @param {string[]} alike @param {boolean} solo */
+function theSame(same, alike, solo) {
+  const rows = same.flatMap(({ title, facts }) =>
+    facts.map(([label, list]) => [rowName(title, label, solo), lines(list)]),
+  );
   if (rows.length === 0 && alike.length === 0) return null;
   const columns = [{ title: "What" }, { title: "Both" }];
   return folded(
@@ -262,8 +269,8 @@ function differencesOf({ title, changes: list }, names) {
 
 /**
  * The question what to compare with.
- * @param {{target: (text: string) => string, file: (file: Blob) => Promise<string>}} take each gives the sentence of a
- *   refusal, or nothing
+ * @param {{target: (text: string) => string, file?: (file: Blob) => Promise<string>}} take each gives the sentence of
+ *   a refusal, or nothing
  * @returns {HTMLElement}
  */
 export function question(take) {
@@ -292,7 +299,8 @@ export function question(take) {
       el("label", { for: "compare-target" }, "Compare with another target"),
       el("div", { class: "row" }, input, el("button", { type: "submit" }, "Compare")),
     ),
-    el("div", { class: "field" }, el("label", { for: "compare-file" }, "Or with a report saved as JSON"), file),
+    take.file &&
+      el("div", { class: "field" }, el("label", { for: "compare-file" }, "Or with a report saved as JSON"), file),
     error,
   );
   form.addEventListener("submit", (event) => {
@@ -302,7 +310,7 @@ export function question(take) {
   });
   file.addEventListener("change", async () => {
     const chosen = file.files?.[0];
-    if (chosen) error.textContent = await take.file(chosen);
+    if (chosen) error.textContent = (await take.file?.(chosen)) ?? "";
   });
   return form;
 }
