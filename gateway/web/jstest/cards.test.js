@@ -8,6 +8,7 @@ import { makeSteps } from "../assets/lib/steps.js";
 import { all, spread } from "./paper.js";
 
 spread();
+const { calmed } = await import("../assets/lib/overview.js");
 const { makeCard } = await import("../assets/lib/card.js");
 const { thumb } = await import("../assets/lib/thumb.js");
 
@@ -79,4 +80,21 @@ test("a card whose check failed, or was cancelled, or found a site down, says wh
   assert.equal(phasesOn(answered({ ok: true, status: 200, data: down }), step), where);
   assert.equal(phasesOn(answered({ ok: true, status: 200, data: up }), step), "");
   assert.equal(phasesOn(answered({ ok: false, status: 504, error: "No." })), "");
+});
+
+test("the card of a name that is there for mail alone is red no longer, once", () => {
+  const concluded = (/** @type {string} */ state, /** @type {string} */ code) => ({ conclusion: { state, code } });
+  const check = (/** @type {string} */ slug, /** @type {string} */ state, /** @type {string} */ code) =>
+    /** @type {any} */ ({
+      ...{ slug, verdict: { tone: state === "fail" ? "bad" : "good", text: code, code } },
+      stage: { state: "answered", reply: { ok: true, status: 200, data: { ...concluded(state, code), findings: [] } } },
+    });
+  const checks = [check("uptime", "fail", "NO_ADDRESS"), check("dns-lookup", "ok", "HAS_RECORDS")];
+  const target = /** @type {any} */ ({ kind: "domain", text: "a.example", host: "a.example" });
+  assert.equal(calmed(checks, target), null);
+  checks.push(check("email-dns-health", "ok", "MAIL_SET_UP_WELL"));
+  assert.equal(calmed(checks, { ...target, kind: "url" }), null);
+  assert.equal(calmed(checks, target), checks[0]);
+  assert.deepEqual(checks[0].verdict, { tone: "info", text: "NO_ADDRESS", code: "NO_ADDRESS" });
+  assert.equal(calmed(checks, target), null);
 });

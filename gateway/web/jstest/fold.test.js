@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fold } from "../assets/lib/fold.js";
+import { fold, forMailAlone, withoutSite } from "../assets/lib/fold.js";
 
 /** @param {string} slug @param {string | number} end the code of its conclusion, or the status of its failure */
 const check = (slug, end) => ({
@@ -79,4 +79,37 @@ test("where nothing is the cause of all, everything stays", () => {
     "ROBOTS_UNREADABLE robots-sitemap",
     "",
   ]);
+});
+
+/** Of a name that is there for mail. @param {string} lookup @param {string} state @param {...string} codes of mail */
+function forMail(lookup, state, ...codes) {
+  const mail = check("email-dns-health", "MAIL");
+  Object.assign(mail.stage.reply.data, { findings: codes.map((code) => ({ code })) });
+  mail.stage.reply.data.conclusion.state = state;
+  return [check("uptime", "NO_ADDRESS"), check("dns-lookup", lookup), mail, check("http-headers", 400)];
+}
+
+test("a name for mail alone is no site that is down, unless a page was asked for", () => {
+  for (const state of ["ok", "info", "warn"])
+    assert.equal(forMailAlone(forMail("HAS_RECORDS", state), "domain"), true, state);
+  assert.equal(forMailAlone(forMail("HAS_RECORDS", "ok"), "url"), false);
+  assert.equal(forMailAlone(forMail("HAS_RECORDS", "fail"), "domain"), false);
+  assert.equal(forMailAlone(forMail("HAS_RECORDS", "unknown"), "domain"), false);
+  assert.equal(forMailAlone(forMail("NO_SUCH_NAME", "ok"), "domain"), false);
+  assert.equal(forMailAlone(forMail("HAS_RECORDS", "ok", "MX_NULL"), "domain"), false);
+  assert.equal(forMailAlone(forMail("HAS_RECORDS", "ok").slice(1), "domain"), false);
+  const all = forMail("HAS_RECORDS", "warn");
+  const entries = [
+    entry("broken", "NO_ADDRESS", all[0]),
+    entry("safer", "SPF_MISSING", all[2]),
+    entry("note", "MTASTS_MISSING", all[2]),
+  ];
+  const put = withoutSite(entries, all);
+  assert.deepEqual(told(put), [
+    "SPF_MISSING email-dns-health",
+    "NO_ADDRESS uptime+http-headers",
+    "MTASTS_MISSING email-dns-health",
+    "http-headers",
+  ]);
+  assert.equal(put.entries[1].group, "note");
 });

@@ -187,6 +187,14 @@ test("the state is there as soon as the answer that decides", () => {
   assert.equal(earlyState("a.example", "domain", ping, [], 5), null);
   assert.equal(earlyState("a@a.example", "email", up, [], 5), null);
   assert.equal(earlyState("a.example", "domain", new Map(), [], 5), null);
+  // Before its mail is known a name without an address may be one for mail alone.
+  const bare = /** @type {[string, any][]} */ ([["uptime", concluded("fail", "NO_ADDRESS")]]);
+  const mailed = new Map([...bare, ["email-dns-health", mail()]]);
+  assert.equal(earlyState("a.example", "domain", new Map(bare), grouped("broken"), 5), null);
+  assert.equal(earlyState("a.example", "url", new Map(bare), grouped("broken"), 5)?.tone, "bad");
+  const said = "a.example has no website; mail is set up.";
+  assert.equal(earlyState("a.example", "domain", mailed, grouped("safer"), 5)?.text, said);
+  assert.deepEqual(stateOf("a.example", mailed, []), { tone: "good", text: said, aside: "Nothing needs attention" });
   const absent = new Map([["dns-lookup", concluded("fail", "NO_SUCH_NAME")]]);
   assert.equal(earlyState("a.example", "domain", absent, grouped("broken"), 5)?.text, "It is NO_SUCH_NAME.");
 });

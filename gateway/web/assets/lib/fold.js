@@ -1,6 +1,8 @@
 // @ts-check
 // What follows from a name that is not there, or from a site that is down, is no finding of its own.
 
+import { takesNoMail } from "./rank.js";
+
 /**
  * What is looked at of a check. @typedef {{slug: string, stage: import("./queue.js").Stage<import("./api.js").Answer>}}
  *   Check
@@ -10,8 +12,11 @@
  * @typedef {{code: string, group: string, from: C[]}} Entry a finding, and the checks that report it
  */
 
+/** A name without an address. */
+const noSite = "NO_ADDRESS";
+
 /** The name leads nowhere. */
-const absent = ["NO_SUCH_NAME", "ALIAS_TARGET_MISSING", "NO_ADDRESS", "DOMAIN_NOT_FOUND"];
+const absent = ["NO_SUCH_NAME", "ALIAS_TARGET_MISSING", noSite, "DOMAIN_NOT_FOUND"];
 
 /** A name without a registration may be why it leads nowhere. */
 const unregistered = "NOT_REGISTERED";
@@ -23,6 +28,38 @@ const connects = [...web, "ssl-checker"];
 /** The conclusion of a check's answer, empty where there is none. @param {Check} check */
 const codeOf = ({ stage }) =>
   stage.state === "answered" && stage.reply.ok ? (stage.reply.data?.conclusion?.code ?? "") : "";
+
+/**
+ * Whether a name is there for mail alone: it has no address, and servers that take its mail. A visitor who asked for a
+ * page expected one.
+ * @param {Check[]} checks
+ * @param {import("./recognise.js").Meaning} kind what was asked for
+ */
+export function forMailAlone(checks, kind) {
+  const of = (/** @type {string} */ slug) => checks.find((check) => check.slug === slug);
+  const [site, names, mail] = [of("uptime"), of("dns-lookup"), of("email-dns-health")];
+  if (kind === "url" || !site || !names || mail?.stage.state !== "answered" || !mail.stage.reply.ok) return false;
+  const { data } = mail.stage.reply;
+  const set = ["ok", "info", "warn"].includes(data?.conclusion?.state ?? "") && !takesNoMail(data);
+  return set && codeOf(site) === noSite && codeOf(names) === "HAS_RECORDS";
+}
+
+/**
+ * The same findings where a name is there for mail alone: that it has no site is the first note.
+ * @template {Check} C
+ * @template {Entry<C>} E
+ * @param {E[]} entries worst first
+ * @param {C[]} checks all of the report
+ * @returns {{entries: E[], silent: C[]}}
+ */
+export function withoutSite(entries, checks) {
+  const silent = checks.filter((check) => statusOf(check) === 400);
+  const about = entries.filter(({ code }) => code === noSite);
+  const others = entries.filter((entry) => !about.includes(entry));
+  const at = others.findIndex(({ group }) => group === "note");
+  const noted = about.map((entry) => ({ ...entry, tone: "info", group: "note", from: [...entry.from, ...silent] }));
+  return { entries: others.toSpliced(at < 0 ? others.length : at, 0, ...noted), silent };
+}
 
 /** @param {Check} check */
 const statusOf = ({ stage }) => (stage.state === "answered" && !stage.reply.ok ? stage.reply.status : 0);

@@ -6,7 +6,7 @@ import { attention } from "./attention.js";
 import { ended, stateOf } from "./card.js";
 import { el, keyed } from "./dom.js";
 import { fixPart } from "./fix.js";
-import { fold } from "./fold.js";
+import { fold, forMailAlone, withoutSite } from "./fold.js";
 import { listed, plural } from "./format.js";
 import { mark, more } from "./parts.js";
 import { proven } from "./proven.js";
@@ -47,17 +47,36 @@ function foldedOf(checks, target) {
     judged.toSorted((a, b) => place(a) - place(b)),
     (check) => place(check) >= 100,
   );
-  return fold(/** @type {Entry[]} */ (entries), checks);
+  const put = forMailAlone(checks, target.kind) ? withoutSite : fold;
+  return put(/** @type {Entry[]} */ (entries), checks);
 }
 
-/** The answers of a report by their tools. @param {Check[]} checks */
-const answersOf = (checks) =>
-  new Map(
+/** The answers of a report by their tools. @param {Check[]} checks @param {Target} target */
+function answersOf(checks, target) {
+  const alone = forMailAlone(checks, target.kind);
+  return new Map(
     checks.flatMap((check) => {
       const data = check.concerns ? dataOf(check) : undefined;
-      return data ? [/** @type {const} */ ([check.slug, data])] : [];
+      if (!data) return [];
+      const conclusion = { ...data.conclusion, state: /** @type {const} */ ("info") };
+      return [/** @type {const} */ ([check.slug, alone && check.slug === "uptime" ? { ...data, conclusion } : data])];
     }),
   );
+}
+
+/**
+ * Takes the red from the conclusion that a name which is there for mail alone has no site.
+ * @template {Check} C
+ * @param {C[]} checks
+ * @param {Target} target
+ * @returns {C | null} the check that is to be drawn anew
+ */
+export function calmed(checks, { kind }) {
+  const site = checks.find(({ slug }) => slug === "uptime");
+  if (site?.verdict?.tone !== "bad" || !forMailAlone(checks, kind)) return null;
+  site.verdict = { ...site.verdict, tone: "info" };
+  return site;
+}
 
 /** More of a name than this is in the heading. */
 const longestName = 60;
@@ -76,7 +95,7 @@ function shortName(text) {
  */
 export function reportState(checks, target) {
   const open = checks.filter((check) => !ended(check.stage)).length;
-  const [name, answers, concerns] = [shortName(target.text), answersOf(checks), concernsOf(checks, target)];
+  const [name, answers, concerns] = [shortName(target.text), answersOf(checks, target), concernsOf(checks, target)];
   return open > 0 ? earlyState(name, target.kind, answers, concerns, open) : wholeState(name, answers, concerns);
 }
 
@@ -225,7 +244,7 @@ export function makeOverview(checks, target) {
       node.disabled = n === 0 && only !== group;
     }
     drawState([stateLine()]);
-    tiles.show(answersOf(checks), open);
+    tiles.show(answersOf(checks, target), open);
     drawContents(checks.map(contentsLine));
     const nothing = !open && checks.some((check) => check.concerns) && found.length === 0;
     first.classList.toggle("nothing", nothing);

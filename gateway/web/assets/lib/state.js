@@ -66,6 +66,19 @@ export function standing(name, answers) {
   return null;
 }
 
+/** Whether mail speaks for a name without an address. @param {{slug: string}} spoken @param {Answers} answers */
+const forMail = ({ slug }, answers) =>
+  slug === "email-dns-health" && answers.get("uptime")?.conclusion?.code === noSite;
+
+/**
+ * What is said of a target where nothing is broken.
+ * @param {string} name
+ * @param {{slug: string, data: Spoken}} spoken
+ * @param {Answers} answers
+ */
+const sentence = (name, spoken, answers) =>
+  forMail(spoken, answers) ? `${name} has no website; mail is set up.` : spoken.data.conclusion.message;
+
 /**
  * @param {string} name what was asked for
  * @param {Answers} answers
@@ -90,8 +103,8 @@ export function stateOf(name, answers, findings) {
     return answers.size > 0
       ? { tone: "info", text: `${name} was checked.`, aside }
       : { tone: "warn", text: `No check of ${name} gave an answer.`, aside };
-  const { state, message } = spoken.data.conclusion;
-  const text = spoken.slug === "uptime" && state === "ok" ? `${name} works.` : message;
+  const { state } = spoken.data.conclusion;
+  const text = spoken.slug === "uptime" && state === "ok" ? `${name} works.` : sentence(name, spoken, answers);
   return { tone: state === "ok" ? "good" : "info", text, aside: aside || "Nothing needs attention" };
 }
 
@@ -108,12 +121,16 @@ export function earlyState(name, kind, answers, findings, open) {
   const decides = { email: "email-dns-health", hostPort: "port-checker", asn: "asn-lookup" };
   const wanted = kind === "email" || kind === "hostPort" || kind === "asn" ? decides[kind] : "uptime";
   const spoken = standing(name, answers);
-  if (!spoken || ![wanted, "dns-lookup"].includes(spoken.slug)) return null;
-  const { state, message } = spoken.data.conclusion;
+  if (!spoken || (![wanted, "dns-lookup"].includes(spoken.slug) && !forMail(spoken, answers))) return null;
+  const { state, code } = spoken.data.conclusion;
+  // Whether a name without an address is one for mail alone is not known before its mail.
+  if (kind !== "url" && code === noSite && !answers.has("email-dns-health")) return null;
   const broken = findings.some((f) => f.group === "broken");
   const aside = `${plural(open, "check")} to go`;
   if (broken) return { ...stateOf(name, answers, findings), aside };
   const status = spoken.slug === "uptime" && state === "ok" ? spoken.data.status : null;
-  const text = status ? `${name} answers ${`${status} ${spoken.data.statusText ?? ""}`.trim()}.` : message;
+  const text = status
+    ? `${name} answers ${`${status} ${spoken.data.statusText ?? ""}`.trim()}.`
+    : sentence(name, spoken, answers);
   return { tone: state === "ok" ? "good" : "info", text, aside };
 }

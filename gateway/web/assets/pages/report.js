@@ -151,6 +151,7 @@ async function open(found, byHand) {
     return result.replaceChildren(lost("The part of this page that makes reports did not load."));
   }
   const {
+    calmed,
     checksFor,
     concernsOf,
     ended,
@@ -278,6 +279,8 @@ async function open(found, byHand) {
 
   /** @param {Check} check */
   function moved(check) {
+    const other = calmed(checks, found);
+    if (other && other !== check) cards.get(other)?.show();
     cards.get(check)?.show();
     drawing.ask();
   }
