@@ -20,7 +20,7 @@ func (s *Site) curl(t toolView, p page) *curlView {
 	input, options := strings.TrimSpace(p.Input), map[string]json.RawMessage{}
 	shown := input
 	for _, f := range p.Fields {
-		if f.isSet() {
+		if f.chosen() != "" {
 			text := strings.TrimSpace(f.Value)
 			options[f.Name], shown = f.encoded(text), shown+text
 		}

@@ -42,9 +42,6 @@ type page struct {
 	Sampling bool
 	// Curl is the request of the link, nil where there is none.
 	Curl *curlView
-	// Optioned reports that the link sets an option. The options are in view then; those of a page that is asked are
-	// folded away otherwise.
-	Optioned bool
 	// Places is the choice of a place, nil where there is but one.
 	Places *placesView
 	// vary is the request header that the page depends on, empty for none.
@@ -60,12 +57,31 @@ type field struct {
 	Value string
 }
 
-// isSet reports whether the value is another than the usual one.
-func (f field) isSet() bool {
+// chosen is the value of an option that the link sets, as the form has it; empty for the usual one.
+func (f field) chosen() string {
 	if len(f.Values) == 0 {
-		return strings.TrimSpace(f.Value) != ""
+		return strings.TrimSpace(f.Value)
 	}
-	return slices.ContainsFunc(f.Values[1:], func(c Choice) bool { return c.Value == f.Value })
+	for _, c := range f.Values[1:] {
+		if c.Value == f.Value {
+			return c.Label
+		}
+	}
+	return ""
+}
+
+// Set are the options that the link sets, in words: those of a page that is asked are folded away.
+func (p page) Set() string {
+	var set []string
+	for _, f := range p.Fields {
+		if chosen := f.chosen(); chosen != "" {
+			set = append(set, f.Label+" "+chosen)
+		}
+	}
+	if p.Places != nil && p.Places.Label() != "" {
+		set = append(set, p.Places.Label())
+	}
+	return strings.Join(set, ", ")
 }
 
 func (s *Site) home() page {
@@ -135,9 +151,7 @@ func (s *Site) tool(t toolView, query url.Values, foreign bool) page {
 			}
 			continue
 		}
-		f := field{Option: o, Value: query.Get(o.Name)}
-		p.Fields = append(p.Fields, f)
-		p.Optioned = p.Optioned || f.isSet()
+		p.Fields = append(p.Fields, field{Option: o, Value: query.Get(o.Name)})
 	}
 	if t.Unavailable == "" {
 		p.Curl = s.curl(t, p)

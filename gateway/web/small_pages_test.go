@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/net/html"
 )
 
 // Small pages lead on: an unknown path to the nearest tool and the front page's field, a check that is off to the other
@@ -66,6 +68,24 @@ func TestAToolsPageOpensOnItsField(t *testing.T) {
 	} {
 		if hides(path, "server") != sampling || hides(path, "browser") == sampling {
 			t.Errorf("%s: server hidden %t, browser hidden %t", path, hides(path, "server"), hides(path, "browser"))
+		}
+	}
+}
+
+// A link that sets options leaves them folded away, above the answer, and names them; without a target they are open.
+func TestOptionsOfALinkAreNamed(t *testing.T) {
+	t.Parallel()
+	site := wholeSite(t)
+	for path, want := range map[string]string{
+		"/tools/traceroute?input=example.com":                       "Options",
+		"/tools/traceroute?input=example.com&protocol=tcp&port=443": "Options: Probes TCP to a port, Port (for TCP and UDP) 443",
+		"/tools/traceroute?input=example.com&protocol=odd&port=":    "Options",
+		"/tools/traceroute?protocol=tcp":                            "Options: Probes TCP to a port",
+	} {
+		fold := one(t, document(t, site, path), "details", header{"class": "options"})
+		open := slices.ContainsFunc(fold.Attr, func(a html.Attribute) bool { return a.Key == "open" })
+		if got := content(one(t, fold, "summary", nil)); got != want || open != !strings.Contains(path, "input=") {
+			t.Errorf("%s: %q, open: %t", path, got, open)
 		}
 	}
 }

@@ -126,9 +126,10 @@ function frame(target) {
   document.title = target ? `${target} · ${site}` : site;
   submit.dataset.idle = target ? "Run again" : "Run";
   if (!running) submit.textContent = submit.dataset.idle;
-  if (fold) fold.open = target === "" || options.some((option) => option !== from && isSet(option));
-  const summary = from && fold?.querySelector("summary");
-  if (summary) summary.textContent = `Options${isSet(from) ? `: ${from.selectedOptions[0].text}` : ""}`;
+  if (fold) fold.open = target === "";
+  const summary = fold?.querySelector("summary");
+  const set = options.filter(isSet).map(nameOf).join(", ");
+  if (summary) summary.textContent = `Options${set && `: ${set}`}`;
   if (target && strip) showStrip(strip, target);
 }
 
@@ -163,6 +164,12 @@ function tidy() {
 /** Whether an option is another than the usual one. @param {HTMLInputElement | HTMLSelectElement} option */
 function isSet(option) {
   return option.value.trim() !== (option instanceof HTMLSelectElement ? option.options[0].value : "");
+}
+
+/** An option that is set, in words: its label and value; a place has but its name. @param {typeof options[number]} o */
+function nameOf(o) {
+  const value = o instanceof HTMLSelectElement ? o.selectedOptions[0].text : o.value.trim();
+  return o === from ? value : `${o.labels?.[0].textContent} ${value}`;
 }
 
 /** @returns {string} the query that asks the same again */
