@@ -2,7 +2,9 @@
 // What the page of a trace says of its probes.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { privateHop } from "../assets/lib/format.js";
 import { spread } from "./paper.js";
 
 spread();
@@ -79,4 +81,19 @@ test("the path MTU has its words and its command", () => {
   assert.match(words({ mtu: limited }), /began well\.$/);
   assert.doesNotMatch(words({}), /octets/);
   assert.equal(view.terminal?.(asked, { ...answer, mtu: limited }).at(-1)?.command, "tracepath -6 -n example.com");
+});
+
+test("a router at a private address has one name on the page, among the facts and in a watch", async () => {
+  const recorded = new URL("../../../deploy/lab/e2e/testdata/golden/traceroute.txt", import.meta.url);
+  const all = [...readFileSync(recorded, "utf8").matchAll(/^\{\n {2}"data": [\s\S]*?^\}$/gm)].map((m) =>
+    JSON.parse(m[0], (_, v) => (v === "<ms>" ? 1 : v)),
+  );
+  const [d] = all.map(({ data }) => data).filter(({ hops }) => hops?.some((/** @type {any} */ h) => h.hidden));
+  const { ttl } = d.hops.find((/** @type {any} */ h) => h.hidden);
+  const { default: judge } = await import("../assets/tools/traceroute/facts.js");
+  assert.equal(judge.facts(d)[`Hop ${ttl}`], privateHop);
+  const drawn = view.show(d, asked).map((part) => part?.textContent ?? "");
+  const shown = [...drawn, ...view.meaning(d, asked), d.conclusion.message, ...d.explanation].join(" ");
+  assert.ok(shown.includes(privateHop));
+  assert.doesNotMatch(shown, /not public/i);
 });
