@@ -253,7 +253,7 @@ export function makeOverview(checks, target) {
     if (!open) first.replaceChildren(...(nothing ? [mark("good")] : []), headline(checks, target));
     else if (first.textContent !== promise) first.textContent = promise;
     last.replaceChildren(...missing(checks, target).map((sentence) => el("p", {}, sentence)));
-    if (!open) showProven(found.some((entry) => entry.group === "broken") ? [] : proven(answersOf(checks)));
+    if (!open) showProven(found.some((entry) => entry.group === "broken") ? [] : proven(answersOf(checks, target)));
     if (box.hasAttribute("data-open") && !open) settle();
     box.toggleAttribute("data-open", open);
     const wanted = found.filter((entry) => only === null || entry.group === only).map(line);
