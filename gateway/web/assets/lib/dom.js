@@ -152,7 +152,7 @@ export function unfoldOnPaper(root) {
   /** @type {Set<HTMLDetailsElement>} */
   const opened = new Set();
   addEventListener("beforeprint", () => {
-    root.dataset.printed = `${dateTime(new Date().toISOString())}, from ${location.href}`;
+    root.dataset.printed = `${dateTime(new Date().toISOString())}, from ${location.href.replace(/#.*/s, "")}`;
     for (const fold of /** @type {NodeListOf<HTMLDetailsElement>} */ (root.querySelectorAll("details"))) {
       if (!fold.open) opened.add(fold);
       fold.open = true;

@@ -17,6 +17,7 @@ import { waitingOf } from "../lib/waiting.js";
 
 /** @typedef {import("../lib/api.js").Answer} Answer */
 /** @typedef {import("../lib/view.js").Asked} Asked */
+/** @typedef {import("../lib/seen-record.js").Seen} Seen */
 
 const form = /** @type {HTMLFormElement} */ (byId("tool"));
 const slug = form.dataset.slug ?? "";
@@ -80,7 +81,7 @@ document
   ?.addEventListener("click", (event) => watch(/** @type {HTMLElement} */ (event.currentTarget)));
 window.addEventListener("popstate", () => {
   // A jump within the page changes the address too, but not what is asked.
-  if (location.search === linked) return;
+  if (location.search === linked && !isSeen()) return;
   linked = location.search;
   fill();
   start();
@@ -89,8 +90,45 @@ unfoldOnPaper(result);
 input?.addEventListener("input", typed);
 start();
 
+/** Whether the address has a result in it, which is shown in place of a run. */
+function isSeen() {
+  return location.hash.startsWith("#seen=");
+}
+
+/** Takes the result out of the address: what runs now is another one. */
+function unsee() {
+  if (isSeen()) history.replaceState(history.state, "", location.pathname + location.search);
+}
+
+/** Shows the result in the address. Nothing runs. */
+async function showSeen() {
+  tidy();
+  leave();
+  const target = input?.value ?? "";
+  frame(target);
+  result.classList.add("used");
+  const { signal } = watching;
+  const { openSeen } = await import("../lib/seen-open.js").catch(() => ({ openSeen: null }));
+  if (signal.aborted) return;
+  if (!openSeen)
+    return result.replaceChildren(lost("The part of this page that reads the result in a link did not load."));
+  const again = (/** @type {Seen | null} */ since) => {
+    result.focus({ preventScroll: true });
+    run(true, since);
+  };
+  openSeen(location.hash.slice(1), {
+    link: location.pathname + link(),
+    target,
+    tools: input ? [{ slug, title }] : [],
+    place: result,
+    signal,
+    run: submit.disabled ? null : again,
+  });
+}
+
 /** Runs what the address says, if it says anything, the tool can run here, and no click is waited for. */
 function start() {
+  if (isSeen()) return void showSeen();
   // A check that is off here still names its target, and what else there is for it.
   if (submit.disabled) return frame(input?.value.trim() ?? "");
   const filled = kind === "none" || (input !== null && input.value.trim() !== "");
@@ -238,8 +276,12 @@ function asked() {
   return { slug, input: input?.value ?? "", options: Object.fromEntries(filled) };
 }
 
-/** @param {boolean} byHand whether the visitor pressed the button, and so expects to be taken to the answer */
-async function run(byHand) {
+/**
+ * @param {boolean} byHand whether the visitor pressed the button, and so expects to be taken to the answer
+ * @param {Seen | null} [since] what to compare the answer with
+ */
+async function run(byHand, since = null) {
+  unsee();
   waiting.end();
   running?.abort();
   const mine = new AbortController();
@@ -258,7 +300,7 @@ async function run(byHand) {
   try {
     const answer = await runTool(slug, what.input, what.options, mine.signal, live.step);
     const waited = stop();
-    if (running === mine) await show(answer, what, waited, byHand, live.rest);
+    if (running === mine) await show(answer, what, waited, byHand, live.rest, since);
     if (running === mine && unanswered(answer)) result.querySelector(".verdict")?.after(live.stopped() ?? "");
   } catch (failure) {
     stop();
@@ -346,6 +388,7 @@ async function watch({ dataset }) {
   if (query !== location.search) history.pushState(null, "", query || location.pathname);
   linked = location.search;
   leave();
+  unsee();
   waiting.end();
   result.classList.add("used");
   const what = asked();
@@ -387,6 +430,19 @@ async function askMore(view, answer, what) {
   if (mayAsk?.(form, answer) && !signal.aborted) await askSecond?.(form.dataset.second ?? "", view, what, signal);
 }
 
+/**
+ * What changed since a result that came in a link.
+ * @param {Seen} since
+ * @param {import("../lib/view.js").Data} data
+ * @param {Asked} what
+ * @param {import("../lib/view.js").Judge} judge
+ */
+async function compared(since, data, what, judge) {
+  const { changedSince } = await import("../lib/seen-since.js").catch(() => ({ changedSince: null }));
+  if (!changedSince) return lost("The part of this page that compares results did not load.");
+  return changedSince(since, [{ slug, title, data, judge }], what.input);
+}
+
 function clear() {
   watching.abort();
   watching = new AbortController();
@@ -409,8 +465,9 @@ function fields() {
  * @param {number} waited milliseconds
  * @param {boolean} byHand
  * @param {(sentence: string) => Node[]} rest what the run had found, where it has no answer
+ * @param {Seen | null} [since] what to compare the answer with
  */
-async function show(answer, what, waited, byHand, rest) {
+async function show(answer, what, waited, byHand, rest, since = null) {
   const [whole, inService] = [waited, answer.durationMs ?? waited].map(ms);
   status.textContent = answer.ok
     ? `Answered in ${whole}${inService === whole ? "" : ` (${inService} in the service)`}.`
@@ -418,6 +475,7 @@ async function show(answer, what, waited, byHand, rest) {
   if (answer.data) {
     const { signal } = watching;
     const [judge, view, parts] = await draw();
+    const changed = since && judge && (await compared(since, answer.data, what, judge));
     if (signal.aborted) return;
     const verdict = verdictOf(answer.data);
     if (!parts) result.replaceChildren(verdictLine(verdict), lost(undrawn));
@@ -425,6 +483,7 @@ async function show(answer, what, waited, byHand, rest) {
       result.replaceChildren(
         ...(judge && view ? parts.renderAnswer(judge, view, answer, what) : parts.renderUndrawn(answer, what)),
       );
+    result.querySelector(".verdict")?.after(changed ?? "");
     announce(verdict.text);
     if (judge && parts) comparable(judge, answer.data, what);
     if (what.input) remember(what.input);
