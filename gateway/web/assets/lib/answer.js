@@ -193,6 +193,7 @@ function seenAction(shown) {
     const { linkToAnswer } = await import("./seen-share.js").catch(() => ({ linkToAnswer: null }));
     return linkToAnswer ? linkToAnswer(shown, button) : null;
   });
+  button.id = "copy-seen";
   return button;
 }
 

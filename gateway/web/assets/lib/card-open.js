@@ -19,7 +19,7 @@ export async function wholeAnswer({ slug, input, options, style, judge, past, at
     judge && view ? renderAnswer(judge, view, reply, asked, past ?? undefined, at) : renderUndrawn(reply, asked);
   // Several cards may be open, and an id is one element's.
   const box = el("div", {}, ...nodes);
-  for (const node of box.querySelectorAll("#show-json, #download-json")) node.removeAttribute("id");
+  for (const node of box.querySelectorAll("#copy-seen, #show-json, #download-json")) node.removeAttribute("id");
   // A card has no room beside its answer for a list of the parts.
   box.querySelector("nav.on-page")?.remove();
   return [box];

@@ -11,11 +11,11 @@ export const prefix = "seen=";
 
 /**
  * @param {unknown} value
- * @returns {Promise<string | null>} null where it is longer than a fragment may be
+ * @returns {Promise<string | null>} null where it is longer than a fragment may be, or this browser cannot deflate
  */
 export async function encoded(value) {
   const text = new TextEncoder().encode(JSON.stringify(value));
-  if (text.length > longestInflated) return null;
+  if (text.length > longestInflated || typeof CompressionStream === "undefined") return null;
   const octets = await through(text, new CompressionStream("deflate-raw"), longestFragment);
   if (!octets) return null;
   const binary = Array.from(octets, (octet) => String.fromCharCode(octet)).join("");

@@ -3,11 +3,12 @@
 // not seen it. Nothing is requested for it but this page's own files.
 
 import { announce, el } from "./dom.js";
-import { dateTime, ms, plural, relative } from "./format.js";
+import { dateTime, listed, ms, plural, relative } from "./format.js";
 import { facts, section } from "./parts.js";
 import { decoded, longestFragment } from "./seen-code.js";
 import { canonical, unpacked, version, worded } from "./seen-record.js";
 import { loadSentences } from "./seen-sentences.js";
+import { gap } from "./seen-typed.js";
 import { styled } from "./styled.js";
 
 /** @typedef {import("./seen-record.js").Seen} Seen */
@@ -94,14 +95,21 @@ async function drawn(check, { tools }) {
   const rows = [...Object.entries(check.facts), ...times].map(
     ([label, fact]) => /** @type {[string, Node]} */ ([label, plain(fact)]),
   );
+  const several = tools.length > 1;
+  const found = new Set(findings.map((finding) => finding.text));
+  const said = [text || "This service has no sentence for what was seen.", ...found];
+  const list = rows.length > 0 && facts(rows);
+  const missing = [
+    ...(check.left > 0 ? [plural(check.left, "fact")] : []),
+    ...(said.some((one) => one.includes(gap)) ? [`the words of “${gap}”`] : []),
+  ];
   const node = section(
-    tools.length > 1 ? title : "What was seen",
-    el("p", { class: "seen-verdict" }, el("bdi", {}, text || "This service has no sentence for what was seen.")),
-    findings.length > 0 &&
-      el("ul", { class: "seen-findings" }, ...findings.map((found) => el("li", {}, el("bdi", {}, found.text)))),
-    rows.length > 0 && facts(rows),
-    check.left > 0 &&
-      el("p", { class: "hint" }, `${plural(check.left, "more fact")} cannot be in a link. A new run shows all.`),
+    several ? title : "What was seen",
+    el("p", { class: "seen-verdict" }, el("bdi", {}, said[0])),
+    said.length > 1 &&
+      el("ul", { class: "seen-findings" }, ...said.slice(1).map((one) => el("li", {}, el("bdi", {}, one)))),
+    list && several ? el("details", {}, el("summary", {}, plural(rows.length, "fact")), list) : list,
+    missing.length > 0 && el("p", { class: "hint" }, `Left out of the link: ${listed(missing)}.`),
   );
   node.classList.add("seen");
   return node;

@@ -35,7 +35,7 @@ async function link(page, target, at, answers) {
   return fragment && `${location.origin}${page}#${fragment}`;
 }
 
-const tooLong = "This result is too long for a link. Here it is as a file:";
+const unfitting = "This result does not fit a link. Here it is as a file:";
 
 /**
  * The link to an answer on its tool's page. Where it is too long, the button gives way to one for a file.
@@ -50,7 +50,7 @@ export async function linkToAnswer(shown, button) {
   const made = await link(page, input, at, [{ slug, data: dataOf(answer), judge }]);
   if (made) return made;
   const file = el("button", { type: "button", class: "quiet" }, "Download HTML");
-  const note = el("p", { class: "hint" }, tooLong);
+  const note = el("p", { class: "hint" }, unfitting);
   file.addEventListener("click", () => save("HTML", asReport(shown), note));
   return instead(button, file, note);
 }
@@ -68,14 +68,14 @@ export async function linkToReport({ text, place, at, checks }, button, file) {
     judge && stage.state === "answered" && stage.reply.ok ? [{ slug, data: dataOf(stage.reply), judge }] : [],
   );
   const made = await link(linkTo("report", text, place ? { place } : {}), text, Date.parse(at), answers);
-  return made ?? instead(button, file, el("p", { class: "hint" }, tooLong));
+  return made ?? instead(button, file, el("p", { class: "hint" }, unfitting));
 }
 
 /** @param {HTMLElement} button @param {HTMLElement} file @param {HTMLElement} note @returns {null} */
 function instead(button, file, note) {
   button.replaceWith(note, file);
   file.focus();
-  announce(tooLong);
+  announce(unfitting);
   return null;
 }
 

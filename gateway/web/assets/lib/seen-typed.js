@@ -66,8 +66,8 @@ export function carried(text, target, depth = 0) {
   if (text.length > longestText || depth > deepest) return null;
   if (text === target || plain.has(text) || isValue(text) || isZone(text, target)) return text;
   const whole = (/** @type {string} */ part) => part !== "" && carried(part, target, depth + 1) === part;
-  const list = text.split(/, | and /);
-  if ((list.length > 1 && list.every(whole)) || isRow(text.split(" "))) return text;
+  const [list, sentences] = [text.split(/, | and /), text.split(/(?<=\.)(?= )/)];
+  if ([list, sentences].some((parts) => parts.length > 1 && parts.every(whole)) || isRow(text.split(" "))) return text;
   const fitting = forms.flatMap(({ parts, pattern }) => {
     const holes = pattern.exec(text)?.slice(1);
     return holes ? [{ parts, holes: holes.map((hole) => (whole(hole) ? hole : null)) }] : [];

@@ -239,6 +239,7 @@ async function open(found, byHand, since = null) {
     const { linkToReport } = await import("../lib/seen-share.js").catch(() => ({ linkToReport: null }));
     return linkToReport?.({ text: found.text, place: where, at, checks }, seenButton, files[files.length - 1]) ?? null;
   });
+  seenButton.id = "copy-seen";
   files.unshift(seenButton);
   const compareButton = action({ id: "compare" }, "Compare", () => compare());
   const whenWhole = [...files, compareButton];
