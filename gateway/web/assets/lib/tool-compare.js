@@ -11,15 +11,19 @@ import { verdictOf } from "./view.js";
 /** @typedef {import("./view.js").Data} Data */
 
 /**
- * @param {object} about
- * @param {import("./view.js").Asked} about.asked
- * @param {string} about.title of the tool
- * @param {string} about.kind of its input
- * @param {Data} about.data the answer
- * @param {import("./view.js").Judge} about.judge
- * @param {Element} about.answer where the answer stands, with its parts
- * @param {AbortSignal} about.signal
- * @param {(other?: string) => void} about.visit puts what is compared into the address of the page
+ * @typedef {object} About
+ * @property {import("./view.js").Asked} asked
+ * @property {string} title of the tool
+ * @property {string} kind of its input
+ * @property {Data} data the answer
+ * @property {import("./view.js").Judge} judge
+ * @property {Element} answer where the answer stands, with its parts
+ * @property {AbortSignal} signal
+ * @property {(other?: string) => void} visit puts what is compared into the address of the page
+ */
+
+/**
+ * @param {About} about
  * @param {string} [other] the other target; without it the visitor is asked
  */
 export function compareAnswers({ asked, title, kind, data, judge, answer, signal, visit }, other) {

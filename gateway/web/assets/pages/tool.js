@@ -4,7 +4,7 @@
 
 import { fieldOf, runTool } from "../lib/api.js";
 import { clean } from "../lib/clean.js";
-import { announce, byId, el, setBusy, startClock, unfoldOnPaper } from "../lib/dom.js";
+import { announce, byId, setBusy, startClock, unfoldOnPaper } from "../lib/dom.js";
 import { renderFailure, renderNext } from "../lib/failure.js";
 import { unanswered } from "../lib/ladder.js";
 import { showRun } from "../lib/live.js";
@@ -223,36 +223,10 @@ function link() {
   return text ? `?${text}` : "";
 }
 
-/** Puts what an answer is compared with into the address. @param {string} [other] */
-function visitWith(other) {
-  const query = new URLSearchParams(location.search);
-  query.delete("compare");
-  if (other) query.set("compare", other);
-  history.pushState(history.state, "", `?${query}`);
-  linked = location.search;
-}
-
-/**
- * Lets an answer be compared with that of another target: the one in the address, or one that the visitor names.
- * @param {import("../lib/view.js").Judge} judge
- * @param {import("../lib/view.js").Data} data
- * @param {Asked} what
- */
-function comparable(judge, data, what) {
-  const answer = result.querySelector(".answer");
-  if (!answer || !what.input) return;
-  const { signal } = watching;
-  const begin = async (/** @type {string} */ other) => {
-    const { compareAnswers } = await import("../lib/tool-compare.js").catch(() => ({ compareAnswers: null }));
-    if (signal.aborted) return;
-    if (!compareAnswers) status.textContent = "The comparison did not load. Reload the page and try again.";
-    compareAnswers?.({ asked: what, title, kind, data, judge, answer, signal, visit: visitWith }, other);
-  };
-  const button = el("button", { type: "button", class: "quiet", id: "compare" }, "Compare");
-  button.addEventListener("click", () => begin(""));
-  answer.querySelector(".toolbar")?.append(button);
-  const other = new URLSearchParams(linked).get("compare");
-  if (other) begin(other);
+/** Lets an answer be compared with another. @param {import("../lib/comparable.js").About} about */
+async function compare(about) {
+  const { comparable } = await import("../lib/comparable.js").catch(() => ({ comparable: null }));
+  if (!about.signal.aborted) comparable?.(about, () => (linked = location.search));
 }
 
 /**
@@ -485,11 +459,11 @@ async function show(answer, what, waited, byHand, rest, since = null) {
       );
     result.querySelector(".verdict")?.after(changed ?? "");
     announce(verdict.text);
-    if (judge && parts) comparable(judge, answer.data, what);
     if (what.input) remember(what.input);
     if (strip) showStrip(strip, what.input);
     if (byHand) result.focus({ preventScroll: true });
     if (view?.second) askMore(view, answer, what);
+    if (judge && what.input) compare({ place: result, asked: what, title, kind, data: answer.data, judge, signal });
     return;
   }
   announce(answer.error ?? "No result.");
