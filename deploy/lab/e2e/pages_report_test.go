@@ -429,6 +429,7 @@ func reportsSideBySide(t *testing.T) {
 		t.Error("an empty box is printed")
 	}
 	tab.Printed()
+	tab.Look(1280, false)
 	// A tool compares two answers in the same way.
 	tab.Open(toolPath("dns-lookup", "lab-dns.com", "compare", "agree.lab-resolve.com"))
 	tab.WaitFor("#comparison table")
