@@ -7,6 +7,7 @@ import { spread, tagged } from "./paper.js";
 
 spread();
 const { bandsOf, pathBands, widths } = await import("../assets/lib/bands.js");
+const { originWords } = await import("../assets/lib/origin.js");
 const { proven } = await import("../assets/lib/proven.js");
 
 /**
@@ -161,17 +162,20 @@ test("the words have the networks, their time, and silence as it is", () => {
   const name = `<b>x</b>\u202e${"y".repeat(300)}`;
   const hops = path(["private", 0.5], [1, 800], ["silent"], [2, 20]);
   hops[3].asn.name = name;
-  const lines = (/** @type {boolean} */ brief) =>
-    pathBands(hops, brief).flatMap((node) => tagged(node, "li").map((li) => li.textContent));
-  assert.deepEqual(lines(false), [
+  const lines = (/** @type {Parameters<typeof pathBands>[1]} */ name) =>
+    pathBands(hops, name).flatMap((node) => tagged(node, "li").map((li) => li.textContent));
+  assert.deepEqual(lines(originWords), [
     "1Private network hop 1: adds 0.50 ms, 0.50 ms at hop 1",
     "2AS1 (NET-1 - Net 1, NL) hop 2: adds 19.5 ms, 800 ms at hop 2",
     "3No answer hop 3",
     `4AS2 (${name}) hop 4: adds 0.00 ms, 20.0 ms at hop 4`,
   ]);
-  assert.match(lines(true)[1], /^2AS1 NET-1 hop 2/);
-  assert.equal(pathBands(hops).flatMap((node) => tagged(node, "b")).length, 0);
-  assert.deepEqual([pathBands([]), pathBands(path([1, 1], [1, 2])), pathBands(path(["silent"], [1]))], [[], [], []]);
+  assert.match(lines(() => "Z")[1], /^2Z hop 2/);
+  assert.equal(pathBands(hops, originWords).flatMap((node) => tagged(node, "b")).length, 0);
+  assert.deepEqual(
+    [[], path([1, 1], [1, 2]), path(["silent"], [1])].map((some) => pathBands(some, originWords)),
+    [[], [], []],
+  );
 });
 
 const healthy = /** @type {[string, any][]} */ ([

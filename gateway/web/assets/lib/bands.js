@@ -3,7 +3,6 @@
 
 import { el, svg } from "./dom.js";
 import { ms } from "./format.js";
-import { originWords } from "./origin.js";
 
 /** @typedef {import("api").components["schemas"]["Hop"]} Hop */
 /**
@@ -105,22 +104,21 @@ export function strip(parts) {
 
 const names = { private: "Private network", unknown: "Network not known", silent: "No answer" };
 
-/** @param {Band} band @param {boolean} brief whether the name is cut before who holds it */
-function bandName({ kind, asn }, brief) {
-  if (kind !== "network" || !asn) return names[kind === "network" ? "unknown" : kind];
-  return brief ? `AS${asn.asn} ${asn.name?.split(" - ")[0] ?? ""}`.trim() : originWords(asn);
-}
+/** @typedef {(asn: NonNullable<Hop["asn"]>) => string} Name how a network is called */
+
+/** @param {Band} band @param {Name} name */
+const bandName = ({ kind, asn }, name) => (kind === "network" ? (asn ? name(asn) : names.unknown) : names[kind]);
 
 /** The hops of a band, and how many of them are silent. @param {Band} band */
 const hopsOf = ({ kind, from, to, silent }) =>
   (from === to ? `hop ${from}` : `hops ${from} to ${to}`) +
   (silent > 0 && kind !== "silent" ? `, ${silent} of them silent` : "");
 
-/** @param {Band} band @param {boolean} brief */
-function words(band, brief) {
+/** @param {Band} band @param {Name} name */
+function words(band, name) {
   const { ms: time, added, answered } = band;
   return [
-    el("strong", {}, bandName(band, brief)),
+    el("strong", {}, bandName(band, name)),
     el("span", { class: "muted" }, ` ${hopsOf(band)}`),
     time === null || added === null ? "" : `: adds ${ms(added)}, ${ms(time)} at hop ${answered}`,
   ];
@@ -132,19 +130,16 @@ function coloured(bands) {
   return bands.map((band) => (band.kind === "network" ? `fill-${(n++ % 6) + 1}` : "fill-sunken"));
 }
 
-const lasts =
-  "A network adds what lasts to the end of the path. A router may take longer to answer than to pass packets on.";
-
 /**
  * The bands of a path; nothing where all of it is one network, or none answered.
  * @param {Hop[]} hops
- * @param {boolean} [brief] whether there is little room
+ * @param {Name} name
  * @returns {Element[]}
  */
-export function pathBands(hops, brief = false) {
+export function pathBands(hops, name) {
   const bands = bandsOf(hops);
   if (bands.length < 2 || bands.every((band) => band.ms === null)) return [];
   const colours = coloured(bands);
-  const parts = bands.map((band, i) => ({ size: band.added ?? 0, colour: colours[i], words: words(band, brief) }));
-  return [...strip(parts), ...(brief ? [] : [el("p", { class: "hint" }, lasts)])];
+  const parts = bands.map((band, i) => ({ size: band.added ?? 0, colour: colours[i], words: words(band, name) }));
+  return strip(parts);
 }

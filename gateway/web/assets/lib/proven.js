@@ -13,6 +13,9 @@ import { attempt } from "./view.js";
 /** @param {string} name @param {...Child} rest */
 const named = (name, ...rest) => [el("strong", {}, name), " ", ...rest];
 
+/** A network without who holds it. @param {{asn: number, name: string | null}} origin */
+const briefly = ({ asn, name }) => `AS${asn} ${name?.split(" - ")[0] ?? ""}`.trim();
+
 /** @param {Schemas["SslChecker"]} d */
 function certificate(d) {
   const { validFrom, validTo, daysRemaining } = d.certificate;
@@ -62,6 +65,6 @@ export function proven(answers) {
   return [
     ...part("The certificate is valid", "ssl-checker", certificate),
     ...part(`One request took ${ms(total)}`, "uptime", request),
-    ...part("The path by networks", "traceroute", (d) => pathBands(d.hops, true)),
+    ...part("The path by networks", "traceroute", (d) => pathBands(d.hops, briefly)),
   ];
 }

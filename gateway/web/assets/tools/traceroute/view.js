@@ -211,6 +211,15 @@ function path(d, unknown = "Network not known") {
   );
 }
 
+const lasts =
+  "A network adds what lasts to the end of the path. A router may take longer to answer than to pass packets on.";
+
+/** The path network by network. @param {Hop[]} hops */
+function byNetwork(hops) {
+  const bands = pathBands(hops, originWords);
+  return bands.length > 0 ? [...bands, el("p", { class: "hint" }, lasts)] : [];
+}
+
 /** A row for each hop, with its numbers. @param {Hop[]} hops @returns {(string | number | null)[][]} */
 const rowsForFile = (hops) => [
   [
@@ -323,7 +332,7 @@ export default {
       ? section(
           "The path",
           fileButton(() => rowsForFile(d.hops), "The path"),
-          ...pathBands(d.hops),
+          ...byNetwork(d.hops),
           path(d),
           cut(d, cutTrace),
         )
