@@ -4,7 +4,9 @@
 import { el } from "./dom.js";
 import { lost } from "./parts.js";
 
-/** @typedef {Omit<import("./tool-compare.js").About, "answer" | "visit"> & {place: Element}} About place is around it */
+/**
+ * @typedef {Omit<import("./tool-compare.js").About, "answer" | "visit"> & {place: Element}} About place holds the answer
+ */
 
 /**
  * Compares with the target in the address, and with one that the visitor names.
