@@ -4,9 +4,8 @@
 import { el } from "./dom.js";
 import { lost } from "./parts.js";
 
-/**
- * @typedef {Omit<import("./tool-compare.js").About, "answer" | "visit"> & {place: Element}} About place holds the answer
- */
+/** @typedef {import("./tool-compare.js").About} Both */
+/** @typedef {Omit<Both, "answer" | "visit"> & {place: Element}} About place holds the answer */
 
 /**
  * Compares with the target in the address, and with one that the visitor names.
