@@ -107,7 +107,7 @@ test("a name for mail alone is no site that is down, unless a page was asked for
   const put = withoutSite(entries, all);
   assert.deepEqual(told(put), [
     "SPF_MISSING email-dns-health",
-    "NO_ADDRESS uptime+http-headers",
+    "NO_ADDRESS uptime",
     "MTASTS_MISSING email-dns-health",
     "http-headers",
   ]);

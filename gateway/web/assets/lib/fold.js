@@ -57,7 +57,7 @@ export function withoutSite(entries, checks) {
   const about = entries.filter(({ code }) => code === noSite);
   const others = entries.filter((entry) => !about.includes(entry));
   const at = others.findIndex(({ group }) => group === "note");
-  const noted = about.map((entry) => ({ ...entry, tone: "info", group: "note", from: [...entry.from, ...silent] }));
+  const noted = about.map((entry) => ({ ...entry, tone: "info", group: "note" }));
   return { entries: others.toSpliced(at < 0 ? others.length : at, 0, ...noted), silent };
 }
 
