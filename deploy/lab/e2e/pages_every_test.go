@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -27,6 +28,10 @@ type shownPage struct {
 	todo string
 	// act is what a visitor does there first.
 	act func(tab *browser.Tab)
+	// opens is the host that the page asks about: whether it opens for the visitor, too; empty where it does not ask.
+	opens string
+	// fromHere is that it opens from here.
+	fromHere bool
 	// unfolded is set where act opens what is folded away: then the page may be as long as that is.
 	unfolded bool
 }
@@ -105,12 +110,12 @@ func pagesWithFacts() []shownPage {
 		{name: "http-headers-none", path: toolPath("http-headers", "http://reset.lab-site.com/"), ready: answered, in: "main",
 			facts: []string{"Check the host and the port", "Try again"}, console: []string{"status of 502"}},
 		{name: "ssl-checker", path: toolPath("ssl-checker", "fast.lab-site.com"), tone: "good", facts: []string{
-			"fast.lab-site.com", "TLSv1.3", "TLS 1.2", "443"}},
+			"fast.lab-site.com", "TLSv1.3", "TLS 1.2", "443"}, opens: "fast.lab-site.com", fromHere: true},
 		{name: "ssl-checker-expired", path: toolPath("ssl-checker", "expired.lab-site.com"), tone: "bad", todo: "Renew the certificate", facts: []string{"expired.lab-site.com", "expired 10 days ago", "CERT_HAS_EXPIRED", "Lab Issuing CA E1"}},
-		{name: "uptime", path: toolPath("uptime", "https://fast.lab-site.com/"), tone: "good", facts: []string{"200", fast.V4.String(), fast.V6.String(), "IPv4", "IPv6"}},
+		{name: "uptime", path: toolPath("uptime", "https://fast.lab-site.com/"), tone: "good", facts: []string{"200", fast.V4.String(), fast.V6.String(), "IPv4", "IPv6"}, opens: "fast.lab-site.com", fromHere: true},
 		{name: "uptime-degraded", path: toolPath("uptime", "http://broken6.lab-site.com/"), tone: "warn", facts: []string{"answers over IPv4, but not over IPv6", "did not accept a connection in time", "2a10:92:3::15", "200"}},
-		{name: "port-checker", path: toolPath("port-checker", "fast.lab-site.com:443"), tone: "good", facts: []string{"443", "open", fast.V4.String(), fast.V6.String(), "Does it open for you?"}},
-		{name: "port-checker-filtered", path: toolPath("port-checker", "v4only.lab-site.com:4444"), tone: "warn", facts: []string{"4444", "filtered", "11.80.0.13", "no answer"}},
+		{name: "port-checker", path: toolPath("port-checker", "fast.lab-site.com:443"), tone: "good", facts: []string{"443", "open", fast.V4.String(), fast.V6.String()}, opens: "fast.lab-site.com", fromHere: true},
+		{name: "port-checker-filtered", path: toolPath("port-checker", "v4only.lab-site.com:4444"), tone: "warn", facts: []string{"4444", "filtered", "11.80.0.13", "no answer"}, opens: "v4only.lab-site.com"},
 		{name: "my-ip", path: toolPath("my-ip", ""), tone: "good", facts: []string{visitor, "IPv4"}},
 		{name: "ip-geolocation-unused", path: toolPath("ip-geolocation", "11.94.9.9"), facts: []string{"UNUSED", "11.94.0.0/16"}},
 		{name: "ip-geolocation", path: toolPath("ip-geolocation", "11.80.0.5"), tone: "good", facts: []string{
@@ -239,6 +244,9 @@ func TestEveryPage(t *testing.T) {
 			if !p.unfolded {
 				holdLengths(t, tab)
 			}
+			if p.opens != "" {
+				holdForYou(t, tab, p)
+			}
 			holdLooks(t, tab, p.name)
 		})
 	}
@@ -290,6 +298,53 @@ func holdLooks(t *testing.T, tab *browser.Tab, name string) {
 	tab.LookForced(1280)
 	tab.Screenshot(name)
 	holdPaper(t, tab, name)
+}
+
+// holdForYou presses both answers to whether the target opens for the visitor, too: each explains what it means together
+// with the result. It sends nothing and keeps nothing.
+func holdForYou(t *testing.T, tab *browser.Tab, p shownPage) {
+	t.Helper()
+	const kept = `JSON.stringify([localStorage, sessionStorage, history.state, document.cookie, location.href])`
+	before, requests := tab.String(kept), len(tab.Record().Requests)
+	host := url.QueryEscape(p.opens)
+	for _, answer := range []struct {
+		button, says string
+		fromHere     bool
+		links        []string
+	}{
+		{"It does not", "on your side or on the way", true,
+			[]string{"/tools/dns-resolver-check?input=" + host, "/tools/ping", "/tools/my-ip"}},
+		{"It does", "It opens from here and for you.", true, []string{}},
+		{"It does", "a firewall that keeps servers out", false, []string{"/tools/traceroute?input=" + host}},
+		{"It does not", "at the site itself", false, []string{"/report?target=" + host}},
+	} {
+		if answer.fromHere != p.fromHere {
+			continue
+		}
+		tab.Click(buttonOf(tab, answer.button))
+		holdText(t, tab, ".for-you", "Does it open for you?", answer.says)
+		var links []string
+		tab.Value(`[...document.querySelectorAll(".for-you a")].map((a) => a.getAttribute("href"))`, &links)
+		if !slices.Equal(links, answer.links) {
+			t.Errorf("%s leads to %v, want %v", answer.button, links, answer.links)
+		}
+		if pressed := tab.String(`[...document.querySelectorAll(".for-you [aria-pressed=true]")].map((b) => b.textContent)`); pressed != answer.button {
+			t.Errorf("%q is pressed, want %s", pressed, answer.button)
+		}
+	}
+	tab.Settle()
+	if after := tab.String(kept); after != before {
+		t.Errorf("the answers are kept: %s", after)
+	}
+	if sent := tab.Record().Requests[requests:]; len(sent) > 0 {
+		t.Errorf("the answers send %v", sent)
+	}
+}
+
+// buttonOf is a selector of the answer with that text.
+func buttonOf(tab *browser.Tab, text string) string {
+	n := tab.String(`1 + [...document.querySelectorAll(".for-you button")].findIndex((b) => b.textContent === "` + text + `")`)
+	return ".for-you button:nth-of-type(" + n + ")"
 }
 
 // holdPaper prints the page: nothing of its answer is folded on paper, and all folds are as before afterwards.

@@ -301,6 +301,20 @@ func (p *threePlaces) lookAtPages(t *testing.T) {
 			holdQuiet(t, tab)
 		})
 	}
+	// Where a site opens from here and not for the visitor, the other places come first.
+	t.Run("does it open for you", func(t *testing.T) {
+		t.Parallel()
+		tab := openTab(t, browser.Options{Origin: p.origin})
+		site := "http://" + lab.Firewalled + "/"
+		tab.Open(toolPath("uptime", site))
+		untilAnswered(tab)
+		tab.Click(buttonOf(tab, "It does not"))
+		if to := tab.Attribute(".for-you a", "href"); to != toolPath("uptime", site, "place", "all") {
+			t.Errorf("the first link leads to %s", to)
+		}
+		tab.Click(".for-you a")
+		tab.UntilWithin(compared, patience)
+	})
 }
 
 // holdAtBothWidths is the part of holdLooks that depends on what the page shows.

@@ -77,5 +77,7 @@ export function askVisitor(here, asked) {
     });
     return button;
   });
-  return el("div", { class: "for-you" }, el("p", {}, "Does it open for you?"), el("p", {}, ...buttons), answer);
+  const question = "Does it open for you?";
+  const choice = el("p", { role: "group", "aria-label": question }, ...buttons);
+  return el("div", { class: "for-you" }, el("p", {}, question), choice, answer);
 }
