@@ -34,6 +34,8 @@ type page struct {
 	Input   string
 	// Waits reports that the page came by another site's link and asks for a click before it runs anything.
 	Waits bool
+	// Starts reports that a link with "watch" may start the watch by itself.
+	Starts bool
 	// Asked reports that the page has a target and runs at once: the target is its heading, and its form is one line.
 	Asked bool
 	// Second is the option of the second request; empty for none, as on a page that another site's link opened.
@@ -123,7 +125,8 @@ func (s *Site) tool(t toolView, query url.Values, foreign bool) page {
 		p.Places = s.placesFor(t.Slug, query)
 	}
 	all := p.Places != nil && p.Places.All()
-	if t.probes || all {
+	p.Starts = t.Watch > 0 && query.Has("watch")
+	if t.probes || all || p.Starts {
 		p.Waits, p.vary = foreign && p.Input != "" && t.Unavailable == "", headerFetchSite
 	}
 	if p.Places != nil {

@@ -29,6 +29,9 @@ func TestForeignLinksWaitForAClick(t *testing.T) {
 		{site, "/tools/ping?input=example.com&family=ipv4", "tool", true, true, false},
 		{site, "/tools/packet-loss?input=192.31.196.1", "tool", true, true, false},
 		{site, report, "report", true, true, false},
+		{site, "/tools/ping?input=example.com&watch=10", "tool", true, true, false},
+		{site, "/tools/uptime?input=example.com&watch=10", "tool", true, true, true},
+		{site, "/tools/dns-lookup?input=example.com&watch=10", "tool", false, false, false},
 		{site, "/tools/traceroute", "tool", false, true, false},
 		{site, "/tools/traceroute?input=", "tool", false, true, false},
 		{site, "/report", "report", false, true, false},
@@ -72,6 +75,30 @@ func TestForeignLinksWaitForAClick(t *testing.T) {
 			if got := strings.Contains(same.Header.Get("Vary"), "Sec-Fetch-Site"); got != c.vary {
 				t.Errorf("%s, not modified: Vary %q", c.path, same.Header.Get("Vary"))
 			}
+		}
+	}
+}
+
+// TestWatchesStartByThemselves only where the browser says that no other site opened the page.
+func TestWatchesStartByThemselves(t *testing.T) {
+	t.Parallel()
+	site := wholeSite(t)
+	for from, starts := range map[string]bool{
+		"": false, "none": true, "same-origin": true, "same-site": true, "cross-site": false, "none, cross-site": false,
+		"x": false,
+	} {
+		headers := header{}
+		if from != "" {
+			headers["Sec-Fetch-Site"] = from
+		}
+		for query, linked := range map[string]bool{"&watch=10": true, "&watch=": true, "": false} {
+			body := text(t, get(t, site, "/tools/uptime?input=example.com"+query, headers))
+			if strings.Contains(body, " data-starts") != (starts && linked) {
+				t.Errorf("%q from %q: starts %t", query, from, !(starts && linked))
+			}
+		}
+		if strings.Contains(text(t, get(t, site, "/tools/dns-lookup?input=example.com&watch=10", headers)), " data-starts") {
+			t.Errorf("what cannot be watched starts from %q", from)
 		}
 	}
 }

@@ -246,7 +246,9 @@ func (s *Site) toolOrNothing(w http.ResponseWriter, r *http.Request) error {
 	if !under || !known {
 		return s.notFound(w, r)
 	}
-	return s.render(w, r, http.StatusOK, s.tool(t, r.URL.Query(), isForeign(r)))
+	p := s.tool(t, r.URL.Query(), isForeign(r))
+	p.Starts = p.Starts && isOwn(r)
+	return s.render(w, r, http.StatusOK, p)
 }
 
 const headerFetchSite = "Sec-Fetch-Site"
@@ -256,6 +258,13 @@ const headerFetchSite = "Sec-Fetch-Site"
 // a request comes from run it as ever.
 func isForeign(r *http.Request) bool {
 	return slices.Contains(r.Header.Values(headerFetchSite), "cross-site")
+}
+
+// isOwn reports whether the browser says that no other site opened a page. A watch starts by itself there alone: where
+// the header is missing it waits for a click, too.
+func isOwn(r *http.Request) bool {
+	from := r.Header.Values(headerFetchSite)
+	return len(from) == 1 && slices.Contains([]string{"none", "same-origin", "same-site"}, from[0])
 }
 
 // Filled-in links run a tool: a crawler that followed them would spend our visitors' limits and other people's servers.
