@@ -223,8 +223,9 @@ func TestModulesAreServedWithoutComments(t *testing.T) {
 const (
 	mostScript = 65 << 10
 	mostStyle  = 20 << 10
-	// mostWatch is what Watch may add once someone asks for it, and mostOpened what a card of the report that is opened.
-	mostWatch, mostOpened = 16 << 10, 20 << 10
+	// mostWatch is what Watch may add once someone asks for it, mostPicture what its picture adds while the first round
+	// runs, and mostOpened what a card of the report that is opened.
+	mostWatch, mostPicture, mostOpened = 16 << 10, 6 << 10, 20 << 10
 )
 
 // Every page, with all that it may load later: at most 65 KiB of JavaScript and 20 KiB of CSS, compressed.
@@ -278,6 +279,10 @@ func TestWatchIsSmall(t *testing.T) {
 		t.Logf("/tools/%s: %d bytes of JavaScript more", slug, more)
 		if more > mostWatch {
 			t.Errorf("Watch adds %d bytes of JavaScript to /tools/%s, at most %d", more, slug, mostWatch)
+		}
+		weighModule(t, site, "lib/watch-picture.js", script)
+		if drawn := sum(script) - before - more; drawn > mostPicture {
+			t.Errorf("its picture adds %d bytes of JavaScript, at most %d", drawn, mostPicture)
 		}
 	}
 }

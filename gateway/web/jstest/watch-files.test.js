@@ -45,6 +45,7 @@ const rounds = [
     got: {
       state: "loss",
       tone: "warn",
+      works: true,
       code: "PACKET_LOSS",
       address: "1.2.3.4",
       times: [3, 1, 2.00049],
@@ -78,6 +79,7 @@ const path = [
     got: {
       state: "reached",
       tone: "good",
+      works: true,
       address: "9.9.9.9",
       times: [5],
       sent: 1,

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 import { setImmediate } from "node:timers";
-import { breath, calm, longest, makePace, slowest } from "../assets/lib/watch-pace.js";
+import { breath, calm, hiddenGap, longest, longestHidden, makePace, slowest } from "../assets/lib/watch-pace.js";
 import { releaseClock, stopClock, tick } from "./clock.js";
 
 /** @typedef {import("../assets/lib/watch-pace.js").Reply} Reply */
@@ -29,8 +29,6 @@ function bench() {
   let open = null;
   let most = 0;
   let hidden = false;
-  /** @type {boolean[]} */
-  const seen = [];
   const pace = makePace({
     gap: 10_000,
     run: (signal) =>
@@ -45,7 +43,6 @@ function bench() {
       }),
     hidden: () => hidden,
     tell: (stage) => stages.push(stage),
-    seen: (missed) => seen.push(missed),
   });
   /** @param {number} [status] @param {number} [retryAfter] */
   const answer = async (status = 200, retryAfter) => {
@@ -59,7 +56,6 @@ function bench() {
     answer,
     begun,
     stages,
-    seen,
     last: () => stages.at(-1),
     most: () => most,
     running: () => open !== null,
@@ -160,34 +156,91 @@ test("refusals slow it to a bound, and calm makes it as fast again as it was", a
   assert.equal(b.last().apart, 10_000);
 });
 
-test("a hidden page begins no round, and says whether one was missed", async () => {
+test("a hidden page goes on with a round a minute", async () => {
   const b = bench();
   b.pace.start();
   await b.answer();
   b.show(false);
-  assert.equal(b.last().state, "hidden");
-  await pass(4);
-  b.show(true);
-  assert.deepEqual(b.seen, [false]);
-  assert.equal(b.last().state, "waiting");
-  b.show(false);
-  await pass(100);
+  assert.deepEqual([b.last().state, b.last().hidden, b.last().apart], ["waiting", true, hiddenGap]);
+  await pass(59.999);
   assert.deepEqual(b.begun, [0]);
-  b.show(true);
-  assert.deepEqual(b.seen, [false, true]);
-  assert.deepEqual(b.begun, [0, 104]);
+  await pass(0.001);
+  await b.answer();
+  await pass(60);
+  assert.deepEqual(b.begun, [0, 60, 120]);
+  await b.answer();
+  assert.deepEqual([b.last().apart, b.last().spaced], [60_000, 60_000]);
 });
 
-test("a round that runs while the page is hidden comes to its end", async () => {
+test("a gap of more than a minute, as refusals make it, holds for a hidden page too", async () => {
   const b = bench();
   b.pace.start();
+  for (const wait of [20, 40, 80]) {
+    await b.answer(429, 1);
+    await pass(wait);
+  }
+  b.show(false);
+  await b.answer();
+  assert.equal(b.last().apart, 80_000);
+});
+
+for (const [away, begun] of /** @type {[number, number[]][]} */ ([
+  [4, [0, 10]],
+  [30, [0, 30]],
+])) {
+  test(`shown again after ${away} s it makes up for what was due, with one round`, async () => {
+    const b = bench();
+    b.pace.start();
+    await b.answer();
+    b.show(false);
+    await pass(away);
+    b.show(true);
+    for (let i = 0; i < 5; i++) {
+      b.show(false);
+      b.show(true);
+    }
+    await pass(begun[1] - away);
+    assert.deepEqual(b.begun, begun);
+    await b.answer();
+    await pass(9.999);
+    assert.equal(b.begun.length, 2);
+    assert.deepEqual([b.last().apart, b.last().hidden], [10_000, false]);
+  });
+}
+
+test("timers that a browser holds back bring one round, and the true interval", async () => {
+  const b = bench();
+  b.pace.start();
+  await b.answer();
+  b.show(false);
+  const due = b.last().until;
+  // The timer of a minute comes after five.
+  const late = globalThis.performance.now;
+  globalThis.performance.now = () => late() + 240_000;
+  await pass(60);
+  globalThis.performance.now = late;
+  assert.equal(due, 1_060_000);
+  assert.equal(b.begun.length, 2);
+  tick(240_000);
+  assert.equal(b.begun.length, 2, "no round is made up for while one runs");
+  await b.answer();
+  assert.equal(b.last().spaced, 300_000);
+});
+
+test("a page that is hidden while a round runs, or when it starts, waits for a minute", async () => {
+  const b = bench();
+  b.show(false);
+  b.pace.start();
+  assert.equal(b.last().apart, hiddenGap);
+  await b.answer();
+  await pass(59.9);
+  assert.deepEqual(b.begun, [0]);
+  await pass(0.1);
+  b.show(true);
   b.show(false);
   assert.equal(b.last().state, "running");
-  await pass(2);
   await b.answer();
-  assert.equal(b.last().state, "hidden");
-  await pass(60);
-  assert.deepEqual(b.begun, [0]);
+  assert.deepEqual([b.last().state, b.last().hidden], ["waiting", true]);
 });
 
 test("after half an hour it ends, and can go on for another", async () => {
@@ -209,12 +262,25 @@ test("after half an hour it ends, and can go on for another", async () => {
   assert.equal(b.last().state, "running");
 });
 
-test("who hid the page for longer than that finds it ended", async () => {
+test("a hidden watch ends after hours, and one that was looked at meanwhile goes on", async () => {
   const b = bench();
   b.pace.start();
   await b.answer();
   b.show(false);
-  await pass(longest / 1000 + 1);
+  for (let n = 0; n < 45; n++) {
+    await pass(60);
+    await b.answer();
+  }
+  assert.equal(b.last().state, "waiting");
+  b.show(true);
+  b.show(false);
+  for (let n = 1; b.last().state !== "ended"; n++) {
+    assert.ok(n < 300, "it does not end");
+    await pass(60);
+    if (b.running()) await b.answer();
+  }
+  assert.deepEqual(b.last(), { state: "ended", why: "time" });
+  assert.equal(b.begun.length, 46 + longestHidden / hiddenGap - 1);
   b.show(true);
   assert.deepEqual(b.last(), { state: "ended", why: "time" });
 });

@@ -176,6 +176,7 @@ test("what is kept of a trace", () => {
   assert.deepEqual(record.entries[0].got, {
     state: "reached",
     tone: "good",
+    works: true,
     code: "CODE",
     address: "9.9.9.9",
     times: [1.5, 2.5],

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import ofEcho from "../assets/lib/watch-echo.js";
-import { boundsOf, cellAt, heardHops, planOf, rowsOf, shapeOf, tickWords } from "../assets/lib/watch-draw.js";
-import { cellWords, clock, hopRows, roundRows, span, stageWords, tally, verdictOf } from "../assets/lib/watch-words.js";
+import { boundsOf, cellAt, heardHops, planOf, shapeOf, tickWords } from "../assets/lib/watch-draw.js";
+import { cellWords, clock, hopRows, roundRows, span, stageWords } from "../assets/lib/watch-words.js";
+import { rowsOf, stateNow, stateOf, tally, verdictOf } from "../assets/lib/watch-words.js";
 import ofPath from "../assets/tools/traceroute/watch.js";
 import ofSite from "../assets/tools/uptime/watch.js";
 
@@ -19,12 +20,24 @@ const round = (n, got) => ({
   ...base,
   n,
   kind: "answer",
-  got: { state: "no loss", tone: "good", address: "1.2.3.4", times: [10, 20, 30], sent: 4, lost: 1, note: "", ...got },
+  got: {
+    state: "no loss",
+    tone: "good",
+    works: true,
+    address: "1.2.3.4",
+    times: [10, 20, 30],
+    sent: 4,
+    lost: 1,
+    note: "",
+    ...got,
+  },
 });
 /** @type {Entry} */
 const failed = { ...base, n: 2, kind: "failed", got: null, why: "The worker cannot be reached." };
 /** @type {Entry} */
-const pause = { ...base, n: 0, kind: "pause", got: null, why: "This tab was in the background." };
+const pause = { ...base, n: 0, kind: "pause", got: null, why: "The page was loaded again." };
+/** @type {Entry} */
+const limited = { ...base, n: 3, kind: "limited", got: null, why: "Too many requests." };
 /** @param {number[][]} times of each hop @returns {Entry} */
 const path = (...times) =>
   round(1, {
@@ -51,19 +64,38 @@ const stages = [
     { state: "waiting", until: 41_001, apart: 20_000, limited: true },
     "The service is limiting requests; next round in 40 seconds. From then on a round every 20 seconds.",
   ],
-  ["hidden", { state: "hidden", apart: 10_000 }, "Paused while this tab is in the background."],
+  [
+    "hidden",
+    { state: "waiting", until: 41_001, apart: 60_000, spaced: 61_000, limited: false, hidden: true },
+    "A round every minute while this tab is in the background.",
+  ],
+  [
+    "hidden and slowed by the browser",
+    { state: "waiting", until: 41_001, apart: 60_000, spaced: 95_000, limited: false, hidden: true },
+    "A round every minute while this tab is in the background; the latest came after 1 minute 35 seconds.",
+  ],
+  [
+    "limited while hidden",
+    { state: "waiting", until: 41_001, apart: 80_000, spaced: 0, limited: true, hidden: true },
+    "The service is limiting requests; next round in 40 seconds. From then on a round every 1 minute 20 seconds.",
+  ],
   ["stopped", { state: "ended", why: "stopped" }, "Stopped after 3 rounds."],
-  ["at the end of its time", { state: "ended", why: "time" }, "Half an hour has passed, so the watch ended by itself."],
+  [
+    "at the end of its time",
+    { state: "ended", why: "time" },
+    "After 3 rounds the watch ended by itself: nobody has looked for long enough.",
+  ],
   ["refused", { state: "ended", why: "refused", reply: {} }, "The watch ended: the service refuses this check."],
 ];
 for (const [name, stage, want] of stages)
   test(`a watch that is ${name}`, () => assert.equal(stageWords(stage, 3, 1001), want));
 
 test("a tally counts what was answered", () => {
-  assert.deepEqual(tally([round(1, {}), failed, pause, round(3, { times: [40], sent: 1, lost: 0 })]), {
+  assert.deepEqual(tally([round(1, {}), failed, limited, pause, round(3, { times: [40], sent: 1, lost: 0 })]), {
     answered: 2,
     troubled: 0,
     missed: 1,
+    limited: 1,
     median: 25,
     p95: 40,
     sent: 5,
@@ -80,6 +112,7 @@ const site = (state, times = 1) =>
       lost: 0,
       times: state === "down" ? [] : [87],
       tone: state === "up" ? "good" : state === "down" ? "bad" : "warn",
+      works: state !== "down",
     }),
   );
 const echo = (/** @type {Partial<Digest>} */ got = {}) => round(1, { times: [62.7], sent: 10, lost: 0, ...got });
@@ -147,6 +180,15 @@ const verdicts = [
     [...site("down"), ...site("up"), failed, pause],
     1,
     "example.com was up at the last result; it was down in 1 of 3 rounds. No result in 1 round.",
+  ],
+  [
+    "a site whose last round was refused",
+    "example.com",
+    "good",
+    [...site("up", 2), limited, limited],
+    0,
+    "example.com was up in all 2 rounds and answered after 87.0 ms (median). 2 rounds were not measured: the service " +
+      "limits requests.",
   ],
   ["a site that never was up", "example.com", "bad", site("down", 2), 0, "example.com was down in all 2 rounds."],
   [
@@ -314,7 +356,8 @@ const cells = [
     "14:03:10, round 1: degraded, 120 ms. Not over IPv6.",
   ],
   ["a failure", failed, 3, true, "14:03:10, round 2: no result. The worker cannot be reached."],
-  ["a pause", pause, 3, true, "14:03:10 to 14:04:10: paused. This tab was in the background."],
+  ["a refusal for the rate", limited, 0, true, "14:03:10, round 3: not measured. Too many requests."],
+  ["a pause", pause, 3, true, "14:03:10 to 14:04:10: not measured. The page was loaded again."],
   [
     "a hop",
     path([1], [2, 4, 6]),
@@ -340,7 +383,7 @@ test("the table of hops has all rounds", () => {
 
 test("the table of rounds has the latest first", () => {
   assert.deepEqual(roundRows([round(1, {}), failed, pause], 2), [
-    ["14:03:10", "paused", "—", "—", "—", pause.why],
+    ["14:03:10", "not measured", "—", "—", "—", pause.why],
     ["14:03:10", "no result", "—", "—", "—", failed.why],
   ]);
   assert.deepEqual(roundRows([round(1, {})], 2), [["14:03:10", "no loss", "20.0 ms", "30.0 ms", "1 of 4", ""]]);
@@ -405,3 +448,27 @@ test("only silence is drawn as silence, however heavy a loss is", () => {
   assert.equal(shape("bad", [], 0), "bad", "a site that is down has no probes");
   assert.equal(shape("good", [10]), "good");
 });
+
+test("what each round says of the target", () => {
+  /** @type {[Entry, string][]} */
+  const cases = [
+    [round(1, {}), "works"],
+    [round(1, { tone: "bad", lost: 3 }), "works"],
+    [round(1, { works: false }), "fails"],
+    [round(1, { works: null }), "unknown"],
+    [failed, "unknown"],
+    [limited, "unmeasured"],
+    [pause, "unmeasured"],
+  ];
+  for (const [entry, want] of cases) assert.equal(stateOf(entry), want);
+});
+
+for (const [name, entries, want] of /** @type {[string, Entry[], string | null][]} */ ([
+  ["nothing", [], null],
+  ["refusals alone", [limited, pause], null],
+  ["what works, and then a refusal for the rate", [round(1, {}), limited, pause], "works"],
+  ["what works, and then no result", [round(1, {}), failed], "unknown"],
+  ["what fails, and then works", [round(1, { works: false }), round(2, {})], "works"],
+])) {
+  test(`the state after ${name}`, () => assert.equal(stateNow(entries), want));
+}

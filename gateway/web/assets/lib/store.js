@@ -73,12 +73,31 @@ export function forgetTargets(such) {
     "answers",
     kept().filter(({ key }) => !such(parted(key)?.[1] ?? "")),
   );
+  forgetWatches(such);
+}
+
+/**
+ * Forgets what watches of such inputs have recorded in this tab (watch-kept.js).
+ * @param {(input: string) => boolean} such
+ */
+function forgetWatches(such) {
+  const place = `${prefix}watches`;
+  try {
+    const all = JSON.parse(sessionStorage.getItem(place) ?? "[]");
+    sessionStorage.setItem(
+      place,
+      JSON.stringify(all.filter((/** @type {any} */ [key]) => !such(parted(key)?.[1] ?? ""))),
+    );
+  } catch {
+    // Refused, or not of these pages: nothing reads it.
+  }
 }
 
 /** Forgets targets and answers. */
 export function forget() {
   save("recent", null);
   save("answers", null);
+  forgetWatches(() => true);
 }
 
 /**

@@ -7,7 +7,7 @@ import { number, privateHop } from "./format.js";
 import { ticks } from "./picture.js";
 import { median, percentile } from "./stats.js";
 import { answers } from "./watch-record.js";
-import { clock } from "./watch-words.js";
+import { clock, rowsOf } from "./watch-words.js";
 
 /** @typedef {import("./watch-record.js").Entry} Entry */
 /** @typedef {import("./watch-record.js").Hop} Hop */
@@ -58,21 +58,6 @@ export function boundsOf(list) {
     round.findLastIndex((bound) => bound < high),
   );
   return round.slice(last - 4, last + 1);
-}
-
-/**
- * How many hops are drawn: until the last that ever answered, and one more where a path goes on in silence.
- * @param {Entry[]} entries
- * @returns {number}
- */
-export function rowsOf(entries) {
-  let most = 0;
-  let heard = 0;
-  for (const { got } of answers(entries)) {
-    most = Math.max(most, got.hops?.length ?? 0);
-    heard = Math.max(heard, (got.hops?.findLastIndex((h) => h.times.length > 0) ?? -1) + 1);
-  }
-  return Math.min(most, heard + 1);
 }
 
 /**
@@ -349,7 +334,8 @@ function dashes(ctx, colour, from, to, y) {
 }
 
 /**
- * A round without an answer is hatched, a pause is two bars. @param {CanvasRenderingContext2D} ctx @param {Ink} ink
+ * A round without an answer is hatched, what was not measured is two bars.
+ * @param {CanvasRenderingContext2D} ctx @param {Ink} ink
  * @param {string} kind @param {number} x @param {number} y @param {number} wide @param {number} high
  */
 function gap(ctx, ink, kind, x, y, wide, high) {
@@ -362,7 +348,7 @@ function gap(ctx, ink, kind, x, y, wide, high) {
   ctx.strokeStyle = ink("edge");
   ctx.lineWidth = 1;
   ctx.beginPath();
-  if (kind !== "pause") {
+  if (kind === "failed") {
     for (let at = y - wide; at < y + high; at += 6) {
       ctx.moveTo(x, at + wide);
       ctx.lineTo(x + wide, at);
@@ -370,7 +356,7 @@ function gap(ctx, ink, kind, x, y, wide, high) {
   }
   ctx.stroke();
   ctx.restore();
-  if (kind === "pause") {
+  if (kind !== "failed") {
     const thick = Math.min(3, wide / 3);
     const tall = Math.min(16, high);
     ctx.fillStyle = ink("soft");
@@ -479,5 +465,5 @@ function swatch(ctx, ink, name, x, y) {
 /** @type {Item[]} */
 const gapItems = [
   box("no result", (ctx, ink, x, y) => gap(ctx, ink, "failed", x, y, 16, 16)),
-  box("paused", (ctx, ink, x, y) => gap(ctx, ink, "pause", x, y, 16, 16)),
+  box("not measured", (ctx, ink, x, y) => gap(ctx, ink, "pause", x, y, 16, 16)),
 ];

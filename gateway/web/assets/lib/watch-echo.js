@@ -54,9 +54,11 @@ export default {
   probes: true,
   sum,
   digest: (/** @type {import("./echo-verdict.js").Ping} */ d) => {
+    const state = states[d.conclusion.code] ?? "no loss";
     return {
-      state: states[d.conclusion.code] ?? "no loss",
+      state,
       tone: toneOf(d),
+      works: state === "not measured" ? null : state !== "no answer",
       address: d.address,
       times: d.replies.map((r) => r.rttMs).filter((t) => t !== null),
       sent: d.sent - d.undecided - d.damaged,

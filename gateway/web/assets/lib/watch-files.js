@@ -1,14 +1,37 @@
 // @ts-check
-// What a watch came to, as files for programs: a row a round as CSV (a row a hop where it is a path), and all of it as
-// JSON.
+// What a watch came to, as files: a row a round as CSV (a row a hop where it is a path), all of it as JSON, and the
+// picture.
 
-import { privateHop } from "./format.js";
 import { csv } from "./csv.js";
+import { el } from "./dom.js";
+import { download, fileName } from "./download.js";
+import { privateHop } from "./format.js";
 import { median, percentile } from "./stats.js";
+import { draw, planOf } from "./watch-draw.js";
+import { span } from "./watch-words.js";
 
 /** @typedef {import("./watch-record.js").Entry} Entry */
 /** @typedef {import("./watch-record.js").Hop} Hop */
 /** @typedef {import("./view.js").Asked} Asked */
+
+/**
+ * Saves a watch as a file.
+ * @param {string} kind
+ * @param {Pick<import("./watch.js").Watched, "asked" | "gap" | "title">} what
+ * @param {import("./watch-record.js").Kept} record
+ * @param {import("./watch-record.js").Watcher} watcher
+ * @param {import("./watch-draw.js").Ink | null} ink null where there is no picture
+ */
+export async function saveWatch(kind, { asked, gap, title }, { entries, changes, forgotten }, watcher, ink) {
+  const name = `${fileName(asked.slug, asked.input)}-watch.${kind}`;
+  if (kind === "csv") download(name, "text/csv;charset=utf-8", asCSV(entries, watcher.path === true));
+  else if (kind === "json")
+    download(name, "application/json", asJSON({ asked, apart: gap, forgotten }, entries, changes));
+  else if (ink) {
+    const picture = await asPNG(`${title}: ${asked.input}`, entries, watcher, ink);
+    if (picture) download(name, "image/png", picture);
+  }
+}
 
 /** @param {number} moment Unix milliseconds */
 const written = (moment) => new Date(moment).toISOString();
@@ -100,4 +123,41 @@ function digest({ state, code, address, times, sent, lost, hops, note }) {
       })),
     }),
   };
+}
+
+/** The picture is as wide as this, in pixels of a page, with so much around it, and twice as fine. */
+const wide = 1200;
+const margin = 24;
+const head = 64;
+const fine = 2;
+
+/**
+ * @param {string} title
+ * @param {Entry[]} entries
+ * @param {import("./watch-record.js").Watcher} watcher
+ * @param {import("./watch-draw.js").Ink} ink
+ * @returns {Promise<Blob | null>} null where the browser makes none
+ */
+function asPNG(title, entries, { path = false, probes = false }, ink) {
+  const sheet = el("canvas");
+  const on = /** @type {CanvasRenderingContext2D} */ (sheet.getContext("2d"));
+  const font = "12px system-ui, sans-serif";
+  const measure = (/** @type {string} */ text) => {
+    on.font = font;
+    return on.measureText(text).width;
+  };
+  const whole = planOf(entries, { path, probes }, wide - 2 * margin, measure);
+  [sheet.width, sheet.height] = [wide * fine, (whole.height + head + margin) * fine];
+  on.scale(fine, fine);
+  on.fillStyle = ink("page");
+  on.fillRect(0, 0, wide, whole.height + head + margin);
+  on.fillStyle = ink("text");
+  on.font = "600 17px system-ui, sans-serif";
+  on.fillText(title.slice(0, 100), margin, 30);
+  on.font = font;
+  on.fillStyle = ink("soft");
+  on.fillText(span(entries), margin, 50);
+  on.translate(margin, head);
+  draw(on, whole, ink, null);
+  return new Promise((resolve) => sheet.toBlob(resolve, "image/png"));
 }

@@ -1,10 +1,14 @@
 // @ts-check
 // When the rounds of a watch run: one after the other, at a fixed gap from start to start, slower where the service
-// asks for it, and not at all while no one looks. It draws nothing and asks nothing itself, so that its rules can be
-// tried on a clock of a test's own.
+// asks for it and where the page is hidden. It draws nothing and requests nothing itself, so that its rules are tested
+// on a test's own clock.
 
-/** How long a watch goes on before someone must say that it is still wanted, in milliseconds. */
+/** How long a watch goes on in view before it ends by itself, in milliseconds. */
 export const longest = 30 * 60_000;
+/** The same of a hidden page, which is watched for its title or a notification. */
+export const longestHidden = 4 * 3_600_000;
+/** The least gap of a hidden page, in milliseconds: browsers slow its timers to one a minute. */
+export const hiddenGap = 60_000;
 /** What lies at least between the end of a round and the next, in milliseconds. */
 export const breath = 1000;
 /** How many times the gap the service may make of it by its refusals. */
@@ -19,12 +23,11 @@ export const final = [400, 413, 501];
 
 /**
  * Where a watch is. Moments are by performance.now(), which goes on where the visitor's clock is set; apart is the gap
- * that
- * holds now, in milliseconds. Hidden has no moment: the next round comes when the page is looked at again.
+ * that holds now and spaced the one between the starts of the latest two rounds, 0 before the second, in milliseconds.
  * @template R
- * @typedef {{state: "running", apart: number} | {state: "waiting", until: number, apart: number, limited: boolean}
- *   | {state: "hidden", apart: number} | {state: "ended", why: "stopped" | "time"} | {state: "ended", why: "refused",
- * reply: R}} Stage
+ * @typedef {{state: "running", apart: number}
+ *   | {state: "waiting", until: number, apart: number, spaced: number, limited: boolean, hidden: boolean}
+ *   | {state: "ended", why: "stopped" | "time"} | {state: "ended", why: "refused", reply: R}} Stage
  */
 
 /**
@@ -33,24 +36,24 @@ export const final = [400, 413, 501];
  * @param {object} hooks
  * @param {number} hooks.gap milliseconds
  * @param {(signal: AbortSignal) => Promise<R>} hooks.run does a round; it rejects only when the signal aborts
- * @param {() => boolean} hooks.hidden whether no one can see the page
+ * @param {() => boolean} hooks.hidden whether the page is out of sight
  * @param {(stage: Stage<R>) => void} hooks.tell
- * @param {(missed: boolean) => void} hooks.seen called when a hidden watch is looked at again, before it goes on;
- *   missed is
- *   whether a round was due meanwhile
  */
-export function makePace({ gap, run, hidden, tell, seen }) {
+export function makePace({ gap, run, hidden, tell }) {
   let state = /** @type {Stage<R>["state"]} */ ("ended");
-  let since = 0;
-  let due = 0;
+  let since = 0; // when it started, or the page was last hidden or shown
+  let began = Number.NEGATIVE_INFINITY; // the latest round
+  let spaced = 0;
+  let ready = 0; // no round begins earlier, whatever the gap is
   let times = 1; // the gap is so many times what it was
   let quiet = 0; // rounds since the last refusal
   let limited = false;
+  let unseen = false;
   let stopper = new AbortController();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
 
-  const apart = () => gap * times;
+  const apart = () => Math.max(gap * times, unseen ? hiddenGap : 0);
 
   /** @param {Stage<R>} stage */
   function enter(stage) {
@@ -63,7 +66,8 @@ export function makePace({ gap, run, hidden, tell, seen }) {
   function start() {
     if (state !== "ended") return;
     since = performance.now();
-    due = Math.max(due, since);
+    unseen = hidden();
+    ready = Math.max(ready, since);
     stopper = new AbortController();
     next();
   }
@@ -71,19 +75,19 @@ export function makePace({ gap, run, hidden, tell, seen }) {
   /** Does what is to be done now. */
   function next() {
     const now = performance.now();
-    if (Math.max(due, now) - since >= longest) enter({ state: "ended", why: "time" });
-    else if (hidden()) enter({ state: "hidden", apart: apart() });
+    const due = Math.max(began + apart(), ready);
+    if (Math.max(due, now) - since >= (unseen ? longestHidden : longest)) enter({ state: "ended", why: "time" });
     else if (due > now) {
-      enter({ state: "waiting", until: due, apart: apart(), limited });
+      enter({ state: "waiting", until: due, apart: apart(), spaced, limited, hidden: unseen });
       timer = setTimeout(next, due - now);
     } else round(now);
   }
 
-  /** @param {number} began */
-  async function round(began) {
+  /** @param {number} now */
+  async function round(now) {
     const { signal } = stopper;
-    // A visitor who stops this round and goes on at once is no faster for it.
-    due = began + apart();
+    spaced = Number.isFinite(began) ? now - began : 0;
+    began = now;
     enter({ state: "running", apart: apart() });
     const reply = await run(signal).catch((failure) => {
       if (signal.aborted) return null;
@@ -91,20 +95,16 @@ export function makePace({ gap, run, hidden, tell, seen }) {
     });
     if (reply === null || signal.aborted) return;
     if (final.includes(reply.status)) enter({ state: "ended", why: "refused", reply });
-    else settle(reply, began);
+    else settle(reply);
   }
 
-  /**
-   * @param {R} reply
-   * @param {number} began
-   */
-  function settle({ status, retryAfter }, began) {
+  /** @param {R} reply */
+  function settle({ status, retryAfter }) {
     const now = performance.now();
     limited = (status === 429 || status === 503) && retryAfter !== undefined;
     if (limited) slower();
     else if (times > 1 && (quiet += 1) >= calm) faster();
-    const asked = limited ? now + Math.max(1, retryAfter ?? 0) * 1000 : 0;
-    due = Math.max(began + apart(), now + breath, asked);
+    ready = now + (limited ? Math.max(1, retryAfter ?? 0) * 1000 : breath);
     next();
   }
 
@@ -118,12 +118,15 @@ export function makePace({ gap, run, hidden, tell, seen }) {
     quiet = 0;
   }
 
-  /** To be called whenever the page may have become hidden or visible. A round that runs goes on. */
+  /**
+   * To be called whenever the page may have become hidden or visible. A round that runs goes on; shown again, the page
+   * makes up for what its slower timers left out with one round, not with all.
+   */
   function look() {
-    if (state === "waiting" && hidden()) enter({ state: "hidden", apart: apart() });
-    if (state !== "hidden" || hidden()) return;
-    seen(performance.now() > due);
-    next();
+    if (unseen === hidden()) return;
+    unseen = hidden();
+    since = performance.now();
+    if (state === "waiting") next();
   }
 
   function stop() {

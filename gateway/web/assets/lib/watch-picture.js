@@ -4,7 +4,7 @@
 
 import { el, freshId } from "./dom.js";
 import { cellAt, draw, heardHops, planOf } from "./watch-draw.js";
-import { cellWords, span } from "./watch-words.js";
+import { cellWords } from "./watch-words.js";
 
 /** @typedef {import("./watch-record.js").Entry} Entry */
 /** @typedef {import("./watch-draw.js").Cell} Cell */
@@ -24,12 +24,6 @@ const names = [
   "mark",
   ...[0, 1, 2, 3, 4, 5].map((i) => `heat-${i}`),
 ];
-
-/** The file is as wide as this, in pixels of a page, with so much around it, and twice as fine. */
-const wide = 1200;
-const margin = 24;
-const head = 64;
-const fine = 2;
 
 const font = "12px system-ui, sans-serif";
 
@@ -132,6 +126,7 @@ export function makePicture(signal, { measure, path = false, probes = false }) {
 
   return {
     node,
+    ink,
     /** @param {Entry[]} now @param {string} words what it comes to */
     set: (now, words) => {
       entries = now;
@@ -141,26 +136,6 @@ export function makePicture(signal, { measure, path = false, probes = false }) {
           "below has the numbers.",
       );
       redraw();
-    },
-    /** @param {string} title @param {(blob: Blob) => void} then */
-    file: (title, then) => {
-      const sheet = el("canvas");
-      const on = /** @type {CanvasRenderingContext2D} */ (sheet.getContext("2d"));
-      const whole = planOf(entries, { path, probes }, wide - 2 * margin, measured(on));
-      [sheet.width, sheet.height] = [wide * fine, (whole.height + head + margin) * fine];
-      on.scale(fine, fine);
-      const colour = ink();
-      on.fillStyle = colour("page");
-      on.fillRect(0, 0, wide, whole.height + head + margin);
-      on.fillStyle = colour("text");
-      on.font = "600 17px system-ui, sans-serif";
-      on.fillText(title.slice(0, 100), margin, 30);
-      on.font = font;
-      on.fillStyle = colour("soft");
-      on.fillText(span(entries), margin, 50);
-      on.translate(margin, head);
-      draw(on, whole, colour, null);
-      sheet.toBlob((blob) => blob && then(blob), "image/png");
     },
   };
 }

@@ -27,6 +27,7 @@ export const longestText = 200;
  * @typedef {object} Digest
  * @property {string} state what the target does, in a word or two: another state is a change
  * @property {Tone} tone
+ * @property {boolean | null} works whether the target does what is watched; null where the answer leaves that open
  * @property {string} [code] of the conclusion; the record sets it
  * @property {string} address of the target, empty where it is not known
  * @property {number[]} times of the target's answers, in milliseconds
@@ -63,8 +64,8 @@ export const longestText = 200;
 
 /**
  * Something that happened in a watch, in the order of time: a round with an answer, one without, or a pause in which
- * rounds
- * were missed. Moments are Unix milliseconds.
+ * rounds were missed. A limited round was refused for its number, which says nothing of the target. Moments are Unix
+ * milliseconds.
  * @typedef {object} Entry
  * @property {number} n the number of the round, 0 for a pause
  * @property {"answer" | "failed" | "limited" | "pause"} kind
@@ -94,6 +95,9 @@ const numbers = (list) =>
     .slice(0, mostTimes)
     .filter((t) => typeof t === "number" && Number.isFinite(t) && t >= 0);
 
+/** @param {unknown} works */
+const decided = (works) => (typeof works === "boolean" ? works : null);
+
 /** @param {unknown} n */
 const count = (n) => (typeof n === "number" && n >= 0 && n <= 10_000 ? Math.floor(n) : 0);
 
@@ -103,7 +107,7 @@ const count = (n) => (typeof n === "number" && n >= 0 && n <= 10_000 ? Math.floo
  * @param {Digest | null} before the last answer's, whose addresses are not kept once more
  * @returns {Digest}
  */
-function bounded({ state, tone, code, address, times, sent, lost, hops, note }, before) {
+export function bounded({ state, tone, works, code, address, times, sent, lost, hops, note }, before) {
   const who = (/** @type {Hop} */ hop, /** @type {number} */ i) => {
     const now = hop.who.slice(0, mostAddresses).map((w) => short(w, 64));
     const was = before?.hops?.[i]?.who;
@@ -112,6 +116,7 @@ function bounded({ state, tone, code, address, times, sent, lost, hops, note }, 
   return {
     state: short(state, 40),
     tone,
+    works: decided(works),
     code: short(code, 40),
     address: short(address, 64),
     times: numbers(times),
@@ -126,20 +131,27 @@ function bounded({ state, tone, code, address, times, sent, lost, hops, note }, 
   };
 }
 
+/** @typedef {{entries: Entry[], changes: Change[], rounds: number, forgotten: number}} Kept all that a record is */
+
+/** @type {Kept} */
+const empty = { entries: [], changes: [], rounds: 0, forgotten: 0 };
+
 /**
- * Makes an empty record.
+ * Makes a record.
  * @param {Watcher} watcher
+ * @param {Kept} [kept] what it begins with, as revived gives it
  */
-export function makeRecord(watcher) {
-  /** @type {Entry[]} */
-  const entries = [];
-  /** @type {Change[]} */
-  const changes = [];
+export function makeRecord(watcher, kept = empty) {
+  const entries = [...kept.entries];
+  const changes = [...kept.changes];
   const paths = pathMemory();
-  /** @type {Digest | null} the last answer's */
-  let before = null;
-  let rounds = 0;
-  let forgotten = 0;
+  /** The last answer's. */
+  let before = /** @type {Digest | null} */ (null);
+  let { rounds, forgotten } = kept;
+  for (const { got } of answers(entries)) {
+    paths.changes(got.hops ?? []);
+    before = got;
+  }
 
   /** @param {Omit<Entry, "n" | "turned"> & {n?: number}} entry @param {string[]} [news] */
   function keep(entry, news = []) {
@@ -191,6 +203,8 @@ export function makeRecord(watcher) {
     get forgotten() {
       return forgotten;
     },
+    /** @returns {Kept} */
+    kept: () => ({ entries, changes, rounds, forgotten }),
   };
 }
 

@@ -1,7 +1,7 @@
 // @ts-check
 // A watch in words: what it does now, what it came to, and what a place of its picture shows.
 
-import { dateTime, duration, ms, number, percent, plural, privateHop } from "./format.js";
+import { capital, dateTime, duration, ms, number, percent, plural, privateHop } from "./format.js";
 import { median, percentile, share } from "./stats.js";
 import { answers } from "./watch-record.js";
 
@@ -26,17 +26,21 @@ export function stageWords(stage, rounds, now) {
   if (stage.state === "ended") {
     return {
       stopped: `Stopped after ${plural(rounds, "round")}.`,
-      time: "Half an hour has passed, so the watch ended by itself.",
+      time: `After ${plural(rounds, "round")} the watch ended by itself: nobody has looked for long enough.`,
       refused: "The watch ended: the service refuses this check.",
     }[stage.why];
   }
-  const pace = `A round every ${duration(stage.apart / 1000)}`;
+  const every = `a round every ${stage.apart === 60_000 ? "minute" : duration(stage.apart / 1000)}`;
+  const pace = capital(every);
   if (stage.state === "running") return `${pace}. Round ${number(rounds + 1)} is running.`;
-  if (stage.state === "hidden") return "Paused while this tab is in the background.";
   const left = duration(seconds(stage.until - now));
+  if (stage.hidden && !stage.limited) {
+    // Browsers slow the timers of hidden tabs further.
+    const slowed = stage.spaced > 1.1 * stage.apart ? `; the latest came after ${duration(seconds(stage.spaced))}` : "";
+    return `${pace} while this tab is in the background${slowed}.`;
+  }
   return stage.limited
-    ? `The service is limiting requests; next round in ${left}. From then on a round every ` +
-        `${duration(stage.apart / 1000)}.`
+    ? `The service is limiting requests; next round in ${left}. From then on ${every}.`
     : `${pace}; the next in ${left}.`;
 }
 
@@ -57,7 +61,8 @@ export function tally(entries) {
   return {
     answered: all.length,
     troubled: all.filter(({ got }) => troubling(got)).length,
-    missed: entries.filter((e) => e.kind === "failed" || e.kind === "limited").length,
+    missed: entries.filter((e) => e.kind === "failed").length,
+    limited: entries.filter((e) => e.kind === "limited").length,
     median: median(times),
     p95: percentile(times, 95),
     sent,
@@ -79,7 +84,7 @@ export function verdictOf(target, { sum }, entries, changes) {
   const last = all.at(-1);
   if (!last) return { tone: "info", text: t.missed > 0 ? `No result for ${target} yet.` : `Watching ${target}.` };
   const after = t.median === null ? "" : ` after ${ms(t.median)} (median)`;
-  const unknown = entries.findLast((e) => e.kind !== "pause")?.got === null;
+  const unknown = entries.findLast((e) => e.kind !== "pause" && e.kind !== "limited")?.got === null;
   const text = sum({
     who: target,
     all,
@@ -93,7 +98,27 @@ export function verdictOf(target, { sum }, entries, changes) {
   });
   // What is well now may not have been all the time.
   const tone = !troubling(last) && t.troubled > 0 ? "warn" : last.tone;
-  return { tone, text: `${text}${t.missed > 0 ? ` No result in ${plural(t.missed, "round")}.` : ""}` };
+  const were = `${plural(t.limited, "round")} ${t.limited === 1 ? "was" : "were"} not measured`;
+  const limited = t.limited > 0 ? ` ${were}: the service limits requests.` : "";
+  return { tone, text: `${text}${t.missed > 0 ? ` No result in ${plural(t.missed, "round")}.` : ""}${limited}` };
+}
+
+/** @typedef {"works" | "fails" | "unknown" | "unmeasured"} State */
+
+/**
+ * What an entry says of the target. A refusal for the number of requests says nothing, as a pause does.
+ * @param {Entry} entry
+ * @returns {State}
+ */
+export function stateOf({ kind, got }) {
+  if (kind === "pause" || kind === "limited") return "unmeasured";
+  return got?.works == null ? "unknown" : got.works ? "works" : "fails";
+}
+
+/** How the target is by the latest round that was measured; null before the first. @param {Entry[]} entries */
+export function stateNow(entries) {
+  const last = entries.findLast((e) => stateOf(e) !== "unmeasured");
+  return last ? /** @type {Exclude<State, "unmeasured">} */ (stateOf(last)) : null;
 }
 
 /** "all 3 rounds", "2 of 3 rounds". @param {number} some @param {number} rounds */
@@ -101,6 +126,9 @@ export const ofRounds = (some, rounds) =>
   some < rounds
     ? `${number(some)} of ${plural(rounds, "round")}`
     : `${rounds > 1 ? "all " : ""}${plural(rounds, "round")}`;
+
+/** What there is in the place of an answer. */
+export const kinds = { failed: "no result", limited: "not measured", pause: "not measured", answer: "" };
 
 /**
  * What a cell of the picture shows.
@@ -110,9 +138,9 @@ export const ofRounds = (some, rounds) =>
  * @returns {string}
  */
 export function cellWords(entry, row, heard) {
-  if (entry.kind === "pause") return `${clock(entry.at)} to ${clock(entry.until)}: paused. ${entry.why}`;
+  if (entry.kind === "pause") return `${clock(entry.at)} to ${clock(entry.until)}: ${kinds.pause}. ${entry.why}`;
   const round = `${clock(entry.at)}, round ${number(entry.n)}`;
-  if (!entry.got) return `${round}: no result. ${entry.why}`;
+  if (!entry.got) return `${round}: ${kinds[entry.kind]}. ${entry.why}`;
   const { got } = entry;
   if (!got.hops) {
     const probes = got.sent ? `, ${got.sent - got.lost} of ${plural(got.sent, "probe")} answered` : "";
@@ -132,6 +160,21 @@ function timesWords(times) {
   return times.length === 1
     ? `, ${ms(times[0])}`
     : `, median ${ms(median(times))}, 95th percentile ${ms(percentile(times, 95))}`;
+}
+
+/**
+ * How many hops are drawn: until the last that ever answered, and one more where a path goes on in silence.
+ * @param {Entry[]} entries
+ * @returns {number}
+ */
+export function rowsOf(entries) {
+  let most = 0;
+  let heard = 0;
+  for (const { got } of answers(entries)) {
+    most = Math.max(most, got.hops?.length ?? 0);
+    heard = Math.max(heard, (got.hops?.findLastIndex((h) => h.times.length > 0) ?? -1) + 1);
+  }
+  return Math.min(most, heard + 1);
 }
 
 /**
@@ -166,7 +209,6 @@ export function hopRows(entries, rows) {
  * @returns {string[][]} moment, what it was, median, 95th percentile, unanswered, remark
  */
 export function roundRows(entries, most) {
-  const kinds = { failed: "no result", limited: "no result", pause: "paused", answer: "" };
   return entries
     .slice(-most)
     .reverse()

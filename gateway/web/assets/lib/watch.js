@@ -4,17 +4,17 @@
 
 import { runTool } from "./api.js";
 import { announce, el } from "./dom.js";
-import { download, fileName } from "./download.js";
 import { renderFailure } from "./failure.js";
 import { capital, duration, ms, number, percent } from "./format.js";
 import { lost, section, table, verdictLine } from "./parts.js";
 import { share } from "./stats.js";
-import { remember } from "./store.js";
+import { keyOf, remember } from "./store.js";
+import { keepSession } from "./watch-kept.js";
 import { final, makePace } from "./watch-pace.js";
-import { makePicture } from "./watch-picture.js";
 import { makeRecord } from "./watch-record.js";
-import { clock, hopRows, roundRows, stageWords, tally, verdictOf } from "./watch-words.js";
-import { rowsOf } from "./watch-draw.js";
+import { makeSign } from "./watch-sign.js";
+import { drawStrip, stripOf } from "./watch-strip.js";
+import { clock, hopRows, kinds, roundRows, rowsOf, stageWords, stateNow, tally, verdictOf } from "./watch-words.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
 /** @typedef {import("./watch-pace.js").Stage<Answer>} Stage */
@@ -30,20 +30,25 @@ const mostEvents = 50;
  * @property {string} title of the tool
  * @property {import("./view.js").Asked} asked
  * @property {number} gap seconds from the start of a round to the next
+ * @property {boolean} again whether the page was loaded again: what it had then is gone on with
  * @property {HTMLElement} place where it is shown
  * @property {AbortSignal} signal ends it
  * @property {(answer: Answer) => void} refused takes a first answer that refuses the check, instead of the watch
  */
 
 /**
- * Begins a watch.
+ * Begins a watch, or goes on with one.
  * @param {Watched} what
+ * @returns {Promise<boolean>} false where there is none to go on with
  */
 export async function startWatch(what) {
+  const before = what.again ? (await import("./watch-again.js")).keptSession(keyOf(what.asked)) : null;
+  if (what.again && !before) return false;
   const watcher = await load(what.slug);
-  if (what.signal.aborted) return;
-  if (watcher) new Watch(what, watcher);
+  if (what.signal.aborted) return true;
+  if (watcher) new Watch({ ...what, gap: before?.gap ?? what.gap }, watcher, before);
   else what.place.replaceChildren(lost("The part of this page that watches did not load."));
+  return true;
 }
 
 /** @param {string} slug @returns {Promise<Watcher | null>} */
@@ -54,46 +59,110 @@ const load = (slug) =>
   );
 
 class Watch {
-  /** @param {Watched} what @param {Watcher} watcher */
-  constructor(what, watcher) {
+  /** @param {Watched} what @param {Watcher} watcher @param {import("./watch-kept.js").Session | null} before */
+  constructor(what, watcher, before) {
     this.what = what;
     this.watcher = watcher;
-    this.record = makeRecord(watcher);
+    this.record = makeRecord(watcher, before?.record);
     this.target = what.asked.input;
     this.stage = /** @type {Stage | null} */ (null);
-    this.away = 0; // since when no round is done, in Unix milliseconds
-    this.path = watcher.path === true;
+    this.away = this.record.entries.at(-1)?.until ?? 0; // since when no round is done, in Unix milliseconds
+    this.due = 0; // when the next round is expected, in Unix milliseconds; 0 where none is
+    this.until = 0; // the same by performance.now()
+    this.left = false; // whether the page is being left, with the watch going on
+    this.sign = makeSign();
+    this.known = stateNow(this.record.entries);
+    this.notifier = /** @type {import("./watch-notify.js").Notifier | null} */ (null);
     this.board = makeBoard(this.target, watcher, {
       stop: () => this.pace.stop(),
-      goOn: () => this.goOn(),
+      goOn: () => this.goOn("The watch had ended."),
+      notify: () => this.notify(true),
       save: (kind) => this.save(kind),
     });
-    this.picture = makePicture(what.signal, watcher);
+    this.picture = /** @type {ReturnType<typeof import("./watch-picture.js").makePicture> | null} */ (null);
+    this.frame = el("div"); // of the picture
     this.pace = makePace({
       gap: what.gap * 1000,
       run: (signal) => this.round(signal),
       hidden: () => document.visibilityState === "hidden",
       tell: (stage) => this.tell(stage),
-      seen: (missed) => this.seen(missed),
     });
     what.place.replaceChildren(this.board.node);
-    document.addEventListener("visibilitychange", () => this.pace.look(), { signal: what.signal });
-    addEventListener("pagehide", () => this.pace.stop(), { signal: what.signal });
+    this.listen(what.signal);
+    const possible = globalThis.isSecureContext && globalThis.Notification?.permission;
+    if (!possible || possible === "denied") this.notify(false);
+    if (before) this.resume(before);
+    else {
+      announce(`Watching ${this.target}, a round every ${duration(what.gap)}.`);
+      this.draw();
+      this.pace.start();
+    }
+  }
+
+  /** Goes on with what there was before the page was loaded again. @param {import("./watch-kept.js").Session} before */
+  async resume({ going, notify }) {
+    await this.drawable();
+    if (this.what.signal.aborted) return;
+    if (notify && !this.notifier) this.notify(false);
+    if (going) this.goOn("The page was loaded again.");
+    else this.tell({ state: "ended", why: "stopped" });
+  }
+
+  /** Loads the picture: there is nothing to draw before the first round has ended. */
+  async drawable() {
+    if (this.picture) return;
+    const { makePicture } = await import("./watch-picture.js").catch(() => ({ makePicture: null }));
+    if (this.picture || this.what.signal.aborted) return;
+    this.picture = makePicture?.(this.what.signal, this.watcher) ?? null;
+    this.frame.replaceChildren(this.picture?.node ?? lost("The part of this page that draws the rounds did not load."));
+  }
+
+  /** @param {AbortSignal} signal */
+  listen(signal) {
+    document.addEventListener("visibilitychange", () => this.pace.look(), { signal });
+    const leave = () => {
+      this.left = this.going();
+      this.pace.stop();
+    };
+    const comeBack = (/** @type {PageTransitionEvent} */ { persisted }) => {
+      if (persisted && this.left) this.goOn("Another page was open in this tab.");
+    };
+    addEventListener("pagehide", leave, { signal });
+    addEventListener("pageshow", comeBack, { signal });
     const second = setInterval(() => this.count(), 1000);
-    what.signal.addEventListener("abort", () => {
+    signal.addEventListener("abort", () => {
       clearInterval(second);
       this.pace.stop();
+      this.sign(null);
     });
-    announce(`Watching ${this.target}, a round every ${duration(what.gap)}.`);
-    this.draw();
-    this.pace.start();
+  }
+
+  /** Switches notifications on or off. @param {boolean} byClick only then the browser may ask the visitor */
+  async notify(byClick) {
+    const module = await import("./watch-notify.js").catch(() => null);
+    if (!module) return this.board.notify(false, "The part of this page that notifies did not load.");
+    this.notifier ??= module.makeNotifier((on, words) => this.board.notify(on, words));
+    await this.notifier.toggle(byClick);
+    if (this.record.entries.length > 0) this.keep();
+  }
+
+  going = () => this.stage !== null && this.stage.state !== "ended";
+
+  /** Keeps the record for when the page is loaded again. */
+  keep() {
+    const { record, notifier, what } = this;
+    const [going, notify] = [this.left || this.going(), notifier?.on === true];
+    keepSession(keyOf(what.asked), { record: record.kept(), gap: what.gap, going, notify });
   }
 
   /** @param {AbortSignal} signal */
   async round(signal) {
     const { slug, asked } = this.what;
     const began = Date.now();
-    const answer = await runTool(slug, asked.input, asked.options, signal);
+    const apart = this.stage?.state === "running" ? this.stage.apart : 0;
+    // A system that sleeps and a browser that stops the timers of a tab leave out rounds.
+    if (this.due > 0 && began - this.due > apart) this.record.paused(this.due, began, "This tab was asleep.");
+    const [answer] = await Promise.all([runTool(slug, asked.input, asked.options, signal), this.drawable()]);
     if (!signal.aborted) this.take(began, answer);
     return answer;
   }
@@ -114,6 +183,14 @@ class Watch {
     this.draw();
   }
 
+  /** Notifies of another state than before. @param {string} verdict */
+  compare(verdict) {
+    const now = stateNow(this.record.entries);
+    const words = { works: "works", fails: "fails", unknown: "gives no result" };
+    if (now && this.known && now !== this.known) this.notifier?.send(`${this.target} ${words[now]}`, verdict, now);
+    this.known = now;
+  }
+
   /** An answer of an unknown shape is a gap. @param {number} began @param {import("./view.js").Data} data */
   understood(began, data) {
     try {
@@ -127,8 +204,13 @@ class Watch {
   /** @param {Stage} stage */
   tell(stage) {
     const ended = stage.state === "ended";
-    if (stage.state === "hidden" || ended) this.away ||= Date.now();
     this.stage = stage;
+    if (ended) this.away ||= Date.now();
+    // A timer that comes a little early waits once more for the same moment.
+    if (stage.state === "waiting" && stage.until !== this.until) {
+      this.until = stage.until;
+      this.due = Date.now() + stage.until - performance.now();
+    }
     if (stage.state === "ended" && stage.why === "refused") {
       if (this.record.rounds === 0) {
         this.what.refused(stage.reply);
@@ -139,23 +221,20 @@ class Watch {
     this.count();
     this.board.going(!ended, stage.state);
     // Its words differ between a watch that goes on and one that has ended.
-    if (ended) this.draw();
-    if (this.what.signal.aborted || !(ended || stage.state === "hidden")) return;
-    announce(stageWords(stage, this.record.rounds, performance.now()));
+    if (!ended) return;
+    this.draw();
+    if (this.what.signal.aborted || this.left) return;
+    const words = stageWords(stage, this.record.rounds, performance.now());
+    announce(words);
+    if (stage.why !== "stopped") this.notifier?.send(`The watch of ${this.target} ended`, words, null);
   }
 
-  /** @param {boolean} missed */
-  seen(missed) {
-    if (missed) this.record.paused(this.away, Date.now(), "This tab was in the background.");
-    this.away = 0;
+  /** Goes on after a time in which nothing was measured. @param {string} why */
+  goOn(why) {
+    if (this.record.entries.length > 0) this.record.paused(this.away, Date.now(), why);
+    [this.away, this.due, this.left] = [0, 0, false];
     this.draw();
     announce("The watch continues.");
-  }
-
-  goOn() {
-    if (this.record.entries.length > 0) this.record.paused(this.away, Date.now(), "The watch had ended.");
-    this.away = 0;
-    this.draw();
     this.pace.start();
   }
 
@@ -165,23 +244,20 @@ class Watch {
   }
 
   draw() {
-    const { entries, changes } = this.record;
-    this.board.show(entries, changes, this.picture.node);
-    this.picture.set(entries, verdictOf(this.target, this.watcher, entries, changes.length).text);
+    const { record, target, watcher } = this;
+    const { text } = verdictOf(target, watcher, record.entries, record.changes.length);
+    this.board.show(record.kept(), this.frame);
+    this.picture?.set(record.entries, text);
+    this.compare(text);
+    this.sign(this.going() ? this.known : null);
+    if (record.entries.length > 0 && !this.what.signal.aborted) this.keep();
   }
 
   /** @param {string} kind */
   async save(kind) {
-    const { entries, changes, forgotten } = this.record;
-    const { asked, gap, title } = this.what;
-    const name = `${fileName(asked.slug, asked.input)}-watch.${kind}`;
-    const files = await import("./watch-files.js").catch(() => null);
-    if (!files) return announce("The file could not be made: a part of this page did not load.");
-    const { asCSV, asJSON } = files;
-    if (kind === "csv") download(name, "text/csv;charset=utf-8", asCSV(entries, this.path));
-    else if (kind === "json")
-      download(name, "application/json", asJSON({ asked, apart: gap, forgotten }, entries, changes));
-    else this.picture.file(`${title}: ${this.target}`, (blob) => download(name, "image/png", blob));
+    const { saveWatch } = await import("./watch-files.js").catch(() => ({ saveWatch: null }));
+    if (!saveWatch) return announce("The file could not be made: a part of this page did not load.");
+    saveWatch(kind, this.what, this.record.kept(), this.watcher, this.picture?.ink() ?? null);
   }
 }
 
@@ -189,7 +265,7 @@ class Watch {
  * What a watch is shown on. All that grows has its room from the start.
  * @param {string} target
  * @param {Watcher} watcher
- * @param {{stop: () => void, goOn: () => void, save: (kind: string) => void}} on
+ * @param {{stop: () => void, goOn: () => void, notify: () => void, save: (kind: string) => void}} on
  */
 function makeBoard(target, watcher, on) {
   const { path = false, probes = false } = watcher;
@@ -210,6 +286,19 @@ function makeBoard(target, watcher, on) {
   const goOn = button("watch-on", "Resume", "second", on.goOn);
   goOn.hidden = true;
   const problem = el("div");
+  const notifying = button("watch-notify", "Notify me", "quiet", on.notify);
+  const notified = el("span", { class: "hint", "aria-live": "polite" });
+  const notify = (/** @type {boolean} */ on, /** @type {string} */ words) => {
+    notifying.setAttribute("aria-pressed", String(on));
+    notified.textContent = words;
+    // Where there can be no notifications there is no button, but the words why.
+    const none = !on && words !== "";
+    if (none && document.activeElement === notifying) (stop.hidden ? goOn : stop).focus();
+    notifying.hidden = none;
+  };
+  notify(false, "");
+  const earlier = el("p", { class: "hint" });
+  const strip = el("div", { class: "watch-latest" }, drawStrip([]), earlier, el("p", {}, notifying, notified));
   const cells = readings.map(([name]) => ({ name, node: el("dd", {}, "—"), title: el("dt", {}, name) }));
   const list = el("dl", { class: "readings" }, ...cells.map((c) => el("div", {}, c.title, c.node)));
   const events = el("div", { class: "watch-changes", role: "group", "aria-label": "What happened", tabindex: "0" });
@@ -226,6 +315,7 @@ function makeBoard(target, watcher, on) {
     "section",
     { class: "watch", "aria-label": `Watching ${target}` },
     verdict,
+    strip,
     el(
       "div",
       { class: "watch-line" },
@@ -243,6 +333,7 @@ function makeBoard(target, watcher, on) {
     state: (/** @type {string} */ words) => {
       text.textContent = words;
     },
+    notify,
     end: (/** @type {Node} */ failure) => problem.replaceChildren(failure),
     going: (/** @type {boolean} */ on, /** @type {string} */ state) => {
       node.dataset.state = state;
@@ -252,11 +343,11 @@ function makeBoard(target, watcher, on) {
       if (on) problem.replaceChildren();
       if (focused) (on ? stop : goOn).focus();
     },
-    show: (
-      /** @type {import("./watch-record.js").Entry[]} */ entries,
-      /** @type {import("./watch-record.js").Change[]} */ changes,
-      /** @type {Node} */ picture,
-    ) => {
+    show: (/** @type {import("./watch-record.js").Kept} */ record, /** @type {Node} */ picture) => {
+      const { entries, changes, forgotten } = record;
+      const { marks, before } = stripOf(entries, forgotten);
+      strip.firstElementChild?.replaceWith(drawStrip(marks));
+      earlier.textContent = before;
       verdict.replaceChildren(verdictLine(verdictOf(target, watcher, entries, changes.length)));
       const t = tally(entries);
       cells.forEach((c, i) => {
@@ -274,7 +365,7 @@ function makeBoard(target, watcher, on) {
         section(path ? "The path over time" : "Rounds over time", picture, files),
         section("What happened", events),
         section(path ? "Each hop" : "The latest rounds", rows),
-        el("p", { class: "hint" }, "Times are UTC. This record lives in this page only and is gone when you close it."),
+        el("p", { class: "hint" }, "Times are UTC. This record is in this tab only and is gone when you close it."),
       );
       below.hidden = false;
     },
@@ -283,13 +374,13 @@ function makeBoard(target, watcher, on) {
 
 /** @param {boolean} probes @returns {[string, (t: ReturnType<typeof tally>, changes: number) => string][]} */
 const readingsOf = (probes) => [
-  ["Rounds", (t) => number(t.answered + t.missed)],
+  ["Rounds", (t) => number(t.answered + t.missed + t.limited)],
   ["Median", (t) => ms(t.median)],
   ["95th percentile", (t) => ms(t.p95)],
   probes
     ? ["Probes unanswered", (t) => (t.sent > 0 ? percent(share(t.lost, t.sent)) : "—")]
     : ["Rounds with trouble", (t) => number(t.troubled)],
-  ["Rounds without result", (t) => number(t.missed)],
+  ["Rounds without result", (t) => number(t.missed + t.limited)],
   ["Changes", (_, changes) => number(changes)],
 ];
 
@@ -302,7 +393,7 @@ function eventList(entries, changes, ended) {
     .filter((e) => e.kind !== "answer")
     .map((e) => ({
       at: e.at,
-      text: e.kind === "pause" ? `paused until ${clock(e.until)}: ${e.why}` : `no result: ${e.why}`,
+      text: `${e.kind === "pause" ? `${kinds.pause} until ${clock(e.until)}` : kinds[e.kind]}: ${e.why}`,
     }));
   const news = changes.map(({ at, text }) => ({ at, text: `${text}.` }));
   const list = [...news, ...gaps].sort((a, b) => b.at - a.at).slice(0, mostEvents);

@@ -36,6 +36,8 @@ const options = /** @type {(HTMLInputElement | HTMLSelectElement)[]} */ ([...for
 const from = /** @type {HTMLSelectElement | null} */ (document.getElementById("place"));
 const submit = /** @type {HTMLButtonElement} */ (byId("run"));
 const cancel = byId("cancel");
+/** Null where the check is none to repeat. */
+const watchButton = document.getElementById("watch");
 const result = byId("result");
 const status = byId("status");
 /**
@@ -55,6 +57,9 @@ const waiting = waitingOf(form);
 
 /** The query that the form and the answer belong to. */
 let linked = location.search;
+
+/** The longest gap of a watch that a link may ask for, in seconds. */
+const mostGap = 600;
 
 /** What follows a deed within so many milliseconds is taken for its doing. */
 const inOneGo = 400;
@@ -76,9 +81,7 @@ form.addEventListener("submit", (event) => {
   run(true);
 });
 cancel.addEventListener("click", () => running?.abort());
-document
-  .getElementById("watch")
-  ?.addEventListener("click", (event) => watch(/** @type {HTMLElement} */ (event.currentTarget)));
+watchButton?.addEventListener("click", () => watch("click"));
 window.addEventListener("popstate", () => {
   // A jump within the page changes the address too, but not what is asked.
   if (location.search === linked && !isSeen()) return;
@@ -88,7 +91,7 @@ window.addEventListener("popstate", () => {
 });
 unfoldOnPaper(result);
 input?.addEventListener("input", typed);
-start();
+start(history.state?.watched === true);
 
 /** Whether the address has a result in it, which is shown in place of a run. */
 function isSeen() {
@@ -126,16 +129,34 @@ async function showSeen() {
   });
 }
 
-/** Runs what the address says, if it says anything, the tool can run here, and no click is waited for. */
-function start() {
+/**
+ * Runs what the address says, if it says anything, the tool can run here, and no click is waited for.
+ * @param {boolean} [again] whether this entry of the history was a watch when the page was loaded again
+ */
+function start(again = false) {
   if (isSeen()) return void showSeen();
   // A check that is off here still names its target, and what else there is for it.
   if (submit.disabled) return frame(input?.value.trim() ?? "");
   const filled = kind === "none" || (input !== null && input.value.trim() !== "");
   if (filled) tidy();
-  if (filled && !waiting.on) run(false);
-  else leave();
+  if (!filled || waiting.on) leave();
+  else if (watchButton && (again || startsByItself(watchButton))) watch(again ? "again" : "link");
+  else run(false);
   waiting.show();
+}
+
+/**
+ * The seconds between rounds that the link asks for, within bounds; null where it asks for no watch.
+ * @param {HTMLElement} button
+ */
+function linkedGap({ dataset }) {
+  const text = new URLSearchParams(location.search).get("watch") ?? "";
+  return /^\d{1,9}$/.test(text) ? Math.min(Math.max(Number(text), Number(dataset.gap)), mostGap) : null;
+}
+
+/** Only where the browser says that no other site opened the page. @param {HTMLElement} button */
+function startsByItself(button) {
+  return "starts" in button.dataset && from?.value !== "all" && linkedGap(button) !== null;
 }
 
 /** Leaves the page as it is before a run. */
@@ -257,6 +278,8 @@ function asked() {
 async function run(byHand, since = null) {
   unsee();
   waiting.end();
+  // Loaded again, this entry runs the check once more, and not the watch that was here before.
+  if (history.state?.watched) history.replaceState({ ...history.state, watched: false }, "");
   running?.abort();
   const mine = new AbortController();
   running = mine;
@@ -354,16 +377,23 @@ function cancelled(rest) {
   result.replaceChildren(...rest("You cancelled this run. Below is what it had found until then."));
 }
 
-/** Repeats what the form asks until it is stopped. @param {HTMLElement} button */
-async function watch({ dataset }) {
+/**
+ * Repeats what the form asks until it is stopped.
+ * @param {"click" | "link" | "again"} by what starts it: again goes on with a watch of before the page was loaded again
+ */
+async function watch(by) {
+  if (!watchButton) return;
   if (from?.value === "all") return void (status.textContent = "A watch runs from one place. Choose which.");
   tidy();
+  const linkedTo = linkedGap(watchButton);
   const query = link();
-  if (query !== location.search) history.pushState(null, "", query || location.pathname);
+  const whole = linkedTo === null ? query : `${query}${query ? "&" : "?"}watch=${linkedTo}`;
+  if (by === "click" && whole !== location.search) history.pushState(null, "", whole || location.pathname);
   linked = location.search;
   leave();
   unsee();
   waiting.end();
+  history.replaceState({ ...history.state, watched: true }, "");
   result.classList.add("used");
   const what = asked();
   frame(what.input);
@@ -372,9 +402,20 @@ async function watch({ dataset }) {
     clear();
     show(answer, what, 0, true, () => []);
   };
+  const gap = linkedTo ?? Number(watchButton.dataset.gap);
   try {
     const { startWatch } = await import("../lib/watch.js");
-    await startWatch({ slug, title, asked: what, gap: Number(dataset.gap), place: result, signal, refused });
+    const begun = await startWatch({
+      slug,
+      title,
+      asked: what,
+      gap,
+      again: by === "again",
+      place: result,
+      signal,
+      refused,
+    });
+    if (!begun && !signal.aborted) run(false);
   } catch (failure) {
     console.warn(failure);
     if (!signal.aborted) status.textContent = "The watch did not load. Reload the page and try again.";

@@ -67,6 +67,8 @@ export default {
     return {
       state,
       tone: state === "reached" ? "good" : state === "unreachable" ? "bad" : "warn",
+      // Silence may be that of a destination which never answers such probes.
+      works: state === "not reached" ? null : state === "reached",
       address: d.address,
       times: /** @type {number[]} */ (end?.rttsMs ?? []),
       sent: end?.sent ?? 0,

@@ -32,6 +32,7 @@ export default {
   digest: (/** @type {Uptime} */ d) => ({
     state: d.verdict,
     tone: tones[d.verdict] ?? "info",
+    works: d.verdict in tones ? d.verdict !== "down" : null,
     address: "",
     times: d.verdict !== "down" && d.responseTimeMs !== null ? [d.responseTimeMs] : [],
     sent: 0,
