@@ -95,6 +95,32 @@ func TestForeignLinksWaitForAClick(t *testing.T) {
 			}
 		})
 	}
+	// A watch of another site's link waits, whatever the tool is, and keeps the pace of the link.
+	t.Run("watch", func(t *testing.T) {
+		t.Parallel()
+		tab := follow(t, toolPath("uptime", "http://fast.lab-site.com/", "watch", "20"))
+		tab.WaitFor("#waits")
+		if sent := asked(tab); len(sent) > 0 {
+			t.Fatalf("asked without a click: %v", sent)
+		}
+		tab.Click("#watch")
+		tab.UntilWithin(rounds(1), patience)
+		holdText(t, tab, ".watch-line", "A round every 20 seconds")
+	})
+	t.Run("our own links start a watch", func(t *testing.T) {
+		t.Parallel()
+		tab := openTab(t, browser.Options{})
+		tab.Open("/")
+		tab.Run(`location.href = "` + toolPath("uptime", "http://fast.lab-site.com/", "watch", "1") + `"`)
+		tab.UntilWithin(rounds(1), patience)
+		holdText(t, tab, ".watch-line", "A round every 10 seconds")
+		// Run takes its place, and the link says so.
+		tab.Click("#run")
+		untilAnswered(tab)
+		if tab.Count(".watch") > 0 || tab.Holds(`location.search.includes("watch")`) {
+			t.Error("the watch is still there")
+		}
+	})
 	t.Run("what sends no packets of the worker's runs at once", func(t *testing.T) {
 		t.Parallel()
 		untilAnswered(follow(t, toolPath("dns-lookup", "lab-dns.com")))

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"diagnostics/lab/internal/browser"
 )
@@ -34,6 +33,33 @@ func hurry(tab *browser.Tab, times int) {
 func seeOrHide(tab *browser.Tab, state string) {
 	tab.Run(`Object.defineProperty(document, "visibilityState", { configurable: true, get: () => "` + state + `" });
 		document.dispatchEvent(new Event("visibilitychange"));`)
+}
+
+// collectNotifications stands in for the browser's notifications, which nobody of a headless one could allow or see.
+func collectNotifications(tab *browser.Tab) {
+	tab.Before(`{
+		globalThis.sent = [];
+		globalThis.Notification = class extends EventTarget {
+			static permission = "default";
+			static async requestPermission() { return Notification.permission = "granted"; }
+			constructor(title, { icon }) { super(); sent.push(title + " " + icon.split("/").at(-1)); }
+		};
+	}`)
+}
+
+// holdSign fails where the title and the icon of the page do not show a state; an empty one is that of no watch.
+func holdSign(t *testing.T, tab *browser.Tab, mark, state string) {
+	t.Helper()
+	title, icon := tab.String(`document.title`), tab.Attribute("link[rel=icon]", "href")
+	if state == "" {
+		if !strings.HasPrefix(title, mark) || !strings.HasSuffix(icon, "/icons/traceroute.svg") {
+			t.Errorf("after the watch the title is %q and the icon %s", title, icon)
+		}
+		return
+	}
+	if !strings.HasPrefix(title, mark+" "+state+" · ") || !strings.HasSuffix(icon, "/states/"+state+".svg") {
+		t.Errorf("the title is %q and the icon %s, want those of %s", title, icon, state)
+	}
 }
 
 // rounds is true when the page's first reading counts at least so many.
@@ -57,14 +83,15 @@ func unroute(t *testing.T, to netip.Addr) {
 	}
 }
 
-// A path is watched for three rounds, in the middle of which its route changes and the tab is away for a while: the
-// page names both, draws both, and gives both with its files.
+// A path is watched for five rounds, during which its route changes, the tab is hidden, the service is out of reach for
+// a round, and the page is loaded again: the page names all, draws all, and gives all with its files.
 func TestWatchAPath(t *testing.T) {
 	to := netip.MustParseAddr("11.91.0.77")
 	reroute(t, to, "a6", "11.78.6.1")
 	t.Cleanup(func() { unroute(t, to) })
 	tab := openTab(t, browser.Options{})
-	hurry(tab, 6)
+	hurry(tab, 7)
+	collectNotifications(tab)
 	tab.Open("/tools/traceroute")
 	tab.Fill("#input", to.String())
 	tab.Click("#watch")
@@ -85,27 +112,58 @@ func TestWatchAPath(t *testing.T) {
 		"hop 7 changed from 11.78.7.1 to 11.78.7.2.")
 	tab.Until(`document.querySelector("#live").textContent.includes("hop 6 changed from 11.78.6.1 to 11.78.6.2")`)
 
-	seeOrHide(tab, "hidden")
-	tab.UntilWithin(`document.querySelector(".watch[data-state=hidden]")`, patience)
-	holdText(t, tab, ".watch-line", "Paused while this tab is in the background.")
-	tab.Until(`document.querySelector("#live").textContent.includes("Paused")`)
-	before := len(tab.Record().Requests)
-	time.Sleep(6 * time.Second) // more than a gap: that nothing is sent has no sign
-	if after := len(tab.Record().Requests); after != before {
-		t.Errorf("%d requests from a hidden tab", after-before)
+	holdSign(t, tab, "✓", "works")
+	var status int
+	tab.Value(`fetch(document.querySelector("link[rel=icon]").href).then((answer) => answer.status)`, &status)
+	if status != 200 {
+		t.Errorf("the icon is a %d", status)
 	}
-	seeOrHide(tab, "visible")
+	tab.Click("#watch-notify")
+	tab.Until(`document.querySelector("#watch-notify[aria-pressed=true]")`)
+
+	tab.Until(`document.querySelector(".watch[data-state=waiting]")`)
+	seeOrHide(tab, "hidden")
+	tab.Block("/api/*")
+	holdText(t, tab, ".watch-line", "A round every minute while this tab is in the background.")
 	tab.UntilWithin(rounds(3), patience)
-	holdText(t, tab, ".watch-changes", "paused until ", "This tab was in the background.")
+	holdText(t, tab, ".watch-changes", "no result: This service could not be reached.")
+	holdSign(t, tab, "?", "unknown")
+	if sent := tab.String(`sent.join()`); sent != to.String()+" gives no result unknown.svg" {
+		t.Errorf("the notifications are %q", sent)
+	}
+	tab.Block()
+	seeOrHide(tab, "visible")
+	tab.UntilWithin(rounds(4), patience)
+	holdSign(t, tab, "✓", "works")
 	holdText(t, tab, ".watch table", "11.78.6.2, 11.78.6.1", "11.91.0.77")
 
+	tab.Reload()
+	tab.UntilWithin(rounds(5), patience)
+	holdText(t, tab, ".watch-changes", "not measured until ", "The page was loaded again.",
+		"hop 7 changed from 11.78.7.1 to 11.78.7.2.")
+	if marks := tab.String(`[...document.querySelectorAll(".watch-strip li")].map((li) => li.className)`); marks !=
+		"is-works,is-works,is-unknown,is-works,is-unmeasured,is-works" {
+		t.Errorf("the strip is %s", marks)
+	}
 	tab.Click("#watch-stop")
 	tab.Until(`document.querySelector(".watch[data-state=ended]") && document.activeElement.id === "watch-on"`)
-	holdText(t, tab, ".watch-line", "Stopped after 3 rounds.")
-	holdText(t, tab, ".watch .verdict", to.String()+" is reached after ", "2 changes in 3 rounds.")
+	holdText(t, tab, ".watch-line", "Stopped after 5 rounds.")
+	holdText(t, tab, ".watch .verdict", to.String()+" is reached after ", "2 changes in 5 rounds. No result in 1 round.")
+	holdSign(t, tab, to.String()+" · ", "")
 	holdReadout(t, tab)
 	t.Run("files", func(t *testing.T) { holdWatchFiles(t, tab, "traceroute-11.91.0.77-watch") })
-	holdWatchLooks(t, tab, "watch-path")
+	holdWatchLooks(t, tab, "watch-path", "ERR_BLOCKED_BY_CLIENT")
+
+	// Loaded again, a watch that was stopped is there as it was.
+	tab.Forget()
+	tab.Reload()
+	tab.WaitFor(".watch[data-state=ended]")
+	holdText(t, tab, ".watch-line", "Stopped after 5 rounds.")
+	for _, request := range tab.Record().Requests {
+		if strings.Contains(request, "/api/") {
+			t.Errorf("it requests %s", request)
+		}
+	}
 
 	// Run takes the place of the watch.
 	tab.Click("#run")
@@ -134,9 +192,9 @@ func holdReadout(t *testing.T, tab *browser.Tab) {
 	for range 6 {
 		tab.Press("ArrowDown")
 	}
-	holdText(t, tab, ".watch-readout", "round 3, hop 6 (11.78.6.2): 3 of 3 probes answered, median ")
+	holdText(t, tab, ".watch-readout", "round 5, hop 6 (11.78.6.2): 3 of 3 probes answered, median ")
 	tab.Press("ArrowLeft")
-	holdText(t, tab, ".watch-readout", "paused. This tab was in the background.")
+	holdText(t, tab, ".watch-readout", "not measured. The page was loaded again.")
 	tab.Press("Escape")
 	holdText(t, tab, ".watch-readout", "arrow keys")
 }
@@ -144,7 +202,7 @@ func holdReadout(t *testing.T, tab *browser.Tab) {
 func holdWatchFiles(t *testing.T, tab *browser.Tab, name string) {
 	got, file := tab.Download(func() { tab.Click("#watch-csv") })
 	rows, err := csv.NewReader(bytes.NewReader(file)).ReadAll()
-	if err != nil || got != name+".csv" || len(rows) < 3*9+2 {
+	if err != nil || got != name+".csv" || len(rows) < 4*9+3 {
 		t.Fatalf("%s has %d rows, %v:\n%s", got, len(rows), err, file)
 	}
 	column := map[string]int{}
@@ -159,8 +217,8 @@ func holdWatchFiles(t *testing.T, tab *browser.Tab, name string) {
 		seen[row[column["round"]]+"/"+row[column["hop"]]] = row[column["address"]]
 	}
 	for at, want := range map[string]string{
-		"1/6": "11.78.6.1", "2/6": "11.78.6.2", "3/6": "11.78.6.2", "3/9": "11.91.0.77",
-		"pause": "This tab was in the background.",
+		"1/6": "11.78.6.1", "2/6": "11.78.6.2", "5/6": "11.78.6.2", "5/9": "11.91.0.77",
+		"pause": "The page was loaded again.",
 	} {
 		if seen[at] != want {
 			t.Errorf("the CSV has %q at %s, want %q:\n%s", seen[at], at, want, file)
@@ -184,7 +242,8 @@ func holdWatchFiles(t *testing.T, tab *browser.Tab, name string) {
 	for _, r := range data.Rounds {
 		outcomes = append(outcomes, r.Outcome)
 	}
-	if !slices.Equal(outcomes, []string{"answer", "answer", "pause", "answer"}) || data.SecondsBetweenRounds != 30 ||
+	if !slices.Equal(outcomes, []string{"answer", "answer", "failed", "answer", "pause", "answer"}) ||
+		data.SecondsBetweenRounds != 30 ||
 		data.Tool != "traceroute" || data.Rounds[1].Hops[5].Addresses[0] != "11.78.6.2" || len(data.Changes) != 2 {
 		t.Errorf("the JSON has %+v", data)
 	}
@@ -231,6 +290,11 @@ func TestWatchRounds(t *testing.T) {
 			tab.Open(toolPath(c.slug, c.input))
 			untilAnswered(tab)
 			tab.Click("#watch")
+			tab.UntilWithin(rounds(2), patience)
+			// The machine sleeps between two rounds.
+			tab.UntilWithin(`document.querySelector(".watch[data-state=waiting]") &&
+				(() => { const now = Date.now; return Date.now = () => now() + 600_000; })()`, patience)
+			tab.UntilWithin(`document.querySelector(".watch-changes").textContent.includes("This tab was asleep.")`, patience)
 			tab.UntilWithin(rounds(3), patience)
 			tab.Click("#watch-stop")
 			tab.Until(`document.querySelector(".watch[data-state=ended]")`)
