@@ -28,9 +28,10 @@ export function comparable({ place, ...about }, visited) {
     if (compareAnswers) compareAnswers({ ...about, answer, visit }, other);
     else answer.before(lost("The part of this page that makes comparisons did not load."));
   };
-  const button = el("button", { type: "button", class: "quiet", id: "compare" }, "Compare");
+  const button = el("button", { type: "button", class: "quiet", id: "compare" }, "Compare with another target");
   button.addEventListener("click", () => begin(""));
-  answer.querySelector(".toolbar")?.append(button);
+  // In the menu it moves nothing when it comes.
+  answer.querySelector(".toolbar .menu > div")?.append(button);
   const other = new URLSearchParams(location.search).get("compare");
   if (other) begin(other);
 }
