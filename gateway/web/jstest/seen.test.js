@@ -12,6 +12,7 @@ const { canonical, checkOf, packed, unpacked, worded } = await import("../assets
 const { argumentsOf, sentenceOf } = await import("../assets/lib/seen-sentences.js");
 const { isTyped } = await import("../assets/lib/seen-typed.js");
 const { seenIn } = await import("../assets/lib/seen-open.js");
+const { changedSince } = await import("../assets/lib/seen-since.js");
 
 const folders = new URL("../assets/tools/", import.meta.url);
 const recorded = new URL("../../../deploy/lab/e2e/testdata/golden/", import.meta.url);
@@ -369,4 +370,19 @@ test("what is too long for a link is no link", async () => {
   const noise = Array.from({ length: 3000 }, (_, i) => Math.sin(i).toString(36)).join("");
   assert.equal(await encoded(noise), null);
   assert.equal(await encoded("a".repeat(longestInflated)), null);
+});
+
+test("what changed since is compared by what a link holds", async () => {
+  const { default: judge } = await import(new URL("uptime/facts.js", folders).href);
+  const [[input, d]] = answers("uptime");
+  const sentences = sentencesOf("uptime");
+  globalThis.fetch = async () => new Response(JSON.stringify(sentences));
+  const seen = { page, at, checks: [checkOf("uptime", d, judge, sentences, input)] };
+  const changed = async (/** @type {any} */ now) => {
+    const node = await changedSince(seen, [{ slug: "uptime", title: "Uptime", data: now, judge }], input);
+    return node.textContent;
+  };
+  assert.match(await changed({ ...d, reason: "In words that no link holds." }), /^Nothing changed/);
+  const text = await changed({ ...d, status: 503, statusText: "Service Unavailable", responseTimeMs: 5000 });
+  for (const part of ["200 OK", "503 Service Unavailable", "5.0 s"]) assert.ok(text.includes(part), text);
 });

@@ -191,7 +191,7 @@ function toolbar(d, asked, views, seen = null) {
 function seenAction(shown) {
   const button = copyAction("Copy link to this result", async () => {
     const { linkToAnswer } = await import("./seen-share.js").catch(() => ({ linkToAnswer: null }));
-    return linkToAnswer ? linkToAnswer(shown, button) : null;
+    return linkToAnswer?.(shown, button) ?? null;
   });
   button.id = "copy-seen";
   return button;

@@ -115,10 +115,6 @@ async function showSeen() {
   if (signal.aborted) return;
   if (!openSeen)
     return result.replaceChildren(lost("The part of this page that reads the result in a link did not load."));
-  const again = (/** @type {Seen | null} */ since) => {
-    result.focus({ preventScroll: true });
-    run(true, since);
-  };
   openSeen(location.hash.slice(1), {
     link: location.pathname + link(),
     target,
@@ -364,10 +360,13 @@ function reveal() {
   if (top < 0 || top > innerHeight * 0.75) result.scrollIntoView({ block: "start" });
 }
 
-/** Asks the same once more. The button that asked for it goes away: its focus stays near. */
-function again() {
+/**
+ * Asks the same once more. The button that asked for it goes away: its focus stays near.
+ * @param {Seen | null} since what to compare the answer with
+ */
+function again(since) {
   result.focus({ preventScroll: true });
-  run(true);
+  run(true, since);
 }
 
 /** @param {(sentence: string) => Node[]} rest */
@@ -445,19 +444,6 @@ async function askMore(view, answer, what) {
   if (mayAsk?.(form, answer) && !signal.aborted) await askSecond?.(form.dataset.second ?? "", view, what, signal);
 }
 
-/**
- * What changed since a result that came in a link.
- * @param {Seen} since
- * @param {import("../lib/view.js").Data} data
- * @param {Asked} what
- * @param {import("../lib/view.js").Judge} judge
- */
-async function compared(since, data, what, judge) {
-  const { changedSince } = await import("../lib/seen-since.js").catch(() => ({ changedSince: null }));
-  if (!changedSince) return lost("The part of this page that compares results did not load.");
-  return changedSince(since, [{ slug, title, data, judge }], what.input);
-}
-
 function clear() {
   watching.abort();
   watching = new AbortController();
@@ -490,7 +476,10 @@ async function show(answer, what, waited, byHand, rest, since = null) {
   if (answer.data) {
     const { signal } = watching;
     const [judge, view, parts] = await draw();
-    const changed = since && judge && (await compared(since, answer.data, what, judge));
+    const none = { changedSince: null };
+    const { changedSince } = since ? await import("../lib/seen-since.js").catch(() => none) : none;
+    const changed =
+      since && judge && (await changedSince?.(since, [{ slug, title, data: answer.data, judge }], what.input));
     if (signal.aborted) return;
     const verdict = verdictOf(answer.data);
     if (!parts) result.replaceChildren(verdictLine(verdict), lost(undrawn));
@@ -516,7 +505,7 @@ async function show(answer, what, waited, byHand, rest, since = null) {
   const field = fields().find(({ name }) => name === refused);
   if (!field) {
     result.replaceChildren(
-      renderFailure(answer, { kind, asked: what, again }),
+      renderFailure(answer, { kind, asked: what, again: () => again(since) }),
       ...rest("Below is what it had found until then."),
     );
     return;
