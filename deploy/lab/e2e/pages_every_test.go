@@ -300,8 +300,8 @@ func holdLooks(t *testing.T, tab *browser.Tab, name string) {
 	holdPaper(t, tab, name)
 }
 
-// holdForYou presses both answers to whether the target opens for the visitor, too: each explains what it means together
-// with the result. It sends nothing and keeps nothing.
+// holdForYou presses both answers to whether the target opens for the visitor, too: each explains what it means
+// together with the result. It sends nothing and keeps nothing.
 func holdForYou(t *testing.T, tab *browser.Tab, p shownPage) {
 	t.Helper()
 	const kept = `JSON.stringify([localStorage, sessionStorage, history.state, document.cookie, location.href])`
