@@ -29,7 +29,10 @@ export function comparable({ place, ...about }, visited) {
     else answer.before(lost("The part of this page that makes comparisons did not load."));
   };
   const button = el("button", { type: "button", class: "quiet", id: "compare" }, "Compare with another target");
-  button.addEventListener("click", () => begin(""));
+  button.addEventListener("click", () => {
+    button.closest("details")?.removeAttribute("open");
+    begin("");
+  });
   // In the menu it moves nothing when it comes.
   answer.querySelector(".toolbar .menu > div")?.append(button);
   const other = new URLSearchParams(location.search).get("compare");
