@@ -40,7 +40,7 @@ const (
 )
 
 const (
-	messageNoRecords     = "%s has none of the requested records."
+	messageNoRecords     = "%[1]s has none of the requested records."
 	messageNoRecord      = "%s has no %s records."
 	messageNoSuchName    = "%s does not exist in the DNS."
 	messageNoAliasTarget = "%s is an alias of %s, which does not exist."

@@ -79,6 +79,9 @@ func TestReport(t *testing.T) {
 			var codes []string
 			for _, f := range got.Findings {
 				codes = append(codes, f.Code)
+				if strings.Contains(f.Message, "%!") {
+					t.Errorf("%s has other arguments than its format: %s", f.Code, f.Message)
+				}
 			}
 			if got.Conclusion.Code != c.code || got.Conclusion.State != c.state || strings.Join(codes, " ") != c.findings ||
 				!strings.Contains(got.Conclusion.Message, c.says) {
