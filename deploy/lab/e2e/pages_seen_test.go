@@ -26,6 +26,8 @@ func TestLinksWithAResult(t *testing.T) {
 	}{
 		{"a tool", toolPath("uptime", "https://fast.lab-site.com/"), answered, "https://fast.lab-site.com/ · ",
 			[]string{"fast.lab-site.com is up: it answers 200 OK over IPv4 and IPv6.", "Response time"}},
+		{"an option", toolPath("dns-lookup", "fast.lab-site.com", "types", "AAAA"), answered,
+			"fast.lab-site.com · DNS lookup", []string{"AAAA", "2a10:80::1"}},
 		{"a report", "/report?target=11.80.0.5", reported, "11.80.0.5 · Report",
 			[]string{"Ping", "11.80.0.5 answers in", "Traceroute", "AS212002"}},
 	} {
