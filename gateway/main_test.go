@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"diagnostics/shared/logtest"
+	"diagnostics/shared/waittest"
 	"diagnostics/shared/workerapi"
 
 	"github.com/alicebob/miniredis/v2"
@@ -95,17 +96,17 @@ func (o *output) line(t *testing.T, message string) map[string]any {
 
 // await does not wait for a gateway that has ended without the line.
 func (o *output) await(message string) (map[string]any, error) {
-	// It polls what a running gateway has printed.
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
-		over := o.isOver() // asked first: what was printed last counts
-		if fields := o.find(message); fields != nil {
-			return fields, nil
-		}
-		if over {
-			return nil, fmt.Errorf("ended with %w, without a line %q in %q", o.err, message, o)
-		}
+	var fields map[string]any
+	over := false
+	waittest.Within(time.Minute, func() bool {
+		over = o.isOver() // asked first: what was printed last counts
+		fields = o.find(message)
+		return over || fields != nil
+	})
+	if fields == nil {
+		return nil, fmt.Errorf("no line %q in %q; ended: %t, with %w", message, o, over, o.err)
 	}
-	return nil, fmt.Errorf("no line %q in %q", message, o)
+	return fields, nil
 }
 
 // started is a gateway that runs in this process.
@@ -323,16 +324,13 @@ func TestDrain(t *testing.T) {
 		t.Errorf("during the delay: %d", resp.StatusCode)
 	}
 	// Package daemon tests when; here it is enough that the listener goes before the run in flight does.
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	waittest.Until(t, "the listener is closed", func() bool {
 		resp, err := http.Get(s.url + "/healthz")
-		if err != nil {
-			break
+		if err == nil {
+			resp.Body.Close()
 		}
-		resp.Body.Close()
-		if time.Now().After(deadline) {
-			t.Fatal("still accepting after the delay")
-		}
-	}
+		return err != nil
+	})
 	select {
 	case err := <-s.ended:
 		t.Fatalf("ended with a run in flight: %v", err)
@@ -498,12 +496,7 @@ func TestTheMetricsOfAnIdleGatewayTellOfALostRedis(t *testing.T) {
 		t.Error("Redis is there, and the metrics do not tell")
 	}
 	server.Close()
-	// It polls /metrics, as Prometheus does.
-	for deadline := time.Now().Add(10 * time.Second); !tells("0"); time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("Redis is gone, and the metrics do not tell")
-		}
-	}
+	waittest.Until(t, "the metrics have the loss", func() bool { return tells("0") })
 }
 
 // foreignLines is the metric of what libraries tried to print, where they did.

@@ -22,6 +22,7 @@ import (
 	"diagnostics/daemon/settings"
 	"diagnostics/gateway/internal/config"
 	"diagnostics/gateway/internal/redis/breaker"
+	"diagnostics/shared/waittest"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
@@ -149,12 +150,7 @@ func TestPlacesAreReread(t *testing.T) {
 	}
 	until := func(what string, is func() bool) {
 		t.Helper()
-		for deadline := time.Now().Add(30 * time.Second); !is(); time.Sleep(20 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatal("not " + what)
-			}
-			_ = syscall.Kill(os.Getpid(), syscall.SIGHUP)
-		}
+		waittest.Until(t, what, func() bool { return is() || syscall.Kill(os.Getpid(), syscall.SIGHUP) != nil })
 	}
 	if status, body := ask(); status != 200 {
 		t.Fatalf("%d %s", status, body)

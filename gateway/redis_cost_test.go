@@ -28,6 +28,7 @@ import (
 	"diagnostics/gateway/internal/redis/breaker"
 	"diagnostics/gateway/internal/redis/breaker/redistest"
 	"diagnostics/gateway/internal/tools"
+	"diagnostics/shared/waittest"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -201,12 +202,7 @@ func newCostedGateway(t *testing.T, server *redistest.Server, each ratelimit.Lim
 // awaitProbe waits for the breaker's first probe, at its start.
 func awaitProbe(t *testing.T, plain *redis.Client) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); plain.DBSize(t.Context()).Val() == 0; {
-		if time.Now().After(deadline) {
-			t.Fatal("the breaker never asked")
-		}
-		time.Sleep(time.Millisecond) // polls a real Redis
-	}
+	waittest.Until(t, "the breaker has asked", func() bool { return plain.DBSize(t.Context()).Val() > 0 })
 }
 
 // cost makes a request and returns what it added to Redis.

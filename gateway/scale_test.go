@@ -20,6 +20,7 @@ import (
 	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/redis/breaker"
 	"diagnostics/gateway/internal/redis/breaker/redistest"
+	"diagnostics/shared/waittest"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -73,16 +74,13 @@ func (f fleet) each(fn func(g *simulated)) {
 // await waits until so many gateways are in a state, and returns how long that took.
 func (f fleet) await(t *testing.T, state string, within time.Duration) time.Duration {
 	t.Helper()
-	for began := time.Now(); ; time.Sleep(5 * time.Millisecond) { // real processes, measured
-		others := slices.IndexFunc(f, func(g *simulated) bool { return g.breaker.State() != state })
-		took := time.Since(began) // real processes, measured
-		if others < 0 {
-			return took
-		}
-		if took > within {
-			t.Fatalf("not every gateway says that Redis is %s after %v", state, took)
-		}
+	began := time.Now()
+	if !waittest.Within(within, func() bool {
+		return !slices.ContainsFunc(f, func(g *simulated) bool { return g.breaker.State() != state })
+	}) {
+		t.Fatalf("not every gateway reports Redis %s after %v", state, within)
 	}
+	return time.Since(began) // real processes, measured
 }
 
 func (f fleet) down() int {

@@ -19,6 +19,7 @@ import (
 	"diagnostics/gateway/internal/redis/breaker/redistest"
 	"diagnostics/shared/logtest"
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/waittest"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -127,9 +128,8 @@ func TestRedisPasswordIsRotatedUnderTraffic(t *testing.T) {
 	}
 	// pause waits until each connection has been used since.
 	pause := func() {
-		for until := asked.Load() + 20; asked.Load() < until; {
-			time.Sleep(time.Millisecond) // polls the counter of requests to a real Redis
-		}
+		until := asked.Load() + 20
+		waittest.Until(t, "twenty requests more", func() bool { return asked.Load() >= until })
 	}
 	pause()
 	do("ACL", "SETUSER", "default", ">new")

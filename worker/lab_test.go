@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/shared/waittest"
 	"diagnostics/shared/workerapi"
 	"diagnostics/worker/internal/icmp"
 	"diagnostics/worker/internal/labtest"
@@ -518,12 +519,9 @@ func TestDrain(t *testing.T) {
 		out, _ := chain.Source.Command("curl", "-s", "http://127.0.0.1:9091/metrics").Output()
 		return string(out)
 	}
-	for range 100 {
-		if strings.Contains(metric(), "diagnostics_worker_jobs_in_flight 1\n") {
-			break
-		}
-		time.Sleep(20 * time.Millisecond) // a real process and real packets
-	}
+	waittest.Until(t, "the job runs", func() bool {
+		return strings.Contains(metric(), "diagnostics_worker_jobs_in_flight 1\n")
+	})
 	if err := w.process.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}

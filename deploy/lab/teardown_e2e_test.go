@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"diagnostics/lab"
+	"diagnostics/shared/waittest"
 )
 
 // machine is everything of this machine that the lab of an id could leave behind, by kind: what bears its id, and the
@@ -84,13 +85,12 @@ func difference(before, after map[string][]string) (left []string) {
 func gone(t *testing.T, id string, before map[string][]string) {
 	t.Helper()
 	var left []string
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	if !waittest.Within(10*time.Second, func() bool {
 		left = append(difference(before, machine(t, id)), labProcesses(t, id)...)
-		if len(left) == 0 {
-			return
-		}
+		return len(left) == 0
+	}) {
+		t.Errorf("left behind: %q", left)
 	}
-	t.Errorf("left behind: %q", left)
 }
 
 func TestCloseLeavesNothing(t *testing.T) {

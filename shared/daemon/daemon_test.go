@@ -110,7 +110,7 @@ func TestALossIsTold(t *testing.T) {
 			log.Error("x")
 		}
 		for log.Dropped() < 3 {
-			time.Sleep(time.Millisecond) // polls the counter
+			time.Sleep(time.Millisecond) // polls the counter: this module does not import shared
 		}
 		v.set(-1)
 		log.Error("next")

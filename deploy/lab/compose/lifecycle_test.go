@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"diagnostics/shared/waittest"
 )
 
 // load is the answers to visitors who keep sending requests while something happens.
@@ -94,11 +96,7 @@ func (l *load) successes() int {
 func (l *load) answers(t *testing.T, n int) {
 	t.Helper()
 	wanted := l.successes() + n
-	for end := time.Now().Add(30 * time.Second); l.successes() < wanted; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%d answers, want %d", l.successes(), wanted)
-		}
-	}
+	waittest.Until(t, fmt.Sprint(wanted, " answers"), func() bool { return l.successes() >= wanted })
 }
 
 // end stops the visitors, logs their answers, and fails the test where it is something else than allowed, or where no
@@ -220,14 +218,10 @@ func TestKilledWorkerComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	begin := time.Now()
-	for end := begin.Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
-		if now, err := processOf(id); err == nil && now != 0 && now != pid {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("the engine does not start it again")
-		}
-	}
+	waittest.Until(t, "the engine starts it again", func() bool {
+		now, err := processOf(id)
+		return err == nil && now != 0 && now != pid
+	})
 	await(t, readyWithAll)
 	t.Logf("back after %v", time.Since(begin).Round(10*time.Millisecond))
 	run(t, "ping", "11.90.0.1", nil).wants(t, "a ping", http.StatusOK, `"received":10`)
@@ -236,13 +230,8 @@ func TestKilledWorkerComesBack(t *testing.T) {
 // says waits for a line of a service's log.
 func says(t *testing.T, service, line string) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+	waittest.Until(t, "the log of the "+service+" has "+line, func() bool {
 		out, err := engine.run("logs", "--no-color", service)
-		if err == nil && strings.Contains(out, line) {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("the %s does not say %q: %v\n%s", service, line, err, out)
-		}
-	}
+		return err == nil && strings.Contains(out, line)
+	})
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"diagnostics/shared/waittest"
 )
 
 const (
@@ -53,7 +55,8 @@ func TestPrometheusSeesBothAndTakesTheAlerts(t *testing.T) {
 func targetsUp(t *testing.T) map[string]int {
 	t.Helper()
 	var last string
-	for end := time.Now().Add(45 * time.Second); time.Now().Before(end); time.Sleep(500 * time.Millisecond) {
+	up := map[string]int{}
+	if !waittest.Within(45*time.Second, func() bool {
 		reported, err := prometheus[struct {
 			ActiveTargets []struct {
 				Labels    struct{ Job string }
@@ -62,18 +65,17 @@ func targetsUp(t *testing.T) map[string]int {
 			}
 		}]("targets")
 		last = fmt.Sprintf("%+v %v", reported, err)
-		up := map[string]int{}
+		clear(up)
 		for _, target := range reported.ActiveTargets {
 			if target.Health == "up" {
 				up[target.Labels.Job]++
 			}
 		}
-		if err == nil && up["gateway"] > 0 && up["worker"] > 0 {
-			return up
-		}
+		return err == nil && up["gateway"] > 0 && up["worker"] > 0
+	}) {
+		t.Fatalf("not both are up: %s", last)
 	}
-	t.Fatalf("not both are up: %s", last)
-	return nil
+	return up
 }
 
 // alerts is how many alerts Prometheus has, all of them without an error.

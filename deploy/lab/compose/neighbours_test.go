@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"diagnostics/lab/internal/netns"
+	"diagnostics/shared/waittest"
 )
 
 // refused holds that the gateway connects to a target of no kind.
@@ -160,11 +161,7 @@ func (n neighbour) answers(from *netns.NS) error {
 
 // answersWithin is answers, tried again until the time is over: the machine may be busy.
 func (n neighbour) answersWithin(from *netns.NS, patience time.Duration) (err error) {
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		if err = n.answers(from); err == nil {
-			return nil
-		}
-	}
+	waittest.Within(patience, func() bool { err = n.answers(from); return err == nil })
 	return err
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"diagnostics/lab/internal/docs"
+	"diagnostics/shared/waittest"
 )
 
 const (
@@ -90,16 +91,15 @@ func elsewhere(t *testing.T, slug, input string) answer {
 func awaitPlace(t *testing.T, wanted string, patience time.Duration) time.Duration {
 	t.Helper()
 	begin := time.Now()
-	for {
-		a := get(t, origin(t)+"/readyz")
+	var a answer
+	if !waittest.Within(patience, func() bool {
+		a = get(t, origin(t)+"/readyz")
 		reported, err := read[struct{ Places map[string]string }](a.body)
-		if took := time.Since(begin); err == nil && reported.Places["fra"] == wanted {
-			return took
-		} else if took > patience {
-			t.Fatalf("after %v the place is not %s: %v %s", took, wanted, err, a.body)
-		}
-		time.Sleep(20 * time.Millisecond)
+		return err == nil && reported.Places["fra"] == wanted
+	}) {
+		t.Fatalf("after %v the place is not %s: %s", patience, wanted, a.body)
 	}
+	return time.Since(begin)
 }
 
 // placesFile makes the list of the first project, with what its operator has got of the place.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"diagnostics/lab/internal/browser"
+	"diagnostics/shared/waittest"
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
@@ -118,12 +119,9 @@ func TestBehindCaddy(t *testing.T) {
 		shows(t, tab, "/tools/dns-lookup?input=lab-dns.com", "11.80.0.1")
 	})
 	t.Run("health", func(t *testing.T) {
-		for end := time.Now().Add(20 * time.Second); inspect(t, "caddy", "{{.State.Health.Status}}") != "healthy"; {
-			if time.Now().After(end) {
-				t.Fatal(inspect(t, "caddy", "{{json .State.Health}}"))
-			}
-			time.Sleep(200 * time.Millisecond)
-		}
+		waittest.Until(t, "healthy", func() bool {
+			return inspect(t, "caddy", "{{.State.Health.Status}}") == "healthy"
+		})
 	})
 	t.Run("stop", func(t *testing.T) { stoppedUnderLongRuns(t, s) })
 }
@@ -172,13 +170,13 @@ func shows(t *testing.T, tab *browser.Tab, path, text string) {
 	refused := ""
 	for range 3 {
 		if refused = tab.Refused(path); refused != "" {
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) // the engine announces no end of its changes of interfaces
 			continue
 		}
-		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-			if tab.Holds(fmt.Sprintf(`document.querySelector("#result")?.innerText.includes(%q)`, text)) {
-				return
-			}
+		if waittest.Within(10*time.Second, func() bool {
+			return tab.Holds(fmt.Sprintf(`document.querySelector("#result")?.innerText.includes(%q)`, text))
+		}) {
+			return
 		}
 	}
 	t.Errorf("%s does not show %s: %s", path, text, refused)
@@ -187,15 +185,10 @@ func shows(t *testing.T, tab *browser.Tab, path, text string) {
 // awaitCaddy waits until Caddy has made its certificate.
 func awaitCaddy(t *testing.T) {
 	t.Helper()
-	var last error
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	waittest.Until(t, "Caddy serves", func() bool {
 		a, err := newVisitor().send(http.MethodGet, "https://"+domain+"/healthz", nil, nil)
-		if err == nil && a.status == http.StatusOK {
-			return
-		}
-		last = fmt.Errorf("status %d: %w", a.status, err)
-	}
-	t.Fatal(last)
+		return err == nil && a.status == http.StatusOK
+	})
 }
 
 // forward carries connections from this machine's loopback to Caddy, where they come from the visitor's address.

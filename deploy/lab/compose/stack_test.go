@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"diagnostics/shared/waittest"
 )
 
 const (
@@ -220,10 +222,8 @@ func readyWithAll(s state) bool { return s == state{"ready", "ok", "ok"} }
 // await waits until every gateway's /readyz is as wanted.
 func (s *stack) await(wanted func(state) bool) error {
 	var last error
-	for end := time.Now().Add(45 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		if last = s.ready(wanted); last == nil {
-			return nil
-		}
+	if waittest.Within(45*time.Second, func() bool { last = s.ready(wanted); return last == nil }) {
+		return nil
 	}
 	return fmt.Errorf("not ready as wanted: %w", last)
 }

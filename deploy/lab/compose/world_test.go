@@ -18,6 +18,7 @@ import (
 
 	"diagnostics/lab"
 	"diagnostics/lab/internal/netns"
+	"diagnostics/shared/waittest"
 )
 
 const (
@@ -247,12 +248,15 @@ func commands(all [][]string) error {
 
 // awaitServers waits until the last of the lab's servers has started.
 func (w *world) awaitServers() error {
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if out, err := output("docker", "logs", serverName); err != nil || strings.Contains(out, "serving") {
-			return err
-		}
+	var err error
+	if !waittest.Within(30*time.Second, func() bool {
+		var out string
+		out, err = output("docker", "logs", serverName)
+		return err != nil || strings.Contains(out, "serving")
+	}) {
+		return errors.New("the lab's servers do not start")
 	}
-	return errors.New("the lab's servers do not start")
+	return err
 }
 
 // dialFrom connects from a visitor's address.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"diagnostics/lab"
 )
@@ -25,15 +24,13 @@ func TestClearTextWarnsAtEveryStart(t *testing.T) {
 	t.Cleanup(worker.Kill)
 	client := internet.HTTPClient()
 	t.Cleanup(client.CloseIdleConnections)
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if resp, err := client.Get("http://" + addr + "/healthz"); err == nil {
+	eventually(t, "the worker serves", func() bool {
+		resp, err := client.Get("http://" + addr + "/healthz")
+		if err == nil {
 			resp.Body.Close()
-			break
 		}
-		if time.Now().After(end) {
-			t.Fatalf("no worker: %s %s", worker.Log(), worker.Errors())
-		}
-	}
+		return err == nil
+	})
 	for start := range 2 {
 		private := freeAddr(t, 9090)
 		gateway, err := service.StartGateway(t.Context(), fmt.Sprintf("gateway-clear-text-%d", start),

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"diagnostics/lab"
+	"diagnostics/shared/waittest"
 )
 
 const (
@@ -188,18 +189,17 @@ func (w *withRedis) logged() (down, back int) {
 // says waits until /readyz and the log say what Redis is, and gives how often the log has said so.
 func (w *withRedis) says(state string) (times int) {
 	w.t.Helper()
-	for end := time.Now().Add(redisBack); ; time.Sleep(20 * time.Millisecond) {
-		ready := string(fetch(w.t, w.gateway, http.MethodGet, "/readyz", nil, nil).Body)
-		down, back := w.logged()
-		if strings.Contains(ready, `"redis":"`+state+`"`) && strings.Contains(ready, `"status":"ready"`) &&
-			(state == "down") == (down > back) {
-			return down
-		}
-		if time.Now().After(end) {
-			w.t.Errorf("want Redis %s: %s, %d times down and %d times back in the log", state, ready, down, back)
-			return down
-		}
+	var ready string
+	var down, back int
+	if !waittest.Within(redisBack, func() bool {
+		ready = string(fetch(w.t, w.gateway, http.MethodGet, "/readyz", nil, nil).Body)
+		down, back = w.logged()
+		return strings.Contains(ready, `"redis":"`+state+`"`) && strings.Contains(ready, `"status":"ready"`) &&
+			(state == "down") == (down > back)
+	}) {
+		w.t.Errorf("want Redis %s: %s, %d times down and %d times back in the log", state, ready, down, back)
 	}
+	return down
 }
 
 // lastReason is that of the last outage.
@@ -257,9 +257,9 @@ func TestALostRedis(t *testing.T) {
 			w.command("CONFIG", "SET", "key-load-delay", "100")
 			reloading := make(chan string, 1)
 			go func() { reloading <- w.command("DEBUG", "RELOAD") }()
-			for !strings.HasPrefix(w.command("PING"), "LOADING") && len(reloading) == 0 {
-				time.Sleep(5 * time.Millisecond)
-			}
+			eventually(w.t, "Redis is loading", func() bool {
+				return strings.HasPrefix(w.command("PING"), "LOADING") || len(reloading) > 0
+			})
 			return func() { <-reloading }
 		}, false},
 	} {

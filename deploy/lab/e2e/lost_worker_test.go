@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"diagnostics/lab"
+	"diagnostics/shared/waittest"
 )
 
 // What a lost worker may cost (docs/contract.md#the-worker).
@@ -95,7 +96,7 @@ func (p *pair) says(t *testing.T, state string, lost, back int) {
 	t.Helper()
 	up := map[string]float64{"ok": 1, "down": 0}[state]
 	var seen string
-	for end := time.Now().Add(lostBack); ; time.Sleep(20 * time.Millisecond) {
+	if !waittest.Within(lostBack, func() bool {
 		ready := string(fetch(t, p.gateway, http.MethodGet, "/readyz", nil, nil).Body)
 		reported, err := internet.Metrics(t.Context(), p.private)
 		if err != nil {
@@ -104,15 +105,11 @@ func (p *pair) says(t *testing.T, state string, lost, back int) {
 		log := p.gateway.Process.Log()
 		warnings := strings.Count(log, ` diagnostics worker is lost`)
 		infos := strings.Count(log, ` diagnostics worker is back`)
-		if strings.Contains(ready, `"worker":"`+state+`"`) && reported["diagnostics_worker_up"] == up &&
-			warnings == lost && infos == back {
-			return
-		}
 		seen = fmt.Sprintf("%s, %d times lost and %d times back in the log", ready, warnings, infos)
-		if time.Now().After(end) {
-			t.Errorf("want the worker %s, %d times lost and %d times back: %s", state, lost, back, seen)
-			return
-		}
+		return strings.Contains(ready, `"worker":"`+state+`"`) && reported["diagnostics_worker_up"] == up &&
+			warnings == lost && infos == back
+	}) {
+		t.Errorf("want the worker %s, %d times lost and %d times back: %s", state, lost, back, seen)
 	}
 }
 
@@ -120,19 +117,16 @@ func (p *pair) says(t *testing.T, state string, lost, back int) {
 func (p *pair) recovers(t *testing.T, since time.Time) {
 	t.Helper()
 	to, _ := lab.Clean(61)
-	for {
-		a := p.ask(t, "traceroute", to)
-		if a.Status == 200 {
-			holdTruth(t, a, internet.PathTo(to))
-			t.Logf("right again %d ms after the worker was", time.Since(since).Milliseconds())
-			return
-		}
-		if time.Since(since) > lostBack {
-			t.Errorf("status %d after %v: %s", a.Status, time.Since(since), a.Error)
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
+	var a answer
+	if !waittest.Within(time.Until(since.Add(lostBack)), func() bool {
+		a = p.ask(t, "traceroute", to)
+		return a.Status == 200
+	}) {
+		t.Errorf("status %d after %v: %s", a.Status, time.Since(since), a.Error)
+		return
 	}
+	holdTruth(t, a, internet.PathTo(to))
+	t.Logf("right again %d ms after the worker was", time.Since(since).Milliseconds())
 }
 
 // failing sends several requests, and wants the failure of a lost worker.

@@ -11,10 +11,10 @@ import (
 	"fmt"
 	"os"
 	"testing"
-	"time"
 
 	"diagnostics/lab"
 	"diagnostics/lab/internal/project"
+	"diagnostics/shared/waittest"
 
 	"go.uber.org/goleak"
 )
@@ -99,9 +99,5 @@ func proofOnly(t *testing.T) {
 // eventually waits until a condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
+	waittest.Until(t, what, holds)
 }

@@ -24,6 +24,7 @@ import (
 
 	"diagnostics/lab"
 	"diagnostics/shared/skiptest"
+	"diagnostics/shared/waittest"
 )
 
 const (
@@ -172,24 +173,19 @@ func (g *boundedGateway) rest(t *testing.T) level {
 	return l
 }
 
-// recovers waits for the level of the rest, for a minute at most.
+// recovers waits for the level of the rest, for three minutes at most.
 func (g *boundedGateway) recovers(t *testing.T, rest level) {
 	t.Helper()
 	start := time.Now()
-	for {
-		now := g.level(t)
-		if now.resident <= rest.resident+calm && now.group <= rest.group+calm {
-			t.Logf("back after %.1f s: %d MiB resident, %d MiB in the group", time.Since(start).Seconds(),
-				now.resident/mebibyte, now.group/mebibyte)
-			return
-		}
-		if time.Since(start) > 3*time.Minute {
-			t.Errorf("after a minute: %d MiB resident, %d MiB in the group; at rest: %d and %d", now.resident/mebibyte,
-				now.group/mebibyte, rest.resident/mebibyte, rest.group/mebibyte)
-			return
-		}
-		time.Sleep(250 * time.Millisecond)
+	var now level
+	if !waittest.Within(3*time.Minute, func() bool {
+		now = g.level(t)
+		return now.resident <= rest.resident+calm && now.group <= rest.group+calm
+	}) {
+		t.Errorf("never at rest again: %d and %d MiB before", rest.resident/mebibyte, rest.group/mebibyte)
 	}
+	t.Logf("after %.1f s: %d MiB resident, %d MiB in the group", time.Since(start).Seconds(), now.resident/mebibyte,
+		now.group/mebibyte)
 }
 
 // alive ends the test where the kernel has ended the gateway.
@@ -523,12 +519,9 @@ func (g *boundedGateway) scrape(t *testing.T) metrics {
 // until waits for something that the metrics show, five times as long as the 10 s after which a reader is cut off.
 func (g *boundedGateway) until(t *testing.T, what string, ok func(metrics) bool) {
 	t.Helper()
-	for start := time.Now(); time.Since(start) < 50*time.Second; time.Sleep(100 * time.Millisecond) {
-		g.alive(t)
-		if ok(g.scrape(t)) {
-			t.Logf("%s after %.1f s", what, time.Since(start).Seconds())
-			return
-		}
+	start := time.Now()
+	if !waittest.Within(50*time.Second, func() bool { g.alive(t); return ok(g.scrape(t)) }) {
+		t.Errorf("it does not happen: %s", what)
 	}
-	t.Errorf("it does not happen: %s", what)
+	t.Logf("%s after %.1f s", what, time.Since(start).Seconds())
 }

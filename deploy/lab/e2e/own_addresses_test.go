@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
-	"time"
 
 	"diagnostics/lab"
 )
@@ -61,18 +60,13 @@ func TestOwnAddresses(t *testing.T) {
 // moment after the command that adds it.
 func untilOwn(t *testing.T, address string) {
 	t.Helper()
-	out := ""
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	eventually(t, "the kernel routes "+address+" to the host itself", func() bool {
 		route, err := internet.Exec(t.Context(), lab.ServiceHost, "ip", "route", "get", address)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = string(route)
-		if strings.HasPrefix(out, "local ") || strings.HasPrefix(out, "broadcast ") {
-			return
-		}
-	}
-	t.Fatalf("the kernel does not route %s to the host itself: %s", address, out)
+		return strings.HasPrefix(string(route), "local ") || strings.HasPrefix(string(route), "broadcast ")
+	})
 }
 
 // inputsFor leads every kind of tool that connects to the address.

@@ -29,6 +29,7 @@ import (
 
 	"diagnostics/lab"
 	"diagnostics/shared/skiptest"
+	"diagnostics/shared/waittest"
 )
 
 // The visitors of the proxies: the service's own host, by either family, since what happens before the proxy does not
@@ -358,19 +359,13 @@ func (p *proxies) await(ctx context.Context) error {
 	client := visitors(false)
 	defer client.CloseIdleConnections()
 	for _, e := range p.entrances {
+		var a answer
 		var err error
-		for range 250 {
-			var a answer
-			if a, err = e.ask(ctx, client, visitor4, "my-ip", "", nil); err == nil && a.Status != http.StatusOK {
-				err = fmt.Errorf("status %d: %.200s", a.Status, a.Body)
-			}
-			if err == nil {
-				break
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", e.name, err)
+		if !waittest.Within(5*time.Second, func() bool {
+			a, err = e.ask(ctx, client, visitor4, "my-ip", "", nil)
+			return err == nil && a.Status == http.StatusOK
+		}) {
+			return fmt.Errorf("%s: status %d, %w: %.200s", e.name, a.Status, err, a.Body)
 		}
 	}
 	return nil

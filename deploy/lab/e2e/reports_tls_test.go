@@ -14,6 +14,7 @@ import (
 
 	"diagnostics/lab"
 	"diagnostics/lab/internal/site"
+	"diagnostics/shared/waittest"
 )
 
 const openssl = `timeout 10 openssl s_client -brief -CAfile "$0" -connect "$@" </dev/null 2>&1 |` +
@@ -118,10 +119,9 @@ func playIMAPS(t *testing.T) reportedInput {
 		defer open.Add(-1)
 		open.Add(1)
 		// The end of the connection before may be noticed after this one.
-		for end := time.Now().Add(time.Second); open.Load() > 1 && time.Now().Before(end); {
-			time.Sleep(time.Millisecond)
+		if !waittest.Within(time.Second, func() bool { return open.Load() == 1 }) {
+			several.Store(true)
 		}
-		several.Store(several.Load() || open.Load() > 1)
 		answerWith(nil)(s, n, c)
 	}, "993")
 	t.Cleanup(func() {

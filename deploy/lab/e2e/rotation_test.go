@@ -18,6 +18,7 @@ import (
 	"diagnostics/daemon/daemontest/testca"
 	"diagnostics/lab"
 	"diagnostics/lab/internal/site"
+	"diagnostics/shared/waittest"
 )
 
 // The tokens of the test, of which no log may hold a word.
@@ -86,11 +87,7 @@ func startTLSWorker(t *testing.T, name string, env []string) *lab.Process {
 		t.Fatal(err)
 	}
 	t.Cleanup(process.Kill)
-	for end := time.Now().Add(10 * time.Second); healthcheck(t, name, env) != 0; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("no worker: %s %s", process.Log(), process.Errors())
-		}
-	}
+	eventually(t, "the worker is healthy", func() bool { return healthcheck(t, name, env) == 0 })
 	return process
 }
 
@@ -139,17 +136,16 @@ func (s *secured) taken(t *testing.T, private, file, result string, within time.
 	t.Helper()
 	name := fmt.Sprintf("diagnostics_reloads_total{file=%q,result=%q}", file, result)
 	s.changes[private+name]++
-	for end := time.Now().Add(within); ; time.Sleep(20 * time.Millisecond) {
+	var got float64
+	if !waittest.Within(within, func() bool {
 		reported, err := internet.Metrics(t.Context(), private)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if reported[name] == s.changes[private+name] {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%s is %v, want %v", name, reported[name], s.changes[private+name])
-		}
+		got = reported[name]
+		return got == s.changes[private+name]
+	}) {
+		t.Fatalf("%s is %v, want %v", name, got, s.changes[private+name])
 	}
 }
 
@@ -179,12 +175,8 @@ func (s *secured) gatewayTakes(t *testing.T, file string) {
 func (s *secured) awaitVisitors(t *testing.T) {
 	t.Helper()
 	for i := range s.turns {
-		for enough, end := s.turns[i].Load()+2, time.Now().Add(later); s.turns[i].Load() < enough && !s.over.Load(); {
-			if time.Now().After(end) {
-				t.Fatal("a visitor waits for its answer")
-			}
-			time.Sleep(5 * time.Millisecond)
-		}
+		enough := s.turns[i].Load() + 2
+		eventually(t, "two answers more", func() bool { return s.turns[i].Load() >= enough || s.over.Load() })
 	}
 }
 

@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"diagnostics/shared/waittest"
 )
 
 // script is `make run` without the build, on two free ports of loopback.
@@ -98,10 +100,9 @@ func TestRunPrintsTheURL(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	c, said := s.start(ctx, t)
-	for ctx.Err() == nil && !strings.Contains(said.String(), "Open http://"+s.gateway+"/\n") {
-		time.Sleep(20 * time.Millisecond)
-	}
-	if ctx.Err() != nil {
+	if !waittest.Within(time.Minute, func() bool {
+		return strings.Contains(said.String(), "Open http://"+s.gateway+"/\n")
+	}) {
 		t.Fatal(said)
 	}
 	cancel()

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"diagnostics/lab"
+	"diagnostics/shared/waittest"
 )
 
 // A host-side error is never reported as the target's (docs/contract.md#outcomes-and-errors): under each
@@ -235,12 +236,10 @@ func (s *shortage) askAll(when string, judge func(*testing.T, truth, answer) boo
 // recover waits until a site is up again, and then wants every answer to be right.
 func (s *shortage) recover() {
 	s.t.Helper()
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+	waittest.Within(5*time.Second, func() bool {
 		a := s.ask(s.askers[0], "uptime", "https://fast."+lab.SiteZone+"/", nil)
-		if a.Status == 200 && a.at("verdict") == "up" || time.Now().After(end) {
-			break
-		}
-	}
+		return a.Status == 200 && a.at("verdict") == "up"
+	})
 	s.askAll("afterwards", onlyRight)
 }
 
@@ -296,9 +295,7 @@ func (s *shortage) giveFiles(t *testing.T, idle []net.Conn) {
 	for _, c := range idle {
 		c.Close()
 	}
-	for end := time.Now().Add(5 * time.Second); s.files(t) > fileLimit/2 && time.Now().Before(end); {
-		time.Sleep(10 * time.Millisecond)
-	}
+	eventually(t, "the gateway has closed them", func() bool { return s.files(t) <= fileLimit/2 })
 }
 
 // files counts those that the gateway has open.

@@ -130,14 +130,12 @@ func startDatagramWorker(t *testing.T, name string, env ...string) *lab.Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(process.Kill)
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	eventually(t, "the worker listens", func() bool {
 		conn, err := internet.Dial(t.Context(), "tcp", addr)
 		if err == nil {
 			conn.Close()
-			return &lab.Server{Process: process, Addr: addr}
 		}
-		if time.Now().After(end) {
-			t.Fatalf("no worker: %s %s", process.Log(), process.Errors())
-		}
-	}
+		return err == nil
+	})
+	return &lab.Server{Process: process, Addr: addr}
 }

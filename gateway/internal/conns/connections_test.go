@@ -15,6 +15,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"diagnostics/shared/waittest"
 )
 
 // fakeConn is one end of a pipe that says where it comes from.
@@ -303,15 +305,6 @@ func (s *served) dial(t *testing.T, send string) net.Conn {
 
 const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for start := time.Now(); !ok(); time.Sleep(time.Millisecond) { // polls: the kernel announces none of these facts
-		if time.Since(start) > 10*time.Second { // ends a wait in vain
-			t.Fatalf("it does not happen: %s", what)
-		}
-	}
-}
-
 // By the states of net/http: a connection without a running request makes room, whether it sent nothing, half a header,
 // or has had its answer; one whose handler runs does not.
 func TestStatesOfARealServer(t *testing.T) {
@@ -331,13 +324,13 @@ func TestStatesOfARealServer(t *testing.T) {
 	slow := s.dial(t, "GET / HTTP/1.1\r\nHost: a\r\nSlow: 1\r\n\r\n")
 	<-running
 	half := s.dial(t, "GET / HTTP/1.1\r\nHost:")
-	eventually(t, "two are open", func() bool { return s.Counts().Open == 2 })
+	waittest.Until(t, "two are open", func() bool { return s.Counts().Open == 2 })
 	kept := s.dial(t, get)
 	answer := make([]byte, 12)
 	if _, err := io.ReadFull(kept, answer); err != nil || string(answer) != "HTTP/1.1 200" {
 		t.Fatalf("%q, %v", answer, err)
 	}
-	eventually(t, "the kept one waits", func() bool {
+	waittest.Until(t, "the kept one waits", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return s.waiting.Len() == 2
@@ -414,7 +407,7 @@ func TestReaders(t *testing.T) {
 				t.Errorf("%d were cut", got)
 			}
 			if test.cut {
-				eventually(t, "the connection is closed", func() bool { return s.Counts().Open == 0 })
+				waittest.Until(t, "the connection is closed", func() bool { return s.Counts().Open == 0 })
 			} else {
 				_ = conn.(*net.TCPConn).CloseWrite()
 			}
@@ -619,7 +612,7 @@ func TestUnfinishedOnARealServer(t *testing.T) {
 		_, _ = io.WriteString(w, "ok")
 	})
 	half := s.dial(t, "GET / HTTP/1.1\r\nHost: a\r\nX-Long: "+strings.Repeat("x", 6000))
-	eventually(t, "the half is here", func() bool {
+	waittest.Until(t, "the half is here", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return s.received > 6000
@@ -638,5 +631,5 @@ func TestUnfinishedOnARealServer(t *testing.T) {
 	if n, err := io.Copy(io.Discard, half); n != 0 || err != nil && !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("%d bytes, %v", n, err)
 	}
-	eventually(t, "the first half made room", func() bool { return s.Counts().EvictedUnfinished == 1 })
+	waittest.Until(t, "the first half made room", func() bool { return s.Counts().EvictedUnfinished == 1 })
 }

@@ -23,6 +23,7 @@ import (
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/web"
 	"diagnostics/shared/logtest"
+	"diagnostics/shared/waittest"
 )
 
 // fakeTarget is its text; an input of "bad" does not parse, "refused" is refused.
@@ -282,14 +283,14 @@ func (e *edge) lines(t *testing.T) []map[string]any {
 // requestLine waits for the line of a request, which is written after its answer.
 func (e *edge) requestLine(t *testing.T, id string) map[string]any {
 	t.Helper()
-	// It polls the log: the line comes after the last byte of the answer.
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+	var found map[string]any
+	waittest.Until(t, "the line of request "+id, func() bool {
 		for _, line := range e.lines(t) {
 			if line["msg"] == "request" && line["requestId"] == id {
-				return line
+				found = line
 			}
 		}
-	}
-	t.Fatalf("no line for request %s in %s", id, e.log.String())
-	return nil
+		return found != nil
+	})
+	return found
 }

@@ -42,15 +42,4 @@ func readStatus(conn net.Conn) int {
 	return resp.StatusCode
 }
 
-func waitFor(t *testing.T, ok func() bool) {
-	t.Helper()
-	// It polls: real connections announce none of these facts.
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
-		if ok() {
-			return
-		}
-	}
-	t.Fatal("did not happen in time")
-}
-
 func newDiscard() *slog.Logger { return slog.New(slog.DiscardHandler) }

@@ -15,6 +15,7 @@ import (
 	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/limits/shares"
+	"diagnostics/shared/waittest"
 )
 
 // sized is a result that takes so many bytes as JSON.
@@ -54,12 +55,12 @@ func TestHeldUntilTheAnswerIsRead(t *testing.T) {
 	e := newEdge(t, large, trusting)
 	conn := e.ask(t, "900", "192.0.2.1")
 	size := int64(900<<10 - shares.Uncounted)
-	waitFor(t, func() bool { _, bytes := e.held(); return bytes > size })
+	waittest.Until(t, "the answer is held", func() bool { _, bytes := e.held(); return bytes > size })
 	if slots, _ := e.held(); slots != 1 {
 		t.Errorf("%d slots are held", slots)
 	}
 	e.ask(t, "900", "192.0.2.1")
-	waitFor(t, func() bool { _, bytes := e.held(); return bytes > 2*size })
+	waittest.Until(t, "three answers are held", func() bool { _, bytes := e.held(); return bytes > 2*size })
 	e.post(t, "echo", `{"input":"1"}`, "X-Real-IP: 192.0.2.1").envelope(t, 429)
 	e.post(t, "echo", `{"input":"1"}`, "X-Real-IP: 192.0.2.2").envelope(t, 200)
 
@@ -108,8 +109,8 @@ func TestReadersAreCutOff(t *testing.T) {
 				conn = dial(t, e.addr)
 				write(t, conn, "GET "+tt.request+" HTTP/1.1\r\nHost: x\r\n\r\n")
 			}
-			waitFor(t, func() bool { return e.connections.Counts().Cut == 1 })
-			waitFor(t, func() bool {
+			waittest.Until(t, "the connection is cut", func() bool { return e.connections.Counts().Cut == 1 })
+			waittest.Until(t, "nothing is held", func() bool {
 				slots, bytes := e.held()
 				return slots == 0 && bytes == 0 && e.connections.Counts().Open == 0
 			})
@@ -128,7 +129,7 @@ func TestFailuresAreHeldToo(t *testing.T) {
 	e := newEdge(t, counted(&runs), trusting, quickBounds(time.Minute, time.Minute))
 	conn := e.neverReads(t)
 	// A look too early sees the slot between two runs, one too few the moment before the kernel takes some more.
-	waitFor(t, func() bool {
+	waittest.Until(t, "one slot is held, and no run begins", func() bool {
 		before := runs.Load()
 		for range 20 {
 			if slots, _ := e.held(); slots != 1 || runs.Load() != before {
@@ -139,8 +140,8 @@ func TestFailuresAreHeldToo(t *testing.T) {
 		return before > 0
 	})
 	conn.Close()
-	waitFor(t, func() bool { return e.connections.Counts().Open == 0 })
-	waitFor(t, func() bool { slots, bytes := e.held(); return slots == 0 && bytes == 0 })
+	waittest.Until(t, "no connection is open", func() bool { return e.connections.Counts().Open == 0 })
+	waittest.Until(t, "nothing is held", func() bool { slots, bytes := e.held(); return slots == 0 && bytes == 0 })
 }
 
 func TestReadersOfFailuresAreCutOffToo(t *testing.T) {
@@ -148,7 +149,7 @@ func TestReadersOfFailuresAreCutOffToo(t *testing.T) {
 	var runs atomic.Int64
 	e := newEdge(t, counted(&runs), trusting, quickBounds(300*time.Millisecond, time.Minute))
 	e.neverReads(t)
-	waitFor(t, func() bool { return e.connections.Counts().Cut == 1 && e.connections.Counts().Open == 0 })
+	waittest.Until(t, "the connection is cut", func() bool { return e.connections.Counts().Cut == 1 && e.connections.Counts().Open == 0 })
 	if slots, bytes := e.held(); slots != 0 || bytes != 0 {
 		t.Errorf("%d slots, %d bytes are held after %d runs", slots, bytes, runs.Load())
 	}
@@ -193,9 +194,9 @@ func TestLeavingBeforeTheResultIsWrittenDown(t *testing.T) {
 		defer release()
 	}
 	conn := e.ask(t, "1", "192.0.2.1")
-	waitFor(t, func() bool { slots, _ := e.held(); return slots == 1 })
+	waittest.Until(t, "a slot is held", func() bool { slots, _ := e.held(); return slots == 1 })
 	_ = conn.Close()
-	waitFor(t, func() bool { slots, _ := e.held(); return slots == 0 })
+	waittest.Until(t, "no slot is held", func() bool { slots, _ := e.held(); return slots == 0 })
 }
 
 // A client that has its whole answer has released its slot, even if it sends again on another connection within
@@ -222,7 +223,7 @@ func TestBytesThatWait(t *testing.T) {
 	})
 	fill := func(client string, sum int64) {
 		e.ask(t, "900", client)
-		waitFor(t, func() bool { _, bytes := e.held(); return bytes > sum*(900<<10-shares.Uncounted) })
+		waittest.Until(t, "the answers are held", func() bool { _, bytes := e.held(); return bytes > sum*(900<<10-shares.Uncounted) })
 	}
 	fill("192.0.2.1", 1)
 	a := e.post(t, "echo", `{"input":"900"}`, "X-Real-IP: 192.0.2.1")
@@ -292,7 +293,7 @@ func TestSlowBodiesMakeRoom(t *testing.T) {
 		write(t, conn, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+
 			"Content-Length: 100\r\n\r\n{")
 	}
-	waitFor(t, func() bool { return e.connections.Counts().Open == 2 })
+	waittest.Until(t, "two connections are open", func() bool { return e.connections.Counts().Open == 2 })
 	if a := e.send(t, "GET", "/healthz", ""); a.StatusCode != 200 {
 		t.Errorf("/healthz: %d", a.StatusCode)
 	}
@@ -310,7 +311,7 @@ func TestLargeHeadersOfSlowBodiesMakeRoom(t *testing.T) {
 		write(t, conn, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+
 			"X-Long: "+strings.Repeat("x", 30<<10)+"\r\nContent-Length: 100\r\n\r\n{")
 	}
-	waitFor(t, func() bool {
+	waittest.Until(t, "one was evicted", func() bool {
 		got := e.connections.Counts()
 		return got.EvictedUnfinished == 1 && got.Open == 3
 	})

@@ -14,6 +14,7 @@ import (
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/shared/waittest"
 )
 
 // hostile holds all that could forge or colour a line. No part of it may come back out of the log, in any spelling.
@@ -63,7 +64,7 @@ func TestNothingHostileReachesTheLog(t *testing.T) {
 			status(t, e, "INJECTED / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 			// Input that does reach a tool, and an error that repeats it.
 			e.post(t, "echo", `{"input":"https://example.com/?token=INJECTED"}`).envelope(t, 500)
-			waitFor(t, func() bool { return strings.Count(e.log.String(), "durationMs") >= sent/2 })
+			waittest.Until(t, "half of the requests are over", func() bool { return strings.Count(e.log.String(), "durationMs") >= sent/2 })
 			text := e.log.String()
 			for _, part := range []string{"INJECTED", "forged", "\x1b", "[31m", "token="} {
 				if at := strings.Index(text, part); at >= 0 {

@@ -17,6 +17,7 @@ import (
 	"diagnostics/gateway/internal/providers/pause"
 	"diagnostics/shared/flight"
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/waittest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -368,7 +369,7 @@ func (e *edge) endsForNobody(t *testing.T, ended <-chan error) {
 	case <-time.After(15 * time.Second):
 		t.Fatal("the run goes on without a client")
 	}
-	waitFor(t, func() bool {
+	waittest.Until(t, "the line of a canceled request", func() bool {
 		for _, line := range e.lines(t) {
 			if line["msg"] == "request" {
 				return line["outcome"] == "canceled" && line["status"] == 0.0

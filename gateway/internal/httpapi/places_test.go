@@ -25,6 +25,7 @@ import (
 	"diagnostics/gateway/internal/remote/places"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/shared/progress"
+	"diagnostics/shared/waittest"
 )
 
 const (
@@ -384,9 +385,7 @@ func TestAPlaceHasHalfOfTheSlots(t *testing.T) {
 			e.peer(t, "echo", fmt.Sprintf(`{"input":"wait","client":"c%d"}`, i), bearerOne)
 		})
 	}
-	for e.slots.Total() < 2 {
-		time.Sleep(time.Millisecond)
-	}
+	waittest.Until(t, "both runs have a slot", func() bool { return e.slots.Total() == 2 })
 	a := e.peer(t, "echo", `{"input":"x","client":"c9"}`, bearerOne)
 	a.envelope(t, 503)
 	if a.Header.Get("Retry-After") == "" {
@@ -594,15 +593,7 @@ func TestReadyNamesPlaces(t *testing.T) {
 	t.Parallel()
 	e := calledEdge(t, map[string]string{"fra": fakePlace(t, nil), "sin": "http://127.0.0.1:1"})
 	want := `"places":{"fra":"ok","sin":"down"}`
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		body := string(e.send(t, "GET", "/readyz", "").body)
-		if strings.Contains(body, want) {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s, want %s", body, want)
-		}
-	}
+	waittest.Until(t, want, func() bool { return strings.Contains(string(e.send(t, "GET", "/readyz", "").body), want) })
 	if body := string(newEdge(t, nil).send(t, "GET", "/readyz", "").body); strings.Contains(body, "places") {
 		t.Error(body)
 	}

@@ -18,6 +18,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
+	"diagnostics/shared/waittest"
 
 	"github.com/labstack/echo/v4"
 )
@@ -104,7 +105,7 @@ func TestTheLastLineIsThePlainAnswer(t *testing.T) {
 			}
 			counted := fmt.Sprintf("diagnostics_requests_total{from=%q,outcome=%q,slug=%q,status=\"%v\"} 2\n",
 				"client", line["outcome"], "echo", line["status"])
-			waitFor(t, func() bool {
+			waittest.Until(t, "the stream is counted", func() bool {
 				w := httptest.NewRecorder()
 				e.config.Metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 				return strings.Contains(w.Body.String(), counted)
@@ -238,7 +239,7 @@ func TestStepsCountAsHeld(t *testing.T) {
 	if n := len(sent.Wait()); n == 0 || n > 12 {
 		t.Errorf("%d steps are sent", n)
 	}
-	waitFor(t, func() bool { _, held := e.held(); return held == 0 })
+	waittest.Until(t, "nothing is held", func() bool { _, held := e.held(); return held == 0 })
 }
 
 // A job that the worker does not take is answered as it is without a stream.

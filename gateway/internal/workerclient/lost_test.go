@@ -22,6 +22,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/shared/logtest"
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/waittest"
 	"diagnostics/shared/workerapi"
 )
 
@@ -31,20 +32,11 @@ type journal struct{ logtest.Journal }
 // holds waits for the lines of one outage, and wants no others.
 func (j *journal) holds(t *testing.T, lost, back int) {
 	t.Helper()
-	eventually(t, "the log's lines", func() bool {
+	waittest.Until(t, "the log's lines", func() bool {
 		return strings.Count(j.String(), "is lost") >= lost && strings.Count(j.String(), "is back") >= back
 	})
 	if text := j.String(); strings.Count(text, "level=WARN") != lost || strings.Count(text, "\n") != lost+back {
 		t.Errorf("want %d lines that it is lost, and %d that it is back:\n%s", lost, back, text)
-	}
-}
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("it does not happen: %s", what)
-		}
 	}
 }
 
@@ -186,7 +178,7 @@ func TestAMomentOfSilenceIsNoLoss(t *testing.T) {
 	l := quick()
 	l.ready, l.every = 100*time.Millisecond, 10*time.Millisecond
 	c, log := logging(t, s.URL, l)
-	eventually(t, "eight questions", func() bool { return asked.Load() > 8 })
+	waittest.Until(t, "eight questions", func() bool { return asked.Load() > 8 })
 	if _, err := c.Ping(t.Context(), job); err != nil {
 		t.Error(err)
 	}
@@ -420,7 +412,7 @@ func TestOneFailedConnection(t *testing.T) {
 			}
 			_, err := c.Ping(t.Context(), job)
 			wantFault(t, err, want, s.URL)
-			eventually(t, "a question for readiness", func() bool { return asked.Load() > 1 })
+			waittest.Until(t, "a question for readiness", func() bool { return asked.Load() > 1 })
 			log.holds(t, test.lost, test.lost)
 			if _, err := c.Ping(t.Context(), job); err != nil {
 				t.Error(err)
@@ -449,7 +441,7 @@ func TestAWorkerThatIsThereAndNotReady(t *testing.T) {
 	c, log := logging(t, s.URL, l)
 	says := func(unready, ready, lost int) {
 		t.Helper()
-		eventually(t, "the log's lines", func() bool {
+		waittest.Until(t, "the log's lines", func() bool {
 			text := log.String()
 			return strings.Count(text, "is not ready") >= unready && strings.Count(text, "ready again") >= ready &&
 				strings.Count(text, "is lost") >= lost
@@ -465,7 +457,7 @@ func TestAWorkerThatIsThereAndNotReady(t *testing.T) {
 	status.Store(http.StatusBadGateway)
 	says(1, 0, 0)
 	before := asked.Load()
-	eventually(t, "twenty more answers", func() bool { return asked.Load() >= before+20 })
+	waittest.Until(t, "twenty more answers", func() bool { return asked.Load() >= before+20 })
 	says(1, 0, 0)
 	if text := log.String(); !strings.Contains(text, "level=WARN") || !strings.Contains(text, "worker status 502") ||
 		strings.Contains(text, "10.9.8.7") {

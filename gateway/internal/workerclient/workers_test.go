@@ -20,6 +20,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/remote"
 	"diagnostics/shared/progress"
+	"diagnostics/shared/waittest"
 	"diagnostics/shared/workerapi"
 )
 
@@ -59,7 +60,7 @@ func countedWorker(t *testing.T) *counted {
 // chosen returns the two workers in the order in which they are chosen for a job.
 func chosen(t *testing.T, c *Client, j Job, two ...*counted) (first, second *counted) {
 	t.Helper()
-	await(t, func() bool { return len(c.States()) == len(two) && allServe(c) })
+	waittest.Until(t, "both serve", func() bool { return len(c.States()) == len(two) && allServe(c) })
 	order := c.workers.choose(t.Context(), j)
 	at := slices.IndexFunc(two, func(w *counted) bool { return strings.HasSuffix(w.URL, order[0].name) })
 	return two[at], two[1-at]
@@ -72,16 +73,6 @@ func allServe(c *Client) bool {
 		}
 	}
 	return true
-}
-
-func await(t *testing.T, is func() bool) {
-	t.Helper()
-	// It polls: real servers announce none of these facts.
-	for deadline := time.Now().Add(10 * time.Second); !is(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it did not happen")
-		}
-	}
 }
 
 func TestAJobForTheNextWorker(t *testing.T) {
@@ -172,10 +163,10 @@ func TestAWorkerIsLostUnderLoad(t *testing.T) {
 			}
 		})
 	}
-	await(t, func() bool { return first.jobs.Load() > 50 })
+	waittest.Until(t, "fifty jobs are done", func() bool { return first.jobs.Load() > 50 })
 	first.Listener.Close() // what was accepted is answered
 	before := second.jobs.Load()
-	await(t, func() bool { return second.jobs.Load() > before+100 && !allServe(c) })
+	waittest.Until(t, "the second has them all", func() bool { return second.jobs.Load() > before+100 && !allServe(c) })
 	close(stop)
 	running.Wait()
 	if !c.Serves() {
@@ -197,7 +188,7 @@ func TestWorkersAreChosenByWhatTheyCan(t *testing.T) {
 	a.ready.Store(&only4)
 	b.ready.Store(&datagram)
 	c := client(t, a.URL+","+b.URL, quick())
-	await(t, func() bool { return allServe(c) })
+	waittest.Until(t, "all serve", func() bool { return allServe(c) })
 	for _, tt := range []struct {
 		address, protocol string
 		want              []*counted
@@ -293,7 +284,7 @@ func TestAddressesOfAName(t *testing.T) {
 	t.Cleanup(c.Close)
 	has := func(want ...string) {
 		t.Helper()
-		await(t, func() bool {
+		waittest.Until(t, "the workers of the list are in use", func() bool {
 			states := c.States()
 			return len(states) == len(want) && !slices.ContainsFunc(want, func(name string) bool {
 				_, there := states[name]
@@ -307,7 +298,7 @@ func TestAddressesOfAName(t *testing.T) {
 	has(name)
 	resolver.set(nil, "127.0.0.2", "127.0.0.1", "::1")
 	has("127.0.0.1:"+port, "127.0.0.2:"+port)
-	await(t, func() bool { return c.States()["127.0.0.1:"+port] })
+	waittest.Until(t, "the worker serves", func() bool { return c.States()["127.0.0.1:"+port] })
 	kept := c.workers.all()[0]
 	if kept.name != "127.0.0.1:"+port {
 		t.Fatal(kept.name)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"diagnostics/shared/parallel"
+	"diagnostics/shared/waittest"
 	"diagnostics/shared/workerapi"
 	"diagnostics/worker/internal/exchange"
 	"diagnostics/worker/internal/probe"
@@ -136,7 +137,7 @@ func TestAPanicOfASharedJob(t *testing.T) {
 	for range cap(answers) {
 		go func() { answers <- f.do(f.request("POST", workerapi.PathPing, target)) }()
 	}
-	waitFor(t, func() bool { return f.server.JobsRunning() == 1 })
+	waittest.Until(t, "a job runs", func() bool { return f.server.JobsRunning() == 1 })
 	close(release)
 	for range cap(answers) {
 		a := <-answers
@@ -215,7 +216,7 @@ func TestSharedJobOverHTTP(t *testing.T) {
 			ids <- [2]string{id, a.envelope.RequestID}
 		}()
 	}
-	waitFor(t, func() bool { return f.server.JobsRunning() == 1 })
+	waittest.Until(t, "a job runs", func() bool { return f.server.JobsRunning() == 1 })
 	// Another tool and the other family are other jobs.
 	var others sync.WaitGroup
 	for _, r := range []*http.Request{
@@ -224,7 +225,7 @@ func TestSharedJobOverHTTP(t *testing.T) {
 	} {
 		others.Go(func() { f.do(r) })
 	}
-	waitFor(t, func() bool { return f.server.JobsRunning() == 3 })
+	waittest.Until(t, "3 jobs run", func() bool { return f.server.JobsRunning() == 3 })
 	close(release)
 	for range askers {
 		if id := <-ids; id[0] != id[1] {
@@ -371,7 +372,7 @@ func TestJoinersAreNotTurnedAwayForAnotherOnesShare(t *testing.T) {
 	for i := range 4 {
 		holding.Go(func() { j.ask(fmt.Sprintf("11.9.0.%d", i+1), "greedy", "") })
 	}
-	waitFor(t, func() bool { return j.server.JobsRunning() == 4 })
+	waittest.Until(t, "4 jobs run", func() bool { return j.server.JobsRunning() == 4 })
 	var all parallel.Group
 	var refused atomic.Int32
 	for i := range 60 {
@@ -390,7 +391,7 @@ func TestJoinersAreNotTurnedAwayForAnotherOnesShare(t *testing.T) {
 		})
 	}
 	// Unless the greedy client is refused, nothing is tried.
-	waitFor(t, func() bool { return refused.Load() > 0 })
+	waittest.Until(t, "one was refused", func() bool { return refused.Load() > 0 })
 	close(release)
 	all.Wait()
 	holding.Wait()

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"diagnostics/shared/logtest"
+	"diagnostics/shared/waittest"
 	"diagnostics/shared/workerapi"
 	"diagnostics/worker/internal/exchange"
 
@@ -496,7 +497,7 @@ func TestJobSlots(t *testing.T) {
 			answers <- f.do(f.request("POST", workerapi.PathTraceroute, fmt.Sprintf(`{"target":"11.0.1.%d"}`, i)))
 		}()
 	}
-	waitFor(t, func() bool { return f.server.JobsRunning() == 2 })
+	waittest.Until(t, "2 jobs run", func() bool { return f.server.JobsRunning() == 2 })
 	a := f.do(f.request("POST", workerapi.PathPing, target))
 	f.checkError("no slot", a, 429)
 	if !strings.Contains(f.log.String(), `"code":"every_slot_is_taken"`) {
@@ -560,11 +561,11 @@ func TestJobEndsWhenTheClientLeaves(t *testing.T) {
 			t.Error("an answer for a client that left")
 		}
 	}()
-	waitFor(t, func() bool { return f.server.JobsRunning() == 1 })
+	waittest.Until(t, "a job runs", func() bool { return f.server.JobsRunning() == 1 })
 	leave()
 	<-ended
 	<-done
-	waitFor(t, func() bool { return strings.Contains(f.log.String(), `"status":499`) })
+	waittest.Until(t, "the line of the log", func() bool { return strings.Contains(f.log.String(), `"status":499`) })
 }
 
 // A worker that leaves before a job is over says so.
@@ -638,17 +639,6 @@ func TestLogHoldsNoTarget(t *testing.T) {
 			}
 		})
 	}
-}
-
-func waitFor(t *testing.T, holds func() bool) {
-	t.Helper()
-	for range 500 {
-		if holds() {
-			return
-		}
-		time.Sleep(10 * time.Millisecond) // polls: real connections announce none of these facts
-	}
-	t.Fatal("waited in vain")
 }
 
 func askWith(s *Server, token, path string, state *tls.ConnectionState) int {

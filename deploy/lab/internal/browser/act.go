@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"diagnostics/shared/waittest"
+
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -119,12 +121,12 @@ func (tab *Tab) Until(expression string) {
 func (tab *Tab) UntilWithin(expression string, limit time.Duration) {
 	tab.t.Helper()
 	var last error
-	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(25 * time.Millisecond) {
-		value, err := tab.evaluate(`Boolean(` + expression + `)`)
-		if err == nil && string(value) == "true" {
-			return
-		}
-		last = err
+	if waittest.Within(limit, func() bool {
+		var value []byte
+		value, last = tab.evaluate(`Boolean(` + expression + `)`)
+		return last == nil && string(value) == "true"
+	}) {
+		return
 	}
 	text, _ := tab.evaluate(`location.href + "\n" + document.body?.innerText`)
 	tab.t.Fatalf("not true after %s: %s (%v)\n%.3000s\n%v", limit, expression, last, text, tab.record.console())
@@ -221,20 +223,15 @@ func (tab *Tab) evaluate(expression string) ([]byte, error) {
 func (tab *Tab) Download(start func()) (name string, content []byte) {
 	tab.t.Helper()
 	start()
-	for end := time.Now().Add(commandTimeout); time.Now().Before(end); time.Sleep(25 * time.Millisecond) {
-		if name := tab.downloaded(); name != "" {
-			content, err := os.ReadFile(filepath.Join(tab.downloads, name))
-			if err == nil {
-				err = os.Remove(filepath.Join(tab.downloads, name))
-			}
-			if err != nil {
-				tab.t.Fatal(err)
-			}
-			return name, content
-		}
+	waittest.Until(tab.t, "a file is downloaded", func() bool { name = tab.downloaded(); return name != "" })
+	content, err := os.ReadFile(filepath.Join(tab.downloads, name))
+	if err == nil {
+		err = os.Remove(filepath.Join(tab.downloads, name))
 	}
-	tab.t.Fatal("no file was downloaded")
-	return "", nil
+	if err != nil {
+		tab.t.Fatal(err)
+	}
+	return name, content
 }
 
 // downloaded is the name of a file that is there in full: Chromium gives it its name at the end. An empty one only

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"diagnostics/shared/waittest"
 )
 
 func TestLine(t *testing.T) {
@@ -128,16 +130,11 @@ func TestRotation(t *testing.T) {
 	for n := range 5 {
 		put(t, f, fmt.Sprint(n)+strings.Repeat("x", each-2)+"\n")
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) { // lumberjack removes in the background
-		all, err := filepath.Glob(filepath.Join(dir, "audit*"))
-		if err != nil || time.Now().After(deadline) {
-			t.Fatal(all, err)
-		}
-		if len(all) == 3 {
-			break
-		}
-	}
-	all, _ := filepath.Glob(filepath.Join(dir, "audit*"))
+	var all []string
+	waittest.Until(t, "lumberjack has removed two files in the background", func() bool {
+		all, _ = filepath.Glob(filepath.Join(dir, "audit*"))
+		return len(all) == 3
+	})
 	for _, name := range all {
 		info, err := os.Stat(name)
 		if err != nil || info.Mode() != 0o600 || info.Size() != each {

@@ -16,6 +16,7 @@ import (
 	"diagnostics/gateway/internal/redis/breaker"
 	"diagnostics/gateway/internal/redis/breaker/redistest"
 	"diagnostics/shared/logtest"
+	"diagnostics/shared/waittest"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -43,13 +44,7 @@ func newRig(t *testing.T, addr string) rig {
 
 func (r rig) await(t *testing.T, state string) {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for r.breaker.State() != state {
-		if time.Now().After(deadline) {
-			t.Fatalf("never %s; the log:\n%s", state, r.log)
-		}
-		time.Sleep(10 * time.Millisecond) // polls: the probes of a real Redis take their time
-	}
+	waittest.Until(t, state, func() bool { return r.breaker.State() == state })
 }
 
 // storm sends requests from many at once, all of which must be served.

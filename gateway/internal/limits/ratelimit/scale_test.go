@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/redis/breaker/redistest"
+	"diagnostics/shared/waittest"
 
 	"golang.org/x/sys/unix"
 )
@@ -193,9 +194,7 @@ func TestManyClientsInRedis(t *testing.T) {
 	if peak > 1000*most+1<<20 {
 		t.Errorf("%d bytes for %d keys", peak, most)
 	}
-	for end := time.Now().Add(window + 30*time.Second); keys() > 0 && time.Now().Before(end); {
-		time.Sleep(20 * time.Millisecond) // Redis expires keys by its own clock
-	}
+	waittest.Within(window+30*time.Second, func() bool { return keys() == 0 }) // Redis expires keys by its own clock
 	t.Logf("%d keys and %.2f MiB are left", keys(), float64(used()-empty)/(1<<20))
 	if n := keys(); n > 0 {
 		t.Errorf("%d keys never expire", n)

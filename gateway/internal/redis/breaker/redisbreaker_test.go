@@ -18,6 +18,7 @@ import (
 	"diagnostics/gateway/internal/redis/breaker"
 	"diagnostics/gateway/internal/redis/breaker/redistest"
 	"diagnostics/shared/logtest"
+	"diagnostics/shared/waittest"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
@@ -39,13 +40,7 @@ func newGuard(t *testing.T, addr string) (*breaker.Breaker, *journal) {
 
 func await(t *testing.T, b *breaker.Breaker, state string) {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for b.State() != state {
-		if time.Now().After(deadline) {
-			t.Fatalf("never %s", state)
-		}
-		time.Sleep(5 * time.Millisecond) // polls: the probes of a real Redis take their time
-	}
+	waittest.Until(t, state, func() bool { return b.State() == state })
 }
 
 func write(ctx context.Context, c redis.UniversalClient) error {
@@ -117,13 +112,8 @@ func TestCheckNoticesWhatNobodyAskedFor(t *testing.T) {
 	if got := b.State(); got != breaker.OK {
 		t.Fatalf("no one has asked, and the state is %s", got)
 	}
-	deadline := time.Now().Add(5 * time.Second)
-	for b.Check(t.Context()) != breaker.Down {
-		if time.Now().After(deadline) {
-			t.Fatal("a lost Redis was not noticed")
-		}
-		time.Sleep(50 * time.Millisecond) // Check reuses its result for a second
-	}
+	// Check reuses its result for a second.
+	waittest.Until(t, "the loss is noticed", func() bool { return b.Check(t.Context()) == breaker.Down })
 }
 
 func TestErrorsThatMeanAnOutage(t *testing.T) {

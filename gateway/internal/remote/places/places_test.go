@@ -24,6 +24,7 @@ import (
 	"diagnostics/gateway/internal/tools/traceroute"
 	"diagnostics/shared/logtest"
 	"diagnostics/shared/progress"
+	"diagnostics/shared/waittest"
 	"diagnostics/shared/workerapi"
 
 	"go.uber.org/goleak"
@@ -203,11 +204,11 @@ func TestALostPlaceIsFound(t *testing.T) {
 	log := &logtest.Journal{}
 	s := place(t, "fra", nil)
 	set := newSet(t, slog.NewTextHandler(log, nil), entry(t, "fra", s.URL))
-	await(t, func() bool { return set.Serves("fra") })
+	waittest.Until(t, "the place serves", func() bool { return set.Serves("fra") })
 	s.CloseClientConnections()
 	_ = s.Listener.Close()
 	began := time.Now()
-	await(t, func() bool { return !set.Serves("fra") })
+	waittest.Until(t, "the place is lost", func() bool { return !set.Serves("fra") })
 	if took := time.Since(began); took > 2*time.Second {
 		t.Errorf("it took %v", took)
 	}
@@ -218,15 +219,6 @@ func TestALostPlaceIsFound(t *testing.T) {
 	}
 	if text := log.String(); !strings.Contains(text, "place=fra") || strings.Contains(text, "127.0.0.1") {
 		t.Error(text)
-	}
-}
-
-func await(t *testing.T, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it did not happen")
-		}
 	}
 }
 
@@ -241,7 +233,7 @@ func TestAnotherPlaceAnswers(t *testing.T) {
 	if _, err := set.Run(bounded(t), "fra", Run{Slug: "traceroute"}); !fault.Is(err, fault.Upstream) {
 		t.Errorf("%v", err)
 	}
-	await(t, func() bool { return strings.Contains(log.String(), "a place is not ready") })
+	waittest.Until(t, "the line of the log", func() bool { return strings.Contains(log.String(), "a place is not ready") })
 	if set.States()["fra"] {
 		t.Error("it serves")
 	}
@@ -288,7 +280,7 @@ func TestReplace(t *testing.T) {
 		if err := set.Replace([]Entry{next}); err != nil {
 			t.Error(err)
 		}
-		await(t, func() bool {
+		waittest.Until(t, "the new token is sent", func() bool {
 			_, seen := tokens.Load("Bearer " + next.Token)
 			return seen
 		})
@@ -308,7 +300,7 @@ func TestOwnAddresses(t *testing.T) {
 	s := place(t, "fra", nil)
 	named := strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
 	set := newSet(t, slog.DiscardHandler, entry(t, "fra", "https://198.51.100.7:8443"), entry(t, "sin", named))
-	await(t, func() bool { return set.HasAddress(netip.MustParseAddr("127.0.0.1")) })
+	waittest.Until(t, "the address is found", func() bool { return set.HasAddress(netip.MustParseAddr("127.0.0.1")) })
 	for address, want := range map[string]bool{
 		"198.51.100.7": true, "::ffff:198.51.100.7": true, "198.51.100.8": false, "8.8.8.8": false,
 	} {
@@ -343,7 +335,7 @@ func TestAnIdleLinkIsSmall(t *testing.T) {
 	if err := set.Replace(entries); err != nil {
 		t.Fatal(err)
 	}
-	await(t, func() bool { // each has been asked
+	waittest.Until(t, "each is asked", func() bool { // each has been asked
 		for _, p := range *set.current.Load() {
 			if _, err := p.remote.Ready(t.Context()); err == nil {
 				return false // all have another ID than fra
