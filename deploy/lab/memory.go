@@ -115,7 +115,7 @@ func (g *MemoryGroup) remove() error {
 		if err = os.Remove(g.dir); err == nil {
 			return nil
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond) // polls: the kernel announces no end of a group
 	}
 	return err
 }

@@ -213,7 +213,7 @@ type slowListener struct {
 func (l *slowListener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err != nil {
-		time.Sleep(l.late)
+		time.Sleep(l.late) // of the bubble
 	}
 	return conn, err
 }

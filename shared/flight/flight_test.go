@@ -43,7 +43,7 @@ func (c *counted) f(ctx context.Context) (int, error) {
 		return int(n), c.err
 	case <-ctx.Done():
 		c.canceled.Add(1)
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute) // of the bubble
 		return 0, ctx.Err()
 	}
 }

@@ -29,7 +29,7 @@ func startLoad(visitors int, ask func(visitor, turn int) answer) *load {
 		l.all.Go(func() {
 			for turn := 0; !l.over.Load(); turn++ {
 				l.count(ask(visitor, turn))
-				time.Sleep(visitorPause)
+				time.Sleep(visitorPause) // the pace of a visitor
 			}
 		})
 	}

@@ -455,7 +455,7 @@ func (p *threePlaces) lose(t *testing.T) {
 	p.sin.Gateway.Process.Kill()
 	began := time.Now()
 	eventually(t, "the loss is seen", func() bool { return p.says(t, "sin", "down") })
-	if took := time.Since(began); took > 3*time.Second {
+	if took := time.Since(began); took > 3*time.Second { // what is promised, and a second for a busy machine
 		t.Errorf("the loss is seen after %v", took)
 	} else {
 		t.Logf("the loss is seen after %v", took)

@@ -27,7 +27,7 @@ func patiently(t *testing.T, slug, input string) answer {
 		if err != nil || seconds < 1 || seconds > 12 {
 			t.Fatalf("Retry-After %q", a.Header.Get("Retry-After"))
 		}
-		time.Sleep(time.Duration(seconds) * time.Second)
+		time.Sleep(time.Duration(seconds) * time.Second) // as Retry-After has it
 	}
 	t.Fatalf("%s %q: no slot at the redirector", slug, input)
 	return answer{}

@@ -48,7 +48,7 @@ func TestShortages(t *testing.T) {
 			for round := 0; ours == 0 && round < 5; round++ { // a little of something may do for once
 				began := time.Now()
 				ours = s.askAll(fault.name, rightOrOurs)
-				if took := time.Since(began); took > 8*time.Second {
+				if took := time.Since(began); took > 8*time.Second { // a shortage delays no answer further
 					t.Errorf("all tools together took %v", took)
 				}
 			}

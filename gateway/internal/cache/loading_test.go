@@ -130,7 +130,7 @@ type outcome struct {
 func slow(calls *atomic.Int32) Load[int32] {
 	return func(context.Context) (int32, time.Duration, error) {
 		n := calls.Add(1)
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // of the bubble
 		return n, time.Minute, nil
 	}
 }

@@ -74,7 +74,7 @@ func slowly(wait time.Duration, record string) func(q *dns.Msg) *dns.Msg {
 		if q.Question[0].Qtype != dns.TypeA {
 			return egresstest.Reply(q, 0)
 		}
-		time.Sleep(wait)
+		time.Sleep(wait) // of the bubble
 		return egresstest.Reply(q, 0, record)
 	}
 }

@@ -318,14 +318,13 @@ func TestTokensAreReplaced(t *testing.T) {
 func TestTheBudgetEndsARun(t *testing.T) {
 	t.Parallel()
 	e := peerEdge(t, func(ctx context.Context, _ fakeTarget) (any, error) {
+		if end, is := ctx.Deadline(); !is || time.Until(end) > 100*time.Millisecond {
+			t.Errorf("the run ends at %v", end)
+		}
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})
-	began := time.Now()
 	e.peer(t, "echo", `{"input":"example.com","client":"c","budgetMs":100}`, bearerOne).envelope(t, 504)
-	if took := time.Since(began); took > 2*time.Second {
-		t.Errorf("it took %v", took)
-	}
 }
 
 // charges records what is charged.
@@ -503,7 +502,7 @@ func TestPlacesThatLie(t *testing.T) {
 			w.Header().Set("Content-Type", "text/html")
 			_, _ = io.WriteString(w, data(`{"target":"a",`+good+`}`))
 		}, 502},
-		"a hang": {func(http.ResponseWriter) { time.Sleep(3 * time.Second) }, 504},
+		"a hang": {func(http.ResponseWriter) {}, 504},
 		"an endless answer": {func(w http.ResponseWriter) {
 			text(`{"data":"`)(w)
 			for time.Now().Before(time.Now().Add(time.Minute)) {
@@ -515,7 +514,12 @@ func TestPlacesThatLie(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			url := fakePlace(t, func(w http.ResponseWriter, _ *http.Request) { tt.send(w) })
+			url := fakePlace(t, func(w http.ResponseWriter, r *http.Request) {
+				if tt.send(w); tt.status == 504 {
+					_, _ = io.Copy(io.Discard, r.Body)
+					<-r.Context().Done()
+				}
+			})
 			e := calledEdge(t, map[string]string{"fra": url})
 			if tt.status == 504 {
 				e.config.RunLimit = 2 * time.Second
@@ -563,7 +567,7 @@ func TestStreamsThatLie(t *testing.T) {
 				for _, line := range tt.lines {
 					_, _ = io.WriteString(w, line)
 					_ = http.NewResponseController(w).Flush()
-					time.Sleep(30 * time.Millisecond)
+					time.Sleep(30 * time.Millisecond) // a step that comes with the end may be left out
 				}
 			})})
 			a := e.post(t, "echo", `{"input":"example.com","options":{"place":"fra"}}`, "Accept: application/x-ndjson")

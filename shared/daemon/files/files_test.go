@@ -102,7 +102,7 @@ func (w *watching) write(t *testing.T, name, text string) {
 // is holds what is in use, what is counted, and how many lines there are, after a while.
 func (w *watching) is(t *testing.T, after time.Duration, has string, reloaded, failed uint64) {
 	t.Helper()
-	time.Sleep(after)
+	time.Sleep(after) // of the bubble
 	synctest.Wait()
 	f := w.All()[0]
 	if w.has() != has || f.Reloaded() != reloaded || f.Failed() != failed {

@@ -34,7 +34,7 @@ func newJobs(takes time.Duration, slots int) *jobs {
 	j := &jobs{}
 	prober := &fakeProber{run: func(context.Context) error {
 		j.began.Add(1)
-		time.Sleep(takes)
+		time.Sleep(takes) // of the bubble
 		return nil
 	}}
 	j.server = New(Config{Tokens: []string{token}, Prober: prober, Slots: slots, Log: slog.New(slog.DiscardHandler)})
@@ -258,7 +258,7 @@ func (j *jobs) crowd(n int, who func(i int) holder) map[int]int {
 	var all parallel.Group
 	for i := range n {
 		all.Go(func() {
-			time.Sleep(time.Duration(i) * time.Microsecond)
+			time.Sleep(time.Duration(i) * time.Microsecond) // of the bubble
 			h := who(i)
 			w := j.ask(fmt.Sprintf("11.%d.0.%d", 1+i/250, 1+i%250), h.client, h.group)
 			status := w.Code

@@ -25,7 +25,7 @@ func mtuOver(t testing.TB, n exchange.Network, net *simNet, o Options, p exchang
 	if err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(start); took > workerapi.TracerouteMTULimit {
+	if took := time.Since(start); took > workerapi.TracerouteMTULimit { // of the bubble
 		t.Errorf("took %v", took)
 	}
 	if net.opened != net.closed {
@@ -46,7 +46,7 @@ func mtuOver(t testing.TB, n exchange.Network, net *simNet, o Options, p exchang
 	if err := r.Validate(simTarget); err != nil {
 		t.Error(err)
 	}
-	time.Sleep(10 * time.Second)
+	time.Sleep(10 * time.Second) // of the bubble: what comes late finds no flow
 	return r.MTU
 }
 

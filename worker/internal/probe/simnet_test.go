@@ -174,7 +174,7 @@ func (w simRouteWatch) Cut() error {
 func (w simRouteWatch) WasCut() error {
 	w.net.mu.Lock()
 	defer w.net.mu.Unlock()
-	if w.net.cutAfter > 0 && time.Since(w.net.start) >= w.net.cutAfter {
+	if w.net.cutAfter > 0 && time.Since(w.net.start) >= w.net.cutAfter { // of the bubble
 		return exchange.ErrCutOff
 	}
 	return nil

@@ -133,7 +133,7 @@ func (s *soak) end(ctx context.Context, leave func()) {
 		if s.after = s.samples.now(ctx); len(s.above()) == 0 {
 			break
 		}
-		time.Sleep(250 * time.Millisecond)
+		time.Sleep(250 * time.Millisecond) // the interval of the samples
 	}
 	s.settled = time.Since(began)
 }

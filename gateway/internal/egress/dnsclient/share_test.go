@@ -19,7 +19,7 @@ type oneSecond struct{ queries atomic.Int32 }
 
 func (o *oneSecond) answer(q *dns.Msg) *dns.Msg {
 	o.queries.Add(1)
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // of the bubble
 	return egresstest.Reply(q, 0, "example.com. 0 IN A 93.184.216.34")
 }
 

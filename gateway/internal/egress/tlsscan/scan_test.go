@@ -425,7 +425,7 @@ func TestScanEnds(t *testing.T) {
 		"a byte at a time": func(_ int32, conn net.Conn) {
 			go func() { _, _ = io.Copy(io.Discard, conn) }()
 			for _, err := conn.Write([]byte{22}); err == nil; _, err = conn.Write([]byte{3}) {
-				time.Sleep(10 * time.Millisecond)
+				time.Sleep(10 * time.Millisecond) // of the bubble
 			}
 		},
 	} {

@@ -59,7 +59,8 @@ func (s *server) ask(p Pace, client, network string) {
 		var f *fault.Error
 		if errors.As(err, &f) {
 			got = "busy"
-			if f.Kind != fault.Busy || f.Rule != fault.LimitProviderShare || f.RetryAfter <= 0 || time.Since(began) != 0 {
+			if f.Kind != fault.Busy || f.Rule != fault.LimitProviderShare || f.RetryAfter <= 0 ||
+				time.Since(began) != 0 { // of the bubble
 				s.t.Errorf("%s: %+v after %v", client, f, time.Since(began))
 			}
 		} else if err != nil {

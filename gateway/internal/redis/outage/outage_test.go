@@ -41,7 +41,7 @@ func (th *thing) probe(context.Context) error {
 	}
 	if err := th.err; err != nil && th.hangs > 0 {
 		th.mu.Unlock()
-		time.Sleep(th.hangs)
+		time.Sleep(th.hangs) // of the bubble
 		th.mu.Lock()
 		return err // of the moment at which it was asked
 	}

@@ -322,7 +322,7 @@ func TestResolverCheckLooksTwiceBeforeItSaysConflict(t *testing.T) {
 			began := time.Now()
 			got := r.check(t, "example.com", test.recordType)
 			took := time.Since(began)
-			if got.Status != test.status || took < test.atLeast {
+			if got.Status != test.status || took < test.atLeast { // a bound below: a busy machine adds to it
 				t.Errorf("%s after %v", got.Status, took)
 			}
 			for i, a := range got.Resolvers {

@@ -174,7 +174,7 @@ func TestTracerouteDoesNotWaitForNames(t *testing.T) {
 	}
 	start := time.Now()
 	got := run(t, n, hopsAt(addresses...), toolstest.ProbeV4, "")
-	if took := time.Since(start); took > 5*hopNamesTime {
+	if took := time.Since(start); took > 5*hopNamesTime { // real sockets; one by one it were thirty times as long
 		t.Errorf("took %v", took)
 	}
 	if len(got.Hops) != workerapi.MaxHops || got.Hops[29].Hostname != nil {

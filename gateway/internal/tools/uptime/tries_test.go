@@ -50,7 +50,7 @@ func dialScript(script []scripted, dials *atomic.Int32) egress.DialFunc {
 				_, _ = io.Copy(io.Discard, far)
 				return
 			}
-			time.Sleep(s.answer - time.Since(began))
+			time.Sleep(s.answer - time.Since(began)) // of the bubble
 			_, _ = io.WriteString(far, "HTTP/1.1 "+s.status+"\r\nContent-Length: 0\r\n\r\n")
 		}}
 		return pipes.Dial(ctx, network, to)
