@@ -525,11 +525,10 @@ func TestDrain(t *testing.T) {
 	if err := w.process.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(100 * time.Millisecond) // a real process and real packets
-	out, _ := chain.Source.Command("curl", "-s", "-w", " %{http_code}", "http://"+labAddress+workerapi.PathReady).Output()
-	if !strings.Contains(string(out), `"draining"`) || !strings.HasSuffix(string(out), " 503") {
-		t.Errorf("readyz after the signal: %s", out)
-	}
+	waittest.Until(t, "readyz is draining, 503", func() bool {
+		out, _ := chain.Source.Command("curl", "-s", "-w", " %{http_code}", "http://"+labAddress+workerapi.PathReady).Output()
+		return strings.Contains(string(out), `"draining"`) && strings.HasSuffix(string(out), " 503")
+	})
 	if err := <-done; err != nil || l.Received != 50 {
 		t.Errorf("%v, %d received", err, l.Received)
 	}
@@ -547,21 +546,23 @@ func TestDrain(t *testing.T) {
 func TestProbesEndWithTheClient(t *testing.T) {
 	t.Parallel()
 	chain := labtest.NewChain(t, 1)
-	w := startInLab(t, chain, "METRICS_LISTEN_ADDR=127.0.0.1:9091")
-	sent := func() string {
+	startInLab(t, chain, "METRICS_LISTEN_ADDR=127.0.0.1:9091")
+	metric := func(name string) string {
 		out, _ := chain.Source.Command("curl", "-s", "http://127.0.0.1:9091/metrics").Output()
-		return regexp.MustCompile(`(?m)^diagnostics_worker_packets_sent_total \S+$`).FindString(string(out))
+		return regexp.MustCompile(`(?m)^` + name + ` \S+$`).FindString(string(out))
 	}
+	const jobs, sent = "diagnostics_worker_jobs_in_flight", "diagnostics_worker_packets_sent_total"
 	client := chain.Source.Command("curl", "-s", "-m", "1", "-H", "Content-Type: application/json",
 		"-H", "Authorization: Bearer "+someToken, "-d", `{"target":"11.0.1.2"}`, "http://"+labAddress+workerapi.PathPacketLoss)
 	if err := client.Run(); err == nil {
 		t.Fatal("a packet-loss job within a second")
 	}
-	time.Sleep(500 * time.Millisecond) // a real process and real packets
-	before := sent()
-	time.Sleep(500 * time.Millisecond) // a real process and real packets
-	if after := sent(); after != before || before == "" || before == "diagnostics_worker_packets_sent_total 0" {
+	if !waittest.Within(500*time.Millisecond, func() bool { return metric(jobs) == jobs+" 0" }) {
+		t.Error("the job goes on")
+	}
+	before := metric(sent)
+	time.Sleep(500 * time.Millisecond) // that nothing more is sent has no sign
+	if after := metric(sent); after != before || before == "" || before == sent+" 0" {
 		t.Errorf("%q, half a second later %q", before, after)
 	}
-	_ = w
 }

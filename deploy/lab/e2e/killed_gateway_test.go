@@ -5,6 +5,7 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,7 +24,8 @@ func TestLimitsOutliveAKilledGateway(t *testing.T) {
 	w := &withRedis{redis: startRedis(t)}
 	env := []string{"RATE_LIMIT_WINDOW=" + (redisLimit * refill).String(),
 		fmt.Sprintf("MAX_IN_FLIGHT_PER_CLIENT=%d", slots)}
-	w.begin("gateway-limits", env...)
+	private := freeAddr(t, 9090)
+	w.begin("gateway-limits", append(slices.Clone(env), "METRICS_LISTEN_ADDR="+private)...)
 	beside, err := service.StartGateway(t.Context(), "gateway-limits-beside", w.settings(env...)...)
 	if err != nil {
 		t.Fatal(err)
@@ -41,6 +43,7 @@ func TestLimitsOutliveAKilledGateway(t *testing.T) {
 	}
 	latest := time.Now()
 	lost := w.inFlight(t, client, slots, "https://"+never+"/")
+	counted(t, private, "diagnostics_runs_in_flight", slots)
 	if a := ask(w.gateway, "my-ip", ""); a.Status != 429 || a.Header.Get("X-RateLimit-Remaining") == "0" {
 		t.Errorf("with every slot taken: status %d, %v: %s", a.Status, a.Header, a.Error)
 	}
@@ -106,6 +109,5 @@ func (w *withRedis) inFlight(t *testing.T, client http.Header, n int, url string
 			}
 		})
 	}
-	time.Sleep(500 * time.Millisecond) // all have begun: they never answer, so nothing else shows it
 	return asking.Wait
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -31,15 +32,20 @@ const (
 type pair struct {
 	gateway, worker *lab.Server
 	private         string // the gateway's listener for metrics
+	workerPrivate   string // the worker's, until it is restarted
 }
 
 func startPair(t *testing.T, name string) *pair {
 	t.Helper()
-	worker, err := service.StartExtraWorker(t.Context(), "worker-"+name, workerOfOne...)
+	private := freeAddr(t, 9091)
+	worker, err := service.StartExtraWorker(t.Context(), "worker-"+name,
+		append(slices.Clone(workerOfOne), "METRICS_LISTEN_ADDR="+private)...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pairWith(t, name, worker)
+	p := pairWith(t, name, worker)
+	p.workerPrivate = private
+	return p
 }
 
 // workerOfOne are settings for a worker whose jobs are all of one visitor.
@@ -105,7 +111,7 @@ func (p *pair) says(t *testing.T, state string, lost, back int) {
 		log := p.gateway.Process.Log()
 		warnings := strings.Count(log, ` diagnostics worker is lost`)
 		infos := strings.Count(log, ` diagnostics worker is back`)
-		seen = fmt.Sprintf("%s, %d times lost and %d times back in the log", ready, warnings, infos)
+		seen = fmt.Sprintf("%s, up %v, %d times lost and %d times back in the log", ready, reported["diagnostics_worker_up"], warnings, infos)
 		return strings.Contains(ready, `"worker":"`+state+`"`) && reported["diagnostics_worker_up"] == up &&
 			warnings == lost && infos == back
 	}) {
@@ -147,6 +153,15 @@ func (p *pair) failing(t *testing.T, status int, says string, within time.Durati
 	}
 }
 
+// counted waits until a metric has a value.
+func counted(t *testing.T, private, name string, want int) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("%s is %d", name, want), func() bool {
+		reported, err := internet.Metrics(t.Context(), private)
+		return err == nil && reported[name] == float64(want)
+	})
+}
+
 // running are pings, of which each takes two seconds, that are under way.
 func (p *pair) running(t *testing.T, n int) (answers func() []answer) {
 	t.Helper()
@@ -156,7 +171,7 @@ func (p *pair) running(t *testing.T, n int) (answers func() []answer) {
 		to, _ := lab.Clean(70 + i)
 		asking.Go(func() { all[i] = p.ask(t, "ping", to) })
 	}
-	time.Sleep(500 * time.Millisecond) // all have begun, none of two seconds is over; jobs show nothing before
+	counted(t, p.workerPrivate, "diagnostics_worker_jobs_in_flight", n)
 	return func() []answer { asking.Wait(); return all }
 }
 

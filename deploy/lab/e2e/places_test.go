@@ -451,7 +451,7 @@ func (p *threePlaces) lose(t *testing.T) {
 	to, _ := lab.Distant(5)
 	ended := make(chan answer, 1)
 	go func() { ended <- p.ask(t, "packet-loss", to.String(), "sin") }()
-	time.Sleep(500 * time.Millisecond) // the run is under way
+	time.Sleep(500 * time.Millisecond) // the middle of a run of two seconds: the moment is what is tested
 	p.sin.Gateway.Process.Kill()
 	began := time.Now()
 	eventually(t, "the loss is seen", func() bool { return p.says(t, "sin", "down") })

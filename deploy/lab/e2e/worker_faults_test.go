@@ -26,7 +26,7 @@ func TestMeasurementsOfAHostThatIsCutOff(t *testing.T) {
 			} {
 				asking.Go(func() { holdOurs(t, slug, call(t, slug, input, nil)) })
 			}
-			time.Sleep(400 * time.Millisecond) // into the measurements of two seconds; nothing shows a job before its answer
+			time.Sleep(400 * time.Millisecond) // the middle of what takes two seconds: the moment is what is tested
 			gone := fault(t)
 			asking.Wait()
 			gone()
