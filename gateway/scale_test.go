@@ -338,7 +338,7 @@ func holdFull(t *testing.T, redis observer, f fleet) {
 		if err != nil || d.Allowed && asked.breaker.State() == breaker.OK {
 			passed++
 		}
-		time.Sleep(pause) // real processes, measured
+		time.Sleep(pause) // the pace of the load
 	}
 	evicted := redis.info(t, "evicted_keys")
 	t.Logf("Redis full: %.0f keys evicted, %d of %d requests of a used-up limit passed", evicted, passed, filling)
@@ -386,7 +386,7 @@ func holdRestart(t *testing.T, server *redistest.Server, f fleet) {
 		if half == 0 && f.down() <= len(f)/2 {
 			half = time.Since(began) // real processes, measured
 		}
-		time.Sleep(5 * time.Millisecond) // real processes, measured
+		time.Sleep(5 * time.Millisecond) // the interval of the samples
 	}
 	f.await(t, breaker.OK, 20*time.Second)
 	t.Logf("Redis restarts: half of the gateways are back after %v, all after %v; %.0f connections were made",

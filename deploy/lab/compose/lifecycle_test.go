@@ -167,7 +167,7 @@ func TestRestartOfTheWorkerUnderTraffic(t *testing.T) {
 	begun := inBackground(func() (answer, error) {
 		return newVisitor().ask("http://"+gateways(t)[0], "packet-loss", "11.90.0.1", nil, nil)
 	})
-	time.Sleep(time.Second) // it has begun, and takes two seconds; nothing shows a job before its answer
+	time.Sleep(time.Second) // the middle of a job of two seconds: the moment is what is tested
 	others, traces := ask(gateways(t), "my-ip", ""), ask(gateways(t), "traceroute", "11.90.0.2")
 	t.Cleanup(func() { others.stop(); traces.stop() })
 	compose(t, "restart", "worker")

@@ -97,6 +97,7 @@ func TestBehindCaddy(t *testing.T) {
 			statuses[a.status]++
 		}
 		refilled := int(time.Since(begin) / refill)
+		// The bucket refills while they are sent.
 		if ok := statuses[200]; ok < limit || ok > limit+refilled || ok+statuses[429] != limit+5 {
 			t.Errorf("%v, want %d, and at most %d more that were refilled", statuses, limit, refilled)
 		}

@@ -88,7 +88,7 @@ func (in inbox) next(t *testing.T) exchange.Answer {
 
 func (in inbox) checkEmpty(t *testing.T) {
 	t.Helper()
-	time.Sleep(100 * time.Millisecond) // real packets and links
+	time.Sleep(100 * time.Millisecond) // that no answer more comes has no sign
 	if len(in) > 0 {
 		t.Errorf("%d answers too many, such as %+v", len(in), <-in)
 	}
@@ -286,7 +286,7 @@ func checkManyFlowsBesideAFlood(t *testing.T, m Mode) {
 				if _, err := f.Send(uint16(seq), 1+seq%3); err != nil {
 					t.Error(err)
 				}
-				time.Sleep(5 * time.Millisecond) // real packets and links
+				time.Sleep(5 * time.Millisecond) // the pace of a prober
 			}
 			path := chain.Path(dst)
 			seen := map[uint16]bool{}
@@ -391,7 +391,7 @@ func checkAWayThatIsLostForAMoment(t *testing.T, m Mode) {
 		{"it is no more", func() { chain.Source.IP("route", "del", "prohibit", "11.0.1.0/24") }, nil},
 		{"the default route goes and comes", func() {
 			chain.Source.IP("route", "del", "default")
-			time.Sleep(settled) // real packets and links
+			time.Sleep(settled) // the engine looks at routes after a pause; that it sees none has no sign
 			chain.Source.IP("route", "add", "default", "via", "11.0.0.2")
 		}, exchange.ErrCutOff},
 		{"the cable is pulled and put back", func() {
@@ -406,7 +406,7 @@ func checkAWayThatIsLostForAMoment(t *testing.T, m Mode) {
 	} {
 		f := e.Follow(netip.MustParseAddr("11.0.1.2"))
 		tt.happens()
-		time.Sleep(settled) // real packets and links
+		time.Sleep(settled) // the engine looks at routes after a pause; that it sees none has no sign
 		if err := f.Cut(); err != nil {
 			t.Errorf("%s: afterwards %v", tt.name, err)
 		}
