@@ -196,6 +196,32 @@ func TestCopySendsTogether(t *testing.T) {
 	})
 }
 
+// closing adds a step and ends the run while the reader is busy.
+type closing struct {
+	recorder
+	feed *Feed
+	done chan struct{}
+}
+
+func (c *closing) Flush() error {
+	if c.flushes == 0 {
+		add(c.feed, "hop", "1", 1)
+		close(c.done)
+	}
+	return c.recorder.Flush()
+}
+
+// A step that is there when the run ends is sent, in whichever order the two are seen.
+func TestCopySendsTheLastStep(t *testing.T) {
+	t.Parallel()
+	for range 100 {
+		c := &closing{feed: new(Feed), done: make(chan struct{})}
+		if err := Copy(c.feed, c.done, c); err != nil || len(c.at) != 1 {
+			t.Fatalf("%d steps are sent: %v", len(c.at), err)
+		}
+	}
+}
+
 // Steps are sent as they come, at most 20 in any second, the newest of each key; the end waits for none of them.
 func TestCopy(t *testing.T) {
 	t.Parallel()

@@ -59,7 +59,7 @@ func Copy(f *Feed, done <-chan struct{}, to Reader) error {
 	}
 }
 
-// ended waits for a change, and reports whether done came first. Without a change to wait for it looks only.
+// ended waits for a change, and reports whether done came without one. Without a change to wait for it looks only.
 func ended(done, changed <-chan struct{}) bool {
 	if changed == nil {
 		select {
@@ -71,7 +71,12 @@ func ended(done, changed <-chan struct{}) bool {
 	}
 	select {
 	case <-done:
-		return true
+		select {
+		case <-changed:
+			return false
+		default:
+			return true
+		}
 	case <-changed:
 		return false
 	}
