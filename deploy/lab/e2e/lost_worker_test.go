@@ -111,7 +111,8 @@ func (p *pair) says(t *testing.T, state string, lost, back int) {
 		log := p.gateway.Process.Log()
 		warnings := strings.Count(log, ` diagnostics worker is lost`)
 		infos := strings.Count(log, ` diagnostics worker is back`)
-		seen = fmt.Sprintf("%s, up %v, %d times lost and %d times back in the log", ready, reported["diagnostics_worker_up"], warnings, infos)
+		seen = fmt.Sprintf("%s, up %v, %d times lost and %d times back in the log", ready,
+			reported["diagnostics_worker_up"], warnings, infos)
 		return strings.Contains(ready, `"worker":"`+state+`"`) && reported["diagnostics_worker_up"] == up &&
 			warnings == lost && infos == back
 	}) {

@@ -149,7 +149,9 @@ func TestReadersOfFailuresAreCutOffToo(t *testing.T) {
 	var runs atomic.Int64
 	e := newEdge(t, counted(&runs), trusting, quickBounds(300*time.Millisecond, time.Minute))
 	e.neverReads(t)
-	waittest.Until(t, "the connection is cut", func() bool { return e.connections.Counts().Cut == 1 && e.connections.Counts().Open == 0 })
+	waittest.Until(t, "the connection is cut", func() bool {
+		return e.connections.Counts().Cut == 1 && e.connections.Counts().Open == 0
+	})
 	if slots, bytes := e.held(); slots != 0 || bytes != 0 {
 		t.Errorf("%d slots, %d bytes are held after %d runs", slots, bytes, runs.Load())
 	}
@@ -223,7 +225,10 @@ func TestBytesThatWait(t *testing.T) {
 	})
 	fill := func(client string, sum int64) {
 		e.ask(t, "900", client)
-		waittest.Until(t, "the answers are held", func() bool { _, bytes := e.held(); return bytes > sum*(900<<10-shares.Uncounted) })
+		waittest.Until(t, "the answers are held", func() bool {
+			_, bytes := e.held()
+			return bytes > sum*(900<<10-shares.Uncounted)
+		})
 	}
 	fill("192.0.2.1", 1)
 	a := e.post(t, "echo", `{"input":"900"}`, "X-Real-IP: 192.0.2.1")

@@ -64,7 +64,9 @@ func TestNothingHostileReachesTheLog(t *testing.T) {
 			status(t, e, "INJECTED / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 			// Input that does reach a tool, and an error that repeats it.
 			e.post(t, "echo", `{"input":"https://example.com/?token=INJECTED"}`).envelope(t, 500)
-			waittest.Until(t, "half of the requests are over", func() bool { return strings.Count(e.log.String(), "durationMs") >= sent/2 })
+			waittest.Until(t, "half of the requests are over", func() bool {
+				return strings.Count(e.log.String(), "durationMs") >= sent/2
+			})
 			text := e.log.String()
 			for _, part := range []string{"INJECTED", "forged", "\x1b", "[31m", "token="} {
 				if at := strings.Index(text, part); at >= 0 {

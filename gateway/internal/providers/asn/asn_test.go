@@ -151,7 +151,7 @@ func TestOrigins(t *testing.T) {
 				t.Errorf("records (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(asn.Source{Name: "Team Cymru", Zone: "asn.cymru.com"}, source, noTimes); diff != "" ||
-				time.Since(source.FetchedAt) > time.Minute { // the moment of the answer, not how long it took
+				time.Since(source.FetchedAt) > time.Minute { // a moment, no duration
 				t.Errorf("source %+v", source)
 			}
 			if asked := n.QueriesFor(owner, dns.TypeTXT); asked != 1 {

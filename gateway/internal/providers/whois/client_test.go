@@ -116,7 +116,7 @@ func (w *world) look(t *testing.T, name string) Answer {
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	if a.FetchedAt.Location() != time.UTC || time.Since(a.FetchedAt) > time.Minute { // the moment of the answer, not how long it took
+	if a.FetchedAt.Location() != time.UTC || time.Since(a.FetchedAt) > time.Minute { // a moment, no duration
 		t.Errorf("%s: fetched at %v", name, a.FetchedAt)
 	}
 	return a

@@ -87,7 +87,7 @@ func run(t *testing.T, tl tool.Tool, input string) (map[string]any, error) {
 	for _, s := range fields["sources"].([]any) {
 		at := s.(map[string]any)
 		fetched, err := time.Parse(time.RFC3339, at["fetchedAt"].(string))
-		if err != nil || fetched.Location() != time.UTC || time.Since(fetched) > time.Minute { // the moment of the answer, not how long it took
+		if err != nil || fetched.Location() != time.UTC || time.Since(fetched) > time.Minute { // a moment, no duration
 			t.Errorf("fetchedAt %v", at["fetchedAt"])
 		}
 		delete(at, "fetchedAt")
