@@ -12,6 +12,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"diagnostics/gateway/internal/analyze/certs"
@@ -55,6 +56,7 @@ type Client struct {
 	kernel  *hostroute.Kernel // nil where a test plays it
 	checker certs.Checker
 	dns     *dnsclient.Client
+	shown   atomic.Pointer[shownResolver] // the last one
 
 	translation translation
 	ends        []func() // which end what goes on in the background

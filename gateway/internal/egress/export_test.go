@@ -94,3 +94,10 @@ func WithBodyBuffer(ctx context.Context) context.Context { return WithReceiveBuf
 
 // NewQUICSocket is the socket of a QUIC connection.
 func NewQUICSocket(conn net.Conn, to netip.AddrPort) net.PacketConn { return newQUICSocket(conn, to) }
+
+// AgeResolverName makes the name that is shown of a resolver as old as it may become.
+func (c *Client) AgeResolverName() {
+	last := *c.shown.Load()
+	last.until = last.until.Add(-refreshAfter)
+	c.shown.Store(&last)
+}

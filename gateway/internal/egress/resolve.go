@@ -252,12 +252,26 @@ func (c *Client) withoutAddress(ctx context.Context, h target.Host, a, aaaa dnsc
 const systemResolver = "system"
 
 // ResolverName is what is shown of a resolver that answered: its address where it is public and not this host's own,
-// else only that it is the system's.
+// else only that it is the system's. It is a fact about this host, and as old as one may be: a query of the kernel
+// would be a twelfth of an answer from the cache.
 func (c *Client) ResolverName(resolver netip.AddrPort) string {
-	if c.Permit(resolver.Addr()) != nil {
-		return systemResolver
+	now := time.Now()
+	if last := c.shown.Load(); last != nil && last.resolver == resolver && now.Before(last.until) {
+		return last.name
 	}
-	return resolver.String()
+	name := resolver.String()
+	if c.Permit(resolver.Addr()) != nil {
+		name = systemResolver
+	}
+	c.shown.Store(&shownResolver{resolver, name, now.Add(refreshAfter)})
+	return name
+}
+
+// shownResolver is what is shown of a resolver, and until when.
+type shownResolver struct {
+	resolver netip.AddrPort
+	name     string
+	until    time.Time
 }
 
 // ResolverFault is the *fault.Error (Upstream or Timeout, Local) to report where a lookup of the name failed because
