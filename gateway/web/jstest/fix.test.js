@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { all, spread, tagged } from "./paper.js";
 
 spread();
-const { keyOfFinding } = await import("../assets/lib/findings.js");
+const { keyOfFinding } = await import("../assets/lib/compare.js");
 const { fixPart } = await import("../assets/lib/fix.js");
 const { again, fateOf } = await import("../assets/lib/again.js");
 

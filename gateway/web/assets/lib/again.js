@@ -4,7 +4,7 @@
 import { runTool } from "./api.js";
 import { dateTime } from "./format.js";
 import { countdown } from "./failure.js";
-import { keyOfFinding } from "./findings.js";
+import { keyOfFinding } from "./compare.js";
 import { el } from "./dom.js";
 import { mark } from "./parts.js";
 import { attempt, loadJudge } from "./view.js";

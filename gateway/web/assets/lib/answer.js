@@ -2,10 +2,9 @@
 // An answer as the page of a tool shows it: the conclusion, what it means, what changed, the pictures and tables; and
 // folded away the same check in a terminal, and the sources.
 
-import { keep, oneSided } from "./compare.js";
+import { keep, keyOfFinding, oneSided } from "./compare.js";
 import { el, freshId } from "./dom.js";
 import { download, fileName } from "./download.js";
-import { keyOfFinding } from "./findings.js";
 import { fixPart } from "./fix.js";
 import { cutAnswer, dateTime, relative } from "./format.js";
 import {

@@ -28,6 +28,13 @@ export function changes(before, after) {
   });
 }
 
+/** @typedef {Pick<import("./view.js").Finding, "code" | "subject">} Named */
+/** @typedef {Named & {zone?: string | null, server?: string | null}} Known what a finding is recognised by */
+
+/** A finding by its code and typed values: sentences may be reworded. @param {Known} finding */
+export const keyOfFinding = ({ code, subject, zone, server }) =>
+  JSON.stringify([code, subject ?? null, zone ?? null, server ?? null]);
+
 /** Whether only one side has it. A finding is on one side alone. @param {Change} change */
 export const oneSided = ({ label, gone, come }) => label === "Findings" || gone.length === 0 || come.length === 0;
 

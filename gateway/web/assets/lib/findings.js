@@ -30,26 +30,8 @@ export const findingOf = (d, ...codes) => findingsOf(d, ...codes)[0];
  */
 export const inFull = (finding) => (finding ? [finding.message, finding.remedy].filter(Boolean).join(" ") : "");
 
-/**
- * The group of what an answer lists by codes: that of the worst finding with one of them, or otherwise.
- * @param {{findings?: {code?: string, group?: string}[]}} d
- * @param {string[]} codes
- * @param {string} [otherwise] where no finding has one of the codes
- */
-export const groupOf = (d, codes, otherwise = "note") =>
-  ["broken", "safer", "note"].find((group) =>
-    (d.findings ?? []).some((f) => f.group === group && codes.includes(f.code ?? "")),
-  ) ?? otherwise;
-
 /** The colours of conclusions. @type {Record<string, import("./view.js").Tone>} */
 const tones = { ok: "good", info: "info", warn: "warn", fail: "bad", unknown: "info" };
 
 /** The colour of an answer's conclusion. @param {{conclusion: {state: string}}} d */
 export const toneOf = (d) => tones[d.conclusion?.state] ?? "info";
-
-/** @typedef {Pick<import("./view.js").Finding, "code" | "subject">} Named */
-/** @typedef {Named & {zone?: string | null, server?: string | null}} Known what a finding is recognised by */
-
-/** A finding by its code and typed values: sentences may be reworded. @param {Known} finding */
-export const keyOfFinding = ({ code, subject, zone, server }) =>
-  JSON.stringify([code, subject ?? null, zone ?? null, server ?? null]);

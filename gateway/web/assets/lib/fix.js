@@ -1,12 +1,12 @@
 // @ts-check
 // How a finding is repaired: what to do, the text to paste, and a check whether the finding is still there.
 
+import { keyOfFinding } from "./compare.js";
 import { el } from "./dom.js";
-import { keyOfFinding } from "./findings.js";
 import { code } from "./parts.js";
 
 /** @typedef {import("./view.js").Finding} Finding */
-/** @typedef {import("./findings.js").Known & Pick<Finding, "paste">} Fixable */
+/** @typedef {import("./compare.js").Known & Pick<Finding, "paste">} Fixable */
 /** @typedef {{asked: import("./view.js").Asked, before: Fixable[]}} Run the request that found it, and all it found */
 
 /** What a text to paste is. @type {Record<NonNullable<Finding["paste"]>["kind"], string>} */

@@ -53,3 +53,14 @@ export const counts = (looks) =>
 
 /** The same in one line. @param {[Tone | "off", string][]} looks */
 export const tally = (looks) => listed(counts(looks).map(([, text]) => text));
+
+/**
+ * The group of what an answer lists by codes: that of the worst finding with one of them, or otherwise.
+ * @param {{findings?: {code?: string, group?: string}[]}} d
+ * @param {string[]} codes
+ * @param {string} [otherwise] where no finding has one of the codes
+ */
+export const groupOf = (d, codes, otherwise = "note") =>
+  ["broken", "safer", "note"].find((group) =>
+    (d.findings ?? []).some((f) => f.group === group && codes.includes(f.code ?? "")),
+  ) ?? otherwise;

@@ -2,9 +2,9 @@
 // The small picture on a card of the report. It repeats what the card has in words, for screen readers too.
 
 import { svg } from "./dom.js";
-import { groupOf, toneOf } from "./findings.js";
+import { toneOf } from "./findings.js";
 import { day, ms, number, plural } from "./format.js";
-import { lookOf, tally } from "./severity.js";
+import { groupOf, lookOf, tally } from "./severity.js";
 
 /** @typedef {import("./view.js").Tone} Tone */
 /** @typedef {import("api").components["schemas"]} Schemas */

@@ -36,14 +36,51 @@ const mostEvents = 50;
  * @property {(answer: Answer) => void} refused takes a first answer that refuses the check, instead of the watch
  */
 
+/** The longest gap that a link may ask for, in seconds. */
+const mostGap = 600;
+
+/**
+ * The seconds between rounds that the link asks for, within bounds; null where it asks for no watch.
+ * @param {HTMLElement} button
+ */
+function linkedGap({ dataset }) {
+  const text = new URLSearchParams(location.search).get("watch") ?? "";
+  return /^\d{1,9}$/.test(text) ? Math.min(Math.max(Number(text), Number(dataset.gap)), mostGap) : null;
+}
+
+/**
+ * Begins the watch of a tool's page, at the pace of its link or of its button.
+ * @param {"click" | "link" | "again"} by what starts it
+ * @param {HTMLElement} button
+ * @param {object} page
+ * @param {string} page.slug
+ * @param {string} page.title
+ * @param {string} page.query what asks the same without a watch
+ * @param {HTMLElement} page.place
+ * @param {() => Pick<Watched, "asked" | "signal" | "refused">} page.begin ends what the page does otherwise
+ * @returns {Promise<boolean>} false where there is none to go on with
+ */
+export async function beginWatch(by, button, { slug, title, query, place, begin }) {
+  const gap = linkedGap(button);
+  const whole = gap === null ? query : `${query}${query ? "&" : "?"}watch=${gap}`;
+  if (by === "click" && whole !== location.search) history.pushState(null, "", whole || location.pathname);
+  const what = begin();
+  history.replaceState({ ...history.state, watched: true }, "");
+  place.classList.add("used");
+  return startWatch({
+    ...what,
+    ...{ slug, title, place, gap: gap ?? Number(button.dataset.gap), again: by === "again" },
+  });
+}
+
 /**
  * Begins a watch, or goes on with one.
  * @param {Watched} what
  * @returns {Promise<boolean>} false where there is none to go on with
  */
-export async function startWatch(what) {
+async function startWatch(what) {
   const before = what.again ? (await import("./watch-again.js")).keptSession(keyOf(what.asked)) : null;
-  if (what.again && !before) return false;
+  if (what.again && !before) return what.signal.aborted;
   const watcher = await load(what.slug);
   if (what.signal.aborted) return true;
   if (watcher) new Watch({ ...what, gap: before?.gap ?? what.gap }, watcher, before);

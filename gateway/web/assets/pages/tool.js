@@ -58,9 +58,6 @@ const waiting = waitingOf(form);
 /** The query that the form and the answer belong to. */
 let linked = location.search;
 
-/** The longest gap of a watch that a link may ask for, in seconds. */
-const mostGap = 600;
-
 /** What follows a deed within so many milliseconds is taken for its doing. */
 const inOneGo = 400;
 
@@ -141,18 +138,9 @@ function start(again = false) {
   waiting.show();
 }
 
-/**
- * The seconds between rounds that the link asks for, within bounds; null where it asks for no watch.
- * @param {HTMLElement} button
- */
-function linkedGap({ dataset }) {
-  const text = new URLSearchParams(location.search).get("watch") ?? "";
-  return /^\d{1,9}$/.test(text) ? Math.min(Math.max(Number(text), Number(dataset.gap)), mostGap) : null;
-}
-
 /** Only where the browser says that no other site opened the page. @param {HTMLElement} button */
 function startsByItself(button) {
-  return "starts" in button.dataset && from?.value !== "all" && linkedGap(button) !== null;
+  return "starts" in button.dataset && from?.value !== "all" && /[?&]watch=\d{1,9}(?:&|$)/.test(location.search);
 }
 
 /** Leaves the page as it is before a run. */
@@ -181,7 +169,10 @@ function frame(target) {
   document.title = target ? `${target} · ${site}` : site;
   submit.dataset.idle = target ? "Run again" : "Run";
   if (!running) submit.textContent = submit.dataset.idle;
-  if (fold) fold.open = target === "";
+  if (fold) {
+    fold.open = target === "" || fold.hasAttribute("data-refused");
+    fold.removeAttribute("data-refused");
+  }
   const summary = fold?.querySelector("summary");
   const set = options.filter(isSet).map(nameOf).join(", ");
   if (summary) summary.textContent = `Options${set && `: ${set}`}`;
@@ -384,40 +375,26 @@ async function watch(by) {
   if (!watchButton) return;
   if (from?.value === "all") return void (status.textContent = "A watch runs from one place. Choose which.");
   tidy();
-  const linkedTo = linkedGap(watchButton);
-  const query = link();
-  const whole = linkedTo === null ? query : `${query}${query ? "&" : "?"}watch=${linkedTo}`;
-  if (by === "click" && whole !== location.search) history.pushState(null, "", whole || location.pathname);
-  linked = location.search;
-  leave();
-  unsee();
-  waiting.end();
-  history.replaceState({ ...history.state, watched: true }, "");
-  result.classList.add("used");
-  const what = asked();
-  frame(what.input);
-  const { signal } = watching;
-  const refused = (/** @type {Answer} */ answer) => {
-    clear();
-    show(answer, what, 0, true, () => []);
+  const begin = () => {
+    linked = location.search;
+    leave();
+    unsee();
+    waiting.end();
+    const what = asked();
+    frame(what.input);
+    const refused = (/** @type {Answer} */ answer) => {
+      clear();
+      show(answer, what, 0, true, () => []);
+    };
+    return { asked: what, signal: watching.signal, refused };
   };
-  const gap = linkedTo ?? Number(watchButton.dataset.gap);
   try {
-    const { startWatch } = await import("../lib/watch.js");
-    const begun = await startWatch({
-      slug,
-      title,
-      asked: what,
-      gap,
-      again: by === "again",
-      place: result,
-      signal,
-      refused,
-    });
-    if (!begun && !signal.aborted) run(false);
+    const { beginWatch } = await import("../lib/watch.js");
+    const begun = await beginWatch(by, watchButton, { slug, title, query: link(), place: result, begin });
+    if (!begun) run(false);
   } catch (failure) {
     console.warn(failure);
-    if (!signal.aborted) status.textContent = "The watch did not load. Reload the page and try again.";
+    status.textContent = "The watch did not load. Reload the page and try again.";
   }
 }
 

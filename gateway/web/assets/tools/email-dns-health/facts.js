@@ -1,8 +1,7 @@
 // @ts-check
 // The mail records of a domain: the checks by name, and what is compared with an earlier answer.
 
-import { groupOf } from "../../lib/findings.js";
-import { lookOf } from "../../lib/severity.js";
+import { groupOf, lookOf } from "../../lib/severity.js";
 
 /** @typedef {import("api").components["schemas"]["EmailDnsHealth"]} EmailDnsHealth */
 /** @typedef {EmailDnsHealth["checks"]} Checks */

@@ -4,8 +4,7 @@
 import { el } from "../../lib/dom.js";
 import { day, listed, plural } from "../../lib/format.js";
 import { badge, cut, facts, folded, none, section, value } from "../../lib/parts.js";
-import { groupOf } from "../../lib/findings.js";
-import { lookOf } from "../../lib/severity.js";
+import { groupOf, lookOf } from "../../lib/severity.js";
 import { versionName } from "./suites.js";
 import { unverified } from "./facts.js";
 
