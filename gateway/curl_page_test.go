@@ -88,3 +88,27 @@ func TestCurlLine(t *testing.T) {
 		})
 	}
 }
+
+// Options that the tool refuses are in view from the start, since the answer is about them; others are folded away.
+func TestRefusedOptionsAreOpen(t *testing.T) {
+	t.Parallel()
+	site, err := newPages(config.Config{}, registry(), true, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for link, open := range map[string]bool{
+		"/tools/email-dns-health?input=example.com&dkimSelector=s1":  false,
+		"/tools/email-dns-health?input=example.com&dkimSelector=a+b": true,
+		"/tools/traceroute?input=example.com&protocol=tcp&port=443":  false,
+		"/tools/traceroute?input=example.com&protocol=tcp&port=no":   true,
+		"/tools/traceroute?input=10.0.0.1":                           false,
+	} {
+		w := httptest.NewRecorder()
+		if err := site.Serve(w, httptest.NewRequestWithContext(t.Context(), "GET", link, nil)); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(w.Body.String(), `<details class="options" open data-refused>`); got != open {
+			t.Errorf("%s: options are open: %t", link, got)
+		}
+	}
+}

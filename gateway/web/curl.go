@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -17,15 +18,12 @@ type curlView struct {
 // curl returns the request of a page with a target, nil where the tool does not accept it, or where a text in it has
 // characters that a terminal does not show as they are.
 func (s *Site) curl(t toolView, p page) *curlView {
-	input, options := strings.TrimSpace(p.Input), map[string]json.RawMessage{}
-	shown := input
-	for _, f := range p.Fields {
-		if f.chosen() != "" {
-			text := strings.TrimSpace(f.Value)
-			options[f.Name], shown = f.encoded(text), shown+text
-		}
-	}
-	if input == "" || strings.ContainsFunc(shown, unseen) || t.accepts == nil || !t.accepts(input, options) {
+	input, options := p.request()
+	hidden := strings.ContainsFunc(input, unseen) ||
+		slices.ContainsFunc(p.Fields, func(f field) bool {
+			return f.chosen() != "" && strings.ContainsFunc(strings.TrimSpace(f.Value), unseen)
+		})
+	if input == "" || hidden || t.accepts == nil || !t.accepts(input, options) {
 		return nil
 	}
 	if p.Places != nil && p.Places.Chosen != "" {
@@ -46,6 +44,17 @@ func (s *Site) curl(t toolView, p page) *curlView {
 	view.Line = "curl -sS -H 'Content-Type: application/json' -d " + quoted(string(body)) + " " +
 		quoted(origin+"/api/tools/"+t.Slug)
 	return &view
+}
+
+// request returns the target of the link and the options that it sets, as the API takes them.
+func (p page) request() (input string, options map[string]json.RawMessage) {
+	options = map[string]json.RawMessage{}
+	for _, f := range p.Fields {
+		if f.chosen() != "" {
+			options[f.Name] = f.encoded(strings.TrimSpace(f.Value))
+		}
+	}
+	return strings.TrimSpace(p.Input), options
 }
 
 // encoded is the value of an option as the API takes it. What is no number or boolean stays text, which is refused.

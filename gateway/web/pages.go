@@ -42,6 +42,9 @@ type page struct {
 	Second string
 	// Sampling reports that the link is about the browser's own samples, not about the host field.
 	Sampling bool
+	// Refused reports that the tool does not accept the link's target with its options. The options are in view then,
+	// before the answer says which.
+	Refused bool
 	// Curl is the request of the link, nil where there is none.
 	Curl *curlView
 	// Places is the choice of a place, nil where there is but one.
@@ -159,6 +162,8 @@ func (s *Site) tool(t toolView, query url.Values, foreign bool) page {
 	if t.Unavailable == "" {
 		p.Curl = s.curl(t, p)
 	}
+	input, given := p.request()
+	p.Refused = p.Asked && len(given) > 0 && t.accepts != nil && !t.accepts(input, given)
 	return p
 }
 
