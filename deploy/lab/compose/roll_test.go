@@ -4,10 +4,12 @@ package compose
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -95,12 +97,32 @@ func (f fleet) ids(t *testing.T) []string {
 	return ids
 }
 
-// shares fails the test where one gateway of all answers 20 % more or fewer of the next runs than the mean.
+// shares fails the test where one gateway of all answers 20 % more or fewer of the next runs than the mean. They count
+// from when each has answered: Caddy looks a second apart which gateways there are.
 func (f fleet) shares(t *testing.T) {
 	t.Helper()
-	counts, all, enough := map[string]int{}, 0, 60*f.size
-	since := time.Now()
-	for all < enough && time.Since(since) < 20*time.Second {
+	f.runs(t, "each gateway answers", time.Now(), func(counts map[string]int, _ int) bool {
+		return !slices.Contains(slices.Collect(maps.Values(counts)), 0)
+	})
+	counts, all := f.runs(t, "enough runs", time.Now(), func(_ map[string]int, all int) bool { return all >= 60*f.size })
+	t.Logf("of %d runs: %v", all, counts)
+	mean := all / f.size
+	for id, n := range counts {
+		if n < mean*4/5 || n > mean*6/5 {
+			t.Errorf("gateway %s answered %d of %d runs", id, n, all)
+		}
+	}
+}
+
+// runs counts the runs that each gateway has answered since a moment, until met.
+func (f fleet) runs(t *testing.T, what string, since time.Time, met func(map[string]int, int) bool) (map[string]int,
+	int) {
+	t.Helper()
+	counts, all := map[string]int{}, 0
+	for end := time.Now().Add(20 * time.Second); !met(counts, all) || all == 0; {
+		if time.Now().After(end) {
+			t.Fatalf("%s: in vain: %v", what, counts)
+		}
 		time.Sleep(200 * time.Millisecond) // the load goes on
 		all = 0
 		for _, id := range f.ids(t) {
@@ -112,16 +134,7 @@ func (f fleet) shares(t *testing.T) {
 			all += counts[id[:12]]
 		}
 	}
-	t.Logf("of %d runs: %v", all, counts)
-	if all < enough {
-		t.Fatalf("%d runs, want %d", all, enough)
-	}
-	mean := all / f.size
-	for id, n := range counts {
-		if n < mean*4/5 || n > mean*6/5 {
-			t.Errorf("gateway %s answered %d of %d runs", id, n, all)
-		}
-	}
+	return counts, all
 }
 
 // retag gives the gateway's image a second version.
