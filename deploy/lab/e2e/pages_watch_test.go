@@ -35,7 +35,7 @@ func seeOrHide(tab *browser.Tab, state string) {
 		document.dispatchEvent(new Event("visibilitychange"));`)
 }
 
-// collectNotifications stands in for the browser's notifications, which nobody of a headless one could allow or see.
+// collectNotifications replaces the browser's notifications, which a headless browser can neither permit nor show.
 func collectNotifications(tab *browser.Tab) {
 	tab.Before(`{
 		globalThis.sent = [];
