@@ -19,6 +19,7 @@ import (
 	"sync"
 
 	"github.com/tdewolff/parse/v2"
+	"github.com/tdewolff/parse/v2/css"
 	"github.com/tdewolff/parse/v2/js"
 )
 
@@ -71,21 +72,33 @@ func loadAssets(files fs.FS) (*assets, error) {
 	if err != nil {
 		return nil, err
 	}
+	own := map[string][]byte{}
 	err = fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !isServed(name) {
 			return err
 		}
-		bodies[name], err = fs.ReadFile(files, name)
-		if err == nil && path.Ext(name) == ".js" && !strings.HasPrefix(name, "vendor/") {
-			if bodies[name], err = withoutComments(bodies[name]); err != nil {
+		body, err := fs.ReadFile(files, name)
+		switch ext := path.Ext(name); {
+		case err != nil || strings.HasPrefix(name, "vendor/"):
+		case ext == ".css":
+			body = stylesWithoutComments(body)
+		case ext == ".js":
+			if own[name], err = withoutComments(body); err != nil {
 				err = fmt.Errorf("%s: %w", sourceName(name), err)
 			}
+			return err
 		}
+		bodies[name] = body
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+	served, err := join(own)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(bodies, served)
 	return newAssets(bodies)
 }
 
@@ -146,6 +159,23 @@ func endsValue(kind js.TokenType) bool {
 	}, kind)
 }
 
+// stylesWithoutComments removes the comments of a style sheet, and blanks at the ends of its lines.
+func stylesWithoutComments(source []byte) []byte {
+	lexer := css.NewLexer(parse.NewInputBytes(source))
+	var out []byte
+	for {
+		switch kind, text := lexer.Next(); {
+		case kind == css.ErrorToken:
+			return out
+		case kind == css.CommentToken:
+		case kind == css.WhitespaceToken && bytes.ContainsRune(text, '\n'):
+			out = append(bytes.TrimRight(out, " \n"), '\n')
+		default:
+			out = append(out, text...)
+		}
+	}
+}
+
 // isServed reports whether a file travels as it is: descriptors and icons are only read.
 func isServed(name string) bool {
 	_, isIcon := iconName(name)
@@ -188,6 +218,11 @@ func (s *Site) asset(w http.ResponseWriter, r *http.Request) error {
 	}
 	if hash != s.assets.hash {
 		c.cache = "no-store"
+	}
+	if ext := path.Ext(name); ext == ".js" || ext == ".css" {
+		for _, h := range documentHeaders { // they would be half of what most modules weigh
+			w.Header().Del(h)
+		}
 	}
 	serve(w, r, c)
 	return nil

@@ -6,6 +6,9 @@ import (
 	"slices"
 )
 
+// WithoutComments and Join are what modules go through before they are served.
+var WithoutComments, Join = withoutComments, join
+
 // RegisteredOf is the tool of a descriptor, with options that accept what its page offers.
 func RegisteredOf(d Descriptor) Registered {
 	r := Registered{Slug: d.Slug}

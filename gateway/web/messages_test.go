@@ -12,10 +12,8 @@ import (
 // is a code, is none with a sentence.
 func TestNoModuleReadsAMessage(t *testing.T) {
 	t.Parallel()
-	site := wholeSite(t)
-	for name := range sources(t) {
-		// As it is served a module has no comments.
-		for _, found := range messageUses(text(t, get(t, site, assetURL(t, site, name)))) {
+	for name, source := range bare(t) {
+		for _, found := range messageUses(string(source)) {
 			t.Errorf("%s decides by the wording of a message: %s", name, found)
 		}
 	}

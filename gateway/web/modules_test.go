@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"diagnostics/gateway/web"
+
 	"github.com/tdewolff/parse/v2"
 	"github.com/tdewolff/parse/v2/js"
 	"golang.org/x/net/html"
@@ -67,7 +69,7 @@ func TestModulesAreAllUsed(t *testing.T) {
 		"pages/history.js", "pages/api.js",
 	}
 	for _, slug := range slugs {
-		used = append(used, "tools/"+slug+"/facts.js", "tools/"+slug+"/view.js")
+		used = append(used, "tools/"+slug+"/view.js")
 		if watch := "tools/" + slug + "/watch.js"; modules[watch] != "" {
 			used = append(used, watch)
 		}
@@ -102,13 +104,10 @@ func TestModulesAreAllUsed(t *testing.T) {
 // it.
 func TestImportsHaveNoCircle(t *testing.T) {
 	t.Parallel()
-	site := wholeSite(t)
 	imports := map[string][]string{}
-	for name := range sources(t) {
-		// As it is served a module has no comments, and so no imports of types.
-		body := text(t, get(t, site, assetURL(t, site, name)))
-		for _, m := range append(staticImport.FindAllStringSubmatch(body, -1),
-			laterImport.FindAllStringSubmatch(body, -1)...) {
+	for name, source := range bare(t) { // what comments import are types
+		for _, m := range append(staticImport.FindAllStringSubmatch(string(source), -1),
+			laterImport.FindAllStringSubmatch(string(source), -1)...) {
 			imports[name] = append(imports[name], path.Join(path.Dir(name), m[1]))
 		}
 	}
@@ -190,27 +189,35 @@ func TestExportsAreAllUsed(t *testing.T) {
 	}
 }
 
-// On the wire modules have no comments and few blanks, and lose nothing else: what is served parses to the same
-// syntax tree. Vendored files are served as they are.
-func TestModulesAreServedWithoutComments(t *testing.T) {
-	t.Parallel()
-	site := wholeSite(t)
-	tree := func(name, source string) string {
-		module, err := js.Parse(parse.NewInputString(source), js.Options{})
+// bare are our own modules without comments.
+func bare(t *testing.T) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	for name, source := range sources(t) {
+		body, err := web.WithoutComments([]byte(source))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		return module.String()
+		all[name] = body
 	}
+	return all
+}
+
+// On the wire modules have no comments and few blanks, and lose nothing else: what is left parses to the same syntax
+// tree. Vendored files are served as they are.
+func TestModulesAreServedWithoutComments(t *testing.T) {
+	t.Parallel()
 	for name, source := range sources(t) {
-		served := text(t, get(t, site, assetURL(t, site, name)))
-		if len(served) >= len(source) || strings.Contains(served, "@type") || strings.Contains(served, "// ") {
-			t.Errorf("%s is served with comments", name)
+		left, err := web.WithoutComments([]byte(source))
+		if err != nil || len(left) >= len(source) || strings.Contains(string(left), "@type") ||
+			strings.Contains(string(left), "// ") {
+			t.Errorf("%s is served with comments: %v", name, err)
 		}
-		if tree(name, source) != tree(name, served) {
+		if parsed(t, name, source).String() != parsed(t, name, string(left)).String() {
 			t.Errorf("%s lost more than comments", name)
 		}
 	}
+	site := wholeSite(t)
 	vendored, err := os.ReadFile("assets/vendor/uplot/uPlot.iife.min.js")
 	if err != nil {
 		t.Fatal(err)
@@ -218,6 +225,15 @@ func TestModulesAreServedWithoutComments(t *testing.T) {
 	if text(t, get(t, site, assetURL(t, site, "vendor/uplot/uPlot.iife.min.js"))) != string(vendored) {
 		t.Error("a vendored file was changed")
 	}
+}
+
+func parsed(t *testing.T, name, source string) *js.AST {
+	t.Helper()
+	module, err := js.Parse(parse.NewInputString(source), js.Options{})
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return module
 }
 
 const (
@@ -243,11 +259,7 @@ func TestPagesAreSmall(t *testing.T) {
 			weigh(t, site, n, script, style)
 		}
 		if strings.HasPrefix(p, "/report?") {
-			// One judge a check; the catalogue lists what a report can run.
-			for _, n := range all(root, "li", header{"data-slug": "*"}) {
-				slug, _ := attribute(n, "data-slug")
-				weighModule(t, site, "tools/"+slug+"/facts.js", script)
-			}
+			weighModule(t, site, "lib/judges.js", script)
 		}
 		js, css := sum(script), sum(style)
 		t.Logf("%s: %d bytes of JavaScript in %d files, %d bytes of CSS", p, js, len(script), css)
@@ -302,7 +314,6 @@ func TestOpenedCardsAreSmall(t *testing.T) {
 	for _, n := range all(root, "li", header{"data-slug": "*"}) {
 		slug, _ := attribute(n, "data-slug")
 		opened := maps.Clone(script)
-		weighModule(t, site, "tools/"+slug+"/facts.js", opened)
 		before := sum(opened)
 		weighModule(t, site, "lib/card-open.js", opened)
 		weighModule(t, site, "tools/"+slug+"/view.js", opened)

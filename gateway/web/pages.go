@@ -89,6 +89,9 @@ func (p page) Set() string {
 	return strings.Join(set, ", ")
 }
 
+// judges is the module of what each tool's answer is compared by.
+const judges = "lib/judges.js"
+
 func (s *Site) home() page {
 	return page{
 		template: "index.html", Path: "/", Icon: tabIconName("site"), Groups: s.groups,
@@ -112,7 +115,7 @@ func (s *Site) report(query url.Values, foreign bool) page {
 	p.Asked = strings.TrimSpace(p.Input) != "" && !p.Waits
 	if p.Asked {
 		p.Title = headed(p.Input, p.Title)
-		p.Later = []string{"lib/report-parts.js"}
+		p.Later = []string{"lib/report-parts.js", judges}
 	}
 	return p
 }
@@ -136,7 +139,7 @@ func (s *Site) tool(t toolView, query url.Values, foreign bool) page {
 		p.Styles = append(slices.Clone(p.Styles), "cards.css", "places.css")
 	}
 	if all {
-		p.Later = []string{"lib/places.js", toolFile(t.Slug, factsFile)}
+		p.Later = []string{"lib/places.js", judges}
 	}
 	p.Asked = strings.TrimSpace(p.Input) != "" && t.Label != "" && !p.Waits
 	if p.Asked {

@@ -140,3 +140,8 @@ func (s *Site) setHeaders(h http.Header, r *http.Request) {
 		h.Set("Strict-Transport-Security", "max-age=31536000")
 	}
 }
+
+// documentHeaders are those that browsers heed in what they open as a page alone.
+var documentHeaders = []string{
+	"Content-Security-Policy", "X-Frame-Options", "Referrer-Policy", "Permissions-Policy", "Cross-Origin-Opener-Policy",
+}

@@ -182,7 +182,7 @@ func (s *Site) describe(catalogue []group, files fs.FS) error {
 func (s *Site) toolView(group string, d Descriptor, r Registered, files fs.FS) toolView {
 	t := toolView{
 		Descriptor: d, Unavailable: s.unavailable(r), group: group, probes: r.NeedsWorker, accepts: r.Accepts,
-		modules: []string{toolFile(d.Slug, factsFile), toolFile(d.Slug, viewFile)}, styles: []string{"site.css"},
+		modules: []string{judges, toolFile(d.Slug, viewFile)}, styles: []string{"site.css"},
 	}
 	if d.Samples != "" {
 		t.styles = append(t.styles, "vendor/uplot/uPlot.min.css", "connection.css")

@@ -233,6 +233,7 @@ func TestEveryPage(t *testing.T) {
 			tab := openTab(t, browser.Options{})
 			tab.Open(p.path)
 			p.hold(t, tab)
+			holdTransfer(t, tab, p.path)
 			holdBudget(t, tab)
 			holdPictureBeside(t, tab)
 			if p.ready == "" && p.act == nil {

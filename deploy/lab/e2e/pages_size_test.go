@@ -19,6 +19,31 @@ const (
 	maxStyle  = 20 << 10
 )
 
+// The most that a page with its answer takes: a report, and the page of ssl-checker, by requests and bytes on the wire.
+const (
+	maxReportRequests = 60
+	maxReportBytes    = 150_000
+	maxTLSBytes       = 90_000
+)
+
+// holdTransfer holds all that a page has sent and received, the checks and their answers included, within its bounds.
+func holdTransfer(t *testing.T, tab *browser.Tab, path string) {
+	t.Helper()
+	record := tab.Record()
+	t.Logf("%d requests, %d bytes", len(record.Requests), record.Received)
+	switch {
+	case strings.HasPrefix(path, "/report?target="):
+		if len(record.Requests) > maxReportRequests || record.Received > maxReportBytes {
+			t.Errorf("%d requests, at most %d; %d bytes, at most %d", len(record.Requests), maxReportRequests,
+				record.Received, maxReportBytes)
+		}
+	case strings.HasPrefix(path, "/tools/ssl-checker?input="):
+		if record.Received > maxTLSBytes {
+			t.Errorf("%d bytes, at most %d", record.Received, maxTLSBytes)
+		}
+	}
+}
+
 // holdBudget holds what a page has loaded, in all that a visitor did there, within the budget. Its parts are kept for a
 // year, and the page itself is requested again each time.
 func holdBudget(t *testing.T, tab *browser.Tab) {

@@ -42,6 +42,8 @@ type Record struct {
 	Console []string
 	// Requests are the requested URLs, without blob: and data:, which send nothing.
 	Requests []string
+	// Received is how many bytes their answers took on the wire, with their headers.
+	Received int
 	// Violations are of the Content-Security-Policy.
 	Violations []string
 	// Dialogs are the texts of alerts and the like; they were dismissed.
@@ -99,6 +101,8 @@ func (r *recorder) hear(event any) {
 		if url := e.Request.URL; !strings.HasPrefix(url, "blob:") && !strings.HasPrefix(url, "data:") {
 			r.seen.Requests = append(r.seen.Requests, url)
 		}
+	case *network.EventLoadingFinished:
+		r.seen.Received += int(e.EncodedDataLength)
 	case *audits.EventIssueAdded:
 		if d := e.Issue.Details; d != nil && d.ContentSecurityPolicyIssueDetails != nil {
 			r.seen.Violations = append(r.seen.Violations, fmt.Sprintf("issue: %+v", *d.ContentSecurityPolicyIssueDetails))

@@ -84,7 +84,7 @@ import { toneOf } from "./findings.js";
  * @param {string} slug
  * @returns {Promise<Judge | null>} null where it did not load
  */
-export const loadJudge = (slug) => unlessLost(import(`../tools/${slug}/facts.js`));
+export const loadJudge = async (slug) => (await unlessLost(import("./judges.js")))?.[slug] ?? null;
 
 /**
  * @param {string} slug
