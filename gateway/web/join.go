@@ -107,13 +107,15 @@ func join(texts map[string][]byte) (map[string][]byte, error) {
 	in := m.files()
 	served, variables := map[string][]byte{}, map[string][]string{}
 	for _, name := range m.closure(slices.Sorted(maps.Keys(texts))...) {
-		file, err := in[name], error(nil)
-		if file == "" {
-			if served[name], err = rewritten(name, texts[name], in); err != nil {
+		if in[name] == "" {
+			text, err := rewritten(name, texts[name], in)
+			if err != nil {
 				return nil, err
 			}
+			served[name] = text
 			continue
 		}
+		file := in[name]
 		if path.Dir(name) != path.Dir(file) && relative.Match(texts[name]) {
 			return nil, fmt.Errorf("%s has an address that is relative to itself, and is moved to %s", sourceName(name), file)
 		}
@@ -211,7 +213,8 @@ func facade(name, file string, exports map[string]string) []byte {
 	for as := range exports {
 		names[as] = as
 	}
-	return fmt.Appendf(nil, "import {%s} from \"%s\";\n%s", variable(name), between(name, file), exported(variable(name), names))
+	own := variable(name)
+	return fmt.Appendf(nil, "import {%s} from \"%s\";\n%s", own, between(name, file), exported(own, names))
 }
 
 // exported exports members of a variable, by their names and what they are exported as.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"diagnostics/shared/accept"
 )
 
 // content is one answer.
@@ -39,7 +41,7 @@ func serve(w http.ResponseWriter, r *http.Request, c content) {
 	}
 	h.Set("Vary", vary)
 	tag, body := etag(c.body), c.body
-	if len(c.body) >= smallest && acceptsGzip(r.Header.Values("Accept-Encoding")) && r.Header.Get("Range") == "" {
+	if len(c.body) >= smallest && accept.Gzip(r.Header.Values("Accept-Encoding")) && r.Header.Get("Range") == "" {
 		h.Set("Content-Encoding", "gzip")
 		// The two encodings are two representations, and a strong tag names one (RFC 9110, 8.8.3.3).
 		tag = strings.TrimSuffix(tag, `"`) + `-gzip"`
@@ -67,31 +69,6 @@ func serve(w http.ResponseWriter, r *http.Request, c content) {
 func etag(body []byte) string {
 	sum := sha256.Sum256(body)
 	return `"` + hex.EncodeToString(sum[:16]) + `"`
-}
-
-// acceptsGzip reports whether gzip is named with a weight above 0; a bare "*" is not asked to mean it.
-func acceptsGzip(values []string) bool {
-	for _, value := range values {
-		for listed := range strings.SplitSeq(value, ",") {
-			coding, parameters, _ := strings.Cut(listed, ";")
-			if strings.EqualFold(strings.TrimSpace(coding), "gzip") {
-				return weight(parameters) > 0
-			}
-		}
-	}
-	return false
-}
-
-func weight(parameters string) float64 {
-	name, value, _ := strings.Cut(strings.TrimSpace(parameters), "=")
-	if !strings.EqualFold(strings.TrimSpace(name), "q") {
-		return 1
-	}
-	q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-	if err != nil {
-		return 0
-	}
-	return q
 }
 
 // zippers are kept, since each takes most of a megabyte.

@@ -41,6 +41,10 @@ func (s *Server) succeed(c echo.Context, data any) error {
 	if err != nil {
 		return err
 	}
+	if len(body) >= leastZipped && zips(c, rc) {
+		c.Response().Header().Set(echo.HeaderContentEncoding, gzipCoding)
+		body = newZip().packLast(body)
+	}
 	return writeJSON(c, http.StatusOK, body)
 }
 

@@ -20,6 +20,8 @@ type stream struct {
 	status int
 	// unsent is how much is written that net/http may still hold back; at least that much.
 	unsent int
+	// zip packs the lines where the client accepts that, nil otherwise.
+	zip *zip
 }
 
 // runEnd is what a run ended with.
@@ -86,6 +88,10 @@ func (s *Server) startLines(c echo.Context, rc *requestContext) {
 	h := c.Response().Header()
 	h.Set(echo.HeaderContentType, progress.MediaType)
 	h.Set("X-Accel-Buffering", "no") // nginx would collect the lines
+	if zips(c, rc) {
+		rc.stream.zip = newZip()
+		h.Set(echo.HeaderContentEncoding, gzipCoding)
+	}
 	c.Response().WriteHeader(http.StatusOK)
 }
 
@@ -100,8 +106,9 @@ type reader struct {
 func (r reader) Send(step progress.Step) error {
 	body := new(bytes.Buffer)
 	if step.Line(body, r.x.start, r.s.config.RunLimit) == nil {
-		r.x.stream.unsent += body.Len() + chunkRoom
-		_, err := r.c.Response().Write(body.Bytes())
+		line := r.x.stream.zip.pack(body.Bytes())
+		r.x.stream.unsent += len(line) + chunkRoom
+		_, err := r.c.Response().Write(line)
 		return err
 	}
 	return nil
@@ -124,7 +131,7 @@ func (s *Server) lastLine(c echo.Context, rc *requestContext, end runEnd) error 
 		rc.outcome, rc.cut = outcomeCanceled, true
 		return nil
 	}
-	line := s.encodeLast(c, rc, end)
+	line := rc.stream.zip.packLast(s.encodeLast(c, rc, end))
 	conns.Of(c.Request().Context()).Answering(s.config.Bounds.AnswerLimit)
 	err := writeLast(c, line, rc.stream.unsent)
 	if rc.stream.status != http.StatusOK {

@@ -2,10 +2,12 @@ package httpapi
 
 import (
 	"bufio"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -146,6 +148,16 @@ func TestRefusalsBeforeAStream(t *testing.T) {
 // Steps come while the run goes on.
 func TestStepsComeAsTheyAreKnown(t *testing.T) {
 	t.Parallel()
+	for _, coding := range []string{"identity", "gzip"} {
+		t.Run(coding, func(t *testing.T) {
+			t.Parallel()
+			stepsAreSentAtOnce(t, coding)
+		})
+	}
+}
+
+func stepsAreSentAtOnce(t *testing.T, coding string) {
+	t.Helper()
 	goOn := make(chan struct{})
 	e := newEdge(t, func(ctx context.Context, _ fakeTarget) (any, error) {
 		progress.Ask(ctx, "rdap.org")
@@ -156,13 +168,19 @@ func TestStepsComeAsTheyAreKnown(t *testing.T) {
 	})
 	conn := dial(t, e.addr)
 	write(t, conn, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+ndjson+
-		"\r\nContent-Length: 13\r\n\r\n"+`{"input":"a"}`)
+		"\r\nAccept-Encoding: "+coding+"\r\nContent-Length: 13\r\n\r\n"+`{"input":"a"}`)
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	lines := bufio.NewScanner(resp.Body)
+	text := io.Reader(resp.Body)
+	if coding == "gzip" {
+		if text, err = gzip.NewReader(text); err != nil || resp.Header.Get("Content-Encoding") != coding {
+			t.Fatalf("%v, %v", resp.Header, err)
+		}
+	}
+	lines := bufio.NewScanner(text)
 	for _, want := range []string{
 		`{"step":{"kind":"stage","stage":"asking","whom":"rdap.org","atMs":`, `{"step":{"kind":"hop","hop":{"ttl":1},"atMs":`,
 		`{"data":"done","durationMs":`,
