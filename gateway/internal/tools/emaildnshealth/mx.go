@@ -170,7 +170,8 @@ func (r *checker) implicitMX(ctx context.Context, c *mxCheck) {
 	if len(addresses) == 0 {
 		c.Status, c.Summary = mailMissing, "The domain has neither MX records nor an address, so it cannot receive mail."
 		c.Issues.Add(mail.Warn, "MX_MISSING", sectionMX,
-			"Publish an MX record if "+name+" should receive mail, and the null MX record \"0 .\" if not.")
+			name+" has no MX record and no address, so no mail arrives there. Publish an MX record if it should receive "+
+				"mail, and the null MX record \"0 .\" if not.")
 		return
 	}
 	c.Hosts = []mxHost{newMXHost(r.domain, 0)}

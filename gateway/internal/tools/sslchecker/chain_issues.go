@@ -140,8 +140,8 @@ func chainIssues(sent int, verdict certs.Verdict) []issue {
 	var issues []issue
 	if slices.Contains(verdict.Codes, certs.CodeUnverifiableLeaf) && len(verdict.Sent.Wrong) == 0 {
 		issues = append(issues, issue{"INCOMPLETE_CHAIN", severityWarn,
-			"Install the intermediate certificates of your authority, so that the server sends them: some browsers fill the " +
-				"gap themselves, other clients fail."})
+			"The server does not send the intermediate certificates of its authority: some browsers fill the gap " +
+				"themselves, other clients fail."})
 	}
 	issues = append(issues, arrangementIssues(verdict)...)
 	if verdict.Cut {

@@ -36,7 +36,7 @@ func TestChainIssues(t *testing.T) {
 		{"root", []*certtest.Cert{leaf, second, first, root}, "info CHAIN_HAS_ROOT", "the root, The Root."},
 		{"all of it", []*certtest.Cert{leaf, first, second, second, other, root},
 			"info CHAIN_NOT_IN_ORDER, info CHAIN_REPEATED, info CHAIN_FOREIGN, info CHAIN_HAS_ROOT", "the root"},
-		{"missing intermediate", []*certtest.Cert{leaf}, "warn INCOMPLETE_CHAIN", "so that the server sends them"},
+		{"missing intermediate", []*certtest.Cert{leaf}, "warn INCOMPLETE_CHAIN", "does not send the intermediate"},
 		{"wrong intermediate", []*certtest.Cert{leaf, first}, "", ""}, // the verdict says it
 	} {
 		t.Run(c.name, func(t *testing.T) {
