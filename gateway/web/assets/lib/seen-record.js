@@ -2,6 +2,7 @@
 // What a link holds of a result: a moment, and of each check codes, typed values and times. Both ends make it by the
 // same rules, so that what a link leaves out is no difference between then and now.
 
+import { capital } from "./format.js";
 import { argumentsOf, formatOf, sentenceOf } from "./seen-sentences.js";
 import { carried, gap, isTyped } from "./seen-typed.js";
 import { attempt } from "./view.js";
@@ -204,12 +205,29 @@ export function worded({ code, args, findings }, sentences) {
 }
 
 /**
- * A sentence; its code where all that it says is left out.
+ * A sentence; its code in words where all that it says is left out.
  * @param {string} code
  * @param {string} format
  * @param {Arguments} args
  */
 const spoken = (code, format, args) => {
   const sentence = sentenceOf(format, args);
-  return /[\p{L}\p{N}]/u.test(sentence.replaceAll(gap, "")) ? sentence : code;
+  return /[\p{L}\p{N}]/u.test(sentence.replaceAll(gap, "")) ? sentence : inWords(code);
 };
+
+/** Parts of codes that are names. */
+const names = new Map(
+  `ASCII BIMI CAA CNAME DANE DKIM DMARC DNS DNSSEC Ed25519 HSTS HTTP HTTPS IPv4 IPv6 MTA-STS MX NS OCSP PSD PTR
+    RFC7489 SPF TLS TLSA TLS-RPT TXT URI`
+    .split(/\s+/)
+    .map((name) => [name.replace("-", "").toUpperCase(), name]),
+);
+
+/** A code such as SPF_TOO_MANY_LOOKUPS as "SPF too many lookups". @param {string} code */
+export const inWords = (code) =>
+  capital(
+    code
+      .split("_")
+      .map((part) => names.get(part) ?? part.toLowerCase())
+      .join(" "),
+  );
