@@ -180,8 +180,8 @@ func TestStepsOfASlowSite(t *testing.T) {
 }
 
 // Through our examples and through proxies as they come, lines arrive as they are sent, compressed for those who accept
-// it, also where the proxy would compress them. The outer of two nginx collects them: the inner one keeps X-Accel-Buffering to itself, as README.md
-// says.
+// it, also where the proxy would compress them. The outer of two nginx collects them: the inner one keeps
+// X-Accel-Buffering to itself, as README.md says.
 func TestStreamsThroughProxies(t *testing.T) {
 	p := needProxies(t)
 	for _, e := range append(slices.Clone(p.entrances), p.compressing...) {
