@@ -1,12 +1,10 @@
 package hostroute
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"net/netip"
 	"os"
-	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -85,6 +83,8 @@ func (k *Kernel) Route(a netip.Addr) (Route, error) {
 		return Route{}, ErrNoAnswer
 	}
 	q := question{address: a, packets: k.packets}
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	m, err := k.ask(unix.RTM_GETROUTE, q.body())
 	if err != nil {
 		return Route{}, err
@@ -96,6 +96,8 @@ func (k *Kernel) Route(a netip.Addr) (Route, error) {
 func (k *Kernel) Link(index int) (Link, error) {
 	body := make([]byte, unix.SizeofIfInfomsg)
 	binary.NativeEndian.PutUint32(body[4:], uint32(index))
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	m, err := k.ask(unix.RTM_GETLINK, body)
 	if err != nil {
 		return Link{}, err
@@ -106,10 +108,9 @@ func (k *Kernel) Link(index int) (Link, error) {
 	return Link{}, ErrNoAnswer
 }
 
-// ask sends a query with a sequence number of its own and returns the answer.
+// ask sends a query with a sequence number of its own and returns the answer, which lies in the buffer. The caller
+// holds the lock until it has read it.
 func (k *Kernel) ask(kind uint16, body []byte) (syscall.NetlinkMessage, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	if k.fd < 0 {
 		if err := k.open(); err != nil {
 			return syscall.NetlinkMessage{}, err
@@ -158,7 +159,7 @@ func (k *Kernel) receive() (none syscall.NetlinkMessage, err error) {
 		if flags&unix.MSG_TRUNC != 0 { // the rest is lost, and no second answer comes
 			return none, ErrNoAnswer
 		}
-		if m, ok := answer(bytes.Clone(k.buffer[:n]), k.seq, k.port); ok {
+		if m, ok := answer(k.buffer[:n], k.seq, k.port); ok {
 			return m, nil
 		}
 	}
@@ -167,14 +168,29 @@ func (k *Kernel) receive() (none syscall.NetlinkMessage, err error) {
 
 // answer finds the answer to a question: what is left over from an earlier one has another number.
 func answer(b []byte, seq, port uint32) (m syscall.NetlinkMessage, ok bool) {
-	messages, _ := syscall.ParseNetlinkMessage(b) // of a broken list nothing
-	i := slices.IndexFunc(messages, func(m syscall.NetlinkMessage) bool {
-		return m.Header.Seq == seq && m.Header.Pid == port
-	})
-	if i < 0 {
-		return m, false
+	native := binary.NativeEndian
+	for len(b) >= unix.SizeofNlMsghdr {
+		message, rest, ok := cut(b, int(native.Uint32(b)), unix.SizeofNlMsghdr)
+		if !ok {
+			break
+		}
+		if native.Uint32(message[8:]) == seq && native.Uint32(message[12:]) == port {
+			m.Header.Type = native.Uint16(message[4:])
+			m.Data = message[unix.SizeofNlMsghdr:]
+			return m, true
+		}
+		b = rest
 	}
-	return messages[i], true
+	return m, false
+}
+
+// cut splits a list after its first item, which says how long it is, and after the padding behind that. ok is false
+// where the item is shorter than its header or longer than the list.
+func cut(list []byte, length, header int) (item, rest []byte, ok bool) {
+	if length < header || length > len(list) {
+		return nil, nil, false
+	}
+	return list[:length], list[min(align(length), len(list)):], true
 }
 
 // ofKernel reports whether the kernel has sent a message: any process of this host may, but only the kernel with the
@@ -300,15 +316,23 @@ const linkDown = unix.RTNH_F_DEAD | unix.RTNH_F_LINKDOWN
 
 // readLinks judges the links of a unicast route, one or several.
 func readLinks(flags uint32, m syscall.NetlinkMessage) (Route, error) {
-	attributes, ok := attributesOf(m)
-	if !ok {
+	// A connection takes four of these answers, so they are read without a map.
+	var link, nextHops []byte
+	whole := eachAttribute(m, func(kind uint16, value []byte) {
+		switch kind {
+		case unix.RTA_OIF:
+			link = value
+		case unix.RTA_MULTIPATH:
+			nextHops = value
+		}
+	})
+	if !whole {
 		return Route{}, ErrNoAnswer
 	}
 	route := Route{Kind: Nowhere}
-	if link := attributes[unix.RTA_OIF]; len(link) == 4 {
+	if len(link) == 4 {
 		route.Links = []int{int(binary.NativeEndian.Uint32(link))}
 	}
-	nextHops := attributes[unix.RTA_MULTIPATH]
 	if flags&linkDown != 0 {
 		return route, nil
 	}
@@ -317,15 +341,15 @@ func readLinks(flags uint32, m syscall.NetlinkMessage) (Route, error) {
 		return route, nil
 	}
 	for len(nextHops) >= unix.SizeofRtNexthop {
-		length := int(binary.NativeEndian.Uint16(nextHops))
-		if length < unix.SizeofRtNexthop || length > len(nextHops) {
+		hop, rest, ok := cut(nextHops, int(binary.NativeEndian.Uint16(nextHops)), unix.SizeofRtNexthop)
+		if !ok {
 			return Route{}, ErrNoAnswer
 		}
-		if nextHops[2]&linkDown == 0 {
+		if hop[2]&linkDown == 0 {
 			route.Kind = Out
-			route.Links = append(route.Links, int(binary.NativeEndian.Uint32(nextHops[4:])))
+			route.Links = append(route.Links, int(binary.NativeEndian.Uint32(hop[4:])))
 		}
-		nextHops = nextHops[min(align(length), len(nextHops)):]
+		nextHops = rest
 	}
 	return route, nil
 }
@@ -333,12 +357,28 @@ func readLinks(flags uint32, m syscall.NetlinkMessage) (Route, error) {
 // attributesOf returns the attributes (struct rtattr) of a message whose body is long enough, by type. ok is false
 // where the list is broken.
 func attributesOf(m syscall.NetlinkMessage) (values map[uint16][]byte, ok bool) {
-	list, err := syscall.ParseNetlinkRouteAttr(&m)
 	values = map[uint16][]byte{}
-	for _, a := range list {
-		values[a.Attr.Type] = a.Value
+	ok = eachAttribute(m, func(kind uint16, value []byte) { values[kind] = value })
+	return values, ok
+}
+
+// eachAttribute calls f with every attribute of a message whose body is long enough, and reports whether the list is
+// whole.
+func eachAttribute(m syscall.NetlinkMessage, f func(kind uint16, value []byte)) bool {
+	size := unix.SizeofRtMsg
+	if m.Header.Type == unix.RTM_NEWLINK || m.Header.Type == unix.RTM_DELLINK {
+		size = unix.SizeofIfInfomsg
 	}
-	return values, err == nil
+	native := binary.NativeEndian
+	for list := m.Data[size:]; len(list) >= unix.SizeofRtAttr; {
+		attribute, rest, ok := cut(list, int(native.Uint16(list)), unix.SizeofRtAttr)
+		if !ok {
+			return false
+		}
+		f(native.Uint16(attribute[2:]), attribute[unix.SizeofRtAttr:])
+		list = rest
+	}
+	return true
 }
 
 // align rounds up to the four octets that messages, attributes and next hops are laid out in.
