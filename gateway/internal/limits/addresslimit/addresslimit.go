@@ -88,10 +88,10 @@ type keys struct {
 }
 
 func keysOf(c tool.Caller, a netip.Addr) keys {
-	k := keys{all: "address|" + a.String(), own: "own|" + c.Client + "|" + a.String(),
-		ports: "ports|" + c.Client + "|" + a.String()}
+	address := "|" + a.String()
+	k := keys{all: "address" + address, own: "own|" + c.Client + address, ports: "ports|" + c.Client + address}
 	if c.Place != "" {
-		k.peer = "peer-address|" + c.Place + "|" + a.String()
+		k.peer = "peer-address|" + c.Place + address
 	}
 	return k
 }

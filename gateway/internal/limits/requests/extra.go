@@ -29,7 +29,7 @@ func (l *Limiter) Extra(client clientip.Identity, target string) *ExtraCharge {
 // Allow charges so many further requests, but never more than the run's own request leaves of a full bucket: a limit
 // below the price would refuse every run. A refusal is a fault.Error of kind Limited.
 func (e *ExtraCharge) Allow(ctx context.Context, requests int) error {
-	stages := e.limiter.targetStages(e.client, e.target)
+	stages := e.limiter.targetStages(nil, e.client, e.target)
 	if len(stages) == 0 {
 		return nil
 	}

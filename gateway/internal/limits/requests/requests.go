@@ -69,26 +69,29 @@ func (l *Limiter) allow(
 // A client of another place has paid there for itself: its runs charge the target alone.
 func (l *Limiter) runStages(client clientip.Identity, slug, target string, port uint16) []ratelimit.Stage {
 	if client.OfPlace() != "" {
-		return l.targetStages(client, target)
+		return l.targetStages(nil, client, target)
 	}
 	key, of := client.LimitKey(), l.ClientLimit(client)
-	stages := []ratelimit.Stage{{
+	own := ratelimit.Stage{
 		{Key: "tool|" + key + "|" + slug + "|" + target, Limit: of.times(l.limits.Tool)},
 		{Key: "client|" + key, Limit: of.times(l.limits.Client)},
-	}}
-	if port != 0 {
-		// The key is that of addresslimit, whose address the target is where it is one.
-		stages[0] = append(stages[0], ratelimit.Charge{Key: "ports|" + key + "|" + target, Limit: l.limits.Ports, Item: port})
 	}
+	if port != 0 && l.limits.Ports.Requests > 0 {
+		// The key is that of addresslimit, whose address the target is where it is one.
+		own = append(own, ratelimit.Charge{Key: "ports|" + key + "|" + target, Limit: l.limits.Ports, Item: port})
+	}
+	stages := append(make([]ratelimit.Stage, 0, 4), own)
 	stages = append(stages, networkStages("client|", client, of, l.limits.Client)...)
-	return append(stages, l.targetStages(client, target)...)
+	return l.targetStages(stages, client, target)
 }
 
-// targetStages are a request against what all clients share of a target, and before it against the half of that which
+// targetStages adds a request against what all clients share of a target, and before it against the half of that which
 // all clients of one other place share.
-func (l *Limiter) targetStages(client clientip.Identity, target string) (stages []ratelimit.Stage) {
+func (l *Limiter) targetStages(
+	stages []ratelimit.Stage, client clientip.Identity, target string,
+) []ratelimit.Stage {
 	if target == "" {
-		return nil
+		return stages
 	}
 	if place := client.OfPlace(); place != "" {
 		half := ratelimit.Half(l.limits.Target)
