@@ -32,7 +32,8 @@ func (s *Server) observed(c echo.Context, rc *requestContext) {
 	now := s.config.Now()
 	elapsed := now.Sub(rc.start)
 	s.config.Metrics.finished(rc.from, c.Path(), ending{status, rc.outcome}, elapsed)
-	s.config.Log.LogAttrs(c.Request().Context(), s.level(c, rc), "request", append(proxyIDs(c, rc),
+	fields := proxyIDs(make([]slog.Attr, 0, 10), c, rc) // room for all of them, on the stack
+	s.config.Log.LogAttrs(c.Request().Context(), s.level(c, rc), "request", append(fields,
 		slog.String("method", methodName(c.Request().Method)),
 		slog.String("route", route(c)),
 		slog.String("slug", s.slugName(c)),
@@ -50,19 +51,19 @@ var (
 	traceParent    = regexp.MustCompile(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
 )
 
-// proxyIDs are the names that a trusted proxy has given the request. A client's own are not logged.
-func proxyIDs(c echo.Context, rc *requestContext) (ids []slog.Attr) {
+// proxyIDs adds the names that a trusted proxy has given the request. A client's own are not logged.
+func proxyIDs(fields []slog.Attr, c echo.Context, rc *requestContext) []slog.Attr {
 	if !rc.client.Trusted {
-		return nil
+		return fields
 	}
 	h := c.Request().Header
 	if id := h.Get("X-Request-Id"); proxyRequestID.MatchString(id) {
-		ids = append(ids, slog.String("proxyRequestId", id))
+		fields = append(fields, slog.String("proxyRequestId", id))
 	}
 	if id := h.Get("Traceparent"); traceParent.MatchString(id) {
-		ids = append(ids, slog.String("traceparent", id))
+		fields = append(fields, slog.String("traceparent", id))
 	}
-	return ids
+	return fields
 }
 
 // level keeps the routine out of the way: probes of the platform and samples come many times a second.
