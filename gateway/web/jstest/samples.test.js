@@ -72,16 +72,20 @@ test("the sentence says what the samples say", () => {
   });
 });
 
-test("one missing sample is a warning, several in a hundred are a problem", () => {
+test("loss is a note below 10 %, a warning from there on, and a problem where nothing gets through", () => {
   const good = Array.from({ length: 18 }, () => sample("answered", 20));
   assert.deepEqual(judged("ping", ...good, sample("late", null)), {
-    tone: "warn",
+    tone: "info",
     text: "Median 20.0 ms; 1 late of 19 samples.",
   });
   assert.deepEqual(judged("packet-loss", ...good, sample("late", null), sample("failed", null)), {
-    tone: "bad",
+    tone: "warn",
     text: "10 % of 20 samples late or failed (1 late and 1 failed), median 20.0 ms.",
   });
+  const lost = Array.from({ length: 18 }, () => sample("failed", null));
+  assert.equal(judged("packet-loss", ...good, ...lost).tone, "warn");
+  assert.equal(judged("packet-loss", ...good.slice(17), ...lost).tone, "warn");
+  assert.equal(judged("packet-loss", ...lost).tone, "bad");
 });
 
 test("the CSV has every sample, and quotes what needs it", () => {

@@ -69,8 +69,8 @@ export function verdictOf(probe, { counted, late, failed, missed, times }) {
   );
   const part = share(missed, counted.length) ?? 0;
   return {
-    // One missing sample is no pattern.
-    tone: part >= 5 && missed > 1 ? "bad" : "warn",
+    // As findings of packet-loss are graded: what still gets through is not broken.
+    tone: part >= 10 ? "warn" : "info",
     text:
       probe === "ping"
         ? `${capital(middle)}; ${parts} of ${all}.`
