@@ -22,9 +22,9 @@ const orders = {
 
 /** The order of a report: what decides whether the target works comes first. */
 const decisive = [
-  ...["dns-lookup", "uptime", "ssl-checker", "ping", "traceroute", "port-checker"],
+  ...["dns-lookup", "uptime", "ssl-checker", "ping", "traceroute", "port-checker", "email-dns-health"],
   ...["http-headers", "redirect-checker", "security-headers", "dns-delegation", "dns-resolver-check"],
-  ...["email-dns-health", "robots-sitemap", "whois-lookup", "ip-geolocation", "asn-lookup", "packet-loss"],
+  ...["robots-sitemap", "whois-lookup", "ip-geolocation", "asn-lookup", "packet-loss"],
 ];
 
 /** What was asked for goes before. @type {Partial<Record<Meaning, string>>} */

@@ -9,6 +9,9 @@ import { advance, ask, refusal } from "./report-checks.js";
 /** @typedef {import("./report-checks.js").Check} Check */
 /** @typedef {import("./queue.js").Stage<import("./api.js").Answer>} Stage */
 
+/** What starts with the first, wherever it stands in the report. */
+const soon = ["uptime", "ssl-checker", "ping", "email-dns-health"];
+
 /**
  * @param {Check[]} checks
  * @param {object} told
@@ -19,8 +22,10 @@ import { advance, ask, refusal } from "./report-checks.js";
 export function makeRun(checks, { moved, idle }) {
   let left = false;
   let refused = "";
-  // A refusal comes before the first step of an answer: until the first check has one, the others wait.
-  let held = checks.slice(1);
+  // A refusal comes before the first step of an answer: until the first check has one, the others wait. Those that take
+  // long leave the first places to those that decide, and to mail.
+  const early = (/** @type {Check} */ { slug }) => soon.includes(slug);
+  let held = checks.slice(1).toSorted((a, b) => Number(early(b)) - Number(early(a)));
   const queue = makeQueue({
     run: (/** @type {Check} */ check, signal) =>
       ask(check, signal, (step) => {
