@@ -230,7 +230,7 @@ function lines(list, kind) {
 const shownMeanings = 2;
 
 /**
- * @param {string[]} paragraphs about this target, what matters most first
+ * @param {(string | Node)[]} paragraphs about this target, what matters most first
  * @param {string[]} lessons what holds for every target
  */
 function meaningPart(paragraphs, lessons) {

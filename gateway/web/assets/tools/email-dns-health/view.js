@@ -3,12 +3,25 @@
 // something is wrong.
 
 import { el } from "../../lib/dom.js";
-import { duration, listed, plural } from "../../lib/format.js";
+import { duration, plural } from "../../lib/format.js";
 import { fixPart } from "../../lib/fix.js";
 import { applied, policyWords, takers } from "./policy.js";
 import { policyURL, published, repairs } from "./repairs.js";
 import { bimi, exchanges, keysFound } from "./hosts.js";
-import { badge, code, cut, facts, folded, mark, more, notice, section, value, values } from "../../lib/parts.js";
+import {
+  badge,
+  code,
+  cut,
+  facts,
+  folded,
+  leadTo,
+  mark,
+  more,
+  notice,
+  section,
+  value,
+  values,
+} from "../../lib/parts.js";
 import { sh } from "../../lib/shell.js";
 import { lookOf } from "../../lib/severity.js";
 import { bySeverity, has, lookOfCheck, parts, prefixOf, toneOfIssue } from "./facts.js";
@@ -170,6 +183,13 @@ function branch(node, depth = 0) {
   );
 }
 
+/** The record that a repair is of; one that is too long has several parts. @param {{what: string}} repair */
+const recordOf = ({ what }) => what.replace(/,.*/, "");
+
+/** The record for want of which forged mail passes; empty where it does not. @param {EmailDnsHealth} d */
+const forged = ({ conclusion, checks }) =>
+  conclusion?.code === "MAIL_FORGEABLE" ? (has(checks.spf, "SPF_ALLOWS_ALL") ? "SPF" : "DMARC") : "";
+
 /**
  * @param {import("./repairs.js").Repair} r
  * @param {boolean} open
@@ -181,7 +201,7 @@ function repair(r, open, d, asked) {
   const { what, why, notes = [], name, type, text = "", file } = published(r, finding?.paste?.text);
   return el(
     "details",
-    { class: "mail-repair", open },
+    { class: "mail-repair", "data-record": recordOf(r), open },
     el("summary", {}, el("h3", {}, what)),
     el("p", {}, why),
     notes.length > 0 ? el("ul", {}, ...notes.map((note) => el("li", {}, note))) : null,
@@ -197,6 +217,13 @@ function repair(r, open, d, asked) {
   );
 }
 
+/** A link to a record to publish, which opens. @param {string} what */
+function toRecord(what) {
+  const link = el("a", { href: "#records" }, what);
+  leadTo(link, () => link.closest(".answer")?.querySelector(`[data-record="${what}"] > summary`) ?? null);
+  return link;
+}
+
 /** What to do where the mail records are not in order; empty where they are. @param {EmailDnsHealth} d */
 function remedy(d) {
   if (d.overall === "pass") return "";
@@ -206,10 +233,13 @@ function remedy(d) {
     ...new Set(
       repairs(d)
         .filter((r) => r.name)
-        .map((r) => r.what.replace(/,.*/, "")),
+        .map(recordOf),
     ),
   ];
-  if (names.length > 0) return `What to do: publish the records for ${listed(names)} that are listed below.`;
+  if (names.length > 0) {
+    const links = names.flatMap((name, i) => [i === 0 ? "" : i < names.length - 1 ? ", " : " and ", toRecord(name)]);
+    return el("span", {}, "What to do: publish the records for ", ...links, " that are listed below.");
+  }
   return d.overall === "error"
     ? "What to do: run the check again in a few minutes."
     : "What to do: correct what the panels below name as a problem or a warning.";
@@ -245,10 +275,17 @@ export default {
   },
   show(d, asked) {
     const all = repairs(d);
+    const open = all.find((r) => recordOf(r) === forged(d)) ?? all[0];
+    const panels = section(
+      "What the domain publishes",
+      el("div", { class: "mail-panels" }, ...parts.map((_, n) => panel(d, n))),
+    );
+    const records =
+      all.length > 0 ? section("Records to publish", ...all.map((r) => repair(r, r === open, d, asked))) : null;
     return [
       d.note && d.overall !== "pass" ? notice("info", d.note) : null,
-      section("What the domain publishes", el("div", { class: "mail-panels" }, ...parts.map((_, n) => panel(d, n)))),
-      all.length > 0 ? section("Records to publish", ...all.map((one, i) => repair(one, i === 0, d, asked))) : null,
+      // What to do comes first where there is something to do.
+      ...(d.overall === "pass" ? [panels, records] : [records, panels]),
       d.checks.spf.record
         ? folded(
             "SPF tree",
