@@ -23,10 +23,11 @@ import { makeTiles } from "./tiles.js";
 /** @typedef {Check & {concerns: import("./view.js").Concern[]}} Judged */
 /** @typedef {Entry["group"]} Group */
 
-/**
- * More than these are folded away, and fewer are shown where there is no room yet; on a phone each takes several lines.
- */
-const mostShown = (/** @type {number} */ width) => (width < 480 ? 4 : 6);
+/** More than these are folded away where there is no room to spare; on a phone each takes several lines. */
+const usual = (/** @type {number} */ width) => (width < 480 ? 4 : 6);
+
+/** More than these are folded away in any case. */
+const mostShown = 12;
 
 /** @param {Check} check */
 const dataOf = (check) =>
@@ -273,7 +274,7 @@ export function makeOverview(checks, target) {
   /** Beside the findings there is room for it, on a phone it is folded away. @param {Element[]} parts */
   function showProven(parts) {
     const node = el("div", { class: "proven-parts" }, ...parts);
-    const shown = mostShown(box.offsetWidth) < 6 ? more("What was proven", node) : node;
+    const shown = usual(box.offsetWidth) < 6 ? more("What was proven", node) : node;
     well.replaceChildren(...(parts.length > 0 ? [shown] : []));
   }
 
@@ -334,24 +335,27 @@ export function makeOverview(checks, target) {
   }
 
   /**
-   * Shows as many as there is room for; once all checks have ended the box fits its content.
+   * Shows the usual number: fewer where the room that is reserved while checks are out is too small, and in the end as
+   * many more as there is room for beside the list of checks.
    * @param {HTMLLIElement[]} all
    */
   function arrange(all) {
     const focused = document.activeElement;
     const unfolded = fold.open;
-    const most = Math.min(mostShown(box.offsetWidth), all.length);
-    split(all, most);
-    if (box.hasAttribute("data-open") && most > 0) {
-      fold.open = false;
-      split(all, 0);
-      const room = box.offsetHeight;
-      for (let shown = most; shown >= 1; shown--) {
-        split(all, shown);
-        if (box.offsetHeight <= room) break;
-      }
-      fold.open = unfolded;
+    const running = box.hasAttribute("data-open");
+    const some = Math.min(usual(box.offsetWidth), all.length);
+    // What was asked for by its filter is shown whole.
+    const least = running ? 0 : only ? all.length : some;
+    fold.open = false;
+    split(all, least);
+    const room = box.offsetHeight;
+    for (let shown = running ? some : Math.min(mostShown, all.length); shown > least; shown--) {
+      split(all, shown);
+      if (box.offsetHeight <= room) break;
+      // The first is shown in any case.
+      if (shown === least + 1 && !running) split(all, least);
     }
+    fold.open = unfolded;
     if (focused instanceof HTMLElement && box.contains(focused)) focused.focus({ preventScroll: true });
   }
 
