@@ -289,11 +289,42 @@ func reportFilter(t *testing.T) {
 	}
 }
 
+// holdCardsByLinks fails where a link to a card does not open it in sight, or where the end of the report moves it under
+// the eyes of its reader.
+func holdCardsByLinks(t *testing.T, tab *browser.Tab) {
+	t.Helper()
+	const trace, mail = `article.tool-card[data-slug=traceroute]`, `article.tool-card[data-slug=email-dns-health]`
+	top := func(selector string) string {
+		return tab.String(`String(Math.round(document.querySelector("` + selector + `").getBoundingClientRect().top))`)
+	}
+	tab.WaitFor(trace + "[data-state=done]")
+	tab.Click(`.contents a[href="#card-traceroute"]`)
+	tab.WaitFor(trace + ".open [role=table].trace")
+	before := top(trace)
+	tab.UntilWithin(reported, patience)
+	if after := top(trace); after != before || strings.HasPrefix(after, "-") {
+		t.Errorf("the open card was %s px below the top of the window and is %s px as the report has ended", before, after)
+	}
+	tab.Click(trace + " .unfold")
+	tab.Click(`.tiles a[href="#card-email-dns-health"]`)
+	tab.WaitFor(mail + ".open [data-record=DMARC][open]")
+	if n := visible(tab, mail+" [data-record=DMARC] .value", 800); n == 0 {
+		t.Error("the record to publish is not on the first screen of its card")
+	}
+	tab.Click(mail + " .words a")
+	tab.WaitFor(mail + " [data-record]:first-of-type[open]")
+	tab.Click(mail + " .unfold")
+	// A card that opens later than half a second after its click counts as a shift.
+	holdQuiet(t, tab)
+	tab.Forget()
+}
+
 // A card shows the whole answer that came, and sends a new request only on a click.
 func reportCardOpensInPlace(t *testing.T) {
 	const card = `article.tool-card[data-slug=ssl-checker]`
 	tab := openTab(t, browser.Options{})
 	tab.Open("/report?target=sec-bad.lab-site.com")
+	holdCardsByLinks(t, tab)
 	tab.UntilWithin(reported, patience)
 	holdText(t, tab, card, "Valid to", "Issuer")
 	if tab.Count(card+" svg.thumb[role=img][aria-label]") != 1 {

@@ -207,6 +207,7 @@ test("a report begins with what decides, and with what was asked for", () => {
       order.toReversed().sort((a, b) => turnOf(kind, a) - turnOf(kind, b)),
       order,
     );
+  assert.ok(turnOf("domain", "email-dns-health") < turnOf("domain", "http-headers"));
   assert.ok(turnOf("email", "email-dns-health") < turnOf("email", "dns-lookup"));
   assert.ok(turnOf("hostPort", "port-checker") < turnOf("hostPort", "dns-lookup"));
 });
@@ -303,6 +304,16 @@ const tiles = [
     { ...good, checks: { mx: { hosts: [{ exchange: "a" }, { exchange: "b" }] } } },
     "2 servers",
     "It is WELL.",
+  ],
+  [
+    "mail that can be forged",
+    "email-dns-health",
+    {
+      ...concluded("warn", "MAIL_FORGEABLE"),
+      checks: { mx: { hosts: [{ exchange: "a" }] }, spf: { status: "missing" }, dmarc: { status: "missing" } },
+    },
+    "a",
+    "no SPF, no DMARC",
   ],
   [
     "resolvers that agree that there is none",

@@ -48,7 +48,8 @@ const bare = (text) => text.replace(/^https?:\/\//, "").replace(/\/$/, "");
  * @param {Check} check
  * @param {string} target of the whole report: what is asked about is said where it is something else
  * @param {() => void} again runs the check again
- * @returns {{node: HTMLElement, show: () => void, tick: () => void}} show draws the check's stage, tick its clock
+ * @returns {{node: HTMLElement, show: () => void, tick: () => void, reveal: () => void}} show draws the check's stage,
+ *   tick its clock, reveal opens it for a visitor who followed a link to it
  */
 export function makeCard(check, target, again) {
   const { slug, title, input, options, key = slug, glyph } = check;
@@ -92,6 +93,12 @@ export function makeCard(check, target, again) {
     if (check.stage !== stage) return;
     whole.replaceChildren(...made);
     place(true);
+  }
+
+  async function reveal() {
+    if (whole.hidden) await open();
+    // Open it has a row of its own.
+    if (!whole.hidden) heading.scrollIntoView();
   }
 
   /** @param {Answer} reply @returns {Promise<Node[]>} */
@@ -139,7 +146,7 @@ export function makeCard(check, target, again) {
     if (check.stage.state === "running") said.querySelector(".phases")?.replaceChildren(newest(check) ?? "");
   }
 
-  return { node, show, tick };
+  return { node, show, tick, reveal };
 }
 
 /** A few facts of an answer, and its picture. @param {Check} check @returns {Node[]} */

@@ -29,6 +29,20 @@ export function groups(checks, cards) {
 export const nearby = (place) =>
   [...place.children].filter((group) => group.getBoundingClientRect().top < 2 * innerHeight);
 
+/**
+ * Where a visitor reads who has scrolled past the findings, or has opened a card.
+ * @param {HTMLElement} place
+ * @returns {() => unknown} scrolls back to there after what is above has changed its height
+ */
+export function reading(place) {
+  const top = (/** @type {Element} */ node) => node.getBoundingClientRect().top;
+  const cards = [...place.querySelectorAll(".tool-card")].filter((card) => top(card) < innerHeight);
+  const opened = cards.find((card) => card.matches(".open") && card.getBoundingClientRect().bottom > 0);
+  const card = opened ?? (top(place) < 0 ? cards.find((one) => top(one) >= 0) : undefined);
+  const before = card ? top(card) : 0;
+  return () => card && scrollBy({ top: top(card) - before, behavior: "instant" });
+}
+
 /** So many checks without an answer for one reason share one line. */
 const alike = 3;
 

@@ -4,7 +4,7 @@
 export { ended, makeCard, seconds } from "./card.js";
 export { calmed, concernsOf, headline, makeOverview, missing, reportState, stateText } from "./overview.js";
 export { paced } from "./paced.js";
-export { groups, nearby, settle } from "./report-cards.js";
+export { groups, nearby, reading, settle } from "./report-cards.js";
 export { checksFor, toolsOf } from "./report-checks.js";
 export { exported, markdown, save, unmade } from "./report-files.js";
 export { makeRun } from "./report-run.js";

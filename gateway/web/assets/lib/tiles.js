@@ -79,13 +79,21 @@ function registration(get) {
   return tile(d, end ? `until ${shortDay(end)}` : "Registered", d.domain.registrar?.name ?? "");
 }
 
+/** The records without which mail is forged, and so lands in spam. */
+const missing = /** @type {const} */ ([
+  ["spf", "SPF"],
+  ["dmarc", "DMARC"],
+]);
+
 /** @param {Get} get */
 function mail(get) {
   const d = get("email-dns-health");
   if (!d) return null;
-  const hosts = d.checks.mx.hosts ?? [];
-  if (hosts.length === 0 || takesNoMail(d)) return tile(d, "No mail server", d.conclusion.message);
-  return tile(d, hosts.length > 1 ? `${hosts.length} servers` : hosts[0].exchange, d.conclusion.message);
+  const hosts = takesNoMail(d) ? [] : (d.checks.mx.hosts ?? []);
+  const value = hosts.length > 1 ? `${hosts.length} servers` : (hosts[0]?.exchange ?? "No mail server");
+  const gone = missing.filter(([part]) => d.checks[part]?.status === "missing").map(([, name]) => `no ${name}`);
+  const shown = tile(d, value, d.conclusion.message);
+  return gone.length > 0 ? { ...shown, note: gone.join(", ") } : shown;
 }
 
 /** @param {Get} get */
@@ -160,14 +168,17 @@ const most = 6;
  * The facts of a report by their titles; null is one that is not known.
  * @param {string[]} slugs the checks of the report
  * @param {Answers} answers
- * @returns {[string, Tile | null][]}
+ * @returns {[title: string, tile: Tile | null, slug: string][]} slug is that of the check that a fact is of
  */
 export function factsOf(slugs, answers) {
   const get = /** @type {Get} */ ((slug) => answers.get(slug));
   return kinds
     .filter((kind) => kind.from.some((slug) => slugs.includes(slug)))
     .slice(0, most)
-    .map((kind) => [kind.title, attempt(() => kind.read(get), null) ?? null]);
+    .map(({ title, from, read }) => {
+      const of = from.find((slug) => answers.has(slug)) ?? from.find((slug) => slugs.includes(slug)) ?? "";
+      return [title, attempt(() => read(get), null) ?? null, of];
+    });
 }
 
 /** A value; where there is little room a day goes without the word before it. @param {string} value */
@@ -185,13 +196,13 @@ export function makeTiles(slugs) {
     node,
     show: (answers, open) =>
       draw(
-        factsOf(slugs, answers).map(([title, tile]) => [
-          JSON.stringify([title, tile, open && !tile]),
+        factsOf(slugs, answers).map(([title, tile, slug]) => [
+          JSON.stringify([title, tile, slug, open && !tile]),
           () =>
             el(
               "div",
               { class: tile?.tone },
-              el("dt", {}, title),
+              el("dt", {}, el("a", { href: `#card-${slug}` }, title)),
               el("dd", { class: "tile-value", title: tile?.value }, ...shown(tile?.value ?? (open ? "…" : "—"))),
               el("dd", { class: "tile-note", title: tile?.note }, tile?.note ?? ""),
             ),

@@ -200,6 +200,7 @@ async function open(found, byHand, since = null) {
     missing,
     nearby,
     paced,
+    reading,
     reportState,
     save,
     seconds,
@@ -267,6 +268,11 @@ async function open(found, byHand, since = null) {
   cancel.onclick = () => {
     run.cancel();
     comparison?.cancel();
+  };
+  result.onclick = (event) => {
+    const link = event.target instanceof Element && event.target.closest('a[href^="#card-"]');
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    cards.forEach((card, { slug }) => link.getAttribute("href") === `#card-${slug}` && card.reveal());
   };
   catalogue.hidden = true;
   document.body.classList.add("asked");
@@ -360,6 +366,7 @@ async function open(found, byHand, since = null) {
   /** @param {string} refused */
   function idle(refused) {
     running = false;
+    const back = reading(place);
     stopClock();
     busy(false);
     for (const button of whenWhole) button.disabled = false;
@@ -378,6 +385,7 @@ async function open(found, byHand, since = null) {
       `${cancelled ? "before the report was cancelled" : `in ${seconds(performance.now() - began)}`}.`;
     announce([status.textContent, stateText(reportState(checks, found)), ...missing(checks, found)].join(" "));
     settle(place, checks, cards, near);
+    back();
     if (since && !cancelled) compareSince(since);
     if (!other || cancelled) return;
     compare(other);
