@@ -189,7 +189,12 @@ export function makeOverview(checks, target) {
   const well = el("div", { class: "proven" });
   const name = shortName(target.text);
   // A long name takes more lines on a phone: as many are reserved as any sentence about it takes.
-  const state = el("div", { class: name.length > 45 ? "state longest" : name.length > 30 ? "state long" : "state" });
+  const sizes = /** @type {const} */ ([
+    [45, "longest"],
+    [30, "long"],
+    [14, "middle"],
+  ]);
+  const state = el("div", { class: `state ${sizes.find(([most]) => name.length > most)?.[1] ?? ""}`.trim() });
   const tiles = makeTiles(checks.map((check) => check.slug));
   // Few checks find little: they get less room.
   const size = checks.length > 8 ? "many" : checks.length > 3 ? "some" : "few";

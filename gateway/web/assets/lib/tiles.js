@@ -93,7 +93,7 @@ function mail(get) {
   const value = hosts.length > 1 ? `${hosts.length} servers` : (hosts[0]?.exchange ?? "No mail server");
   const gone = missing.filter(([part]) => d.checks[part]?.status === "missing").map(([, name]) => `no ${name}`);
   const shown = tile(d, value, d.conclusion.message);
-  return gone.length > 0 ? { ...shown, note: gone.join(", ") } : shown;
+  return gone.length > 0 && shown.tone !== "bad" ? { ...shown, note: gone.join(", ") } : shown;
 }
 
 /** @param {Get} get */

@@ -266,7 +266,7 @@ function answerPart(d) {
 function meaning(d) {
   const list = [];
   if (d.summary.fail > 0)
-    list.push("A missing header is not a vulnerability by itself. Start with the controls at the top.");
+    list.push("Start with the controls at the top. A missing header is not a vulnerability by itself.");
   if (d.summary.info > 0) list.push("Controls with a note are optional; whether they fit depends on the site.");
   return list;
 }

@@ -58,7 +58,7 @@ function findings(d) {
   const rows = list.map((f) => [
     badge(...lookOf(f.severity, f.group)),
     el("div", { class: "sentence" }, f.message, f.remedy && el("div", { class: "hint" }, f.remedy)),
-    value(f.code, { quiet: true }),
+    codeOf(f.code),
   ]);
   return section(
     "Findings",
@@ -69,6 +69,13 @@ function findings(d) {
       rows,
     }),
   );
+}
+
+/** A code, which breaks between its words. @param {string} code */
+function codeOf(code) {
+  const node = value(code, { quiet: true });
+  node.querySelector(".text")?.replaceChildren(...code.split(/(?<=_)/).flatMap((word) => [word, el("wbr")]));
+  return node;
 }
 
 /** The common name, or all of a name without one. @param {string} name */
