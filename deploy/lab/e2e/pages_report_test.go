@@ -289,8 +289,8 @@ func reportFilter(t *testing.T) {
 	}
 }
 
-// holdCardsByLinks fails where a link to a card does not open it in sight, or where the end of the report moves it under
-// the eyes of its reader.
+// holdCardsByLinks fails where a link to a card does not open it in sight, or where the end of the report moves an open
+// one.
 func holdCardsByLinks(t *testing.T, tab *browser.Tab) {
 	t.Helper()
 	const trace, mail = `article.tool-card[data-slug=traceroute]`, `article.tool-card[data-slug=email-dns-health]`
