@@ -30,9 +30,10 @@ func run[T result](ctx context.Context, c *Client, path string, j Job) (T, error
 // the job, it gives it to the next one, once.
 func runJob[T result](ctx context.Context, c *Client, path string, j Job) (none T, err error) {
 	ctx = progress.Ask(ctx, "the diagnostics worker")
-	for _, w := range c.workers.choose(ctx, j) {
+	chosen := c.workers.choose(ctx, j)
+	for i, w := range chosen {
 		var data T
-		data, err = runAt[T](ctx, c, w, path, j)
+		data, err = runAt[T](ctx, c, w, path, j, i == len(chosen)-1)
 		if err == nil || ctx.Err() != nil || !isForAnother(err) {
 			return data, err
 		}
@@ -50,15 +51,18 @@ func isForAnother(err error) bool {
 	return is && (failed.Rule == fault.LimitWorker || failed.Local && !remote.MayHaveBegun(err))
 }
 
-func runAt[T result](ctx context.Context, c *Client, w *oneWorker, path string, j Job) (T, error) {
+// runAt gives the job to a worker, which is the last one that it is given to or not.
+func runAt[T result](ctx context.Context, c *Client, w *oneWorker, path string, j Job, last bool) (T, error) {
 	var none T
 	request, err := json.Marshal(j.request(w.remote.Token(), c.prefixes()))
 	if err != nil {
 		return none, fmt.Errorf("encode the worker's request: %w", err)
 	}
-	// Every job is a stream, which begins when the worker has taken it: one that ends before that is for another worker.
-	call := remote.Call{Method: http.MethodPost, Path: path, Body: request, Limit: c.job, Refuse: refusal,
-		Step: func(json.RawMessage) {}}
+	call := remote.Call{Method: http.MethodPost, Path: path, Body: request, Limit: c.job, Refuse: refusal}
+	if !last {
+		// A stream begins when the worker has taken the job: one that ends before that is for another worker.
+		call.Step = func(json.RawMessage) {}
+	}
 	if s := stepsOf(ctx, path, j.Address, c.prefixes()); s != nil {
 		call.Step, call.Accepted = s.pass, s.feed.Begin
 	}

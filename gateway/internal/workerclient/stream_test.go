@@ -147,16 +147,21 @@ func TestPlainAnswers(t *testing.T) {
 	if err != nil || len(result.Hops) != 2 || stepsIn(feed) != nil || !feed.AwaitBegin(nil) {
 		t.Errorf("%+v, %v", result, err)
 	}
-	plain := worker(t, func(w http.ResponseWriter, r *http.Request) {
-		drain(r)
-		// A stream shows when the worker has taken the job, which matters without steps too.
-		if got := r.Header.Get("Accept"); !strings.HasPrefix(got, progress.MediaType) {
-			t.Errorf("Accept: %q", got)
+	// A stream shows whether the worker has taken the job, which matters without steps too where there is another.
+	for workers, want := range map[int]string{1: "application/json", 2: progress.MediaType} {
+		var urls []string
+		for range workers {
+			urls = append(urls, worker(t, func(w http.ResponseWriter, r *http.Request) {
+				drain(r)
+				if got := r.Header.Get("Accept"); !strings.HasPrefix(got, want) {
+					t.Errorf("%d workers, Accept: %q", workers, got)
+				}
+				jsonAnswer(http.StatusOK, goodTrace)(w, r)
+			}).URL)
 		}
-		jsonAnswer(http.StatusOK, goodTrace)(w, r)
-	})
-	if _, err := client(t, plain.URL, quick()).Traceroute(t.Context(), job); err != nil {
-		t.Error(err)
+		if _, err := client(t, strings.Join(urls, ","), quick()).Traceroute(t.Context(), job); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
