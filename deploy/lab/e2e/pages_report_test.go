@@ -43,11 +43,22 @@ func TestReports(t *testing.T) {
 		"beside a file":       reportBesideAFile,
 		"keeps what it found": reportKeepsWhatWasFound,
 		"lists a fault once":  reportListsAFaultOnce,
+		"stays still":         reportStaysStill,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t)
 		})
+	}
+}
+
+// On a telephone nothing moves while findings come and go above others and their sentences grow.
+func reportStaysStill(t *testing.T) {
+	tab := openTab(t, browser.Options{Width: 360})
+	tab.Open("/report?target=expired.lab-site.com")
+	tab.UntilWithin(reported, patience)
+	if r := tab.Record(); r.Shift >= 0.01 {
+		t.Errorf("moved by %.4f:\n%s", r.Shift, strings.Join(r.Shifts, "\n"))
 	}
 }
 
