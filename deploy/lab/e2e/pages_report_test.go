@@ -15,6 +15,7 @@ import (
 	"golang.org/x/net/html"
 
 	"diagnostics/lab/internal/browser"
+	"diagnostics/lab/internal/site"
 )
 
 // states gives the state of every card of a report by its tool.
@@ -334,7 +335,7 @@ func holdCardsByLinks(t *testing.T, tab *browser.Tab) {
 func reportCardOpensInPlace(t *testing.T) {
 	const card = `article.tool-card[data-slug=ssl-checker]`
 	tab := openTab(t, browser.Options{})
-	tab.Open("/report?target=sec-bad.lab-site.com")
+	tab.Open("/report?target=sec-repaired.lab-site.com")
 	holdCardsByLinks(t, tab)
 	tab.UntilWithin(reported, patience)
 	holdText(t, tab, card, "Valid to", "Issuer")
@@ -371,22 +372,31 @@ func reportCardOpensInPlace(t *testing.T) {
 	holdQuiet(t, tab)
 }
 
-// holdCheckedAgain holds of a finding that its Fix has the line to paste, and that one more request reports what became
-// of it, with the focus where it was.
+// holdCheckedAgain holds of two findings that their Fix has the lines to paste, and that one more request each reports
+// what became of them, with the focus where it was: before the site is repaired, and after one of them is.
 func holdCheckedAgain(t *testing.T, tab *browser.Tab) {
 	t.Helper()
-	before := asks(tab)
-	tab.Click("#attention .advice:has(.fix) > summary")
-	holdText(t, tab, "#attention .advice[open] .fix", "nginx", "add_header ")
-	tab.Click("#attention .advice[open] .check-again button")
-	tab.WaitFor("#attention .advice[open] .fate .mark")
-	holdText(t, tab, "#attention .fate[role=status]:not(:empty)", "Still there.")
-	if n := asks(tab) - before; n != 1 {
-		t.Errorf("%d requests were sent to check a finding again", n)
+	const gone, there = "HSTS_INEFFECTIVE", "CSP_UNSAFE"
+	tab.Run(`document.querySelectorAll("#attention .advice:has(.fix):not([open]) > summary").forEach((s) => s.click())`)
+	check := func(code, mark, fate string) {
+		t.Helper()
+		before, at := asks(tab), "#attention [data-fix*="+code+"] "
+		holdText(t, tab, at, "nginx", "add_header ")
+		tab.Run(`document.querySelector('` + at + `.fate').replaceChildren()`)
+		tab.Click(at + ".check-again button")
+		tab.WaitFor(at + ".fate[role=status] .mark." + mark)
+		holdText(t, tab, at+".fate", fate)
+		if n := asks(tab) - before; n != 1 {
+			t.Errorf("%d requests were sent to check a finding again", n)
+		}
+		if !tab.Holds(`document.activeElement.closest(".check-again") !== null`) {
+			t.Error("the focus has left the button")
+		}
 	}
-	if !tab.Holds(`document.activeElement.closest(".check-again") !== null`) {
-		t.Error("the focus has left the button")
-	}
+	check(gone, "warn", "Still there.")
+	site.Repaired.Store(true)
+	check(gone, "good", "Gone.")
+	check(there, "warn", "Still there.")
 }
 
 // What the checks of a report came to is kept as if each had been run on its own page: the strip of tools and the

@@ -29,20 +29,16 @@ func hurry(tab *browser.Tab, times int) {
 	}`, times))
 }
 
-// seeOrHide makes the page see that its tab came to the front or went to the back. Headless, none ever is at the back.
-func seeOrHide(tab *browser.Tab, state string) {
-	tab.Run(`Object.defineProperty(document, "visibilityState", { configurable: true, get: () => "` + state + `" });
-		document.dispatchEvent(new Event("visibilitychange"));`)
-}
-
-// collectNotifications replaces the browser's notifications, which a headless browser can neither permit nor show.
+// collectNotifications has the visitor allow the browser's notifications, and lists those that it has shown.
 func collectNotifications(tab *browser.Tab) {
+	tab.Permit("notifications")
 	tab.Before(`{
-		globalThis.sent = [];
-		globalThis.Notification = class extends EventTarget {
-			static permission = "default";
-			static async requestPermission() { return Notification.permission = "granted"; }
-			constructor(title, { icon }) { super(); sent.push(title + " " + icon.split("/").at(-1)); }
+		globalThis.shown = [];
+		globalThis.Notification = class extends Notification {
+			constructor(title, more) {
+				super(title, more);
+				this.addEventListener("show", () => shown.push(title + " " + more.icon.split("/").at(-1)));
+			}
 		};
 	}`)
 }
@@ -122,23 +118,25 @@ func TestWatchAPath(t *testing.T) {
 	tab.Until(`document.querySelector("#watch-notify[aria-pressed=true]")`)
 
 	tab.Until(`document.querySelector(".watch[data-state=waiting]")`)
-	seeOrHide(tab, "hidden")
+	tab.Hide()
 	tab.Block("/api/*")
 	holdText(t, tab, ".watch-line", "A round every minute while this tab is in the background.")
 	tab.UntilWithin(rounds(3), patience)
 	holdText(t, tab, ".watch-changes", "no result: This service could not be reached.")
 	holdSign(t, tab, "?", "unknown")
-	if sent := tab.String(`sent.join()`); sent != to.String()+" gives no result unknown.svg" {
-		t.Errorf("the notifications are %q", sent)
+	tab.Until(`shown.length > 0`)
+	if shown := tab.String(`shown.join()`); shown != to.String()+" gives no result unknown.svg" {
+		t.Errorf("the notifications are %q", shown)
 	}
 	tab.Block()
-	seeOrHide(tab, "visible")
+	tab.Show()
 	tab.UntilWithin(rounds(4), patience)
 	holdSign(t, tab, "✓", "works")
 	holdText(t, tab, ".watch table", "11.78.6.2, 11.78.6.1", "11.91.0.77")
 
 	tab.Reload()
 	tab.UntilWithin(rounds(5), patience)
+	tab.Until(`document.querySelector("#watch-notify[aria-pressed=true]")`)
 	holdText(t, tab, ".watch-changes", "not measured until ", "The page was loaded again.",
 		"hop 7 changed from 11.78.7.1 to 11.78.7.2.")
 	if marks := tab.String(`[...document.querySelectorAll(".watch-strip li")].map((li) => li.className)`); marks !=

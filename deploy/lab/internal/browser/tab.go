@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 )
 
@@ -44,6 +45,7 @@ type Tab struct {
 	downloads string
 	record    *recorder
 	noScript  bool
+	front     target.ID // the tab before this one
 }
 
 // Tab opens an empty tab, as soon as fewer than three are open. It is closed at the end of the test.

@@ -74,6 +74,7 @@ func Catalogue(at func(n int) (v4, v6 netip.Addr)) []Site {
 	addNewer(add)
 	addHeads(add)
 	addReportedRegistries(add)
+	add("sec-repaired", "every security header wrong, until one is repaired", web(repaired()))
 	return sites
 }
 

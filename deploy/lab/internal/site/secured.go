@@ -3,6 +3,8 @@ package site
 import (
 	"fmt"
 	"net/http"
+	"slices"
+	"sync/atomic"
 )
 
 var secureHeaders = [][2]string{
@@ -49,6 +51,22 @@ func withHeaders(code int, headers [][2]string) http.Handler {
 		}
 		w.WriteHeader(code)
 		fmt.Fprint(w, "<!doctype html><title>Headers</title>")
+	})
+}
+
+// Repaired makes the site "sec-repaired" send a right Strict-Transport-Security. Its other headers stay wrong.
+var Repaired atomic.Bool
+
+func repaired() http.Handler {
+	right := slices.Clone(insecureHeaders)
+	right[0] = secureHeaders[0]
+	before, after := withHeaders(http.StatusOK, insecureHeaders), withHeaders(http.StatusOK, right)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if Repaired.Load() {
+			after.ServeHTTP(w, r)
+		} else {
+			before.ServeHTTP(w, r)
+		}
 	})
 }
 
