@@ -19,7 +19,7 @@ import (
 // ever drawn, however short.
 
 // mostShift is by how much a page may move over a whole run.
-const mostShift = 0.02
+const mostShift = 0.01
 
 // keepRun keeps what a run draws and says. A frame is a new count, stage or text of what has been found.
 const keepRun = `{

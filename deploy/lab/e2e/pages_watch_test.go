@@ -174,7 +174,7 @@ func TestWatchAPath(t *testing.T) {
 // holdWatchLooks is holdLooks before and after which nothing went wrong, and leaves the page as it is on a screen.
 func holdWatchLooks(t *testing.T, tab *browser.Tab, name string, expected ...string) {
 	t.Helper()
-	if shift := tab.Record().Shift; shift > 0.02 {
+	if shift := tab.Record().Shift; shift > 0.01 {
 		t.Errorf("the layout shifts by %.3f:\n%s", shift, strings.Join(tab.Record().Shifts, "\n"))
 	}
 	holdRecord(t, tab, expected...)
