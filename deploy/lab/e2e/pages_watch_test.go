@@ -12,6 +12,7 @@ import (
 	"image/png"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -273,6 +274,23 @@ func colours(p image.Image) (many int) {
 	return many
 }
 
+// leave opens another page in the tab of a watch that waits, and comes back to the same document: the watch goes on
+// with its record.
+func leave(t *testing.T, tab *browser.Tab) {
+	t.Helper()
+	tab.UntilWithin(`document.querySelector(".watch[data-state=waiting]")`, patience)
+	tab.Run(`globalThis.same = true; addEventListener("pageshow", (e) => { globalThis.persisted = e.persisted; });`)
+	tab.Open("/privacy")
+	tab.Back()
+	tab.Until(`globalThis.persisted && globalThis.same && document.querySelector(".watch[data-state=waiting]")`)
+	holdText(t, tab, ".watch-changes", "not measured until ", "Another page was open in this tab.")
+	rounds := tab.String(`document.querySelector("#result .readings dd").textContent`)
+	if n, err := strconv.Atoi(rounds); err != nil || n < 3 {
+		t.Errorf("the record has %s rounds, want 3 at least", rounds)
+	}
+	tab.Forget() // what moved as the page came back from the cache
+}
+
 // The strips of real probes and of a real site.
 func TestWatchRounds(t *testing.T) {
 	t.Parallel()
@@ -294,6 +312,7 @@ func TestWatchRounds(t *testing.T) {
 				(() => { const now = Date.now; return Date.now = () => now() + 600_000; })()`, patience)
 			tab.UntilWithin(`document.querySelector(".watch-changes").textContent.includes("This tab was asleep.")`, patience)
 			tab.UntilWithin(rounds(3), patience)
+			leave(t, tab)
 			tab.Click("#watch-stop")
 			tab.Until(`document.querySelector(".watch[data-state=ended]")`)
 			holdText(t, tab, ".watch table", c.says)
