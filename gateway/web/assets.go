@@ -159,7 +159,7 @@ func endsValue(kind js.TokenType) bool {
 	}, kind)
 }
 
-// stylesWithoutComments removes the comments of a style sheet, and blanks at the ends of its lines.
+// stylesWithoutComments removes the comments of a style sheet, its indents and empty lines.
 func stylesWithoutComments(source []byte) []byte {
 	lexer := css.NewLexer(parse.NewInputBytes(source))
 	var out []byte
@@ -220,7 +220,7 @@ func (s *Site) asset(w http.ResponseWriter, r *http.Request) error {
 		c.cache = "no-store"
 	}
 	if ext := path.Ext(name); ext == ".js" || ext == ".css" {
-		for _, h := range documentHeaders { // they would be half of what most modules weigh
+		for _, h := range documentHeaders { // they are larger than most modules
 			w.Header().Del(h)
 		}
 	}

@@ -70,7 +70,7 @@ func TestJoin(t *testing.T) {
 		"tools/ping/joined.js": `import * as lib_picture from "../../lib/picture.js";` + "\n" +
 			"const tools_ping_rows=(()=>{const {picture}=lib_picture;\nconst rows=()=>picture;\n\n" +
 			"return {rows};})();\nexport {tools_ping_rows};\n",
-		// What not all of those need that need one of a file stays as it is.
+		// A module that a view alone imports is in no file.
 		"lib/picture.js": "export const picture=1;\n",
 		"lib/joined-report.js": `import {lib_view} from "./joined-pages.js";` + "\n" +
 			`import {lib_answer} from "./joined-parts.js";` +
@@ -86,7 +86,8 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// What would mean something else in its file, or cannot be told from the line, stops the start.
+// Join returns an error for a statement of another form, and for a relative address in a module that moves to another
+// folder.
 func TestJoinRefuses(t *testing.T) {
 	t.Parallel()
 	for what, module := range map[string]map[string]string{

@@ -203,8 +203,10 @@ func bare(t *testing.T) map[string][]byte {
 	return all
 }
 
-// On the wire modules have no comments and few blanks, and lose nothing else: what is left parses to the same syntax
-// tree. Vendored files are served as they are.
+var styleComment = regexp.MustCompile(`(?s)/\*.*?\*/`)
+
+// On the wire modules and styles have no comments and few blanks, and lose nothing else: what is left of a module
+// parses to the same syntax tree. Vendored files are served as they are.
 func TestModulesAreServedWithoutComments(t *testing.T) {
 	t.Parallel()
 	for name, source := range sources(t) {
@@ -218,6 +220,20 @@ func TestModulesAreServedWithoutComments(t *testing.T) {
 		}
 	}
 	site := wholeSite(t)
+	styles, err := filepath.Glob("assets/*.css")
+	if err != nil || styles == nil {
+		t.Fatalf("no styles: %v", err)
+	}
+	for _, name := range styles {
+		source, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := text(t, get(t, site, assetURL(t, site, path.Base(name))))
+		if !slices.Equal(strings.Fields(styleComment.ReplaceAllString(string(source), "")), strings.Fields(left)) {
+			t.Errorf("%s lost more than comments", name)
+		}
+	}
 	vendored, err := os.ReadFile("assets/vendor/uplot/uPlot.iife.min.js")
 	if err != nil {
 		t.Fatal(err)

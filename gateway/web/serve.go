@@ -118,7 +118,7 @@ func (s *Site) setHeaders(h http.Header, r *http.Request) {
 	}
 }
 
-// documentHeaders are those that browsers heed in what they open as a page alone.
+// documentHeaders apply to documents alone.
 var documentHeaders = []string{
 	"Content-Security-Policy", "X-Frame-Options", "Referrer-Policy", "Permissions-Policy", "Cross-Origin-Opener-Policy",
 }

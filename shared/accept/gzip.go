@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Gzip reports whether Accept-Encoding fields (RFC 9110 section 12.5.3) name gzip with a weight above 0; a bare "*" is
-// not asked to mean it.
+// Gzip reports whether Accept-Encoding fields (RFC 9110 section 12.5.3) name gzip with a weight above 0; "*" does not
+// count.
 func Gzip(fields []string) bool {
 	for _, field := range fields {
 		for listed := range strings.SplitSeq(field, ",") {

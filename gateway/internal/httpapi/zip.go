@@ -14,8 +14,7 @@ const gzipCoding = "gzip"
 // leastZipped is the size of a plain answer from which compression pays. Of a stream it is not known in time.
 const leastZipped = 1024
 
-// zips reports whether an answer is compressed: for visitors on slow links, not for another place, which reads it on a
-// fast one.
+// zips reports whether an answer is compressed: where the client accepts gzip and is not another place.
 func zips(c echo.Context, rc *requestContext) bool {
 	return rc.from != fromPeer && accept.Gzip(c.Request().Header[echo.HeaderAcceptEncoding])
 }
@@ -29,7 +28,7 @@ type zip struct {
 
 func newZip() *zip {
 	z := &zip{}
-	z.to, _ = gzip.NewWriterLevel(&z.packed, gzip.StatelessCompression) // which is one of its levels
+	z.to, _ = gzip.NewWriterLevel(&z.packed, gzip.StatelessCompression) // the level is valid
 	return z
 }
 
@@ -39,7 +38,7 @@ func (z *zip) pack(piece []byte) []byte {
 		return piece
 	}
 	z.packed.Reset()
-	_, _ = z.to.Write(piece) // a buffer takes all
+	_, _ = z.to.Write(piece) // a bytes.Buffer returns no error
 	return z.packed.Bytes()
 }
 
