@@ -1,5 +1,5 @@
 # The worker: one static binary. It needs the capability NET_RAW and nothing else. Build from the root of the repository.
-FROM golang:1.26.8-bookworm AS build
+FROM golang:1.26.11-bookworm AS build
 WORKDIR /src
 # The modules are a layer of their own: they are not fetched again when only code has changed.
 COPY shared/go.mod shared/go.sum shared/

@@ -2,6 +2,8 @@ module diagnostics/shared
 
 go 1.26.0
 
+toolchain go1.26.11
+
 require (
 	code.dny.dev/ssrf v0.3.0
 	go.uber.org/goleak v1.3.0
@@ -12,5 +14,5 @@ require (
 
 require (
 	github.com/google/go-cmp v0.7.0 // indirect
-	golang.org/x/text v0.43.0 // indirect
+	golang.org/x/text v0.44.0 // indirect
 )

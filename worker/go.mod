@@ -2,6 +2,8 @@ module diagnostics/worker
 
 go 1.26.0
 
+toolchain go1.26.11
+
 require (
 	diagnostics/daemon v0.0.0
 	diagnostics/hostroute v0.0.0
@@ -11,7 +13,7 @@ require (
 	github.com/prometheus/client_golang v1.25.0
 	go.uber.org/goleak v1.3.0
 	golang.org/x/net v0.62.0
-	golang.org/x/sys v0.49.0
+	golang.org/x/sys v0.50.0
 	golang.org/x/time v0.16.0
 	kernel.org/pub/linux/libs/security/libcap/cap v1.2.78
 	pgregory.net/rapid v1.3.0
@@ -25,7 +27,7 @@ require (
 	github.com/prometheus/client_model v0.6.3 // indirect
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
-	golang.org/x/text v0.43.0 // indirect
+	golang.org/x/text v0.44.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 	kernel.org/pub/linux/libs/security/libcap/psx v1.2.78 // indirect
 )

@@ -2,6 +2,8 @@ module diagnostics/hostroute
 
 go 1.26.0
 
-require golang.org/x/sys v0.49.0
+toolchain go1.26.11
+
+require golang.org/x/sys v0.50.0
 
 require go.uber.org/goleak v1.3.0
