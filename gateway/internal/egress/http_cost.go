@@ -43,6 +43,7 @@ type cost struct {
 	body    int // pieces of it
 	octets  int
 	headers int
+	blocks  int
 	resets  int
 	failed  error
 }
@@ -66,16 +67,9 @@ func (e *cost) piece(octets int) error {
 	return e.failed
 }
 
-// interim counts an interim answer (RFC 9110 section 15.2): it is a piece, and its header is one of the round trip's.
-func (e *cost) interim(header http.Header) error {
-	if err := e.header(header); err != nil {
-		return err
-	}
-	return e.piece(0)
-}
-
-// header counts a header or a trailer. The library judges the length of each as it comes, but all of a round trip share
-// the one bound. What is wrong with the body that follows is no fault of the header: it may have come already.
+// header counts a header or a trailer of HTTP/2. The library judges the length of each as it comes, but all of a round
+// trip share the one bound. What is wrong with the body that follows is no fault of the header: it may have come
+// already.
 func (e *cost) header(header http.Header) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -85,6 +79,17 @@ func (e *cost) header(header http.Header) error {
 		return nil
 	}
 	e.fail(errLongHeaders, sentenceLongHeaders)
+	return e.failed
+}
+
+// block counts the octets of a header block of HTTP/2 as they come: those of any stream, padding, and fields that the
+// library drops.
+func (e *cost) block(octets int) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.blocks += octets; e.blocks > MaxHeaderBytes {
+		e.fail(errLongHeaders, sentenceLongHeaders)
+	}
 	return e.failed
 }
 

@@ -319,10 +319,25 @@ func TestResetRequests(t *testing.T) {
 	}
 }
 
-// All headers of a round trip share one bound: interim answers, the answer and its trailers.
+const longHeaders = "example.com sent response headers of more than 64 KiB."
+
+// wantWithin fails the test unless an answer is read whole where good is set, and is too long where it is not.
+func wantWithin(t *testing.T, good bool, r *egress.Response, err error) {
+	t.Helper()
+	if err == nil {
+		err = r.BodyErr
+	}
+	if good && err != nil {
+		t.Error(err)
+	}
+	if !good && (!fault.Is(err, fault.Upstream) || sentence(err) != longHeaders) {
+		t.Errorf("%v", err)
+	}
+}
+
+// All headers of a round trip of HTTP/2 share one bound: interim answers, the answer and its trailers.
 func TestAllHeadersShareOneBound(t *testing.T) {
 	t.Parallel()
-	const longHeaders = "example.com sent response headers of more than 64 KiB."
 	config, trust := site(t)
 	// Each header is "X: …\r\n", of which the value is so long; the answer and its interim answers are three of them.
 	third := egress.MaxHeaderBytes/3 - len("X: \r\n")
@@ -338,22 +353,7 @@ func TestAllHeadersShareOneBound(t *testing.T) {
 	} {
 		value := strings.Repeat("v", third)
 		last := value + strings.Repeat("v", test.more)
-		check := func(t *testing.T, r *egress.Response, err error) {
-			t.Helper()
-			if err == nil {
-				err = r.BodyErr
-			}
-			if test.good {
-				if err != nil {
-					t.Errorf("%v", err)
-				}
-				return
-			}
-			if s := wantFault(t, err, fault.Upstream); s != longHeaders {
-				t.Errorf("%q (%v)", s, err)
-			}
-		}
-		t.Run("HTTP/2: "+test.name, func(t *testing.T) {
+		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			n := withSite(t)
 			n.ServeConn(web4+":443", frames(config, func(f *http2.Framer, stream uint32) {
@@ -369,19 +369,63 @@ func TestAllHeadersShareOneBound(t *testing.T) {
 				_ = f.WriteData(stream, true, nil)
 			}))
 			r, err := get(t, n.Client(nil, trust), "https://example.com/", maxBody(10))
-			check(t, r, err)
+			wantWithin(t, test.good, r, err)
 		})
-		if test.trailer {
-			continue // over HTTP/1 the library takes none of more than 4 KiB
+	}
+}
+
+// Every octet of a head of HTTP/1 counts, whatever is kept of it.
+func TestEveryOctetOfAHeadCounts(t *testing.T) {
+	t.Parallel()
+	const ok = "HTTP/1.1 204 No Content\r\nX: y\r\n\r\n"
+	for name, head := range map[string]string{
+		"fields":              "HTTP/1.1 103 Early Hints\r\nX: " + strings.Repeat("v", 400) + "\r\n\r\n",
+		"skipped lines":       "HTTP/1.1 103 Early Hints\r\n" + strings.Repeat("v", 400) + "\r\n\r\n",
+		"continuations":       "HTTP/1.1 103 Early Hints\r\nX:" + strings.Repeat("\r\n   ", 100) + "\r\n\r\n",
+		"skipped, continued":  "HTTP/1.1 103 Early Hints\r\nX" + strings.Repeat("\r\n   ", 100) + "\r\n\r\n",
+		"reasons":             "HTTP/1.1 103 " + strings.Repeat("v", 400) + "\r\n\r\n",
+		"interim answers and": "HTTP/1.1 100 Continue\r\n" + strings.Repeat("v: \r\n", 80) + "\r\n",
+	} {
+		count := (egress.MaxHeaderBytes - len(ok)) / len(head)
+		rest := egress.MaxHeaderBytes - len(ok) - count*len(head)
+		for more, good := range map[int]bool{0: true, 1: false} {
+			t.Run(fmt.Sprint(name, " ", more), func(t *testing.T) {
+				t.Parallel()
+				n := withSite(t)
+				last := strings.Replace(ok, "y", "y"+strings.Repeat("y", rest+more), 1)
+				n.ServeConn(web4+":80", answerWith(strings.Repeat(head, count)+last))
+				r, err := get(t, n.Client(nil), "http://example.com/", maxBody(10))
+				wantWithin(t, good, r, err)
+			})
 		}
-		t.Run("HTTP/1: "+test.name, func(t *testing.T) {
-			t.Parallel()
-			n := withSite(t)
-			interim := "HTTP/1.1 103 Early Hints\r\nX: " + value + "\r\n\r\n"
-			n.ServeConn(web4+":80", answerWith(interim+interim+"HTTP/1.1 204 No Content\r\nX: "+last+"\r\n\r\n"))
-			r, err := get(t, n.Client(nil), "http://example.com/", maxBody(10))
-			check(t, r, err)
-		})
+	}
+}
+
+// Header blocks of HTTP/2 count as they come, also those of another stream, of which nothing is kept, and padding.
+func TestEveryHeaderBlockCounts(t *testing.T) {
+	t.Parallel()
+	block := packedFields("x", strings.Repeat("\x7f", 8<<10)) // which Huffman's code does not shorten
+	for _, padding := range []uint8{0, 200} {
+		each := len(block)
+		if padding > 0 {
+			each += 1 + int(padding)
+		}
+		for more, good := range map[int]bool{0: true, 1: false} {
+			t.Run(fmt.Sprint(padding, " ", good), func(t *testing.T) {
+				t.Parallel()
+				body, err := ask2(t, func(f *http2.Framer, stream uint32) {
+					for range (egress.MaxHeaderBytes-100)/each + more {
+						if f.WriteHeaders(http2.HeadersFrameParam{
+							StreamID: stream + 2, EndHeaders: true, BlockFragment: block, PadLength: padding,
+						}) != nil {
+							return
+						}
+					}
+					answer2(f, stream)
+				})
+				wantAnswer(t, good, body, "x", err, longHeaders)
+			})
+		}
 	}
 }
 

@@ -46,7 +46,7 @@ type http1Conn struct {
 	writing   *parallel.Pending[error] // the end of a long request, nil for none
 	broken    atomic.Pointer[error]    // why that ended early
 
-	left   int  // how much of a head may still come
+	left   int  // octets of all heads that may still come
 	begun  bool // the first byte is there
 	inBody bool
 	notes  []http1.NoteCode // on all heads, each once
@@ -106,7 +106,6 @@ func (w *http1Conn) receive(method string) (*http.Response, error) {
 		if err := w.roundTrip.passed(interim); err != nil {
 			return nil, err
 		}
-		w.left = MaxHeaderBytes
 	}
 }
 
@@ -115,6 +114,9 @@ func (w *http1Conn) readHead(buffered *bufio.Reader) (*http1.Head, error) {
 	first, err := buffered.Peek(1)
 	if err == nil && first[0] == tlsAlert[0] {
 		first, err = buffered.Peek(len(tlsAlert))
+	}
+	if errors.Is(err, errLongHeaders) {
+		return nil, w.roundTrip.newFault(fault.Upstream, err, sentenceLongHeaders)
 	}
 	if err != nil {
 		return nil, err

@@ -63,9 +63,6 @@ func (rt *roundTrip) run() (*Response, error) {
 		parallel.Raise(err)
 		return nil, rt.fault(err)
 	}
-	if err := rt.cost.header(answer.Header); err != nil {
-		return nil, err
-	}
 	if !isStatus(answer.StatusCode) {
 		return nil, rt.newFault(fault.Upstream, errNoStatus, sentenceNotHTTP)
 	}
@@ -275,10 +272,10 @@ type Interim struct {
 	Header     http.Header
 }
 
-// passed keeps an interim answer, once it was counted. What is counted bounds what is kept: all headers of a round trip
-// share MaxHeaderBytes, and there are at most maxIdlePieces.
+// passed keeps an interim answer, whose header was counted. What is counted bounds what is kept: all headers of a round
+// trip share MaxHeaderBytes, and there are at most maxIdlePieces.
 func (rt *roundTrip) passed(interim Interim) error {
-	if err := rt.cost.interim(interim.Header); err != nil {
+	if err := rt.cost.piece(0); err != nil {
 		return err
 	}
 	rt.mu.Lock()

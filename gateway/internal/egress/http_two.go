@@ -43,6 +43,9 @@ func (rt *roundTrip) exchangeHTTP2(first *frameConn, request *http.Request) (*ht
 	rt.transport.Protocols.SetUnencryptedHTTP2(true) // what it is handed has TLS below it
 	answer, err := rt.transport.RoundTrip(request.WithContext(httptrace.WithClientTrace(rt.ctx, rt.trace())))
 	rt.answer = answer
+	if err == nil {
+		err = rt.cost.header(answer.Header)
+	}
 	return answer, err
 }
 
@@ -62,6 +65,9 @@ func (rt *roundTrip) trace() *httptrace.ClientTrace {
 		WroteRequest:         func(httptrace.WroteRequestInfo) { rt.clock.wrote() },
 		GotFirstResponseByte: rt.clock.answered,
 		Got1xxResponse: func(status int, header textproto.MIMEHeader) error {
+			if err := rt.cost.header(http.Header(header)); err != nil {
+				return err
+			}
 			return rt.passed(Interim{status, http.StatusText(status), http.Header(header)})
 		},
 	}
@@ -85,11 +91,13 @@ func (rt *roundTrip) dialAgain() (net.Conn, error) {
 
 // The types and flags of HTTP/2 frames that matter here (RFC 9113 section 6).
 const (
-	frameHeader  = 9 // octets
-	frameData    = 0x0
-	frameHeaders = 0x1
-	frameReset   = 0x3
-	flagPadded   = 0x8
+	frameHeader       = 9 // octets
+	frameData         = 0x0
+	frameHeaders      = 0x1
+	frameReset        = 0x3
+	framePromise      = 0x5
+	frameContinuation = 0x9
+	flagPadded        = 0x8
 )
 
 // frameConn is a connection of HTTP/2 that counts the frames that come. It shows the library no frame past a bound.
@@ -172,6 +180,12 @@ func (c *frameConn) begin() error {
 	c.payload = int(h[0])<<16 | int(h[1])<<8 | int(h[2])
 	kind, flags := h[3], h[4]
 	ours := binary.BigEndian.Uint32(h[5:])&^(1<<31) == c.stream
+	switch kind {
+	case frameHeaders, framePromise, frameContinuation:
+		if err := c.cost.block(c.payload); err != nil {
+			return err
+		}
+	}
 	switch {
 	case kind == frameHeaders && ours:
 		// An answer, its trailers, or an interim answer, which the round trip counts.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httputil"
 	"net/textproto"
@@ -18,14 +19,17 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// MaxLines bounds the lines of a head.
-const MaxLines = 1000
+// MaxLines bounds the lines of a head, and maxElements the members of a field that decides how long the body is.
+const (
+	MaxLines    = 1000
+	maxElements = 100
+)
 
 // The errors of ReadHead, besides those of the reader.
 var (
 	// ErrNotHTTP reports a first line that is no status line of HTTP/1.
 	ErrNotHTTP = errors.New("http1: not an HTTP/1 response")
-	// ErrMalformed reports a head whose meaning is not certain: a NUL, a CR without LF, contradicting lengths.
+	// ErrMalformed reports a head whose meaning is not certain: a NUL, a CR without LF, contradicting or very many lengths.
 	ErrMalformed = errors.New("http1: malformed head")
 	// ErrTooLong reports more than MaxLines lines.
 	ErrTooLong = errors.New("http1: head of too many lines")
@@ -65,36 +69,52 @@ type Head struct {
 // where the reader ends before the head does; in its first line that is ErrNotHTTP as well.
 func ReadHead(r *bufio.Reader) (*Head, error) {
 	h := &Head{Header: http.Header{}}
-	first, err := readLine(r)
+	lines := lineReader{from: r}
+	first, err := lines.next()
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = fmt.Errorf("%w: half a line: %w", ErrNotHTTP, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := h.readStatus(first); err != nil {
+	if err := h.readStatus(string(first)); err != nil {
 		return nil, err
 	}
-	if err := h.readFields(r); err != nil {
+	if err := h.readFields(&lines); err != nil {
 		return nil, err
 	}
 	return h, h.frame()
 }
 
-// readLine reads a line without its end, which is LF or CRLF (RFC 9112 section 2.2).
-func readLine(r *bufio.Reader) (string, error) {
-	line, err := r.ReadBytes('\n')
+// lineReader reads lines without copying those that fit into the reader's buffer.
+type lineReader struct {
+	from *bufio.Reader
+	long []byte // the last line that did not fit
+}
+
+// next returns a line without its end, which is LF or CRLF (RFC 9112 section 2.2). The line is valid until the next call.
+func (l *lineReader) next() ([]byte, error) {
+	line, err := l.from.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		l.long = l.long[:0]
+		for errors.Is(err, bufio.ErrBufferFull) {
+			l.long = append(l.long, line...)
+			line, err = l.from.ReadSlice('\n')
+		}
+		l.long = append(l.long, line...)
+		line = l.long
+	}
 	if errors.Is(err, io.EOF) && len(line) > 0 {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	line = bytes.TrimSuffix(line[:len(line)-1], []byte("\r"))
-	if bytes.ContainsAny(line, "\r\x00") {
-		return "", fmt.Errorf("%w: a NUL or a CR without LF", ErrMalformed)
+	if bytes.IndexByte(line, '\r') >= 0 || bytes.IndexByte(line, 0) >= 0 {
+		return nil, fmt.Errorf("%w: a NUL or a CR without LF", ErrMalformed)
 	}
-	return string(line), nil
+	return line, nil
 }
 
 const blanks = " \t"
@@ -133,40 +153,45 @@ func (h *Head) readStatus(line string) error {
 }
 
 // readFields reads the fields. A line that begins with a blank continues the one before it (RFC 9112 section 5.2), also
-// one that was skipped.
-func (h *Head) readFields(r *bufio.Reader) error {
-	var line string
+// one that was skipped. The lines of a field are joined in a buffer, and copied from it once the field is complete.
+func (h *Head) readFields(lines *lineReader) error {
+	var field []byte
 	for range MaxLines {
-		next, err := readLine(r)
+		line, err := lines.next()
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
 		if err != nil {
 			return err
 		}
-		if next != "" && strings.Contains(blanks, next[:1]) && line != "" {
-			line += " " + strings.Trim(next, blanks)
+		if len(field) > 0 && len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {
+			field = append(append(field, ' '), bytes.Trim(line, blanks)...)
 			continue
 		}
-		if line != "" {
-			h.addField(line)
+		if len(field) > 0 {
+			h.addField(field)
 		}
-		if next == "" {
+		if len(line) == 0 {
 			return nil
 		}
-		line = next
+		field = append(field[:0], line...)
 	}
 	return ErrTooLong
 }
 
 // addField keeps a field whose name is a token, and skips any other line.
-func (h *Head) addField(line string) {
-	name, value, found := strings.Cut(line, ":")
-	if !found || !httpguts.ValidHeaderFieldName(name) {
+func (h *Head) addField(field []byte) {
+	end := bytes.IndexByte(field, ':')
+	if end < 0 {
 		h.note(HeaderLineSkipped)
 		return
 	}
-	value = strings.Trim(value, blanks)
+	name := string(field[:end])
+	if !httpguts.ValidHeaderFieldName(name) {
+		h.note(HeaderLineSkipped)
+		return
+	}
+	value := string(bytes.Trim(field[end+1:], blanks))
 	if !httpguts.ValidHeaderFieldValue(value) {
 		h.note(ControlCharacter)
 	}
@@ -187,16 +212,26 @@ func (h *Head) frame() error {
 		return err
 	}
 	h.length = length
-	codings := elements(h.Header["Transfer-Encoding"])
-	if len(codings) == 0 || h.Minor == 0 {
+	if h.Minor == 0 {
+		return nil
+	}
+	codings, chunked := 0, 0
+	for coding := range elements(h.Header["Transfer-Encoding"]) {
+		if codings++; codings > maxElements {
+			return fmt.Errorf("%w: more than %d transfer codings", ErrMalformed, maxElements)
+		}
+		if h.chunked = strings.EqualFold(coding, "chunked"); h.chunked {
+			chunked++
+		}
+	}
+	if codings == 0 {
 		return nil
 	}
 	h.length = -1
-	h.chunked = codings[len(codings)-1] == "chunked"
 	switch {
-	case slices.Index(codings, "chunked") != len(codings)-1 && h.chunked:
+	case h.chunked && chunked > 1:
 		h.note(TransferEncodingRepeated)
-	case !h.chunked || len(codings) > 1:
+	case !h.chunked || codings > 1:
 		h.note(TransferEncodingUnknown)
 	}
 	if length >= 0 {
@@ -207,35 +242,46 @@ func (h *Head) frame() error {
 
 // contentLength is -1 where there is none. Equal lengths are one; anything but one number is an error.
 func (h *Head) contentLength() (int64, error) {
-	lengths := elements(h.Header["Content-Length"])
-	if len(lengths) == 0 {
-		if _, sent := h.Header["Content-Length"]; sent {
-			return 0, fmt.Errorf("%w: an empty Content-Length", ErrMalformed)
-		}
+	sent, is := h.Header["Content-Length"]
+	if !is {
 		return -1, nil
 	}
-	const bits = 63 // strconv takes no sign for an unsigned number
-	n, err := strconv.ParseUint(lengths[0], 10, bits)
-	if err != nil || slices.ContainsFunc(lengths, func(s string) bool { return s != lengths[0] }) {
-		return 0, fmt.Errorf("%w: Content-Length %.40q", ErrMalformed, strings.Join(lengths, ", "))
+	first, count := "", 0
+	for length := range elements(sent) {
+		if count++; count == 1 {
+			first = length
+		}
+		if length != first || count > maxElements {
+			return 0, fmt.Errorf("%w: Content-Length %.40q, then %.40q", ErrMalformed, first, length)
+		}
 	}
-	if len(lengths) > 1 {
+	if count == 0 {
+		return 0, fmt.Errorf("%w: an empty Content-Length", ErrMalformed)
+	}
+	const bits = 63 // strconv takes no sign for an unsigned number
+	n, err := strconv.ParseUint(first, 10, bits)
+	if err != nil {
+		return 0, fmt.Errorf("%w: Content-Length %.40q", ErrMalformed, first)
+	}
+	if count > 1 {
 		h.note(ContentLengthRepeated)
 	}
 	return int64(n), nil // #nosec G115 -- of 63 bits
 }
 
-// elements are the members of a list, in lower case, over all lines of a field.
-func elements(lines []string) []string {
-	var all []string
-	for _, line := range lines {
-		for part := range strings.SplitSeq(line, ",") {
-			if part = strings.ToLower(strings.Trim(part, blanks)); part != "" {
-				all = append(all, part)
+// elements yields the members of a list over all lines of a field.
+func elements(lines []string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, line := range lines {
+			for line != "" {
+				var part string
+				part, line, _ = strings.Cut(line, ",")
+				if part = strings.Trim(part, blanks); part != "" && !yield(part) {
+					return
+				}
 			}
 		}
 	}
-	return all
 }
 
 // Interim reports whether another head follows this one (RFC 9110 section 15.2). 101 ends HTTP.

@@ -4,12 +4,16 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 )
 
 func read(text string) (*Head, *bufio.Reader, error) {
@@ -91,20 +95,27 @@ func TestHeadsThatAreErrors(t *testing.T) {
 		ok + "A: b\x00\r\n\r\n":             ErrMalformed,
 		ok + "A: b\rc\r\n\r\n":              ErrMalformed,
 		ok + "Content-Length: 1, 2\r\n\r\n": ErrMalformed,
-		ok + "Content-Length: 1\r\nContent-Length: 01\r\n\r\n":          ErrMalformed,
-		ok + "Content-Length: +1\r\n\r\n":                               ErrMalformed,
-		ok + "Content-Length: 0x1\r\n\r\n":                              ErrMalformed,
-		ok + "Content-Length:\r\n\r\n":                                  ErrMalformed,
-		ok + "Content-Length: 9223372036854775808\r\n\r\n":              ErrMalformed,
-		ok + strings.Repeat("A: b\r\n", MaxLines) + "\r\n":              ErrTooLong,
-		ok + "A: b\r\n" + strings.Repeat(" c\r\n", MaxLines-1) + "\r\n": ErrTooLong,
+		ok + "Content-Length: 1\r\nContent-Length: 01\r\n\r\n":                       ErrMalformed,
+		ok + "Content-Length: 2" + strings.Repeat(",2", maxElements) + "\r\n\r\n":    ErrMalformed,
+		ok + "Transfer-Encoding: a" + strings.Repeat(",a", maxElements) + "\r\n\r\n": ErrMalformed,
+		ok + "Content-Length: +1\r\n\r\n":                                            ErrMalformed,
+		ok + "Content-Length: 0x1\r\n\r\n":                                           ErrMalformed,
+		ok + "Content-Length:\r\n\r\n":                                               ErrMalformed,
+		ok + "Content-Length: 9223372036854775808\r\n\r\n":                           ErrMalformed,
+		ok + strings.Repeat("A: b\r\n", MaxLines) + "\r\n":                           ErrTooLong,
+		ok + "A: b\r\n" + strings.Repeat(" c\r\n", MaxLines-1) + "\r\n":              ErrTooLong,
 	} {
 		if h, _, err := read(text); !errors.Is(err, want) || h != nil && err == nil {
 			t.Errorf("%.60q: %v, want %v", text, err, want)
 		}
 	}
-	if _, _, err := read(ok + strings.Repeat("A: b\r\n", MaxLines-1) + "\r\n"); err != nil {
-		t.Errorf("%d lines: %v", MaxLines, err)
+	for _, text := range []string{
+		strings.Repeat("A: b\r\n", MaxLines-1), "Content-Length: 2" + strings.Repeat(",2", maxElements-1) + "\r\n",
+		"Transfer-Encoding: a" + strings.Repeat(",a", maxElements-1) + "\r\n",
+	} {
+		if _, _, err := read(ok + text + "\r\n"); err != nil {
+			t.Errorf("%.40q: %v", text, err)
+		}
 	}
 }
 
@@ -124,6 +135,113 @@ func TestBodiesThatEndEarly(t *testing.T) {
 	}
 }
 
+// heads are the heads of answers that come to 64 KiB, of which the first is ordinary. An interim answer is at most one of
+// the 200 that a round trip takes.
+func heads() map[string]string {
+	const size = 64 << 10
+	const ok = "HTTP/1.1 200 OK\r\n"
+	fill := func(line string) string { return ok + strings.Repeat(line, size/len(line)) + "\r\n" }
+	lines := func(line string) string { // as many as a head may have
+		return ok + strings.Repeat(line+strings.Repeat("x", size/MaxLines-len(line)-2)+"\r\n", MaxLines-2) + "\r\n"
+	}
+	const interims = 200
+	early := func(head string) string {
+		return strings.Repeat(head+strings.Repeat("x", size/interims-len(head)-4)+"\r\n\r\n", interims) + ok + "\r\n"
+	}
+	return map[string]string{
+		ordinary:                 fill("Set-Cookie: session=0123456789abcdef0123456789abcdef; Path=/; Secure; HttpOnly; SameSite=Lax\r\n"),
+		"continuations":          ok + "A: b\r\n" + lines(" ")[len(ok):],
+		"tabs":                   ok + "A: b\r\n" + lines("\t\t")[len(ok):],
+		"skipped":                lines("no field "),
+		"skipped, continued":     lines(" no field "),
+		"other names":            ok + strings.Join(names(), "") + "\r\n",
+		"one line":               ok + "A: " + strings.Repeat("x", size-30) + "\r\n\r\n",
+		"lengths":                ok + "Content-Length: 1" + strings.Repeat(",1", size/2-30) + "\r\n\r\n",
+		"codings":                ok + "Transfer-Encoding: A" + strings.Repeat(",A", size/2-30) + "\r\n\r\n",
+		"early hints":            early("HTTP/1.1 103 Early Hints\r\nLink: "),
+		"early hints, no field":  early("HTTP/1.1 103 Early Hints\r\n"),
+		"early hints, continued": early("HTTP/1.1 103 Early Hints\r\nA:\r\n a\r\n b\r\n c\r\n "),
+	}
+}
+
+const ordinary = "an ordinary head"
+
+func names() (lines []string) {
+	for i := range MaxLines - 2 {
+		lines = append(lines, fmt.Sprintf("X-%d: %053d\r\n", i, i))
+	}
+	return lines
+}
+
+// readAll reads a head and the interim ones before it.
+func readAll(r *bufio.Reader) (*Head, error) {
+	for {
+		if h, err := ReadHead(r); err != nil || !h.Interim() {
+			return h, err
+		}
+	}
+}
+
+func BenchmarkHeads(b *testing.B) {
+	for name, text := range heads() {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			r := bufio.NewReaderSize(nil, 2<<10)
+			for b.Loop() {
+				r.Reset(strings.NewReader(text))
+				_, _ = readAll(r)
+			}
+		})
+	}
+}
+
+// No head costs more than three times what an ordinary one of its length costs.
+func TestWorstHeads(t *testing.T) { //nolint:paralleltest // it measures
+	// What this thread has used; what others do does not count.
+	used := func() time.Duration {
+		var now unix.Timespec
+		if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &now); err != nil {
+			t.Fatal(err)
+		}
+		return time.Duration(now.Nano())
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cost := map[string]time.Duration{}
+	for range 15 { // the cheapest of some tries, in turns: the machine's pace varies
+		for name, text := range heads() {
+			r := bufio.NewReaderSize(strings.NewReader(text), 2<<10)
+			began := used()
+			_, _ = readAll(r)
+			if took := used() - began; cost[name] == 0 || took < cost[name] {
+				cost[name] = took
+			}
+		}
+	}
+	for name, took := range cost {
+		t.Logf("%s: %v", name, took)
+		if took > 3*cost[ordinary] {
+			t.Errorf("%s: %v, an ordinary head %v", name, took, cost[ordinary])
+		}
+	}
+}
+
+// allocated returns the bytes that a call allocates.
+func allocated(call func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	call()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// What is allocated for a head grows with its length only: the shortest field takes an entry of a map and two strings.
+const (
+	allocatedAtFirst = 4 << 10
+	allocatedPerByte = 64
+)
+
 // Whatever net/http reads is read here with the same status and body, and no head is read past its end.
 func FuzzReadHead(f *testing.F) {
 	for _, seed := range []string{
@@ -132,7 +250,14 @@ func FuzzReadHead(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
+	for _, text := range heads() {
+		f.Add([]byte(text))
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
+		all := bufio.NewReader(bytes.NewReader(text))
+		if n := allocated(func() { _, _ = readAll(all) }); n > allocatedAtFirst+allocatedPerByte*uint64(len(text)) {
+			t.Fatalf("%.100q: %d bytes allocated for %d read", text, n, len(text))
+		}
 		theirs, refused := http.ReadResponse(bufio.NewReader(bytes.NewReader(text)), nil)
 		r := bufio.NewReader(bytes.NewReader(text))
 		ours, err := ReadHead(r)
