@@ -197,7 +197,7 @@ func FuzzDecodeBody(f *testing.F) {
 	f.Add("deflate", []byte("\x78\x9c\x4b\x04\x00\x00\x62\x00\x62"))
 	f.Fuzz(func(t *testing.T, encoding string, body []byte) {
 		r := &egress.Response{Header: http.Header{"Content-Encoding": {encoding}}}
-		text, err := egress.DecodeBody(r, bytes.NewReader(body))
+		text, err := egress.DecodeBody(t.Context(), r, bytes.NewReader(body))
 		var out bytes.Buffer
 		if err == nil {
 			_, err = io.CopyN(&out, text, 1<<20)

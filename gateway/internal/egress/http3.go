@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/analyze/weight"
+	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
@@ -104,6 +106,10 @@ func (a *http3Attempt) run() (HTTP3Failure, error) {
 	}
 	a.result.Handshake = time.Since(began)
 	defer func() { _ = conn.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), "") }()
+	shown := conn.ConnectionState().TLS.PeerCertificates
+	if err := processor.Of(a.ctx).SpendTime(weight.Shown(shown)); err != nil {
+		return HTTP3NotTried, err
+	}
 	if failure, err := a.judge(conn.ConnectionState().TLS); err != nil {
 		return failure, err
 	}

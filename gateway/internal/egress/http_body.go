@@ -16,7 +16,9 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/analyze/gunzip"
+	"diagnostics/gateway/internal/analyze/weight"
 	"diagnostics/gateway/internal/egress/budget/memory"
+	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/egress/http1"
 	"diagnostics/gateway/internal/fault"
 )
@@ -31,7 +33,7 @@ const readSize = 32 << 10
 // readBody reads at most limit bytes of the decompressed body into the answer, and counts them for the run.
 func (r *Response) readBody(ctx context.Context, body io.Reader, limit int64) {
 	wire := &cappedReader{from: body, left: limit + bodySlack}
-	text, err := r.decompressed(wire)
+	text, err := r.decompressed(ctx, wire)
 	if err == nil {
 		r.Body, err = io.ReadAll(memory.Reader(ctx, io.LimitReader(text, limit+1)))
 	}
@@ -49,19 +51,28 @@ func (r *Response) readBody(ctx context.Context, body io.Reader, limit int64) {
 
 // decompressed undoes the one encoding that was asked for, and deflate, which some servers send all the same. Encodings
 // upon encodings are not undone: no server needs them, and each multiplies what a bomb can do.
-func (r *Response) decompressed(wire io.Reader) (io.Reader, error) {
-	buffered := bufio.NewReaderSize(wire, readSize)
-	switch strings.ToLower(strings.TrimSpace(strings.Join(r.Header.Values("Content-Encoding"), ","))) {
-	case "", "identity":
-		return buffered, nil
+func (r *Response) decompressed(ctx context.Context, wire io.Reader) (io.Reader, error) {
+	coding := strings.ToLower(strings.TrimSpace(strings.Join(r.Header.Values("Content-Encoding"), ",")))
+	if coding == "" || coding == "identity" {
+		return bufio.NewReaderSize(wire, readSize), nil
+	}
+	packed := bufio.NewReaderSize(processor.Reader(ctx, wire, weight.Packed), readSize)
+	var text io.Reader
+	var err error
+	switch coding {
 	case "gzip", "x-gzip":
-		return emptyOr(buffered, func() (io.Reader, error) {
-			return gunzip.NewReader(buffered, func() { r.note(http1.TrailingBytes) })
+		text, err = emptyOr(packed, func() (io.Reader, error) {
+			return gunzip.NewReader(packed, func() { r.note(http1.TrailingBytes) })
 		})
 	case "deflate":
-		return emptyOr(buffered, func() (io.Reader, error) { return newInflater(buffered) })
+		text, err = emptyOr(packed, func() (io.Reader, error) { return newInflater(packed) })
+	default:
+		err = errEncoding
 	}
-	return nil, errEncoding
+	if err != nil {
+		return nil, err
+	}
+	return processor.Reader(ctx, text, weight.Unpacked), nil
 }
 
 func (r *Response) note(code http1.NoteCode) {
@@ -146,8 +157,8 @@ func (b ownFaultBody) Read(p []byte) (int, error) {
 
 // DecodeBody undoes the content encoding of a body that is being consumed. Its own errors and those of the reader are
 // *fault.Error of kind Upstream, Timeout or Busy, or io.EOF.
-func DecodeBody(r *Response, body io.Reader) (io.Reader, error) {
-	text, err := r.decompressed(body)
+func DecodeBody(ctx context.Context, r *Response, body io.Reader) (io.Reader, error) {
+	text, err := r.decompressed(ctx, body)
 	if err != nil {
 		return nil, bodyFault(err)
 	}

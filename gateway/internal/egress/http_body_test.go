@@ -222,7 +222,7 @@ func TestConsumedBodies(t *testing.T) {
 			if answer.Status != http.StatusOK || answer.URL.RequestURI() != "/" {
 				t.Errorf("consuming the body of %+v", answer)
 			}
-			decoded, err := egress.DecodeBody(answer, body)
+			decoded, err := egress.DecodeBody(t.Context(), answer, body)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -242,7 +242,7 @@ func TestConsumedBodies(t *testing.T) {
 	}
 	_, err := c.Do(t.Context(), egress.Request{URL: parseURL(t, "http://example.com/unknown"),
 		Consume: func(answer *egress.Response, body io.Reader) {
-			_, err := egress.DecodeBody(answer, body)
+			_, err := egress.DecodeBody(t.Context(), answer, body)
 			wantFault(t, err, fault.Upstream)
 		}})
 	if err != nil {
@@ -261,7 +261,7 @@ func TestConsumedBodyThatBreaksOff(t *testing.T) {
 	})
 	answer, err := n.Client(nil).Do(t.Context(), egress.Request{URL: parseURL(t, "http://example.com/"),
 		Consume: func(answer *egress.Response, body io.Reader) {
-			decoded, err := egress.DecodeBody(answer, body)
+			decoded, err := egress.DecodeBody(t.Context(), answer, body)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/analyze/weight"
+	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/egress/tlswire"
 	"diagnostics/gateway/internal/fault"
@@ -79,6 +81,9 @@ func (rt *roundTrip) sayHello(ctx context.Context, raw net.Conn, hello *tlswire.
 	s.client = tls.Client(s.wire, hello.Config(tlsConfig(rt.request.URL.Host().Name())))
 	err := hello.Handshake(ctx, s.client, s.wire)
 	s.took = time.Since(start)
+	if full := processor.Of(ctx).SpendTime(weight.Shown(s.client.ConnectionState().PeerCertificates)); full != nil {
+		err = full
+	}
 	if err != nil {
 		_ = raw.Close()
 	}

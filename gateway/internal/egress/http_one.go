@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"diagnostics/gateway/internal/analyze/weight"
+	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/egress/http1"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/text"
@@ -154,6 +156,9 @@ func (w *http1Conn) Read(p []byte) (int, error) {
 		w.roundTrip.clock.answered()
 	}
 	w.left -= n
+	if full := processor.Spend(w.roundTrip.ctx, weight.Head, n); full != nil {
+		return 0, full
+	}
 	return n, w.reason(err)
 }
 

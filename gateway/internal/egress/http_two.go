@@ -8,6 +8,8 @@ import (
 	"net/http/httptrace"
 	"net/textproto"
 
+	"diagnostics/gateway/internal/analyze/weight"
+	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/shared/parallel"
 )
 
@@ -183,6 +185,9 @@ func (c *frameConn) begin() error {
 	switch kind {
 	case frameHeaders, framePromise, frameContinuation:
 		if err := c.cost.block(c.payload); err != nil {
+			return err
+		}
+		if err := processor.Spend(c.cost.roundTrip.ctx, weight.PackedHead, c.payload); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 
+	"diagnostics/gateway/internal/analyze/weight"
+	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
@@ -47,6 +49,9 @@ func (c *Client) reach(ctx context.Context, dial DialFunc, network string, to ne
 	datagrams := strings.HasPrefix(network, "udp")
 	if !datagrams {
 		traffic.Dialled(ctx)
+	}
+	if err := processor.Spend(ctx, weight.Connection, 1); err != nil {
+		return nil, err
 	}
 	conn, err := dial(ctx, network, to)
 	own := c.OwnFault(err, to.Addr())

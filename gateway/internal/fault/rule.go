@@ -59,6 +59,7 @@ const (
 	LimitNetworkMemory   Rule = "network_memory"    // what a network's runs hold
 	LimitMemory          Rule = "memory"            // what all runs hold
 	LimitTraffic         Rule = "traffic"           // what a run may send
+	LimitProcessor       Rule = "processor"         // what a run may cost
 	LimitWorkerShare     Rule = "worker_share"      // a client's or network's share of the worker's slots
 	LimitWorker          Rule = "worker"            // the worker's slots and packets
 	LimitProviderShare   Rule = "provider_share"    // this service's share of a provider
@@ -72,7 +73,7 @@ func Limits() []Rule {
 	return []Rule{
 		LimitTool, LimitClient, LimitNetwork, LimitTarget, LimitSamples, LimitClientAddress, LimitAddress, LimitPorts,
 		LimitClientInFlight, LimitNetworkInFlight, LimitInFlight, LimitClientMemory, LimitNetworkMemory, LimitMemory,
-		LimitTraffic, LimitWorkerShare, LimitWorker, LimitProviderShare,
+		LimitTraffic, LimitProcessor, LimitWorkerShare, LimitWorker, LimitProviderShare,
 		LimitRedis, LimitPlace, LimitPeer,
 	}
 }

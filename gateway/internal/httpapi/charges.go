@@ -9,6 +9,7 @@ import (
 
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress/budget/memory"
+	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/limits/addresslimit"
@@ -52,7 +53,8 @@ func (s *Server) charge(
 			run.end(err)
 		}
 	})
-	return certs.WithMemory(ctx), run, nil // verifications of signatures
+	ctx = processor.WithMeter(ctx, run.end) // processor time
+	return certs.WithMemory(ctx, processor.Of(ctx).Take), run, nil
 }
 
 // charged is what a run is charged as it proceeds.

@@ -133,7 +133,7 @@ func (s *Server) enabled(t tool.Tool, rc *requestContext) error {
 	return nil
 }
 
-// run is steps 11 to 13. The run ends with its time, when the client leaves, or when it holds too much.
+// run is steps 11 to 13. The run ends with its time, when the client leaves, or when it holds or costs too much.
 func (s *Server) run(ctx context.Context, charged *charged, job tool.Job) (any, error) {
 	s.config.Metrics.inFlight.Inc()
 	defer s.config.Metrics.inFlight.Dec()
@@ -142,7 +142,7 @@ func (s *Server) run(ctx context.Context, charged *charged, job tool.Job) (any, 
 	defer cancel()
 	data, err := job.Run(bounded)
 	if full, is := errors.AsType[*fault.Error](context.Cause(ctx)); is {
-		// The run held too much, whatever error the tool returns.
+		// The run held or cost too much, whatever error the tool returns.
 		return nil, full
 	}
 	outOfTime := ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded)

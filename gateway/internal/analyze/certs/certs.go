@@ -92,7 +92,7 @@ type Checker struct {
 // Check judges the sent certificates, leaf first, for the host (a canonical name or an address literal) and the key
 // exchange that they came with. Nothing sent is judged as a leaf whose issuer is unknown.
 func (c Checker) Check(sent []*x509.Certificate, host string, exchange KeyExchange) Verdict {
-	return c.check(sent, host, exchange, newWork(maxCheckWork))
+	return c.check(sent, host, exchange, newWork(func(time.Duration) bool { return true }))
 }
 
 func (c Checker) check(came []*x509.Certificate, host string, exchange KeyExchange, w *work) Verdict {

@@ -3,31 +3,30 @@ package certs
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/binary"
-	"math/bits"
 	"sync"
+	"time"
+
+	"diagnostics/gateway/internal/analyze/weight"
 )
 
-// What verifying may cost, in verifications of a signature by a P-256 key (about 40 µs). Servers choose their chains,
-// and a few certificates that issue one another lead to hundreds of signatures.
+// Servers choose their chains, and a few certificates that issue one another lead to hundreds of signatures.
 const (
-	// maxCheckWork is for one chain. One of four certificates with P-521 keys that leads to no trusted root takes nearly
-	// all of it.
-	maxCheckWork = 900
-	// maxRunWork is for all chains of a run.
-	maxRunWork = 1800
-	// rootWork is for the roots that are tried beside each certificate: public authorities have at most RSA keys of 4,096
+	// maxCheckCost is the processor time that verifying one chain may take. One of four certificates with P-521 keys that
+	// leads to no trusted root takes nearly all of it.
+	maxCheckCost = 45 * time.Millisecond
+	// rootCost is for the roots that are tried beside each certificate: public authorities have at most RSA keys of 4,096
 	// bits, or P-384.
-	rootWork = 7
+	rootCost = 300 * time.Microsecond
 )
 
 // work is what is left of a check's, and the signatures that it has verified.
 type work struct {
-	left int
+	left time.Duration
+	// afford reports whether the run has room for a cost, and counts it.
+	afford func(time.Duration) bool
 	// spent is that something was not verified, since it would have cost more than was left.
 	spent bool
 	known map[link]bool
@@ -36,15 +35,17 @@ type work struct {
 // link is a certificate and one that may have issued it.
 type link struct{ parent, cert *x509.Certificate }
 
-func newWork(left int) *work { return &work{left: left, known: map[link]bool{}} }
+func newWork(afford func(time.Duration) bool) *work {
+	return &work{left: maxCheckCost, afford: afford, known: map[link]bool{}}
+}
 
-// take takes so much work, or nothing; it reports whether there was enough.
-func (w *work) take(n int) bool {
-	if n > w.left {
+// take counts a cost, or nothing; it reports whether there was room.
+func (w *work) take(cost time.Duration) bool {
+	if cost > w.left || !w.afford(cost) {
 		w.spent = true
 		return false
 	}
-	w.left -= n
+	w.left -= cost
 	return true
 }
 
@@ -58,7 +59,7 @@ func (w *work) issued(parent, cert *x509.Certificate) bool {
 	if made, is := w.known[l]; is {
 		return made
 	}
-	if !w.take(keyWork(parent)) {
+	if !w.take(keyCost(parent)) {
 		return false
 	}
 	w.known[l] = issued(parent, cert)
@@ -68,66 +69,46 @@ func (w *work) issued(parent, cert *x509.Certificate) bool {
 // takeVerify takes what x509.Verify does with the leaf and the others at most, and reports whether there was enough.
 // Verify tries every certificate whose name is the issuer's, in every order.
 func (w *work) takeVerify(sent []*x509.Certificate) bool {
-	n := 0
+	cost := time.Duration(0)
 	var climb func(top int, below uint)
 	climb = func(top int, below uint) {
-		n += rootWork
+		cost += rootCost
 		for i, candidate := range sent {
 			if below&(1<<i) != 0 || !bytes.Equal(candidate.RawSubject, sent[top].RawIssuer) {
 				continue
 			}
-			if n += keyWork(candidate); n > w.left {
+			if cost += keyCost(candidate); cost > w.left {
 				return
 			}
 			climb(i, below|1<<i)
 		}
 	}
 	climb(0, 1)
-	return w.take(n)
+	return w.take(cost)
 }
 
-// keyWork is what verifying a signature by the certificate's key costs: nothing where that is not done.
-func keyWork(cert *x509.Certificate) int {
+// keyCost is the cost of verifying a signature by the certificate's key: nothing where that is not done.
+func keyCost(cert *x509.Certificate) time.Duration {
 	if LongKey(cert) {
 		return 0
 	}
-	switch key := cert.PublicKey.(type) {
-	case *rsa.PublicKey:
-		return rsaWork(key)
-	case *ecdsa.PublicKey:
-		switch size := key.Params().BitSize; {
-		case size > 384:
-			return 30
-		case size > 256:
-			return 10
-		}
-		return 1
-	}
-	return 2
-}
-
-// rsaWork grows with the square of the length, and with the multiplications that the exponent takes: seventeen for the
-// usual 65537.
-func rsaWork(key *rsa.PublicKey) int {
-	const usual = 17
-	kilobits := (key.N.BitLen() + 1023) / 1024
-	exponent := uint64(key.E) //nolint:gosec // x509 takes none below zero
-	return 1 + kilobits*kilobits*max(usual, bits.Len64(exponent)+bits.OnesCount64(exponent))/(2*usual)
+	return weight.Verify(cert.PublicKey)
 }
 
 // memory is what a run has judged: the hops and addresses of a site mostly show the same chain.
 type memory struct {
 	mu       sync.Mutex
 	verdicts map[[sha256.Size]byte]Verdict
-	left     int
+	afford   func(time.Duration) bool
 }
 
 type memoryKey struct{}
 
-// WithMemory makes all that is judged on behalf of the context share one budget of work, and no chain be judged for the
-// same host and key exchange twice.
-func WithMemory(ctx context.Context) context.Context {
-	return context.WithValue(ctx, memoryKey{}, &memory{left: maxRunWork})
+// WithMemory makes no chain be judged for the same host and key exchange twice on behalf of the context. afford reports
+// whether the run has room for the processor time of a verification, and counts it; what it refuses is not verified
+// (DefectCostly).
+func WithMemory(ctx context.Context, afford func(cost time.Duration) bool) context.Context {
+	return context.WithValue(ctx, memoryKey{}, &memory{afford: afford})
 }
 
 // CheckIn is Check within the run of the context.
@@ -143,10 +124,7 @@ func (c Checker) CheckIn(
 	defer m.mu.Unlock()
 	v, known := m.verdicts[key]
 	if !known {
-		w := newWork(min(m.left, maxCheckWork))
-		before := w.left
-		v = c.check(sent, host, exchange, w)
-		m.left -= before - w.left
+		v = c.check(sent, host, exchange, newWork(m.afford))
 		if m.verdicts == nil {
 			m.verdicts = make(map[[sha256.Size]byte]Verdict)
 		}

@@ -22,12 +22,12 @@ func (v *Validator) Contradiction(z Zone, qname string, qtype uint16, msg *dns.M
 }
 
 // Denying returns the first NSEC or NSEC3 record that denies a name and type, or nil. It does not verify signatures.
-func Denying(records []dns.RR, qname string, qtype uint16) dns.RR {
+func Denying(records []dns.RR, qname string, qtype uint16, afford Afford) dns.RR {
 	q, ok := parseName(qname)
 	if !ok {
 		return nil
 	}
-	e := &evidence{Validator: New(time.Time{}, DefaultBudget())}
+	e := &evidence{Validator: New(time.Time{}, afford)}
 	for _, rr := range records {
 		switch rr := rr.(type) {
 		case *dns.NSEC:

@@ -3,13 +3,16 @@ package dnssec
 import (
 	"crypto/sha512"
 	"encoding/base64"
+	"fmt"
 	"math/big"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/miekg/dns"
 )
 
-// BenchmarkVerify shows what a verification costs by each kind of key; costOf has the proportions.
+// BenchmarkVerify shows what a verification costs by each kind of key. Package weight has the figures.
 func BenchmarkVerify(b *testing.B) {
 	bytes := func(n int) (out []byte) {
 		for i := byte(0); len(out) < n; i++ {
@@ -45,7 +48,7 @@ func BenchmarkVerify(b *testing.B) {
 		"Ed25519":            {curve(dns.ED25519, 256), 64},
 	} {
 		b.Run(name, func(b *testing.B) {
-			verify, _, flaw := readKey(c.key)
+			verify, _, _, flaw := readKey(c.key)
 			if flaw != "" {
 				b.Fatal(flaw)
 			}
@@ -56,4 +59,63 @@ func BenchmarkVerify(b *testing.B) {
 			}
 		})
 	}
+}
+
+// The verifications of a run are bounded by what they cost, however many of them there may be: 512 by keys of 4,096 bits
+// with an exponent of 64 took 0.7 s.
+func TestCostlyKeys(t *testing.T) {
+	t.Parallel()
+	const room = 400 * time.Millisecond
+	left, refused := room, false
+	v := New(testNow, func(cost time.Duration) bool {
+		if cost > left {
+			refused = true
+			return false
+		}
+		left -= cost
+		return true
+	})
+	raw := append([]byte{8, 255, 255, 255, 255, 255, 255, 255, 255}, slices.Repeat([]byte{0xa5}, 512)...)
+	record := &dns.DNSKEY{Algorithm: dns.RSASHA256, Flags: dns.ZONE, Protocol: 3,
+		PublicKey: base64.StdEncoding.EncodeToString(raw)}
+	k := &key{Key: Key{Record: record, Tag: record.KeyTag()}}
+	if k.verify, k.cost, k.Bits, k.flaw = readKey(record); k.flaw != "" {
+		t.Fatal(k.flaw)
+	}
+	zone, _ := parseName("example.")
+	const sets = 40
+	for i := range sets {
+		owner := fmt.Sprint("n", i, ".example.")
+		records := []dns.RR{mustRecord(t, owner+" 300 IN A 192.0.2.1")}
+		for n := range maxAttempts {
+			signature := slices.Repeat([]byte{byte(n)}, 512)
+			records = append(records, &dns.RRSIG{
+				Hdr:         dns.RR_Header{Name: owner, Rrtype: dns.TypeRRSIG, Class: dns.ClassINET, Ttl: 300},
+				TypeCovered: dns.TypeA, Algorithm: dns.RSASHA256, Labels: 2, OrigTtl: 300, KeyTag: k.Tag, SignerName: "example.",
+				Inception: uint32(testNow.Unix()) - 1, Expiration: uint32(testNow.Unix()) + 1,
+				Signature: base64.StdEncoding.EncodeToString(signature),
+			})
+		}
+		name, _ := parseName(owner)
+		want := SignatureInvalid
+		out := v.verify(zone, []*key{k}, find(group(records), name, dns.TypeA), nil)
+		if refused {
+			want = SignatureBudget
+		}
+		if out.reason.Code != want {
+			t.Fatalf("set %d: %s, want %s", i, out.reason.Code, want)
+		}
+	}
+	if n := len(v.verified); !refused || n > int(room/k.cost) || n < 100 {
+		t.Errorf("%d verifications of %v", n, k.cost)
+	}
+}
+
+func mustRecord(t *testing.T, text string) dns.RR {
+	t.Helper()
+	rr, err := dns.NewRR(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rr
 }

@@ -9,6 +9,9 @@ import (
 	"encoding/base64"
 	"math/big"
 	"strconv"
+	"time"
+
+	"diagnostics/gateway/internal/analyze/weight"
 
 	"github.com/cloudflare/circl/sign/ed448"
 	"github.com/miekg/dns"
@@ -58,12 +61,13 @@ func supportedDigest(digest uint8) bool {
 // verifier reports whether a signature of data is valid.
 type verifier func(data, signature []byte) bool
 
-// readKey returns a key's verifier and its size in bits, both zero where they are not known, and why there is no
-// verifier: AlgorithmUnsupported, KeyMalformed, or KeyUnusable for a key that is beyond the limits of this package.
-func readKey(k *dns.DNSKEY) (verifier, int, Code) {
+// readKey returns a key's verifier, what a verification costs, and the key's size in bits, all zero if they are not
+// known, and why there is no verifier: AlgorithmUnsupported, KeyMalformed, or KeyUnusable for a key that is beyond the
+// limits of this package.
+func readKey(k *dns.DNSKEY) (verifier, time.Duration, int, Code) {
 	raw, err := base64.StdEncoding.DecodeString(k.PublicKey)
 	if err != nil {
-		return nil, 0, KeyMalformed
+		return nil, 0, 0, KeyMalformed
 	}
 	switch k.Algorithm {
 	case dns.RSASHA1, dns.RSASHA1NSEC3SHA1:
@@ -73,21 +77,21 @@ func readKey(k *dns.DNSKEY) (verifier, int, Code) {
 	case dns.RSASHA512:
 		return readRSA(raw, crypto.SHA512)
 	case dns.ECDSAP256SHA256:
-		return readECDSA(raw, elliptic.P256(), crypto.SHA256)
+		return readECDSA(raw, elliptic.P256(), crypto.SHA256, weight.P256)
 	case dns.ECDSAP384SHA384:
-		return readECDSA(raw, elliptic.P384(), crypto.SHA384)
+		return readECDSA(raw, elliptic.P384(), crypto.SHA384, weight.P384)
 	case dns.ED25519:
 		if len(raw) != ed25519.PublicKeySize {
-			return nil, 0, KeyMalformed
+			return nil, 0, 0, KeyMalformed
 		}
-		return func(data, sig []byte) bool { return ed25519.Verify(raw, data, sig) }, 256, ""
+		return func(data, sig []byte) bool { return ed25519.Verify(raw, data, sig) }, weight.Ed25519.Cost, 256, ""
 	case dns.ED448:
 		if len(raw) != ed448.PublicKeySize {
-			return nil, 0, KeyMalformed
+			return nil, 0, 0, KeyMalformed
 		}
-		return func(data, sig []byte) bool { return ed448.Verify(raw, data, sig, "") }, 456, ""
+		return func(data, sig []byte) bool { return ed448.Verify(raw, data, sig, "") }, weight.Ed448.Cost, 456, ""
 	}
-	return nil, 0, AlgorithmUnsupported
+	return nil, 0, 0, AlgorithmUnsupported
 }
 
 func sum(hash crypto.Hash, data []byte) []byte {
@@ -97,11 +101,11 @@ func sum(hash crypto.Hash, data []byte) []byte {
 }
 
 // readECDSA reads a key of RFC 6605: the two coordinates.
-func readECDSA(raw []byte, curve elliptic.Curve, hash crypto.Hash) (verifier, int, Code) {
+func readECDSA(raw []byte, curve elliptic.Curve, hash crypto.Hash, w weight.Work) (verifier, time.Duration, int, Code) {
 	size := curve.Params().BitSize / 8
 	key, err := ecdsa.ParseUncompressedPublicKey(curve, append([]byte{4}, raw...))
 	if err != nil {
-		return nil, 0, KeyMalformed
+		return nil, 0, 0, KeyMalformed
 	}
 	return func(data, sig []byte) bool {
 		if len(sig) != 2*size {
@@ -109,7 +113,7 @@ func readECDSA(raw []byte, curve elliptic.Curve, hash crypto.Hash) (verifier, in
 		}
 		r, s := new(big.Int).SetBytes(sig[:size]), new(big.Int).SetBytes(sig[size:])
 		return ecdsa.Verify(key, sum(hash, data), r, s)
-	}, curve.Params().BitSize, ""
+	}, w.Cost, curve.Params().BitSize, ""
 }
 
 // The sizes of RSA keys in bits (RFC 5702 section 2); a public exponent of more than 64 bits has no use.
@@ -120,25 +124,26 @@ const (
 )
 
 // readRSA reads a key of RFC 3110: the exponent with its length, then the modulus.
-func readRSA(raw []byte, hash crypto.Hash) (verifier, int, Code) {
+func readRSA(raw []byte, hash crypto.Hash) (verifier, time.Duration, int, Code) {
 	if len(raw) < 3 {
-		return nil, 0, KeyMalformed
+		return nil, 0, 0, KeyMalformed
 	}
 	length, rest := int(raw[0]), raw[1:]
 	if length == 0 {
 		length, rest = int(raw[1])<<8|int(raw[2]), raw[3:]
 	}
 	if length == 0 || len(rest) <= length {
-		return nil, 0, KeyMalformed
+		return nil, 0, 0, KeyMalformed
 	}
 	e, n := new(big.Int).SetBytes(rest[:length]), new(big.Int).SetBytes(rest[length:])
 	if e.Cmp(big.NewInt(1)) <= 0 || n.Bit(0) == 0 {
-		return nil, n.BitLen(), KeyMalformed
+		return nil, 0, n.BitLen(), KeyMalformed
 	}
 	if n.BitLen() < minRSA || n.BitLen() > maxRSA || e.BitLen() > maxExponent {
-		return nil, n.BitLen(), KeyUnusable
+		return nil, 0, n.BitLen(), KeyUnusable
 	}
-	return func(data, sig []byte) bool { return verifyRSA(n, e, hash, sum(hash, data), sig) }, n.BitLen(), ""
+	verify := func(data, sig []byte) bool { return verifyRSA(n, e, hash, sum(hash, data), sig) }
+	return verify, weight.RSA(n.BitLen(), e), n.BitLen(), ""
 }
 
 // verifyRSA reports whether a signature of PKCS #1 version 1.5 is valid. crypto/rsa refuses keys below 1,024 bits and

@@ -4,7 +4,7 @@
 // A chain is judged from the top. Trusted makes the start from trust anchors, Keys authenticates a zone's keys,
 // Delegation judges the step to a child zone, and Answer the data of a name:
 //
-//	v := dnssec.New(now, dnssec.DefaultBudget())
+//	v := dnssec.New(now, afford)
 //	root := v.Keys(dnssec.Trusted(".", anchors), rootKeys)
 //	com := v.Keys(v.Delegation(root, "com.", comDS), comKeys)
 //	answer := v.Answer(com, "www.com.", dns.TypeA, message)
@@ -58,38 +58,33 @@ func (v *Verdict) warn(reasons ...Reason) {
 // inherited is the verdict on what depends on v.
 func (v *Verdict) inherited() Verdict { return Verdict{Status: v.Status, Reason: v.Reason} }
 
-// Budget bounds the work of a run, so that messages made to be expensive (CVE-2023-50387, CVE-2023-50868) cost no more
-// than others. Data that is not yet judged when it is spent is indeterminate.
-type Budget struct {
-	// Set is how many signatures are verified for one set of records.
-	Set int
-	// Signatures is how many are verified in a run. A repeated verification counts once.
-	Signatures int
-	// Hashes is how many names are hashed in a run (RFC 5155 section 5). A repeated name counts once.
-	Hashes int
-}
+// Afford reports whether a run has room for the processor time of a verification or of hashing a name (RFC 5155 section
+// 5), and counts it. Data that is not yet judged when it refuses is indeterminate, so that messages made to be expensive
+// (CVE-2023-50387, CVE-2023-50868) cost no more than others. What is repeated is not counted again.
+type Afford func(cost time.Duration) bool
 
-// DefaultBudget is enough for every zone that is not made to exhaust it.
-func DefaultBudget() Budget { return Budget{Set: 16, Signatures: 512, Hashes: 150} }
-
-// maxColliding is how many keys with equal tag and algorithm are tried for one signature or DS record.
-const maxColliding = 4
+// Bounds on the verifications that a set of records takes.
+const (
+	// maxAttempts is how many signatures are verified for one set.
+	maxAttempts = 16
+	// maxColliding is how many keys with equal tag and algorithm are tried for one signature or DS record.
+	maxColliding = 4
+)
 
 // Validator judges the messages of one run at one point in time. It is not safe for concurrent use.
 type Validator struct {
 	now      time.Time
-	left     Budget
+	afford   Afford
 	verified map[[sha256.Size]byte]bool
 	hashed   map[string]string
 }
 
 // New returns a Validator that judges dates by now.
-func New(now time.Time, b Budget) *Validator {
-	return &Validator{now: seconds(now), left: b, verified: map[[sha256.Size]byte]bool{}, hashed: map[string]string{}}
+func New(now time.Time, afford Afford) *Validator {
+	return &Validator{
+		now: seconds(now), afford: afford, verified: map[[sha256.Size]byte]bool{}, hashed: map[string]string{},
+	}
 }
-
-// Left is what remains of the budget.
-func (v *Validator) Left() Budget { return v.left }
 
 // unusable returns why a message is not an answer, or nil.
 func unusable(msg *dns.Msg, zone, owner name, rtype uint16) *Reason {

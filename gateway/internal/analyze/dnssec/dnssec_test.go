@@ -69,7 +69,7 @@ func TestHash(t *testing.T) {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 	}
-	v := New(testNow, Budget{Hashes: 1})
+	v := New(testNow, affording(0, 1))
 	for range 3 {
 		if _, ok := v.hash(name{"a"}, p); !ok {
 			t.Error("a repeated name has no hash")
@@ -100,7 +100,7 @@ func (z *testZone) check(set *rrset, k testKey) {
 	s := z.sign(set.records, k)
 	data, ok := set.signedData(s, z.apex())
 	sig, err := base64.StdEncoding.DecodeString(s.Signature)
-	verify, _, flaw := readKey(k.record)
+	verify, _, _, flaw := readKey(k.record)
 	if !ok || err != nil || flaw != "" || !verify(data, sig) {
 		z.Errorf("%s: not as another implementation signs it", set.records[0])
 	}
@@ -170,7 +170,7 @@ func TestKeyFlaws(t *testing.T) {
 		{dns.DSA, base64.StdEncoding.EncodeToString(odd), AlgorithmUnsupported},
 		{dns.RSAMD5, base64.StdEncoding.EncodeToString(odd), AlgorithmUnsupported},
 	} {
-		verify, _, got := readKey(&dns.DNSKEY{Algorithm: c.algorithm, PublicKey: c.key})
+		verify, _, _, got := readKey(&dns.DNSKEY{Algorithm: c.algorithm, PublicKey: c.key})
 		if got != c.want || (verify == nil) != (got != "") {
 			t.Errorf("%d %s: %q, want %q", c.algorithm, c.key, got, c.want)
 		}
@@ -257,13 +257,17 @@ func TestChain(t *testing.T) {
 // A run that repeats an answer spends nothing on it.
 func TestRepetitionIsFree(t *testing.T) {
 	t.Parallel()
-	z, v := example3(t), validator()
+	var spent time.Duration
+	z, v := example3(t), New(testNow, func(cost time.Duration) bool {
+		spent += cost
+		return true
+	})
 	m, trusted := z.ask("nope.example.", dns.TypeA), z.authentic(v)
 	v.Answer(trusted, "nope.example.", dns.TypeA, m)
-	before := v.Left()
+	before := spent
 	v.Answer(trusted, "nope.example.", dns.TypeA, m)
-	if got := v.Left(); got != before || before == DefaultBudget() {
-		t.Errorf("%+v, then %+v", before, got)
+	if spent != before || before == 0 {
+		t.Errorf("%v, then %v", before, spent)
 	}
 }
 
@@ -367,7 +371,7 @@ func TestContradiction(t *testing.T) {
 		if (r != nil) != c.denied || r != nil && (r.Code != DenialContradicts || r.Record == "") {
 			t.Errorf("%s for %s: %+v", c.from, c.q, r)
 		}
-		if rr := Denying(m.Ns, c.q, c.qtype); (rr != nil) != c.denied {
+		if rr := Denying(m.Ns, c.q, c.qtype, ample); (rr != nil) != c.denied {
 			t.Errorf("%s for %s, not verified: %v", c.from, c.q, rr)
 		}
 	}

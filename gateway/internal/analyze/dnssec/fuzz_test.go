@@ -32,8 +32,8 @@ func FuzzMessages(f *testing.F) {
 		if m.Unpack(wire) != nil {
 			return
 		}
-		b := Budget{Set: 4, Signatures: 20, Hashes: 10}
-		v := New(testNow, b)
+		const signatures, hashes = 20, 10
+		v := New(testNow, affording(signatures, hashes))
 		z := v.Keys(trusted, keys)
 		verdicts := []Verdict{
 			v.Keys(trusted, m).Verdict, v.Delegation(z, "unsigned.example.", m).Verdict,
@@ -42,7 +42,7 @@ func FuzzMessages(f *testing.F) {
 		for _, q := range m.Question {
 			verdicts = append(verdicts, v.Answer(z, q.Name, q.Qtype, m).Verdict)
 			v.Contradiction(z, q.Name, q.Qtype, m)
-			Denying(m.Ns, q.Name, q.Qtype)
+			Denying(m.Ns, q.Name, q.Qtype, ample)
 		}
 		z.Rollover(m.Answer)
 		for _, got := range verdicts {
@@ -53,7 +53,7 @@ func FuzzMessages(f *testing.F) {
 				t.Errorf("%+v", got.Reason)
 			}
 		}
-		if len(v.verified) > b.Signatures || len(v.hashed) > b.Hashes {
+		if len(v.verified) > signatures || len(v.hashed) > hashes {
 			t.Errorf("%d verified, %d hashed", len(v.verified), len(v.hashed))
 		}
 	})

@@ -3,6 +3,7 @@ package dnssec
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/miekg/dns"
 )
@@ -52,6 +53,7 @@ const (
 type key struct {
 	Key
 	verify  verifier
+	cost    time.Duration // of a verification
 	flaw    Code
 	trusted bool // a DS record or trust anchor names it
 	// before is the tag of a revoked key before the flag changed it (RFC 5011 section 7), otherwise 0.
@@ -71,7 +73,7 @@ func readKeys(set *rrset) []*key {
 			continue
 		}
 		k := &key{Key: Key{Record: record, Tag: record.KeyTag(), Role: RoleZSK}}
-		k.verify, k.Bits, k.flaw = readKey(record)
+		k.verify, k.cost, k.Bits, k.flaw = readKey(record)
 		switch {
 		case record.Flags&dns.REVOKE != 0:
 			k.flaw = KeyRevoked

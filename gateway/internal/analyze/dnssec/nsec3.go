@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"strings"
 
+	"diagnostics/gateway/internal/analyze/weight"
+
 	"github.com/miekg/dns"
 )
 
@@ -63,10 +65,9 @@ func (v *Validator) hash(q name, p params) (string, bool) {
 	if h, ok := v.hashed[string(id[:])]; ok {
 		return h, true
 	}
-	if v.left.Hashes == 0 {
+	if !v.afford(weight.NSEC3Hash.Of(int(p.iterations) + 1)) {
 		return "", false
 	}
-	v.left.Hashes--
 	out := sum(crypto.SHA1, append(wire, p.salt...))
 	for range p.iterations {
 		out = sum(crypto.SHA1, append(out, p.salt...))

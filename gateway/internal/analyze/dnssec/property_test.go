@@ -24,9 +24,6 @@ var questions = []question{
 	{"nope.example.", dns.TypeA}, {"a.b.c.nope.example.", dns.TypeA}, {"a.www.example.", dns.TypeA},
 }
 
-// ample is more than tests spend.
-var ample = Budget{Set: 16, Signatures: 1 << 30, Hashes: 1 << 30}
-
 // secure reports whether an answer is secure. An alias is where it leads to a name that is not the expected one.
 func secure(v *Validator, z Zone, q question, m *dns.Msg, target string) bool {
 	a := v.Answer(z, q.q, q.qtype, m)

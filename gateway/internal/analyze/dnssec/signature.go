@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"diagnostics/gateway/internal/analyze/weight"
+
 	"github.com/miekg/dns"
 )
 
@@ -55,7 +57,7 @@ func (v *Validator) verify(zone name, keys []*key, set *rrset, counts func(*key)
 		out.reason = reason(SignatureMissing, zone, set.owner, set.rtype)
 		return out
 	}
-	run := verification{Validator: v, zone: zone, keys: keys, set: set, attempts: v.left.Set}
+	run := verification{Validator: v, zone: zone, keys: keys, set: set, attempts: maxAttempts}
 	var failures []*Reason
 	var last *dns.RRSIG // the valid signature that ends last
 	var ends time.Time
@@ -174,7 +176,7 @@ func candidates(keys []*key, tag uint16, algorithm uint8) []*key {
 	return out
 }
 
-// try verifies a signature by one key. spent means that the budget did not allow it.
+// try verifies a signature by one key. spent means that the set or the run may take no more verifications.
 func (r *verification) try(k *key, s *dns.RRSIG, signer name) (valid, spent bool) {
 	if r.attempts == 0 {
 		return false, true
@@ -189,10 +191,9 @@ func (r *verification) try(k *key, s *dns.RRSIG, signer name) (valid, spent bool
 	if valid, ok := r.verified[id]; ok {
 		return valid, false
 	}
-	if r.left.Signatures == 0 {
+	if !r.afford(k.cost + weight.SignedData.Of(len(data))) {
 		return false, true
 	}
-	r.left.Signatures--
 	valid = k.verify(data, sig)
 	r.verified[id] = valid
 	return valid, false

@@ -479,6 +479,6 @@ func (z *testZone) deny(m *dns.Msg, names ...name) {
 
 // hashLabel is the first label of a name's NSEC3 record.
 func hashLabel(n name, p params) string {
-	h, _ := New(testNow, DefaultBudget()).hash(n, p)
+	h, _ := New(testNow, ample).hash(n, p)
 	return base32.HexEncoding.EncodeToString([]byte(h))
 }

@@ -1,6 +1,8 @@
 package dnssec
 
 import (
+	"diagnostics/gateway/internal/analyze/weight"
+
 	"encoding/base64"
 	"math/big"
 	"slices"
@@ -32,7 +34,22 @@ type (
 	edit      = func(*dns.Msg)
 )
 
-func validator() *Validator { return New(testNow, DefaultBudget()) }
+func validator() *Validator { return New(testNow, ample) }
+
+// ample affords everything.
+func ample(time.Duration) bool { return true }
+
+// affording affords so many verifications and hashes, which cost less than any verification.
+func affording(verifications, hashes int) Afford {
+	return func(cost time.Duration) bool {
+		left := &verifications
+		if cost < weight.Ed25519.Cost {
+			left = &hashes
+		}
+		*left--
+		return *left >= 0
+	}
+}
 
 // example has one of everything.
 func example(t testing.TB) *testZone {
@@ -343,11 +360,11 @@ var answers = []judgement{
 		return v.Answer(z.authentic(v), "www.example.", dns.TypeA, nil).Verdict
 	}, Indeterminate, NoAnswer, nil},
 	{"verifications spent", func(t testing.TB) Verdict {
-		z, v := example(t), New(testNow, Budget{Set: 16, Signatures: 1, Hashes: 150})
+		z, v := example(t), New(testNow, affording(1, 150))
 		return v.Answer(z.authentic(v), "www.example.", dns.TypeA, z.ask("www.example.", dns.TypeA)).Verdict
 	}, Indeterminate, SignatureBudget, nil},
 	{"hashes spent", func(t testing.TB) Verdict {
-		z, v := example3(t), New(testNow, Budget{Set: 16, Signatures: 512, Hashes: 3})
+		z, v := example3(t), New(testNow, affording(512, 3))
 		return v.Answer(z.authentic(v), "a.b.nope.example.", dns.TypeA, z.ask("a.b.nope.example.", dns.TypeA)).Verdict
 	}, Indeterminate, HashBudget, nil},
 }
@@ -470,9 +487,8 @@ var keys = []judgement{
 			m.Answer = append(m.Answer, z.keys[0].record)
 		}
 		m.Answer[2].(*dns.RRSIG).Signature = "AAAA"
-		before := v.Left().Signatures
 		verdict := v.Keys(Trusted(z.name, z.ds(dns.SHA256)), m).Verdict
-		if spent := before - v.Left().Signatures; spent > maxColliding {
+		if spent := len(v.verified); spent > maxColliding {
 			t.Errorf("%d verifications", spent)
 		}
 		return verdict
@@ -497,7 +513,7 @@ var keys = []judgement{
 		}
 		m.Answer = append(m.Answer, valid)
 		verdict := v.Keys(Trusted(z.name, z.ds(dns.SHA256)), m).Verdict
-		if spent := DefaultBudget().Signatures - v.Left().Signatures; spent > DefaultBudget().Set {
+		if spent := len(v.verified); spent > maxAttempts {
 			t.Errorf("%d verifications", spent)
 		}
 		return verdict

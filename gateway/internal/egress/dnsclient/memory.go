@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"diagnostics/gateway/internal/analyze/weight"
+	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/egress/shortage"
 
 	"github.com/miekg/dns"
@@ -51,6 +53,9 @@ func (a attempt) read(ctx context.Context, packet []byte, query *dns.Msg, keep f
 			return false, err
 		}
 		defer release()
+	}
+	if err := processor.Spend(ctx, weight.DNSMessage, len(packet)); err != nil {
+		return false, err
 	}
 	message, err := readMessage(packet, query)
 	if message == nil {

@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/analyze/weight"
+	"diagnostics/gateway/internal/analyze/weight/weighttest"
+
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
@@ -182,17 +185,12 @@ func readAll(r *bufio.Reader) (*Head, error) {
 	}
 }
 
-func BenchmarkHeads(b *testing.B) {
+// BenchmarkWeights prints what each of the heads costs.
+func BenchmarkWeights(b *testing.B) {
 	for name, text := range heads() {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			b.ReportAllocs()
-			r := bufio.NewReaderSize(nil, 2<<10)
-			for b.Loop() {
-				r.Reset(strings.NewReader(text))
-				_, _ = readAll(r)
-			}
-		})
+		weighttest.Benchmark(b, weighttest.Bytes(name, weight.Head, []byte(text), func(text []byte) {
+			_, _ = readAll(bufio.NewReaderSize(bytes.NewReader(text), 2<<10))
+		}))
 	}
 }
 

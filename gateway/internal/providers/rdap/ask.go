@@ -11,7 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"diagnostics/gateway/internal/analyze/weight"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/egress/upstream"
 	"diagnostics/gateway/internal/fault"
@@ -136,7 +138,7 @@ func (c *Client) askAt(ctx context.Context, q question, from server) (reply, err
 		case err != nil:
 			return reply{}, err
 		case !egress.IsRedirect(answer.Status):
-			return w.finish(answer)
+			return w.finish(ctx, answer)
 		case followed == MaxRedirects:
 			return reply{}, w.tooManyRedirects(w.at)
 		}
@@ -259,7 +261,7 @@ func (w *walk) next(location string) (server, error) {
 }
 
 // finish makes the reply of the answer that the redirects have led to.
-func (w *walk) finish(answer *egress.Response) (reply, error) {
+func (w *walk) finish(ctx context.Context, answer *egress.Response) (reply, error) {
 	r := reply{at: w.at}
 	switch {
 	case answer.Status == http.StatusNotFound:
@@ -276,6 +278,9 @@ func (w *walk) finish(answer *egress.Response) (reply, error) {
 	}
 	body, err := w.body(answer)
 	if err != nil {
+		return r, err
+	}
+	if err := processor.Spend(ctx, weight.RDAP, len(body)); err != nil {
 		return r, err
 	}
 	if err := w.read(body); err != nil {

@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"time"
 
+	"diagnostics/gateway/internal/analyze/weight"
+	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/egress/upstream"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
@@ -43,7 +45,7 @@ func (c *Client) query(
 	case len(answer) > MaxText:
 		return "", fault.New(fault.Upstream, called(server)+" sent an answer larger than 64 KiB.")
 	}
-	return text.Decode(answer), nil
+	return text.Decode(answer), processor.Spend(ctx, weight.WHOIS, len(answer))
 }
 
 func (c *Client) roundTrip(ctx context.Context, server target.Host, question string) ([]byte, error) {

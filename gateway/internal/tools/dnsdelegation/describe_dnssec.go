@@ -51,7 +51,7 @@ func (c *chain) orKeys(z *zone) dnssec.Zone {
 		return c.zones[z.name]
 	}
 	unjudged := dnssec.Delegation{Verdict: dnssec.Verdict{Status: dnssec.Indeterminate}, Zone: z.name}
-	return dnssec.New(time.Time{}, dnssec.DefaultBudget()).Keys(unjudged, message(z.keys))
+	return dnssec.New(time.Time{}, nil).Keys(unjudged, message(z.keys))
 }
 
 // describeDS lists the DS records of the parent, also where nothing vouches for them.

@@ -39,7 +39,7 @@ func newTool(c Config, t times) tool.Tool {
 		OpenAPI: openAPI, Findings: catalogue,
 		Parse: func(in tool.Input) (target.Domain, error) { return target.ParseDomain(in.Text, true) },
 		Run: func(ctx context.Context, domain target.Domain) (Result, error) {
-			r := newRun(c, t)
+			r := newRun(ctx, c, t)
 			found, err := r.check(ctx, dns.CanonicalName(domain.String()))
 			if err != nil {
 				return Result{}, err

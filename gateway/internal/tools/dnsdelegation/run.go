@@ -9,6 +9,7 @@ import (
 	"diagnostics/gateway/internal/analyze/dnssec"
 	"diagnostics/gateway/internal/analyze/rootzone"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/parallel"
@@ -131,10 +132,10 @@ func (r *run) unable(found outcome) error {
 	return limited
 }
 
-func newRun(c Config, t times) *run {
+func newRun(ctx context.Context, c Config, t times) *run {
 	return &run{
 		Config: c, times: t, families: c.Egress.Families(), budget: newBudget(),
-		validator: dnssec.New(c.Now(), dnssec.DefaultBudget()),
+		validator: dnssec.New(c.Now(), processor.Of(ctx).Take),
 		zones:     make(map[string]*zone), fromStore: make(map[string]bool), asked: make(map[memo]*pending),
 	}
 }

@@ -118,7 +118,7 @@ func FuzzMessages(f *testing.F) {
 		packet, _ := m.Pack()
 		f.Add(packet)
 	}
-	r := newRun(Config{Egress: egresstest.New(f).Client(nil), Now: time.Now}, quick)
+	r := newRun(f.Context(), Config{Egress: egresstest.New(f).Client(nil), Now: time.Now}, quick)
 	f.Fuzz(func(t *testing.T, packet []byte) {
 		p := reply{from: endpoint{name: "ns.", address: netip.MustParseAddr(oneV4)}}
 		p.Msg = new(dns.Msg)

@@ -8,6 +8,7 @@ import (
 
 	"diagnostics/gateway/internal/analyze/dnssec"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/text"
 
 	"github.com/miekg/dns"
@@ -36,7 +37,7 @@ func (c query) findDenial(ctx context.Context, client *egress.Client, answers []
 		return nil
 	}
 	for _, a := range lacking {
-		if record := c.denying(a.denials); record != nil {
+		if record := c.denying(ctx, a.denials); record != nil {
 			return describeCause(record)
 		}
 	}
@@ -57,7 +58,7 @@ func (c query) denialOfApex(ctx context.Context, client *egress.Client, own *aut
 		if err != nil || !answer.Authoritative {
 			return nil
 		}
-		if record := c.denying(answer.Records); record != nil {
+		if record := c.denying(ctx, answer.Records); record != nil {
 			return describeCause(record)
 		}
 		return nil
@@ -70,6 +71,6 @@ func describeCause(record dns.RR) *cause {
 }
 
 // denying is the first record that denies the name, or the type at the name; nil where there is none.
-func (c query) denying(records []dns.RR) dns.RR {
-	return dnssec.Denying(records, c.domain.String(), dns.StringToType[c.recordType])
+func (c query) denying(ctx context.Context, records []dns.RR) dns.RR {
+	return dnssec.Denying(records, c.domain.String(), dns.StringToType[c.recordType], processor.Of(ctx).Take)
 }

@@ -54,7 +54,7 @@ func TestDenying(t *testing.T) {
 		nsec3(hash, after, "0", "0", "A"):                             false,
 		nsec3(after, before, "0", "0", "A"):                           false,
 	} {
-		got := query{domain, "A"}.denying([]dns.RR{record(t, line)}) != nil
+		got := query{domain, "A"}.denying(t.Context(), []dns.RR{record(t, line)}) != nil
 		if got != want {
 			t.Errorf("%s: %t", line, got)
 		}

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/analyze/weight"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/fault"
@@ -132,6 +134,9 @@ func (r *resolver) send(ctx context.Context, q question) reply {
 	}
 	if !r.keeps(a) {
 		return reply{err: &mail.LookupError{Code: mail.CodeLong}}
+	}
+	if q.qtype == dns.TypeTXT && processor.Spend(ctx, weight.MailRecord, a.Weight()) != nil {
+		return reply{err: &mail.LookupError{Code: mail.CodeBound}}
 	}
 	answer := reply{records: a.Records, alias: len(a.CNAMEChain) > 0, cut: a.Cut, authenticated: a.Authenticated}
 	if answer.alias {

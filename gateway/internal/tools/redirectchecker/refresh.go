@@ -9,8 +9,10 @@ import (
 	"strconv"
 	"strings"
 
+	"diagnostics/gateway/internal/analyze/weight"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/budget/memory"
+	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/text"
 
 	"golang.org/x/net/html"
@@ -43,12 +45,12 @@ func (p *lastPage) read(ctx context.Context, r *egress.Response, body io.Reader)
 	if !isHTML(r) {
 		return
 	}
-	text, err := egress.DecodeBody(r, io.LimitReader(body, maxRefreshPage))
+	text, err := egress.DecodeBody(ctx, r, io.LimitReader(body, maxRefreshPage))
 	if err != nil {
 		return
 	}
 	// What came before a failure counts: a page is read as it arrives.
-	p.text, _ = io.ReadAll(memory.Reader(ctx, io.LimitReader(text, maxRefreshPage)))
+	p.text, _ = io.ReadAll(memory.Reader(ctx, io.LimitReader(processor.Reader(ctx, text, weight.HTML), maxRefreshPage)))
 }
 
 func isHTML(r *egress.Response) bool {

@@ -10,8 +10,10 @@ import (
 	"unicode/utf8"
 
 	"diagnostics/gateway/internal/analyze/robotstxt"
+	"diagnostics/gateway/internal/analyze/weight"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/budget/memory"
+	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
@@ -51,9 +53,12 @@ func (b *robotsBody) read(ctx context.Context, r *egress.Response, body io.Reade
 		return
 	}
 	wire := &io.LimitedReader{R: body, N: maxRobotsWire}
-	text, err := egress.DecodeBody(r, wire)
+	text, err := egress.DecodeBody(ctx, r, wire)
 	if err == nil {
 		b.text, err = io.ReadAll(memory.Reader(ctx, io.LimitReader(text, robotstxt.MaxBytes+1)))
+	}
+	if full := processor.Spend(ctx, weight.Robots, len(b.text)); full != nil {
+		err = full
 	}
 	b.err = err
 	if len(b.text) > robotstxt.MaxBytes {

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/analyze/sitemap"
+	"diagnostics/gateway/internal/analyze/weight"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
@@ -89,7 +91,7 @@ func (r *checker) read(ctx context.Context, u target.URL) sitemapFile {
 	var report *sitemap.Report
 	chain := r.client.Follow(ctx, egress.Request{URL: u, Consume: func(answer *egress.Response, body io.Reader) {
 		if succeeds(answer) {
-			report = new(r.readBody(answer, body))
+			report = new(r.readBody(ctx, answer, body))
 		}
 	}}, maxRedirects)
 	s := describeServed(chain, sitemapKind())
@@ -124,14 +126,16 @@ func reportFile(ctx context.Context, url, status string, httpStatus *int) {
 	progress.Report(ctx, "file", url, fileStep{url, status, httpStatus})
 }
 
-func (r *checker) readBody(answer *egress.Response, body io.Reader) sitemap.Report {
-	text, err := egress.DecodeBody(answer, budgeted{from: body, left: &r.budget.received})
+func (r *checker) readBody(ctx context.Context, answer *egress.Response, body io.Reader) sitemap.Report {
+	text, err := egress.DecodeBody(ctx, answer, budgeted{from: body, left: &r.budget.received})
 	if err != nil {
 		return sitemap.Report{Err: err}
 	}
 	return sitemap.Read(sitemap.Source{
 		Body: text, Host: answer.URL.Host().String(), Now: r.now,
-		Limit: func(text io.Reader) io.Reader { return budgeted{from: text, left: &r.budget.text} },
+		Limit: func(text io.Reader) io.Reader {
+			return processor.Reader(ctx, budgeted{from: text, left: &r.budget.text}, weight.Sitemap)
+		},
 		Spend: r.budget.spend,
 	})
 }

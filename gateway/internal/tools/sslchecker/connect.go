@@ -15,7 +15,9 @@ import (
 	"syscall"
 	"time"
 
+	"diagnostics/gateway/internal/analyze/weight"
 	"diagnostics/gateway/internal/egress/budget/memory"
+	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/egress/tlswire"
 	"diagnostics/gateway/internal/fault"
@@ -115,6 +117,9 @@ func (i *inspection) converse(ctx context.Context, v *attempt, shake conversatio
 	}
 	progress.Enter(limited, progress.Handshake)
 	seen, err := shake(limited, conn, who)
+	if full := processor.Of(ctx).SpendTime(weight.Shown(seen.state.PeerCertificates)); full != nil {
+		return seen, full
+	}
 	for _, cert := range seen.state.PeerCertificates {
 		memory.Count(ctx, 2*len(cert.Raw)) // its parts are kept apart as well
 	}

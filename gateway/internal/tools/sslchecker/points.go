@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/analyze/revocation"
+	"diagnostics/gateway/internal/analyze/weight"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 
@@ -82,7 +84,12 @@ func (c *certificateCheck) fetchVerdict(ctx context.Context, p point) (v revocat
 	if p.source == revocation.CRL {
 		read = c.readCRL
 	}
-	got := fetched{read: read}
+	got := fetched{read: func(body io.Reader) (revocation.Verdict, error) {
+		if err := processor.Of(ctx).SpendTime(weight.Verify(c.issuer.PublicKey)); err != nil {
+			return revocation.Verdict{}, err
+		}
+		return read(processor.Reader(ctx, body, weight.RevocationList))
+	}}
 	for u, redirects := p.url, 0; ; redirects++ {
 		answer, err := c.egress.Do(ctx, egress.Request{URL: u, Consume: got.consume,
 			Header: http.Header{"Accept-Encoding": {"identity"}}})

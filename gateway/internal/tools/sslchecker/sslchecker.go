@@ -15,8 +15,10 @@ import (
 
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/analyze/revocation"
+	"diagnostics/gateway/internal/analyze/weight"
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text/bound"
@@ -245,6 +247,11 @@ func (i *inspection) describe(ctx context.Context, v *attempt) Result {
 	if (seen.refused || seen.cut) && !slices.ContainsFunc(sent, certs.LongKey) {
 		verdict = verdict.Unverified(certs.DefectUnfinished)
 		verdict.Cut = verdict.Cut && !seen.cut // how many there are is not known
+	}
+	if der := seen.state.OCSPResponse; len(der) > 0 {
+		// It is read here and with other sources of revocation. A run that may not is ended.
+		_ = processor.Spend(ctx, weight.RevocationList, 2*len(der))
+		_ = processor.Of(ctx).SpendTime(2 * weight.Verify(sent[0].PublicKey))
 	}
 	staple := readStaple(seen.state.OCSPResponse, verdict.Chain, now)
 	cut := seen.cut

@@ -6,12 +6,16 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+
+	"diagnostics/gateway/internal/analyze/weight"
+	"diagnostics/gateway/internal/egress/budget/processor"
 )
 
 // Conn is a connection whose bytes count for a run.
 type Conn struct {
 	net.Conn
 	meter    *Meter
+	work     *processor.Meter
 	share    *share
 	overhead int
 	held     bool
@@ -41,7 +45,7 @@ func Count(ctx context.Context, over net.Conn, datagrams bool) net.Conn {
 		return over
 	}
 	part, _ := ctx.Value(shareKey{}).(*share)
-	c := &Conn{Conn: over, meter: m, share: part, overhead: tcpOverhead}
+	c := &Conn{Conn: over, meter: m, work: processor.Of(ctx), share: part, overhead: tcpOverhead}
 	if datagrams {
 		c.overhead = udpOverhead
 		return c
@@ -110,11 +114,14 @@ func (c *Conn) Write(p []byte) (int, error) {
 }
 
 // Read fails with a *fault.Error of kind Upstream where too much has come, of kind Limited after a write that was
-// refused, and with that of WithShare.
+// refused, with that of WithShare, and with that of processor.Meter where the run has cost too much.
 func (c *Conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if err != nil && c.refused.Load() {
 		return n, tooMuchSent()
+	}
+	if full := c.work.SpendTime(weight.Read.Cost + weight.Received.Of(n)); full != nil && c.held {
+		return 0, full
 	}
 	c.meter.totals.received.Add(int64(n))
 	if sum := c.meter.received.Add(int64(n)); c.held && sum > MaxReceived {

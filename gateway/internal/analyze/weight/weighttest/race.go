@@ -1,0 +1,6 @@
+//go:build race
+
+package weighttest
+
+// Race reports that the race detector, which slows parsers and not cryptography, is on.
+const Race = true
