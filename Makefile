@@ -115,7 +115,7 @@ lint: $(GOLANGCI) $(DEADCODE) $(ACTIONLINT) $(AXE) ## formatting, vet, linters, 
 	@cd $(PAGES) && $(NODE_BIN)/eslint --config $(NODE_TOOLS)/eslint.config.js assets jstest
 	@found=$$(LC_ALL=C.UTF-8 git grep -nE '^.{121}' -- '$(PAGES)/*.js' ':!$(PAGES)/assets/vendor' || true); $(none_found)
 	@$(NODE_BIN)/tsc -p $(PAGES)/tsconfig.json
-	go test -run 'Test(Settings|Tools|Metrics|Sentences)Table|TestEnvironmentFile|TestOpenAPI' ./gateway ./worker
+	go test -run 'Test(Settings|Tools|Metrics)Table|TestEnvironmentFile|TestOpenAPI' ./gateway ./worker
 
 # What only tests reach is dead in a service, but for the options by which tests set a clock, a dialer and the like.
 SEAMS := 'unreachable func: (With[A-Z]|clock\.)'
@@ -131,7 +131,7 @@ fmt: $(AXE) ## format the code
 	cd $(PAGES) && $(NODE_BIN)/prettier --write --log-level warn $(FORMATTED)
 
 generate: ## rewrite the README's and docs' tables and the environment files from the code
-	go test ./gateway ./gateway/internal/config -run 'Test(Settings|Tools|Metrics|Sentences)Table|TestEnvironmentFile|^TestRedisCost$$' -update
+	go test ./gateway ./gateway/internal/config -run 'Test(Settings|Tools|Metrics)Table|TestEnvironmentFile|^TestRedisCost$$' -update
 	go test ./worker -run 'Test(Settings|Tools|Metrics)Table|TestEnvironmentFile' -update
 	cd $(CHART_TEST) && GOWORK=off go test -run 'Test(RefusedNetworks|Schema|ValuesTable)$$' . -update
 

@@ -49,12 +49,11 @@ const hashOctets = 8
 const immutable = "public, max-age=31536000, immutable"
 
 var assetKinds = map[string]string{
-	".css":  "text/css; charset=utf-8",
-	".js":   "text/javascript; charset=utf-8",
-	".json": "application/json",
-	".png":  "image/png",
-	".svg":  "image/svg+xml",
-	".txt":  "text/plain; charset=utf-8",
+	".css": "text/css; charset=utf-8",
+	".js":  "text/javascript; charset=utf-8",
+	".png": "image/png",
+	".svg": "image/svg+xml",
+	".txt": "text/plain; charset=utf-8",
 }
 
 // assets are what is served under /assets/<hash>/<name>: the files as they travel, and what is made of the icons. The

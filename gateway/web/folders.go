@@ -16,8 +16,6 @@ const (
 	viewFile  = "view.js"
 	styleFile = "view.css"
 	watchFile = "watch.js"
-	// sentencesFile is generated: the formats of the tool's sentences by code, for results that came in a link.
-	sentencesFile = "sentences.json"
 )
 
 // needed are the files that every tool's page is made of, with what each is.
@@ -112,7 +110,7 @@ func missingFiles(files fs.FS, slug string) (gaps []error) {
 
 // strayFiles finds what nothing would ever read: a file by another name than it should have.
 func strayFiles(files fs.FS, slug string) (gaps []error) {
-	known := []string{pageFile, iconFile, styleFile, sentencesFile}
+	known := []string{pageFile, iconFile, styleFile}
 	entries, err := fs.ReadDir(files, "tools/"+slug)
 	if err != nil {
 		return []error{err}

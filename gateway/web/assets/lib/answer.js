@@ -11,6 +11,7 @@ import {
   code,
   command,
   copyAction,
+  copyLink,
   facts,
   folded,
   leadTo,
@@ -37,16 +38,14 @@ import { attempt, verdictOf } from "./view.js";
  * @param {Answer} answer with data
  * @param {Asked} asked
  * @param {import("./compare.js").Past} [past] where the answer has been kept already; else it is kept now
- * @param {number} [at] when it came, in Unix milliseconds
  * @returns {Node[]}
  */
-export function renderAnswer(judge, view, answer, asked, past, at = Date.now()) {
+export function renderAnswer(judge, view, answer, asked, past) {
   const d = dataOf(answer);
   const verdict = verdictOf(d);
   const json = jsonPart(d, asked);
   json.hidden = true;
-  const { at: before, list } = past ?? keep(judge, d, asked);
-  const changed = before === null ? null : changedPart(list, `your last run in this browser, ${relative(before)}`);
+  const changed = changedPart(past ?? keep(judge, d, asked));
   const parts = el(
     "div",
     { class: "parts" },
@@ -67,7 +66,7 @@ export function renderAnswer(judge, view, answer, asked, past, at = Date.now()) 
       attempt(() => view.lessons?.(d) ?? [], []),
     ),
     attempt(() => view.yours?.(d, asked) ?? null, null),
-    toolbar(d, asked, [toggleBetween(parts, json)], asked.input ? seenAction({ answer, asked, judge, at }) : null),
+    toolbar(d, asked, toggleBetween(parts, json)),
     changed,
     contents(parts),
   );
@@ -135,7 +134,7 @@ export function renderUndrawn(answer, asked) {
     verdictLine(verdictOf(d)),
     ...cutPart(d),
     lost(undrawn),
-    toolbar(d, asked, []),
+    toolbar(d, asked),
     jsonPart(d, asked),
     requestLine(answer, asked),
   ];
@@ -163,9 +162,8 @@ function toggleBetween(body, json) {
  * @param {import("./view.js").Data} d
  * @param {Asked} asked
  * @param {HTMLElement[]} views buttons that show the answer in another way
- * @param {HTMLElement | null} [seen] the button that copies a link to the result
  */
-function toolbar(d, asked, views, seen = null) {
+function toolbar(d, asked, ...views) {
   const save = el("button", { type: "button", class: "quiet", id: "download-json" }, "Download JSON");
   save.addEventListener("click", () =>
     download(`${fileName(asked.slug, asked.input)}.json`, "application/json", pretty(d)),
@@ -174,8 +172,7 @@ function toolbar(d, asked, views, seen = null) {
     "div",
     { class: "toolbar" },
     menu(
-      copyAction("Copy link", () => location.href),
-      ...(seen ? [seen] : []),
+      copyLink(),
       ...views,
       copyAction("Copy JSON", () => pretty(d)),
       save,
@@ -183,28 +180,13 @@ function toolbar(d, asked, views, seen = null) {
   );
 }
 
-/**
- * The button that copies a link with the result in it; a result without a target is the visitor's own. @param
- * {import("./seen-share.js").Shown} shown
- */
-function seenAction(shown) {
-  const button = copyAction("Copy link to this result", async () => {
-    const { linkToAnswer } = await import("./seen-share.js").catch(() => ({ linkToAnswer: null }));
-    return linkToAnswer?.(shown, button) ?? null;
-  });
-  button.id = "copy-seen";
-  return button;
-}
-
 /** @param {import("./view.js").Data} d */
 const pretty = (d) => `${JSON.stringify(d, null, 2)}\n`;
 
-/**
- * What changed between two answers.
- * @param {import("./compare.js").Change[]} list
- * @param {string} since what the answer is compared with: "your last run in this browser, 2 hours ago"
- */
-export function changedPart(list, since) {
+/** @param {import("./compare.js").Past} past @returns {HTMLElement | null} */
+function changedPart({ at, list }) {
+  if (at === null) return null;
+  const since = `your last run in this browser, ${relative(at)}`;
   if (list.length === 0) return el("p", { class: "unchanged" }, `Nothing changed since ${since}.`);
   const ordered = [...list.filter(oneSided), ...list.filter((c) => !oneSided(c))];
   const rows = ordered.map((c) => [c.label, lines(c.gone, "gone"), lines(c.come, "come")]);

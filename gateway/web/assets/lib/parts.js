@@ -427,3 +427,6 @@ export function menu(...buttons) {
 export function copyAction(label, text) {
   return copies(el("button", { type: "button", class: "quiet" }, label), text);
 }
+
+/** The entry that copies the link of the page, which runs the same again. A fragment belongs to this visit. */
+export const copyLink = () => copyAction("Copy link", () => location.href.replace(/#.*/s, ""));

@@ -5,7 +5,7 @@
 import { announce, byId, el, setBusy, startClock, unfoldOnPaper } from "../lib/dom.js";
 import { linkTo } from "../lib/fitting.js";
 import { dateTime, listed, plural } from "../lib/format.js";
-import { copyAction, lost, menu, notice } from "../lib/parts.js";
+import { copyAction, copyLink, lost, menu, notice } from "../lib/parts.js";
 import { recognise } from "../lib/recognise.js";
 import { remember } from "../lib/store.js";
 import { waitingOf } from "../lib/waiting.js";
@@ -51,7 +51,7 @@ form.addEventListener("submit", (event) => {
 });
 window.addEventListener("popstate", () => {
   // A jump to a card changes the address too, but not what is asked.
-  if (location.search === asked && !isSeen()) return;
+  if (location.search === asked) return;
   asked = location.search;
   const query = new URLSearchParams(asked);
   target.value = query.get("target") ?? "";
@@ -88,41 +88,9 @@ function visit(link) {
   asked = location.search;
 }
 
-/** Whether the address has a result in it, which is shown in place of a run. */
-function isSeen() {
-  return location.hash.startsWith("#seen=");
-}
-
-/** Shows the result in the address. Nothing runs. @param {Found} found */
-async function showSeen(found) {
-  close();
-  const left = new AbortController();
-  leave = () => left.abort();
-  catalogue.hidden = true;
-  document.body.classList.add("asked");
-  document.title = `${found.text} · ${name}`;
-  const { openSeen } = await import("../lib/seen-open.js").catch(() => ({ openSeen: null }));
-  const made = await parts;
-  if (left.signal.aborted) return;
-  if (!made || !openSeen)
-    return result.replaceChildren(lost("The part of this page that reads the result in a link did not load."));
-  const heading = el("h2", { id: "report-title", tabindex: "-1" }, found.text);
-  const place = el("div", { class: "seen-report" });
-  result.replaceChildren(head(heading, found.label), place);
-  openSeen(location.hash.slice(1), {
-    link: `/report${queryOf(found.text)}`,
-    target: found.text,
-    tools: made.checksFor(made.toolsOf(catalogue), found, placed()),
-    place,
-    signal: left.signal,
-    run: (since) => open(found, true, since),
-  });
-}
-
 /** Runs what the address says, if it says anything and no click is waited for. */
 function start() {
   const found = target.value.trim() === "" ? null : read();
-  if (found && isSeen()) return void showSeen(found);
   if (found && !waiting.on) open(found, false);
   else close();
   waiting.show();
@@ -163,11 +131,8 @@ function close() {
  * Makes a report.
  * @param {Found} found
  * @param {boolean} byHand whether the visitor pressed the button, and so expects to be taken to the report
- * @param {import("../lib/seen-record.js").Seen | null} [since] a report that came in a link, to compare this one with
  */
-async function open(found, byHand, since = null) {
-  // What runs now is another result than that in the address.
-  if (isSeen()) history.replaceState(history.state, "", location.pathname + location.search);
+async function open(found, byHand) {
   waiting.end();
   if (found.kind === "asn" && catalogue.querySelector('[data-slug="asn-lookup"]')) {
     // One tool takes an AS number: its page says more than a report with one card.
@@ -236,12 +201,6 @@ async function open(found, byHand, since = null) {
       action({ id: `export-${kind.toLowerCase()}` }, `Download ${kind}`, () => save(kind, report(), trouble)),
     ),
   ];
-  const seenButton = copyAction("Copy link to this result", async () => {
-    const { linkToReport } = await import("../lib/seen-share.js").catch(() => ({ linkToReport: null }));
-    return linkToReport?.({ text: found.text, place: where, at, checks }, seenButton, files[files.length - 1]) ?? null;
-  });
-  seenButton.id = "copy-seen";
-  files.unshift(seenButton);
   const compareButton = action({ id: "compare" }, "Compare", () => compare());
   const whenWhole = [...files, compareButton];
   const place = el("div", { class: "all-cards making" });
@@ -386,23 +345,9 @@ async function open(found, byHand, since = null) {
     announce([status.textContent, stateText(reportState(checks, found)), ...missing(checks, found)].join(" "));
     settle(place, checks, cards, near);
     back();
-    if (since && !cancelled) compareSince(since);
     if (!other || cancelled) return;
     compare(other);
     other = null;
-  }
-
-  /** @param {import("../lib/seen-record.js").Seen} earlier */
-  async function compareSince(earlier) {
-    since = null;
-    const { changedSince } = await import("../lib/seen-since.js").catch(() => ({ changedSince: null }));
-    const answers = checks.flatMap(({ slug, title, stage, judge }) =>
-      judge && stage.state === "answered" && stage.reply.data ? [{ slug, title, judge, data: stage.reply.data }] : [],
-    );
-    const node = changedSince
-      ? await changedSince(earlier, answers, found.text)
-      : lost("The part of this page that compares results did not load.");
-    if (!left) trouble.replaceChildren(node);
   }
 
   /** @param {string} [text] the target of the other report; without it the visitor is asked */
@@ -479,7 +424,7 @@ function toolbar(files, beside) {
     "div",
     { class: "toolbar", role: "group", "aria-label": "This report" },
     menu(
-      copyAction("Copy link", () => location.href),
+      copyLink(),
       ...files,
       action({}, "Print", () => window.print()),
     ),

@@ -17,7 +17,6 @@ import { waitingOf } from "../lib/waiting.js";
 
 /** @typedef {import("../lib/api.js").Answer} Answer */
 /** @typedef {import("../lib/view.js").Asked} Asked */
-/** @typedef {import("../lib/seen-record.js").Seen} Seen */
 
 const form = /** @type {HTMLFormElement} */ (byId("tool"));
 const slug = form.dataset.slug ?? "";
@@ -81,7 +80,7 @@ cancel.addEventListener("click", () => running?.abort());
 watchButton?.addEventListener("click", () => watch("click"));
 window.addEventListener("popstate", () => {
   // A jump within the page changes the address too, but not what is asked.
-  if (location.search === linked && !isSeen()) return;
+  if (location.search === linked) return;
   linked = location.search;
   fill();
   start();
@@ -90,44 +89,11 @@ unfoldOnPaper(result);
 input?.addEventListener("input", typed);
 start(history.state?.watched === true);
 
-/** Whether the address has a result in it, which is shown in place of a run. */
-function isSeen() {
-  return location.hash.startsWith("#seen=");
-}
-
-/** Takes the result out of the address: what runs now is another one. */
-function unsee() {
-  if (isSeen()) history.replaceState(history.state, "", location.pathname + location.search);
-}
-
-/** Shows the result in the address. Nothing runs. */
-async function showSeen() {
-  tidy();
-  leave();
-  const target = input?.value ?? "";
-  frame(target);
-  result.classList.add("used");
-  const { signal } = watching;
-  const { openSeen } = await import("../lib/seen-open.js").catch(() => ({ openSeen: null }));
-  if (signal.aborted) return;
-  if (!openSeen)
-    return result.replaceChildren(lost("The part of this page that reads the result in a link did not load."));
-  openSeen(location.hash.slice(1), {
-    link: location.pathname + link(),
-    target,
-    tools: input ? [{ slug, title }] : [],
-    place: result,
-    signal,
-    run: submit.disabled ? null : again,
-  });
-}
-
 /**
  * Runs what the address says, if it says anything, the tool can run here, and no click is waited for.
  * @param {boolean} [again] whether this entry of the history was a watch when the page was loaded again
  */
 function start(again = false) {
-  if (isSeen()) return void showSeen();
   // A check that is off here still names its target, and what else there is for it.
   if (submit.disabled) return frame(input?.value.trim() ?? "");
   const filled = kind === "none" || (input !== null && input.value.trim() !== "");
@@ -258,12 +224,8 @@ function asked() {
   return { slug, input: input?.value ?? "", options: Object.fromEntries(filled) };
 }
 
-/**
- * @param {boolean} byHand whether the visitor pressed the button, and so expects to be taken to the answer
- * @param {Seen | null} [since] what to compare the answer with
- */
-async function run(byHand, since = null) {
-  unsee();
+/** @param {boolean} byHand whether the visitor pressed the button, and so expects to be taken to the answer */
+async function run(byHand) {
   waiting.end();
   // Loaded again, this entry runs the check once more, and not the watch that was here before.
   if (history.state?.watched) history.replaceState({ ...history.state, watched: false }, "");
@@ -284,7 +246,7 @@ async function run(byHand, since = null) {
   try {
     const answer = await runTool(slug, what.input, what.options, mine.signal, live.step);
     const waited = stop();
-    if (running === mine) await show(answer, what, waited, byHand, live.rest, since);
+    if (running === mine) await show(answer, what, waited, byHand, live.rest);
     if (running === mine && unanswered(answer)) result.querySelector(".verdict")?.after(live.stopped() ?? "");
   } catch (failure) {
     stop();
@@ -351,13 +313,10 @@ function reveal() {
   if (top < 0 || top > innerHeight * 0.75) result.scrollIntoView({ block: "start" });
 }
 
-/**
- * Asks the same once more. The button that asked for it goes away: its focus stays near.
- * @param {Seen | null} since what to compare the answer with
- */
-function again(since) {
+/** Asks the same once more. The button that asked for it goes away: its focus stays near. */
+function again() {
   result.focus({ preventScroll: true });
-  run(true, since);
+  run(true);
 }
 
 /** @param {(sentence: string) => Node[]} rest */
@@ -378,7 +337,6 @@ async function watch(by) {
   const begin = () => {
     linked = location.search;
     leave();
-    unsee();
     waiting.end();
     const what = asked();
     frame(what.input);
@@ -443,9 +401,8 @@ function fields() {
  * @param {number} waited milliseconds
  * @param {boolean} byHand
  * @param {(sentence: string) => Node[]} rest what the run had found, where it has no answer
- * @param {Seen | null} [since] what to compare the answer with
  */
-async function show(answer, what, waited, byHand, rest, since = null) {
+async function show(answer, what, waited, byHand, rest) {
   const [whole, inService] = [waited, answer.durationMs ?? waited].map(ms);
   status.textContent = answer.ok
     ? `Answered in ${whole}${inService === whole ? "" : ` (${inService} in the service)`}.`
@@ -453,10 +410,6 @@ async function show(answer, what, waited, byHand, rest, since = null) {
   if (answer.data) {
     const { signal } = watching;
     const [judge, view, parts] = await draw();
-    const none = { changedSince: null };
-    const { changedSince } = since ? await import("../lib/seen-since.js").catch(() => none) : none;
-    const changed =
-      since && judge && (await changedSince?.(since, [{ slug, title, data: answer.data, judge }], what.input));
     if (signal.aborted) return;
     const verdict = verdictOf(answer.data);
     if (!parts) result.replaceChildren(verdictLine(verdict), lost(undrawn));
@@ -464,7 +417,6 @@ async function show(answer, what, waited, byHand, rest, since = null) {
       result.replaceChildren(
         ...(judge && view ? parts.renderAnswer(judge, view, answer, what) : parts.renderUndrawn(answer, what)),
       );
-    result.querySelector(".verdict")?.after(changed ?? "");
     announce(verdict.text);
     if (what.input) remember(what.input);
     if (strip) showStrip(strip, what.input);
@@ -482,7 +434,7 @@ async function show(answer, what, waited, byHand, rest, since = null) {
   const field = fields().find(({ name }) => name === refused);
   if (!field) {
     result.replaceChildren(
-      renderFailure(answer, { kind, asked: what, again: () => again(since) }),
+      renderFailure(answer, { kind, asked: what, again }),
       ...rest("Below is what it had found until then."),
     );
     return;
