@@ -75,6 +75,7 @@ func gatewayOn(
 		MaxInFlight: 100,
 		Clients:     clientip.New(clientip.Trust{Headers: true}, log),
 		Pages:       noPages,
+		LimitedPage: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) },
 		Metrics:     httpapi.NewMetrics(),
 		Log:         log,
 		Now:         time.Now,

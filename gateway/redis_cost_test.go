@@ -193,8 +193,8 @@ func newCostedGateway(t *testing.T, server *redistest.Server, each ratelimit.Lim
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Pages, c.Limiter = pages.Serve, limiter
-		c.Limits = requests.Limits{Tool: each, Client: wide, Target: wide, Samples: wide}
+		c.Pages, c.LimitedPage, c.Limiter = pages.Serve, pages.ServeLimited, limiter
+		c.Limits = requests.Limits{Tool: each, Client: wide, Target: wide, Samples: wide, Pages: wide}
 	})
 	return g
 }

@@ -141,6 +141,7 @@ func (s *service) build(c config.Config, env []string, log *slog.Logger) error {
 		Bounds:               httpapi.DefaultBounds(),
 		PublicOrigin:         c.PublicOrigin,
 		Pages:                pages.Serve,
+		LimitedPage:          pages.ServeLimited,
 		Redis:                redisState(s.breaker),
 		Worker:               workerState(s.worker),
 		Metrics:              s.metrics,
@@ -279,7 +280,7 @@ func limits(c config.Config) requests.Limits {
 		return ratelimit.Limit{Requests: int(n), Window: time.Duration(c.Window)}
 	}
 	l := requests.Limits{Tool: per(c.Requests), Client: per(c.ClientRequests), Target: per(c.TargetRequests),
-		Samples: per(c.Samples)}
+		Samples: per(c.Samples), Pages: per(c.Pages)}
 	if c.PlacesFile != "" {
 		l.Ports = per(addresslimit.Ports)
 	}

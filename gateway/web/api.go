@@ -111,7 +111,7 @@ func (s *Site) makeReference() error {
 	if err != nil {
 		return err
 	}
-	s.reference = content{kind: htmlKind, cache: pageCache, body: body, zipped: compressOnce(body)}
+	s.reference = content{kind: htmlKind, cache: pageCache, body: body, tag: etag(body), zipped: compressOnce(body)}
 	return nil
 }
 

@@ -193,7 +193,7 @@ func newAssets(bodies map[string][]byte) (*assets, error) {
 		fmt.Fprintf(digest, "%s %d\n", name, len(body))
 		digest.Write(body)
 		a.imports[name] = importsOf(name, body)
-		a.byName[name] = content{kind: kind, cache: immutable, body: body, zipped: compressOnce(body)}
+		a.byName[name] = content{kind: kind, cache: immutable, body: body, tag: etag(body), zipped: compressOnce(body)}
 	}
 	a.hash = hex.EncodeToString(digest.Sum(nil)[:hashOctets])
 	return a, nil

@@ -216,6 +216,15 @@ func (s *Site) rehearse() error {
 			return err
 		}
 	}
+	limited, err := s.markup(page{
+		template: "limited.html", Icon: tabIconName("site"), Title: "Too many requests",
+		Styles: []string{"site.css"}, Modules: []string{"pages/site.js"},
+	})
+	if err != nil {
+		return err
+	}
+	s.limited = content{status: http.StatusTooManyRequests, kind: htmlKind, cache: "no-store", body: limited,
+		zipped: compressOnce(limited)}
 	return s.makeReference()
 }
 

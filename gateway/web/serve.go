@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"diagnostics/shared/accept"
 )
@@ -21,6 +20,8 @@ type content struct {
 	kind   string
 	cache  string
 	body   []byte
+	// tag is the entity tag of the body, empty to compute it now.
+	tag string
 	// zipped gives the body compressed, nil to compress it now.
 	zipped func() []byte
 	// vary is the request header that the body depends on, empty for none.
@@ -30,7 +31,7 @@ type content struct {
 // smallest is the size from which compression pays.
 const smallest = 1024
 
-// serve writes a response: compressed if the client accepts that and asks for no range, 304 if it has the content.
+// serve writes a response: compressed if the client accepts that, 304 if it has the content.
 func serve(w http.ResponseWriter, r *http.Request, c content) {
 	h := w.Header()
 	h.Set("Content-Type", c.kind)
@@ -40,11 +41,10 @@ func serve(w http.ResponseWriter, r *http.Request, c content) {
 		vary += ", " + c.vary
 	}
 	h.Set("Vary", vary)
-	tag, body := etag(c.body), c.body
-	if len(c.body) >= smallest && accept.Gzip(r.Header.Values("Accept-Encoding")) && r.Header.Get("Range") == "" {
+	body, zipped := c.body, false
+	if len(c.body) >= smallest && accept.Gzip(r.Header.Values("Accept-Encoding")) {
 		h.Set("Content-Encoding", "gzip")
-		// The two encodings are two representations, and a strong tag names one (RFC 9110, 8.8.3.3).
-		tag = strings.TrimSuffix(tag, `"`) + `-gzip"`
+		zipped = true
 		if c.zipped != nil {
 			body = c.zipped()
 		} else {
@@ -52,18 +52,52 @@ func serve(w http.ResponseWriter, r *http.Request, c content) {
 		}
 	}
 	if status := cmp.Or(c.status, http.StatusOK); status != http.StatusOK {
-		h.Set("Content-Length", strconv.Itoa(len(body)))
-		w.WriteHeader(status)
-		if r.Method != http.MethodHead {
-			_, _ = w.Write(body)
-		}
+		write(w, r, status, body)
 		return
 	}
-	h.Set("ETag", tag)
-	if h.Get("Content-Encoding") != "" { // ServeContent sets no length then
-		h.Set("Content-Length", strconv.Itoa(len(body)))
+	tag := c.tag
+	if tag == "" {
+		tag = etag(c.body)
 	}
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+	if zipped { // the two encodings are two representations, and a strong tag names one (RFC 9110, 8.8.3.3)
+		tag = strings.TrimSuffix(tag, `"`) + `-gzip"`
+	}
+	ServeWhole(w, r, tag, body)
+}
+
+// ServeWhole answers a GET or HEAD with a body, or with 304 if the client has it by its entity tag. It ignores Range,
+// unlike http.ServeContent: the ranges of one request would cost more than a hundred pages, and no reader needs a part.
+func ServeWhole(w http.ResponseWriter, r *http.Request, tag string, body []byte) {
+	h := w.Header()
+	h.Set("ETag", tag)
+	if hasTag(r.Header.Values("If-None-Match"), tag) {
+		h.Del("Content-Type")
+		h.Del("Content-Encoding")
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	write(w, r, http.StatusOK, body)
+}
+
+func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body)
+	}
+}
+
+// hasTag reports whether If-None-Match names an entity tag, weak or strong (RFC 9110, 13.1.2).
+func hasTag(fields []string, tag string) bool {
+	for _, field := range fields {
+		for one := range strings.SplitSeq(field, ",") {
+			one = strings.TrimSpace(one)
+			if one == "*" || strings.TrimPrefix(one, "W/") == tag {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func etag(body []byte) string {

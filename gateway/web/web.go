@@ -85,6 +85,8 @@ type Site struct {
 	tools     map[string]toolView
 	// reference is the page on the API.
 	reference content
+	// limited is the page in place of any other for a client over its limit.
+	limited content
 }
 
 // New makes the pages. It fails where registry, catalogue and folders do not hold the same tools, or a page cannot be
@@ -237,6 +239,14 @@ func (s *Site) Serve(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return s.toolOrNothing(w, r)
 	}
+}
+
+// ServeLimited answers with 429 and a page that says why. The page is made once, so it costs less than the one that it
+// replaces.
+func (s *Site) ServeLimited(w http.ResponseWriter, r *http.Request) {
+	s.setHeaders(w.Header(), r)
+	keepOutOfIndexes(w, r)
+	serve(w, r, s.limited)
 }
 
 // toolOrNothing answers a path that is a tool's, or nothing at all.

@@ -11,9 +11,11 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"diagnostics/gateway/web"
@@ -651,14 +653,105 @@ func TestGzip(t *testing.T) {
 			}
 		}
 	}
-	asset := assetURL(t, site, "site.css")
-	part := get(t, site, asset, header{"Accept-Encoding": "gzip", "Range": "bytes=1-3"})
-	if body := text(t, part); part.StatusCode != http.StatusPartialContent || part.Header.Get("Content-Encoding") != "" ||
-		body != text(t, get(t, site, asset))[1:4] {
-		t.Errorf("a range: %d, %v, %q", part.StatusCode, part.Header, body)
-	}
 	if r := get(t, site, "/robots.txt", header{"Accept-Encoding": "gzip"}); r.Header.Get("Content-Encoding") != "" {
 		t.Error("a few bytes are compressed")
+	}
+}
+
+// A request for ranges gets the whole answer: thousands of ranges fit into its header, and each would cost a part.
+func TestRangesAreIgnored(t *testing.T) {
+	t.Parallel()
+	site := wholeSite(t)
+	for _, path := range []string{
+		"/", "/tools/uptime?input=x", "/report", "/history", "/api", "/privacy", "/robots.txt", "/missing",
+		assetURL(t, site, "site.css"), assetURL(t, site, "icons.svg"), assetURL(t, site, "shared-link.png"),
+		assetURL(t, site, "pages/tool.js"),
+	} {
+		for _, accept := range []string{"", "gzip"} {
+			whole := get(t, site, path, header{"Accept-Encoding": accept})
+			want := text(t, whole)
+			for _, asked := range []header{
+				{"Range": "bytes=0-3"}, {"Range": "bytes=99999999-"}, {"Range": "bytes=-1,0-0"}, {"Range": manyRanges},
+				{"Range": "bytes=0-3", "If-Range": whole.Header.Get("ETag")}, {"Range": "bytes=0-3", "If-Range": `"other"`},
+			} {
+				asked["Accept-Encoding"] = accept
+				r := get(t, site, path, asked)
+				if body := text(t, r); r.StatusCode != whole.StatusCode || body != want {
+					t.Errorf("%s with %.40q: %d, %d of %d bytes", path, asked, r.StatusCode, len(body), len(want))
+				}
+				head := do(t, site, http.MethodHead, path, asked)
+				for _, r := range []*http.Response{r, head} {
+					if r.StatusCode != whole.StatusCode || r.Header.Get("Accept-Ranges") != "" ||
+						r.Header.Get("Content-Range") != "" || r.Header.Get("Content-Length") != strconv.Itoa(len(want)) {
+						t.Errorf("%s with %.40q: %d %v", path, asked, r.StatusCode, r.Header)
+					}
+				}
+				if body := text(t, head); body != "" {
+					t.Errorf("%s: HEAD has %d bytes", path, len(body))
+				}
+			}
+		}
+	}
+}
+
+// manyRanges is as many ranges as the largest header holds.
+var manyRanges = "bytes=" + strings.TrimSuffix(strings.Repeat("0-0,", 7800), ",")
+
+// BenchmarkRanges compares an asset that is asked for in ranges with how net/http serves them.
+func BenchmarkRanges(b *testing.B) {
+	s, err := whole()
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	_ = s.Serve(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	_, rest, _ := strings.Cut(w.Body.String(), `rel="stylesheet" href="`)
+	path, _, _ := strings.Cut(rest, `"`)
+	w = httptest.NewRecorder()
+	_ = s.Serve(w, httptest.NewRequest(http.MethodGet, path, nil))
+	body := w.Body.Bytes()
+	for name, h := range map[string]http.Handler{
+		"ours": handler(s),
+		"net/http": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+		}),
+	} {
+		for kind, ranges := range map[string]string{"none": "", "7800": manyRanges} {
+			b.Run(name+"/"+kind, func(b *testing.B) {
+				sent := 0
+				for b.Loop() {
+					r := httptest.NewRequest(http.MethodGet, path, nil)
+					if ranges != "" {
+						r.Header.Set("Range", ranges)
+					}
+					w := httptest.NewRecorder()
+					h.ServeHTTP(w, r)
+					sent = w.Body.Len()
+				}
+				b.ReportMetric(float64(sent), "sent-B/op")
+			})
+		}
+	}
+}
+
+// The page in place of others for a client over its limit is whole, and no cache keeps it.
+func TestTheLimitedPage(t *testing.T) {
+	t.Parallel()
+	s, err := whole()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		w := httptest.NewRecorder()
+		s.ServeLimited(w, httptest.NewRequest(method, "/tools/ping?input=example.com", nil))
+		r := w.Result()
+		if r.StatusCode != http.StatusTooManyRequests || r.Header.Get("Cache-Control") != "no-store" ||
+			!strings.HasPrefix(r.Header.Get("Content-Type"), "text/html") || r.Header.Get("Content-Security-Policy") == "" {
+			t.Errorf("%s: %d %v", method, r.StatusCode, r.Header)
+		}
+		if body := text(t, r); strings.Contains(body, "<h1>Too many requests</h1>") != (method == http.MethodGet) {
+			t.Errorf("%s: %s", method, body)
+		}
 	}
 }
 

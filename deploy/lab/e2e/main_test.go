@@ -32,7 +32,7 @@ var gatewayProgram, workerProgram string
 // unlimited are settings that keep one client's many requests from being the thing that is tested.
 var unlimited = []string{
 	"RATE_LIMIT_REQUESTS=0", "RATE_LIMIT_CLIENT_REQUESTS=0", "RATE_LIMIT_TARGET_REQUESTS=0", "RATE_LIMIT_SAMPLES=0",
-	"RATE_LIMIT_ADDRESS_REQUESTS=0", "MAX_IN_FLIGHT_PER_CLIENT=0",
+	"RATE_LIMIT_ADDRESS_REQUESTS=0", "RATE_LIMIT_PAGES=0", "MAX_IN_FLIGHT_PER_CLIENT=0",
 }
 
 func TestMain(m *testing.M) {

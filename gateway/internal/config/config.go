@@ -41,6 +41,7 @@ type Config struct {
 	TargetRequests  settings.Count    `envconfig:"RATE_LIMIT_TARGET_REQUESTS" default:"300" takes:"a whole number from 0 to 1000000000" doc:"requests per target over all clients"`
 	AddressRequests settings.Count    `envconfig:"RATE_LIMIT_ADDRESS_REQUESTS" default:"1200" takes:"a whole number from 0 to 1000000000" doc:"runs that reach one address, by whatever names, over all clients; a client's share is a tenth"`
 	Samples         settings.Count    `envconfig:"RATE_LIMIT_SAMPLES" default:"1800" takes:"a whole number from 0 to 1000000000" doc:"samples of the two connection routes per client"`
+	Pages           settings.Count    `envconfig:"RATE_LIMIT_PAGES" default:"600" takes:"a whole number from 0 to 1000000000" doc:"pages and their assets per client; only pages are refused"`
 	MaxInFlight     settings.Count    `envconfig:"MAX_IN_FLIGHT" default:"512" positive:"true" takes:"a whole number from 1 to 1000000000" doc:"tool runs at once in this instance"`
 	MaxInFlightEach settings.Count    `envconfig:"MAX_IN_FLIGHT_PER_CLIENT" default:"8" takes:"a whole number from 0 to 1000000000" doc:"tool runs at once of one client; of an IPv6 /56 four times as many, of a /48 sixteen times"`
 	MaxConnections  settings.Count    `envconfig:"MAX_CONNECTIONS" default:"8192" takes:"a whole number from 0 to 1000000000" doc:"open connections of the public listener; at the limit the one idle longest is closed, and one peer (an IPv6 /64) may have 256, private and trusted peers excepted. Choose more than MAX_IN_FLIGHT"`

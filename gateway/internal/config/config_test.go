@@ -87,6 +87,7 @@ func TestValues(t *testing.T) {
 		{"RATE_LIMIT_CLIENT_REQUESTS", "0", yes}, {"RATE_LIMIT_CLIENT_REQUESTS", "x", no},
 		{"RATE_LIMIT_TARGET_REQUESTS", "0", yes}, {"RATE_LIMIT_TARGET_REQUESTS", "x", no},
 		{"RATE_LIMIT_ADDRESS_REQUESTS", "0", yes}, {"RATE_LIMIT_ADDRESS_REQUESTS", "x", no},
+		{"RATE_LIMIT_PAGES", "0", yes}, {"RATE_LIMIT_PAGES", "x", no},
 		{"RATE_LIMIT_SAMPLES", "0", yes}, {"RATE_LIMIT_SAMPLES", "x", no},
 		{"MAX_IN_FLIGHT", "1", yes}, {"MAX_IN_FLIGHT", "0", no}, {"MAX_IN_FLIGHT_PER_CLIENT", "0", yes}, {"MAX_IN_FLIGHT_PER_CLIENT", "-1", no},
 		{"MAX_CONNECTIONS", "0", yes}, {"MAX_CONNECTIONS", "1000000000", yes}, {"MAX_CONNECTIONS", "-1", no}, {"MAX_CONNECTIONS", "1000000001", no},

@@ -49,6 +49,7 @@ const (
 	LimitNetwork         Rule = "network"           // of a network around the client
 	LimitTarget          Rule = "target"            // of a target over all clients
 	LimitSamples         Rule = "samples"           // of a client's samples
+	LimitPages           Rule = "pages"             // of a client's pages and their assets
 	LimitClientAddress   Rule = "client_address"    // a client's share of an address
 	LimitAddress         Rule = "address"           // of an address over all clients
 	LimitPorts           Rule = "ports"             // a client's different ports of an address
@@ -71,10 +72,10 @@ const (
 // Limits are all limits that can refuse.
 func Limits() []Rule {
 	return []Rule{
-		LimitTool, LimitClient, LimitNetwork, LimitTarget, LimitSamples, LimitClientAddress, LimitAddress, LimitPorts,
-		LimitClientInFlight, LimitNetworkInFlight, LimitInFlight, LimitClientMemory, LimitNetworkMemory, LimitMemory,
-		LimitTraffic, LimitProcessor, LimitWorkerShare, LimitWorker, LimitProviderShare,
-		LimitRedis, LimitPlace, LimitPeer,
+		LimitTool, LimitClient, LimitNetwork, LimitTarget, LimitSamples, LimitPages, LimitClientAddress, LimitAddress,
+		LimitPorts, LimitClientInFlight, LimitNetworkInFlight, LimitInFlight, LimitClientMemory, LimitNetworkMemory,
+		LimitMemory, LimitTraffic, LimitProcessor, LimitWorkerShare, LimitWorker, LimitProviderShare, LimitRedis,
+		LimitPlace, LimitPeer,
 	}
 }
 

@@ -154,6 +154,11 @@ func (s *Server) fail(err error, c echo.Context) {
 	if wait := p.wait(); wait != "" {
 		h.Set(echo.HeaderRetryAfter, wait)
 	}
+	isPage := rc.from == fromClient && (!isAPI(c.Request()) || c.Request().URL.Path == pathReference)
+	if isPage && p.status == http.StatusTooManyRequests {
+		s.config.LimitedPage(c.Response(), c.Request())
+		return
+	}
 	if isAPI(c.Request()) || rc.from == fromPeer {
 		_ = writeJSON(c, p.status, s.failureOf(rc, p))
 		return

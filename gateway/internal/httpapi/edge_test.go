@@ -129,6 +129,10 @@ func newEdge(t *testing.T, do run, change ...func(*Config)) *edge {
 			_, _ = io.WriteString(w, "<p>a page</p>")
 			return err
 		},
+		LimitedPage: func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusTooManyRequests)
+			_, _ = io.WriteString(w, "<p>too many</p>")
+		},
 		Metrics:  NewMetrics(),
 		Log:      logger,
 		Now:      time.Now,

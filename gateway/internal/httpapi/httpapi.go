@@ -119,6 +119,8 @@ type Config struct {
 	// Pages answers everything that is not the API, an unknown path with a 404 of its own. Its error is for the log:
 	// web.ErrNotFound, web.ErrMethod, or why a page could not be made.
 	Pages func(http.ResponseWriter, *http.Request) error
+	// LimitedPage answers in place of a page with 429; the edge sets Retry-After.
+	LimitedPage func(http.ResponseWriter, *http.Request)
 	// Redis and Worker report their states to /readyz; nil means off.
 	Redis  func(context.Context) State
 	Worker func(context.Context) State

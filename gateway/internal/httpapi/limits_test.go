@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/limits/addresslimit"
 	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/limits/requests"
@@ -21,7 +22,7 @@ import (
 func TestStages(t *testing.T) {
 	t.Parallel()
 	per := func(n int) ratelimit.Limit { return ratelimit.Limit{Requests: n, Window: time.Minute} }
-	limits := requests.Limits{Tool: per(1), Client: per(2), Target: per(3), Samples: per(4)}
+	limits := requests.Limits{Tool: per(1), Client: per(2), Target: per(3), Samples: per(4), Pages: per(5)}
 	var got []ratelimit.Stage
 	e := newEdge(t, nil, trusting, func(c *Config) {
 		c.Limits = limits
@@ -41,6 +42,8 @@ func TestStages(t *testing.T) {
 	around := []ratelimit.Stage{one("client|2001:db8:0:1200::/56", per(8)), one("client|2001:db8::/48", per(32))}
 	samples := []ratelimit.Stage{one("samples|"+v6, per(4)), one("samples|2001:db8:0:1200::/56", per(16)),
 		one("samples|2001:db8::/48", per(64))}
+	pages := []ratelimit.Stage{one("pages|"+v6, per(5)), one("pages|2001:db8:0:1200::/56", per(20)),
+		one("pages|2001:db8::/48", per(80))}
 
 	from4, from6 := "X-Real-IP: 198.51.100.1", "X-Real-IP: 2001:db8:0:1234::5"
 	tests := []struct {
@@ -59,6 +62,14 @@ func TestStages(t *testing.T) {
 		{"samples over IPv4", func() *answer { return e.send(t, "GET", "/api/connection/ping", "", from4) },
 			[]ratelimit.Stage{one("samples|"+v4, per(4))}},
 		{"samples over IPv6", func() *answer { return e.send(t, "GET", "/api/connection/packet-loss", "", from6) }, samples},
+		{"a page over IPv4", func() *answer { return e.send(t, "GET", "/", "", from4) },
+			[]ratelimit.Stage{one("pages|"+v4, per(5))}},
+		{"a page over IPv6", func() *answer { return e.send(t, "HEAD", "/report", "", from6) }, pages},
+		{"an asset", func() *answer { return e.send(t, "GET", "/assets/0/site.css", "", from6) }, pages},
+		{"an unknown path", func() *answer { return e.send(t, "GET", "/wp-login.php", "", from6) }, pages},
+		{"no page", func() *answer { return e.send(t, "POST", "/", "", from6) }, nil},
+		{"health", func() *answer { return e.send(t, "GET", "/healthz", "", from6) }, nil},
+		{"readiness", func() *answer { return e.send(t, "GET", "/readyz", "", from6) }, nil},
 		{"invalid", func() *answer { return e.post(t, "echo", `{"input":"bad"}`) }, nil},
 		{"malformed", func() *answer { return e.post(t, "echo", `{"input":1}`) }, nil},
 		{"denied", func() *answer { return e.post(t, "echo", `{"input":"denied.example.com"}`) }, nil},
@@ -89,6 +100,67 @@ func TestNetworkStagesOfTheExtremes(t *testing.T) {
 		e.send(t, "GET", "/api/connection/ping", "", "X-Real-IP: 2001:db8::1")
 		if got := last[0].Limit.Requests; got != want {
 			t.Errorf("%d a client make %d a /48, want %d", n, got, want)
+		}
+	}
+}
+
+// Over the limit of pages a page is refused and says when to come again. Assets are counted with the pages and never
+// refused, so that a page that was allowed works. Other clients, runs and samples are not affected.
+func TestPagesAreLimited(t *testing.T) {
+	t.Parallel()
+	const most = 10
+	e := newEdge(t, nil, trusting, defaults, func(c *Config) {
+		c.Limits.Pages = ratelimit.Limit{Requests: most, Window: 100 * time.Hour}
+	})
+	const from = "X-Real-IP: 198.51.100.1"
+	send := func(path, from string) *answer { return e.send(t, "GET", path, "", from) }
+	for i := range most - 1 {
+		if a := send([]string{"/", "/assets/0/site.css", "/nothing"}[i%3], from); a.StatusCode == 429 {
+			t.Fatalf("request %d is refused", i)
+		}
+	}
+	if a := send("/tools/echo", from); a.StatusCode != 200 {
+		t.Errorf("the last page that is allowed: %d", a.StatusCode)
+	}
+	for _, path := range []string{"/", "/tools/echo?input=x", "/report", "/nothing", "/robots.txt", "/api"} {
+		a := send(path, from)
+		if a.StatusCode != 429 || a.Header.Get("Retry-After") != "36000" || string(a.body) != "<p>too many</p>" {
+			t.Errorf("%s: %d %v %s", path, a.StatusCode, a.Header, a.body)
+		}
+	}
+	if a := send("/assets/0/site.css", from); a.StatusCode == 429 {
+		t.Error("an asset is refused")
+	}
+	if status := e.statusFor(t, "198.51.100.1", "example.com"); status != 200 {
+		t.Errorf("a run: %d", status)
+	}
+	for path, client := range map[string]string{
+		"/": "X-Real-IP: 198.51.100.2", "/healthz": from, "/readyz": from, "/api/openapi.yaml": from,
+		"/api/connection/ping": from,
+	} {
+		if a := send(path, client); a.StatusCode != 200 {
+			t.Errorf("%s of %s: %d", path, client, a.StatusCode)
+		}
+	}
+	w := httptest.NewRecorder()
+	e.config.Metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if want := `diagnostics_rate_limited_total{from="client",limit="pages",slug="other"} 6` + "\n"; !strings.Contains(
+		w.Body.String(), want) {
+		t.Errorf("no line %q", want)
+	}
+}
+
+// A store of limits that fails refuses no asset, and a page as it refuses a sample.
+func TestPagesWithoutTheirLimits(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t, nil, func(c *Config) {
+		c.Limiter = limiterFunc(func(context.Context, ...ratelimit.Stage) (ratelimit.Decision, error) {
+			return ratelimit.Decision{}, fault.New(fault.Busy, "Busy.").ByRule(fault.LimitRedis)
+		})
+	})
+	for path, want := range map[string]int{"/": 503, "/api/connection/ping": 503, "/assets/0/site.css": 404} {
+		if a := e.send(t, "GET", path, ""); a.StatusCode != want {
+			t.Errorf("%s: %d, want %d", path, a.StatusCode, want)
 		}
 	}
 }

@@ -203,17 +203,21 @@ func slugOf(pattern string) string {
 
 // follow makes the counters of every route, so that each begins at zero.
 func (m *Metrics) follow(slugs []string, peers bool) {
+	ofRuns := slices.DeleteFunc(fault.Limits(), func(r fault.Rule) bool {
+		return r == fault.LimitSamples || r == fault.LimitPages
+	})
 	for _, slug := range slugs {
-		m.route(fromClient, slug, fault.Limits()...)
+		m.route(fromClient, slug, ofRuns...)
 		if peers {
-			m.route(fromPeer, slug, fault.Limits()...)
+			m.route(fromPeer, slug, ofRuns...)
 		}
 		m.countTraffic(slug)
 	}
 	for _, probe := range probes {
 		m.route(fromClient, slugOf(pathConnection+probe), fault.LimitSamples, fault.LimitNetwork)
 	}
-	m.route(fromClient, otherRoutes, fault.LimitClientMemory, fault.LimitNetworkMemory, fault.LimitMemory)
+	m.route(fromClient, otherRoutes, fault.LimitPages, fault.LimitNetwork, fault.LimitClientMemory,
+		fault.LimitNetworkMemory, fault.LimitMemory, fault.LimitRedis)
 	if peers {
 		m.route(fromPeer, otherRoutes, fault.LimitClientMemory, fault.LimitNetworkMemory, fault.LimitMemory)
 	}

@@ -62,10 +62,17 @@ func (s *Server) handle(e *echo.Echo, path string, h echo.HandlerFunc, methods .
 	e.RouteNotFound(path, func(echo.Context) error { return methodNotAllowed(allow) })
 }
 
-// page hands the request to the pages. Assets, and the page on the API, are the same bytes for everybody; any other
-// page is made for its reader, and is counted while it is read.
+// page hands the request to the pages. An asset is charged but never refused, so that a page that was allowed works.
+// Assets, and the page on the API, are the same bytes for everybody; any other page is made for its reader, and is
+// counted while it is read.
 func (s *Server) page(c echo.Context) error {
-	if path := c.Request().URL.Path; path != pathReference && !strings.HasPrefix(path, pathAssets) {
+	path := c.Request().URL.Path
+	isAsset := strings.HasPrefix(path, pathAssets)
+	_, err := s.requests.AllowPage(c.Request().Context(), contextOf(c).client)
+	if err != nil && !isAsset {
+		return err
+	}
+	if path != pathReference && !isAsset {
 		if err := contextOf(c).memory.Grow(pageBytes); err != nil {
 			return err
 		}

@@ -76,7 +76,8 @@ func (b *bench) startTarget(ctx context.Context) error {
 // limits are on and refuse nothing.
 var limits = []string{
 	"RATE_LIMIT_REQUESTS=1000000", "RATE_LIMIT_CLIENT_REQUESTS=10000000", "RATE_LIMIT_TARGET_REQUESTS=10000000",
-	"RATE_LIMIT_ADDRESS_REQUESTS=100000000", "MAX_IN_FLIGHT=2000", "MAX_IN_FLIGHT_PER_CLIENT=2000",
+	"RATE_LIMIT_ADDRESS_REQUESTS=100000000", "RATE_LIMIT_PAGES=10000000",
+	"MAX_IN_FLIGHT=2000", "MAX_IN_FLIGHT_PER_CLIENT=2000",
 }
 
 // startGateway runs the gateway with everything on that an operator would have on: every limit, the client's address by

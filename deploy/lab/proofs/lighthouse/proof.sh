@@ -12,7 +12,7 @@ cp package.json package-lock.json "$tools"
 
 log=$tools/demo.log
 go build -o "$tools/lab" ../../cmd/lab
-"$tools/lab" demo >"$log" 2>&1 &
+"$tools/lab" demo -set RATE_LIMIT_PAGES=0 >"$log" 2>&1 &
 demo=$!
 trap 'kill -INT $demo 2>/dev/null; wait $demo || true' EXIT
 for _ in $(seq 150); do

@@ -50,6 +50,7 @@ func startStack(ctx context.Context, internet *lab.Lab, o options) (*stack, erro
 		"RATE_LIMIT_REDIS_URL=redis://" + redisAddr,
 		"RATE_LIMIT_WINDOW=" + limitWindow.String(), "RATE_LIMIT_REQUESTS=100000", "RATE_LIMIT_CLIENT_REQUESTS=100000",
 		"RATE_LIMIT_TARGET_REQUESTS=1000000", "RATE_LIMIT_ADDRESS_REQUESTS=10000000", "RATE_LIMIT_SAMPLES=100000",
+		"RATE_LIMIT_PAGES=100000",
 		"TRUST_PROXY_HEADERS=true", "CLIENT_ADDRESS_HEADER=x-real-ip", "SHUTDOWN_DELAY=" + shutdownDelay.String(),
 	}
 	var err error

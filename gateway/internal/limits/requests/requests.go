@@ -1,5 +1,5 @@
 // Package requests bounds the rate of requests: by client, tool and target, by client, by the networks around a client,
-// and by target.
+// and by target; and of samples and pages by client and network.
 package requests
 
 import (
@@ -19,6 +19,7 @@ type Limits struct {
 	Client  ratelimit.Limit // per client over everything
 	Target  ratelimit.Limit // per target over all clients
 	Samples ratelimit.Limit // per client, connection routes
+	Pages   ratelimit.Limit // per client, pages and their assets
 	// Ports is how many different ports of a target a client may name, whatever the place; off where there are none.
 	Ports ratelimit.Limit
 }
@@ -44,9 +45,21 @@ func (l *Limiter) AllowRun(
 
 // AllowSample charges one sample of the connection routes, as AllowRun does.
 func (l *Limiter) AllowSample(ctx context.Context, client clientip.Identity) (ratelimit.Decision, error) {
+	return l.allowOf(ctx, "samples|", client, l.limits.Samples)
+}
+
+// AllowPage charges one page, or one of the assets that pages are made of, as AllowRun does.
+func (l *Limiter) AllowPage(ctx context.Context, client clientip.Identity) (ratelimit.Decision, error) {
+	return l.allowOf(ctx, "pages|", client, l.limits.Pages)
+}
+
+// allowOf charges a client and the networks around it in buckets of one kind.
+func (l *Limiter) allowOf(
+	ctx context.Context, kind string, client clientip.Identity, limit ratelimit.Limit,
+) (ratelimit.Decision, error) {
 	of := l.ClientLimit(client)
-	own := ratelimit.Stage{{Key: "samples|" + client.LimitKey(), Limit: of.times(l.limits.Samples)}}
-	return l.allow(ctx, client, append([]ratelimit.Stage{own}, networkStages("samples|", client, of, l.limits.Samples)...))
+	own := ratelimit.Stage{{Key: kind + client.LimitKey(), Limit: of.times(limit)}}
+	return l.allow(ctx, client, append([]ratelimit.Stage{own}, networkStages(kind, client, of, limit)...))
 }
 
 func (l *Limiter) allow(
@@ -122,7 +135,7 @@ const maxRequests = 1_000_000_000
 // ruleOf is the limit whose bucket refuses, by the kind that its key begins with.
 func ruleOf(refusing ratelimit.Decision, client clientip.Identity) fault.Rule {
 	kind, who, _ := strings.Cut(refusing.Key, "|")
-	if (kind == "client" || kind == "samples") && who != client.LimitKey() {
+	if (kind == "client" || kind == "samples" || kind == "pages") && who != client.LimitKey() {
 		return fault.LimitNetwork
 	}
 	return fault.Rule(kind)

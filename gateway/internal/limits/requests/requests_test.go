@@ -35,7 +35,7 @@ func TestRefusalsNameTheirLimit(t *testing.T) {
 			}
 		}
 		return ratelimit.Decision{Key: refusing, Limit: 2, RetryAfter: time.Second}, nil
-	}), Limits{Tool: per, Client: per, Target: per, Samples: per})
+	}), Limits{Tool: per, Client: per, Target: per, Samples: per, Pages: per})
 	allow := map[string]func() error{
 		"run": func() error {
 			_, err := l.AllowRun(t.Context(), client, "uptime", "example.com", 0)
@@ -45,8 +45,13 @@ func TestRefusalsNameTheirLimit(t *testing.T) {
 			_, err := l.AllowSample(t.Context(), client)
 			return err
 		},
+		"page": func() error {
+			_, err := l.AllowPage(t.Context(), client)
+			return err
+		},
 	}
 	for kind, want := range map[string][]fault.Rule{
+		"page":   {fault.LimitPages, fault.LimitNetwork, fault.LimitNetwork},
 		"run":    {fault.LimitTool, fault.LimitClient, fault.LimitNetwork, fault.LimitNetwork, fault.LimitTarget},
 		"sample": {fault.LimitSamples, fault.LimitNetwork, fault.LimitNetwork},
 	} {
