@@ -328,7 +328,7 @@ func newPages(
 ) (*web.Site, error) {
 	registered := make([]web.Registered, 0, len(registry))
 	for _, t := range registry {
-		r := web.Registered{Slug: t.Slug(), NeedsWorker: t.NeedsWorker(), Accepts: accepts(t)}
+		r := web.Registered{Slug: t.Slug(), NeedsWorker: t.NeedsWorker(), Parse: parse(t)}
 		for _, o := range t.Options() {
 			r.Options = append(r.Options,
 				web.RegisteredOption{Name: o.Name, Values: o.Values, Number: o.IsNumber(), Boolean: o.Bool})
@@ -351,15 +351,18 @@ func newPages(
 	})
 }
 
-// accepts returns whether a tool takes an input with options.
-func accepts(t tool.Tool) func(string, map[string]json.RawMessage) bool {
-	return func(input string, options map[string]json.RawMessage) bool {
+// parse returns how the pages read the inputs of a tool.
+func parse(t tool.Tool) func(string, map[string]json.RawMessage) (web.Target, bool) {
+	return func(input string, options map[string]json.RawMessage) (web.Target, bool) {
 		text, err := tool.CleanInput(input)
 		if err != nil {
-			return false
+			return web.Target{}, false
 		}
-		_, err = t.Parse(tool.Input{Text: text, Options: options})
-		return err == nil
+		job, err := t.Parse(tool.Input{Text: text, Options: options})
+		if err != nil {
+			return web.Target{}, false
+		}
+		return web.Target{Text: job.Target(), Host: job.DenyKey()}, true
 	}
 }
 

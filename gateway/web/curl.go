@@ -23,7 +23,7 @@ func (s *Site) curl(t toolView, p page) *curlView {
 		slices.ContainsFunc(p.Fields, func(f field) bool {
 			return f.chosen() != "" && strings.ContainsFunc(strings.TrimSpace(f.Value), unseen)
 		})
-	if input == "" || hidden || t.accepts == nil || !t.accepts(input, options) {
+	if _, accepted := t.parse(input, options); input == "" || hidden || !accepted {
 		return nil
 	}
 	if p.Places != nil && p.Places.Chosen != "" {

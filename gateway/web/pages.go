@@ -36,8 +36,10 @@ type page struct {
 	Waits bool
 	// Starts reports that a link with "watch" may start the watch by itself.
 	Starts bool
-	// Asked reports that the page has a target and runs at once: the target is its heading, and its form is one line.
+	// Asked reports that the page has a target and runs at once: its form is one line.
 	Asked bool
+	// Heading names the target of a page that is asked, nil if no tool accepts it.
+	Heading *heading
 	// Second is the option of the second request; empty for none, as on a page that another site's link opened.
 	Second string
 	// Sampling reports that the link is about the browser's own samples, not about the host field.
@@ -112,12 +114,29 @@ func (s *Site) report(query url.Values, foreign bool) page {
 	if p.Places != nil {
 		p.Styles = append(p.Styles, "places.css")
 	}
-	p.Asked = strings.TrimSpace(p.Input) != "" && !p.Waits
+	target, accepted := s.reportTarget(p.Input)
+	// A sentence is no target: the page of a report would give way to the form once the script finds none in it.
+	p.Asked = (accepted || len(strings.Fields(p.Input)) == 1) && !p.Waits
 	if p.Asked {
-		p.Title = headed(p.Input, p.Title)
 		p.Later = []string{"lib/report-parts.js", judges}
+		p.name(target, accepted)
 	}
 	return p
+}
+
+// reportTarget returns the target of a report: as a tool reads it, but with no port that the visitor has not typed.
+func (s *Site) reportTarget(input string) (Target, bool) {
+	for _, g := range s.groups {
+		for _, t := range g.Tools {
+			if t.Kind == KindTLSHost {
+				continue
+			}
+			if target, accepted := t.parse(input, nil); accepted && target.Text != "" {
+				return target, true
+			}
+		}
+	}
+	return Target{}, false
 }
 
 func (s *Site) tool(t toolView, query url.Values, foreign bool) page {
@@ -143,7 +162,11 @@ func (s *Site) tool(t toolView, query url.Values, foreign bool) page {
 	}
 	p.Asked = strings.TrimSpace(p.Input) != "" && t.Label != "" && !p.Waits
 	if p.Asked {
-		p.Title = headed(p.Input, t.Title)
+		target, accepted := t.parse(p.Input, nil)
+		if t.Kind == KindTLSHost {
+			target.Text = strings.TrimSuffix(target.Text, ":443")
+		}
+		p.name(target, accepted)
 	}
 	if t.Samples != "" {
 		p.Modules = append(p.Modules, "pages/connection.js")
@@ -166,19 +189,44 @@ func (s *Site) tool(t toolView, query url.Values, foreign bool) page {
 		p.Curl = s.curl(t, p)
 	}
 	input, given := p.request()
-	p.Refused = p.Asked && len(given) > 0 && t.accepts != nil && !t.accepts(input, given)
+	if p.Asked && len(given) > 0 {
+		_, accepted := t.parse(input, given)
+		p.Refused = !accepted
+	}
 	return p
 }
 
-// longestTarget is how many characters of a target a page's title has at most.
-const longestTarget = 100
+// heading is a target as a heading shows it: assets/lib/heading.js makes the same of one that is typed in later.
+type heading struct {
+	// Text is the target up to its path.
+	Text string
+	// Path is the path and query of a URL, shortened; empty for "/".
+	Path string
+}
 
-// headed is a title that begins with the target, which distinguishes tabs.
-func headed(target, title string) string {
-	if letters := []rune(target); len(letters) > longestTarget {
-		target = string(letters[:longestTarget]) + "…"
+// longestPath is how many characters of a path and query a heading has at most.
+const longestPath = 32
+
+// name makes an accepted target the heading, and its host the title, which distinguishes tabs. A text that a tool does
+// not accept is neither: a stranger's link would put its words at the head of a page of ours.
+func (p *page) name(target Target, accepted bool) {
+	if !accepted {
+		return
 	}
-	return target + " · " + title
+	p.Title = target.Host + " · " + p.Title
+	p.Heading = &heading{Text: target.Text}
+	scheme, rest, isURL := strings.Cut(target.Text, "://")
+	if !isURL {
+		return
+	}
+	authority, path, _ := strings.Cut(rest, "/")
+	p.Heading.Text = scheme + "://" + authority
+	if path != "" {
+		p.Heading.Path = "/" + path
+	}
+	if len(p.Heading.Path) > longestPath {
+		p.Heading.Path = p.Heading.Path[:longestPath] + "…"
+	}
 }
 
 func (s *Site) history() page {

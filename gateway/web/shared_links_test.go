@@ -9,14 +9,17 @@ import (
 // What other sites show beside a link names the page, and has a picture of our own where the service knows its address.
 func TestSharedLinks(t *testing.T) {
 	t.Parallel()
-	config := everything()
+	config := accepting(everything())
 	for _, origin := range []string{"", "https://tools.example.com"} {
 		config.PublicOrigin = origin
 		site := newSite(t, config)
 		for path, title := range map[string]string{
 			"/": "Network diagnostics", "/history": "History", "/api": "API", "/tools/dns-lookup": "DNS lookup",
-			"/tools/dns-lookup?input=example.com": "example.com · DNS lookup",
-			"/report?target=example.com":          "example.com · Report",
+			"/tools/dns-lookup?input=example.com":                         "example.com · DNS lookup",
+			"/report?target=example.com":                                  "example.com · Report",
+			"/tools/uptime?input=https://example.com/call-1-800-555-0100": "example.com · Uptime check",
+			"/tools/dns-lookup?input=Your+bank+was+hacked":                "DNS lookup",
+			"/report?target=Your+bank+was+hacked":                         "Report",
 		} {
 			root := document(t, site, path)
 			if got, _ := attribute(one(t, root, "meta", header{"property": "og:title"}), "content"); got != title {

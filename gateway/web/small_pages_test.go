@@ -12,7 +12,7 @@ import (
 // checks of its target.
 func TestSmallPagesLeadOn(t *testing.T) {
 	t.Parallel()
-	config := everything()
+	config := accepting(everything())
 	config.Disabled = []string{"uptime"}
 	site := newSite(t, config)
 	for path, slug := range map[string]string{
@@ -36,7 +36,7 @@ func TestSmallPagesLeadOn(t *testing.T) {
 		}
 	}
 	off := document(t, site, "/tools/uptime?input=https://example.com/")
-	if h1 := content(one(t, off, "", header{"id": "heading"})); h1 != "https://example.com/" {
+	if h1 := content(one(t, off, "", header{"id": "heading"})); h1 != "https://example.com" {
 		t.Errorf("the heading is %q", h1)
 	}
 	one(t, one(t, off, "nav", header{"id": "strip"}), "a", header{"aria-current": "page", "href": "/tools/uptime"})
@@ -75,7 +75,7 @@ func TestAToolsPageOpensOnItsField(t *testing.T) {
 // A link that sets options leaves them folded away, above the answer, and names them; without a target they are open.
 func TestOptionsOfALinkAreNamed(t *testing.T) {
 	t.Parallel()
-	site := wholeSite(t)
+	site := newSite(t, accepting(everything()))
 	for path, want := range map[string]string{
 		"/tools/traceroute?input=example.com":                       "Options",
 		"/tools/traceroute?input=example.com&protocol=tcp&port=443": "Options: Probes TCP to a port, Port (for TCP and UDP) 443",

@@ -44,8 +44,16 @@ type Registered struct {
 	// NeedsWorker marks a tool that only runs where the worker is enabled.
 	NeedsWorker bool
 	Options     []RegisteredOption
-	// Accepts reports whether the tool takes an input with options; nil for never.
-	Accepts func(input string, options map[string]json.RawMessage) bool
+	// Parse returns the target of an input with options, and false if the tool does not accept them; nil accepts nothing.
+	Parse func(input string, options map[string]json.RawMessage) (Target, bool)
+}
+
+// Target is an input that a tool accepts, in its canonical form.
+type Target struct {
+	// Text is the whole target: a URL, a host with a port, a name, an address or an AS number.
+	Text string
+	// Host is the target without scheme, port, path and query.
+	Host string
 }
 
 // RegisteredOption is one option of a tool: its choices, the default first, a whole number, a boolean, or text.
@@ -139,8 +147,8 @@ type toolView struct {
 	group       string
 	// probes reports whether the worker runs a tool.
 	probes bool
-	// accepts is that of Registered.
-	accepts func(string, map[string]json.RawMessage) bool
+	// parse is Registered.Parse, never nil.
+	parse func(string, map[string]json.RawMessage) (Target, bool)
 	// modules are its verdict and its view.
 	modules []string
 	styles  []string
@@ -183,8 +191,11 @@ func (s *Site) describe(catalogue []group, files fs.FS) error {
 
 func (s *Site) toolView(group string, d Descriptor, r Registered, files fs.FS) toolView {
 	t := toolView{
-		Descriptor: d, Unavailable: s.unavailable(r), group: group, probes: r.NeedsWorker, accepts: r.Accepts,
+		Descriptor: d, Unavailable: s.unavailable(r), group: group, probes: r.NeedsWorker, parse: r.Parse,
 		modules: []string{judges, toolFile(d.Slug, viewFile)}, styles: []string{"site.css"},
+	}
+	if t.parse == nil {
+		t.parse = func(string, map[string]json.RawMessage) (Target, bool) { return Target{}, false }
 	}
 	if d.Samples != "" {
 		t.styles = append(t.styles, "vendor/uplot/uPlot.min.css", "connection.css")

@@ -4,6 +4,7 @@ package tool
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
 
 	"diagnostics/gateway/internal/tool/finding"
@@ -72,7 +73,10 @@ func New[T Target, R any](spec Spec[T, R]) Tool {
 		if err != nil {
 			return Job{}, err
 		}
-		job := Job{limitKey: target.LimitKey(), denyKey: target.LimitKey()}
+		job := Job{target: target.LimitKey(), limitKey: target.LimitKey(), denyKey: target.LimitKey()}
+		if s, ok := any(target).(fmt.Stringer); ok {
+			job.target = s.String()
+		}
 		if d, ok := any(target).(interface{ DenyKey() string }); ok {
 			job.denyKey = d.DenyKey()
 		}
@@ -113,11 +117,15 @@ func (t Tool) Parse(in Input) (Job, error) { return t.parse(in) }
 
 // Job is a validated input, ready to run.
 type Job struct {
+	target   string
 	limitKey string
 	denyKey  string
 	port     uint16
 	run      func(context.Context) (any, error)
 }
+
+// Target is the canonical target, whole: a URL with its path, or a host with its port. It is empty where there is none.
+func (j Job) Target() string { return j.target }
 
 // LimitKey is the canonical target that rate limits count, empty where there is none.
 func (j Job) LimitKey() string { return j.limitKey }

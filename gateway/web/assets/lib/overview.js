@@ -82,9 +82,9 @@ export function calmed(checks, { kind }) {
 /** More of a name than this is in the heading. */
 const longestName = 60;
 
-/** A target as a sentence names it: a page by its host and path. @param {string} text */
-function shortName(text) {
-  const name = text.replace(/^https?:\/\//, "").replace(/\/$/, "");
+/** A target as a sentence names it: a page or a mailbox by its host. @param {Target} target */
+function shortName({ text, host, kind }) {
+  const name = kind === "url" || kind === "email" ? (host ?? text) : text;
   return name.length > longestName ? `${name.slice(0, longestName)}…` : name;
 }
 
@@ -96,7 +96,7 @@ function shortName(text) {
  */
 export function reportState(checks, target) {
   const open = checks.filter((check) => !ended(check.stage)).length;
-  const [name, answers, concerns] = [shortName(target.text), answersOf(checks, target), concernsOf(checks, target)];
+  const [name, answers, concerns] = [shortName(target), answersOf(checks, target), concernsOf(checks, target)];
   return open > 0 ? earlyState(name, target.kind, answers, concerns, open) : wholeState(name, answers, concerns);
 }
 
@@ -187,7 +187,7 @@ export function makeOverview(checks, target) {
   const first = el("p", { class: "headline" });
   const last = el("div", { class: "missing" });
   const well = el("div", { class: "proven" });
-  const name = shortName(target.text);
+  const name = shortName(target);
   // A long name takes more lines on a phone: as many are reserved as any sentence about it takes.
   const sizes = /** @type {const} */ ([
     [45, "longest"],

@@ -44,12 +44,13 @@ function sideOf({ title, stage }) {
  * @param {string} what.kind of the tool's input
  * @param {HTMLSelectElement} what.choice the field with the places and the sentences
  * @param {HTMLElement} what.place where the results stand
+ * @param {() => void} what.accepted is called when a place has accepted the input
  * @param {() => AbortSignal} what.begin is called as places are asked, the first time or again
  * @param {(sentence: string, some: boolean) => void} what.done is called once all places have ended, with what they
  *   come to, and whether any gave a result
  * @param {(answer: Answer) => void} what.refused is called instead where the first place refuses the input
  */
-export function askPlaces({ asked, kind, choice, place, begin, done, refused }) {
+export function askPlaces({ asked, kind, choice, place, accepted, begin, done, refused }) {
   const checks = placesOf(choice).map(({ id, name, here }) => {
     const { place: _, ...options } = asked.options;
     return /** @type {Check} */ ({
@@ -63,7 +64,7 @@ export function askPlaces({ asked, kind, choice, place, begin, done, refused }) 
   const verdict = el("div", { class: "places-verdict" });
   const below = el("div", { class: "parts" });
   let ticker = 0;
-  const run = makeRun(checks, { moved, idle });
+  const run = makeRun(checks, { accepted, moved, idle });
   const heading = freshId("places");
   place.replaceChildren(
     verdict,

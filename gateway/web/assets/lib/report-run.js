@@ -3,6 +3,7 @@
 // all.
 
 import { ended } from "./card.js";
+import { ran } from "./heading.js";
 import { makeQueue } from "./queue.js";
 import { advance, ask, refusal } from "./report-checks.js";
 
@@ -15,11 +16,12 @@ const soon = ["uptime", "ssl-checker", "ping", "email-dns-health"];
 /**
  * @param {Check[]} checks
  * @param {object} told
+ * @param {() => void} told.accepted whenever the service shows that it has accepted the target
  * @param {(check: Check) => void} told.moved whenever a check has come to another stage
  * @param {(refused: string) => void} told.idle once nothing is left to do, with the sentence that refuses the target,
  *   empty for none
  */
-export function makeRun(checks, { moved, idle }) {
+export function makeRun(checks, { accepted, moved, idle }) {
   let left = false;
   let refused = "";
   // A refusal comes before the first step of an answer: until the first check has one, the others wait. Those that take
@@ -29,8 +31,10 @@ export function makeRun(checks, { moved, idle }) {
   const queue = makeQueue({
     run: (/** @type {Check} */ check, signal) =>
       ask(check, signal, (step) => {
+        if (left) return;
+        accepted();
         if (check === checks[0]) release();
-        if (step.kind === "conclusion" && !left) moved(check);
+        if (step.kind === "conclusion") moved(check);
       }),
     tell,
     idle() {
@@ -54,6 +58,7 @@ export function makeRun(checks, { moved, idle }) {
   function tell(check, stage) {
     if (left) return;
     advance(check, stage);
+    if (stage.state === "answered" && ran(stage.reply)) accepted();
     moved(check);
     // What is refused for itself would be refused by every check.
     if (refused === "" && refusal(checks, check) !== "") {

@@ -13,10 +13,13 @@ export const iconOf = (state) => new URL(`../states/${state}.svg`, import.meta.u
 /** The title and the icon of the page, to be changed by a state and put back by null. */
 export function makeSign() {
   const link = /** @type {HTMLLinkElement | null} */ (document.querySelector("link[rel=icon]"));
-  const [title, icon] = [document.title, link?.href ?? ""];
+  const icon = link?.href ?? "";
   let shown = /** @type {Known | null} */ (null);
   return (/** @type {Known | null} */ state) => {
     if (state === shown) return;
+    const before = shown ? `${titles[shown]} · ` : "";
+    // The page may have named its target since.
+    const title = document.title.startsWith(before) ? document.title.slice(before.length) : document.title;
     shown = state;
     document.title = state ? `${titles[state]} · ${title}` : title;
     if (link) link.href = state ? iconOf(state) : icon;

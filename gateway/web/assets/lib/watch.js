@@ -6,6 +6,7 @@ import { runTool } from "./api.js";
 import { announce, el } from "./dom.js";
 import { renderFailure } from "./failure.js";
 import { capital, duration, ms, number, percent } from "./format.js";
+import { partsOf, ran } from "./heading.js";
 import { lost, section, table, verdictLine } from "./parts.js";
 import { share } from "./stats.js";
 import { keyOf, remember } from "./store.js";
@@ -34,6 +35,7 @@ const mostEvents = 50;
  * @property {HTMLElement} place where it is shown
  * @property {AbortSignal} signal ends it
  * @property {(answer: Answer) => void} refused takes a first answer that refuses the check, instead of the watch
+ * @property {() => void} accepted is called with each round that shows that the service accepts the target
  */
 
 /** The longest gap that a link may ask for, in seconds. */
@@ -57,7 +59,7 @@ function linkedGap({ dataset }) {
  * @param {string} page.title
  * @param {string} page.query what asks the same without a watch
  * @param {HTMLElement} page.place
- * @param {() => Pick<Watched, "asked" | "signal" | "refused">} page.begin ends what the page does otherwise
+ * @param {() => Pick<Watched, "asked" | "signal" | "refused" | "accepted">} page.begin ends what else the page does
  * @returns {Promise<boolean>} false where there is none to go on with
  */
 export async function beginWatch(by, button, { slug, title, query, place, begin }) {
@@ -102,6 +104,7 @@ class Watch {
     this.watcher = watcher;
     this.record = makeRecord(watcher, before?.record);
     this.target = what.asked.input;
+    this.host = partsOf(this.target).host; // in the titles of notifications
     this.stage = /** @type {Stage | null} */ (null);
     this.away = this.record.entries.at(-1)?.until ?? 0; // since when no round is done, in Unix milliseconds
     this.due = 0; // when the next round is expected, in Unix milliseconds; 0 where none is
@@ -209,6 +212,7 @@ class Watch {
     const { record } = this;
     // A rejection of the check itself is no round: it is shown where the watch ends.
     if (final.includes(answer.status)) return;
+    if (ran(answer)) this.what.accepted();
     if (!answer.data) {
       record.failed(began, Date.now(), answer.error ?? "", answer.retryAfter !== undefined);
       this.draw();
@@ -224,7 +228,7 @@ class Watch {
   compare(verdict) {
     const now = stateNow(this.record.entries);
     const words = { works: "works", fails: "fails", unknown: "gives no result" };
-    if (now && this.known && now !== this.known) this.notifier?.send(`${this.target} ${words[now]}`, verdict, now);
+    if (now && this.known && now !== this.known) this.notifier?.send(`${this.host} ${words[now]}`, verdict, now);
     this.known = now;
   }
 
@@ -263,7 +267,7 @@ class Watch {
     if (this.what.signal.aborted || this.left) return;
     const words = stageWords(stage, this.record.rounds, performance.now());
     announce(words);
-    if (stage.why !== "stopped") this.notifier?.send(`The watch of ${this.target} ended`, words, null);
+    if (stage.why !== "stopped") this.notifier?.send(`The watch of ${this.host} ended`, words, null);
   }
 
   /** Goes on after a time in which nothing was measured. @param {string} why */

@@ -5,6 +5,7 @@
 import { announce, byId, el, setBusy, startClock, unfoldOnPaper } from "../lib/dom.js";
 import { linkTo } from "../lib/fitting.js";
 import { dateTime, listed, plural } from "../lib/format.js";
+import { headingOf, partsOf } from "../lib/heading.js";
 import { copyAction, copyLink, lost, menu, notice } from "../lib/parts.js";
 import { recognise } from "../lib/recognise.js";
 import { remember } from "../lib/store.js";
@@ -24,6 +25,11 @@ const status = byId("status");
 const catalogue = byId("catalogue");
 /** The title of the page without a target. */
 const name = document.title.slice(document.title.lastIndexOf("Report"));
+/**
+ * The target that the service has accepted, as the heading and the title name it; null for none. At first it is that of
+ * the link. @type {{text: string, host: string, nodes: (string | Node)[]} | null}
+ */
+let named = null;
 const waiting = waitingOf(form);
 /** What makes a report, null where it does not load. */
 const parts = import("../lib/report-parts.js").catch((failure) => console.warn(failure));
@@ -64,6 +70,12 @@ window.addEventListener("popstate", () => {
 });
 unfoldOnPaper(result);
 target.addEventListener("input", typed);
+if (document.title !== name)
+  named = {
+    text: recognise(target.value)?.text ?? "",
+    host: document.title.slice(0, -` · ${name}`.length),
+    nodes: [...(result.querySelector("h2")?.childNodes ?? [])],
+  };
 
 /** Says so where an address cannot be checked; without the module the service says it. */
 async function typed() {
@@ -183,8 +195,9 @@ async function open(found, byHand) {
   /** @type {Map<Check, ReturnType<typeof makeCard>>} */
   const cards = new Map();
   const overview = makeOverview(checks, found);
-  const run = makeRun(checks, { moved, idle });
-  const heading = el("h2", { id: "report-title", tabindex: "-1" }, found.text);
+  const run = makeRun(checks, { accepted, moved, idle });
+  if (named?.text !== found.text) named = null;
+  const heading = el("h2", { id: "report-title", tabindex: "-1" }, ...(named?.nodes ?? ["Report"]));
   const trouble = el("div");
   const beside = el("section", { id: "comparison", "aria-label": "Comparison" });
   const visitWith = (/** @type {string | undefined} */ other) => visit(queryOf(found.text, other));
@@ -206,6 +219,7 @@ async function open(found, byHand) {
   const place = el("div", { class: "all-cards making" });
   let other = new URLSearchParams(location.search).get("compare");
   let left = false;
+  let known = false;
   let running = false;
   let began = performance.now();
   /** @type {() => unknown} */
@@ -235,7 +249,7 @@ async function open(found, byHand) {
   };
   catalogue.hidden = true;
   document.body.classList.add("asked");
-  document.title = `${found.text} · ${name}`;
+  document.title = titled(name);
   result.replaceChildren(
     head(heading, `${found.label}, ${dateTime(at)}${whereName && `, from ${whereName}`}`),
     trouble,
@@ -245,12 +259,8 @@ async function open(found, byHand) {
     place,
     unfitLine(unfit),
   );
-  if (other)
-    beside.append(
-      el("p", { class: "muted" }, `The comparison with ${other} begins as soon as this report is complete.`),
-    );
+  if (other) beside.append(el("p", { class: "muted" }, "The comparison begins as soon as this report is complete."));
   beside.classList.toggle("wanted", Boolean(other));
-  remember(found.text);
   announce(`Running ${plural(checks.length, "check")} on ${found.text}.`);
   drawing.now();
   // The head is seen first: to make all cards takes a slow phone a tenth of a second.
@@ -284,6 +294,19 @@ async function open(found, byHand) {
     if (!counting) clearInterval(ticker);
   }
 
+  /** Names the target in the heading and the title, and keeps it for the history. */
+  function accepted() {
+    if (known) return;
+    known = true;
+    remember(found.text);
+    if (named) return;
+    // What is before the @ of an address is a stranger's text like any other.
+    const parts = partsOf(found.kind === "email" ? (found.host ?? "") : found.text);
+    named = { text: found.text, host: parts.host, nodes: headingOf(parts) };
+    heading.replaceChildren(...named.nodes);
+    document.title = titled(name);
+  }
+
   /** @param {Check} check */
   function moved(check) {
     const other = calmed(checks, found);
@@ -306,7 +329,7 @@ async function open(found, byHand) {
   function draw() {
     overview.update();
     const state = reportState(checks, found);
-    document.title = `${state ? signs[state.tone] : ""}${found.text} · ${name}`;
+    document.title = `${state ? signs[state.tone] : ""}${titled(name)}`;
     status.textContent = `${done()} of ${plural(checks.length, "check")} ended.`;
   }
 
@@ -402,6 +425,9 @@ function turnAway(heading, found, refused, field) {
   announce(refused);
   result.replaceChildren(head(heading, found.label), el("div", { class: "refused" }, notice("bad", refused)));
 }
+
+/** A title that begins with the target. @param {string} title */
+const titled = (title) => (named ? `${named.host} · ${title}` : title);
 
 /** @param {boolean} on */
 function busy(on) {

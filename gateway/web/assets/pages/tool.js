@@ -6,6 +6,7 @@ import { fieldOf, runTool } from "../lib/api.js";
 import { clean } from "../lib/clean.js";
 import { announce, byId, setBusy, startClock, unfoldOnPaper } from "../lib/dom.js";
 import { renderFailure, renderNext } from "../lib/failure.js";
+import { headingOf, partsOf, ran } from "../lib/heading.js";
 import { unanswered } from "../lib/ladder.js";
 import { showRun } from "../lib/live.js";
 import { ms } from "../lib/format.js";
@@ -27,6 +28,8 @@ const strip = document.getElementById("strip");
 const title = beside?.dataset.title ?? heading.textContent ?? slug;
 /** The title of the page without a target. */
 const site = document.title.slice(document.title.lastIndexOf(title));
+/** The input that heading and title name; empty for none. */
+let named = "";
 const kind = form.dataset.kind ?? "none";
 const input = /** @type {HTMLInputElement | null} */ (document.getElementById("input"));
 const fold = /** @type {HTMLDetailsElement | null} */ (form.querySelector("details.options"));
@@ -87,6 +90,11 @@ window.addEventListener("popstate", () => {
 });
 unfoldOnPaper(result);
 input?.addEventListener("input", typed);
+// The service has named a target that the tool accepts.
+if (input && beside?.textContent) {
+  tidy();
+  named = input.value;
+}
 start(history.state?.watched === true);
 
 /**
@@ -123,16 +131,27 @@ function leave() {
 }
 
 /**
- * Makes the target the page's heading and the form one line, or gives both back where there is no target.
+ * Names a target that the service has accepted in the heading and the title, or the tool for no target.
+ * @param {string} target
+ */
+function name(target) {
+  if (!beside || target === named) return;
+  named = target;
+  const parts = partsOf(target);
+  heading.replaceChildren(...(target ? headingOf(parts) : [title]));
+  beside.textContent = target ? title : "";
+  document.title = target ? `${parts.host} · ${site}` : site;
+}
+
+/**
+ * Makes the form one line for a target, and gives that back where there is none. The heading of another target goes.
  * @param {string} target
  */
 function frame(target) {
   if (!beside) return;
   document.body.classList.toggle("asked", target !== "");
   form.classList.toggle("compact", target !== "");
-  heading.textContent = target || title;
-  beside.textContent = target ? title : "";
-  document.title = target ? `${target} · ${site}` : site;
+  if (target !== named) name("");
   submit.dataset.idle = target ? "Run again" : "Run";
   if (!running) submit.textContent = submit.dataset.idle;
   if (fold) {
@@ -244,8 +263,12 @@ async function run(byHand) {
   if (byHand) reveal();
   announce(`Running ${title}${what.input ? ` for ${what.input}` : ""}.`);
   try {
-    const answer = await runTool(slug, what.input, what.options, mine.signal, live.step);
+    const answer = await runTool(slug, what.input, what.options, mine.signal, (step) => {
+      if (running === mine) name(what.input);
+      live.step(step);
+    });
     const waited = stop();
+    if (running === mine && ran(answer)) name(what.input);
     if (running === mine) await show(answer, what, waited, byHand, live.rest);
     if (running === mine && unanswered(answer)) result.querySelector(".verdict")?.after(live.stopped() ?? "");
   } catch (failure) {
@@ -290,6 +313,7 @@ async function everywhere(what, byHand, mine) {
   }
   askPlaces({
     ...{ asked: what, kind, choice: from, place: result, begin },
+    accepted: () => name(what.input),
     done(sentence, some) {
       const cut = running?.signal.aborted;
       status.textContent = `${cut ? "Cancelled after" : "Finished in"} ${end()}.`;
@@ -336,15 +360,17 @@ async function watch(by) {
   tidy();
   const begin = () => {
     linked = location.search;
+    const before = named;
     leave();
     waiting.end();
     const what = asked();
+    if (what.input === before) name(before);
     frame(what.input);
     const refused = (/** @type {Answer} */ answer) => {
       clear();
       show(answer, what, 0, true, () => []);
     };
-    return { asked: what, signal: watching.signal, refused };
+    return { asked: what, signal: watching.signal, refused, accepted: () => name(what.input) };
   };
   try {
     const { beginWatch } = await import("../lib/watch.js");
