@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
 	"time"
 
@@ -224,11 +225,12 @@ func (s *service) listenForPeers(ctx context.Context, c config.Config) (*daemon.
 	if err != nil {
 		return nil, err
 	}
-	server, bounded := s.edge.PeerServer(), s.edge.PeerListener(l)
+	peers := &daemon.Peers{Server: s.edge.PeerServer(), Listener: l, Wrap: s.edge.PeerListener}
 	if s.peerTLS != nil {
-		server.Handler, bounded = s.peerTLS.Guard(server.Handler), s.peerTLS.Listen(bounded)
+		peers.Server.Handler = s.peerTLS.Guard(peers.Server.Handler)
+		peers.Wrap = func(l net.Listener) net.Listener { return s.peerTLS.Listen(s.edge.PeerListener(l)) }
 	}
-	return &daemon.Peers{Server: server, Listener: bounded}, nil
+	return peers, nil
 }
 
 func peerAddr(p *daemon.Peers) string {

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"log/slog"
 	"net"
 	"syscall"
 	"time"
@@ -13,22 +14,35 @@ const (
 	backlogPoll = 5 * time.Millisecond
 )
 
-// drainBacklog makes the kernel begin no more connections for a listener that is about to be closed, and waits until
-// the server has accepted the existing ones. The kernel finishes handshakes by itself, and closing the listener
-// resets the connections that the server has not accepted yet: their clients may have sent a request already. A new
-// SYN is dropped meanwhile; the client retries a second later, and is refused then.
-func drainBacklog(public net.Listener, patience time.Duration) {
-	socket, ok := public.(syscall.Conn)
-	if !ok {
-		return
+// drainBacklogs makes the kernel refuse new connections to listeners that are about to be closed, and waits until the
+// servers have accepted the existing ones. The kernel finishes handshakes by itself, and closing a listener resets the
+// connections that its server has not accepted yet: their clients may have sent a request already.
+func drainBacklogs(listeners []net.Listener, patience time.Duration, log *slog.Logger) {
+	var refusing []syscall.RawConn
+	for _, l := range listeners {
+		socket, ok := l.(syscall.Conn)
+		if !ok {
+			continue
+		}
+		raw, err := socket.SyscallConn()
+		if err == nil {
+			err = refuseNew(raw)
+		}
+		if err != nil {
+			log.Warn("clients that connect just now may be reset: their connections cannot be refused",
+				"listen", l.Addr().String(), "cause", err.Error())
+			continue
+		}
+		refusing = append(refusing, raw)
 	}
-	raw, err := socket.SyscallConn()
-	if err != nil || !refuseNew(raw) {
+	if len(refusing) == 0 {
 		return
 	}
 	end := time.Now().Add(patience)
 	time.Sleep(min(handshake, patience))
-	for !backlogEmpty(raw) && time.Now().Before(end) {
-		time.Sleep(backlogPoll)
+	for _, raw := range refusing {
+		for !backlogEmpty(raw) && time.Now().Before(end) {
+			time.Sleep(backlogPoll)
+		}
 	}
 }

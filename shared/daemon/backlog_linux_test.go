@@ -6,6 +6,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"os/exec"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -68,37 +71,72 @@ func visit(addr string) error {
 	return err
 }
 
-// A client that connected before the listener closes is answered, a later one is refused, and none is reset. Without
-// drainBacklog tens of these clients are.
+// A client that connected before the listener closes is answered, a later one is refused, and none is reset, whoever runs
+// the service. Without drainBacklogs tens of these clients are.
 func TestDrainResetsNobody(t *testing.T) {
 	t.Parallel()
+	if os.Geteuid() == 0 {
+		runAsNobody(t)
+		return
+	}
 	listeners, err := Listen(t.Context(), "LISTEN_ADDR", "127.0.0.1:0", "")
 	if err != nil {
 		t.Fatal(err)
 	}
+	peers, err := ListenOn(t.Context(), "PEER_LISTEN_ADDR", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	newServer := func() *http.Server {
+		return &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
+	}
 	ctx, signal := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
+	var printed strings.Builder
 	go func() {
 		defer listeners.Close()
-		log := given(t).OpenLog(io.Discard)
-		defer log.Close()
-		ended <- given(t).Serve(ctx, listeners, Service{
-			Server: &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})},
+		log := given(t).OpenLog(&printed)
+		err := given(t).Serve(ctx, listeners, Service{
+			Server: newServer(),
+			Peers:  &Peers{Server: newServer(), Listener: peers},
 			Drain:  func() {},
 		}, log.Logger)
+		log.Close()
+		ended <- err
 	}()
-	var s storm
-	s.begin(listeners.Public(), 200)
-	s.await(1000)
+	storms := map[string]*storm{listeners.Public(): {}, peers.Addr().String(): {}}
+	for addr, s := range storms {
+		s.begin(addr, 100)
+	}
+	for _, s := range storms {
+		s.await(500)
+	}
 	signal()
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	s.all.Wait()
-	if s.answered == 0 {
-		t.Error("no one was answered")
+	for addr, s := range storms {
+		s.all.Wait()
+		if s.answered == 0 {
+			t.Error("no one was answered")
+		}
+		for _, failure := range s.failures {
+			t.Errorf("%s: %v", addr, failure)
+		}
 	}
-	for _, failure := range s.failures {
-		t.Error(failure)
+	if strings.Contains(printed.String(), "WARN") {
+		t.Error(printed.String())
+	}
+}
+
+// runAsNobody runs the test once more as a user without any capability, as the containers of the services do.
+func runAsNobody(t *testing.T) {
+	t.Helper()
+	const nobody = 65534
+	again := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v")
+	again.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	out, err := again.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+		t.Errorf("as nobody: %v\n%s", err, out)
 	}
 }

@@ -2,10 +2,13 @@
 
 package daemon
 
-import "syscall"
+import (
+	"errors"
+	"syscall"
+)
 
-// refuseNew reports whether new connections are refused, which only Linux supports.
-func refuseNew(syscall.RawConn) bool { return false }
+// refuseNew fails: only Linux can refuse connections to a listener that is still open.
+func refuseNew(syscall.RawConn) error { return errors.ErrUnsupported }
 
 // backlogEmpty reports whether no connection waits; only Linux can report one.
 func backlogEmpty(syscall.RawConn) bool { return true }

@@ -43,9 +43,9 @@ func (c *clients) watch(s *http.Server) {
 // settleLook is the time between two checks whether all have sent a request.
 const settleLook = 5 * time.Millisecond
 
-// settle waits until each has sent its request or gone, and closes those that have done neither by then.
-func (c *clients) settle(patience time.Duration) {
-	for end := time.Now().Add(patience); c.anySilent() && time.Now().Before(end); {
+// settle waits until each has sent its request or gone, and closes those that have done neither by the end.
+func (c *clients) settle(end time.Time) {
+	for c.anySilent() && time.Now().Before(end) {
 		time.Sleep(settleLook)
 	}
 	for conn := range c.silent.Range {

@@ -45,7 +45,7 @@ func ListenOn(ctx context.Context, setting string, addr settings.ListenAddr) (ne
 
 func listen(ctx context.Context, setting string, addr settings.ListenAddr) (net.Listener, error) {
 	var config net.ListenConfig
-	// Multipath TCP, Go's default, supports neither the filter of drainBacklog nor TCP_USER_TIMEOUT.
+	// Multipath TCP, Go's default, supports neither TCP_INFO, which drainBacklogs reads, nor TCP_USER_TIMEOUT.
 	config.SetMultipathTCP(false)
 	own, err := net.InterfaceAddrs()
 	if err != nil {

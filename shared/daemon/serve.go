@@ -36,10 +36,11 @@ type Service struct {
 	Hangups <-chan os.Signal
 }
 
-// Peers is a server with the listener that it answers.
+// Peers is a server with its listener, which Wrap wraps; nil leaves it as it is.
 type Peers struct {
 	Server   *http.Server
 	Listener net.Listener
+	Wrap     func(net.Listener) net.Listener
 }
 
 // Serve answers all listeners until ctx ends, then leaves in an orderly way. The listeners stay the caller's to close.
@@ -47,24 +48,17 @@ func (s Settings) Serve(ctx context.Context, l *Listeners, service Service, log 
 	// Requests end when their client goes, or when the drain is over; not when the signal comes.
 	requests, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(nil)
-	service.Server.ErrorLog = foreignLog()
-	service.Server.BaseContext = func(net.Listener) context.Context { return requests }
-	d := drain{Settings: s, service: service, socket: l.public, public: l.public, end: end, log: log,
+	d := drain{Settings: s, service: service, end: end, log: log,
 		ended: ends{public: make(chan error, 1), metrics: make(chan error, 1), peers: make(chan error, 1)}}
-	d.clients.watch(service.Server)
 	if service.Files == nil {
 		service.Files = &files.Watcher{}
 	}
 	go service.Files.Run(requests, service.Hangups, log)
-	if service.Listener != nil {
-		d.public = service.Listener(l.public)
-	}
-	go func() { d.ended.public <- service.Server.Serve(d.public) }()
 	if p := service.Peers; p != nil {
-		p.Server.ErrorLog, p.Server.BaseContext = service.Server.ErrorLog, service.Server.BaseContext
-		go func() { d.ended.peers <- p.Server.Serve(p.Listener) }()
+		d.enter(requests, &entrance{server: p.Server, socket: p.Listener, left: d.ended.peers}, p.Wrap)
 		defer p.Server.Close()
 	}
+	d.enter(requests, &entrance{server: service.Server, socket: l.public, left: d.ended.public}, service.Listener)
 	if s.Pprof && l.metrics == nil {
 		log.Warn("PPROF_ENABLED does nothing: METRICS_LISTEN_ADDR is empty, and profiles are served there alone")
 	}
@@ -77,6 +71,20 @@ func (s Settings) Serve(ctx context.Context, l *Listeners, service Service, log 
 		return err
 	}
 	return d.run()
+}
+
+// enter has the server of an entrance answer its listener, which wrap wraps, with requests as the parent of their
+// contexts.
+func (d *drain) enter(requests context.Context, e *entrance, wrap func(net.Listener) net.Listener) {
+	e.server.ErrorLog = foreignLog()
+	e.server.BaseContext = func(net.Listener) context.Context { return requests }
+	e.clients.watch(e.server)
+	e.listener = e.socket
+	if wrap != nil {
+		e.listener = wrap(e.socket)
+	}
+	d.entrances = append(d.entrances, e)
+	go func() { e.left <- e.server.Serve(e.listener) }()
 }
 
 // ends receive the error with which each server has left its listener.
