@@ -177,7 +177,7 @@ func (e *edge) raw(t *testing.T, request string) *answer {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(2 * time.Minute))
 	if _, err := io.WriteString(conn, request); err != nil {
 		t.Fatal(err)
 	}

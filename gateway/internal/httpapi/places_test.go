@@ -136,7 +136,7 @@ func calledEdge(t *testing.T, others map[string]string, change ...func(*Config))
 	t.Helper()
 	set := setOf(t, others)
 	return newEdge(t, echoRun, append([]func(*Config){describe(echoRun), func(c *Config) {
-		c.Places, c.RunLimit = set, 10*time.Second
+		c.Places, c.RunLimit = set, time.Minute // as long as a busy machine may take
 	}}, change...)...)
 }
 

@@ -23,7 +23,7 @@ const probeScript = `return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])`
 
 // probe checks that Redis serves. It takes a turn as calls do; without one it has no result.
 func (b *Breaker) probe(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, b.probeBound)
 	defer cancel()
 	select {
 	case b.turns <- struct{}{}:

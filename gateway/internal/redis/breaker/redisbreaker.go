@@ -52,12 +52,15 @@ type Breaker struct {
 	// checkedAt is when Check last looked, in nanoseconds since then.
 	checkedAt atomic.Int64
 	observer  Observer // may be nil
+	// bound is Bound, and probeBound probeTimeout, but in tests.
+	bound, probeBound time.Duration
 }
 
 // New watches over the client, which it owns from now on, and which Tune has set up. Redis is taken to be up until a
 // first probe, in the background, or a first call fails.
 func New(client redis.UniversalClient, log *slog.Logger, options ...Option) *Breaker {
-	b := &Breaker{client: client, log: log, since: time.Now().Add(-time.Hour), turns: make(turns, poolSize)}
+	b := &Breaker{client: client, log: log, since: time.Now().Add(-time.Hour), turns: make(turns, poolSize),
+		bound: Bound, probeBound: probeTimeout}
 	for _, o := range options {
 		o(b)
 	}
@@ -85,7 +88,7 @@ func (b *Breaker) Do(ctx context.Context, o Operation, fn func(context.Context, 
 		return err
 	}
 	defer b.turns.end()
-	bounded, cancel := context.WithTimeout(ctx, Bound)
+	bounded, cancel := context.WithTimeout(ctx, b.bound)
 	defer cancel()
 	err = fn(bounded, b.client)
 	if err != nil {
@@ -182,6 +185,12 @@ type Option func(*Breaker)
 // WithObserver sets the observer of the calls.
 func WithObserver(o Observer) Option {
 	return func(b *Breaker) { b.observer = o }
+}
+
+// WithPatience has calls and probes given up only after d: on a busy machine the bounds of the service end calls to a
+// Redis that works.
+func WithPatience(d time.Duration) Option {
+	return func(b *Breaker) { b.bound, b.probeBound = d, d }
 }
 
 // waited reports the wait for a turn, unless the caller left.
