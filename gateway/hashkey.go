@@ -10,7 +10,9 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"diagnostics/gateway/internal/config"
@@ -34,7 +36,7 @@ type hashKey struct {
 func (s *service) newHashKey(c config.Config, log *slog.Logger) (*hashKey, error) {
 	k := &hashKey{own: []byte(rand.Text()), since: time.Now(), log: log}
 	if path := string(c.PlaceHashKeyFile); path != "" {
-		content, err := keyFile(path, k.own)
+		content, err := s.keyFile(path, k.own)
 		if err != nil {
 			return nil, fmt.Errorf("PLACE_HASH_KEY_FILE takes the path of a file that holds at least 16 bytes, or that can be "+
 				"made: %w", err)
@@ -51,9 +53,15 @@ const minHashKey = 16
 
 var errShortKey = errors.New("it is shorter than 16 bytes")
 
-// keyFile returns what a file holds; where there is none it makes it, with fresh for content. Replicas that start
-// together agree on one.
-func keyFile(path string, fresh []byte) ([]byte, error) {
+// writable is the mode of access(2) to a directory in which files can be made: W_OK and X_OK.
+const writable = 3
+
+// keyFile returns what a file holds; where there is none it makes it, with fresh for content, unless it only checks.
+// Replicas that start together agree on one.
+func (s *service) keyFile(path string, fresh []byte) ([]byte, error) {
+	if _, err := os.Lstat(path); s.checks && errors.Is(err, fs.ErrNotExist) {
+		return fresh, syscall.Access(filepath.Dir(path), writable)
+	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // #nosec G304 -- the operator chose it
 	switch {
 	case err == nil:

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -193,5 +194,78 @@ func TestCheckConfig(t *testing.T) {
 		if stdout.Len()+stderr.Len() > 0 {
 			t.Errorf("%s: %q, %q", env, stdout.String(), stderr.String())
 		}
+	}
+}
+
+// -check-config prints what a start would warn of, and names that resemble settings even where a setting is wrong.
+func TestCheckConfigWarns(t *testing.T) {
+	t.Parallel()
+	for env, want := range map[string]string{
+		"RATE_LIMIT_REQUEST=5":                                        "variable=RATE_LIMIT_REQUEST setting=RATE_LIMIT_REQUESTS",
+		"DIAGNOSTICS_WORKER_URLS=http://192.0.2.1:80":                 "variable=DIAGNOSTICS_WORKER_URLS setting=DIAGNOSTICS_WORKER_URL",
+		"PPROF_ENABLED=true":                                          "PPROF_ENABLED does nothing",
+		"TRUST_PROXY_HEADERS=true":                                    "CLIENT_ADDRESS_HEADER is not set",
+		"ENABLE_WORKER_TOOLS=true":                                    "missing=DIAGNOSTICS_WORKER_URL",
+		"PEER_LISTEN_ADDR=127.0.0.1:8443 PEER_TOKEN=0123456789abcdef": "listen=127.0.0.1:8443",
+		"GATEWAY_LISTEN_ADDR=:0 KUBERNETES_SERVICE_HOST=192.0.2.1":    "HOST_ADDRESSES is empty",
+		"LOG_LEVELS=debug LOG_LEVEL=loud":                             "variable=LOG_LEVELS setting=LOG_LEVEL",
+	} {
+		var stdout, stderr strings.Builder
+		variables := append(strings.Fields(env), "RDAP_BOOTSTRAP_URL=off")
+		err := run(t.Context(), []string{"-check-config"}, variables, &stdout, &stderr)
+		if (err == nil) == strings.Contains(env, "loud") || stderr.Len() > 0 {
+			t.Errorf("%s: %v, %s", env, err, stderr.String())
+		}
+		if got := stdout.String(); !strings.HasPrefix(got, "level=WARN msg=") || !strings.Contains(got, want) {
+			t.Errorf("%s: no %s in %q", env, want, got)
+		}
+	}
+}
+
+// A check of the settings makes neither the audit log nor the key of pseudonyms, which a start makes.
+func TestCheckConfigCreatesNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	env := []string{"RDAP_BOOTSTRAP_URL=off", "PLACE_ID=fra", "PLACE_HASH_KEY_FILE=" + filepath.Join(dir, "key"),
+		"AUDIT_LOG_FILE=" + filepath.Join(dir, "audit.log")}
+	if err := run(t.Context(), []string{"-check-config"}, env, io.Discard, io.Discard); err != nil {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+		t.Errorf("%v, %v", entries, err)
+	}
+	for _, setting := range []string{"PLACE_HASH_KEY_FILE", "AUDIT_LOG_FILE"} {
+		missing := setting + "=" + filepath.Join(dir, "none", "file")
+		err := run(t.Context(), []string{"-check-config"}, append(env, missing), io.Discard, io.Discard)
+		if err == nil || !strings.HasPrefix(err.Error(), setting+" takes ") {
+			t.Errorf("%s: %v", missing, err)
+		}
+	}
+}
+
+// Variables of compose and of the worker, which may be in one file with the gateway's, resemble none of its settings.
+func TestNoOtherVariableResemblesASetting(t *testing.T) {
+	t.Parallel()
+	var env []string
+	for path, variable := range map[string]string{
+		"../docker-compose.yml": `\$\{([A-Z0-9_]+)`, "../deploy/compose.tls.yml": `\$\{([A-Z0-9_]+)`,
+		"../deploy/compose.place.yml": `\$\{([A-Z0-9_]+)`, "../deploy/systemd/worker.env": `(?m)^#([A-Z0-9_]+)=`,
+	} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := regexp.MustCompile(variable).FindAllStringSubmatch(string(text), -1)
+		if len(names) == 0 {
+			t.Errorf("%s has no variables", path)
+		}
+		for _, name := range names {
+			env = append(env, name[1]+"=x")
+		}
+	}
+	var stdout strings.Builder
+	_ = run(t.Context(), []string{"-check-config"}, env, &stdout, io.Discard)
+	if strings.Contains(stdout.String(), "resembles") {
+		t.Error(stdout.String())
 	}
 }

@@ -24,7 +24,8 @@ func main() {
 func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) error {
 	var probed string
 	command := daemon.Command{Name: "gateway", Settings: settings.Of[config.Config](),
-		Extra: initPlace, ExtraDoc: initDoc, Probe: &probed}
+		Beside: []string{"DIAGNOSTICS_WORKER_SUBNET"}, // of docker-compose.yml
+		Extra:  initPlace, ExtraDoc: initDoc, Probe: &probed}
 	task, env, err := command.Begin(args, env, stdout, stderr)
 	if task == daemon.TaskNone {
 		return err
@@ -35,6 +36,9 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) erro
 	if task == daemon.TaskExtra {
 		return makePlace(env, stdout)
 	}
+	if task == daemon.TaskCheckConfig {
+		return check(command, env, daemon.CheckLog(stdout))
+	}
 	c, err := config.Parse(env)
 	if err != nil {
 		return err
@@ -42,15 +46,10 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) erro
 	if task == daemon.TaskHealthcheck {
 		return daemon.CheckHealth(ctx, c.ListenAddr, "/healthz", false)
 	}
-	if task == daemon.TaskCheckConfig {
-		service, err := wire(c, env, slog.New(slog.DiscardHandler))
-		if err == nil {
-			service.close()
-		}
-		return err
-	}
 	log := c.OpenLog(stdout)
 	defer log.Close()
+	command.WarnOfResembling(env, log.Logger)
+	warn(c, env, log.Logger)
 	service, err := wire(c, env, log.Logger)
 	if err != nil {
 		return err
@@ -59,8 +58,29 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) erro
 	service.watchSecrets(env)
 	metrics.Register(service.metrics.Registerer(), log.Dropped)
 	metrics.Reloads(service.metrics.Registerer(), service.files)
-	if !c.OnLoopback() {
-		config.WarnOfHost(c, env, os.Stat, log.Logger)
-	}
 	return serve(ctx, c, service, log.Logger)
+}
+
+// check reads the settings and builds every part, with the warnings of a start, but creates and serves nothing.
+func check(command daemon.Command, env []string, log *slog.Logger) error {
+	command.WarnOfResembling(env, log)
+	c, err := config.Parse(env)
+	if err != nil {
+		return err
+	}
+	warn(c, env, log)
+	s := newService()
+	s.checks = true
+	defer s.close()
+	return s.build(c, env, log)
+}
+
+// warn warns of settings that do less than they seem to; building the parts warns of the rest.
+func warn(c config.Config, env []string, log *slog.Logger) {
+	c.WarnOfProfiles(c.MetricsListenAddr, log)
+	c.WarnOfProxies(log)
+	if !c.OnLoopback() {
+		config.WarnOfHost(c, env, os.Stat, log)
+		config.WarnOfFiles(c, log)
+	}
 }

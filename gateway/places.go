@@ -28,7 +28,8 @@ import (
 func (s *service) newPlaces(c config.Config, log *slog.Logger) error {
 	if c.PlaceID == "" {
 		if c.PeerListenAddr != "" {
-			log.Warn("PEER_LISTEN_ADDR is set, but PLACE_ID is not: other places cannot use the results of this one")
+			log.Warn("PEER_LISTEN_ADDR is set, but PLACE_ID is not: other places cannot use the results of this one",
+				slog.String("listen", string(c.PeerListenAddr)))
 		}
 		return nil
 	}

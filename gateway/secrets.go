@@ -30,8 +30,8 @@ func newWorkerTLS(c config.Config, watcher *files.Watcher, log *slog.Logger) (*w
 		return t, nil
 	}
 	if !strings.Contains(string(c.WorkerURL), "https:") {
-		log.Warn("DIAGNOSTICS_WORKER_CA_FILE and DIAGNOSTICS_WORKER_CLIENT_CERT_FILE do nothing: DIAGNOSTICS_WORKER_URL " +
-			"is not an https URL")
+		log.Warn("DIAGNOSTICS_WORKER_CA_FILE and DIAGNOSTICS_WORKER_CLIENT_CERT_FILE do nothing: DIAGNOSTICS_WORKER_URL "+
+			"is not an https URL", slog.String("worker", c.WorkerURL.Addresses()))
 	}
 	if c.WorkerCAFile != "" {
 		if err := watcher.Load("worker_ca", t.takeRoots, string(c.WorkerCAFile)); err != nil {

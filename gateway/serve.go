@@ -27,9 +27,6 @@ func serve(ctx context.Context, c config.Config, s *service, log *slog.Logger) e
 	hangups, stop := daemon.Hangups()
 	defer stop()
 	logStart(ctx, c, s, listeners, peers, log)
-	if !c.OnLoopback() {
-		config.WarnOfFiles(c, log)
-	}
 	return c.Serve(ctx, listeners, daemon.Service{
 		Server:   s.edge.HTTPServer(),
 		Listener: s.edge.Listener,

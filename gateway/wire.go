@@ -51,12 +51,18 @@ type service struct {
 	files   *files.Watcher
 	opened  []func() // which end what wire opened
 
+	checks bool // only: no file is created
+
 	redisPassword atomic.Pointer[string] // of RATE_LIMIT_REDIS_TOKEN; nil where that is not set
+}
+
+func newService() *service {
+	return &service{metrics: httpapi.NewMetrics(), files: &files.Watcher{}}
 }
 
 // wire builds every part from the settings. Nothing listens yet.
 func wire(c config.Config, env []string, log *slog.Logger) (*service, error) {
-	s := &service{metrics: httpapi.NewMetrics(), files: &files.Watcher{}}
+	s := newService()
 	if err := s.build(c, env, log); err != nil {
 		s.close()
 		return nil, err
@@ -107,8 +113,7 @@ func (s *service) build(c config.Config, env []string, log *slog.Logger) error {
 	if err := c.CheckSlugs(slugs(all)); err != nil {
 		return err
 	}
-	c.WarnOfProxies(log)
-	if s.audit, err = openAudit(c.AuditLogFile, log); err != nil {
+	if s.audit, err = s.openAudit(c.AuditLogFile, log); err != nil {
 		return err
 	}
 	if s.audit != nil {
@@ -179,8 +184,12 @@ func (s *service) newWorker(c config.Config, log *slog.Logger) (err error) {
 		return nil
 	}
 	if !c.WorkerEnabled() {
-		log.Warn("ENABLE_WORKER_TOOLS is true, but DIAGNOSTICS_WORKER_URL or DIAGNOSTICS_WORKER_TOKEN is missing: " +
-			"traceroute, ping and packet-loss answer 501")
+		missing := "DIAGNOSTICS_WORKER_URL"
+		if c.WorkerURL != "" {
+			missing = "DIAGNOSTICS_WORKER_TOKEN"
+		}
+		log.Warn("ENABLE_WORKER_TOOLS is true, but DIAGNOSTICS_WORKER_URL or DIAGNOSTICS_WORKER_TOKEN is missing: "+
+			"traceroute, ping and packet-loss answer 501", slog.String("missing", missing))
 		return nil
 	}
 	secured, err := newWorkerTLS(c, s.files, log)
@@ -256,6 +265,7 @@ func (s *service) newLimiter(c config.Config, log *slog.Logger) ratelimit.Limite
 	}
 	breaker.Tune(options)
 	client := redis.NewUniversalClient(options)
+	log = log.With(slog.String("redis", c.RedisURL.Addresses()))
 	s.breaker = breaker.New(client, log, breaker.WithObserver(metrics.NewRedis(s.metrics.Registerer())))
 	s.opened = append(s.opened, func() { _ = s.breaker.Close() })
 	s.metrics.RedisUp(func() bool { return s.breaker.Check(context.Background()) == breaker.OK })

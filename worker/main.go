@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"os"
 
 	"diagnostics/daemon"
+	"diagnostics/daemon/files"
 	"diagnostics/daemon/settings"
 	"diagnostics/shared/workerapi"
 )
@@ -45,14 +47,28 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) erro
 		}
 		return daemon.CheckHealth(ctx, config.ListenAddr, workerapi.PathHealth, config.SpeaksTLS())
 	}
+	if task == daemon.TaskCheckConfig {
+		return check(command, env, daemon.CheckLog(stdout))
+	}
 	config, err := ParseConfig(env)
 	if err != nil {
 		return err
 	}
-	if task == daemon.TaskCheckConfig {
-		return nil
-	}
 	log := config.OpenLog(stdout)
 	defer log.Close()
+	command.WarnOfResembling(env, log.Logger)
+	config.WarnOfProfiles(config.MetricsListenAddr, log.Logger)
 	return serve(ctx, config, settings.FileOf(env, "DIAGNOSTICS_WORKER_TOKEN"), log)
+}
+
+// check reads the settings and the files that they name, with the warnings of a start, but opens and serves nothing.
+func check(command daemon.Command, env []string, log *slog.Logger) error {
+	command.WarnOfResembling(env, log)
+	config, err := ParseConfig(env)
+	if err != nil {
+		return err
+	}
+	config.WarnOfProfiles(config.MetricsListenAddr, log)
+	_, err = newServerTLS(config, &files.Watcher{})
+	return err
 }

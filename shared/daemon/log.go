@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"time"
+
+	"diagnostics/daemon/settings"
 )
 
 // flushTime is how long the end of a process waits for its last lines, and for its last words on stderr.
@@ -27,6 +29,26 @@ func (s Settings) OpenLog(out io.Writer) *Log {
 	_ = level.UnmarshalText([]byte(s.LogLevel))
 	lines := NewLines(out, s.lossLine)
 	return &Log{Logger: slog.New(s.handler(lines, level)), lines: lines}
+}
+
+// CheckLog returns the log of -check-config, which prints warnings and errors as text without the time.
+func CheckLog(out io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{
+		Level: slog.LevelWarn,
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		},
+	}))
+}
+
+// WarnOfProfiles warns of profiles that no listener serves.
+func (s Settings) WarnOfProfiles(metrics settings.ListenAddr, log *slog.Logger) {
+	if s.Pprof && metrics == "" {
+		log.Warn("PPROF_ENABLED does nothing: METRICS_LISTEN_ADDR is empty, and profiles are served there alone")
+	}
 }
 
 func (s Settings) handler(out io.Writer, level slog.Level) slog.Handler {

@@ -59,9 +59,6 @@ func (s Settings) Serve(ctx context.Context, l *Listeners, service Service, log 
 		defer p.Server.Close()
 	}
 	d.enter(requests, &entrance{server: service.Server, socket: l.public, left: d.ended.public}, service.Listener)
-	if s.Pprof && l.metrics == nil {
-		log.Warn("PPROF_ENABLED does nothing: METRICS_LISTEN_ADDR is empty, and profiles are served there alone")
-	}
 	if l.metrics != nil {
 		exporter := s.newExporter(service)
 		defer exporter.Close()

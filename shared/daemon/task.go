@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 
 	"diagnostics/daemon/settings"
 )
@@ -18,7 +19,8 @@ const (
 	TaskServe
 	TaskHealthcheck
 	TaskInitSecrets
-	// TaskCheckConfig is to read all settings and the files that they name, and to serve nothing.
+	// TaskCheckConfig is to read all settings and the files that they name, to print the warnings of a start, and to
+	// create and serve nothing.
 	TaskCheckConfig
 	// TaskProbe is to print when the certificate of the public address expires.
 	TaskProbe
@@ -30,6 +32,8 @@ const (
 type Command struct {
 	Name     string
 	Settings []settings.Setting
+	// Beside are variables that are no settings though they resemble some.
+	Beside []string
 	// Extra is the flag of one more task, ExtraDoc its line of help; empty is none.
 	Extra, ExtraDoc string
 	// Probe receives the URL of -probe, which a service without a public address does not have: nil.
@@ -44,7 +48,8 @@ func (c Command) Parse(args []string, stdout, stderr io.Writer) (Task, error) {
 	healthcheck := flags.Bool("healthcheck", false, "ask the running "+c.Name+"'s /healthz and exit")
 	initSecrets := flags.Bool("init-secrets", false,
 		"create the secrets that ..._FILE settings name, where they are missing, and exit")
-	checkConfig := flags.Bool("check-config", false, "read the settings and the files that they name, and exit")
+	checkConfig := flags.Bool("check-config", false, "read the settings and the files that they name, print what a start "+
+		"would warn of, and exit with 0, or with 1 if it would fail")
 	extra := new(bool)
 	if c.Extra != "" {
 		extra = flags.Bool(c.Extra, false, c.ExtraDoc)
@@ -90,6 +95,14 @@ func (c Command) Begin(args, env []string, stdout, stderr io.Writer) (Task, []st
 		env = settings.WithoutFiles(c.Settings, env)
 	}
 	return task, env, err
+}
+
+// WarnOfResembling warns of the variables of an environment that resemble settings. Where such a setting has not been
+// set, what was meant for it has no effect.
+func (c Command) WarnOfResembling(env []string, log *slog.Logger) {
+	for _, r := range settings.Resembling(c.Settings, env, c.Beside...) {
+		log.Warn("a variable resembles a setting, but is none: it does nothing", "variable", r.Variable, "setting", r.Setting)
+	}
 }
 
 // help is printed for -help, and for a flag that there is not.

@@ -32,6 +32,8 @@ const (
 	prefix  = `(\d+\.){3}0/24|[0-9a-f:]+::/48|unknown|place [a-z0-9-]+`
 	listen  = `127\.77\.\d+\.\d+:\d+`
 	onOff   = `on|off`
+	hosts   = `[0-9A-Za-z.:,\[\]-]+`
+	stores  = `(127\.\d+\.\d+\.\d+|localhost):\d+|/.+|redis.*`
 	route   = `unmatched|/|/report|/history|/api|/privacy|/robots\.txt|/assets/\*|/tools/:slug|/healthz|/readyz|/api/openapi\.yaml|/api/connection/(ping|packet-loss)|/api/tools/[a-z-]+|/peer/ready|/peer/tools/[a-z-]+`
 	slug    = `[a-z-]+`
 	outcome = `[a-z_]+`
@@ -50,14 +52,14 @@ var shapes = map[string]shape{
 	"request":        {"requestId": uuid, "method?": `GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|CONNECT|TRACE|other`, "route?": route, "slug?": slug, "status": status, "durationMs": number, "outcome?": outcome, "client?": prefix, "proxyRequestId?": `[A-Za-z0-9._-]+`, "traceparent?": `[0-9a-f-]+`},
 	"request failed": {"requestId": uuid, "route": route, "operation?": operation, "code": code},
 	"gateway started": {"version": `[0-9A-Za-z.+-]+`, "commit": `[0-9a-f]{40}|unknown`, "listen": listen, "metrics": `off|` + listen, "ipv4": `true|false`, "ipv6": `true|false`,
-		"redis": `off|(127\.\d+\.\d+\.\d+|localhost):\d+|/.+|redis.*`, "worker": `off|[0-9A-Za-z.:,\[\]-]+`, "place": `[a-z0-9-]+`, "peers": `off|\S+:\d+`, "proxyHeaders": `none|any peer|peers in TRUSTED_PROXY_CIDRS`, "clientAddress": `the connection|[a-z0-9 ,-]+`, "auditLog": onOff},
+		"redis": `off|` + stores, "worker": `off|` + hosts, "place": `[a-z0-9-]+`, "peers": `off|\S+:\d+`, "proxyHeaders": `none|any peer|peers in TRUSTED_PROXY_CIDRS`, "clientAddress": `the connection|[a-z0-9 ,-]+`, "auditLog": onOff},
 	"worker started":     {"version": `[0-9A-Za-z.+-]+`, "commit": `[0-9a-f]{40}|unknown`, "listen": listen, "metrics": `off|` + listen, "families": `\[4 6\]|\[4\]|\[6\]`, "mode": `raw|datagram`, "slots": number, "tls": `off|on|client certificates`},
 	"privileges dropped": {"uid": number, "gid": number},
 	"job":                {"tool": `traceroute|ping|packet-loss`, "status": status, "durationMs": number, "requestId": uuid, "operation?": operation, "code?": code},
-	"the diagnostics worker is lost, its tools fail":                                {"error": `(connect to the worker|the worker does not answer|the worker broke off): .*`},
-	"the diagnostics worker is back":                                                {"outageMs": whole},
-	"the diagnostics worker is not ready, its tools may fail":                       {"error": `.+`},
-	"the diagnostics worker is ready again":                                         {"outageMs": whole},
+	"the diagnostics worker is lost, its tools fail":                                {"worker": hosts, "error": `(connect to the worker|the worker does not answer|the worker broke off): .*`},
+	"the diagnostics worker is back":                                                {"worker": hosts, "outageMs": whole},
+	"the diagnostics worker is not ready, its tools may fail":                       {"worker": hosts, "error": `.+`},
+	"the diagnostics worker is ready again":                                         {"worker": hosts, "outageMs": whole},
 	"a diagnostics worker is lost":                                                  {"worker": listen, "error": `(connect to the worker|the worker does not answer|the worker broke off): .*`},
 	"a diagnostics worker is back":                                                  {"worker": listen, "outageMs": whole},
 	"a diagnostics worker is not ready":                                             {"worker": listen, "error": `.+`},
@@ -67,10 +69,10 @@ var shapes = map[string]shape{
 	"a place is not ready, runs there may fail":                                     {"place": `[a-z0-9-]+`, "error": `.+`},
 	"a place is ready again":                                                        {"place": `[a-z0-9-]+`, "outageMs": whole},
 	"a place answers with a status that it should not have for this one's requests": {"place": `[a-z0-9-]+`, "status": status},
-	"redis is down, memory takes over":                                              {"error": `.+`},
-	"redis is back":                                                                 {"outageMs": whole},
-	"redis refuses a command, memory takes over for it":                             {"error": `.+`},
-	"redis is slow, memory takes over for what takes too long":                      {"error": `redis answers too late: .+`},
+	"redis is down, memory takes over":                                              {"redis": stores, "error": `.+`},
+	"redis is back":                                                                 {"redis": stores, "outageMs": whole},
+	"redis refuses a command, memory takes over for it":                             {"redis": stores, "error": `.+`},
+	"redis is slow, memory takes over for what takes too long":                      {"redis": stores, "error": `redis answers too late: .+`},
 	"draining":                 {"delayMs": whole, "timeoutMs": whole},
 	"stopped":                  {},
 	"SHUTDOWN_TIMEOUT ran out": {"inFlight": number, "cutOff": number},
@@ -81,9 +83,9 @@ var shapes = map[string]shape{
 	"a file that changed was read again and is in use":                                                                                                   {"file": reloaded},
 	"a file that changed cannot be used, what was read before stays in use":                                                                              {"file": reloaded, "reason": `it (cannot be read|is empty|is not what its setting takes|has more than a mebibyte|holds no certificate in PEM, or one that cannot be read)|(it is no JSON|entry \d+:|line \d+ is not|a ).+|the key (is no private key in PEM without a password|does not belong to the certificate)`},
 	"SIGHUP: the files that settings name were read again":                                                                                               {"files": number, "changed": number},
-	"DIAGNOSTICS_WORKER_URL leads to a public address without TLS: …":                                                                                    {},
-	"DIAGNOSTICS_WORKER_CA_FILE and DIAGNOSTICS_WORKER_CLIENT_CERT_FILE do nothing: …":                                                                   {},
-	"a variable that is no setting has nearly the name of one":                                                                                           {"variable": `[A-Za-z0-9_]+`, "setting": `[A-Z0-9_]+`},
+	"DIAGNOSTICS_WORKER_URL leads to a public address without TLS: …":                                                                                    {"worker": hosts},
+	"DIAGNOSTICS_WORKER_CA_FILE and DIAGNOSTICS_WORKER_CLIENT_CERT_FILE do nothing: …":                                                                   {"worker": hosts},
+	"a variable resembles a setting, but is none: it does nothing":                                                                                       {"variable": `[A-Za-z0-9_]+`, "setting": `[A-Z0-9_]+`},
 	"HOST_ADDRESSES is empty, and a container cannot see the public addresses of its host: visitors may reach that host through this service":            {},
 	"no sockets for UDP and TCP probes; traces that ask for these are answered 502":                                                                      {"cause": `.*`},
 	"no ICMP socket of this family; its jobs are answered 502":                                                                                           {"family": `4|6`, "cause": `.*`},

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -80,8 +81,9 @@ func TestAWorkerThatHasEnded(t *testing.T) {
 		}
 	}
 	log.holds(t, 1, 0)
-	if !strings.Contains(log.String(), "connection refused") || strings.Contains(log.String(), "127.0.0.1") {
-		t.Errorf("the reason is not told, or the address is: %s", log)
+	wants := regexp.MustCompile(`worker=127\.0\.0\.1:\d+ error="connect to the worker: dial tcp \[name\]: connect: connection refused"`)
+	if !wants.MatchString(log.String()) {
+		t.Errorf("the worker or the reason is not told: %s", log)
 	}
 	if c.Serves() {
 		t.Error("a worker that has ended serves")

@@ -290,8 +290,9 @@ func warnOfClearText(base *url.URL, log *slog.Logger) func(net.Conn) {
 		if err != nil || netpolicy.Near(peer.Addr()) || !warned.CompareAndSwap(false, true) {
 			return
 		}
-		log.Warn("DIAGNOSTICS_WORKER_URL leads to a public address without TLS: the worker's token can be read on the " +
-			"network; set WORKER_TLS_CERT_FILE and WORKER_TLS_KEY_FILE for the worker, and an https URL here")
+		log.Warn("DIAGNOSTICS_WORKER_URL leads to a public address without TLS: the worker's token can be read on the "+
+			"network; set WORKER_TLS_CERT_FILE and WORKER_TLS_KEY_FILE for the worker, and an https URL here",
+			slog.String("worker", base.Host))
 	}
 }
 

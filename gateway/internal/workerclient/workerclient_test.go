@@ -628,7 +628,7 @@ type connTo struct {
 
 func (c connTo) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(netip.MustParseAddrPort(c.to)) }
 
-// A connection in clear text is logged once, without its address.
+// A connection in clear text is logged once, with the host of the setting and without its address.
 func TestClearTextIsToldOnce(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -650,6 +650,7 @@ func TestClearTextIsToldOnce(t *testing.T) {
 		}
 		text := told.String()
 		if strings.Count(text, "without TLS") != tt.lines || strings.Count(text, "WORKER_TLS_CERT_FILE") != tt.lines ||
+			strings.Count(text, "worker=worker\n") != tt.lines ||
 			strings.Contains(text, "198.51") || strings.Contains(text, "2001:") {
 			t.Errorf("%s at %s: %s", tt.base, tt.to, text)
 		}

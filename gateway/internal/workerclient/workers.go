@@ -147,8 +147,8 @@ func (w *workers) replace(base int, addresses []netip.Addr) error {
 		}
 		r := w.bases[base]
 		r.Address = a
+		r.Log = r.Log.With(slog.String("worker", name))
 		if len(w.bases) > 1 || len(addresses) > 1 {
-			r.Log = r.Log.With(slog.String("worker", name))
 			r.Lost, r.Back = "a diagnostics worker is lost", "a diagnostics worker is back"
 			r.NotReady, r.ReadyAgain = "a diagnostics worker is not ready", "a diagnostics worker is ready again"
 		}

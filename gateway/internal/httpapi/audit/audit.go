@@ -73,6 +73,31 @@ func Open(path string, log *slog.Logger) (*File, error) {
 		file: lumberjack.Logger{Filename: path, MaxSize: maxMebibytes, MaxBackups: kept}}, nil
 }
 
+// Check fails where Open would, and changes nothing.
+func Check(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return withoutPath(err)
+	case info.Mode()&fs.ModeSymlink != 0:
+		return errLink
+	case !info.Mode().IsRegular():
+		return errRegular
+	default:
+		if err := syscall.Access(path, readable|writable); err != nil {
+			return err
+		}
+	}
+	if err := syscall.Access(filepath.Dir(path), writable|searchable); err != nil {
+		return fmt.Errorf("the folder must be writable, to rotate it: %w", err)
+	}
+	return nil
+}
+
+// The modes of access(2).
+const searchable, writable, readable = 1, 2, 4
+
 // withoutPath returns the system's error without the path.
 func withoutPath(err error) error {
 	if failed, is := errors.AsType[*fs.PathError](err); is {

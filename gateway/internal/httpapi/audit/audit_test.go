@@ -113,9 +113,32 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 		if err != want || f != nil { //nolint:errorlint // it must not be wrapped in one with the path
 			t.Errorf("%s: %v, want %v", path, err, want)
 		}
+		if err := Check(path); !errors.Is(err, want) || strings.Contains(err.Error(), dir) {
+			t.Errorf("Check(%s): %v, want %v", path, err, want)
+		}
 	}
 	if info, err := os.Stat(in("target")); err != nil || info.Mode() != 0o644 {
 		t.Errorf("the link's target was touched: %v", info.Mode())
+	}
+}
+
+// A check neither makes the file nor repairs its last line.
+func TestCheckChangesNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	half := filepath.Join(dir, "half")
+	if err := os.WriteFile(half, []byte("half a line"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{half, filepath.Join(dir, "new")} {
+		if err := Check(path); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	info, err := os.Stat(half)
+	entries, _ := os.ReadDir(dir)
+	if err != nil || info.Mode() != 0o640 || read(t, half) != "half a line" || len(entries) != 1 {
+		t.Errorf("%v, mode %v, %v", err, info.Mode(), entries)
 	}
 }
 
