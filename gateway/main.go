@@ -44,7 +44,8 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) erro
 		return err
 	}
 	if task == daemon.TaskHealthcheck {
-		return daemon.CheckHealth(ctx, c.ListenAddr, "/healthz", false)
+		_, err := daemon.CheckHealth(ctx, c.ListenAddr, "/healthz", false)
+		return err
 	}
 	log := c.OpenLog(stdout)
 	defer log.Close()

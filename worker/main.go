@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -35,17 +36,22 @@ func main() {
 
 // run is the whole program: it ends when ctx does and the last job has finished. The log goes to stdout.
 func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) error {
-	command := daemon.Command{Name: "worker", Settings: settings.Of[Config]()}
+	command := daemon.Command{Name: "worker", Settings: settings.Of[Config](), Extra: "gateways",
+		ExtraDoc: "print how many gateways use the running worker, which its /healthz reports, and exit"}
 	task, env, err := command.Begin(args, env, stdout, stderr)
 	if task == daemon.TaskNone {
 		return err
 	}
-	if task == daemon.TaskHealthcheck {
-		config, err := settings.Parse[Config](env)
+	if task == daemon.TaskHealthcheck || task == daemon.TaskExtra {
+		config, err := settings.Parse[Config](settings.WithoutFiles(command.Settings, env))
 		if err != nil {
 			return err
 		}
-		return daemon.CheckHealth(ctx, config.ListenAddr, workerapi.PathHealth, config.SpeaksTLS())
+		header, err := daemon.CheckHealth(ctx, config.ListenAddr, workerapi.PathHealth, config.SpeaksTLS())
+		if err == nil && task == daemon.TaskExtra {
+			_, err = fmt.Fprintln(stdout, header.Get(workerapi.HeaderGateways))
+		}
+		return err
 	}
 	if task == daemon.TaskCheckConfig {
 		return check(command, env, daemon.CheckLog(stdout))

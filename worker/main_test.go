@@ -16,6 +16,7 @@ import (
 	"time"
 	"unsafe"
 
+	"diagnostics/shared/workerapi"
 	"diagnostics/worker/internal/privilege"
 
 	"go.uber.org/goleak"
@@ -173,6 +174,7 @@ func TestHealthcheck(t *testing.T) {
 		if r.URL.Path != "/healthz" {
 			t.Errorf("asks %s", r.URL.Path)
 		}
+		w.Header().Set(workerapi.HeaderGateways, "2")
 		w.WriteHeader(int(status.Load()))
 	}))
 	address := "WORKER_LISTEN_ADDR=" + s.Listener.Addr().String()
@@ -180,6 +182,9 @@ func TestHealthcheck(t *testing.T) {
 	env := []string{tokenSet, address, "HTTP_PROXY=http://127.0.0.1:1", "http_proxy=http://127.0.0.1:1"}
 	if got := runWorker(t, withoutRights, env, "-healthcheck"); got.status != 0 {
 		t.Errorf("healthy: %+v", got)
+	}
+	if got := runWorker(t, withoutRights, env, "-gateways"); got.status != 0 || got.stdout != "2\n" {
+		t.Errorf("gateways: %+v", got)
 	}
 	status.Store(http.StatusServiceUnavailable)
 	if got := runWorker(t, withoutRights, env, "-healthcheck"); got.status != exitFailure ||

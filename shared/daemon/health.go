@@ -15,20 +15,20 @@ import (
 // healthTimeout is shorter than a container engine's own for a health check, so that the cause is reported.
 const healthTimeout = 2 * time.Second
 
-// CheckHealth requests a path of the service that runs with the same settings: the health check of a container that has
-// no other program in it.
+// CheckHealth requests a path of the service that runs with the same settings, and returns the header of its answer: the
+// health check of a container that has no other program in it.
 //
 // Where the service speaks TLS its certificate is not verified. The address is this host's own, nothing secret is sent,
 // and a service that continues with its last good certificate while the file holds a broken one is healthy.
-func CheckHealth(ctx context.Context, addr settings.ListenAddr, path string, speaksTLS bool) error {
+func CheckHealth(ctx context.Context, addr settings.ListenAddr, path string, speaksTLS bool) (http.Header, error) {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
 	own, err := net.InterfaceAddrs()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if addr, err = inRange(addr, own); err != nil {
-		return err
+		return nil, err
 	}
 	scheme := "http"
 	if speaksTLS {
@@ -36,20 +36,20 @@ func CheckHealth(ctx context.Context, addr settings.ListenAddr, path string, spe
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+localAddr(addr)+path, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	// Straight there: a proxy of the environment has no business in between.
 	client := &http.Client{Transport: &http.Transport{Proxy: nil, DisableKeepAlives: true,
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13}}} // #nosec G402 -- see above
 	resp, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("not healthy: %w", err)
+		return nil, fmt.Errorf("not healthy: %w", err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("not healthy: %s answers %d", path, resp.StatusCode)
+		return nil, fmt.Errorf("not healthy: %s answers %d", path, resp.StatusCode)
 	}
-	return nil
+	return resp.Header, nil
 }
 
 // localAddr is how to reach a listener from its own host: one on all addresses is on loopback too.

@@ -40,17 +40,17 @@ func TestCheckHealth(t *testing.T) {
 	addr := settings.ListenAddr(s.Listener.Addr().String())
 	_, port, _ := net.SplitHostPort(string(addr))
 	for _, host := range []string{"127.0.0.1", "0.0.0.0", ""} {
-		if err := CheckHealth(t.Context(), settings.ListenAddr(host+":"+port), "/healthz", false); err != nil {
+		if _, err := CheckHealth(t.Context(), settings.ListenAddr(host+":"+port), "/healthz", false); err != nil {
 			t.Errorf("%q: %v", host, err)
 		}
 	}
 	status.Store(http.StatusServiceUnavailable)
-	err := CheckHealth(t.Context(), addr, "/healthz", false)
+	_, err := CheckHealth(t.Context(), addr, "/healthz", false)
 	if err == nil || err.Error() != "not healthy: /healthz answers 503" {
 		t.Errorf("not healthy: %v", err)
 	}
 	s.Close()
-	err = CheckHealth(t.Context(), addr, "/healthz", false)
+	_, err = CheckHealth(t.Context(), addr, "/healthz", false)
 	if err == nil || !strings.HasPrefix(err.Error(), "not healthy: ") {
 		t.Errorf("gone: %v", err)
 	}
@@ -64,10 +64,10 @@ func TestCheckHealthOverTLS(t *testing.T) {
 	s.StartTLS()
 	defer s.Close()
 	addr := settings.ListenAddr(s.Listener.Addr().String())
-	if err := CheckHealth(t.Context(), addr, "/healthz", true); err != nil {
+	if _, err := CheckHealth(t.Context(), addr, "/healthz", true); err != nil {
 		t.Error(err)
 	}
-	if err := CheckHealth(t.Context(), addr, "/healthz", false); err == nil {
+	if _, err := CheckHealth(t.Context(), addr, "/healthz", false); err == nil {
 		t.Error("clear text is well too")
 	}
 }

@@ -68,6 +68,10 @@ type Request struct {
 	NAT64 []string `json:"nat64,omitempty"`
 }
 
+// HeaderGateways is in the answers of PathHealth: how many addresses have asked with a token in the last three seconds
+// whether the worker is ready, as every gateway that uses it does.
+const HeaderGateways = "X-Worker-Gateways"
+
 // HeaderRefused says why the worker turns a job away. With a 429 RefusedShare is that the Client, or the Group, holds
 // its share of the slots, and Retry-After is about that share; RefusedBudget that the worker's budget of packets is
 // used up, and Retry-After is when there is some again; without either every slot is taken. With a 503 RefusedShortage

@@ -22,7 +22,63 @@ func TestRoll(t *testing.T) {
 	s := behindCaddy(t, "SHUTDOWN_DELAY=1s")
 	awaitCaddy(t)
 	f := scaled(t, s, "https://"+domain, 2)
-	f.rollTo(t, retag(t))
+	f.rollTo(t, retag(t, "gateway"))
+}
+
+// TestRollOfWorkers replaces two workers under traces, there and back: a gateway that has not found the new one loses
+// those that the next one would have run.
+func TestRollOfWorkers(t *testing.T) {
+	t.Cleanup(func() { up(t, engine, "--scale", "worker=1", "worker") })
+	up(t, engine, "--no-recreate", "--scale", "worker=2", "worker")
+	next := retag(t, "worker")
+	for _, version := range []string{next, engine.env["VERSION"]} {
+		s := engine.with("VERSION=" + version)
+		// The address decides which of the workers traces.
+		traces, others := ask(gateways(t), "traceroute", "11.90.0.1"), ask(gateways(t), "traceroute", "11.90.0.2")
+		t.Cleanup(func() { traces.stop(); others.stop() })
+		traces.answers(t, enough)
+		begin := time.Now()
+		if out, err := s.roll("worker"); err != nil {
+			t.Fatalf("roll.sh: %v\n%s", err, out)
+		}
+		t.Logf("rolled to %s in %v", version, time.Since(begin).Round(time.Second))
+		traces.answers(t, enough)
+		traces.end(t, "traces")
+		others.end(t, "traces of the other")
+	}
+}
+
+// TestRollChecksFirst has what could not start found before anything is stopped, and said.
+func TestRollChecksFirst(t *testing.T) {
+	running := func() (all []string) {
+		for _, service := range []string{"worker", "gateway"} {
+			ids, err := engine.containers(service)
+			if err != nil || len(ids) == 0 {
+				t.Fatalf("%s: %v, %v", service, ids, err)
+			}
+			all = append(all, ids...)
+		}
+		return all
+	}
+	before := running()
+	for change, says := range map[string]string{
+		"VERSION=a-typo":               "there is no image network-diagnostics-worker:a-typo here",
+		"RATE_LIMIT_REQUESTS=many":     "RATE_LIMIT_REQUESTS takes",
+		"WORKER_MAX_CONCURRENT=none":   "WORKER_MAX_CONCURRENT takes",
+		"WORKER_TLS_CERT_FILE=/none":   "WORKER_TLS_CERT_FILE is set without WORKER_TLS_KEY_FILE",
+		"DIAGNOSTICS_SUBNET=no-subnet": "",
+	} {
+		out, err := engine.with(change).roll()
+		if err == nil || !strings.Contains(out, says) || !strings.Contains(out, "all runs as before") {
+			t.Errorf("%s: %v\n%s", change, err, out)
+		}
+	}
+	if now := running(); !slices.Equal(now, before) {
+		t.Errorf("%v run, before %v", now, before)
+	}
+	if err := engine.ready(readyWithAll); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestRollBothWays does the same twice from this version to that of ROLL_FROM and back.
@@ -61,10 +117,8 @@ func (f fleet) rollTo(t *testing.T, version string) {
 	})
 	t.Cleanup(func() { posts.stop(); gets.stop() })
 	f.shares(t)
-	roll := exec.CommandContext(f.ctx, filepath.Join(f.root, "deploy/roll.sh"), "gateway")
-	roll.Env = append(os.Environ(), append(f.environment(), "COMPOSE_FILE="+strings.Join(f.files, ":"))...)
 	begin := time.Now()
-	if out, err := roll.CombinedOutput(); err != nil {
+	if out, err := f.roll("gateway"); err != nil {
 		t.Fatalf("roll.sh: %v\n%s", err, out)
 	}
 	t.Logf("rolled to %s in %v", version, time.Since(begin).Round(time.Second))
@@ -77,6 +131,14 @@ func (f fleet) rollTo(t *testing.T, version string) {
 			t.Errorf("a gateway has the image %s, want %s: %v", image, f.image("gateway"), err)
 		}
 	}
+}
+
+// roll runs deploy/roll.sh over services, all without any, and returns what it prints.
+func (s *stack) roll(services ...string) (string, error) {
+	script := exec.CommandContext(s.ctx, filepath.Join(s.root, "deploy/roll.sh"), services...)
+	script.Env = append(os.Environ(), append(s.environment(), "COMPOSE_FILE="+strings.Join(s.files, ":"))...)
+	out, err := script.CombinedOutput()
+	return string(out), err
 }
 
 // postsLost is what a POST may end in: before 2.11.4 Caddy cannot repeat one whose connection failed
@@ -137,12 +199,12 @@ func (f fleet) runs(t *testing.T, what string, since time.Time, met func(map[str
 	return counts, all
 }
 
-// retag gives the gateway's image a second version.
-func retag(t *testing.T) string {
+// retag gives a service's image a second version.
+func retag(t *testing.T, service string) string {
 	t.Helper()
 	version := engine.env["VERSION"] + "-next"
-	name := engine.with("VERSION=" + version).image("gateway")
-	if _, err := output("docker", "tag", engine.image("gateway"), name); err != nil {
+	name := engine.with("VERSION=" + version).image(service)
+	if _, err := output("docker", "tag", engine.image(service), name); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = exec.Command("docker", "rmi", "--no-prune", name).Run() })

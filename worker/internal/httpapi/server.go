@@ -21,6 +21,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -71,6 +72,7 @@ type Server struct {
 	config   Config
 	tokens   atomic.Pointer[digests]
 	inflight *inflight
+	gateways gateways
 	routes   map[string]route
 	draining atomic.Bool
 }
@@ -97,13 +99,14 @@ func New(c Config) *Server {
 	if c.JobLimit == 0 {
 		c.JobLimit = workerapi.JobLimit
 	}
-	s := &Server{config: c, inflight: newInflight(c.Slots)}
+	s := &Server{config: c, inflight: newInflight(c.Slots),
+		gateways: gateways{last: map[netip.Addr]time.Time{}}}
 	s.SetTokens(c.Tokens)
 	s.routes = map[string]route{
 		workerapi.PathTraceroute: {toolTraceroute, job(s, usualTrace, s.readTrace, s.trace)},
 		workerapi.PathPing:       {toolPing, job(s, always(usualPing), s.readAddress, c.Prober.Ping)},
 		workerapi.PathPacketLoss: {toolPacketLoss, job(s, always(usualPacketLoss), s.readAddress, c.Prober.PacketLoss)},
-		workerapi.PathHealth:     {"", health},
+		workerapi.PathHealth:     {"", s.health},
 		workerapi.PathReady:      {"", s.ready},
 	}
 	return s
@@ -165,8 +168,10 @@ func (s *Server) report(rc *requestContext, tool string) {
 	}
 }
 
-func health(rc *requestContext) {
+// health also says how many gateways use the worker, in a header that only `worker -gateways` reads.
+func (s *Server) health(rc *requestContext) {
 	if rc.readsOnly() {
+		rc.w.Header().Set(workerapi.HeaderGateways, strconv.Itoa(s.gateways.count()))
 		rc.write(http.StatusOK, "text/plain; charset=utf-8", []byte("ok"))
 	}
 }
@@ -179,6 +184,8 @@ func (s *Server) ready(rc *requestContext) {
 	status := http.StatusOK
 	if s.draining.Load() {
 		body.Status, status = workerapi.StatusDraining, http.StatusServiceUnavailable
+	} else if s.tokens.Load().admit(rc.r.Header.Values("Authorization")) {
+		s.gateways.asked(rc.r.RemoteAddr)
 	}
 	rc.writeJSON(status, body)
 }
