@@ -71,8 +71,8 @@ func visit(addr string) error {
 	return err
 }
 
-// A client that connected before the listener closes is answered, a later one is refused, and none is reset, whoever runs
-// the service. Without drainBacklogs tens of these clients are.
+// A client that connected before the listener closes is answered, a later one is refused, and none is reset, also where
+// the service has no rights. Without drainBacklogs tens of these clients are.
 func TestDrainResetsNobody(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() == 0 {

@@ -35,8 +35,8 @@ type entrance struct {
 // run is unready but accepting for SHUTDOWN_DELAY, so that balancers notice, and then lets the requests in flight
 // finish within SHUTDOWN_TIMEOUT.
 //
-// The listeners are closed before Server.Shutdown is called: net/http drops the requests that it reads from then on, and
-// clients that have just connected are still sending theirs. Nor is Shutdown called before a server has left its
+// The listeners are closed before Server.Shutdown is called: net/http drops the requests that it reads from then on,
+// and clients that have just connected are still sending theirs. Nor is Shutdown called before a server has left its
 // listener: it would close that once more, and fail.
 func (d *drain) run() error {
 	delay, timeout := time.Duration(d.ShutdownDelay), time.Duration(d.ShutdownTimeout)

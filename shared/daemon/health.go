@@ -15,8 +15,8 @@ import (
 // healthTimeout is shorter than a container engine's own for a health check, so that the cause is reported.
 const healthTimeout = 2 * time.Second
 
-// CheckHealth requests a path of the service that runs with the same settings, and returns the header of its answer: the
-// health check of a container that has no other program in it.
+// CheckHealth requests a path of the service that runs with the same settings, and returns the header of its answer. It
+// is the health check of a container that has no other program in it.
 //
 // Where the service speaks TLS its certificate is not verified. The address is this host's own, nothing secret is sent,
 // and a service that continues with its last good certificate while the file holds a broken one is healthy.

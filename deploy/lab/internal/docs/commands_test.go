@@ -67,46 +67,6 @@ func TestInline(t *testing.T) {
 	}
 }
 
-// TestUnknownSettings runs what docs/deploying.md has for an upgrade: it prints a name in .env that no file of
-// compose has, and of no other.
-func TestUnknownSettings(t *testing.T) {
-	t.Parallel()
-	blocks, err := Pages(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := slices.IndexFunc(blocks, func(b Block) bool { return strings.Contains(b.Text, "no setting: ") })
-	if i < 0 {
-		t.Fatal("docs/deploying.md has no such command")
-	}
-	place := Place{Dir: t.TempDir()}
-	for name, text := range map[string]string{
-		".env": "# a comment\nRATE_LIMT_REQUESTS=1\nRATE_LIMIT_REQUESTS=1\nCADDY_PUBLISH=\nMINE=1\n" +
-			"COMPOSE_FILE=docker-compose.yml\n",
-		"mine.yml": "services: {gateway: {environment: {LOG_LEVEL: ${MINE}}}}\n",
-	} {
-		if err := os.WriteFile(filepath.Join(place.Dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, name := range []string{"docker-compose.yml", "deploy/compose.tls.yml"} {
-		text, err := os.ReadFile(filepath.Join(root, name))
-		if err == nil {
-			err = os.MkdirAll(filepath.Dir(filepath.Join(place.Dir, name)), 0o700)
-		}
-		if err == nil {
-			err = os.WriteFile(filepath.Join(place.Dir, name), text, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	out, err := place.Run(t.Context(), Script{Name: blocks[i].Where(), Text: blocks[i].Text})
-	if want := "no setting: RATE_LIMT_REQUESTS\n"; err != nil || out != want {
-		t.Errorf("%q, want %q (%v)", out, want, err)
-	}
-}
-
 func TestRead(t *testing.T) {
 	t.Parallel()
 	page := strings.Join([]string{
