@@ -13,6 +13,7 @@ require (
 	github.com/cloudflare/circl v1.6.5
 	github.com/labstack/echo/v4 v4.16.4
 	github.com/miekg/dns v1.1.73
+	github.com/oasdiff/yaml3 v0.0.14
 	github.com/quic-go/quic-go v0.65.0
 	go.uber.org/goleak v1.3.0
 	golang.org/x/crypto v0.59.0
@@ -30,7 +31,6 @@ require (
 	github.com/mattn/go-colorable v0.1.15 // indirect
 	github.com/mattn/go-isatty v0.0.22 // indirect
 	github.com/oasdiff/yaml v0.1.1 // indirect
-	github.com/oasdiff/yaml3 v0.0.14 // indirect
 	github.com/quic-go/qpack v0.6.0 // indirect
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
 	github.com/valyala/bytebufferpool v1.0.0 // indirect
