@@ -7,9 +7,11 @@ package clientip
 
 import (
 	"log/slog"
+	"net"
 	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 
 	"diagnostics/gateway/internal/tool"
@@ -45,6 +47,8 @@ type Identity struct {
 	Trusted bool
 	// Forwarded is the address in a trusted header; the zero Addr where there is none.
 	Forwarded netip.Addr
+	// OwnMachine is true for a client on this host, without a proxy: see onOwnMachine.
+	OwnMachine bool
 	// Place is set for a client of another place, which that place names.
 	Place *PlaceClient
 }
@@ -119,7 +123,7 @@ func (id Identity) LogPrefix() string {
 
 // Visitor is what the tools are given of the client.
 func (id Identity) Visitor() tool.Visitor {
-	return tool.Visitor{HeadersTrusted: id.Trusted, Addr: id.Forwarded}
+	return tool.Visitor{HeadersTrusted: id.Trusted, Addr: id.Forwarded, OwnMachine: id.OwnMachine}
 }
 
 func masked(a netip.Addr, bits int) string {
@@ -149,6 +153,7 @@ func (f *Finder) Identify(r *http.Request) Identity {
 	if id.Trusted {
 		id.Forwarded = f.trust.forwarded(r.Header)
 	}
+	id.OwnMachine = !id.Trusted && onOwnMachine(id.Peer, r.Host) && !f.trust.carriesForwarded(r.Header)
 	f.warn(id, r.Header)
 	return id
 }
@@ -180,6 +185,17 @@ func (f *Finder) warn(id Identity, h http.Header) {
 				"limit; set TRUST_PROXY_HEADERS=true, and CLIENT_ADDRESS_HEADER to the one header that this proxy overwrites")
 		})
 	}
+}
+
+// onOwnMachine reports whether a client opened the service at a loopback address of its own host. The peer is then
+// loopback too, or the engine's side of a container's network if the port is published; a proxy on this host passes on
+// the name that its visitor opened. Both can be forged, so this only chooses a sentence.
+func onOwnMachine(peer netip.Addr, host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	addr, _ := netip.ParseAddr(strings.Trim(host, "[]"))
+	return netpolicy.Near(peer) && (addr.IsLoopback() || strings.EqualFold(host, "localhost"))
 }
 
 // peer reads RemoteAddr. A dual-stack socket shows IPv4 peers as ::ffff:a.b.c.d, a link-local one has a zone.

@@ -76,6 +76,41 @@ func TestTrustCombinations(t *testing.T) {
 	}
 }
 
+// Where a proxy may stand between, or the request does not say that it is for this machine, the client may be anywhere.
+func TestOwnMachine(t *testing.T) {
+	t.Parallel()
+	loopback, engine, stranger := "127.0.0.1:1", "172.30.231.1:1", "192.0.2.9:1"
+	for _, tt := range []struct {
+		name         string
+		trust        Trust
+		remote, host string
+		headers      []string
+		want         bool
+	}{
+		{"make run", Trust{}, loopback, "127.0.0.1:8080", nil, true},
+		{"another loopback address", Trust{}, "127.255.255.254:1", "127.255.255.254", nil, true},
+		{"IPv6", Trust{}, "[::1]:1", "[::1]:8080", nil, true},
+		{"IPv6 without a port", Trust{}, "[::1]:1", "[::1]", nil, true},
+		{"by name", Trust{}, loopback, "LocalHost:8080", nil, true},
+		{"a container's published port", Trust{}, engine, "127.0.0.1:8080", nil, true},
+		{"from another machine", Trust{}, stranger, "127.0.0.1:8080", nil, false},
+		{"an unknown peer", Trust{}, "@", "127.0.0.1:8080", nil, false},
+		{"through a proxy on this host", Trust{}, loopback, "tools.example.com", nil, false},
+		{"through a proxy that says so", Trust{}, loopback, "127.0.0.1:8080", []string{"x-forwarded-for: 192.0.2.1"}, false},
+		{"through the proxy that is trusted", Trust{Headers: true}, loopback, "127.0.0.1:8080", nil, false},
+		{"by an address of its network", Trust{}, engine, "172.30.231.2:8080", nil, false},
+		{"just above loopback", Trust{}, loopback, "128.0.0.1:8080", nil, false},
+		{"a name below localhost", Trust{}, loopback, "localhost.example.com", nil, false},
+		{"no host", Trust{}, loopback, "", nil, false},
+	} {
+		r := request(tt.remote, tt.headers...)
+		r.Host = tt.host
+		if got := New(tt.trust, quiet()).Identify(r).Visitor().OwnMachine; got != tt.want {
+			t.Errorf("%s: %t", tt.name, got)
+		}
+	}
+}
+
 func TestHeaderValues(t *testing.T) {
 	t.Parallel()
 	const fallback = "x-forwarded-for: 198.51.100.7"

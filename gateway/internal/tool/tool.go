@@ -23,6 +23,8 @@ type Visitor struct {
 	HeadersTrusted bool
 	// Addr is the address that a trusted header gave; the zero Addr where headers are not trusted or hold none.
 	Addr netip.Addr
+	// OwnMachine reports whether the client opened the service on the machine that it runs on, without a proxy.
+	OwnMachine bool
 }
 
 // Input is a request's body after the checks that all tools share: no control characters, at most 2,048 characters,

@@ -50,6 +50,9 @@ func New() tool.Tool {
 // describeVisitor never falls back on the other end of the connection: where no trusted header names the visitor, that
 // end is likely to be the service's own proxy.
 func describeVisitor(v tool.Visitor) Result {
+	if v.OwnMachine {
+		return unavailable(codeOwnMachine)
+	}
 	if !v.HeadersTrusted {
 		return unavailable(codeUntrusted)
 	}

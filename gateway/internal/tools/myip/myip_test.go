@@ -32,6 +32,7 @@ func TestMyIP(t *testing.T) {
 		{"shared space", tool.Visitor{HeadersTrusted: true, Addr: netip.MustParseAddr("100.64.0.0")}, unavailable},
 		{"no header", tool.Visitor{HeadersTrusted: true}, unavailable},
 		{"not trusted", tool.Visitor{}, unavailable},
+		{"own machine", tool.Visitor{OwnMachine: true}, unavailable + "This is your own machine; on a server,"},
 		{"not trusted and yet an address", tool.Visitor{Addr: netip.MustParseAddr("8.8.8.8")}, unavailable},
 	}
 	for _, c := range cases {
@@ -61,7 +62,7 @@ func TestMyIP(t *testing.T) {
 			if !strings.HasPrefix(out, c.want) {
 				t.Fatalf("got %s, want %s", out, c.want)
 			}
-			if c.want == unavailable && c.visitor.Addr.IsValid() && strings.Contains(string(whole), c.visitor.Addr.String()) {
+			if strings.HasPrefix(c.want, unavailable) && c.visitor.Addr.IsValid() && strings.Contains(string(whole), c.visitor.Addr.String()) {
 				t.Fatalf("the address is shown: %s", whole)
 			}
 		})
@@ -72,11 +73,11 @@ func TestMyIP(t *testing.T) {
 func TestMyIPReasonsDiffer(t *testing.T) {
 	t.Parallel()
 	reasons := make(map[string]bool)
-	for _, v := range []tool.Visitor{{}, {HeadersTrusted: true},
+	for _, v := range []tool.Visitor{{}, {OwnMachine: true}, {HeadersTrusted: true},
 		{HeadersTrusted: true, Addr: netip.MustParseAddr("10.0.0.1")}} {
 		reasons[*describeVisitor(v).Reason] = true
 	}
-	if len(reasons) != 3 {
+	if len(reasons) != 4 {
 		t.Fatalf("reasons are %v", reasons)
 	}
 }
