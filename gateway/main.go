@@ -82,6 +82,6 @@ func warn(c config.Config, env []string, log *slog.Logger) {
 	c.WarnOfProxies(log)
 	if !c.OnLoopback() {
 		config.WarnOfHost(c, env, os.Stat, log)
-		config.WarnOfFiles(c, log)
 	}
+	config.WarnOfFiles(c, log)
 }

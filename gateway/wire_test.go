@@ -218,3 +218,14 @@ func TestThePromisedToolsAreThere(t *testing.T) {
 		t.Errorf("the promised tools (-) and those of the registry (+) differ:\n%s", diff)
 	}
 }
+
+// Runs of one's own load may need more files too, so the limit is compared on loopback as well.
+func TestTooFewFilesAreWarnedOfOnLoopback(t *testing.T) {
+	t.Parallel()
+	s := start(t, "MAX_CONNECTIONS=1000000000", "MAX_IN_FLIGHT=1000000")
+	warned := s.log.line(t, "MAX_CONNECTIONS with MAX_IN_FLIGHT may need more files than this process may open: "+
+		"raise the limit (ulimit -n, LimitNOFILE), or lower the settings")
+	if warned["needed"] != 1e9+40e6+64 {
+		t.Errorf("%v", warned)
+	}
+}

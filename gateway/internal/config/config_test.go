@@ -518,6 +518,8 @@ func TestFilesNeeded(t *testing.T) {
 		"":                                    8192 + 512*FilesOfRun + filesOfProcess,
 		"MAX_CONNECTIONS=0":                   512*FilesOfRun + filesOfProcess,
 		"MAX_CONNECTIONS=100 MAX_IN_FLIGHT=3": 100 + 3*FilesOfRun + filesOfProcess,
+		"MAX_CONNECTIONS=100 MAX_IN_FLIGHT=3 PEER_LISTEN_ADDR=127.0.0.1:0 PEER_TOKEN=a-token-of-sixteen": 2*100 +
+			3*FilesOfRun + filesOfProcess,
 	} {
 		c, err := Parse(strings.Fields(env))
 		if err != nil {

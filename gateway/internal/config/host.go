@@ -20,8 +20,8 @@ func WarnOfHost(c Config, env []string, stat func(string) (fs.FileInfo, error), 
 		"visitors may reach that host through this service")
 }
 
-// OnLoopback reports whether the public listener is for this host alone, as with `make run`: what concerns a service on
-// the internet is not warned of then.
+// OnLoopback reports whether the public listener is for this host only, as with `make run`: clients cannot reach the
+// host's public addresses through it from outside.
 func (c *Config) OnLoopback() bool {
 	host, _, err := net.SplitHostPort(string(c.ListenAddr))
 	if err != nil {
@@ -67,8 +67,13 @@ func WarnOfFiles(c Config, log *slog.Logger) {
 	}
 }
 
-// filesNeeded is how many files may be open with these settings. Where connections have no limit, the runs alone count.
+// filesNeeded returns how many files may be open with these settings. MAX_CONNECTIONS bounds each listener by itself,
+// the public one and the one for other places. If connections have no limit, only the runs count.
 func filesNeeded(c Config) uint64 {
+	listeners := uint64(1)
+	if c.PeerListenAddr != "" {
+		listeners++
+	}
 	// #nosec G115 -- a setting that counts is from 0 to a billion
-	return uint64(c.MaxConnections) + FilesOfRun*uint64(c.MaxInFlight) + filesOfProcess
+	return listeners*uint64(c.MaxConnections) + FilesOfRun*uint64(c.MaxInFlight) + filesOfProcess
 }
