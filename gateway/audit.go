@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"strings"
+	"time"
 
 	"diagnostics/daemon"
 	"diagnostics/daemon/settings"
@@ -16,6 +16,8 @@ import (
 type auditLog struct {
 	file  *audit.File
 	lines *daemon.Lines
+	// closed ends the goroutine that tidies the file's folder.
+	closed chan struct{}
 }
 
 // openAudit returns nil where no file is set.
@@ -27,12 +29,11 @@ func (s *service) openAudit(path settings.FilePath, log *slog.Logger) (*auditLog
 	if err != nil {
 		return nil, err
 	}
-	name := strings.ReplaceAll(string(path), "%h", host)
 	var file *audit.File
 	if s.checks {
-		err = audit.Check(name)
+		err = audit.Check(string(path), host)
 	} else {
-		file, err = audit.Open(name, log)
+		file, err = audit.Open(string(path), host, log)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("AUDIT_LOG_FILE takes the path of a file that this user may write; "+
@@ -45,7 +46,23 @@ func (s *service) openAudit(path settings.FilePath, log *slog.Logger) (*auditLog
 		log.Warn("audit lines were dropped", "count", dropped)
 		return nil
 	}
-	return &auditLog{file: file, lines: daemon.NewLines(file, report)}, nil
+	a := &auditLog{file: file, lines: daemon.NewLines(file, report), closed: make(chan struct{})}
+	go a.tidy()
+	return a, nil
+}
+
+// tidy also runs while there are no requests, since it shows other gateways that this one still uses its file.
+func (a *auditLog) tidy() {
+	ticker := time.NewTicker(audit.TidyInterval)
+	defer ticker.Stop()
+	for {
+		a.file.Tidy(time.Now())
+		select {
+		case <-ticker.C:
+		case <-a.closed:
+			return
+		}
+	}
 }
 
 // RunBegan implements httpapi.Auditor.
@@ -53,6 +70,7 @@ func (a *auditLog) RunBegan(r audit.Run) { _, _ = a.lines.Write(r.Line()) }
 
 // close leaves the file to the end of the process where a stuck disk still holds up its writer.
 func (a *auditLog) close() {
+	close(a.closed)
 	if a.lines.Close() {
 		a.file.Close()
 	}

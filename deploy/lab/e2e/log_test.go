@@ -79,6 +79,7 @@ var shapes = map[string]shape{
 	"log lines were dropped":   {"count": number},
 	"audit lines were dropped": {"count": number},
 	"the audit log cannot be written, its lines are dropped":                                                                                             {"operation?": operation, "code": code},
+	"old files of the audit log cannot be removed, they may grow without a bound":                                                                        {"operation?": operation, "code": code},
 	"PPROF_ENABLED does nothing: METRICS_LISTEN_ADDR is empty, and profiles are served there alone":                                                      {},
 	"a file that changed was read again and is in use":                                                                                                   {"file": reloaded},
 	"a file that changed cannot be used, what was read before stays in use":                                                                              {"file": reloaded, "reason": `it (cannot be read|is empty|is not what its setting takes|has more than a mebibyte|holds no certificate in PEM, or one that cannot be read)|(it is no JSON|entry \d+:|line \d+ is not|a ).+|the key (is no private key in PEM without a password|does not belong to the certificate)`},

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -58,23 +59,28 @@ type File struct {
 	log  *slog.Logger
 	// failing is true from a write that failed to the next that did not.
 	failing bool
+	// shared is nil unless the file's name depends on the host. Only Tidy uses it and untidy.
+	shared *shared
+	untidy bool
 }
 
-// Open creates the file, or prepares one that exists; what it holds stays. Its error does not hold the path. log is for
-// writes that fail, and gets nothing of what was written.
-func Open(path string, log *slog.Logger) (*File, error) {
+// Open creates the file, or prepares one that exists; what it holds stays. In the path %h stands for the name of this
+// host. Its error does not hold the path. log is for writes that fail, and gets nothing of what was written.
+func Open(pattern, host string, log *slog.Logger) (*File, error) {
+	path := strings.ReplaceAll(pattern, hostMark, host)
 	if err := prepare(path); err != nil {
 		return nil, withoutPath(err)
 	}
 	if err := checkFolder(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("the folder must be writable, to rotate it: %w", withoutPath(err))
 	}
-	return &File{log: log,
+	return &File{log: log, shared: newShared(pattern, host),
 		file: lumberjack.Logger{Filename: path, MaxSize: maxMebibytes, MaxBackups: kept}}, nil
 }
 
 // Check fails where Open would, and changes nothing.
-func Check(path string) error {
+func Check(pattern, host string) error {
+	path := strings.ReplaceAll(pattern, hostMark, host)
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

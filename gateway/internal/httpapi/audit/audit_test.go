@@ -32,7 +32,7 @@ func TestLine(t *testing.T) {
 func opened(t *testing.T, path string) (*File, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer
-	f, err := Open(path, slog.New(slog.NewTextHandler(&log, nil)))
+	f, err := Open(path, "host", slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,11 +109,11 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 		in("dir"): errRegular, in("link"): errLink, in("fifo"): errRegular, "/dev/null": errRegular,
 		in("none/audit.log"): syscall.ENOENT, in("target/audit.log"): syscall.ENOTDIR, in("dir") + "/": errRegular,
 	} {
-		f, err := Open(path, slog.New(slog.DiscardHandler))
+		f, err := Open(path, "host", slog.New(slog.DiscardHandler))
 		if err != want || f != nil { //nolint:errorlint // it must not be wrapped in one with the path
 			t.Errorf("%s: %v, want %v", path, err, want)
 		}
-		if err := Check(path); !errors.Is(err, want) || strings.Contains(err.Error(), dir) {
+		if err := Check(path, "host"); !errors.Is(err, want) || strings.Contains(err.Error(), dir) {
 			t.Errorf("Check(%s): %v, want %v", path, err, want)
 		}
 	}
@@ -131,7 +131,7 @@ func TestCheckChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{half, filepath.Join(dir, "new")} {
-		if err := Check(path); err != nil {
+		if err := Check(path, "host"); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
