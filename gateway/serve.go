@@ -14,7 +14,7 @@ import (
 
 // serve listens until ctx ends, then leaves in an orderly way.
 func serve(ctx context.Context, c config.Config, s *service, log *slog.Logger) error {
-	s.learnTranslation(ctx, c, log)
+	s.learnNetwork(ctx, c, log)
 	listeners, err := daemon.Listen(ctx, "GATEWAY_LISTEN_ADDR", c.ListenAddr, c.MetricsListenAddr)
 	if err != nil {
 		return err
@@ -40,17 +40,27 @@ func serve(ctx context.Context, c config.Config, s *service, log *slog.Logger) e
 	}, log)
 }
 
-// translationWait is how long the start waits for the resolvers to reveal the network's NAT64 prefixes.
-const translationWait = 2 * time.Second
+// lookupWait is how long the start waits for the resolvers' first answers.
+const lookupWait = 2 * time.Second
 
-// learnTranslation begins to follow the network's NAT64 prefixes where NAT64_PREFIXES has auto.
-func (s *service) learnTranslation(ctx context.Context, c config.Config, log *slog.Logger) {
-	if !c.NAT64.Auto {
-		return
+// learnNetwork begins to follow the network's NAT64 prefixes, if NAT64_PREFIXES has auto, and the addresses of
+// PUBLIC_DOMAIN. It returns after the first lookups, or lookupWait.
+func (s *service) learnNetwork(ctx context.Context, c config.Config, log *slog.Logger) {
+	var first []<-chan struct{}
+	if c.NAT64.Auto {
+		first = append(first, s.egress.WatchTranslation(log))
 	}
-	ctx, cancel := context.WithTimeout(ctx, translationWait)
+	if c.PublicDomain != "" && !bool(c.AllowOwnAddresses) {
+		first = append(first, s.egress.WatchOwnName(string(c.PublicDomain), log))
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupWait)
 	defer cancel()
-	s.egress.WatchTranslation(ctx, log)
+	for _, looked := range first {
+		select {
+		case <-looked:
+		case <-ctx.Done():
+		}
+	}
 }
 
 // logStart logs the one line that describes this instance.

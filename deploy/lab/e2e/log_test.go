@@ -87,7 +87,7 @@ var shapes = map[string]shape{
 	"DIAGNOSTICS_WORKER_URL leads to a public address without TLS: …":                                                                                    {"worker": hosts},
 	"DIAGNOSTICS_WORKER_CA_FILE and DIAGNOSTICS_WORKER_CLIENT_CERT_FILE do nothing: …":                                                                   {"worker": hosts},
 	"a variable resembles a setting, but is none: it does nothing":                                                                                       {"variable": `[A-Za-z0-9_]+`, "setting": `[A-Z0-9_]+`},
-	"HOST_ADDRESSES is empty, and a container cannot see the public addresses of its host: visitors may reach that host through this service":            {},
+	"neither PUBLIC_DOMAIN nor HOST_ADDRESSES is set, and a container cannot see …":                                                                      {},
 	"no sockets for UDP and TCP probes; traces that ask for these are answered 502":                                                                      {"cause": `.*`},
 	"no ICMP socket of this family; its jobs are answered 502":                                                                                           {"family": `4|6`, "cause": `.*`},
 	"this host has no route to a destination, or its link is down: measurements of it are refused":                                                       {"family": `4|6`},
@@ -98,6 +98,8 @@ var shapes = map[string]shape{
 	"proxy headers are trusted, but CLIENT_ADDRESS_HEADER is not set: …":                                                                                 {},
 	"MAX_CONNECTIONS with MAX_IN_FLIGHT may need more files than this process may open: raise the limit (ulimit -n, LimitNOFILE), or lower the settings": {"limit": number, "needed": number},
 
+	"the addresses of PUBLIC_DOMAIN are refused as this host's own":            {"addresses": `[0-9a-f.:,]+`},
+	"no address of PUBLIC_DOMAIN is known: …":                                  {},
 	"the network's NAT64 prefixes have changed":                                {"prefixes": `\[.*\]`},
 	"the lists of RDAP registries cannot be fetched, the last good ones serve": {"file": `(dns|ipv4|ipv6|asn)\.json`, "published": date, "operation?": operation, "code": code},
 	"the lists of RDAP registries are fetched again":                           {"published": date},
@@ -149,7 +151,7 @@ func strangeness(line string) string {
 		return "without its time or its level"
 	}
 	rest := line
-	for _, known := range []string{"client", "worker"} { // neither is a target
+	for _, known := range []string{"client", "worker", "addresses"} { // none is a target
 		rest = strings.Replace(rest, fmt.Sprintf("%q:%q", known, fmt.Sprint(fields[known])), "", 1)
 	}
 	for _, own := range []string{"time", "level", "msg"} {

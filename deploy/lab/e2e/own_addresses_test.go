@@ -82,7 +82,7 @@ func inputsFor(address string) map[string]string {
 	}
 }
 
-// A container cannot see its host's addresses, so the operator names them.
+// A container cannot see its host's addresses: the operator lists them, or the name leads to them.
 func TestHostAddresses(t *testing.T) {
 	site := map[string]any{"input": "http://fast." + lab.SiteZone + "/"}
 	addresses := "HOST_ADDRESSES=192.0.2.7, 11.80.0.0/24"
@@ -93,6 +93,9 @@ func TestHostAddresses(t *testing.T) {
 		"gateway-host":         {[]string{addresses}, 400},
 		"gateway-host-allowed": {[]string{addresses, "ALLOW_OWN_ADDRESSES=true"}, 200},
 		"gateway-host-other":   {[]string{"HOST_ADDRESSES=11.81.0.0/24"}, 200},
+		"gateway-name":         {[]string{"PUBLIC_DOMAIN=www." + lab.SiteZone}, 400}, // an alias of the site's name
+		"gateway-name-allowed": {[]string{"PUBLIC_DOMAIN=www." + lab.SiteZone, "ALLOW_OWN_ADDRESSES=true"}, 200},
+		"gateway-name-other":   {[]string{"PUBLIC_DOMAIN=clean." + lab.TransitZone}, 200},
 	} {
 		gateway, err := service.StartGateway(t.Context(), name, append(test.env, unlimited...)...)
 		if err != nil {

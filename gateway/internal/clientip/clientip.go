@@ -1,8 +1,8 @@
 // Package clientip identifies clients. The peer's address is a fact; a forwarded header may hold anything, and is
 // trusted only where the operator configured it.
 //
-// Trust is granted by TRUST_PROXY_HEADERS, TRUSTED_PROXY_PLATFORM or a platform's runtime flag, and narrowed (never
-// granted) by TRUSTED_PROXY_CIDRS. Where it is granted, headers.go decides which header is read, and how.
+// Trust is granted by PUBLIC_DOMAIN, TRUST_PROXY_HEADERS, TRUSTED_PROXY_PLATFORM or a platform's runtime flag, and
+// narrowed (never granted) by TRUSTED_PROXY_CIDRS. Where it is granted, headers.go decides which header is read, and how.
 package clientip
 
 import (
@@ -182,7 +182,7 @@ func (f *Finder) warn(id Identity, h http.Header) {
 	case !id.Trusted && netpolicy.Near(id.Peer):
 		f.untrusted.Do(func() {
 			f.log.Warn("forwarded headers come from a private peer and are not trusted: all visitors behind it share one " +
-				"limit; set TRUST_PROXY_HEADERS=true, and CLIENT_ADDRESS_HEADER to the one header that this proxy overwrites")
+				"limit; set PUBLIC_DOMAIN, and CLIENT_ADDRESS_HEADER if the header that this proxy overwrites is not x-real-ip")
 		})
 	}
 }

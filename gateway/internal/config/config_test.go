@@ -453,6 +453,7 @@ func TestAContainerIsToldOfItsHost(t *testing.T) {
 		"LXC":                  {nil, []string{"container=lxc"}, "", true},
 		"another file":         {nil, nil, "/etc/passwd", false},
 		"addresses are listed": {[]string{"HOST_ADDRESSES=192.0.2.1"}, nil, "/.dockerenv", false},
+		"a name is looked up":  {[]string{"PUBLIC_DOMAIN=tools.example.com"}, nil, "/.dockerenv", false},
 		"they may be reached":  {[]string{"ALLOW_OWN_ADDRESSES=true"}, nil, "/.dockerenv", false},
 	} {
 		config, err := Parse(test.settings)

@@ -7,7 +7,7 @@ import (
 	"diagnostics/shared/netpolicy"
 )
 
-// domain is the public name of the service.
+// domain is the public name of the service, which leads to its host.
 type domain string
 
 func (d *domain) Decode(s string) error {

@@ -10,14 +10,15 @@ import (
 	"syscall"
 )
 
-// WarnOfHost warns in a container without HOST_ADDRESSES and HOST_ADDRESSES_FILE: it cannot see the public addresses of
-// the host around it, which clients could reach from behind its firewall.
+// WarnOfHost warns in a container without PUBLIC_DOMAIN, HOST_ADDRESSES and HOST_ADDRESSES_FILE: it cannot see the
+// public addresses of the host around it, which clients could reach from behind its firewall.
 func WarnOfHost(c Config, env []string, stat func(string) (fs.FileInfo, error), log *slog.Logger) {
-	if len(c.HostAddresses) > 0 || c.HostAddressesFile != "" || bool(c.AllowOwnAddresses) || !inContainer(env, stat) {
+	if c.PublicDomain != "" || len(c.HostAddresses) > 0 || c.HostAddressesFile != "" || bool(c.AllowOwnAddresses) ||
+		!inContainer(env, stat) {
 		return
 	}
-	log.Warn("HOST_ADDRESSES is empty, and a container cannot see the public addresses of its host: " +
-		"visitors may reach that host through this service")
+	log.Warn("neither PUBLIC_DOMAIN nor HOST_ADDRESSES is set, and a container cannot see the public addresses of its " +
+		"host: visitors may reach that host through this service")
 }
 
 // OnLoopback reports whether the public listener is for this host only, as with `make run`: clients cannot reach the

@@ -71,7 +71,8 @@ func (c *Config) WarnOfProxies(log *slog.Logger) {
 			"CLIENT_ADDRESS_HEADER to the one header that your proxy overwrites (deploy/proxies has examples)")
 	}
 	if c.ClientHeader != "" && !c.TrustsHeaders() {
-		log.Warn("CLIENT_ADDRESS_HEADER is set, but no headers are trusted: it is not read; set TRUST_PROXY_HEADERS=true")
+		log.Warn("CLIENT_ADDRESS_HEADER is set, but no headers are trusted: it is not read; set PUBLIC_DOMAIN, or " +
+			"TRUST_PROXY_HEADERS=true behind a CDN")
 	}
 	if c.ProxyHops > 1 && !clientip.IsList(string(c.ClientHeader)) {
 		log.Warn("TRUSTED_PROXY_HOPS counts entries of x-forwarded-for or forwarded: without one of them as " +

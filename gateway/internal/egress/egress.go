@@ -59,6 +59,7 @@ type Client struct {
 	shown   atomic.Pointer[shownResolver] // the last one
 
 	translation translation
+	ownName     ownName
 	ends        []func() // which end what goes on in the background
 }
 

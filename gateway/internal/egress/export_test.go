@@ -24,6 +24,11 @@ func (c *Client) Discover(ctx context.Context, log *slog.Logger) time.Duration {
 	return c.discover(ctx, log)
 }
 
+// LookUpOwnName is one lookup of the service's public name.
+func (c *Client) LookUpOwnName(ctx context.Context, name string, log *slog.Logger) time.Duration {
+	return c.lookUpOwnName(ctx, name, log)
+}
+
 // DialSocket is the real socket layer with its control hook.
 func (c *Client) DialSocket(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 	return c.dialSocket(ctx, network, to)

@@ -11,18 +11,17 @@ import (
 
 	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/shared/netpolicy"
-	"diagnostics/shared/parallel"
 
 	"github.com/miekg/dns"
 )
 
-// Bounds of the search for the network's translation prefixes (RFC 7050).
+// maxPrefixes is how many translation prefixes of one resolver count (RFC 7050).
+const maxPrefixes = 8
+
+// What this service looks up for itself is looked up again after the TTL of the answers, within these bounds.
 const (
-	// maxPrefixes is how many prefixes of one resolver count.
-	maxPrefixes = 8
-	// A search is repeated after the TTL of its answers, within these bounds.
-	leastPrefixTime = time.Minute
-	mostPrefixTime  = time.Hour
+	leastLookupTime = time.Minute
+	mostLookupTime  = time.Hour
 )
 
 // translation is the prefixes by which this host's network translates IPv6 addresses to IPv4 (RFC 6052): those of
@@ -44,42 +43,20 @@ func (c *Client) translationPrefixes() []netip.Prefix {
 }
 
 // WatchTranslation searches for the network's prefixes now and whenever the answers have expired, until Close, and logs
-// each change. It returns once the first search has ended, or when ctx has.
-func (c *Client) WatchTranslation(ctx context.Context, log *slog.Logger) {
-	life, cancel := context.WithCancel(context.Background())
-	first := make(chan struct{})
-	watch := parallel.Start(func() struct{} {
-		wait := c.discover(life, log)
-		close(first)
-		for {
-			select {
-			case <-life.Done():
-				return struct{}{}
-			case <-time.After(wait):
-				wait = c.discover(life, log)
-			}
-		}
-	})
-	c.ends = append(c.ends, func() {
-		cancel()
-		watch.Wait()
-	})
-	select {
-	case <-first:
-	case <-watch.Done():
-	case <-ctx.Done():
-	}
+// each change. The channel is closed after the first search.
+func (c *Client) WatchTranslation(log *slog.Logger) (first <-chan struct{}) {
+	return c.watch(func(ctx context.Context) time.Duration { return c.discover(ctx, log) })
 }
 
 // discover queries every resolver for the addresses of ipv4only.arpa, which has no IPv6 address: what comes was
 // synthesised with the network's prefix. A resolver that does not answer keeps the prefixes that it gave before. It
 // returns when to query again.
 func (c *Client) discover(ctx context.Context, log *slog.Logger) time.Duration {
-	wait := mostPrefixTime
+	wait := mostLookupTime
 	found := make(map[netip.AddrPort][]netip.Prefix)
 	for _, answer := range c.dns.QueryEach(ctx, netpolicy.IPv4Only, dns.TypeAAAA) {
 		if !answer.Conclusive() {
-			found[answer.Resolver], wait = c.translation.found[answer.Resolver], leastPrefixTime
+			found[answer.Resolver], wait = c.translation.found[answer.Resolver], leastLookupTime
 			continue
 		}
 		prefixes := netpolicy.TranslationPrefixes(dnsclient.Addresses(answer.Records))
@@ -97,7 +74,7 @@ func (c *Client) discover(ctx context.Context, log *slog.Logger) time.Duration {
 		c.translation.all.Store(&all)
 		log.Info("the network's NAT64 prefixes have changed", "prefixes", all)
 	}
-	return max(wait, leastPrefixTime)
+	return max(wait, leastLookupTime)
 }
 
 // embedded returns every IPv4 address that a known prefix translates the address to, that of the longest prefix first.

@@ -69,7 +69,7 @@ func (c *Client) judgeItself(a netip.Addr) (hostroute.Kind, error) {
 // queried too: an address of IPv6 that is new to its link, or whose link is down, is not routed to this host, but will
 // be.
 func (c *Client) routeUnlessOwn(a netip.Addr) (hostroute.Kind, error) {
-	if c.isHostAddress(a) {
+	if c.isHostAddress(a) || c.isOwnName(a) {
 		return hostroute.Here, nil
 	}
 	if c.settings.OwnAddress != nil && c.settings.OwnAddress(a) {

@@ -39,7 +39,8 @@ type Settings struct {
 	// NAT64 are prefixes by which the network translates IPv6 addresses to IPv4, besides those that WatchTranslation
 	// finds. An address below one is judged and counted as the IPv4 address that it embeds, too.
 	NAT64 []netip.Prefix
-	// AllowOwnAddresses lifts the refusal of this host's own addresses, HostAddresses included.
+	// AllowOwnAddresses lifts the refusal of this host's own addresses, HostAddresses and what WatchOwnName finds
+	// included.
 	AllowOwnAddresses bool
 	// ExemptHosts are the services that the operator chose by name, such as the host of RDAP_BASE_URL: "host:port" as
 	// target.URL.Authority gives it. A request to one of them with Request.Exempt is resolved by the system's
