@@ -190,6 +190,7 @@ var dnsRecords = []string{
 	"alias." + DNSZone + ". 300 IN CNAME second." + DNSZone + ".",
 	"second." + DNSZone + ". 200 IN CNAME third." + DNSZone + ".",
 	"third." + DNSZone + ". 100 IN A 11.80.0.1",
+	"tools." + DNSZone + ". 300 IN A 11.65.0.1", // the host of the tests of compose
 	"dangling." + DNSZone + ". 300 IN CNAME nowhere." + DNSZone + ".",
 	"loop." + DNSZone + ". 300 IN CNAME loop2." + DNSZone + ".",
 	"loop2." + DNSZone + ". 300 IN CNAME loop." + DNSZone + ".",

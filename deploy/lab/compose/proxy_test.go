@@ -34,13 +34,19 @@ var forged = []string{
 // caddyProgram is what stands in for the image of Caddy: Debian's, or the one that LAB_CADDY names.
 func caddyProgram() string { return cmp.Or(os.Getenv("LAB_CADDY"), "caddy") }
 
-// behindCaddy brings the gateway up behind Caddy for the time of the test.
-func behindCaddy(t *testing.T, changes ...string) *stack {
+// caddyImage makes an image of caddyProgram if the engine has none of Caddy.
+func caddyImage(t *testing.T) {
 	t.Helper()
 	if err := standIn(tlsOverlay, "caddy", `CMD ["caddy"]`,
 		map[string]string{"/usr/bin/caddy": caddyProgram(), "/usr/bin/wget": "busybox"}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// behindCaddy brings the gateway up behind Caddy for the time of the test.
+func behindCaddy(t *testing.T, changes ...string) *stack {
+	t.Helper()
+	caddyImage(t)
 	s := engine.with(append([]string{tlsOverlay, "PUBLIC_DOMAIN=" + domain}, changes...)...)
 	t.Cleanup(func() {
 		if t.Failed() {

@@ -110,7 +110,7 @@ func (s *stack) bringUp() error {
 func (s *stack) takeDown() {
 	everything := s.overlaid()
 	everything.ctx = context.Background()
-	for _, name := range []string{placeProject, project} {
+	for _, name := range []string{upProject, placeProject, project} {
 		everything.with("COMPOSE_PROJECT_NAME=" + name).down()
 	}
 	closeWays()
