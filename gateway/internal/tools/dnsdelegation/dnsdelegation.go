@@ -126,6 +126,8 @@ func (r *Result) conclude(found outcome, verdict dnssec.Verdict) {
 	case found.way.err != nil:
 		r.Delegation = delegationWarn
 		r.Conclusion = catalogue.Conclude(codeUnknown, shown(found.name), unknownBecause(z))
+	case verdict.Reason != nil && slices.Contains(unverified, verdict.Reason.Code):
+		r.Conclusion = catalogue.Conclude(codeOf(verdict.Reason.Code), shown(found.name), servers)
 	case verdict.Status == dnssec.Secure:
 		r.Conclusion = catalogue.Conclude(codeSecure, shown(found.name), servers)
 	default:

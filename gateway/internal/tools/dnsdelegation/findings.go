@@ -222,6 +222,10 @@ func conclusions() map[string]finding.Outcome {
 			Message: "%s is delegated correctly and signed: all of its name servers answer for it (%s), and DNSSEC is valid."},
 		codeUnknown: {State: finding.Unknown, Message: "The delegation of %s could not be found out: %s"},
 	}
+	for _, code := range unverified {
+		all[codeOf(code)] = finding.Outcome{State: finding.Unknown, Message: "%s is delegated correctly: all of its name " +
+			"servers answer for it (%s). Its DNSSEC takes more work to verify than this check does."}
+	}
 	for code, e := range withDNSSEC() {
 		switch {
 		case e.Severity == finding.Fail && e.Group == finding.Broken:

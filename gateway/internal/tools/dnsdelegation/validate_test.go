@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/analyze/rootzone"
+	"diagnostics/gateway/internal/analyze/weight"
+	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
@@ -144,4 +146,22 @@ func unsupported(s *signer) string {
 	ds := s.key.ToDS(2)
 	ds.Algorithm = 253
 	return ds.String()
+}
+
+// What a run has no room left to verify is unknown, and no fault of the zone.
+func TestVerificationsThatARunHasNoRoomFor(t *testing.T) {
+	t.Parallel()
+	w := newSignedWorld(t, (*signer).ds, signedZone, signedZone)
+	ctx := processor.WithMeter(t.Context(), func(err error) { t.Error(err) })
+	for processor.Of(ctx).Take(weight.P256.Cost) {
+	}
+	ran, err := toolstest.Run(ctx, w.tool(t), tool.Input{Text: "example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := ran.(Result)
+	if r.DNSSEC != "indeterminate" || r.Conclusion.State != "unknown" ||
+		r.Conclusion.Code != "DNSSEC_SIGNATURE_BUDGET" {
+		t.Errorf("%s, %+v", r.DNSSEC, r.Conclusion)
+	}
 }

@@ -20,7 +20,9 @@ import (
 
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/analyze/certs/certtest"
+	"diagnostics/gateway/internal/analyze/weight"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/fault"
@@ -681,5 +683,22 @@ func TestNothingToTellIsAnEmptyList(t *testing.T) {
 	got := i.conclude(0, probed{}, []otherCertificate{}, besideFacts{of: i.results[0]})
 	if got.Issues == nil || len(got.Issues) > 0 {
 		t.Errorf("issues %#v", got.Issues)
+	}
+}
+
+// A chain that a run has no room left to verify is unknown, and no fault of the server.
+func TestAChainThatARunHasNoRoomFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.serve(sslServer, oneCertificate(certtest.Leaf(t, w.inter, []string{sslName}).TLS(w.inter)))
+	ctx := processor.WithMeter(t.Context(), func(err error) { t.Error(err) })
+	for processor.Of(ctx).Take(weight.P256.Cost) {
+	}
+	r, err := w.checker(t).run(certs.WithMemory(ctx, processor.Of(ctx).Take), toolstest.HostPort(t, sslName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Authorized || r.Conclusion.State != "unknown" {
+		t.Errorf("%+v", r.Conclusion)
 	}
 }
