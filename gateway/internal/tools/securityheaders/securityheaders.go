@@ -9,7 +9,9 @@ import (
 	"net/http"
 	"time"
 
+	"diagnostics/gateway/internal/analyze/weight"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tool"
@@ -114,6 +116,15 @@ func check(ctx context.Context, client *egress.Client, u target.URL, now func() 
 	// A redirect without a destination is where browsers stop and show what came with it.
 	if chain.Err != nil && chain.End != egress.EndMissingLocation {
 		return Result{}, chain.Err
+	}
+	policies := 0
+	for _, name := range []string{"Content-Security-Policy", "Content-Security-Policy-Report-Only"} {
+		for _, value := range chain.Final().Header.Values(name) {
+			policies += len(value)
+		}
+	}
+	if err := processor.Spend(ctx, weight.CSP, policies); err != nil {
+		return Result{}, err
 	}
 	result := describe(u, chain, plain.Wait(), now())
 	result.bound()

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/analyze/weight"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
@@ -277,5 +279,31 @@ func TestSecurityHeadersDoesNotReadTheBody(t *testing.T) {
 	// Sockets hold some of it, on both sides.
 	if bytes := sent.Load(); bytes > 16<<20 {
 		t.Fatalf("%d bytes were sent", bytes)
+	}
+}
+
+// Policies are charged by their length, before they are parsed.
+func TestSecurityHeadersChargesPolicies(t *testing.T) {
+	t.Parallel()
+	policy := "default-src " + strings.Repeat("a.example ", 2000)
+	n, trust := secureSite(t, runFields(200, "Content-Security-Policy: "+policy,
+		"Content-Security-Policy-Report-Only: "+policy))
+	spentBy := func(used time.Duration) (time.Duration, error) {
+		ctx, end := context.WithCancelCause(t.Context())
+		defer end(nil)
+		ctx = processor.WithMeter(ctx, end)
+		meter := processor.Of(ctx)
+		if err := meter.SpendTime(used); err != nil {
+			t.Fatal(err)
+		}
+		_, err := run(ctx, n, "https://example.com/", trust)
+		return meter.Spent() - used, err
+	}
+	cost := weight.CSP.Of(2 * len(strings.TrimSpace(policy)))
+	if spent, err := spentBy(0); err != nil || spent < cost {
+		t.Errorf("%v, %v; the policies alone cost %v", spent, err, cost)
+	}
+	if _, err := spentBy(processor.Max - cost); !fault.Is(err, fault.Busy) {
+		t.Errorf("without room for them: %v", err)
 	}
 }
