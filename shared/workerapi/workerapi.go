@@ -60,10 +60,11 @@ type Request struct {
 	RequestID string `json:"requestId,omitempty"`
 	// Options are those of a trace; other jobs have none.
 	Options *TraceOptions `json:"options,omitempty"`
-	// Client and Group name the visitor and the network around them by keyed hashes (Pseudonym), for the shares of the
-	// worker's slots alone. A job without one of them has no such share.
+	// Client, Group and Place name the visitor, the network around them and the other place whose visitor it is by keyed
+	// hashes (Pseudonym), only for the shares of the worker's slots. A job without one of them has no such share.
 	Client string `json:"client,omitempty"`
 	Group  string `json:"group,omitempty"`
+	Place  string `json:"place,omitempty"`
 	// NAT64 are the prefixes by which the gateway's network translates IPv6 addresses to IPv4 (RFC 6052).
 	NAT64 []string `json:"nat64,omitempty"`
 }
@@ -72,7 +73,7 @@ type Request struct {
 // whether the worker is ready, as every gateway that uses it does.
 const HeaderGateways = "X-Worker-Gateways"
 
-// HeaderRefused says why the worker turns a job away. With a 429 RefusedShare is that the Client, or the Group, holds
+// HeaderRefused says why the worker turns a job away. With a 429 RefusedShare is that the Client, the Group or the Place holds
 // its share of the slots, and Retry-After is about that share; RefusedBudget that the worker's budget of packets is
 // used up, and Retry-After is when there is some again; without either every slot is taken. With a 503 RefusedShortage
 // is that the worker's own host cannot send: it has lost its link or route, or has no file or memory left. No
@@ -127,18 +128,18 @@ func (m *Measurement) MarkShared() { m.Shared = true }
 type Traceroute struct {
 	Target      string   `json:"target"`
 	Address     string   `json:"address"`
-	Family      int      `json:"family"`
+	Family      int      `json:"family" wire:"enum=4|6"`
 	Reached     bool     `json:"reached"`
-	StopReason  string   `json:"stopReason"`
-	Hops        []Hop    `json:"hops"`
+	StopReason  string   `json:"stopReason" wire:"enum=reached|maxHops|unreachable|prohibited|deadline|gapLimit"`
+	Hops        []Hop    `json:"hops" wire:"len=0..30"`
 	Explanation []string `json:"explanation"`
 	Measurement
 	Raw *string `json:"raw,omitempty"`
 	// Truncated is the gateway's to say: that the worker sent more than an answer may hold.
 	Truncated bool `json:"truncated,omitempty"`
 	// Protocol is that of the probes: ProtocolICMP, ProtocolUDP or ProtocolTCP. Port is the destination's; nil for ICMP.
-	Protocol string `json:"protocol"`
-	Port     *int   `json:"port"`
+	Protocol string `json:"protocol" wire:"enum=icmp|udp|tcp"`
+	Port     *int   `json:"port" wire:"min=1 max=65535"`
 	// MTU is absent where it was not requested.
 	MTU *MTU `json:"mtu,omitempty"`
 }
@@ -146,27 +147,27 @@ type Traceroute struct {
 // MTU is what is known of the size of packets, in octets with the IP header, that get to the destination in one piece.
 type MTU struct {
 	// Path is the largest size that does; null where that is not known.
-	Path *int `json:"path"`
+	Path *int `json:"path" wire:"min=68 max=1500"`
 	// LimitedAt is the TTL of the router behind which the path narrows to Path; null where nothing does so, or it is not
 	// known where.
-	LimitedAt *int `json:"limitedAt"`
+	LimitedAt *int `json:"limitedAt" wire:"min=1 max=30"`
 	// Reported is true where an ICMP message reports what is too large, false where it vanishes, and else null.
 	Reported *bool `json:"reported"`
 	// HopMTUs are the routers behind which the path narrows, in order, with the size that passes: as they state it and
 	// nothing contradicts, or as measured where larger packets vanish.
-	HopMTUs []HopMTU `json:"hopMtus"`
+	HopMTUs []HopMTU `json:"hopMtus" wire:"len=0..30"`
 	Note    *string  `json:"note"`
 }
 
 // HopMTU is the size that passes behind the router at a TTL.
 type HopMTU struct {
-	TTL int `json:"ttl"`
-	MTU int `json:"mtu"`
+	TTL int `json:"ttl" wire:"min=1 max=30"`
+	MTU int `json:"mtu" wire:"min=68 max=1500"`
 }
 
 // Hop is one TTL of a trace. A private hop is Hidden and has no address.
 type Hop struct {
-	TTL         int        `json:"ttl"`
+	TTL         int        `json:"ttl" wire:"min=1 max=30"`
 	Address     *string    `json:"address"`
 	Addresses   []string   `json:"addresses"`
 	Hostname    *string    `json:"hostname"` // filled by the gateway
@@ -174,7 +175,7 @@ type Hop struct {
 	ASN         *HopASN    `json:"asn"` // filled by the gateway
 	Sent        int        `json:"sent"`
 	Received    int        `json:"received"`
-	LossPercent float64    `json:"lossPercent"`
+	LossPercent float64    `json:"lossPercent" wire:"max=100"`
 	BestMs      *float64   `json:"bestMs"`
 	AverageMs   *float64   `json:"averageMs"`
 	WorstMs     *float64   `json:"worstMs"`
@@ -191,10 +192,10 @@ type Hop struct {
 
 // Label is one entry of an MPLS label stack (RFC 3032 section 2.1, RFC 4950).
 type Label struct {
-	Label  int  `json:"label"` // 0 to 1,048,575
-	TC     int  `json:"tc"`    // traffic class, 0 to 7
+	Label  int  `json:"label" wire:"max=1048575"` // 0 to 1,048,575
+	TC     int  `json:"tc" wire:"max=7"`          // traffic class, 0 to 7
 	Bottom bool `json:"bottom"`
-	TTL    int  `json:"ttl"` // 0 to 255
+	TTL    int  `json:"ttl" wire:"max=255"` // 0 to 255
 }
 
 // HopASN names the network of a hop.
@@ -202,14 +203,14 @@ type HopASN struct {
 	ASN  int     `json:"asn"`
 	Name *string `json:"name"`
 	// Others announce the same prefix at the same time, in order.
-	Others []int `json:"others,omitempty"`
+	Others []int `json:"others,omitempty" wire:"len=1.."`
 }
 
 // Ping is the result of a ping. Times are milliseconds.
 type Ping struct {
 	Target     string `json:"target"`
 	Address    string `json:"address"`
-	Family     int    `json:"family"`
+	Family     int    `json:"family" wire:"enum=4|6"`
 	Sent       int    `json:"sent"`
 	Received   int    `json:"received"`
 	Late       int    `json:"late"` // of Received, those that took longer than LateAfter
@@ -220,7 +221,7 @@ type Ping struct {
 	// Damaged are probes whose only replies lack a part of the payload. They are neither received nor lost.
 	Damaged int `json:"damaged"`
 	// LossPercent is the share of lost probes among those that are decided.
-	LossPercent float64  `json:"lossPercent"`
+	LossPercent float64  `json:"lossPercent" wire:"max=100"`
 	MinMs       *float64 `json:"minMs"`
 	AverageMs   *float64 `json:"averageMs"`
 	MedianMs    *float64 `json:"medianMs"`
@@ -228,7 +229,7 @@ type Ping struct {
 	StddevMs    *float64 `json:"stddevMs"`
 	JitterMs    *float64 `json:"jitterMs"`
 	Replies     []Reply  `json:"replies"`
-	StopReason  string   `json:"stopReason"`
+	StopReason  string   `json:"stopReason" wire:"enum=completed|unreachable|prohibited|deadline"`
 	// Confirmation is null where what is missing does not look like a limit on answers.
 	Confirmation *Confirmation `json:"confirmation"`
 	Measurement
@@ -241,16 +242,16 @@ type Ping struct {
 // a host that answers all of them probably has one. They are not among the other numbers.
 type Confirmation struct {
 	IntervalMs  float64 `json:"intervalMs"`
-	Sent        int     `json:"sent"`
+	Sent        int     `json:"sent" wire:"min=1"`
 	Received    int     `json:"received"`
-	LossPercent float64 `json:"lossPercent"`
+	LossPercent float64 `json:"lossPercent" wire:"max=100"`
 }
 
 // Reply is one probe of a ping; RTTMs is null where no reply came.
 type Reply struct {
 	Seq       int      `json:"seq"`
 	RTTMs     *float64 `json:"rttMs"`
-	TTL       *int     `json:"ttl"`
+	TTL       *int     `json:"ttl" wire:"max=255"`
 	Late      bool     `json:"late,omitempty"`      // it took longer than LateAfter
 	Undecided bool     `json:"undecided,omitempty"` // it is one of Ping.Undecided
 	Damaged   bool     `json:"damaged,omitempty"`   // it is one of Ping.Damaged
@@ -265,13 +266,14 @@ type PacketLoss struct {
 // Burst is a run of lost probes.
 type Burst struct {
 	StartSeq int `json:"startSeq"`
-	Length   int `json:"length"`
+	Length   int `json:"length" wire:"min=1"`
 }
 
 // Shares of a worker's slots, so that a few visitors cannot hold them all, whichever gateways they come through.
 const (
 	clientFraction = 16
 	groupFraction  = 4
+	placeFraction  = 2
 	leastShare     = 3 // what the pages run at once for one visitor
 )
 
@@ -281,12 +283,15 @@ func ClientShare(slots int) int { return max(leastShare, slots/clientFraction) }
 // GroupShare is how many of the slots one Group holds at most.
 func GroupShare(slots int) int { return max(leastShare, slots/groupFraction) }
 
+// PlaceShare is how many of the slots all clients of one Place hold at most: it may name any number of them.
+func PlaceShare(slots int) int { return max(1, slots/placeFraction) }
+
 // pseudonymOctets leaves collisions between a worker's few jobs out of question, and keeps bodies short.
 const pseudonymOctets = 16
 
-// Pseudonym returns the Client or the Group of a Request for what names them at the gateway. It is keyed with the
+// Pseudonym returns the Client, Group or Place of a Request for what names them at the gateway. It is keyed with the
 // token, so that all gateways that send the same token agree and no other party can invert it: while a token is
-// rotated, a Client or a Group has two shares. kind ("client", "group") keeps the two apart. An empty name has none.
+// rotated, a Client or a Group has two shares. kind ("client", "group", "place") keeps them apart. An empty name has none.
 func Pseudonym(token, kind, name string) string {
 	if name == "" {
 		return ""
@@ -300,7 +305,7 @@ func Pseudonym(token, kind, name string) string {
 // maxPseudonym leaves room for longer ones of gateways to come.
 const maxPseudonym = 64
 
-// ValidPseudonym reports whether a worker takes s as a Client or a Group: at most 64 printable ASCII characters without
+// ValidPseudonym reports whether a worker takes s as a Client, Group or Place: at most 64 printable ASCII characters without
 // spaces; empty stands for none.
 func ValidPseudonym(s string) bool {
 	return len(s) <= maxPseudonym && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })

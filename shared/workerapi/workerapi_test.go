@@ -340,9 +340,13 @@ func holds[T interface{ Validate(netip.Addr) error }](t *testing.T, body []byte)
 
 func TestShares(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ slots, client, group int }{
-		{1, 3, 3}, {12, 3, 3}, {15, 3, 3}, {16, 3, 4}, {63, 3, 15}, {64, 4, 16}, {79, 4, 19}, {80, 5, 20}, {1000, 62, 250},
+	for _, c := range []struct{ slots, client, group, place int }{
+		{1, 3, 3, 1}, {2, 3, 3, 1}, {3, 3, 3, 1}, {12, 3, 3, 6}, {15, 3, 3, 7}, {16, 3, 4, 8}, {63, 3, 15, 31},
+		{64, 4, 16, 32}, {79, 4, 19, 39}, {80, 5, 20, 40}, {1000, 62, 250, 500},
 	} {
+		if place := PlaceShare(c.slots); place != c.place {
+			t.Errorf("of %d slots a place has %d, want %d", c.slots, place, c.place)
+		}
 		if client, group := ClientShare(c.slots), GroupShare(c.slots); client != c.client || group != c.group {
 			t.Errorf("of %d slots: %d and %d, want %d and %d", c.slots, client, group, c.client, c.group)
 		}

@@ -13,6 +13,7 @@ import (
 	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/limits/addresslimit"
+	"diagnostics/gateway/internal/limits/holder"
 	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/limits/requests"
 	"diagnostics/gateway/internal/tool"
@@ -37,7 +38,7 @@ func (s *Server) charge(
 	if err != nil {
 		return nil, nil, err
 	}
-	release, err := s.slots.Acquire(rc.client) // step 10
+	release, err := s.slots.Acquire(holder.Of(rc.client)) // step 10
 	if err != nil {
 		return nil, nil, err
 	}
@@ -55,6 +56,15 @@ func (s *Server) charge(
 	})
 	ctx = processor.WithMeter(ctx, run.end) // processor time
 	return certs.WithMemory(ctx, processor.Of(ctx).Take), run, nil
+}
+
+// lendMemory begins to count what a request holds for others than before.
+func (s *Server) lendMemory(rc *requestContext, of holder.List) {
+	if rc.memory != nil {
+		rc.memory.Release()
+	}
+	rc.memory = s.memory.Acquire(of)
+	rc.hold(rc.memory.Release)
 }
 
 // charged is what a run is charged as it proceeds.

@@ -13,6 +13,7 @@ import (
 
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/conns"
+	"diagnostics/gateway/internal/limits/holder"
 	"diagnostics/gateway/internal/remote/places"
 
 	"github.com/labstack/echo/v4"
@@ -159,9 +160,7 @@ func (s *Server) takePeer(rc *requestContext, fields map[string]json.RawMessage)
 		rc.budget = time.Duration(min(ms, float64(s.config.RunLimit.Milliseconds())) * float64(time.Millisecond))
 	}
 	rc.client.Place = &client
-	rc.memory.Release()
-	rc.memory = s.memory.Acquire(rc.client)
-	rc.hold(rc.memory.Release)
+	s.lendMemory(rc, holder.Of(rc.client))
 	return nil
 }
 

@@ -176,14 +176,15 @@ func readReady(answer []byte) (any, error) {
 	return ready, ready.Validate()
 }
 
-// Job is what to probe, an address that was judged and the name that it came from, and for whom: Client and Network as
-// tool.Caller has them, of which the worker is given hashes alone.
+// Job is what to probe, an address that was judged and the name that it came from, and for whom. The worker receives
+// only hashes of Client, Network and Place.
 type Job struct {
 	Address   netip.Addr
 	Hostname  string
 	RequestID string
 	Client    string
 	Network   string
+	Place     string
 	// Trace says with what probes a trace is made; the zero TraceOptions is ICMP. Other jobs have none.
 	Trace workerapi.TraceOptions
 }
@@ -192,6 +193,7 @@ func (j Job) request(token string, nat64 []netip.Prefix) workerapi.Request {
 	r := workerapi.Request{
 		Target: j.Address.String(), Hostname: j.Hostname, RequestID: j.RequestID,
 		Client: workerapi.Pseudonym(token, "client", j.Client), Group: workerapi.Pseudonym(token, "group", j.Network),
+		Place: workerapi.Pseudonym(token, "place", j.Place),
 	}
 	for _, p := range nat64 {
 		r.NAT64 = append(r.NAT64, p.String())

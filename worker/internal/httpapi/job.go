@@ -19,7 +19,7 @@ import (
 // sharedFor is how long after its start a job still serves identical requests.
 const sharedFor = 3 * time.Second
 
-// busyError is that every slot is taken, or every one that this client or its group may hold.
+// busyError is that every slot is taken, or every one that this client, its group or its place may hold.
 type busyError struct {
 	free  time.Duration // until the first of them is expected to be
 	limit Limit
@@ -110,7 +110,7 @@ func (rc *requestContext) refuse(busy *busyError) {
 	sentence := "This worker runs as many jobs as it may."
 	if busy.share() {
 		rc.w.Header().Set(workerapi.HeaderRefused, workerapi.RefusedShare)
-		sentence = "This worker runs as many of this client's or its network's jobs as it may."
+		sentence = "This worker runs as many of this client's, its network's or its place's jobs as it may."
 	}
 	rc.refuseUntil(busy.free, sentence)
 }
@@ -174,8 +174,19 @@ func wholeSeconds(d time.Duration) int {
 	return max(1, int((d+time.Second-1)/time.Second))
 }
 
-// holder is on whose behalf a job runs: the hashes that the gateway gave, empty where it gave none.
-type holder struct{ client, group string }
+// holder is on whose behalf a job runs: the keyed hashes of the client, of the network around it and of its place, each
+// empty if the gateway sent none.
+type holder [len(shares)]string
+
+// shares are the parts of the slots that one of each of a holder's names may have.
+var shares = [...]struct {
+	limit Limit
+	of    func(slots int) int
+}{
+	{LimitClient, workerapi.ClientShare},
+	{LimitGroup, workerapi.GroupShare},
+	{LimitPlace, workerapi.PlaceShare},
+}
 
 // taken is the slot of a running job.
 type taken struct {
@@ -183,19 +194,22 @@ type taken struct {
 	end time.Time // as is to be expected
 }
 
-// inflight bounds how many jobs run at once, in all and of one client or group. A job over the bound is refused
+// inflight bounds how many jobs run at once, in all and of one client, group or place. A job over the bound is refused
 // at once; nothing queues.
 type inflight struct {
 	mu      sync.Mutex
 	limit   int
 	next    int
 	running map[int]taken
-	clients map[string]int // how many of the running jobs are each one's
-	groups  map[string]int
+	held    [len(shares)]map[string]int // how many of the running jobs are each one's
 }
 
 func newInflight(limit int) *inflight {
-	return &inflight{limit: limit, running: map[int]taken{}, clients: map[string]int{}, groups: map[string]int{}}
+	f := &inflight{limit: limit, running: map[int]taken{}}
+	for i := range f.held {
+		f.held[i] = map[string]int{}
+	}
+	return f
 }
 
 // take returns a slot for a job that usually takes at most a while. Without a free one the error is a *busyError: a
@@ -203,18 +217,17 @@ func newInflight(limit int) *inflight {
 func (f *inflight) take(now time.Time, usual time.Duration, who holder) (slot int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	switch {
-	case who.client != "" && f.clients[who.client] >= workerapi.ClientShare(f.limit):
-		return 0, f.refuse(now, LimitClient, func(t taken) bool { return t.client == who.client })
-	case who.group != "" && f.groups[who.group] >= workerapi.GroupShare(f.limit):
-		return 0, f.refuse(now, LimitGroup, func(t taken) bool { return t.group == who.group })
-	case len(f.running) >= f.limit:
+	for i, share := range shares {
+		if name := who[i]; name != "" && f.held[i][name] >= share.of(f.limit) {
+			return 0, f.refuse(now, share.limit, func(t taken) bool { return t.holder[i] == name })
+		}
+	}
+	if len(f.running) >= f.limit {
 		return 0, f.refuse(now, LimitSlots, func(taken) bool { return true })
 	}
 	f.next++
 	f.running[f.next] = taken{who, now.Add(usual)}
-	count(f.clients, who.client, 1)
-	count(f.groups, who.group, 1)
+	f.count(who, 1)
 	return f.next, nil
 }
 
@@ -232,19 +245,16 @@ func (f *inflight) refuse(now time.Time, limit Limit, inTheWay func(taken) bool)
 func (f *inflight) leave(slot int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	t := f.running[slot]
+	f.count(f.running[slot].holder, -1)
 	delete(f.running, slot)
-	count(f.clients, t.client, -1)
-	count(f.groups, t.group, -1)
 }
 
-// count keeps no entry for a holder without slots.
-func count(of map[string]int, who string, n int) {
-	if who == "" {
-		return
-	}
-	if of[who] += n; of[who] <= 0 {
-		delete(of, who)
+// count keeps no entry for names without slots.
+func (f *inflight) count(who holder, n int) {
+	for i, name := range who {
+		if f.held[i][name] += n; name == "" || f.held[i][name] <= 0 {
+			delete(f.held[i], name)
+		}
 	}
 }
 

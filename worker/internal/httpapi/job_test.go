@@ -241,8 +241,8 @@ func TestSharedJobOverHTTP(t *testing.T) {
 }
 
 // ask sends a ping on behalf of a client.
-func (j *jobs) ask(target, client, group string) *httptest.ResponseRecorder {
-	body, _ := json.Marshal(workerapi.Request{Target: target, Client: client, Group: group})
+func (j *jobs) ask(target string, who holder) *httptest.ResponseRecorder {
+	body, _ := json.Marshal(workerapi.Request{Target: target, Client: who[0], Group: who[1], Place: who[2]})
 	r := httptest.NewRequest("POST", workerapi.PathPing, strings.NewReader(string(body)))
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Content-Type", "application/json")
@@ -259,8 +259,7 @@ func (j *jobs) crowd(n int, who func(i int) holder) map[int]int {
 	for i := range n {
 		all.Go(func() {
 			time.Sleep(time.Duration(i) * time.Microsecond) // of the bubble
-			h := who(i)
-			w := j.ask(fmt.Sprintf("11.%d.0.%d", 1+i/250, 1+i%250), h.client, h.group)
+			w := j.ask(fmt.Sprintf("11.%d.0.%d", 1+i/250, 1+i%250), who(i))
 			status := w.Code
 			if w.Header().Get(workerapi.HeaderRefused) == workerapi.RefusedShare {
 				status = 0
@@ -290,25 +289,31 @@ func TestSharesOfTheSlots(t *testing.T) {
 	}{
 		{"eight clients cannot take all", 64, 72, func(i int) holder {
 			if i >= 64 {
-				return holder{client: fmt.Sprintf("late%d", i)}
+				return holder{fmt.Sprintf("late%d", i)}
 			}
-			return holder{client: fmt.Sprint(i % 8)}
+			return holder{fmt.Sprint(i % 8)}
 		}, map[int]int{ok: 8*4 + 8, share: 32}},
-		{"one client at its share", 64, 4, func(int) holder { return holder{client: "a"} }, map[int]int{ok: 4}},
-		{"one client over it", 64, 5, func(int) holder { return holder{client: "a"} }, map[int]int{ok: 4, share: 1}},
-		{"a small worker gives three", 10, 4, func(int) holder { return holder{client: "a"} }, map[int]int{ok: 3, share: 1}},
+		{"one client at its share", 64, 4, func(int) holder { return holder{"a"} }, map[int]int{ok: 4}},
+		{"one client over it", 64, 5, func(int) holder { return holder{"a"} }, map[int]int{ok: 4, share: 1}},
+		{"a small worker gives three", 10, 4, func(int) holder { return holder{"a"} }, map[int]int{ok: 3, share: 1}},
 		{"a group at its share", 64, 16, func(i int) holder { return holder{fmt.Sprint(i), "g"} }, map[int]int{ok: 16}},
 		{"a group over it", 64, 17, func(i int) holder { return holder{fmt.Sprint(i), "g"} },
 			map[int]int{ok: 16, share: 1}},
 		{"another group is free", 64, 18, func(i int) holder { return holder{fmt.Sprint(i), "g"[:i%2] + "h"} },
 			map[int]int{ok: 18}},
-		{"clients without a group are no group", 64, 64, func(i int) holder { return holder{client: fmt.Sprint(i)} },
+		{"clients without a group are no group", 64, 64, func(i int) holder { return holder{fmt.Sprint(i)} },
 			map[int]int{ok: 64}},
+		{"a place names endless clients", 64, 32 + 500 + 32, func(i int) holder {
+			if i >= 32+500 {
+				return holder{fmt.Sprintf("own%d", i)}
+			}
+			return holder{fmt.Sprint(i), fmt.Sprintf("g%d", i), "p"}
+		}, map[int]int{ok: 64, share: 500}},
 		{"a gateway that names no client", 64, 65, func(int) holder { return holder{} }, map[int]int{ok: 64, full: 1}},
-		{"all taken by others", 4, 5, func(i int) holder { return holder{client: fmt.Sprint(i)} },
+		{"all taken by others", 4, 5, func(i int) holder { return holder{fmt.Sprint(i)} },
 			map[int]int{ok: 4, full: 1}},
-		{"all taken, and a share", 3, 4, func(int) holder { return holder{client: "a"} }, map[int]int{ok: 3, share: 1}},
-		{"fewer slots than a share", 1, 2, func(int) holder { return holder{client: "a"} }, map[int]int{ok: 1, full: 1}},
+		{"all taken, and a share", 3, 4, func(int) holder { return holder{"a"} }, map[int]int{ok: 3, share: 1}},
+		{"fewer slots than a share", 1, 2, func(int) holder { return holder{"a"} }, map[int]int{ok: 1, full: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -317,8 +322,8 @@ func TestSharesOfTheSlots(t *testing.T) {
 				if got := j.crowd(c.jobs, c.who); fmt.Sprint(got) != fmt.Sprint(c.want) {
 					t.Errorf("%v, want %v", got, c.want)
 				}
-				if f := j.server.inflight; f.inUse() != 0 || len(f.clients) != 0 || len(f.groups) != 0 {
-					t.Errorf("left behind: %v %v", f.clients, f.groups)
+				if f := j.server.inflight; f.inUse() != 0 || len(f.held[0])+len(f.held[1])+len(f.held[2]) != 0 {
+					t.Errorf("left behind: %v", f.held)
 				}
 				// What was held is free again.
 				if got := j.crowd(1, c.who); fmt.Sprint(got) != fmt.Sprint(map[int]int{ok: 1}) {
@@ -335,20 +340,20 @@ func TestAShareTellsWhenItIsFree(t *testing.T) {
 		j := newJobs(4*time.Second, 64)
 		var all parallel.Group
 		// Another client's job began before and says nothing of this one's share.
-		all.Go(func() { j.ask("11.0.0.9", "b", "") })
+		all.Go(func() { j.ask("11.0.0.9", holder{"b", ""}) })
 		time.Sleep(2 * time.Second)
 		for i := range 4 {
-			all.Go(func() { j.ask(fmt.Sprintf("11.0.0.%d", i+1), "a", "") })
+			all.Go(func() { j.ask(fmt.Sprintf("11.0.0.%d", i+1), holder{"a", ""}) })
 		}
 		time.Sleep(time.Second)
 		// A ping ends within five seconds, of which one has passed.
-		w := j.ask("11.0.0.5", "a", "")
+		w := j.ask("11.0.0.5", holder{"a", ""})
 		if w.Code != 429 || w.Header().Get("Retry-After") != "4" {
 			t.Errorf("%d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
 		}
 		// Joining a running job takes no slot.
 		for _, target := range []string{"11.0.0.1", "11.0.0.9"} {
-			if w := j.ask(target, "a", ""); w.Code != 200 {
+			if w := j.ask(target, holder{"a"}); w.Code != 200 {
 				t.Errorf("joining %s: %d %s", target, w.Code, w.Body)
 			}
 		}
@@ -370,7 +375,7 @@ func TestJoinersAreNotTurnedAwayForAnotherOnesShare(t *testing.T) {
 	}
 	var holding parallel.Group
 	for i := range 4 {
-		holding.Go(func() { j.ask(fmt.Sprintf("11.9.0.%d", i+1), "greedy", "") })
+		holding.Go(func() { j.ask(fmt.Sprintf("11.9.0.%d", i+1), holder{"greedy", ""}) })
 	}
 	waittest.Until(t, "4 jobs run", func() bool { return j.server.JobsRunning() == 4 })
 	var all parallel.Group
@@ -379,13 +384,13 @@ func TestJoinersAreNotTurnedAwayForAnotherOnesShare(t *testing.T) {
 		target := fmt.Sprintf("11.1.0.%d", i+1)
 		for range 3 {
 			all.Go(func() {
-				if w := j.ask(target, "greedy", ""); w.Code == 429 {
+				if w := j.ask(target, holder{"greedy"}); w.Code == 429 {
 					refused.Add(1)
 				}
 			})
 		}
 		all.Go(func() {
-			if w := j.ask(target, fmt.Sprint(i), ""); w.Code == 429 && w.Header().Get(workerapi.HeaderRefused) != "" {
+			if w := j.ask(target, holder{fmt.Sprint(i)}); w.Code == 429 && w.Header().Get(workerapi.HeaderRefused) != "" {
 				t.Errorf("%s: refused for another one's share", target)
 			}
 		})
@@ -639,8 +644,9 @@ func TestLimitsAreTold(t *testing.T) {
 		asks holder
 		want string
 	}{
-		"client": {make([]holder, 3), holder{client: "a", group: "g"}, "limited by client, ping 429 limited"},
-		"group":  {make([]holder, 4), holder{group: "g"}, "limited by group, ping 429 limited"},
+		"client": {make([]holder, 3), holder{"a", "g"}, "limited by client, ping 429 limited"},
+		"group":  {make([]holder, 4), holder{1: "g"}, "limited by group, ping 429 limited"},
+		"place":  {make([]holder, 8), holder{2: "p"}, "limited by place, ping 429 limited"},
 		"slots":  {make([]holder, 16), holder{}, "limited by slots, ping 429 busy"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -653,7 +659,7 @@ func TestLimitsAreTold(t *testing.T) {
 				}
 			}
 			f.do(f.request("POST", workerapi.PathPing,
-				fmt.Sprintf(`{"target":"11.0.0.1","client":%q,"group":%q}`, tt.asks.client, tt.asks.group)))
+				fmt.Sprintf(`{"target":"11.0.0.1","client":%q,"group":%q,"place":%q}`, tt.asks[0], tt.asks[1], tt.asks[2])))
 			if got := o.String(); got != "ping "+tt.want {
 				t.Errorf("%s, want ping %s", got, tt.want)
 			}

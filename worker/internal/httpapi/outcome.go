@@ -76,11 +76,12 @@ const (
 	LimitSlots   Limit = "slots"   // every one is taken
 	LimitClient  Limit = "client"  // so is every one that one client may hold
 	LimitGroup   Limit = "group"   // or the clients of one network
+	LimitPlace   Limit = "place"   // or those of one other place
 	LimitPackets Limit = "packets" // the budget leaves no probe within the job's time
 )
 
 // Limits are all that there are.
-func Limits() []Limit { return []Limit{LimitSlots, LimitClient, LimitGroup, LimitPackets} }
+func Limits() []Limit { return []Limit{LimitSlots, LimitClient, LimitGroup, LimitPlace, LimitPackets} }
 
 const (
 	toolTraceroute = "traceroute"

@@ -53,10 +53,10 @@ func (s *Server) readJob(rc *requestContext) (request workerapi.Request, refused
 	if !isObject(body) || json.Unmarshal(body, &request) != nil {
 		return request, &refusal{http.StatusBadRequest, `Send one JSON object such as {"target": "192.31.196.1"}.`}
 	}
-	if !workerapi.ValidPseudonym(request.Client) || !workerapi.ValidPseudonym(request.Group) {
-		return request, &refusal{http.StatusBadRequest, "Send client and group as at most 64 printable characters."}
+	rc.holder = holder{request.Client, request.Group, request.Place}
+	if slices.ContainsFunc(rc.holder[:], func(name string) bool { return !workerapi.ValidPseudonym(name) }) {
+		return request, &refusal{http.StatusBadRequest, "Send client, group and place as at most 64 printable characters."}
 	}
-	rc.holder = holder{client: request.Client, group: request.Group}
 	rc.adopt(request.RequestID)
 	rc.target, refused = s.judge(request)
 	return request, refused

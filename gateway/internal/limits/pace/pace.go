@@ -1,7 +1,7 @@
 // Package pace limits how often this service queries a server of a provider. Each server has a token bucket, shared by
 // all instances that share the store of buckets. A request that finds the bucket empty reserves a future token and
 // waits for it. While less than half of the bucket is left, a client is also held to a share of its own, so that one
-// client cannot use up a server for the others.
+// client cannot use up a server for the others. All clients of another place are always held to half.
 package pace
 
 import (
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/limits/holder"
 	"diagnostics/gateway/internal/tool"
 )
 
@@ -18,9 +19,10 @@ const (
 	// MaxWaiting is how many requests wait for one server.
 	MaxWaiting = 20
 
-	// Tokens return to a client's share and a network's at a fraction of the server's pace.
+	// Tokens return to the shares of clients, networks and places at a fraction of the server's pace.
 	clientFraction  = 4
 	networkFraction = 2
+	placeFraction   = 2
 )
 
 // Pace is how often one server is queried: Burst times at once, and once more each Every.
@@ -52,7 +54,7 @@ func (l *Limiter) Wait(ctx context.Context, server string, p Pace, caller tool.C
 	if l == nil {
 		return nil
 	}
-	wait, err := l.reserve(ctx, server, p, caller)
+	wait, err := l.reserve(ctx, server, p, holder.OfCaller(caller))
 	if err != nil || wait <= 0 {
 		return err
 	}
@@ -70,15 +72,23 @@ func (l *Limiter) Wait(ctx context.Context, server string, p Pace, caller tool.C
 }
 
 // reserve takes a token and returns the time until it may be used. The two sizes of the server's bucket are of one
-// level: the smaller leaves half of the burst, the larger borrows the tokens that come within MaxWait.
+// level: the smaller leaves half of the burst, the larger borrows the tokens that come within MaxWait. The share of a
+// place is charged also while there is enough for all, since it may name any number of clients.
 func (l *Limiter) reserve(
-	ctx context.Context, server string, p Pace, caller tool.Caller,
+	ctx context.Context, server string, p Pace, of holder.List,
 ) (wait time.Duration, err error) {
+	ok, after, err := l.takeShares(ctx, server, p, of, func(k holder.Kind) bool { return k == holder.Place })
+	switch {
+	case err != nil:
+		return 0, err
+	case !ok:
+		return 0, refused(after)
+	}
 	ok, half, err := l.buckets.Take(ctx, server, p.Burst/2+1, p.Every)
 	if ok || err != nil {
 		return 0, err
 	}
-	ok, after, err := l.takeShare(ctx, server, p, caller)
+	ok, after, err = l.takeShares(ctx, server, p, of, func(k holder.Kind) bool { return k != holder.Place })
 	switch {
 	case err != nil:
 		return 0, err
@@ -95,16 +105,31 @@ func (l *Limiter) reserve(
 	return after - time.Duration(p.Burst)*p.Every, nil
 }
 
-// takeShare takes a token of the caller's share, and of its network's where that is known.
-func (l *Limiter) takeShare(
-	ctx context.Context, server string, p Pace, caller tool.Caller,
+// takeShares takes a token of the share of each holder of these kinds.
+func (l *Limiter) takeShares(
+	ctx context.Context, server string, p Pace, of holder.List, kinds func(holder.Kind) bool,
 ) (ok bool, after time.Duration, err error) {
-	client := server + "|client|" + caller.Client
-	ok, after, err = l.buckets.Take(ctx, client, max(p.Burst/2, 1), clientFraction*p.Every)
-	if !ok || err != nil || caller.Network == "" {
-		return ok, after, err
+	for _, h := range of {
+		if !kinds(h.Kind) {
+			continue
+		}
+		size, every := p.shareOf(h.Kind)
+		if ok, after, err = l.buckets.Take(ctx, server+"|"+h.Key, size, every); !ok || err != nil {
+			return ok, after, err
+		}
 	}
-	return l.buckets.Take(ctx, server+"|network|"+caller.Network, p.Burst, networkFraction*p.Every)
+	return true, 0, nil
+}
+
+// shareOf returns the size of a holder's own bucket, and how often it regains a token.
+func (p Pace) shareOf(k holder.Kind) (size int, every time.Duration) {
+	switch k {
+	case holder.Place:
+		return max((p.Burst+p.ahead())/2, 1), placeFraction * p.Every
+	case holder.Network:
+		return p.Burst, networkFraction * p.Every
+	}
+	return max(p.Burst/2, 1), clientFraction * p.Every
 }
 
 func refused(after time.Duration) error {

@@ -4,8 +4,8 @@ import (
 	"sync"
 	"time"
 
-	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/limits/holder"
 )
 
 // Uncounted is what is not counted of each request: it fits into what the kernel takes of an answer at once (package
@@ -27,14 +27,12 @@ type Memory struct{ *shares }
 func NewMemory(all, perClient int64) Memory { return Memory{newShares(all, perClient, all/2)} }
 
 // Acquire begins a lease, which holds nothing yet.
-func (m Memory) Acquire(client clientip.Identity) *MemoryLease {
-	return &MemoryLease{memory: m, client: client}
-}
+func (m Memory) Acquire(of holder.List) *MemoryLease { return &MemoryLease{memory: m, of: of} }
 
 // MemoryLease is the memory of one request. Its methods may be called at any time and from any goroutine.
 type MemoryLease struct {
 	memory Memory
-	client clientip.Identity
+	of     holder.List
 
 	mu       sync.Mutex
 	size     int64
@@ -87,7 +85,7 @@ func (l *MemoryLease) set(size, times int64) error {
 	counted := max(0, size-Uncounted)
 	switch more := counted - l.taken; {
 	case more > 0:
-		if full := l.memory.take(l.client, more, times); full != scopeNone {
+		if full := l.memory.take(l.of, more, times); full != scopeNone {
 			return refusal(full,
 				fault.Error{Rule: fault.LimitClientMemory, RetryAfter: memoryWait,
 					Sentence: "Your running diagnostics need too much memory. Wait until some have finished and you have read " +
@@ -97,7 +95,7 @@ func (l *MemoryLease) set(size, times int64) error {
 				fault.Error{Rule: fault.LimitMemory, RetryAfter: memoryWait})
 		}
 	case more < 0:
-		l.memory.give(l.client, -more)
+		l.memory.give(l.of, -more)
 	}
 	l.size, l.taken = size, counted
 	return nil

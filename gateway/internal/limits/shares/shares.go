@@ -6,8 +6,8 @@ package shares
 import (
 	"sync"
 
-	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/limits/holder"
 )
 
 // scope is whose share is used up.
@@ -23,74 +23,64 @@ const (
 
 // shares is a bounded amount with the parts of it that are taken.
 type shares struct {
-	all       int64
-	perClient int64 // 0: no limit for clients and networks
-	most      int64 // of one network, however many shares it has
-	perPlace  int64 // of all clients of another place
+	all        int64
+	perClient  int64 // 0: no limit for clients and networks
+	perNetwork int64 // however many shares it has
+	perPlace   int64 // of all clients of another place
 
 	mu    sync.Mutex
 	taken int64
 	by    map[string]int64
 }
 
-func newShares(all, perClient, most int64) *shares {
-	return &shares{all: all, perClient: perClient, most: most, perPlace: max(1, all/2), by: make(map[string]int64)}
+func newShares(all, perClient, perNetwork int64) *shares {
+	return &shares{all: all, perClient: perClient, perNetwork: perNetwork, perPlace: max(1, all/2),
+		by: make(map[string]int64)}
 }
 
 // take takes n, or reports whose share would be exceeded; times is how many shares this client may have.
-func (s *shares) take(id clientip.Identity, n, times int64) scope {
+func (s *shares) take(of holder.List, n, times int64) scope {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	full := s.over(id, n, s.perClient*times)
-	if full == scopeNone {
-		s.add(id, n)
-	}
-	return full
-}
-
-func (s *shares) give(id clientip.Identity, n int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.add(id, -n)
-}
-
-func (s *shares) over(id clientip.Identity, n, share int64) scope {
-	if share > 0 {
-		if s.by[id.LimitKey()]+n > share {
-			return scopeClient
+	for _, h := range of {
+		if most := s.most(h, times); most > 0 && s.by[h.Key]+n > most {
+			return scopes[h.Kind]
 		}
-		for _, network := range id.Networks() {
-			if s.by[network.Key]+n > min(share*int64(network.Times), s.most) {
-				return scopeNetwork
-			}
-		}
-	}
-	if place := id.OfPlace(); place != "" && s.by[placeKey(place)]+n > s.perPlace {
-		return scopePlace
 	}
 	if s.taken+n > s.all {
 		return scopeInstance
 	}
+	s.add(of, n)
 	return scopeNone
 }
 
-func (s *shares) add(id clientip.Identity, n int64) {
-	s.taken += n
-	s.count(id.LimitKey(), n)
-	for _, network := range id.Networks() {
-		s.count(network.Key, n)
-	}
-	if place := id.OfPlace(); place != "" {
-		s.count(placeKey(place), n)
-	}
+func (s *shares) give(of holder.List, n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.add(of, -n)
 }
 
-// placeKey is no key of a client: those of places hold a pseudonym, and no address holds a space.
-func placeKey(place string) string { return "place " + place }
+var scopes = map[holder.Kind]scope{
+	holder.Client: scopeClient, holder.Network: scopeNetwork, holder.Place: scopePlace,
+}
 
-func (s *shares) count(key string, n int64) {
-	if s.by[key] += n; s.by[key] == 0 {
-		delete(s.by, key)
+// most is how much a holder may have; 0 is no limit.
+func (s *shares) most(h holder.Holder, times int64) int64 {
+	switch h.Kind {
+	case holder.Place:
+		return s.perPlace
+	case holder.Network:
+		return min(s.perClient*times*h.Times, s.perNetwork)
+	}
+	return s.perClient * times
+}
+
+func (s *shares) add(of holder.List, n int64) {
+	s.taken += n
+	for _, h := range of {
+		if s.by[h.Key] += n; s.by[h.Key] == 0 {
+			delete(s.by, h.Key)
+		}
 	}
 }
 

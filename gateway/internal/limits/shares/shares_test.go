@@ -7,9 +7,12 @@ import (
 
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/limits/holder"
 )
 
-func client(addr string) clientip.Identity { return clientip.Identity{Peer: netip.MustParseAddr(addr)} }
+func client(addr string) holder.List {
+	return holder.Of(clientip.Identity{Peer: netip.MustParseAddr(addr)})
+}
 
 // A client has its share, a /56 four and a /48 sixteen; zero lifts all three.
 func TestSharesOfNetworks(t *testing.T) {
@@ -123,11 +126,11 @@ func TestSlotsWithoutAPerClientLimit(t *testing.T) {
 	t.Parallel()
 	s := NewSlots(2, 0)
 	for range 2 {
-		if _, err := s.Acquire(clientip.Identity{}); err != nil {
+		if _, err := s.Acquire(holder.Of(clientip.Identity{})); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.Acquire(clientip.Identity{}); !fault.Is(err, fault.Busy) {
+	if _, err := s.Acquire(holder.Of(clientip.Identity{})); !fault.Is(err, fault.Busy) {
 		t.Errorf("got %v, want Busy", err)
 	}
 }

@@ -3,8 +3,8 @@ package shares
 import (
 	"time"
 
-	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/limits/holder"
 )
 
 // Slots bounds the runs in flight.
@@ -17,8 +17,8 @@ func NewSlots(all, perClient int) Slots {
 
 // Acquire takes a slot, which release gives back; it must be called once. Acquire fails with a fault.Error: Limited for
 // the client or its network, Busy for the instance.
-func (s Slots) Acquire(client clientip.Identity) (release func(), err error) {
-	if full := s.take(client, 1, 1); full != scopeNone {
+func (s Slots) Acquire(of holder.List) (release func(), err error) {
+	if full := s.take(of, 1, 1); full != scopeNone {
 		return nil, refusal(full,
 			fault.Error{Rule: fault.LimitClientInFlight, RetryAfter: time.Second,
 				Sentence: "Too many of your diagnostics are running at once. Wait until one has finished."},
@@ -26,5 +26,5 @@ func (s Slots) Acquire(client clientip.Identity) (release func(), err error) {
 				Sentence: "Too many diagnostics from your network are running at once. Wait until one has finished."},
 			fault.Error{Rule: fault.LimitInFlight, RetryAfter: time.Second})
 	}
-	return func() { s.give(client, 1) }, nil
+	return func() { s.give(of, 1) }, nil
 }
