@@ -8,13 +8,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"sync"
 	"time"
 
 	"diagnostics/daemon"
 	"diagnostics/daemon/files"
 	"diagnostics/daemon/settings"
-	"diagnostics/gateway/internal/apidoc/shape"
 	"diagnostics/gateway/internal/config"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/httpapi"
@@ -40,7 +38,6 @@ func (s *service) newPlaces(c config.Config, log *slog.Logger) error {
 	observer := metrics.NewPlaces(s.metrics.Registerer(), func() map[string]bool { return s.places.States() })
 	s.places = places.New(places.Config{
 		Here:        places.Place{ID: string(c.PlaceID), Name: string(c.PlaceName)},
-		Shapes:      shapes,
 		Key:         key.get,
 		Translation: s.egress.TranslationPrefixes,
 		OwnFault:    s.egress.OwnFault,
@@ -76,15 +73,6 @@ func (s *service) newPlaces(c config.Config, log *slog.Logger) error {
 	}
 	return nil
 }
-
-// shapes is made once, however many services a process has.
-var shapes = sync.OnceValues(func() (map[string]shape.Tool, error) {
-	api, err := describedAPI()
-	if err != nil {
-		return nil, err
-	}
-	return shape.Read(api.text)
-})
 
 // readPlaces makes entries of the contents of PLACES_FILE and of the files that it names. The error is a files.Reason.
 func readPlaces(own string, contents [][]byte) ([]places.Entry, error) {

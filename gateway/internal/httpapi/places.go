@@ -52,19 +52,13 @@ func (s *Server) isElsewhere(rc *requestContext) bool {
 }
 
 // runElsewhere is what takes the place of a tool's own work.
-func (s *Server) runElsewhere(rc *requestContext, t tool.Tool, b body) func(context.Context) (any, error) {
+func (s *Server) runElsewhere(rc *requestContext, t tool.Tool, job tool.Job, b body) func(context.Context) (any, error) {
 	caller := rc.caller()
 	run := places.Run{
-		Slug: t.Slug(), Input: b.input, Options: b.options, Client: caller.Client, Network: caller.Network,
+		Tool: t, Job: job, Input: b.input, Options: b.options, Client: caller.Client, Network: caller.Network,
 	}
 	id := rc.place.ID
-	return func(ctx context.Context) (any, error) {
-		data, err := s.config.Places.Run(ctx, id, run)
-		if err != nil {
-			return nil, err
-		}
-		return data, nil
-	}
+	return func(ctx context.Context) (any, error) { return s.config.Places.Run(ctx, id, run) }
 }
 
 // placeStates are the other places, nil where there are none.

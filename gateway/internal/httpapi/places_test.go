@@ -10,14 +10,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/apidoc/openapi"
-	"diagnostics/gateway/internal/apidoc/shape"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/limits/requests"
@@ -56,10 +55,33 @@ schemas:
       seen: {type: [string, 'null']}
 `
 
+// echoed is the result of the described echo, and part its step.
+type echoed struct {
+	Target string  `json:"target"`
+	Seen   *string `json:"seen,omitempty"`
+}
+
+type part struct {
+	N int `json:"n"`
+}
+
 func describe(do run) func(*Config) {
+	typed := func(ctx context.Context, to fakeTarget) (e echoed, err error) {
+		got, err := do(ctx, to)
+		if err != nil {
+			return e, err
+		}
+		text, err := json.Marshal(got)
+		if err != nil {
+			return e, err
+		}
+		return e, json.Unmarshal(text, &e)
+	}
 	return func(c *Config) {
 		c.Tools = []tool.Tool{
-			tool.New(tool.Spec[fakeTarget, any]{Slug: "echo", OpenAPI: describedEcho, Parse: parseFake, Run: do}),
+			tool.New(tool.Spec[fakeTarget, echoed]{Slug: "echo", OpenAPI: describedEcho, Parse: parseFake, Run: typed,
+				Steps: map[string]reflect.Type{"part": reflect.TypeFor[part]()},
+				About: func(to fakeTarget, e echoed) bool { return e.Target == string(to) }}),
 			tool.New(tool.Spec[fakeTarget, any]{Slug: "mine", OpenAPI: fakeOpenAPI("Mine"), Parse: parseFake, Run: echoRun,
 				OnlyHere: true}),
 			workerTool(echoRun),
@@ -68,22 +90,11 @@ func describe(do run) func(*Config) {
 	}
 }
 
-func shapesOf(t *testing.T, tools []tool.Tool) func() (map[string]shape.Tool, error) {
-	t.Helper()
-	text, err := openapi.Document(tools)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sync.OnceValues(func() (map[string]shape.Tool, error) { return shape.Read(text) })
-}
-
 // setOf is the place "own" with others at these URLs, by ID.
 func setOf(t *testing.T, others map[string]string) *places.Set {
 	t.Helper()
-	var c Config
-	describe(echoRun)(&c)
 	set := places.New(places.Config{
-		Here: places.Place{ID: "own", Name: "Our own"}, Shapes: shapesOf(t, c.Tools),
+		Here:        places.Place{ID: "own", Name: "Our own"},
 		Key:         func(context.Context) []byte { return []byte("a key that no peer holds") },
 		Translation: func() []netip.Prefix { return nil },
 		OwnFault:    func(error, netip.Addr) error { return nil },
@@ -158,12 +169,12 @@ func TestARunAtAnotherPlace(t *testing.T) {
 	peer := peerEdge(t, func(ctx context.Context, to fakeTarget) (any, error) {
 		got = tool.CallerOf(ctx)
 		progress.Report(ctx, "part", "1", map[string]int{"n": 1})
-		return map[string]any{"target": string(to), "secret": "not described", "seen": nil}, nil
+		return map[string]any{"target": string(to), "secret": "not described", "seen": "x"}, nil
 	})
 	e := calledEdge(t, map[string]string{"fra": "http://" + peer.addr})
 	a := e.post(t, "echo", `{"input":"example.com","options":{"place":"fra"}}`)
 	data, _ := a.envelope(t, http.StatusOK)
-	if fmt.Sprint(data) != "map[place:map[id:fra name:Place fra] seen:<nil> target:example.com]" {
+	if fmt.Sprint(data) != "map[place:map[id:fra name:Place fra] seen:x target:example.com]" {
 		t.Errorf("data %v", data)
 	}
 	if a.Header.Get("X-RateLimit-Limit") != "30" {
@@ -486,21 +497,22 @@ func TestPlacesThatLie(t *testing.T) {
 		send   func(http.ResponseWriter)
 		status int
 	}{
-		"good":                  {text(data(`{"target":"a",` + good + `}`)), 200},
-		"another place":         {text(data(`{"target":"a","place":{"id":"sin"}}`)), 502},
-		"no place":              {text(data(`{"target":"a"}`)), 502},
+		"good":                  {text(data(`{"target":"example.com",` + good + `}`)), 200},
+		"another place":         {text(data(`{"target":"example.com","place":{"id":"sin"}}`)), 502},
+		"no place":              {text(data(`{"target":"example.com"}`)), 502},
 		"another tool's result": {text(data(`{"ip":"192.0.2.1","version":4,` + good + `}`)), 502},
+		"another target":        {text(data(`{"target":"example.org",` + good + `}`)), 502},
 		"another type":          {text(data(`{"target":7,` + good + `}`)), 502},
-		"a member twice":        {text(data(`{"target":"a","target":"b",` + good + `}`)), 502},
+		"a member twice":        {text(data(`{"target":"example.com","target":"b",` + good + `}`)), 502},
 		"a list":                {text(data(`[1]`)), 502},
 		"no data":               {text(`{"durationMs":1}`), 502},
 		"an error with 200":     {text(`{"error":"no"}`), 502},
 		"not JSON":              {text(`<html>`), 502},
-		"two values":            {text(data(`{"target":"a",`+good+`}`) + "{}"), 502},
+		"two values":            {text(data(`{"target":"example.com",`+good+`}`) + "{}"), 502},
 		"two mebibytes":         {text(data(`{"target":"` + strings.Repeat("x", 2<<20) + `",` + good + `}`)), 502},
 		"another media type": {func(w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "text/html")
-			_, _ = io.WriteString(w, data(`{"target":"a",`+good+`}`))
+			_, _ = io.WriteString(w, data(`{"target":"example.com",`+good+`}`))
 		}, 502},
 		"a hang": {func(http.ResponseWriter) {}, 504},
 		"an endless answer": {func(w http.ResponseWriter) {
@@ -526,7 +538,7 @@ func TestPlacesThatLie(t *testing.T) {
 			}
 			a := e.post(t, "echo", `{"input":"example.com","options":{"place":"fra"}}`)
 			data, _ := a.envelope(t, tt.status)
-			if tt.status == 200 && fmt.Sprint(data) != "map[place:map[id:fra name:Place fra] target:a]" {
+			if tt.status == 200 && fmt.Sprint(data) != "map[place:map[id:fra name:Place fra] target:example.com]" {
 				t.Errorf("%v", data)
 			}
 		})
@@ -542,7 +554,7 @@ func text(body string) func(http.ResponseWriter) {
 
 func TestStreamsThatLie(t *testing.T) {
 	t.Parallel()
-	const last = `{"data":{"target":"a","place":{"id":"fra"}},"durationMs":1,"requestId":"x","status":200}` + "\n"
+	const last = `{"data":{"target":"example.com","place":{"id":"fra"}},"durationMs":1,"requestId":"x","status":200}` + "\n"
 	const step = `{"step":{"kind":"part","part":{"n":1,"more":"dropped"},"atMs":1}}` + "\n"
 	for name, tt := range map[string]struct {
 		lines  []string
@@ -552,13 +564,18 @@ func TestStreamsThatLie(t *testing.T) {
 		"good":            {[]string{step, last}, 200, []string{`"part":{"n":1}`}},
 		"another kind":    {[]string{`{"step":{"kind":"hop","hop":{"ttl":1},"atMs":1}}` + "\n", last}, 200, nil},
 		"another type":    {[]string{`{"step":{"kind":"part","part":{"n":"1"},"atMs":1}}` + "\n", last}, 200, nil},
+		"no time":         {[]string{`{"step":{"kind":"part","part":{"n":1}}}` + "\n", last}, 200, []string{`"part":{"n":1}`}},
+		"too long a step": {[]string{`{"step":{"kind":"part","part":{"n":1,"hop":"` + strings.Repeat("x", 17<<10) + `"}}}` + "\n", last}, 200, nil},
+		"a private whom": {[]string{`{"step":{"kind":"stage","stage":"asking","whom":"the router 10.20.3.2","boundMs":1}}` + "\n", last},
+			200, []string{`"whom":"the router a hidden address"`}},
+		"too many lines":  {[]string{strings.Repeat(`{"step":{}}`+"\n", 5000), last}, 502, nil},
 		"a stage":         {[]string{`{"step":{"kind":"stage","stage":"reading","atMs":1,"boundMs":1}}` + "\n", last}, 200, []string{`"stage":"reading"`}},
 		"an unknown line": {[]string{`{"news":1}` + "\n", last}, 200, nil},
 		"no end":          {[]string{step}, 502, nil},
 		"a late failure":  {[]string{step, `{"error":"It failed.","durationMs":1,"requestId":"x","status":502}` + "\n"}, 502, nil},
 		"too long a line": {[]string{`{"step":"` + strings.Repeat("x", 1<<20) + `"}` + "\n", last}, 502, nil},
 		"too much":        {[]string{strings.Repeat(`{"step":{"kind":"`+strings.Repeat("x", 1000)+`"}}`+"\n", 4500), last}, 502, nil},
-		"another place":   {[]string{`{"data":{"target":"a","place":{"id":"x"}},"status":200}` + "\n"}, 502, nil},
+		"another place":   {[]string{`{"data":{"target":"example.com","place":{"id":"x"}},"status":200}` + "\n"}, 502, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

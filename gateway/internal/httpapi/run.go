@@ -8,6 +8,7 @@ import (
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/httpapi/audit"
+	"diagnostics/gateway/internal/limits/holder"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/shared/progress"
 
@@ -99,7 +100,9 @@ func (s *Server) parse(c echo.Context, rc *requestContext, t tool.Tool) (tool.Jo
 		return tool.Job{}, err
 	}
 	if elsewhere {
-		job = job.Elsewhere(s.runElsewhere(rc, t, b))
+		// What that place sends is counted as its own: it must not fill the memory that runs here need.
+		s.lendMemory(rc, holder.Of(rc.client).At(rc.place.ID))
+		job = job.Elsewhere(s.runElsewhere(rc, t, job, b))
 	}
 	rc.private = append(rc.private, job.LimitKey(), job.DenyKey())
 	if s.config.Deny.DeniesKey(job.DenyKey()) || s.config.Deny.DeniesKey(s.countedKey(job.DenyKey())) {

@@ -2,13 +2,25 @@ package remote
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
+
+	"diagnostics/shared/progress"
 )
+
+// maxLines is more than any other side sends: at most 20 steps a second, for as long as a run lasts.
+const maxLines = 4096
+
+// maxStepLine is the length of the longest step, with what is around its value.
+const maxStepLine = progress.MaxBytes + 1<<10
+
+// stepPrefix begins the line of a step, as Step.Line writes it.
+const stepPrefix = `{"step":`
 
 // line is what is read of a line of a stream. Status is there in the last one alone, which has the keys of a plain
 // answer beside it.
@@ -28,13 +40,19 @@ type Lines struct {
 	Refuse          func(*StatusError) error
 }
 
-// Read passes the steps on and returns the last line. Errors are those of reading, those of a stream that is not what
+// Read passes the steps on and returns the last line. Steps over progress.MaxBytes are dropped unread. Errors are those of reading, those of a stream that is not what
 // was promised, and that of Refuse for one that ends with a failure.
 func (r Lines) Read(body io.Reader) ([]byte, error) {
 	limited := &io.LimitedReader{R: body, N: int64(r.MaxAll) + 1}
 	lines := bufio.NewScanner(limited)
 	lines.Buffer(nil, r.MaxLine+1)
-	for lines.Scan() {
+	for n := 0; lines.Scan(); n++ {
+		if n == maxLines {
+			return nil, fmt.Errorf("%s's stream has more than %d lines", r.Name, maxLines)
+		}
+		if len(lines.Bytes()) > maxStepLine && bytes.HasPrefix(lines.Bytes(), []byte(stepPrefix)) {
+			continue
+		}
 		var l line
 		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
 			// A line of another shape is a step of a kind to come, or the end of what was read.
@@ -49,7 +67,7 @@ func (r Lines) Read(body io.Reader) ([]byte, error) {
 		case l.Status != 0:
 			return nil, r.Refuse(&StatusError{Name: r.Name, Status: l.Status, Reason: l.Refused, Said: l.Error,
 				RetryAfter: retryAfter(strconv.FormatUint(uint64(l.RetryAfter), 10))})
-		case l.Step != nil:
+		case len(l.Step) > 0 && len(l.Step) <= maxStepLine:
 			r.Step(l.Step)
 		}
 	}

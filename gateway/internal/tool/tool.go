@@ -4,8 +4,10 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
+	"reflect"
 
 	"diagnostics/gateway/internal/tool/finding"
 )
@@ -55,6 +57,13 @@ type Spec[T Target, R any] struct {
 	Parse func(Input) (T, error)
 	// Run does the work. It honours ctx, and its errors are *fault.Error, ctx.Err() or unforeseen.
 	Run func(context.Context, T) (R, error)
+	// Steps are the types of the steps that the tool reports, by kind. Stages are not among them.
+	Steps map[string]reflect.Type
+	// About reports whether a result of another place is about the target. It is nil with OnlyHere.
+	About func(T, R) bool
+	// Adopt replaces parts of a result of another place that are this instance's own, such as links. Its error refuses
+	// the result; nil changes nothing.
+	Adopt func(*R) error
 }
 
 // Tool is a Spec with its types erased.
@@ -66,6 +75,8 @@ type Tool struct {
 	findings finding.Catalogue
 	openAPI  string
 	parse    func(Input) (Job, error)
+	result   reflect.Type
+	steps    map[string]reflect.Type
 }
 
 // New erases the types of a Spec.
@@ -88,12 +99,43 @@ func New[T Target, R any](spec Spec[T, R]) Tool {
 		job.run = func(ctx context.Context) (any, error) {
 			return spec.Run(ctx, target)
 		}
+		job.adopt = func(result any) error {
+			return spec.adopt(target, result)
+		}
 		return job, nil
 	}
 	return Tool{
 		slug: spec.Slug, worker: spec.Worker, onlyHere: spec.OnlyHere, options: spec.Options,
-		findings: spec.Findings, openAPI: spec.OpenAPI, parse: parse,
+		findings: spec.Findings, openAPI: spec.OpenAPI, parse: parse, result: reflect.TypeFor[R](), steps: spec.Steps,
 	}
+}
+
+var (
+	errResult = errors.New("not a result of the tool")
+	errTarget = errors.New("a result for another target")
+)
+
+func (s Spec[T, R]) adopt(target T, result any) error {
+	r, is := result.(*R)
+	if !is {
+		return errResult
+	}
+	if s.About != nil && !s.About(target, *r) {
+		return errTarget
+	}
+	reported, is := result.(finding.Adopter)
+	if !is {
+		reported, is = any(*r).(finding.Adopter) // R is a pointer
+	}
+	if is {
+		if err := reported.Adopt(s.Findings); err != nil {
+			return err
+		}
+	}
+	if s.Adopt == nil {
+		return nil
+	}
+	return s.Adopt(r)
 }
 
 // Slug is the tool's name in the path.
@@ -114,6 +156,12 @@ func (t Tool) Findings() finding.Catalogue { return t.findings }
 // OpenAPI is the tool's own part of the API's description.
 func (t Tool) OpenAPI() string { return t.openAPI }
 
+// Result is the type of the tool's results.
+func (t Tool) Result() reflect.Type { return t.result }
+
+// Steps are the types of the steps that the tool reports, by kind.
+func (t Tool) Steps() map[string]reflect.Type { return t.steps }
+
 // Parse validates the input and returns the job to run. Its errors are those of Spec.Parse.
 func (t Tool) Parse(in Input) (Job, error) { return t.parse(in) }
 
@@ -124,6 +172,7 @@ type Job struct {
 	denyKey  string
 	port     uint16
 	run      func(context.Context) (any, error)
+	adopt    func(any) error
 }
 
 // Target is the canonical target, whole: a URL with its path, or a host with its port. It is empty where there is none.
@@ -144,6 +193,10 @@ func (j Job) Elsewhere(run func(context.Context) (any, error)) Job {
 	j.run = run
 	return j
 }
+
+// Adopt takes a pointer to a result of another place, of the type Tool.Result. It replaces what is this instance's own
+// and fails for a result that is not about the target of the job, or whose conclusion is not known here.
+func (j Job) Adopt(result any) error { return j.adopt(result) }
 
 // Run does the work.
 func (j Job) Run(ctx context.Context) (any, error) { return j.run(ctx) }

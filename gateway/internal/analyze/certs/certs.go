@@ -42,6 +42,15 @@ const (
 	CodeRevoked = "CERT_REVOKED"
 )
 
+// Codes returns all of them.
+func Codes() []string {
+	return []string{
+		CodeExpired, CodeNotYetValid, CodeSelfSigned, CodeSelfSignedInChain, CodeNoLocalIssuer, CodeUnverifiableLeaf,
+		CodeNameMismatch, CodePurpose, CodeNotPermitted, CodeCriticalExtension, CodeInvalidCA, CodeWeakDigest, CodePathLength,
+		CodeRevoked,
+	}
+}
+
 // Verdict is the judgement of a chain.
 type Verdict struct {
 	// Authorized reports whether a client that trusts Roots would accept the chain for the host now.

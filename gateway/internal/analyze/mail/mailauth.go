@@ -28,7 +28,7 @@ const (
 type Issue struct {
 	// Code is stable, in capitals with underscores.
 	Code     string   `json:"code"`
-	Severity Severity `json:"severity"`
+	Severity Severity `json:"severity" wire:"enum=fail|warn|info"`
 	// Message says what is wrong and what to change.
 	Message string `json:"message"`
 	// Reference is the RFC and its section.

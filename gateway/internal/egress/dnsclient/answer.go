@@ -24,6 +24,14 @@ const (
 	CodeConnRefused = "ECONNREFUSED"
 )
 
+// Codes returns all of them.
+func Codes() []string {
+	return []string{
+		CodeNoData, CodeNotFound, CodeServFail, CodeRefused, CodeFormErr, CodeNotImp, CodeBadResp, CodeTimeout,
+		CodeConnRefused,
+	}
+}
+
 // CodeBusy is an Answer that this service lacked the means to query for: it says nothing about the name or its servers,
 // and Node's module has no code for it.
 const CodeBusy = "EBUSY"

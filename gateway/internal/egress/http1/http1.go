@@ -51,6 +51,14 @@ const (
 	TrailingBytes NoteCode = "TRAILING_BYTES"
 )
 
+// NoteCodes returns all of them.
+func NoteCodes() []string {
+	return []string{
+		string(StatusLineRepaired), string(HeaderLineSkipped), string(ControlCharacter), string(TransferEncodingRepeated),
+		string(TransferEncodingUnknown), string(LengthBesideEncoding), string(ContentLengthRepeated), string(TrailingBytes),
+	}
+}
+
 // Head is the head of one response, final or interim.
 type Head struct {
 	Major, Minor int

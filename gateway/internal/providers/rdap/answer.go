@@ -106,7 +106,7 @@ type DS struct {
 
 // Contact is a role in a registration, without anything personal.
 type Contact struct {
-	Roles        []string `json:"roles"`
+	Roles        []string `json:"roles" wire:"len=1.."`
 	Organization *string  `json:"organization"`
 	// Country is ISO 3166-1 alpha-2 where the registry wrote that or an English name, else as written.
 	Country *string `json:"country"`
@@ -143,7 +143,7 @@ type Allocation struct {
 	Name   string `json:"name"`
 	Type   string `json:"type"`
 	// CIDRs cover the block exactly, in order.
-	CIDRs        []string `json:"cidrs"`
+	CIDRs        []string `json:"cidrs" wire:"len=1.."`
 	StartAddress string   `json:"startAddress"`
 	EndAddress   string   `json:"endAddress"`
 	ParentHandle *string  `json:"parentHandle"`

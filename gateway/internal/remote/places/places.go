@@ -1,5 +1,5 @@
 // Package places asks other instances of this service, each elsewhere, to run a tool there. They are the operator's own
-// and are trusted with nothing but the target: an answer is bounded, held against the API's description, and cleaned of
+// and are trusted with nothing but the target: an answer is bounded, decoded into this release's types, and cleaned of
 // private hops, as a worker's is, and clients have pseudonyms there whose key no other place holds.
 package places
 
@@ -17,7 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"diagnostics/gateway/internal/apidoc/shape"
+	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/remote"
 )
 
@@ -47,8 +47,6 @@ type Observer interface {
 // Config is what a Set needs beside its places.
 type Config struct {
 	Here Place
-	// Shapes are what the tools send, by slug.
-	Shapes func() (map[string]shape.Tool, error)
 	// Key returns the key of the pseudonyms of clients.
 	Key func(context.Context) []byte
 	// Translation returns the prefixes by which this network translates IPv6 addresses to IPv4.
@@ -62,9 +60,10 @@ type Config struct {
 
 // Set is the other places. It is safe for concurrent use.
 type Set struct {
-	config  Config
-	mu      sync.Mutex // of Replace
-	current atomic.Pointer[[]*peer]
+	config   Config
+	decoding memory.Semaphore
+	mu       sync.Mutex // of Replace
+	current  atomic.Pointer[[]*peer]
 }
 
 // peer is one other place.
@@ -76,7 +75,7 @@ type peer struct {
 
 // New returns a Set without places; the caller must close it.
 func New(c Config) *Set {
-	s := &Set{config: c}
+	s := &Set{config: c, decoding: memory.NewSemaphore()}
 	s.current.Store(&[]*peer{})
 	return s
 }

@@ -3,26 +3,28 @@ package places
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
+	"reflect"
 	"strconv"
 	"time"
 
-	"diagnostics/gateway/internal/apidoc/shape"
 	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/remote"
+	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/decode"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/progress"
 	"diagnostics/shared/workerapi"
 )
 
-// Run is what to run elsewhere, and for whom: Client and Network as tool.Caller has them, of which the place is given
-// pseudonyms alone.
+// Run is what to run elsewhere, and for whom. The place receives only pseudonyms of Client and Network.
 type Run struct {
-	Slug, Input     string
+	Tool            tool.Tool
+	Job             tool.Job // of Input and Options
+	Input           string
 	Options         map[string]json.RawMessage
 	Client, Network string
 }
@@ -41,8 +43,8 @@ type Request struct {
 const answerTime = time.Second
 
 // Run runs a tool at another place until the deadline of ctx, which must have one, and passes its steps on. The result
-// has no member place. Errors are *fault.Error, or ctx.Err() where the client has left.
-func (s *Set) Run(ctx context.Context, id string, r Run) (json.RawMessage, error) {
+// is a pointer to one of the tool's. Errors are *fault.Error, or ctx.Err() if the client has left.
+func (s *Set) Run(ctx context.Context, id string, r Run) (any, error) {
 	began := time.Now()
 	p := s.find(id)
 	if p == nil { // since the request was parsed
@@ -55,11 +57,7 @@ func (s *Set) Run(ctx context.Context, id string, r Run) (json.RawMessage, error
 	return data, err
 }
 
-func (s *Set) run(ctx context.Context, p *peer, r Run) (json.RawMessage, error) {
-	shapes, err := s.config.Shapes()
-	if err != nil {
-		return nil, err
-	}
+func (s *Set) run(ctx context.Context, p *peer, r Run) (any, error) {
 	deadline, _ := ctx.Deadline()
 	left := time.Until(deadline)
 	if left <= answerTime {
@@ -75,8 +73,8 @@ func (s *Set) run(ctx context.Context, p *peer, r Run) (json.RawMessage, error) 
 	if err != nil {
 		return nil, fmt.Errorf("encode the request for a place: %w", err)
 	}
-	answers := answers{slug: r.Slug, shape: shapes[r.Slug], inside: s.config.Translation()}
-	call := remote.Call{Method: http.MethodPost, Path: PathTools + r.Slug, Body: body, Limit: left,
+	answers := answers{Run: r, inside: s.config.Translation()}
+	call := remote.Call{Method: http.MethodPost, Path: PathTools + r.Tool.Slug(), Body: body, Limit: left,
 		Refuse: func(cause *remote.StatusError) error { return s.refusal(p, answers.inside, cause) }}
 	if feed := progress.Of(ctx); feed != nil {
 		steps := &steps{answers: answers, feed: feed}
@@ -86,12 +84,21 @@ func (s *Set) run(ctx context.Context, p *peer, r Run) (json.RawMessage, error) 
 	if err != nil {
 		return nil, err
 	}
-	memory.Count(ctx, len(answer))
-	data, err := answers.read(answer, p.ID)
+	// What decoding may take is counted before it begins, and few answers are decoded at once.
+	release, err := s.decoding.Take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	memory.Count(ctx, len(answer)+decode.Cost(len(answer)))
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	result, err := answers.read(answer, p.ID)
 	if err != nil {
 		return nil, p.remote.Unusable(err)
 	}
-	return data, nil
+	return result, nil
 }
 
 // refusal is the table from a place's statuses to this one's (docs/contract.md#places). What a place says goes to the
@@ -127,45 +134,47 @@ func sentence(head, said string) string {
 	return head + ": " + said
 }
 
-// answers reads what a place sends of one tool.
+// answers reads what a place sends of one run.
 type answers struct {
-	slug   string
-	shape  shape.Tool
+	Run
 	inside remote.Inside
 }
 
-// read returns the data of an envelope that a place sends with status 200.
-func (a answers) read(envelope []byte, place string) (json.RawMessage, error) {
+// read returns the result of an envelope that a place sends with status 200.
+func (a answers) read(envelope []byte, place string) (any, error) {
 	var got struct {
-		Error string          `json:"error"`
+		Error string          `json:"error,omitempty"`
 		Data  json.RawMessage `json:"data"`
 	}
-	if err := json.Unmarshal(envelope, &got); err != nil {
+	if err := decode.Into(envelope, &got); err != nil {
 		return nil, err
 	}
 	if got.Error != "" {
-		return nil, fmt.Errorf("status 200 with the error %q", got.Error)
+		return nil, fmt.Errorf("status 200 with the error %.100q", got.Error)
 	}
 	var from struct {
-		Place Place `json:"place"`
+		Place struct {
+			ID string `json:"id"`
+		} `json:"place"`
 	}
-	if err := json.Unmarshal(got.Data, &from); err != nil {
+	if err := decode.Into(got.Data, &from); err != nil {
 		return nil, err
 	}
 	if from.Place.ID != place {
-		return nil, fmt.Errorf("a result of the place %q", from.Place.ID)
+		return nil, fmt.Errorf("a result of the place %.40q", from.Place.ID)
 	}
-	all, err := shape.Members(got.Data)
+	result := reflect.New(a.Tool.Result())
+	err := decode.Into(got.Data, result.Interface())
+	if err == nil {
+		err = a.Job.Adopt(result.Interface())
+	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the result of %s: %w", a.Tool.Slug(), err)
 	}
-	// What the place says of itself is this side's to say.
-	all = slices.DeleteFunc(all, func(m shape.Member) bool { return m.Name == memberPlace })
-	data, err := a.shape.Data.Clean(shape.Object(all))
-	if err != nil {
-		return nil, fmt.Errorf("the result of %s: %w", a.slug, err)
+	if a.Tool.NeedsWorker() { // other results hold addresses only as the target's own data
+		hide(a.inside, result)
 	}
-	return a.hide(data)
+	return result.Interface(), nil
 }
 
 // steps passes the steps of a run on.
@@ -175,53 +184,64 @@ type steps struct {
 	n    int
 }
 
-// pass passes a step on that is of the tool's shape; any other is dropped.
-func (s *steps) pass(step json.RawMessage) {
-	clean, err := s.shape.Step.Clean(step)
-	if err != nil {
-		return
-	}
-	var head struct {
-		Kind  string         `json:"kind"`
-		Stage progress.Stage `json:"stage"`
-		Whom  string         `json:"whom"`
-		progress.Known
-		AtMs    float64 `json:"atMs"`
-		BoundMs float64 `json:"boundMs"`
-	}
-	var all map[string]json.RawMessage
-	if json.Unmarshal(clean, &head) != nil || json.Unmarshal(clean, &all) != nil {
-		return
-	}
-	if head.Kind == progress.KindStage {
-		now := time.Now()
-		left := time.Duration((head.BoundMs - head.AtMs) * float64(time.Millisecond))
-		s.feed.Add(progress.Step{Kind: head.Kind, Value: head.Stage, Whom: head.Whom, Known: head.Known, At: now,
-			Until: now.Add(left)})
-		return
-	}
-	value, err := s.hideStep(head.Kind, all[head.Kind])
-	if err != nil {
-		return
-	}
-	s.n++
-	s.feed.Report(head.Kind, keyOf(value, s.n), value)
+// stage is a step of the kind progress.KindStage. An older place sends no time.
+type stage struct {
+	Stage progress.Stage `json:"stage" wire:"enum=resolving|connecting|handshake|waiting|reading|asking"`
+	Whom  string         `json:"whom,omitempty"`
+	progress.Known
+	AtMs    float64 `json:"atMs,omitempty"`
+	BoundMs float64 `json:"boundMs,omitempty"`
 }
 
-// keyOf is what a step is about: a later one about the same replaces it. Only hops and replies are that many that it
-// matters; every other step stands for itself.
-func keyOf(value json.RawMessage, n int) string {
-	var numbered struct {
-		TTL *int `json:"ttl"`
-		Seq *int `json:"seq"`
+// longest is more than any run takes.
+const longest = float64(time.Hour / time.Millisecond)
+
+// pass passes a step on that is one of the tool's; any other is dropped.
+func (s *steps) pass(step json.RawMessage) {
+	var members map[string]json.RawMessage
+	if decode.Into(step, &members) != nil {
+		return
 	}
-	switch err := json.Unmarshal(value, &numbered); {
-	case err == nil && numbered.TTL != nil:
-		return strconv.Itoa(*numbered.TTL)
-	case err == nil && numbered.Seq != nil:
-		return strconv.Itoa(*numbered.Seq)
+	var kind string
+	if members["kind"] == nil || decode.Into(members["kind"], &kind) != nil {
+		return
+	}
+	if kind == progress.KindStage {
+		var got stage
+		if decode.Into(step, &got) != nil {
+			return
+		}
+		hide(s.inside, reflect.ValueOf(&got))
+		now := time.Now()
+		left := min(max(0, got.BoundMs-got.AtMs), longest)
+		s.feed.Add(progress.Step{Kind: kind, Value: got.Stage, Whom: got.Whom, Known: got.Known, At: now,
+			Until: now.Add(time.Duration(left * float64(time.Millisecond)))})
+		return
+	}
+	of, known := s.Tool.Steps()[kind]
+	if !known || members[kind] == nil {
+		return
+	}
+	value := reflect.New(of)
+	if decode.Into(members[kind], value.Interface()) != nil {
+		return
+	}
+	if reported, is := value.Interface().(finding.Adopter); is && reported.Adopt(s.Tool.Findings()) != nil {
+		return
+	}
+	hide(s.inside, value)
+	s.n++
+	s.feed.Report(kind, keyOf(value.Interface(), s.n), value.Interface())
+}
+
+// keyOf returns what a step is about: a later one about the same replaces it. Only hops and replies are so many that it
+// matters; every other step is about itself.
+func keyOf(value any, n int) string {
+	switch v := value.(type) {
+	case *workerapi.Hop:
+		return strconv.Itoa(v.TTL)
+	case *workerapi.Reply:
+		return strconv.Itoa(v.Seq)
 	}
 	return "#" + strconv.Itoa(n)
 }
-
-var errNoValue = errors.New("a step without a value")

@@ -45,7 +45,7 @@ const (
 
 // Conclusion is the one sentence that answers the client's question.
 type Conclusion struct {
-	State   State  `json:"state"`
+	State   State  `json:"state" wire:"enum=ok|info|warn|fail|unknown"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
@@ -65,17 +65,17 @@ const (
 // Paste is a text that repairs what a finding reports. It is made from this service's own templates; values sent by
 // servers never enter it.
 type Paste struct {
-	Kind PasteKind `json:"kind"`
+	Kind PasteKind `json:"kind" wire:"enum=dns|nginx|apache|caddy|text"`
 	Text string    `json:"text"`
 }
 
 // Finding is one thing that deserves attention.
 type Finding struct {
 	Code     string   `json:"code"`
-	Severity Severity `json:"severity"`
-	Group    Group    `json:"group"`
+	Severity Severity `json:"severity" wire:"enum=fail|warn|info"`
+	Group    Group    `json:"group" wire:"enum=broken|safer|note"`
 	// Weight, 0 to 100, ranks findings of different tools against each other.
-	Weight  int     `json:"weight"`
+	Weight  int     `json:"weight" wire:"max=100"`
 	Message string  `json:"message"`
 	Remedy  *string `json:"remedy"`
 	Paste   *Paste  `json:"paste"`

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"reflect"
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/providers/asn"
@@ -27,9 +28,9 @@ var openAPI string
 type Result struct {
 	finding.Report
 	Query     string                   `json:"query"`
-	QueryType string                   `json:"queryType"` // ip or asn
-	Records   []registration.ASNRecord `json:"records"`   // longest prefix first
-	Peers     []uint32                 `json:"peers"`     // IPv4 only
+	QueryType string                   `json:"queryType" wire:"enum=ip|asn"` // ip or asn
+	Records   []registration.ASNRecord `json:"records"`                      // longest prefix first
+	Peers     []uint32                 `json:"peers"`                        // IPv4 only
 	// Announced means of an address that a network announces it, and of a number that the service has it: whether the
 	// number announces anything is not looked up.
 	Announced bool                  `json:"announced"`
@@ -53,6 +54,10 @@ func New(client *asn.Client) tool.Tool {
 				return lookUpAddress(ctx, client, query.Addr())
 			}
 			return lookUpNumber(ctx, client, query.ASN())
+		},
+		About: func(q target.NetworkQuery, r Result) bool { return r.Query == q.String() },
+		Steps: map[string]reflect.Type{
+			"source": reflect.TypeFor[registration.Source](),
 		},
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"context"
 	_ "embed" // openapi.yaml
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -50,6 +51,12 @@ func newTool(c Config, t times) tool.Tool {
 				progress.Report(ctx, "zone", z.Zone, z)
 			}
 			return result, nil
+		},
+		About: func(d target.Domain, r Result) bool { return r.Domain == d.String() },
+		Steps: map[string]reflect.Type{
+			"conclusion": reflect.TypeFor[finding.Conclusion](),
+			"server":     reflect.TypeFor[serverResult](),
+			"zone":       reflect.TypeFor[zoneResult](),
 		},
 	})
 }

@@ -9,14 +9,14 @@ type Result struct {
 	Conclusion   finding.Conclusion `json:"conclusion"`
 	Findings     []located          `json:"findings"`
 	Domain       string             `json:"domain"`
-	Delegation   string             `json:"delegation"`
-	DNSSEC       string             `json:"dnssec"`
+	Delegation   string             `json:"delegation" wire:"enum=ok|warn|fail"`
+	DNSSEC       string             `json:"dnssec" wire:"enum=secure|insecure|bogus|indeterminate"`
 	Reason       *reason            `json:"reason"`
 	Zones        []zoneResult       `json:"zones"`
 	Answers      []answerResult     `json:"answers"`
 	Aliases      []aliasResult      `json:"aliases"`
 	TrustAnchors trustAnchors       `json:"trustAnchors"`
-	Queries      int                `json:"queries"`
+	Queries      int                `json:"queries" wire:"max=160"`
 	Complete     bool               `json:"complete"`
 	Truncated    bool               `json:"truncated,omitempty"`
 }
@@ -26,6 +26,12 @@ type located struct {
 	finding.Finding
 	Zone   *string `json:"zone"`
 	Server *string `json:"server"`
+}
+
+// Adopt implements finding.Adopter.
+func (r *Result) Adopt(c finding.Catalogue) error {
+	r.Findings = finding.Adopted(r.Findings, c, func(l *located) *finding.Finding { return &l.Finding })
+	return r.Conclusion.Adopt(c)
 }
 
 type reason struct {
@@ -44,7 +50,7 @@ type answerResult struct {
 	Type      string   `json:"type"`
 	RCode     *string  `json:"rcode"`
 	Values    []string `json:"values"`
-	DNSSEC    string   `json:"dnssec"`
+	DNSSEC    string   `json:"dnssec" wire:"enum=secure|insecure|bogus|indeterminate"`
 	Truncated bool     `json:"truncated,omitempty"`
 }
 
@@ -68,7 +74,7 @@ type zoneResult struct {
 	Keys       []keyResult       `json:"keys"`
 	Signatures []signatureResult `json:"signatures"`
 	Denial     *denialResult     `json:"denial"`
-	DNSSEC     string            `json:"dnssec"`
+	DNSSEC     string            `json:"dnssec" wire:"enum=secure|insecure|bogus|indeterminate"`
 	Reason     *string           `json:"reason"`
 	Truncated  bool              `json:"truncated,omitempty"`
 }
@@ -76,14 +82,14 @@ type zoneResult struct {
 type serverResult struct {
 	Name          string   `json:"name"`
 	Address       *string  `json:"address"`
-	Family        *int     `json:"family"`
+	Family        *int     `json:"family" wire:"enum=4|6"`
 	Glue          bool     `json:"glue"`
-	UDP           string   `json:"udp"`
-	TCP           string   `json:"tcp"`
+	UDP           string   `json:"udp" wire:"enum=answer|timeout|refused|error|skipped"`
+	TCP           string   `json:"tcp" wire:"enum=answer|timeout|refused|error|skipped"`
 	Authoritative *bool    `json:"authoritative"`
 	RCode         *string  `json:"rcode"`
 	Serial        *uint32  `json:"serial"`
-	NS            []string `json:"ns"` // null where it gave none
+	NS            []string `json:"ns" wire:"null"` // null where it gave none
 	EDNS          *bool    `json:"edns"`
 	EDNSOption    *bool    `json:"ednsOption"`
 	Shared        bool     `json:"shared,omitempty"`
@@ -94,7 +100,7 @@ type serverResult struct {
 
 // numbered is a registered number with its name.
 type numbered struct {
-	Number int    `json:"number"`
+	Number int    `json:"number" wire:"max=255"`
 	Name   string `json:"name"`
 }
 
@@ -110,7 +116,7 @@ type keyResult struct {
 	KeyTag    uint16   `json:"keyTag"`
 	Algorithm numbered `json:"algorithm"`
 	Bits      *int     `json:"bits"`
-	Role      string   `json:"role"` // ksk, zsk or csk
+	Role      string   `json:"role" wire:"enum=ksk|zsk|csk"` // ksk, zsk or csk
 	Flags     uint16   `json:"flags"`
 }
 
@@ -125,13 +131,13 @@ type signatureResult struct {
 }
 
 type denialResult struct {
-	Kind       string `json:"kind"` // nsec or nsec3
-	Iterations *int   `json:"iterations"`
+	Kind       string `json:"kind" wire:"enum=nsec|nsec3"` // nsec or nsec3
+	Iterations *int   `json:"iterations" wire:"max=65535"`
 	OptOut     *bool  `json:"optOut"`
 }
 
 type rollover struct {
 	CDS     []string `json:"cds"`
 	CDNSKEY []string `json:"cdnskey"`
-	State   string   `json:"state"`
+	State   string   `json:"state" wire:"enum=done|pending|delete|inconsistent|unsafe"`
 }

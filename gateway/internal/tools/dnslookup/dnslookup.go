@@ -5,6 +5,7 @@ package dnslookup
 import (
 	"context"
 	_ "embed" // openapi.yaml
+	"reflect"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/dnsclient"
@@ -35,6 +36,9 @@ type Result struct {
 	Truncated bool `json:"truncated,omitempty"`
 }
 
+// Enums implements decode.Enumerated.
+func (Result) Enums() map[string][]string { return map[string][]string{"errors": dnsclient.Codes()} }
+
 // New makes the tool; client queries the operator's resolvers.
 func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[query, Result]{
@@ -44,6 +48,10 @@ func New(client *egress.Client) tool.Tool {
 		Parse: parse,
 		Run: func(ctx context.Context, asked query) (Result, error) {
 			return run(ctx, client, asked.String(), asked.types)
+		},
+		About: func(q query, r Result) bool { return r.Domain == q.String() },
+		Steps: map[string]reflect.Type{
+			"type": reflect.TypeFor[typeStep](),
 		},
 	})
 }
@@ -97,6 +105,9 @@ type typeStep struct {
 	Records recordSet `json:"records"`
 	Error   *string   `json:"error"`
 }
+
+// Enums implements decode.Enumerated.
+func (typeStep) Enums() map[string][]string { return map[string][]string{"error": dnsclient.Codes()} }
 
 func report(ctx context.Context, qtype uint16, answer *dnsclient.Answer) {
 	if progress.Of(ctx) == nil || answer.Cached || answer.Busy != nil || ctx.Err() != nil {

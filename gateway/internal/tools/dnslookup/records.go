@@ -18,7 +18,7 @@ type recordSet struct {
 	TXT    []string        `json:"TXT,omitzero"`
 	CNAME  []string        `json:"CNAME,omitzero"`
 	NS     []string        `json:"NS,omitzero"`
-	SOA    []soaRecord     `json:"SOA,omitzero"`
+	SOA    []soaRecord     `json:"SOA,omitzero" wire:"len=0..1"`
 	CAA    []caaRecord     `json:"CAA,omitzero"`
 	SRV    []srvRecord     `json:"SRV,omitzero"`
 	HTTPS  []serviceRecord `json:"HTTPS,omitzero"`

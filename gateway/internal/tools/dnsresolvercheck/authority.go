@@ -34,7 +34,7 @@ type authority struct {
 	Values    []string       `json:"values"`
 	Alias     *string        `json:"alias"`
 	TTL       *uint32        `json:"ttl"`
-	Servers   []serverAnswer `json:"servers"`
+	Servers   []serverAnswer `json:"servers" wire:"len=0..3"`
 	Truncated bool           `json:"truncated,omitempty"`
 }
 
@@ -42,7 +42,7 @@ type authority struct {
 type serverAnswer struct {
 	Name      string   `json:"name"`
 	Address   *string  `json:"address"` // null where none could be queried
-	Outcome   string   `json:"outcome"`
+	Outcome   string   `json:"outcome" wire:"enum=answer|nodata|nxdomain|error"`
 	ErrorCode *string  `json:"errorCode"`        // of an error of a server that was queried
 	Reason    *string  `json:"reason,omitempty"` // of every error
 	Values    []string `json:"values"`
@@ -55,6 +55,11 @@ type serverAnswer struct {
 	Digest [sha256.Size]byte `json:"-"`
 	// refers means that the server has handed the name to others.
 	refers bool
+}
+
+// Enums implements decode.Enumerated.
+func (serverAnswer) Enums() map[string][]string {
+	return map[string][]string{"errorCode": append(dnsclient.Codes(), dnsclient.CodeBusy, codeLame)}
 }
 
 // codeLame is the error of a server that answers, and does not serve the zone.

@@ -8,7 +8,7 @@ import (
 // change is a change of the domain's records that has not reached every resolver yet.
 type change struct {
 	// Resolvers are those that may still hold what was before, by id.
-	Resolvers []string `json:"resolvers"`
+	Resolvers []string `json:"resolvers" wire:"len=1.. enum=cloudflare|google|quad9|opendns"`
 	// Seconds is for how long they may at most.
 	Seconds uint32 `json:"seconds"`
 }

@@ -16,7 +16,7 @@ import (
 
 // cause is why resolvers differ, where that is known.
 type cause struct {
-	Code   string `json:"code"`
+	Code   string `json:"code" wire:"enum=denialContradicts"`
 	Record string `json:"record"`
 }
 

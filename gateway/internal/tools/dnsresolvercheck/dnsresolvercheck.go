@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	_ "embed" // openapi.yaml
 	"net/netip"
+	"reflect"
 	"time"
 
 	"diagnostics/gateway/internal/egress"
@@ -55,25 +56,33 @@ func (c query) LimitKey() string { return c.domain.LimitKey() }
 type Result struct {
 	finding.Report
 	Domain     string           `json:"domain"`
-	RecordType string           `json:"recordType"`
+	RecordType string           `json:"recordType" wire:"enum=A|AAAA|CNAME|MX|NS|TXT|CAA"`
 	Status     string           `json:"status"`
 	Summary    string           `json:"summary"`
-	Resolvers  []resolverAnswer `json:"resolvers"`
+	Resolvers  []resolverAnswer `json:"resolvers" wire:"len=4"`
 	Groups     []resolverGroup  `json:"groups"`
 	// Failure is the cause that failing resolvers give: "dnssec" or "unreachable".
-	Failure       *string    `json:"failure"`
+	Failure       *string    `json:"failure" wire:"enum=dnssec|unreachable"`
 	Changing      *change    `json:"changing"`
 	Cause         *cause     `json:"cause"`
 	Authoritative *authority `json:"authoritative"`
 	Truncated     bool       `json:"truncated,omitempty"`
 }
 
+// Enums implements decode.Enumerated.
+func (Result) Enums() map[string][]string {
+	return map[string][]string{"status": {
+		statusUnavailable, statusInconclusive, statusMixedPresence, statusVariation, statusConflict, statusPartial,
+		statusAgree, statusAgreeAbsent,
+	}}
+}
+
 // resolverAnswer is one resolver's answer with its values in normal form.
 type resolverAnswer struct {
-	ID                string                    `json:"id"`
+	ID                string                    `json:"id" wire:"enum=cloudflare|google|quad9|opendns"`
 	Name              string                    `json:"name"`
-	Address           string                    `json:"address"`
-	Outcome           string                    `json:"outcome"`
+	Address           string                    `json:"address" wire:"enum=1.1.1.1|8.8.8.8|9.9.9.9|208.67.222.222"`
+	Outcome           string                    `json:"outcome" wire:"enum=answer|nodata|nxdomain|error"`
 	ErrorCode         *string                   `json:"errorCode"`        // of an error only
 	Reason            *string                   `json:"reason,omitempty"` // where it could not be queried
 	Values            []string                  `json:"values"`
@@ -102,6 +111,11 @@ type resolverAnswer struct {
 	whole uint32
 }
 
+// Enums implements decode.Enumerated.
+func (resolverAnswer) Enums() map[string][]string {
+	return map[string][]string{"errorCode": append(dnsclient.Codes(), dnsclient.CodeBusy)}
+}
+
 // The outcomes of one resolver.
 const (
 	outcomeAnswer   = "answer"
@@ -125,6 +139,10 @@ func New(client *egress.Client) tool.Tool {
 		Parse: parse,
 		Run: func(ctx context.Context, check query) (Result, error) {
 			return check.run(ctx, client)
+		},
+		About: func(q query, r Result) bool { return r.Domain == q.domain.String() && r.RecordType == q.recordType },
+		Steps: map[string]reflect.Type{
+			"resolver": reflect.TypeFor[resolverAnswer](),
 		},
 	})
 }

@@ -26,7 +26,7 @@ const (
 // empty.
 type resolverGroup struct {
 	Values    []string `json:"values"`
-	Resolvers []string `json:"resolvers"` // their ids
+	Resolvers []string `json:"resolvers" wire:"len=1.. enum=cloudflare|google|quad9|opendns"` // their ids
 	Truncated bool     `json:"truncated,omitempty"`
 
 	// Digest is that of its answers.

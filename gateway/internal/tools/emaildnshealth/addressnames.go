@@ -27,7 +27,7 @@ const (
 type mxHostNames struct {
 	// AddressNames has at most two addresses of the mail host, one of each family where it has both, and of all mail hosts
 	// together the first eight.
-	AddressNames []addressName `json:"addressNames"`
+	AddressNames []addressName `json:"addressNames" wire:"len=0..2"`
 }
 
 // addressName is the name of an address in the reverse DNS.

@@ -20,8 +20,8 @@ type spfCheck struct {
 	check
 	Lookups     int       `json:"lookups"`
 	VoidLookups int       `json:"voidLookups"`
-	All         *string   `json:"all"`
-	Tree        *spf.Node `json:"tree"`
+	All         *string   `json:"all" wire:"enum=+all|-all|~all|?all"`
+	Tree        *spf.Node `json:"tree" wire:"notnull"`
 	// Suggestion is a record that says the same within the limits, where this one does not keep to them.
 	Suggestion *spf.Suggestion `json:"suggestion"`
 
@@ -104,10 +104,10 @@ func ending(report spf.Report, domain string) string {
 // dmarcCheck is what receivers do with mail that fails.
 type dmarcCheck struct {
 	check
-	Policy *string `json:"policy"`
+	Policy *string `json:"policy" wire:"enum=none|quarantine|reject"`
 	// SubdomainPolicy is for names below that exist, NonexistentPolicy for those that do not.
-	SubdomainPolicy      *string        `json:"subdomainPolicy"`
-	NonexistentPolicy    *string        `json:"nonexistentSubdomainPolicy"`
+	SubdomainPolicy      *string        `json:"subdomainPolicy" wire:"enum=none|quarantine|reject"`
+	NonexistentPolicy    *string        `json:"nonexistentSubdomainPolicy" wire:"enum=none|quarantine|reject"`
 	FoundAt              *string        `json:"foundAt"`
 	OrganizationalDomain *string        `json:"organizationalDomain"`
 	Alignment            dmarcAlignment `json:"alignment"`
@@ -130,8 +130,8 @@ type reportDestination struct {
 
 // dmarcAlignment is how closely the domains must agree; relaxed is what holds without a record.
 type dmarcAlignment struct {
-	DKIM string `json:"dkim"`
-	SPF  string `json:"spf"`
+	DKIM string `json:"dkim" wire:"enum=strict|relaxed"`
+	SPF  string `json:"spf" wire:"enum=strict|relaxed"`
 }
 
 func newDMARCCheck(c check) dmarcCheck {
@@ -229,7 +229,7 @@ type dkimCheck struct {
 	check
 	Selector *string `json:"selector"`
 	KeyType  *string `json:"keyType"`
-	KeyBits  *int    `json:"keyBits"`
+	KeyBits  *int    `json:"keyBits" wire:"min=1"`
 	dkimSearch
 }
 

@@ -29,7 +29,7 @@ type dkimFind struct {
 	// CNAME is what the name of the key is an alias of.
 	CNAME   *string `json:"cname"`
 	KeyType string  `json:"keyType"`
-	KeyBits int     `json:"keyBits"`
+	KeyBits int     `json:"keyBits" wire:"min=1"`
 }
 
 const (

@@ -6,6 +6,7 @@ import (
 	"context"
 	_ "embed" // openapi.yaml
 	"errors"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,7 +35,7 @@ func (d query) LimitKey() string { return d.domain.LimitKey() }
 type Result struct {
 	finding.Report
 	Domain  string  `json:"domain"`
-	Overall status  `json:"overall"`
+	Overall status  `json:"overall" wire:"enum=pass|warn|fail|error"`
 	Summary counts  `json:"summary"`
 	Checks  results `json:"checks"`
 	bimiResult
@@ -70,6 +71,10 @@ func New(client *egress.Client) tool.Tool {
 		Parse:    parse,
 		Run: func(ctx context.Context, m query) (Result, error) {
 			return run(ctx, client, m)
+		},
+		About: func(q query, r Result) bool { return r.Domain == q.domain.String() },
+		Steps: map[string]reflect.Type{
+			"check": reflect.TypeFor[checkStep](),
 		},
 	})
 }

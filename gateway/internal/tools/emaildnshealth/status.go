@@ -25,7 +25,7 @@ const (
 
 // check is what all checks have in common.
 type check struct {
-	Status  status      `json:"status"`
+	Status  status      `json:"status" wire:"enum=pass|info|warn|fail|missing|error|notApplicable"`
 	Summary string      `json:"summary"`
 	Record  *string     `json:"record"`
 	Issues  mail.Issues `json:"issues"`
@@ -35,8 +35,8 @@ type check struct {
 
 // checkStep is a check while others go on.
 type checkStep struct {
-	Name    string `json:"name"` // as in the answer's checks
-	Status  status `json:"status"`
+	Name    string `json:"name" wire:"enum=mx|spf|dmarc|dkim|mtaSts|tlsRpt"` // as in the answer's checks
+	Status  status `json:"status" wire:"enum=pass|info|warn|fail|missing|error|notApplicable"`
 	Summary string `json:"summary"`
 }
 
@@ -82,13 +82,13 @@ func (c *check) unanswered(code, what, reference string, failure *mail.LookupErr
 
 // counts counts the checks by status.
 type counts struct {
-	Pass          int `json:"pass"`
-	Info          int `json:"info"`
-	Warn          int `json:"warn"`
-	Fail          int `json:"fail"`
-	Missing       int `json:"missing"`
-	Error         int `json:"error"`
-	NotApplicable int `json:"notApplicable"`
+	Pass          int `json:"pass" wire:"max=6"`
+	Info          int `json:"info" wire:"max=6"`
+	Warn          int `json:"warn" wire:"max=6"`
+	Fail          int `json:"fail" wire:"max=6"`
+	Missing       int `json:"missing" wire:"max=6"`
+	Error         int `json:"error" wire:"max=6"`
+	NotApplicable int `json:"notApplicable" wire:"max=6"`
 }
 
 func (n *counts) add(s status) {

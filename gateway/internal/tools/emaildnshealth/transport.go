@@ -22,9 +22,9 @@ type mtaStsCheck struct {
 	check
 	// Policy is the text of the policy file.
 	Policy     *string  `json:"policy"`
-	Mode       *string  `json:"mode"`
+	Mode       *string  `json:"mode" wire:"enum=enforce|testing|none"`
 	MXPatterns []string `json:"mxPatterns"`
-	MaxAge     *int     `json:"maxAge"`
+	MaxAge     *int     `json:"maxAge" wire:"max=31557600"`
 }
 
 func newMTASTSCheck(c check) mtaStsCheck {

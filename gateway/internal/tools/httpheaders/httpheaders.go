@@ -24,18 +24,18 @@ var openAPI string
 type Result struct {
 	finding.Report
 	URL            string                `json:"url"`
-	Status         int                   `json:"status"`
+	Status         int                   `json:"status" wire:"min=100 max=999"`
 	StatusText     string                `json:"statusText"`
 	ResponseTimeMs float64               `json:"responseTimeMs"`
-	HTTPVersion    string                `json:"httpVersion"`
+	HTTPVersion    string                `json:"httpVersion" wire:"enum=HTTP/1.0|HTTP/1.1|HTTP/2"`
 	Address        string                `json:"address"`
 	Headers        []webview.Header      `json:"headers"`
 	Timings        webview.Timings       `json:"timings"`
 	TLS            *webview.TLS          `json:"tls"`
 	RedirectsTo    *string               `json:"redirectsTo"`
 	Challenge      *challenge.Challenge  `json:"challenge"`
-	Informational  []informational       `json:"informational"` // in the order of arrival
-	Alternatives   []webview.Alternative `json:"alternatives"`
+	Informational  []informational       `json:"informational" wire:"len=0..16"` // in the order of arrival
+	Alternatives   []webview.Alternative `json:"alternatives" wire:"len=0..16"`
 	Compression    compression           `json:"compression"`
 	Notes          []webview.Note        `json:"notes"`
 	HTTP3          *webview.HTTP3        `json:"http3,omitempty"`
@@ -63,6 +63,7 @@ func New(client *egress.Client) tool.Tool {
 			}
 			return result, nil
 		},
+		About: func(p webview.Page, r *Result) bool { return r.URL == p.String() },
 	})
 }
 
@@ -114,7 +115,7 @@ func redirectsTo(r *egress.Response) *string {
 
 // informational is an answer that came before the final one, such as 103 Early Hints.
 type informational struct {
-	Status     int              `json:"status"`
+	Status     int              `json:"status" wire:"min=100 max=199"`
 	StatusText string           `json:"statusText"`
 	Headers    []webview.Header `json:"headers"`
 }

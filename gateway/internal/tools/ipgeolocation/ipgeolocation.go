@@ -7,6 +7,7 @@ import (
 	"context"
 	_ "embed" // openapi.yaml
 	"errors"
+	"reflect"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
@@ -29,17 +30,17 @@ var openAPI string
 type Result struct {
 	finding.Report
 	IP            string                  `json:"ip"`
-	Version       int                     `json:"version"` // 4 or 6
-	Network       *registration.Network   `json:"network"` // null where no registry has one
+	Version       int                     `json:"version" wire:"enum=4|6"` // 4 or 6
+	Network       *registration.Network   `json:"network"`                 // null where no registry has one
 	Country       *string                 `json:"country"`
-	CountryName   *string                 `json:"countryName"`   // English
-	CountrySource *string                 `json:"countrySource"` // rdap or asn
+	CountryName   *string                 `json:"countryName"`                        // English
+	CountrySource *string                 `json:"countrySource" wire:"enum=rdap|asn"` // rdap or asn
 	Organization  *string                 `json:"organization"`
 	AbuseContact  *string                 `json:"abuseContact"` // an e-mail address
 	ASN           *registration.ASNRecord `json:"asn"`
 	Hostname      *string                 `json:"hostname"` // of the address, in the reverse DNS
 	Note          string                  `json:"note"`
-	Sources       []registration.Source   `json:"sources"`
+	Sources       []registration.Source   `json:"sources" wire:"len=1.."`
 	Truncated     bool                    `json:"truncated,omitempty"`
 }
 
@@ -52,7 +53,11 @@ func New(names *egress.Client, registries *rdap.Client, networks *asn.Client) to
 		Parse: func(in tool.Input) (target.Address, error) {
 			return target.ParseAddress(in.Text)
 		},
-		Run: p.geolocate,
+		Run:   p.geolocate,
+		About: func(a target.Address, r Result) bool { return r.IP == a.String() },
+		Steps: map[string]reflect.Type{
+			"source": reflect.TypeFor[registration.Source](),
+		},
 	})
 }
 

@@ -23,7 +23,8 @@ type Result struct {
 
 // New makes the tool; client looks the target up, worker probes it. A nil worker is one that is not enabled.
 func New(client *egress.Client, worker *workerclient.Client) tool.Tool {
-	return probing.New("ping", openAPI, catalogue, client, worker, (*workerclient.Client).Ping, report)
+	return probing.New("ping", openAPI, catalogue, client, worker, (*workerclient.Client).Ping, report,
+		func(r *Result) *workerapi.Ping { return &r.Ping })
 }
 
 func report(p workerapi.Ping, target string) Result {

@@ -8,6 +8,7 @@ import (
 	_ "embed" // openapi.yaml
 	"errors"
 	"net/netip"
+	"reflect"
 	"slices"
 	"syscall"
 	"time"
@@ -44,12 +45,12 @@ const addressesPerFamily = 2
 type Result struct {
 	finding.Report
 	Host           string    `json:"host"`
-	Port           uint16    `json:"port"`
+	Port           uint16    `json:"port" wire:"min=1"`
 	Reachable      bool      `json:"reachable"`
-	State          string    `json:"state"`
+	State          string    `json:"state" wire:"enum=open|closed|filtered|unreachable"`
 	Address        string    `json:"address"`
 	ResponseTimeMs *float64  `json:"responseTimeMs"`
-	Addresses      []attempt `json:"addresses"`
+	Addresses      []attempt `json:"addresses" wire:"len=0..4"`
 	Untried        int       `json:"untried"` // addresses of the name beyond those
 	Service        *string   `json:"service"`
 }
@@ -57,8 +58,8 @@ type Result struct {
 // attempt is the state of the port at one address. ResponseTimeMs is the time of an answer, whether yes or no.
 type attempt struct {
 	Address        string   `json:"address"`
-	Family         int      `json:"family"`
-	State          string   `json:"state"`
+	Family         int      `json:"family" wire:"enum=4|6"`
+	State          string   `json:"state" wire:"enum=open|closed|filtered|unreachable|skipped"`
 	ResponseTimeMs *float64 `json:"responseTimeMs"`
 	Reason         *string  `json:"reason"`
 
@@ -80,7 +81,11 @@ func New(client *egress.Client) tool.Tool {
 		Parse: func(in tool.Input) (target.HostPort, error) {
 			return target.ParseHostPort(in.Text, 0)
 		},
-		Run: check.run,
+		Run:   check.run,
+		About: func(to target.HostPort, r Result) bool { return r.Host == to.Host.String() && r.Port == to.Port },
+		Steps: map[string]reflect.Type{
+			"address": reflect.TypeFor[attempt](),
+		},
 	})
 }
 

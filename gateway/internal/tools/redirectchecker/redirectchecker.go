@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -34,22 +35,34 @@ const maxRedirects = 8
 type Result struct {
 	finding.Report
 	URL            string          `json:"url"`
-	Hops           []hopResult     `json:"hops"`
+	Hops           []hopResult     `json:"hops" wire:"len=1..10"`
 	Outcome        egress.ChainEnd `json:"outcome"`
-	FinalURL       *string         `json:"finalUrl"`    // null unless the outcome is final
-	FinalStatus    *int            `json:"finalStatus"` // likewise
-	RedirectCount  int             `json:"redirectCount"`
+	FinalURL       *string         `json:"finalUrl"`                           // null unless the outcome is final
+	FinalStatus    *int            `json:"finalStatus" wire:"min=100 max=999"` // likewise
+	RedirectCount  int             `json:"redirectCount" wire:"max=8"`
 	TotalMs        float64         `json:"totalMs"`
 	ClientRedirect *clientRedirect `json:"clientRedirect"`
 	Summary        string          `json:"summary"`
 	Truncated      bool            `json:"truncated,omitempty"`
 }
 
+// Enums implements decode.Enumerated.
+func (Result) Enums() map[string][]string {
+	var ends []string
+	for _, end := range []egress.ChainEnd{
+		egress.EndFinal, egress.EndLoop, egress.EndTooManyRedirects, egress.EndMissingLocation, egress.EndInvalidLocation,
+		egress.EndUnsupportedScheme, egress.EndBlocked, egress.EndUnreachable, egress.EndDeadline,
+	} {
+		ends = append(ends, string(end))
+	}
+	return map[string][]string{"outcome": ends}
+}
+
 // hopResult is one URL of the chain: an answer, or with a null status the reason why there is none, in StatusText.
 type hopResult struct {
-	Index          int             `json:"index"` // from 0
+	Index          int             `json:"index" wire:"max=9"` // from 0
 	URL            string          `json:"url"`
-	Status         *int            `json:"status"`
+	Status         *int            `json:"status" wire:"min=100 max=999"`
 	StatusText     string          `json:"statusText"`
 	Location       *string         `json:"location"` // as sent
 	Address        *string         `json:"address"`
@@ -60,6 +73,14 @@ type hopResult struct {
 	HelloTooLong   bool            `json:"helloTooLong,omitempty"`
 	OtherLocations []string        `json:"otherLocations,omitempty"` // of fields that differ from Location
 	Truncated      bool            `json:"truncated,omitempty"`      // a text of this hop
+}
+
+// Enums implements decode.Enumerated.
+func (hopResult) Enums() map[string][]string {
+	return map[string][]string{"flags": {
+		flagHTTPToHTTPS, flagHTTPSToHTTP, flagPermanent, flagTemporary, flagCrossHost, flagWWWChange, flagRelativeLocation,
+		flagUserinfo, flagCertificateInvalid, flagConflicting, flagRepaired,
+	}}
 }
 
 // start is the URL that a chain begins with. Its fragment never goes on the wire, but redirects pass it on (RFC 9110
@@ -81,6 +102,10 @@ func New(client *egress.Client) tool.Tool {
 		},
 		Run: func(ctx context.Context, u start) (Result, error) {
 			return checker{client: client, target: u}.run(ctx)
+		},
+		About: func(u start, r Result) bool { return r.URL == u.String() },
+		Steps: map[string]reflect.Type{
+			"hop": reflect.TypeFor[hopResult](),
 		},
 	})
 }

@@ -32,7 +32,7 @@ const (
 
 // clientRedirect is a redirect that the browser makes of its own: reported, never followed.
 type clientRedirect struct {
-	Kind         string  `json:"kind"`
+	Kind         string  `json:"kind" wire:"enum=metaRefresh|refreshHeader"`
 	URL          string  `json:"url"` // absolute
 	DelaySeconds float64 `json:"delaySeconds"`
 }

@@ -119,7 +119,16 @@ func describeRobots(u target.URL, chain egress.Chain, body robotsBody) robotsRep
 // crawler is a well-known crawler and what the site allows it.
 type crawler struct {
 	Name   string           `json:"name"`
-	Effect robotstxt.Effect `json:"effect"`
+	Effect robotstxt.Effect `json:"effect" wire:"enum=allowAll|rules|disallowAll"`
+}
+
+// Enums implements decode.Enumerated.
+func (crawler) Enums() map[string][]string {
+	var names []string
+	for _, c := range robotstxt.CrawlersWithoutFile(robotstxt.AllowAll) {
+		names = append(names, c.Name)
+	}
+	return map[string][]string{"name": names}
 }
 
 func describeCrawlers(crawlers []robotstxt.Crawler) []crawler {

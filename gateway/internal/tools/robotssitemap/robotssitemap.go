@@ -7,6 +7,7 @@ import (
 	_ "embed" // openapi.yaml
 	"errors"
 	"io"
+	"reflect"
 	"slices"
 	"time"
 
@@ -45,9 +46,9 @@ type Result struct {
 	URL              string        `json:"url"`
 	Robots           robotsFile    `json:"robots"`
 	DeclaredSitemaps []string      `json:"declaredSitemaps"`
-	Sitemap          sitemapFile   `json:"sitemap"`  // of /sitemap.xml
-	Sitemaps         []sitemapFile `json:"sitemaps"` // of the first declared ones
-	Crawlers         []crawler     `json:"crawlers"` // the known ones, in one order
+	Sitemap          sitemapFile   `json:"sitemap"`                  // of /sitemap.xml
+	Sitemaps         []sitemapFile `json:"sitemaps" wire:"len=0..5"` // of the first declared ones
+	Crawlers         []crawler     `json:"crawlers" wire:"len=8"`    // the known ones, in one order
 	HelloTooLong     bool          `json:"helloTooLong,omitempty"`
 	Truncated        bool          `json:"truncated,omitempty"`
 	shortHellos      []string      // the hosts for which HelloTooLong is set
@@ -57,37 +58,37 @@ type Result struct {
 type robotsFile struct {
 	URL         string           `json:"url"`
 	FinalURL    *string          `json:"finalUrl"` // after redirects
-	Status      string           `json:"status"`
-	HTTPStatus  *int             `json:"httpStatus"`
+	Status      string           `json:"status" wire:"enum=found|missing|unreachable|invalid"`
+	HTTPStatus  *int             `json:"httpStatus" wire:"min=100 max=999"`
 	ContentType *string          `json:"contentType"`
-	Bytes       int              `json:"bytes"`     // read, after decompression
-	Truncated   bool             `json:"truncated"` // the file was longer than is read, or its lists than are shown
+	Bytes       int              `json:"bytes" wire:"max=512000"` // read, after decompression
+	Truncated   bool             `json:"truncated"`               // the file was longer than is read, or its lists than are shown
 	Preview     string           `json:"preview"`
-	Effect      robotstxt.Effect `json:"effect"`
+	Effect      robotstxt.Effect `json:"effect" wire:"enum=allowAll|rules|disallowAll"`
 	Groups      []robotsGroup    `json:"groups"`
 	Issues      []fileIssue      `json:"issues"`
 	Notes       []webview.Note   `json:"notes"`
 }
 
 type robotsGroup struct {
-	UserAgents []string     `json:"userAgents"`
+	UserAgents []string     `json:"userAgents" wire:"len=1.."`
 	Rules      []robotsRule `json:"rules"`
 	CrawlDelay *float64     `json:"crawlDelay"` // seconds
 	Truncated  bool         `json:"truncated,omitempty"`
 }
 
 type robotsRule struct {
-	Type robotstxt.RuleType `json:"type"`
+	Type robotstxt.RuleType `json:"type" wire:"enum=allow|disallow"`
 	Path string             `json:"path"`
-	Line int                `json:"line"`
+	Line int                `json:"line" wire:"min=1"`
 }
 
 type sitemapFile struct {
 	URL          string         `json:"url"`
 	FinalURL     *string        `json:"finalUrl"`
-	Status       string         `json:"status"`
-	HTTPStatus   *int           `json:"httpStatus"`
-	Kind         *string        `json:"kind"`
+	Status       string         `json:"status" wire:"enum=found|missing|unreachable|invalid"`
+	HTTPStatus   *int           `json:"httpStatus" wire:"min=100 max=999"`
+	Kind         *string        `json:"kind" wire:"enum=urlset|sitemapindex|text"`
 	URLCount     *int           `json:"urlCount"`     // of an index, its sitemaps
 	LastModified *string        `json:"lastModified"` // the newest in the file
 	Truncated    bool           `json:"truncated"`    // as that of robotsFile
@@ -104,8 +105,8 @@ type sitemapFile struct {
 // fileIssue is something about a file for its owner.
 type fileIssue struct {
 	Code     string `json:"code"`
-	Severity string `json:"severity"` // fail, warn or info
-	Line     *int   `json:"line"`     // null for the file as a whole
+	Severity string `json:"severity" wire:"enum=fail|warn|info"` // fail, warn or info
+	Line     *int   `json:"line" wire:"min=1"`                   // null for the file as a whole
 	Message  string `json:"message"`
 }
 
@@ -117,6 +118,10 @@ func New(client *egress.Client) tool.Tool {
 		Parse: func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
 		Run: func(ctx context.Context, u target.URL) (Result, error) {
 			return newChecker(client, u).run(ctx)
+		},
+		About: func(u target.URL, r Result) bool { return r.URL == u.String() },
+		Steps: map[string]reflect.Type{
+			"file": reflect.TypeFor[fileStep](),
 		},
 	})
 }

@@ -1,6 +1,7 @@
 package securityheaders
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -181,4 +182,32 @@ func (a advice) line() *headerLine {
 	}
 	line.Note = strings.Join(notes, " ")
 	return &line
+}
+
+// Enums implements decode.Enumerated.
+func (controlResult) Enums() map[string][]string {
+	var ids []string
+	for _, c := range controls() {
+		ids = append(ids, c.id)
+	}
+	return map[string][]string{"id": ids}
+}
+
+var errOrder = errors.New("the controls are not in their order")
+
+// adopt sets the names and links of another place's result, whose controls must be the same in the same order.
+func adopt(r *Result) error {
+	for i, c := range controls() {
+		if r.Controls[i].ID != c.id {
+			return errOrder
+		}
+		r.Controls[i].Name, r.Controls[i].Reference = c.name, c.reference
+	}
+	for i, h := range newerHeaders() {
+		if r.NewerHeaders[i].Name != h.name {
+			return errOrder
+		}
+		r.NewerHeaders[i].Reference = h.reference
+	}
+	return nil
 }

@@ -19,15 +19,24 @@ type cookie struct {
 	Name     string        `json:"name"`
 	Secure   bool          `json:"secure"`
 	HTTPOnly bool          `json:"httpOnly"`
-	SameSite *string       `json:"sameSite"`
+	SameSite *string       `json:"sameSite" wire:"enum=Strict|Lax|None"`
 	Issues   []cookieIssue `json:"issues"`
 }
 
 // cookieIssue is what is wrong with one cookie.
 type cookieIssue struct {
 	Code     string `json:"code"`
-	Severity string `json:"severity"` // fail, warn or info
+	Severity string `json:"severity" wire:"enum=fail|warn|info"` // fail, warn or info
 	Message  string `json:"message"`
+}
+
+// Enums implements decode.Enumerated.
+func (cookieIssue) Enums() map[string][]string {
+	return map[string][]string{"code": {
+		"DELETED", "DOMAIN", "DOMAIN_WIDE", "DUPLICATE", "IGNORED", "LONG_LIVED", "NONE_WITHOUT_SECURE", "NOT_HTTP_ONLY",
+		"NOT_SECURE", "NO_PREFIX", "NO_SAME_SITE", "PARTITIONED_WITHOUT_SECURE", "PREFIX", "SAME_SITE_INVALID",
+		"SAME_SITE_NONE", "SECURE_OVER_HTTP",
+	}}
 }
 
 const (

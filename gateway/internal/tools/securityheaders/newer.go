@@ -202,3 +202,12 @@ func isEndpoint(member httpsfv.Member) bool {
 	url, ok := item.Value.(string)
 	return ok && (strings.HasPrefix(strings.ToLower(url), "https://") || strings.HasPrefix(url, "/"))
 }
+
+// Enums implements decode.Enumerated.
+func (newerHeader) Enums() map[string][]string {
+	var names []string
+	for _, h := range newerHeaders() {
+		names = append(names, h.name)
+	}
+	return map[string][]string{"name": names}
+}

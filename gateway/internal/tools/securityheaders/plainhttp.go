@@ -19,10 +19,10 @@ const plainWait = 3 * time.Second
 
 // httpRedirect is the answer of port 80 to a request without https: Status and ToHTTPS are nil where there is none.
 type httpRedirect struct {
-	Status         *int          `json:"status"`
+	Status         *int          `json:"status" wire:"min=100 max=999"`
 	ToHTTPS        *bool         `json:"toHttps"` // by its first answer
 	Location       *string       `json:"location"`
-	Verdict        controlStatus `json:"verdict"` // pass, info or warn
+	Verdict        controlStatus `json:"verdict" wire:"enum=pass|info|warn"` // pass, info or warn
 	Finding        string        `json:"finding"`
 	Recommendation *string       `json:"recommendation"`
 }

@@ -31,19 +31,19 @@ type Result struct {
 	finding.Report
 	URL           string           `json:"url"`
 	FinalURL      string           `json:"finalUrl"`
-	Status        int              `json:"status"`
-	RedirectCount int              `json:"redirectCount"`
-	Redirects     []redirect       `json:"redirects"`
+	Status        int              `json:"status" wire:"min=100 max=999"`
+	RedirectCount int              `json:"redirectCount" wire:"max=5"`
+	Redirects     []redirect       `json:"redirects" wire:"len=0..5"`
 	TLS           *webview.TLS     `json:"tls"`
 	Headers       []webview.Header `json:"headers"`
-	Controls      []controlResult  `json:"controls"`
+	Controls      []controlResult  `json:"controls" wire:"len=13"`
 	Cookies       []cookie         `json:"cookies"`
 	Summary       summary          `json:"summary"`
 	// Notice reports that the answer is not the page that was meant: an error, a challenge.
 	Notice *string `json:"notice"`
 	// HTTPRedirect is what port 80 of an https input's host does, nil for an http input.
 	HTTPRedirect *httpRedirect `json:"httpRedirect"`
-	NewerHeaders []newerHeader `json:"newerHeaders"`
+	NewerHeaders []newerHeader `json:"newerHeaders" wire:"len=5"`
 	// Notes are on the final answer.
 	Notes        []webview.Note `json:"notes"`
 	HelloTooLong bool           `json:"helloTooLong,omitempty"` // of any server of the chain
@@ -55,7 +55,7 @@ type Result struct {
 // redirect is an answer that sent onward.
 type redirect struct {
 	URL    string `json:"url"`
-	Status int    `json:"status"`
+	Status int    `json:"status" wire:"enum=301|302|303|307|308"`
 }
 
 // controlStatus is what a control comes to.
@@ -74,13 +74,13 @@ const (
 type controlResult struct {
 	ID             string        `json:"id"`
 	Name           string        `json:"name"`
-	Status         controlStatus `json:"status"`
+	Status         controlStatus `json:"status" wire:"enum=pass|warn|fail|info|notApplicable"`
 	Present        bool          `json:"present"`
 	Value          *string       `json:"value"`
 	Finding        string        `json:"finding"`
 	Recommendation *string       `json:"recommendation"`
 	Set            *headerLine   `json:"set,omitempty"`
-	Remove         []string      `json:"remove,omitempty"`
+	Remove         []string      `json:"remove,omitempty" wire:"len=1.."`
 	Reference      string        `json:"reference"`
 	Truncated      bool          `json:"truncated,omitempty"`
 }
@@ -104,6 +104,8 @@ func New(client *egress.Client, now func() time.Time) tool.Tool {
 		Run: func(ctx context.Context, u target.URL) (Result, error) {
 			return check(ctx, client, u, now)
 		},
+		About: func(u target.URL, r Result) bool { return r.URL == u.String() },
+		Adopt: adopt,
 	})
 }
 

@@ -39,7 +39,7 @@ type chainElement struct {
 	Fingerprint256     string `json:"fingerprint256"`
 	ValidFrom          string `json:"validFrom"`
 	ValidTo            string `json:"validTo"`
-	DaysRemaining      int64  `json:"daysRemaining"`
+	DaysRemaining      int64  `json:"daysRemaining" wire:"signed"`
 	KeyType            string `json:"keyType"`
 	KeyBits            int    `json:"keyBits"`
 	SignatureAlgorithm string `json:"signatureAlgorithm"`

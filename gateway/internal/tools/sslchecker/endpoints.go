@@ -28,14 +28,19 @@ const grace = 2 * time.Second
 // endpoint is what one address of the host shows. Nothing of it is known where Issues report why it was not reached.
 type endpoint struct {
 	Address            string  `json:"address"`
-	Family             int     `json:"family"`
+	Family             int     `json:"family" wire:"enum=4|6"`
 	Authorized         bool    `json:"authorized"`
 	AuthorizationError *string `json:"authorizationError"`
 	Fingerprint256     *string `json:"fingerprint256"`
-	Protocol           *string `json:"protocol"`
+	Protocol           *string `json:"protocol" wire:"enum=SSLv3|TLSv1.0|TLSv1.1|TLSv1.2|TLSv1.3"`
 	Issues             []issue `json:"issues"`
 	Truncated          bool    `json:"truncated,omitempty"`
 	refusal            string  // as in Result
+}
+
+// Enums implements decode.Enumerated.
+func (endpoint) Enums() map[string][]string {
+	return map[string][]string{"authorizationError": certs.Codes()}
 }
 
 // endpointsOf gives the first addresses of a host, of both families in turn. A family that this host has no route of

@@ -15,7 +15,7 @@ import (
 // issue is a fact about a server. Its code is one of package certs or of this package.
 type issue struct {
 	Code     string `json:"code"`
-	Severity string `json:"severity"`
+	Severity string `json:"severity" wire:"enum=fail|warn|info"`
 	Message  string `json:"message"`
 }
 

@@ -21,11 +21,16 @@ const (
 
 // otherCertificate is one that the server gives to other clients.
 type otherCertificate struct {
-	Kind               string       `json:"kind"`
+	Kind               string       `json:"kind" wire:"enum=rsa|ecdsa|noSni"`
 	Authorized         bool         `json:"authorized"`
 	AuthorizationError *string      `json:"authorizationError"`
 	Certificate        chainElement `json:"certificate"`
 	notVerified        bool
+}
+
+// Enums implements decode.Enumerated.
+func (otherCertificate) Enums() map[string][]string {
+	return map[string][]string{"authorizationError": certs.Codes()}
 }
 
 // maxOthers is how many handshakes are made for other certificates.

@@ -130,7 +130,7 @@ func (i *inspection) probe(ctx context.Context, v *attempt) (probed, error) {
 
 // protocolStep is a version, sent while the suites are scanned.
 type protocolStep struct {
-	Protocol string `json:"protocol"`
+	Protocol string `json:"protocol" wire:"enum=SSLv3|TLSv1.0|TLSv1.1|TLSv1.2|TLSv1.3"`
 	Accepted bool   `json:"accepted"`
 }
 
@@ -252,9 +252,9 @@ func protocolName(version uint16) string { return tlsscan.Version(version).Strin
 
 // suite is a cipher suite that a server takes.
 type suite struct {
-	Protocol    string           `json:"protocol"`
+	Protocol    string           `json:"protocol" wire:"enum=SSLv3|TLSv1.0|TLSv1.1|TLSv1.2|TLSv1.3"`
 	Name        string           `json:"name"`
-	Strength    tlsscan.Strength `json:"strength"`
+	Strength    tlsscan.Strength `json:"strength" wire:"enum=strong|weak|insecure"`
 	KeyExchange string           `json:"keyExchange"`
 }
 

@@ -22,8 +22,8 @@ import (
 
 // revocationStatus is whether the authority has revoked the server's certificate.
 type revocationStatus struct {
-	Status     revocation.Status `json:"status"`
-	Source     *string           `json:"source"`
+	Status     revocation.Status `json:"status" wire:"enum=good|revoked|unknown|notChecked"`
+	Source     *string           `json:"source" wire:"enum=crl|ocsp|staple"`
 	URL        *string           `json:"url"`
 	ProducedAt *string           `json:"producedAt"`
 	NextUpdate *string           `json:"nextUpdate"`

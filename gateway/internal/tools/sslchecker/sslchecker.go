@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	_ "embed" // openapi.yaml
 	"net"
+	"reflect"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -38,21 +39,21 @@ var openAPI string
 type Result struct {
 	finding.Report
 	Host               string             `json:"host"`
-	Port               uint16             `json:"port"`
+	Port               uint16             `json:"port" wire:"min=1"`
 	Address            string             `json:"address"`
 	Authorized         bool               `json:"authorized"`
 	AuthorizationError *string            `json:"authorizationError"`
 	Issues             []issue            `json:"issues"`
-	Protocol           string             `json:"protocol"`
+	Protocol           string             `json:"protocol" wire:"enum=SSLv3|TLSv1.0|TLSv1.1|TLSv1.2|TLSv1.3"`
 	Cipher             cipher             `json:"cipher"`
 	KeyExchange        string             `json:"keyExchange"`
 	ALPN               *string            `json:"alpn"`
-	SupportedProtocols map[string]*bool   `json:"supportedProtocols"`
+	SupportedProtocols map[string]*bool   `json:"supportedProtocols" wire:"keys=SSLv3|TLSv1.0|TLSv1.1|TLSv1.2|TLSv1.3"`
 	CipherSuites       []suite            `json:"cipherSuites"`
 	Groups             []string           `json:"groups"`
 	Complete           bool               `json:"complete"`
-	Endpoints          []endpoint         `json:"endpoints"`
-	STARTTLS           *string            `json:"starttls"`
+	Endpoints          []endpoint         `json:"endpoints" wire:"len=1..4"`
+	STARTTLS           *string            `json:"starttls" wire:"enum=smtp|pop3|imap"`
 	Certificate        certificate        `json:"certificate"`
 	Chain              []chainElement     `json:"chain"`
 	OtherCertificates  []otherCertificate `json:"otherCertificates"`
@@ -74,6 +75,11 @@ type Result struct {
 	// chain is the path that was judged, leaf first, and staple the OCSP answer that came with it.
 	chain  []*x509.Certificate
 	staple []byte
+}
+
+// Enums implements decode.Enumerated.
+func (Result) Enums() map[string][]string {
+	return map[string][]string{"authorizationError": certs.Codes()}
 }
 
 // notVerified reports whether the certificate was not verified and nothing was found against it.
@@ -115,7 +121,15 @@ func New(client *egress.Client, certs certs.Checker, store cache.Store, now func
 		Parse: func(in tool.Input) (target.HostPort, error) {
 			return target.ParseHostPort(in.Text, 443)
 		},
-		Run: newChecker(client, certs, store, now).run,
+		Run:   newChecker(client, certs, store, now).run,
+		About: func(to target.HostPort, r Result) bool { return r.Host == to.Host.String() && r.Port == to.Port },
+		Steps: map[string]reflect.Type{
+			"caa":        reflect.TypeFor[issuance](),
+			"endpoint":   reflect.TypeFor[endpoint](),
+			"protocol":   reflect.TypeFor[protocolStep](),
+			"revocation": reflect.TypeFor[revocationStatus](),
+			"tlsa":       reflect.TypeFor[[]association](),
+		},
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	_ "embed" // openapi.yaml
 	"net/netip"
+	"reflect"
 	"slices"
 	"time"
 
@@ -59,6 +60,14 @@ func New(client *egress.Client, worker *workerclient.Client, networks *asn.Clien
 			}
 			describeHops(ctx, client, networks, result)
 			return Result{conclude(result), result}, nil
+		},
+		About: func(t traceTarget, r Result) bool { return probing.IsAbout(t.Target, r.Target, r.Address) },
+		Steps: map[string]reflect.Type{
+			"hop": reflect.TypeFor[workerapi.Hop](),
+		},
+		Adopt: func(r *Result) error {
+			r.Raw = nil
+			return nil
 		},
 	})
 }

@@ -49,7 +49,7 @@ func (c *familyCheck) reportMet(ctx context.Context) {
 
 // familyStep is a family while the check goes on. Its addresses are steps of their own.
 type familyStep struct {
-	Family int `json:"family"`
+	Family int `json:"family" wire:"enum=4|6"`
 	familyFacts
 }
 

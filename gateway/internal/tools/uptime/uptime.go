@@ -7,6 +7,7 @@ import (
 	_ "embed" // openapi.yaml
 	"fmt"
 	"net/netip"
+	"reflect"
 	"slices"
 	"time"
 
@@ -44,7 +45,7 @@ type Result struct {
 	finding.Report
 	URL              string               `json:"url"`
 	Online           bool                 `json:"online"`
-	Verdict          string               `json:"verdict"`
+	Verdict          string               `json:"verdict" wire:"enum=up|degraded|down"`
 	Status           *int                 `json:"status"`
 	StatusText       *string              `json:"statusText"`
 	ResponseTimeMs   *float64             `json:"responseTimeMs"` // of the whole chain of redirects
@@ -67,11 +68,11 @@ type families struct {
 
 type familyState struct {
 	familyFacts
-	Addresses []addressState `json:"addresses"`
+	Addresses []addressState `json:"addresses" wire:"len=0..3"`
 }
 
 type familyFacts struct {
-	State          string   `json:"state"`
+	State          string   `json:"state" wire:"enum=up|down|noAddress|skipped"`
 	Address        *string  `json:"address"`
 	Status         *int     `json:"status"`
 	ResponseTimeMs *float64 `json:"responseTimeMs"`
@@ -81,7 +82,7 @@ type familyFacts struct {
 // addressState is what one address of a site answers by itself, before any redirect.
 type addressState struct {
 	Address string  `json:"address"`
-	State   string  `json:"state"` // up, down or skipped
+	State   string  `json:"state" wire:"enum=up|down|skipped"` // up, down or skipped
 	Status  *int    `json:"status"`
 	Reason  *string `json:"reason"`
 }
@@ -109,6 +110,12 @@ func newWithin(client *egress.Client, bounds limits) tool.Tool {
 		Run: func(ctx context.Context, page webview.Page) (*Result, error) {
 			state := &soFar{host: webview.Place(page.URL)}
 			return checker{client: client, bounds: bounds, url: page.URL, http3: page.HTTP3, state: state}.run(ctx)
+		},
+		About: func(p webview.Page, r *Result) bool { return r.URL == p.String() },
+		Steps: map[string]reflect.Type{
+			"address":    reflect.TypeFor[addressState](),
+			"conclusion": reflect.TypeFor[finding.Conclusion](),
+			"family":     reflect.TypeFor[familyStep](),
 		},
 	})
 }

@@ -5,6 +5,7 @@ package whoislookup
 import (
 	"context"
 	_ "embed" // openapi.yaml
+	"reflect"
 	"slices"
 	"time"
 
@@ -24,14 +25,14 @@ var openAPI string
 type Result struct {
 	finding.Report
 	Query             string                `json:"query"`
-	QueryType         string                `json:"queryType"` // domain or ip
+	QueryType         string                `json:"queryType" wire:"enum=domain|ip"` // domain or ip
 	Found             bool                  `json:"found"`
 	RegistrableDomain *string               `json:"registrableDomain"` // A-labels
 	Domain            *rdap.Domain          `json:"domain"`
 	Network           *registration.Network `json:"network"`
 	Notices           []rdap.Notice         `json:"notices"`
-	Reason            *rdap.Reason          `json:"reason"`
-	Sources           []registration.Source `json:"sources"`
+	Reason            *rdap.Reason          `json:"reason" wire:"enum=notFound|reserved|rateLimited|noRdapService"`
+	Sources           []registration.Source `json:"sources" wire:"len=1.."`
 	// Truncated means that the registry sent more than is shown: more notices, or what says so itself.
 	Truncated bool `json:"truncated,omitempty"`
 }
@@ -56,6 +57,10 @@ func New(client *rdap.Client, port43 *whois.Client) tool.Tool {
 				result.Report = result.report(time.Now())
 			}
 			return result, err
+		},
+		About: func(q target.Registration, r Result) bool { return r.Query == q.String() },
+		Steps: map[string]reflect.Type{
+			"source": reflect.TypeFor[registration.Source](),
 		},
 	})
 }

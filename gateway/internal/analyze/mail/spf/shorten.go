@@ -19,9 +19,9 @@ type Suggestion struct {
 	// Parts are records to publish beside it, which it includes.
 	Parts []Part `json:"parts"`
 	// Lookups is what it costs, its parts included.
-	Lookups int `json:"lookups"`
+	Lookups int `json:"lookups" wire:"max=10"`
 	// Notes say what was changed and what that requires of the domain's owner. None of them is empty.
-	Notes []string `json:"notes"`
+	Notes []string `json:"notes" wire:"len=1.."`
 }
 
 // Part is a record of its own.

@@ -57,7 +57,7 @@ type Node struct {
 	// says so in words.
 	Void     bool    `json:"void,omitempty"`
 	Ignored  bool    `json:"ignored,omitempty"`
-	Children []*Node `json:"children"`
+	Children []*Node `json:"children" wire:"notnull"`
 	// Truncated means that there are more children, or that a text of the node goes on.
 	Truncated bool `json:"truncated,omitempty"`
 }

@@ -18,6 +18,15 @@ type Challenge struct {
 	Vendor string `json:"vendor"` // the service that asks, by its own name
 }
 
+// Enums implements decode.Enumerated.
+func (Challenge) Enums() map[string][]string {
+	var vendors []string
+	for _, m := range marks {
+		vendors = append(vendors, m.vendor)
+	}
+	return map[string][]string{"vendor": vendors}
+}
+
 // Sentence describes what the challenge means for the check of a site.
 func (c Challenge) Sentence() string {
 	return c.Vendor + " asks visitors to prove that they are human, which this service cannot do. " +

@@ -5,6 +5,7 @@ package probing
 import (
 	"context"
 	"net/netip"
+	"reflect"
 	"slices"
 
 	"diagnostics/gateway/internal/egress"
@@ -85,14 +86,16 @@ func NewJob(
 	}
 	caller := tool.CallerOf(ctx)
 	return workerclient.Job{Address: address, Hostname: t.Name(), RequestID: caller.RequestID, Client: caller.Client,
-		Network: caller.Network}, nil
+		Network: caller.Network, Place: caller.Place}, nil
 }
 
 // New returns the tool of a job that the worker runs. client resolves the target, ask runs the job at the worker, and
-// report converts the worker's result, with the target as it was entered. A nil worker is one that is not enabled.
+// report converts the worker's result, with the target as it was entered; ping returns that part of R again. A nil
+// worker is one that is not enabled.
 func New[T, R any](
 	slug, openAPI string, findings finding.Catalogue, client *egress.Client, worker *workerclient.Client,
 	ask func(*workerclient.Client, context.Context, workerclient.Job) (T, error), report func(T, string) R,
+	ping func(*R) *workerapi.Ping,
 ) tool.Tool {
 	return tool.New(tool.Spec[Target, R]{
 		Slug:     slug,
@@ -112,7 +115,18 @@ func New[T, R any](
 			}
 			return report(result, t.String()), nil
 		},
+		Steps: map[string]reflect.Type{"reply": reflect.TypeFor[workerapi.Reply]()},
+		About: func(t Target, r R) bool { return IsAbout(t, ping(&r).Target, ping(&r).Address) },
+		Adopt: func(r *R) error {
+			ping(r).Raw = nil
+			return nil
+		},
 	})
+}
+
+// IsAbout reports whether a result with this target and address can be that of t.
+func IsAbout(t Target, target, address string) bool {
+	return target == t.String() && (!t.IsAddr() || address == t.Addr().String())
 }
 
 // workerFamilies returns the families of the worker. Where they are not known, both are assumed: the job itself then

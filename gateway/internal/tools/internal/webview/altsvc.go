@@ -14,7 +14,7 @@ import (
 type Alternative struct {
 	Protocol      string  `json:"protocol"` // the ALPN name: h3
 	Host          *string `json:"host"`     // null: the site's own
-	Port          int     `json:"port"`
+	Port          int     `json:"port" wire:"min=1 max=65535"`
 	MaxAgeSeconds int64   `json:"maxAgeSeconds"` // how long clients may remember it
 }
 

@@ -15,6 +15,9 @@ type Note struct {
 	Message string         `json:"message"`
 }
 
+// Enums implements decode.Enumerated.
+func (Note) Enums() map[string][]string { return map[string][]string{"code": http1.NoteCodes()} }
+
 var noteMessages = map[http1.NoteCode]string{
 	http1.StatusLineRepaired: "The first line of the response is not a status line as RFC 9112 section 4 defines it. " +
 		"Browsers read it all the same.",

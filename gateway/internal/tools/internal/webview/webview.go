@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
@@ -51,6 +52,11 @@ type TLS struct {
 	Cipher             string  `json:"cipher"`  // the IANA name
 	Authorized         bool    `json:"authorized"`
 	AuthorizationError *string `json:"authorizationError"`
+}
+
+// Enums implements decode.Enumerated.
+func (TLS) Enums() map[string][]string {
+	return map[string][]string{"authorizationError": certs.Codes()}
 }
 
 // DescribeTLS returns nil over plain HTTP.
