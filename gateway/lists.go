@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"diagnostics/daemon/files"
 	"diagnostics/daemon/settings"
 	"diagnostics/gateway/internal/config"
 )
@@ -22,7 +23,7 @@ func (s *service) watchLists(c config.Config) error {
 		if list.path == "" {
 			continue
 		}
-		if err := s.files.LoadList(list.name, list.take, string(list.path)); err != nil {
+		if err := s.files.LoadList(files.Source{Name: list.name, Setting: list.setting}, list.take, string(list.path)); err != nil {
 			return fmt.Errorf("%s takes the path of a file with one entry a line: %w", list.setting, err)
 		}
 	}

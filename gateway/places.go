@@ -68,7 +68,7 @@ func (s *service) newPlaces(c config.Config, log *slog.Logger) error {
 		}
 		return s.places.Replace(entries)
 	}
-	if err := s.files.LoadTree("places", named, take, string(c.PlacesFile)); err != nil {
+	if err := s.files.LoadTree(files.Source{Name: "places", Setting: "PLACES_FILE"}, named, take, string(c.PlacesFile)); err != nil {
 		return fmt.Errorf("PLACES_FILE, or a file that it names, cannot be used: %w", err)
 	}
 	return nil
@@ -169,13 +169,14 @@ func (s *service) newPeers(c config.Config, env []string) (*httpapi.Peers, error
 			}
 			return err
 		}
-		if err := s.files.Load("peer_tokens", take, string(c.PeerTokensFile)); err != nil {
-			return nil, fmt.Errorf("PEER_TOKENS_FILE cannot be used: %w", err)
+		of := files.Source{Name: "peer_tokens", Setting: "PEER_TOKENS_FILE"}
+		if err := s.files.Load(of, take, string(c.PeerTokensFile)); err != nil {
+			return nil, fmt.Errorf("%s cannot be used: %w", of.Setting, err)
 		}
 		return peers, nil
 	}
 	if path := settings.FileOf(env, "PEER_TOKEN"); path != "" {
-		s.files.Watch("peer_token", func(contents [][]byte) error {
+		s.files.Watch(files.Source{Name: "peer_token", Setting: "PEER_TOKEN_FILE"}, func(contents [][]byte) error {
 			value, err := settings.FileValue(contents[0])
 			if err != nil {
 				return err

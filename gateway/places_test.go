@@ -160,7 +160,7 @@ func TestPlacesAreReread(t *testing.T) {
 	daemontest.File(t, dir, "places.json", []byte("[{}]"))
 	until("warned", func() bool {
 		line := own.log.find("a file that changed cannot be used, what was read before stays in use")
-		return line != nil && line["file"] == "places"
+		return line != nil && line["setting"] == "PLACES_FILE"
 	})
 	if status, body := ask(); status != 200 || !strings.Contains(body, "am Main") {
 		t.Errorf("after a list that cannot be used: %d %s", status, body)

@@ -34,16 +34,17 @@ func newWorkerTLS(c config.Config, watcher *files.Watcher, log *slog.Logger) (*w
 			"is not an https URL", slog.String("worker", c.WorkerURL.Addresses()))
 	}
 	if c.WorkerCAFile != "" {
-		if err := watcher.Load("worker_ca", t.takeRoots, string(c.WorkerCAFile)); err != nil {
-			return nil, fmt.Errorf("DIAGNOSTICS_WORKER_CA_FILE takes a file of certificates in PEM: %w", err)
+		of := files.Source{Name: "worker_ca", Setting: "DIAGNOSTICS_WORKER_CA_FILE"}
+		if err := watcher.Load(of, t.takeRoots, string(c.WorkerCAFile)); err != nil {
+			return nil, fmt.Errorf("%s takes a file of certificates in PEM: %w", of.Setting, err)
 		}
 	}
 	if c.WorkerClientCertFile != "" {
-		err := watcher.Load("client_certificate", t.takeCertificate,
-			string(c.WorkerClientCertFile), string(c.WorkerClientKeyFile))
+		of := files.Source{Name: "client_certificate",
+			Setting: "DIAGNOSTICS_WORKER_CLIENT_CERT_FILE with DIAGNOSTICS_WORKER_CLIENT_KEY_FILE"}
+		err := watcher.Load(of, t.takeCertificate, string(c.WorkerClientCertFile), string(c.WorkerClientKeyFile))
 		if err != nil {
-			return nil, fmt.Errorf("DIAGNOSTICS_WORKER_CLIENT_CERT_FILE with DIAGNOSTICS_WORKER_CLIENT_KEY_FILE takes a "+
-				"certificate and its private key in PEM: %w", err)
+			return nil, fmt.Errorf("%s takes a certificate and its private key in PEM: %w", of.Setting, err)
 		}
 	}
 	return t, nil
@@ -86,10 +87,10 @@ func (t *workerTLS) config() *tls.Config {
 // environment itself stays as it was at the start.
 func (s *service) watchSecrets(env []string) {
 	if path := settings.FileOf(env, "DIAGNOSTICS_WORKER_TOKEN"); path != "" && s.worker != nil {
-		s.files.Watch("worker_token", s.takeToken, path)
+		s.files.Watch(files.Source{Name: "worker_token", Setting: "DIAGNOSTICS_WORKER_TOKEN_FILE"}, s.takeToken, path)
 	}
 	if path := settings.FileOf(env, "RATE_LIMIT_REDIS_TOKEN"); path != "" && s.redisPassword.Load() != nil {
-		s.files.Watch("redis_password", s.takeRedisPassword, path)
+		s.files.Watch(files.Source{Name: "redis_password", Setting: "RATE_LIMIT_REDIS_TOKEN_FILE"}, s.takeRedisPassword, path)
 	}
 }
 

@@ -92,7 +92,8 @@ func watchTokens(path string, watcher *files.Watcher, api *httpapi.Server) {
 	if path == "" {
 		return
 	}
-	watcher.Watch("worker_token", func(contents [][]byte) error {
+	of := files.Source{Name: "worker_token", Setting: "DIAGNOSTICS_WORKER_TOKEN_FILE"}
+	watcher.Watch(of, func(contents [][]byte) error {
 		value, err := settings.FileValue(contents[0])
 		if err != nil {
 			return err

@@ -38,7 +38,7 @@ const (
 	slug    = `[a-z-]+`
 	outcome = `[a-z_]+`
 	// what files are of, in the metrics too
-	reloaded  = `worker_token|redis_password|worker_certificate|worker_client_ca|worker_ca|client_certificate|places|peer_certificate|peer_client_ca|peer_tokens?|deny_targets|deny_clients|host_addresses|client_limits`
+	reloaded  = `[A-Z_]+_FILE( with [A-Z_]+_FILE)?`
 	operation = `[a-z ]+`
 	date      = `\d{4}-\d\d-\d\d`
 )
@@ -81,8 +81,8 @@ var shapes = map[string]shape{
 	"the audit log cannot be written, its lines are dropped":                                                                                             {"operation?": operation, "code": code},
 	"old files of the audit log cannot be removed, they may grow without a bound":                                                                        {"operation?": operation, "code": code},
 	"PPROF_ENABLED does nothing: METRICS_LISTEN_ADDR is empty, and profiles are served there alone":                                                      {},
-	"a file that changed was read again and is in use":                                                                                                   {"file": reloaded},
-	"a file that changed cannot be used, what was read before stays in use":                                                                              {"file": reloaded, "reason": `it (cannot be read|is empty|is not what its setting takes|has more than a mebibyte|holds no certificate in PEM, or one that cannot be read)|(it is no JSON|entry \d+:|line \d+ is not|a ).+|the key (is no private key in PEM without a password|does not belong to the certificate)`},
+	"a file that changed was read again and is in use":                                                                                                   {"setting": reloaded},
+	"a file that changed cannot be used, what was read before stays in use":                                                                              {"setting": reloaded, "reason": `it (cannot be read|is empty|is not what its setting takes|has more than a mebibyte|holds no certificate in PEM, or one that cannot be read)|(it is no JSON|entry \d+:|line \d+ is not|a ).+|the key (is no private key in PEM without a password|does not belong to the certificate)`},
 	"SIGHUP: the files that settings name were read again":                                                                                               {"files": number, "changed": number},
 	"DIAGNOSTICS_WORKER_URL leads to a public address without TLS: …":                                                                                    {"worker": hosts},
 	"DIAGNOSTICS_WORKER_CA_FILE and DIAGNOSTICS_WORKER_CLIENT_CERT_FILE do nothing: …":                                                                   {"worker": hosts},

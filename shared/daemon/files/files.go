@@ -48,10 +48,13 @@ const (
 // changed; only an error that is a Reason is logged.
 type Take func(contents [][]byte) error
 
+// Source is where a Watched comes from: Name is for metrics, Setting is what the operator set and what the log names.
+type Source struct{ Name, Setting string }
+
 // Watched is one thing that is read from a file, or from several that belong together.
 type Watched struct {
-	name  string
-	paths []string
+	source Source
+	paths  []string
 	// named returns the paths of further files that the one of paths names; nil is none.
 	named func(content []byte) ([]string, error)
 	take  Take
@@ -62,8 +65,8 @@ type Watched struct {
 	reloaded, failed atomic.Uint64
 }
 
-// Name is the one that Load or Watch was given.
-func (w *Watched) Name() string { return w.name }
+// Name is that of the Source.
+func (w *Watched) Name() string { return w.source.Name }
 
 // Reloaded is how often changed files were put to use.
 func (w *Watched) Reloaded() uint64 { return w.reloaded.Load() }
@@ -78,20 +81,20 @@ type Watcher struct{ all []*Watched }
 func (w *Watcher) All() []*Watched { return w.all }
 
 // Load takes what files hold now, and watches them from then on. The error is a Reason, or Take's own.
-func (w *Watcher) Load(name string, take Take, paths ...string) error {
-	return w.load(&Watched{name: name, paths: paths, take: take})
+func (w *Watcher) Load(of Source, take Take, paths ...string) error {
+	return w.load(&Watched{source: of, paths: paths, take: take})
 }
 
 // LoadList is Load for a file that holds a list, which may be empty.
-func (w *Watcher) LoadList(name string, take func(list []byte) error, path string) error {
-	return w.load(&Watched{name: name, paths: []string{path}, list: true,
+func (w *Watcher) LoadList(of Source, take func(list []byte) error, path string) error {
+	return w.load(&Watched{source: of, paths: []string{path}, list: true,
 		take: func(contents [][]byte) error { return take(contents[0]) }})
 }
 
 // LoadTree is Load for a file and those that it names: take gets its contents, then theirs in the order that named
 // returns. A change of any of them counts.
-func (w *Watcher) LoadTree(name string, named func(content []byte) ([]string, error), take Take, path string) error {
-	return w.load(&Watched{name: name, paths: []string{path}, named: named, take: take})
+func (w *Watcher) LoadTree(of Source, named func(content []byte) ([]string, error), take Take, path string) error {
+	return w.load(&Watched{source: of, paths: []string{path}, named: named, take: take})
 }
 
 func (w *Watcher) load(f *Watched) error {
@@ -109,8 +112,8 @@ func (w *Watcher) load(f *Watched) error {
 
 // Watch watches files that the caller has read already. They are taken once more, as they may have changed
 // since; where that fails, the first check logs it.
-func (w *Watcher) Watch(name string, take Take, paths ...string) {
-	f := &Watched{name: name, paths: paths, take: take}
+func (w *Watcher) Watch(of Source, take Take, paths ...string) {
+	f := &Watched{source: of, paths: paths, take: take}
 	if !w.keep(f) {
 		return
 	}
@@ -195,7 +198,7 @@ func (w *Watched) look(log *slog.Logger) outcome {
 	case err == nil:
 		w.seen, w.doubted = now, digest{}
 		w.reloaded.Add(1)
-		log.Info("a file that changed was read again and is in use", "file", w.name)
+		log.Info("a file that changed was read again and is in use", "setting", w.source.Setting)
 		return taken
 	case now != w.doubted:
 		w.doubted = now
@@ -203,7 +206,7 @@ func (w *Watched) look(log *slog.Logger) outcome {
 	}
 	w.seen = now
 	w.failed.Add(1)
-	log.Warn("a file that changed cannot be used, what was read before stays in use", "file", w.name,
+	log.Warn("a file that changed cannot be used, what was read before stays in use", "setting", w.source.Setting,
 		"reason", reason(err).Error())
 	return refused
 }

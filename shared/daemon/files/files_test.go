@@ -72,7 +72,7 @@ func watch(t *testing.T, test func(t *testing.T, w *watching)) {
 		w := &watching{Watcher: &Watcher{}, dir: dir, hangups: make(chan os.Signal, 1)}
 		w.write(t, "a", "1")
 		w.write(t, "b", "2")
-		if err := w.Load("pair", w.take, w.path("a"), w.path("b")); err != nil || w.has() != "1+2" {
+		if err := w.Load(Source{"pair", "pair_FILE"}, w.take, w.path("a"), w.path("b")); err != nil || w.has() != "1+2" {
 			t.Fatal(err, w.has())
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -194,7 +194,7 @@ func TestAListMayBeEmpty(t *testing.T) {
 	var h holder
 	w, path := &Watcher{}, filepath.Join(t.TempDir(), "list")
 	load := func() error {
-		return w.LoadList("list", func(text []byte) error { return h.take([][]byte{text}) }, path)
+		return w.LoadList(Source{"list", "list_FILE"}, func(text []byte) error { return h.take([][]byte{text}) }, path)
 	}
 	if err := load(); !errors.Is(err, Unreadable) {
 		t.Errorf("no file: %v", err)
@@ -252,12 +252,12 @@ func TestLoad(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := new(Watcher).Load("a", h.take, path); !errors.Is(err, want) {
+		if err := new(Watcher).Load(Source{"a", "a_FILE"}, h.take, path); !errors.Is(err, want) {
 			t.Errorf("%d bytes: %v", len(content), err)
 		}
 	}
 	for _, path := range []string{filepath.Join(dir, "missing"), dir} {
-		if err := new(Watcher).Load("a", h.take, path); !errors.Is(err, Unreadable) {
+		if err := new(Watcher).Load(Source{"a", "a_FILE"}, h.take, path); !errors.Is(err, Unreadable) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -270,11 +270,11 @@ func TestWatch(t *testing.T) {
 	path := filepath.Join(dir, "a")
 	var w Watcher
 	var h holder
-	w.Watch("gone", h.take, path)
+	w.Watch(Source{"gone", "gone_FILE"}, h.take, path)
 	if err := os.WriteFile(path, []byte("new"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.Watch("there", h.take, path)
+	w.Watch(Source{"there", "there_FILE"}, h.take, path)
 	if h.has() != "new" || len(w.All()) != 2 {
 		t.Errorf("%q, %d files", h.has(), len(w.All()))
 	}
@@ -285,7 +285,7 @@ func TestWatch(t *testing.T) {
 	for range 3 {
 		w.look(slog.New(slog.NewTextHandler(log, nil)))
 	}
-	if strings.Count(log.String(), "WARN") != 2 || !strings.Contains(log.String(), "file=gone") {
+	if strings.Count(log.String(), "WARN") != 2 || !strings.Contains(log.String(), "setting=gone_FILE") {
 		t.Error(log)
 	}
 }
@@ -298,7 +298,7 @@ func TestPipesAreLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	var w Watcher
-	w.Watch("pipe", new(holder).take, path)
+	w.Watch(Source{"pipe", "pipe_FILE"}, new(holder).take, path)
 	if len(w.All()) != 0 {
 		t.Error("a pipe is looked after")
 	}
@@ -330,7 +330,7 @@ func TestLoadTree(t *testing.T) {
 	}
 	log := slog.New(slog.DiscardHandler)
 	w := &Watcher{}
-	if err := w.LoadTree("tree", named, take, root); err != nil || got != "1" {
+	if err := w.LoadTree(Source{"tree", "tree_FILE"}, named, take, root); err != nil || got != "1" {
 		t.Fatalf("%q, %v", got, err)
 	}
 	put("one", "one")
@@ -355,7 +355,7 @@ func TestLoadTree(t *testing.T) {
 	if failed := w.All()[0].Failed(); failed != 2 {
 		t.Errorf("%d failures", failed)
 	}
-	if err := (&Watcher{}).LoadTree("tree", named, take, put("other", "bad")); err == nil || err.Error() != "it is bad" {
+	if err := (&Watcher{}).LoadTree(Source{"tree", "tree_FILE"}, named, take, put("other", "bad")); err == nil || err.Error() != "it is bad" {
 		t.Errorf("%v", err)
 	}
 }

@@ -28,15 +28,16 @@ type ServerFiles struct {
 // LoadServer reads the files, and watches them. An error names the settings.
 func LoadServer(watcher *Watcher, f ServerFiles) (*ServerTLS, error) {
 	s := &ServerTLS{auth: f.Auth}
-	if err := watcher.Load(f.Name+"_certificate", s.takeCertificate, f.Cert, f.Key); err != nil {
-		return nil, fmt.Errorf("%s_CERT_FILE with %[1]s_KEY_FILE takes a certificate and its private key in PEM: %w",
-			f.Setting, err)
+	of := Source{f.Name + "_certificate", fmt.Sprintf("%s_CERT_FILE with %[1]s_KEY_FILE", f.Setting)}
+	if err := watcher.Load(of, s.takeCertificate, f.Cert, f.Key); err != nil {
+		return nil, fmt.Errorf("%s takes a certificate and its private key in PEM: %w", of.Setting, err)
 	}
 	if f.ClientCA == "" {
 		return s, nil
 	}
-	if err := watcher.Load(f.Name+"_client_ca", s.TakeClients, f.ClientCA); err != nil {
-		return nil, fmt.Errorf("%s_CLIENT_CA_FILE takes a file of certificates in PEM: %w", f.Setting, err)
+	of = Source{f.Name + "_client_ca", f.Setting + "_CLIENT_CA_FILE"}
+	if err := watcher.Load(of, s.TakeClients, f.ClientCA); err != nil {
+		return nil, fmt.Errorf("%s takes a file of certificates in PEM: %w", of.Setting, err)
 	}
 	return s, nil
 }
