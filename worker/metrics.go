@@ -39,8 +39,8 @@ func newMetrics(dropped func() uint64) *workerMetrics {
 		limited: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "diagnostics_worker_jobs_limited_total",
 			Help: "Jobs that were refused since every slot was taken (slots), or every one that one client or the clients " +
-				"of one network (group) may hold, or since WORKER_PACKETS_PER_SECOND or WORKER_TARGET_PACKETS_PER_SECOND left no " +
-				"packet in time (packets).",
+				"of one network (group) or of one other place (place) may hold, or since WORKER_PACKETS_PER_SECOND or " +
+				"WORKER_TARGET_PACKETS_PER_SECOND left no packet in time (packets).",
 		}, []string{"tool", "limit"}),
 		waits: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "diagnostics_worker_packet_wait_seconds",

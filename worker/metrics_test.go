@@ -44,7 +44,7 @@ func measured() *workerMetrics {
 	m.watchJobs(func() int { return 1 }, 4)
 	var watcher files.Watcher
 	for _, name := range []string{"worker_certificate", "worker_client_ca", "worker_token"} {
-		watcher.Watch(name, func([][]byte) error { return nil })
+		watcher.Watch(files.Source{Name: name}, func([][]byte) error { return nil })
 	}
 	m.watchFiles(&watcher)
 	m.watchCertificate(func() int64 { return 1_800_000_000 })

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"diagnostics/gateway/internal/limits/holder"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/shared/netpolicy"
 )
@@ -107,6 +108,15 @@ func (id Identity) Networks() []Network {
 		return nil
 	}
 	return []Network{{masked(id.Addr(), 56), 4}, {masked(id.Addr(), 48), 16}}
+}
+
+// Holders are the client and its networks, and its place, for whom shares are counted.
+func (id Identity) Holders() holder.List {
+	list := holder.List{{Kind: holder.Client, Key: id.LimitKey(), Times: 1}}
+	for _, n := range id.Networks() {
+		list = append(list, holder.Holder{Kind: holder.Network, Key: n.Key, Times: int64(n.Times)})
+	}
+	return list.At(id.OfPlace())
 }
 
 // LogPrefix names the neighbourhood of the client, for logs: an IPv4 /24 or an IPv6 /48. It finds an abusive network

@@ -38,7 +38,7 @@ func (s *Server) charge(
 	if err != nil {
 		return nil, nil, err
 	}
-	release, err := s.slots.Acquire(holder.Of(rc.client)) // step 10
+	release, err := s.slots.Acquire(rc.client.Holders()) // step 10
 	if err != nil {
 		return nil, nil, err
 	}

@@ -13,7 +13,6 @@ import (
 
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/conns"
-	"diagnostics/gateway/internal/limits/holder"
 	"diagnostics/gateway/internal/remote/places"
 
 	"github.com/labstack/echo/v4"
@@ -160,7 +159,7 @@ func (s *Server) takePeer(rc *requestContext, fields map[string]json.RawMessage)
 		rc.budget = time.Duration(min(ms, float64(s.config.RunLimit.Milliseconds())) * float64(time.Millisecond))
 	}
 	rc.client.Place = &client
-	s.lendMemory(rc, holder.Of(rc.client))
+	s.lendMemory(rc, rc.client.Holders())
 	return nil
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/conns"
-	"diagnostics/gateway/internal/limits/holder"
 	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/limits/shares"
 	"diagnostics/gateway/internal/remote/places"
@@ -81,7 +80,7 @@ func (s *Server) observeOne(c echo.Context, door from, next echo.HandlerFunc) er
 	}
 	rc := &requestContext{id: uuid.NewString(), start: s.config.Now(), from: door, outcome: outcomeOK}
 	rc.client = s.identify(r, door)
-	s.lendMemory(rc, holder.Of(rc.client))
+	s.lendMemory(rc, rc.client.Holders())
 	c.Set(requestContextKey, rc)
 	h := c.Response().Header()
 	set(h, "X-Request-Id", rc.id)

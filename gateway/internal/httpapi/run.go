@@ -8,7 +8,6 @@ import (
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/httpapi/audit"
-	"diagnostics/gateway/internal/limits/holder"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/shared/progress"
 
@@ -101,7 +100,7 @@ func (s *Server) parse(c echo.Context, rc *requestContext, t tool.Tool) (tool.Jo
 	}
 	if elsewhere {
 		// What that place sends is counted as its own: it must not fill the memory that runs here need.
-		s.lendMemory(rc, holder.Of(rc.client).At(rc.place.ID))
+		s.lendMemory(rc, rc.client.Holders().At(rc.place.ID))
 		job = job.Elsewhere(s.runElsewhere(rc, t, job, b))
 	}
 	rc.private = append(rc.private, job.LimitKey(), job.DenyKey())

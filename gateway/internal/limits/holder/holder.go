@@ -2,10 +2,7 @@
 // that none forgets one.
 package holder
 
-import (
-	"diagnostics/gateway/internal/clientip"
-	"diagnostics/gateway/internal/tool"
-)
+import "diagnostics/gateway/internal/tool"
 
 // Kind is what a holder is.
 type Kind int
@@ -33,17 +30,9 @@ type Holder struct {
 // List is the holders of one request, the narrowest first.
 type List []Holder
 
-// Of returns the holders of a request.
-func Of(client clientip.Identity) List {
-	list := List{{Client, client.LimitKey(), 1}}
-	for _, n := range client.Networks() {
-		list = append(list, Holder{Network, n.Key, int64(n.Times)})
-	}
-	return list.At(client.OfPlace())
-}
-
-// OfCaller returns the holders of a run. Of the networks around its client there is only the widest.
-func OfCaller(c tool.Caller) List {
+// Of returns the holders of a run. Of the networks around its client there is only the widest. clientip.Identity.Holders
+// has all of them.
+func Of(c tool.Caller) List {
 	list := List{{Client, c.Client, 1}}
 	if c.Network != "" {
 		list = append(list, Holder{Network, c.Network, 16})

@@ -51,14 +51,14 @@ var shared = map[string]func() (take func(context.Context, clientip.Identity) er
 	"slots": func() func(context.Context, clientip.Identity) error {
 		s := shares.NewSlots(units, 2)
 		return func(_ context.Context, id clientip.Identity) error {
-			_, err := s.Acquire(holder.Of(id))
+			_, err := s.Acquire(id.Holders())
 			return err
 		}
 	},
 	"memory": func() func(context.Context, clientip.Identity) error {
 		m := shares.NewMemory(units<<10, 4<<10)
 		return func(_ context.Context, id clientip.Identity) error {
-			return m.Acquire(holder.Of(id)).Grow(shares.Uncounted + 1<<10)
+			return m.Acquire(id.Holders()).Grow(shares.Uncounted + 1<<10)
 		}
 	},
 	"pace of a registry": func() func(context.Context, clientip.Identity) error {
@@ -138,10 +138,10 @@ func TestAt(t *testing.T) {
 	t.Parallel()
 	id := clientip.Identity{Peer: netip.MustParseAddr("2001:db8:1:2::3")}
 	want := "[{0 2001:db8:1:2::/64 1} {1 2001:db8:1::/56 4} {1 2001:db8:1::/48 16} {2 place fra 0}]"
-	if got := fmt.Sprint(holder.Of(id).At("fra")); got != want {
+	if got := fmt.Sprint(id.Holders().At("fra")); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if got := fmt.Sprint(holder.OfCaller(caller(id))); got != "[{0 2001:db8:1:2::/64 1} {1 2001:db8:1::/48 16}]" {
+	if got := fmt.Sprint(holder.Of(caller(id))); got != "[{0 2001:db8:1:2::/64 1} {1 2001:db8:1::/48 16}]" {
 		t.Error(got)
 	}
 }

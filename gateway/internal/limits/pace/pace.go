@@ -54,7 +54,7 @@ func (l *Limiter) Wait(ctx context.Context, server string, p Pace, caller tool.C
 	if l == nil {
 		return nil
 	}
-	wait, err := l.reserve(ctx, server, p, holder.OfCaller(caller))
+	wait, err := l.reserve(ctx, server, p, holder.Of(caller))
 	if err != nil || wait <= 0 {
 		return err
 	}

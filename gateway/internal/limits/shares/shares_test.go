@@ -11,7 +11,7 @@ import (
 )
 
 func client(addr string) holder.List {
-	return holder.Of(clientip.Identity{Peer: netip.MustParseAddr(addr)})
+	return clientip.Identity{Peer: netip.MustParseAddr(addr)}.Holders()
 }
 
 // A client has its share, a /56 four and a /48 sixteen; zero lifts all three.
@@ -126,11 +126,11 @@ func TestSlotsWithoutAPerClientLimit(t *testing.T) {
 	t.Parallel()
 	s := NewSlots(2, 0)
 	for range 2 {
-		if _, err := s.Acquire(holder.Of(clientip.Identity{})); err != nil {
+		if _, err := s.Acquire((clientip.Identity{}).Holders()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.Acquire(holder.Of(clientip.Identity{})); !fault.Is(err, fault.Busy) {
+	if _, err := s.Acquire((clientip.Identity{}).Holders()); !fault.Is(err, fault.Busy) {
 		t.Errorf("got %v, want Busy", err)
 	}
 }

@@ -442,3 +442,32 @@ func TestSecurityFindingsAreBounded(t *testing.T) {
 		t.Errorf("%d bytes: %.300s", len(got.Finding), got.Finding)
 	}
 }
+
+// Names and links of another place's controls are replaced.
+func TestAdopt(t *testing.T) {
+	t.Parallel()
+	var r Result
+	for _, c := range controls() {
+		r.Controls = append(r.Controls, controlResult{ID: c.id, Name: "Sign in", Reference: "https://other.example/"})
+	}
+	for _, h := range newerHeaders() {
+		r.NewerHeaders = append(r.NewerHeaders, newerHeader{Name: h.name, Reference: "https://other.example/"})
+	}
+	if err := adopt(&r); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range controls() {
+		if got := r.Controls[i]; got.Name != c.name || got.Reference != c.reference {
+			t.Errorf("%+v", got)
+		}
+	}
+	for i, h := range newerHeaders() {
+		if got := r.NewerHeaders[i].Reference; got != h.reference {
+			t.Errorf("%s refers to %s", h.name, got)
+		}
+	}
+	r.Controls[0], r.Controls[1] = r.Controls[1], r.Controls[0]
+	if err := adopt(&r); err == nil {
+		t.Error("controls in another order are adopted")
+	}
+}
