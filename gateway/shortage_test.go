@@ -13,18 +13,63 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/shortage"
 )
 
-// outOfFiles is a socket layer that lacks the files for some of its dials, counted from 0.
-func outOfFiles(dial egress.DialFunc, lacks func(n int64, to netip.AddrPort) bool) (egress.DialFunc, *atomic.Int64) {
+// lack is something that this host lacks: what becomes of a connection, and how long this process waits for the
+// processor.
+type lack struct {
+	name  string
+	dial  func(conn net.Conn, err error) (net.Conn, error)
+	delay shortage.Delay
+}
+
+var lacks = []lack{
+	{"files", func(conn net.Conn, _ error) (net.Conn, error) {
+		closeIfAny(conn)
+		return nil, &net.OpError{Op: "dial", Err: os.NewSyscallError("socket", syscall.EMFILE)}
+	}, nil},
+	{"time to connect", func(conn net.Conn, _ error) (net.Conn, error) {
+		closeIfAny(conn)
+		return nil, &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}
+	}, never},
+	{"time to read", func(conn net.Conn, err error) (net.Conn, error) {
+		if err != nil {
+			return nil, err
+		}
+		return unread{conn}, nil
+	}, never},
+}
+
+func closeIfAny(conn net.Conn) {
+	if conn != nil {
+		_ = conn.Close()
+	}
+}
+
+// never is the delay of a process that did not get the processor at all.
+func never(since time.Time) time.Duration { return time.Since(since) }
+
+// unread is a connection whose answers come too late for its reader.
+type unread struct{ net.Conn }
+
+func (unread) Read([]byte) (int, error) {
+	return 0, &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}
+}
+
+// short is a socket layer that lacks something for some of its dials, counted from 0.
+func (l lack) short(dial egress.DialFunc, of func(n int64, to netip.AddrPort) bool) (egress.DialFunc, *atomic.Int64) {
 	var dials atomic.Int64
 	return func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
-		if lacks(dials.Add(1)-1, to) {
-			return nil, &net.OpError{Op: "dial", Net: network, Err: os.NewSyscallError("socket", syscall.EMFILE)}
+		short := of(dials.Add(1)-1, to)
+		conn, err := dial(ctx, network, to)
+		if short {
+			return l.dial(conn, err)
 		}
-		return dial(ctx, network, to)
+		return conn, err
 	}, &dials
 }
 
@@ -76,43 +121,52 @@ var blamelessTools = []blameless{
 		"name servers failed", "did not answer", `"missing":1`)},
 }
 
-// Whichever of its connections this host lacks the files for, and however many: a tool gives its true answer, or says
+// Whichever of its connections this host lacks something for, and however many: a tool gives its true answer, or says
 // that it is this service that cannot go on. All of it is held against the description as well.
 func TestWhatThisHostLacksIsNobodysFault(t *testing.T) {
 	t.Parallel()
-	for i, tool := range blamelessTools {
-		t.Run(fmt.Sprintf("%s-%d", tool.slug, i), func(t *testing.T) {
-			t.Parallel()
-			all, status := tool.run(t, "nothing", func(int64, netip.AddrPort) bool { return false })
-			if status != 200 {
-				t.Fatalf("without a fault: status %d", status)
-			}
-			busy := 0
-			try := func(what string, lacks func(int64, netip.AddrPort) bool) {
-				if _, status := tool.run(t, what, lacks); status == 503 {
-					busy++
-				}
-			}
-			for k := range min(all, 7) {
-				try(fmt.Sprintf("dial %d alone", k), func(n int64, _ netip.AddrPort) bool { return n == k })
-				try(fmt.Sprintf("all from dial %d on", k), func(n int64, _ netip.AddrPort) bool { return n >= k })
-			}
-			try("IPv6", func(_ int64, to netip.AddrPort) bool { return to.Addr().Is6() })
-			try("IPv4 but the resolvers", func(_ int64, to netip.AddrPort) bool { return to.Addr().Is4() && to.Port() != 53 })
-			told := tool.slug == "dns-resolver-check" || tool.slug == "email-dns-health"
-			if (busy == 0) != told {
-				t.Errorf("503 %d times", busy)
-			}
-		})
+	for _, lack := range lacks {
+		for i, tool := range blamelessTools {
+			t.Run(fmt.Sprintf("%s-%s-%d", lack.name, tool.slug, i), func(t *testing.T) {
+				t.Parallel()
+				tool.lacking(t, lack)
+			})
+		}
+	}
+}
+
+func (b blameless) lacking(t *testing.T, lack lack) {
+	t.Helper()
+	all, status := b.run(t, lack, "nothing", func(int64, netip.AddrPort) bool { return false })
+	if status != 200 {
+		t.Fatalf("without a fault: status %d", status)
+	}
+	busy := 0
+	try := func(what string, lacks func(int64, netip.AddrPort) bool) {
+		if _, status := b.run(t, lack, what, lacks); status == 503 {
+			busy++
+		}
+	}
+	for k := range min(all, 7) {
+		try(fmt.Sprintf("dial %d alone", k), func(n int64, _ netip.AddrPort) bool { return n == k })
+		try(fmt.Sprintf("all from dial %d on", k), func(n int64, _ netip.AddrPort) bool { return n >= k })
+	}
+	try("IPv6", func(_ int64, to netip.AddrPort) bool { return to.Addr().Is6() })
+	try("IPv4 but the resolvers", func(_ int64, to netip.AddrPort) bool { return to.Addr().Is4() && to.Port() != 53 })
+	told := b.slug == "dns-resolver-check" || b.slug == "email-dns-health"
+	if (busy == 0) != told {
+		t.Errorf("503 %d times", busy)
 	}
 }
 
 // run asks the tool once, and gives how many connections it tried to make.
-func (b blameless) run(t *testing.T, what string, lacks func(int64, netip.AddrPort) bool) (dials int64, status int) {
+func (b blameless) run(
+	t *testing.T, lack lack, what string, of func(int64, netip.AddrPort) bool,
+) (dials int64, status int) {
 	t.Helper()
 	n, certs := network(t)
-	dial, count := outOfFiles(n.Dial, lacks)
-	s := gatewayOn(t, n.Client(nil, egress.WithChecker(certs), egress.WithDialer(dial)), certs, nil, nil)
+	dial, count := lack.short(n.Dial, of)
+	s := gatewayOn(t, n.Client(func(s *egress.Settings) { s.Delay = lack.delay }, egress.WithChecker(certs), egress.WithDialer(dial)), certs, nil, nil)
 	defer s.Close()
 	status, envelope := ask(t, description(t), s, "POST", "/api/tools/"+b.slug, "/api/tools/"+b.slug, b.body)
 	data, _ := envelope["data"].(map[string]any)
@@ -120,9 +174,9 @@ func (b blameless) run(t *testing.T, what string, lacks func(int64, netip.AddrPo
 	switch {
 	case status == 200 && !b.holds(data):
 		text, _ := json.Marshal(data)
-		t.Errorf("without files for %s: %.1500s", what, text)
+		t.Errorf("without %s for %s: %.1500s", lack.name, what, text)
 	case status != 200 && (status != 503 || !strings.Contains(sentence, "This service")):
-		t.Errorf("without files for %s: status %d: %s", what, status, sentence)
+		t.Errorf("without %s for %s: status %d: %s", lack.name, what, status, sentence)
 	}
 	return count.Load(), status
 }

@@ -11,6 +11,7 @@ import (
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/config"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/httpapi"
 	"diagnostics/gateway/internal/limits/addresslimit"
 	"diagnostics/gateway/internal/limits/pace"
@@ -53,6 +54,7 @@ type service struct {
 
 	checks bool // only: no file is created
 
+	delay         shortage.Delay
 	redisPassword atomic.Pointer[string] // of RATE_LIMIT_REDIS_TOKEN; nil where that is not set
 }
 
@@ -72,6 +74,9 @@ func wire(c config.Config, env []string, log *slog.Logger) (*service, error) {
 
 func (s *service) build(c config.Config, env []string, log *slog.Logger) error {
 	egress.HostChecker() // before files may run out
+	processor := shortage.WatchProcessor()
+	s.opened = append(s.opened, processor.Close)
+	s.delay = processor.Delay
 	limiter := s.newLimiter(c, log)
 	caches := metrics.NewCaches(s.metrics.Registerer())
 	root, err := readRoot(c, os.ReadFile)
@@ -153,6 +158,7 @@ func (s *service) build(c config.Config, env []string, log *slog.Logger) error {
 		Log:                  log,
 		Audit:                s.auditor(),
 		Now:                  time.Now,
+		Delay:                s.delay,
 		RunLimit:             httpapi.RunLimit,
 	})
 	if err != nil {
@@ -221,6 +227,7 @@ func (s *service) newEgress(
 		NAT64:             c.NAT64.Prefixes,
 		ExemptHosts:       c.RDAPHosts(),
 		RootServers:       root.exempt,
+		Delay:             s.delay,
 		Charge:            addresslimit.New(limiter, int(c.AddressRequests), time.Duration(c.Window)).Allow,
 		UserAgent:         userAgent(c),
 		Observer:          metrics.NewEgress(s.metrics.Registerer()),

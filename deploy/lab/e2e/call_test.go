@@ -196,28 +196,36 @@ func nonEmpty(v any) bool { s, ok := v.(string); return ok && s != "" }
 
 func (f facts) hold(t *testing.T, a answer) {
 	t.Helper()
+	for _, wrong := range f.wrong(a) {
+		t.Error(wrong)
+	}
+	if t.Failed() {
+		t.Logf("status %d after %d ms: %.2000s", a.Status, a.Took.Milliseconds(), a.Body)
+	}
+}
+
+// wrong returns what differs from the facts.
+func (f facts) wrong(a answer) (differences []string) {
 	for path, want := range f {
 		got := a.at(path)
 		switch want := want.(type) {
 		case func(any) bool:
 			if !want(got) {
-				t.Errorf("%s is %v", path, got)
+				differences = append(differences, fmt.Sprintf("%s is %v", path, got))
 			}
 		case int:
 			if got != float64(want) {
-				t.Errorf("%s is %v, want %d", path, got, want)
+				differences = append(differences, fmt.Sprintf("%s is %v, want %d", path, got, want))
 			}
 		case []string:
 			if list := a.list(path); !reflect.DeepEqual(list, want) {
-				t.Errorf("%s is %q, want %q", path, list, want)
+				differences = append(differences, fmt.Sprintf("%s is %q, want %q", path, list, want))
 			}
 		default:
 			if !reflect.DeepEqual(got, want) {
-				t.Errorf("%s is %v, want %v", path, got, want)
+				differences = append(differences, fmt.Sprintf("%s is %v, want %v", path, got, want))
 			}
 		}
 	}
-	if t.Failed() {
-		t.Logf("status %d after %d ms: %.2000s", a.Status, a.Took.Milliseconds(), a.Body)
-	}
+	return differences
 }

@@ -66,7 +66,7 @@ type HTTP3Result struct {
 func (c *Client) HTTP3(ctx context.Context, r HTTP3Request) HTTP3Result {
 	attempt, cancel := context.WithTimeout(ctx, c.bounds.http3)
 	defer cancel()
-	a := &http3Attempt{client: c, ctx: attempt, request: r}
+	a := &http3Attempt{client: c, ctx: attempt, request: r, began: time.Now()}
 	a.result.Failure, a.result.Err = a.run()
 	if a.result.Failure != "" && ctx.Err() != nil {
 		a.result.Failure = HTTP3NotTried
@@ -80,6 +80,7 @@ type http3Attempt struct {
 	client  *Client
 	ctx     context.Context
 	request HTTP3Request
+	began   time.Time
 	lookup  time.Duration
 	socket  *quicSocket
 	result  HTTP3Result

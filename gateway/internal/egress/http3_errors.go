@@ -21,7 +21,7 @@ func (a *http3Attempt) failed(err error) (HTTP3Failure, error) {
 	if known, is := errors.AsType[*fault.Error](err); is { // the run has sent what it may
 		return HTTP3NotTried, known
 	}
-	if own := a.client.OwnFault(err, a.result.Address); own != nil {
+	if own := a.client.OwnFault(err, a.result.Address, a.began); own != nil {
 		return HTTP3NotTried, own
 	}
 	switch {

@@ -145,11 +145,12 @@ type ownFaultBody struct {
 	from    io.Reader
 	client  *Client
 	address netip.Addr // where it comes from
+	began   time.Time  // the round trip
 }
 
 func (b ownFaultBody) Read(p []byte) (int, error) {
 	n, err := b.from.Read(p)
-	if own := b.client.OwnFault(err, b.address); own != nil {
+	if own := b.client.OwnFault(err, b.address, b.began); own != nil {
 		return n, own
 	}
 	return n, err

@@ -34,7 +34,10 @@ func (rt *roundTrip) fault(err error) error {
 	rt.mu.Lock()
 	p, address := rt.phase, rt.address
 	rt.mu.Unlock()
-	if own := rt.client.OwnFault(err, address); own != nil {
+	if ended := rt.ctx.Err(); errors.Is(ended, context.DeadlineExceeded) {
+		err = errors.Join(err, ended)
+	}
+	if own := rt.client.OwnFault(err, address, rt.clock.began); own != nil {
 		return own
 	}
 	if rt.ctx.Err() != nil || fault.IsTimeout(err) || errors.Is(err, context.Canceled) {

@@ -122,7 +122,8 @@ func (rt *roundTrip) intolerant(to netip.AddrPort) bool {
 }
 
 // helloTooLong reports whether the server that answered does not answer a hello as long as that of a current browser.
-// Where that is not known yet it waits for the first handshake, at most to the end of the round trip.
+// If that is not known yet it waits for the first handshake, at most to the end of the round trip. An answer that this
+// process had no time to notice is none that is missing.
 func (rt *roundTrip) helloTooLong() bool {
 	rt.mu.Lock()
 	hello := rt.hello
@@ -131,7 +132,7 @@ func (rt *roundTrip) helloTooLong() bool {
 	if hello == nil {
 		return known && rt.request.URL.Scheme() == "https"
 	}
-	return hello.TooLong(rt.ctx)
+	return hello.TooLong(rt.ctx) && !rt.client.Starved(rt.clock.began)
 }
 
 func (rt *roundTrip) judge(state tls.ConnectionState) error {

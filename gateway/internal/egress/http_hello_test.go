@@ -14,6 +14,7 @@ import (
 
 	"diagnostics/gateway/internal/analyze/certs/certtest"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
 )
 
@@ -81,28 +82,31 @@ func TestHelloTooLong(t *testing.T) {
 		refuse  func(int32, net.Conn) bool
 		want    bool
 		refused int32
+		delay   shortage.Delay
 	}{
-		"a reset": {func(_ int32, c net.Conn) bool { _ = c.(*net.TCPConn).SetLinger(0); return false }, true, 2},
-		"an end":  {end, true, 2},
+		"a reset": {func(_ int32, c net.Conn) bool { _ = c.(*net.TCPConn).SetLinger(0); return false }, true, 2, nil},
+		"an end":  {end, true, 2, nil},
 		"an alert": {func(_ int32, c net.Conn) bool {
 			_, _ = io.WriteString(c, "\x15\x03\x01\x00\x02\x02\x32")
 			return false
-		}, true, 2},
-		"an end by chance": {func(n int32, _ net.Conn) bool { return n > 1 }, false, 2},
-		"silence":          {silence, true, 1},
+		}, true, 2, nil},
+		"an end by chance": {func(n int32, _ net.Conn) bool { return n > 1 }, false, 2, nil},
+		"silence":          {silence, true, 1, nil},
+		"silence of a process without processor time": {silence, false, 1,
+			func(since time.Time) time.Duration { return time.Since(since) / 2 }},
 		"a slow answer": {func(_ int32, c net.Conn) bool {
 			_ = c.SetReadDeadline(time.Now().Add(3 * time.Second)) // the client sends nothing until then
 			_, _ = c.Read(make([]byte, 1))
 			_ = c.SetReadDeadline(time.Time{})
 			return true
-		}, false, 1},
+		}, false, 1, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := withSite(t)
 			serve, refused := shortHellos(t, "http/1.1", http.NotFoundHandler(), c.refuse)
 			n.ServeConn(web4+":443", serve)
-			r, err := get(t, n.Client(nil), "https://example.com/")
+			r, err := get(t, n.Client(func(s *egress.Settings) { s.Delay = c.delay }), "https://example.com/")
 			if err != nil {
 				t.Fatal(err)
 			}

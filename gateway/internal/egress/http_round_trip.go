@@ -119,7 +119,7 @@ func (rt *roundTrip) read(answer *http.Response) *Response {
 	if rt.wantsBody(r) {
 		rt.setPhase(phaseBody)
 		began := time.Now()
-		rt.readBody(r, ownFaultBody{from: rt.gathered(answer), client: rt.client, address: r.Address})
+		rt.readBody(r, ownFaultBody{rt.gathered(answer), rt.client, r.Address, rt.clock.began})
 		body = time.Since(began)
 		if err := rt.cost.header(answer.Trailer); err != nil && r.BodyErr == nil {
 			r.BodyErr = err
@@ -127,6 +127,7 @@ func (rt *roundTrip) read(answer *http.Response) *Response {
 	}
 	r.Timings = rt.clock.timings(r.TLS != nil)
 	r.Timings.Body = body
+	r.Timings.Delay = rt.client.settings.Delay.Since(rt.clock.began)
 	return r
 }
 
@@ -311,6 +312,7 @@ type Timings struct {
 	FirstByte    time.Duration // from the request written to the first byte of the answer
 	Body         time.Duration // spent on the body, 0 where it is not read
 	Total        time.Duration // from the start to the end of the headers, or of the body where it is read
+	Delay        time.Duration // in all of which this process waited for processor time
 }
 
 // clock collects the phases. Connect and TLS are those of the connection that carried the round trip: a slower or

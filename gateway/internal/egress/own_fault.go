@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"diagnostics/gateway/internal/analyze/weight"
 	"diagnostics/gateway/internal/egress/budget/processor"
@@ -46,7 +47,7 @@ func (c *Client) passable(a netip.Addr) error {
 
 // reach is connect without the question for a way.
 func (c *Client) reach(ctx context.Context, dial DialFunc, network string, to netip.AddrPort) (net.Conn, error) {
-	datagrams := strings.HasPrefix(network, "udp")
+	datagrams, began := strings.HasPrefix(network, "udp"), time.Now()
 	if !datagrams {
 		traffic.Dialled(ctx)
 	}
@@ -54,7 +55,7 @@ func (c *Client) reach(ctx context.Context, dial DialFunc, network string, to ne
 		return nil, err
 	}
 	conn, err := dial(ctx, network, to)
-	own := c.OwnFault(err, to.Addr())
+	own := c.OwnFault(err, to.Addr(), began)
 	if !datagrams {
 		c.settings.Observer.Connected(connectionOf(ctx, err, own))
 	}
@@ -71,8 +72,9 @@ var errNoRoute = errors.New("this host has no route, or its link is down")
 
 // OwnFault gives the *fault.Error of kind Busy where the failure of a dial or a round trip with an address is this
 // host's own, and nil where it is not: a target must not be called dead because this host has
-// run out of files, or has lost its route. A dead next hop cannot be distinguished from a dead target.
-func (c *Client) OwnFault(err error, to netip.Addr) error {
+// run out of files, has lost its route, or was short of processor time while it waited. The wait began at since. A dead
+// next hop cannot be distinguished from a dead target.
+func (c *Client) OwnFault(err error, to netip.Addr, since time.Time) error {
 	var known *fault.Error
 	switch {
 	case err == nil:
@@ -84,9 +86,15 @@ func (c *Client) OwnFault(err error, to netip.Addr) error {
 		return nil
 	case shortage.Is(err), noReply(err) && c.cutOff(to) != nil:
 		return shortage.Fault(err)
+	case fault.IsTimeout(err):
+		return c.settings.Delay.Fault(since, err)
 	}
 	return nil
 }
+
+// Starved reports whether a silence that began then may be this process's own, which lacked the processor to notice an
+// answer.
+func (c *Client) Starved(since time.Time) bool { return c.settings.Delay.Starved(since) }
 
 // ambiguous are the errors of a socket that this host and a router on the way may give alike.
 var ambiguous = []syscall.Errno{

@@ -210,7 +210,7 @@ func TestAddressesOfOneLinkAreDialledWhateverTheTableSays(t *testing.T) {
 	if _, err := c.Resolve(t.Context(), host(t, "example.com")); err != nil {
 		t.Errorf("Resolve: %v", err)
 	}
-	if err := c.OwnFault(syscall.ETIMEDOUT, at.Addr()); err != nil {
+	if err := c.OwnFault(syscall.ETIMEDOUT, at.Addr(), time.Now()); err != nil {
 		t.Errorf("silence: %v", err)
 	}
 }
@@ -336,6 +336,97 @@ func TestALinkThatGoesDownInTheMiddle(t *testing.T) {
 		if !fault.Is(err, test.kind) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A timeout is this host's fault if this process lacked the processor for a good part of the wait, whatever it waited for.
+func TestTimeoutsWithoutProcessorTime(t *testing.T) {
+	t.Parallel()
+	n := withSite(t)
+	n.Drop(web4 + ":80")
+	n.ServeConn(web4+":81", stay)
+	n.ServeConn(web4+":82", func(c net.Conn) {
+		_, _ = c.Read(make([]byte, 4096))
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")
+		stay(c)
+	})
+	n.Drop("8.8.8.8:53")
+	n.Drop(web4 + ":443")
+	silent := netip.MustParseAddrPort("8.8.8.8:53")
+	question := new(dns.Msg).SetQuestion("example.com.", dns.TypeA)
+	do := func(url string) func(context.Context, *egress.Client) error {
+		return func(ctx context.Context, c *egress.Client) error {
+			answer, err := c.Do(ctx, egress.Request{URL: parseURL(t, url), MaxBody: 100})
+			if err == nil {
+				err = answer.BodyErr
+			}
+			return err
+		}
+	}
+	for name, try := range map[string]func(context.Context, *egress.Client) error{
+		"Dial": func(ctx context.Context, c *egress.Client) error {
+			_, err := c.Dial(ctx, netip.MustParseAddrPort(web4+":80"))
+			return err
+		},
+		"ConnectUncharged": func(ctx context.Context, c *egress.Client) error {
+			_, err := c.ConnectUncharged(ctx, host(t, "example.com"), 80)
+			return err
+		},
+		"no connection": do("http://example.com/"),
+		"no handshake":  do("https://example.com:81/"),
+		"no answer":     do("http://example.com:81/"),
+		"half a body":   do("http://example.com:82/"),
+		"a redirect chain": func(ctx context.Context, c *egress.Client) error {
+			return c.Follow(ctx, egress.Request{URL: parseURL(t, "http://example.com/")}, 1).Err
+		},
+		"HTTP/3": func(ctx context.Context, c *egress.Client) error {
+			return c.HTTP3(ctx, egress.HTTP3Request{URL: parseURL(t, "https://example.com/"), Host: host(t, "example.com"),
+				Port: 443}).Err
+		},
+		"a lookup": func(ctx context.Context, c *egress.Client) error {
+			a := c.DNS().QueryServer(ctx, silent, "example.com", dns.TypeA)
+			if a.Busy == nil && a.Code == dnsclient.CodeTimeout {
+				return context.DeadlineExceeded
+			}
+			return a.Busy
+		},
+		"an exchange": func(ctx context.Context, c *egress.Client) error {
+			ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+			defer cancel()
+			_, err := c.DNS().Exchange(ctx, silent, "udp", question, false)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, test := range []struct {
+				part time.Duration // of each wait, in percent
+				ours bool
+			}{{0, false}, {20, false}, {30, true}} {
+				c := n.Client(func(s *egress.Settings) {
+					s.Delay = func(since time.Time) time.Duration { return time.Since(since) * test.part / 100 }
+				}, egress.WithBounds(100*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond))
+				err := try(t.Context(), c)
+				if fault.Is(err, fault.Busy) != test.ours || !test.ours && !fault.Is(err, fault.Timeout) && !fault.IsTimeout(err) {
+					t.Errorf("without the processor for %d %%: %v", test.part, err)
+				}
+			}
+		})
+	}
+}
+
+// What ended otherwise was no matter of time.
+func TestAnswersWithoutProcessorTime(t *testing.T) {
+	t.Parallel()
+	n := withSite(t)
+	n.Serve(web4+":81", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	const delay = time.Hour
+	c := n.Client(func(s *egress.Settings) { s.Delay = func(time.Time) time.Duration { return delay } })
+	_, err := get(t, c, "http://example.com/") // where nothing listens
+	wantFault(t, err, fault.Upstream)
+	answer, err := get(t, c, "http://example.com:81/")
+	if err != nil || answer.Timings.Delay != delay {
+		t.Errorf("%+v, %v", answer, err)
 	}
 }
 

@@ -23,6 +23,8 @@ type Resolution struct {
 	// V4 and V6 are all addresses of the host, also those of a family that this host lacks.
 	V4, V6   []netip.Addr
 	Duration time.Duration
+	// Delay is that part of Duration in which this process waited for processor time.
+	Delay time.Duration
 	// Unanswered are the families whose lookup failed, so that it is not known whether the host has addresses of them.
 	Unanswered Families
 	// lacking are the families that this host has no route of.
@@ -115,7 +117,7 @@ func (c *Client) find(ctx context.Context, h target.Host, both lookup, r *Resolu
 	}
 	began := time.Now()
 	a, aaaa := both(ctx, h.Name())
-	r.Duration = time.Since(began)
+	r.Duration, r.Delay = time.Since(began), c.settings.Delay.Since(began)
 	r.Unanswered = Families{V4: !a.Conclusive(), V6: !aaaa.Conclusive()}
 	if err := c.judgeAliases(a, aaaa); err != nil {
 		return err

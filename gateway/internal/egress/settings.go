@@ -8,6 +8,7 @@ import (
 
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/cache/cachestats"
+	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/egress/upstream"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/hostroute"
@@ -53,6 +54,9 @@ type Settings struct {
 	// Charge is called before every dial that a visitor's input leads to and that this host can make, and not for
 	// resolvers, ExemptHosts and requests that are Uncharged. Nil charges nothing.
 	Charge ChargeFunc
+	// Delay measures how long this process waits for processor time; nil is never. A timeout of which it was much is
+	// this host's own fault.
+	Delay shortage.Delay
 	// UserAgent goes with every HTTP request.
 	UserAgent string
 	// Observer records outcomes; it may be nil.

@@ -17,6 +17,7 @@ import (
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/conns"
 	"diagnostics/gateway/internal/egress/budget/memory"
+	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/httpapi/audit"
 	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/limits/requests"
@@ -134,6 +135,8 @@ type Config struct {
 	Audit Auditor
 	// Now is time.Now outside tests.
 	Now func() time.Time
+	// Delay measures how long this process waits for processor time; nil is never.
+	Delay shortage.Delay
 	// RunLimit is the bound of a whole run outside tests.
 	RunLimit time.Duration
 }

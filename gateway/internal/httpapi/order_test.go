@@ -341,6 +341,48 @@ func TestRunLimit(t *testing.T) {
 	}
 }
 
+// A timeout of a run that lacked the processor is this service's fault, also where the run has results of its first steps.
+func TestRunsWithoutProcessorTime(t *testing.T) {
+	t.Parallel()
+	const limit = 50 * time.Millisecond
+	for name, test := range map[string]struct {
+		part   time.Duration // of the run, in percent
+		run    func(context.Context) (any, error)
+		status int
+	}{
+		"calm":             {20, untilTheEnd, 504},
+		"starved":          {30, untilTheEnd, 503},
+		"cut off, calm":    {20, cutOff, 200},
+		"cut off, starved": {30, cutOff, 503},
+		"a fault, calm":    {20, tooSlow, 504},
+		"a fault, starved": {30, tooSlow, 503},
+		"an answer":        {100, func(context.Context) (any, error) { return map[string]int{}, nil }, 200},
+		"a refusal": {100, func(context.Context) (any, error) {
+			return nil, fault.New(fault.Upstream, "It refused.")
+		}, 502},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEdge(t, func(ctx context.Context, _ fakeTarget) (any, error) { return test.run(ctx) },
+				func(c *Config) {
+					c.RunLimit = limit
+					c.Delay = func(since time.Time) time.Duration { return time.Since(since) * test.part / 100 }
+				})
+			a := e.post(t, "echo", `{"input":"a"}`)
+			a.envelope(t, test.status)
+			if again := a.Header.Get("Retry-After"); (again != "") != (test.status == 503) {
+				t.Errorf("Retry-After %q", again)
+			}
+		})
+	}
+}
+
+func untilTheEnd(ctx context.Context) (any, error) { <-ctx.Done(); return nil, ctx.Err() }
+
+func cutOff(ctx context.Context) (any, error) { <-ctx.Done(); return map[string]int{}, nil }
+
+func tooSlow(context.Context) (any, error) { return nil, fault.New(fault.Timeout, "Too slow.") }
+
 func TestClientThatLeaves(t *testing.T) {
 	t.Parallel()
 	started, ended := make(chan struct{}), make(chan error, 1)

@@ -97,7 +97,7 @@ func setOf(t *testing.T, others map[string]string) *places.Set {
 		Here:        places.Place{ID: "own", Name: "Our own"},
 		Key:         func(context.Context) []byte { return []byte("a key that no peer holds") },
 		Translation: func() []netip.Prefix { return nil },
-		OwnFault:    func(error, netip.Addr) error { return nil },
+		OwnFault:    func(error, netip.Addr, time.Time) error { return nil },
 		Log:         newDiscard(), Every: time.Hour,
 	})
 	t.Cleanup(set.Close)

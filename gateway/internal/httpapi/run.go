@@ -1,10 +1,12 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/httpapi/audit"
@@ -142,12 +144,18 @@ func (s *Server) run(ctx context.Context, charged *charged, job tool.Job) (any, 
 	defer charged.end(nil)
 	bounded, cancel := context.WithTimeout(ctx, s.runLimit(charged.rc))
 	defer cancel()
+	began := time.Now()
 	data, err := job.Run(bounded)
 	if full, is := errors.AsType[*fault.Error](context.Cause(ctx)); is {
 		// The run held or cost too much, whatever error the tool returns.
 		return nil, full
 	}
 	outOfTime := ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded)
+	if outOfTime || fault.Is(err, fault.Timeout) || errors.Is(err, context.DeadlineExceeded) {
+		if own := s.config.Delay.Fault(began, cmp.Or(err, bounded.Err())); own != nil {
+			return nil, own
+		}
+	}
 	if outOfTime && errors.Is(err, context.Canceled) {
 		// Something inside gave up because the run's time was over, and called it cancelled.
 		return nil, context.DeadlineExceeded

@@ -106,6 +106,7 @@ func (c *Client) failed(ctx context.Context, up *outage.Up, err error) error {
 // transport is used without an http.Client on top: a redirect is then an answer like any other, and there is nothing
 // that could follow it.
 func (c *Client) call(ctx context.Context, call Call) ([]byte, error) {
+	began := time.Now()
 	bounded, cancel := context.WithTimeout(ctx, call.Limit)
 	defer cancel()
 	answer, err := c.roundTrip(bounded, cancel, call)
@@ -118,7 +119,7 @@ func (c *Client) call(ctx context.Context, call Call) ([]byte, error) {
 	if isOwnFault(err) {
 		return nil, err
 	}
-	if own := c.ownFaultOf(err); own != nil {
+	if own := c.ownFaultOf(err, began); own != nil {
 		return nil, &ownFaultError{err: own}
 	}
 	if bounded.Err() != nil && !isSilence(err) {
@@ -273,13 +274,13 @@ func retryAfter(header string) time.Duration {
 }
 
 // ownFaultOf is OwnFault for an error of package net, which names the address itself.
-func (c *Client) ownFaultOf(err error) error {
+func (c *Client) ownFaultOf(err error, since time.Time) error {
 	var at netip.Addr
 	if failed, ok := errors.AsType[*net.OpError](err); ok && failed.Addr != nil {
 		to, _ := netip.ParseAddrPort(failed.Addr.String()) // the zero address is no way to anywhere
 		at = to.Addr()
 	}
-	return c.config.OwnFault(err, at)
+	return c.config.OwnFault(err, at, since)
 }
 
 // newTransport makes the transport to what the operator, not the visitor, chose: it goes past egress and its policy on
@@ -325,6 +326,7 @@ func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, erro
 		addr = net.JoinHostPort(c.config.Address.String(), port)
 	}
 	d := net.Dialer{Timeout: c.config.Connect, Resolver: &net.Resolver{PreferGo: true, Dial: recorder.Connect}}
+	began := time.Now()
 	conn, err := d.DialContext(ctx, network, addr)
 	if err == nil {
 		if c.config.Connected != nil {
@@ -332,5 +334,5 @@ func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, erro
 		}
 		return conn, nil
 	}
-	return nil, cmp.Or(recorder.Of(err), c.ownFaultOf(err), err)
+	return nil, cmp.Or(recorder.Of(err), c.ownFaultOf(err, began), err)
 }

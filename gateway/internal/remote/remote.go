@@ -44,7 +44,7 @@ type Config struct {
 	ReadReady func(answer []byte) (any, error)
 	// OwnFault returns the failure to report where an error of a connection to an address is this host's own fault, else
 	// nil; by default that of package shortage.
-	OwnFault func(err error, to netip.Addr) error
+	OwnFault func(err error, to netip.Addr, since time.Time) error
 	// Dialling is called with the authority that is about to be dialled, Connected with each new connection. Both may be
 	// nil.
 	Dialling  func(ctx context.Context, authority string)
@@ -75,7 +75,7 @@ type Client struct {
 // caller must close it.
 func New(c Config) (*Client, error) {
 	if c.OwnFault == nil {
-		c.OwnFault = func(err error, _ netip.Addr) error { return shortage.Of(err) }
+		c.OwnFault = func(err error, _ netip.Addr, _ time.Time) error { return shortage.Of(err) }
 	}
 	client := &Client{config: c}
 	if c.Dial == nil {

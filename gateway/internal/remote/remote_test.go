@@ -177,7 +177,7 @@ func TestWhoseFaultAFailedDialIs(t *testing.T) {
 	own := fault.New(fault.Busy, "This service cannot.")
 	for name, told := range map[string]error{"own": own, "the other side's": nil} {
 		c := client(t, "http://127.0.0.1:1", func(c *Config) {
-			c.OwnFault = func(err error, to netip.Addr) error {
+			c.OwnFault = func(err error, to netip.Addr, _ time.Time) error {
 				if errors.Is(err, context.Canceled) { // a probe that the end of the test broke off
 					return nil
 				}

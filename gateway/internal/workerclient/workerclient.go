@@ -60,7 +60,7 @@ type Option func(*Client, *remote.Config)
 
 // WithOwnFault sets how this host's own faults are found: own returns the failure to report where an error of a
 // connection to an address is one, else nil. Without it, those of package shortage are.
-func WithOwnFault(own func(err error, to netip.Addr) error) Option {
+func WithOwnFault(own func(err error, to netip.Addr, since time.Time) error) Option {
 	return func(_ *Client, r *remote.Config) { r.OwnFault = own }
 }
 

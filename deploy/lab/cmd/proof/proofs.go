@@ -24,6 +24,8 @@ var proofs = []proof{
 		`exec go run -C deploy/lab ./proofs/soak "$@"`},
 	{"costs", "what runs send, receive and compute at their worst, and a gateway's memory under attack (root)",
 		e2e + `-run ` + costTests + ` ./e2e "$@"`},
+	{"blame", "128 runs on a processor that is taken, and a thousand against silent targets on an idle machine (root)",
+		e2e + `-v -run '^(TestNoProcessorTime|TestSilenceOnAnIdleMachine)$' ./e2e "$@"`},
 	{"tls", "the lab's TLS servers as testssl.sh and sslscan see them; -only PATTERN for some (root)",
 		`exec go run -C deploy/lab ./proofs/tls "$@"`},
 	{"dnssec", "the lab's signed zones as dns-delegation and four others see them; -only PATTERN, -quick (root)",

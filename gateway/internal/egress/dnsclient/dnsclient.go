@@ -40,7 +40,7 @@ type Settings struct {
 	PrivateName func(name string) bool
 	// OwnFault gives the failure to report where the error of a dial or an attempt at a server is this host's own fault,
 	// else nil. Where it is nil itself, those of package shortage are.
-	OwnFault func(err error, server netip.Addr) error
+	OwnFault func(err error, server netip.Addr, since time.Time) error
 	// Timeout is how long one try may take; 0 means the constant of that name.
 	Timeout time.Duration
 	// Now gives the time for the ages of kept answers; nil means time.Now.
@@ -75,7 +75,7 @@ func New(s Settings) (*Client, error) {
 	}
 	s.Observer = upstream.Or(s.Observer)
 	if s.OwnFault == nil {
-		s.OwnFault = func(err error, _ netip.Addr) error { return shortage.Of(err) }
+		s.OwnFault = func(err error, _ netip.Addr, _ time.Time) error { return shortage.Of(err) }
 	}
 	answers, err := newCache()
 	if err != nil {

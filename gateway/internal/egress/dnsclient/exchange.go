@@ -40,7 +40,7 @@ func (c *Client) Exchange(
 	began := time.Now()
 	var reply Reply
 	if err := a.over(ctx, transport, query, func(m *dns.Msg) { reply = keptOf(m) }); err != nil {
-		if own := c.settings.OwnFault(err, server.Addr()); own != nil {
+		if own := c.settings.OwnFault(err, server.Addr(), began); own != nil {
 			return Reply{}, own
 		}
 		return Reply{}, err

@@ -64,6 +64,9 @@ func (c *Client) ask(ctx context.Context, key cacheKey) Answer {
 	answer, err := c.lookups.Do(ctx, key, func(ctx context.Context) (Answer, error) { return c.fetch(ctx, key), nil })
 	if err != nil { // ctx ended first
 		answer = unanswered(CodeTimeout)
+		if own := c.settings.OwnFault(err, key.server.Addr(), began); own != nil {
+			answer = busy(own)
+		}
 	}
 	// Those who share a lookup share its answer: each takes a copy.
 	return own(ctx, answer.aged(0), began)
@@ -154,16 +157,17 @@ func (c *Client) serversFor(key cacheKey) ([]netip.AddrPort, DialFunc) {
 func (c *Client) tryServer(ctx context.Context, dial DialFunc, server netip.AddrPort, q question) Answer {
 	ctx, cancel := context.WithTimeout(ctx, c.settings.Timeout)
 	defer cancel()
+	began := time.Now()
 	answer, err := attempt{dial: dial, server: server, reading: c.reading, question: q}.run(ctx)
 	if err != nil {
-		return c.failed(err, server)
+		return c.failed(err, server, began)
 	}
 	answer.Resolver = server
 	return answer
 }
 
 // failed is the Answer of a try that got none. A message that came, however broken, is the server's doing.
-func (c *Client) failed(err error, server netip.AddrPort) Answer {
+func (c *Client) failed(err error, server netip.AddrPort, began time.Time) Answer {
 	code := codeOfError(err)
 	if code == CodeBadResp {
 		return unanswered(code)
@@ -171,7 +175,7 @@ func (c *Client) failed(err error, server netip.AddrPort) Answer {
 	if fault.Is(err, fault.Busy) {
 		return busy(err)
 	}
-	if own := c.settings.OwnFault(err, server.Addr()); own != nil {
+	if own := c.settings.OwnFault(err, server.Addr(), began); own != nil {
 		return busy(own)
 	}
 	return unanswered(code)

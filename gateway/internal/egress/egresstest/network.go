@@ -22,6 +22,7 @@ import (
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/dnsclient"
+	"diagnostics/gateway/internal/egress/shortage"
 
 	"github.com/miekg/dns"
 )
@@ -35,6 +36,8 @@ const UserAgent = "diagnostics-test/1 (+https://tools.example.com)"
 // Network is a private internet. Its methods are safe for concurrent use.
 type Network struct {
 	*Resolver
+	// Delay is that of the clients that are made afterwards.
+	Delay shortage.Delay
 
 	t    testing.TB
 	done chan struct{}
@@ -69,7 +72,7 @@ func New(t testing.TB) *Network {
 // change the settings and be nil. It is closed with the test.
 func (n *Network) Client(mutate func(*egress.Settings), opts ...egress.Option) *egress.Client {
 	n.t.Helper()
-	settings := egress.Settings{Resolvers: []netip.AddrPort{ResolverAddr}, UserAgent: UserAgent}
+	settings := egress.Settings{Resolvers: []netip.AddrPort{ResolverAddr}, UserAgent: UserAgent, Delay: n.Delay}
 	if mutate != nil {
 		mutate(&settings)
 	}

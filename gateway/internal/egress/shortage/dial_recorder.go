@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"sync"
+	"time"
 )
 
 // DialRecorder records why a resolver of package net cannot reach its name servers: the resolver's own errors keep of
@@ -17,15 +18,21 @@ type DialRecorder struct {
 	Dial func(ctx context.Context, network, server string) (net.Conn, error)
 	// OwnFault returns the failure to report where an error of Dial, or the silence of a server, is this host's own
 	// fault, else nil.
-	OwnFault func(err error, server netip.Addr) error
+	OwnFault func(err error, server netip.Addr, since time.Time) error
 
 	mu      sync.Mutex
+	began   time.Time // the first dial
 	seen    error
 	dialled []netip.Addr // with success
 }
 
 // Connect is the Dial of the resolver.
 func (r *DialRecorder) Connect(ctx context.Context, network, server string) (net.Conn, error) {
+	r.mu.Lock()
+	if r.began.IsZero() {
+		r.began = time.Now()
+	}
+	r.mu.Unlock()
 	conn, err := r.Dial(ctx, network, server)
 	to, _ := netip.ParseAddrPort(server) // the zero address is no way to anywhere
 	r.note(err, to.Addr())
@@ -35,7 +42,7 @@ func (r *DialRecorder) Connect(ctx context.Context, network, server string) (net
 func (r *DialRecorder) note(err error, server netip.Addr) {
 	var own error
 	if err != nil {
-		own = r.OwnFault(err, server)
+		own = r.OwnFault(err, server, r.began)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,7 +73,7 @@ func (r *DialRecorder) Of(err error) error {
 func (r *DialRecorder) lost(err error) error {
 	silence := fmt.Errorf("%w: %w", os.ErrDeadlineExceeded, err)
 	for _, server := range r.dialled {
-		if own := r.OwnFault(silence, server); own != nil {
+		if own := r.OwnFault(silence, server, r.began); own != nil {
 			return own
 		}
 	}

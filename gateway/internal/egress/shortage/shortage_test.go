@@ -8,6 +8,7 @@ import (
 	"os"
 	"syscall"
 	"testing"
+	"time"
 
 	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
@@ -79,7 +80,7 @@ func TestDialRecorderOfALostRoute(t *testing.T) {
 	} {
 		w := shortage.DialRecorder{
 			Dial: func(context.Context, string, string) (net.Conn, error) { return nil, nil },
-			OwnFault: func(err error, server netip.Addr) error {
+			OwnFault: func(err error, server netip.Addr, _ time.Time) error {
 				if server == lost && fault.IsTimeout(err) {
 					return shortage.Fault(err)
 				}
@@ -116,7 +117,7 @@ func TestDialRecorder(t *testing.T) {
 	} {
 		w := shortage.DialRecorder{
 			Dial: func(context.Context, string, string) (net.Conn, error) { return nil, test.dial },
-			OwnFault: func(err error, server netip.Addr) error {
+			OwnFault: func(err error, server netip.Addr, _ time.Time) error {
 				if server != netip.MustParseAddr("192.0.2.53") {
 					t.Errorf("%s: queried %v", name, server)
 				}

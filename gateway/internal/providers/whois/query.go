@@ -49,6 +49,7 @@ func (c *Client) query(
 }
 
 func (c *Client) roundTrip(ctx context.Context, server target.Host, question string) ([]byte, error) {
+	began := time.Now()
 	conn, err := c.egress.ConnectUncharged(ctx, server, port)
 	if err != nil {
 		return nil, fault.OfServer(err, called(server), "")
@@ -60,7 +61,7 @@ func (c *Client) roundTrip(ctx context.Context, server target.Host, question str
 		answer, err = io.ReadAll(io.LimitReader(conn, MaxText+1)) // one octet more than may come
 	}
 	if err != nil {
-		return nil, c.broken(ctx, server, conn, err)
+		return nil, c.broken(ctx, server, conn, began, err)
 	}
 	return answer, nil
 }
@@ -69,15 +70,15 @@ func (c *Client) roundTrip(ctx context.Context, server target.Host, question str
 func called(server target.Host) string { return "The WHOIS server " + server.Short() }
 
 // broken types the failure of a conversation.
-func (c *Client) broken(ctx context.Context, server target.Host, conn net.Conn, err error) error {
+func (c *Client) broken(ctx context.Context, server target.Host, conn net.Conn, began time.Time, err error) error {
 	if _, typed := errors.AsType[*fault.Error](err); typed {
 		return err
 	}
+	if own := c.egress.OwnFault(err, remote(conn), began); own != nil {
+		return own
+	}
 	if ctx.Err() != nil || fault.IsTimeout(err) {
 		return fault.Wrap(fault.Timeout, err, called(server)+" did not send its whole answer in time.")
-	}
-	if own := c.egress.OwnFault(err, remote(conn)); own != nil {
-		return own
 	}
 	return fault.Wrap(fault.Upstream, err, called(server)+" stopped in the middle of its answer.")
 }

@@ -51,7 +51,7 @@ type Config struct {
 	Key func(context.Context) []byte
 	// Translation returns the prefixes by which this network translates IPv6 addresses to IPv4.
 	Translation func() []netip.Prefix
-	OwnFault    func(err error, to netip.Addr) error
+	OwnFault    func(err error, to netip.Addr, since time.Time) error
 	Observer    Observer // nil is none
 	Log         *slog.Logger
 	// Every is the time from one readiness check to the next: a second outside tests.

@@ -50,7 +50,7 @@ func newSet(t *testing.T, log slog.Handler, entries ...Entry) *Set {
 		Here:        Place{"own", "Our own"},
 		Key:         func(context.Context) []byte { return []byte(testKey) },
 		Translation: func() []netip.Prefix { return []netip.Prefix{netip.MustParsePrefix("2a0e:1:2:64::/96")} },
-		OwnFault:    func(error, netip.Addr) error { return nil },
+		OwnFault:    func(error, netip.Addr, time.Time) error { return nil },
 		Log:         slog.New(log), Every: 50 * time.Millisecond,
 	})
 	t.Cleanup(s.Close)

@@ -71,7 +71,7 @@ func (r Result) report(answer *egress.Response) finding.Report {
 	if conflicts(answer) {
 		add(catalogue.Find(webview.CodeConflict, host))
 	}
-	if webview.Slow(r.ResponseTimeMs) {
+	if webview.Slow(r.ResponseTimeMs, answer.Timings.Delay) {
 		add(catalogue.Find(webview.CodeSlow, host, webview.Duration(r.ResponseTimeMs)))
 	}
 	if r.plain() {
@@ -100,7 +100,7 @@ func (r Result) conclude(answer *egress.Response, certificate *webview.Certifica
 		return catalogue.Conclude(codeRedirects, host, answered, "", text.Marked(*r.RedirectsTo, maxShownURL))
 	case r.plain():
 		code = webview.CodePlain
-	case webview.Slow(r.ResponseTimeMs):
+	case webview.Slow(r.ResponseTimeMs, answer.Timings.Delay):
 		code = codeSlowly
 	case r.Status >= 300:
 		code = codeNoPage

@@ -167,7 +167,7 @@ func (r Result) final(chain egress.Chain, add func(code string, args ...any)) fi
 	if r.flagged(flagUserinfo) {
 		conclusions = append(conclusions, catalogue.Conclude(webview.CodeUserName, way))
 	}
-	if webview.Slow(took) {
+	if webview.Slow(took, webview.DelayOf(chain)) {
 		report(webview.CodeSlow, []any{webview.Place(chain.Hops[0].URL), webview.Duration(took)}, webview.Duration(took))
 	}
 	if r.RedirectCount > manyRedirects {

@@ -73,6 +73,7 @@ func (i *inspection) attempt(ctx context.Context, address netip.Addr) attempt {
 // shake makes a handshake of crypto/tls, and where the server does not answer its hello another one with a short hello:
 // on ports of mail after the first, as there is one connection at a time.
 func (i *inspection) shake(ctx context.Context, v *attempt, alpn []string) {
+	began := time.Now()
 	outcome := tlswire.Either(ctx, !isMail(i.to.Port), func(ctx context.Context, h *tlswire.Hello) (attempt, error) {
 		one := attempt{address: v.address, until: v.until, dialogues: v.dialogues}
 		one.seen, one.err = i.converse(ctx, &one, i.handshake(alpn, h))
@@ -80,7 +81,7 @@ func (i *inspection) shake(ctx context.Context, v *attempt, alpn []string) {
 	})
 	one := outcome.Value
 	v.seen, v.err, v.dialled, v.connected = one.seen, one.err, cmp.Or(v.dialled, one.dialled), v.connected || one.connected
-	v.helloTooLong = outcome.TooLong(ctx)
+	v.helloTooLong = outcome.TooLong(ctx) && !i.egress.Starved(began)
 	outcome.Wait()
 }
 
@@ -112,7 +113,7 @@ func (i *inspection) converse(ctx context.Context, v *attempt, shake conversatio
 		err := startTLS(conn, protocol)
 		v.dialogues.add(err)
 		if err != nil {
-			return observation{}, endOr(ctx, i.classify(conn, err, starttlsFault(limited, who, port, protocol, err)))
+			return observation{}, endOr(ctx, i.classify(conn, began, err, starttlsFault(limited, who, port, protocol, err)))
 		}
 	}
 	progress.Enter(limited, progress.Handshake)
@@ -207,7 +208,7 @@ func (i *inspection) handshake(alpn []string, hello *tlswire.Hello) conversation
 			return seen, nil
 		}
 		failed := handshakeFault(ctx, who, i.to.Port, seen.failure, flight.Version, err)
-		return observation{}, i.classify(conn, seen.failure, failed)
+		return observation{}, i.classify(conn, start, seen.failure, failed)
 	}
 }
 
@@ -240,7 +241,7 @@ func refusedCertificates(err error) bool {
 
 // classify gives the failure of a conversation, or that of this service where the cause is its own, or a bound on the
 // run.
-func (s checker) classify(conn net.Conn, cause, failed error) error {
+func (s checker) classify(conn net.Conn, since time.Time, cause, failed error) error {
 	if bound, is := errors.AsType[*fault.Error](cause); is {
 		return bound
 	}
@@ -248,7 +249,7 @@ func (s checker) classify(conn net.Conn, cause, failed error) error {
 	if err != nil {
 		return failed
 	}
-	if own := s.egress.OwnFault(cause, remote.Addr()); own != nil {
+	if own := s.egress.OwnFault(cause, remote.Addr(), since); own != nil {
 		return own
 	}
 	return failed

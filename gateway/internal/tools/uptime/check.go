@@ -120,13 +120,14 @@ func (r checker) try(ctx context.Context, c *familyCheck, from netip.Addr, met f
 }
 
 // addLookup puts the lookup that was made before the round trip into its times.
-func (c *familyCheck) addLookup(lookup time.Duration) {
+func (c *familyCheck) addLookup(lookup egress.Resolution) {
 	first := c.chain.Hops[0].Response
-	if first == nil || first.Timings.DNS >= lookup {
+	if first == nil || first.Timings.DNS >= lookup.Duration {
 		return
 	}
-	first.Timings.Total += lookup - first.Timings.DNS
-	first.Timings.DNS = lookup
+	first.Timings.Total += lookup.Duration - first.Timings.DNS
+	first.Timings.DNS = lookup.Duration
+	first.Timings.Delay += lookup.Delay
 }
 
 // answer is the last HTTP answer of the chain, nil where there was none.

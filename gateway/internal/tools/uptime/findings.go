@@ -120,7 +120,7 @@ func (f facts) report() finding.Report {
 	}
 	findings = append(append(findings, webview.HelloFindings(catalogue, webview.ShortHelloHosts(f.chains()...))...),
 		f.answers()...)
-	if ms := f.result.ResponseTimeMs; f.result.Online && ms != nil && webview.Slow(*ms) {
+	if ms := f.result.ResponseTimeMs; f.result.Online && ms != nil && webview.Slow(*ms, webview.DelayOf(f.first.chain)) {
 		add(webview.CodeSlow, f.host, webview.Duration(*ms))
 	}
 	for _, one := range f.families {
@@ -263,7 +263,7 @@ func (f facts) conclude() finding.Conclusion {
 	switch f.result.Verdict {
 	case verdictUp:
 		code, took := codeUp, *f.result.ResponseTimeMs
-		if webview.Slow(took) {
+		if webview.Slow(took, webview.DelayOf(f.first.chain)) {
 			code = codeSlow
 		}
 		return catalogue.Conclude(code, f.host, answered, webview.Duration(took), f.names(uptimeUp))

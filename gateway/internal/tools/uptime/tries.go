@@ -15,7 +15,7 @@ import (
 type tries struct {
 	checker
 	check         *familyCheck
-	lookup        time.Duration
+	resolution    egress.Resolution
 	chain         tried
 	first, second *familyCheck // what the tries of the chain came to, nil until then
 	addresses     []tried      // as those of the check
@@ -53,9 +53,9 @@ type outcome struct {
 // check tries the site over one family, and each of its first addresses; whatever does not answer is tried once more: a
 // deployment or a lost packet is no outage. The second try begins once all first ones have failed, or beside what has
 // been silent for bounds.beside. No try shortens another: the first good answer counts. Only one chain is followed.
-// lookup is how long the site's own lookup took, which the round trip finds in the cache.
-func (r checker) check(ctx context.Context, c *familyCheck, lookup time.Duration) {
-	t := tries{checker: r, check: c, lookup: lookup, addresses: make([]tried, len(c.addresses))}
+// resolution is the site's own lookup, which the round trip finds in the cache.
+func (r checker) check(ctx context.Context, c *familyCheck, resolution egress.Resolution) {
+	t := tries{checker: r, check: c, resolution: resolution, addresses: make([]tried, len(c.addresses))}
 	t.outcomes = make(chan outcome, 2*len(c.addresses)+4) // two of each address, four of the chain: no try waits
 	t.run(ctx)
 	if t.panicked != nil {
@@ -66,7 +66,7 @@ func (r checker) check(ctx context.Context, c *familyCheck, lookup time.Duration
 }
 
 func (t *tries) run(ctx context.Context) {
-	ctx, cancel := context.WithCancel(progress.Know(ctx, progress.Known{DNSMs: progress.Milliseconds(t.lookup)}))
+	ctx, cancel := context.WithCancel(progress.Know(ctx, progress.Known{DNSMs: progress.Milliseconds(t.resolution.Duration)}))
 	defer cancel()
 	t.follow(ctx, netip.Addr{})
 	for i := 1; i < len(t.addresses); i++ {
@@ -244,7 +244,7 @@ func (t *tries) takeAddress(ctx context.Context, o outcome) {
 func (t *tries) takeChain(ctx context.Context, o outcome) {
 	if o.count == 1 {
 		t.first = o.chain
-		t.first.addLookup(t.lookup)
+		t.first.addLookup(t.resolution)
 	} else {
 		t.second = o.chain
 	}

@@ -227,7 +227,7 @@ func (r checker) checkFamilies(ctx context.Context, resolution egress.Resolution
 	if v6 := resolution.V6; len(v6) > 0 && has.V6 {
 		checks = append(checks, familyCheck{family: 6, address: v6[0], addresses: checksOf(v6)})
 	}
-	parallel.Each(len(checks), len(checks), func(i int) { r.check(ctx, &checks[i], resolution.Duration) })
+	parallel.Each(len(checks), len(checks), func(i int) { r.check(ctx, &checks[i], resolution) })
 	return checks
 }
 

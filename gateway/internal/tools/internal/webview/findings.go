@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool/finding"
+	"diagnostics/gateway/internal/tools/internal/format"
 )
 
 // SlowMs is the response time in milliseconds from which an answer is slow, in every tool that measures one.
@@ -316,5 +318,16 @@ func Duration(ms float64) string {
 	return fmt.Sprintf("%.2f ms", ms)
 }
 
-// Slow reports whether an answer took so long that every tool warns of it.
-func Slow(ms float64) bool { return ms >= SlowMs }
+// Slow reports whether an answer took so long that every tool warns of it. delay is the time in which this service
+// waited for the processor, which is not the site's.
+func Slow(ms float64, delay time.Duration) bool { return ms-format.Milliseconds(delay) >= SlowMs }
+
+// DelayOf returns how long this service waited for the processor during the requests of a chain.
+func DelayOf(chain egress.Chain) (sum time.Duration) {
+	for _, hop := range chain.Hops {
+		if hop.Response != nil {
+			sum += hop.Response.Timings.Delay
+		}
+	}
+	return sum
+}

@@ -3,6 +3,7 @@ package webview
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress"
@@ -55,8 +56,11 @@ func TestDuration(t *testing.T) {
 			t.Errorf("%v: %s", ms, got)
 		}
 	}
-	if Slow(1999.9) || !Slow(2000) {
+	if Slow(1999.9, 0) || !Slow(2000, 0) {
 		t.Error("slow begins at 2 s")
+	}
+	if delay := 500 * time.Millisecond; Slow(2499.9, delay) || !Slow(2500, delay) {
+		t.Error("the wait for the processor is not the site's")
 	}
 }
 
