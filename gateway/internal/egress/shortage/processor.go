@@ -48,8 +48,8 @@ func (p *Processor) Close() {
 	p.done.Wait()
 }
 
-// watch measures one beat after another. The scheduler runs the goroutine of a timer first, but queues a goroutine whose
-// socket has become readable behind all others. Gosched queues this one there too, so that its delay is that of a reply.
+// watch measures one beat after another. The scheduler runs the goroutine of a timer first, and queues one whose socket
+// has become readable behind all others. Gosched queues this one there too, so that its delay is that of a reply.
 func (p *Processor) watch() (none struct{}) {
 	timer := time.NewTimer(beat)
 	defer timer.Stop()
