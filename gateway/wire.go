@@ -401,7 +401,7 @@ func (s *service) newRDAP(
 	config := rdap.Config{
 		Egress: s.egress, Base: c.RDAPBaseURL.String(), Cache: store, Pace: limiter,
 	}
-	if c.UsesLists() {
+	if c.UsesLists() && !s.checks {
 		lists := bootstrap.New(s.egress, c.RDAPBootstrapURL.URL, log)
 		s.opened = append(s.opened, lists.Close)
 		config.Registries = lists
