@@ -23,7 +23,8 @@ func (s *service) watchLists(c config.Config) error {
 		if list.path == "" {
 			continue
 		}
-		if err := s.files.LoadList(files.Source{Name: list.name, Setting: list.setting}, list.take, string(list.path)); err != nil {
+		of := files.Source{Name: list.name, Setting: list.setting}
+		if err := s.files.LoadList(of, list.take, string(list.path)); err != nil {
 			return fmt.Errorf("%s takes the path of a file with one entry a line: %w", list.setting, err)
 		}
 	}

@@ -68,8 +68,9 @@ func (s *service) newPlaces(c config.Config, log *slog.Logger) error {
 		}
 		return s.places.Replace(entries)
 	}
-	if err := s.files.LoadTree(files.Source{Name: "places", Setting: "PLACES_FILE"}, named, take, string(c.PlacesFile)); err != nil {
-		return fmt.Errorf("PLACES_FILE, or a file that it names, cannot be used: %w", err)
+	of := files.Source{Name: "places", Setting: "PLACES_FILE"}
+	if err := s.files.LoadTree(of, named, take, string(c.PlacesFile)); err != nil {
+		return fmt.Errorf("%s, or a file that it names, cannot be used: %w", of.Setting, err)
 	}
 	return nil
 }

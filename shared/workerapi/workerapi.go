@@ -73,7 +73,7 @@ type Request struct {
 // whether the worker is ready, as every gateway that uses it does.
 const HeaderGateways = "X-Worker-Gateways"
 
-// HeaderRefused says why the worker turns a job away. With a 429 RefusedShare is that the Client, the Group or the Place holds
+// HeaderRefused says why the worker turns a job away. With a 429 RefusedShare is that the Client, Group or Place holds
 // its share of the slots, and Retry-After is about that share; RefusedBudget that the worker's budget of packets is
 // used up, and Retry-After is when there is some again; without either every slot is taken. With a 503 RefusedShortage
 // is that the worker's own host cannot send: it has lost its link or route, or has no file or memory left. No
@@ -291,7 +291,7 @@ const pseudonymOctets = 16
 
 // Pseudonym returns the Client, Group or Place of a Request for what names them at the gateway. It is keyed with the
 // token, so that all gateways that send the same token agree and no other party can invert it: while a token is
-// rotated, a Client or a Group has two shares. kind ("client", "group", "place") keeps them apart. An empty name has none.
+// rotated, each of them has two shares. kind ("client", "group", "place") keeps them apart. An empty name has none.
 func Pseudonym(token, kind, name string) string {
 	if name == "" {
 		return ""
@@ -305,8 +305,8 @@ func Pseudonym(token, kind, name string) string {
 // maxPseudonym leaves room for longer ones of gateways to come.
 const maxPseudonym = 64
 
-// ValidPseudonym reports whether a worker takes s as a Client, Group or Place: at most 64 printable ASCII characters without
-// spaces; empty stands for none.
+// ValidPseudonym reports whether a worker takes s as a Client, Group or Place: at most 64 printable ASCII characters
+// without spaces; empty stands for none.
 func ValidPseudonym(s string) bool {
 	return len(s) <= maxPseudonym && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }

@@ -39,6 +39,7 @@ var slowCodes = []string{"UP_SLOW", "ANSWERS_SLOWLY", "SLOW_RESPONSE"}
 // While the gateway is short of processor time it reports no healthy target as silent or slow. It has one processor,
 // which it shares with busy loops; the lab has the others.
 func TestNoProcessorTime(t *testing.T) {
+	proofOnly(t)
 	if runtime.NumCPU() < 2 {
 		skiptest.Skip(t, "the lab and the gateway need a processor each")
 	}

@@ -51,8 +51,10 @@ func (s *Server) isElsewhere(rc *requestContext) bool {
 	return rc.place != nil && rc.place.ID != s.config.Places.Here().ID
 }
 
-// runElsewhere is what takes the place of a tool's own work.
-func (s *Server) runElsewhere(rc *requestContext, t tool.Tool, job tool.Job, b body) func(context.Context) (any, error) {
+// runElsewhere returns a run that forwards the request to another place.
+func (s *Server) runElsewhere(
+	rc *requestContext, t tool.Tool, job tool.Job, b body,
+) func(context.Context) (any, error) {
 	caller := rc.caller()
 	run := places.Run{
 		Tool: t, Job: job, Input: b.input, Options: b.options, Client: caller.Client, Network: caller.Network,

@@ -40,8 +40,8 @@ type Lines struct {
 	Refuse          func(*StatusError) error
 }
 
-// Read passes the steps on and returns the last line. Steps over progress.MaxBytes are dropped unread. Errors are those of reading, those of a stream that is not what
-// was promised, and that of Refuse for one that ends with a failure.
+// Read passes the steps on and returns the last line. Steps over progress.MaxBytes are dropped unread. Errors come from
+// reading, from a stream that is not what was promised, and from Refuse for one that ends with a failure.
 func (r Lines) Read(body io.Reader) ([]byte, error) {
 	limited := &io.LimitedReader{R: body, N: int64(r.MaxAll) + 1}
 	lines := bufio.NewScanner(limited)

@@ -30,8 +30,8 @@ type Holder struct {
 // List is the holders of one request, the narrowest first.
 type List []Holder
 
-// Of returns the holders of a run. Of the networks around its client there is only the widest. clientip.Identity.Holders
-// has all of them.
+// Of returns the holders of a run, and of the networks around its client only the widest: clientip.Identity.Holders
+// returns all.
 func Of(c tool.Caller) List {
 	list := List{{Client, c.Client, 1}}
 	if c.Network != "" {

@@ -3,9 +3,16 @@
 // older release, or of an instance that was taken over, has no other form here than this release's own.
 //
 // A member is required unless its json tag has omitempty or omitzero. Pointers may be null. Numbers are not negative,
-// and what is omitted when false is never false. A tag wire says what else holds: "null" (a list or map may be null),
-// "notnull" (a pointer may not), "keys=a|b" (a map has exactly these), "signed" (a number may be negative), "min=1", "max=30" (of a number), "len=1..4" or "len=1.." (of a list), and
-// "enum=a|b" (a string or whole number; of a list or map, its elements).
+// and what is omitted when false is never false. A tag wire says what else holds:
+//
+//	null, notnull       a list or map may be null; a pointer may not
+//	signed              a number may be negative
+//	min=1, max=30       bounds of a number
+//	enum=a|b            values of a string or whole number
+//	len=1..4, len=1..   the number of elements of a list
+//	keys=a|b            a map has exactly these keys
+//
+// What is said of numbers and strings holds for the elements of a list or map too.
 //
 // Reading takes time and memory in proportion to the text, whatever the text is.
 package decode

@@ -31,8 +31,8 @@ func (o *Conclusion) Adopt(c Catalogue) error {
 	return nil
 }
 
-// Adopted returns the elements whose finding is of the catalogue. Their links are the catalogue's, and they have no text
-// to paste: it is made of values that another instance does not send.
+// Adopted returns the elements whose finding is in the catalogue. Their links are the catalogue's, and they have no
+// text to paste: it is made of values that another instance does not send.
 func Adopted[F any](list []F, c Catalogue, of func(*F) *Finding) []F {
 	kept := list[:0]
 	for i := range list {

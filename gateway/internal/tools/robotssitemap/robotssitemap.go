@@ -62,7 +62,7 @@ type robotsFile struct {
 	HTTPStatus  *int             `json:"httpStatus" wire:"min=100 max=999"`
 	ContentType *string          `json:"contentType"`
 	Bytes       int              `json:"bytes" wire:"max=512000"` // read, after decompression
-	Truncated   bool             `json:"truncated"`               // the file was longer than is read, or its lists than are shown
+	Truncated   bool             `json:"truncated"`               // the file or one of its lists was too long
 	Preview     string           `json:"preview"`
 	Effect      robotstxt.Effect `json:"effect" wire:"enum=allowAll|rules|disallowAll"`
 	Groups      []robotsGroup    `json:"groups"`
