@@ -179,6 +179,11 @@ func TestBadListsStopTheStart(t *testing.T) {
 	}
 }
 
+// checkedQuietly are settings that fetch nothing, and that any limit of open files is enough for.
+func checkedQuietly() []string {
+	return []string{"RDAP_BOOTSTRAP_URL=off", "MAX_CONNECTIONS=64", "MAX_IN_FLIGHT=8"}
+}
+
 func TestCheckConfig(t *testing.T) {
 	t.Parallel()
 	list := daemontest.File(t, t.TempDir(), "list", []byte("10.0.0.0/8"))
@@ -187,7 +192,7 @@ func TestCheckConfig(t *testing.T) {
 		"LOG_LEVEL=loud": "LOG_LEVEL takes ", "DISABLED_TOOLS=nothing": "DISABLED_TOOLS takes ",
 	} {
 		var stdout, stderr strings.Builder
-		err := run(t.Context(), []string{"-check-config"}, []string{env, "RDAP_BOOTSTRAP_URL=off"}, &stdout, &stderr)
+		err := run(t.Context(), []string{"-check-config"}, append(checkedQuietly(), env), &stdout, &stderr)
 		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v", env, err)
 		}
@@ -207,11 +212,11 @@ func TestCheckConfigWarns(t *testing.T) {
 		"TRUST_PROXY_HEADERS=true":                                    "CLIENT_ADDRESS_HEADER is not set",
 		"ENABLE_WORKER_TOOLS=true":                                    "missing=DIAGNOSTICS_WORKER_URL",
 		"PEER_LISTEN_ADDR=127.0.0.1:8443 PEER_TOKEN=0123456789abcdef": "listen=127.0.0.1:8443",
-		"GATEWAY_LISTEN_ADDR=:0 KUBERNETES_SERVICE_HOST=192.0.2.1":    "HOST_ADDRESSES is empty",
+		"GATEWAY_LISTEN_ADDR=:0 KUBERNETES_SERVICE_HOST=192.0.2.1":    "neither PUBLIC_DOMAIN nor HOST_ADDRESSES is set",
 		"LOG_LEVELS=debug LOG_LEVEL=loud":                             "variable=LOG_LEVELS setting=LOG_LEVEL",
 	} {
 		var stdout, stderr strings.Builder
-		variables := append(strings.Fields(env), "RDAP_BOOTSTRAP_URL=off")
+		variables := append(checkedQuietly(), strings.Fields(env)...)
 		err := run(t.Context(), []string{"-check-config"}, variables, &stdout, &stderr)
 		if (err == nil) == strings.Contains(env, "loud") || stderr.Len() > 0 {
 			t.Errorf("%s: %v, %s", env, err, stderr.String())

@@ -166,7 +166,9 @@ func (b blameless) run(
 	t.Helper()
 	n, certs := network(t)
 	dial, count := lack.short(n.Dial, of)
-	s := gatewayOn(t, n.Client(func(s *egress.Settings) { s.Delay = lack.delay }, egress.WithChecker(certs), egress.WithDialer(dial)), certs, nil, nil)
+	client := n.Client(func(s *egress.Settings) { s.Delay = lack.delay }, egress.WithChecker(certs),
+		egress.WithDialer(dial))
+	s := gatewayOn(t, client, certs, nil, nil)
 	defer s.Close()
 	status, envelope := ask(t, description(t), s, "POST", "/api/tools/"+b.slug, "/api/tools/"+b.slug, b.body)
 	data, _ := envelope["data"].(map[string]any)

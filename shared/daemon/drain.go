@@ -79,7 +79,7 @@ func (d *drain) close(ctx context.Context, patience time.Duration) {
 	}
 	for _, e := range d.entrances {
 		select {
-		case <-e.left:
+		case <-e.left: //nolint:errcheck // only that the server has left counts
 		case <-ctx.Done():
 		}
 	}

@@ -49,8 +49,9 @@ func freshHost(t *testing.T) *stack {
 		}
 	}
 	// Caddy is its own authority, with a root that this host trusts.
-	s.edit(t, "deploy/proxies/Caddyfile", "{\n\tservers {", "{\n\tlocal_certs\n\tskip_install_trust\n\tpki {\n\t\tca local {\n"+
-		"\t\t\troot {\n\t\t\t\tcert /authority/ca.pem\n\t\t\t\tkey /authority/ca.key\n\t\t\t}\n\t\t}\n\t}\n\tservers {")
+	s.edit(t, "deploy/proxies/Caddyfile", "{\n\tservers {",
+		"{\n\tlocal_certs\n\tskip_install_trust\n\tpki {\n\t\tca local {\n"+
+			"\t\t\troot {\n\t\t\t\tcert /authority/ca.pem\n\t\t\t\tkey /authority/ca.key\n\t\t\t}\n\t\t}\n\t}\n\tservers {")
 	s.edit(t, tlsOverlay, `"caddy-config:/config"`, `"caddy-config:/config", "`+authority+`:/authority:ro"`)
 	t.Setenv("CURL_CA_BUNDLE", filepath.Join(authority, "ca.pem"))
 	t.Cleanup(s.down)
@@ -127,7 +128,8 @@ func TestUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := written + "\nPUBLIC_DOMAIN=" + upName + "\nCOMPOSE_FILE=docker-compose.yml:" + tlsOverlay + "\n"; string(after) != want {
+	want := written + "\nPUBLIC_DOMAIN=" + upName + "\nCOMPOSE_FILE=docker-compose.yml:" + tlsOverlay + "\n"
+	if string(after) != want {
 		t.Errorf(".env is\n%s\nwant\n%s", after, want)
 	}
 	running := func() string {

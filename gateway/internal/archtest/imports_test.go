@@ -298,7 +298,8 @@ var rules = []rule{
 	{
 		name: "analyze to I/O", module: "gateway", from: []string{gw + "/internal/analyze/..."}, direct: true,
 		// x/net/publicsuffix drags net/http in for the sake of one interface.
-		except: []string{gw + "/internal/analyze/certs/certtest", gw + "/internal/analyze/weight/weighttest"}, // tests only import them
+		// Only tests import these.
+		except: []string{gw + "/internal/analyze/certs/certtest", gw + "/internal/analyze/weight/weighttest"},
 		never: []string{"net/http", "os", "os/exec", "syscall", "io/fs", "log/...", "crypto/tls", redis, echo,
 			"golang.org/x/sys/...", gw + "/internal/egress/...", gw + "/internal/providers/...", gw + "/internal/cache/..."},
 		reason: "analyzers take bytes and return findings, so that hostile input is tested without a network",

@@ -2,7 +2,8 @@
 // trusted only where the operator configured it.
 //
 // Trust is granted by PUBLIC_DOMAIN, TRUST_PROXY_HEADERS, TRUSTED_PROXY_PLATFORM or a platform's runtime flag, and
-// narrowed (never granted) by TRUSTED_PROXY_CIDRS. Where it is granted, headers.go decides which header is read, and how.
+// narrowed (never granted) by TRUSTED_PROXY_CIDRS. Once it is granted, headers.go decides which header is read, and
+// how.
 package clientip
 
 import (

@@ -339,7 +339,8 @@ func TestALinkThatGoesDownInTheMiddle(t *testing.T) {
 	}
 }
 
-// A timeout is this host's fault if this process lacked the processor for a good part of the wait, whatever it waited for.
+// A timeout is this host's fault if this process lacked the processor for a good part of the wait, whatever it waited
+// for.
 func TestTimeoutsWithoutProcessorTime(t *testing.T) {
 	t.Parallel()
 	n := withSite(t)

@@ -341,7 +341,7 @@ func TestRunLimit(t *testing.T) {
 	}
 }
 
-// A timeout of a run that lacked the processor is this service's fault, also where the run has results of its first steps.
+// A timeout of a run that lacked the processor is this service's fault, even if the run has results of its first steps.
 func TestRunsWithoutProcessorTime(t *testing.T) {
 	t.Parallel()
 	const limit = 50 * time.Millisecond

@@ -173,7 +173,9 @@ func chosen(s *openapi3.Schema) (_ *openapi3.Schema, null bool) {
 		case len(s.AllOf) > 0:
 			s = s.AllOf[0].Value
 		case options != nil:
-			i := slices.IndexFunc(options, func(o *openapi3.SchemaRef) bool { return o.Value.Type == nil || !o.Value.Type.Is("null") })
+			i := slices.IndexFunc(options, func(o *openapi3.SchemaRef) bool {
+				return o.Value.Type == nil || !o.Value.Type.Is("null")
+			})
 			s = options[i].Value
 		default:
 			return s, null

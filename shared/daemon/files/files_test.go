@@ -355,7 +355,8 @@ func TestLoadTree(t *testing.T) {
 	if failed := w.All()[0].Failed(); failed != 2 {
 		t.Errorf("%d failures", failed)
 	}
-	if err := (&Watcher{}).LoadTree(Source{"tree", "tree_FILE"}, named, take, put("other", "bad")); err == nil || err.Error() != "it is bad" {
+	err := (&Watcher{}).LoadTree(Source{"tree", "tree_FILE"}, named, take, put("other", "bad"))
+	if err == nil || err.Error() != "it is bad" {
 		t.Errorf("%v", err)
 	}
 }

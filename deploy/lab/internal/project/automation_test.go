@@ -214,7 +214,7 @@ func manifests(root string) (map[string]string, error) {
 		if err != nil {
 			return err
 		}
-		ecosystem := ""
+		var ecosystem string
 		switch base := entry.Name(); {
 		case base == "go.mod":
 			ecosystem = "gomod"

@@ -61,8 +61,8 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
-// The verifications of a run are bounded by what they cost, however many of them there may be: 512 by keys of 4,096 bits
-// with an exponent of 64 took 0.7 s.
+// The verifications of a run are bounded by what they cost, however many of them there may be: 512 by keys of 4,096
+// bits with an exponent of 64 took 0.7 s.
 func TestCostlyKeys(t *testing.T) {
 	t.Parallel()
 	const room = 400 * time.Millisecond

@@ -59,8 +59,8 @@ func (v *Verdict) warn(reasons ...Reason) {
 func (v *Verdict) inherited() Verdict { return Verdict{Status: v.Status, Reason: v.Reason} }
 
 // Afford reports whether a run has room for the processor time of a verification or of hashing a name (RFC 5155 section
-// 5), and counts it. Data that is not yet judged when it refuses is indeterminate, so that messages made to be expensive
-// (CVE-2023-50387, CVE-2023-50868) cost no more than others. What is repeated is not counted again.
+// 5), and counts it. Data that is not yet judged when it refuses is indeterminate, so that messages made to be
+// expensive (CVE-2023-50387, CVE-2023-50868) cost no more than others. What is repeated is not counted again.
 type Afford func(cost time.Duration) bool
 
 // Bounds on the verifications that a set of records takes.

@@ -109,8 +109,8 @@ func Verify(key crypto.PublicKey) time.Duration {
 	return Ed448.Cost
 }
 
-// Shown returns the cost of a handshake by what the server showed in it: its certificates are parsed, and the first one's
-// key verifies a signature.
+// Shown returns the cost of a handshake by what the server showed in it: its certificates are parsed, and the first
+// one's key verifies a signature.
 func Shown(certificates []*x509.Certificate) time.Duration {
 	cost := Handshake.Cost
 	for _, cert := range certificates {

@@ -87,8 +87,10 @@ func parsing(tb testing.TB) (cases []weighttest.Case) {
 			}
 		})
 	}
-	add("DMARC", weight.MailRecord, repeated("v=DMARC1;p=none;", "a;", 30), func(text []byte) { dmarc.Parse(string(text)) })
-	add("DKIM", weight.MailRecord, repeated("v=DKIM1;", "a=b;", 30), func(text []byte) { dkim.Read([]string{string(text)}) })
+	add("DMARC", weight.MailRecord, repeated("v=DMARC1;p=none;", "a;", 30),
+		func(text []byte) { dmarc.Parse(string(text)) })
+	add("DKIM", weight.MailRecord, repeated("v=DKIM1;", "a=b;", 30),
+		func(text []byte) { dkim.Read([]string{string(text)}) })
 	add("TLS-RPT", weight.MailRecord, repeated("v=TLSRPTv1;", "a;", 30),
 		func(text []byte) { tlsrpt.Read([]string{string(text)}) })
 	add("MTA-STS", weight.MailRecord, repeated("", "mx: a\n", 30), func(text []byte) { mtasts.ParsePolicy(string(text)) })
@@ -132,7 +134,8 @@ func parsing(tb testing.TB) (cases []weighttest.Case) {
 	})
 	extensions := func(c *x509.Certificate) {
 		for i := range 1000 {
-			c.ExtraExtensions = append(c.ExtraExtensions, pkix.Extension{Id: []int{1, 3, 6, 1, 4, 1, 9999, i}, Value: []byte{5, 0}})
+			c.ExtraExtensions = append(c.ExtraExtensions,
+				pkix.Extension{Id: []int{1, 3, 6, 1, 4, 1, 9999, i}, Value: []byte{5, 0}})
 		}
 	}
 	costly := certtest.Leaf(tb, certtest.Root(tb, "Root"), []string{"a"}, extensions)

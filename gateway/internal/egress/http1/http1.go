@@ -29,7 +29,8 @@ const (
 var (
 	// ErrNotHTTP reports a first line that is no status line of HTTP/1.
 	ErrNotHTTP = errors.New("http1: not an HTTP/1 response")
-	// ErrMalformed reports a head whose meaning is not certain: a NUL, a CR without LF, contradicting or very many lengths.
+	// ErrMalformed reports a head whose meaning is not certain: a NUL, a CR without LF, lengths that contradict each
+	// other or are very many.
 	ErrMalformed = errors.New("http1: malformed head")
 	// ErrTooLong reports more than MaxLines lines.
 	ErrTooLong = errors.New("http1: head of too many lines")
@@ -100,7 +101,8 @@ type lineReader struct {
 	long []byte // the last line that did not fit
 }
 
-// next returns a line without its end, which is LF or CRLF (RFC 9112 section 2.2). The line is valid until the next call.
+// next returns a line without its end, which is LF or CRLF (RFC 9112 section 2.2). The line is valid until the next
+// call.
 func (l *lineReader) next() ([]byte, error) {
 	line, err := l.from.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {

@@ -138,8 +138,8 @@ func TestBodiesThatEndEarly(t *testing.T) {
 	}
 }
 
-// heads are the heads of answers that come to 64 KiB, of which the first is ordinary. An interim answer is at most one of
-// the 200 that a round trip takes.
+// heads are the heads of answers that come to 64 KiB, of which the first is ordinary. An interim answer is at most one
+// of the 200 that a round trip takes.
 func heads() map[string]string {
 	const size = 64 << 10
 	const ok = "HTTP/1.1 200 OK\r\n"
@@ -152,7 +152,8 @@ func heads() map[string]string {
 		return strings.Repeat(head+strings.Repeat("x", size/interims-len(head)-4)+"\r\n\r\n", interims) + ok + "\r\n"
 	}
 	return map[string]string{
-		ordinary:                 fill("Set-Cookie: session=0123456789abcdef0123456789abcdef; Path=/; Secure; HttpOnly; SameSite=Lax\r\n"),
+		ordinary: fill("Set-Cookie: session=0123456789abcdef0123456789abcdef; Path=/; Secure; HttpOnly; " +
+			"SameSite=Lax\r\n"),
 		"continuations":          ok + "A: b\r\n" + lines(" ")[len(ok):],
 		"tabs":                   ok + "A: b\r\n" + lines("\t\t")[len(ok):],
 		"skipped":                lines("no field "),

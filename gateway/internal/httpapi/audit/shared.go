@@ -169,7 +169,7 @@ func isAuditLog(path string) bool {
 	}
 	defer file.Close()
 	line, err := bufio.NewReader(io.LimitReader(file, 4<<10)).ReadBytes('\n')
-	if len(line) == 0 && err == io.EOF {
+	if len(line) == 0 && errors.Is(err, io.EOF) {
 		return true
 	}
 	var fields map[string]string

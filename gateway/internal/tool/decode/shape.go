@@ -85,11 +85,11 @@ var (
 
 func (c compiler) of(t reflect.Type) (*shape, error) {
 	s := &shape{goType: t, max: math.Inf(1), most: math.MaxInt}
-	switch {
-	case t == timeType:
+	switch t {
+	case timeType:
 		s.kind = kindTime
 		return s, nil
-	case t == textType:
+	case textType:
 		s.kind = kindText
 		return s, nil
 	}

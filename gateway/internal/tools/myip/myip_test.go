@@ -62,7 +62,8 @@ func TestMyIP(t *testing.T) {
 			if !strings.HasPrefix(out, c.want) {
 				t.Fatalf("got %s, want %s", out, c.want)
 			}
-			if strings.HasPrefix(c.want, unavailable) && c.visitor.Addr.IsValid() && strings.Contains(string(whole), c.visitor.Addr.String()) {
+			if strings.HasPrefix(c.want, unavailable) && c.visitor.Addr.IsValid() &&
+				strings.Contains(string(whole), c.visitor.Addr.String()) {
 				t.Fatalf("the address is shown: %s", whole)
 			}
 		})

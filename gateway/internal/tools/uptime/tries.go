@@ -66,7 +66,8 @@ func (r checker) check(ctx context.Context, c *familyCheck, resolution egress.Re
 }
 
 func (t *tries) run(ctx context.Context) {
-	ctx, cancel := context.WithCancel(progress.Know(ctx, progress.Known{DNSMs: progress.Milliseconds(t.resolution.Duration)}))
+	known := progress.Known{DNSMs: progress.Milliseconds(t.resolution.Duration)}
+	ctx, cancel := context.WithCancel(progress.Know(ctx, known))
 	defer cancel()
 	t.follow(ctx, netip.Addr{})
 	for i := 1; i < len(t.addresses); i++ {

@@ -2,6 +2,7 @@ package processor_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -31,7 +32,7 @@ func TestSpend(t *testing.T) {
 	}
 	for range 2 {
 		err := processor.Spend(ctx, weight.NSEC3Hash, 1)
-		f, is := context.Cause(ctx).(*fault.Error)
+		f, is := errors.AsType[*fault.Error](context.Cause(ctx))
 		if !fault.Is(err, fault.Busy) || !fault.IsOwn(err) || !is || f.Rule != fault.LimitProcessor {
 			t.Errorf("past the bound: %v, %v", err, context.Cause(ctx))
 		}
@@ -81,7 +82,8 @@ func TestWithoutMeter(t *testing.T) {
 	if m.SpendTime(time.Hour) != nil || !m.Take(time.Hour) || processor.Spend(t.Context(), weight.RDAP, 1<<30) != nil {
 		t.Error("no one counts")
 	}
-	if text, err := io.ReadAll(processor.Reader(t.Context(), strings.NewReader("x"), weight.RDAP)); string(text) != "x" || err != nil {
+	text, err := io.ReadAll(processor.Reader(t.Context(), strings.NewReader("x"), weight.RDAP))
+	if string(text) != "x" || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}
 }

@@ -33,7 +33,7 @@ func CheckWithoutAnswer(t *testing.T, run func(context.Context, *egresstest.Netw
 		}, fault.Timeout},
 		{"dropped while this process is short of processor time", func(n *egresstest.Network) {
 			n.Drop(WebV4 + ":80")
-			n.Delay = func(since time.Time) time.Duration { return time.Since(since) }
+			n.Delay = time.Since
 		}, fault.Busy},
 		{"closes", func(n *egresstest.Network) { ServeRaw(n, WebV4+":80", "") }, fault.Upstream},
 		{"no HTTP", func(n *egresstest.Network) { ServeRaw(n, WebV4+":80", "220 mail.example.com ESMTP\r\n") },
