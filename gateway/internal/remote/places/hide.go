@@ -31,8 +31,11 @@ func hide(inside remote.Inside, v reflect.Value) {
 			v.SetMapIndex(key, element)
 		}
 	case reflect.Struct:
-		if hop, is := v.Addr().Interface().(*workerapi.Hop); is {
-			inside.HideHop(hop)
+		// An embedded struct of an unexported type cannot be interfaced, though its exported fields can be set.
+		if p := v.Addr(); p.CanInterface() {
+			if hop, is := p.Interface().(*workerapi.Hop); is {
+				inside.HideHop(hop)
+			}
 		}
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() || v.Type().Field(i).Anonymous {
