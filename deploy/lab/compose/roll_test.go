@@ -199,7 +199,7 @@ func (f fleet) runs(t *testing.T, what string, since time.Time, met func(map[str
 	return counts, all
 }
 
-// retag gives a service's image a second version.
+// retag tags a service's image with a second version and returns it.
 func retag(t *testing.T, service string) string {
 	t.Helper()
 	version := engine.env["VERSION"] + "-next"

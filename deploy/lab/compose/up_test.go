@@ -22,8 +22,8 @@ const (
 	upPublished = "127.0.0.1:18095"
 )
 
-// freshHost is a copy of the repository on a host that visitors reach at hostAddress. Its networks are those of the
-// place, which has been taken down, and its images those of the engine's project.
+// freshHost copies the repository to a host that visitors reach at hostAddress. It takes the place down and uses the
+// place's networks, and it uses the images that the engine's project has built.
 func freshHost(t *testing.T) *stack {
 	t.Helper()
 	caddyImage(t)

@@ -33,7 +33,7 @@ const (
 	silentPause = 10 * time.Millisecond
 )
 
-// slowCodes are those of conclusions and findings that call a site slow.
+// slowCodes lists the conclusions and findings that call a site slow.
 var slowCodes = []string{"UP_SLOW", "ANSWERS_SLOWLY", "SLOW_RESPONSE"}
 
 // While the gateway is short of processor time it reports no healthy target as silent or slow. It has one processor,

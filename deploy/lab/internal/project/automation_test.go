@@ -89,7 +89,7 @@ func mayWrite(permissions yaml.Node) bool {
 }
 
 // TestOnlyGitHubsActionsHoldRights: an action can take whatever its job holds, so a job that can publish or write runs
-// those of GitHub itself only, and command lines for the rest.
+// only GitHub's actions, and command lines for the rest.
 func TestOnlyGitHubsActionsHoldRights(t *testing.T) {
 	t.Parallel()
 	root, err := Root()
