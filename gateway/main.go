@@ -12,6 +12,7 @@ import (
 	"diagnostics/daemon/metrics"
 	"diagnostics/daemon/settings"
 	"diagnostics/gateway/internal/config"
+	"diagnostics/gateway/internal/remote/places"
 )
 
 func main() {
@@ -25,7 +26,7 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) erro
 	var probed string
 	command := daemon.Command{Name: "gateway", Settings: settings.Of[config.Config](),
 		Beside: []string{"DIAGNOSTICS_WORKER_SUBNET"}, // of docker-compose.yml
-		Extra:  initPlace, ExtraDoc: initDoc, Probe: &probed}
+		Extra:  places.InitFlag, ExtraDoc: places.InitDoc, Probe: &probed}
 	task, env, err := command.Begin(args, env, stdout, stderr)
 	if task == daemon.TaskNone {
 		return err
@@ -34,7 +35,7 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) erro
 		return daemon.Probe(ctx, probed, nil, stdout)
 	}
 	if task == daemon.TaskExtra {
-		return makePlace(env, stdout)
+		return places.Init(env, stdout)
 	}
 	if task == daemon.TaskCheckConfig {
 		return check(command, env, daemon.CheckLog(stdout))

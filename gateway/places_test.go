@@ -2,30 +2,19 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"diagnostics/daemon/daemontest"
-	"diagnostics/daemon/settings"
 	"diagnostics/gateway/internal/config"
-	"diagnostics/gateway/internal/redis/breaker"
 	"diagnostics/shared/waittest"
-
-	"github.com/alicebob/miniredis/v2"
-	"github.com/redis/go-redis/v9"
 )
 
 const placeToken = "token-between-two-places"
@@ -205,108 +194,4 @@ func letsIn(t *testing.T, place *started, token string) bool {
 	}
 	_ = resp.Body.Close()
 	return resp.StatusCode == http.StatusOK
-}
-
-func TestInitPlace(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	env := []string{"PEER_TOKEN_FILE=" + dir + "/token", "PEER_TLS_KEY_FILE=" + dir + "/key",
-		"PEER_TLS_CERT_FILE=" + dir + "/cert", "PEER_TLS_NAMES=fra.example.net, 192.0.2.7,2001:db8::7"}
-	var first, second bytes.Buffer
-	if err := makePlace(env, &first); err != nil {
-		t.Fatal(err)
-	}
-	before := map[string]string{}
-	for _, name := range []string{"token", "key", "cert"} {
-		info, err := os.Stat(filepath.Join(dir, name))
-		if err != nil || info.Mode() != 0o600 {
-			t.Errorf("%s: %v, %v", name, info.Mode(), err)
-		}
-		content, _ := os.ReadFile(filepath.Join(dir, name))
-		before[name] = string(content)
-	}
-	if err := makePlace(env, &second); err != nil || first.String() != second.String() {
-		t.Errorf("again: %v, %s", err, second.String())
-	}
-	for name, content := range before {
-		if after, _ := os.ReadFile(filepath.Join(dir, name)); string(after) != content {
-			t.Errorf("%s was overwritten", name)
-		}
-	}
-	block, _ := pem.Decode([]byte(before["cert"]))
-	cert, err := x509.ParseCertificate(block.Bytes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text := first.String(); !strings.Contains(text, fmt.Sprintf("%X", sha256.Sum256(block.Bytes))) ||
-		!strings.Contains(text, dir+"/token") || strings.Contains(text, strings.TrimSpace(before["token"])) {
-		t.Error(text)
-	}
-	for _, name := range []string{"fra.example.net", "192.0.2.7", "2001:db8::7"} {
-		if err := cert.VerifyHostname(name); err != nil {
-			t.Error(err)
-		}
-	}
-	roots := x509.NewCertPool()
-	roots.AddCert(cert)
-	for _, apart := range []time.Duration{-time.Hour, 0, time.Hour} {
-		verify := x509.VerifyOptions{Roots: roots, CurrentTime: time.Now().Add(apart), DNSName: "fra.example.net"}
-		if _, err := cert.Verify(verify); err != nil {
-			t.Errorf("for a clock %v apart: %v", apart, err)
-		}
-	}
-	if tokens, err := config.ParsePeerToken(strings.TrimSpace(before["token"])); err != nil || len(tokens) != 1 {
-		t.Errorf("the token: %v", err)
-	}
-	if err := os.Remove(dir + "/key"); err != nil {
-		t.Fatal(err)
-	}
-	if err := makePlace(env, io.Discard); err == nil {
-		t.Error("a key was made for a certificate that is there")
-	}
-}
-
-// The key of pseudonyms is made once, and replicas agree on it.
-func TestTheKeyOfPseudonyms(t *testing.T) {
-	t.Parallel()
-	log := slog.New(slog.DiscardHandler)
-	path := filepath.Join(t.TempDir(), "key")
-	inFile := func() string {
-		k, err := (&service{}).newHashKey(config.Config{PlaceHashKeyFile: settings.FilePath(path)}, log)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(k.get(t.Context()))
-	}
-	if one, two := inFile(), inFile(); one != two || len(one) < minHashKey {
-		t.Errorf("%q, then %q", one, two)
-	}
-	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
-		t.Errorf("%v %v", info, err)
-	}
-	short := settings.FilePath(daemontest.File(t, t.TempDir(), "s", []byte("x")))
-	if _, err := (&service{}).newHashKey(config.Config{PlaceHashKeyFile: short}, log); err == nil {
-		t.Error("a short key was taken")
-	}
-	server := miniredis.RunT(t)
-	shared := func(id string) string {
-		b := breaker.New(redis.NewClient(&redis.Options{Addr: server.Addr()}), log)
-		t.Cleanup(func() { _ = b.Close() })
-		k, err := (&service{breaker: b}).newHashKey(parsed(t, "PLACE_ID="+id), log)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(k.get(t.Context()))
-	}
-	one, two, other := shared("own"), shared("own"), shared("fra")
-	if one != two || one == other || len(one) < minHashKey {
-		t.Errorf("%q, %q, another place %q", one, two, other)
-	}
-	alone := func() string {
-		k, _ := (&service{}).newHashKey(config.Config{}, log)
-		return string(k.get(t.Context()))
-	}
-	if one, two := alone(), alone(); one == two {
-		t.Error("two instances that share nothing have the same key")
-	}
 }

@@ -5,13 +5,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"diagnostics/daemon/daemontest"
-	"diagnostics/daemon/daemontest/testca"
 	"diagnostics/daemon/files"
 	"diagnostics/gateway/internal/config"
 	"diagnostics/gateway/internal/httpapi"
@@ -24,51 +22,13 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// A file that cannot be read stops the start with the setting's name; one without effect is logged.
-func TestWorkerTLSFiles(t *testing.T) {
-	t.Parallel()
-	dir, ca := t.TempDir(), testca.New(t, "worker")
-	put := func(name string, content []byte) string { return daemontest.File(t, dir, name, content) }
-	cert, key := ca.Issue(t, time.Hour, "gateway")
-	_, foreign := ca.Issue(t, time.Hour, "other")
-	good, goodKey, roots := put("cert", cert), put("key", key), put("ca", ca.PEM())
-	for _, tt := range []struct{ url, ca, cert, key, says, logs string }{
-		{"https://worker", roots, good, goodKey, "", ""},
-		{"https://worker", "", "", "", "", ""},
-		{"http://worker", roots, "", "", "", "do nothing"},
-		{"https://worker", good + "none", "", "", "DIAGNOSTICS_WORKER_CA_FILE takes a file of certificates in PEM: it cannot be read", ""},
-		{"https://worker", goodKey, "", "", "DIAGNOSTICS_WORKER_CA_FILE takes a file of certificates in PEM: it holds no certificate in PEM", ""},
-		{"https://worker", "", good, put("foreign", foreign),
-			"DIAGNOSTICS_WORKER_CLIENT_CERT_FILE with DIAGNOSTICS_WORKER_CLIENT_KEY_FILE takes a certificate and its private key in PEM: the key does not belong", ""},
-	} {
-		c, err := config.Parse([]string{"DIAGNOSTICS_WORKER_URL=" + tt.url, "DIAGNOSTICS_WORKER_CA_FILE=" + tt.ca,
-			"DIAGNOSTICS_WORKER_CLIENT_CERT_FILE=" + tt.cert, "DIAGNOSTICS_WORKER_CLIENT_KEY_FILE=" + tt.key})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var log logtest.Journal
-		_, err = newWorkerTLS(c, &files.Watcher{}, slog.New(slog.NewTextHandler(&log, nil)))
-		if (err == nil) != (tt.says == "") || err != nil && !strings.HasPrefix(err.Error(), tt.says) {
-			t.Errorf("%+v: %v", tt, err)
-		}
-		if log.String() != "" && (tt.logs == "" || !strings.Contains(log.String(), tt.logs)) ||
-			log.String() == "" && tt.logs != "" {
-			t.Errorf("%+v: %q", tt, log.String())
-		}
-	}
-}
-
-// A token that the worker could not be sent keeps the one before.
+// A password or a token that cannot be used is not taken, and what was read before stays in use.
 func TestBadSecretsAreNotTaken(t *testing.T) {
 	t.Parallel()
-	s := &service{}
 	for _, bad := range []string{"", "\n", "a b", "one,two,three", "a\x00b"} {
-		if err := s.takeToken([][]byte{[]byte(bad)}); err == nil {
+		if _, err := config.ParseWorkerToken([]byte(bad)); err == nil {
 			t.Errorf("%q is taken", bad)
 		}
-	}
-	if err := s.takeRedisPassword([][]byte{[]byte("\n")}); err == nil || s.redisPassword.Load() != nil {
-		t.Error("an empty password is taken")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"net"
 	"net/http"
 	"time"
 
@@ -38,6 +39,30 @@ func serve(ctx context.Context, c config.Config, s *service, log *slog.Logger) e
 		Files:    s.files,
 		Hangups:  hangups,
 	}, log)
+}
+
+// listenForPeers opens the listener for other places; nil if there is none.
+func (s *service) listenForPeers(ctx context.Context, c config.Config) (*daemon.Peers, error) {
+	if c.PeerListenAddr == "" {
+		return nil, nil
+	}
+	l, err := daemon.ListenOn(ctx, "PEER_LISTEN_ADDR", c.PeerListenAddr)
+	if err != nil {
+		return nil, err
+	}
+	peers := &daemon.Peers{Server: s.edge.PeerServer(), Listener: l, Wrap: s.edge.PeerListener}
+	if s.peerTLS != nil {
+		peers.Server.Handler = s.peerTLS.Guard(peers.Server.Handler)
+		peers.Wrap = func(l net.Listener) net.Listener { return s.peerTLS.Listen(s.edge.PeerListener(l)) }
+	}
+	return peers, nil
+}
+
+func peerAddr(p *daemon.Peers) string {
+	if p == nil {
+		return "off"
+	}
+	return p.Listener.Addr().String()
 }
 
 // lookupWait is how long the start waits for the resolvers' first answers.

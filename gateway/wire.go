@@ -2,9 +2,21 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
 	"diagnostics/daemon"
 	"diagnostics/daemon/files"
 	"diagnostics/daemon/settings"
+	"diagnostics/gateway/internal/analyze/rootzone"
 	"diagnostics/gateway/internal/apidoc/openapi"
 	"diagnostics/gateway/internal/apidoc/reference"
 	"diagnostics/gateway/internal/cache"
@@ -13,6 +25,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/httpapi"
+	"diagnostics/gateway/internal/httpapi/audit"
 	"diagnostics/gateway/internal/limits/addresslimit"
 	"diagnostics/gateway/internal/limits/pace"
 	"diagnostics/gateway/internal/limits/ratelimit"
@@ -28,15 +41,8 @@ import (
 	"diagnostics/gateway/internal/tools"
 	"diagnostics/gateway/internal/workerclient"
 	"diagnostics/gateway/web"
-	"encoding/json"
+
 	"github.com/redis/go-redis/v9"
-	"log/slog"
-	"net/netip"
-	"os"
-	"slices"
-	"sync"
-	"sync/atomic"
-	"time"
 )
 
 // service is the gateway, wired.
@@ -48,7 +54,7 @@ type service struct {
 	worker  *workerclient.Client // nil without a worker
 	places  *places.Set          // nil where this instance is no place
 	peerTLS *files.ServerTLS     // nil where no other place is let in by TLS
-	audit   *auditLog            // nil where none is kept
+	audit   *audit.Log           // nil if none is kept
 	files   *files.Watcher
 	opened  []func() // which end what wire opened
 
@@ -79,7 +85,7 @@ func (s *service) build(c config.Config, env []string, log *slog.Logger) error {
 	s.delay = processor.Delay
 	limiter := s.newLimiter(c, log)
 	caches := metrics.NewCaches(s.metrics.Registerer())
-	root, err := readRoot(c, os.ReadFile)
+	root, err := rootzone.Read(string(c.RootHintsFile), string(c.TrustAnchorsFile), os.ReadFile)
 	if err != nil {
 		return err
 	}
@@ -113,16 +119,13 @@ func (s *service) build(c config.Config, env []string, log *slog.Logger) error {
 	networks := asn.New(s.egress, string(c.ASNZone), store)
 	all := tools.All(tools.Deps{
 		Egress: s.egress, RDAP: registries, WHOIS: port43, ASN: networks, Worker: s.worker, Cache: store,
-		Certs: egress.HostChecker(), Now: time.Now, Hints: root.hints, Anchors: root.anchors,
+		Certs: egress.HostChecker(), Now: time.Now, Hints: root.Hints, Anchors: root.Anchors,
 	})
 	if err := c.CheckSlugs(slugs(all)); err != nil {
 		return err
 	}
-	if s.audit, err = s.openAudit(c.AuditLogFile, log); err != nil {
+	if err := s.openAudit(string(c.AuditLogFile), log); err != nil {
 		return err
-	}
-	if s.audit != nil {
-		s.opened = append(s.opened, s.audit.close)
 	}
 	api, err := describedAPI()
 	if err != nil {
@@ -164,7 +167,10 @@ func (s *service) build(c config.Config, env []string, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	return s.watchLists(c)
+	return c.WatchLists(s.files, config.ListSetters{
+		DenyTargets: s.egress.SetDenyFile, HostAddresses: s.egress.SetHostFile,
+		DenyClients: s.edge.SetDeniedClients, ClientLimits: s.edge.SetClientLimits,
+	})
 }
 
 // close lets go of what wire opened, the last first.
@@ -174,12 +180,31 @@ func (s *service) close() {
 	}
 }
 
-// auditor records every run; nil is none.
+// openAudit opens the audit log at path, if there is one to keep.
+func (s *service) openAudit(path string, log *slog.Logger) (err error) {
+	switch {
+	case path == "":
+		return nil
+	case s.checks:
+		err = audit.CheckPath(path)
+	default:
+		s.audit, err = audit.Start(path, log)
+	}
+	if err != nil {
+		return fmt.Errorf("AUDIT_LOG_FILE takes the path of a file that this user may write; it cannot be opened: %w", err)
+	}
+	if s.audit != nil {
+		s.opened = append(s.opened, s.audit.Close)
+		s.metrics.AuditLines(s.audit.Dropped)
+	}
+	return nil
+}
+
+// auditor returns the audit log as the edge takes it: nil if there is none.
 func (s *service) auditor() httpapi.Auditor {
 	if s.audit == nil {
 		return nil
 	}
-	s.metrics.AuditLines(s.audit.lines.Dropped)
 	return s.audit
 }
 
@@ -198,24 +223,50 @@ func (s *service) newWorker(c config.Config, log *slog.Logger) (err error) {
 			"traceroute, ping and packet-loss answer 501", slog.String("missing", missing))
 		return nil
 	}
-	secured, err := newWorkerTLS(c, s.files, log)
+	credentials, err := c.ReadWorkerCredentials(egress.HostChecker().Roots, s.files, log)
 	if err != nil {
 		return err
 	}
 	s.worker, err = workerclient.New(string(c.WorkerURL), c.WorkerToken.Reveal(), log,
-		workerclient.WithOwnFault(s.egress.OwnFault), workerclient.WithTLS(secured.config()),
+		workerclient.WithOwnFault(s.egress.OwnFault), workerclient.WithTLS(credentials.Config()),
 		workerclient.WithTranslation(s.egress.TranslationPrefixes),
 		workerclient.WithObserver(metrics.NewWorker(s.metrics.Registerer())))
 	if err == nil {
 		s.opened = append(s.opened, s.worker.Close)
-		secured.changed = func() { s.worker.SetTLS(secured.config()) }
+		credentials.OnChange(func() { s.worker.SetTLS(credentials.Config()) })
 		s.metrics.WorkerUp(s.worker.Serves, s.worker.States)
 	}
 	return err
 }
 
+// watchSecrets rereads the secrets that come from files when these change. A secret of the environment itself stays as
+// it was at the start.
+func (s *service) watchSecrets(env []string) {
+	if path := settings.FileOf(env, "DIAGNOSTICS_WORKER_TOKEN"); path != "" && s.worker != nil {
+		of := files.Source{Name: "worker_token", Setting: "DIAGNOSTICS_WORKER_TOKEN_FILE"}
+		s.files.Watch(of, func(contents [][]byte) error {
+			token, err := config.ParseWorkerToken(contents[0])
+			if err != nil {
+				return err
+			}
+			return s.worker.SetToken(token)
+		}, path)
+	}
+	if path := settings.FileOf(env, "RATE_LIMIT_REDIS_TOKEN"); path != "" && s.redisPassword.Load() != nil {
+		// New connections use it; open ones stay authenticated.
+		of := files.Source{Name: "redis_password", Setting: "RATE_LIMIT_REDIS_TOKEN_FILE"}
+		s.files.Watch(of, func(contents [][]byte) error {
+			password, err := settings.FileValue(contents[0])
+			if err == nil {
+				s.redisPassword.Store(&password)
+			}
+			return err
+		}, path)
+	}
+}
+
 func (s *service) newEgress(
-	c config.Config, limiter ratelimit.Limiter, caches *metrics.Caches, root rootZone,
+	c config.Config, limiter ratelimit.Limiter, caches *metrics.Caches, root rootzone.Root,
 ) (*egress.Client, error) {
 	return egress.New(egress.Settings{
 		Resolvers:         c.Resolvers,
@@ -226,7 +277,7 @@ func (s *service) newEgress(
 		OwnAddress:        func(a netip.Addr) bool { return s.places != nil && s.places.HasAddress(a) },
 		NAT64:             c.NAT64.Prefixes,
 		ExemptHosts:       c.RDAPHosts(),
-		RootServers:       root.exempt,
+		RootServers:       root.Exempt,
 		Delay:             s.delay,
 		Charge:            addresslimit.New(limiter, int(c.AddressRequests), time.Duration(c.Window)).Allow,
 		UserAgent:         userAgent(c),
@@ -393,6 +444,137 @@ func privacy(c config.Config) web.Privacy {
 		Redirector:   c.OwnRedirector(),
 		ASNZone:      string(c.ASNZone),
 	}
+}
+
+// newPlaces makes the set of places if this instance is one, and reads the file that lists the others.
+func (s *service) newPlaces(c config.Config, log *slog.Logger) error {
+	if c.PlaceID == "" {
+		if c.PeerListenAddr != "" {
+			log.Warn("PEER_LISTEN_ADDR is set, but PLACE_ID is not: other places cannot use the results of this one",
+				slog.String("listen", string(c.PeerListenAddr)))
+		}
+		return nil
+	}
+	key, err := s.placeKey(c, log)
+	if err != nil {
+		return err
+	}
+	observer := metrics.NewPlaces(s.metrics.Registerer(), func() map[string]bool { return s.places.States() })
+	s.places = places.New(places.Config{
+		Here:        places.Place{ID: string(c.PlaceID), Name: string(c.PlaceName)},
+		Key:         key.Get,
+		Translation: s.egress.TranslationPrefixes,
+		OwnFault:    s.egress.OwnFault,
+		Observer:    observer,
+		Log:         log,
+		Every:       time.Second,
+	})
+	s.opened = append(s.opened, s.places.Close)
+	if c.PlacesFile == "" {
+		return nil
+	}
+	own := string(c.PlaceID)
+	named := func(content []byte) ([]string, error) { return places.Files(content, own) }
+	take := func(contents [][]byte) error {
+		entries, err := places.Read(own, contents, egress.HostChecker().Roots)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			observer.Follow(e.ID)
+		}
+		return s.places.Replace(entries)
+	}
+	of := files.Source{Name: "places", Setting: "PLACES_FILE"}
+	if err := s.files.LoadTree(of, named, take, string(c.PlacesFile)); err != nil {
+		return fmt.Errorf("%s, or a file that it names, cannot be used: %w", of.Setting, err)
+	}
+	return nil
+}
+
+// placeKey returns the key of the pseudonyms for other places, from a file or shared through Redis.
+func (s *service) placeKey(c config.Config, log *slog.Logger) (*places.Key, error) {
+	if c.PlaceHashKeyFile != "" {
+		return places.KeyFile(string(c.PlaceHashKeyFile), s.checks)
+	}
+	if s.breaker == nil {
+		return places.NewKey(nil, log), nil
+	}
+	name := "diagnostics:place:hash-key:" + string(c.PlaceID)
+	return places.NewKey(func(ctx context.Context, fresh []byte) ([]byte, error) {
+		return s.breaker.Share(ctx, name, fresh)
+	}, log), nil
+}
+
+// newPeers reads the tokens of the places that may run tools here; nil if nothing listens for them.
+func (s *service) newPeers(c config.Config, env []string) (*httpapi.Peers, error) {
+	if c.PeerListenAddr == "" {
+		return nil, nil
+	}
+	peers := httpapi.NewPeers(map[string][]string{httpapi.AnyPeer: c.PeerTokens()})
+	if c.PeerTokensFile != "" {
+		take := func(contents [][]byte) error {
+			tokens, err := places.ParseTokens(contents[0])
+			if err == nil {
+				peers.SetTokens(tokens)
+			}
+			return err
+		}
+		of := files.Source{Name: "peer_tokens", Setting: "PEER_TOKENS_FILE"}
+		if err := s.files.Load(of, take, string(c.PeerTokensFile)); err != nil {
+			return nil, fmt.Errorf("%s cannot be used: %w", of.Setting, err)
+		}
+		return peers, nil
+	}
+	if path := settings.FileOf(env, "PEER_TOKEN"); path != "" {
+		s.files.Watch(files.Source{Name: "peer_token", Setting: "PEER_TOKEN_FILE"}, func(contents [][]byte) error {
+			value, err := settings.FileValue(contents[0])
+			if err != nil {
+				return err
+			}
+			tokens, err := places.ParseToken(value)
+			if err == nil {
+				peers.SetTokens(map[string][]string{httpapi.AnyPeer: tokens})
+			}
+			return err
+		}, path)
+	}
+	return peers, nil
+}
+
+// newPeerTLS reads the certificate of the listener for other places; nil where it speaks clear text, on loopback.
+func (s *service) newPeerTLS(c config.Config) (err error) {
+	if c.PeerListenAddr == "" || c.PeerTLSCertFile == "" {
+		return nil
+	}
+	s.peerTLS, err = files.LoadServer(s.files, files.ServerFiles{
+		Name: "peer", Setting: "PEER_TLS", Auth: tls.RequireAndVerifyClientCert,
+		Cert: string(c.PeerTLSCertFile), Key: string(c.PeerTLSKeyFile), ClientCA: string(c.PeerTLSClientCAFile),
+	})
+	if err == nil {
+		s.metrics.PeerCertificate(s.peerTLS.Expiry)
+	}
+	return err
+}
+
+// ownPlace reports whether a DenyKey is the host of another place, which visitors do not reach through this service.
+func (s *service) ownPlace(c config.Config) func(string) bool {
+	if s.places == nil || bool(c.AllowOwnAddresses) {
+		return nil
+	}
+	return s.places.HasHost
+}
+
+// placesOfPages are the places that the pages offer.
+func (s *service) placesOfPages() (all web.Places) {
+	if s.places == nil {
+		return all
+	}
+	all.Here = web.Place(s.places.Here())
+	for _, p := range s.places.Others() {
+		all.Others = append(all.Others, web.Place(p))
+	}
+	return all
 }
 
 func (s *service) newRDAP(

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"diagnostics/daemon/files"
+	"diagnostics/daemon/settings"
 	"diagnostics/gateway/internal/limits/requests"
 	"diagnostics/gateway/internal/target"
 )
@@ -77,4 +78,45 @@ func eachLine(text []byte, takes string, take func(entry string) bool) error {
 		}
 	}
 	return nil
+}
+
+// ListSetters take the lists in files, at the start and whenever a file changes.
+type ListSetters struct {
+	DenyTargets   func(target.Denylist)
+	HostAddresses func([]netip.Prefix)
+	DenyClients   func([]netip.Prefix)
+	ClientLimits  func([]requests.ClientLimit)
+}
+
+// WatchLists reads the lists in files and lets the watcher reread them. An error names the setting.
+func (c *Config) WatchLists(watcher *files.Watcher, set ListSetters) error {
+	for _, list := range []struct {
+		setting, name string
+		path          settings.FilePath
+		load          func([]byte) error
+	}{
+		{"DENY_TARGETS_FILE", "deny_targets", c.DenyTargetsFile, loader(ParseTargetList, set.DenyTargets)},
+		{"HOST_ADDRESSES_FILE", "host_addresses", c.HostAddressesFile, loader(ParseNetworkList, set.HostAddresses)},
+		{"DENY_CLIENTS_FILE", "deny_clients", c.DenyClientsFile, loader(ParseNetworkList, set.DenyClients)},
+		{"CLIENT_LIMITS_FILE", "client_limits", c.ClientLimitsFile, loader(ParseClientLimits, set.ClientLimits)},
+	} {
+		if list.path == "" {
+			continue
+		}
+		of := files.Source{Name: list.name, Setting: list.setting}
+		if err := watcher.LoadList(of, list.load, string(list.path)); err != nil {
+			return fmt.Errorf("%s takes the path of a file with one entry a line: %w", list.setting, err)
+		}
+	}
+	return nil
+}
+
+func loader[T any](parse func([]byte) (T, error), set func(T)) func([]byte) error {
+	return func(text []byte) error {
+		list, err := parse(text)
+		if err == nil {
+			set(list)
+		}
+		return err
+	}
 }

@@ -153,6 +153,17 @@ func (t *WorkerToken) Decode(s string) error {
 	return nil
 }
 
+// ParseWorkerToken reads the token of a DIAGNOSTICS_WORKER_TOKEN_FILE.
+func ParseWorkerToken(content []byte) (string, error) {
+	value, err := settings.FileValue(content)
+	if err != nil {
+		return "", err
+	}
+	var token WorkerToken
+	err = token.Decode(value)
+	return token.Reveal(), err
+}
+
 // workerURL is the base URLs of workers, comma-separated.
 type workerURL string
 

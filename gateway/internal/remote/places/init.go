@@ -1,4 +1,4 @@
-package main
+package places
 
 import (
 	"crypto/ecdsa"
@@ -22,26 +22,27 @@ import (
 	"diagnostics/daemon/files"
 )
 
-// initPlace is the flag of the task, initDoc its help.
+// InitFlag is the gateway's flag that calls Init, InitDoc its help.
 const (
-	initPlace = "init-place"
-	initDoc   = "create the token, key and self-signed certificate of PEER_LISTEN_ADDR in the files that " +
+	InitFlag = "init-place"
+	InitDoc  = "create the token, key and self-signed certificate of PEER_LISTEN_ADDR in the files that " +
 		"PEER_TOKEN_FILE, PEER_TLS_KEY_FILE and PEER_TLS_CERT_FILE name (else peer-token, peer-key.pem and " +
 		"peer-cert.pem here), where they are missing, print what the other places need, and exit"
 )
 
-// certificateTime is how long the certificate is valid. Another place trusts it by its file alone, so replacing it is
-// copying a file there.
+// certificateTime is the validity of the certificate. Other places trust the file itself, so a new one must be copied
+// to each of them.
 const certificateTime = 5 * 365 * 24 * time.Hour
 
-// makePlace makes what one more place needs to let the others in. Files that there are stay as they are.
-func makePlace(env []string, out io.Writer) error {
-	token := pathOf(env, "PEER_TOKEN_FILE", "peer-token")
-	key := pathOf(env, "PEER_TLS_KEY_FILE", "peer-key.pem")
-	cert := pathOf(env, "PEER_TLS_CERT_FILE", "peer-cert.pem")
+// Init creates the token, key and certificate with which this place lets others in, and prints to out what those need.
+// It overwrites nothing. env holds the settings, as os.Environ returns them.
+func Init(env []string, out io.Writer) error {
+	token := valueOf(env, "PEER_TOKEN_FILE", "peer-token")
+	key := valueOf(env, "PEER_TLS_KEY_FILE", "peer-key.pem")
+	cert := valueOf(env, "PEER_TLS_CERT_FILE", "peer-cert.pem")
 	hasKey, hasCert := exists(key), exists(cert)
 	if hasKey != hasCert {
-		return errors.New("of the key and the certificate only one is there: remove it, or put the other beside it")
+		return errors.New("only one of the key and the certificate exists: remove it, or put the other beside it")
 	}
 	if !exists(token) {
 		if err := writeNew(token, []byte(rand.Text()+"\n")); err != nil {
@@ -67,9 +68,10 @@ func makePlace(env []string, out io.Writer) error {
 	return err
 }
 
-func pathOf(env []string, name, otherwise string) string {
+// valueOf returns the value of a setting, or otherwise if it is unset or empty.
+func valueOf(env []string, name, otherwise string) string {
 	for _, pair := range env {
-		if value, is := strings.CutPrefix(pair, name+"="); is && value != "" {
+		if value, ok := strings.CutPrefix(pair, name+"="); ok && value != "" {
 			return value
 		}
 	}
@@ -81,7 +83,7 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// writeNew writes a file that there is not yet, for its owner alone.
+// writeNew creates a file that only its owner can read, and fails if it exists.
 func writeNew(path string, content []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // #nosec G304 G703 -- as above
 	if err != nil {
@@ -132,9 +134,9 @@ func makeCertificate(keyPath, certPath string, names []string) error {
 	return nil
 }
 
-// certificateNames are those of PEER_TLS_NAMES, or else what this host is called, and its addresses.
+// certificateNames returns the names of PEER_TLS_NAMES, or the name and the addresses of this host.
 func certificateNames(env []string) []string {
-	if given := pathOf(env, "PEER_TLS_NAMES", ""); given != "" {
+	if given := valueOf(env, "PEER_TLS_NAMES", ""); given != "" {
 		return strings.FieldsFunc(given, func(r rune) bool { return r == ',' || r == ' ' })
 	}
 	names := []string{"localhost"}

@@ -1,14 +1,12 @@
-package main
+package rootzone
 
 import (
 	"errors"
 	"strings"
 	"testing"
-
-	"diagnostics/gateway/internal/config"
 )
 
-func TestRootZoneOfTheSettings(t *testing.T) {
+func TestRead(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{
 		"hints":   ". IN NS ns.root.\nns.root. IN A 10.0.0.1\nns.root. IN AAAA fd00::1\n",
@@ -39,18 +37,16 @@ func TestRootZoneOfTheSettings(t *testing.T) {
 		"DNS_TRUST_ANCHORS_FILE=":           {13, 0, 2, ""},
 		"DNS_ROOT_HINTS_FILE=/dev/null/nay": {0, 0, 0, "no such file"},
 	} {
-		settings, err := config.Parse([]string{env})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := readRoot(settings, read)
+		setting, path, _ := strings.Cut(env, "=")
+		paths := map[string]string{setting: path}
+		got, err := Read(paths["DNS_ROOT_HINTS_FILE"], paths["DNS_TRUST_ANCHORS_FILE"], read)
 		switch {
 		case c.says != "":
 			if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s: %v", env, err)
 			}
-		case err != nil, len(got.hints.Servers) != c.servers, len(got.exempt) != c.exempt, len(got.anchors.DS) != c.anchors,
-			got.hints.Source == "", got.anchors.Source == "":
+		case err != nil, len(got.Hints.Servers) != c.servers, len(got.Exempt) != c.exempt, len(got.Anchors.DS) != c.anchors,
+			got.Hints.Source == "", got.Anchors.Source == "":
 			t.Errorf("%s: %+v, %v", env, got, err)
 		}
 	}
