@@ -85,7 +85,7 @@ func difference(before, after map[string][]string) (left []string) {
 func gone(t *testing.T, id string, before map[string][]string) {
 	t.Helper()
 	var left []string
-	if !waittest.Within(10*time.Second, func() bool {
+	if !waittest.Within(time.Minute, func() bool { // a busy machine deletes namespaces slowly
 		left = append(difference(before, machine(t, id)), labProcesses(t, id)...)
 		return len(left) == 0
 	}) {

@@ -281,17 +281,19 @@ func holdLooks(t *testing.T, tab *browser.Tab, name string) {
 		dark  bool
 		axe   func() []string
 	}{
-		{1280, false, tab.Axe}, {1280, true, tab.AxeColours}, {360, true, tab.Axe}, {360, false, tab.AxeColours},
-		{320, false, nil},
+		// A theme has the same colours at every width, so each is held once.
+		{1280, false, tab.Axe}, {1280, true, nil}, {360, true, tab.Axe}, {360, false, nil}, {320, false, nil},
 	} {
 		tab.Look(look.width, look.dark)
 		if pixels, elements := tab.Overflow(); pixels > 0 {
 			t.Errorf("at %d px the page is %d px too wide: %s", look.width, pixels, elements)
 		}
+		if look.width != 320 {
+			tab.Screenshot(name)
+		}
 		if look.axe == nil {
 			continue
 		}
-		tab.Screenshot(name)
 		for _, finding := range look.axe() {
 			t.Errorf("at %d px, dark %t: %s", look.width, look.dark, finding)
 		}

@@ -10,35 +10,18 @@ import (
 	"github.com/chromedp/cdproto/page"
 )
 
-// axeRun runs rules and gives what they find.
+// axeRun runs the rules of WCAG 2.2 A and AA, and the best practices.
 const axeRun = `axe.run(document, {
-  runOnly: %s, resultTypes: ["violations"], preload: false,
+  runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"],
+  resultTypes: ["violations"], preload: false,
 }).then((r) => r.violations.map((v) => ({
   rule: v.id, impact: v.impact, help: v.help,
   nodes: v.nodes.map((n) => n.target.flat().join(" ") + ": " + n.html.slice(0, 200) + " " +
     [...n.any, ...n.all, ...n.none].map((c) => c.message).join("; ")),
 })))`
 
-const (
-	// allRules are those of WCAG 2.2 A and AA, and the best practices.
-	allRules = `["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"]`
-	// colourRules are those of them that depend on the theme.
-	colourRules = `{type: "rule", values: ["color-contrast", "link-in-text-block"]}`
-)
-
-// Axe gives what axe-core finds wrong with the page as it is now, a finding a string.
+// Axe returns what axe-core finds wrong with the page as it is now, one string for each violation.
 func (tab *Tab) Axe() []string {
-	tab.t.Helper()
-	return tab.axe(allRules)
-}
-
-// AxeColours is Axe by the rules alone that depend on the theme, for a page that has been looked at in another one.
-func (tab *Tab) AxeColours() []string {
-	tab.t.Helper()
-	return tab.axe(colourRules)
-}
-
-func (tab *Tab) axe(rules string) []string {
 	tab.t.Helper()
 	// The policy forbids a script element; the debugger needs none.
 	if tab.String(`typeof axe`) == "undefined" {
@@ -48,7 +31,7 @@ func (tab *Tab) axe(rules string) []string {
 		Rule, Impact, Help string
 		Nodes              []string
 	}
-	tab.Value(fmt.Sprintf(axeRun, rules), &found)
+	tab.Value(axeRun, &found)
 	list := make([]string, len(found))
 	for i, f := range found {
 		list[i] = fmt.Sprintf("%s (%s): %s\n    %s", f.Rule, f.Impact, f.Help, strings.Join(f.Nodes, "\n    "))
