@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"diagnostics/daemon/daemontest"
-	"diagnostics/gateway/internal/config"
 	"diagnostics/shared/waittest"
 )
 
@@ -168,15 +167,6 @@ func TestPlacesAreReread(t *testing.T) {
 	}
 	daemontest.File(t, dir, "tokens.json", []byte(`{}`))
 	until("cut off", func() bool { status, _ := ask(); return status == 502 })
-}
-
-func parsed(t *testing.T, env ...string) config.Config {
-	t.Helper()
-	c, err := config.Parse(env)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
 }
 
 // letsIn reports whether a place lets a token in.
