@@ -35,7 +35,7 @@ var proofs = []proof{
 		LAB_EXACT=1 ` + e2e + `-v -run '^TestSlowLink$' ./e2e
 		deploy/lab/proofs/lighthouse/proof.sh`},
 	{"compose-test", "docker-compose.yml on this machine's engine, as operators and visitors see it (root)",
-		compose + `-skip '^(TestCommandsOfThePages|TestRollBothWays|TestRollChecksFirst|TestRollOfWorkers|TestUp)$' \
+		compose + `-skip '^(TestCommandsOfThePages|TestRollBothWays|TestRollOfWorkers|TestUp)$' \
 		./compose "$@"`},
 	{"compose", "the same, the commands of the documentation, and every file with Compose v2, built for it (root)",
 		`COMPOSE_V2=$(deploy/lab/proofs/compose-v2.sh)
