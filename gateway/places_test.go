@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"slices"
@@ -13,7 +14,12 @@ import (
 	"testing"
 
 	"diagnostics/daemon/daemontest"
+	"diagnostics/gateway/internal/config"
+	"diagnostics/gateway/internal/redis/breaker"
 	"diagnostics/shared/waittest"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
 )
 
 const placeToken = "token-between-two-places"
@@ -184,4 +190,26 @@ func letsIn(t *testing.T, place *started, token string) bool {
 	}
 	_ = resp.Body.Close()
 	return resp.StatusCode == http.StatusOK
+}
+
+// Replicas of a place share the key of pseudonyms through Redis; another place that uses the same Redis has its own.
+func TestThePlaceKeyIsShared(t *testing.T) {
+	t.Parallel()
+	log, server := slog.New(slog.DiscardHandler), miniredis.RunT(t)
+	key := func(id string) string {
+		b := breaker.New(redis.NewClient(&redis.Options{Addr: server.Addr()}), log)
+		t.Cleanup(func() { _ = b.Close() })
+		c, err := config.Parse([]string{"PLACE_ID=" + id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := (&service{breaker: b}).placeKey(c, log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(k.Get(t.Context()))
+	}
+	if one, two, other := key("own"), key("own"), key("fra"); one != two || one == other {
+		t.Errorf("%q, %q, another place %q", one, two, other)
+	}
 }

@@ -22,13 +22,17 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// A password or a token that cannot be used is not taken, and what was read before stays in use.
+// What cannot be used keeps what was read before.
 func TestBadSecretsAreNotTaken(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"", "\n", "a b", "one,two,three", "a\x00b"} {
 		if _, err := config.ParseWorkerToken([]byte(bad)); err == nil {
 			t.Errorf("%q is taken", bad)
 		}
+	}
+	s := &service{}
+	if err := s.setRedisPassword([][]byte{[]byte("\n")}); err == nil || s.redisPassword.Load() != nil {
+		t.Error("an empty password is taken")
 	}
 }
 

@@ -253,16 +253,18 @@ func (s *service) watchSecrets(env []string) {
 		}, path)
 	}
 	if path := settings.FileOf(env, "RATE_LIMIT_REDIS_TOKEN"); path != "" && s.redisPassword.Load() != nil {
-		// New connections use it; open ones stay authenticated.
 		of := files.Source{Name: "redis_password", Setting: "RATE_LIMIT_REDIS_TOKEN_FILE"}
-		s.files.Watch(of, func(contents [][]byte) error {
-			password, err := settings.FileValue(contents[0])
-			if err == nil {
-				s.redisPassword.Store(&password)
-			}
-			return err
-		}, path)
+		s.files.Watch(of, s.setRedisPassword, path)
 	}
+}
+
+// setRedisPassword is for new connections; open ones stay authenticated.
+func (s *service) setRedisPassword(contents [][]byte) error {
+	password, err := settings.FileValue(contents[0])
+	if err == nil {
+		s.redisPassword.Store(&password)
+	}
+	return err
 }
 
 func (s *service) newEgress(
@@ -473,23 +475,7 @@ func (s *service) newPlaces(c config.Config, log *slog.Logger) error {
 	if c.PlacesFile == "" {
 		return nil
 	}
-	own := string(c.PlaceID)
-	named := func(content []byte) ([]string, error) { return places.Files(content, own) }
-	take := func(contents [][]byte) error {
-		entries, err := places.Read(own, contents, egress.HostChecker().Roots)
-		if err != nil {
-			return err
-		}
-		for _, e := range entries {
-			observer.Follow(e.ID)
-		}
-		return s.places.Replace(entries)
-	}
-	of := files.Source{Name: "places", Setting: "PLACES_FILE"}
-	if err := s.files.LoadTree(of, named, take, string(c.PlacesFile)); err != nil {
-		return fmt.Errorf("%s, or a file that it names, cannot be used: %w", of.Setting, err)
-	}
-	return nil
+	return s.places.Follow(s.files, string(c.PlacesFile), egress.HostChecker().Roots, observer.Follow)
 }
 
 // placeKey returns the key of the pseudonyms for other places, from a file or shared through Redis.
@@ -513,31 +499,10 @@ func (s *service) newPeers(c config.Config, env []string) (*httpapi.Peers, error
 	}
 	peers := httpapi.NewPeers(map[string][]string{httpapi.AnyPeer: c.PeerTokens()})
 	if c.PeerTokensFile != "" {
-		take := func(contents [][]byte) error {
-			tokens, err := places.ParseTokens(contents[0])
-			if err == nil {
-				peers.SetTokens(tokens)
-			}
-			return err
-		}
-		of := files.Source{Name: "peer_tokens", Setting: "PEER_TOKENS_FILE"}
-		if err := s.files.Load(of, take, string(c.PeerTokensFile)); err != nil {
-			return nil, fmt.Errorf("%s cannot be used: %w", of.Setting, err)
-		}
-		return peers, nil
+		return peers, peers.FollowTokens(s.files, string(c.PeerTokensFile))
 	}
 	if path := settings.FileOf(env, "PEER_TOKEN"); path != "" {
-		s.files.Watch(files.Source{Name: "peer_token", Setting: "PEER_TOKEN_FILE"}, func(contents [][]byte) error {
-			value, err := settings.FileValue(contents[0])
-			if err != nil {
-				return err
-			}
-			tokens, err := places.ParseToken(value)
-			if err == nil {
-				peers.SetTokens(map[string][]string{httpapi.AnyPeer: tokens})
-			}
-			return err
-		}, path)
+		peers.FollowToken(s.files, path)
 	}
 	return peers, nil
 }

@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"net"
-	"net/netip"
 
 	"diagnostics/daemon/settings"
 	"diagnostics/gateway/internal/remote/places"
@@ -61,7 +60,7 @@ func (c *Config) checkPlaces() error {
 			"certificates need TLS")
 	case c.PeerListenAddr == "":
 		return nil
-	case c.PeerTLSCertFile == "" && !isLoopback(listenHost(c.PeerListenAddr)):
+	case c.PeerTLSCertFile == "" && !places.IsLoopback(listenHost(c.PeerListenAddr)):
 		return errors.New("PEER_LISTEN_ADDR is no loopback address, which needs PEER_TLS_CERT_FILE and PEER_TLS_KEY_FILE: " +
 			"the tokens and targets of other places would cross the network in clear text")
 	case len(c.PeerToken) == 0 && c.PeerTokensFile == "":
@@ -74,9 +73,4 @@ func (c *Config) checkPlaces() error {
 func listenHost(addr settings.ListenAddr) string {
 	host, _, _ := net.SplitHostPort(string(addr))
 	return host
-}
-
-func isLoopback(host string) bool {
-	a, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && a.Unmap().IsLoopback()
 }

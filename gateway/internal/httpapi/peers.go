@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -11,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"diagnostics/daemon/files"
+	"diagnostics/daemon/settings"
 	"diagnostics/gateway/internal/clientip"
 	"diagnostics/gateway/internal/conns"
 	"diagnostics/gateway/internal/remote/places"
@@ -64,6 +67,37 @@ func (p *Peers) SetTokens(tokens map[string][]string) {
 		}
 	}
 	p.tokens.Store(&all)
+}
+
+// FollowTokens reads PEER_TOKENS_FILE and lets the watcher reread it. An error names the setting.
+func (p *Peers) FollowTokens(watcher *files.Watcher, path string) error {
+	load := func(contents [][]byte) error {
+		tokens, err := places.ParseTokens(contents[0])
+		if err == nil {
+			p.SetTokens(tokens)
+		}
+		return err
+	}
+	of := files.Source{Name: "peer_tokens", Setting: "PEER_TOKENS_FILE"}
+	if err := watcher.Load(of, load, path); err != nil {
+		return fmt.Errorf("%s cannot be used: %w", of.Setting, err)
+	}
+	return nil
+}
+
+// FollowToken lets the watcher reread the PEER_TOKEN_FILE whose tokens p has.
+func (p *Peers) FollowToken(watcher *files.Watcher, path string) {
+	watcher.Watch(files.Source{Name: "peer_token", Setting: "PEER_TOKEN_FILE"}, func(contents [][]byte) error {
+		value, err := settings.FileValue(contents[0])
+		if err != nil {
+			return err
+		}
+		tokens, err := places.ParseToken(value)
+		if err == nil {
+			p.SetTokens(map[string][]string{AnyPeer: tokens})
+		}
+		return err
+	}, path)
 }
 
 // admit returns the place that the values of an Authorization header stand for, empty for none. There must be exactly

@@ -11,6 +11,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"sync/atomic"
@@ -277,4 +278,12 @@ func digestOf(contents [][]byte, failed error) digest {
 		h.Write(content)
 	}
 	return digest(h.Sum(nil))
+}
+
+// WithoutPath returns the system's error of an error of package os, for a log that must not hold the path.
+func WithoutPath(err error) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return failed.Err
+	}
+	return err
 }

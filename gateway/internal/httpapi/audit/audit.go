@@ -4,7 +4,6 @@
 package audit
 
 import (
-	"diagnostics/shared/cause"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +14,9 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"diagnostics/daemon/files"
+	"diagnostics/shared/cause"
 
 	"gopkg.in/natefinch/lumberjack.v2"
 )
@@ -69,10 +71,10 @@ type File struct {
 func Open(pattern, host string, log *slog.Logger) (*File, error) {
 	path := strings.ReplaceAll(pattern, hostMark, host)
 	if err := prepare(path); err != nil {
-		return nil, withoutPath(err)
+		return nil, files.WithoutPath(err)
 	}
 	if err := checkFolder(filepath.Dir(path)); err != nil {
-		return nil, fmt.Errorf("the folder must be writable, to rotate it: %w", withoutPath(err))
+		return nil, fmt.Errorf("the folder must be writable, to rotate it: %w", files.WithoutPath(err))
 	}
 	return &File{log: log, shared: newShared(pattern, host),
 		file: lumberjack.Logger{Filename: path, MaxSize: maxMebibytes, MaxBackups: kept}}, nil
@@ -85,7 +87,7 @@ func Check(pattern, host string) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return withoutPath(err)
+		return files.WithoutPath(err)
 	case info.Mode()&fs.ModeSymlink != 0:
 		return errLink
 	case !info.Mode().IsRegular():
@@ -103,14 +105,6 @@ func Check(pattern, host string) error {
 
 // The modes of access(2).
 const searchable, writable, readable = 1, 2, 4
-
-// withoutPath returns the system's error without the path.
-func withoutPath(err error) error {
-	if failed, is := errors.AsType[*fs.PathError](err); is {
-		return failed.Err
-	}
-	return err
-}
 
 // checkFolder fails at the start where the first rotation would, as where the file alone is mounted.
 func checkFolder(dir string) error {

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"errors"
 	"log/slog"
 	"os"
 	"time"
@@ -15,8 +14,7 @@ import (
 type Log struct {
 	file   *File
 	lines  *daemon.Lines
-	closed chan struct{}
-	tidier parallel.Group
+	closed chan struct{} // ends the goroutine that tidies the folder
 }
 
 // Start opens the audit log at path, in which %h stands for the name of this host, and begins to tidy its folder. The
@@ -35,14 +33,21 @@ func Start(path string, log *slog.Logger) (*Log, error) {
 		return nil
 	}
 	l := &Log{file: file, lines: daemon.NewLines(file, report), closed: make(chan struct{})}
-	l.tidier.Go(l.tidy)
+	parallel.Go(l.tidy, func(p *parallel.Panic) {
+		if p != nil {
+			log.Error("the folder of the audit log is no longer tidied", "error", p.Error())
+		}
+	})
 	return l, nil
 }
 
 // CheckPath reports whether Start could open path, and creates nothing.
 func CheckPath(path string) error {
 	host, err := os.Hostname()
-	return errors.Join(err, Check(path, host))
+	if err != nil {
+		return err
+	}
+	return Check(path, host)
 }
 
 // tidy also runs while there are no requests: it shows other gateways that this one still uses its file.
@@ -65,10 +70,9 @@ func (l *Log) RunBegan(r Run) { _, _ = l.lines.Write(r.Line()) }
 // Dropped returns how many lines were lost.
 func (l *Log) Dropped() uint64 { return l.lines.Dropped() }
 
-// Close leaves the file open if a stuck disk still blocks its writer; the end of the process closes it then.
+// Close waits for no disk: if one is stuck, the file stays open until the end of the process.
 func (l *Log) Close() {
 	close(l.closed)
-	l.tidier.Wait()
 	if l.lines.Close() {
 		l.file.Close()
 	}

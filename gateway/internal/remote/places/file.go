@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -91,19 +90,38 @@ func (e fileEntry) files() []string {
 	return slices.DeleteFunc(all, func(path string) bool { return path == "" })
 }
 
-// Files returns the paths that a PLACES_FILE names, in the order in which Read takes their contents. own is the ID of
-// this place. The error is a files.Reason, and repeats nothing of the file but the position of an entry.
-func Files(text []byte, own string) (paths []string, err error) {
-	entries, err := parseFile(text, own)
-	for _, e := range entries {
-		paths = append(paths, e.files()...)
+// Follow reads the places of a PLACES_FILE and lets the watcher reread them. A place whose entry has no caFile is
+// verified by roots. found is called with the ID of each place. An error names the setting, and repeats nothing of the
+// file but the position of an entry.
+func (s *Set) Follow(watcher *files.Watcher, path string, roots *x509.CertPool, found func(id string)) error {
+	own := s.config.Here.ID
+	named := func(content []byte) (paths []string, err error) {
+		entries, err := parseFile(content, own)
+		for _, e := range entries {
+			paths = append(paths, e.files()...)
+		}
+		return paths, err
 	}
-	return paths, err
+	load := func(contents [][]byte) error {
+		entries, err := readFiles(own, contents, roots)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			found(e.ID)
+		}
+		return s.Replace(entries)
+	}
+	of := files.Source{Name: "places", Setting: "PLACES_FILE"}
+	if err := watcher.LoadTree(of, named, load, path); err != nil {
+		return fmt.Errorf("%s, or a file that it names, cannot be used: %w", of.Setting, err)
+	}
+	return nil
 }
 
-// Read returns the entries of a PLACES_FILE: contents[0] is the file, followed by the contents of Files. A place whose
-// entry has no caFile is verified by roots. The error is a files.Reason, as of Files.
-func Read(own string, contents [][]byte, roots *x509.CertPool) ([]Entry, error) {
+// readFiles returns the entries of a PLACES_FILE: contents[0] is the file, followed by the contents of the files that
+// it names. The error is a files.Reason.
+func readFiles(own string, contents [][]byte, roots *x509.CertPool) ([]Entry, error) {
 	list, err := parseFile(contents[0], own)
 	if err != nil {
 		return nil, err
@@ -123,6 +141,7 @@ func Read(own string, contents [][]byte, roots *x509.CertPool) ([]Entry, error) 
 	return all, nil
 }
 
+// parseFile reads a PLACES_FILE at the place with the ID own. The error is a files.Reason.
 func parseFile(text []byte, own string) ([]fileEntry, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -163,7 +182,7 @@ func (e fileEntry) problem() string {
 		return "its name is not 1 to 64 printable characters"
 	case err != nil || strings.Contains(e.URL, "#"):
 		return "its url is no http or https URL without user, query or fragment"
-	case u.Scheme == "http" && !isLoopback(u):
+	case u.Scheme == "http" && !IsLoopback(u.Hostname()):
 		return "its url is http outside loopback, where the token and the targets need https"
 	case e.TokenFile == "":
 		return "its tokenFile is missing"
@@ -173,9 +192,10 @@ func (e fileEntry) problem() string {
 	return ""
 }
 
-func isLoopback(u *url.URL) bool {
-	a, err := netip.ParseAddr(u.Hostname())
-	return u.Hostname() == "localhost" || err == nil && a.Unmap().IsLoopback()
+// IsLoopback reports whether a host is this one, so that clear text to it crosses no network.
+func IsLoopback(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && a.Unmap().IsLoopback()
 }
 
 // read makes an Entry of the contents of the entry's files.

@@ -9,7 +9,7 @@ import (
 	"diagnostics/daemon/files"
 )
 
-func TestFiles(t *testing.T) {
+func TestParseFile(t *testing.T) {
 	t.Parallel()
 	entry := func(id, url, more string) string {
 		return fmt.Sprintf(`{"id":%q,"name":"A place","url":%q,"tokenFile":"/t"%s}`, id, url, more)
@@ -51,7 +51,7 @@ func TestFiles(t *testing.T) {
 		"a second value":         {`[] []`, "it is no JSON list"},
 		"a name of control text": {`[{"id":"fra","name":"a\nb","url":"` + https + `","tokenFile":"/t"}]`, "entry 1: its name"},
 	} {
-		_, err := Files([]byte(tt.text), "own")
+		_, err := parseFile([]byte(tt.text), "own")
 		if (err == nil) != (tt.says == "") || err != nil && !strings.HasPrefix(err.Error(), tt.says) {
 			t.Errorf("%s: %v, want %q", name, err, tt.says)
 		}

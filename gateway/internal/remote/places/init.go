@@ -56,7 +56,7 @@ func Init(env []string, out io.Writer) error {
 	}
 	content, err := os.ReadFile(cert) // #nosec G304 G703 -- the operator chose it
 	if err != nil {
-		return fmt.Errorf("the certificate cannot be read: %w", withoutPath(err))
+		return fmt.Errorf("the certificate cannot be read: %w", files.WithoutPath(err))
 	}
 	chain, err := files.Certificates(content)
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"diagnostics/daemon/files"
 )
 
 // Key is the key of the pseudonyms that other places get for this place's clients. No other place holds it: it is
@@ -63,14 +65,14 @@ func keyFile(path string, fresh []byte, checkOnly bool) ([]byte, error) {
 	switch {
 	case err == nil:
 		_, err = f.Write(fresh)
-		return fresh, errors.Join(withoutPath(err), f.Sync(), f.Close())
+		return fresh, errors.Join(files.WithoutPath(err), f.Sync(), f.Close())
 	case !errors.Is(err, fs.ErrExist):
-		return nil, withoutPath(err)
+		return nil, files.WithoutPath(err)
 	}
 	for range 10 { // another replica may be writing it
 		content, err := os.ReadFile(path) // #nosec G304 -- the operator chose it
 		if err != nil {
-			return nil, withoutPath(err)
+			return nil, files.WithoutPath(err)
 		}
 		if len(content) >= minKey {
 			return content, nil
@@ -78,14 +80,6 @@ func keyFile(path string, fresh []byte, checkOnly bool) ([]byte, error) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	return nil, errShortKey
-}
-
-// withoutPath removes the path from an error of package os: a log must not hold it.
-func withoutPath(err error) error {
-	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		return failed.Err
-	}
-	return err
 }
 
 // keyRetry is the time between two attempts to share the key.
