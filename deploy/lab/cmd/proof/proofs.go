@@ -30,9 +30,9 @@ var proofs = []proof{
 		`exec go run -C deploy/lab ./proofs/tls "$@"`},
 	{"dnssec", "the lab's signed zones as dns-delegation and four others see them; -only PATTERN, -quick (root)",
 		`exec go run -C deploy/lab ./proofs/dnssec "$@"`},
-	{"pages", "the pages over a slow link, and as Lighthouse sees them (root, npm, Chromium)",
+	{"pages", "the pages over a slow link, both themes at both widths, and as Lighthouse sees them (root, npm, Chromium)",
 		withAxe + `make --no-print-directory build
-		LAB_EXACT=1 ` + e2e + `-v -run '^TestSlowLink$' ./e2e
+		LAB_EXACT=1 ` + e2e + `-v -run '^(TestSlowLink|TestEveryPage)$' ./e2e
 		deploy/lab/proofs/lighthouse/proof.sh`},
 	{"compose-test", "docker-compose.yml on this machine's engine, as operators and visitors see it (root)",
 		compose + `-skip '^(TestCommandsOfThePages|TestRollBothWays|TestRollOfWorkers|TestUp)$' \
