@@ -38,7 +38,7 @@ func TestCheckCanFail(t *testing.T) {
 	t.Parallel()
 	const path = "/api/tools/my-ip"
 	const envelope = `,"durationMs":1.5,"requestId":"` + id + `"}`
-	good := `{"data":{"conclusion":{"state":"ok","code":"ADDRESS_SHOWN","message":"x."},"findings":[],"available":true,"ip":"192.0.2.1","version":4,"reason":null}` + envelope
+	good := `{"data":{"conclusion":{"state":"ok","code":"ADDRESS_SHOWN","message":"x.","brief":"x","meaning":null,"args":{}},"findings":[],"available":true,"ip":"192.0.2.1","version":4,"reason":null}` + envelope
 	tests := []struct {
 		name, path string
 		resp       *http.Response

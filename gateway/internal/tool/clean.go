@@ -16,13 +16,13 @@ const MaxInput = 2048
 // *fault.Error of kind Invalid.
 func CleanInput(s string) (string, error) {
 	if !utf8.ValidString(s) {
-		return "", fault.New(fault.Invalid, "The input must be valid UTF-8 text.")
+		return "", fault.New(fault.Invalid, "INPUT_NOT_UTF8", nil)
 	}
 	if utf8.RuneCountInString(s) > MaxInput {
-		return "", fault.New(fault.Invalid, "The input must be at most 2,048 characters long.")
+		return "", fault.New(fault.Invalid, "INPUT_TOO_LONG", nil)
 	}
 	if strings.ContainsFunc(s, unicode.IsControl) {
-		return "", fault.New(fault.Invalid, "The input must not contain control characters such as line breaks or tabs.")
+		return "", fault.New(fault.Invalid, "INPUT_HAS_CONTROL_CHARACTERS", nil)
 	}
 	return strings.TrimSpace(s), nil
 }

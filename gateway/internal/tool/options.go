@@ -2,12 +2,12 @@ package tool
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 // Options are the members of a request's options object. Unknown members are ignored; null counts as absent.
@@ -61,7 +61,8 @@ func (o Option) Text(from Options) (value string, present bool, err error) {
 		return "", false, o.Reject()
 	}
 	if o.MaxLength > 0 && utf8.RuneCountInString(value) > o.MaxLength {
-		return "", false, fault.OfOption(o.Name, "The option %s must be at most %d characters long.", o.Name, o.MaxLength)
+		return "", false, fault.OfOption(o.Name, "OPTION_TOO_LONG",
+			finding.Args{"option": o.Name, "most": o.MaxLength})
 	}
 	return value, true, nil
 }
@@ -90,14 +91,16 @@ func (o Option) Flag(from Options) (value bool, err error) {
 
 // Reject returns the failure of a value that the option cannot have, of kind Invalid. It names what is allowed.
 func (o Option) Reject() error {
-	allowed := o.Allowed
+	code, args := "OPTION_INVALID", finding.Args{"option": o.Name}
 	switch {
 	case len(o.Values) > 0:
-		allowed = "one of " + strings.Join(o.Values, ", ")
+		code, args["values"] = "OPTION_NOT_LISTED", strings.Join(o.Values, ", ")
 	case o.Bool:
-		allowed = "true or false"
+		code = "OPTION_NOT_FLAG"
 	case o.IsNumber():
-		allowed = fmt.Sprintf("a whole number from %d to %d", o.Min, o.Max)
+		code, args["least"], args["most"] = "OPTION_OUT_OF_RANGE", o.Min, o.Max
+	default:
+		args["allowed"] = o.Allowed
 	}
-	return fault.OfOption(o.Name, "The option %s must be %s.", o.Name, allowed)
+	return fault.OfOption(o.Name, code, args)
 }

@@ -61,7 +61,7 @@ func TestOptionChoice(t *testing.T) {
 	}
 	_, err := choice.Choice(options(t, `{"x":"SRV"}`))
 	var f *fault.Error
-	if !errors.As(err, &f) || !strings.Contains(f.Sentence, "A, MX") || f.Option != "x" {
+	if !errors.As(err, &f) || !strings.Contains(f.Sentence(), "A, MX") || f.Option != "x" {
 		t.Errorf("%#v does not name what is allowed, or where", err)
 	}
 	if _, _, err := text.Text(options(t, `{"x":1}`)); !errors.As(err, &f) || f.Option != "x" {
@@ -93,7 +93,7 @@ func TestOptionNumber(t *testing.T) {
 		value, present, err := number.Number(options(t, body))
 		var f *fault.Error
 		if !errors.As(err, &f) || f.Kind != fault.Invalid || f.Option != "x" || value != 0 || present ||
-			!strings.Contains(f.Sentence, "from 1 to 65535") {
+			!strings.Contains(f.Sentence(), "from 1 to 65535") {
 			t.Errorf("%s: %d, %t, %v; want Invalid", body, value, present, err)
 		}
 	}
@@ -114,7 +114,7 @@ func TestOptionFlag(t *testing.T) {
 		got, err := flag.Flag(options(t, body))
 		var f *fault.Error
 		if !errors.As(err, &f) || f.Kind != fault.Invalid || f.Option != "x" || got ||
-			!strings.Contains(f.Sentence, "true or false") {
+			!strings.Contains(f.Sentence(), "true or false") {
 			t.Errorf("%s: %t, %v; want Invalid", body, got, err)
 		}
 	}

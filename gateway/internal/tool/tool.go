@@ -48,7 +48,7 @@ type Spec[T Target, R any] struct {
 	// Options are the members of the options object that the tool reads.
 	Options []Option
 	// Findings is the table of all that the tool can conclude and report; R embeds a finding.Report made from it.
-	Findings finding.Catalogue
+	Findings finding.Rows
 	// OpenAPI describes the tool to the outside, as YAML: its operation and its schemas. It is the openapi.yaml beside the
 	// tool's code; package openapi defines its parts.
 	OpenAPI string
@@ -72,7 +72,7 @@ type Tool struct {
 	worker   bool
 	onlyHere bool
 	options  []Option
-	findings finding.Catalogue
+	findings finding.Rows
 	openAPI  string
 	parse    func(Input) (Job, error)
 	result   reflect.Type
@@ -151,7 +151,7 @@ func (t Tool) OnlyHere() bool { return t.onlyHere }
 func (t Tool) Options() []Option { return t.options }
 
 // Findings is the table of all that the tool can conclude and report.
-func (t Tool) Findings() finding.Catalogue { return t.findings }
+func (t Tool) Findings() finding.Rows { return t.findings }
 
 // OpenAPI is the tool's own part of the API's description.
 func (t Tool) OpenAPI() string { return t.openAPI }

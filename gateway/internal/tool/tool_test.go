@@ -21,7 +21,7 @@ func (r registered) DenyKey() string  { return r.typed }
 
 func parseName(in Input) (name, error) {
 	if in.Text == "" {
-		return "", fault.New(fault.Invalid, "Enter a name.")
+		return "", fault.New(fault.Invalid, "NAME_MISSING", nil)
 	}
 	return name(in.Text), nil
 }

@@ -13,32 +13,39 @@ import (
 // findingSchemas are the schemas of a tool's conclusion and findings, named PingConclusion and PingFindings for ping:
 // the shared ones with all codes of the tool's catalogue. A tool without a catalogue has none.
 func findingSchemas(t tool.Tool) ([]entry, error) {
-	catalogue := t.Findings()
-	if len(catalogue.Conclusions) == 0 {
+	all := t.Findings()
+	if len(all) == 0 {
 		return nil, nil
 	}
-	var rows strings.Builder
-	rows.WriteString("Worst first. The codes:\n")
-	codes := slices.Sorted(maps.Keys(catalogue.Findings))
-	for _, code := range codes {
-		f := catalogue.Findings[code]
-		fmt.Fprintf(&rows, "- `%s` (%s, %s) %s\n", code, f.Severity, f.Group, f.Reference)
+	var conclusions, findings []string
+	var conclusionRows, findingRows strings.Builder
+	conclusionRows.WriteString("The codes:\n")
+	findingRows.WriteString("By weight, the highest first, then by code. The codes:\n")
+	for _, code := range slices.Sorted(maps.Keys(all)) {
+		row := all[code]
+		if row.State != "" {
+			conclusions = append(conclusions, code)
+			fmt.Fprintf(&conclusionRows, "- `%s` (%s)\n", code, row.State)
+		}
+		if row.Severity != "" {
+			findings = append(findings, code)
+			fmt.Fprintf(&findingRows, "- `%s` (%s, %s, %d) %s\n", code, row.Severity, row.Group, row.Weight, row.Reference)
+		}
 	}
-	conclusion, err := json.Marshal(withCodes("Conclusion", slices.Sorted(maps.Keys(catalogue.Conclusions))))
+	conclusion := withCodes("Conclusion", conclusions)
+	conclusion["description"] = conclusionRows.String()
+	conclusionJSON, err := json.Marshal(conclusion)
 	if err != nil {
 		return nil, err
 	}
-	findings, err := json.Marshal(map[string]any{
-		"type": "array", "description": rows.String(), "items": withCodes("Finding", codes),
+	findingsJSON, err := json.Marshal(map[string]any{
+		"type": "array", "description": findingRows.String(), "items": withCodes("Finding", findings),
 	})
-	if err != nil {
-		return nil, err
-	}
 	name := resultName(t.Slug())
 	return []entry{
-		{key: name + "Conclusion", value: string(conclusion)},
-		{key: name + "Findings", value: string(findings)},
-	}, nil
+		{key: name + "Conclusion", value: string(conclusionJSON)},
+		{key: name + "Findings", value: string(findingsJSON)},
+	}, err
 }
 
 // withCodes is a shared schema whose code is one of these.

@@ -1,6 +1,7 @@
 package places
 
 import (
+	"encoding/json"
 	"reflect"
 
 	"diagnostics/gateway/internal/remote"
@@ -20,6 +21,10 @@ func hide(inside remote.Inside, v reflect.Value) {
 			hide(inside, v.Elem())
 		}
 	case reflect.Slice:
+		if raw, ok := v.Interface().(json.RawMessage); ok {
+			v.SetBytes([]byte(inside.HideInText(string(raw))))
+			return
+		}
 		for i := range v.Len() {
 			hide(inside, v.Index(i))
 		}

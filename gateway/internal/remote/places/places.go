@@ -19,6 +19,7 @@ import (
 
 	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/remote"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 // Place is what clients see of a place.
@@ -156,20 +157,13 @@ const StatusReady = "ready"
 
 func (s *Set) newPeer(e Entry) (*peer, error) {
 	p := &peer{Entry: e}
-	the := "The place " + e.Name
 	r := remote.Config{
 		Name: "the place " + e.ID, Base: e.URL, Token: e.Token, TLS: e.TLS, Idle: idle,
 		MaxAnswer: maxAnswer, MaxStream: maxStream,
 		Connect: connectTimeout, Ready: readyTimeout, Every: s.config.Every,
 		ReadyPath: PathReady, ReadReady: p.readReady,
 		OwnFault: s.config.OwnFault, Dialling: p.addresses.lookUp,
-		Sentences: remote.Sentences{
-			Unreachable: the + " cannot be reached at the moment; try again in a few seconds.",
-			Silent:      the + " does not answer at the moment; try again in a few seconds.",
-			Late:        the + " did not answer in time.",
-			BrokenOff:   the + " stopped before it had answered; try again in a few seconds.",
-			Unusable:    the + " sent an answer that cannot be used.",
-		},
+		CodePrefix: "PLACE_", Args: finding.Args{"place": e.Name},
 		Lost: "a place is lost", Back: "a place is back",
 		NotReady: "a place is not ready, runs there may fail", ReadyAgain: "a place is ready again",
 		Log: s.config.Log.With(slog.String("place", e.ID)),

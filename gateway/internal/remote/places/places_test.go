@@ -19,6 +19,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/remote"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/traceroute"
 	"diagnostics/shared/logtest"
 	"diagnostics/shared/progress"
@@ -28,7 +29,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	finding.Mistaken = func(mistake string) { panic(mistake) }
+	goleak.VerifyTestMain(m)
+}
 
 const testKey = "made here, held by no other place"
 
@@ -227,7 +231,7 @@ func TestALostPlaceIsFound(t *testing.T) {
 	}
 	_, err := set.Run(bounded(t), "fra", aRun(t, "example.com"))
 	if failed, is := errors.AsType[*fault.Error](err); !is || failed.Kind != fault.Upstream ||
-		!strings.Contains(failed.Sentence, "Place fra") {
+		!strings.Contains(failed.Sentence(), "Place fra") {
 		t.Errorf("%v", err)
 	}
 	if text := log.String(); !strings.Contains(text, "place=fra") || strings.Contains(text, "127.0.0.1") {

@@ -48,7 +48,7 @@ func (s *Set) Run(ctx context.Context, id string, r Run) (any, error) {
 	began := time.Now()
 	p := s.find(id)
 	if p == nil { // since the request was parsed
-		return nil, remote.Own(fault.Upstream, nil, "This place is not there any more.")
+		return nil, remote.Own(fault.Upstream, nil, "PLACE_GONE", nil)
 	}
 	data, err := s.run(ctx, p, r)
 	if s.config.Observer != nil {
@@ -105,33 +105,25 @@ func (s *Set) run(ctx context.Context, p *peer, r Run) (any, error) {
 // client only where it is about the target, and without private addresses.
 func (s *Set) refusal(p *peer, inside remote.Inside, cause *remote.StatusError) error {
 	cause.Reason = ""
-	said := inside.HideInText(cause.Said)
+	place := finding.Args{"place": p.Name}
+	said := place.With(finding.Args{"said": inside.HideInText(cause.Said)})
 	switch cause.Status {
 	case http.StatusBadRequest:
-		return fault.Wrap(fault.Refused, cause, sentence("The place "+p.Name+" refuses this request", said))
+		return fault.Wrap(fault.Refused, cause, "PLACE_REFUSES", said)
 	case http.StatusNotFound:
-		return fault.Wrap(fault.NotEnabled, cause, "This place does not have this tool yet.")
+		return fault.Wrap(fault.NotEnabled, cause, "PLACE_WITHOUT_TOOL", nil)
 	case http.StatusNotImplemented:
-		return fault.Wrap(fault.NotEnabled, cause, "This tool is not enabled at the place "+p.Name+".")
+		return fault.Wrap(fault.NotEnabled, cause, "PLACE_TOOL_OFF", place)
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		return &fault.Error{Kind: fault.Busy, Cause: cause, Rule: fault.LimitPlace, RetryAfter: cause.RetryAfter,
-			Sentence: fault.AgainIn(cause.RetryAfter, "The place "+p.Name+" is busy.")}
+		return fault.Wrap(fault.Busy, cause, "PLACE_BUSY", place).ByRule(fault.LimitPlace).Again(cause.RetryAfter)
 	case http.StatusBadGateway:
-		return fault.Wrap(fault.Upstream, cause, sentence("Seen from "+p.Name, said))
+		return fault.Wrap(fault.Upstream, cause, "PLACE_SEES", said)
 	case http.StatusGatewayTimeout:
-		return fault.Wrap(fault.Timeout, cause, sentence("Seen from "+p.Name, said))
+		return fault.Wrap(fault.Timeout, cause, "PLACE_SEES", said)
 	}
 	s.config.Log.Warn("a place answers with a status that it should not have for this one's requests",
 		slog.String("place", p.ID), slog.Int("status", cause.Status))
-	return remote.Own(fault.Upstream, cause, "The place "+p.Name+" could not run this diagnostic.")
-}
-
-// sentence is a head, with what a place says where it says anything.
-func sentence(head, said string) string {
-	if said == "" {
-		return head + ": the diagnostic failed."
-	}
-	return head + ": " + said
+	return remote.Own(fault.Upstream, cause, "PLACE_FAILED", place)
 }
 
 // answers reads what a place sends of one run.

@@ -5,6 +5,7 @@
 // A member is required unless its json tag has omitempty or omitzero. Pointers may be null. Numbers are not negative,
 // and what is omitted when false is never false. A tag wire says what else holds:
 //
+//	optional            it may be absent, as in an answer of the release before; this word comes first
 //	null, notnull       a list or map may be null; a pointer may not
 //	signed              a number may be negative
 //	min=1, max=30       bounds of a number

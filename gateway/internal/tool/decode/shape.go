@@ -171,13 +171,14 @@ func (c compiler) addFields(s *shape, t reflect.Type, path []int) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		omitted := strings.Contains(options, "omit")
-		if of, err = of.with(field.Tag.Get("wire"), omitted); err != nil {
+		wire, optional := strings.CutPrefix(field.Tag.Get("wire"), "optional")
+		if of, err = of.with(wire, omitted); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if _, twice := s.names[name]; twice {
 			return fmt.Errorf("%s stands twice", name)
 		}
-		if !omitted {
+		if !omitted && !optional {
 			s.required |= 1 << len(s.members)
 		}
 		s.names[name] = len(s.members)

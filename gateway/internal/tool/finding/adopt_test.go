@@ -5,33 +5,37 @@ import (
 	"testing"
 )
 
-// What the catalogue has for a code is this instance's own; findings that it does not have are dropped.
+// Every text of a row is made here from what the other instance sent as arguments.
 func TestAdopt(t *testing.T) {
 	t.Parallel()
-	link := func(url string) *string { return &url }
-	a := sample.Find("A", "x", 3).About("x:80").WithPaste(PasteDNS, "x. TXT y")
-	a.Reference = link("https://other.example/")
-	b := sample.Find("B")
-	b.Message, b.Reference = "Sign in.", link("https://other.example/")
-	r := Report{Conclusion{OK, "DOWN", "Your session has expired: sign in."}, []Finding{{Code: "C"}, a, {Code: ""}, b}}
-	if err := r.Adopt(sample); err != nil {
+	c := Rows{
+		"DOWN": {State: Failed, Args: "host text", Message: "{host} is down.", Brief: "Down", Meaning: "Look at {host}."},
+		"A":    {Severity: Warn, Group: Safer, Weight: 30, Args: "n number", Message: "{n} are missing.", Remedy: "Add {n}."},
+	}
+	r := Report{Conclusion{State: OK, Code: "DOWN", Message: "Sign in.", Brief: "Sign in", Meaning: new("Sign in."),
+		Args: Values{"host": []byte(`"x"`), "more": []byte(`"y"`)}},
+		[]Finding{{Code: "A", Weight: 100, Message: "Sign in.", Remedy: new("Sign in."), Reference: new("https://x.example/"),
+			Args: Values{"n": []byte(`3`)}}, {Code: "A", Args: Values{"n": []byte(`"3"`)}}, {Code: "DOWN"}, {Code: "B"}}}
+	if err := r.Adopt(c); err != nil {
 		t.Fatal(err)
 	}
-	b.Reference = link("RFC 7208 section 3")
-	if kept := Adopted([]Finding{b}, sample, func(f *Finding) *Finding { return f }); *kept[0].Reference != *b.Reference {
-		t.Errorf("the section of an RFC became %v", kept[0].Reference)
-	}
 	got, err := json.Marshal(r)
-	want := `{"conclusion":{"state":"fail","code":"DOWN","message":"It is down."},"findings":[` +
-		`{"code":"A","severity":"warn","group":"broken","weight":50,"message":"x is slow: 3 ms.","remedy":"Make x faster.",` +
-		`"paste":null,"subject":"x:80","reference":"https://example.com/a"},` +
-		`{"code":"B","severity":"info","group":"note","weight":0,"message":"All of it.","remedy":null,"paste":null,` +
-		`"subject":null,"reference":null}]}`
+	want := `{"conclusion":{"state":"fail","code":"DOWN","message":"x is down.","brief":"Down","meaning":"Look at x.",` +
+		`"args":{"host":"x"}},"findings":[` +
+		`{"code":"A","severity":"warn","group":"safer","weight":30,"message":"3 are missing.","remedy":"Add 3.",` +
+		`"paste":null,"subject":null,"reference":null,"args":{"n":3}},` +
+		`{"code":"A","severity":"warn","group":"safer","weight":30,"message":" are missing.","remedy":"Add .",` +
+		`"paste":null,"subject":null,"reference":null,"args":{}}]}`
 	if err != nil || string(got) != want {
 		t.Errorf("%s, %v", got, err)
 	}
-	r.Conclusion.Code = "SIDEWAYS"
-	if err := r.Adopt(sample); err == nil {
+	if old := (Conclusion{Code: "DOWN", Message: "Sign in."}); old.Adopt(c) != nil || old.Message != " is down." {
+		t.Errorf("without arguments: %+v", old)
+	}
+	if err := (&Conclusion{Code: "SIDEWAYS"}).Adopt(c); err == nil {
 		t.Error("a conclusion that is not known is adopted")
+	}
+	if err := (&Conclusion{Code: "A"}).Adopt(c); err == nil {
+		t.Error("a finding is taken for a conclusion")
 	}
 }

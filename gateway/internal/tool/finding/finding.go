@@ -1,11 +1,10 @@
 // Package finding holds what every result begins with: a conclusion, and the findings that deserve attention
-// (docs/contract.md#conclusion-and-findings). Each tool has one Catalogue, a table of all that it can report; sentences
+// (docs/contract.md#conclusion-and-findings). Each tool has one catalogue, the Rows of all that it can say; sentences
 // stand nowhere else. The package does no I/O.
 package finding
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 )
 
@@ -48,6 +47,10 @@ type Conclusion struct {
 	State   State  `json:"state" wire:"enum=ok|info|warn|fail|unknown"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
+	// Brief is the short form, of at most MaxBrief characters; Meaning says what to do first.
+	Brief   string  `json:"brief" wire:"optional"`
+	Meaning *string `json:"meaning" wire:"optional"`
+	Args    Values  `json:"args" wire:"optional null"`
 }
 
 // PasteKind is what a text to paste is written for.
@@ -82,6 +85,7 @@ type Finding struct {
 	// Subject is the part of the target that the finding is about, such as an address or "certificate of example.com".
 	Subject   *string `json:"subject"`
 	Reference *string `json:"reference"`
+	Args      Values  `json:"args" wire:"optional null"`
 }
 
 // About returns the finding with its subject.
@@ -102,11 +106,22 @@ type Report struct {
 	Findings   []Finding  `json:"findings"`
 }
 
-// NewReport returns a report with its findings worst first, and else in their order.
+// NewReport returns a report with its findings sorted by weight, the highest first, then by code.
 func NewReport(c Conclusion, findings ...Finding) Report {
 	sorted := append([]Finding{}, findings...)
 	slices.SortStableFunc(sorted, Compare)
 	return Report{Conclusion: c, Findings: sorted}
+}
+
+// Messages returns the messages of the findings with these codes, for fields that older clients read.
+func (r Report) Messages(codes ...string) []string {
+	messages := []string{}
+	for _, f := range r.Findings {
+		if slices.Contains(codes, f.Code) {
+			messages = append(messages, f.Message)
+		}
+	}
+	return messages
 }
 
 // With returns the report with further findings, each in its place.
@@ -114,76 +129,7 @@ func (r Report) With(further ...Finding) Report {
 	return NewReport(r.Conclusion, slices.Concat(r.Findings, further)...)
 }
 
-var (
-	groups     = []Group{Broken, Safer, Note}
-	severities = []Severity{Fail, Warn, Info}
-)
-
-// Compare orders findings worst first: by group, severity and weight.
+// Compare orders findings by weight, the highest first, then by code.
 func Compare(a, b Finding) int {
-	return cmp.Or(
-		cmp.Compare(slices.Index(groups, a.Group), slices.Index(groups, b.Group)),
-		cmp.Compare(slices.Index(severities, a.Severity), slices.Index(severities, b.Severity)),
-		cmp.Compare(b.Weight, a.Weight),
-	)
+	return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Code, b.Code))
 }
-
-// Outcome is one row of a table of conclusions. Message is a format of package fmt.
-type Outcome struct {
-	State   State
-	Message string
-}
-
-// Entry is one row of a table of findings. Message and Remedy are formats of package fmt that take the same arguments
-// by index, such as %[1]s; a Remedy without a verb is taken as it is. Reference is a URL.
-type Entry struct {
-	Severity  Severity
-	Group     Group
-	Weight    int
-	Message   string
-	Remedy    string
-	Reference string
-}
-
-// Catalogue is all that a tool can report, by code.
-type Catalogue struct {
-	Conclusions map[string]Outcome
-	Findings    map[string]Entry
-}
-
-// Conclude makes a conclusion of the catalogue. A code that is not in it is a mistake of the program, but a sentence
-// must not fail a run: it becomes unknown, and the code its message. Tests that hold answers against OpenAPI show it.
-func (c Catalogue) Conclude(code string, args ...any) Conclusion {
-	outcome, ok := c.Conclusions[code]
-	if !ok {
-		outcome = Outcome{State: Unknown, Message: code}
-	}
-	return Conclusion{State: outcome.State, Code: code, Message: format(outcome.Message, args)}
-}
-
-// Find makes a finding of the catalogue. A code that is not in it becomes a note, as in Conclude.
-func (c Catalogue) Find(code string, args ...any) Finding {
-	entry, ok := c.Findings[code]
-	if !ok {
-		entry = Entry{Severity: Info, Group: Note, Message: code}
-	}
-	f := Finding{Code: code, Severity: entry.Severity, Group: entry.Group, Weight: entry.Weight,
-		Message: format(entry.Message, args)}
-	if entry.Remedy != "" {
-		f.Remedy = new(format(entry.Remedy, args))
-	}
-	if entry.Reference != "" {
-		f.Reference = &entry.Reference
-	}
-	return f
-}
-
-// format fills a format in; one without a verb takes no arguments.
-func format(text string, args []any) string {
-	if !hasVerb(text) {
-		return text
-	}
-	return fmt.Sprintf(text, args...)
-}
-
-func hasVerb(text string) bool { return slices.Contains([]byte(text), '%') }

@@ -14,7 +14,7 @@ import (
 
 // OurFault is the failure of a dial by a shortage of this service's own host. No tool may report it as the
 // target's.
-var OurFault = fault.New(fault.Busy, "This service "+fault.ShortagePhrase+".")
+var OurFault = fault.New(fault.Busy, "SHORTAGE_HERE", nil)
 
 // CheckWithoutAnswer runs a tool for which no HTTP answer is a failure against every way in which example.com can give
 // none.
