@@ -34,7 +34,7 @@ func (c *till) charge(_ context.Context, to netip.AddrPort) error {
 	defer c.mu.Unlock()
 	c.charged = append(c.charged, to.String())
 	if slices.Contains(c.refuse, to.String()) {
-		return fault.LimitedFor(7*time.Second, "Enough.")
+		return fault.LimitedFor(7*time.Second, "ADDRESS_BUSY")
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 )
@@ -139,10 +140,10 @@ func (c *Client) controlFor(wanted netip.AddrPort) func(context.Context, string,
 	return func(ctx context.Context, network, address string, socket syscall.RawConn) error {
 		actual, err := netip.ParseAddrPort(address)
 		if err != nil {
-			return fault.Wrap(fault.Refused, err, sentenceNotPublic).ByRule(fault.RuleChangedAddress)
+			return fault.Wrap(fault.Refused, err, codeNotPublic, nil).ByRule(fault.RuleChangedAddress)
 		}
 		if actual != wanted {
-			return fault.Wrap(fault.Refused, fmt.Errorf("dialled %v in place of %v", actual, wanted), sentenceNotPublic).
+			return fault.Wrap(fault.Refused, fmt.Errorf("dialled %v in place of %v", actual, wanted), codeNotPublic, nil).
 				ByRule(fault.RuleChangedAddress)
 		}
 		limitReceive(ctx, network, socket)
@@ -175,16 +176,16 @@ func (c *Client) ConnectUncharged(ctx context.Context, host target.Host, port ui
 	return won.conn, nil
 }
 
-// connectFault gives the failure of a race its kind and its sentence.
+// connectFault gives the failure of a race its kind and its code.
 func connectFault(ctx context.Context, host target.Host, err error) error {
 	var known *fault.Error
 	switch {
 	case errors.As(err, &known):
 		return known
 	case ctx.Err() != nil, fault.IsTimeout(err), errors.Is(err, context.Canceled):
-		return fault.Wrap(fault.Timeout, err, host.Short()+" "+timeoutSentences[phaseConnect])
+		return fault.Wrap(fault.Timeout, err, codeConnectTimeout, finding.Args{"host": host.Short()}.With(connectSeconds))
 	}
-	return fault.Wrap(fault.Upstream, err, host.Short()+" "+connectSentence(err))
+	return fault.Wrap(fault.Upstream, err, connectCode(err), finding.Args{"host": host.Short()})
 }
 
 const (

@@ -35,7 +35,7 @@ func ExampleClient_Follow() {
 	fmt.Println(chain.End)
 	var refused *fault.Error
 	if errors.As(chain.Err, &refused) {
-		fmt.Println(refused.Sentence)
+		fmt.Println(refused.Sentence())
 	}
 	// Output:
 	// http://1.1.1.1/ 302

@@ -37,9 +37,9 @@ func (c *Client) exemptAddresses(ctx context.Context, r Request) ([]netip.Addr, 
 	case fault.Is(err, fault.Busy):
 		return nil, err
 	case err != nil && fault.IsTimeout(err):
-		return nil, fault.Wrap(fault.Timeout, err, "A service that this one depends on could not be found in time.")
+		return nil, fault.Wrap(fault.Timeout, err, "DEPENDENCY_TIMEOUT", nil)
 	case err != nil:
-		return nil, fault.Wrap(fault.Upstream, err, "A service that this one depends on could not be found.")
+		return nil, fault.Wrap(fault.Upstream, err, "DEPENDENCY_NOT_FOUND", nil)
 	}
 	var addresses []netip.Addr
 	for _, a := range found {
@@ -49,7 +49,7 @@ func (c *Client) exemptAddresses(ctx context.Context, r Request) ([]netip.Addr, 
 		}
 	}
 	if len(addresses) == 0 {
-		return nil, fault.New(fault.Upstream, "A service that this one depends on has no address.")
+		return nil, fault.New(fault.Upstream, "DEPENDENCY_NO_ADDRESS", nil)
 	}
 	return addresses, nil
 }

@@ -8,12 +8,14 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"time"
 
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress/http1"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 // Request is one HTTP round trip.
@@ -165,9 +167,10 @@ func (r Request) addresses(resolution Resolution) ([]netip.Addr, error) {
 	case r.Family == 0:
 		return nil, resolution.Reachable()
 	case len(resolution.V4)+len(resolution.V6) > 0:
-		return nil, fault.Newf(fault.Upstream, "This service has no IPv%d connection.", r.Family)
+		return nil, fault.New(fault.Upstream, map[int]string{4: "NO_IPV4_HERE", 6: "NO_IPV6_HERE"}[r.Family], nil)
 	}
-	return nil, fault.Newf(fault.NoAddress, "%s has no IPv%d address.", r.URL.Host().Short(), r.Family)
+	return nil, fault.New(fault.NoAddress, "NO_ADDRESS",
+		finding.Args{"host": r.URL.Host().Short(), "family": "IPv" + strconv.Itoa(r.Family)})
 }
 
 func (r Request) limit(all []netip.Addr) []netip.Addr {
@@ -189,7 +192,7 @@ var ignoredHeaders = []string{
 func (r Request) build(ctx context.Context, userAgent string) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, cmp.Or(r.Method, http.MethodGet), r.URL.String(), http.NoBody)
 	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "The URL cannot be requested.")
+		return nil, fault.Wrap(fault.Invalid, err, "URL_NOT_REQUESTABLE", nil)
 	}
 	for name, values := range r.Header {
 		request.Header[http.CanonicalHeaderKey(name)] = values

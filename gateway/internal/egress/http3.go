@@ -15,6 +15,7 @@ import (
 	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 
@@ -70,7 +71,7 @@ func (c *Client) HTTP3(ctx context.Context, r HTTP3Request) HTTP3Result {
 	a.result.Failure, a.result.Err = a.run()
 	if a.result.Failure != "" && ctx.Err() != nil {
 		a.result.Failure = HTTP3NotTried
-		a.result.Err = fault.Wrap(fault.Timeout, a.result.Err, "The check ran out of time before HTTP/3 could be tried.")
+		a.result.Err = fault.Wrap(fault.Timeout, a.result.Err, "HTTP3_NO_TIME", nil)
 	}
 	return a.result
 }
@@ -191,7 +192,7 @@ func (a *http3Attempt) judge(state tls.ConnectionState) (HTTP3Failure, error) {
 	if verdict.NotVerified() {
 		failure = HTTP3NotVerified
 	}
-	return failure, fault.New(fault.Upstream, verdict.Sentence(a.request.URL.Host().Short()))
+	return failure, certificateFault(nil, verdict, a.request.URL.Host().Short())
 }
 
 // ask sends the request, and reads no more of the answer than its head.
@@ -214,7 +215,7 @@ func (a *http3Attempt) ask(conn *quic.Conn) (HTTP3Failure, error) {
 	_ = answer.Body.Close()
 	// RFC 7838 section 6: the server does not speak for the origin.
 	if answer.StatusCode == http.StatusMisdirectedRequest {
-		return HTTP3Broken, a.fault(fault.Upstream, nil, "answers 421 (Misdirected Request) over HTTP/3.")
+		return HTTP3Broken, a.fault(fault.Upstream, nil, "HTTP3_MISDIRECTED", nil)
 	}
 	return "", nil
 }
@@ -224,18 +225,19 @@ func (a *http3Attempt) unreached(err error) (HTTP3Failure, error) {
 	known, is := errors.AsType[*fault.Error](err)
 	switch {
 	case !is && a.ctx.Err() != nil:
-		return HTTP3NotTried, a.fault(fault.Timeout, err, "could not be looked up in time.")
+		return HTTP3NotTried, a.fault(fault.Timeout, err, "LOOKUP_TIMEOUT", nil)
 	case !is:
-		return HTTP3NotTried, a.fault(fault.Upstream, err, connectSentence(err))
+		return HTTP3NotTried, a.fault(fault.Upstream, err, connectCode(err), nil)
 	case fault.IsOwn(err), known.Rule == fault.RuleShortage:
 	case known.Kind == fault.Refused && known.Rule != fault.RuleDenied && known.Rule != fault.RuleOwnAddress:
-		return HTTP3NotPublic, fault.OfServer(known, a.request.Host.Short(), "")
+		return HTTP3NotPublic, a.fault(fault.Upstream, err, "HTTP3_SERVER_NOT_PUBLIC", nil)
 	case known.Kind == fault.NoAddress, known.Kind == fault.Upstream, known.Kind == fault.Timeout:
 		return HTTP3NotFound, known
 	}
 	return HTTP3NotTried, known
 }
 
-func (a *http3Attempt) fault(kind fault.Kind, cause error, sentence string) error {
-	return fault.Wrap(kind, cause, a.request.Host.Short()+" "+sentence)
+// fault returns a failure about the server.
+func (a *http3Attempt) fault(kind fault.Kind, cause error, code string, args finding.Args) error {
+	return fault.Wrap(kind, cause, code, finding.Args{"host": a.request.Host.Short()}.With(args))
 }

@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool/finding"
 
 	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/http3"
@@ -26,17 +27,18 @@ func (a *http3Attempt) failed(err error) (HTTP3Failure, error) {
 	}
 	switch {
 	case isRefusal(err):
-		return HTTP3Refused, a.fault(fault.Upstream, err, "refuses UDP packets on this port.")
+		return HTTP3Refused, a.fault(fault.Upstream, err, "UDP_REFUSED", nil)
 	case strings.Contains(err.Error(), textLongKey):
-		return HTTP3NotVerified, a.fault(fault.Upstream, err, handshakeSentence(errors.New(textLongKey)))
+		return HTTP3NotVerified, a.fault(fault.Upstream, err, codeLongKey, nil)
 	case !fault.IsTimeout(err) && a.ctx.Err() == nil:
-		return HTTP3Broken, a.fault(fault.Upstream, err, quicSentence(err))
+		code, args := quicCode(err)
+		return HTTP3Broken, a.fault(fault.Upstream, err, code, args)
 	case !answered:
-		return HTTP3Silent, a.fault(fault.Timeout, err, "does not answer UDP packets on this port.")
+		return HTTP3Silent, a.fault(fault.Timeout, err, "UDP_SILENT", nil)
 	case a.result.Handshake == 0:
-		return HTTP3Broken, a.fault(fault.Timeout, err, "did not finish the QUIC handshake in time.")
+		return HTTP3Broken, a.fault(fault.Timeout, err, "QUIC_TIMEOUT", nil)
 	}
-	return HTTP3Broken, a.fault(fault.Timeout, err, "finished the QUIC handshake but did not answer in time.")
+	return HTTP3Broken, a.fault(fault.Timeout, err, "QUIC_ANSWER_TIMEOUT", nil)
 }
 
 // isRefusal reports whether an ICMP message has ended the connection. Of the ambiguous errors these come from the
@@ -49,7 +51,7 @@ func isRefusal(err error) bool {
 // alertNoProtocol is the TLS alert of a server without a common protocol (RFC 7301 section 3.2).
 const alertNoProtocol = 120
 
-func quicSentence(err error) string {
+func quicCode(err error) (code string, args finding.Args) {
 	var transport *quic.TransportError
 	var version *quic.VersionNegotiationError
 	var application *quic.ApplicationError
@@ -57,21 +59,21 @@ func quicSentence(err error) string {
 	var spoken *http3.Error
 	switch {
 	case errors.Is(err, errManyDatagrams):
-		return "sent far more over QUIC than an answer takes."
+		return "QUIC_TOO_MUCH", nil
 	case errors.As(err, &version):
-		return "speaks no version of QUIC that browsers use."
+		return "QUIC_VERSION", nil
 	case errors.As(err, &transport) && transport.Remote && transport.ErrorCode.IsCryptoError():
 		alert := tls.AlertError(transport.ErrorCode & 0xff) // #nosec G115 -- RFC 9001 section 4.8: one octet
 		if alert == alertNoProtocol {
-			return "answers over QUIC, but does not offer HTTP/3 there."
+			return "HTTP3_NOT_OFFERED", nil
 		}
-		return "refused the TLS handshake over QUIC" + alertReason(alert) + "."
+		return "QUIC_TLS_REFUSED", finding.Args{"alert": alertName(alert)}
 	case errors.As(err, &transport) && !transport.Remote:
-		return "sent something over QUIC that this service does not understand."
+		return "QUIC_NOT_UNDERSTOOD", nil
 	case errors.As(err, &spoken) && !spoken.Remote:
-		return "answers over QUIC, but not with valid HTTP/3."
+		return "HTTP3_INVALID", nil
 	case transport != nil, errors.As(err, &application), errors.As(err, &reset), spoken != nil:
-		return "closed the QUIC connection without an answer."
+		return "QUIC_BROKEN_OFF", nil
 	}
-	return "answers over QUIC, but not with valid HTTP/3."
+	return "HTTP3_INVALID", nil
 }

@@ -277,7 +277,7 @@ func accept(t *testing.T, n *egresstest.Network, config *tls.Config, h func(*qui
 // What is not at a public address, or may not be charged, is sent no packet.
 func TestHTTP3Policy(t *testing.T) {
 	t.Parallel()
-	limited := fault.LimitedFor(time.Minute, "Enough.")
+	limited := fault.LimitedFor(time.Minute, "ADDRESS_BUSY")
 	for name, test := range map[string]struct {
 		host   string
 		mutate func(*egress.Settings)

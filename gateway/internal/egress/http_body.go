@@ -174,13 +174,13 @@ func bodyFault(err error) error {
 	case errors.As(err, &known):
 		return known
 	case fault.IsTimeout(err):
-		return fault.Wrap(fault.Timeout, err, "The body did not arrive in time.")
+		return fault.Wrap(fault.Timeout, err, "BODY_TIMEOUT", nil)
 	case errors.Is(err, errEncoding):
-		return fault.Wrap(fault.Upstream, err, "The body uses a content encoding that was not requested.")
+		return fault.Wrap(fault.Upstream, err, "BODY_ENCODING", nil)
 	case CorruptBody(err):
-		return fault.Wrap(fault.Upstream, err, "The compressed body is corrupt.")
+		return fault.Wrap(fault.Upstream, err, "BODY_CORRUPT", nil)
 	}
-	return fault.Wrap(fault.Upstream, err, "The connection closed before the body was complete.")
+	return fault.Wrap(fault.Upstream, err, "BODY_BROKEN_OFF", nil)
 }
 
 // CorruptBody reports whether the compressed body, and not the connection, is the cause of an error.

@@ -60,9 +60,9 @@ func (e *cost) piece(octets int) error {
 	}
 	switch {
 	case e.idle-e.octets/octetsPerPiece > maxIdlePieces:
-		e.fail(errNoSense, sentenceNoSense)
+		e.fail(errNoSense, codeInvalid)
 	case e.body-e.octets/octetsPerBodyPiece > maxBodyPieces:
-		e.fail(errTinyPieces, sentenceTinyPieces)
+		e.fail(errTinyPieces, codeTinyPieces)
 	}
 	return e.failed
 }
@@ -78,7 +78,7 @@ func (e *cost) header(header http.Header) error {
 	if before == 0 || e.headers <= MaxHeaderBytes {
 		return nil
 	}
-	e.fail(errLongHeaders, sentenceLongHeaders)
+	e.fail(errLongHeaders, codeLongHeaders)
 	return e.failed
 }
 
@@ -88,7 +88,7 @@ func (e *cost) block(octets int) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.blocks += octets; e.blocks > MaxHeaderBytes {
-		e.fail(errLongHeaders, sentenceLongHeaders)
+		e.fail(errLongHeaders, codeLongHeaders)
 	}
 	return e.failed
 }
@@ -98,7 +98,7 @@ func (e *cost) reset() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.resets++; e.resets > maxResets {
-		e.fail(errResets, sentenceBrokenOff)
+		e.fail(errResets, codeBrokenOff)
 	}
 	return e.failed
 }
@@ -107,11 +107,11 @@ func (e *cost) reset() error {
 func (e *cost) records(cause error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	sentence := sentenceNoSense
+	code := codeInvalid
 	if e.octets > 0 || e.roundTrip.readsTheBody() {
-		sentence = sentenceTinyPieces
+		code = codeTinyPieces
 	}
-	e.fail(cause, sentence)
+	e.fail(cause, code)
 	return e.failed
 }
 
@@ -130,9 +130,9 @@ func (c countedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (e *cost) fail(cause error, sentence string) {
+func (e *cost) fail(cause error, code string) {
 	if e.failed == nil {
-		e.failed = e.roundTrip.newFault(fault.Upstream, cause, sentence)
+		e.failed = e.roundTrip.newFault(fault.Upstream, cause, code)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"diagnostics/gateway/internal/egress/tlswire"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 // phase is how far a round trip has come, so that a failure is reported by what it ended.
@@ -23,7 +24,7 @@ const (
 	phaseBody
 )
 
-// fault gives a failure of the round trip its kind and its sentence.
+// fault gives a failure of the round trip its kind and its code.
 func (rt *roundTrip) fault(err error) error {
 	if known, is := errors.AsType[*fault.Error](err); is {
 		return known
@@ -41,25 +42,34 @@ func (rt *roundTrip) fault(err error) error {
 		return own
 	}
 	if rt.ctx.Err() != nil || fault.IsTimeout(err) || errors.Is(err, context.Canceled) {
-		return rt.newFault(fault.Timeout, err, timeoutSentences[p])
+		if p == phaseConnect {
+			return rt.faultWith(fault.Timeout, err, codeConnectTimeout, connectSeconds)
+		}
+		return rt.newFault(fault.Timeout, err, timeouts[p])
 	}
 	if errors.Is(err, tlswire.ErrRecords) {
-		return rt.newFault(fault.Upstream, err, sentenceNoSense)
+		return rt.newFault(fault.Upstream, err, codeInvalid)
 	}
 	switch p {
 	case phaseConnect:
-		return rt.newFault(fault.Upstream, err, connectSentence(err))
+		return rt.newFault(fault.Upstream, err, connectCode(err))
 	case phaseTLS:
-		return rt.newFault(fault.Upstream, err, handshakeSentence(err))
+		code, args := handshakeCode(err)
+		return rt.faultWith(fault.Upstream, err, code, args)
 	}
-	return rt.newFault(fault.Upstream, err, answerSentence(err))
+	return rt.newFault(fault.Upstream, err, answerCode(err))
 }
 
-// newFault returns a fault whose sentence begins with the host.
-func (rt *roundTrip) newFault(kind fault.Kind, cause error, sentence string) error {
+// newFault returns a fault about the host.
+func (rt *roundTrip) newFault(kind fault.Kind, cause error, code string) error {
+	return rt.faultWith(kind, cause, code, nil)
+}
+
+// faultWith is newFault with more arguments than the host.
+func (rt *roundTrip) faultWith(kind fault.Kind, cause error, code string, args finding.Args) error {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
-	return fault.Wrap(kind, phaseError{rt.phase, cause}, rt.host()+" "+sentence)
+	return fault.Wrap(kind, phaseError{rt.phase, cause}, code, finding.Args{"host": rt.host()}.With(args))
 }
 
 // phaseError is the cause of a failed round trip and the phase that it ended.
@@ -85,112 +95,73 @@ func KeyTooLong(err error) bool {
 	return is && e.phase == phaseTLS && strings.HasPrefix(e.Error(), textLongKey)
 }
 
-var timeoutSentences = map[phase]string{
-	phaseConnect: "did not accept a connection in time.",
-	phaseTLS:     "did not finish the TLS handshake in time.",
-	phaseAnswer:  "accepted the connection but did not answer in time.",
-	phaseBody:    "did not send its whole answer in time.",
-}
+// The codes of failures that stand at several places, rows of fault.Rows.
+const (
+	codeConnectTimeout = "CONNECT_TIMEOUT"
+	codeInvalid        = "ANSWER_INVALID"
+	codeTinyPieces     = "ANSWER_IN_PIECES"
+	codeNotHTTP        = "ANSWER_NOT_HTTP"
+	codeLongHeaders    = "HEADERS_TOO_LONG"
+	codeBrokenOff      = "HTTP2_BROKEN_OFF"
+	codeLongKey        = "CERTIFICATE_KEY_TOO_LONG"
+)
 
-func connectSentence(err error) string {
+// connectSeconds is an argument of codeConnectTimeout.
+var connectSeconds = finding.Args{"seconds": ConnectTimeout.Seconds()}
+
+var timeouts = map[phase]string{phaseTLS: "TLS_TIMEOUT", phaseAnswer: "ANSWER_TIMEOUT", phaseBody: "BODY_TIMEOUT"}
+
+func connectCode(err error) string {
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "refused the connection."
+		return "CONNECTION_REFUSED"
 	case errors.Is(err, syscall.ECONNRESET):
-		return "reset the connection."
+		return "CONNECTION_RESET"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
-		return "cannot be reached: there is no route to its address."
+		return "NO_ROUTE"
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
-		return "cannot be reached: the connection is blocked on the way."
+		return "CONNECTION_BLOCKED"
 	}
-	return "cannot be reached."
+	return "UNREACHABLE"
 }
 
-func handshakeSentence(err error) string {
+func handshakeCode(err error) (code string, args finding.Args) {
 	var notTLS tls.RecordHeaderError
 	var alert *net.OpError
 	switch {
 	case errors.Is(err, tlswire.ErrHandshake):
-		return "sent a TLS handshake of more than 128 KiB."
+		return "TLS_TOO_LONG", nil
 	case strings.HasPrefix(err.Error(), textLongKey):
-		return "has an RSA key of more than 8192 bits in its certificates, which this service does not verify."
+		return codeLongKey, nil
 	case errors.As(err, &notTLS) && string(notTLS.RecordHeader[:]) == "HTTP/":
-		return "answers in plain HTTP on this port, not TLS. Use http:// in the URL."
+		return "TLS_PLAIN_HTTP", nil
 	case errors.As(err, &notTLS):
-		return "does not use TLS on this port."
+		return "TLS_NOT_SPOKEN", finding.Args{"here": true}
 	case errors.As(err, &alert) && alert.Op == "remote error":
-		return "refused the TLS handshake" + alertReason(alert.Err) + "."
+		return "TLS_REFUSED", finding.Args{"alert": alertName(alert.Err)}
 	case isClosed(err):
-		return "closed the connection during the TLS handshake."
+		return "TLS_BROKEN_OFF", nil
 	}
-	return "sent a TLS handshake that this service does not understand."
+	return "TLS_NOT_UNDERSTOOD", nil
 }
 
-func answerSentence(err error) string {
-	sentence := sentenceByText(err)
+func answerCode(err error) string {
+	code := codeByText(err)
 	switch {
-	case sentence != "":
-		return sentence
+	case code != "":
+		return code
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return "reset the connection without an answer."
+		return "ANSWER_RESET"
 	case isClosed(err):
-		return "closed the connection without an answer."
+		return "ANSWER_MISSING"
 	}
-	return "did not send a usable HTTP answer."
+	return "ANSWER_UNUSABLE"
 }
 
 func isClosed(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
-
-// net/http and crypto/tls have no types for most of what can be wrong with an answer or in a handshake, so in this
-// file, and nowhere else, their texts decide. How a text begins decides alone: the rest may quote the server. The tests
-// provoke each of these errors, so that they fail where a release of Go words one differently.
-
-const (
-	sentenceNoSense     = "sent an invalid answer."
-	sentenceTinyPieces  = "sent its answer in too many tiny pieces."
-	sentenceNotHTTP     = "did not answer with valid HTTP."
-	sentenceWantsTLS    = "expects TLS on this port. Use https:// in the URL."
-	sentenceLongHeaders = "sent response headers of more than 64 KiB."
-	sentenceManyLines   = "sent response headers of more than 1,000 lines."
-	sentenceBrokenOff   = "closed the HTTP/2 connection without an answer."
-)
-
-// answerTexts are how the texts of errors begin that a server's answer ended in, and the sentences for them. They are
-// looked for in this order. A connection of ours carries one request, so a stream of HTTP/2 is always the first.
-var answerTexts = []struct{ begins, sentence string }{
-	{"stream error: stream ID 1; PROTOCOL_ERROR; http2: response header list larger ", sentenceLongHeaders},
-	// Also for one field that is longer than all may be together.
-	{"connection error: COMPRESSION_ERROR", "sent HTTP/2 headers that are broken or longer than 64 KiB."},
-	{"stream error: stream ID 1; PROTOCOL_ERROR; malformed ", sentenceNotHTTP},
-	{"stream error: stream ID 1; PROTOCOL_ERROR; invalid header ", sentenceNotHTTP},
-	{"stream error: ", sentenceBrokenOff},
-	{"connection error: ", sentenceBrokenOff},
-	{"http2: ", sentenceBrokenOff},
-}
-
-// sentenceByText is empty where the text of the error says nothing.
-func sentenceByText(err error) string {
-	text := rootOf(err).Error()
-	for _, t := range answerTexts {
-		if strings.HasPrefix(text, t.begins) {
-			return t.sentence
-		}
-	}
-	return ""
-}
-
-func rootOf(err error) error {
-	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
-		err = inner
-	}
-	return err
-}
-
-// textLongKey begins the error of a handshake in which any certificate has a key that crypto/tls does not take.
-const textLongKey = "tls: server sent certificate containing RSA key larger than "
 
 // alertNames are the alerts that are informative, by their registered names (RFC 8446 section 6).
 var alertNames = map[tls.AlertError]string{
@@ -209,12 +180,12 @@ var alertNames = map[tls.AlertError]string{
 	120: "no_application_protocol",
 }
 
-// alertReason names, in brackets, the alert that a server ended a handshake with, or is empty. Over TCP crypto/tls
+// alertName names the alert that a server ended a handshake with, or is empty. Over TCP crypto/tls
 // gives an alert a type of its own, but the text that its exported one has.
-func alertReason(alert error) string {
+func alertName(alert error) string {
 	for known, name := range alertNames {
 		if alert.Error() == known.Error() {
-			return " (" + name + ")"
+			return name
 		}
 	}
 	return ""

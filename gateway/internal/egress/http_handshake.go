@@ -16,6 +16,7 @@ import (
 	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/egress/tlswire"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 // protoHTTP2 is what ALPN calls HTTP/2.
@@ -143,9 +144,18 @@ func (rt *roundTrip) judge(state tls.ConnectionState) error {
 	rt.mu.Unlock()
 	if rt.request.RequireValidCertificate && !verdict.Authorized {
 		cause := &CertificateError{Code: verdict.Code, NotVerified: verdict.NotVerified()}
-		return fault.Wrap(fault.Upstream, cause, verdict.Sentence(rt.host()))
+		return certificateFault(cause, verdict, rt.host())
 	}
 	return nil
+}
+
+// certificateFault is the failure of a certificate that is not known to be valid.
+func certificateFault(cause error, verdict certs.Verdict, host string) error {
+	code, defect := "CERTIFICATE_INVALID", verdict.Refusal()
+	if verdict.NotVerified() {
+		code, defect = "CERTIFICATE_NOT_VERIFIED", verdict.Defects[0]
+	}
+	return fault.Wrap(fault.Upstream, cause, code, finding.Args{"host": host, "defect": defect})
 }
 
 // CertificateError is the cause of a failure where a request required a valid certificate and the server has none.

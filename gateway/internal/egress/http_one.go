@@ -118,22 +118,22 @@ func (w *http1Conn) readHead(buffered *bufio.Reader) (*http1.Head, error) {
 		first, err = buffered.Peek(len(tlsAlert))
 	}
 	if errors.Is(err, errLongHeaders) {
-		return nil, w.roundTrip.newFault(fault.Upstream, err, sentenceLongHeaders)
+		return nil, w.roundTrip.newFault(fault.Upstream, err, codeLongHeaders)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if string(first) == tlsAlert {
-		return nil, w.roundTrip.newFault(fault.Upstream, http1.ErrNotHTTP, sentenceWantsTLS)
+		return nil, w.roundTrip.newFault(fault.Upstream, http1.ErrNotHTTP, "WANTS_TLS")
 	}
 	head, err := http1.ReadHead(buffered)
 	switch {
 	case err != nil && w.left <= 0:
-		return nil, w.roundTrip.newFault(fault.Upstream, errLongHeaders, sentenceLongHeaders)
+		return nil, w.roundTrip.newFault(fault.Upstream, errLongHeaders, codeLongHeaders)
 	case errors.Is(err, http1.ErrNotHTTP), errors.Is(err, http1.ErrMalformed):
-		return nil, w.roundTrip.newFault(fault.Upstream, err, sentenceNotHTTP)
+		return nil, w.roundTrip.newFault(fault.Upstream, err, codeNotHTTP)
 	case errors.Is(err, http1.ErrTooLong):
-		return nil, w.roundTrip.newFault(fault.Upstream, err, sentenceManyLines)
+		return nil, w.roundTrip.newFault(fault.Upstream, err, "HEADERS_TOO_MANY_LINES")
 	}
 	return head, err
 }

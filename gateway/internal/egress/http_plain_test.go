@@ -248,7 +248,7 @@ func described(r *egress.Response, err error) string {
 		if !errors.As(err, &f) {
 			return "    " + err.Error() + "\n"
 		}
-		return fmt.Sprintf("    error %d: %s\n", f.Kind, f.Sentence)
+		return fmt.Sprintf("    error %d: %s\n", f.Kind, f.Sentence())
 	}
 	fmt.Fprintf(&b, "    %s %d %q\n", r.Proto, r.Status, short(r.StatusText))
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {

@@ -15,6 +15,7 @@ import (
 	"diagnostics/gateway/internal/egress/tlswire"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 )
@@ -64,7 +65,7 @@ func (rt *roundTrip) run() (*Response, error) {
 		return nil, rt.fault(err)
 	}
 	if !isStatus(answer.StatusCode) {
-		return nil, rt.newFault(fault.Upstream, errNoStatus, sentenceNotHTTP)
+		return nil, rt.newFault(fault.Upstream, errNoStatus, codeNotHTTP)
 	}
 	response := rt.read(answer)
 	response.HelloTooLong = rt.helloTooLong()
@@ -232,7 +233,7 @@ func (rt *roundTrip) allowConnection() error {
 }
 
 func (rt *roundTrip) closesWithoutAnswer() error {
-	return fault.Newf(fault.Upstream, "%s keeps closing its HTTP/2 connections without an answer.", rt.host())
+	return fault.New(fault.Upstream, "HTTP2_KEEPS_CLOSING", finding.Args{"host": rt.host()})
 }
 
 func (rt *roundTrip) setPhase(p phase) {

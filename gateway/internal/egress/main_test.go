@@ -9,13 +9,17 @@ import (
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool/finding"
 
 	"github.com/miekg/dns"
 	"go.uber.org/goleak"
 )
 
 // No test may leave a goroutine, and with it a socket, behind.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	finding.Mistaken = func(mistake string) { panic(mistake) }
+	goleak.VerifyTestMain(m)
+}
 
 func host(t testing.TB, s string) target.Host {
 	t.Helper()
@@ -65,7 +69,7 @@ func sentence(err error) string {
 	if !errors.As(err, &f) {
 		return ""
 	}
-	return f.Sentence
+	return f.Sentence()
 }
 
 // slowly scripts an answer that takes its time; other types than A do not exist.

@@ -35,7 +35,7 @@ func TestConnectionsAreTold(t *testing.T) {
 		ConnectionUnreachable: &net.OpError{Op: "dial", Err: syscall.EHOSTUNREACH},
 		ConnectionTimeout:     os.ErrDeadlineExceeded,
 		ConnectionCanceled:    context.Canceled,
-		ConnectionDenied:      fault.New(fault.Refused, "x").ByRule(fault.RuleOwnAddress),
+		ConnectionDenied:      fault.New(fault.Refused, "ASN_FAILED", nil).ByRule(fault.RuleOwnAddress),
 		ConnectionShortage:    syscall.EMFILE,
 		ConnectionFailed:      errors.New("x"),
 	} {

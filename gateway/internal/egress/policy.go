@@ -10,15 +10,9 @@ import (
 	"diagnostics/shared/netpolicy"
 )
 
-// The sentences of refusals. None names the address: a name's answer may be a private one, and showing it would map
-// a private network.
-const (
-	sentenceNotPublic = "The target is not at a public address. Enter a public hostname or address."
-	sentenceOwn       = "The target is this service's own address, which it does not check."
-	sentenceDenied    = "The operator of this service does not allow this target."
-)
+const codeNotPublic = "TARGET_NOT_PUBLIC"
 
-func denied() error { return fault.New(fault.Refused, sentenceDenied).ByRule(fault.RuleDenied) }
+func denied() error { return fault.New(fault.Refused, "TARGET_DENIED", nil).ByRule(fault.RuleDenied) }
 
 // Permit judges an address for a dial: public, not denied, not this host's own. The error is a *fault.Error of kind
 // Refused whose sentence does not name the address, or of kind Busy where it cannot be known whether the address is
@@ -46,7 +40,7 @@ func (c *Client) judge(a netip.Addr) (hostroute.Kind, error) {
 // judgeItself is judge without regard to translation.
 func (c *Client) judgeItself(a netip.Addr) (hostroute.Kind, error) {
 	if v := netpolicy.Judge(a); !v.Public { // the zero and every zoned address are not
-		return 0, fault.New(fault.Refused, sentenceNotPublic).ByRule(fault.RuleOf(v))
+		return 0, fault.New(fault.Refused, codeNotPublic, nil).ByRule(fault.RuleOf(v))
 	}
 	if c.deny().DeniesAddr(a) {
 		return 0, denied()
@@ -59,7 +53,7 @@ func (c *Client) judgeItself(a netip.Addr) (hostroute.Kind, error) {
 	case err != nil:
 		return 0, shortage.Fault(err)
 	case kind == hostroute.Here:
-		return 0, fault.New(fault.Refused, sentenceOwn).ByRule(fault.RuleOwnAddress)
+		return 0, fault.New(fault.Refused, "TARGET_IS_HERE", nil).ByRule(fault.RuleOwnAddress)
 	}
 	return kind, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool/finding"
 
 	"golang.org/x/net/publicsuffix"
 )
@@ -133,10 +134,11 @@ func (f *follower) goOn(ctx context.Context, hop Hop) bool {
 		return f.end(endOfLocation(f.client.refused(err)))
 	}
 	if f.loops(next) {
-		return f.end(EndLoop, fault.New(fault.Upstream, "The redirects form a loop."))
+		return f.end(EndLoop, fault.New(fault.Upstream, "REDIRECT_LOOP", nil))
 	}
 	if f.chain.Followed == f.limit {
-		return f.end(EndTooManyRedirects, fault.Newf(fault.Upstream, "The target redirects more than %d times.", f.limit))
+		return f.end(EndTooManyRedirects, fault.New(fault.Upstream, "TOO_MANY_REDIRECTS",
+			finding.Args{"limit": f.limit}))
 	}
 	f.chain.Followed++
 	f.request.URL, f.request.Address = next, netip.Addr{}
@@ -212,26 +214,25 @@ func (f *follower) classify(err error) error {
 	case fault.Upstream, fault.Timeout, fault.Busy:
 		return err
 	case fault.Refused:
-		return fault.Wrap(fault.Upstream, err, "The target redirects to an address that this service does not check.")
+		return fault.Wrap(fault.Upstream, err, "REDIRECT_NOT_CHECKED", nil)
 	case fault.Limited:
-		return fault.Wrap(fault.Upstream, err, "One of the target's redirects could not be followed. "+failed.Sentence)
+		return fault.Wrap(fault.Upstream, err, "REDIRECT_NOT_FOLLOWED",
+			failed.Args.With(finding.Args{"refusal": failed.Code}))
 	}
-	return fault.Wrap(fault.Upstream, err, failed.Sentence)
+	return fault.Wrap(fault.Upstream, err, failed.Code, failed.Args)
 }
 
 // locationEnds are the ends of a chain at a redirect that cannot be followed.
 var locationEnds = map[target.LocationProblem]struct {
-	end      ChainEnd
-	sentence string
+	end  ChainEnd
+	code string
 }{
-	target.LocationMissing: {EndMissingLocation, "The target redirects without naming a destination."},
-	target.LocationInvalid: {EndInvalidLocation, "The target redirects to something that is not a valid URL."},
-	target.LocationScheme:  {EndUnsupportedScheme, "The target redirects to a URL that is neither http nor https."},
-	target.LocationCredentials: {EndBlocked,
-		"The target redirects to a URL with a user name in it, and such redirects are not followed."},
-	target.LocationRefused: {EndBlocked, "The target redirects to a host that is not public."},
-	target.LocationConflicting: {EndInvalidLocation,
-		"The target sends conflicting Location headers in one redirect, and browsers stop there."},
+	target.LocationMissing:     {EndMissingLocation, "REDIRECT_WITHOUT_LOCATION"},
+	target.LocationInvalid:     {EndInvalidLocation, "REDIRECT_INVALID"},
+	target.LocationScheme:      {EndUnsupportedScheme, "REDIRECT_SCHEME"},
+	target.LocationCredentials: {EndBlocked, "REDIRECT_USER_NAME"},
+	target.LocationRefused:     {EndBlocked, "REDIRECT_NOT_PUBLIC"},
+	target.LocationConflicting: {EndInvalidLocation, "LOCATION_CONFLICT"},
 }
 
 // endOfLocation takes the error of Destination.
@@ -241,14 +242,22 @@ func endOfLocation(err error) (ChainEnd, error) {
 		problem = location.Problem
 	}
 	found := locationEnds[problem]
-	return found.end, fault.Wrap(fault.Upstream, err, found.sentence+AsBrowsersDo(err))
+	return found.end, fault.Wrap(fault.Upstream, err, found.code, finding.Args{"followed": BrowsersFollow(err)})
 }
 
-// AsBrowsersDo is a sentence, with a space before it, where browsers follow a Location that this service does not
-// follow; else it is empty.
-func AsBrowsersDo(err error) string {
+// BrowsersFollow is the code of a sentence where browsers follow a Location that this service does not follow; else it
+// is empty.
+func BrowsersFollow(err error) string {
 	if location, is := errors.AsType[*target.LocationError](err); is && location.BrowsersFollow {
-		return " Browsers follow it all the same."
+		return "BROWSERS_FOLLOW"
+	}
+	return ""
+}
+
+// AsBrowsersDo is the sentence of BrowsersFollow, with a space before it.
+func AsBrowsersDo(err error) string {
+	if code := BrowsersFollow(err); code != "" {
+		return " " + fault.Rows.Sentence(code, nil)
 	}
 	return ""
 }
@@ -288,7 +297,7 @@ func (r *Response) Destination() (target.URL, error) {
 		return r.URL.Resolve(locations[0])
 	}
 	return target.URL{}, &target.LocationError{Problem: target.LocationConflicting,
-		Err: fault.New(fault.Invalid, "The answer has conflicting Location headers.")}
+		Err: fault.New(fault.Invalid, "LOCATIONS_DIFFER", nil)}
 }
 
 // Bounds on what a chain can make us send (docs/contract.md#times-and-sizes).
@@ -356,8 +365,7 @@ func (c *chainState) tooLong(u target.URL) bool {
 }
 
 func errForeignURL() error {
-	return fault.New(fault.Limited,
-		"The URL is longer than 4,096 characters; a URL that long is sent only to the server that chose it.")
+	return fault.New(fault.Limited, "URL_TOO_LONG", nil)
 }
 
 // cookiesFor gives the cookies for a URL, as many as come to at most so many bytes of the header, and their size there.

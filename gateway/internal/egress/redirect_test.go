@@ -344,7 +344,7 @@ func TestOurOwnFaultStaysOursAfterARedirect(t *testing.T) {
 	t.Parallel()
 	n := withSite(t)
 	n.Serve(web4+":80", http.RedirectHandler("http://example.com:8080/", http.StatusFound))
-	busy := fault.New(fault.Busy, "This service is short of files.")
+	busy := fault.New(fault.Busy, "SHORTAGE_HERE", nil)
 	c := n.Client(nil, egress.WithDialer(func(ctx context.Context, network string, to netip.AddrPort) (net.Conn, error) {
 		if to.Port() == 8080 {
 			return nil, busy
@@ -352,7 +352,7 @@ func TestOurOwnFaultStaysOursAfterARedirect(t *testing.T) {
 		return n.Dial(ctx, network, to)
 	}))
 	chain := follow(t, c, "http://example.com/", 8)
-	if wantFault(t, chain.Err, fault.Busy) != busy.Sentence || chain.Followed != 1 {
+	if wantFault(t, chain.Err, fault.Busy) != busy.Sentence() || chain.Followed != 1 {
 		t.Errorf("%v after %d redirects", chain.Err, chain.Followed)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/parallel"
 
@@ -56,16 +57,16 @@ func (r Resolution) All() []netip.Addr {
 // Reachable is nil where All has an address, else the *fault.Error of kind Upstream that says which family this host
 // lacks.
 func (r Resolution) Reachable() error {
-	sentence := "This service has no IPv4 connection, and the target has only IPv4 addresses."
+	code, args := "NO_IPV4_HERE", finding.Args{"only": true}
 	switch {
 	case len(r.All()) > 0:
 		return nil
 	case len(r.V6) > 0 && len(r.V4) > 0:
-		sentence = "This service has no connection to the internet at the moment."
+		code, args = "NO_INTERNET_HERE", nil
 	case len(r.V6) > 0:
-		sentence = "This service has no IPv6 connection, and the target has only IPv6 addresses."
+		code = "NO_IPV6_HERE"
 	}
-	return fault.New(fault.Upstream, sentence).ByRule(fault.RuleShortage)
+	return fault.New(fault.Upstream, code, args).ByRule(fault.RuleShortage)
 }
 
 // only leaves the addresses of one family, 4 or 6.
@@ -173,7 +174,7 @@ func (c *Client) judgeAliases(answers ...dnsclient.Answer) error {
 	for _, answer := range answers {
 		for _, name := range answer.CNAMEChain {
 			if isPrivateName(name) {
-				return fault.New(fault.Refused, "The target is an alias of a name that is not public.").
+				return fault.New(fault.Refused, "TARGET_ALIAS_NOT_PUBLIC", nil).
 					ByRule(fault.RulePrivateAlias)
 			}
 			if c.deny().DeniesName(name) {
@@ -226,7 +227,7 @@ func (c *Client) withoutAddress(ctx context.Context, h target.Host, a, aaaa dnsc
 	name := h.Short()
 	both := []dnsclient.Answer{a, aaaa}
 	if dnsclient.ExistenceOf([]uint16{dns.TypeA, dns.TypeAAAA}, both).Absent {
-		return fault.Newf(fault.NoAddress, "%s does not exist.", name)
+		return fault.New(fault.NoAddress, "NAME_NOT_FOUND", finding.Args{"host": name})
 	}
 	if busy := cmp.Or(a.Busy, aaaa.Busy); busy != nil {
 		return busy
@@ -236,18 +237,19 @@ func (c *Client) withoutAddress(ctx context.Context, h target.Host, a, aaaa dnsc
 		failed = aaaa
 	}
 	if failed.Conclusive() {
-		return fault.Newf(fault.NoAddress, "%s has no address.", name)
+		return fault.New(fault.NoAddress, "NO_ADDRESS", finding.Args{"host": name})
 	}
 	if own := c.ResolverFault(ctx, h.Name(), name, failed); own != nil {
 		return own
 	}
 	switch failed.Code {
 	case dnsclient.CodeTimeout:
-		return fault.Wrapf(fault.Timeout, context.Cause(ctx), "The name servers of %s did not answer.", name)
+		return fault.Wrap(fault.Timeout, context.Cause(ctx), "NAME_SERVERS_SILENT", finding.Args{"name": name})
 	case dnsclient.CodeBadResp:
-		return fault.Newf(fault.Upstream, "The name servers of %s gave an invalid answer.", name)
+		return fault.New(fault.Upstream, "NAME_SERVERS_INVALID", finding.Args{"name": name})
 	}
-	return fault.Newf(fault.Upstream, "The name servers of %s failed (%s).", name, strings.TrimPrefix(failed.Code, "E"))
+	return fault.New(fault.Upstream, "NAME_SERVERS_FAILED",
+		finding.Args{"name": name, "rcode": strings.TrimPrefix(failed.Code, "E")})
 }
 
 // systemResolver is what is shown of a resolver whose address is not to be shown.
@@ -279,22 +281,24 @@ type shownResolver struct {
 // ResolverFault is the *fault.Error (Upstream or Timeout, Local) to report where a lookup of the name failed because
 // the operator's resolver fails: one that cannot name the servers of the name's last label either. It is nil where
 // that resolver works, so that the name's own servers are at fault. A resolver that is down must not make a site
-// down. shown stands for the name in the sentence.
+// down. shown stands for the name in the sentence;
+// empty is the announcement of a network.
 func (c *Client) ResolverFault(ctx context.Context, name, shown string, failed dnsclient.Answer) error {
 	if failed.Conclusive() || failed.Busy != nil || c.dns.ResolverAnswers(ctx, name, failed) || ctx.Err() != nil {
 		return nil //nolint:nilerr // what this host lacks, and that the caller has left, is reported elsewhere
 	}
-	kind, outcome, resolver := fault.Upstream, "failed", "answered "+strings.TrimPrefix(failed.Code, "E")
+	own := fault.New(fault.Upstream, "", finding.Args{"name": shown})
+	own.Local = true
 	switch failed.Code {
 	case dnsclient.CodeTimeout:
-		kind, outcome, resolver = fault.Timeout, "got no answer", "did not respond"
+		own.Kind, own.Code = fault.Timeout, "RESOLVER_TIMEOUT"
 	case dnsclient.CodeConnRefused:
-		resolver = "cannot be reached"
+		own.Code = "RESOLVER_UNREACHABLE"
 	case dnsclient.CodeBadResp:
-		resolver = "gives invalid answers"
+		own.Code = "RESOLVER_INVALID"
+	default:
+		own.Code, own.Args["rcode"] = "RESOLVER_FAILED", strings.TrimPrefix(failed.Code, "E")
 	}
-	own := fault.Newf(kind, "The lookup of %s %s: this service's own resolver %s.", shown, outcome, resolver)
-	own.Local = true
 	return own
 }
 

@@ -6,11 +6,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"os"
 	"strings"
 	"time"
+	"unicode"
+
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 // Kind says what went wrong, in the terms of the API's own promises.
@@ -37,12 +39,12 @@ const (
 	Timeout
 )
 
-// Error is a failure with a sentence for the visitor. Cause is for the log alone and never leaves the service.
+// Error is a failure that has a sentence for the client: the message of Code in Rows, with Args. The sentence holds no
+// private address, no internal URL and no Go error text.
 type Error struct {
 	Kind Kind
-	// Sentence is one short sentence that a person can act on. It holds no private address, no internal URL and no
-	// Go error text.
-	Sentence string
+	Code string
+	Args finding.Args
 	// Option names the request's option that the failure is about, where it is about one; else it is about the input.
 	Option string
 	// Local is set on Upstream and Timeout where what failed is this service's own, such as its resolver: it says nothing
@@ -52,87 +54,79 @@ type Error struct {
 	Rule Rule
 	// RetryAfter is set on Limited and Busy, and on Upstream where a provider named it.
 	RetryAfter time.Duration
-	Cause      error
+	// Cause is for the log alone and never leaves the service.
+	Cause error
 }
+
+// Sentence is one short sentence that a person can act on.
+func (e *Error) Sentence() string { return Rows.Sentence(e.Code, e.Args) }
 
 // Error gives the sentence and its cause, for logs.
 func (e *Error) Error() string {
 	if e.Cause == nil {
-		return e.Sentence
+		return e.Sentence()
 	}
-	return e.Sentence + ": " + e.Cause.Error()
+	return e.Sentence() + ": " + e.Cause.Error()
 }
 
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// New makes a failure of the kind with a sentence for the visitor.
-func New(kind Kind, sentence string) *Error { return &Error{Kind: kind, Sentence: sentence} }
-
-// Newf is New with a formatted sentence.
-func Newf(kind Kind, format string, args ...any) *Error {
-	return New(kind, fmt.Sprintf(format, args...))
-}
-
-// OfOption makes an Invalid failure that is about one of the request's options, with a formatted sentence.
-func OfOption(name, format string, args ...any) *Error {
-	e := Newf(Invalid, format, args...)
-	e.Option = name
-	return e
-}
-
-// LimitedFor makes a Limited failure whose sentence goes on to say when to come again: after wait, a second at least.
-func LimitedFor(wait time.Duration, sentence string) *Error {
-	wait = max(wait, time.Second)
-	e := New(Limited, AgainIn(wait, sentence))
-	e.RetryAfter = wait
-	return e
-}
-
-// AgainIn ends a sentence with when to come again: after wait, a second at least.
-func AgainIn(wait time.Duration, sentence string) string {
-	return strings.TrimSuffix(sentence, ".") + "; try again in " + inWords(max(wait, time.Second)) + "."
-}
-
-// inWords rounds up, as Retry-After does.
-func inWords(wait time.Duration) string {
-	seconds := int64((wait + time.Second - 1) / time.Second)
-	switch {
-	case seconds == 1:
-		return "1 second"
-	case seconds < 120:
-		return fmt.Sprintf("%d seconds", seconds)
-	}
-	return fmt.Sprintf("%d minutes", (seconds+59)/60)
+// New makes a failure of the kind, with a code of Rows.
+func New(kind Kind, code string, args finding.Args) *Error {
+	return &Error{Kind: kind, Code: code, Args: args}
 }
 
 // Wrap makes a failure of the kind whose cause goes to the log.
-func Wrap(kind Kind, cause error, sentence string) *Error {
-	return &Error{Kind: kind, Sentence: sentence, Cause: cause}
+func Wrap(kind Kind, cause error, code string, args finding.Args) *Error {
+	return &Error{Kind: kind, Code: code, Args: args, Cause: cause}
 }
 
-// Wrapf is Wrap with a formatted sentence.
-func Wrapf(kind Kind, cause error, format string, args ...any) *Error {
-	return Wrap(kind, cause, fmt.Sprintf(format, args...))
+// OfOption makes an Invalid failure that is about one of the request's options.
+func OfOption(name, code string, args finding.Args) *Error {
+	return &Error{Kind: Invalid, Code: code, Args: args, Option: name}
 }
 
-// OfServer gives a failure to reach a server the words that it has for a visitor who did not choose that server; who
-// names it. What this service lacks is not the server's fault and stays as it is. otherwise is the sentence of what has
-// no other here, that of err where it is empty.
-func OfServer(err error, who, otherwise string) error {
+// LimitedFor makes a Limited failure that says when to come again: after wait, a second at least.
+func LimitedFor(wait time.Duration, code string) *Error {
+	return New(Limited, code, nil).Again(max(wait, time.Second))
+}
+
+// Again sets when to come again of a failure that is being made, and its argument wait.
+func (e *Error) Again(after time.Duration) *Error {
+	e.RetryAfter = after
+	e.Args = e.Args.With(finding.Args{"wait": after})
+	return e
+}
+
+// OfServer gives a failure to reach a server the words that it has for a client who did not choose that server; args
+// name it as the provider. What this service lacks is not the server's fault and stays as it is. otherwise is the code
+// of what has no other here; if it is empty, the code and the arguments of err stay.
+func OfServer(err error, args finding.Args, otherwise string) error {
 	failed, is := errors.AsType[*Error](err)
 	if !is || IsOwn(err) {
 		return err
 	}
 	switch failed.Kind {
 	case Timeout:
-		return Wrap(Timeout, err, who+" did not answer in time.")
+		return Wrap(Timeout, err, "PROVIDER_TIMEOUT", args)
 	case Refused:
-		return Wrap(Upstream, err, who+" is not at a public address, so it was not asked.")
+		return Wrap(Upstream, err, "PROVIDER_NOT_PUBLIC", args)
 	case NoAddress:
-		return Wrap(Upstream, err, who+" has no address.")
+		return Wrap(Upstream, err, "PROVIDER_NO_ADDRESS", args)
 	}
-	return Wrap(Upstream, err, cmp.Or(otherwise, failed.Sentence))
+	if otherwise == "" {
+		return Wrap(Upstream, err, failed.Code, failed.Args)
+	}
+	return Wrap(Upstream, err, otherwise, args)
+}
+
+// Reason returns the code and the arguments of a failure, for a row that has it as an argument of type code.
+func Reason(err error) (code string, args finding.Args) {
+	if e, is := errors.AsType[*Error](err); is {
+		return e.Code, e.Args
+	}
+	return "", nil
 }
 
 // IsOwn reports whether err is, or wraps, a failure that is this service's own, and so no outcome of any target: Busy
@@ -157,3 +151,44 @@ func IsTimeout(err error) bool {
 
 // ShortagePhrase is the predicate of "this service" where this host lacks files, ports, memory or a link.
 const ShortagePhrase = "cannot make connections at the moment"
+
+// ofTargets makes findings of the rows about what a target does: it does not work for clients.
+func ofTargets(rows finding.Rows) finding.Rows {
+	for code, row := range rows {
+		if row.Message == "" {
+			continue
+		}
+		row.State, row.Severity, row.Group = finding.Failed, finding.Fail, finding.Broken
+		row.Weight = cmp.Or(row.Weight, noAnswer)
+		rows[code] = row
+	}
+	return rows
+}
+
+// noAnswer is the weight of a target that does not answer.
+const noAnswer = 96
+
+// withClauses adds the clauses that are missing.
+func withClauses(rows finding.Rows) finding.Rows {
+	for code, row := range rows {
+		if row.Clause == "" {
+			row.Clause = clauseOf(row.Message)
+			rows[code] = row
+		}
+	}
+	return rows
+}
+
+// clauseOf is a message without its period, and with "it" in place of the host at its beginning.
+func clauseOf(message string) string {
+	clause := strings.TrimSuffix(message, ".")
+	for _, subject := range []string{"{host}", "[{host}]{host?|The target}"} {
+		if rest, is := strings.CutPrefix(clause, subject); is {
+			return "it" + rest
+		}
+	}
+	if len(clause) > 1 && !unicode.IsUpper(rune(clause[1])) {
+		return strings.ToLower(clause[:1]) + clause[1:]
+	}
+	return clause
+}

@@ -11,34 +11,33 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/tool/finding"
+
 	"go.uber.org/goleak"
 )
 
 func TestErrorKeepsTheCauseFromTheSentence(t *testing.T) {
 	t.Parallel()
-	plain := New(Invalid, "Enter a host.")
-	if plain.Kind != Invalid || plain.Error() != "Enter a host." || plain.Unwrap() != nil {
+	plain := New(Invalid, "NAME_MISSING", nil)
+	if plain.Error() != "The hostname is missing." || plain.Unwrap() != nil {
 		t.Errorf("New: %+v", plain)
 	}
-	if f := Newf(Refused, "%s is refused.", "x"); f.Kind != Refused || f.Sentence != "x is refused." {
-		t.Errorf("Newf: %+v", f)
-	}
-	f := OfOption("size", "%s is no size.", "x")
-	if f.Kind != Invalid || f.Sentence != "x is no size." || f.Option != "size" {
+	f := OfOption("size", "OPTION_NOT_FLAG", finding.Args{"option": "size"})
+	if f.Kind != Invalid || f.Sentence() != "The option size must be true or false." || f.Option != "size" {
 		t.Errorf("OfOption: %+v", f)
 	}
-	wrapped := Wrap(Upstream, io.ErrUnexpectedEOF, "The server hung up.")
-	if wrapped.Sentence != "The server hung up." {
-		t.Errorf("the sentence holds the cause: %q", wrapped.Sentence)
+	wrapped := Wrap(Upstream, io.ErrUnexpectedEOF, "BODY_CORRUPT", nil)
+	if wrapped.Sentence() != "The compressed body is corrupt." {
+		t.Errorf("the sentence holds the cause: %q", wrapped.Sentence())
 	}
-	if wrapped.Error() != "The server hung up.: unexpected EOF" || !errors.Is(wrapped, io.ErrUnexpectedEOF) {
+	if wrapped.Error() != "The compressed body is corrupt.: unexpected EOF" || !errors.Is(wrapped, io.ErrUnexpectedEOF) {
 		t.Errorf("the log has no cause: %q", wrapped.Error())
 	}
 }
 
 func TestIs(t *testing.T) {
 	t.Parallel()
-	inner := New(Timeout, "Too slow.")
+	inner := New(Timeout, "TLS_TIMEOUT", nil)
 	for _, c := range []struct {
 		name string
 		err  error
@@ -48,11 +47,11 @@ func TestIs(t *testing.T) {
 		{"itself", inner, Timeout, true},
 		{"wrapped", fmt.Errorf("dial: %w", inner), Timeout, true},
 		{"another kind", inner, Upstream, false},
-		{"the outermost fault decides", Wrap(Upstream, inner, "Failed."), Upstream, true},
-		{"the cause does not", Wrap(Upstream, inner, "Failed."), Timeout, false},
+		{"the outermost fault decides", Wrap(Upstream, inner, "BODY_CORRUPT", nil), Upstream, true},
+		{"the cause does not", Wrap(Upstream, inner, "BODY_CORRUPT", nil), Timeout, false},
 		{"another error", io.EOF, Timeout, false},
 		{"none", nil, Timeout, false},
-		{"the zero kind is no kind", New(0, "x"), Invalid, false},
+		{"the zero kind is no kind", New(0, "x", nil), Invalid, false},
 	} {
 		if got := Is(c.err, c.kind); got != c.want {
 			t.Errorf("%s: %t, want %t", c.name, got, c.want)
@@ -72,11 +71,11 @@ func TestIsTimeout(t *testing.T) {
 		{"a socket's deadline", &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, true},
 		{"the kernel's patience", dial(syscall.ETIMEDOUT), true},
 		{"a name server's silence", &net.DNSError{IsTimeout: true}, true},
-		{"wrapped", Wrap(Upstream, fmt.Errorf("dial: %w", context.DeadlineExceeded), "Failed."), true},
+		{"wrapped", Wrap(Upstream, fmt.Errorf("dial: %w", context.DeadlineExceeded), "BODY_CORRUPT", nil), true},
 		{"one of several", errors.Join(dial(syscall.ECONNREFUSED), os.ErrDeadlineExceeded), true},
 		{"the caller's leaving", context.Canceled, false},
 		{"a refusal", dial(syscall.ECONNREFUSED), false},
-		{"our own word for it", New(Timeout, "Too slow."), false},
+		{"our own word for it", New(Timeout, "TLS_TIMEOUT", nil), false},
 		{"another error", io.EOF, false},
 		{"none", nil, false},
 	} {
@@ -89,15 +88,38 @@ func TestIsTimeout(t *testing.T) {
 func TestLimitedForSaysWhenToComeAgain(t *testing.T) {
 	t.Parallel()
 	for wait, want := range map[time.Duration]string{
-		0: "1 second", time.Second: "1 second", time.Second + 1: "2 seconds", 119 * time.Second: "119 seconds",
-		119*time.Second + 1: "2 minutes", 2 * time.Minute: "2 minutes", 2*time.Minute + time.Second: "3 minutes",
+		0: "1 second", time.Second: "1 second", time.Second + 1e6: "2 seconds", 119 * time.Second: "119 seconds",
+		119*time.Second + 1e6: "2 minutes", 2 * time.Minute: "2 minutes", 2*time.Minute + time.Second: "3 minutes",
 	} {
-		e := LimitedFor(wait, "Enough.")
-		if e.Kind != Limited || e.Sentence != "Enough; try again in "+want+"." ||
+		e := LimitedFor(wait, "TOO_MANY_REQUESTS")
+		if e.Kind != Limited || e.Sentence() != "Too many requests; try again in "+want+"." ||
 			e.RetryAfter != max(wait, time.Second) {
 			t.Errorf("%s: %+v", wait, e)
 		}
 	}
 }
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	finding.Mistaken = func(mistake string) { panic(mistake) }
+	goleak.VerifyTestMain(m)
+}
+
+func TestRows(t *testing.T) {
+	t.Parallel()
+	for _, problem := range Rows.Check() {
+		t.Error(problem)
+	}
+	for code, want := range map[string]string{
+		"CONNECTION_REFUSED": "it refused the connection on port 25",
+		"REDIRECT_LOOP":      "its redirects form a loop",
+		"TOO_MANY_REDIRECTS": "it redirects more than 5 times",
+		"NO_IPV6_HERE":       "this service has no IPv6 connection",
+		"ASN_TIMEOUT":        "the ASN service did not answer in time. Please try again later",
+	} {
+		args := map[string]finding.Args{"CONNECTION_REFUSED": {"host": "a.example", "port": 25},
+			"TOO_MANY_REDIRECTS": {"limit": 5}}
+		if got := Rows.Clause(code, args[code]); got != want {
+			t.Errorf("%s: %q, want %q", code, got, want)
+		}
+	}
+}

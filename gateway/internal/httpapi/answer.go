@@ -164,12 +164,12 @@ func (s *Server) fail(err error, c echo.Context) {
 		return
 	}
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-	_ = c.String(p.status, p.sentence+"\n")
+	_ = c.String(p.status, p.sentence()+"\n")
 }
 
 // failureOf is the envelope of an error.
 func (s *Server) failureOf(rc *requestContext, p *problem) []byte {
-	body, _ := json.Marshal(failure{Error: p.sentence, DurationMs: rc.durationMs(s.config.Now()), RequestID: rc.id})
+	body, _ := json.Marshal(failure{Error: p.sentence(), DurationMs: rc.durationMs(s.config.Now()), RequestID: rc.id})
 	return body
 }
 

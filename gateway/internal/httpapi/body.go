@@ -65,14 +65,14 @@ func isJSON(values []string) bool {
 }
 
 var (
-	errNotObject = badRequest(`The request body must be one JSON object, such as {"input": "example.com"}.`)
-	errNotUTF8   = badRequest("The request body must be UTF-8.")
-	errInput     = badField("input", `The field "input" is required and must be a string.`)
-	errOptions   = badField("options", `The field "options" must be an object, if present.`)
+	errNotObject = badRequest("REQUEST_BODY_NOT_OBJECT")
+	errNotUTF8   = badRequest("REQUEST_BODY_NOT_UTF8")
+	errInput     = badField("input", "FIELD_INPUT")
+	errOptions   = badField("options", "FIELD_OPTIONS")
 )
 
-func badField(field, sentence string) *problem {
-	p := badRequest(sentence)
+func badField(field, code string) *problem {
+	p := badRequest(code)
 	p.field = field
 	return p
 }

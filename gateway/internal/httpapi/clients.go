@@ -8,8 +8,7 @@ import (
 	"diagnostics/gateway/internal/limits/requests"
 )
 
-var errDeniedClient = &problem{status: http.StatusForbidden, outcome: outcomeDenied,
-	sentence: "The operator of this service does not accept requests from your network."}
+var errDeniedClient = newProblem(http.StatusForbidden, outcomeDenied, "CLIENT_DENIED")
 
 // SetDeniedClients replaces the networks whose clients are refused.
 func (s *Server) SetDeniedClients(networks []netip.Prefix) { s.denied.Store(&networks) }

@@ -34,9 +34,9 @@ func (t fakeTarget) LimitKey() string { return string(t) }
 func parseFake(in tool.Input) (fakeTarget, error) {
 	switch in.Text {
 	case "bad":
-		return "", fault.New(fault.Invalid, "Enter a valid public hostname, such as example.com.")
+		return "", fault.New(fault.Invalid, "ENTER_HOSTNAME", nil)
 	case "refused":
-		return "", fault.New(fault.Refused, "That address is not public.")
+		return "", fault.New(fault.Refused, "TARGET_NOT_PUBLIC", nil)
 	}
 	if _, err := (tool.Option{Name: "family", Values: []string{"auto", "ipv4", "ipv6"},
 		Default: "auto"}).Choice(in.Options); err != nil {

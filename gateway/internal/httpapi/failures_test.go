@@ -36,7 +36,7 @@ func TestFailures(t *testing.T) {
 	}{
 		{"a", nil, nil, nil},
 		{"bad", nil, nil, nil},
-		{"a", fault.Wrap(fault.Upstream, lookup, "It failed."), nil,
+		{"a", fault.Wrap(fault.Upstream, lookup, "ASN_FAILED", nil), nil,
 			&failedRun{Status: 502, Outcome: outcomeUpstream, Operation: "lookup", Code: "not_found"}},
 		{"a", context.DeadlineExceeded, []string{ndjson},
 			&failedRun{Status: 504, Outcome: outcomeTimeout, Code: "deadline"}},

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 // A 400 names the member of the body that it is about, whatever its sentence repeats of the input.
@@ -15,13 +16,13 @@ func TestInvalidField(t *testing.T) {
 	e := newEdge(t, func(_ context.Context, target fakeTarget) (any, error) {
 		switch target {
 		case "option":
-			return nil, fault.OfOption("family", "Choose another.")
+			return nil, fault.OfOption("family", "OPTION_NOT_FLAG", nil)
 		case "wrapped":
-			return nil, errors.Join(errors.New("outer"), fault.OfOption("family", "Choose another."))
+			return nil, errors.Join(errors.New("outer"), fault.OfOption("family", "OPTION_NOT_FLAG", nil))
 		case "upstream":
-			return nil, fault.New(fault.Upstream, "It refused.")
+			return nil, fault.New(fault.Upstream, "ASN_FAILED", nil)
 		}
-		return nil, fault.Newf(fault.NoAddress, "%s has no address; options.family is no help.", target)
+		return nil, fault.New(fault.NoAddress, "NO_ADDRESS", finding.Args{"host": string(target)})
 	})
 	for _, tt := range []struct {
 		name, body string

@@ -27,7 +27,7 @@ func sized(n int) map[string]string {
 func large(_ context.Context, target fakeTarget) (any, error) {
 	var n int
 	if _, err := fmt.Sscanf(string(target), "%d", &n); err != nil {
-		return nil, fault.New(fault.Upstream, strings.Repeat("long ", 70)+".")
+		return nil, fault.New(fault.Upstream, strings.Repeat("long ", 70)+".", nil)
 	}
 	return sized(n << 10), nil
 }
@@ -277,7 +277,7 @@ func TestARunThatHoldsTooMuch(t *testing.T) {
 		_, _ = fmt.Sscanf(string(target), "%d", &n)
 		memory.Count(ctx, n<<10)
 		if ctx.Err() != nil && n > 2000 {
-			return nil, fault.New(fault.Timeout, "The target did not answer in time.")
+			return nil, fault.New(fault.Timeout, "BODY_TIMEOUT", nil)
 		}
 		return map[string]string{}, nil
 	}, trusting, func(c *Config) { c.Bounds.HeldBytes, c.Bounds.ClientHeldBytes = 4<<20, 512<<10 })

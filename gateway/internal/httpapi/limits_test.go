@@ -155,7 +155,7 @@ func TestPagesWithoutTheirLimits(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, nil, func(c *Config) {
 		c.Limiter = limiterFunc(func(context.Context, ...ratelimit.Stage) (ratelimit.Decision, error) {
-			return ratelimit.Decision{}, fault.New(fault.Busy, "Busy.").ByRule(fault.LimitRedis)
+			return ratelimit.Decision{}, fault.New(fault.Busy, "SERVICE_BUSY", nil).ByRule(fault.LimitRedis)
 		})
 	})
 	for path, want := range map[string]int{"/": 503, "/api/connection/ping": 503, "/assets/0/site.css": 404} {

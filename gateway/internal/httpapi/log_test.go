@@ -14,6 +14,7 @@ import (
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/waittest"
 )
 
@@ -94,7 +95,7 @@ func TestCausesAreForDebugging(t *testing.T) {
 	fail := func(context.Context, fakeTarget) (any, error) {
 		cause := &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 443},
 			Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
-		return nil, fault.Wrap(fault.Upstream, cause, "The server refused the connection.")
+		return nil, fault.Wrap(fault.Upstream, cause, "ASN_FAILED", nil)
 	}
 	e := newEdge(t, fail)
 	id := e.post(t, "echo", `{"input":"a"}`).Header.Get("X-Request-Id")
@@ -141,8 +142,10 @@ func TestSlugInTheLog(t *testing.T) {
 func TestTheCanonicalHostStaysOutOfTheLog(t *testing.T) {
 	t.Parallel()
 	failures := map[string]error{
-		"foreseen":   fault.Wrap(fault.NoAddress, errors.New("lookup visited.example.org.: NXDOMAIN"), "visited.example.org does not exist."),
-		"sentence":   fault.New(fault.NoAddress, "visited.example.org does not exist."),
+		"foreseen": fault.Wrap(fault.NoAddress, errors.New("lookup visited.example.org.: NXDOMAIN"), "NAME_NOT_FOUND",
+			finding.Args{"host": "visited.example.org"}),
+		"sentence": fault.New(fault.NoAddress, "NAME_NOT_FOUND",
+			finding.Args{"host": "visited.example.org"}),
 		"unforeseen": errors.New("lookup visited.example.org.: no such thing"),
 	}
 	for name, failure := range failures {

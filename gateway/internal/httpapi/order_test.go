@@ -10,11 +10,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/limits/ratelimit"
 	"diagnostics/gateway/internal/providers/pause"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/flight"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/waittest"
@@ -177,36 +179,36 @@ func TestErrorTable(t *testing.T) {
 	t.Parallel()
 	secret := errors.New("dial tcp 10.1.2.3:443: connection refused by http://worker:8081")
 	tests := []struct {
-		name     string
-		err      error
-		status   int
-		retry    string
-		outcome  string
-		sentence string
+		name    string
+		err     error
+		status  int
+		retry   string
+		outcome string
+		code    string
 	}{
-		{"invalid", fault.New(fault.Invalid, "Wrong."), 400, "", "invalid", "Wrong."},
-		{"refused", fault.Wrap(fault.Refused, secret, "Not public."), 400, "", "refused", "Not public."},
-		{"no address", fault.New(fault.NoAddress, "No address."), 400, "", "no_address", "No address."},
-		{"not enabled", fault.New(fault.NotEnabled, "Off."), 501, "", "not_enabled", "Off."},
-		{"limited", &fault.Error{Kind: fault.Limited, Sentence: "Slow.", RetryAfter: 1500 * time.Millisecond}, 429, "2", "limited", "Slow."},
-		{"limited without a time", fault.New(fault.Limited, "Slow."), 429, "1", "limited", "Slow."},
-		{"busy", &fault.Error{Kind: fault.Busy, Sentence: "Full.", RetryAfter: 7 * time.Second}, 503, "7", "busy", "Full."},
-		{"what this host lacks", shortage.Fault(secret), 503, "1", "shortage", "This service " + fault.ShortagePhrase + ". Please try again in a few seconds."},
-		{"what this host lacks for good", fault.New(fault.Upstream, "No IPv6.").ByRule(fault.RuleShortage), 502, "", "shortage", "No IPv6."},
-		{"a provider's pause", pause.TryLater(fault.Busy, time.Second, "It asks to wait."), 503, "1", "provider_wait", "It asks to wait; try again in 1 second."},
-		{"a limit's", fault.New(fault.Busy, "Full.").ByRule(fault.LimitWorker), 503, "1", "busy", "Full."},
-		{"our own resolver", &fault.Error{Kind: fault.Upstream, Local: true, Sentence: "It fails."}, 502, "", "dependency", "It fails."},
-		{"our own silent resolver", &fault.Error{Kind: fault.Timeout, Local: true, Sentence: "It is silent."}, 504, "", "dependency_timeout", "It is silent."},
-		{"busy at once", fault.New(fault.Busy, "Full."), 503, "1", "busy", "Full."},
-		{"upstream", fault.Wrap(fault.Upstream, secret, "It refused."), 502, "", "upstream", "It refused."},
-		{"upstream with a time", &fault.Error{Kind: fault.Upstream, Sentence: "Later.", RetryAfter: 61*time.Second + 1}, 502, "62", "upstream", "Later."},
-		{"timeout", fault.New(fault.Timeout, "Too slow."), 504, "", "timeout", "Too slow."},
-		{"deadline", context.DeadlineExceeded, 504, "", "timeout", sentenceDeadline},
-		{"unforeseen", secret, 500, "", "internal", sentenceInternal},
-		{"a kind that does not exist", fault.New(fault.Kind(99), "secret"), 500, "", "internal", sentenceInternal},
-		{"cancelled by no client", context.Canceled, 500, "", "internal", sentenceInternal},
-		{"wrapped", errors.Join(errors.New("outer"), fault.New(fault.Timeout, "Too slow.")), 504, "", "timeout", "Too slow."},
-		{"hostile sentence", fault.New(fault.Upstream, "A\x00\x1b[31m\nB\u202e."), 502, "", "upstream", "A  [31m B ."},
+		{"invalid", fault.New(fault.Invalid, "INPUT_NOT_UTF8", nil), 400, "", "invalid", "INPUT_NOT_UTF8"},
+		{"refused", fault.Wrap(fault.Refused, secret, "TARGET_NOT_PUBLIC", nil), 400, "", "refused", "TARGET_NOT_PUBLIC"},
+		{"no address", fault.New(fault.NoAddress, "DEPENDENCY_NO_ADDRESS", nil), 400, "", "no_address", "DEPENDENCY_NO_ADDRESS"},
+		{"not enabled", fault.New(fault.NotEnabled, "TOOL_OFF", nil), 501, "", "not_enabled", "TOOL_OFF"},
+		{"limited", &fault.Error{Kind: fault.Limited, Code: "TOO_MANY_REQUESTS", RetryAfter: 1500 * time.Millisecond}, 429, "2", "limited", "TOO_MANY_REQUESTS"},
+		{"limited without a time", fault.New(fault.Limited, "TOO_MANY_REQUESTS", nil), 429, "1", "limited", "TOO_MANY_REQUESTS"},
+		{"busy", &fault.Error{Kind: fault.Busy, Code: "SERVICE_BUSY", RetryAfter: 7 * time.Second}, 503, "7", "busy", "SERVICE_BUSY"},
+		{"what this host lacks", shortage.Fault(secret), 503, "1", "shortage", "SHORTAGE_HERE"},
+		{"what this host lacks for good", fault.New(fault.Upstream, "NO_IPV6_HERE", nil).ByRule(fault.RuleShortage), 502, "", "shortage", "NO_IPV6_HERE"},
+		{"a provider's pause", pause.TryLater(fault.Busy, time.Second, "PROVIDER_PAUSED", finding.Args{"provider": "RDAP_SERVICE"}), 503, "1", "provider_wait", "PROVIDER_PAUSED"},
+		{"a limit's", fault.New(fault.Busy, "SERVICE_BUSY", nil).ByRule(fault.LimitWorker), 503, "1", "busy", "SERVICE_BUSY"},
+		{"our own resolver", &fault.Error{Kind: fault.Upstream, Local: true, Code: "RESOLVER_INVALID"}, 502, "", "dependency", "RESOLVER_INVALID"},
+		{"our own silent resolver", &fault.Error{Kind: fault.Timeout, Local: true, Code: "RESOLVER_TIMEOUT"}, 504, "", "dependency_timeout", "RESOLVER_TIMEOUT"},
+		{"busy at once", fault.New(fault.Busy, "SERVICE_BUSY", nil), 503, "1", "busy", "SERVICE_BUSY"},
+		{"upstream", fault.Wrap(fault.Upstream, secret, "ASN_FAILED", nil), 502, "", "upstream", "ASN_FAILED"},
+		{"upstream with a time", &fault.Error{Kind: fault.Upstream, Code: "ASN_UNREADABLE", RetryAfter: 61*time.Second + 1}, 502, "62", "upstream", "ASN_UNREADABLE"},
+		{"timeout", fault.New(fault.Timeout, "BODY_TIMEOUT", nil), 504, "", "timeout", "BODY_TIMEOUT"},
+		{"deadline", context.DeadlineExceeded, 504, "", "timeout", "CHECK_OUT_OF_TIME"},
+		{"unforeseen", secret, 500, "", "internal", codeInternal},
+		{"a kind that does not exist", fault.New(fault.Kind(99), "ASN_FAILED", nil), 500, "", "internal", codeInternal},
+		{"cancelled by no client", context.Canceled, 500, "", "internal", codeInternal},
+		{"wrapped", errors.Join(errors.New("outer"), fault.New(fault.Timeout, "BODY_TIMEOUT", nil)), 504, "", "timeout", "BODY_TIMEOUT"},
+		{"hostile sentence", fault.New(fault.Upstream, "PLACE_SEES", finding.Args{"said": "A\x00\x1b[31m\nB\u202e."}), 502, "", "upstream", "PLACE_SEES"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -214,8 +216,9 @@ func TestErrorTable(t *testing.T) {
 			e := newEdge(t, func(context.Context, fakeTarget) (any, error) { return nil, tt.err })
 			a := e.post(t, "echo", `{"input":"a"}`)
 			_, sentence := a.envelope(t, tt.status)
-			if sentence != tt.sentence || a.Header.Get("Retry-After") != tt.retry {
-				t.Errorf("%q, Retry-After %q; want %q, %q", sentence, a.Header.Get("Retry-After"), tt.sentence, tt.retry)
+			if sentence != problemOf(tt.err).sentence() || problemOf(tt.err).code != tt.code ||
+				strings.ContainsFunc(sentence, unicode.IsControl) || a.Header.Get("Retry-After") != tt.retry {
+				t.Errorf("%q, Retry-After %q; want %s, %q", sentence, a.Header.Get("Retry-After"), tt.code, tt.retry)
 			}
 			if a.Header.Get("X-RateLimit-Limit") != "30" {
 				t.Error("an answer past step 9 without its rate-limit headers")
@@ -263,7 +266,7 @@ func explode(value any) { panic(value) }
 func TestAPanicOfAnotherGoroutine(t *testing.T) {
 	t.Parallel()
 	var share flight.Group[string, any]
-	foreseen := fault.New(fault.Invalid, "The detail.")
+	foreseen := fault.New(fault.Invalid, "INPUT_NOT_UTF8", nil)
 	for name, do := range map[string]run{
 		"one of several": func(context.Context, fakeTarget) (any, error) {
 			var g parallel.Group
@@ -328,7 +331,7 @@ func TestRunLimit(t *testing.T) {
 		"called cancelled": func(context.Context) error {
 			return errors.Join(errors.New("gave up"), context.Canceled)
 		},
-		"as a fault": func(ctx context.Context) error { return fault.Wrap(fault.Timeout, ctx.Err(), "Too slow.") },
+		"as a fault": func(ctx context.Context) error { return fault.Wrap(fault.Timeout, ctx.Err(), "BODY_TIMEOUT", nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -358,7 +361,7 @@ func TestRunsWithoutProcessorTime(t *testing.T) {
 		"a fault, starved": {30, tooSlow, 503},
 		"an answer":        {100, func(context.Context) (any, error) { return map[string]int{}, nil }, 200},
 		"a refusal": {100, func(context.Context) (any, error) {
-			return nil, fault.New(fault.Upstream, "It refused.")
+			return nil, fault.New(fault.Upstream, "ASN_FAILED", nil)
 		}, 502},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -381,7 +384,7 @@ func untilTheEnd(ctx context.Context) (any, error) { <-ctx.Done(); return nil, c
 
 func cutOff(ctx context.Context) (any, error) { <-ctx.Done(); return map[string]int{}, nil }
 
-func tooSlow(context.Context) (any, error) { return nil, fault.New(fault.Timeout, "Too slow.") }
+func tooSlow(context.Context) (any, error) { return nil, fault.New(fault.Timeout, "BODY_TIMEOUT", nil) }
 
 func TestClientThatLeaves(t *testing.T) {
 	t.Parallel()
@@ -390,7 +393,7 @@ func TestClientThatLeaves(t *testing.T) {
 		close(started)
 		<-ctx.Done()
 		ended <- ctx.Err()
-		return nil, fault.Wrap(fault.Upstream, ctx.Err(), "It failed.")
+		return nil, fault.Wrap(fault.Upstream, ctx.Err(), "ASN_FAILED", nil)
 	})
 	conn := dial(t, e.addr)
 	write(t, conn, "POST /api/tools/echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "+
@@ -430,7 +433,7 @@ func TestAnInstanceThatLeaves(t *testing.T) {
 	}{
 		"a report of what was seen": {data: map[string]string{"verdict": "down"}},
 		"its context":               {err: context.Canceled},
-		"a failure of the target":   {err: fault.New(fault.Upstream, "It failed.")},
+		"a failure of the target":   {err: fault.New(fault.Upstream, "ASN_FAILED", nil)},
 	} {
 		ctx, leave := context.WithCancelCause(t.Context())
 		e := newEdge(t, func(run context.Context, _ fakeTarget) (any, error) {

@@ -147,8 +147,7 @@ func requireToken(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-var errToken = &problem{status: http.StatusUnauthorized, outcome: outcomeToken,
-	sentence: "A valid bearer token is required."}
+var errToken = newProblem(http.StatusUnauthorized, outcomeToken, "TOKEN_REQUIRED")
 
 // identify returns whose request it is. A client of another place has no pseudonym before the body is read.
 func (s *Server) identify(r *http.Request, door from) clientip.Identity {
@@ -168,9 +167,9 @@ func (s *Server) identify(r *http.Request, door from) clientip.Identity {
 }
 
 var (
-	errPeerClient = badRequest(`The field "client" is required: a pseudonym of letters, digits, "-" and "_".`)
-	errPeerGroup  = badRequest(`The field "group" must be a pseudonym of letters, digits, "-" and "_", if present.`)
-	errPeerBudget = badRequest(`The field "budgetMs" must be a positive number of milliseconds, if present.`)
+	errPeerClient = badRequest("FIELD_CLIENT")
+	errPeerGroup  = badRequest("FIELD_GROUP")
+	errPeerBudget = badRequest("FIELD_BUDGET")
 )
 
 // takePeer reads what the body of a request of another place has beside that of a client: for whom the tool runs, and

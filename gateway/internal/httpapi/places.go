@@ -27,11 +27,11 @@ func (s *Server) choosePlace(rc *requestContext, t tool.Tool, options tool.Optio
 	}
 	switch {
 	case rc.from == fromPeer:
-		return false, fault.OfOption(optionPlace, "A place that is asked by another does not ask a third.")
+		return false, fault.OfOption(optionPlace, "PLACE_OF_PLACE", nil)
 	case t.OnlyHere():
-		return false, fault.OfOption(optionPlace, "This tool has no option place: its answer is about your own request.")
+		return false, fault.OfOption(optionPlace, "TOOL_ONLY_HERE", nil)
 	case rc.place == nil:
-		return false, fault.OfOption(optionPlace, "This service has no places to choose from.")
+		return false, fault.OfOption(optionPlace, "NO_OTHER_PLACES", nil)
 	}
 	known := append([]places.Place{set.Here()}, set.Others()...)
 	option := tool.Option{Name: optionPlace}

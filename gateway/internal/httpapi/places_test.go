@@ -642,7 +642,7 @@ func TestALeavingClientEndsTheRunThere(t *testing.T) {
 		close(began)
 		<-ctx.Done()
 		close(ended)
-		return nil, fault.New(fault.Upstream, "Over.")
+		return nil, fault.New(fault.Upstream, "ASN_FAILED", nil)
 	})
 	e := calledEdge(t, map[string]string{"fra": "http://" + peer.addr}, func(c *Config) { c.RunLimit = time.Minute })
 	conn, err := net.Dial("tcp", e.addr)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/web"
 	"diagnostics/shared/parallel"
 
@@ -45,11 +46,12 @@ const (
 	outcomeInternal          outcome = "internal"
 )
 
-// problem is a failure as the outside sees it: a status and one sentence.
+// problem is a failure as the outside sees it: a status and one sentence, of a row of fault.Rows.
 type problem struct {
 	status     int
 	outcome    outcome
-	sentence   string
+	code       string
+	args       finding.Args
 	allow      string        // of a 405
 	field      string        // of a 400: the member of the body that the sentence is about, where it is about one
 	retryAfter time.Duration // 0 where there is nothing to say
@@ -57,7 +59,10 @@ type problem struct {
 	cause      error         // for the log alone
 }
 
-func (p *problem) Error() string { return p.sentence }
+func (p *problem) Error() string { return p.sentence() }
+
+// sentence is what the client reads.
+func (p *problem) sentence() string { return plain(fault.Rows.Sentence(p.code, p.args)) }
 
 // wait is Retry-After in whole seconds, rounded up; empty where there is nothing to say.
 func (p *problem) wait() string {
@@ -69,41 +74,35 @@ func (p *problem) wait() string {
 
 // The failures of the edge itself. Those of the tools come as *fault.Error.
 var (
-	errNotFound = &problem{status: http.StatusNotFound, outcome: outcomeNotFound,
-		sentence: "There is nothing at this address."}
-	errForeignOrigin = &problem{status: http.StatusForbidden, outcome: outcomeForeign,
-		sentence: "Requests from other websites are not accepted."}
-	errMediaType = &problem{status: http.StatusUnsupportedMediaType, outcome: outcomeMediaType,
-		sentence: "Send the request as application/json in UTF-8."}
-	errCompressed = &problem{status: http.StatusUnsupportedMediaType, outcome: outcomeMediaType,
-		sentence: "Send the request body uncompressed."}
-	errTooLarge = &problem{status: http.StatusRequestEntityTooLarge, outcome: outcomeTooLarge,
-		sentence: "The request body is larger than 4,096 bytes."}
-	errManyFields = &problem{status: http.StatusRequestHeaderFieldsTooLarge, outcome: outcomeTooLarge,
-		sentence: "The request has more than 100 header fields."}
-	errBodySlow = &problem{status: http.StatusRequestTimeout, outcome: outcomeBadRequest,
-		sentence: "The request body did not arrive in time."}
-	errBodyBroken = badRequest("The request body could not be read.")
+	errNotFound      = newProblem(http.StatusNotFound, outcomeNotFound, "NOT_FOUND")
+	errForeignOrigin = newProblem(http.StatusForbidden, outcomeForeign, "FOREIGN_ORIGIN")
+	errMediaType     = newProblem(http.StatusUnsupportedMediaType, outcomeMediaType, "REQUEST_MEDIA_TYPE")
+	errCompressed    = newProblem(http.StatusUnsupportedMediaType, outcomeMediaType, "REQUEST_BODY_COMPRESSED")
+	errTooLarge      = newProblem(http.StatusRequestEntityTooLarge, outcomeTooLarge, "REQUEST_BODY_TOO_LARGE")
+	errManyFields    = newProblem(http.StatusRequestHeaderFieldsTooLarge, outcomeTooLarge, "REQUEST_HEADERS_TOO_MANY")
+	errBodySlow      = newProblem(http.StatusRequestTimeout, outcomeBadRequest, "REQUEST_BODY_SLOW")
+	errBodyBroken    = badRequest("REQUEST_BODY_UNREADABLE")
 )
 
 // ErrLeaving is the cause with which main ends the requests that are left where SHUTDOWN_TIMEOUT is almost over.
 var ErrLeaving error = &problem{status: http.StatusServiceUnavailable, outcome: outcomeLeaving,
-	sentence:   "This service is restarting. Please try again in a few seconds.",
+	code:       "RESTARTING",
 	retryAfter: 5 * time.Second}
 
-func badRequest(sentence string) *problem {
-	return &problem{status: http.StatusBadRequest, outcome: outcomeBadRequest, sentence: sentence}
+func newProblem(status int, class outcome, code string) *problem {
+	return &problem{status: status, outcome: class, code: code}
+}
+
+func badRequest(code string) *problem {
+	return newProblem(http.StatusBadRequest, outcomeBadRequest, code)
 }
 
 func methodNotAllowed(allow string) *problem {
 	return &problem{status: http.StatusMethodNotAllowed, outcome: outcomeMethod, allow: allow,
-		sentence: "This address does not accept that method. Use " + allow + "."}
+		code: "METHOD_NOT_ALLOWED", args: finding.Args{"allowed": allow}}
 }
 
-const (
-	sentenceInternal = "Something went wrong on our side. Please try again later."
-	sentenceDeadline = "The diagnostic did not finish in time. Please try again later."
-)
+const codeInternal = "INTERNAL_ERROR"
 
 // problemOf is the one table from failures to answers. What is not in it is a 500 that says nothing.
 func problemOf(err error) *problem {
@@ -126,14 +125,14 @@ func problemOf(err error) *problem {
 	case errors.Is(err, web.ErrMethod):
 		return methodNotAllowed("GET, HEAD")
 	case errors.Is(err, context.DeadlineExceeded):
-		return &problem{status: http.StatusGatewayTimeout, outcome: outcomeTimeout, sentence: sentenceDeadline, cause: err}
+		return &problem{status: http.StatusGatewayTimeout, outcome: outcomeTimeout, code: "CHECK_OUT_OF_TIME", cause: err}
 	}
 	return internal(err)
 }
 
 func internal(cause error) *problem {
 	return &problem{
-		status: http.StatusInternalServerError, outcome: outcomeInternal, sentence: sentenceInternal, cause: cause,
+		status: http.StatusInternalServerError, outcome: outcomeInternal, code: codeInternal, cause: cause,
 	}
 }
 
@@ -148,7 +147,7 @@ func fieldOf(f *fault.Error) string {
 // ofFault maps a typed failure. Limits and slots always say when to come again; a provider may. Its sentence may
 // repeat the visitor's host, so the cause alone is for the log.
 func ofFault(f *fault.Error) *problem {
-	p := &problem{sentence: plain(f.Sentence), retryAfter: f.RetryAfter, rule: f.Rule, cause: f.Cause}
+	p := &problem{code: f.Code, args: f.Args, retryAfter: f.RetryAfter, rule: f.Rule, cause: f.Cause}
 	switch f.Kind {
 	case fault.Invalid:
 		p.status, p.outcome, p.field = http.StatusBadRequest, outcomeInvalid, fieldOf(f)
@@ -200,7 +199,7 @@ func ofFramework(e *echo.HTTPError) *problem {
 	case e.Code == http.StatusNotFound:
 		return errNotFound
 	case e.Code >= 400 && e.Code < 500:
-		return &problem{status: e.Code, outcome: outcomeBadRequest, sentence: "The request could not be understood.",
+		return &problem{status: e.Code, outcome: outcomeBadRequest, code: "REQUEST_UNCLEAR",
 			cause: e}
 	}
 	return internal(e)

@@ -25,7 +25,7 @@ func TestARunThatCostsTooMuch(t *testing.T) {
 			t.Error("there is no bound")
 		}
 		<-ctx.Done()
-		return nil, fault.New(fault.Upstream, "The target sent nothing.")
+		return nil, fault.New(fault.Upstream, "ASN_FAILED", nil)
 	}, trusting)
 	a := e.post(t, "echo", `{"input":"x"}`, "X-Real-IP: 192.0.2.1")
 	_, sentence := a.envelope(t, http.StatusServiceUnavailable)

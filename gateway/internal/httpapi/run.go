@@ -107,11 +107,11 @@ func (s *Server) parse(c echo.Context, rc *requestContext, t tool.Tool) (tool.Jo
 	}
 	rc.private = append(rc.private, job.LimitKey(), job.DenyKey())
 	if s.config.Deny.DeniesKey(job.DenyKey()) || s.config.Deny.DeniesKey(s.countedKey(job.DenyKey())) {
-		return tool.Job{}, fault.New(fault.Refused, "The operator of this service does not allow this target.").
+		return tool.Job{}, fault.New(fault.Refused, "TARGET_DENIED", nil).
 			ByRule(fault.RuleDenied)
 	}
 	if s.config.OwnPlace != nil && s.config.OwnPlace(job.DenyKey()) {
-		return tool.Job{}, fault.New(fault.Refused, "The target is a part of this service, which it does not check.").
+		return tool.Job{}, fault.New(fault.Refused, "TARGET_IS_PART", nil).
 			ByRule(fault.RuleOwnAddress)
 	}
 	return job, nil
@@ -128,11 +128,9 @@ func (s *Server) countedKey(key string) string {
 func (s *Server) enabled(t tool.Tool, rc *requestContext) error {
 	switch {
 	case slices.Contains(s.config.Disabled, t.Slug()):
-		return fault.New(fault.NotEnabled, "This tool is switched off on this service.")
+		return fault.New(fault.NotEnabled, "TOOL_OFF", nil)
 	case t.NeedsWorker() && !s.config.WorkerEnabled && !s.isElsewhere(rc):
-		return fault.New(fault.NotEnabled,
-			"This tool needs the diagnostics worker, which is not enabled on this service. "+
-				"The browser's ping and packet-loss tools work without it.")
+		return fault.New(fault.NotEnabled, "TOOL_NEEDS_WORKER", nil)
 	}
 	return nil
 }

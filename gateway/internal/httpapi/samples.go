@@ -20,7 +20,7 @@ type sampleData struct {
 
 const longestN = 9 // digits
 
-var errSampleNumber = badRequest("The parameter n must be a whole number from 0 to 999999999.")
+var errSampleNumber = badRequest("SAMPLE_NUMBER")
 
 // sample answers one connection route. It has a bucket of its own and takes no slot among the runs.
 func (s *Server) sample(probe string) func(echo.Context, *requestContext) (any, error) {

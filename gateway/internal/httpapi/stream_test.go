@@ -61,10 +61,10 @@ func TestTheLastLineIsThePlainAnswer(t *testing.T) {
 	}{
 		"a result":          {data: map[string]any{"hops": []any{1.0, "<b>"}}},
 		"no result":         {},
-		"invalid":           {err: fault.New(fault.Invalid, "Wrong.")},
-		"limited":           {err: &fault.Error{Kind: fault.Limited, Sentence: "Slow.", RetryAfter: 1500 * time.Millisecond}},
-		"busy":              {err: fault.New(fault.Busy, "Full.")},
-		"the target":        {err: fault.New(fault.Upstream, "It refused.")},
+		"invalid":           {err: fault.New(fault.Invalid, "INPUT_NOT_UTF8", nil)},
+		"limited":           {err: &fault.Error{Kind: fault.Limited, Code: "TOO_MANY_REQUESTS", RetryAfter: 1500 * time.Millisecond}},
+		"busy":              {err: fault.New(fault.Busy, "SERVICE_BUSY", nil)},
+		"the target":        {err: fault.New(fault.Upstream, "ASN_FAILED", nil)},
 		"the run's time":    {err: context.DeadlineExceeded},
 		"unforeseen":        {err: errors.New("secret")},
 		"cannot be encoded": {data: make(chan int)},
@@ -269,7 +269,7 @@ func TestAStreamOfTheWorkerBeginsOnceItHasTakenTheJob(t *testing.T) {
 			c.Tools[2] = workerTool(run)
 		})
 	}
-	busy := &fault.Error{Kind: fault.Busy, Sentence: "Full.", RetryAfter: 7 * time.Second}
+	busy := &fault.Error{Kind: fault.Busy, Code: "SERVICE_BUSY", RetryAfter: 7 * time.Second}
 	e := enabled(func(ctx context.Context, _ fakeTarget) (any, error) {
 		progress.Enter(ctx, progress.Resolving)
 		return nil, busy
@@ -342,7 +342,9 @@ func TestAFailureThatNobodyReads(t *testing.T) {
 	t.Parallel()
 	for _, accept := range []string{"application/json", "application/x-ndjson"} {
 		ctx, leave := context.WithCancel(t.Context())
-		e := newEdge(t, func(context.Context, fakeTarget) (any, error) { return nil, fault.New(fault.Upstream, "No.") })
+		e := newEdge(t, func(context.Context, fakeTarget) (any, error) {
+			return nil, fault.New(fault.Upstream, "ASN_FAILED", nil)
+		})
 		r := httptest.NewRequest(http.MethodPost, "/api/tools/echo", strings.NewReader(`{"input":"a"}`)).WithContext(ctx)
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", accept)

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 // unreachableError is a connection that could not be made.
@@ -100,10 +101,17 @@ func MayHaveBegun(err error) bool {
 }
 
 // Own makes a failure of the other side, which is a part of this service: it says nothing about a target.
-func Own(kind fault.Kind, cause error, sentence string) *fault.Error {
-	f := fault.Wrap(kind, cause, sentence)
+func Own(kind fault.Kind, cause error, code string, args finding.Args) *fault.Error {
+	f := fault.Wrap(kind, cause, code, args)
 	f.Local = true
 	return f
+}
+
+const unreachableCode = "UNREACHABLE"
+
+// own is Own with a code of the other side.
+func (c *Client) own(kind fault.Kind, cause error, code string) *fault.Error {
+	return Own(kind, cause, c.config.CodePrefix+code, c.config.Args)
 }
 
 // classify makes the failure of an error of call.
@@ -113,26 +121,26 @@ func (c *Client) classify(err error) error {
 	case errors.As(err, &known):
 		return known
 	case isSilence(err):
-		return Own(fault.Timeout, err, c.config.Sentences.Late)
+		return c.own(fault.Timeout, err, "LATE")
 	case isUnreachable(err):
-		return Own(fault.Upstream, err, c.config.Sentences.Unreachable)
+		return c.own(fault.Upstream, err, unreachableCode)
 	case is[*brokenOffError](err):
-		return Own(fault.Upstream, err, c.config.Sentences.BrokenOff)
+		return c.own(fault.Upstream, err, "BROKE_OFF")
 	}
 	return c.Unusable(err)
 }
 
 // Unusable is the failure of an answer that breaks the contract.
 func (c *Client) Unusable(err error) error {
-	return Own(fault.Upstream, err, c.config.Sentences.Unusable)
+	return c.own(fault.Upstream, err, "UNUSABLE")
 }
 
 // whileLost is the failure of a request that is not begun, or given up, since the other side is lost.
 func (c *Client) whileLost(reason error) error {
 	if isSilence(reason) {
-		return Own(fault.Timeout, reason, c.config.Sentences.Silent)
+		return c.own(fault.Timeout, reason, "SILENT")
 	}
-	return Own(fault.Upstream, reason, c.config.Sentences.Unreachable)
+	return c.own(fault.Upstream, reason, unreachableCode)
 }
 
 // stages is how far a round trip came with whom.

@@ -41,7 +41,7 @@ func (c *Client) lastReady() (any, error) {
 	}
 	last := c.last.Load()
 	if last == nil {
-		return nil, fault.New(fault.Upstream, c.config.Sentences.Unreachable)
+		return nil, fault.New(fault.Upstream, c.config.CodePrefix+unreachableCode, c.config.Args)
 	}
 	return last.ready, last.err
 }

@@ -19,6 +19,7 @@ import (
 
 	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/redis/outage"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 // Config describes the other side, and how it is watched.
@@ -52,14 +53,14 @@ type Config struct {
 	// Dial is nil outside tests.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 
-	Sentences Sentences
+	// CodePrefix begins the codes of failures to reach the other side, such as PLACE_UNREACHABLE, and Args are their
+	// arguments. What the other side or the socket said stays in the cause.
+	CodePrefix string
+	Args       finding.Args
 	// Lost and Back, NotReady and ReadyAgain are the messages of the log.
 	Lost, Back, NotReady, ReadyAgain string
 	Log                              *slog.Logger
 }
-
-// Sentences report the failures to clients. What the other side or the socket said stays in the cause.
-type Sentences struct{ Unreachable, Silent, Late, BrokenOff, Unusable string }
 
 // Client calls the other side. It is safe for concurrent use.
 type Client struct {

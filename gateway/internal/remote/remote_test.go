@@ -17,13 +17,17 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	finding.Mistaken = func(mistake string) { panic(mistake) }
+	goleak.VerifyTestMain(m)
+}
 
 // client is one of a server at base, which is watched once.
 func client(t *testing.T, base string, change ...func(*Config)) *Client {
@@ -35,9 +39,9 @@ func client(t *testing.T, base string, change ...func(*Config)) *Client {
 	c := Config{
 		Name: "the other side", Base: u, Token: "0123456789abcdef", Idle: 2, MaxAnswer: 1 << 10, MaxStream: 4 << 10,
 		Connect: time.Second, Ready: time.Second, Every: time.Hour, ReadyPath: "/ready",
-		ReadReady: func(answer []byte) (any, error) { return string(answer), nil },
-		Sentences: Sentences{"Unreachable.", "Silent.", "Late.", "Broken off.", "Unusable."},
-		Log:       slog.New(slog.DiscardHandler),
+		ReadReady:  func(answer []byte) (any, error) { return string(answer), nil },
+		CodePrefix: "WORKER_",
+		Log:        slog.New(slog.DiscardHandler),
 	}
 	for _, f := range change {
 		f(&c)
@@ -73,7 +77,7 @@ func server(t *testing.T, h http.HandlerFunc) (base string, connections *atomic.
 }
 
 var get = Call{Method: http.MethodGet, Path: "/x", Limit: 5 * time.Second,
-	Refuse: func(e *StatusError) error { return Own(fault.Upstream, e, "Refused.") }}
+	Refuse: func(e *StatusError) error { return Own(fault.Upstream, e, "WORKER_REFUSED", nil) }}
 
 func stream(w http.ResponseWriter, lines ...string) {
 	w.Header().Set("Content-Type", progress.MediaType)
@@ -174,7 +178,7 @@ func TestBoundsOfAnswers(t *testing.T) {
 // The dial classifies host-side errors with the given function and the address that was dialled.
 func TestWhoseFaultAFailedDialIs(t *testing.T) {
 	t.Parallel()
-	own := fault.New(fault.Busy, "This service cannot.")
+	own := fault.New(fault.Busy, "SHORTAGE_HERE", nil)
 	for name, told := range map[string]error{"own": own, "the other side's": nil} {
 		c := client(t, "http://127.0.0.1:1", func(c *Config) {
 			c.OwnFault = func(err error, to netip.Addr, _ time.Time) error {

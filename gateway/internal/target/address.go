@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 // Address is a public address literal.
@@ -13,7 +14,7 @@ type Address struct{ addr netip.Addr }
 func ParseAddress(s string) (Address, error) {
 	a, err := netip.ParseAddr(s)
 	if err != nil {
-		return Address{}, fail(fault.Invalid, wantAddress, "%s is not an IP address in its usual form.", orNothing(s))
+		return Address{}, fail(fault.Invalid, wantAddress, "NOT_AN_ADDRESS", finding.Args{"input": show(s)})
 	}
 	if err := permitAddr(a, wantAddress); err != nil {
 		return Address{}, err

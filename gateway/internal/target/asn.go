@@ -6,13 +6,9 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/ascii"
 	"diagnostics/shared/netpolicy"
-)
-
-const (
-	wantASN   = "Enter an AS number, such as AS15169."
-	wantQuery = "Enter an AS number, such as AS15169, or a public IP address."
 )
 
 // firstAmbiguous is the smallest bare number that is refused because it may be the decimal spelling of an IPv4 address
@@ -27,14 +23,14 @@ func ParseASN(s string) (ASN, error) {
 	digits, prefixed := cutAS(s)
 	n, err := strconv.ParseUint(digits, 10, 32)
 	if err != nil || strconv.FormatUint(n, 10) != digits {
-		return 0, fail(fault.Invalid, wantASN, "%s is not an AS number.", orNothing(s))
+		return 0, fail(fault.Invalid, wantASN, "NOT_AN_ASN", finding.Args{"input": show(s)})
 	}
 	if !prefixed && n >= firstAmbiguous {
-		return 0, fault.Newf(fault.Invalid,
-			"%d may be an AS number or an IP address in decimal. Write AS%d, or the address with its dots.", n, n)
+		return 0, fault.New(fault.Invalid, "ASN_AMBIGUOUS", finding.Args{"asn": n})
 	}
 	if v := netpolicy.JudgeASN(uint32(n)); !v.Public {
-		return 0, fail(fault.Refused, wantASN, "AS%d is %s (%s).", n, v.Reason, v.Source).ByRule(fault.RuleSpecialASN)
+		return 0, fail(fault.Refused, wantASN, "ASN_NOT_PUBLIC",
+			finding.Args{"asn": n, "problem": v.Reason, "source": v.Source}).ByRule(fault.RuleSpecialASN)
 	}
 	return ASN(n), nil
 }
@@ -68,7 +64,8 @@ func ParseNetworkQuery(s string) (NetworkQuery, error) {
 	}
 	digits, prefixed := cutAS(s)
 	if strings.ContainsAny(s, ".:") || !prefixed && !ascii.AllDigits(digits) {
-		return NetworkQuery{}, fail(fault.Invalid, wantQuery, "%s is neither an AS number nor an IP address.", orNothing(s))
+		return NetworkQuery{}, fail(fault.Invalid, wantQuery, "NOT_AN_ASN_OR_ADDRESS",
+			finding.Args{"input": show(s)})
 	}
 	n, err := ParseASN(s)
 	return NetworkQuery{asn: n}, err

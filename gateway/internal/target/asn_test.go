@@ -2,7 +2,6 @@ package target
 
 import (
 	"net/netip"
-	"strings"
 	"testing"
 
 	"diagnostics/gateway/internal/fault"
@@ -64,7 +63,7 @@ func TestParseNetworkQuery(t *testing.T) {
 		"0x7f.1"} {
 		_, err := ParseNetworkQuery(s)
 		checkFault(t, s, err, fault.Invalid)
-		if !strings.HasSuffix(err.Error(), wantQuery) {
+		if _, args := fault.Reason(err); args["advice"] != wantQuery {
 			t.Errorf("%q: %v; want both an AS number and an address to be named", s, err)
 		}
 	}

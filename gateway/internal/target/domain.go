@@ -4,10 +4,9 @@ import (
 	"net/netip"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/netpolicy"
 )
-
-const wantDomain = "Enter a public domain name, such as example.com."
 
 // Domain is a DNS owner name (A-labels, lower case, no trailing dot).
 type Domain struct{ name string }
@@ -16,7 +15,7 @@ type Domain struct{ name string }
 // such as _dmarc.com. Addresses are Invalid, and the reverse names of addresses that are not public are Refused.
 func ParseDomain(s string, anyOwner bool) (Domain, error) {
 	if _, err := netip.ParseAddr(s); err == nil {
-		return Domain{}, fail(fault.Invalid, wantDomain, "%s is an IP address.", show(s))
+		return Domain{}, fail(fault.Invalid, wantDomain, "NAME_IS_ADDRESS", finding.Args{"name": show(s)})
 	}
 	if err := lookAlike(s, wantDomain); err != nil {
 		return Domain{}, err

@@ -2,23 +2,28 @@ package target
 
 import (
 	"errors"
-	"fmt"
 	"net/netip"
-	"strings"
 
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/netpolicy"
 )
 
-// advice is the last sentence of an error, which describes a valid input. It is empty where the text is not the
-// client's own.
+// advice holds the codes of the last sentence of an error, which describes a valid input. They are empty where the text
+// is not the client's own.
 type advice struct{ host, addr, url string }
 
 const (
-	wantHostname = "Enter a valid public hostname, such as example.com."
-	wantAddress  = "Enter a public IP address."
-	wantURL      = "Enter a full URL that starts with http:// or https://, such as https://example.com/."
+	wantHostname     = "ENTER_HOSTNAME"
+	wantAddress      = "ENTER_ADDRESS"
+	wantURL          = "ENTER_URL"
+	wantDomain       = "ENTER_DOMAIN"
+	wantRegistration = "ENTER_REGISTRATION"
+	wantHostPort     = "ENTER_HOST_AND_PORT"
+	wantPort         = "ENTER_PORT"
+	wantASN          = "ENTER_ASN"
+	wantQuery        = "ENTER_NETWORK"
 )
 
 // maxShown bounds how much of a client's own text an error repeats, in characters.
@@ -27,25 +32,25 @@ const maxShown = 60
 func show(s string) string { return text.Show(s, maxShown) }
 
 // fail returns an error whose sentence ends in advice.
-func fail(kind fault.Kind, want, format string, args ...any) *fault.Error {
-	return fault.New(kind, strings.TrimSpace(fmt.Sprintf(format, args...)+" "+want))
+func fail(kind fault.Kind, want, code string, args finding.Args) *fault.Error {
+	return fault.New(kind, code, finding.Args{"advice": want}.With(args))
 }
 
-// nameFault turns a netpolicy.NameError about what was typed into a sentence.
+// nameFault is the failure of a netpolicy.NameError about what was typed.
 func nameFault(typed string, err error, want string) *fault.Error {
 	ne, is := errors.AsType[*netpolicy.NameError](err)
 	if !is {
-		return fault.Wrap(fault.Invalid, err, want)
+		return fault.Wrap(fault.Invalid, err, want, nil)
 	}
-	kind := fault.Invalid
+	kind, code := fault.Invalid, "NAME_INVALID"
 	if ne.Refused() {
-		kind = fault.Refused
+		kind, code = fault.Refused, "NAME_NOT_PUBLIC"
 	}
 	shown := show(typed)
 	if shown == "" {
-		return fail(kind, want, "The hostname is missing.")
+		return fail(kind, want, "NAME_MISSING", nil)
 	}
-	return fail(kind, want, "%s %s.", shown, ne.Say()).ByRule(ruleOfName(ne))
+	return fail(kind, want, code, finding.Args{"name": shown, "problem": ne.Say()}).ByRule(ruleOfName(ne))
 }
 
 // ruleOfName is the rule by which a name is refused, empty where it is merely malformed.
@@ -69,5 +74,6 @@ func permitAddr(a netip.Addr, want string) error {
 	if v.Public {
 		return nil
 	}
-	return fail(fault.Refused, want, "%s is %s (%s).", show(a.String()), v.Reason, v.Source).ByRule(fault.RuleOf(v))
+	return fail(fault.Refused, want, "ADDRESS_NOT_PUBLIC",
+		finding.Args{"address": show(a.String()), "problem": v.Reason, "source": v.Source}).ByRule(fault.RuleOf(v))
 }

@@ -23,10 +23,10 @@ const (
 func requestURI(pathQuery string) (string, *LocationError) {
 	path, query, hasQuery := strings.Cut(pathQuery, "?")
 	if strings.Contains(path, `\`) {
-		return "", invalid("", "The path of the URL has a backslash, which must be written as / or %%5C.")
+		return "", invalid("", "URL_PATH_BACKSLASH", nil)
 	}
 	if ascii.HasBrokenEscape(path) { // a mistake that servers read in several ways
-		return "", invalid("", "The path of the URL has a percent sign that must be written as %%25.")
+		return "", invalid("", "URL_PATH_PERCENT", nil)
 	}
 	out := removeDotSegments(escape(path, pathSafe))
 	if hasQuery {

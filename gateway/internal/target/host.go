@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/netpolicy"
 )
 
@@ -41,8 +42,8 @@ func parseHostname(s, want string) (string, error) {
 		return "", nameFault(s, err, want)
 	}
 	if label := registrableLabel(name); strings.HasPrefix(label, "_") || strings.HasSuffix(label, "_") {
-		return "", fail(fault.Refused, want, "%s has an underscore at the start or the end of %s, which no registry allows.",
-			show(s), show(label)).ByRule(fault.RuleUnderscoreName)
+		return "", fail(fault.Refused, want, "NAME_UNREGISTRABLE",
+			finding.Args{"name": show(s), "label": show(label)}).ByRule(fault.RuleUnderscoreName)
 	}
 	return name, nil
 }
@@ -51,13 +52,13 @@ func parseHostname(s, want string) (string, error) {
 func lookAlike(s, want string) error {
 	switch {
 	case strings.Contains(s, "://"):
-		return fail(fault.Invalid, want, "Leave out the scheme and the path of the URL.")
+		return fail(fault.Invalid, want, "NAME_IS_URL", nil)
 	case strings.Contains(s, "@"):
-		return fail(fault.Invalid, want, "Leave out everything up to the @ sign.")
+		return fail(fault.Invalid, want, "NAME_IS_MAILBOX", nil)
 	case strings.Count(s, ":") >= 2:
-		return fail(fault.Invalid, want, "%s is not an IPv6 address.", show(s))
+		return fail(fault.Invalid, want, "NOT_AN_IPV6_ADDRESS", finding.Args{"input": show(s)})
 	case strings.Contains(s, ":"):
-		return fail(fault.Invalid, want, "Leave out the port.")
+		return fail(fault.Invalid, want, "NAME_HAS_PORT", nil)
 	}
 	return nil
 }

@@ -6,11 +6,7 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/fault"
-)
-
-const (
-	wantHostPort = "Enter a host and a port, such as example.com:443."
-	wantPort     = "Use a port from 1 to 65535."
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 // HostPort is a host and a port from 1 to 65535.
@@ -52,14 +48,13 @@ func ParseHostPort(s string, defaultPort uint16) (HostPort, error) {
 
 func missingPort(h Host) *fault.Error {
 	if h.addr.Is6() {
-		return fail(fault.Invalid, "Enter the address in brackets and a port, such as [2606:4700:4700::1111]:443.",
-			"The port is missing.")
+		return fail(fault.Invalid, "ENTER_ADDRESS_AND_PORT", "PORT_MISSING", nil)
 	}
-	return fail(fault.Invalid, wantHostPort, "The port is missing.")
+	return fail(fault.Invalid, wantHostPort, "PORT_MISSING", nil)
 }
 
 func notAPort(port, want string) *fault.Error {
-	return fail(fault.Invalid, want, "%s is not a port.", orNothing(port))
+	return fail(fault.Invalid, want, "NOT_A_PORT", finding.Args{"input": show(port)})
 }
 
 // LimitKey is the host without its port.
@@ -89,16 +84,16 @@ func splitHostPort(s, want string) (host, port string, hasPort bool, err error) 
 func splitBracketed(s, want string) (host, port string, hasPort bool, err error) {
 	host, rest, closed := strings.Cut(s[1:], "]")
 	if !closed {
-		return "", "", false, fail(fault.Invalid, want, "The closing bracket is missing.")
+		return "", "", false, fail(fault.Invalid, want, "BRACKET_NOT_CLOSED", nil)
 	}
 	if a, err := netip.ParseAddr(host); err != nil || !a.Is6() {
-		return "", "", false, fail(fault.Invalid, want, "Only an IPv6 address goes in brackets.")
+		return "", "", false, fail(fault.Invalid, want, "BRACKETS_WITHOUT_IPV6", nil)
 	}
 	if rest == "" {
 		return host, "", false, nil
 	}
 	if rest[0] != ':' {
-		return "", "", false, fail(fault.Invalid, want, "Only a port can follow the closing bracket.")
+		return "", "", false, fail(fault.Invalid, want, "BRACKETS_WITHOUT_PORT", nil)
 	}
 	return host, rest[1:], true, nil
 }
@@ -107,12 +102,4 @@ func splitBracketed(s, want string) (host, port string, hasPort bool, err error)
 func parsePort(s string) (uint16, bool) {
 	n, err := strconv.ParseUint(s, 10, 16)
 	return uint16(n), err == nil && s[0] != '0'
-}
-
-// orNothing is show, with a word where there is nothing to show.
-func orNothing(s string) string {
-	if shown := show(s); shown != "" {
-		return shown
-	}
-	return "An empty text"
 }

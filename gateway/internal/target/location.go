@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 // maxLocation bounds a Location in octets, twice what RFC 9110 section 4.1 recommends.
@@ -39,8 +40,8 @@ func (e *LocationError) Error() string { return e.Err.Error() }
 // Unwrap returns the fault.
 func (e *LocationError) Unwrap() error { return e.Err }
 
-func invalid(want, format string, args ...any) *LocationError {
-	return &LocationError{Problem: LocationInvalid, Err: fail(fault.Invalid, want, format, args...)}
+func invalid(want, code string, args finding.Args) *LocationError {
+	return &LocationError{Problem: LocationInvalid, Err: fail(fault.Invalid, want, code, args)}
 }
 
 // followed marks an error as one of this service alone.
@@ -62,7 +63,7 @@ func hostProblem(err error) *LocationError {
 // judges the result as a first target is judged. The fragment of u is not kept here. Errors are *LocationError.
 func (u URL) Resolve(location string) (URL, error) {
 	if len(location) > maxLocation {
-		return URL{}, invalid("", "The destination of the redirect is longer than %d bytes.", maxLocation)
+		return URL{}, invalid("", "LOCATION_TOO_LONG", finding.Args{"most": maxLocation})
 	}
 	repaired, changed := Repair(location)
 	next, err := u.resolve(repaired)
@@ -79,7 +80,7 @@ func (u URL) Resolve(location string) (URL, error) {
 func (u URL) resolve(ref string) (URL, *LocationError) {
 	if ref == "" {
 		return URL{}, &LocationError{Problem: LocationMissing,
-			Err: fail(fault.Invalid, "", "The redirect names no destination.")}
+			Err: fail(fault.Invalid, "", "LOCATION_EMPTY", nil)}
 	}
 	ref, _, _ = strings.Cut(ref, "#")
 	if _, _, ok := cutScheme(ref); ok {
@@ -115,7 +116,7 @@ func (u URL) merge(ref string) string {
 // them, and either way the rest becomes something else.
 func checkCharacters(s string) *LocationError {
 	if strings.ContainsFunc(s, unicode.IsControl) {
-		return invalid("", "The URL contains a control character.")
+		return invalid("", "URL_CONTROL_CHARACTER", nil)
 	}
 	return nil
 }

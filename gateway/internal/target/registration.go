@@ -8,8 +8,6 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-const wantRegistration = "Enter a public domain name or IP address, such as example.com."
-
 // Registration is a query for registration data: a domain name or a public address, never both.
 type Registration struct{ host Host }
 

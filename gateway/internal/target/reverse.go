@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/netpolicy"
 )
 
@@ -27,8 +28,8 @@ func permitReverse(typed, name string) error {
 	if lowest.Public || highest.Public {
 		return nil
 	}
-	return fail(fault.Refused, wantDomain, "%s is the reverse name of %s (%s).", show(typed), lowest.Reason,
-		lowest.Source).ByRule(fault.RuleReverseName)
+	return fail(fault.Refused, wantDomain, "REVERSE_NAME_NOT_PUBLIC",
+		finding.Args{"name": show(typed), "problem": lowest.Reason, "source": lowest.Source}).ByRule(fault.RuleReverseName)
 }
 
 // reversed returns the first and the last address that a reverse name stands for.

@@ -46,8 +46,8 @@ func TestReverseNames(t *testing.T) {
 		}
 	}
 	_, err := ParseDomain("1.2.18.198.in-addr.arpa", true)
-	const want = "1.2.18.198.in-addr.arpa is the reverse name of a benchmarking address (RFC 2544). " + wantDomain
-	if err == nil || err.Error() != want {
+	code, args := fault.Reason(err)
+	if code != "REVERSE_NAME_NOT_PUBLIC" || args["problem"] != "a benchmarking address" || args["source"] != "RFC 2544" {
 		t.Errorf("%v", err)
 	}
 }

@@ -22,15 +22,15 @@ func checkFault(t *testing.T, input string, err error, kinds ...fault.Kind) stri
 		matches = matches || f.Kind == k
 	}
 	if !matches {
-		t.Errorf("%.80q: kind %d, want %v (%s)", input, f.Kind, kinds, f.Sentence)
+		t.Errorf("%.80q: kind %d, want %v (%s)", input, f.Kind, kinds, f.Sentence())
 	}
-	if f.Sentence == "" || !strings.HasSuffix(f.Sentence, ".") {
-		t.Errorf("%.80q: bad sentence %q", input, f.Sentence)
+	if f.Sentence() == "" || !strings.HasSuffix(f.Sentence(), ".") {
+		t.Errorf("%.80q: bad sentence %q", input, f.Sentence())
 	}
-	if strings.ContainsFunc(f.Sentence, unicode.IsControl) || len([]rune(f.Sentence)) > 260 {
-		t.Errorf("%.80q: sentence with control characters or too long: %q", input, f.Sentence)
+	if strings.ContainsFunc(f.Sentence(), unicode.IsControl) || len([]rune(f.Sentence())) > 260 {
+		t.Errorf("%.80q: sentence with control characters or too long: %q", input, f.Sentence())
 	}
-	return f.Sentence
+	return f.Sentence()
 }
 
 // TestSentences holds the words that visitors read, one for each way in which an input can be wrong.

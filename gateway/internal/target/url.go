@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/ascii"
 )
 
@@ -69,14 +70,14 @@ func parseAbsolute(s string, want advice) (URL, *LocationError) {
 	}
 	scheme, rest, ok := cutScheme(s)
 	if !ok {
-		return URL{}, invalid(want.url, "The URL has no scheme.")
+		return URL{}, invalid(want.url, "URL_WITHOUT_SCHEME", nil)
 	}
 	if scheme != "http" && scheme != "https" {
 		return URL{}, unsupported(scheme, rest, want.url)
 	}
 	authorityAndPath, ok := strings.CutPrefix(rest, "//")
 	if !ok {
-		return URL{}, invalid(want.url, "Write two slashes after %s: in a URL.", scheme).followed(rest != "")
+		return URL{}, invalid(want.url, "URL_WITHOUT_SLASHES", finding.Args{"scheme": scheme}).followed(rest != "")
 	}
 	authority, pathQuery := cutAuthority(authorityAndPath)
 	u := URL{scheme: scheme}
@@ -93,10 +94,10 @@ func parseAbsolute(s string, want advice) (URL, *LocationError) {
 // unsupported words a scheme that is neither http nor https; `example.com:80` looks like one.
 func unsupported(scheme, rest, want string) *LocationError {
 	if strings.Contains(scheme, ".") && !strings.HasPrefix(rest, "//") {
-		return &LocationError{Problem: LocationScheme, Err: fail(fault.Invalid, want, "The URL has no scheme.")}
+		return &LocationError{Problem: LocationScheme, Err: fail(fault.Invalid, want, "URL_WITHOUT_SCHEME", nil)}
 	}
 	return &LocationError{Problem: LocationScheme,
-		Err: fail(fault.Invalid, want, "Only http and https URLs can be checked, not %s.", show(scheme))}
+		Err: fail(fault.Invalid, want, "URL_SCHEME", finding.Args{"scheme": show(scheme)})}
 }
 
 // cutScheme splits off a scheme (RFC 3986 section 3.1), lower-cased.
@@ -122,22 +123,22 @@ func cutAuthority(s string) (authority, pathQuery string) {
 func parseAuthority(s, scheme string, want advice) (Host, uint16, *LocationError) {
 	switch {
 	case strings.Contains(s, `\`):
-		return Host{}, 0, invalid(want.url, "The host of a URL must not contain a backslash.")
+		return Host{}, 0, invalid(want.url, "URL_HOST_BACKSLASH", nil)
 	case strings.Contains(s, "@"):
 		return Host{}, 0, &LocationError{Problem: LocationCredentials,
-			Err: fail(fault.Invalid, "", "A URL must not contain a user name or password.")}
+			Err: fail(fault.Invalid, "", "URL_USER_NAME", nil)}
 	case strings.Contains(s, "%"):
-		return Host{}, 0, invalid(want.url, "The host of a URL cannot be percent-encoded.").followed(decodesToHost(s))
+		return Host{}, 0, invalid(want.url, "URL_HOST_ENCODED", nil).followed(decodesToHost(s))
 	}
 	host, port, _, err := splitHostPort(s, want.url)
 	if err != nil {
 		return Host{}, 0, hostProblem(err)
 	}
 	if host == "" {
-		return Host{}, 0, invalid(want.url, "The URL has no host.")
+		return Host{}, 0, invalid(want.url, "URL_WITHOUT_HOST", nil)
 	}
 	if a, err := netip.ParseAddr(host); err == nil && a.Is6() && s[0] != '[' {
-		return Host{}, 0, invalid(want.url, "An IPv6 address in a URL goes in brackets.")
+		return Host{}, 0, invalid(want.url, "URL_IPV6_WITHOUT_BRACKETS", nil)
 	}
 	h, err := parseHost(host, want)
 	if err != nil {

@@ -100,25 +100,24 @@ func refusal(cause *remote.StatusError) error {
 	case http.StatusTooManyRequests:
 		if cause.Reason == workerapi.RefusedShare {
 			return &fault.Error{Kind: fault.Limited, Cause: cause, Rule: fault.LimitWorkerShare,
-				RetryAfter: cause.RetryAfter,
-				Sentence:   "You have too many measurements running; wait until one has finished."}
+				RetryAfter: cause.RetryAfter, Code: "TOO_MANY_MEASUREMENTS"}
 		}
 		return &fault.Error{Kind: fault.Busy, Cause: cause, Rule: fault.LimitWorker, RetryAfter: cause.RetryAfter,
-			Sentence: "The diagnostics worker is busy; try again in a few seconds."}
+			Code: "WORKER_BUSY"}
 	case http.StatusServiceUnavailable:
 		if cause.Reason == workerapi.RefusedShortage {
 			return shortage.Fault(cause)
 		}
 	case http.StatusBadGateway:
 		if cause.Reason == workerapi.RefusedProtocol {
-			return remote.Own(fault.Upstream, cause, sentenceICMPOnly)
+			return remote.Own(fault.Upstream, cause, codeICMPOnly, nil)
 		}
 	case http.StatusGatewayTimeout:
-		return remote.Own(fault.Timeout, cause, "The diagnostics worker did not finish in time.")
+		return remote.Own(fault.Timeout, cause, "WORKER_TOO_SLOW", nil)
 	case http.StatusBadRequest:
-		return remote.Own(fault.Upstream, cause, "The diagnostics worker does not accept this target.")
+		return remote.Own(fault.Upstream, cause, "WORKER_REFUSED", nil)
 	}
-	return remote.Own(fault.Upstream, cause, "The diagnostics worker could not run this job.")
+	return remote.Own(fault.Upstream, cause, "WORKER_FAILED", nil)
 }
 
 // knownReason returns a reason of workerapi.HeaderRefused, empty for any other text.

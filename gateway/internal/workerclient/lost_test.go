@@ -41,13 +41,13 @@ func (j *journal) holds(t *testing.T, lost, back int) {
 	}
 }
 
-// sentence returns the error that the client gets.
-func sentence(err error) string {
+// code returns that of the error that the client gets.
+func code(err error) string {
 	var f *fault.Error
 	if !errors.As(err, &f) {
 		return fmt.Sprint(err)
 	}
-	return f.Sentence
+	return f.Code
 }
 
 // listening serves at an address.
@@ -76,8 +76,8 @@ func TestAWorkerThatHasEnded(t *testing.T) {
 	s.Close()
 	for range 5 {
 		_, err := c.Ping(t.Context(), job)
-		if got := wantFault(t, err, fault.Upstream, s.URL); got.Sentence != sentences.Unreachable {
-			t.Errorf("told %q", got.Sentence)
+		if got := wantFault(t, err, fault.Upstream, s.URL); got.Code != "WORKER_UNREACHABLE" {
+			t.Errorf("told %q", got.Code)
 		}
 	}
 	log.holds(t, 1, 0)
@@ -128,8 +128,8 @@ func TestAWorkerThatHangs(t *testing.T) {
 	_, _ = c.Ready(t.Context())
 	h.is.Store(true)
 	_, err := c.Ping(t.Context(), job) // the limit of a job, a minute later, would have another sentence
-	if got := wantFault(t, err, fault.Timeout, s.URL); got.Sentence != sentences.Silent {
-		t.Errorf("told %q", got.Sentence)
+	if got := wantFault(t, err, fault.Timeout, s.URL); got.Code != "WORKER_SILENT" {
+		t.Errorf("told %q", got.Code)
 	}
 	for range 10 {
 		_, err = c.Ping(t.Context(), job)
@@ -207,22 +207,22 @@ func TestWhatAFailedJobIsCalled(t *testing.T) {
 		answer http.HandlerFunc
 		want   string
 	}{
-		"ends before it answers": {hijacked(func(*net.TCPConn) {}), sentences.BrokenOff},
+		"ends before it answers": {hijacked(func(*net.TCPConn) {}), "WORKER_BROKE_OFF"},
 		"is killed before it answers": {hijacked(func(conn *net.TCPConn) { _ = conn.SetLinger(0) }),
-			sentences.BrokenOff},
+			"WORKER_BROKE_OFF"},
 		"ends within the status": {hijacked(func(conn *net.TCPConn) { _, _ = io.WriteString(conn, "HTTP/1.1 200") }),
-			sentences.BrokenOff},
+			"WORKER_BROKE_OFF"},
 		"ends within the answer": {hijacked(func(conn *net.TCPConn) {
 			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
-		}), sentences.BrokenOff},
+		}), "WORKER_BROKE_OFF"},
 		"speaks no HTTP": {hijacked(func(conn *net.TCPConn) {
 			_, _ = io.WriteString(conn, "220 smtp.example.com ESMTP\r\n")
-		}), sentences.Unusable},
+		}), "WORKER_UNUSABLE"},
 		"answers for another": {jsonAnswer(http.StatusOK, strings.ReplaceAll(goodPing, "93.184.216.34", "8.8.8.8")),
-			sentences.Unusable},
-		"says nothing": {jsonAnswer(http.StatusOK, ""), sentences.Unusable},
+			"WORKER_UNUSABLE"},
+		"says nothing": {jsonAnswer(http.StatusOK, ""), "WORKER_UNUSABLE"},
 		"says another type": {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, goodPing) },
-			sentences.Unusable},
+			"WORKER_UNUSABLE"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -230,7 +230,7 @@ func TestWhatAFailedJobIsCalled(t *testing.T) {
 			asking, log := logging(t, s.URL, quick())
 			_, err := asking.Ping(t.Context(), job)
 			wantFault(t, err, fault.Upstream, s.URL)
-			if got := sentence(err); got != c.want {
+			if got := code(err); got != c.want {
 				t.Errorf("told %q (%v)", got, err)
 			}
 			log.holds(t, 0, 0)
@@ -255,7 +255,7 @@ func TestADoorWithoutAWorker(t *testing.T) {
 	c, log := logging(t, "http://"+l.Addr().String(), quick())
 	log.holds(t, 1, 0)
 	_, err = c.Ping(t.Context(), job)
-	if sentence(err) != sentences.Unreachable {
+	if code(err) != "WORKER_UNREACHABLE" {
 		t.Error(err)
 	}
 }
@@ -282,7 +282,7 @@ func TestAWorkerThatIsNotTrusted(t *testing.T) {
 	t.Cleanup(s.Close)
 	c, journal := logging(t, s.URL, quick())
 	_, err := c.Ping(t.Context(), job)
-	if sentence(err) != sentences.Unreachable {
+	if code(err) != "WORKER_UNREACHABLE" {
 		t.Error(err)
 	}
 	journal.holds(t, 1, 0)
@@ -327,10 +327,10 @@ func dialled(errno syscall.Errno) error {
 func TestAJobOfAWorkerThatIsCutOff(t *testing.T) {
 	t.Parallel()
 	for errno, told := range map[syscall.Errno]string{
-		syscall.ETIMEDOUT:    sentences.Silent,
-		syscall.EHOSTUNREACH: sentences.Unreachable,
-		syscall.ENETUNREACH:  sentences.Unreachable,
-		syscall.EHOSTDOWN:    sentences.Unreachable,
+		syscall.ETIMEDOUT:    "WORKER_SILENT",
+		syscall.EHOSTUNREACH: "WORKER_UNREACHABLE",
+		syscall.ENETUNREACH:  "WORKER_UNREACHABLE",
+		syscall.EHOSTDOWN:    "WORKER_UNREACHABLE",
 
 		syscall.ECONNREFUSED: "",
 		syscall.ECONNRESET:   "",
@@ -362,10 +362,10 @@ func TestAJobOfAWorkerThatIsCutOff(t *testing.T) {
 			case <-time.After(5 * time.Second):
 				t.Fatal("the job is waited for")
 			}
-			if err := running.Wait(); told == "" && err != nil || told != "" && sentence(err) != told {
+			if err := running.Wait(); told == "" && err != nil || told != "" && code(err) != told {
 				t.Error(err)
 			}
-			if _, err := c.Ping(t.Context(), job); told != "" && sentence(err) != told {
+			if _, err := c.Ping(t.Context(), job); told != "" && code(err) != told {
 				t.Error(err)
 			}
 		})

@@ -92,9 +92,9 @@ func newClient(base, token string, l limits, log *slog.Logger, options ...Option
 			MaxAnswer: workerapi.MaxResponseBytes, MaxStream: maxStreamBytes,
 			Connect: l.connect, Ready: l.ready, Every: l.every,
 			ReadyPath: workerapi.PathReady, ReadReady: readReady,
-			Connected: warnOfClearText(u, log),
-			Sentences: sentences,
-			Lost:      "the diagnostics worker is lost, its tools fail", Back: "the diagnostics worker is back",
+			Connected:  warnOfClearText(u, log),
+			CodePrefix: "WORKER_",
+			Lost:       "the diagnostics worker is lost, its tools fail", Back: "the diagnostics worker is back",
 			NotReady:   "the diagnostics worker is not ready, its tools may fail",
 			ReadyAgain: "the diagnostics worker is ready again",
 			Log:        log,
@@ -107,16 +107,7 @@ func newClient(base, token string, l limits, log *slog.Logger, options ...Option
 	return c, c.workers.start()
 }
 
-// sentences are those for a worker that fails.
-var sentences = remote.Sentences{
-	Unreachable: "The diagnostics worker cannot be reached at the moment; try again in a few seconds.",
-	Silent:      "The diagnostics worker does not answer at the moment; try again in a few seconds.",
-	Late:        "The diagnostics worker did not answer in time.",
-	BrokenOff:   "The diagnostics worker stopped before it had answered; try again in a few seconds.",
-	Unusable:    "The diagnostics worker sent an answer that cannot be used.",
-}
-
-const sentenceICMPOnly = "This worker can trace with ICMP only."
+const codeICMPOnly = "WORKER_ICMP"
 
 // Close ends the questions for readiness. Jobs may go on.
 func (c *Client) Close() { c.workers.close() }
@@ -257,9 +248,9 @@ func probedAs(t workerapi.Traceroute, asked workerapi.TraceOptions) (workerapi.T
 	}
 	switch {
 	case err != nil && t.Protocol == "":
-		return t, remote.Own(fault.Upstream, err, sentenceICMPOnly)
+		return t, remote.Own(fault.Upstream, err, codeICMPOnly, nil)
 	case err != nil:
-		return t, remote.Own(fault.Upstream, err, sentences.Unusable)
+		return t, remote.Own(fault.Upstream, err, "WORKER_UNUSABLE", nil)
 	}
 	t.Protocol = asked.Protocol
 	return t, nil

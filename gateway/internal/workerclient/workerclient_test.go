@@ -27,6 +27,7 @@ import (
 	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/remote"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/cause"
 	"diagnostics/shared/logtest"
 	"diagnostics/shared/workerapi"
@@ -34,7 +35,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	finding.Mistaken = func(mistake string) { panic(mistake) }
+	goleak.VerifyTestMain(m)
+}
 
 const token = "0123456789abcdef"
 
@@ -325,12 +329,12 @@ func wantFault(t *testing.T, err error, want fault.Kind, base string) *fault.Err
 	host := strings.TrimPrefix(base, "http://")
 	for _, leak := range []string{secret, host, "127.0.0.1", "10.9.8.7", token, "tcp", "json", "EOF",
 		"context"} {
-		if strings.Contains(f.Sentence, leak) {
-			t.Fatalf("the sentence holds %q: %s", leak, f.Sentence)
+		if strings.Contains(f.Sentence(), leak) {
+			t.Fatalf("the sentence holds %q: %s", leak, f.Sentence())
 		}
 	}
-	if !strings.HasSuffix(f.Sentence, ".") {
-		t.Fatalf("no sentence: %q", f.Sentence)
+	if !strings.HasSuffix(f.Sentence(), ".") {
+		t.Fatalf("no sentence: %q", f.Sentence())
 	}
 	return f
 }
@@ -686,7 +690,7 @@ func TestSecretsAreReplaced(t *testing.T) {
 		t.Error("a token with a space is taken")
 	}
 	c.SetTLS(&tls.Config{RootCAs: x509.NewCertPool()})
-	if _, err := c.Ping(t.Context(), job); sentence(err) != sentences.Unreachable {
+	if _, err := c.Ping(t.Context(), job); code(err) != "WORKER_UNREACHABLE" {
 		t.Errorf("without roots: %v", err)
 	}
 }
@@ -702,7 +706,7 @@ func TestARefusedClientCertificate(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(s.Certificate())
 	c, journal := logging(t, s.URL, quick(), WithTLS(&tls.Config{RootCAs: roots}))
-	if _, err := c.Ping(t.Context(), job); sentence(err) != sentences.Unreachable {
+	if _, err := c.Ping(t.Context(), job); code(err) != "WORKER_UNREACHABLE" {
 		t.Error(err)
 	}
 	journal.holds(t, 1, 0)
@@ -781,20 +785,20 @@ func TestProbesOfATrace(t *testing.T) {
 	}
 	tcp := workerapi.TraceOptions{Protocol: workerapi.ProtocolTCP, Port: 443}
 	for _, c := range []struct {
-		name     string
-		answer   workerapi.Traceroute
-		asked    workerapi.TraceOptions
-		sentence string
+		name   string
+		answer workerapi.Traceroute
+		asked  workerapi.TraceOptions
+		code   string
 	}{
 		{"TCP", trace("tcp", &port), tcp, ""},
 		{"ICMP", trace("icmp", nil), workerapi.TraceOptions{}, ""},
 		{"ICMP of an older worker", trace("", nil), workerapi.TraceOptions{}, ""},
-		{"an older worker", trace("", nil), tcp, sentenceICMPOnly},
-		{"other probes", trace("icmp", nil), tcp, sentences.Unusable},
-		{"probes that no one asked for", trace("tcp", &port), workerapi.TraceOptions{}, sentences.Unusable},
+		{"an older worker", trace("", nil), tcp, codeICMPOnly},
+		{"other probes", trace("icmp", nil), tcp, "WORKER_UNUSABLE"},
+		{"probes that no one asked for", trace("tcp", &port), workerapi.TraceOptions{}, "WORKER_UNUSABLE"},
 	} {
 		got, err := probedAs(c.answer, c.asked)
-		if c.sentence == "" && (err != nil || got.Protocol == "") || c.sentence != "" && sentence(err) != c.sentence {
+		if c.code == "" && (err != nil || got.Protocol == "") || c.code != "" && code(err) != c.code {
 			t.Errorf("%s: %+v, %v", c.name, got, err)
 		}
 	}
@@ -812,7 +816,7 @@ func TestAWorkerWithICMPAlone(t *testing.T) {
 	asked.Trace = workerapi.TraceOptions{Protocol: workerapi.ProtocolTCP, Port: 443}
 	_, err := c.Traceroute(t.Context(), asked)
 	wantFault(t, err, fault.Upstream, s.URL)
-	if sentence(err) != sentenceICMPOnly {
+	if code(err) != codeICMPOnly {
 		t.Errorf("%v", err)
 	}
 }

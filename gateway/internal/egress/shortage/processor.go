@@ -123,6 +123,6 @@ func (d Delay) Fault(since time.Time, timeout error) error {
 		return nil
 	}
 	f := Fault(fmt.Errorf("no processor time for %v of %v: %w", d.Since(since), time.Since(since), timeout))
-	f.Sentence = "This service is overloaded at the moment. Please try again in a few seconds."
+	f.Code = "OVERLOADED_HERE"
 	return f
 }

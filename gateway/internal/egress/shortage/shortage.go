@@ -46,7 +46,7 @@ func Fault(cause error) *fault.Error {
 	return &fault.Error{
 		Kind:       fault.Busy,
 		Rule:       fault.RuleShortage,
-		Sentence:   "This service " + fault.ShortagePhrase + ". Please try again in a few seconds.",
+		Code:       "SHORTAGE_HERE",
 		RetryAfter: retryAfter,
 		Cause:      cause,
 	}

@@ -48,12 +48,11 @@ func New(l ratelimit.Limiter, requests int, window time.Duration) *Limiter {
 	}
 }
 
-// The sentences of refusals, which steps of a run repeat. They name no address: it may be one that the client never
-// entered.
+// The codes of refusals.
 const (
-	sentenceOwn   = "Too many of your requests went to this server's address."
-	sentenceAll   = "Too many requests are going to this server's address at the moment."
-	sentencePorts = "You have tried too many different ports on this server's address."
+	codeOwn   = "ADDRESS_SHARE_USED"
+	codeAll   = "ADDRESS_BUSY"
+	codePorts = "TOO_MANY_PORTS"
 )
 
 // Allow is an egress.ChargeFunc. What is done for no client is not charged.
@@ -73,9 +72,9 @@ func (l *Limiter) Allow(ctx context.Context, to netip.AddrPort) error {
 	case err != nil:
 		return fmt.Errorf("charge the limits of an address: %w", err)
 	case !d.Allowed:
-		rule, sentence := keys.refusal(d.Key)
+		rule, code := keys.refusal(d.Key)
 		run.refuse(rule)
-		return fault.LimitedFor(d.RetryAfter, sentence)
+		return fault.LimitedFor(d.RetryAfter, code)
 	}
 	at.paid, at.ports[to.Port()] = true, true
 	return nil
@@ -96,16 +95,16 @@ func keysOf(c tool.Caller, a netip.Addr) keys {
 	return k
 }
 
-func (k keys) refusal(by string) (fault.Rule, string) {
+func (k keys) refusal(by string) (rule fault.Rule, code string) {
 	switch by {
 	case k.own:
-		return fault.LimitClientAddress, sentenceOwn
+		return fault.LimitClientAddress, codeOwn
 	case k.ports:
-		return fault.LimitPorts, sentencePorts
+		return fault.LimitPorts, codePorts
 	case k.peer:
-		return fault.LimitPeer, sentenceAll
+		return fault.LimitPeer, codeAll
 	}
-	return fault.LimitAddress, sentenceAll
+	return fault.LimitAddress, codeAll
 }
 
 // stages are what the run has not paid for yet. The client's own two, ports and its share of the address, are one

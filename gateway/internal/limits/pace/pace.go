@@ -133,8 +133,5 @@ func (p Pace) shareOf(k holder.Kind) (size int, every time.Duration) {
 }
 
 func refused(after time.Duration) error {
-	f := fault.New(fault.Busy, fault.AgainIn(after, "Too many registrations are being looked up at the moment.")).
-		ByRule(fault.LimitProviderShare)
-	f.RetryAfter = after
-	return f
+	return fault.New(fault.Busy, "REGISTRATIONS_BUSY", nil).ByRule(fault.LimitProviderShare).Again(after)
 }

@@ -36,7 +36,7 @@ func (f fallback) Take(ctx context.Context, stages ...Stage) (Decision, error) {
 		return Decision{}, ctx.Err()
 	}
 	if errors.Is(err, breaker.ErrBusy) {
-		busy := fault.Wrap(fault.Busy, err, "The service is busy. Please try again in a moment.").ByRule(fault.LimitRedis)
+		busy := fault.Wrap(fault.Busy, err, "SERVICE_BUSY", nil).ByRule(fault.LimitRedis)
 		busy.RetryAfter = time.Second
 		return Decision{}, busy
 	}

@@ -48,7 +48,7 @@ func (e *ExtraCharge) Allow(ctx context.Context, requests int) error {
 	defer e.mu.Unlock()
 	e.last = d
 	if !d.Allowed {
-		return fault.LimitedFor(d.RetryAfter, "Too many requests are going to this target at the moment.")
+		return fault.LimitedFor(d.RetryAfter, "TARGET_BUSY")
 	}
 	return nil
 }

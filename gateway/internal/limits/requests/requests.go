@@ -70,7 +70,7 @@ func (l *Limiter) allow(
 	case err != nil:
 		return ratelimit.Decision{}, fmt.Errorf("charge the rate limits: %w", err)
 	case !d.Allowed:
-		return d, fault.LimitedFor(d.RetryAfter, "Too many requests.").ByRule(ruleOf(d, client))
+		return d, fault.LimitedFor(d.RetryAfter, "TOO_MANY_REQUESTS").ByRule(ruleOf(d, client))
 	}
 	return d, nil
 }

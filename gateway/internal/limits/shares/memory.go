@@ -87,11 +87,9 @@ func (l *MemoryLease) set(size, times int64) error {
 	case more > 0:
 		if full := l.memory.take(l.of, more, times); full != scopeNone {
 			return refusal(full,
-				fault.Error{Rule: fault.LimitClientMemory, RetryAfter: memoryWait,
-					Sentence: "Your running diagnostics need too much memory. Wait until some have finished and you have read " +
-						"their answers."},
+				fault.Error{Rule: fault.LimitClientMemory, RetryAfter: memoryWait, Code: "TOO_MUCH_MEMORY"},
 				fault.Error{Rule: fault.LimitNetworkMemory, RetryAfter: memoryWait,
-					Sentence: "The diagnostics running from your network need too much memory. Wait until some have finished."},
+					Code: "NETWORK_TOO_MUCH_MEMORY"},
 				fault.Error{Rule: fault.LimitMemory, RetryAfter: memoryWait})
 		}
 	case more < 0:

@@ -105,6 +105,6 @@ func refusal(full scope, client, network, instance fault.Error) error {
 	if full == scopePlace {
 		instance.Rule = fault.LimitPeer
 	}
-	instance.Kind, instance.Sentence = fault.Busy, "The service is busy. Please try again in a moment."
+	instance.Kind, instance.Code = fault.Busy, "SERVICE_BUSY"
 	return &instance
 }

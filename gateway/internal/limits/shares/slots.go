@@ -20,10 +20,9 @@ func NewSlots(all, perClient int) Slots {
 func (s Slots) Acquire(of holder.List) (release func(), err error) {
 	if full := s.take(of, 1, 1); full != scopeNone {
 		return nil, refusal(full,
-			fault.Error{Rule: fault.LimitClientInFlight, RetryAfter: time.Second,
-				Sentence: "Too many of your diagnostics are running at once. Wait until one has finished."},
+			fault.Error{Rule: fault.LimitClientInFlight, RetryAfter: time.Second, Code: "TOO_MANY_RUNS"},
 			fault.Error{Rule: fault.LimitNetworkInFlight, RetryAfter: time.Second,
-				Sentence: "Too many diagnostics from your network are running at once. Wait until one has finished."},
+				Code: "NETWORK_TOO_MANY_RUNS"},
 			fault.Error{Rule: fault.LimitInFlight, RetryAfter: time.Second})
 	}
 	return func() { s.give(of, 1) }, nil

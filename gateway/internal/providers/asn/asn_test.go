@@ -16,6 +16,7 @@ import (
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/providers/asn"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/parallel"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,7 +25,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	finding.Mistaken = func(mistake string) { panic(mistake) }
+	goleak.VerifyTestMain(m)
+}
 
 var (
 	v4 = netip.MustParseAddr("216.90.108.31")
@@ -266,9 +270,9 @@ func TestFailures(t *testing.T) {
 				t.Fatalf("got %v", err)
 			}
 			var f *fault.Error
-			if errors.As(err, &f); f.Sentence == "" || strings.Contains(f.Sentence, "cymru") ||
-				strings.Contains(f.Sentence, "192.0.2.53") {
-				t.Errorf("sentence %q", f.Sentence)
+			if errors.As(err, &f); f.Sentence() == "" || strings.Contains(f.Sentence(), "cymru") ||
+				strings.Contains(f.Sentence(), "192.0.2.53") {
+				t.Errorf("sentence %q", f.Sentence())
 			}
 		})
 	}

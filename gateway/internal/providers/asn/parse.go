@@ -23,14 +23,12 @@ const (
 // unknownCountry is a user-assigned code of ISO 3166 that the data of the registries has for none.
 const unknownCountry = "ZZ"
 
-func unreadable(why string) error { return fmt.Errorf("%w: %s", ErrUnreadable, why) }
-
 func checkSize(texts []string) error {
 	if len(texts) > maxTexts {
-		return unreadable("too many records")
+		return fmt.Errorf("%w: too many records", ErrUnreadable)
 	}
 	if slices.ContainsFunc(texts, func(text string) bool { return len(text) > maxTextBytes }) {
-		return unreadable("a record is too long")
+		return fmt.Errorf("%w: a record is too long", ErrUnreadable)
 	}
 	return nil
 }
@@ -51,7 +49,7 @@ func readOrigins(texts []string, addr netip.Addr) ([]Record, error) {
 		}
 	}
 	if len(records) > maxOrigins {
-		return nil, unreadable("too many origins")
+		return nil, fmt.Errorf("%w: too many origins", ErrUnreadable)
 	}
 	slices.SortFunc(records, compareRecords)
 	return slices.CompactFunc(records, func(a, b Record) bool { return a.ASN == b.ASN && a.Prefix == b.Prefix }), nil
@@ -68,7 +66,7 @@ func readPeers(texts []string, addr netip.Addr) ([]uint32, error) {
 		peers = append(peers, a.numbers...)
 	}
 	if len(peers) > maxPeers {
-		return nil, unreadable("too many peers")
+		return nil, fmt.Errorf("%w: too many peers", ErrUnreadable)
 	}
 	slices.Sort(peers)
 	return slices.Compact(peers), nil
@@ -91,7 +89,7 @@ func readAnnouncements(texts []string, addr netip.Addr) ([]announcement, error) 
 			return nil, err
 		}
 		if !a.prefix.Prefix.Contains(addr) {
-			return nil, unreadable("a prefix does not hold the address")
+			return nil, fmt.Errorf("%w: a prefix does not hold the address", ErrUnreadable)
 		}
 		announcements = append(announcements, a)
 	}
@@ -101,11 +99,11 @@ func readAnnouncements(texts []string, addr netip.Addr) ([]announcement, error) 
 func readAnnouncement(text string) (announcement, error) {
 	fields := splitFields(text, -1)
 	if len(fields) != 5 {
-		return announcement{}, unreadable("not five fields")
+		return announcement{}, fmt.Errorf("%w: not five fields", ErrUnreadable)
 	}
 	prefix, err := netip.ParsePrefix(fields[1])
 	if err != nil {
-		return announcement{}, unreadable("no prefix")
+		return announcement{}, fmt.Errorf("%w: no prefix", ErrUnreadable)
 	}
 	numbers, err := readNumbers(fields[0])
 	if err != nil {
@@ -128,11 +126,11 @@ func readSystem(texts []string, number uint32) (*System, error) {
 	for _, text := range slices.Sorted(slices.Values(texts)) {
 		fields := splitFields(text, 5)
 		if len(fields) != 5 {
-			return nil, unreadable("not five fields")
+			return nil, fmt.Errorf("%w: not five fields", ErrUnreadable)
 		}
 		got, err := readNumber(fields[0])
 		if err != nil || got != number {
-			return nil, unreadable("not the AS number that was asked for")
+			return nil, fmt.Errorf("%w: not the AS number that was asked for", ErrUnreadable)
 		}
 		if found == nil {
 			found = &System{
@@ -157,7 +155,7 @@ func splitFields(text string, n int) []string {
 func readNumbers(field string) ([]uint32, error) {
 	words := strings.FieldsFunc(field, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("{},", r) })
 	if len(words) == 0 {
-		return nil, unreadable("no AS number")
+		return nil, fmt.Errorf("%w: no AS number", ErrUnreadable)
 	}
 	numbers := make([]uint32, 0, len(words))
 	for _, word := range words {
@@ -173,7 +171,7 @@ func readNumbers(field string) ([]uint32, error) {
 func readNumber(word string) (uint32, error) {
 	number, err := strconv.ParseUint(word, 10, 32)
 	if err != nil {
-		return 0, unreadable("no AS number")
+		return 0, fmt.Errorf("%w: no AS number", ErrUnreadable)
 	}
 	return uint32(number), nil
 }

@@ -85,15 +85,15 @@ func (c *Client) query(ctx context.Context, name string) ([]string, error) {
 	case dnsclient.CodeBusy:
 		return nil, answer.Busy
 	}
-	if own := c.egress.ResolverFault(ctx, name, "the network's announcement", answer); own != nil {
+	if own := c.egress.ResolverFault(ctx, name, "", answer); own != nil {
 		return nil, own
 	}
 	if answer.Code == dnsclient.CodeTimeout {
 		return nil, fault.Wrap(fault.Timeout, fmt.Errorf("asn: %s: %s", name, answer.Code),
-			"The ASN service did not answer in time. Please try again later.")
+			"ASN_TIMEOUT", nil)
 	}
 	return nil, fault.Wrap(fault.Upstream, fmt.Errorf("asn: %s: %s", name, answer.Code),
-		"The ASN service failed to answer. Please try again later.")
+		"ASN_FAILED", nil)
 }
 
 func textsOf(records []dns.RR) []string {
@@ -112,5 +112,5 @@ func classify(name string, err error) error {
 		return err
 	}
 	return fault.Wrap(fault.Upstream, fmt.Errorf("%s: %w", name, err),
-		"The ASN service gave an answer that cannot be read. Please try again later.")
+		"ASN_UNREADABLE", nil)
 }

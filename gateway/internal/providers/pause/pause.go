@@ -9,6 +9,7 @@ import (
 
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 // Max is the longest pause, whatever a server requests.
@@ -68,8 +69,6 @@ func read(note string) (until time.Time, whole time.Duration, ok bool) {
 
 // TryLater is the failure of a provider that requested a pause. Its kind is Busy where this service has
 // sent the provider too many requests: that is not the provider's fault.
-func TryLater(kind fault.Kind, wait time.Duration, sentence string) *fault.Error {
-	f := fault.New(kind, fault.AgainIn(wait, sentence)).ByRule(fault.RuleProviderWait)
-	f.RetryAfter = wait
-	return f
+func TryLater(kind fault.Kind, wait time.Duration, code string, args finding.Args) *fault.Error {
+	return fault.New(kind, code, args).ByRule(fault.RuleProviderWait).Again(wait)
 }

@@ -21,6 +21,7 @@ import (
 	"diagnostics/gateway/internal/providers/pause"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/progress"
 
 	"github.com/miekg/dns"
@@ -153,7 +154,8 @@ func (c *Client) askAt(ctx context.Context, q question, from server) (reply, err
 }
 
 func (c *Client) tooManyRedirects(at server) error {
-	return fault.Newf(fault.Upstream, "%s redirects more than %d times.", c.called(at), MaxRedirects)
+	return fault.New(fault.Upstream, "PROVIDER_TOO_MANY_REDIRECTS",
+		c.called(at).With(finding.Args{"limit": MaxRedirects}))
 }
 
 // accept names the second type because some servers refuse the first alone.
@@ -223,11 +225,11 @@ func (w *walk) admit(ctx context.Context) error {
 func (w *walk) classify(err error) error {
 	otherwise := ""
 	if w.at.own {
-		otherwise = sentenceOwn + " cannot be reached at the moment."
+		otherwise = "PROVIDER_UNREACHABLE"
 	}
 	err = fault.OfServer(err, w.called(w.at), otherwise)
 	if errors.Is(err, context.DeadlineExceeded) && !fault.Is(err, fault.Timeout) {
-		return fault.Wrap(fault.Timeout, err, w.called(w.at)+" did not answer in time.")
+		return fault.Wrap(fault.Timeout, err, "PROVIDER_TIMEOUT", w.called(w.at))
 	}
 	return err
 }
@@ -235,10 +237,10 @@ func (w *walk) classify(err error) error {
 func (w *walk) follow(answer *egress.Response) error {
 	next, err := w.next(answer.Header.Get("Location"))
 	if err != nil {
-		return fault.Wrap(fault.Upstream, err, w.called(w.at)+" redirects to something that is not a public URL.")
+		return fault.Wrap(fault.Upstream, err, "PROVIDER_REDIRECT_NOT_PUBLIC", w.called(w.at))
 	}
 	if next.url.Scheme() != "https" {
-		return fault.New(fault.Upstream, w.called(w.at)+" redirects to a URL that is not https.")
+		return fault.New(fault.Upstream, "PROVIDER_REDIRECT_NOT_HTTPS", w.called(w.at))
 	}
 	w.led = w.led || w.isRedirector(w.at.url) && !w.isRedirector(next.url)
 	w.at = next
@@ -284,31 +286,33 @@ func (w *walk) finish(ctx context.Context, answer *egress.Response) (reply, erro
 		return r, err
 	}
 	if err := w.read(body); err != nil {
-		return r, fault.Wrap(fault.Upstream, err, w.called(w.at)+" sent an invalid answer.")
+		return r, fault.Wrap(fault.Upstream, err, "PROVIDER_ANSWER_INVALID", w.called(w.at))
 	}
 	return r, nil
 }
 
 func (w *walk) refused(answer *egress.Response) error {
 	if after := answer.Header.Get("Retry-After"); after != "" && answer.Status == http.StatusServiceUnavailable {
-		return pause.TryLater(fault.Upstream, readRetryAfter(after, w.now()), w.called(w.at)+" is out of service.")
+		return pause.TryLater(fault.Upstream, readRetryAfter(after, w.now()), "PROVIDER_OUT_OF_SERVICE",
+			w.called(w.at))
 	}
-	return fault.Newf(fault.Upstream, "%s answered with the status %d.", w.called(w.at), answer.Status)
+	return fault.New(fault.Upstream, "PROVIDER_STATUS", w.called(w.at).With(finding.Args{"status": answer.Status}))
 }
 
 // body is the body of an answer that claims to be RDAP.
 func (w *walk) body(answer *egress.Response) ([]byte, error) {
 	switch {
 	case answer.Truncated:
-		return nil, fault.New(fault.Upstream, w.called(w.at)+" sent an answer larger than 1 MiB.")
+		return nil, fault.New(fault.Upstream, "PROVIDER_ANSWER_TOO_LONG",
+			w.called(w.at).With(finding.Args{"limit": "1 MiB"}))
 	case fault.Is(answer.BodyErr, fault.Busy):
 		return nil, answer.BodyErr
 	case fault.Is(answer.BodyErr, fault.Timeout):
-		return nil, fault.Wrap(fault.Timeout, answer.BodyErr, w.called(w.at)+" did not send its whole answer in time.")
+		return nil, fault.Wrap(fault.Timeout, answer.BodyErr, "PROVIDER_BODY_TIMEOUT", w.called(w.at))
 	case answer.BodyErr != nil:
-		return nil, fault.Wrap(fault.Upstream, answer.BodyErr, w.called(w.at)+" stopped in the middle of its answer.")
+		return nil, fault.Wrap(fault.Upstream, answer.BodyErr, "PROVIDER_BROKE_OFF", w.called(w.at))
 	case isPage(answer):
-		return nil, fault.New(fault.Upstream, w.called(w.at)+" sent a web page instead of registration data.")
+		return nil, fault.New(fault.Upstream, "PROVIDER_PAGE", w.called(w.at))
 	}
 	return answer.Body, nil
 }
@@ -355,19 +359,18 @@ func outcomeOf(ctx context.Context, answer *egress.Response, err error) upstream
 // label names the server in the progress of a run.
 func label(at server) string {
 	if at.own {
-		return "the registration data service"
+		return fault.Rows.Clause("RDAP_SERVICE_LABEL", nil)
 	}
 	return clean(at.url.Host().String(), 80)
 }
 
-const sentenceOwn = "The registration data service of this site"
-
-// called names the server in a sentence. The operator's own host may be a private one and is not named.
-func (c *Client) called(at server) string {
+// called are the arguments that name the server in a sentence. The operator's own host may be a private one and is
+// not named.
+func (c *Client) called(at server) finding.Args {
 	if at.own {
-		return sentenceOwn
+		return finding.Args{"provider": "RDAP_SERVICE"}
 	}
-	return "The registration server " + clean(at.url.Host().String(), 80)
+	return finding.Args{"provider": "RDAP_SERVER", "server": clean(at.url.Host().String(), 80)}
 }
 
 // The paces of servers. A registry publishes no limit. The public redirector answers 429 past ten requests in ten
@@ -425,7 +428,7 @@ func (c *Client) paused(ctx context.Context, at server) error {
 }
 
 func (c *Client) tooOften(at server, wait time.Duration) error {
-	return pause.TryLater(fault.Busy, wait, c.called(at)+" has been asked too often.")
+	return pause.TryLater(fault.Busy, wait, "PROVIDER_PAUSED", c.called(at))
 }
 
 // readRetryAfter reads seconds or a date (RFC 9110 section 10.2.3).

@@ -313,7 +313,7 @@ func TestPauseOfAnOlderVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := w.domain("one-site.com")
-		if f := wantFailure(t, err, fault.Busy, sentenceOwn); f.RetryAfter != want {
+		if f := wantFailure(t, err, fault.Busy, "The registration data service of this site"); f.RetryAfter != want {
 			t.Errorf("%v left: retry after %v", left, f.RetryAfter)
 		}
 	}
@@ -324,8 +324,8 @@ func TestRedirectorsPauseIsNotNamed(t *testing.T) {
 	w := newWorld(t, nil)
 	w.on(redirectorHost+"/domain/one-site.com", status(429))
 	_, err := w.domain("one-site.com")
-	if f := wantFailure(t, err, fault.Busy, sentenceOwn); f.RetryAfter != defaultPause ||
-		strings.Contains(f.Sentence, redirectorHost) {
+	if f := wantFailure(t, err, fault.Busy, "The registration data service of this site"); f.RetryAfter != defaultPause ||
+		strings.Contains(f.Sentence(), redirectorHost) {
 		t.Errorf("%v after %v", f, f.RetryAfter)
 	}
 }
@@ -334,9 +334,9 @@ func TestRedirectorsPauseIsNotNamed(t *testing.T) {
 func TestOurOwnFaultStaysOurs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	w.net.Fail("93.184.216.1:443", fault.New(fault.Busy, "This service is short of files."))
+	w.net.Fail("93.184.216.1:443", fault.New(fault.Busy, "SHORTAGE_HERE", nil))
 	_, err := w.domain("one-site.com")
-	wantFailure(t, err, fault.Busy, "This service is short of files.")
+	wantFailure(t, err, fault.Busy, "cannot make connections")
 }
 
 // The operator's own redirector may be where no visitor's target can be; what it leads to may not.

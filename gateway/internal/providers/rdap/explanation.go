@@ -43,13 +43,9 @@ func (e explanation) text() string {
 	return strings.Join(lines, "\n")
 }
 
-// sentence is the explanation in quotation marks, to follow a sentence of this service; empty where there is none.
-func (e explanation) sentence() string {
-	said := clean(strings.Join(strings.FieldsFunc(e.text(), func(r rune) bool { return r == '\n' }), ": "), maxQuoted)
-	if said == "" {
-		return ""
-	}
-	return " It answers: “" + said + "”"
+// quoted is the explanation in one line, as a sentence of this service quotes it; empty where there is none.
+func (e explanation) quoted() string {
+	return clean(strings.Join(strings.FieldsFunc(e.text(), func(r rune) bool { return r == '\n' }), ": "), maxQuoted)
 }
 
 // maxQuoted is how many characters of an explanation a sentence has.

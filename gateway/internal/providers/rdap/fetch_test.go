@@ -16,9 +16,10 @@ func TestOutcomesOfRequests(t *testing.T) {
 		upstream.OK:       {{Status: 200}, {Status: 302}},
 		upstream.NotFound: {{Status: 404}},
 		upstream.Limited:  {{Status: 429}},
-		upstream.Failed:   {{Status: 500}, {Status: 403}, {Status: 200, BodyErr: fault.New(fault.Upstream, "x")}},
-		upstream.Timeout:  {{Status: 200, BodyErr: fault.New(fault.Timeout, "x")}},
-		upstream.OwnFault: {{Status: 200, BodyErr: fault.New(fault.Busy, "x")}},
+		upstream.Failed: {{Status: 500}, {Status: 403},
+			{Status: 200, BodyErr: fault.New(fault.Upstream, "ASN_FAILED", nil)}},
+		upstream.Timeout:  {{Status: 200, BodyErr: fault.New(fault.Timeout, "ASN_FAILED", nil)}},
+		upstream.OwnFault: {{Status: 200, BodyErr: fault.New(fault.Busy, "ASN_FAILED", nil)}},
 	} {
 		for _, answer := range answers {
 			if got := outcomeOf(t.Context(), answer, nil); got != want {

@@ -24,6 +24,7 @@ import (
 	"diagnostics/gateway/internal/providers/pause"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text/bound"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 // The bounds promised in docs/contract.md#times-and-sizes.
@@ -190,13 +191,14 @@ func (c *Client) withRegistrar(ctx context.Context, name, related string, answer
 	r := kept.Value
 	switch {
 	case err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
-		r = domainRecord{Failure: "The registrar's server did not answer within the time of this lookup."}
+		r = domainRecord{Failure: fault.Rows.Sentence("REGISTRAR_TIMEOUT", nil)}
 	case err != nil:
 		return DomainAnswer{}, err
 	}
 	if r.Domain == nil {
+		missing := fault.Rows["REGISTRAR_MISSING"]
 		answer.Notices = append(answer.Notices, Notice{
-			Title: "Registrar data missing", Description: r.Failure + " The data shown comes from the registry alone.",
+			Title: missing.Brief, Description: r.Failure + " " + missing.Message,
 			FromService: true,
 		})
 		return answer, nil
@@ -222,11 +224,12 @@ func (c *Client) loadRegistrar(ctx context.Context, name, related string) (domai
 		return record, KeepFound, nil
 	case err == nil:
 		e := explanation{notices: record.Notices}
-		return domainRecord{Failure: "The registrar has no data on this name." + e.sentence()}, KeepNotFound, nil
+		return domainRecord{Failure: fault.Rows.Sentence("REGISTRAR_WITHOUT_DATA",
+			finding.Args{"said": e.quoted()})}, KeepNotFound, nil
 	case fault.IsOwn(err) && errors.As(err, &failed): // which is over in seconds
-		return domainRecord{Failure: failed.Sentence}, 0, nil
+		return domainRecord{Failure: failed.Sentence()}, 0, nil
 	case errors.As(err, &failed):
-		return domainRecord{Failure: failed.Sentence}, KeepNotFound, nil
+		return domainRecord{Failure: failed.Sentence()}, KeepNotFound, nil
 	}
 	return domainRecord{}, 0, err
 }
@@ -234,8 +237,7 @@ func (c *Client) loadRegistrar(ctx context.Context, name, related string) (domai
 func (c *Client) askRegistrar(ctx context.Context, name, related string) (domainRecord, error) {
 	u, err := target.ParseURL(related)
 	if err != nil || u.Scheme() != "https" {
-		return domainRecord{}, fault.New(fault.Upstream,
-			"The registry names a server of the registrar that is not a public https URL.")
+		return domainRecord{}, fault.New(fault.Upstream, "REGISTRAR_NOT_PUBLIC", nil)
 	}
 	var record domainRecord
 	r, err := c.askAt(ctx, domainQuestion(name, &record), server{url: u})

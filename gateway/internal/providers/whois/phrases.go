@@ -87,17 +87,19 @@ var units = map[string]time.Duration{
 // mentions too many queries in the same sentence, to every client and at the first query.
 var closedWords = []string{"of this client are not permitted", "address used to perform the query is not authori"}
 
+// noSuchObject is what IANA's server says of a name that it does not have.
+const noSuchObject = "this query returned 0 objects"
+
 // deniedWords are what others say.
 var deniedWords = []string{"access denied", "access is denied", "permission denied", "not authorised", "not authorized"}
 
-// complaint is what there is to say of a text that shows neither a registration nor its absence, to follow the server's
-// name.
+// complaint is the code of what there is to say of a text that shows neither a registration nor its absence.
 func complaint(text string) string {
 	if strings.TrimSpace(text) == "" {
-		return "sent an empty answer."
+		return "PROVIDER_ANSWER_EMPTY"
 	}
 	if _, closed := mentions(text, slices.Concat(closedWords, deniedWords)); closed {
-		return "does not answer this service."
+		return "PROVIDER_CLOSED"
 	}
-	return "answered in a format that this service does not read."
+	return "PROVIDER_FORMAT_UNKNOWN"
 }

@@ -14,6 +14,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 )
@@ -43,7 +44,8 @@ func (c *Client) query(
 	case err != nil:
 		return "", err
 	case len(answer) > MaxText:
-		return "", fault.New(fault.Upstream, called(server)+" sent an answer larger than 64 KiB.")
+		return "", fault.New(fault.Upstream, "PROVIDER_ANSWER_TOO_LONG",
+			called(server).With(finding.Args{"limit": "64 KiB"}))
 	}
 	return text.Decode(answer), processor.Spend(ctx, weight.WHOIS, len(answer))
 }
@@ -66,8 +68,10 @@ func (c *Client) roundTrip(ctx context.Context, server target.Host, question str
 	return answer, nil
 }
 
-// called names the server in a sentence.
-func called(server target.Host) string { return "The WHOIS server " + server.Short() }
+// called are the arguments that name the server in a sentence.
+func called(server target.Host) finding.Args {
+	return finding.Args{"provider": "WHOIS_SERVER", "server": server.Short()}
+}
 
 // broken types the failure of a conversation.
 func (c *Client) broken(ctx context.Context, server target.Host, conn net.Conn, began time.Time, err error) error {
@@ -78,9 +82,9 @@ func (c *Client) broken(ctx context.Context, server target.Host, conn net.Conn, 
 		return own
 	}
 	if ctx.Err() != nil || fault.IsTimeout(err) {
-		return fault.Wrap(fault.Timeout, err, called(server)+" did not send its whole answer in time.")
+		return fault.Wrap(fault.Timeout, err, "PROVIDER_BODY_TIMEOUT", called(server))
 	}
-	return fault.Wrap(fault.Upstream, err, called(server)+" stopped in the middle of its answer.")
+	return fault.Wrap(fault.Upstream, err, "PROVIDER_BROKE_OFF", called(server))
 }
 
 func remote(conn net.Conn) netip.Addr {

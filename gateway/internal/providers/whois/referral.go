@@ -8,6 +8,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 // referral is IANA's word on a top-level domain: its WHOIS server, or else why none is known.
@@ -36,7 +37,8 @@ func (c *Client) referralOf(ctx context.Context, tld string) (referral, error) {
 		case err == nil:
 			return c.readReferral(ctx, answer, tld)
 		case errors.As(err, &failed) && !fault.IsOwn(err):
-			return referral{Why: failed.Sentence + " So the WHOIS server of ." + tld + " is not known."}, KeepOther, nil
+			why := failed.Args.With(finding.Args{"failure": failed.Code, "tld": tld})
+			return referral{Why: fault.Rows.Sentence("WHOIS_SERVER_UNKNOWN", why)}, KeepOther, nil
 		}
 		return referral{}, 0, err
 	})
@@ -45,7 +47,7 @@ func (c *Client) referralOf(ctx context.Context, tld string) (referral, error) {
 
 // readReferral reads IANA's answer about a top-level domain, and says how long it may be kept.
 func (c *Client) readReferral(ctx context.Context, answer, tld string) (referral, time.Duration, error) {
-	listed := false
+	listed, of := false, finding.Args{"tld": tld}
 	for _, e := range split(answer, flat) {
 		switch e.key {
 		case "whois", "refer":
@@ -56,13 +58,13 @@ func (c *Client) readReferral(ctx context.Context, answer, tld string) (referral
 			listed = listed || sameName(e.value, tld)
 		}
 	}
-	if listed || says(answer, "this query returned 0 objects") {
-		return referral{Why: "IANA lists no WHOIS server for ." + tld + "."}, KeepReferral, nil
+	if listed || says(answer, noSuchObject) {
+		return referral{Why: fault.Rows.Sentence("WHOIS_SERVER_NOT_LISTED", of)}, KeepReferral, nil
 	}
 	if wait, refused := tooMany(answer); refused {
 		return referral{}, 0, c.pause(ctx, c.root, wait)
 	}
-	return referral{Why: "IANA's WHOIS server did not say which WHOIS server ." + tld + " has."}, KeepOther, nil
+	return referral{Why: fault.Rows.Sentence("WHOIS_SERVER_NOT_NAMED", of)}, KeepOther, nil
 }
 
 // readServer takes a public name: an address literal is no WHOIS server.

@@ -46,5 +46,5 @@ func (c *Client) paused(ctx context.Context, server target.Host) error {
 }
 
 func tooOften(server target.Host, wait time.Duration) error {
-	return pause.TryLater(fault.Busy, wait, called(server)+" has been asked too often.")
+	return pause.TryLater(fault.Busy, wait, "PROVIDER_PAUSED", called(server))
 }

@@ -16,6 +16,7 @@ import (
 
 	"diagnostics/gateway/internal/cache"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/limits/pace"
 	"diagnostics/gateway/internal/providers/pause"
 	"diagnostics/gateway/internal/target"
@@ -144,5 +145,5 @@ func (c *Client) lookUp(ctx context.Context, name string) (record, error) {
 	if wait, refused := tooMany(text); refused && !s.object {
 		return record{}, c.pause(ctx, server, wait)
 	}
-	return record{Outcome: Unread, Why: called(server) + " " + complaint(text), Server: at.Server}, nil
+	return record{Outcome: Unread, Why: fault.Rows.Sentence(complaint(text), called(server)), Server: at.Server}, nil
 }

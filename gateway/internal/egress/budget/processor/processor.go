@@ -51,7 +51,7 @@ func (m *Meter) SpendTime(cost time.Duration) error {
 	if m == nil || m.spent.Add(int64(cost)) <= int64(Max) {
 		return nil
 	}
-	err := fault.New(fault.Busy, "This check took more processor time than one check may (0.5 s), so it was ended.").
+	err := fault.New(fault.Busy, "CHECK_TOO_EXPENSIVE", nil).
 		ByRule(fault.LimitProcessor)
 	m.end(err)
 	return err

@@ -113,11 +113,11 @@ func tooMuchSent() error {
 	return &fault.Error{
 		Kind:       fault.Limited,
 		Rule:       fault.LimitTraffic,
-		Sentence:   "This check may not send any more: its next step could exceed the limit for one check (128 KB).",
+		Code:       "CHECK_SENDS_TOO_MUCH",
 		RetryAfter: time.Second,
 	}
 }
 
 func tooMuchDrawn() error {
-	return fault.New(fault.Upstream, "The servers of this check have sent far more than it reads (6 MiB).")
+	return fault.New(fault.Upstream, "CHECK_READS_TOO_MUCH", nil)
 }

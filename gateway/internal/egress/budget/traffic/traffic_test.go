@@ -144,7 +144,7 @@ func TestARefusedWriteEndsTheReading(t *testing.T) {
 func TestShare(t *testing.T) {
 	t.Parallel()
 	const all = 10_000
-	full := &fault.Error{Kind: fault.Limited, Sentence: "Full."}
+	full := &fault.Error{Kind: fault.Limited, Code: "SITEMAPS_TOO_LARGE"}
 	run := traffic.WithMeter(t.Context(), new(traffic.Totals))
 	ctx := traffic.WithShare(run, all, full)
 	endless := func(ctx context.Context, held bool) net.Conn {
