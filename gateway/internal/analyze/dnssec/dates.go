@@ -1,7 +1,6 @@
 package dnssec
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -19,25 +18,4 @@ func (v *Validator) date(field uint32) time.Time {
 func (r *Reason) at(date, now time.Time) *Reason {
 	r.Date, r.Off = date, now.Sub(date).Abs()
 	return r
-}
-
-// clockSkew is how wrong a clock may be that was set by hand.
-const clockSkew = time.Hour
-
-// span is a duration in its largest unit, rounded down.
-func span(d time.Duration) string {
-	const day = 24 * time.Hour
-	n, unit := int(d/time.Second), "second"
-	switch {
-	case d >= 2*day:
-		n, unit = int(d/day), "day"
-	case d >= 2*time.Hour:
-		n, unit = int(d/time.Hour), "hour"
-	case d >= time.Minute:
-		n, unit = int(d/time.Minute), "minute"
-	}
-	if n != 1 {
-		unit += "s"
-	}
-	return fmt.Sprintf("%d %s", n, unit)
 }

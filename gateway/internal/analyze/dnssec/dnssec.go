@@ -45,7 +45,7 @@ type Verdict struct {
 }
 
 // fail sets the status that belongs to a reason.
-func (v *Verdict) fail(r *Reason) { v.Status, v.Reason = catalogue[r.Code].status, r }
+func (v *Verdict) fail(r *Reason) { v.Status, v.Reason = statuses[r.Code], r }
 
 func (v *Verdict) warn(reasons ...Reason) {
 	for _, r := range reasons {

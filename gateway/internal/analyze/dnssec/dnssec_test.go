@@ -281,26 +281,6 @@ func TestDates(t *testing.T) {
 	}
 }
 
-func TestSentences(t *testing.T) {
-	t.Parallel()
-	at := time.Date(2026, 11, 26, 11, 57, 0, 0, time.UTC)
-	for want, r := range map[string]Reason{
-		"The signature of the A records of a.example expired on 2026-11-26 11:57 UTC, 3 minutes ago. A clock that is wrong by minutes has this effect.": *(&Reason{Code: SignatureExpired, Name: "a.example.", Type: "A"}).at(at, testNow),
-		"The signature of the A records of a.example is valid from 2026-11-28 11:57 UTC, 47 hours from now.":                                            *(&Reason{Code: SignatureNotYetValid, Name: "a.example.", Type: "A"}).at(at.AddDate(0, 0, 2), testNow),
-		"The DS record of example names key 7 of algorithm 13 (ECDSAP256SHA256), which example does not publish.":                                       {Code: DSKeyMissing, Zone: "example.", KeyTag: 7, Algorithm: 13},
-	} {
-		if got := r.Sentence(); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
-	}
-	for d, want := range map[time.Duration]string{0: "0 seconds", time.Second: "1 second", 59 * time.Second: "59 seconds",
-		time.Minute: "1 minute", 119 * time.Minute: "119 minutes", 2 * time.Hour: "2 hours", 48 * time.Hour: "2 days"} {
-		if got := span(d); got != want {
-			t.Errorf("%s: %s", d, got)
-		}
-	}
-}
-
 func TestRollover(t *testing.T) {
 	t.Parallel()
 	z, next := example(t), pair(t, "example.", flagsKSK, dns.ECDSAP256SHA256, 256, 1)

@@ -602,17 +602,16 @@ func TestVerdicts(t *testing.T) {
 
 func (c judgement) check(t *testing.T, v Verdict) {
 	t.Helper()
-	code, sentence := Code(""), ""
+	code := Code("")
 	if v.Reason != nil {
-		code, sentence = v.Reason.Code, v.Reason.Sentence()
+		code = v.Reason.Code
 	}
 	if v.Status != c.status || code != c.code || (v.Reason == nil) != (v.Status == Secure) {
-		t.Fatalf("%s, %s (%s); want %s, %s", v.Status, code, sentence, c.status, c.code)
+		t.Fatalf("%s, %+v; want %s, %s", v.Status, v.Reason, c.status, c.code)
 	}
 	var warnings []Code
 	for _, w := range v.Warnings {
 		warnings = append(warnings, w.Code)
-		sentence += w.Sentence()
 	}
 	if c.warnings != nil || c.status == Secure {
 		slices.Sort(warnings)
@@ -620,9 +619,6 @@ func (c judgement) check(t *testing.T, v Verdict) {
 		if !slices.Equal(slices.Compact(warnings), want) {
 			t.Errorf("warnings %v, want %v", warnings, want)
 		}
-	}
-	if strings.ContainsAny(sentence, "{}") {
-		t.Errorf("the sentence has blanks: %s", sentence)
 	}
 }
 
@@ -636,12 +632,9 @@ func TestEveryCodeIsReached(t *testing.T) {
 			reached[w] = true
 		}
 	}
-	for _, code := range Codes() {
+	for code := range statuses {
 		if !reached[code] {
 			t.Errorf("no case reaches %s", code)
-		}
-		if code.RFC() == "" {
-			t.Errorf("%s names no RFC", code)
 		}
 	}
 }

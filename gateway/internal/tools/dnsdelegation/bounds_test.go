@@ -333,7 +333,7 @@ func TestLimits(t *testing.T) {
 		return func(s *egress.Settings) {
 			s.Charge = func(_ context.Context, to netip.AddrPort) error {
 				if slices.Contains(addresses, to.Addr().String()) {
-					return fault.LimitedFor(7*time.Second, "Too many requests.")
+					return fault.LimitedFor(7*time.Second, "TOO_MANY_REQUESTS")
 				}
 				return nil
 			}
@@ -360,7 +360,7 @@ func TestFamilies(t *testing.T) {
 	r := w.check(t, "example.com")
 	row := r.Zones[2].Servers[1]
 	if r.Delegation != delegationOK || *row.Family != 6 || row.UDP != stateSkipped ||
-		toolstest.Text(row.Reason) != reasonNoFamily {
+		toolstest.Text(row.Reason) != rows.Sentence(reasonNoFamily, nil) {
 		t.Error(show(r))
 	}
 }

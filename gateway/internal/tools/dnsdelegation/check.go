@@ -12,6 +12,7 @@ import (
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 
+	"diagnostics/gateway/internal/tool/finding"
 	"github.com/miekg/dns"
 )
 
@@ -118,26 +119,16 @@ func (r *run) setOwn(ctx context.Context, z *zone, h *host, got found) {
 	r.checkAddresses(ctx, z, h, got.addresses)
 }
 
-// The reasons why a name server has no row with an address.
-const (
-	reasonNotLookedUp = "Its address was not looked up: this check looks up at most four names in other zones."
-	reasonNoAddress   = "It has no address."
-	reasonNoGlue      = "The parent zone gives no address for it (glue), and it is inside the zone."
-	reasonNoFamily    = "This service has no connection for its address family."
-	reasonPrivate     = "Its address is not public."
-	reasonTooMany     = "It was not queried: this check queries at most 16 addresses of a zone."
-)
-
 func reasonLookup(err error) string {
 	switch {
 	case errors.Is(err, errCircle):
-		return "Its address cannot be found: the zones of the name servers depend on each other."
+		return reasonCircle
 	case errors.Is(err, errDeep):
-		return "Its address was not looked up: too many zones depend on each other."
+		return reasonDeep
 	case errors.Is(err, errBudget):
-		return "Its address was not looked up: this check has sent as much as it may."
+		return reasonNoBudget
 	}
-	return "Its address could not be found: the servers of its zone do not answer for it."
+	return reasonNotFound
 }
 
 // checkAddresses begins to check addresses, each once in a zone.
@@ -251,7 +242,7 @@ func (r *run) skips(c *check) bool {
 	err := r.Egress.Permit(c.address)
 	switch refused, is := errors.AsType[*fault.Error](err); {
 	case is && refused.Kind == fault.Refused && (refused.Rule == fault.RuleDenied || refused.Rule == fault.RuleOwnAddress):
-		c.reason, c.err = refused.Sentence, err
+		c.err = err
 	case is && refused.Kind == fault.Refused:
 		c.reason, c.private = reasonPrivate, true
 	case !r.usable(c.address):
@@ -413,18 +404,17 @@ func (r *run) inside(ctx context.Context, z *zone, ns reply, name string) found 
 	return merged(families[0], families[1])
 }
 
-// why is what is to be said of a server beside its states.
-func (c *check) why() string {
-	limited, is := errors.AsType[*fault.Error](c.err)
+// why is what is to be said of a server beside its states; no code for nothing.
+func (c *check) why() (code string, args finding.Args) {
 	switch {
 	case c.reason != "":
-		return c.reason
-	case is:
-		return limited.Sentence
+		return c.reason, nil
 	case errors.Is(c.err, errBudget):
-		return "It was not queried: this check has sent as much as it may."
+		return reasonOverBudget, nil
+	case c.err != nil:
+		return fault.Reason(c.err)
 	case c.soa != nil && !c.authoritative():
-		return "It does not answer as a server of this zone (lame delegation)."
+		return reasonLame, nil
 	}
-	return ""
+	return "", nil
 }

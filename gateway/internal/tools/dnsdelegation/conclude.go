@@ -16,7 +16,7 @@ func (r *run) conclude(ctx context.Context, list []located) {
 			continue
 		}
 		r.reported = &f.Finding
-		progress.Report(ctx, "conclusion", "", catalogue.Conclude(f.Code, f.Message))
+		progress.Report(ctx, "conclusion", "", rows.ConcludeWith(f.Finding))
 	}
 }
 

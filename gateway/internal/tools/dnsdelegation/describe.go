@@ -1,6 +1,7 @@
 package dnsdelegation
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -62,7 +63,7 @@ func (z *zone) childNS() []string {
 // rows are the servers of a zone, one for each address. Of the root and of top-level zones there are those that were
 // queried.
 func (z *zone) rows(r *run) []serverResult {
-	rows := []serverResult{}
+	list := []serverResult{}
 	if z.registry {
 		for _, p := range []*reply{z.ns, z.keys} {
 			if p == nil {
@@ -71,11 +72,11 @@ func (z *zone) rows(r *run) []serverResult {
 			row := registryRow(*p, z)
 			row.Shared = r.isStored(z.name)
 			same := func(s serverResult) bool { return *s.Address == *row.Address }
-			if !slices.ContainsFunc(rows, same) {
-				rows = append(rows, row)
+			if !slices.ContainsFunc(list, same) {
+				list = append(list, row)
 			}
 		}
-		return rows
+		return list
 	}
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -84,22 +85,19 @@ func (z *zone) rows(r *run) []serverResult {
 			at := slices.IndexFunc(z.checks, func(c *check) bool { return c.address == a })
 			if at < 0 {
 				row := rowOf(h, &check{endpoint: endpoint{address: a}, udp: stateSkipped, tcp: stateSkipped})
-				row.Reason = format.TextOrNull(reasonTooMany)
-				rows = append(rows, row)
+				row.Reason = new(rows.Sentence(reasonTooMany, nil))
+				list = append(list, row)
 				continue
 			}
-			rows = append(rows, rowOf(h, z.checks[at]))
+			list = append(list, rowOf(h, z.checks[at]))
 		}
 		if len(h.addresses) == 0 {
 			row := serverResult{Name: trimmed(h.name), UDP: stateError, TCP: stateError}
-			row.Reason = format.TextOrNull(reasonNoAddress)
-			if h.reason != "" {
-				row.Reason = &h.reason
-			}
-			rows = append(rows, row)
+			row.Reason = new(rows.Sentence(cmp.Or(h.reason, reasonNoAddress), nil))
+			list = append(list, row)
 		}
 	}
-	return rows
+	return list
 }
 
 func addressed(name string, a netip.Addr) serverResult {
@@ -126,7 +124,9 @@ func rowOf(h *host, c *check) serverResult {
 	row := addressed(h.name, c.address)
 	row.Glue = slices.Contains(h.glue, c.address)
 	row.UDP, row.TCP, row.EDNS, row.EDNSOption, row.Recursion = c.udp, c.tcp, c.edns, c.option, c.offers
-	row.Reason = format.TextOrNull(c.why())
+	if code, args := c.why(); code != "" {
+		row.Reason = new(rows.Sentence(code, args))
+	}
 	if c.soa != nil {
 		row.Authoritative, row.RCode = new(c.authoritative()), rcodeOf(c.soa.Msg)
 		row.Ms = new(format.Milliseconds(c.took))

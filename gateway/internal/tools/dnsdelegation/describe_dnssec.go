@@ -9,7 +9,6 @@ import (
 
 	"diagnostics/gateway/internal/analyze/dnssec"
 	"diagnostics/gateway/internal/egress/dnsclient"
-	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tools/internal/format"
 
 	"github.com/miekg/dns"
@@ -22,15 +21,12 @@ const (
 	maxSignatures = 32
 )
 
-// notJudged is the reason of signatures that no key of a secure zone was tried for.
-const notJudged = "No chain of trust leads to the zone, so its signatures were not verified."
-
 // describeDNSSEC adds what the replies hold of DNSSEC, and what the validator makes of it; c is nil where that has not
 // judged it yet.
 func (z *zoneResult) describeDNSSEC(from *zone, c *chain) {
 	judged := c.orKeys(from)
 	if v := c.zone(from.name); v.Reason != nil {
-		z.Reason = format.TextOrNull(text.Show(v.Reason.Sentence(), maxSentence))
+		z.Reason = reasonSentence(*v.Reason)
 	}
 	z.DS = describeDS(from, judged)
 	z.Keys = []keyResult{}
@@ -90,7 +86,7 @@ func (c *chain) signatures(z *zone) []signatureResult {
 		for _, s := range z.signatures() {
 			list = append(list, signatureResult{
 				Covers: typeName(s.TypeCovered), KeyTag: s.KeyTag, Algorithm: algorithm(s.Algorithm),
-				Inception: moment(s.Inception), Expiration: moment(s.Expiration), Reason: format.TextOrNull(notJudged),
+				Inception: moment(s.Inception), Expiration: moment(s.Expiration), Reason: new(rows.Sentence(reasonNotJudged, nil)),
 			})
 		}
 		return list
@@ -122,7 +118,7 @@ func describeSignature(s dnssec.Signature) signatureResult {
 		Inception: format.RFC3339(s.Inception), Expiration: format.RFC3339(s.Expiration), Valid: s.Valid,
 	}
 	if s.Reason != nil {
-		one.Reason = format.TextOrNull(text.Show(s.Reason.Sentence(), maxSentence))
+		one.Reason = reasonSentence(*s.Reason)
 	}
 	return one
 }

@@ -12,14 +12,12 @@ package dnsdelegation
 import (
 	"context"
 	_ "embed" // openapi.yaml
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
 	"diagnostics/gateway/internal/analyze/dnssec"
 	"diagnostics/gateway/internal/target"
-	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
@@ -37,7 +35,7 @@ func New(c Config) tool.Tool { return newTool(c, defaultTimes) }
 func newTool(c Config, t times) tool.Tool {
 	return tool.New(tool.Spec[target.Domain, Result]{
 		Slug:    "dns-delegation",
-		OpenAPI: openAPI, Findings: catalogue,
+		OpenAPI: openAPI, Findings: rows,
 		Parse: func(in tool.Input) (target.Domain, error) { return target.ParseDomain(in.Text, true) },
 		Run: func(ctx context.Context, domain target.Domain) (Result, error) {
 			r := newRun(ctx, c, t)
@@ -126,19 +124,19 @@ func (r *Result) conclude(found outcome, verdict dnssec.Verdict) {
 		}
 	}
 	z := found.way.last()
-	servers := fmt.Sprintf("%d %s", len(z.hosts), text.Number(len(z.hosts), "server", "servers"))
+	args := finding.Args{"host": shown(found.name), "servers": len(z.hosts)}
 	switch {
 	case worst >= 0:
-		r.Conclusion = catalogue.Conclude(r.Findings[worst].Code, r.Findings[worst].Message)
+		r.Conclusion = rows.ConcludeWith(r.Findings[worst].Finding)
 	case found.way.err != nil:
 		r.Delegation = delegationWarn
-		r.Conclusion = catalogue.Conclude(codeUnknown, shown(found.name), unknownBecause(z))
-	case verdict.Reason != nil && slices.Contains(unverified, verdict.Reason.Code):
-		r.Conclusion = catalogue.Conclude(codeOf(verdict.Reason.Code), shown(found.name), servers)
+		r.Conclusion = rows.Conclude(codeUnknown, unknownArgs(found.name, z))
+	case verdict.Reason != nil && slices.Contains(ownBounds, verdict.Reason.Code):
+		r.Conclusion = rows.Conclude(codeTooMuch, args)
 	case verdict.Status == dnssec.Secure:
-		r.Conclusion = catalogue.Conclude(codeSecure, shown(found.name), servers)
+		r.Conclusion = rows.Conclude(codeSecure, args)
 	default:
-		r.Conclusion = catalogue.Conclude(codeHealthy, shown(found.name), servers)
+		r.Conclusion = rows.Conclude(codeHealthy, args)
 	}
 	if worst < 0 && verdict.Reason != nil {
 		code := codeOf(verdict.Reason.Code)
@@ -150,9 +148,13 @@ func (r *Result) conclude(found outcome, verdict dnssec.Verdict) {
 	}
 }
 
-func unknownBecause(z *zone) string {
+// ownBounds are the reasons of this service's own bounds.
+var ownBounds = []dnssec.Code{dnssec.SignatureBudget, dnssec.HashBudget}
+
+func unknownArgs(name string, z *zone) finding.Args {
+	reason := reasonNotQueried
 	if z.registry {
-		return fmt.Sprintf("the servers of %s could not be reached.", zoneShown(z.name))
+		reason = reasonUnreached
 	}
-	return fmt.Sprintf("this service could not query the servers of %s.", zoneShown(z.name))
+	return finding.Args{"host": shown(name), "zone": zoneShown(z.name), "reason": reason}
 }

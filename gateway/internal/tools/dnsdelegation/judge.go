@@ -18,9 +18,12 @@ type report struct {
 	list []located
 }
 
-// add makes a finding of the catalogue about a zone, and about one of its servers unless that is empty.
-func (p *report) add(code, zone, server string, args ...any) {
-	f := catalogue.Find(code, append([]any{zoneShown(zone)}, args...)...)
+// add reports a finding about a zone, and about one of its servers unless that is empty.
+func (p *report) add(code, zone, server string, args finding.Args) {
+	if _, set := args["zone"]; !set && rows.Takes(code, "zone") {
+		args = args.With(finding.Args{"zone": zoneShown(zone)})
+	}
+	f := rows.Find(code, "", args)
 	l := located{Finding: f, Zone: format.TextOrNull(trimmed(zone)), Server: format.TextOrNull(trimmed(server))}
 	if server == "" {
 		l.Server = nil
@@ -75,10 +78,10 @@ func (r *run) judge(found outcome, c *chain) []located {
 	p.judgeDNSSEC(found, c)
 	sent, cut := r.budget.spent()
 	if !cut && found.unanswered() {
-		p.add(codeNameSilent, found.way.last().name, "", shown(found.name))
+		p.add(codeNameSilent, found.way.last().name, "", finding.Args{"host": shown(found.name)})
 	}
 	if cut {
-		p.add(codeCut, found.way.last().name, "", sent)
+		p.add(codeCut, found.way.last().name, "", finding.Args{"sent": sent})
 	}
 	slices.SortStableFunc(p.list, func(a, b located) int { return finding.Compare(a.Finding, b.Finding) })
 	return p.list
@@ -110,11 +113,8 @@ func (p *report) judgeWay(name string, way descent) {
 	if way.denied == nil || z.registry && isRegistry(name) {
 		return
 	}
-	says := "have no NS records for it"
-	if way.denied.Rcode == dns.RcodeNameError {
-		says = "say that it does not exist"
-	}
-	p.add(codeNotDelegated, z.name, "", shown(name), says)
+	p.add(codeNotDelegated, z.name, "",
+		finding.Args{"host": shown(name), "gone": way.denied.Rcode == dns.RcodeNameError})
 }
 
 // judgeZone reports what is wrong with the servers of one of the name's own zones.
@@ -134,23 +134,24 @@ func (p *report) judgeZone(z *zone) {
 // judgeHosts reports name servers by their names: addresses and glue.
 func (p *report) judgeHosts(z *zone) {
 	for _, h := range z.hosts {
-		inside := below(h.name, z.name)
+		inside, server := below(h.name, z.name), finding.Args{"server": shown(h.name)}
 		switch {
 		case h.alias:
-			p.add(codeNSAlias, z.name, h.name, shown(h.name))
+			p.add(codeNSAlias, z.name, h.name, server)
 		case h.known && len(h.own) == 0:
-			p.add(codeHostNoAddress, z.name, h.name, shown(h.name))
+			p.add(codeHostNoAddress, z.name, h.name, server)
 		}
 		switch {
 		case inside && h.inParent && len(h.glue) == 0 && !z.hidden:
-			p.add(codeGlueMissing, z.name, h.name, shown(h.name))
+			p.add(codeGlueMissing, z.name, h.name, server)
 		case h.known && len(h.own) > 0 && len(h.glue) > 0 && !sameFamilies(h):
-			p.add(codeGlueWrong, z.name, h.name, shown(h.name), addressesShown(h.glue), addressesShown(h.own))
+			p.add(codeGlueWrong, z.name, h.name,
+				server.With(finding.Args{"glue": addressesShown(h.glue), "own": addressesShown(h.own)}))
 		}
 	}
 	for _, c := range z.checks {
 		if c.private {
-			p.add(codeNotPublic, z.name, c.name, shown(c.name), c.address.String())
+			p.add(codeNotPublic, z.name, c.name, finding.Args{"server": shown(c.name), "address": c.address})
 		}
 	}
 }
@@ -174,12 +175,11 @@ func sameFamilies(h *host) bool {
 	return true
 }
 
-func addressesShown(list []addr) string {
-	words := make([]string, len(list))
-	for i, a := range list {
-		words[i] = a.String()
+func addressesShown(list []addr) (words []string) {
+	for _, a := range list[:min(len(list), 4)] {
+		words = append(words, a.String())
 	}
-	return strings.Join(words[:min(len(words), 4)], ", ")
+	return words
 }
 
 // judgeAll reports a zone that no server answers for, and reports whether that is so.
@@ -195,13 +195,13 @@ func (p *report) judgeAll(z *zone) bool {
 	case good:
 		return false
 	case alias:
-		p.add(codeApexAlias, z.name, "")
+		p.add(codeApexAlias, z.name, "", nil)
 	case len(answers) > 0:
-		p.add(codeAllLame, z.name, "", listed(hostNames(answers)), rcodesShown(answers))
+		p.add(codeAllLame, z.name, "", listed(rcodesShown(answers), "servers", hostNames(answers)))
 	case len(asked) > 0:
-		p.add(codeNoAnswer, z.name, "", listed(hostNames(asked)))
+		p.add(codeNoAnswer, z.name, "", listed(nil, "servers", hostNames(asked)))
 	case !slices.ContainsFunc(z.checks, func(c *check) bool { return !c.private }):
-		p.add(codeNoAddress, z.name, "", listed(z.parentNS))
+		p.add(codeNoAddress, z.name, "", listed(nil, "servers", z.parentNS))
 	default:
 		p.notAsked(z)
 	}
@@ -211,7 +211,7 @@ func (p *report) judgeAll(z *zone) bool {
 func (p *report) notAsked(z *zone) {
 	for _, c := range z.checks {
 		if c.udp == stateSkipped && !c.private {
-			p.add(codeNotAsked, z.name, c.name, shown(c.name), c.address.String(), c.why())
+			p.addNotAsked(z, c)
 		}
 	}
 }
@@ -226,42 +226,49 @@ func hostNames(checks []*check) []string {
 	return names
 }
 
+// addNotAsked reports an address that was not queried, and why.
+func (p *report) addNotAsked(z *zone, c *check) {
+	args := finding.Args{"server": shown(c.name), "address": c.address}
+	if code, more := c.why(); code != "" {
+		args = args.With(finding.Args{"reason": code}).With(more)
+	}
+	p.add(codeNotAsked, z.name, c.name, args)
+}
+
 // rcodesShown says what lame servers answer.
-func rcodesShown(checks []*check) string {
+func rcodesShown(checks []*check) finding.Args {
 	var codes []string
+	plain := false
 	for _, c := range checks {
-		code := *rcodeOf(c.soa.Msg)
-		if c.soa.Rcode == dns.RcodeSuccess {
-			code = "an answer that is not authoritative"
-		}
-		if !slices.Contains(codes, code) {
+		if code := *rcodeOf(c.soa.Msg); c.soa.Rcode == dns.RcodeSuccess {
+			plain = true
+		} else if !slices.Contains(codes, code) && len(codes) < 3 {
 			codes = append(codes, code)
 		}
 	}
-	return "answer with " + strings.Join(codes[:min(len(codes), 3)], ", ")
+	return finding.Args{"rcodes": codes, "plain": plain, "both": plain && codes != nil}
 }
 
 // judgeServer reports one address.
 func (p *report) judgeServer(z *zone, c *check) {
-	add := func(code string, more ...any) {
-		p.add(code, z.name, c.name, append([]any{shown(c.name), c.address.String()}, more...)...)
-	}
+	server := finding.Args{"server": shown(c.name), "address": c.address}
+	add := func(code string) { p.add(code, z.name, c.name, server) }
 	switch {
 	case c.udp == stateSkipped:
 		if c.err != nil {
-			add(codeNotAsked, c.why())
+			p.addNotAsked(z, c)
 		}
 		return
 	case c.udp == stateTimeout || c.udp == stateRefused:
 		add(codeSilent)
 		return
 	case c.udp == stateError:
-		add(codeFails, "a malformed message")
+		p.add(codeFails, z.name, c.name, server.With(finding.Args{"malformed": true}))
 		return
 	case c.soa.Rcode == dns.RcodeRefused || c.soa.Rcode == dns.RcodeNotAuth:
 		add(codeRefuses)
 	case c.soa.Rcode != dns.RcodeSuccess && c.soa.Rcode != dns.RcodeNameError:
-		add(codeFails, *rcodeOf(c.soa.Msg))
+		p.add(codeFails, z.name, c.name, server.With(finding.Args{"rcode": *rcodeOf(c.soa.Msg)}))
 	case !c.good:
 		add(codeLame)
 	}

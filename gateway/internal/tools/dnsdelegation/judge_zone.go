@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
+	"diagnostics/gateway/internal/tool/finding"
 	"github.com/miekg/dns"
 )
 
@@ -29,34 +29,35 @@ func (p *report) judgeSets(z *zone) {
 	}
 	switch {
 	case differ:
-		p.add(codeNSOfServers, z.name, "")
+		p.add(codeNSOfServers, z.name, "", nil)
 	case len(own) > 0 && !z.hidden && !slices.Equal(own, z.parentNS):
 		p.add(codeNSDiffer, z.name, "", difference(z.parentNS, own))
 	}
 	if len(serials) > 1 {
-		p.add(codeSerials, z.name, "", strings.Join(serials[:min(len(serials), 4)], ", "))
+		p.add(codeSerials, z.name, "", finding.Args{"serials": serials[:min(len(serials), 4)]})
 	}
 }
 
 // difference says which names only one of two sets has.
-func difference(parent, child []string) string {
+func difference(parent, child []string) finding.Args {
 	only := func(these, those []string) []string {
 		return slices.DeleteFunc(slices.Clone(these), func(name string) bool { return slices.Contains(those, name) })
 	}
-	var parts []string
-	if names := only(parent, child); len(names) > 0 {
-		parts = append(parts, "only at the parent "+listed(names))
+	args := finding.Args{}
+	for of, names := range map[string][]string{"parent": only(parent, child), "child": only(child, parent)} {
+		if more := len(names) - mostListed; more > 0 {
+			args[of+"More"] = more
+		}
+		args[of] = shownNames(names[:min(len(names), mostListed)])
 	}
-	if names := only(child, parent); len(names) > 0 {
-		parts = append(parts, "only in the zone "+listed(names))
-	}
-	return strings.Join(parts, "; ")
+	args["both"] = len(only(parent, child)) > 0 && len(only(child, parent)) > 0
+	return args
 }
 
 // judgePlaces reports servers that fail together.
 func (p *report) judgePlaces(z *zone) {
 	if len(z.hosts) == 1 {
-		p.add(codeSingle, z.name, "")
+		p.add(codeSingle, z.name, "", nil)
 		return
 	}
 	networks, placed := make(map[netip.Prefix]bool), 0
@@ -67,7 +68,7 @@ func (p *report) judgePlaces(z *zone) {
 		placed += min(len(h.addresses), 1)
 	}
 	if len(networks) == 1 && placed > 1 {
-		p.add(codeOneNetwork, z.name, "", networkOf(z.checks[0].address).String())
+		p.add(codeOneNetwork, z.name, "", finding.Args{"network": networkOf(z.checks[0].address)})
 	}
 }
 
@@ -94,16 +95,16 @@ func (p *report) judgeSOA(z *zone) {
 	seconds := func(n uint32) time.Duration { return time.Duration(n) * time.Second }
 	for _, c := range []struct {
 		odd  bool
-		what string
+		code string
+		args finding.Args
 	}{
-		{seconds(soa.Refresh) < leastRefresh, fmt.Sprintf("refresh %d s is under 20 minutes", soa.Refresh)},
-		{soa.Retry > soa.Refresh, fmt.Sprintf("retry %d s is over refresh %d s", soa.Retry, soa.Refresh)},
-		{seconds(soa.Expire) < leastExpire, fmt.Sprintf("expire %d s is under a week", soa.Expire)},
-		{seconds(soa.Minttl) > mostNegative, fmt.Sprintf("minimum %d s, for how long absences are kept, is over a day",
-			soa.Minttl)},
+		{seconds(soa.Refresh) < leastRefresh, soaRefresh, finding.Args{"refresh": soa.Refresh}},
+		{soa.Retry > soa.Refresh, soaRetry, finding.Args{"retry": soa.Retry, "refresh": soa.Refresh}},
+		{seconds(soa.Expire) < leastExpire, soaExpire, finding.Args{"expire": soa.Expire}},
+		{seconds(soa.Minttl) > mostNegative, soaNegative, finding.Args{"minimum": soa.Minttl}},
 	} {
 		if c.odd {
-			p.add(codeSOA, z.name, "", c.what)
+			p.add(codeSOA, z.name, "", c.args.With(finding.Args{"value": c.code}))
 		}
 	}
 }
@@ -132,32 +133,34 @@ func (p *report) judgeName(way descent, name string, answers []*answer) {
 			p.judgeTTL(z, a, own[0].Header().Ttl)
 		}
 	}
+	host := finding.Args{"host": shown(name)}
 	switch {
 	case alias && name == z.name:
-		p.add(codeApexAlias, z.name, "")
+		p.add(codeApexAlias, z.name, "", nil)
 	case alias && len(others) > 0:
-		p.add(codeAliasBeside, z.name, "", shown(name), strings.Join(others, ", "))
+		p.add(codeAliasBeside, z.name, "", host.With(finding.Args{"types": others}))
 	case exists && len(denied) > 0:
-		p.add(codeContradicts, z.name, "", shown(name), strings.Join(denied, ", "))
+		p.add(codeContradicts, z.name, "", host.With(finding.Args{"types": denied}))
 	case !exists && len(denied) > 0:
-		p.add(codeNameMissing, z.name, "", shown(name))
+		p.add(codeNameMissing, z.name, "", host)
 	}
 	if exists || alias {
 		for _, at := range z.emptyDenied {
-			p.add(codeEmptyDenied, z.name, "", shown(at), shown(name))
+			p.add(codeEmptyDenied, z.name, "", finding.Args{"host": shown(at), "below": shown(name)})
 		}
 	}
 	if z.random.has(z.randomName, dns.TypeA) || z.random.has(z.randomName, dns.TypeCNAME) {
-		p.add(codeWildcard, z.name, "")
+		p.add(codeWildcard, z.name, "", nil)
 	}
 }
 
 func (p *report) judgeTTL(z *zone, a *answer, ttl uint32) {
+	args := finding.Args{"type": typeName(a.qtype), "host": shown(a.name)}
 	switch {
 	case ttl < shortTTL:
-		p.add(codeTTLShort, z.name, "", typeName(a.qtype), shown(a.name), ttl)
+		p.add(codeTTLShort, z.name, "", args.With(finding.Args{"ttl": ttl}))
 	case ttl > longTTL:
-		p.add(codeTTLLong, z.name, "", typeName(a.qtype), shown(a.name), ttl/(24*3600))
+		p.add(codeTTLLong, z.name, "", args.With(finding.Args{"days": ttl / (24 * 3600)}))
 	}
 }
 
@@ -169,14 +172,16 @@ func (p *report) judgeAliases(found outcome) {
 		if n := len(found.aliases); n > 0 {
 			last = found.aliases[n-1].target
 		}
-		p.add(codeAliasLoop, at, "", shown(found.name), shown(aliasOf(last, found.lastAnswers())))
+		p.add(codeAliasLoop, at, "",
+			finding.Args{"host": shown(found.name), "target": shown(aliasOf(last, found.lastAnswers()))})
 	}
 	if found.refused != nil {
-		p.add(codeAliasRefused, at, "", shown(found.name))
+		p.add(codeAliasRefused, at, "", finding.Args{"host": shown(found.name)})
 	}
 	for _, a := range found.aliases {
 		if a.way.denied != nil || a.missing() {
-			p.add(codeAliasDangling, a.way.last().name, "", shown(a.name), shown(a.target))
+			p.add(codeAliasDangling, a.way.last().name, "",
+				finding.Args{"host": shown(a.name), "target": shown(a.target)})
 		}
 	}
 }

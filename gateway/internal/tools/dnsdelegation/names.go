@@ -8,6 +8,7 @@ import (
 	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/text"
 
+	"diagnostics/gateway/internal/tool/finding"
 	"github.com/miekg/dns"
 )
 
@@ -25,6 +26,14 @@ const maxShown = 80
 // shown is a name for a sentence.
 func shown(name string) string { return text.Show(trimmed(name), maxShown) }
 
+// ownerShown is the name of a zone or a record for a sentence about DNSSEC.
+func ownerShown(name string) string {
+	if name == "." {
+		return "the root"
+	}
+	return shown(name)
+}
+
 // zoneShown is the name of a zone for a sentence.
 func zoneShown(name string) string {
 	switch {
@@ -36,8 +45,20 @@ func zoneShown(name string) string {
 	return shown(name)
 }
 
-// listed names servers in a sentence.
-func listed(names []string) string { return text.ListedUpTo(4, names, shown) }
+// mostListed is how many names a sentence lists.
+const mostListed = 4
+
+// listed adds names for a sentence to arguments.
+func listed(args finding.Args, as string, names []string) finding.Args {
+	return args.WithList(as, mostListed, shownNames(names))
+}
+
+func shownNames(names []string) (words []string) {
+	for _, name := range names {
+		words = append(words, shown(name))
+	}
+	return words
+}
 
 // below reports whether a name is at or below another.
 func below(name, parent string) bool { return dns.IsSubDomain(parent, name) }

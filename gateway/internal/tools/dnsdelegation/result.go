@@ -29,7 +29,7 @@ type located struct {
 }
 
 // Adopt implements finding.Adopter.
-func (r *Result) Adopt(c finding.Catalogue) error {
+func (r *Result) Adopt(c finding.Rows) error {
 	r.Findings = finding.Adopted(r.Findings, c, func(l *located) *finding.Finding { return &l.Finding })
 	return r.Conclusion.Adopt(c)
 }

@@ -98,7 +98,7 @@ func TestDNSSEC(t *testing.T) {
 	}{
 		"signed":      {own, signedZone, signedZone, "example.com", "secure", "DELEGATION_SECURE", ""},
 		"name below":  {own, signedZone, signedZone, "www.example.com", "secure", "DELEGATION_SECURE", ""},
-		"not there":   {own, signedZone, signedZone, "no.example.com", "secure", "NAME_NOT_FOUND", "NAME_NOT_FOUND"},
+		"not there":   {own, signedZone, signedZone, "no.example.com", "secure", "NAME_NOT_IN_ZONE", "NAME_NOT_IN_ZONE"},
 		"no domain":   {own, signedZone, signedZone, "other.com", "secure", "NOT_DELEGATED", "NOT_DELEGATED"},
 		"not signed":  {func(*signer) string { return "" }, plainZone, plainZone, "example.com", "insecure", "DELEGATION_OK", "DNSSEC_NO_DS"},
 		"no DS":       {func(*signer) string { return "" }, signedZone, signedZone, "example.com", "insecure", "DELEGATION_OK", "DNSSEC_NO_DS"},
@@ -161,7 +161,7 @@ func TestVerificationsThatARunHasNoRoomFor(t *testing.T) {
 	}
 	r := ran.(Result)
 	if r.DNSSEC != "indeterminate" || r.Conclusion.State != "unknown" ||
-		r.Conclusion.Code != "DNSSEC_SIGNATURE_BUDGET" {
+		r.Conclusion.Code != codeTooMuch {
 		t.Errorf("%s, %+v", r.DNSSEC, r.Conclusion)
 	}
 }

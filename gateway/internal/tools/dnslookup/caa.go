@@ -15,20 +15,17 @@ import (
 // mostIssuers is how many authorities or records a sentence names.
 const mostIssuers = 6
 
-// caa are the findings of the CAA records, where they were requested. Records that were not all kept prove nothing, and
-// a name without any inherits those of its parents, which were not looked up.
-func (o outcome) caa() []finding.Finding {
+// caa reports on the CAA records if they were requested. Records that were not all kept prove nothing, and a name
+// without any inherits those of its parents, which were not looked up.
+func (o outcome) caa(report *finding.Draft, about string) {
 	i := slices.Index(o.types, dns.TypeCAA)
 	if i < 0 || o.answers[i].Cut {
-		return nil
+		return
 	}
-	switch answer := &o.answers[i]; {
-	case !answer.Conclusive():
-		return []finding.Finding{catalogue.Find(codeCAANotKnown, o.name)}
-	case answer.Code != "":
-		return nil
-	default:
-		return o.judgeCAA(caaPolicy(answer))
+	if answer := &o.answers[i]; !answer.Conclusive() {
+		report.Add(codeCAANotKnown, about, finding.Args{"host": o.name})
+	} else if answer.Code == "" {
+		o.judgeCAA(report, caaPolicy(answer))
 	}
 }
 
@@ -42,43 +39,42 @@ func caaPolicy(answer *dnsclient.Answer) caa.Policy {
 	return caa.Read(records)
 }
 
-func (o outcome) judgeCAA(p caa.Policy) []finding.Finding {
-	var found []finding.Finding
-	add := func(code string, args ...any) {
-		found = append(found, catalogue.Find(code, append([]any{o.name}, args...)...))
+func (o outcome) judgeCAA(report *finding.Draft, p caa.Policy) {
+	host := finding.Args{"host": o.name}
+	add := func(code string, names []string) {
+		var shown []string
+		for _, name := range names {
+			shown = append(shown, text.Show(name, remark))
+		}
+		report.Add(code, "", host.WithList("names", mostIssuers, shown))
 	}
 	for _, r := range p.Critical[:min(len(p.Critical), mostIssuers)] {
-		add(codeCAACritical, showCAA(r))
+		report.Add(codeCAACritical, "", host.With(finding.Args{"record": showCAA(r)}))
 	}
 	for _, r := range p.Unparsable[:min(len(p.Unparsable), mostIssuers)] {
-		add(codeCAAUnparsable, showCAA(r))
+		report.Add(codeCAAUnparsable, "", host.With(finding.Args{"record": showCAA(r)}))
 	}
 	switch {
 	case len(p.Critical) > 0: // which says it
 	case !p.Restricted:
-		add(codeCAAAny)
+		report.Add(codeCAAAny, "", host)
 	case len(p.Issuers) == 0:
-		add(codeCAANoIssuer)
+		report.Add(codeCAANoIssuer, "", host)
 	default:
-		add(codeCAAIssuers, listShown(p.Issuers))
+		add(codeCAAIssuers, p.Issuers)
 	}
 	switch {
 	case p.Restricted == p.WildRestricted && slices.Equal(p.Issuers, p.Wildcards): // they are no exception
 	case len(p.Wildcards) == 0:
-		add(codeCAANoWildcards)
+		report.Add(codeCAANoWildcards, "", host)
 	default:
-		add(codeCAAWildcards, listShown(p.Wildcards))
+		add(codeCAAWildcards, p.Wildcards)
 	}
 	if len(p.Reports) > 0 {
-		add(codeCAAReports, listShown(p.Reports))
+		add(codeCAAReports, p.Reports)
 	}
-	return found
 }
 
 func showCAA(r caa.Record) string {
 	return fmt.Sprintf(`%d %s "%s"`, r.Flags, text.Show(r.Tag, remark), text.Show(r.Value, remark))
-}
-
-func listShown(all []string) string {
-	return text.ListedUpTo(mostIssuers, all, func(s string) string { return text.Show(s, remark) })
 }

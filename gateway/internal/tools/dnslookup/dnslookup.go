@@ -44,7 +44,7 @@ func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[query, Result]{
 		Slug:    "dns-lookup",
 		Options: []tool.Option{optionTypes},
-		OpenAPI: openAPI, Findings: catalogue,
+		OpenAPI: openAPI, Findings: rows,
 		Parse: parse,
 		Run: func(ctx context.Context, asked query) (Result, error) {
 			return run(ctx, client, asked.String(), asked.types)

@@ -96,7 +96,7 @@ func TestDNSLookupShape(t *testing.T) {
 		errors = append(errors, `"`+k+`":"ENOTFOUND"`)
 		details = append(details, `"`+k+`":`+detail)
 	}
-	want := `{"conclusion":{"state":"ok","code":"A","message":"b"},"findings":[],"domain":"nowhere.example.com","records":{"A":[],"AAAA":[],"MX":[],"TXT":[],"CNAME":[],"NS":[],"SOA":[]},` +
+	want := `{"conclusion":{"state":"ok","code":"A","message":"b","brief":"","meaning":null,"args":null},"findings":[],"domain":"nowhere.example.com","records":{"A":[],"AAAA":[],"MX":[],"TXT":[],"CNAME":[],"NS":[],"SOA":[]},` +
 		`"errors":{` + strings.Join(errors, ",") + `},"details":{` + strings.Join(details, ",") + `}}`
 	if d := cmp.Diff(want, string(raw)); d != "" {
 		t.Errorf("shape (-want +got):\n%s", d)

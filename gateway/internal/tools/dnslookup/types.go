@@ -9,6 +9,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/netpolicy"
 
 	"github.com/miekg/dns"
@@ -56,8 +57,8 @@ func parseName(typed string) (target.Domain, error) {
 	if failed != nil {
 		return name, err
 	}
-	return name, fault.Newf(fault.Invalid, "%s is an IP address. Enter a public domain name, such as example.com; the "+
-		"records of this address are under %s.", address, strings.ToLower(dnsclient.TrimRoot(reverse)))
+	return name, fault.New(fault.Invalid, "NAME_IS_ADDRESS", finding.Args{"name": address,
+		"advice": "ENTER_DOMAIN_OR_REVERSE", "reverse": strings.ToLower(dnsclient.TrimRoot(reverse))})
 }
 
 var optionTypes = tool.Option{

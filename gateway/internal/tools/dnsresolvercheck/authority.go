@@ -156,26 +156,25 @@ func addressOf(ctx context.Context, client *egress.Client, name string) (netip.A
 
 // Why a server with a name is not queried, beside what the lookup and the limits say.
 var (
-	errName   = fault.New(fault.Invalid, "Its name is not a public hostname.")
-	errFamily = fault.New(fault.Invalid, "This service has no connection for its address family.")
+	errName   = fault.New(fault.Invalid, "SERVER_NAME_NOT_PUBLIC", nil)
+	errFamily = fault.New(fault.Invalid, "NO_FAMILY_HERE", nil)
 )
 
 // notReached is a server that was not queried. Its address is not reported: it may be a private one.
 func notReached(name string, err error) serverAnswer {
-	reason := "Its address could not be found."
-	if known, is := errors.AsType[*fault.Error](err); is {
-		switch known.Kind {
-		case fault.Refused:
-			reason = "Its address is not public, or this service may not query it."
-		case fault.NoAddress:
-			reason = "It has no address."
-		case fault.Busy:
-			reason = notAsked
-		case fault.Invalid, fault.Limited:
-			reason = known.Sentence
-		}
+	code := codeServerNotFound
+	switch {
+	case fault.Is(err, fault.Invalid), fault.Is(err, fault.Limited):
+		known, _ := errors.AsType[*fault.Error](err)
+		return serverAnswer{Name: name, Outcome: outcomeError, Reason: new(known.Sentence()), Values: []string{}}
+	case fault.Is(err, fault.Refused):
+		code = codeServerNotPublic
+	case fault.Is(err, fault.NoAddress):
+		code = codeServerNoAddress
+	case fault.Is(err, fault.Busy):
+		code = codeNotSent
 	}
-	return serverAnswer{Name: name, Outcome: outcomeError, Reason: &reason, Values: []string{}}
+	return serverAnswer{Name: name, Outcome: outcomeError, Reason: new(rows.Sentence(code, nil)), Values: []string{}}
 }
 
 // describeServer reads the answer of a server of the zone.
@@ -188,9 +187,9 @@ func describeServer(apex, name string, address netip.Addr, a dnsclient.Answer) s
 	}
 	switch {
 	case !a.Conclusive():
-		server.ErrorCode, server.Reason = &a.Code, format.TextOrNull(serverFailures[a.Code])
+		server.ErrorCode, server.Reason = &a.Code, reasonOf(a.Code)
 	case !a.Authoritative:
-		server.ErrorCode, server.Reason = new(codeLame), format.TextOrNull(serverFailures[codeLame])
+		server.ErrorCode, server.Reason = new(codeLame), reasonOf(codeLame)
 		server.refers = refersBelow(apex, a.Authority)
 	default:
 		server.read(apex, a)
@@ -237,15 +236,10 @@ func leaving(apex string, a dnsclient.Answer) string {
 	return ""
 }
 
-// serverFailures say what each code means of a name server.
-var serverFailures = map[string]string{
-	codeLame:                  "It does not answer as a server of this zone (lame delegation).",
-	dnsclient.CodeServFail:    "It failed to answer.",
-	dnsclient.CodeRefused:     "It refuses to answer for this name.",
-	dnsclient.CodeFormErr:     "It could not understand the query.",
-	dnsclient.CodeNotImp:      "It does not support this kind of query.",
-	dnsclient.CodeBadResp:     "Its answer is invalid.",
-	dnsclient.CodeTimeout:     "It did not answer in time.",
-	dnsclient.CodeConnRefused: "It could not be reached.",
-	dnsclient.CodeBusy:        notAsked,
+// reasonOf returns why a name server has no usable answer.
+func reasonOf(code string) *string {
+	if code == dnsclient.CodeBusy {
+		return new(rows.Sentence(codeNotSent, nil))
+	}
+	return new(rows.Sentence("SERVER_"+code, nil))
 }

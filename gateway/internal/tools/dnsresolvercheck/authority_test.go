@@ -170,7 +170,7 @@ func TestAuthorityThatIsNotAsked(t *testing.T) {
 	t.Parallel()
 	limited := func(s *egress.Settings) {
 		s.Charge = func(context.Context, netip.AddrPort) error {
-			return fault.LimitedFor(time.Second, "Too many of your requests went to this server's address.")
+			return fault.LimitedFor(time.Second, "ADDRESS_SHARE_USED")
 		}
 	}
 	denied := func(s *egress.Settings) {

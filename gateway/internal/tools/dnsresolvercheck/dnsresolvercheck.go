@@ -12,7 +12,6 @@ import (
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/dnsclient"
-	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tool/finding"
@@ -124,9 +123,6 @@ const (
 	outcomeError    = "error"
 )
 
-// notAsked is why a resolver has no answer that was not queried.
-const notAsked = "This service " + fault.ShortagePhrase + "."
-
 // conclusive reports whether the resolver said what there is, or that there is nothing.
 func (a resolverAnswer) conclusive() bool { return a.Outcome != outcomeError }
 
@@ -135,7 +131,7 @@ func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[query, Result]{
 		Slug:    "dns-resolver-check",
 		Options: []tool.Option{optionRecordType},
-		OpenAPI: openAPI, Findings: catalogue,
+		OpenAPI: openAPI, Findings: rows,
 		Parse: parse,
 		Run: func(ctx context.Context, check query) (Result, error) {
 			return check.run(ctx, client)
@@ -273,7 +269,7 @@ func (r publicResolver) describe(a dnsclient.Answer) resolverAnswer {
 		answer.ErrorCode = &a.Code
 	}
 	if a.Busy != nil {
-		answer.Reason = format.TextOrNull(notAsked)
+		answer.Reason = reasonOf(dnsclient.CodeBusy)
 	}
 	return answer
 }

@@ -31,7 +31,7 @@ func TestParseResolverCheck(t *testing.T) {
 	}
 	_, err := parse(tool.Input{Text: "example.com", Options: toolstest.Options(t, `{"recordType":"PTR"}`)})
 	var f *fault.Error
-	if !errors.As(err, &f) || !strings.Contains(f.Sentence, "A, AAAA, CNAME, MX, NS, TXT, CAA") {
+	if !errors.As(err, &f) || !strings.Contains(f.Sentence(), "A, AAAA, CNAME, MX, NS, TXT, CAA") {
 		t.Errorf("%v does not name what is allowed", err)
 	}
 }

@@ -3,9 +3,9 @@ package dnsresolvercheck
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"diagnostics/gateway/internal/egress/dnsclient"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 // The causes for which resolvers say that they fail (RFC 8914).
@@ -22,19 +22,6 @@ const (
 	networkError     = 23
 	unspecificDNSSEC = dnssecBogus
 )
-
-// failureWords are in place of the registry's names, which say little to who has to mend it.
-var failureWords = map[uint16]string{
-	6:  "signatures do not verify",
-	7:  "signature expired",
-	8:  "signature not yet valid",
-	9:  "no DNSKEY matches the DS record",
-	10: "signatures are missing",
-	11: "no DNSKEY is a zone key",
-	12: "the proof that something is absent is missing",
-	22: "none of them answers",
-	23: "network error",
-}
 
 // failure is the cause that a resolver gives for its SERVFAIL, and empty where it gives none. One that reached no
 // server at all says of the signatures only that it could not get them; one that failed to reach a single server may
@@ -72,26 +59,30 @@ func causeOf(answers []resolverAnswer) *string {
 	return nil
 }
 
-// reasons says with which extended errors the resolvers explain a cause, each once.
-func reasons(failing []resolverAnswer, cause string) string {
-	var codes []uint16
+// failureArgs are the arguments of a failure: who fails, and the extended errors that explain it, each once.
+func (c query) failureArgs(failing []resolverAnswer, cause string) finding.Args {
+	var numbers []uint16
 	for _, answer := range failing {
 		for _, e := range answer.ExtendedErrors {
 			if explains(e.Code, cause) {
-				codes = append(codes, e.Code)
+				numbers = append(numbers, e.Code)
 			}
 		}
 	}
-	slices.Sort(codes)
-	codes = slices.Compact(codes)
-	if len(codes) > 1 && codes[0] == unspecificDNSSEC {
-		codes = codes[1:] // which says no more than the others
+	slices.Sort(numbers)
+	numbers = slices.Compact(numbers)
+	if len(numbers) > 1 && numbers[0] == unspecificDNSSEC {
+		numbers = numbers[1:] // which says no more than the others
 	}
-	var words []string
-	for _, code := range codes {
-		words = append(words, fmt.Sprintf("%s (EDE %d)", failureWords[code], code))
+	var codes []string
+	for _, number := range numbers {
+		codes = append(codes, fmt.Sprintf("EDE_%d", number))
 	}
-	return strings.Join(words, ", ")
+	args := finding.Args{"domain": c.domain.String(), "errors": codes}
+	if len(failing) == len(publicResolvers) {
+		return args.With(finding.Args{"all": true})
+	}
+	return args.With(finding.Args{"resolvers": listed(failing)})
 }
 
 func explains(code uint16, cause string) bool {
@@ -101,58 +92,43 @@ func explains(code uint16, cause string) bool {
 	return code == noReachable || code == networkError
 }
 
-// resolverFailures say what each code means of a resolver.
-var resolverFailures = map[string]string{
-	dnsclient.CodeServFail:    "failed to resolve the name (SERVFAIL)",
-	dnsclient.CodeRefused:     "refused the query (REFUSED)",
-	dnsclient.CodeFormErr:     "could not understand the query (FORMERR)",
-	dnsclient.CodeNotImp:      "does not support this kind of query (NOTIMP)",
-	dnsclient.CodeBadResp:     "gave an invalid answer",
-	dnsclient.CodeTimeout:     "did not answer in time",
-	dnsclient.CodeConnRefused: "could not be reached",
-}
-
-// failures are sentences on why resolvers failed.
-func (c query) failures(answers []resolverAnswer) []string {
-	var sentences []string
+// failures say why resolvers failed.
+func (c query) failures(answers []resolverAnswer) []sentence {
+	var said []sentence
 	for _, cause := range []string{failureDNSSEC, failureUnreachable} {
 		if failing := failingFor(answers, cause); len(failing) > 0 {
-			sentences = append(sentences, c.failureSentence(cause, failing, answers))
+			said = append(said, c.explain(cause, failing, answers))
 		}
 	}
 	for _, answer := range answers {
-		if !answer.conclusive() && answer.Reason == nil && answer.failure() == "" {
-			sentences = append(sentences, fmt.Sprintf("%s %s.", answer.Name, resolverFailures[*answer.ErrorCode]))
+		if args := answer.failed(); args != nil {
+			said = append(said, sentence{codeResolverFailed, args})
 		}
 	}
-	return sentences
+	return said
 }
 
-func (c query) failureSentence(cause string, failing, answers []resolverAnswer) string {
-	everybody := len(failing) == len(answers)
-	why := reasons(failing, cause)
+// failed returns the arguments of a resolver that failed without saying why; nil if it did not.
+func (a resolverAnswer) failed() finding.Args {
+	if a.conclusive() || a.Reason != nil || a.failure() != "" {
+		return nil
+	}
+	return finding.Args{"resolver": a.Name, "reason": *a.ErrorCode}
+}
+
+// explain says why the resolvers fail, and what those did about bad signatures that answered all the same.
+func (c query) explain(cause string, failing, answers []resolverAnswer) sentence {
+	args := c.failureArgs(failing, cause)
+	_, all := args["all"]
 	switch {
-	case cause == failureUnreachable && everybody:
-		return fmt.Sprintf("No resolver can reach the name servers of %s: %s.", c.domain, why)
+	case cause == failureUnreachable && all:
+		delete(args, "all")
+		return sentence{codeUnreachableByAll, args}
 	case cause == failureUnreachable:
-		return fmt.Sprintf("%s cannot reach the name servers of %s: %s.", listed(failing), c.domain, why)
-	case everybody:
-		return fmt.Sprintf("%s fails DNSSEC validation: %s. None of the four resolvers returns its records.", c.domain, why)
+		return sentence{codeUnreachableBySome, args}
 	}
-	return fmt.Sprintf("%s fails DNSSEC validation at %s: %s%s.", c.domain, listed(failing), why, validation(answers))
-}
-
-// validation ends a sentence on bad signatures with what those did about them that answered all the same.
-func validation(answers []resolverAnswer) string {
-	validated := which(answers, func(a resolverAnswer) bool { return a.conclusive() && a.Authenticated })
-	not := which(answers, func(a resolverAnswer) bool { return a.conclusive() && !a.Authenticated })
-	return clause(validated, "; %s gave a validated answer") + clause(not, "; %s answered without validation")
-}
-
-// clause is empty where the list is.
-func clause(of []resolverAnswer, format string) string {
-	if len(of) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(format, listed(of))
+	return sentence{codeDNSSECSummary, args.With(finding.Args{
+		"validated":   namesOf(answers, func(a resolverAnswer) bool { return a.conclusive() && a.Authenticated }),
+		"unvalidated": namesOf(answers, func(a resolverAnswer) bool { return a.conclusive() && !a.Authenticated }),
+	})}
 }

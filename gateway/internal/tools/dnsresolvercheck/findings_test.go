@@ -16,11 +16,6 @@ func holdsTogether(t *testing.T, r finding.Report) {
 	if failing != (r.Conclusion.State == finding.Failed) || r.Conclusion.Message == "" {
 		t.Errorf("%+v", r)
 	}
-	for _, f := range r.Findings {
-		if strings.Contains(f.Message+r.Conclusion.Message, "%!") {
-			t.Error(f.Message, r.Conclusion.Message)
-		}
-	}
 }
 
 func TestReport(t *testing.T) {
@@ -28,7 +23,7 @@ func TestReport(t *testing.T) {
 	servfail := func(codes ...uint16) resolverAnswer { return said("ESERVFAIL", 0, codes...) }
 	timeout := said("ETIMEOUT", 0)
 	unasked := said("EBUSY", 0)
-	unasked.Reason = new(notAsked)
+	unasked.Reason = new(rows.Sentence(codeNotSent, nil))
 	one, two, none := said("one", 300), said("two", 300), said("none", 300)
 	type four = [4]resolverAnswer
 	all := func(a resolverAnswer) four { return four{a, a, a, a} }
@@ -54,7 +49,7 @@ func TestReport(t *testing.T) {
 		"a server lacks it":      {"A", all(one), ownSays(300, "one", "none"), codeOwnDiffer, finding.Warned, codeOwnDiffer},
 		"servers say otherwise":  {"A", all(two), ownSays(300, "one"), codeOwnOther, finding.Noted, codeOwnOther},
 		"only one, compared":     {"A", four{one, timeout, timeout, timeout}, ownSays(300, "one"), codeOneAnswered, finding.Warned, codeOneAnswered + " " + codeResolverFailed},
-		"only one, not compared": {"A", four{one, timeout, timeout, timeout}, nil, codeNotCompared, finding.Unknown, codeOneAnswered + " " + codeResolverFailed},
+		"only one, not compared": {"A", four{one, timeout, timeout, timeout}, nil, codeNotCompared, finding.Unknown, codeNotCompared + " " + codeResolverFailed},
 		"bad signatures":         {"A", all(servfail(7)), nil, codeDNSSEC, finding.Failed, codeDNSSEC},
 		"one does not validate":  {"A", four{servfail(7), servfail(7), servfail(7), one}, nil, codeDNSSEC, finding.Failed, codeDNSSEC},
 		"two do not validate":    {"A", four{servfail(7), servfail(7), one, one}, nil, codePartial, finding.Warned, codeDNSSECSome},
@@ -91,14 +86,13 @@ func TestReport(t *testing.T) {
 func TestTheServersBesideResolversWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	for want, own := range map[string]*authority{
-		"": nil, ", and neither could the domain's own name servers": ownSays(60, "ETIMEOUT"),
-		", although the domain's own name servers did": ownSays(60, "one", "ETIMEOUT"),
+		"": nil, "neither": ownSays(60, "ETIMEOUT"), "own": ownSays(60, "one", "ETIMEOUT"),
 	} {
-		if got := (Result{Authoritative: own}).ownServersToo(); got != want {
+		if got := (Result{Authoritative: own}).ownServersToo(); len(got) > 1 || want != "" && got[want] != true {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := (Result{Authoritative: ownSays(60, "EBUSY", "unasked")}).ownServersToo(); got != "" {
+	if got := (Result{Authoritative: ownSays(60, "EBUSY", "unasked")}).ownServersToo(); got != nil {
 		t.Errorf("servers that were not asked: %q", got)
 	}
 }

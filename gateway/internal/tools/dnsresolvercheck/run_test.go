@@ -467,7 +467,7 @@ func TestResolverCheckShape(t *testing.T) {
 		t.Fatal(err)
 	}
 	const rest = `"authenticated":false,"durationMs":1.5,"filteredSuspected":%t,"cached":false,"ageMs":0,"extendedErrors":%s,"matchesAuthoritative":null}`
-	want := `{"conclusion":{"state":"ok","code":"A","message":"b"},"findings":[],"domain":"example.com","recordType":"A","status":"mixedPresence","summary":"Cloudflare returns A records for example.com; Google and OpenDNS do not. Quad9 refused the query (REFUSED). Google may be filtering this name.","resolvers":[` +
+	want := `{"conclusion":{"state":"ok","code":"A","message":"b","brief":"","meaning":null,"args":null},"findings":[],"domain":"example.com","recordType":"A","status":"mixedPresence","summary":"Cloudflare returns A records for example.com; Google and OpenDNS do not. Quad9 refused the query (REFUSED). Google may be filtering this name.","resolvers":[` +
 		`{"id":"cloudflare","name":"Cloudflare","address":"1.1.1.1","outcome":"answer","errorCode":null,"values":["93.184.216.34"],"ttl":300,` + fmt.Sprintf(rest, false, "[]") + `,` +
 		`{"id":"google","name":"Google","address":"8.8.8.8","outcome":"nxdomain","errorCode":null,"values":[],"ttl":null,` + fmt.Sprintf(rest, true, `[{"code":15,"name":"Blocked","text":"why"}]`) + `,` +
 		`{"id":"quad9","name":"Quad9","address":"9.9.9.9","outcome":"error","errorCode":"EREFUSED","values":[],"ttl":null,` + fmt.Sprintf(rest, false, "[]") + `,` +

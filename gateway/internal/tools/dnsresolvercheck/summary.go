@@ -1,100 +1,169 @@
 package dnsresolvercheck
 
 import (
-	"diagnostics/gateway/internal/fault"
-	"fmt"
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/egress/dnsclient"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
-// summarize says in plain words what the status means here, who failed and why, how the answers compare with those of
-// the domain's own servers, and who may be filtering.
-func (c query) summarize(r Result) string {
-	answers := r.Resolvers
-	sentences := c.verdict(r)
-	if compared := c.ownServers(r); compared != "" {
-		sentences = append(sentences, compared)
-	}
-	if names := namesOf(answers, func(a resolverAnswer) bool { return a.Reason != nil }); names != "" {
-		sentences = append(sentences, names+" could not be asked: this service "+fault.ShortagePhrase+".")
-	}
-	filtering := func(a resolverAnswer) bool { return a.FilteredSuspected }
-	if names := namesOf(answers, filtering); names != "" {
-		sentences = append(sentences, fmt.Sprintf("%s may be filtering this name.", names))
-	}
-	return strings.Join(sentences, " ")
+// sentence is a row of the catalogue and its arguments; the zero sentence says nothing.
+type sentence struct {
+	code string
+	args finding.Args
 }
 
-// verdict is the status in words, and why resolvers failed. Where a failure has a cause in the domain, and no two
-// answers are left to compare, that is what there is to say.
-func (c query) verdict(r Result) []string {
+// summarize says what the status means here, who failed and why, how the answers compare with those of the domain's own
+// servers, and who may be filtering.
+func (c query) summarize(r Result) string {
+	said := append(c.verdict(r), c.ownServers(r))
+	if names := namesOf(r.Resolvers, func(a resolverAnswer) bool { return a.Reason != nil }); names != nil {
+		said = append(said, sentence{codeNotAsked, finding.Args{"resolvers": names}})
+	}
+	if names := namesOf(r.Resolvers, func(a resolverAnswer) bool { return a.FilteredSuspected }); names != nil {
+		said = append(said, sentence{codeFilteredHere, finding.Args{"resolvers": names}})
+	}
+	var words []string
+	for _, s := range said {
+		if s.code != "" {
+			words = append(words, rows.Sentence(s.code, s.args))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// verdict is the status, and why resolvers failed. If a failure has a cause in the domain, and no two answers are left
+// to compare, that is all there is to say.
+func (c query) verdict(r Result) []sentence {
 	failures := c.failures(r.Resolvers)
 	switch {
 	case r.Status == statusUnavailable && r.Failure == nil:
-		return []string{"None of the four resolvers gave a usable answer."}
+		return []sentence{{codeNoneUsable, nil}}
 	case r.Status == statusUnavailable:
 		return failures
 	case r.Status == statusInconclusive && r.Failure != nil:
-		return append(failures, fmt.Sprintf("Only %s answered.", namesOf(r.Resolvers, resolverAnswer.conclusive)))
+		return append(failures, sentence{codeOnly, finding.Args{"only": namesOf(r.Resolvers, resolverAnswer.conclusive)}})
 	}
-	return append([]string{c.agreement(r)}, failures...)
+	return append([]sentence{c.agreement(r)}, failures...)
 }
 
 // agreement says of what conclusive resolvers agree, or differ.
-func (c query) agreement(r Result) string {
+func (c query) agreement(r Result) sentence {
 	answers := r.Resolvers
-	has, lacks := resolverAnswer.has, resolverAnswer.lacks
-	records := c.recordType + " records"
+	args := finding.Args{"domain": c.domain.String(), "type": c.recordType}
+	differing := args.With(finding.Args{"changing": r.Changing != nil})
 	switch r.Status {
 	case statusInconclusive:
-		only := namesOf(answers, resolverAnswer.conclusive)
+		only := finding.Args{"only": namesOf(answers, resolverAnswer.conclusive)}
 		if r.compared() {
-			return fmt.Sprintf("Of the four resolvers only %s answered.", only)
+			return sentence{codeOneAnswered, only}
 		}
-		return fmt.Sprintf("Only %s answered, so there is nothing to compare its answer with.", only)
+		return sentence{codeNotCompared, only}
 	case statusMixedPresence:
-		return fmt.Sprintf("%s %s %s for %s; %s %s not%s.", namesOf(answers, has),
-			text.Number(len(which(answers, has)), "returns", "return"), records, c.domain, namesOf(answers, lacks),
-			text.Number(len(which(answers, lacks)), "does", "do"), r.underWay(""))
+		return sentence{codeMixedPresence, differing.With(finding.Args{"with": namesOf(answers, resolverAnswer.has),
+			"without": namesOf(answers, resolverAnswer.lacks)})}
 	case statusVariation:
-		return fmt.Sprintf("The resolvers give different %s for %s%s.", records, c.domain,
-			r.underWay(", as is usual for names that are served from several places (CDN, load balancing)"))
+		return sentence{codeVariation, differing}
 	case statusConflict:
-		return fmt.Sprintf("The resolvers give different %s for %s, even when asked again a second later%s.", records,
-			c.domain, r.underWay(""))
+		return sentence{codeConflict, differing}
 	case statusAgree:
-		return fmt.Sprintf("All four resolvers give the same %s for %s.", records, c.domain)
+		return sentence{codeAgree, args}
 	case statusAgreeAbsent:
-		return "All four resolvers say that " + c.absence(answers)
+		return sentence{codeAgreeAbsent, c.absence(answers)}
 	}
-	if slices.ContainsFunc(answers, has) {
-		return fmt.Sprintf("The resolvers that answered give the same %s for %s.", records, c.domain)
+	if slices.ContainsFunc(answers, resolverAnswer.has) {
+		return sentence{codePartial, finding.Args{"of": c.domain.String(), "type": c.recordType}}
 	}
-	return "The resolvers that answered say that " + c.absence(answers)
+	return sentence{codePartial, c.absence(answers)}
 }
 
-// underWay ends a sentence on answers that differ: with a change, where there are signs of one.
-func (r Result) underWay(otherwise string) string {
-	if r.Changing == nil {
-		return otherwise
+// absence says what resolvers found that found nothing, and whether they disagree on whether the name exists.
+func (c query) absence(answers []resolverAnswer) finding.Args {
+	gone := namesOf(answers, func(a resolverAnswer) bool { return a.Outcome == outcomeNXDomain })
+	empty := namesOf(answers, func(a resolverAnswer) bool { return a.Outcome == outcomeNoData })
+	args := finding.Args{"absence": codeNoName, "domain": c.domain.String()}
+	if empty != nil {
+		args["absence"], args["type"] = codeNoRecords, c.recordType
+		if gone != nil {
+			args["absence"], args["gone"], args["empty"] = codeAbsenceVaries, gone, empty
+		}
 	}
-	return ": a change seems to be in progress"
+	return args
 }
 
-// absence ends a sentence about resolvers that found nothing, and says if they disagree on whether the name exists.
-func (c query) absence(answers []resolverAnswer) string {
-	gone := func(a resolverAnswer) bool { return a.Outcome == outcomeNXDomain }
-	empty := func(a resolverAnswer) bool { return a.Outcome == outcomeNoData }
-	nothing := fmt.Sprintf("%s has no %s records.", c.domain, c.recordType)
+// ownServers compares the resolvers' answers with those of the domain's own servers. It says nothing if there is
+// nothing to compare: the page shows then what became of them.
+func (c query) ownServers(r Result) sentence {
+	answered := r.Authoritative.answered()
 	switch {
-	case !slices.ContainsFunc(answers, gone):
-		return nothing
-	case !slices.ContainsFunc(answers, empty):
-		return fmt.Sprintf("%s does not exist.", c.domain)
+	case len(answered) == 0 && r.Changing != nil:
+		return sentence{codeOlder, r.older()}
+	case r.Authoritative != nil && r.Status == statusUnavailable:
+		return withoutResolvers(r)
+	case len(answered) == 0:
+		return sentence{}
+	case !r.Authoritative.Agreed:
+		return c.disagreement(answered)
 	}
-	return fmt.Sprintf("%s They give different reasons: the name does not exist (%s), or it exists without such "+
-		"records (%s).",
-		nothing, namesOf(answers, gone), namesOf(answers, empty))
+	return c.comparison(r)
+}
+
+// withoutResolvers is what the domain's own servers add if no resolver has an answer.
+func withoutResolvers(r Result) sentence {
+	switch {
+	case len(r.Authoritative.answered()) == 0 && !slices.ContainsFunc(r.Authoritative.Servers, serverAnswer.failed):
+		return sentence{} // this service could not query any
+	case len(r.Authoritative.answered()) == 0:
+		return sentence{codeOwnFailed, nil}
+	case r.Failure == nil:
+		return sentence{codeOwnAnswered, nil}
+	case *r.Failure == failureDNSSEC:
+		return sentence{codeOwnUnsigned, nil}
+	}
+	return sentence{codeOwnReachable, nil}
+}
+
+// failed reports whether the server was queried and gave no usable answer.
+func (s serverAnswer) failed() bool { return s.ErrorCode != nil && *s.ErrorCode != dnsclient.CodeBusy }
+
+// disagreement names the servers that differ from the first. Servers that balance load may well give each client
+// another address, but some; of all other records each must hold the same.
+func (c query) disagreement(servers []serverAnswer) sentence {
+	lacks := func(s serverAnswer) bool { return s.Outcome != outcomeAnswer }
+	if c.answeredByPlace() && !slices.ContainsFunc(servers, lacks) {
+		return sentence{codeOwnBalanced, nil}
+	}
+	var others []string
+	for _, s := range servers[1:] {
+		if !s.same(servers[0]) {
+			others = append(others, s.Name)
+		}
+	}
+	return sentence{codeOwnDiffer, finding.Args{"type": c.recordType, "others": others, "first": servers[0].Name}}
+}
+
+// compared reports whether any resolver could be compared with the domain's own servers.
+func (r Result) compared() bool {
+	return len(matching(r.Resolvers, true))+len(matching(r.Resolvers, false)) > 0
+}
+
+// comparison is the sentence for servers that agree; it says nothing if no resolver can be compared with them.
+func (c query) comparison(r Result) sentence {
+	same, other := listed(matching(r.Resolvers, true)), listed(matching(r.Resolvers, false))
+	switch {
+	case !r.compared():
+		return sentence{}
+	case r.Changing != nil && same == nil:
+		return sentence{codeOlderThanOwn, finding.Args{"older": other, "time": r.Changing.Seconds}}
+	case r.Changing != nil:
+		return sentence{codeSomeOlder, finding.Args{"same": same, "older": other, "time": r.Changing.Seconds}}
+	case other == nil && len(same) == len(which(r.Resolvers, resolverAnswer.conclusive)):
+		return sentence{codeOwnSame, nil}
+	case other == nil:
+		return sentence{codeOwnAsSome, finding.Args{"same": same}}
+	case same == nil:
+		return sentence{codeOwnOtherAnswer, finding.Args{"place": c.answeredByPlace()}}
+	}
+	return sentence{codeOwnNotAll, finding.Args{"same": same, "other": other}}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"diagnostics/gateway/internal/egress/dnsclient"
-	"diagnostics/gateway/internal/text"
 )
 
 // The statuses, in the order in which they are tried.
@@ -145,12 +144,14 @@ func which[T any](all []T, holds func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(all), func(one T) bool { return !holds(one) })
 }
 
-// namesOf lists those in words.
-func namesOf(answers []resolverAnswer, holds func(resolverAnswer) bool) string {
+// namesOf returns the names of the resolvers for which it holds; nil for none.
+func namesOf(answers []resolverAnswer, holds func(resolverAnswer) bool) []string {
 	return listed(which(answers, holds))
 }
 
-// listed names resolvers in words.
-func listed(answers []resolverAnswer) string {
-	return text.ListedUpTo(len(answers), answers, func(a resolverAnswer) string { return a.Name })
+func listed(answers []resolverAnswer) (names []string) {
+	for _, a := range answers {
+		names = append(names, a.Name)
+	}
+	return names
 }

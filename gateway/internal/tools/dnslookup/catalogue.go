@@ -1,0 +1,220 @@
+package dnslookup
+
+import (
+	"diagnostics/gateway/internal/egress/dnsclient"
+	"diagnostics/gateway/internal/tool/finding"
+)
+
+// The codes of this tool.
+const (
+	codePointsTo      = "POINTS_TO"
+	codeHasRecords    = "HAS_RECORDS"
+	codeAlias         = "IS_ALIAS"
+	codeNoRecords     = "NO_RECORDS"
+	codeNoRecord      = "NO_RECORD_OF_TYPE"
+	codeNoSuchName    = "NAME_NOT_FOUND"
+	codeNoAliasTarget = "ALIAS_TARGET_MISSING"
+	codeNotProved     = "ABSENCE_NOT_PROVED"
+	codeFails         = "RESOLUTION_FAILS"
+	codeNotLookedUp   = "LOOKUP_FAILED"
+	codeTypeFails     = "TYPE_FAILS"
+	codeTypeNotKnown  = "TYPE_NOT_LOOKED_UP"
+	codeContradicts   = "DNS_CONTRADICTS"
+	codeRemark        = "RESOLVER_REMARK"
+
+	codeCAACritical    = "CAA_CRITICAL_UNKNOWN"
+	codeCAAUnparsable  = "CAA_UNPARSABLE"
+	codeCAANoIssuer    = "CAA_NO_ISSUER"
+	codeCAAIssuers     = "CAA_ISSUERS"
+	codeCAAAny         = "CAA_NOT_RESTRICTED"
+	codeCAANoWildcards = "CAA_NO_WILDCARDS"
+	codeCAAWildcards   = "CAA_WILDCARDS"
+	codeCAAReports     = "CAA_REPORTS"
+	codeCAANotKnown    = "CAA_NOT_KNOWN"
+)
+
+// who is the name, with the name that it is an alias of.
+const who = "{host}[ (an alias of {alias})]"
+
+var rows = finding.Join(conclusions, problems, certification, failures)
+
+var conclusions = finding.Rows{
+	codePointsTo: {
+		State:   finding.OK,
+		Args:    "host text, alias text, addresses list, more rest",
+		Message: who + " points to {addresses+more}.",
+		Brief:   "Has an address",
+	},
+	codeHasRecords: {
+		State:   finding.OK,
+		Args:    "host text, alias text, counts list, values list, more rest",
+		Message: who + " has {counts}[: {values+more}].",
+		Brief:   "Has records",
+	},
+	codeAlias: {
+		State:   finding.OK,
+		Args:    "host text, alias text",
+		Message: "{host} is an alias of {alias}.",
+		Brief:   "Alias",
+	},
+}
+
+const (
+	meaningNotFound = "Neither website nor mail works at this name. " + remedyNotFound
+	remedyNotFound  = "Check the spelling. If the name is yours, check that its domain is registered and that its zone " +
+		"has it."
+	remedyFails = "Check that the name servers of the domain answer, and that its DNSSEC signatures are valid."
+)
+
+var problems = finding.Rows{
+	codeNoSuchName: {
+		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 95,
+		Args:    "host text",
+		Message: "{host} does not exist in the DNS.",
+		Brief:   "Does not exist",
+		Meaning: meaningNotFound,
+		Remedy:  remedyNotFound, Reference: "https://www.rfc-editor.org/rfc/rfc8020",
+	},
+	codeNoAliasTarget: {
+		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 95,
+		Args:      "host text, alias text",
+		Message:   "{host} is an alias of {alias}, which does not exist.",
+		Brief:     "Alias of nothing",
+		Meaning:   "The name leads nowhere. Remove the alias, or point it to a name that exists.",
+		Remedy:    "Remove the alias, or point it to a name that exists.",
+		Reference: "https://www.rfc-editor.org/rfc/rfc2308#section-2.1",
+	},
+	codeNotProved: {
+		State: finding.Unknown, Severity: finding.Warn, Group: finding.Note, Weight: 14,
+		Args:    "host text, types list",
+		Message: "{host} was denied for {types}, but this service could not verify that the name does not exist.",
+		Brief:   "Not verified",
+		Meaning: "A failed lookup does not show whether the name exists. Try again.",
+	},
+	codeFails: {
+		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 90,
+		Args:    "host text, reason code",
+		Message: "{host} could not be looked up: {reason}.",
+		Brief:   "Lookup fails",
+		Meaning: "Nobody whose resolver gets the same answer can reach the name. " + remedyFails,
+		Remedy:  remedyFails,
+	},
+	codeNotLookedUp: {
+		State: finding.Unknown, Severity: finding.Warn, Group: finding.Note, Weight: 15,
+		Args:    "host text, reason code",
+		Message: "{host} could not be looked up: {reason}.",
+		Brief:   "Not looked up",
+		Meaning: "A failed lookup does not show whether there are records. Try again.",
+	},
+	codeTypeFails: {
+		State: finding.Warned, Severity: finding.Warn, Group: finding.Broken, Weight: 60,
+		Args:    "found sentence, types list, of text, reason code",
+		Message: "[{found} ]The lookup of {types} [for {of} ]failed[: {reason}].",
+		Brief:   "One type fails",
+		Meaning: "Programs that need records of this type wait and then fail. " + remedyType,
+		Remedy:  remedyType,
+	},
+	codeTypeNotKnown: {
+		State: finding.Warned, Severity: finding.Warn, Group: finding.Note, Weight: 12,
+		Args:    "found sentence, types list, of text, reason code",
+		Message: "[{found} ]The lookup of {types} [for {of} ]failed[: {reason}].",
+		Brief:   "Not all looked up",
+		Meaning: "A failed lookup does not show whether there are records of this type. Try again.",
+	},
+	codeContradicts: {
+		State: finding.Warned, Severity: finding.Warn, Group: finding.Broken, Weight: 60,
+		Args:    "found sentence, of text, types list",
+		Message: "[{found} The][{of} exists, but the] DNS denies the name when asked for {types}.",
+		Brief:   "Contradicting answers",
+		Meaning: "Resolvers that heard the denial treat the name as missing for a while. " + remedyContradicts,
+		Remedy:  remedyContradicts, Reference: "https://www.rfc-editor.org/rfc/rfc4074#section-4.2",
+	},
+	codeNoRecords: {
+		State: finding.Warned, Severity: finding.Warn, Group: finding.Note, Weight: 15,
+		Args:    "host text, alias text",
+		Message: who + " has none of the requested records.",
+		Brief:   "No records",
+		Meaning: "The name exists. Add the records that it should have to its zone.",
+	},
+	codeNoRecord: {
+		State: finding.Noted, Severity: finding.Info, Group: finding.Note, Weight: 10,
+		Args:    "host text, alias text, type text",
+		Message: who + " has no {type} records.",
+		Brief:   "No such record",
+		Meaning: "The name exists, without records of this type.",
+	},
+	codeRemark: {
+		Severity: finding.Warn, Group: finding.Note, Weight: 13,
+		Args:      "host text, remark text, number number, text text",
+		Message:   "The resolver adds about {host}: {remark} (extended error {number})[: “{text}”].",
+		Reference: "https://www.rfc-editor.org/rfc/rfc8914",
+	},
+}
+
+const (
+	remedyType        = "Check that the name servers of the domain answer every type, at least that there is none."
+	remedyContradicts = "Let the name servers answer NOERROR without records, instead of NXDOMAIN, for types that the " +
+		"name does not have."
+)
+
+// certification are the rows about CAA records.
+var certification = finding.Rows{
+	codeCAACritical: {
+		Severity: finding.Warn, Group: finding.Safer, Weight: 55,
+		Args: "host text, record text",
+		Message: "No authority may issue certificates for {host}: its CAA record “{record}” is critical, and no authority " +
+			"knows its tag.",
+		Remedy:    "Remove the record, correct its tag, or set its flags to 0.",
+		Reference: "https://www.rfc-editor.org/rfc/rfc8659#section-4.1",
+	},
+	codeCAAUnparsable: {
+		Severity: finding.Warn, Group: finding.Safer, Weight: 45,
+		Args:      "host text, record text",
+		Message:   "The CAA record “{record}” of {host} is malformed, so authorities read it as naming no issuer.",
+		Remedy:    `Write the domain name of the authority, or ";" for none.`,
+		Reference: "https://www.rfc-editor.org/rfc/rfc8659#section-4.2",
+	},
+	codeCAANoIssuer: {
+		Severity: finding.Info, Group: finding.Note, Weight: 11,
+		Args: "host text", Message: "No authority may issue certificates for {host} (CAA).",
+	},
+	codeCAAIssuers: {
+		Severity: finding.Info, Group: finding.Note, Weight: 6,
+		Args: "host text, names list, more rest", Message: "Only {names+more} may issue certificates for {host} (CAA).",
+	},
+	codeCAAAny: {
+		Severity: finding.Info, Group: finding.Note, Weight: 6,
+		Args:    "host text",
+		Message: "Any authority may issue certificates for {host}: its CAA records do not restrict that.",
+	},
+	codeCAANoWildcards: {
+		Severity: finding.Info, Group: finding.Note, Weight: 5,
+		Args: "host text", Message: "No authority may issue wildcard certificates for {host} (CAA).",
+	},
+	codeCAAWildcards: {
+		Severity: finding.Info, Group: finding.Note, Weight: 5,
+		Args: "host text, names list, more rest", Message: "Only {names+more} may issue wildcard certificates for " +
+			"{host} (CAA).",
+	},
+	codeCAAReports: {
+		Severity: finding.Info, Group: finding.Note, Weight: 4,
+		Args:    "host text, names list, more rest",
+		Message: "Authorities may report refused requests for {host} to {names+more} (CAA).",
+	},
+	codeCAANotKnown: {
+		Severity: finding.Info, Group: finding.Note, Weight: 10,
+		Args:    "host text",
+		Message: "Who may issue certificates for {host} is not known: the lookup of its CAA records failed.",
+	},
+}
+
+// failures are the codes of failed lookups, as the reason of another sentence.
+var failures = finding.Rows{
+	dnsclient.CodeServFail:    {Clause: "its name servers fail, or its DNSSEC signatures are not valid (SERVFAIL)"},
+	dnsclient.CodeRefused:     {Clause: "the resolver refused to answer (REFUSED)"},
+	dnsclient.CodeFormErr:     {Clause: "the resolver could not read the query (FORMERR)"},
+	dnsclient.CodeNotImp:      {Clause: "the resolver does not support this kind of query (NOTIMP)"},
+	dnsclient.CodeBadResp:     {Clause: "the answer was malformed, or its aliases form a loop"},
+	dnsclient.CodeTimeout:     {Clause: "no answer came in time"},
+	dnsclient.CodeConnRefused: {Clause: "the resolver could not be reached"},
+}
