@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/ascii"
 )
 
@@ -13,16 +14,15 @@ const maxCrawlDelay = 24 * 60 * 60
 
 func (p *parser) sitemap(number int, value string) {
 	if value == "" {
-		p.issues.add(CodeSitemapMissing, SeverityFail, number, "The sitemap line names no URL.")
+		p.issues.add(CodeSitemapMissing, number, nil)
 		return
 	}
 	u, err := url.Parse(value)
 	switch {
 	case err != nil:
-		p.issues.add(CodeSitemapInvalid, SeverityFail, number, "The sitemap line does not have a valid URL.")
+		p.issues.add(CodeSitemapInvalid, number, nil)
 	case !u.IsAbs() || u.Host == "":
-		p.issues.add(CodeSitemapRelative, SeverityFail, number,
-			"The URL of a sitemap must be absolute, with scheme and host.")
+		p.issues.add(CodeSitemapRelative, number, nil)
 	default:
 		p.sitemaps = append(p.sitemaps, Sitemap{URL: strings.ToValidUTF8(value, "\uFFFD"), Line: number})
 	}
@@ -33,11 +33,10 @@ func (p *parser) crawlDelay(number int, value string) {
 	seconds, err := strconv.ParseFloat(value, 64)
 	switch {
 	case err != nil || !(seconds >= 0) || seconds > maxCrawlDelay:
-		p.issues.add(CodeBadCrawlDelay, SeverityWarn, number, "The crawl delay is not a number of seconds.")
+		p.issues.add(CodeBadCrawlDelay, number, nil)
 		return
 	case len(p.rules) == 0:
-		p.issues.add(CodeRuleBeforeAgent, SeverityFail, number,
-			"The crawl delay comes before any user-agent line, so it applies to no one.")
+		p.issues.add(CodeRuleBeforeAgent, number, finding.Args{"delay": true})
 		return
 	}
 	if !p.ruled {
@@ -50,25 +49,11 @@ func (p *parser) crawlDelay(number int, value string) {
 	}
 }
 
-// retired are fields that crawlers once read, or that some read still, with what there is to know.
-var retired = map[string]struct {
-	severity Severity
-	say      string
-}{
-	"noindex": {SeverityWarn,
-		"Crawlers no longer read noindex here. Use a robots meta tag or the X-Robots-Tag header."},
-	"nofollow": {SeverityWarn,
-		"Crawlers no longer read nofollow here. Use a robots meta tag or the X-Robots-Tag header."},
-	"noarchive": {SeverityWarn,
-		"Crawlers do not read noarchive here. Use a robots meta tag or the X-Robots-Tag header."},
-	"host": {SeverityInfo,
-		"Host is an extension that hardly any crawler reads. A redirect to the preferred host does the same for all " +
-			"crawlers."},
-	"clean-param":    {SeverityInfo, "Clean-param is an extension of Yandex."},
-	"request-rate":   {SeverityInfo, "Request-rate is an extension that hardly any crawler reads."},
-	"visit-time":     {SeverityInfo, "Visit-time is an extension that hardly any crawler reads."},
-	"content-signal": {SeverityInfo, "Content-signal is a proposal that not every crawler reads."},
-	"content-usage":  {SeverityInfo, "Content-usage is a proposal that not every crawler reads."},
+// known are fields that crawlers once read, or that some read still.
+var known = map[string]string{
+	"noindex": CodeRetiredField, "nofollow": CodeRetiredField, "noarchive": CodeRetiredField,
+	"host": CodeExtension, "clean-param": CodeExtension, "request-rate": CodeExtension, "visit-time": CodeExtension,
+	"content-signal": CodeProposal, "content-usage": CodeProposal,
 }
 
 // typos are spellings that some crawlers accept and others do not.
@@ -80,20 +65,28 @@ var typos = map[string]string{
 }
 
 func (p *parser) unknown(number int, name string) {
-	if known, ok := retired[name]; ok {
-		p.issues.add(CodeUnknownField, known.severity, number, "%s", known.say)
+	if p.issues.full() { // spares the arguments: a file may have nothing but such lines
 		return
 	}
-	if meant, ok := typos[name]; ok {
-		p.issues.add(CodeMisspelt, SeverityFail, number, "%s is not a field. Write %s.", show(name), meant)
-		return
+	shown := show(name)
+	switch code, isKnown := known[name]; {
+	case code == CodeRetiredField:
+		p.issues.add(code, number, finding.Args{"field": name, "never": name == "noarchive"})
+	case code == CodeExtension:
+		p.issues.add(code, number, finding.Args{"field": capitalized(name), "host": name == "host",
+			"yandex": name == "clean-param"})
+	case isKnown:
+		p.issues.add(code, number, finding.Args{"field": capitalized(name)})
+	case typos[name] != "":
+		p.issues.add(CodeMisspelt, number, finding.Args{"field": shown, "meant": typos[name]})
+	case shown == "":
+		p.issues.add(CodeFieldMissing, number, nil)
+	default:
+		p.issues.add(CodeUnknownField, number, finding.Args{"field": shown})
 	}
-	if show(name) == "" {
-		p.issues.add(CodeUnknownField, SeverityWarn, number, "The line has no field before its colon.")
-		return
-	}
-	p.issues.add(CodeUnknownField, SeverityWarn, number, "%s is not a field that crawlers know.", show(name))
 }
+
+func capitalized(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
 
 // productToken is the start of a user-agent value that names a crawler: "*", or letters, digits, _ and -. RFC 9309
 // section 2.2.1 leaves the digits out, but real crawlers have them in their names.

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/ascii"
 )
 
@@ -67,12 +68,11 @@ func Parse(body []byte, truncated bool) File {
 	var p parser
 	if truncated {
 		body = body[:bytes.LastIndexAny(body, "\r\n")+1]
-		p.issues.add(CodeTooLong, SeverityWarn, 0, "The file is longer than 500 KiB. Crawlers may ignore the rest.")
+		p.issues.add(CodeTooLong, 0, nil)
 	}
 	if text, marked := bytes.CutPrefix(body, []byte("\xef\xbb\xbf")); marked {
 		body = text
-		p.issues.add(CodeByteOrderMark, SeverityInfo, 1,
-			"The file begins with a byte order mark, which not every crawler skips.")
+		p.issues.add(CodeByteOrderMark, 1, nil)
 	}
 	for number := 1; len(body) > 0; number++ {
 		var line []byte
@@ -123,7 +123,7 @@ type agent struct {
 // line reads one line: a field, a colon and a value, or nothing but space and a comment.
 func (p *parser) line(number int, raw []byte) {
 	if !utf8.Valid(raw) {
-		p.issues.add(CodeNotUTF8, SeverityWarn, number, "The line is not UTF-8.")
+		p.issues.add(CodeNotUTF8, number, nil)
 	}
 	text, _, _ := strings.Cut(string(raw), "#")
 	text = strings.Trim(text, space)
@@ -133,7 +133,7 @@ func (p *parser) line(number int, raw []byte) {
 	name, value, ok := strings.Cut(text, ":")
 	name, value = strings.ToLower(strings.Trim(name, space)), strings.Trim(value, space)
 	if !ok {
-		p.issues.add(CodeNoColon, SeverityFail, number, "The line has no colon, so crawlers skip it.")
+		p.issues.add(CodeNoColon, number, nil)
 		return
 	}
 	p.field(number, name, value)
@@ -169,8 +169,7 @@ func (p *parser) userAgent(number int, value string) {
 		p.group, p.open, p.ruled, p.began, p.other = len(p.rules)-1, nil, false, number, 0
 	}
 	if p.other > 0 {
-		p.issues.add(CodeGroupsJoin, SeverityWarn, number,
-			"The group before has no allow or disallow line, so the rules that follow apply to its crawlers too.")
+		p.issues.add(CodeGroupsJoin, number, nil)
 		p.other = 0
 	}
 	if token == "" {
@@ -202,12 +201,11 @@ func (p *parser) token(number int, value string) string {
 	token := productToken(value)
 	switch {
 	case value == "":
-		p.issues.add(CodeBadUserAgent, SeverityFail, number, "The user-agent line names no crawler.")
+		p.issues.add(CodeBadUserAgent, number, finding.Args{"empty": true})
 	case token == "":
-		p.issues.add(CodeBadUserAgent, SeverityFail, number, "The user-agent line does not begin with a product token or *.")
-	case token != value:
-		p.issues.add(CodeUserAgentVersion, SeverityInfo, number,
-			"Only the product token counts: %s. What follows it is ignored.", show(token))
+		p.issues.add(CodeBadUserAgent, number, nil)
+	case token != value && !p.issues.full():
+		p.issues.add(CodeUserAgentVersion, number, finding.Args{"token": show(token)})
 	}
 	return token
 }
@@ -215,8 +213,7 @@ func (p *parser) token(number int, value string) string {
 func (p *parser) rule(number int, kind RuleType, path string) {
 	if len(p.rules) == 0 {
 		if !p.early {
-			p.issues.add(CodeRuleBeforeAgent, SeverityFail, number,
-				"The rule comes before any user-agent line, so it applies to no one.")
+			p.issues.add(CodeRuleBeforeAgent, number, nil)
 		}
 		p.early = true
 		return
@@ -231,26 +228,22 @@ func (p *parser) checkPath(number int, path string) {
 	case path == "":
 		return
 	case path[0] != '/' && path[0] != '*':
-		p.issues.add(CodePathWithoutSlash, SeverityFail, number,
-			"The path begins with neither / nor *, so it matches nothing.")
+		p.issues.add(CodePathWithoutSlash, number, nil)
 	case strings.Contains(strings.TrimSuffix(path, "$"), "$"):
-		p.issues.add(CodeInnerDollar, SeverityInfo, number, "A $ that is not at the end of a path is an ordinary character.")
+		p.issues.add(CodeInnerDollar, number, nil)
 	}
 	if strings.ContainsAny(path, " \t") {
-		p.issues.add(CodePathWithSpace, SeverityWarn, number,
-			"The path contains a space. If it is intended, write it as %%20.")
+		p.issues.add(CodePathWithSpace, number, nil)
 	}
 	if ascii.HasBrokenEscape(path) {
-		p.issues.add(CodeBrokenEscape, SeverityWarn, number,
-			"The path has a percent sign without two hexadecimal digits after it.")
+		p.issues.add(CodeBrokenEscape, number, nil)
 	}
 }
 
 // finish reports a last group that names crawlers and has no rules.
 func (p *parser) finish() {
 	if len(p.rules) > 0 && !p.ruled {
-		p.issues.add(CodeEmptyGroup, SeverityInfo, p.began,
-			"The last group has no allow or disallow line, so it allows everything.")
+		p.issues.add(CodeEmptyGroup, p.began, nil)
 	}
 }
 
@@ -276,8 +269,7 @@ func (p *parser) groups() []Group {
 		groups = append(groups, Group{UserAgents: []string{a.name}, Rules: p.merged(a, &left), CrawlDelay: a.delay})
 	}
 	if left < 0 {
-		p.issues.add(CodeTooManyRules, SeverityFail, 0,
-			"The groups for the same crawlers have so many rules together that the last ones are left out here.")
+		p.issues.add(CodeTooManyRules, 0, nil)
 	}
 	return groups
 }
@@ -305,16 +297,6 @@ func (a *agent) key() string {
 	return fmt.Sprint(a.groups, delay)
 }
 
-// Severity is how bad an issue is.
-type Severity string
-
-// The severities: a line without its intended effect, one that crawlers read differently, and information.
-const (
-	SeverityFail Severity = "fail"
-	SeverityWarn Severity = "warn"
-	SeverityInfo Severity = "info"
-)
-
 // The codes of the issues.
 const (
 	CodeTooLong          = "TOO_LONG"
@@ -322,6 +304,10 @@ const (
 	CodeNotUTF8          = "NOT_UTF8"
 	CodeNoColon          = "NO_COLON"
 	CodeUnknownField     = "UNKNOWN_FIELD"
+	CodeFieldMissing     = "FIELD_MISSING"
+	CodeRetiredField     = "RETIRED_FIELD"
+	CodeExtension        = "EXTENSION_FIELD"
+	CodeProposal         = "PROPOSED_FIELD"
 	CodeMisspelt         = "MISSPELT_FIELD"
 	CodeBadUserAgent     = "BAD_USER_AGENT"
 	CodeUserAgentVersion = "USER_AGENT_VERSION"
@@ -342,10 +328,9 @@ const (
 
 // Issue is something about a file for its owner.
 type Issue struct {
-	Code     string
-	Severity Severity
-	Line     int // 0 for the file as a whole
-	Message  string
+	Code string
+	Line int // 0 for the file as a whole
+	Args finding.Args
 }
 
 // maxIssues bounds what a file of nothing but mistakes can make of itself.
@@ -357,24 +342,31 @@ type issues struct {
 	more int
 }
 
-func (i *issues) add(code string, severity Severity, line int, format string, args ...any) {
+// full reports whether the next issue is only counted, and counts it.
+func (i *issues) full() bool {
 	if len(i.kept) == maxIssues {
 		i.more++
+		return true
+	}
+	return false
+}
+
+func (i *issues) add(code string, line int, args finding.Args) {
+	if i.full() {
 		return
 	}
-	i.kept = append(i.kept, Issue{Code: code, Severity: severity, Line: line, Message: fmt.Sprintf(format, args...)})
+	i.kept = append(i.kept, Issue{code, line, args})
 }
 
 func (i *issues) list() []Issue {
 	out := append([]Issue{}, i.kept...)
 	if i.more > 0 {
-		out = append(out, Issue{Code: CodeMoreIssues, Severity: SeverityInfo,
-			Message: fmt.Sprintf("%d more issues are not listed.", i.more)})
+		out = append(out, Issue{Code: CodeMoreIssues, Args: finding.Args{"count": i.more}})
 	}
 	return out
 }
 
-// maxShown bounds how much of a file's text a message repeats, in characters.
+// maxShown bounds how much of a file's text an argument repeats, in characters.
 const maxShown = 40
 
 func show(s string) string { return text.Show(s, maxShown) }

@@ -5,37 +5,29 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"errors"
-	"fmt"
 	"io"
 	"net/url"
 	"strings"
 	"time"
-)
 
-// Severity is the severity of an issue.
-type Severity string
-
-// The severities: a violation of the protocol, a problem for some crawlers, a remark.
-const (
-	SeverityFail Severity = "fail"
-	SeverityWarn Severity = "warn"
-	SeverityInfo Severity = "info"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 // The codes of the issues.
 const (
 	CodeEmpty      = "EMPTY"
-	CodeHTML       = "HTML"
+	CodeHTML       = "SITEMAP_IS_A_PAGE"
 	CodeNeither    = "NOT_A_SITEMAP"
 	CodeMalformed  = "MALFORMED_XML"
 	CodeTooDeep    = "TOO_DEEP"
 	CodeEncoding   = "ENCODING"
+	CodeUnreadable = "ENCODING_NOT_READ"
 	CodeCorrupt    = "CORRUPT_GZIP"
 	CodeTrailing   = "TRAILING_BYTES"
 	CodeRoot       = "UNKNOWN_ROOT"
 	CodeFeed       = "FEED"
 	CodeNamespace  = "NAMESPACE"
-	CodeTooLong    = "TOO_LONG"
+	CodeTooLong    = "SITEMAP_TOO_LONG"
 	CodeTooMany    = "TOO_MANY_URLS"
 	CodeNothing    = "NO_URLS"
 	CodeNoLoc      = "MISSING_LOC"
@@ -46,12 +38,23 @@ const (
 	CodeFutureDate = "FUTURE_LASTMOD"
 )
 
+// The values of the argument defect of CodeMalformed.
+const (
+	DefectTooLong      = "XML_TOKEN_TOO_LONG"
+	DefectDeclaration  = "XML_DECLARATION_LATE"
+	DefectTextOutside  = "XML_TEXT_OUTSIDE_ROOT"
+	DefectSeveralRoots = "XML_SEVERAL_ROOTS"
+	DefectTags         = "XML_TAGS_DIFFER"
+	DefectCutOff       = "XML_CUT_OFF"
+	DefectSyntax       = "XML_NOT_WELL_FORMED"
+	DefectEncodings    = "XML_SEVERAL_ENCODINGS"
+)
+
 // Issue is a defect of a file, or a remark about it.
 type Issue struct {
-	Code     string
-	Severity Severity
-	Line     int // the first, 0 for the file as a whole
-	Message  string
+	Code string
+	Line int // the first, 0 for the file as a whole
+	Args finding.Args
 }
 
 // issues collects issues: the first one of each code, with the number of its repetitions.
@@ -61,23 +64,24 @@ type issues struct {
 }
 
 // add records the first issue of a code and counts the others.
-func (i *issues) add(code string, severity Severity, line int, format string, args ...any) {
+func (i *issues) add(code string, line int, args finding.Args) {
 	if i.times == nil {
 		i.times = make(map[string]int)
 	}
 	if i.times[code]++; i.times[code] == 1 {
-		i.kept = append(i.kept, Issue{Code: code, Severity: severity, Line: line, Message: fmt.Sprintf(format, args...)})
+		i.kept = append(i.kept, Issue{code, line, args})
 	}
 }
 
+// list returns the issues. The argument more is how many others are like the first one, and once is set for one.
 func (i *issues) list() []Issue {
 	out := append([]Issue{}, i.kept...)
 	for k := range out {
 		switch n := i.times[out[k].Code]; {
 		case n == 2:
-			out[k].Message += " The same applies to one more."
+			out[k].Args = out[k].Args.With(finding.Args{"once": true})
 		case n > 2:
-			out[k].Message += fmt.Sprintf(" The same applies to %d more.", n-1)
+			out[k].Args = out[k].Args.With(finding.Args{"more": n - 1})
 		}
 	}
 	return out
@@ -96,21 +100,20 @@ const maxLoc = 2048
 func (r *reader) checkLoc(loc string, line int) {
 	loc = strings.TrimSpace(loc)
 	if loc == "" {
-		r.kept.add(CodeNoLoc, SeverityFail, line, "An entry has no URL in a loc element.")
+		r.kept.add(CodeNoLoc, line, nil)
 		return
 	}
 	if len(loc) >= maxLoc {
-		r.kept.add(CodeLongLoc, SeverityFail, line, "A URL has 2,048 characters or more.")
+		r.kept.add(CodeLongLoc, line, nil)
 		return
 	}
 	u, ok := absolute(loc)
 	if !ok {
-		r.kept.add(CodeBadLoc, SeverityFail, line, "A URL is not an absolute http or https URL.")
+		r.kept.add(CodeBadLoc, line, nil)
 		return
 	}
 	if r.source.Host != "" && !strings.EqualFold(u.Hostname(), r.source.Host) {
-		r.kept.add(CodeOtherHost, SeverityInfo, line,
-			"A URL is on another host than the sitemap. Crawlers accept it only if that host's robots.txt names this sitemap.")
+		r.kept.add(CodeOtherHost, line, nil)
 	}
 }
 
@@ -132,12 +135,12 @@ func (r *reader) checkDate(text string, line int) {
 	}
 	at, ok := w3cDate(text)
 	if !ok {
-		r.kept.add(CodeBadDate, SeverityWarn, line, "A lastmod is not a date of the form 2006-01-02 or 2006-01-02T15:04:05Z.")
+		r.kept.add(CodeBadDate, line, nil)
 		return
 	}
 	// A day ahead may be a matter of time zones.
 	if at.After(r.source.Now.Add(24 * time.Hour)) {
-		r.kept.add(CodeFutureDate, SeverityWarn, line, "A lastmod is in the future.")
+		r.kept.add(CodeFutureDate, line, nil)
 	}
 	if at.After(r.report.LastModified) {
 		r.report.LastModified = at
@@ -172,7 +175,7 @@ func (r *reader) readText(text *bufio.Reader) error {
 		}
 		if r.report.Kind == "" {
 			if _, ok := absolute(line); !ok {
-				return broken(CodeNeither, "The file is neither XML nor a list of URLs.")
+				return broken(CodeNeither, nil)
 			}
 		}
 		r.report.Kind = Text
@@ -180,7 +183,7 @@ func (r *reader) readText(text *bufio.Reader) error {
 		r.checkLoc(line, number)
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return broken(CodeNeither, "The file is neither XML nor a list of URLs.")
+		return broken(CodeNeither, nil)
 	}
 	return lines.Err()
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/analyze/gunzip"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 // The limits of sitemaps.org for one file.
@@ -141,8 +142,7 @@ func (r *reader) open() (*bufio.Reader, error) {
 }
 
 func (r *reader) foundTrailing() {
-	r.kept.add(CodeTrailing, SeverityWarn, 0,
-		"Other bytes follow the compressed file. They are ignored here, but some crawlers may refuse the file.")
+	r.kept.add(CodeTrailing, 0, nil)
 }
 
 // errTooLong is the error of a file that is longer than sitemaps.org allows.
@@ -172,18 +172,18 @@ func (b *bounded) Read(p []byte) (int, error) {
 func (r *reader) read(text *bufio.Reader) error {
 	if err := r.skipBlank(text); err != nil {
 		if errors.Is(err, io.EOF) {
-			return broken(CodeEmpty, "The file is empty.")
+			return broken(CodeEmpty, nil)
 		}
 		return err
 	}
 	first, _ := text.Peek(sniff)
 	switch {
 	case bytes.HasPrefix(first, []byte("\xff\xfe")), bytes.HasPrefix(first, []byte("\xfe\xff")):
-		return broken(CodeEncoding, "The file is UTF-16. A sitemap must be UTF-8.")
+		return broken(CodeUnreadable, finding.Args{"utf16": true})
 	case first[0] != '<':
 		return r.readText(text)
 	case looksLikeHTML(first):
-		return broken(CodeHTML, "The file is an HTML page, not a sitemap.")
+		return broken(CodeHTML, nil)
 	}
 	return r.readXML(text)
 }
@@ -212,7 +212,7 @@ func (r *reader) skipBlank(text *bufio.Reader) error {
 			r.lines++
 		}
 	}
-	return broken(CodeNeither, "The file is neither XML nor a list of URLs.")
+	return broken(CodeNeither, nil)
 }
 
 // looksLikeHTML reports whether the file is a page, which many sites return for any path, and not XML.
@@ -225,14 +225,14 @@ func looksLikeHTML(first []byte) bool {
 }
 
 // defect is an error of the file that ends the reading.
-type defect struct {
-	code, message string
-	line          int
-}
+type defect struct{ Issue }
 
-func (d *defect) Error() string { return d.message }
+func (d *defect) Error() string { return "sitemap: " + d.Code }
 
-func broken(code, message string) error { return &defect{code: code, message: message} }
+func broken(code string, args finding.Args) error { return &defect{Issue{Code: code, Args: args}} }
+
+// malformed is an error of the XML.
+func malformed(what string) error { return broken(CodeMalformed, finding.Args{"defect": what}) }
 
 // conclude completes the report with the result of the reading.
 func (r *reader) conclude(err error) Report {
@@ -244,12 +244,11 @@ func (r *reader) conclude(err error) Report {
 		r.report.Valid, r.report.Truncated = !r.malformed, true
 	case errors.Is(err, errTooLong):
 		r.report.Valid, r.report.Truncated = !r.malformed, true
-		r.kept.add(CodeTooLong, SeverityFail, 0,
-			"The file is longer than 50 MiB (52,428,800 bytes), the most that a sitemap may have.")
+		r.kept.add(CodeTooLong, 0, nil)
 	case errors.As(err, &bad):
-		r.kept.add(bad.code, SeverityFail, bad.line, "%s", bad.message)
+		r.kept.add(bad.Code, bad.Line, bad.Args)
 	case r.zipped && isGzipError(err):
-		r.kept.add(CodeCorrupt, SeverityFail, 0, "The compressed file is corrupt.")
+		r.kept.add(CodeCorrupt, 0, nil)
 	default:
 		r.report.Err = err
 	}
@@ -261,14 +260,11 @@ func (r *reader) conclude(err error) Report {
 }
 
 func (r *reader) checkCount() {
-	what := "URLs"
-	if r.report.Kind == Index {
-		what = "sitemaps"
-	}
+	what := finding.Args{"index": r.report.Kind == Index}
 	switch {
 	case r.report.Count > MaxURLs:
-		r.kept.add(CodeTooMany, SeverityFail, 0, "The file lists more than 50,000 %s. Split it up.", what)
+		r.kept.add(CodeTooMany, 0, what)
 	case r.report.Count == 0 && r.report.Kind != "" && !r.report.Truncated:
-		r.kept.add(CodeNothing, SeverityWarn, 0, "The file lists no %s.", what)
+		r.kept.add(CodeNothing, 0, what)
 	}
 }

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 const ns = `xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"`
@@ -76,7 +79,7 @@ func TestRead(t *testing.T) {
 		"gzip and a comment":         {zip(t, set(loc(1))) + "<!-- cached -->", URLSet, true, 1, "", []string{"TRAILING_BYTES@0"}},
 		"two members and zeroes":     {zip(t, set(loc(1))[:50]) + zip(t, set(loc(1))[50:]) + "\x00\x00", URLSet, true, 1, "", []string{"TRAILING_BYTES@0"}},
 		"gzip in gzip and a comment": {zip(t, zip(t, set(loc(1)))+"x") + "x", URLSet, true, 1, "", []string{"TRAILING_BYTES@0"}},
-		"gzip of a page and more":    {zip(t, "<html>") + "x", "", false, 0, "", []string{"TRAILING_BYTES@0", "HTML@0"}},
+		"gzip of a page and more":    {zip(t, "<html>") + "x", "", false, 0, "", []string{"TRAILING_BYTES@0", "SITEMAP_IS_A_PAGE@0"}},
 		"a spoilt gzip":              {spoilt(zip(t, set(loc(1)+loc(2)))), URLSet, false, 2, "", []string{"CORRUPT_GZIP@0"}},
 		"blank lines before <?xml":   {"\n\r\n" + `<?xml version="1.0"?>` + set(loc(1)+"\n<url/>"), URLSet, false, 2, "", []string{"MALFORMED_XML@3", "MISSING_LOC@4"}},
 		"a mark, blank, <?xml":       {"\xef\xbb\xbf " + `<?xml version="1.0"?>` + set(loc(1)), URLSet, false, 1, "", []string{"MALFORMED_XML@1"}},
@@ -96,11 +99,11 @@ func TestRead(t *testing.T) {
 		"nothing":                    {"", "", false, 0, "", []string{"EMPTY@0"}},
 		"blanks alone":               {" \n\t", "", false, 0, "", []string{"EMPTY@0"}},
 		"blanks without end":         {strings.Repeat(" ", maxBlank+1) + set(loc(1)), "", false, 0, "", []string{"NOT_A_SITEMAP@0"}},
-		"UTF-16":                     {"\xff\xfe<\x00u\x00", "", false, 0, "", []string{"ENCODING@0"}},
-		"UTF-16, big end first":      {"\xfe\xff\x00<", "", false, 0, "", []string{"ENCODING@0"}},
-		"HTML":                       {"<!DOCTYPE html><html></html>", "", false, 0, "", []string{"HTML@0"}},
-		"XHTML":                      {`<?xml version="1.0"?><!DOCTYPE html PUBLIC "x" "y"><html/>`, "", false, 0, "", []string{"HTML@0"}},
-		"late HTML":                  {"<!--" + strings.Repeat("x", sniff) + "--><html/>", "", false, 0, "", []string{"HTML@1"}},
+		"UTF-16":                     {"\xff\xfe<\x00u\x00", "", false, 0, "", []string{"ENCODING_NOT_READ@0"}},
+		"UTF-16, big end first":      {"\xfe\xff\x00<", "", false, 0, "", []string{"ENCODING_NOT_READ@0"}},
+		"HTML":                       {"<!DOCTYPE html><html></html>", "", false, 0, "", []string{"SITEMAP_IS_A_PAGE@0"}},
+		"XHTML":                      {`<?xml version="1.0"?><!DOCTYPE html PUBLIC "x" "y"><html/>`, "", false, 0, "", []string{"SITEMAP_IS_A_PAGE@0"}},
+		"late HTML":                  {"<!--" + strings.Repeat("x", sniff) + "--><html/>", "", false, 0, "", []string{"SITEMAP_IS_A_PAGE@1"}},
 		"RSS":                        {`<rss version="2.0"><channel/></rss>`, "", true, 0, "", []string{"FEED@0"}},
 		"Atom":                       {`<feed xmlns="http://www.w3.org/2005/Atom"><entry></feed>`, "", true, 0, "", []string{"FEED@0"}},
 		"other XML":                  {"<Error><Code>AccessDenied</Code></Error>", "", false, 0, "", []string{"UNKNOWN_ROOT@1"}},
@@ -130,10 +133,10 @@ func TestRead(t *testing.T) {
 		"Latin-1":         {`<?xml version="1.0" encoding="ISO-8859-1"?>` + set("<url><loc>https://example.com/caf\xe9</loc></url>"), URLSet, true, 1, "", []string{"ENCODING@0"}},
 		"Shift JIS":       {`<?xml version="1.0" encoding="Shift_JIS"?>` + set("<url><loc>https://example.com/\x93\xfa</loc></url>"), URLSet, true, 1, "", []string{"ENCODING@0"}},
 		"utf8":            {`<?xml version="1.0" encoding="utf8"?>` + set(loc(1)), URLSet, true, 1, "", nil},
-		"declared UTF-16": {`<?xml version="1.0" encoding="UTF-16"?>` + set(loc(1)), "", false, 0, "", []string{"ENCODING@1"}},
-		"unknown charset": {`<?xml version="1.0" encoding="x-nothing"?>` + set(loc(1)), "", false, 0, "", []string{"ENCODING@1"}},
+		"declared UTF-16": {`<?xml version="1.0" encoding="UTF-16"?>` + set(loc(1)), "", false, 0, "", []string{"ENCODING_NOT_READ@1"}},
+		"unknown charset": {`<?xml version="1.0" encoding="x-nothing"?>` + set(loc(1)), "", false, 0, "", []string{"ENCODING_NOT_READ@1"}},
 		"two charsets":    {strings.Repeat(`<?xml version="1.0" encoding="latin1"?>`, 2) + set(loc(1)), "", false, 0, "", []string{"ENCODING@0", "MALFORMED_XML@1"}},
-		"replacement":     {`<?xml version="1.0" encoding="iso-2022-kr"?>` + set(loc(1)), "", false, 0, "", []string{"ENCODING@1"}},
+		"replacement":     {`<?xml version="1.0" encoding="iso-2022-kr"?>` + set(loc(1)), "", false, 0, "", []string{"ENCODING_NOT_READ@1"}},
 		"attributes":      {set("<url>" + strings.Repeat("<a"+strings.Repeat(` b=""`, maxToken/(5+attributeSize)-1)+"/>", 2) + "</url>"), URLSet, true, 1, "", []string{"MISSING_LOC@1"}},
 		"more of them":    {set("<url><a" + strings.Repeat(` b=""`, maxToken/(5+attributeSize)+1) + "/></url>"), URLSet, false, 1, "", []string{"MALFORMED_XML@1"}},
 		"an HTML entity":  {set("<url><loc>https://example.com/&nbsp;</loc></url>"), URLSet, false, 1, "", []string{"MALFORMED_XML@1"}},
@@ -190,10 +193,9 @@ func TestDates(t *testing.T) {
 
 func TestRepeatedIssuesAreCounted(t *testing.T) {
 	t.Parallel()
-	for n, end := range map[int]string{1: "loc element.", 2: " The same applies to one more.",
-		5: " The same applies to 4 more."} {
+	for n, want := range map[int]finding.Args{1: nil, 2: {"once": true}, 5: {"more": 4}} {
 		got := readText(set(strings.Repeat("<url/>", n)))
-		if len(got.Issues) != 1 || !strings.HasSuffix(got.Issues[0].Message, end) {
+		if len(got.Issues) != 1 || !maps.Equal(got.Issues[0].Args, want) {
 			t.Errorf("%d: %+v", n, got.Issues)
 		}
 	}
@@ -224,7 +226,7 @@ func TestLengthOfAFile(t *testing.T) {
 			t.Errorf("as long as may be: %+v", got)
 		}
 		got := read(Source{Body: strings.NewReader(pack(filler(10_001))), Host: "example.com", Now: now}, b)
-		if !got.Valid || !got.Truncated || !slices.Equal(codesOf(got), []string{"TOO_LONG@0"}) {
+		if !got.Valid || !got.Truncated || !slices.Equal(codesOf(got), []string{"SITEMAP_TOO_LONG@0"}) {
 			t.Errorf("a byte more: %+v", got)
 		}
 	}
@@ -278,7 +280,7 @@ func TestBombs(t *testing.T) {
 		t.Fatalf("the bomb is of %d bytes", bomb.Len())
 	}
 	if got := Read(Source{Body: &bomb, Host: "example.com", Now: now}); !got.Truncated ||
-		!slices.Equal(codesOf(got), []string{"LONG_LOC@1", "TOO_LONG@0"}) {
+		!slices.Equal(codesOf(got), []string{"LONG_LOC@1", "SITEMAP_TOO_LONG@0"}) {
 		t.Errorf("%+v", got)
 	}
 	// A bomb of empty gzip members inside gzip never gives a byte of text.

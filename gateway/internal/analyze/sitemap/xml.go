@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 
+	"diagnostics/gateway/internal/tool/finding"
+
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
 )
@@ -23,7 +25,7 @@ const (
 
 const namespace = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
-var errTokenTooLong = &defect{code: CodeMalformed, message: "The XML has a text, comment or tag longer than 256 KiB."}
+var errTokenTooLong = malformed(DefectTooLong)
 
 // document is the state between two tokens. Names are compared with their prefixes, as they are written.
 type document struct {
@@ -116,8 +118,7 @@ func (d *document) take(token xml.Token) error {
 	case xml.ProcInst:
 		if token.Target == "xml" && !first {
 			d.r.malformed = true
-			d.r.kept.add(CodeMalformed, SeverityFail, d.line(),
-				"The XML declaration is not at the very beginning of the file, where XML requires it, so most readers stop there.")
+			d.r.kept.add(CodeMalformed, d.line(), finding.Args{"defect": DefectDeclaration})
 		}
 	case xml.StartElement:
 		return d.open(token)
@@ -125,7 +126,7 @@ func (d *document) take(token xml.Token) error {
 		return d.close(token.Name)
 	case xml.CharData:
 		if len(d.stack) == 0 && len(bytes.Trim(token, " \t\r\n")) > 0 {
-			return broken(CodeMalformed, "There is text outside the XML document's root element.")
+			return malformed(DefectTextOutside)
 		}
 		if d.text != nil && d.text.Len() < maxText {
 			d.text.Write(token[:min(len(token), maxText)])
@@ -137,9 +138,9 @@ func (d *document) take(token xml.Token) error {
 func (d *document) open(element xml.StartElement) error {
 	switch depth := len(d.stack); {
 	case depth == maxDepth:
-		return broken(CodeTooDeep, "The XML is nested more than 32 elements deep.")
+		return broken(CodeTooDeep, nil)
 	case depth == 0 && d.rooted:
-		return broken(CodeMalformed, "The XML document has more than one root element.")
+		return malformed(DefectSeveralRoots)
 	case depth == 0:
 		if err := d.root(element); err != nil {
 			return err
@@ -176,16 +177,15 @@ func (d *document) root(element xml.StartElement) error {
 	case "sitemapindex":
 		d.r.report.Kind = Index
 	case "rss", "feed", "RDF":
-		d.r.kept.add(CodeFeed, SeverityInfo, 0,
-			"The file is a feed. Crawlers accept it as a sitemap, but it lists only the newest pages; it is not counted here.")
+		d.r.kept.add(CodeFeed, 0, nil)
 		return errDone
 	case "html":
-		return broken(CodeHTML, "The file is an HTML page, not a sitemap.")
+		return broken(CodeHTML, nil)
 	default:
-		return broken(CodeRoot, "The XML document's root element is neither urlset nor sitemapindex.")
+		return broken(CodeRoot, nil)
 	}
 	if got := namespaceOf(element); got != namespace {
-		d.r.kept.add(CodeNamespace, SeverityWarn, 0, "The namespace of the root element is not %s.", namespace)
+		d.r.kept.add(CodeNamespace, 0, finding.Args{"namespace": namespace})
 	}
 	return nil
 }
@@ -207,7 +207,7 @@ func namespaceOf(root xml.StartElement) string {
 func (d *document) close(element xml.Name) error {
 	depth := len(d.stack)
 	if depth == 0 || d.stack[depth-1] != element {
-		return broken(CodeMalformed, "An end tag of the XML document does not match its start tag.")
+		return malformed(DefectTags)
 	}
 	if depth == 2 && d.isEntry(element) {
 		d.r.checkLoc(d.entry.loc.String(), d.entry.line)
@@ -222,9 +222,9 @@ func (d *document) close(element xml.Name) error {
 func (d *document) end() error {
 	switch {
 	case !d.rooted:
-		return broken(CodeNeither, "The XML document has no root element.")
+		return broken(CodeNeither, finding.Args{"xml": true})
 	case len(d.stack) > 0:
-		return d.fault(broken(CodeMalformed, "The XML document is cut off before its end."))
+		return d.fault(malformed(DefectCutOff))
 	}
 	return nil
 }
@@ -239,10 +239,10 @@ func (d *document) fault(err error) error {
 	if d.input.err != nil {
 		err = d.input.err
 	} else if _, is := errors.AsType[*defect](err); !is && !errors.Is(err, ErrLimit) {
-		err = broken(CodeMalformed, "The file is not well-formed XML.")
+		err = malformed(DefectSyntax)
 	}
 	if bad, is := errors.AsType[*defect](err); is {
-		return &defect{code: bad.code, line: d.line(), message: bad.message}
+		return &defect{Issue{bad.Code, d.line(), bad.Args}}
 	}
 	return err
 }
@@ -250,21 +250,20 @@ func (d *document) fault(err error) error {
 // charset decodes the rest of a file that declares another encoding than UTF-8. One whose declaration can be read is
 // not UTF-16.
 func (d *document) charset(label string, _ io.Reader) (io.Reader, error) {
-	const other = "The XML declares an encoding other than UTF-8, but a sitemap must be UTF-8."
 	declared, err := htmlindex.Get(label)
 	if err != nil || declared == encoding.Replacement {
-		return nil, broken(CodeEncoding, other)
+		return nil, broken(CodeUnreadable, nil)
 	}
 	name, err := htmlindex.Name(declared)
 	if err != nil || strings.HasPrefix(name, "utf-16") {
-		return nil, broken(CodeEncoding, other)
+		return nil, broken(CodeUnreadable, nil)
 	}
 	if d.recoded { // each declaration would add a decoder
-		return nil, broken(CodeMalformed, "The file declares its encoding more than once.")
+		return nil, malformed(DefectEncodings)
 	}
 	d.recoded = true
 	if name != "utf-8" {
-		d.r.kept.add(CodeEncoding, SeverityWarn, 0, other)
+		d.r.kept.add(CodeEncoding, 0, nil)
 	}
 	d.input = &input{from: bufio.NewReader(declared.NewDecoder().Reader(d.input.from))}
 	return d.input, nil

@@ -61,8 +61,8 @@ func TestReportOfAnAnswer(t *testing.T) {
 		{"403", 403, nil, good, 0, finding.Warned, webview.CodeRefused, webview.CodeRefused},
 		{"500", 500, nil, good, 0, finding.Failed, webview.CodeServerError, webview.CodeServerError},
 		{"a challenge", 503, challenged, good, 0, finding.Warned, webview.CodeChallenge, webview.CodeChallenge},
-		{"an invalid certificate", 200, nil, expired, 0, finding.Failed, webview.CodeCertificate, webview.CodeCertificate},
-		{"before a challenge", 403, challenged, expired, 0, finding.Failed, webview.CodeCertificate, webview.CodeCertificate + " " + webview.CodeChallenge},
+		{"an invalid certificate", 200, nil, expired, 0, finding.Failed, webview.CodeRefusedCert, webview.CodeCertificate},
+		{"before a challenge", 403, challenged, expired, 0, finding.Failed, webview.CodeRefusedCert, webview.CodeCertificate + " " + webview.CodeChallenge},
 		{"a certificate that was not verified", 200, nil, unverified, 0, finding.OK, codeAnswers, webview.CodeUnverified},
 	} {
 		t.Run(c.name, func(t *testing.T) {

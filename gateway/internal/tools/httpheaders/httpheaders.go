@@ -48,7 +48,7 @@ func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[webview.Page, *Result]{
 		Slug:    "http-headers",
 		Options: []tool.Option{webview.OptionHTTP3},
-		OpenAPI: openAPI, Findings: catalogue,
+		OpenAPI: openAPI, Findings: rows,
 		Parse: webview.ParsePage,
 		Run: func(ctx context.Context, page webview.Page) (*Result, error) {
 			accept := http.Header{"Accept-Encoding": {strings.Join(offered, ", ")}}
@@ -58,7 +58,7 @@ func New(client *egress.Client) tool.Tool {
 			}
 			result := describeAnswer(answer)
 			if page.HTTP3 {
-				result.HTTP3 = webview.CheckHTTP3(ctx, client, catalogue, answer, &result.Truncated)
+				result.HTTP3 = webview.CheckHTTP3(ctx, client, answer, &result.Truncated)
 				result.Report = result.With(result.HTTP3.Findings...)
 			}
 			return result, nil

@@ -19,7 +19,6 @@ import (
 	"diagnostics/gateway/internal/tools/internal/webview"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 )
 
 func run(ctx context.Context, n *egresstest.Network, url string) (Result, error) {
@@ -244,7 +243,12 @@ func TestHTTPHeadersTriesTheNextAddress(t *testing.T) {
 	}
 }
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { toolstest.Main(m) }
+
+func TestRows(t *testing.T) {
+	t.Parallel()
+	toolstest.Rows(t, rows)
+}
 
 func TestCompression(t *testing.T) {
 	t.Parallel()

@@ -61,7 +61,7 @@ func TestReportOfAChain(t *testing.T) {
 		Defects: []string{certs.DefectLongKey}}
 	to := func(url string) step { return step{url: site, status: 301, location: url} }
 	ok := step{url: page, status: 200}
-	refused := fault.New(fault.Upstream, "www.example.com refused the connection.")
+	refused := fault.New(fault.Upstream, "CONNECTION_REFUSED", finding.Args{"host": "www.example.com"})
 	for _, c := range []struct {
 		name       string
 		end        egress.ChainEnd
@@ -73,29 +73,29 @@ func TestReportOfAChain(t *testing.T) {
 		{"a page", egress.EndFinal, []step{{url: site, status: 200}}, finding.OK, codeDirect, ""},
 		{"a redirect", egress.EndFinal, []step{to(page), ok}, finding.OK, codeRedirected, ""},
 		{"three redirects", egress.EndFinal, []step{to(page), to(page), to(page), ok}, finding.OK, codeRedirected, ""},
-		{"four redirects", egress.EndFinal, []step{to(page), to(page), to(page), to(page), ok}, finding.Warned, codeMany, codeMany},
+		{"four redirects", egress.EndFinal, []step{to(page), to(page), to(page), to(page), ok}, finding.Warned, codeOften, codeMany},
 		{"399", egress.EndFinal, []step{{url: site, status: 399}}, finding.OK, codeDirect, ""},
-		{"404", egress.EndFinal, []step{to(page), {url: page, status: 404}}, finding.Warned, webview.CodeClientError, webview.CodeClientError},
-		{"500", egress.EndFinal, []step{to(page), {url: page, status: 500}}, finding.Failed, webview.CodeServerError, webview.CodeServerError},
+		{"404", egress.EndFinal, []step{to(page), {url: page, status: 404}}, finding.Warned, codeEndsAtError, webview.CodeClientError},
+		{"500", egress.EndFinal, []step{to(page), {url: page, status: 500}}, finding.Failed, codeEndsAtFault, webview.CodeServerError},
 		{"just fast", egress.EndFinal, []step{{url: site, status: 200, took: 1999 * time.Millisecond}}, finding.OK, codeDirect, ""},
-		{"just slow", egress.EndFinal, []step{{url: site, status: 301, location: page, took: time.Second}, {url: page, status: 200, took: time.Second}}, finding.Warned, webview.CodeSlow, webview.CodeSlow},
-		{"without encryption", egress.EndFinal, []step{{url: "http://example.com/", status: 200}}, finding.Warned, webview.CodePlain, webview.CodePlain},
-		{"back to HTTP", egress.EndFinal, []step{to("http://example.com/"), {url: "http://example.com/", status: 301, location: page}, ok}, finding.Warned, codeToHTTP, codeToHTTP},
-		{"a user name on the way", egress.EndFinal, []step{to("https://a@www.example.com/"), ok}, finding.Warned, webview.CodeUserName, webview.CodeUserName},
-		{"a certificate on the way", egress.EndFinal, []step{{url: site, status: 301, location: page, verdict: expired}, ok}, finding.Failed, webview.CodeCertificate, webview.CodeCertificate},
+		{"just slow", egress.EndFinal, []step{{url: site, status: 301, location: page, took: time.Second}, {url: page, status: 200, took: time.Second}}, finding.Warned, codeEndsSlowly, webview.CodeSlow},
+		{"without encryption", egress.EndFinal, []step{{url: "http://example.com/", status: 200}}, finding.Warned, codeEndsPlain, webview.CodePlain},
+		{"back to HTTP", egress.EndFinal, []step{to("http://example.com/"), {url: "http://example.com/", status: 301, location: page}, ok}, finding.Warned, codeViaHTTP, codeToHTTP},
+		{"a user name on the way", egress.EndFinal, []step{to("https://a@www.example.com/"), ok}, finding.Warned, codeViaUserName, webview.CodeUserName},
+		{"a certificate on the way", egress.EndFinal, []step{{url: site, status: 301, location: page, verdict: expired}, ok}, finding.Failed, webview.CodeRefusedCert, webview.CodeCertificate},
 		{"and one that was not verified", egress.EndFinal, []step{{url: site, status: 301, location: page, verdict: unverified}, ok}, finding.OK, codeRedirected, webview.CodeUnverified},
 		{"Location fields that differ", egress.EndInvalidLocation, []step{to("/a /b")}, finding.Failed, codeEndedAtConflict, webview.CodeConflict},
-		{"and on a page", egress.EndFinal, []step{{url: site, status: 200, location: "/a /b"}}, finding.Failed, webview.CodeConflict, webview.CodeConflict},
+		{"and on a page", egress.EndFinal, []step{{url: site, status: 200, location: "/a /b"}}, finding.Failed, codeEndsConflicting, webview.CodeConflict},
 		{"no URL", egress.EndInvalidLocation, []step{to("http://%zz/")}, finding.Failed, webview.CodeBadLocation, webview.CodeBadLocation},
 		{"no Location", egress.EndMissingLocation, []step{to("")}, finding.Failed, webview.CodeNoLocation, webview.CodeNoLocation},
 		{"a loop", egress.EndLoop, []step{to(site)}, finding.Failed, webview.CodeLoop, webview.CodeLoop},
 		{"too many", egress.EndTooManyRedirects, []step{to(page), to(page)}, finding.Warned, webview.CodeManyRedirect, webview.CodeManyRedirect},
 		{"another scheme", egress.EndUnsupportedScheme, []step{to("intent:x")}, finding.Failed, webview.CodeScheme, webview.CodeScheme},
 		{"not public", egress.EndBlocked, []step{to("http://10.0.0.1/")}, finding.Warned, webview.CodeNotPublic, codeToHTTP + " " + webview.CodeNotPublic},
-		{"a limit of this service", egress.EndBlocked, []step{to(page), {url: page, err: fault.New(fault.Limited, "Wait.")}}, finding.Unknown, webview.CodeNotVisited, webview.CodeNotVisited},
+		{"a limit of this service", egress.EndBlocked, []step{to(page), {url: page, err: fault.New(fault.Limited, "URL_TOO_LONG", nil)}}, finding.Unknown, webview.CodeNotVisited, webview.CodeNotVisited},
 		{"out of time", egress.EndDeadline, []step{to(page)}, finding.Unknown, webview.CodeNotFinished, webview.CodeNotFinished},
-		{"out of time behind a bad certificate", egress.EndDeadline, []step{{url: site, status: 301, location: page, verdict: expired}}, finding.Failed, webview.CodeCertificate, webview.CodeCertificate + " " + webview.CodeNotFinished},
-		{"a dead site", egress.EndUnreachable, []step{{url: page, err: refused}}, finding.Failed, webview.CodeNoAnswer, webview.CodeNoAnswer},
+		{"out of time behind a bad certificate", egress.EndDeadline, []step{{url: site, status: 301, location: page, verdict: expired}}, finding.Failed, webview.CodeRefusedCert, webview.CodeCertificate + " " + webview.CodeNotFinished},
+		{"a dead site", egress.EndUnreachable, []step{{url: page, err: refused}}, finding.Failed, "CONNECTION_REFUSED", "CONNECTION_REFUSED"},
 		{"a dead end", egress.EndUnreachable, []step{to(page), {url: page, err: refused}}, finding.Failed, webview.CodeDeadRedirect, webview.CodeDeadRedirect},
 	} {
 		t.Run(c.name, func(t *testing.T) {

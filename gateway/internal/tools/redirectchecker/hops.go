@@ -28,13 +28,6 @@ const (
 	flagRepaired           = "repairedLocation"
 )
 
-// The status texts of a hop that was not visited.
-const (
-	hopNotPublic = "Not a public address that this service may visit. Nothing was sent to it."
-	// #nosec G101 -- a sentence
-	hopWithUserName = "Not visited, because the redirect has a user name in its URL. Nothing was sent to it."
-)
-
 // describeHops lists the URLs of a chain, each with the fragment that it has inherited, as a browser would show it. A
 // destination that was refused for what its URL says is a hop too: one to which nothing was sent.
 func describeHops(chain egress.Chain, fragment string) []hopResult {
@@ -57,7 +50,8 @@ func describeHops(chain egress.Chain, fragment string) []hopResult {
 		if webview.EndsAtUserName(chain) {
 			why = hopWithUserName
 		}
-		hops = append(hops, hopResult{Index: len(hops), URL: blocked.String(), StatusText: why, Flags: []string{},
+		hops = append(hops, hopResult{Index: len(hops), URL: blocked.String(),
+			StatusText: rows.Sentence(why, nil), Flags: []string{},
 			Notes: []webview.Note{}})
 	}
 	return hops
@@ -68,7 +62,7 @@ func describeHop(seen egress.Hop) hopResult {
 	if seen.Response == nil {
 		out.StatusText = webview.FaultSentence(seen.Err)
 		if fault.Is(seen.Err, fault.Refused) { // what its name led to is not shown
-			out.StatusText = hopNotPublic
+			out.StatusText = rows.Sentence(hopNotPublic, nil)
 		}
 		out.ResponseTimeMs = format.Milliseconds(seen.Took)
 		out.Timings.TotalMs = out.ResponseTimeMs

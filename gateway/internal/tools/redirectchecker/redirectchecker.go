@@ -6,7 +6,6 @@ import (
 	"context"
 	_ "embed" // openapi.yaml
 	"errors"
-	"fmt"
 	"io"
 	"net/url"
 	"reflect"
@@ -94,7 +93,7 @@ type start struct {
 func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[start, Result]{
 		Slug:    "redirect-checker",
-		OpenAPI: openAPI, Findings: catalogue,
+		OpenAPI: openAPI, Findings: rows,
 		Parse: func(in tool.Input) (start, error) {
 			u, err := target.ParseURL(in.Text)
 			_, fragment, _ := strings.Cut(in.Text, "#")
@@ -188,88 +187,78 @@ func (r checker) reporter(ctx context.Context) func(egress.Hop) {
 
 // summarize describes in a sentence or two how the chain ended.
 func summarize(r Result, chain egress.Chain) string {
-	return countWords(r.RedirectCount) + " " + ending(r, chain)
-}
-
-func countWords(n int) string {
-	switch n {
+	count, followed := sumFollowed, finding.Args{"followed": r.RedirectCount}
+	switch r.RedirectCount {
 	case 0:
-		return "No redirect was followed."
+		count, followed = sumNone, nil
 	case 1:
-		return "One redirect was followed."
+		count, followed = sumOne, nil
 	}
-	return fmt.Sprintf("%d redirects were followed.", n)
+	code, args := r.ending(chain)
+	return rows.Sentence(count, followed) + " " + rows.Sentence(code, args)
 }
 
-func ending(r Result, chain egress.Chain) string {
+// ending returns the row of how the chain ended.
+func (r Result) ending(chain egress.Chain) (code string, args finding.Args) {
 	last := chain.Hops[len(chain.Hops)-1]
-	host := last.URL.Host().Short()
+	host := finding.Args{"host": last.URL.Host().Short()}
+	followed := finding.Args{"followed": egress.BrowsersFollow(chain.Err)}
 	switch chain.End {
 	case egress.EndFinal:
-		answer := strings.TrimSpace(fmt.Sprintf("%d %s", *r.FinalStatus, r.Hops[len(r.Hops)-1].StatusText))
-		text := fmt.Sprintf("%s answers %s.", host, answer)
-		if r.ClientRedirect != nil {
-			text += " The page itself then sends browsers elsewhere, but that is not followed here."
-		}
-		if conflicts(last.Response) {
-			text += " It sends conflicting Location headers, and browsers show an error instead of such an answer."
-		}
-		return text
+		return sumAnswers, host.With(finding.Args{"conflicting": conflicts(last.Response), "client": r.ClientRedirect != nil,
+			"answer": webview.Answered(*r.FinalStatus, r.Hops[len(r.Hops)-1].StatusText)})
 	case egress.EndLoop:
-		return "The next one leads back to a URL that was already visited: a loop."
+		return sumLoop, nil
 	case egress.EndTooManyRedirects:
-		return fmt.Sprintf("%s redirects once more, but at most %d are followed.", host, maxRedirects)
+		return sumTooMany, host.With(finding.Args{"limit": maxRedirects})
 	case egress.EndMissingLocation:
-		return fmt.Sprintf("%s redirects without saying where to: there is no Location, or it is blank.", host)
+		return sumNoLocation, host
 	case egress.EndInvalidLocation:
 		if conflicts(last.Response) {
-			return fmt.Sprintf("%s names %d conflicting destinations (Location) in one redirect. Browsers stop there and "+
-				"show an error, and so does this check.", host, len(last.Response.Locations()))
+			return sumConflict, host.With(finding.Args{"count": len(last.Response.Locations())})
 		}
-		return fmt.Sprintf("%s redirects to something that is not a valid URL. %s%s", host, locationSentence(chain.Err),
-			egress.AsBrowsersDo(chain.Err))
+		return sumInvalid, locationProblem(chain.Err).With(followed).With(finding.Args{"site": host["host"]})
 	case egress.EndUnsupportedScheme:
-		return fmt.Sprintf("%s redirects to %s, which is neither http nor https.", host, schemeWords(last.Response))
+		return sumScheme, host.With(finding.Args{"scheme": schemeOf(last.Response)})
 	case egress.EndBlocked:
 		return blockedEnding(chain, last)
 	case egress.EndDeadline:
-		return "Then this check ran out of time."
+		return sumDeadline, nil
 	}
-	return webview.FaultSentence(last.Err)
+	return webview.Reason(last.Err)
 }
 
 // blockedEnding does not repeat what the name of a refused hop led to.
-func blockedEnding(chain egress.Chain, last egress.Hop) string {
+func blockedEnding(chain egress.Chain, last egress.Hop) (code string, args finding.Args) {
 	if limited := chain.Limited(); limited != nil {
-		return "The next destination was not visited. " + webview.FaultSentence(limited)
+		code, args := webview.Reason(limited)
+		return sumNotVisited, finding.Args{"reason": code}.With(args)
 	}
+	args = finding.Args{"followed": egress.BrowsersFollow(chain.Err)}
 	if webview.EndsAtUserName(chain) {
-		return fmt.Sprintf("%s redirects to a URL with a user name in it, which is not followed. Nothing was sent to it.",
-			last.URL.Host().Short()) + egress.AsBrowsersDo(chain.Err)
+		return sumUserName, args.With(finding.Args{"host": last.URL.Host().Short()})
 	}
-	return "The next destination is not a public address that this service may visit. Nothing was sent to it." +
-		egress.AsBrowsersDo(chain.Err)
+	return sumNotPublic, args
 }
 
-// locationSentence is what is wrong with a Location.
-func locationSentence(err error) string {
+// locationProblem says what is wrong with a Location.
+func locationProblem(err error) finding.Args {
 	if location, is := errors.AsType[*target.LocationError](err); is {
-		return webview.FaultSentence(location.Err)
+		code, args := webview.Reason(location.Err)
+		return finding.Args{"problem": code}.With(args)
 	}
-	return ""
+	return nil
 }
 
 // maxShownScheme bounds what is repeated of a scheme, which holds no other characters than letters, digits, +, - and
 // dots.
 const maxShownScheme = 30
 
-func schemeWords(r *egress.Response) string {
-	scheme := ""
-	if u, err := url.Parse(locationOf(r)); err == nil {
-		scheme = u.Scheme
+// schemeOf returns the scheme of the Location, empty if it is none or too long to be shown.
+func schemeOf(r *egress.Response) string {
+	u, err := url.Parse(locationOf(r))
+	if err != nil || len(u.Scheme) > maxShownScheme {
+		return ""
 	}
-	if scheme == "" || len(scheme) > maxShownScheme {
-		return "a URL of another scheme"
-	}
-	return "a URL of the scheme " + scheme
+	return u.Scheme
 }

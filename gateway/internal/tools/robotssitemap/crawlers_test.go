@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/analyze/robotstxt"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 )
 
@@ -37,19 +38,19 @@ func TestCrawlers(t *testing.T) {
 // A server that refuses the file is distinguished from one that has none, and the consequence is reported.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	const alone = ", perhaps only to this service. Under RFC 9309, crawlers that "
 	for status, want := range map[int]string{
-		401: "The server refuses the file (401 Unauthorized)" + alone + "are refused as well may visit everything, though " +
-			"some stay away. Let everybody read the file.",
-		403: "The server refuses the file (403 Forbidden)" + alone + "are refused as well may visit everything, though " +
-			"some stay away. Let everybody read the file.",
-		429: "The server refuses the file because of too many requests (429 Too Many Requests)" + alone + "get this answer " +
-			"may visit everything, but Google treats it as a server error and the whole site as closed. Let everybody read the file.",
+		401: "The server refuses the file (401 Unauthorized), at least to this service. Crawlers that are refused too " +
+			"may visit " +
+			"everything.",
+		429: "The server refuses the file (429 Too Many Requests) because of too many requests. Google then treats the " +
+			"whole " +
+			"site as closed.",
 	} {
 		n := toolstest.WebNetwork(t)
 		n.Serve(toolstest.WebV4Port80, files{"/robots.txt": {status: status}, "/sitemap.xml": {status: status}})
 		got := mustRun(t, n, "http://example.com/")
-		if issues := got.Robots.Issues; len(issues) != 1 || issues[0].Message != want || issues[0].Severity != fileWarn {
+		if issues := got.Robots.Issues; len(issues) != 1 || issues[0].Message != want ||
+			issues[0].Severity != string(finding.Warn) {
 			t.Errorf("%d: %+v, want %s", status, issues, want)
 		}
 		if file := got.Sitemap; file.Status != fileMissing || fileCodes(file.Issues) != fileCodes(got.Robots.Issues) {

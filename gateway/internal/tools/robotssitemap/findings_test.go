@@ -6,8 +6,10 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/analyze/robotstxt"
+	"diagnostics/gateway/internal/analyze/sitemap"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool/finding"
+	"diagnostics/gateway/internal/tools/internal/toolstest"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
@@ -22,14 +24,12 @@ func crawlerEffects(effect robotstxt.Effect, others ...string) []crawler {
 	return list
 }
 
-// robots is a file in a state with issues, each "CODE severity" or with a line, "CODE severity 3".
+// robots is a file in a state with issues.
 func robots(state string, effect robotstxt.Effect, issues ...fileIssue) robotsFile {
 	return robotsFile{Status: state, Effect: effect, Issues: issues}
 }
 
-func issue(code, severity string, line int) fileIssue {
-	return describeIssue(code, severity, line, "Because.")
-}
+func issue(row string, line int) fileIssue { return describeIssue(row, line, nil) }
 
 func sitemapIn(url, state string, issues ...fileIssue) sitemapFile {
 	return sitemapFile{URL: url, Status: state, Issues: issues}
@@ -58,30 +58,30 @@ func TestReportOfFiles(t *testing.T) {
 		{"closed to a search engine", open, []string{"Bingbot disallowAll"}, none, nil, nil, finding.Warned, codeSearchClosed, codeSearchClosed},
 		{"closed to a model", open, []string{"GPTBot disallowAll", "CCBot rules"}, none, nil, nil, finding.OK, codeOpen, ""},
 		{"no file", robots(fileMissing, robotstxt.AllowAll), nil, none, nil, nil, finding.OK, codeNoRobots, ""},
-		{"redirects to no file", robots(fileMissing, robotstxt.AllowAll, issue(codeRedirects, fileFail, 0)), nil, none, nil, nil, finding.Warned, codeLost, codeRedirects},
-		{"refused", robots(fileMissing, robotstxt.AllowAll, issue(codeRefused, fileWarn, 0)), nil, none, nil, nil, finding.Warned, codeRefused, codeRefused},
-		{"too many requests", robots(fileMissing, robotstxt.AllowAll, issue(codeLimited, fileWarn, 0)), nil, none, nil, nil, finding.Warned, codeLimited, codeLimited},
-		{"a server error", robots(fileUnreachable, robotstxt.DisallowAll, issue(codeServerError, fileFail, 0)), nil, none, nil, nil, finding.Failed, codeUnread, codeUnread + " " + codeServerError},
-		{"a limit of this service", robots(fileUnreachable, robotstxt.DisallowAll, issue(codeLimit, fileInfo, 0)), nil, none, nil, nil, finding.Unknown, codeNotChecked, codeLimit},
-		{"out of time", robots(fileUnreachable, robotstxt.DisallowAll, issue(codeNotFinished, fileInfo, 0)), nil, none, nil, nil, finding.Unknown, codeNotChecked, codeNotFinished},
-		{"a key that is not verified", robots(fileUnreachable, robotstxt.DisallowAll, issue(webview.CodeUnverified, fileInfo, 0)), nil, none, nil,
+		{"redirects to no file", robots(fileMissing, robotstxt.AllowAll, issue(codeRedirects, 0)), nil, none, nil, nil, finding.Warned, codeLost, codeRedirects},
+		{"refused", robots(fileMissing, robotstxt.AllowAll, issue(codeRefused, 0)), nil, none, nil, nil, finding.Warned, codeRefused, codeRefused},
+		{"too many requests", robots(fileMissing, robotstxt.AllowAll, issue(codeLimited, 0)), nil, none, nil, nil, finding.Warned, codeLimited, codeLimited},
+		{"a server error", robots(fileUnreachable, robotstxt.DisallowAll, issue(codeServerError, 0)), nil, none, nil, nil, finding.Failed, codeUnread, codeUnread + " " + codeServerError},
+		{"a limit of this service", robots(fileUnreachable, robotstxt.DisallowAll, issue(codeLimit, 0)), nil, none, nil, nil, finding.Unknown, codeNotChecked, codeLimit},
+		{"out of time", robots(fileUnreachable, robotstxt.DisallowAll, issue(codeNotFinished, 0)), nil, none, nil, nil, finding.Unknown, codeNotChecked, codeNotFinished},
+		{"a key that is not verified", robots(fileUnreachable, robotstxt.DisallowAll, issue(codeUnverified, 0)), nil, none, nil,
 			[]webview.Certificate{{Host: "example.com", NotVerified: true}}, finding.Unknown, codeNotChecked,
 			webview.CodeUnverified},
-		{"a page", robots(fileInvalid, robotstxt.AllowAll, issue(codeHTML, fileFail, 0)), nil, none, nil, nil, finding.Warned, codePage, codeHTML},
-		{"no text", robots(fileInvalid, robotstxt.AllowAll, issue(codeBinary, fileFail, 0)), nil, none, nil, nil, finding.Warned, codeBinary, codeBinary},
-		{"mistakes", robots(fileFound, robotstxt.AllowAll, issue(robotstxt.CodeNoColon, fileFail, 3), issue(robotstxt.CodeNoColon, fileFail, 4)), nil, none, nil, nil, finding.Warned, codeMistakes, robotstxt.CodeNoColon},
-		{"remarks", robots(fileFound, robotstxt.AllowAll, issue(robotstxt.CodeNotUTF8, fileWarn, 3), issue(robotstxt.CodeByteOrderMark, fileInfo, 1)), nil, none, nil, nil, finding.OK, codeOpen, robotstxt.CodeNotUTF8 + " " + robotstxt.CodeByteOrderMark},
+		{"a page", robots(fileInvalid, robotstxt.AllowAll, issue(codePage, 0)), nil, none, nil, nil, finding.Warned, codePage, codePage},
+		{"no text", robots(fileInvalid, robotstxt.AllowAll, issue(codeBinary, 0)), nil, none, nil, nil, finding.Warned, codeBinary, codeBinary},
+		{"mistakes", robots(fileFound, robotstxt.AllowAll, issue(robotstxt.CodeNoColon, 3), issue(robotstxt.CodeNoColon, 4)), nil, none, nil, nil, finding.Warned, codeMistakes, robotstxt.CodeNoColon},
+		{"remarks", robots(fileFound, robotstxt.AllowAll, issue(robotstxt.CodeNotUTF8, 3), issue(robotstxt.CodeByteOrderMark, 1)), nil, none, nil, nil, finding.OK, codeOpen, robotstxt.CodeNotUTF8 + " " + robotstxt.CodeByteOrderMark},
 		{"a sitemap", open, nil, sitemapIn(usualURL, fileFound), nil, nil, finding.OK, codeOpen, ""},
-		{"a page for a sitemap", open, nil, sitemapIn(usualURL, fileInvalid, issue(codeHTML, fileFail, 0)), nil, nil, finding.Warned, codeSitemaps, codeHTML},
-		{"a sitemap with mistakes", open, nil, sitemapIn(usualURL, fileFound, issue("BAD_LOC", fileFail, 2)), nil, nil, finding.Warned, codeSitemaps, "BAD_LOC"},
-		{"a sitemap with a remark", open, nil, sitemapIn(usualURL, fileFound, issue("BAD_LASTMOD", fileWarn, 2)), nil, nil, finding.OK, codeOpen, "BAD_LASTMOD"},
-		{"a sitemap beyond the bounds", open, nil, none, []sitemapFile{sitemapIn(otherURL, fileUnreachable, issue(codeNotFinished, fileInfo, 0))}, nil, finding.OK, codeOpen, codeNotFinished},
+		{"a page for a sitemap", open, nil, sitemapIn(usualURL, fileInvalid, issue(sitemap.CodeHTML, 0)), nil, nil, finding.Warned, codeSitemaps, codeUndeclared},
+		{"a sitemap with mistakes", open, nil, sitemapIn(usualURL, fileFound, issue(sitemap.CodeBadLoc, 2)), nil, nil, finding.Warned, codeSitemaps, codeUndeclared},
+		{"a sitemap with a remark", open, nil, sitemapIn(usualURL, fileFound, issue(sitemap.CodeBadDate, 2)), nil, nil, finding.OK, codeOpen, codeUndeclared},
+		{"a sitemap beyond the bounds", open, nil, none, []sitemapFile{sitemapIn(otherURL, fileUnreachable, issue(codeNotFinished, 0))}, nil, finding.OK, codeOpen, codeNotFinished},
 		{"a declared sitemap that is missing", open, nil, none, []sitemapFile{sitemapIn(otherURL, fileMissing)}, nil, finding.Warned, codeSitemaps, codeNoSitemap},
-		{"refused at the usual place", open, nil, sitemapIn(usualURL, fileMissing, issue(codeRefused, fileWarn, 0)), nil, nil, finding.Warned, codeSitemaps, codeRefused},
-		{"and another is declared", open, nil, sitemapIn(usualURL, fileMissing, issue(codeRefused, fileWarn, 0)), []sitemapFile{sitemapIn(otherURL, fileFound)}, nil, finding.OK, codeOpen, ""},
-		{"a certificate", robots(fileFound, robotstxt.AllowAll, issue(webview.CodeCertificate, fileWarn, 0)), nil, none, nil,
-			[]webview.Certificate{{Host: "example.com", Subject: "certificate of example.com", Clause: "it has expired"}},
-			finding.Warned, webview.CodeCertificate, webview.CodeCertificate},
+		{"refused at the usual place", open, nil, sitemapIn(usualURL, fileMissing, issue(codeSitemapRefused, 0)), nil, nil, finding.Warned, codeSitemaps, codeUndeclared},
+		{"and another is declared", open, nil, sitemapIn(usualURL, fileMissing, issue(codeSitemapRefused, 0)), []sitemapFile{sitemapIn(otherURL, fileFound)}, nil, finding.OK, codeOpen, ""},
+		{"a certificate", robots(fileFound, robotstxt.AllowAll, issue(codeBadCertificate, 0)), nil, none, nil,
+			[]webview.Certificate{{Host: "example.com", Subject: "certificate of example.com", Defect: "CERT_HAS_EXPIRED"}},
+			finding.Warned, codeCertificate, webview.CodeCertificate},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -98,14 +98,11 @@ func TestReportOfFiles(t *testing.T) {
 			var codes []string
 			for _, f := range got.Findings {
 				codes = append(codes, f.Code)
-				if strings.Contains(f.Message, "%!") {
-					t.Error(f.Message)
-				}
 			}
 			broken := slices.ContainsFunc(got.Findings, func(f finding.Finding) bool { return f.Group == finding.Broken })
 			if got.Conclusion.State != c.state || got.Conclusion.Code != c.conclusion || strings.Join(codes,
 				" ") != c.findings ||
-				c.state == finding.Failed && !broken || strings.Contains(got.Conclusion.Message, "%!") {
+				c.state == finding.Failed && !broken {
 				t.Errorf("%+v, %v", got.Conclusion, codes)
 			}
 		})
@@ -132,19 +129,46 @@ func TestRights(t *testing.T) {
 			name, _, _ := strings.Cut(other, " ")
 			r.Robots.Groups = append(r.Robots.Groups, robotsGroup{UserAgents: []string{name}})
 		}
-		if got := r.rights(); got != c.want {
+		if got := rows.Conclude(codeMistakes, r.rights("It")).Message; !strings.HasPrefix(got, "It "+c.want+". ") {
 			t.Errorf("got %q", got)
 		}
 	}
 }
 
-// TestFindingsAgreeWithIssues: one finding for each code of a file, as severe as its worst issue, with its lines.
+// TestFindingsAgreeWithIssues: one finding for each row of a file, with its lines.
 func TestFindingsAgreeWithIssues(t *testing.T) {
 	t.Parallel()
-	got := issueFindings("/robots.txt", "robots.txt", []fileIssue{issue(robotstxt.CodeUnknownField, fileInfo, 2),
-		issue(robotstxt.CodeUnknownField, fileWarn, 7), issue(codeLimit, fileInfo, 0)}, false)
-	if len(got) != 2 || got[0].Severity != finding.Warn || got[0].Group != finding.Safer ||
-		!strings.HasPrefix(got[0].Message, "/robots.txt, lines 2 and 7: ") || got[1].Group != finding.Note {
+	site, err := target.ParseURL("https://example.com/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := robots(fileFound, robotstxt.AllowAll, issue(robotstxt.CodeProposal, 2), issue(robotstxt.CodeNotUTF8, 3),
+		issue(robotstxt.CodeNotUTF8, 7), issue(codeNotRead, 0))
+	got := Result{Robots: file, Crawlers: crawlerEffects(robotstxt.AllowAll)}.report(site, nil).Findings
+	if len(got) != 3 || got[0].Message != "/robots.txt, lines 3 and 7: "+file.Issues[1].Message ||
+		string(got[0].Severity) != file.Issues[1].Severity {
 		t.Errorf("%+v", got)
 	}
+	var issues []fileIssue
+	for line := range 8 {
+		issues = append(issues, issue(robotstxt.CodeNoColon, line+1))
+	}
+	if lines := linesOf(issues, robotstxt.CodeNoColon); strings.Join(lines, " ") != "1 2 3 4 5 3 more" {
+		t.Errorf("%q", lines)
+	}
+}
+
+// TestIssuesKeepTheirCodes holds the codes of issues that several rows share.
+func TestIssuesKeepTheirCodes(t *testing.T) {
+	t.Parallel()
+	for row, code := range issueCodes {
+		if _, known := rows[row]; !known || describeIssue(row, 0, nil).Code != code {
+			t.Errorf("%s: %s", row, code)
+		}
+	}
+}
+
+func TestRows(t *testing.T) {
+	t.Parallel()
+	toolstest.Rows(t, rows)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/egress/http1"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
@@ -50,7 +51,7 @@ func TestTrailingBytes(t *testing.T) {
 				t.Errorf("%s %q: notes %v and %v", name, trailer, got.Robots.Notes, got.Sitemap.Notes)
 			}
 			for _, i := range slices.Concat(got.Robots.Issues, got.Sitemap.Issues) {
-				if i.Severity != fileWarn {
+				if i.Severity != string(finding.Warn) {
 					t.Errorf("%s: %+v", name, i)
 				}
 			}

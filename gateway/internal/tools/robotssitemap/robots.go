@@ -2,6 +2,7 @@ package robotssitemap
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -15,19 +16,12 @@ import (
 	"diagnostics/gateway/internal/egress/budget/memory"
 	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
 // maxPreview is how much of a file is shown as it is, in bytes.
 const maxPreview = 4 << 10
-
-// The codes of issues about a robots.txt as a whole.
-const (
-	codeHTML        = "HTML"
-	codeBinary      = "NOT_TEXT"
-	codeContentType = "CONTENT_TYPE"
-	codeNotRead     = "SITEMAPS_NOT_READ"
-)
 
 // robotsBody is a robots.txt as read, at most robotstxt.MaxBytes of it.
 type robotsBody struct {
@@ -81,7 +75,7 @@ type robotsReport struct {
 // describeRobots judges a robots.txt by RFC 9309 section 2.3.1: without one, and where the server refuses it,
 // everything is allowed, and nothing is where the server fails.
 func describeRobots(u target.URL, chain egress.Chain, body robotsBody) robotsReport {
-	s := describeServed(chain, robotsKind())
+	s := describeServed(chain, robotsKind)
 	declared := []string{}
 	file := robotsFile{URL: u.String(), Effect: robotstxt.AllowAll, Groups: []robotsGroup{}}
 	var crawlers []robotstxt.Crawler
@@ -93,7 +87,7 @@ func describeRobots(u target.URL, chain egress.Chain, body robotsBody) robotsRep
 		file.Groups = describeGroups(robotstxt.Parse(body.readable(), false).Groups)
 	case s.state == fileFound:
 		if body.err != nil { // section 2.3.1.5: crawlers use what they can read
-			s.add(codeIncomplete, fileFail, "The file could not be read completely. %s", webview.FaultSentence(body.err))
+			s.add(codeIncomplete, reasonOf(body.err))
 		}
 		parsed := robotstxt.Parse(body.readable(), body.truncated)
 		if s.refuseText(body.text, parsed); s.state == fileFound {
@@ -151,21 +145,20 @@ func (s *served) refuseText(text []byte, parsed robotstxt.File) {
 	switch {
 	case markup || isPage:
 		s.state = fileInvalid
-		s.add(codeHTML, fileFail,
-			"The server answers with an HTML page instead of robots.txt. Crawlers find no rules in it.")
+		s.add(codePage, nil)
 	case bytes.IndexByte(text, 0) >= 0 && nothing:
 		s.state = fileInvalid
-		s.add(codeBinary, fileFail, "The file is not text.")
+		s.add(codeBinary, nil)
 	}
 }
 
 // addFile adds the issues of a file and returns its sitemaps, each once.
 func (s *served) addFile(text []byte, parsed robotstxt.File) []string {
 	if kind := mediaType(s.contentType); kind != "text/plain" && len(text) > 0 {
-		s.add(codeContentType, fileWarn, "The content type is not text/plain, as RFC 9309 requires.")
+		s.add(codeContentType, nil)
 	}
 	for _, i := range parsed.Issues {
-		s.issues = append(s.issues, describeIssue(i.Code, string(i.Severity), i.Line, i.Message))
+		s.issues = append(s.issues, describeIssue(i.Code, i.Line, i.Args))
 	}
 	declared, seen := []string{}, make(map[string]bool)
 	for _, sitemap := range parsed.Sitemaps {
@@ -175,14 +168,15 @@ func (s *served) addFile(text []byte, parsed robotstxt.File) []string {
 		seen[sitemap.URL] = true
 	}
 	if len(declared) > maxDeclaredRead {
-		s.add(codeNotRead, fileInfo, "The file declares %d sitemaps. Only the first %d are read here.", len(declared),
-			maxDeclaredRead)
+		s.add(codeNotRead, finding.Args{"count": len(declared), "most": maxDeclaredRead})
 	}
 	return declared
 }
 
-func describeIssue(code, severity string, line int, message string) fileIssue {
-	issue := fileIssue{Code: code, Severity: severity, Message: message}
+// describeIssue returns the issue of a row.
+func describeIssue(row string, line int, args finding.Args) fileIssue {
+	issue := fileIssue{Code: cmp.Or(issueCodes[row], row), Severity: string(rows[row].Severity),
+		Message: rows.Sentence(row, args), row: row, args: args}
 	if line > 0 {
 		issue.Line = &line
 	}

@@ -108,13 +108,16 @@ type fileIssue struct {
 	Severity string `json:"severity" wire:"enum=fail|warn|info"` // fail, warn or info
 	Line     *int   `json:"line" wire:"min=1"`                   // null for the file as a whole
 	Message  string `json:"message"`
+
+	row  string // of the catalogue; several may have one Code
+	args finding.Args
 }
 
 // New makes the tool; client fetches the files.
 func New(client *egress.Client) tool.Tool {
 	return tool.New(tool.Spec[target.URL, Result]{
 		Slug:    "robots-sitemap",
-		OpenAPI: openAPI, Findings: catalogue,
+		OpenAPI: openAPI, Findings: rows,
 		Parse: func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
 		Run: func(ctx context.Context, u target.URL) (Result, error) {
 			return newChecker(client, u).run(ctx)

@@ -35,7 +35,7 @@ const maxSitemapsWire = maxSitemapsReceived + maxSitemapsReceived/32
 func drawing(ctx context.Context) context.Context {
 	return traffic.WithShare(ctx, maxSitemapsWire, &fault.Error{
 		Kind:       fault.Limited,
-		Sentence:   "The sitemaps of this check have together reached the limit on what is read (4 MiB).",
+		Code:       "SITEMAPS_TOO_LARGE",
 		RetryAfter: time.Second,
 	})
 }
@@ -78,10 +78,9 @@ func (r *checker) fetchDeclared(ctx context.Context, declared []string) func() [
 func unfetched(text string, err error) sitemapFile {
 	s := served{state: fileUnreachable}
 	if fault.Is(err, fault.Refused) {
-		s.add(codeNotPublic, fileFail, "The sitemap is not at a public address. Nothing was sent to it.")
+		s.add(codeNotPublic, nil)
 	} else {
-		s.add(codeUnreachable, fileFail,
-			"The sitemap's URL cannot be fetched: it must be a valid http or https URL without a user name.")
+		s.add(codeBadURL, nil)
 	}
 	return sitemapFile{URL: text, Status: s.state, Issues: s.issues, Notes: []webview.Note{}}
 }
@@ -94,7 +93,7 @@ func (r *checker) read(ctx context.Context, u target.URL) sitemapFile {
 			report = new(r.readBody(ctx, answer, body))
 		}
 	}}, maxRedirects)
-	s := describeServed(chain, sitemapKind())
+	s := describeServed(chain, sitemapKind)
 	file := sitemapFile{URL: u.String(), certificates: webview.Certificates(chain),
 		shortHellos: webview.ShortHelloHosts(chain)}
 	switch {
@@ -142,14 +141,13 @@ func (r *checker) readBody(ctx context.Context, answer *egress.Response, body io
 
 func (s *served) judgeReport(report sitemap.Report) {
 	for _, i := range report.Issues {
-		if i.Code == codeTrailing && s.has(codeTrailing) {
+		if i.Code == sitemap.CodeTrailing && s.has(sitemap.CodeTrailing) {
 			continue // once is enough
 		}
-		s.issues = append(s.issues, describeIssue(i.Code, string(i.Severity), i.Line, i.Message))
+		s.issues = append(s.issues, describeIssue(i.Code, i.Line, i.Args))
 	}
 	if report.Truncated {
-		s.add(codeLimit, fileInfo, "This service did not read the whole file: from all sitemaps of a check together it "+
-			"reads at most 4 MiB as received, 8 MiB decompressed, and 1,200,000 tags, texts and lines.")
+		s.add(codeBound, nil)
 	}
 	switch {
 	case report.Err != nil:

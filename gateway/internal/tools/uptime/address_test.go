@@ -20,6 +20,7 @@ import (
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/challenge"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 	"diagnostics/shared/parallel"
@@ -208,7 +209,7 @@ func TestUptimeAddressAtItsLimit(t *testing.T) {
 		return func(s *egress.Settings) {
 			s.Charge = func(_ context.Context, to netip.AddrPort) error {
 				if to.Addr().String() == at {
-					return fault.LimitedFor(7*time.Second, "Too many requests are going to this server's address.")
+					return fault.LimitedFor(7*time.Second, "ADDRESS_BUSY")
 				}
 				return nil
 			}
@@ -298,7 +299,7 @@ func TestUptimeChallenge(t *testing.T) {
 func TestUptimeConflictingLocations(t *testing.T) {
 	t.Parallel()
 	for status, reason := range map[string]string{
-		"302 Found": "The site sends conflicting Location headers in one redirect, and browsers stop there.",
+		"302 Found": "The target sends conflicting Location headers in one redirect, and browsers stop there.",
 		"200 OK":    "The server answered 200 OK. It has conflicting Location headers, and browsers show an error instead of such an answer.",
 	} {
 		n := many(t, one, two)
@@ -353,9 +354,9 @@ func answered(t *testing.T, url string, status int, phrase, code string) egress.
 	}}
 }
 
-func failed(t *testing.T, url string, kind fault.Kind, sentence string) egress.Hop {
+func failed(t *testing.T, url string, kind fault.Kind, code string, args finding.Args) egress.Hop {
 	t.Helper()
-	return egress.Hop{URL: parsed(t, url), Err: fault.Wrap(kind, errors.New("not to be shown"), sentence)}
+	return egress.Hop{URL: parsed(t, url), Err: fault.Wrap(kind, errors.New("not to be shown"), code, args)}
 }
 
 func parsed(t *testing.T, url string) target.URL {
@@ -371,14 +372,13 @@ func parsed(t *testing.T, url string) target.URL {
 func TestEveryTrouble(t *testing.T) {
 	t.Parallel()
 	const site, next = "https://example.com/", "https://www.example.com/"
-	silent := "example.com did not accept a connection in time."
-	dead := "www.example.com refused the connection."
+	example := finding.Args{"host": "example.com"}
 	page := answered(t, site, 200, "OK", "")
 	redirect := answered(t, site, 302, "Found", "")
 	ended := func(end egress.ChainEnd, hops ...egress.Hop) egress.Chain {
-		return egress.Chain{End: end, Err: fault.New(fault.Upstream, "The target is at 10.0.0.1."), Hops: hops}
+		return egress.Chain{End: end, Err: fault.New(fault.Upstream, "REDIRECT_LOOP", nil), Hops: hops}
 	}
-	lost := failed(t, next, fault.Upstream, dead)
+	lost := failed(t, next, fault.Upstream, "CONNECTION_REFUSED", finding.Args{"host": "www.example.com"})
 	unreachable := egress.Chain{End: egress.EndUnreachable, Err: lost.Err, Hops: []egress.Hop{redirect, lost}}
 	rows := []struct {
 		name   string
@@ -390,15 +390,15 @@ func TestEveryTrouble(t *testing.T) {
 		{"status", ended(egress.EndFinal, answered(t, site, 404, "Not Found", "")), "The server answered 404 Not Found."},
 		{"own phrase", ended(egress.EndFinal, answered(t, site, 404, "Nothing", "")), "The server answered 404 Nothing."},
 		{"status without phrase", ended(egress.EndFinal, answered(t, site, 477, "", "")), "The server answered 477."},
-		{"silence", ended(egress.EndUnreachable, failed(t, site, fault.Timeout, silent)), silent},
-		{"refused target", ended(egress.EndBlocked, failed(t, site, fault.Refused, "This is not public.")), "This is not public."},
-		{"loop", ended(egress.EndLoop, redirect), "The site's redirects form a loop."},
-		{"too many", ended(egress.EndTooManyRedirects, redirect), "The site redirects more than 5 times."},
-		{"no Location", ended(egress.EndMissingLocation, redirect), "The site redirects without saying where to."},
-		{"bad Location", ended(egress.EndInvalidLocation, redirect), "The site redirects to something that is not a valid URL."},
-		{"other scheme", ended(egress.EndUnsupportedScheme, redirect), "The site redirects to a URL that is neither http nor https."},
+		{"silence", ended(egress.EndUnreachable, failed(t, site, fault.Timeout, "TLS_TIMEOUT", example)), "example.com did not finish the TLS handshake in time."},
+		{"refused target", ended(egress.EndBlocked, failed(t, site, fault.Refused, "TARGET_DENIED", nil)), "The operator of this service does not allow this target."},
+		{"loop", ended(egress.EndLoop, redirect), "The redirects form a loop."},
+		{"too many", ended(egress.EndTooManyRedirects, redirect), "The target redirects more than 5 times."},
+		{"no Location", ended(egress.EndMissingLocation, redirect), "The target redirects without naming a destination."},
+		{"bad Location", ended(egress.EndInvalidLocation, redirect), "The target redirects to something that is not a valid URL."},
+		{"other scheme", ended(egress.EndUnsupportedScheme, redirect), "The target redirects to a URL that is neither http nor https."},
 		{"blocked", ended(egress.EndBlocked, redirect), "The site redirects to a URL that this service does not visit, because it is not public or contains a user name."},
-		{"deadline on the way", ended(egress.EndDeadline, redirect, failed(t, next, fault.Timeout, silent)), "The site's redirects took too long to follow."},
+		{"deadline on the way", ended(egress.EndDeadline, redirect, failed(t, next, fault.Timeout, "TLS_TIMEOUT", example)), "The check ran out of time before the redirects ended."},
 		{"dead host behind a redirect", unreachable, "A redirect could not be followed: www.example.com refused the connection."},
 		{"certificate", ended(egress.EndFinal, answered(t, site, 200, "OK", "CERT_HAS_EXPIRED")), "The certificate of example.com is not valid: it has expired."},
 		{"certificate not verified", ended(egress.EndFinal, answered(t, site, 200, "OK", certs.DefectCostly)), ""},
@@ -408,7 +408,7 @@ func TestEveryTrouble(t *testing.T) {
 	}
 	for _, row := range rows {
 		check := familyCheck{family: 4, chain: row.chain}
-		if got := check.trouble().reason(); got != row.reason {
+		if got := words(check.trouble().said()); got != row.reason {
 			t.Errorf("%s: %q", row.name, got)
 		}
 		if check.troubled() != (row.reason != "") {
@@ -419,7 +419,7 @@ func TestEveryTrouble(t *testing.T) {
 			if same := both[0].trouble() == both[1].trouble(); same != (row.reason == other.reason) {
 				t.Errorf("%s and %s: the same trouble is %t", row.name, other.name, same)
 			}
-			if got, want := joinReasons(both), joined(row.reason, other.reason); got != want {
+			if got, want := words(joinReasons(both)), joined(row.reason, other.reason); got != want {
 				t.Errorf("%s and %s: %q, want %q", row.name, other.name, got, want)
 			}
 		}
@@ -437,4 +437,11 @@ func joined(four, six string) string {
 		return "Over IPv4: " + four
 	}
 	return "Over IPv4: " + four + " Over IPv6: " + six
+}
+
+func words(all []said) string {
+	if joined := inWords(all); joined != nil {
+		return *joined
+	}
+	return ""
 }

@@ -6,13 +6,11 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/text"
-	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/webview"
 	"diagnostics/shared/progress"
 )
@@ -293,11 +291,11 @@ func (a *addressCheck) describe() addressState {
 	case !a.tried:
 		state.State = uptimeSkipped
 	case fault.IsOwn(a.hop.Err):
-		state.State, state.Reason = uptimeSkipped, new("This service "+fault.ShortagePhrase+".")
+		state.State, state.Reason = uptimeSkipped, inWords([]said{{"SHORTAGE_HERE", nil}})
 	case a.prevented():
-		state.State, state.Reason = uptimeSkipped, new(webview.FaultSentence(a.hop.Err))
+		state.State, state.Reason = uptimeSkipped, inWords([]said{reasonOf(a.hop.Err)})
 	default:
-		state.Reason = format.TextOrNull(a.trouble().reason())
+		state.Reason = inWords(a.trouble().said())
 	}
 	if a.hop.Response != nil {
 		state.Status = new(a.hop.Response.Status)
@@ -309,10 +307,10 @@ func (a *addressCheck) describe() addressState {
 }
 
 // skipped are addresses of a family that this host lacks.
-func skipped(addresses []netip.Addr, reason string) []addressState {
+func skipped(addresses []netip.Addr, reason *string) []addressState {
 	states := make([]addressState, 0, maxAddresses)
 	for _, a := range addresses[:min(len(addresses), maxAddresses)] {
-		states = append(states, addressState{Address: a.String(), State: uptimeSkipped, Reason: &reason})
+		states = append(states, addressState{Address: a.String(), State: uptimeSkipped, Reason: reason})
 	}
 	return states
 }
@@ -337,7 +335,7 @@ func (c *familyCheck) familyTrouble() trouble {
 
 // addressReasons returns what is wrong with single addresses of the families, those with the same trouble in one
 // sentence.
-func addressReasons(checks ...familyCheck) string {
+func addressReasons(checks ...familyCheck) []said {
 	var troubles []trouble
 	at := make(map[trouble][]string)
 	for i := range checks {
@@ -355,9 +353,9 @@ func addressReasons(checks ...familyCheck) string {
 			at[t] = append(at[t], a.address.String())
 		}
 	}
-	sentences := make([]string, 0, len(troubles))
+	var all []said
 	for _, t := range troubles {
-		sentences = append(sentences, "At "+text.Listed(at[t])+": "+t.reason())
+		all = append(all, t.saidOf(atAddresses, finding.Args{"addresses": at[t]})...)
 	}
-	return strings.Join(sentences, " ")
+	return all
 }

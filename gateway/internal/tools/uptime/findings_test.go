@@ -60,14 +60,14 @@ func TestReportOfFacts(t *testing.T) {
 		c.Hops[0].Response.Timings.Total = d
 		return c
 	}
-	dead := egress.Chain{Hops: []egress.Hop{{URL: site, Err: fault.New(fault.Upstream,
-		"example.com refused the connection.")}},
+	dead := egress.Chain{Hops: []egress.Hop{{URL: site, Err: fault.New(fault.Upstream, "CONNECTION_REFUSED",
+		finding.Args{"host": "example.com"})}},
 		End: egress.EndUnreachable}
 	dead.Err = dead.Hops[0].Err
 	looping := answers(site, 302, nil)
 	looping.End = egress.EndLoop
 	limited := egress.Chain{Hops: append(slices.Clone(looping.Hops), egress.Hop{URL: site,
-		Err: fault.New(fault.Limited, "Wait.")}),
+		Err: fault.New(fault.Limited, "URL_TOO_LONG", nil)}),
 		End: egress.EndBlocked}
 	rows := []struct {
 		name       string
@@ -81,16 +81,16 @@ func TestReportOfFacts(t *testing.T) {
 		{"just fast", slow(1999 * time.Millisecond), slow(time.Second), false, "up", finding.OK, codeUp, ""},
 		{"just slow", slow(2 * time.Second), slow(3 * time.Second), false, "up", finding.Warned, codeSlow, webview.CodeSlow},
 		{"399", answers(site, 399, nil), answers(site, 200, nil), false, "up", finding.OK, codeUp, ""},
-		{"400", answers(site, 400, nil), answers(site, 400, nil), false, "degraded", finding.Warned, codeErrorStatus, webview.CodeClientError},
-		{"403", answers(site, 403, nil), answers(site, 403, nil), false, "degraded", finding.Warned, codeErrorStatus, webview.CodeRefused},
+		{"400", answers(site, 400, nil), answers(site, 400, nil), false, "degraded", finding.Warned, webview.CodeClientError, webview.CodeClientError},
+		{"403", answers(site, 403, nil), answers(site, 403, nil), false, "degraded", finding.Warned, webview.CodeRefused, webview.CodeRefused},
 		{"500", answers(site, 500, nil), answers(site, 500, nil), false, "down", finding.Failed, codeDown, webview.CodeServerError},
-		{"one family", answers(site, 200, nil), answers(site, 500, nil), false, "degraded", finding.Warned, codeFamilyDown, codeFamilyDown},
-		{"refuses", dead, dead, false, "down", finding.Failed, codeDown, webview.CodeNoAnswer},
-		{"each its own failure", dead, answers(site, 503, nil), false, "down", finding.Failed, codeDown, webview.CodeNoAnswer + " " + webview.CodeServerError},
+		{"one family", answers(site, 200, nil), answers(site, 500, nil), false, "degraded", finding.Warned, codeOneFamilyDown, codeFamilyDown},
+		{"refuses", dead, dead, false, "down", finding.Failed, codeDown, "CONNECTION_REFUSED"},
+		{"each its own failure", dead, answers(site, 503, nil), false, "down", finding.Failed, codeDown, "CONNECTION_REFUSED" + " " + webview.CodeServerError},
 		{"a loop", looping, looping, false, "degraded", finding.Warned, codeRedirects, webview.CodeLoop},
 		{"a limit of this service", limited, limited, false, "degraded", finding.Warned, codeRedirects, webview.CodeNotVisited},
-		{"an invalid certificate", answers(site, 200, &invalid), answers(site, 200, &invalid), false, "degraded", finding.Failed, codeRefusedCert, webview.CodeCertificate},
-		{"and one family", answers(site, 200, &invalid), dead, false, "degraded", finding.Failed, codeRefusedCert, webview.CodeCertificate + " " + codeFamilyDown},
+		{"an invalid certificate", answers(site, 200, &invalid), answers(site, 200, &invalid), false, "degraded", finding.Failed, webview.CodeRefusedCert, webview.CodeCertificate},
+		{"and one family", answers(site, 200, &invalid), dead, false, "degraded", finding.Failed, webview.CodeRefusedCert, webview.CodeCertificate + " " + codeFamilyDown},
 		{"a certificate that was not verified", answers(site, 200, &unverified), answers(site, 200, &unverified), false, "up", finding.OK, codeUp, webview.CodeUnverified},
 		{"IPv6 alone", egress.Chain{}, answers(site, 200, nil), false, "up", finding.OK, codeUp, codeNoIPv4},
 		{"IPv4 not looked up", egress.Chain{}, answers(site, 200, nil), true, "up", finding.OK, codeUp, codeUnlooked},
@@ -144,8 +144,8 @@ func TestReportOnANameThatLeadsNowhere(t *testing.T) {
 		conclusion string
 		finding    string
 	}{
-		{fault.New(fault.NoAddress, "example.com has no address."), codeNoAddress, codeNoAddress},
-		{fault.New(fault.Timeout, "The name servers of example.com did not answer."), codeDown, codeNameServers},
+		{fault.New(fault.NoAddress, "NO_ADDRESS", finding.Args{"host": "example.com"}), codeNoAddress, codeNoAddress},
+		{fault.New(fault.Timeout, "NAME_SERVERS_SILENT", finding.Args{"name": "example.com"}), codeDown, "NAME_SERVERS_SILENT"},
 	} {
 		got, err := r.unresolved(t.Context(), c.err)
 		if err != nil || got.Conclusion.Code != c.conclusion || got.Conclusion.State != finding.Failed ||

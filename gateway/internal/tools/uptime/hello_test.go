@@ -12,6 +12,7 @@ import (
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
+	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
 // firstRead is a connection of which something was read already.
@@ -46,7 +47,7 @@ func TestUptimeHelloTooLong(t *testing.T) {
 		}
 	})
 	got := mustRun(t, n, "https://example.com/")
-	is := func(f finding.Finding) bool { return f.Code == codeHello && f.Severity == finding.Warn }
+	is := func(f finding.Finding) bool { return f.Code == webview.CodeHello && f.Severity == finding.Warn }
 	if !got.HelloTooLong || !got.Online || got.Verdict != verdictDegraded || !slices.ContainsFunc(got.Findings, is) {
 		t.Errorf("%+v", got)
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/webview"
 	"diagnostics/shared/progress"
 )
@@ -40,13 +41,13 @@ func (s *soFar) answered(ctx context.Context, r *egress.Response) {
 }
 
 func (s *soFar) report(ctx context.Context) {
-	code, args := codeSilent, []any{s.host}
+	code, args := codeSilent, finding.Args{"host": s.host}
 	if s.status != "" {
-		code, args = codeAnswers, append(args, s.status)
+		code, args["answer"] = codeAnswers, s.status
 	}
 	if code == s.reported {
 		return
 	}
 	s.reported = code
-	progress.Report(ctx, "conclusion", "", catalogue.Conclude(code, args...))
+	progress.Report(ctx, "conclusion", "", rows.Conclude(code, args))
 }

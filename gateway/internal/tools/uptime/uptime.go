@@ -77,6 +77,14 @@ type familyFacts struct {
 	Status         *int     `json:"status"`
 	ResponseTimeMs *float64 `json:"responseTimeMs"`
 	Reason         *string  `json:"reason"`
+
+	why said // the reason of a family that was not checked
+}
+
+// because sets the reason.
+func (s familyState) because(why said) familyState {
+	s.why, s.Reason = why, inWords([]said{why})
+	return s
 }
 
 // addressState is what one address of a site answers by itself, before any redirect.
@@ -105,7 +113,7 @@ func newWithin(client *egress.Client, bounds limits) tool.Tool {
 	return tool.New(tool.Spec[webview.Page, *Result]{
 		Slug:    "uptime",
 		Options: []tool.Option{webview.OptionHTTP3},
-		OpenAPI: openAPI, Findings: catalogue,
+		OpenAPI: openAPI, Findings: rows,
 		Parse: webview.ParsePage,
 		Run: func(ctx context.Context, page webview.Page) (*Result, error) {
 			state := &soFar{host: webview.Place(page.URL)}
@@ -159,7 +167,7 @@ func (r checker) run(ctx context.Context) (*Result, error) {
 // withHTTP3 tries HTTP/3 with the origin of the last answer, where it is to be tried.
 func (r checker) withHTTP3(ctx context.Context, result *Result, last *egress.Response) *Result {
 	if r.http3 {
-		result.HTTP3 = webview.CheckHTTP3(ctx, r.client, catalogue, last, &result.Truncated)
+		result.HTTP3 = webview.CheckHTTP3(ctx, r.client, last, &result.Truncated)
 		result.Report = result.With(result.HTTP3.Findings...)
 	}
 	return result
@@ -199,20 +207,20 @@ func (r checker) resolve(ctx context.Context) (egress.Resolution, error) {
 
 // unresolved is the result for a name that leads nowhere: a site that cannot be found is down. A refusal stays one.
 func (r checker) unresolved(ctx context.Context, err error) (*Result, error) {
-	state, failed := uptimeDown, webview.FaultSentence(err)
+	state := uptimeDown
 	switch {
 	case fault.IsOwn(err):
 		return nil, err
 	case fault.Is(err, fault.NoAddress):
-		state, failed = uptimeNoAddress, ""
+		state = uptimeNoAddress
 	case !fault.Is(err, fault.Upstream) && !fault.Is(err, fault.Timeout):
 		return nil, err
 	}
-	reason := webview.FaultSentence(err)
-	family := familyState{familyFacts{State: state, Reason: &reason}, []addressState{}}
+	why := reasonOf(err)
+	family := familyState{familyFacts{State: state}, []addressState{}}.because(why)
 	return r.withHTTP3(ctx, &Result{
-		Report: unresolvedReport(webview.Place(r.url), failed),
-		URL:    r.url.String(), Verdict: verdictDown, Reason: &reason,
+		Report: unresolvedReport(webview.Place(r.url), state == uptimeNoAddress, why),
+		URL:    r.url.String(), Verdict: verdictDown, Reason: family.Reason,
 		Families: families{IPv4: family, IPv6: family}, Notes: []webview.Note{},
 	}, nil), nil
 }
@@ -233,24 +241,24 @@ func (r checker) checkFamilies(ctx context.Context, resolution egress.Resolution
 
 // unchecked describes a family over which this service could not check the site.
 func (c *familyCheck) unchecked() familyState {
-	reason := fmt.Sprintf("This service %s over IPv%d.", fault.ShortagePhrase, c.family)
-	return familyState{familyFacts{State: uptimeSkipped, Address: new(c.address.String()), Reason: &reason},
-		c.describeAddresses()}
+	return familyState{familyFacts{State: uptimeSkipped, Address: new(c.address.String())}, c.describeAddresses()}.because(
+		said{saidShortage, finding.Args{"by": c.name()}})
 }
 
 // untried describes a family that was not checked. unanswered means that its lookup failed: name servers that answer
 // for one family alone are common, and their site is no worse for it.
 func (r checker) untried(family int, addresses []netip.Addr, unanswered bool) familyState {
-	name := fmt.Sprintf("IPv%d", family)
 	if len(addresses) == 0 {
-		reason := r.url.Host().Short() + " has no " + name + " address."
+		why := said{saidNoFamily, finding.Args{"host": r.url.Host().Short(), "by": fmt.Sprintf("IPv%d", family)}}
 		if unanswered {
-			reason = "Whether " + r.url.Host().Short() + " has " + name + " addresses could not be looked up."
+			why.code = saidUnlooked
 		}
-		return familyState{familyFacts{State: uptimeNoAddress, Reason: &reason}, []addressState{}}
+		return familyState{familyFacts{State: uptimeNoAddress}, []addressState{}}.because(why)
 	}
-	address, reason := addresses[0].String(), "This service has no "+name+" connection."
-	return familyState{familyFacts{State: uptimeSkipped, Address: &address, Reason: &reason}, skipped(addresses, reason)}
+	why := said{fmt.Sprintf("NO_IPV%d_HERE", family), nil}
+	address := addresses[0].String()
+	return familyState{familyFacts{State: uptimeSkipped, Address: &address}, skipped(addresses, inWords([]said{why}))}.
+		because(why)
 }
 
 // pause waits, at most to the end of ctx.

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/dnsclient"
 	"diagnostics/gateway/internal/egress/egresstest"
@@ -26,7 +25,6 @@ import (
 	"diagnostics/shared/progress"
 
 	"github.com/miekg/dns"
-	"go.uber.org/goleak"
 )
 
 // quick are bounds that a test can wait for.
@@ -486,7 +484,7 @@ func TestUptimeRedirects(t *testing.T) {
 		reason  string
 	}{
 		{"five", count, "/5", "up", 200, "http://example.com/0", "<null>"},
-		{"six", count, "/6", "degraded", 302, "http://example.com/1", "The site redirects more than 5 times."},
+		{"six", count, "/6", "degraded", 302, "http://example.com/1", "The target redirects more than 5 times."},
 		{"private address", toolstest.RedirectHandler("http://10.0.0.1/"), "/", "degraded", 302, "http://example.com/", "The site redirects to a URL that this service does not visit, because it is not public or contains a user name."},
 		{"mapped loopback", toolstest.RedirectHandler("http://[::ffff:127.0.0.1]/"), "/", "degraded", 302, "http://example.com/", "*"},
 		{"credentials", toolstest.RedirectHandler("http://a:b@example.com/"), "/", "degraded", 302, "http://example.com/", "The site redirects to a URL that this service does not visit, because it is not public or contains a user name."},
@@ -555,7 +553,7 @@ func TestUptimeCertificates(t *testing.T) {
 			}
 			verdict, reason := "up", "<null>"
 			if !c.valid {
-				verdict, reason = "degraded", "The certificate of example.com is not valid: "+certs.Clause(c.code)+"."
+				verdict, reason = "degraded", "The certificate of example.com is not valid: "+fault.Rows.Clause(c.code, nil)+"."
 			}
 			if got.Verdict != verdict || toolstest.Text(got.Reason) != reason {
 				t.Errorf("verdict %s, reason %s", got.Verdict, toolstest.Text(got.Reason))
@@ -624,4 +622,9 @@ func TestUptimeBoundsFitTheRun(t *testing.T) {
 	}
 }
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { toolstest.Main(m) }
+
+func TestRows(t *testing.T) {
+	t.Parallel()
+	toolstest.Rows(t, rows)
+}

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/text/bound"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/challenge"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
@@ -46,11 +46,11 @@ func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) *R
 	result.HelloTooLong = slices.ContainsFunc(checks, func(c familyCheck) bool { return c.helloTooLong() })
 	result.Challenge, result.Notes = first.challenge(), webview.ChainNotes(first.chain)
 	result.Online = !first.down()
-	reason := joinReasons(checks)
+	reasons := joinReasons(checks)
 	if result.HelloTooLong {
-		reason = strings.TrimSpace(reason + " The server does not answer a TLS hello as long as that of a current browser.")
+		reasons = append(reasons, said{saidHello, nil})
 	}
-	result.Reason = format.TextOrNull(reason)
+	result.Reason = inWords(reasons)
 	switch {
 	case !result.Online:
 		result.Verdict = verdictDown
@@ -100,21 +100,21 @@ func firstAnswer(checks []familyCheck) *familyCheck {
 	return &best
 }
 
-// joinReasons returns what is wrong with the site, naming the family where not both have the same trouble, and
-// addresses where a family's do not say the same.
-func joinReasons(checks []familyCheck) string {
-	var reasons []string
+// joinReasons returns what is wrong with the site, naming the family if not both have the same trouble, and addresses
+// if those of a family do not say the same.
+func joinReasons(checks []familyCheck) []said {
 	if len(checks) == 1 || checks[0].familyTrouble() == checks[1].familyTrouble() {
-		reasons = append(reasons, checks[0].familyTrouble().reason())
-	} else {
-		for i := range checks {
-			if reason := checks[i].familyTrouble().reason(); reason != "" {
-				reasons = append(reasons, fmt.Sprintf("Over IPv%d: %s", checks[i].family, reason))
-			}
-		}
+		return append(checks[0].familyTrouble().said(), addressReasons(checks...)...)
 	}
-	return strings.TrimSpace(strings.Join(append(reasons, addressReasons(checks...)), " "))
+	var reasons []said
+	for i := range checks {
+		reasons = append(reasons, checks[i].familyTrouble().saidOf(overFamily, finding.Args{"by": checks[i].name()})...)
+	}
+	return append(reasons, addressReasons(checks...)...)
 }
+
+// name is that of the family.
+func (c *familyCheck) name() string { return fmt.Sprintf("IPv%d", c.family) }
 
 func (c *familyCheck) describe() familyState {
 	if c.busy() != nil {
@@ -122,10 +122,10 @@ func (c *familyCheck) describe() familyState {
 	}
 	address := c.address.String()
 	if !c.requested() {
-		reason := webview.FaultSentence(c.chain.Limited())
-		return familyState{familyFacts{State: uptimeSkipped, Address: &address, Reason: &reason}, c.describeAddresses()}
+		return familyState{familyFacts{State: uptimeSkipped, Address: &address}, c.describeAddresses()}.because(
+			reasonOf(c.chain.Limited()))
 	}
-	family := familyState{familyFacts{State: uptimeUp, Address: &address, Reason: format.TextOrNull(c.reason())},
+	family := familyState{familyFacts{State: uptimeUp, Address: &address, Reason: inWords(c.reasons())},
 		c.describeAddresses()}
 	if c.down() {
 		family.State = uptimeDown
@@ -136,9 +136,9 @@ func (c *familyCheck) describe() familyState {
 	return family
 }
 
-// reason returns what is wrong with the family and its addresses.
-func (c *familyCheck) reason() string {
-	return strings.TrimSpace(c.familyTrouble().reason() + " " + addressReasons(*c))
+// reasons returns what is wrong with the family and its addresses.
+func (c *familyCheck) reasons() []said {
+	return append(c.familyTrouble().said(), addressReasons(*c)...)
 }
 
 func (c *familyCheck) describeAddresses() []addressState {
@@ -171,7 +171,7 @@ type trouble struct {
 	vendor      string          // of challenged
 	cut         bool            // the phrase was longer
 	end         egress.ChainEnd // of badRedirect
-	failure     string          // of noAnswer, and of badRedirect at a hop that was dead or at its limit: its sentence
+	failure     failure         // of noAnswer, and of badRedirect at a hop that was dead or at its limit
 	certificate badCertificate  // of the first URL whose certificate is not valid, whatever the kind
 }
 
@@ -206,13 +206,13 @@ func answerTrouble(chain egress.Chain) trouble {
 	case chain.End == egress.EndFinal:
 		return statusTrouble(chain.Final())
 	case len(chain.Hops) == 1 && chain.Hops[0].Err != nil:
-		return trouble{kind: noAnswer, failure: webview.FaultSentence(chain.Hops[0].Err)}
+		return trouble{kind: noAnswer, failure: failureOf(chain.Hops[0].Err)}
 	case chain.Limited() != nil:
-		return trouble{kind: badRedirect, end: chain.End, failure: webview.FaultSentence(chain.Limited())}
+		return trouble{kind: badRedirect, end: chain.End, failure: failureOf(chain.Limited())}
 	case chain.End == egress.EndInvalidLocation && len(chain.Final().Locations()) > 1:
 		return trouble{kind: conflicting}
 	case chain.End == egress.EndUnreachable:
-		return trouble{kind: badRedirect, end: chain.End, failure: webview.FaultSentence(chain.Err)}
+		return trouble{kind: badRedirect, end: chain.End, failure: failureOf(chain.Err)}
 	}
 	return trouble{kind: badRedirect, end: chain.End}
 }
@@ -244,59 +244,89 @@ func certificateTrouble(chain egress.Chain) badCertificate {
 	return badCertificate{}
 }
 
-// reason says it in sentences; empty where there is none.
-func (t trouble) reason() string {
-	sentences := make([]string, 0, 2)
+// said is a row of the catalogue and its arguments.
+type said struct {
+	code string
+	args finding.Args
+}
+
+// inWords joins sentences; null for none.
+func inWords(all []said) *string {
+	var sentences []string
+	for _, s := range all {
+		sentences = append(sentences, rows.Sentence(s.code, s.args))
+	}
+	return format.TextOrNull(strings.Join(sentences, " "))
+}
+
+// failure is a failed request in a form that can be compared: a row, and its arguments as JSON.
+type failure struct{ code, args string }
+
+func failureOf(err error) failure {
+	code, args := webview.Reason(err)
+	return failure{code, args.Text()}
+}
+
+// reasonOf is the sentence of a failure.
+func reasonOf(err error) said {
+	code, args := webview.Reason(err)
+	return said{code, args}
+}
+
+// said says it in sentences: none if there is no trouble.
+func (t trouble) said() []said {
+	var all []said
 	if t.kind != goodAnswer {
-		sentences = append(sentences, t.answerSentence())
+		all = append(all, t.answer())
 	}
 	if t.certificate != (badCertificate{}) {
-		sentences = append(sentences, fmt.Sprintf("The certificate of %s is not valid: %s.", t.certificate.host,
-			certs.Clause(t.certificate.code)))
+		all = append(all, said{webview.CodeCertificate,
+			finding.Args{"host": t.certificate.host, "defect": t.certificate.code}})
 	}
-	return strings.Join(sentences, " ")
+	return all
 }
 
-func (t trouble) answerSentence() string {
+// saidOf says it with the first sentence in another one, such as that of a family.
+func (t trouble) saidOf(code string, args finding.Args) []said {
+	all := t.said()
+	if len(all) > 0 {
+		all[0] = said{code, args.With(finding.Args{"said": all[0].code}).With(all[0].args)}
+	}
+	return all
+}
+
+// answer says what is wrong with the answer.
+func (t trouble) answer() said {
+	answer := finding.Args{"answer": webview.Answered(t.status, t.phrase)}
 	switch t.kind {
 	case errorStatus:
-		return t.statusSentence()
+		return said{saidStatus, answer}
 	case challenged:
-		return t.statusSentence() + " " + challenge.Challenge{Vendor: t.vendor}.Sentence()
+		return said{saidChallenge, answer.With(finding.Args{"vendor": t.vendor})}
 	case conflicting:
-		return "The site sends conflicting Location headers in one redirect, and browsers stop there."
+		return said{webview.CodeConflict, nil}
 	case oddAnswer:
-		return t.statusSentence() +
-			" It has conflicting Location headers, and browsers show an error instead of such an answer."
+		return said{saidOdd, answer}
 	case noAnswer:
-		return t.failure
-	case badRedirect:
-		return t.redirectSentence()
-	case goodAnswer:
+		return said{t.failure.code, finding.ArgsOf(t.failure.args)}
 	}
-	return ""
+	return t.redirect()
 }
 
-func (t trouble) statusSentence() string {
-	return strings.TrimSpace(fmt.Sprintf("The server answered %d %s", t.status, t.phrase)) + "."
-}
-
-// redirectSentence returns why the redirects led to no final answer. Where one was refused the sentence is our own: the
-// fault's may repeat the inner address that the Location holds.
-func (t trouble) redirectSentence() string {
-	if t.failure != "" {
-		return "A redirect could not be followed: " + t.failure
+// redirect says why the redirects led to no final answer. If one was refused the sentence is our own: the fault's may
+// repeat the inner address that the Location holds.
+func (t trouble) redirect() said {
+	switch {
+	case t.failure.code != "":
+		return said{saidRedirect, finding.Args{"failure": t.failure.code}.With(finding.ArgsOf(t.failure.args))}
+	case t.end == egress.EndTooManyRedirects:
+		return said{webview.CodeManyRedirect, finding.Args{"limit": maxRedirects}}
 	}
-	return cmp.Or(redirectSentences[t.end], "A redirect could not be followed.")
+	return said{cmp.Or(redirectEnds[t.end], saidRedirect), nil}
 }
 
-var redirectSentences = map[egress.ChainEnd]string{
-	egress.EndLoop:              "The site's redirects form a loop.",
-	egress.EndTooManyRedirects:  fmt.Sprintf("The site redirects more than %d times.", maxRedirects),
-	egress.EndMissingLocation:   "The site redirects without saying where to.",
-	egress.EndInvalidLocation:   "The site redirects to something that is not a valid URL.",
-	egress.EndUnsupportedScheme: "The site redirects to a URL that is neither http nor https.",
-	egress.EndBlocked: "The site redirects to a URL that this service does not visit, because it is not public or " +
-		"contains a user name.",
-	egress.EndDeadline: "The site's redirects took too long to follow.",
+var redirectEnds = map[egress.ChainEnd]string{
+	egress.EndLoop: webview.CodeLoop, egress.EndMissingLocation: webview.CodeNoLocation,
+	egress.EndInvalidLocation: webview.CodeBadLocation, egress.EndUnsupportedScheme: webview.CodeScheme,
+	egress.EndBlocked: saidBlocked, egress.EndDeadline: webview.CodeNotFinished,
 }

@@ -27,12 +27,6 @@ func (Challenge) Enums() map[string][]string {
 	return map[string][]string{"vendor": vendors}
 }
 
-// Sentence describes what the challenge means for the check of a site.
-func (c Challenge) Sentence() string {
-	return c.Vendor + " asks visitors to prove that they are human, which this service cannot do. " +
-		"The site itself may be fine."
-}
-
 // mark is one sign of a challenge.
 type mark struct {
 	vendor string

@@ -81,9 +81,6 @@ func TestEachVendorsChallengeIsRecognised(t *testing.T) {
 		got := ""
 		if c := Of(r.status, r.header); c != nil {
 			got = c.Vendor
-			if !strings.HasPrefix(c.Sentence(), c.Vendor+" asks visitors to prove that they are human") {
-				t.Errorf("%s: %s", r.name, c.Sentence())
-			}
 		}
 		if got != r.vendor {
 			t.Errorf("%s: got %q, want %q", r.name, got, r.vendor)

@@ -9,7 +9,6 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
-	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tool/finding"
@@ -56,27 +55,26 @@ const maxAdvertised = 1 << 10
 
 // http3Check is the check of one origin.
 type http3Check struct {
-	client    *egress.Client
-	catalogue finding.Catalogue
-	answer    *egress.Response
-	offers    []Alternative
-	binding   binding
-	result    *HTTP3
+	client  *egress.Client
+	answer  *egress.Response
+	offers  []Alternative
+	binding binding
+	result  *HTTP3
 }
 
 // CheckHTTP3 tries HTTP/3 with the origin of an answer, which may be nil: at the first alternative of Alt-Svc, else
 // where the HTTPS record leads, else at the origin's own host and port. One address is tried: that of the answer where
-// the server's host is the same. mark is set where a text was cut. The findings are of the catalogue, by Codes HTTP3…
+// the server's host is the same. mark is set where a text was cut. The findings are of HTTP3Rows.
 func CheckHTTP3(
-	ctx context.Context, client *egress.Client, catalogue finding.Catalogue, answer *egress.Response, mark *bool,
+	ctx context.Context, client *egress.Client, answer *egress.Response, mark *bool,
 ) *HTTP3 {
 	if answer == nil {
-		return &HTTP3{Reason: new("HTTP/3 was not tried, as no answer came over TCP.")}
+		return &HTTP3{Reason: new(HTTP3Rows.Sentence(codeHTTP3NoAnswer, nil))}
 	}
-	c := &http3Check{client: client, catalogue: catalogue, answer: answer, result: new(HTTP3)}
+	c := &http3Check{client: client, answer: answer, result: new(HTTP3)}
 	c.result.Advertised = advertised(answer.Header, mark)
 	if answer.TLS == nil {
-		c.result.Reason = new("Browsers use HTTP/3 for https URLs alone.")
+		c.result.Reason = new(HTTP3Rows.Sentence(codeHTTP3Plain, nil))
 		return c.result
 	}
 	ctx, cancel := within(ctx, http3Time)
@@ -165,7 +163,7 @@ func (c *http3Check) request() (egress.HTTP3Request, egress.HTTP3Result) {
 	if fault.Is(err, fault.Refused) {
 		failure = egress.HTTP3NotPublic
 	}
-	err = fault.Wrap(fault.Upstream, err, "The server that is named for HTTP/3 has no valid public name.")
+	err = fault.Wrap(fault.Upstream, err, "HTTP3_SERVER_NAME", nil)
 	return own, egress.HTTP3Result{Failure: failure, Err: err}
 }
 
@@ -191,6 +189,9 @@ func (c *http3Check) draftsAlone() bool {
 	}
 	return false
 }
+
+// http3Rows can quote the failures of package fault.
+var http3Rows = HTTP3Rows.WithClauses(fault.Rows)
 
 // http3Codes are the findings on failures, where HTTP/3 is offered.
 var http3Codes = map[egress.HTTP3Failure]string{
@@ -218,12 +219,14 @@ func (c *http3Check) findings(request egress.HTTP3Request, outcome egress.HTTP3R
 	case outcome.Failure == egress.HTTP3Certificate && !c.answer.TLS.Verdict.Authorized:
 		return c.disagreement() // the certificate is a finding of its own
 	}
-	reason := ""
-	if outcome.Err != nil {
-		reason = FaultSentence(outcome.Err)
+	args := finding.Args{"of": Place(c.answer.URL)}
+	switch {
+	case http3Rows.Takes(code, "port"):
+		args["port"] = request.Port
+	case http3Rows.Takes(code, "reason") && outcome.Err != nil:
+		args = args.With(because(outcome.Err))
 	}
-	found := c.catalogue.Find(code, Place(c.answer.URL), request.Port, reason)
-	return append([]finding.Finding{found}, c.disagreement()...)
+	return append([]finding.Finding{http3Rows.Find(code, "", args)}, c.disagreement()...)
 }
 
 // disagreement is the finding that Alt-Svc and the HTTPS record do not offer the same.
@@ -231,11 +234,8 @@ func (c *http3Check) disagreement() []finding.Finding {
 	if !c.binding.present || (c.offer() != nil) == c.binding.offersHTTP3 || c.draftsAlone() {
 		return nil
 	}
-	only, other := "the HTTPS record", "Alt-Svc"
-	if c.offer() != nil {
-		only, other = other, only
-	}
-	return []finding.Finding{c.catalogue.Find(CodeHTTP3Differs, Place(c.answer.URL), only, other)}
+	args := finding.Args{"of": Place(c.answer.URL), "record": c.offer() == nil}
+	return []finding.Finding{http3Rows.Find(CodeHTTP3Differs, "", args)}
 }
 
 // hints is the finding that addresses of the HTTPS record are not those of its host. No packet is sent to a hint.
@@ -251,8 +251,9 @@ func (c *http3Check) hints(ctx context.Context) []finding.Finding {
 	if err != nil {
 		return nil
 	}
-	if strange := c.binding.strangeHints(c.client, resolution); len(strange) > 0 {
-		return []finding.Finding{c.catalogue.Find(CodeHTTP3Hints, Place(c.answer.URL), text.Listed(strange))}
+	if strange, private := c.binding.strangeHints(c.client, resolution); len(strange) > 0 || private {
+		return []finding.Finding{http3Rows.Find(CodeHTTP3Hints, "", finding.Args{"of": Place(c.answer.URL),
+			"addresses": strange, "both": private && len(strange) > 0, "private": private})}
 	}
 	return nil
 }

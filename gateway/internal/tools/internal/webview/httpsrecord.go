@@ -128,10 +128,9 @@ func (b *binding) hint(list []net.IP) {
 	}
 }
 
-// strangeHints are the hints that are not among the addresses of the host, of the families that could be looked up. One
-// that is not public is not named: it may be of a network inside.
-func (b binding) strangeHints(client *egress.Client, r egress.Resolution) []string {
-	var strange []string
+// strangeHints returns the hints that are not among the addresses of the host, of the families that could be looked up.
+// One that is not public is not named: it may be of a network inside.
+func (b binding) strangeHints(client *egress.Client, r egress.Resolution) (strange []string, private bool) {
 	for _, hint := range b.hints {
 		known, unanswered := r.V6, r.Unanswered.V6
 		if hint.Is4() {
@@ -140,10 +139,10 @@ func (b binding) strangeHints(client *egress.Client, r egress.Resolution) []stri
 		switch {
 		case unanswered || slices.Contains(known, hint):
 		case client.Permit(hint) != nil:
-			strange = append(strange, "an address that is not public")
+			private = true
 		default:
 			strange = append(strange, hint.String())
 		}
 	}
-	return slices.Compact(strange)
+	return slices.Compact(strange), private
 }

@@ -1,7 +1,6 @@
 package webview
 
 import (
-	"strings"
 	"testing"
 
 	"diagnostics/gateway/internal/egress"
@@ -28,7 +27,7 @@ func TestNotes(t *testing.T) {
 	for _, code := range []http1.NoteCode{http1.StatusLineRepaired, http1.HeaderLineSkipped, http1.ControlCharacter,
 		http1.TransferEncodingRepeated, http1.TransferEncodingUnknown, http1.LengthBesideEncoding,
 		http1.ContentLengthRepeated, http1.TrailingBytes} {
-		if noteMessages[code] == "" || !strings.Contains(noteRows[code].Message, "%[1]s") {
+		if row := NoteRows[string(code)]; row.Severity == "" || row.Message == "" {
 			t.Errorf("%s has no message or no finding", code)
 		}
 	}

@@ -195,7 +195,7 @@ func unroutable(ctx context.Context, client *egress.Client, site target.URL, fai
 // FaultSentence is the sentence of a failure for a client.
 func FaultSentence(err error) string {
 	if f, is := errors.AsType[*fault.Error](err); is {
-		return f.Sentence
+		return f.Sentence()
 	}
-	return "The request failed."
+	return fault.Rows.Sentence("REQUEST_FAILED", nil)
 }

@@ -1,0 +1,286 @@
+package webview
+
+import (
+	"diagnostics/gateway/internal/egress/http1"
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool/finding"
+)
+
+// The codes of what several web tools report. What a failed request comes to has the code of package fault.
+const (
+	CodeSlow        = "SLOW_RESPONSE"
+	CodeChallenge   = "BOT_CHALLENGE"
+	CodeServerError = "SERVER_ERROR"
+	CodeClientError = "ERROR_STATUS"
+	CodeRefused     = "REQUEST_REFUSED"
+	CodePlain       = "NOT_ENCRYPTED"
+	CodeConflict    = "LOCATION_CONFLICT"
+
+	CodeCertificate = "CERTIFICATE_INVALID"
+	CodeRefusedCert = "CERTIFICATE_REFUSED"
+	CodeUnverified  = "CERTIFICATE_NOT_VERIFIED"
+	CodeHello       = "HELLO_INTOLERANT"
+
+	CodeNoConnection = "NO_CONNECTION"
+	CodeNoAnswer     = "NO_ANSWER"
+	CodeNotVisited   = "NOT_VISITED"
+
+	CodeLoop         = "REDIRECT_LOOP"
+	CodeManyRedirect = "TOO_MANY_REDIRECTS"
+	CodeNoLocation   = "REDIRECT_WITHOUT_LOCATION"
+	CodeBadLocation  = "REDIRECT_INVALID"
+	CodeScheme       = "REDIRECT_SCHEME"
+	CodeNotPublic    = "REDIRECT_NOT_PUBLIC"
+	CodeUserName     = "REDIRECT_USER_NAME"
+	CodeDeadRedirect = "REDIRECT_UNREACHABLE"
+	CodeNotFinished  = "NOT_FINISHED"
+)
+
+// The codes of what CheckHTTP3 reports.
+const (
+	CodeHTTP3Works        = "HTTP3_WORKS"
+	CodeHTTP3Unadvertised = "HTTP3_NOT_ADVERTISED"
+	CodeHTTP3Dropped      = "HTTP3_DROPPED"
+	CodeHTTP3Refused      = "HTTP3_REFUSED"
+	CodeHTTP3Certificate  = "HTTP3_CERTIFICATE"
+	CodeHTTP3NotPublic    = "HTTP3_NOT_PUBLIC"
+	CodeHTTP3Fails        = "HTTP3_FAILS"
+	CodeHTTP3Draft        = "HTTP3_DRAFT_ONLY"
+	CodeHTTP3Hints        = "HTTP3_HINTS_DIFFER"
+	CodeHTTP3Differs      = "HTTP3_OFFERS_DIFFER"
+	CodeHTTP3NotTried     = "HTTP3_NOT_TRIED"
+
+	codeHTTP3NoAnswer = "HTTP3_WITHOUT_ANSWER"
+	codeHTTP3Plain    = "HTTP3_ONLY_FOR_HTTPS"
+)
+
+const (
+	httpSpec     = "https://www.rfc-editor.org/rfc/rfc9110.html"
+	http1Spec    = "https://www.rfc-editor.org/rfc/rfc9112.html"
+	altSvcSpec   = "https://www.rfc-editor.org/rfc/rfc7838.html"
+	http3Spec    = "https://www.rfc-editor.org/rfc/rfc9114.html"
+	bindingsSpec = "https://www.rfc-editor.org/rfc/rfc9460.html"
+)
+
+// Rows are what several web tools report about an answer. {host} has its port if that is no default; in a row that
+// quotes a failure, whose host may be another one, it is {of}.
+var Rows = finding.Rows{
+	CodeSlow: {
+		Severity: finding.Warn, Group: finding.Safer, Weight: 40,
+		Args: "host text, took duration", Message: "{host} takes {took} to answer.",
+	},
+	CodeChallenge: {
+		State: finding.Warned, Severity: finding.Warn, Group: finding.Note, Weight: 9,
+		Args:    "host text, answer text, vendor text",
+		Message: "{host} answers {answer}: a bot challenge of {vendor}.",
+		Brief:   "Bot challenge",
+		Meaning: "{vendor} asks visitors to prove that they are human, which this service cannot do. The site itself " +
+			"may be " +
+			"fine.",
+		Remedy: "Open the site in a browser, or let this service through with a rule in {vendor}.",
+	},
+	CodeServerError: {
+		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 94,
+		Args: "host text, answer text", Message: "{host} answers {answer}.",
+		Brief:   "Server error",
+		Meaning: "Visitors see an error. Look for it in the server's log.",
+		Remedy:  "Look for the error in the server's log.", Reference: httpSpec + "#section-15.6",
+	},
+	CodeClientError: {
+		State: finding.Warned, Severity: finding.Warn, Group: finding.Broken, Weight: 62,
+		Args: "host text, answer text", Message: "{host} answers {answer}.",
+		Brief:     "Error status",
+		Meaning:   "Visitors of this URL see an error. Check the path of the URL first.",
+		Reference: httpSpec + "#section-15.5",
+	},
+	CodeRefused: {
+		State: finding.Warned, Severity: finding.Warn, Group: finding.Note, Weight: 9,
+		Args: "host text, answer text", Message: "{host} answers {answer}, perhaps only to automated checks.",
+		Brief:     "Request refused",
+		Meaning:   "Open the URL in a browser to see whether visitors are refused too.",
+		Reference: httpSpec + "#section-15.5",
+	},
+	CodePlain: {
+		State: finding.Warned, Severity: finding.Warn, Group: finding.Safer, Weight: 55,
+		Args: "host text, answer text", Message: "{host} answers {answer} without encryption.",
+		Brief:   "Not encrypted",
+		Meaning: "Anyone on the way can read and change the page. Redirect every http URL to https.",
+		Remedy:  "Redirect every http URL to https.",
+	},
+	CodeRefusedCert: {
+		State: finding.Failed,
+		Args:  "host text, answer text, other text, defect code",
+		Message: "{host} answers[ {answer}], but browsers refuse {other?the certificate of |its certificate}[{other}]: " +
+			"{defect}.",
+		Brief:   "Certificate refused",
+		Meaning: "Visitors see a warning instead of the site. Install a valid certificate for this name.",
+	},
+	CodeHello: {
+		State: finding.Warned, Severity: finding.Warn, Group: finding.Broken, Weight: 84,
+		Args:      "host text",
+		Message:   "{host} does not answer a TLS hello as long as that of a current browser, only a shorter one.",
+		Brief:     "Fails for new browsers",
+		Meaning:   "Current browsers may not connect. " + remedyHello,
+		Remedy:    remedyHello,
+		Reference: "https://www.rfc-editor.org/rfc/rfc8446#section-4.1.2",
+	},
+	CodeNoAnswer: {
+		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 96,
+		Args: "of text, reason sentence", Message: "{of} gave no usable answer. {reason}",
+		Brief: "No usable answer",
+	},
+	CodeNotVisited: {
+		State: finding.Unknown, Severity: finding.Info, Group: finding.Note, Weight: 5,
+		Args: "reason sentence", Message: "The next URL was not visited. {reason}",
+		Brief:   "Not finished",
+		Meaning: "Try again later.",
+	},
+	CodeDeadRedirect: {
+		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 89,
+		Args: "of text, reason sentence", Message: "A redirect of {of} leads to no answer. {reason}",
+		Brief:   "Dead redirect",
+		Meaning: "Visitors end at an error. Let the redirect lead to a page that works.",
+	},
+	CodeNotFinished: {
+		State: finding.Unknown, Severity: finding.Info, Group: finding.Note, Weight: 5,
+		Message: "The check ran out of time before the redirects ended.",
+		Brief:   "Not finished",
+		Meaning: "Each redirect costs visitors the same time. Try again later.",
+	},
+}
+
+const remedyHello = "Update the server or the firewall before it, so that a ClientHello may be longer than one packet."
+
+// NoteRows are faults of a response head that browsers accept all the same. {of} is the host or the file.
+var NoteRows = finding.Rows{
+	string(http1.StatusLineRepaired): {
+		Severity: finding.Warn, Group: finding.Safer, Weight: 22,
+		Args:      "of text",
+		Message:   "The first line of the response[ of {of}] is not a valid status line. Browsers read it all the same.",
+		Remedy:    `Begin the response with a line such as "HTTP/1.1 200 OK".`,
+		Reference: http1Spec + "#section-4",
+	},
+	string(http1.HeaderLineSkipped): {
+		Severity: finding.Warn, Group: finding.Safer, Weight: 24,
+		Args: "of text", Message: "A line of the header[ of {of}] is broken. Browsers skip it.",
+		Remedy: "Remove the line, or write it as a name, a colon and a value.", Reference: http1Spec + "#section-5",
+	},
+	string(http1.ControlCharacter): {
+		Severity: finding.Info, Group: finding.Note, Weight: 6,
+		Args: "of text", Message: "A header[ of {of}] has a control character in its value.",
+		Remedy: "Leave control characters out of headers.", Reference: httpSpec + "#section-5.5",
+	},
+	string(http1.TransferEncodingRepeated): {
+		Severity: finding.Warn, Group: finding.Safer, Weight: 23,
+		Args: "of text", Message: "The Transfer-Encoding[ of {of}] names chunked more than once. Browsers take it as one.",
+		Remedy: "Let one part of the server add the header.", Reference: http1Spec + "#section-6.1",
+	},
+	string(http1.TransferEncodingUnknown): {
+		Severity: finding.Warn, Group: finding.Safer, Weight: 23,
+		Args: "of text", Message: "The Transfer-Encoding[ of {of}] names a coding that browsers do not undo.",
+		Remedy: "Send chunked alone; compress with Content-Encoding.", Reference: http1Spec + "#section-6.1",
+	},
+	string(http1.LengthBesideEncoding): {
+		Severity: finding.Warn, Group: finding.Safer, Weight: 26,
+		Args: "of text",
+		Message: "A response[ of {of}] has both Content-Length and Transfer-Encoding, so proxies may disagree about " +
+			"where it " +
+			"ends.",
+		Remedy: "Send one of the two headers.", Reference: http1Spec + "#section-6.2",
+	},
+	string(http1.ContentLengthRepeated): {
+		Severity: finding.Info, Group: finding.Note, Weight: 6,
+		Args: "of text", Message: "The Content-Length[ of {of}] is repeated with the same number. Browsers take it as one.",
+		Remedy: "Let one part of the server add the header.", Reference: http1Spec + "#section-6.3",
+	},
+	string(http1.TrailingBytes): {
+		Severity: finding.Warn, Group: finding.Safer, Weight: 20,
+		Args:      "of text",
+		Message:   "Other bytes follow the compressed body[ of {of}]. Browsers ignore them; others may refuse it.",
+		Remedy:    "Add nothing to a body once it is compressed.",
+		Reference: "https://www.rfc-editor.org/rfc/rfc1952.html#section-2.2",
+	},
+}
+
+// HTTP3Rows are about HTTP/3. {of} is the origin, {port} that of the server that is named for HTTP/3.
+var HTTP3Rows = finding.Rows{
+	CodeHTTP3Works: {
+		Severity: finding.Info, Group: finding.Note, Weight: 1,
+		Args: "of text", Message: "{of} offers HTTP/3, and it works.", Reference: http3Spec + "#section-3.1",
+	},
+	CodeHTTP3Unadvertised: {
+		Severity: finding.Info, Group: finding.Safer, Weight: 20,
+		Args:      "of text",
+		Message:   "{of} answers over HTTP/3, but does not offer it, so browsers do not use it.",
+		Remedy:    "Send an Alt-Svc header, or add h3 to the alpn of an HTTPS record.",
+		Reference: http3Spec + "#section-3.1",
+	},
+	CodeHTTP3Dropped: {
+		Severity: finding.Warn, Group: finding.Safer, Weight: 38,
+		Args: "of text, port number",
+		Message: "{of} offers HTTP/3, but nothing answers on UDP port {port}. Browsers may wait for it before they use " +
+			"HTTP/2.",
+		Remedy:    "Let UDP port {port} through the firewall, or stop offering HTTP/3.",
+		Reference: http3Spec + "#section-3.1",
+	},
+	CodeHTTP3Refused: {
+		Severity: finding.Warn, Group: finding.Safer, Weight: 34,
+		Args:      "of text, port number",
+		Message:   "{of} offers HTTP/3, but UDP port {port} is closed, so browsers fall back to HTTP/2.",
+		Remedy:    "Let the web server listen on UDP port {port}, or stop offering HTTP/3.",
+		Reference: http3Spec + "#section-3.1",
+	},
+	CodeHTTP3Certificate: {
+		Severity: finding.Warn, Group: finding.Safer, Weight: 36,
+		Args: "of text, reason sentence", Message: "{of} offers HTTP/3, but with a certificate that browsers refuse. " +
+			"{reason}",
+		Remedy: "Install the certificate of this name for HTTP/3 too.", Reference: altSvcSpec + "#section-2.1",
+	},
+	CodeHTTP3NotPublic: {
+		Severity: finding.Warn, Group: finding.Safer, Weight: 35,
+		Args: "of text, reason sentence", Message: "{of} offers HTTP/3 at a server that is not public. {reason}",
+		Remedy: "Name a public server, or stop offering HTTP/3.", Reference: altSvcSpec + "#section-3",
+	},
+	CodeHTTP3Fails: {
+		Severity: finding.Warn, Group: finding.Safer, Weight: 33,
+		Args: "of text, reason sentence", Message: "{of} offers HTTP/3, but it does not work. {reason}",
+		Remedy: "Repair HTTP/3, or stop offering it.", Reference: http3Spec + "#section-3.1",
+	},
+	CodeHTTP3Draft: {
+		Severity: finding.Info, Group: finding.Safer, Weight: 22,
+		Args: "of text", Message: "{of} offers only drafts of HTTP/3, which browsers no longer use.",
+		Remedy: "Update the web server, so that Alt-Svc names h3.", Reference: http3Spec + "#section-3.1",
+	},
+	CodeHTTP3Hints: {
+		Severity: finding.Info, Group: finding.Safer, Weight: 21,
+		Args: "of text, addresses list, both flag, private flag",
+		Message: "The HTTPS record of {of} hints at addresses that its name does not have: [{addresses}]{both? and |}" +
+			"{private?an address that is not public|}.",
+		Remedy: "Correct ipv4hint and ipv6hint, or leave them out.", Reference: bindingsSpec + "#section-7.3",
+	},
+	CodeHTTP3Differs: {
+		Severity: finding.Info, Group: finding.Note, Weight: 7,
+		Args: "of text, record flag",
+		Message: "{of} offers HTTP/3 in {record?the HTTPS record|Alt-Svc}, but not in {record?Alt-Svc|the HTTPS " +
+			"record}.",
+		Reference: bindingsSpec + "#section-9.3",
+	},
+	CodeHTTP3NotTried: {
+		Severity: finding.Info, Group: finding.Note, Weight: 5,
+		Args: "of text, reason sentence", Message: "Whether HTTP/3 works with {of} is not known. {reason}",
+	},
+	codeHTTP3NoAnswer: {Message: "HTTP/3 was not tried, as no answer came over TCP."},
+	codeHTTP3Plain:    {Message: "Browsers use HTTP/3 only for https URLs."},
+}
+
+// FailureRows are the failures of requests that are findings of the tools that make them, and how a chain of redirects
+// can fail to end at a page.
+func FailureRows() finding.Rows {
+	failures := finding.Rows{}
+	for code, row := range fault.Rows {
+		if row.Severity != "" {
+			failures[code] = row
+		}
+	}
+	return finding.Join(failures, Rows.Only(CodeNoAnswer, CodeNotVisited, CodeDeadRedirect, CodeNotFinished))
+}

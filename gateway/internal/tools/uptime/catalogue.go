@@ -1,0 +1,193 @@
+package uptime
+
+import (
+	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool/finding"
+	"diagnostics/gateway/internal/tools/internal/webview"
+)
+
+// The codes of this tool. Most of its findings are those of package webview and of failures.
+const (
+	codeUp              = "UP"
+	codeSlow            = "UP_SLOW"
+	codeDown            = "DOWN"
+	codeNoAddress       = "NO_ADDRESS"
+	codeUnsettled       = "NOT_VERIFIED"
+	codeChallengedError = "CHALLENGED_WITH_ERROR"
+	codeOneFamilyDown   = "ONE_FAMILY_DOWN"
+	codeFamilyDown      = "FAMILY_DOWN"
+	codeAddressesDown   = "SOME_ADDRESSES_DOWN"
+	codeAddressDown     = "ADDRESS_DOWN"
+	codeRedirects       = "REDIRECTS_FAIL"
+	codeAddressesDiffer = "ADDRESSES_DIFFER"
+	codeDiffers         = "ANSWERS_DIFFER"
+	codeNoIPv4          = "NO_IPV4"
+	codeUnlooked        = "FAMILY_NOT_LOOKED_UP"
+	codeUnchecked       = "FAMILY_NOT_CHECKED"
+
+	// Those of steps only.
+	codeSilent  = "NO_ANSWER_YET"
+	codeAnswers = "ANSWERS_SO_FAR"
+
+	// Why a site is down, beside failures.
+	downServers  = "NAME_SERVERS_WITHOUT_ANSWER"
+	downStatus   = "IT_ANSWERS"
+	downFamilies = "ANSWERS_OVER_NO_FAMILY"
+
+	// What is wrong with an answer, in the fields reason.
+	saidStatus    = "SITE_ANSWERED"
+	saidChallenge = "SITE_CHALLENGES"
+	saidOdd       = "SITE_ANSWERED_WITH_LOCATIONS"
+	saidRedirect  = "REDIRECT_FAILED"
+	saidBlocked   = "REDIRECT_BLOCKED"
+	saidHello     = "SERVER_HELLO_INTOLERANT"
+	overFamily    = "OVER_FAMILY"
+	atAddresses   = "AT_ADDRESSES"
+	saidShortage  = "FAMILY_SHORTAGE"
+	saidNoFamily  = "NO_ADDRESS_OF_FAMILY"
+	saidUnlooked  = "FAMILY_LOOKUP_FAILED"
+)
+
+var rows = finding.Join(
+	webview.Rows.Only(webview.CodeSlow, webview.CodeChallenge, webview.CodeServerError, webview.CodeClientError,
+		webview.CodeRefused, webview.CodeRefusedCert, webview.CodeHello),
+	webview.FailureRows().Without(codeNoAddress), // which this tool words for a site
+	webview.NoteRows, webview.HTTP3Rows, conclusions, problems, reasons,
+).WithClauses(fault.Rows)
+
+var conclusions = finding.Rows{
+	codeUp: {
+		State: finding.OK, Args: "host text, answer text, families list",
+		Message: "{host} is up: it answers {answer} over {families}.",
+		Brief:   "Up",
+		Meaning: "The site answered just now, from where this service runs. That says nothing about any other place or time.",
+	},
+	codeSlow: {
+		State: finding.Warned, Args: "host text, answer text, took duration",
+		Message: "{host} is up but slow: it answers {answer} after {took}.",
+		Brief:   "Up, but slow",
+		Meaning: "Visitors wait. Look for the reason in the server's log and at its load.",
+	},
+	codeDown: {
+		State: finding.Failed, Args: "host text, reason code",
+		Message: "{host} is down: {reason}.",
+		Brief:   "Down",
+		Meaning: "Nobody reaches the site from here. Check that the server runs and that no firewall drops the packets.",
+	},
+	codeUnsettled: {
+		State: finding.Unknown, Args: "host text",
+		Message: "Whether {host} is up is not known: this service does not verify keys as long as that of its certificate.",
+		Brief:   "Not verified",
+	},
+	codeChallengedError: {
+		State: finding.Unknown, Args: "host text, answer text, vendor text",
+		Message: "Whether {host} is up is not known: {vendor} answers {answer} with a bot challenge.",
+		Brief:   "Bot challenge",
+		Meaning: "{vendor} asks visitors to prove that they are human, which this service cannot do. Open the site in " +
+			"a browser.",
+	},
+	codeOneFamilyDown: {
+		State: finding.Warned, Args: "host text, up list, down list",
+		Message: "{host} answers over {up}, but not over {down}.",
+		Brief:   "One family down",
+		Meaning: "Some visitors wait or do not get through. " + remedyAddress,
+	},
+	codeAddressesDown: {
+		State: finding.Warned, Args: "host text, addresses list",
+		Message: "{host} answers, but not at {addresses}.",
+		Brief:   "An address is down",
+		Meaning: "Some visitors wait or do not get through. " + remedyAddress,
+	},
+	codeRedirects: {
+		State: finding.Warned, Args: "host text",
+		Message: "{host} answers, but its redirects lead to no page.",
+		Brief:   "Redirects fail",
+		Meaning: "Visitors see an error. Let the redirects lead to a page.",
+	},
+	codeAddressesDiffer: {
+		State: finding.Warned, Args: "host text",
+		Message: "{host} does not give the same answer at all addresses.",
+		Brief:   "Answers differ",
+		Meaning: "What visitors see depends on the address that they reach. Check that all servers are up to date.",
+	},
+	codeSilent: {
+		State: finding.Unknown, Args: "host text", Message: "No answer so far from {host}; still trying.",
+		Brief: "No answer so far",
+	},
+	codeAnswers: {
+		State: finding.Noted, Args: "host text, answer text", Message: "{host} answers {answer} so far; still checking.",
+		Brief: "Answers so far",
+	},
+}
+
+const remedyAddress = "Repair the server there, or remove its address from the DNS."
+
+var problems = finding.Rows{
+	codeNoAddress: { // A lookup explains more: of the two, its sentence is that of a report.
+		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 94,
+		Args:    "host text",
+		Message: "{host} has no address, so no one can visit it by its name.",
+		Brief:   "No address",
+		Meaning: "Check the spelling. If the name is right, add an A and an AAAA record.",
+		Remedy:  "Add an A and an AAAA record.",
+	},
+	codeFamilyDown: {
+		Severity: finding.Warn, Group: finding.Broken, Weight: 75,
+		Args: "of text, family text, reason sentence", Message: "{of} does not work over {family}. {reason}",
+		Remedy: remedyAddress,
+	},
+	codeAddressDown: {
+		Severity: finding.Warn, Group: finding.Broken, Weight: 70,
+		Args: "of text, address text, reason sentence", Message: "{of} does not work at {address}. {reason}",
+		Remedy: remedyAddress,
+	},
+	codeDiffers: {
+		Severity: finding.Warn, Group: finding.Broken, Weight: 65,
+		Args: "of text, address text, reason sentence", Message: "{of} gives another answer at {address}. {reason}",
+	},
+	codeNoIPv4: {
+		Severity: finding.Warn, Group: finding.Safer, Weight: 35,
+		Args: "host text", Message: "{host} has no IPv4 address, so visitors without IPv6 cannot reach it.",
+		Remedy: "Add an A record.",
+	},
+	codeUnlooked: {
+		Severity: finding.Info, Group: finding.Note, Weight: 6,
+		Args: "host text, family text", Message: "Whether {host} has {family} addresses could not be looked up.",
+	},
+	codeUnchecked: {
+		Severity: finding.Info, Group: finding.Note, Weight: 5,
+		Args: "of text, by text, reason sentence", Message: "{of} was not checked over {by}. {reason}",
+	},
+}
+
+// reasons are parts of other sentences, and what the fields reason say.
+var reasons = finding.Rows{
+	downServers:  {Clause: "its name servers give no answer"},
+	downStatus:   {Args: "answer text", Clause: "it answers {answer}"},
+	downFamilies: {Clause: "it answers neither over IPv4 nor over IPv6"},
+
+	saidStatus: {Args: "answer text", Message: "The server answered {answer}."},
+	saidChallenge: {
+		Args: "answer text, vendor text",
+		Message: "The server answered {answer}. {vendor} asks visitors to prove that they are human, which this service " +
+			"cannot do. The site itself may be fine.",
+	},
+	saidOdd: {
+		Args: "answer text",
+		Message: "The server answered {answer}. It has conflicting Location headers, and browsers show an error instead of " +
+			"such an answer.",
+	},
+	saidRedirect: {Args: "failure sentence", Message: "A redirect could not be followed[: {failure}]{failure?|.}"},
+	saidBlocked: {
+		Message: "The site redirects to a URL that this service does not visit, because it is not public or contains a " +
+			"user " +
+			"name.",
+	},
+	saidHello:   {Message: "The server does not answer a TLS hello as long as that of a current browser."},
+	overFamily:  {Args: "by text, said sentence", Message: "Over {by}: {said}"},
+	atAddresses: {Args: "addresses list, said sentence", Message: "At {addresses}: {said}"},
+
+	saidShortage: {Args: "by text", Message: "This service cannot make connections at the moment over {by}."},
+	saidNoFamily: {Args: "host text, by text", Message: "{host} has no {by} address."},
+	saidUnlooked: {Args: "host text, by text", Message: "Whether {host} has {by} addresses could not be looked up."},
+}
