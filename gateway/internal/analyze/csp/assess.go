@@ -1,31 +1,49 @@
 package csp
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
-// Severity is how serious an issue is.
-type Severity int
-
-// The severities, from the lightest.
+// The codes of issues. The sentences and how serious each is stand in the catalogue of security-headers.
 const (
-	Info Severity = iota + 1 // for information
-	Warn                     // weakens the policy, or does not do what its author meant
-	Fail                     // leaves the policy without its main use
+	NoScriptPolicy        = "CSP_NO_SCRIPT_POLICY"
+	ScriptElementsOpen    = "CSP_SCRIPT_ELEMENTS_OPEN"
+	InlineScripts         = "CSP_INLINE_SCRIPTS"
+	InlineHandlers        = "CSP_INLINE_HANDLERS"
+	AnyScriptSource       = "CSP_ANY_SCRIPT_SOURCE"
+	BypassHost            = "CSP_BYPASS_HOST" // #nosec G101 -- a code
+	BlobScripts           = "CSP_BLOB_SCRIPTS"
+	PlainScriptHost       = "CSP_PLAIN_SCRIPT_HOST"
+	Eval                  = "CSP_EVAL"
+	WASM                  = "CSP_WASM"
+	UnsafeHashes          = "CSP_UNSAFE_HASHES"
+	StrictDynamicAlone    = "CSP_STRICT_DYNAMIC_ALONE"
+	StrictDynamicFallback = "CSP_STRICT_DYNAMIC_FALLBACKS"
+	BaseWithNonce         = "CSP_BASE_URI_WITH_NONCE"
+	Base                  = "CSP_BASE_URI"
+	Plugins               = "CSP_PLUGINS"
+	Sandbox               = "CSP_SANDBOX"
+	Upgrade               = "CSP_UPGRADE"
+	InlineStyles          = "CSP_INLINE_STYLES"
+	Forms                 = "CSP_FORM_ACTION"
+	TrustedTypes          = "CSP_TRUSTED_TYPES"
 )
 
 // Issue is one remark on a policy.
 type Issue struct {
-	Severity Severity
-	Code     string // in kebab-case, stable
-	Message  string // a sentence
+	Code string
+	Args finding.Args
 }
 
-// Assess returns what the policies, enforced together, leave open to someone who can inject markup into the page: the
-// heaviest first.
+// Equal reports whether two issues are the same remark.
+func (i Issue) Equal(other Issue) bool { return i.Code == other.Code && maps.Equal(i.Args, other.Args) }
+
+// Assess returns what the policies, enforced together, leave open to someone who can inject markup into the page.
 func (s Set) Assess() []Issue {
 	if len(s) == 0 {
 		return nil
@@ -34,33 +52,27 @@ func (s Set) Assess() []Issue {
 		Set.scriptIssues, Set.scriptSourceIssues, Set.evalIssues, Set.strictDynamicIssues, Set.baseIssues, Set.pluginIssues,
 	}
 	if s.SandboxesScripts() {
-		checks = []func(Set) []Issue{Set.sandboxIssues}
+		checks = []func(Set) []Issue{func(Set) []Issue { return one(Sandbox, nil) }}
 	}
 	var issues []Issue
 	for _, check := range append(checks, Set.otherIssues) {
 		issues = append(issues, check(s)...)
 	}
-	return sorted(issues)
+	return issues
 }
 
-func one(severity Severity, code, message string) []Issue {
-	return []Issue{{Severity: severity, Code: code, Message: message}}
-}
+func one(code string, args finding.Args) []Issue { return []Issue{{code, args}} }
 
 func (s Set) scriptIssues() []Issue {
 	switch {
 	case !s.Restricts("script-src-elem") && !s.Restricts("script-src-attr"):
-		return one(Fail, "no-script-policy",
-			"Neither script-src nor default-src is set, so any script runs, inline or from any host.")
+		return one(NoScriptPolicy, nil)
 	case !s.Restricts("script-src-elem"):
-		return one(Fail, "no-script-policy",
-			"No directive governs script elements, so any script runs, inline or from any host.")
+		return one(ScriptElementsOpen, nil)
 	case s.AllowsInlineScripts():
-		return one(Fail, "inline-scripts",
-			"'unsafe-inline' lets injected inline scripts run, and no nonce, hash or 'strict-dynamic' overrides it.")
+		return one(InlineScripts, nil)
 	case s.AllowsInlineHandlers():
-		return one(Fail, "inline-handlers",
-			"Injected event handler attributes (such as onerror) run, because script-src-attr allows them or is not governed.")
+		return one(InlineHandlers, nil)
 	}
 	return nil
 }
@@ -79,19 +91,15 @@ func (s Set) scriptSourceIssues() []Issue {
 	}
 	var issues []Issue
 	if open := s.openScriptSchemes(); len(open) > 0 {
-		issues = append(issues, Issue{Fail, "any-script-source", "Scripts may come from anywhere over " +
-			strings.Join(open, ", ") + ", so an attacker's own script may run just like the site's."})
+		issues = one(AnyScriptSource, finding.Args{"schemes": strings.Join(open, ", ")})
 	} else if named := s.namedBypasses(); len(named) > 0 {
-		issues = append(issues, Issue{Warn, "bypass-host", "Scripts may come from " + strings.Join(named, ", ") +
-			", where anyone can publish scripts or find one that bypasses the policy."})
+		issues = one(BypassHost, finding.Args{"hosts": strings.Join(named, ", ")})
 	}
 	if s.AllowsAnyScript("blob") {
-		issues = append(issues, Issue{Warn, "blob-scripts",
-			"blob: as a script source lets a running script create more scripts from strings."})
+		issues = append(issues, Issue{BlobScripts, nil})
 	}
 	if hosts := s.plainScriptHosts(); len(hosts) > 0 {
-		issues = append(issues, Issue{Warn, "plain-script-host", "Scripts may come over unprotected http from " +
-			strings.Join(hosts, ", ") + ", where the network can change them."})
+		issues = append(issues, Issue{PlainScriptHost, finding.Args{"hosts": strings.Join(hosts, ", ")}})
 	}
 	return issues
 }
@@ -123,7 +131,7 @@ func (s Set) namedBypasses() []string {
 		}
 		asked = append(asked, suffix)
 		if s.AllowsScriptsOf("anybody." + suffix) {
-			named = append(named, Quote(source.Text))
+			named = append(named, "“"+Shown(source.Text)+"”")
 		}
 	}
 	for _, host := range bypasses {
@@ -149,7 +157,7 @@ func (s Set) plainScriptHosts() []string {
 	var hosts []string
 	for _, source := range s.scriptSources() {
 		if source.Kind == Host && source.Scheme == "http" && source.Host != "*" && len(hosts) < maxNamed {
-			hosts = append(hosts, Quote(source.Text))
+			hosts = append(hosts, "“"+Shown(source.Text)+"”")
 		}
 	}
 	return hosts
@@ -162,13 +170,12 @@ func (s Set) evalIssues() []Issue {
 	var issues []Issue
 	switch {
 	case s.AllowsEval():
-		issues = one(Warn, "eval", "'unsafe-eval' lets strings run as script (eval, Function, setTimeout with a string).")
+		issues = one(Eval, nil)
 	case s.AllowsWASM():
-		issues = one(Info, "wasm", "'wasm-unsafe-eval' allows WebAssembly, without allowing eval.")
+		issues = one(WASM, nil)
 	}
 	if s.some("script-src-attr", func(l list) bool { return l.has("'unsafe-hashes'") }) {
-		issues = append(issues, Issue{Info, "unsafe-hashes",
-			"'unsafe-hashes' lets event handlers that match a hash run wherever an attacker puts them."})
+		issues = append(issues, Issue{UnsafeHashes, nil})
 	}
 	return issues
 }
@@ -176,63 +183,49 @@ func (s Set) evalIssues() []Issue {
 func (s Set) strictDynamicIssues() []Issue {
 	var issues []Issue
 	if s.some("script-src-elem", func(l list) bool { return l.has("'strict-dynamic'") && !l.trusts() }) {
-		issues = append(issues, Issue{Warn, "strict-dynamic-alone", "'strict-dynamic' without a nonce or hash lets no " +
-			"script element run at all: it makes browsers ignore 'self', hosts and schemes."})
+		issues = one(StrictDynamicAlone, nil)
 	}
 	if s.some("script-src-elem", func(l list) bool {
 		return l.has("'strict-dynamic'") && l.trusts() && l.hasFallbacks()
 	}) {
-		issues = append(issues, Issue{Info, "strict-dynamic-fallbacks", "With 'strict-dynamic' the hosts, schemes, 'self' " +
-			"and 'unsafe-inline' beside it count only in browsers that do not know it."})
+		issues = append(issues, Issue{StrictDynamicFallback, nil})
 	}
 	return issues
 }
 
 func (s Set) baseIssues() []Issue {
-	if !s.AllowsAnyBase() || !s.Restricts("script-src-elem") {
+	switch {
+	case !s.AllowsAnyBase() || !s.Restricts("script-src-elem"):
 		return nil
+	case s.TrustsOneByOne() || s.StrictDynamic():
+		return one(BaseWithNonce, nil)
 	}
-	if s.TrustsOneByOne() || s.StrictDynamic() {
-		return one(Warn, "no-base-uri", "base-uri is not restricted (default-src does not cover it), so an injected base "+
-			"element can make scripts that carry a nonce load from an attacker's host.")
-	}
-	return one(Info, "no-base-uri", "base-uri is not restricted (default-src does not cover it), so an injected base "+
-		"element can redirect relative links.")
+	return one(Base, nil)
 }
 
 func (s Set) pluginIssues() []Issue {
 	if !s.AllowsAnyPlugin() || !s.Restricts("script-src-elem") {
 		return nil
 	}
-	return one(Warn, "no-object-src", "Neither object-src nor default-src restricts object and embed elements, which "+
-		"can load documents and plugins of any origin.")
-}
-
-func (s Set) sandboxIssues() []Issue {
-	return one(Info, "sandbox",
-		"sandbox without allow-scripts lets no script run at all, whatever the lists of sources say.")
+	return one(Plugins, nil)
 }
 
 func (s Set) otherIssues() []Issue {
 	var issues []Issue
 	if s.has("upgrade-insecure-requests") {
-		issues = one(Info, "upgrade",
-			"upgrade-insecure-requests makes browsers ask for the page's http resources over https.")
+		issues = one(Upgrade, nil)
 	}
 	if s.AllowsInlineStyles() && s.Restricts("style-src-elem") {
-		issues = append(issues, Issue{Info, "inline-styles",
-			"Inline styles are allowed, which lets injected ones read parts of a page by CSS selectors."})
+		issues = append(issues, Issue{InlineStyles, nil})
 	}
 	if s.AllowsAnyForm() {
-		issues = append(issues, Issue{Info, "no-form-action", "form-action is not restricted (default-src does not cover " +
-			"it), so an injected form can send what is typed anywhere."})
+		issues = append(issues, Issue{Forms, nil})
 	}
 	if s.RequiresTrustedTypes() {
-		issues = append(issues, Issue{Info, "trusted-types",
-			"Trusted Types are required, so strings cannot reach the DOM's script sinks unchecked."})
+		issues = append(issues, Issue{TrustedTypes, nil})
 	}
 	return issues
 }
 
-// Quote makes a value of a server fit for a sentence: at most 60 characters, in quotation marks.
-func Quote(s string) string { return "“" + text.Marked(s, 60) + "”" }
+// Shown makes a value of a server fit for a sentence: at most 60 characters.
+func Shown(s string) string { return text.Marked(s, 60) }

@@ -18,7 +18,7 @@ func ExampleSet_Assess() {
 	}
 	// Output:
 	// inline scripts run: true
-	// inline-scripts
-	// any-script-source
-	// no-form-action
+	// CSP_INLINE_SCRIPTS
+	// CSP_ANY_SCRIPT_SOURCE
+	// CSP_FORM_ACTION
 }

@@ -1,44 +1,94 @@
 package csp
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+
+	"diagnostics/gateway/internal/tool/finding"
 )
 
-// Lint returns what a browser ignores in the policy, and why. An issue of one code and message is reported once; the
-// most severe come first.
+// The codes of issues that Lint returns.
+const (
+	NotASCII           = "CSP_NOT_ASCII"
+	DuplicateDirective = "CSP_DUPLICATE_DIRECTIVE"
+	UnexpectedValue    = "CSP_UNEXPECTED_VALUE"
+	RetiredDirective   = "CSP_RETIRED_DIRECTIVE"
+	ReportURI          = "CSP_REPORT_URI"
+	DirectiveColon     = "CSP_DIRECTIVE_WITH_COLON"
+	SourceAsDirective  = "CSP_SOURCE_AS_DIRECTIVE"
+	UnknownDirective   = "CSP_UNKNOWN_DIRECTIVE"
+	SandboxToken       = "CSP_UNKNOWN_SANDBOX_TOKEN" // #nosec G101 -- a code
+	TrustedTypesSink   = "CSP_TRUSTED_TYPES_SINK"
+	ReportToNames      = "CSP_REPORT_TO_NAMES"
+	EmptyList          = "CSP_EMPTY_LIST"
+	NoneWithOthers     = "CSP_NONE_WITH_OTHERS"
+	InlineIgnored      = "CSP_INLINE_IGNORED"
+	ShortNonce         = "CSP_SHORT_NONCE"
+	BadHash            = "CSP_BAD_HASH"
+	MalformedNonce     = "CSP_MALFORMED_NONCE"
+	MalformedHash      = "CSP_MALFORMED_HASH"
+	UnknownKeyword     = "CSP_UNKNOWN_KEYWORD"
+	IPv6Source         = "CSP_IPV6_SOURCE"
+	InvalidSource      = "CSP_INVALID_SOURCE"
+	UnquotedKeyword    = "CSP_UNQUOTED_KEYWORD"
+	MissingSemicolon   = "CSP_MISSING_SEMICOLON"
+	MisplacedSource    = "CSP_MISPLACED_SOURCE"
+)
+
+// The codes of why a directive is retired, the argument "why" of RetiredDirective.
+const (
+	whyDefault    = "CSP_WHY_DEFAULT_SRC"
+	whyPrefetch   = "CSP_WHY_PREFETCH"
+	whyMixed      = "CSP_WHY_MIXED_CONTENT"
+	whyPlugins    = "CSP_WHY_PLUGINS"
+	whyReferrer   = "CSP_WHY_REFERRER_POLICY"
+	whyFilters    = "CSP_WHY_FILTERS"
+	whyRemoved    = "CSP_WHY_REMOVED"
+	whyIntegrity  = "CSP_WHY_INTEGRITY_POLICY"
+	whyOpener     = "CSP_WHY_OPENER_POLICY"
+	whyHeader     = "CSP_WHY_HEADER"
+	whyScriptSrc  = "CSP_WHY_SCRIPT_SRC"
+	whyConnectSrc = "CSP_WHY_CONNECT_SRC"
+)
+
+// Lint returns what a browser ignores in the policy, and why. The same issue is reported once.
 func (p Policy) Lint() []Issue {
-	l := linter{seen: make(map[Issue]bool)}
+	l := linter{seen: make(map[[3]string]bool)}
 	if p.NonASCII > 0 {
-		l.add(Warn, "non-ascii", "A directive contains characters outside ASCII, so browsers ignore the whole directive.")
+		l.add(NotASCII, "", "")
 	}
 	for _, name := range p.Duplicates {
-		l.add(Warn, "duplicate-directive", Quote(name)+" appears more than once; only the first counts.")
+		l.add(DuplicateDirective, Shown(name), "")
 	}
 	for _, d := range p.Directives {
 		l.directive(p, d)
 	}
-	return sorted(l.issues)
-}
-
-func sorted(issues []Issue) []Issue {
-	slices.SortStableFunc(issues, func(a, b Issue) int { return cmp.Compare(b.Severity, a.Severity) })
-	return issues
+	return l.issues
 }
 
 // linter gathers issues.
 type linter struct {
 	issues []Issue
-	seen   map[Issue]bool
+	seen   map[[3]string]bool
 }
 
-func (l *linter) add(severity Severity, code, message string) {
-	issue := Issue{Severity: severity, Code: code, Message: message}
-	if !l.seen[issue] {
-		l.seen[issue] = true
-		l.issues = append(l.issues, issue)
+// add reports an issue of a directive and one of its sources; each may be empty.
+func (l *linter) add(code, directive, source string) {
+	args := finding.Args{}
+	if directive != "" {
+		args["directive"] = directive
+	}
+	if source != "" {
+		args["source"] = Shown(source)
+	}
+	l.addArgs(code, directive, source, args)
+}
+
+func (l *linter) addArgs(code, directive, detail string, args finding.Args) {
+	if key := [3]string{code, directive, Shown(detail)}; !l.seen[key] {
+		l.seen[key] = true
+		l.issues = append(l.issues, Issue{code, args})
 	}
 }
 
@@ -55,31 +105,30 @@ func (l *linter) directive(p Policy, d Directive) {
 		l.sandbox(d)
 	case noValue:
 		if len(d.Values) > 0 {
-			l.add(Warn, "unexpected-value", d.Name+" takes no value; is a semicolon missing after it?")
+			l.add(UnexpectedValue, d.Name, "")
 		}
 	case freeText:
 		l.text(d)
 	case retired:
-		l.add(Info, "retired-directive", d.Name+" does nothing in today's browsers: "+about.note+".")
+		l.addArgs(RetiredDirective, d.Name, "", finding.Args{"directive": d.Name, "why": about.why})
 	}
 }
 
 func (l *linter) unknown(d Directive) {
 	switch {
 	case known[strings.TrimSuffix(d.Name, ":")].grammar != 0:
-		l.add(Warn, "unknown-directive", Quote(d.Name)+" is not a directive: write the name without a colon.")
+		l.add(DirectiveColon, Shown(d.Name), "")
 	case ParseSource(d.Name).Kind != Invalid && strings.ContainsAny(d.Name, "':./*"):
-		l.add(Warn, "unknown-directive", Quote(d.Name)+" is where a directive's name should be: spaces separate sources, "+
-			"a comma begins another policy and a semicolon another directive.")
+		l.add(SourceAsDirective, Shown(d.Name), "")
 	default:
-		l.add(Warn, "unknown-directive", Quote(d.Name)+" is not a directive that browsers know, so they ignore it.")
+		l.add(UnknownDirective, Shown(d.Name), "")
 	}
 }
 
 func (l *linter) sandbox(d Directive) {
 	for _, token := range d.Values {
 		if !sandboxFlags[strings.ToLower(token)] {
-			l.add(Warn, "unknown-sandbox-token", Quote(token)+" in sandbox is not a token that browsers know.")
+			l.add(SandboxToken, "", token)
 		}
 	}
 }
@@ -87,16 +136,14 @@ func (l *linter) sandbox(d Directive) {
 func (l *linter) text(d Directive) {
 	switch d.Name {
 	case "report-uri":
-		l.add(Info, "retired-directive", "report-uri is being replaced by report-to with a Reporting-Endpoints header; "+
-			"browsers that know both use report-to.")
+		l.add(ReportURI, "", "")
 	case "require-trusted-types-for":
 		if !slices.Contains(d.Values, "'script'") {
-			l.add(Warn, "trusted-types-sink",
-				"require-trusted-types-for has only one value that counts: 'script', with its quotes.")
+			l.add(TrustedTypesSink, "", "")
 		}
 	case "report-to":
 		if len(d.Values) != 1 {
-			l.add(Warn, "report-to-names", "report-to takes the name of one endpoint.")
+			l.add(ReportToNames, "", "")
 		}
 	}
 }
@@ -110,14 +157,13 @@ func (l *linter) sources(d Directive, sources list, grammar grammar) {
 		}
 	}
 	if len(sources) == 0 {
-		l.add(Info, "empty-list", d.Name+" has no value, which allows nothing, just like 'none'.")
+		l.add(EmptyList, d.Name, "")
 	}
 	if len(sources) > 1 && sources.hasKind(None) {
-		l.add(Warn, "none-with-others", "'none' in "+d.Name+" is ignored because it is not the only source.")
+		l.add(NoneWithOthers, d.Name, "")
 	}
 	if sources.trusts() && sources.has("'unsafe-inline'") {
-		l.add(Info, "inline-taken-back", "'unsafe-inline' in "+d.Name+" is ignored because of the nonces or hashes beside "+
-			"it; only very old browsers use it.")
+		l.add(InlineIgnored, d.Name, "")
 	}
 }
 
@@ -128,14 +174,13 @@ func (l *linter) source(d Directive, s Source) {
 	case Host:
 		l.host(d, s)
 	case Nonce:
-		if s.NonceBits() < MinNonceBits {
-			l.add(Warn, "short-nonce", fmt.Sprintf("The nonce in %s has at most %d bits; it needs at least %d random bits, "+
-				"new in every answer.", d.Name, s.NonceBits(), MinNonceBits))
+		if bits := s.NonceBits(); bits < MinNonceBits {
+			l.addArgs(ShortNonce, d.Name, strconv.Itoa(bits),
+				finding.Args{"directive": d.Name, "bits": bits, "needed": MinNonceBits})
 		}
 	case Hash:
 		if !s.DigestFits() {
-			l.add(Warn, "bad-hash", fmt.Sprintf("A hash in %s does not have the length of %s, so it never matches.", d.Name,
-				s.Algorithm))
+			l.addArgs(BadHash, d.Name, s.Algorithm, finding.Args{"directive": d.Name, "algorithm": s.Algorithm})
 		}
 	case None, Keyword, Scheme:
 	}
@@ -145,17 +190,15 @@ func (l *linter) invalid(d Directive, s Source) {
 	lower := strings.ToLower(s.Text)
 	switch {
 	case strings.HasPrefix(lower, "'nonce-"):
-		l.add(Warn, "invalid-source",
-			"A nonce in "+d.Name+" is malformed: it is base64, with a quotation mark on both sides.")
+		l.add(MalformedNonce, d.Name, "")
 	case strings.HasPrefix(lower, "'sha"):
-		l.add(Warn, "invalid-source",
-			"A hash in "+d.Name+" is malformed: it is 'sha256-…', 'sha384-…' or 'sha512-…' in base64.")
+		l.add(MalformedHash, d.Name, "")
 	case strings.HasPrefix(lower, "'"):
-		l.add(Warn, "invalid-source", Quote(s.Text)+" in "+d.Name+" is not a keyword that browsers know.")
+		l.add(UnknownKeyword, d.Name, s.Text)
 	case strings.Contains(lower, "["):
-		l.add(Warn, "invalid-source", Quote(s.Text)+" in "+d.Name+" is not a source: IPv6 addresses are not allowed.")
+		l.add(IPv6Source, d.Name, s.Text)
 	default:
-		l.add(Warn, "invalid-source", Quote(s.Text)+" in "+d.Name+" is not a source and is ignored.")
+		l.add(InvalidSource, d.Name, s.Text)
 	}
 }
 
@@ -174,16 +217,15 @@ func (l *linter) host(d Directive, s Source) {
 	word := strings.ToLower(s.Text)
 	switch {
 	case s.Scheme == "" && s.Port == "" && s.Path == "" && bareWord(word):
-		l.add(Warn, "unquoted-keyword", Quote(s.Text)+" in "+d.Name+" lacks its single quotes, so it names a host.")
+		l.add(UnquotedKeyword, d.Name, s.Text)
 	case known[word].grammar != 0:
-		l.add(Warn, "missing-semicolon",
-			Quote(s.Text)+" is among the sources of "+d.Name+": is a semicolon missing before it?")
+		l.add(MissingSemicolon, d.Name, s.Text)
 	}
 }
 
 // misplaced reports sources that mean nothing in the directive.
 func (l *linter) misplaced(d Directive, s Source) {
 	if s.Kind == Nonce || s.Kind == Hash || s.Kind == Keyword && s.Keyword != "'self'" && s.Keyword != "'report-sample'" {
-		l.add(Info, "misplaced-source", Quote(s.Text)+" has no effect in "+d.Name+".")
+		l.add(MisplacedSource, d.Name, s.Text)
 	}
 }

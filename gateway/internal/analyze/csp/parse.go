@@ -127,7 +127,7 @@ const (
 type about struct {
 	grammar   grammar
 	fallbacks []string // whose list governs where this one is absent, in order (section 6.8.3)
-	note      string   // of a retired or deprecated one: what to do instead
+	why       string   // the code of why it is retired
 }
 
 // known are the directives of CSP Level 3, of the specifications that extend it, and those that were removed.
@@ -162,19 +162,18 @@ var known = map[string]about{
 	"report-to":                 {grammar: freeText},
 	"report-uri":                {grammar: freeText},
 
-	"prefetch-src": {grammar: retired, fallbacks: []string{"default-src"},
-		note: "default-src governs prefetching"},
-	"block-all-mixed-content": {grammar: retired, note: "browsers block or upgrade mixed content by themselves"},
-	"plugin-types":            {grammar: retired, note: "object-src 'none' switches plugins off"},
-	"referrer":                {grammar: retired, note: "the Referrer-Policy header replaced it"},
-	"reflected-xss":           {grammar: retired, note: "the filters that it controlled are gone"},
-	"navigate-to":             {grammar: retired, note: "it was removed from the specification"},
-	"require-sri-for":         {grammar: retired, note: "the Integrity-Policy header replaced it"},
-	"disown-opener":           {grammar: retired, note: "the Cross-Origin-Opener-Policy header replaced it"},
-	"policy-uri":              {grammar: retired, note: "a policy is sent in the header itself"},
-	"options":                 {grammar: retired, note: "script-src with 'unsafe-inline' or 'unsafe-eval' replaced it"},
-	"allow":                   {grammar: retired, note: "default-src replaced it"},
-	"xhr-src":                 {grammar: retired, note: "connect-src replaced it"},
+	"prefetch-src":            {grammar: retired, fallbacks: []string{"default-src"}, why: whyPrefetch},
+	"block-all-mixed-content": {grammar: retired, why: whyMixed},
+	"plugin-types":            {grammar: retired, why: whyPlugins},
+	"referrer":                {grammar: retired, why: whyReferrer},
+	"reflected-xss":           {grammar: retired, why: whyFilters},
+	"navigate-to":             {grammar: retired, why: whyRemoved},
+	"require-sri-for":         {grammar: retired, why: whyIntegrity},
+	"disown-opener":           {grammar: retired, why: whyOpener},
+	"policy-uri":              {grammar: retired, why: whyHeader},
+	"options":                 {grammar: retired, why: whyScriptSrc},
+	"allow":                   {grammar: retired, why: whyDefault},
+	"xhr-src":                 {grammar: retired, why: whyConnectSrc},
 }
 
 // sandboxFlags are the tokens of the sandbox directive (HTML, "parse a sandboxing directive").

@@ -2,123 +2,173 @@ package securityheaders
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 
 	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tool/finding"
-	"diagnostics/gateway/internal/tools/internal/format"
 )
 
 // controlKind is one control: its id and name, what to read about it, and how it is judged.
 type controlKind struct {
 	id, name, reference string
-	judge               func(page) controlVerdict
+	judge               func(page) verdict
 }
-
-const mdn = "https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/"
 
 // controls are all controls, in the order of the contract.
 func controls() []controlKind {
 	return []controlKind{
-		{"hsts", "Strict-Transport-Security", "https://www.rfc-editor.org/rfc/rfc6797", judgeHSTS},
-		{"csp", "Content-Security-Policy", "https://www.w3.org/TR/CSP3/", judgeCSP},
-		{"frame-protection", "Frame protection", "https://www.w3.org/TR/CSP3/#directive-frame-ancestors", judgeFraming},
-		{"content-type-options", "X-Content-Type-Options", "https://fetch.spec.whatwg.org/#x-content-type-options-header",
-			judgeContentTypeOptions},
-		{"referrer-policy", "Referrer-Policy", "https://www.w3.org/TR/referrer-policy/", judgeReferrerPolicy},
-		{"permissions-policy", "Permissions-Policy", "https://www.w3.org/TR/permissions-policy/", judgePermissionsPolicy},
-		{"coop", "Cross-Origin-Opener-Policy", mdn + "Cross-Origin-Opener-Policy", judgeCOOP},
-		{"coep", "Cross-Origin-Embedder-Policy", mdn + "Cross-Origin-Embedder-Policy", judgeCOEP},
-		{"corp", "Cross-Origin-Resource-Policy", mdn + "Cross-Origin-Resource-Policy", judgeCORP},
-		{"cors", "Cross-Origin Resource Sharing", "https://fetch.spec.whatwg.org/#http-cors-protocol", judgeCORS},
-		{"cookies", "Cookies", mdn + "Set-Cookie", judgeCookieControl},
-		{"information-leak", "Information leaks", "https://www.rfc-editor.org/rfc/rfc9110#section-10.2.4", judgeLeaks},
-		{"deprecated", "Retired headers", "https://cheatsheetseries.owasp.org/cheatsheets/HTTP_Headers_Cheat_Sheet.html",
-			judgeDeprecated},
+		{"hsts", hstsHeader, hstsReference, judgeHSTS},
+		{"csp", cspHeader, cspReference, judgeCSP},
+		{"frame-protection", "Frame protection", framingReference, judgeFraming},
+		{"content-type-options", noSniffHeader, noSniffReference, judgeContentTypeOptions},
+		{"referrer-policy", referrerHeader, referrerReference, judgeReferrerPolicy},
+		{"permissions-policy", permissionsHeader, permissionsReference, judgePermissionsPolicy},
+		{"coop", coopHeader, coopReference, judgeCOOP},
+		{"coep", coepHeader, coepReference, judgeCOEP},
+		{"corp", corpHeader, corpReference, judgeCORP},
+		{"cors", "Cross-Origin Resource Sharing", corsReference, judgeCORS},
+		{"cookies", "Cookies", cookiesReference, judgeCookieControl},
+		{"information-leak", "Information leaks", leakReference, judgeLeaks},
+		{"deprecated", "Retired headers", retiredReference, judgeDeprecated},
 	}
 }
 
-// judgeControls judges all controls; there is a finding for each that needs attention.
-func judgeControls(p page) ([]controlResult, []finding.Finding) {
-	checks := controls()
-	controls := make([]controlResult, 0, len(checks))
-	var found []finding.Finding
-	for _, c := range checks {
-		v := c.judge(p)
-		if f := findingOf(c, v, p); f != nil {
-			found = append(found, *f)
+// fact is a row of the catalogue with its arguments.
+type fact struct {
+	code string
+	args finding.Args
+}
+
+// sentences joins the messages of facts.
+func sentences(facts ...fact) string {
+	var all []string
+	for _, f := range facts {
+		all = append(all, rows.Sentence(f.code, f.args))
+	}
+	return strings.Join(all, " ")
+}
+
+// verdict is the judgement on a control.
+type verdict struct {
+	value *string // what was sent, nil if nothing was
+	facts []fact
+	// firstDecides is set if only the first fact counts. Otherwise the first of the most severe ones decides.
+	firstDecides bool
+	set          headerLine // the header to send, if the remedy has it
+	remove       []string   // headers not to send, in lower case
+	subject      string     // of the finding
+}
+
+func (v *verdict) add(code string, args finding.Args) { v.facts = append(v.facts, fact{code, args}) }
+
+// complete adds arguments to the facts that have the remedy.
+func (v *verdict) complete(remedy string, args finding.Args) {
+	for i, f := range v.facts {
+		if rows[f.code].Remedy == remedy {
+			v.facts[i].args = f.args.With(args)
 		}
-		controls = append(controls, controlResult{
-			ID: c.id, Name: c.name, Status: v.status, Present: v.value != nil, Value: v.value, Finding: p.qualify(v),
-			Recommendation: format.TextOrNull(v.recommendation.text()), Set: v.recommendation.line(),
-			Remove: v.recommendation.remove, Reference: c.reference,
-		})
 	}
-	return controls, found
 }
 
-// controlVerdict is a judgement in the making.
-type controlVerdict struct {
-	status         controlStatus
-	value          *string  // what was sent, nil where nothing was
-	findings       []string // sentences
-	recommendation advice
-	reason         string // the sentence that decided the status, empty where it is the first
-	code           string // of the finding, where it is not that of the status
-}
+var ranks = map[finding.Severity]int{finding.Info: 1, finding.Warn: 2, finding.Fail: 3}
 
-// add appends a sentence.
-func (v *controlVerdict) add(format string, args ...any) {
-	v.findings = append(v.findings, fmt.Sprintf(format, args...))
-}
+// rank orders codes by the severity of their rows.
+func rank(code string) int { return ranks[rows[code].Severity] }
 
-// find appends a sentence on what makes the status no lighter than the given one.
-func (v *controlVerdict) find(status controlStatus, format string, args ...any) {
-	weight := []controlStatus{controlNotApplicable, controlPass, controlInfo, controlWarn, controlFail}
-	if slices.Index(weight, status) > slices.Index(weight, v.status) {
-		v.status, v.reason = status, fmt.Sprintf(format, args...)
+// decisive returns the fact that decides.
+func (v *verdict) decisive() fact {
+	worst := v.facts[0]
+	for _, f := range v.facts {
+		if !v.firstDecides && rank(f.code) > rank(worst.code) {
+			worst = f
+		}
 	}
-	v.add(format, args...)
+	return worst
 }
 
-// maxFindings bounds how many sentences one finding has: a hostile header could hold thousands of mistakes.
-const maxFindings = 14
-
-// qualify makes the finding one text, and says of what is wanting on an answer that is not the page itself.
-func (p page) qualify(v controlVerdict) string {
-	sentences := v.findings
-	if more := len(sentences) - maxFindings; more > 0 {
-		sentences = append(slices.Clip(sentences[:maxFindings]), fmt.Sprintf("%d more remarks are left out.", more))
+func (v *verdict) status() controlStatus {
+	code := v.decisive().code
+	switch rows[code].Severity {
+	case finding.Fail:
+		return controlFail
+	case finding.Warn:
+		return controlWarn
+	case finding.Info:
+		return controlInfo
 	}
-	if p.notice != nil && (v.status == controlFail || v.status == controlWarn) {
-		sentences = append(slices.Clip(sentences),
-			fmt.Sprintf("This was seen on an answer with status %d, which may differ from the site's pages.", p.answer.Status))
+	if strings.HasSuffix(code, "_NOT_A_DOCUMENT") || code == codeHSTSAddress || code == codeCookiesNone {
+		return controlNotApplicable
 	}
-	return strings.Join(sentences, " ")
+	return controlPass
 }
 
-// notForData is the verdict on a control that protects documents, where the answer is none and lacks the header.
-func (p page) notForData(name string) controlVerdict {
-	var v controlVerdict
-	v.find(controlNotApplicable, "%s protects documents, and this answer is not one (%s).", name, p.shownMedia())
-	return v
+// recommendation returns the remedy of the fact that decides, else the first that another fact has.
+func (v *verdict) recommendation() *string {
+	for _, f := range append([]fact{v.decisive()}, v.facts...) {
+		if remedy := rows.Find(f.code, "", f.args).Remedy; remedy != nil || v.firstDecides {
+			return remedy
+		}
+	}
+	return nil
 }
 
-func (p page) shownMedia() string {
+// judgeControls judges all controls. There is a finding for each that needs attention; first names the control of the
+// one that weighs most.
+func judgeControls(p page) (results []controlResult, found []finding.Finding, first string) {
+	heaviest := 0
+	for _, c := range controls() {
+		v := c.judge(p)
+		r := controlResult{
+			ID: c.id, Name: c.name, Status: v.status(), Present: v.value != nil, Value: v.value,
+			Finding: p.sentencesOf(c.name, v), Recommendation: v.recommendation(), Remove: v.remove, Reference: c.reference,
+		}
+		if r.Recommendation != nil {
+			r.Set = v.set.in(*r.Recommendation)
+		}
+		results = append(results, r)
+		if f := v.decisive(); rank(f.code) > 0 {
+			found = append(found, rows.Find(f.code, v.subject, f.args))
+			if weight := rows[f.code].Weight; rank(f.code) > ranks[finding.Info] && weight > heaviest {
+				heaviest, first = weight, c.name
+			}
+		}
+	}
+	return results, found, first
+}
+
+// maxFacts bounds how many sentences the text of one control has: a hostile header could hold thousands of mistakes.
+const maxFacts = 14
+
+// sentencesOf is the text of a control: its facts without its name. Of what is wanting on another page than the one
+// that was meant it says so.
+func (p page) sentencesOf(name string, v verdict) string {
+	facts := v.facts
+	if more := len(facts) - maxFacts; more > 0 {
+		facts = append(facts[:maxFacts:maxFacts], fact{"MORE_REMARKS", finding.Args{"count": more}})
+	}
+	if status := v.status(); p.notice != nil && (status == controlFail || status == controlWarn) {
+		facts = append(facts[:len(facts):len(facts)], fact{"SEEN_ON_OTHER_PAGE", finding.Args{"status": p.answer.Status}})
+	}
+	var all []string
+	for _, f := range facts {
+		all = append(all, strings.TrimPrefix(sentences(f), name+": "))
+	}
+	return strings.Join(all, " ")
+}
+
+// notForData is the verdict on a control that protects documents, if the answer is none and lacks the header.
+func (p page) notForData(code string) verdict { return verdict{facts: []fact{{code, p.media()}}} }
+
+// media returns the arguments of what the answer is.
+func (p page) media() finding.Args {
 	if media := p.answer.Header.Get("Content-Type"); media != "" {
-		return shownHeader(media)
+		return finding.Args{"media": shownHeader(media)}
 	}
-	return fmt.Sprintf("status %d, without content", p.answer.Status)
+	return finding.Args{"status": p.answer.Status}
 }
 
 // shownHeader makes what a stranger wrote fit for a sentence: one line, at most 80 characters.
 func shownHeader(s string) string { return text.Marked(text.Decode(s), 80) }
-
-func countWord(n int, one, several string) string {
-	return fmt.Sprintf("%d %s", n, text.Number(n, one, several))
-}
 
 // headerLine is a header to send, as the sentence shows it.
 type headerLine struct {
@@ -132,56 +182,22 @@ type headerLine struct {
 	Note string `json:"note,omitempty"`
 }
 
-func (h headerLine) String() string { return h.Name + ": " + h.Value }
-
-// exampleOrigin stands for a site that only the owner can name.
-const exampleOrigin = "https://the-site-that-may.example"
-
-// advice is what a control recommends: a header to send, or headers to remove, and words around it. Its zero value
-// recommends nothing.
-type advice struct {
-	before string
-	set    *headerLine
-	remove []string // names in lower case
-	after  string
-	// repeats means that the header to send repeats a part of what the server sent.
-	repeats bool
-}
-
-// send recommends a header.
-func send(name, value string) advice { return advice{set: &headerLine{Name: name, Value: value}} }
-
-// sendExample recommends a header whose value holds exampleOrigin.
-func sendExample(name, value string) advice {
-	return advice{set: &headerLine{Name: name, Value: value, ExampleHost: true}}
-}
-
-// text is the advice as a sentence, empty where nothing is recommended.
-func (a advice) text() string {
-	text := a.before
-	if a.set != nil {
-		text += a.set.String()
-	}
-	if len(a.remove) > 0 {
-		text += "Do not send: " + strings.Join(a.remove, ", ")
-	}
-	return text + a.after
-}
-
-// line is the header to send with the words around it as sentences, nil where none is recommended.
-func (a advice) line() *headerLine {
-	if a.set == nil {
+// in returns the line with the words around it in a recommendation as its note, or nil if that does not have the line.
+func (h headerLine) in(recommendation string) *headerLine {
+	before, after, has := strings.Cut(recommendation, h.Name+": "+h.Value)
+	if !has || h.Name == "" {
 		return nil
 	}
-	line := *a.set
+	h.StartingPoint = h.Value == cspValue
+	h.ExampleHost = strings.Contains(h.Value, exampleOrigin)
 	var notes []string
-	for _, words := range []string{strings.TrimSuffix(a.before, ": "), strings.Trim(a.after, " ()")} {
+	for _, words := range []string{strings.TrimSuffix(before, ": "), strings.Trim(after, " ()")} {
 		if words != "" {
 			notes = append(notes, strings.ToUpper(words[:1])+words[1:]+".")
 		}
 	}
-	line.Note = strings.Join(notes, " ")
-	return &line
+	h.Note = strings.Join(notes, " ")
+	return &h
 }
 
 // Enums implements decode.Enumerated.

@@ -2,12 +2,12 @@ package securityheaders
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/webview"
 	"diagnostics/shared/ascii"
 
@@ -39,25 +39,24 @@ func (cookieIssue) Enums() map[string][]string {
 	}}
 }
 
-const (
-	cookieFail = "fail"
-	cookieWarn = "warn"
-	cookieInfo = "info"
-)
-
 // maxCookieAge is the longest that browsers keep a cookie (RFC 6265bis section 5.5).
 const maxCookieAge = 400 * 24 * time.Hour
 
-func judgeCookies(p page) []cookie {
-	cookies := make([]cookie, 0, len(p.values("Set-Cookie")))
+// judgedCookie is a cookie with the facts that its issues are made from.
+type judgedCookie struct {
+	cookie
+	facts []fact
+}
+
+func judgeCookies(p page) []judgedCookie {
+	cookies := make([]judgedCookie, 0, len(p.values("Set-Cookie")))
 	seen := make(map[string]bool)
 	for _, field := range p.values("Set-Cookie") {
 		c := parseSetCookie(field)
 		judged := p.judgeCookie(c)
 		key := c.name + "\x00" + c.domain + "\x00" + c.path
 		if seen[key] {
-			judged.add(cookieInfo, "DUPLICATE",
-				"A cookie of this name, domain and path is set more than once; the last one wins.")
+			judged.add("COOKIE_DUPLICATE", nil)
 		}
 		seen[key] = true
 		cookies = append(cookies, judged)
@@ -65,27 +64,65 @@ func judgeCookies(p page) []cookie {
 	return cookies
 }
 
-func (c *cookie) add(severity, code, message string) {
-	c.Issues = append(c.Issues, cookieIssue{Code: code, Severity: severity, Message: message})
+// add reports an issue. Its code is that of the fact; a fact that weighs more for the cookie of a login, or over plain
+// HTTP, has a code of its own.
+func (c *judgedCookie) add(code string, args finding.Args) {
+	c.facts = append(c.facts, fact{code, args})
+	issue := strings.TrimPrefix(code, "COOKIE_")
+	issue = strings.TrimPrefix(strings.TrimPrefix(issue, "LOGIN_"), "PLAIN_")
+	c.Issues = append(c.Issues, cookieIssue{issue, string(rows[code].Severity), rows.Sentence(code, args)})
 }
 
-func (p page) judgeCookie(c setCookie) cookie {
-	out := cookie{Name: webview.HeaderText(c.name), Secure: c.secure, HTTPOnly: c.httpOnly, SameSite: c.sameSiteValue(),
-		Issues: []cookieIssue{}}
-	if c.ignored != "" {
-		out.add(cookieWarn, "IGNORED", "Browsers ignore this cookie: "+c.ignored+".")
-		return out
+func (p page) judgeCookie(set setCookie) judgedCookie {
+	c := judgedCookie{cookie: cookie{Name: webview.HeaderText(set.name), Secure: set.secure, HTTPOnly: set.httpOnly,
+		SameSite: set.sameSiteValue(), Issues: []cookieIssue{}}}
+	if set.ignored != "" {
+		c.add("COOKIE_IGNORED", finding.Args{"problem": set.ignored})
+		return c
 	}
-	out.judgeRefusals(p, c)
-	if c.deletes(p.now) {
-		out.add(cookieInfo, "DELETED", "This only deletes the cookie.")
-		return out
+	c.judgeRefusals(p, set)
+	if set.deletes(p.now) {
+		c.add(codeCookieDeleted, nil)
+		return c
 	}
-	out.judgeTransport(p, c)
-	out.judgeScripts(c)
-	out.judgeSites(c)
-	out.judgeReach(p, c)
-	return out
+	login := looksLikeSession(set.name)
+	switch {
+	case set.secure:
+	case login:
+		c.add("COOKIE_LOGIN_NOT_SECURE", nil)
+	case p.answer.TLS == nil:
+		c.add("COOKIE_PLAIN_NOT_SECURE", nil)
+	default:
+		c.add("COOKIE_NOT_SECURE", nil)
+	}
+	switch {
+	case set.httpOnly:
+	case login:
+		c.add("COOKIE_LOGIN_NOT_HTTP_ONLY", nil)
+	default:
+		c.add("COOKIE_NOT_HTTP_ONLY", nil)
+	}
+	switch {
+	case set.isNone():
+		c.add("COOKIE_SAME_SITE_NONE", nil)
+	case c.SameSite != nil:
+	case set.hasSameSite:
+		c.add("COOKIE_SAME_SITE_INVALID", nil)
+	case login:
+		c.add("COOKIE_LOGIN_NO_SAME_SITE", nil)
+	default:
+		c.add("COOKIE_NO_SAME_SITE", nil)
+	}
+	if set.hasDomain && p.domainProblem(set) == "" {
+		c.add("COOKIE_DOMAIN_WIDE", nil)
+	}
+	if life, kept := set.lifetime(p.now); kept && life > maxCookieAge {
+		c.add("COOKIE_LONG_LIVED", nil)
+	}
+	if login && !hasCookiePrefix(set.name) && set.secure && !set.hasDomain && set.path == "/" {
+		c.add(codeCookieNoPrefix, finding.Args{"name": shownHeader(set.name)})
+	}
+	return c
 }
 
 func (c setCookie) sameSiteValue() *string {
@@ -98,141 +135,74 @@ func (c setCookie) sameSiteValue() *string {
 }
 
 // judgeRefusals reports what makes browsers refuse the cookie.
-func (c *cookie) judgeRefusals(p page, set setCookie) {
-	if lacks := set.brokenPrefix(); lacks != "" {
-		c.add(cookieWarn, "PREFIX", "Browsers refuse it: its name's prefix requires what it lacks ("+lacks+").")
+func (c *judgedCookie) judgeRefusals(p page, set setCookie) {
+	if lacks := set.brokenPrefix(); lacks != nil {
+		c.add("COOKIE_PREFIX", lacks)
 	}
 	if set.secure && p.answer.TLS == nil {
-		c.add(cookieWarn, "SECURE_OVER_HTTP", "Browsers refuse a Secure cookie that is set over plain HTTP.")
+		c.add("COOKIE_SECURE_OVER_HTTP", nil)
 	}
 	if set.isNone() && !set.secure {
-		c.add(cookieWarn, "NONE_WITHOUT_SECURE", "Browsers refuse SameSite=None without Secure.")
+		c.add("COOKIE_NONE_WITHOUT_SECURE", nil)
 	}
 	if set.partitioned && !set.secure {
-		c.add(cookieWarn, "PARTITIONED_WITHOUT_SECURE", "Browsers refuse Partitioned without Secure.")
+		c.add("COOKIE_PARTITIONED_WITHOUT_SECURE", nil)
 	}
 	if problem := p.domainProblem(set); problem != "" {
-		c.add(cookieWarn, "DOMAIN", "Browsers refuse it: "+problem+".")
+		c.add("COOKIE_DOMAIN", finding.Args{"problem": problem})
 	}
 }
 
 func (c setCookie) isNone() bool { return strings.EqualFold(c.sameSite, "None") }
 
+// domainProblem is the code of why browsers refuse the cookie's Domain, empty if they do not.
 func (p page) domainProblem(c setCookie) string {
 	host := p.answer.URL.Host().String()
 	switch {
 	case !c.hasDomain || c.domain == host:
 		return ""
 	case p.answer.URL.Host().IsAddr() || !strings.HasSuffix(host, "."+c.domain):
-		return "its Domain is neither this host nor a parent of it"
+		return "COOKIE_OTHER_DOMAIN"
 	}
 	if suffix, _ := publicsuffix.PublicSuffix(c.domain); suffix == c.domain {
-		return "its Domain is a public suffix, which others use too"
+		return "COOKIE_PUBLIC_SUFFIX"
 	}
 	return ""
 }
 
-// judgeTransport: a session that travels in clear is a session that the network can take over.
-func (c *cookie) judgeTransport(p page, set setCookie) {
-	switch {
-	case set.secure:
-	case looksLikeSession(set.name):
-		c.add(cookieFail, "NOT_SECURE",
-			"Without Secure this cookie, which looks like a login's, is also sent over plain HTTP. Add: Secure.")
-	case p.answer.TLS == nil:
-		c.add(cookieWarn, "NOT_SECURE", "It is set and sent over plain HTTP. Use https and add: Secure.")
-	default:
-		c.add(cookieWarn, "NOT_SECURE", "Without Secure it is also sent over plain HTTP. Add: Secure.")
-	}
-}
-
-func (c *cookie) judgeScripts(set setCookie) {
-	switch {
-	case set.httpOnly:
-	case looksLikeSession(set.name):
-		c.add(cookieFail, "NOT_HTTP_ONLY",
-			"Without HttpOnly an injected script can steal this cookie, which looks like a login's. Add: HttpOnly.")
-	default:
-		c.add(cookieInfo, "NOT_HTTP_ONLY", "Scripts can read it. Add HttpOnly, unless the page's own scripts need it.")
-	}
-}
-
-func (c *cookie) judgeSites(set setCookie) {
-	switch {
-	case set.isNone():
-		c.add(cookieInfo, "SAME_SITE_NONE", "It is sent with requests that other sites cause. Use Lax or Strict, unless "+
-			"it is meant for use in other sites' frames.")
-	case c.SameSite != nil:
-	case set.hasSameSite:
-		c.add(cookieWarn, "SAME_SITE_INVALID",
-			"Its SameSite is not Strict, Lax or None, so the browser's default applies.")
-	case looksLikeSession(set.name):
-		c.add(cookieWarn, "NO_SAME_SITE", "Without SameSite this cookie, which looks like a login's, is sent with requests "+
-			"that other sites cause, in browsers whose default is not Lax. Add: SameSite=Lax.")
-	default:
-		c.add(cookieInfo, "NO_SAME_SITE",
-			"Without SameSite browsers differ: some treat it as Lax, others send it everywhere. Add: SameSite=Lax.")
-	}
-}
-
-func (c *cookie) judgeReach(p page, set setCookie) {
-	if set.hasDomain && p.domainProblem(set) == "" {
-		c.add(cookieInfo, "DOMAIN_WIDE", "With Domain, it is sent to every subdomain too. Leave Domain out, unless they "+
-			"need it.")
-	}
-	if life, kept := set.lifetime(p.now); kept && life > maxCookieAge {
-		c.add(cookieInfo, "LONG_LIVED", "Browsers cut its lifetime to 400 days.")
-	}
-	if looksLikeSession(set.name) && !hasCookiePrefix(set.name) && set.secure && !set.hasDomain && set.path == "/" {
-		c.add(cookieInfo, "NO_PREFIX",
-			"It could be named __Host-"+shownHeader(set.name)+", so that no subdomain can set one in its place.")
-	}
-}
-
 // judgeCookieControl sums the cookies up by the worst of them.
-func judgeCookieControl(p page) controlVerdict {
+func judgeCookieControl(p page) verdict {
+	var v verdict
 	if len(p.cookies) == 0 {
-		v := controlVerdict{status: controlNotApplicable}
-		v.add("The answer sets no cookies.")
+		v.add(codeCookiesNone, nil)
 		return v
 	}
-	v := controlVerdict{status: controlPass}
+	count := finding.Args{"count": len(p.cookies)}
+	v.add("COOKIES_SET", count)
 	names := make([]string, 0, len(p.cookies))
 	for _, c := range p.cookies {
 		names = append(names, c.Name+"="+webview.CookieMask)
 		v.weighCookie(c)
 	}
 	v.value = new(strings.Join(names, "; "))
-	opening := countWord(len(p.cookies), "cookie is", "cookies are") + " set"
-	if v.status == controlPass {
-		v.findings = []string{opening + ", each with what it needs (Secure, HttpOnly, SameSite)."}
-		return v
+	if len(v.facts) == 1 {
+		v.facts[0].code = "COOKIES_FINE"
 	}
-	v.findings = append([]string{opening + "."}, v.findings...)
-	// A pattern and no header to send: the issues of each cookie say what that one lacks.
-	v.recommendation = advice{before: "Set-Cookie: __Host-name=value; Path=/; Secure; HttpOnly; SameSite=Lax"}
 	return v
 }
 
 // weighCookie applies the worst issue of a cookie. What would only be better still is left to the list of
 // cookies.
-func (v *controlVerdict) weighCookie(c cookie) {
-	weights := map[string]controlStatus{cookieFail: controlFail, cookieWarn: controlWarn, cookieInfo: controlInfo}
-	for _, severity := range []string{cookieFail, cookieWarn, cookieInfo} {
-		for _, issue := range c.Issues {
-			if issue.Severity == severity && issue.Code != "DELETED" && issue.Code != "NO_PREFIX" {
-				v.find(weights[severity], "%s: %s", shownCookieName(c.Name), issue.Message)
-				return
-			}
+func (v *verdict) weighCookie(c judgedCookie) {
+	var worst fact
+	for _, f := range c.facts {
+		if f.code != codeCookieDeleted && f.code != codeCookieNoPrefix && rank(f.code) > rank(worst.code) {
+			worst = f
 		}
 	}
-}
-
-func shownCookieName(name string) string {
-	if name == "" {
-		return "A cookie without a name"
+	if worst.code != "" {
+		v.add(worst.code, worst.args.With(finding.Args{"cookie": shownHeader(c.Name), "nameless": c.Name == ""}))
 	}
-	return fmt.Sprintf("“%s”", shownHeader(name))
 }
 
 // setCookie is a Set-Cookie field as RFC 6265bis section 5.6 reads it. The value is not kept.
@@ -248,7 +218,7 @@ type setCookie struct {
 
 	hasSameSite, secure, httpOnly, partitioned bool
 
-	// ignored says why browsers ignore the field altogether, empty where they do not.
+	// ignored is the code of why browsers ignore the field altogether, empty if they do not.
 	ignored string
 }
 
@@ -268,13 +238,13 @@ func parseSetCookie(field string) setCookie {
 	value = strings.Trim(value, " \t")
 	switch {
 	case strings.ContainsFunc(field, isCookieControl):
-		c.ignored = "it contains a control character"
+		c.ignored = "COOKIE_CONTROL_CHARACTER"
 	case c.name == "" && value == "":
-		c.ignored = "it has neither a name nor a value"
+		c.ignored = "COOKIE_EMPTY"
 	case len(c.name)+len(value) > maxCookiePair:
-		c.ignored = "name and value are longer than 4,096 bytes"
+		c.ignored = "COOKIE_TOO_LONG"
 	case c.name == "" && hasCookiePrefix(value):
-		c.ignored = "it has no name, and a value that begins like a protected name"
+		c.ignored = "COOKIE_NAMELESS_PREFIX"
 	}
 	for attribute := range strings.SplitSeq(rest, ";") {
 		c.set(attribute)
@@ -374,8 +344,8 @@ func cookiePrefix(name string) string {
 
 func hasCookiePrefix(s string) bool { return cookiePrefix(s) != "" }
 
-// brokenPrefix says what a name's prefix promises and the cookie lacks, empty where nothing.
-func (c setCookie) brokenPrefix() string {
+// brokenPrefix returns the arguments for what a name's prefix promises and the cookie lacks, nil if nothing.
+func (c setCookie) brokenPrefix() finding.Args {
 	prefix := cookiePrefix(c.name)
 	var lacks []string
 	if prefix != "" && !c.secure {
@@ -384,15 +354,15 @@ func (c setCookie) brokenPrefix() string {
 	if strings.HasSuffix(prefix, "http-") && !c.httpOnly {
 		lacks = append(lacks, "HttpOnly")
 	}
-	if strings.HasPrefix(prefix, "__host-") {
-		if c.path != "/" {
-			lacks = append(lacks, "Path=/")
-		}
-		if c.hasDomain {
-			lacks = append(lacks, "the absence of Domain")
-		}
+	isHost := strings.HasPrefix(prefix, "__host-")
+	if isHost && c.path != "/" {
+		lacks = append(lacks, "Path=/")
 	}
-	return strings.Join(lacks, ", ")
+	domain := isHost && c.hasDomain
+	if len(lacks) == 0 && !domain {
+		return nil
+	}
+	return finding.Args{"lacks": strings.Join(lacks, ", "), "more": domain && len(lacks) > 0, "domain": domain}
 }
 
 // What the names of cookies for logins have: parts anywhere, and whole words.

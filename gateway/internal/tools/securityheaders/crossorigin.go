@@ -3,208 +3,144 @@ package securityheaders
 import (
 	"net/url"
 	"strings"
+
+	"diagnostics/gateway/internal/tool/finding"
 )
 
-// isolationPolicy is a header that is one token of a few (HTML sections 7.1.3 and 7.1.4).
+// isolationPolicy is a header that is one token of a few (HTML sections 7.1.3 and 7.1.4). Its codes begin with its
+// prefix.
 type isolationPolicy struct {
-	name    string
-	absent  string // what its absence means
-	best    string // the value to send
-	meaning map[string]isolationValue
+	name, prefix string
+	best         string            // the value to send
+	values       map[string]string // codes
 }
 
-type isolationValue struct {
-	status controlStatus
-	means  string
+func judgeCOOP(p page) verdict {
+	return p.judgeIsolation(isolationPolicy{coopHeader, "COOP_", "same-origin", map[string]string{
+		"same-origin": "COOP_SAME_ORIGIN", "same-origin-allow-popups": "COOP_ALLOW_POPUPS",
+		"noopener-allow-popups": "COOP_NOOPENER", "unsafe-none": "COOP_NOTE",
+	}})
 }
 
-func coopPolicy() isolationPolicy {
-	return isolationPolicy{
-		name:   "Cross-Origin-Opener-Policy",
-		absent: "a window that this page opens, or that opens it, keeps a reference to it whatever its site",
-		best:   "same-origin",
-		meaning: map[string]isolationValue{
-			"same-origin": {controlPass, "windows of other origins keep no reference to this page"},
-			"same-origin-allow-popups": {controlPass,
-				"windows of other origins that open this page keep no reference to it; popups that it opens itself do"},
-			"noopener-allow-popups": {controlPass,
-				"no window that opens this page keeps a reference to it, not even one of the same origin"},
-			"unsafe-none": {controlInfo, "this is the default and protects nothing"},
-		},
-	}
-}
-
-func coepPolicy() isolationPolicy {
-	return isolationPolicy{
-		name: "Cross-Origin-Embedder-Policy",
-		absent: "resources of other origins load without their consent; only pages that need cross-origin isolation " +
-			"(SharedArrayBuffer, exact timers) must send it",
-		best: "require-corp",
-		meaning: map[string]isolationValue{
-			"require-corp":   {controlPass, "resources of other origins load only with their consent"},
-			"credentialless": {controlPass, "resources of other origins load without credentials, or with their consent"},
-			"unsafe-none":    {controlInfo, "this is the default and protects nothing"},
-		},
-	}
-}
-
-func judgeCOOP(p page) controlVerdict { return p.judgeIsolation(coopPolicy()) }
-
-func judgeCOEP(p page) controlVerdict {
-	v := p.judgeIsolation(coepPolicy())
-	opener, _, _ := fieldToken(p.values("Cross-Origin-Opener-Policy"))
-	if v.status == controlPass && opener == "same-origin" {
-		v.add("Together with Cross-Origin-Opener-Policy: same-origin the page is cross-origin isolated.")
+func judgeCOEP(p page) verdict {
+	v := p.judgeIsolation(isolationPolicy{coepHeader, "COEP_", "require-corp", map[string]string{ // #nosec G101 -- codes
+		"require-corp": "COEP_REQUIRE_CORP", "credentialless": "COEP_CREDENTIALLESS", "unsafe-none": "COEP_NOTE",
+	}})
+	opener, _, _ := fieldToken(p.values(coopHeader))
+	if v.status() == controlPass && opener == "same-origin" {
+		v.add("COEP_ISOLATED", nil)
 	}
 	return v
 }
 
-func (p page) judgeIsolation(policy isolationPolicy) controlVerdict {
-	v := controlVerdict{value: p.shownValue(policy.name), recommendation: send(policy.name, policy.best)}
+func (p page) judgeIsolation(policy isolationPolicy) verdict {
+	v := verdict{value: p.shownValue(policy.name), set: headerLine{Name: policy.name, Value: policy.best}}
 	if v.value == nil {
 		if !p.document {
-			return p.notForData("This header")
+			return p.notForData("ISOLATION_NOT_A_DOCUMENT")
 		}
-		v.find(controlInfo, "The header is missing: %s.", policy.absent)
+		v.add(policy.prefix+"MISSING", nil)
 		v.addReportOnly(p, policy)
 		return v
 	}
 	token, endpoint, ok := fieldToken(p.values(policy.name))
-	value, isKnown := policy.meaning[token]
+	code, isKnown := policy.values[token]
 	switch {
 	case !ok:
-		v.find(controlWarn,
-			"Browsers ignore the header: it must be one token, sent once (RFC 9651), such as %s.", policy.best)
+		v.add(policy.prefix+"INEFFECTIVE", nil)
 	case !isKnown:
-		v.find(controlWarn,
-			"Browsers ignore the value “%s”, which they do not know (values are lower case).", shownHeader(token))
+		v.add(policy.prefix+"UNKNOWN", finding.Args{"value": shownHeader(token)})
 	default:
-		v.find(value.status, "%s: %s.", token, value.means)
+		v.add(code, nil)
 	}
-	if v.status == controlPass {
-		v.recommendation = advice{}
-		v.needSecure(p)
+	// Browsers obey it only in a secure context.
+	if v.status() == controlPass && !p.secure() {
+		v.add(policy.prefix+"WITHOUT_TLS", nil)
 	}
 	v.addEndpoint(p, endpoint)
 	v.addReportOnly(p, policy)
 	return v
 }
 
-// needSecure holds back a pass that browsers give in a secure context alone.
-func (v *controlVerdict) needSecure(p page) {
-	if !p.secure() {
-		v.find(controlWarn, "But browsers ignore it, because the answer did not come over valid HTTPS.")
-		v.recommendation = advice{before: "Send this header over https with a valid certificate."}
-	}
-}
-
-func (v *controlVerdict) addEndpoint(p page, endpoint string) {
+func (v *verdict) addEndpoint(p page, endpoint string) {
 	if endpoint != "" && !p.definesEndpoint(endpoint) {
-		v.add("Its report-to names “%s”, which Reporting-Endpoints does not define, so no report is sent.",
-			shownHeader(endpoint))
+		v.add("ENDPOINT_NOT_DEFINED", finding.Args{"endpoint": shownHeader(endpoint)})
 	}
 }
 
-func (v *controlVerdict) addReportOnly(p page, policy isolationPolicy) {
+func (v *verdict) addReportOnly(p page, policy isolationPolicy) {
 	name := policy.name + "-Report-Only"
 	if !p.has(name) {
 		return
 	}
 	token, endpoint, ok := fieldToken(p.values(name))
-	if _, isKnown := policy.meaning[token]; !ok || !isKnown {
-		v.add("%s has no value that browsers know.", name)
+	if policy.values[token] == "" || !ok {
+		v.add("ISOLATION_REPORT_ONLY_UNKNOWN", finding.Args{"header": policy.name})
 		return
 	}
-	v.add("%s: %s only reports.", name, token)
+	v.add("ISOLATION_REPORT_ONLY", finding.Args{"header": policy.name, "value": token})
 	v.addEndpoint(p, endpoint)
 }
 
 // judgeCORP follows Fetch's cross-origin resource policy check: the header is no structured field, and its values are
 // matched to the letter.
-func judgeCORP(p page) controlVerdict {
-	const name = "Cross-Origin-Resource-Policy"
-	v := controlVerdict{value: p.shownValue(name), recommendation: send(name, "same-origin")}
-	if v.value == nil {
-		v.find(controlInfo,
-			"The header is missing, so other sites can embed this resource, credentials included, where nothing else "+
-				"stops them.")
-		return v
-	}
-	switch value := p.joined(name); value {
-	case "same-origin", "same-site":
-		v.recommendation = advice{}
-		v.find(controlPass, "Only the same %s can embed this resource.",
-			map[string]string{"same-origin": "origin", "same-site": "site"}[value])
-	case "cross-origin":
-		v.recommendation = advice{}
-		v.find(controlInfo, "Every site may embed this resource, which is right only for public files.")
+func judgeCORP(p page) verdict {
+	v := verdict{value: p.shownValue(corpHeader), set: headerLine{Name: corpHeader, Value: "same-origin"}}
+	switch value := p.joined(corpHeader); {
+	case v.value == nil:
+		v.add("CORP_MISSING", nil)
+	case value == "same-origin", value == "same-site":
+		v.add("CORP_SAME", finding.Args{"scope": strings.TrimPrefix(value, "same-")})
+	case value == "cross-origin":
+		v.add("CORP_OPEN", nil)
 	default:
-		v.find(controlWarn,
-			"Browsers ignore the value “%s”: it must be same-origin, same-site or cross-origin, in lower case and sent "+
-				"once.", shownHeader(value))
+		v.add("CORP_INEFFECTIVE", finding.Args{"value": shownHeader(value)})
 	}
 	return v
 }
-
-const allowOrigin = "Access-Control-Allow-Origin"
 
 // judgeCORS judges the answer to a request without Origin. It does not show whether a server reflects the Origin of
 // each request.
-func judgeCORS(p page) controlVerdict {
-	v := controlVerdict{status: controlPass, value: p.shownValue(allowOrigin)}
-	// Fetch's CORS check compares to the letter.
-	credentials := p.joined("Access-Control-Allow-Credentials") == "true"
+func judgeCORS(p page) verdict {
+	v := verdict{value: p.shownValue(allowOrigin), set: headerLine{Name: allowOrigin, Value: exampleOrigin}}
 	if v.value == nil {
-		v.add("No other site is allowed to read this answer. The request had no Origin header; a server may allow more " +
-			"when there is one.")
+		v.add("CORS_NONE", nil)
 		return v
 	}
+	// Fetch's CORS check compares to the letter.
+	credentials := p.joined("Access-Control-Allow-Credentials") == "true"
 	v.judgeAllowedOrigin(p, p.joined(allowOrigin), credentials)
 	if p.has("Access-Control-Allow-Credentials") && !credentials {
-		v.add("Access-Control-Allow-Credentials counts only as true, in lower case.")
+		v.add("CORS_CREDENTIALS_CASE", nil)
 	}
 	return v
 }
 
-func (v *controlVerdict) judgeAllowedOrigin(p page, origin string, credentials bool) {
+func (v *verdict) judgeAllowedOrigin(p page, origin string, credentials bool) {
 	own := strings.TrimSuffix(p.answer.URL.String(), p.answer.URL.RequestURI())
+	args := finding.Args{"origin": shownHeader(origin)}
 	switch {
 	case origin == "*" && credentials:
-		v.status, v.recommendation = controlWarn, sendExample(allowOrigin, exampleOrigin)
-		v.recommendation.after = " (with Vary: Origin)"
-		v.add("An asterisk beside Access-Control-Allow-Credentials: true does not work: browsers refuse to hand out " +
-			"answers to requests with credentials. To allow every site, leave Access-Control-Allow-Credentials out.")
+		v.add("CORS_WILDCARD_CREDENTIALS", nil)
 	case origin == "*":
-		v.find(controlInfo,
-			"Every site can read this answer, as anyone without credentials can. That is right for public data, and "+
-				"wrong where only the network or the address protects it.")
+		v.add("CORS_OPEN", nil)
 	case origin == "null":
-		v.judgeNullOrigin(credentials)
+		v.add("CORS_NULL", nil)
+		if credentials {
+			v.add("CORS_NULL_CREDENTIALS", nil)
+		}
 	case !isSerializedOrigin(origin):
-		v.recommendation = sendExample(allowOrigin, exampleOrigin)
-		v.find(controlWarn,
-			"Browsers refuse the value “%s”: it must be one origin, *, or null, sent once, without a path, a list or a "+
-				"wildcard inside.", shownHeader(origin))
+		v.add("CORS_INVALID", args)
 	case origin == own:
-		v.find(controlInfo, "It names the site's own origin, which needs no permission.")
+		v.add("CORS_OWN_ORIGIN", nil)
 	case credentials && strings.HasPrefix(origin, "http://") && p.answer.URL.Scheme() == "https":
-		v.recommendation = send(allowOrigin, "https://"+shownHeader(strings.TrimPrefix(origin, "http://")))
-		v.recommendation.repeats = true
-		v.find(controlWarn, "%s, over plain HTTP, can read answers made for a logged-in person, and so can anyone on "+
-			"its network.", shownHeader(origin))
+		host := shownHeader(strings.TrimPrefix(origin, "http://"))
+		v.set.Value = "https://" + host
+		v.add("CORS_PLAIN_CREDENTIALS", args.With(finding.Args{"host": host}))
 	case credentials:
-		v.find(controlInfo,
-			"%s can read answers made for a logged-in person, and must be trusted with that.", shownHeader(origin))
+		v.add("CORS_CREDENTIALS", args)
 	default:
-		v.find(controlInfo, "%s can read this answer.", shownHeader(origin))
-	}
-}
-
-func (v *controlVerdict) judgeNullOrigin(credentials bool) {
-	v.recommendation = sendExample(allowOrigin, exampleOrigin)
-	v.find(controlWarn, "The origin null is that of every sandboxed frame, so any site can read this answer through one.")
-	if credentials {
-		v.find(controlFail, "With Access-Control-Allow-Credentials: true that includes answers made for a logged-in person.")
+		v.add("CORS_ORIGIN", args)
 	}
 }
 

@@ -6,135 +6,104 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/analyze/csp"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
-const cspHeader = "Content-Security-Policy"
-
-// bestCSP is a policy that a site can start from: the random part changes with every answer.
-func bestCSP() advice {
-	a := send(cspHeader, "default-src 'self'; script-src 'nonce-{RANDOM}' 'strict-dynamic'; object-src 'none'; "+
-		"base-uri 'none'; form-action 'self'; frame-ancestors 'self'")
-	a.set.StartingPoint = true
-	a.after = " (with {RANDOM} as at least 128 random bits in base64, new in every answer and repeated in the " +
-		"nonce attribute of each script element)"
-	return a
-}
-
 // judgeCSP judges the policies that are enforced, all together, by what they leave to someone who can inject markup.
-func judgeCSP(p page) controlVerdict {
-	v := controlVerdict{value: p.shownValue(cspHeader)}
+func judgeCSP(p page) verdict {
+	v := verdict{value: p.shownValue(cspHeader), set: headerLine{Name: cspHeader, Value: cspValue}}
 	switch {
 	case !p.document && v.value == nil:
-		v = p.notForData("A content security policy")
-		v.add("For data, “default-src 'none'; frame-ancestors 'none'” costs nothing.")
+		v = p.notForData("CSP_NOT_A_DOCUMENT")
+		v.add("CSP_COSTS_NOTHING", nil)
 		return v
 	case len(p.enforced) == 0:
-		v.judgeMissingCSP(p)
+		if v.value != nil {
+			v.add("CSP_EMPTY", nil)
+		} else {
+			v.add("CSP_MISSING", nil)
+		}
+		if len(p.reported) > 0 {
+			v.add("CSP_REPORT_ONLY", nil)
+		}
+		v.add("CSP_META_ELEMENT", nil)
 		return v
 	}
-	v.status = controlPass
 	v.judgePolicies(p)
-	if !p.document && v.status != controlPass {
-		v.status, v.recommendation = controlInfo, advice{}
-		v.findings = append([]string{"This answer is not a document (" + p.shownMedia() +
-			"), so the policy matters only if a browser shows it as one."}, v.findings...)
+	if !p.document && v.status() != controlPass {
+		return verdict{value: v.value, firstDecides: true,
+			facts: append([]fact{{"CSP_FOR_DATA", p.media()}}, v.facts...)}
 	}
 	return v
 }
 
-func (v *controlVerdict) judgeMissingCSP(p page) {
-	v.status, v.recommendation = controlFail, bestCSP()
-	if v.value != nil {
-		v.add("The header has no directive, so nothing is restricted.")
-	} else {
-		v.add("No policy is enforced, so injected script runs unhindered.")
-	}
-	if len(p.reported) > 0 {
-		v.add("Content-Security-Policy-Report-Only is sent, which reports what it would block but blocks nothing.")
-	}
-	v.add("A policy in a meta element would not be seen here, because the body is not read.")
-}
-
-func (v *controlVerdict) judgePolicies(p page) {
+func (v *verdict) judgePolicies(p page) {
 	issues := p.enforced.Assess()
 	for _, policy := range p.enforced {
 		issues = append(issues, policy.Lint()...)
 	}
 	issues = append(issues, p.reportingIssues()...)
-	slices.SortStableFunc(issues, func(a, b csp.Issue) int { return int(b.Severity) - int(a.Severity) })
-	v.addHeadline(p, issues)
-	for _, issue := range slices.Compact(issues) {
-		v.find(cspStatus[issue.Severity], "%s", issue.Message)
+	slices.SortStableFunc(issues, func(a, b csp.Issue) int { return rank(b.Code) - rank(a.Code) })
+	issues = slices.CompactFunc(issues, csp.Issue.Equal)
+	if n := len(p.enforced); n > 1 {
+		v.add("CSP_SEVERAL", finding.Args{"policies": n})
+	}
+	v.add(p.scriptsThatRun(issues), nil)
+	for _, issue := range issues {
+		v.add(issue.Code, issue.Args)
 	}
 	if len(p.reported) > 0 {
-		v.add("Content-Security-Policy-Report-Only is sent too, and only reports; sandbox and upgrade-insecure-requests do " +
-			"nothing in it.")
+		v.add("CSP_REPORT_ONLY_BESIDE", nil)
 	}
-	v.recommendation = cspAdvice(issues)
+	v.adviseCSP(issues)
 }
 
-func (v *controlVerdict) addHeadline(p page, issues []csp.Issue) {
-	heaviest := csp.Info
-	for _, issue := range issues {
-		heaviest = max(heaviest, issue.Severity)
-	}
-	if n := len(p.enforced); n > 1 {
-		v.add("%d policies are enforced together, so a source is allowed only if all of them allow it.", n)
-	}
+// scriptsThatRun is the code of which scripts run.
+func (p page) scriptsThatRun(issues []csp.Issue) string {
+	unsafe := slices.ContainsFunc(issues, func(i csp.Issue) bool { return rows[i.Code].Severity == finding.Fail })
 	switch {
 	case p.enforced.SandboxesScripts():
-		v.add("No script runs.")
+		return "CSP_NO_SCRIPT"
 	case p.enforced.RunsNoScript():
-		v.add("No script runs, since no source of scripts is allowed.")
-	case heaviest == csp.Fail:
-		v.add("Injected script is not stopped.")
+		return "CSP_NO_SCRIPT_SOURCE"
+	case unsafe:
+		return "CSP_INJECTED_SCRIPT"
 	case p.enforced.StrictDynamic() && p.enforced.TrustsOneByOne():
-		v.add("Only script that carries a nonce or hash runs, and what such script loads ('strict-dynamic').")
+		return "CSP_SCRIPT_BY_TRUST"
 	case p.enforced.TrustsOneByOne() && !p.enforced.ListsScriptSources():
-		v.add("Only script that carries a nonce or hash runs.")
+		return "CSP_SCRIPT_BY_NONCE"
 	case p.enforced.TrustsOneByOne():
-		v.add("Only script from listed sources, or named by a nonce or hash, runs.")
-	default:
-		v.add("Only script from listed sources runs.")
+		return "CSP_SCRIPT_BY_SOURCE_OR_NONCE"
 	}
+	return "CSP_SCRIPT_BY_SOURCE"
 }
 
-// cspStatus leaves what is only good to know at a pass.
-var cspStatus = map[csp.Severity]controlStatus{csp.Fail: controlFail, csp.Warn: controlWarn, csp.Info: controlPass}
-
-// cspAdvice is the header line to send: another policy where this one fails, else one more line beside it, since
-// policies are enforced together. A policy that is only to be corrected comes without one.
-func cspAdvice(issues []csp.Issue) advice {
-	var more []string
-	weak := false
+// adviseCSP completes cspRemedy: another policy if this one fails, else one more line beside it. A policy that is only
+// to be corrected comes without one.
+func (v *verdict) adviseCSP(issues []csp.Issue) {
+	args, weak := finding.Args{}, false
+	var lines []string
 	for _, issue := range issues {
+		line := map[string]string{csp.Plugins: "CSP_LINE_OBJECT_SRC", csp.Base: codeLineBase,
+			csp.BaseWithNonce: codeLineBase, csp.Forms: "CSP_LINE_FORM_ACTION"}[issue.Code]
 		switch {
-		case issue.Severity == csp.Fail:
-			return bestCSP()
-		case issue.Code == "no-object-src":
-			more = append(more, "object-src 'none'")
-		case issue.Code == "no-base-uri":
-			more = append(more, "base-uri 'none'")
-		case issue.Code == "no-form-action":
-			more = append(more, "form-action 'self'")
-		case issue.Severity == csp.Warn:
+		case rows[issue.Code].Severity == finding.Fail:
+			return
+		case line != "":
+			lines = append(lines, rows.Clause(line, nil))
+			args[[]string{"line", "line2", "line3"}[len(lines)-1]] = line
+		case rows[issue.Code].Severity == finding.Warn:
 			weak = true
 		}
 	}
-	switch {
-	case len(more) == 0 && weak:
-		return advice{before: "Correct what is named above; a policy to compare with: " + bestCSP().text()}
-	case len(more) == 0:
-		return advice{}
+	v.set.Value = strings.Join(lines, "; ")
+	if len(lines) == 0 { // the policy to compare with is not to be sent
+		v.set.Name = ""
 	}
-	a := send(cspHeader, strings.Join(more, "; "))
-	a.before = "Send one more line beside it: "
-	if weak {
-		a.before = "Correct what is named above, and send beside it: "
-	}
-	return a
+	args["weak"], args["compare"] = weak, weak && len(lines) == 0
+	v.complete(cspRemedy, args)
 }
 
 // reportingIssues returns reports that go nowhere: report-to names an endpoint that no header defines.
@@ -143,9 +112,8 @@ func (p page) reportingIssues() []csp.Issue {
 	for _, policy := range p.enforced {
 		d, ok := policy.Directive("report-to")
 		if ok && len(d.Values) == 1 && !p.definesEndpoint(d.Values[0]) {
-			message := "report-to names " + csp.Quote(d.Values[0]) +
-				", which neither Reporting-Endpoints nor Report-To defines, so no report is sent to it."
-			issues = append(issues, csp.Issue{Severity: csp.Info, Code: "undefined-endpoint", Message: message})
+			args := finding.Args{"endpoint": csp.Shown(d.Values[0])}
+			issues = append(issues, csp.Issue{Code: "CSP_ENDPOINT_NOT_DEFINED", Args: args})
 		}
 	}
 	return issues
@@ -175,29 +143,27 @@ func (p page) definesEndpoint(name string) bool {
 
 const xfo = "X-Frame-Options"
 
-func bestFraming() advice { return send(cspHeader, "frame-ancestors 'self'") }
-
-// judgeFraming follows CSP Level 3 section 6.4.2.1: where an enforced policy has frame-ancestors, X-Frame-Options does
-// not count.
-func judgeFraming(p page) controlVerdict {
+// judgeFraming follows CSP Level 3 section 6.4.2.1: if an enforced policy has frame-ancestors, X-Frame-Options does not
+// count.
+func judgeFraming(p page) verdict {
 	framing := p.enforced.Framing()
-	v := controlVerdict{value: p.framingValue()}
+	v := verdict{value: p.framingValue(), set: headerLine{Name: cspHeader, Value: framingValue}}
 	switch {
 	case !p.document && v.value == nil:
-		return p.notForData("Frame protection")
+		return p.notForData("FRAME_PROTECTION_NOT_A_DOCUMENT")
 	case framing != csp.FramingUnset:
-		v.judgeAncestors(framing)
+		v.add(map[csp.Framing]string{csp.FramingNone: "FRAME_PROTECTION_NONE", csp.FramingSelf: "FRAME_PROTECTION_SELF",
+			csp.FramingHosts: "FRAME_PROTECTION_HOSTS", csp.FramingAnyone: "FRAME_PROTECTION_ANYONE"}[framing], nil)
 		if p.has(xfo) {
-			v.add("X-Frame-Options beside it counts only in browsers too old for frame-ancestors.")
+			v.add("FRAME_PROTECTION_XFO_BESIDE", nil)
 		}
 	case p.has(xfo):
 		v.judgeXFO(p.values(xfo))
 	default:
-		v.recommendation = bestFraming()
-		v.find(controlFail, "Any site can show this page in a frame and trick people into clicking on it.")
+		v.add("FRAME_PROTECTION_MISSING", nil)
 	}
 	if framing == csp.FramingUnset && csp.Set(p.reported).Framing() != csp.FramingUnset {
-		v.add("frame-ancestors in Content-Security-Policy-Report-Only only reports.")
+		v.add("FRAME_PROTECTION_REPORT_ONLY", nil)
 	}
 	return v
 }
@@ -215,24 +181,8 @@ func (p page) framingValue() *string {
 	return format.TextOrNull(strings.Join(parts, "; "))
 }
 
-func (v *controlVerdict) judgeAncestors(framing csp.Framing) {
-	switch framing {
-	case csp.FramingNone:
-		v.find(controlPass, "frame-ancestors lets no site show this page in a frame.")
-	case csp.FramingSelf:
-		v.find(controlPass, "frame-ancestors lets only the site itself show this page in a frame.")
-	case csp.FramingHosts:
-		v.find(controlPass,
-			"frame-ancestors lets only the named sites show this page in a frame; each of them must be trusted with it.")
-	case csp.FramingAnyone, csp.FramingUnset:
-		v.recommendation = bestFraming()
-		v.find(controlFail,
-			"frame-ancestors is open to any site (an asterisk, a bare scheme, or a wildcard below a public suffix).")
-	}
-}
-
 // judgeXFO follows HTML's "check a navigation response's adherence to X-Frame-Options".
-func (v *controlVerdict) judgeXFO(values []string) {
+func (v *verdict) judgeXFO(values []string) {
 	var distinct []string
 	seen := make(map[string]bool)
 	for _, value := range splitFieldList(values) {
@@ -244,23 +194,15 @@ func (v *controlVerdict) judgeXFO(values []string) {
 	isKnown := func(value string) bool { return value == "deny" || value == "sameorigin" || value == "allowall" }
 	switch {
 	case len(distinct) > 1 && slices.ContainsFunc(distinct, isKnown):
-		v.recommendation = bestFraming()
-		v.find(controlWarn,
-			"X-Frame-Options has several different values, so browsers refuse every frame, whatever was meant.")
+		v.add("FRAME_PROTECTION_CONFLICT", nil)
 	case len(distinct) == 1 && distinct[0] == "deny":
-		v.find(controlPass,
-			"X-Frame-Options lets no site show this page in a frame; frame-ancestors is the newer way to say so.")
+		v.add("FRAME_PROTECTION_DENY", nil)
 	case len(distinct) == 1 && distinct[0] == "sameorigin":
-		v.find(controlPass,
-			"X-Frame-Options lets only the site itself show this page in a frame; frame-ancestors is the newer way to "+
-				"say so.")
+		v.add("FRAME_PROTECTION_SAMEORIGIN", nil)
 	case strings.HasPrefix(distinct[0], "allow-from"):
-		v.recommendation = sendExample(cspHeader, "frame-ancestors 'self' "+exampleOrigin)
-		v.find(controlFail, "Browsers ignore ALLOW-FROM, so any site can show this page in a frame.")
+		v.set.Value += " " + exampleOrigin
+		v.add("FRAME_PROTECTION_ALLOW_FROM", nil)
 	default:
-		v.recommendation = bestFraming()
-		v.find(controlFail,
-			"X-Frame-Options has no value that browsers act on (DENY or SAMEORIGIN), so any site can show this page in a "+
-				"frame.")
+		v.add("FRAME_PROTECTION_INEFFECTIVE", nil)
 	}
 }

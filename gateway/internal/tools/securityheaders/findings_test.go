@@ -2,28 +2,30 @@ package securityheaders
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/tool/finding"
+	"diagnostics/gateway/internal/tools/internal/webview"
+
+	"github.com/google/go-cmp/cmp"
 )
 
-// codeFor is the code of the one finding of a control, empty where there is none.
-func codeFor(t *testing.T, id string, v controlVerdict, p page) string {
+// findingOf is the finding of a control, nil if there is none.
+func findingOf(t *testing.T, p page, id string) *finding.Finding {
 	t.Helper()
-	for _, c := range controls() {
-		if c.id == id {
-			if f := findingOf(c, v, p); f != nil {
-				return f.Code
-			}
-		}
+	v := judged(t, p, id)
+	if f := v.decisive(); rank(f.code) > 0 {
+		return new(rows.Find(f.code, v.subject, f.args))
 	}
-	return ""
+	return nil
 }
 
 // TestFindingsOfControls: each control that needs attention has one finding, as severe as it, and none fails the site.
+// Another instance makes the same findings from their codes and arguments.
 func TestFindingsOfControls(t *testing.T) {
 	t.Parallel()
 	severities := map[controlStatus]finding.Severity{controlFail: finding.Fail, controlWarn: finding.Warn,
@@ -35,22 +37,29 @@ func TestFindingsOfControls(t *testing.T) {
 		}
 		p := newPage(chainTo(answerTo(t, url, 200, c.fields...)), testNow)
 		for _, kind := range controls() {
-			v := kind.judge(p)
-			f := findingOf(kind, v, p)
-			switch severity := severities[v.status]; {
+			v, f := kind.judge(p), findingOf(t, p, kind.id)
+			switch severity := severities[v.status()]; {
 			case severity == "" && f != nil, severity != "" && f == nil:
-				t.Errorf("%s of %q: %s, %+v", kind.id, c.fields, v.status, f)
+				t.Errorf("%s of %q: %s, %+v", kind.id, c.fields, v.status(), f)
 			case f == nil:
 			case f.Severity != severity || f.Group == finding.Broken || f.Message == "" ||
 				(f.Group == finding.Note) != (severity == finding.Info || kind.id == "deprecated"):
-				t.Errorf("%s of %q: %s, %+v", kind.id, c.fields, v.status, *f)
+				t.Errorf("%s of %q: %s, %+v", kind.id, c.fields, v.status(), *f)
 			case f.Paste != nil && strings.Count(f.Paste.Text, "add_header") != 1:
 				t.Errorf("%s of %q: %s", kind.id, c.fields, f.Paste.Text)
 			}
 		}
-		if got := controlsOf(t, answerTo(t, url, 200, c.fields...)); got.Conclusion.State == finding.Failed ||
-			(got.Conclusion.State == finding.OK) != (got.Summary.Fail+got.Summary.Warn == 0) {
+		got := controlsOf(t, answerTo(t, url, 200, c.fields...)).Report
+		if ok := got.Conclusion.State == finding.OK; got.Conclusion.State == finding.Failed || ok == slices.ContainsFunc(
+			got.Findings, func(f finding.Finding) bool { return f.Severity != finding.Info }) {
 			t.Errorf("%q: %+v", c.fields, got.Conclusion)
+		}
+		adopted := finding.Report{Conclusion: got.Conclusion, Findings: slices.Clone(got.Findings)}
+		if err := adopted.Adopt(rows); err != nil {
+			t.Error(err)
+		}
+		if diff := cmp.Diff(got, adopted); diff != "" {
+			t.Errorf("%q: %s", c.fields, diff)
 		}
 	}
 }
@@ -66,43 +75,39 @@ func TestFindingCodes(t *testing.T) {
 		{"hsts", "", nil, "HSTS_MISSING", `add_header Strict-Transport-Security "max-age=31536000; includeSubDomains" always;`},
 		{"hsts", "http://example.com/", nil, "HSTS_WITHOUT_TLS", ""},
 		{"hsts", "", []string{"Strict-Transport-Security: max-age=0"}, "HSTS_INEFFECTIVE", "proxy_hide_header Strict-Transport-Security;"},
-		{"hsts", "", []string{"Strict-Transport-Security: max-age=1"}, "HSTS_WEAK", "proxy_hide_header Strict-Transport-Security;"},
+		{"hsts", "", []string{"Strict-Transport-Security: max-age=1"}, "HSTS_SHORT", "proxy_hide_header Strict-Transport-Security;"},
 		{"csp", "", nil, "CSP_MISSING", "add_header Content-Security-Policy-Report-Only "},
-		{"csp", "", []string{"Content-Security-Policy: "}, "CSP_UNSAFE", "add_header Content-Security-Policy-Report-Only "},
-		{"csp", "", []string{"Content-Security-Policy: script-src *"}, "CSP_UNSAFE", "add_header Content-Security-Policy-Report-Only "},
+		{"csp", "", []string{"Content-Security-Policy: "}, "CSP_EMPTY", "add_header Content-Security-Policy-Report-Only "},
+		{"csp", "", []string{"Content-Security-Policy: script-src *"}, "CSP_ANY_SCRIPT_SOURCE", "add_header Content-Security-Policy-Report-Only "},
+		{"csp", "", []string{"Content-Security-Policy: script-src 'self'; form-action 'self'"}, "CSP_PLUGINS", `add_header Content-Security-Policy "object-src 'none'; base-uri 'none'" always;`},
 		{"frame-protection", "", nil, "FRAME_PROTECTION_MISSING", `add_header Content-Security-Policy "frame-ancestors 'self'" always;`},
-		{"frame-protection", "", []string{"X-Frame-Options: ALLOW-FROM https://evil.example"}, "FRAME_PROTECTION_INEFFECTIVE", ""},
+		{"frame-protection", "", []string{"X-Frame-Options: ALLOW-FROM https://evil.example"}, "FRAME_PROTECTION_ALLOW_FROM", ""},
 		{"content-type-options", "", nil, "CONTENT_TYPE_OPTIONS_MISSING", "nosniff"},
 		{"content-type-options", "", []string{"X-Content-Type-Options: nosniff"}, "CONTENT_TYPE_MISSING", ""},
 		{"referrer-policy", "", nil, "REFERRER_POLICY_MISSING", "strict-origin-when-cross-origin"},
 		{"referrer-policy", "", []string{"Referrer-Policy: unsafe-url"}, "REFERRER_POLICY_UNSAFE", "strict-origin-when-cross-origin"},
 		{"permissions-policy", "", nil, "PERMISSIONS_POLICY_MISSING", "camera=()"},
-		{"permissions-policy", "", []string{"Permissions-Policy: camera=none"}, "PERMISSIONS_POLICY_WEAK", ""}, // repeats what came
+		{"permissions-policy", "", []string{"Permissions-Policy: camera=none"}, "PERMISSIONS_POLICY_SKIPPED_VALUES", ""}, // repeats what came
 		{"coep", "", nil, "COEP_MISSING", ""},
-		{"cors", "", []string{"Access-Control-Allow-Origin: http://evil.example", "Access-Control-Allow-Credentials: true"}, "CORS_WEAK", ""},
-		{"cookies", "", []string{"Set-Cookie: sid=1"}, "COOKIES_UNSAFE", ""},
+		{"cors", "", []string{"Access-Control-Allow-Origin: http://evil.example", "Access-Control-Allow-Credentials: true"}, "CORS_PLAIN_CREDENTIALS", ""},
+		{"cookies", "", []string{"Set-Cookie: sid=1"}, "COOKIE_LOGIN_NOT_SECURE", ""},
 		{"information-leak", "", []string{"Server: nginx/1.2.3"}, "LEAK_VERSION", ""},
-		{"deprecated", "", []string{"Expect-CT: max-age=0"}, "RETIRED_HEADERS", ""},
-		{"deprecated", "", []string{"Public-Key-Pins: x"}, "RETIRED_HEADERS_MISLEADING", ""},
+		{"deprecated", "", []string{"Expect-CT: max-age=0"}, "RETIRED_EXPECT_CT", ""},
+		{"deprecated", "", []string{"Public-Key-Pins: x"}, "RETIRED_PUBLIC_KEY_PINS", ""},
 	} {
 		url := c.url
 		if url == "" {
 			url = "https://example.com/"
 		}
 		p := newPage(chainTo(answerTo(t, url, 200, c.fields...)), testNow)
-		for _, kind := range controls() {
-			if kind.id != c.id {
-				continue
-			}
-			f := findingOf(kind, kind.judge(p), p)
-			if f == nil || f.Code != c.code {
-				t.Errorf("%s of %q: %+v, want %s", c.id, c.fields, f, c.code)
-				continue
-			}
-			if pasted := f.Paste != nil; pasted != (c.pasted != "") || pasted &&
-				(!strings.Contains(f.Paste.Text, c.pasted) || strings.Contains(f.Paste.Text, "evil")) {
-				t.Errorf("%s of %q: %+v", c.id, c.fields, f.Paste)
-			}
+		f := findingOf(t, p, c.id)
+		if f == nil || f.Code != c.code {
+			t.Errorf("%s of %q: %+v, want %s", c.id, c.fields, f, c.code)
+			continue
+		}
+		if pasted := f.Paste != nil; pasted != (c.pasted != "") || pasted &&
+			(!strings.Contains(f.Paste.Text, c.pasted) || strings.Contains(f.Paste.Text, "evil")) {
+			t.Errorf("%s of %q: %+v", c.id, c.fields, f.Paste)
 		}
 	}
 }
@@ -121,7 +126,7 @@ func TestConclusions(t *testing.T) {
 		{summary{Fail: 13}, false, "warn HEADERS_TO_FIX"},
 		{summary{Fail: 1}, true, "warn HEADERS_TO_FIX"},
 	} {
-		got := conclude("example.com", c.counts, c.otherPage)
+		got := conclude("example.com", "", c.counts, c.otherPage)
 		if state := fmt.Sprint(got.State, " ", got.Code); state != c.want {
 			t.Errorf("%+v: %s", c.counts, state)
 		}
@@ -132,23 +137,30 @@ func TestConclusions(t *testing.T) {
 func TestPlainHTTPFindings(t *testing.T) {
 	t.Parallel()
 	p := newPage(chainTo(answerTo(t, "https://example.com:8443/", 200)), testNow)
-	for status, want := range map[controlStatus]string{
-		controlPass: "ok", controlInfo: "ok safer=0 HTTP_REDIRECT", controlWarn: "warn safer=1 HTTP_NOT_REDIRECTED",
+	args := finding.Args{"status": 200}
+	for _, c := range []struct {
+		code string
+		args finding.Args
+		want string
+	}{
+		{"HTTP_SILENT", nil, "ok"},
+		{"HTTP_REDIRECTED", args, "ok"},
+		{"HTTP_REDIRECT_ELSEWHERE", args, "ok info HTTP_REDIRECT_ELSEWHERE"},
+		{"HTTP_ERROR", nil, "ok info HTTP_ERROR"},
+		{"HTTP_NOT_REDIRECTED_BESIDE_PORT", args, "ok info HTTP_NOT_REDIRECTED_BESIDE_PORT"},
+		{"HTTP_NOT_REDIRECTED", args, "warn warn HTTP_NOT_REDIRECTED"},
+		{"HTTP_REDIRECT_TO_HTTP", args, "warn warn HTTP_REDIRECT_TO_HTTP"},
 	} {
-		got := report(p, summary{}, &httpRedirect{Verdict: status, Finding: "The sentence."}, nil)
+		got := report(p, summary{}, newPlainAnswer(c.code, p.answer.URL, c.args), "", nil)
 		state := string(got.Conclusion.State)
 		for _, f := range got.Findings {
-			safer := 0
-			if f.Group == finding.Safer && f.Severity == finding.Warn {
-				safer = 1
-			}
-			state += fmt.Sprintf(" safer=%d %s", safer, f.Code)
+			state += fmt.Sprint(" ", f.Severity, " ", f.Code)
 		}
-		if state != want || !strings.Contains(got.Conclusion.Message, "example.com:8443") {
-			t.Errorf("%s: %s: %s", status, state, got.Conclusion.Message)
+		if state != c.want || !strings.Contains(got.Conclusion.Message, "example.com:8443") {
+			t.Errorf("%s: %s: %s", c.code, state, got.Conclusion.Message)
 		}
 	}
-	if got := report(p, summary{}, nil, nil); got.Conclusion.State != finding.OK || len(got.Findings) > 0 {
+	if got := report(p, summary{}, nil, "", nil); got.Conclusion.State != finding.OK || len(got.Findings) > 0 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -158,24 +170,25 @@ func TestPlainHTTPFindings(t *testing.T) {
 func TestFindingsOfCertificates(t *testing.T) {
 	t.Parallel()
 	const good = "Strict-Transport-Security: max-age=31536000; includeSubDomains"
-	of := func(v certs.Verdict) (page, controlVerdict) {
+	of := func(v certs.Verdict) (page, verdict) {
 		answer := answerTo(t, "https://example.com/", 200, good)
 		answer.TLS = &egress.TLS{Verdict: v}
 		p := newPage(chainTo(answer), testNow)
 		return p, judgeHSTS(p)
 	}
 	p, v := of(certs.Verdict{Code: certs.CodeExpired, Codes: []string{certs.CodeExpired}})
-	if code := codeFor(t, "hsts", v, p); code != codeHSTSCertificate || v.status != controlFail || p.secure() {
-		t.Errorf("refused: %s, %s", code, v.status)
+	if f := findingOf(t, p, "hsts"); f.Code != "HSTS_CERTIFICATE_REFUSED" || v.status() != controlFail || p.secure() {
+		t.Errorf("refused: %+v, %s", f, v.status())
 	}
 	for _, defect := range []string{certs.DefectLongKey, certs.DefectUnfinished, certs.DefectCostly} {
 		p, v = of(certs.Verdict{Code: certs.CodeNoLocalIssuer, Codes: []string{certs.CodeNoLocalIssuer},
 			Defects: []string{defect}})
-		got := report(p, summary{}, nil, nil)
-		if code := codeFor(t, "hsts", v, p); code != "HSTS_NOTE" || v.status != controlInfo || !p.secure() {
-			t.Errorf("%s: %s, %s", defect, code, v.status)
+		got := report(p, summary{}, nil, "", nil)
+		if f := findingOf(t, p, "hsts"); f.Code != "HSTS_NOT_VERIFIED" || v.status() != controlInfo || !p.secure() {
+			t.Errorf("%s: %+v, %s", defect, f, v.status())
 		}
-		if len(got.Findings) != 1 || got.Findings[0].Code != codeNotVerified || got.Findings[0].Group != finding.Note ||
+		if len(got.Findings) != 1 || got.Findings[0].Code != webview.CodeUnverified ||
+			got.Findings[0].Group != finding.Note ||
 			*got.Findings[0].Subject != "certificate of example.com" || got.Conclusion.State != finding.OK {
 			t.Errorf("%s: %+v", defect, got)
 		}

@@ -1,12 +1,11 @@
 package securityheaders
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
-	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/webview"
 	"diagnostics/shared/ascii"
 
@@ -21,16 +20,13 @@ type hstsPolicy struct {
 }
 
 const (
-	hstsHeader     = "Strict-Transport-Security"
 	hstsPreloadAge = 31536000 // the least that hstspreload.org accepts
 	hstsWeakAge    = 15552000 // 180 days: less is forgotten between two visits a year
 )
 
-func bestHSTS() advice { return send(hstsHeader, "max-age=31536000; includeSubDomains") }
-
-// parseHSTS reads one field value (RFC 6797 section 6.1). What does not follow the grammar, and what says a thing
-// twice, is not obeyed; problem then says why.
-func parseHSTS(value string) (policy hstsPolicy, problem string) {
+// parseHSTS reads one field value (RFC 6797 section 6.1). Browsers ignore a field that does not follow the grammar or
+// repeats a directive; the problem is then the code and arguments of why, else nil.
+func parseHSTS(value string) (policy hstsPolicy, problem finding.Args) {
 	seen := make(map[string]bool)
 	for _, directive := range webview.SplitQuoted(value, ';') {
 		name, argument, hasArgument := strings.Cut(directive, "=")
@@ -40,21 +36,21 @@ func parseHSTS(value string) (policy hstsPolicy, problem string) {
 		}
 		argument, ok := hstsArgument(argument, hasArgument)
 		if !ok || !isToken(name) {
-			return hstsPolicy{}, fmt.Sprintf("“%s” is not a directive in the form that RFC 6797 gives",
-				shownHeader(strings.TrimSpace(directive)))
+			return hstsPolicy{}, finding.Args{"problem": "HSTS_NOT_A_DIRECTIVE",
+				"directive": shownHeader(strings.TrimSpace(directive))}
 		}
 		if seen[name] {
-			return hstsPolicy{}, fmt.Sprintf("the directive %s appears twice", shownHeader(name))
+			return hstsPolicy{}, finding.Args{"problem": "HSTS_DIRECTIVE_TWICE", "directive": shownHeader(name)}
 		}
 		seen[name] = true
 		if problem := policy.set(name, argument, hasArgument); problem != "" {
-			return hstsPolicy{}, problem
+			return hstsPolicy{}, finding.Args{"problem": problem}
 		}
 	}
 	if !seen["max-age"] {
-		return hstsPolicy{}, "max-age is missing"
+		return hstsPolicy{}, finding.Args{"problem": "HSTS_NO_MAX_AGE"}
 	}
-	return policy, ""
+	return policy, nil
 }
 
 // set takes one directive; unknown ones are ignored.
@@ -63,12 +59,12 @@ func (p *hstsPolicy) set(name, argument string, hasArgument bool) (problem strin
 	case "max-age":
 		age, ok := parseSeconds(argument)
 		if !ok {
-			return "max-age is not a whole number of seconds"
+			return "HSTS_MAX_AGE_NOT_A_NUMBER"
 		}
 		p.maxAge = age
 	case "includesubdomains":
 		if hasArgument {
-			return "includeSubDomains takes no value"
+			return "HSTS_SUBDOMAINS_VALUE"
 		}
 		p.includeSubDomains = true
 	case "preload":
@@ -106,97 +102,79 @@ func isToken(s string) bool {
 	})
 }
 
-// judgeHSTS follows RFC 6797 section 8.1: the first field alone, over TLS without errors alone, never for an address.
-func judgeHSTS(p page) controlVerdict {
-	v := controlVerdict{value: p.shownValue(hstsHeader), recommendation: bestHSTS()}
+// judgeHSTS follows RFC 6797 section 8.1: only the first field counts, only over TLS without errors, never for an
+// address.
+func judgeHSTS(p page) verdict {
+	v := verdict{value: p.shownValue(hstsHeader), set: headerLine{Name: hstsHeader, Value: hstsValue}}
+	sent := v.value != nil
 	switch {
 	case p.answer.URL.Host().IsAddr():
-		v.recommendation = advice{}
-		v.find(controlNotApplicable, "Browsers keep no such policy for an IP address, only for names.")
+		v.add(codeHSTSAddress, nil)
 		return v
 	case p.answer.TLS == nil:
-		v.find(controlFail, "The answer came over plain HTTP, where the network can read and change it%s.",
-			thoughHSTS(v.value != nil, ", and where browsers ignore this header"))
-		v.recommendation.before, v.code = "Redirect every http URL to https, and send there: ", codeHSTSPlain
+		v.add("HSTS_WITHOUT_TLS", finding.Args{"sent": sent})
 		return v
 	case !p.secure():
-		v.find(controlFail, "The certificate is not valid (%s)%s.", certs.Clause(p.answer.TLS.Verdict.Refusal()),
-			thoughHSTS(v.value != nil, ", and browsers ignore this header over such a connection"))
-		v.recommendation.before, v.code = "Install a valid certificate, then send: ", codeHSTSCertificate
+		v.add("HSTS_CERTIFICATE_REFUSED", finding.Args{"defect": p.answer.TLS.Verdict.Refusal(), "sent": sent})
+		v.subject = webview.CertificateSubject(p.answer.URL.Host().Authority(), p.answer.URL.Port())
 		return v
-	case v.value == nil:
-		v.find(controlFail,
-			"The header is missing, so a visitor's first request of each visit may go over plain HTTP, where it can be "+
-				"read and redirected.")
+	case !sent:
+		v.add("HSTS_MISSING", nil)
 		return v
 	}
 	v.judgeHSTSFields(p)
 	v.judgeHSTSOnTheWay(p)
 	if p.notVerified() {
-		v.find(controlInfo, "The certificate was not verified, so it is not known whether browsers obey the header.")
+		v.add("HSTS_NOT_VERIFIED", nil)
 	}
 	return v
 }
 
-func thoughHSTS(present bool, words string) string {
-	if present {
-		return words
-	}
-	return ""
-}
-
-func (v *controlVerdict) judgeHSTSFields(p page) {
+func (v *verdict) judgeHSTSFields(p page) {
 	values := p.values(hstsHeader)
 	if len(values) > 1 {
-		v.find(controlWarn, "The header is sent %d times; browsers obey only the first.", len(values))
+		v.add("HSTS_REPEATED", finding.Args{"times": len(values)})
 	}
 	policy, problem := parseHSTS(values[0])
 	switch {
-	case problem != "":
-		v.find(controlFail, "Browsers ignore the header: %s.", problem)
+	case problem != nil:
+		v.add("HSTS_IGNORED", problem)
 		return
 	case policy.maxAge == 0:
-		v.find(controlFail, "max-age=0 makes browsers forget the policy.")
+		v.add("HSTS_INEFFECTIVE", nil)
 		return
 	case policy.maxAge < hstsWeakAge:
-		v.find(controlWarn,
-			"Browsers keep to https for %s, which is too short for people who visit rarely; send at least 180 days, "+
-				"better a year.", describeAge(policy.maxAge))
+		v.add("HSTS_SHORT", describeAge(policy.maxAge))
 	default:
-		v.find(controlPass, "Browsers keep to https for %s.", describeAge(policy.maxAge))
-		v.recommendation = advice{}
+		v.add("HSTS_KEPT", describeAge(policy.maxAge))
 	}
 	v.judgeHSTSReach(p, policy)
 }
 
 // judgeHSTSReach reports on subdomains and on the requirements of preload (hstspreload.org): browsers' own lists are
 // not seen here, and a name gets there only by being submitted.
-func (v *controlVerdict) judgeHSTSReach(p page, policy hstsPolicy) {
+func (v *verdict) judgeHSTSReach(p page, policy hstsPolicy) {
 	eligible := policy.maxAge >= hstsPreloadAge && policy.includeSubDomains
 	switch {
 	case policy.preload && !eligible:
-		v.find(controlWarn,
-			"preload requests a place in the browsers' built-in lists, which accept only max-age=31536000 or more with "+
-				"includeSubDomains.")
-		v.recommendation = bestHSTS()
-		v.recommendation.set.Value += "; preload"
+		v.add("HSTS_PRELOAD_REFUSED", nil)
+		v.set.Value += "; preload"
+		v.complete(hstsRemedy, finding.Args{"preload": true})
 	case policy.preload:
-		v.add("It covers subdomains and requests a place in the browsers' built-in lists (preload); whether it has one is " +
-			"not known here.")
+		v.add("HSTS_PRELOAD", nil)
 		if name := registrableName(p.answer); name != p.answer.URL.Host().String() {
-			v.add("The lists accept only whole domains, so the header must say the same at https://%s.", shownHeader(name))
+			v.add("HSTS_PRELOAD_DOMAIN", finding.Args{"name": shownHeader(name)})
 		}
 	case policy.includeSubDomains:
-		v.add("It covers subdomains.")
+		v.add("HSTS_SUBDOMAINS", nil)
 	default:
-		v.add("Subdomains are not covered, so one over plain HTTP can set cookies for this site.")
-		v.recommendation = bestHSTS()
+		v.add("HSTS_NO_SUBDOMAINS", nil)
 	}
 }
 
 // judgeHSTSOnTheWay looks at the https answers that redirected here: a browser that has only seen www.example.com's
 // policy still requests example.com over http.
-func (v *controlVerdict) judgeHSTSOnTheWay(p page) {
+func (v *verdict) judgeHSTSOnTheWay(p page) {
 	site := registrableName(p.answer)
 	reported := map[string]bool{p.answer.URL.Host().String(): true}
 	for _, hop := range p.earlier {
@@ -206,13 +184,11 @@ func (v *controlVerdict) judgeHSTSOnTheWay(p page) {
 			continue
 		}
 		reported[host] = true
-		if policy, problem := parseHSTS(hop.Header.Get(hstsHeader)); problem == "" && policy.maxAge > 0 {
+		if policy, problem := parseHSTS(hop.Header.Get(hstsHeader)); problem == nil && policy.maxAge > 0 {
 			continue
 		}
-		v.find(controlWarn, "The redirect from https://%s does not send this header, so that name stays unprotected.",
-			shownHeader(host))
-		v.recommendation = bestHSTS()
-		v.recommendation.after = " (on the redirects too)"
+		v.add("HSTS_REDIRECT_WITHOUT", finding.Args{"host": shownHeader(host)})
+		v.complete(hstsRemedy, finding.Args{"redirects": true})
 	}
 }
 
@@ -226,18 +202,18 @@ func registrableName(r *egress.Response) string {
 	return name
 }
 
-// describeAge words a number of seconds.
-func describeAge(seconds int64) string {
+// describeAge returns the arguments for a number of seconds.
+func describeAge(seconds int64) finding.Args {
 	const minute, hour, day = 60, 3600, 86400
 	switch {
 	case seconds >= 100*365*day:
-		return "more than a century"
+		return finding.Args{"century": true}
 	case seconds >= day:
-		return countWord(int(seconds/day), "day", "days")
+		return finding.Args{"days": seconds / day}
 	case seconds >= hour:
-		return countWord(int(seconds/hour), "hour", "hours")
+		return finding.Args{"hours": seconds / hour}
 	case seconds >= minute:
-		return countWord(int(seconds/minute), "minute", "minutes")
+		return finding.Args{"minutes": seconds / minute}
 	}
-	return countWord(int(seconds), "second", "seconds")
+	return finding.Args{"seconds": seconds}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
@@ -41,9 +41,9 @@ var (
 )
 
 // judgeLeaks looks for software, versions, debugging aids and inner addresses.
-func judgeLeaks(p page) controlVerdict {
-	v := controlVerdict{status: controlPass}
-	var shown, removable []string
+func judgeLeaks(p page) verdict {
+	var v verdict
+	var shown []string
 	for _, name := range slices.Concat(leakyHeaders, debugHeaders) {
 		if !p.has(name) {
 			continue
@@ -51,53 +51,50 @@ func judgeLeaks(p page) controlVerdict {
 		lower, value := strings.ToLower(name), p.joined(name)
 		shown = append(shown, lower+": "+webview.HeaderText(value))
 		if v.judgeLeak(name, value) {
-			removable = append(removable, lower)
+			v.remove = append(v.remove, lower)
 		}
 	}
-	for _, name := range v.judgeInnerAddresses(p) {
+	inner := p.innerAddresses()
+	for _, name := range inner {
 		lower := strings.ToLower(name)
 		if !slices.ContainsFunc(shown, func(line string) bool { return strings.HasPrefix(line, lower+": ") }) {
 			shown = append(shown, lower+": "+webview.HeaderValue(lower, strings.Join(p.answer.Header[name], ", ")))
 		}
 	}
 	if len(shown) == 0 {
-		if v.status == controlPass {
-			v.add("No header names the software, its version or its internals.")
-		}
+		v.add("LEAK_NONE", nil)
 		return v
 	}
 	v.value = new(strings.Join(shown, "; "))
-	if len(removable) > 0 {
-		v.recommendation.remove = removable
-		if v.recommendation.before != "" {
-			v.recommendation.before += ". "
-		}
-		if slices.Contains(removable, "server") {
-			v.recommendation.after = "; or name the product alone, as in: Server: nginx"
-		}
+	addresses := shownHeader(strings.ToLower(strings.Join(inner, ", ")))
+	if len(inner) > 0 {
+		v.add("LEAK_ADDRESS", finding.Args{"headers": addresses, "count": len(inner)})
 	}
+	v.complete(leakRemedy, finding.Args{
+		"addresses": addresses, "both": len(inner) > 0 && len(v.remove) > 0, "remove": strings.Join(v.remove, ", "),
+		"product": slices.Contains(v.remove, "server"),
+	})
 	return v
 }
 
 // judgeLeak reports whether the header should go.
-func (v *controlVerdict) judgeLeak(name, value string) bool {
-	lower := strings.ToLower(name)
+func (v *verdict) judgeLeak(name, value string) bool {
 	if name == "Via" {
 		value = withoutViaProtocols(value)
 	}
+	args := finding.Args{"header": strings.ToLower(name), "value": shownHeader(value)}
 	switch {
 	case slices.Contains(debugHeaders, name):
-		v.find(controlFail, "%s is a debugging aid and must not reach visitors.", lower)
+		v.add("LEAK_INTERNALS", finding.Args{"header": strings.ToLower(name)})
 	case name == "Server" && developmentServer.MatchString(value):
-		v.find(controlFail, "server names a development server (%s), which is not made for the public.", shownHeader(value))
+		v.add("LEAK_DEVELOPMENT_SERVER", finding.Args{"value": shownHeader(value)})
 	case productVersion.MatchString(value) && name != "X-Runtime":
-		v.find(controlWarn,
-			"%s reveals a version (%s), which helps attackers find matching exploits.", lower, shownHeader(value))
+		v.add("LEAK_VERSION", args)
 	case name == "Server" || name == "Via":
-		v.find(controlInfo, "%s names the product without a version (%s).", lower, shownHeader(value))
+		v.add("LEAK_PRODUCT", args)
 		return false
 	default:
-		v.find(controlInfo, "%s reveals the software (%s) and is of no use to visitors.", lower, shownHeader(value))
+		v.add("LEAK_SOFTWARE", args)
 	}
 	return true
 }
@@ -111,9 +108,9 @@ func withoutViaProtocols(value string) string {
 	return strings.Join(entries, ", ")
 }
 
-// judgeInnerAddresses looks for addresses of private networks in any header but those that list addresses on purpose,
-// and gives the first of the headers that hold one.
-func (v *controlVerdict) judgeInnerAddresses(p page) []string {
+// innerAddresses returns the first of the headers that hold an address of a private network, other than those that list
+// addresses on purpose.
+func (p page) innerAddresses() []string {
 	var names []string
 	for name, values := range p.answer.Header {
 		if name == "Content-Security-Policy" || name == "Set-Cookie" {
@@ -126,79 +123,44 @@ func (v *controlVerdict) judgeInnerAddresses(p page) []string {
 			}
 		}
 	}
-	if len(names) == 0 {
-		return nil
-	}
 	slices.Sort(names)
-	names = names[:min(len(names), 5)]
-	list := shownHeader(strings.ToLower(strings.Join(names, ", ")))
-	contain := text.Number(len(names), "contains", "contain")
-	v.find(controlWarn, "%s %s a private network address.", list, contain)
-	v.recommendation.before = "Remove private addresses from: " + list
-	return names
+	return names[:min(len(names), 5)]
 }
 
-// retiredHeaders are headers that browsers no longer act on, or act on to no good, and what took their place.
-var retiredHeaders = []struct {
-	name, advice string
-	status       controlStatus
-}{
-	{"Public-Key-Pins", "browsers dropped it, because a lost key locked visitors out; Certificate Transparency " +
-		"replaced it", controlWarn},
-	{"Public-Key-Pins-Report-Only", "browsers dropped it with Public-Key-Pins", controlWarn},
-	{"X-Content-Security-Policy", "it is a predecessor of Content-Security-Policy that no current browser reads",
-		controlWarn},
-	{"X-Webkit-Csp", "it is a predecessor of Content-Security-Policy that no current browser reads", controlWarn},
-	{"Feature-Policy", "Permissions-Policy replaced it, with another syntax", controlWarn},
-	{"Expect-Ct", "browsers require Certificate Transparency anyway", controlInfo},
-	{"P3p", "no current browser reads it", controlInfo},
-	{"Pragma", "it has a meaning only in requests; Cache-Control is for responses", controlInfo},
-	{"Report-To", "Reporting-Endpoints replaced it, except for Network Error Logging", controlInfo},
-	{"X-Download-Options", "only Internet Explorer used it", controlInfo},
-	{"X-Ua-Compatible", "only Internet Explorer used it", controlInfo},
-	{"X-Permitted-Cross-Domain-Policies", "only Flash and PDF plugins used it", controlInfo},
-	{"Set-Cookie2", "RFC 6265 retired it, and browsers ignore it", controlInfo},
-	{"Large-Allocation", "browsers dropped it", controlInfo},
-	{"Warning", "RFC 9111 retired it", controlInfo},
-	{"Content-Md5", "RFC 7231 retired it; Content-Digest replaced it", controlInfo},
-	{"Tk", "Do Not Track was abandoned", controlInfo},
-	{"X-Xss-Protection", "", controlInfo}, // judged by its value
+// retiredHeaders are headers that browsers no longer act on, or act on to no good, the most misleading first.
+var retiredHeaders = []string{
+	"Public-Key-Pins", "Public-Key-Pins-Report-Only", "X-Content-Security-Policy", "X-Webkit-Csp", "Feature-Policy",
+	"Expect-Ct", "P3p", "Pragma", "Report-To", "X-Download-Options", "X-Ua-Compatible",
+	"X-Permitted-Cross-Domain-Policies", "Set-Cookie2", "Large-Allocation", "Warning", "Content-Md5", "Tk",
+	"X-Xss-Protection",
 }
 
 // judgeDeprecated names the retired headers that are still sent.
-func judgeDeprecated(p page) controlVerdict {
-	v := controlVerdict{status: controlPass}
-	var shown, removable []string
-	for _, h := range retiredHeaders {
-		if !p.has(h.name) {
+func judgeDeprecated(p page) verdict {
+	var v verdict
+	var shown []string
+	for _, name := range retiredHeaders {
+		if !p.has(name) {
 			continue
 		}
-		value, lower := p.joined(h.name), strings.ToLower(h.name)
-		if h.name == "Set-Cookie2" {
+		value, lower := p.joined(name), strings.ToLower(name)
+		code := "RETIRED_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+		// The filter that X-XSS-Protection steered is gone, and where it still runs it opens holes of its own.
+		if mode, _, _ := strings.Cut(value, ";"); code == "RETIRED_X_XSS_PROTECTION" && strings.TrimSpace(mode) == "0" {
+			code = "RETIRED_X_XSS_PROTECTION_OFF"
+		}
+		if name == "Set-Cookie2" {
 			value = webview.CookieMask
 		}
 		shown = append(shown, lower+": "+webview.HeaderText(value))
-		if h.name == "X-Xss-Protection" {
-			v.judgeXSSProtection(value)
-		} else {
-			v.find(h.status, "%s: %s.", lower, h.advice)
-		}
-		removable = append(removable, lower)
+		v.add(code, nil)
+		v.remove = append(v.remove, lower)
 	}
 	if len(shown) == 0 {
-		v.add("No retired header is sent.")
+		v.add("RETIRED_NONE", nil)
 		return v
 	}
-	v.value, v.recommendation = new(strings.Join(shown, "; ")), advice{remove: removable}
+	v.value = new(strings.Join(shown, "; "))
+	v.complete(retiredRemedy, finding.Args{"remove": strings.Join(v.remove, ", ")})
 	return v
-}
-
-// judgeXSSProtection: the filter that it steered is gone, and where it still runs it opens holes of its own.
-func (v *controlVerdict) judgeXSSProtection(value string) {
-	if mode, _, _ := strings.Cut(value, ";"); strings.TrimSpace(mode) == "0" {
-		v.find(controlInfo, "x-xss-protection: 0 switches off a filter that only very old browsers have, which is harmless.")
-		return
-	}
-	v.find(controlWarn,
-		"x-xss-protection switches on a filter that browsers removed, because pages could be attacked through it.")
 }

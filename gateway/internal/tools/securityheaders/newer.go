@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"diagnostics/gateway/internal/tool/finding"
+
 	"github.com/dunglas/httpsfv"
 )
 
@@ -17,25 +19,21 @@ type newerHeader struct {
 	Reference string  `json:"reference"`
 }
 
-// newerKind is one of them: what it is for, where it is missing, and what a value of it means.
+// newerKind is one of them, the code of what it is for, if it is missing, and what a value of it means.
 type newerKind struct {
-	name, purpose, reference string
-	means                    func(page, []string) string
+	name, missing, reference string
+	means                    func(page, []string) []fact
 }
 
 // newerHeaders are all of them, in the order of answers.
 func newerHeaders() []newerKind {
 	return []newerKind{
-		{"Integrity-Policy", "it makes browsers refuse scripts or style sheets without an integrity attribute",
-			mdn + "Integrity-Policy", meansIntegrity},
-		{"Document-Policy", "it turns on or off what a page may do, such as profiling its scripts, in Chromium only",
+		{"Integrity-Policy", "INTEGRITY_POLICY_MISSING", mdn + "Integrity-Policy", meansIntegrity},
+		{"Document-Policy", "DOCUMENT_POLICY_MISSING",
 			"https://w3c.github.io/webappsec-permissions-policy/document-policy.html", meansDocumentPolicy},
-		{"Origin-Agent-Cluster", "it asks browsers to run the page apart from other hosts of the same domain",
-			mdn + "Origin-Agent-Cluster", meansOriginCluster},
-		{"Clear-Site-Data", "it makes browsers delete what they keep for a site, and belongs on answers such as the one " +
-			"to a logout", mdn + "Clear-Site-Data", meansClearing},
-		{"Reporting-Endpoints", "it names where browsers send reports, such as those of a content security policy",
-			mdn + "Reporting-Endpoints", meansEndpoints},
+		{"Origin-Agent-Cluster", "ORIGIN_AGENT_CLUSTER_MISSING", mdn + "Origin-Agent-Cluster", meansOriginCluster},
+		{"Clear-Site-Data", "CLEAR_SITE_DATA_MISSING", mdn + "Clear-Site-Data", meansClearing},
+		{"Reporting-Endpoints", "REPORTING_ENDPOINTS_MISSING", mdn + "Reporting-Endpoints", meansEndpoints},
 	}
 }
 
@@ -45,33 +43,31 @@ func describeNewer(p page) []newerHeader {
 	for _, kind := range kinds {
 		h := newerHeader{Name: kind.name, Present: p.has(kind.name), Value: p.shownValue(kind.name),
 			Reference: kind.reference}
+		facts := []fact{{kind.missing, nil}}
 		if h.Present {
-			h.Finding = kind.means(p, p.values(kind.name))
-		} else {
-			h.Finding = "Not sent, and most sites need none: " + kind.purpose + "."
+			facts = kind.means(p, p.values(kind.name))
 		}
 		if p.has(kind.name + "-Report-Only") {
-			h.Finding += fmt.Sprintf(" %s-Report-Only is sent, which only reports.", kind.name)
+			facts = append(facts, fact{codeReportOnly, finding.Args{"header": kind.name}})
 		}
+		h.Finding = sentences(facts...)
 		list = append(list, h)
 	}
 	return list
 }
 
-const (
-	noDictionary = "Browsers ignore it, because it is not a structured dictionary (RFC 9651)."
-	notSecure    = "Browsers ignore it, because the answer did not come over valid HTTPS."
-)
+// means returns a single fact.
+func means(code string, args finding.Args) []fact { return []fact{{code, args}} }
 
-// meansIntegrity follows Subresource Integrity, "parse Integrity-Policy headers": the metadata stands in the page alone
+// meansIntegrity follows Subresource Integrity, "parse Integrity-Policy headers": the metadata stands only in the page
 // (sources, inline by default).
-func meansIntegrity(p page, values []string) string {
+func meansIntegrity(p page, values []string) []fact {
 	policy, err := parseFieldDictionary(values)
 	if err != nil {
-		return noDictionary
+		return means(codeNewerDictionary, nil)
 	}
 	if sources := tokensOf(policy, "sources"); sources != nil && !slices.Contains(sources, "inline") {
-		return "It refuses nothing: its sources must name inline, or be left out."
+		return means("INTEGRITY_POLICY_SOURCES", nil)
 	}
 	var refused []string
 	for _, destination := range tokensOf(policy, "blocked-destinations") {
@@ -80,17 +76,15 @@ func meansIntegrity(p page, values []string) string {
 		}
 	}
 	if len(refused) == 0 {
-		return "It refuses nothing: blocked-destinations must name script or style, as in blocked-destinations=(script)."
+		return means("INTEGRITY_POLICY_NOTHING", nil)
 	}
-	text := "Browsers that know it refuse " + strings.Join(slices.Compact(refused), " and ") +
-		" without an integrity attribute."
+	facts := means("INTEGRITY_POLICY_REFUSES", finding.Args{"kinds": slices.Compact(refused)})
 	for _, endpoint := range tokensOf(policy, "endpoints") {
 		if !p.definesEndpoint(endpoint) {
-			return text + fmt.Sprintf(" It names the endpoint “%s”, which Reporting-Endpoints does not define.",
-				shownHeader(endpoint))
+			return append(facts, fact{"INTEGRITY_POLICY_ENDPOINT", finding.Args{"endpoint": shownHeader(endpoint)}})
 		}
 	}
-	return text
+	return facts
 }
 
 // tokensOf are the tokens of an inner list, nil where the dictionary has none of that name.
@@ -109,67 +103,64 @@ func tokensOf(d *httpsfv.Dictionary, name string) []string {
 	return tokens
 }
 
-func meansDocumentPolicy(_ page, values []string) string {
+func meansDocumentPolicy(_ page, values []string) []fact {
 	policy, err := parseFieldDictionary(values)
 	if err != nil {
-		return noDictionary
+		return means(codeNewerDictionary, nil)
 	}
 	names := policy.Names()
 	if len(names) == 0 {
-		return "It sets nothing."
+		return means("DOCUMENT_POLICY_NOTHING", nil)
 	}
-	return fmt.Sprintf("It sets %s. Only Chromium reads it.", namesOf(names))
+	return means("DOCUMENT_POLICY_SETS", finding.Args{"features": shownNames(names)})
 }
 
-func meansOriginCluster(p page, values []string) string {
+func meansOriginCluster(p page, values []string) []fact {
 	item, err := httpsfv.UnmarshalItem(values)
 	keyed, ok := item.Value.(bool)
 	switch {
 	case err != nil || !ok:
-		return "Browsers ignore it: the value must be ?1."
+		return means("ORIGIN_AGENT_CLUSTER_INVALID", nil)
 	case !p.secure():
-		return notSecure
+		return means(codeNewerSecure, nil)
 	case keyed:
-		return "It asks browsers to run the page apart from other hosts of the same domain. They may ignore that."
+		return means("ORIGIN_AGENT_CLUSTER_ON", nil)
 	}
-	return "It asks browsers not to run the page apart from other hosts of the same domain."
-}
-
-// clearable are the types of data that Clear-Site-Data names.
-var clearable = map[string]string{
-	"cache": "what they cached", "cookies": "cookies, of all hosts of the domain", "storage": "what scripts stored",
-	"executionContexts": "open pages, which are loaded again", "clientHints": "client hints",
-	"prefetchCache": "prefetched pages", "prerenderCache": "prerendered pages",
+	return means("ORIGIN_AGENT_CLUSTER_OFF", nil)
 }
 
 // meansClearing follows Clear-Site-Data section 4.1: each type stands in quotes.
-func meansClearing(p page, values []string) string {
+func meansClearing(p page, values []string) []fact {
 	var cleared []string
 	for _, value := range splitFieldList(values) {
 		name, quoted := strings.CutPrefix(value, `"`)
 		name, closed := strings.CutSuffix(name, `"`)
-		switch what := clearable[name]; {
+		code := "CLEAR_" + strings.ToUpper(name)
+		switch _, isKnown := newerRows[code]; {
 		case !quoted || !closed:
 		case name == "*":
-			cleared = []string{"everything"}
-		case what != "" && !slices.Contains(cleared, "everything"):
-			cleared = append(cleared, what)
+			cleared = []string{codeClearsAll}
+		case isKnown && !slices.Contains(cleared, codeClearsAll) && len(cleared) < 7:
+			cleared = append(cleared, code)
 		}
 	}
 	switch {
 	case len(cleared) == 0:
-		return `Browsers ignore it: the types of data must be in quotes, as in "cookies", "storage".`
+		return means("CLEAR_SITE_DATA_NOTHING", nil)
 	case !p.secure():
-		return notSecure
+		return means(codeNewerSecure, nil)
 	}
-	return "With this answer browsers delete, of what they keep for the site: " + strings.Join(cleared, "; ") +
-		". That belongs on an answer such as the one to a logout, and nowhere else."
+	args := finding.Args{}
+	for i, code := range cleared {
+		args[fmt.Sprintf("type%d", i+1)] = code
+	}
+	return means("CLEAR_SITE_DATA_CLEARS", args)
 }
 
-func meansEndpoints(_ page, values []string) string {
+func meansEndpoints(_ page, values []string) []fact {
 	endpoints, err := parseFieldDictionary(values)
 	if err != nil {
-		return noDictionary
+		return means(codeNewerDictionary, nil)
 	}
 	var good, bad []string
 	for _, name := range endpoints.Names() {
@@ -180,17 +171,16 @@ func meansEndpoints(_ page, values []string) string {
 		}
 	}
 	if len(good)+len(bad) == 0 {
-		return "It names no endpoint."
+		return means("REPORTING_ENDPOINTS_NONE", nil)
 	}
-	var sentences []string
+	var facts []fact
 	if len(good) > 0 {
-		sentences = append(sentences, "Browsers can send reports to what it calls "+namesOf(good)+".")
+		facts = means("REPORTING_ENDPOINTS_NAMED", finding.Args{"endpoints": shownNames(good)})
 	}
 	if len(bad) > 0 {
-		sentences = append(sentences, fmt.Sprintf("%s ignored: an endpoint is an https URL in quotes.",
-			someOf(bad, "is", "are")))
+		facts = append(facts, fact{"REPORTING_ENDPOINTS_IGNORED", finding.Args{"endpoints": shownNames(bad)}})
 	}
-	return strings.Join(sentences, " ")
+	return facts
 }
 
 // isEndpoint reports whether browsers send reports to a URL: an https one, or a path of the site itself.

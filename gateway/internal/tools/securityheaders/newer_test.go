@@ -79,7 +79,7 @@ func TestNewerHeadersWithoutTLS(t *testing.T) {
 	got := controlsOf(t, answerTo(t, "http://example.com/", 200, "Origin-Agent-Cluster: ?1",
 		`Clear-Site-Data: "cookies"`))
 	for _, name := range []string{"Origin-Agent-Cluster", "Clear-Site-Data"} {
-		if h := newerOf(t, got, name); h.Finding != notSecure {
+		if h := newerOf(t, got, name); h.Finding != rows.Sentence(codeNewerSecure, nil) {
 			t.Errorf("%s: %s", name, h.Finding)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"diagnostics/gateway/internal/analyze/csp"
 	"diagnostics/gateway/internal/egress"
-	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/webview"
 
 	"github.com/dunglas/httpsfv"
@@ -22,10 +22,10 @@ type page struct {
 	earlier []*egress.Response // those that sent onward, in order
 	// document reports whether browsers show the answer as a document of its own. Most controls protect documents.
 	document bool
-	notice   *string
+	notice   *fact
 	enforced csp.Set
 	reported []csp.Policy
-	cookies  []cookie
+	cookies  []judgedCookie
 	now      time.Time
 }
 
@@ -149,25 +149,19 @@ var challengeSigns = []struct {
 	{"Server", "ddos-guard", "DDoS-Guard", true},
 }
 
-// noticeOf says that an answer is not the page that was meant, nil where it may be.
-func noticeOf(r *egress.Response) *string {
-	var notice string
+// noticeOf returns why an answer is not the page that was meant, nil if it may be.
+func noticeOf(r *egress.Response) *fact {
 	switch service := challengedBy(r); {
 	case service != "":
-		notice = fmt.Sprintf("%s answered instead of the site, with a challenge or a block page (status %d): these are "+
-			"that page's headers, not those that people get.", service, r.Status)
+		return &fact{"NOT_THE_PAGE_CHALLENGE", finding.Args{"service": service, "status": r.Status}}
 	case r.Status == http.StatusUnauthorized:
-		notice = "The target asks for a login (status 401): these are the headers of that answer, and the pages behind it " +
-			"may send others."
+		return &fact{code: "NOT_THE_PAGE_LOGIN"}
 	case r.Status >= http.StatusBadRequest:
-		notice = fmt.Sprintf("The target answered with an error (%s): error pages often lack headers that a site's other "+
-			"pages have.", statusLine(r))
+		return &fact{"NOT_THE_PAGE_ERROR", finding.Args{"answer": statusLine(r)}}
 	case r.Status >= http.StatusMultipleChoices:
-		notice = fmt.Sprintf("The target answered %s and redirects nowhere: these are the headers of that answer, not of "+
-			"a page.",
-			statusLine(r))
+		return &fact{"NOT_THE_PAGE_REDIRECT", finding.Args{"answer": statusLine(r)}}
 	}
-	return format.TextOrNull(notice)
+	return nil
 }
 
 // statusLine is the status with its standard phrase; the server's own is free text.

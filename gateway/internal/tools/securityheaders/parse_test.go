@@ -27,36 +27,36 @@ func TestParseHSTS(t *testing.T) {
 		"max-age=1\t;\tincludeSubDomains":        {maxAge: 1, includeSubDomains: true},
 	} {
 		got, problem := parseHSTS(value)
-		if problem != "" || got != want {
-			t.Errorf("%q gives %+v, %q; want %+v", value, got, problem, want)
+		if problem != nil || got != want {
+			t.Errorf("%q gives %+v, %v; want %+v", value, got, problem, want)
 		}
 	}
 	for value, want := range map[string]string{
-		"":                     "max-age is missing",
-		";":                    "max-age is missing",
-		"includeSubDomains":    "max-age is missing",
-		"max-age":              "max-age is not",
-		"max-age=":             "not a directive",
-		"max-age=-1":           "max-age is not",
-		"max-age=1.5":          "max-age is not",
-		"max-age=1y":           "max-age is not",
-		"max-age=1 2":          "not a directive",
-		"max-age=1, max-age=2": "not a directive",
-		`"max-age=1"`:          "not a directive",
-		`max-age="1`:           "not a directive",
-		`max-age="`:            "not a directive",
-		`max-age="1"x"`:        "not a directive",
-		"max-age=1; max-age=1": "max-age appears twice",
-		"max-age=1; includeSubDomains; INCLUDESUBDOMAINS": "includesubdomains appears twice",
-		"max-age=1; x=1; x=2":                             "x appears twice",
-		"max-age=1; includeSubDomains=true":               "takes no value",
-		"max-age=1; include SubDomains":                   "not a directive",
-		"=1":                                              "not a directive",
-		"max-age=1; caf\xe9":                              "not a directive",
+		"":                     "HSTS_NO_MAX_AGE",
+		";":                    "HSTS_NO_MAX_AGE",
+		"includeSubDomains":    "HSTS_NO_MAX_AGE",
+		"max-age":              "HSTS_MAX_AGE_NOT_A_NUMBER",
+		"max-age=":             "HSTS_NOT_A_DIRECTIVE",
+		"max-age=-1":           "HSTS_MAX_AGE_NOT_A_NUMBER",
+		"max-age=1.5":          "HSTS_MAX_AGE_NOT_A_NUMBER",
+		"max-age=1y":           "HSTS_MAX_AGE_NOT_A_NUMBER",
+		"max-age=1 2":          "HSTS_NOT_A_DIRECTIVE",
+		"max-age=1, max-age=2": "HSTS_NOT_A_DIRECTIVE",
+		`"max-age=1"`:          "HSTS_NOT_A_DIRECTIVE",
+		`max-age="1`:           "HSTS_NOT_A_DIRECTIVE",
+		`max-age="`:            "HSTS_NOT_A_DIRECTIVE",
+		`max-age="1"x"`:        "HSTS_NOT_A_DIRECTIVE",
+		"max-age=1; max-age=1": "HSTS_DIRECTIVE_TWICE",
+		"max-age=1; includeSubDomains; INCLUDESUBDOMAINS": "HSTS_DIRECTIVE_TWICE",
+		"max-age=1; x=1; x=2":                             "HSTS_DIRECTIVE_TWICE",
+		"max-age=1; includeSubDomains=true":               "HSTS_SUBDOMAINS_VALUE",
+		"max-age=1; include SubDomains":                   "HSTS_NOT_A_DIRECTIVE",
+		"=1":                                              "HSTS_NOT_A_DIRECTIVE",
+		"max-age=1; caf\xe9":                              "HSTS_NOT_A_DIRECTIVE",
 	} {
 		got, problem := parseHSTS(value)
-		if !strings.Contains(problem, want) || got != (hstsPolicy{}) {
-			t.Errorf("%q gives %+v, %q; want %q", value, got, problem, want)
+		if problem["problem"] != want || got != (hstsPolicy{}) {
+			t.Errorf("%q gives %+v, %v; want %s", value, got, problem, want)
 		}
 	}
 }
@@ -64,12 +64,15 @@ func TestParseHSTS(t *testing.T) {
 func TestDescribeAge(t *testing.T) {
 	t.Parallel()
 	for seconds, want := range map[int64]string{
-		1: "1 second", 59: "59 seconds", 60: "1 minute", 3599: "59 minutes", 3600: "1 hour", 86399: "23 hours",
-		86400:    "1 day",
-		31536000: "365 days", 100*31536000 - 1: "36499 days", 100 * 31536000: "more than a century",
-		math.MaxInt64: "more than a century",
+		1: "Browsers keep to https for 1 second.", 59: "Browsers keep to https for 59 seconds.",
+		60: "Browsers keep to https for 1 minute.", 3599: "Browsers keep to https for 59 minutes.",
+		3600: "Browsers keep to https for 1 hour.", 86399: "Browsers keep to https for 23 hours.",
+		86400: "Browsers keep to https for 1 day.", 31536000: "Browsers keep to https for 365 days.",
+		100*31536000 - 1: "Browsers keep to https for 36499 days.",
+		100 * 31536000:   "Browsers keep to https for more than a century.",
+		math.MaxInt64:    "Browsers keep to https for more than a century.",
 	} {
-		if got := describeAge(seconds); got != want {
+		if got := rows.Sentence("HSTS_KEPT", describeAge(seconds)); got != want {
 			t.Errorf("%d: %s, want %s", seconds, got, want)
 		}
 	}
@@ -100,12 +103,12 @@ func TestParseSetCookie(t *testing.T) {
 		"a=b; Domain=" + strings.Repeat("x", maxCookieAttribute+1): {name: "a"},
 		"value":          {},
 		"=value; Secure": {secure: true},
-		"=__Host-a":      {ignored: "it has no name, and a value that begins like a protected name"},
-		"":               {ignored: "it has neither a name nor a value"},
-		"=; Secure":      {secure: true, ignored: "it has neither a name nor a value"},
-		"a=b\x01":        {name: "a", ignored: "it contains a control character"},
+		"=__Host-a":      {ignored: "COOKIE_NAMELESS_PREFIX"},
+		"":               {ignored: "COOKIE_EMPTY"},
+		"=; Secure":      {secure: true, ignored: "COOKIE_EMPTY"},
+		"a=b\x01":        {name: "a", ignored: "COOKIE_CONTROL_CHARACTER"},
 		"a=" + strings.Repeat("x", maxCookiePair-1): {name: "a"},
-		"a=" + strings.Repeat("x", maxCookiePair):   {name: "a", ignored: "name and value are longer than 4,096 bytes"},
+		"a=" + strings.Repeat("x", maxCookiePair):   {name: "a", ignored: "COOKIE_TOO_LONG"},
 	} {
 		got := parseSetCookie(field)
 		same := cmp.Comparer(func(a, b time.Time) bool { return a.Equal(b) })
@@ -220,18 +223,18 @@ func FuzzHSTS(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, value string) {
 		policy, problem := parseHSTS(value)
-		if problem != "" {
+		if problem != nil {
 			if policy != (hstsPolicy{}) {
-				t.Fatalf("%q gives %+v and %q", value, policy, problem)
+				t.Fatalf("%q gives %+v and %v", value, policy, problem)
 			}
 			return
 		}
 		if !strings.Contains(strings.ToLower(value), "max-age") || policy.maxAge < 0 {
 			t.Fatalf("%q gives %+v", value, policy)
 		}
-		if again, problem := parseHSTS(value + ";zzz-fuzz"); problem != "" && !strings.Contains(value, "zzz") ||
-			problem == "" && again != policy {
-			t.Fatalf("%q gives %+v, and with one more directive %+v, %s", value, policy, again, problem)
+		if again, problem := parseHSTS(value + ";zzz-fuzz"); problem != nil && !strings.Contains(value, "zzz") ||
+			problem == nil && again != policy {
+			t.Fatalf("%q gives %+v, and with one more directive %+v, %v", value, policy, again, problem)
 		}
 	})
 }

@@ -1,51 +1,43 @@
 package securityheaders
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
-	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/tool/finding"
 
 	"github.com/dunglas/httpsfv"
 )
 
-const permissionsHeader = "Permissions-Policy"
-
-// rareFeatures are what most sites never use, to be switched off.
+// rareFeatures are what most sites never use, to be switched off; permissionsValue does.
 var rareFeatures = []string{"camera", "microphone", "geolocation", "payment", "usb"}
-
-// bestPermissions switches off what most sites never use.
-func bestPermissions() advice {
-	return send(permissionsHeader, strings.Join(rareFeatures, "=(), ")+"=()")
-}
 
 // judgePermissionsPolicy reads the header as a structured field that is a dictionary: one mistake makes browsers ignore
 // all of it.
-func judgePermissionsPolicy(p page) controlVerdict {
+func judgePermissionsPolicy(p page) verdict {
 	const name = permissionsHeader
-	v := controlVerdict{value: p.shownValue(name), recommendation: bestPermissions()}
+	v := verdict{value: p.shownValue(name), set: headerLine{Name: name, Value: permissionsValue}}
 	if v.value == nil {
 		if !p.document {
-			return p.notForData("A permissions policy")
+			return p.notForData("PERMISSIONS_POLICY_NOT_A_DOCUMENT")
 		}
-		v.find(controlInfo,
-			"The header is missing, so the page and scripts in it may ask for every feature that browsers offer.")
+		v.add("PERMISSIONS_POLICY_MISSING", nil)
 		if p.has(name + "-Report-Only") {
-			v.add("%s-Report-Only is sent, which only reports.", name)
+			v.add(codeReportOnly, finding.Args{"header": name})
 		}
 		if p.has("Feature-Policy") {
-			v.add("Most browsers do not read Feature-Policy, its predecessor.")
+			v.add("PERMISSIONS_POLICY_PREDECESSOR", nil)
 		}
 		return v
 	}
 	features, err := parseFieldDictionary(p.values(name))
 	if err != nil {
-		v.find(controlWarn, "Browsers ignore all of the header, because it is not a structured dictionary (RFC 9651).")
+		v.add("PERMISSIONS_POLICY_INEFFECTIVE", nil)
 		if looksLikeFeaturePolicy(p.joined(name)) {
-			v.add("It is written as Feature-Policy was: a feature now takes “=” and a list in brackets, and commas separate " +
-				"features.")
+			v.add("PERMISSIONS_POLICY_OLD_SYNTAX", nil)
 		}
-		v.recommendation = keptPermissions(salvagedFeatures(p.values(name)), true)
+		v.keepPermissions(salvagedFeatures(p.values(name)), true)
 		return v
 	}
 	v.judgeFeatures(features)
@@ -60,7 +52,7 @@ func looksLikeFeaturePolicy(value string) bool {
 // judgeFeatures counts as limits what browsers take for one: not a name that they do not know, nor an asterisk, which
 // leaves a feature as it is without the header (Permissions Policy, "define an inherited policy": a frame needs the
 // page's allow attribute either way).
-func (v *controlVerdict) judgeFeatures(features *httpsfv.Dictionary) {
+func (v *verdict) judgeFeatures(features *httpsfv.Dictionary) {
 	var open, odd, unknown []string
 	for _, feature := range features.Names() {
 		member, _ := features.Get(feature)
@@ -77,34 +69,29 @@ func (v *controlVerdict) judgeFeatures(features *httpsfv.Dictionary) {
 		}
 	}
 	limits := len(features.Names()) - len(open) - len(unknown)
-	v.status, v.recommendation = controlPass, advice{}
 	switch {
 	case len(features.Names()) == 0:
-		v.find(controlWarn, "The header names no feature.")
+		v.add("PERMISSIONS_POLICY_EMPTY", nil)
 	case limits == 0:
-		v.find(controlInfo,
-			"The header limits nothing, so the page and scripts in it may ask for every feature that browsers offer, as "+
-				"without it.")
+		v.add("PERMISSIONS_POLICY_NO_LIMIT", nil)
 	default:
-		v.add("It limits %s.", countWord(limits, "feature", "features"))
+		v.add("PERMISSIONS_POLICY_LIMITS", finding.Args{"limited": limits})
 	}
 	v.addOpen(open)
 	if len(unknown) > 0 {
-		v.add("%s known here, and browsers ignore names that they do not know.",
-			someOf(unknown, "is not a feature", "are not features"))
+		v.add("PERMISSIONS_POLICY_UNKNOWN_FEATURES", finding.Args{"features": shownNames(unknown)})
 	}
 	if len(odd) > 0 {
-		v.find(controlWarn,
-			"The list of %s has values that browsers skip: only (), self, * and quoted origins count, so “none” is "+
-				"written ().", shownHeader(odd[0]))
+		v.add("PERMISSIONS_POLICY_SKIPPED_VALUES", finding.Args{"feature": shownHeader(odd[0])})
 	}
-	if limits == 0 || len(odd) > 0 || slices.ContainsFunc(open, func(name string) bool { return powerfulFeatures[name] }) {
-		v.recommendation = keptPermissions(features, limits == 0)
+	isPowerful := func(name string) bool { return powerfulFeatures[name] }
+	if limits == 0 || len(odd) > 0 || slices.ContainsFunc(open, isPowerful) {
+		v.keepPermissions(features, limits == 0)
 	}
 }
 
 // addOpen reports asterisks. Frames need the page's allow attribute for nearly every feature.
-func (v *controlVerdict) addOpen(open []string) {
+func (v *verdict) addOpen(open []string) {
 	var byFrame, byDefault []string
 	for _, feature := range open {
 		if openByDefault[feature] {
@@ -114,23 +101,24 @@ func (v *controlVerdict) addOpen(open []string) {
 		}
 	}
 	if len(byFrame) > 0 {
-		v.add("%s set to *, which is no limit: any frame that is given “allow” for the feature may use it, as without the "+
-			"header.",
-			someOf(byFrame, "is", "are"))
+		v.add("PERMISSIONS_POLICY_OPEN", finding.Args{"features": shownNames(byFrame)})
 	}
 	if len(byDefault) > 0 {
-		v.add("%s set to *, which is no limit: every frame may use the feature, as without the header.",
-			someOf(byDefault, "is", "are"))
+		v.add("PERMISSIONS_POLICY_OPEN_BY_DEFAULT", finding.Args{"features": shownNames(byDefault)})
 	}
 }
 
-// someOf names the first of several with the verb that goes with their number.
-func someOf(names []string, one, several string) string {
-	return namesOf(names) + " " + text.Number(len(names), one, several)
+// shownNames lists the first of several names that a stranger wrote, and how many more there are.
+func shownNames(names []string) (shown []string) {
+	const most = 4
+	for _, name := range names[:min(len(names), most)] {
+		shown = append(shown, shownHeader(name))
+	}
+	if more := len(names) - most; more > 0 {
+		shown = append(shown, fmt.Sprintf("%d more", more))
+	}
+	return shown
 }
-
-// namesOf lists the first of several names that a stranger wrote.
-func namesOf(names []string) string { return text.ListedUpTo(4, names, shownHeader) }
 
 // readAllowlist reads a feature's value as "construct policy from dictionary and origin" does: it reports whether that
 // has an asterisk, and whether a value was skipped.
@@ -170,10 +158,10 @@ func looksLikeOrigin(s string) bool {
 // maxPermissions bounds the line that is recommended, which repeats what the server sent.
 const maxPermissions = 2 << 10
 
-// keptPermissions recommends the header with all that it has: an asterisk of a powerful feature narrowed to the site,
+// keepPermissions recommends the header with all that it has: an asterisk of a powerful feature narrowed to the site,
 // an allowlist that browsers read in part written as they read it. With more, it switches off what most sites never
 // use.
-func keptPermissions(features *httpsfv.Dictionary, more bool) advice {
+func (v *verdict) keepPermissions(features *httpsfv.Dictionary, more bool) {
 	kept := httpsfv.NewDictionary()
 	for _, feature := range features.Names() {
 		member, _ := features.Get(feature)
@@ -184,14 +172,12 @@ func keptPermissions(features *httpsfv.Dictionary, more bool) advice {
 			kept.Add(feature, allowlistOf(httpsfv.NewParams()))
 		}
 	}
-	line, err := httpsfv.Marshal(kept)
-	if err == nil && len(line) <= maxPermissions {
-		a := send(permissionsHeader, line)
-		a.repeats = true
-		return a
+	if line, err := httpsfv.Marshal(kept); err == nil && len(line) <= maxPermissions {
+		v.set.Value = line
+		v.complete(permissionsRemedy, finding.Args{"policy": line})
+		return
 	}
-	return advice{before: "Correct what is named above and keep the rest; what most sites can add: " +
-		bestPermissions().set.Value}
+	v.complete(permissionsRemedy, finding.Args{"long": true})
 }
 
 // correctedAllowlist is an allowlist without what browsers skip, but for origins that only lack their quotes.

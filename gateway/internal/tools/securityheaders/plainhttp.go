@@ -3,14 +3,13 @@ package securityheaders
 import (
 	"context"
 	"net/http"
-	"strings"
 	"time"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text/bound"
-	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
@@ -27,9 +26,30 @@ type httpRedirect struct {
 	Recommendation *string       `json:"recommendation"`
 }
 
+// plainAnswer is the answer of port 80 with the facts that it is judged by; the first is its finding.
+type plainAnswer struct {
+	httpRedirect
+	facts []fact
+}
+
+func newPlainAnswer(code string, u target.URL, args finding.Args) *plainAnswer {
+	return &plainAnswer{facts: []fact{{code, args.With(finding.Args{"host": shownHeader(u.Host().Authority())})}}}
+}
+
+// result is the answer as it is sent.
+func (a *plainAnswer) result() *httpRedirect {
+	if a == nil {
+		return nil
+	}
+	v := verdict{facts: a.facts}
+	r := a.httpRedirect
+	r.Verdict, r.Finding, r.Recommendation = v.status(), sentences(a.facts...), v.recommendation()
+	return &r
+}
+
 // fetchPlain requests http://host/ where u is an https URL, whose path is not sent in the clear. The result is nil for
 // an http URL, and where this service could not send the request. It takes no longer than wait.
-func fetchPlain(ctx context.Context, client *egress.Client, u target.URL, wait time.Duration) *httpRedirect {
+func fetchPlain(ctx context.Context, client *egress.Client, u target.URL, wait time.Duration) *plainAnswer {
 	if u.Scheme() != "https" {
 		return nil
 	}
@@ -45,55 +65,41 @@ func fetchPlain(ctx context.Context, client *egress.Client, u target.URL, wait t
 			fault.Is(err, fault.NoAddress) {
 			return nil
 		}
-		return silentPlain(u)
+		return newPlainAnswer("HTTP_SILENT", u, nil)
 	}
 	return judgePlain(u, answer)
 }
 
-func silentPlain(u target.URL) *httpRedirect {
-	return &httpRedirect{Verdict: controlPass, Finding: "http://" + shownHeader(u.Host().Authority()) +
-		" gives no answer (port 80), so no page is served there without encryption."}
-}
-
 // judgePlain judges the first answer, as MDN's Observatory and hstspreload.org do: the first redirect must lead
 // to https, and on the same host.
-func judgePlain(u target.URL, answer *egress.Response) *httpRedirect {
-	var v controlVerdict
-	host := "http://" + shownHeader(u.Host().Authority())
+func judgePlain(u target.URL, answer *egress.Response) *plainAnswer {
 	next, location := redirectOf(answer)
 	toHTTPS := next != nil && next.Scheme() == "https"
+	status := finding.Args{"status": answer.Status}
+	ported := finding.Args{"status": answer.Status, "port": int(u.Port())}
+	var a *plainAnswer
 	switch {
 	case toHTTPS && next.Host() == u.Host():
-		v.find(controlPass, "%s redirects to https at once (%d).", host, answer.Status)
+		a = newPlainAnswer("HTTP_REDIRECTED", u, status)
 		if !permanent(answer.Status) {
-			v.add("The redirect is temporary: with 301 or 308 browsers remember it.")
+			a.facts = append(a.facts, fact{"HTTP_REDIRECT_TEMPORARY", nil})
 		}
 	case toHTTPS:
-		v.find(controlInfo, "%s redirects to https at once (%d), but to another host (%s), so browsers that come this way "+
-			"learn no HSTS policy for the first.", host, answer.Status, shownHeader(next.Host().String()))
-		v.recommendation.before = "Redirect http to https on the same host first, and from there onward."
+		other := finding.Args{"other": shownHeader(next.Host().String())}
+		a = newPlainAnswer("HTTP_REDIRECT_ELSEWHERE", u, status.With(other))
+	case next != nil && u.Port() == httpsPort:
+		a = newPlainAnswer("HTTP_REDIRECT_TO_HTTP", u, status)
 	case next != nil:
-		v.find(controlWarn,
-			"%s redirects to another http URL (%d), where the network can read and change what is sent.", host,
-			answer.Status)
-		v.recommendation.before = "Redirect every http URL straight to https on the same host, with 301 or 308."
-	case answer.Status < http.StatusMultipleChoices:
-		v.find(controlWarn,
-			"%s answers %d and does not redirect to https, so visitors who come that way are served without encryption.",
-			host, answer.Status)
-		v.recommendation.before = "Redirect every http URL to https on the same host, with 301 or 308."
+		a = newPlainAnswer("HTTP_REDIRECT_TO_HTTP_BESIDE_PORT", u, ported)
+	case answer.Status >= http.StatusMultipleChoices:
+		a = newPlainAnswer("HTTP_ERROR", u, finding.Args{"answer": statusLine(answer)})
+	case u.Port() == httpsPort:
+		a = newPlainAnswer("HTTP_NOT_REDIRECTED", u, status)
 	default:
-		v.find(controlInfo, "%s answers %s and does not redirect to https.", host, statusLine(answer))
-		v.recommendation.before = "Redirect every http URL to https on the same host, with 301 or 308."
+		a = newPlainAnswer("HTTP_NOT_REDIRECTED_BESIDE_PORT", u, ported)
 	}
-	if u.Port() != httpsPort && v.status == controlWarn {
-		v.status = controlInfo
-		v.add("The URL that was checked has its own port, %d, and may be another service.", u.Port())
-	}
-	return &httpRedirect{
-		Status: &answer.Status, ToHTTPS: &toHTTPS, Location: location, Verdict: v.status,
-		Finding: strings.Join(v.findings, " "), Recommendation: format.TextOrNull(v.recommendation.text()),
-	}
+	a.Status, a.ToHTTPS, a.Location = &answer.Status, &toHTTPS, location
+	return a
 }
 
 const httpsPort = 443

@@ -20,8 +20,8 @@ func redirectTo(status int, location string) http.Handler {
 	return runFields(status, "Location: "+location)
 }
 
-// plainAnswer is the field of an answer in a line: status, whether it leads to https, the verdict.
-func plainAnswer(r *httpRedirect) string {
+// plainLine is the field of an answer in a line: status, whether it leads to https, the verdict.
+func plainLine(r *httpRedirect) string {
 	if r == nil {
 		return "<null>"
 	}
@@ -74,7 +74,7 @@ func TestHTTPRedirect(t *testing.T) {
 				t.Fatal(err)
 			}
 			plain := got.HTTPRedirect
-			if answer := plainAnswer(plain); answer != test.want || !strings.Contains(plain.Finding, test.says) ||
+			if answer := plainLine(plain); answer != test.want || !strings.Contains(plain.Finding, test.says) ||
 				toolstest.Text(plain.Recommendation) != test.advice {
 				t.Errorf("%s: %s %s; want %s", answer, plain.Finding, toolstest.Text(plain.Recommendation), test.want)
 			}
@@ -117,7 +117,7 @@ func TestHTTPRedirectOfOtherInputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	const own = "The URL that was checked has its own port, 8443, and may be another service."
-	if plainAnswer(got.HTTPRedirect) != "200 false info" || !strings.Contains(got.HTTPRedirect.Finding, own) {
+	if plainLine(got.HTTPRedirect) != "200 false info" || !strings.Contains(got.HTTPRedirect.Finding, own) {
 		t.Errorf("a port of its own: %+v", got.HTTPRedirect)
 	}
 	// Where the URL itself fails, nothing else is reported.
@@ -133,7 +133,7 @@ func TestPlainNotAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	limited := fault.New(fault.Limited, "Too many.")
+	limited := fault.New(fault.Limited, "TOO_MANY_REQUESTS", nil)
 	for name, test := range map[string]struct {
 		on   func(*egresstest.Network)
 		want string
@@ -151,7 +151,7 @@ func TestPlainNotAsked(t *testing.T) {
 			t.Parallel()
 			n := toolstest.WebNetwork(t)
 			test.on(n)
-			if got := plainAnswer(fetchPlain(t.Context(), n.Client(nil), u, 100*time.Millisecond)); got != test.want {
+			if got := plainLine(fetchPlain(t.Context(), n.Client(nil), u, 100*time.Millisecond).result()); got != test.want {
 				t.Errorf("%s, want %s", got, test.want)
 			}
 		})
@@ -171,7 +171,7 @@ func TestPlainOfAnAddress(t *testing.T) {
 	n := egresstest.New(t)
 	n.Serve("[2606:2800:220:1:248:1893:25c8:1946]:80", redirectTo(301, "https://[2606:2800:220:1:248:1893:25c8:1946]/"))
 	got := fetchPlain(t.Context(), n.Client(nil, egress.WithFamilies(egress.Families{V4: true, V6: true})), u, time.Second)
-	if plainAnswer(got) != "301 true pass" {
-		t.Errorf("%s: %+v", plainAnswer(got), got)
+	if plainLine(got.result()) != "301 true pass" {
+		t.Errorf("%s: %+v", plainLine(got.result()), got)
 	}
 }

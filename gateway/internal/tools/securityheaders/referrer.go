@@ -1,101 +1,86 @@
 package securityheaders
 
-import "strings"
+import (
+	"strings"
 
-// referrerPolicies are the tokens of the Referrer Policy specification, and what each comes to.
-var referrerPolicies = map[string]struct {
-	status controlStatus
-	means  string
-}{
-	"no-referrer":                     {controlPass, "links and resources are fetched without a referrer"},
-	"same-origin":                     {controlPass, "only the site itself gets a referrer"},
-	"strict-origin":                   {controlPass, "other sites get the origin, and nothing over plain HTTP"},
-	"strict-origin-when-cross-origin": {controlPass, "other sites get the origin, and nothing over plain HTTP"},
-	"origin":                          {controlInfo, "everybody gets the origin, over plain HTTP too"},
-	"origin-when-cross-origin":        {controlInfo, "other sites get the origin, over plain HTTP too"},
-	"no-referrer-when-downgrade":      {controlWarn, "other https sites get the whole URL, with its path and query"},
-	"unsafe-url": {controlFail,
-		"everybody gets the whole URL, with its path and query, over plain HTTP too"},
+	"diagnostics/gateway/internal/tool/finding"
+)
+
+// referrerPolicies are the tokens of the Referrer Policy specification, and the code of each.
+var referrerPolicies = map[string]string{
+	"no-referrer":                     "REFERRER_POLICY_NO_REFERRER",
+	"same-origin":                     "REFERRER_POLICY_SAME_ORIGIN",
+	"strict-origin":                   codeReferrerStrict,
+	"strict-origin-when-cross-origin": codeReferrerStrict,
+	"origin":                          "REFERRER_POLICY_ORIGIN",
+	"origin-when-cross-origin":        "REFERRER_POLICY_CROSS_ORIGIN",
+	"no-referrer-when-downgrade":      "REFERRER_POLICY_WEAK",
+	"unsafe-url":                      "REFERRER_POLICY_UNSAFE",
 }
 
 // judgeReferrerPolicy follows "parse a referrer policy from a Referrer-Policy header": the last token that is known
 // wins.
-func judgeReferrerPolicy(p page) controlVerdict {
-	const name = "Referrer-Policy"
-	v := controlVerdict{value: p.shownValue(name), recommendation: send(name, "strict-origin-when-cross-origin")}
+func judgeReferrerPolicy(p page) verdict {
+	v := verdict{value: p.shownValue(referrerHeader), set: headerLine{Name: referrerHeader, Value: referrerValue}}
 	if v.value == nil {
 		if !p.document {
-			return p.notForData("A referrer policy")
+			return p.notForData("REFERRER_POLICY_NOT_A_DOCUMENT")
 		}
-		v.find(controlInfo,
-			"The header is missing; current browsers then use strict-origin-when-cross-origin, older ones give other "+
-				"sites the whole URL.")
+		v.add("REFERRER_POLICY_MISSING", nil)
 		return v
 	}
-	policy, unknown := lastReferrerPolicy(p.values(name))
-	if policy == "" {
-		v.find(controlWarn, "Browsers know none of the values%s, so their default applies.", examplesOf(unknown))
+	policy, unknown := lastReferrerPolicy(p.values(referrerHeader))
+	args := finding.Args{}
+	if unknown != "" {
+		args["example"] = shownHeader(unknown)
+	}
+	switch code := referrerPolicies[policy]; code {
+	case "":
+		v.add("REFERRER_POLICY_UNKNOWN", args)
 		return v
+	case codeReferrerStrict:
+		v.add(code, finding.Args{"policy": policy})
+	default:
+		v.add(code, nil)
 	}
-	about := referrerPolicies[policy]
-	v.find(about.status, "%s applies: %s.", policy, about.means)
-	if len(unknown) > 0 {
-		v.add("Browsers skip the values that they do not know%s.", examplesOf(unknown))
-	}
-	if v.status == controlPass {
-		v.recommendation = advice{}
+	if unknown != "" {
+		v.add("REFERRER_POLICY_SKIPPED", args)
 	}
 	return v
 }
 
-func lastReferrerPolicy(values []string) (policy string, unknown []string) {
+// lastReferrerPolicy returns the last token that is known, and the first that is not.
+func lastReferrerPolicy(values []string) (policy, unknown string) {
 	for token := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		token = strings.ToLower(strings.Trim(token, " \t"))
-		if token == "" {
-			continue
-		}
-		if _, ok := referrerPolicies[token]; ok {
+		if referrerPolicies[token] != "" {
 			policy = token
-			continue
+		} else if unknown == "" {
+			unknown = token
 		}
-		unknown = append(unknown, token)
 	}
 	return policy, unknown
 }
 
-// examplesOf names the first of some values, in brackets.
-func examplesOf(values []string) string {
-	if len(values) == 0 {
-		return ""
-	}
-	return " (“" + shownHeader(values[0]) + "”)"
-}
-
 // judgeContentTypeOptions follows Fetch's "determine nosniff": only the first value of the combined list counts.
-func judgeContentTypeOptions(p page) controlVerdict {
-	const name = "X-Content-Type-Options"
-	v := controlVerdict{value: p.shownValue(name), recommendation: send(name, "nosniff")}
+func judgeContentTypeOptions(p page) verdict {
+	v := verdict{value: p.shownValue(noSniffHeader), set: headerLine{Name: noSniffHeader, Value: "nosniff"}}
 	if v.value == nil {
-		v.find(controlFail,
-			"The header is missing, so browsers may treat a file as another type than declared, such as an upload as a "+
-				"script.")
+		v.add("CONTENT_TYPE_OPTIONS_MISSING", nil)
 		return v
 	}
-	list := splitFieldList(p.values(name))
+	list := splitFieldList(p.values(noSniffHeader))
 	if !strings.EqualFold(list[0], "nosniff") {
-		v.find(controlFail,
-			"Browsers ignore the header: its first value is “%s”, and only nosniff counts, without quotes or anything "+
-				"after it.", shownHeader(list[0]))
+		v.add("CONTENT_TYPE_OPTIONS_INEFFECTIVE", finding.Args{"value": shownHeader(list[0])})
 		return v
 	}
-	v.recommendation = advice{}
-	v.find(controlPass, "Browsers accept scripts and style sheets only with matching declared types.")
+	v.add("CONTENT_TYPE_OPTIONS_NOSNIFF", nil)
 	if len(list) > 1 {
-		v.add("Any further values are ignored.")
+		v.add("CONTENT_TYPE_OPTIONS_MORE", nil)
 	}
 	if p.document && p.answer.Header.Get("Content-Type") == "" && p.answer.Header.Get("Content-Length") != "0" {
-		v.recommendation = send("Content-Type", "text/html; charset=utf-8")
-		v.find(controlWarn, "But the answer declares no Content-Type, so browsers must guess what it is.")
+		v.set = headerLine{Name: "Content-Type", Value: "text/html; charset=utf-8"}
+		v.add("CONTENT_TYPE_MISSING", nil)
 	}
 	return v
 }

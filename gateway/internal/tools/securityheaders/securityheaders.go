@@ -99,7 +99,7 @@ func New(client *egress.Client, now func() time.Time) tool.Tool {
 	return tool.New(tool.Spec[target.URL, Result]{
 		Slug:     "security-headers",
 		OpenAPI:  openAPI,
-		Findings: catalogue,
+		Findings: rows,
 		Parse:    func(in tool.Input) (target.URL, error) { return target.ParseURL(in.Text) },
 		Run: func(ctx context.Context, u target.URL) (Result, error) {
 			return check(ctx, client, u, now)
@@ -111,7 +111,7 @@ func New(client *egress.Client, now func() time.Time) tool.Tool {
 
 func check(ctx context.Context, client *egress.Client, u target.URL, now func() time.Time) (Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	plain := parallel.Start(func() *httpRedirect { return fetchPlain(ctx, client, u, plainWait) })
+	plain := parallel.Start(func() *plainAnswer { return fetchPlain(ctx, client, u, plainWait) })
 	// No packet leaves after a run.
 	defer func() { cancel(); plain.Wait() }()
 	chain := client.Follow(ctx, egress.Request{URL: u, Header: acceptDocument()}, maxRedirects)
@@ -138,9 +138,9 @@ func acceptDocument() http.Header {
 	return http.Header{"Accept": {"text/html,application/xhtml+xml,*/*;q=0.8"}}
 }
 
-func describe(u target.URL, chain egress.Chain, plain *httpRedirect, now time.Time) Result {
+func describe(u target.URL, chain egress.Chain, plain *plainAnswer, now time.Time) Result {
 	page := newPage(chain, now)
-	controls, found := judgeControls(page)
+	controls, found, first := judgeControls(page)
 	result := Result{
 		URL:           u.String(),
 		FinalURL:      page.answer.URL.String(),
@@ -150,22 +150,29 @@ func describe(u target.URL, chain egress.Chain, plain *httpRedirect, now time.Ti
 		TLS:           webview.DescribeTLS(page.answer.TLS),
 		Headers:       webview.DescribeHeaders(page.answer.Header),
 		Controls:      controls,
-		Cookies:       page.cookies,
-		Notice:        page.notice,
-		HTTPRedirect:  plain,
+		Cookies:       make([]cookie, 0, len(page.cookies)),
+		HTTPRedirect:  plain.result(),
 		NewerHeaders:  describeNewer(page),
 		Notes:         webview.Notes(page.answer),
 	}
 	for _, hop := range page.earlier {
 		result.Redirects = append(result.Redirects, redirect{URL: hop.URL.String(), Status: hop.Status})
 	}
+	for _, c := range page.cookies {
+		result.Cookies = append(result.Cookies, c.cookie)
+	}
+	if page.notice != nil {
+		result.Notice = new(sentences(*page.notice))
+	}
 	for _, c := range result.Controls {
 		result.Summary.count(c.Status)
 	}
 	short := webview.ShortHelloHosts(chain)
 	result.HelloTooLong = len(short) > 0
-	found = append(found, webview.HelloFindings(catalogue, short)...)
-	result.Report = report(page, result.Summary, plain, found)
+	for _, host := range short {
+		found = append(found, rows.Find(webview.CodeHello, "", finding.Args{"host": host}))
+	}
+	result.Report = report(page, result.Summary, plain, first, found)
 	return result
 }
 
