@@ -4,10 +4,8 @@ package certs
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/rsa"
 	"crypto/x509"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -262,40 +260,3 @@ func (v Verdict) Refusal() string {
 // NotVerified reports whether it is unknown if clients accept the certificate: this service did not verify its chain,
 // for one of Defects, and found nothing else wrong. That is no fault of the server.
 func (v Verdict) NotVerified() bool { return !v.Authorized && v.Refusal() == "" }
-
-// Sentence describes the certificate of a host that clients refuse, or that was not verified; empty where it is valid.
-func (v Verdict) Sentence(host string) string {
-	switch {
-	case v.Authorized:
-		return ""
-	case v.NotVerified():
-		return fmt.Sprintf("The certificate of %s was not verified: %s.", host, Clause(v.Defects[0]))
-	}
-	return fmt.Sprintf("The certificate of %s is not valid: %s.", host, Clause(v.Refusal()))
-}
-
-var clauses = map[string]string{
-	CodeExpired:           "it has expired",
-	CodeNotYetValid:       "it is not valid yet",
-	CodeSelfSigned:        "it is self-signed",
-	CodeSelfSignedInChain: "its root is not trusted",
-	CodeNoLocalIssuer:     "its issuer is not trusted",
-	CodeUnverifiableLeaf:  "an intermediate certificate is missing",
-	CodeNameMismatch:      "it is for another name",
-	CodePurpose:           "it is not for servers",
-	CodeNotPermitted:      "its authority may not issue for this name",
-	CodeCriticalExtension: "it has an extension that clients do not understand",
-	CodeInvalidCA:         "its issuer is not a certificate authority",
-	CodeWeakDigest:        "its chain is signed with SHA-1 or MD5",
-	CodePathLength:        "its chain is longer than one of its authorities allows",
-	CodeRevoked:           "its authority has revoked it",
-	DefectLongKey:         fmt.Sprintf("its chain has an RSA key of more than %d bits", MaxKeyBits),
-	DefectUnfinished:      "its chain could not all be read",
-	DefectCostly:          "its chain takes too long to verify",
-}
-
-// Clause is the meaning of a code or a defect, as the end of a sentence about a certificate that is not valid or was
-// not verified.
-func Clause(code string) string {
-	return cmp.Or(clauses[code], code)
-}

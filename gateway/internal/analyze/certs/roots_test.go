@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/analyze/certs/certtest"
+	"diagnostics/gateway/internal/fault"
 
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
@@ -152,7 +153,7 @@ func TestStoreOfAChecker(t *testing.T) {
 	}
 }
 
-// Every code has a clause: sentences end with them.
+// Every code has a clause in the catalogue of failures: sentences end with them.
 func TestEveryCodeHasWords(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), "certs.go", nil, 0)
@@ -175,15 +176,12 @@ func TestEveryCodeHasWords(t *testing.T) {
 			t.Fatal(err)
 		}
 		codes++
-		if Clause(code) == code {
+		if fault.Rows[code].Clause == "" {
 			t.Errorf("%s has no words", code)
 		}
 		return true
 	})
-	if codes != len(clauses) {
-		t.Errorf("%d codes and %d clauses", codes, len(clauses))
-	}
-	if got := Clause("SOMETHING_NEW"); got != "SOMETHING_NEW" {
-		t.Errorf("an unknown code became %q", got)
+	if codes < len(Codes()) {
+		t.Errorf("%d codes were found", codes)
 	}
 }

@@ -34,17 +34,17 @@ type listed struct {
 
 // The problems of a list that can be read.
 const (
-	errForeignList  Problem = "The list of revoked certificates is that of another authority."
-	errMayNotSign   Problem = "The authority's certificate does not permit it to sign lists of revoked certificates."
-	errListSignSelf Problem = "The list of revoked certificates is not signed by the certificate's authority."
-	errListEarly    Problem = "The list of revoked certificates is not valid yet."
-	errListLate     Problem = "The list of revoked certificates is out of date."
-	errListEndless  Problem = "The list of revoked certificates does not state when the next one is due."
-	errCritical     Problem = "The list of revoked certificates has a critical extension that is not implemented here."
-	errDelta        Problem = "What came is only a list of changes (delta CRL)."
-	errIndirect     Problem = "The list of revoked certificates is for several authorities (indirect CRL)."
-	errScope        Problem = "The list of revoked certificates does not cover this certificate."
-	errLongIssuer   Problem = "The authority's key is too long for its signatures to be verified."
+	errForeignList  Problem = "CRL_OF_OTHER_AUTHORITY"
+	errMayNotSign   Problem = "CRL_SIGNER_MAY_NOT"
+	errListSignSelf Problem = "CRL_NOT_SIGNED_BY_AUTHORITY"
+	errListEarly    Problem = "CRL_NOT_YET_VALID"
+	errListLate     Problem = "CRL_OUT_OF_DATE"
+	errListEndless  Problem = "CRL_WITHOUT_END"
+	errCritical     Problem = "CRL_CRITICAL_EXTENSION"
+	errDelta        Problem = "CRL_IS_DELTA"
+	errIndirect     Problem = "CRL_IS_INDIRECT"
+	errScope        Problem = "CRL_DOES_NOT_COVER"
+	errLongIssuer   Problem = "AUTHORITY_KEY_TOO_LONG"
 )
 
 // ReadCRL reads a list to its end, of at most MaxCRL octets, for a certificate of the serial number. Errors are a
@@ -278,7 +278,7 @@ func (p *issuingPoint) covers(cert *x509.Certificate) bool {
 func (l *List) Judge(cert, issuer *x509.Certificate, now time.Time) Verdict {
 	v := Verdict{Status: Unknown, Source: CRL, ProducedAt: l.thisUpdate, NextUpdate: l.nextUpdate}
 	if problem := l.problem(cert, issuer, now); problem != "" {
-		v.Reason = problem.Error()
+		v.Why = problem.why()
 		return v
 	}
 	if l.found == nil {

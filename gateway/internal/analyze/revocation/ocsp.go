@@ -19,16 +19,16 @@ import (
 
 // The problems of OCSP answers.
 const (
-	errNoAnswer      Problem = "What came is not an OCSP answer."
-	errOtherCert     Problem = "The OCSP answer is about another certificate."
-	errStranger      Problem = "The OCSP answer is not signed by the certificate's authority."
-	errNotNow        Problem = "The OCSP responder answered that it cannot say at present."
-	errOtherIssuer   Problem = "The OCSP answer is about a certificate of another authority."
-	errNoResponder   Problem = "The OCSP answer is signed by a certificate that may not sign such answers."
-	errAnswerEarly   Problem = "The OCSP answer is not valid yet."
-	errAnswerLate    Problem = "The OCSP answer is out of date."
-	errNotRecorded   Problem = "The OCSP responder does not know the certificate."
-	errLongResponder Problem = "The OCSP answer is signed by a key that is too long to be verified."
+	errNoAnswer      Problem = "OCSP_UNREADABLE"
+	errOtherCert     Problem = "OCSP_OF_OTHER_CERTIFICATE"
+	errStranger      Problem = "OCSP_NOT_SIGNED_BY_AUTHORITY"
+	errNotNow        Problem = "OCSP_TRY_LATER"
+	errOtherIssuer   Problem = "OCSP_OF_OTHER_AUTHORITY"
+	errNoResponder   Problem = "OCSP_SIGNER_MAY_NOT"
+	errAnswerEarly   Problem = "OCSP_NOT_YET_VALID"
+	errAnswerLate    Problem = "OCSP_OUT_OF_DATE"
+	errNotRecorded   Problem = "OCSP_NOT_RECORDED"
+	errLongResponder Problem = "OCSP_KEY_TOO_LONG"
 )
 
 // ReadOCSP reads an answer about a certificate and verifies it by the certificate's issuer (RFC 6960 section 3.2). The
@@ -79,13 +79,13 @@ func JudgeOCSP(der []byte, cert, issuer *x509.Certificate, source Source, now ti
 	}
 	switch {
 	case err != nil:
-		v.Reason = err.Error()
+		v.Why = []Why{{Code: err.Error()}}
 	case answer.Status == ocsp.Good:
 		v.Status = Good
 	case answer.Status == ocsp.Revoked:
 		v.Status, v.RevokedAt, v.Reason = Revoked, answer.RevokedAt, reasons[answer.RevocationReason]
 	default:
-		v.Reason = errNotRecorded.Error()
+		v.Why = errNotRecorded.why()
 	}
 	return v
 }

@@ -3,7 +3,11 @@
 // pure: no I/O but reading what it is given.
 package revocation
 
-import "time"
+import (
+	"time"
+
+	"diagnostics/gateway/internal/tool/finding"
+)
 
 // Status is what is known about a certificate.
 type Status string
@@ -34,16 +38,30 @@ type Verdict struct {
 	ProducedAt time.Time `json:"producedAt"`
 	NextUpdate time.Time `json:"nextUpdate"`
 	RevokedAt  time.Time `json:"revokedAt"`
-	// Reason is the authority's for a revocation, by its name in RFC 5280 section 5.3.1, or the sentence on why the status
-	// is not known. It may be empty otherwise.
+	// Reason is the authority's for a revocation, by its name in RFC 5280 section 5.3.1. It may be empty.
 	Reason string `json:"reason"`
+	// Why are the reasons for which the status is not known, or was not checked.
+	Why []Why `json:"-"`
 }
 
-// Problem is why an answer decides nothing, as a sentence.
+// Why is the code of a reason, with its arguments.
+type Why struct {
+	Code string
+	Args finding.Args
+}
+
+// Undecided returns a verdict that decides nothing.
+func Undecided(status Status, code string, args finding.Args) Verdict {
+	return Verdict{Status: status, Why: []Why{{code, args}}}
+}
+
+// Problem is the code of why an answer decides nothing.
 type Problem string
 
-// Error is the sentence.
+// Error returns the code.
 func (p Problem) Error() string { return string(p) }
+
+func (p Problem) why() []Why { return []Why{{Code: string(p)}} }
 
 // Known reports whether the authority's own word decides.
 func (v Verdict) Known() bool { return v.Status == Good || v.Status == Revoked }

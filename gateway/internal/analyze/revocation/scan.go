@@ -21,8 +21,8 @@ const (
 
 // The problems of what is read.
 const (
-	errNoList  Problem = "What came is not a list of revoked certificates in DER."
-	errTooLong Problem = "The list of revoked certificates is longer than 4 MiB."
+	errNoList  Problem = "CRL_UNREADABLE"
+	errTooLong Problem = "CRL_TOO_LONG"
 )
 
 // scanner reads DER (X.690) front to back, without holding what it has passed. Its first error stands: after it every

@@ -26,7 +26,7 @@ const (
 
 // errAlgorithm is for signatures over SHA-1 and older, which prove nothing, and for Ed25519 and Ed448: those read what
 // is signed twice, the second time after the signature (RFC 8032 section 5.1.6).
-const errAlgorithm Problem = "The list of revoked certificates has a signature that this service does not verify."
+const errAlgorithm Problem = "CRL_ALGORITHM"
 
 // algorithms are those of RFC 4055 and RFC 5758, without parameters that matter.
 var algorithms = map[string]algorithm{

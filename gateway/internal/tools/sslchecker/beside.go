@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/analyze/revocation"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 )
@@ -81,13 +82,13 @@ type besideFacts struct {
 	tlsa   foundTLSA
 }
 
-// describe adds it to the result of an address, and returns what of it is an issue.
-func (f besideFacts) describe(r *Result) []issue {
-	verdict := revocation.Verdict{Status: revocation.NotChecked, Reason: reasonLate}
+// describe adds it to the result of an address, and returns what of it is a finding.
+func (f besideFacts) describe(r *Result) []finding.Finding {
+	verdict := revocation.Undecided(revocation.NotChecked, codeLate, nil)
 	if r.Certificate.Fingerprint256 == f.of.Certificate.Fingerprint256 {
 		verdict = f.status.leaf
 	}
 	r.Revocation = describeRevocation(verdict)
 	r.CAA, r.TLSA = f.caa.describe(r, &r.Truncated), f.tlsa.describe(r, &r.Truncated)
-	return slices.Concat(f.caa.issues(r.CAA), f.tlsa.issues(r.TLSA, r.Port))
+	return slices.Concat(f.caa.findings(r.CAA), f.tlsa.findings(r.TLSA, r.Port))
 }

@@ -2,15 +2,14 @@ package sslchecker
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
 
 	"diagnostics/gateway/internal/analyze/caa"
 	"diagnostics/gateway/internal/egress/dnsclient"
-	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/text/bound"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/shared/netpolicy"
 
@@ -32,7 +31,8 @@ type foundCAA struct {
 	wild    bool
 	at      string
 	records []dns.RR
-	failure string // a sentence on why the records are not known
+	failure string // the code of why the records are not known
+	because finding.Args
 	news    bool
 }
 
@@ -72,10 +72,10 @@ func (i *inspection) lookUpCAA(ctx context.Context, r *Result) (found foundCAA) 
 		found.news = found.news || !answer.Cached
 		switch {
 		case n == maxClimb:
-			found.failure = found.notKnown("the name has too many labels.")
+			found.failure = "CAA_TOO_MANY_LABELS"
 			return found
 		case !answer.Conclusive() || answer.Cut:
-			found.failure = i.caaFailure(ctx, found, name, answer)
+			found.failure, found.because = i.caaFailure(ctx, name, answer)
 			return found
 		case len(answer.Records) > 0:
 			found.at, found.records = name, answer.Records
@@ -86,23 +86,17 @@ func (i *inspection) lookUpCAA(ctx context.Context, r *Result) (found foundCAA) 
 	return found
 }
 
-func (f foundCAA) notKnown(why string) string {
-	return "Who may issue certificates for " + text.Show(f.name, maxShownName) + " is not known: " + why
-}
-
-// caaFailure puts a failed lookup into words. Where the name's own servers fail, authorities must refuse (RFC 8659
-// section 3).
-func (i *inspection) caaFailure(ctx context.Context, f foundCAA, name string, failed dnsclient.Answer) string {
+// caaFailure explains a failed lookup. Where the name's own servers fail, authorities must refuse (RFC 8659 section 3).
+func (i *inspection) caaFailure(ctx context.Context, name string, failed dnsclient.Answer) (string, finding.Args) {
 	switch {
 	case failed.Cut:
-		return f.notKnown("there are more CAA records than are read.")
+		return "CAA_TOO_MANY", nil
 	case ctx.Err() != nil:
-		return f.notKnown("the CAA records could not be looked up in time.")
-	case failed.Busy != nil, i.egress.ResolverFault(ctx, name, text.Show(name, maxShownName), failed) != nil:
-		return f.notKnown("this service could not look up the CAA records.")
+		return "CAA_LOOKUP_LATE", nil
+	case failed.Busy != nil, i.egress.ResolverFault(ctx, name, shown(name), failed) != nil:
+		return "CAA_LOOKUP_FAILED", nil
 	}
-	return f.notKnown(fmt.Sprintf("the lookup of the CAA records of %s failed (%s). While that lasts, authorities refuse "+
-		"to issue any.", text.Show(name, maxShownName), strings.TrimPrefix(failed.Code, "E")))
+	return "CAA_SERVERS_FAILED", finding.Args{"at": shown(name), "rcode": strings.TrimPrefix(failed.Code, "E")}
 }
 
 // policy is what the records say.
@@ -145,26 +139,22 @@ func (r *Result) issuerNames() []string {
 	return nil
 }
 
-// issues report records that are not known, and those that do not let the issuer issue another certificate: they hold
+// findings report records that are not known, and those that do not let the issuer issue another certificate: they hold
 // for new ones alone.
-func (f foundCAA) issues(described issuance) []issue {
+func (f foundCAA) findings(described issuance) []finding.Finding {
 	switch {
 	case f.failure != "":
-		return []issue{{"CAA_NOT_KNOWN", severityInfo, f.failure}}
+		return only("CAA_NOT_KNOWN", finding.Args{"name": shown(f.name), "reason": f.failure}.With(f.because))
 	case described.Permitted == nil || *described.Permitted:
 		return nil
 	}
 	policy := f.policy()
-	issuers, what := policy.Issuers, "certificates"
+	issuers := policy.Issuers
 	if f.wild {
-		issuers, what = policy.Wildcards, "wildcard certificates"
+		issuers = policy.Wildcards
 	}
-	at, may := text.Show(f.at, maxShownName), "no authority"
-	if len(issuers) > 0 {
-		may = "only " + text.ListedUpTo(mostIssuers, issuers, func(s string) string { return text.Show(s, maxShownName) })
-	}
-	return []issue{{"CAA_NOT_PERMITTED", severityInfo, fmt.Sprintf("The CAA records of %s permit %s to issue %s now, and "+
-		"not the authority of this one. They bind new certificates only.", at, may, what)}}
+	return only("CAA_NOT_PERMITTED", listed("issuers", mostIssuers, issuers, shown).With(finding.Args{
+		"name": shown(f.at), "wildcard": f.wild}))
 }
 
 // asking is a resolver that remembers whether it had to be asked.

@@ -174,26 +174,6 @@ func TestSSLCipherNames(t *testing.T) {
 	}
 }
 
-func TestSSLVerdictMessages(t *testing.T) {
-	t.Parallel()
-	for _, code := range []string{
-		certs.CodeExpired, certs.CodeNotYetValid, certs.CodeSelfSigned, certs.CodeSelfSignedInChain,
-		certs.CodeNoLocalIssuer, certs.CodeUnverifiableLeaf, certs.CodeNotPermitted,
-		certs.CodeCriticalExtension, certs.CodeInvalidCA, certs.CodeWeakDigest, certs.CodePathLength,
-	} {
-		if verdictMessages[code] == "" {
-			t.Errorf("%s has no message", code)
-		}
-	}
-	for _, defect := range []string{
-		certs.DefectLongKey, certs.DefectUnfinished, certs.DefectCostly,
-	} {
-		if defectMessages[defect] == "" {
-			t.Errorf("%s has no message", defect)
-		}
-	}
-}
-
 // TestSSLPurpose: a certificate for something else is refused by that code, though its chain leads to a root.
 func TestSSLPurpose(t *testing.T) {
 	t.Parallel()
@@ -312,12 +292,12 @@ func TestSSLLeafIssueBoundaries(t *testing.T) {
 			t.Parallel()
 			leaf := issued(c.from, c.life)
 			now := c.from.Add(c.now)
-			found := leafIssues(describeCertificate(leaf.Certificate, now), leaf.Certificate, true, now)
-			got := slices.ContainsFunc(found, func(i issue) bool { return i.Code == c.code })
+			found := leafFindings(describeCertificate(leaf.Certificate, now), leaf.Certificate, true, now)
+			got := slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Code == c.code })
 			if got != c.want {
 				t.Errorf("%s: %v (%+v)", c.code, got, found)
 			}
-			if len(validityIssues(leaf.Certificate, false)) > 0 {
+			if len(validityFindings(leaf.Certificate, false)) > 0 {
 				t.Error("a limit for an authority that is not public")
 			}
 		})
@@ -344,9 +324,9 @@ func TestSSLWeakSignature(t *testing.T) {
 		{"the leaf", certtest.Leaf(t, root, []string{sslName}, sha1), true},
 	} {
 		sent := certtest.List(c.leaf, root)
-		found := chainIssues(len(sent), certs.Checker{Roots: certtest.Pool(root),
+		found := chainFindings(len(sent), certs.Checker{Roots: certtest.Pool(root),
 			Now: func() time.Time { return certtest.Epoch }}.Check(sent, sslName, certs.Signing))
-		got := slices.ContainsFunc(found, func(i issue) bool { return i.Code == "WEAK_SIGNATURE" })
+		got := slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Code == "WEAK_SIGNATURE" })
 		if got != c.want {
 			t.Errorf("%s: %+v", c.name, found)
 		}

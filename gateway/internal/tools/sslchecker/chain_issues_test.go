@@ -11,10 +11,11 @@ import (
 
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/analyze/certs/certtest"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
-// TestChainIssues: each disorder has a code and a sentence of its own, and an order that is right has none.
-func TestChainIssues(t *testing.T) {
+// TestChainFindings: each disorder has a code and a sentence of its own, and an order that is right has none.
+func TestChainFindings(t *testing.T) {
 	t.Parallel()
 	root := certtest.Root(t, "The Root")
 	first := certtest.Intermediate(t, root, "First")
@@ -41,12 +42,8 @@ func TestChainIssues(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			found := chainIssues(len(c.sent), judgeAs(root, certs.Signing, c.sent...))
-			var codes []string
-			for _, i := range found {
-				codes = append(codes, i.Severity+" "+i.Code)
-			}
-			if got := strings.Join(codes, ", "); got != c.codes {
+			found := chainFindings(len(c.sent), judgeAs(root, certs.Signing, c.sent...))
+			if got := codesOf(found); got != c.codes {
 				t.Errorf("%s, want %s", got, c.codes)
 			}
 			if len(found) > 0 && !strings.Contains(found[len(found)-1].Message, c.says) {
@@ -55,11 +52,11 @@ func TestChainIssues(t *testing.T) {
 		})
 	}
 	direct := certtest.Leaf(t, root, []string{sslName})
-	if found := chainIssues(1, judgeAs(root, certs.Signing, direct)); len(found) > 0 {
+	if found := chainFindings(1, judgeAs(root, certs.Signing, direct)); len(found) > 0 {
 		t.Errorf("issued by the root: %v", found)
 	}
-	if slices.ContainsFunc(chainIssues(2, judgeAs(root, certs.Signing, leaf, other)), func(i issue) bool {
-		return i.Code == "CHAIN_FOREIGN"
+	if slices.ContainsFunc(chainFindings(2, judgeAs(root, certs.Signing, leaf, other)), func(f finding.Finding) bool {
+		return f.Code == "CHAIN_FOREIGN"
 	}) {
 		t.Error("beside a gap nothing is known to be foreign")
 	}
@@ -73,10 +70,10 @@ func judgeAs(root *certtest.Cert, exchange certs.KeyExchange, sent ...*certtest.
 	return checker.Check(certtest.List(sent...), sslName, exchange)
 }
 
-func messageOf(issues []issue, code string) string {
-	for _, i := range issues {
-		if i.Code == code {
-			return i.Message
+func messageOf(found []finding.Finding, code string) string {
+	for _, f := range found {
+		if f.Code == code {
+			return f.Message
 		}
 	}
 	return ""
@@ -130,7 +127,7 @@ func TestVerdictWords(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if got := messageOf(verdictIssues(judgeAs(root, c.exchange, c.sent...), certtest.Epoch), c.code); got != c.want {
+			if got := messageOf(verdictFindings(judgeAs(root, c.exchange, c.sent...), certtest.Epoch), c.code); got != c.want {
 				t.Errorf("%s: %q\nwant %q", c.code, got, c.want)
 			}
 		})
@@ -145,7 +142,7 @@ func TestPublicSuffixWords(t *testing.T) {
 	verdict := checker.Check(certtest.List(leaf), "example.net", certs.Signing)
 	want := "The certificate is for this host only by *.net, a wildcard for a whole public suffix, which clients do not " +
 		"accept."
-	if got := messageOf(verdictIssues(verdict, certtest.Epoch), certs.CodeNameMismatch); got != want ||
+	if got := messageOf(verdictFindings(verdict, certtest.Epoch), certs.CodeNameMismatch); got != want ||
 		verdict.Authorized {
 		t.Errorf("%q", got)
 	}
@@ -174,7 +171,7 @@ func TestNamesInSentencesAreBounded(t *testing.T) {
 	leaf := certtest.Leaf(t, root, []string{"a.example.org", "93.184.216.34", "2606:4700:4700::1111", "93.184.216.35",
 		"93.184.216.36"})
 	want := "The certificate is for a.example.org, 93.184.216.34, 2606:4700:4700::1111 and 2 more, not for this host."
-	if got := mismatchMessage(judgeAs(root, certs.Signing, leaf)); got != want {
+	if got := messageOf(verdictFindings(judgeAs(root, certs.Signing, leaf), certtest.Epoch), certs.CodeNameMismatch); got != want {
 		t.Errorf("%s", got)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -21,6 +20,7 @@ import (
 	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/egress/tlswire"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 	"diagnostics/shared/workerapi"
@@ -31,8 +31,8 @@ type attempt struct {
 	address netip.Addr
 	until   time.Time
 	seen    observation
-	// skipped is why it was not tried at all, err why no certificates came, dialled how the first dial failed, and
-	// connected whether it took a connection.
+	// skipped is the code of why it was not tried at all, err why no certificates came, dialled how the first dial failed,
+	// and connected whether it took a connection.
 	skipped   string
 	err       error
 	dialled   error
@@ -43,6 +43,9 @@ type attempt struct {
 	helloTooLong bool
 }
 
+// noFamilyHere are the codes of package fault for an address family that this service lacks.
+var noFamilyHere = map[int]string{4: "NO_IPV4_HERE", 6: "NO_IPV6_HERE"}
+
 // reached reports whether there are certificates to judge.
 func (v *attempt) reached() bool { return v.skipped == "" && v.err == nil }
 
@@ -51,7 +54,7 @@ func (v *attempt) reached() bool { return v.skipped == "" && v.err == nil }
 func (i *inspection) attempt(ctx context.Context, address netip.Addr) attempt {
 	v := attempt{address: address, until: time.Now().Add(2 * i.timeout), dialogues: &tally{}}
 	if !i.egress.Families().Has(address) {
-		v.skipped = "This service has no " + workerapi.FamilyName(address) + " connection." // as port-checker says
+		v.skipped = noFamilyHere[workerapi.Family(address)]
 		return v
 	}
 	i.shake(ctx, &v, webProtocols(i.to.Port))
@@ -147,17 +150,17 @@ func (s checker) dial(ctx context.Context, to netip.AddrPort, limit time.Duratio
 // connectFault returns why no address accepted the connection. An answer of any outranks the silence of others, but
 // one that was not tried, because of a limit or a lack of this service, leaves the question open.
 func connectFault(who string, port uint16, failures []error) error {
-	cause := errors.Join(failures...)
+	cause, at := errors.Join(failures...), finding.Args{"host": who, "port": port}
 	if untried, is := errors.AsType[*fault.Error](cause); is { // the first
 		return untried
 	}
 	switch {
 	case errors.Is(cause, syscall.ECONNREFUSED):
-		return fault.Wrapf(fault.Upstream, cause, "%s refused the connection on port %d.", who, port)
+		return fault.Wrap(fault.Upstream, cause, "CONNECTION_REFUSED", at)
 	case !slices.ContainsFunc(failures, func(err error) bool { return !fault.IsTimeout(err) }):
-		return fault.Wrapf(fault.Timeout, cause, "%s did not answer on port %d.", who, port)
+		return fault.Wrap(fault.Timeout, cause, "PORT_SILENT", at)
 	}
-	return fault.Wrapf(fault.Upstream, cause, "%s could not be reached on port %d.", who, port)
+	return fault.Wrap(fault.Upstream, cause, "UNREACHABLE", at)
 }
 
 // observation is what a handshake showed. failure is why it did not complete although the certificates came; refused
@@ -271,40 +274,40 @@ func endOr(ctx context.Context, err error) error {
 }
 
 func starttlsFault(ctx context.Context, host string, port uint16, protocol string, err error) error {
+	at := finding.Args{"host": host, "port": port}
 	if refused, is := errors.AsType[*starttlsRefused](err); is {
-		return fault.Wrapf(fault.Upstream, err, "%s offers STARTTLS on port %d, but refuses it: it answers %s.",
-			host, port, refused.answer)
+		return fault.Wrap(fault.Upstream, err, "STARTTLS_REFUSED", at.With(finding.Args{"answer": refused.answer}))
 	}
 	broken, _ := errors.AsType[*starttlsBroken](err)
 	switch {
 	case (ctx.Err() != nil || fault.IsTimeout(err)) && broken != nil:
-		return fault.Wrap(fault.Timeout, err, broken.slowness(host, port))
+		return broken.slowness(at)
 	case ctx.Err() != nil, fault.IsTimeout(err):
-		return fault.Wrapf(fault.Timeout, err, "%s accepted the connection on port %d but then took nothing in time.",
-			host, port)
+		return fault.Wrap(fault.Timeout, err, "STARTTLS_STUCK", at)
 	case errors.Is(err, errStarttlsNotOffered):
-		return fault.Wrapf(fault.Upstream, err, "%s does not offer STARTTLS on port %d.", host, port)
+		return fault.Wrap(fault.Upstream, err, "STARTTLS_NOT_OFFERED", at)
 	case errors.Is(err, errStarttlsRejected):
-		return fault.Wrapf(fault.Upstream, err, "The server of %s on port %d rejected the connection.", host, port)
+		return fault.Wrap(fault.Upstream, err, "STARTTLS_REJECTED", at)
 	case errors.Is(err, errStarttlsProtocol):
-		return fault.Wrapf(fault.Upstream, err, "%s does not speak proper %s on port %d.", host,
-			strings.ToUpper(protocol), port)
+		return fault.Wrap(fault.Upstream, err, "STARTTLS_PROTOCOL",
+			at.With(finding.Args{"protocol": strings.ToUpper(protocol)}))
 	}
-	return fault.Wrapf(fault.Upstream, err, "%s closed the connection on port %d before TLS could begin.", host, port)
+	return fault.Wrap(fault.Upstream, err, "STARTTLS_BROKEN_OFF", at)
 }
 
-// slowness is the sentence on an answer that did not come whole in time. Servers may take minutes for it (RFC 5321
+// slowness is the failure of an answer that did not come whole in time. Servers may take minutes for it (RFC 5321
 // section 4.5.3.2), so that one that had begun it is not silent.
-func (e *starttlsBroken) slowness(host string, port uint16) string {
+func (e *starttlsBroken) slowness(at finding.Args) error {
+	at = at.With(finding.Args{"command": e.command})
 	switch {
 	case e.command == "" && !e.begun:
-		return fmt.Sprintf("%s accepted the connection on port %d but then sent nothing in time.", host, port)
+		return fault.Wrap(fault.Timeout, e, "STARTTLS_SILENT", at)
 	case e.command == "":
-		return fmt.Sprintf("%s had begun its greeting on port %d, but did not finish it in time.", host, port)
+		return fault.Wrap(fault.Timeout, e, "STARTTLS_SLOW_GREETING", at)
 	case !e.begun:
-		return fmt.Sprintf("%s did not answer %s on port %d in time.", host, e.command, port)
+		return fault.Wrap(fault.Timeout, e, "STARTTLS_NO_ANSWER", at)
 	}
-	return fmt.Sprintf("%s had begun its answer to %s on port %d, but did not finish it in time.", host, e.command, port)
+	return fault.Wrap(fault.Timeout, e, "STARTTLS_SLOW_ANSWER", at)
 }
 
 // handshakeFault returns why no certificate was read. version is what the server chose, 0 where it chose none, and
@@ -315,34 +318,29 @@ func handshakeFault(
 	var notTLS tls.RecordHeaderError
 	alert, refused := errors.AsType[tlsscan.Alert](answer)
 	refused = refused && version == 0
+	at := finding.Args{"host": host, "port": port}
 	switch {
 	case ctx.Err() != nil || fault.IsTimeout(err):
-		return fault.Wrapf(fault.Timeout, err,
-			"%s accepted the connection on port %d but did not complete a TLS handshake in time.", host, port)
+		return fault.Wrap(fault.Timeout, err, "TLS_TIMEOUT", at)
 	case errors.Is(err, tlswire.ErrHandshake):
-		return fault.Wrapf(fault.Upstream, err, "%s sent a TLS handshake of more than 128 KiB on port %d.", host,
-			port)
+		return fault.Wrap(fault.Upstream, err, "TLS_TOO_LONG", at)
 	case errors.Is(err, tlswire.ErrRecords):
-		return fault.Wrapf(fault.Upstream, err, "%s sent an invalid answer on port %d.", host, port)
+		return fault.Wrap(fault.Upstream, err, "ANSWER_INVALID", at)
 	case errors.As(err, &notTLS):
-		return fault.Wrapf(fault.Upstream, err, "%s does not use TLS on port %d.", host, port)
+		return fault.Wrap(fault.Upstream, err, "TLS_NOT_SPOKEN", at)
 	case refused && alert.Description == alertNoALPN:
-		return fault.Wrapf(fault.Upstream, errALPNRefused,
-			"%s refused the TLS handshake on port %d: it expects another application protocol.", host, port)
+		return fault.Wrap(fault.Upstream, errALPNRefused, "TLS_REFUSED",
+			at.With(finding.Args{"explanation": "ALERT_NO_PROTOCOL"}))
 	case refused && alert.Description == alertUnknownName:
-		return fault.Wrapf(fault.Upstream, err, "%s refused the TLS handshake on port %d: it does not know this "+
-			"host name (unrecognized_name).", host, port)
+		return fault.Wrap(fault.Upstream, err, "TLS_REFUSED", at.With(finding.Args{"explanation": "ALERT_NAME"}))
 	case refused:
-		return fault.Wrapf(fault.Upstream, notSpoken(err), "%s refused the TLS handshake on port %d: %s.",
-			host, port, cmp.Or(alertNames[alert.Description], fmt.Sprintf("alert %d", alert.Description)))
+		return fault.Wrap(fault.Upstream, notSpoken(err), "TLS_REFUSED", at.With(alertArgs(alert)))
 	case version != 0:
-		return fault.Wrapf(fault.Upstream, notSpoken(err), "%s began a TLS handshake on port %d that "+
-			"cannot be completed; its certificate cannot be read.", host, port)
+		return fault.Wrap(fault.Upstream, notSpoken(err), "TLS_NOT_COMPLETED", at)
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return fault.Wrapf(fault.Upstream, notSpoken(err),
-			"%s closed the connection on port %d instead of starting a TLS handshake.", host, port)
+		return fault.Wrap(fault.Upstream, notSpoken(err), "TLS_NOT_BEGUN", at)
 	}
-	return fault.Wrapf(fault.Upstream, err, "%s does not use TLS on port %d.", host, port)
+	return fault.Wrap(fault.Upstream, err, "TLS_NOT_SPOKEN", at)
 }
 
 func notSpoken(err error) error { return errors.Join(errNotSpoken, err) }
@@ -354,13 +352,17 @@ const (
 	alertUnknownName = 112
 )
 
-// alertNames describe fatal alerts by their registered names (RFC 8446 section 6). What they do not say is not said: a
-// handshake_failure may be for the lack of a suite or for anything else.
-var alertNames = map[byte]string{
-	40: "it gave no reason (handshake_failure)",
-	70: "it does not accept the versions that were offered (protocol_version)",
-	71: "it requires more security than was offered (insufficient_security)",
-	80: "it reports an internal error (internal_error)",
+// alertArgs explain a fatal alert (RFC 8446 section 6). What alerts do not say is not said: a handshake_failure may be
+// for the lack of a suite or for anything else.
+func alertArgs(alert tlsscan.Alert) finding.Args {
+	if code := alertCodes[alert.Description]; code != "" {
+		return finding.Args{"explanation": code}
+	}
+	return finding.Args{"explanation": "ALERT_OTHER", "number": alert.Description}
+}
+
+var alertCodes = map[byte]string{
+	40: "ALERT_NO_REASON", 70: "ALERT_VERSION", 71: "ALERT_SECURITY", 80: "ALERT_INTERNAL_ERROR",
 }
 
 // readInstead reads the certificates of a server that crypto/tls cannot speak to, by handshakes that are only read: of
@@ -392,21 +394,20 @@ func (i *inspection) reading(hello tlsscan.Hello) conversation {
 		start := time.Now()
 		flight, err := i.read(ctx, conn, hello)
 		if errors.Is(err, tlsscan.ErrNotComputed) {
-			return observation{}, fault.Wrapf(fault.Upstream, err,
-				"%s chose the key exchange %s on port %d, which this service "+
-					"does not implement, so its certificate was not read.", who, tlsscan.GroupName(flight.Group), i.to.Port)
+			return observation{}, fault.Wrap(fault.Upstream, err, "KEY_EXCHANGE_UNKNOWN",
+				finding.Args{"host": who, "group": tlsscan.GroupName(flight.Group), "port": i.to.Port})
 		}
 		if err != nil {
-			return observation{}, fault.Wrap(fault.Upstream, err, who+" does not use TLS.")
+			return observation{}, fault.Wrap(fault.Upstream, err, "TLS_NOT_SPOKEN", finding.Args{"host": who})
 		}
 		seen := observationOf(flight)
 		seen.took = time.Since(start)
 		if len(flight.Certificates) == 0 {
-			return observation{}, fault.Wrapf(fault.Upstream, errAnonymous,
-				"%s chose %s on port %d, with which a server shows no certificate.", who, flight.Suite.Name, i.to.Port)
+			return observation{}, fault.Wrap(fault.Upstream, errAnonymous, "TLS_ANONYMOUS",
+				finding.Args{"host": who, "suite": flight.Suite.Name, "port": i.to.Port})
 		}
 		if len(seen.state.PeerCertificates) == 0 {
-			return observation{}, fault.Newf(fault.Upstream, "The certificate of %s cannot be read.", who)
+			return observation{}, fault.New(fault.Upstream, "CERTIFICATE_UNREADABLE", finding.Args{"host": who})
 		}
 		return seen, nil
 	}

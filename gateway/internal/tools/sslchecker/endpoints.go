@@ -12,7 +12,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/fault"
-	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 	"diagnostics/shared/workerapi"
@@ -131,18 +131,21 @@ func (v *attempts) failure(who string, port uint16) error {
 func (v *attempts) ofHost(one *attempt, who string) error {
 	failed, is := errors.AsType[*fault.Error](one.err)
 	address := one.address.String()
-	if !is || !strings.Contains(failed.Sentence, address) || strings.Contains(who, address) {
+	if !is || failed.Args["host"] != address || strings.Contains(who, address) {
 		return one.err
+	}
+	alike := func(f *fault.Error) string {
+		return fault.Rows.Sentence(f.Code, finding.Args{"host": who}.With(f.Args))
 	}
 	for _, other := range v.done {
 		of, is := errors.AsType[*fault.Error](other.err)
-		if !is || strings.Replace(of.Sentence, other.address.String(), address, 1) != failed.Sentence {
+		if !is || alike(of) != alike(failed) {
 			who += " (" + address + ")"
 			break
 		}
 	}
 	named := *failed
-	named.Sentence = strings.Replace(failed.Sentence, address, who, 1)
+	named.Args = finding.Args{"host": who}.With(failed.Args)
 	return &named
 }
 
@@ -183,8 +186,8 @@ func worse(a, b *Result) bool {
 	if a.Authorized != b.Authorized {
 		return b.Authorized
 	}
-	for _, severity := range []string{severityFail, severityWarn} {
-		if x, y := count(a.Issues, severity), count(b.Issues, severity); x != y {
+	for _, severity := range []finding.Severity{finding.Fail, finding.Warn} {
+		if x, y := count(a.found, severity), count(b.found, severity); x != y {
 			return x > y
 		}
 	}
@@ -193,9 +196,9 @@ func worse(a, b *Result) bool {
 
 func better(a, b *Result) bool { return worse(b, a) }
 
-func count(issues []issue, severity string) (n int) {
-	for _, i := range issues {
-		if i.Severity == severity {
+func count(found []finding.Finding, severity finding.Severity) (n int) {
+	for _, f := range found {
+		if f.Severity == severity {
 			n++
 		}
 	}
@@ -213,9 +216,9 @@ func (i *inspection) describeEndpoints() []endpoint {
 
 func (i *inspection) describeEndpoint(n int) endpoint {
 	one := i.attempts.done[n]
-	e := endpoint{Address: one.address.String(), Family: workerapi.Family(one.address), Issues: one.issues()}
+	e := endpoint{Address: one.address.String(), Family: workerapi.Family(one.address), Issues: issuesOf(one.findings())}
 	if r := i.results[n]; r != nil {
-		e.Authorized, e.AuthorizationError, e.Issues = r.Authorized, r.AuthorizationError, slices.Clone(r.Issues)
+		e.Authorized, e.AuthorizationError, e.Issues = r.Authorized, r.AuthorizationError, issuesOf(r.found)
 		e.Fingerprint256, e.Protocol, e.refusal = &r.Certificate.Fingerprint256, &r.Protocol, r.refusal
 	}
 	return e
@@ -238,35 +241,32 @@ func (v *attempt) begunSlowly() bool {
 	return is && broken.begun && fault.Is(v.err, fault.Timeout)
 }
 
-// issues reports why an address was not reached.
-func (v *attempt) issues() []issue {
-	if v.skipped != "" {
-		return []issue{{"ENDPOINT_SKIPPED", severityInfo, v.skipped}}
+// findings report why an address was not reached.
+func (v *attempt) findings() []finding.Finding {
+	report := func(code, failure string, args finding.Args) []finding.Finding {
+		at := v.address.String()
+		args = finding.Args{"address": at, "failure": failure}.With(args)
+		return []finding.Finding{rows.Find(code, at, args)}
 	}
 	why, is := errors.AsType[*fault.Error](v.err)
-	if !is {
-		return []issue{}
-	}
 	switch {
-	case why.Kind == fault.Limited, why.Kind == fault.Busy, errors.Is(why, tlsscan.ErrNotComputed):
-		return []issue{{"ENDPOINT_SKIPPED", severityInfo, why.Sentence}}
-	case v.begunSlowly():
-		return []issue{{"ENDPOINT_SKIPPED", severityInfo, why.Sentence}}
+	case v.skipped != "":
+		return report("ENDPOINT_SKIPPED", v.skipped, nil)
+	case !is:
+		return nil
+	case why.Kind == fault.Limited, why.Kind == fault.Busy, errors.Is(why, tlsscan.ErrNotComputed), v.begunSlowly():
+		return report("ENDPOINT_SKIPPED", why.Code, why.Args)
 	case v.connected:
-		return []issue{{"ENDPOINT_WITHOUT_TLS", severityFail, why.Sentence}}
+		return report("ENDPOINT_WITHOUT_TLS", why.Code, why.Args)
 	}
-	return []issue{{"ENDPOINT_UNREACHABLE", severityWarn, why.Sentence}}
+	return report("ENDPOINT_UNREACHABLE", why.Code, why.Args)
 }
 
-// endpointIssues reports how the addresses differ: those that were not reached, and those that are worse than the best.
-func (i *inspection) endpointIssues() []issue {
-	var issues []issue
+// endpointFindings report the addresses that were not reached, and those that are worse than the best.
+func (i *inspection) endpointFindings() []finding.Finding {
+	var list []finding.Finding
 	for _, one := range i.attempts.done {
-		for _, of := range one.issues() {
-			if of.Severity != severityInfo {
-				issues = append(issues, of)
-			}
-		}
+		list = append(list, one.findings()...)
 	}
 	best := i.foremost(better)
 	var found []difference
@@ -282,11 +282,9 @@ func (i *inspection) endpointIssues() []issue {
 		found[at].addresses = append(found[at].addresses, r.Address)
 	}
 	for _, d := range found {
-		if text := d.text(i.results[best]); text != "" {
-			issues = append(issues, issue{"ENDPOINTS_DIFFER", d.severity(), text})
-		}
+		list = append(list, d.findings(i.results[best])...)
 	}
-	return issues
+	return list
 }
 
 // difference is what sets some addresses apart from the best one.
@@ -315,50 +313,45 @@ func (d difference) same(e difference) bool {
 		d.of.Protocol == e.of.Protocol
 }
 
-func (d difference) severity() string {
-	switch {
-	case d.verdict:
-		return severityFail
-	case d.protocol:
-		return severityWarn
+// findings report it; there are none without a difference.
+func (d difference) findings(best *Result) []finding.Finding {
+	code, args := d.certificateFinding()
+	args = args.With(finding.Args{"addresses": d.addresses})
+	if code != "ENDPOINTS_NOT_VERIFIED" || d.protocol {
+		args["best"] = best.Address
 	}
-	return severityInfo
+	if !d.protocol {
+		if code == "" {
+			return nil
+		}
+		return only(code, args)
+	}
+	args = args.With(finding.Args{"version": d.of.Protocol, "bestVersion": best.Protocol})
+	if d.verdict {
+		return only(code, args.With(finding.Args{"versions": "ENDPOINT_VERSIONS_DIFFER"}))
+	}
+	return only("ENDPOINT_VERSIONS_DIFFER", args.With(finding.Args{"besides": code}))
 }
 
-// text says it in one or two sentences; nothing where there is no difference.
-func (d difference) text(best *Result) string {
-	who := text.Listed(d.addresses)
-	verb := func(one, many string) string { return text.Number(len(d.addresses), one, many) }
-	var said string
+// certificateFinding reports another certificate, or another verdict; its code is empty without one.
+func (d difference) certificateFinding() (code string, args finding.Args) {
 	switch {
 	case d.certificate && d.verdict && d.reason == certs.CodeExpired && d.of.Certificate.DaysRemaining < 0:
-		said = who + " still " + verb("serves", "serve") + " the certificate that expired on " +
-			day(d.of.Certificate.ValidTo) + "; " + best.Address + " serves another, which is accepted."
+		return "ENDPOINT_STILL_EXPIRED", finding.Args{"expired": dayOf(d.of.Certificate.ValidTo)}
 	case d.certificate && d.verdict:
-		said = who + " " + verb("serves", "serve") + " a different certificate than " + best.Address +
-			", and clients refuse it (" + certs.Clause(d.reason) + ")."
+		return "ENDPOINT_CERTIFICATE_REFUSED", finding.Args{"defect": d.reason}
 	case d.verdict:
-		said = who + " " + verb("serves", "serve") + " the certificate of " + best.Address +
-			" in a way that clients refuse (" + certs.Clause(d.reason) + ")."
+		return "ENDPOINT_CHAIN_REFUSED", finding.Args{"defect": d.reason}
 	case d.unverified:
-		said = who + " " + verb("serves", "serve") + " certificates that were not verified."
+		return "ENDPOINTS_NOT_VERIFIED", nil
 	case d.certificate:
-		said = who + " " + verb("serves", "serve") + " a different certificate than " + best.Address + "."
+		return "ENDPOINTS_DIFFER", nil
 	}
-	if d.protocol {
-		said = strings.TrimSpace(said + " " + who + " " + verb("chooses", "choose") + " " + d.of.Protocol + ", and " +
-			best.Address + " " + best.Protocol + ".")
-	}
-	return said
+	return "", nil
 }
 
-// day is the day of a moment of RFC 3339, as sentences write it.
-func day(moment string) string {
-	t, err := time.Parse(time.RFC3339, moment)
-	if err != nil {
-		return moment
-	}
-	return dayOf(t)
+// dayOf is the day of a moment of RFC 3339.
+func dayOf(moment string) string {
+	day, _, _ := strings.Cut(moment, "T")
+	return day
 }
-
-func dayOf(t time.Time) string { return t.Format("2 January 2006") }

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/analyze/certs/certtest"
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/tlsscan"
@@ -199,17 +200,17 @@ func TestEndpointsThatAreNotReached(t *testing.T) {
 		code, say string
 		top       bool
 	}{
-		{"refused", func(*world) {}, "warn ENDPOINT_UNREACHABLE", six + " refused the connection on port 443.", true},
+		{"refused", func(*world) {}, "warn ENDPOINT_UNREACHABLE", "Clients cannot connect to " + six + ": it refused the connection on port 443.", true},
 		{"no route", func(w *world) { w.Fail(at(six), syscall.EHOSTUNREACH) }, "warn ENDPOINT_UNREACHABLE",
-			six + " could not be reached on port 443.", true},
+			"Clients cannot connect to " + six + ": it could not be reached on port 443.", true},
 		{"silent", func(w *world) { w.Drop(at(six)) }, "warn ENDPOINT_UNREACHABLE",
-			six + " did not answer on port 443.", true},
+			"Clients cannot connect to " + six + ": it did not answer on port 443.", true},
 		{"no TLS", func(w *world) {
 			w.ServeConn(at(six), func(c net.Conn) { _, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) })
-		}, "fail ENDPOINT_WITHOUT_TLS", six + " does not use TLS on port 443.", true},
+		}, "fail ENDPOINT_WITHOUT_TLS", "Clients cannot use TLS at " + six + ": it does not use TLS on port 443.", true},
 		{"no family", func(w *world) {
 			w.options = []egress.Option{egress.WithFamilies(egress.Families{V4: true})}
-		}, "info ENDPOINT_SKIPPED", "This service has no IPv6 connection.", false},
+		}, "info ENDPOINT_SKIPPED", six + " was not checked: this service has no IPv6 connection.", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -232,6 +233,25 @@ func TestEndpointsThatAreNotReached(t *testing.T) {
 				t.Errorf("on top: %v", issueCodes(got))
 			}
 		})
+	}
+}
+
+// A difference in the certificate and in the version is one finding, whose code is that of what weighs more.
+func TestDifferencesInTwoThings(t *testing.T) {
+	t.Parallel()
+	best := &Result{Address: "b", Protocol: "TLSv1.3"}
+	for want, d := range map[string]difference{
+		"ENDPOINT_VERSIONS_DIFFER a serves a different certificate than b. a chooses TLSv1.2, and b TLSv1.3.": {certificate: true},
+		"ENDPOINT_VERSIONS_DIFFER a serves certificates that were not verified. a chooses TLSv1.2, and b TLSv1.3.": {
+			certificate: true, unverified: true},
+		"ENDPOINT_CERTIFICATE_REFUSED a serves a different certificate than b, and clients refuse it (it is for another " +
+			"name). a chooses TLSv1.2, and b TLSv1.3.": {certificate: true, verdict: true, reason: certs.CodeNameMismatch},
+	} {
+		d.addresses, d.of, d.protocol = []string{"a"}, &Result{Protocol: "TLSv1.2"}, true
+		got := d.findings(best)
+		if len(got) != 1 || got[0].Code+" "+got[0].Message != want || issuesOf(got)[0].Code != "ENDPOINTS_DIFFER" {
+			t.Errorf("%+v, want %s", got, want)
+		}
 	}
 }
 

@@ -2,19 +2,36 @@ package sslchecker
 
 import (
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool/finding"
+	"diagnostics/gateway/internal/tools/internal/toolstest"
 )
 
 const ofHost = "certificate of " + sslName
+
+func TestRows(t *testing.T) {
+	t.Parallel()
+	toolstest.Rows(t, rows)
+	for _, code := range append(certs.Codes(), certs.DefectLongKey, certs.DefectUnfinished, certs.DefectCostly) {
+		if rows[code].Severity == "" || rows[code].Clause != fault.Rows[code].Clause || !isAboutCertificate(code) {
+			t.Errorf("%s: %+v", code, rows[code])
+		}
+	}
+	for code, row := range certificateRows {
+		if row.Severity != "" && (row.Severity != finding.Fail || row.Group != finding.Broken || row.Brief == "") {
+			t.Errorf("%s: %+v", code, row)
+		}
+	}
+	for code, issue := range olderCodes {
+		if rows[code].Severity == "" || rows[issue].Severity == "" {
+			t.Errorf("%s has the issue %s", code, issue)
+		}
+	}
+}
 
 // codesIn are the findings as "group severity code".
 func codesIn(list []finding.Finding) string {
@@ -25,90 +42,97 @@ func codesIn(list []finding.Finding) string {
 	return strings.Join(codes, ", ")
 }
 
+func findingsWith(codes ...string) (list []finding.Finding) {
+	for _, code := range codes {
+		list = append(list, only(code, nil)...)
+	}
+	return list
+}
+
 func TestConclusions(t *testing.T) {
 	t.Parallel()
-	yes, no := true, false
-	fails := func(codes ...string) (list []issue) {
-		for _, code := range codes {
-			list = append(list, issue{code, severityFail, "The sentence."})
-		}
-		return list
-	}
-	of := func(severity, code string) []issue { return []issue{{code, severity, "The sentence."}} }
-	unverified := func(defect string, more ...issue) []issue {
-		return append([]issue{{certs.CodeNoLocalIssuer, severityInfo, "It was not verified."},
-			{defect, severityInfo, "The sentence."}}, more...)
-	}
-	old := map[string]*bool{"TLSv1.0": &yes, "TLSv1.2": &no, "TLSv1.3": &no}
-	stillOld := map[string]*bool{"TLSv1.0": &yes, "TLSv1.2": &yes, "TLSv1.3": &no}
+	const unverified = "CHAIN_NOT_VERIFIED"
 	for _, c := range []struct {
 		name       string
 		refusal    string
 		authorized bool
-		issues     []issue
-		supported  map[string]*bool
+		found      []string
 		conclusion string
 		findings   string
 	}{
-		{"well", "", true, nil, nil, "ok CERTIFICATE_TRUSTED", ""},
-		{"notes", "", true, of(severityInfo, "NO_TLS13"), nil, "ok CERTIFICATE_TRUSTED", "note info NO_TLS13"},
-		{"expires soon", "", true, of(severityWarn, "CERT_EXPIRES_SOON"), nil, "warn CERTIFICATE_EXPIRES_SOON", "safer warn CERT_EXPIRES_SOON"},
-		{"weak suite", "", true, fails("RC4_CIPHER"), nil, "warn TRUSTED_WITH_WARNINGS", "safer fail RC4_CIPHER"},
-		{"weak key", "", true, fails("WEAK_KEY"), nil, "warn TRUSTED_WITH_WARNINGS", "safer fail WEAK_KEY"},
-		{"old versions as well", "", true, of(severityWarn, "DEPRECATED_PROTOCOL"), stillOld, "warn TRUSTED_WITH_WARNINGS", "safer warn DEPRECATED_PROTOCOL"},
-		{"old versions only", "", true, fails("DEPRECATED_PROTOCOL"), old, "fail TRUSTED_WITH_PROBLEMS", "broken fail DEPRECATED_PROTOCOL"},
-		{"SSL 3.0 as well", "", true, fails("SSL3"), stillOld, "warn TRUSTED_WITH_WARNINGS", "safer fail SSL3"},
-		{"no handshake", "", true, fails("HANDSHAKE_NOT_COMPLETED"), nil, "fail TRUSTED_WITH_PROBLEMS", "broken fail HANDSHAKE_NOT_COMPLETED"},
-		{"no timestamps", "", true, of(severityWarn, "NO_SCTS"), nil, "warn TRUSTED_WITH_WARNINGS", "broken warn NO_SCTS"},
-		{"revoked", "", true, fails("CERT_REVOKED"), nil, "fail CERTIFICATE_REFUSED", "broken fail CERT_REVOKED"},
-		{"bad staple", "", true, of(severityWarn, "OCSP_STAPLE_INVALID"), nil, "warn TRUSTED_WITH_WARNINGS", "safer warn OCSP_STAPLE_INVALID"},
-		{"bad staple that is required", "", true, fails("OCSP_STAPLE_INVALID"), nil, "fail TRUSTED_WITH_PROBLEMS", "broken fail OCSP_STAPLE_INVALID"},
-		{"expired and of another name", certs.CodeExpired, false, fails(certs.CodeNameMismatch, certs.CodeExpired), nil, "fail CERTIFICATE_REFUSED",
+		{"well", "", true, nil, "ok CERTIFICATE_TRUSTED Trusted", ""},
+		{"notes", "", true, []string{"NO_TLS13"}, "ok CERTIFICATE_TRUSTED Trusted", "note info NO_TLS13"},
+		{"expires soon", "", true, []string{"CERT_EXPIRES_SOON"}, "warn CERTIFICATE_EXPIRES_SOON Expires within a day", "safer warn CERT_EXPIRES_SOON"},
+		{"chain expires soon", "", true, []string{"CHAIN_EXPIRES_SOON"}, "warn TRUSTED_WITH_WARNINGS Trusted, with warnings", "safer warn CHAIN_EXPIRES_SOON"},
+		{"chain expires first", "", true, []string{"CHAIN_EXPIRES_FIRST"}, "ok CERTIFICATE_TRUSTED Trusted", "note info CHAIN_EXPIRES_FIRST"},
+		{"weak suite", "", true, []string{"RC4_CIPHER"}, "warn TRUSTED_WITH_WARNINGS Trusted, with warnings", "safer fail RC4_CIPHER"},
+		{"weak key", "", true, []string{"WEAK_KEY"}, "warn TRUSTED_WITH_WARNINGS Trusted, with warnings", "safer fail WEAK_KEY"},
+		{"old versions as well", "", true, []string{"DEPRECATED_PROTOCOL"}, "warn TRUSTED_WITH_WARNINGS Trusted, with warnings", "safer warn DEPRECATED_PROTOCOL"},
+		{"old versions only", "", true, []string{"SSL3", "ONLY_OUTDATED_PROTOCOLS"}, "fail TRUSTED_WITH_PROBLEMS Some clients fail",
+			"broken fail ONLY_OUTDATED_PROTOCOLS, safer fail SSL3"},
+		{"SSL 3.0 as well", "", true, []string{"SSL3"}, "warn TRUSTED_WITH_WARNINGS Trusted, with warnings", "safer fail SSL3"},
+		{"SSL 3.0 only", "", true, []string{"ONLY_SSL3"}, "fail TRUSTED_WITH_PROBLEMS Some clients fail", "broken fail ONLY_SSL3"},
+		{"no handshake", "", true, []string{"HANDSHAKE_NOT_COMPLETED"}, "fail TRUSTED_WITH_PROBLEMS Some clients fail", "broken fail HANDSHAKE_NOT_COMPLETED"},
+		{"no timestamps", "", true, []string{"NO_SCTS"}, "warn TRUSTED_WITH_WARNINGS Trusted, with warnings", "broken warn NO_SCTS"},
+		{"revoked", "", true, []string{"CERT_REVOKED"}, "fail CERTIFICATE_REFUSED Revoked", "broken fail CERT_REVOKED"},
+		{"bad staple", "", true, []string{"OCSP_STAPLE_INVALID"}, "warn TRUSTED_WITH_WARNINGS Trusted, with warnings", "safer warn OCSP_STAPLE_INVALID"},
+		{"bad staple that is required", "", true, []string{"MUST_STAPLE_INVALID"}, "fail TRUSTED_WITH_PROBLEMS Some clients fail", "broken fail MUST_STAPLE_INVALID"},
+		{"expired and of another name", certs.CodeExpired, false, []string{certs.CodeNameMismatch, certs.CodeExpired}, "fail CERTIFICATE_REFUSED Expired",
 			"broken fail CERT_HAS_EXPIRED, broken fail ERR_TLS_CERT_ALTNAME_INVALID"},
-		{"incomplete", certs.CodeUnverifiableLeaf, false, append(of(severityWarn, "INCOMPLETE_CHAIN"), fails(certs.CodeUnverifiableLeaf)...), nil, "fail CERTIFICATE_REFUSED",
+		{"incomplete", certs.CodeUnverifiableLeaf, false, []string{"INCOMPLETE_CHAIN", certs.CodeUnverifiableLeaf}, "fail CERTIFICATE_REFUSED Incomplete chain",
 			"broken fail UNABLE_TO_VERIFY_LEAF_SIGNATURE, broken warn INCOMPLETE_CHAIN"},
-		{"long key", "", false, unverified(certs.DefectLongKey), nil, "unknown CERTIFICATE_NOT_VERIFIED", "note info KEY_TOO_LONG"},
-		{"not read", "", false, unverified(certs.DefectUnfinished), nil, "unknown CERTIFICATE_NOT_VERIFIED", "note info CHAIN_NOT_READ"},
-		{"costly", "", false, unverified(certs.DefectCostly, fails("RC4_CIPHER")...), nil, "unknown CERTIFICATE_NOT_VERIFIED",
+		{"long key", "", false, []string{unverified, certs.DefectLongKey}, "unknown CERTIFICATE_NOT_VERIFIED Not verified", "note info KEY_TOO_LONG"},
+		{"not read", "", false, []string{unverified, certs.DefectUnfinished}, "unknown CERTIFICATE_NOT_VERIFIED Not verified", "note info CHAIN_NOT_READ"},
+		{"costly", "", false, []string{unverified, certs.DefectCostly, "RC4_CIPHER"}, "unknown CERTIFICATE_NOT_VERIFIED Not verified",
 			"safer fail RC4_CIPHER, note info CHAIN_TOO_COSTLY"},
-		{"costly and expired", certs.CodeExpired, false, unverified(certs.DefectCostly, fails(certs.CodeExpired)...), nil, "fail CERTIFICATE_REFUSED",
+		{"costly and expired", certs.CodeExpired, false, []string{unverified, certs.DefectCostly, certs.CodeExpired}, "fail CERTIFICATE_REFUSED Expired",
 			"broken fail CERT_HAS_EXPIRED, note info CHAIN_TOO_COSTLY"},
-		{"addresses differ", "", true, of(severityInfo, "ENDPOINTS_DIFFER"), nil, "ok CERTIFICATE_TRUSTED", "note info ENDPOINTS_DIFFER"},
-		{"versions differ", "", true, of(severityWarn, "ENDPOINTS_DIFFER"), nil, "warn TRUSTED_WITH_WARNINGS", "safer warn ENDPOINTS_DIFFER"},
-		{"one is refused", "", true, fails("ENDPOINTS_DIFFER"), nil, "fail TRUSTED_WITH_PROBLEMS", "broken fail ENDPOINTS_DIFFER"},
-		{"second certificate", "", true, of(severityInfo, "OTHER_CERTIFICATE_NOT_VERIFIED"), nil, "ok CERTIFICATE_TRUSTED", "note info OTHER_CERTIFICATE_NOT_VERIFIED"},
+		{"addresses differ", "", true, []string{"ENDPOINTS_DIFFER"}, "ok CERTIFICATE_TRUSTED Trusted", "note info ENDPOINTS_DIFFER"},
+		{"versions differ", "", true, []string{"ENDPOINT_VERSIONS_DIFFER"}, "warn TRUSTED_WITH_WARNINGS Trusted, with warnings", "safer warn ENDPOINT_VERSIONS_DIFFER"},
+		{"one is refused", "", true, []string{"ENDPOINT_STILL_EXPIRED"}, "fail TRUSTED_WITH_PROBLEMS Some clients fail", "broken fail ENDPOINT_STILL_EXPIRED"},
+		{"second certificate", "", true, []string{"OTHER_CERTIFICATE_NOT_VERIFIED"}, "ok CERTIFICATE_TRUSTED Trusted", "note info OTHER_CERTIFICATE_NOT_VERIFIED"},
+		{"records of another key", "", true, []string{"TLSA_MATCHES_NOTHING"}, "warn TRUSTED_WITH_WARNINGS Trusted, with warnings", "safer warn TLSA_MATCHES_NOTHING"},
+		{"mail that does not come", "", true, []string{"TLSA_STOPS_MAIL"}, "warn TRUSTED_WITH_WARNINGS Trusted, with warnings", "broken warn TLSA_STOPS_MAIL"},
 	} {
-		r := Result{Port: 443, Authorized: c.authorized, refusal: c.refusal, Issues: c.issues,
-			SupportedProtocols: c.supported}
-		got := report(r, ofHost)
-		if state := fmt.Sprint(got.Conclusion.State, " ", got.Conclusion.Code); state != c.conclusion {
-			t.Errorf("%s: %s: %s", c.name, state, got.Conclusion.Message)
+		got := report(Result{Port: 443, Authorized: c.authorized, refusal: c.refusal, found: findingsWith(c.found...)}, ofHost)
+		if o := got.Conclusion; fmt.Sprint(o.State, " ", o.Code, " ", o.Brief) != c.conclusion {
+			t.Errorf("%s: %+v", c.name, o)
 		}
 		if list := codesIn(got.Findings); list != c.findings {
 			t.Errorf("%s: %s", c.name, list)
 		}
 		for _, f := range got.Findings {
-			if about := f.Subject != nil && *f.Subject == ofHost; about != rows[f.Code].certificate {
+			if about := f.Subject != nil && *f.Subject == ofHost; about != isAboutCertificate(f.Code) {
 				t.Errorf("%s: subject of %s", c.name, f.Code)
 			}
 		}
 	}
 }
 
-// TestFindingsOfAddresses: each has its address as its subject, and one that was not tried is only a note.
-func TestFindingsOfAddresses(t *testing.T) {
+// TestConclusionsTakeTheirWordsFromFindings: the reason of a conclusion is a finding with its arguments, or a failure in
+// it.
+func TestConclusionsTakeTheirWordsFromFindings(t *testing.T) {
 	t.Parallel()
-	unreachable := issue{"ENDPOINT_UNREACHABLE", severityWarn, "No answer."}
-	got := report(Result{Authorized: true, Issues: []issue{unreachable}, Endpoints: []endpoint{
-		{Address: "192.0.2.1", Authorized: true},
-		{Address: "192.0.2.2", Issues: []issue{unreachable}},
-		{Address: "192.0.2.3", Issues: []issue{{"ENDPOINT_WITHOUT_TLS", severityFail, "No TLS."}}},
-		{Address: "192.0.2.4", Issues: []issue{{"ENDPOINT_SKIPPED", severityInfo, "Busy."}}},
-	}}, ofHost)
-	want := "broken fail ENDPOINT_WITHOUT_TLS, broken warn ENDPOINT_UNREACHABLE, note info ENDPOINT_SKIPPED"
-	if list := codesIn(got.Findings); list != want || got.Conclusion.State != finding.Failed ||
-		*got.Findings[0].Subject != "192.0.2.3" || *got.Findings[1].Subject != "192.0.2.2" {
-		t.Errorf("%s, %+v", list, got.Conclusion)
+	refused := &attempt{connected: true, err: fault.New(fault.Upstream, "TLS_REFUSED",
+		finding.Args{"host": "192.0.2.2", "port": 443, "explanation": "ALERT_NO_REASON"})}
+	otherName := finding.Args{"names": []string{"a.example", "b.example"}}
+	for want, r := range map[string]Result{
+		"Browsers refuse www.example.com: the certificate is for a.example and b.example, not for this host.": {
+			Port: 443, refusal: certs.CodeNameMismatch, found: only(certs.CodeNameMismatch, otherName)},
+		"Clients that check certificates refuse www.example.com: the certificate expired 3 days ago.": {
+			Port: 993, refusal: certs.CodeExpired, found: only(certs.CodeExpired, days(3).With(finding.Args{"leaf": true}))},
+		"Many clients refuse www.example.com: the certificate's issuer is not known and was not sent: an intermediate " +
+			"certificate is missing.": {Port: 443, refusal: certs.CodeUnverifiableLeaf, found: only(certs.CodeUnverifiableLeaf, nil)},
+		"The certificate of www.example.com is trusted, but not every client can connect. Clients cannot use TLS at " +
+			refused.address.String() + ": it refused the TLS handshake on port 443: it gave no reason (handshake_failure).": {
+			Authorized: true, found: refused.findings()},
+		"The certificate of www.example.com is trusted. The key has 1024 bits; RSA keys need 2048 and elliptic curves 256.": {
+			Authorized: true, found: only("WEAK_KEY", finding.Args{"bits": 1024})},
+		"The certificate of www.example.com is trusted and valid for another less than a day.": {Authorized: true},
+	} {
+		if got := report(r, ofHost).Conclusion.Message; got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
 	}
 }
 
@@ -128,46 +152,10 @@ func TestRefusedAt(t *testing.T) {
 		{[]endpoint{refused, sound, sound}, " at 192.0.2.2, but not at 2 others"},
 		{[]endpoint{refused, refused, sound}, " at 2 of 3 addresses"},
 	} {
-		if got := refusedAt(Result{Endpoints: c.endpoints}); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
-	}
-}
-
-// TestEveryIssueIsARow: a code that some file of this package gives an issue is in the table.
-func TestEveryIssueIsARow(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"issues.go", "chain_issues.go", "endpoints.go", "others.go"} {
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			literal, is := n.(*ast.BasicLit)
-			if !is || literal.Kind != token.STRING {
-				return true
-			}
-			text, _ := strconv.Unquote(literal.Value)
-			is = len(text) > 3 && strings.Contains(text, "_") && strings.ToUpper(text) == text && !strings.Contains(text, " ")
-			if _, has := rows[text]; is && !has {
-				t.Errorf("%s: %s is no row", name, text)
-			}
-			return true
-		})
-	}
-	for code := range verdictMessages {
-		if r := rows[code]; !r.certificate || r.group != finding.Broken {
-			t.Errorf("%s: %+v", code, r)
-		}
-	}
-	for code := range defectMessages {
-		if r := rows[code]; r.severity != finding.Info || r.group != finding.Note {
-			t.Errorf("%s: %+v", code, r)
-		}
-	}
-	for code, r := range rows {
-		if !slices.Contains([]refusal{refusedYes, refusedNo, refusedUnknown}, r.refused) || r.weight < 0 || r.weight > 100 {
-			t.Errorf("%s: %+v", code, r)
+		r := Result{Port: 443, refusal: certs.CodeSelfSigned, Endpoints: c.endpoints, found: findingsWith(certs.CodeSelfSigned)}
+		want := "Browsers refuse " + sslName + c.want + ": the certificate is self-signed: no authority vouches for it."
+		if got := report(r, ofHost).Conclusion.Message; got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

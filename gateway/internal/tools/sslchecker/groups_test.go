@@ -116,8 +116,8 @@ func TestSSLOneGroup(t *testing.T) {
 	w.serveOpenSSL(t, sslServer, "-tls1_3", "-groups", "X448")
 	_, err := w.check(t, sslName)
 	failed, _ := errors.AsType[*fault.Error](err)
-	if failed == nil || !errors.Is(err, tlsscan.ErrNotComputed) || !strings.Contains(failed.Sentence, "x448") ||
-		strings.Contains(failed.Sentence, "refused") {
+	if failed == nil || !errors.Is(err, tlsscan.ErrNotComputed) || !strings.Contains(failed.Sentence(), "x448") ||
+		strings.Contains(failed.Sentence(), "refused") {
 		t.Errorf("%v", err)
 	}
 }

@@ -2,13 +2,13 @@ package sslchecker
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"sync"
 	"syscall"
 
 	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 // isMail reports whether a port is one of mail: its servers count connections, and some report clients that come often
@@ -92,22 +92,15 @@ func (t *tally) sum() dialogues {
 	return t.count
 }
 
-// issues are about dialogues that did not all come to the same.
-func (d dialogues) issues() []issue {
-	var issues []issue
+// findings are about dialogues that did not all come to the same.
+func (d dialogues) findings() []finding.Finding {
+	draft := rows.Draft()
 	before := d.Offered + d.Without
 	if d.Offered > 0 && d.Without > 0 {
-		issues = append(issues, issue{"STARTTLS_INCONSISTENT", severityWarn, fmt.Sprintf(
-			"The server offered STARTTLS in %d of %d connections.", d.Offered, before)})
+		draft.Add("STARTTLS_INCONSISTENT", "", finding.Args{"offered": d.Offered, "connections": before})
 	}
 	if d.Offered > 0 && d.Refused > 0 {
-		answer := "closed further ones before TLS could begin"
-		if d.Line != "" {
-			answer = "refused further ones: \"" + d.Line + "\""
-		}
-		issues = append(issues, issue{"CONNECTIONS_REFUSED", severityInfo, fmt.Sprintf(
-			"After %d %s the server %s. So not everything that it accepts is known.", before,
-			text.Number(before, "connection", "connections"), answer)})
+		draft.Add("CONNECTIONS_REFUSED", "", finding.Args{"connections": before, "line": d.Line})
 	}
-	return issues
+	return draft.Findings()
 }

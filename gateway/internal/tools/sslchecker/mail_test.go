@@ -163,7 +163,7 @@ func TestSSLBegunStartTLS(t *testing.T) {
 			})
 			_, err := w.check(t, sslName+":"+c.port)
 			failed, _ := errors.AsType[*fault.Error](err)
-			if failed == nil || failed.Kind != fault.Timeout || !strings.Contains(failed.Sentence, c.sentence) {
+			if failed == nil || failed.Kind != fault.Timeout || !strings.Contains(failed.Sentence(), c.sentence) {
 				t.Errorf("%v", err)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress/tlsscan"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
 )
 
@@ -109,47 +110,41 @@ func (p probed) mayHave(kind string) bool {
 	return !older || !p.Complete
 }
 
-// otherIssues reports what is wrong with them. A certificate for clients that name no host is nearly always for another
-// host, which is how it should be.
-func otherIssues(others []otherCertificate) []issue {
-	var issues []issue
+// otherFindings report what is wrong with them. A certificate for clients that name no host is nearly always for
+// another host, which is how it should be.
+func otherFindings(others []otherCertificate) []finding.Finding {
+	draft := rows.Draft()
 	for _, o := range others {
+		kind := finding.Args{"kind": strings.ToUpper(o.Kind)}
 		switch {
 		case o.Kind == kindNoSNI:
-			issues = append(issues, issue{"OTHER_CERTIFICATE_WITHOUT_SNI", severityInfo,
-				"Clients that do not name the host (SNI) get a different certificate" + faultOf(o, ", which ") + "."})
+			draft.Add("OTHER_CERTIFICATE_WITHOUT_SNI", "", o.problem())
 		case o.notVerified:
-			issues = append(issues, issue{"OTHER_CERTIFICATE_NOT_VERIFIED", severityInfo,
-				"The server has a second certificate, with " + keyNames[o.Kind] + " key, which was not verified."})
+			draft.Add("OTHER_CERTIFICATE_NOT_VERIFIED", "", kind)
 		case !o.Authorized:
-			issues = append(issues, issue{"OTHER_CERTIFICATE_REFUSED", severityFail,
-				"The server has a second certificate, with " + keyNames[o.Kind] + " key, for clients that prefer it" +
-					faultOf(o, ": it ") + "."})
+			draft.Add("OTHER_CERTIFICATE_REFUSED", "", o.problem().With(kind))
 		}
 	}
-	return issues
+	return draft.Findings()
 }
 
-var keyNames = map[string]string{kindRSA: "an RSA", kindECDSA: "an ECDSA"}
+// problem is why clients refuse it, or that it was not verified; nothing if they accept it.
+func (o otherCertificate) problem() finding.Args {
+	switch {
+	case o.Authorized:
+		return nil
+	case o.notVerified:
+		return finding.Args{"problem": "OTHER_NOT_VERIFIED"}
+	case *o.AuthorizationError == certs.CodeExpired && o.Certificate.DaysRemaining < 0:
+		return finding.Args{"problem": "OTHER_EXPIRED", "expired": dayOf(o.Certificate.ValidTo)}
+	}
+	if problem := otherProblems[*o.AuthorizationError]; problem != "" {
+		return finding.Args{"problem": problem}
+	}
+	return finding.Args{"problem": "OTHER_NOT_ACCEPTED", "defect": *o.AuthorizationError}
+}
 
-func faultOf(o otherCertificate, before string) string {
-	if o.Authorized {
-		return ""
-	}
-	if o.notVerified {
-		return before + "was not verified"
-	}
-	switch *o.AuthorizationError {
-	case certs.CodeExpired:
-		if o.Certificate.DaysRemaining < 0 {
-			return before + "expired on " + day(o.Certificate.ValidTo)
-		}
-	case certs.CodeNotYetValid:
-		return before + "is not valid yet"
-	case certs.CodeNameMismatch:
-		return before + "is not for this host"
-	case certs.CodeSelfSigned:
-		return before + "is self-signed"
-	}
-	return before + "is not accepted (" + certs.Clause(*o.AuthorizationError) + ")"
+var otherProblems = map[string]string{
+	certs.CodeNotYetValid: "OTHER_NOT_YET_VALID", certs.CodeNameMismatch: "OTHER_OF_OTHER_HOST",
+	certs.CodeSelfSigned: "OTHER_SELF_SIGNED",
 }

@@ -15,6 +15,7 @@ import (
 	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool/finding"
 
 	"golang.org/x/crypto/ocsp"
 )
@@ -74,8 +75,8 @@ func webPort(u target.URL) bool { return u.Port() == 80 || u.Port() == 443 }
 
 // The problems of fetching.
 const (
-	errRedirects revocation.Problem = "The address for checking revocation redirects twice, or to one that is not asked."
-	errEncoded   revocation.Problem = "The answer about revocation came in a content encoding that was not requested."
+	errRedirects revocation.Problem = codeRedirect
+	errEncoded   revocation.Problem = codeEncoded
 )
 
 // fetchVerdict asks a point. An error means that nothing came that could be judged.
@@ -101,8 +102,8 @@ func (c *certificateCheck) fetchVerdict(ctx context.Context, p point) (v revocat
 			return got.verdict, got.err
 		}
 		if !egress.IsRedirect(answer.Status) {
-			return v, fault.Newf(fault.Upstream, "%s answered HTTP %d in place of what it publishes about revocation.",
-				u.Host().Short(), answer.Status)
+			return v, fault.New(fault.Upstream, "REVOCATION_STATUS",
+				finding.Args{"host": u.Host().Short(), "status": answer.Status})
 		}
 		u, err = answer.Destination()
 		if redirects > 0 || err != nil || !webPort(u) {

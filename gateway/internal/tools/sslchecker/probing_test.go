@@ -105,7 +105,7 @@ func (w *world) checkerWith(t *testing.T, s *scripted) checker {
 func charges(ctx context.Context, charged *atomic.Int32, most int32) context.Context {
 	return tool.WithCharge(ctx, func(_ context.Context, n int) error {
 		if charged.Load()+int32(n) > most {
-			return fault.LimitedFor(time.Second, "Too many.")
+			return fault.LimitedFor(time.Second, "TOO_MANY_REQUESTS")
 		}
 		charged.Add(int32(n))
 		return nil

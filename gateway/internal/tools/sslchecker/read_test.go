@@ -123,8 +123,8 @@ func TestServersWithoutCertificate(t *testing.T) {
 			}
 			_, err := check.run(t.Context(), toolstest.HostPort(t, sslName))
 			var failed *fault.Error
-			if !errors.As(err, &failed) || failed.Kind != fault.Upstream || !strings.Contains(failed.Sentence, c.says) ||
-				strings.Contains(failed.Sentence, "in common") {
+			if !errors.As(err, &failed) || failed.Kind != fault.Upstream || !strings.Contains(failed.Sentence(), c.says) ||
+				strings.Contains(failed.Sentence(), "in common") {
 				t.Errorf("%v", err)
 			}
 			if hellos.Load() != c.hellos {

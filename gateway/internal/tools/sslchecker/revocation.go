@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"diagnostics/gateway/internal/analyze/certs"
@@ -16,6 +17,7 @@ import (
 	"diagnostics/gateway/internal/egress/budget/traffic"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/shared/parallel"
 )
@@ -35,8 +37,22 @@ func describeRevocation(v revocation.Verdict) revocationStatus {
 	return revocationStatus{
 		Status: v.Status, Source: format.TextOrNull(string(v.Source)), URL: format.TextOrNull(v.URL),
 		ProducedAt: moment(v.ProducedAt), NextUpdate: moment(v.NextUpdate), RevokedAt: moment(v.RevokedAt),
-		Reason: format.TextOrNull(v.Reason),
+		Reason: format.TextOrNull(reasonIn(v)),
 	}
+}
+
+// reasonIn is the authority's reason, or the sentences on why a status is not known.
+func reasonIn(v revocation.Verdict) string {
+	if len(v.Why) == 0 {
+		return v.Reason
+	}
+	var sentences []string
+	for _, why := range v.Why {
+		if s := rows.Sentence(why.Code, why.Args); !slices.Contains(sentences, s) {
+			sentences = append(sentences, s)
+		}
+	}
+	return strings.Join(sentences, " ")
 }
 
 // Bounds on the URLs of one certificate and of a run, and on what all of them send together.
@@ -59,23 +75,26 @@ type chainStatus struct {
 	news    bool
 }
 
-// The reasons for which nothing is checked.
+// The codes of why it is not known whether a certificate is revoked, beside those of packages revocation and fault.
 const (
-	reasonUntrusted = "Revocation is checked only for certificates that lead to a trusted root."
-	reasonNoURLs    = "The certificate names neither a list of revoked certificates (CRL) nor an OCSP responder."
-	reasonLate      = "This address showed its certificate too late for its revocation to be checked."
-	reasonNoURL     = "None of the addresses at which the certificate's revocation could be checked can be used."
-	reasonTime      = "The check of revocation did not finish within 2 seconds."
+	codeUntrusted = "REVOCATION_UNTRUSTED"
+	codeNoURLs    = "REVOCATION_NO_URLS"
+	codeLate      = "REVOCATION_LATE"
+	codeNoURL     = "REVOCATION_NO_URL"
+	codeTime      = "REVOCATION_TIME"
+	codeNotAsked  = "REVOCATION_NOT_ASKED"
+	codeRedirect  = "REVOCATION_REDIRECT"
+	codeEncoded   = "REVOCATION_ENCODED"
 )
 
 // checkRevocation checks the certificates of a chain but its root, all at once.
 func (i *inspection) checkRevocation(ctx context.Context, r *Result) chainStatus {
 	if !r.ChainComplete || len(r.chain) < 2 {
-		return chainStatus{leaf: revocation.Verdict{Status: revocation.NotChecked, Reason: reasonUntrusted}}
+		return chainStatus{leaf: revocation.Undecided(revocation.NotChecked, codeUntrusted, nil)}
 	}
 	ctx, cancel := context.WithTimeout(ctx, i.revoking)
 	defer cancel()
-	ctx = traffic.WithShare(ctx, maxAnswers, fault.New(fault.Upstream, "The answers of the authority are too long."))
+	ctx = traffic.WithShare(ctx, maxAnswers, fault.New(fault.Upstream, "REVOCATION_TOO_LARGE", nil))
 	checks := make([]*certificateCheck, len(r.chain)-1)
 	for n := range checks {
 		checks[n] = newCertificateCheck(i.checker, r.chain[n], r.chain[n+1])
@@ -151,20 +170,19 @@ func (c *certificateCheck) run(ctx context.Context) {
 		c.verdict = stapled
 	case c.verdict.Status != "":
 	case len(c.cert.CRLDistributionPoints)+len(c.cert.OCSPServer) == 0:
-		c.verdict = revocation.Verdict{Status: revocation.NotChecked, Reason: reasonNoURLs}
+		c.verdict = revocation.Undecided(revocation.NotChecked, codeNoURLs, nil)
 	default:
-		c.verdict = revocation.Verdict{Status: revocation.Unknown, Reason: reasonNoURL}
+		c.verdict = revocation.Undecided(revocation.Unknown, codeNoURL, nil)
 	}
 }
 
 // take keeps a verdict that decides, or else the first and the reasons of all.
 func (c *certificateCheck) take(v revocation.Verdict) {
-	switch {
-	case v.Known() || c.verdict.Status == "":
+	if v.Known() || c.verdict.Status == "" {
 		c.verdict = v
-	case v.Reason != c.verdict.Reason:
-		c.verdict.Reason += " " + v.Reason
+		return
 	}
+	c.verdict.Why = append(c.verdict.Why, v.Why...)
 }
 
 // stapled is the verdict of the answer that came with the handshake; its Status is empty without one.
@@ -197,7 +215,9 @@ func (c *certificateCheck) ask(ctx context.Context, p point) revocation.Verdict 
 	if v, is := errors.AsType[undecided](err); is {
 		return revocation.Verdict(v)
 	}
-	return revocation.Verdict{Status: revocation.Unknown, Source: p.source, URL: p.text, Reason: reasonOf(ctx, err)}
+	v := revocation.Verdict{Status: revocation.Unknown, Source: p.source, URL: p.text}
+	v.Why = []revocation.Why{whyNot(ctx, err)}
+	return v
 }
 
 // undecided is a verdict that decides nothing, and so is not kept.
@@ -214,19 +234,19 @@ func (p point) key(cert, issuer *x509.Certificate) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// reasonOf puts a failure into a sentence.
-func reasonOf(ctx context.Context, err error) string {
+// whyNot explains a failure.
+func whyNot(ctx context.Context, err error) revocation.Why {
 	if problem, is := errors.AsType[revocation.Problem](err); is {
-		return problem.Error()
+		return revocation.Why{Code: string(problem)}
 	}
 	why, is := errors.AsType[*fault.Error](err)
 	switch {
 	case ctx.Err() != nil, errors.Is(err, context.DeadlineExceeded), !is:
-		return reasonTime
+		return revocation.Why{Code: codeTime}
 	case why.Kind == fault.Refused:
-		return "This service does not connect to the address at which the certificate's revocation could be checked."
+		return revocation.Why{Code: codeNotAsked}
 	}
-	return why.Sentence
+	return revocation.Why{Code: why.Code, Args: why.Args}
 }
 
 // apply adds what was found out about a certificate to the results of all addresses that show it. A revoked one is
@@ -237,22 +257,33 @@ func (s chainStatus) apply(to *Result, of *Result) {
 	}
 	for _, cert := range s.revoked {
 		name := text.Show(distinguishedName(cert.RawSubject, cert.Subject), maxNamedSubject)
-		to.Issues = append(to.Issues, issue{"INTERMEDIATE_REVOKED", severityFail,
-			"The authority has revoked an intermediate certificate of the chain: " + name + "."})
+		to.add("INTERMEDIATE_REVOKED", finding.Args{"subject": name})
 	}
 	switch s.leaf.Status {
 	case revocation.Revoked:
 		to.revoke(s.leaf.Reason)
 	case revocation.Unknown:
-		to.Issues = append(to.Issues, issue{"REVOCATION_UNKNOWN", severityInfo,
-			"Whether the certificate is revoked is not known. " + s.leaf.Reason})
+		to.add("REVOCATION_UNKNOWN", reasons(s.leaf))
 	case revocation.NotChecked:
 		// A chain without a trusted root has no known issuer to revoke it.
 		if to.ChainComplete && !to.OCSPStapling.Present && !to.Certificate.MustStaple {
-			to.Issues = append(to.Issues, issue{"REVOCATION_NOT_CHECKED", severityInfo,
-				"Revocation was not checked. " + s.leaf.Reason})
+			to.add("REVOCATION_NOT_CHECKED", reasons(s.leaf))
 		}
 	}
+}
+
+// reasons are why the first source that was asked does not decide, and the second, unless both are about servers: a
+// row has one host.
+func reasons(v revocation.Verdict) finding.Args {
+	if len(v.Why) == 0 {
+		return nil
+	}
+	first := v.Why[0]
+	args := finding.Args{"reason": first.Code}.With(first.Args)
+	if len(v.Why) > 1 && v.Why[1].Code != first.Code && (len(first.Args) == 0 || len(v.Why[1].Args) == 0) {
+		args = args.With(v.Why[1].Args).With(finding.Args{"also": v.Why[1].Code})
+	}
+	return args
 }
 
 // Bounds on texts: of a subject in a sentence, and more than an authority's reason has.
@@ -261,19 +292,14 @@ const (
 	maxReason       = 64
 )
 
-// revoke makes the certificate one that its authority has revoked.
+// revoke makes the certificate one that its authority has revoked, perhaps for a reason.
 func (r *Result) revoke(reason string) {
 	if r.AuthorizationError == nil {
 		r.Authorized, r.AuthorizationError, r.refusal = false, new(codeRevoked), codeRevoked
 	}
-	if slices.ContainsFunc(r.Issues, func(i issue) bool { return i.Code == codeRevoked }) {
-		return
+	if !r.has(codeRevoked) {
+		r.add(codeRevoked, finding.Args{"cause": reason})
 	}
-	sentence := "The authority has revoked the certificate."
-	if reason != "" {
-		sentence = "The authority has revoked the certificate (" + reason + ")."
-	}
-	r.Issues = append(r.Issues, issue{codeRevoked, severityFail, sentence})
 }
 
 // codeRevoked is that of OpenSSL.

@@ -16,6 +16,7 @@ import (
 	"diagnostics/gateway/internal/analyze/certs/certtest"
 	"diagnostics/gateway/internal/analyze/revocation"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 	"diagnostics/shared/progress"
 
@@ -176,7 +177,7 @@ func TestRevocation(t *testing.T) {
 		}, want: "unknown", source: "crl", reason: "longer than 4 MiB", lists: 1, issue: "info REVOCATION_UNKNOWN"},
 		{name: "slow", urls: revocable([]string{listURL}, nil), set: func(_ *testing.T, g given) {
 			g.a.list = func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-		}, want: "unknown", source: "crl", reason: reasonTime, lists: 1, issue: "info REVOCATION_UNKNOWN"},
+		}, want: "unknown", source: "crl", reason: sentenceOf(codeTime), lists: 1, issue: "info REVOCATION_UNKNOWN"},
 		{name: "only the first two lists", urls: revocable([]string{listURL, listURL + "?2", listURL + "?3"}, nil),
 			want: "unknown", source: "crl", lists: 2, issue: "info REVOCATION_UNKNOWN"},
 		{name: "the second list", urls: revocable([]string{listURL + "?1", listURL}, nil), set: func(t *testing.T, g given) {
@@ -187,7 +188,7 @@ func TestRevocation(t *testing.T) {
 				}
 			}
 		}, want: "good", source: "crl", lists: 2},
-		{name: "no URL", urls: revocable(nil, nil), want: "notChecked", reason: reasonNoURLs,
+		{name: "no URL", urls: revocable(nil, nil), want: "notChecked", reason: sentenceOf(codeNoURLs),
 			issue: "info REVOCATION_NOT_CHECKED"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -207,7 +208,7 @@ func TestRevocation(t *testing.T) {
 			}
 			w.serve(sslServer, oneCertificate(sent))
 			check := w.checker(t)
-			if c.reason == reasonTime {
+			if c.reason == sentenceOf(codeTime) {
 				check.revoking = 300 * time.Millisecond
 			}
 			got, err := check.run(t.Context(), toolstest.HostPort(t, sslName))
@@ -241,6 +242,8 @@ func TestRevocation(t *testing.T) {
 	}
 }
 
+func sentenceOf(code string) string { return rows.Sentence(code, nil) }
+
 func orEmpty(s *string) string {
 	if s == nil {
 		return ""
@@ -269,9 +272,35 @@ func TestRevocationOfWhatIsRefused(t *testing.T) {
 	leaf = certtest.Leaf(t, stranger, []string{sslName}, urls)
 	w.serve(sslServer, oneCertificate(leaf.TLS(stranger)))
 	got = w.mustCheck(t, sslName)
-	if got.Revocation.Status != "notChecked" || orEmpty(got.Revocation.Reason) != reasonUntrusted ||
+	if got.Revocation.Status != "notChecked" || orEmpty(got.Revocation.Reason) != sentenceOf(codeUntrusted) ||
 		a.lists.Load()+a.answers.Load() > 0 {
 		t.Errorf("%+v, %d requests", got.Revocation, a.lists.Load()+a.answers.Load())
+	}
+}
+
+// A finding names the reasons of two sources, but only one server.
+func TestReasonsOfTwoSources(t *testing.T) {
+	t.Parallel()
+	late, unsigned := revocation.Why{Code: "CRL_OUT_OF_DATE"}, revocation.Why{Code: "OCSP_UNREADABLE"}
+	status := func(host string) revocation.Why {
+		return revocation.Why{Code: "REVOCATION_STATUS", Args: finding.Args{"host": host, "status": 404}}
+	}
+	for _, c := range []struct {
+		why            []revocation.Why
+		finding, field string
+	}{
+		{[]revocation.Why{late, unsigned}, "out of date. What came is not an OCSP answer.", "out of date. What came is not an OCSP answer."},
+		{[]revocation.Why{late, late}, "known. The list of revoked certificates is out of date.", "is out of date."},
+		{[]revocation.Why{late, status("b")}, "out of date. b answered HTTP 404", "out of date. b answered"},
+		{[]revocation.Why{status("a"), status("b")}, "known. a answered HTTP 404", "b answered HTTP 404"},
+	} {
+		v := revocation.Verdict{Status: revocation.Unknown, Why: c.why}
+		if got := rows.Sentence("REVOCATION_UNKNOWN", reasons(v)); !strings.Contains(got, c.finding) || strings.Count(got, "HTTP") > 1 {
+			t.Errorf("%v: %s", c.why, got)
+		}
+		if got := reasonIn(v); !strings.HasSuffix(got, ".") || !strings.Contains(got, c.field) {
+			t.Errorf("%v: %s", c.why, got)
+		}
 	}
 }
 

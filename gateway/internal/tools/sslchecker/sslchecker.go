@@ -68,6 +68,8 @@ type Result struct {
 	HandshakeMs        float64            `json:"handshakeMs"`
 	HelloTooLong       bool               `json:"helloTooLong"`
 	Truncated          bool               `json:"truncated,omitempty"`
+	// found are the findings, whose subject is still to be set if it is the certificate.
+	found []finding.Finding
 	// refusal is the code for which clients refuse the certificate; empty where they accept it or it was not verified.
 	refusal string
 	// pathDays is for how many days a path to a trusted root holds.
@@ -117,7 +119,7 @@ func New(client *egress.Client, certs certs.Checker, store cache.Store, now func
 	return tool.New(tool.Spec[target.HostPort, Result]{
 		Slug:     "ssl-checker",
 		OpenAPI:  openAPI,
-		Findings: catalogue,
+		Findings: rows,
 		Parse: func(in tool.Input) (target.HostPort, error) {
 			return target.ParseHostPort(in.Text, 443)
 		},
@@ -226,8 +228,9 @@ func (i *inspection) conclude(top int, known probed, others []otherCertificate, 
 	result.CipherSuites, result.Groups, result.Complete = known.suites(), known.groups(), known.Complete
 	result.TrustStore = i.certs.Store()
 	dialogues := i.attempts.done[top].dialogues.sum().plus(known.Dialogues)
-	result.Issues = append(result.Issues, slices.Concat(facts.describe(&result), protocolIssues(result),
-		known.issues(seen), otherIssues(others), dialogues.issues(), i.endpointIssues())...)
+	result.found = slices.Concat(result.found, facts.describe(&result), protocolFindings(result.SupportedProtocols),
+		known.findings(seen), otherFindings(others), dialogues.findings(), i.endpointFindings())
+	result.Issues = slices.DeleteFunc(issuesOf(result.found), func(i issue) bool { return i.Code == "ENDPOINT_SKIPPED" })
 	result.bound()
 	result.Report = report(result, webview.CertificateSubject(i.to.Host.Authority(), i.to.Port))
 	return result
@@ -295,7 +298,10 @@ func (i *inspection) describe(ctx context.Context, v *attempt) Result {
 		chain:              verdict.Chain,
 		staple:             seen.state.OCSPResponse,
 	}
-	result.Issues = append(findIssues(result, verdict, seen, now), helloIssues(v.helloTooLong)...)
+	result.found = findingsOf(result, verdict, seen, now)
+	if v.helloTooLong {
+		result.add("HELLO_INTOLERANT", nil)
+	}
 	if staple.revoked() && verdict.ChainComplete {
 		result.revoke("")
 	}

@@ -417,9 +417,9 @@ func TestSSLServersThatAreNone(t *testing.T) {
 			if !errors.As(err, &failed) || failed.Kind != c.kind {
 				t.Fatalf("got %v", err)
 			}
-			if !strings.Contains(failed.Sentence, c.says) || !strings.Contains(failed.Sentence, sslName) ||
-				strings.Contains(failed.Sentence, "tls:") || strings.Contains(failed.Sentence, "127.0.0.1") {
-				t.Errorf("sentence: %s", failed.Sentence)
+			if !strings.Contains(failed.Sentence(), c.says) || !strings.Contains(failed.Sentence(), sslName) ||
+				strings.Contains(failed.Sentence(), "tls:") || strings.Contains(failed.Sentence(), "127.0.0.1") {
+				t.Errorf("sentence: %s", failed.Sentence())
 			}
 		})
 	}
@@ -662,7 +662,7 @@ func TestSSLCheckerShape(t *testing.T) {
 // failure.
 func TestTheFirstAddressThatWasNotTried(t *testing.T) {
 	t.Parallel()
-	limited, busy := fault.LimitedFor(time.Second, "Enough."), fault.New(fault.Busy, "Not now.")
+	limited, busy := fault.LimitedFor(time.Second, "ADDRESS_BUSY"), fault.New(fault.Busy, "SHORTAGE_HERE", nil)
 	for _, failures := range [][]error{{limited, busy}, {busy, limited}} {
 		for _, all := range [][]error{failures, append([]error{syscall.ECONNREFUSED}, failures...)} {
 			if err := connectFault("example.com", 443, all); !errors.Is(err, failures[0]) {
@@ -679,7 +679,7 @@ func TestNothingToTellIsAnEmptyList(t *testing.T) {
 	v := &attempt{seen: observation{state: tls.ConnectionState{
 		Version: tls.VersionTLS13, CipherSuite: tls.TLS_AES_128_GCM_SHA256, CurveID: tls.X25519,
 	}}}
-	i := &inspection{attempts: &attempts{done: []*attempt{v}}, results: []*Result{{Authorized: true, Issues: []issue{}}}}
+	i := &inspection{attempts: &attempts{done: []*attempt{v}}, results: []*Result{{Authorized: true}}}
 	got := i.conclude(0, probed{}, []otherCertificate{}, besideFacts{of: i.results[0]})
 	if got.Issues == nil || len(got.Issues) > 0 {
 		t.Errorf("issues %#v", got.Issues)

@@ -108,7 +108,7 @@ func TestSSLHostileStartTLS(t *testing.T) {
 			w.ServeConn("93.184.216.34:"+c.port, func(conn net.Conn) { converse(conn, c.says...) })
 			_, err := w.check(t, sslName+":"+c.port)
 			var failed *fault.Error
-			if !errors.As(err, &failed) || failed.Kind != c.kind || !strings.Contains(failed.Sentence, c.sentence) {
+			if !errors.As(err, &failed) || failed.Kind != c.kind || !strings.Contains(failed.Sentence(), c.sentence) {
 				t.Errorf("got %v", err)
 			}
 			if strings.Contains(err.Error(), "script") {

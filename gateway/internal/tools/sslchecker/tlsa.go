@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"diagnostics/gateway/internal/analyze/tlsa"
-	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/text/bound"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/dane"
 )
 
@@ -63,21 +63,20 @@ func (f foundTLSA) describe(r *Result, cut ...*bool) []association {
 	return bound.List(list, maxTLSABytes, cut...)
 }
 
-// issues report records that keep clients away which check them, and those that none uses.
-func (f foundTLSA) issues(list []association, port uint16) []issue {
-	name := fmt.Sprintf("_%d._tcp.%s", port, text.Show(f.Name, maxShownName))
+// findings report records that keep clients away which check them, and those that none uses.
+func (f foundTLSA) findings(list []association, port uint16) []finding.Finding {
+	name := finding.Args{"name": fmt.Sprintf("_%d._tcp.%s", port, shown(f.Name))}
 	switch {
 	case f.Err != nil:
-		return []issue{{"TLSA_LOOKUP_FAILED", severityInfo,
-			"The TLSA records of " + name + " could not be looked up, so it is not known whether there are any."}}
+		return only("TLSA_LOOKUP_FAILED", name)
 	case len(list) == 0:
 		return nil
 	case !f.Authenticated:
-		return []issue{{"TLSA_NOT_AUTHENTICATED", severityInfo, "This service's resolver does not vouch for the TLSA " +
-			"records of " + name + " by DNSSEC. Clients ignore records that are not authenticated."}}
+		return only("TLSA_NOT_AUTHENTICATED", name)
 	case slices.ContainsFunc(list, func(a association) bool { return a.Matches }), len(list) < len(f.Records):
 		return nil
+	case isMail(port): // whose clients check DANE, as browsers do not
+		return only("TLSA_STOPS_MAIL", name)
 	}
-	return []issue{{"TLSA_MATCHES_NOTHING", severityWarn, "The certificate matches none of the TLSA records of " + name +
-		", so clients that check DANE refuse it."}}
+	return only("TLSA_MATCHES_NOTHING", name)
 }
