@@ -4,48 +4,33 @@
 package mail
 
 import (
-	"cmp"
 	"errors"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
-	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
-// Severity says how bad an issue is.
-type Severity string
-
-// The severities. Fail is a record that receivers refuse, ignore or are misled by; Warn works, but not as it should, or
-// could not be looked up; Info is worth knowing.
-const (
-	Fail Severity = "fail"
-	Warn Severity = "warn"
-	Info Severity = "info"
-)
-
-// Issue is one finding.
+// Issue is one finding, as a row of the catalogue of email-dns-health has it.
 type Issue struct {
-	// Code is stable, in capitals with underscores.
-	Code     string   `json:"code"`
-	Severity Severity `json:"severity" wire:"enum=fail|warn|info"`
-	// Message says what is wrong and what to change.
-	Message string `json:"message"`
-	// Reference is the RFC and its section.
-	Reference string `json:"reference"`
+	Code string
+	Args finding.Args
 	// Subject is the part of the domain's mail that the issue is about, such as a mail exchange; empty for a whole record.
-	Subject string `json:"-"`
+	Subject string
 }
 
 // Issues is a list of findings without doubles.
 type Issues []Issue
 
 // Add appends an issue, once.
-func (list *Issues) Add(severity Severity, code, reference, message string) {
-	issue := Issue{Code: code, Severity: severity, Message: message, Reference: reference}
-	// The first fail is kept whatever came before it: it decides what the record comes to.
-	room := len(*list) < maxIssues || severity == Fail && !list.Has(Fail)
-	if room && !slices.Contains(*list, issue) {
+func (list *Issues) Add(code string, args finding.Args) {
+	issue := Issue{Code: code, Args: args}
+	// The first of each code is kept whatever came before it: one that decides what the record comes to may be the last.
+	room := len(*list) < maxIssues || !list.HasCode(code)
+	if room && !slices.ContainsFunc(*list, func(i Issue) bool { return reflect.DeepEqual(i, issue) }) {
 		*list = append(*list, issue)
 	}
 }
@@ -63,11 +48,6 @@ const maxIssues = MaxShown + 1
 
 // MaxShown is how many issues of a record are worth showing.
 const MaxShown = 100
-
-// Has reports whether the list has an issue of the severity.
-func (list Issues) Has(severity Severity) bool {
-	return slices.ContainsFunc(list, func(i Issue) bool { return i.Severity == severity })
-}
 
 // HasCode reports whether the list has an issue with the code.
 func (list Issues) HasCode(code string) bool {
@@ -99,31 +79,37 @@ const (
 	CodeResolver = "ERESOLVER"
 )
 
-func (e *LookupError) Error() string { return "the lookup failed (" + e.Code + ")" }
+func (e *LookupError) Error() string { return "lookup: " + e.Code }
 
-// reasons say what the codes mean; the others are those of name servers.
+// reasons are the clauses that name the causes of the codes; the others are codes of name servers.
 var reasons = map[string]string{
-	CodeBound:    "the records lead to more lookups than one run makes",
-	CodeLong:     "the answers are larger than this service reads",
-	CodeName:     "it is not a name in the public DNS",
-	CodeBusy:     "this service " + fault.ShortagePhrase,
-	CodeResolver: "this service's own resolver does not work",
-	"ETIMEOUT":   "its name servers did not answer in time",
-	"ESERVFAIL":  "its name servers or its DNSSEC signatures failed (SERVFAIL)",
+	CodeBound:    "LOOKUPS_TOO_MANY",
+	CodeLong:     "LOOKUP_ANSWER_TOO_LONG",
+	CodeName:     "LOOKUP_NAME_NOT_PUBLIC",
+	CodeBusy:     "SHORTAGE_HERE",
+	CodeResolver: "LOOKUP_RESOLVER_BROKEN",
+	"ETIMEOUT":   "LOOKUP_NOT_ANSWERED",
+	"ESERVFAIL":  "LOOKUP_SERVFAIL",
 }
 
-// Reason puts a LookupError in words that follow "could not be looked up: ".
-func (e *LookupError) Reason() string {
-	return cmp.Or(reasons[e.Code], "the name servers failed ("+strings.TrimPrefix(e.Code, "E")+")")
-}
-
-// Advice is a sentence on what to do about the failure. The name servers are to be repaired where they may have failed.
-func (e *LookupError) Advice() string {
-	switch e.Code {
-	case CodeBusy, CodeResolver, CodeBound, CodeLong:
-		return "Try again later."
+// Reason returns the clause for the cause of the failure, and its arguments.
+func (e *LookupError) Reason() (code string, args finding.Args) {
+	if code, known := reasons[e.Code]; known {
+		return code, nil
 	}
-	return "Try again later; if it persists, repair the name servers."
+	return "LOOKUP_FAILED", finding.Args{"rcode": strings.TrimPrefix(e.Code, "E")}
+}
+
+// Args are the arguments of a row that gives the cause of the failure.
+func (e *LookupError) Args() finding.Args {
+	code, args := e.Reason()
+	return args.With(finding.Args{"failure": code})
+}
+
+// Advised are Args for a row that gives advice too: whether the name servers are to be repaired.
+func (e *LookupError) Advised() finding.Args {
+	own := slices.Contains([]string{CodeBusy, CodeResolver, CodeBound, CodeLong}, e.Code)
+	return e.Args().With(finding.Args{"repair": !own})
 }
 
 // Failure gives the LookupError in err, or nil where the lookup had a usable answer.
@@ -142,6 +128,12 @@ const maxShown = 80
 
 // Show makes a stranger's text fit for a sentence: one line, printable, at most 80 characters.
 func Show(s string) string { return text.Marked(s, maxShown) }
+
+// Quoted is Show for a text that stands between quotation marks: what would end them is escaped.
+func Quoted(s string) string {
+	quoted := strconv.Quote(Show(s))
+	return quoted[1 : len(quoted)-1]
+}
 
 // Under reports whether name is the zone itself or below it. Both are lower case, without a trailing dot.
 func Under(name, zone string) bool {

@@ -23,8 +23,8 @@ type ReportURI struct {
 // sizeLimit is the "!10m" that RFC 7489 section 6.2 let follow a URI.
 var sizeLimit = regexp.MustCompile(`!([0-9]+[kKmMgGtT]?)$`)
 
-// ParseReportURI takes a mailto URI with one address, or another URI with a host. problem says in words what is wrong
-// with it, and is empty where nothing is.
+// ParseReportURI takes a mailto URI with one address, or another URI with a host. problem is the code of a
+// clause on what is wrong with it, empty if nothing is.
 func ParseReportURI(s string) (uri ReportURI, problem string) {
 	text := strings.Trim(s, whiteSpace)
 	if m := sizeLimit.FindStringSubmatch(text); m != nil {
@@ -33,22 +33,22 @@ func ParseReportURI(s string) (uri ReportURI, problem string) {
 	}
 	uri.Text = text
 	if !ascii.Is(text) || strings.ContainsAny(text, whiteSpace) {
-		return uri, "has spaces or characters that a URI cannot have"
+		return uri, "REPORT_URI_CHARACTERS"
 	}
 	parsed, err := url.Parse(text)
 	if err != nil {
-		return uri, "is not a URI"
+		return uri, "REPORT_URI_INVALID"
 	}
 	uri.Scheme = parsed.Scheme
 	if uri.Scheme == "" && strings.Contains(text, "@") {
-		return uri, "does not begin with mailto:"
+		return uri, "REPORT_URI_WITHOUT_MAILTO"
 	}
 	if uri.Scheme == "mailto" {
 		return uri.withMailbox(parsed)
 	}
 	uri.Host = canonicalHost(parsed.Hostname())
 	if uri.Scheme == "" || uri.Host == "" {
-		return uri, "is not a URI with a host"
+		return uri, "REPORT_URI_WITHOUT_HOST"
 	}
 	return uri, ""
 }
@@ -56,15 +56,15 @@ func ParseReportURI(s string) (uri ReportURI, problem string) {
 func (u ReportURI) withMailbox(parsed *url.URL) (ReportURI, string) {
 	address, err := url.PathUnescape(parsed.Opaque)
 	if err != nil || parsed.Opaque == "" {
-		return u, "has no address behind mailto:"
+		return u, "REPORT_URI_WITHOUT_ADDRESS"
 	}
 	at := strings.LastIndexByte(address, '@')
 	if at < 1 || strings.Contains(address[:at], "@") {
-		return u, "is not one mail address"
+		return u, "REPORT_URI_SEVERAL_ADDRESSES"
 	}
 	u.Host = canonicalHost(address[at+1:])
 	if u.Host == "" || strings.ContainsAny(u.Host, `,;:/\ <>"`) {
-		return u, "has no domain behind the @ sign"
+		return u, "REPORT_URI_WITHOUT_DOMAIN"
 	}
 	return u, ""
 }

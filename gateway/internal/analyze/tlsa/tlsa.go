@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"strings"
 
+	"diagnostics/gateway/internal/tool/finding"
+
 	"github.com/miekg/dns"
 )
 
@@ -47,29 +49,32 @@ const (
 	digestSHA512 = 2
 )
 
-// Problem says why senders cannot use the record at all, in words that follow "cannot be used: "; it is empty where
+// Problem returns why senders cannot use the record at all, as the code of a clause and its arguments; an empty code if
 // they can.
-func (r Record) Problem() string {
+func (r Record) Problem() (code string, args finding.Args) {
 	octets, err := hex.DecodeString(r.Data)
+	digest := func(name string, expected int) (string, finding.Args) {
+		return "TLSA_DIGEST_LENGTH", finding.Args{"digest": name, "expected": expected, "octets": len(octets)}
+	}
 	switch {
 	case r.Usage <= pkixEE:
-		return fmt.Sprintf("usage %d relies on public authorities, and mail senders follow only usages 2 and 3", r.Usage)
+		return "TLSA_USAGE_FOR_WEB", finding.Args{"usage": r.Usage}
 	case r.Usage > daneEE:
-		return fmt.Sprintf("usage %d does not exist", r.Usage)
+		return "TLSA_USAGE_UNKNOWN", finding.Args{"usage": r.Usage}
 	case r.Selector > publicKey:
-		return fmt.Sprintf("selector %d does not exist", r.Selector)
+		return "TLSA_SELECTOR_UNKNOWN", finding.Args{"selector": r.Selector}
 	case r.Matching > digestSHA512:
-		return fmt.Sprintf("matching type %d does not exist", r.Matching)
+		return "TLSA_MATCHING_UNKNOWN", finding.Args{"matching": r.Matching}
 	case err != nil || len(octets) == 0:
-		return "it has no data"
+		return "TLSA_NO_DATA", nil
 	case r.Matching == whole && !isDER(octets):
-		return "its data is not a complete certificate or public key"
+		return "TLSA_DATA_INCOMPLETE", nil
 	case r.Matching == digestSHA256 && len(octets) != sha256.Size:
-		return fmt.Sprintf("a SHA-256 digest has %d octets, and this one has %d", sha256.Size, len(octets))
+		return digest("SHA-256", sha256.Size)
 	case r.Matching == digestSHA512 && len(octets) != sha512.Size:
-		return fmt.Sprintf("a SHA-512 digest has %d octets, and this one has %d", sha512.Size, len(octets))
+		return digest("SHA-512", sha512.Size)
 	}
-	return ""
+	return "", nil
 }
 
 // isDER reports whether the octets are one ASN.1 sequence, as certificates and public keys are, and nothing else.

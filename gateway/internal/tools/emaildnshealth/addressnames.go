@@ -8,6 +8,7 @@ import (
 
 	"diagnostics/gateway/internal/analyze/mail"
 	"diagnostics/gateway/internal/egress/dnsclient"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/reverse"
 	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/parallel"
@@ -135,22 +136,12 @@ func judgeNames(facts []mailHostFacts, issues *mail.Issues) {
 			}
 		}
 	}
-	const arrives = " Mail to the domain arrives anyway, but many receivers reject what such a server sends. "
-	if len(nameless) > 0 {
-		issues.Add(mail.Info, "MX_ADDRESS_WITHOUT_NAME", "RFC 1912 section 2.1", "These addresses have no name in the "+
-			"reverse DNS (PTR): "+strings.Join(nameless, ", ")+"."+arrives+"If one of them sends mail too, ask the "+
-			"provider that gave you the address to publish its name.")
+	add := func(code string, addresses []string) {
+		if len(addresses) > 0 {
+			issues.Add(code, finding.Args{"addresses": strings.Join(addresses, ", ")})
+		}
 	}
-	if len(astray) > 0 {
-		issues.Add(mail.Info, "MX_ADDRESS_NAME_NOT_CONFIRMED", sectionReverse, "These addresses have a name in the "+
-			"reverse DNS (PTR) that does not lead back to them: "+strings.Join(astray, ", ")+"."+arrives+"If one of them sends "+
-			"mail too, give that name an address record with the address.")
-	}
-	if len(unknown) > 0 {
-		issues.Add(mail.Info, "MX_ADDRESS_NAME_UNKNOWN", sectionReverse, "The names in the reverse DNS (PTR) of these "+
-			"addresses, or whether the names lead back to them, could not be looked up: "+strings.Join(unknown, ", ")+
-			". That matters only where the servers send mail too.")
-	}
+	add("MX_ADDRESS_WITHOUT_NAME", nameless)
+	add("MX_ADDRESS_NAME_NOT_CONFIRMED", astray)
+	add("MX_ADDRESS_NAME_UNKNOWN", unknown)
 }
-
-const sectionReverse = "RFC 8601 section 2.7.3"

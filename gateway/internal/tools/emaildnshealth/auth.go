@@ -2,13 +2,13 @@ package emaildnshealth
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"diagnostics/gateway/internal/analyze/mail"
 	"diagnostics/gateway/internal/analyze/mail/dkim"
 	"diagnostics/gateway/internal/analyze/mail/dmarc"
 	"diagnostics/gateway/internal/analyze/mail/spf"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/shared/netpolicy"
 
@@ -23,16 +23,22 @@ type spfCheck struct {
 	All         *string   `json:"all" wire:"enum=+all|-all|~all|?all"`
 	Tree        *spf.Node `json:"tree" wire:"notnull"`
 	// Suggestion is a record that says the same within the limits, where this one does not keep to them.
-	Suggestion *spf.Suggestion `json:"suggestion"`
+	Suggestion *spfSuggestion `json:"suggestion"`
 
 	report spf.Report
+}
+
+type spfSuggestion struct {
+	spf.Suggestion
+	// Notes say what was changed and what that requires of the domain's owner. None of them is empty.
+	Notes []string `json:"notes" wire:"len=1.."`
 }
 
 func newSPFCheck(c check, domain string) spfCheck {
 	return spfCheck{check: c, Tree: &spf.Node{Term: "v=spf1", Domain: &domain, Children: []*spf.Node{}}}
 }
 
-func (r *checker) spf(ctx context.Context, mx mxCheck) spfCheck {
+func (r *checker) spf(ctx context.Context) spfCheck {
 	report := spf.Check(ctx, r.dns, r.domain)
 	c := newSPFCheck(newCheck(), r.domain)
 	c.Record, c.Tree = report.Record, report.Tree
@@ -40,65 +46,82 @@ func (r *checker) spf(ctx context.Context, mx mxCheck) spfCheck {
 	c.report = report
 	c.All = format.TextOrNull(report.All)
 	c.take(report.Issues, report.Failed)
+	putInWords(c.Tree)
 	switch {
 	case !report.Found && report.Failed:
-		c.Status, c.Summary = mailError, "The SPF record could not be looked up."
+		c.Status = mailError
+		c.say("SPF_SUMMARY_UNKNOWN", nil)
 	case !report.Found:
-		c.missing(mx)
+		c.Status = mailMissing
+		c.say("SPF_SUMMARY_MISSING", nil)
+		c.facts.Add("SPF_MISSING", nil)
 	case report.Record == nil:
-		c.Summary = "There are several SPF records, so receivers use none of them."
+		c.say("SPF_SUMMARY_SEVERAL", nil)
 	case report.SendsNothing:
-		c.Summary = "The domain sends no mail: its SPF record authorizes no one."
+		c.say("SPF_SUMMARY_NO_SENDER", nil)
 	default:
-		c.Summary = ending(report, r.domain) + " " + cost(c.Lookups)
+		c.summarize(r.domain)
 	}
 	return c
 }
 
+// putInWords fills in the errors of a tree.
+func putInWords(n *spf.Node) {
+	if n.Fault != nil {
+		n.Error = new(rows.Clause(n.Fault.Code, n.Fault.Args))
+	}
+	for _, child := range n.Children {
+		putInWords(child)
+	}
+}
+
 // shorten queries the DNS once more. It comes last, so that no check goes without its lookups for the sake of advice.
 func (c *spfCheck) shorten(ctx context.Context, dns *resolver) {
-	if c.Record != nil {
-		c.Suggestion = spf.Shorten(ctx, dns, c.report)
+	if c.Record == nil {
+		return
+	}
+	if found := spf.Shorten(ctx, dns, c.report); found != nil {
+		c.Suggestion = &spfSuggestion{Suggestion: *found}
+		for _, note := range found.Notes {
+			c.Suggestion.Notes = append(c.Suggestion.Notes, rows.Sentence(note.Code, note.Args))
+		}
 	}
 }
 
-func (c *spfCheck) missing(mx mxCheck) {
-	c.Status, c.Summary = mailMissing, "The domain has no SPF record."
-	advice := "Publish a TXT record that lists every server that sends the domain's mail."
-	if mx.NullMX {
-		advice = "The domain accepts no mail; if it sends none either, publish a TXT record that says so."
+// summarize says what the record makes of all other senders, and what it costs.
+func (c *spfCheck) summarize(domain string) {
+	code := "SPF_SUMMARY"
+	if c.Lookups > spf.MaxLookups {
+		code = "SPF_SUMMARY_COSTLY"
 	}
-	c.Issues.Add(mail.Fail, "SPF_MISSING", "RFC 7208 section 3",
-		"There is no SPF record, so receivers cannot tell who may send. "+advice)
+	args := finding.Args{"ending": ending(c.report, domain), "lookups": c.Lookups}
+	if args["ending"] == "SPF_ENDS_OPEN_ELSEWHERE" {
+		args["owner"] = mail.Show(c.report.NoAllAt)
+	}
+	c.say(code, args)
 }
 
-func cost(lookups int) string {
-	if lookups > spf.MaxLookups {
-		return fmt.Sprintf("It needs %d DNS lookups, of which receivers make at most %d.", lookups, spf.MaxLookups)
-	}
-	return fmt.Sprintf("It uses %d of %d DNS lookups.", lookups, spf.MaxLookups)
-}
-
-// ending says what the record makes of all other senders. Of an end that could not be read nothing is claimed.
+// ending is the clause on what the record makes of all other senders. Of an end that could not be read nothing is
+// claimed.
 func ending(report spf.Report, domain string) string {
 	switch report.NoAllAt {
 	case "":
 	case domain:
-		return "SPF says nothing about other senders (no all term)."
+		return "SPF_ENDS_OPEN"
 	default:
-		return "SPF leads to the record of " + mail.Show(report.NoAllAt) + ", which has no all term."
+		return "SPF_ENDS_OPEN_ELSEWHERE"
 	}
 	switch report.All {
 	case "+all":
-		return "SPF lets anyone send (+all)."
+		return "SPF_ENDS_IN_PASS"
 	case "-all":
-		return "SPF rejects all other senders (-all)."
+		return "SPF_ENDS_IN_FAIL"
 	case "~all":
-		return "SPF marks all other senders as suspicious (~all)."
+		return "SPF_ENDS_IN_SOFTFAIL"
 	case "?all":
-		return "SPF says nothing about other senders (?all)."
+		return "SPF_ENDS_IN_NEUTRAL"
 	}
-	return "The end of the SPF record could not be read."
+	return "SPF_ENDS_UNREADABLY"
 }
 
 // dmarcCheck is what receivers do with mail that fails.
@@ -151,28 +174,25 @@ func (r *checker) dmarc(ctx context.Context) dmarcCheck {
 	case report.Record != nil:
 		c.describe(report)
 	case report.Several:
-		c.Summary = "There are several DMARC records, so receivers use none of them."
+		c.say("DMARC_SUMMARY_SEVERAL", nil)
 	case report.Failed:
-		c.Summary = "The DMARC record could not be looked up."
+		c.say("DMARC_SUMMARY_UNKNOWN", nil)
 	default:
-		r.missingDMARC(&c)
+		c.missing()
 		r.misplacedDMARC(ctx, &c)
 	}
 	return c
 }
 
-func (r *checker) missingDMARC(c *dmarcCheck) {
-	const reference = "RFC 9989 section 4.7"
-	c.Status, c.Summary = mailMissing, "Neither the domain nor its parents have a DMARC record."
-	if c.Issues.HasCode("DMARC_VERSION") || c.Issues.HasCode("DMARC_LEADING_BLANK") {
-		c.Summary = "There is a TXT record for DMARC, but receivers do not recognize it."
-		c.Issues.Add(mail.Fail, "DMARC_MISSING", reference, "There is no DMARC record that receivers can read, so they "+
-			"do not know what to do with forged mail. Correct the one that is there.")
+func (c *dmarcCheck) missing() {
+	c.Status = mailMissing
+	if c.facts.HasCode("DMARC_VERSION") || c.facts.HasCode("DMARC_LEADING_BLANK") {
+		c.say("DMARC_SUMMARY_UNREADABLE", nil)
+		c.facts.Add("DMARC_UNREADABLE", nil)
 		return
 	}
-	c.Issues.Add(mail.Fail, "DMARC_MISSING", reference,
-		"There is no DMARC record, so receivers do not know what to do with forged mail. Publish v=DMARC1; p=none; "+
-			"rua=mailto:… at _dmarc."+mail.Show(r.domain)+" and raise the policy once the reports look right.")
+	c.say("DMARC_SUMMARY_MISSING", nil)
+	c.facts.Add("DMARC_MISSING", nil)
 }
 
 // misplacedDMARC looks for the record at the domain itself, where it is often put by mistake. SPF has queried that
@@ -180,9 +200,7 @@ func (r *checker) missingDMARC(c *dmarcCheck) {
 func (r *checker) misplacedDMARC(ctx context.Context, c *dmarcCheck) {
 	texts, _ := r.dns.TXT(ctx, r.domain)
 	if slices.ContainsFunc(texts, dmarc.IsRecord) {
-		name := mail.Show(r.domain)
-		c.Issues.Add(mail.Fail, "DMARC_MISPLACED", "RFC 9989 section 4.10",
-			"There is a DMARC record at "+name+" itself, where no one looks. Move it to _dmarc."+name+".")
+		c.facts.Add("DMARC_MISPLACED", finding.Args{"domain": mail.Show(r.domain)})
 	}
 }
 
@@ -205,13 +223,12 @@ func (c *dmarcCheck) describe(report dmarc.Report) {
 		c.FailureAddresses = append(c.FailureAddresses, uri.Text)
 	}
 	c.describeDestinations(report)
-	c.Summary = fmt.Sprintf("The policy for mail that fails is %s, from the record of %s.", report.Policy,
-		mail.Show(report.FoundAt))
+	args := finding.Args{"policy": string(report.Policy), "owner": mail.Show(report.FoundAt)}
 	c.applied = report.Applied()
 	if c.applied != report.Policy {
-		c.Summary = fmt.Sprintf("The policy for mail that fails is %s, from the record of %s. It is being tested (t=y), so "+
-			"receivers apply %s.", report.Policy, mail.Show(report.FoundAt), c.applied)
+		args["applied"] = string(c.applied)
 	}
+	c.say("DMARC_SUMMARY", args)
 }
 
 func (c *dmarcCheck) describeDestinations(report dmarc.Report) {
@@ -241,8 +258,6 @@ func newDKIMCheck(c check, selector string) dkimCheck {
 // wildcardProbe is a selector that no one uses. What it answers, every selector answers.
 const wildcardProbe = "no-such-selector-7f3a9c2e51"
 
-const sectionDKIM = "RFC 6376 section 3.6.2.1"
-
 func (r *checker) dkim(ctx context.Context, mx mxCheck) dkimCheck {
 	if mx.NullMX {
 		return newDKIMCheck(notForNullMX(), r.selector)
@@ -255,15 +270,14 @@ func (r *checker) dkim(ctx context.Context, mx mxCheck) dkimCheck {
 	}
 	name := r.selector + "._domainkey." + r.domain
 	if len(name) > netpolicy.MaxNameOctets {
-		c.Summary = "The selector is too long for this domain."
-		c.Issues.Add(mail.Fail, "DKIM_NAME_TOO_LONG", "RFC 1035 section 2.3.4", fmt.Sprintf("The selector and the "+
-			"domain make a name of %d characters, and DNS names have at most 253. Use a shorter selector.", len(name)))
+		c.say("DKIM_SUMMARY_NAME_TOO_LONG", nil)
+		c.facts.Add("DKIM_NAME_TOO_LONG", finding.Args{"characters": len(name)})
 		c.take(nil, false)
 		return c
 	}
 	answer := r.dns.ask(ctx, name, dns.TypeTXT)
 	if failure := mail.Failure(answer.err); failure != nil {
-		c.unanswered("DKIM_LOOKUP_FAILED", "The key at "+mail.Show(name), sectionDKIM, failure)
+		c.unanswered("DKIM_LOOKUP_FAILED", finding.Args{"name": mail.Show(name)}, failure)
 		return c
 	}
 	texts := answer.texts()
@@ -287,15 +301,15 @@ func (c *dkimCheck) read(report dkim.Report, name string) {
 	}
 	switch {
 	case !report.Found:
-		c.Status, c.Summary = mailMissing, "There is no DKIM key at this selector."
-		c.Issues.Add(mail.Warn, "DKIM_KEY_MISSING", sectionDKIM,
-			"There is no key at "+mail.Show(name)+". Check the selector, or publish the key there.")
+		c.Status = mailMissing
+		c.say("DKIM_SUMMARY_MISSING", nil)
+		c.facts.Add("DKIM_KEY_MISSING", finding.Args{"name": mail.Show(name)})
 	case report.Revoked:
-		c.Summary = "The DKIM key at this selector was revoked."
+		c.say("DKIM_SUMMARY_REVOKED", nil)
 	case report.KeyBits > 0:
-		c.Summary = fmt.Sprintf("DKIM key of type %s with %d bits.", report.KeyType, report.KeyBits)
+		c.say("DKIM_SUMMARY", finding.Args{"type": report.KeyType, "bits": report.KeyBits})
 	default:
-		c.Summary = "The DKIM record at this selector cannot be used."
+		c.say("DKIM_SUMMARY_UNUSABLE", nil)
 	}
 }
 
@@ -307,14 +321,11 @@ func (r *checker) wildcard(ctx context.Context, c *dkimCheck, texts []string) {
 	if !slices.Equal(texts, other) {
 		return
 	}
-	message := "Every selector answers with this record, so it says nothing about the one asked for. Remove the " +
-		"wildcard record, or publish keys at their own selectors."
-	severity := mail.Warn
-	if c.Issues.HasCode("DKIM_KEY_REVOKED") {
-		severity, message = mail.Info,
-			"Every selector answers that its key was revoked, which is how a domain says that it signs no mail."
+	code := "DKIM_WILDCARD"
+	if c.facts.HasCode("DKIM_KEY_REVOKED") {
+		code = "DKIM_WILDCARD_REVOKED"
 	}
-	c.Issues.Add(severity, "DKIM_WILDCARD", sectionDKIM, message)
+	c.facts.Add(code, nil)
 	if c.Status == mailPass {
 		c.Status = mailWarn
 	}

@@ -1,12 +1,12 @@
 package emaildnshealth
 
 import (
-	"cmp"
 	"context"
 
 	"diagnostics/gateway/internal/analyze/mail"
 	"diagnostics/gateway/internal/analyze/mail/bimi"
 	"diagnostics/gateway/internal/analyze/mail/dmarc"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/shared/parallel"
 )
@@ -29,10 +29,12 @@ type bimiRecord struct {
 	Logo     *string `json:"logo"`
 	Evidence *string `json:"evidence"`
 	// FoundAt is the domain that publishes the record, without the labels before it.
-	FoundAt   string      `json:"foundAt"`
-	Summary   string      `json:"summary"`
-	Issues    mail.Issues `json:"issues"`
-	Truncated bool        `json:"truncated,omitempty"`
+	FoundAt   string  `json:"foundAt"`
+	Summary   string  `json:"summary"`
+	Issues    []issue `json:"issues"`
+	Truncated bool    `json:"truncated,omitempty"`
+
+	facts mail.Issues
 }
 
 // dmarcAndBIMI looks at both. The domain's own BIMI record is looked up beside DMARC, which it is judged by: where the
@@ -62,42 +64,47 @@ func (r *checker) bimi(ctx context.Context, resolver *resolver, policy dmarcChec
 	if o := policy.OrganizationalDomain; o != nil && *o != r.domain {
 		domains = append(domains, *o)
 	}
-	unused := ""
+	var unused *mail.Issue
 	for _, domain := range domains {
 		texts, err := bimiTexts(ctx, resolver, domain)
 		if failure := mail.Failure(err); failure != nil {
-			reason := mail.Show(bimiName(domain)) + " could not be looked up: " + failure.Reason() + "."
-			return bimiResult{BIMIReason: &reason}
+			args := failure.Args().With(finding.Args{"name": mail.Show(bimiName(domain))})
+			return bimiResult{BIMIReason: new(rows.Sentence("BIMI_LOOKUP_FAILED", args))}
 		}
 		report := bimi.Read(texts)
 		if report.Record != "" {
 			return bimiResult{BIMI: newBIMIRecord(report, domain, policy)}
 		}
-		if unused = cmp.Or(unused, report.Unused); report.Several {
+		if unused == nil {
+			unused = report.Unused
+		}
+		if report.Several {
 			break
 		}
 	}
-	return bimiResult{BIMIReason: format.TextOrNull(unused)}
+	if unused == nil {
+		return bimiResult{}
+	}
+	return bimiResult{BIMIReason: new(rows.Sentence(unused.Code, unused.Args))}
 }
 
 func newBIMIRecord(report bimi.Report, domain string, policy dmarcCheck) *bimiRecord {
 	b := &bimiRecord{Record: report.Record, Logo: format.TextOrNull(report.Logo), FoundAt: domain,
-		Evidence: format.TextOrNull(report.Evidence), Issues: mail.Issues{}}
+		Evidence: format.TextOrNull(report.Evidence), Issues: []issue{}}
 	if !report.Declined && !enforced(policy) {
-		b.Issues.Add(mail.Fail, "BIMI_DMARC_NOT_ENFORCED", bimi.Section, "Mail programs show a logo only if DMARC "+
-			"makes receivers act on forged mail. Publish p=quarantine or p=reject, and no sp=none.")
+		b.facts.Add("BIMI_DMARC_NOT_ENFORCED", nil)
 	}
-	b.Issues = append(b.Issues, report.Issues...)
+	b.facts = append(b.facts, report.Issues...)
+	summary := "BIMI_SUMMARY"
 	switch {
 	case report.Declined:
-		b.Summary = "The domain asks for no logo to be shown beside its mail."
-	case b.Issues.Has(mail.Fail):
-		b.Summary = "The domain offers a logo that mail programs do not show."
+		summary = "BIMI_SUMMARY_DECLINED"
+	case have(b.facts, finding.Fail):
+		summary = "BIMI_SUMMARY_NOT_SHOWN"
 	case report.Evidence == "":
-		b.Summary = "The domain offers a logo, without a certificate for it."
-	default:
-		b.Summary = "The domain offers a logo, with a certificate for it; neither was fetched."
+		summary = "BIMI_SUMMARY_NO_EVIDENCE"
 	}
+	b.Summary = rows.Sentence(summary, nil)
 	return b
 }
 

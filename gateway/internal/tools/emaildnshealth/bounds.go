@@ -97,21 +97,21 @@ func (c *spfCheck) affordable(n *spf.Node, left *int) []*spf.Node {
 }
 
 func (c *dmarcCheck) boundReports() {
-	c.Truncated = c.Truncated || c.Issues.HasCode("DMARC_TOO_MANY_ADDRESSES")
+	c.Truncated = c.Truncated || c.facts.HasCode("DMARC_TOO_MANY_ADDRESSES")
 	c.ReportAddresses = bound.Texts(c.ReportAddresses, maxReport, maxReports, &c.Truncated)
 	c.FailureAddresses = bound.Texts(c.FailureAddresses, maxReport, maxReports, &c.Truncated)
-	c.Truncated = c.Truncated || c.Issues.HasCode("DMARC_TOO_MANY_DESTINATIONS")
+	c.Truncated = c.Truncated || c.facts.HasCode("DMARC_TOO_MANY_DESTINATIONS")
 	c.Destinations = bound.List(c.Destinations, maxDestinations, &c.Truncated)
 }
 
 func (c *mtaStsCheck) boundPolicy() {
-	c.Truncated = c.Truncated || c.Issues.HasCode("MTASTS_TOO_MANY_PATTERNS")
+	c.Truncated = c.Truncated || c.facts.HasCode("MTASTS_TOO_MANY_PATTERNS")
 	c.Policy = bound.Pointer(c.Policy, maxPolicies, &c.Truncated)
 	c.MXPatterns = bound.Texts(c.MXPatterns, maxTerm, maxPatterns, &c.Truncated)
 }
 
 func (c *tlsRptCheck) boundReports() {
-	c.Truncated = c.Truncated || c.Issues.HasCode("TLSRPT_TOO_MANY_ADDRESSES")
+	c.Truncated = c.Truncated || c.facts.HasCode("TLSRPT_TOO_MANY_ADDRESSES")
 	c.ReportAddresses = bound.Texts(c.ReportAddresses, maxReport, maxReports, &c.Truncated)
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"diagnostics/gateway/internal/analyze/mail"
 	"diagnostics/gateway/internal/analyze/mail/dkim"
-	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/parallel"
 
 	"github.com/miekg/dns"
@@ -93,9 +93,9 @@ func (s *search) run(selectors []string) {
 
 // report files what a search found, after the advice that holds whatever it was.
 func (c *dkimCheck) report(s search, domain string) {
-	c.Issues.Add(mail.Info, "DKIM_SELECTOR_NEEDED", sectionDKIM, "")
-	needed := len(c.Issues) - 1
-	defer func() { c.Summary, c.Issues[needed].Message = c.selectorNeeded() }()
+	c.facts.Add("DKIM_SELECTOR_NEEDED", nil)
+	needed := len(c.facts) - 1
+	defer func() { c.facts[needed].Args = c.selectorNeeded() }()
 	wild := slices.Sorted(slices.Values(s.anything.texts()))
 	c.wild(s.anything, len(wild) > 0)
 	unanswered, failure := 0, mail.Failure(s.anything.err)
@@ -113,8 +113,7 @@ func (c *dkimCheck) report(s search, domain string) {
 		texts := answer.texts()
 		switch {
 		case len(texts) == 0 && answer.alias && answer.cname != s.anything.cname:
-			c.Issues.Add(mail.Info, "DKIM_ALIAS_DEAD", sectionDKIM, aliasToNothing(selector+"._domainkey."+domain,
-				answer.cname))
+			c.facts.Add("DKIM_ALIAS_DEAD_SEARCHED", aliasArgs(selector+"._domainkey."+domain, answer.cname))
 		case len(texts) > 0 && !slices.Equal(slices.Sorted(slices.Values(texts)), wild):
 			c.find(selector, *answer, dkim.Read(texts))
 		}
@@ -122,29 +121,29 @@ func (c *dkimCheck) report(s search, domain string) {
 	c.incomplete(unanswered, failure, mail.Failure(s.anything.err) != nil)
 }
 
-// selectorNeeded is why the key in use was not checked, as a summary and in full.
-func (c *dkimCheck) selectorNeeded() (summary, message string) {
-	summary, message = "A selector is needed to check a DKIM public key.", "Keys cannot be listed from outside."
-	if len(c.Found) > 0 {
-		at := text.ListedUpTo(mostNamed, c.Found, func(f dkimFind) string { return f.Selector })
-		summary = fmt.Sprintf("%s published at %s. A selector is needed to check the key in use.",
-			text.Number(len(c.Found), "A key is", "Keys are"), at)
-		message = fmt.Sprintf("Trying %d usual selectors found %s at %s. Which keys are in use is not visible from outside.",
-			len(c.Tried), text.Number(len(c.Found), "a key", "keys"), at)
+// selectorNeeded sums up why the key in use was not checked, and returns the arguments for saying so in full.
+func (c *dkimCheck) selectorNeeded() finding.Args {
+	var selectors []string
+	for _, f := range c.Found[:min(len(c.Found), mostNamed)] {
+		selectors = append(selectors, f.Selector)
 	}
-	return summary, message + " Enter the selector, which is the s= value in the DKIM-Signature header of a mail from " +
-		"the domain."
+	if more := len(c.Found) - len(selectors); more > 0 {
+		selectors = append(selectors, fmt.Sprintf("%d more", more))
+	}
+	c.say("DKIM_SUMMARY_SEARCHED", finding.Args{"selectors": selectors})
+	if len(selectors) == 0 {
+		return nil
+	}
+	return finding.Args{"tried": len(c.Tried), "selectors": selectors}
 }
 
 // wild reports an answer for a selector that no one uses: what equals it says nothing of any other.
 func (c *dkimCheck) wild(anything reply, answers bool) {
 	switch {
 	case answers:
-		c.Issues.Add(mail.Info, "DKIM_WILDCARD", sectionDKIM, "Every selector answers with the same record, even one "+
-			"that no one uses, so a key counts as found only if it differs from that.")
+		c.facts.Add("DKIM_WILDCARD_SEARCHED", nil)
 	case anything.alias:
-		c.Issues.Add(mail.Info, "DKIM_WILDCARD", sectionDKIM, "Every selector, even one that no one uses, is an alias "+
-			"(CNAME) of "+mail.Show(anything.cname)+", where there is no key.")
+		c.facts.Add("DKIM_WILDCARD_ALIAS", finding.Args{"target": mail.Show(anything.cname)})
 	}
 }
 
@@ -161,8 +160,8 @@ func (c *dkimCheck) find(selector string, answer reply, report dkim.Report) {
 		c.Found = append(c.Found, find)
 	}
 	for _, i := range report.Issues {
-		if i.Severity == mail.Fail {
-			c.Issues.Add(mail.Info, i.Code, i.Reference, "At the selector "+selector+": "+i.Message)
+		if rows[i.Code].Severity == finding.Fail {
+			c.facts.Add("DKIM_FOUND_UNUSABLE", i.Args.With(finding.Args{"selector": selector, "issue": i.Code}))
 		}
 	}
 }
@@ -170,12 +169,11 @@ func (c *dkimCheck) find(selector string, answer reply, report dkim.Report) {
 // incomplete reports lookups without an answer.
 func (c *dkimCheck) incomplete(unanswered int, failure *mail.LookupError, wildUnknown bool) {
 	if unanswered > 0 {
-		c.Issues.Add(mail.Info, "DKIM_SEARCH_INCOMPLETE", sectionDKIM, fmt.Sprintf("Of the %d selectors that large "+
-			"senders use, %d could not be looked up: %s.", len(commonSelectors), unanswered, failure.Reason()))
+		c.facts.Add("DKIM_SEARCH_INCOMPLETE", failure.Args().With(finding.Args{"selectors": len(commonSelectors),
+			"unanswered": unanswered}))
 	}
 	if wildUnknown && len(c.Found) > 0 {
-		c.Issues.Add(mail.Info, "DKIM_SEARCH_INCOMPLETE", sectionDKIM,
-			"Whether every selector answers with a key could not be looked up, so those that were found may say nothing.")
+		c.facts.Add("DKIM_SEARCH_INCONCLUSIVE", nil)
 	}
 }
 
@@ -186,13 +184,12 @@ func (r *checker) everywhere(ctx context.Context, cname string) bool {
 
 // deadAlias is the outcome for a selector that leads nowhere.
 func (c *dkimCheck) deadAlias(name, target string) {
-	c.Status, c.Summary = mailMissing, "There is no DKIM key at this selector: it is an alias that leads nowhere."
-	c.Issues.Add(mail.Warn, "DKIM_ALIAS_DEAD", sectionDKIM, aliasToNothing(name, target))
+	c.Status = mailMissing
+	c.say("DKIM_SUMMARY_MISSING", finding.Args{"alias": true})
+	c.facts.Add("DKIM_ALIAS_DEAD", aliasArgs(name, target))
 }
 
-// aliasToNothing says what is wrong with an alias at whose end there is no TXT record.
-func aliasToNothing(name, target string) string {
-	return fmt.Sprintf("%s is an alias (CNAME) of %s, where there is no key. Ask the service that you send with to "+
-		"publish it there, or remove the alias if you no longer use that service.", mail.Show(name),
-		strings.TrimSuffix(mail.Show(target), "."))
+// aliasArgs name an alias at whose end there is no TXT record.
+func aliasArgs(name, target string) finding.Args {
+	return finding.Args{"name": mail.Show(name), "target": strings.TrimSuffix(mail.Show(target), ".")}
 }

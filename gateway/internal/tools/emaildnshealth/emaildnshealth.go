@@ -67,7 +67,7 @@ func New(client *egress.Client) tool.Tool {
 		Slug:     "email-dns-health",
 		Options:  []tool.Option{optionSelector},
 		OpenAPI:  openAPI,
-		Findings: catalogue,
+		Findings: rows,
 		Parse:    parse,
 		Run: func(ctx context.Context, m query) (Result, error) {
 			return run(ctx, client, m)
@@ -128,7 +128,7 @@ func (r *checker) others(ctx context.Context, mx mxCheck) (results, bimiResult) 
 			r.report(ctx, name, c)
 		})
 	}
-	begin("spf", &results.SPF.check, func() { results.SPF = r.spf(ctx, mx) })
+	begin("spf", &results.SPF.check, func() { results.SPF = r.spf(ctx) })
 	begin("dmarc", &results.DMARC.check, func() { results.DMARC, bimi = r.dmarcAndBIMI(ctx) })
 	begin("dkim", &results.DKIM.check, func() { results.DKIM = r.dkim(ctx, mx) })
 	begin("mtaSts", &results.MTASTS.check, func() { results.MTASTS = r.mtaSts(ctx, mx) })
@@ -141,7 +141,8 @@ func (r *checker) others(ctx context.Context, mx mxCheck) (results, bimiResult) 
 // nonexistent is a domain that is not there: nothing else is queried.
 func (r *checker) nonexistent(mx mxCheck) results {
 	missing := newCheck()
-	missing.Status, missing.Summary = mailMissing, "The domain does not exist."
+	missing.Status = mailMissing
+	missing.say("NOT_FOR_NO_DOMAIN", nil)
 	return results{
 		MX:     mx,
 		SPF:    newSPFCheck(missing, r.domain),

@@ -6,6 +6,7 @@ import (
 
 	"diagnostics/gateway/internal/analyze/mail"
 	"diagnostics/gateway/internal/analyze/tlsa"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/parallel"
 )
 
@@ -58,9 +59,7 @@ func (c *mxCheck) complete(domain string, facts []mailHostFacts) {
 		}
 	}
 	if signed != "" && !c.authenticated {
-		issues.Add(mail.Info, "DANE_MX_NOT_SIGNED", "RFC 7672 section 2.2.1", "The TLSA records of "+
-			mail.Show(signed)+" are signed with DNSSEC, but the MX records of "+mail.Show(domain)+" are not, so an "+
-			"attacker on the path can name another exchange. Sign the domain's zone too.")
+		issues.Add("DANE_MX_NOT_SIGNED", finding.Args{"server": mail.Show(signed), "domain": mail.Show(domain)})
 	}
 	judgeNames(facts, &issues)
 	c.worsen(issues)
@@ -69,11 +68,11 @@ func (c *mxCheck) complete(domain string, facts []mailHostFacts) {
 // worsen adds issues that came after the status was drawn: what is known to be wrong counts more than what is not
 // known, and what is right makes nothing better.
 func (c *check) worsen(issues mail.Issues) {
-	c.Issues = append(c.Issues, issues...)
+	c.facts = append(c.facts, issues...)
 	switch {
-	case issues.Has(mail.Fail):
+	case have(issues, finding.Fail):
 		c.Status = mailFail
-	case issues.Has(mail.Warn) && c.Status == mailPass:
+	case have(issues, finding.Warn) && c.Status == mailPass:
 		c.Status = mailWarn
 	}
 }

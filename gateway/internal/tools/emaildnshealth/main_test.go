@@ -3,7 +3,12 @@ package emaildnshealth
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"diagnostics/gateway/internal/tools/internal/toolstest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { toolstest.Main(m) }
+
+func TestRows(t *testing.T) {
+	t.Parallel()
+	toolstest.Rows(t, rows)
+}

@@ -60,8 +60,6 @@ func (c mxCheck) mailHosts() []string {
 // maxMailHosts is how many mail hosts are looked up.
 const maxMailHosts = 15
 
-const sectionMX = "RFC 5321 section 5.1"
-
 func (r *checker) mx(ctx context.Context) mxCheck {
 	c := mxCheck{check: newCheck(), Hosts: []mxHost{}}
 	answer := r.dns.ask(ctx, r.domain, dns.TypeMX)
@@ -73,20 +71,17 @@ func (r *checker) mx(ctx context.Context) mxCheck {
 	switch {
 	case failure != nil:
 		c.failed = true
-		c.unanswered("MX_LOOKUP_FAILED", "The MX records of "+mail.Show(r.domain), sectionMX, failure)
-		c.Issues.About(finding.Resolution(r.domain))
+		c.unanswered("MX_LOOKUP_FAILED", finding.Args{"domain": mail.Show(r.domain)}, failure)
+		c.facts.About(finding.Resolution(r.domain))
 		return c
 	case existence.Contradicts():
-		c.Issues.Add(mail.Warn, "DNS_CONTRADICTS", "RFC 4074 section 4.2", "The DNS denies that "+mail.Show(r.domain)+
-			" exists when asked for MX, and not when asked for its addresses. Let the name servers answer NOERROR without "+
-			"records.")
-		c.Issues.About(finding.Denials(r.domain))
+		c.facts.Add("DNS_CONTRADICTS", finding.Args{"domain": mail.Show(r.domain)})
+		c.facts.About(finding.Denials(r.domain))
 	case existence.Absent:
 		c.notFound = true
-		c.Summary = "The domain does not exist."
-		c.Issues.Add(mail.Fail, "DOMAIN_NOT_FOUND", "RFC 8020 section 2",
-			mail.Show(r.domain)+" does not exist in the DNS. Check its spelling and its registration.")
-		c.Issues.About(finding.Resolution(r.domain))
+		c.say("NOT_FOR_NO_DOMAIN", nil)
+		c.facts.Add(codeNotFound, finding.Args{"host": mail.Show(r.domain)})
+		c.facts.About(finding.Resolution(r.domain))
 		c.take(nil, false)
 		return c
 	}
@@ -143,44 +138,40 @@ func (c *mxCheck) read(records []dns.RR) {
 func isNull(h mxHost) bool { return h.Exchange == "" }
 
 func (c *mxCheck) nullMX() {
-	const reference = "RFC 7505 section 3"
 	if len(c.Hosts) > 1 {
-		c.Summary = "The domain says both that it accepts no mail and where to deliver it."
-		c.Issues.Add(mail.Fail, "MX_NULL_WITH_OTHERS", reference,
-			"A null MX record must be the only one. Remove it, or all the others.")
+		c.say("MX_SUMMARY_CONTRADICTORY", nil)
+		c.facts.Add("MX_NULL_WITH_OTHERS", nil)
 		c.take(nil, false)
 		return
 	}
 	c.NullMX = true
 	c.Hosts = []mxHost{}
-	c.Summary = "The domain accepts no mail (null MX)."
-	c.Issues.Add(mail.Info, "MX_NULL", reference, "The null MX record says that the domain accepts no mail.")
+	c.say("MX_SUMMARY_NULL", nil)
+	c.facts.Add("MX_NULL", nil)
 	c.Status = mailInfo
 }
 
 // implicitMX is a domain without MX records: senders try its own address.
 func (r *checker) implicitMX(ctx context.Context, c *mxCheck) {
 	addresses, _, err := r.dns.Both(ctx, r.domain)
-	name := mail.Show(r.domain)
+	domain := finding.Args{"domain": mail.Show(r.domain)}
 	if failure := mail.Failure(err); failure != nil && len(addresses) == 0 {
 		c.failed = true
-		c.unanswered("MX_LOOKUP_FAILED", "The addresses of "+name, sectionMX, failure)
+		c.unanswered("MX_LOOKUP_FAILED", domain.With(finding.Args{"addresses": true}), failure)
 		return
 	}
 	if len(addresses) == 0 {
-		c.Status, c.Summary = mailMissing, "The domain has neither MX records nor an address, so it cannot receive mail."
-		c.Issues.Add(mail.Warn, "MX_MISSING", sectionMX,
-			name+" has no MX record and no address, so no mail arrives there. Publish an MX record if it should receive "+
-				"mail, and the null MX record \"0 .\" if not.")
+		c.Status = mailMissing
+		c.say("MX_SUMMARY_MISSING", nil)
+		c.facts.Add("MX_MISSING", domain)
 		return
 	}
 	c.Hosts = []mxHost{newMXHost(r.domain, 0)}
 	c.Hosts[0].Addresses = addressTexts(addresses)
-	c.Summary = "The domain has no MX record, so senders fall back on its own address; no mail server was contacted."
-	c.Issues.Add(mail.Warn, "MX_IMPLICIT", sectionMX, "Mail goes to the address of "+name+" itself, which is often a "+
-		"web server. Publish an MX record, or the null MX record \"0 .\" if no mail is wanted.")
+	c.say("MX_SUMMARY_IMPLICIT", nil)
+	c.facts.Add("MX_IMPLICIT", domain)
 	if !allPublic(addresses) {
-		c.Issues.Add(mail.Fail, "MX_ADDRESS_NOT_PUBLIC", sectionMX, notPublic(r.domain))
+		c.facts.Add("MX_ADDRESS_NOT_PUBLIC", finding.Args{"exchange": domain["domain"]})
 	}
 	c.take(nil, false)
 }
@@ -198,8 +189,7 @@ func (r *checker) hosts(ctx context.Context, c *mxCheck) {
 	names := c.mailHosts()
 	var issues mail.Issues
 	if len(names) > maxMailHosts {
-		issues.Add(mail.Warn, "MX_TOO_MANY", sectionMX, fmt.Sprintf("The domain has %d mail exchanges; only the first "+
-			"%d were looked up. Few senders try them all.", len(names), maxMailHosts))
+		issues.Add("MX_TOO_MANY", finding.Args{"exchanges": len(names), "most": maxMailHosts})
 		names = names[:maxMailHosts]
 	}
 	facts := make(map[string]*mxHostFacts, len(names))
@@ -227,10 +217,9 @@ func (r *checker) hosts(ctx context.Context, c *mxCheck) {
 		}
 	}
 	if len(every) > 0 && !failed && !slices.ContainsFunc(every, netip.Addr.Is4) {
-		issues.Add(mail.Warn, "MX_NO_IPV4", sectionMX,
-			"No exchange has an IPv4 address, and many senders have only IPv4. Give one of them an A record.")
+		issues.Add("MX_NO_IPV4", nil)
 	}
-	c.Summary = fmt.Sprintf("%d of %d mail exchanges have an address; no mail server was contacted.", usable, len(names))
+	c.say("MX_SUMMARY", finding.Args{"usable": usable, "exchanges": len(names)})
 	c.take(issues, failed)
 }
 
@@ -243,11 +232,9 @@ func (f *mxHostFacts) look(ctx context.Context, dns *resolver, name string) {
 // mailHostProblem judges the name of a mail host. Names that no visitor could have typed are not looked up: a resolver
 // inside a private network would answer for them.
 func mailHostProblem(name string) mail.Issue {
-	shown := mail.Show(name)
+	exchange := finding.Args{"exchange": mail.Show(name)}
 	if _, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil {
-		return mail.Issue{Code: "MX_ADDRESS_LITERAL", Severity: mail.Fail, Reference: "RFC 1035 section 3.3.9",
-			Message: "The exchange " + shown +
-				" is an address, and MX records take names only. Give the host a name with that address."}
+		return mail.Issue{Code: "MX_ADDRESS_LITERAL", Args: exchange}
 	}
 	_, err := netpolicy.ParseName(name, true)
 	if bad, is := errors.AsType[*netpolicy.NameError](err); is {
@@ -255,39 +242,31 @@ func mailHostProblem(name string) mail.Issue {
 		if bad.Refused() {
 			code = "MX_NAME_NOT_PUBLIC"
 		}
-		return mail.Issue{Code: code, Severity: mail.Fail, Reference: sectionMX,
-			Message: "The exchange " + shown + " " + bad.Say() + ", so senders cannot find it. Use a public hostname."}
+		return mail.Issue{Code: code, Args: exchange.With(finding.Args{"problem": bad.Say()})}
 	}
 	return mail.Issue{}
 }
 
 // judge adds what is wrong with a mail host, and reports whether a lookup gave no usable answer.
 func (f *mxHostFacts) judge(name string, issues *mail.Issues) (failed bool) {
-	shown := mail.Show(name)
+	exchange := finding.Args{"exchange": mail.Show(name)}
 	failure := mail.Failure(f.err)
 	switch {
 	case f.problem.Code != "":
 		*issues = append(*issues, f.problem)
 		return false
 	case failure != nil:
-		issues.Add(mail.Warn, "MX_HOST_LOOKUP_FAILED", sectionMX,
-			"The addresses of "+shown+" could not be looked up: "+failure.Reason()+".")
+		issues.Add("MX_HOST_LOOKUP_FAILED", exchange.With(failure.Args()))
 	case len(f.addresses) == 0:
-		issues.Add(mail.Fail, "MX_HOST_WITHOUT_ADDRESS", sectionMX,
-			"The exchange "+shown+" has no address, so no mail arrives there. Give it one, or remove the MX record.")
+		issues.Add("MX_HOST_WITHOUT_ADDRESS", exchange)
 	}
 	if f.alias {
-		issues.Add(mail.Warn, "MX_CNAME", "RFC 2181 section 10.3",
-			"The exchange "+shown+" is an alias (CNAME), which an exchange must not be. Name the host that the alias leads to.")
+		issues.Add("MX_CNAME", exchange)
 	}
 	if !allPublic(f.addresses) {
-		issues.Add(mail.Fail, "MX_ADDRESS_NOT_PUBLIC", sectionMX, notPublic(name))
+		issues.Add("MX_ADDRESS_NOT_PUBLIC", exchange)
 	}
 	return failure != nil
-}
-
-func notPublic(name string) string {
-	return "The exchange " + mail.Show(name) + " has an address that cannot be reached from the internet. Remove it."
 }
 
 func allPublic(addresses []netip.Addr) bool {

@@ -2,11 +2,10 @@ package emaildnshealth
 
 import (
 	"context"
-	"fmt"
 
 	"diagnostics/gateway/internal/analyze/mail"
 	"diagnostics/gateway/internal/analyze/mail/dmarc"
-	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/progress"
 )
 
@@ -25,12 +24,15 @@ const (
 
 // check is what all checks have in common.
 type check struct {
-	Status  status      `json:"status" wire:"enum=pass|info|warn|fail|missing|error|notApplicable"`
-	Summary string      `json:"summary"`
-	Record  *string     `json:"record"`
-	Issues  mail.Issues `json:"issues"`
+	Status  status  `json:"status" wire:"enum=pass|info|warn|fail|missing|error|notApplicable"`
+	Summary string  `json:"summary"`
+	Record  *string `json:"record"`
+	Issues  []issue `json:"issues"`
 	// Truncated means that more came than is shown: of the record, of a list, or of what is wrong.
 	Truncated bool `json:"truncated,omitempty"`
+
+	// facts are what Issues are made of, once all checks are done.
+	facts mail.Issues
 }
 
 // checkStep is a check while others go on.
@@ -48,36 +50,40 @@ func (r *checker) report(ctx context.Context, name string, c *check) {
 	progress.Report(ctx, "check", name, checkStep{name, c.Status, c.Summary})
 }
 
-func newCheck() check { return check{Status: mailPass, Issues: mail.Issues{}} }
+func newCheck() check { return check{Status: mailPass, Issues: []issue{}} }
+
+// say gives the check its summary.
+func (c *check) say(code string, args finding.Args) { c.Summary = rows.Sentence(code, args) }
 
 // notForNullMX is a check that has no meaning for a domain that accepts no mail.
 func notForNullMX() check {
 	c := newCheck()
-	c.Status, c.Summary = mailNotApplicable, "The domain accepts no mail (null MX), so this does not apply."
+	c.Status = mailNotApplicable
+	c.say("NOT_FOR_NULL_MX", nil)
 	return c
 }
 
 // take adds issues and draws the status from all of them. failed reports a lookup without a usable answer: what is
 // known to be wrong counts more than what is not known.
 func (c *check) take(issues mail.Issues, failed bool) {
-	c.Issues = append(c.Issues, issues...)
+	c.facts = append(c.facts, issues...)
 	switch {
-	case c.Issues.Has(mail.Fail):
+	case have(c.facts, finding.Fail):
 		c.Status = mailFail
 	case failed:
 		c.Status = mailError
-	case c.Issues.Has(mail.Warn):
+	case have(c.facts, finding.Warn):
 		c.Status = mailWarn
 	default:
 		c.Status = mailPass
 	}
 }
 
-// unanswered is a check whose first lookup failed.
-func (c *check) unanswered(code, what, reference string, failure *mail.LookupError) {
-	c.Status = mailError
-	c.Summary = what + " could not be looked up: " + failure.Reason() + "."
-	c.Issues.Add(mail.Warn, code, reference, c.Summary+" "+failure.Advice())
+// unanswered is a check whose first lookup failed; args name what was looked up.
+func (c *check) unanswered(code string, args finding.Args, failure *mail.LookupError) {
+	args = args.With(failure.Advised())
+	c.Status, c.Summary = mailError, rows.Clause(code, args)
+	c.facts.Add(code, args)
 }
 
 // counts counts the checks by status.
@@ -130,18 +136,18 @@ func summarize(domain string, r results) Result {
 
 // noteOn recognises a domain that keeps out of mail.
 func noteOn(domain string, r results) *string {
-	domain = mail.Show(domain)
-	var note string
+	var code string
 	switch sends := !r.SPF.report.SendsNothing; {
 	case !sends && r.MX.NullMX && r.DMARC.applied == dmarc.Reject:
-		note = fmt.Sprintf("%s neither sends nor accepts mail, and all of its records say so.", domain)
+		code = "KEEPS_OUT_OF_MAIL"
 	case !sends && r.MX.NullMX:
-		note = fmt.Sprintf("%s neither sends nor accepts mail. A DMARC record with p=reject would complete that.", domain)
+		code = "KEEPS_OUT_WITHOUT_DMARC"
 	case !sends:
-		note = fmt.Sprintf("%s sends no mail: its SPF record authorizes no one.", domain)
+		code = "ONLY_ACCEPTS"
 	case r.MX.NullMX:
-		note = fmt.Sprintf("%s accepts no mail (null MX). If it sends none either, publish the SPF record v=spf1 "+
-			"-all.", domain)
+		code = "ONLY_SENDS"
+	default:
+		return nil
 	}
-	return format.TextOrNull(note)
+	return new(rows.Sentence(code, finding.Args{"domain": mail.Show(domain)}))
 }

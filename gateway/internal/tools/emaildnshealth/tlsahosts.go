@@ -2,11 +2,11 @@ package emaildnshealth
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"diagnostics/gateway/internal/analyze/mail"
 	"diagnostics/gateway/internal/analyze/tlsa"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/dane"
 
 	"github.com/miekg/dns"
@@ -40,8 +40,6 @@ type daneFacts struct {
 
 // keyQueries are two for each mail host, and one that shows whether the resolver validates.
 const keyQueries = 2*maxMailHosts + 1
-
-const sectionDANE = "RFC 7672 section 2.2"
 
 // dane looks up the records of an exchange.
 func (r *checker) dane(ctx context.Context, resolver *resolver, exchange string) daneFacts {
@@ -80,64 +78,48 @@ func (f daneFacts) fill(h *mxHost) {
 
 // judge adds what is wrong with the records.
 func (f daneFacts) judge(issues *mail.Issues) {
-	name := mail.Show(f.name)
+	server := finding.Args{"server": mail.Show(f.name)}
 	if f.failure != nil {
-		f.unanswered(name, issues)
+		f.unanswered(server, issues)
 		return
 	}
-	usable := 0
+	usable, counted := 0, 0
 	for _, record := range f.records {
-		problem := record.Problem()
+		args := server.With(finding.Args{"parameters": record.Params()})
+		problem, problemArgs := record.Problem()
 		switch {
 		case problem != "":
-			issues.Add(mail.Warn, "TLSA_UNUSABLE", "RFC 7672 section 3.1", fmt.Sprintf("The TLSA record %s of %s cannot be "+
-				"used: %s. Publish 3 1 1 with the SHA-256 digest of the server's public key.", record.Params(), name, problem))
+			issues.Add("TLSA_UNUSABLE", args.With(problemArgs).With(finding.Args{"problem": problem}))
+			continue
 		case record.Zero():
-			issues.Add(mail.Warn, "TLSA_ZERO", "RFC 6698 section 2.1.3", fmt.Sprintf("The TLSA record %s of %s is all "+
-				"zeros, which no certificate matches. Publish the digest of the server's public key, or remove the "+
-				"record.", record.Params(), name))
+			issues.Add("TLSA_ZERO", args)
 		default:
 			usable++
 		}
+		counted++
 	}
-	f.nothingMatches(name, usable, issues)
-	f.unsigned(name, issues)
-}
-
-// nothingMatches reports records that keep mail away: senders refuse to deliver where there are records that they can
-// use and the certificate matches none.
-func (f daneFacts) nothingMatches(name string, usable int, issues *mail.Issues) {
-	counts := func(r tlsa.Record) bool { return r.Problem() == "" }
-	if usable == 0 && f.authenticated && slices.ContainsFunc(f.records, counts) {
-		issues.Add(mail.Fail, "TLSA_MATCHES_NOTHING", sectionDANE, "No certificate can match the TLSA records of "+name+
-			", so senders that check DANE do not deliver there. Publish the digest of the server's public key.")
+	// Senders refuse to deliver if there are records that they can use and the certificate matches none.
+	if usable == 0 && counted > 0 && f.authenticated {
+		issues.Add("TLSA_MATCHES_NOTHING", server)
 	}
-}
-
-func (f daneFacts) unsigned(name string, issues *mail.Issues) {
 	switch {
 	case len(f.records) == 0 || f.authenticated:
 	case f.validating:
-		issues.Add(mail.Warn, "TLSA_NOT_SIGNED", sectionDANE, "The TLSA records of "+name+
-			" are not signed with DNSSEC, so senders ignore them. Sign the zone that they are in.")
+		issues.Add("TLSA_NOT_SIGNED", server)
 	default:
-		issues.Add(mail.Info, "TLSA_NOT_AUTHENTICATED", sectionDANE, "Whether the TLSA records of "+name+
-			" are signed is not known, because this service's resolver does not validate DNSSEC. Without DNSSEC senders "+
-			"ignore them.")
+		issues.Add("TLSA_NOT_AUTHENTICATED", server)
 	}
 }
 
 // ownFailures are codes of lookups that failed for want of something here.
 var ownFailures = []string{mail.CodeBusy, mail.CodeResolver, mail.CodeBound, mail.CodeLong}
 
-// unanswered is a failed lookup. Where the mail host's zone is signed it keeps mail away (RFC 7672 section 2.1.1): a
+// unanswered is a failed lookup. If the mail host's zone is signed it keeps mail away (RFC 7672 section 2.1.1): a
 // sender must not go on as if there were no records.
-func (f daneFacts) unanswered(name string, issues *mail.Issues) {
-	severity, effect := mail.Info, "Senders ask for them only where the exchange's zone is signed with DNSSEC."
+func (f daneFacts) unanswered(server finding.Args, issues *mail.Issues) {
+	code := "TLSA_LOOKUP_FAILED"
 	if f.secured && !f.late && !slices.Contains(ownFailures, f.failure.Code) {
-		severity, effect = mail.Warn, "Its zone is signed, so senders that check DANE do not deliver there while that "+
-			"lasts. Try again later; if it persists, repair the name servers."
+		code = "TLSA_LOOKUP_STOPS_DELIVERY"
 	}
-	issues.Add(severity, "TLSA_LOOKUP_FAILED", "RFC 7672 section 2.1.1", "The TLSA records of "+name+
-		" could not be looked up: "+f.failure.Reason()+". "+effect)
+	issues.Add(code, server.With(f.failure.Args()))
 }

@@ -3,7 +3,6 @@ package emaildnshealth
 import (
 	"context"
 	"errors"
-	"fmt"
 	"mime"
 	"net/http"
 
@@ -14,6 +13,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
 )
 
@@ -34,11 +34,6 @@ func newMTASTSCheck(c check) mtaStsCheck {
 // maxPolicy is how much of a policy file is read (RFC 8461 section 3.3).
 const maxPolicy = 64 << 10
 
-const (
-	sectionSTSRecord = "RFC 8461 section 3.1"
-	sectionSTSFetch  = "RFC 8461 section 3.3"
-)
-
 func (r *checker) mtaSts(ctx context.Context, mx mxCheck) mtaStsCheck {
 	if mx.NullMX {
 		return newMTASTSCheck(notForNullMX())
@@ -46,7 +41,7 @@ func (r *checker) mtaSts(ctx context.Context, mx mxCheck) mtaStsCheck {
 	c := newMTASTSCheck(newCheck())
 	texts, err := r.dns.TXT(ctx, "_mta-sts."+r.domain)
 	if failure := mail.Failure(err); failure != nil {
-		c.unanswered("MTASTS_LOOKUP_FAILED", "_mta-sts."+mail.Show(r.domain), sectionSTSRecord, failure)
+		c.unanswered("MTASTS_LOOKUP_FAILED", finding.Args{"domain": mail.Show(r.domain)}, failure)
 		return c
 	}
 	record := mtasts.ReadRecord(texts)
@@ -54,13 +49,12 @@ func (r *checker) mtaSts(ctx context.Context, mx mxCheck) mtaStsCheck {
 	c.Record = format.TextOrNull(record.Text)
 	switch {
 	case !record.Found:
-		c.Status, c.Summary = mailMissing, "The domain has no MTA-STS record."
-		c.Issues.Add(mail.Info, "MTASTS_MISSING", sectionSTSRecord, "Without MTA-STS an attacker on the path can make "+
-			"senders deliver without encryption. Publish a policy file and a TXT record at _mta-sts."+mail.Show(
-			r.domain)+".")
+		c.Status = mailMissing
+		c.say("MTASTS_SUMMARY_MISSING", nil)
+		c.facts.Add("MTASTS_MISSING", nil)
 		return c
 	case record.Text == "":
-		c.Summary = "There are several MTA-STS records, so senders use none of them."
+		c.say("MTASTS_SUMMARY_SEVERAL", nil)
 		return c
 	}
 	fetched := r.fetchPolicy(ctx)
@@ -77,18 +71,18 @@ func (r *checker) mtaSts(ctx context.Context, mx mxCheck) mtaStsCheck {
 func (c *mtaStsCheck) conclude(fetched mtaStsFetch) {
 	switch {
 	case c.Status == mailError:
-		c.Summary = "MTA-STS could not be checked completely."
+		c.say("MTASTS_SUMMARY_UNKNOWN", nil)
 	case !fetched.readable:
-		c.Summary = "The MTA-STS record has no policy that senders can use."
+		c.say("MTASTS_SUMMARY_UNUSABLE", nil)
 	case c.Status == mailFail:
-		c.Summary = "The MTA-STS policy has errors."
+		c.say("MTASTS_SUMMARY_FAULTY", nil)
 	case *c.Mode == "none":
-		c.Summary = "The MTA-STS policy is switched off (mode none)."
+		c.say("MTASTS_SUMMARY_OFF", nil)
 		if c.Status == mailPass {
 			c.Status = mailInfo
 		}
 	default:
-		c.Summary = fmt.Sprintf("The MTA-STS policy covers every mail exchange, in mode %s.", *c.Mode)
+		c.say("MTASTS_SUMMARY", finding.Args{"mode": *c.Mode})
 	}
 }
 
@@ -101,20 +95,16 @@ func (c *mtaStsCheck) readPolicy(text string, mx mxCheck, issues *mail.Issues) (
 	if policy.MaxAge >= 0 {
 		c.MaxAge = &policy.MaxAge
 	}
-	const section = "RFC 8461 section 5"
 	switch policy.Mode {
 	case "none":
-		issues.Add(mail.Info, "MTASTS_NONE", section, "The mode is none: senders behave as if there were no policy.")
+		issues.Add("MTASTS_NONE", nil)
 		return false
 	case "testing":
-		issues.Add(mail.Warn, "MTASTS_TESTING", section,
-			"The mode is testing: senders report failures but deliver anyway. Use enforce once the reports look right.")
+		issues.Add("MTASTS_TESTING", nil)
 	}
 	for _, exchange := range mx.mailHosts() {
 		if !policy.Covers(exchange) {
-			issues.Add(mail.Fail, "MTASTS_MX_NOT_COVERED", "RFC 8461 section 4.1",
-				"The policy does not name the exchange "+mail.Show(exchange)+", so senders refuse to deliver there. Add an "+
-					"mx line for it.")
+			issues.Add("MTASTS_MX_NOT_COVERED", finding.Args{"exchange": mail.Show(exchange)})
 		}
 	}
 	return mx.failed
@@ -130,24 +120,19 @@ type mtaStsFetch struct {
 	failed bool
 }
 
-func (f *mtaStsFetch) add(severity mail.Severity, code, format string, args ...any) {
-	f.issues.Add(severity, code, sectionSTSFetch, fmt.Sprintf(format, args...))
-}
-
 func (r *checker) fetchPolicy(ctx context.Context) mtaStsFetch {
 	var f mtaStsFetch
 	host := "mta-sts." + r.domain
-	shown := mail.Show(host)
+	args := finding.Args{"host": mail.Show(host)}
 	addresses, _, err := r.dns.Both(ctx, host)
 	if failure := mail.Failure(err); failure != nil && len(addresses) == 0 {
 		f.failed = true
-		f.add(mail.Warn, "MTASTS_HOST_LOOKUP_FAILED", "%s could not be looked up: %s.", shown, failure.Reason())
+		f.issues.Add("MTASTS_HOST_LOOKUP_FAILED", args.With(failure.Args()))
 		return f
 	}
 	url, err := target.ParseURL("https://" + host + "/.well-known/mta-sts.txt")
 	if err != nil || len(addresses) == 0 {
-		f.add(mail.Fail, "MTASTS_HOST_ABSENT", "%s has no address, so there is no policy. Serve it at "+
-			"https://%s/.well-known/mta-sts.txt, or remove the TXT record.", shown, shown)
+		f.issues.Add("MTASTS_HOST_ABSENT", args)
 		return f
 	}
 	r.dns.news.Store(true)
@@ -157,8 +142,7 @@ func (r *checker) fetchPolicy(ctx context.Context) mtaStsFetch {
 		return f
 	}
 	if response.HelloTooLong {
-		f.add(mail.Warn, "HELLO_INTOLERANT", "%s does not answer a TLS hello as long as that of a current client, only a "+
-			"shorter one. Update the server or the firewall before it.", shown)
+		f.issues.Add("HELLO_INTOLERANT", args)
 	}
 	f.read(ctx, response)
 	return f
@@ -167,34 +151,30 @@ func (r *checker) fetchPolicy(ctx context.Context) mtaStsFetch {
 // unreachable files a mail host that failed. The time of the run, what this service lacks, and its limits are
 // a fault of this service alone.
 func (f *mtaStsFetch) unreachable(ctx context.Context, err error) {
-	known, is := errors.AsType[*fault.Error](err)
 	certificate, invalid := errors.AsType[*egress.CertificateError](err)
+	reason, args := fault.Reason(err)
+	args = args.With(finding.Args{"reason": reason})
 	switch {
 	case ctx.Err() != nil:
 		f.failed = true
-		f.add(mail.Warn, "MTASTS_NOT_FINISHED", "The policy could not be fetched before this run ran out of time.")
-	case !is:
-		f.add(mail.Fail, "MTASTS_POLICY_UNREACHABLE", "The policy could not be fetched.")
-	case fault.IsOwn(err), known.Kind == fault.Limited, invalid && certificate.NotVerified:
+		f.issues.Add("MTASTS_NOT_FINISHED", nil)
+	case fault.IsOwn(err), fault.Is(err, fault.Limited), invalid && certificate.NotVerified:
 		f.failed = true
-		f.add(mail.Warn, "MTASTS_NOT_FINISHED", "The policy could not be fetched: %s", known.Sentence)
+		f.issues.Add("MTASTS_NOT_FINISHED", args)
 	case invalid:
-		f.add(mail.Fail, "MTASTS_CERTIFICATE",
-			"%s Senders accept the policy only over a valid certificate: renew it, or have it name this host.", known.Sentence)
+		f.issues.Add("MTASTS_CERTIFICATE", args)
 	default:
-		f.add(mail.Fail, "MTASTS_POLICY_UNREACHABLE", "The policy could not be fetched: %s", known.Sentence)
+		f.issues.Add("MTASTS_POLICY_UNREACHABLE", args)
 	}
 }
 
 func (f *mtaStsFetch) read(ctx context.Context, response *egress.Response) {
 	switch {
 	case response.Status >= 300 && response.Status < 400:
-		f.add(mail.Fail, "MTASTS_POLICY_REDIRECT", "The policy's address answers with a redirect (%d), which senders "+
-			"do not follow. Serve the file there.", response.Status)
+		f.issues.Add("MTASTS_POLICY_REDIRECT", finding.Args{"status": response.Status})
 		return
 	case response.Status != http.StatusOK:
-		f.add(mail.Fail, "MTASTS_POLICY_ABSENT",
-			"The policy's address answers with status %d, but only 200 counts. Serve the file there.", response.Status)
+		f.issues.Add("MTASTS_POLICY_ABSENT", finding.Args{"status": response.Status})
 		return
 	case response.BodyErr != nil:
 		f.unreachable(ctx, response.BodyErr)
@@ -204,11 +184,9 @@ func (f *mtaStsFetch) read(ctx context.Context, response *egress.Response) {
 	kind, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	switch {
 	case err != nil || kind != "text/plain":
-		f.add(mail.Fail, "MTASTS_MEDIA_TYPE",
-			"The policy is not served as text/plain, so senders may refuse it. Set its Content-Type.")
+		f.issues.Add("MTASTS_MEDIA_TYPE", nil)
 	case response.Truncated:
-		f.add(mail.Fail, "MTASTS_POLICY_TOO_LONG",
-			"The policy is longer than 64 KiB, which is all that senders read. Shorten it.")
+		f.issues.Add("MTASTS_POLICY_TOO_LONG", nil)
 	default:
 		f.readable = true
 	}
@@ -220,8 +198,6 @@ type tlsRptCheck struct {
 	ReportAddresses []string `json:"reportAddresses"`
 }
 
-const sectionTLSRPT = "RFC 8460 section 3"
-
 func (r *checker) tlsRpt(ctx context.Context, mx mxCheck) tlsRptCheck {
 	if mx.NullMX {
 		return tlsRptCheck{check: notForNullMX(), ReportAddresses: []string{}}
@@ -229,7 +205,7 @@ func (r *checker) tlsRpt(ctx context.Context, mx mxCheck) tlsRptCheck {
 	c := tlsRptCheck{check: newCheck(), ReportAddresses: []string{}}
 	texts, err := r.dns.TXT(ctx, "_smtp._tls."+r.domain)
 	if failure := mail.Failure(err); failure != nil {
-		c.unanswered("TLSRPT_LOOKUP_FAILED", "_smtp._tls."+mail.Show(r.domain), sectionTLSRPT, failure)
+		c.unanswered("TLSRPT_LOOKUP_FAILED", finding.Args{"domain": mail.Show(r.domain)}, failure)
 		return c
 	}
 	report := tlsrpt.Read(texts)
@@ -238,17 +214,17 @@ func (r *checker) tlsRpt(ctx context.Context, mx mxCheck) tlsRptCheck {
 	c.ReportAddresses = append(c.ReportAddresses, report.Addresses...)
 	switch {
 	case !report.Found:
-		c.Status, c.Summary = mailMissing, "The domain has no TLS reporting record."
-		c.Issues.Add(mail.Info, "TLSRPT_MISSING", sectionTLSRPT, "No one learns when senders cannot use TLS. Publish "+
-			"v=TLSRPTv1; rua=mailto:… at _smtp._tls."+mail.Show(r.domain)+".")
+		c.Status = mailMissing
+		c.say("TLSRPT_SUMMARY_MISSING", nil)
+		c.facts.Add("TLSRPT_MISSING", nil)
 	case report.Record == "":
-		c.Summary = "There are several TLS reporting records, so senders use none of them."
+		c.say("TLSRPT_SUMMARY_SEVERAL", nil)
 	case len(report.Addresses) == 0:
-		c.Summary = "The TLS reporting record names no address that can be used."
+		c.say("TLSRPT_SUMMARY_NONE", nil)
 	case len(report.Addresses) == 1:
-		c.Summary = "TLS reports go to one address."
+		c.say("TLSRPT_SUMMARY_ONE", nil)
 	default:
-		c.Summary = fmt.Sprintf("TLS reports go to %d addresses.", len(report.Addresses))
+		c.say("TLSRPT_SUMMARY", finding.Args{"addresses": len(report.Addresses)})
 	}
 	return c
 }

@@ -4,28 +4,24 @@
 package bimi
 
 import (
-	"fmt"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
 
 	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/netpolicy"
 )
 
 const version = "BIMI1"
 
-// Section is where the record is defined.
-const Section = "draft-brand-indicators-for-message-identification"
-
 // Report is what the records say.
 type Report struct {
 	// Record is the one record, empty where there is none or several.
 	Record string
-	// Unused says in a sentence why what is published is not used at all; empty where a record is used, or where there is
-	// nothing.
-	Unused string
+	// Unused says why what is published is not used at all; nil if a record is used, and if there is nothing.
+	Unused *mail.Issue
 	// Several means that there is more than one record, which ends the search for one.
 	Several bool
 	// Logo and Evidence are https URLs, empty where the record has none that can be used.
@@ -44,30 +40,24 @@ func Read(txt []string) Report {
 		return r
 	}
 	if len(records) > 1 {
-		return Report{Several: true, Unused: fmt.Sprintf("There are %d BIMI records, so mail programs use none of them. "+
-			"Keep one.", len(records))}
+		return Report{Several: true, Unused: &mail.Issue{Code: "BIMI_SEVERAL_RECORDS",
+			Args: finding.Args{"records": len(records)}}}
 	}
 	for _, t := range txt {
 		if mail.NearVersion(t, version) {
-			return Report{Unused: fmt.Sprintf("The TXT record %q is not recognized as BIMI. It must begin with v=BIMI1; in "+
-				"exactly this spelling.", mail.Show(t))}
+			return Report{Unused: &mail.Issue{Code: "BIMI_VERSION", Args: finding.Args{"record": mail.Quoted(t)}}}
 		}
 	}
 	return Report{}
 }
 
-func (r *Report) add(severity mail.Severity, code, format string, args ...any) {
-	r.Issues.Add(severity, code, Section, fmt.Sprintf(format, args...))
-}
-
 func (r *Report) read() {
 	tags, broken := mail.ParseTags(r.Record)
 	if len(broken) > 0 {
-		r.add(mail.Warn, "BIMI_SYNTAX", "%q is not a tag with a value. Write tag=value pairs, separated by semicolons.",
-			mail.Show(broken[0]))
+		r.Issues.Add("BIMI_SYNTAX", finding.Args{"part": mail.Quoted(broken[0])})
 	}
 	if doubles := tags.Doubles(); len(doubles) > 0 {
-		r.add(mail.Fail, "BIMI_TAG_TWICE", "The tag %s appears more than once. Keep one.", mail.Show(doubles[0]))
+		r.Issues.Add("BIMI_TAG_TWICE", finding.Args{"tag": mail.Show(doubles[0])})
 	}
 	logo, hasLogo := tags.Get("l")
 	evidence, _ := tags.Get("a")
@@ -76,11 +66,10 @@ func (r *Report) read() {
 		r.logo(logo)
 	case hasLogo && evidence == "":
 		r.Declined = true
-		r.add(mail.Info, "BIMI_DECLINED", "The record asks for no logo to be shown: its l tag is empty.")
+		r.Issues.Add("BIMI_DECLINED", nil)
 		return
 	default:
-		r.add(mail.Fail, "BIMI_NO_LOGO", "The record names no logo, so none is shown. Set l= to the https address of "+
-			"an SVG file.")
+		r.Issues.Add("BIMI_NO_LOGO", nil)
 	}
 	r.evidence(evidence)
 }
@@ -88,42 +77,38 @@ func (r *Report) read() {
 func (r *Report) logo(text string) {
 	address, problem := location(text)
 	if problem != "" {
-		r.add(mail.Fail, "BIMI_LOGO_INVALID", "The address of the logo, %q, %s. Use an https address of an SVG file.",
-			mail.Show(text), problem)
+		r.Issues.Add("BIMI_LOGO_INVALID", finding.Args{"address": mail.Quoted(text), "problem": problem})
 		return
 	}
 	r.Logo = text
 	if suffix := strings.ToLower(path.Ext(address.Path)); suffix != ".svg" && suffix != ".svgz" {
-		r.add(mail.Warn, "BIMI_LOGO_FORMAT", "The address of the logo does not end in .svg or .svgz, and no other "+
-			"format is shown.")
+		r.Issues.Add("BIMI_LOGO_FORMAT", nil)
 	}
 }
 
 func (r *Report) evidence(text string) {
 	if text == "" {
-		r.add(mail.Info, "BIMI_NO_EVIDENCE", "The record names no mark certificate (a=), without which Gmail and Apple "+
-			"Mail, among others, show no logo.")
+		r.Issues.Add("BIMI_NO_EVIDENCE", nil)
 		return
 	}
 	if _, problem := location(text); problem != "" {
-		r.add(mail.Fail, "BIMI_EVIDENCE_INVALID", "The address of the mark certificate, %q, %s. Use an https address.",
-			mail.Show(text), problem)
+		r.Issues.Add("BIMI_EVIDENCE_INVALID", finding.Args{"address": mail.Quoted(text), "problem": problem})
 		return
 	}
 	r.Evidence = text
 }
 
-// location takes an https URL of a public name; problem says what is wrong with another.
-func location(text string) (*url.URL, string) {
+// location takes an https URL of a public name; problem is the code of a clause on what is wrong with another.
+func location(text string) (address *url.URL, problem string) {
 	address, err := url.Parse(text)
 	if err != nil || strings.ContainsAny(text, " ,") {
-		return nil, "is not a single URL"
+		return nil, "BIMI_URL_NOT_ONE"
 	}
 	if address.Scheme != "https" {
-		return nil, "does not begin with https://"
+		return nil, "BIMI_URL_NOT_HTTPS"
 	}
 	if _, err := netpolicy.ParseName(address.Hostname(), true); err != nil {
-		return nil, "names no public host"
+		return nil, "BIMI_URL_NOT_PUBLIC"
 	}
 	return address, ""
 }

@@ -1,89 +1,71 @@
 package dmarc
 
 import (
-	"fmt"
 	"slices"
 
 	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
-// at names the record of a domain by where it stands.
-func at(domain string) string { return "_dmarc." + mail.Show(domain) }
-
-// belowAt is where the record stands that belowRecord gives.
-func (c *check) belowAt(below *Record) string {
+// ownerBelow is the domain whose record belowRecord gives.
+func (c *check) ownerBelow(below *Record) string {
 	if below == c.report.Record {
-		return at(c.report.FoundAt)
+		return mail.Show(c.report.FoundAt)
 	}
-	return at(c.report.Organizational)
+	return mail.Show(c.report.Organizational)
 }
 
 // judgeUnused reports sp and np in a record that names below the domain do not follow.
 func (c *check) judgeUnused(below *Record) {
 	r := c.report.Record
-	if below == r || r.SP == "" && r.NP == "" {
-		return
+	var tags []string
+	if r.SP != "" {
+		tags = append(tags, "sp")
 	}
-	tags := "tag sp has"
-	switch {
-	case r.SP == "":
-		tags = "tag np has"
-	case r.NP != "":
-		tags = "tags sp and np have"
+	if r.NP != "" {
+		tags = append(tags, "np")
 	}
-	c.add(mail.Info, "DMARC_SP_IGNORED", sectionRecord, "The %s no effect in the record at %s: names below %s follow "+
-		"the record at %s.", tags, at(c.report.FoundAt), mail.Show(c.domain), c.belowAt(below))
+	if below != r && len(tags) > 0 {
+		c.add("DMARC_SP_IGNORED", finding.Args{"tags": tags, "owner": mail.Show(c.report.FoundAt),
+			"domain": mail.Show(c.domain), "followed": c.ownerBelow(below)})
+	}
 }
 
 // judgePolicy reports policies that stop no one, and in which record to change them.
 func (c *check) judgePolicy(below *Record) {
-	r := c.report.Record
-	switch policy := c.report.Policy; {
+	r, policy := c.report.Record, c.report.Policy
+	args := finding.Args{"domain": mail.Show(c.domain), "owner": c.ownerBelow(below)}
+	switch {
 	case r.invalid:
 	case policy == None:
-		c.add(mail.Warn, "DMARC_POLICY_NONE", sectionRecord, "The policy is none, so forged mail is delivered like any "+
-			"other. Once the reports look right, %s.", c.raiseOwn())
+		c.add("DMARC_POLICY_NONE", c.raiseOwn())
 	case below.invalid && c.report.Subdomains.rank() < policy.rank():
-		c.add(mail.Warn, "DMARC_SUBDOMAIN_POLICY_WEAKER", sectionRecord, "Names below %s have the weaker policy none, "+
-			"so mail from them can be forged: the record at %s has a policy that is not valid. Correct it.",
-			mail.Show(c.domain), c.belowAt(below))
+		c.add("DMARC_SUBDOMAIN_POLICY_INVALID", args)
 	case c.report.Subdomains.rank() < policy.rank():
-		c.add(mail.Warn, "DMARC_SUBDOMAIN_POLICY_WEAKER", sectionRecord, "Names below %s have the weaker policy %s, "+
-			"so mail from them can be forged. %s in the record at %s.", mail.Show(c.domain), c.report.Subdomains,
-			raiseBelow(below, policy), c.belowAt(below))
-	case c.report.Nonexistent.rank() < policy.rank():
-		remove := ""
-		if c.report.Subdomains.rank() >= policy.rank() {
-			remove = ", or remove it,"
+		args["policy"] = string(c.report.Subdomains)
+		if below.SP == "" {
+			args["stricter"] = string(policy)
+		} else {
+			args["removable"] = below.effective().rank() >= policy.rank()
 		}
-		c.add(mail.Warn, "DMARC_NONEXISTENT_POLICY_WEAKER", sectionRecord, "Names below %s that do not exist have the "+
-			"weaker policy %s, so mail from them can be forged. Raise np%s in the record at %s.", mail.Show(c.domain),
-			c.report.Nonexistent, remove, c.belowAt(below))
+		c.add("DMARC_SUBDOMAIN_POLICY_WEAKER", args)
+	case c.report.Nonexistent.rank() < policy.rank():
+		args["policy"] = string(c.report.Nonexistent)
+		args["removable"] = c.report.Subdomains.rank() >= policy.rank()
+		c.add("DMARC_NONEXISTENT_POLICY_WEAKER", args)
 	}
 }
 
-// raiseOwn says how the domain's own policy is raised from none.
-func (c *check) raiseOwn() string {
-	if c.report.FoundAt == c.domain {
-		return "use p=quarantine and then p=reject"
+// raiseOwn are the arguments on how the domain's own policy is raised from none, if it is in another domain's record.
+func (c *check) raiseOwn() finding.Args {
+	if !c.inherited() {
+		return nil
 	}
 	tag := "p"
 	if c.report.Record.SP != "" {
 		tag = "sp"
 	}
-	return fmt.Sprintf("raise %s to quarantine and then reject in the record at %s, or publish a record at %s", tag,
-		at(c.report.FoundAt), at(c.domain))
-}
-
-// raiseBelow says how the policy for names below is raised to that of the domain.
-func raiseBelow(below *Record, policy Policy) string {
-	switch {
-	case below.SP == "":
-		return fmt.Sprintf("Raise p, or add sp=%s,", policy)
-	case below.effective().rank() >= policy.rank():
-		return "Raise sp, or remove it,"
-	}
-	return "Raise sp"
+	return finding.Args{"tag": tag, "owner": mail.Show(c.report.FoundAt), "domain": mail.Show(c.domain)}
 }
 
 // judgeTest reports what receivers apply while a policy is tested.
@@ -93,32 +75,25 @@ func (c *check) judgeTest(below *Record) {
 		if below == r && !c.inherited() {
 			policies = append(policies, c.report.Subdomains, c.report.Nonexistent)
 		}
-		c.tested(at(c.report.FoundAt), "", policies)
+		c.tested(finding.Args{"owner": mail.Show(c.report.FoundAt)}, policies)
 	}
 	if below != c.report.Record && below.Test && !below.invalid {
-		c.tested(c.belowAt(below), " to names below "+mail.Show(c.domain),
+		c.tested(finding.Args{"owner": c.ownerBelow(below), "domain": mail.Show(c.domain)},
 			[]Policy{c.report.Subdomains, c.report.Nonexistent})
 	}
 }
 
 func (c *check) inherited() bool { return c.report.FoundAt != c.domain }
 
-// tested reports what becomes of the policies of a record in test mode; names is what they apply to.
-func (c *check) tested(record, names string, policies []Policy) {
-	steps := ""
-	for _, p := range []Policy{Reject, Quarantine} {
-		if slices.Contains(policies, p) {
-			steps += fmt.Sprintf(", %s instead of %s", p.milder(), p)
-		}
-	}
-	if steps == "" {
-		c.add(mail.Info, "DMARC_TEST_MODE", sectionRecord, "The record at %s says t=y, which has no effect on the "+
-			"policy none. Remove it.", record)
+// tested reports what becomes of the policies of a record in test mode. The arguments name its owner, and the domain if
+// only names below that follow it.
+func (c *check) tested(args finding.Args, policies []Policy) {
+	rejects, quarantines := slices.Contains(policies, Reject), slices.Contains(policies, Quarantine)
+	if !rejects && !quarantines {
+		c.add("DMARC_TEST_MODE_IDLE", finding.Args{"owner": args["owner"]})
 		return
 	}
-	c.add(mail.Warn, "DMARC_TEST_MODE", sectionRecord, "The record at %s says t=y, so receivers apply its policy%s "+
-		"one step milder%s. Those that still follow RFC 7489 apply it in full. Remove t=y when the test is over.", record,
-		names, steps)
+	c.add("DMARC_TEST_MODE", args.With(finding.Args{"rejects": rejects, "quarantines": quarantines}))
 }
 
 // Applied is what receivers apply of the domain's policy: one step less while it is tested.

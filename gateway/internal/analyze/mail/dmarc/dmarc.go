@@ -4,12 +4,12 @@ package dmarc
 
 import (
 	"context"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/parallel"
 
 	"golang.org/x/net/publicsuffix"
@@ -86,9 +86,7 @@ type check struct {
 	report Report
 }
 
-func (c *check) add(severity mail.Severity, code, reference, format string, args ...any) {
-	c.report.Issues.Add(severity, code, reference, fmt.Sprintf(format, args...))
-}
+func (c *check) add(code string, args finding.Args) { c.report.Issues.Add(code, args) }
 
 // walkUp queries all names at once, which costs no more queries than the protocol allows, and keeps those that a walk
 // in order would have come to.
@@ -137,8 +135,7 @@ func (c *check) choose() {
 			c.report.Organizational = organizational
 			return
 		}
-		c.add(mail.Info, "DMARC_WALK_INCOMPLETE", sectionWalk, "The organizational domain could not be determined, "+
-			"because a name above %s could not be looked up.", mail.Show(c.domain))
+		c.add("DMARC_WALK_INCOMPLETE", finding.Args{"domain": mail.Show(c.domain)})
 		return
 	}
 	c.near(first)
@@ -213,19 +210,15 @@ func below(domain, parent string) string {
 	return rest[strings.LastIndexByte(rest, '.')+1:] + "." + parent
 }
 
-const sectionWalk = "RFC 9989 section 4.10"
-
 func (c *check) failed(s step) {
 	c.report.Failed = true
-	c.add(mail.Warn, "DMARC_LOOKUP_FAILED", "RFC 9989 section 4.10.1", "_dmarc.%s could not be looked up: %s. %s",
-		mail.Show(s.domain), s.failure.Reason(), s.failure.Advice())
+	c.add("DMARC_LOOKUP_FAILED", s.failure.Advised().With(finding.Args{"owner": mail.Show(s.domain)}))
 }
 
 func (c *check) several(s step) {
 	c.report.Several = true
 	c.report.FoundAt = s.domain
-	c.add(mail.Fail, "DMARC_SEVERAL_RECORDS", sectionWalk,
-		"_dmarc.%s has several DMARC records, so receivers use none of them. Keep one.", mail.Show(s.domain))
+	c.add("DMARC_SEVERAL_RECORDS", finding.Args{"owner": mail.Show(s.domain)})
 }
 
 // near reports TXT records that were meant to be DMARC records.
@@ -234,15 +227,13 @@ func (c *check) near(s step) {
 		if IsRecord(txt) || !mail.NearVersion(txt, version) {
 			continue
 		}
-		code, mend := "DMARC_VERSION", "It must begin with v=DMARC1 and a semicolon."
-		switch bare := strings.TrimLeft(txt, " \t\r\n"); {
-		case bare != txt && IsRecord(bare):
-			code, mend = "DMARC_LEADING_BLANK", "Remove the space before v=DMARC1."
-		case IsRecord(upperVersion.ReplaceAllString(txt, version)):
-			mend = "The value of v must be DMARC1, in capitals."
+		args := finding.Args{"owner": mail.Show(s.domain), "record": mail.Quoted(txt)}
+		if bare := strings.TrimLeft(txt, " \t\r\n"); bare != txt && IsRecord(bare) {
+			c.add("DMARC_LEADING_BLANK", args)
+			continue
 		}
-		c.add(mail.Fail, code, sectionRecord, "_dmarc.%s has a TXT record that is not recognized as DMARC: %q. %s",
-			mail.Show(s.domain), mail.Show(txt), mend)
+		args["capitals"] = IsRecord(upperVersion.ReplaceAllString(txt, version))
+		c.add("DMARC_VERSION", args)
 	}
 }
 
@@ -253,7 +244,7 @@ var upperVersion = regexp.MustCompile(`(?i)\b` + version + `\b`)
 func (c *check) take(s step) {
 	c.report.Record, c.report.FoundAt = s.record, s.domain
 	for _, issue := range s.issues {
-		c.report.Issues.Add(issue.Severity, issue.Code, issue.Reference, issue.Message)
+		c.add(issue.Code, issue.Args)
 	}
 }
 
@@ -275,15 +266,12 @@ func (c *check) compare() {
 	old := listedDomain(c.domain)
 	switch {
 	case c.report.FoundAt == c.domain && c.report.Organizational != old:
-		c.add(mail.Info, "DMARC_RFC7489_ALIGNMENT", "RFC 7489 section 3.2",
-			"Receivers that still follow RFC 7489 take %s as the organizational domain, by the public suffix list; others "+
-				"take %s, so relaxed alignment may differ.", mail.Show(old), mail.Show(c.report.Organizational))
+		c.add("DMARC_RFC7489_ALIGNMENT", finding.Args{"listed": mail.Show(old),
+			"organization": mail.Show(c.report.Organizational)})
 		return
 	case c.report.FoundAt == c.domain || c.report.FoundAt == old:
 		return
 	}
-	c.add(mail.Info, "DMARC_RFC7489_DIFFERS", "RFC 7489 section 3.2",
-		"Receivers that still follow RFC 7489 look at %s and then, by the public suffix list, at %s, and do not use the "+
-			"record of %s. Publish one at %s too.",
-		mail.Show(c.domain), mail.Show(old), mail.Show(c.report.FoundAt), mail.Show(c.domain))
+	c.add("DMARC_RFC7489_DIFFERS", finding.Args{"domain": mail.Show(c.domain), "listed": mail.Show(old),
+		"owner": mail.Show(c.report.FoundAt)})
 }

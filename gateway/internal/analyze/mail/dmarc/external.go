@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/netpolicy"
 	"diagnostics/shared/parallel"
 )
@@ -12,14 +13,11 @@ import (
 // maxExternal bounds at how many other domains consent to reports is looked up.
 const maxExternal = 6
 
-const sectionExternal = "RFC 9990, Verifying External Destinations; RFC 7489 section 7.1"
-
 // external looks up the consent of every other domain that reports are to go to.
 func (c *check) external(ctx context.Context, dns Resolver) {
 	hosts := c.externalHosts()
 	if len(hosts) > maxExternal {
-		c.add(mail.Warn, "DMARC_TOO_MANY_DESTINATIONS", sectionExternal,
-			"Reports go to %d other domains; only the first %d were asked whether they accept them.", len(hosts), maxExternal)
+		c.add("DMARC_TOO_MANY_DESTINATIONS", finding.Args{"domains": len(hosts), "most": maxExternal})
 		hosts = hosts[:maxExternal]
 	}
 	c.report.Destinations = make([]Destination, len(hosts))
@@ -105,23 +103,18 @@ func (c *check) elsewhere(record, host string) string {
 }
 
 func (c *check) judgeDestination(d Destination) {
-	host, from := mail.Show(d.Host), mail.Show(c.report.FoundAt)
+	args := finding.Args{"host": mail.Show(d.Host), "owner": mail.Show(c.report.FoundAt)}
 	switch {
 	case d.Authorized:
 	case d.Elsewhere != "":
-		c.add(mail.Warn, "DMARC_REPORTS_REDIRECTED", sectionExternal, "%s wants reports about %s sent on to %s, another "+
-			"host, so none are sent to either. Its record at %s may only name addresses at %s itself.", host, from,
-			mail.Show(d.Elsewhere), mail.Show(d.Name), host)
+		c.add("DMARC_REPORTS_REDIRECTED", args.With(finding.Args{"elsewhere": mail.Show(d.Elsewhere),
+			"name": mail.Show(d.Name)}))
 	case d.Failure == nil:
-		c.add(mail.Warn, "DMARC_REPORTS_NOT_AUTHORIZED", sectionExternal,
-			"%s does not say that it accepts reports about %s, so none are sent there. It must publish a TXT record v=DMARC1 "+
-				"at %s._report._dmarc.%s.", host, from, from, host)
+		c.add("DMARC_REPORTS_NOT_AUTHORIZED", args)
 	case d.Failure.Code == mail.CodeName:
-		c.add(mail.Warn, "DMARC_REPORTS_NOT_AUTHORIZED", sectionExternal, "%s cannot say that it accepts reports "+
-			"about %s, because the name that would say so cannot exist in the public DNS.", host, from)
+		c.add("DMARC_REPORTS_NEVER_AUTHORIZED", args)
 	default:
 		c.report.Failed = true
-		c.add(mail.Warn, "DMARC_DESTINATION_LOOKUP_FAILED", sectionExternal,
-			"Whether %s accepts reports about %s could not be looked up: %s.", host, from, d.Failure.Reason())
+		c.add("DMARC_DESTINATION_LOOKUP_FAILED", args.With(d.Failure.Args()))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 // judge works out the policies and says what they mean.
@@ -21,13 +22,10 @@ func (c *check) judge() {
 	c.judgePolicy(below)
 	c.judgeTest(below)
 	if len(r.Aggregate) == 0 {
-		c.add(mail.Info, "DMARC_NO_REPORTS", sectionRecord,
-			"No aggregate reports are requested. Add rua=mailto:… to the record at %s to see who sends in your name.",
-			at(c.report.FoundAt))
+		c.add("DMARC_NO_REPORTS", finding.Args{"owner": mail.Show(c.report.FoundAt)})
 	}
 	if r.PSD == "y" && !c.inherited() {
-		c.add(mail.Info, "DMARC_PSD", sectionRecord, "The record says psd=y: %s is a public suffix, and names one "+
-			"label below it are organizations of their own.", mail.Show(c.domain))
+		c.add("DMARC_PSD", finding.Args{"domain": mail.Show(c.domain)})
 	}
 }
 

@@ -1,12 +1,12 @@
 package dmarc
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 // Policy is what a domain requests receivers to do with mail that fails.
@@ -81,29 +81,19 @@ type parser struct {
 	issues mail.Issues
 }
 
-func (p *parser) add(severity mail.Severity, code, format string, args ...any) {
-	p.issues.Add(severity, code, sectionRecord, fmt.Sprintf(format, args...))
-}
-
-const sectionRecord = "RFC 9989 section 4.7"
-
 func (p *parser) syntax() {
 	for _, part := range p.record.broken {
-		p.add(mail.Warn, "DMARC_SYNTAX",
-			"%q is not a tag with a value and is ignored. Write tag=value pairs, separated by semicolons.", mail.Show(part))
+		p.issues.Add("DMARC_SYNTAX", finding.Args{"part": mail.Quoted(part)})
 	}
 	for _, name := range p.record.tags.Doubles() {
-		p.add(mail.Warn, "DMARC_TAG_TWICE",
-			"The tag %s appears more than once. Keep one: receivers differ in which one they read.", mail.Show(name))
+		p.issues.Add("DMARC_TAG_TWICE", finding.Args{"tag": mail.Show(name)})
 	}
 	if strings.Contains(p.record.Text, `\`) {
-		p.add(mail.Warn, "DMARC_BACKSLASH",
-			"The record has a backslash, which often comes from escaping semicolons that need no escaping. Remove it.")
+		p.issues.Add("DMARC_BACKSLASH", nil)
 	}
 	for _, tag := range p.record.tags {
 		if !known[tag.Name] {
-			p.add(mail.Info, "DMARC_TAG_UNKNOWN", "The tag %s does not exist in DMARC and is ignored.",
-				mail.Show(tag.Name))
+			p.issues.Add("DMARC_TAG_UNKNOWN", finding.Args{"tag": mail.Show(tag.Name)})
 		}
 	}
 }
@@ -128,18 +118,14 @@ func (p *parser) policies() {
 		}
 	}
 	if p.record.invalid {
-		p.add(mail.Fail, "DMARC_POLICY_INVALID",
-			"A value of p, sp or np is not one of none, quarantine and reject, so no policy is applied. Correct it.")
+		p.issues.Add("DMARC_POLICY_INVALID", nil)
 	}
 	if _, ok := p.record.tags.Get("p"); !ok {
-		p.add(mail.Warn, "DMARC_POLICY_ABSENT", "The record has no p tag and counts as p=none; receivers that follow "+
-			"RFC 7489 may ignore the whole record. Add p=quarantine or p=reject.")
+		p.issues.Add("DMARC_POLICY_ABSENT", nil)
 		return
 	}
 	if len(p.record.tags) > 1 && p.record.tags[1].Name != "p" {
-		p.issues.Add(mail.Info, "DMARC_POLICY_NOT_SECOND", "RFC 7489 section 6.3",
-			"The p tag does not come right after v=DMARC1. RFC 9989 allows that, but receivers that follow RFC 7489 may not. "+
-				"Move it there.")
+		p.issues.Add("DMARC_POLICY_NOT_SECOND", nil)
 	}
 }
 
@@ -155,12 +141,12 @@ func (p *parser) flags() {
 	}
 	for option := range strings.SplitSeq(strings.ToLower(value), ":") {
 		if option = strings.TrimSpace(option); option != "0" && option != "1" && option != "d" && option != "s" {
-			p.add(mail.Warn, "DMARC_VALUE_INVALID", "The value of fo is not valid and is ignored. Use 0, 1, d or s.")
+			p.issues.Add("DMARC_VALUE_INVALID", finding.Args{"tag": "fo"})
 			break
 		}
 	}
 	if _, ok := p.record.tags.Get("ruf"); !ok {
-		p.add(mail.Info, "DMARC_FO_WITHOUT_RUF", "The tag fo has no effect without ruf.")
+		p.issues.Add("DMARC_FO_WITHOUT_RUF", nil)
 	}
 }
 
@@ -172,8 +158,8 @@ func (p *parser) letter(name, allowed string, otherwise byte) byte {
 	if value = strings.ToLower(value); len(value) == 1 && strings.Contains(allowed, value) {
 		return value[0]
 	}
-	p.add(mail.Warn, "DMARC_VALUE_INVALID", "The value of %s is not valid, so %c is used. Use one of %s.", name,
-		otherwise, strings.Join(strings.Split(allowed, ""), ", "))
+	p.issues.Add("DMARC_VALUE_INVALID", finding.Args{"tag": name, "used": string(otherwise),
+		"allowed": strings.Join(strings.Split(allowed, ""), ", ")})
 	return otherwise
 }
 
@@ -188,23 +174,20 @@ func (p *parser) addresses(name string) []mail.ReportURI {
 	var valid []mail.ReportURI
 	for i, part := range strings.SplitN(value, ",", maxAddresses+1) {
 		if i == maxAddresses {
-			p.add(mail.Warn, "DMARC_TOO_MANY_ADDRESSES", "The tag %s has more than %d addresses; the others were not read.",
-				name, maxAddresses)
+			p.issues.Add("DMARC_TOO_MANY_ADDRESSES", finding.Args{"tag": name, "most": maxAddresses})
 			break
 		}
 		uri, problem := mail.ParseReportURI(part)
 		if problem != "" {
-			p.add(mail.Warn, "DMARC_REPORT_URI_INVALID", "The address %q in %s %s, so no reports go there. Write "+
-				"mailto:name@example.com.", mail.Show(part), name, problem)
+			p.issues.Add("DMARC_REPORT_URI_INVALID", finding.Args{"address": mail.Quoted(part), "tag": name,
+				"problem": problem})
 			continue
 		}
 		if uri.Scheme != "mailto" {
-			p.add(mail.Warn, "DMARC_REPORT_URI_SCHEME",
-				"The address %q in %s is not a mailto URI, the only kind that receivers must support.", mail.Show(part), name)
+			p.issues.Add("DMARC_REPORT_URI_SCHEME", finding.Args{"address": mail.Quoted(part), "tag": name})
 		}
 		if uri.Size != "" {
-			p.issues.Add(mail.Info, "DMARC_REPORT_SIZE", "RFC 9989 appendix C",
-				"The size limit after the exclamation mark in "+name+" was retired by RFC 9989. Remove it.")
+			p.issues.Add("DMARC_REPORT_SIZE", finding.Args{"tag": name})
 		}
 		valid = append(valid, uri)
 	}
@@ -213,21 +196,17 @@ func (p *parser) addresses(name string) []mail.ReportURI {
 
 // retired names the tags of RFC 7489 that RFC 9989 took back.
 func (p *parser) retired() {
-	const reference = "RFC 9989 appendix C"
 	for _, name := range []string{"rf", "ri"} {
 		if _, ok := p.record.tags.Get(name); ok {
-			p.issues.Add(mail.Info, "DMARC_TAG_RETIRED", reference, "The tag "+name+" was retired by RFC 9989. Remove it.")
+			p.issues.Add("DMARC_TAG_RETIRED", finding.Args{"tag": name})
 		}
 	}
 	pct, ok := p.record.tags.Get("pct")
 	switch {
 	case !ok:
 	case pct == "100":
-		p.issues.Add(mail.Info, "DMARC_TAG_RETIRED", reference,
-			"The tag pct was retired by RFC 9989. Remove it: 100 is the default.")
+		p.issues.Add("DMARC_TAG_RETIRED", finding.Args{"tag": "pct", "default": pct})
 	default:
-		p.issues.Add(mail.Warn, "DMARC_PCT", reference,
-			"The tag pct was retired by RFC 9989: new receivers apply the policy to all mail, those that follow RFC 7489 to "+
-				"that share only. Remove it, or use t=y while you test.")
+		p.issues.Add("DMARC_PCT", nil)
 	}
 }

@@ -2,23 +2,13 @@ package mtasts
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
-	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/analyze/mail/mailtest"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-func codes(issues mail.Issues) []string {
-	var list []string
-	for _, i := range issues {
-		list = append(list, string(i.Severity)+" "+i.Code)
-	}
-	slices.Sort(list)
-	return list
-}
 
 func TestReadRecord(t *testing.T) {
 	t.Parallel()
@@ -33,20 +23,21 @@ func TestReadRecord(t *testing.T) {
 		{[]string{"v=STSv1; id=20260101T000000;"}, true, "20260101T000000", nil},
 		{[]string{"v=STSv1;id=1;ext=x", "other"}, true, "1", nil},
 		{[]string{"v=STSv1; id=" + longest}, true, longest, nil},
-		{[]string{"v=STSv1; id=" + longest + "a"}, true, "", []string{"fail MTASTS_ID"}},
-		{[]string{"v=STSv1; id=a-b"}, true, "", []string{"fail MTASTS_ID"}},
-		{[]string{"v=STSv1"}, true, "", []string{"fail MTASTS_ID"}},
-		{[]string{"v=STSv1; x; id=1"}, true, "1", []string{"fail MTASTS_RECORD_SYNTAX"}},
-		{[]string{"v=STSv1; id=1", "v=STSv1; id=2"}, true, "", []string{"fail MTASTS_SEVERAL_RECORDS"}},
-		{[]string{"v=stsv1; id=1"}, false, "", []string{"fail MTASTS_VERSION"}},
+		{[]string{"v=STSv1; id=" + longest + "a"}, true, "", []string{"MTASTS_ID"}},
+		{[]string{"v=STSv1; id=a-b"}, true, "", []string{"MTASTS_ID"}},
+		{[]string{"v=STSv1"}, true, "", []string{"MTASTS_ID_MISSING"}},
+		{[]string{"v=STSv1; x; id=1"}, true, "1", []string{"MTASTS_RECORD_SYNTAX"}},
+		{[]string{"v=STSv1; id=1", "v=STSv1; id=2"}, true, "", []string{"MTASTS_SEVERAL_RECORDS"}},
+		{[]string{"v=stsv1; id=1"}, false, "", []string{"MTASTS_VERSION"}},
 		{[]string{"v=STSv1 ; id=1"}, true, "1", nil},
-		{[]string{" v=STSv1; id=1"}, false, "", []string{"fail MTASTS_VERSION"}},
-		{[]string{"v = STSv1; id=1"}, false, "", []string{"fail MTASTS_VERSION"}},
-		{[]string{"V=STSv1; id=1"}, false, "", []string{"fail MTASTS_VERSION"}},
+		{[]string{" v=STSv1; id=1"}, false, "", []string{"MTASTS_VERSION"}},
+		{[]string{"v = STSv1; id=1"}, false, "", []string{"MTASTS_VERSION"}},
+		{[]string{"V=STSv1; id=1"}, false, "", []string{"MTASTS_VERSION"}},
 		{[]string{"v=STSv2; id=1"}, false, "", nil},
 	} {
 		r := ReadRecord(c.txt)
-		if diff := cmp.Diff(c.want, codes(r.Issues)); diff != "" || r.Found != c.found || r.ID != c.id {
+		if diff := cmp.Diff(append([]string{}, c.want...), mailtest.Codes(r.Issues)); diff != "" ||
+			r.Found != c.found || r.ID != c.id {
 			t.Errorf("%q: %+v %s", c.txt, r, diff)
 		}
 	}
@@ -62,30 +53,31 @@ func TestParsePolicy(t *testing.T) {
 		"version: STSv1\n\n" + tail + "ext: a value\n":                       nil,
 		"version: STSv1\nmode: none\nmax_age: 86400\n":                       nil,
 		"version: STSv1\nmode: testing\nmx: *.a.com\nmax_age: 31557600\n":    nil,
-		"version: STSv1\nmode: testing\nmx: *.a.com\nmax_age: 31557601\n":    {"fail MTASTS_MAX_AGE"},
-		"version: STSv1\nmode: testing\nmx: *.a.com\nmax_age: 00000000001\n": {"fail MTASTS_MAX_AGE"},
-		"version: STSv1\nmode: testing\nmx: *.a.com\nmax_age: -1\n":          {"fail MTASTS_MAX_AGE"},
-		"version: STSv1\nmode: testing\nmx: *.a.com\nmax_age: 86399\n":       {"warn MTASTS_MAX_AGE_SHORT"},
-		tail + "version: STSv1\n":                                            {"warn MTASTS_VERSION_NOT_FIRST"},
-		tail: {"fail MTASTS_KEY_ABSENT",
-			"warn MTASTS_VERSION_NOT_FIRST"},
-		"version: STSv2\n" + tail:                                                              {"fail MTASTS_POLICY_VERSION"},
-		"version: STSv1\nmode: Enforce\nmx: a.com\nmax_age: 604800\n":                          {"fail MTASTS_MODE"},
-		"version: STSv1\nmode: enforce\nmax_age: 604800\n":                                     {"fail MTASTS_KEY_ABSENT"},
-		"version: STSv1\nmx: a.com\n":                                                          {"fail MTASTS_KEY_ABSENT", "fail MTASTS_KEY_ABSENT"},
-		"version: STSv1\nmode: enforce\nmode: none\nmx: a.com\nmax_age: 604800":                {"warn MTASTS_KEY_TWICE"},
-		"version: STSv1\nnonsense\n" + tail:                                                    {"fail MTASTS_POLICY_SYNTAX"},
-		"version: STSv1\n: x\n" + tail:                                                         {"fail MTASTS_POLICY_SYNTAX"},
-		"version: STSv1\nx: \x00\n" + tail:                                                     {"fail MTASTS_POLICY_SYNTAX"},
-		"version: STSv1\nmx: *\n" + tail:                                                       {"fail MTASTS_PATTERN"},
-		"version: STSv1\nmx: a.*.com\n" + tail:                                                 {"fail MTASTS_PATTERN"},
-		"version: STSv1\nmx: a*.com\n" + tail:                                                  {"fail MTASTS_PATTERN"},
-		"version: STSv1\nmx: .a.com\n" + tail:                                                  {"fail MTASTS_PATTERN"},
-		"version: STSv1\nmx: a.com.\n" + tail:                                                  {"fail MTASTS_PATTERN"},
+		"version: STSv1\nmode: testing\nmx: *.a.com\nmax_age: 31557601\n":    {"MTASTS_MAX_AGE"},
+		"version: STSv1\nmode: testing\nmx: *.a.com\nmax_age: 00000000001\n": {"MTASTS_MAX_AGE"},
+		"version: STSv1\nmode: testing\nmx: *.a.com\nmax_age: -1\n":          {"MTASTS_MAX_AGE"},
+		"version: STSv1\nmode: testing\nmx: *.a.com\nmax_age: 86399\n":       {"MTASTS_MAX_AGE_SHORT"},
+		tail + "version: STSv1\n":                                            {"MTASTS_VERSION_NOT_FIRST"},
+
+		tail: {"MTASTS_KEY_ABSENT", "MTASTS_VERSION_NOT_FIRST"},
+
+		"version: STSv2\n" + tail:                                                              {"MTASTS_POLICY_VERSION"},
+		"version: STSv1\nmode: Enforce\nmx: a.com\nmax_age: 604800\n":                          {"MTASTS_MODE"},
+		"version: STSv1\nmode: enforce\nmax_age: 604800\n":                                     {"MTASTS_MX_LINE_ABSENT"},
+		"version: STSv1\nmx: a.com\n":                                                          {"MTASTS_KEY_ABSENT", "MTASTS_KEY_ABSENT"},
+		"version: STSv1\nmode: enforce\nmode: none\nmx: a.com\nmax_age: 604800":                {"MTASTS_KEY_TWICE"},
+		"version: STSv1\nnonsense\n" + tail:                                                    {"MTASTS_POLICY_SYNTAX"},
+		"version: STSv1\n: x\n" + tail:                                                         {"MTASTS_POLICY_SYNTAX"},
+		"version: STSv1\nx: \x00\n" + tail:                                                     {"MTASTS_POLICY_SYNTAX"},
+		"version: STSv1\nmx: *\n" + tail:                                                       {"MTASTS_PATTERN"},
+		"version: STSv1\nmx: a.*.com\n" + tail:                                                 {"MTASTS_PATTERN"},
+		"version: STSv1\nmx: a*.com\n" + tail:                                                  {"MTASTS_PATTERN"},
+		"version: STSv1\nmx: .a.com\n" + tail:                                                  {"MTASTS_PATTERN"},
+		"version: STSv1\nmx: a.com.\n" + tail:                                                  {"MTASTS_PATTERN"},
 		"version: STSv1\n" + strings.Repeat("mx: a.com\n", 200) + "mode: none\nmax_age: 86400": nil,
-		"version: STSv1\n" + strings.Repeat("mx: a.com\n", 201) + "mode: none\nmax_age: 86400": {"warn MTASTS_TOO_MANY_PATTERNS"},
+		"version: STSv1\n" + strings.Repeat("mx: a.com\n", 201) + "mode: none\nmax_age: 86400": {"MTASTS_TOO_MANY_PATTERNS"},
 	} {
-		if diff := cmp.Diff(want, codes(ParsePolicy(text).Issues)); diff != "" {
+		if diff := cmp.Diff(append([]string{}, want...), mailtest.Codes(ParsePolicy(text).Issues)); diff != "" {
 			t.Errorf("%.90q: %s", text, diff)
 		}
 	}

@@ -1,12 +1,12 @@
 package mtasts
 
 import (
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 // MaxAge is the longest time, in seconds, that a policy may be kept (RFC 8461 section 3.2).
@@ -14,8 +14,6 @@ const MaxAge = 31557600
 
 // shortAge is a time so short that a policy hardly protects.
 const shortAge = 86400
-
-const sectionPolicy = "RFC 8461 section 3.2"
 
 // Policy is a policy file.
 type Policy struct {
@@ -42,18 +40,15 @@ func ParsePolicy(text string) Policy {
 		}
 		key, value, found := strings.Cut(line, ":")
 		if !found || !validKey.MatchString(key) || !printable(value) {
-			p.add(mail.Fail, "MTASTS_POLICY_SYNTAX",
-				"Line %d of the policy, %q, is not a key, a colon and a value. Correct it.", i+1, mail.Show(line))
+			p.Issues.Add("MTASTS_POLICY_SYNTAX", finding.Args{"number": i + 1, "line": mail.Quoted(line)})
 			continue
 		}
 		value = strings.TrimLeft(value, " \t")
 		if key != "version" && len(seen) == 0 {
-			p.add(mail.Warn, "MTASTS_VERSION_NOT_FIRST",
-				"The policy does not begin with version: STSv1, as senders expect. Move that line to the top.")
+			p.Issues.Add("MTASTS_VERSION_NOT_FIRST", nil)
 		}
 		if seen[key] && key != "mx" {
-			p.add(mail.Warn, "MTASTS_KEY_TWICE",
-				"The policy has the key %s more than once; only the first counts. Keep one.", mail.Show(key))
+			p.Issues.Add("MTASTS_KEY_TWICE", finding.Args{"key": mail.Show(key)})
 			continue
 		}
 		seen[key] = true
@@ -70,24 +65,18 @@ func printable(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7F })
 }
 
-func (p *Policy) add(severity mail.Severity, code, format string, args ...any) {
-	p.Issues.Add(severity, code, sectionPolicy, fmt.Sprintf(format, args...))
-}
-
 func (p *Policy) set(key, value string) {
 	switch key {
 	case "version":
 		if value != version {
-			p.add(mail.Fail, "MTASTS_POLICY_VERSION", "The policy has the version %q. It must be STSv1.",
-				mail.Show(value))
+			p.Issues.Add("MTASTS_POLICY_VERSION", finding.Args{"version": mail.Quoted(value)})
 		}
 	case "mode":
 		switch value {
 		case "enforce", "testing", "none":
 			p.Mode = value
 		default:
-			p.add(mail.Fail, "MTASTS_MODE", "The mode %q does not exist. Use enforce, testing or none.",
-				mail.Show(value))
+			p.Issues.Add("MTASTS_MODE", finding.Args{"mode": mail.Quoted(value)})
 		}
 	case "max_age":
 		p.setMaxAge(value)
@@ -100,12 +89,10 @@ func (p *Policy) setMaxAge(value string) {
 	age, err := strconv.ParseUint(value, 10, 64)
 	switch {
 	case err != nil || len(value) > 10 || age > MaxAge:
-		p.add(mail.Fail, "MTASTS_MAX_AGE", "The max_age %q is not a number of seconds up to %d. Correct it.",
-			mail.Show(value), MaxAge)
+		p.Issues.Add("MTASTS_MAX_AGE", finding.Args{"age": mail.Quoted(value), "most": MaxAge})
 		return
 	case age < shortAge:
-		p.add(mail.Warn, "MTASTS_MAX_AGE_SHORT",
-			"The max_age is under a day, so the policy offers little protection. Use weeks, such as 1209600.")
+		p.Issues.Add("MTASTS_MAX_AGE_SHORT", nil)
 	}
 	p.MaxAge = int(age)
 }
@@ -118,11 +105,9 @@ func (p *Policy) addPattern(value string) {
 	pattern := strings.ToLower(value)
 	switch {
 	case len(p.MX) >= maxPatterns:
-		p.add(mail.Warn, "MTASTS_TOO_MANY_PATTERNS", "The policy has more than %d mx lines; the others were not read.",
-			maxPatterns)
+		p.Issues.Add("MTASTS_TOO_MANY_PATTERNS", finding.Args{"most": maxPatterns})
 	case len(pattern) > 253 || !validPattern.MatchString(pattern):
-		p.add(mail.Fail, "MTASTS_PATTERN", "The mx pattern %q is not a hostname. An asterisk may only stand for the "+
-			"whole first label, as in *.example.com.", mail.Show(value))
+		p.Issues.Add("MTASTS_PATTERN", finding.Args{"pattern": mail.Quoted(value)})
 	default:
 		p.MX = append(p.MX, pattern)
 	}
@@ -131,11 +116,11 @@ func (p *Policy) addPattern(value string) {
 func (p *Policy) required(seen map[string]bool) {
 	for _, key := range []string{"version", "mode", "max_age"} {
 		if !seen[key] {
-			p.add(mail.Fail, "MTASTS_KEY_ABSENT", "The policy has no %s. Add that line.", key)
+			p.Issues.Add("MTASTS_KEY_ABSENT", finding.Args{"key": key})
 		}
 	}
 	if !seen["mx"] && p.Mode != "none" {
-		p.add(mail.Fail, "MTASTS_KEY_ABSENT", "The policy has no mx line. Add one for every mail exchange.")
+		p.Issues.Add("MTASTS_MX_LINE_ABSENT", nil)
 	}
 }
 

@@ -3,10 +3,10 @@
 package mtasts
 
 import (
-	"fmt"
 	"regexp"
 
 	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 const version = "STSv1"
@@ -24,15 +24,12 @@ type Record struct {
 // validID is sts-id of RFC 8461 section 3.1.
 var validID = regexp.MustCompile(`^[A-Za-z0-9]{1,32}$`)
 
-const sectionRecord = "RFC 8461 section 3.1"
-
 // ReadRecord judges the TXT records at _mta-sts.
 func ReadRecord(txt []string) Record {
 	var r Record
 	records, near := mail.RecordsOf(txt, version)
 	for _, record := range near {
-		r.fail("MTASTS_VERSION", "The TXT record %q is not recognized as MTA-STS. It must begin with v=STSv1; in exactly "+
-			"this spelling.", mail.Show(record))
+		r.Issues.Add("MTASTS_VERSION", finding.Args{"record": mail.Quoted(record)})
 	}
 	switch len(records) {
 	case 0:
@@ -41,28 +38,22 @@ func ReadRecord(txt []string) Record {
 		r.read()
 	default:
 		r.Found = true
-		r.fail("MTASTS_SEVERAL_RECORDS",
-			"There are %d MTA-STS records, so senders act as if there were no policy. Keep one.", len(records))
+		r.Issues.Add("MTASTS_SEVERAL_RECORDS", finding.Args{"records": len(records)})
 	}
 	return r
-}
-
-func (r *Record) fail(code, format string, args ...any) {
-	r.Issues.Add(mail.Fail, code, sectionRecord, fmt.Sprintf(format, args...))
 }
 
 func (r *Record) read() {
 	tags, broken := mail.ParseTags(r.Text)
 	for _, part := range broken {
-		r.fail("MTASTS_RECORD_SYNTAX", "%q is not a tag with a value. Write v=STSv1; id=…;", mail.Show(part))
+		r.Issues.Add("MTASTS_RECORD_SYNTAX", finding.Args{"part": mail.Quoted(part)})
 	}
 	id, ok := tags.Get("id")
 	switch {
 	case !ok:
-		r.fail("MTASTS_ID", "The record has no id. Add one, such as id=20260101000000, and change it whenever the policy "+
-			"changes.")
+		r.Issues.Add("MTASTS_ID_MISSING", nil)
 	case !validID.MatchString(id):
-		r.fail("MTASTS_ID", "The id %q is not valid. Use up to 32 letters and digits.", mail.Show(id))
+		r.Issues.Add("MTASTS_ID", finding.Args{"id": mail.Quoted(id)})
 	default:
 		r.ID = id
 	}

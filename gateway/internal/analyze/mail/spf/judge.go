@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/ascii"
 	"diagnostics/shared/netpolicy"
 )
@@ -16,24 +17,18 @@ const (
 )
 
 func (w *walk) judgeText(v *visit, record string, truncated bool) {
-	owner := mail.Show(v.domain)
-	switch {
+	domain := mail.Show(v.domain)
+	switch octets := (finding.Args{"domain": domain, "octets": len(record)}); {
 	case len(record) > udpOctets:
-		w.add(mail.Warn, "SPF_RECORD_TOO_LONG", "RFC 7208 section 3.4",
-			"The SPF record of %s has %d octets, which do not fit in a plain DNS answer of 512. Shorten it or move parts into "+
-				"an include.", owner, len(record))
+		w.add("SPF_RECORD_TOO_LONG", octets)
 	case len(record) > safeOctets:
-		w.add(mail.Info, "SPF_RECORD_LONG", "RFC 7208 section 3.4",
-			"The SPF record of %s has %d octets; up to 450 are sure to fit in a plain DNS answer.", owner, len(record))
+		w.add("SPF_RECORD_LONG", octets)
 	}
 	if truncated {
-		w.add(mail.Fail, "SPF_TOO_MANY_TERMS", "RFC 7208 section 3.4",
-			"The SPF record of %s has more than %d terms. Shorten it.", owner, maxTerms)
+		w.fault("SPF_TOO_MANY_TERMS", finding.Args{"domain": domain, "most": maxTerms})
 	}
 	if !ascii.Is(record) {
-		w.add(mail.Fail, "SPF_NOT_ASCII", "RFC 7208 section 3.1",
-			"The SPF record of %s has characters outside ASCII. Retype it: such characters often come from a word "+
-				"processor.", owner)
+		w.fault("SPF_NOT_ASCII", finding.Args{"domain": domain})
 	}
 }
 
@@ -42,16 +37,14 @@ func (w *walk) judgeTerms(v *visit, terms []Term, truncated bool) {
 	modifiers := map[Kind]int{}
 	for _, t := range terms {
 		if t.Problem != "" {
-			w.add(mail.Fail, "SPF_SYNTAX", "RFC 7208 section 4.6",
-				"The term %s %s. One such term makes the whole record invalid.", w.name(v, t), t.Problem)
+			w.fault("SPF_SYNTAX", named(v, t).With(finding.Args{"problem": t.Problem, "meant": t.Meant}))
 			continue
 		}
 		modifiers[t.Kind]++
 		w.judgeTerm(v, t)
 	}
 	if modifiers[Redirect] > 1 || modifiers[Exp] > 1 {
-		w.add(mail.Fail, "SPF_MODIFIER_TWICE", "RFC 7208 section 6",
-			"The SPF record of %s has redirect or exp more than once. Keep one.", mail.Show(v.domain))
+		w.fault("SPF_MODIFIER_TWICE", finding.Args{"domain": mail.Show(v.domain)})
 	}
 	w.judgeOrder(v, terms)
 	if v.final && !truncated {
@@ -62,8 +55,7 @@ func (w *walk) judgeTerms(v *visit, terms []Term, truncated bool) {
 func (w *walk) judgeTerm(v *visit, t Term) {
 	switch t.Kind {
 	case PTR:
-		w.add(mail.Warn, "SPF_PTR", "RFC 7208 section 5.5",
-			"The term %s is slow and unreliable and should not be used. Replace it with ip4, ip6 or a terms.", w.name(v, t))
+		w.add("SPF_PTR", named(v, t))
 	case IP4, IP6:
 		w.judgeNetwork(v, t)
 	case A, MX:
@@ -72,8 +64,7 @@ func (w *walk) judgeTerm(v *visit, t Term) {
 		}
 	case UnknownModifier:
 		if _, confused := mechanisms[t.Name]; confused {
-			w.add(mail.Warn, "SPF_MODIFIER_UNKNOWN", "RFC 7208 section 4.6.1", "The term %s has an equals sign where a "+
-				"colon belongs, and is ignored. Write %s with a colon.", w.name(v, t), t.Name)
+			w.add("SPF_MODIFIER_UNKNOWN", named(v, t).With(finding.Args{"mechanism": t.Name}))
 		}
 	}
 }
@@ -86,19 +77,16 @@ func (w *walk) judgeNetwork(v *visit, t Term) {
 	case t.Prefix.Bits() == 0:
 		w.matchesAll(v, t)
 	case t.Prefix.Bits() < broad[t.Kind] && t.Qualifier == '+' && v.passing:
-		w.add(mail.Warn, "SPF_NETWORK_BROAD", "RFC 7208 section 10.1.1",
-			"The term %s lets a large part of the internet send mail. Name only the networks that need to.", w.name(v, t))
+		w.add("SPF_NETWORK_BROAD", named(v, t))
 	case !netpolicy.Judge(t.Prefix.Addr()).Public:
-		w.add(mail.Info, "SPF_NETWORK_NOT_PUBLIC", "RFC 7208 section 5.6",
-			"The term %s names addresses that are not public, so no mail comes from them. It can be removed.", w.name(v, t))
+		w.add("SPF_NETWORK_NOT_PUBLIC", named(v, t))
 	}
 }
 
 // matchesAll is a term that every sender matches.
 func (w *walk) matchesAll(v *visit, t Term) {
 	if t.Qualifier == '+' && v.passing {
-		w.add(mail.Fail, "SPF_ALLOWS_ALL", "RFC 7208 section 5.1",
-			"The term %s lets anyone send mail as this domain. Name the senders instead.", w.name(v, t))
+		w.fault("SPF_ALLOWS_ALL", named(v, t))
 	}
 }
 
@@ -111,13 +99,10 @@ func (w *walk) judgeOrder(v *visit, terms []Term) {
 	w.matchesAll(v, terms[all])
 	rest := terms[all+1:]
 	if i := slices.IndexFunc(rest, func(t Term) bool { return !t.Kind.Modifier() }); i >= 0 {
-		w.add(mail.Warn, "SPF_TERMS_AFTER_ALL", "RFC 7208 section 5.1",
-			"In the SPF record of %s the term %s comes after all and is never reached. Move it to the front or remove it.",
-			mail.Show(v.domain), mail.Show(rest[i].Text))
+		w.add("SPF_TERMS_AFTER_ALL", finding.Args{"domain": mail.Show(v.domain), "term": mail.Show(rest[i].Text)})
 	}
 	if slices.ContainsFunc(terms, func(t Term) bool { return t.Kind == Redirect && t.Problem == "" }) {
-		w.add(mail.Warn, "SPF_REDIRECT_IGNORED", "RFC 7208 section 6.1",
-			"The SPF record of %s has both all and redirect, so redirect is ignored. Remove one.", mail.Show(v.domain))
+		w.add("SPF_REDIRECT_IGNORED", finding.Args{"domain": mail.Show(v.domain)})
 	}
 }
 
@@ -129,36 +114,30 @@ func (w *walk) judgeEnd(v *visit, terms []Term) {
 		return
 	}
 	w.report.NoAllAt = v.domain
-	w.add(mail.Warn, "SPF_NO_ALL", "RFC 7208 section 4.7", "The SPF record of %s does not say what to do with "+
-		"other senders. End it with -all or ~all.", mail.Show(v.domain))
+	w.add("SPF_NO_ALL", finding.Args{"domain": mail.Show(v.domain)})
 }
 
 // conclude judges what only the whole tree shows.
 func (w *walk) conclude() {
 	tree := w.report.Tree
 	if w.report.All == "?all" {
-		w.add(mail.Warn, "SPF_NEUTRAL_ALL", "RFC 7208 section 8.2",
-			"The record ends in ?all, which says nothing about other senders. Use -all or ~all.")
+		w.add("SPF_NEUTRAL_ALL", nil)
 	}
 	if tree.Lookups > MaxLookups {
-		atLeast := ""
-		if w.report.cut {
-			atLeast = "at least "
-		}
-		w.add(mail.Fail, "SPF_TOO_MANY_LOOKUPS", "RFC 7208 section 4.6.4",
-			"The record needs %s%d lookups, and receivers make at most 10. Remove includes that are no longer used, or "+
-				"replace a and mx with ip4 and ip6.", atLeast, tree.Lookups)
+		w.add("SPF_TOO_MANY_LOOKUPS", finding.Args{"lookups": tree.Lookups, "more": w.report.cut})
 	}
 	if tree.VoidLookups > MaxVoidLookups {
-		w.add(mail.Fail, "SPF_TOO_MANY_VOID_LOOKUPS", "RFC 7208 section 4.6.4",
-			"%d of the lookups find nothing, and receivers allow at most 2. Remove the terms whose names do not exist.",
-			tree.VoidLookups)
+		w.add("SPF_TOO_MANY_VOID_LOOKUPS", finding.Args{"lookups": tree.VoidLookups})
 	}
-	if w.report.cut && !w.report.Issues.Has(mail.Fail) {
+	if w.report.cut && !w.report.faulty && !w.report.tooCostly() {
 		w.report.Failed = true
-		w.add(mail.Warn, "SPF_NOT_FINISHED", "RFC 7208 section 11.1",
-			"The record leads to more lookups than one run makes, so part of it was not checked. Simplify it.")
+		w.add("SPF_NOT_FINISHED", nil)
 	}
+}
+
+// tooCostly reports whether the record needs more lookups than receivers make.
+func (r *Report) tooCostly() bool {
+	return r.Tree.Lookups > MaxLookups || r.Tree.VoidLookups > MaxVoidLookups
 }
 
 func (t Term) all() bool { return t.Kind == All && t.Problem == "" }
@@ -171,4 +150,11 @@ func allOf(terms []Term) *Term {
 	return nil
 }
 
-func (w *walk) name(v *visit, t Term) string { return show(&visit{parent: v, term: t}) }
+// named are the arguments that name a term of a record, and the record if that is not the domain's own.
+func named(v *visit, t Term) finding.Args {
+	args := finding.Args{"term": mail.Show(t.Text)}
+	if v.parent != nil {
+		args["owner"] = mail.Show(v.domain)
+	}
+	return args
+}

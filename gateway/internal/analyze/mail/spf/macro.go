@@ -8,13 +8,13 @@ import (
 )
 
 // checkMacros holds a macro-string against RFC 7208 section 7.1: 7-bit printable characters without spaces, and a
-// percent sign only where it begins a macro. macros reports whether anything in it is expanded. problem is empty where
-// all is well.
+// percent sign only where it begins a macro. macros reports whether anything in it is expanded. problem is the
+// code of a clause on what is wrong, empty if nothing is.
 func checkMacros(s string, explanation bool) (macros bool, problem string) {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		if c <= ' ' || c > '~' {
-			return macros, "has characters that SPF does not allow"
+			return macros, "SPF_CHARACTERS"
 		}
 		if c != '%' {
 			continue
@@ -32,21 +32,21 @@ func checkMacros(s string, explanation bool) (macros bool, problem string) {
 // macroLength gives the length of the macro that s begins with.
 func macroLength(s string, explanation bool) (length int, problem string) {
 	if len(s) < 2 {
-		return 0, "ends in a lone % sign"
+		return 0, "SPF_PERCENT_AT_END"
 	}
 	switch s[1] {
 	case '%', '_', '-':
 		return 2, ""
 	case '{':
 	default:
-		return 0, "has a % sign that does not begin a macro"
+		return 0, "SPF_PERCENT_WITHOUT_MACRO"
 	}
 	end := strings.IndexByte(s, '}')
 	if end < 0 {
-		return 0, "has a macro without its closing brace"
+		return 0, "SPF_MACRO_OPEN"
 	}
 	if !isMacroBody(s[2:end], explanation) {
-		return 0, "has a macro that does not exist"
+		return 0, "SPF_MACRO_UNKNOWN"
 	}
 	return end + 1, ""
 }
@@ -81,14 +81,14 @@ func checkDomainSpec(s string) (macros bool, problem string) {
 	case problem != "":
 		return macros, problem
 	case s == "":
-		return false, "has no domain"
+		return false, "SPF_DOMAIN_MISSING"
 	case macros && endsInMacro(s):
 		return macros, ""
 	}
 	trimmed := strings.TrimSuffix(s, ".")
 	dot := strings.LastIndexByte(trimmed, '.')
 	if dot < 0 || !topLabel.MatchString(trimmed[dot+1:]) || ascii.AllDigits(trimmed[dot+1:]) {
-		return macros, "does not end in a domain name"
+		return macros, "SPF_DOMAIN_END"
 	}
 	return macros, ""
 }

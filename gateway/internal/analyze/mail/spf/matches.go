@@ -134,7 +134,7 @@ func (a addresses) around(t Term, names ...string) (set networks, known bool) {
 
 // passing is the set of senders that pass the record of a visit.
 func (a addresses) passing(v *visit) (pass networks, known bool) {
-	if v.node.Record == nil || v.node.Truncated || v.node.Error != nil {
+	if v.node.Record == nil || v.node.Truncated || v.node.Fault != nil {
 		return nil, false
 	}
 	var spans []span

@@ -62,8 +62,9 @@ type Term struct {
 	Four, Six int
 	// Zero means an a or mx whose CIDR length is 0, which matches every sender.
 	Zero bool
-	// Problem says what is wrong with the syntax, empty where nothing is.
-	Problem string
+	// Problem is the code of a clause on what is wrong with the syntax, empty if nothing is. Meant is the mechanism that
+	// an unknown name probably stands for.
+	Problem, Meant string
 }
 
 const version = "v=spf1"
@@ -124,7 +125,7 @@ func parseTerm(field string) Term {
 	switch t.Kind {
 	case All:
 		if rest != "" {
-			t.Problem = "takes no value"
+			t.Problem = "SPF_ALL_WITH_VALUE"
 		}
 	case Include, Exists:
 		t.domain(rest, true)
@@ -135,7 +136,7 @@ func parseTerm(field string) Term {
 	case IP4, IP6:
 		t.network(rest)
 	default:
-		t.Problem = unknown(t.Name)
+		t.Problem, t.Meant = "SPF_NO_MECHANISM", meant(t.Name)
 	}
 	return t
 }
@@ -176,7 +177,7 @@ func (t *Term) domain(rest string, required bool) {
 	case rest == "" && !required:
 		return
 	case !colon:
-		t.Problem = "needs a colon and a domain after it"
+		t.Problem = "SPF_NEEDS_DOMAIN"
 		return
 	}
 	t.Spec = spec
@@ -211,7 +212,7 @@ func (t *Term) dual(rest string) {
 func (t *Term) length(s string, into *int) {
 	n, ok := parseLength(s, *into)
 	if !ok {
-		t.Problem = "has a prefix length that does not exist"
+		t.Problem = "SPF_PREFIX_LENGTH"
 		return
 	}
 	*into = n
@@ -232,14 +233,14 @@ func (t *Term) network(rest string) {
 	addr, err := netip.ParseAddr(address)
 	wrongFamily := addr.Is4() != (t.Kind == IP4)
 	if !strings.HasPrefix(rest, ":") || err != nil || addr.Zone() != "" || wrongFamily {
-		t.Problem = "needs an IPv" + t.Name[2:] + " address"
+		t.Problem = map[Kind]string{IP4: "SPF_NEEDS_IPV4", IP6: "SPF_NEEDS_IPV6"}[t.Kind]
 		return
 	}
 	bits := addr.BitLen()
 	if hasLength {
 		n, ok := parseLength(length, bits)
 		if !ok {
-			t.Problem = "has a prefix length that does not exist"
+			t.Problem = "SPF_PREFIX_LENGTH"
 			return
 		}
 		bits = n
@@ -247,18 +248,16 @@ func (t *Term) network(rest string) {
 	t.Prefix = netip.PrefixFrom(addr, bits)
 }
 
-// unknown says what is wrong with a name that is no mechanism's, with what was probably meant.
-func unknown(name string) string {
-	meant := map[string]string{
-		"ipv4": "ip4", "ip": "ip4", "ipv6": "ip6", "includes": "include", "incude": "include", "inlcude": "include",
-		"al": "all", "exist": "exists",
-	}[name]
+// meant is the mechanism that a name which is none's probably stands for, empty if there is none.
+func meant(name string) string {
 	// A list of another kind ends its terms in ";" or ",".
 	if bare := strings.TrimRight(name, ".,;"); bare != name && mechanisms[bare] != 0 {
-		meant = bare
+		return bare
 	}
-	if meant == "" {
-		return "is not an SPF mechanism"
-	}
-	return "is not an SPF mechanism; write " + meant
+	return misspelt[name]
+}
+
+var misspelt = map[string]string{
+	"ipv4": "ip4", "ip": "ip4", "ipv6": "ip6", "includes": "include", "incude": "include", "inlcude": "include",
+	"al": "all", "exist": "exists",
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/netpolicy"
 )
 
@@ -20,8 +21,8 @@ type Suggestion struct {
 	Parts []Part `json:"parts"`
 	// Lookups is what it costs, its parts included.
 	Lookups int `json:"lookups" wire:"max=10"`
-	// Notes say what was changed and what that requires of the domain's owner. None of them is empty.
-	Notes []string `json:"notes" wire:"len=1.."`
+	// Notes are what was changed and what that requires of the domain's owner; there is one at least.
+	Notes []mail.Issue `json:"-"`
 }
 
 // Part is a record of its own.
@@ -33,15 +34,10 @@ type Part struct {
 // Shorten looks for a record that says the same and keeps to the limits; nil where the record keeps to them already,
 // where it has other faults, which come first, and where what was seen does not yield such a record.
 func Shorten(ctx context.Context, dns AddressResolver, report Report) *Suggestion {
-	tooCostly := report.Tree.Lookups > MaxLookups || report.Tree.VoidLookups > MaxVoidLookups
-	if report.Record == nil || report.cut || report.Failed || !tooCostly && len(*report.Record) <= safeOctets {
+	tooCostly := report.tooCostly()
+	if report.Record == nil || report.cut || report.Failed || report.faulty ||
+		!tooCostly && len(*report.Record) <= safeOctets {
 		return nil
-	}
-	for _, issue := range report.Issues {
-		if issue.Severity == mail.Fail && issue.Code != "SPF_TOO_MANY_LOOKUPS" &&
-			issue.Code != "SPF_TOO_MANY_VOID_LOOKUPS" {
-			return nil
-		}
 	}
 	s := shortener{root: report.root, addresses: addresses{}, rewritten: map[int]bool{}}
 	if tooCostly {
@@ -312,8 +308,8 @@ func (s *shortener) text(runs []run) string {
 	return strings.Join(fields, " ")
 }
 
-// notes say what was done, in the order in which it matters to the reader.
-func (s *shortener) notes(d draft, found Suggestion) []string {
+// notes are what was done, in the order in which it matters to the reader.
+func (s *shortener) notes(d draft, found Suggestion) []mail.Issue {
 	var hosts, includes, reverse []string
 	for _, i := range slices.Sorted(maps.Keys(s.rewritten)) {
 		switch it := s.items[i]; it.term.Kind {
@@ -325,29 +321,24 @@ func (s *shortener) notes(d draft, found Suggestion) []string {
 			includes = append(includes, it.term.Text)
 		}
 	}
-	notes := []string{}
+	notes := []mail.Issue{}
 	for _, note := range []struct {
 		terms []string
-		text  string
+		code  string
 	}{
-		{includes, "Expanded to the current networks: %s. Their operators may change them without notice, and mail from " +
-			"new ones will then fail. Check often, or remove the include if no one sends through it any more."},
-		{hosts, "Replaced with addresses: %s. Update the record whenever these addresses change."},
-		{reverse, "Left out: %s. Senders that only their reverse name lets in must be added as ip4 or ip6."},
-		{d.empty, "Left out because they find nothing: %s. If a name is misspelled, correct it instead."},
-		{d.idle, "Left out because its record lets no one in: %s."},
-		{d.covered, "Left out because other terms already let in or refuse the same senders: %s."},
-		{s.behind, "Left out because all comes before it: %s."},
+		{includes, "SPF_INCLUDES_EXPANDED"}, {hosts, "SPF_HOSTS_REPLACED"}, {reverse, "SPF_PTR_LEFT_OUT"},
+		{d.empty, "SPF_VOID_LEFT_OUT"}, {d.idle, "SPF_IDLE_LEFT_OUT"}, {d.covered, "SPF_COVERED_LEFT_OUT"},
+		{s.behind, "SPF_AFTER_ALL_LEFT_OUT"},
 	} {
 		if len(note.terms) > 0 {
-			notes = append(notes, fmt.Sprintf(note.text, listed(counted(note.terms))))
+			notes = append(notes, mail.Issue{Code: note.code, Args: listed(counted(note.terms))})
 		}
 	}
 	if d.merged {
-		notes = append(notes, "Networks that overlap or adjoin are merged into one.")
+		notes = append(notes, mail.Issue{Code: "SPF_NETWORKS_MERGED"})
 	}
 	if len(found.Parts) > 0 {
-		notes = append(notes, "Publish the records of the parts first. If a name is taken, use another one in both places.")
+		notes = append(notes, mail.Issue{Code: "SPF_PARTS_FIRST"})
 	}
 	return notes
 }
@@ -372,16 +363,17 @@ func counted(terms []string) []string {
 	return each
 }
 
-func listed(terms []string) string {
+// listed are the arguments that list terms.
+func listed(terms []string) finding.Args {
 	shown := make([]string, 0, maxListed)
 	for _, t := range terms[:min(len(terms), maxListed)] {
 		shown = append(shown, mail.Show(t))
 	}
-	text := strings.Join(shown, ", ")
+	args := finding.Args{"terms": strings.Join(shown, ", ")}
 	if more := len(terms) - len(shown); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
+		args["more"] = more
 	}
-	return text
+	return args
 }
 
 func networkTerm(qualifier byte, p netip.Prefix) string {

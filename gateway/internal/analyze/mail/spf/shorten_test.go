@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/tool/finding"
 
 	peer "blitiri.com.ar/go/spf"
 	"github.com/google/go-cmp/cmp"
@@ -64,19 +65,19 @@ func TestShorten(t *testing.T) {
 		want   *Suggestion
 	}{
 		"within the limits":              {"v=spf1 a a a a a a a a a a -all", nil},
-		"said twice":                     {"v=spf1" + many + " ~all", &Suggestion{Record: "v=spf1 a:h0.com ~all", Lookups: 1, Notes: []string{"Left out because other terms already let in or refuse the same senders: a:h0.com (10 times)."}}},
-		"covered":                        {"v=spf1 ip4:192.31.196.0/23 ip6:2620:4f:8000::/48" + strings.Repeat(" mx:m0.com a:h1.com", 6) + " include:nobody.com -all", &Suggestion{Record: "v=spf1 ip4:192.31.196.0/23 ip6:2620:4f:8000::/48 -all", Lookups: 0, Notes: []string{"Left out because its record lets no one in: include:nobody.com.", "Left out because other terms already let in or refuse the same senders: mx:m0.com (6 times), a:h1.com (6 times)."}}},
-		"nothing there":                  {"v=spf1 a:x1.com a:x2.com mx:x3.com a:h0.com -all", &Suggestion{Record: "v=spf1 a:h0.com -all", Lookups: 1, Notes: []string{"Left out because they find nothing: a:x1.com, a:x2.com, mx:x3.com. If a name is misspelled, correct it instead."}}},
-		"hosts before includes":          {"v=spf1 mx:m0.com a:h2.com/28 ptr include:i0.com include:i1.com include:i2.com include:i3.com include:reverse.com -all", &Suggestion{Record: "v=spf1 ip4:192.31.196.1 ip4:192.31.196.17 ip4:192.31.196.32/28 ip4:192.52.193.0/28 ip4:192.52.193.20 ip6:2620:4f:8000::/127 ip6:2620:4f:8000:1::2 include:i1.com include:i2.com include:i3.com include:reverse.com -all", Lookups: 9, Notes: []string{"Expanded to the current networks: include:i0.com. Their operators may change them without notice, and mail from new ones will then fail. Check often, or remove the include if no one sends through it any more.", "Replaced with addresses: mx:m0.com, a:h2.com/28. Update the record whenever these addresses change.", "Left out: ptr. Senders that only their reverse name lets in must be added as ip4 or ip6."}}},
-		"neighbours":                     {"v=spf1 ip4:192.31.196.0/25 ip4:192.31.196.128/25 x=" + strings.Repeat("y", 405) + " -all", &Suggestion{Record: "v=spf1 ip4:192.31.196.0/24 x=" + strings.Repeat("y", 405) + " -all", Notes: []string{"Networks that overlap or adjoin are merged into one."}}},
-		"behind all":                     {"v=spf1 a -all mx:" + strings.Repeat("b.", 230) + "com redirect=i0.com", &Suggestion{Record: "v=spf1 a -all", Lookups: 1, Notes: []string{"Left out because all comes before it: mx:" + strings.Repeat("b.", 38) + "b…, redirect=i0.com."}}},
-		"too long for one":               {"v=spf1" + scattered(30) + " ?a -all", &Suggestion{Record: "v=spf1 include:_spf1.home.com include:_spf2.home.com ?a -all", Lookups: 3, Parts: []Part{{"_spf1.home.com", "v=spf1" + scattered(24) + " -all"}, {"_spf2.home.com", "v=spf1" + strings.TrimPrefix(scattered(30), scattered(24)) + " -all"}}, Notes: []string{"Publish the records of the parts first. If a name is taken, use another one in both places."}}},
+		"said twice":                     {"v=spf1" + many + " ~all", &Suggestion{Record: "v=spf1 a:h0.com ~all", Lookups: 1, Notes: []mail.Issue{note("SPF_COVERED_LEFT_OUT", "a:h0.com (10 times)")}}},
+		"covered":                        {"v=spf1 ip4:192.31.196.0/23 ip6:2620:4f:8000::/48" + strings.Repeat(" mx:m0.com a:h1.com", 6) + " include:nobody.com -all", &Suggestion{Record: "v=spf1 ip4:192.31.196.0/23 ip6:2620:4f:8000::/48 -all", Lookups: 0, Notes: []mail.Issue{note("SPF_IDLE_LEFT_OUT", "include:nobody.com"), note("SPF_COVERED_LEFT_OUT", "mx:m0.com (6 times), a:h1.com (6 times)")}}},
+		"nothing there":                  {"v=spf1 a:x1.com a:x2.com mx:x3.com a:h0.com -all", &Suggestion{Record: "v=spf1 a:h0.com -all", Lookups: 1, Notes: []mail.Issue{note("SPF_VOID_LEFT_OUT", "a:x1.com, a:x2.com, mx:x3.com")}}},
+		"hosts before includes":          {"v=spf1 mx:m0.com a:h2.com/28 ptr include:i0.com include:i1.com include:i2.com include:i3.com include:reverse.com -all", &Suggestion{Record: "v=spf1 ip4:192.31.196.1 ip4:192.31.196.17 ip4:192.31.196.32/28 ip4:192.52.193.0/28 ip4:192.52.193.20 ip6:2620:4f:8000::/127 ip6:2620:4f:8000:1::2 include:i1.com include:i2.com include:i3.com include:reverse.com -all", Lookups: 9, Notes: []mail.Issue{note("SPF_INCLUDES_EXPANDED", "include:i0.com"), note("SPF_HOSTS_REPLACED", "mx:m0.com, a:h2.com/28"), note("SPF_PTR_LEFT_OUT", "ptr")}}},
+		"neighbours":                     {"v=spf1 ip4:192.31.196.0/25 ip4:192.31.196.128/25 x=" + strings.Repeat("y", 405) + " -all", &Suggestion{Record: "v=spf1 ip4:192.31.196.0/24 x=" + strings.Repeat("y", 405) + " -all", Notes: []mail.Issue{note("SPF_NETWORKS_MERGED", "")}}},
+		"behind all":                     {"v=spf1 a -all mx:" + strings.Repeat("b.", 230) + "com redirect=i0.com", &Suggestion{Record: "v=spf1 a -all", Lookups: 1, Notes: []mail.Issue{note("SPF_AFTER_ALL_LEFT_OUT", "mx:"+strings.Repeat("b.", 38)+"b…, redirect=i0.com")}}},
+		"too long for one":               {"v=spf1" + scattered(30) + " ?a -all", &Suggestion{Record: "v=spf1 include:_spf1.home.com include:_spf2.home.com ?a -all", Lookups: 3, Parts: []Part{{"_spf1.home.com", "v=spf1" + scattered(24) + " -all"}, {"_spf2.home.com", "v=spf1" + strings.TrimPrefix(scattered(30), scattered(24)) + " -all"}}, Notes: []mail.Issue{note("SPF_PARTS_FIRST", "")}}},
 		"too long and no room for parts": {"v=spf1" + scattered(30) + distinct(9) + " -all", nil},
 		"nothing to do":                  {"v=spf1 x=" + strings.Repeat("y", 450) + " -all", nil},
 		"other faults":                   {"v=spf1" + many + " foo -all", nil},
 		"everybody":                      {"v=spf1" + many + " +all", nil},
 		"not known":                      {"v=spf1" + distinct(11) + " -all", nil},
-		"read in two ways":               {"v=spf1 ip6:::ffff:192.0.43.0/120 ip4:192.31.196.0/25 ip4:192.31.196.128/25" + many + " -all", &Suggestion{Record: "v=spf1 ip4:192.31.196.0/24 ip6:::ffff:192.0.43.0/120 a:h0.com -all", Lookups: 1, Notes: []string{"Left out because other terms already let in or refuse the same senders: a:h0.com (10 times).", "Networks that overlap or adjoin are merged into one."}}},
+		"read in two ways":               {"v=spf1 ip6:::ffff:192.0.43.0/120 ip4:192.31.196.0/25 ip4:192.31.196.128/25" + many + " -all", &Suggestion{Record: "v=spf1 ip4:192.31.196.0/24 ip6:::ffff:192.0.43.0/120 a:h0.com -all", Lookups: 1, Notes: []mail.Issue{note("SPF_COVERED_LEFT_OUT", "a:h0.com (10 times)"), note("SPF_NETWORKS_MERGED", "")}}},
 	} {
 		got := shorten(t, senders(), c.record)
 		if c.want != nil && c.want.Parts == nil {
@@ -192,7 +193,7 @@ func TestShorterRecordsSayTheSame(t *testing.T) {
 			after.txt[p.Name] = []string{p.Record}
 		}
 		holdLimits(t, after, found)
-		if strings.Contains(strings.Join(found.Notes, " "), "Expanded to the current networks") {
+		if mail.Issues(found.Notes).HasCode("SPF_INCLUDES_EXPANDED") {
 			flattened++
 		}
 		if strings.Contains(record, "ptr") && !strings.Contains(found.Record, "ptr") {
@@ -217,11 +218,19 @@ func verdict(z *zone, sender net.IP, options ...peer.Option) (peer.Result, error
 	return peer.CheckHostWithSender(sender, home, "x@"+home, append(options, peer.WithResolver(peerResolver{z}))...)
 }
 
+// note is what was done with terms, without any if they are empty.
+func note(code, terms string) mail.Issue {
+	if terms == "" {
+		return mail.Issue{Code: code}
+	}
+	return mail.Issue{Code: code, Args: finding.Args{"terms": terms}}
+}
+
 // holdLimits checks a suggestion as it would stand in the DNS.
 func holdLimits(t *testing.T, z *zone, found *Suggestion) {
 	t.Helper()
 	report := Check(t.Context(), families{z}, home)
-	if report.Issues.Has(mail.Fail) || report.Tree.Lookups != found.Lookups || found.Lookups > MaxLookups {
+	if report.faulty || report.Tree.Lookups != found.Lookups || found.Lookups > MaxLookups {
 		t.Errorf("%+v: %d lookups, %v", found, report.Tree.Lookups, report.Issues)
 	}
 	for _, text := range append([]string{found.Record}, partTexts(found)...) {

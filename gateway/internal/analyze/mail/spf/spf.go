@@ -52,9 +52,11 @@ type Node struct {
 	VoidLookups int `json:"voidLookups"`
 	// Record is the SPF record that include, redirect and the root lead to.
 	Record *string `json:"record"`
-	Error  *string `json:"error"`
+	// Fault is what is wrong with the term, and Error says so in words; the tool fills it in.
+	Fault *mail.Issue `json:"-"`
+	Error *string     `json:"error"`
 	// Void means that the term itself names something that does not exist, Ignored that "all" decides before it. Error
-	// says so in words.
+	// says so.
 	Void     bool    `json:"void,omitempty"`
 	Ignored  bool    `json:"ignored,omitempty"`
 	Children []*Node `json:"children" wire:"notnull"`
@@ -81,9 +83,10 @@ type Report struct {
 	Failed bool
 	Issues mail.Issues
 
-	// root is what was walked, and cut means that a bound of our own ended it somewhere.
-	root *visit
-	cut  bool
+	// root is what was walked. cut means that a bound of our own ended it somewhere, faulty that receivers get nothing
+	// from the record, however short it is.
+	root        *visit
+	cut, faulty bool
 }
 
 // Check walks the SPF record of a domain. It returns when the context ends at the latest, with what was seen.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/analyze/mail/mailtest"
 	"diagnostics/shared/parallel"
 
 	"github.com/google/go-cmp/cmp"
@@ -64,15 +65,6 @@ func (z *zone) V4(ctx context.Context, name string) ([]netip.Addr, error) {
 
 const home = "home.com"
 
-func codes(issues mail.Issues) []string {
-	list := []string{}
-	for _, i := range issues {
-		list = append(list, string(i.Severity)+" "+i.Code)
-	}
-	slices.Sort(list)
-	return list
-}
-
 // single is a zone in which the record of home.com is all there is, but for a few names that records may refer to.
 func single(record string) *zone {
 	return &zone{
@@ -124,86 +116,86 @@ func TestCheckJudgesEveryFault(t *testing.T) {
 		{"V=SPF1 -ALL", 0, 0, "-all", nil},
 		{"v=spf1   ip4:192.31.196.0/24   ~all  ", 0, 0, "~all", nil},
 		{"v=spf1 A MX:mail.com Include:OK.com. ~All", 3, 0, "~all", nil},
-		{"v=spf1", 0, 0, "", []string{"warn SPF_NO_ALL"}},
-		{"v=spf1 ?all", 0, 0, "?all", []string{"warn SPF_NEUTRAL_ALL"}},
-		{"v=spf1 all", 0, 0, "+all", []string{"fail SPF_ALLOWS_ALL"}},
-		{"v=spf1 +all", 0, 0, "+all", []string{"fail SPF_ALLOWS_ALL"}},
-		{"v=spf1 include:open.com -all", 1, 0, "-all", []string{"fail SPF_ALLOWS_ALL"}},
+		{"v=spf1", 0, 0, "", []string{"SPF_NO_ALL"}},
+		{"v=spf1 ?all", 0, 0, "?all", []string{"SPF_NEUTRAL_ALL"}},
+		{"v=spf1 all", 0, 0, "+all", []string{"SPF_ALLOWS_ALL"}},
+		{"v=spf1 +all", 0, 0, "+all", []string{"SPF_ALLOWS_ALL"}},
+		{"v=spf1 include:open.com -all", 1, 0, "-all", []string{"SPF_ALLOWS_ALL"}},
 		{"v=spf1 -include:open.com -all", 1, 0, "-all", nil},
-		{"v=spf1 redirect=open.com", 1, 0, "+all", []string{"fail SPF_ALLOWS_ALL"}},
-		{"v=spf1 ip4:0.0.0.0/0 -all", 0, 0, "-all", []string{"fail SPF_ALLOWS_ALL"}},
+		{"v=spf1 redirect=open.com", 1, 0, "+all", []string{"SPF_ALLOWS_ALL"}},
+		{"v=spf1 ip4:0.0.0.0/0 -all", 0, 0, "-all", []string{"SPF_ALLOWS_ALL"}},
 		{"v=spf1 ?ip4:0.0.0.0/0 -all", 0, 0, "-all", nil},
-		{"v=spf1 a/0 -all", 1, 0, "-all", []string{"fail SPF_ALLOWS_ALL"}},
-		{"v=spf1 a//0 -all", 1, 0, "-all", []string{"fail SPF_ALLOWS_ALL"}},
-		{"v=spf1 ip4:128.0.0.0/7 -all", 0, 0, "-all", []string{"warn SPF_NETWORK_BROAD"}},
+		{"v=spf1 a/0 -all", 1, 0, "-all", []string{"SPF_ALLOWS_ALL"}},
+		{"v=spf1 a//0 -all", 1, 0, "-all", []string{"SPF_ALLOWS_ALL"}},
+		{"v=spf1 ip4:128.0.0.0/7 -all", 0, 0, "-all", []string{"SPF_NETWORK_BROAD"}},
 		{"v=spf1 ip4:128.0.0.0/8 -all", 0, 0, "-all", nil},
-		{"v=spf1 ip6:2600::/15 -all", 0, 0, "-all", []string{"warn SPF_NETWORK_BROAD"}},
+		{"v=spf1 ip6:2600::/15 -all", 0, 0, "-all", []string{"SPF_NETWORK_BROAD"}},
 		{"v=spf1 ip6:2600::/16 -all", 0, 0, "-all", nil},
-		{"v=spf1 ip4:10.0.0.1 -all", 0, 0, "-all", []string{"info SPF_NETWORK_NOT_PUBLIC"}},
+		{"v=spf1 ip4:10.0.0.1 -all", 0, 0, "-all", []string{"SPF_NETWORK_NOT_PUBLIC"}},
 		{"v=spf1 redirect=ok.com", 1, 0, "-all", nil},
-		{"v=spf1 redirect=noall.com", 1, 0, "", []string{"warn SPF_NO_ALL"}},
-		{"v=spf1 redirect=neutral.com", 1, 0, "?all", []string{"warn SPF_NEUTRAL_ALL"}},
+		{"v=spf1 redirect=noall.com", 1, 0, "", []string{"SPF_NO_ALL"}},
+		{"v=spf1 redirect=neutral.com", 1, 0, "?all", []string{"SPF_NEUTRAL_ALL"}},
 		{"v=spf1 include:noall.com -all", 1, 0, "-all", nil},
-		{"v=spf1 -all redirect=ok.com", 0, 0, "-all", []string{"warn SPF_REDIRECT_IGNORED"}},
-		{"v=spf1 redirect=ok.com ~all", 0, 0, "~all", []string{"warn SPF_REDIRECT_IGNORED"}},
-		{"v=spf1 redirect=ok.com redirect=ok.com", 2, 0, "-all", []string{"fail SPF_MODIFIER_TWICE"}},
-		{"v=spf1 exp=e.ok.com exp=e.ok.com -all", 0, 0, "-all", []string{"fail SPF_MODIFIER_TWICE"}},
-		{"v=spf1 -all include:ok.com", 0, 0, "-all", []string{"warn SPF_TERMS_AFTER_ALL"}},
+		{"v=spf1 -all redirect=ok.com", 0, 0, "-all", []string{"SPF_REDIRECT_IGNORED"}},
+		{"v=spf1 redirect=ok.com ~all", 0, 0, "~all", []string{"SPF_REDIRECT_IGNORED"}},
+		{"v=spf1 redirect=ok.com redirect=ok.com", 2, 0, "-all", []string{"SPF_MODIFIER_TWICE"}},
+		{"v=spf1 exp=e.ok.com exp=e.ok.com -all", 0, 0, "-all", []string{"SPF_MODIFIER_TWICE"}},
+		{"v=spf1 -all include:ok.com", 0, 0, "-all", []string{"SPF_TERMS_AFTER_ALL"}},
 		{"v=spf1 -all exp=e.ok.com x-y_z.1=%{c}", 0, 0, "-all", nil},
-		{"v=spf1 ptr -all", 1, 0, "-all", []string{"warn SPF_PTR"}},
-		{"v=spf1 ptr:ok.com include:ptr.com -all", 3, 0, "-all", []string{"warn SPF_PTR", "warn SPF_PTR"}},
-		{"v=spf1 include:none.com -all", 1, 0, "-all", []string{"fail SPF_TARGET_WITHOUT_RECORD"}},
-		{"v=spf1 include:absent.com -all", 1, 1, "-all", []string{"fail SPF_TARGET_WITHOUT_RECORD"}},
-		{"v=spf1 redirect=none.com", 1, 0, "", []string{"fail SPF_TARGET_WITHOUT_RECORD"}},
-		{"v=spf1 include:near.com -all", 1, 0, "-all", []string{"fail SPF_TARGET_WITHOUT_RECORD", "fail SPF_VERSION"}},
-		{"v=spf1 include:two.com -all", 1, 0, "-all", []string{"fail SPF_SEVERAL_RECORDS"}},
-		{"v=spf1 include:home.com -all", 1, 0, "-all", []string{"fail SPF_LOOP"}},
-		{"v=spf1 redirect=HOME.com.", 1, 0, "", []string{"fail SPF_LOOP"}},
-		{"v=spf1 include:back.com -all", 2, 0, "-all", []string{"fail SPF_LOOP"}},
-		{"v=spf1 include:localhost.localdomain -all", 1, 0, "-all", []string{"fail SPF_TARGET_NOT_PUBLIC"}},
-		{"v=spf1 a:mail.internal -all", 1, 0, "-all", []string{"warn SPF_TARGET_NOT_PUBLIC"}},
-		{"v=spf1 a:b..com -all", 1, 0, "-all", []string{"warn SPF_NAME_INVALID"}},
-		{"v=spf1 mx:" + strings.Repeat("b", 64) + ".com -all", 1, 0, "-all", []string{"warn SPF_NAME_INVALID"}},
-		{"v=spf1 mx:" + strings.Repeat("b", 63) + ".com -all", 1, 1, "-all", []string{"info SPF_VOID_LOOKUP"}},
-		{"v=spf1 include:b..com -all", 1, 0, "-all", []string{"fail SPF_NAME_INVALID"}},
-		{"v=spf1 redirect=b..com", 1, 0, "", []string{"fail SPF_NAME_INVALID"}},
-		{"v=spf1 a:foo:bar/baz.com -all", 1, 1, "-all", []string{"info SPF_VOID_LOOKUP"}},
-		{"v=spf1 include:foo:bar/baz.com -all", 1, 1, "-all", []string{"fail SPF_TARGET_WITHOUT_RECORD"}},
-		{"v=spf1 a -all;", 1, 0, "", []string{"fail SPF_SYNTAX"}},
+		{"v=spf1 ptr -all", 1, 0, "-all", []string{"SPF_PTR"}},
+		{"v=spf1 ptr:ok.com include:ptr.com -all", 3, 0, "-all", []string{"SPF_PTR", "SPF_PTR"}},
+		{"v=spf1 include:none.com -all", 1, 0, "-all", []string{"SPF_TARGET_WITHOUT_RECORD"}},
+		{"v=spf1 include:absent.com -all", 1, 1, "-all", []string{"SPF_TARGET_WITHOUT_RECORD"}},
+		{"v=spf1 redirect=none.com", 1, 0, "", []string{"SPF_REDIRECT_WITHOUT_RECORD"}},
+		{"v=spf1 include:near.com -all", 1, 0, "-all", []string{"SPF_TARGET_WITHOUT_RECORD", "SPF_VERSION"}},
+		{"v=spf1 include:two.com -all", 1, 0, "-all", []string{"SPF_SEVERAL_RECORDS"}},
+		{"v=spf1 include:home.com -all", 1, 0, "-all", []string{"SPF_LOOP"}},
+		{"v=spf1 redirect=HOME.com.", 1, 0, "", []string{"SPF_LOOP"}},
+		{"v=spf1 include:back.com -all", 2, 0, "-all", []string{"SPF_LOOP"}},
+		{"v=spf1 include:localhost.localdomain -all", 1, 0, "-all", []string{"SPF_TARGET_NOT_PUBLIC"}},
+		{"v=spf1 a:mail.internal -all", 1, 0, "-all", []string{"SPF_NAME_NOT_PUBLIC"}},
+		{"v=spf1 a:b..com -all", 1, 0, "-all", []string{"SPF_NAME_MATCHES_NONE"}},
+		{"v=spf1 mx:" + strings.Repeat("b", 64) + ".com -all", 1, 0, "-all", []string{"SPF_NAME_MATCHES_NONE"}},
+		{"v=spf1 mx:" + strings.Repeat("b", 63) + ".com -all", 1, 1, "-all", []string{"SPF_VOID_LOOKUP"}},
+		{"v=spf1 include:b..com -all", 1, 0, "-all", []string{"SPF_NAME_INVALID"}},
+		{"v=spf1 redirect=b..com", 1, 0, "", []string{"SPF_REDIRECT_NAME_INVALID"}},
+		{"v=spf1 a:foo:bar/baz.com -all", 1, 1, "-all", []string{"SPF_VOID_LOOKUP"}},
+		{"v=spf1 include:foo:bar/baz.com -all", 1, 1, "-all", []string{"SPF_TARGET_WITHOUT_RECORD"}},
+		{"v=spf1 a -all;", 1, 0, "", []string{"SPF_SYNTAX"}},
 		{"v=spf1 a:v6.%{d1} include:ok.%{o1} -all", 2, 0, "-all", nil},
-		{"v=spf1 include:%{d} -all", 1, 0, "-all", []string{"fail SPF_LOOP"}},
-		{"v=spf1 include:gone.%{d} -all", 1, 1, "-all", []string{"fail SPF_TARGET_WITHOUT_RECORD"}},
-		{"v=spf1 exists:%{dr}.com -all", 1, 1, "-all", []string{"info SPF_VOID_LOOKUP"}},
-		{"v=spf1 redirect=%{d1r}.com", 1, 0, "", []string{"fail SPF_LOOP"}},
-		{"v=spf1 mx:many.com -all", 1, 0, "-all", []string{"fail SPF_TOO_MANY_EXCHANGES"}},
+		{"v=spf1 include:%{d} -all", 1, 0, "-all", []string{"SPF_LOOP"}},
+		{"v=spf1 include:gone.%{d} -all", 1, 1, "-all", []string{"SPF_TARGET_WITHOUT_RECORD"}},
+		{"v=spf1 exists:%{dr}.com -all", 1, 1, "-all", []string{"SPF_VOID_LOOKUP"}},
+		{"v=spf1 redirect=%{d1r}.com", 1, 0, "", []string{"SPF_LOOP"}},
+		{"v=spf1 mx:many.com -all", 1, 0, "-all", []string{"SPF_TOO_MANY_EXCHANGES"}},
 		{"v=spf1 mx:ten.com -all", 1, 0, "-all", nil},
 		{"v=spf1 a:v6.com -all", 1, 0, "-all", nil},
-		{"v=spf1 exists:v6.com -all", 1, 1, "-all", []string{"info SPF_VOID_LOOKUP"}},
+		{"v=spf1 exists:v6.com -all", 1, 1, "-all", []string{"SPF_VOID_LOOKUP"}},
 		{"v=spf1 exists:host.com -all", 1, 0, "-all", nil},
-		{"v=spf1 mx a:v1.com -all", 2, 2, "-all", []string{"info SPF_VOID_LOOKUP", "info SPF_VOID_LOOKUP"}},
-		{"v=spf1 a:v1.com a:v2.com a:v3.com -all", 3, 3, "-all", []string{"fail SPF_TOO_MANY_VOID_LOOKUPS", "info SPF_VOID_LOOKUP", "info SPF_VOID_LOOKUP", "info SPF_VOID_LOOKUP"}},
-		{"v=spf1 include:void.com -all", 4, 3, "-all", []string{"fail SPF_TOO_MANY_VOID_LOOKUPS", "info SPF_VOID_LOOKUP", "info SPF_VOID_LOOKUP", "info SPF_VOID_LOOKUP"}},
-		{"v=spf1 exists:%{i}._spf.%{d2} -all", 1, 0, "-all", []string{"info SPF_MACRO_NOT_FOLLOWED"}},
-		{"v=spf1 include:%{ir}.%{v}._spf.%{d} redirect=ok.com", 2, 0, "-all", []string{"info SPF_MACRO_NOT_FOLLOWED"}},
-		{"v=spf1 include:fails.com -all", 1, 0, "-all", []string{"warn SPF_LOOKUP_FAILED"}},
-		{"v=spf1 mx:mxfails.com a:afails.com -all", 2, 0, "-all", []string{"warn SPF_LOOKUP_FAILED", "warn SPF_LOOKUP_FAILED"}},
-		{"v=spf1 include=ok.com ip4=1.2.3.4 -all", 0, 0, "-all", []string{"warn SPF_MODIFIER_UNKNOWN", "warn SPF_MODIFIER_UNKNOWN"}},
-		{"v=spf1 ipv4:192.31.196.1 -all", 0, 0, "-all", []string{"fail SPF_SYNTAX"}},
-		{"v=spf1 a\tmx -all", 0, 0, "-all", []string{"fail SPF_SYNTAX"}},
-		{"v=spf1 include:münchen.com -all", 0, 0, "-all", []string{"fail SPF_NOT_ASCII", "fail SPF_SYNTAX"}},
+		{"v=spf1 mx a:v1.com -all", 2, 2, "-all", []string{"SPF_VOID_LOOKUP", "SPF_VOID_LOOKUP"}},
+		{"v=spf1 a:v1.com a:v2.com a:v3.com -all", 3, 3, "-all", []string{"SPF_TOO_MANY_VOID_LOOKUPS", "SPF_VOID_LOOKUP", "SPF_VOID_LOOKUP", "SPF_VOID_LOOKUP"}},
+		{"v=spf1 include:void.com -all", 4, 3, "-all", []string{"SPF_TOO_MANY_VOID_LOOKUPS", "SPF_VOID_LOOKUP", "SPF_VOID_LOOKUP", "SPF_VOID_LOOKUP"}},
+		{"v=spf1 exists:%{i}._spf.%{d2} -all", 1, 0, "-all", []string{"SPF_MACRO_NOT_FOLLOWED"}},
+		{"v=spf1 include:%{ir}.%{v}._spf.%{d} redirect=ok.com", 2, 0, "-all", []string{"SPF_MACRO_NOT_FOLLOWED"}},
+		{"v=spf1 include:fails.com -all", 1, 0, "-all", []string{"SPF_LOOKUP_FAILED"}},
+		{"v=spf1 mx:mxfails.com a:afails.com -all", 2, 0, "-all", []string{"SPF_LOOKUP_FAILED", "SPF_LOOKUP_FAILED"}},
+		{"v=spf1 include=ok.com ip4=1.2.3.4 -all", 0, 0, "-all", []string{"SPF_MODIFIER_UNKNOWN", "SPF_MODIFIER_UNKNOWN"}},
+		{"v=spf1 ipv4:192.31.196.1 -all", 0, 0, "-all", []string{"SPF_SYNTAX"}},
+		{"v=spf1 a\tmx -all", 0, 0, "-all", []string{"SPF_SYNTAX"}},
+		{"v=spf1 include:münchen.com -all", 0, 0, "-all", []string{"SPF_NOT_ASCII", "SPF_SYNTAX"}},
 		{"v=spf1 a a a a a a a a a a -all", 10, 0, "-all", nil},
-		{"v=spf1 a a a a a a a a a a a -all", 11, 0, "-all", []string{"fail SPF_TOO_MANY_LOOKUPS"}},
-		{"v=spf1 " + strings.Repeat("a ", 600) + "-all", 500, 0, "", []string{"fail SPF_TOO_MANY_LOOKUPS", "fail SPF_TOO_MANY_TERMS", "warn SPF_RECORD_TOO_LONG"}},
+		{"v=spf1 a a a a a a a a a a a -all", 11, 0, "-all", []string{"SPF_TOO_MANY_LOOKUPS"}},
+		{"v=spf1 " + strings.Repeat("a ", 600) + "-all", 500, 0, "", []string{"SPF_RECORD_TOO_LONG", "SPF_TOO_MANY_LOOKUPS", "SPF_TOO_MANY_TERMS"}},
 		{"v=spf1 x=" + strings.Repeat("y", 450-14) + " -all", 0, 0, "-all", nil},
-		{"v=spf1 x=" + strings.Repeat("y", 451-14) + " -all", 0, 0, "-all", []string{"info SPF_RECORD_LONG"}},
-		{"v=spf1 x=" + strings.Repeat("y", 512-14) + " -all", 0, 0, "-all", []string{"info SPF_RECORD_LONG"}},
-		{"v=spf1 x=" + strings.Repeat("y", 513-14) + " -all", 0, 0, "-all", []string{"warn SPF_RECORD_TOO_LONG"}},
+		{"v=spf1 x=" + strings.Repeat("y", 451-14) + " -all", 0, 0, "-all", []string{"SPF_RECORD_LONG"}},
+		{"v=spf1 x=" + strings.Repeat("y", 512-14) + " -all", 0, 0, "-all", []string{"SPF_RECORD_LONG"}},
+		{"v=spf1 x=" + strings.Repeat("y", 513-14) + " -all", 0, 0, "-all", []string{"SPF_RECORD_TOO_LONG"}},
 	} {
 		report := Check(t.Context(), single(c.record), home)
 		if c.want == nil {
 			c.want = []string{}
 		}
-		if diff := cmp.Diff(c.want, codes(report.Issues)); diff != "" {
+		if diff := cmp.Diff(c.want, mailtest.Codes(report.Issues)); diff != "" {
 			t.Errorf("%.80q: issues (-want +got):\n%s", c.record, diff)
 		}
 		if report.Tree.Lookups != c.lookups || report.Tree.VoidLookups != c.void || report.All != c.all {
@@ -216,11 +208,6 @@ func TestCheckJudgesEveryFault(t *testing.T) {
 		if failed := strings.Contains(strings.Join(c.want, " "), "LOOKUP_FAILED"); report.Failed != failed {
 			t.Errorf("%.80q: failed %t", c.record, report.Failed)
 		}
-		for _, i := range report.Issues {
-			if !strings.HasPrefix(i.Reference, "RFC 7208 section ") || !strings.HasSuffix(i.Message, ".") {
-				t.Errorf("%.80q: %+v", c.record, i)
-			}
-		}
 	}
 }
 
@@ -232,19 +219,19 @@ func TestCheckWithoutOneRecord(t *testing.T) {
 		want          []string
 	}{
 		{nil, false, false, []string{}},
-		{[]string{"google-site-verification=x", "v=spf2.0/pra -all"}, false, false, []string{"fail SPF_VERSION"}},
-		{[]string{"v=spf10 -all"}, false, false, []string{"fail SPF_VERSION"}},
-		{[]string{" v=spf1 -all"}, false, false, []string{"fail SPF_VERSION"}},
-		{[]string{"v=spf1 -all", "v=spf1 ~all"}, true, false, []string{"fail SPF_SEVERAL_RECORDS"}},
+		{[]string{"google-site-verification=x", "v=spf2.0/pra -all"}, false, false, []string{"SPF_VERSION"}},
+		{[]string{"v=spf10 -all"}, false, false, []string{"SPF_VERSION"}},
+		{[]string{" v=spf1 -all"}, false, false, []string{"SPF_VERSION"}},
+		{[]string{"v=spf1 -all", "v=spf1 ~all"}, true, false, []string{"SPF_SEVERAL_RECORDS"}},
 		{[]string{"v=spf1 -all", "v=spf1\t~all"}, true, false, []string{}},
-		{[]string{"!ESERVFAIL"}, false, true, []string{"warn SPF_LOOKUP_FAILED"}},
+		{[]string{"!ESERVFAIL"}, false, true, []string{"SPF_LOOKUP_FAILED"}},
 	} {
 		z := &zone{txt: map[string][]string{home: c.txt}}
 		report := Check(t.Context(), z, home)
 		if report.Found != c.found || report.Failed != c.failed || report.Tree == nil {
 			t.Errorf("%q: %+v", c.txt, report)
 		}
-		if diff := cmp.Diff(c.want, codes(report.Issues)); diff != "" {
+		if diff := cmp.Diff(c.want, mailtest.Codes(report.Issues)); diff != "" {
 			t.Errorf("%q: %s", c.txt, diff)
 		}
 	}
@@ -288,10 +275,10 @@ func TestTree(t *testing.T) {
 				}},
 				{Term: "?all", Children: none},
 			}},
-			{Term: "a:gone.com", Domain: str("gone.com"), Lookups: 1, VoidLookups: 1, Error: str("nothing found (void lookup)"), Void: true, Children: none},
+			{Term: "a:gone.com", Domain: str("gone.com"), Lookups: 1, VoidLookups: 1, Fault: &mail.Issue{Code: "SPF_VOID_LOOKUP"}, Void: true, Children: none},
 			{Term: "redirect=two.com", Domain: str("two.com"), Lookups: 1, Record: str(z.txt["two.com"][0]), Children: []*Node{
 				{Term: "~all", Children: none},
-				{Term: "include:never.com", Domain: str("never.com"), Error: str("ignored: all comes before it"), Ignored: true, Children: none},
+				{Term: "include:never.com", Domain: str("never.com"), Fault: &mail.Issue{Code: "SPF_TERM_IGNORED"}, Ignored: true, Children: none},
 			}},
 		}}
 	if len(want.Children) != 4 {
@@ -317,7 +304,7 @@ func TestTheWalkIsBounded(t *testing.T) {
 		t.Errorf("%d lookups were made", z.asked)
 	}
 	if report.Tree.Lookups <= MaxLookups || !report.Issues.HasCode("SPF_TOO_MANY_LOOKUPS") || report.Failed {
-		t.Errorf("%d lookups, %v", report.Tree.Lookups, codes(report.Issues))
+		t.Errorf("%d lookups, %v", report.Tree.Lookups, mailtest.Codes(report.Issues))
 	}
 }
 
@@ -327,7 +314,7 @@ func TestABoundOfTheCallerIsNoVerdict(t *testing.T) {
 	z := single("v=spf1 include:ok.com -all")
 	z.txt["ok.com"] = []string{"!" + mail.CodeBound}
 	report := Check(t.Context(), z, home)
-	if diff := cmp.Diff([]string{"warn SPF_NOT_FINISHED"}, codes(report.Issues)); diff != "" || !report.Failed {
+	if diff := cmp.Diff([]string{"SPF_NOT_FINISHED"}, mailtest.Codes(report.Issues)); diff != "" || !report.Failed {
 		t.Errorf("failed %t, %s", report.Failed, diff)
 	}
 }
@@ -343,17 +330,17 @@ func TestTheTreeIsBounded(t *testing.T) {
 	nodes := 0
 	count(t, report.Tree, &nodes)
 	if nodes > maxNodes || !report.Failed || !report.Issues.HasCode("SPF_NOT_FINISHED") {
-		t.Errorf("%d nodes, %v", nodes, codes(report.Issues))
+		t.Errorf("%d nodes, %v", nodes, mailtest.Codes(report.Issues))
 	}
 }
 
 func TestRecordsTooLongToRead(t *testing.T) {
 	t.Parallel()
-	for octets, want := range map[int]string{maxOctets: "warn SPF_RECORD_TOO_LONG", maxOctets +
-		1: "fail SPF_RECORD_UNREADABLE"} {
+	for octets, want := range map[int]string{maxOctets: "SPF_RECORD_TOO_LONG", maxOctets +
+		1: "SPF_RECORD_UNREADABLE"} {
 		record := "v=spf1 -all x=" + strings.Repeat("y", octets-14)
 		report := Check(t.Context(), single(record), home)
-		if diff := cmp.Diff([]string{want}, codes(report.Issues)); diff != "" || len(*report.Record) != maxOctets ||
+		if diff := cmp.Diff([]string{want}, mailtest.Codes(report.Issues)); diff != "" || len(*report.Record) != maxOctets ||
 			!report.Found {
 			t.Errorf("%d octets: %s", octets, diff)
 		}

@@ -2,11 +2,11 @@ package spf
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"diagnostics/gateway/internal/analyze/mail"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/parallel"
 )
 
@@ -102,14 +102,11 @@ func (w *walk) read(v *visit) []*visit {
 	switch {
 	case void:
 		v.node.Void = true
-		v.node.fail("nothing found (void lookup)")
-		w.add(mail.Info, "SPF_VOID_LOOKUP", "RFC 7208 section 4.6.4",
-			"The term %s names something that does not exist. Remove it, or publish what it names.", show(v))
+		v.node.fail("SPF_VOID_LOOKUP", nil)
+		w.add("SPF_VOID_LOOKUP", v.named())
 	case v.term.Kind == MX && v.count > maxExchanges:
-		v.node.fail("more than ten exchanges")
-		w.add(mail.Fail, "SPF_TOO_MANY_EXCHANGES", "RFC 7208 section 4.6.4",
-			"The term %s leads to %d mail exchanges, and receivers reject more than 10. Replace it with ip4 and ip6 terms.",
-			show(v), v.count)
+		v.node.fail("SPF_TOO_MANY_EXCHANGES", nil)
+		w.fault("SPF_TOO_MANY_EXCHANGES", v.named().With(finding.Args{"exchanges": v.count}))
 	}
 	return nil
 }
@@ -121,12 +118,11 @@ func (w *walk) failed(v *visit, failure *mail.LookupError) {
 		return
 	}
 	w.report.Failed = true
-	what := "The SPF record of " + mail.Show(v.domain)
+	what := finding.Args{"domain": mail.Show(v.domain)}
 	if v.parent != nil {
-		what = "The term " + show(v)
+		what = v.named()
 	}
-	w.add(mail.Warn, "SPF_LOOKUP_FAILED", "RFC 7208 section 2.6.6",
-		"%s could not be looked up: %s. %s", what, failure.Reason(), failure.Advice())
+	w.add("SPF_LOOKUP_FAILED", what.With(failure.Advised()))
 }
 
 // readRecords picks the SPF record out of the TXT records.
@@ -139,12 +135,11 @@ func (w *walk) readRecords(v *visit) []*visit {
 	case 1:
 		return w.readRecord(v, records[0])
 	}
-	v.node.fail("several SPF records")
+	v.node.fail("SPF_SEVERAL_RECORDS", nil)
 	if v.parent == nil {
 		w.report.Found = true
 	}
-	w.add(mail.Fail, "SPF_SEVERAL_RECORDS", "RFC 7208 section 4.5",
-		"%s has %d SPF records, so receivers use none of them. Merge them into one.", mail.Show(v.domain), len(records))
+	w.fault("SPF_SEVERAL_RECORDS", finding.Args{"domain": mail.Show(v.domain), "records": len(records)})
 	return nil
 }
 
@@ -159,9 +154,8 @@ func (w *walk) readRecord(v *visit, record string) []*visit {
 	}
 	if len(whole) > maxOctets {
 		v.node.Truncated = true
-		v.node.fail("too long to be read")
-		w.add(mail.Fail, "SPF_RECORD_UNREADABLE", "RFC 7208 section 3.4",
-			"The SPF record of %s has %d octets and was not read. Shorten it to 450.", mail.Show(v.domain), len(whole))
+		v.node.fail("SPF_RECORD_UNREADABLE", nil)
+		w.fault("SPF_RECORD_UNREADABLE", finding.Args{"domain": mail.Show(v.domain), "octets": len(whole)})
 		return nil
 	}
 	return w.readTerms(v, record)
@@ -170,18 +164,17 @@ func (w *walk) readRecord(v *visit, record string) []*visit {
 func (w *walk) noRecord(v *visit) {
 	for _, txt := range v.txt {
 		if IsNear(txt) {
-			w.add(mail.Fail, "SPF_VERSION", "RFC 7208 section 4.5",
-				"%s has a TXT record that is not recognized as SPF: %q. It must begin with v=spf1 and a space.",
-				mail.Show(v.domain), mail.Show(txt))
+			w.fault("SPF_VERSION", finding.Args{"domain": mail.Show(v.domain), "record": mail.Quoted(txt)})
 		}
 	}
-	v.node.fail("no SPF record")
-	if v.parent == nil {
-		return
+	v.node.fail("SPF_TARGET_WITHOUT_RECORD", nil)
+	switch {
+	case v.parent == nil:
+	case v.term.Kind == Redirect:
+		w.fault("SPF_REDIRECT_WITHOUT_RECORD", v.named())
+	default:
+		w.fault("SPF_TARGET_WITHOUT_RECORD", v.named())
 	}
-	w.add(mail.Fail, "SPF_TARGET_WITHOUT_RECORD", "RFC 7208 section "+section(v.term.Kind),
-		"The term %s names a domain without an SPF record, which makes the whole record invalid. Correct or remove it.",
-		show(v))
 }
 
 // readTerms judges a record and adds its terms to the tree.
@@ -235,10 +228,10 @@ func (w *walk) addTerm(v *visit, t Term, all *Term, past bool) *visit {
 	var child *visit
 	switch {
 	case t.Problem != "":
-		node.fail(t.Problem)
+		node.fail(t.Problem, finding.Args{"meant": t.Meant})
 	case ignored:
 		node.Ignored = true
-		node.fail("ignored: all comes before it")
+		node.fail("SPF_TERM_IGNORED", nil)
 	case t.Kind.Lookup():
 		node.Lookups = 1
 		child = w.follow(v, t, node)
@@ -253,9 +246,7 @@ func (w *walk) follow(v *visit, t Term, node *Node) *visit {
 	if t.Spec != "" {
 		var known bool
 		if domain, known = expand(t.Spec, names{current: v.domain, sender: v.sender()}); !known {
-			w.add(mail.Info, "SPF_MACRO_NOT_FOLLOWED", "RFC 7208 section 7",
-				"What the term %s looks up is different for each mail, so it was not followed. It counts as one lookup.",
-				w.name(v, t))
+			w.add("SPF_MACRO_NOT_FOLLOWED", named(v, t))
 			return nil
 		}
 	}
@@ -284,9 +275,8 @@ func (w *walk) aim(v *visit, domain string) *visit {
 	}
 	for up := v.parent; up != nil; up = up.parent {
 		if up.record() && up.domain == name {
-			v.node.fail("a loop")
-			w.add(mail.Fail, "SPF_LOOP", "RFC 7208 section 4.6.4",
-				"The term %s leads back to %s in an endless loop. Remove it.", show(v), mail.Show(name))
+			v.node.fail("SPF_LOOP", nil)
+			w.fault("SPF_LOOP", v.named().With(finding.Args{"domain": mail.Show(name)}))
 			return nil
 		}
 	}
@@ -296,50 +286,40 @@ func (w *walk) aim(v *visit, domain string) *visit {
 // noName judges a term whose name cannot exist. RFC 7208 leaves open what becomes of it; an include or redirect of
 // nothing is an error all the same (sections 4.3, 5.2 and 6.1).
 func (w *walk) noName(v *visit) {
-	v.node.fail("not a possible name")
-	const text = "The term %s leads to %q, which cannot be a name: each label must have 1 to 63 characters. "
-	if v.record() {
-		w.add(mail.Fail, "SPF_NAME_INVALID", "RFC 7208 section "+section(v.term.Kind),
-			text+"That makes the whole record invalid. Correct or remove it.", show(v), mail.Show(v.domain))
-		return
+	v.node.fail("SPF_NAME_INVALID", nil)
+	args := v.named().With(finding.Args{"name": mail.Quoted(v.domain)})
+	switch {
+	case v.term.Kind == Redirect:
+		w.fault("SPF_REDIRECT_NAME_INVALID", args)
+	case v.record():
+		w.fault("SPF_NAME_INVALID", args)
+	default:
+		w.add("SPF_NAME_MATCHES_NONE", args)
 	}
-	w.add(mail.Warn, "SPF_NAME_INVALID", "RFC 7208 section 4.8",
-		text+"It matches no sender, and some receivers treat the whole record as invalid. Correct or remove it.",
-		show(v), mail.Show(v.domain))
 }
 
 // notPublic judges a term whose name belongs to private networks or to none. It is not looked up.
 func (w *walk) notPublic(v *visit) {
-	v.node.fail("not a name in the public DNS")
-	if v.record() {
-		w.add(mail.Fail, "SPF_TARGET_NOT_PUBLIC", "RFC 7208 section "+section(v.term.Kind),
-			"The term %s does not name a domain in the public DNS, which makes the whole record invalid. Correct or remove "+
-				"it.", show(v))
-		return
+	v.node.fail("SPF_TARGET_NOT_PUBLIC", nil)
+	switch {
+	case v.term.Kind == Redirect:
+		w.fault("SPF_REDIRECT_NOT_PUBLIC", v.named())
+	case v.record():
+		w.fault("SPF_TARGET_NOT_PUBLIC", v.named())
+	default:
+		w.add("SPF_NAME_NOT_PUBLIC", v.named())
 	}
-	w.add(mail.Warn, "SPF_TARGET_NOT_PUBLIC", "RFC 7208 section 4.8",
-		"The term %s does not name a domain in the public DNS, so it matches no one. Correct or remove it.",
-		show(v))
 }
 
-func (w *walk) add(severity mail.Severity, code, reference, format string, args ...any) {
-	w.report.Issues.Add(severity, code, reference, fmt.Sprintf(format, args...))
+func (w *walk) add(code string, args finding.Args) { w.report.Issues.Add(code, args) }
+
+// fault adds what makes the record useless, however short it is.
+func (w *walk) fault(code string, args finding.Args) {
+	w.report.faulty = true
+	w.add(code, args)
 }
 
-func (n *Node) fail(why string) { n.Error = &why }
+func (n *Node) fail(code string, args finding.Args) { n.Fault = &mail.Issue{Code: code, Args: args} }
 
-// show names a term, and the record that it stands in where that is not the domain's own.
-func show(v *visit) string {
-	text := mail.Show(v.term.Text)
-	if v.parent.parent == nil {
-		return text
-	}
-	return text + " in the record of " + mail.Show(v.parent.domain)
-}
-
-func section(k Kind) string {
-	if k == Redirect {
-		return "6.1"
-	}
-	return "5.2"
-}
+// named are the arguments that name the term of the visit.
+func (v *visit) named() finding.Args { return named(v.parent, v.term) }
