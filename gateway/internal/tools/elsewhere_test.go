@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -99,6 +100,10 @@ func decodeAs(of reflect.Type, value any) (string, error) {
 	return string(again), err
 }
 
+// madeAnew are members that a place of the release before does not send, and that Adopt makes of the code and of those
+// arguments that its row declares.
+var madeAnew = regexp.MustCompile(`(conclusion|findings\[0\])\.(brief|meaning|args)\b`)
+
 func holdAgainst(t *testing.T, name string, of reflect.Type, s *openapi3.Schema) {
 	t.Helper()
 	whole := sample(s, 0)
@@ -114,7 +119,7 @@ func holdAgainst(t *testing.T, name string, of reflect.Type, s *openapi3.Schema)
 	broken := 0
 	breakIn(s, whole, func(what string) {
 		broken++
-		if got, err := decodeAs(of, whole); err == nil {
+		if got, err := decodeAs(of, whole); err == nil && !madeAnew.MatchString(what) {
 			t.Errorf("%s with %s is decoded as %.50s", name, what, got)
 		}
 	}, name)
@@ -368,7 +373,7 @@ func resultAbout(t *testing.T, tl tool.Tool, input string) string {
 	t.Helper()
 	s, _ := described(describe(t, []tool.Tool{tl}), tl.Slug())
 	data := sample(s, 0).(map[string]any)
-	data["conclusion"].(map[string]any)["code"] = slices.Min(slices.Collect(maps.Keys(tl.Findings().Conclusions)))
+	data["conclusion"].(map[string]any)["code"] = anyConclusion(tl)
 	host, port, found := strings.Cut(input, ":")
 	for _, name := range []string{"domain", "url", "query", "ip", "target", "address"} {
 		if _, is := data[name].(string); is {
@@ -408,4 +413,15 @@ func orderControls(t *testing.T, s *openapi3.Schema, controls, newer []any) {
 		h["name"] = name
 		newer[i] = h
 	}
+}
+
+// anyConclusion returns the first code of a conclusion.
+func anyConclusion(tl tool.Tool) string {
+	var codes []string
+	for code, row := range tl.Findings() {
+		if row.State != "" {
+			codes = append(codes, code)
+		}
+	}
+	return slices.Min(codes)
 }

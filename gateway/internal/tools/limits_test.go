@@ -31,8 +31,8 @@ import (
 
 // What a limit says, which steps repeat.
 const (
-	overLimit = "Too many requests are going to this server's address."
-	saysLimit = "Too many requests are going to this server's address; try again in 7 seconds."
+	overLimit = "ADDRESS_BUSY"
+	saysLimit = "Too many requests are going to this server's address at the moment; try again in 7 seconds."
 )
 
 // limitedAt refuses the dials to some addresses, as a limit does.
@@ -203,7 +203,7 @@ func TestLimitsOfAnAddress(t *testing.T) {
 func wantFault(t *testing.T, err error, kind fault.Kind) {
 	t.Helper()
 	var f *fault.Error
-	if !errors.As(err, &f) || f.Kind != kind || !strings.HasSuffix(f.Sentence, saysLimit) {
+	if !errors.As(err, &f) || f.Kind != kind || !strings.HasSuffix(f.Sentence(), saysLimit) {
 		t.Fatalf("got %v, want kind %d and %q", err, kind, saysLimit)
 	}
 	if kind == fault.Limited && f.RetryAfter != 7*time.Second {

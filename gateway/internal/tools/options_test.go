@@ -57,8 +57,8 @@ func TestEveryOption(t *testing.T) {
 				var f *fault.Error
 				if err := parse(value); !errors.As(err, &f) || f.Kind != fault.Invalid || f.Option != o.Name {
 					t.Errorf("%s: %s=%s: %v, want Invalid for this option", tl.Slug(), o.Name, value, err)
-				} else if !strings.Contains(f.Sentence, strings.Join(o.Values, ", ")) {
-					t.Errorf("%s: %s=%s: %q does not name what is allowed", tl.Slug(), o.Name, value, f.Sentence)
+				} else if !strings.Contains(f.Sentence(), strings.Join(o.Values, ", ")) {
+					t.Errorf("%s: %s=%s: %q does not name what is allowed", tl.Slug(), o.Name, value, f.Sentence())
 				}
 			}
 		}

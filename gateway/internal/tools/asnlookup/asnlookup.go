@@ -7,7 +7,6 @@ import (
 	"context"
 	_ "embed" // openapi.yaml
 	"errors"
-	"fmt"
 	"net/netip"
 	"reflect"
 
@@ -39,13 +38,11 @@ type Result struct {
 	Sources   []registration.Source `json:"sources"`
 }
 
-const notePeersMissing = "The ASN service did not answer the question about peers, so none are listed."
-
 // New makes the tool; client queries the ASN service.
 func New(client *asn.Client) tool.Tool {
 	return tool.New(tool.Spec[target.NetworkQuery, Result]{
 		Slug:    "asn-lookup",
-		OpenAPI: openAPI, Findings: catalogue,
+		OpenAPI: openAPI, Findings: rows,
 		Parse: func(in tool.Input) (target.NetworkQuery, error) {
 			return target.ParseNetworkQuery(in.Text)
 		},
@@ -69,10 +66,11 @@ func lookUpNumber(ctx context.Context, client *asn.Client, number target.ASN) (R
 	}
 	sources := registration.SourcesOfASN(asn.Sources{from})
 	registration.Report(ctx, sources...)
+	report := reportNumber(number.String(), system)
 	result := Result{
-		Report: reportNumber(number.String(), system),
+		Report: report,
 		Query:  number.String(), QueryType: "asn", Records: []registration.ASNRecord{}, Peers: []uint32{},
-		Summary: summaryOfNumber(number.String(), system != nil), Notes: []string{},
+		Summary: report.Conclusion.Message, Notes: []string{},
 		Sources: sources,
 	}
 	if system != nil {
@@ -115,13 +113,10 @@ func describeAddress(
 ) (Result, error) {
 	result := Result{
 		Query: addr.String(), QueryType: "ip", Records: []registration.ASNRecord{}, Peers: []uint32{},
-		Announced: len(found.Records) > 0, Summary: summaryOfAddress(addr.String(), found.Records), Notes: []string{},
+		Announced: len(found.Records) > 0,
 	}
 	for _, a := range found.Records {
 		result.Records = append(result.Records, registration.DescribeAnnouncement(a))
-	}
-	if found.NamesMissing {
-		result.Notes = append(result.Notes, registration.NoteNamesMissing)
 	}
 	from := found.Sources
 	switch {
@@ -129,36 +124,12 @@ func describeAddress(
 		return Result{}, ctx.Err()
 	case errors.Is(beside.err, asn.ErrUnreadable), fault.IsOwn(beside.err):
 		return Result{}, beside.err
-	case beside.err != nil:
-		result.Notes = append(result.Notes, notePeersMissing)
 	case beside.asked:
 		result.Peers = append(result.Peers, beside.peers...)
 		from = from.With(beside.from)
 	}
 	result.Report = reportAddress(result.Query, found, beside.err != nil)
+	result.Summary, result.Notes = result.Conclusion.Message, notes(result.Report)
 	result.Sources = registration.SourcesOfASN(from)
 	return result, nil
-}
-
-// summaryOfNumber says what the service's record of a number means: the query is of the register and not of what
-// is announced.
-func summaryOfNumber(number string, known bool) string {
-	if !known {
-		return fmt.Sprintf("The ASN service does not know %s: it may not be allocated. Whether any network uses it anyway "+
-			"was not checked.", number)
-	}
-	return fmt.Sprintf("The ASN service knows %s: the number is allocated. Whether it announces anything at present "+
-		"was not checked.", number)
-}
-
-// summaryOfAddress says who announces an address, and what several origins mean.
-func summaryOfAddress(address string, records []asn.Announcement) string {
-	if len(records) == 0 {
-		return fmt.Sprintf("According to the ASN service, no network announces %s at present.", address)
-	}
-	if several := registration.SeveralOrigins(records); several != "" {
-		return several
-	}
-	return fmt.Sprintf("%s announces %s, which contains %s.", registration.Numbers(registration.Winners(records)),
-		records[0].Prefix, address)
 }

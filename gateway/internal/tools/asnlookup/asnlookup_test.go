@@ -78,14 +78,14 @@ func TestASNLookup(t *testing.T) {
 			`{"asn":701,"name":"UUNET, US","prefix":"216.90.108.0/24","country":"US","registry":"arin","allocated":"1998-09-25"},` +
 			`{"asn":23028,"name":"TEAM-CYMRU - Team Cymru | Inc., US","prefix":"216.90.108.0/24","country":"US","registry":"arin","allocated":"1998-09-25"},` +
 			`{"asn":1239,"name":null,"prefix":"216.90.0.0/16","country":null,"registry":null,"allocated":null}],` +
-			`"peers":[3561,7132],"announced":true,"summary":"AS701 and AS23028 announce 216.90.108.0/24 at the same time. That is usual for anycast and during moves; otherwise it is a sign of a mistake or a hijack."` + from,
+			`"peers":[3561,7132],"announced":true,"summary":"AS701 and AS23028 announce 216.90.108.0/24 at the same time: normal for anycast and migrations, otherwise a mistake or a hijack."` + from,
 		"2001:4860:4860::8888": `{"query":"2001:4860:4860::8888","queryType":"ip","records":[` +
 			`{"asn":15169,"name":"GOOGLE, US","prefix":"2001:4860::/32","country":"US","registry":"arin","allocated":"2005-03-14"}],` +
-			`"peers":[],"announced":true,"summary":"AS15169 announces 2001:4860::/32, which contains 2001:4860:4860::8888."` + from,
-		"198.41.0.4": `{"query":"198.41.0.4","queryType":"ip","records":[],"peers":[],"announced":false,"summary":"According to the ASN service, no network announces 198.41.0.4 at present."` + from,
+			`"peers":[],"announced":true,"summary":"AS15169 (GOOGLE, US) announces 2001:4860:4860::8888, as part of 2001:4860::/32."` + from,
+		"198.41.0.4": `{"query":"198.41.0.4","queryType":"ip","records":[],"peers":[],"announced":false,"summary":"No network announces 198.41.0.4, according to the ASN service, so packets cannot reach it."` + from,
 		"as15169": `{"query":"AS15169","queryType":"asn","records":[` +
-			`{"asn":15169,"name":"GOOGLE, US","prefix":null,"country":"US","registry":"arin","allocated":"2000-03-30"}],"peers":[],"announced":true,"summary":"The ASN service knows AS15169: the number is allocated. Whether it announces anything at present was not checked."` + from,
-		"399999": `{"query":"AS399999","queryType":"asn","records":[],"peers":[],"announced":false,"summary":"The ASN service does not know AS399999: it may not be allocated. Whether any network uses it anyway was not checked."` + from,
+			`{"asn":15169,"name":"GOOGLE, US","prefix":null,"country":"US","registry":"arin","allocated":"2000-03-30"}],"peers":[],"announced":true,"summary":"AS15169 is allocated to GOOGLE, US."` + from,
+		"399999": `{"query":"AS399999","queryType":"asn","records":[],"peers":[],"announced":false,"summary":"AS399999 is not known to the ASN service; it may not be allocated."` + from,
 	} {
 		t.Run(query, func(t *testing.T) {
 			t.Parallel()
@@ -180,7 +180,9 @@ func TestASNLookupWithoutNamesAndPeers(t *testing.T) {
 	n.Handle(cymruPeer+".asn.cymru.com", toolstest.Failing(dns.RcodeServerFailure))
 	n.Handle("as23028.asn.cymru.com", toolstest.Failing(dns.RcodeRefused))
 	got := asnAnswer(t, asnJob(t, n, "216.90.108.31"))
-	if diff := cmp.Diff([]string{registration.NoteNamesMissing, notePeersMissing}, got.Notes); diff != "" ||
+	if diff := cmp.Diff([]string{
+		rows.Sentence(registration.CodeNamesMissing, nil), rows.Sentence(codePeersMissing, nil),
+	}, got.Notes); diff != "" ||
 		len(got.Records) != 1 || got.Records[0].Name != nil || !got.Announced || len(got.Sources) != 1 {
 		t.Errorf("%+v %s", got, diff)
 	}

@@ -1,73 +1,49 @@
 package asnlookup
 
 import (
+	"fmt"
 	"strings"
 
 	"diagnostics/gateway/internal/providers/asn"
-	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/registration"
 )
 
-// The codes of this tool. Those of registration are shared with ip-geolocation.
-const (
-	codeAnnounced    = "ANNOUNCED"
-	codeAllocated    = "NUMBER_ALLOCATED"
-	codeNotAllocated = "NUMBER_NOT_KNOWN"
-	codePeersMissing = "PEERS_MISSING"
-)
-
-const messageNotAllocated = "%[1]s is not known to the ASN service; it may not be allocated."
-
-var catalogue = finding.Catalogue{
-	Conclusions: map[string]finding.Outcome{
-		codeAnnounced:                   {State: finding.OK, Message: "%s announces %s, as part of %s."},
-		registration.CodeSeveralOrigins: {State: finding.Noted, Message: "%s announce %s, as part of %s."},
-		registration.CodeNotAnnounced:   {State: finding.Warned, Message: registration.MessageNotAnnounced},
-		codeAllocated:                   {State: finding.OK, Message: "%s is allocated%s."},
-		codeNotAllocated:                {State: finding.Warned, Message: messageNotAllocated},
-	},
-	Findings: map[string]finding.Entry{
-		registration.CodeSeveralOrigins: registration.SeveralOriginsEntry,
-		registration.CodeNotAnnounced:   registration.NotAnnouncedEntry,
-		registration.CodeNamesMissing:   registration.NamesMissingEntry,
-		codeNotAllocated: {
-			Severity: finding.Warn, Group: finding.Note, Weight: 30, Message: messageNotAllocated,
-		},
-		codePeersMissing: {Severity: finding.Info, Group: finding.Note, Weight: 5, Message: notePeersMissing},
-	},
-}
-
-// reportNumber is the report on an AS number; system is nil where the ASN service has no such number.
+// reportNumber reports on an AS number. system is nil if the ASN service does not know the number.
 func reportNumber(number string, system *asn.System) finding.Report {
+	report, args := rows.Draft(), finding.Args{"number": number}
 	if system == nil {
-		return finding.NewReport(catalogue.Conclude(codeNotAllocated, number), catalogue.Find(codeNotAllocated, number))
+		report.Add(codeNotAllocated, "", args)
+		return report.Conclude(codeNotAllocated, args)
 	}
-	details := ""
-	if name := text.Show(system.Name, registration.MostShown); name != "" {
-		details = " to " + strings.TrimSuffix(name, ".")
-	}
-	return finding.NewReport(catalogue.Conclude(codeAllocated, number, details))
+	args["holder"] = strings.TrimSuffix(registration.Shown(system.Name), ".")
+	return report.Conclude(codeAllocated, args)
 }
 
-// reportAddress is the report on an address.
+// reportAddress reports on an address.
 func reportAddress(address string, found asn.Announcements, peersMissing bool) finding.Report {
-	var findings []finding.Finding
+	report := rows.Draft()
 	if found.NamesMissing {
-		findings = append(findings, catalogue.Find(registration.CodeNamesMissing))
+		report.Add(registration.CodeNamesMissing, "", nil)
 	}
 	if peersMissing {
-		findings = append(findings, catalogue.Find(codePeersMissing))
+		report.Add(codePeersMissing, "", nil)
 	}
 	if len(found.Records) == 0 {
-		code := registration.CodeNotAnnounced
-		return finding.NewReport(catalogue.Conclude(code, address), append(findings, catalogue.Find(code, address))...)
+		args := finding.Args{"address": address}
+		report.Add(registration.CodeNotAnnounced, "", args)
+		return report.Conclude(registration.CodeNotAnnounced, args)
 	}
-	winners := registration.Winners(found.Records)
-	prefix, code, who := winners[0].Prefix, codeAnnounced, registration.OriginInWords(winners[0])
-	if len(winners) > 1 {
-		code, who = registration.CodeSeveralOrigins, registration.Numbers(winners)
-		findings = append(findings, catalogue.Find(code, who, prefix))
+	if args := registration.SeveralOrigins(found.Records); args != nil {
+		report.Add(registration.CodeSeveralOrigins, "", args)
+		return report.Conclude(registration.CodeSeveralOrigins, args)
 	}
-	return finding.NewReport(catalogue.Conclude(code, who, address, prefix), findings...)
+	first := found.Records[0]
+	return report.Conclude(codeAnnounced, finding.Args{"network": fmt.Sprintf("AS%d", first.ASN),
+		"holder": registration.Shown(first.Name), "address": address, "prefix": first.Prefix.String()})
+}
+
+// notes are the messages of the findings that say what could not be had.
+func notes(r finding.Report) []string {
+	return r.Messages(registration.CodeNamesMissing, codePeersMissing)
 }

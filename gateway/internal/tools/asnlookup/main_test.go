@@ -3,7 +3,7 @@ package asnlookup
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"diagnostics/gateway/internal/tools/internal/toolstest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { toolstest.Main(m) }

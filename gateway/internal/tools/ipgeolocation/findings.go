@@ -1,90 +1,122 @@
 package ipgeolocation
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
-	"diagnostics/gateway/internal/text"
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/registration"
-	"diagnostics/gateway/internal/tools/internal/webview"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
 )
 
-// The codes of this tool. Those of registration are shared with asn-lookup.
-const (
-	codeHolder          = "HOLDER"
-	codeNetwork         = "NETWORK_WITHOUT_HOLDER"
-	codeAnnounced       = "ANNOUNCED_WITHOUT_REGISTRATION"
-	codeNothing         = "NOTHING_KNOWN"
-	codeRegistryMissing = "REGISTRY_DATA_MISSING"
-	codeASNMissing      = "ASN_MISSING"
-	codeHostnameMissing = "HOSTNAME_MISSING"
-)
-
-var catalogue = finding.Catalogue{
-	Conclusions: map[string]finding.Outcome{
-		codeHolder:    {State: finding.OK, Message: "%s is registered to %s%s."},
-		codeNetwork:   {State: finding.OK, Message: "%s belongs to the network %s%s; its holder is not published."},
-		codeAnnounced: {State: finding.Unknown, Message: "%s is announced by %s%s; no registration of it was found."},
-		codeNothing:   {State: finding.Unknown, Message: "No registration was found for the network of %s."},
-	},
-	Findings: map[string]finding.Entry{
-		registration.CodeSeveralOrigins: registration.SeveralOriginsEntry,
-		registration.CodeNotAnnounced:   registration.NotAnnouncedEntry,
-		registration.CodeNamesMissing:   registration.NamesMissingEntry,
-		codeRegistryMissing: {Severity: finding.Info, Group: finding.Note, Weight: 8,
-			Message: "The registry's own record of the network is missing. %[1]s"},
-		codeASNMissing: {Severity: finding.Info, Group: finding.Note, Weight: 7,
-			Message: "The ASN service gave no usable answer, so the AS number is missing."},
-		codeHostnameMissing: {Severity: finding.Info, Group: finding.Note, Weight: 5,
-			Message: "The address's hostname could not be looked up, so it is missing."},
-	},
-}
-
-// report returns the conclusion and the findings. What could not be found out is a note and no fault of the address.
-func report(r *Result, registered registeredIn, announced announcedBy, named namedAs) finding.Report {
-	var found []finding.Finding
-	add := func(code string, args ...any) { found = append(found, catalogue.Find(code, args...)) }
+// describe sets the report and the note. What could not be found out is a note and no fault of the address.
+func (r *Result) describe(registered registeredIn, announced announcedBy, named namedAs) {
+	report := rows.Draft()
 	if failure := registered.failure(); failure != nil {
-		add(codeRegistryMissing, webview.FaultSentence(failure))
-	}
-	switch winners := registration.Winners(announced.Records); {
-	case announced.err != nil:
-		add(codeASNMissing)
-	case len(winners) == 0:
-		add(registration.CodeNotAnnounced, r.IP)
-	case len(winners) > 1:
-		add(registration.CodeSeveralOrigins, registration.Numbers(winners), winners[0].Prefix)
-	}
-	if announced.err == nil && announced.NamesMissing {
-		add(registration.CodeNamesMissing)
-	}
-	if named.err != nil {
-		add(codeHostnameMissing)
-	}
-	return finding.NewReport(r.conclude(announced), found...)
-}
-
-func (r *Result) conclude(announced announcedBy) finding.Conclusion {
-	country := ""
-	if r.Country != nil {
-		country = fmt.Sprintf(" in %s", countryInWords(r))
-	}
-	if r.Organization != nil {
-		if holder := shown(*r.Organization); holder != "" {
-			return catalogue.Conclude(codeHolder, r.IP, holder, country)
-		}
+		reason, args := fault.Reason(failure)
+		report.Add(codeRegistryMissing, "", finding.Args{"reason": reason}.With(args))
 	}
 	switch {
-	case r.Network != nil:
-		name := shown(r.Network.Name)
-		if name == "" {
-			name = shown(r.Network.Handle)
-		}
-		return catalogue.Conclude(codeNetwork, r.IP, name, country)
-	case r.ASN != nil:
-		return catalogue.Conclude(codeAnnounced, r.IP, registration.OriginInWords(announced.Records[0]), country)
+	case announced.err != nil:
+		report.Add(codeASNMissing, "", finding.Args{"here": fault.IsOwn(announced.err)})
+	case r.ASN == nil:
+		report.Add(registration.CodeNotAnnounced, "", finding.Args{"address": r.IP})
+	case announced.NamesMissing:
+		report.Add(registration.CodeNamesMissing, "", nil)
 	}
-	return catalogue.Conclude(codeNothing, r.IP)
+	if several := registration.SeveralOrigins(announced.Records); several != nil {
+		report.Add(registration.CodeSeveralOrigins, "", several)
+	}
+	if named.err != nil {
+		report.Add(codeHostnameMissing, "", nil)
+	}
+	r.Note = r.note(report)
+	r.Report = r.conclude(report)
 }
 
-func shown(s string) string { return text.Show(s, registration.MostShown) }
+func (r *Result) conclude(report *finding.Draft) finding.Report {
+	args := finding.Args{"address": r.IP, "country": r.country()}
+	holder := ""
+	if r.Organization != nil {
+		holder = registration.Shown(*r.Organization)
+	}
+	switch {
+	case (holder != "" || r.Network != nil) && report.Has(registration.CodeNotAnnounced):
+		args["holder"] = holder
+		return report.Conclude(codeUnused, args)
+	case holder != "":
+		args["holder"] = holder
+		return report.Conclude(codeHolder, args)
+	case r.Network != nil:
+		args["network"] = cmp.Or(registration.Shown(r.Network.Name), registration.Shown(r.Network.Handle))
+		return report.Conclude(codeNetwork, args)
+	case r.ASN != nil:
+		args["network"] = r.origin()
+		if r.ASN.Name != nil {
+			args["name"] = registration.Shown(*r.ASN.Name)
+		}
+		return report.Conclude(codeAnnounced, args)
+	}
+	return report.Conclude(codeNothing, finding.Args{"address": r.IP})
+}
+
+// note says what the country means, where it comes from, and what is missing.
+func (r *Result) note(report *finding.Draft) string {
+	sentences := []string{r.countrySentence(), rows.Sentence(noteNotWhere, nil)}
+	for _, f := range report.Findings() {
+		sentences = append(sentences, f.Message)
+		if f.Code == registration.CodeSeveralOrigins {
+			sentences = append(sentences, rows.Sentence(noteFirstOriginOnly, finding.Args{"network": r.origin()}))
+		}
+	}
+	return strings.Join(sentences, " ")
+}
+
+func (r *Result) countrySentence() string {
+	switch {
+	case r.Country == nil && r.Network == nil:
+		return rows.Sentence(noteCountryUnknown, nil)
+	case r.Country == nil:
+		return rows.Sentence(noteNoCountry, nil)
+	}
+	code := noteCountry
+	switch {
+	case r.Network == nil:
+		code = noteCountryOfASN
+	case *r.CountrySource == "asn":
+		code = noteOnlyCountry
+	}
+	return rows.Sentence(code, finding.Args{"country": r.country()})
+}
+
+func (r *Result) origin() string { return fmt.Sprintf("AS%d", r.ASN.ASN) }
+
+// country returns "Australia (AU)", empty if the country is not known.
+func (r *Result) country() string {
+	switch {
+	case r.Country == nil:
+		return ""
+	case r.CountryName == nil:
+		return *r.Country
+	}
+	return fmt.Sprintf("%s (%s)", *r.CountryName, *r.Country)
+}
+
+// regions are what the registries have for more than one country.
+var regions = map[string]string{"AP": "Asia-Pacific", "EU": "European Union"}
+
+// countryName gives the English name of an ISO 3166-1 alpha-2 code, empty where it has none.
+func countryName(code string) string {
+	if name, ok := regions[code]; ok {
+		return name
+	}
+	region, err := language.ParseRegion(code)
+	if err != nil || !region.IsCountry() {
+		return ""
+	}
+	return display.English.Regions().Name(region.Canonicalize())
+}

@@ -11,6 +11,7 @@ import (
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/registration"
+	"diagnostics/gateway/internal/tools/internal/toolstest"
 )
 
 func TestReport(t *testing.T) {
@@ -43,9 +44,9 @@ func TestReport(t *testing.T) {
 	}{
 		"a holder":         {registered(held), announced(1), namedAs{}, codeHolder, finding.OK, ""},
 		"a network":        {registered(network), announced(1), namedAs{}, codeNetwork, finding.OK, ""},
-		"not announced":    {registered(held), announced(), namedAs{}, codeHolder, finding.OK, registration.CodeNotAnnounced},
+		"not announced":    {registered(held), announced(), namedAs{}, codeUnused, finding.Warned, registration.CodeNotAnnounced},
 		"several origins":  {registered(held), announced(1, 2), namedAs{}, codeHolder, finding.OK, registration.CodeSeveralOrigins},
-		"a missing name":   {registered(held), nameless, namedAs{err: failed}, codeHolder, finding.OK, registration.CodeNamesMissing + " " + codeHostnameMissing},
+		"a missing name":   {registered(held), nameless, namedAs{err: failed}, codeHolder, finding.OK, codeHostnameMissing + " " + registration.CodeNamesMissing},
 		"no ASN service":   {registered(held), announcedBy{err: failed}, namedAs{}, codeHolder, finding.OK, codeASNMissing},
 		"no registry":      {registeredIn{err: failed}, announced(1), namedAs{}, codeAnnounced, finding.Unknown, codeRegistryMissing},
 		"no registration":  {registered(nil), announced(1), namedAs{}, codeAnnounced, finding.Unknown, codeRegistryMissing},
@@ -63,4 +64,9 @@ func TestReport(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestRows(t *testing.T) {
+	t.Parallel()
+	toolstest.Rows(t, rows)
 }

@@ -49,7 +49,7 @@ func New(names *egress.Client, registries *rdap.Client, networks *asn.Client) to
 	p := providers{names, registries, networks}
 	return tool.New(tool.Spec[target.Address, Result]{
 		Slug:    "ip-geolocation",
-		OpenAPI: openAPI, Findings: catalogue,
+		OpenAPI: openAPI, Findings: rows,
 		Parse: func(in tool.Input) (target.Address, error) {
 			return target.ParseAddress(in.Text)
 		},
@@ -147,9 +147,9 @@ func (r registeredIn) failure() error {
 	case r.Network != nil:
 		return nil
 	case r.Reason == rdap.NoService:
-		return fault.New(fault.Upstream, "No registry that offers registration data (RDAP) is known for this address.")
+		return fault.New(fault.Upstream, "NO_REGISTRY_KNOWN", nil)
 	}
-	return fault.New(fault.Upstream, "The registry has no registration data for this address.")
+	return fault.New(fault.Upstream, "REGISTRY_WITHOUT_DATA", nil)
 }
 
 func describeLocation(
@@ -172,8 +172,7 @@ func describeLocation(
 		}
 	}
 	result.setCountry(registered.Network)
-	result.Note = note(result, registered, announced, named)
-	result.Report = report(&result, registered, announced, named)
+	result.describe(registered, announced, named)
 	return result
 }
 

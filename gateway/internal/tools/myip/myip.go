@@ -35,11 +35,10 @@ func New() tool.Tool {
 	return tool.New(tool.Spec[visitor, Result]{
 		Slug:     "my-ip",
 		OnlyHere: true,
-		OpenAPI:  openAPI, Findings: catalogue,
+		OpenAPI:  openAPI, Findings: rows,
 		Parse: func(in tool.Input) (visitor, error) {
 			if in.Text != "" {
-				return visitor{}, fault.New(fault.Invalid,
-					"This tool shows your own address and takes no input; leave the input empty.")
+				return visitor{}, fault.New(fault.Invalid, "INPUT_NOT_EMPTY", nil)
 			}
 			return visitor{in.Visitor}, nil
 		},
@@ -65,13 +64,13 @@ func describeVisitor(v tool.Visitor) Result {
 	}
 	version := workerapi.Family(addr)
 	return Result{
-		Report:    finding.NewReport(catalogue.Conclude(codeAddress, addr, version)),
+		Report:    rows.Draft().Conclude(codeAddress, finding.Args{"address": addr, "version": version}),
 		Available: true, IP: new(addr.String()), Version: &version,
 	}
 }
 
-// unavailable is a result whose reason is the sentence of its only finding.
 func unavailable(code string) Result {
-	found := catalogue.Find(code)
-	return Result{Report: finding.NewReport(catalogue.Conclude(code), found), Reason: &found.Message}
+	report := rows.Draft()
+	report.Add(code, "", nil)
+	return Result{Report: report.Conclude(code, nil), Reason: new(rows.Sentence(code, nil))}
 }

@@ -10,6 +10,7 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tool/finding"
+	"diagnostics/gateway/internal/tools/internal/toolstest"
 )
 
 func TestMyIP(t *testing.T) {
@@ -68,6 +69,11 @@ func TestMyIP(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestRows(t *testing.T) {
+	t.Parallel()
+	toolstest.Rows(t, rows)
 }
 
 // TestMyIPReasonsDiffer: what the visitor or the operator can do about it is another thing each time.

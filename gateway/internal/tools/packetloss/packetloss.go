@@ -24,11 +24,11 @@ type Result struct {
 
 // New makes the tool; client looks the target up, worker probes it. A nil worker is one that is not enabled.
 func New(client *egress.Client, worker *workerclient.Client) tool.Tool {
-	return probing.New("packet-loss", openAPI, catalogue, client, worker, (*workerclient.Client).PacketLoss, report,
+	return probing.New("packet-loss", openAPI, rows, client, worker, (*workerclient.Client).PacketLoss, report,
 		func(r *Result) *workerapi.Ping { return &r.Ping })
 }
 
 func report(p workerapi.PacketLoss, target string) Result {
 	p.Target = target
-	return Result{probing.Echo(catalogue, p.Ping), p}
+	return Result{probing.Echo(rows, p.Ping), p}
 }

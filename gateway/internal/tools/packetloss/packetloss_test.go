@@ -43,3 +43,8 @@ func TestAnswered(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+func TestRows(t *testing.T) {
+	t.Parallel()
+	toolstest.Rows(t, rows)
+}

@@ -23,11 +23,11 @@ type Result struct {
 
 // New makes the tool; client looks the target up, worker probes it. A nil worker is one that is not enabled.
 func New(client *egress.Client, worker *workerclient.Client) tool.Tool {
-	return probing.New("ping", openAPI, catalogue, client, worker, (*workerclient.Client).Ping, report,
+	return probing.New("ping", openAPI, rows, client, worker, (*workerclient.Client).Ping, report,
 		func(r *Result) *workerapi.Ping { return &r.Ping })
 }
 
 func report(p workerapi.Ping, target string) Result {
 	p.Target = target
-	return Result{probing.Echo(catalogue, p), p}
+	return Result{probing.Echo(rows, p), p}
 }

@@ -11,8 +11,6 @@ import (
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 	"diagnostics/shared/workerapi"
-
-	"go.uber.org/goleak"
 )
 
 func TestProbeFamilies(t *testing.T) {
@@ -121,4 +119,9 @@ func TestAnswered(t *testing.T) {
 	}
 }
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { toolstest.Main(m) }
+
+func TestRows(t *testing.T) {
+	t.Parallel()
+	toolstest.Rows(t, rows)
+}

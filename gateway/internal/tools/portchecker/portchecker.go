@@ -63,7 +63,8 @@ type attempt struct {
 	ResponseTimeMs *float64 `json:"responseTimeMs"`
 	Reason         *string  `json:"reason"`
 
-	untried error // the limit or the shortage that kept this service from trying, else nil
+	why     finding.Args // the code of the reason, and its arguments
+	untried error        // the limit or the shortage that kept this service from trying, else nil
 }
 
 // checker is one way of checking; timeout is for each address.
@@ -77,7 +78,7 @@ func New(client *egress.Client) tool.Tool {
 	check := checker{egress: client, timeout: egress.ConnectTimeout}
 	return tool.New(tool.Spec[target.HostPort, Result]{
 		Slug:    "port-checker",
-		OpenAPI: openAPI, Findings: catalogue,
+		OpenAPI: openAPI, Findings: rows,
 		Parse: func(in tool.Input) (target.HostPort, error) {
 			return target.ParseHostPort(in.Text, 0)
 		},
@@ -155,7 +156,7 @@ func summarize(to target.HostPort, tried []attempt) Result {
 func (p checker) try(ctx context.Context, to netip.AddrPort) (attempt, error) {
 	out := attempt{Address: to.Addr().String(), Family: workerapi.Family(to.Addr())}
 	if !p.egress.Families().Has(to.Addr()) {
-		return out.end(portSkipped, "This service has no "+workerapi.FamilyName(to.Addr())+" connection."), nil
+		return out.end(portSkipped, noFamilyHere[out.Family], nil), nil
 	}
 	if err := p.egress.Admit(ctx, to); err != nil {
 		return out.keptFrom(err)
@@ -181,7 +182,7 @@ func (p checker) try(ctx context.Context, to netip.AddrPort) (attempt, error) {
 	if state == portClosed {
 		out.ResponseTimeMs = &took
 	}
-	return out.end(state, reason), nil
+	return out.end(state, reason, nil), nil
 }
 
 // keptFrom ends an attempt that a limit of the address or a shortage of this host allows no dial for. Any other error
@@ -192,14 +193,13 @@ func (a attempt) keptFrom(err error) (attempt, error) {
 		return a, err
 	}
 	a.untried = why
-	if why.Kind == fault.Busy {
-		return a.end(portSkipped, "This service "+fault.ShortagePhrase+"."), nil
-	}
-	return a.end(portSkipped, why.Sentence), nil
+	return a.end(portSkipped, why.Code, why.Args), nil
 }
 
-func (a attempt) end(state, reason string) attempt {
-	a.State, a.Reason = state, &reason
+// end sets the state of an address, and the reason: a row and its arguments.
+func (a attempt) end(state, reason string, args finding.Args) attempt {
+	a.State, a.why = state, finding.Args{"reason": reason}.With(args)
+	a.Reason = new(rows.Sentence(reason, args))
 	return a
 }
 
@@ -214,26 +214,27 @@ func readFailure(err error) (state, reason string, known bool) {
 		}
 	}
 	if fault.IsTimeout(err) {
-		return portFiltered, silence, true
+		return portFiltered, codeSilent, true
 	}
 	return "", "", false
 }
 
-const silence = "No answer: a firewall may drop the packets, or there is no host."
+// noFamilyHere are the codes of package fault for an address family that this service lacks.
+var noFamilyHere = map[int]string{4: "NO_IPV4_HERE", 6: "NO_IPV6_HERE"}
 
 // connectFailures are the errors of connect(2) that describe the target or the way there.
 var connectFailures = []struct {
 	errno         syscall.Errno
 	state, reason string
 }{
-	{syscall.ECONNREFUSED, portClosed, "The host refused the connection: nothing is listening on this port."},
-	{syscall.ECONNRESET, portClosed, "The host reset the connection."},
-	{syscall.ETIMEDOUT, portFiltered, silence},
-	{syscall.EHOSTUNREACH, portUnreachable, "A router or the host's network says that the host cannot be reached."},
-	{syscall.EHOSTDOWN, portUnreachable, "The host is down."},
-	{syscall.ENETUNREACH, portUnreachable, "There is no route to the host's network."},
-	{syscall.EACCES, portUnreachable, "A firewall on the way blocks the connection."},
-	{syscall.EPERM, portUnreachable, "A firewall on the way blocks the connection."},
-	{syscall.ENOPROTOOPT, portUnreachable, "The host says that it does not support TCP."},
-	{syscall.EPROTO, portUnreachable, "The host answered with a protocol error."},
+	{syscall.ECONNREFUSED, portClosed, codeRefused},
+	{syscall.ECONNRESET, portClosed, codeReset},
+	{syscall.ETIMEDOUT, portFiltered, codeSilent},
+	{syscall.EHOSTUNREACH, portUnreachable, codeNoHost},
+	{syscall.EHOSTDOWN, portUnreachable, codeHostDown},
+	{syscall.ENETUNREACH, portUnreachable, codeNoRoute},
+	{syscall.EACCES, portUnreachable, codeBlocked},
+	{syscall.EPERM, portUnreachable, codeBlocked},
+	{syscall.ENOPROTOOPT, portUnreachable, codeNoTCP},
+	{syscall.EPROTO, portUnreachable, codeInvalid},
 }

@@ -41,7 +41,7 @@ func New(client *egress.Client, worker *workerclient.Client, networks *asn.Clien
 	return tool.New(tool.Spec[traceTarget, Result]{
 		Slug:    "traceroute",
 		Options: []tool.Option{probing.Family, optionProtocol, optionPort, optionMTU},
-		OpenAPI: openAPI, Findings: catalogue,
+		OpenAPI: openAPI, Findings: rows,
 		Worker: true,
 		Parse:  parse,
 		Run: func(ctx context.Context, t traceTarget) (Result, error) {
@@ -179,7 +179,7 @@ func parse(in tool.Input) (traceTarget, error) {
 	}
 	if protocol == workerapi.ProtocolICMP {
 		if chosen {
-			return traceTarget{}, fault.OfOption(optionPort.Name, "The option port needs the protocol udp or tcp.")
+			return traceTarget{}, fault.OfOption(optionPort.Name, "OPTION_PORT_WITHOUT_PROTOCOL", nil)
 		}
 		return traceTarget{Target: aim, probes: workerapi.TraceOptions{MTU: mtu}}, nil
 	}

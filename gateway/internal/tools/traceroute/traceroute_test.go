@@ -19,8 +19,6 @@ import (
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 	"diagnostics/shared/workerapi"
-
-	"go.uber.org/goleak"
 )
 
 func hopsAt(addresses ...string) []workerapi.Hop {
@@ -286,4 +284,4 @@ func TestTheProbedPortIsCharged(t *testing.T) {
 	}
 }
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { toolstest.Main(m) }

@@ -1,8 +1,7 @@
 package whoislookup
 
 import (
-	"fmt"
-	"maps"
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -11,114 +10,6 @@ import (
 	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tool/finding"
 )
-
-// The codes of this tool.
-const (
-	codeRegistered      = "REGISTERED"
-	codeRegisteredNoEnd = "REGISTERED_WITHOUT_END"
-	codeNetwork         = "NETWORK"
-	codeNotRegistered   = "NOT_REGISTERED"
-	codeNoNetwork       = "NETWORK_NOT_REGISTERED"
-	codeNoService       = "REGISTRY_NOT_KNOWN"
-	codeReserved        = "RESERVED"
-	codeExpired         = "EXPIRED"
-	codeExpiresSoon     = "EXPIRES_SOON"
-	codeHold            = "STATUS_HOLD"
-	codePendingDelete   = "STATUS_PENDING_DELETE"
-	codeRedemption      = "STATUS_REDEMPTION"
-	codeInactive        = "STATUS_INACTIVE"
-	codePendingRestore  = "STATUS_PENDING_RESTORE"
-	codePendingTransfer = "STATUS_PENDING_TRANSFER"
-	codePendingCreate   = "STATUS_PENDING_CREATE"
-	codeAutoRenew       = "STATUS_AUTO_RENEW"
-	codeNoRenewal       = "STATUS_RENEW_PROHIBITED"
-	codeUnsigned        = "DNSSEC_NOT_USED"
-)
-
-const (
-	epp = "https://www.rfc-editor.org/rfc/rfc5731#section-2.3"
-	rgp = "https://www.rfc-editor.org/rfc/rfc3915#section-3.1"
-
-	messageNotRegistered = "%[1]s is not registered (or is reserved by the registry)."
-	messageNoNetwork     = "The network of %[1]s is not registered (or is reserved by the registry)."
-	messageReserved      = "%[1]s cannot be registered: the registry answers that it does not give this name out."
-	messageNoService     = "The registration of %[1]s cannot be looked up: it has no known RDAP or readable WHOIS service."
-)
-
-// troubles are the findings that are a conclusion as well where they are the worst. Their arguments are the name, who
-// set the status, and the day of the registration's end.
-var troubles = map[string]finding.Entry{
-	codePendingDelete: {Severity: finding.Fail, Group: finding.Broken, Weight: 97,
-		Message:   "%[1]s is about to be deleted; within days anyone can register it.",
-		Remedy:    "Ask the registrar at once whether it can still be restored.",
-		Reference: rgp},
-	codeRedemption: {Severity: finding.Fail, Group: finding.Broken, Weight: 96,
-		Message:   "%[1]s was deleted; for some weeks its holder can have it restored, for a fee.",
-		Remedy:    "Have the registrar restore the name.",
-		Reference: rgp},
-	codeHold: {Severity: finding.Fail, Group: finding.Broken, Weight: 95,
-		Message:   "The %[2]s keeps %[1]s out of the DNS, so its website and mail do not work.",
-		Remedy:    "Ask the %[2]s for the reason; often a payment or a confirmation of the holder's data is missing.",
-		Reference: epp},
-	codeExpired: {Severity: finding.Fail, Group: finding.Broken, Weight: 92,
-		Message: "The registration of %[1]s ended on %[3]s.",
-		Remedy:  "Renew the registration at the registrar."},
-	codeInactive: {Severity: finding.Warn, Group: finding.Broken, Weight: 70,
-		Message:   "%[1]s is registered, but has no name servers, so it is not in the DNS.",
-		Remedy:    "Set name servers at the registrar.",
-		Reference: epp},
-	codePendingRestore: {Severity: finding.Warn, Group: finding.Broken, Weight: 70,
-		Message: "%[1]s was deleted and is being restored.", Reference: rgp},
-	codeExpiresSoon: {Severity: finding.Warn, Group: finding.Safer, Weight: 60,
-		Message: "The registration of %[1]s ends on %[3]s, within 30 days.",
-		Remedy:  "Renew the registration, or check that the registrar renews it automatically."},
-	codeAutoRenew: {Severity: finding.Warn, Group: finding.Safer, Weight: 50,
-		Message:   "%[1]s expired and the registry renewed it automatically; the registrar may still release it.",
-		Remedy:    "Check at the registrar that the renewal is paid.",
-		Reference: rgp},
-	codePendingTransfer: {Severity: finding.Warn, Group: finding.Safer, Weight: 50,
-		Message:   "%[1]s is being transferred to another registrar.",
-		Remedy:    "If the holder did not request the transfer, stop it at the registrar.",
-		Reference: epp},
-	codeNoRenewal: {Severity: finding.Warn, Group: finding.Safer, Weight: 45,
-		Message:   "The %[2]s does not let %[1]s be renewed, often because of a dispute or a deletion.",
-		Remedy:    "Ask the %[2]s for the reason.",
-		Reference: epp},
-	codePendingCreate: {Severity: finding.Warn, Group: finding.Note, Weight: 30,
-		Message: "The registration of %[1]s is requested and not complete yet.", Reference: epp},
-}
-
-var catalogue = makeCatalogue()
-
-func makeCatalogue() finding.Catalogue {
-	c := finding.Catalogue{
-		Conclusions: map[string]finding.Outcome{
-			codeRegistered:      {State: finding.OK, Message: "%s. The registration ends on %s."},
-			codeRegisteredNoEnd: {State: finding.OK, Message: "%s. The registry does not publish when the registration ends."},
-			codeNetwork:         {State: finding.OK, Message: "%s belongs to the network %s, %s to %s."},
-			codeNotRegistered:   {State: finding.Noted, Message: messageNotRegistered},
-			codeNoNetwork:       {State: finding.Noted, Message: messageNoNetwork},
-			codeNoService:       {State: finding.Unknown, Message: messageNoService},
-			codeReserved:        {State: finding.Noted, Message: messageReserved},
-		},
-		Findings: map[string]finding.Entry{
-			codeNotRegistered: {Severity: finding.Info, Group: finding.Note, Weight: 20, Message: messageNotRegistered},
-			codeNoNetwork:     {Severity: finding.Info, Group: finding.Note, Weight: 10, Message: messageNoNetwork},
-			codeNoService:     {Severity: finding.Info, Group: finding.Note, Weight: 5, Message: messageNoService},
-			codeReserved:      {Severity: finding.Info, Group: finding.Note, Weight: 20, Message: messageReserved},
-			codeUnsigned: {Severity: finding.Info, Group: finding.Safer, Weight: 15,
-				Message:   "%s does not use DNSSEC, so forged DNS answers go unnoticed.",
-				Remedy:    "Sign the zone, and add its DS record at the registrar.",
-				Reference: "https://www.rfc-editor.org/rfc/rfc9364"},
-		},
-	}
-	maps.Copy(c.Findings, troubles)
-	states := map[finding.Severity]finding.State{finding.Fail: finding.Failed, finding.Warn: finding.Warned}
-	for code, entry := range troubles {
-		c.Conclusions[code] = finding.Outcome{State: states[entry.Severity], Message: entry.Message}
-	}
-	return c
-}
 
 // statuses are the codes of the statuses of domains (RFC 5731, RFC 3915) that deserve attention. RDAP writes them as
 // words (RFC 8056), so blanks and case do not count.
@@ -142,15 +33,13 @@ func (r *Result) report(now time.Time) finding.Report {
 	case r.Domain != nil:
 		return reportDomain(r.Domain, now)
 	case r.Network != nil:
-		name := text.Show(r.Network.Name, mostShown)
-		if name == "" {
-			name = text.Show(r.Network.Handle, mostShown)
-		}
-		return finding.NewReport(catalogue.Conclude(codeNetwork, r.Query, name, r.Network.StartAddress, r.Network.EndAddress))
+		return rows.Draft().Conclude(codeNetwork, finding.Args{"address": r.Query,
+			"network": cmp.Or(text.Show(r.Network.Name, mostShown), text.Show(r.Network.Handle, mostShown)),
+			"first":   r.Network.StartAddress, "last": r.Network.EndAddress})
 	}
-	subject, code := r.Query, codeNoNetwork
+	name, code := r.Query, codeNoNetwork
 	if r.RegistrableDomain != nil {
-		subject, code = *r.RegistrableDomain, codeNotRegistered
+		name, code = *r.RegistrableDomain, codeNotRegistered
 	}
 	switch {
 	case r.Reason == nil:
@@ -159,56 +48,65 @@ func (r *Result) report(now time.Time) finding.Report {
 	case *r.Reason == rdap.Reserved:
 		code = codeReserved
 	}
-	return finding.NewReport(catalogue.Conclude(code, subject), catalogue.Find(code, subject))
+	report, args := rows.Draft(), finding.Args{"name": name}
+	report.Add(code, "", args)
+	return report.Conclude(code, args)
 }
 
 func reportDomain(d *rdap.Domain, now time.Time) finding.Report {
-	name := text.Show(d.UnicodeName, 2*mostShown)
-	if name == "" {
-		name = d.Name
-	}
+	name := cmp.Or(text.Show(d.UnicodeName, 2*mostShown), d.Name)
+	named := finding.Args{"name": name}
 	end, ends := moment(d.Events.Expires)
-	var found []finding.Finding
-	add := func(code, who string) { found = append(found, catalogue.Find(code, name, who, day(end))) }
+	report := rows.Draft()
+	var troubles []trouble
+	add := func(code string, args finding.Args) {
+		args = named.With(args)
+		report.Add(code, "", args)
+		troubles = append(troubles, trouble{code, args})
+	}
 	if ends && end.Before(now) {
-		add(codeExpired, "")
+		add(codeExpired, finding.Args{"end": end})
 	} else if ends && end.Before(now.Add(soon)) {
-		add(codeExpiresSoon, "")
+		add(codeExpiresSoon, finding.Args{"end": end})
 	}
 	for _, status := range statusesOf(d) {
-		if code, known := statuses[status]; known {
-			add(code, setBy(status))
+		switch code := statuses[status]; code {
+		case "":
+		case codeHold, codeNoRenewal:
+			add(code, finding.Args{"registrar": strings.HasPrefix(status, "client")})
+		default:
+			add(code, nil)
 		}
 	}
 	if signed := d.DNSSEC.Signed; signed != nil && !*signed {
-		found = append(found, catalogue.Find(codeUnsigned, name).About(finding.DNSSEC(d.Name)))
+		report.Add(codeUnsigned, finding.DNSSEC(d.Name), named)
 	}
-	report := finding.NewReport(finding.Conclusion{}, found...)
-	worst := slices.IndexFunc(report.Findings, func(f finding.Finding) bool { return f.Severity != finding.Info })
-	switch {
-	case worst >= 0:
-		f := report.Findings[worst]
-		report.Conclusion = finding.Conclusion{State: catalogue.Conclusions[f.Code].State, Code: f.Code, Message: f.Message}
-	case ends:
-		report.Conclusion = catalogue.Conclude(codeRegistered, registered(name, d), day(end))
-	default:
-		report.Conclusion = catalogue.Conclude(codeRegisteredNoEnd, registered(name, d))
-	}
-	return report
-}
-
-// registered says since when and through whom a name is registered, as far as the registry publishes that.
-func registered(name string, d *rdap.Domain) string {
-	through := ""
-	if d.Registrar != nil && d.Registrar.Name != nil {
-		if registrar := text.Show(*d.Registrar.Name, mostShown); registrar != "" {
-			through = " through " + strings.TrimSuffix(registrar, ".")
-		}
+	if len(troubles) > 0 {
+		worst := slices.MinFunc(troubles, trouble.compare)
+		return report.Conclude(worst.code, worst.args)
 	}
 	if since, known := moment(d.Events.Registered); known {
-		return fmt.Sprintf("%s has been registered since %s%s", name, day(since), through)
+		named["since"] = since
 	}
-	return name + " is registered" + through
+	if d.Registrar != nil && d.Registrar.Name != nil {
+		named["registrar"] = strings.TrimSuffix(text.Show(*d.Registrar.Name, mostShown), ".")
+	}
+	if !ends {
+		return report.Conclude(codeRegisteredNoEnd, named)
+	}
+	named["end"] = end
+	return report.Conclude(codeRegistered, named)
+}
+
+// trouble is a finding that becomes the conclusion if it is the worst.
+type trouble struct {
+	code string
+	args finding.Args
+}
+
+// compare orders troubles as the findings of a report are.
+func (t trouble) compare(other trouble) int {
+	return cmp.Or(cmp.Compare(rows[other.code].Weight, rows[t.code].Weight), cmp.Compare(t.code, other.code))
 }
 
 // statusesOf are the statuses in small letters alone, each once.
@@ -228,13 +126,6 @@ func statusesOf(d *rdap.Domain) []string {
 	return all
 }
 
-func setBy(status string) string {
-	if strings.HasPrefix(status, "client") {
-		return "registrar"
-	}
-	return "registry"
-}
-
 func moment(at *string) (time.Time, bool) {
 	if at == nil {
 		return time.Time{}, false
@@ -242,5 +133,3 @@ func moment(at *string) (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339, *at)
 	return t, err == nil
 }
-
-func day(t time.Time) string { return t.Format("2 January 2006") }

@@ -9,6 +9,7 @@ import (
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/registration"
+	"diagnostics/gateway/internal/tools/internal/toolstest"
 )
 
 func codesOf(r finding.Report) string {
@@ -93,4 +94,9 @@ func TestTextOfARegistryIsCut(t *testing.T) {
 	if len(got) > 1000 || strings.Contains(got, "\u202e") {
 		t.Errorf("%d bytes: %.100s", len(got), got)
 	}
+}
+
+func TestRows(t *testing.T) {
+	t.Parallel()
+	toolstest.Rows(t, rows)
 }

@@ -29,13 +29,13 @@ func (r Result) withWHOIS(ctx context.Context, port43 *whois.Client, name string
 		r.Truncated = r.Truncated || answer.Domain.Truncated
 	case whois.NotFound:
 		r.Reason = format.TextOrNull(rdap.NotFound)
-		r.Notices = withAbsence(r.Notices, rdap.NotFound, noSuchDomain)
+		r.Notices = withAbsence(r.Notices, rdap.NotFound, noticeNoDomain)
 	case whois.Reserved:
 		r.Reason = format.TextOrNull(rdap.Reserved)
 		r.Notices = append(r.Notices, reservedNotice(answer.Line))
 	case whois.Unread:
 		r.Notices = append(r.Notices, rdap.Notice{
-			Title: "Nothing found over WHOIS", Description: answer.Why, FromService: true,
+			Title: rows.Clause(noticeUnread, nil), Description: answer.Why, FromService: true,
 		})
 	}
 	return r, nil
@@ -44,11 +44,9 @@ func (r Result) withWHOIS(ctx context.Context, port43 *whois.Client, name string
 // reservedNotice has the registry's own line, where it may be shown.
 func reservedNotice(line string) rdap.Notice {
 	if line == "" {
-		return rdap.Notice{
-			Title: "Reserved", Description: "The registry answers that it does not give this name out.", FromService: true,
-		}
+		return ownNotice(noticeReserved)
 	}
-	return rdap.Notice{Title: "Answer of the WHOIS server", Description: line}
+	return rdap.Notice{Title: rows.Clause(noticeAnswer, nil), Description: line}
 }
 
 // describe returns a registration of WHOIS in the form of one of RDAP. Contacts are never read.

@@ -41,7 +41,7 @@ type Result struct {
 func New(client *rdap.Client, port43 *whois.Client) tool.Tool {
 	return tool.New(tool.Spec[target.Registration, Result]{
 		Slug:    "whois-lookup",
-		OpenAPI: openAPI, Findings: catalogue,
+		OpenAPI: openAPI, Findings: rows,
 		Parse: func(in tool.Input) (target.Registration, error) {
 			return target.ParseRegistration(in.Text)
 		},
@@ -77,7 +77,7 @@ func domain(
 	result := Result{
 		Query: query.String(), QueryType: "domain", RegistrableDomain: &name,
 		Found: answer.Found, Reason: format.TextOrNull(answer.Reason), Domain: answer.Domain,
-		Notices: withAbsence(answer.Notices, answer.Reason, noSuchDomain),
+		Notices: withAbsence(answer.Notices, answer.Reason, noticeNoDomain),
 		Sources: []registration.Source{}, Truncated: answer.MoreNotices || cut(answer.Domain),
 	}
 	for _, s := range answer.Sources {
@@ -98,7 +98,7 @@ func network(ctx context.Context, client *rdap.Client, query target.Registration
 	result := Result{
 		Query: query.String(), QueryType: "ip",
 		Found: answer.Found, Reason: format.TextOrNull(answer.Reason), Network: registration.DescribeNetwork(answer.Network),
-		Notices: withAbsence(answer.Notices, answer.Reason, noSuchNetwork),
+		Notices: withAbsence(answer.Notices, answer.Reason, noticeNoNetwork),
 	}
 	result.Truncated = answer.MoreNotices || answer.Network != nil && answer.Network.Truncated
 	result.Sources = []registration.Source{registration.SourceOfRDAP(answer.Source, &result.Truncated)}
@@ -112,25 +112,16 @@ func cut(d *rdap.Domain) bool {
 		slices.ContainsFunc(d.Contacts, func(c rdap.Contact) bool { return c.Truncated }))
 }
 
-// What a registry's 404 says, and what it does not: registries answer it for names that anyone can register and for
-// names that they keep back alike.
-var (
-	noSuchDomain = rdap.Notice{
-		Title:       "No such registration",
-		Description: "The registry has no such registration. Reserved and blocked names look the same.",
-		FromService: true,
-	}
-	noSuchNetwork = rdap.Notice{
-		Title:       "No such registration",
-		Description: "The registry has no registration for a network around this address. Reserved blocks look the same.",
-		FromService: true,
-	}
-)
-
 // withAbsence adds to the registry's notices what its silence on the object means.
-func withAbsence(notices []rdap.Notice, reason rdap.Reason, absence rdap.Notice) []rdap.Notice {
+func withAbsence(notices []rdap.Notice, reason rdap.Reason, absence string) []rdap.Notice {
 	if reason != rdap.NotFound {
 		return notices
 	}
-	return append(notices, absence)
+	return append(notices, ownNotice(absence))
+}
+
+// ownNotice returns a notice of this service.
+func ownNotice(code string) rdap.Notice {
+	c := rows.Conclude(code, nil)
+	return rdap.Notice{Title: c.Brief, Description: c.Message, FromService: true}
 }

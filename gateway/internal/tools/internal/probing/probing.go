@@ -50,8 +50,8 @@ func Parse(in tool.Input) (Target, error) {
 		return Target{}, err
 	}
 	if host.IsAddr() && family != familyAuto && titles[family] != workerapi.FamilyName(host.Addr()) {
-		return Target{}, fault.OfOption(Family.Name,
-			"%s is not an %s address; choose the family auto.", host, titles[family])
+		return Target{}, fault.OfOption(Family.Name, "ADDRESS_OF_OTHER_FAMILY",
+			finding.Args{"host": host.String(), "family": titles[family]})
 	}
 	return Target{Host: host, family: family}, nil
 }
@@ -65,8 +65,7 @@ func NewJob(
 	ctx context.Context, client *egress.Client, worker *workerclient.Client, t Target,
 ) (workerclient.Job, error) {
 	if worker == nil {
-		return workerclient.Job{}, fault.New(fault.NotEnabled,
-			"This tool needs the diagnostics worker, which is not enabled here.")
+		return workerclient.Job{}, fault.New(fault.NotEnabled, "TOOL_WITHOUT_WORKER", nil)
 	}
 	asking, leave := context.WithCancel(ctx)
 	defer leave()
@@ -93,7 +92,7 @@ func NewJob(
 // report converts the worker's result, with the target as it was entered; ping returns that part of R again. A nil
 // worker is one that is not enabled.
 func New[T, R any](
-	slug, openAPI string, findings finding.Catalogue, client *egress.Client, worker *workerclient.Client,
+	slug, openAPI string, rows finding.Rows, client *egress.Client, worker *workerclient.Client,
 	ask func(*workerclient.Client, context.Context, workerclient.Job) (T, error), report func(T, string) R,
 	ping func(*R) *workerapi.Ping,
 ) tool.Tool {
@@ -101,7 +100,7 @@ func New[T, R any](
 		Slug:     slug,
 		Options:  []tool.Option{Family},
 		OpenAPI:  openAPI,
-		Findings: findings,
+		Findings: rows,
 		Worker:   true,
 		Parse:    Parse,
 		Run: func(ctx context.Context, t Target) (none R, err error) {
@@ -145,19 +144,19 @@ func chooseAddress(t Target, v4, v6 []netip.Addr, worker []int) (netip.Addr, err
 	has4, has6 := slices.Contains(worker, 4), slices.Contains(worker, 6)
 	switch {
 	case t.family == familyIPv4 && len(v4) == 0, t.family == familyIPv6 && len(v6) == 0:
-		return netip.Addr{}, fault.OfOption(Family.Name,
-			"%s has no %s address.", t.Short(), titles[t.family])
+		return netip.Addr{}, fault.OfOption(Family.Name, "NO_ADDRESS",
+			finding.Args{"host": t.Short(), "family": titles[t.family]})
 	case t.family != familyIPv6 && len(v4) > 0 && has4:
 		return v4[0], nil
 	case t.family != familyIPv4 && len(v6) > 0 && has6:
 		return v6[0], nil
 	case t.family != familyAuto:
-		return netip.Addr{}, fault.Newf(fault.Upstream, "The diagnostics worker has no %s connection.", titles[t.family])
+		return netip.Addr{}, fault.New(fault.Upstream, "WORKER_NO_FAMILY", finding.Args{"family": titles[t.family]})
 	}
 	only := familyIPv4
 	if len(v4) == 0 {
 		only = familyIPv6
 	}
-	return netip.Addr{}, fault.Newf(fault.Upstream, "The diagnostics worker has no %[1]s connection, and %[2]s has only "+
-		"%[1]s addresses.", titles[only], t.Short())
+	return netip.Addr{}, fault.New(fault.Upstream, "WORKER_NO_FAMILY",
+		finding.Args{"family": titles[only], "host": t.Short()})
 }

@@ -10,6 +10,7 @@ import (
 	"diagnostics/gateway/internal/providers/rdap"
 	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/text/bound"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/shared/progress"
 )
@@ -72,9 +73,6 @@ type ASNRecord struct {
 	Allocated *string `json:"allocated"` // YYYY-MM-DD
 }
 
-// NoteNamesMissing is the note of a result in which networks lack names that they may have.
-const NoteNamesMissing = "The ASN service did not give every network's name."
-
 // SourcesOfASN are the sources of what the ASN service said.
 func SourcesOfASN(all asn.Sources) []Source {
 	out := make([]Source, len(all))
@@ -103,21 +101,33 @@ func Winners(records []asn.Announcement) []asn.Announcement {
 	return records
 }
 
-// SeveralOrigins says in words that more than one network announces the longest prefix, and what that may mean. It is
-// empty where that is not so.
-func SeveralOrigins(records []asn.Announcement) string {
-	winners := Winners(records)
-	if len(winners) < 2 {
-		return ""
+// Networks lists the networks of some announcements, "AS1" each; past four, the last element says how many more there
+// are.
+func Networks(records []asn.Announcement) (list []string) {
+	for i, r := range records {
+		if i == maxNetworks {
+			return append(list, fmt.Sprintf("%d more", len(records)-i))
+		}
+		list = append(list, fmt.Sprintf("AS%d", r.ASN))
 	}
-	return fmt.Sprintf("%s announce %s at the same time. That is usual for anycast and during moves; otherwise it is a "+
-		"sign of a mistake or a hijack.", Numbers(winners), winners[0].Prefix)
+	return list
 }
 
-// named is how many networks a sentence names.
-const named = 4
+// maxName is the number of characters of a registry's own text in a sentence.
+const maxName = 100
 
-// Numbers lists the networks of some announcements: "AS1, AS2 and AS3".
-func Numbers(records []asn.Announcement) string {
-	return text.ListedUpTo(named, records, func(r asn.Announcement) string { return fmt.Sprintf("AS%d", r.ASN) })
+// Shown returns a registry's own text for a sentence.
+func Shown(s string) string { return text.Show(s, maxName) }
+
+// maxNetworks is how many networks a sentence lists.
+const maxNetworks = 4
+
+// SeveralOrigins returns the arguments of CodeSeveralOrigins if more than one network announces the longest prefix,
+// else nil.
+func SeveralOrigins(records []asn.Announcement) finding.Args {
+	winners := Winners(records)
+	if len(winners) < 2 {
+		return nil
+	}
+	return finding.Args{"networks": Networks(winners), "prefix": winners[0].Prefix.String()}
 }
