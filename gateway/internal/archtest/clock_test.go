@@ -36,6 +36,7 @@ var wallUses = map[string]string{
 	gw + "/internal/analyze/dnssec/dates.go":            "a signature's dates",
 	gw + "/internal/analyze/sitemap/check.go":           "a sitemap's dates",
 	gw + "/internal/tools/internal/format/format.go":    "a moment as text",
+	gw + "/internal/tool/finding/catalogue.go":          "a day of a sentence; Round of a duration",
 	gw + "/internal/tools/sslchecker/certificate.go":    "a certificate's validity is of the wall clock",
 	gw + "/internal/tools/sslchecker/issues.go":         "a certificate's validity is of the wall clock",
 	gw + "/internal/workerclient/clean.go":              "when a measurement was made, for people",

@@ -11,7 +11,7 @@ import (
 )
 
 // looksForLeaks is how the tests of a package end: with goleak, by itself or after what a TestMain takes down.
-var looksForLeaks = regexp.MustCompile(`goleak\.(VerifyTestMain|Find)\(|redistest\.Main\(m\)`)
+var looksForLeaks = regexp.MustCompile(`goleak\.(VerifyTestMain|Find)\(|(redistest|toolstest)\.Main\(m\)`)
 
 // leaksUnseen gives the folders below dir whose tests do not end by looking for goroutines that are left running.
 func leaksUnseen(t *testing.T, dir string) []string {
