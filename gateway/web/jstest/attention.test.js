@@ -122,7 +122,7 @@ function answered(slug, code) {
 
 /** @type {[string, string, string, string][]} */
 const unresolved = [
-  ["NO_SUCH_NAME", "NO_ADDRESS", "NO_SUCH_NAME", "a name that is not there"],
+  ["NAME_NOT_FOUND", "NO_ADDRESS", "NAME_NOT_FOUND", "a name that is not there"],
   ["RESOLUTION_FAILS", "LOOKUP_FAILED", "RESOLUTION_FAILS", "a name whose name servers fail"],
 ];
 

@@ -189,6 +189,6 @@ test("a name that does not exist is explained by its finding", () => {
   const d = answer({}, { A: "ENOTFOUND", AAAA: "ENOTFOUND" });
   const told = (/** @type {string} */ code) =>
     view.meaning({ ...d, findings: [{ code, remedy: "Look." }] }, asked).join(" ");
-  assert.match(told("NO_SUCH_NAME"), /^Neither website nor mail works at this name\. Look\./);
+  assert.match(told("NAME_NOT_FOUND"), /^Neither website nor mail works at this name\. Look\./);
   assert.doesNotMatch(told("ABSENCE_NOT_PROVED"), /Neither/);
 });

@@ -65,7 +65,7 @@ test("the tools say what they could not look for", async () => {
   const page = (/** @type {string | null} */ notice, /** @type {string} */ code) =>
     headers.blindTo?.(/** @type {any} */ ({ notice }), "CSP_MISSING", [{ code }]);
   assert.deepEqual(
-    [page(null, "A"), page("A login page.", "A"), page("A login page.", "NOT_THE_PAGE")],
+    [page(null, "A"), page("A login page.", "A"), page("A login page.", "NOT_THE_PAGE_LOGIN")],
     [false, true, false],
   );
 });

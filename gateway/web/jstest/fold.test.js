@@ -26,15 +26,15 @@ const told = ({ entries, silent }) => [
 
 test("what follows from a name that is not there is one finding", () => {
   const [dns, site, mail, chain] = [
-    check("dns-lookup", "NO_SUCH_NAME"),
+    check("dns-lookup", "NAME_NOT_FOUND"),
     check("uptime", "NO_ADDRESS"),
     check("email-dns-health", "DOMAIN_NOT_FOUND"),
-    check("dns-delegation", "NAME_NOT_FOUND"),
+    check("dns-delegation", "NAME_NOT_IN_ZONE"),
   ];
   const moved = check("redirect-checker", "NO_CONNECTION");
   const [ping, holder, late] = [check("ping", 400), check("whois-lookup", "NOT_REGISTERED"), check("traceroute", 504)];
   const entries = [
-    entry("broken", "NO_SUCH_NAME", dns, site),
+    entry("broken", "NAME_NOT_FOUND", dns, site),
     entry("broken", "DELEGATION_LAME", chain),
     entry("broken", "NO_CONNECTION", moved),
     entry("safer", "DNSSEC_NO_DS", chain),
@@ -42,7 +42,7 @@ test("what follows from a name that is not there is one finding", () => {
     entry("note", "SPF_MISSING", mail),
   ];
   assert.deepEqual(told(fold(entries, [dns, site, mail, chain, moved, ping, holder, late])), [
-    "NO_SUCH_NAME dns-lookup+uptime+redirect-checker+dns-delegation+email-dns-health+ping",
+    "NAME_NOT_FOUND dns-lookup+uptime+redirect-checker+dns-delegation+email-dns-health+ping",
     "DELEGATION_LAME dns-delegation",
     "NOT_REGISTERED whois-lookup",
     "ping",
@@ -95,7 +95,7 @@ test("a name for mail alone is no site that is down, unless a page was asked for
   assert.equal(forMailAlone(forMail("HAS_RECORDS", "ok"), "url"), false);
   assert.equal(forMailAlone(forMail("HAS_RECORDS", "fail"), "domain"), false);
   assert.equal(forMailAlone(forMail("HAS_RECORDS", "unknown"), "domain"), false);
-  assert.equal(forMailAlone(forMail("NO_SUCH_NAME", "ok"), "domain"), false);
+  assert.equal(forMailAlone(forMail("NAME_NOT_FOUND", "ok"), "domain"), false);
   assert.equal(forMailAlone(forMail("HAS_RECORDS", "ok", "MX_NULL"), "domain"), false);
   assert.equal(forMailAlone(forMail("HAS_RECORDS", "ok").slice(1), "domain"), false);
   const all = forMail("HAS_RECORDS", "warn");

@@ -121,8 +121,8 @@ const standings = [
   ["a name for nothing", { uptime: concluded("fail", "NO_ADDRESS") }, "NO_ADDRESS"],
   [
     "no such name",
-    { "dns-lookup": concluded("fail", "NO_SUCH_NAME"), uptime: concluded("fail", "NO_ADDRESS") },
-    "NO_SUCH_NAME",
+    { "dns-lookup": concluded("fail", "NAME_NOT_FOUND"), uptime: concluded("fail", "NO_ADDRESS") },
+    "NAME_NOT_FOUND",
   ],
   ["a port", { "port-checker": { ...concluded("ok", "OPEN"), port: 25 } }, "OPEN"],
   ["an address", { ping: concluded("ok", "PING"), "port-checker": { ...concluded("ok", "OPEN"), port: 443 } }, "PING"],
@@ -195,8 +195,8 @@ test("the state is there as soon as the answer that decides", () => {
   const said = "a.example has no website; mail is set up.";
   assert.equal(earlyState("a.example", "domain", mailed, grouped("safer"), 5)?.text, said);
   assert.deepEqual(stateOf("a.example", mailed, []), { tone: "good", text: said, aside: "Nothing needs attention" });
-  const absent = new Map([["dns-lookup", concluded("fail", "NO_SUCH_NAME")]]);
-  assert.equal(earlyState("a.example", "domain", absent, grouped("broken"), 5)?.text, "It is NO_SUCH_NAME.");
+  const absent = new Map([["dns-lookup", concluded("fail", "NAME_NOT_FOUND")]]);
+  assert.equal(earlyState("a.example", "domain", absent, grouped("broken"), 5)?.text, "It is NAME_NOT_FOUND.");
 });
 
 test("a report begins with what decides, and with what was asked for", () => {

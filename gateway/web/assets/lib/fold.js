@@ -16,7 +16,7 @@ import { takesNoMail } from "./rank.js";
 const noSite = "NO_ADDRESS";
 
 /** The name leads nowhere. */
-const absent = ["NO_SUCH_NAME", "ALIAS_TARGET_MISSING", noSite, "DOMAIN_NOT_FOUND"];
+const absent = ["NAME_NOT_FOUND", "ALIAS_TARGET_MISSING", noSite, "DOMAIN_NOT_FOUND"];
 
 /** A name without a registration may be why it leads nowhere. */
 const unregistered = "NOT_REGISTERED";

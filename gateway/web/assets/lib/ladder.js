@@ -16,7 +16,8 @@ const going = { connecting: "connecting", handshake: "TLS", waiting: "waiting", 
 const most = 4;
 
 /** Whether an answer reports that a site gave none. @param {{data?: any}} answer */
-export const unanswered = ({ data }) => ["DOWN", "NO_ANSWER"].includes(data?.conclusion?.code ?? "") && !data?.status;
+export const unanswered = ({ data }) =>
+  (data?.conclusion?.code === "DOWN" && !data.status) || (data?.outcome === "unreachable" && data.redirectCount === 0);
 
 /** @param {number} n milliseconds */
 const seconds = (n) => `${(n / 1000).toFixed(1)} s`;

@@ -33,7 +33,7 @@ export function countsOf(findings) {
 }
 
 /** The name is not in the DNS, so that nothing else can be said of it. */
-const absent = ["NO_SUCH_NAME", "ALIAS_TARGET_MISSING"];
+const absent = ["NAME_NOT_FOUND", "ALIAS_TARGET_MISSING"];
 
 /** A name without an address may be there for mail alone. */
 const noSite = "NO_ADDRESS";

@@ -226,7 +226,7 @@ export default {
     const types = typesOf(d);
     const ttl = Math.max(...types.map((t) => detail(d, t).ttl ?? 0));
     const signed = types.filter((t) => detail(d, t).authenticated);
-    const gone = findingOf(d, "NO_SUCH_NAME", "ALIAS_TARGET_MISSING");
+    const gone = findingOf(d, "NAME_NOT_FOUND", "ALIAS_TARGET_MISSING");
     return [
       gone !== undefined && `Neither website nor mail works at this name. ${gone.remedy ?? ""}`,
       findingOf(d, "TYPE_FAILS", "TYPE_NOT_LOOKED_UP", "RESOLUTION_FAILS", "LOOKUP_FAILED") !== undefined &&

@@ -18,7 +18,7 @@ const plainAnswer = ({ status, location }) => `${status ?? "no answer"}${locatio
 /** @type {import("../../lib/view.js").Judge<SecurityHeaders>} */
 export default {
   // An error or challenge page has other headers than the page that came before.
-  blindTo: (d, _, before) => d.notice !== null && !before.some(({ code }) => code === "NOT_THE_PAGE"),
+  blindTo: (d, _, before) => d.notice !== null && !before.some(({ code }) => code.startsWith("NOT_THE_PAGE")),
   facts: (d) => ({
     Answer: `${d.status} ${d.finalUrl}`,
     ...(d.httpRedirect ? { "Without https": plainAnswer(d.httpRedirect) } : {}),

@@ -34,9 +34,9 @@ export function advice(d) {
 const reasons = {
   versions: (d) =>
     [
-      inFull(findingOf(d, "SSL3")),
-      inFull(findingOf(d, "DEPRECATED_PROTOCOL")),
-      findingOf(d, "SSL3", "DEPRECATED_PROTOCOL")
+      inFull(findingOf(d, "SSL3", "ONLY_SSL3")),
+      inFull(findingOf(d, "DEPRECATED_PROTOCOL", "ONLY_OUTDATED_PROTOCOLS")),
+      findingOf(d, "SSL3", "ONLY_SSL3", "DEPRECATED_PROTOCOL", "ONLY_OUTDATED_PROTOCOLS")
         ? "Programs without a newer version, most of them from before 2014, can then no longer connect."
         : "",
       findingOf(d, "NO_TLS13")

@@ -294,7 +294,7 @@ function meaning(d) {
     d.authorized
       ? `Renew the certificate before ${day(d.certificate.validTo)}; until then nothing needs to be done about it.`
       : `This certificate ${unverified(d) ? "was not verified here" : "is refused"}. ${remedy(d)}`,
-    inFull(findingOf(d, "SSL3", "DEPRECATED_PROTOCOL")),
+    inFull(findingOf(d, "ONLY_SSL3", "ONLY_OUTDATED_PROTOCOLS", "SSL3", "DEPRECATED_PROTOCOL")),
     ...findingsOf(d, ...insecure).map(inFull),
   ].filter(Boolean);
 }
