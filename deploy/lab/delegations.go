@@ -150,7 +150,7 @@ var delegations = []Delegation{
 		Codes:   []string{"ALIAS_TARGET_MISSING"},
 		records: aliasAtWWW + "www.lab-deleg-gone.com."},
 	{label: "contradicts", name: "www.", Note: "NXDOMAIN for AAAA alone", Verdict: "warn",
-		Codes: []string{"NXDOMAIN_CONTRADICTS"},
+		Codes: []string{"DNS_CONTRADICTS"},
 		twists: each(2, authority.OnName("www.lab-deleg-contradicts.com.",
 			authority.OnType(authority.Changes(authority.Denies), dns.TypeAAAA)))},
 	{label: "empty", name: "a.b.", Note: "NXDOMAIN for a name with names below it", Verdict: "warn",
@@ -158,7 +158,7 @@ var delegations = []Delegation{
 		records: "DOMAIN. 300 IN A 11.80.0.1\na.b.DOMAIN. 300 IN A 11.80.0.1",
 		twists:  each(2, authority.OnName("b.lab-deleg-empty.com.", authority.Changes(authority.Denies)))},
 	{label: "missing", name: "nowhere.", Note: "a name that does not exist", Verdict: "warn",
-		Codes: []string{"NAME_NOT_FOUND"}},
+		Codes: []string{"NAME_NOT_IN_ZONE"}},
 }
 
 func tenServers() string {

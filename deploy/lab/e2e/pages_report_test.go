@@ -383,7 +383,7 @@ func reportCardOpensInPlace(t *testing.T) {
 // what became of them, with the focus where it was: before the site is repaired, and after one of them is.
 func holdCheckedAgain(t *testing.T, tab *browser.Tab) {
 	t.Helper()
-	const gone, there = "HSTS_INEFFECTIVE", "CSP_UNSAFE"
+	const gone, there = "HSTS_INEFFECTIVE", "CSP_INLINE_SCRIPTS"
 	tab.Run(`document.querySelectorAll("#attention .advice:has(.fix):not([open]) > summary").forEach((s) => s.click())`)
 	check := func(code, mark, fate string) {
 		t.Helper()
@@ -591,7 +591,7 @@ func reportListsAFaultOnce(t *testing.T) {
 			t.Errorf("%s: first is %q, want %q", domain, lines, want)
 		}
 		t.Logf("%s: %q", domain, lines)
-		for _, code := range []string{"DNSSEC_FAILS", "NAME_SERVERS_UNREACHABLE", "RESOLUTION_FAILS", "NO_SUCH_NAME",
+		for _, code := range []string{"DNSSEC_FAILS", "NAME_SERVERS_UNREACHABLE", "RESOLUTION_FAILS", "NAME_NOT_FOUND",
 			"DOMAIN_NOT_FOUND", "RESOLVERS_AGREE_ON_ABSENCE"} {
 			if slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, code+" ") }) {
 				t.Errorf("%s: %s again, among %q", domain, code, lines)

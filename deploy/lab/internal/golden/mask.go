@@ -18,6 +18,10 @@ type mask struct {
 
 var masks = []mask{
 	{"*Ms", '0', "<ms>"},
+	{"args.took", '0', "<ms>"},
+	{"args.median", '0', "<ms>"},
+	{"args.time", '0', "<ms>"},
+	{"args.off", '0', "<ms>"},
 	{"requestId", '"', "<uuid>"},
 	{"serverTime", '"', "<time>"},
 	{"fetchedAt", '"', "<time>"},
