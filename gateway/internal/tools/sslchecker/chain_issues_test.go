@@ -171,7 +171,8 @@ func TestNamesInSentencesAreBounded(t *testing.T) {
 	leaf := certtest.Leaf(t, root, []string{"a.example.org", "93.184.216.34", "2606:4700:4700::1111", "93.184.216.35",
 		"93.184.216.36"})
 	want := "The certificate is for a.example.org, 93.184.216.34, 2606:4700:4700::1111 and 2 more, not for this host."
-	if got := messageOf(verdictFindings(judgeAs(root, certs.Signing, leaf), certtest.Epoch), certs.CodeNameMismatch); got != want {
+	found := verdictFindings(judgeAs(root, certs.Signing, leaf), certtest.Epoch)
+	if got := messageOf(found, certs.CodeNameMismatch); got != want {
 		t.Errorf("%s", got)
 	}
 }

@@ -94,7 +94,8 @@ func TestConclusions(t *testing.T) {
 		{"records of another key", "", true, []string{"TLSA_MATCHES_NOTHING"}, "warn TRUSTED_WITH_WARNINGS Trusted, with warnings", "safer warn TLSA_MATCHES_NOTHING"},
 		{"mail that does not come", "", true, []string{"TLSA_STOPS_MAIL"}, "warn TRUSTED_WITH_WARNINGS Trusted, with warnings", "broken warn TLSA_STOPS_MAIL"},
 	} {
-		got := report(Result{Port: 443, Authorized: c.authorized, refusal: c.refusal, found: findingsWith(c.found...)}, ofHost)
+		got := report(Result{Port: 443, Authorized: c.authorized, refusal: c.refusal, found: findingsWith(c.found...)},
+			ofHost)
 		if o := got.Conclusion; fmt.Sprint(o.State, " ", o.Code, " ", o.Brief) != c.conclusion {
 			t.Errorf("%s: %+v", c.name, o)
 		}
@@ -109,8 +110,8 @@ func TestConclusions(t *testing.T) {
 	}
 }
 
-// TestConclusionsTakeTheirWordsFromFindings: the reason of a conclusion is a finding with its arguments, or a failure in
-// it.
+// TestConclusionsTakeTheirWordsFromFindings: the reason of a conclusion is a finding with its arguments, or a failure
+// in it.
 func TestConclusionsTakeTheirWordsFromFindings(t *testing.T) {
 	t.Parallel()
 	refused := &attempt{connected: true, err: fault.New(fault.Upstream, "TLS_REFUSED",
@@ -152,7 +153,8 @@ func TestRefusedAt(t *testing.T) {
 		{[]endpoint{refused, sound, sound}, " at 192.0.2.2, but not at 2 others"},
 		{[]endpoint{refused, refused, sound}, " at 2 of 3 addresses"},
 	} {
-		r := Result{Port: 443, refusal: certs.CodeSelfSigned, Endpoints: c.endpoints, found: findingsWith(certs.CodeSelfSigned)}
+		r := Result{Port: 443, refusal: certs.CodeSelfSigned, Endpoints: c.endpoints,
+			found: findingsWith(certs.CodeSelfSigned)}
 		want := "Browsers refuse " + sslName + c.want + ": the certificate is self-signed: no authority vouches for it."
 		if got := report(r, ofHost).Conclusion.Message; got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -295,7 +295,8 @@ func TestReasonsOfTwoSources(t *testing.T) {
 		{[]revocation.Why{status("a"), status("b")}, "known. a answered HTTP 404", "b answered HTTP 404"},
 	} {
 		v := revocation.Verdict{Status: revocation.Unknown, Why: c.why}
-		if got := rows.Sentence("REVOCATION_UNKNOWN", reasons(v)); !strings.Contains(got, c.finding) || strings.Count(got, "HTTP") > 1 {
+		got := rows.Sentence("REVOCATION_UNKNOWN", reasons(v))
+		if !strings.Contains(got, c.finding) || strings.Count(got, "HTTP") > 1 {
 			t.Errorf("%v: %s", c.why, got)
 		}
 		if got := reasonIn(v); !strings.HasSuffix(got, ".") || !strings.Contains(got, c.field) {
