@@ -231,12 +231,12 @@ var nameRows = finding.Rows{
 	"NAME_NOT_FOUND": {Brief: "Does not exist", Args: "host text", Message: "{host} does not exist."},
 	"NO_ADDRESS": {Brief: "No address", Args: "host text, family text", Message: "{host} has no [{family} " +
 		"]address."},
-	"NAME_SERVERS_SILENT": {Brief: "Name servers silent", Args: "name text", Message: "The name servers of {name} " +
-		"did not answer."},
-	"NAME_SERVERS_INVALID": {Brief: "Invalid DNS answer", Args: "name text", Message: "The name servers of {name} " +
-		"gave an invalid answer."},
-	"NAME_SERVERS_FAILED": {Brief: "Name servers fail", Args: "name text, rcode text", Message: "The name servers " +
-		"of {name} failed ({rcode})."},
+	"NAME_SERVERS_SILENT": {Brief: "Name servers silent", Weight: 89, Args: "name text",
+		Message: "The name servers of {name} did not answer."},
+	"NAME_SERVERS_INVALID": {Brief: "Invalid DNS answer", Weight: 89, Args: "name text",
+		Message: "The name servers of {name} gave an invalid answer."},
+	"NAME_SERVERS_FAILED": {Brief: "Name servers fail", Weight: 89, Args: "name text, rcode text",
+		Message: "The name servers of {name} failed ({rcode})."},
 }
 
 // connectionRows are about connections to a target.
