@@ -25,6 +25,7 @@ var mayHoldSentences = map[string]string{
 	"tools/dnslookup/types.go":               "what an option may be, for the form",
 	"tools/emaildnshealth/emaildnshealth.go": "what an option may be, for the form",
 	"tools/securityheaders/permissions.go":   "names of features",
+	"tools/sslchecker/connect.go":            "texts of Go's own errors",
 
 	"providers/rdap/country.go":   "names of countries",
 	"providers/rdap/redaction.go": "words of registries",
