@@ -100,13 +100,13 @@ func (e *LookupError) Reason() (code string, args finding.Args) {
 	return "LOOKUP_FAILED", finding.Args{"rcode": strings.TrimPrefix(e.Code, "E")}
 }
 
-// Args are the arguments of a row that gives the cause of the failure.
+// Args returns the arguments of a row that quotes the cause of a failed lookup.
 func (e *LookupError) Args() finding.Args {
 	code, args := e.Reason()
 	return args.With(finding.Args{"failure": code})
 }
 
-// Advised are Args for a row that gives advice too: whether the name servers are to be repaired.
+// Advised returns Args, and whether the domain's name servers need repair, for a row that advises it.
 func (e *LookupError) Advised() finding.Args {
 	own := slices.Contains([]string{CodeBusy, CodeResolver, CodeBound, CodeLong}, e.Code)
 	return e.Args().With(finding.Args{"repair": !own})

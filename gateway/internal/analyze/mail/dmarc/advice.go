@@ -7,7 +7,7 @@ import (
 	"diagnostics/gateway/internal/tool/finding"
 )
 
-// ownerBelow is the domain whose record belowRecord gives.
+// ownerBelow names the domain that publishes the record which applies to subdomains.
 func (c *check) ownerBelow(below *Record) string {
 	if below == c.report.Record {
 		return mail.Show(c.report.FoundAt)

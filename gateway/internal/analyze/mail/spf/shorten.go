@@ -21,7 +21,7 @@ type Suggestion struct {
 	Parts []Part `json:"parts"`
 	// Lookups is what it costs, its parts included.
 	Lookups int `json:"lookups" wire:"max=10"`
-	// Notes are what was changed and what that requires of the domain's owner; there is one at least.
+	// Notes list each change and the work that it leaves to the domain's owner. There is at least one.
 	Notes []mail.Issue `json:"-"`
 }
 
@@ -308,7 +308,7 @@ func (s *shortener) text(runs []run) string {
 	return strings.Join(fields, " ")
 }
 
-// notes are what was done, in the order in which it matters to the reader.
+// notes lists the changes, the most important first.
 func (s *shortener) notes(d draft, found Suggestion) []mail.Issue {
 	var hosts, includes, reverse []string
 	for _, i := range slices.Sorted(maps.Keys(s.rewritten)) {

@@ -218,7 +218,7 @@ func verdict(z *zone, sender net.IP, options ...peer.Option) (peer.Result, error
 	return peer.CheckHostWithSender(sender, home, "x@"+home, append(options, peer.WithResolver(peerResolver{z}))...)
 }
 
-// note is what was done with terms, without any if they are empty.
+// note returns the note of a change. Empty terms are left out of its arguments.
 func note(code, terms string) mail.Issue {
 	if terms == "" {
 		return mail.Issue{Code: code}

@@ -52,7 +52,7 @@ type Node struct {
 	VoidLookups int `json:"voidLookups"`
 	// Record is the SPF record that include, redirect and the root lead to.
 	Record *string `json:"record"`
-	// Fault is what is wrong with the term, and Error says so in words; the tool fills it in.
+	// Fault is the issue of a term that is wrong. The tool writes its sentence into Error.
 	Fault *mail.Issue `json:"-"`
 	Error *string     `json:"error"`
 	// Void means that the term itself names something that does not exist, Ignored that "all" decides before it. Error
