@@ -20,7 +20,10 @@ const uptime = (await import("../assets/tools/uptime/watch.js")).default;
 /** @typedef {string | string[] | null} Who null is silent, "hidden" is not public */
 
 /** @param {string} code @param {import("../assets/lib/view.js").Conclusion["state"]} [state] */
-const concluded = (code, state = "ok") => ({ conclusion: { code, state, message: `It is ${code}.` }, findings: [] });
+const concluded = (code, state = "ok") => ({
+  conclusion: { code, state, message: `It is ${code}.`, brief: code, meaning: null, args: {} },
+  findings: [],
+});
 
 /** A trace whose last hop is the destination. @param {Who[]} path @param {boolean} [reached] */
 const traced = (path, reached = true) => ({
