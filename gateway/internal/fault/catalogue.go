@@ -133,12 +133,11 @@ var policyRows = finding.Rows{
 
 // requestRows refuse a request before it reaches a tool.
 var requestRows = finding.Rows{
-	"NOT_FOUND":      {Message: "There is nothing at this address."},
-	"FOREIGN_ORIGIN": {Message: "Requests from other websites are not accepted."},
-	"CLIENT_DENIED":  {Message: "The operator of this service does not accept requests from your network."},
-	"TOKEN_REQUIRED": {Message: "A valid bearer token is required."},
-	"METHOD_NOT_ALLOWED": {Args: "allowed text", Message: "This address does not accept that method. Use " +
-		"{allowed}."},
+	"NOT_FOUND":                {Message: "There is nothing at this address."},
+	"FOREIGN_ORIGIN":           {Message: "Requests from other websites are not accepted."},
+	"CLIENT_DENIED":            {Message: "The operator of this service does not accept requests from your network."},
+	"TOKEN_REQUIRED":           {Message: "A valid bearer token is required."},
+	"METHOD_NOT_ALLOWED":       {Args: "allowed text", Message: "This address does not accept that method. Use {allowed}."},
 	"REQUEST_MEDIA_TYPE":       {Message: "Send the request as application/json in UTF-8."},
 	"REQUEST_BODY_COMPRESSED":  {Message: "Send the request body uncompressed."},
 	"REQUEST_BODY_TOO_LARGE":   {Message: "The request body is larger than 4,096 bytes."},
@@ -229,8 +228,7 @@ var hereRows = finding.Rows{
 // nameRows are about the names of targets in the DNS.
 var nameRows = finding.Rows{
 	"NAME_NOT_FOUND": {Brief: "Does not exist", Args: "host text", Message: "{host} does not exist."},
-	"NO_ADDRESS": {Brief: "No address", Args: "host text, family text", Message: "{host} has no [{family} " +
-		"]address."},
+	"NO_ADDRESS":     {Brief: "No address", Args: "host text, family text", Message: "{host} has no [{family} ]address."},
 	"NAME_SERVERS_SILENT": {Brief: "Name servers silent", Weight: 89, Args: "name text",
 		Message: "The name servers of {name} did not answer."},
 	"NAME_SERVERS_INVALID": {Brief: "Invalid DNS answer", Weight: 89, Args: "name text",

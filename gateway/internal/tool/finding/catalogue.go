@@ -93,9 +93,8 @@ func (r Rows) WithClauses(shared Rows) Rows {
 	return all
 }
 
-// Args are the arguments of a row by name. A text or a code is a string, a netip.Addr or a netip.Prefix, a number an
-// int
-// or float64, a duration a time.Duration, a day a time.Time, a list a []string, a flag a bool.
+// Args are the arguments of a row by name. A text or a code is a string, a netip.Addr or a netip.Prefix, a number is
+// an int or float64, a duration a time.Duration, a day a time.Time, a list a []string, a flag a bool.
 type Args map[string]any
 
 // WithList adds a list of which at most limit elements are named, and the number of the others as "more", of type rest.
@@ -344,8 +343,7 @@ func (row Row) check() (problems []string) {
 	}
 	used := map[string]bool{}
 	for field, text := range map[string]string{"message": row.Message, "clause": row.Clause, "brief": row.Brief,
-		"meaning": row.Meaning,
-		"remedy":  row.Remedy, "paste": row.Paste.Text} {
+		"meaning": row.Meaning, "remedy": row.Remedy, "paste": row.Paste.Text} {
 		names, err := placeholders(text)
 		if err != nil {
 			add("%s: %v", field, err)
@@ -356,7 +354,7 @@ func (row Row) check() (problems []string) {
 				add("%s: the argument %s is not declared", field, name)
 			}
 		}
-		if field == "message" && len(names) == 1 && text == "{"+names[0]+"}" {
+		if field == "message" && len(names) == 1 && strings.Trim(text, " .,;:") == "{"+names[0]+"}" {
 			add("the message consists of one argument")
 		}
 	}

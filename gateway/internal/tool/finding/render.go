@@ -22,8 +22,7 @@ import (
 //	[ … ]             left out if an argument in it is not there
 //
 // An argument is not there if it is empty, false, or was not given; the number 0 is there. A backslash takes the
-// special
-// meaning from the character after it.
+// special meaning from the character after it.
 
 // The types of arguments.
 const (

@@ -107,9 +107,8 @@ var problems = finding.Rows{
 			"records for it}.",
 		Brief:   "Not delegated",
 		Meaning: "Nobody finds the domain: neither website nor mail works.",
-		Remedy: "Register the domain, or have its name servers entered at the registrar. whois-lookup shows " +
-			"whether it is registered and whether it is on hold (clientHold, serverHold), which takes it out of the " +
-			"zone.",
+		Remedy: "Register the domain, or have its name servers entered at the registrar. whois-lookup shows whether " +
+			"it is registered and whether it is on hold (clientHold, serverHold), which takes it out of the zone.",
 		Reference: rfc + "1034#section-4.2",
 	},
 	codeNoAnswer: {
@@ -134,12 +133,11 @@ var problems = finding.Rows{
 	},
 	codeNoAddress: {
 		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 99,
-		Args:    "zone text, servers list, more rest",
-		Message: "None of the name servers of {zone} has an address that can be queried: {servers+more}.",
-		Brief:   "No server address",
-		Meaning: "Nobody can look the domain up.",
-		Remedy: "Have glue records entered at the registrar, or use name servers whose names have public " +
-			"addresses.",
+		Args:      "zone text, servers list, more rest",
+		Message:   "None of the name servers of {zone} has an address that can be queried: {servers+more}.",
+		Brief:     "No server address",
+		Meaning:   "Nobody can look the domain up.",
+		Remedy:    "Have glue records entered at the registrar, or use name servers whose names have public addresses.",
 		Reference: rfc + "1034#section-4.2.1",
 	},
 	codeAliasLoop: {
@@ -427,9 +425,8 @@ var problems = finding.Rows{
 	},
 	codeAliasRefused: {
 		Severity: finding.Info, Group: finding.Note, Weight: 7,
-		Args: "host text",
-		Message: "The alias of {host} was not followed: its target is not public, or this service may not " +
-			"query it.",
+		Args:    "host text",
+		Message: "The alias of {host} was not followed: its target is not public, or this service may not query it.",
 	},
 }
 
@@ -458,8 +455,7 @@ var whole = finding.Rows{
 		State: finding.Unknown,
 		Args:  "host text, servers number",
 		Message: "{host} is delegated correctly: all of its name servers answer for it ({servers} " +
-			"{servers:server|servers}). " +
-			"Its DNSSEC takes more work to verify than this check does.",
+			"{servers:server|servers}). Its DNSSEC takes more work to verify than this check does.",
 		Brief:   "DNSSEC not verified",
 		Meaning: "Whether the signatures are valid is not known. Fewer keys and signatures are easier to verify.",
 	},
@@ -828,9 +824,8 @@ var reasons = map[dnssec.Code]finding.Row{
 		Reference: rfc + "4035#section-5.4",
 	},
 	dnssec.NameExists: {
-		Args: "type text, name text",
-		Message: "The answer for {type} of {name} is NXDOMAIN, but the zone's own records prove that {name} " +
-			"exists.",
+		Args:      "type text, name text",
+		Message:   "The answer for {type} of {name} is NXDOMAIN, but the zone's own records prove that {name} exists.",
 		Remedy:    remedyDeny,
 		Reference: rfc + "5155#section-8.4",
 	},
@@ -848,9 +843,8 @@ var reasons = map[dnssec.Code]finding.Row{
 		Reference: rfc + "6781#section-4.4.2",
 	},
 	dnssec.TTLAboveOriginal: {
-		Args: "type text, name text, number number",
-		Message: "The {type} records of {name} have a TTL of {number} s, more than the original TTL that is " +
-			"signed.",
+		Args:      "type text, name text, number number",
+		Message:   "The {type} records of {name} have a TTL of {number} s, more than the original TTL that is signed.",
 		Reference: rfc + "4035#section-5.3.3",
 	},
 	dnssec.IterationsNotZero: {

@@ -145,9 +145,8 @@ var problems = finding.Rows{
 		Args:    "agreed sentence, resolvers list",
 		Message: "[{agreed} ]The domain's own name servers answer differently from {resolvers}.",
 		Brief:   "Servers differ",
-		Meaning: "After a change wait until the resolvers forget the older answer. Servers that answer by location may " +
-			"differ " +
-			"for good.",
+		Meaning: "After a change wait until the resolvers forget the older answer. Servers that answer by location " +
+			"may differ for good.",
 	},
 	codeChange: {
 		State: finding.Noted, Severity: finding.Info, Group: finding.Note, Weight: 19,
@@ -237,8 +236,7 @@ const (
 		"increase with every change."
 	remedyUnresolvable = "Check that the domain's name servers answer, and that its DNSSEC signatures are valid."
 	remedyReach        = "Check that the name servers run, that firewalls let port 53 through over UDP and TCP, and " +
-		"that " +
-		"the registry lists the right ones."
+		"that the registry lists the right ones."
 )
 
 // explanations are the further sentences of the summary.
@@ -269,8 +267,7 @@ var explanations = finding.Rows{
 	codeSomeOlder: {
 		Args: "same list, older list, time seconds",
 		Message: "{same} {same:answers|answer} as the domain's own servers do; {older} may still hold the older " +
-			"answer, for " +
-			"at most {time}.",
+			"answer, for at most {time}.",
 	},
 	codeOwnFailed:   {Message: "The domain's own servers gave this service no usable answer either."},
 	codeOwnAnswered: {Message: "The domain's own servers answered this service."},

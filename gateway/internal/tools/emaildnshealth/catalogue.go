@@ -455,8 +455,7 @@ var spfRows = finding.Rows{
 	},
 	"SPF_NAME_NOT_PUBLIC": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 35, Args: theTermArgs,
-		Message: theTerm + "does not name a domain in the public DNS, so it matches no one. Correct or remove " +
-			"it.",
+		Message:   theTerm + "does not name a domain in the public DNS, so it matches no one. Correct or remove it.",
 		Reference: "RFC 7208 section 4.8",
 	},
 	"SPF_TARGET_WITHOUT_RECORD": {
@@ -632,9 +631,8 @@ var spfSuggestionRows = finding.Rows{
 			"or ip6.",
 	},
 	"SPF_VOID_LEFT_OUT": {
-		Args: theTermsArgs,
-		Message: "Left out because they find nothing: " + theTerms + " If a name is misspelled, correct it " +
-			"instead.",
+		Args:    theTermsArgs,
+		Message: "Left out because they find nothing: " + theTerms + " If a name is misspelled, correct it instead.",
 	},
 	"SPF_IDLE_LEFT_OUT": {Args: theTermsArgs, Message: "Left out because its record lets no one in: " + theTerms},
 	"SPF_COVERED_LEFT_OUT": {
@@ -754,8 +752,7 @@ var dmarcRows = finding.Rows{
 		Severity: finding.Warn, Group: finding.Safer, Weight: 25,
 		Args: "domain text, policy text, stricter text, removable flag, owner text",
 		Message: "Names below {domain} have the weaker policy {policy}, so mail from them can be forged. Raise " +
-			"{stricter?p|sp}[, or add sp={stricter},]{removable?, or remove it,} in the record at " +
-			"_dmarc.{owner}.",
+			"{stricter?p|sp}[, or add sp={stricter},]{removable?, or remove it,} in the record at _dmarc.{owner}.",
 		Reference: sectionDMARC,
 	},
 	"DMARC_SUBDOMAIN_POLICY_INVALID": {

@@ -62,9 +62,20 @@ var rows = finding.Join(
 	webview.FailureRows(), webview.NoteRows, conclusions, problems, summaries,
 ).WithClauses(fault.Rows)
 
+// How a chain went, with a redirect, without one, and either way.
+const (
+	direct     = "{site} answers {answer} without a redirect"
+	redirected = "{redirects} {redirects:redirect leads|redirects lead} from {site} to {url}, which answers {answer}"
+	answered   = "[{redirects} {redirects:redirect leads|redirects lead} from ]{site}[ to {url}, which] answers {answer}" +
+		"{url?| without a redirect}"
+
+	directArgs     = "site text, answer text"
+	redirectedArgs = "redirects number, site text, url text, answer text"
+)
+
 var conclusions = finding.Rows{
-	codeDirect:     {State: finding.OK, Args: "way code", Message: "{way}.", Brief: "No redirect"},
-	codeRedirected: {State: finding.OK, Args: "way code", Message: "{way}.", Brief: "Redirected"},
+	codeDirect:     {State: finding.OK, Args: directArgs, Message: direct + ".", Brief: "No redirect"},
+	codeRedirected: {State: finding.OK, Args: redirectedArgs, Message: redirected + ".", Brief: "Redirected"},
 	codeViaHTTP: {
 		State: finding.Warned, Args: "way code",
 		Message: "{way}, but a redirect leads back to unencrypted HTTP.",
@@ -103,7 +114,7 @@ var conclusions = finding.Rows{
 			"may be fine.",
 	},
 	codeEndsAtError: {
-		State: finding.Warned, Args: "way code", Message: "{way}.",
+		State: finding.Warned, Args: redirectedArgs, Message: answered + ".",
 		Brief:   "Error status",
 		Meaning: "Visitors see an error. Check the path that the redirects lead to.",
 	},
@@ -114,7 +125,7 @@ var conclusions = finding.Rows{
 		Meaning: "Open the URL in a browser to see whether visitors are refused too.",
 	},
 	codeEndsAtFault: {
-		State: finding.Failed, Args: "way code", Message: "{way}.",
+		State: finding.Failed, Args: redirectedArgs, Message: answered + ".",
 		Brief:   "Server error",
 		Meaning: "Visitors see an error. Look for it in the server's log.",
 	},
@@ -143,11 +154,8 @@ var conclusions = finding.Rows{
 		Meaning: "Visitors see an error. Send one Location header.",
 	},
 
-	wayDirect: {Args: "site text, answer text", Clause: "{site} answers {answer} without a redirect"},
-	wayRedirected: {
-		Args:   "redirects number, site text, url text, answer text",
-		Clause: "{redirects} {redirects:redirect leads|redirects lead} from {site} to {url}, which answers {answer}",
-	},
+	wayDirect:     {Args: directArgs, Clause: direct},
+	wayRedirected: {Args: redirectedArgs, Clause: redirected},
 	wayUnfinished: {Args: "site text", Clause: "The redirects of {site} do not end at a page"},
 }
 
@@ -191,8 +199,7 @@ var summaries = finding.Rows{
 	sumConflict: {
 		Args: "host text, count number",
 		Message: "{host} names {count} conflicting destinations (Location) in one redirect. Browsers stop there and " +
-			"show an " +
-			"error, and so does this check.",
+			"show an error, and so does this check.",
 	},
 	sumInvalid: {
 		Args:    "site text, problem sentence, followed sentence",
@@ -201,8 +208,7 @@ var summaries = finding.Rows{
 	sumScheme: {
 		Args: "host text, scheme text",
 		Message: "{host} redirects to {scheme?a URL of the scheme |a URL of another scheme}[{scheme}], which is " +
-			"neither http " +
-			"nor https.",
+			"neither http nor https.",
 	},
 	sumDeadline:   {Message: "Then this check ran out of time."},
 	sumNotVisited: {Args: "reason sentence", Message: "The next destination was not visited. {reason}"},

@@ -95,6 +95,9 @@ func (r Result) final(report *finding.Draft, chain egress.Chain) (code string, a
 	conclude := func(concluded string, more finding.Args) {
 		if code == "" {
 			code, args = concluded, way.With(more)
+			if !rows.Takes(code, "way") {
+				delete(args, "way")
+			}
 		}
 	}
 	if conflicts(last) {

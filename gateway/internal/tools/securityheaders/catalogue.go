@@ -790,9 +790,8 @@ func cookieRow(severity finding.Severity, args, message string) finding.Row {
 var cookieRows = finding.Rows{
 	codeCookiesNone: {Message: "The answer sets no cookies."},
 	"COOKIES_FINE": {
-		Args: "count number",
-		Message: "{count} {count:cookie is|cookies are} set, each with what it needs (Secure, HttpOnly, " +
-			"SameSite).",
+		Args:    "count number",
+		Message: "{count} {count:cookie is|cookies are} set, each with what it needs (Secure, HttpOnly, SameSite).",
 	},
 	"COOKIES_SET": {Args: "count number", Message: "{count} {count:cookie is|cookies are} set."},
 

@@ -128,12 +128,10 @@ var certificateRows = finding.Rows{
 	},
 	certs.CodeNotYetValid: {
 		Severity: finding.Fail, Group: finding.Broken, Weight: 96,
-		Args: "from day",
-		Message: "[The certificate is not valid before {from}.]{from?|A certificate in the chain is not valid " +
-			"yet.}",
-		Brief: "Not valid yet",
-		Remedy: "Use the previous certificate until then, and check the clock of the machine that issued this " +
-			"one.",
+		Args:      "from day",
+		Message:   "[The certificate is not valid before {from}.]{from?|A certificate in the chain is not valid yet.}",
+		Brief:     "Not valid yet",
+		Remedy:    "Use the previous certificate until then, and check the clock of the machine that issued this one.",
 		Reference: rfc5280 + "#section-4.1.2.5",
 	},
 	certs.CodeSelfSigned: {
@@ -205,10 +203,9 @@ var certificateRows = finding.Rows{
 	certs.CodeNameMismatch: {
 		Severity: finding.Fail, Group: finding.Broken, Weight: 93,
 		Args: "names list, more rest, wildcard text, nameless flag",
-		Message: "[The certificate is for {names+more}, not for this host.]" +
-			"[The certificate is for this host only by {wildcard}, a wildcard for a whole public suffix, which " +
-			"clients do not accept.]" +
-			"{nameless?The certificate is not for this host: it names no host at all.}",
+		Message: "[The certificate is for {names+more}, not for this host.][The certificate is for this host only " +
+			"by {wildcard}, a wildcard for a whole public suffix, which clients do not accept.]{nameless?The " +
+			"certificate is not for this host: it names no host at all.}",
 		Brief:     "Wrong name",
 		Remedy:    "Get a certificate that lists this name, or point the name to the right server.",
 		Reference: rfc9525,
@@ -623,9 +620,8 @@ var otherRows = finding.Rows{
 	},
 	"OTHER_CERTIFICATE_WITHOUT_SNI": {
 		Severity: finding.Info, Group: finding.Note, Weight: 2,
-		Args: "problem code",
-		Message: "Clients that do not name the host (SNI) get a different certificate[, which " +
-			"{problem}].",
+		Args:    "problem code",
+		Message: "Clients that do not name the host (SNI) get a different certificate[, which {problem}].",
 	},
 
 	"OTHER_EXPIRED":       {Args: "expired day", Clause: "expired on {expired}"},
@@ -766,9 +762,8 @@ var dnsRows = finding.Rows{
 	},
 	"TLSA_LOOKUP_FAILED": {
 		Severity: finding.Info, Group: finding.Note, Weight: 4,
-		Args: "name text",
-		Message: "The TLSA records of {name} could not be looked up, so it is not known whether there are " +
-			"any.",
+		Args:      "name text",
+		Message:   "The TLSA records of {name} could not be looked up, so it is not known whether there are any.",
 		Reference: rfc7671 + "#section-4",
 	},
 

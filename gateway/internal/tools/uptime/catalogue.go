@@ -179,9 +179,8 @@ var reasons = finding.Rows{
 	},
 	saidRedirect: {Args: "failure sentence", Message: "A redirect could not be followed[: {failure}]{failure?|.}"},
 	saidBlocked: {
-		Message: "The site redirects to a URL that this service does not visit, because it is not public or contains a " +
-			"user " +
-			"name.",
+		Message: "The site redirects to a URL that this service does not visit, because it is not public or " +
+			"contains a user name.",
 	},
 	saidHello:   {Message: "The server does not answer a TLS hello as long as that of a current browser."},
 	overFamily:  {Args: "by text, said sentence", Message: "Over {by}: {said}"},

@@ -74,9 +74,8 @@ var Rows = finding.Rows{
 		Args:    "host text, answer text, vendor text",
 		Message: "{host} answers {answer}: a bot challenge of {vendor}.",
 		Brief:   "Bot challenge",
-		Meaning: "{vendor} asks visitors to prove that they are human, which this service cannot do. The site itself " +
-			"may be " +
-			"fine.",
+		Meaning: "{vendor} asks visitors to prove that they are human, which this service cannot do. The site " +
+			"itself may be fine.",
 		Remedy: "Open the site in a browser, or let this service through with a rule in {vendor}.",
 	},
 	CodeServerError: {
@@ -184,8 +183,7 @@ var NoteRows = finding.Rows{
 		Severity: finding.Warn, Group: finding.Safer, Weight: 26,
 		Args: "of text",
 		Message: "A response[ of {of}] has both Content-Length and Transfer-Encoding, so proxies may disagree about " +
-			"where it " +
-			"ends.",
+			"where it ends.",
 		Remedy: "Send one of the two headers.", Reference: http1Spec + "#section-6.2",
 	},
 	string(http1.ContentLengthRepeated): {
