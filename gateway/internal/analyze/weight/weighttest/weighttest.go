@@ -50,7 +50,7 @@ func Test(t *testing.T, most float64, cases ...Case) {
 	verify := verification(t)
 	for _, c := range cases {
 		least := 0.0
-		for range 4 {
+		for try := 0; try < 4 || try < 40 && least > most; try++ {
 			scale := float64(weight.P256.Cost) / perCall(t, verify, 5*time.Millisecond)
 			ratio := scale * perCall(t, c.Do, 5*time.Millisecond) / float64(c.Cost)
 			if least == 0 || ratio < least {
