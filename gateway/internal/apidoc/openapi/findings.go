@@ -41,7 +41,7 @@ func findingSchemas(t tool.Tool) ([]entry, error) {
 	findingsJSON, err := json.Marshal(map[string]any{
 		"type": "array", "description": findingRows.String(), "items": withCodes("Finding", findings),
 	})
-	name := resultName(t.Slug())
+	name := ResultName(t.Slug())
 	return []entry{
 		{key: name + "Conclusion", value: string(conclusionJSON)},
 		{key: name + "Findings", value: string(findingsJSON)},

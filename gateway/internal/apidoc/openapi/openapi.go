@@ -88,7 +88,7 @@ func withPaths(text string, tools []description) (string, error) {
 
 // fill makes the path of one tool from the one that stands for all.
 func (d description) fill(path string) string {
-	names := strings.NewReplacer("{slug}", d.slug, "{result}", resultName(d.slug))
+	names := strings.NewReplacer("{slug}", d.slug, "{result}", ResultName(d.slug))
 	var b strings.Builder
 	for line := range strings.Lines(path) {
 		margin, key, name, isPlaceholder := placeholder(line)

@@ -216,7 +216,7 @@ func TestNames(t *testing.T) {
 		"my-ip":            "gateway/internal/tools/myip/openapi.yaml MyIp",
 		"email-dns-health": "gateway/internal/tools/emaildnshealth/openapi.yaml EmailDnsHealth",
 	} {
-		if got := File(slug) + " " + resultName(slug); got != want {
+		if got := File(slug) + " " + ResultName(slug); got != want {
 			t.Errorf("%s: %s, want %s", slug, got, want)
 		}
 	}

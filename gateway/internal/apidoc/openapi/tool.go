@@ -27,8 +27,8 @@ func File(slug string) string {
 	return "gateway/internal/tools/" + strings.ReplaceAll(slug, "-", "") + "/openapi.yaml"
 }
 
-// resultName is the schema of a tool's result: DnsLookup for dns-lookup.
-func resultName(slug string) string {
+// ResultName is the schema of a tool's result: DnsLookup for dns-lookup.
+func ResultName(slug string) string {
 	var b strings.Builder
 	for word := range strings.SplitSeq(slug, "-") {
 		if word != "" {
@@ -82,7 +82,7 @@ func describe(t tool.Tool) (description, error) {
 // withPlace adds the member that the edge writes at the end of every result.
 func (d description) withPlace() error {
 	for i, schema := range d.schemas {
-		if schema.key != resultName(d.slug) || schema.body == "" {
+		if schema.key != ResultName(d.slug) || schema.body == "" {
 			continue
 		}
 		parts, err := cut(schema.body)
@@ -113,8 +113,8 @@ func (d description) check() error {
 			missing = append(missing, "operation."+name)
 		}
 	}
-	if _, there := find(d.schemas, resultName(d.slug)); !there {
-		missing = append(missing, "schemas."+resultName(d.slug)+" (the tool's result)")
+	if _, there := find(d.schemas, ResultName(d.slug)); !there {
+		missing = append(missing, "schemas."+ResultName(d.slug)+" (the tool's result)")
 	}
 	if missing != nil {
 		return fmt.Errorf("missing: %s", strings.Join(missing, ", "))
