@@ -76,9 +76,10 @@ jstest = out=$$(node --test $(PAGES)/jstest/*.test.js 2>&1) && echo "ok      $(P
 
 e2e: build $(AXE) $(GO_TEST_TOOL) ## the shipped binaries on a private internet of network namespaces (root)
 	cd worker && $(call go_test,./...,-tags lab -count=1 -parallel 16 -timeout 5m)
-	@$(MAKE) --no-print-directory -j2 --output-sync=target e2e-pages e2e-lab
+	@$(MAKE) --no-print-directory e2e-lab
+	@$(MAKE) --no-print-directory e2e-pages
 
-# The tests of the pages take a processor, the others mostly wait: each half has a lab of its own.
+# One half after the other: each takes both processors, and starved beside the other one it measures that alone.
 E2E_PAGES = ^($(shell grep -ohE '^func Test[A-Za-z0-9]+' deploy/lab/e2e/pages_*_test.go | cut -c6- | paste -sd'|'))$$
 e2e-pages:
 	cd deploy/lab && $(LAB_ENV) $(call go_test,./e2e,-tags e2e -count=1 -timeout 30m -run '$(E2E_PAGES)')

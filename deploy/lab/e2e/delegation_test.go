@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"diagnostics/lab"
-	"diagnostics/lab/internal/browser"
 	"diagnostics/shared/skiptest"
 )
 
@@ -124,18 +123,6 @@ func TestDelegationConclusions(t *testing.T) {
 			}
 		})
 	}
-}
-
-// The page shows that sentence in the place of the verdict while the run goes on.
-func TestDelegationConclusionIsShown(t *testing.T) {
-	t.Parallel()
-	tab := openTab(t, browser.Options{})
-	tab.Open(toolPath("dns-delegation", "lab-sec-halfsilent.com"))
-	tab.Until(`document.querySelector("#result[aria-busy=true] .verdict.bad")`)
-	holdText(t, tab, "#result .verdict", "does not resolve for validating resolvers")
-	tab.UntilWithin(answered, patience)
-	holdText(t, tab, "#result .verdict.bad", "does not resolve for validating resolvers")
-	holdRecord(t, tab)
 }
 
 // The zones that Debian's name servers serve are in order.

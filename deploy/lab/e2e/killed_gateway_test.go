@@ -19,7 +19,7 @@ import (
 // until the same moment. Slots are a gateway's own: those of the killed one are free with the next.
 func TestLimitsOutliveAKilledGateway(t *testing.T) {
 	t.Parallel()
-	const refill = 20 * time.Second // of one request: longer than all of it takes on a busy machine
+	const refill = 40 * time.Second // of one request: longer than all of it takes on a busy machine
 	const slots = 2
 	w := &withRedis{redis: startRedis(t)}
 	env := []string{"RATE_LIMIT_WINDOW=" + (redisLimit * refill).String(),

@@ -397,3 +397,15 @@ func TestHostileStepsStayText(t *testing.T) {
 		})
 	}
 }
+
+// The page of dns-delegation shows the conclusion in the place of the verdict while the run goes on.
+func TestDelegationConclusionIsShown(t *testing.T) {
+	t.Parallel()
+	tab := openTab(t, browser.Options{})
+	tab.Open(toolPath("dns-delegation", "lab-sec-halfsilent.com"))
+	tab.Until(`document.querySelector("#result[aria-busy=true] .verdict.bad")`)
+	holdText(t, tab, "#result .verdict", "does not resolve for validating resolvers")
+	tab.UntilWithin(answered, patience)
+	holdText(t, tab, "#result .verdict.bad", "does not resolve for validating resolvers")
+	holdRecord(t, tab)
+}
