@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -55,6 +56,28 @@ func TestOpenAPIPublishesWhatIsSent(t *testing.T) {
 	}
 	if sent < 500 {
 		t.Errorf("only %d conclusions and findings were found", sent)
+	}
+}
+
+// A code has one state, one severity, one group and one weight, whichever tool reports it.
+func TestOneVerdictForACode(t *testing.T) {
+	t.Parallel()
+	first := map[string]string{}
+	for _, one := range registry() {
+		for code, row := range one.Findings() {
+			for as, judged := range map[string]string{
+				"conclusion": string(row.State),
+				"finding":    fmt.Sprintf("%s %s %d", row.Severity, row.Group, row.Weight),
+			} {
+				if as == "conclusion" && row.State == "" || as == "finding" && row.Severity == "" {
+					continue
+				}
+				if before := cmp.Or(first[as+code], judged); before != judged {
+					t.Errorf("%s: the %s %s is %s, and %s elsewhere", one.Slug(), as, code, judged, before)
+				}
+				first[as+code] = judged
+			}
+		}
 	}
 }
 

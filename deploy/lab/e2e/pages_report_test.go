@@ -579,7 +579,7 @@ func reportListsAFaultOnce(t *testing.T) {
 			silenced,
 		"lab-deleg-silent.com": "NO_SERVER_ANSWERS dns-delegation dns-resolver-check dns-lookup uptime email-dns-health" +
 			silenced,
-		"lab-deleg-gone.com": "NOT_DELEGATED dns-delegation dns-lookup email-dns-health uptime dns-resolver-check",
+		"lab-deleg-gone.com": "NOT_DELEGATED dns-delegation uptime dns-lookup email-dns-health dns-resolver-check",
 	} {
 		tab := openTab(t, browser.Options{Origin: origin})
 		tab.Open("/report?target=" + domain)

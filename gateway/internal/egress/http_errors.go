@@ -122,7 +122,7 @@ func connectCode(err error) string {
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
 		return "CONNECTION_BLOCKED"
 	}
-	return "UNREACHABLE"
+	return "HOST_UNREACHABLE"
 }
 
 func handshakeCode(err error) (code string, args finding.Args) {

@@ -133,11 +133,12 @@ var policyRows = finding.Rows{
 
 // requestRows refuse a request before it reaches a tool.
 var requestRows = finding.Rows{
-	"NOT_FOUND":                {Message: "There is nothing at this address."},
-	"FOREIGN_ORIGIN":           {Message: "Requests from other websites are not accepted."},
-	"CLIENT_DENIED":            {Message: "The operator of this service does not accept requests from your network."},
-	"TOKEN_REQUIRED":           {Message: "A valid bearer token is required."},
-	"METHOD_NOT_ALLOWED":       {Args: "allowed text", Message: "This address does not accept that method. Use {allowed}."},
+	"NOT_FOUND":      {Message: "There is nothing at this address."},
+	"FOREIGN_ORIGIN": {Message: "Requests from other websites are not accepted."},
+	"CLIENT_DENIED":  {Message: "The operator of this service does not accept requests from your network."},
+	"TOKEN_REQUIRED": {Message: "A valid bearer token is required."},
+	"METHOD_NOT_ALLOWED": {Args: "allowed text",
+		Message: "This address does not accept that method. Use {allowed}."},
 	"REQUEST_MEDIA_TYPE":       {Message: "Send the request as application/json in UTF-8."},
 	"REQUEST_BODY_COMPRESSED":  {Message: "Send the request body uncompressed."},
 	"REQUEST_BODY_TOO_LARGE":   {Message: "The request body is larger than 4,096 bytes."},
@@ -225,10 +226,21 @@ var hereRows = finding.Rows{
 	"DEPENDENCY_NO_ADDRESS": {Message: "A service that this one depends on has no address."},
 }
 
+const remedyNotFound = "Check the spelling. If the name is yours, check that its domain is registered and that its " +
+	"zone has it."
+
 // nameRows are about the names of targets in the DNS.
 var nameRows = finding.Rows{
-	"NAME_NOT_FOUND": {Brief: "Does not exist", Args: "host text", Message: "{host} does not exist."},
-	"NO_ADDRESS":     {Brief: "No address", Args: "host text, family text", Message: "{host} has no [{family} ]address."},
+	"NAME_NOT_FOUND": {
+		State: finding.Failed, Weight: 95,
+		Args:    "host text",
+		Message: "{host} does not exist.",
+		Brief:   "Does not exist",
+		Meaning: "Neither website nor mail works at this name. " + remedyNotFound,
+		Remedy:  remedyNotFound, Reference: "https://www.rfc-editor.org/rfc/rfc8020",
+	},
+	"NO_ADDRESS": {Brief: "No address", Weight: 94, Args: "host text, family text",
+		Message: "{host} has no [{family} ]address."},
 	"NAME_SERVERS_SILENT": {Brief: "Name servers silent", Weight: 89, Args: "name text",
 		Message: "The name servers of {name} did not answer."},
 	"NAME_SERVERS_INVALID": {Brief: "Invalid DNS answer", Weight: 89, Args: "name text",
@@ -246,7 +258,7 @@ var connectionRows = finding.Rows{
 		Message: "{host} cannot be reached: the connection is blocked on the way."},
 	"NO_ROUTE": {Brief: "No route", Args: "host text", Message: "{host} cannot be reached: there is no route to its " +
 		"address."},
-	"UNREACHABLE": {Brief: "Unreachable", Args: "host text, port number",
+	"HOST_UNREACHABLE": {Brief: "Unreachable", Args: "host text, port number",
 		Message: "{host} {port?could not|cannot} be reached[ on port {port}]."},
 	"CONNECT_TIMEOUT": {Brief: "No connection", Args: "host text, seconds number", Message: "{host} did not accept a " +
 		"connection in time.",

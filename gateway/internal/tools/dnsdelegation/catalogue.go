@@ -150,9 +150,9 @@ var problems = finding.Rows{
 		Reference: rfc + "1034#section-3.6.2",
 	},
 	codeAliasDangling: {
-		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 88,
-		Args:    "host text, target text",
-		Message: "{host} is an alias of {target}, which does not exist.",
+		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 95,
+		Args:    "host text, alias text",
+		Message: "{host} is an alias of {alias}, which does not exist.",
 		Brief:   "Alias of nothing",
 		Meaning: "Nobody can reach the name.",
 		Remedy: "Remove the alias, or let it lead to a name that exists. Where others can register the " +

@@ -181,7 +181,7 @@ func (p *report) judgeAliases(found outcome) {
 	for _, a := range found.aliases {
 		if a.way.denied != nil || a.missing() {
 			p.add(codeAliasDangling, a.way.last().name, "",
-				finding.Args{"host": shown(a.name), "target": shown(a.target)})
+				finding.Args{"host": shown(a.name), "alias": shown(a.target)})
 		}
 	}
 }

@@ -2,6 +2,7 @@ package dnslookup
 
 import (
 	"diagnostics/gateway/internal/egress/dnsclient"
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool/finding"
 )
 
@@ -36,7 +37,7 @@ const (
 // who is the name, with the name that it is an alias of.
 const who = "{host}[ (an alias of {alias})]"
 
-var rows = finding.Join(conclusions, problems, certification, failures)
+var rows = finding.Join(fault.Rows.Only(codeNoSuchName), conclusions, problems, certification, failures)
 
 var conclusions = finding.Rows{
 	codePointsTo: {
@@ -59,22 +60,9 @@ var conclusions = finding.Rows{
 	},
 }
 
-const (
-	meaningNotFound = "Neither website nor mail works at this name. " + remedyNotFound
-	remedyNotFound  = "Check the spelling. If the name is yours, check that its domain is registered and that its zone " +
-		"has it."
-	remedyFails = "Check that the name servers of the domain answer, and that its DNSSEC signatures are valid."
-)
+const remedyFails = "Check that the name servers of the domain answer, and that its DNSSEC signatures are valid."
 
 var problems = finding.Rows{
-	codeNoSuchName: {
-		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 95,
-		Args:    "host text",
-		Message: "{host} does not exist in the DNS.",
-		Brief:   "Does not exist",
-		Meaning: meaningNotFound,
-		Remedy:  remedyNotFound, Reference: "https://www.rfc-editor.org/rfc/rfc8020",
-	},
 	codeNoAliasTarget: {
 		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 95,
 		Args:      "host text, alias text",
@@ -122,7 +110,7 @@ var problems = finding.Rows{
 		Meaning: "A failed lookup does not show whether there are records of this type. Try again.",
 	},
 	codeContradicts: {
-		State: finding.Warned, Severity: finding.Warn, Group: finding.Broken, Weight: 60,
+		State: finding.Warned, Severity: finding.Warn, Group: finding.Broken, Weight: 75,
 		Args:    "found sentence, of text, types list",
 		Message: "[{found} The][{of} exists, but the] DNS denies the name when asked for {types}.",
 		Brief:   "Contradicting answers",

@@ -24,7 +24,7 @@ const (
 	codeUnreachableSome = "NAME_SERVERS_UNREACHABLE_FOR_SOME"
 	codeOwnDiffer       = "NAME_SERVERS_DIFFER"
 	codeOwnOther        = "NAME_SERVERS_ANSWER_DIFFERENTLY"
-	codeFiltered        = "FILTERED"
+	codeFiltered        = "NAME_FILTERED"
 	codeResolverFailed  = "PUBLIC_RESOLVER_FAILED"
 	codeNotAsked        = "RESOLVER_NOT_ASKED"
 	codeDenial          = "DENIAL_CONTRADICTS"

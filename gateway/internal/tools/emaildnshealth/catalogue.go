@@ -5,8 +5,8 @@ import (
 	"diagnostics/gateway/internal/tool/finding"
 )
 
-var rows = finding.Join(conclusionRows, noteRows, lookupRows, mxRows, tlsaRows, spfRows, spfTermRows, spfSuggestionRows,
-	dmarcRows, reportURIRows, dkimRows, mtaStsRows, tlsRptRows, bimiRows).WithClauses(fault.Rows)
+var rows = finding.Join(conclusionRows, noteRows, lookupRows, mxRows, tlsaRows, spfRows, spfTermRows,
+	spfSuggestionRows, dmarcRows, reportURIRows, dkimRows, mtaStsRows, tlsRptRows, bimiRows).WithClauses(fault.Rows)
 
 // issueCodes are the codes of issues whose finding has a more precise one.
 var issueCodes = map[string]string{
@@ -39,6 +39,8 @@ var issueCodes = map[string]string{
 	"MTASTS_MX_NOT_COVERED_YET":  "MTASTS_MX_NOT_COVERED",
 	"TLSRPT_NO_USABLE_ADDRESS":   "TLSRPT_NO_ADDRESS",
 	"TLSA_LOOKUP_STOPS_DELIVERY": "TLSA_LOOKUP_FAILED",
+	"MAIL_TLSA_MATCHES_NOTHING":  "TLSA_MATCHES_NOTHING",
+	"MTASTS_HELLO_INTOLERANT":    "HELLO_INTOLERANT",
 }
 
 // Parts of several rows. notInOrder is about the checks that are not in order.
@@ -52,16 +54,16 @@ const (
 	notInOrderArgs = ", faulty list, unanswered list, warned list, missing list"
 )
 
+// notFound is the row of all tools, with its reference as those of this tool are written.
+func notFound() finding.Row {
+	row := fault.Rows[codeNotFound]
+	row.Reference = "RFC 8020 section 2"
+	return row
+}
+
 // conclusionRows are the conclusions, and what they are put together from.
 var conclusionRows = finding.Rows{
-	codeNotFound: {
-		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 95, Args: "host text",
-		Message:   "{host} does not exist.",
-		Brief:     "Does not exist",
-		Meaning:   "Check its spelling and its registration.",
-		Remedy:    "Check its spelling and its registration.",
-		Reference: "RFC 8020 section 2",
-	},
+	codeNotFound: notFound(),
 	codeDelivery: {
 		State: finding.Failed, Args: "domain text" + notInOrderArgs,
 		Message: "Mail to {domain} may not arrive." + notInOrder,
@@ -192,7 +194,7 @@ var mxRows = finding.Rows{
 		Reference: sectionMX,
 	},
 	"DNS_CONTRADICTS": {
-		Severity: finding.Warn, Group: finding.Broken, Weight: 60, Args: "domain text",
+		Severity: finding.Warn, Group: finding.Broken, Weight: 75, Args: "domain text",
 		Message: "The DNS denies that {domain} exists when asked for MX, and not when asked for its addresses. " +
 			"Let the name servers answer NOERROR without records.",
 		Reference: "RFC 4074 section 4.2",
@@ -278,7 +280,7 @@ var mxRows = finding.Rows{
 
 // tlsaRows are about the TLSA records of the exchanges, and clauses on why one cannot be used.
 var tlsaRows = finding.Rows{
-	"TLSA_MATCHES_NOTHING": {
+	"MAIL_TLSA_MATCHES_NOTHING": {
 		Severity: finding.Fail, Group: finding.Broken, Weight: 75, Args: "server text",
 		Message: "No certificate can match the TLSA records of {server}, so senders that check DANE do not " +
 			"deliver there. Publish the digest of the server's public key.",
@@ -315,7 +317,7 @@ var tlsaRows = finding.Rows{
 		Reference: "RFC 7672 section 2.1.1",
 	},
 	"TLSA_NOT_AUTHENTICATED": {
-		Severity: finding.Info, Group: finding.Note, Weight: 4, Args: "server text",
+		Severity: finding.Info, Group: finding.Note, Weight: 5, Args: "server text",
 		Message: "Whether the TLSA records of {server} are signed is not known, because this service's resolver " +
 			"does not validate DNSSEC. Without DNSSEC senders ignore them.",
 		Reference: sectionDANE,
@@ -1245,7 +1247,7 @@ var mtaStsRows = finding.Rows{
 			"exactly this spelling.",
 		Reference: sectionSTSRecord,
 	},
-	"HELLO_INTOLERANT": {
+	"MTASTS_HELLO_INTOLERANT": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 40, Args: "host text",
 		Message: "{host} does not answer a TLS hello as long as that of a current client, only a shorter one. " +
 			"Update the server or the firewall before it.",

@@ -100,7 +100,7 @@ func (f daneFacts) judge(issues *mail.Issues) {
 	}
 	// Senders refuse to deliver if there are records that they can use and the certificate matches none.
 	if usable == 0 && counted > 0 && f.authenticated {
-		issues.Add("TLSA_MATCHES_NOTHING", server)
+		issues.Add("MAIL_TLSA_MATCHES_NOTHING", server)
 	}
 	switch {
 	case len(f.records) == 0 || f.authenticated:

@@ -142,7 +142,7 @@ func (r *checker) fetchPolicy(ctx context.Context) mtaStsFetch {
 		return f
 	}
 	if response.HelloTooLong {
-		f.issues.Add("HELLO_INTOLERANT", args)
+		f.issues.Add("MTASTS_HELLO_INTOLERANT", args)
 	}
 	f.read(ctx, response)
 	return f

@@ -31,7 +31,7 @@ const (
 // The codes of issues about how a file is served. Those of a robots.txt and of a sitemap are in packages robotstxt and
 // sitemap.
 const (
-	codeRedirects      = "TOO_MANY_REDIRECTS"
+	codeRedirects      = "FILE_TOO_MANY_REDIRECTS"
 	codeBadRedirect    = "BAD_REDIRECT"
 	codeNotPublic      = "NOT_PUBLIC"
 	codeUnreachable    = "FILE_UNREACHABLE"
@@ -41,7 +41,7 @@ const (
 	codeNotFinished    = "NOT_FINISHED"
 	codeIncomplete     = "INCOMPLETE"
 	codeStatus         = "HTTP_STATUS"
-	codeServerError    = "SERVER_ERROR"
+	codeServerError    = "FILE_SERVER_ERROR"
 	codeContentType    = "CONTENT_TYPE"
 	codeNotRead        = "SITEMAPS_NOT_READ"
 	codeBadCertificate = "FILE_CERTIFICATE_INVALID"
@@ -58,6 +58,7 @@ const (
 var issueCodes = map[string]string{
 	codePage: "HTML", sitemap.CodeHTML: "HTML",
 	codeUnreachable: "UNREACHABLE", codeBadURL: "UNREACHABLE",
+	codeRedirects: "TOO_MANY_REDIRECTS", codeServerError: "SERVER_ERROR",
 	codeBound:          codeLimit,
 	codeBadCertificate: "CERTIFICATE_INVALID", codeUnverified: "CERTIFICATE_NOT_VERIFIED",
 	codeSitemapRefused: codeRefused, codeSitemapLimited: codeLimited,

@@ -761,7 +761,7 @@ var dnsRows = finding.Rows{
 		Reference: rfc7671 + "#section-4",
 	},
 	"TLSA_LOOKUP_FAILED": {
-		Severity: finding.Info, Group: finding.Note, Weight: 4,
+		Severity: finding.Info, Group: finding.Note, Weight: 6,
 		Args:      "name text",
 		Message:   "The TLSA records of {name} could not be looked up, so it is not known whether there are any.",
 		Reference: rfc7671 + "#section-4",

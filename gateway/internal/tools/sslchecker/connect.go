@@ -160,7 +160,7 @@ func connectFault(who string, port uint16, failures []error) error {
 	case !slices.ContainsFunc(failures, func(err error) bool { return !fault.IsTimeout(err) }):
 		return fault.Wrap(fault.Timeout, cause, "PORT_SILENT", at)
 	}
-	return fault.Wrap(fault.Upstream, cause, "UNREACHABLE", at)
+	return fault.Wrap(fault.Upstream, cause, "HOST_UNREACHABLE", at)
 }
 
 // observation is what a handshake showed. failure is why it did not complete although the certificates came; refused

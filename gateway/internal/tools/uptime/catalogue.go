@@ -12,6 +12,7 @@ const (
 	codeSlow            = "UP_SLOW"
 	codeDown            = "DOWN"
 	codeNoAddress       = "NO_ADDRESS"
+	codeNoName          = "NAME_NOT_FOUND"
 	codeUnsettled       = "NOT_VERIFIED"
 	codeChallengedError = "CHALLENGED_WITH_ERROR"
 	codeOneFamilyDown   = "ONE_FAMILY_DOWN"

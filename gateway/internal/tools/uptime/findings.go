@@ -28,8 +28,12 @@ type facts struct {
 func unresolvedReport(host string, absent bool, why said) finding.Report {
 	report, args := rows.Draft(), finding.Args{"host": host}
 	if absent {
-		report.Add(codeNoAddress, finding.Resolution(host), args)
-		return report.Conclude(codeNoAddress, args)
+		code := codeNoAddress
+		if why.code == codeNoName {
+			code = codeNoName
+		}
+		report.Add(code, finding.Resolution(host), args)
+		return report.Conclude(code, args)
 	}
 	if rows[why.code].Severity == "" {
 		why = said{webview.CodeNoAnswer, finding.Args{"of": host, "reason": why.code}.With(why.args)}

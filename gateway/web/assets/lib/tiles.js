@@ -37,7 +37,8 @@ function tile(d, value, note = "") {
 function website(get) {
   const d = get("uptime") ?? get("http-headers");
   if (!d) return null;
-  if (d.conclusion.code === "NO_ADDRESS") return { value: "None", note: "no address", tone: toneOf(d) };
+  if (["NAME_NOT_FOUND", "NO_ADDRESS"].includes(d.conclusion.code))
+    return { value: "None", note: "no address", tone: toneOf(d) };
   return d.status === null
     ? tile(d, "No answer")
     : tile(d, `${d.status} ${d.statusText ?? ""}`.trim(), `after ${ms(d.responseTimeMs)}`);

@@ -294,7 +294,7 @@ export default {
   },
   show(d) {
     const all = groups(d);
-    const filtering = findingOf(d, "FILTERED");
+    const filtering = findingOf(d, "NAME_FILTERED");
     return [
       grid(d, all),
       filtering

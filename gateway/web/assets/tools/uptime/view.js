@@ -198,14 +198,15 @@ export default {
   meaning(d) {
     const dead = findingOf(d, "ADDRESS_DOWN");
     const lame = findingOf(d, "FAMILY_DOWN");
+    const nowhere = findingOf(d, "NAME_NOT_FOUND", "NO_ADDRESS");
     return [
       d.verdict === "up"
         ? "The site answered just now, from where this service runs. That says nothing about any other place or time."
         : "",
-      d.verdict === "down" && !findingOf(d, "NO_ADDRESS")
+      d.verdict === "down" && !nowhere
         ? `${d.reason ?? ""} A second try failed as well.`.trimStart() + (d.challenge ? "" : ` ${causeOf(d)}`)
         : "",
-      inFull(findingOf(d, "NO_ADDRESS")),
+      inFull(nowhere),
       challengeAdvice(d.challenge),
       dead
         ? "A name with several addresses spreads its visitors over them. Those who are sent to one that does not " +
