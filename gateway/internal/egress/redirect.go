@@ -254,14 +254,6 @@ func BrowsersFollow(err error) string {
 	return ""
 }
 
-// AsBrowsersDo is the sentence of BrowsersFollow, with a space before it.
-func AsBrowsersDo(err error) string {
-	if code := BrowsersFollow(err); code != "" {
-		return " " + fault.Rows.Sentence(code, nil)
-	}
-	return ""
-}
-
 // Locations are the different values of an answer's Location fields, in the order in which they came. More than one is
 // a conflict: browsers refuse such an answer as a whole, whatever its status (Chromium with
 // ERR_RESPONSE_HEADERS_MULTIPLE_LOCATION), since a party that can add a field must not decide where visitors go.

@@ -149,9 +149,6 @@ func IsTimeout(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || is && timeout.Timeout()
 }
 
-// ShortagePhrase is the predicate of "this service" where this host lacks files, ports, memory or a link.
-const ShortagePhrase = "cannot make connections at the moment"
-
 // ofTargets makes findings of the rows about what a target does: it does not work for clients.
 func ofTargets(rows finding.Rows) finding.Rows {
 	for code, row := range rows {

@@ -129,7 +129,7 @@ func reasonOf(err error) finding.Args {
 
 // browsersFollow returns whether browsers follow a redirect that this service does not follow.
 func browsersFollow(err error) finding.Args {
-	return finding.Args{"browsers": egress.AsBrowsersDo(err) != ""}
+	return finding.Args{"browsers": egress.BrowsersFollow(err) != ""}
 }
 
 // cutShort reports a body that did not come whole.
