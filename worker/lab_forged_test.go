@@ -65,7 +65,7 @@ func checkForgedErrorsChangeNothing(t *testing.T, m icmp.Mode) {
 		used := w.processorTime()
 		var ping workerapi.Ping
 		var loss workerapi.PacketLoss
-		var trace workerapi.Traceroute
+		var trace workerapi.Traced
 		var all sync.WaitGroup
 		for path, job := range map[string]struct {
 			to   netip.Addr

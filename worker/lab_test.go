@@ -158,14 +158,14 @@ func (w *labWorker) ask(path string, target netip.Addr, data any) (workerapi.Env
 	return e, json.Unmarshal(*e.Data, data)
 }
 
-func (w *labWorker) trace(target netip.Addr) (workerapi.Traceroute, error) {
-	var r workerapi.Traceroute
+func (w *labWorker) trace(target netip.Addr) (workerapi.Traced, error) {
+	var r workerapi.Traced
 	_, err := w.ask(workerapi.PathTraceroute, target, &r)
 	return r, err
 }
 
 // addressesOf gives the address of each hop, "*" for a silent and "?" for a hidden one.
-func addressesOf(r workerapi.Traceroute) []string {
+func addressesOf(r workerapi.Traced) []string {
 	var all []string
 	for _, h := range r.Hops {
 		switch {
@@ -397,7 +397,7 @@ func TestAFamilyWithoutRoute(t *testing.T) {
 	chain := labtest.NewChain(t, 1)
 	chain.Source.IP("-6", "route", "del", "default")
 	w := startInLab(t, chain)
-	var r workerapi.Traceroute
+	var r workerapi.Traced
 	e, err := w.ask(workerapi.PathTraceroute, netip.MustParseAddr("2a10:1::2"), &r)
 	if err == nil || !strings.Contains(e.Error, "IPv6") {
 		t.Errorf("%v, %+v", err, e)

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// A catalogued row, as its source gives it.
+// catalogued is a row, with its place in the source.
 type catalogued struct {
 	code, args string
 	position   token.Position
@@ -32,6 +32,9 @@ var madeOf = []string{
 // codeAt is the index of the code among the arguments of the functions that take one.
 var codeAt = map[string]int{"fault.New": 1, "fault.Wrap": 2, "fault.OfOption": 1, "fault.LimitedFor": 1,
 	"Add": 0, "Find": 0, "Conclude": 0, "Sentence": 0, "Clause": 0}
+
+// ofWorker are the functions of the worker that take a code as their first argument.
+var ofWorker = []string{"ofTrace", "about", "add"}
 
 var isCode = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`)
 
@@ -81,15 +84,14 @@ func TestCodesAndRows(t *testing.T) {
 
 // checkCall finds a code without a row, and arguments that no row of the code before them declares.
 func (s source) checkCall(t *testing.T, file sourceFile, call *ast.CallExpr, rows map[string][]catalogued) {
-	method, is := call.Fun.(*ast.SelectorExpr)
-	if !is || !method.Sel.IsExported() {
+	name := called(call)
+	at, takes := codeAt[name]
+	if file.dir == workerDir {
+		takes = slices.Contains(ofWorker, name)
+	} else if !ast.IsExported(name) && !takes {
 		return // it may put a code together
 	}
-	name := method.Sel.Name
-	if of, is := method.X.(*ast.Ident); is && of.Name == "fault" {
-		name = "fault." + name
-	}
-	if at, takes := codeAt[name]; takes && at < len(call.Args) {
+	if takes && at < len(call.Args) {
 		if code := s.value(file, call.Args[at]); isCode.MatchString(code) && rows[code] == nil {
 			t.Errorf("%s: no row for %s", s.set.Position(call.Pos()), code)
 		}
@@ -99,7 +101,16 @@ func (s source) checkCall(t *testing.T, file sourceFile, call *ast.CallExpr, row
 		if !is || i == 0 {
 			continue
 		}
-		if of, is := literal.Type.(*ast.SelectorExpr); !is || of.Sel.Name != "Args" {
+		switch of := literal.Type.(type) {
+		case *ast.SelectorExpr:
+			if of.Sel.Name != "Args" {
+				continue
+			}
+		case *ast.Ident:
+			if file.dir != workerDir || of.Name != "args" {
+				continue
+			}
+		default:
 			continue
 		}
 		all := rows[s.value(file, call.Args[i-1])]
@@ -120,11 +131,28 @@ func (s source) checkCall(t *testing.T, file sourceFile, call *ast.CallExpr, row
 	}
 }
 
-// source is the production code of the gateway.
+// called returns the name of a called function or method, with its package if that is fault.
+func called(call *ast.CallExpr) string {
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		if of, is := f.X.(*ast.Ident); is && of.Name == "fault" {
+			return "fault." + f.Sel.Name
+		}
+		return f.Sel.Name
+	}
+	return ""
+}
+
+// workerDir is where the worker finds facts.
+const workerDir = "worker/internal/probe"
+
+// source holds the parsed code of the gateway, and of the worker's package that finds facts, without tests.
 type source struct {
 	set   *token.FileSet
 	files []sourceFile
-	// constants are those of each package, by the last element of its path.
+	// constants has the constants and variables of each package, by the last element of its path.
 	constants map[string]map[string]ast.Expr
 }
 
@@ -136,19 +164,22 @@ type sourceFile struct {
 func read(t *testing.T) source {
 	t.Helper()
 	s := source{set: token.NewFileSet(), constants: map[string]map[string]ast.Expr{}}
-	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		tree, err := parser.ParseFile(s.set, path, nil, parser.SkipObjectResolution)
+	for _, root := range []string{"..", "../../../" + workerDir} {
+		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			tree, err := parser.ParseFile(s.set, path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			dir := strings.ReplaceAll(filepath.ToSlash(filepath.Dir(path)), "../", "")
+			s.files = append(s.files, sourceFile{path, dir, tree})
+			return nil
+		})
 		if err != nil {
-			return err
+			t.Fatal(err)
 		}
-		s.files = append(s.files, sourceFile{path, strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), "../"), tree})
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	for _, file := range s.files {
 		known := s.constants[filepath.Base(file.dir)]

@@ -17,11 +17,11 @@ func FuzzTracerouteAnswer(f *testing.F) {
 	f.Add([]byte(strings.Replace(goodTrace, `"note":null`, `"note":"From 10.0.0.1: fe80::1 said no."`, 1)))
 	f.Add([]byte(`{"data":{"target":"93.184.216.34","hops":[{}]}}`))
 	f.Fuzz(func(t *testing.T, answer []byte) {
-		trace, err := decode[workerapi.Traceroute](answer, target4)
+		trace, err := decode[workerapi.Traced](answer, target4)
 		if err != nil {
 			return
 		}
-		(inside{}).hidePrivate(&trace)
+		(inside{}).hidePrivate(&trace.Traceroute)
 		if trace.Target != target4.String() {
 			t.Fatalf("the target is %s", trace.Target)
 		}

@@ -206,18 +206,18 @@ func (c *Client) prefixes() []netip.Prefix {
 // worker) or for a host-side error here, Limited with it where the client holds its share of the worker's slots,
 // Timeout, Upstream (all other misbehaviour); or ctx.Err() where the client has left. The answer is checked against the
 // contract; private hops are hidden once more.
-func (c *Client) Traceroute(ctx context.Context, j Job) (workerapi.Traceroute, error) {
+func (c *Client) Traceroute(ctx context.Context, j Job) (workerapi.Traced, error) {
 	asked := time.Now()
-	result, err := run[workerapi.Traceroute](ctx, c, workerapi.PathTraceroute, j)
+	result, err := run[workerapi.Traced](ctx, c, workerapi.PathTraceroute, j)
 	if err != nil {
-		return workerapi.Traceroute{}, err
+		return workerapi.Traced{}, err
 	}
-	if result, err = probedAs(result, j.Trace); err != nil {
-		return workerapi.Traceroute{}, err
+	if result.Traceroute, err = probedAs(result.Traceroute, j.Trace); err != nil {
+		return workerapi.Traced{}, err
 	}
 	setStarted(&result.Measurement, asked)
-	inside{c.prefixes()}.hidePrivate(&result)
-	boundTrace(&result)
+	inside{c.prefixes()}.hidePrivate(&result.Traceroute)
+	boundTrace(&result.Traceroute)
 	return result, nil
 }
 

@@ -165,7 +165,7 @@ func usualTrace(j traceJob) time.Duration {
 }
 
 // trace runs the job.
-func (s *Server) trace(ctx context.Context, j traceJob) (workerapi.Traceroute, error) {
+func (s *Server) trace(ctx context.Context, j traceJob) (workerapi.Traced, error) {
 	if j.mtu {
 		return s.config.Prober.TracerouteMTU(ctx, j.target, j.probe)
 	}

@@ -37,8 +37,8 @@ import (
 
 // Prober runs jobs. Its errors are those of package exchange, a *probe.BusyError, or the context's.
 type Prober interface {
-	Traceroute(ctx context.Context, dst netip.Addr, p exchange.Probe) (workerapi.Traceroute, error)
-	TracerouteMTU(ctx context.Context, dst netip.Addr, p exchange.Probe) (workerapi.Traceroute, error)
+	Traceroute(ctx context.Context, dst netip.Addr, p exchange.Probe) (workerapi.Traced, error)
+	TracerouteMTU(ctx context.Context, dst netip.Addr, p exchange.Probe) (workerapi.Traced, error)
 	Ping(ctx context.Context, dst netip.Addr) (workerapi.Ping, error)
 	PacketLoss(ctx context.Context, dst netip.Addr) (workerapi.PacketLoss, error)
 }

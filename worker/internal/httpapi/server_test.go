@@ -59,20 +59,22 @@ func (p *fakeProber) ask(ctx context.Context, dst netip.Addr) error {
 
 func (p *fakeProber) Traceroute(
 	ctx context.Context, dst netip.Addr, kind exchange.Probe,
-) (workerapi.Traceroute, error) {
+) (workerapi.Traced, error) {
 	if kind.Protocol == exchange.ICMP {
-		return workerapi.Traceroute{Target: dst.String(), StopReason: "reached"}, p.ask(ctx, dst)
+		traced := workerapi.Traceroute{Target: dst.String(), StopReason: "reached"}
+		return workerapi.Traced{Traceroute: traced}, p.ask(ctx, dst)
 	}
 	p.mu.Lock()
 	p.ports = append(p.ports, kind)
 	p.mu.Unlock()
 	port := int(kind.Port)
-	return workerapi.Traceroute{Target: dst.String(), Protocol: kind.Protocol.String(), Port: &port}, p.ask(ctx, dst)
+	traced := workerapi.Traceroute{Target: dst.String(), Protocol: kind.Protocol.String(), Port: &port}
+	return workerapi.Traced{Traceroute: traced}, p.ask(ctx, dst)
 }
 
 func (p *fakeProber) TracerouteMTU(
 	ctx context.Context, dst netip.Addr, kind exchange.Probe,
-) (workerapi.Traceroute, error) {
+) (workerapi.Traced, error) {
 	p.mu.Lock()
 	p.mtus++
 	p.mu.Unlock()

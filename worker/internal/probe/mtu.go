@@ -138,10 +138,10 @@ func newMTUPlan(now, deadline time.Time, dst netip.Addr, t *trace) *mtuPlan {
 }
 
 // TracerouteMTU is Traceroute, and then measures the path MTU with echo requests. It ends within
-// workerapi.TracerouteMTULimit. What keeps that measurement from being made is no error, but a note of its result.
+// workerapi.TracerouteMTULimit. What keeps that measurement from being made is no error, but a fact.
 func (p *Prober) TracerouteMTU(
 	ctx context.Context, dst netip.Addr, probe exchange.Probe,
-) (workerapi.Traceroute, error) {
+) (workerapi.Traced, error) {
 	began := time.Now()
 	t, r, err := p.traceroute(ctx, dst, probe)
 	if err != nil {
@@ -155,7 +155,8 @@ func (p *Prober) TracerouteMTU(
 	if ctx.Err() != nil {
 		return r, ctx.Err()
 	}
-	r.MTU = m.result(err)
+	path := m.result(err)
+	r.MTU, r.Facts = &path.MTU, append(r.Facts, path.facts...)
 	return r, nil
 }
 

@@ -3,10 +3,8 @@ package probe
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 
 	"diagnostics/shared/workerapi"
 )
@@ -74,82 +72,85 @@ func (m *mtuPlan) isAmbiguous() bool {
 	return ok && lost == 0
 }
 
+// mtuResult is a path MTU, and the facts on it.
+type mtuResult struct {
+	workerapi.MTU
+	facts []workerapi.Fact
+}
+
+func (r *mtuResult) add(code string, a args) {
+	r.facts = append(r.facts, workerapi.Fact{About: workerapi.AboutMTU, Code: code, Args: a})
+}
+
 // result reports what the measurement has come to; err is why it ended early, or nil.
-func (m *mtuPlan) result(err error) *workerapi.MTU {
-	r := &workerapi.MTU{HopMTUs: []workerapi.HopMTU{}}
-	var notes []string
-	say := func(format string, arguments ...any) { notes = append(notes, fmt.Sprintf(format, arguments...)) }
+func (m *mtuPlan) result(err error) *mtuResult {
+	r := &mtuResult{MTU: workerapi.MTU{HopMTUs: []workerapi.HopMTU{}}}
 	switch {
 	case err != nil:
-		say("%s", mtuFailure(err))
+		r.add(mtuFailure(err), nil)
 	case m.echoes == nil:
-		say("The time ran out before anything was measured.")
+		r.add("MTU_LATE", nil)
 	case !*m.echoes && len(m.routers) == 0:
-		say("Nothing answers that could show which sizes pass.")
+		r.add("MTU_NOTHING_ANSWERS", nil)
 	case m.failing() == 0:
-		m.unlimited(r, say)
+		m.unlimited(r)
 	default:
-		m.limited(r, say)
-	}
-	if len(notes) > 0 {
-		r.Note = new(strings.Join(notes, " "))
+		m.limited(r)
 	}
 	return r
 }
 
 func mtuFailure(err error) string {
 	if busy := (*BusyError)(nil); errors.As(err, &busy) {
-		return "It was not measured: the worker is already sending as many probes as it may."
+		return "MTU_WORKER_BUSY"
 	}
-	return "It was not measured: the worker's own host could not send the probes."
+	return "MTU_NOT_SENT"
 }
 
 // unlimited is for a path that carries all that could be sent.
-func (m *mtuPlan) unlimited(r *workerapi.MTU, say func(string, ...any)) {
+func (m *mtuPlan) unlimited(r *mtuResult) {
 	passing := m.passing()
 	if least := m.leastOversized(); least > 0 {
-		say("The link of the worker's own host does not carry packets of %s, so larger ones could not be tried.",
-			octets(least))
+		r.add("MTU_OWN_LINK", args{"size": least})
 	}
 	switch {
 	case passing == 0:
 	case *m.echoes:
 		r.Path = &passing
 	default:
-		say("The destination answers no echo requests; packets of %s get as far as hop %d.", octets(passing), m.end())
+		r.add("MTU_MUTE_PASSES", args{"size": passing, "hop": m.end()})
 	}
 }
 
 // limited is for a path on which some sizes get no answer.
-func (m *mtuPlan) limited(r *workerapi.MTU, say func(string, ...any)) {
+func (m *mtuPlan) limited(r *mtuResult) {
 	passing, failing := m.passing(), m.failing()
 	if passing > 0 {
 		r.Path = &passing
 	}
 	if !*m.echoes {
-		say("The destination answers no echo requests, so this is the path as far as hop %d.", m.end())
+		r.add("MTU_MUTE", args{"hop": m.end()})
 	}
 	switch {
 	case m.isReported(failing):
-		m.reported(r, say)
+		m.reported(r)
 	case m.late:
 		r.Path = nil
-		say("The time ran out before the sizes that get no answer were distinguished from other loss.")
+		r.add("MTU_LATE_BESIDE_LOSS", nil)
 	case !m.isFirm(failing):
 		r.Path = nil
-		say("Packets of %s got no answer, but too few of any size were answered to tell a limit on size from other loss.",
-			octets(failing))
+		r.add("MTU_BESIDE_LOSS", args{"size": failing})
 	case m.isAmbiguous():
-		m.ambiguous(r, say)
+		m.ambiguous(r)
 	default:
-		m.vanished(r, failing, say)
+		m.vanished(r, failing)
 	}
 	m.addStated(r)
 	r.HopMTUs = inOrder(r.HopMTUs)
 }
 
 // addStated adds what routers state and measurements do not contradict.
-func (m *mtuPlan) addStated(r *workerapi.MTU) {
+func (m *mtuPlan) addStated(r *mtuResult) {
 	for _, report := range m.reports {
 		ttl := m.ttlOf(report.from)
 		if ttl == 0 && r.LimitedAt != nil && report.mtu == m.passing() {
@@ -162,7 +163,7 @@ func (m *mtuPlan) addStated(r *workerapi.MTU) {
 }
 
 // reported is for a limit that ICMP messages report.
-func (m *mtuPlan) reported(r *workerapi.MTU, say func(string, ...any)) {
+func (m *mtuPlan) reported(r *mtuResult) {
 	failing := m.failing()
 	at := m.reporter(failing)
 	if reached, lost, ok := m.place(failing); at == 0 && ok && max(lost, m.destination) > 0 {
@@ -173,16 +174,15 @@ func (m *mtuPlan) reported(r *workerapi.MTU, say func(string, ...any)) {
 		r.LimitedAt = &at
 	}
 	r.Reported = new(true)
-	m.vanishedBefore(r, at, say)
+	m.vanishedBefore(r, at)
 	isWrong := func(r mtuReport) bool { return !m.states(r) || m.passing() > 0 && !m.holds(r) }
 	if wrong := slices.IndexFunc(m.reports, isWrong); wrong >= 0 {
-		say("A message said that packets may have %s, which is wrong: only measured sizes count here.",
-			octets(m.reports[wrong].mtu))
+		r.add("MTU_WRONG_MESSAGE", args{"size": m.reports[wrong].mtu})
 	}
 }
 
 // vanishedBefore is for larger packets that vanish at a router nearer than the one that limits the path.
-func (m *mtuPlan) vanishedBefore(r *workerapi.MTU, at int, say func(string, ...any)) {
+func (m *mtuPlan) vanishedBefore(r *mtuResult, at int) {
 	top := m.top()
 	reached, lost, ok := m.place(top)
 	if m.hasReport(top) || !ok || reached == 0 || lost == 0 || at > 0 && lost > at {
@@ -196,24 +196,24 @@ func (m *mtuPlan) vanishedBefore(r *workerapi.MTU, at int, say func(string, ...a
 		}
 	}
 	r.HopMTUs = append(r.HopMTUs, workerapi.HopMTU{TTL: reached, MTU: past})
-	say("Packets of %s vanish behind hop %d before that, without a message.", octets(top), reached)
+	r.add("MTU_VANISHES_EARLIER", args{"size": top, "hop": reached})
 }
 
 // vanished is for a size that is lost on the way without a message.
-func (m *mtuPlan) vanished(r *workerapi.MTU, failing int, say func(string, ...any)) {
+func (m *mtuPlan) vanished(r *mtuResult, failing int) {
 	reached, lost, ok := m.place(failing)
 	if !ok {
-		say("Where larger packets are lost was not found in time.")
+		r.add("MTU_NOT_LOCATED", nil)
 		return
 	}
 	r.Reported = new(false)
 	switch {
 	case reached == 0:
-		say("Packets of %s vanish before hop %d.", octets(failing), lost)
+		r.add("MTU_VANISHES_BEFORE", args{"size": failing, "hop": lost})
 	case lost-reached == 1:
-		say("Packets of %s vanish behind hop %d.", octets(failing), reached)
+		r.add("MTU_VANISHES_BEHIND", args{"size": failing, "hop": reached})
 	default:
-		say("Packets of %s vanish between hop %d and hop %d.", octets(failing), reached, lost)
+		r.add("MTU_VANISHES_BETWEEN", args{"size": failing, "from": reached, "to": lost})
 	}
 	if reached == 0 {
 		return
@@ -225,19 +225,16 @@ func (m *mtuPlan) vanished(r *workerapi.MTU, failing int, say func(string, ...an
 }
 
 // ambiguous is for a size that reaches every router and gets no echo reply.
-func (m *mtuPlan) ambiguous(r *workerapi.MTU, say func(string, ...any)) {
+func (m *mtuPlan) ambiguous(r *mtuResult) {
 	failing := m.failing()
 	switch {
 	case m.arrives == nil:
-		say("Packets of %s reach the last router that answers, but get no echo reply: the last link is narrower, the "+
-			"reply, which is as large, is lost on its way back, or a firewall drops large echo requests.", octets(failing))
+		r.add("MTU_NO_REPLY", args{"size": failing})
 	case *m.arrives:
 		r.Path = new(m.top())
-		say("Packets of %s arrive, but echo replies of more than %s do not come back: the way back is narrower, or a "+
-			"firewall drops large echo requests.", octets(m.top()), octets(m.passing()))
+		r.add("MTU_NARROW_WAY_BACK", args{"size": m.top(), "back": m.passing()})
 	default:
-		say("Packets of %s get neither an echo reply nor, as UDP datagrams, the short answer that smaller ones get: they "+
-			"vanish right before the destination.", octets(failing))
+		r.add("MTU_VANISHES_AT_END", args{"size": failing})
 		r.Reported = new(false)
 		if n := len(m.routers); n > 0 && m.passing() > 0 {
 			last := m.routers[n-1].ttl
@@ -267,12 +264,4 @@ func inOrder(hops []workerapi.HopMTU) []workerapi.HopMTU {
 		return a.MTU - b.MTU
 	})
 	return slices.CompactFunc(hops, func(a, b workerapi.HopMTU) bool { return a.TTL == b.TTL })
-}
-
-// octets writes a size with the thousands apart.
-func octets(n int) string {
-	if n >= 1000 {
-		return fmt.Sprintf("%d,%03d octets", n/1000, n%1000)
-	}
-	return fmt.Sprintf("%d octets", n)
 }

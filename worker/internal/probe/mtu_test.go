@@ -18,7 +18,7 @@ import (
 
 // mtuOver traces with the path MTU over a network in a bubble, and holds what is true of every measurement: its number
 // and size of packets, its time, and the contract.
-func mtuOver(t testing.TB, n exchange.Network, net *simNet, o Options, p exchange.Probe) *workerapi.MTU {
+func mtuOver(t testing.TB, n exchange.Network, net *simNet, o Options, p exchange.Probe) workerapi.Traced {
 	t.Helper()
 	start := time.Now()
 	r, err := New(n, o).TracerouteMTU(t.Context(), simTarget, p)
@@ -47,7 +47,7 @@ func mtuOver(t testing.TB, n exchange.Network, net *simNet, o Options, p exchang
 		t.Error(err)
 	}
 	time.Sleep(10 * time.Second) // of the bubble: what comes late finds no flow
-	return r.MTU
+	return r
 }
 
 // states makes a router whose next link carries so much state what a function says.
@@ -133,48 +133,48 @@ func TestPathMTU(t *testing.T) {
 		"twice": {over(map[int]simNode{2: states(2, 1450, nil), 4: states(4, 1350, nil)}),
 			`{"path":1350,"limitedAt":4,"reported":true,"hopMtus":[{"ttl":2,"mtu":1450},{"ttl":4,"mtu":1350}]`, ""},
 		"twice, then vanishing": {over(map[int]simNode{2: states(2, 1450, nil), 4: states(4, 1350, vanish)}),
-			`{"path":1280,"limitedAt":4,"reported":false,"hopMtus":[{"ttl":2,"mtu":1450},{"ttl":4,"mtu":1280}]`, "vanish behind hop 4"},
+			`{"path":1280,"limitedAt":4,"reported":false,"hopMtus":[{"ttl":2,"mtu":1450},{"ttl":4,"mtu":1280}]`, "MTU_VANISHES_BEHIND hop=4"},
 		"vanishing, then told": {over(map[int]simNode{2: states(2, 1450, vanish), 4: states(4, 1350, nil)}),
-			`{"path":1350,"limitedAt":4,"reported":false,"hopMtus":[{"ttl":2,"mtu":1420},{"ttl":4,"mtu":1350}]`, "vanish behind hop 2"},
+			`{"path":1350,"limitedAt":4,"reported":false,"hopMtus":[{"ttl":2,"mtu":1420},{"ttl":4,"mtu":1350}]`, "MTU_VANISHES_EARLIER hop=2"},
 		"states 0": {over(map[int]simNode{3: states(3, 1400, constant(0))}),
-			`{"path":1400,"limitedAt":3,"reported":true,"hopMtus":[]`, "which is wrong"},
+			`{"path":1400,"limitedAt":3,"reported":true,"hopMtus":[]`, "MTU_WRONG_MESSAGE"},
 		"states 0, seldom": {over(map[int]simNode{3: lyingAndLimited}),
-			`{"path":1400,"limitedAt":3,"reported":true,"hopMtus":[]`, "which is wrong"},
+			`{"path":1400,"limitedAt":3,"reported":true,"hopMtus":[]`, "MTU_WRONG_MESSAGE"},
 		"states 68": {over(map[int]simNode{3: states(3, 1400, constant(68))}),
-			`{"path":1400,"limitedAt":3,"reported":true,"hopMtus":[]`, "which is wrong"},
+			`{"path":1400,"limitedAt":3,"reported":true,"hopMtus":[]`, "MTU_WRONG_MESSAGE"},
 		"states 67": {over(map[int]simNode{3: states(3, 1400, constant(67))}),
-			`{"path":1400,"limitedAt":3,"reported":true,"hopMtus":[]`, "which is wrong"},
+			`{"path":1400,"limitedAt":3,"reported":true,"hopMtus":[]`, "MTU_WRONG_MESSAGE"},
 		"states more than was sent": {over(map[int]simNode{3: states(3, 1400, func(size int) int { return size + 1 })}),
-			`{"path":1400,"limitedAt":3,"reported":true,"hopMtus":[]`, "which is wrong"},
+			`{"path":1400,"limitedAt":3,"reported":true,"hopMtus":[]`, "MTU_WRONG_MESSAGE"},
 		"states what was sent": {over(map[int]simNode{3: states(3, 1400, func(size int) int { return size })}),
-			`{"path":1400,"limitedAt":3,"reported":true,"hopMtus":[]`, "which is wrong"},
+			`{"path":1400,"limitedAt":3,"reported":true,"hopMtus":[]`, "MTU_WRONG_MESSAGE"},
 		"states one less each time": {over(map[int]simNode{3: states(3, 1400, func(size int) int { return size - 1 })}),
-			`{"path":1400,"limitedAt":3,"reported":true,"hopMtus":[]`, "which is wrong"},
+			`{"path":1400,"limitedAt":3,"reported":true,"hopMtus":[]`, "MTU_WRONG_MESSAGE"},
 		"states more than passes": {over(map[int]simNode{3: states(3, 1400, constant(1450))}),
-			`{"path":1400,"limitedAt":3,"reported":true,"hopMtus":[]`, "which is wrong"},
+			`{"path":1400,"limitedAt":3,"reported":true,"hopMtus":[]`, "MTU_WRONG_MESSAGE"},
 		"states 65535": {over(map[int]simNode{3: states(3, 1400, constant(65535))}),
-			`{"path":1400,"limitedAt":3,"reported":true,"hopMtus":[]`, "which is wrong"},
+			`{"path":1400,"limitedAt":3,"reported":true,"hopMtus":[]`, "MTU_WRONG_MESSAGE"},
 		"vanishing": {over(map[int]simNode{3: states(3, 1400, vanish)}),
-			`{"path":1400,"limitedAt":3,"reported":false,"hopMtus":[{"ttl":3,"mtu":1400}]`, "1,420 octets vanish behind hop 3."},
+			`{"path":1400,"limitedAt":3,"reported":false,"hopMtus":[{"ttl":3,"mtu":1400}]`, "MTU_VANISHES_BEHIND hop=3 size=1420"},
 		"vanishing at once": {over(map[int]simNode{1: states(1, 1280, vanish)}),
-			`{"path":1280,"limitedAt":1,"reported":false,"hopMtus":[{"ttl":1,"mtu":1280}]`, "1,400 octets vanish behind hop 1."},
+			`{"path":1280,"limitedAt":1,"reported":false,"hopMtus":[{"ttl":1,"mtu":1280}]`, "MTU_VANISHES_BEHIND hop=1 size=1400"},
 		"vanishing behind a silent router": {over(map[int]simNode{3: {mtu: 1400, states: vanish}}),
-			`{"path":1400,"limitedAt":2,"reported":false,"hopMtus":[{"ttl":2,"mtu":1400}]`, "between hop 2 and hop 4"},
-		"vanishing far away":        {far, `{"path":1400,"limitedAt":3,"reported":false,"hopMtus":[{"ttl":3,"mtu":1400}]`, "vanish behind hop 3"},
-		"too far away for the time": {endless, `{"path":null,"limitedAt":null,"reported":null,"hopMtus":[]`, "The time ran out"},
-		"less than the least":       {tooSmall, `{"path":null,"limitedAt":3,"reported":false,"hopMtus":[]`, "Packets of 576 octets vanish behind hop 3"},
-		"the reply is lost":         {limitedReply, `{"path":1400,"limitedAt":null,"reported":null,"hopMtus":[]`, "on its way back"},
-		"small replies":             {smallReplies, `{"path":null,"limitedAt":null,"reported":null,"hopMtus":[]`, "on its way back"},
-		"behind the last router":    {behindLast, `{"path":1400,"limitedAt":null,"reported":null,"hopMtus":[]`, "the last link is narrower"},
-		"a mute destination":        {mute(nil), `{"path":null,"limitedAt":null,"reported":null,"hopMtus":[]`, "1,500 octets get as far as hop 6"},
+			`{"path":1400,"limitedAt":2,"reported":false,"hopMtus":[{"ttl":2,"mtu":1400}]`, "MTU_VANISHES_BETWEEN from=2"},
+		"vanishing far away":        {far, `{"path":1400,"limitedAt":3,"reported":false,"hopMtus":[{"ttl":3,"mtu":1400}]`, "MTU_VANISHES_BEHIND hop=3"},
+		"too far away for the time": {endless, `{"path":null,"limitedAt":null,"reported":null,"hopMtus":[]`, "MTU_LATE"},
+		"less than the least":       {tooSmall, `{"path":null,"limitedAt":3,"reported":false,"hopMtus":[]`, "MTU_VANISHES_BEHIND hop=3 size=576"},
+		"the reply is lost":         {limitedReply, `{"path":1400,"limitedAt":null,"reported":null,"hopMtus":[]`, "MTU_NO_REPLY"},
+		"small replies":             {smallReplies, `{"path":null,"limitedAt":null,"reported":null,"hopMtus":[]`, "MTU_NO_REPLY"},
+		"behind the last router":    {behindLast, `{"path":1400,"limitedAt":null,"reported":null,"hopMtus":[]`, "MTU_NO_REPLY"},
+		"a mute destination":        {mute(nil), `{"path":null,"limitedAt":null,"reported":null,"hopMtus":[]`, "MTU_MUTE_PASSES hop=6 size=1500"},
 		"a mute destination, told": {mute(map[int]simNode{3: states(3, 1400, nil)}),
-			`{"path":1400,"limitedAt":3,"reported":true,"hopMtus":[{"ttl":3,"mtu":1400}]`, "as far as hop 6"},
+			`{"path":1400,"limitedAt":3,"reported":true,"hopMtus":[{"ttl":3,"mtu":1400}]`, "MTU_MUTE hop=6"},
 		"a mute destination, vanishing": {mute(map[int]simNode{5: states(5, 1400, vanish)}),
-			`{"path":1400,"limitedAt":5,"reported":false,"hopMtus":[{"ttl":5,"mtu":1400}]`, "vanish behind hop 5"},
-		"nothing answers":            {&simNet{routers: []simNode{silentRouter(), silentRouter()}}, `{"path":null,"limitedAt":null,"reported":null,"hopMtus":[]`, "Nothing answers"},
-		"this host's link":           {local, `{"path":1420,"limitedAt":null,"reported":null,"hopMtus":[]`, "own host does not carry packets of 1,452 octets"},
+			`{"path":1400,"limitedAt":5,"reported":false,"hopMtus":[{"ttl":5,"mtu":1400}]`, "MTU_VANISHES_BEHIND hop=5"},
+		"nothing answers":            {&simNet{routers: []simNode{silentRouter(), silentRouter()}}, `{"path":null,"limitedAt":null,"reported":null,"hopMtus":[]`, "MTU_NOTHING_ANSWERS"},
+		"this host's link":           {local, `{"path":1420,"limitedAt":null,"reported":null,"hopMtus":[]`, "MTU_OWN_LINK size=1452"},
 		"this host's link, and then": {localAndPath, `{"path":1400,"limitedAt":3,"reported":true,"hopMtus":[{"ttl":3,"mtu":1400}]`, ""},
-		"replies are limited":        {rareReplies, `{"path":null,"limitedAt":null,"reported":null,"hopMtus":[]`, "too few"},
+		"replies are limited":        {rareReplies, `{"path":null,"limitedAt":null,"reported":null,"hopMtus":[]`, "MTU_BESIDE_LOSS"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -185,18 +185,15 @@ func TestPathMTU(t *testing.T) {
 	}
 }
 
-func checkMTU(t *testing.T, got *workerapi.MTU, want, note string) {
+func checkMTU(t *testing.T, r workerapi.Traced, want, note string) {
 	t.Helper()
-	b, err := json.Marshal(got)
+	b, err := json.Marshal(r.MTU)
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := ""
-	if got.Note != nil {
-		said = *got.Note
-	}
-	if !strings.HasPrefix(string(b), want) || (note == "") != (said == "") || !strings.Contains(said, note) {
-		t.Errorf("got  %s\nwant %s and %q", b, want, note)
+	got := said(r, workerapi.AboutMTU, 0)
+	if !strings.HasPrefix(string(b), want) || (note == "") != (got == "") || !strings.Contains(got, note) {
+		t.Errorf("got  %s and %s\nwant %s and %s", b, got, want, note)
 	}
 }
 
@@ -209,9 +206,9 @@ func TestPathMTUByUDP(t *testing.T) {
 		want, note string
 	}{
 		"whole":             {0, nil, `{"path":1500,"limitedAt":null,"reported":null,"hopMtus":[]`, ""},
-		"the reply is lost": {1400, nil, `{"path":1500,"limitedAt":null,"reported":null,"hopMtus":[]`, "Packets of 1,500 octets arrive"},
+		"the reply is lost": {1400, nil, `{"path":1500,"limitedAt":null,"reported":null,"hopMtus":[]`, "MTU_NARROW_WAY_BACK back=1400 size=1500"},
 		"behind the last router": {0, map[int]simNode{6: states(6, 1400, vanish)},
-			`{"path":1400,"limitedAt":6,"reported":false,"hopMtus":[{"ttl":6,"mtu":1400}]`, "right before the destination"},
+			`{"path":1400,"limitedAt":6,"reported":false,"hopMtus":[{"ttl":6,"mtu":1400}]`, "MTU_VANISHES_AT_END"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -235,7 +232,7 @@ func TestPathMTUOfLimitedReplies(t *testing.T) {
 		n := chain(6)
 		n.dest.limit = limit
 		synctest.Test(t, func(t *testing.T) {
-			got := mtuOver(t, n, n, Options{}, exchange.Probe{})
+			got := mtuOver(t, n, n, Options{}, exchange.Probe{}).MTU
 			if got.Path != nil && *got.Path != 1500 || got.Reported != nil || got.LimitedAt != nil {
 				b, _ := json.Marshal(got)
 				t.Errorf("%+v: %s", limit, b)
@@ -302,7 +299,7 @@ func TestPathMTUIsNeverMoreThanPasses(t *testing.T) {
 			}
 		}
 		synctest.Test(t, func(t *testing.T) {
-			got := mtuOver(t, n, n, Options{}, exchange.Probe{})
+			got := mtuOver(t, n, n, Options{}, exchange.Probe{}).MTU
 			if got.Path != nil && *got.Path > truth {
 				t.Errorf("path %d, but %d pass: %+v", *got.Path, truth, n.routers)
 			}
@@ -333,7 +330,7 @@ func TestTracesOutliveTheirMTU(t *testing.T) {
 	n := chain(2)
 	synctest.Test(t, func(t *testing.T) {
 		r, err := New(unsizedNet{n}, Options{}).TracerouteMTU(t.Context(), simTarget, exchange.Probe{})
-		if err != nil || !r.Reached || r.MTU == nil || r.MTU.Path != nil || r.MTU.Note == nil {
+		if err != nil || !r.Reached || r.MTU == nil || r.MTU.Path != nil || said(r, workerapi.AboutMTU, 0) != "MTU_NOT_SENT" {
 			t.Errorf("%+v, %v", r.MTU, err)
 		}
 		time.Sleep(10 * time.Second)

@@ -41,19 +41,19 @@ func New(network exchange.Network, options Options) *Prober {
 // exchange.ErrFamily, exchange.ErrNoRoute, exchange.ErrCutOff, exchange.ErrShortage, exchange.ErrForbidden,
 // exchange.ErrNoFlow, exchange.ErrClosed where a probe could not leave, the first or a later one; exchange.ErrProtocol
 // where only ICMP ones can; *BusyError where the budget leaves none in time; ctx's error when ctx ends first.
-func (p *Prober) Traceroute(ctx context.Context, dst netip.Addr, probe exchange.Probe) (workerapi.Traceroute, error) {
+func (p *Prober) Traceroute(ctx context.Context, dst netip.Addr, probe exchange.Probe) (workerapi.Traced, error) {
 	_, r, err := p.traceroute(ctx, dst, probe)
 	return r, err
 }
 
 func (p *Prober) traceroute(
 	ctx context.Context, dst netip.Addr, probe exchange.Probe,
-) (*trace, workerapi.Traceroute, error) {
+) (*trace, workerapi.Traced, error) {
 	t := newTrace(time.Now())
 	t.probe = probe
 	measuredAt, err := p.drive(ctx, dst, probe, t)
 	if err != nil {
-		return nil, workerapi.Traceroute{}, err
+		return nil, workerapi.Traced{}, err
 	}
 	r := t.result(dst, p.options.Raw)
 	r.MeasuredAt = moment(measuredAt)

@@ -21,7 +21,7 @@ func TestTraceOfAnyPathReturnsThatPath(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		n := drawNet(rt)
-		var r workerapi.Traceroute
+		var r workerapi.Traced
 		synctest.Test(t, func(t *testing.T) {
 			var err error
 			if r, err = New(n, Options{}).Traceroute(t.Context(), simTarget, exchange.Probe{}); err != nil {
@@ -126,7 +126,7 @@ func first(addresses []string) string {
 }
 
 // comparePath holds a trace against the network that it is of.
-func comparePath(rt *rapid.T, n *simNet, r workerapi.Traceroute) {
+func comparePath(rt *rapid.T, n *simNet, r workerapi.Traced) {
 	wantStop, ends := workerapi.StopReached, len(n.routers)+1
 	switch n.dest.kind {
 	case 0:

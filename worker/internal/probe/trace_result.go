@@ -10,7 +10,7 @@ import (
 )
 
 // result says what the trace saw, with the hops that are not public hidden.
-func (t *trace) result(dst netip.Addr, raw bool) workerapi.Traceroute {
+func (t *trace) result(dst netip.Addr, raw bool) workerapi.Traced {
 	rows := t.rows()
 	stop := t.stopReason()
 	hops := make([]workerapi.Hop, 0, len(rows))
@@ -19,21 +19,20 @@ func (t *trace) result(dst netip.Addr, raw bool) workerapi.Traceroute {
 		h.TargetAddress = r.borrows(dst)
 		hops = append(hops, h)
 	}
-	r := workerapi.Traceroute{
-		Target:     dst.String(),
-		Address:    dst.String(),
-		Family:     workerapi.Family(dst),
-		Reached:    stop == workerapi.StopReached,
-		StopReason: stop,
-		Hops:       hops,
-		Protocol:   t.probe.Protocol.String(),
-	}
+	r := workerapi.Traced{Traceroute: workerapi.Traceroute{
+		Target:      dst.String(),
+		Address:     dst.String(),
+		Family:      workerapi.Family(dst),
+		Reached:     stop == workerapi.StopReached,
+		StopReason:  stop,
+		Hops:        hops,
+		Explanation: []string{},
+		Protocol:    t.probe.Protocol.String(),
+	}}
 	if t.probe.Port != 0 {
 		r.Port = new(int(t.probe.Port))
 	}
-	e := explanation{trace: t, rows: rows, hops: hops, stop: stop, dst: dst}
-	e.annotate()
-	r.Explanation = e.explanation()
+	r.Facts = explanation{trace: t, rows: rows, hops: hops, stop: stop, dst: dst}.facts()
 	if raw {
 		r.Raw = new(rawTrace(dst, t.probe, rows))
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // traceOver runs one trace over a network in a bubble and gives how long it took on the bubble's clock.
-func traceOver(t *testing.T, n *simNet, o Options) (r workerapi.Traceroute, took time.Duration) {
+func traceOver(t *testing.T, n *simNet, o Options) (r workerapi.Traced, took time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -39,7 +39,7 @@ func traceOver(t *testing.T, n *simNet, o Options) (r workerapi.Traceroute, took
 }
 
 // shown gives the address of each hop; "*" for a silent and "?" for a hidden one.
-func shown(r workerapi.Traceroute) string {
+func shown(r workerapi.Traced) string {
 	var out []string
 	for _, h := range r.Hops {
 		switch {
@@ -64,47 +64,47 @@ func TestTrace(t *testing.T) {
 		hops    string
 		stop    string
 		reached bool
-		says    string // part of the explanation
+		says    string // part of what is said of the whole
 	}{
-		{name: "clean path", routers: 8, hops: "1 2 3 4 5 6 7 8 11.9.9.9", stop: "reached", reached: true, says: "answered at hop 9"},
-		{name: "destination next door", routers: 0, hops: "11.9.9.9", stop: "reached", reached: true, says: "hop 1"},
+		{name: "clean path", routers: 8, hops: "1 2 3 4 5 6 7 8 11.9.9.9", stop: "reached", reached: true, says: "TRACE_REACHED hop=9"},
+		{name: "destination next door", routers: 0, hops: "11.9.9.9", stop: "reached", reached: true, says: "TRACE_REACHED hop=1 "},
 		{name: "29 routers are traced", routers: 29, stop: "reached", reached: true,
 			hops: "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 11.9.9.9"},
-		{name: "30 routers are too many", routers: 30, stop: "maxHops", says: "within 30 hops",
+		{name: "30 routers are too many", routers: 30, stop: "maxHops", says: "TRACE_TOO_LONG most=30",
 			hops: "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30"},
 		{name: "a silent router", routers: 4, hops: "1 2 * 4 11.9.9.9", stop: "reached", reached: true,
-			says: "Hop 3 did not answer within 1 s but forwarded traffic", change: func(n *simNet) {
+			says: "TRACE_SILENT_ROUTERS hops=[3] within=1", change: func(n *simNet) {
 				n.routers[2] = silentRouter()
 			}},
 		{name: "a router that answers once", routers: 4, hops: "1 2 3 4 11.9.9.9", stop: "reached", reached: true,
-			says: "routers limit ICMP", change: func(n *simNet) { n.routers[2].every = time.Minute }},
+			says: "TRACE_LIMITED hops=[3]", change: func(n *simNet) { n.routers[2].every = time.Minute }},
 		{name: "a private router", routers: 4, hops: "1 2 ? 4 11.9.9.9", stop: "reached", reached: true,
-			says: "Hop 3 has a private address", change: func(n *simNet) { n.routers[2].addresses[0] = private }},
+			says: "TRACE_HIDDEN hops=[3]", change: func(n *simNet) { n.routers[2].addresses[0] = private }},
 		{name: "nine silent routers are no gap", routers: 12, hops: "1 2 * * * * * * * * * 12 11.9.9.9", stop: "reached", reached: true,
 			change: func(n *simNet) { silence(n, 3, 11) }},
 		{name: "ten silent routers are none if the destination answers", routers: 13, stop: "reached", reached: true,
 			hops: "1 2 * * * * * * * * * * 13 11.9.9.9", change: func(n *simNet) { silence(n, 3, 12) }},
 		{name: "25 silent routers are none if the destination answers", routers: 25, stop: "reached", reached: true,
 			hops: strings.Repeat("* ", 25) + "11.9.9.9", change: func(n *simNet) { silence(n, 1, 25) }},
-		{name: "destination silent", routers: 3, hops: "1 2 3" + strings.Repeat(" *", 10), stop: "gapLimit", says: "Nothing answered within 2 s beyond hop 3",
+		{name: "destination silent", routers: 3, hops: "1 2 3" + strings.Repeat(" *", 10), stop: "gapLimit", says: "TRACE_SILENT_BEYOND hop=3 within=2",
 			change: func(n *simNet) { n.dest.kind = 0 }},
-		{name: "all silent", routers: 3, hops: "*" + strings.Repeat(" *", 9), stop: "gapLimit", says: "Nothing answered within 2 s, neither",
+		{name: "all silent", routers: 3, hops: "*" + strings.Repeat(" *", 9), stop: "gapLimit", says: "TRACE_ALL_SILENT within=2",
 			change: func(n *simNet) { silence(n, 1, 3); n.dest.kind = 0 }},
 		{name: "20 routers and silence are a gap", routers: 20, stop: "gapLimit", change: func(n *simNet) { n.dest.kind = 0 },
 			hops: "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20" + strings.Repeat(" *", 10)},
-		{name: "21 routers and silence reach the last hop", routers: 21, stop: "maxHops", says: "within 30 hops, and did not answer within 2 s", change: func(n *simNet) { n.dest.kind = 0 },
+		{name: "21 routers and silence reach the last hop", routers: 21, stop: "maxHops", says: "TRACE_TOO_LONG most=30 within=2", change: func(n *simNet) { n.dest.kind = 0 },
 			hops: "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21" + strings.Repeat(" *", 9)},
-		{name: "host unreachable", routers: 5, hops: "1 2 3 3", stop: "unreachable", says: "host unreachable",
+		{name: "host unreachable", routers: 5, hops: "1 2 3 3", stop: "unreachable", says: "refusal=REFUSAL_HOST",
 			change: func(n *simNet) { n.routers[2].refuses = exchange.HostUnreachable }},
-		{name: "no route at a router", routers: 5, hops: "1 2 3", stop: "unreachable", says: "The router at hop 3 cannot deliver to the destination: network unreachable",
+		{name: "no route at a router", routers: 5, hops: "1 2 3", stop: "unreachable", says: "TRACE_UNDELIVERABLE hop=3 refusal=REFUSAL_NETWORK",
 			change: func(n *simNet) {
 				n.routers[2].kind, n.routers[2].refuses = exchange.NetUnreachable, exchange.NetUnreachable
 			}},
-		{name: "prohibited", routers: 5, hops: "1 2 3 3", stop: "prohibited", says: "A firewall at hop 4 blocks the probes: administratively prohibited",
+		{name: "prohibited", routers: 5, hops: "1 2 3 3", stop: "prohibited", says: "TRACE_BLOCKED hop=4 refusal=REFUSAL_PROHIBITED",
 			change: func(n *simNet) { n.routers[2].refuses = exchange.Prohibited }},
-		{name: "the destination prohibits", routers: 2, hops: "1 2 11.9.9.9", stop: "prohibited", says: "The destination itself, at hop 3",
+		{name: "the destination prohibits", routers: 2, hops: "1 2 11.9.9.9", stop: "prohibited", says: "TRACE_REFUSED_BY_TARGET hop=3",
 			change: func(n *simNet) { n.dest.kind = exchange.Prohibited }},
-		{name: "port unreachable by the destination", routers: 2, hops: "1 2 11.9.9.9", stop: "unreachable", says: "port unreachable",
+		{name: "port unreachable by the destination", routers: 2, hops: "1 2 11.9.9.9", stop: "unreachable", says: "refusal=REFUSAL_PORT",
 			change: func(n *simNet) { n.dest.kind = exchange.PortUnreachable }},
 		{name: "packet too big ends nothing", routers: 4, hops: "1 2 3 4 11.9.9.9", stop: "reached", reached: true,
 			change: func(n *simNet) { n.routers[1].kind = exchange.TooBig }},
@@ -123,38 +123,38 @@ func TestTrace(t *testing.T) {
 			n.dest.rtt += 700 * time.Millisecond
 		}},
 		{name: "the destination answers the reach probe alone", routers: 2, hops: "1 2 11.9.9.9", stop: "reached", reached: true,
-			says: "limits how often", change: func(n *simNet) { n.dest.every = time.Hour }},
-		{name: "the refusal comes to the reach probe alone", routers: 4, hops: "1 2", stop: "unreachable", says: "refuses the probes: host unreachable",
+			says: "TRACE_RATIONED", change: func(n *simNet) { n.dest.every = time.Hour }},
+		{name: "the refusal comes to the reach probe alone", routers: 4, hops: "1 2", stop: "unreachable", says: "TRACE_REFUSED refusal=REFUSAL_HOST",
 			change: func(n *simNet) {
 				silence(n, 3, 3)
 				n.routers[2] = simNode{addresses: []netip.Addr{private}, refuses: exchange.HostUnreachable, every: time.Hour,
 					drops: map[int]bool{}}
 			}},
 		{name: "a router that translates the port", routers: 4, hops: "1 2 11.9.9.9 11.9.9.9 11.9.9.9", stop: "reached", reached: true,
-			says: "Hops 3 and 4 answer with the destination's address", change: func(n *simNet) {
+			says: "TRACE_BORROWED hops=[3 4]", change: func(n *simNet) {
 				n.routers[2].addresses[0], n.routers[3].addresses[0] = simTarget, simTarget
 			}},
 		{name: "a router that forges the destination's address", routers: 2, hops: "11.9.9.9 2 11.9.9.9", stop: "reached", reached: true,
-			says: "Hop 1 answers with the destination's address", change: func(n *simNet) {
+			says: "TRACE_BORROWED hops=[1]", change: func(n *simNet) {
 				n.routers[0].addresses[0] = simTarget
 			}},
 		{name: "translated, and silent behind", routers: 3, hops: "1 2 11.9.9.9" + strings.Repeat(" *", 10), stop: "gapLimit",
-			says: "Hop 3 answers with the destination's address", change: func(n *simNet) {
+			says: "TRACE_BORROWED hops=[3]", change: func(n *simNet) {
 				n.routers[2].addresses[0], n.dest.kind = simTarget, 0
 			}},
 		{name: "a translated router says too big", routers: 2, hops: "1 11.9.9.9 11.9.9.9", stop: "reached", reached: true,
-			says: "Hop 2 answers with the destination's address", change: func(n *simNet) {
+			says: "TRACE_BORROWED hops=[2]", change: func(n *simNet) {
 				n.routers[1].addresses[0], n.routers[1].kind = simTarget, exchange.TooBig
 			}},
 		{name: "translated, and refused by a router behind", routers: 3, hops: "1 11.9.9.9 3", stop: "unreachable",
-			says: "The router at hop 3 cannot deliver", change: func(n *simNet) {
+			says: "TRACE_UNDELIVERABLE hop=3", change: func(n *simNet) {
 				n.routers[1].addresses[0] = simTarget
 				n.routers[2].kind, n.routers[2].refuses = exchange.HostUnreachable, exchange.HostUnreachable
 			}},
-		{name: "damaged replies", routers: 2, hops: "1 2 11.9.9.9", stop: "reached", reached: true, says: "answered at hop 3",
+		{name: "damaged replies", routers: 2, hops: "1 2 11.9.9.9", stop: "reached", reached: true, says: "TRACE_REACHED hop=3",
 			change: func(n *simNet) { n.dest.damages = firstDropped(0, 100) }},
 		{name: "a lossy destination", routers: 2, hops: "1 2 11.9.9.9", stop: "reached", reached: true,
-			says: "Loss begins", change: func(n *simNet) { n.dest.drops = map[int]bool{1: true} }},
+			says: "TRACE_LOSS_AT_END", change: func(n *simNet) { n.dest.drops = map[int]bool{1: true} }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -170,8 +170,8 @@ func TestTrace(t *testing.T) {
 			if r.StopReason != tt.stop || r.Reached != tt.reached {
 				t.Errorf("stopReason %s, reached %v; want %s, %v", r.StopReason, r.Reached, tt.stop, tt.reached)
 			}
-			if got := strings.Join(r.Explanation, " "); !strings.Contains(got, tt.says) {
-				t.Errorf("explanation %q does not say %q", got, tt.says)
+			if got := said(r, workerapi.AboutTrace, 0); !strings.Contains(got, tt.says) {
+				t.Errorf("%s, want %s", got, tt.says)
 			}
 			if took > workerapi.TracerouteLimit {
 				t.Errorf("took %v", took)
@@ -193,7 +193,8 @@ func TestNotesOnBorrowedAddresses(t *testing.T) {
 			t.Fatalf("%v: %s", p, shown(r))
 		}
 		for i, h := range r.Hops {
-			if want := i == 0 || i == 2; h.TargetAddress != want || (h.Note != nil) != (want || i == 4) {
+			noted := said(r, workerapi.AboutHop, h.TTL) != ""
+			if want := i == 0 || i == 2; h.TargetAddress != want || noted != (want || i == 4) {
 				t.Errorf("%v: hop %d: %+v", p, h.TTL, h)
 			}
 		}
@@ -217,7 +218,7 @@ func firstDropped(from, to int) map[int]bool {
 }
 
 // checkShape holds a result against what the contract says of every result.
-func checkShape(t testing.TB, r workerapi.Traceroute) {
+func checkShape(t testing.TB, r workerapi.Traced) {
 	t.Helper()
 	for i, h := range r.Hops {
 		if h.TTL != i+1 {
@@ -245,12 +246,12 @@ func checkShape(t testing.TB, r workerapi.Traceroute) {
 		if h.Addresses == nil || (h.Address == nil) != (len(h.Addresses) == 0) {
 			t.Errorf("hop %d: address %v, addresses %v", h.TTL, h.Address, h.Addresses)
 		}
-		if h.Hidden && (h.Address != nil || h.Note == nil) {
-			t.Errorf("hop %d is hidden with address %v and note %v", h.TTL, h.Address, h.Note)
+		if h.Hidden && (h.Address != nil || !strings.Contains(said(r, workerapi.AboutHop, h.TTL), "HOP_PRIVATE")) {
+			t.Errorf("hop %d is hidden with address %v: %v", h.TTL, h.Address, r.Facts)
 		}
 	}
-	if len(r.Explanation) == 0 {
-		t.Error("no explanation")
+	if said(r, workerapi.AboutTrace, 0) == "" {
+		t.Error("nothing is said of the whole")
 	}
 }
 
@@ -267,8 +268,8 @@ func TestTraceShowsEveryLeg(t *testing.T) {
 	if diff := cmp.Diff([]string{"11.0.0.40"}, r.Hops[2].Addresses); diff != "" {
 		t.Errorf("a private leg shows (-want +got):\n%s", diff)
 	}
-	if r.Hops[2].Hidden || r.Hops[2].Note == nil || !strings.Contains(*r.Hops[2].Note, "private and hidden") {
-		t.Errorf("hop 3: hidden %v, note %v", r.Hops[2].Hidden, r.Hops[2].Note)
+	if got := said(r, workerapi.AboutHop, 3); r.Hops[2].Hidden || !strings.Contains(got, "HOP_PARTLY_PRIVATE") {
+		t.Errorf("hop 3: hidden %v, %s", r.Hops[2].Hidden, got)
 	}
 }
 
@@ -372,7 +373,7 @@ func TestTraceRaw(t *testing.T) {
 	if diff := cmp.Diff(want, *r.Raw); diff != "" {
 		t.Error(diff)
 	}
-	if all := strings.Join(r.Explanation, " ") + *r.Hops[1].Note; strings.Contains(all, "10.1.2.3") {
+	if all := fmt.Sprint(r.Facts); strings.Contains(all, "10.1.2.3") {
 		t.Errorf("a private address outside the raw text: %q", all)
 	}
 }
@@ -385,17 +386,13 @@ func TestTraceNotes(t *testing.T) {
 	n.dest.drops = firstDropped(1, 11)
 	r, _ := traceOver(t, n, Options{})
 	for ttl, want := range map[int]string{
-		1: "Answered only 1 of 3 probes within 1 s; routers limit ICMP, so this is not loss of your traffic.",
-		2: "Did not answer within 1 s, but forwards traffic.",
-		6: "The destination answered 1 of 3 probes within 1 s.",
+		1: "HOP_LIMITED answered=1 sent=3 within=1",
+		2: "HOP_SILENT within=1",
+		3: "", 4: "", 5: "",
+		6: "HOP_DESTINATION_LOSS answered=1 sent=3 within=1",
 	} {
-		if note := r.Hops[ttl-1].Note; note == nil || !strings.HasPrefix(*note, want) {
-			t.Errorf("hop %d: note %v, want %q", ttl, note, want)
-		}
-	}
-	for _, ttl := range []int{3, 4, 5} {
-		if note := r.Hops[ttl-1].Note; note != nil {
-			t.Errorf("hop %d: note %q", ttl, *note)
+		if got := said(r, workerapi.AboutHop, ttl); got != want {
+			t.Errorf("hop %d: %q, want %q", ttl, got, want)
 		}
 	}
 }
@@ -467,8 +464,8 @@ func TestTraceTellsOfALoop(t *testing.T) {
 	}
 	n.dest.kind = 0
 	r, _ := traceOver(t, n, Options{})
-	if got := strings.Join(r.Explanation, " "); !strings.Contains(got, "looping") {
-		t.Errorf("explanation %q", got)
+	if got := said(r, workerapi.AboutTrace, 0); !strings.Contains(got, "TRACE_LOOPS") {
+		t.Error(got)
 	}
 }
 
@@ -488,8 +485,8 @@ func TestSlowRoutersAreHeard(t *testing.T) {
 					t.Errorf("hops %s", got)
 				}
 				for _, h := range r.Hops {
-					if h.Received != 3 || h.Note != nil {
-						t.Errorf("hop %d: %d of %d, %v", h.TTL, h.Received, h.Sent, h.Note)
+					if h.Received != 3 || said(r, workerapi.AboutHop, h.TTL) != "" {
+						t.Errorf("hop %d: %d of %d, %v", h.TTL, h.Received, h.Sent, r.Facts)
 					}
 				}
 				// Nothing is missing: the last answer ends it.
@@ -657,8 +654,9 @@ func TestDestinationStandsWhereItIs(t *testing.T) {
 			if last.Sent != 3 || last.Received != tt.received {
 				t.Errorf("%d of %d answered, want %d", last.Received, last.Sent, tt.received)
 			}
-			if !r.Reached || !strings.Contains(r.Explanation[0], "destination answer") {
-				t.Errorf("reached %v, %q", r.Reached, r.Explanation)
+			got := said(r, workerapi.AboutTrace, 0)
+			if !r.Reached || !strings.HasPrefix(got, "TRACE_REACHED") && !strings.HasPrefix(got, "TRACE_RATIONED") {
+				t.Errorf("reached %v, %s", r.Reached, got)
 			}
 			checkShape(t, r)
 		})
@@ -674,7 +672,7 @@ func TestDestinationBeyondTheWindowByAShorterWayBack(t *testing.T) {
 	n.dest.detour = -6
 	r, took := traceOver(t, n, Options{})
 	if last := r.Hops[len(r.Hops)-1]; last.TTL != 16 || last.Received != 3 || took > 4*time.Second {
-		t.Errorf("hop %d, %d of %d, after %v: %q", last.TTL, last.Received, last.Sent, took, r.Explanation)
+		t.Errorf("hop %d, %d of %d, after %v: %v", last.TTL, last.Received, last.Sent, took, r.Facts)
 	}
 }
 
@@ -689,7 +687,8 @@ func TestProbesThatExpireOnALongerLegAreNoLoss(t *testing.T) {
 		n.dest.rtt = 60 * time.Millisecond
 		n.detours = map[int][]simNode{1: more}
 		r, _ := traceOver(t, n, Options{})
-		if last := r.Hops[len(r.Hops)-1]; last.TTL != 8 || last.Received != last.Sent || last.Note != nil {
+		last := r.Hops[len(r.Hops)-1]
+		if last.TTL != 8 || last.Received != last.Sent || said(r, workerapi.AboutHop, last.TTL) != "" {
 			t.Errorf("%s: %d of %d at hop %d", name, last.Received, last.Sent, last.TTL)
 		}
 	}
@@ -741,9 +740,8 @@ func TestRefusalOfTheProbeThatAsksAgain(t *testing.T) {
 	if r.StopReason != workerapi.StopProhibited {
 		t.Errorf("the trace ended with %s", r.StopReason)
 	}
-	const want = "A firewall at hop 2 blocks the probes: administratively prohibited."
-	if r.Explanation[0] != want {
-		t.Errorf("got: %s\nwant: %s", r.Explanation[0], want)
+	if got := said(r, workerapi.AboutTrace, 0); !strings.HasPrefix(got, "TRACE_BLOCKED hop=2 refusal=REFUSAL_PROHIBITED") {
+		t.Error(got)
 	}
 }
 
@@ -784,7 +782,7 @@ func (f *portSimFlow) Send(seq uint16, ttl int) (time.Time, error) {
 	return f.simFlow.Send(seq, ttl)
 }
 
-func tracePort(t *testing.T, n *portNet, p exchange.Probe) (r workerapi.Traceroute) {
+func tracePort(t *testing.T, n *portNet, p exchange.Probe) (r workerapi.Traced) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		var err error
@@ -811,8 +809,8 @@ func TestSYNsToOneDestination(t *testing.T) {
 			if !r.Reached || len(r.Hops) != 8 || last.Received != 3 || last.Sent != 3 {
 				t.Errorf("%s, %d hops, the last %+v", r.StopReason, len(r.Hops), last)
 			}
-			if text := strings.Join(r.Explanation, " "); strings.Contains(text, "oss begins") {
-				t.Errorf("reported as loss: %s", text)
+			if got := said(r, workerapi.AboutTrace, 0); strings.Contains(got, "TRACE_LOSS") {
+				t.Errorf("reported as loss: %s", got)
 			}
 			if r.Protocol != "tcp" || r.Port == nil || *r.Port != 443 || n.asked != p ||
 				!strings.Contains(*r.Raw, "hops max, tcp port 443\n") {
@@ -860,7 +858,7 @@ func TestTraceOfAnyPathWithSYNs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		n := &portNet{simNet: drawNet(rt)}
-		var r workerapi.Traceroute
+		var r workerapi.Traced
 		synctest.Test(t, func(t *testing.T) {
 			var err error
 			probe := exchange.Probe{Protocol: exchange.TCP, Port: 80}
@@ -890,17 +888,18 @@ func TestSilenceAtPorts(t *testing.T) {
 		change   func(*simNet)
 		says     string
 	}{
-		{exchange.UDP, func(n *simNet) { n.dest.kind = 0 }, "A service on UDP port 7 may ignore the probes"},
-		{exchange.TCP, func(n *simNet) { n.dest.kind = 0 }, "may drop only what goes to TCP port 7:"},
-		{exchange.UDP, func(n *simNet) { n.dest.drops = map[int]bool{1: true} }, "Hosts limit how often"},
+		{exchange.UDP, func(n *simNet) { n.dest.kind = 0 }, "TRACE_UDP_SILENT port=7"},
+		{exchange.TCP, func(n *simNet) { n.dest.kind = 0 }, "TRACE_TCP_SILENT port=7"},
+		{exchange.UDP, func(n *simNet) { n.dest.drops = map[int]bool{1: true} }, "TRACE_UDP_LIMITED within=1"},
 		{exchange.UDP, func(*simNet) {}, ""},
 		{exchange.TCP, func(*simNet) {}, ""},
 	} {
 		n := &portNet{simNet: chain(3)}
 		c.change(n.simNet)
-		text := strings.Join(tracePort(t, n, exchange.Probe{Protocol: c.protocol, Port: 7}).Explanation, " ")
-		if c.says == "" && strings.Contains(text, "port") || !strings.Contains(text, c.says) {
-			t.Errorf("%s, want %q: %s", c.protocol, c.says, text)
+		got := said(tracePort(t, n, exchange.Probe{Protocol: c.protocol, Port: 7}), workerapi.AboutTrace, 0)
+		ofPort := strings.Contains(got, "TRACE_UDP") || strings.Contains(got, "TRACE_TCP")
+		if c.says == "" && ofPort || !strings.Contains(got, c.says) {
+			t.Errorf("%s, want %q: %s", c.protocol, c.says, got)
 		}
 	}
 }
@@ -930,7 +929,7 @@ func TestAskingAgainAtPorts(t *testing.T) {
 			c.change(n.simNet)
 			r := tracePort(t, n, exchange.Probe{Protocol: c.protocol, Port: 7})
 			if last := r.Hops[len(r.Hops)-1]; !r.Reached || last.TTL != c.last {
-				t.Errorf("hop %d: %q", last.TTL, r.Explanation)
+				t.Errorf("hop %d: %v", last.TTL, r.Facts)
 			}
 			again := false
 			for ttl, sent := range n.sentTo() {

@@ -22,6 +22,9 @@ var masks = []mask{
 	{"args.median", '0', "<ms>"},
 	{"args.time", '0', "<ms>"},
 	{"args.off", '0', "<ms>"},
+	// Where most of the time goes: on a busy machine, anywhere.
+	{"args.nearer", '0', "<number>"},
+	{"args.farther", '0', "<number>"},
 	{"requestId", '"', "<uuid>"},
 	{"serverTime", '"', "<time>"},
 	{"fetchedAt", '"', "<time>"},
@@ -44,7 +47,6 @@ var wordings = []struct {
 	to   string
 }{
 	{regexp.MustCompile(`\b\d+(\.\d+)? ms\b`), "<ms> ms"},
-	// Where most of the time goes: on a busy machine, anywhere.
 	{regexp.MustCompile(`\bbetween hop \d+ and hop \d+\b`), "between hop <number> and hop <number>"},
 	// Of a certificate made with the lab, whose validity begins a week later.
 	{regexp.MustCompile(`\bnot valid before \d+ [A-Z][a-z]+ \d{4}\b`), "not valid before <date>"},

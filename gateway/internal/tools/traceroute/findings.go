@@ -1,8 +1,8 @@
 package traceroute
 
 import (
-	"fmt"
 	"slices"
+	"strings"
 
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/probing"
@@ -80,6 +80,36 @@ func notMeasured() *workerapi.MTU {
 	return &workerapi.MTU{HopMTUs: []workerapi.HopMTU{}, Note: new(rows.Sentence(codeNotMeasured, nil))}
 }
 
+// word writes the note of each hop, the explanation, and the note on the path MTU, from the facts of the worker. One of
+// an earlier release sends no facts but the sentences.
+func word(t workerapi.Traced) workerapi.Traceroute {
+	notes := map[int][]string{}
+	var ofMTU []string
+	for _, f := range t.Facts {
+		if _, known := factRows[f.Code]; !known {
+			continue // of a later release
+		}
+		sentence := factRows.Sentence(f.Code, f.Args)
+		switch f.About {
+		case workerapi.AboutHop:
+			notes[f.TTL] = append(notes[f.TTL], sentence)
+		case workerapi.AboutMTU:
+			ofMTU = append(ofMTU, sentence)
+		case workerapi.AboutTrace:
+			t.Explanation = append(t.Explanation, sentence)
+		}
+	}
+	for i := range t.Hops {
+		if said := notes[t.Hops[i].TTL]; said != nil {
+			t.Hops[i].Note = new(strings.Join(said, " "))
+		}
+	}
+	if t.MTU != nil && ofMTU != nil {
+		t.MTU.Note = new(strings.Join(ofMTU, " "))
+	}
+	return t.Traceroute
+}
+
 // conclusionOfMTU returns a code and its arguments, or no code if the path MTU was not requested or is 1,500.
 func conclusionOfMTU(t workerapi.Traceroute) (code string, args finding.Args) {
 	m := t.MTU
@@ -88,7 +118,7 @@ func conclusionOfMTU(t workerapi.Traceroute) (code string, args finding.Args) {
 	}
 	args = finding.Args{}
 	if m.Path != nil {
-		args["size"] = octets(*m.Path)
+		args["size"] = *m.Path
 	}
 	if m.Reported == nil || *m.Reported && m.Path == nil {
 		return codeNoMTU, args
@@ -106,7 +136,7 @@ func conclusionOfMTU(t workerapi.Traceroute) (code string, args finding.Args) {
 		args["mss"] = segment
 		return codeWrongReport, args
 	case *m.Reported:
-		args["ipv6"], args["segment"] = t.Family == 6, octets(segment)
+		args["ipv6"], args["segment"] = t.Family == 6, segment
 		return codeReduced, args
 	}
 	if args["ipv6"] = t.Family == 6; m.Path != nil {
@@ -121,12 +151,4 @@ func headers(family int) int {
 		return 40
 	}
 	return 60
-}
-
-// octets writes a size with the thousands apart.
-func octets(n int) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
 }

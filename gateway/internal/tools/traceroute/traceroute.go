@@ -50,10 +50,11 @@ func New(client *egress.Client, worker *workerclient.Client, networks *asn.Clien
 				return Result{}, err
 			}
 			job.Trace = t.probes
-			result, err := worker.Traceroute(ctx, job)
+			traced, err := worker.Traceroute(ctx, job)
 			if err != nil {
 				return Result{}, err
 			}
+			result := word(traced)
 			result.Target = t.String()
 			if t.probes.MTU && result.MTU == nil {
 				result.MTU = notMeasured()
