@@ -41,11 +41,13 @@ func TestEveryCodeHasARow(t *testing.T) {
 	}
 }
 
-// An older code is final.
+// An older code is final, and has a row of its own, but for three that other tools use or that were renamed.
 func TestIssuesKeepTheirCodes(t *testing.T) {
 	t.Parallel()
+	elsewhere := []string{"DOMAIN_NOT_FOUND", "TLSA_MATCHES_NOTHING", "HELLO_INTOLERANT"}
 	for code, older := range issueCodes {
-		if _, known := rows[code]; !known || issueCodes[older] != "" {
+		_, known := rows[code]
+		if !known || issueCodes[older] != "" || rows[older].Message == "" != slices.Contains(elsewhere, older) {
 			t.Errorf("%s: %s", code, older)
 		}
 	}
