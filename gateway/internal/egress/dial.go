@@ -176,7 +176,7 @@ func (c *Client) ConnectUncharged(ctx context.Context, host target.Host, port ui
 	return won.conn, nil
 }
 
-// connectFault gives the failure of a race its kind and its code.
+// connectFault makes a fault.Error of the error of a race of connections.
 func connectFault(ctx context.Context, host target.Host, err error) error {
 	var known *fault.Error
 	switch {

@@ -24,7 +24,7 @@ const (
 	phaseBody
 )
 
-// fault gives a failure of the round trip its kind and its code.
+// fault makes a fault.Error of an error of the round trip, by the phase that it ended.
 func (rt *roundTrip) fault(err error) error {
 	if known, is := errors.AsType[*fault.Error](err); is {
 		return known

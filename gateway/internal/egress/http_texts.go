@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// net/http and crypto/tls have no types for most of what can be wrong with an answer or in a handshake, so in this
-// file, and nowhere else, their texts decide. How a text begins decides alone: the rest may quote the server. The tests
-// provoke each of these errors, so that they fail where a release of Go words one differently.
+// net/http and crypto/tls have no types for most of their errors about answers and handshakes, so this file, and no
+// other, recognizes an error by its text. It compares the beginning only, because the rest may quote the server. The
+// tests provoke each of these errors, and fail if a release of Go changes a text.
 
-// answerTexts are how the texts of errors begin that a server's answer ended in, and the codes for them. They are
-// looked for in this order. A connection of ours carries one request, so a stream of HTTP/2 is always the first.
+// answerTexts map the beginning of an error that ended a server's answer to its code. The first that fits decides. A
+// connection of ours carries one request, so a stream of HTTP/2 is always the first.
 var answerTexts = []struct{ begins, code string }{
 	{"stream error: stream ID 1; PROTOCOL_ERROR; http2: response header list larger ", codeLongHeaders},
 	// Also for one field that is longer than all may be together.

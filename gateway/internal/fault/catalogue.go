@@ -2,7 +2,7 @@ package fault
 
 import "diagnostics/gateway/internal/tool/finding"
 
-// Rows are what several tools and parts of this service report: failures, and what is wrong with a certificate.
+// Rows are the rows that several tools and parts of this service use: failures, and faults of a certificate.
 //
 // A row about a target that has no Clause gets it from its Message, with "it" in place of the host.
 var Rows = withClauses(finding.Join(adviceRows, inputRows, nameInputRows, policyRows, requestRows, limitRows, hereRows,
@@ -158,8 +158,8 @@ var requestRows = finding.Rows{
 	"SAMPLE_NUMBER": {Message: "The parameter n must be a whole number from 0 to 999999999."},
 }
 
-// limitRows are limits of this service. Those of an address do not name it: it may be one that the client never
-// entered.
+// limitRows tell a client that a limit of this service is reached. They never name an address, because the client may
+// have entered a name.
 var limitRows = finding.Rows{
 	"TOO_MANY_REQUESTS": {Args: "wait wait", Message: "Too many requests[; try again in {wait}]."},
 	"TARGET_BUSY": {Args: "wait wait",

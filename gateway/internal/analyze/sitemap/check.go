@@ -73,7 +73,7 @@ func (i *issues) add(code string, line int, args finding.Args) {
 	}
 }
 
-// list returns the issues. The argument more is how many others are like the first one, and once is set for one.
+// list returns the issues. An issue that repeats has the argument once, or more with the number of repetitions.
 func (i *issues) list() []Issue {
 	out := append([]Issue{}, i.kept...)
 	for k := range out {

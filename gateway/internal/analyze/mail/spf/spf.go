@@ -83,8 +83,8 @@ type Report struct {
 	Failed bool
 	Issues mail.Issues
 
-	// root is what was walked. cut means that a bound of our own ended it somewhere, faulty that receivers get nothing
-	// from the record, however short it is.
+	// root is the tree of the terms that were followed. cut is set if a bound of this service ended that, and faulty if
+	// receivers cannot use the record at all.
 	root        *visit
 	cut, faulty bool
 }
