@@ -97,7 +97,7 @@ func (c *familyCheck) lead() {
 }
 
 // try follows the site's redirects, from one address where it is valid. met is called with the first hop.
-func (r checker) try(ctx context.Context, c *familyCheck, from netip.Addr, met func(egress.Hop)) {
+func (r *checker) try(ctx context.Context, c *familyCheck, from netip.Addr, met func(egress.Hop)) {
 	seen := func(hop egress.Hop) {
 		if met != nil {
 			met(hop)

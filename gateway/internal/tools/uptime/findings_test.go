@@ -116,7 +116,7 @@ func TestReportOfFacts(t *testing.T) {
 				checks = append(checks, c)
 			}
 			slices.SortFunc(checks, func(a, b familyCheck) int { return a.family - b.family })
-			got := checker{url: site}.conclude(resolution, checks)
+			got := (&checker{url: site}).conclude(resolution, checks)
 			checkReport(t, got)
 			var codes []string
 			for _, f := range got.Findings {

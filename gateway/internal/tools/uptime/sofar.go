@@ -7,6 +7,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/webview"
+	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 )
 
@@ -40,7 +41,11 @@ func (s *soFar) answered(ctx context.Context, r *egress.Response) {
 	}
 }
 
+// report words and sends the conclusion apart: the goroutine of the run still has to wait, on a small stack.
 func (s *soFar) report(ctx context.Context) {
+	if progress.Of(ctx) == nil {
+		return
+	}
 	code, args := codeSilent, finding.Args{"host": s.host}
 	if s.status != "" {
 		code, args["answer"] = codeAnswers, s.status
@@ -49,5 +54,5 @@ func (s *soFar) report(ctx context.Context) {
 		return
 	}
 	s.reported = code
-	progress.Report(ctx, "conclusion", "", rows.Conclude(code, args))
+	parallel.Apart(func() { progress.Report(ctx, "conclusion", "", rows.Conclude(code, args)) })
 }

@@ -13,7 +13,7 @@ import (
 // tries are the requests of one family under way, each in a goroutine of its own. The fields belong to the goroutine of
 // run, which alone changes the check.
 type tries struct {
-	checker
+	*checker
 	check         *familyCheck
 	resolution    egress.Resolution
 	chain         tried
@@ -54,7 +54,7 @@ type outcome struct {
 // deployment or a lost packet is no outage. The second try begins once all first ones have failed, or beside what has
 // been silent for bounds.beside. No try shortens another: the first good answer counts. Only one chain is followed.
 // resolution is the site's own lookup, which the round trip finds in the cache.
-func (r checker) check(ctx context.Context, c *familyCheck, resolution egress.Resolution) {
+func (r *checker) check(ctx context.Context, c *familyCheck, resolution egress.Resolution) {
 	t := tries{checker: r, check: c, resolution: resolution, addresses: make([]tried, len(c.addresses))}
 	t.outcomes = make(chan outcome, 2*len(c.addresses)+4) // two of each address, four of the chain: no try waits
 	t.run(ctx)

@@ -117,7 +117,8 @@ func newWithin(client *egress.Client, bounds limits) tool.Tool {
 		Parse: webview.ParsePage,
 		Run: func(ctx context.Context, page webview.Page) (*Result, error) {
 			state := &soFar{host: webview.Place(page.URL)}
-			return checker{client: client, bounds: bounds, url: page.URL, http3: page.HTTP3, state: state}.run(ctx)
+			r := &checker{client: client, bounds: bounds, url: page.URL, http3: page.HTTP3, state: state}
+			return r.run(ctx)
 		},
 		About: func(p webview.Page, r *Result) bool { return r.URL == p.String() },
 		Steps: map[string]reflect.Type{
@@ -137,7 +138,7 @@ type checker struct {
 	state  *soFar
 }
 
-func (r checker) run(ctx context.Context) (*Result, error) {
+func (r *checker) run(ctx context.Context) (*Result, error) {
 	resolution, err := r.resolve(ctx)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -165,7 +166,7 @@ func (r checker) run(ctx context.Context) (*Result, error) {
 }
 
 // withHTTP3 tries HTTP/3 with the origin of the last answer, where it is to be tried.
-func (r checker) withHTTP3(ctx context.Context, result *Result, last *egress.Response) *Result {
+func (r *checker) withHTTP3(ctx context.Context, result *Result, last *egress.Response) *Result {
 	if r.http3 {
 		result.HTTP3 = webview.CheckHTTP3(ctx, r.client, last, &result.Truncated)
 		result.Report = result.With(result.HTTP3.Findings...)
@@ -196,7 +197,7 @@ func unsettled(checks []familyCheck) error {
 }
 
 // resolve looks the name up, once more where the name servers failed.
-func (r checker) resolve(ctx context.Context) (egress.Resolution, error) {
+func (r *checker) resolve(ctx context.Context) (egress.Resolution, error) {
 	resolution, err := r.client.Resolve(ctx, r.url.Host())
 	if !fault.IsOwn(err) && (fault.Is(err, fault.Upstream) || fault.Is(err, fault.Timeout)) {
 		pause(ctx, r.bounds.pause)
@@ -206,7 +207,7 @@ func (r checker) resolve(ctx context.Context) (egress.Resolution, error) {
 }
 
 // unresolved is the result for a name that leads nowhere: a site that cannot be found is down. A refusal stays one.
-func (r checker) unresolved(ctx context.Context, err error) (*Result, error) {
+func (r *checker) unresolved(ctx context.Context, err error) (*Result, error) {
 	state := uptimeDown
 	switch {
 	case fault.IsOwn(err):
@@ -226,14 +227,17 @@ func (r checker) unresolved(ctx context.Context, err error) (*Result, error) {
 }
 
 // checkFamilies checks the families that both the site and this host have, at the same time.
-func (r checker) checkFamilies(ctx context.Context, resolution egress.Resolution) []familyCheck {
+func (r *checker) checkFamilies(ctx context.Context, resolution egress.Resolution) []familyCheck {
 	has := r.client.Families()
 	var checks []familyCheck
-	if v4 := resolution.V4; len(v4) > 0 && has.V4 {
-		checks = append(checks, familyCheck{family: 4, address: v4[0], addresses: checksOf(v4)})
+	add := func(family int, addresses []netip.Addr) {
+		checks = append(checks, familyCheck{family: family, address: addresses[0], addresses: checksOf(addresses)})
 	}
-	if v6 := resolution.V6; len(v6) > 0 && has.V6 {
-		checks = append(checks, familyCheck{family: 6, address: v6[0], addresses: checksOf(v6)})
+	if has.V4 && len(resolution.V4) > 0 {
+		add(4, resolution.V4)
+	}
+	if has.V6 && len(resolution.V6) > 0 {
+		add(6, resolution.V6)
 	}
 	parallel.Each(len(checks), len(checks), func(i int) { r.check(ctx, &checks[i], resolution) })
 	return checks
@@ -247,7 +251,7 @@ func (c *familyCheck) unchecked() familyState {
 
 // untried describes a family that was not checked. unanswered means that its lookup failed: name servers that answer
 // for one family alone are common, and their site is no worse for it.
-func (r checker) untried(family int, addresses []netip.Addr, unanswered bool) familyState {
+func (r *checker) untried(family int, addresses []netip.Addr, unanswered bool) familyState {
 	if len(addresses) == 0 {
 		why := said{saidNoFamily, finding.Args{"host": r.url.Host().Short(), "by": fmt.Sprintf("IPv%d", family)}}
 		if unanswered {

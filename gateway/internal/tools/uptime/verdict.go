@@ -16,7 +16,7 @@ import (
 )
 
 // conclude makes the result of the checks; at least one could be made to its end.
-func (r checker) conclude(resolution egress.Resolution, checks []familyCheck) *Result {
+func (r *checker) conclude(resolution egress.Resolution, checks []familyCheck) *Result {
 	result := &Result{
 		URL: r.url.String(),
 		Families: families{
@@ -72,7 +72,7 @@ func counted(checks []familyCheck) []familyCheck {
 }
 
 // facts are those of a report; checks are the families that were checked to their end.
-func (r checker) facts(result Result, resolution egress.Resolution, checks []familyCheck, first *familyCheck) facts {
+func (r *checker) facts(result Result, resolution egress.Resolution, checks []familyCheck, first *familyCheck) facts {
 	f := facts{host: webview.Place(r.url), result: result, first: first, noLookup: egress.Families{
 		V4: len(resolution.V4) == 0 && resolution.Unanswered.V4, V6: len(resolution.V6) == 0 && resolution.Unanswered.V6,
 	}, families: []family{{name: "IPv4", state: result.Families.IPv4}, {name: "IPv6", state: result.Families.IPv6}}}
