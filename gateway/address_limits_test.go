@@ -73,7 +73,7 @@ func TestNamesOfOneAddress(t *testing.T) {
 			passed++
 		case http.StatusTooManyRequests:
 			if resp.Header.Get("Retry-After") == "" || resp.Header.Get("X-RateLimit-Limit") != "10000" ||
-				!strings.Contains(body, "Too many of your requests went to this server's address; try again in ") {
+				!strings.Contains(body, "Too many of your requests went to this server's address. Try again in ") {
 				t.Fatalf("%v %s", resp.Header, body)
 			}
 		default:

@@ -43,7 +43,7 @@ func TestAddressLimits(t *testing.T) {
 	to := lab.RedirectTo(internet.Site("redirects").Host, "http://"+name(0)+"/", 302)
 	a := askFor(t, gateway, "11.80.0.1", "redirect-checker", to)
 	if text, _ := a.at("hops.1.statusText").(string); a.at("outcome") != "blocked" ||
-		!strings.HasPrefix(text, "Too many of your requests went to this server's address; try again in ") {
+		!strings.HasPrefix(text, "Too many of your requests went to this server's address. Try again in ") {
 		t.Errorf("a redirect: %s", a.Body)
 	}
 	if a := askFor(t, gateway, "11.80.0.2", "http-headers", "http://"+name(4)+"/"); a.Status != 200 {

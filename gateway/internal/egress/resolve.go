@@ -124,6 +124,9 @@ func (c *Client) find(ctx context.Context, h target.Host, both lookup, r *Resolu
 		return err
 	}
 	if err := r.permit(c, c.addressesOf(a, aaaa)...); err != nil {
+		if refused, is := errors.AsType[*fault.Error](err); is && refused.Code == codeNotPublic {
+			refused.Args = finding.Args{"host": h.Short()}
+		}
 		return err
 	}
 	if len(r.V4)+len(r.V6) == 0 {

@@ -5,9 +5,13 @@ import "diagnostics/gateway/internal/tool/finding"
 // Rows are the rows that several tools and parts of this service use: failures, and faults of a certificate.
 //
 // A row about a target that has no Clause gets it from its Message, with "it" in place of the host.
-var Rows = withClauses(finding.Join(adviceRows, inputRows, nameInputRows, policyRows, requestRows, limitRows, hereRows,
+var Rows = withClauses(finding.Join(adviceRows, inputRows, nameInputRows, policyRows, requestRows,
+	ofNoTarget("Limit reached", "", limitRows), ofNoTarget("Not checked", notAboutTarget, hereRows),
 	ofTargets(nameRows), ofTargets(connectionRows), ofTargets(handshakeRows), ofTargets(answerRows), redirectRows,
-	verifiedRows, http3Rows, ofTargets(starttlsRows), providerRows, workerRows, placeRows, certificateRows))
+	ofBounds(boundRows), ofNoTarget("Not verified", "", verifiedRows), http3Rows, ofTargets(starttlsRows),
+	providerNames, ofNoTarget("Data source failed", notAboutTarget, providerRows),
+	ofNoTarget("Worker unavailable", notAboutTarget, workerRows),
+	ofNoTarget("Place unavailable", notAboutTarget, placeRows), certificateRows))
 
 // adviceRows describe a valid input, after a sentence about one that is not.
 var adviceRows = finding.Rows{
@@ -120,14 +124,20 @@ var nameInputRows = finding.Rows{
 // policyRows refuse a target. None names an address: a name's answer may be a private one, and showing it would map a
 // private network.
 var policyRows = finding.Rows{
-	"TARGET_NOT_PUBLIC": {Message: "The target is not at a public address. Enter a public hostname or address.",
+	"TARGET_NOT_PUBLIC": {State: finding.Failed, Brief: "Not public", Args: "host text",
+		Message: "[{host} leads to an address that is not public, which nobody outside its network can reach.]" +
+			"{host?|The target is not at a public address. Enter a public hostname or address.}",
 		Clause: "it is not at a public address"},
-	"TARGET_IS_HERE": {Message: "The target is this service's own address, which it does not check.",
-		Clause: "it is this service's own address, which this service does not check"},
-	"TARGET_IS_PART": {Message: "The target is a part of this service, which it does not check."},
-	"TARGET_DENIED":  {Message: "The operator of this service does not allow this target."},
-	"TARGET_ALIAS_NOT_PUBLIC": {Message: "The target is an alias of a name that is not public.",
-		Clause: "it is an alias of a name that is not public"},
+	"TARGET_IS_HERE": {State: finding.Unknown, Brief: "Not checked",
+		Message: "The target is this service's own address, which it does not check.",
+		Clause:  "it is this service's own address, which this service does not check"},
+	"TARGET_IS_PART": {State: finding.Unknown, Brief: "Not checked",
+		Message: "The target is a part of this service, which it does not check."},
+	"TARGET_DENIED": {State: finding.Unknown, Brief: "Not allowed here",
+		Message: "The operator of this service does not allow this target."},
+	"TARGET_ALIAS_NOT_PUBLIC": {State: finding.Failed, Brief: "Not public",
+		Message: "The target is an alias of a name that is not public.",
+		Clause:  "it is an alias of a name that is not public"},
 	"SERVER_NAME_NOT_PUBLIC": {Message: "Its name is not a public hostname."},
 }
 
@@ -139,19 +149,21 @@ var requestRows = finding.Rows{
 	"TOKEN_REQUIRED": {Message: "A valid bearer token is required."},
 	"METHOD_NOT_ALLOWED": {Args: "allowed text",
 		Message: "This address does not accept that method. Use {allowed}."},
-	"REQUEST_MEDIA_TYPE":       {Message: "Send the request as application/json in UTF-8."},
-	"REQUEST_BODY_COMPRESSED":  {Message: "Send the request body uncompressed."},
-	"REQUEST_BODY_TOO_LARGE":   {Message: "The request body is larger than 4,096 bytes."},
-	"REQUEST_BODY_SLOW":        {Message: "The request body did not arrive in time."},
-	"REQUEST_BODY_UNREADABLE":  {Message: "The request body could not be read."},
-	"REQUEST_BODY_NOT_OBJECT":  {Message: `The request body must be one JSON object, such as \{"input": "example.com"}.`},
+	"REQUEST_MEDIA_TYPE":      {Message: "Send the request as application/json in UTF-8."},
+	"REQUEST_BODY_COMPRESSED": {Message: "Send the request body uncompressed."},
+	"REQUEST_BODY_TOO_LARGE":  {Message: "The request body is larger than 4,096 bytes."},
+	"REQUEST_BODY_SLOW":       {Message: "The request body did not arrive in time."},
+	"REQUEST_BODY_UNREADABLE": {Message: "The request body could not be read."},
+	"REQUEST_BODY_NOT_OBJECT": {
+		Message: `The request body must be one JSON object, such as \{"input": "example.com"}.`},
 	"REQUEST_BODY_NOT_UTF8":    {Message: "The request body must be UTF-8."},
 	"REQUEST_HEADERS_TOO_MANY": {Message: "The request has more than 100 header fields."},
 	"REQUEST_FAILED":           {Message: "The request failed."},
 	"REQUEST_UNCLEAR":          {Message: "The request could not be understood."},
 	"FIELD_INPUT":              {Message: `The field "input" is required and must be a string.`},
 	"FIELD_OPTIONS":            {Message: `The field "options" must be an object, if present.`},
-	"FIELD_CLIENT":             {Message: `The field "client" is required: a pseudonym of letters, digits, "-" and "_".`},
+	"FIELD_CLIENT": {
+		Message: `The field "client" is required: a pseudonym of letters, digits, "-" and "_".`},
 	"FIELD_GROUP": {
 		Message: `The field "group" must be a pseudonym of letters, digits, "-" and "_", if present.`},
 	"FIELD_BUDGET":  {Message: `The field "budgetMs" must be a positive number of milliseconds, if present.`},
@@ -161,28 +173,29 @@ var requestRows = finding.Rows{
 // limitRows tell a client that a limit of this service is reached. They never name an address, because the client may
 // have entered a name.
 var limitRows = finding.Rows{
-	"TOO_MANY_REQUESTS": {Args: "wait wait", Message: "Too many requests[; try again in {wait}]."},
+	"TOO_MANY_REQUESTS": {Brief: "Too many requests", Args: "wait wait",
+		Message: "Too many requests.[ Try again in {wait}.]"},
 	"TARGET_BUSY": {Args: "wait wait",
-		Message: "Too many requests are going to this target at the moment[; try again in {wait}]."},
+		Message: "Too many requests are going to this target at the moment.[ Try again in {wait}.]"},
 	"ADDRESS_SHARE_USED": {Args: "wait wait",
-		Message: "Too many of your requests went to this server's address[; try again in {wait}]."},
+		Message: "Too many of your requests went to this server's address.[ Try again in {wait}.]"},
 	"ADDRESS_BUSY": {Args: "wait wait",
-		Message: "Too many requests are going to this server's address at the moment[; try again in {wait}]."},
+		Message: "Too many requests are going to this server's address at the moment.[ Try again in {wait}.]"},
 	"TOO_MANY_PORTS": {Args: "wait wait",
-		Message: "You have tried too many different ports on this server's address[; try again in {wait}]."},
+		Message: "You have tried too many different ports on this server's address.[ Try again in {wait}.]"},
 	"REGISTRATIONS_BUSY": {Args: "wait wait",
-		Message: "Too many registrations are being looked up at the moment[; try again in {wait}]."},
-	"SERVICE_BUSY": {Message: "The service is busy. Please try again in a moment."},
-	"TOO_MANY_RUNS": {
+		Message: "Too many registrations are being looked up at the moment.[ Try again in {wait}.]"},
+	"SERVICE_BUSY": {Brief: "Busy", Message: "The service is busy. Please try again in a moment."},
+	"TOO_MANY_RUNS": {Brief: "Too many at once",
 		Message: "Too many of your diagnostics are running at once. Wait until one has finished."},
-	"NETWORK_TOO_MANY_RUNS": {
+	"NETWORK_TOO_MANY_RUNS": {Brief: "Too many at once",
 		Message: "Too many diagnostics from your network are running at once. Wait until one has finished."},
 	"TOO_MUCH_MEMORY": {
 		Message: "Your running diagnostics need too much memory. Wait until some have finished and you have read " +
 			"their answers."},
 	"NETWORK_TOO_MUCH_MEMORY": {
 		Message: "The diagnostics running from your network need too much memory. Wait until some have finished."},
-	"CHECK_TOO_EXPENSIVE": {
+	"CHECK_TOO_EXPENSIVE": {Brief: "Too costly to check",
 		Message: "This check took more processor time than one check may (0.5 s), so it was ended."},
 	"CHECK_SENDS_TOO_MUCH": {
 		Message: "This check may not send any more: its next step could exceed the limit for one check (128 KB)."},
@@ -190,35 +203,38 @@ var limitRows = finding.Rows{
 	"SITEMAPS_TOO_LARGE": {
 		Message: "The sitemaps of this check have together reached the limit on what is read (4 MiB)."},
 	"REVOCATION_TOO_LARGE": {Message: "The answers of the authority are too long."},
-	"URL_TOO_LONG": {Message: "The URL is longer than 4,096 characters; a URL that long is sent only to the server that " +
-		"chose it."},
-	"CHECK_OUT_OF_TIME": {Message: "The diagnostic did not finish in time. Please try again later."},
+	"URL_TOO_LONG": {
+		Message: "The URL is longer than 4,096 characters; a URL that long is sent only to the server that " +
+			"chose it."},
+	"CHECK_OUT_OF_TIME": {Brief: "Not finished in time",
+		Message: "The diagnostic did not finish in time. Please try again later."},
 }
 
 const lookup = "The lookup of [{name}]{name?|the network's announcement} "
 
 // hereRows are what this service itself lacks. They say nothing about a target.
 var hereRows = finding.Rows{
-	"NO_IPV4_HERE": {Args: "only flag",
+	"NO_IPV4_HERE": {Brief: "No IPv4 here", Args: "only flag",
 		Message: "This service has no IPv4 connection{only?, and the target has only IPv4 addresses}."},
-	"NO_IPV6_HERE": {Args: "only flag",
+	"NO_IPV6_HERE": {Brief: "No IPv6 here", Args: "only flag",
 		Message: "This service has no IPv6 connection{only?, and the target has only IPv6 addresses}."},
 	"NO_FAMILY_HERE":   {Message: "This service has no connection for its address family."},
 	"NO_INTERNET_HERE": {Message: "This service has no connection to the internet at the moment."},
 	"SHORTAGE_HERE": {Message: "This service cannot make connections at the moment. Please try again in a few seconds.",
 		Clause: "this service cannot make connections at the moment"},
-	"OVERLOADED_HERE": {Message: "This service is overloaded at the moment. Please try again in a few seconds.",
-		Clause: "this service is overloaded at the moment"},
-	"RESTARTING":     {Message: "This service is restarting. Please try again in a few seconds."},
-	"INTERNAL_ERROR": {Message: "Something went wrong on our side. Please try again later."},
+	"OVERLOADED_HERE": {Brief: "Busy",
+		Message: "This service is overloaded at the moment. Please try again in a few seconds.",
+		Clause:  "this service is overloaded at the moment"},
+	"RESTARTING":     {Brief: "Restarting", Message: "This service is restarting. Please try again in a few seconds."},
+	"INTERNAL_ERROR": {Brief: "Our fault", Message: "Something went wrong on our side. Please try again later."},
 
-	"RESOLVER_TIMEOUT": {Args: "name text",
+	"RESOLVER_TIMEOUT": {Brief: "Our resolver is silent", Args: "name text",
 		Message: lookup + "got no answer: this service's own resolver did not respond."},
-	"RESOLVER_UNREACHABLE": {Args: "name text",
+	"RESOLVER_UNREACHABLE": {Brief: "Our resolver is down", Args: "name text",
 		Message: lookup + "failed: this service's own resolver cannot be reached."},
-	"RESOLVER_INVALID": {Args: "name text",
+	"RESOLVER_INVALID": {Brief: "Our resolver fails", Args: "name text",
 		Message: lookup + "failed: this service's own resolver gives invalid answers."},
-	"RESOLVER_FAILED": {Args: "name text, rcode text",
+	"RESOLVER_FAILED": {Brief: "Our resolver fails", Args: "name text, rcode text",
 		Message: lookup + "failed: this service's own resolver answered {rcode}."},
 
 	"DEPENDENCY_TIMEOUT":    {Message: "A service that this one depends on could not be found in time."},
@@ -226,8 +242,23 @@ var hereRows = finding.Rows{
 	"DEPENDENCY_NO_ADDRESS": {Message: "A service that this one depends on has no address."},
 }
 
-const remedyNotFound = "Check the spelling. If the name is yours, check that its domain is registered and that its " +
-	"zone has it."
+const remedyNotFound = "Check the spelling. If the name is yours, check that the domain is registered and that its " +
+	"zone contains the name."
+
+// Meanings that several failures share.
+const (
+	meaningBlocked = "A router or firewall on the way turns the connection away. Check the address and the firewalls in " +
+		"front of it."
+	meaningSilent = "The server is down, or a firewall drops what is sent to it. Check that it runs and that the " +
+		"firewall lets this port through."
+	meaningOther = "Another kind of server may listen on this port. Check the host and the port."
+	meaningHangs = "The server accepts connections but does not answer: it is overloaded, or the program behind it " +
+		"hangs."
+	meaningCut = "The program behind the server may have crashed, or a firewall cuts the connection. Check the " +
+		"server's log."
+	meaningNameServers = "Nobody can look the name up while this lasts. Check that its name servers run and that no " +
+		"firewall blocks DNS."
+)
 
 // nameRows are about the names of targets in the DNS.
 var nameRows = finding.Rows{
@@ -236,60 +267,79 @@ var nameRows = finding.Rows{
 		Args:    "host text",
 		Message: "{host} does not exist.",
 		Brief:   "Does not exist",
-		Meaning: "Neither website nor mail works at this name. " + remedyNotFound,
+		Meaning: "No website or mail can work at this name. " + remedyNotFound,
 		Remedy:  remedyNotFound, Reference: "https://www.rfc-editor.org/rfc/rfc8020",
 	},
 	"NO_ADDRESS": {Brief: "No address", Weight: 94, Args: "host text, family text",
-		Message: "{host} has no [{family} ]address."},
+		Message: "{host} has no [{family} ]address.",
+		Meaning: "Nothing can connect to this name. Add A and AAAA records if it should have a website; a name for " +
+			"mail only needs none."},
 	"NAME_SERVERS_SILENT": {Brief: "Name servers silent", Weight: 89, Args: "name text",
-		Message: "The name servers of {name} did not answer."},
+		Message: "The name servers of {name} did not answer.",
+		Meaning: meaningNameServers},
 	"NAME_SERVERS_INVALID": {Brief: "Invalid DNS answer", Weight: 89, Args: "name text",
-		Message: "The name servers of {name} gave an invalid answer."},
+		Message: "The name servers of {name} gave an invalid answer.",
+		Meaning: meaningNameServers},
 	"NAME_SERVERS_FAILED": {Brief: "Name servers fail", Weight: 89, Args: "name text, rcode text",
-		Message: "The name servers of {name} failed ({rcode})."},
+		Message: "The name servers of {name} failed ({rcode}).",
+		Meaning: meaningNameServers},
 }
 
 // connectionRows are about connections to a target.
 var connectionRows = finding.Rows{
 	"CONNECTION_REFUSED": {Brief: "Connection refused", Args: "host text, port number", Message: "{host} refused the " +
-		"connection[ on port {port}]."},
-	"CONNECTION_RESET": {Brief: "Connection reset", Args: "host text", Message: "{host} reset the connection."},
+		"connection[ on port {port}].",
+		Meaning: "The host is there, but nothing listens on this port, or a firewall refuses the connection. " +
+			"Check the port and that the service runs."},
+	"CONNECTION_RESET": {Brief: "Connection reset", Args: "host text", Message: "{host} reset the connection.",
+		Meaning: meaningCut},
 	"CONNECTION_BLOCKED": {Brief: "Connection blocked", Args: "host text",
-		Message: "{host} cannot be reached: the connection is blocked on the way."},
+		Message: "{host} cannot be reached: the connection is blocked on the way.",
+		Meaning: meaningBlocked},
 	"NO_ROUTE": {Brief: "No route", Args: "host text", Message: "{host} cannot be reached: there is no route to its " +
-		"address."},
+		"address.",
+		Meaning: meaningBlocked},
 	"HOST_UNREACHABLE": {Brief: "Unreachable", Args: "host text, port number",
-		Message: "{host} {port?could not|cannot} be reached[ on port {port}]."},
+		Message: "{host} {port?could not|cannot} be reached[ on port {port}].",
+		Meaning: meaningBlocked},
 	"CONNECT_TIMEOUT": {Brief: "No connection", Args: "host text, seconds number", Message: "{host} did not accept a " +
 		"connection in time.",
-		Clause: "no connection within {seconds} seconds"},
+		Clause:  "no connection within {seconds} seconds",
+		Meaning: meaningSilent},
 	"NO_CONNECTION": {Brief: "No connection", Weight: 97,
 		Args:    "host text, seconds number",
 		Message: "{host} accepts no connection within {seconds} seconds.",
 		Clause:  "no connection within {seconds} seconds",
-		Remedy:  "Check that the server runs and that no firewall drops the packets."},
-	"PORT_SILENT": {Brief: "No answer", Args: "host text, port number", Message: "{host} did not answer on port {port}."},
+		Remedy:  "Check that the server runs and that no firewall drops the packets.",
+		Meaning: meaningSilent},
+	"PORT_SILENT": {Brief: "No answer", Args: "host text, port number",
+		Message: "{host} did not answer on port {port}.",
+		Meaning: meaningSilent},
 }
 
 // handshakeRows are about handshakes of TLS with a target.
 var handshakeRows = finding.Rows{
 	"TLS_TIMEOUT": {Brief: "TLS handshake stuck", Args: "host text, port number",
 		Message: "{host}[ accepted the connection on port {port} but] did not {port?complete a|finish the} " +
-			"TLS handshake in time."},
-	"TLS_TOO_LONG": {Brief: "TLS handshake too long", Args: "host text, port number",
-		Message: "{host} sent a TLS handshake of more than 128 KiB[ on port {port}]."},
+			"TLS handshake in time.",
+		Meaning: "The server accepts connections but does not finish the handshake: it is overloaded, or another kind of " +
+			"server listens on this port."},
 	"TLS_PLAIN_HTTP": {Brief: "Plain HTTP, not TLS", Args: "host text",
 		Message: "{host} answers in plain HTTP on this port, not TLS. Use http:// in the URL."},
 	"TLS_NOT_SPOKEN": {Brief: "No TLS", Args: "host text, port number, here flag",
-		Message: "{host} does not use TLS[ on port {port}]{here? on this port}."},
+		Message: "{host} does not use TLS[ on port {port}]{here? on this port}.",
+		Meaning: meaningOther},
 	"TLS_REFUSED": {Brief: "TLS refused", Args: "host text, port number, alert text, explanation code",
 		Message: "{host} refused the TLS handshake[ on port {port}][ ({alert})][: {explanation}]."},
 	"TLS_BROKEN_OFF": {Brief: "TLS broken off", Args: "host text", Message: "{host} closed the connection during the " +
-		"TLS handshake."},
+		"TLS handshake.",
+		Meaning: meaningCut},
 	"TLS_NOT_BEGUN": {Brief: "No TLS", Args: "host text, port number",
-		Message: "{host} closed the connection on port {port} instead of starting a TLS handshake."},
+		Message: "{host} closed the connection on port {port} instead of starting a TLS handshake.",
+		Meaning: meaningOther},
 	"TLS_NOT_UNDERSTOOD": {Brief: "TLS not understood", Args: "host text",
-		Message: "{host} sent a TLS handshake that this service does not understand."},
+		Message: "{host} sent a TLS handshake that this service does not understand.",
+		Meaning: meaningOther},
 	"TLS_NOT_COMPLETED": {Brief: "TLS not completed", Args: "host text, port number",
 		Message: "{host} began a TLS handshake on port {port} that cannot be completed; its certificate cannot be read."},
 	"TLS_ANONYMOUS": {Brief: "No certificate", Args: "host text, port number, suite text",
@@ -304,36 +354,52 @@ var handshakeRows = finding.Rows{
 // answerRows are about answers of a target.
 var answerRows = finding.Rows{
 	"ANSWER_TIMEOUT": {Brief: "No answer in time", Args: "host text", Message: "{host} accepted the connection but " +
-		"did not answer in time."},
+		"did not answer in time.",
+		Meaning: meaningHangs},
 	"ANSWER_INVALID": {Brief: "Invalid answer", Args: "host text, port number", Message: "{host} sent an invalid " +
-		"answer[ on port {port}]."},
-	"ANSWER_IN_PIECES": {Brief: "Unusable answer", Args: "host text", Message: "{host} sent its answer in too many " +
-		"tiny pieces."},
-	"ANSWER_NOT_HTTP": {Brief: "Not HTTP", Args: "host text", Message: "{host} did not answer with valid HTTP."},
+		"answer[ on port {port}].",
+		Meaning: meaningOther},
+	"ANSWER_NOT_HTTP": {Brief: "Not HTTP", Args: "host text", Message: "{host} did not answer with valid HTTP.",
+		Meaning: meaningOther},
 	"ANSWER_UNUSABLE": {Brief: "Unusable answer", Args: "host text", Message: "{host} did not send a usable HTTP " +
-		"answer."},
+		"answer.",
+		Meaning: meaningOther},
 	"ANSWER_RESET": {Brief: "Connection reset", Args: "host text", Message: "{host} reset the connection without " +
-		"an answer."},
+		"an answer.",
+		Meaning: meaningCut},
 	"ANSWER_MISSING": {Brief: "Connection closed", Args: "host text", Message: "{host} closed the connection " +
-		"without an answer."},
+		"without an answer.",
+		Meaning: meaningCut},
 	"WANTS_TLS": {Brief: "Expects TLS", Args: "host text", Message: "{host} expects TLS on this port. Use " +
 		"https:// in the URL."},
-	"HEADERS_TOO_LONG": {Brief: "Headers too long", Args: "host text", Message: "{host} sent response headers of " +
-		"more than 64 KiB."},
-	"HEADERS_TOO_MANY_LINES": {Brief: "Too many headers", Args: "host text",
-		Message: "{host} sent response headers of more than 1,000 lines."},
 	"HTTP2_BROKEN_OFF": {Brief: "HTTP/2 broken off", Args: "host text", Message: "{host} closed the HTTP/2 " +
-		"connection without an answer."},
-	"HTTP2_HEADERS": {Brief: "HTTP/2 headers broken", Args: "host text",
-		Message: "{host} sent HTTP/2 headers that are broken or longer than 64 KiB."},
+		"connection without an answer.",
+		Meaning: meaningCut},
 	"HTTP2_KEEPS_CLOSING": {Brief: "HTTP/2 broken off", Args: "host text",
-		Message: "{host} keeps closing its HTTP/2 connections without an answer."},
+		Message: "{host} keeps closing its HTTP/2 connections without an answer.",
+		Meaning: meaningCut},
 	"BODY_TIMEOUT": {Brief: "Body not in time", Args: "host text",
 		Message: "[{host} did not send its whole answer]{host?|The body did not arrive} in time.",
 		Clause:  "{host?it did not send its whole answer|the body did not arrive} in time"},
 	"BODY_ENCODING":   {Brief: "Unknown encoding", Message: "The body uses a content encoding that was not requested."},
 	"BODY_CORRUPT":    {Brief: "Body corrupt", Message: "The compressed body is corrupt."},
 	"BODY_BROKEN_OFF": {Brief: "Body broken off", Message: "The connection closed before the body was complete."},
+}
+
+// boundRows are about answers that go beyond a bound of this service, which is no fault of a target.
+var boundRows = finding.Rows{
+	"TLS_TOO_LONG": {Brief: "TLS handshake too long", Args: "host text, port number",
+		Message: "{host} sent a TLS handshake of more than 128 KiB[ on port {port}]."},
+	"ANSWER_IN_PIECES": {Brief: "Unusable answer", Args: "host text", Message: "{host} sent its answer in too many " +
+		"tiny pieces."},
+	"HEADERS_TOO_LONG": {Brief: "Headers too long", Args: "host text", Message: "{host} sent response headers of " +
+		"more than 64 KiB."},
+	"HEADERS_TOO_MANY_LINES": {Brief: "Too many headers", Args: "host text",
+		Message: "{host} sent response headers of more than 1,000 lines."},
+	"HTTP2_HEADERS": {Brief: "HTTP/2 headers broken", Args: "host text",
+		Message: "{host} sent HTTP/2 headers that are broken or longer than 64 KiB."},
+	"QUIC_TOO_MUCH": {Brief: "Unusable answer", Args: "host text",
+		Message: "{host} sent far more over QUIC than an answer takes."},
 }
 
 const httpSpec = "https://www.rfc-editor.org/rfc/rfc9110.html"
@@ -383,8 +449,9 @@ var redirectRows = finding.Rows{
 		Remedy:    "Send one Location header.",
 		Reference: httpSpec + "#section-10.2.2"},
 
-	"REDIRECT_NOT_CHECKED": {Message: "The target redirects to an address that this service does not check."},
-	"REDIRECT_NOT_FOLLOWED": {Args: "refusal sentence",
+	"REDIRECT_NOT_CHECKED": {State: finding.Unknown, Brief: "Redirect not checked",
+		Message: "The target redirects to an address that this service does not check."},
+	"REDIRECT_NOT_FOLLOWED": {State: finding.Unknown, Brief: "Redirect not checked", Args: "refusal sentence",
 		Message: "One of the target's redirects could not be followed. {refusal}"},
 	"BROWSERS_FOLLOW": {Message: "Browsers follow it all the same."},
 }
@@ -419,8 +486,7 @@ var http3Rows = finding.Rows{
 	"QUIC_TIMEOUT":      {Args: "host text", Message: "{host} did not finish the QUIC handshake in time."},
 	"QUIC_ANSWER_TIMEOUT": {Args: "host text",
 		Message: "{host} finished the QUIC handshake but did not answer in time."},
-	"QUIC_TOO_MUCH": {Args: "host text", Message: "{host} sent far more over QUIC than an answer takes."},
-	"QUIC_VERSION":  {Args: "host text", Message: "{host} speaks no version of QUIC that browsers use."},
+	"QUIC_VERSION": {Args: "host text", Message: "{host} speaks no version of QUIC that browsers use."},
 	"QUIC_TLS_REFUSED": {Args: "host text, alert text",
 		Message: "{host} refused the TLS handshake over QUIC[ ({alert})]."},
 	"QUIC_NOT_UNDERSTOOD": {Args: "host text",
@@ -431,25 +497,34 @@ var http3Rows = finding.Rows{
 // starttlsRows are about STARTTLS, and clauses about the alerts of TLS.
 var starttlsRows = finding.Rows{
 	"STARTTLS_REFUSED": {Brief: "STARTTLS refused", Args: "host text, port number, answer text",
-		Message: "{host} offers STARTTLS on port {port}, but refuses it: it answers {answer}."},
+		Message: "{host} offers STARTTLS on port {port}, but refuses it: it answers {answer}.",
+		Meaning: "Mail is sent to this port without encryption. Check the certificate and key in the server's settings."},
 	"STARTTLS_NOT_OFFERED": {Brief: "No STARTTLS", Args: "host text, port number", Message: "{host} does not offer " +
-		"STARTTLS on port {port}."},
+		"STARTTLS on port {port}.",
+		Meaning: "Mail is sent to this port without encryption. Turn STARTTLS on."},
 	"STARTTLS_REJECTED": {Brief: "Connection rejected", Args: "host text, port number",
 		Message: "The server of {host} on port {port} rejected the connection."},
 	"STARTTLS_PROTOCOL": {Brief: "Wrong protocol", Args: "host text, port number, protocol text",
-		Message: "{host} does not speak proper {protocol} on port {port}."},
+		Message: "{host} does not speak proper {protocol} on port {port}.",
+		Meaning: meaningOther},
 	"STARTTLS_BROKEN_OFF": {Brief: "Connection closed", Args: "host text, port number",
-		Message: "{host} closed the connection on port {port} before TLS could begin."},
+		Message: "{host} closed the connection on port {port} before TLS could begin.",
+		Meaning: meaningCut},
 	"STARTTLS_STUCK": {Brief: "No answer in time", Args: "host text, port number",
-		Message: "{host} accepted the connection on port {port} but then took nothing in time."},
+		Message: "{host} accepted the connection on port {port} but then took nothing in time.",
+		Meaning: meaningHangs},
 	"STARTTLS_SILENT": {Brief: "No answer in time", Args: "host text, port number",
-		Message: "{host} accepted the connection on port {port} but then sent nothing in time."},
+		Message: "{host} accepted the connection on port {port} but then sent nothing in time.",
+		Meaning: meaningHangs},
 	"STARTTLS_SLOW_GREETING": {Brief: "No answer in time", Args: "host text, port number",
-		Message: "{host} had begun its greeting on port {port}, but did not finish it in time."},
+		Message: "{host} had begun its greeting on port {port}, but did not finish it in time.",
+		Meaning: meaningHangs},
 	"STARTTLS_NO_ANSWER": {Brief: "No answer in time", Args: "host text, port number, command text",
-		Message: "{host} did not answer {command} on port {port} in time."},
+		Message: "{host} did not answer {command} on port {port} in time.",
+		Meaning: meaningHangs},
 	"STARTTLS_SLOW_ANSWER": {Brief: "No answer in time", Args: "host text, port number, command text",
-		Message: "{host} had begun its answer to {command} on port {port}, but did not finish it in time."},
+		Message: "{host} had begun its answer to {command} on port {port}, but did not finish it in time.",
+		Meaning: meaningHangs},
 
 	"ALERT_NO_PROTOCOL":    {Clause: "it expects another application protocol"},
 	"ALERT_NAME":           {Clause: "it does not know this host name (unrecognized_name)"},
@@ -460,14 +535,18 @@ var starttlsRows = finding.Rows{
 	"ALERT_OTHER":          {Args: "number number", Clause: "alert {number}"},
 }
 
-// providerRows are about the services that have data of a target. A provider is a row that has only a clause.
-var providerRows = finding.Rows{
+// providerNames name the services that have data of a target.
+var providerNames = finding.Rows{
 	"WHOIS_SERVER":       {Args: "server text", Clause: "The WHOIS server {server}"},
 	"RDAP_SERVER":        {Args: "server text", Clause: "The registration server {server}"},
 	"RDAP_SERVICE_LABEL": {Clause: "the registration data service"},
 	"RDAP_SERVICE":       {Clause: "The registration data service of this site"},
+}
 
-	"PROVIDER_TIMEOUT":    {Args: "provider code", Message: "{provider} did not answer in time."},
+// providerRows are about failures of these services.
+var providerRows = finding.Rows{
+	"PROVIDER_TIMEOUT": {Brief: "Data source silent", Args: "provider code",
+		Message: "{provider} did not answer in time."},
 	"PROVIDER_NO_ADDRESS": {Args: "provider code", Message: "{provider} has no address."},
 	"PROVIDER_NOT_PUBLIC": {Args: "provider code",
 		Message: "{provider} is not at a public address, so it was not asked."},
@@ -487,10 +566,10 @@ var providerRows = finding.Rows{
 		Message: "{provider} redirects to something that is not a public URL."},
 	"PROVIDER_REDIRECT_NOT_HTTPS": {Args: "provider code",
 		Message: "{provider} redirects to a URL that is not https."},
-	"PROVIDER_PAUSED": {Args: "provider code, wait wait",
-		Message: "{provider} has been asked too often[; try again in {wait}]."},
-	"PROVIDER_OUT_OF_SERVICE": {Args: "provider code, wait wait",
-		Message: "{provider} is out of service[; try again in {wait}]."},
+	"PROVIDER_PAUSED": {Brief: "Data source busy", Args: "provider code, wait wait",
+		Message: "{provider} has been asked too often.[ Try again in {wait}.]"},
+	"PROVIDER_OUT_OF_SERVICE": {Brief: "Out of service", Args: "provider code, wait wait",
+		Message: "{provider} is out of service.[ Try again in {wait}.]"},
 
 	"PROVIDER_ANSWER_EMPTY": {Args: "provider code", Message: "{provider} sent an empty answer."},
 	"PROVIDER_CLOSED":       {Args: "provider code", Message: "{provider} does not answer this service."},
@@ -509,9 +588,10 @@ var providerRows = finding.Rows{
 	"REGISTRAR_MISSING": {Brief: "Registrar data missing", Message: "The data shown comes from the registry alone."},
 	"REGISTRAR_NOT_PUBLIC": {
 		Message: "The registry names a server of the registrar that is not a public https URL."},
-	"NO_REGISTRY_KNOWN": {
+	"NO_REGISTRY_KNOWN": {Brief: "No registry known",
 		Message: "No registry that offers registration data (RDAP) is known for this address."},
-	"REGISTRY_WITHOUT_DATA": {Message: "The registry has no registration data for this address."},
+	"REGISTRY_WITHOUT_DATA": {Brief: "No registration data",
+		Message: "The registry has no registration data for this address."},
 
 	"ASN_TIMEOUT": {Message: "The ASN service did not answer in time. Please try again later."},
 	"ASN_FAILED":  {Message: "The ASN service failed to answer. Please try again later."},
@@ -525,39 +605,43 @@ var workerRows = finding.Rows{
 		Message: "The diagnostics worker cannot be reached at the moment; try again in a few seconds."},
 	"WORKER_SILENT": {
 		Message: "The diagnostics worker does not answer at the moment; try again in a few seconds."},
-	"WORKER_LATE": {Message: "The diagnostics worker did not answer in time."},
+	"WORKER_LATE": {Brief: "Not finished in time", Message: "The diagnostics worker did not answer in time."},
 	"WORKER_BROKE_OFF": {
 		Message: "The diagnostics worker stopped before it had answered; try again in a few seconds."},
 	"WORKER_UNUSABLE": {Message: "The diagnostics worker sent an answer that cannot be used."},
-	"WORKER_BUSY":     {Message: "The diagnostics worker is busy; try again in a few seconds."},
-	"WORKER_TOO_SLOW": {Message: "The diagnostics worker did not finish in time."},
-	"WORKER_REFUSED":  {Message: "The diagnostics worker does not accept this target."},
+	"WORKER_BUSY":     {Brief: "Worker busy", Message: "The diagnostics worker is busy; try again in a few seconds."},
+	"WORKER_TOO_SLOW": {Brief: "Not finished in time", Message: "The diagnostics worker did not finish in time."},
+	"WORKER_REFUSED":  {Brief: "Not allowed here", Message: "The diagnostics worker does not accept this target."},
 	"WORKER_FAILED":   {Message: "The diagnostics worker could not run this job."},
-	"WORKER_ICMP":     {Message: "This worker can trace with ICMP only."},
-	"WORKER_NO_FAMILY": {Args: "family text, host text",
+	"WORKER_ICMP":     {Brief: "ICMP only", Message: "This worker can trace with ICMP only."},
+	"WORKER_NO_FAMILY": {Brief: "Not checked", Args: "family text, host text",
 		Message: "The diagnostics worker has no {family} connection[, and {host} has only {family} addresses]."},
-	"TOO_MANY_MEASUREMENTS": {Message: "You have too many measurements running; wait until one has finished."},
+	"TOO_MANY_MEASUREMENTS": {Brief: "Too many at once",
+		Message: "You have too many measurements running; wait until one has finished."},
 }
 
-// placeRows are about other places of this service. What a place says of a target stands in said.
+// placeRows are about other places of this service.
 var placeRows = finding.Rows{
 	"PLACE_UNREACHABLE": {Args: "place text",
 		Message: "The place {place} cannot be reached at the moment; try again in a few seconds."},
 	"PLACE_SILENT": {Args: "place text",
 		Message: "The place {place} does not answer at the moment; try again in a few seconds."},
-	"PLACE_LATE": {Args: "place text", Message: "The place {place} did not answer in time."},
+	"PLACE_LATE": {Brief: "Not finished in time", Args: "place text",
+		Message: "The place {place} did not answer in time."},
 	"PLACE_BROKE_OFF": {Args: "place text",
 		Message: "The place {place} stopped before it had answered; try again in a few seconds."},
-	"PLACE_UNUSABLE":     {Args: "place text", Message: "The place {place} sent an answer that cannot be used."},
-	"PLACE_BUSY":         {Args: "place text, wait wait", Message: "The place {place} is busy[; try again in {wait}]."},
+	"PLACE_UNUSABLE": {Args: "place text", Message: "The place {place} sent an answer that cannot be used."},
+	"PLACE_BUSY": {Brief: "Place busy", Args: "place text, wait wait",
+		Message: "The place {place} is busy.[ Try again in {wait}.]"},
 	"PLACE_FAILED":       {Args: "place text", Message: "The place {place} could not run this diagnostic."},
 	"PLACE_GONE":         {Message: "This place is not there any more."},
-	"PLACE_WITHOUT_TOOL": {Message: "This place does not have this tool yet."},
-	"PLACE_TOOL_OFF":     {Args: "place text", Message: "This tool is not enabled at the place {place}."},
-	"PLACE_REFUSES": {Args: "place text, said text",
-		Message: "The place {place} refuses this request: [{said}]{said?|the diagnostic failed.}"},
-	"PLACE_SEES": {Args: "place text, said text",
-		Message: "Seen from {place}: [{said}]{said?|the diagnostic failed.}"},
+	"PLACE_WITHOUT_TOOL": {Brief: "Not at this place", Message: "This place does not have this tool yet."},
+	"PLACE_TOOL_OFF": {Brief: "Not at this place", Args: "place text",
+		Message: "This tool is not enabled at the place {place}."},
+	"PLACE_REFUSES": {Brief: "Refused there", Args: "place text",
+		Message: "The place {place} does not take this request."},
+	"PLACE_SEES": {Brief: "Failed there", Args: "place text, seen sentence",
+		Message: "Seen from {place}: [{seen}]{seen?|The diagnostic failed.}"},
 }
 
 // certificateRows are the reasons why a certificate is refused or was not verified, with the codes of package certs.

@@ -129,6 +129,35 @@ func Reason(err error) (code string, args finding.Args) {
 	return "", nil
 }
 
+// Conclude returns the conclusion of a run that failed: that of its code, or of the code that another place saw there.
+// It is false for a failure that no run ends with, such as an invalid input.
+func Conclude(code string, args finding.Args) (finding.Conclusion, bool) {
+	if seen, is := args[argSeen].(string); is && Rows[seen].State != "" {
+		args = args.With(nil)
+		delete(args, argSeen)
+		delete(args, "place")
+		code = seen
+	}
+	if Rows[code].State == "" {
+		return finding.Conclusion{}, false
+	}
+	return Rows.Conclude(code, args), true
+}
+
+// argSeen is the argument of PLACE_SEES that names the code of what the place saw.
+const argSeen = "seen"
+
+// SeenFrom makes the failure that a run at another place ended with, of what it concluded there.
+func SeenFrom(kind Kind, cause error, place string, there finding.Conclusion) *Error {
+	args := finding.Args{"place": place, argSeen: there.Code}
+	for name, value := range there.Args {
+		if _, own := args[name]; !own {
+			args[name] = value
+		}
+	}
+	return Wrap(kind, cause, "PLACE_SEES", args)
+}
+
 // IsOwn reports whether err is, or wraps, a failure that is this service's own, and so no outcome of any target: Busy
 // is one always.
 func IsOwn(err error) bool {
@@ -162,6 +191,33 @@ func ofTargets(rows finding.Rows) finding.Rows {
 	return rows
 }
 
+// ofNoTarget makes each row a conclusion about something other than the target, of which nothing is known then. Rows
+// that have no Brief or Meaning get the given ones.
+func ofNoTarget(brief, meaning string, rows finding.Rows) finding.Rows {
+	for code, row := range rows {
+		if row.State == "" {
+			row.State = finding.Unknown
+			row.Brief, row.Meaning = cmp.Or(row.Brief, brief), cmp.Or(row.Meaning, meaning)
+			rows[code] = row
+		}
+	}
+	return rows
+}
+
+const notAboutTarget = "This says nothing about the target, which may be fine."
+
+// ofBounds makes each row a conclusion and a note: what lies beyond a bound of this service was not seen.
+func ofBounds(rows finding.Rows) finding.Rows {
+	for code, row := range rows {
+		row.State, row.Severity, row.Group, row.Weight = finding.Unknown, finding.Info, finding.Note, beyondBound
+		rows[code] = row
+	}
+	return rows
+}
+
+// beyondBound is the weight of an answer that goes beyond a bound of this service.
+const beyondBound = 15
+
 // noAnswer is the weight of a target that does not answer.
 const noAnswer = 96
 
@@ -176,9 +232,11 @@ func withClauses(rows finding.Rows) finding.Rows {
 	return rows
 }
 
-// clauseOf is a message without its period, and with "it" in place of the host at its beginning.
+// clauseOf is a message without its period and without when to try again, and with "it" in place of the host at its
+// beginning.
 func clauseOf(message string) string {
-	clause := strings.TrimSuffix(message, ".")
+	clause, _, _ := strings.Cut(message, ".[ Try again")
+	clause = strings.TrimSuffix(clause, ".")
 	for _, subject := range []string{"{host}", "[{host}]{host?|The target}"} {
 		if rest, is := strings.CutPrefix(clause, subject); is {
 			return "it" + rest

@@ -92,7 +92,7 @@ func TestLimitedForSaysWhenToComeAgain(t *testing.T) {
 		119*time.Second + 1e6: "2 minutes", 2 * time.Minute: "2 minutes", 2*time.Minute + time.Second: "3 minutes",
 	} {
 		e := LimitedFor(wait, "TOO_MANY_REQUESTS")
-		if e.Kind != Limited || e.Sentence() != "Too many requests; try again in "+want+"." ||
+		if e.Kind != Limited || e.Sentence() != "Too many requests. Try again in "+want+"." ||
 			e.RetryAfter != max(wait, time.Second) {
 			t.Errorf("%s: %+v", wait, e)
 		}
@@ -120,6 +120,34 @@ func TestRows(t *testing.T) {
 			"TOO_MANY_REDIRECTS": {"limit": 5}}
 		if got := Rows.Clause(code, args[code]); got != want {
 			t.Errorf("%s: %q, want %q", code, got, want)
+		}
+	}
+}
+
+// Every failure that a run may end with is a conclusion: all but those of a request that does not begin one, and
+// reasons that stand in other sentences only.
+func TestFailuresConclude(t *testing.T) {
+	t.Parallel()
+	reasons := finding.Rows{"SERVER_NAME_NOT_PUBLIC": {}, "BROWSERS_FOLLOW": {}}
+	before := finding.Join(adviceRows, inputRows, nameInputRows, requestRows, http3Rows, reasons)
+	for code, row := range Rows {
+		_, is := before[code]
+		if concludes := row.State != ""; row.Message != "" && concludes == is {
+			t.Errorf("%s concludes: %v, want %v", code, concludes, !is)
+		}
+	}
+	for _, tt := range []struct {
+		code, want string
+		args       finding.Args
+		is         bool
+	}{
+		{"NAME_NOT_FOUND", "NAME_NOT_FOUND", finding.Args{"host": "a.example"}, true},
+		{"INPUT_NOT_UTF8", "", nil, false},
+		{"PLACE_SEES", "NAME_NOT_FOUND", finding.Args{"place": "F", "seen": "NAME_NOT_FOUND", "host": "a.example"}, true},
+		{"PLACE_SEES", "PLACE_SEES", finding.Args{"place": "F"}, true},
+	} {
+		if got, is := Conclude(tt.code, tt.args); is != tt.is || got.Code != tt.want || is && got.Brief == "" {
+			t.Errorf("%s %v: %+v, %v", tt.code, tt.args, got, is)
 		}
 	}
 }

@@ -208,7 +208,7 @@ func TestErrorTable(t *testing.T) {
 		{"a kind that does not exist", fault.New(fault.Kind(99), "ASN_FAILED", nil), 500, "", "internal", codeInternal},
 		{"cancelled by no client", context.Canceled, 500, "", "internal", codeInternal},
 		{"wrapped", errors.Join(errors.New("outer"), fault.New(fault.Timeout, "BODY_TIMEOUT", nil)), 504, "", "timeout", "BODY_TIMEOUT"},
-		{"hostile sentence", fault.New(fault.Upstream, "PLACE_SEES", finding.Args{"said": "A\x00\x1b[31m\nB\u202e."}), 502, "", "upstream", "PLACE_SEES"},
+		{"a hostile argument", fault.New(fault.Upstream, "ANSWER_INVALID", finding.Args{"host": "A\x00\x1b[31m\nB\u202e."}), 502, "", "upstream", "ANSWER_INVALID"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -506,7 +506,7 @@ func TestRateLimitHeaders(t *testing.T) {
 
 	decision.Allowed, decision.Remaining, decision.RetryAfter = false, 0, 1001*time.Millisecond
 	a := e.post(t, "echo", `{"input":"a"}`)
-	if _, sentence := a.envelope(t, 429); sentence != "Too many requests; try again in 2 seconds." {
+	if _, sentence := a.envelope(t, 429); sentence != "Too many requests. Try again in 2 seconds." {
 		t.Errorf("%q", sentence)
 	}
 	check(a, "30", "0", reset, "2")

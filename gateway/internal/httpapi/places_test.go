@@ -434,7 +434,7 @@ func TestTwoHundredRunsAtOnce(t *testing.T) {
 	running.Wait()
 }
 
-// Statuses of the other place, and what they become.
+// Statuses of the other place, and what they become. Its own sentence is never passed on.
 func TestStatusesOfAPlace(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -443,8 +443,8 @@ func TestStatusesOfAPlace(t *testing.T) {
 	}{
 		{400, 400, "", "Place fra"}, {401, 502, "", "Place fra"}, {403, 502, "", "Place fra"},
 		{404, 501, "", "This place does not have this tool yet."}, {413, 502, "", ""}, {415, 502, "", ""},
-		{429, 503, "7", "7 seconds"}, {500, 502, "", "Place fra"}, {501, 501, "", "Place fra"}, {502, 502, "", "What it said."},
-		{503, 503, "9", "9 seconds"}, {504, 504, "", "What it said."}, {302, 502, "", "Place fra"}, {204, 502, "", "Place fra"},
+		{429, 503, "7", "7 seconds"}, {500, 502, "", "Place fra"}, {501, 501, "", "Place fra"}, {502, 502, "", "Place fra"},
+		{503, 503, "9", "9 seconds"}, {504, 504, "", "Place fra"}, {302, 502, "", "Place fra"}, {204, 502, "", "Place fra"},
 	} {
 		for _, accept := range []string{"application/json", "application/x-ndjson"} {
 			url := fakePlace(t, func(w http.ResponseWriter, r *http.Request) {
@@ -460,7 +460,17 @@ func TestStatusesOfAPlace(t *testing.T) {
 			})
 			e := calledEdge(t, map[string]string{"fra": url})
 			a := e.post(t, "echo", `{"input":"example.com","options":{"place":"fra"}}`, "Accept: "+accept)
-			if _, sentence := a.envelope(t, tt.want); !strings.Contains(sentence, tt.says) {
+			var sentence string
+			if accept == "application/json" || tt.want == http.StatusServiceUnavailable { // no slot there
+				_, sentence = a.envelope(t, tt.want)
+			} else {
+				steps, last := linesOf(t, a)
+				sentence, _ = last["error"].(string)
+				if last["status"] != float64(tt.want) || len(steps) == 0 || steps[len(steps)-1]["kind"] != "conclusion" {
+					t.Errorf("%d: %s", tt.status, a.body)
+				}
+			}
+			if !strings.Contains(sentence, tt.says) || strings.Contains(sentence, "What it said") {
 				t.Errorf("%d: %s", tt.status, sentence)
 			}
 			if got := a.Header.Get("Retry-After"); got != tt.header {
@@ -603,6 +613,55 @@ func TestStreamsThatLie(t *testing.T) {
 }
 
 // A peer's host is refused as a target.
+// A failure at another place is concluded here, of the code and the arguments that it sends.
+func TestFailuresOfAPlace(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		conclusion    string
+		status        int
+		state, code   string
+		message, says string // of the conclusion and of the last line
+	}{
+		"the target's": {`{"state":"ok","code":"NAME_NOT_FOUND","message":"<b>said","brief":"x","args":{"host":"a.example","x":1}}`,
+			400, "fail", "NAME_NOT_FOUND", "a.example does not exist.", "Seen from Place fra: a.example does not exist."},
+		"a provider's": {`{"state":"fail","code":"ASN_TIMEOUT","message":"said","brief":"x","args":{}}`,
+			504, "unknown", "ASN_TIMEOUT", fault.Rows.Sentence("ASN_TIMEOUT", nil), "Seen from Place fra: The ASN service"},
+		"of that host": {`{"state":"fail","code":"SHORTAGE_HERE","message":"said","brief":"x","args":{}}`,
+			503, "unknown", "SHORTAGE_HERE", fault.Rows.Sentence("SHORTAGE_HERE", nil), "Seen from Place fra: This service"},
+		"not known here": {`{"state":"fail","code":"NEW_CODE","message":"said","brief":"x","args":{}}`,
+			502, "unknown", "PLACE_SEES", "Seen from Place fra: The diagnostic failed.", "Seen from Place fra: The diagnostic failed."},
+	} {
+		for _, accept := range []string{"application/json", "application/x-ndjson"} {
+			t.Run(name+" "+accept, func(t *testing.T) {
+				t.Parallel()
+				e := calledEdge(t, map[string]string{"fra": fakePlace(t, func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Content-Type", progress.MediaType)
+					_, _ = fmt.Fprintf(w, `{"step":{"kind":"conclusion","conclusion":%s,"atMs":1}}`+"\n"+
+						`{"error":"said","durationMs":1,"requestId":"x","status":%d}`+"\n", tt.conclusion, tt.status)
+				})})
+				a := e.post(t, "echo", `{"input":"example.com","options":{"place":"fra"}}`, "Accept: "+accept)
+				if strings.Contains(string(a.body), "said") {
+					t.Errorf("a sentence of the place: %s", a.body)
+				}
+				if accept == "application/json" {
+					if _, sentence := a.envelope(t, tt.status); !strings.HasPrefix(sentence, tt.says) {
+						t.Errorf("%q, want %q", sentence, tt.says)
+					}
+					return
+				}
+				steps, last := linesOf(t, a)
+				if len(steps) == 0 || last["status"] != float64(tt.status) {
+					t.Fatalf("%s", a.body)
+				}
+				got, _ := steps[len(steps)-1]["conclusion"].(map[string]any)
+				if got["state"] != tt.state || got["code"] != tt.code || got["message"] != tt.message {
+					t.Errorf("%v, want %s %s %q", got, tt.state, tt.code, tt.message)
+				}
+			})
+		}
+	}
+}
+
 func TestPlacesAreNoTargets(t *testing.T) {
 	t.Parallel()
 	e := calledEdge(t, nil, func(c *Config) { c.OwnPlace = func(key string) bool { return key == "fra.example.net" } })

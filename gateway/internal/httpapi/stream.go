@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/conns"
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
@@ -47,7 +48,7 @@ func (s *Server) stream(
 	if (t.NeedsWorker() || s.isElsewhere(rc)) && !feed.AwaitBegin(running.Done()) {
 		end := running.Wait()
 		s.reportLimits(c, charged)
-		if end.err != nil {
+		if end.err != nil && problemOf(end.err).outcome == outcomeBusy {
 			return end.err
 		}
 		return s.lastLine(c, rc, end)
@@ -140,7 +141,7 @@ func (s *Server) lastLine(c echo.Context, rc *requestContext, end runEnd) error 
 	return err
 }
 
-// encodeLast returns the last line.
+// encodeLast returns the last line, and before that of a failure its conclusion.
 func (s *Server) encodeLast(c echo.Context, rc *requestContext, end runEnd) []byte {
 	err := end.err
 	if canceled(c) && (err == nil || excused(err)) {
@@ -156,5 +157,20 @@ func (s *Server) encodeLast(c echo.Context, rc *requestContext, end runEnd) []by
 	p := problemOf(err)
 	s.explain(c, p)
 	rc.stream.status = p.status
-	return progress.LastLine(s.failureOf(rc, p), p.status, p.wait(), "")
+	return append(s.conclusionLine(rc, p), progress.LastLine(s.failureOf(rc, p), p.status, p.wait(), "")...)
+}
+
+// conclusionLine returns the step of a failed run that concludes it; nil for a failure that says nothing of a target.
+func (s *Server) conclusionLine(rc *requestContext, p *problem) []byte {
+	concluded, is := fault.Conclude(p.code, p.args)
+	if !is {
+		return nil
+	}
+	concluded.Message = plain(concluded.Message)
+	line := new(bytes.Buffer)
+	step := progress.Step{Kind: tool.KindConclusion, Value: concluded, At: s.config.Now()}
+	if step.Line(line, rc.start, s.config.RunLimit) != nil {
+		return nil
+	}
+	return line.Bytes()
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 	"diagnostics/shared/waittest"
@@ -56,19 +57,23 @@ func linesOf(t *testing.T, a *answer) (steps []map[string]any, last map[string]a
 func TestTheLastLineIsThePlainAnswer(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]struct {
-		data any
-		err  error
+		data  any
+		err   error
+		state any // of the conclusion before the last line
 	}{
 		"a result":          {data: map[string]any{"hops": []any{1.0, "<b>"}}},
 		"no result":         {},
 		"invalid":           {err: fault.New(fault.Invalid, "INPUT_NOT_UTF8", nil)},
-		"limited":           {err: &fault.Error{Kind: fault.Limited, Code: "TOO_MANY_REQUESTS", RetryAfter: 1500 * time.Millisecond}},
-		"busy":              {err: fault.New(fault.Busy, "SERVICE_BUSY", nil)},
-		"the target":        {err: fault.New(fault.Upstream, "ASN_FAILED", nil)},
-		"the run's time":    {err: context.DeadlineExceeded},
-		"unforeseen":        {err: errors.New("secret")},
-		"cannot be encoded": {data: make(chan int)},
-		"far too long":      {data: strings.Repeat("a", maxDataBytes+1)},
+		"limited":           {err: &fault.Error{Kind: fault.Limited, Code: "TOO_MANY_REQUESTS", RetryAfter: 1500 * time.Millisecond}, state: "unknown"},
+		"busy":              {err: fault.New(fault.Busy, "SERVICE_BUSY", nil), state: "unknown"},
+		"a missing name":    {err: fault.New(fault.NoAddress, "NAME_NOT_FOUND", finding.Args{"host": "a.example"}), state: "fail"},
+		"not public":        {err: fault.New(fault.Refused, "TARGET_NOT_PUBLIC", nil), state: "fail"},
+		"the target":        {err: fault.New(fault.Upstream, "CONNECTION_REFUSED", finding.Args{"host": "a.example"}), state: "fail"},
+		"a provider":        {err: fault.New(fault.Upstream, "ASN_FAILED", nil), state: "unknown"},
+		"the run's time":    {err: context.DeadlineExceeded, state: "unknown"},
+		"unforeseen":        {err: errors.New("secret"), state: "unknown"},
+		"cannot be encoded": {data: make(chan int), state: "unknown"},
+		"far too long":      {data: strings.Repeat("a", maxDataBytes+1), state: "unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -78,7 +83,17 @@ func TestTheLastLineIsThePlainAnswer(t *testing.T) {
 			})
 			plain := e.post(t, "echo", `{"input":"a"}`)
 			stream := e.post(t, "echo", `{"input":"a"}`, ndjson)
-			_, last := linesOf(t, stream)
+			steps, last := linesOf(t, stream)
+			var state any
+			if n := len(steps) - 1; n >= 0 && steps[n]["kind"] == "conclusion" {
+				conclusion, _ := steps[n]["conclusion"].(map[string]any)
+				if state = conclusion["state"]; conclusion["brief"] == "" || conclusion["message"] != last["error"] {
+					t.Errorf("%v before %v", conclusion, last)
+				}
+			}
+			if state != end.state {
+				t.Errorf("concluded as %v, want %v: %s", state, end.state, stream.body)
+			}
 			var want map[string]any
 			if err := json.Unmarshal(plain.body, &want); err != nil {
 				t.Fatal(err)
@@ -260,7 +275,7 @@ func TestStepsCountAsHeld(t *testing.T) {
 	waittest.Until(t, "nothing is held", func() bool { _, held := e.held(); return held == 0 })
 }
 
-// A job that the worker does not take is answered as it is without a stream.
+// Only the lack of a slot of the worker is answered as it is without a stream.
 func TestAStreamOfTheWorkerBeginsOnceItHasTakenTheJob(t *testing.T) {
 	t.Parallel()
 	enabled := func(run run) *edge {
@@ -285,6 +300,12 @@ func TestAStreamOfTheWorkerBeginsOnceItHasTakenTheJob(t *testing.T) {
 	})
 	if _, last := linesOf(t, e.post(t, "probe", `{"input":"a"}`, ndjson)); last["status"] != 503.0 || last["retryAfter"] != 7.0 {
 		t.Errorf("%v", last)
+	}
+	e = enabled(func(context.Context, fakeTarget) (any, error) {
+		return nil, fault.New(fault.NoAddress, "NAME_NOT_FOUND", finding.Args{"host": "a.example"})
+	})
+	if steps, last := linesOf(t, e.post(t, "probe", `{"input":"a"}`, ndjson)); len(steps) != 1 || last["status"] != 400.0 {
+		t.Errorf("%v, %v: a failure that is no lack of a slot is a stream", steps, last)
 	}
 	e = enabled(func(context.Context, fakeTarget) (any, error) { return "plain", nil })
 	if steps, last := linesOf(t, e.post(t, "probe", `{"input":"a"}`, ndjson)); steps != nil || last["data"] != "plain" {

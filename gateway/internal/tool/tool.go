@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"reflect"
 
@@ -57,7 +58,7 @@ type Spec[T Target, R any] struct {
 	Parse func(Input) (T, error)
 	// Run does the work. It honours ctx, and its errors are *fault.Error, ctx.Err() or unforeseen.
 	Run func(context.Context, T) (R, error)
-	// Steps are the types of the steps that the tool reports, by kind. Stages are not among them.
+	// Steps are the types of the steps that the tool reports, by kind, without stages and conclusions.
 	Steps map[string]reflect.Type
 	// About reports whether a result of another place is about the target. It is nil with OnlyHere.
 	About func(T, R) bool
@@ -104,11 +105,16 @@ func New[T Target, R any](spec Spec[T, R]) Tool {
 		}
 		return job, nil
 	}
+	steps := map[string]reflect.Type{KindConclusion: reflect.TypeFor[finding.Conclusion]()}
+	maps.Copy(steps, spec.Steps)
 	return Tool{
 		slug: spec.Slug, worker: spec.Worker, onlyHere: spec.OnlyHere, options: spec.Options,
-		findings: spec.Findings, openAPI: spec.OpenAPI, parse: parse, result: reflect.TypeFor[R](), steps: spec.Steps,
+		findings: spec.Findings, openAPI: spec.OpenAPI, parse: parse, result: reflect.TypeFor[R](), steps: steps,
 	}
 }
+
+// KindConclusion is the kind of the step that every tool may send.
+const KindConclusion = "conclusion"
 
 var (
 	errResult = errors.New("not a result of the tool")
@@ -159,7 +165,7 @@ func (t Tool) OpenAPI() string { return t.openAPI }
 // Result is the type of the tool's results.
 func (t Tool) Result() reflect.Type { return t.result }
 
-// Steps are the types of the steps that the tool reports, by kind.
+// Steps are the types of the steps that the tool reports, by kind. Stages are not among them.
 func (t Tool) Steps() map[string]reflect.Type { return t.steps }
 
 // Parse validates the input and returns the job to run. Its errors are those of Spec.Parse.

@@ -32,7 +32,7 @@ import (
 // What a limit says, which steps repeat.
 const (
 	overLimit = "ADDRESS_BUSY"
-	saysLimit = "Too many requests are going to this server's address at the moment; try again in 7 seconds."
+	saysLimit = "Too many requests are going to this server's address at the moment. Try again in 7 seconds."
 )
 
 // limitedAt refuses the dials to some addresses, as a limit does.

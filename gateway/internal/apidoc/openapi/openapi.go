@@ -10,7 +10,7 @@
 //	  input:             schema of the input
 //	  requestExamples:   one of them typical, which a test sends
 //	  responseExamples:  optional
-//	  steps:             schema of a step of a stream; without it there are stages alone
+//	  steps:             an anyOf of the schemas of a step of a stream, conclusions left out; by default there are stages
 //	schemas:
 //	  DnsLookup:         the result of dns-lookup, named after the slug
 //	  …:                 what else this tool alone needs
@@ -133,6 +133,11 @@ func joinSchemas(text string, tools []description) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	failures, err := failureSchema()
+	if err != nil {
+		return "", err
+	}
+	all = append(all, failures...)
 	for _, d := range tools {
 		for _, schema := range d.schemas {
 			if _, taken := find(all, schema.key); taken {

@@ -60,10 +60,10 @@ func describe(t tool.Tool) (description, error) {
 			return d, err
 		}
 	}
-	if _, there := find(d.operation, "steps"); !there {
-		d.operation = append(d.operation, entry{key: "steps", value: "{$ref: '#/components/schemas/StageStep'}"})
-	}
 	if err := d.check(); err != nil {
+		return d, err
+	}
+	if err := d.addSteps(t); err != nil {
 		return d, err
 	}
 	options, err := optionsEntry(t)
@@ -77,6 +77,24 @@ func describe(t tool.Tool) (description, error) {
 	findings, err := findingSchemas(t)
 	d.schemas = append(d.schemas, findings...)
 	return d, err
+}
+
+// addSteps adds the step that every tool with conclusions may send to the steps of its own, which are stages if it
+// describes none.
+func (d *description) addSteps(t tool.Tool) error {
+	const element = "- {$ref: '#/components/schemas/%s'}\n"
+	steps, there := find(d.operation, "steps")
+	if !there {
+		steps = entry{key: "steps", body: "anyOf:\n" + fmt.Sprintf(element, "StageStep")}
+	}
+	if !strings.HasPrefix(steps.body, "anyOf:\n- ") {
+		return errors.New("operation.steps is no anyOf with an element a line")
+	}
+	if len(t.Findings()) > 0 {
+		steps.body = strings.TrimRight(steps.body, "\n") + "\n" + fmt.Sprintf(element, ResultName(d.slug)+"ConclusionStep")
+	}
+	d.operation = append(slices.DeleteFunc(d.operation, func(e entry) bool { return e.key == steps.key }), steps)
+	return nil
 }
 
 // withPlace adds the member that the edge writes at the end of every result.

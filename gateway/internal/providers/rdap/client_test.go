@@ -236,7 +236,7 @@ func TestPause(t *testing.T) {
 	w.on(registryHost+"/domain/two-site.com", domainBody("two-site.com"))
 	_, err := w.domain("one-site.com")
 	if f := wantFailure(t, err, fault.Busy,
-		registryHost+" has been asked too often; try again in 30 seconds."); f.RetryAfter != 30*time.Second {
+		registryHost+" has been asked too often. Try again in 30 seconds."); f.RetryAfter != 30*time.Second {
 		t.Errorf("retry after %v", f.RetryAfter)
 	}
 	w.wantAsked(redirectorHost+"/domain/one-site.com", registryHost+"/domain/one-site.com")
@@ -267,7 +267,7 @@ func TestPauseWhileTheClockIsSet(t *testing.T) {
 			w.on(redirectorHost+"/domain/one-site.com", to("https://"+registryHost+"/domain/one-site.com"))
 			w.on(registryHost+"/domain/one-site.com", status(429, "Retry-After", "30"))
 			_, err := w.domain("one-site.com")
-			wantFailure(t, err, fault.Busy, "; try again in 30 seconds.")
+			wantFailure(t, err, fault.Busy, ". Try again in 30 seconds.")
 			w.wantAsked(redirectorHost+"/domain/one-site.com", registryHost+"/domain/one-site.com")
 			w.on(registryHost+"/domain/one-site.com", domainBody("one-site.com"))
 			w.advance(5 * time.Second)

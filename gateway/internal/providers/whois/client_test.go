@@ -232,7 +232,7 @@ func TestFailures(t *testing.T) {
 			}
 		}, fault.Upstream, "sent an answer larger than 64 KiB"},
 		"one octet too many": {said(strings.Repeat("x", MaxText+1)), fault.Upstream, "sent an answer larger than 64 KiB"},
-		"a pause":            {said("% Excessive querying, grace period of 30 seconds.\n"), fault.Busy, "has been asked too often; try again in 30 seconds."},
+		"a pause":            {said("% Excessive querying, grace period of 30 seconds.\n"), fault.Busy, "has been asked too often. Try again in 30 seconds."},
 		"a reset": {func(conn net.Conn, _ string) {
 			_, _ = io.WriteString(conn, "Domain: exam")
 			_ = conn.(*net.TCPConn).SetLinger(0)

@@ -74,11 +74,13 @@ func (s *Set) run(ctx context.Context, p *peer, r Run) (any, error) {
 		return nil, fmt.Errorf("encode the request for a place: %w", err)
 	}
 	answers := answers{Run: r, inside: s.config.Translation()}
+	// The place streams even if nobody follows it here: a failure comes as the code and the arguments of a step.
+	steps := &steps{answers: answers, feed: progress.Of(ctx)}
 	call := remote.Call{Method: http.MethodPost, Path: PathTools + r.Tool.Slug(), Body: body, Limit: left,
-		Refuse: func(cause *remote.StatusError) error { return s.refusal(p, answers.inside, cause) }}
-	if feed := progress.Of(ctx); feed != nil {
-		steps := &steps{answers: answers, feed: feed}
-		call.Step, call.Accepted = steps.pass, feed.Begin
+		Step:   steps.pass,
+		Refuse: func(cause *remote.StatusError) error { return s.refusal(p, steps.failed, cause) }}
+	if steps.feed != nil {
+		call.Accepted = steps.feed.Begin
 	}
 	answer, err := p.remote.Do(progress.Ask(ctx, "the place "+p.Name), call)
 	if err != nil {
@@ -101,25 +103,35 @@ func (s *Set) run(ctx context.Context, p *peer, r Run) (any, error) {
 	return result, nil
 }
 
-// refusal is the table from a place's statuses to this one's (docs/contract.md#places). What a place says goes to the
-// client only where it is about the target, and without private addresses.
-func (s *Set) refusal(p *peer, inside remote.Inside, cause *remote.StatusError) error {
+// refusal is the table from a place's statuses to this one's (docs/contract.md#places). there is what a run that began
+// at the place concluded at its end, nil if it has not said so. Sentences of a place never leave this service.
+func (s *Set) refusal(p *peer, there *finding.Conclusion, cause *remote.StatusError) error {
 	cause.Reason = ""
+	if there == nil {
+		there = &finding.Conclusion{}
+	}
 	place := finding.Args{"place": p.Name}
-	said := place.With(finding.Args{"said": inside.HideInText(cause.Said)})
 	switch cause.Status {
 	case http.StatusBadRequest:
-		return fault.Wrap(fault.Refused, cause, "PLACE_REFUSES", said)
+		if there.Code == "" {
+			return fault.Wrap(fault.Refused, cause, "PLACE_REFUSES", place)
+		}
+		return fault.SeenFrom(fault.Refused, cause, p.Name, *there)
 	case http.StatusNotFound:
 		return fault.Wrap(fault.NotEnabled, cause, "PLACE_WITHOUT_TOOL", nil)
 	case http.StatusNotImplemented:
 		return fault.Wrap(fault.NotEnabled, cause, "PLACE_TOOL_OFF", place)
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		if there.Code != "" {
+			lacking := fault.SeenFrom(fault.Busy, cause, p.Name, *there).ByRule(fault.RuleShortage)
+			lacking.RetryAfter = cause.RetryAfter
+			return lacking
+		}
 		return fault.Wrap(fault.Busy, cause, "PLACE_BUSY", place).ByRule(fault.LimitPlace).Again(cause.RetryAfter)
 	case http.StatusBadGateway:
-		return fault.Wrap(fault.Upstream, cause, "PLACE_SEES", said)
+		return fault.SeenFrom(fault.Upstream, cause, p.Name, *there)
 	case http.StatusGatewayTimeout:
-		return fault.Wrap(fault.Timeout, cause, "PLACE_SEES", said)
+		return fault.SeenFrom(fault.Timeout, cause, p.Name, *there)
 	}
 	s.config.Log.Warn("a place answers with a status that it should not have for this one's requests",
 		slog.String("place", p.ID), slog.Int("status", cause.Status))
@@ -169,11 +181,12 @@ func (a answers) read(envelope []byte, place string) (any, error) {
 	return result.Interface(), nil
 }
 
-// steps passes the steps of a run on.
+// steps passes the steps of a run on to feed, which is nil if nobody follows it.
 type steps struct {
 	answers
-	feed *progress.Feed
-	n    int
+	feed   *progress.Feed
+	failed *finding.Conclusion // the last step, if it concluded a run that failed
+	n      int
 }
 
 // stage is a step of the kind progress.KindStage. An older place sends no time.
@@ -188,14 +201,19 @@ type stage struct {
 // longest is more than any run takes.
 const longest = float64(time.Hour / time.Millisecond)
 
-// pass passes a step on that is one of the tool's; any other is dropped.
+// pass passes a step on that is one of the tool's; any other is dropped. The conclusion of a failure is kept for the
+// last line.
 func (s *steps) pass(step json.RawMessage) {
+	s.failed = nil
 	var members map[string]json.RawMessage
 	if decode.Into(step, &members) != nil {
 		return
 	}
 	var kind string
 	if members["kind"] == nil || decode.Into(members["kind"], &kind) != nil {
+		return
+	}
+	if kind == tool.KindConclusion && s.fails(members[kind]) || s.feed == nil {
 		return
 	}
 	if kind == progress.KindStage {
@@ -224,6 +242,17 @@ func (s *steps) pass(step json.RawMessage) {
 	hide(s.inside, value)
 	s.n++
 	s.feed.Report(kind, keyOf(value.Interface(), s.n), value.Interface())
+}
+
+// fails reports whether a conclusion is that of a failure, and keeps it then.
+func (s *steps) fails(conclusion json.RawMessage) bool {
+	var got finding.Conclusion
+	if conclusion == nil || decode.Into(conclusion, &got) != nil || got.Adopt(fault.Rows) != nil {
+		return false
+	}
+	hide(s.inside, reflect.ValueOf(&got))
+	s.failed = &got
+	return s.Tool.Findings()[got.Code].State == ""
 }
 
 // keyOf returns what a step is about: a later one about the same replaces it. Only hops and replies are so many that it

@@ -52,9 +52,8 @@ func newTool(c Config, t times) tool.Tool {
 		},
 		About: func(d target.Domain, r Result) bool { return r.Domain == d.String() },
 		Steps: map[string]reflect.Type{
-			"conclusion": reflect.TypeFor[finding.Conclusion](),
-			"server":     reflect.TypeFor[serverResult](),
-			"zone":       reflect.TypeFor[zoneResult](),
+			"server": reflect.TypeFor[serverResult](),
+			"zone":   reflect.TypeFor[zoneResult](),
 		},
 	})
 }

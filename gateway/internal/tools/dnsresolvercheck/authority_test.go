@@ -196,7 +196,7 @@ func TestAuthorityThatIsNotAsked(t *testing.T) {
 		"no hostname":           {"a_b.", nil, nil, nil, "Its name is not a public hostname."},
 		"an address for a name": {"93.184.216.1.", nil, nil, nil, "Its name is not a public hostname."},
 		"the root for a name":   {".", nil, nil, nil, "Its name is not a public hostname."},
-		"a limit":               {"ns.example.net.", []string{"ns.example.net. 60 IN A 93.184.216.1"}, limited, nil, "Too many of your requests went to this server's address; try again in 1 second."},
+		"a limit":               {"ns.example.net.", []string{"ns.example.net. 60 IN A 93.184.216.1"}, limited, nil, "Too many of your requests went to this server's address. Try again in 1 second."},
 		"another family": {"ns.example.net.", []string{"ns.example.net. 60 IN AAAA 2606:2800::1"}, nil,
 			[]egress.Option{egress.WithFamilies(egress.Families{V4: true})},
 			"This service has no connection for its address family."},

@@ -247,11 +247,11 @@ func registryFaults() map[string]registryFault {
 		"is silent": {arrange: func(l locator) { l.Fail("93.184.216.34:443", syscall.ETIMEDOUT) }, kind: fault.Timeout,
 			says: "did not answer in time."},
 		"asks to wait": {registry: toolstest.StatusHandler(http.StatusTooManyRequests).ServeHTTP, kind: fault.Busy, retry: true,
-			says: "has been asked too often; try again in 10 seconds."},
+			says: "has been asked too often. Try again in 10 seconds."},
 		"is out of service": {registry: func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "5")
 			w.WriteHeader(http.StatusServiceUnavailable)
-		}, kind: fault.Upstream, retry: true, says: "is out of service; try again in 5 seconds."},
+		}, kind: fault.Upstream, retry: true, says: "is out of service. Try again in 5 seconds."},
 		"is unknown to all": {registry: toolstest.StatusHandler(http.StatusNotFound).ServeHTTP, kind: fault.Upstream,
 			says: "No registry that offers registration data (RDAP) is known for this address.", sources: 1},
 		// The registry may also say that it has no such object, behind a redirector that knew it.
@@ -332,7 +332,7 @@ func TestIPGeolocationWhenTheShareIsUsedUp(t *testing.T) {
 	l.Records(toolstest.ASNLine("1.1.1.1.origin", "13335 | 1.1.1.0/24 | AU | apnic | 2011-08-11"),
 		"1.1.1.1.in-addr.arpa. 300 IN PTR one.test-site.com.")
 	got := l.locate(t, "1.1.1.1")
-	const says = "Too many registrations are being looked up at the moment; try again in 10 seconds."
+	const says = "Too many registrations are being looked up at the moment. Try again in 10 seconds."
 	if got.Network != nil || got.ASN == nil || deref(got.Country) != "AU" || deref(got.Hostname) != "one.test-site.com" ||
 		len(got.Sources) != 1 || !strings.Contains(got.Note, says) {
 		t.Errorf("%+v", got)

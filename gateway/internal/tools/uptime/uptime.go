@@ -122,9 +122,8 @@ func newWithin(client *egress.Client, bounds limits) tool.Tool {
 		},
 		About: func(p webview.Page, r *Result) bool { return r.URL == p.String() },
 		Steps: map[string]reflect.Type{
-			"address":    reflect.TypeFor[addressState](),
-			"conclusion": reflect.TypeFor[finding.Conclusion](),
-			"family":     reflect.TypeFor[familyStep](),
+			"address": reflect.TypeFor[addressState](),
+			"family":  reflect.TypeFor[familyStep](),
 		},
 	})
 }
