@@ -67,6 +67,9 @@ func (r recording) record(ctx context.Context, server *lab.Server, a asked) (gol
 	if err != nil {
 		return golden.Entry{}, err
 	}
+	if r.lines {
+		return golden.NewLines(request, answer.Body)
+	}
 	if !r.short {
 		return golden.New(request, answer)
 	}

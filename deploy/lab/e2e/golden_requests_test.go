@@ -210,6 +210,9 @@ func get(paths ...string) (asks []asked) {
 	return asks
 }
 
+// moreLines are targets of which only the first lines are recorded.
+var moreLines = []recording{}
+
 // goldenPages are pages and files, of which the bodies are left out.
 func goldenPages(slugs []string) recording {
 	r := recording{name: "pages", asks: get("/", "/report", "/report?target=lab-dns.com", "/robots.txt",

@@ -43,8 +43,8 @@ type recording struct {
 	worker bool
 	// inTurn sends one request after the other, where each depends on those before.
 	inTurn bool
-	// short keeps the status and the sentence alone.
-	short bool
+	// short keeps the status and the sentence alone, lines the conclusion, of those requests that end with one.
+	short, lines bool
 	// measured answers depend on single packets, of which a busy machine may lose one: see settled.
 	measured bool
 	asks     []asked
@@ -92,7 +92,22 @@ func allRecordings(t *testing.T) []recording {
 			t.Errorf("requests for %s, which the service does not describe", slug)
 		}
 	}
-	return append(append(all, goldenPages(slugs), refusedTargets(t)), goldenEdge...)
+	return append(append(all, goldenPages(slugs), refusedTargets(t), tellingLines(all)), goldenEdge...)
+}
+
+// tellingLines are the first lines of all tools, which people read one below the other (cmd/proof lines).
+func tellingLines(tools []recording) recording {
+	all := recording{name: "lines", lines: true, measured: true}
+	for _, r := range append(tools, moreLines...) {
+		for _, a := range r.asks {
+			if a.path == "" {
+				a.path = "/api/tools/" + r.name
+			}
+			a.header = append(a.header, "Accept: application/x-ndjson")
+			all.asks = append(all.asks, a)
+		}
+	}
+	return all
 }
 
 // refusedTargets are the gateway's own cases of what must be refused.
@@ -173,7 +188,7 @@ func (r recording) run(t *testing.T, kept map[string]string) []golden.Entry {
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
-	return entries
+	return slices.DeleteFunc(entries, func(e golden.Entry) bool { return e.Text == "" })
 }
 
 func (r recording) path() string { return filepath.Join(goldenDir, r.name+".txt") }

@@ -72,6 +72,11 @@ var proofs = []proof{
 
 	{"golden", "records the service's answers in the lab anew (root)",
 		e2e + `-run '^TestGoldenAnswers$' ./e2e -update "$@"`},
+	{"lines", "the first lines of every tool at hundreds of targets of the lab, recorded anew and printed (root)",
+		`make --no-print-directory build
+		export LAB_GATEWAY=$PWD/bin/gateway LAB_WORKER=$PWD/bin/worker
+		` + e2e + `-run '^TestGoldenAnswers$/^lines$' ./e2e -update "$@" >&2
+		sed 's,^POST /api/tools/,,; s,^< [0-9]* ,  ,; s,^| ,  ,' deploy/lab/e2e/testdata/golden/lines.txt`},
 	{"worst-cases", "measures what each tool sends and receives at its worst, and writes docs/security.md anew (root)",
 		e2e + `-run '^TestWorstCases$' ./e2e -update "$@"`},
 	{"shots", "screenshots of every page in every state into .artifacts/screenshots (root, npm, Chromium)",

@@ -1,6 +1,9 @@
 package golden
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"mime"
@@ -88,6 +91,40 @@ func New(r Request, a Answer) (Entry, error) {
 // NewShort records the status and the sentence of a failure alone.
 func NewShort(r Request, status int, sentence string) Entry {
 	return Entry{Title: r.title(), Text: fmt.Sprintf("%s\n< %d %s\n", r.title(), status, sentence)}
+}
+
+// NewLines records the conclusion of a stream: its state and brief, its message, and its meaning if it has one. A stream
+// that concludes nothing has no text.
+func NewLines(r Request, stream []byte) (Entry, error) {
+	type conclusion struct {
+		State, Brief, Message string
+		Meaning               *string
+	}
+	r.Header = nil
+	var last conclusion
+	var status int
+	for line := range bytes.Lines(stream) {
+		var l struct {
+			Step   struct{ Conclusion *conclusion }
+			Data   struct{ Conclusion *conclusion }
+			Status int
+		}
+		if err := json.Unmarshal(line, &l); err != nil {
+			return Entry{}, fmt.Errorf("%s: %w", r.title(), err)
+		}
+		if c := cmp.Or(l.Data.Conclusion, l.Step.Conclusion); c != nil {
+			last = *c
+		}
+		status = l.Status
+	}
+	if last.State == "" {
+		return Entry{Title: r.title()}, nil
+	}
+	text := fmt.Sprintf("%s\n< %d %s: %s\n| %s\n", r.title(), status, last.State, last.Brief, last.Message)
+	if last.Meaning != nil {
+		text += "| " + *last.Meaning + "\n"
+	}
+	return Entry{Title: r.title(), Text: reworded(text)}, nil
 }
 
 // headerMasks are headers that differ from run to run; those without a placeholder are left out.

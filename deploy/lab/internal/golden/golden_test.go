@@ -1,6 +1,7 @@
 package golden
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -150,5 +151,28 @@ func TestDiff(t *testing.T) {
 	}
 	if got := Diff(was, was); got != "" {
 		t.Errorf("equal texts: %s", got)
+	}
+}
+
+func TestNewLines(t *testing.T) {
+	t.Parallel()
+	const conclusion = `{"state":"fail","code":"X","brief":"Slow","message":"It took 3.2 ms.","meaning":%s,"args":{}}`
+	step := func(meaning string) string {
+		return `{"step":{"kind":"conclusion","conclusion":` + fmt.Sprintf(conclusion, meaning) + `}}` + "\n"
+	}
+	for name, c := range map[string]struct{ stream, want string }{
+		"a result": {`{"data":{"conclusion":` + fmt.Sprintf(conclusion, `"Wait."`) + `},"status":200}` + "\n",
+			"< 200 fail: Slow\n| It took <ms> ms.\n| Wait.\n"},
+		"a failure": {step(`"Old."`) + step("null") + `{"error":"It failed.","status":502}` + "\n",
+			"< 502 fail: Slow\n| It took <ms> ms.\n"},
+		"neither": {`{"error":"Not valid.","durationMs":1}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, err := NewLines(Request{Method: "POST", Path: "/x", Header: http.Header{"Accept": {"a"}}}, []byte(c.stream))
+			if want := "POST /x\n" + c.want; err != nil || e.Title != "POST /x" || e.Text != want && e.Text+"POST /x\n" != want {
+				t.Errorf("%q, %v; want %q", e.Text, err, want)
+			}
+		})
 	}
 }

@@ -48,6 +48,7 @@ var wordings = []struct {
 }{
 	{regexp.MustCompile(`\b\d+(\.\d+)? ms\b`), "<ms> ms"},
 	{regexp.MustCompile(`\bbetween hop \d+ and hop \d+\b`), "between hop <number> and hop <number>"},
+	{regexp.MustCompile(`\bfor at most \d+ s\b`), "for at most <number> s"},
 	// Of a certificate made with the lab, whose validity begins a week later.
 	{regexp.MustCompile(`\bnot valid before \d+ [A-Z][a-z]+ \d{4}\b`), "not valid before <date>"},
 	{regexp.MustCompile(`\bnetwork-diagnostics/[^ "]+`), "network-diagnostics/<version>"},
@@ -84,10 +85,16 @@ func (n *node) dropRepeats() {
 	n.items = kept
 }
 
-func (n *node) replace(path []string) {
+// reworded replaces the parts of a text that differ from run to run.
+func reworded(text string) string {
 	for _, w := range wordings {
-		n.raw = w.what.ReplaceAllString(n.raw, w.to)
+		text = w.what.ReplaceAllString(text, w.to)
 	}
+	return text
+}
+
+func (n *node) replace(path []string) {
+	n.raw = reworded(n.raw)
 	for _, m := range masks {
 		if m.kind == kindOf(n.raw) && fits(m.at, path) {
 			n.raw = quote(m.to)
