@@ -43,15 +43,11 @@ var issueCodes = map[string]string{
 	"MTASTS_HELLO_INTOLERANT":    "HELLO_INTOLERANT",
 }
 
-// Parts of several rows. notInOrder is about the checks that are not in order.
+// Parts of several rows.
 const (
 	couldNot   = " could not be looked up: {failure}."
 	tryAgain   = " Try again later{repair?; if it persists, repair the name servers}."
 	reasonArgs = "failure code, repair flag"
-
-	notInOrder = "[ {faulty} {faulty:has a fault|have faults}.][ {unanswered} could not be looked up.]" +
-		"[ {warned} {warned:has a warning|have warnings}.][ {missing} {missing:is|are} missing.]"
-	notInOrderArgs = ", faulty list, unanswered list, warned list, missing list"
 )
 
 // notFound is the row of all tools, with its reference as those of this tool are written.
@@ -65,55 +61,61 @@ func notFound() finding.Row {
 var conclusionRows = finding.Rows{
 	codeNotFound: notFound(),
 	codeDelivery: {
-		State: finding.Failed, Args: "domain text" + notInOrderArgs,
-		Message: "Mail to {domain} may not arrive." + notInOrder,
+		State: finding.Failed, Args: "domain text, worst sentence",
+		Message: "Mail to {domain} may not arrive. {worst}",
 		Brief:   "Mail may not arrive",
-		Meaning: "Some senders find no mail server, or refuse to deliver to it. Fix that first; everything " +
-			"else can wait.",
+		Meaning: "Some senders find no mail server, or refuse to deliver to it. Fix that first.",
+	},
+	codeAnyone: {
+		State: finding.Warned, Args: "domain text",
+		Message: "Anyone can send mail as {domain} (SPF ends in +all).",
+		Brief:   "Anyone can send",
+		Meaning: "Forged mail passes SPF, and DMARC with it. List your own senders, and end the record in -all.",
 	},
 	codeForgeable: {
-		State: finding.Warned, Args: "domain text, reason code" + notInOrderArgs,
-		Message: "Mail from {domain} can be forged: {reason}." + notInOrder,
+		State: finding.Warned, Args: "domain text, reason code, silent flag",
+		Message: "Mail from {domain} can be forged: {reason}.",
 		Brief:   "Mail can be forged",
-		Meaning: "Receivers deliver mail that others send in the name of this domain. List all genuine " +
-			"senders in SPF first, then raise the DMARC policy to quarantine or reject.",
+		Meaning: "Receivers deliver mail that others send in the name of this domain. {silent?If it takes and sends no " +
+			"mail, publish a null MX record, the SPF record v=spf1 -all, and a DMARC record with p=reject|List all " +
+			"genuine senders in SPF first, then raise the DMARC policy to quarantine or reject}.",
 	},
 	codeFaulty: {
-		State: finding.Warned, Args: "domain text" + notInOrderArgs,
-		Message: "The mail records of {domain} need attention." + notInOrder,
+		State: finding.Warned,
+		Args:  "domain text, check text, worst sentence, others number",
+		Message: "The[ {check}] setup of {domain} needs attention. {worst}" +
+			"[ {others:One more finding is|{others} more are} below.]",
 		Brief:   "Records need attention",
-		Meaning: "Mail can arrive, but some senders or receivers cannot use a record as it is. Start with the " +
-			"faults, then look at the warnings.",
+		Meaning: "Mail can arrive, but senders or receivers cannot use every record as it is.",
 	},
 	codeNotVerified: {
-		State: finding.Unknown, Args: "domain text" + notInOrderArgs,
-		Message: "The mail records of {domain} could not all be looked up." + notInOrder,
+		State: finding.Unknown, Args: "domain text, unanswered list",
+		Message: "The {unanswered} {unanswered:record|records} of {domain} could not be looked up.",
 		Brief:   "Not all looked up",
-		Meaning: "A failed lookup does not tell us whether a record exists. Try again later.",
+		Meaning: "A failed lookup does not tell us whether records exist. Try again later.",
 	},
 	codeNoMail: {
-		State: finding.OK, Args: "domain text, silence code" + notInOrderArgs,
-		Message: "{domain} {silence}." + notInOrder,
+		State: finding.OK, Args: "domain text, silence code",
+		Message: "{domain} {silence}.",
 		Brief:   "No mail, as published",
 		Meaning: "The records say so, so nothing is missing.",
 	},
 	codeNoMailOpen: {
-		State: finding.Noted, Args: "domain text, silence code" + notInOrderArgs,
-		Message: "{domain} {silence}." + notInOrder,
+		State: finding.Noted, Args: "domain text, silence code",
+		Message: "{domain} {silence}, but does not tell receivers to reject mail in its name.",
 		Brief:   "No mail, but forgeable",
-		Meaning: "Receivers may still deliver mail that others send in its name. An SPF record with only -all " +
-			"and a DMARC record with p=reject stop that.",
+		Meaning: "An SPF record with only -all and a DMARC record with p=reject make receivers reject such mail.",
 	},
 	codeWell: {
-		State: finding.OK, Args: "domain text, unchecked flag" + notInOrderArgs,
-		Message: "Mail for {domain} is set up well{unchecked?, apart from DKIM, which cannot be checked without " +
-			"a selector}." + notInOrder,
+		State: finding.OK, Args: "domain text, searched flag, selectors list, missing list",
+		Message: "Mail for {domain} is set up well.[ {missing} {missing:is|are} missing.]" +
+			"[ DKIM: {selectors:a key is|keys are} published at {selectors}; what is in use cannot be seen from outside.]",
 		Brief:   "Set up well",
-		Meaning: "{unchecked?Enter the DKIM selector to check the key too.}",
+		Meaning: "{searched?Enter the DKIM selector of your mail to check the key in use.}",
 	},
 
-	"FORGED_BY_DMARC_MISSING": {Clause: "DMARC is missing"},
-	"FORGED_BY_DMARC_POLICY":  {Clause: "DMARC lets receivers deliver it"},
+	"FORGED_BY_DMARC_MISSING": {Clause: "no DMARC policy tells receivers to reject forged mail"},
+	"FORGED_BY_DMARC_POLICY":  {Clause: "the DMARC policy lets receivers deliver it"},
 	"FORGED_BY_SPF":           {Clause: "SPF lets anyone send"},
 
 	"ACCEPTS_NO_MAIL":           {Clause: "accepts no mail (null MX)"},
@@ -131,7 +133,7 @@ var noteRows = finding.Rows{
 		Args:    "domain text",
 		Message: "{domain} neither sends nor accepts mail. A DMARC record with p=reject would complete that.",
 	},
-	"ONLY_ACCEPTS": {Args: "domain text", Message: "{domain} sends no mail: its SPF record authorizes no one."},
+	"ONLY_ACCEPTS": {Args: "domain text", Message: "{domain} sends no mail: its SPF record authorizes nobody."},
 	"ONLY_SENDS": {
 		Args:    "domain text",
 		Message: "{domain} accepts no mail (null MX). If it sends none either, publish the SPF record v=spf1 -all.",
@@ -218,8 +220,10 @@ var mxRows = finding.Rows{
 	},
 	"MX_IMPLICIT": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 35, Args: "domain text",
-		Message: "Mail goes to the address of {domain} itself, which is often a web server. Publish an MX " +
-			`record, or the null MX record "0 ." if no mail is wanted.`,
+		Message: "Mail for {domain} goes to the web server itself, because there is no MX record. Publish the null " +
+			"MX record if the domain takes no mail, and otherwise an MX record that names its mail server.",
+		Remedy:    "Publish this record if the domain takes no mail.",
+		Paste:     finding.Paste{Kind: finding.PasteDNS, Text: `{domain}. IN MX 0 .`},
 		Reference: sectionMX,
 	},
 	"MX_LOOKUP_FAILED": {
@@ -357,12 +361,12 @@ const (
 // spfRows are about the SPF record. The clauses are the errors of terms in its tree.
 var spfRows = finding.Rows{
 	"SPF_MISSING": {
-		Severity: finding.Fail, Group: finding.Safer, Weight: 55, Args: "receiver text, implicit flag",
+		Severity: finding.Fail, Group: finding.Safer, Weight: 55, Args: "receiver text",
 		Message: "There is no SPF record, so receivers cannot tell who may send. Publish a TXT record that " +
 			"lists every server that sends the domain's mail.",
 		Remedy: "{receiver?Publish this record, which lets the servers that receive the mail send it too. Add " +
 			"every other sender (include:…, ip4:…), then end it with -all.}",
-		Paste:     finding.Paste{Kind: finding.PasteDNS, Text: `[{receiver}. IN TXT "v=spf1 {implicit?a|mx} ~all"]`},
+		Paste:     finding.Paste{Kind: finding.PasteDNS, Text: `[{receiver}. IN TXT "v=spf1 mx ~all"]`},
 		Reference: "RFC 7208 section 3",
 	},
 	"SPF_MISSING_SILENT": {
@@ -457,7 +461,7 @@ var spfRows = finding.Rows{
 	},
 	"SPF_NAME_NOT_PUBLIC": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 35, Args: theTermArgs,
-		Message:   theTerm + "does not name a domain in the public DNS, so it matches no one. Correct or remove it.",
+		Message:   theTerm + "does not name a domain in the public DNS, so it matches nobody. Correct or remove it.",
 		Reference: "RFC 7208 section 4.8",
 	},
 	"SPF_TARGET_WITHOUT_RECORD": {
@@ -577,7 +581,7 @@ var spfRows = finding.Rows{
 		Message: "There are several SPF records, so receivers use none of them.",
 	},
 	"SPF_SUMMARY_NO_SENDER": {
-		Message: "The domain sends no mail: its SPF record authorizes no one.",
+		Message: "The domain sends no mail: its SPF record authorizes nobody.",
 	},
 	"SPF_ENDS_IN_PASS":     {Clause: "SPF lets anyone send (+all)"},
 	"SPF_ENDS_IN_FAIL":     {Clause: "SPF rejects all other senders (-all)"},
@@ -620,7 +624,7 @@ var spfSuggestionRows = finding.Rows{
 	"SPF_INCLUDES_EXPANDED": {
 		Args: theTermsArgs,
 		Message: "Expanded to the current networks: " + theTerms + " Their operators may change them without " +
-			"notice, and mail from new ones will then fail. Check often, or remove the include if no one sends " +
+			"notice, and mail from new ones will then fail. Check often, or remove the include if nobody sends " +
 			"through it any more.",
 	},
 	"SPF_HOSTS_REPLACED": {
@@ -629,14 +633,14 @@ var spfSuggestionRows = finding.Rows{
 	},
 	"SPF_PTR_LEFT_OUT": {
 		Args: theTermsArgs,
-		Message: "Left out: " + theTerms + " Senders that only their reverse name lets in must be added as ip4 " +
+		Message: "Left out: " + theTerms + " Senders that are let in only by their reverse name must be added as ip4 " +
 			"or ip6.",
 	},
 	"SPF_VOID_LEFT_OUT": {
 		Args:    theTermsArgs,
 		Message: "Left out because they find nothing: " + theTerms + " If a name is misspelled, correct it instead.",
 	},
-	"SPF_IDLE_LEFT_OUT": {Args: theTermsArgs, Message: "Left out because its record lets no one in: " + theTerms},
+	"SPF_IDLE_LEFT_OUT": {Args: theTermsArgs, Message: "Left out because its record lets nobody in: " + theTerms},
 	"SPF_COVERED_LEFT_OUT": {
 		Args:    theTermsArgs,
 		Message: "Left out because other terms already let in or refuse the same senders: " + theTerms,
@@ -704,7 +708,7 @@ var dmarcRows = finding.Rows{
 	},
 	"DMARC_MISPLACED": {
 		Severity: finding.Fail, Group: finding.Safer, Weight: 50, Args: "domain text",
-		Message:   "There is a DMARC record at {domain} itself, where no one looks. Move it to _dmarc.{domain}.",
+		Message:   "There is a DMARC record at {domain} itself, where nobody looks. Move it to _dmarc.{domain}.",
 		Reference: sectionDMARCWalk,
 	},
 	"DMARC_POLICY_INVALID": {
@@ -1076,8 +1080,8 @@ var dkimRows = finding.Rows{
 
 	"DKIM_SELECTOR_NEEDED": {
 		Severity: finding.Info, Group: finding.Note, Weight: 5, Args: "tried number, selectors list",
-		Message: "[Trying {tried} usual selectors found {selectors:a key|keys} at {selectors}. Which keys are " +
-			"in use is not visible from outside.]{selectors?|Keys cannot be listed from outside.} Enter the " +
+		Message: "[We tried {tried} common selectors and found {selectors:a key|keys} at {selectors}. Which keys " +
+			"are in use cannot be seen from outside.]{selectors?|Keys cannot be listed from outside.} Enter the " +
 			"selector, which is the s= value in the DKIM-Signature header of a mail from the domain.",
 		Reference: sectionDKIM,
 	},
@@ -1091,13 +1095,13 @@ var dkimRows = finding.Rows{
 	},
 	"DKIM_WILDCARD_SEARCHED": {
 		Severity: finding.Info, Group: finding.Note, Weight: 5,
-		Message: "Every selector answers with the same record, even one that no one uses, so a key counts as " +
+		Message: "Every selector answers with the same record, even one that nobody uses, so a key counts as " +
 			"found only if it differs from that.",
 		Reference: sectionDKIM,
 	},
 	"DKIM_WILDCARD_ALIAS": {
 		Severity: finding.Info, Group: finding.Note, Weight: 5, Args: "target text",
-		Message:   "Every selector, even one that no one uses, is an alias (CNAME) of {target}, where there is no key.",
+		Message:   "Every selector, even one that nobody uses, is an alias (CNAME) of {target}, where there is no key.",
 		Reference: sectionDKIM,
 	},
 	"DKIM_SEARCH_INCOMPLETE": {
@@ -1358,7 +1362,7 @@ var tlsRptRows = finding.Rows{
 	},
 	"TLSRPT_MISSING": {
 		Severity: finding.Info, Group: finding.Note, Weight: 8, Args: "domain text, receiver text",
-		Message: "No one learns when senders cannot use TLS. Publish v=TLSRPTv1; rua=mailto:… at " +
+		Message: "You will not learn when senders fail to use TLS. Publish v=TLSRPTv1; rua=mailto:… at " +
 			"_smtp._tls.{domain}.",
 		Remedy: "{receiver?Publish this record. The mailbox must exist.}",
 		Paste: finding.Paste{Kind: finding.PasteDNS,

@@ -123,18 +123,23 @@ func (c *dkimCheck) report(s search, domain string) {
 
 // selectorNeeded sums up why the key in use was not checked, and returns the arguments for saying so in full.
 func (c *dkimCheck) selectorNeeded() finding.Args {
-	var selectors []string
+	selectors := c.selectors()
+	c.say("DKIM_SUMMARY_SEARCHED", finding.Args{"selectors": selectors})
+	if len(selectors) == 0 {
+		return nil
+	}
+	return finding.Args{"tried": len(c.Tried), "selectors": selectors}
+}
+
+// selectors lists those at which the search found a key, a few by name.
+func (c *dkimCheck) selectors() (selectors []string) {
 	for _, f := range c.Found[:min(len(c.Found), mostNamed)] {
 		selectors = append(selectors, f.Selector)
 	}
 	if more := len(c.Found) - len(selectors); more > 0 {
 		selectors = append(selectors, fmt.Sprintf("%d more", more))
 	}
-	c.say("DKIM_SUMMARY_SEARCHED", finding.Args{"selectors": selectors})
-	if len(selectors) == 0 {
-		return nil
-	}
-	return finding.Args{"tried": len(c.Tried), "selectors": selectors}
+	return selectors
 }
 
 // wild reports an answer for a selector that no one uses: what equals it says nothing of any other.

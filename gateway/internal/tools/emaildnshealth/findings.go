@@ -13,6 +13,7 @@ import (
 const (
 	codeNotFound    = "NAME_NOT_FOUND"
 	codeDelivery    = "DELIVERY_BROKEN"
+	codeAnyone      = "ANYONE_CAN_SEND"
 	codeForgeable   = "MAIL_FORGEABLE"
 	codeFaulty      = "RECORDS_NEED_ATTENTION"
 	codeNotVerified = "NOT_VERIFIED"
@@ -70,14 +71,13 @@ func (r *Result) report() {
 // inContext gives an issue the code and the arguments that follow from other checks: what a missing record means for a
 // domain that takes no mail, and which record to publish. Nothing in that is what a server sent.
 func (r *Result) inContext(i mail.Issue) mail.Issue {
-	c, receiver := &r.Checks, ""
-	silent := c.MX.NullMX || c.MX.Status == mailMissing
-	if len(c.MX.mailHosts()) > 0 {
+	c, receiver, silent := &r.Checks, "", r.Checks.silent()
+	if !silent && len(c.MX.mailHosts()) > 0 {
 		receiver = r.Domain
 	}
 	switch i.Code {
 	case "SPF_MISSING":
-		i.Args = finding.Args{"receiver": receiver, "implicit": c.MX.facts.HasCode("MX_IMPLICIT")}
+		i.Args = finding.Args{"receiver": receiver}
 		if silent {
 			i.Code, i.Args = "SPF_MISSING_SILENT", finding.Args{"domain": r.Domain}
 		}
@@ -85,7 +85,8 @@ func (r *Result) inContext(i mail.Issue) mail.Issue {
 			i.Code = "SPF_MISSING_NULL_MX"
 		}
 	case "DMARC_MISSING":
-		i.Args = finding.Args{"domain": r.Domain, "receiver": receiver, "silent": silent && c.SPF.report.SendsNothing}
+		i.Args = finding.Args{"domain": r.Domain, "receiver": receiver,
+			"silent": silent && (c.SPF.report.SendsNothing || c.SPF.Status == mailMissing)}
 		if c.MX.NullMX {
 			i.Code = "DMARC_MISSING_NULL_MX"
 		}
@@ -112,32 +113,84 @@ func (r *Result) conclude(found []finding.Finding) (code string, args finding.Ar
 		})
 	}
 	c, args := &r.Checks, finding.Args{"domain": mail.Show(r.Domain)}
-	said := c.notInOrder(nil)
-	attention, attentionArgs := codeFaulty, said
-	reason, of := c.forgeable()
-	if reason != "" {
-		attention, attentionArgs = codeForgeable, c.notInOrder(of).With(finding.Args{"reason": reason})
+	reason := c.forgeable()
+	attention := func() (string, finding.Args) {
+		if c.SPF.report.All == "+all" {
+			return codeAnyone, args
+		}
+		if reason != "" {
+			return codeForgeable, args.With(finding.Args{"reason": reason, "silent": c.silent()})
+		}
+		worst, others := worstOf(found, finding.Safer)
+		if others > 0 {
+			worst["others"] = others
+		}
+		return codeFaulty, args.With(worst).With(finding.Args{"check": r.checkOf(worst["worst"])})
 	}
 	switch {
 	case c.MX.notFound:
 		return codeNotFound, finding.Args{"host": args["domain"]}
 	case has(finding.Broken, finding.Fail, finding.Warn):
-		return codeDelivery, args.With(said)
+		worst, _ := worstOf(found, finding.Broken)
+		return codeDelivery, args.With(worst)
 	case has(finding.Safer, finding.Fail):
-		return attention, args.With(attentionArgs)
-	case slices.ContainsFunc(c.all(), func(c *check) bool { return c.Status == mailError }):
-		return codeNotVerified, args.With(said)
+		return attention()
+	case len(c.named(mailError)) > 0:
+		return codeNotVerified, args.With(finding.Args{"unanswered": c.named(mailError)})
 	case has(finding.Safer, finding.Warn):
-		return attention, args.With(attentionArgs)
+		return attention()
 	case c.MX.NullMX || c.SPF.report.SendsNothing:
 		args["silence"] = c.silence()
 		if reason != "" || c.SPF.Status == mailMissing {
-			return codeNoMailOpen, args.With(said)
+			return codeNoMailOpen, args
 		}
-		return codeNoMail, args.With(said)
+		return codeNoMail, args
 	}
-	args["unchecked"] = c.DKIM.Selector == nil
-	return codeWell, args.With(said)
+	args["missing"] = c.named(mailMissing)
+	if c.DKIM.Selector == nil {
+		args["searched"], args["selectors"] = true, c.DKIM.selectors()
+	}
+	return codeWell, args
+}
+
+// worstOf returns the heaviest finding of a group as the argument worst, beside its own arguments, and how many other
+// findings the group has. A note on how little was found does not count.
+func worstOf(found []finding.Finding, group finding.Group) (worst finding.Args, others int) {
+	var first *finding.Finding
+	for i := range found {
+		switch f := &found[i]; {
+		case f.Group != group || f.Severity == finding.Info:
+		case first == nil:
+			first = f
+		case f.Weight > first.Weight:
+			first, others = f, others+1
+		default:
+			others++
+		}
+	}
+	worst = finding.Args{"worst": first.Code}
+	for name, value := range first.Args {
+		worst[name] = value
+	}
+	return worst, others
+}
+
+// checkNames are the names of the checks in the order of all.
+var checkNames = []string{"MX", "SPF", "DMARC", "DKIM", "MTA-STS", "TLS reporting"}
+
+// checkOf returns the name of the check that has a finding with the code.
+func (r *Result) checkOf(code any) string {
+	for i, c := range r.Checks.all() {
+		if slices.ContainsFunc(c.facts, func(fact mail.Issue) bool { return r.inContext(fact).Code == code }) {
+			return checkNames[i]
+		}
+	}
+	return ""
+}
+
+// silent reports whether the domain names no mail server: senders fall back on its own address, often a web server's.
+func (r *results) silent() bool {
+	return r.MX.NullMX || r.MX.Status == mailMissing || r.MX.facts.HasCode("MX_IMPLICIT")
 }
 
 // silence is the clause on how far a domain keeps out of mail.
@@ -151,31 +204,26 @@ func (r *results) silence() string {
 	return "SENDS_NO_MAIL"
 }
 
-// forgeable returns why forged mail passes, as the code of a clause, and the check that shows it; empty if it does not.
-func (r *results) forgeable() (reason string, of *check) {
+// forgeable returns why forged mail passes, as the code of a clause; empty if it does not.
+func (r *results) forgeable() (reason string) {
 	acts := r.DMARC.applied == dmarc.Quarantine || r.DMARC.applied == dmarc.Reject
 	switch {
-	case r.SPF.report.All == "+all":
-		return "SPF_ENDS_IN_PASS", &r.SPF.check
-	case r.SPF.facts.HasCode("SPF_ALLOWS_ALL"): // in a record that is included, or by a network of all addresses
-		return "FORGED_BY_SPF", &r.SPF.check
+	case r.SPF.facts.HasCode("SPF_ALLOWS_ALL"): // here, in a record that is included, or by a network of all addresses
+		return "FORGED_BY_SPF"
 	case acts || r.DMARC.Status == mailError:
-		return "", nil
+		return ""
 	case r.DMARC.Status == mailMissing:
-		return "FORGED_BY_DMARC_MISSING", &r.DMARC.check
+		return "FORGED_BY_DMARC_MISSING"
 	}
-	return "FORGED_BY_DMARC_POLICY", &r.DMARC.check
+	return "FORGED_BY_DMARC_POLICY"
 }
 
-// notInOrder are the arguments that name the checks that are not in order, except one of them.
-func (r *results) notInOrder(except *check) finding.Args {
-	names := []string{"MX", "SPF", "DMARC", "DKIM", "MTA-STS", "TLS reporting"}
-	lists := map[status][]string{}
-	for i, c := range r.all() {
-		if c != except {
-			lists[c.Status] = append(lists[c.Status], names[i])
+// named lists the checks with a status by their names.
+func (r *results) named(s status) (names []string) {
+	for i, name := range checkNames {
+		if r.all()[i].Status == s {
+			names = append(names, name)
 		}
 	}
-	return finding.Args{"faulty": lists[mailFail], "unanswered": lists[mailError], "warned": lists[mailWarn],
-		"missing": lists[mailMissing]}
+	return names
 }

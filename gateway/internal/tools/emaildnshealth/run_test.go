@@ -403,7 +403,7 @@ func TestEmailSPFSummary(t *testing.T) {
 		"post.com. 300 IN TXT \"v=spf1 redirect=x.com\"\nx.com. 300 IN TXT \"v=spf1 ~all\"": "SPF marks all other senders as suspicious (~all). It uses 1 of 10 DNS lookups.",
 		`post.com. 300 IN TXT "v=spf1 mx -all;"`:                                            "The end of the SPF record could not be read. It uses 1 of 10 DNS lookups.",
 		`post.com. 300 IN TXT "v=spf1 a a a a a a a a a a mx -all"`:                         "SPF rejects all other senders (-all). It needs 11 DNS lookups, of which receivers make at most 10.",
-		`post.com. 300 IN TXT "v=spf1 -all"`:                                                "The domain sends no mail: its SPF record authorizes no one.",
+		`post.com. 300 IN TXT "v=spf1 -all"`:                                                "The domain sends no mail: its SPF record authorizes nobody.",
 		"post.com. 300 IN TXT \"v=spf1 -all\"\npost.com. 300 IN TXT \"v=spf1 ~all\"":        "There are several SPF records, so receivers use none of them.",
 	} {
 		h, _ := testCase{zone: map[string]string{"spf": records}}.run(t)
@@ -478,7 +478,7 @@ func TestEmailWithoutMail(t *testing.T) {
 	for note, records := range map[string][]string{
 		"quiet.com neither sends nor accepts mail, and all of its records say so.":                          {null, none, reject},
 		"quiet.com neither sends nor accepts mail. A DMARC record with p=reject would complete that.":       {null, none},
-		"quiet.com sends no mail: its SPF record authorizes no one.":                                        {none, reject},
+		"quiet.com sends no mail: its SPF record authorizes nobody.":                                        {none, reject},
 		"quiet.com accepts no mail (null MX). If it sends none either, publish the SPF record v=spf1 -all.": {null},
 	} {
 		n := egresstest.New(t)
