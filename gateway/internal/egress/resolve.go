@@ -245,6 +245,13 @@ func (c *Client) withoutAddress(ctx context.Context, h target.Host, a, aaaa dnsc
 	if own := c.ResolverFault(ctx, h.Name(), name, failed); own != nil {
 		return own
 	}
+	qtype := dns.TypeA
+	if a.Conclusive() {
+		qtype = dns.TypeAAAA
+	}
+	if reason, fails := c.dns.FailsDNSSEC(ctx, h.Name(), qtype, failed); fails {
+		return fault.New(fault.Upstream, "DNSSEC_FAILED", fault.BogusArgs(name, reason.Name, int(reason.Code), reason.Text))
+	}
 	switch failed.Code {
 	case dnsclient.CodeTimeout:
 		return fault.Wrap(fault.Timeout, context.Cause(ctx), "NAME_SERVERS_SILENT", finding.Args{"name": name})

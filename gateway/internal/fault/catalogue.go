@@ -260,6 +260,9 @@ const (
 		"firewall blocks DNS."
 )
 
+const remedyBogus = "Sign the zone again, or make the DS record at the registry match one of the zone's keys. To see where " +
+	"the chain breaks, run DNS delegation and DNSSEC."
+
 // nameRows are about the names of targets in the DNS.
 var nameRows = finding.Rows{
 	"NAME_NOT_FOUND": {
@@ -274,6 +277,12 @@ var nameRows = finding.Rows{
 		Message: "{host} has no [{family} ]address.",
 		Meaning: "Nothing can connect to this name. Add A and AAAA records if it should have a website; a name for " +
 			"mail only needs none."},
+	"DNSSEC_FAILED": {
+		Brief: "DNSSEC fails", Weight: 93, Args: "host text, remark text, number number, text text",
+		Message: "{host} fails DNSSEC validation[: {remark} (extended DNS error {number})][, “{text}”].",
+		Meaning: "Users of resolvers that validate cannot reach it. " + remedyBogus,
+		Remedy:  remedyBogus, Reference: "https://www.rfc-editor.org/rfc/rfc4035#section-5.5",
+	},
 	"NAME_SERVERS_SILENT": {Brief: "Name servers silent", Weight: 89, Args: "name text",
 		Message: "The name servers of {name} did not answer.",
 		Meaning: meaningNameServers},

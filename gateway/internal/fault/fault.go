@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tool/finding"
 )
 
@@ -157,6 +158,18 @@ func SeenFrom(kind Kind, cause error, place string, there finding.Conclusion) *E
 	}
 	return Wrap(kind, cause, "PLACE_SEES", args)
 }
+
+// BogusArgs are the arguments of DNSSEC_FAILED: the host, and the resolver's reason if it sent one (RFC 8914).
+func BogusArgs(host, remark string, number int, said string) finding.Args {
+	args := finding.Args{"host": host, "remark": remark, "text": text.Show(said, maxReason)}
+	if remark != "" {
+		args["number"] = number
+	}
+	return args
+}
+
+// maxReason is how many characters of a resolver's own words are quoted.
+const maxReason = 200
 
 // IsOwn reports whether err is, or wraps, a failure that is this service's own, and so no outcome of any target: Busy
 // is one always.

@@ -1,6 +1,8 @@
 package dnsclient
 
 import (
+	"context"
+
 	"diagnostics/gateway/internal/text"
 
 	"github.com/miekg/dns"
@@ -85,4 +87,24 @@ func extendedErrorName(code uint16) string {
 		return "Private Use"
 	}
 	return "Unassigned"
+}
+
+// FailsDNSSEC reports whether a failed answer failed the resolver's validation, and the resolver's reason if it sent one
+// (RFC 8914, from DNSSEC Bogus to NSEC Missing). Without any reason the resolver is asked again with the CD bit: what
+// it passes on then, it had refused to validate.
+func (c *Client) FailsDNSSEC(ctx context.Context, name string, qtype uint16, answer Answer) (ExtendedError, bool) {
+	const bogus, nsecMissing = 6, 12
+	if answer.Code != CodeServFail {
+		return ExtendedError{}, false
+	}
+	for _, e := range answer.Extended {
+		if e.Code >= bogus && e.Code <= nsecMissing {
+			return e, true
+		}
+	}
+	if len(answer.Extended) > 0 {
+		return ExtendedError{}, false
+	}
+	unchecked := c.QueryUnchecked(ctx, name, qtype)
+	return ExtendedError{}, unchecked.Conclusive()
 }

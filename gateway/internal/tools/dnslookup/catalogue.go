@@ -9,11 +9,15 @@ import (
 // The codes of this tool.
 const (
 	codePointsTo      = "POINTS_TO"
+	codeInside        = "POINTS_INSIDE"
 	codeHasRecords    = "HAS_RECORDS"
 	codeAlias         = "IS_ALIAS"
 	codeNoRecords     = "NO_RECORDS"
 	codeNoRecord      = "NO_RECORD_OF_TYPE"
 	codeNoSuchName    = "NAME_NOT_FOUND"
+	codeBogus         = "DNSSEC_FAILED"
+	codeAliasLoop     = "ALIAS_LOOP"
+	codeAliasFails    = "ALIAS_TARGET_FAILS"
 	codeNoAliasTarget = "ALIAS_TARGET_MISSING"
 	codeNotProved     = "ABSENCE_NOT_PROVED"
 	codeFails         = "RESOLUTION_FAILS"
@@ -37,7 +41,7 @@ const (
 // who is the name, with the name that it is an alias of.
 const who = "{host}[ (an alias of {alias})]"
 
-var rows = finding.Join(fault.Rows.Only(codeNoSuchName), conclusions, problems, certification, failures)
+var rows = finding.Join(fault.Rows.Only(codeNoSuchName, codeBogus), conclusions, problems, certification, failures)
 
 var conclusions = finding.Rows{
 	codePointsTo: {
@@ -60,7 +64,10 @@ var conclusions = finding.Rows{
 	},
 }
 
-const remedyFails = "Check that the name servers of the domain answer, and that its DNSSEC signatures are valid."
+const (
+	remedyFails = "Check that the name servers of the domain answer."
+	remedyLoop  = "Point one of the aliases to a name that has addresses."
+)
 
 var problems = finding.Rows{
 	codeNoAliasTarget: {
@@ -72,12 +79,39 @@ var problems = finding.Rows{
 		Remedy:    "Remove the alias, or point it to a name that exists.",
 		Reference: "https://www.rfc-editor.org/rfc/rfc2308#section-2.1",
 	},
+	codeAliasLoop: {
+		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 94,
+		Args:      "host text",
+		Message:   "{host} leads nowhere: its aliases form a loop.",
+		Brief:     "Alias loop",
+		Meaning:   remedyLoop,
+		Remedy:    remedyLoop,
+		Reference: "https://www.rfc-editor.org/rfc/rfc1034#section-3.6.2",
+	},
+	codeAliasFails: {
+		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 90,
+		Args:    "host text, alias text, reason code",
+		Message: "{host} is an alias of {alias}, whose lookup fails: {reason}.",
+		Brief:   "Alias fails",
+		Meaning: "The name leads nowhere while that lasts. Ask whoever runs the other name, or remove the alias.",
+		Remedy:  "Ask whoever runs the other name, or remove the alias.",
+	},
+	codeInside: {
+		State: finding.Warned, Severity: finding.Warn, Group: finding.Broken, Weight: 70,
+		Args: "host text, alias text, addresses list, more rest",
+		Message: who + " points to {addresses:a private address|private addresses} ({addresses+more}), which nobody " +
+			"outside can reach.",
+		Brief:     "Private address",
+		Meaning:   "That is right for a name of a private network only. A public site needs a public address.",
+		Remedy:    "Give the name a public address, if people on the internet should reach it.",
+		Reference: "https://www.rfc-editor.org/rfc/rfc1918",
+	},
 	codeNotProved: {
 		State: finding.Unknown, Severity: finding.Warn, Group: finding.Note, Weight: 14,
 		Args:    "host text, types list",
 		Message: "{host} was denied for {types}, but this service could not verify that the name does not exist.",
 		Brief:   "Not verified",
-		Meaning: "A failed lookup does not show whether the name exists. Try again.",
+		Meaning: "A failed lookup does not tell us whether the name exists. Try again.",
 	},
 	codeFails: {
 		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 90,
@@ -92,7 +126,7 @@ var problems = finding.Rows{
 		Args:    "host text, reason code",
 		Message: "{host} could not be looked up: {reason}.",
 		Brief:   "Not looked up",
-		Meaning: "A failed lookup does not show whether there are records. Try again.",
+		Meaning: "A failed lookup does not tell us whether records exist. Try again.",
 	},
 	codeTypeFails: {
 		State: finding.Warned, Severity: finding.Warn, Group: finding.Broken, Weight: 60,
@@ -107,7 +141,7 @@ var problems = finding.Rows{
 		Args:    "found sentence, types list, of text, reason code",
 		Message: "[{found} ]The lookup of {types} [for {of} ]failed[: {reason}].",
 		Brief:   "Not all looked up",
-		Meaning: "A failed lookup does not show whether there are records of this type. Try again.",
+		Meaning: "A failed lookup does not tell us whether records of this type exist. Try again.",
 	},
 	codeContradicts: {
 		State: finding.Warned, Severity: finding.Warn, Group: finding.Broken, Weight: 75,
@@ -122,7 +156,7 @@ var problems = finding.Rows{
 		Args:    "host text, alias text",
 		Message: who + " has none of the requested records.",
 		Brief:   "No records",
-		Meaning: "The name exists. Add the records that it should have to its zone.",
+		Meaning: "The name exists. If it should have such records, add them to its zone.",
 	},
 	codeNoRecord: {
 		State: finding.Noted, Severity: finding.Info, Group: finding.Note, Weight: 10,
@@ -134,7 +168,7 @@ var problems = finding.Rows{
 	codeRemark: {
 		Severity: finding.Warn, Group: finding.Note, Weight: 13,
 		Args:      "host text, remark text, number number, text text",
-		Message:   "The resolver adds about {host}: {remark} (extended error {number})[: “{text}”].",
+		Message:   "The resolver adds about {host}: {remark} (extended DNS error {number})[, “{text}”].",
 		Reference: "https://www.rfc-editor.org/rfc/rfc8914",
 	},
 }
@@ -198,11 +232,11 @@ var certification = finding.Rows{
 
 // failures are the codes of failed lookups, as the reason of another sentence.
 var failures = finding.Rows{
-	dnsclient.CodeServFail:    {Clause: "its name servers fail, or its DNSSEC signatures are not valid (SERVFAIL)"},
+	dnsclient.CodeServFail:    {Clause: "its name servers fail (SERVFAIL)"},
 	dnsclient.CodeRefused:     {Clause: "the resolver refused to answer (REFUSED)"},
 	dnsclient.CodeFormErr:     {Clause: "the resolver could not read the query (FORMERR)"},
 	dnsclient.CodeNotImp:      {Clause: "the resolver does not support this kind of query (NOTIMP)"},
-	dnsclient.CodeBadResp:     {Clause: "the answer was malformed, or its aliases form a loop"},
+	dnsclient.CodeBadResp:     {Clause: "the answer was malformed"},
 	dnsclient.CodeTimeout:     {Clause: "no answer came in time"},
 	dnsclient.CodeConnRefused: {Clause: "the resolver could not be reached"},
 }

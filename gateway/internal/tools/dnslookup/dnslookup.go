@@ -77,7 +77,15 @@ func run(ctx context.Context, client *egress.Client, name string, types []uint16
 		}
 	}
 	result.bound(types, answers)
-	result.Report = outcome{name, types, answers, client.DNS().Existence(ctx, name, types, answers)}.report()
+	o := outcome{name: name, types: types, answers: answers,
+		existence: client.DNS().Existence(ctx, name, types, answers)}
+	for i := range answers {
+		if o.reason, o.bogus = client.DNS().FailsDNSSEC(ctx, name, types[i], answers[i]); o.bogus {
+			break
+		}
+	}
+	o.loop = o.aliasFails() && loops(ctx, client.DNS(), name)
+	result.Report = o.report()
 	return result, ctx.Err()
 }
 
@@ -97,6 +105,25 @@ func ask(ctx context.Context, client *dnsclient.Client, name string, types []uin
 		report(ctx, types[i], &answers[i])
 	})
 	return answers
+}
+
+// loops reports whether the aliases that begin at a name lead back to one of them.
+func loops(ctx context.Context, client *dnsclient.Client, name string) bool {
+	const most = 8
+	seen := map[string]bool{}
+	for range most {
+		seen[name] = true
+		var next recordSet
+		answer := client.Query(ctx, name, dns.TypeCNAME)
+		next.take(dns.TypeCNAME, &answer)
+		if len(next.CNAME) == 0 {
+			return false
+		}
+		if name = next.CNAME[0]; seen[name] {
+			return true
+		}
+	}
+	return false
 }
 
 // typeStep is the answer of a resolver for one type, reported while others are awaited.

@@ -2,11 +2,14 @@ package dnslookup
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 
 	"diagnostics/gateway/internal/egress/dnsclient"
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tool/finding"
+	"diagnostics/shared/netpolicy"
 
 	"github.com/miekg/dns"
 )
@@ -17,6 +20,9 @@ type outcome struct {
 	types     []uint16
 	answers   []dnsclient.Answer
 	existence dnsclient.Existence
+	bogus     bool // an answer fails the resolver's validation
+	reason    dnsclient.ExtendedError
+	loop      bool // its aliases lead back to one of them
 }
 
 // report returns the conclusion and the findings.
@@ -31,8 +37,16 @@ func (o outcome) report() finding.Report {
 	o.caa(report, about)
 	host := finding.Args{"host": o.name}
 	switch {
+	case o.loop:
+		return o.both(report, codeAliasLoop, host)
+	case about == "" && o.aliasFails():
+		reason := o.codesOf(failed)[0]
+		return o.both(report, codeAliasFails, o.who().With(finding.Args{"reason": reason}))
 	case about != "":
 		codes := o.codesOf(failed)
+		if o.bogus {
+			return o.both(report, codeBogus, fault.BogusArgs(o.name, o.reason.Name, int(o.reason.Code), o.reason.Text))
+		}
 		if slices.Contains(codes, dnsclient.CodeServFail) {
 			return o.both(report, codeFails, host.With(finding.Args{"reason": dnsclient.CodeServFail}))
 		}
@@ -45,7 +59,7 @@ func (o outcome) report() finding.Report {
 		return o.both(report, codeNotProved, host.With(finding.Args{"types": names(o.existence.Denied)}))
 	}
 	found, args := o.records(len(failed) > 0)
-	if found == codeNoRecords || found == codeNoRecord {
+	if found == codeNoRecords || found == codeNoRecord || found == codeInside {
 		report.Add(found, "", args)
 	}
 	code, concluded := found, args
@@ -67,6 +81,15 @@ func (o outcome) report() finding.Report {
 		concluded = beside.With(finding.Args{"types": denied})
 	}
 	return report.Conclude(code, concluded)
+}
+
+// aliasFails reports whether the name is an alias, and the lookup of every other type failed.
+func (o outcome) aliasFails() bool {
+	failed := o.which(func(a *dnsclient.Answer) bool {
+		return a.Code == dnsclient.CodeServFail || a.Code == dnsclient.CodeBadResp
+	})
+	return len(failed) > 0 && len(failed) == len(o.types)-1 && !slices.Contains(failed, dns.TypeCNAME) &&
+		slices.Contains(o.types, dns.TypeCNAME) && o.alias() != ""
 }
 
 // both concludes with a finding about the resolution of the name.
@@ -97,6 +120,8 @@ func (o outcome) records(someFailed bool) (code string, args finding.Args) {
 		found = append(found, i)
 	}
 	switch {
+	case len(addresses) > 0 && allInside(addresses):
+		return codeInside, o.who().WithList("addresses", mostAddresses, addresses)
 	case len(addresses) > 0:
 		args := o.who().WithList("addresses", mostAddresses, addresses)
 		if more {
@@ -113,10 +138,20 @@ func (o outcome) records(someFailed bool) (code string, args finding.Args) {
 			args = args.WithList("values", mostAddresses, valuesOf(o.types[found[0]], &o.answers[found[0]]))
 		}
 		return codeHasRecords, args
+	case someFailed && o.alias() != "":
+		return codeAlias, o.who()
 	case len(o.types) == 1 && !someFailed:
 		return codeNoRecord, o.who().With(finding.Args{"type": dns.TypeToString[o.types[0]]})
 	}
 	return codeNoRecords, o.who()
+}
+
+// allInside reports whether nobody outside of a private network can reach any of the addresses.
+func allInside(addresses []string) bool {
+	return !slices.ContainsFunc(addresses, func(address string) bool {
+		a, err := netip.ParseAddr(address)
+		return err != nil || netpolicy.Judge(a).Public
+	})
 }
 
 // mostAddresses is how many addresses a sentence names.
@@ -165,7 +200,7 @@ func (o outcome) remarks(report *finding.Draft, about string) {
 	var seen []dnsclient.ExtendedError
 	for i := range o.answers {
 		for _, e := range o.answers[i].Extended {
-			if len(seen) == maxRemarks || slices.Contains(seen, e) {
+			if len(seen) == maxRemarks || slices.Contains(seen, e) || o.bogus && e == o.reason {
 				continue
 			}
 			seen = append(seen, e)

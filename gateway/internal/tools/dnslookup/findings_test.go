@@ -54,6 +54,10 @@ func TestReport(t *testing.T) {
 		"five addresses": {map[string]string{"A": "11.0.0.1;11.0.0.2;11.0.0.3;11.0.0.4;11.0.0.5"}, codePointsTo, finding.OK, "", "11.0.0.4 and 1 more."},
 		"through an alias": {map[string]string{"A": "11.80.0.1 via edge.example.net", "CNAME": "edge.example.net."}, codePointsTo, finding.OK, "",
 			"example.com (an alias of edge.example.net) points to"},
+		"private addresses":       {map[string]string{"A": "10.1.2.3;192.168.0.1", "MX": "10 a."}, codeInside, finding.Warned, codeInside, "private addresses (10.1.2.3 and 192.168.0.1)"},
+		"a public one too":        {map[string]string{"A": "10.1.2.3;11.0.0.1"}, codePointsTo, finding.OK, "", ""},
+		"an alias that fails":     {map[string]string{"A": "ESERVFAIL", "MX": "ESERVFAIL", "CNAME": "x.net."}, codeAliasFails, finding.Failed, codeAliasFails, "x.net, whose lookup fails"},
+		"an alias that is silent": {map[string]string{"A": "ETIMEOUT", "CNAME": "x.net."}, codeTypeNotKnown, finding.Warned, codeTypeNotKnown, ""},
 		"other records":           {map[string]string{"A": "ENODATA", "MX": "10 a.;20 b.", "TXT": `"x"`}, codeHasRecords, finding.OK, "", "2 MX records and 1 TXT record."},
 		"one type":                {map[string]string{"MX": "10 a.;20 b."}, codeHasRecords, finding.OK, "", "has 2 MX records: a and b."},
 		"five servers":            {map[string]string{"NS": "a.;b.;c.;d.;e."}, codeHasRecords, finding.OK, "", "5 NS records: a, b, c, d and 1 more."},
@@ -145,6 +149,50 @@ func TestDenialsAreVerified(t *testing.T) {
 				Options: toolstest.Options(t, `{"types":"MX"}`)})
 			if got.Conclusion.Code != c.code || len(got.Errors) != 1 {
 				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+// What a resolver does not validate, it passes on with the CD bit; aliases may form a loop.
+func TestWhyALookupFails(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		extended  *uint16 // of the SERVFAIL
+		unchecked bool    // the resolver has an answer with the CD bit
+		loop      bool
+		code      string
+	}{
+		"name servers fail":                  {nil, false, false, codeFails},
+		"validation, without a reason":       {nil, true, false, codeBogus},
+		"validation, with a reason":          {new(dns.ExtendedErrorCodeSignatureExpired), false, false, codeBogus},
+		"no name server, with a reason":      {new(dns.ExtendedErrorCodeNoReachableAuthority), true, false, codeFails},
+		"no validation, beside the last one": {new(uint16(13)), true, false, codeFails},
+		"a loop":                             {nil, false, true, codeAliasLoop},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := egresstest.New(t)
+			for from, to := range map[string]string{"example.com": "loop.example.com.", "loop.example.com": "example.com."} {
+				n.Handle(from, func(q *dns.Msg) *dns.Msg {
+					m := new(dns.Msg).SetReply(q)
+					switch {
+					case c.loop && q.Question[0].Qtype == dns.TypeCNAME:
+						rr, _ := dns.NewRR(from + ". 60 IN CNAME " + to)
+						m.Answer = []dns.RR{rr}
+					case c.unchecked && q.CheckingDisabled:
+					default:
+						m.Rcode = dns.RcodeServerFailure
+						if c.extended != nil {
+							m.SetEdns0(1232, false)
+							m.IsEdns0().Option = []dns.EDNS0{&dns.EDNS0_EDE{InfoCode: *c.extended}}
+						}
+					}
+					return m
+				})
+			}
+			if got := lookUp(t, n, "example.com", nil); got.Conclusion.Code != c.code || got.Findings[0].Code != c.code {
+				t.Errorf("%+v", got.Report)
 			}
 		})
 	}
