@@ -159,7 +159,7 @@ var delegations = []Delegation{
 		records: "DOMAIN. 300 IN A 11.80.0.1\na.b.DOMAIN. 300 IN A 11.80.0.1",
 		twists:  each(2, authority.OnName("b.lab-deleg-empty.com.", authority.Changes(authority.Denies)))},
 	{label: "missing", name: "nowhere.", Note: "a name that does not exist", Verdict: "warn",
-		Codes: []string{"NAME_NOT_IN_ZONE"}},
+		Codes: []string{"NAME_NOT_FOUND"}},
 }
 
 func tenServers() string {

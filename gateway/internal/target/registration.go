@@ -34,6 +34,11 @@ func (r Registration) Registrable() string {
 	return registrable(r.host.name)
 }
 
+// IsSuffix reports whether names are registered below the domain, as below co.uk, and not the domain itself.
+func (r Registration) IsSuffix() bool {
+	return !r.IsAddr() && r.host.name == registrySuffix(r.host.name) && strings.Contains(r.host.name, ".")
+}
+
 // String is the address or the name as typed, canonical.
 func (r Registration) String() string { return r.host.String() }
 

@@ -44,7 +44,7 @@ const (
 	codeTTLShort      = "TTL_SHORT"
 	codeTTLLong       = "TTL_LONG"
 	codeSOA           = "SOA_VALUE"
-	codeNameMissing   = "NAME_NOT_IN_ZONE"
+	codeNameMissing   = "NAME_NOT_FOUND" // a row of package fault
 	codeNameSilent    = "NAME_NOT_ANSWERED"
 	codeCut           = "CHECK_CUT"
 	codeNotAsked      = "SERVER_NOT_QUERIED"
@@ -87,16 +87,18 @@ const (
 
 // The codes of conclusions that no finding gives.
 const (
-	codeHealthy = "DELEGATION_OK"
-	codeSecure  = "DELEGATION_SECURE"
-	codeUnknown = "NOT_FOUND_OUT"
-	codeTooMuch = "DNSSEC_TAKES_TOO_MUCH_WORK"
+	codeHealthy  = "DELEGATION_OK"
+	codeSecure   = "DELEGATION_SECURE"
+	codeRegistry = "REGISTRY_ZONE"
+	codeUnknown  = "NOT_FOUND_OUT"
+	codeTooMuch  = "DNSSEC_TAKES_TOO_MUCH_WORK"
 )
 
 const rfc = "https://www.rfc-editor.org/rfc/rfc"
 
 // rows are all that the tool can say.
-var rows = finding.Join(problems, whole, explanations, dnssecRows()).WithClauses(fault.Rows)
+var rows = finding.Join(fault.Rows.Only(codeNameMissing), problems, whole, explanations, dnssecRows()).
+	WithClauses(fault.Rows)
 
 // problems are the findings about the delegation; those that are more than a note are conclusions as well.
 var problems = finding.Rows{
@@ -105,10 +107,11 @@ var problems = finding.Rows{
 		Args: "host text, zone text, gone flag",
 		Message: "{host} is not delegated: the servers of {zone} {gone?say that it does not exist|have no NS " +
 			"records for it}.",
-		Brief:   "Not delegated",
-		Meaning: "Nobody finds the domain: neither website nor mail works.",
-		Remedy: "Register the domain, or have its name servers entered at the registrar. whois-lookup shows whether " +
-			"it is registered and whether it is on hold (clientHold, serverHold), which takes it out of the zone.",
+		Brief: "Not delegated",
+		Meaning: "Nobody can find the domain: no website or mail can work at it. Check the spelling, and that the domain is " +
+			"registered.",
+		Remedy: "Register the domain, or have its name servers entered at the registrar. The registration lookup shows " +
+			"whether it is registered, or on hold (clientHold, serverHold).",
 		Reference: rfc + "1034#section-4.2",
 	},
 	codeNoAnswer: {
@@ -126,7 +129,7 @@ var problems = finding.Rows{
 		Message: "{zone} is delegated to servers that do not serve it: {servers+more} answer with " +
 			"[{rcodes}]{both?, |}{plain?an answer that is not authoritative|}.",
 		Brief:   "Servers do not serve it",
-		Meaning: "Nobody can look the domain up.",
+		Meaning: "Nobody can look the domain up while that lasts.",
 		Remedy: "Set the zone up on these servers, or have the name servers of its present provider entered " +
 			"at the registrar.",
 		Reference: rfc + "1912#section-2.8",
@@ -136,7 +139,7 @@ var problems = finding.Rows{
 		Args:      "zone text, servers list, more rest",
 		Message:   "None of the name servers of {zone} has an address that can be queried: {servers+more}.",
 		Brief:     "No server address",
-		Meaning:   "Nobody can look the domain up.",
+		Meaning:   "Nobody can look the domain up while that lasts.",
 		Remedy:    "Have glue records entered at the registrar, or use name servers whose names have public addresses.",
 		Reference: rfc + "1034#section-4.2.1",
 	},
@@ -155,8 +158,8 @@ var problems = finding.Rows{
 		Message: "{host} is an alias of {alias}, which does not exist.",
 		Brief:   "Alias of nothing",
 		Meaning: "Nobody can reach the name.",
-		Remedy: "Remove the alias, or let it lead to a name that exists. Where others can register the " +
-			"target, they take the name over.",
+		Remedy: "Remove the alias, or let it lead to a name that exists. If somebody else " +
+			"registers the target, they take the name over.",
 		Reference: rfc + "1034#section-3.6.2",
 	},
 	codeSilent: {
@@ -172,7 +175,7 @@ var problems = finding.Rows{
 	codeLame: {
 		State: finding.Warned, Severity: finding.Warn, Group: finding.Broken, Weight: 73,
 		Args: "server text, address text, zone text",
-		Message: "{server} at {address} is named as a server of {zone} and does not serve the zone (lame " +
+		Message: "{server} at {address} is listed as a name server of {zone}, but does not serve the zone (lame " +
 			"delegation).",
 		Brief:     "Lame delegation",
 		Meaning:   "Lookups are slow whenever a resolver tries this server first.",
@@ -181,9 +184,8 @@ var problems = finding.Rows{
 	},
 	codeRefuses: {
 		State: finding.Warned, Severity: finding.Warn, Group: finding.Broken, Weight: 73,
-		Args: "server text, address text, zone text",
-		Message: "{server} at {address} is named as a server of {zone} and refuses to answer for the zone " +
-			"(REFUSED).",
+		Args:      "server text, address text, zone text",
+		Message:   "{server} at {address} is listed as a name server of {zone}, but refuses to answer for it (REFUSED).",
 		Brief:     "A server refuses",
 		Meaning:   "Lookups are slow whenever a resolver tries this server first.",
 		Remedy:    "Set the zone up on the server, or remove it from the NS records of the zone and its parent.",
@@ -220,7 +222,7 @@ var problems = finding.Rows{
 	codeNSOfServers: {
 		State: finding.Warned, Severity: finding.Warn, Group: finding.Safer, Weight: 54,
 		Args:      "zone text",
-		Message:   "The name servers of {zone} do not give the same NS records.",
+		Message:   "The name servers of {zone} return different NS records.",
 		Brief:     "Servers differ",
 		Meaning:   "Resolvers learn one list or the other, depending on the server.",
 		Remedy:    "Check that the zone has reached all of its servers.",
@@ -267,7 +269,7 @@ var problems = finding.Rows{
 	codeSingle: {
 		State: finding.Warned, Severity: finding.Warn, Group: finding.Safer, Weight: 45,
 		Args:      "zone text",
-		Message:   "{zone} has one name server alone: where that fails, the domain does.",
+		Message:   "{zone} has only one name server: if that fails, so does the domain.",
 		Brief:     "One name server",
 		Meaning:   "A second server keeps the domain working.",
 		Remedy:    "Add a second name server in another network.",
@@ -333,7 +335,7 @@ var problems = finding.Rows{
 		Message:   "{server} at {address} does not ignore an EDNS option that it does not know.",
 		Brief:     "EDNS option not ignored",
 		Meaning:   "Some resolvers get no answer from this server.",
-		Remedy:    "Update the server, or the firewall before it.",
+		Remedy:    "Update the server, or the firewall in front of it.",
 		Reference: rfc + "6891#section-6.1.2",
 	},
 	codeContradicts: {
@@ -342,7 +344,7 @@ var problems = finding.Rows{
 		Message: "The servers of {zone} say that {host} does not exist for {types}, although it has other " +
 			"records: resolvers that keep the denial find none of them.",
 		Brief:     "Contradicting denial",
-		Meaning:   "Some people do not find the name for a while.",
+		Meaning:   "Some people cannot find the name for a while.",
 		Remedy:    "Answer NODATA (NOERROR without records) for a type that an existing name lacks.",
 		Reference: rfc + "2308#section-2.1",
 	},
@@ -352,7 +354,7 @@ var problems = finding.Rows{
 		Message: "The servers of {zone} say that {host} does not exist, although {below} below it does: " +
 			"resolvers that take that at its word do not find it.",
 		Brief:     "Contradicting denial",
-		Meaning:   "Some people do not find the name.",
+		Meaning:   "Some people cannot find the name.",
 		Remedy:    "Answer NODATA for a name that only has names below it.",
 		Reference: rfc + "8020#section-2",
 	},
@@ -375,7 +377,7 @@ var problems = finding.Rows{
 	codeTTLShort: {
 		Severity: finding.Info, Group: finding.Note, Weight: 10,
 		Args:      "type text, host text, ttl number",
-		Message:   "The {type} records of {host} may be kept for {ttl} s only, so that resolvers ask often.",
+		Message:   "The {type} records of {host} may be kept for {ttl} s only, so resolvers ask often.",
 		Remedy:    "Use at least some minutes.",
 		Reference: rfc + "1912#section-2.2",
 	},
@@ -393,22 +395,13 @@ var problems = finding.Rows{
 		Message:   "The SOA record of {zone} has an unusual value: {value}.",
 		Reference: rfc + "1912#section-2.2",
 	},
-	codeNameMissing: {
-		State: finding.Warned, Severity: finding.Warn, Group: finding.Note, Weight: 19,
-		Args:      "zone text, host text",
-		Message:   "{zone} is delegated; {host} does not exist in it.",
-		Brief:     "Name not found",
-		Meaning:   "The domain itself works.",
-		Remedy:    "Add records for the name, if it is needed.",
-		Reference: rfc + "2308#section-2.1",
-	},
 	codeNameSilent: {
 		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 92,
 		Args:      "zone text, host text",
-		Message:   "The servers of {zone} answer for the zone, and do not answer for the records of {host}.",
+		Message:   "The servers of {zone} answer for the zone, but not for the records of {host}.",
 		Brief:     "Name not answered",
 		Meaning:   "Nobody can reach the name, although the domain is delegated correctly.",
-		Remedy:    "Look at the firewall before the servers, and at what they log for queries of the name.",
+		Remedy:    "Check the firewall in front of the servers, and their logs for queries of the name.",
 		Reference: rfc + "1912#section-2.8",
 	},
 	codeCut: {
@@ -433,16 +426,23 @@ var problems = finding.Rows{
 var whole = finding.Rows{
 	codeHealthy: {
 		State:   finding.OK,
-		Args:    "host text, servers number",
-		Message: "{host} is delegated correctly: all of its name servers answer for it ({servers} {servers:server|servers}).",
+		Args:    "host text, servers number, both flag",
+		Message: "{host} is delegated correctly: {both?both|all}[ {servers}] of its name servers answer.",
 		Brief:   "Delegated correctly",
 	},
 	codeSecure: {
 		State: finding.OK,
-		Args:  "host text, servers number",
-		Message: "{host} is delegated correctly and signed: all of its name servers answer for it ({servers} " +
-			"{servers:server|servers}), and DNSSEC is valid.",
+		Args:  "host text, servers number, both flag",
+		Message: "{host} is delegated correctly and signed: {both?both|all}[ {servers}] of its name servers answer, and " +
+			"DNSSEC is valid.",
 		Brief: "Correct and signed",
+	},
+	codeRegistry: {
+		State: finding.Noted,
+		Args:  "host text, signed flag",
+		Message: "{host} is a registry's zone: it is delegated{signed? and signed}, but its name servers were not all " +
+			"queried.",
+		Brief: "Registry's zone",
 	},
 	codeUnknown: {
 		State:   finding.Unknown,
@@ -453,9 +453,9 @@ var whole = finding.Rows{
 	},
 	codeTooMuch: {
 		State: finding.Unknown,
-		Args:  "host text, servers number",
-		Message: "{host} is delegated correctly: all of its name servers answer for it ({servers} " +
-			"{servers:server|servers}). Its DNSSEC takes more work to verify than this check does.",
+		Args:  "host text, servers number, both flag",
+		Message: "{host} is delegated correctly: {both?both|all}[ {servers}] of its name servers answer. Verifying its " +
+			"DNSSEC takes more work than this check does.",
 		Brief:   "DNSSEC not verified",
 		Meaning: "Whether the signatures are valid is not known. Fewer keys and signatures are easier to verify.",
 	},
@@ -529,7 +529,7 @@ func findingOf(code dnssec.Code, reason finding.Row) finding.Row {
 			Args:    "host text, reason code",
 			Message: "{host} does not resolve for validating resolvers: {reason}",
 			Brief:   "DNSSEC fails",
-			Meaning: "People whose resolver validates, as most large ones do, cannot reach the name.",
+			Meaning: "Users of resolvers that validate, as most large ones do, cannot reach the name.",
 		}
 	case status == dnssec.Indeterminate:
 		return finding.Row{
@@ -541,15 +541,15 @@ func findingOf(code dnssec.Code, reason finding.Row) finding.Row {
 		return finding.Row{
 			Severity: finding.Info, Group: finding.Safer, Weight: 30,
 			Args:    "host text",
-			Message: "{host} does not use DNSSEC, so forged DNS answers go unnoticed.",
+			Message: "{host} is not signed with DNSSEC, so forged answers cannot be detected.",
 		}
 	case status == dnssec.Insecure:
 		return finding.Row{
 			State: finding.Warned, Severity: finding.Warn, Group: finding.Safer, Weight: 57,
 			Args:    "host text, reason code",
-			Message: "Validating resolvers treat {host} as not signed: {reason}",
-			Brief:   "Treated as not signed",
-			Meaning: "The name works, but forged DNS answers go unnoticed.",
+			Message: "Validating resolvers treat {host} as unsigned: {reason}",
+			Brief:   "Treated as unsigned",
+			Meaning: "The name works, but forged answers cannot be detected.",
 		}
 	case code == dnssec.SignatureExpiresSoon:
 		return finding.Row{
@@ -563,7 +563,7 @@ func findingOf(code dnssec.Code, reason finding.Row) finding.Row {
 			State: finding.Warned, Severity: finding.Warn, Group: finding.Broken, Weight: 76,
 			Args: reason.Args, Message: reason.Message,
 			Brief:   "Contradicting denial",
-			Meaning: "Some people do not find the name.",
+			Meaning: "Some people cannot find the name.",
 		}
 	}
 	return finding.Row{
@@ -577,7 +577,7 @@ var dnssecFindings = finding.Rows{
 		Args:      "server text, address text, of text, reason code",
 		Message:   "{server} at {address} gives answers of {of} that do not validate: {reason}",
 		Brief:     "A server fails DNSSEC",
-		Meaning:   "People whose resolver asks this server and validates cannot reach the name.",
+		Meaning:   "Users of resolvers that validate cannot reach the name if theirs asks this server.",
 		Remedy:    "Check that the signed zone has reached this server.",
 		Reference: rfc + "4035#section-5.3",
 	},

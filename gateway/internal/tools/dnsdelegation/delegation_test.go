@@ -80,7 +80,7 @@ func TestDelegations(t *testing.T) {
 		"healthy":        {serve: func(w *world) { w.both(healthy()) }, want: "ok"},
 		"a name below":   {serve: func(w *world) { w.both(healthy()) }, input: "www.example.com", want: "ok"},
 		"not registered": {com: []string{}, want: "fail NOT_DELEGATED", zones: ". com", reason: "say that it does not exist"},
-		"a missing name": {serve: func(w *world) { w.both(healthy()) }, input: "nope.example.com", want: "warn NAME_NOT_IN_ZONE"},
+		"a missing name": {serve: func(w *world) { w.both(healthy()) }, input: "nope.example.com", want: "warn NAME_NOT_FOUND"},
 		"a missing TLD":  {input: "example.nosuchtld", want: "fail NOT_DELEGATED", zones: "."},
 		"all refuse": {serve: func(w *world) {
 			w.NameServer(oneV4 + ":53").HandleAll(refusing)

@@ -116,20 +116,26 @@ func (r *Result) conclude(found outcome, verdict dnssec.Verdict) {
 	for _, f := range r.Findings {
 		switch {
 		case strings.HasPrefix(f.Code, "DNSSEC_") || f.Severity == finding.Info:
-		case f.Severity == finding.Fail:
+		case f.Severity == finding.Fail && f.Code != codeNameMissing: // the zone itself works then
 			r.Delegation = delegationFail
 		case r.Delegation == delegationOK:
 			r.Delegation = delegationWarn
 		}
 	}
 	z := found.way.last()
-	args := finding.Args{"host": shown(found.name), "servers": len(z.hosts)}
+	args := finding.Args{"host": shown(found.name), "both": len(z.hosts) == 2}
+	if len(z.hosts) != 2 {
+		args["servers"] = len(z.hosts)
+	}
 	switch {
 	case worst >= 0:
 		r.Conclusion = rows.ConcludeWith(r.Findings[worst].Finding)
 	case found.way.err != nil:
 		r.Delegation = delegationWarn
 		r.Conclusion = rows.Conclude(codeUnknown, unknownArgs(found.name, z))
+	case len(z.hosts) == 0:
+		r.Conclusion = rows.Conclude(codeRegistry,
+			finding.Args{"host": args["host"], "signed": verdict.Status == dnssec.Secure})
 	case verdict.Reason != nil && slices.Contains(ownBounds, verdict.Reason.Code):
 		r.Conclusion = rows.Conclude(codeTooMuch, args)
 	case verdict.Status == dnssec.Secure:

@@ -98,7 +98,7 @@ func TestDNSSEC(t *testing.T) {
 	}{
 		"signed":      {own, signedZone, signedZone, "example.com", "secure", "DELEGATION_SECURE", ""},
 		"name below":  {own, signedZone, signedZone, "www.example.com", "secure", "DELEGATION_SECURE", ""},
-		"not there":   {own, signedZone, signedZone, "no.example.com", "secure", "NAME_NOT_IN_ZONE", "NAME_NOT_IN_ZONE"},
+		"not there":   {own, signedZone, signedZone, "no.example.com", "secure", "NAME_NOT_FOUND", "NAME_NOT_FOUND"},
 		"no domain":   {own, signedZone, signedZone, "other.com", "secure", "NOT_DELEGATED", "NOT_DELEGATED"},
 		"not signed":  {func(*signer) string { return "" }, plainZone, plainZone, "example.com", "insecure", "DELEGATION_OK", "DNSSEC_NO_DS"},
 		"no DS":       {func(*signer) string { return "" }, signedZone, signedZone, "example.com", "insecure", "DELEGATION_OK", "DNSSEC_NO_DS"},

@@ -10,6 +10,8 @@ const (
 	codeNotRegistered   = "NOT_REGISTERED"
 	codeNoNetwork       = "NETWORK_NOT_REGISTERED"
 	codeNoService       = "REGISTRY_NOT_KNOWN"
+	codeNoTLD           = "TLD_NOT_FOUND"
+	codeSuffix          = "PUBLIC_SUFFIX"
 	codeReserved        = "RESERVED"
 	codeExpired         = "EXPIRED"
 	codeExpiresSoon     = "EXPIRES_SOON"
@@ -78,15 +80,31 @@ var rows = finding.Rows{
 	},
 	codeNoService: {
 		State: finding.Unknown, Severity: finding.Info, Group: finding.Note, Weight: 5,
-		Args:    "name text",
-		Message: "The registration of {name} cannot be looked up: it has no known RDAP or readable WHOIS service.",
+		Args: "name text",
+		Message: "The registration of {name} cannot be looked up: its registry offers neither RDAP nor a WHOIS service that we can " +
+			"read.",
 		Brief:   "Cannot be looked up",
 		Meaning: "This says nothing about the registration itself. The registry's website may offer a search.",
+	},
+	codeNoTLD: {
+		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 98,
+		Args:    "name text, tld text",
+		Message: "{name} does not exist: there is no top-level domain .{tld}.",
+		Brief:   "Does not exist",
+		Meaning: "No website or mail can work under this name. Check the spelling.",
+		Remedy:  "Check the spelling.", Reference: "https://www.iana.org/domains/root/db",
+	},
+	codeSuffix: {
+		State: finding.Noted, Severity: finding.Info, Group: finding.Note, Weight: 19,
+		Args:    "name text",
+		Message: "{name} is a suffix below which names are registered; it has no registration of its own.",
+		Brief:   "Public suffix",
+		Meaning: "Enter a name below it to see that name's registration.",
 	},
 	codeReserved: {
 		State: finding.Noted, Severity: finding.Info, Group: finding.Note, Weight: 19,
 		Args:    "name text",
-		Message: "{name} cannot be registered: the registry answers that it does not give this name out.",
+		Message: "{name} cannot be registered: the registry has reserved it.",
 		Brief:   "Reserved",
 		Meaning: "Choose another name, or ask the registry for its rules.",
 	},
@@ -154,7 +172,7 @@ var rows = finding.Rows{
 	codeAutoRenew: {
 		State: finding.Warned, Severity: finding.Warn, Group: finding.Safer, Weight: 50,
 		Args:      "name text",
-		Message:   "{name} expired and the registry renewed it automatically; the registrar may still release it.",
+		Message:   "{name} expired, and the registry renewed it automatically; the registrar may still release it.",
 		Brief:     "Renewed automatically",
 		Meaning:   "Check at the registrar that the renewal is paid.",
 		Remedy:    "Check at the registrar that the renewal is paid.",
@@ -181,7 +199,7 @@ var rows = finding.Rows{
 	codePendingCreate: {
 		State: finding.Warned, Severity: finding.Warn, Group: finding.Note, Weight: 19,
 		Args:      "name text",
-		Message:   "The registration of {name} is requested and not complete yet.",
+		Message:   "The registration of {name} was requested and is not complete yet.",
 		Brief:     "Not complete yet",
 		Meaning:   "Website and mail can work only after the registration is complete.",
 		Reference: epp,
@@ -189,7 +207,7 @@ var rows = finding.Rows{
 	codeUnsigned: {
 		Severity: finding.Info, Group: finding.Safer, Weight: 20,
 		Args:      "name text",
-		Message:   "{name} does not use DNSSEC, so forged DNS answers go unnoticed.",
+		Message:   "{name} is not signed with DNSSEC, so forged answers cannot be detected.",
 		Remedy:    "Sign the zone, and add its DS record at the registrar.",
 		Reference: "https://www.rfc-editor.org/rfc/rfc9364",
 	},
@@ -204,7 +222,7 @@ var rows = finding.Rows{
 		Brief:   "No such registration",
 	},
 	noticeReserved: {
-		Message: "The registry answers that it does not give this name out.",
+		Message: "The registry has reserved this name.",
 		Brief:   "Reserved",
 	},
 	noticeUnread: {Clause: "Nothing found over WHOIS"},

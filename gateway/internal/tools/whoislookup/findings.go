@@ -41,14 +41,19 @@ func (r *Result) report(now time.Time) finding.Report {
 	if r.RegistrableDomain != nil {
 		name, code = *r.RegistrableDomain, codeNotRegistered
 	}
+	args := finding.Args{"name": name}
 	switch {
 	case r.Reason == nil:
+	case r.undelegated:
+		code, args["tld"] = codeNoTLD, name[strings.LastIndexByte(name, '.')+1:]
+	case r.suffix:
+		code = codeSuffix
 	case *r.Reason == rdap.NoService:
 		code = codeNoService
 	case *r.Reason == rdap.Reserved:
 		code = codeReserved
 	}
-	report, args := rows.Draft(), finding.Args{"name": name}
+	report := rows.Draft()
 	report.Add(code, "", args)
 	return report.Conclude(code, args)
 }

@@ -75,6 +75,8 @@ func TestReportWithoutADomain(t *testing.T) {
 		"reserved":         {Result{RegistrableDomain: &domain, Reason: new(rdap.Reserved)}, codeReserved, finding.Noted},
 		"no such network":  {Result{Query: "11.91.0.1", Reason: new(rdap.NotFound)}, codeNoNetwork, finding.Noted},
 		"no service":       {Result{RegistrableDomain: &domain, Reason: new(rdap.NoService)}, codeNoService, finding.Unknown},
+		"no such TLD":      {Result{RegistrableDomain: &domain, Reason: new(rdap.NoService), undelegated: true}, codeNoTLD, finding.Failed},
+		"a suffix":         {Result{RegistrableDomain: &domain, Reason: new(rdap.NotFound), suffix: true}, codeSuffix, finding.Noted},
 		"no service of IP": {Result{Query: "11.91.0.1", Reason: new(rdap.NoService)}, codeNoService, finding.Unknown},
 		"a network":        {Result{Query: "11.91.0.1", Network: &registration.Network{Allocation: rdap.Allocation{Handle: "H"}}}, codeNetwork, finding.OK},
 	} {

@@ -76,7 +76,7 @@ func TestWhoisOverPort43(t *testing.T) {
 		{"kept.it", "kept.it", `"found":false,"domain":null,"reason":"reserved","notices":[{"title":"Answer of the WHOIS server",
 			"description":"This is a reserved name and can not be registered"}]`},
 		{"kept2.it", "kept2.it", `"found":false,"domain":null,"reason":"reserved","notices":[{"title":"Reserved",
-			"description":"The registry answers that it does not give this name out.","fromService":true}]`},
+			"description":"The registry has reserved this name.","fromService":true}]`},
 		{"odd.it", "odd.it", `"found":false,"domain":null,"reason":"noRdapService","notices":[{"title":"Nothing found over WHOIS",
 			"description":"The WHOIS server whois.registry-site.net answered in a format that this service does not read.","fromService":true}]`},
 	} {

@@ -35,6 +35,9 @@ type Result struct {
 	Sources           []registration.Source `json:"sources" wire:"len=1.."`
 	// Truncated means that the registry sent more than is shown: more notices, or what says so itself.
 	Truncated bool `json:"truncated,omitempty"`
+
+	undelegated bool // there is no such top-level domain
+	suffix      bool // names are registered below the domain
 }
 
 // New makes the tool; client queries the registries, and port43 those that offer no RDAP.
@@ -79,6 +82,7 @@ func domain(
 		Found: answer.Found, Reason: format.TextOrNull(answer.Reason), Domain: answer.Domain,
 		Notices: withAbsence(answer.Notices, answer.Reason, noticeNoDomain),
 		Sources: []registration.Source{}, Truncated: answer.MoreNotices || cut(answer.Domain),
+		undelegated: answer.Undelegated, suffix: query.IsSuffix(),
 	}
 	for _, s := range answer.Sources {
 		result.Sources = append(result.Sources, registration.SourceOfRDAP(s, &result.Truncated))
