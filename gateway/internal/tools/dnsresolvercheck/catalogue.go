@@ -65,7 +65,7 @@ const (
 const (
 	extendedErrors = "https://www.rfc-editor.org/rfc/rfc8914"
 
-	remedySign = "Sign the zone again, or have the DS record at the registry match a key of the zone."
+	remedySign = "Sign the zone again, or make the DS record at the registry match one of the zone's keys."
 
 	messageDNSSEC = "{domain} fails DNSSEC validation at {all?all four resolvers|}[{resolvers}]: {errors}."
 
@@ -84,22 +84,21 @@ var conclusions = finding.Rows{
 	codeAgree: {
 		State:   finding.OK,
 		Args:    "domain text, type text",
-		Message: "All four resolvers give the same {type} records for {domain}.",
+		Message: "All four resolvers return the same {type} records for {domain}.",
 		Brief:   "All agree",
-		Meaning: "People behind any of these resolvers get the same answer. After a change, that is a sign that it has " +
-			"spread.",
+		Meaning: "Users of all four resolvers get the same answer, so a recent change has spread.",
 	},
 	codePartial: {
 		State:   finding.Warned,
 		Args:    "of text, type text, absence code",
-		Message: "The resolvers that answered [say that {absence}][give the same {type} records for {of}].",
+		Message: "The resolvers that answered [say that {absence}][return the same {type} records for {of}].",
 		Brief:   "Some failed",
-		Meaning: "People behind the resolvers that failed may not reach the domain. Try again to see whether it lasts.",
+		Meaning: "Users of the resolvers that failed may not reach the domain. Try again to see whether it lasts.",
 	},
 	codeVariation: {
 		State: finding.Noted,
 		Args:  "domain text, type text, changing flag",
-		Message: "The resolvers give different {type} records for {domain}{changing?: a change seems to be in progress|" +
+		Message: "The resolvers return different {type} records for {domain}{changing?: a change seems to be in progress|" +
 			", as is usual for names that are served from several places (CDN, load balancing)}.",
 		Brief:   "Answers vary",
 		Meaning: "If the domain is served from one place only, compare the answers with its zone.",
@@ -120,12 +119,12 @@ var problems = finding.Rows{
 		Message: "{with} {with:returns|return} {type} records for {domain}; {without} {without:does|do} " +
 			"not{changing?: a change seems to be in progress|}.",
 		Brief:   "Missing for some",
-		Meaning: "Only some people find the domain. Check that all of its name servers have the same version of the zone.",
+		Meaning: "Only some people can find the domain. Check that all of its name servers have the same version of the zone.",
 	},
 	codeConflict: {
 		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 75,
 		Args: "domain text, type text, changing flag",
-		Message: "The resolvers give different {type} records for {domain}, even when asked again a second " +
+		Message: "The resolvers return different {type} records for {domain}, even when asked again a second " +
 			"later{changing?: a change seems to be in progress|}.",
 		Brief:   "Resolvers conflict",
 		Meaning: "People get different answers, depending on their resolver. " + remedyVersions,
@@ -145,7 +144,7 @@ var problems = finding.Rows{
 		Args:    "agreed sentence, resolvers list",
 		Message: "[{agreed} ]The domain's own name servers answer differently from {resolvers}.",
 		Brief:   "Servers differ",
-		Meaning: "After a change wait until the resolvers forget the older answer. Servers that answer by location " +
+		Meaning: "After a change, wait until the resolvers forget the older answer. Servers that answer by location " +
 			"may differ for good.",
 	},
 	codeChange: {
@@ -161,7 +160,7 @@ var problems = finding.Rows{
 		Args:    "only list",
 		Message: "Of the four resolvers only {only} answered.",
 		Brief:   "Only one answered",
-		Meaning: "People behind the other resolvers may not reach the domain. Try again to see whether it lasts.",
+		Meaning: "Users of the other resolvers may not reach the domain. Try again to see whether it lasts.",
 	},
 	codeNotCompared: {
 		State: finding.Unknown, Severity: finding.Warn, Group: finding.Note, Weight: 18,
@@ -187,7 +186,7 @@ var problems = finding.Rows{
 		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 92,
 		Args: argsFailure, Message: messageDNSSEC,
 		Brief:   "DNSSEC fails",
-		Meaning: "People behind resolvers that validate cannot reach the domain. " + remedySign,
+		Meaning: "Users of resolvers that validate cannot reach the domain. " + remedySign,
 		Remedy:  remedySign, Reference: extendedErrors,
 	},
 	codeDNSSECSome: {
@@ -216,8 +215,14 @@ var problems = finding.Rows{
 		Reference: "https://www.rfc-editor.org/rfc/rfc8198#section-5",
 	},
 	codeFiltered: {
-		Severity: finding.Warn, Group: finding.Note, Weight: 19,
-		Args: "domain text, resolvers list", Message: "{resolvers} may be filtering {domain}.", Reference: extendedErrors,
+		State: finding.Warned, Severity: finding.Warn, Group: finding.Note, Weight: 19,
+		Args: "domain text, resolvers list, others list, values list, more rest",
+		Message: "{resolvers} {resolvers:appears|appear} to block {domain}[; {others} {others:returns|return} " +
+			"{values+more}].",
+		Brief: "Blocked by some",
+		Meaning: "Users of {resolvers} cannot reach it, most likely because a filter list has it. If the name is yours, ask " +
+			"the operator to remove it.",
+		Reference: extendedErrors,
 	},
 	codeResolverFailed: {
 		Severity: finding.Warn, Group: finding.Note, Weight: 15,

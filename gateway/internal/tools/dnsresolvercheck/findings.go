@@ -33,8 +33,8 @@ func (c query) report(r Result) finding.Report {
 		report.Add(codeOwnDiffer, "", c.disagreement(r.Authoritative.answered()).args)
 	}
 	c.reportFailures(report, r)
-	if names := namesOf(r.Resolvers, func(a resolverAnswer) bool { return a.FilteredSuspected }); names != nil {
-		report.Add(codeFiltered, "", finding.Args{"domain": domain, "resolvers": names})
+	if args := c.blocked(r); args != nil {
+		report.Add(codeFiltered, "", args)
 	}
 	if names := namesOf(r.Resolvers, func(a resolverAnswer) bool { return a.Reason != nil }); names != nil {
 		report.Add(codeNotAsked, "", finding.Args{"resolvers": names})
@@ -54,6 +54,8 @@ func (c query) conclude(r Result) (code string, args finding.Args) {
 		return codeUnreachable, c.failureArgs(failingFor(r.Resolvers, *r.Failure), *r.Failure)
 	case r.failing():
 		return codeDNSSEC, c.failureArgs(failingFor(r.Resolvers, *r.Failure), *r.Failure)
+	case c.blocked(r) != nil:
+		return codeFiltered, c.blocked(r)
 	case r.Changing != nil:
 		return codeChange, c.changeArgs(r)
 	case r.Status == statusUnavailable && slices.ContainsFunc(r.Resolvers, servFails):
@@ -69,6 +71,26 @@ func (c query) conclude(r Result) (code string, args finding.Args) {
 	}
 	return agreed.code, agreed.args
 }
+
+// blocked returns the resolvers that keep the name from their users, and the answer of the first others that have one;
+// nil if none does.
+func (c query) blocked(r Result) finding.Args {
+	names := namesOf(r.Resolvers, func(a resolverAnswer) bool { return a.FilteredSuspected })
+	if names == nil {
+		return nil
+	}
+	args := finding.Args{"domain": c.domain.String(), "resolvers": names}
+	free := func(a resolverAnswer) bool { return a.has() && !a.FilteredSuspected }
+	if i := slices.IndexFunc(r.Resolvers, free); i >= 0 {
+		values := r.Resolvers[i].Values
+		args = args.WithList("values", mostValues, values)
+		args["others"] = namesOf(r.Resolvers, func(a resolverAnswer) bool { return free(a) && slices.Equal(a.Values, values) })
+	}
+	return args
+}
+
+// mostValues is how many records a sentence names.
+const mostValues = 2
 
 // reportFailures reports on resolvers that failed. A cause that leaves others to compare is broken for some.
 func (c query) reportFailures(report *finding.Draft, r Result) {
