@@ -605,7 +605,7 @@ var providerRows = finding.Rows{
 	"ASN_TIMEOUT": {Message: "The ASN service did not answer in time. Please try again later."},
 	"ASN_FAILED":  {Message: "The ASN service failed to answer. Please try again later."},
 	"ASN_UNREADABLE": {
-		Message: "The ASN service gave an answer that cannot be read. Please try again later."},
+		Message: "The ASN service sent an answer that we cannot read. Please try again later."},
 }
 
 // workerRows are about the diagnostics worker.

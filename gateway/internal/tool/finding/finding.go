@@ -106,10 +106,14 @@ type Report struct {
 	Findings   []Finding  `json:"findings"`
 }
 
-// NewReport returns a report with its findings sorted by weight, the highest first, then by code.
+// NewReport returns a report with its findings sorted by weight, the highest first, then by code. None of them is broken
+// where the conclusion is ok.
 func NewReport(c Conclusion, findings ...Finding) Report {
 	sorted := append([]Finding{}, findings...)
 	slices.SortStableFunc(sorted, Compare)
+	if c.State == OK && slices.ContainsFunc(sorted, func(f Finding) bool { return f.Group == Broken }) {
+		Mistaken("the conclusion " + c.Code + " is ok beside a broken finding")
+	}
 	return Report{Conclusion: c, Findings: sorted}
 }
 

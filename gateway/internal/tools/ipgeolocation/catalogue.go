@@ -37,14 +37,14 @@ var rows = finding.Join(
 			Args:    "address text, holder text, country text",
 			Message: "{address} is registered to {holder}[ in {country}].",
 			Brief:   "Registered",
-			Meaning: "The holder is responsible for the address. Where it is used is not registered.",
+			Meaning: "The holder is responsible for the address. A registration does not say where it is used.",
 		},
 		codeNetwork: {
 			State:   finding.OK,
 			Args:    "address text, network text, country text",
 			Message: "{address} belongs to the network {network}[ in {country}]; its holder is not published.",
 			Brief:   "Holder not published",
-			Meaning: "Report abuse to the network's contact, if it has one.",
+			Meaning: "Report abuse to the contact of the network, if it has one.",
 		},
 		codeUnused: {
 			State:   finding.Warned,
@@ -83,7 +83,7 @@ var rows = finding.Join(
 			Message: "The address's hostname could not be looked up, so it is missing.",
 		},
 
-		noteCountryUnknown: {Message: "Which country this network is registered in is not known."},
+		noteCountryUnknown: {Message: "We do not know which country this network is registered in."},
 		noteNoCountry:      {Message: "No source says which country this network is registered in."},
 		noteCountry: {
 			Args:    "country text",

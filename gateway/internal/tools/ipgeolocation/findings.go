@@ -3,6 +3,7 @@ package ipgeolocation
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"diagnostics/gateway/internal/fault"
@@ -95,7 +96,7 @@ func (r *Result) countrySentence() string {
 
 func (r *Result) origin() string { return fmt.Sprintf("AS%d", r.ASN.ASN) }
 
-// country returns "Australia (AU)", empty if the country is not known.
+// country returns "Australia (AU)" or "the Netherlands (NL)", empty if the country is not known.
 func (r *Result) country() string {
 	switch {
 	case r.Country == nil:
@@ -103,7 +104,22 @@ func (r *Result) country() string {
 	case r.CountryName == nil:
 		return *r.Country
 	}
-	return fmt.Sprintf("%s (%s)", *r.CountryName, *r.Country)
+	return fmt.Sprintf("%s%s (%s)", article(*r.CountryName), *r.CountryName, *r.Country)
+}
+
+// withArticle are names that have an article in a sentence, beside those of a kind.
+var withArticle = []string{"Bahamas", "Comoros", "Gambia", "Isle of Man", "Maldives", "Netherlands", "Philippines",
+	"Caribbean Netherlands", "European Union"}
+
+// article returns "the " for a country whose name has it in a sentence.
+func article(country string) string {
+	first, _, _ := strings.Cut(country, " ")
+	last := country[strings.LastIndexByte(country, ' ')+1:]
+	if first == "United" || slices.Contains([]string{"Islands", "Republic", "Territory", "Territories"}, last) ||
+		slices.Contains(withArticle, country) {
+		return "the "
+	}
+	return ""
 }
 
 // regions are what the registries have for more than one country.

@@ -158,7 +158,7 @@ func TestIPGeolocationSources(t *testing.T) {
 	}{
 		"from the ASN service": {arinNetwork, func(l locator) {
 			l.Records(toolstest.ASNLine(origin, "15169 | 2001:4860::/32 | US | arin | 2005-03-14"))
-		}, "US United States asn", 15169, "registered in United States (US), according to the ASN service", 2},
+		}, "US United States asn", 15169, "registered in the United States (US), according to the ASN service", 2},
 		"the registry goes first": {withCountry, func(l locator) {
 			l.Records(toolstest.ASNLine(origin, "15169 | 2001:4860::/32 | US | arin | 2005-03-14"))
 		}, "DE Germany rdap", 15169, "registered in Germany (DE), according to its registry", 2},
@@ -271,7 +271,7 @@ func TestIPGeolocationWithoutTheRegistry(t *testing.T) {
 				if test.arrange != nil {
 					test.arrange(l)
 				}
-				said := []string{"Which country this network is registered in is not known.", "No network announces 1.1.1.1"}
+				said := []string{"We do not know which country this network is registered in.", "No network announces 1.1.1.1"}
 				if announced {
 					l.Records(toolstest.ASNLine("1.1.1.1.origin", "13335 | 1.1.1.0/24 | AU | apnic | 2011-08-11"))
 					said = []string{"This network is registered in Australia (AU), according to the ASN service. "}
@@ -396,6 +396,17 @@ func TestIPGeolocationEndsWithItsCaller(t *testing.T) {
 	})
 	if _, err := l.run(ctx, t, "1.1.1.1"); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestCountriesInASentence(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]string{"US": "the United States (US)", "NL": "the Netherlands (NL)", "AU": "Australia (AU)",
+		"KY": "the Cayman Islands (KY)", "DO": "the Dominican Republic (DO)", "CZ": "Czechia (CZ)", "EU": "the European Union (EU)"} {
+		r := Result{Country: &code, CountryName: new(countryName(code))}
+		if got := r.country(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 
