@@ -36,7 +36,7 @@ var refusals = map[exchange.Kind]string{
 func (e explanation) facts() []workerapi.Fact {
 	facts := e.ofHops()
 	facts = append(facts, e.ending())
-	for _, find := range []func() *workerapi.Fact{e.borrowed, e.loss, e.port, e.jump, e.limited, e.before, e.silent,
+	for _, find := range []func() *workerapi.Fact{e.borrowed, e.loss, e.port, e.jump, e.slow, e.limited, e.before, e.silent,
 		e.back, e.spread, e.hidden, e.loop} {
 		if fact := find(); fact != nil {
 			facts = append(facts, *fact)
@@ -158,13 +158,21 @@ func (e explanation) rationing() *workerapi.Fact {
 	return ofTrace("TRACE_RATIONED", a)
 }
 
+// portRefused is the fact that something before the destination refuses the port, which says nothing about the host.
+const portRefused = "TRACE_PORT_REFUSED"
+
 func (e explanation) refusal() *workerapi.Fact {
 	if !e.trace.refusal() {
+		if e.trace.reach.kind == exchange.PortUnreachable {
+			return ofTrace(portRefused, nil)
+		}
 		return ofTrace("TRACE_REFUSED", args{"refusal": refusals[e.trace.reach.kind]})
 	}
 	kind, code := e.trace.refusalKind(), "TRACE_UNDELIVERABLE"
 	if e.rows[len(e.rows)-1].refusedBy(e.dst) {
 		code = "TRACE_REFUSED_BY_TARGET"
+	} else if kind == exchange.PortUnreachable {
+		return ofTrace(portRefused, args{"hop": e.trace.refused})
 	} else if kind == exchange.Prohibited {
 		code = "TRACE_BLOCKED"
 	}
@@ -174,6 +182,19 @@ func (e explanation) refusal() *workerapi.Fact {
 // borrowed names the hops that answer with the destination's address without being the destination.
 func (e explanation) borrowed() *workerapi.Fact {
 	return e.about("TRACE_BORROWED", nil, func(i int) bool { return e.hops[i].TargetAddress })
+}
+
+// slow names the routers that take much longer to answer than the destination, whose probes they forward in time.
+func (e explanation) slow() *workerapi.Fact {
+	const much = 30 // ms
+	if e.stop != workerapi.StopReached || e.trace.replied == 0 {
+		return nil
+	}
+	end := *e.hops[len(e.hops)-1].AverageMs
+	return e.about("TRACE_SLOW_ROUTERS", nil, func(i int) bool {
+		average := e.hops[i].AverageMs
+		return average != nil && !e.rows[i].destination && *average > 2*end && *average > end+much
+	})
 }
 
 func (e explanation) limited() *workerapi.Fact {

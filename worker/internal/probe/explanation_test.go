@@ -57,6 +57,9 @@ func TestExplanation(t *testing.T) {
 		{"the way back is the same", func(*simNet) {}, "", "TRACE_RETURNS_OTHERWISE"},
 		{"a slow destination behind silence", func(n *simNet) { silence(n, 3, 3); n.dest.rtt = 1200 * time.Millisecond },
 			"TRACE_SILENT_ROUTERS hops=[3] within=1.8", ""},
+		{"a router slow to answer", func(n *simNet) { n.routers[2].rtt = 300 * time.Millisecond }, "TRACE_SLOW_ROUTERS hops=[3]", "TRACE_LATENCY"},
+		{"a router a little slower", func(n *simNet) { n.routers[2].rtt = n.dest.rtt + 25*time.Millisecond }, "", "TRACE_SLOW"},
+		{"a slow destination", func(n *simNet) { n.dest.rtt = 300 * time.Millisecond }, "", "TRACE_SLOW"},
 		{"one ping a second", func(n *simNet) { n.dest.every = time.Hour }, "TRACE_RATIONED hop=6", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -96,6 +96,8 @@ func TestTrace(t *testing.T) {
 			hops: "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21" + strings.Repeat(" *", 9)},
 		{name: "host unreachable", routers: 5, hops: "1 2 3 3", stop: "unreachable", says: "refusal=REFUSAL_HOST",
 			change: func(n *simNet) { n.routers[2].refuses = exchange.HostUnreachable }},
+		{name: "port unreachable by a router", routers: 5, hops: "1 2 3 3", stop: "unreachable", says: "TRACE_PORT_REFUSED hop=4",
+			change: func(n *simNet) { n.routers[2].refuses = exchange.PortUnreachable }},
 		{name: "no route at a router", routers: 5, hops: "1 2 3", stop: "unreachable", says: "TRACE_UNDELIVERABLE hop=3 refusal=REFUSAL_NETWORK",
 			change: func(n *simNet) {
 				n.routers[2].kind, n.routers[2].refuses = exchange.NetUnreachable, exchange.NetUnreachable

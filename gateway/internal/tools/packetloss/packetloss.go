@@ -30,5 +30,5 @@ func New(client *egress.Client, worker *workerclient.Client) tool.Tool {
 
 func report(p workerapi.PacketLoss, target string) Result {
 	p.Target = target
-	return Result{probing.Echo(rows, p.Ping), p}
+	return Result{probing.Echo(rows, p.Ping, workerapi.LossGap), p}
 }

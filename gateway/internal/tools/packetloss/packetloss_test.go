@@ -39,7 +39,7 @@ func TestAnswered(t *testing.T) {
 	p := workerapi.Ping{Sent: 50, Received: 50, MedianMs: new(20.0)}
 	got := report(workerapi.PacketLoss{Ping: p}, "example.com")
 	if got.Target != "example.com" ||
-		got.Conclusion.Message != "No loss: example.com answered all 50 probes, in 20.0 ms (median)." {
+		got.Conclusion.Message != "No loss: example.com answered all 50 probes (median 20.0 ms)." {
 		t.Errorf("%+v", got)
 	}
 }

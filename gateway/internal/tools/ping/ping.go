@@ -29,5 +29,5 @@ func New(client *egress.Client, worker *workerclient.Client) tool.Tool {
 
 func report(p workerapi.Ping, target string) Result {
 	p.Target = target
-	return Result{probing.Echo(rows, p), p}
+	return Result{probing.Echo(rows, p, workerapi.PingGap), p}
 }

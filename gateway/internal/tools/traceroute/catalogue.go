@@ -12,6 +12,7 @@ const (
 	codeRefused     = "REFUSED_BY_DESTINATION"
 	codeUnreachable = "UNREACHABLE"
 	codeProhibited  = "PROHIBITED"
+	codePortRefused = "PORT_REFUSED_ON_THE_WAY"
 	codeTranslated  = "TARGET_ADDRESS_ON_THE_WAY"
 	codeBlackHole   = "PATH_MTU_BLACK_HOLE"
 	codeWrongReport = "PATH_MTU_REPORT_WRONG"
@@ -26,7 +27,7 @@ const (
 	// lastAnswer says how far the trace came.
 	lastAnswer = "[ The last answer came from hop {last}.]{last?| No router answered.}"
 	tooBig     = "{ipv6?ICMPv6 type 2 (packet too big)|ICMP type 3 code 4 (fragmentation needed)}"
-	otherProbe = "Trace with tcp to a port that the host serves."
+	otherProbe = "Try TCP to a port that the host serves, such as 443."
 )
 
 var rows = finding.Join(conclusions, factRows)
@@ -55,8 +56,8 @@ var conclusions = finding.Rows{
 		Message: name + " is {hops} {hops:hop|hops} away and answered {received} of {sent} {sent:probe|probes}, in {time} " +
 			"on average.",
 		Brief:   "Some probes lost",
-		Meaning: "Three probes are few: measure the loss with packet-loss.",
-		Remedy:  "Three probes are few: measure the loss with packet-loss.",
+		Meaning: "Three probes are few: measure the loss with the packet loss tool.",
+		Remedy:  "Three probes are few: measure the loss with the packet loss tool.",
 	},
 	codeRefused: {
 		State: finding.Warned, Severity: finding.Warn, Group: finding.Note, Weight: 9,
@@ -98,6 +99,14 @@ var conclusions = finding.Rows{
 		Meaning: "Other traffic may still pass. If the probes should pass too, allow them in the firewall.",
 		Remedy:  "If that is not intended, allow them in the firewall. Other traffic may still pass.",
 	},
+	codePortRefused: {
+		State: finding.Warned, Severity: finding.Warn, Group: finding.Note, Weight: 9,
+		Args:    "host text, address text, last number",
+		Message: "The trace to " + name + " ended[ at hop {last}]: the port is refused there, before the destination.",
+		Brief:   "Port refused on the way",
+		Meaning: "That says nothing about the host. Try TCP to a port that the host serves, such as 443.",
+		Remedy:  "Try TCP to a port that the host serves, such as 443.",
+	},
 	codeTranslated: {
 		Severity: finding.Info, Group: finding.Note, Weight: 6,
 		Args: "host text, address text",
@@ -131,7 +140,7 @@ var conclusions = finding.Rows{
 		Args: "host text, address text, size count, hop number, segment count, ipv6 flag",
 		Message: "Packets to " + name + " may have at most {size} octets[ behind hop {hop}], which a router reports: a " +
 			"TCP segment has at most {segment} octets then.",
-		Remedy: "None is needed while " + tooBig + " gets through.",
+		Remedy: "No action is needed while " + tooBig + " gets through.",
 	},
 	codeNoMTU: {
 		Severity: finding.Info, Group: finding.Note, Weight: 4,
@@ -150,8 +159,8 @@ const (
 
 // hopRows are about single hops. Their codes are the worker's.
 var hopRows = finding.Rows{
-	"HOP_PRIVATE":        {Message: "This router has a private address, which is hidden."},
-	"HOP_PARTLY_PRIVATE": {Message: "Another address of this hop is private and hidden."},
+	"HOP_PRIVATE":        {Message: "A private address, which is not shown."},
+	"HOP_PARTLY_PRIVATE": {Message: "Another address of this hop is private and not shown."},
 	"HOP_REFUSED":        {Args: "refusal code", Message: "Refused the probe: {refusal}."},
 	"HOP_TOO_BIG":        {Message: "Says that the packet is too big for its next link; the trace goes on."},
 	"HOP_BORROWED": {
@@ -209,6 +218,10 @@ var traceRows = finding.Rows{
 	"TRACE_REFUSED": {
 		Args: "refusal code", Message: "A router or firewall on the way refuses the probes: {refusal}.",
 	},
+	"TRACE_PORT_REFUSED": {
+		Args:    "hop number",
+		Message: "The port is refused[ at hop {hop}] before the destination, which says nothing about the host itself.",
+	},
 	"TRACE_REFUSED_BY_TARGET": {
 		Args:    "hop number, refusal code",
 		Message: "The destination itself, at hop {hop}, refuses the probes: {refusal}. Packets do get there.",
@@ -265,6 +278,11 @@ var traceRows = finding.Rows{
 		Message: "The largest rise in latency, {took}, is between hop {nearer} and hop {farther} and persists from there " +
 			"on: a long link, or a busy one.",
 	},
+	"TRACE_SLOW_ROUTERS": {
+		Args: "hops list",
+		Message: "{hops:Hop|Hops} {hops} {hops:answers|answer} much later than the destination: slow to answer, not to " +
+			"forward.",
+	},
 	"TRACE_LIMITED": {
 		Args: "hops list, within number",
 		Message: "{hops:Hop|Hops} {hops} answered only some probes " + within + " while later hops answered all: routers " +
@@ -295,7 +313,7 @@ var traceRows = finding.Rows{
 			"paths.",
 	},
 	"TRACE_HIDDEN": {
-		Args: "hops list", Message: "{hops:Hop|Hops} {hops} {hops:has|have} a private address, which is hidden.",
+		Args: "hops list", Message: "{hops:Hop|Hops} {hops} {hops:has|have} a private address, which is not shown.",
 	},
 	"TRACE_LOOPS": {
 		Args: "hop number", Message: "The router at hop {hop} appeared twice before: packets are looping there.",

@@ -11,13 +11,17 @@ import (
 
 // conclude reports what a trace comes to. Only what the destination left unanswered is loss: routers limit how often
 // they answer.
-func conclude(t workerapi.Traceroute) finding.Report {
+func conclude(t workerapi.Traceroute, facts []workerapi.Fact) finding.Report {
 	host := finding.Args{"host": t.Target}
 	if t.Target != t.Address {
 		host["address"] = t.Address
 	}
 	report := rows.Draft()
 	code, args := ending(t, host)
+	ofPort := func(f workerapi.Fact) bool { return f.Code == "TRACE_PORT_REFUSED" }
+	if code == codeUnreachable && slices.ContainsFunc(facts, ofPort) {
+		code = codePortRefused
+	}
 	if code != codeReached {
 		report.Add(code, "", args)
 	}

@@ -24,28 +24,31 @@ func TestConclude(t *testing.T) {
 		state finding.State
 		code  string
 		found string
+		facts []workerapi.Fact
 	}{
-		"reached":            {workerapi.StopReached, []workerapi.Hop{router, end(3)}, finding.OK, codeReached, ""},
-		"with loss":          {workerapi.StopReached, []workerapi.Hop{router, end(2)}, finding.Warned, codeLoss, "warn safer DESTINATION_LOSS"},
-		"without a distance": {workerapi.StopReached, []workerapi.Hop{router}, finding.Noted, codeNoDistance, "info note DISTANCE_UNKNOWN"},
-		"without an answer":  {workerapi.StopReached, []workerapi.Hop{router, end(0)}, finding.Noted, codeNoDistance, "info note DISTANCE_UNKNOWN"},
+		"reached":            {workerapi.StopReached, []workerapi.Hop{router, end(3)}, finding.OK, codeReached, "", nil},
+		"with loss":          {workerapi.StopReached, []workerapi.Hop{router, end(2)}, finding.Warned, codeLoss, "warn safer DESTINATION_LOSS", nil},
+		"without a distance": {workerapi.StopReached, []workerapi.Hop{router}, finding.Noted, codeNoDistance, "info note DISTANCE_UNKNOWN", nil},
+		"without an answer":  {workerapi.StopReached, []workerapi.Hop{router, end(0)}, finding.Noted, codeNoDistance, "info note DISTANCE_UNKNOWN", nil},
 		"translated, reached": {workerapi.StopReached, []workerapi.Hop{borrowed, end(3)}, finding.OK, codeReached,
-			"info note TARGET_ADDRESS_ON_THE_WAY"},
+			"info note TARGET_ADDRESS_ON_THE_WAY", nil},
 		"translated, silence": {workerapi.StopGapLimit, []workerapi.Hop{borrowed}, finding.Warned, codeNoReply,
-			"warn note NOT_REACHED, info note TARGET_ADDRESS_ON_THE_WAY"},
+			"warn note NOT_REACHED, info note TARGET_ADDRESS_ON_THE_WAY", nil},
 		"translated, unreachable": {workerapi.StopUnreachable, []workerapi.Hop{borrowed}, finding.Failed, codeUnreachable,
-			"fail broken UNREACHABLE, info note TARGET_ADDRESS_ON_THE_WAY"},
-		"silence":              {workerapi.StopGapLimit, []workerapi.Hop{router}, finding.Warned, codeNoReply, "warn note NOT_REACHED"},
-		"silence from start":   {workerapi.StopGapLimit, nil, finding.Warned, codeNoReply, "warn note NOT_REACHED"},
-		"too many hops":        {workerapi.StopMaxHops, []workerapi.Hop{router}, finding.Warned, codeNoReply, "warn note NOT_REACHED"},
-		"out of time":          {workerapi.StopDeadline, []workerapi.Hop{router}, finding.Unknown, codeNotFinished, "info note TRACE_NOT_FINISHED"},
-		"unreachable":          {workerapi.StopUnreachable, []workerapi.Hop{router}, finding.Failed, codeUnreachable, "fail broken UNREACHABLE"},
-		"prohibited":           {workerapi.StopProhibited, []workerapi.Hop{router}, finding.Failed, codeProhibited, "fail broken PROHIBITED"},
-		"refused by itself":    {workerapi.StopUnreachable, []workerapi.Hop{router, end(1)}, finding.Warned, codeRefused, "warn note REFUSED_BY_DESTINATION"},
-		"prohibited by itself": {workerapi.StopProhibited, []workerapi.Hop{router, end(1)}, finding.Warned, codeRefused, "warn note REFUSED_BY_DESTINATION"},
+			"fail broken UNREACHABLE, info note TARGET_ADDRESS_ON_THE_WAY", nil},
+		"silence":            {workerapi.StopGapLimit, []workerapi.Hop{router}, finding.Warned, codeNoReply, "warn note NOT_REACHED", nil},
+		"silence from start": {workerapi.StopGapLimit, nil, finding.Warned, codeNoReply, "warn note NOT_REACHED", nil},
+		"too many hops":      {workerapi.StopMaxHops, []workerapi.Hop{router}, finding.Warned, codeNoReply, "warn note NOT_REACHED", nil},
+		"out of time":        {workerapi.StopDeadline, []workerapi.Hop{router}, finding.Unknown, codeNotFinished, "info note TRACE_NOT_FINISHED", nil},
+		"unreachable":        {workerapi.StopUnreachable, []workerapi.Hop{router}, finding.Failed, codeUnreachable, "fail broken UNREACHABLE", nil},
+		"refused before it": {workerapi.StopUnreachable, []workerapi.Hop{router}, finding.Warned, codePortRefused,
+			"warn note PORT_REFUSED_ON_THE_WAY", []workerapi.Fact{{About: workerapi.AboutTrace, Code: "TRACE_PORT_REFUSED"}}},
+		"prohibited":           {workerapi.StopProhibited, []workerapi.Hop{router}, finding.Failed, codeProhibited, "fail broken PROHIBITED", nil},
+		"refused by itself":    {workerapi.StopUnreachable, []workerapi.Hop{router, end(1)}, finding.Warned, codeRefused, "warn note REFUSED_BY_DESTINATION", nil},
+		"prohibited by itself": {workerapi.StopProhibited, []workerapi.Hop{router, end(1)}, finding.Warned, codeRefused, "warn note REFUSED_BY_DESTINATION", nil},
 	} {
 		got := conclude(workerapi.Traceroute{Target: "example.com", Address: "8.8.8.8", Hops: c.hops, StopReason: c.stop,
-			Reached: c.stop == workerapi.StopReached})
+			Reached: c.stop == workerapi.StopReached}, c.facts)
 		found := []string{}
 		for _, f := range got.Findings {
 			found = append(found, fmt.Sprintf("%s %s %s", f.Severity, f.Group, f.Code))

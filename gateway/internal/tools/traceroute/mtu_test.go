@@ -46,7 +46,7 @@ func TestConclusionOfMTU(t *testing.T) {
 	} {
 		end := workerapi.Hop{TTL: 2, Addresses: []string{"8.8.8.8"}, Sent: 3, Received: 3, AverageMs: new(2.0)}
 		got := conclude(workerapi.Traceroute{Target: "example.com", Address: "8.8.8.8", Family: c.family,
-			Hops: []workerapi.Hop{end}, StopReason: workerapi.StopReached, Reached: true, MTU: c.mtu})
+			Hops: []workerapi.Hop{end}, StopReason: workerapi.StopReached, Reached: true, MTU: c.mtu}, nil)
 		found, said, remedy := "", got.Conclusion.Message, ""
 		for _, f := range got.Findings {
 			found += fmt.Sprintf("%s %s %s", f.Severity, f.Group, f.Code)

@@ -60,7 +60,7 @@ func New(client *egress.Client, worker *workerclient.Client, networks *asn.Clien
 				result.MTU = notMeasured()
 			}
 			describeHops(ctx, client, networks, result)
-			return Result{conclude(result), result}, nil
+			return Result{conclude(result, traced.Facts), result}, nil
 		},
 		About: func(t traceTarget, r Result) bool { return probing.IsAbout(t.Target, r.Target, r.Address) },
 		Steps: map[string]reflect.Type{

@@ -13,6 +13,7 @@ const (
 	codeLate        = "LATE_REPLIES"
 	codeDuplicates  = "DUPLICATE_REPLIES"
 	codeDamaged     = "DAMAGED_REPLIES"
+	codeReordered   = "REORDERED_REPLIES"
 	codeNoReply     = "NO_REPLY"
 	codeUnreachable = "UNREACHABLE"
 	codeProhibited  = "PROHIBITED"
@@ -22,11 +23,12 @@ const (
 // MoreArgs are the arguments of More: what else is to be said of a host that answers.
 const (
 	MoreArgs = ", late number, received number, allLate flag, limit number, damaged number, sent number, lastUndecided " +
-		"flag, undecided number"
+		"flag, undecided number, reordered number"
 	More = "{allLate? Each answer}[ {late} of {received} {received:answer|answers}][ took longer than {limit} s.]" +
 		"[ {damaged} of {sent} {sent:probe|probes} got a damaged reply.]" +
-		"{lastUndecided? The last probe was sent too late to be answered and is not counted.}" +
-		"[ The last {undecided} probes were sent too late to be answered and are not counted.]"
+		"[ {reordered} {reordered:answer|answers} arrived out of order.]" +
+		"{lastUndecided? The last probe had no time to be answered and does not count.}" +
+		"[ The last {undecided} probes had no time to be answered and do not count.]"
 )
 
 const (
@@ -85,7 +87,7 @@ var EchoRows = finding.Rows{
 		Message: "{host} answers, but slowly." + More,
 		Brief:   "Answers slowly",
 		Meaning: "Most programs have tried again or given up by then.",
-		Remedy:  "Look for a busy line on the way; satellite links and mobile networks are common causes too.",
+		Remedy:  "Look for a busy link on the way; satellite and mobile networks are common causes too.",
 	},
 	codeDamaged: {
 		State: finding.Warned, Severity: finding.Warn, Group: finding.Safer, Weight: 35,
@@ -102,7 +104,7 @@ var EchoRows = finding.Rows{
 		Message: "{host} did not answer any of {probes} {probes:probe|probes} within {limit} s.",
 		Brief:   "No reply",
 		Meaning: "The host may be down, but many hosts ignore echo requests. Check one of its services instead.",
-		Remedy:  "Many hosts ignore echo requests. Check a service of the host instead, with uptime or port-checker.",
+		Remedy:  "Many hosts ignore echo requests. Check one of its services instead, with uptime or the port checker.",
 	},
 	codeLimited: {
 		State: finding.Noted, Severity: finding.Info, Group: finding.Note, Weight: 5,
@@ -117,6 +119,13 @@ var EchoRows = finding.Rows{
 		Args:    "host text, count number",
 		Message: "{host} answered probes more than once ({count} {count:answer|answers} too many).",
 		Remedy:  "Look for loops, mirrored links and broadcast addresses.",
+	},
+	codeReordered: {
+		Severity: finding.Info, Group: finding.Note, Weight: 7,
+		Args:      "host text, reordered number",
+		Message:   "{reordered} {reordered:answer|answers} from {host} arrived out of order; calls and games may notice.",
+		Remedy:    "Parallel links of different length are the usual cause: look for them on the way.",
+		Reference: "https://www.rfc-editor.org/rfc/rfc4737",
 	},
 	codeNotMeasured: {
 		State: finding.Unknown, Severity: finding.Info, Group: finding.Note, Weight: 5,

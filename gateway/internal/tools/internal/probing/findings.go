@@ -22,8 +22,9 @@ func lossCode(lost, of int) string {
 // lateAfter is in seconds.
 var lateAfter = workerapi.LateAfter.Seconds()
 
-// Echo reports the result of echo requests. rows are EchoRows and a row for CodeAnswered.
-func Echo(rows finding.Rows, p workerapi.Ping) finding.Report {
+// Echo reports the result of echo requests that were sent with a gap between them. rows are EchoRows and a row for
+// CodeAnswered.
+func Echo(rows finding.Rows, p workerapi.Ping, gap time.Duration) finding.Report {
 	report, host := rows.Draft(), finding.Args{"host": p.Target}
 	counted := p.Sent - p.Undecided - p.Damaged
 	if p.Received == 0 {
@@ -67,6 +68,10 @@ func Echo(rows finding.Rows, p workerapi.Ping) finding.Report {
 	if p.Duplicates > 0 {
 		report.Add(codeDuplicates, "", host.With(finding.Args{"count": p.Duplicates}))
 	}
+	if n := reordered(p, gap); n > 0 {
+		more["reordered"] = n
+		report.Add(codeReordered, "", host.With(finding.Args{"reordered": n}))
+	}
 	switch {
 	case p.Undecided == 1:
 		more["lastUndecided"] = true
@@ -74,6 +79,28 @@ func Echo(rows finding.Rows, p workerapi.Ping) finding.Report {
 		more["undecided"] = p.Undecided
 	}
 	return report.Conclude(code, args.With(more))
+}
+
+// clearly is by how much a reply must come after a later one to be out of order: probes do not leave exactly on time.
+const clearly = 20 * time.Millisecond
+
+// reordered counts the replies that came after the reply to a later probe (RFC 4737).
+func reordered(p workerapi.Ping, gap time.Duration) (n int) {
+	arrived := map[int]time.Duration{}
+	for _, r := range p.Replies {
+		if r.RTTMs != nil {
+			arrived[r.Seq] = time.Duration(r.Seq)*gap + Milliseconds(*r.RTTMs)
+		}
+	}
+	for seq, at := range arrived {
+		for later, before := range arrived {
+			if later > seq && before+clearly < at {
+				n++
+				break
+			}
+		}
+	}
+	return n
 }
 
 // silence reports a host that answered nothing. Many hosts ignore echo requests, so only a report of a router or a

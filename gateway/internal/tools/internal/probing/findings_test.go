@@ -68,16 +68,19 @@ func TestEcho(t *testing.T) {
 			[]string{"warn safer PACKET_LOSS", "warn safer DAMAGED_REPLIES"}},
 		"low loss and damaged": {func(p *workerapi.Ping) { p.Received, p.Damaged = 48, 1 }, finding.Warned, codeDamaged,
 			[]string{"warn safer DAMAGED_REPLIES", "info note LOW_PACKET_LOSS"}},
-		"silence":     {func(p *workerapi.Ping) { p.Received = 0 }, finding.Warned, codeNoReply, []string{"warn note NO_REPLY"}},
-		"unreachable": {silent(workerapi.StopUnreachable), finding.Failed, codeUnreachable, []string{"fail broken UNREACHABLE"}},
-		"prohibited":  {silent(workerapi.StopProhibited), finding.Failed, codeProhibited, []string{"fail broken PROHIBITED"}},
-		"deadline":    {silent(workerapi.StopDeadline), finding.Warned, codeNoReply, []string{"warn note NO_REPLY"}},
+		"out of order":             {replies(250, 100, 20), finding.OK, CodeAnswered, []string{"info note REORDERED_REPLIES"}},
+		"hardly out of order":      {replies(115, 10, 20), finding.OK, CodeAnswered, nil},
+		"all delayed by one pause": {replies(300, 200, 100), finding.OK, CodeAnswered, nil},
+		"silence":                  {func(p *workerapi.Ping) { p.Received = 0 }, finding.Warned, codeNoReply, []string{"warn note NO_REPLY"}},
+		"unreachable":              {silent(workerapi.StopUnreachable), finding.Failed, codeUnreachable, []string{"fail broken UNREACHABLE"}},
+		"prohibited":               {silent(workerapi.StopProhibited), finding.Failed, codeProhibited, []string{"fail broken PROHIBITED"}},
+		"deadline":                 {silent(workerapi.StopDeadline), finding.Warned, codeNoReply, []string{"warn note NO_REPLY"}},
 		"nothing sent": {func(p *workerapi.Ping) { p.Sent, p.Received = 0, 0 }, finding.Unknown, codeNotMeasured,
 			[]string{"info note NOT_MEASURED"}},
 		"nothing decided": {func(p *workerapi.Ping) { p.Sent, p.Received, p.Undecided = 2, 0, 2 }, finding.Unknown,
 			codeNotMeasured, []string{"info note NOT_MEASURED"}},
 	} {
-		got := Echo(rows, pinged(c.change))
+		got := Echo(rows, pinged(c.change), workerapi.LossGap)
 		var found []string
 		for _, f := range got.Findings {
 			found = append(found, fmt.Sprintf("%s %s %s", f.Severity, f.Group, f.Code))
@@ -92,6 +95,15 @@ func silent(stop string) func(*workerapi.Ping) {
 	return func(p *workerapi.Ping) { p.Received, p.StopReason = 0, stop }
 }
 
+// replies are the times of the first replies, in milliseconds.
+func replies(times ...float64) func(*workerapi.Ping) {
+	return func(p *workerapi.Ping) {
+		for i, ms := range times {
+			p.Replies = append(p.Replies, workerapi.Reply{Seq: i, RTTMs: &ms})
+		}
+	}
+}
+
 func TestRows(t *testing.T) {
 	t.Parallel()
 	toolstest.Rows(t, EchoRows)
@@ -103,7 +115,7 @@ func TestEchoSentences(t *testing.T) {
 	for want, change := range map[string]func(*workerapi.Ping){
 		"22.2 % of 45 probes to example.com got no answer. Of 6 more probes sent 1.0 s apart, 1 got no answer either. The " +
 			"others took 20.0 ms (median). 3 of 35 answers took longer than 2 s. 4 of 50 probes got a damaged reply. The " +
-			"last probe was sent too late to be answered and is not counted.": func(p *workerapi.Ping) {
+			"last probe had no time to be answered and does not count.": func(p *workerapi.Ping) {
 			p.Received, p.Late, p.Damaged, p.Undecided = 35, 3, 4, 1
 			p.Confirmation = &workerapi.Confirmation{IntervalMs: 1000, Sent: 6, Received: 5}
 		},
@@ -111,11 +123,11 @@ func TestEchoSentences(t *testing.T) {
 			"were answered.": func(p *workerapi.Ping) {
 			p.Received, p.Confirmation = 20, &workerapi.Confirmation{IntervalMs: 1000, Sent: 6, Received: 6}
 		},
-		"example.com answers, but slowly. Each answer took longer than 2 s. The last 2 probes were sent too late to be " +
-			"answered and are not counted.": func(p *workerapi.Ping) { p.Received, p.Late, p.Undecided = 48, 48, 2 },
+		"example.com answers, but slowly. Each answer took longer than 2 s. The last 2 probes had no time to be " +
+			"answered and do not count.": func(p *workerapi.Ping) { p.Received, p.Late, p.Undecided = 48, 48, 2 },
 		"example.com did not answer any of 50 probes within 2 s.": func(p *workerapi.Ping) { p.Received = 0 },
 	} {
-		if got := Echo(EchoRows, pinged(change)).Conclusion.Message; got != want {
+		if got := Echo(EchoRows, pinged(change), workerapi.LossGap).Conclusion.Message; got != want {
 			t.Errorf("got:  %s\nwant: %s", got, want)
 		}
 	}
