@@ -10,12 +10,13 @@ import (
 
 // The codes of conclusions.
 const (
-	codeTrusted      = "CERTIFICATE_TRUSTED"
-	codeExpiresSoon  = "CERTIFICATE_EXPIRES_SOON"
-	codeTrustedWeak  = "TRUSTED_WITH_WARNINGS"
-	codeTrustedFault = "TRUSTED_WITH_PROBLEMS"
-	codeNotVerified  = "CERTIFICATE_NOT_VERIFIED"
-	codeRefused      = "CERTIFICATE_REFUSED"
+	codeTrusted       = "CERTIFICATE_TRUSTED"
+	codeExpiresSoon   = "CERTIFICATE_EXPIRES_SOON"
+	codeAboutToExpire = "CERTIFICATE_ABOUT_TO_EXPIRE"
+	codeTrustedWeak   = "TRUSTED_WITH_WARNINGS"
+	codeTrustedFault  = "TRUSTED_WITH_PROBLEMS"
+	codeNotVerified   = "CERTIFICATE_NOT_VERIFIED"
+	codeRefused       = "CERTIFICATE_REFUSED"
 )
 
 const (
@@ -39,17 +40,26 @@ const (
 const (
 	inDays = "[{days} {days:day|days}]{days?|less than a day}"
 
+	nearEndArgs    = "server text, days number, chain flag"
+	nearEnd        = "The certificate of {server} is trusted, but {chain?its chain }expires in " + inDays + "."
+	nearEndBrief   = "Expires [in {days} {days:day|days}]{days?|within a day}"
+	nearEndMeaning = "After that, clients refuse the server. {chain?" + newChain + "|" + renewNow + "}"
+
+	renewNow = "Renew the certificate now, and check that automatic renewal works."
+	newChain = "Install the certificate and the chain that the authority provides now."
+
 	publicAuthority = "The public needs a certificate from an authority that browsers trust."
 	wholeChain      = "Install the whole chain that the authority provides."
 	strongSuites    = "Accept only suites with forward secrecy and authenticated encryption."
 	oneSetting      = "Give every address the same certificate and settings."
 
-	chainEnds   = "The chain of the certificate expires in " + inDays + ", before the certificate itself."
-	shortDH     = "The server's Diffie-Hellman parameters have {bits} bits; 2048 are needed (RFC 9325)."
-	badStaple   = "The stapled OCSP response is unreadable, out of date or not signed for this certificate."
-	matchesNone = "The certificate matches none of the TLSA records of {name}, so clients that check DANE refuse it."
-	nameless    = "a certificate without a name"
-	serves      = "{addresses} {addresses:serves|serve} "
+	certificateEnds = "The certificate expires in " + inDays + "."
+	chainEnds       = "The chain of the certificate expires in " + inDays + ", before the certificate itself."
+	shortDH         = "The server's Diffie-Hellman parameters have {bits} bits; 2048 are needed (RFC 9325)."
+	badStaple       = "The stapled OCSP response is unreadable, out of date or not signed for this certificate."
+	matchesNone     = "The certificate matches none of the TLSA records of {name}, so clients that check DANE refuse it."
+	nameless        = "a certificate without a name"
+	serves          = "{addresses} {addresses:serves|serve} "
 )
 
 // rows are all that the tool reports. A defect of a certificate has the clause that it has in every tool.
@@ -67,17 +77,27 @@ func withDefects(rows finding.Rows) finding.Rows {
 // conclusionRows are the conclusions, and who refuses a certificate. The reason of one is a finding.
 var conclusionRows = finding.Rows{
 	codeTrusted: {
-		State:   finding.OK,
-		Args:    "server text, days number",
-		Message: "The certificate of {server} is trusted and valid for another " + inDays + ".",
-		Brief:   "Trusted",
+		State: finding.OK,
+		Args:  "server text, days number, end day, chain flag",
+		Message: "The certificate of {server} is trusted and valid for [another {days} {days:day|days}]" +
+			"{days?|less than a day}.",
+		Brief: "Trusted",
+		Meaning: "{chain?The chain ends before the certificate. Install the certificate and the chain that the " +
+			"authority provides|Renew it}[ before {end}].",
 	},
 	codeExpiresSoon: {
 		State:   finding.Warned,
-		Args:    "server text, days number",
-		Message: "The certificate of {server} is trusted, but expires in " + inDays + ".",
-		Brief:   "Expires [in {days} {days:day|days}]{days?|within a day}",
-		Meaning: "After that, clients refuse the server. Renew the certificate now, and check that automatic renewal works.",
+		Args:    nearEndArgs,
+		Message: nearEnd,
+		Brief:   nearEndBrief,
+		Meaning: nearEndMeaning,
+	},
+	codeAboutToExpire: {
+		State:   finding.Failed,
+		Args:    nearEndArgs,
+		Message: nearEnd,
+		Brief:   nearEndBrief,
+		Meaning: nearEndMeaning,
 	},
 	codeTrustedWeak: {
 		State:   finding.Warned,
@@ -315,22 +335,36 @@ var chainRows = finding.Rows{
 	"CERT_EXPIRES_SOON": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 59,
 		Args:      "days number",
-		Message:   "The certificate expires in " + inDays + ".",
-		Remedy:    "Renew it now, and check that automatic renewal works.",
+		Message:   certificateEnds,
+		Remedy:    renewNow,
+		Reference: rfc5280 + "#section-4.1.2.5",
+	},
+	"CERT_ABOUT_TO_EXPIRE": {
+		Severity: finding.Fail, Group: finding.Broken, Weight: 76,
+		Args:      "days number",
+		Message:   certificateEnds,
+		Remedy:    renewNow,
 		Reference: rfc5280 + "#section-4.1.2.5",
 	},
 	"CHAIN_EXPIRES_SOON": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 59,
 		Args:      "days number",
 		Message:   chainEnds,
-		Remedy:    "Install the certificate and the chain that the authority provides now.",
+		Remedy:    newChain,
+		Reference: rfc5280 + "#section-6.1",
+	},
+	"CHAIN_ABOUT_TO_EXPIRE": {
+		Severity: finding.Fail, Group: finding.Broken, Weight: 76,
+		Args:      "days number",
+		Message:   chainEnds,
+		Remedy:    newChain,
 		Reference: rfc5280 + "#section-6.1",
 	},
 	"CHAIN_EXPIRES_FIRST": {
 		Severity: finding.Info, Group: finding.Note, Weight: 8,
 		Args:      "days number",
 		Message:   chainEnds,
-		Remedy:    "Install the certificate and the chain that the authority provides now.",
+		Remedy:    newChain,
 		Reference: rfc5280 + "#section-6.1",
 	},
 	"WEAK_KEY": {

@@ -29,6 +29,8 @@ type certificate struct {
 	OCSPURLs        []string `json:"ocspUrls"`
 	CRLURLs         []string `json:"crlUrls"`
 	MustStaple      bool     `json:"mustStaple"`
+	// EffectiveEnd is the earliest end on the path that was used, null without a path to a trusted root.
+	EffectiveEnd *string `json:"effectiveEnd"`
 }
 
 // chainElement is what is shown of every certificate. Names are strings of RFC 4514, moments RFC 3339.

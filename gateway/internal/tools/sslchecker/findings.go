@@ -20,7 +20,9 @@ type issue struct {
 // olderCodes are the codes that issues have for findings whose own code tells what they weigh.
 var olderCodes = map[string]string{
 	"CHAIN_NOT_VERIFIED":           certs.CodeNoLocalIssuer,
+	"CERT_ABOUT_TO_EXPIRE":         "CERT_EXPIRES_SOON",
 	"CHAIN_EXPIRES_SOON":           "CHAIN_EXPIRES_FIRST",
+	"CHAIN_ABOUT_TO_EXPIRE":        "CHAIN_EXPIRES_FIRST",
 	"ONLY_OUTDATED_PROTOCOLS":      "DEPRECATED_PROTOCOL",
 	"ONLY_SSL3":                    "SSL3",
 	"VERY_WEAK_DH":                 "WEAK_DH",
@@ -57,8 +59,10 @@ func days(n int64) finding.Args {
 
 // acceptedCertificate are the findings about a certificate that clients may accept. With those of certificateRows and
 // unverifiedRows their subject is the certificate.
-var acceptedCertificate = []string{"INCOMPLETE_CHAIN", "MUST_STAPLE_MISSING", "CERT_EXPIRES_SOON", "CHAIN_EXPIRES_SOON",
-	"CHAIN_EXPIRES_FIRST"}
+var acceptedCertificate = append([]string{"INCOMPLETE_CHAIN", "MUST_STAPLE_MISSING", "CHAIN_EXPIRES_FIRST"}, nearEnds...)
+
+// nearEnds are the findings about a certificate or a chain that soon ends.
+var nearEnds = []string{"CERT_EXPIRES_SOON", "CHAIN_EXPIRES_SOON", "CERT_ABOUT_TO_EXPIRE", "CHAIN_ABOUT_TO_EXPIRE"}
 
 func isAboutCertificate(code string) bool {
 	return isRefusal(code) || unverifiedRows[code].Severity != "" || slices.Contains(acceptedCertificate, code)
@@ -90,8 +94,15 @@ func conclusionOf(r Result, server string, list []finding.Finding) finding.Concl
 	if len(list) > 0 {
 		worst = list[0]
 	}
-	broken := worst.Group == finding.Broken && worst.Severity == finding.Fail
+	at := slices.IndexFunc(list, func(f finding.Finding) bool {
+		return f.Group == finding.Broken && f.Severity == finding.Fail
+	})
+	broken := at >= 0
+	if broken {
+		worst = list[at]
+	}
 	args := finding.Args{"server": server}
+	left := args.With(days(r.ending.days)).With(finding.Args{"chain": r.ending.chain})
 	switch {
 	case broken && isRefusal(worst.Code):
 		args = args.With(finding.Args{"clients": refusers(r.Port, worst.Code)}).With(refusedAt(r))
@@ -102,14 +113,17 @@ func conclusionOf(r Result, server string, list []finding.Finding) finding.Concl
 			args = because(args, list[at])
 		}
 		return rows.Conclude(codeNotVerified, args)
+	case slices.Contains(nearEnds, worst.Code):
+		if broken {
+			return rows.Conclude(codeAboutToExpire, left)
+		}
+		return rows.Conclude(codeExpiresSoon, left)
 	case broken:
 		return rows.Conclude(codeTrustedFault, because(args, worst))
-	case worst.Code == "CERT_EXPIRES_SOON":
-		return rows.Conclude(codeExpiresSoon, args.With(days(r.Certificate.DaysRemaining)))
 	case worst.Severity == finding.Fail || worst.Severity == finding.Warn:
 		return rows.Conclude(codeTrustedWeak, because(args, worst))
 	}
-	return rows.Conclude(codeTrusted, args.With(days(r.daysLeft())))
+	return rows.Conclude(codeTrusted, left.With(finding.Args{"end": r.ending.at}))
 }
 
 // because adds a finding as the reason.
@@ -119,14 +133,6 @@ func because(args finding.Args, f finding.Finding) finding.Args {
 		all[name] = value
 	}
 	return args.With(all)
-}
-
-// daysLeft is for how many days clients go on accepting a certificate that they accept now.
-func (r Result) daysLeft() int64 {
-	if r.has("CHAIN_EXPIRES_FIRST") || r.has("CHAIN_EXPIRES_SOON") {
-		return r.pathDays
-	}
-	return r.Certificate.DaysRemaining
 }
 
 func (r *Result) add(code string, args finding.Args) {

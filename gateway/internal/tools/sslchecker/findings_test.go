@@ -63,7 +63,8 @@ func TestConclusions(t *testing.T) {
 		{"well", "", true, nil, "ok CERTIFICATE_TRUSTED Trusted", ""},
 		{"notes", "", true, []string{"NO_TLS13"}, "ok CERTIFICATE_TRUSTED Trusted", "note info NO_TLS13"},
 		{"expires soon", "", true, []string{"CERT_EXPIRES_SOON"}, "warn CERTIFICATE_EXPIRES_SOON Expires within a day", "safer warn CERT_EXPIRES_SOON"},
-		{"chain expires soon", "", true, []string{"CHAIN_EXPIRES_SOON"}, "warn TRUSTED_WITH_WARNINGS Trusted, with warnings", "safer warn CHAIN_EXPIRES_SOON"},
+		{"chain expires soon", "", true, []string{"CHAIN_EXPIRES_SOON"}, "warn CERTIFICATE_EXPIRES_SOON Expires within a day", "safer warn CHAIN_EXPIRES_SOON"},
+		{"a fault that weighs less than a warning", "", true, []string{"CERT_ABOUT_TO_EXPIRE", "NO_SCTS"}, "fail CERTIFICATE_ABOUT_TO_EXPIRE Expires within a day", "broken warn NO_SCTS, broken fail CERT_ABOUT_TO_EXPIRE"},
 		{"chain expires first", "", true, []string{"CHAIN_EXPIRES_FIRST"}, "ok CERTIFICATE_TRUSTED Trusted", "note info CHAIN_EXPIRES_FIRST"},
 		{"weak suite", "", true, []string{"RC4_CIPHER"}, "warn TRUSTED_WITH_WARNINGS Trusted, with warnings", "safer fail RC4_CIPHER"},
 		{"weak key", "", true, []string{"WEAK_KEY"}, "warn TRUSTED_WITH_WARNINGS Trusted, with warnings", "safer fail WEAK_KEY"},
@@ -129,7 +130,6 @@ func TestConclusionsTakeTheirWordsFromFindings(t *testing.T) {
 			Authorized: true, found: refused.findings()},
 		"The certificate of www.example.com is trusted. The key has 1024 bits; RSA keys need 2048 and elliptic curves 256.": {
 			Authorized: true, found: only("WEAK_KEY", finding.Args{"bits": 1024})},
-		"The certificate of www.example.com is trusted and valid for another less than a day.": {Authorized: true},
 	} {
 		if got := report(r, ofHost).Conclusion.Message; got != want {
 			t.Errorf("%s\nwant %s", got, want)

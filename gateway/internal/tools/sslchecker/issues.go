@@ -11,8 +11,12 @@ import (
 	"diagnostics/gateway/internal/tool/finding"
 )
 
-// expiresSoonDays is when the end is reported; certificates that live for less are given a third of their life.
-const expiresSoonDays = 14
+// A near end is reported from two weeks before, and is a fault within three days, both only in the last third of the
+// certificate's life.
+const (
+	expiresSoonDays = 14
+	lastDays        = 3
+)
 
 const daySeconds = 24 * 60 * 60
 
@@ -42,7 +46,7 @@ func date(year int, month time.Month, day int) time.Time {
 func findingsOf(r Result, verdict certs.Verdict, seen observation, now time.Time) []finding.Finding {
 	sent := seen.state.PeerCertificates
 	found := slices.Concat(verdictFindings(verdict, now), chainFindings(len(sent), verdict),
-		leafFindings(r.Certificate, sent[0], verdict.Public, now), pathFindings(verdict, sent[0], now),
+		leafFindings(r.Certificate, sent[0], verdict.Public), r.ending.findings(sent[0], now),
 		browserFindings(sent[0]), stapleFindings(r))
 	if seen.failure == nil { // else those that come with the handshake may have been missed
 		found = append(found, timestampFindings(verdict, r.Port, r.SCTs)...)
@@ -51,13 +55,8 @@ func findingsOf(r Result, verdict certs.Verdict, seen observation, now time.Time
 }
 
 // leafFindings are about the server's own certificate; public is that a public authority issued it.
-func leafFindings(cert certificate, leaf *x509.Certificate, public bool, now time.Time) []finding.Finding {
+func leafFindings(cert certificate, leaf *x509.Certificate, public bool) []finding.Finding {
 	draft := rows.Draft()
-	life := leaf.NotAfter.Unix() - leaf.NotBefore.Unix() + 1 // both ends are inside it
-	soon := min(expiresSoonDays, life/daySeconds/3)
-	if cert.DaysRemaining >= 0 && cert.DaysRemaining <= soon && !now.Before(leaf.NotBefore) {
-		draft.Add("CERT_EXPIRES_SOON", "", days(cert.DaysRemaining))
-	}
 	if cert.KeyType == "RSA" && cert.KeyBits < 2048 || cert.KeyType == "ECDSA" && cert.KeyBits < 256 {
 		draft.Add("WEAK_KEY", "", finding.Args{"bits": cert.KeyBits})
 	}
@@ -68,16 +67,44 @@ func leafFindings(cert certificate, leaf *x509.Certificate, public bool, now tim
 	return draft.Findings()
 }
 
-// pathFindings are about a certificate that clients accept, and for less time than it is valid itself.
-func pathFindings(verdict certs.Verdict, leaf *x509.Certificate, now time.Time) []finding.Finding {
-	left := daysRemaining(verdict.Ends, now)
-	switch {
-	case !verdict.Authorized || !verdict.Ends.Before(leaf.NotAfter):
-		return nil
-	case left <= expiresSoonDays:
-		return only("CHAIN_EXPIRES_SOON", days(left))
+// ending is when clients stop accepting a certificate: at the earliest end on the path that they use, or at its own end
+// without a path to a trusted root.
+type ending struct {
+	at    time.Time
+	days  int64 // until then
+	chain bool  // the chain ends before the certificate
+}
+
+func endingOf(verdict certs.Verdict, leaf *x509.Certificate, now time.Time) ending {
+	e := ending{at: leaf.NotAfter}
+	if !verdict.Ends.IsZero() && verdict.Ends.Before(leaf.NotAfter) {
+		e.at, e.chain = verdict.Ends, true
 	}
-	return only("CHAIN_EXPIRES_FIRST", days(left))
+	e.days = daysRemaining(e.at, now)
+	return e
+}
+
+// findings report an end that is near, and a chain that ends before the certificate.
+func (e ending) findings(leaf *x509.Certificate, now time.Time) []finding.Finding {
+	life := leaf.NotAfter.Unix() - leaf.NotBefore.Unix() + 1 // both ends are inside it
+	lastThird := 3*(e.at.Unix()-now.Unix()) <= life
+	code := ""
+	switch near := lastThird && e.days <= expiresSoonDays; {
+	case e.days < 0 || now.Before(leaf.NotBefore):
+		return nil
+	case near && e.days < lastDays:
+		code = "ABOUT_TO_EXPIRE"
+	case near:
+		code = "EXPIRES_SOON"
+	case e.chain:
+		code = "EXPIRES_FIRST"
+	default:
+		return nil
+	}
+	if e.chain {
+		return only("CHAIN_"+code, days(e.days))
+	}
+	return only("CERT_"+code, days(e.days))
 }
 
 // validityFindings hold the leaf of a public authority against the limit of its time. Other authorities have no limit.

@@ -72,8 +72,7 @@ type Result struct {
 	found []finding.Finding
 	// refusal is the code for which clients refuse the certificate; empty where they accept it or it was not verified.
 	refusal string
-	// pathDays is for how many days a path to a trusted root holds.
-	pathDays int64
+	ending  ending
 	// chain is the path that was judged, leaf first, and staple the OCSP answer that came with it.
 	chain  []*x509.Certificate
 	staple []byte
@@ -294,9 +293,12 @@ func (i *inspection) describe(ctx context.Context, v *attempt) Result {
 		HandshakeMs:        format.Milliseconds(seen.took),
 		HelloTooLong:       v.helloTooLong,
 		refusal:            verdict.Refusal(),
-		pathDays:           daysRemaining(verdict.Ends, now),
+		ending:             endingOf(verdict, sent[0], now),
 		chain:              verdict.Chain,
 		staple:             seen.state.OCSPResponse,
+	}
+	if !verdict.Ends.IsZero() {
+		result.Certificate.EffectiveEnd = new(format.RFC3339(verdict.Ends))
 	}
 	result.found = findingsOf(result, verdict, seen, now)
 	if v.helloTooLong {

@@ -196,6 +196,7 @@ func TestSSLGoodServer(t *testing.T) {
 		ValidationLevel: &level,
 		OCSPURLs:        []string{"http://ocsp.example.com"},
 		CRLURLs:         []string{"http://crl.example.com/1.crl"},
+		EffectiveEnd:    new("2026-07-15T12:00:00Z"),
 	}
 	if d := cmp.Diff(want, c, cmp.AllowUnexported(certificate{})); d != "" {
 		t.Errorf("certificate (-want +got):\n%s", d)
@@ -640,13 +641,13 @@ func TestSSLCheckerShape(t *testing.T) {
 	var keys []string
 	for key, value := range certificate {
 		keys = append(keys, key)
-		if value == nil && key != "validationLevel" {
+		if value == nil && key != "validationLevel" && key != "effectiveEnd" {
 			t.Errorf("certificate.%s is null", key)
 		}
 	}
 	slices.Sort(keys)
-	want := []string{"crlUrls", "daysRemaining", "fingerprint256", "isCA", "issuer", "keyBits", "keyType", "mustStaple",
-		"ocspUrls",
+	want := []string{"crlUrls", "daysRemaining", "effectiveEnd", "fingerprint256", "isCA", "issuer", "keyBits", "keyType",
+		"mustStaple", "ocspUrls",
 		"selfSigned", "serialNumber", "signatureAlgorithm", "subject", "subjectAltNames", "validFrom", "validTo", "validationLevel"}
 	if d := cmp.Diff(want, keys); d != "" {
 		t.Errorf("certificate (-want +got):\n%s", d)
