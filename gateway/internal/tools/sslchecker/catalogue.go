@@ -13,6 +13,7 @@ const (
 	codeTrusted       = "CERTIFICATE_TRUSTED"
 	codeExpiresSoon   = "CERTIFICATE_EXPIRES_SOON"
 	codeAboutToExpire = "CERTIFICATE_ABOUT_TO_EXPIRE"
+	codeOutdated      = "PROTOCOLS_OUTDATED"
 	codeTrustedWeak   = "TRUSTED_WITH_WARNINGS"
 	codeTrustedFault  = "TRUSTED_WITH_PROBLEMS"
 	codeNotVerified   = "CERTIFICATE_NOT_VERIFIED"
@@ -106,6 +107,14 @@ var conclusionRows = finding.Rows{
 		Brief:   "Trusted, with warnings",
 		Meaning: "Clients accept the certificate, but something else needs attention. Start with the first finding.",
 	},
+	codeOutdated: {
+		State: finding.Failed,
+		Args:  "browser flag, server text, newest text, ssl3 flag",
+		Message: "No current {browser?browser|client} can connect to {server}: the server supports nothing newer than " +
+			"{newest}.{ssl3? It also accepts SSL 3.0.}",
+		Brief:   "Only {newest}",
+		Meaning: "A new certificate would not help. Switch on TLS 1.2 and 1.3, and switch off everything older.",
+	},
 	codeTrustedFault: {
 		State:   finding.Failed,
 		Args:    "server text, reason sentence",
@@ -122,10 +131,10 @@ var conclusionRows = finding.Rows{
 	},
 	codeRefused: {
 		State: finding.Failed,
-		Args: "clients code, server text, reason continued, address text, sound text, others number, refused number, " +
+		Args: "clients code, server text, reason continued, address text, addresses list, refused number, all number, " +
 			"tried number",
-		Message: "{clients} refuse {server}[ at {address}, but not at {sound}][ at {address}, but not at {others} others]" +
-			"[ at {refused} of {tried} addresses]: {reason}.",
+		Message: "{clients} refuse {server}[ at one of its {all} addresses ({address})][ at {refused} of its {all} " +
+			"addresses ({addresses})][ at {refused} of {tried} addresses tried ({addresses})]: {reason}.",
 		Brief:   "{reason}",
 		Meaning: "Clients show an error instead of connecting. The first finding says what to do.",
 	},
@@ -431,16 +440,16 @@ var chainRows = finding.Rows{
 var serverRows = finding.Rows{
 	"ONLY_OUTDATED_PROTOCOLS": {
 		Severity: finding.Fail, Group: finding.Broken, Weight: 89,
-		Args:      "versions list",
-		Message:   "The server supports nothing better than {versions}, which clients refuse (RFC 8996).",
-		Remedy:    "Accept TLS 1.2 and 1.3 only.",
+		Args:      "newest text",
+		Message:   "The server supports nothing newer than {newest}, which current clients refuse (RFC 8996).",
+		Remedy:    "Switch on TLS 1.2 and 1.3, and switch off everything older.",
 		Reference: rfc8996,
 	},
 	"ONLY_SSL3": {
 		Severity: finding.Fail, Group: finding.Broken, Weight: 89,
-		Message: "The server supports nothing better than SSL 3.0, which is broken and which clients refuse " +
-			"(RFC 7568).",
-		Remedy:    "Switch off SSL 3.0.",
+		Args:      "newest text",
+		Message:   "The server supports nothing newer than {newest}, which is broken and which clients refuse (RFC 7568).",
+		Remedy:    "Switch on TLS 1.2 and 1.3, and switch off everything older.",
 		Reference: rfc7568,
 	},
 	"HANDSHAKE_NOT_COMPLETED": {

@@ -326,7 +326,8 @@ func (d difference) findings(best *Result) []finding.Finding {
 		}
 		return only(code, args)
 	}
-	args = args.With(finding.Args{"version": d.of.Protocol, "bestVersion": best.Protocol})
+	args = args.With(finding.Args{"version": versionInWords(d.of.Protocol),
+		"bestVersion": versionInWords(best.Protocol)})
 	if d.verdict {
 		return only(code, args.With(finding.Args{"versions": "ENDPOINT_VERSIONS_DIFFER"}))
 	}

@@ -163,7 +163,7 @@ func TestDifferences(t *testing.T) {
 			for i, a := range all {
 				w.serve(at(a), []*tls.Config{config, old}[i%2])
 			}
-		}, []string{"warn " + four + " and " + other + " choose TLSv1.2, and " + six + " TLSv1.3."}},
+		}, []string{"warn " + four + " and " + other + " choose TLS 1.2, and " + six + " TLS 1.3."}},
 		{"a chain", func(t *testing.T, w *world) {
 			leaf := certtest.Leaf(t, w.inter, []string{farm})
 			for i, a := range all {
@@ -241,11 +241,11 @@ func TestDifferencesInTwoThings(t *testing.T) {
 	t.Parallel()
 	best := &Result{Address: "b", Protocol: "TLSv1.3"}
 	for want, d := range map[string]difference{
-		"ENDPOINT_VERSIONS_DIFFER a serves a different certificate than b. a chooses TLSv1.2, and b TLSv1.3.": {certificate: true},
-		"ENDPOINT_VERSIONS_DIFFER a serves certificates that were not verified. a chooses TLSv1.2, and b TLSv1.3.": {
+		"ENDPOINT_VERSIONS_DIFFER a serves a different certificate than b. a chooses TLS 1.2, and b TLS 1.3.": {certificate: true},
+		"ENDPOINT_VERSIONS_DIFFER a serves certificates that were not verified. a chooses TLS 1.2, and b TLS 1.3.": {
 			certificate: true, unverified: true},
 		"ENDPOINT_CERTIFICATE_REFUSED a serves a different certificate than b, and clients refuse it (it is for another " +
-			"name). a chooses TLSv1.2, and b TLSv1.3.": {certificate: true, verdict: true, reason: certs.CodeNameMismatch},
+			"name). a chooses TLS 1.2, and b TLS 1.3.": {certificate: true, verdict: true, reason: certs.CodeNameMismatch},
 	} {
 		d.addresses, d.of, d.protocol = []string{"a"}, &Result{Protocol: "TLSv1.2"}, true
 		got := d.findings(best)

@@ -118,6 +118,10 @@ func conclusionOf(r Result, server string, list []finding.Finding) finding.Concl
 			return rows.Conclude(codeAboutToExpire, left)
 		}
 		return rows.Conclude(codeExpiresSoon, left)
+	case slices.Contains([]string{"ONLY_OUTDATED_PROTOCOLS", "ONLY_SSL3"}, worst.Code):
+		ssl3 := slices.ContainsFunc(list, func(f finding.Finding) bool { return f.Code == "SSL3" })
+		return rows.Conclude(codeOutdated, args.With(finding.Args{"browser": r.Port == 443, "newest": worst.Args["newest"],
+			"ssl3": ssl3}))
 	case broken:
 		return rows.Conclude(codeTrustedFault, because(args, worst))
 	case worst.Severity == finding.Fail || worst.Severity == finding.Warn:
@@ -154,26 +158,27 @@ func refusers(port uint16, code string) string {
 	return "CLIENTS_CHECKING"
 }
 
-// refusedAt names the addresses at which clients refuse the certificate, where they accept it at others.
+// refusedAt names the addresses at which clients refuse the certificate, if they accept it at others.
 func refusedAt(r Result) finding.Args {
-	var sound, refused []string
+	var refused []string
+	sound := false
 	for _, e := range r.Endpoints {
-		switch {
-		case e.Authorized:
-			sound = append(sound, e.Address)
-		case e.refusal != "":
+		sound = sound || e.Authorized
+		if e.refusal != "" {
 			refused = append(refused, e.Address)
 		}
 	}
-	switch {
-	case len(sound) == 0 || len(refused) == 0:
+	if !sound || len(refused) == 0 {
 		return nil
-	case len(refused) > 1:
-		return finding.Args{"refused": len(refused), "tried": len(r.Endpoints)}
-	case len(sound) > 1:
-		return finding.Args{"address": refused[0], "others": len(sound)}
 	}
-	return finding.Args{"address": refused[0], "sound": sound[0]}
+	several := finding.Args{"refused": len(refused), "addresses": refused}
+	switch {
+	case r.untried:
+		return several.With(finding.Args{"tried": len(r.Endpoints)})
+	case len(refused) > 1:
+		return several.With(finding.Args{"all": len(r.Endpoints)})
+	}
+	return finding.Args{"address": refused[0], "all": len(r.Endpoints)}
 }
 
 // listed names at most so many things, and counts the others.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"diagnostics/gateway/internal/analyze/certs"
+	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
@@ -69,10 +70,10 @@ func TestConclusions(t *testing.T) {
 		{"weak suite", "", true, []string{"RC4_CIPHER"}, "warn TRUSTED_WITH_WARNINGS Trusted, with warnings", "safer fail RC4_CIPHER"},
 		{"weak key", "", true, []string{"WEAK_KEY"}, "warn TRUSTED_WITH_WARNINGS Trusted, with warnings", "safer fail WEAK_KEY"},
 		{"old versions as well", "", true, []string{"DEPRECATED_PROTOCOL"}, "warn TRUSTED_WITH_WARNINGS Trusted, with warnings", "safer warn DEPRECATED_PROTOCOL"},
-		{"old versions only", "", true, []string{"SSL3", "ONLY_OUTDATED_PROTOCOLS"}, "fail TRUSTED_WITH_PROBLEMS Some clients fail",
+		{"old versions only", "", true, []string{"SSL3", "ONLY_OUTDATED_PROTOCOLS"}, "fail PROTOCOLS_OUTDATED Only ",
 			"broken fail ONLY_OUTDATED_PROTOCOLS, safer fail SSL3"},
 		{"SSL 3.0 as well", "", true, []string{"SSL3"}, "warn TRUSTED_WITH_WARNINGS Trusted, with warnings", "safer fail SSL3"},
-		{"SSL 3.0 only", "", true, []string{"ONLY_SSL3"}, "fail TRUSTED_WITH_PROBLEMS Some clients fail", "broken fail ONLY_SSL3"},
+		{"SSL 3.0 only", "", true, []string{"ONLY_SSL3"}, "fail PROTOCOLS_OUTDATED Only ", "broken fail ONLY_SSL3"},
 		{"no handshake", "", true, []string{"HANDSHAKE_NOT_COMPLETED"}, "fail TRUSTED_WITH_PROBLEMS Some clients fail", "broken fail HANDSHAKE_NOT_COMPLETED"},
 		{"no timestamps", "", true, []string{"NO_SCTS"}, "warn TRUSTED_WITH_WARNINGS Trusted, with warnings", "broken warn NO_SCTS"},
 		{"revoked", "", true, []string{"CERT_REVOKED"}, "fail CERTIFICATE_REFUSED Revoked", "broken fail CERT_REVOKED"},
@@ -137,27 +138,57 @@ func TestConclusionsTakeTheirWordsFromFindings(t *testing.T) {
 	}
 }
 
-// TestRefusedAt: the conclusion names the addresses only where clients accept the certificate at others.
+// TestRefusedAt: the conclusion names the addresses only if clients accept the certificate at others.
 func TestRefusedAt(t *testing.T) {
 	t.Parallel()
 	sound := endpoint{Address: "192.0.2.1", Authorized: true}
 	refused := endpoint{Address: "192.0.2.2", refusal: certs.CodeExpired}
-	unverified := endpoint{Address: "192.0.2.3"}
+	unknown := endpoint{Address: "192.0.2.3"}
 	for _, c := range []struct {
 		endpoints []endpoint
+		untried   bool
 		want      string
 	}{
-		{[]endpoint{refused}, ""},
-		{[]endpoint{refused, unverified}, ""},
-		{[]endpoint{refused, sound}, " at 192.0.2.2, but not at 192.0.2.1"},
-		{[]endpoint{refused, sound, sound}, " at 192.0.2.2, but not at 2 others"},
-		{[]endpoint{refused, refused, sound}, " at 2 of 3 addresses"},
+		{[]endpoint{refused}, false, ""},
+		{[]endpoint{refused, unknown}, false, ""},
+		{[]endpoint{refused, sound}, false, " at one of its 2 addresses (192.0.2.2)"},
+		{[]endpoint{sound, sound, refused, unknown}, false, " at one of its 4 addresses (192.0.2.2)"},
+		{[]endpoint{refused, refused, sound}, false, " at 2 of its 3 addresses (192.0.2.2 and 192.0.2.2)"},
+		{[]endpoint{sound, sound, refused, unknown}, true, " at 1 of 4 addresses tried (192.0.2.2)"},
 	} {
-		r := Result{Port: 443, refusal: certs.CodeSelfSigned, Endpoints: c.endpoints,
+		r := Result{Port: 443, refusal: certs.CodeSelfSigned, Endpoints: c.endpoints, untried: c.untried,
 			found: findingsWith(certs.CodeSelfSigned)}
-		want := "Browsers refuse " + sslName + c.want + ": the certificate is self-signed: no authority vouches for it."
-		if got := report(r, ofHost).Conclusion.Message; got != want {
-			t.Errorf("%q, want %q", got, want)
+		got := report(r, ofHost).Conclusion.Message
+		if !strings.HasPrefix(got, "Browsers refuse "+sslName+c.want+": ") {
+			t.Errorf("%q, want%s", got, c.want)
+		}
+	}
+}
+
+// TestNoBrowserConnects: a server without TLS 1.2 is not one whose certificate is trusted with some trouble.
+func TestNoBrowserConnects(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		port     uint16
+		versions []tlsscan.Version
+		want     string
+	}{
+		{443, []tlsscan.Version{tlsscan.TLS10}, "No current browser can connect to www.example.com: the server supports nothing " +
+			"newer than TLS 1.0."},
+		{443, []tlsscan.Version{tlsscan.SSL30, tlsscan.TLS10, tlsscan.TLS11}, "No current browser can connect to " +
+			"www.example.com: the server supports nothing newer than TLS 1.1. It also accepts SSL 3.0."},
+		{443, []tlsscan.Version{tlsscan.SSL30}, "No current browser can connect to www.example.com: the server supports " +
+			"nothing newer than SSL 3.0."},
+		{993, []tlsscan.Version{tlsscan.TLS10}, "No current client can connect to www.example.com: the server supports " +
+			"nothing newer than TLS 1.0."},
+	} {
+		supported := map[string]*bool{}
+		for _, version := range c.versions {
+			supported[version.String()] = new(true)
+		}
+		got := report(Result{Port: c.port, Authorized: true, found: protocolFindings(supported)}, ofHost).Conclusion
+		if got.State != finding.Failed || got.Code != codeOutdated || got.Message != c.want {
+			t.Errorf("%+v, want %s", got, c.want)
 		}
 	}
 }

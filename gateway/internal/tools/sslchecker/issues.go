@@ -189,7 +189,7 @@ func protocolFindings(supported map[string]*bool) []finding.Finding {
 	modern := taken(supported, tlsscan.TLS12, tlsscan.TLS13)
 	if ssl3 := taken(supported, tlsscan.SSL30); len(ssl3) > 0 {
 		if len(old)+len(modern) == 0 {
-			draft.Add("ONLY_SSL3", "", nil)
+			draft.Add("ONLY_SSL3", "", finding.Args{"newest": ssl3[0]})
 		} else {
 			draft.Add("SSL3", "", nil)
 		}
@@ -197,7 +197,7 @@ func protocolFindings(supported map[string]*bool) []finding.Finding {
 	switch {
 	case len(old) == 0:
 	case len(modern) == 0:
-		draft.Add("ONLY_OUTDATED_PROTOCOLS", "", finding.Args{"versions": old})
+		draft.Add("ONLY_OUTDATED_PROTOCOLS", "", finding.Args{"newest": old[len(old)-1]})
 	default:
 		draft.Add("DEPRECATED_PROTOCOL", "", finding.Args{"versions": old})
 	}
@@ -207,15 +207,23 @@ func protocolFindings(supported map[string]*bool) []finding.Finding {
 	return draft.Findings()
 }
 
-// taken gives the names of those of the versions that the server takes.
+// taken returns the names of the versions that the server accepts, in words.
 func taken(supported map[string]*bool, versions ...tlsscan.Version) []string {
 	var names []string
 	for _, version := range versions {
 		if yes := supported[version.String()]; yes != nil && *yes {
-			names = append(names, version.String())
+			names = append(names, versionInWords(version.String()))
 		}
 	}
 	return names
+}
+
+// versionInWords writes a version, such as TLSv1.2 or SSLv3, as sentences do.
+func versionInWords(version string) string {
+	if version == tlsscan.SSL30.String() {
+		return "SSL 3.0"
+	}
+	return strings.Replace(version, "v", " ", 1)
 }
 
 // findings are about what the server takes, and what it chose in its handshake with this service.

@@ -222,8 +222,4 @@ func TestProtocolFindings(t *testing.T) {
 			}
 		}
 	}
-	old := rows.Sentence("DEPRECATED_PROTOCOL", finding.Args{"versions": []string{"TLSv1.0", "TLSv1.1"}})
-	if old != "The server still accepts TLSv1.0 and TLSv1.1 (RFC 8996)." {
-		t.Error(old)
-	}
 }

@@ -73,6 +73,7 @@ type Result struct {
 	// refusal is the code for which clients refuse the certificate; empty where they accept it or it was not verified.
 	refusal string
 	ending  ending
+	untried bool // the host has more addresses than Endpoints
 	// chain is the path that was judged, leaf first, and staple the OCSP answer that came with it.
 	chain  []*x509.Certificate
 	staple []byte
@@ -139,6 +140,7 @@ type inspection struct {
 	checker
 	to          target.HostPort
 	several     bool // the host has more than one address
+	untried     bool // and more than are tried
 	connections atomic.Int64
 	attempts    *attempts
 	results     []*Result // of the attempts, nil where there is none yet
@@ -156,7 +158,8 @@ func (s checker) run(ctx context.Context, to target.HostPort) (Result, error) {
 	}
 	ctx = progress.Know(ctx, progress.Known{DNSMs: progress.Milliseconds(resolution.Duration)})
 	addresses := endpointsOf(resolution)
-	i := &inspection{checker: s, to: to, several: len(addresses) > 1, results: make([]*Result, len(addresses))}
+	i := &inspection{checker: s, to: to, several: len(addresses) > 1,
+		untried: len(resolution.V4)+len(resolution.V6) > len(addresses), results: make([]*Result, len(addresses))}
 	attempting, cancel := context.WithCancel(ctx)
 	i.attempts = startAttempts(attempting, addresses, i.attempt)
 	i.attempts.ended = func(n int) { i.reportEndpoint(attempting, n) }
@@ -222,7 +225,7 @@ func (i *inspection) chooseWith(ctx context.Context, facts besideFacts) (int, er
 func (i *inspection) conclude(top int, known probed, others []otherCertificate, facts besideFacts) Result {
 	endpoints := i.describeEndpoints()
 	result, seen := *i.results[top], i.attempts.done[top].seen
-	result.Endpoints, result.OtherCertificates = endpoints, others
+	result.Endpoints, result.untried, result.OtherCertificates = endpoints, i.untried, others
 	result.SupportedProtocols = known.supported(seen.state.Version)
 	result.CipherSuites, result.Groups, result.Complete = known.suites(), known.groups(), known.Complete
 	result.TrustStore = i.certs.Store()
