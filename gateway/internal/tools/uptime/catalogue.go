@@ -13,13 +13,13 @@ const (
 	codeDown            = "DOWN"
 	codeNoAddress       = "NO_ADDRESS"
 	codeNoName          = "NAME_NOT_FOUND"
-	codeUnsettled       = "NOT_VERIFIED"
 	codeChallengedError = "CHALLENGED_WITH_ERROR"
 	codeOneFamilyDown   = "ONE_FAMILY_DOWN"
 	codeFamilyDown      = "FAMILY_DOWN"
 	codeAddressesDown   = "SOME_ADDRESSES_DOWN"
 	codeAddressDown     = "ADDRESS_DOWN"
 	codeRedirects       = "REDIRECTS_FAIL"
+	codeNotFollowed     = "REDIRECTS_NOT_FOLLOWED"
 	codeAddressesDiffer = "ADDRESSES_DIFFER"
 	codeDiffers         = "ANSWERS_DIFFER"
 	codeNoIPv4          = "NO_IPV4"
@@ -31,7 +31,6 @@ const (
 	codeAnswers = "ANSWERS_SO_FAR"
 
 	// Why a site is down, beside failures.
-	downServers  = "NAME_SERVERS_WITHOUT_ANSWER"
 	downStatus   = "IT_ANSWERS"
 	downFamilies = "ANSWERS_OVER_NO_FAMILY"
 
@@ -75,11 +74,6 @@ var conclusions = finding.Rows{
 		Brief:   "Down",
 		Meaning: "Nobody reaches the site from here. Check that the server runs and that no firewall drops the packets.",
 	},
-	codeUnsettled: {
-		State: finding.Unknown, Args: "host text",
-		Message: "Whether {host} is up is not known: this service does not verify keys as long as that of its certificate.",
-		Brief:   "Not verified",
-	},
 	codeChallengedError: {
 		State: finding.Unknown, Args: "host text, answer text, vendor text",
 		Message: "Whether {host} is up is not known: {vendor} answers {answer} with a bot challenge.",
@@ -105,6 +99,12 @@ var conclusions = finding.Rows{
 		Brief:   "Redirects fail",
 		Meaning: "Visitors see an error. Let the redirects lead to a page.",
 	},
+	codeNotFollowed: {
+		State: finding.Unknown, Args: "host text",
+		Message: "{host} answers, but this check did not follow its redirects to the end.",
+		Brief:   "Not finished",
+		Meaning: "Open the site in a browser, or check the URL that the redirects lead to.",
+	},
 	codeAddressesDiffer: {
 		State: finding.Warned, Args: "host text",
 		Message: "{host} does not give the same answer at all addresses.",
@@ -127,10 +127,11 @@ var problems = finding.Rows{
 	codeNoAddress: { // A lookup explains more: of the two, its sentence is that of a report.
 		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 94,
 		Args:    "host text",
-		Message: "{host} has no address, so no one can visit it by its name.",
+		Message: "{host} has no address in the DNS.",
 		Brief:   "No address",
-		Meaning: "Check the spelling. If the name is right, add an A and an AAAA record.",
-		Remedy:  "Add an A and an AAAA record.",
+		Meaning: "No website can be reached by this name. Add A and AAAA records if it should have one; a name for mail only " +
+			"needs none.",
+		Remedy: "Add A and AAAA records if the name should have a website.",
 	},
 	codeFamilyDown: {
 		Severity: finding.Warn, Group: finding.Broken, Weight: 75,
@@ -163,7 +164,6 @@ var problems = finding.Rows{
 
 // reasons are parts of other sentences, and what the fields reason say.
 var reasons = finding.Rows{
-	downServers:  {Clause: "its name servers give no answer"},
 	downStatus:   {Args: "answer text", Clause: "it answers {answer}"},
 	downFamilies: {Clause: "it answers neither over IPv4 nor over IPv6"},
 

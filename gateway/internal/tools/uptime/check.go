@@ -68,8 +68,15 @@ func (c *familyCheck) answering() netip.Addr {
 }
 
 // firstUp reports whether the site itself answered the chain, whatever its redirects led to.
-func (c *familyCheck) firstUp() bool {
-	return c.first.Response != nil && c.first.Response.Status < http.StatusInternalServerError
+func (c *familyCheck) firstUp() bool { return up(c.first) }
+
+// up reports whether the answer to a request is no server error. A redirect is none, nor is an answer that is beyond the
+// bounds of this service.
+func up(hop egress.Hop) bool {
+	if hop.Response == nil {
+		return webview.OutOfBounds(hop.Err)
+	}
+	return hop.Response.Status < http.StatusInternalServerError
 }
 
 // observe records for the address that the chain met what the chain has seen of it.
@@ -138,10 +145,12 @@ func (c *familyCheck) answer() *egress.Response {
 	return nil
 }
 
-// down reports whether no HTTP answer under 500 came.
+// down reports whether no HTTP answer under 500 came. An answer beyond the bounds of this service is none of these.
 func (c *familyCheck) down() bool {
-	last := c.answer()
-	return last == nil || last.Status >= http.StatusInternalServerError
+	if last := c.answer(); last != nil {
+		return last.Status >= http.StatusInternalServerError
+	}
+	return !webview.OutOfBounds(c.first.Err)
 }
 
 // refused reports whether the site itself, not one that it redirects to, may not be visited: its name's answers have
@@ -250,10 +259,8 @@ func (a *addressCheck) see(hop egress.Hop) {
 	}
 }
 
-// up reports whether the address gave an answer of its own that is no server error. A redirect is one.
-func (a *addressCheck) up() bool {
-	return a.hop.Response != nil && a.hop.Response.Status < http.StatusInternalServerError
-}
+// up reports whether the address gave an answer of its own that is no server error.
+func (a *addressCheck) up() bool { return up(a.hop) }
 
 // prevented reports whether a limit or a shortage of this host prevented the request.
 func (a *addressCheck) prevented() bool {

@@ -35,11 +35,8 @@ func unresolvedReport(host string, absent bool, why said) finding.Report {
 		report.Add(code, finding.Resolution(host), args)
 		return report.Conclude(code, args)
 	}
-	if rows[why.code].Severity == "" {
-		why = said{webview.CodeNoAnswer, finding.Args{"of": host, "reason": why.code}.With(why.args)}
-	}
 	report.Add(why.code, finding.Resolution(host), why.args)
-	return report.Conclude(codeDown, args.With(finding.Args{"reason": downServers}))
+	return report.Conclude(why.code, why.args)
 }
 
 // report makes the conclusion and the findings of a site that was checked.
@@ -70,7 +67,10 @@ func (f facts) report() finding.Report {
 	}
 	webview.ReportNotes(report, f.host, f.result.Notes)
 	code, args := f.conclude()
-	return report.Conclude(code, host.With(args))
+	if rows.Takes(code, "host") {
+		args = host.With(args)
+	}
+	return report.Conclude(code, args)
 }
 
 // literal reports whether the URL names an address.
@@ -137,12 +137,16 @@ func (f facts) reportAddresses(report *finding.Draft) {
 		}
 		for _, a := range one.check.addresses {
 			t := a.trouble().answerOnly()
-			code := codeDiffers
-			if !a.up() {
-				code = codeAddressDown
-			}
-			if t != (trouble{}) {
-				report.Add(code, a.address.String(), t.because(finding.Args{"of": f.host, "address": a.address}))
+			args := t.because(finding.Args{"of": f.host, "address": a.address})
+			switch {
+			case t == (trouble{}):
+			case webview.OutOfBounds(a.hop.Err):
+				end := webview.BadEnd(a.chain(), maxRedirects)
+				report.Add(end.Code, a.address.String(), end.Args)
+			case a.up():
+				report.Add(codeDiffers, a.address.String(), args)
+			default:
+				report.Add(codeAddressDown, a.address.String(), args)
 			}
 		}
 	}
@@ -205,13 +209,10 @@ func (f facts) conclude() (code string, args finding.Args) {
 func (f facts) concludeDown(answered finding.Args) (code string, args finding.Args) {
 	checks := f.checked()
 	t := checks[0].check.familyTrouble()
-	keyTooLong := func(one family) bool { return egress.KeyTooLong(one.check.chain.Err) }
 	alike := func(one family) bool { return one.check.familyTrouble().answerOnly() == t.answerOnly() }
 	switch {
 	case f.result.Challenge != nil:
 		return codeChallengedError, answered.With(finding.Args{"vendor": f.result.Challenge.Vendor})
-	case slices.ContainsFunc(checks, keyTooLong):
-		return codeUnsettled, nil
 	case f.result.Status != nil:
 		return codeDown, answered.With(finding.Args{"reason": downStatus})
 	case !slices.ContainsFunc(checks, func(one family) bool { return !alike(one) }):
@@ -245,8 +246,21 @@ func (f facts) concludeDegraded(answered finding.Args) (code string, args findin
 		return webview.CodeHello, nil
 	case t.kind == errorStatus:
 		return webview.StatusCode(t.status), answered
-	case t.kind == badRedirect, t.kind == conflicting, t.kind == oddAnswer:
+	case t.kind == conflicting, t.kind == oddAnswer:
 		return codeRedirects, nil
+	case t.kind == badRedirect:
+		if end := webview.BadEnd(f.first.chain, maxRedirects); end.Code == webview.CodeNotRead {
+			return end.Code, end.Args
+		} else if rows[end.Code].State == finding.Unknown {
+			return codeNotFollowed, nil
+		}
+		return codeRedirects, nil
+	}
+	for _, chain := range f.chains() {
+		if last := chain.Hops[len(chain.Hops)-1]; webview.OutOfBounds(last.Err) {
+			code, args := webview.Reason(last.Err)
+			return webview.CodeNotRead, finding.Args{"of": f.host, "reason": code}.With(args)
+		}
 	}
 	return codeAddressesDiffer, nil
 }

@@ -22,10 +22,10 @@ func checkReport(t *testing.T, r *Result) {
 	broken := slices.ContainsFunc(r.Findings, func(f finding.Finding) bool { return f.Group == finding.Broken })
 	states := map[string][]finding.State{
 		verdictUp:       {finding.OK, finding.Warned},
-		verdictDegraded: {finding.Warned, finding.Failed},
+		verdictDegraded: {finding.Warned, finding.Failed, finding.Unknown},
 		verdictDown:     {finding.Failed, finding.Unknown},
 	}
-	if r.Conclusion.State == finding.Failed && !broken || !slices.Contains(states[r.Verdict], r.Conclusion.State) ||
+	if r.Conclusion.State == finding.Failed && !broken || r.Conclusion.State == finding.OK && broken || !slices.Contains(states[r.Verdict], r.Conclusion.State) ||
 		r.Findings == nil || strings.Contains(r.Conclusion.Message, "%!") {
 		t.Errorf("%s: %+v", r.Verdict, r.Report)
 	}
@@ -69,6 +69,10 @@ func TestReportOfFacts(t *testing.T) {
 	limited := egress.Chain{Hops: append(slices.Clone(looping.Hops), egress.Hop{URL: site,
 		Err: fault.New(fault.Limited, "URL_TOO_LONG", nil)}),
 		End: egress.EndBlocked}
+	beyond := func(code string, before ...egress.Hop) egress.Chain {
+		err := fault.New(fault.Upstream, code, finding.Args{"host": "example.com"})
+		return egress.Chain{Hops: append(before, egress.Hop{URL: site, Err: err}), End: egress.EndUnreachable, Err: err}
+	}
 	rows := []struct {
 		name       string
 		v4, v6     egress.Chain
@@ -88,7 +92,12 @@ func TestReportOfFacts(t *testing.T) {
 		{"refuses", dead, dead, false, "down", finding.Failed, codeDown, "CONNECTION_REFUSED"},
 		{"each its own failure", dead, answers(site, 503, nil), false, "down", finding.Failed, codeDown, "CONNECTION_REFUSED" + " " + webview.CodeServerError},
 		{"a loop", looping, looping, false, "degraded", finding.Warned, codeRedirects, webview.CodeLoop},
-		{"a limit of this service", limited, limited, false, "degraded", finding.Warned, codeRedirects, webview.CodeNotVisited},
+		{"a limit of this service", limited, limited, false, "degraded", finding.Unknown, codeNotFollowed, webview.CodeNotVisited},
+		{"long headers", beyond("HEADERS_TOO_LONG"), beyond("HEADERS_TOO_LONG"), false, "degraded", finding.Unknown, webview.CodeNotRead, webview.CodeNotRead},
+		{"a long key", beyond("CERTIFICATE_KEY_TOO_LONG"), beyond("CERTIFICATE_KEY_TOO_LONG"), false, "degraded", finding.Unknown, webview.CodeNotRead, webview.CodeNotRead},
+		{"long headers over one family", beyond("HEADERS_TOO_LONG"), answers(site, 200, nil), false, "degraded", finding.Unknown, webview.CodeNotRead, webview.CodeNotRead},
+		{"and nothing over the other", beyond("HEADERS_TOO_LONG"), dead, false, "degraded", finding.Warned, codeOneFamilyDown, codeFamilyDown + " " + webview.CodeNotRead},
+		{"long headers after a redirect", beyond("HEADERS_TOO_LONG", looping.Hops[0]), beyond("HEADERS_TOO_LONG", looping.Hops[0]), false, "degraded", finding.Unknown, webview.CodeNotRead, webview.CodeNotRead},
 		{"an invalid certificate", answers(site, 200, &invalid), answers(site, 200, &invalid), false, "degraded", finding.Failed, webview.CodeRefusedCert, webview.CodeCertificate},
 		{"and one family", answers(site, 200, &invalid), dead, false, "degraded", finding.Failed, webview.CodeRefusedCert, webview.CodeCertificate + " " + codeFamilyDown},
 		{"a certificate that was not verified", answers(site, 200, &unverified), answers(site, 200, &unverified), false, "up", finding.OK, codeUp, webview.CodeUnverified},
@@ -145,10 +154,11 @@ func TestReportOnANameThatLeadsNowhere(t *testing.T) {
 		finding    string
 	}{
 		{fault.New(fault.NoAddress, "NO_ADDRESS", finding.Args{"host": "example.com"}), codeNoAddress, codeNoAddress},
-		{fault.New(fault.Timeout, "NAME_SERVERS_SILENT", finding.Args{"name": "example.com"}), codeDown, "NAME_SERVERS_SILENT"},
+		{fault.New(fault.Timeout, "NAME_SERVERS_SILENT", finding.Args{"name": "example.com"}), "NAME_SERVERS_SILENT", "NAME_SERVERS_SILENT"},
 	} {
 		got, err := r.unresolved(t.Context(), c.err)
-		if err != nil || got.Conclusion.Code != c.conclusion || got.Conclusion.State != finding.Failed ||
+		if err != nil || got.Verdict != verdictDown || strings.Contains(got.Conclusion.Message, "down") ||
+			got.Conclusion.Code != c.conclusion || got.Conclusion.State != finding.Failed ||
 			len(got.Findings) != 1 || got.Findings[0].Code != c.finding || got.Findings[0].Group != finding.Broken {
 			t.Errorf("%+v, %v", got.Report, err)
 		}

@@ -20,7 +20,9 @@ import (
 	"diagnostics/gateway/internal/egress/http1"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
+	"diagnostics/gateway/internal/tools/internal/webview"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 
@@ -627,4 +629,26 @@ func TestMain(m *testing.M) { toolstest.Main(m) }
 func TestRows(t *testing.T) {
 	t.Parallel()
 	toolstest.Rows(t, rows)
+}
+
+// TestUptimeBeyondOurBounds: an answer that this service does not read to the end is no failure of the site.
+func TestUptimeBeyondOurBounds(t *testing.T) {
+	t.Parallel()
+	n := network(t)
+	long := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for i := range 8 {
+			w.Header().Set(fmt.Sprintf("X-Long-%d", i), strings.Repeat("x", 10<<10))
+		}
+	})
+	n.Serve(toolstest.WebV4Port80, long)
+	n.ServeTLS(toolstest.WebV4+":443", toolstest.NewAuthority(t).SelfSign("four.example.com"), long)
+	n.Serve("["+toolstest.WebV6+"]:80", long)
+	for _, url := range []string{"http://four.example.com/", "https://four.example.com/", "http://example.com/"} {
+		got := mustRun(t, n, url)
+		if !got.Online || got.Verdict != verdictDegraded || got.Status != nil || got.Families.IPv4.State != uptimeUp ||
+			got.Families.IPv4.Status != nil || got.Conclusion.State != finding.Unknown ||
+			got.Conclusion.Code != webview.CodeNotRead {
+			t.Errorf("%s: %s, online %t, %+v", url, got.Verdict, got.Online, got.Conclusion)
+		}
+	}
 }

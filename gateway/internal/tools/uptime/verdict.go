@@ -82,17 +82,19 @@ func (r *checker) facts(result Result, resolution egress.Resolution, checks []fa
 	return f
 }
 
-// firstAnswer is the check that speaks for the site: the first to end among those that are up, else among those with
-// any answer, else any.
+// firstAnswer is the check that speaks for the site: the first to end among those that are up, with an answer that was
+// read before others, else among those with any answer, else any.
 func firstAnswer(checks []familyCheck) *familyCheck {
 	rank := func(c *familyCheck) int {
-		switch {
-		case !c.down():
+		switch read := c.answer() != nil; {
+		case !c.down() && read:
 			return 0
-		case c.answer() != nil:
+		case !c.down():
 			return 1
+		case read:
+			return 2
 		}
-		return 2
+		return 3
 	}
 	best := slices.MinFunc(checks, func(a, b familyCheck) int {
 		return cmp.Or(rank(&a)-rank(&b), a.ended.Compare(b.ended))

@@ -24,6 +24,7 @@ const (
 	CodeNoConnection = "NO_CONNECTION"
 	CodeNoAnswer     = "NO_ANSWER"
 	CodeNotVisited   = "NOT_VISITED"
+	CodeNotRead      = "ANSWER_NOT_READ"
 
 	CodeLoop         = "REDIRECT_LOOP"
 	CodeManyRedirect = "TOO_MANY_REDIRECTS"
@@ -133,6 +134,13 @@ var Rows = finding.Rows{
 		Args: "reason sentence", Message: "The next URL was not visited. {reason}",
 		Brief:   "Not finished",
 		Meaning: "Try again later.",
+	},
+	CodeNotRead: {
+		State: finding.Unknown, Severity: finding.Info, Group: finding.Note, Weight: 15,
+		Args:    "of text, reason code",
+		Message: "{of} answers, but this service cannot read the answer: {reason}.",
+		Brief:   "Answer not read",
+		Meaning: "That is a limit of this service; browsers may show the page all the same. Open it in a browser.",
 	},
 	CodeDeadRedirect: {
 		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 89,
@@ -280,5 +288,5 @@ func FailureRows() finding.Rows {
 			failures[code] = row
 		}
 	}
-	return finding.Join(failures, Rows.Only(CodeNoAnswer, CodeNotVisited, CodeDeadRedirect, CodeNotFinished))
+	return finding.Join(failures, Rows.Only(CodeNoAnswer, CodeNotVisited, CodeNotRead, CodeDeadRedirect, CodeNotFinished))
 }
