@@ -22,6 +22,9 @@ const (
 	codeNewerDictionary = "NEWER_NO_DICTIONARY"
 	codeNewerSecure     = "NEWER_NOT_SECURE"
 	codeClearsAll       = "CLEAR_SITE_DATA_ALL"
+	codeChallenge       = "NOT_THE_PAGE_CHALLENGE"
+	codeNotJudged       = "NOT_JUDGED"
+	codeNoContentType   = "CONTENT_TYPE_MISSING"
 )
 
 // What several rows share.
@@ -134,6 +137,9 @@ var rows = finding.Join(webview.Rows.Only(webview.CodeHello), fault.Rows.Only(we
 	resultRows, hstsRows, cspRows, framingRows, contentRows, permissionsRows, isolationRows,
 	corsRows, cookieRows, leakRows, retiredRows(), plainRows, newerRows).WithClauses(fault.Rows)
 
+// onOtherPage ends the meaning of a conclusion about an answer that is not the page that was meant.
+const onOtherPage = "{other? Check a page that opens without a login or an error: its headers may differ.}"
+
 var resultRows = finding.Rows{
 	"HEADERS_FINE": {
 		State: finding.OK, Args: "site text, notes flag",
@@ -147,17 +153,34 @@ var resultRows = finding.Rows{
 		Brief:   "Not the site's page",
 		Meaning: "Check the address of a page that opens without a login or a challenge.",
 	},
+	"HEADERS_MISSING": {
+		State: finding.Warned, Args: "site text, several number, first text, other flag",
+		Message: "{site} lacks [{several} security headers. Start with]{several?|one security header:} {first}.",
+		Brief:   "[{several} headers missing]{several?|1 header missing}",
+		Meaning: "A missing header is not by itself a vulnerability." + onOtherPage,
+	},
 	"HEADERS_TO_FIX": {
-		State: finding.Warned, Args: "site text, count number, first text",
-		Message: "The security headers of {site} could be safer: {count} {count:suggestion|suggestions}.",
-		Brief:   "{count} {count:suggestion|suggestions}",
-		Meaning: "[Start with {first}. A missing header is not by itself a vulnerability.]",
+		State: finding.Warned, Args: "site text, several number, first text, reason sentence, other flag",
+		Message: "[{several} things could be safer at {site}. Start with {first}.]" +
+			"[One thing could be safer at {site}. {reason}]",
+		Brief:   "[{several} suggestions]{several?|1 suggestion}",
+		Meaning: "Nothing here breaks the site." + onOtherPage,
+	},
+	"HEADERS_NOT_JUDGED": {
+		State: finding.Unknown, Args: "site text, service text",
+		Message: "The headers of {site} are not known: {service} answered instead, with a challenge or a block page.",
+		Brief:   "Bot challenge",
+		Meaning: "{service} keeps out automated checks such as this one. Let this service through with a rule in {service}, " +
+			"or look at the headers in a browser's developer tools.",
 	},
 
-	"NOT_THE_PAGE_CHALLENGE": {
+	codeChallenge: {
 		Severity: finding.Info, Group: finding.Note, Weight: 9, Args: "service text, status number",
-		Message: "{service} answered instead of the site, with a challenge or a block page (status {status}): these are " +
-			"that page's headers, not those that people get.",
+		Message: "{service} answered instead of the site, with a challenge or a block page (status {status}).",
+	},
+	codeNotJudged: {
+		Args:    "service text",
+		Message: "Not judged: this is an answer of {service}, not of the site.",
 	},
 	"NOT_THE_PAGE_LOGIN": {
 		Severity: finding.Info, Group: finding.Note, Weight: 9,
@@ -499,7 +522,7 @@ var contentRows = finding.Rows{
 			"counts, without quotes or anything after it.",
 		Remedy: noSniffHeader + ": nosniff", Paste: nginxReplace(noSniffHeader, "nosniff"), Reference: noSniffReference,
 	},
-	"CONTENT_TYPE_MISSING": {
+	codeNoContentType: {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 20,
 		Message: "The answer declares no Content-Type, so browsers must guess what it is.",
 		Remedy:  "Content-Type: text/html; charset=utf-8", Reference: noSniffReference,

@@ -1,6 +1,7 @@
 package securityheaders
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -96,7 +97,8 @@ func (v *verdict) status() controlStatus {
 	case finding.Info:
 		return controlInfo
 	}
-	if strings.HasSuffix(code, "_NOT_A_DOCUMENT") || code == codeHSTSAddress || code == codeCookiesNone {
+	if strings.HasSuffix(code, "_NOT_A_DOCUMENT") || code == codeHSTSAddress || code == codeCookiesNone ||
+		code == codeNotJudged {
 		return controlNotApplicable
 	}
 	return controlPass
@@ -112,12 +114,23 @@ func (v *verdict) recommendation() *string {
 	return nil
 }
 
-// judgeControls judges all controls. There is a finding for each that needs attention; first names the control of the
-// one that weighs most.
-func judgeControls(p page) (results []controlResult, found []finding.Finding, first string) {
-	heaviest := 0
+// remark is a finding and what it is about, such as a header, in the words of a conclusion.
+type remark struct {
+	finding.Finding
+	about string
+}
+
+// aboutControls are what remarks on controls are about, if it is not the name of the control.
+var aboutControls = map[string]string{"frame-protection": "frame-ancestors", "cors": allowOrigin, "cookies": "the cookies",
+	"information-leak": "the information leaks", "deprecated": "the retired headers"}
+
+// judgeControls judges all controls. There is a remark for each that needs attention.
+func judgeControls(p page) (results []controlResult, found []remark) {
 	for _, c := range controls() {
 		v := c.judge(p)
+		if p.challenged() {
+			v = verdict{value: v.value, facts: []fact{{codeNotJudged, finding.Args{"service": p.notice.args["service"]}}}}
+		}
 		r := controlResult{
 			ID: c.id, Name: c.name, Status: v.status(), Present: v.value != nil, Value: v.value,
 			Finding: p.sentencesOf(c.name, v), Recommendation: v.recommendation(), Remove: v.remove, Reference: c.reference,
@@ -127,13 +140,14 @@ func judgeControls(p page) (results []controlResult, found []finding.Finding, fi
 		}
 		results = append(results, r)
 		if f := v.decisive(); rank(f.code) > 0 {
-			found = append(found, rows.Find(f.code, v.subject, f.args))
-			if weight := rows[f.code].Weight; rank(f.code) > ranks[finding.Info] && weight > heaviest {
-				heaviest, first = weight, c.name
+			about := cmp.Or(aboutControls[c.id], c.name)
+			if f.code == codeNoContentType {
+				about = "Content-Type"
 			}
+			found = append(found, remark{rows.Find(f.code, v.subject, f.args), about})
 		}
 	}
-	return results, found, first
+	return results, found
 }
 
 // maxFacts bounds how many sentences the text of one control has: a hostile header could hold thousands of mistakes.

@@ -1,46 +1,73 @@
 package securityheaders
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
-// report makes the conclusion, and the findings from those of the controls. Headers break nothing, so that it never
-// fails. first names the control whose finding weighs most.
-func report(p page, counts summary, plain *plainAnswer, first string, found []finding.Finding) finding.Report {
-	site := shownSite(p.answer)
+// report makes the conclusion, and the findings from those of the controls and others. Headers break nothing, so that
+// it never fails.
+func report(p page, plain *plainAnswer, found []remark) finding.Report {
 	if plain != nil {
-		f := plain.facts[0]
-		if rows[f.code].Severity == finding.Warn {
-			counts.Warn++
+		if f := plain.facts[0]; rank(f.code) > 0 {
+			found = append(found, remark{rows.Find(f.code, "", f.args), "the redirect from http to https"})
 		}
-		if rank(f.code) > 0 {
-			found = append(found, rows.Find(f.code, "", f.args))
-		}
+	}
+	var findings []finding.Finding
+	for _, r := range found {
+		findings = append(findings, r.Finding)
 	}
 	if c := webview.CheckCertificate(p.answer); p.notVerified() {
-		found = append(found, rows.Find(webview.CodeUnverified, c.Subject, finding.Args{"host": c.Host, "defect": c.Defect}))
+		findings = append(findings, rows.Find(webview.CodeUnverified, c.Subject,
+			finding.Args{"host": c.Host, "defect": c.Defect}))
 	}
 	if p.notice != nil {
-		found = append(found, rows.Find(p.notice.code, "", p.notice.args))
+		findings = append(findings, rows.Find(p.notice.code, "", p.notice.args))
 	}
 	for _, note := range webview.Notes(p.answer) {
-		found = append(found, rows.Find(string(note.Code), "", finding.Args{"of": site}))
+		findings = append(findings, rows.Find(string(note.Code), "", finding.Args{"of": shownSite(p.answer)}))
 	}
-	return finding.NewReport(conclude(site, first, counts, p.notice != nil), found...)
+	return finding.NewReport(conclude(p, found), findings...)
 }
 
-func conclude(site, first string, counts summary, otherPage bool) finding.Conclusion {
-	if n := counts.Fail + counts.Warn; n > 0 {
-		return rows.Conclude("HEADERS_TO_FIX", finding.Args{"site": site, "count": n, "first": first})
+// conclude names the only suggestion, or the first of several.
+func conclude(p page, found []remark) finding.Conclusion {
+	site := finding.Args{"site": shownSite(p.answer)}
+	suggestions := slices.DeleteFunc(slices.Clone(found), func(r remark) bool { return r.Severity == finding.Info })
+	switch {
+	case p.challenged():
+		return rows.Conclude("HEADERS_NOT_JUDGED", site.With(finding.Args{"service": p.notice.args["service"]}))
+	case len(suggestions) == 0 && p.notice != nil:
+		return rows.Conclude("OTHER_PAGE_FINE", site)
+	case len(suggestions) == 0:
+		return rows.Conclude("HEADERS_FINE", site.With(finding.Args{"notes": len(found) > 0}))
 	}
-	if otherPage {
-		return rows.Conclude("OTHER_PAGE_FINE", finding.Args{"site": site})
+	first := slices.MinFunc(suggestions, func(a, b remark) int { return cmp.Compare(b.Weight, a.Weight) })
+	if first.Group == finding.Broken {
+		return rows.ConcludeWith(first.Finding)
 	}
-	return rows.Conclude("HEADERS_FINE", finding.Args{"site": site, "notes": counts.Info > 0})
+	args := site.With(finding.Args{"other": p.notice != nil})
+	if len(suggestions) > 1 {
+		args["several"] = len(suggestions)
+	}
+	present := func(r remark) bool { return !strings.HasSuffix(r.Code, "_MISSING") }
+	switch {
+	case !slices.ContainsFunc(suggestions, present):
+		return rows.Conclude("HEADERS_MISSING", args.With(finding.Args{"first": first.about}))
+	case len(suggestions) > 1:
+		return rows.Conclude("HEADERS_TO_FIX", args.With(finding.Args{"first": first.about}))
+	}
+	args["reason"] = first.Code
+	for name, value := range first.Args {
+		args[name] = value
+	}
+	return rows.Conclude("HEADERS_TO_FIX", args)
 }
 
 // shownSite is the host of an answer with its port if that is not the usual one.

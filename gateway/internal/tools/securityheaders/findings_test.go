@@ -112,23 +112,66 @@ func TestFindingCodes(t *testing.T) {
 	}
 }
 
+// TestConclusions: a conclusion names the only suggestion, or the one of several that weighs most.
 func TestConclusions(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		counts    summary
-		otherPage bool
-		want      string
+	const hsts, nosniff, framing = "Strict-Transport-Security: max-age=31536000; includeSubDomains",
+		"X-Content-Type-Options: nosniff", "X-Frame-Options: DENY"
+	const policy = "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+	for name, c := range map[string]struct {
+		status  int
+		fields  []string
+		besides string // a finding that is not about a control
+		want    string // state, code and what the conclusion names
 	}{
-		{summary{Pass: 13}, false, "ok HEADERS_FINE"},
-		{summary{Pass: 8, Info: 5}, false, "ok HEADERS_FINE"},
-		{summary{Pass: 13}, true, "info OTHER_PAGE_FINE"},
-		{summary{Warn: 1}, false, "warn HEADERS_TO_FIX"},
-		{summary{Fail: 13}, false, "warn HEADERS_TO_FIX"},
-		{summary{Fail: 1}, true, "warn HEADERS_TO_FIX"},
+		"all there":          {200, []string{hsts, nosniff, policy}, "", "ok HEADERS_FINE"},
+		"on an error page":   {404, []string{hsts, nosniff, policy}, "", "info OTHER_PAGE_FINE"},
+		"one is missing":     {200, []string{hsts, policy}, "", "warn HEADERS_MISSING X-Content-Type-Options"},
+		"several":            {200, []string{framing}, "", "warn HEADERS_MISSING 3 Strict-Transport-Security"},
+		"all":                {200, nil, "", "warn HEADERS_MISSING 4 Strict-Transport-Security"},
+		"and one is weak":    {200, []string{"Referrer-Policy: unsafe-url"}, "", "warn HEADERS_TO_FIX 5 Strict-Transport-Security"},
+		"one is weak":        {200, []string{hsts, nosniff, policy, "Referrer-Policy: unsafe-url"}, "", "warn HEADERS_TO_FIX REFERRER_POLICY_UNSAFE"},
+		"a cookie":           {200, []string{hsts, nosniff, policy, "Set-Cookie: sid=1; HttpOnly; SameSite=Lax"}, "", "warn HEADERS_TO_FIX COOKIE_LOGIN_NOT_SECURE"},
+		"the redirect":       {200, []string{hsts, nosniff, policy}, "HTTP_NOT_REDIRECTED", "warn HEADERS_TO_FIX HTTP_NOT_REDIRECTED"},
+		"the redirect first": {200, []string{hsts, policy}, "HTTP_NOT_REDIRECTED", "warn HEADERS_TO_FIX 2 the redirect from http to https"},
+		"a short hello":      {200, []string{hsts, policy}, webview.CodeHello, "warn HELLO_INTOLERANT"},
+		"a challenge":        {403, []string{"Cf-Mitigated: challenge"}, "", "unknown HEADERS_NOT_JUDGED"},
 	} {
-		got := conclude("example.com", "", c.counts, c.otherPage)
-		if state := fmt.Sprint(got.State, " ", got.Code); state != c.want {
-			t.Errorf("%+v: %s", c.counts, state)
+		p := newPage(chainTo(answerTo(t, "https://example.com/", c.status, append([]string{asHTML}, c.fields...)...)), testNow)
+		_, found := judgeControls(p)
+		var plain *plainAnswer
+		switch c.besides {
+		case "":
+		case webview.CodeHello:
+			found = append(found, remark{Finding: rows.Find(c.besides, "", finding.Args{"host": "example.com"})})
+		default:
+			plain = newPlainAnswer(c.besides, p.answer.URL, finding.Args{"status": 200})
+		}
+		got := report(p, plain, found).Conclusion
+		state := fmt.Sprint(got.State, " ", got.Code)
+		for _, arg := range []string{"several", "first", "reason"} {
+			if value := strings.Trim(string(got.Args[arg]), `"`); value != "" {
+				state += " " + value
+			}
+		}
+		if state != c.want {
+			t.Errorf("%s: %s, want %s: %s", name, state, c.want, got.Message)
+		}
+	}
+}
+
+// TestChallengesAreNotJudged: the headers and cookies of a bot challenge are shown, and nothing is said against them.
+func TestChallengesAreNotJudged(t *testing.T) {
+	t.Parallel()
+	got := controlsOf(t, answerTo(t, "https://example.com/", 403, asHTML, "Cf-Mitigated: challenge", "Set-Cookie: sid=1",
+		"X-XSS-Protection: 1"))
+	if got.Summary.NotApplicable != len(controls()) || len(got.Cookies) != 1 || len(got.Cookies[0].Issues) > 0 ||
+		len(got.Findings) != 1 || got.Findings[0].Code != codeChallenge {
+		t.Errorf("%+v, %+v, %+v", got.Summary, got.Cookies, got.Findings)
+	}
+	for _, c := range got.Controls {
+		if c.Recommendation != nil || c.Set != nil || c.Remove != nil {
+			t.Errorf("%+v", c)
 		}
 	}
 }
@@ -151,7 +194,7 @@ func TestPlainHTTPFindings(t *testing.T) {
 		{"HTTP_NOT_REDIRECTED", args, "warn warn HTTP_NOT_REDIRECTED"},
 		{"HTTP_REDIRECT_TO_HTTP", args, "warn warn HTTP_REDIRECT_TO_HTTP"},
 	} {
-		got := report(p, summary{}, newPlainAnswer(c.code, p.answer.URL, c.args), "", nil)
+		got := report(p, newPlainAnswer(c.code, p.answer.URL, c.args), nil)
 		state := string(got.Conclusion.State)
 		for _, f := range got.Findings {
 			state += fmt.Sprint(" ", f.Severity, " ", f.Code)
@@ -160,7 +203,7 @@ func TestPlainHTTPFindings(t *testing.T) {
 			t.Errorf("%s: %s: %s", c.code, state, got.Conclusion.Message)
 		}
 	}
-	if got := report(p, summary{}, nil, "", nil); got.Conclusion.State != finding.OK || len(got.Findings) > 0 {
+	if got := report(p, nil, nil); got.Conclusion.State != finding.OK || len(got.Findings) > 0 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -183,7 +226,7 @@ func TestFindingsOfCertificates(t *testing.T) {
 	for _, defect := range []string{certs.DefectLongKey, certs.DefectUnfinished, certs.DefectCostly} {
 		p, v = of(certs.Verdict{Code: certs.CodeNoLocalIssuer, Codes: []string{certs.CodeNoLocalIssuer},
 			Defects: []string{defect}})
-		got := report(p, summary{}, nil, "", nil)
+		got := report(p, nil, nil)
 		if f := findingOf(t, p, "hsts"); f.Code != "HSTS_NOT_VERIFIED" || v.status() != controlInfo || !p.secure() {
 			t.Errorf("%s: %+v, %s", defect, f, v.status())
 		}

@@ -39,8 +39,16 @@ func newPage(chain egress.Chain, now time.Time) page {
 	p.enforced = csp.ParseHeaders(p.values("Content-Security-Policy"))
 	p.reported = csp.ParseHeaders(p.values("Content-Security-Policy-Report-Only"))
 	p.cookies = judgeCookies(p)
+	if p.challenged() {
+		for i := range p.cookies {
+			p.cookies[i].Issues = []cookieIssue{}
+		}
+	}
 	return p
 }
+
+// challenged reports whether a protective service answered in place of the site. Its headers are not judged.
+func (p page) challenged() bool { return p.notice != nil && p.notice.code == codeChallenge }
 
 // isDocument reports whether an answer is a document, by its content type. Without one, browsers look at the body and
 // may find a document in it.
@@ -153,7 +161,7 @@ var challengeSigns = []struct {
 func noticeOf(r *egress.Response) *fact {
 	switch service := challengedBy(r); {
 	case service != "":
-		return &fact{"NOT_THE_PAGE_CHALLENGE", finding.Args{"service": service, "status": r.Status}}
+		return &fact{codeChallenge, finding.Args{"service": service, "status": r.Status}}
 	case r.Status == http.StatusUnauthorized:
 		return &fact{code: "NOT_THE_PAGE_LOGIN"}
 	case r.Status >= http.StatusBadRequest:

@@ -140,7 +140,7 @@ func acceptDocument() http.Header {
 
 func describe(u target.URL, chain egress.Chain, plain *plainAnswer, now time.Time) Result {
 	page := newPage(chain, now)
-	controls, found, first := judgeControls(page)
+	controls, found := judgeControls(page)
 	result := Result{
 		URL:           u.String(),
 		FinalURL:      page.answer.URL.String(),
@@ -170,9 +170,9 @@ func describe(u target.URL, chain egress.Chain, plain *plainAnswer, now time.Tim
 	short := webview.ShortHelloHosts(chain)
 	result.HelloTooLong = len(short) > 0
 	for _, host := range short {
-		found = append(found, rows.Find(webview.CodeHello, "", finding.Args{"host": host}))
+		found = append(found, remark{rows.Find(webview.CodeHello, "", finding.Args{"host": host}), "TLS"})
 	}
-	result.Report = report(page, result.Summary, plain, first, found)
+	result.Report = report(page, plain, found)
 	return result
 }
 
