@@ -51,6 +51,8 @@ func (r Result) report(answer *egress.Response) finding.Report {
 		return report.Conclude(webview.CodeChallenge, answered.With(finding.Args{"vendor": r.Challenge.Vendor}))
 	case webview.StatusCode(r.Status) != "":
 		return report.Conclude(webview.StatusCode(r.Status), answered)
+	case r.HelloTooLong:
+		return report.Conclude(webview.CodeHello, host)
 	case r.RedirectsTo != nil:
 		return report.Conclude(codeRedirects, answered.With(finding.Args{"url": text.Marked(*r.RedirectsTo, maxShownURL)}))
 	case r.plain():

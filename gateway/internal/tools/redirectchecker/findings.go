@@ -25,7 +25,8 @@ func (r Result) report(chain egress.Chain) finding.Report {
 	for _, c := range certificates {
 		c.Report(report)
 	}
-	for _, host := range webview.ShortHelloHosts(chain) {
+	short := webview.ShortHelloHosts(chain)
+	for _, host := range short {
 		report.Add(webview.CodeHello, "", finding.Args{"host": host})
 	}
 	var code string
@@ -49,6 +50,9 @@ func (r Result) report(chain egress.Chain) finding.Report {
 		report.Add(webview.CodeUserName, "", site)
 	}
 	reportNotes(report, chain)
+	if len(short) > 0 && rows[code].State == finding.OK {
+		code, args = webview.CodeHello, finding.Args{"host": short[0]}
+	}
 	for _, c := range certificates {
 		if !c.NotVerified && rows[code].State != finding.Failed {
 			code = webview.CodeRefusedCert

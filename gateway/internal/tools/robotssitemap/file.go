@@ -96,6 +96,10 @@ func (s *served) judge(chain egress.Chain, kind fileKind) {
 		if egress.KeyTooLong(chain.Err) {
 			return // the certificate was not verified, which is said above
 		}
+		if webview.OutOfBounds(chain.Err) {
+			s.add(codeLimit, reasonOf(chain.Err))
+			return
+		}
 		s.add(codeUnreachable, reasonOf(chain.Err))
 	}
 }
@@ -135,6 +139,10 @@ func browsersFollow(err error) finding.Args {
 // cutShort reports a body that did not come whole.
 func (s *served) cutShort(err error) {
 	s.state = fileUnreachable
+	if webview.OutOfBounds(err) {
+		s.add(codeLimit, reasonOf(err))
+		return
+	}
 	s.add(codeIncomplete, reasonOf(err))
 }
 

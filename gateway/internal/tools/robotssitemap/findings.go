@@ -197,6 +197,8 @@ func (r Result) conclude(
 	case i >= 0:
 		return report.Conclude(codeCertificate, r.rights(host).With(
 			finding.Args{"certificate": certificates[i].Host, "defect": certificates[i].Defect}))
+	case len(r.shortHellos) > 0:
+		return report.Conclude(webview.CodeHello, finding.Args{"host": r.shortHellos[0]})
 	case mistakes > 0:
 		return report.Conclude(codeMistakes, r.rights(host).With(sitemaps).With(finding.Args{"mistakes": mistakes}))
 	case faulty:

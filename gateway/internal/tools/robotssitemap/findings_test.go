@@ -7,6 +7,8 @@ import (
 
 	"diagnostics/gateway/internal/analyze/robotstxt"
 	"diagnostics/gateway/internal/analyze/sitemap"
+	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
@@ -50,38 +52,40 @@ func TestReportOfFiles(t *testing.T) {
 		state      finding.State
 		conclusion string
 		findings   string
+		short      []string // hosts that answer short hellos only
 	}{
-		{"open", open, nil, none, nil, nil, finding.OK, codeOpen, ""},
-		{"rules", robots(fileFound, robotstxt.SomeRules), nil, none, nil, nil, finding.OK, codeRules, ""},
-		{"closed", robots(fileFound, robotstxt.DisallowAll), nil, none, nil, nil, finding.Warned, codeClosed, codeClosed},
-		{"closed but for one", robots(fileFound, robotstxt.DisallowAll), []string{"Googlebot allowAll"}, none, nil, nil, finding.Warned, codeClosed, codeClosed},
-		{"closed to a search engine", open, []string{"Bingbot disallowAll"}, none, nil, nil, finding.Warned, codeSearchClosed, codeSearchClosed},
-		{"closed to a model", open, []string{"GPTBot disallowAll", "CCBot rules"}, none, nil, nil, finding.OK, codeOpen, ""},
-		{"no file", robots(fileMissing, robotstxt.AllowAll), nil, none, nil, nil, finding.OK, codeNoRobots, ""},
-		{"redirects to no file", robots(fileMissing, robotstxt.AllowAll, issue(codeRedirects, 0)), nil, none, nil, nil, finding.Warned, codeLost, codeRedirects},
-		{"refused", robots(fileMissing, robotstxt.AllowAll, issue(codeRefused, 0)), nil, none, nil, nil, finding.Warned, codeRefused, codeRefused},
-		{"too many requests", robots(fileMissing, robotstxt.AllowAll, issue(codeLimited, 0)), nil, none, nil, nil, finding.Warned, codeLimited, codeLimited},
-		{"a server error", robots(fileUnreachable, robotstxt.DisallowAll, issue(codeServerError, 0)), nil, none, nil, nil, finding.Failed, codeUnread, codeUnread + " " + codeServerError},
-		{"a limit of this service", robots(fileUnreachable, robotstxt.DisallowAll, issue(codeLimit, 0)), nil, none, nil, nil, finding.Unknown, codeNotChecked, codeLimit},
-		{"out of time", robots(fileUnreachable, robotstxt.DisallowAll, issue(codeNotFinished, 0)), nil, none, nil, nil, finding.Unknown, codeNotChecked, codeNotFinished},
+		{"open", open, nil, none, nil, nil, finding.OK, codeOpen, "", nil},
+		{"rules", robots(fileFound, robotstxt.SomeRules), nil, none, nil, nil, finding.OK, codeRules, "", nil},
+		{"closed", robots(fileFound, robotstxt.DisallowAll), nil, none, nil, nil, finding.Warned, codeClosed, codeClosed, nil},
+		{"closed but for one", robots(fileFound, robotstxt.DisallowAll), []string{"Googlebot allowAll"}, none, nil, nil, finding.Warned, codeClosed, codeClosed, nil},
+		{"closed to a search engine", open, []string{"Bingbot disallowAll"}, none, nil, nil, finding.Warned, codeSearchClosed, codeSearchClosed, nil},
+		{"closed to a model", open, []string{"GPTBot disallowAll", "CCBot rules"}, none, nil, nil, finding.OK, codeOpen, "", nil},
+		{"no file", robots(fileMissing, robotstxt.AllowAll), nil, none, nil, nil, finding.OK, codeNoRobots, "", nil},
+		{"redirects to no file", robots(fileMissing, robotstxt.AllowAll, issue(codeRedirects, 0)), nil, none, nil, nil, finding.Warned, codeLost, codeRedirects, nil},
+		{"refused", robots(fileMissing, robotstxt.AllowAll, issue(codeRefused, 0)), nil, none, nil, nil, finding.Warned, codeRefused, codeRefused, nil},
+		{"too many requests", robots(fileMissing, robotstxt.AllowAll, issue(codeLimited, 0)), nil, none, nil, nil, finding.Warned, codeLimited, codeLimited, nil},
+		{"a server error", robots(fileUnreachable, robotstxt.DisallowAll, issue(codeServerError, 0)), nil, none, nil, nil, finding.Failed, codeUnread, codeUnread + " " + codeServerError, nil},
+		{"a limit of this service", robots(fileUnreachable, robotstxt.DisallowAll, issue(codeLimit, 0)), nil, none, nil, nil, finding.Unknown, codeNotChecked, codeLimit, nil},
+		{"out of time", robots(fileUnreachable, robotstxt.DisallowAll, issue(codeNotFinished, 0)), nil, none, nil, nil, finding.Unknown, codeNotChecked, codeNotFinished, nil},
 		{"a key that is not verified", robots(fileUnreachable, robotstxt.DisallowAll, issue(codeUnverified, 0)), nil, none, nil,
 			[]webview.Certificate{{Host: "example.com", NotVerified: true}}, finding.Unknown, codeNotChecked,
-			webview.CodeUnverified},
-		{"a page", robots(fileInvalid, robotstxt.AllowAll, issue(codePage, 0)), nil, none, nil, nil, finding.Warned, codePage, codePage},
-		{"no text", robots(fileInvalid, robotstxt.AllowAll, issue(codeBinary, 0)), nil, none, nil, nil, finding.Warned, codeBinary, codeBinary},
-		{"mistakes", robots(fileFound, robotstxt.AllowAll, issue(robotstxt.CodeNoColon, 3), issue(robotstxt.CodeNoColon, 4)), nil, none, nil, nil, finding.Warned, codeMistakes, robotstxt.CodeNoColon},
-		{"remarks", robots(fileFound, robotstxt.AllowAll, issue(robotstxt.CodeNotUTF8, 3), issue(robotstxt.CodeByteOrderMark, 1)), nil, none, nil, nil, finding.OK, codeOpen, robotstxt.CodeNotUTF8 + " " + robotstxt.CodeByteOrderMark},
-		{"a sitemap", open, nil, sitemapIn(usualURL, fileFound), nil, nil, finding.OK, codeOpen, ""},
-		{"a page for a sitemap", open, nil, sitemapIn(usualURL, fileInvalid, issue(sitemap.CodeHTML, 0)), nil, nil, finding.Warned, codeSitemaps, codeUndeclared},
-		{"a sitemap with mistakes", open, nil, sitemapIn(usualURL, fileFound, issue(sitemap.CodeBadLoc, 2)), nil, nil, finding.Warned, codeSitemaps, codeUndeclared},
-		{"a sitemap with a remark", open, nil, sitemapIn(usualURL, fileFound, issue(sitemap.CodeBadDate, 2)), nil, nil, finding.OK, codeOpen, codeUndeclared},
-		{"a sitemap beyond the bounds", open, nil, none, []sitemapFile{sitemapIn(otherURL, fileUnreachable, issue(codeNotFinished, 0))}, nil, finding.OK, codeOpen, codeNotFinished},
-		{"a declared sitemap that is missing", open, nil, none, []sitemapFile{sitemapIn(otherURL, fileMissing)}, nil, finding.Warned, codeSitemaps, codeNoSitemap},
-		{"refused at the usual place", open, nil, sitemapIn(usualURL, fileMissing, issue(codeSitemapRefused, 0)), nil, nil, finding.Warned, codeSitemaps, codeUndeclared},
-		{"and another is declared", open, nil, sitemapIn(usualURL, fileMissing, issue(codeSitemapRefused, 0)), []sitemapFile{sitemapIn(otherURL, fileFound)}, nil, finding.OK, codeOpen, ""},
+			webview.CodeUnverified, nil},
+		{"a page", robots(fileInvalid, robotstxt.AllowAll, issue(codePage, 0)), nil, none, nil, nil, finding.Warned, codePage, codePage, nil},
+		{"no text", robots(fileInvalid, robotstxt.AllowAll, issue(codeBinary, 0)), nil, none, nil, nil, finding.Warned, codeBinary, codeBinary, nil},
+		{"mistakes", robots(fileFound, robotstxt.AllowAll, issue(robotstxt.CodeNoColon, 3), issue(robotstxt.CodeNoColon, 4)), nil, none, nil, nil, finding.Warned, codeMistakes, robotstxt.CodeNoColon, nil},
+		{"remarks", robots(fileFound, robotstxt.AllowAll, issue(robotstxt.CodeNotUTF8, 3), issue(robotstxt.CodeByteOrderMark, 1)), nil, none, nil, nil, finding.OK, codeOpen, robotstxt.CodeNotUTF8 + " " + robotstxt.CodeByteOrderMark, nil},
+		{"a sitemap", open, nil, sitemapIn(usualURL, fileFound), nil, nil, finding.OK, codeOpen, "", nil},
+		{"a page for a sitemap", open, nil, sitemapIn(usualURL, fileInvalid, issue(sitemap.CodeHTML, 0)), nil, nil, finding.Warned, codeSitemaps, codeUndeclared, nil},
+		{"a sitemap with mistakes", open, nil, sitemapIn(usualURL, fileFound, issue(sitemap.CodeBadLoc, 2)), nil, nil, finding.Warned, codeSitemaps, codeUndeclared, nil},
+		{"a sitemap with a remark", open, nil, sitemapIn(usualURL, fileFound, issue(sitemap.CodeBadDate, 2)), nil, nil, finding.OK, codeOpen, codeUndeclared, nil},
+		{"a sitemap beyond the bounds", open, nil, none, []sitemapFile{sitemapIn(otherURL, fileUnreachable, issue(codeNotFinished, 0))}, nil, finding.OK, codeOpen, codeNotFinished, nil},
+		{"a declared sitemap that is missing", open, nil, none, []sitemapFile{sitemapIn(otherURL, fileMissing)}, nil, finding.Warned, codeSitemaps, codeNoSitemap, nil},
+		{"refused at the usual place", open, nil, sitemapIn(usualURL, fileMissing, issue(codeSitemapRefused, 0)), nil, nil, finding.Warned, codeSitemaps, codeUndeclared, nil},
+		{"and another is declared", open, nil, sitemapIn(usualURL, fileMissing, issue(codeSitemapRefused, 0)), []sitemapFile{sitemapIn(otherURL, fileFound)}, nil, finding.OK, codeOpen, "", nil},
 		{"a certificate", robots(fileFound, robotstxt.AllowAll, issue(codeBadCertificate, 0)), nil, none, nil,
 			[]webview.Certificate{{Host: "example.com", Subject: "certificate of example.com", Defect: "CERT_HAS_EXPIRED"}},
-			finding.Warned, codeCertificate, webview.CodeCertificate},
+			finding.Warned, codeCertificate, webview.CodeCertificate, nil},
+		{"short hellos only", open, nil, none, nil, nil, finding.Warned, webview.CodeHello, webview.CodeHello, []string{"example.com"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -90,7 +94,7 @@ func TestReportOfFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := Result{Robots: c.robots, Crawlers: crawlerEffects(c.robots.Effect, c.others...), Sitemap: c.usual,
-				Sitemaps: c.declared}
+				Sitemaps: c.declared, shortHellos: c.short}
 			for _, s := range c.declared {
 				r.DeclaredSitemaps = append(r.DeclaredSitemaps, s.URL)
 			}
@@ -102,7 +106,7 @@ func TestReportOfFiles(t *testing.T) {
 			broken := slices.ContainsFunc(got.Findings, func(f finding.Finding) bool { return f.Group == finding.Broken })
 			if got.Conclusion.State != c.state || got.Conclusion.Code != c.conclusion || strings.Join(codes,
 				" ") != c.findings ||
-				c.state == finding.Failed && !broken {
+				c.state == finding.Failed && !broken || c.state == finding.OK && broken {
 				t.Errorf("%+v, %v", got.Conclusion, codes)
 			}
 		})
@@ -171,4 +175,24 @@ func TestIssuesKeepTheirCodes(t *testing.T) {
 func TestRows(t *testing.T) {
 	t.Parallel()
 	toolstest.Rows(t, rows)
+}
+
+// TestFilesBeyondOurBounds: a file that this service does not read to the end is no fault of the server.
+func TestFilesBeyondOurBounds(t *testing.T) {
+	t.Parallel()
+	site, err := target.ParseURL("https://example.com/robots.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	beyond := fault.New(fault.Upstream, "HEADERS_TOO_LONG", finding.Args{"host": "example.com"})
+	chain := egress.Chain{Hops: []egress.Hop{{URL: site, Err: beyond}}, End: egress.EndUnreachable, Err: beyond}
+	report := describeRobots(site, chain, robotsBody{})
+	got := Result{Robots: report.file, Sitemap: sitemapIn("https://example.com/sitemap.xml", fileMissing)}.report(site, nil)
+	if got.Conclusion.Code != codeNotChecked || len(got.Findings) != 1 || got.Findings[0].Code != codeLimit {
+		t.Errorf("%+v", got)
+	}
+	var s served
+	if s.cutShort(fault.New(fault.Upstream, "CHECK_READS_TOO_MUCH", nil)); !s.has(codeLimit) || s.has(codeIncomplete) {
+		t.Errorf("%+v", s.issues)
+	}
 }

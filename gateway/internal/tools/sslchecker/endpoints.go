@@ -13,6 +13,7 @@ import (
 	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool/finding"
+	"diagnostics/gateway/internal/tools/internal/webview"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 	"diagnostics/shared/workerapi"
@@ -254,7 +255,8 @@ func (v *attempt) findings() []finding.Finding {
 		return report("ENDPOINT_SKIPPED", v.skipped, nil)
 	case !is:
 		return nil
-	case why.Kind == fault.Limited, why.Kind == fault.Busy, errors.Is(why, tlsscan.ErrNotComputed), v.begunSlowly():
+	case why.Kind == fault.Limited, why.Kind == fault.Busy, webview.OutOfBounds(why),
+		errors.Is(why, tlsscan.ErrNotComputed), v.begunSlowly():
 		return report("ENDPOINT_SKIPPED", why.Code, why.Args)
 	case v.connected:
 		return report("ENDPOINT_WITHOUT_TLS", why.Code, why.Args)

@@ -112,6 +112,18 @@ func TestConclusions(t *testing.T) {
 	}
 }
 
+// TestAddressesBeyondOurBounds: an address whose handshake this service does not read to the end does not lack TLS.
+func TestAddressesBeyondOurBounds(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]string{"TLS_TOO_LONG": "note info ENDPOINT_SKIPPED",
+		"TLS_NOT_SPOKEN": "broken fail ENDPOINT_WITHOUT_TLS"} {
+		one := &attempt{connected: true, err: fault.New(fault.Upstream, code, finding.Args{"host": "192.0.2.2"})}
+		if got := codesIn(one.findings()); got != want {
+			t.Errorf("%s: %s", code, got)
+		}
+	}
+}
+
 // TestConclusionsTakeTheirWordsFromFindings: the reason of a conclusion is a finding with its arguments, or a failure
 // in it.
 func TestConclusionsTakeTheirWordsFromFindings(t *testing.T) {

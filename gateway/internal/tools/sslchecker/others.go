@@ -11,6 +11,7 @@ import (
 	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/format"
+	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
 // The kinds of certificates that a server may have beside the one that it gives this service.
@@ -68,7 +69,7 @@ func (i *inspection) others(ctx context.Context, v *attempt, known probed) (list
 
 func (i *inspection) describeOther(ctx context.Context, kind string, seen observation) otherCertificate {
 	sent := seen.state.PeerCertificates
-	verdict := i.certs.CheckIn(ctx, sent, i.to.Host.String(), exchangeOf(seen))
+	verdict := webview.Judged(i.certs.CheckIn(ctx, sent, i.to.Host.String(), exchangeOf(seen)))
 	return otherCertificate{
 		Kind: kind, Authorized: verdict.Authorized, AuthorizationError: format.TextOrNull(verdict.Code),
 		Certificate: describeElement(sent[0], i.now()), notVerified: verdict.NotVerified(),

@@ -262,7 +262,7 @@ func webProtocols(port uint16) []string {
 func (i *inspection) describe(ctx context.Context, v *attempt) Result {
 	to, seen, now := i.to, v.seen, i.now()
 	sent := seen.state.PeerCertificates
-	verdict := i.certs.CheckIn(ctx, sent, to.Host.String(), exchangeOf(seen))
+	verdict := webview.Judged(i.certs.CheckIn(ctx, sent, to.Host.String(), exchangeOf(seen)))
 	if (seen.refused || seen.cut) && !slices.ContainsFunc(sent, certs.LongKey) {
 		verdict = verdict.Unverified(certs.DefectUnfinished)
 		verdict.Cut = verdict.Cut && !seen.cut // how many there are is not known

@@ -541,6 +541,22 @@ func TestSSLOtherApplicationProtocol(t *testing.T) {
 	}
 }
 
+// TestSSLIssuerBeyondTheBound: an intermediate may be among the certificates that are not judged.
+func TestSSLIssuerBeyondTheBound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var others []*certtest.Cert
+	for range certs.MaxCertificates {
+		others = append(others, w.root)
+	}
+	w.serve(sslServer, oneCertificate(certtest.Leaf(t, w.inter, []string{sslName}).TLS(append(others, w.inter)...)))
+	got := w.mustCheck(t, sslName)
+	if got.Authorized || got.Conclusion.Code != codeNotVerified || !hasIssue(got, severityWarn, "CHAIN_TOO_LONG") ||
+		hasIssue(got, severityFail, certs.CodeUnverifiableLeaf) || hasIssue(got, severityWarn, "INCOMPLETE_CHAIN") {
+		t.Errorf("%+v, %v", got.Conclusion, issueCodes(got))
+	}
+}
+
 func TestSSLLongChain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

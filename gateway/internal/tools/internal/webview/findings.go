@@ -159,11 +159,20 @@ func CheckCertificate(r *egress.Response) *Certificate {
 	if r == nil || r.TLS == nil || r.TLS.Verdict.Authorized {
 		return nil
 	}
-	verdict := r.TLS.Verdict
+	verdict := Judged(r.TLS.Verdict)
 	if verdict.NotVerified() {
 		return newCertificate(r.URL, verdict.Defects[0], true)
 	}
 	return newCertificate(r.URL, verdict.Refusal(), false)
+}
+
+// Judged returns a verdict within this service's bounds: a missing issuer may be among the certificates that came and
+// were not judged.
+func Judged(v certs.Verdict) certs.Verdict {
+	if v.Cut && (v.Code == certs.CodeUnverifiableLeaf || v.Code == certs.CodeNoLocalIssuer && len(v.Defects) == 0) {
+		return v.Unverified(certs.DefectUnfinished)
+	}
+	return v
 }
 
 func newCertificate(u target.URL, defect string, notVerified bool) *Certificate {

@@ -7,7 +7,9 @@ import (
 
 	"diagnostics/gateway/internal/analyze/certs"
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
+	"diagnostics/gateway/internal/tool/finding"
 )
 
 func TestCheckCertificate(t *testing.T) {
@@ -25,6 +27,8 @@ func TestCheckCertificate(t *testing.T) {
 		{"of another port", "https://example.com:8443/", certs.Verdict{Code: late, Codes: []string{late}}, "certificate of example.com:8443", true},
 		{"of an address", "https://[2001:4860::8]/", certs.Verdict{Code: late, Codes: []string{late}}, "certificate of [2001:4860::8]", true},
 		{"untrusted", "https://example.com/", certs.Verdict{Code: untrusted, Codes: []string{untrusted}}, "certificate of example.com", true},
+		{"cut", "https://example.com/", certs.Verdict{Code: untrusted, Codes: []string{untrusted}, Cut: true}, "certificate of example.com", false},
+		{"cut and expired", "https://example.com/", certs.Verdict{Code: late, Codes: []string{late, untrusted}, Cut: true}, "certificate of example.com", true},
 		{"too costly", "https://example.com/", certs.Verdict{Code: untrusted, Codes: []string{untrusted}, Defects: []string{certs.DefectCostly}}, "certificate of example.com", false},
 		{"not read", "https://example.com/", certs.Verdict{Code: untrusted, Codes: []string{untrusted}, Defects: []string{certs.DefectUnfinished}}, "certificate of example.com", false},
 		{"a long key", "https://example.com/", certs.Verdict{Code: untrusted, Codes: []string{untrusted}, Defects: []string{certs.DefectLongKey}}, "certificate of example.com", false},
@@ -44,6 +48,29 @@ func TestCheckCertificate(t *testing.T) {
 	}
 	if CheckCertificate(nil) != nil || CheckCertificate(&egress.Response{}) != nil {
 		t.Error("a certificate without TLS")
+	}
+}
+
+// TestOutOfBounds: an answer beyond a bound of this service is unknown and a note, at the first URL and at later ones.
+func TestOutOfBounds(t *testing.T) {
+	t.Parallel()
+	u, err := target.ParseURL("https://example.com/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := FailureRows()
+	for _, code := range bounds {
+		if _, known := fault.Rows[code]; !known {
+			t.Errorf("no failure has the code %s", code)
+		}
+		failed := egress.Hop{URL: u, Err: fault.New(fault.Upstream, code, finding.Args{"host": "example.com"})}
+		for _, hops := range [][]egress.Hop{{failed}, {{URL: u, Response: &egress.Response{URL: u, Status: 302}}, failed}} {
+			end := BadEnd(egress.Chain{Hops: hops, End: egress.EndUnreachable, Err: failed.Err}, 5)
+			if row := rows[end.Code]; end.Code != CodeNotRead || row.State != finding.Unknown || row.Group != finding.Note ||
+				end.Args["reason"] != code || end.Args["of"] != "example.com" {
+				t.Errorf("%s: %+v, %+v", code, end, row)
+			}
+		}
 	}
 }
 
