@@ -121,8 +121,8 @@ type remark struct {
 }
 
 // aboutControls are what remarks on controls are about, if it is not the name of the control.
-var aboutControls = map[string]string{"frame-protection": "frame-ancestors", "cors": allowOrigin, "cookies": "the cookies",
-	"information-leak": "the information leaks", "deprecated": "the retired headers"}
+var aboutControls = map[string]string{"frame-protection": "frame-ancestors", "cors": allowOrigin, "cookies": "cookies",
+	"information-leak": "information leaks", "deprecated": "retired headers"}
 
 // judgeControls judges all controls. There is a remark for each that needs attention.
 func judgeControls(p page) (results []controlResult, found []remark) {

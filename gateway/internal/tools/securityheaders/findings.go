@@ -16,7 +16,7 @@ import (
 func report(p page, plain *plainAnswer, found []remark) finding.Report {
 	if plain != nil {
 		if f := plain.facts[0]; rank(f.code) > 0 {
-			found = append(found, remark{rows.Find(f.code, "", f.args), "the redirect from http to https"})
+			found = append(found, remark{rows.Find(f.code, "", f.args), fmt.Sprint("http://", f.args["host"])})
 		}
 	}
 	var findings []finding.Finding
