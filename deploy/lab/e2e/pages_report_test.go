@@ -354,7 +354,7 @@ func reportCardOpensInPlace(t *testing.T) {
 	before := asks(tab)
 	tab.Click(card + " .unfold")
 	tab.WaitFor(card + " .whole .verdict")
-	holdText(t, tab, card+" .whole", "What this means")
+	holdText(t, tab, card+" .whole", "Validity")
 	holdText(t, tab, card+" .foot", "ago", "Run again", "Close")
 	if n := asks(tab); n != before {
 		t.Errorf("%d requests were sent to open it", n-before)

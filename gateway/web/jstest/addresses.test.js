@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { statusMeaning } from "../assets/tools/whois-lookup/status.js";
+import { findingOfStatus, statusWords } from "../assets/tools/whois-lookup/status.js";
 import { addressNumber, prefixRange, spanRange } from "../assets/lib/addresses.js";
 
 // The parts of a page listen to it from the start.
@@ -54,22 +54,28 @@ test("the RDAP redirector is asked over HTTPS", () => {
   assert.equal(new URL(rdapAddress("autnum", 15169)).pathname, "/autnum/15169");
 });
 
-test("a status has the same meaning in every spelling", () => {
-  for (const [status, tone, words] of [
-    ["clientHold", "bad", "registrar"],
-    ["server hold", "bad", "registry"],
-    ["client transfer prohibited", "off", "another registrar"],
-    ["serverDeleteProhibited", "off", "deleted"],
-    ["server renew prohibited", "warn", "renewed"],
-    ["redemption period", "bad", "restored"],
-    ["ok", "off", "without restrictions"],
-    ["constructor", "off", "own word"],
-    ["something else", "off", "own word"],
+test("a status is the same one in every spelling", () => {
+  for (const [status, words] of [
+    ["client transfer prohibited", "another registrar"],
+    ["serverDeleteProhibited", "deleted"],
+    ["ok", "without restrictions"],
+    ["constructor", "Not a standard"],
+    ["something else", "Not a standard"],
+  ])
+    assert.ok(statusWords(status).includes(words), status);
+});
+
+test("what is wrong with a status is what its finding says", () => {
+  for (const [status, code] of [
+    ["clientHold", "STATUS_HOLD"],
+    ["server hold", "STATUS_HOLD"],
+    ["server renew prohibited", "STATUS_RENEW_PROHIBITED"],
+    ["redemption period", "STATUS_REDEMPTION"],
   ]) {
-    const meaning = statusMeaning(status);
-    assert.equal(meaning.tone, tone, status);
-    assert.ok(meaning.text.includes(words), `${status}: ${meaning.text}`);
+    assert.equal(findingOfStatus(/** @type {any} */ ({ findings: [{ code }] }), status)?.code, code, status);
+    assert.equal(statusWords(status), "", status);
   }
+  assert.equal(findingOfStatus(/** @type {any} */ ({ findings: [{ code: "EXPIRED" }] }), "constructor"), undefined);
 });
 
 test("what is held back is told reason by reason", () => {

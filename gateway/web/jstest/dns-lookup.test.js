@@ -55,7 +55,7 @@ test("records in a line", () => {
   );
 });
 
-/** @type {[string, import("../assets/tools/dns-lookup/types.js").Type, any[], string, Record<string, any>?][]} */
+/** @type {[string, import("../assets/tools/dns-lookup/types.js").Type, any[], string][]} */
 const meanings = [
   [
     "HTTP/3",
@@ -88,40 +88,11 @@ const meanings = [
   ],
   ["no service", "SRV", [{ target: "" }], "The service is not offered here."],
   ["no mail", "MX", [{ exchange: "", priority: 0 }], "This domain accepts no mail (null MX)."],
-  [
-    "a key that is there",
-    "DS",
-    [{ keyTag: 7, algorithm: 13 }],
-    "The parent zone vouches for this zone’s keys, so its answers can be validated (DNSSEC).",
-    { DNSKEY: [{ keyTag: 7, algorithm: 13 }] },
-  ],
-  [
-    "a key that is not",
-    "DS",
-    [{ keyTag: 7, algorithm: 13 }],
-    "The DS record in the parent zone names a key that the zone does not have, so validating resolvers cannot " +
-      "look this domain up.",
-    { DNSKEY: [{ keyTag: 8, algorithm: 13 }] },
-  ],
-  [
-    "keys that were not asked for",
-    "DS",
-    [{ keyTag: 7, algorithm: 13 }],
-    "The parent zone vouches for this zone’s keys, so its answers can be validated (DNSSEC).",
-  ],
   ["texts", "TXT", ["v=spf1 -all"], ""],
 ];
-for (const [name, type, records, want, others = {}] of meanings) {
-  test(`what it means: ${type}, ${name}`, () =>
-    assert.equal(meaningOf(answer({ [type]: records, ...others }), type), want));
+for (const [name, type, records, want] of meanings) {
+  test(`what it means: ${type}, ${name}`, () => assert.equal(meaningOf(answer({ [type]: records }), type), want));
 }
-
-test("keys that no one vouches for", () => {
-  const keys = { DNSKEY: [{ keyTag: 7, algorithm: 13 }] };
-  assert.match(meaningOf(answer(keys, { DS: "ENODATA" }), "DNSKEY"), /the parent zone has no DS record for it/);
-  for (const errors of [undefined, { DS: "ESERVFAIL" }])
-    assert.equal(meaningOf(answer(keys, errors), "DNSKEY"), "The zone is signed with these keys (DNSSEC).");
-});
 
 test("labels", () => {
   for (const [type, record, want] of /** @type {[import("../assets/tools/dns-lookup/types.js").Type, any, any][]} */ ([
@@ -172,23 +143,4 @@ test("a zone’s contact is an e-mail address", () => {
     ["<img src=x>.example.com", "<img src=x>.example.com"],
   ];
   for (const [name, want] of rows) assert.equal(mailbox(name), want);
-});
-
-test("what the page means is about the types that were found", () => {
-  const told = (/** @type {Record<string, any[]>} */ records) => String(view.meaning(answer(records), asked)[0]);
-  const mx = { exchange: "mail.example.com", priority: 10 };
-  assert.equal(
-    told({ A: ["192.0.2.1"], AAAA: [], MX: [mx], TXT: [] }),
-    "Browsers connect to the addresses in A; mail goes to the servers in MX.",
-  );
-  assert.equal(told({ TXT: [["a"]] }), "TXT holds notes for other services.");
-  assert.match(told({ PTR: ["host.example.com"] }), /^Resolvers may keep an answer/);
-});
-
-test("a name that does not exist is explained by its finding", () => {
-  const d = answer({}, { A: "ENOTFOUND", AAAA: "ENOTFOUND" });
-  const told = (/** @type {string} */ code) =>
-    view.meaning({ ...d, findings: [{ code, remedy: "Look." }] }, asked).join(" ");
-  assert.match(told("NAME_NOT_FOUND"), /^Neither website nor mail works at this name\. Look\./);
-  assert.doesNotMatch(told("ABSENCE_NOT_PROVED"), /Neither/);
 });

@@ -130,13 +130,7 @@ const rows = [
     "http-headers",
     "all offers",
     { ...headers, ...offers },
-    [
-      "Cloudflare asks visitors to prove",
-      "Before the answer: 103 Early Hints",
-      "offered on port 443",
-      "Brotli",
-      "with a rule in Cloudflare",
-    ],
+    ["Bot challengeCloudflare", "Before the answer: 103 Early Hints", "h3 at this host, port 443", "Brotli"],
     [],
   ],
   [
@@ -150,7 +144,7 @@ const rows = [
       compression: { offered: ["gzip"], coding: null, varies: false },
     },
     ["not offered in this answer"],
-    ["Before the answer", "prove that they are human"],
+    ["Before the answer", "Bot challenge"],
   ],
   ["http-headers", "an older answer", headers, ["403"], ["not offered", "Compression"]],
   [
@@ -165,22 +159,22 @@ const rows = [
       ],
       findings: [found("LOCATION_CONFLICT", "Send one.")],
     },
-    ["Two parts of the server each add a Location header", "Send one."],
+    ["LOCATION_CONFLICT. Send one."],
     [],
   ],
   [
     "uptime",
     "a dead address",
     dead,
-    ["192.0.2.2", "example.com refused the connection.", "not checked", "wait until their browser", "Repair it."],
-    ["prove that they are human"],
+    ["192.0.2.2", "example.com refused the connection.", "not checked", "ADDRESS_DOWN. Repair it."],
+    ["Bot challenge"],
   ],
   [
     "uptime",
     "a challenge",
     { ...dead, verdict: "down", online: false, status: 503, challenge: { vendor: "Akamai" } },
-    ["Akamai asks visitors to prove", "A second try failed as well."],
-    ["The cause may lie"],
+    ["Bot challengeAkamai"],
+    [],
   ],
   [
     "uptime",
@@ -218,12 +212,12 @@ const rows = [
     ["not known", "Enough."],
     ["192.0.2.7"],
   ],
-  ["uptime", "an older answer", site, ["192.0.2.1"], ["wait until their browser"]],
+  ["uptime", "an older answer", site, ["192.0.2.1"], ["Repair it."]],
   [
     "port-checker",
     "untried addresses",
     { ...port, untried: 2, findings: [found("MORE_ADDRESSES", null)] },
-    ["MORE_ADDRESSES. The results are", "enter another address"],
+    ["MORE_ADDRESSES."],
     [],
   ],
   ["port-checker", "none untried", { ...port, untried: 0 }, [], ["not tried"]],
@@ -232,7 +226,7 @@ const rows = [
     "redirect-checker",
     "a conflict",
     chain(["temporary", "conflictingLocation"], { otherLocations: ["/b"] }),
-    ["Another Location", "/b", "conflicting destinations", "Two parts of the server each add a Location header"],
+    ["Another Location", "/b", "conflicting destinations", "LOCATION_CONFLICT. Send one."],
     ["step 1 again"],
   ],
   [
@@ -240,7 +234,7 @@ const rows = [
     "no conflict",
     chain(["temporary"], {}),
     ["step 1 again"],
-    ["Another Location", "Two parts of the server"],
+    ["Another Location", "LOCATION_CONFLICT"],
   ],
 ];
 
@@ -251,9 +245,7 @@ for (const [slug, name, d, said, unsaid] of rows) {
     for (const table of parts.flatMap((/** @type {any} */ part) => tagged(part, "table"))) {
       assert.equal(new Set(tagged(table, "tr").map((/** @type {any} */ row) => row.children.length)).size, 1);
     }
-    const text = [...parts.map((/** @type {any} */ part) => part.textContent), ...views[slug].meaning(d, asked)].join(
-      " ",
-    );
+    const text = parts.map((/** @type {any} */ part) => part.textContent).join(" ");
     for (const words of said) assert.ok(text.includes(words), `${words} is not in: ${text}`);
     for (const words of unsaid) assert.ok(!text.includes(words), `${words} is in: ${text}`);
     assert.ok(!/undefined|\[object|NaN/.test(text), text);

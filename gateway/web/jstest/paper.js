@@ -30,6 +30,11 @@ class Element_ extends Leaf {
     });
   }
 
+  /** @param {string} name @returns {string | null} */
+  getAttribute(name) {
+    return this.attributes.get(name) ?? null;
+  }
+
   /** @param {string} name @param {string} value */
   setAttribute(name, value) {
     this.attributes.set(name, value);
@@ -49,6 +54,11 @@ class Element_ extends Leaf {
   /** @param {string} name by class alone, as ".text" @returns {Element_ | undefined} */
   querySelector(name) {
     return all(this, (node) => (node.attributes.get("class") ?? "").split(" ").includes(name.slice(1)))[0];
+  }
+
+  /** Stands for a page without any of them. @returns {Element_[]} */
+  querySelectorAll() {
+    return [];
   }
 
   addEventListener() {}

@@ -43,7 +43,6 @@ for (const [name, make] of Object.entries({ answer, neglected, older })) {
       const widths = new Set(tagged(table, "tr").map((/** @type {any} */ row) => row.children.length));
       assert.equal(widths.size, 1, "rows of several widths");
     }
-    assert.ok(view.meaning(d, asked).length <= 5);
     assert.equal(view.terminal(asked, d).length, 3);
   });
 }

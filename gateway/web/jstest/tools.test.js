@@ -9,7 +9,7 @@ import { test } from "node:test";
 Object.assign(globalThis, { document: { addEventListener() {} } });
 
 const folders = new URL("../assets/tools/", import.meta.url);
-const shapes = { "facts.js": ["facts"], "view.js": ["show", "meaning", "terminal", "sources"] };
+const shapes = { "facts.js": ["facts"], "view.js": ["show", "terminal", "sources"] };
 /** What a module may have besides. */
 const optional = ["blindTo", "lessons", "live", "second", "times", "yours"];
 

@@ -53,6 +53,7 @@ export function renderAnswer(judge, view, answer, asked, past) {
       () => view.show(d, asked),
       [notice("warn", "This page could not display the answer. The full answer is under JSON.")],
     ),
+    lessonsPart(attempt(() => view.lessons?.(d) ?? [], [])),
     terminalPart(attempt(() => view.terminal(asked, d), [])),
     sourcesPart(attempt(() => view.sources(d), [])),
   );
@@ -61,10 +62,7 @@ export function renderAnswer(judge, view, answer, asked, past) {
   const words = el(
     "div",
     { class: "words" },
-    meaningPart(
-      attempt(() => view.meaning(d, asked), []),
-      attempt(() => view.lessons?.(d) ?? [], []),
-    ),
+    meaningPart(d.conclusion?.meaning),
     attempt(() => view.yours?.(d, asked) ?? null, null),
     toolbar(d, asked, toggleBetween(parts, json)),
     changed,
@@ -208,23 +206,14 @@ function lines(list, kind) {
     : el("ul", { class: `values ${kind}` }, ...list.map((text) => el("li", {}, text)));
 }
 
-/** More paragraphs than these are folded away: the first is about this target and what to do. */
-const shownMeanings = 2;
+/** @param {string | null} [meaning] of the conclusion */
+const meaningPart = (meaning) => (meaning ? section("What this means", prose(meaning)) : null);
 
-/**
- * @param {(string | Node)[]} paragraphs about this target, what matters most first
- * @param {string[]} lessons what holds for every target
- */
-function meaningPart(paragraphs, lessons) {
-  const all = [...paragraphs, ...lessons];
-  if (all.length === 0) return null;
-  const shown = Math.min(shownMeanings, paragraphs.length || 1);
-  const [first, rest] = [all.slice(0, shown), all.slice(shown)].map((list) => list.map((p) => el("p", {}, p)));
-  return section(
-    "What this means",
-    el("div", { class: "prose" }, ...first, rest.length > 0 && more("Read more", ...rest)),
-  );
-}
+/** @param {string[]} lessons */
+const lessonsPart = (lessons) => (lessons.length > 0 ? folded("Background", "", prose(...lessons)) : null);
+
+/** @param {...string} paragraphs */
+const prose = (...paragraphs) => el("div", { class: "prose" }, ...paragraphs.map((text) => el("p", {}, text)));
 
 /** @param {import("./view.js").Command[]} commands */
 function terminalPart(commands) {

@@ -44,6 +44,6 @@ export function explain(code) {
  * @param {ExtendedError[]} list
  * @returns {string[]}
  */
-export function remarks(list) {
+export function extras(list) {
   return list.map((e) => `${e.name} (extended error ${e.code})${e.text && `: “${e.text}”`}`);
 }

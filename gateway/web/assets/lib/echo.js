@@ -2,8 +2,7 @@
 // What the answers of ping and packet-loss have in common: echo probes from our server to a host.
 
 import { svg, el } from "./dom.js";
-import { endingOf, missing } from "./echo-verdict.js";
-import { findingOf } from "./findings.js";
+import { endingOf } from "./echo-verdict.js";
 import { listed, ms, number, percent, plural } from "./format.js";
 import { code, cut, facts, folded, section, table } from "./parts.js";
 import { label, picture, ticks } from "./picture.js";
@@ -262,77 +261,12 @@ export function raw(d) {
     : null;
 }
 
-/**
- * What the answer means, as far as it is the same for both tools.
- * @param {Ping} d
- * @returns {string[]}
- */
-export function meaning(d) {
-  if (d.received === 0) return silent(d);
-  const list = [
-    `An echo request from our server to ${d.target} and its answer took ${ms(d.medianMs)} ` +
-      `(median).${unsteady(d)} It was measured from our server, so the way from your own connection may differ.`,
-  ];
-  if (findingOf(d, "LATE_REPLIES"))
-    list.push(
-      "An answer after more than 2 s is late: most programs have tried again or given up by then. Very busy " +
-        "lines, satellite links and mobile networks are common causes.",
-    );
-  if (d.undecided > 0)
-    list.push(
-      "We listen until 2 s after the last probe. A probe that had less time than the slowest answer took " +
-        "counts as neither answered nor lost.",
-    );
-  if (findingOf(d, "DUPLICATE_REPLIES"))
-    list.push(
-      "Some probes were answered more than once, as happens with loops, mirrored links or broadcast addresses.",
-    );
-  return list;
-}
-
-/** @param {Ping} d */
-function unsteady(d) {
-  return d.jitterMs === null ? "" : ` From one probe to the next it changed by ${ms(d.jitterMs)} on average (jitter).`;
-}
-
-/** @param {Ping} d */
-function silent(d) {
-  if (findingOf(d, "UNREACHABLE"))
-    return [
-      "A router on the way answered instead of the host: it has no route to it, or the host does not answer on " +
-        "its own network. This may pass; if it lasts, the host is off or its network is disconnected.",
-    ];
-  if (findingOf(d, "PROHIBITED"))
-    return [
-      "A router or firewall on the way rejects these packets and reports it. That is a rule, not a fault: the " +
-        "host may still answer in other ways, such as a website or a mail server.",
-    ];
-  return [
-    "No answer came within 2 s after the last probe. That does not mean that the host is down: many hosts and " +
-      "firewalls drop echo requests (ICMP) and otherwise work well.",
-    "To find out whether a service runs there, try the uptime check for a website, or the port checker for " +
-      "anything else.",
-  ];
-}
-
-/**
- * What loss is and is not.
- * @param {Ping} d
- * @returns {string[]}
- */
-export function lossMeans(d) {
-  if (d.received === 0 || missing(d) === 0) return [];
-  if (findingOf(d, "REPLIES_LIMITED"))
-    return [
-      "Many hosts and firewalls answer only so many probes a second and ignore the rest. The gaps here are as " +
-        "regular as such a limit would make them, and slower probes were all answered. Most likely nothing was " +
-        "lost on the way, and other traffic is not affected.",
-    ];
-  return [
-    "Probes that the host itself did not answer count as lost. This check cannot see where on the way they " +
-      "were lost, and some hosts answer only so many probes a second.",
-  ];
-}
+/** What counts as what. */
+export const lessons = () => [
+  "A probe that the host did not answer counts as lost. Where on the path it was lost cannot be seen from here.",
+  "We listen until 2 s after the last probe. A probe that had less time than the slowest answer took counts as " +
+    "neither answered nor lost.",
+];
 
 /**
  * Who was measured, and when.

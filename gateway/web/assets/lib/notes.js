@@ -1,10 +1,14 @@
 // @ts-check
-// What was wrong with responses and handshakes that were read all the same.
+// The findings of an answer in full, for views that have no other place for them.
 
 import { findingsOf, inFull } from "./findings.js";
 import { notice } from "./parts.js";
+import { concernOf } from "./view.js";
 
-const codes = /** @type {const} */ ([
+/** @typedef {import("./view.js").Data} Data */
+
+/** Faults of responses and handshakes that clients accept all the same. */
+const accepted = /** @type {const} */ ([
   "STATUS_LINE_REPAIRED",
   "HEADER_LINE_SKIPPED",
   "CONTROL_CHARACTER",
@@ -16,9 +20,18 @@ const codes = /** @type {const} */ ([
   "HELLO_INTOLERANT",
 ]);
 
+/** A finding as a notice: what is wrong, and what to do. @param {import("./view.js").Finding} f */
+const noticeOf = (f) => notice(concernOf(f).tone, inFull(f));
+
+/** A notice for each fault that clients accept. @param {Data} d */
+export const notes = (d) => findingsOf(d, ...accepted).map((f) => noticeOf(/** @type {any} */ (f)));
+
 /**
- * A notice for each of an answer's findings of this kind.
- * @param {import("./findings.js").Found<string>} d
+ * A notice for each finding, but for the one that the conclusion states with what it means.
+ * @param {Data} d
+ * @param {RegExp} [elsewhere] the codes of findings that the view shows in another place
  */
-export const notes = (d) =>
-  findingsOf(d, ...codes).map((f) => notice(f.severity === "warn" ? "warn" : "info", inFull(f)));
+export function remarks({ conclusion, findings = [] }, elsewhere = /^$/) {
+  const stated = [conclusion?.code, conclusion?.args?.reason];
+  return findings.filter(({ code }) => !stated.includes(code) && !elsewhere.test(code)).map(noticeOf);
+}

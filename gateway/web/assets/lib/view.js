@@ -72,10 +72,8 @@ import { toneOf } from "./findings.js";
  *   drawn like its answer; without it the page lists what came
  * @property {(d: D | null, note: string) => Second} [second] what is in the folded element "second" of show once the
  *   page has asked with one more option, or while it has not: then with the note
- * @property {(d: D, asked: Asked) => (string | Node)[]} meaning what this means for a person who is no specialist: one
- *   to four short paragraphs about this very answer, what to do first
  * @property {(d: D, asked: Asked) => Node | null} [yours] what the visitor may add by their own experience
- * @property {(d: D) => string[]} [lessons] what holds for every target, behind Read more
+ * @property {(d: D) => string[]} [lessons] explanations of terms that hold for every target, folded away
  * @property {(asked: Asked, d: D) => Command[]} terminal the same check by common tools
  * @property {(d: D) => Source[]} sources who said so, when, and whether it came from the service's cache
  */
@@ -147,7 +145,7 @@ const tones = {
 };
 
 /** @param {Finding} f @returns {Concern} */
-const concernOf = ({ severity, code, message, remedy, group, weight, subject, paste }) => ({
+export const concernOf = ({ severity, code, message, remedy, group, weight, subject, paste }) => ({
   tone: (tones[group] ?? tones.broken)[severity],
   severity,
   code,

@@ -3,9 +3,9 @@
 
 import { prefixRange } from "../../lib/addresses.js";
 import { el } from "../../lib/dom.js";
-import { findingOf, inFull } from "../../lib/findings.js";
 import { day, listed, plural } from "../../lib/format.js";
-import { facts, more, none, notice, section, table, value } from "../../lib/parts.js";
+import { remarks } from "../../lib/notes.js";
+import { facts, more, none, section, table, value } from "../../lib/parts.js";
 import { addressLinks, allocations, originName, rdapAddress, registryName, toolLink } from "../../lib/network.js";
 import { addressPicture } from "../../lib/ranges.js";
 import { sh } from "../../lib/shell.js";
@@ -107,7 +107,7 @@ function linksPart(d) {
 export default {
   show: (d) => [
     d.queryType === "ip" ? placePart(d) : null,
-    ...d.notes.map((note) => notice("warn", note)),
+    ...remarks(d),
     d.records.length > 0
       ? section(
           d.queryType === "ip" ? "Origins" : "The number",
@@ -119,26 +119,12 @@ export default {
     linksPart(d),
   ],
 
-  meaning: (d) => {
-    if (d.queryType === "asn")
-      return [
-        d.summary,
-        "An AS number identifies one network with its own routing policy: a provider, a cloud, a large " +
-          "company. Country, registry and date are those of the number’s registration; they do not show where " +
-          "its machines are.",
-      ];
-    if (!d.announced)
-      return [
-        "Every reachable address is part of a range that some network announces to the others. None does so " +
-          "for this one: it is unused, withdrawn, or announced to too few networks for the service to see it.",
-      ];
-    return [
-      "The internet is made of networks with AS numbers, and each announces the ranges of addresses that can " +
-        "be reached through it. Packets to this address end up at the network that announces it (its origin).",
-      inFull(findingOf(d, "SEVERAL_ORIGINS")),
-      "Country, registry and date are those of the range’s registration. They do not show where the machine is.",
-    ].filter(Boolean);
-  },
+  lessons: (d) => [
+    "An AS number identifies one network with its own routing policy: a provider, a cloud, a large company. Each " +
+      "announces the ranges of addresses that can be reached through it.",
+    `Country, registry and date are those of the ${d.queryType === "asn" ? "number" : "range"}’s registration. They ` +
+      "do not show where its machines are.",
+  ],
 
   terminal: (_asked, d) =>
     d.queryType === "ip"

@@ -159,31 +159,6 @@ const records = (zones) =>
 /** The zones whose servers were all asked. @param {Zone[]} zones */
 const ownZones = (zones) => zones.filter((z) => !z.shared && z.servers.length > 0);
 
-/** @type {Record<DnsDelegation["delegation"], string>} */
-const meanings = {
-  ok: "Each zone on the way names servers that work, so resolvers everywhere find this domain.",
-  warn:
-    "Resolvers still find this domain: where one server fails they try the next, which takes time and leaves less in " +
-    "reserve.",
-  fail: "Resolvers that have no older answer in their cache cannot find this domain, so its site and its mail fail.",
-};
-
-const bogus =
-  "Resolvers that validate DNSSEC answer SERVFAIL for this domain, so for their users its site and its mail do not " +
-  "exist. All large public resolvers and many providers validate; the others still find the domain.";
-
-/** What it means that answers are signed, or are not. @type {Partial<Record<DnsDelegation["dnssec"], string>>} */
-const signed = {
-  secure: "With DNSSEC, from the root down each zone vouches for the keys of the next, so forged answers are rejected.",
-  insecure: "It does not use DNSSEC: nothing in the DNS shows whether an answer is forged.",
-};
-
-/** @param {DnsDelegation} d */
-const meaningOf = (d) =>
-  d.dnssec === "bogus" && d.delegation !== "fail"
-    ? [bogus, d.delegation === "warn" ? meanings.warn : ""]
-    : [meanings[d.delegation], d.delegation === "ok" ? (signed[d.dnssec] ?? "") : ""];
-
 /** @type {Record<string, import("../../lib/view.js").Tone>} */
 const tones = { fail: "bad", warn: "warn", info: "info" };
 
@@ -241,11 +216,6 @@ export default {
       ),
     ];
   },
-  meaning: (d) =>
-    [
-      ...meaningOf(d),
-      d.complete ? "" : "The check reached one of its own bounds, so part of the domain was not looked at.",
-    ].filter(Boolean),
   terminal: (_, d) => [
     { label: "The way from the root", command: sh`dig +trace ${d.domain}` },
     ...ownZones(d.zones)

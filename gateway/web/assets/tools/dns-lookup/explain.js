@@ -53,28 +53,6 @@ function purpose(text) {
         .toUpperCase();
 }
 
-/** @param {DnsLookup} d @returns {string[]} */
-function ds({ records, details }) {
-  const keys = details.DNSKEY?.truncated ? [] : (records.DNSKEY ?? []);
-  const known = (records.DS ?? []).some((s) => keys.some((k) => k.keyTag === s.keyTag && k.algorithm === s.algorithm));
-  if (keys.length > 0 && !known)
-    return [
-      "The DS record in the parent zone names a key that the zone does not have, so validating resolvers " +
-        "cannot look this domain up.",
-    ];
-  return ["The parent zone vouches for this zone’s keys, so its answers can be validated (DNSSEC)."];
-}
-
-/** @param {DnsLookup} d @returns {string[]} */
-function dnskey({ errors }) {
-  const unvouched = errors.DS === "ENODATA";
-  return [
-    unvouched
-      ? "The zone is signed, but the parent zone has no DS record for it, so resolvers do not check the signatures."
-      : "The zone is signed with these keys (DNSSEC).",
-  ];
-}
-
 /** @param {NonNullable<Records["HTTPS"]>} records @returns {string[]} */
 function https(records) {
   const alias = records.find((r) => r.priority === 0);
@@ -109,7 +87,7 @@ const meanings = {
   A: () => ["Clients connect here over IPv4."],
   AAAA: () => ["Clients connect here over IPv6."],
   CNAME: () => ["All other records are looked up at the alias’s target."],
-  PTR: () => ["The name that the owner of the address gave it."],
+  PTR: () => ["The name its owner gave to this address."],
   MX: ({ records }) => [
     records.MX?.every((r) => r.exchange === "")
       ? "This domain accepts no mail (null MX)."
@@ -117,8 +95,8 @@ const meanings = {
   ],
   NS: () => ["These servers hold the records of the zone."],
   CAA: (d) => d.findings.filter((f) => f.code?.startsWith("CAA_")).map((f) => f.message),
-  DS: ds,
-  DNSKEY: dnskey,
+  DS: () => ["Digests of keys by which the parent zone vouches for those of this zone (DNSSEC)."],
+  DNSKEY: () => ["The keys that sign the zone (DNSSEC)."],
   TLSA: () => ["Clients that use DANE, mostly mail servers, accept only these certificates or keys at this port."],
   SSHFP: () => [
     "SSH clients can check the server’s key against these fingerprints where the answer is validated by DNSSEC.",

@@ -1,11 +1,11 @@
 // @ts-check
 // The DNS records of a name, how long the answers may still be kept, and what failed.
 
-import { briefly, explain, remarks } from "../../lib/dns-codes.js";
+import { briefly, explain, extras } from "../../lib/dns-codes.js";
 import { el, svg } from "../../lib/dom.js";
-import { findingOf, findingsOf } from "../../lib/findings.js";
 import { counted, duration, listed, ms, plural } from "../../lib/format.js";
-import { badge, cut, facts, fileButton, folded, more, notice, section, table, value } from "../../lib/parts.js";
+import { remarks } from "../../lib/notes.js";
+import { badge, cut, facts, fileButton, folded, more, section, table, value } from "../../lib/parts.js";
 import { quote, sh } from "../../lib/shell.js";
 import { label, meaningOf } from "./explain.js";
 import { mailbox } from "./mailbox.js";
@@ -159,7 +159,7 @@ function answers(d) {
   const words = types.map((t) =>
     [
       errors[t] ? explain(errors[t]) : counted(count(d, t), detail(d, t).truncated, "record"),
-      ...remarks(detail(d, t).extendedErrors),
+      ...extras(detail(d, t).extendedErrors),
     ].join("; "),
   );
   const rows = types.map((t, i) => {
@@ -180,22 +180,6 @@ function answers(d) {
   return table({ caption: "How each question was answered", columns, rows, hideCaption: true });
 }
 
-/**
- * What the common records are for. What the others are for stands beside them.
- * @param {Type[]} found
- */
-function uses(found) {
-  const addresses = found.filter((t) => t === "A" || t === "AAAA");
-  const words = [
-    addresses.length > 0 && `browsers connect to the addresses in ${addresses.join(" and ")}`,
-    found.includes("MX") && "mail goes to the servers in MX",
-    found.includes("TXT") && "TXT holds notes for other services",
-  ]
-    .filter((text) => text !== false)
-    .join("; ");
-  return words !== "" && `${words[0].toUpperCase()}${words.slice(1)}.`;
-}
-
 /** The longest chain of aliases. @param {DnsLookup} d */
 const aliases = (d) =>
   typesOf(d)
@@ -209,7 +193,7 @@ export default {
     const [types, chain] = [typesOf(d), aliases(d)];
     const shown = types.filter((t) => count(d, t) > 0);
     return [
-      ...findingsOf(d, "RESOLVER_REMARK").map((f) => notice("warn", f.message)),
+      ...remarks(d, /^CAA_/),
       chain.length > 0
         ? section(
             "Alias chain",
@@ -221,22 +205,6 @@ export default {
       d.records.SOA?.[0] ? authority(d.records.SOA[0]) : null,
       folded("How each question was answered", plural(types.length, "record type"), answers(d)),
     ];
-  },
-  meaning(d) {
-    const types = typesOf(d);
-    const ttl = Math.max(...types.map((t) => detail(d, t).ttl ?? 0));
-    const signed = types.filter((t) => detail(d, t).authenticated);
-    const gone = findingOf(d, "NAME_NOT_FOUND", "ALIAS_TARGET_MISSING");
-    return [
-      gone !== undefined && `Neither website nor mail works at this name. ${gone.remedy ?? ""}`,
-      findingOf(d, "TYPE_FAILS", "TYPE_NOT_LOOKED_UP", "RESOLUTION_FAILS", "LOOKUP_FAILED") !== undefined &&
-        "A failed lookup does not show whether there are records. Try again, or ask other resolvers with the " +
-          "DNS resolver check.",
-      uses(types.filter((t) => count(d, t) > 0)),
-      ttl > 0 &&
-        `Resolvers may keep an answer for up to ${duration(ttl)}, so a change made now may take that long to show.`,
-      signed.length > 0 && `DNSSEC: the resolver validated the signatures for ${listed(signed)}.`,
-    ].filter((p) => p !== false);
   },
   terminal: (_, d) => {
     const types = typesOf(d);

@@ -1,11 +1,12 @@
 // @ts-check
 // The answers of public resolvers. Equal answers share a number and a colour.
 
-import { explain, remarks } from "../../lib/dns-codes.js";
+import { explain, extras } from "../../lib/dns-codes.js";
 import { el, svg } from "../../lib/dom.js";
 import { linkTo } from "../../lib/fitting.js";
-import { findingOf, inFull } from "../../lib/findings.js";
+import { findingOf } from "../../lib/findings.js";
 import { duration, listed, ms, plural } from "../../lib/format.js";
+import { remarks } from "../../lib/notes.js";
 import { badge, cut, folded, none, notice, section, table, value, values } from "../../lib/parts.js";
 import { fit, label, picture } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
@@ -19,45 +20,6 @@ import { codeOf } from "./facts.js";
  */
 /** @typedef {Pick<Resolver, "id" | "name"> & Partial<Resolver>} Shown a resolver that may not have answered yet */
 /** @typedef {{groups: DnsResolverCheck["groups"], resolvers: Shown[]}} Answers */
-
-/** @type {Record<DnsResolverCheck["status"], string>} */
-const meanings = {
-  agree: "People behind any of these resolvers get the same answer. After a change, that is a sign that it has spread.",
-  agreeAbsent:
-    "No one gets such a record. If you have just published one, resolvers may keep the earlier “no” for a while.",
-  partial: "The answers that came agree. A resolver that failed says nothing about the records: try again later.",
-  mixedPresence:
-    "Some people find this record and others do not. Often a change is on its way; a resolver may also be " +
-    "filtering, or the domain’s name servers do not all hold the same records.",
-  variation:
-    "Large services give each resolver an address near it, so this is no fault as long as all the addresses " +
-    "are yours or your provider’s.",
-  conflict:
-    "Records of this type should be the same everywhere. Either a change is on its way, or the domain’s name " +
-    "servers hold different versions of it.",
-  inconclusive:
-    "One answer alone cannot be compared. The domain’s name servers may be failing, or our connection to the " +
-    "resolvers may be disturbed.",
-  unavailable:
-    "Nothing can be concluded about the domain: its name servers may be failing, or our connection to the " +
-    "resolvers may be disturbed.",
-};
-
-/**
- * What the answer means for the domain. What is wrong and what to do about it are the words of the findings.
- * @param {DnsResolverCheck} d
- */
-function meaning(d) {
-  const cause = findingOf(d, "DNSSEC_FAILS", "NAME_SERVERS_UNREACHABLE", "NAME_SERVERS_DIFFER");
-  if (cause) return inFull(cause);
-  if (findingOf(d, "CHANGE_IN_PROGRESS")) return "A resolver keeps the older answer until its TTL runs out. Just wait.";
-  if (findingOf(d, "NAME_SERVERS_ANSWER_DIFFERENTLY"))
-    return (
-      "People behind any of these resolvers get the same answer. The domain’s own servers gave us another: after " +
-      "a change, theirs is the newer one; services that answer by location always do this."
-    );
-  return meanings[d.status];
-}
 
 /** @type {Record<string, string>} */
 const outcomes = { nodata: "no such record", nxdomain: "the name does not exist" };
@@ -106,24 +68,6 @@ function ownServers(d) {
 
 /** Those of the domain’s own name servers without a usable answer. @param {DnsResolverCheck} d */
 const failing = (d) => (d.authoritative?.servers ?? []).filter((s) => s.outcome === "error");
-
-/**
- * What it means that some of the domain’s own servers fail, or all while resolvers answer.
- * @param {DnsResolverCheck} d
- */
-function partly(d) {
-  const [all, faulty] = [d.authoritative?.servers.length ?? 0, failing(d).length];
-  if (faulty === 0 || d.failure || d.status === "unavailable") return "";
-  if (faulty === all)
-    return (
-      "None of the domain’s own name servers gave this service a usable answer. They may refuse only this " +
-      "service; if they fail for everyone, resolvers lose the records too when their TTL runs out."
-    );
-  return (
-    `${faulty} of the domain’s own ${all} name servers gave this service no usable answer. Resolvers then try ` +
-    "the next one, which takes time."
-  );
-}
 
 /** The domain’s own name servers that were queried, with their addresses. @param {DnsResolverCheck} d */
 const queried = (d) =>
@@ -208,7 +152,7 @@ function grid(d, columns) {
 /** @param {DnsResolverCheck} d @param {Resolver} r @param {Group[]} all */
 function answer(d, r, all) {
   const code = codeOf(r);
-  const words = [code && explain(code), ...remarks(r.extendedErrors)].filter(Boolean).join("; ");
+  const words = [code && explain(code), ...extras(r.extendedErrors)].filter(Boolean).join("; ");
   return el(
     "span",
     { class: "resolver-answer" },
@@ -242,18 +186,19 @@ const answersPart = (d, all, type) =>
     }),
   );
 
-/** A way to the check of the chain of zones, where that may be at fault. @param {DnsResolverCheck} d */
+/** Leads to the check of the chain of zones, which may be where lookups fail. @param {DnsResolverCheck} d */
 function chainPart(d) {
   const broken = findingOf(
     d,
     "DNSSEC_FAILS",
+    "DNSSEC_FAILS_AT_SOME_RESOLVERS",
     "NAME_SERVERS_UNREACHABLE",
-    "NAME_SERVERS_DIFFER",
-    "NAME_SERVERS_ANSWER_DIFFERENTLY",
+    "NAME_SERVERS_UNREACHABLE_FOR_SOME",
+    "UNRESOLVABLE",
   );
-  if (!broken && d.status !== "mixedPresence" && d.status !== "unavailable") return null;
+  if (!broken) return null;
   const link = el("a", { href: linkTo("dns-delegation", d.domain) }, "DNS delegation and DNSSEC");
-  return notice("info", el("p", {}, link, ` follows ${d.domain} from the root and shows where the chain breaks.`));
+  return notice("info", el("p", {}, "To see where the chain breaks, run ", link, "."));
 }
 
 /** The resolvers, in the order of an answer. @type {[Resolver["id"], string][]} */
@@ -294,16 +239,9 @@ export default {
   },
   show(d) {
     const all = groups(d);
-    const filtering = findingOf(d, "NAME_FILTERED");
     return [
+      ...remarks(d, /^(?:PUBLIC_RESOLVER_FAILED|RESOLVER_NOT_ASKED)$/),
       grid(d, all),
-      filtering
-        ? notice(
-            "warn",
-            `${filtering.message} Resolvers withhold names that they consider dangerous or are required to block. ` +
-              "Either the resolver reports it itself, or it answers as filters do while others give another answer.",
-          )
-        : null,
       chainPart(d),
       answersPart(d, all, d.recordType),
       folded(
@@ -334,16 +272,6 @@ export default {
       ),
       ownServers(d),
     ];
-  },
-  meaning(d) {
-    const ttl = Math.max(...d.resolvers.map((r) => r.ttl ?? 0));
-    return [
-      meaning(d),
-      ttl > 0 && !d.changing
-        ? `After a change, these resolvers may keep the old answer for up to ${duration(ttl)}.`
-        : "",
-      partly(d),
-    ].filter(Boolean);
   },
   terminal: (_, d) => [
     ...d.resolvers.map((r) => ({

@@ -5,23 +5,10 @@
 import { el } from "../../lib/dom.js";
 import { duration, plural } from "../../lib/format.js";
 import { fixPart } from "../../lib/fix.js";
-import { applied, policyWords, takers } from "./policy.js";
+import { policyWords, takers } from "./policy.js";
 import { policyURL, published, repairs } from "./repairs.js";
 import { bimi, exchanges, keysFound } from "./hosts.js";
-import {
-  badge,
-  code,
-  cut,
-  facts,
-  folded,
-  leadTo,
-  mark,
-  more,
-  notice,
-  section,
-  value,
-  values,
-} from "../../lib/parts.js";
+import { badge, code, cut, facts, folded, mark, more, notice, section, value, values } from "../../lib/parts.js";
 import { sh } from "../../lib/shell.js";
 import { lookOf } from "../../lib/severity.js";
 import { bySeverity, has, lookOfCheck, parts, prefixOf, toneOfIssue } from "./facts.js";
@@ -217,34 +204,6 @@ function repair(r, open, d, asked) {
   );
 }
 
-/** A link to a record to publish, which opens. @param {string} what */
-function toRecord(what) {
-  const link = el("a", { href: "#records" }, what);
-  leadTo(link, () => link.closest(".answer")?.querySelector(`[data-record="${what}"] > summary`) ?? null);
-  return link;
-}
-
-/** What to do where the mail records are not in order; empty where they are. @param {EmailDnsHealth} d */
-function remedy(d) {
-  if (d.overall === "pass") return "";
-  if (has(d.checks.mx, "DOMAIN_NOT_FOUND"))
-    return "What to do: check the spelling of the name, and whether it is still registered.";
-  const names = [
-    ...new Set(
-      repairs(d)
-        .filter((r) => r.name)
-        .map(recordOf),
-    ),
-  ];
-  if (names.length > 0) {
-    const links = names.flatMap((name, i) => [i === 0 ? "" : i < names.length - 1 ? ", " : " and ", toRecord(name)]);
-    return el("span", {}, "What to do: publish the records for ", ...links, " that are listed below.");
-  }
-  return d.overall === "error"
-    ? "What to do: run the check again in a few minutes."
-    : "What to do: correct what the panels below name as a problem or a warning.";
-}
-
 /**
  * The command for the first exchange.
  * @param {Checks["mx"]} mx
@@ -305,29 +264,6 @@ export default {
       "the domain goes; MTA-STS and TLS reporting protect its encryption on the way there.",
   ],
 
-  meaning(d) {
-    const {
-      domain,
-      checks: { spf, dmarc, dkim, mx },
-    } = d;
-    const policy = applied(dmarc);
-    const action = policy === "reject" ? "refuse" : policy === "quarantine" ? "set aside" : "";
-    return [
-      remedy(d),
-      has(spf, "SPF_ALLOWS_ALL")
-        ? `Since SPF lets anyone send, forged mail passes for genuine mail of ${domain}, whatever the DMARC ` +
-          "policy says."
-        : action
-          ? `Receivers are asked to ${action} mail that only pretends to come from ${domain}.`
-          : `No policy makes receivers stop mail that only pretends to come from ${domain}.`,
-      !dkim.selector && !mx.nullMx
-        ? (dkim.found?.length > 0
-            ? "The DKIM keys that were found were not checked, since it is not visible from outside which are in use. "
-            : "The DKIM key was not checked, since keys cannot be listed from outside. ") +
-          "The selector in use is the s= value in the DKIM-Signature header of any mail from the domain."
-        : "",
-    ].filter(Boolean);
-  },
   terminal: (_, { domain, checks: { dkim, mx } }) => [
     { label: "Mail exchanges", command: sh`dig +noall +answer ${domain} MX` },
     {

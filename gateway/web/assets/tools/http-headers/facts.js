@@ -3,7 +3,6 @@
 
 import { findingOf } from "../../lib/findings.js";
 import { answered } from "../../lib/statuses.js";
-import { coding, http3 } from "./offers.js";
 
 /** @typedef {import("api").components["schemas"]["HttpHeaders"]} HttpHeaders */
 /** @typedef {import("api").components["schemas"]["Header"]} Header */
@@ -25,6 +24,12 @@ function steady(header) {
     .replace(header.name === "set-cookie" ? /;\s*expires=[^;]*/i : /$^/, "");
 }
 
+/** @type {Record<string, string>} */
+const codings = { br: "Brotli", zstd: "Zstandard", "x-gzip": "gzip" };
+
+/** The content coding in words, null for none. @param {HttpHeaders} d */
+export const coding = (d) => (d.compression?.coding ? (codings[d.compression.coding] ?? d.compression.coding) : null);
+
 /** What is known of the certificate. @param {HttpHeaders} d */
 const certificate = (d) =>
   findingOf(d, "CERTIFICATE_NOT_VERIFIED") ? "not verified" : d.tls?.authorized ? "valid" : "not valid";
@@ -39,7 +44,7 @@ export default {
       "Redirects to": d.redirectsTo ?? "",
       TLS: d.tls?.version ?? "none",
       "Bot challenge": d.challenge?.vendor ?? "none",
-      "HTTP/3": http3(d) ? "offered" : "not offered",
+      "HTTP/3": (d.alternatives ?? []).some((a) => a.protocol === "h3") ? "offered" : "not offered",
       Compression: coding(d) ?? "none",
     };
     if (d.tls) list["Certificate"] = certificate(d);

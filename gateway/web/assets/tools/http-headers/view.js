@@ -1,18 +1,18 @@
 // @ts-check
 // One request: its timing, its status, its headers.
 
-import { challengeAdvice, challengeWords } from "../../lib/challenge.js";
 import { el } from "../../lib/dom.js";
-import { findingOf, inFull } from "../../lib/findings.js";
-import { counted, host, ms, plural } from "../../lib/format.js";
+import { findingOf } from "../../lib/findings.js";
+import { counted, host, listed, ms, plural } from "../../lib/format.js";
 import { http3Facts, http3Part } from "../../lib/http3.js";
-import { notes } from "../../lib/notes.js";
+import { remarks } from "../../lib/notes.js";
 import { badge, cut, facts, folded, none, section, table, value } from "../../lib/parts.js";
 import { waterfall } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
-import { answered, statusMeaning, statusShown } from "../../lib/statuses.js";
+import { statusShown } from "../../lib/statuses.js";
 import { timingFacts } from "../../lib/timings.js";
-import { alternatives, coding, compression, early, http3 } from "./offers.js";
+
+import { coding } from "./facts.js";
 
 /** @typedef {import("./facts.js").HttpHeaders} HttpHeaders */
 /** @typedef {import("./facts.js").Header} Header */
@@ -85,6 +85,13 @@ function onward(url) {
 }
 
 /** @param {HttpHeaders} d */
+const alternatives = (d) =>
+  d.alternatives &&
+  (d.alternatives.length > 0
+    ? el("span", {}, listed(d.alternatives.map((a) => `${a.protocol} at ${a.host ?? "this host"}, port ${a.port}`)))
+    : none("not offered in this answer"));
+
+/** @param {HttpHeaders} d */
 function compressed(d) {
   if (coding(d)) return el("span", {}, coding(d));
   return findingOf(d, "NOT_COMPRESSED") ? badge("warn", "not compressed") : none("none");
@@ -102,30 +109,17 @@ function headerTable(headers, part) {
     ),
   ]);
   return table({
-    caption: `${counted(headers.length, part, "header")}; one that is sent repeatedly is listed each time.`,
+    caption: `${counted(headers.length, part, "header")}; repeated headers are listed separately.`,
     columns: [{ title: "Name" }, { title: "Value" }],
     rows,
   });
-}
-
-/** @param {import("../../lib/picture.js").Timings} t */
-function longestStep(t) {
-  /** @type {[number, string][]} */
-  const steps = [
-    [t.dnsMs, "looking up the name"],
-    [t.connectMs, "opening the connection"],
-    [t.tlsMs ?? 0, "agreeing on encryption"],
-    [t.firstByteMs, "waiting for the server to begin its answer"],
-  ];
-  const [took, what] = steps.reduce((a, b) => (b[0] > a[0] ? b : a));
-  return `Of ${ms(t.totalMs)} in all, the longest step was ${what}, with ${ms(took)}.`;
 }
 
 /** @type {import("../../lib/view.js").View<HttpHeaders>} */
 export default {
   show(d) {
     return [
-      ...notes(d),
+      ...remarks(d, /^HTTP3_/),
       section("Where the time went", waterfall([{ title: host(d.url), timings: d.timings }]), timingFacts(d.timings)),
       section(
         "Headers",
@@ -137,26 +131,13 @@ export default {
         "The answer",
         "address, protocol, TLS, compression",
         facts([
-          [
-            "Status",
-            el(
-              "span",
-              {},
-              statusShown(d.status, d.statusText),
-              el("br"),
-              el("span", { class: "muted" }, statusMeaning(d.status)),
-            ),
-          ],
+          ["Status", statusShown(d.status, d.statusText)],
           ["URL", value(d.url, { what: "URL" })],
           ["Redirects to", d.redirectsTo && onward(d.redirectsTo)],
           ["Address", value(d.address, { what: "address" })],
           ["Protocol", d.httpVersion],
-          ["Bot challenge", d.challenge && el("span", {}, challengeWords(d.challenge))],
-          [
-            "HTTP/3",
-            d.alternatives &&
-              (http3(d) ? el("span", {}, `offered on port ${http3(d)?.port}`) : none("not offered in this answer")),
-          ],
+          ["Bot challenge", d.challenge?.vendor],
+          ["Other ways to the site (Alt-Svc)", alternatives(d)],
           ["Compression", d.compression && compressed(d)],
           ["Response time", ms(d.responseTimeMs)],
           ["TLS version", d.tls ? d.tls.version : none("none: the connection is not encrypted")],
@@ -175,33 +156,6 @@ export default {
   },
 
   second: http3Facts,
-
-  meaning(d) {
-    const cookies = d.headers.filter((h) => h.name === "set-cookie").length;
-    const conflicting = findingOf(d, "LOCATION_CONFLICT");
-    const invalid = findingOf(d, "CERTIFICATE_INVALID");
-    return [
-      `The server answered ${answered(d)}. ${statusMeaning(d.status)}`,
-      inFull(findingOf(d, "NOT_ENCRYPTED")),
-      invalid
-        ? `${inFull(invalid)} Browsers show a warning instead of the page. This check continued, because it sends ` +
-          "nothing secret."
-        : "",
-      challengeAdvice(d.challenge),
-      conflicting
-        ? "Two parts of the server each add a Location header, such as the web server and the program behind it, " +
-          `or a proxy in front. ${conflicting.remedy ?? ""}`
-        : "",
-      longestStep(d.timings),
-      early(d),
-      alternatives(d),
-      compression(d),
-      "Only the headers were read here, not the page itself, and no redirect was followed.",
-      cookies > 0
-        ? `The answer sets ${plural(cookies, "cookie")}. Their values can be secrets, so they are hidden.`
-        : "",
-    ].filter(Boolean);
-  },
 
   terminal(_, d) {
     const trust = d.tls && !d.tls.authorized ? "-k " : "";

@@ -5,13 +5,13 @@ import { prefixRange, spanRange } from "../../lib/addresses.js";
 import { el } from "../../lib/dom.js";
 import { findingOf } from "../../lib/findings.js";
 import { day } from "../../lib/format.js";
+import { remarks } from "../../lib/notes.js";
 import { facts, none, notice, section, value } from "../../lib/parts.js";
 import {
   addressLinks,
   allocations,
   networkRows,
   originName,
-  originWords,
   rdapAddress,
   registryName,
   toolLink,
@@ -50,14 +50,6 @@ function registered(d) {
     ["Address family", `IPv${d.version}`],
     ...networkRows(d.network),
   ]);
-}
-
-/** The holder, in a sentence. @param {IpGeolocation} d */
-function holding(d) {
-  if (!d.network) return "The record of this one could not be fetched just now, or its registry has none.";
-  return d.organization
-    ? `${d.organization} holds the block of addresses that contains ${d.ip}.`
-    : `The record of the block that contains ${d.ip} names no organization as its holder.`;
 }
 
 /** @param {IpGeolocation} d */
@@ -102,6 +94,7 @@ function named({ hostname }) {
 /** @type {import("../../lib/view.js").View<IpGeolocation>} */
 export default {
   show: (d) => [
+    ...remarks(d, /^(?:NOT_ANNOUNCED|ASN_MISSING)$/),
     section(
       "Address range",
       attempt(() => placePicture(d), null),
@@ -118,25 +111,10 @@ export default {
     ),
   ],
 
-  lessons: () => ["Five regional registries allocate blocks of addresses and record who holds each."],
-
-  meaning: (d) =>
-    [
-      holding(d),
-      d.abuseContact
-        ? `Send complaints about attacks or spam from this address to ${d.abuseContact}, with times, time zone ` +
-          "and log lines."
-        : "",
-      "The country is that of the registration, often that of the holder’s head office. The machine may be " +
-        "anywhere, and no registry knows a city or a street; services that show one are guessing.",
-      d.asn
-        ? `${originWords(d.asn)} announces the address to the other networks of the internet, so traffic to it ` +
-          "goes there. It need not be the same company as the holder."
-        : "",
-      d.hostname
-        ? "The holder of an address chooses its hostname freely: the name need not lead back to the address."
-        : "",
-    ].filter(Boolean),
+  lessons: () => [
+    "Five regional registries allocate blocks of addresses and record who holds each.",
+    "The holder of an address chooses its hostname freely: the name need not lead back to the address.",
+  ],
 
   terminal: (_asked, d) => [
     { label: "The registration of the network", command: sh`whois ${d.ip}` },

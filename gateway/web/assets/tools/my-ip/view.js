@@ -110,20 +110,6 @@ export default {
       ? [addressPart(d.ip, d.version), lookupPart(d.ip), addressLinks(d.ip, "my-ip")]
       : [operatorPart()],
 
-  meaning: (d) =>
-    d.available
-      ? [
-          "This is the address that this service sees. All devices behind the same router, company network, " +
-            "mobile provider or VPN may share it; each of them has another address there.",
-          `Your browser came over IPv${d.version}. ` +
-            `${d.version === 4 ? "You may also have an IPv6 address" : "You may also have an IPv4 address"}, ` +
-            "which we cannot see: one connection shows one address.",
-        ]
-      : [
-          "Nothing is wrong with your connection. This service gets your address from the proxy in front of " +
-            "it, and no proxy that it trusts has passed it on. It shows nothing rather than a guess.",
-        ],
-
   terminal: () => [
     {
       label: "Ask this service from another machine",

@@ -4,9 +4,8 @@
 import {
   cellOf,
   figures,
+  lessons,
   liveEcho,
-  lossMeans,
-  meaning,
   narrow,
   probes,
   raw,
@@ -16,15 +15,12 @@ import {
   terminal,
 } from "../../lib/echo.js";
 import { decided, missing } from "../../lib/echo-verdict.js";
-import { findingOf } from "../../lib/findings.js";
 import { plural } from "../../lib/format.js";
+import { remarks } from "../../lib/notes.js";
 import { folded, section } from "../../lib/parts.js";
 
 /** @typedef {import("api").components["schemas"]["PacketLoss"]} PacketLoss */
 /** @typedef {PacketLoss["bursts"][number]} Burst */
-
-/** @param {PacketLoss} d @returns {Burst | undefined} */
-const longest = (d) => [...d.bursts].sort((a, b) => b.length - a.length)[0];
 
 /** @param {Burst} b */
 const place = (b) => (b.length === 1 ? `probe ${b.startSeq}` : `probes ${b.startSeq} to ${b.startSeq + b.length - 1}`);
@@ -68,25 +64,19 @@ function bursts(d) {
   );
 }
 
-/** What the loss looks like. @param {PacketLoss} d */
-function pattern(d) {
-  const length = longest(d)?.length ?? 0;
-  return length > 2
-    ? `Up to ${length} probes in a row were lost. Loss in bursts hurts more than the same loss spread out: for ` +
-        "that moment nothing comes through."
-    : "The losses are spread out. A single lost packet is sent again by websites and downloads and hardly " +
-        "noticed; calls and games feel it.";
-}
-
 /** @type {import("../../lib/view.js").View<PacketLoss>} */
 export default {
   live: (seen) => liveEcho(seen, 50),
-  show: (d) => [cells(d), roundTrips(d), bursts(d), figures(d), folded("Each probe", "", probes(d)), raw(d)],
-  meaning: (d) => [
-    ...(d.received > 0 && missing(d) > 0 && !findingOf(d, "REPLIES_LIMITED") ? [pattern(d)] : []),
-    ...lossMeans(d),
-    ...meaning(d),
+  show: (d) => [
+    ...remarks(d),
+    cells(d),
+    roundTrips(d),
+    bursts(d),
+    figures(d),
+    folded("Each probe", "", probes(d)),
+    raw(d),
   ],
+  lessons,
   terminal: (asked, d) => terminal(asked, d, 50, 0.1),
   sources,
 };

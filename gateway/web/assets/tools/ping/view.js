@@ -1,8 +1,9 @@
 // @ts-check
 // Ten echo probes to a host.
 
-import { figures, liveEcho, lossMeans, meaning, probes, raw, roundTrips, sources, terminal } from "../../lib/echo.js";
+import { figures, lessons, liveEcho, probes, raw, roundTrips, sources, terminal } from "../../lib/echo.js";
 import { plural } from "../../lib/format.js";
+import { remarks } from "../../lib/notes.js";
 import { folded } from "../../lib/parts.js";
 
 /** @typedef {import("api").components["schemas"]["Ping"]} Ping */
@@ -10,8 +11,8 @@ import { folded } from "../../lib/parts.js";
 /** @type {import("../../lib/view.js").View<Ping>} */
 export default {
   live: (seen) => liveEcho(seen, 10),
-  show: (d) => [roundTrips(d), figures(d), folded("Probes", plural(d.sent, "probe"), probes(d)), raw(d)],
-  meaning: (d) => [...meaning(d), ...lossMeans(d)],
+  show: (d) => [...remarks(d), roundTrips(d), figures(d), folded("Probes", plural(d.sent, "probe"), probes(d)), raw(d)],
+  lessons,
   terminal: (asked, d) => terminal(asked, d, 10, 0.2),
   sources,
 };

@@ -2,9 +2,10 @@
 // A TCP port, address by address: who answered what, and how fast.
 
 import { el, svg } from "../../lib/dom.js";
-import { findingOf, inFull } from "../../lib/findings.js";
+import { findingOf } from "../../lib/findings.js";
 import { askVisitor } from "../../lib/for-you.js";
 import { ms } from "../../lib/format.js";
+import { remarks } from "../../lib/notes.js";
 import { badge, facts, folded, none, section, table, value } from "../../lib/parts.js";
 import { fit, label, picture, ticks } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
@@ -138,43 +139,12 @@ const summary = (d) =>
     ["Reachable", d.reachable ? "yes" : "no"],
   ]);
 
-/** What a state means for a visitor. @type {Record<Tried["state"], string>} */
-const meanings = {
-  open:
-    "Open means that something accepted the connection. It does not say that the program behind it works, nor " +
-    "that it is the service that usually uses this port.",
-  closed:
-    "Closed means that the host is there and answered, but nothing listens on this port, or a firewall rejects " +
-    "the connection. If a service should be here, it is not running or listens elsewhere.",
-  filtered:
-    "No answer came in time. Most often a firewall drops the packets silently; it may let in only some " +
-    "sources, so the port may be open for others.",
-  unreachable:
-    "The network reports that the host cannot be reached at this address, so nothing is known about the port itself.",
-  skipped: "This service has no route to these addresses, so nothing is known. Others may reach them.",
-};
-
-/** @param {PortChecker} d */
-function meaning(d) {
-  const more = findingOf(d, "MORE_ADDRESSES");
-  return [
-    meanings[d.conclusion?.code === "NOT_TRIED" ? "skipped" : d.state],
-    findingOf(d, "ADDRESS_NOT_OPEN")
-      ? "Visitors use whichever address their own connection prefers, so some of them will see the other state."
-      : "",
-    more
-      ? `${more.message} The results are about the addresses in the table; enter another address to try the port there.`
-      : "",
-    inFull(findingOf(d, "RISKY_SERVICE_OPEN")),
-  ].filter(Boolean);
-}
-
 /** @type {import("../../lib/view.js").View<PortChecker>} */
 export default {
   yours: (d, asked) => askVisitor(d.state === "open", asked),
-  meaning,
   live: (seen) => [section("From this service to each address", answers(seen.list("address")))],
   show: (d) => [
+    ...remarks(d, /^(?:MORE_ADDRESSES|ADDRESS_NOT_TRIED)$/),
     section("From this service to each address", answers(d.addresses), addresses(d)),
     folded("In short", d.service ? `usually ${d.service}` : "", summary(d)),
   ],

@@ -2,13 +2,13 @@
 // A chain of redirects: each step, what kind it is, and why the chain ended.
 
 import { el } from "../../lib/dom.js";
-import { findingOf, inFull, toneOf } from "../../lib/findings.js";
+import { toneOf } from "../../lib/findings.js";
 import { ms, plural } from "../../lib/format.js";
-import { notes } from "../../lib/notes.js";
+import { remarks } from "../../lib/notes.js";
 import { badge, cut, facts, folded, mark, notice, section, table, value } from "../../lib/parts.js";
 import { waterfall } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
-import { statusMeaning, statusShown, statusTone } from "../../lib/statuses.js";
+import { statusShown, statusTone } from "../../lib/statuses.js";
 
 /** @typedef {import("./facts.js").RedirectChecker} RedirectChecker */
 /** @typedef {import("./facts.js").Hop} Hop */
@@ -79,7 +79,7 @@ function short(url, before) {
  * @returns {HTMLElement[]}
  */
 function stepsOf(hops, end, outcome) {
-  return hops.map((h, i) =>
+  return hops.map((h) =>
     el(
       "li",
       { class: `rc-step ${h.status === null ? end : statusTone(h.status)}` },
@@ -92,9 +92,7 @@ function stepsOf(hops, end, outcome) {
         visited(h) && el("span", { class: "rc-time" }, ms(h.responseTimeMs)),
       ),
       el("div", { class: "rc-url" }, value(h.url, { what: `URL ${h.index + 1}` })),
-      // The same words at every step would hide what differs.
-      h.status !== hops[i - 1]?.status &&
-        el("div", { class: "hint" }, h.status === null ? h.statusText : statusMeaning(h.status)),
+      h.status === null && el("div", { class: "hint" }, h.statusText),
       h.address && el("div", { class: "hint" }, "Answered by ", value(h.address, { what: "address" })),
       h.location !== null &&
         el(
@@ -196,7 +194,7 @@ export default {
     const hops = d.hops;
     const before = hops.slice(0, -1).reduce((sum, h) => sum + h.responseTimeMs, 0);
     return [
-      ...notes(d),
+      ...remarks(d),
       section("The chain", path(d)),
       section(
         "Where the time went",
@@ -221,17 +219,7 @@ export default {
         facts([
           ["First URL", value(d.url, { what: "URL" })],
           ["Final URL", d.finalUrl && value(d.finalUrl, { what: "final URL" })],
-          [
-            "Final status",
-            d.finalStatus &&
-              el(
-                "span",
-                {},
-                statusShown(d.finalStatus, hops.at(-1)?.statusText),
-                el("br"),
-                el("span", { class: "muted" }, statusMeaning(d.finalStatus)),
-              ),
-          ],
+          ["Final status", d.finalStatus && statusShown(d.finalStatus, hops.at(-1)?.statusText)],
           ["Redirects followed", d.redirectCount],
           ["Total time", ms(d.totalMs)],
           ["Outcome", el("span", {}, d.summary)],
@@ -247,35 +235,6 @@ export default {
           "A redirect is an answer that names another address. Browsers go there by themselves, and each step " +
             "costs the visitor time.",
         ],
-
-  meaning(d) {
-    const redirects = d.hops.filter((h) => h.location !== null);
-    const permanent = redirects.filter((h) => h.flags.includes("permanent")).length;
-    const which =
-      permanent === redirects.length
-        ? "Every redirect here is permanent"
-        : `Of the ${redirects.length} redirects here ${permanent} ${permanent === 1 ? "is" : "are"} permanent`;
-    const conflicting = findingOf(d, "LOCATION_CONFLICT");
-    return [
-      d.outcome === "final" && d.redirectCount === 0 ? "The address answers directly, without a redirect." : "",
-      d.outcome === "loop"
-        ? "Browsers stop in a loop after some rounds and show an error. Often a cookie, a proxy in front or an " +
-          "HTTPS setting causes it."
-        : "",
-      d.outcome === "tooManyRedirects" ? "Most browsers follow up to 20 redirects, and then show an error." : "",
-      conflicting
-        ? "Two parts of the server each add a Location header, such as the web server and the program behind it, " +
-          `or a proxy in front. ${conflicting.remedy ?? ""}`
-        : "",
-      inFull(findingOf(d, "NOT_ENCRYPTED")),
-      inFull(findingOf(d, "HTTPS_TO_HTTP")),
-      permanent > 0 ? `${which}: a browser that has seen one may not request it again for a long time.` : "",
-      d.clientRedirect
-        ? "The last page sends browsers on by itself. Search engines and other programs may not follow that as " +
-          "they would a redirect of the server."
-        : "",
-    ].filter(Boolean);
-  },
 
   terminal(_, d) {
     const trust = d.hops.some((h) => h.flags.includes("certificateInvalid")) ? "-k " : "";

@@ -276,25 +276,6 @@ export default {
       "other sites link to it.",
   ],
 
-  meaning(d) {
-    return [
-      {
-        found: effectWords[d.robots.effect] ?? "",
-        missing: refusal(d.robots)
-          ? "A crawler that is refused the file cannot know its rules. Often a firewall or bot protection blocks " +
-            "unknown clients and lets well-known crawlers pass. Make sure that everyone can read robots.txt."
-          : "Without a robots.txt, crawlers may visit everything. That is fine if they should.",
-        unreachable:
-          "While the server fails to deliver the file, crawlers treat the whole site as closed. If that lasts, " +
-          "search engines drop its pages.",
-        invalid: "Many servers answer every URL with a page. Crawlers find no rules in it and visit everything.",
-      }[d.robots.status] ?? "",
-      sitemaps(d).some((s) => s.status === "found")
-        ? "A sitemap lists the pages for search engines. It does not guarantee that they index them."
-        : "A sitemap is optional. It helps search engines find pages that few links lead to.",
-    ].filter(Boolean);
-  },
-
   terminal(_, d) {
     const one = (sitemaps(d).find((s) => s.status === "found") ?? d.sitemap).url;
     return [

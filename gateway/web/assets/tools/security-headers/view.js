@@ -262,18 +262,8 @@ function answerPart(d) {
   );
 }
 
-/** @param {SecurityHeaders} d */
-function meaning(d) {
-  const list = [];
-  if (d.summary.fail > 0)
-    list.push("Start with the controls at the top. A missing header is not a vulnerability by itself.");
-  if (d.summary.info > 0) list.push("Controls with a note are optional; whether they fit depends on the site.");
-  return list;
-}
-
 /** @type {import("../../lib/view.js").View<SecurityHeaders>} */
 export default {
-  meaning,
   lessons: () => [
     "These headers let browsers refuse what is unsafe: unencrypted connections, other sites’ scripts, framing. They " +
       "limit the damage when something else goes wrong.",

@@ -22,9 +22,6 @@ export const left = (c) =>
       ? "not valid yet"
       : `${days(c.daysRemaining)} left`;
 
-/** Why this service did not verify a chain. */
-export const unread = /** @type {const} */ (["KEY_TOO_LONG", "CHAIN_NOT_READ", "CHAIN_TOO_COSTLY"]);
-
 /**
  * Whether this service did not verify the certificate of an answer or of one address: the issue of its error is a note.
  * @param {{authorizationError: string | null, issues: {code: string, severity: string}[]}} d

@@ -2,7 +2,7 @@
 // The TLS of a server: its certificate, its chain, and what it accepts.
 
 import { el } from "../../lib/dom.js";
-import { findingOf, findingsOf, inFull } from "../../lib/findings.js";
+import { findingOf } from "../../lib/findings.js";
 import { askVisitor } from "../../lib/for-you.js";
 import { counted, dateTime, day, duration, listed, ms, plural } from "../../lib/format.js";
 import { badge, cut, facts, folded, more, none, notice, section, table, value, values } from "../../lib/parts.js";
@@ -14,14 +14,10 @@ import { authority } from "./authority.js";
 import { endpoints } from "./endpoints.js";
 import { matrix } from "./matrix.js";
 import { others } from "./others.js";
-import { left, notYet, unread, unverified } from "./facts.js";
+import { left, notYet, unverified } from "./facts.js";
 
 /** @typedef {import("./suites.js").SslChecker} SslChecker */
 /** @typedef {import("./facts.js").Certificate} Certificate */
-
-/** What to do about a certificate that is refused or was not verified. @param {SslChecker} d */
-const remedy = (d) =>
-  (unverified(d) ? findingOf(d, ...unread) : d.findings?.find((f) => f.code === d.authorizationError))?.remedy ?? "";
 
 /** @param {SslChecker} d */
 function validity(d) {
@@ -288,27 +284,6 @@ function names(d) {
   );
 }
 
-/** @param {SslChecker} d */
-function meaning(d) {
-  return [
-    d.authorized
-      ? `Renew the certificate before ${day(d.certificate.validTo)}; until then nothing needs to be done about it.`
-      : `This certificate ${unverified(d) ? "was not verified here" : "is refused"}. ${remedy(d)}`,
-    inFull(findingOf(d, "ONLY_SSL3", "ONLY_OUTDATED_PROTOCOLS", "SSL3", "DEPRECATED_PROTOCOL")),
-    ...findingsOf(d, ...insecure).map(inFull),
-  ].filter(Boolean);
-}
-
-/** The findings on insecure cipher suites. */
-const insecure = /** @type {const} */ ([
-  "NULL_CIPHER",
-  "ANONYMOUS_CIPHER",
-  "EXPORT_CIPHER",
-  "DES_CIPHER",
-  "RC4_CIPHER",
-  "3DES_CIPHER",
-]);
-
 /** @param {unknown} _ @param {SslChecker} d */
 function terminal(_, d) {
   const literal = d.host.includes(":");
@@ -341,15 +316,10 @@ function terminal(_, d) {
 /** @type {import("../../lib/view.js").View<SslChecker>} */
 export default {
   yours: (_, asked) => askVisitor(true, asked),
-  meaning,
-  lessons(d) {
-    const quantum = findingOf(d, "POST_QUANTUM");
-    return [
-      "A certificate proves who a server is. Clients accept one that is within its dates, lists the host name, " +
-        "and leads to an authority that they trust.",
-      quantum ? `${quantum.message} Traffic recorded today cannot be read with a quantum computer later.` : "",
-    ].filter(Boolean);
-  },
+  lessons: () => [
+    "A certificate proves who a server is. Clients accept a certificate that is within its dates, lists the host " +
+      "name, and leads to an authority that they trust.",
+  ],
   terminal,
   show: (d) => [
     validity(d),

@@ -39,17 +39,6 @@ export const pathMtu = (mtu, family) =>
     mtu.note && el("p", { class: "hint" }, mtu.note),
   );
 
-/** What it means, and what to do. @param {Pick<Traceroute, "mtu" | "findings">} d */
-export function mtuMeaning({ mtu, findings }) {
-  if (!mtu) return [];
-  const finding = findings?.find(({ code }) => code.startsWith("PATH_MTU_"));
-  return [
-    "A link that carries less than 1,500 octets is no fault: senders learn of it by ICMP messages and send smaller " +
-      "packets. Where these are lost or wrong, connections hang that began well." +
-      (finding?.remedy ? ` ${finding.remedy}` : ""),
-  ];
-}
-
 /** Two walls that come closer. */
 const funnel = () =>
   svg(

@@ -4,12 +4,13 @@
 import { pathBands } from "../../lib/bands.js";
 import { el, svg } from "../../lib/dom.js";
 import { listed, ms, percent, privateHop } from "../../lib/format.js";
+import { remarks } from "../../lib/notes.js";
 import { badge, code, cut, facts, fileButton, folded, none, section, value, values } from "../../lib/parts.js";
 import { addressLinks, originWords, toolLink } from "../../lib/network.js";
 import { ticks } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
 import { destination, ending } from "./facts.js";
-import { mtuMeaning, narrowing, pathMtu } from "./mtu.js";
+import { narrowing, pathMtu } from "./mtu.js";
 
 /** @typedef {import("./facts.js").Traceroute} Traceroute */
 /** @typedef {import("./facts.js").Hop & {waiting?: boolean}} Hop waiting is one without an answer yet */
@@ -284,16 +285,6 @@ const probes = (d) =>
   (d.port === null ? "" : ` to port ${d.port}`) +
   (d.protocol === "tcp" ? ", none of which is completed" : "");
 
-/** What it may mean that the destination was not reached. @param {Traceroute} d */
-const notReached = (d) =>
-  [
-    "This need not mean that the destination is down.",
-    d.protocol === "udp" ? "A program that listens on the port may take the probes without answering." : "",
-    d.findings?.[0]?.remedy ?? "",
-  ]
-    .filter(Boolean)
-    .join(" ");
-
 /** The same with traceroute and with mtr. @param {Traceroute} d */
 function commands(d) {
   const port = d.port ?? "";
@@ -328,6 +319,7 @@ export default {
   },
 
   show: (d) => [
+    ...remarks(d),
     d.hops.length > 0
       ? section(
           "The path",
@@ -335,6 +327,12 @@ export default {
           ...byNetwork(d.hops),
           path(d),
           cut(d, cutTrace),
+        )
+      : null,
+    d.explanation.length > 0
+      ? section(
+          "What the trace shows",
+          el("ul", { class: "prose" }, ...d.explanation.map((text) => el("li", {}, text))),
         )
       : null,
     d.mtu ? pathMtu(d.mtu, d.family) : null,
@@ -352,8 +350,6 @@ export default {
     d.raw ? folded("Raw output", "", code(d.raw, "raw output"), cut(d, cutTrace)) : null,
     addressLinks(d.address, "traceroute"),
   ],
-
-  meaning: (d) => [...(d.reached ? [] : [notReached(d)]), ...mtuMeaning(d), ...d.explanation],
 
   lessons: () => [
     "A rise in time that lasts to the end means a long or busy link; one that disappears at the next hop is " +

@@ -1,17 +1,16 @@
 // @ts-check
 // Whether a site answers, over each family of addresses on its own.
 
-import { challengeAdvice, challengeWords } from "../../lib/challenge.js";
 import { el } from "../../lib/dom.js";
-import { findingOf, findingsOf, inFull } from "../../lib/findings.js";
+import { findingOf } from "../../lib/findings.js";
 import { askVisitor } from "../../lib/for-you.js";
 import { host, ms } from "../../lib/format.js";
 import { http3Facts, http3Part } from "../../lib/http3.js";
-import { notes } from "../../lib/notes.js";
+import { remarks } from "../../lib/notes.js";
 import { badge, facts, folded, mark, none, section, value } from "../../lib/parts.js";
 import { waterfall } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
-import { statusMeaning, statusShown } from "../../lib/statuses.js";
+import { statusShown } from "../../lib/statuses.js";
 import { timingFacts } from "../../lib/timings.js";
 import { families, stateWords } from "./facts.js";
 
@@ -126,12 +125,6 @@ function cardSoFar(family, seen) {
   );
 }
 
-/** Where the fault may lie: a server that answers is reached, and reports its own. @param {Uptime} d */
-const causeOf = (d) =>
-  d.status === null
-    ? "The cause may lie with the site, with the way to it, or in a rule that keeps automated checks out."
-    : statusMeaning(d.status);
-
 /** @type {import("../../lib/view.js").View<Uptime>} */
 export default {
   yours: (d, asked) => askVisitor(d.online === true, asked),
@@ -144,7 +137,7 @@ export default {
 
   show(d) {
     return [
-      ...notes(d),
+      ...remarks(d, /^HTTP3_/),
       section(
         "IPv4 and IPv6",
         el("div", { class: "uptime-families" }, ...families(d).map(([name, f]) => card(name, f, Boolean(d.challenge)))),
@@ -163,18 +156,8 @@ export default {
           ["URL", value(d.url, { what: "URL" })],
           ["Online", el("span", {}, d.online ? "yes: it answers, and not with a server error" : "no")],
           ["Reason", d.reason && el("span", {}, d.reason)],
-          ["Bot challenge", d.challenge && el("span", {}, challengeWords(d.challenge))],
-          [
-            "Status",
-            d.status &&
-              el(
-                "span",
-                {},
-                statusShown(d.status, d.statusText),
-                el("br"),
-                el("span", { class: "muted" }, statusMeaning(d.status)),
-              ),
-          ],
+          ["Bot challenge", d.challenge?.vendor],
+          ["Status", d.status && statusShown(d.status, d.statusText)],
           ["Final URL", d.finalUrl && value(d.finalUrl, { what: "final URL" })],
           [
             "Response time",
@@ -194,36 +177,6 @@ export default {
   },
 
   second: http3Facts,
-
-  meaning(d) {
-    const dead = findingOf(d, "ADDRESS_DOWN");
-    const lame = findingOf(d, "FAMILY_DOWN");
-    const nowhere = findingOf(d, "NAME_NOT_FOUND", "NO_ADDRESS");
-    return [
-      d.verdict === "up"
-        ? "The site answered just now, from where this service runs. That says nothing about any other place or time."
-        : "",
-      d.verdict === "down" && !nowhere
-        ? `${d.reason ?? ""} A second try failed as well.`.trimStart() + (d.challenge ? "" : ` ${causeOf(d)}`)
-        : "",
-      inFull(nowhere),
-      challengeAdvice(d.challenge),
-      dead
-        ? "A name with several addresses spreads its visitors over them. Those who are sent to one that does not " +
-          `answer wait until their browser tries another, or see an error. ${dead.remedy ?? ""}`
-        : "",
-      lame
-        ? `Visitors whose connection prefers ${lame.subject} wait until their browser gives up on it, or do not ` +
-          `reach the site at all. ${lame.remedy ?? ""}`
-        : "",
-      inFull(findingOf(d, "CERTIFICATE_INVALID")),
-      inFull(findingOf(d, "NO_IPV4")),
-      d.online && d.families.ipv6.state === "noAddress"
-        ? `${d.families.ipv6.reason ?? ""} That is common, and no problem for anyone with IPv4.`.trimStart()
-        : "",
-      ...findingsOf(d, "FAMILY_NOT_CHECKED").map((f) => f.message),
-    ].filter(Boolean);
-  },
 
   terminal(_, d) {
     const trust = d.certificateValid === false ? "-k " : "";

@@ -5,13 +5,14 @@ import { spanRange } from "../../lib/addresses.js";
 import { el } from "../../lib/dom.js";
 import { findingOf, inFull } from "../../lib/findings.js";
 import { day, dateTime, listed, plural } from "../../lib/format.js";
+import { remarks } from "../../lib/notes.js";
 import { cut, facts, mark, more, none, notice, section, table, value, values } from "../../lib/parts.js";
 import { addressLinks, heldBack, networkRows, rdapAddress, toolLink } from "../../lib/network.js";
-import { statusMeaning } from "./status.js";
+import { findingOfStatus, statusWords } from "./status.js";
 import { timeline } from "../../lib/picture.js";
 import { addressPicture } from "../../lib/ranges.js";
 import { sh } from "../../lib/shell.js";
-import { attempt } from "../../lib/view.js";
+import { attempt, concernOf } from "../../lib/view.js";
 
 /** @typedef {import("api").components["schemas"]["WhoisLookup"]} WhoisLookup */
 /** @typedef {NonNullable<WhoisLookup["domain"]>} Domain */
@@ -64,15 +65,16 @@ function registrationPart(d, domain) {
   );
 }
 
-/** @param {string[]} list */
-function statusPart(list) {
+/** @param {WhoisLookup} d @param {string[]} list */
+function statusPart(d, list) {
   if (list.length === 0) return null;
   return section(
     "Status",
     facts(
       list.map((s) => {
-        const { tone, text } = statusMeaning(s);
-        return [s, el("span", {}, tone !== "off" && mark(tone), ` ${text}`)];
+        const finding = findingOfStatus(d, s);
+        const text = finding ? inFull(finding) : statusWords(s);
+        return [s, el("span", { class: "sentence" }, finding && mark(concernOf(finding).tone), ` ${text}`)];
       }),
     ),
   );
@@ -164,50 +166,16 @@ function noticesPart(list) {
       );
 }
 
-/** @param {WhoisLookup} d */
-function meaning(d) {
-  if (d.reason === "noRdapService")
-    return [
-      "Not every registry offers its data in a form that this check reads: RDAP, or the text of a WHOIS server " +
-        "that it can read. That says nothing about the name or address itself; the registry’s own website may show " +
-        "more.",
-    ];
-  if (d.queryType === "ip")
-    return [
-      d.found
-        ? "Registries allocate blocks of addresses to providers, and these assign them to users. “Where it is " +
-          "registered” below shows holder and country; nothing shows where a machine is."
-        : "The responsible registry has no block with this address: it may be unallocated or reserved.",
-    ];
-  if (!d.found)
-    return [
-      "No one has registered the name, or its registration ran out and was deleted. But a registry gives the " +
-        "same answer for names that it has reserved or blocked, so only a registrar can find out whether this " +
-        "one is available.",
-    ];
-  const end = d.domain?.events.expires;
-  return [
-    findingOf(d, "EXPIRED")
-      ? `${inFull(findingOf(d, "EXPIRED"))} Many registries give the holder some weeks; after that anyone can ` +
-        "register it."
-      : "",
-    inFull(findingOf(d, "EXPIRES_SOON")),
-    end && !findingOf(d, "EXPIRED", "EXPIRES_SOON")
-      ? `Renewed before ${day(end)}, the name stays with its holder.`
-      : "",
-    "Data about holders is often withheld, by law or by the registry’s rules. To reach a holder, ask the registrar.",
-  ].filter(Boolean);
-}
-
 /** @type {import("../../lib/view.js").View<WhoisLookup>} */
 export default {
   show: (d) => [
+    ...remarks(d, /^STATUS_/),
     ...ours(d).map((n) => notice("warn", n.description)),
     ...(d.domain
       ? [
           datesPart(d, d.domain),
           registrationPart(d, d.domain),
-          statusPart(d.domain.status),
+          statusPart(d, d.domain.status),
           serversPart(d.domain.nameservers),
           dnssecPart(d.domain.dnssec),
           contactsPart(d.domain.contacts),
@@ -219,7 +187,6 @@ export default {
     d.queryType === "ip" ? addressLinks(d.query, "whois-lookup") : null,
   ],
 
-  meaning,
   lessons: (d) =>
     d.found && d.domain
       ? [
