@@ -109,7 +109,7 @@ func pagesWithFacts() []shownPage {
 			"200", "HTTP/2", "content-type", "set-cookie", "TLSv1.3"}},
 		{name: "http-headers-slow", path: toolPath("http-headers", "http://slow.lab-site.com/"), facts: []string{"200"}},
 		{name: "http-headers-none", path: toolPath("http-headers", "http://reset.lab-site.com/"), ready: answered, in: "main",
-			facts: []string{"Check the host and the port", "Try again"}, console: []string{"status of 502"}},
+			facts: []string{"reset.lab-site.com", "Try again"}, console: []string{"status of 502"}},
 		{name: "ssl-checker", path: toolPath("ssl-checker", "fast.lab-site.com"), tone: "good", facts: []string{
 			"fast.lab-site.com", "TLSv1.3", "TLS 1.2", "443"}, opens: "fast.lab-site.com", fromHere: true},
 		{name: "ssl-checker-expired", path: toolPath("ssl-checker", "expired.lab-site.com"), tone: "bad", todo: "The first finding says what to do", facts: []string{"expired.lab-site.com", "expired 10 days ago", "CERT_HAS_EXPIRED", "Lab Issuing CA E1"}},

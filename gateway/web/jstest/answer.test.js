@@ -10,7 +10,10 @@ const { remarks } = await import("../assets/lib/notes.js");
 
 /** @param {string | null} [meaning] */
 function headings(meaning) {
-  const d = /** @type {any} */ ({ conclusion: { state: "ok", code: "UP", message: "It is up.", meaning }, findings: [] });
+  const d = /** @type {any} */ ({
+    conclusion: { state: "ok", code: "UP", message: "It is up.", meaning },
+    findings: [],
+  });
   const view = { show: () => [], terminal: () => [], sources: () => [], lessons: () => ["A term."] };
   const asked = { slug: "uptime", input: "example.com", options: {} };
   const judge = { facts: () => ({}) };
@@ -24,12 +27,21 @@ test("what it means is the conclusion's meaning, and nothing without one", () =>
 });
 
 /** @param {string} code @param {object} [more] */
-const finding = (code, more) => ({ code, severity: "warn", group: "safer", message: `${code}.`, remedy: null, ...more });
+const finding = (code, more) => ({
+  code,
+  severity: "warn",
+  group: "safer",
+  message: `${code}.`,
+  remedy: null,
+  ...more,
+});
 
 test("a finding that the conclusion states is not said again", () => {
   const shown = (/** @type {object} */ conclusion, /** @type {RegExp} */ elsewhere = /^$/) =>
-    remarks(/** @type {any} */ ({ conclusion, findings: [finding("A"), finding("B", { remedy: "Mend it." })] }), elsewhere)
-      .map((node) => node.textContent.replace("!Warning: ", ""));
+    remarks(
+      /** @type {any} */ ({ conclusion, findings: [finding("A"), finding("B", { remedy: "Mend it." })] }),
+      elsewhere,
+    ).map((node) => node.textContent.replace("!Warning: ", ""));
   assert.deepEqual(shown({ code: "UP", message: "Up." }), ["A.", "B. Mend it."]);
   assert.deepEqual(shown({ code: "A", message: "Up." }), ["B. Mend it."]);
   assert.deepEqual(shown({ code: "DOWN", message: "Down.", args: { reason: "B" } }), ["A."]);

@@ -10,6 +10,7 @@ import { all, spread } from "./paper.js";
 spread();
 const { calmed } = await import("../assets/lib/overview.js");
 const { makeCard } = await import("../assets/lib/card.js");
+const { advance } = await import("../assets/lib/report-checks.js");
 const { thumb } = await import("../assets/lib/thumb.js");
 
 const recorded = new URL("../../../deploy/lab/e2e/testdata/golden/", import.meta.url);
@@ -80,6 +81,33 @@ test("a card whose check failed, or was cancelled, or found a site down, says wh
   assert.equal(phasesOn(answered({ ok: true, status: 200, data: down }), step), where);
   assert.equal(phasesOn(answered({ ok: true, status: 200, data: up }), step), "");
   assert.equal(phasesOn(answered({ ok: false, status: 504, error: "No." })), "");
+});
+
+test("the card of a check that failed has its conclusion, or the error without one", () => {
+  const conclusion = { state: "unknown", code: "NO_IPV6_HERE", message: "No IPv6 here.", meaning: null };
+  const said = (/** @type {object} */ reply) => {
+    /** @type {any} */
+    const check = {
+      slug: "ping",
+      title: "Ping",
+      input: "a.example",
+      options: {},
+      glyph: null,
+      seen: makeSteps(),
+      began: 0,
+    };
+    advance(check, /** @type {any} */ ({ state: "answered", reply: { ok: false, status: 502, ...reply } }));
+    const card = makeCard(check, "a.example", () => {});
+    card.show();
+    return [
+      check.verdict?.tone,
+      ...all(card.node, (node) => /verdict|remark/.test(node.attributes.get("class") ?? "")).map((node) =>
+        node.attributes.get("class"),
+      ),
+    ];
+  };
+  assert.deepEqual(said({ error: "No IPv6 here.", conclusion }), ["off", "verdict off"]);
+  assert.deepEqual(said({ error: "Failed." }), [undefined, "remark"]);
 });
 
 test("the card of a name that is there for mail alone is red no longer, once", () => {

@@ -12,7 +12,7 @@ import { concernsIn, verdictOf } from "../assets/lib/view.js";
 
 const folders = new URL("../assets/tools/", import.meta.url);
 const recorded = new URL("../../../deploy/lab/e2e/testdata/golden/", import.meta.url);
-const tones = ["good", "warn", "bad", "info"];
+const tones = ["good", "warn", "bad", "info", "off"];
 
 /** Where strangers' own texts are, as they sent them. The others are the service's, or in a form that it has judged. */
 const theirs = new Set([

@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { failureTone, nextSteps, own, usually } from "../assets/lib/next.js";
+import { failureTone, nextSteps, own } from "../assets/lib/next.js";
 
 /** @param {string} kind @param {string} slug @param {string} input */
 const steps = (kind, slug, input) =>
@@ -43,31 +43,22 @@ test("nothing is offered where nothing is recognised, and no page offers itself"
   assert.deepEqual(steps("domain", "dns-lookup", "example.com"), []);
 });
 
-test("what a failure usually means is told of whom it was asked", () => {
-  const said = (/** @type {number} */ status, /** @type {string} */ kind, slug = "uptime") =>
-    usually({ ok: false, status }, kind, slug);
-  assert.match(said(504, "url"), /firewall/);
-  assert.doesNotMatch(said(504, "registration"), /firewall/);
-  assert.match(said(502, "domain"), /name server or registry/);
-  for (const status of [0, 403, 429, 500, 501, 503]) assert.notEqual(said(status, "url"), "");
-  assert.equal(said(400, "url"), "");
-  for (const status of [502, 504]) assert.match(said(status, "host", "ping"), /part of this service/);
-});
-
 test("what failed in this service is told from what failed at the target", () => {
   const failed = (/** @type {number} */ status) => own({ ok: false, status });
   for (const status of [0, 500, 503]) assert.equal(failed(status), true, String(status));
   for (const status of [400, 429, 502, 504]) assert.equal(failed(status), false, String(status));
 });
 
-test("a server that accepts connections is not behind a firewall", () => {
-  const said = (/** @type {object} */ stage) =>
-    usually({ ok: false, status: 504, stage: { boundMs: 1, atMs: 1, stage: "connecting", ...stage } }, "url", "uptime");
-  for (const stage of [{ stage: "waiting" }, { stage: "reading" }, { connectMs: 8 }])
-    assert.match(said(stage), /accepts connections, so no firewall/);
-  assert.match(said({}), /a firewall drops/);
-  // A server that speaks another protocol is not down.
-  assert.doesNotMatch(usually({ ok: false, status: 502 }, "hostPort", "ssl-checker"), /down/);
+/** @param {string} state */
+const concluded = (state) => ({
+  ok: false,
+  status: 502,
+  conclusion: /** @type {any} */ ({ state, code: "A", message: "A." }),
+});
+
+test("a failure with a conclusion has its colour, and says nothing of the target where it is unknown", () => {
+  assert.deepEqual([failureTone(concluded("fail")), failureTone(concluded("unknown"))], ["bad", "off"]);
+  assert.deepEqual([own(concluded("fail")), own(concluded("unknown"))], [false, true]);
 });
 
 test("red is the target's alone", () => {

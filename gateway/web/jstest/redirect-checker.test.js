@@ -21,7 +21,7 @@ const chain = {
 test("the facts of a chain have each step", () =>
   assert.deepEqual(judge.facts(chain)["Chain"], ["1. https://example.com/: 200"]));
 
-for (const [state, tone] of Object.entries({ ok: "good", info: "info", warn: "warn", fail: "bad", unknown: "info" }))
+for (const [state, tone] of Object.entries({ ok: "good", info: "info", warn: "warn", fail: "bad", unknown: "off" }))
   test(`a conclusion that is ${state} is ${tone}`, () => assert.equal(toneOf({ conclusion: { state } }), tone));
 
 test("a finding by its code, and what to do about it", () => {

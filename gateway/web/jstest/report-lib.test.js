@@ -164,7 +164,7 @@ test("the sentences on top have the conclusion and counts", () => {
     [up, grouped("broken", "safer"), { tone: "bad", text: "a.example: It fails.", aside: "1 suggestion" }],
     [up, grouped("broken", "broken"), { tone: "bad", text: "a.example: It fails.", aside: "2 problems" }],
     [down, grouped("broken", "safer"), { tone: "bad", text: "It is DOWN.", aside: "1 suggestion" }],
-    [slow, grouped("safer"), { tone: "info", text: "It is UP_SLOW.", aside: "1 suggestion" }],
+    [slow, grouped("safer"), { tone: "warn", text: "It is UP_SLOW.", aside: "1 suggestion" }],
     [new Map(), [], { tone: "warn", text: "No check of a.example gave an answer.", aside: "" }],
   ];
   for (const [answers, findings, want] of rows) assert.deepEqual(stateOf("a.example", answers, findings), want);
@@ -350,8 +350,18 @@ for (const [name, slug, data, value, note] of tiles) {
 
 test("the tone of a tile is that of the conclusion", () => {
   const site = { status: 200, statusText: "OK", responseTimeMs: 12 };
-  for (const [state, tone] of Object.entries({ ok: "good", info: "info", warn: "warn", fail: "bad", unknown: "info" }))
+  for (const [state, tone] of Object.entries({ ok: "good", info: "info", warn: "warn", fail: "bad", unknown: "off" }))
     assert.equal(tile("uptime", { ...concluded(/** @type {any} */ (state), "CODE"), ...site })?.tone, tone);
   assert.equal(tile("uptime", { ...good, ...site })?.note, "after 12.0 ms");
   assert.equal(tile("uptime", { ...concluded("fail", "CERT"), ...site })?.note, "It is CERT.");
+});
+
+test("a check that failed has the brief form in its tile, unless another answers in its place", () => {
+  const conclusion = { ...concluded("fail", "CONNECTION_REFUSED").conclusion, brief: "Refused" };
+  const shown = (/** @type {any} */ answers) =>
+    factsOf(["uptime", "http-headers"], answers, new Map([["uptime", conclusion]]));
+  assert.deepEqual(shown(new Map()), [
+    ["Website", { value: "Refused", note: "It is CONNECTION_REFUSED.", tone: "bad" }, "uptime"],
+  ]);
+  assert.equal(shown(new Map([["http-headers", { ...good, status: 200, responseTimeMs: 1 }]]))[0][2], "http-headers");
 });

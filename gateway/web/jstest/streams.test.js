@@ -79,8 +79,30 @@ test("a failure on the last line is one, with its status and its pause", async (
     error: "The worker failed.",
     durationMs: 3,
     requestId: "r",
-    stage,
   });
+});
+
+test("the conclusion right before the line of a failure is its own, whatever receipt follows", async () => {
+  const conclusion = {
+    state: "fail",
+    code: "CONNECTION_REFUSED",
+    brief: "Refused",
+    message: "It refused.",
+    meaning: null,
+  };
+  const concluded = { step: { kind: "conclusion", conclusion } };
+  const failure = { error: "Failed.", durationMs: 3, requestId: "r", status: 502 };
+  const said = async (/** @type {unknown[]} */ ...values) => {
+    const { answer } = await streamed([lines(values)]);
+    return [answer.error, answer.conclusion?.code];
+  };
+  assert.deepEqual(await said(concluded, failure), ["It refused.", "CONNECTION_REFUSED"]);
+  const receipt = { step: { kind: "receipt", receipt: {} } };
+  assert.deepEqual(await said(concluded, receipt, failure), ["It refused.", "CONNECTION_REFUSED"]);
+  assert.deepEqual(await said(concluded, { step: stage }, failure), ["Failed.", undefined]);
+  assert.deepEqual(await said(failure), ["Failed.", undefined]);
+  assert.deepEqual(await said({ step: { kind: "conclusion" } }, failure), ["Failed.", undefined]);
+  assert.deepEqual(await said(concluded, last), [undefined, undefined]);
 });
 
 test("a stream that ends before its last line has no answer", async () => {

@@ -19,7 +19,7 @@ const tones = [
   ["ok", "good"],
   ["warn", "warn"],
   ["fail", "bad"],
-  ["unknown", "info"],
+  ["unknown", "off"],
 ];
 
 for (const [state, tone] of tones) {

@@ -11,7 +11,7 @@
  * @property {string} [requestId]
  * @property {number} [retryAfter] seconds
  * @property {number} [left] how many requests are left to the visitor now; undefined where there is no limit
- * @property {import("./steps.js").Stage} [stage] how far a streamed run had come that failed
+ * @property {import("./view.js").Conclusion} [conclusion] of a run that failed; its message is the error
  * @property {string} [field] what a refusal is about: "input", or "options." and the name of an option
  */
 
@@ -130,17 +130,22 @@ function opened({ data, error, durationMs, requestId }, answer) {
  */
 async function readSteps(body, onStep) {
   let last = null;
-  let stage;
+  let conclusion = null;
   for await (const line of linesOf(body)) {
     const value = parsed(line);
-    if (value?.step?.kind === "stage") stage = value.step;
-    if (typeof value?.step?.kind === "string") onStep(value.step);
-    else if (typeof value?.status === "number") last = value;
+    const { step } = value ?? {};
+    if (typeof step?.kind === "string") {
+      onStep(step);
+      // That of a failure comes right before its line; those before it are about a run that went on.
+      if (step.kind !== "receipt") conclusion = step.kind === "conclusion" ? step.conclusion : null;
+    } else if (typeof value?.status === "number") last = value;
   }
   if (!last) return { ok: false, status: 0, error: "The connection was lost before the answer was complete." };
   const retryAfter = typeof last.retryAfter === "number" ? last.retryAfter : undefined;
   const answer = opened(last, { status: last.status, retryAfter });
-  return answer.ok || !stage ? answer : { ...answer, stage };
+  return answer.ok || typeof conclusion?.message !== "string"
+    ? answer
+    : { ...answer, error: conclusion.message, conclusion };
 }
 
 /**

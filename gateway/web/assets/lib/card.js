@@ -22,7 +22,7 @@ import { attempt } from "./view.js";
  * number, took: number, at: number, judge: import("./view.js").Judge | null, verdict: Verdict | null, past:
  * import("./compare.js").Past | null}} Check options are those of the tool that are not the usual ones; key
  * distinguishes cards of one tool; style is the address of the stylesheet of its view, empty for none; at is when it
- * was answered; verdict is the conclusion of an answer, null without one; past is what was kept of it before its answer
+ * was answered; verdict is the conclusion of an answer or a failure; past is what was kept of it before its answer
  */
 
 /** @typedef {"waiting" | "running" | "done" | "failed" | "limited" | "cancelled"} State */
@@ -203,8 +203,8 @@ function sentence({ stage, verdict }) {
     case "running":
       return [el("p", { class: "remark now" })];
     case "answered":
-      if (stage.reply.ok)
-        return [verdict ? verdictLine(verdict) : lost("Answered, but this page could not read the answer.")];
+      if (verdict) return [verdictLine(verdict)];
+      if (stage.reply.ok) return [lost("Answered, but this page could not read the answer.")];
       return [
         remark(
           stage.reply.error ?? "The service gave no reason.",

@@ -20,6 +20,7 @@ import { toneWords as tones } from "./severity.js";
  * @property {boolean} ok
  * @property {import("./view.js").Data} [data]
  * @property {string} [error]
+ * @property {import("./view.js").Conclusion} [conclusion] of a failure
  * @property {number} [durationMs]
  * @property {string} [requestId]
  * @property {Verdict} [verdict]
@@ -43,12 +44,12 @@ import { toneWords as tones } from "./severity.js";
  * @returns {string}
  */
 export function asJSON({ target, recognisedAs, place, at, checks }) {
-  const tools = checks.map(({ slug, input, status, ok, data, error, durationMs, requestId }) => ({
+  const tools = checks.map(({ slug, input, status, ok, data, error, conclusion, durationMs, requestId }) => ({
     slug,
     input,
     status,
     ok,
-    ...(ok ? { data } : { error }),
+    ...(ok ? { data } : { error, conclusion }),
     durationMs,
     requestId,
   }));

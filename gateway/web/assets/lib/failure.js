@@ -1,9 +1,9 @@
 // @ts-check
-// A check without a result as the pages show it: what happened, what it usually means, and what to do next.
+// A check without a result as the pages show it: what happened, what it means, and what to do next.
 
 import { announce, el } from "./dom.js";
 import { duration } from "./format.js";
-import { failureTone, nextSteps, own, usually } from "./next.js";
+import { failureTone, nextSteps, ours, own } from "./next.js";
 import { notice, value } from "./parts.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
@@ -13,13 +13,13 @@ import { notice, value } from "./parts.js";
 const passing = [0, 429, 500, 502, 503, 504];
 
 /**
- * A failure, in the API's words.
+ * A failure, in the service's words.
  * @param {Answer} answer without data
  * @param {{kind: string, asked: Asked, again: () => void}} [run] what was run, where it can be run again from here
  * @returns {HTMLElement}
  */
 export function renderFailure(answer, run) {
-  const usual = run && usually(answer, run.kind, run.asked.slug);
+  const meaning = answer.conclusion ? answer.conclusion.meaning : run && ours[answer.status];
   const again =
     run && passing.includes(answer.status)
       ? el("button", { type: "button", class: "quiet", id: "again" }, "Try again")
@@ -28,7 +28,7 @@ export function renderFailure(answer, run) {
   return notice(
     failureTone(answer),
     el("p", { class: "failed" }, answer.error ?? "Something went wrong."),
-    usual && el("p", {}, usual),
+    meaning && el("p", {}, meaning),
     (again || answer.retryAfter !== undefined) &&
       el("p", { class: "again" }, again, answer.retryAfter !== undefined && countdown(answer.retryAfter, again)),
     run && !own(answer) && renderNext(run.kind, run.asked),

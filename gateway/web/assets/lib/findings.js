@@ -31,7 +31,7 @@ export const findingOf = (d, ...codes) => findingsOf(d, ...codes)[0];
 export const inFull = (finding) => (finding ? [finding.message, finding.remedy].filter(Boolean).join(" ") : "");
 
 /** The colours of conclusions. @type {Record<string, import("./view.js").Tone>} */
-const tones = { ok: "good", info: "info", warn: "warn", fail: "bad", unknown: "info" };
+const tones = { ok: "good", info: "info", warn: "warn", fail: "bad", unknown: "off" };
 
 /** The colour of an answer's conclusion. @param {{conclusion: {state: string}}} d */
 export const toneOf = (d) => tones[d.conclusion?.state] ?? "info";

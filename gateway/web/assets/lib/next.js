@@ -1,20 +1,18 @@
 // @ts-check
 // What to do after a check without a result: what the failure usually means, and other checks of the target.
 
+import { toneOf } from "./findings.js";
 import { linkTo } from "./fitting.js";
 import { recognise } from "./recognise.js";
 
 /** @typedef {import("./view.js").Asked} Asked */
 /** @typedef {{label: string, href: string}} Step */
 
-/** Kinds of input whose tools query registries, name servers and the like about a target, not the target itself. */
-const askedAbout = ["domain", "address", "network", "registration", "none"];
-
-/** The tools whose measurements the diagnostics worker makes: they fail with it, never because of the target. */
-const measured = ["ping", "packet-loss", "traceroute"];
-
-/** What failures mean that are not the target's, by the status of the answer. @type {Record<number, string>} */
-const ours = {
+/**
+ * What a failure means that says nothing about the target and has no conclusion, by the status of the answer. @type
+ * {Record<number, string>}
+ */
+export const ours = {
   0: "Usually your connection dropped for a moment, or this service is being updated.",
   403:
     "This service only takes requests from its own pages. Usually a browser extension or a proxy has changed the " +
@@ -34,39 +32,11 @@ const ours = {
 const tones = { 0: "warn", 403: "warn", 429: "info", 500: "warn", 501: "info", 503: "warn" };
 
 /** The colour of a failure: red is the target's alone. @param {import("./api.js").Answer} answer */
-export const failureTone = ({ status }) => tones[status] ?? "bad";
+export const failureTone = ({ status, conclusion }) => (conclusion ? toneOf({ conclusion }) : (tones[status] ?? "bad"));
 
 /** Whether this service failed, or the way to it, and no target. @param {import("./api.js").Answer} answer */
-export const own = ({ status }) => [0, 500, 503].includes(status);
-
-/**
- * What a failure usually means, in a sentence or two; empty where the API's sentence is enough.
- * @param {import("./api.js").Answer} answer
- * @param {string} kind of the tool's input
- * @param {string} slug of the tool
- * @returns {string}
- */
-export function usually({ status, stage }, kind, slug) {
-  if (measured.includes(slug) && (status === 502 || status === 504))
-    return "A part of this service, or a name server that it queried, did not answer. The target itself may be fine.";
-  const direct = !askedAbout.includes(kind);
-  if (status === 502)
-    return direct
-      ? "Check the host and the port: another kind of server may listen there, or none."
-      : "Usually a name server or registry on the way to the answer is down or refuses to answer. The target " +
-          "itself may be fine.";
-  if (status === 504)
-    return direct
-      ? accepted(stage)
-        ? "The server accepts connections, so no firewall is in the way. Usually it is overloaded, or the program " +
-          "that should answer hangs."
-        : "Usually the server is down or too busy to answer in time, or a firewall drops what is sent to it."
-      : "Usually a name server or registry on the way to the answer is slow or down. The target itself may be fine.";
-  return ours[status] ?? "";
-}
-
-/** Whether a server had accepted a connection when the run ended. @param {import("./steps.js").Stage} [stage] */
-const accepted = (stage) => typeof stage?.connectMs === "number" || ["waiting", "reading"].includes(stage?.stage ?? "");
+export const own = ({ status, conclusion }) =>
+  conclusion ? conclusion.state === "unknown" : [0, 500, 503].includes(status);
 
 /** The most usual ports. */
 const ports = [443, 80, 25, 22];

@@ -65,6 +65,16 @@ function answersOf(checks, target) {
   );
 }
 
+/** The conclusions of checks that failed. @param {Check[]} checks */
+const failuresOf = (checks) =>
+  new Map(
+    checks.flatMap(({ slug, stage }) =>
+      stage.state === "answered" && stage.reply.conclusion
+        ? [/** @type {const} */ ([slug, stage.reply.conclusion])]
+        : [],
+    ),
+  );
+
 /**
  * Takes the red from the conclusion that a name which is there for mail alone has no site.
  * @template {Check} C
@@ -96,7 +106,11 @@ function shortName({ text, host, kind }) {
  */
 export function reportState(checks, target) {
   const open = checks.filter((check) => !ended(check.stage)).length;
-  const [name, answers, concerns] = [shortName(target), answersOf(checks, target), concernsOf(checks, target)];
+  const [name, concerns] = [shortName(target), concernsOf(checks, target)];
+  const failed = [...failuresOf(checks)].filter(([, { state }]) => state === "fail");
+  /** @type {Map<string, import("./view.js").Data>} */
+  const answers = new Map(failed.map(([slug, conclusion]) => [slug, { conclusion, findings: [] }]));
+  for (const [slug, data] of answersOf(checks, target)) answers.set(slug, data);
   return open > 0 ? earlyState(name, target.kind, answers, concerns, open) : wholeState(name, answers, concerns);
 }
 
@@ -136,8 +150,19 @@ export function missing(checks, target) {
   );
   const unread = checks.filter((check) => stateOf(check.stage) === "done" && check.concerns === null);
   const cut = checks.filter((check) => check.stage.state === "answered" && check.stage.reply.data?.truncated);
+  const failures = failuresOf(silent);
+  /** @type {Map<string, string[]>} */
+  const reasons = new Map();
+  for (const { slug, title } of silent) {
+    const reason = failures.get(slug)?.message;
+    if (reason) reasons.set(reason, [...(reasons.get(reason) ?? []), title]);
+  }
   return [
-    who(silent, "could not answer"),
+    ...[...reasons].map(([reason, titles]) => `${listed(titles)}: ${reason}`),
+    who(
+      silent.filter(({ slug }) => !failures.has(slug)),
+      "could not answer",
+    ),
     unread.length > 0
       ? "This page could not read the " +
         `${unread.length === 1 ? "answer of 1 check" : `answers of ${unread.length} checks`}: ` +
@@ -250,7 +275,7 @@ export function makeOverview(checks, target) {
       node.disabled = n === 0 && only !== group;
     }
     drawState([stateLine()]);
-    tiles.show(answersOf(checks, target), open);
+    tiles.show(answersOf(checks, target), open, failuresOf(checks));
     drawContents(checks.map(contentsLine));
     const nothing = !open && checks.some((check) => check.concerns) && found.length === 0;
     first.classList.toggle("nothing", nothing);

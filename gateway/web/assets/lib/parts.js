@@ -8,8 +8,8 @@ import { announce, el, freshId } from "./dom.js";
 /** @typedef {import("./view.js").Tone} Tone */
 
 /** What a tone is without its colour: a mark, and a word for screen readers. */
-const marks = { good: "✓", warn: "!", bad: "✗", info: "i" };
-const toneWords = { good: "Good: ", warn: "Warning: ", bad: "Problem: ", info: "Note: " };
+const marks = { good: "✓", warn: "!", bad: "✗", info: "i", off: "?" };
+const toneWords = { good: "Good: ", warn: "Warning: ", bad: "Problem: ", info: "Note: ", off: "Not known: " };
 
 /**
  * The sentence that an answer comes to.
@@ -36,7 +36,7 @@ export function mark(tone) {
 
 /**
  * A word or two with a tone: "expired", "TLS 1.0", "good". The words must say it without the colour.
- * @param {Tone | "off"} tone off is plain
+ * @param {Tone} tone off is plain
  * @param {string} text
  * @returns {HTMLElement}
  */

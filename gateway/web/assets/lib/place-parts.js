@@ -9,7 +9,10 @@ import { pathsPicture } from "./place-paths.js";
 import { attempt, concernsIn, verdictOf } from "./view.js";
 
 /** @typedef {import("./view.js").Judge} Judge */
-/** @typedef {{name: string, data: any, why: string}} Side one place; data is null without a result, why says so then */
+/**
+ * @typedef {{name: string, data: any, why: string, conclusion?: import("./view.js").Conclusion}} Side one place; data
+ *   is null without a result, and why says so; conclusion is that of a failure
+ */
 /** @typedef {{label: string, cells: string[][], differs: boolean}} Line one fact, by place */
 
 /** Facts that the picture shows. @type {Record<string, RegExp>} */

@@ -30,11 +30,15 @@ function sideOf({ title, stage }) {
   if (stage.state === "cancelled") return { name: title, data: null, why: "Not asked: cancelled." };
   const reply = "reply" in stage ? stage.reply : undefined;
   if (stage.state === "answered" && reply?.ok) return { name: title, data: reply.data, why: "" };
-  const refused = stage.state !== "answered" || notAsked.includes(stage.reply.status);
+  const asked = stage.state === "answered" && !notAsked.includes(stage.reply.status);
+  const conclusion = reply?.conclusion;
   return {
     name: title,
     data: null,
-    why: `${refused ? "Not asked" : "No answer"}: ${reply?.error ?? "the service is limiting requests."}`,
+    why:
+      conclusion?.brief ??
+      `${asked ? "No answer" : "Not asked"}: ${reply?.error ?? "the service is limiting requests."}`,
+    conclusion,
   };
 }
 

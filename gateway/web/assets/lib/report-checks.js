@@ -95,8 +95,10 @@ export function advance(check, stage) {
     check.seen = makeSteps();
   }
   const { slug, input, options, judge } = check;
-  const data = stage.state === "answered" && stage.reply.ok ? stage.reply.data : null;
-  check.verdict = data ? verdictOf(data) : null;
+  const reply = stage.state === "answered" ? stage.reply : null;
+  const data = reply?.ok ? reply.data : null;
+  const { conclusion } = data ?? reply ?? {};
+  check.verdict = data || conclusion ? verdictOf(/** @type {any} */ ({ conclusion })) : null;
   check.concerns = data ? concernsIn(data) : null;
   check.past = judge && data ? keep(judge, data, { slug, input, options }) : null;
 }

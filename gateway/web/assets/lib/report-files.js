@@ -57,7 +57,9 @@ export function exported({ slug, title, group, input, stage, verdict, concerns, 
     "reply" in stage && stage.reply
       ? stage.reply
       : { ok: false, status: 0, error: "This check gave no answer before the report was saved." };
-  const { ok, status, data, error, durationMs, requestId } = reply;
+  const { ok, status, data, error, conclusion, durationMs, requestId } = /** @type {import("./api.js").Answer} */ (
+    reply
+  );
   const facts = ok && judge ? attempt(() => judge.facts(data), undefined) : undefined;
   return {
     slug,
@@ -68,6 +70,7 @@ export function exported({ slug, title, group, input, stage, verdict, concerns, 
     status,
     data,
     error,
+    conclusion,
     durationMs,
     requestId,
     verdict: verdict ?? undefined,

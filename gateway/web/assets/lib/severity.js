@@ -31,7 +31,7 @@ export function lookOf(status, group) {
 }
 
 /** The same words by tone, as they begin a line. @type {Record<Tone, string>} */
-export const toneWords = { good: "Good", warn: "Warning", bad: "Problem", info: "Note" };
+export const toneWords = { good: "Good", warn: "Warning", bad: "Problem", info: "Note", off: "Not known" };
 
 /** What can be counted has a plural: two problems, but two good. */
 const counted = ["problem", "warning", "suggestion", "note"];

@@ -2,6 +2,7 @@
 // A report in one sentence: whether the target works, by the conclusion of the check that answers what was asked for,
 // and how much could be better.
 
+import { toneOf } from "./findings.js";
 import { plural } from "./format.js";
 import { takesNoMail } from "./rank.js";
 
@@ -105,7 +106,7 @@ export function stateOf(name, answers, findings) {
       : { tone: "warn", text: `No check of ${name} gave an answer.`, aside };
   const { state } = spoken.data.conclusion;
   const text = spoken.slug === "uptime" && state === "ok" ? `${name} works.` : sentence(name, spoken, answers);
-  return { tone: state === "ok" ? "good" : "info", text, aside: aside || "Nothing needs attention" };
+  return { tone: toneOf(spoken.data), text, aside: aside || "Nothing needs attention" };
 }
 
 /**
@@ -132,5 +133,5 @@ export function earlyState(name, kind, answers, findings, open) {
   const text = status
     ? `${name} answers ${`${status} ${spoken.data.statusText ?? ""}`.trim()}.`
     : sentence(name, spoken, answers);
-  return { tone: state === "ok" ? "good" : "info", text, aside };
+  return { tone: toneOf(spoken.data), text, aside };
 }

@@ -153,7 +153,7 @@ export function lastVerdict(slug, input) {
     : null;
 }
 
-const tones = ["good", "warn", "bad", "info"];
+const tones = ["good", "warn", "bad", "info", "off"];
 
 /**
  * Keeps an answer as the newest, with what has changed since the one before it.

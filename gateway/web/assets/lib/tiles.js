@@ -17,13 +17,14 @@ import { attempt } from "./view.js";
  *   "asn-lookup": Schemas["AsnLookup"], traceroute: Schemas["Traceroute"]}} Results by tool
  */
 /** @typedef {ReadonlyMap<string, Data>} Answers by tool */
+/** @typedef {ReadonlyMap<string, Data["conclusion"]>} Failures the conclusions of checks that failed, by tool */
 /** @typedef {{value: string, note?: string, tone?: import("./view.js").Tone}} Tile */
 /** @typedef {<S extends keyof Results>(slug: S) => Results[S] | undefined} Get */
 /** @typedef {{title: string, from: string[], read: (get: Get) => Tile | null | undefined}} Kind */
 
 /**
  * A tile of an answer. Where the conclusion is not good, the note is its sentence.
- * @param {Data} d
+ * @param {Pick<Data, "conclusion">} d
  * @param {string} value
  * @param {string} [note]
  * @returns {Tile}
@@ -169,15 +170,18 @@ const most = 6;
  * The facts of a report by their titles; null is one that is not known.
  * @param {string[]} slugs the checks of the report
  * @param {Answers} answers
+ * @param {Failures} [failures]
  * @returns {[title: string, tile: Tile | null, slug: string][]} slug is that of the check that a fact is of
  */
-export function factsOf(slugs, answers) {
+export function factsOf(slugs, answers, failures) {
   const get = /** @type {Get} */ ((slug) => answers.get(slug));
   return kinds
     .filter((kind) => kind.from.some((slug) => slugs.includes(slug)))
     .slice(0, most)
     .map(({ title, from, read }) => {
-      const of = from.find((slug) => answers.has(slug)) ?? from.find((slug) => slugs.includes(slug)) ?? "";
+      const of = [answers, failures, new Set(slugs)].flatMap((some) => from.find((slug) => some?.has(slug)) ?? [])[0];
+      const conclusion = answers.has(of) ? undefined : failures?.get(of);
+      if (conclusion) return [title, tile({ conclusion }, conclusion.brief), of];
       return [title, attempt(() => read(get), null) ?? null, of];
     });
 }
@@ -188,16 +192,16 @@ const shown = (value) =>
 
 /**
  * @param {string[]} slugs
- * @returns {{node: HTMLElement, show: (answers: Answers, open: boolean) => void}}
+ * @returns {{node: HTMLElement, show: (answers: Answers, open: boolean, failures?: Failures) => void}}
  */
 export function makeTiles(slugs) {
   const node = el("dl", { class: "tiles" });
   const draw = keyed(node);
   return {
     node,
-    show: (answers, open) =>
+    show: (answers, open, failures) =>
       draw(
-        factsOf(slugs, answers).map(([title, tile, slug]) => [
+        factsOf(slugs, answers, failures).map(([title, tile, slug]) => [
           JSON.stringify([title, tile, slug, open && !tile]),
           () =>
             el(

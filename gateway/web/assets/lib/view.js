@@ -5,7 +5,7 @@
 
 import { toneOf } from "./findings.js";
 
-/** @typedef {"good" | "warn" | "bad" | "info"} Tone */
+/** @typedef {"good" | "warn" | "bad" | "info" | "off"} Tone off is what could not be found out */
 /** @typedef {import("api").components["schemas"]["Conclusion"]} Conclusion */
 /** @typedef {import("api").components["schemas"]["Finding"]} Finding */
 /**
@@ -114,8 +114,8 @@ const unforeseen = {
 };
 
 /**
- * The conclusion of an answer; an answer of an unknown shape has one too.
- * @param {Data} d
+ * The conclusion of an answer or of a failure; an answer of an unknown shape has one too.
+ * @param {Pick<Data, "conclusion">} d
  * @returns {Verdict}
  */
 export function verdictOf(d) {

@@ -27,7 +27,7 @@ export function keptSession(key, now = Date.now()) {
 }
 
 const kinds = ["answer", "failed", "limited", "pause"];
-const tones = ["good", "warn", "bad", "info"];
+const tones = ["good", "warn", "bad", "info", "off"];
 
 /** @param {any} value @returns {value is Record<string, any>} */
 const isObject = (value) => typeof value === "object" && value !== null;

@@ -35,7 +35,7 @@ const waiting = waitingOf(form);
 const parts = import("../lib/report-parts.js").catch((failure) => console.warn(failure));
 
 /** What the title begins with once the state is known. */
-const signs = { good: "✓ ", warn: "! ", bad: "✗ ", info: "" };
+const signs = { good: "✓ ", warn: "! ", bad: "✗ ", info: "", off: "" };
 /** At least so many milliseconds lie between two sentences for screen readers. */
 const saidEvery = 4000;
 
