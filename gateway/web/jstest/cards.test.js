@@ -8,7 +8,7 @@ import { makeSteps } from "../assets/lib/steps.js";
 import { all, spread } from "./paper.js";
 
 spread();
-const { calmed } = await import("../assets/lib/overview.js");
+const { calmed, missing, reportState } = await import("../assets/lib/overview.js");
 const { makeCard } = await import("../assets/lib/card.js");
 const { advance } = await import("../assets/lib/report-checks.js");
 const { thumb } = await import("../assets/lib/thumb.js");
@@ -110,7 +110,7 @@ test("the card of a check that failed has its conclusion, or the error without o
   assert.deepEqual(said({ error: "Failed." }), [undefined, "remark"]);
 });
 
-test("the card of a name that is there for mail alone is red no longer, once", () => {
+test("the card of a name that is there for mail only is red no longer, once", () => {
   const concluded = (/** @type {string} */ state, /** @type {string} */ code) => ({ conclusion: { state, code } });
   const check = (/** @type {string} */ slug, /** @type {string} */ state, /** @type {string} */ code) =>
     /** @type {any} */ ({
@@ -119,10 +119,76 @@ test("the card of a name that is there for mail alone is red no longer, once", (
     });
   const checks = [check("uptime", "fail", "NO_ADDRESS"), check("dns-lookup", "ok", "HAS_RECORDS")];
   const target = /** @type {any} */ ({ kind: "domain", text: "a.example", host: "a.example" });
-  assert.equal(calmed(checks, target), null);
+  assert.deepEqual(calmed(checks, target), []);
   checks.push(check("email-dns-health", "ok", "MAIL_SET_UP_WELL"));
-  assert.equal(calmed(checks, { ...target, kind: "url" }), null);
-  assert.equal(calmed(checks, target), checks[0]);
+  assert.deepEqual(calmed(checks, { ...target, kind: "url" }), []);
+  assert.deepEqual(calmed(checks, target), [checks[0]]);
   assert.deepEqual(checks[0].verdict, { tone: "info", text: "NO_ADDRESS", code: "NO_ADDRESS" });
-  assert.equal(calmed(checks, target), null);
+  assert.deepEqual(calmed(checks, target), []);
+});
+
+/** @param {string} slug @param {string} state @param {string} code @param {string} [group] of its finding */
+function answered(slug, state, code, group) {
+  const finding = { code, severity: "fail", group, weight: 90, message: `${code}.`, remedy: null, subject: null };
+  const data = { conclusion: { state, code, message: `It is ${code}.` }, findings: group ? [finding] : [] };
+  const check = /** @type {any} */ ({ slug, title: slug, input: "", options: {}, seen: makeSteps() });
+  advance(check, /** @type {any} */ ({ state: "answered", reply: { ok: true, status: 200, data } }));
+  return check;
+}
+
+/** @param {string} slug @param {number} status @param {any} [conclusion] */
+function failed(slug, status, conclusion) {
+  const check = /** @type {any} */ ({ slug, title: slug, input: "", options: {}, seen: makeSteps() });
+  advance(check, /** @type {any} */ ({ state: "answered", reply: { ok: false, status, error: "No.", conclusion } }));
+  return check;
+}
+
+const target = (/** @type {string} */ kind) => /** @type {any} */ ({ kind, text: "a.example", host: "a.example" });
+
+test("an address without a web server is no problem", () => {
+  const checks = [
+    answered("uptime", "fail", "DOWN", "broken"),
+    answered("ping", "ok", "ANSWERED"),
+    answered("port-checker", "fail", "CLOSED", "broken"),
+    failed("ssl-checker", 502, { state: "fail", code: "CONNECTION_REFUSED", message: "Refused." }),
+  ];
+  assert.deepEqual(reportState(checks, target("address")), {
+    tone: "good",
+    text: "It is ANSWERED.",
+    aside: "Nothing needs attention",
+  });
+  assert.deepEqual(missing(checks, target("address")), []);
+  assert.equal(calmed(checks, target("address")).length, 3);
+  assert.ok(checks.every(({ verdict }) => ["good", "info"].includes(verdict.tone)));
+  assert.equal(reportState(checks, target("domain"))?.tone, "bad");
+});
+
+test("a name that fails DNSSEC validation is what the first line says, with the resolver's reason", () => {
+  const bogus = answered("dns-lookup", "fail", "DNSSEC_FAILS", "broken");
+  const [up, down, chain] = [
+    answered("uptime", "ok", "UP"),
+    answered("uptime", "fail", "DOWN", "broken"),
+    answered("dns-delegation", "fail", "DNSSEC_DS_KEY_MISSING", "broken"),
+  ];
+  for (const site of [up, down])
+    assert.equal(reportState([site, chain, bogus], target("domain"))?.text, "It is DNSSEC_FAILS.");
+  assert.equal(reportState([down, chain], target("domain"))?.text, "It is DNSSEC_DS_KEY_MISSING.");
+});
+
+test("checks that do not apply to a missing name are counted in one sentence", () => {
+  const absent = answered("dns-lookup", "fail", "NAME_NOT_FOUND", "broken");
+  const checks = [absent, ...["ping", "traceroute"].map((slug) => failed(slug, 400)), failed("asn-lookup", 503)];
+  assert.deepEqual(missing(checks, target("domain")), [
+    "2 checks do not apply: the name has no address.",
+    "1 check could not answer: asn-lookup.",
+  ]);
+});
+
+test("checks that failed for one reason are named with it, once", () => {
+  const conclusion = { state: "fail", code: "A", message: "It is busy." };
+  const checks = [
+    answered("uptime", "ok", "UP"),
+    ...["ping", "traceroute"].map((slug) => failed(slug, 502, conclusion)),
+  ];
+  assert.deepEqual(missing(checks, target("domain")), ["ping and traceroute: It is busy."]);
 });

@@ -42,7 +42,7 @@ test("what follows from a name that is not there is one finding", () => {
     entry("note", "SPF_MISSING", mail),
   ];
   assert.deepEqual(told(fold(entries, [dns, site, mail, chain, moved, ping, holder, late])), [
-    "NAME_NOT_FOUND dns-lookup+uptime+redirect-checker+dns-delegation+email-dns-health+ping",
+    "NAME_NOT_FOUND dns-lookup+uptime+redirect-checker+dns-delegation+email-dns-health",
     "DELEGATION_LAME dns-delegation",
     "NOT_REGISTERED whois-lookup",
     "ping",
@@ -72,6 +72,56 @@ test("what follows from a site that is down is one finding, and what does not is
   ]);
 });
 
+test("a missing name is one finding, whichever check leads it and whatever the others call it", () => {
+  const [chain, dns, mail] = [
+    check("dns-delegation", "NOT_DELEGATED"),
+    check("dns-lookup", "NAME_NOT_FOUND"),
+    check("email-dns-health", "DOMAIN_NOT_FOUND"),
+  ];
+  const entries = [entry("broken", "NOT_DELEGATED", chain, dns), entry("broken", "DOMAIN_NOT_FOUND", mail)];
+  const silent = ["ping", "traceroute"].map((slug) => check(slug, 400));
+  assert.deepEqual(told(fold(entries, [chain, dns, mail, ...silent])), [
+    "NOT_DELEGATED dns-delegation+dns-lookup+email-dns-health",
+    "ping+traceroute",
+  ]);
+});
+
+test("what follows from a name that fails DNSSEC validation is one finding", () => {
+  const [site, heads] = [check("uptime", "DNSSEC_FAILS"), check("http-headers", 502)];
+  const entries = [
+    entry("broken", "DNSSEC_FAILS", site),
+    entry("broken", "NO_ANSWER", check("redirect-checker", "NO_ANSWER")),
+  ];
+  assert.deepEqual(told(fold(entries, [site, heads])), [
+    "DNSSEC_FAILS uptime+redirect-checker+http-headers",
+    "http-headers",
+  ]);
+});
+
+test("what nobody asked for is no problem of an address", () => {
+  const [site, port, ping] = [check("uptime", "DOWN"), check("port-checker", "CLOSED"), check("ping", "UNREACHABLE")];
+  const entries = [
+    entry("broken", "CONNECTION_REFUSED", site),
+    entry("broken", "CLOSED", port),
+    entry("broken", "UNREACHABLE", ping),
+    entry("note", "NOT_ANNOUNCED", ping),
+  ];
+  const groups = (/** @type {"address" | "domain"} */ kind) =>
+    fold(entries, [site, port, ping], kind).entries.map(({ code, group }) => `${group} ${code}`);
+  assert.deepEqual(groups("address"), [
+    "broken UNREACHABLE",
+    "note CONNECTION_REFUSED",
+    "note CLOSED",
+    "note NOT_ANNOUNCED",
+  ]);
+  assert.deepEqual(groups("domain"), [
+    "broken CONNECTION_REFUSED",
+    "broken CLOSED",
+    "broken UNREACHABLE",
+    "note NOT_ANNOUNCED",
+  ]);
+});
+
 test("where nothing is the cause of all, everything stays", () => {
   const [site, robots] = [check("uptime", "UP"), check("robots-sitemap", "ROBOTS_UNREADABLE")];
   const entries = [entry("broken", "ROBOTS_UNREADABLE", robots)];
@@ -89,11 +139,10 @@ function forMail(lookup, state, ...codes) {
   return [check("uptime", "NO_ADDRESS"), check("dns-lookup", lookup), mail, check("http-headers", 400)];
 }
 
-test("a name for mail alone is no site that is down, unless a page was asked for", () => {
-  for (const state of ["ok", "info", "warn"])
+test("a name for mail only is no site that is down, unless a page was asked for", () => {
+  for (const state of ["ok", "info", "warn", "fail"])
     assert.equal(forMailAlone(forMail("HAS_RECORDS", state), "domain"), true, state);
   assert.equal(forMailAlone(forMail("HAS_RECORDS", "ok"), "url"), false);
-  assert.equal(forMailAlone(forMail("HAS_RECORDS", "fail"), "domain"), false);
   assert.equal(forMailAlone(forMail("HAS_RECORDS", "unknown"), "domain"), false);
   assert.equal(forMailAlone(forMail("NAME_NOT_FOUND", "ok"), "domain"), false);
   assert.equal(forMailAlone(forMail("HAS_RECORDS", "ok", "MX_NULL"), "domain"), false);

@@ -117,7 +117,7 @@ test("counts are of problems and suggestions", () => {
 /** @type {[string, Record<string, any>, string | null][]} which conclusion speaks for the target a.example */
 const standings = [
   ["a site", { uptime: concluded("ok", "UP"), "email-dns-health": mail(), ping: concluded("ok", "PING") }, "UP"],
-  ["a name for mail alone", { uptime: concluded("fail", "NO_ADDRESS"), "email-dns-health": mail() }, "MAIL"],
+  ["a name for mail only", { uptime: concluded("fail", "NO_ADDRESS"), "email-dns-health": mail() }, "MAIL"],
   ["a name for nothing", { uptime: concluded("fail", "NO_ADDRESS") }, "NO_ADDRESS"],
   [
     "no such name",

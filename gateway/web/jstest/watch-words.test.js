@@ -472,3 +472,13 @@ for (const [name, entries, want] of /** @type {[string, Entry[], string | null][
 ])) {
   test(`the state after ${name}`, () => assert.equal(stateNow(entries), want));
 }
+
+test("only a site that has an address is down", () => {
+  const state = (/** @type {string} */ code) =>
+    ofSite.digest(/** @type {any} */ ({ verdict: "down", conclusion: { code }, responseTimeMs: null })).state;
+  assert.deepEqual(["DOWN", "NO_ADDRESS", "NAME_NOT_FOUND"].map(state), [
+    "down",
+    "without an address",
+    "without an address",
+  ]);
+});

@@ -1,5 +1,6 @@
 // @ts-check
-// What follows from a name that is not there, or from a site that is down, is no finding of its own.
+// What follows from a name that is not there, or from a site that is down, is no finding of its own; and what nobody
+// asked for is no problem.
 
 import { takesNoMail } from "./rank.js";
 
@@ -25,12 +26,25 @@ const unregistered = "NOT_REGISTERED";
 const web = ["redirect-checker", "http-headers", "security-headers", "robots-sitemap"];
 const connects = [...web, "ssl-checker"];
 
+/** What tries a port of an address that nobody named. */
+const unasked = [...connects, "uptime", "port-checker"];
+
+/**
+ * Whether a fault that a check finds is none of the target: an address need not serve anything at the usual ports.
+ * @param {{slug: string}} check
+ * @param {import("./recognise.js").Meaning} kind what was asked for
+ */
+export const isUnasked = ({ slug }, kind) => kind === "address" && unasked.includes(slug);
+
+/** Whether a site cannot be reached, by the code of its conclusion. @param {string} code */
+const unreachable = (code) => code === "DOWN" || code.startsWith("DNSSEC_");
+
 /** The conclusion of a check's answer, empty where there is none. @param {Check} check */
 const codeOf = ({ stage }) =>
   stage.state === "answered" && stage.reply.ok ? (stage.reply.data?.conclusion?.code ?? "") : "";
 
 /**
- * Whether a name is there for mail alone: it has no address, and servers that take its mail. A visitor who asked for a
+ * Whether a name is there for mail only: it has no address, and servers that take its mail. A visitor who asked for a
  * page expected one.
  * @param {Check[]} checks
  * @param {import("./recognise.js").Meaning} kind what was asked for
@@ -40,26 +54,35 @@ export function forMailAlone(checks, kind) {
   const [site, names, mail] = [of("uptime"), of("dns-lookup"), of("email-dns-health")];
   if (kind === "url" || !site || !names || mail?.stage.state !== "answered" || !mail.stage.reply.ok) return false;
   const { data } = mail.stage.reply;
-  const set = ["ok", "info", "warn"].includes(data?.conclusion?.state ?? "") && !takesNoMail(data);
+  const set = (data?.conclusion?.state ?? "unknown") !== "unknown" && !takesNoMail(data);
   return set && codeOf(site) === noSite && codeOf(names) === "HAS_RECORDS";
 }
 
 /**
- * The same findings where a name is there for mail alone: that it has no site is the first note.
+ * The findings with some of them as the first notes: what they report is no problem.
+ * @template {Entry<any>} E
+ * @param {E[]} entries worst first
+ * @param {(entry: E) => boolean} is
+ */
+function noted(entries, is) {
+  const others = entries.filter((entry) => !is(entry));
+  const at = others.findIndex(({ group }) => group === "note");
+  const notes = entries.filter(is).map((entry) => ({ ...entry, tone: "info", group: "note" }));
+  return others.toSpliced(at < 0 ? others.length : at, 0, ...notes);
+}
+
+/**
+ * The findings of a name that is there for mail only: that it has no site is a note.
  * @template {Check} C
  * @template {Entry<C>} E
  * @param {E[]} entries worst first
  * @param {C[]} checks all of the report
  * @returns {{entries: E[], silent: C[]}}
  */
-export function withoutSite(entries, checks) {
-  const silent = checks.filter((check) => statusOf(check) === 400);
-  const about = entries.filter(({ code }) => code === noSite);
-  const others = entries.filter((entry) => !about.includes(entry));
-  const at = others.findIndex(({ group }) => group === "note");
-  const noted = about.map((entry) => ({ ...entry, tone: "info", group: "note" }));
-  return { entries: others.toSpliced(at < 0 ? others.length : at, 0, ...noted), silent };
-}
+export const withoutSite = (entries, checks) => ({
+  entries: noted(entries, ({ code }) => code === noSite),
+  silent: checks.filter((check) => statusOf(check) === 400),
+});
 
 /** @param {Check} check */
 const statusOf = ({ stage }) => (stage.state === "answered" && !stage.reply.ok ? stage.reply.status : 0);
@@ -70,25 +93,45 @@ const statusOf = ({ stage }) => (stage.state === "answered" && !stage.reply.ok ?
  * @template {Entry<C>} E
  * @param {E[]} entries worst first
  * @param {C[]} checks all of the report
+ * @param {import("./recognise.js").Meaning} [kind] what was asked for
  * @returns {{entries: E[], silent: C[]}} silent are the checks without an answer that the cause explains
  */
-export function fold(entries, checks) {
-  const nowhere = entries.find(({ code, group }) => group === "broken" && absent.includes(code));
-  const down = checks.some((check) => check.slug === "uptime" && codeOf(check) === "DOWN");
+export function fold(entries, checks, kind = "domain") {
+  const { entries: left, silent } = folded(entries, checks);
+  return {
+    entries: noted(left, ({ group, from }) => group === "broken" && from.every((check) => isUnasked(check, kind))),
+    silent,
+  };
+}
+
+/**
+ * @template {Check} C
+ * @template {Entry<C>} E
+ * @param {E[]} entries
+ * @param {C[]} checks
+ * @returns {{entries: E[], silent: C[]}}
+ */
+function folded(entries, checks) {
+  const nowhere = entries.find(
+    ({ code, group, from }) =>
+      group === "broken" && [code, ...from.map(codeOf)].some((reported) => absent.includes(reported)),
+  );
+  const down = checks.some((check) => check.slug === "uptime" && unreachable(codeOf(check)));
   const root =
     nowhere ??
     (down ? entries.find((e) => e.group === "broken" && e.from.some((c) => c.slug === "uptime")) : undefined);
   if (!root) return { entries, silent: [] };
   const follows = (/** @type {E} */ entry) =>
     entry !== root &&
-    (nowhere && entry.group !== "broken"
+    (nowhere && (entry.group !== "broken" || absent.includes(entry.code))
       ? entry.code !== unregistered
       : entry.from.every(({ slug }) => web.includes(slug)) &&
         (entry.group === "broken" || entry.from.every(({ slug }) => slug === "robots-sitemap")));
   const silent = checks.filter((check) =>
     nowhere ? statusOf(check) === 400 : connects.includes(check.slug) && [502, 504].includes(statusOf(check)),
   );
-  const from = [...root.from, ...entries.filter(follows).flatMap((entry) => entry.from), ...silent];
+  // Checks that do not apply to a missing name are counted by themselves.
+  const from = [...root.from, ...entries.filter(follows).flatMap((entry) => entry.from), ...(nowhere ? [] : silent)];
   return {
     entries: entries
       .filter((entry) => !follows(entry))

@@ -6,8 +6,9 @@ import { attention } from "./attention.js";
 import { ended, stateOf } from "./card.js";
 import { el, keyed } from "./dom.js";
 import { fixPart } from "./fix.js";
-import { fold, forMailAlone, withoutSite } from "./fold.js";
+import { fold, forMailAlone, isUnasked, withoutSite } from "./fold.js";
 import { listed, plural } from "./format.js";
+import { doNotApply } from "./report-cards.js";
 import { mark, more } from "./parts.js";
 import { proven } from "./proven.js";
 import { relevance } from "./rank.js";
@@ -49,45 +50,67 @@ function foldedOf(checks, target) {
     (check) => place(check) >= 100,
   );
   const put = forMailAlone(checks, target.kind) ? withoutSite : fold;
-  return put(/** @type {Entry[]} */ (entries), checks);
+  return put(/** @type {Entry[]} */ (entries), checks, target.kind);
 }
+
+/**
+ * The checks whose faults are no problem of the target.
+ * @template {Check} C
+ * @param {C[]} checks
+ * @param {Target} target
+ */
+function harmless(checks, { kind }) {
+  const alone = forMailAlone(checks, kind);
+  return checks.filter((check) => isUnasked(check, kind) || (alone && check.slug === "uptime"));
+}
+
+/** @typedef {import("./view.js").Conclusion} Conclusion */
+
+/** A conclusion without its fault. @param {Conclusion} conclusion @returns {Conclusion} */
+const calm = (conclusion) => ({
+  ...conclusion,
+  state: ["fail", "warn"].includes(conclusion.state) ? "info" : conclusion.state,
+});
 
 /** The answers of a report by their tools. @param {Check[]} checks @param {Target} target */
 function answersOf(checks, target) {
-  const alone = forMailAlone(checks, target.kind);
+  const some = harmless(checks, target);
   return new Map(
     checks.flatMap((check) => {
       const data = check.concerns ? dataOf(check) : undefined;
       if (!data) return [];
-      const conclusion = { ...data.conclusion, state: /** @type {const} */ ("info") };
-      return [/** @type {const} */ ([check.slug, alone && check.slug === "uptime" ? { ...data, conclusion } : data])];
+      const shown = some.includes(check) ? { ...data, conclusion: calm(data.conclusion) } : data;
+      return [/** @type {const} */ ([check.slug, shown])];
     }),
   );
 }
 
-/** The conclusions of checks that failed. @param {Check[]} checks */
-const failuresOf = (checks) =>
-  new Map(
-    checks.flatMap(({ slug, stage }) =>
-      stage.state === "answered" && stage.reply.conclusion
-        ? [/** @type {const} */ ([slug, stage.reply.conclusion])]
-        : [],
-    ),
+/** The conclusions of checks that failed. @param {Check[]} checks @param {Target} target */
+function failuresOf(checks, target) {
+  const some = harmless(checks, target);
+  return new Map(
+    checks.flatMap((check) => {
+      const conclusion = check.stage.state === "answered" && check.stage.reply.conclusion;
+      if (!conclusion) return [];
+      return [/** @type {const} */ ([check.slug, some.includes(check) ? calm(conclusion) : conclusion])];
+    }),
   );
+}
 
 /**
- * Takes the red from the conclusion that a name which is there for mail alone has no site.
+ * Takes the red from the conclusions of checks whose faults are no problem of the target.
  * @template {Check} C
  * @param {C[]} checks
  * @param {Target} target
- * @returns {C | null} the check that is to be drawn anew
+ * @returns {C[]} those that are to be drawn anew
  */
-export function calmed(checks, { kind }) {
-  const site = checks.find(({ slug }) => slug === "uptime");
-  if (site?.verdict?.tone !== "bad" || !forMailAlone(checks, kind)) return null;
-  site.verdict = { ...site.verdict, tone: "info" };
-  return site;
-}
+export const calmed = (checks, target) =>
+  harmless(checks, target).filter((check) => {
+    const { verdict } = check;
+    const loud = verdict !== null && ["bad", "warn"].includes(verdict.tone);
+    if (loud) check.verdict = { ...verdict, tone: "info" };
+    return loud;
+  });
 
 /** More of a name than this is in the heading. */
 const longestName = 60;
@@ -107,10 +130,11 @@ function shortName({ text, host, kind }) {
 export function reportState(checks, target) {
   const open = checks.filter((check) => !ended(check.stage)).length;
   const [name, concerns] = [shortName(target), concernsOf(checks, target)];
-  const failed = [...failuresOf(checks)].filter(([, { state }]) => state === "fail");
+  const failed = [...failuresOf(checks, target)].filter(([, { state }]) => state === "fail");
   /** @type {Map<string, import("./view.js").Data>} */
   const answers = new Map(failed.map(([slug, conclusion]) => [slug, { conclusion, findings: [] }]));
   for (const [slug, data] of answersOf(checks, target)) answers.set(slug, data);
+  if (target.kind === "address" && answers.get("uptime")?.conclusion.state !== "ok") answers.delete("uptime");
   return open > 0 ? earlyState(name, target.kind, answers, concerns, open) : wholeState(name, answers, concerns);
 }
 
@@ -133,6 +157,10 @@ export function headline(checks, target) {
   return judged === 1 ? "The check is fine." : `All ${judged} checks are fine.`;
 }
 
+/** The checks that a name without an address leaves nothing to do. @param {Check[]} checks @param {Target} target */
+export const inapplicable = (checks, target) =>
+  foldedOf(checks, target).silent.filter(({ stage }) => stage.state === "answered" && stage.reply.status === 400);
+
 /**
  * Which checks gave nothing to look at, or not all there is, in sentences.
  * @param {Check[]} checks
@@ -141,6 +169,7 @@ export function headline(checks, target) {
  */
 export function missing(checks, target) {
   const explained = foldedOf(checks, target).silent;
+  const apart = inapplicable(checks, target);
   const off = checks.filter((check) => check.stage.state === "answered" && check.stage.reply.status === 501);
   const silent = checks.filter(
     (check) =>
@@ -150,7 +179,7 @@ export function missing(checks, target) {
   );
   const unread = checks.filter((check) => stateOf(check.stage) === "done" && check.concerns === null);
   const cut = checks.filter((check) => check.stage.state === "answered" && check.stage.reply.data?.truncated);
-  const failures = failuresOf(silent);
+  const failures = failuresOf(silent, target);
   /** @type {Map<string, string[]>} */
   const reasons = new Map();
   for (const { slug, title } of silent) {
@@ -158,6 +187,7 @@ export function missing(checks, target) {
     if (reason) reasons.set(reason, [...(reasons.get(reason) ?? []), title]);
   }
   return [
+    apart.length > 0 ? `${doNotApply(apart.length)}.` : "",
     ...[...reasons].map(([reason, titles]) => `${listed(titles)}: ${reason}`),
     who(
       silent.filter(({ slug }) => !failures.has(slug)),
@@ -275,7 +305,7 @@ export function makeOverview(checks, target) {
       node.disabled = n === 0 && only !== group;
     }
     drawState([stateLine()]);
-    tiles.show(answersOf(checks, target), open, failuresOf(checks));
+    tiles.show(answersOf(checks, target), open, failuresOf(checks, target));
     drawContents(checks.map(contentsLine));
     const nothing = !open && checks.some((check) => check.concerns) && found.length === 0;
     first.classList.toggle("nothing", nothing);

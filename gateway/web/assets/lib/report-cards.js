@@ -46,6 +46,9 @@ export function reading(place) {
 /** So many checks without an answer for one reason share one line. */
 const alike = 3;
 
+/** @param {number} n checks */
+export const doNotApply = (n) => `${plural(n, "check does", "checks do")} not apply: the name has no address`;
+
 /** Why a check has nothing to show at all, empty where it has something. @param {Check} check @returns {string} */
 function nothingBecause({ stage, seen }) {
   if (stage.state === "answered" && stage.reply.status === 400) return stage.reply.error ?? "";
@@ -62,13 +65,14 @@ function nothingBecause({ stage, seen }) {
  * @param {Check[]} checks
  * @param {Cards} cards
  * @param {Element[]} near groups of it
+ * @param {unknown[]} apart checks that do not apply to the target
  */
-export function settle(place, checks, cards, near) {
+export function settle(place, checks, cards, near, apart) {
   const focused = document.activeElement;
   /** @type {Map<string, Check[]>} */
   const byReason = new Map();
   for (const check of checks) {
-    const why = nothingBecause(check);
+    const why = apart.includes(check) ? doNotApply(apart.length) : nothingBecause(check);
     if (why) byReason.set(why, [...(byReason.get(why) ?? []), check]);
   }
   const common = [...byReason].filter(([, some]) => some.length >= alike);
@@ -83,7 +87,9 @@ export function settle(place, checks, cards, near) {
     return el(
       "details",
       { class: "failed-alike" },
-      el("summary", {}, el("strong", {}, `${plural(some.length, "check")} without an answer: `), names, why),
+      apart.includes(some[0])
+        ? el("summary", {}, `${why}.`)
+        : el("summary", {}, el("strong", {}, `${plural(some.length, "check")} without an answer: `), names, why),
       el("div", { class: "tool-cards" }, ...some.map((check) => cards.get(check)?.node)),
     );
   });

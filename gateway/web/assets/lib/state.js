@@ -36,8 +36,14 @@ export function countsOf(findings) {
 /** The name is not in the DNS, so that nothing else can be said of it. */
 const absent = ["NAME_NOT_FOUND", "ALIAS_TARGET_MISSING"];
 
-/** A name without an address may be there for mail alone. */
+/** A name without an address may be there for mail only. */
 const noSite = "NO_ADDRESS";
+
+/** The answers that tell whether validating resolvers find a name, the resolver's own reason first. */
+const validating = ["dns-lookup", "uptime", "dns-resolver-check", "dns-delegation"];
+
+/** Whether an answer is that a name fails DNSSEC validation. @param {Spoken | undefined} d */
+const isBogus = (d) => d?.conclusion?.state === "fail" && d.conclusion.code.startsWith("DNSSEC_");
 
 /**
  * The answer that speaks for the target, null where none does.
@@ -51,6 +57,7 @@ export function standing(name, answers) {
   const mail = byAddress || !takesNoMail(answers.get("email-dns-health")) ? ["email-dns-health"] : [];
   const order = [
     absent.includes(codeOf("dns-lookup")) && "dns-lookup",
+    validating.find((slug) => isBogus(answers.get(slug))),
     ...(byAddress || codeOf("uptime") === noSite ? mail : []),
     name.endsWith(`:${answers.get("port-checker")?.port}`) && "port-checker",
     "uptime",
@@ -77,8 +84,11 @@ const forMail = ({ slug }, answers) =>
  * @param {{slug: string, data: Spoken}} spoken
  * @param {Answers} answers
  */
-const sentence = (name, spoken, answers) =>
-  forMail(spoken, answers) ? `${name} has no website; mail is set up.` : spoken.data.conclusion.message;
+function sentence(name, spoken, answers) {
+  const { state, message } = spoken.data.conclusion;
+  if (!forMail(spoken, answers)) return message;
+  return state === "ok" ? `${name} has no website; mail is set up.` : `${name} has no website. ${message}`;
+}
 
 /**
  * @param {string} name what was asked for
@@ -109,6 +119,14 @@ export function stateOf(name, answers, findings) {
   return { tone: toneOf(spoken.data), text, aside: aside || "Nothing needs attention" };
 }
 
+/** The tools that decide, unless uptime does. @type {Partial<Record<import("./recognise.js").Meaning, string[]>>} */
+const deciding = {
+  email: ["email-dns-health"],
+  hostPort: ["port-checker"],
+  asn: ["asn-lookup"],
+  address: ["uptime", "ping"],
+};
+
 /**
  * The state while checks are out, as soon as the answer that decides is there; null until then.
  * @param {string} name
@@ -119,10 +137,10 @@ export function stateOf(name, answers, findings) {
  * @returns {State | null}
  */
 export function earlyState(name, kind, answers, findings, open) {
-  const decides = { email: "email-dns-health", hostPort: "port-checker", asn: "asn-lookup" };
-  const wanted = kind === "email" || kind === "hostPort" || kind === "asn" ? decides[kind] : "uptime";
   const spoken = standing(name, answers);
-  if (!spoken || (![wanted, "dns-lookup"].includes(spoken.slug) && !forMail(spoken, answers))) return null;
+  if (!spoken) return null;
+  const decides = ["dns-lookup", ...(deciding[kind] ?? ["uptime"])].includes(spoken.slug) || isBogus(spoken.data);
+  if (!decides && !forMail(spoken, answers)) return null;
   const { state, code } = spoken.data.conclusion;
   // Whether a name without an address is one for mail alone is not known before its mail.
   if (kind !== "url" && code === noSite && !answers.has("email-dns-health")) return null;

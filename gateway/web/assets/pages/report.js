@@ -170,6 +170,7 @@ async function open(found, byHand) {
     exported,
     groups,
     headline,
+    inapplicable,
     makeCard,
     makeOverview,
     makeRun,
@@ -309,9 +310,7 @@ async function open(found, byHand) {
 
   /** @param {Check} check */
   function moved(check) {
-    const other = calmed(checks, found);
-    if (other && other !== check) cards.get(other)?.show();
-    cards.get(check)?.show();
+    for (const other of new Set([...calmed(checks, found), check])) cards.get(other)?.show();
     drawing.ask();
   }
 
@@ -366,7 +365,7 @@ async function open(found, byHand) {
       `${answered} of ${plural(checks.length, "check")} answered ` +
       `${cancelled ? "before the report was cancelled" : `in ${seconds(performance.now() - began)}`}.`;
     announce([status.textContent, stateText(reportState(checks, found)), ...missing(checks, found)].join(" "));
-    settle(place, checks, cards, near);
+    settle(place, checks, cards, near, inapplicable(checks, found));
     back();
     if (!other || cancelled) return;
     compare(other);

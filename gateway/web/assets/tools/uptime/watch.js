@@ -6,8 +6,12 @@ import { ofRounds } from "../../lib/watch-words.js";
 
 /** @typedef {import("./facts.js").Uptime} Uptime */
 
-/** @type {Record<Uptime["verdict"], import("../../lib/view.js").Tone>} */
-const tones = { up: "good", degraded: "warn", down: "bad" };
+/** @type {Record<string, import("../../lib/view.js").Tone>} */
+const tones = { up: "good", degraded: "warn", down: "bad", "without an address": "bad" };
+
+/** Only a site that has an address can be down. @param {Uptime} d */
+const stateOf = ({ verdict, conclusion }) =>
+  ["NO_ADDRESS", "NAME_NOT_FOUND"].includes(conclusion?.code) ? "without an address" : verdict;
 
 /** @param {import("../../lib/watch-record.js").Told} told */
 function sum({ who, all, last, rounds, after, unknown }) {
@@ -16,7 +20,7 @@ function sum({ who, all, last, rounds, after, unknown }) {
   for (const { state } of all) counts.set(state, (counts.get(state) ?? 0) + 1);
   if (counts.size === 1)
     return `${name} was ${last.state} in ${ofRounds(all.length, rounds)}${after && ` and answered${after}`}.`;
-  const were = ["down", "degraded"]
+  const were = ["down", "without an address", "degraded"]
     .filter((state) => counts.has(state))
     .map(
       (state, i) =>
@@ -30,7 +34,7 @@ export default {
   measure: "response time",
   sum,
   digest: (/** @type {Uptime} */ d) => ({
-    state: d.verdict,
+    state: stateOf(d),
     tone: tones[d.verdict] ?? "info",
     works: d.verdict in tones ? d.verdict !== "down" : null,
     address: "",
