@@ -177,6 +177,7 @@ var (
 	placeholder = regexp.MustCompile(`\{(\w+)\}`)
 	fillings    = []string{
 		"all", "good", "bad", "few", "rest", "one", "groups", "value", "kinds", "fastest", "slowest", "meet",
+		"none", "path", "message",
 	}
 )
 
@@ -193,9 +194,9 @@ func TestSentencesOfQuorums(t *testing.T) {
 		if err := json.Unmarshal([]byte(carried), &sentences); err != nil {
 			t.Fatalf("%s: %v in %q", slug, err, carried)
 		}
-		needed := []string{"ONE", "NONE", "ALL_GOOD"}
+		needed := []string{"ONE", "NONE", "SAME", "ALL_GOOD", "ALL_BAD", "SPLIT"}
 		if web.HasQuorum(slug) {
-			needed = append(needed, "ALL_BAD", "MOST_GOOD", "MOST_BAD", "SPLIT")
+			needed = append(needed, "MOST_GOOD", "MOST_BAD")
 		} else {
 			needed = append(needed, "ALL_GOOD_DIFFER")
 		}
@@ -205,7 +206,8 @@ func TestSentencesOfQuorums(t *testing.T) {
 			}
 		}
 		for code, s := range sentences {
-			if !slices.Contains([]string{"good", "warn", "bad", "info"}, s[0]) || !strings.HasSuffix(s[1], ".") {
+			tones := []string{"good", "warn", "bad", "info"}
+			if !slices.Contains(tones, s[0]) || !strings.HasSuffix(strings.TrimSuffix(s[1], " {message}"), ".") {
 				t.Errorf("%s %s: %q", slug, code, s)
 			}
 			if few, rest := strings.Index(s[1], "{few}"), strings.Index(s[1], "{rest}"); rest >= 0 && rest < few {

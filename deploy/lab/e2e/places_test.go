@@ -283,7 +283,7 @@ func (p *threePlaces) lookAtPages(t *testing.T) {
 		slug, input, tone string
 		says              []string
 	}{
-		{"uptime", "http://" + lab.Firewalled + "/", "warn", []string{"Down from Frankfurt, up from 2 others"}},
+		{"uptime", "http://" + lab.Firewalled + "/", "warn", []string{"The site fails from Frankfurt and works from the 2 other places"}},
 		{"dns-lookup", lab.GeoName, "info", []string{"3 different answers"}},
 		{"traceroute", to.String(), "good", []string{"join at 11.77.4.1"}},
 	} {

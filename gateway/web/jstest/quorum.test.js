@@ -162,7 +162,7 @@ test("sentences are filled in", () => {
   const [up, down] = [site(), site(false)];
   assert.equal(
     said("down from {few}, up from {rest}", "uptime", down, up, up),
-    "Down from Amsterdam, up from 2 others",
+    "Down from Amsterdam, up from the 2 other places",
   );
   assert.equal(said("{few}; {rest}", "uptime", down, down, up, up, up)?.slice(0, 18), "Amsterdam and Oslo");
   assert.equal(said("{good}; {bad}", "uptime", down, up), "Oslo; Amsterdam");
@@ -192,3 +192,48 @@ test("a name from the operator is text, whatever it looks like", () => {
 });
 
 test("a code without a sentence says nothing", () => assert.equal(sentenceOf({}, quorum("uptime", [], false)), null));
+
+/** @param {string} state @param {string} code @param {object} [more] */
+const concluded = (state, code, more) => ({
+  ...more,
+  conclusion: { state, code, brief: `Brief ${code}`, message: `Message ${code}.` },
+});
+
+/** @param {string} slug @param {...any} results of places, without data where they failed */
+const verdict = (slug, ...results) => {
+  const sentences = Object.fromEntries(
+    ["ALL_GOOD", "ALL_BAD", "MOST_GOOD", "SPLIT"].map((code) => [code, /** @type {any} */ (["good", `${code}.`])]),
+  );
+  const found = quorum(
+    slug,
+    results.map((result, i) => ({ name: "ABC"[i], ...result })),
+    false,
+  );
+  const said = sentenceOf({ ...sentences, SAME: ["info", "{message}"], ONE: ["info", "{message}"] }, found);
+  return [said?.tone, said?.text];
+};
+
+const up = { data: concluded("ok", "UP", site()) };
+const slow = { data: concluded("warn", "UP_SLOW", site()) };
+const down = { data: concluded("fail", "DOWN", site(false)) };
+const refused = concluded("fail", "REFUSED", { data: null });
+const unknown = concluded("unknown", "BUSY", { data: null });
+
+for (const [name, want, ...results] of /** @type {[string, any[], ...any[]][]} */ ([
+  ["all good", ["good", "ALL_GOOD."], up, up],
+  ["a mark is no better than a verdict", ["warn", "ALL_GOOD. B: Brief UP_SLOW."], up, slow],
+  ["one conclusion of all is quoted once", ["warn", "Message UP_SLOW."], slow, slow],
+  ["and so is that of a fault", ["bad", "Message DOWN."], down, down],
+  ["reasons are kept", ["bad", "ALL_BAD. A: Brief DOWN. B: Brief REFUSED."], down, refused],
+  ["a failure at the target is a vote", ["warn", "MOST_GOOD. B: Brief REFUSED."], up, refused, up],
+  ["one that is unknown is none", ["good", "ALL_GOOD."], up, unknown, up],
+  ["the only answer is quoted", ["bad", "Message DOWN."], down, unknown],
+  ["of failures only too", ["bad", "Message REFUSED."], refused, refused],
+]))
+  test(`quorum: ${name}`, () => assert.deepEqual(verdict("uptime", ...results), want));
+
+test("a tool without a reader has failures too", () =>
+  assert.deepEqual(verdict("whois-lookup", { data: concluded("ok", "REGISTERED") }, refused), [
+    "warn",
+    "SPLIT. B: Brief REFUSED.",
+  ]));

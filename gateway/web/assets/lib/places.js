@@ -7,7 +7,7 @@ import { announce, el, freshId } from "./dom.js";
 import { plural } from "./format.js";
 import { lost, verdictLine } from "./parts.js";
 import { factTables, linesOf, pictureOf } from "./place-parts.js";
-import { quorum, sentenceOf } from "./quorum.js";
+import { quorum, sentenceOf, worst } from "./quorum.js";
 import { makeRun } from "./report-run.js";
 import { makeSteps } from "./steps.js";
 import { attempt } from "./view.js";
@@ -32,14 +32,8 @@ function sideOf({ title, stage }) {
   if (stage.state === "answered" && reply?.ok) return { name: title, data: reply.data, why: "" };
   const asked = stage.state === "answered" && !notAsked.includes(stage.reply.status);
   const conclusion = reply?.conclusion;
-  return {
-    name: title,
-    data: null,
-    why:
-      conclusion?.brief ??
-      `${asked ? "No answer" : "Not asked"}: ${reply?.error ?? "the service is limiting requests."}`,
-    conclusion,
-  };
+  const silent = `${asked ? "No answer" : "Not asked"}: ${reply?.error ?? "the service is limiting requests."}`;
+  return { name: title, data: null, why: conclusion?.state === "fail" ? conclusion.brief : silent, conclusion };
 }
 
 /**
@@ -122,10 +116,10 @@ export function askPlaces({ asked, kind, choice, place, accepted, begin, done, r
     const differ = judge ? linesOf(asked.slug, judge, sides).some((line) => line.differs) : false;
     const found = quorum(asked.slug, sides, differ);
     const sentence = sentenceOf(JSON.parse(choice.dataset.sentences ?? "{}"), found);
-    // Places may agree on something that is not well: their cards say what.
-    const well = checks.every((check) => check.verdict === null || ["good", "info"].includes(check.verdict.tone));
-    const tone = sentence?.tone === "good" && !well ? "info" : sentence?.tone;
-    if (sentence && tone) verdict.replaceChildren(verdictLine({ ...sentence, tone }));
+    // A place that found nothing out takes no part in the sentence.
+    const open = checks.some((check) => check.verdict?.tone === "off");
+    if (sentence)
+      verdict.replaceChildren(verdictLine({ ...sentence, tone: worst([sentence.tone, open ? "info" : "good"]) }));
     const count = sides.filter(({ data }) => data).length;
     if (count > 1 && judge)
       below.replaceChildren(

@@ -1,8 +1,9 @@
 // @ts-check
-// What the results of several places come to, by codes and typed values alone. The sentences are those of quorum.go, by
+// What the results of several places come to, by codes and typed values only. The sentences are those of quorum.go, by
 // the codes that are made here.
 
 import { missing } from "./echo-verdict.js";
+import { toneOf } from "./findings.js";
 import { capital, listed, ms } from "./format.js";
 import { attempt } from "./view.js";
 
@@ -12,8 +13,10 @@ import { attempt } from "./view.js";
  * @typedef {{good: boolean, value: string, time?: number | null}} Reading what of a result is compared: whether it is
  *   good, a value that may differ between good results too, and a time in milliseconds
  */
-/** @typedef {{name: string, reading: Reading}} Vote */
-/** @typedef {{name: string, data: any}} Result data is null without a result */
+/** @typedef {import("./view.js").Conclusion} Conclusion */
+/** @typedef {{name: string, reading: Reading, conclusion?: Conclusion}} Vote */
+/** @typedef {{name: string, data: any, conclusion?: Conclusion}} Result data is null without a result */
+/** @typedef {{code: string, fills: Record<string, string>, floor: import("./view.js").Tone}} Quorum */
 /** @typedef {Record<string, [tone: import("./view.js").Tone, text: string]>} Sentences by code */
 
 /**
@@ -80,57 +83,74 @@ function meet(traces, reached) {
 }
 
 /**
- * What results come to; a place without a result is no vote.
+ * What results come to. A place that failed at the target is a vote against it; one that found nothing out is no vote.
  * @param {string} slug
  * @param {Result[]} results
  * @param {boolean} differ whether any fact differs, which decides for tools that have no reader here
- * @returns {{code: string, fills: Record<string, string>}}
+ * @returns {Quorum}
  */
 export function quorum(slug, results, differ) {
   const read = readers[slug] ?? (() => ({ good: true, value: "" }));
-  const votes = results.flatMap(({ name, data }) => {
-    const reading = data ? attempt(() => read(data), null) : null;
-    return reading ? [{ name, reading, data }] : [];
+  const votes = results.flatMap(({ name, data, conclusion = data?.conclusion }) => {
+    const failed = conclusion?.state === "fail" ? { good: false, value: conclusion.brief } : null;
+    const reading = data ? attempt(() => read(data), null) : failed;
+    return reading ? [{ name, reading, data, conclusion }] : [];
   });
-  if (votes.length === 0) return { code: "NONE", fills: {} };
-  if (votes.length === 1) return { code: "ONE", fills: { one: votes[0].name } };
+  if (votes.length === 0) return { code: "NONE", fills: {}, floor: "good" };
   const [good, bad] = [true, false].map((is) => votes.filter((v) => v.reading.good === is));
   const values = [...new Set(votes.map((v) => v.reading.value))];
   const fills = {
     ...filled(votes, results.length),
     ...named(good, bad),
+    one: votes[0].name,
     value: values[0],
     kinds: String(values.length),
   };
+  const floor = worst(votes.map((v) => (v.conclusion ? toneOf({ conclusion: v.conclusion }) : "good")));
+  if (votes.length === 1) return { code: "ONE", fills, floor };
   if (good.length > 0 && bad.length > 0) {
     const most = good.length === bad.length ? "SPLIT" : good.length > bad.length ? "MOST_GOOD" : "MOST_BAD";
-    return { code: most, fills };
+    return { code: most, fills, floor: "warn" };
   }
   const code = good.length > 0 ? "ALL_GOOD" : "ALL_BAD";
-  if (values.length > 1 || (differ && !(slug in readers))) return { code: `${code}_DIFFER`, fills };
-  const router =
-    slug === "traceroute" &&
-    attempt(
-      () =>
-        meet(
-          votes.map((v) => v.data),
-          good.length > 0,
-        ),
-      undefined,
-    );
-  return router ? { code: `${code}_JOIN`, fills: { ...fills, meet: router } } : { code, fills };
+  const codes = new Set(votes.map((v) => v.conclusion?.code));
+  if (values.length > 1 || (bad.length > 0 && codes.size > 1) || (differ && !(slug in readers)))
+    return { code: `${code}_DIFFER`, fills, floor };
+  const traces = votes.flatMap(({ data }) => data ?? []);
+  const router = slug === "traceroute" && attempt(() => meet(traces, good.length > 0), undefined);
+  if (router) return { code: `${code}_JOIN`, fills: { ...fills, meet: router }, floor };
+  const same = codes.size === 1 && ["warn", "bad"].includes(floor) && slug !== "packet-loss";
+  return { code: same ? "SAME" : code, fills, floor };
 }
+
+/** The tones, the best first. @type {import("./view.js").Tone[]} */
+const order = ["good", "info", "off", "warn", "bad"];
+
+/** @param {import("./view.js").Tone[]} tones */
+export const worst = (tones) => order[Math.max(...tones.map((tone) => order.indexOf(tone)))];
+
+/** @param {Vote[]} votes */
+const namesOf = (votes) => listed(votes.map((v) => v.name));
 
 /** @param {Vote[]} good @param {Vote[]} bad */
 function named(good, bad) {
-  const names = (/** @type {Vote[]} */ votes) => listed(votes.map((v) => v.name));
   const [few, most] = good.length < bad.length ? [good, bad] : [bad, good];
   return {
-    good: names(good),
-    bad: names(bad),
-    few: names(few),
-    rest: most.length === 1 ? names(most) : `${most.length} others`,
+    good: namesOf(good),
+    bad: namesOf(bad),
+    few: namesOf(few),
+    rest: most.length === 1 ? namesOf(most) : `the ${most.length} other places`,
+    path: few.length === 1 ? `${few[0].name}’s path` : `the paths from ${namesOf(few)}`,
   };
+}
+
+/** What is wrong from which places, in the brief form of their conclusions. @param {Vote[]} votes */
+function reasonsOf(votes) {
+  const wrong = votes.filter(({ conclusion }) => ["warn", "fail"].includes(conclusion?.state ?? ""));
+  const briefs = new Set(wrong.flatMap(({ conclusion }) => conclusion?.brief || []));
+  return [...briefs]
+    .map((brief) => `${namesOf(wrong.filter(({ conclusion }) => conclusion?.brief === brief))}: ${brief}.`)
+    .join(" ");
 }
 
 /** @param {Vote[]} votes @param {number} asked how many places there are */
@@ -145,6 +165,9 @@ function filled(votes, asked) {
   });
   return {
     all: asked > votes.length ? `${count} that gave a result` : count,
+    none: votes.length === 2 ? "neither place" : `none of the ${votes.length} places`,
+    message: votes[0].conclusion?.message ?? "",
+    reasons: reasonsOf(votes),
     groups: values.map((value) => `${value || "none"} from ${by(value)}`).join("; "),
     fastest,
     slowest,
@@ -152,14 +175,16 @@ function filled(votes, asked) {
 }
 
 /**
- * The sentence of a quorum.
+ * The sentence of a quorum, with the reasons that it does not have itself. Its tone is no better than the conclusions.
  * @param {Sentences} sentences
- * @param {{code: string, fills: Record<string, string>}} found
+ * @param {Quorum} found
  * @returns {Verdict | null} null where there is none for its code
  */
-export function sentenceOf(sentences, { code, fills }) {
-  const [tone, text] = sentences[code] ?? sentences[code.replace(/_(?:DIFFER|JOIN)$/, "")] ?? [];
+export function sentenceOf(sentences, { code, fills, floor }) {
+  const mixed = /^(?:MOST|SPLIT)/.test(code) ? sentences.SPLIT : undefined;
+  const [tone, text] = sentences[code] ?? sentences[code.replace(/_(?:DIFFER|JOIN)$/, "")] ?? mixed ?? [];
   if (!tone || !text) return null;
-  const whole = text.replace(/\{(\w+)\}/g, (_, name) => fills[name] ?? "");
-  return { tone, text: capital(whole), code };
+  const whole = text.replace(/\{(\w+)\}/g, (_, name) => fills[name] ?? "").trim();
+  const reasons = /\{(?:groups|message)\}/.test(text) ? "" : fills.reasons;
+  return { tone: worst([tone, floor]), text: [capital(whole), reasons].filter(Boolean).join(" "), code };
 }
