@@ -106,7 +106,7 @@ func (s *Site) home() page {
 func (s *Site) report(query url.Values, foreign bool) page {
 	p := page{
 		template: "report.html", Path: "/report", Icon: tabIconName("report"), Groups: s.groups, Title: "Report",
-		Description: "Run every check that fits a domain, a website or an address, and see what deserves attention.",
+		Description: "Run every check that applies to a domain, a website or an address, and see what needs attention first.",
 		Styles:      []string{"site.css", "cards.css", "report.css"}, Modules: []string{"pages/site.js", "pages/report.js"},
 		Input: query.Get("target"), Waits: foreign && query.Get("target") != "", vary: headerFetchSite,
 		Places: s.placesFor("", query),
@@ -232,8 +232,7 @@ func (p *page) name(target Target, accepted bool) {
 func (s *Site) history() page {
 	return page{
 		template: "history.html", Path: "/history", Icon: tabIconName("site"), Groups: s.groups, Title: "History",
-		Description: "Your checks in this browser: the last result of each, and what changed since. " +
-			"None of this is sent anywhere.",
+		Description: "Checks you ran in this browser, with what changed. Nothing here leaves your browser.",
 		Styles: []string{"site.css", "history.css"}, Modules: []string{"pages/site.js", "pages/history.js"},
 	}
 }

@@ -35,7 +35,8 @@ var quorums = map[string]quorum{
 		"ALL_GOOD":        {"good", "Up from {all}."},
 		"ALL_GOOD_DIFFER": {"info", "Up from {all}, but the answers differ: {groups}."},
 		"ALL_BAD":         {"bad", "The site works from {none}: the fault is probably at the site itself."},
-		"MOST_GOOD":       {"warn", "The site fails from {few} and works from {rest}: probably a fault or firewall on {path}."},
+		"MOST_GOOD": {"warn", "The site fails from {few} and works from {rest}: probably a fault or firewall on " +
+			"{path}."},
 		"MOST_BAD": {"bad", "The site works only from {few}, not from {rest}: the fault is probably at the site or near " +
 			"it."},
 		"SPLIT": {"warn", "The site works from {good}, but not from {bad}: the fault may be at the site or on the path."},

@@ -133,7 +133,7 @@ func pagesWithFacts() []shownPage {
 		{name: "robots-sitemap", path: toolPath("robots-sitemap", "https://robots.lab-site.com/"), facts: []string{
 			"Crawl-delay: 2.5", "Disallow: /private/", "Labbot, Otherbot", "https://robots.lab-site.com/robots.txt", "SITEMAP_RELATIVE", "https://robots.lab-site.com/gone.xml", "HTTP 404", "28 January 2026"}},
 		{name: "robots-sitemap-crawlers", path: toolPath("robots-sitemap", "https://robots-names.lab-site.com/"), tone: "warn", facts: []string{
-			"asks Googlebot and Applebot to stay away from the whole site", "all but some paths", "Common Crawl"}},
+			"asks Googlebot and Applebot to stay away from the whole site", "everything except the listed paths", "Common Crawl"}},
 		{name: "robots-sitemap-refused", path: toolPath("robots-sitemap", "https://robots-limited.lab-site.com/"), tone: "warn", facts: []string{
 			"because of too many requests", "Google then treats the whole site as closed", "HTTP 429", "RATE_LIMITED"}},
 		{name: "dns-resolver-check", path: toolPath("dns-resolver-check", "agree.lab-resolve.com"), tone: "good", facts: []string{"All four resolvers give the same A records", "Google", "Cloudflare", "Quad9", "OpenDNS", "208.67.222.222", "11.80.0.1", "11.80.0.2"}},
@@ -323,7 +323,7 @@ func holdForYou(t *testing.T, tab *browser.Tab, p shownPage) {
 		{"It does not", "on your side or on the way", true,
 			[]string{"/tools/dns-resolver-check?input=" + host, "/tools/ping", "/tools/my-ip"}},
 		{"It does", "It opens from here and for you.", true, []string{}},
-		{"It does", "a firewall that keeps servers out", false, []string{"/tools/traceroute?input=" + host}},
+		{"It does", "a firewall that blocks data centres", false, []string{"/tools/traceroute?input=" + host}},
 		{"It does not", "at the site itself", false, []string{"/report?target=" + host}},
 	} {
 		if answer.fromHere != p.fromHere {

@@ -105,7 +105,7 @@ func TestForeignLinksWaitForAClick(t *testing.T) {
 		}
 		tab.Click("#watch")
 		tab.UntilWithin(rounds(1), patience)
-		holdText(t, tab, ".watch-line", "A round every 20 seconds")
+		holdText(t, tab, ".watch-line", "Checked every 20 seconds")
 	})
 	t.Run("our own links start a watch", func(t *testing.T) {
 		t.Parallel()
@@ -114,13 +114,13 @@ func TestForeignLinksWaitForAClick(t *testing.T) {
 		tab.Open("/")
 		tab.Run(`location.href = "` + toolPath("uptime", "http://fast.lab-site.com/", "watch", "1") + `"`)
 		tab.UntilWithin(rounds(1), patience)
-		holdText(t, tab, ".watch-line", "A round every 10 seconds")
+		holdText(t, tab, ".watch-line", "Checked every 10 seconds")
 		// A refusal for the number of requests says nothing of the target, and slows the watch.
 		tab.Run(`globalThis.fetch = async () => new Response('{"error":"Too many requests."}',
 			{ status: 429, headers: { "Retry-After": "600" } })`)
 		tab.UntilWithin(`document.querySelector(".watch-strip .is-unmeasured")`, patience)
 		tab.Until(`document.querySelector(".watch[data-state=waiting]")`)
-		holdText(t, tab, ".watch-line", "The service is limiting requests", "a round every 20 seconds")
+		holdText(t, tab, ".watch-line", "The service is limiting requests", "then every 20 seconds")
 		holdText(t, tab, ".watch .verdict", "1 round was not measured: the service limits requests.")
 		if title := tab.String(`document.title`); !strings.HasPrefix(title, "✓ works · ") {
 			t.Errorf("the title is %q", title)

@@ -93,15 +93,15 @@ func TestWatchAPath(t *testing.T) {
 	tab.Fill("#input", to.String())
 	tab.Click("#watch")
 	tab.Until(`document.querySelector(".watch[data-state=running]")`)
-	holdText(t, tab, ".watch-line", "A round every 30 seconds. Round 1 is running.")
-	tab.Until(`document.querySelector("#live").textContent === "Watching ` + to.String() + `, a round every 30 seconds."`)
+	holdText(t, tab, ".watch-line", "Checked every 30 seconds. Round 1 is running.")
+	tab.Until(`document.querySelector("#live").textContent === "Watching ` + to.String() + ` every 30 seconds."`)
 	if at := tab.String(`location.search`); at != "?input="+to.String() {
 		t.Errorf("the link is %s", at)
 	}
 	tab.UntilWithin(rounds(1), patience)
 	tab.Until(`document.querySelector(".watch[data-state=waiting]")`)
-	holdText(t, tab, ".watch-line", "A round every 30 seconds; the next in ")
-	holdText(t, tab, ".watch-changes", "Nothing so far.")
+	holdText(t, tab, ".watch-line", "Checked every 30 seconds, next in ")
+	holdText(t, tab, ".watch-changes", "None so far.")
 
 	reroute(t, to, "b6", "11.78.6.2")
 	tab.UntilWithin(rounds(2), patience)
@@ -121,7 +121,7 @@ func TestWatchAPath(t *testing.T) {
 	tab.Until(`document.querySelector(".watch[data-state=waiting]")`)
 	tab.Hide()
 	tab.Block("/api/*")
-	holdText(t, tab, ".watch-line", "A round every minute while this tab is in the background.")
+	holdText(t, tab, ".watch-line", "Checked every minute while this tab is in the background.")
 	tab.UntilWithin(rounds(3), patience)
 	holdText(t, tab, ".watch-changes", "no result: This service could not be reached.")
 	holdSign(t, tab, "?", "unknown")

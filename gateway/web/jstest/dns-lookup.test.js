@@ -67,7 +67,7 @@ const meanings = [
     "HTTPS without it",
     "HTTPS",
     [{ priority: 1, target: "", params: { alpn: "h2", ech: "AEX", port: "8443" } }],
-    "Browsers see before they connect that the site has HTTPS, and use it at once. Browsers can hide the " +
+    "Browsers learn before they connect that the site has HTTPS, and use it at once. Browsers can hide the " +
       "site’s name from the network (Encrypted Client Hello). They connect to port 8443.",
   ],
   [
@@ -77,7 +77,7 @@ const meanings = [
       { priority: 1, target: "", params: { alpn: "h2" } },
       { priority: 2, target: "", params: { port: "8443" } },
     ],
-    "Browsers see before they connect that the site has HTTPS, and use it at once. They connect to ports 443 " +
+    "Browsers learn before they connect that the site has HTTPS, and use it at once. They connect to ports 443 " +
       "and 8443.",
   ],
   [

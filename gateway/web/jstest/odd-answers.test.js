@@ -191,7 +191,7 @@ const rows = [
     "uptime",
     "HTTP/3 that works",
     { ...site, http3: { ...tried, works: true, handshakeMs: 12, reason: null }, findings: [] },
-    ["HTTP/3works", "Browsers can use it", "Handshake12.0 ms"],
+    ["HTTP/3works", "It works, so browsers can use it", "Handshake12.0 ms"],
     ["not tried"],
   ],
   [
@@ -202,7 +202,7 @@ const rows = [
       http3: { ...tried, advertised: null, httpsRecord: null, works: false, reason: "Closed." },
       findings: [],
     },
-    ["not used", "which is no fault", "neither Alt-Svc nor HTTPS record; the HTTPS record could not be looked up"],
+    ["not used", "which is fine", "neither Alt-Svc nor HTTPS record; the HTTPS record could not be looked up"],
     ["Closed."],
   ],
   [

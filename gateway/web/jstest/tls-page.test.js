@@ -233,10 +233,10 @@ test("there is advice where the findings call for it", () => {
   };
   assert.match(
     advice(answer({ cipherSuites: [...modernSuites, weak] }))?.textContent ?? "",
-    /^Suggestions.*That leaves out 1 of its 7 suites\./,
+    /^Suggestions.*the one weak cipher suite of 7\./,
   );
   assert.match(
     advice(neglected())?.textContent ?? "",
-    /^What to change.*Mend SSL3\..*Mend DEPRECATED_PROTOCOL\..*Mend NO_TLS13\..*That leaves out 5 of its 5 suites\./,
+    /^What to change.*Mend SSL3\..*Mend DEPRECATED_PROTOCOL\..*Mend NO_TLS13\..*the 5 weak cipher suites of 5\./,
   );
 });

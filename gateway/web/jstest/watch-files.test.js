@@ -100,7 +100,7 @@ test("a path is a row a hop", () =>
     [
       "round,began,ended,outcome,state,code,hop,address,median_ms,p95_ms,probes,unanswered,note",
       "1,2026-11-22T14:03:10.000Z,2026-11-22T14:03:12.500Z,answer,reached,,1,1.1.1.1 =2,2,3,3,0,",
-      "1,2026-11-22T14:03:10.000Z,2026-11-22T14:03:12.500Z,answer,reached,,2,private address,4,4,3,2,",
+      "1,2026-11-22T14:03:10.000Z,2026-11-22T14:03:12.500Z,answer,reached,,2,private address (not shown),4,4,3,2,",
       "1,2026-11-22T14:03:10.000Z,2026-11-22T14:03:12.500Z,answer,reached,,3,,,,3,3,",
       ",2026-11-22T14:03:10.000Z,2026-11-22T14:03:12.500Z,pause,,,,,,,,,away",
       "",

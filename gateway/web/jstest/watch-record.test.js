@@ -89,7 +89,7 @@ const stories = [
     "one that becomes not public",
     trace,
     [traced(["1.1.1.1"]), traced(["hidden"])],
-    ["hop 1 changed from 1.1.1.1 to private address"],
+    ["hop 1 changed from 1.1.1.1 to private address (not shown)"],
   ],
   [
     "two that share the load",

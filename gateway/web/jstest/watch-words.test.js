@@ -48,36 +48,36 @@ test("the time of a day", () => assert.equal(clock(at), "14:03:10"));
 
 /** @type {[string, any, string][]} */
 const stages = [
-  ["running", { state: "running", apart: 10_000 }, "A round every 10 seconds. Round 4 is running."],
+  ["running", { state: "running", apart: 10_000 }, "Checked every 10 seconds. Round 4 is running."],
   [
     "waiting",
     { state: "waiting", until: 8000.5, apart: 30_000, limited: false },
-    "A round every 30 seconds; the next in 7 seconds.",
+    "Checked every 30 seconds, next in 7 seconds.",
   ],
   [
     "at its end",
     { state: "waiting", until: 10, apart: 30_000, limited: false },
-    "A round every 30 seconds; the next in 1 second.",
+    "Checked every 30 seconds, next in 1 second.",
   ],
   [
     "limited",
     { state: "waiting", until: 41_001, apart: 20_000, limited: true },
-    "The service is limiting requests; next round in 40 seconds. From then on a round every 20 seconds.",
+    "The service is limiting requests. Next round in 40 seconds, then every 20 seconds.",
   ],
   [
     "hidden",
     { state: "waiting", until: 41_001, apart: 60_000, spaced: 61_000, limited: false, hidden: true },
-    "A round every minute while this tab is in the background.",
+    "Checked every minute while this tab is in the background.",
   ],
   [
     "hidden and slowed by the browser",
     { state: "waiting", until: 41_001, apart: 60_000, spaced: 95_000, limited: false, hidden: true },
-    "A round every minute while this tab is in the background; the latest came after 1 minute 35 seconds.",
+    "Checked every minute while this tab is in the background; the latest came after 1 minute 35 seconds.",
   ],
   [
     "limited while hidden",
     { state: "waiting", until: 41_001, apart: 80_000, spaced: 0, limited: true, hidden: true },
-    "The service is limiting requests; next round in 40 seconds. From then on a round every 1 minute 20 seconds.",
+    "The service is limiting requests. Next round in 40 seconds, then every 1 minute 20 seconds.",
   ],
   ["stopped", { state: "ended", why: "stopped" }, "Stopped after 3 rounds."],
   [

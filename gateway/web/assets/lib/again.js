@@ -53,7 +53,7 @@ const words = {
 };
 
 /** Why a repaired record may still be missing. */
-const kept = "Resolvers keep the old answer until its TTL has passed, and this service for up to a minute.";
+const kept = "Resolvers keep the old answer until its TTL has passed; this service keeps it for up to a minute.";
 
 /**
  * Runs the tool of a finding once more.
@@ -80,7 +80,7 @@ export async function again(finding, { asked, before }) {
 function rest(fate, { paste }, before, data) {
   const at = `Checked ${dateTime(new Date().toISOString())}.`;
   if (fate === "there") return [paste?.kind === "dns" ? kept : "", at];
-  if (fate === "unknown") return ["The new answer does not show it: a part of the check failed.", at];
+  if (fate === "unknown") return ["The new answer does not show it, because a part of the check failed.", at];
   const come = attempt(() => newcomers(before, data, 2), []);
   return [...(come.length > 0 ? ["New:", ...come] : []), at];
 }

@@ -263,7 +263,7 @@ export function raw(d) {
 
 /** What counts as what. */
 export const lessons = () => [
-  "A probe that the host did not answer counts as lost. Where on the path it was lost cannot be seen from here.",
+  "A probe without an answer counts as lost. We cannot see where on the path it was lost.",
   "We listen until 2 s after the last probe. A probe that had less time than the slowest answer took counts as " +
     "neither answered nor lost.",
 ];
@@ -295,7 +295,7 @@ export function terminal(asked, d, count, gap) {
       command: `ping ${family} ${sh`-c ${count} -i ${gap} ${host}`}`,
     },
     {
-      label: "Loss and times at each hop on the way; only the last line is about the host itself",
+      label: "Loss and times at each hop on the path; only the last line is about the host itself",
       command: `mtr ${family} ${sh`-r -c ${count} ${host}`}`,
     },
   ];

@@ -24,12 +24,12 @@ export function meaningOf(here, there, host, url, places) {
   );
   if (here && there)
     return {
-      text: "It opens from here and for you. Where it does not open for somebody else, look at their network first.",
+      text: "It opens from here and for you. If it fails for someone else, check their network first.",
       links: everywhere,
     };
   if (here)
     return {
-      text: "It opens from here, so the fault is on your side or on the way: your DNS, network, VPN or a filter.",
+      text: "It opens from here, so the fault is on your side or on the path: your DNS, network, VPN or a filter.",
       links: [
         ...everywhere,
         ["Compare public resolvers", linkTo("dns-resolver-check", host)],
@@ -40,8 +40,8 @@ export function meaningOf(here, there, host, url, places) {
   if (there)
     return {
       text:
-        "It opens for you and not from here: a firewall that keeps servers out, an address family that fails " +
-        "(IPv4 or IPv6), or a site for some countries alone.",
+        "It opens for you but not from here. Likely causes: a firewall that blocks data centres, a " +
+        "broken IPv4 or IPv6 path, or a site open only to some countries.",
       links: [...everywhere, ["Follow the path from here", linkTo("traceroute", host)]],
     };
   return {

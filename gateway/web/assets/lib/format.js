@@ -26,7 +26,7 @@ export function plural(n, one, many = `${one}s`) {
 }
 
 /** The sentence about an answer that was cut. */
-export const cutAnswer = "This answer was too long and has been cut. Shortened texts end in “…”.";
+export const cutAnswer = "This answer was too long and was cut. Shortened texts end in “…”.";
 
 /**
  * A count of a list that may have been cut: then it is of what is shown alone.
@@ -135,7 +135,7 @@ export function day(moment) {
 }
 
 /** The name of a router whose address is private, wherever its address would stand. */
-export const privateHop = "private address";
+export const privateHop = "private address (not shown)";
 
 /** A day for narrow places, "21 Nov 2026" (UTC). @param {string | number | null | undefined} moment as of day */
 export const shortDay = (moment) => day(moment).replace(/ (\p{L}{3})\p{L}* /u, " $1 ");

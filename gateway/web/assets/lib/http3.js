@@ -53,10 +53,10 @@ export function http3Facts(d, note) {
 
 /** @param {Http3} h @param {string} fault @returns {[Node, string]} */
 function outcome(h, fault) {
-  if (h.works) return [badge("good", "works"), fault || "It works. Browsers can use it, and connect faster."];
+  if (h.works) return [badge("good", "works"), fault || "It works, so browsers can use it and connect faster."];
   if (h.works === null) return [badge("info", "not known"), h.reason ?? ""];
   if (fault) return [badge("warn", "does not work"), fault];
-  return [badge("off", "not used"), "The site does not offer it. Browsers use HTTP/2 or HTTP/1.1, which is no fault."];
+  return [badge("off", "not used"), "The site does not offer it. Browsers use HTTP/2 or HTTP/1.1, which is fine."];
 }
 
 /** @param {Http3} h */

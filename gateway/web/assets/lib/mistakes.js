@@ -13,14 +13,18 @@ const slips = [
   [/^\d{1,5}(?:\.\d{1,5}){1,4}$/, ([text]) => numbers(text.split("."))],
   [
     /^(?:https?:\/\/)?((?:[\w-]+\.)*localhost|[\w-]+\.(?:local|lan|internal|home\.arpa))(?::\d+)?(?:\/\S*)?$/i,
-    ([, host]) => ({ hint: `${host} exists in your own network alone: only public names can be checked from here.` }),
+    ([, host]) => ({
+      hint:
+        `${host} exists only ${/localhost$/i.test(host) ? "on your own machine" : "in your own network"}; ` +
+        "only public names can be checked from here.",
+    }),
   ],
   [
     /^([0-9a-f.:]+)\/(\d{1,3})$/i,
     ([, address, length]) =>
       isWhole(address, length)
         ? null
-        : { hint: "That is a whole network; one address of it is checked:", instead: address },
+        : { hint: "That is a whole network. We check one of its addresses:", instead: address },
   ],
 ];
 

@@ -15,14 +15,14 @@ import { recognise } from "./recognise.js";
 export const ours = {
   0: "Usually your connection dropped for a moment, or this service is being updated.",
   403:
-    "This service only takes requests from its own pages. Usually a browser extension or a proxy has changed the " +
-    "request.",
-  429: "Limits like this one keep the service from being used to flood others. They say nothing about the target.",
+    "This service accepts requests only from its own pages. Usually a browser extension or a " +
+    "proxy has changed the request.",
+  429: "The limits keep this service from being used to flood others. They say nothing about the target.",
   500:
     "This is a fault of this service and says nothing about the target. If it happens again, the request ID " +
     "below shows the operator where to look.",
   501: "The operator has not enabled this check. The others work without it.",
-  503: "This service is busy or lacks something that the check needs. That says nothing about the target.",
+  503: "This service is busy or lacks something that the check needs. This says nothing about the target.",
 };
 
 /**

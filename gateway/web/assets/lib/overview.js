@@ -225,9 +225,7 @@ const groups = /** @type {const} */ ([
 ]);
 
 /** What the place of the findings holds before the first; the server's page has the same. */
-const promise =
-  "Findings appear here as checks finish, the most important first: what does not work, what could be safer, and " +
-  "what is good to know. Every check has a card below, and a card opens to the whole answer.";
+const promise = "Findings appear here, most important first.";
 
 /**
  * @param {Check[]} checks

@@ -177,9 +177,9 @@ export function pathsPicture(traces) {
     label: words(traces, rows),
     height: rows.length * rowHeight + 4,
     caption:
-      "From top to bottom: a square for each place, a dot for each router on the way, the larger dot for the " +
-      "destination. Where lines join, the paths pass the same router. Times are to that router and back, from the " +
-      "nearest to the farthest place.",
+      "From top to bottom: a square for each place, a dot for each router on the path, the larger " +
+      "dot for the destination. If lines join, the paths pass the same router. Times are to that " +
+      "router and back, from the nearest to the farthest place.",
     draw: (width) => {
       const left = traces.length * laneWidth + 8;
       return [

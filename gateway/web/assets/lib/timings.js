@@ -16,8 +16,8 @@ export function timingFacts(t) {
     ["DNS", t.dnsMs, "Finding the address of the name."],
     ["Connect", t.connectMs, "Opening the connection."],
     ["TLS", t.tlsMs, "Setting up encryption."],
-    ["First byte", t.firstByteMs, "Waiting for the answer: the round trip and the server's work."],
-    ["Other", Math.max(0, rest), "Gaps in between, and attempts that failed."],
+    ["First byte", t.firstByteMs, "Waiting for the first byte."],
+    ["Other", Math.max(0, rest), "Idle time and failed attempts."],
     ["Total", t.totalMs, "From the start to the end of the headers."],
   ];
   const known = rows.filter(([, took]) => took !== null);

@@ -110,7 +110,7 @@ async function unlessLost(module) {
 /** @type {Verdict} */
 const unforeseen = {
   tone: "info",
-  text: "This page cannot read the answer. It is in full under JSON.",
+  text: "This page cannot read the answer. The full answer is under JSON.",
 };
 
 /**

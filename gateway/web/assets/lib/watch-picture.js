@@ -82,7 +82,7 @@ export function makePicture(signal, { measure, path = false, probes = false }) {
       plan && plan.shown.length < entries.length
         ? ` These are the latest ${plan.shown.length} of ${entries.length} columns; the files have them all.`
         : "";
-    return `Point at a place, or use the arrow keys, to read it.${cut}`;
+    return `Hover over a bar, or use the arrow keys.${cut}`;
   }
 
   /** @param {Cell | null} cell */

@@ -1,7 +1,7 @@
 // @ts-check
 // A watch in words: what it does now, what it came to, and what a place of its picture shows.
 
-import { capital, dateTime, duration, ms, number, percent, plural, privateHop } from "./format.js";
+import { dateTime, duration, ms, number, percent, plural, privateHop } from "./format.js";
 import { median, percentile, share } from "./stats.js";
 import { answers } from "./watch-record.js";
 
@@ -30,8 +30,8 @@ export function stageWords(stage, rounds, now) {
       refused: "The watch ended: the service refuses this check.",
     }[stage.why];
   }
-  const every = `a round every ${stage.apart === 60_000 ? "minute" : duration(stage.apart / 1000)}`;
-  const pace = capital(every);
+  const every = `every ${stage.apart === 60_000 ? "minute" : duration(stage.apart / 1000)}`;
+  const pace = `Checked ${every}`;
   if (stage.state === "running") return `${pace}. Round ${number(rounds + 1)} is running.`;
   const left = duration(seconds(stage.until - now));
   if (stage.hidden && !stage.limited) {
@@ -40,8 +40,8 @@ export function stageWords(stage, rounds, now) {
     return `${pace} while this tab is in the background${slowed}.`;
   }
   return stage.limited
-    ? `The service is limiting requests; next round in ${left}. From then on ${every}.`
-    : `${pace}; the next in ${left}.`;
+    ? `The service is limiting requests. Next round in ${left}, then ${every}.`
+    : `${pace}, next in ${left}.`;
 }
 
 /** @param {Pick<import("./watch-record.js").Digest, "tone">} digest */

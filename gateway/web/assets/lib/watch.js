@@ -133,7 +133,7 @@ class Watch {
     if (!possible || possible === "denied") this.notify(false);
     if (before) this.resume(before);
     else {
-      announce(`Watching ${this.target}, a round every ${duration(what.gap)}.`);
+      announce(`Watching ${this.target} every ${duration(what.gap)}.`);
       this.draw();
       this.pace.start();
     }
@@ -342,7 +342,7 @@ function makeBoard(target, watcher, on) {
   const strip = el("div", { class: "watch-latest" }, drawStrip([]), earlier, el("p", {}, notifying, notified));
   const cells = readings.map(([name]) => ({ name, node: el("dd", {}, "—"), title: el("dt", {}, name) }));
   const list = el("dl", { class: "readings" }, ...cells.map((c) => el("div", {}, c.title, c.node)));
-  const events = el("div", { class: "watch-changes", role: "group", "aria-label": "What happened", tabindex: "0" });
+  const events = el("div", { class: "watch-changes", role: "group", "aria-label": "Changes", tabindex: "0" });
   const rows = el("div");
   const files = el(
     "div",
@@ -404,7 +404,7 @@ function makeBoard(target, watcher, on) {
       if (!below.hidden || entries.length === 0) return;
       below.append(
         section(path ? "The path over time" : "Rounds over time", picture, files),
-        section("What happened", events),
+        section("Changes", events),
         section(path ? "Each hop" : "The latest rounds", rows),
         el("p", { class: "hint" }, "Times are UTC. This record is in this tab only and is gone when you close it."),
       );
@@ -421,7 +421,7 @@ const readingsOf = (probes) => [
   probes
     ? ["Probes unanswered", (t) => (t.sent > 0 ? percent(share(t.lost, t.sent)) : "—")]
     : ["Rounds with trouble", (t) => number(t.troubled)],
-  ["Rounds without result", (t) => number(t.missed + t.limited)],
+  ["No result", (t) => number(t.missed + t.limited)],
   ["Changes", (_, changes) => number(changes)],
 ];
 
@@ -438,7 +438,7 @@ function eventList(entries, changes, ended) {
     }));
   const news = changes.map(({ at, text }) => ({ at, text: `${text}.` }));
   const list = [...news, ...gaps].sort((a, b) => b.at - a.at).slice(0, mostEvents);
-  if (list.length === 0) return el("p", {}, ended ? "Nothing changed." : "Nothing so far.");
+  if (list.length === 0) return el("p", {}, ended ? "Nothing changed." : "None so far.");
   return el("ol", {}, ...list.map(({ at, text }) => el("li", {}, `At ${clock(at)} ${text}`)));
 }
 

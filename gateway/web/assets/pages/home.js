@@ -162,8 +162,8 @@ function chips(others) {
 }
 
 const nothing =
-  "Nothing to check in this text yet. Enter a domain name, a web address, an e-mail address, an IP address, " +
-  "host:port or an AS number.";
+  "There is nothing to check in this text yet. Enter a domain name, a web address, an e-mail " +
+  "address, an IP address, host:port or an AS number.";
 
 /**
  * Takes several lines as words with spaces between; the browser would join the end of one line with the start of the

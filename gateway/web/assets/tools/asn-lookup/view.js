@@ -22,8 +22,8 @@ function placePart(d) {
   for (const r of d.records) prefixes.set(r.prefix ?? "", [...(prefixes.get(r.prefix ?? "") ?? []), name(r)]);
   const caption =
     prefixes.size > 1
-      ? "Packets follow the narrowest range that contains the address; wider ones count only for the addresses " +
-        "outside it."
+      ? "Packets follow the narrowest range that contains the address; wider ranges count only for " +
+        "addresses outside it."
       : undefined;
   const shown = attempt(
     () =>
@@ -90,8 +90,7 @@ function peersPart(d) {
     el(
       "p",
       {},
-      "Networks that Team Cymru sees directly next to the origin. The list is what its collectors see, not a " +
-        "list of contracts.",
+      "Networks that Team Cymru’s collectors see directly next to the origin. It is not a list of contracts.",
     ),
     more(plural(d.peers.length, "neighbouring network"), el("ul", { class: "values" }, ...list)),
   );
@@ -122,8 +121,8 @@ export default {
   lessons: (d) => [
     "An AS number identifies one network with its own routing policy: a provider, a cloud, a large company. Each " +
       "announces the ranges of addresses that can be reached through it.",
-    `Country, registry and date are those of the ${d.queryType === "asn" ? "number" : "range"}’s registration. They ` +
-      "do not show where its machines are.",
+    "Country, registry and date belong to the registration of the " +
+      `${d.queryType === "asn" ? "number" : "range"}. They do not show where its machines are.`,
   ],
 
   terminal: (_asked, d) =>

@@ -38,11 +38,11 @@ const servers = (z) =>
       { title: "Server" },
       { title: "UDP" },
       { title: "TCP" },
-      { title: "Serves it" },
+      { title: "Authoritative" },
       { title: "Serial", numeric: true },
       { title: "EDNS" },
       { title: "Open resolver" },
-      { title: "Took", numeric: true },
+      { title: "Time", numeric: true },
     ],
     rows: z.servers.map((s) => [
       where(s),
@@ -206,9 +206,9 @@ export default {
       folded("Delegation", plural(d.zones.length, "zone"), delegation(all)),
       answers(d),
       folded("DNSSEC records", "keys, DS records, signatures", ...all.flatMap(signing)),
-      folded("Records", "as they came", ...records(all), cut(d)),
+      folded("Raw records", "", ...records(all), cut(d)),
       folded(
-        "Other zones on the way",
+        "Parent zones",
         plural(all.length, "zone"),
         ...all
           .filter((z) => z !== ownZones(d.zones).at(-1) && z.servers.length > 0)

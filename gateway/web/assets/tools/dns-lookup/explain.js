@@ -65,7 +65,7 @@ function https(records) {
   return [
     protocols.includes("h3")
       ? "HTTP/3 is offered through the HTTPS record: browsers may use it from the first connection."
-      : "Browsers see before they connect that the site has HTTPS, and use it at once.",
+      : "Browsers learn before they connect that the site has HTTPS, and use it at once.",
     records.some((r) => "ech" in r.params)
       ? "Browsers can hide the site’s name from the network (Encrypted Client Hello)."
       : "",
@@ -95,22 +95,20 @@ const meanings = {
   ],
   NS: () => ["These servers hold the records of the zone."],
   CAA: (d) => d.findings.filter((f) => f.code?.startsWith("CAA_")).map((f) => f.message),
-  DS: () => ["Digests of keys by which the parent zone vouches for those of this zone (DNSSEC)."],
+  DS: () => ["Digests by which the parent zone vouches for the keys of this zone (DNSSEC)."],
   DNSKEY: () => ["The keys that sign the zone (DNSSEC)."],
   TLSA: () => ["Clients that use DANE, mostly mail servers, accept only these certificates or keys at this port."],
-  SSHFP: () => [
-    "SSH clients can check the server’s key against these fingerprints where the answer is validated by DNSSEC.",
-  ],
+  SSHFP: () => ["SSH clients can check the server’s key against these fingerprints if DNSSEC validates the answer."],
   HTTPS: ({ records }) => https(records.HTTPS ?? []),
   SVCB: () => ["Servers and protocols of a service, for clients that know this record type."],
   SRV: ({ records }) => [offered(records.SRV ?? [])],
   NAPTR: () => ["Rules that telephony software (SIP) uses to turn this name into another name or a URI."],
   URI: () => ["Where the service is; the lowest number comes first."],
-  LOC: () => ["The location that the owner gives: latitude, longitude, altitude, size and precision."],
+  LOC: () => ["The location the owner states: latitude, longitude, altitude, size and precision."],
   HINFO: ({ records }) => [
     records.HINFO?.some((r) => r.cpu === "RFC8482")
       ? "The server does not answer queries for all types at once (RFC 8482)."
-      : "The hardware and operating system that the owner gives.",
+      : "The hardware and operating system the owner states.",
   ],
 };
 

@@ -13,7 +13,7 @@ export const titles = {
   NS: "name servers",
   SOA: "start of authority",
   CAA: "who may issue certificates",
-  DS: "keys that the parent zone vouches for",
+  DS: "keys the parent zone vouches for",
   DNSKEY: "keys of the zone",
   TLSA: "certificates for TLS (DANE)",
   SSHFP: "SSH key fingerprints",

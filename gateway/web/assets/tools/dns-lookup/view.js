@@ -153,7 +153,7 @@ function answers(d) {
     { title: "Time left", numeric: true },
     { title: "DNSSEC validated" },
     { title: "Resolver" },
-    { title: "Took", numeric: true },
+    { title: "Time", numeric: true },
     { title: "Age in our cache" },
   ];
   const words = types.map((t) =>

@@ -53,7 +53,7 @@ function ownServers(d) {
         { title: "Address" },
         { title: `${d.recordType} records` },
         { title: "TTL", numeric: true },
-        { title: "Took", numeric: true },
+        { title: "Time", numeric: true },
       ],
       rows: d.authoritative.servers.map((s) => [
         s.name,
@@ -256,7 +256,7 @@ export default {
             { title: "Answer" },
             { title: "Time left (TTL)", numeric: true },
             { title: "DNSSEC validated" },
-            { title: "Took", numeric: true },
+            { title: "Time", numeric: true },
             { title: "Age in our cache" },
           ],
           rows: d.resolvers.map((r) => [

@@ -18,11 +18,11 @@ export function exchanges({ checks: { mx } }) {
     el(
       "p",
       {},
-      "No mail server was contacted: this is what the DNS says about them. To see whether they accept mail " +
+      "This is what the DNS says; no mail server was contacted. To see whether they accept mail " +
         "over TLS, and with which certificate, use the TLS certificate check.",
     ),
     table({
-      caption: "In the order in which senders try them: the lowest priority number first.",
+      caption: "Senders try the lowest priority number first.",
       columns: [
         { title: "Host" },
         { title: "Priority", numeric: true },
@@ -97,8 +97,7 @@ export function keysFound({ domain, checks: { dkim } }) {
       el(
         "p",
         {},
-        `No key was found by trying ${plural(dkim.tried.length, "selector")} of large senders. The domain may ` +
-          "well use another.",
+        `We tried ${plural(dkim.tried.length, "common selector")} and found no key. The domain may use another one.`,
       ),
       tried,
     );
@@ -109,8 +108,8 @@ export function keysFound({ domain, checks: { dkim } }) {
     el(
       "p",
       {},
-      `Found by trying ${plural(dkim.tried.length, "selector")} of large senders. There may be others, and it ` +
-        "is not visible from outside which are in use.",
+      `We tried ${plural(dkim.tried.length, "common selector")}. There may be other keys, and which of them are in ` +
+        "use cannot be seen from outside.",
     ),
     table({
       caption: "Choose a selector to check its key.",

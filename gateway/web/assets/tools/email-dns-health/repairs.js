@@ -85,7 +85,7 @@ function spfRepair({ domain, hosts, silent, implicit }, spf) {
     return {
       ...record,
       text: "v=spf1 -all",
-      why: "Right if the domain sends no mail; otherwise name the senders before -all.",
+      why: "Right if the domain sends no mail; otherwise list the senders before -all.",
     };
   if (spf.status === "missing" && hosts.length > 0) {
     return {
@@ -124,9 +124,7 @@ function spfRepair({ domain, hosts, silent, implicit }, spf) {
   return {
     ...record,
     text,
-    why:
-      "Marks mail from all other senders as suspicious (softfail). Name everyone who sends for you before ~all, " +
-      "then use -all.",
+    why: "List everyone who sends for you, then change ~all to -all.",
   };
 }
 
@@ -194,8 +192,8 @@ function dmarcRepair({ domain, hosts, silent }, dmarc, spf) {
           ...record,
           text: `v=DMARC1; p=none${rua}`,
           why:
-            "Starts by only watching. Once the reports show that all genuine mail passes, raise p to quarantine, " +
-            "then to reject. " +
+            "Start in monitoring mode. Once reports show that all your mail passes, raise p to quarantine, then to " +
+            "reject. " +
             (rua ? mailbox : "Name a mailbox at another domain, which must agree to it, in rua=mailto:… to get them."),
         };
   }
@@ -211,7 +209,7 @@ function dmarcRepair({ domain, hosts, silent }, dmarc, spf) {
     why:
       stricter === dmarc.record
         ? `Asks for reports on who sends in your name. ${mailbox}`
-        : "Makes receivers act on forged mail. First make sure from the reports that all genuine mail passes.",
+        : "Makes receivers act on forged mail. First make sure from the reports that all your mail passes.",
   };
 }
 

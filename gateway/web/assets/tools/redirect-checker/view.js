@@ -19,23 +19,26 @@ import { statusShown, statusTone } from "../../lib/statuses.js";
  * @type {Record<Hop["flags"][number], [string, Tone | "off", string]>}
  */
 const flags = {
-  httpToHttps: ["to HTTPS", "good", "The step leads from an unencrypted address to an encrypted one."],
+  httpToHttps: ["to HTTPS", "good", "The step leads from HTTP to HTTPS."],
   httpsToHttp: [
     "back to HTTP",
     "warn",
-    "The step leads from an encrypted address to an unencrypted one, where others on the way can read and " +
-      "change the page.",
+    "The step leads from HTTPS to HTTP, so anyone on the path can read and change the page.",
   ],
   permanent: ["permanent", "off", "Browsers and search engines may remember the new address and go there at once."],
   temporary: ["temporary", "off", "The old address stays in use; browsers request it every time."],
   crossHost: ["other host", "off", "The step leads to another host name."],
   wwwChange: ["www changes", "off", "The step adds www to the name or takes it away."],
-  relativeLocation: ["relative address", "off", "The server names the next address without its host. That is allowed."],
-  userinfo: ["user name in it", "warn", "The next address has a user name in it, which browsers ignore or warn about."],
+  relativeLocation: [
+    "relative address",
+    "off",
+    "The server names the next address without its host, which is allowed.",
+  ],
+  userinfo: ["user name in it", "warn", "The next address contains a user name, which browsers ignore or warn about."],
   conflictingLocation: [
     "conflicting destinations",
     "bad",
-    "The answer has several Location headers that differ. Browsers show an error.",
+    "The answer has several different Location headers, so browsers show an error.",
   ],
   repairedLocation: [
     "repaired address",
@@ -232,15 +235,15 @@ export default {
     d.outcome === "final" && d.redirectCount === 0
       ? []
       : [
-          "A redirect is an answer that names another address. Browsers go there by themselves, and each step " +
-            "costs the visitor time.",
+          "A redirect is an answer that names another address. Browsers follow it by themselves, and " +
+            "each step takes time.",
         ],
 
   terminal(_, d) {
     const trust = d.hops.some((h) => h.flags.includes("certificateInvalid")) ? "-k " : "";
     return [
       {
-        label: "The headers of every step, with cookies kept on the way",
+        label: "The headers of every step, with cookies kept between steps",
         command: `curl -sSL ${trust}-b '' --max-redirs 8 -D - -o /dev/null ${sh`${d.url}`}`,
       },
       {

@@ -40,7 +40,7 @@ export function crawlerTable(d) {
       el(
         "p",
         { class: "hint" },
-        "RFC 9309 allows this. Google instead treats the refusal as a server error, and the whole site as closed.",
+        "RFC 9309 allows this. Google treats the refusal as a server error and the whole site as closed.",
       ),
   );
 }

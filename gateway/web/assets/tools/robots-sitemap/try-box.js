@@ -97,7 +97,7 @@ function group(crawler, agent) {
 /** @param {Robots} robots */
 function withoutRules({ httpStatus }) {
   return [401, 403, 429].includes(httpStatus ?? 0)
-    ? "If the server refuses it the file too, there are no rules to follow (RFC 9309)."
+    ? "If the server refuses the file to this crawler too, there are no rules to follow (RFC 9309)."
     : "There are no rules to follow.";
 }
 
@@ -121,7 +121,7 @@ export function decision(robots, crawler, path) {
       : closed
         ? "The file cannot be read, so everything counts as closed."
         : limited
-          ? "Google treats a 429 as a server error, and the whole site as closed. RFC 9309 sets no rules here."
+          ? "Google treats a 429 as a server error and the whole site as closed. RFC 9309 sets no rules here."
           : robots.status !== "found"
             ? withoutRules(robots)
             : agent === null

@@ -25,9 +25,9 @@ const previewBytes = 4096;
 
 /** @type {Record<RobotsSitemap["robots"]["effect"], string>} */
 const effectWords = {
-  allowAll: "Crawlers that the file does not name may visit everything.",
-  rules: "Crawlers that the file does not name may visit all but some paths.",
-  disallowAll: "Crawlers that the file does not name may visit nothing.",
+  allowAll: "All other crawlers may visit everything.",
+  rules: "All other crawlers may visit everything except the listed paths.",
+  disallowAll: "All other crawlers may visit nothing.",
 };
 
 /**
@@ -87,7 +87,7 @@ function fileBox(robots) {
         robots.status === "found"
           ? "The file is empty."
           : refusal(robots)
-            ? "The server did not give the file."
+            ? "The server did not send the file."
             : "There is no file to show.",
       ),
     };
@@ -270,10 +270,9 @@ export default {
   },
 
   lessons: () => [
-    "robots.txt asks crawlers to stay away from parts of a site. Well-behaved ones comply. It protects " +
-      "nothing: anyone can read it, and the paths it names.",
-    "A path that is closed to a search engine can still appear in its results, without a description, if " +
-      "other sites link to it.",
+    "robots.txt asks crawlers to stay away from parts of a site. Well-behaved crawlers comply. It " +
+      "protects nothing, because anyone can read it and the paths it names.",
+    "A closed path can still appear in search results, without a description, if other sites link to it.",
   ],
 
   terminal(_, d) {

@@ -38,14 +38,12 @@ const look = (status) => lookOf(status, "safer");
 
 /** What to think of before sending a header. @type {Record<string, string>} */
 const cautions = {
-  hsts: "It applies to every subdomain: first make sure that all of them work over https.",
+  hsts: "It applies to every subdomain, so first make sure that all of them work over HTTPS.",
   csp:
     "The right policy depends on your pages. Start with Content-Security-Policy-Report-Only, which blocks " +
     "nothing: watch the browser's console, add what your pages need, then send it without -Report-Only.",
   coop: "Windows of other sites, as for a login or a payment, may lose contact with the page.",
-  coep:
-    "Files and frames of other sites stop loading unless those sites agree. Send it only where the page needs " +
-    "isolation.",
+  coep: "Files and frames of other sites stop loading unless those sites agree. Send it only for isolation.",
   corp: "Other sites can no longer show your images and files.",
   "permissions-policy": "Leave out what your pages use.",
   cookies: "Best changed in the program that sets them. HttpOnly hides a cookie from the page's own scripts.",
@@ -185,7 +183,7 @@ function everything(d) {
   );
 }
 
-const cutPart = "Part of the answer was cut: the server sent more than is shown. All of it was checked.";
+const cutPart = "The answer is cut here, but all of it was checked.";
 
 /** @param {SecurityHeaders} d */
 function cookieTable(d) {
@@ -265,8 +263,8 @@ function answerPart(d) {
 /** @type {import("../../lib/view.js").View<SecurityHeaders>} */
 export default {
   lessons: () => [
-    "These headers let browsers refuse what is unsafe: unencrypted connections, other sites’ scripts, framing. They " +
-      "limit the damage when something else goes wrong.",
+    "These headers let browsers refuse unencrypted connections, scripts of other sites and " +
+      "framing. They limit the damage when something else goes wrong.",
   ],
   show: (d, asked) => [
     d.notice ? notice("warn", d.notice) : null,

@@ -3,7 +3,6 @@
 
 import { el } from "../../lib/dom.js";
 import { inFull, findingOf } from "../../lib/findings.js";
-import { plural } from "../../lib/format.js";
 import { code, more, section, tabs } from "../../lib/parts.js";
 import { changesFor, configurations, pressing } from "./servers.js";
 import { rowsOf, suitesOf } from "./suites.js";
@@ -37,28 +36,26 @@ const reasons = {
       inFull(findingOf(d, "SSL3", "ONLY_SSL3")),
       inFull(findingOf(d, "DEPRECATED_PROTOCOL", "ONLY_OUTDATED_PROTOCOLS")),
       findingOf(d, "SSL3", "ONLY_SSL3", "DEPRECATED_PROTOCOL", "ONLY_OUTDATED_PROTOCOLS")
-        ? "Programs without a newer version, most of them from before 2014, can then no longer connect."
+        ? "Programs that support nothing newer, mostly from before 2014, can then no longer connect."
         : "",
       findingOf(d, "NO_TLS13")
         ? `${inFull(findingOf(d, "NO_TLS13"))} It connects faster and has no weak cipher suites. It needs OpenSSL ` +
           "1.1.1 or later."
         : "",
     ].filter(Boolean),
-  suites: (d) => [
-    `Accept only strong cipher suites. ${leaving(d)}Every client of the last ten years supports one of the ` +
-      "rest; they work with RSA and with ECDSA certificates.",
-  ],
+  suites: (d) => [`${weakSuites(d)} Every client of the last ten years still connects.`.trim()],
   chain: () => [
-    "Put the server's certificate and then each intermediate, in order and without the root, into one file. " +
-      "Below it is called fullchain.pem, as many tools name it; the folder is an example.",
+    "Put the server’s certificate and then each intermediate, in order and without the root, into " +
+      "one file. Here it is called fullchain.pem; the folder is an example.",
   ],
 };
 
-/** How many suites that leaves out. @param {SslChecker} d */
-function leaving(d) {
+/** @param {SslChecker} d */
+function weakSuites(d) {
   const rows = rowsOf(suitesOf(d));
   const n = rows.filter((row) => [...row.at.values()].some((strength) => strength !== "strong")).length;
-  return n > 0 ? `That leaves out ${n} of its ${plural(rows.length, "suite")}. ` : "";
+  if (n === 0) return "";
+  return `Disable the ${n === 1 ? "one weak cipher suite" : `${n} weak cipher suites`} of ${rows.length}.`;
 }
 
 /** Where the lines belong. @type {Record<string, (changes: Change[]) => string>} */
@@ -66,11 +63,12 @@ const places = {
   nginx: (changes) =>
     [
       tuned(changes) &&
-        "In the http block, in place of such lines there and in server blocks: sites that share a port may all " +
-          "get the versions of the first.",
+        "Put these lines into the http block and remove such lines from the server blocks, because " +
+          "sites that share a port may all get the versions of the first.",
       changes.includes("suites") &&
-        "Remove ssl_dhparam lines: none of these suites needs one, and with a short one nginx may no longer start.",
-      changes.includes("chain") && "ssl_certificate stands in the site's server block.",
+        "Remove ssl_dhparam lines: these suites do not need them, and a short parameter may keep " +
+          "nginx from starting.",
+      changes.includes("chain") && "ssl_certificate belongs in the site’s server block.",
       "Then nginx -t, and reload.",
     ]
       .filter(Boolean)
@@ -78,18 +76,18 @@ const places = {
   Apache: (changes) =>
     [
       tuned(changes) &&
-        "Outside of every <VirtualHost>, in place of such lines there and inside: sites that share a port may " +
-          "all get the versions of the first.",
-      changes.includes("chain") && "SSLCertificateFile stands in the site's <VirtualHost>.",
+        "Put these lines outside every <VirtualHost> and remove such lines elsewhere, because sites " +
+          "that share a port may all get the versions of the first.",
+      changes.includes("chain") && "SSLCertificateFile belongs in the site’s <VirtualHost>.",
       "Then apachectl configtest, and reload.",
     ]
       .filter(Boolean)
       .join(" "),
   Caddy: (changes) =>
     [
-      "In the block of the site.",
+      "Put these lines into the site’s block.",
       tuned(changes) &&
-        "By default Caddy accepts only strong suites of TLS 1.2 and 1.3, so removing your lines works as well.",
+        "By default Caddy accepts only strong suites of TLS 1.2 and 1.3, so you can also just remove your lines.",
       "Then caddy validate, and reload.",
     ]
       .filter(Boolean)

@@ -69,7 +69,8 @@ function versionWords(d, rows) {
 }
 
 const cutShort =
-  "The scan was cut short: the server is slow or limits connections. Everything listed is accepted; there may be more.";
+  "The scan was cut short because the server is slow or limits connections. It accepts " +
+  "everything listed and perhaps more.";
 
 /** Why there are only versions. @param {SslChecker} d */
 function unasked(d) {

@@ -194,13 +194,14 @@ function link(d, sent, i) {
     return end(
       "warn",
       `Out of order: ${short(c.issuer)}`,
-      "It issued this one and was sent before it. Most clients sort the certificates, some old ones fail.",
+      "It issued this certificate and was sent before it. Most clients reorder the certificates; " +
+        "some old ones fail.",
     );
   if (d.chainComplete)
     return end(
       "good",
       "A trusted root",
-      "These certificates lead to a root that is trusted here. Clients have it, so it need not be sent.",
+      "These certificates lead to a trusted root. Clients have it, so the server need not send it.",
     );
   if (!next && unverified(d))
     return end("warn", "Not verified", "Whether these certificates lead to a trusted root is not known.");
@@ -212,11 +213,7 @@ function link(d, sent, i) {
     );
   // More certificates may have been sent, and cut from the answer.
   if (!next && d.truncated) return null;
-  return end(
-    "bad",
-    `Missing: ${short(c.issuer)}`,
-    "The server did not send it in this place, and it is not a trusted root.",
-  );
+  return end("bad", `Missing: ${short(c.issuer)}`, "The server did not send it here, and it is not a trusted root.");
 }
 
 /** @param {"good" | "warn" | "bad"} tone @param {string} title @param {string} text */

@@ -3,6 +3,7 @@
 
 import { pathBands } from "../../lib/bands.js";
 import { el, svg } from "../../lib/dom.js";
+import { linkTo } from "../../lib/fitting.js";
 import { listed, ms, percent, privateHop } from "../../lib/format.js";
 import { remarks } from "../../lib/notes.js";
 import { badge, code, cut, facts, fileButton, folded, none, section, value, values } from "../../lib/parts.js";
@@ -119,7 +120,7 @@ function router({ hop, last }, d) {
     hop.addresses.length > 1 && badge("off", "several paths"),
     hop.hostname && el("p", {}, value(hop.hostname, { what: "name" })),
     labels && el("p", { class: "muted" }, `The packet went through a tunnel here; MPLS labels: ${labels.join(", ")}.`),
-    hop.note && el("p", { class: "muted" }, hop.note),
+    (hop.address || !hop.hidden) && hop.note && el("p", { class: "muted" }, hop.note),
     cut(hop),
   ];
 }
@@ -213,7 +214,8 @@ function path(d, unknown = "Network not known") {
 }
 
 const lasts =
-  "A network adds what lasts to the end of the path. A router may take longer to answer than to pass packets on.";
+  "A network is blamed only for delay that persists to the destination. Routers may answer " +
+  "slowly yet forward quickly.";
 
 /** The path network by network. @param {Hop[]} hops */
 function byNetwork(hops) {
@@ -311,7 +313,7 @@ export default {
         : el(
             "ul",
             { class: "trace-story" },
-            el("li", {}, "Hops appear as they answer. Those that never do are listed at the end."),
+            el("li", {}, "Hops appear as they answer. Hops that never answer are listed at the end."),
             asked.options.mtu === true && el("li", {}, "The path MTU is measured after the last hop."),
           ),
       pathSoFar(seen.list("hop"), !ended),
@@ -320,6 +322,13 @@ export default {
 
   show: (d) => [
     ...remarks(d),
+    d.reached || d.protocol === "tcp"
+      ? null
+      : el(
+          "p",
+          {},
+          el("a", { href: linkTo("traceroute", d.target, { protocol: "tcp" }) }, "Trace with TCP to port 443"),
+        ),
     d.hops.length > 0
       ? section(
           "The path",
@@ -352,12 +361,13 @@ export default {
   ],
 
   lessons: () => [
-    "A rise in time that lasts to the end means a long or busy link; one that disappears at the next hop is " +
-      "only a router that was slow to answer.",
-    "Each probe may pass one router more than the one before, and the router that has to drop it reports back. " +
-      "This is the path from our server, not from your computer; the way back may differ and cannot be seen.",
-    "A router on the way that leaves probes unanswered usually just limits how many it answers, and forwards " +
-      "traffic all the same. Only loss at the destination is real loss. Answers count if they come within a " +
+    "Delay that persists to the destination comes from a long or busy link. Delay that disappears " +
+      "at the next hop comes from a router that was slow to answer.",
+    "Each probe may pass one more router than the last, and the router that drops it reports " +
+      "back. This is the path from our server, not from your computer; the return path may differ " +
+      "and cannot be seen.",
+    "A router that leaves probes unanswered usually limits how many it answers and still forwards " +
+      "traffic. Only loss at the destination is real loss. Answers count if they come within a " +
       "second after the last probe.",
   ],
 

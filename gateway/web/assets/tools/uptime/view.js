@@ -154,7 +154,7 @@ export default {
         "status, final URL, certificate",
         facts([
           ["URL", value(d.url, { what: "URL" })],
-          ["Online", el("span", {}, d.online ? "yes: it answers, and not with a server error" : "no")],
+          ["Online", el("span", {}, d.online ? "yes, it answers without a server error" : "no")],
           ["Reason", d.reason && el("span", {}, d.reason)],
           ["Bot challenge", d.challenge?.vendor],
           ["Status", d.status && statusShown(d.status, d.statusText)],

@@ -117,7 +117,7 @@ function held(c) {
   const lines = heldBack(c.redactions);
   return lines.length > 0
     ? el("ul", { class: "values" }, ...lines.map((line) => el("li", {}, line)))
-    : "yes, according to the registry, which gives no reason";
+    : "yes, according to the registry, without a reason";
 }
 
 /** @param {Domain["contacts"]} contacts */
@@ -134,7 +134,7 @@ function contactsPart(contacts) {
     el(
       "p",
       {},
-      `${rows.length > 0 ? "" : "None are published. "}Personal data is never shown here, even where a ` +
+      `${rows.length > 0 ? "" : "None are published. "}Personal data is never shown here, even if a ` +
         "registry publishes it.",
     ),
     rows.length > 0 && table({ caption: "Contacts", columns, rows, hideCaption: true }),
@@ -190,8 +190,8 @@ export default {
   lessons: (d) =>
     d.found && d.domain
       ? [
-          "A name is registered for a fixed time, through a registrar, with the registry of its top-level domain. As " +
-            "long as it is renewed in time, it stays with its holder.",
+          "A name is registered for a fixed time, through a registrar, with the registry of its " +
+            "top-level domain. It stays with its holder as long as it is renewed in time.",
         ]
       : [],
 
