@@ -320,7 +320,7 @@ func holdForYou(t *testing.T, tab *browser.Tab, p shownPage) {
 		fromHere     bool
 		links        []string
 	}{
-		{"It does not", "on your side or on the way", true,
+		{"It does not", "on your side or on the path", true,
 			[]string{"/tools/dns-resolver-check?input=" + host, "/tools/ping", "/tools/my-ip"}},
 		{"It does", "It opens from here and for you.", true, []string{}},
 		{"It does", "a firewall that blocks data centres", false, []string{"/tools/traceroute?input=" + host}},

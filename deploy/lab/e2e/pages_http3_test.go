@@ -32,7 +32,7 @@ func TestHTTP3OnThePages(t *testing.T) {
 		{"uptime", "works", []string{"works", "the Alt-Svc header", "Handshake"}},
 		{"http-headers", "dropped", []string{"does not work", "nothing answers on UDP port 443", "firewall"}},
 		{"uptime", "stranger", []string{"does not work", "certificate"}},
-		{"uptime", "absent", []string{"not used", "which is no fault"}},
+		{"uptime", "absent", []string{"not used", "which is fine"}},
 	} {
 		t.Run(c.slug+"/"+c.label, func(t *testing.T) {
 			t.Parallel()

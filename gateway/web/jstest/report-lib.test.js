@@ -365,3 +365,12 @@ test("a check that failed has the brief form in its tile, unless another answers
   ]);
   assert.equal(shown(new Map([["http-headers", { ...good, status: 200, responseTimeMs: 1 }]]))[0][2], "http-headers");
 });
+
+test("the time that is left of a certificate is that of its path", () => {
+  const inDays = (/** @type {number} */ n) => new Date(Date.now() + (n + 0.5) * 86_400_000).toISOString();
+  const certificate = { daysRemaining: 80, validTo: inDays(80), effectiveEnd: inDays(2) };
+  assert.equal(tile("ssl-checker", { ...bad, certificate })?.value, "2 days left");
+  const own = { ...certificate, effectiveEnd: certificate.validTo };
+  for (const same of [own, { ...own, effectiveEnd: null }, { ...own, effectiveEnd: undefined }])
+    assert.equal(tile("ssl-checker", { ...good, certificate: same })?.value, "80 days left");
+});

@@ -257,7 +257,7 @@ function legend(entries) {
   );
 }
 
-/** @typedef {{at: number | string, title: string, tone?: "good" | "warn" | "bad" | "info"}} Moment */
+/** @typedef {{at: number | string, title: string, tone?: import("./view.js").Tone}} Moment */
 /** @typedef {{title: string, written: string, x: number, tone?: string}} Mark a moment on the line */
 /**
  * @typedef {Mark & {row: number, from: number, to: number, anchor: string}} Placed with its label, which goes from

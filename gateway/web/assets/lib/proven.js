@@ -2,6 +2,7 @@
 // What a report without a fault has proven: how long the certificate holds, what one request took, and the path.
 
 import { pathBands, strip } from "./bands.js";
+import { endOf } from "./certificate.js";
 import { el } from "./dom.js";
 import { toneOf } from "./findings.js";
 import { ms, plural, shortDay } from "./format.js";
@@ -18,16 +19,17 @@ const briefly = ({ asn, name }) => `AS${asn} ${name?.split(" - ")[0] ?? ""}`.tri
 
 /** @param {Schemas["SslChecker"]} d */
 function certificate(d) {
-  const { validFrom, validTo, daysRemaining } = d.certificate;
-  const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
-  if (!d.authorized || !(from < to) || daysRemaining < 0) return [];
-  const past = Math.max(0, (to - from) / 86_400_000 - daysRemaining);
+  const { validFrom } = d.certificate;
+  const { end, days } = endOf(d.certificate);
+  const [from, to] = [Date.parse(validFrom), Date.parse(end)];
+  if (!d.authorized || !(from < to) || days < 0) return [];
+  const past = Math.max(0, (to - from) / 86_400_000 - days);
   return strip([
     { size: past, colour: "fill-sunken", words: named("Valid", `since ${shortDay(validFrom)}`) },
     {
-      size: daysRemaining,
+      size: days,
       colour: `fill-${toneOf(d)}`,
-      words: named(`${plural(daysRemaining, "day")} left`, `until ${shortDay(validTo)}`),
+      words: named(`${plural(days, "day")} left`, `until ${shortDay(end)}`),
     },
   ]);
 }

@@ -1,6 +1,7 @@
 // @ts-check
 // The strip of facts on top of a report, filled in as the answers come. Each tile keeps its place from the start.
 
+import { endOf } from "./certificate.js";
 import { el, keyed } from "./dom.js";
 import { findingOf, toneOf } from "./findings.js";
 import { ms, plural, shortDay } from "./format.js";
@@ -64,8 +65,9 @@ function addresses(get) {
 function certificate(get) {
   const d = get("ssl-checker");
   if (!d) return null;
-  const value = findingOf(d, "CERT_HAS_EXPIRED") ? "Expired" : `${plural(d.certificate.daysRemaining, "day")} left`;
-  return tile(d, value, `until ${shortDay(d.certificate.validTo)}`);
+  const { end, days } = endOf(d.certificate);
+  const value = findingOf(d, "CERT_HAS_EXPIRED") ? "Expired" : `${plural(days, "day")} left`;
+  return tile(d, value, `until ${shortDay(end)}`);
 }
 
 /** @type {Record<string, string>} */

@@ -1,8 +1,9 @@
 // @ts-check
 // The TLS of a server: its certificate, its chain, and what it accepts.
 
+import { endOf } from "../../lib/certificate.js";
 import { el } from "../../lib/dom.js";
-import { findingOf } from "../../lib/findings.js";
+import { findingOf, toneOf } from "../../lib/findings.js";
 import { askVisitor } from "../../lib/for-you.js";
 import { counted, dateTime, day, duration, listed, ms, plural } from "../../lib/format.js";
 import { badge, cut, facts, folded, more, none, notice, section, table, value, values } from "../../lib/parts.js";
@@ -26,8 +27,10 @@ function validity(d) {
   // Two moments within two days need their time.
   const write = to - from < 2 * 86400e3 ? dateTime : day;
   // A certificate may be within its time and be refused for another reason.
-  const holds = findingOf(d, "CERT_EXPIRES_SOON") ? "warn" : d.authorized ? "good" : "info";
-  const tone = c.daysRemaining < 0 || notYet(c) ? "bad" : holds;
+  const soon = /EXPIRE/.test(d.conclusion?.code) ? toneOf(d) : findingOf(d, "CERT_EXPIRES_SOON") ? "warn" : "good";
+  const path = endOf(c);
+  const rest = left({ ...c, daysRemaining: path.days });
+  const tone = path.days < 0 || notYet(c) ? "bad" : d.authorized ? soon : "info";
   const [begin, end] = [dateTime(c.validFrom), dateTime(c.validTo)];
   return section(
     "Validity",
@@ -36,12 +39,13 @@ function validity(d) {
         { at: from, title: "Valid from" },
         { at: to, title: "Valid to", tone },
       ],
-      { label: `The certificate is valid from ${begin} to ${end}: ${left(c)}.`, span: { from, to, tone }, write },
+      { label: `The certificate is valid from ${begin} to ${end}: ${rest}.`, span: { from, to, tone }, write },
     ),
     facts([
-      ["Today", badge(tone, left(c))],
+      ["Today", badge(tone, rest)],
       ["Valid from", begin],
       ["Valid to", end],
+      ["Its path ends", path.end === c.validTo ? null : dateTime(path.end)],
       ["Lifetime", duration((to - from) / 1000)],
     ]),
   );
