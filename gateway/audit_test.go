@@ -59,7 +59,7 @@ func TestAuditLog(t *testing.T) {
 	ask("dns-lookup", "secret_bad..")   // malformed
 	ask("traceroute", "93.184.216.34")  // not enabled
 	ask("port-checker", "127.0.0.1:25") // refused
-	if _, page := s.get(t, s.url+"/privacy"); !strings.Contains(page, "this instance writes down of each check") {
+	if _, page := s.get(t, s.url+"/privacy"); !strings.Contains(page, "A bounded audit log records") {
 		t.Error("the page on privacy does not tell of it")
 	}
 	if _, m := s.get(t, s.metrics+"/metrics"); !strings.Contains(m, "\ndiagnostics_dropped_audit_lines_total 0\n") {

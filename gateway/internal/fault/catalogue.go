@@ -419,7 +419,9 @@ var redirectRows = finding.Rows{
 		Brief:   "Redirect loop",
 		Args:    "host text",
 		Message: "The redirects[ of {host}] form a loop{host?, so no page loads}.",
-		Clause:  "its redirects form a loop", Remedy: "Let one of the redirects lead to a page."},
+		Clause:  "its redirects form a loop",
+		Meaning: "No page loads. Often a cookie, a proxy or an HTTPS setting causes such a loop.",
+		Remedy:  "Let one of the redirects lead to a page."},
 	"TOO_MANY_REDIRECTS": {State: finding.Warned, Severity: finding.Warn, Group: finding.Safer, Weight: 45,
 		Brief:   "Too many redirects",
 		Args:    "host text, limit number",
@@ -455,6 +457,8 @@ var redirectRows = finding.Rows{
 		Args:  "host text, followed sentence",
 		Message: "[{host}]{host?|The target} sends conflicting Location headers{host?| in one redirect}, and browsers " +
 			"{host?show an error instead of such an answer|stop there}.[ {followed}]",
+		Meaning: "Two parts of the server may each add a Location header, such as the web server and the program behind " +
+			"it.",
 		Remedy:    "Send one Location header.",
 		Reference: httpSpec + "#section-10.2.2"},
 

@@ -228,6 +228,14 @@ func ofBounds(rows finding.Rows) finding.Rows {
 	return rows
 }
 
+// BeyondBound reports whether a request failed because its answer goes beyond a bound of this service. The target
+// answers, and is not at fault.
+func BeyondBound(err error) bool {
+	code, _ := Reason(err)
+	_, is := boundRows[code]
+	return is || code == "CERTIFICATE_KEY_TOO_LONG" || code == "CHECK_READS_TOO_MUCH"
+}
+
 // beyondBound is the weight of an answer that goes beyond a bound of this service.
 const beyondBound = 15
 

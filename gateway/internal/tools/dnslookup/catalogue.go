@@ -80,7 +80,7 @@ var problems = finding.Rows{
 		Reference: "https://www.rfc-editor.org/rfc/rfc2308#section-2.1",
 	},
 	codeAliasLoop: {
-		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 94,
+		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 90,
 		Args:      "host text",
 		Message:   "{host} leads nowhere: its aliases form a loop.",
 		Brief:     "Alias loop",

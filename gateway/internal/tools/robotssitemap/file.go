@@ -96,7 +96,7 @@ func (s *served) judge(chain egress.Chain, kind fileKind) {
 		if egress.KeyTooLong(chain.Err) {
 			return // the certificate was not verified, which is said above
 		}
-		if webview.OutOfBounds(chain.Err) {
+		if fault.BeyondBound(chain.Err) {
 			s.add(codeLimit, reasonOf(chain.Err))
 			return
 		}
@@ -139,7 +139,7 @@ func browsersFollow(err error) finding.Args {
 // cutShort reports a body that did not come whole.
 func (s *served) cutShort(err error) {
 	s.state = fileUnreachable
-	if webview.OutOfBounds(err) {
+	if fault.BeyondBound(err) {
 		s.add(codeLimit, reasonOf(err))
 		return
 	}

@@ -62,7 +62,7 @@ func fetchPlain(ctx context.Context, client *egress.Client, u target.URL, wait t
 	answer, err := client.Do(bounded, egress.Request{URL: plain, Header: acceptDocument()})
 	if err != nil {
 		if ctx.Err() != nil || fault.IsOwn(err) || fault.Is(err, fault.Limited) || fault.Is(err, fault.Refused) ||
-			fault.Is(err, fault.NoAddress) || webview.OutOfBounds(err) {
+			fault.Is(err, fault.NoAddress) || fault.BeyondBound(err) {
 			return nil
 		}
 		return newPlainAnswer("HTTP_SILENT", u, nil)

@@ -13,7 +13,6 @@ import (
 	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool/finding"
-	"diagnostics/gateway/internal/tools/internal/webview"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 	"diagnostics/shared/workerapi"
@@ -255,7 +254,7 @@ func (v *attempt) findings() []finding.Finding {
 		return report("ENDPOINT_SKIPPED", v.skipped, nil)
 	case !is:
 		return nil
-	case why.Kind == fault.Limited, why.Kind == fault.Busy, webview.OutOfBounds(why),
+	case why.Kind == fault.Limited, why.Kind == fault.Busy, fault.BeyondBound(why),
 		errors.Is(why, tlsscan.ErrNotComputed), v.begunSlowly():
 		return report("ENDPOINT_SKIPPED", why.Code, why.Args)
 	case v.connected:

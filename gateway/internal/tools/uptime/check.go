@@ -74,7 +74,7 @@ func (c *familyCheck) firstUp() bool { return up(c.first) }
 // bounds of this service.
 func up(hop egress.Hop) bool {
 	if hop.Response == nil {
-		return webview.OutOfBounds(hop.Err)
+		return fault.BeyondBound(hop.Err)
 	}
 	return hop.Response.Status < http.StatusInternalServerError
 }
@@ -150,7 +150,7 @@ func (c *familyCheck) down() bool {
 	if last := c.answer(); last != nil {
 		return last.Status >= http.StatusInternalServerError
 	}
-	return !webview.OutOfBounds(c.first.Err)
+	return !fault.BeyondBound(c.first.Err)
 }
 
 // refused reports whether the site itself, not one that it redirects to, may not be visited: its name's answers have

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"diagnostics/gateway/internal/egress"
+	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
@@ -140,7 +141,7 @@ func (f facts) reportAddresses(report *finding.Draft) {
 			args := t.because(finding.Args{"of": f.host, "address": a.address})
 			switch {
 			case t == (trouble{}):
-			case webview.OutOfBounds(a.hop.Err):
+			case fault.BeyondBound(a.hop.Err):
 				end := webview.BadEnd(a.chain(), maxRedirects)
 				report.Add(end.Code, a.address.String(), end.Args)
 			case a.up():
@@ -257,7 +258,7 @@ func (f facts) concludeDegraded(answered finding.Args) (code string, args findin
 		return codeRedirects, nil
 	}
 	for _, chain := range f.chains() {
-		if last := chain.Hops[len(chain.Hops)-1]; webview.OutOfBounds(last.Err) {
+		if last := chain.Hops[len(chain.Hops)-1]; fault.BeyondBound(last.Err) {
 			code, args := webview.Reason(last.Err)
 			return webview.CodeNotRead, finding.Args{"of": f.host, "reason": code}.With(args)
 		}

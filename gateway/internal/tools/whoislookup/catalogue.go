@@ -50,6 +50,7 @@ var rows = finding.Rows{
 		Args:    "name text, since day, registrar text, end day",
 		Message: registered + "The registration ends on {end}.",
 		Brief:   "Registered",
+		Meaning: "Renew it before {end} to keep the name.",
 	},
 	codeRegisteredNoEnd: {
 		State:   finding.OK,
@@ -141,7 +142,8 @@ var rows = finding.Rows{
 		Args:    "name text, end day",
 		Message: "The registration of {name} ended on {end}.",
 		Brief:   "Expired",
-		Meaning: "The registry may take the name out of the DNS and delete it. Renew the registration at the registrar.",
+		Meaning: "Many registries keep the name for its holder for some weeks; after that anyone can register it. Renew it at the " +
+			"registrar.",
 		Remedy:  "Renew the registration at the registrar.",
 	},
 	codeInactive: {

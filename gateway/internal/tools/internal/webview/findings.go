@@ -40,7 +40,7 @@ func BadEnd(chain egress.Chain, limit int) Ending {
 		return Ending{CodeUserName, host}
 	case egress.KeyTooLong(last.Err):
 		return Ending{CodeUnverified, host.With(finding.Args{"defect": certs.DefectLongKey})}
-	case OutOfBounds(last.Err):
+	case fault.BeyondBound(last.Err):
 		return Ending{CodeNotRead, finding.Args{"of": host["host"]}.With(because(last.Err))}
 	case len(chain.Hops) == 1 && last.Err != nil:
 		return failed(host, last.Err)
@@ -72,17 +72,6 @@ func failed(host finding.Args, err error) Ending {
 		return Ending{code, args}
 	}
 	return Ending{CodeNoAnswer, finding.Args{"of": host["host"]}.With(because(err))}
-}
-
-// bounds are the codes of answers that go beyond a bound of this service.
-var bounds = []string{"HEADERS_TOO_LONG", "HEADERS_TOO_MANY_LINES", "HTTP2_HEADERS", "ANSWER_IN_PIECES", "TLS_TOO_LONG",
-	"CERTIFICATE_KEY_TOO_LONG", "CHECK_READS_TOO_MUCH"}
-
-// OutOfBounds reports whether a request failed because its answer goes beyond a bound of this service. The target
-// answers, and is not at fault.
-func OutOfBounds(err error) bool {
-	code, _ := fault.Reason(err)
-	return slices.Contains(bounds, code)
 }
 
 // because returns the arguments of a row that goes on with the sentence of a failure.

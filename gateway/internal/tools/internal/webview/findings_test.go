@@ -51,8 +51,8 @@ func TestCheckCertificate(t *testing.T) {
 	}
 }
 
-// TestOutOfBounds: an answer beyond a bound of this service is unknown and a note, at the first URL and at later ones.
-func TestOutOfBounds(t *testing.T) {
+// TestBeyondBounds: an answer beyond a bound of this service is unknown and a note, at the first URL and at later ones.
+func TestBeyondBounds(t *testing.T) {
 	t.Parallel()
 	u, err := target.ParseURL("https://example.com/")
 	if err != nil {
