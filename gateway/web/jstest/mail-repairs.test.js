@@ -64,11 +64,12 @@ test("a domain that does not exist gets no advice", () => {
   );
 });
 
-test("a domain without MX names itself, or no one", () => {
+test("a domain without MX is advised to say that it takes no mail", () => {
   const self = { status: "warn", hosts: [{ exchange: "example.com", priority: 0 }], issues: [{ code: "MX_IMPLICIT" }] };
-  assert.deepEqual(texts({ mx: self, spf: missing }), [
-    "example.com MX 10 example.com",
-    "example.com TXT v=spf1 a ~all",
+  assert.deepEqual(texts({ mx: self, spf: missing, dmarc: missing }), [
+    "example.com MX 0 .",
+    "example.com TXT v=spf1 -all",
+    "_dmarc.example.com TXT v=DMARC1; p=reject",
   ]);
   assert.deepEqual(texts({ mx: { status: "missing", hosts: [] } }), ["example.com MX 0 ."]);
 });

@@ -85,3 +85,16 @@ test("a router at a private address has one name on the page, among the facts an
   assert.ok(shown.includes(privateHop));
   assert.doesNotMatch(shown, /not public/i);
 });
+
+test("the scale ends at the last hop that matters", async () => {
+  const { scaleEnd } = await import("../assets/tools/traceroute/facts.js");
+  /** @param {number} ttl @param {number} best @param {number} worst */
+  const hop = (ttl, best, worst) =>
+    /** @type {any} */ ({ ttl, addresses: [`11.0.0.${ttl}`], bestMs: best, worstMs: worst });
+  /** @param {any[]} hops @param {boolean} [reached] */
+  const end = (hops, reached = true) => scaleEnd({ hops, address: "11.0.0.3", reached });
+  assert.equal(end([hop(1, 1, 2), hop(2, 200, 300), hop(3, 10, 12)]), 12, "a router that is slow to answer");
+  assert.equal(end([hop(1, 1, 90), hop(2, 5, 8), hop(3, 10, 12)]), 24, "one slow answer of a fast router");
+  assert.equal(end([hop(1, 1, 2), hop(2, 9, 14), hop(3, 10, 12)]), 14, "a router a little slower");
+  assert.equal(end([hop(1, 1, 2), hop(2, 200, 300)], false), 300, "no destination to compare with");
+});

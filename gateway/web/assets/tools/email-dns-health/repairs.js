@@ -26,13 +26,8 @@ export function repairs({ domain, checks: { mx, spf, dmarc, mtaSts, tlsRpt } }, 
   if (has(mx, "DOMAIN_NOT_FOUND")) return [];
   // An address or the root in place of a name is a fault of its own, which no other record may repeat.
   const hosts = [...new Set(mx.hosts.map((h) => h.exchange))].filter((h) => /\.[^.]*[a-z][^.]*$/.test(h));
-  const at = {
-    domain,
-    hosts,
-    cut: mx.truncated === true,
-    silent: mx.nullMx || mx.status === "missing",
-    implicit: has(mx, "MX_IMPLICIT"),
-  };
+  const silent = mx.nullMx || mx.status === "missing" || has(mx, "MX_IMPLICIT");
+  const at = { domain, hosts: silent ? [] : hosts, cut: mx.truncated === true, silent };
   return [
     mxRepair(at, mx),
     ...(shorterSPF(at, spf) ?? [spfRepair(at, spf)]),
@@ -54,32 +49,24 @@ export function published(repair, line) {
 }
 
 /**
- * @typedef {{domain: string, hosts: string[], cut: boolean, silent: boolean, implicit: boolean}} Mail cut has more
- *   hosts than these; silent takes no mail; implicit takes it without an MX record
+ * @typedef {{domain: string, hosts: string[], cut: boolean, silent: boolean}} Mail cut has more hosts than
+ *   these; silent names no mail server
  */
 
 /** @param {Mail} mail @param {Checks["mx"]} mx @returns {Repair | null} */
-function mxRepair({ domain, implicit }, mx) {
-  const record = { what: "MX", name: domain, type: "MX" };
-  if (implicit)
-    return {
-      ...record,
-      text: `10 ${domain}`,
-      why:
-        "States where mail goes now. Name another server if mail should go there; publish 0 . if the domain " +
-        "accepts no mail.",
-    };
-  return mx.status === "missing"
-    ? {
-        ...record,
-        text: "0 .",
-        why: "States that the domain accepts no mail. If it should, publish its mail server’s name instead.",
-      }
-    : null;
+function mxRepair({ domain, silent }, mx) {
+  if (mx.nullMx || !silent) return null;
+  return {
+    what: "MX",
+    name: domain,
+    type: "MX",
+    text: "0 .",
+    why: "States that the domain accepts no mail. If it should, publish its mail server’s name instead.",
+  };
 }
 
 /** @param {Mail} mail @param {Checks["spf"]} spf @returns {Repair | null} */
-function spfRepair({ domain, hosts, silent, implicit }, spf) {
+function spfRepair({ domain, hosts, silent }, spf) {
   const record = { what: "SPF", name: domain, type: "TXT" };
   if (spf.status === "missing" && silent)
     return {
@@ -90,7 +77,7 @@ function spfRepair({ domain, hosts, silent, implicit }, spf) {
   if (spf.status === "missing" && hosts.length > 0) {
     return {
       ...record,
-      text: `v=spf1 ${implicit ? "a" : "mx"} ~all`,
+      text: "v=spf1 mx ~all",
       why:
         "Lets the servers that receive the mail send it too. Add everyone else who sends for you (include:…, " +
         "ip4:…), then end it with -all.",
@@ -120,7 +107,7 @@ function spfRepair({ domain, hosts, silent, implicit }, spf) {
   const open = spf.record.replace(/ [+?]?all(?= |$)/i, " ~all") + (has(spf, "SPF_NO_ALL") ? " ~all" : "");
   if (open === spf.record) return null;
   // An end alone would cover the servers that receive the mail, too.
-  const text = hosts.length > 0 ? open.replace(/^(v=spf1) ~all$/i, `$1 ${implicit ? "a" : "mx"} ~all`) : open;
+  const text = hosts.length > 0 ? open.replace(/^(v=spf1) ~all$/i, "$1 mx ~all") : open;
   return {
     ...record,
     text,
@@ -181,12 +168,13 @@ function dmarcRepair({ domain, hosts, silent }, dmarc, spf) {
   if (dmarc.status === "missing") {
     // A record that receivers cannot read is to be corrected, and may be stricter than a new one.
     if (has(dmarc, "DMARC_VERSION") || has(dmarc, "DMARC_LEADING_BLANK")) return null;
-    const mute = silent && spf.record && spf.all === "-all" && spf.tree.children.length === 1;
+    const sendsNone = spf.record && spf.all === "-all" && spf.tree.children.length === 1;
+    const mute = silent && (spf.status === "missing" || sendsNone);
     return mute
       ? {
           ...record,
           text: "v=DMARC1; p=reject",
-          why: "The domain neither sends nor receives mail, so receivers may refuse all mail in its name.",
+          why: "Right if the domain neither sends nor receives mail: receivers then reject all mail in its name.",
         }
       : {
           ...record,

@@ -10,7 +10,7 @@ import { badge, code, cut, facts, fileButton, folded, none, section, value, valu
 import { addressLinks, originWords, toolLink } from "../../lib/network.js";
 import { ticks } from "../../lib/picture.js";
 import { sh } from "../../lib/shell.js";
-import { destination, ending } from "./facts.js";
+import { destination, ending, scaleEnd } from "./facts.js";
 import { narrowing, pathMtu } from "./mtu.js";
 
 /** @typedef {import("./facts.js").Traceroute} Traceroute */
@@ -64,15 +64,17 @@ function networks(rows) {
  * @param {number} time
  * @param {number[]} scale
  */
-const at = (time, scale) => `${((time / scale[scale.length - 1]) * 100).toFixed(2)}%`;
+const at = (time, scale) => `${(Math.min(1, time / scale[scale.length - 1]) * 100).toFixed(2)}%`;
 
 /**
- * The times of one hop: a bar from best to worst, a dot for each, a stroke for the average.
+ * The times of one hop: a bar from best to worst, a dot for each, a stroke for the average. An arrow points to what lies
+ * beyond the scale.
  * @param {Hop} hop
  * @param {number[]} scale
  */
 function plot(hop, scale) {
   const times = hop.rttsMs.filter((t) => t !== null);
+  const end = scale[scale.length - 1];
   const [best, average, worst] = [hop.bestMs, hop.averageMs, hop.worstMs].map((t) => at(t ?? 0, scale));
   return svg(
     "svg",
@@ -89,8 +91,10 @@ function plot(hop, scale) {
         "svg",
         { class: "trace-plot", y: "50%" },
         svg("line", { class: "stroke-info trace-range", x1: best, x2: worst }),
-        svg("line", { class: "stroke-info trace-average", x1: average, x2: average, y1: -9, y2: 9 }),
-        ...times.map((t) => svg("circle", { class: "fill-info", cx: at(t, scale), r: 3 })),
+        (hop.averageMs ?? 0) <= end &&
+          svg("line", { class: "stroke-info trace-average", x1: average, x2: average, y1: -9, y2: 9 }),
+        ...times.filter((t) => t <= end).map((t) => svg("circle", { class: "fill-info", cx: at(t, scale), r: 3 })),
+        (hop.worstMs ?? 0) > end && svg("text", { class: "soft end", x: "100%", y: 4 }, "→"),
       ),
   );
 }
@@ -170,7 +174,7 @@ const alsoBy = ({ others = [] }) =>
  * @param {string} [unknown] what heads hops whose network is not known; empty for no heading
  */
 function path(d, unknown = "Network not known") {
-  const scale = ticks(Math.max(1, ...d.hops.map((h) => h.worstMs ?? 0)), 4);
+  const scale = ticks(scaleEnd(d), 4);
   const head = [
     ["Hop"],
     ["Router"],
