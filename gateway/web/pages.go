@@ -233,7 +233,7 @@ func (s *Site) history() page {
 	return page{
 		template: "history.html", Path: "/history", Icon: tabIconName("site"), Groups: s.groups, Title: "History",
 		Description: "Checks you ran in this browser, with what changed. Nothing here leaves your browser.",
-		Styles: []string{"site.css", "history.css"}, Modules: []string{"pages/site.js", "pages/history.js"},
+		Styles:      []string{"site.css", "history.css"}, Modules: []string{"pages/site.js", "pages/history.js"},
 	}
 }
 

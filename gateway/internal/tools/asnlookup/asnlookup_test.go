@@ -85,7 +85,7 @@ func TestASNLookup(t *testing.T) {
 		"198.41.0.4": `{"query":"198.41.0.4","queryType":"ip","records":[],"peers":[],"announced":false,"summary":"No network announces 198.41.0.4, according to the ASN service, so packets cannot reach it."` + from,
 		"as15169": `{"query":"AS15169","queryType":"asn","records":[` +
 			`{"asn":15169,"name":"GOOGLE, US","prefix":null,"country":"US","registry":"arin","allocated":"2000-03-30"}],"peers":[],"announced":true,"summary":"AS15169 is allocated to GOOGLE, US."` + from,
-		"399999": `{"query":"AS399999","queryType":"asn","records":[],"peers":[],"announced":false,"summary":"AS399999 is not known to the ASN service; it may not be allocated."` + from,
+		"399999": `{"query":"AS399999","queryType":"asn","records":[],"peers":[],"announced":false,"summary":"The ASN service does not know AS399999; it may not be allocated."` + from,
 	} {
 		t.Run(query, func(t *testing.T) {
 			t.Parallel()

@@ -27,18 +27,18 @@ var rows = finding.Join(
 			Args:    "number text, holder text",
 			Message: "{number} is allocated[ to {holder}].",
 			Brief:   "Allocated",
-			Meaning: "The number is registered. Whether it announces anything at present was not checked.",
+			Meaning: "It was not checked whether the network announces any addresses at present.",
 		},
 		codeNotAllocated: {
 			State: finding.Warned, Severity: finding.Warn, Group: finding.Note, Weight: 15,
 			Args:    "number text",
-			Message: "{number} is not known to the ASN service; it may not be allocated.",
+			Message: "The ASN service does not know {number}; it may not be allocated.",
 			Brief:   "Not known",
-			Meaning: "Check the number. Whether any network uses it anyway was not checked.",
+			Meaning: "Check the number. A network may use it even so; that was not checked.",
 		},
 		codePeersMissing: {
 			Severity: finding.Info, Group: finding.Note, Weight: 5,
-			Message: "The ASN service did not answer the question about peers, so none are listed.",
+			Message: "The ASN service did not send the peers, so none are listed.",
 		},
 	},
 )

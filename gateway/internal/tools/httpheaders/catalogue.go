@@ -21,7 +21,7 @@ var rows = finding.Join(
 	webview.Rows.Only(webview.CodeSlow, webview.CodeChallenge, webview.CodeServerError, webview.CodeClientError,
 		webview.CodeRefused, webview.CodePlain, webview.CodeRefusedCert, webview.CodeHello),
 	fault.Rows.Only(webview.CodeConflict, webview.CodeCertificate, webview.CodeUnverified),
-	webview.NoteRows, webview.HTTP3Rows, own,
+	webview.NoteRows, webview.HTTP3Rows, webview.RepairRows, own,
 ).WithClauses(fault.Rows)
 
 var own = finding.Rows{
@@ -33,13 +33,13 @@ var own = finding.Rows{
 		State: finding.Warned, Args: "host text, answer text, took duration",
 		Message: "{host} answers {answer}, but only after {took}.",
 		Brief:   "Slow",
-		Meaning: "Visitors wait. Look for the reason in the server's log and at its load.",
+		Meaning: "Visitors wait that long too. Check the load and the log of the server.",
 	},
 	codeRedirects: {
 		State: finding.Noted, Args: "host text, answer text, url text",
 		Message: "{host} answers {answer} and sends visitors on to {url}.",
 		Brief:   "Redirects",
-		Meaning: "These are the headers of the redirect. Check the URL it leads to for those of the page.",
+		Meaning: "These are the headers of the redirect. To see those of the page, check the URL that it leads to.",
 	},
 	codeNoPage: {
 		State: finding.Noted, Args: "host text, answer text", Message: "{host} answers {answer}.",

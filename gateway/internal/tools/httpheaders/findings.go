@@ -44,7 +44,7 @@ func (r Result) report(answer *egress.Response) finding.Report {
 	webview.ReportNotes(report, webview.Place(answer.URL), r.Notes)
 	switch {
 	case certificate != nil && !certificate.NotVerified:
-		return report.Conclude(webview.CodeRefusedCert, answered.With(finding.Args{"defect": certificate.Defect}))
+		return report.Conclude(webview.CodeRefusedCert, answered.With(webview.Refused(certificate.Defect)))
 	case conflicts(answer):
 		return report.Conclude(webview.CodeConflict, host)
 	case r.Challenge != nil:

@@ -46,7 +46,7 @@ var rows = finding.Rows{
 	codeSome: {
 		State:   finding.Warned,
 		Args:    "port number, service text, host text, open number, tried number",
-		Message: port + " is open at only {open} of {tried} tried addresses.",
+		Message: port + " is open at only {open} of {tried} addresses tried.",
 		Brief:   "Open at some addresses",
 		Meaning: "Clients use whichever address their connection prefers, so some of them cannot connect. Repair the " +
 			"addresses that are not open, or remove them from the DNS.",
@@ -65,8 +65,8 @@ var rows = finding.Rows{
 		Args:    "port number, service text, host text, address text",
 		Message: port + " does not answer[ at {address}: a firewall may drop the packets, or there is no host].",
 		Brief:   "No answer",
-		Meaning: "Most often a firewall drops the packets silently. It may admit some sources, so the port may be open " +
-			"for others.",
+		Meaning: "A firewall probably drops the packets, or there is no host. A firewall may admit other sources, so the port may " +
+			"be open for others.",
 		Remedy: "If the port should be open, let the firewall admit connections to it.",
 	},
 	codeUnreachable: {
@@ -82,7 +82,7 @@ var rows = finding.Rows{
 		Args:    "port number, service text, host text, reason sentence",
 		Message: port + " was not tried. {reason}",
 		Brief:   "Not tried",
-		Meaning: "Nothing is known about the port. Others may reach it.",
+		Meaning: "This says nothing about the port; others may reach it.",
 	},
 	codeNotOpen: {
 		Severity: finding.Warn, Group: finding.Broken, Weight: 65,
@@ -93,7 +93,7 @@ var rows = finding.Rows{
 	codeExposed: {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 58,
 		Args:    "port number, service text, host text",
-		Message: port + " is open to the internet. Such a service is rarely meant for everyone.",
+		Message: port + " is open to the internet, although such a service is rarely meant for everyone.",
 		Remedy:  "Let a firewall admit only the clients that need it.",
 	},
 	codeSkipped: {
@@ -110,10 +110,10 @@ var rows = finding.Rows{
 	codeRefused:  {Message: "The host refused the connection: nothing is listening on this port."},
 	codeReset:    {Message: "The host reset the connection."},
 	codeSilent:   {Message: "No answer: a firewall may drop the packets, or there is no host."},
-	codeNoHost:   {Message: "A router or the host's network says that the host cannot be reached."},
+	codeNoHost:   {Message: "A router reports that the host cannot be reached."},
 	codeHostDown: {Message: "The host is down."},
 	codeNoRoute:  {Message: "There is no route to the host's network."},
 	codeBlocked:  {Message: "A firewall on the way blocks the connection."},
-	codeNoTCP:    {Message: "The host says that it does not support TCP."},
+	codeNoTCP:    {Message: "The host reports that it does not support TCP."},
 	codeInvalid:  {Message: "The host answered with a protocol error."},
 }.WithClauses(fault.Rows)

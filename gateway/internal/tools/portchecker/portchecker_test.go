@@ -320,7 +320,7 @@ func TestPortCheckerShape(t *testing.T) {
 	}
 	want := `"reachable":false,"state":"unreachable","address":"93.184.216.34","responseTimeMs":null,` +
 		`"addresses":[{"address":"93.184.216.34","family":4,"state":"unreachable","responseTimeMs":null,` +
-		`"reason":"A router or the host's network says that the host cannot be reached."}],"untried":0,"service":null}`
+		`"reason":"A router reports that the host cannot be reached."}],"untried":0,"service":null}`
 	_, rest, _ := strings.Cut(string(raw), `"host":"93.184.216.34","port":50000,"reachable"`)
 	if d := cmp.Diff(want, `"reachable"`+rest); d != "" || !strings.HasPrefix(string(raw), `{"conclusion":{`) {
 		t.Errorf("shape (-want +got):\n%s", d)

@@ -59,7 +59,7 @@ const (
 var rows = finding.Join(
 	webview.Rows.Only(webview.CodePlain, webview.CodeSlow, webview.CodeChallenge, webview.CodeClientError,
 		webview.CodeRefused, webview.CodeServerError, webview.CodeHello),
-	webview.FailureRows(), webview.NoteRows, conclusions, problems, summaries,
+	webview.FailureRows(), webview.NoteRows, webview.RepairRows, conclusions, problems, summaries,
 ).WithClauses(fault.Rows)
 
 // How a chain went, with a redirect, without one, and either way.
@@ -86,7 +86,7 @@ var conclusions = finding.Rows{
 		State: finding.Warned, Args: "way code",
 		Message: "{way}, but a redirect has a user name in its URL.",
 		Brief:   "User name in redirect",
-		Meaning: "Browsers may warn of such a URL. Leave the user name out of the Location.",
+		Meaning: "Browsers may warn about such a URL. Leave the user name out of the Location.",
 	},
 	codeOften: {
 		State: finding.Warned, Args: "way code",
@@ -136,10 +136,10 @@ var conclusions = finding.Rows{
 		Meaning: "Send one Location header.",
 	},
 	webview.CodeRefusedCert: {
-		State: finding.Failed, Args: "way code, host text, defect code",
+		State: finding.Failed, Args: "way code, host text, defect code, repair code",
 		Message: "{way}. Browsers refuse the certificate of {host}: {defect}.",
 		Brief:   "Certificate refused",
-		Meaning: "Visitors see a warning instead of the page. Install a valid certificate for this name.",
+		Meaning: "Visitors see a warning instead of the page. {repair}.",
 	},
 	codeEndedAtUserName: {
 		State: finding.Unknown, Args: "host text",
@@ -174,7 +174,7 @@ var problems = finding.Rows{
 	codeRepaired: {
 		Severity: finding.Info, Group: finding.Safer, Weight: 20,
 		Args:      "host text",
-		Message:   "A redirect of {host} names something that is not a valid URL. Browsers repair it; other clients may not.",
+		Message:   "A redirect of {host} leads to an invalid URL. Browsers repair it; other clients may not.",
 		Remedy:    "Percent-encode the Location, with two slashes before the host and no backslash.",
 		Reference: "https://www.rfc-editor.org/rfc/rfc9110.html#section-10.2.2",
 	},
@@ -191,11 +191,11 @@ var summaries = finding.Rows{
 			"here.|}{conflicting? It sends conflicting Location headers, and browsers show an error instead of such an " +
 			"answer.|}",
 	},
-	sumLoop: {Message: "The next one leads back to a URL that was already visited: a loop."},
+	sumLoop: {Message: "The next redirect leads back to a URL that was already visited: a loop."},
 	sumTooMany: {Args: "host text, limit number", Message: "{host} redirects once more, but at most {limit} are " +
 		"followed."},
 	sumNoLocation: {
-		Args: "host text", Message: "{host} redirects without saying where to: there is no Location, or it is blank."},
+		Args: "host text", Message: "{host} redirects without a destination: there is no Location, or it is blank."},
 	sumConflict: {
 		Args: "host text, count number",
 		Message: "{host} names {count} conflicting destinations (Location) in one redirect. Browsers stop there and " +

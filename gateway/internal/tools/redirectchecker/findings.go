@@ -56,7 +56,7 @@ func (r Result) report(chain egress.Chain) finding.Report {
 	for _, c := range certificates {
 		if !c.NotVerified && rows[code].State != finding.Failed {
 			code = webview.CodeRefusedCert
-			args = r.way(chain).With(finding.Args{"host": c.Host, "defect": c.Defect})
+			args = r.way(chain).With(finding.Args{"host": c.Host}).With(webview.Refused(c.Defect))
 		}
 	}
 	return report.Conclude(code, args)

@@ -115,7 +115,7 @@ func TestRedirectOutcomes(t *testing.T) {
 		{"/2", "final", 8, append(slices.Clone(eight[1:]), "200 http://example.com/end"), "temporary relativeLocation", "8 redirects were followed."},
 		{"/1", "tooManyRedirects", 8, eight, "temporary relativeLocation", "at most 8 are followed"},
 		{"/ping", "loop", 1, []string{"302 http://example.com/pong temporary"}, "temporary relativeLocation", "a loop"},
-		{"/none", "missingLocation", 0, nil, "temporary", "without saying where to"},
+		{"/none", "missingLocation", 0, nil, "temporary", "without a destination"},
 		{"/blank", "missingLocation", 0, nil, "temporary", "it is blank"},
 		{"/percent", "final", 1, []string{"200 http://example.com/100%25-off"}, "temporary relativeLocation repairedLocation", ""},
 		{"/backslash", "final", 1, []string{"200 http://www.example.com/end"}, "temporary crossHost wwwChange relativeLocation repairedLocation", ""},

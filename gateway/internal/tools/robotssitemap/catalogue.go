@@ -88,6 +88,12 @@ const (
 	atArgs = "robots flag, sitemap text, lines list"
 	at     = "{robots?/robots.txt}[The sitemap {sitemap}][, {lines:line|lines} {lines}]{robots?: }{sitemap?: }"
 
+	// line is the subject of what is wrong with lines of a robots.txt: in a finding with their numbers.
+	lineArgs = "robots flag, lines list"
+	line     = "[{lines:Line|Lines} {lines} of {robots?robots.txt|the file}]{lines?|The line}"
+	lineHas  = line + " {lines:has|have}{lines?|has}"
+	lineIs   = line + " {lines:is|are}{lines?|is}"
+
 	// again says how many more items of a sitemap have the same issue.
 	againArgs = atArgs + ", once flag, more number"
 	again     = "{once? The same applies to one more.}[ The same applies to {more} more.]"
@@ -114,7 +120,7 @@ func remark(args, message string) finding.Row {
 
 var rows = finding.Join(reportRows, partRows, servedRows, robotsRows, sitemapRows,
 	webview.Rows.Only(webview.CodeHello), fault.Rows.Only(webview.CodeCertificate, webview.CodeUnverified),
-	webview.NoteRows.Without(string(http1.TrailingBytes)),
+	webview.NoteRows.Without(string(http1.TrailingBytes)), webview.RepairRows,
 ).WithClauses(fault.Rows)
 
 // reportRows are conclusions, and findings beside issues.
@@ -167,8 +173,8 @@ var reportRows = finding.Rows{
 		Args:      "site text, issue sentence",
 		Message:   "/robots.txt of {site} cannot be read, so crawlers stay away from the whole site.[ {issue}]",
 		Brief:     "robots.txt unreadable",
-		Meaning:   "Serve the file, or answer 404 if there is none.",
-		Remedy:    "Serve the file, or answer 404 where there is none.",
+		Meaning:   "Search engines may drop the site. Serve the file, or answer 404 if there is none.",
+		Remedy:    "Serve the file, or answer 404 if there is none.",
 		Reference: robotsSpec + "#section-2.3.1.4",
 	},
 	codeNotChecked: {
@@ -183,21 +189,21 @@ var reportRows = finding.Rows{
 		Args:    "robots flag",
 		Message: "{robots?/robots.txt|The server} returns a web page instead of rules, so crawlers ignore it.",
 		Brief:   "A page, not robots.txt",
-		Meaning: "Crawlers find no rules and visit everything. Serve the file as text, or answer 404 if there is none.",
+		Meaning: "They find no rules and visit everything. Serve the file as text, or answer 404 if there is none.",
 	},
 	codeBinary: {
 		State: finding.Warned, Severity: finding.Fail, Group: finding.Safer, Weight: 30,
 		Args:    "robots flag",
 		Message: "{robots?/robots.txt|The file} is not text, so crawlers ignore it.",
 		Brief:   "Not text",
-		Meaning: "Crawlers find no rules and visit everything. Serve the file as text, or answer 404 if there is none.",
+		Meaning: "They find no rules and visit everything. Serve the file as text, or answer 404 if there is none.",
 	},
 	codeRefused: {
 		State: finding.Warned, Severity: finding.Warn, Group: finding.Safer, Weight: 20,
 		Args:    "site text, status text",
 		Message: refused + ", at least to this service. Crawlers that are refused too may visit everything.",
 		Brief:   "robots.txt refused",
-		Meaning: "Some crawlers that are refused stay away instead. Let everybody read the file.",
+		Meaning: "Some crawlers stay away from the whole site instead. Let everybody read the file.",
 		Remedy:  "Let everybody read the file.",
 	},
 	codeLimited: {
@@ -205,24 +211,22 @@ var reportRows = finding.Rows{
 		Args:    "site text, status text",
 		Message: refused + " because of too many requests. Google then treats the whole site as closed.",
 		Brief:   "robots.txt refused",
-		Meaning: "This may apply only to this service. Under RFC 9309, crawlers may visit everything. Let everybody " +
-			"read the file.",
-		Remedy: "Let everybody read the file.",
+		Meaning: "The limit may apply only to this service. Exempt /robots.txt from it.",
+		Remedy:  "Exempt /robots.txt from the limit.",
 	},
 	codeCertificate: {
 		State:   finding.Warned,
-		Args:    "site text, asks code, certificate text, defect code",
+		Args:    "site text, asks code, certificate text, defect code, repair code",
 		Message: rights + "The certificate of {certificate} is not valid: {defect}.",
 		Brief:   "Certificate not valid",
-		Meaning: "Crawlers may not read the file. Install a valid certificate.",
+		Meaning: "Crawlers may not read the file. {repair}.",
 	},
 	codeMistakes: {
-		State: finding.Warned,
-		Args:  rightsArgs + ", mistakes number",
-		Message: rights + "{mistakes} {mistakes:line|lines} of /robots.txt {mistakes:has a mistake|have mistakes}. " +
-			"{sitemaps}",
+		State:   finding.Warned,
+		Args:    rightsArgs + ", several number",
+		Message: rights + "[{several} lines of /robots.txt are]{several?|One line of /robots.txt is} wrong. {sitemaps}",
 		Brief:   "Mistakes in robots.txt",
-		Meaning: "Crawlers skip these lines or read them differently. Correct them first.",
+		Meaning: "Crawlers skip such lines or read them in another way. The findings name each line.",
 	},
 	codeSitemaps: {
 		State:   finding.Warned,
@@ -234,7 +238,7 @@ var reportRows = finding.Rows{
 	codeNoSitemap: {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 25,
 		Args:    "sitemap text",
-		Message: "The sitemap {sitemap} is declared in robots.txt and does not exist.",
+		Message: "robots.txt names the sitemap {sitemap}, which does not exist.",
 		Remedy:  "Put the file there, or remove its line from robots.txt.",
 	},
 	codeUndeclared: {
@@ -249,18 +253,18 @@ var reportRows = finding.Rows{
 var partRows = finding.Rows{
 	asksNothing: {
 		Args: "named flag, shut list, some list",
-		Clause: "lets crawlers{named? that it does not name} visit everything[, but asks {shut} to stay away from the " +
-			"whole site][{shut? and|, but} asks {some} to stay away from some paths]",
+		Clause: "lets {named?most crawlers|crawlers} visit everything[, but asks {shut} to stay away from the whole " +
+			"site][{shut? and|, but} asks {some} to stay away from some paths]",
 	},
 	asksSome: {
 		Args: "named flag, shut list, open list",
-		Clause: "asks crawlers{named? that it does not name} to stay away from some paths[, but asks {shut} to stay away " +
-			"from the whole site][{shut? and|, but} lets {open} visit everything]",
+		Clause: "asks {named?most crawlers|crawlers} to stay away from some paths[, but asks {shut} to stay away from the " +
+			"whole site][{shut? and|, but} lets {open} visit everything]",
 	},
 	asksAll: {
 		Args: "named flag, some list, open list",
-		Clause: "asks {named?crawlers that it does not name|all crawlers} to stay away from the whole site[, but lets " +
-			"{some} visit all but some paths][{some? and|, but} lets {open} visit everything]",
+		Clause: "asks {named?most|all} crawlers to stay away from the whole site[, but lets {some} visit everything except " +
+			"some paths][{some? and|, but} lets {open} visit everything]",
 	},
 	asksNoFile: {Clause: "has no robots.txt, so crawlers may visit everything"},
 
@@ -290,7 +294,7 @@ var servedRows = finding.Rows{
 	codeRedirects: failing(atArgs+", most number",
 		at+"The file's URL redirects in a loop or more than {most} times, where crawlers give up."),
 	codeBadRedirect: failing(atArgs+", browsers flag",
-		at+"The file's URL redirects to something that cannot be fetched.{browsers? Browsers follow it all the same.}"),
+		at+"The file's URL redirects to a URL that cannot be fetched.{browsers? Browsers follow it all the same.}"),
 	codeNotPublic: failing(atArgs+", browsers flag",
 		at+"The file's URL leads to an address that is not public, or that this service may not visit. Nothing was sent "+
 			"to it.{browsers? Browsers follow it all the same.}"),
@@ -305,9 +309,9 @@ var servedRows = finding.Rows{
 	codeIncomplete:  failing(atArgs+", reason sentence", at+"The file could not be read completely.[ {reason}]"),
 	codeStatus:      warning(atArgs+", status number", at+"The server answers {status}. Crawlers treat that as no file."),
 	codeServerError: failing(atArgs+", status number", at+"The server answers {status}, which is an error on its side."),
-	codeContentType: warning(atArgs, at+"The content type is not text/plain, as RFC 9309 requires."),
+	codeContentType: warning(atArgs, at+"The content type is not text/plain, which RFC 9309 requires."),
 	codeNotRead: remark(atArgs+", count number, most number",
-		at+"The file declares {count} sitemaps. Only the first {most} are read here."),
+		at+"The file names {count} sitemaps. This check reads only the first {most}."),
 	codeSitemapRefused: warning(atArgs+", status text",
 		at+"The server refuses the file[ ({status})], perhaps only to this service. Crawlers that get this answer cannot "+
 			"read it."),
@@ -333,12 +337,12 @@ var robotsRows = finding.Rows{
 	robotstxt.CodeTooLong: warning(atArgs, at+"The file is longer than 500 KiB. Crawlers may ignore the rest."),
 	robotstxt.CodeByteOrderMark: remark(atArgs,
 		at+"The file begins with a byte order mark, which not every crawler skips."),
-	robotstxt.CodeNotUTF8:      warning(atArgs, at+"The line is not UTF-8."),
-	robotstxt.CodeNoColon:      failing(atArgs, at+"The line has no colon, so crawlers skip it."),
+	robotstxt.CodeNotUTF8:      warning(lineArgs, lineIs+" not UTF-8."),
+	robotstxt.CodeNoColon:      failing(lineArgs, lineHas+" no colon, so crawlers skip {lines:it|them}{lines?|it}."),
 	robotstxt.CodeUnknownField: warning(atArgs+", field text", at+"{field} is not a field that crawlers know."),
-	robotstxt.CodeFieldMissing: warning(atArgs, at+"The line has no field before its colon."),
+	robotstxt.CodeFieldMissing: warning(lineArgs, lineHas+" no field before the colon."),
 	robotstxt.CodeRetiredField: warning(atArgs+", field text, never flag",
-		at+"Crawlers {never?do not|no longer} read {field} here. Use a robots meta tag or the X-Robots-Tag header."),
+		at+"Crawlers {never?do not|no longer} read {field} in robots.txt. Use a robots meta tag or the X-Robots-Tag header."),
 	robotstxt.CodeExtension: remark(atArgs+", field text, yandex flag, host flag",
 		at+"{field} is an extension {yandex?of Yandex|that hardly any crawler reads}.{host? A redirect to the preferred "+
 			"host does the same for all crawlers.}"),
@@ -349,7 +353,7 @@ var robotsRows = finding.Rows{
 	robotstxt.CodeUserAgentVersion: remark(atArgs+", token text",
 		at+"Only the product token counts: {token}. What follows it is ignored."),
 	robotstxt.CodeRuleBeforeAgent: failing(atArgs+", delay flag",
-		at+"The {delay?crawl delay|rule} comes before any user-agent line, so it applies to no one."),
+		at+"The {delay?crawl delay|rule} comes before any user-agent line, so it applies to no crawler."),
 	robotstxt.CodePathWithoutSlash: failing(atArgs, at+"The path begins with neither / nor *, so it matches nothing."),
 	robotstxt.CodePathWithSpace: warning(atArgs,
 		at+"The path contains a space. If it is intended, write it as %20."),
@@ -366,7 +370,7 @@ var robotsRows = finding.Rows{
 	robotstxt.CodeSitemapRelative: failing(atArgs,
 		at+"The URL of a sitemap must be absolute, with scheme and host."),
 	robotstxt.CodeTooManyRules: failing(atArgs,
-		at+"The groups for the same crawlers have so many rules together that the last ones are left out here."),
+		at+"The groups for the same crawlers have so many rules together that this check leaves out the last ones."),
 	robotstxt.CodeMoreIssues: remark(atArgs+", count number", at+"{count} more issues are not listed."),
 }
 
@@ -385,11 +389,11 @@ var sitemapRows = finding.Rows{
 			"sitemap must be UTF-8}."),
 	sitemap.CodeCorrupt: failing(atArgs, at+"The compressed file is corrupt."),
 	sitemap.CodeTrailing: warning(againArgs,
-		at+"Other bytes follow the compressed file. They are ignored here, but some crawlers may refuse the file."+again),
+		at+"Other bytes follow the compressed file. This check ignores them; some crawlers may refuse the file."+again),
 	sitemap.CodeRoot: failing(atArgs, at+"The XML document's root element is neither urlset nor sitemapindex."),
 	sitemap.CodeFeed: remark(atArgs,
-		at+"The file is a feed. Crawlers accept it as a sitemap, but it lists only the newest pages; it is not counted "+
-			"here."),
+		at+"The file is a feed. Crawlers accept it as a sitemap, but it lists only the newest pages. Its pages are not "+
+			"counted."),
 	sitemap.CodeNamespace: warning(atArgs+", namespace text", at+"The namespace of the root element is not {namespace}."),
 	sitemap.CodeTooLong: failing(atArgs,
 		at+"The file is longer than 50 MiB (52,428,800 bytes), the most that a sitemap may have."),
@@ -400,7 +404,7 @@ var sitemapRows = finding.Rows{
 	sitemap.CodeBadLoc:  failing(againArgs, at+"A URL is not an absolute http or https URL."+again),
 	sitemap.CodeLongLoc: failing(againArgs, at+"A URL has 2,048 characters or more."+again),
 	sitemap.CodeOtherHost: remark(againArgs,
-		at+"A URL is on another host than the sitemap. Crawlers accept it only if that host's robots.txt names this "+
+		at+"A URL is on a different host than the sitemap. Crawlers accept it only if that host's robots.txt names this "+
 			"sitemap."+again),
 	sitemap.CodeBadDate: warning(againArgs,
 		at+"A lastmod is not a date of the form 2006-01-02 or 2006-01-02T15:04:05Z."+again),

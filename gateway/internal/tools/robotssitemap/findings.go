@@ -196,11 +196,15 @@ func (r Result) conclude(
 	switch mistakes := r.faultyLines(); {
 	case i >= 0:
 		return report.Conclude(codeCertificate, r.rights(host).With(
-			finding.Args{"certificate": certificates[i].Host, "defect": certificates[i].Defect}))
+			finding.Args{"certificate": certificates[i].Host}).With(webview.Refused(certificates[i].Defect)))
 	case len(r.shortHellos) > 0:
 		return report.Conclude(webview.CodeHello, finding.Args{"host": r.shortHellos[0]})
 	case mistakes > 0:
-		return report.Conclude(codeMistakes, r.rights(host).With(sitemaps).With(finding.Args{"mistakes": mistakes}))
+		wrong := r.rights(host).With(sitemaps)
+		if mistakes > 1 {
+			wrong["several"] = mistakes
+		}
+		return report.Conclude(codeMistakes, wrong)
 	case faulty:
 		return report.Conclude(codeSitemaps, r.rights(host).With(sitemaps))
 	}

@@ -122,10 +122,10 @@ func TestRights(t *testing.T) {
 	}{
 		{robotstxt.AllowAll, nil, "lets crawlers visit everything"},
 		{robotstxt.DisallowAll, nil, "asks all crawlers to stay away from the whole site"},
-		{robotstxt.AllowAll, []string{"GPTBot disallowAll", "Bingbot rules"}, "lets crawlers that it does not name visit everything, " +
+		{robotstxt.AllowAll, []string{"GPTBot disallowAll", "Bingbot rules"}, "lets most crawlers visit everything, " +
 			"but asks GPTBot to stay away from the whole site and asks Bingbot to stay away from some paths"},
-		{robotstxt.DisallowAll, []string{"Googlebot allowAll", "Bingbot rules"}, "asks crawlers that it does not name to stay away " +
-			"from the whole site, but lets Bingbot visit all but some paths and lets Googlebot visit everything"},
+		{robotstxt.DisallowAll, []string{"Googlebot allowAll", "Bingbot rules"}, "asks most crawlers to stay away from the whole " +
+			"site, but lets Bingbot visit everything except some paths and lets Googlebot visit everything"},
 	} {
 		r := Result{Robots: robots(fileFound, c.effect), Crawlers: crawlerEffects(c.effect, c.others...)}
 		r.Robots.Groups = []robotsGroup{{UserAgents: []string{"*"}}}
@@ -149,7 +149,8 @@ func TestFindingsAgreeWithIssues(t *testing.T) {
 	file := robots(fileFound, robotstxt.AllowAll, issue(robotstxt.CodeProposal, 2), issue(robotstxt.CodeNotUTF8, 3),
 		issue(robotstxt.CodeNotUTF8, 7), issue(codeNotRead, 0))
 	got := Result{Robots: file, Crawlers: crawlerEffects(robotstxt.AllowAll)}.report(site, nil).Findings
-	if len(got) != 3 || got[0].Message != "/robots.txt, lines 3 and 7: "+file.Issues[1].Message ||
+	if len(got) != 3 || got[0].Message != "Lines 3 and 7 of robots.txt are not UTF-8." ||
+		file.Issues[1].Message != "The line is not UTF-8." ||
 		string(got[0].Severity) != file.Issues[1].Severity {
 		t.Errorf("%+v", got)
 	}

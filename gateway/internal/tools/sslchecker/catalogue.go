@@ -105,7 +105,7 @@ var conclusionRows = finding.Rows{
 		Args:    "server text, reason sentence",
 		Message: "The certificate of {server} is trusted. {reason}",
 		Brief:   "Trusted, with warnings",
-		Meaning: "Clients accept the certificate, but something else needs attention. Start with the first finding.",
+		Meaning: "The chain leads to a trusted authority. The first finding says what to change.",
 	},
 	codeOutdated: {
 		State: finding.Failed,
@@ -120,7 +120,7 @@ var conclusionRows = finding.Rows{
 		Args:    "server text, reason sentence",
 		Message: "The certificate of {server} is trusted, but not every client can connect. {reason}",
 		Brief:   "Some clients fail",
-		Meaning: "A new certificate would not help. Repair what the first finding describes.",
+		Meaning: "Start with the first finding: it says what to change.",
 	},
 	codeNotVerified: {
 		State:   finding.Unknown,
@@ -160,14 +160,14 @@ var certificateRows = finding.Rows{
 		Args:      "from day",
 		Message:   "[The certificate is not valid before {from}.]{from?|A certificate in the chain is not valid yet.}",
 		Brief:     "Not valid yet",
-		Remedy:    "Use the previous certificate until then, and check the clock of the machine that issued this one.",
+		Remedy:    "Use the previous certificate until then, and check the clock of the machine that issued the new one.",
 		Reference: rfc5280 + "#section-4.1.2.5",
 	},
 	certs.CodeSelfSigned: {
 		Severity: finding.Fail, Group: finding.Broken, Weight: 95,
 		Message:   "The certificate is self-signed: no authority vouches for it.",
 		Brief:     "Self-signed",
-		Remedy:    "It encrypts, but anyone can make one like it. " + publicAuthority,
+		Remedy:    "It encrypts, but anyone can make such a certificate. " + publicAuthority,
 		Reference: rfc5280 + "#section-6",
 	},
 	certs.CodeSelfSignedInChain: {
@@ -203,7 +203,7 @@ var certificateRows = finding.Rows{
 		Severity: finding.Fail, Group: finding.Broken, Weight: 95,
 		Message:   "The chain contains an issuer that is not a certificate authority.",
 		Brief:     "Issuer is no authority",
-		Remedy:    "Get a certificate that an authority has issued, and not another certificate.",
+		Remedy:    "Get a certificate that an authority has issued.",
 		Reference: rfc5280 + "#section-4.2.1.9",
 	},
 	certs.CodeWeakDigest: {
@@ -328,16 +328,15 @@ var chainRows = finding.Rows{
 	},
 	"NO_SCTS": {
 		Severity: finding.Warn, Group: finding.Broken, Weight: 80,
-		Message: "The certificate came without signed certificate timestamps (SCTs), which browsers require of a public " +
-			"authority's certificate: Chrome, Firefox and Safari refuse it.",
+		Message: "The certificate came without signed certificate timestamps (SCTs), so Chrome, Firefox and Safari refuse " +
+			"it.",
 		Remedy:    "Get a certificate whose authority records it in Certificate Transparency logs.",
 		Reference: rfc6962,
 	},
 	"UNSUPPORTED_KEY": {
 		Severity: finding.Warn, Group: finding.Broken, Weight: 80,
-		Args: "kind text",
-		Message: "The certificate's key is of type {kind}. No browser accepts such certificates, though some other clients " +
-			"do.",
+		Args:      "kind text",
+		Message:   "The certificate's key is of type {kind}, which no browser accepts. Some other clients do.",
 		Remedy:    "Get a certificate with an RSA or ECDSA key.",
 		Reference: rfc8446 + "#section-4.2.3",
 	},
@@ -408,8 +407,8 @@ var chainRows = finding.Rows{
 	},
 	"CHAIN_NOT_IN_ORDER": {
 		Severity: finding.Info, Group: finding.Note, Weight: 8,
-		Message: "The certificates are not in order: each should come after one that it issued. Most clients sort them, " +
-			"some old ones fail.",
+		Message: "The certificates are not in order: each should come after one that it issued. Most clients reorder " +
+			"the certificates; some old ones fail.",
 		Remedy:    "Put the server's certificate first, and each intermediate after the one that it issued.",
 		Reference: rfc8446 + "#section-4.4.2",
 	},
@@ -460,7 +459,7 @@ var serverRows = finding.Rows{
 	},
 	"HELLO_INTOLERANT": {
 		Severity: finding.Warn, Group: finding.Broken, Weight: 84,
-		Message:   "The server does not answer a TLS hello as long as that of a current browser, only a shorter one.",
+		Message:   "The server answers only short TLS hellos, and current browsers send longer ones.",
 		Remedy:    "Update the server or the firewall before it, so that a ClientHello may be longer than one packet.",
 		Reference: rfc8446 + "#section-4.1.2",
 	},
@@ -472,10 +471,9 @@ var serverRows = finding.Rows{
 	},
 	"STARTTLS_INCONSISTENT": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 50,
-		Args:    "offered number, connections number",
-		Message: "The server offered STARTTLS in {offered} of {connections} connections.",
-		Remedy: "Give every server behind this address the same settings: mail goes unencrypted over those without " +
-			"STARTTLS.",
+		Args:      "offered number, connections number",
+		Message:   "The server offered STARTTLS in {offered} of {connections} connections.",
+		Remedy:    "Give every server behind this address the same settings: without STARTTLS, mail goes unencrypted.",
 		Reference: "https://www.rfc-editor.org/rfc/rfc3207#section-4",
 	},
 	"DEPRECATED_PROTOCOL": {
@@ -612,7 +610,7 @@ var addressRows = finding.Rows{
 		Severity: finding.Fail, Group: finding.Broken, Weight: 84,
 		Args: "addresses list, expired day, best text, versions sentence",
 		Message: "{addresses} still {addresses:serves|serve} the certificate that expired on {expired}; {best} serves " +
-			"another, which is accepted.[ {versions}]",
+			"a valid certificate.[ {versions}]",
 		Remedy: oneSetting,
 	},
 	"ENDPOINT_CERTIFICATE_REFUSED": {
@@ -708,7 +706,7 @@ var revocationRows = finding.Rows{
 	"REVOCATION_UNKNOWN": {
 		Severity: finding.Info, Group: finding.Note, Weight: 3,
 		Args:      "reason sentence, also sentence",
-		Message:   "Whether the certificate is revoked is not known.[ {reason}][ {also}]",
+		Message:   "It is not known whether the certificate is revoked.[ {reason}][ {also}]",
 		Reference: rfc5280 + "#section-6.3",
 	},
 	"REVOCATION_NOT_CHECKED": {
@@ -725,14 +723,14 @@ var revocationRows = finding.Rows{
 		Message: "None of the addresses at which the certificate's revocation could be checked can be used."},
 	codeLate:     {Message: "This address showed its certificate too late for its revocation to be checked."},
 	codeTime:     {Message: "The check of revocation did not finish within 2 seconds."},
-	codeRedirect: {Message: "The address for checking revocation redirects twice, or to one that is not asked."},
-	codeEncoded:  {Message: "The answer about revocation came in a content encoding that was not requested."},
+	codeRedirect: {Message: "The address for checking revocation redirects twice, or to one that this service does not query."},
+	codeEncoded:  {Message: "The authority's answer has a content encoding that was not requested."},
 	codeNotAsked: {
 		Message: "This service does not connect to the address at which the certificate's revocation could be checked."},
 
-	"CRL_UNREADABLE":         {Message: "What came is not a list of revoked certificates in DER."},
+	"CRL_UNREADABLE":         {Message: "The authority's answer is not a list of revoked certificates in DER."},
 	"CRL_TOO_LONG":           {Message: "The list of revoked certificates is longer than 4 MiB."},
-	"CRL_OF_OTHER_AUTHORITY": {Message: "The list of revoked certificates is that of another authority."},
+	"CRL_OF_OTHER_AUTHORITY": {Message: "The list of revoked certificates belongs to another authority."},
 	"CRL_SIGNER_MAY_NOT": {
 		Message: "The authority's certificate does not permit it to sign lists of revoked certificates."},
 	"CRL_NOT_SIGNED_BY_AUTHORITY": {
@@ -744,12 +742,12 @@ var revocationRows = finding.Rows{
 	"CRL_WITHOUT_END":   {Message: "The list of revoked certificates does not state when the next one is due."},
 	"CRL_CRITICAL_EXTENSION": {
 		Message: "The list of revoked certificates has a critical extension that is not implemented here."},
-	"CRL_IS_DELTA":           {Message: "What came is only a list of changes (delta CRL)."},
+	"CRL_IS_DELTA":           {Message: "The authority sent only a list of changes (delta CRL)."},
 	"CRL_IS_INDIRECT":        {Message: "The list of revoked certificates is for several authorities (indirect CRL)."},
 	"CRL_DOES_NOT_COVER":     {Message: "The list of revoked certificates does not cover this certificate."},
 	"AUTHORITY_KEY_TOO_LONG": {Message: "The authority's key is too long for its signatures to be verified."},
 
-	"OCSP_UNREADABLE":           {Message: "What came is not an OCSP answer."},
+	"OCSP_UNREADABLE":           {Message: "The authority's answer is not an OCSP response."},
 	"OCSP_OF_OTHER_CERTIFICATE": {Message: "The OCSP answer is about another certificate."},
 	"OCSP_OF_OTHER_AUTHORITY":   {Message: "The OCSP answer is about a certificate of another authority."},
 	"OCSP_NOT_SIGNED_BY_AUTHORITY": {
@@ -759,7 +757,7 @@ var revocationRows = finding.Rows{
 	"OCSP_KEY_TOO_LONG":  {Message: "The OCSP answer is signed by a key that is too long to be verified."},
 	"OCSP_NOT_YET_VALID": {Message: "The OCSP answer is not valid yet."},
 	"OCSP_OUT_OF_DATE":   {Message: "The OCSP answer is out of date."},
-	"OCSP_TRY_LATER":     {Message: "The OCSP responder answered that it cannot say at present."},
+	"OCSP_TRY_LATER":     {Message: "The OCSP responder cannot answer at present."},
 	"OCSP_NOT_RECORDED":  {Message: "The OCSP responder does not know the certificate."},
 }
 
@@ -770,15 +768,15 @@ var dnsRows = finding.Rows{
 		Args: "name text, issuers list, more rest, wildcard flag",
 		Message: "The CAA records of {name} permit [only {issuers+more}]{issuers?|no authority} to issue " +
 			"{wildcard?wildcard }certificates now, and not the authority of this one. They bind new certificates only.",
-		Remedy: "Before the certificate is renewed, add its authority to the CAA records, or choose one that they " +
-			"name.",
+		Remedy: "Before the certificate is renewed, add its authority to the CAA records, or choose an authority " +
+			"that they name.",
 		Reference: rfc8659 + "#section-4.2",
 	},
 	"CAA_NOT_KNOWN": {
 		Severity: finding.Info, Group: finding.Note, Weight: 10,
 		Args:      "name text, reason code",
-		Message:   "Who may issue certificates for {name} is not known: {reason}.",
-		Remedy:    "Look at the name servers of the domain before the certificate has to be renewed.",
+		Message:   "It is not known who may issue certificates for {name}: {reason}.",
+		Remedy:    "Check the name servers of the domain before the certificate has to be renewed.",
 		Reference: rfc8659 + "#section-3",
 	},
 	"TLSA_STOPS_MAIL": {
@@ -815,5 +813,5 @@ var dnsRows = finding.Rows{
 	"CAA_LOOKUP_LATE":     {Clause: "the CAA records could not be looked up in time"},
 	"CAA_LOOKUP_FAILED":   {Clause: "this service could not look up the CAA records"},
 	"CAA_SERVERS_FAILED": {Args: "at text, rcode text", Clause: "the lookup of the CAA records of {at} failed " +
-		"({rcode}). While that lasts, authorities refuse to issue any"},
+		"({rcode}). While that lasts, authorities issue no certificate"},
 }

@@ -81,7 +81,7 @@ func TestTheWorstEndpointIsOnTop(t *testing.T) {
 		t.Errorf("on top: %s, %v", got.Address, got.AuthorizationError)
 	}
 	want := []string{"fail " + four + " still serves the certificate that expired on 3 May 2026; " + six +
-		" serves another, which is accepted."}
+		" serves a valid certificate."}
 	if d := cmp.Diff(want, messages(got.Issues, "ENDPOINTS_DIFFER")); d != "" {
 		t.Error(d)
 	}

@@ -71,6 +71,9 @@ func isAboutCertificate(code string) bool {
 // isRefusal reports whether a finding is why clients refuse the certificate.
 func isRefusal(code string) bool { return certificateRows[code].Severity != "" }
 
+// browserRefusals are the findings for which browsers refuse a certificate that other clients accept.
+var browserRefusals = []string{"NO_SCTS", "UNSUPPORTED_KEY"}
+
 // report makes the conclusion and the findings of a result; subject is "certificate of" the server.
 func report(r Result, subject string) finding.Report {
 	var list []finding.Finding
@@ -95,7 +98,7 @@ func conclusionOf(r Result, server string, list []finding.Finding) finding.Concl
 		worst = list[0]
 	}
 	at := slices.IndexFunc(list, func(f finding.Finding) bool {
-		return f.Group == finding.Broken && f.Severity == finding.Fail
+		return f.Group == finding.Broken && f.Severity == finding.Fail || slices.Contains(browserRefusals, f.Code)
 	})
 	broken := at >= 0
 	if broken {

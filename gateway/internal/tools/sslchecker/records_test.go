@@ -81,7 +81,7 @@ func TestCAA(t *testing.T) {
 			found: sslName, permitted: "false", shown: []string{`0 issue "letsencrypt.org"`, `128 tbs "x"`},
 			issue: "info CAA_NOT_PERMITTED"},
 		{name: "failing above", failing: "example.com", permitted: "null", issue: "info CAA_NOT_KNOWN",
-			says: "authorities refuse"},
+			says: "authorities issue no certificate"},
 		{name: "failing above what is found", failing: "com", records: []string{"example.com" + at + `0 issue "pki.goog"`},
 			found: "example.com", permitted: "false", shown: []string{`0 issue "pki.goog"`},
 			issue: "info CAA_NOT_PERMITTED"},

@@ -147,12 +147,12 @@ func TestRevocation(t *testing.T) {
 			g.a.list = func(w http.ResponseWriter, r *http.Request) {
 				http.Redirect(w, r, "http://crl.example.net:8080/", http.StatusFound)
 			}
-		}, want: "unknown", source: "crl", reason: "is not asked", lists: 1, issue: "info REVOCATION_UNKNOWN"},
+		}, want: "unknown", source: "crl", reason: "does not query", lists: 1, issue: "info REVOCATION_UNKNOWN"},
 		{name: "a redirect to a private address", urls: revocable([]string{listURL}, nil), set: func(_ *testing.T, g given) {
 			g.a.list = func(w http.ResponseWriter, r *http.Request) {
 				http.Redirect(w, r, "http://10.0.0.1/", http.StatusFound)
 			}
-		}, want: "unknown", source: "crl", reason: "is not asked", lists: 1, issue: "info REVOCATION_UNKNOWN"},
+		}, want: "unknown", source: "crl", reason: "does not query", lists: 1, issue: "info REVOCATION_UNKNOWN"},
 		{name: "a redirect to a private name", urls: revocable([]string{listURL}, nil), set: func(_ *testing.T, g given) {
 			g.a.list = func(w http.ResponseWriter, r *http.Request) {
 				http.Redirect(w, r, "http://inside.example.net/", http.StatusFound)
@@ -289,10 +289,10 @@ func TestReasonsOfTwoSources(t *testing.T) {
 		why            []revocation.Why
 		finding, field string
 	}{
-		{[]revocation.Why{late, unsigned}, "out of date. What came is not an OCSP answer.", "out of date. What came is not an OCSP answer."},
-		{[]revocation.Why{late, late}, "known. The list of revoked certificates is out of date.", "is out of date."},
+		{[]revocation.Why{late, unsigned}, "out of date. The authority's answer is not", "out of date. The authority's answer is not"},
+		{[]revocation.Why{late, late}, "revoked. The list of revoked certificates is out of date.", "is out of date."},
 		{[]revocation.Why{late, status("b")}, "out of date. b answered HTTP 404", "out of date. b answered"},
-		{[]revocation.Why{status("a"), status("b")}, "known. a answered HTTP 404", "b answered HTTP 404"},
+		{[]revocation.Why{status("a"), status("b")}, "revoked. a answered HTTP 404", "b answered HTTP 404"},
 	} {
 		v := revocation.Verdict{Status: revocation.Unknown, Why: c.why}
 		got := rows.Sentence("REVOCATION_UNKNOWN", reasons(v))

@@ -300,7 +300,7 @@ func TestUptimeConflictingLocations(t *testing.T) {
 	t.Parallel()
 	for status, reason := range map[string]string{
 		"302 Found": "The target sends conflicting Location headers in one redirect, and browsers stop there.",
-		"200 OK":    "The server answered 200 OK. It has conflicting Location headers, and browsers show an error instead of such an answer.",
+		"200 OK":    "The server answered 200 OK with conflicting Location headers, so browsers show an error.",
 	} {
 		n := many(t, one, two)
 		for _, a := range []string{one, two} {

@@ -34,6 +34,15 @@ const (
 	downStatus   = "IT_ANSWERS"
 	downFamilies = "ANSWERS_OVER_NO_FAMILY"
 
+	// What to do about it.
+	adviceUnreached = "CHECK_SERVER_AND_FIREWALL"
+	adviceRefused   = "START_WEB_SERVER"
+	adviceHangs     = "SERVER_HANGS"
+	adviceTLS       = "CHECK_TLS"
+	adviceLog       = "CHECK_LOG"
+	adviceError     = "CHECK_ERROR"
+	adviceEach      = "CHECK_EACH_FAMILY"
+
 	// What is wrong with an answer, in the fields reason.
 	saidStatus    = "SITE_ANSWERED"
 	saidChallenge = "SITE_CHALLENGES"
@@ -52,7 +61,7 @@ var rows = finding.Join(
 	webview.Rows.Only(webview.CodeSlow, webview.CodeChallenge, webview.CodeServerError, webview.CodeClientError,
 		webview.CodeRefused, webview.CodeRefusedCert, webview.CodeHello),
 	webview.FailureRows().Without(codeNoAddress), // which this tool words for a site
-	webview.NoteRows, webview.HTTP3Rows, conclusions, problems, reasons,
+	webview.NoteRows, webview.HTTP3Rows, webview.RepairRows, conclusions, problems, reasons, advice,
 ).WithClauses(fault.Rows)
 
 var conclusions = finding.Rows{
@@ -60,26 +69,26 @@ var conclusions = finding.Rows{
 		State: finding.OK, Args: "host text, answer text, families list",
 		Message: "{host} is up: it answers {answer} over {families}.",
 		Brief:   "Up",
-		Meaning: "The site answered just now, from where this service runs. That says nothing about any other place or time.",
+		Meaning: "The site answered just now, from our server. It may differ elsewhere or later.",
 	},
 	codeSlow: {
 		State: finding.Warned, Args: "host text, answer text, took duration",
 		Message: "{host} is up but slow: it answers {answer} after {took}.",
 		Brief:   "Up, but slow",
-		Meaning: "Visitors wait. Look for the reason in the server's log and at its load.",
+		Meaning: "Visitors wait that long too. Check the load and the log of the server.",
 	},
 	codeDown: {
-		State: finding.Failed, Args: "host text, reason code",
+		State: finding.Failed, Args: "host text, reason code, advice sentence",
 		Message: "{host} is down: {reason}.",
 		Brief:   "Down",
-		Meaning: "Nobody reaches the site from here. Check that the server runs and that no firewall drops the packets.",
+		Meaning: "{advice}",
 	},
 	codeChallengedError: {
 		State: finding.Unknown, Args: "host text, answer text, vendor text",
 		Message: "Whether {host} is up is not known: {vendor} answers {answer} with a bot challenge.",
 		Brief:   "Bot challenge",
 		Meaning: "{vendor} asks visitors to prove that they are human, which this service cannot do. Open the site in " +
-			"a browser.",
+			"a browser to see whether it works.",
 	},
 	codeOneFamilyDown: {
 		State: finding.Warned, Args: "host text, up list, down list",
@@ -97,7 +106,7 @@ var conclusions = finding.Rows{
 		State: finding.Warned, Args: "host text",
 		Message: "{host} answers, but its redirects lead to no page.",
 		Brief:   "Redirects fail",
-		Meaning: "Visitors see an error. Let the redirects lead to a page.",
+		Meaning: "Visitors see an error. The findings say where the redirects end.",
 	},
 	codeNotFollowed: {
 		State: finding.Unknown, Args: "host text",
@@ -107,9 +116,9 @@ var conclusions = finding.Rows{
 	},
 	codeAddressesDiffer: {
 		State: finding.Warned, Args: "host text",
-		Message: "{host} does not give the same answer at all addresses.",
+		Message: "{host} answers differently at some of its addresses.",
 		Brief:   "Answers differ",
-		Meaning: "What visitors see depends on the address that they reach. Check that all servers are up to date.",
+		Meaning: "What visitors see depends on the address that they reach. Give all servers the same content and settings.",
 	},
 	codeSilent: {
 		State: finding.Unknown, Args: "host text", Message: "No answer so far from {host}; still trying.",
@@ -145,7 +154,7 @@ var problems = finding.Rows{
 	},
 	codeDiffers: {
 		Severity: finding.Warn, Group: finding.Broken, Weight: 65,
-		Args: "of text, address text, reason sentence", Message: "{of} gives another answer at {address}. {reason}",
+		Args: "of text, address text, reason sentence", Message: "{of} answers differently at {address}. {reason}",
 	},
 	codeNoIPv4: {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 35,
@@ -154,12 +163,25 @@ var problems = finding.Rows{
 	},
 	codeUnlooked: {
 		Severity: finding.Info, Group: finding.Note, Weight: 6,
-		Args: "host text, family text", Message: "Whether {host} has {family} addresses could not be looked up.",
+		Args: "host text, family text", Message: "It is not known whether {host} has {family} addresses: the lookup failed.",
 	},
 	codeUnchecked: {
 		Severity: finding.Info, Group: finding.Note, Weight: 5,
 		Args: "of text, by text, reason sentence", Message: "{of} was not checked over {by}. {reason}",
 	},
+}
+
+// advice are sentences on what to do first about a site that is down.
+var advice = finding.Rows{
+	adviceUnreached: {Message: "Check that the server runs and that no firewall drops the packets."},
+	adviceRefused: {Message: "The host is reachable, but no program accepts connections on this port. Start the web " +
+		"server."},
+	adviceHangs: {Message: "The server accepts connections but does not answer: it is overloaded, or the program behind " +
+		"it hangs."},
+	adviceTLS:   {Message: "The server is reachable, but TLS fails. Check its TLS settings."},
+	adviceLog:   {Message: "The server is reachable, but sends no usable answer. Look for the reason in its log."},
+	adviceError: {Message: "The server runs, but visitors see the error. Look for it in the server's log."},
+	adviceEach:  {Message: "The findings say what fails over each of them."},
 }
 
 // reasons are parts of other sentences, and what the fields reason say.
@@ -174,20 +196,19 @@ var reasons = finding.Rows{
 			"cannot do. The site itself may be fine.",
 	},
 	saidOdd: {
-		Args: "answer text",
-		Message: "The server answered {answer}. It has conflicting Location headers, and browsers show an error instead of " +
-			"such an answer.",
+		Args:    "answer text",
+		Message: "The server answered {answer} with conflicting Location headers, so browsers show an error.",
 	},
 	saidRedirect: {Args: "failure sentence", Message: "A redirect could not be followed[: {failure}]{failure?|.}"},
 	saidBlocked: {
 		Message: "The site redirects to a URL that this service does not visit, because it is not public or " +
 			"contains a user name.",
 	},
-	saidHello:   {Message: "The server does not answer a TLS hello as long as that of a current browser."},
+	saidHello:   {Message: "The server answers only short TLS hellos, and current browsers send longer ones."},
 	overFamily:  {Args: "by text, said sentence", Message: "Over {by}: {said}"},
 	atAddresses: {Args: "addresses list, said sentence", Message: "At {addresses}: {said}"},
 
 	saidShortage: {Args: "by text", Message: "This service cannot make connections at the moment over {by}."},
 	saidNoFamily: {Args: "host text, by text", Message: "{host} has no {by} address."},
-	saidUnlooked: {Args: "host text, by text", Message: "Whether {host} has {by} addresses could not be looked up."},
+	saidUnlooked: {Args: "host text, by text", Message: "It is not known whether {host} has {by} addresses: the lookup failed."},
 }

@@ -2,6 +2,7 @@ package uptime
 
 import (
 	"slices"
+	"strings"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
@@ -215,20 +216,43 @@ func (f facts) concludeDown(answered finding.Args) (code string, args finding.Ar
 	case f.result.Challenge != nil:
 		return codeChallengedError, answered.With(finding.Args{"vendor": f.result.Challenge.Vendor})
 	case f.result.Status != nil:
-		return codeDown, answered.With(finding.Args{"reason": downStatus})
+		return down(downStatus, answered)
 	case !slices.ContainsFunc(checks, func(one family) bool { return !alike(one) }):
 		if end := webview.BadEnd(checks[0].check.chain, maxRedirects); end.Code == webview.CodeNoConnection {
-			return codeDown, end.Args.With(finding.Args{"reason": end.Code})
+			return down(end.Code, end.Args)
 		}
-		return codeDown, t.because(nil)
+		why := t.answer()
+		return down(why.code, why.args)
 	}
-	return codeDown, finding.Args{"reason": downFamilies}
+	return down(downFamilies, nil)
+}
+
+// down concludes with the reason and what to do about it.
+func down(reason string, args finding.Args) (code string, all finding.Args) {
+	advice := adviceLog
+	switch reason {
+	case downStatus:
+		advice = adviceError
+	case downFamilies:
+		advice = adviceEach
+	case webview.CodeNoConnection, "CONNECT_TIMEOUT", "NO_ROUTE", "HOST_UNREACHABLE", "CONNECTION_BLOCKED":
+		advice = adviceUnreached
+	case "CONNECTION_REFUSED":
+		advice = adviceRefused
+	case "ANSWER_TIMEOUT", "TLS_TIMEOUT":
+		advice = adviceHangs
+	default:
+		if strings.HasPrefix(reason, "TLS_") || strings.HasPrefix(reason, "CERTIFICATE_") {
+			advice = adviceTLS
+		}
+	}
+	return codeDown, finding.Args{"reason": reason, "advice": advice}.With(args)
 }
 
 func (f facts) concludeDegraded(answered finding.Args) (code string, args finding.Args) {
 	for _, c := range f.certificates() {
 		if !c.NotVerified {
-			args := finding.Args{"defect": c.Defect}
+			args := webview.Refused(c.Defect)
 			if c.Host != f.first.chain.Hops[0].URL.Host().Short() {
 				args["other"] = c.Host
 			}

@@ -426,7 +426,7 @@ func TestUptimeFamilyThatCouldNotBeLookedUp(t *testing.T) {
 		return n.Recursive(q)
 	})
 	got := mustRun(t, n, "http://four.example.com/")
-	const want = "Whether four.example.com has IPv6 addresses could not be looked up."
+	want := rows.Sentence(saidUnlooked, finding.Args{"host": "four.example.com", "by": "IPv6"})
 	if got.Verdict != "up" || got.Families.IPv6.State != "noAddress" || toolstest.Text(got.Families.IPv6.Reason) != want {
 		t.Fatalf("got %+v, IPv6: %s", got, toolstest.Text(got.Families.IPv6.Reason))
 	}

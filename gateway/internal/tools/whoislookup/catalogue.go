@@ -144,7 +144,7 @@ var rows = finding.Rows{
 		Brief:   "Expired",
 		Meaning: "Many registries keep the name for its holder for some weeks; after that anyone can register it. Renew it at the " +
 			"registrar.",
-		Remedy:  "Renew the registration at the registrar.",
+		Remedy: "Renew the registration at the registrar.",
 	},
 	codeInactive: {
 		State: finding.Warned, Severity: finding.Warn, Group: finding.Broken, Weight: 70,

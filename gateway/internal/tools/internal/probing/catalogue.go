@@ -45,7 +45,7 @@ var EchoRows = finding.Rows{
 	codeUnreachable: {
 		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 80,
 		Args:    "host text",
-		Message: "{host} cannot be reached: a router on the way reports it.",
+		Message: "{host} cannot be reached, as a router on the way reports.",
 		Brief:   "Unreachable",
 		Meaning: "Check that the host is on and that its network is connected.",
 		Remedy:  "Check that the host is on and that its network is connected.",
@@ -55,7 +55,7 @@ var EchoRows = finding.Rows{
 		Args:    "host text",
 		Message: "{host} cannot be reached: a firewall rejects the probes.",
 		Brief:   "Rejected by a firewall",
-		Meaning: "Other traffic may still pass. If echo requests should pass too, allow them in the firewall.",
+		Meaning: "The firewall may let other traffic pass. If echo requests should pass too, allow them.",
 		Remedy:  "If that is not intended, allow echo requests in the firewall. Other traffic may still pass.",
 	},
 	codeHighLoss: {
@@ -63,7 +63,7 @@ var EchoRows = finding.Rows{
 		Args:    lostArgs,
 		Message: lost,
 		Brief:   "{loss} lost",
-		Meaning: "Connections to the host hardly work if other traffic is lost too. " + remedyLoss,
+		Meaning: "If other traffic is lost too, connections to the host hardly work. " + remedyLoss,
 		Remedy:  remedyLoss,
 	},
 	codeLoss: {
@@ -86,15 +86,15 @@ var EchoRows = finding.Rows{
 		Args:    "host text" + MoreArgs,
 		Message: "{host} answers, but slowly." + More,
 		Brief:   "Answers slowly",
-		Meaning: "Most programs have tried again or given up by then.",
-		Remedy:  "Look for a busy link on the way; satellite and mobile networks are common causes too.",
+		Meaning: "Most programs have tried again or given up by then. Look for a busy line on the way.",
+		Remedy:  "Look for a busy line on the way; satellite links and mobile networks are common causes too.",
 	},
 	codeDamaged: {
 		State: finding.Warned, Severity: finding.Warn, Group: finding.Safer, Weight: 35,
 		Args:      "host text" + MoreArgs,
 		Message:   "{host} answers, but replies come back damaged." + More,
 		Brief:     "Damaged replies",
-		Meaning:   "These replies were cut short or changed. They count neither as received nor as lost.",
+		Meaning:   "Something on the way cuts replies short or changes them. They count neither as received nor as lost.",
 		Remedy:    "Look for a firewall, tunnel or load balancer on the way that rewrites echo replies.",
 		Reference: "https://www.rfc-editor.org/rfc/rfc1122#page-42",
 	},
@@ -104,7 +104,7 @@ var EchoRows = finding.Rows{
 		Message: "{host} did not answer any of {probes} {probes:probe|probes} within {limit} s.",
 		Brief:   "No reply",
 		Meaning: "The host may be down, but many hosts ignore echo requests. Check one of its services instead.",
-		Remedy:  "Many hosts ignore echo requests. Check one of its services instead, with uptime or the port checker.",
+		Remedy:  "Many hosts ignore echo requests. Check a service of the host instead, such as its website.",
 	},
 	codeLimited: {
 		State: finding.Noted, Severity: finding.Info, Group: finding.Note, Weight: 5,
@@ -117,7 +117,7 @@ var EchoRows = finding.Rows{
 	codeDuplicates: {
 		Severity: finding.Info, Group: finding.Note, Weight: 5,
 		Args:    "host text, count number",
-		Message: "{host} answered probes more than once ({count} {count:answer|answers} too many).",
+		Message: "{host} answered some probes more than once ({count} extra {count:answer|answers}).",
 		Remedy:  "Look for loops, mirrored links and broadcast addresses.",
 	},
 	codeReordered: {

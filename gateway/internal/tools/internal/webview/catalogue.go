@@ -51,6 +51,12 @@ const (
 	CodeHTTP3Differs      = "HTTP3_OFFERS_DIFFER"
 	CodeHTTP3NotTried     = "HTTP3_NOT_TRIED"
 
+	repairExpired   = "REPAIR_EXPIRED"
+	repairEarly     = "REPAIR_NOT_YET_VALID"
+	repairName      = "REPAIR_NAME"
+	repairChain     = "REPAIR_CHAIN"
+	repairOtherwise = "REPAIR_CERTIFICATE"
+
 	codeHTTP3NoAnswer = "HTTP3_WITHOUT_ANSWER"
 	codeHTTP3Plain    = "HTTP3_ONLY_FOR_HTTPS"
 )
@@ -83,7 +89,7 @@ var Rows = finding.Rows{
 		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 94,
 		Args: "host text, answer text", Message: "{host} answers {answer}.",
 		Brief:   "Server error",
-		Meaning: "Visitors see an error. Look for it in the server's log.",
+		Meaning: "Visitors see the error too. Look for it in the server's log.",
 		Remedy:  "Look for the error in the server's log.", Reference: httpSpec + "#section-15.6",
 	},
 	CodeClientError: {
@@ -109,31 +115,31 @@ var Rows = finding.Rows{
 	},
 	CodeRefusedCert: {
 		State: finding.Failed,
-		Args:  "host text, answer text, other text, defect code",
+		Args:  "host text, answer text, other text, defect code, repair code",
 		Message: "{host} answers[ {answer}], but browsers refuse {other?the certificate of |its certificate}[{other}]: " +
 			"{defect}.",
 		Brief:   "Certificate refused",
-		Meaning: "Visitors see a warning instead of the site. Install a valid certificate for this name.",
+		Meaning: "Visitors see a warning instead of the site. {repair}.",
 	},
 	CodeHello: {
 		State: finding.Warned, Severity: finding.Warn, Group: finding.Broken, Weight: 84,
 		Args:      "host text",
-		Message:   "{host} does not answer a TLS hello as long as that of a current browser, only a shorter one.",
+		Message:   "{host} answers only short TLS hellos, and current browsers send longer ones.",
 		Brief:     "Fails for new browsers",
-		Meaning:   "Current browsers may not connect. " + remedyHello,
+		Meaning:   "Current browsers may fail to connect. " + remedyHello,
 		Remedy:    remedyHello,
 		Reference: "https://www.rfc-editor.org/rfc/rfc8446#section-4.1.2",
 	},
 	CodeNoAnswer: {
 		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 96,
-		Args: "of text, reason sentence", Message: "{of} gave no usable answer. {reason}",
+		Args: "of text, reason code", Message: "{of} gave no usable answer: {reason}.",
 		Brief: "No usable answer",
 	},
 	CodeNotVisited: {
 		State: finding.Unknown, Severity: finding.Info, Group: finding.Note, Weight: 5,
 		Args: "reason sentence", Message: "The next URL was not visited. {reason}",
 		Brief:   "Not finished",
-		Meaning: "Try again later.",
+		Meaning: "That is a limit of this service; browsers may go on.",
 	},
 	CodeNotRead: {
 		State: finding.Unknown, Severity: finding.Info, Group: finding.Note, Weight: 15,
@@ -152,7 +158,7 @@ var Rows = finding.Rows{
 		State: finding.Unknown, Severity: finding.Info, Group: finding.Note, Weight: 5,
 		Message: "The check ran out of time before the redirects ended.",
 		Brief:   "Not finished",
-		Meaning: "Each redirect costs visitors the same time. Try again later.",
+		Meaning: "Visitors wait for the redirects too. Try again later.",
 	},
 }
 
@@ -179,13 +185,13 @@ var NoteRows = finding.Rows{
 	},
 	string(http1.TransferEncodingRepeated): {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 23,
-		Args: "of text", Message: "The Transfer-Encoding[ of {of}] names chunked more than once. Browsers take it as one.",
+		Args: "of text", Message: "The Transfer-Encoding[ of {of}] names chunked more than once. Browsers count it once.",
 		Remedy: "Let one part of the server add the header.", Reference: http1Spec + "#section-6.1",
 	},
 	string(http1.TransferEncodingUnknown): {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 23,
 		Args: "of text", Message: "The Transfer-Encoding[ of {of}] names a coding that browsers do not undo.",
-		Remedy: "Send chunked alone; compress with Content-Encoding.", Reference: http1Spec + "#section-6.1",
+		Remedy: "Send only chunked; compress with Content-Encoding.", Reference: http1Spec + "#section-6.1",
 	},
 	string(http1.LengthBesideEncoding): {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 26,
@@ -196,7 +202,7 @@ var NoteRows = finding.Rows{
 	},
 	string(http1.ContentLengthRepeated): {
 		Severity: finding.Info, Group: finding.Note, Weight: 6,
-		Args: "of text", Message: "The Content-Length[ of {of}] is repeated with the same number. Browsers take it as one.",
+		Args: "of text", Message: "The Content-Length[ of {of}] is repeated with the same number. Browsers count it once.",
 		Remedy: "Let one part of the server add the header.", Reference: http1Spec + "#section-6.3",
 	},
 	string(http1.TrailingBytes): {
@@ -260,7 +266,7 @@ var HTTP3Rows = finding.Rows{
 	CodeHTTP3Hints: {
 		Severity: finding.Info, Group: finding.Safer, Weight: 21,
 		Args: "of text, addresses list, both flag, private flag",
-		Message: "The HTTPS record of {of} hints at addresses that its name does not have: [{addresses}]{both? and |}" +
+		Message: "The HTTPS record of {of} hints at addresses that the name does not have: [{addresses}]{both? and |}" +
 			"{private?an address that is not public|}.",
 		Remedy: "Correct ipv4hint and ipv6hint, or leave them out.", Reference: bindingsSpec + "#section-7.3",
 	},
@@ -273,10 +279,19 @@ var HTTP3Rows = finding.Rows{
 	},
 	CodeHTTP3NotTried: {
 		Severity: finding.Info, Group: finding.Note, Weight: 5,
-		Args: "of text, reason sentence", Message: "Whether HTTP/3 works with {of} is not known. {reason}",
+		Args: "of text, reason sentence", Message: "It is not known whether HTTP/3 works with {of}. {reason}",
 	},
-	codeHTTP3NoAnswer: {Message: "HTTP/3 was not tried, as no answer came over TCP."},
+	codeHTTP3NoAnswer: {Message: "HTTP/3 was not tried, because no answer came over TCP."},
 	codeHTTP3Plain:    {Message: "Browsers use HTTP/3 only for https URLs."},
+}
+
+// RepairRows are clauses on what to do about a certificate that clients refuse.
+var RepairRows = finding.Rows{
+	repairExpired:   {Clause: "Renew the certificate"},
+	repairEarly:     {Clause: "Use the previous certificate until this one is valid"},
+	repairName:      {Clause: "Install a certificate for this name"},
+	repairChain:     {Clause: "Install the whole chain that the authority provides"},
+	repairOtherwise: {Clause: "Install a certificate from an authority that browsers trust"},
 }
 
 // FailureRows are the failures of requests that are findings of the tools that make them, and how a chain of redirects

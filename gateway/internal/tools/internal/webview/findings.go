@@ -1,6 +1,7 @@
 package webview
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -168,6 +169,17 @@ func newCertificate(u target.URL, defect string, notVerified bool) *Certificate 
 	return &Certificate{
 		Host: Place(u), Subject: CertificateSubject(u.Host().Authority(), u.Port()), Defect: defect, NotVerified: notVerified,
 	}
+}
+
+// repairs are the clauses on what to do about a defect of a certificate.
+var repairs = map[string]string{
+	certs.CodeExpired: repairExpired, certs.CodeNotYetValid: repairEarly, certs.CodeNameMismatch: repairName,
+	certs.CodeUnverifiableLeaf: repairChain,
+}
+
+// Refused returns the arguments of a conclusion about a certificate that clients refuse: its defect and the repair.
+func Refused(defect string) finding.Args {
+	return finding.Args{"defect": defect, "repair": cmp.Or(repairs[defect], repairOtherwise)}
 }
 
 // CertificateRefused reports whether clients refuse the certificate of an answer.
