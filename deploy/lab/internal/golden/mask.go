@@ -34,6 +34,8 @@ var masks = []mask{
 	{"servers.ms", '0', "<ms>"},
 	{"validFrom", '"', "<time>"},
 	{"validTo", '"', "<time>"},
+	{"effectiveEnd", '"', "<time>"},
+	{"args.end", '"', "<date>"},
 	{"cached", 't', "<bool>"},
 	{"details.*.ttl", '0', "<seconds>"},
 	{"resolvers.ttl", '0', "<seconds>"},
@@ -51,6 +53,7 @@ var wordings = []struct {
 	{regexp.MustCompile(`\bfor at most \d+ s\b`), "for at most <number> s"},
 	// Of a certificate made with the lab, whose validity begins a week later.
 	{regexp.MustCompile(`\bnot valid before \d+ [A-Z][a-z]+ \d{4}\b`), "not valid before <date>"},
+	{regexp.MustCompile(`\bRenew it before \d+ [A-Z][a-z]+ \d{4}\.`), "Renew it before <date>."},
 	{regexp.MustCompile(`\bnetwork-diagnostics/[^ "]+`), "network-diagnostics/<version>"},
 }
 

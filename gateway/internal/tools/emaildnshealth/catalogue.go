@@ -84,9 +84,8 @@ var conclusionRows = finding.Rows{
 		State: finding.Warned,
 		Args:  "domain text, check text, worst sentence, others number",
 		Message: "The[ {check}] setup of {domain} needs attention. {worst}" +
-			"[ {others:One more finding is|{others} more are} below.]",
-		Brief:   "Records need attention",
-		Meaning: "Mail can arrive, but senders or receivers cannot use every record as it is.",
+			"[ {others} more {others:finding is|findings are} below.]",
+		Brief: "Records need attention",
 	},
 	codeNotVerified: {
 		State: finding.Unknown, Args: "domain text, unanswered list",
