@@ -216,8 +216,8 @@ var reportRows = finding.Rows{
 	},
 	codeCertificate: {
 		State:   finding.Warned,
-		Args:    "site text, asks code, certificate text, defect code, repair code",
-		Message: rights + "The certificate of {certificate} is not valid: {defect}.",
+		Args:    "site text, asks code, other text, defect code, repair code",
+		Message: rights + "{other?The certificate of |Its certificate}[{other}] is not valid: {defect}.",
 		Brief:   "Certificate not valid",
 		Meaning: "Crawlers may not read the file. {repair}.",
 	},

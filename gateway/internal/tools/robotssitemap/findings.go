@@ -195,8 +195,11 @@ func (r Result) conclude(
 	i := slices.IndexFunc(certificates, func(c webview.Certificate) bool { return !c.NotVerified })
 	switch mistakes := r.faultyLines(); {
 	case i >= 0:
-		return report.Conclude(codeCertificate, r.rights(host).With(
-			finding.Args{"certificate": certificates[i].Host}).With(webview.Refused(certificates[i].Defect)))
+		args := r.rights(host).With(webview.Refused(certificates[i].Defect))
+		if certificates[i].Host != host {
+			args["other"] = certificates[i].Host
+		}
+		return report.Conclude(codeCertificate, args)
 	case len(r.shortHellos) > 0:
 		return report.Conclude(webview.CodeHello, finding.Args{"host": r.shortHellos[0]})
 	case mistakes > 0:

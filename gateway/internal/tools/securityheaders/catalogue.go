@@ -92,9 +92,8 @@ const (
 	// exampleOrigin stands for a site that only the owner can name.
 	exampleOrigin = "https://the-site-that-may.example"
 
-	// An issue of a cookie begins with its name among the findings, and without it in cookies[].issues.
-	ofCookie     = "[Cookies: “{cookie}”: ]{nameless?Cookies: A cookie without a name: }"
-	cookieArgs   = "cookie text, nameless flag"
+	// An issue of a cookie names it among the findings, and begins with "It" in cookies[].issues.
+	cookieArgs   = "cookie text, nameless flag, issue flag"
 	cookieRemedy = "Set-Cookie: __Host-name=value; Path=/; Secure; HttpOnly; SameSite=Lax"
 
 	leakRemedy = "[Remove private addresses from: {addresses}]{both?. }[Do not send: {remove}]" +
@@ -130,9 +129,8 @@ var (
 	framingPaste = nginxAdd(cspHeader, framingValue)
 )
 
-// rows are all that the tool reports. Each control's facts are rows. The row of a finding begins with the control's
-// name
-// unless it names the header; controls[].finding omits that name.
+// rows are all that the tool reports. Each control's facts are rows. If a message begins with the control's name and a
+// colon, controls[].finding omits them.
 var rows = finding.Join(webview.Rows.Only(webview.CodeHello), fault.Rows.Only(webview.CodeUnverified), webview.NoteRows,
 	resultRows, hstsRows, cspRows, framingRows, contentRows, permissionsRows, isolationRows,
 	corsRows, cookieRows, leakRows, retiredRows(), plainRows, newerRows).WithClauses(fault.Rows)
@@ -212,58 +210,56 @@ var resultRows = finding.Rows{
 var hstsRows = finding.Rows{
 	"HSTS_MISSING": {
 		Severity: finding.Fail, Group: finding.Safer, Weight: 40,
-		Message: "Strict-Transport-Security is missing, so the first request of a visit may go over plain HTTP.",
+		Message: "Strict-Transport-Security is missing, so browsers may still use plain HTTP.",
 		Remedy:  hstsLine, Paste: nginxAdd(hstsHeader, hstsValue), Reference: hstsReference,
 	},
 	"HSTS_WITHOUT_TLS": {
 		Severity: finding.Fail, Group: finding.Safer, Weight: 55, Args: "sent flag",
-		Message: "Strict-Transport-Security: The answer came over plain HTTP, where the network can read and change it" +
-			"{sent?, and where browsers ignore this header}.",
+		Message: "The answer came over plain HTTP, so the network can read and change it" +
+			"{sent?, and browsers ignore its Strict-Transport-Security}.",
 		Remedy: "Redirect every http URL to https, and send there: " + hstsLine, Reference: hstsReference,
 	},
 	"HSTS_CERTIFICATE_REFUSED": {
 		Severity: finding.Fail, Group: finding.Safer, Weight: 54, Args: "defect code, sent flag",
-		Message: "Strict-Transport-Security: The certificate is not valid ({defect})" +
-			"{sent?, and browsers ignore this header over such a connection}.",
-		Remedy: "Install a valid certificate, then send: " + hstsLine, Reference: hstsReference,
+		Message: "The certificate is not valid: {defect}{sent?, so browsers ignore Strict-Transport-Security}.",
+		Remedy:  "Install a valid certificate, then send: " + hstsLine, Reference: hstsReference,
 	},
 	"HSTS_IGNORED": {
 		Severity: finding.Fail, Group: finding.Safer, Weight: 40, Args: "problem code",
-		Message: "Strict-Transport-Security: Browsers ignore the header: {problem}.",
+		Message: "Browsers ignore Strict-Transport-Security: {problem}.",
 		Remedy:  hstsLine, Paste: nginxReplace(hstsHeader, hstsValue), Reference: hstsReference,
 	},
 	"HSTS_INEFFECTIVE": {
 		Severity: finding.Fail, Group: finding.Safer, Weight: 40,
-		Message: "Strict-Transport-Security: max-age=0 makes browsers forget the policy.",
+		Message: "Strict-Transport-Security has max-age=0, which makes browsers forget the policy.",
 		Remedy:  hstsLine, Paste: nginxReplace(hstsHeader, hstsValue), Reference: hstsReference,
 	},
 	"HSTS_REPEATED": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 22, Args: "times number, " + hstsArgs,
-		Message: "Strict-Transport-Security: The header is sent {times} times; browsers obey only the first.",
+		Message: "Strict-Transport-Security is sent {times} times; browsers obey only the first.",
 		Remedy:  hstsRemedy, Paste: hstsPaste, Reference: hstsReference,
 	},
 	"HSTS_SHORT": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 22, Args: ageArgs + ", " + hstsArgs,
-		Message: "Strict-Transport-Security: Browsers keep to https for " + ageText +
-			", which is too short for people who visit rarely; send at least 180 days, better a year.",
+		Message: "Strict-Transport-Security keeps browsers to https for only " + ageText +
+			". Send at least 180 days, better a year.",
 		Remedy: hstsRemedy, Paste: hstsPaste, Reference: hstsReference,
 	},
 	"HSTS_PRELOAD_REFUSED": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 22, Args: hstsArgs,
-		Message: "Strict-Transport-Security: preload requests a place in the browsers' built-in lists, which accept only " +
+		Message: "Strict-Transport-Security asks for preload, but the browsers' built-in lists accept only " +
 			"max-age=31536000 or more with includeSubDomains.",
 		Remedy: hstsRemedy, Paste: hstsPaste, Reference: hstsReference,
 	},
 	"HSTS_REDIRECT_WITHOUT": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 22, Args: "host text, " + hstsArgs,
-		Message: "Strict-Transport-Security: The redirect from https://{host} does not send this header, so that name " +
-			"stays unprotected.",
-		Remedy: hstsRemedy, Paste: hstsPaste, Reference: hstsReference,
+		Message: "The redirect from https://{host} lacks Strict-Transport-Security, so that name stays unprotected.",
+		Remedy:  hstsRemedy, Paste: hstsPaste, Reference: hstsReference,
 	},
 	"HSTS_NOT_VERIFIED": {
 		Severity: finding.Info, Group: finding.Note, Weight: 5,
-		Message: "Strict-Transport-Security: The certificate was not verified, so it is not known whether browsers obey " +
-			"the header.",
+		Message: "It is not known whether browsers obey Strict-Transport-Security, because the certificate was not " +
+			"verified.",
 		Reference: hstsReference,
 	},
 	"HSTS_KEPT": {Args: ageArgs, Message: "Browsers keep to https for " + ageText + "."},
@@ -276,14 +272,14 @@ var hstsRows = finding.Rows{
 	"HSTS_SUBDOMAINS": {Message: "It covers subdomains."},
 	"HSTS_NO_SUBDOMAINS": {
 		Args:    hstsArgs,
-		Message: "Subdomains are not covered, so one over plain HTTP can set cookies for this site.",
+		Message: "Subdomains are not covered, so a subdomain over plain HTTP can set cookies for this site.",
 		Remedy:  hstsRemedy,
 	},
 	codeHSTSAddress: {Message: "Browsers keep no such policy for an IP address, only for names."},
 
 	"HSTS_NOT_A_DIRECTIVE": {
 		Args:   "directive text",
-		Clause: "“{directive}” is not a directive in the form that RFC 6797 gives",
+		Clause: "“{directive}” is not a directive in the form of RFC 6797",
 	},
 	"HSTS_DIRECTIVE_TWICE":      {Args: "directive text", Clause: "the directive {directive} appears twice"},
 	"HSTS_NO_MAX_AGE":           {Clause: "max-age is missing"},
@@ -465,31 +461,29 @@ var cspRows = finding.Rows{
 var framingRows = finding.Rows{
 	"FRAME_PROTECTION_MISSING": {
 		Severity: finding.Fail, Group: finding.Safer, Weight: 33,
-		Message: "Any site can show this page in a frame and trick people into clicking on it.",
+		Message: "No X-Frame-Options or frame-ancestors: any site can frame this page (clickjacking).",
 		Remedy:  framingLine, Paste: framingPaste, Reference: framingReference,
 	},
 	"FRAME_PROTECTION_ANYONE": {
 		Severity: finding.Fail, Group: finding.Safer, Weight: 33,
-		Message: "Frame protection: frame-ancestors is open to any site (an asterisk, a bare scheme, or a wildcard below " +
-			"a public suffix).",
+		Message: "frame-ancestors lets any site frame this page (an asterisk, a bare scheme, or a wildcard below a public " +
+			"suffix).",
 		Remedy: framingLine, Paste: framingPaste, Reference: framingReference,
 	},
 	"FRAME_PROTECTION_ALLOW_FROM": {
 		Severity: finding.Fail, Group: finding.Safer, Weight: 33,
-		Message: "Frame protection: Browsers ignore ALLOW-FROM, so any site can show this page in a frame.",
+		Message: "Browsers ignore ALLOW-FROM in X-Frame-Options, so any site can frame this page.",
 		Remedy:  framingLine + " " + exampleOrigin, Reference: framingReference,
 	},
 	"FRAME_PROTECTION_INEFFECTIVE": {
 		Severity: finding.Fail, Group: finding.Safer, Weight: 33,
-		Message: "Frame protection: X-Frame-Options has no value that browsers act on (DENY or SAMEORIGIN), so any site " +
-			"can show this page in a frame.",
-		Remedy: framingLine, Paste: framingPaste, Reference: framingReference,
+		Message: "X-Frame-Options has no value that browsers act on (DENY or SAMEORIGIN), so any site can frame this page.",
+		Remedy:  framingLine, Paste: framingPaste, Reference: framingReference,
 	},
 	"FRAME_PROTECTION_CONFLICT": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 20,
-		Message: "Frame protection: X-Frame-Options has several different values, so browsers refuse every frame, " +
-			"whatever was meant.",
-		Remedy: framingLine, Paste: framingPaste, Reference: framingReference,
+		Message: "X-Frame-Options has several different values, so browsers refuse every frame, whatever was meant.",
+		Remedy:  framingLine, Paste: framingPaste, Reference: framingReference,
 	},
 	"FRAME_PROTECTION_NONE": {Message: "frame-ancestors lets no site show this page in a frame."},
 	"FRAME_PROTECTION_SELF": {Message: "frame-ancestors lets only the site itself show this page in a frame."},
@@ -518,8 +512,8 @@ var contentRows = finding.Rows{
 	},
 	"CONTENT_TYPE_OPTIONS_INEFFECTIVE": {
 		Severity: finding.Fail, Group: finding.Safer, Weight: 28, Args: "value text",
-		Message: "X-Content-Type-Options: Browsers ignore the header: its first value is “{value}”, and only nosniff " +
-			"counts, without quotes or anything after it.",
+		Message: "Browsers ignore X-Content-Type-Options: its first value is “{value}”, and only nosniff counts, without " +
+			"quotes or anything after it.",
 		Remedy: noSniffHeader + ": nosniff", Paste: nginxReplace(noSniffHeader, "nosniff"), Reference: noSniffReference,
 	},
 	codeNoContentType: {
@@ -533,34 +527,33 @@ var contentRows = finding.Rows{
 
 	"REFERRER_POLICY_MISSING": {
 		Severity: finding.Info, Group: finding.Note, Weight: 6,
-		Message: "Referrer-Policy is missing, so old browsers give other sites the whole URL.",
+		Message: "Referrer-Policy is missing, so old browsers send other sites the whole URL.",
 		Remedy:  referrerLine, Paste: nginxAdd(referrerHeader, referrerValue), Reference: referrerReference,
 	},
 	"REFERRER_POLICY_UNKNOWN": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 20, Args: "example text",
-		Message: "Referrer-Policy: Browsers know none of the values[ (“{example}”)], so their default applies.",
+		Message: "Browsers know none of the values of Referrer-Policy[ (“{example}”)], so their default applies.",
 		Remedy:  referrerLine, Paste: referrerPaste, Reference: referrerReference,
 	},
 	"REFERRER_POLICY_UNSAFE": {
 		Severity: finding.Fail, Group: finding.Safer, Weight: 30,
-		Message: "Referrer-Policy: unsafe-url applies: everybody gets the whole URL, with its path and query, over plain " +
-			"HTTP too.",
-		Remedy: referrerLine, Paste: referrerPaste, Reference: referrerReference,
+		Message: "Referrer-Policy: unsafe-url sends everybody the whole URL, with its path and query, also over plain HTTP.",
+		Remedy:  referrerLine, Paste: referrerPaste, Reference: referrerReference,
 	},
 	"REFERRER_POLICY_WEAK": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 20,
-		Message: "Referrer-Policy: no-referrer-when-downgrade applies: other https sites get the whole URL, with its path " +
-			"and query.",
+		Message: "Referrer-Policy: no-referrer-when-downgrade sends other https sites the whole URL, with its path and " +
+			"query.",
 		Remedy: referrerLine, Paste: referrerPaste, Reference: referrerReference,
 	},
 	"REFERRER_POLICY_ORIGIN": {
 		Severity: finding.Info, Group: finding.Note, Weight: 5,
-		Message: "Referrer-Policy: origin applies: everybody gets the origin, over plain HTTP too.",
+		Message: "Referrer-Policy: origin sends everybody the origin, also over plain HTTP.",
 		Remedy:  referrerLine, Paste: referrerPaste, Reference: referrerReference,
 	},
 	"REFERRER_POLICY_CROSS_ORIGIN": {
 		Severity: finding.Info, Group: finding.Note, Weight: 5,
-		Message: "Referrer-Policy: origin-when-cross-origin applies: other sites get the origin, over plain HTTP too.",
+		Message: "Referrer-Policy: origin-when-cross-origin sends other sites the origin, also over plain HTTP.",
 		Remedy:  referrerLine, Paste: referrerPaste, Reference: referrerReference,
 	},
 	"REFERRER_POLICY_NO_REFERRER": {Message: "no-referrer applies: links and resources are fetched without a referrer."},
@@ -585,26 +578,24 @@ var permissionsRows = finding.Rows{
 	},
 	"PERMISSIONS_POLICY_INEFFECTIVE": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 20, Args: permissionsArgs,
-		Message: "Permissions-Policy: Browsers ignore all of the header, because it is not a structured dictionary (RFC " +
-			"9651).",
-		Remedy: permissionsRemedy, Reference: permissionsReference,
+		Message: "Browsers ignore Permissions-Policy, because it is not a structured dictionary (RFC 9651).",
+		Remedy:  permissionsRemedy, Reference: permissionsReference,
 	},
 	"PERMISSIONS_POLICY_EMPTY": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 20, Args: permissionsArgs,
-		Message: "Permissions-Policy: The header names no feature.",
+		Message: "Permissions-Policy names no feature.",
 		Remedy:  permissionsRemedy, Reference: permissionsReference,
 	},
 	"PERMISSIONS_POLICY_SKIPPED_VALUES": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 20, Args: "feature text, " + permissionsArgs,
-		Message: "Permissions-Policy: The list of {feature} has values that browsers skip: only (), self, * and quoted " +
+		Message: "The list of {feature} in Permissions-Policy has values that browsers skip: only (), self, * and quoted " +
 			"origins count, so “none” is written ().",
 		Remedy: permissionsRemedy, Reference: permissionsReference,
 	},
 	"PERMISSIONS_POLICY_NO_LIMIT": {
 		Severity: finding.Info, Group: finding.Note, Weight: 4, Args: permissionsArgs,
-		Message: "Permissions-Policy: The header limits nothing, so the page and scripts in it may ask for every feature " +
-			"that browsers offer, as without it.",
-		Remedy: permissionsRemedy, Reference: permissionsReference,
+		Message: "Permissions-Policy limits nothing, so the page and its scripts may ask for every feature, as without it.",
+		Remedy:  permissionsRemedy, Reference: permissionsReference,
 	},
 	"PERMISSIONS_POLICY_LIMITS": {
 		Args:    "limited number, " + permissionsArgs,
@@ -642,24 +633,24 @@ var isolationRows = finding.Rows{
 	},
 	"COOP_INEFFECTIVE": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 20,
-		Message: "Cross-Origin-Opener-Policy: Browsers ignore the header: it must be one token, sent once (RFC 9651), " +
-			"such as same-origin.",
+		Message: "Browsers ignore Cross-Origin-Opener-Policy: it must be one token, sent once (RFC 9651), such as " +
+			"same-origin.",
 		Remedy: coopHeader + ": same-origin", Paste: nginxReplace(coopHeader, "same-origin"), Reference: coopReference,
 	},
 	"COOP_UNKNOWN": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 20, Args: "value text",
-		Message: "Cross-Origin-Opener-Policy: Browsers ignore the value “{value}”, which they do not know (values are " +
+		Message: "Browsers ignore Cross-Origin-Opener-Policy, because they do not know the value “{value}” (values are " +
 			"lower case).",
 		Remedy: coopHeader + ": same-origin", Paste: nginxReplace(coopHeader, "same-origin"), Reference: coopReference,
 	},
 	"COOP_WITHOUT_TLS": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 20,
-		Message: "Cross-Origin-Opener-Policy: But browsers ignore it, because the answer did not come over valid HTTPS.",
+		Message: "Browsers ignore Cross-Origin-Opener-Policy, because the answer did not come over valid HTTPS.",
 		Remedy:  overHTTPS, Reference: coopReference,
 	},
 	"COOP_NOTE": {
 		Severity: finding.Info, Group: finding.Note, Weight: 3,
-		Message: "Cross-Origin-Opener-Policy: unsafe-none: this is the default and protects nothing.",
+		Message: "Cross-Origin-Opener-Policy: unsafe-none is the default and protects nothing.",
 		Remedy:  coopHeader + ": same-origin", Paste: nginxReplace(coopHeader, "same-origin"), Reference: coopReference,
 	},
 	"COOP_SAME_ORIGIN": {Message: "same-origin: windows of other origins keep no reference to this page."},
@@ -675,24 +666,24 @@ var isolationRows = finding.Rows{
 	},
 	"COEP_INEFFECTIVE": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 20,
-		Message: "Cross-Origin-Embedder-Policy: Browsers ignore the header: it must be one token, sent once (RFC 9651), " +
-			"such as require-corp.",
+		Message: "Browsers ignore Cross-Origin-Embedder-Policy: it must be one token, sent once (RFC 9651), such as " +
+			"require-corp.",
 		Remedy: coepHeader + ": require-corp", Paste: nginxReplace(coepHeader, "require-corp"), Reference: coepReference,
 	},
 	"COEP_UNKNOWN": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 20, Args: "value text",
-		Message: "Cross-Origin-Embedder-Policy: Browsers ignore the value “{value}”, which they do not know (values are " +
+		Message: "Browsers ignore Cross-Origin-Embedder-Policy, because they do not know the value “{value}” (values are " +
 			"lower case).",
 		Remedy: coepHeader + ": require-corp", Paste: nginxReplace(coepHeader, "require-corp"), Reference: coepReference,
 	},
 	"COEP_WITHOUT_TLS": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 20,
-		Message: "Cross-Origin-Embedder-Policy: But browsers ignore it, because the answer did not come over valid HTTPS.",
+		Message: "Browsers ignore Cross-Origin-Embedder-Policy, because the answer did not come over valid HTTPS.",
 		Remedy:  overHTTPS, Reference: coepReference,
 	},
 	"COEP_NOTE": {
 		Severity: finding.Info, Group: finding.Note, Weight: 3,
-		Message: "Cross-Origin-Embedder-Policy: unsafe-none: this is the default and protects nothing.",
+		Message: "Cross-Origin-Embedder-Policy: unsafe-none is the default and protects nothing.",
 		Remedy:  coepHeader + ": require-corp", Reference: coepReference,
 	},
 	"COEP_REQUIRE_CORP": {Message: "require-corp: resources of other origins load only with their consent."},
@@ -720,14 +711,13 @@ var isolationRows = finding.Rows{
 	},
 	"CORP_INEFFECTIVE": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 20, Args: "value text",
-		Message: "Cross-Origin-Resource-Policy: Browsers ignore the value “{value}”: it must be same-origin, same-site or " +
+		Message: "Browsers ignore Cross-Origin-Resource-Policy: its value “{value}” must be same-origin, same-site or " +
 			"cross-origin, in lower case and sent once.",
 		Remedy: corpHeader + ": same-origin", Paste: nginxReplace(corpHeader, "same-origin"), Reference: corpReference,
 	},
 	"CORP_OPEN": {
 		Severity: finding.Info, Group: finding.Note, Weight: 3,
-		Message: "Cross-Origin-Resource-Policy: Every site may embed this resource, which is right only for public " +
-			"files.",
+		Message:   "Cross-Origin-Resource-Policy lets every site embed this resource, which is right only for public files.",
 		Reference: corpReference,
 	},
 	"CORP_SAME": {Args: "scope text", Message: "Only the same {scope} can embed this resource."},
@@ -736,55 +726,52 @@ var isolationRows = finding.Rows{
 var corsRows = finding.Rows{
 	"CORS_NULL_CREDENTIALS": {
 		Severity: finding.Fail, Group: finding.Safer, Weight: 45,
-		Message: "Cross-Origin Resource Sharing: With Access-Control-Allow-Credentials: true that includes answers made " +
-			"for a logged-in person.",
+		Message: "Any site can read answers made for a logged-in person, because the origin null is allowed with " +
+			"credentials.",
 		Remedy: exampleAllow, Reference: corsReference,
 	},
 	"CORS_NULL": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 25,
-		Message: "Cross-Origin Resource Sharing: The origin null is that of every sandboxed frame, so any site can read " +
-			"this answer through one.",
-		Remedy: exampleAllow, Reference: corsReference,
+		Message: "Any site can read this answer through a sandboxed frame, because the origin null is allowed.",
+		Remedy:  exampleAllow, Reference: corsReference,
 	},
 	"CORS_WILDCARD_CREDENTIALS": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 25,
-		Message: "Cross-Origin Resource Sharing: An asterisk beside Access-Control-Allow-Credentials: true does not work: " +
-			"browsers refuse to hand out answers to requests with credentials. To allow every site, leave " +
-			"Access-Control-Allow-Credentials out.",
+		Message: "An asterisk beside Access-Control-Allow-Credentials: true does not work, because browsers then refuse " +
+			"answers to requests with credentials. To allow every site, leave Access-Control-Allow-Credentials out.",
 		Remedy: exampleAllow + " (with Vary: Origin)", Reference: corsReference,
 	},
 	"CORS_INVALID": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 25, Args: "origin text",
-		Message: "Cross-Origin Resource Sharing: Browsers refuse the value “{origin}”: it must be one origin, *, or null, " +
+		Message: "Browsers refuse the value “{origin}” of Access-Control-Allow-Origin: it must be one origin, *, or null, " +
 			"sent once, without a path, a list or a wildcard inside.",
 		Remedy: exampleAllow, Reference: corsReference,
 	},
 	"CORS_PLAIN_CREDENTIALS": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 25, Args: "origin text, host text",
-		Message: "Cross-Origin Resource Sharing: {origin}, over plain HTTP, can read answers made for a logged-in person, " +
-			"and so can anyone on its network.",
+		Message: "{origin}, over plain HTTP, can read answers made for a logged-in person, and so can anyone on its " +
+			"network.",
 		Remedy: allowOrigin + ": https://{host}", Reference: corsReference,
 	},
 	"CORS_OPEN": {
 		Severity: finding.Info, Group: finding.Note, Weight: 5,
-		Message: "Cross-Origin Resource Sharing: Every site can read this answer, as anyone without credentials can. That " +
-			"is right for public data, and wrong where only the network or the address protects it.",
+		Message: "Every site can read this answer. That is right for public data, and wrong if only the network or the " +
+			"address protects it.",
 		Reference: corsReference,
 	},
 	"CORS_OWN_ORIGIN": {
 		Severity: finding.Info, Group: finding.Note, Weight: 5,
-		Message:   "Cross-Origin Resource Sharing: It names the site's own origin, which needs no permission.",
+		Message:   "Access-Control-Allow-Origin names the site's own origin, which needs no permission.",
 		Reference: corsReference,
 	},
 	"CORS_CREDENTIALS": {
 		Severity: finding.Info, Group: finding.Note, Weight: 5, Args: "origin text",
-		Message: "Cross-Origin Resource Sharing: {origin} can read answers made for a logged-in person, and must be " +
-			"trusted with that.",
+		Message:   "{origin} can read answers made for a logged-in person, so that origin must be trusted.",
 		Reference: corsReference,
 	},
 	"CORS_ORIGIN": {
 		Severity: finding.Info, Group: finding.Note, Weight: 5, Args: "origin text",
-		Message: "Cross-Origin Resource Sharing: {origin} can read this answer.", Reference: corsReference,
+		Message: "{origin} can read this answer.", Reference: corsReference,
 	},
 	"CORS_NONE": {
 		Message: "No other site is allowed to read this answer. The request had no Origin header; a server may allow more " +
@@ -793,11 +780,21 @@ var corsRows = finding.Rows{
 	"CORS_CREDENTIALS_CASE": {Message: "Access-Control-Allow-Credentials counts only as true, in lower case."},
 }
 
-// cookieRow is an issue of a cookie.
+// cookieRow is an issue of a cookie, whose message goes on after its subject.
 func cookieRow(severity finding.Severity, args, message string) finding.Row {
+	return rowOf("cookie", severity, args, message)
+}
+
+// loginRow is an issue of a cookie that looks like one for logins.
+func loginRow(severity finding.Severity, message string) finding.Row {
+	return rowOf("login cookie", severity, "", message)
+}
+
+func rowOf(kind string, severity finding.Severity, args, message string) finding.Row {
 	row := finding.Row{
-		Severity: severity, Args: strings.TrimPrefix(args+", "+cookieArgs, ", "), Message: ofCookie + message,
-		Remedy: cookieRemedy, Reference: cookiesReference,
+		Severity: severity, Args: strings.TrimPrefix(args+", "+cookieArgs, ", "),
+		Message: "[The " + kind + " “{cookie}”]{nameless?A " + kind + " without a name}{issue?It} " + message,
+		Remedy:  cookieRemedy, Reference: cookiesReference,
 	}
 	switch severity {
 	case finding.Fail:
@@ -818,80 +815,79 @@ var cookieRows = finding.Rows{
 	},
 	"COOKIES_SET": {Args: "count number", Message: "{count} {count:cookie is|cookies are} set."},
 
-	"COOKIE_IGNORED":           cookieRow(finding.Warn, "problem code", "Browsers ignore this cookie: {problem}."),
+	"COOKIE_IGNORED":           cookieRow(finding.Warn, "problem code", "is ignored by browsers: {problem}."),
 	"COOKIE_CONTROL_CHARACTER": {Clause: "it contains a control character"},
 	"COOKIE_EMPTY":             {Clause: "it has neither a name nor a value"},
 	"COOKIE_TOO_LONG":          {Clause: "name and value are longer than 4,096 bytes"},
 	"COOKIE_NAMELESS_PREFIX": {
 		Clause: "it has no name, and a value that begins like a protected name",
 	},
-	"COOKIE_PREFIX": cookieRow(finding.Warn, "lacks text, more flag, domain flag", "Browsers refuse it: its name's "+
-		"prefix requires what it lacks ({lacks}{more?, }{domain?the absence of Domain})."),
-	"COOKIE_SECURE_OVER_HTTP": cookieRow(finding.Warn, "", "Browsers refuse a Secure cookie that is set "+
-		"over plain HTTP."),
-	"COOKIE_NONE_WITHOUT_SECURE":        cookieRow(finding.Warn, "", "Browsers refuse SameSite=None without Secure."),
-	"COOKIE_PARTITIONED_WITHOUT_SECURE": cookieRow(finding.Warn, "", "Browsers refuse Partitioned without Secure."),
-	"COOKIE_DOMAIN":                     cookieRow(finding.Warn, "problem code", "Browsers refuse it: {problem}."),
-	"COOKIE_OTHER_DOMAIN":               {Clause: "its Domain is neither this host nor a parent of it"},
-	"COOKIE_PUBLIC_SUFFIX":              {Clause: "its Domain is a public suffix, which others use too"},
-	codeCookieDeleted:                   cookieRow(finding.Info, "", "This only deletes the cookie."),
+	"COOKIE_PREFIX": cookieRow(finding.Warn, "lacks text, more flag, domain flag", "is refused by browsers: the prefix of "+
+		"its name requires what it lacks ({lacks}{more?, }{domain?the absence of Domain})."),
+	"COOKIE_SECURE_OVER_HTTP": cookieRow(finding.Warn, "", "is refused by browsers: a Secure cookie cannot be set over "+
+		"plain HTTP."),
+	"COOKIE_NONE_WITHOUT_SECURE": cookieRow(finding.Warn, "", "is refused by browsers: SameSite=None needs Secure."),
+	"COOKIE_PARTITIONED_WITHOUT_SECURE": cookieRow(finding.Warn, "", "is refused by browsers: Partitioned needs "+
+		"Secure."),
+	"COOKIE_DOMAIN":        cookieRow(finding.Warn, "problem code", "is refused by browsers: {problem}."),
+	"COOKIE_OTHER_DOMAIN":  {Clause: "its Domain is neither this host nor a parent of it"},
+	"COOKIE_PUBLIC_SUFFIX": {Clause: "its Domain is a public suffix, which others use too"},
+	codeCookieDeleted:      cookieRow(finding.Info, "", "is only deleted by this answer."),
 	"COOKIE_DUPLICATE": cookieRow(finding.Info, "",
-		"A cookie of this name, domain and path is set more than once; the last one wins."),
+		"is set more than once with the same domain and path; the last one wins."),
 
 	// A session that travels in clear is one that the network can take over.
-	"COOKIE_LOGIN_NOT_SECURE": cookieRow(finding.Fail, "",
-		"Without Secure this cookie, which looks like a login's, is also sent over plain HTTP. Add: Secure."),
+	"COOKIE_LOGIN_NOT_SECURE": loginRow(finding.Fail, "lacks Secure, so it is also sent over plain HTTP."),
 	"COOKIE_PLAIN_NOT_SECURE": cookieRow(finding.Warn, "",
-		"It is set and sent over plain HTTP. Use https and add: Secure."),
-	"COOKIE_NOT_SECURE": cookieRow(finding.Warn, "", "Without Secure it is also sent over plain HTTP. Add: Secure."),
-	"COOKIE_LOGIN_NOT_HTTP_ONLY": cookieRow(finding.Fail, "", "Without HttpOnly an injected script can steal this "+
-		"cookie, which looks like a login's. Add: HttpOnly."),
+		"is set and sent over plain HTTP. Use https and add Secure."),
+	"COOKIE_NOT_SECURE":          cookieRow(finding.Warn, "", "lacks Secure, so it is also sent over plain HTTP."),
+	"COOKIE_LOGIN_NOT_HTTP_ONLY": loginRow(finding.Fail, "lacks HttpOnly, so an injected script can steal it."),
 	"COOKIE_NOT_HTTP_ONLY": cookieRow(finding.Info, "",
-		"Scripts can read it. Add HttpOnly, unless the page's own scripts need it."),
-	"COOKIE_SAME_SITE_NONE": cookieRow(finding.Info, "", "It is sent with requests that other sites cause. Use Lax or "+
-		"Strict, unless it is meant for use in other sites' frames."),
+		"lacks HttpOnly, so scripts can read it. Add HttpOnly, unless the page's own scripts need the cookie."),
+	"COOKIE_SAME_SITE_NONE": cookieRow(finding.Info, "", "has SameSite=None, so it is sent with requests that other sites "+
+		"cause. Use Lax or Strict, unless it is meant for frames on other sites."),
 	"COOKIE_SAME_SITE_INVALID": cookieRow(finding.Warn, "",
-		"Its SameSite is not Strict, Lax or None, so the browser's default applies."),
-	"COOKIE_LOGIN_NO_SAME_SITE": cookieRow(finding.Warn, "", "Without SameSite this cookie, which looks like a login's, "+
-		"is sent with requests that other sites cause, in browsers whose default is not Lax. Add: SameSite=Lax."),
+		"has a SameSite other than Strict, Lax or None, so the browser's default applies."),
+	"COOKIE_LOGIN_NO_SAME_SITE": loginRow(finding.Warn, "lacks SameSite, so browsers whose default is not Lax send it "+
+		"with requests that other sites cause."),
 	"COOKIE_NO_SAME_SITE": cookieRow(finding.Info, "",
-		"Without SameSite browsers differ: some treat it as Lax, others send it everywhere. Add: SameSite=Lax."),
+		"lacks SameSite, so some browsers treat it as Lax and others send it everywhere."),
 	"COOKIE_DOMAIN_WIDE": cookieRow(finding.Info, "",
-		"With Domain, it is sent to every subdomain too. Leave Domain out, unless they need it."),
-	"COOKIE_LONG_LIVED": cookieRow(finding.Info, "", "Browsers cut its lifetime to 400 days."),
+		"has a Domain, so it is sent to every subdomain too. Leave Domain out, unless they need the cookie."),
+	"COOKIE_LONG_LIVED": cookieRow(finding.Info, "", "lives longer than browsers allow, so they cut its life to 400 days."),
 	codeCookieNoPrefix: cookieRow(finding.Info, "name text",
-		"It could be named __Host-{name}, so that no subdomain can set one in its place."),
+		"could be named __Host-{name}, so that no subdomain can set a cookie in its place."),
 }
 
 var leakRows = finding.Rows{
 	"LEAK_INTERNALS": {
 		Severity: finding.Fail, Group: finding.Safer, Weight: 42, Args: "header text, " + leakArgs,
-		Message: "Information leaks: {header} is a debugging aid and must not reach visitors.",
+		Message: "The header {header} is a debugging aid and must not reach visitors.",
 		Remedy:  leakRemedy, Reference: leakReference,
 	},
 	"LEAK_DEVELOPMENT_SERVER": {
 		Severity: finding.Fail, Group: finding.Safer, Weight: 42, Args: "value text, " + leakArgs,
-		Message: "Information leaks: server names a development server ({value}), which is not made for the public.",
+		Message: "The Server header names a development server ({value}), which is not made for the public.",
 		Remedy:  leakRemedy, Reference: leakReference,
 	},
 	"LEAK_VERSION": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 21, Args: "header text, value text, " + leakArgs,
-		Message: "Information leaks: {header} reveals a version ({value}), which helps attackers find matching exploits.",
+		Message: "The header {header} reveals a version ({value}), which helps attackers find matching exploits.",
 		Remedy:  leakRemedy, Reference: leakReference,
 	},
 	"LEAK_ADDRESS": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 21, Args: "headers text, count number, " + leakArgs,
-		Message: "Information leaks: {headers} {count:contains|contain} a private network address.",
+		Message: "The {count:header|headers} {headers} {count:contains|contain} a private network address.",
 		Remedy:  leakRemedy, Reference: leakReference,
 	},
 	"LEAK_PRODUCT": {
 		Severity: finding.Info, Group: finding.Note, Weight: 4, Args: "header text, value text, " + leakArgs,
-		Message: "Information leaks: {header} names the product without a version ({value}).",
+		Message: "The header {header} names the product without a version ({value}).",
 		Remedy:  leakRemedy, Reference: leakReference,
 	},
 	"LEAK_SOFTWARE": {
 		Severity: finding.Info, Group: finding.Note, Weight: 4, Args: "header text, value text, " + leakArgs,
-		Message: "Information leaks: {header} reveals the software ({value}) and is of no use to visitors.",
+		Message: "The header {header} reveals the software ({value}) and is of no use to visitors.",
 		Remedy:  leakRemedy, Reference: leakReference,
 	},
 	"LEAK_NONE": {Message: "No header names the software, its version or its internals."},
@@ -903,36 +899,34 @@ func retiredRows() finding.Rows {
 	add := func(severity finding.Severity, weight int, messages map[string]string) {
 		for code, message := range messages {
 			all[code] = finding.Row{Severity: severity, Group: finding.Note, Weight: weight, Args: "remove text",
-				Message: "Retired headers: " + message, Remedy: retiredRemedy, Reference: retiredReference}
+				Message: message, Remedy: retiredRemedy, Reference: retiredReference}
 		}
 	}
 	add(finding.Warn, 9, map[string]string{
-		"RETIRED_PUBLIC_KEY_PINS": "public-key-pins: browsers dropped it, because a lost key locked visitors out; " +
-			"Certificate Transparency replaced it.",
-		"RETIRED_PUBLIC_KEY_PINS_REPORT_ONLY": "public-key-pins-report-only: browsers dropped it with Public-Key-Pins.",
-		"RETIRED_X_CONTENT_SECURITY_POLICY": "x-content-security-policy: it is a predecessor of Content-Security-Policy " +
-			"that no current browser reads.",
-		"RETIRED_X_WEBKIT_CSP": "x-webkit-csp: it is a predecessor of Content-Security-Policy that no current browser " +
-			"reads.",
-		"RETIRED_FEATURE_POLICY": "feature-policy: Permissions-Policy replaced it, with another syntax.",
-		"RETIRED_X_XSS_PROTECTION": "x-xss-protection switches on a filter that browsers removed, because pages could be " +
+		"RETIRED_PUBLIC_KEY_PINS": "Browsers dropped Public-Key-Pins, because a lost key locked visitors out; Certificate " +
+			"Transparency replaced it.",
+		"RETIRED_PUBLIC_KEY_PINS_REPORT_ONLY": "Browsers dropped Public-Key-Pins-Report-Only with Public-Key-Pins.",
+		"RETIRED_X_CONTENT_SECURITY_POLICY": "No current browser reads X-Content-Security-Policy, a predecessor of " +
+			"Content-Security-Policy.",
+		"RETIRED_X_WEBKIT_CSP":   "No current browser reads X-WebKit-CSP, a predecessor of Content-Security-Policy.",
+		"RETIRED_FEATURE_POLICY": "Permissions-Policy replaced Feature-Policy, with another syntax.",
+		"RETIRED_X_XSS_PROTECTION": "X-XSS-Protection switches on a filter that browsers removed, because pages could be " +
 			"attacked through it.",
 	})
 	add(finding.Info, 3, map[string]string{
-		"RETIRED_EXPECT_CT":          "expect-ct: browsers require Certificate Transparency anyway.",
-		"RETIRED_P3P":                "p3p: no current browser reads it.",
-		"RETIRED_PRAGMA":             "pragma: it has a meaning only in requests; Cache-Control is for responses.",
-		"RETIRED_REPORT_TO":          "report-to: Reporting-Endpoints replaced it, except for Network Error Logging.",
-		"RETIRED_X_DOWNLOAD_OPTIONS": "x-download-options: only Internet Explorer used it.",
-		"RETIRED_X_UA_COMPATIBLE":    "x-ua-compatible: only Internet Explorer used it.",
-		"RETIRED_X_PERMITTED_CROSS_DOMAIN_POLICIES": "x-permitted-cross-domain-policies: only Flash and PDF plugins used " +
-			"it.",
-		"RETIRED_SET_COOKIE2":      "set-cookie2: RFC 6265 retired it, and browsers ignore it.",
-		"RETIRED_LARGE_ALLOCATION": "large-allocation: browsers dropped it.",
-		"RETIRED_WARNING":          "warning: RFC 9111 retired it.",
-		"RETIRED_CONTENT_MD5":      "content-md5: RFC 7231 retired it; Content-Digest replaced it.",
-		"RETIRED_TK":               "tk: Do Not Track was abandoned.",
-		"RETIRED_X_XSS_PROTECTION_OFF": "x-xss-protection: 0 switches off a filter that only very old browsers have, which " +
+		"RETIRED_EXPECT_CT":                         "Expect-CT is of no use: browsers require Certificate Transparency anyway.",
+		"RETIRED_P3P":                               "No current browser reads P3P.",
+		"RETIRED_PRAGMA":                            "Pragma has a meaning only in requests; Cache-Control is for responses.",
+		"RETIRED_REPORT_TO":                         "Reporting-Endpoints replaced Report-To, except for Network Error Logging.",
+		"RETIRED_X_DOWNLOAD_OPTIONS":                "Only Internet Explorer used X-Download-Options.",
+		"RETIRED_X_UA_COMPATIBLE":                   "Only Internet Explorer used X-UA-Compatible.",
+		"RETIRED_X_PERMITTED_CROSS_DOMAIN_POLICIES": "Only Flash and PDF plugins used X-Permitted-Cross-Domain-Policies.",
+		"RETIRED_SET_COOKIE2":                       "RFC 6265 retired Set-Cookie2, and browsers ignore it.",
+		"RETIRED_LARGE_ALLOCATION":                  "Browsers dropped Large-Allocation.",
+		"RETIRED_WARNING":                           "RFC 9111 retired the Warning header.",
+		"RETIRED_CONTENT_MD5":                       "RFC 7231 retired Content-MD5; Content-Digest replaced it.",
+		"RETIRED_TK":                                "Tk belongs to Do Not Track, which was abandoned.",
+		"RETIRED_X_XSS_PROTECTION_OFF": "X-XSS-Protection: 0 switches off a filter that only very old browsers have, which " +
 			"is harmless.",
 	})
 	return all
@@ -984,7 +978,7 @@ var plainRows = finding.Rows{
 	"HTTP_REDIRECT_TEMPORARY": {Message: "The redirect is temporary: with 301 or 308 browsers remember it."},
 	"HTTP_SILENT": {
 		Args:    "host text",
-		Message: "http://{host} gives no answer (port 80), so no page is served there without encryption.",
+		Message: "http://{host} does not answer (port 80), so no page is served there without encryption.",
 	},
 }
 

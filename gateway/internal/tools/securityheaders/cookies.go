@@ -70,7 +70,7 @@ func (c *judgedCookie) add(code string, args finding.Args) {
 	c.facts = append(c.facts, fact{code, args})
 	issue := strings.TrimPrefix(code, "COOKIE_")
 	issue = strings.TrimPrefix(strings.TrimPrefix(issue, "LOGIN_"), "PLAIN_")
-	c.Issues = append(c.Issues, cookieIssue{issue, string(rows[code].Severity), rows.Sentence(code, args)})
+	c.Issues = append(c.Issues, cookieIssue{issue, string(rows[code].Severity), rows.Sentence(code, args.With(finding.Args{"issue": true}))})
 }
 
 func (p page) judgeCookie(set setCookie) judgedCookie {

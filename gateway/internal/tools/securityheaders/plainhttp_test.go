@@ -60,7 +60,7 @@ func TestHTTPRedirect(t *testing.T) {
 			"301 false info", "does not redirect", onHost},
 		"to the inside": {redirectTo(301, "http://10.0.0.1/"), "301 false info", "does not redirect", onHost},
 		"to a scheme":   {redirectTo(301, "ftp://example.com/"), "301 false info", "does not redirect", onHost},
-		"nothing": {nil, "-1 null pass", "http://example.com gives no answer (port 80), so no page is served there without " +
+		"nothing": {nil, "-1 null pass", "http://example.com does not answer (port 80), so no page is served there without " +
 			"encryption.", "<null>"},
 	} {
 		t.Run(name, func(t *testing.T) {

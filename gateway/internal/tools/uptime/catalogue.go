@@ -174,13 +174,13 @@ var problems = finding.Rows{
 // advice are sentences on what to do first about a site that is down.
 var advice = finding.Rows{
 	adviceUnreached: {Message: "Check that the server runs and that no firewall drops the packets."},
-	adviceRefused: {Message: "The host is reachable, but no program accepts connections on this port. Start the web " +
+	adviceRefused: {Message: "No program listens on this port, or a firewall rejects the connection. Start the web " +
 		"server."},
-	adviceHangs: {Message: "The server accepts connections but does not answer: it is overloaded, or the program behind " +
-		"it hangs."},
+	adviceHangs: {Message: "Probably it is overloaded, or the program behind it hangs. Check its load and its log."},
 	adviceTLS:   {Message: "The server is reachable, but TLS fails. Check its TLS settings."},
-	adviceLog:   {Message: "The server is reachable, but sends no usable answer. Look for the reason in its log."},
-	adviceError: {Message: "The server runs, but visitors see the error. Look for it in the server's log."},
+	adviceLog: {Message: "The program behind the server may have crashed, or another kind of server listens there. Check " +
+		"its log."},
+	adviceError: {Message: "Visitors see this error too. Look for it in the server's log."},
 	adviceEach:  {Message: "The findings say what fails over each of them."},
 }
 
