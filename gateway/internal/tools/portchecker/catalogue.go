@@ -65,8 +65,8 @@ var rows = finding.Rows{
 		Args:    "port number, service text, host text, address text",
 		Message: port + " does not answer[ at {address}: a firewall may drop the packets, or there is no host].",
 		Brief:   "No answer",
-		Meaning: "A firewall probably drops the packets, or there is no host. A firewall may admit other sources, so the port may " +
-			"be open for others.",
+		Meaning: "A firewall probably drops the packets, or there is no host. A firewall may admit other sources, so the " +
+			"port may be open for others.",
 		Remedy: "If the port should be open, let the firewall admit connections to it.",
 	},
 	codeUnreachable: {

@@ -188,7 +188,8 @@ func TestFilesBeyondOurBounds(t *testing.T) {
 	beyond := fault.New(fault.Upstream, "HEADERS_TOO_LONG", finding.Args{"host": "example.com"})
 	chain := egress.Chain{Hops: []egress.Hop{{URL: site, Err: beyond}}, End: egress.EndUnreachable, Err: beyond}
 	report := describeRobots(site, chain, robotsBody{})
-	got := Result{Robots: report.file, Sitemap: sitemapIn("https://example.com/sitemap.xml", fileMissing)}.report(site, nil)
+	none := sitemapIn("https://example.com/sitemap.xml", fileMissing)
+	got := Result{Robots: report.file, Sitemap: none}.report(site, nil)
 	if got.Conclusion.Code != codeNotChecked || len(got.Findings) != 1 || got.Findings[0].Code != codeLimit {
 		t.Errorf("%+v", got)
 	}

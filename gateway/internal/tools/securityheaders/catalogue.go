@@ -168,8 +168,8 @@ var resultRows = finding.Rows{
 		State: finding.Unknown, Args: "site text, service text",
 		Message: "The headers of {site} are not known: {service} answered instead, with a challenge or a block page.",
 		Brief:   "Bot challenge",
-		Meaning: "{service} keeps out automated checks such as this one. Let this service through with a rule in {service}, " +
-			"or look at the headers in a browser's developer tools.",
+		Meaning: "{service} keeps out automated checks such as this one. Let this service through with a rule there, or " +
+			"look at the headers in a browser's developer tools.",
 	},
 
 	codeChallenge: {
@@ -822,8 +822,8 @@ var cookieRows = finding.Rows{
 	"COOKIE_NAMELESS_PREFIX": {
 		Clause: "it has no name, and a value that begins like a protected name",
 	},
-	"COOKIE_PREFIX": cookieRow(finding.Warn, "lacks text, more flag, domain flag", "is refused by browsers: the prefix of "+
-		"its name requires what it lacks ({lacks}{more?, }{domain?the absence of Domain})."),
+	"COOKIE_PREFIX": cookieRow(finding.Warn, "lacks text, more flag, domain flag", "is refused by browsers: its name's "+
+		"prefix requires what it lacks ({lacks}{more?, }{domain?the absence of Domain})."),
 	"COOKIE_SECURE_OVER_HTTP": cookieRow(finding.Warn, "", "is refused by browsers: a Secure cookie cannot be set over "+
 		"plain HTTP."),
 	"COOKIE_NONE_WITHOUT_SECURE": cookieRow(finding.Warn, "", "is refused by browsers: SameSite=None needs Secure."),
@@ -844,8 +844,8 @@ var cookieRows = finding.Rows{
 	"COOKIE_LOGIN_NOT_HTTP_ONLY": loginRow(finding.Fail, "lacks HttpOnly, so an injected script can steal it."),
 	"COOKIE_NOT_HTTP_ONLY": cookieRow(finding.Info, "",
 		"lacks HttpOnly, so scripts can read it. Add HttpOnly, unless the page's own scripts need the cookie."),
-	"COOKIE_SAME_SITE_NONE": cookieRow(finding.Info, "", "has SameSite=None, so it is sent with requests that other sites "+
-		"cause. Use Lax or Strict, unless it is meant for frames on other sites."),
+	"COOKIE_SAME_SITE_NONE": cookieRow(finding.Info, "", "has SameSite=None, so it is sent with requests that other "+
+		"sites cause. Use Lax or Strict, unless it is meant for frames on other sites."),
 	"COOKIE_SAME_SITE_INVALID": cookieRow(finding.Warn, "",
 		"has a SameSite other than Strict, Lax or None, so the browser's default applies."),
 	"COOKIE_LOGIN_NO_SAME_SITE": loginRow(finding.Warn, "lacks SameSite, so browsers whose default is not Lax send it "+
@@ -854,7 +854,7 @@ var cookieRows = finding.Rows{
 		"lacks SameSite, so some browsers treat it as Lax and others send it everywhere."),
 	"COOKIE_DOMAIN_WIDE": cookieRow(finding.Info, "",
 		"has a Domain, so it is sent to every subdomain too. Leave Domain out, unless they need the cookie."),
-	"COOKIE_LONG_LIVED": cookieRow(finding.Info, "", "lives longer than browsers allow, so they cut its life to 400 days."),
+	"COOKIE_LONG_LIVED": cookieRow(finding.Info, "", "lives longer than the 400 days to which browsers cut it."),
 	codeCookieNoPrefix: cookieRow(finding.Info, "name text",
 		"could be named __Host-{name}, so that no subdomain can set a cookie in its place."),
 }
@@ -914,10 +914,10 @@ func retiredRows() finding.Rows {
 			"attacked through it.",
 	})
 	add(finding.Info, 3, map[string]string{
-		"RETIRED_EXPECT_CT":                         "Expect-CT is of no use: browsers require Certificate Transparency anyway.",
+		"RETIRED_EXPECT_CT":                         "Expect-CT is useless: browsers require Certificate Transparency anyway.",
 		"RETIRED_P3P":                               "No current browser reads P3P.",
 		"RETIRED_PRAGMA":                            "Pragma has a meaning only in requests; Cache-Control is for responses.",
-		"RETIRED_REPORT_TO":                         "Reporting-Endpoints replaced Report-To, except for Network Error Logging.",
+		"RETIRED_REPORT_TO":                         "Reporting-Endpoints replaced Report-To, except for network errors.",
 		"RETIRED_X_DOWNLOAD_OPTIONS":                "Only Internet Explorer used X-Download-Options.",
 		"RETIRED_X_UA_COMPATIBLE":                   "Only Internet Explorer used X-UA-Compatible.",
 		"RETIRED_X_PERMITTED_CROSS_DOMAIN_POLICIES": "Only Flash and PDF plugins used X-Permitted-Cross-Domain-Policies.",

@@ -70,7 +70,8 @@ func (c *judgedCookie) add(code string, args finding.Args) {
 	c.facts = append(c.facts, fact{code, args})
 	issue := strings.TrimPrefix(code, "COOKIE_")
 	issue = strings.TrimPrefix(strings.TrimPrefix(issue, "LOGIN_"), "PLAIN_")
-	c.Issues = append(c.Issues, cookieIssue{issue, string(rows[code].Severity), rows.Sentence(code, args.With(finding.Args{"issue": true}))})
+	message := rows.Sentence(code, args.With(finding.Args{"issue": true}))
+	c.Issues = append(c.Issues, cookieIssue{issue, string(rows[code].Severity), message})
 }
 
 func (p page) judgeCookie(set setCookie) judgedCookie {

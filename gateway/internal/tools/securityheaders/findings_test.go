@@ -117,7 +117,8 @@ func TestConclusions(t *testing.T) {
 	t.Parallel()
 	const hsts, nosniff, framing = "Strict-Transport-Security: max-age=31536000; includeSubDomains",
 		"X-Content-Type-Options: nosniff", "X-Frame-Options: DENY"
-	const policy = "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+	const policy = "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'; base-uri 'none'; " +
+		"form-action 'none'"
 	for name, c := range map[string]struct {
 		status  int
 		fields  []string
@@ -137,7 +138,8 @@ func TestConclusions(t *testing.T) {
 		"a short hello":      {200, []string{hsts, policy}, webview.CodeHello, "warn HELLO_INTOLERANT"},
 		"a challenge":        {403, []string{"Cf-Mitigated: challenge"}, "", "unknown HEADERS_NOT_JUDGED"},
 	} {
-		p := newPage(chainTo(answerTo(t, "https://example.com/", c.status, append([]string{asHTML}, c.fields...)...)), testNow)
+		answer := answerTo(t, "https://example.com/", c.status, append([]string{asHTML}, c.fields...)...)
+		p := newPage(chainTo(answer), testNow)
 		_, found := judgeControls(p)
 		var plain *plainAnswer
 		switch c.besides {

@@ -721,10 +721,11 @@ var revocationRows = finding.Rows{
 		Message: "The certificate names neither a list of revoked certificates (CRL) nor an OCSP responder."},
 	codeNoURL: {
 		Message: "None of the addresses at which the certificate's revocation could be checked can be used."},
-	codeLate:     {Message: "This address showed its certificate too late for its revocation to be checked."},
-	codeTime:     {Message: "The check of revocation did not finish within 2 seconds."},
-	codeRedirect: {Message: "The address for checking revocation redirects twice, or to one that this service does not query."},
-	codeEncoded:  {Message: "The authority's answer has a content encoding that was not requested."},
+	codeLate: {Message: "This address showed its certificate too late for its revocation to be checked."},
+	codeTime: {Message: "The check of revocation did not finish within 2 seconds."},
+	codeRedirect: {
+		Message: "The address for checking revocation redirects twice, or to one that this service does not query."},
+	codeEncoded: {Message: "The authority's answer has a content encoding that was not requested."},
 	codeNotAsked: {
 		Message: "This service does not connect to the address at which the certificate's revocation could be checked."},
 

@@ -59,7 +59,8 @@ func days(n int64) finding.Args {
 
 // acceptedCertificate are the findings about a certificate that clients may accept. With those of certificateRows and
 // unverifiedRows their subject is the certificate.
-var acceptedCertificate = append([]string{"INCOMPLETE_CHAIN", "MUST_STAPLE_MISSING", "CHAIN_EXPIRES_FIRST"}, nearEnds...)
+var acceptedCertificate = append([]string{"INCOMPLETE_CHAIN", "MUST_STAPLE_MISSING", "CHAIN_EXPIRES_FIRST"},
+	nearEnds...)
 
 // nearEnds are the findings about a certificate or a chain that soon ends.
 var nearEnds = []string{"CERT_EXPIRES_SOON", "CHAIN_EXPIRES_SOON", "CERT_ABOUT_TO_EXPIRE", "CHAIN_ABOUT_TO_EXPIRE"}

@@ -88,7 +88,7 @@ func endingOf(verdict certs.Verdict, leaf *x509.Certificate, now time.Time) endi
 func (e ending) findings(leaf *x509.Certificate, now time.Time) []finding.Finding {
 	life := leaf.NotAfter.Unix() - leaf.NotBefore.Unix() + 1 // both ends are inside it
 	lastThird := 3*(e.at.Unix()-now.Unix()) <= life
-	code := ""
+	var code string
 	switch near := lastThird && e.days <= expiresSoonDays; {
 	case e.days < 0 || now.Before(leaf.NotBefore):
 		return nil

@@ -138,8 +138,8 @@ var problems = finding.Rows{
 		Args:    "host text",
 		Message: "{host} has no address in the DNS.",
 		Brief:   "No address",
-		Meaning: "No website can be reached by this name. Add A and AAAA records if it should have one; a name for mail only " +
-			"needs none.",
+		Meaning: "No website can be reached by this name. Add A and AAAA records if it should have one; a name for mail " +
+			"only needs none.",
 		Remedy: "Add A and AAAA records if the name should have a website.",
 	},
 	codeFamilyDown: {
@@ -178,8 +178,8 @@ var advice = finding.Rows{
 		"server."},
 	adviceHangs: {Message: "Probably it is overloaded, or the program behind it hangs. Check its load and its log."},
 	adviceTLS:   {Message: "The server is reachable, but TLS fails. Check its TLS settings."},
-	adviceLog: {Message: "The program behind the server may have crashed, or another kind of server listens there. Check " +
-		"its log."},
+	adviceLog: {Message: "The program behind the server may have crashed, or another kind of server listens there. " +
+		"Check its log."},
 	adviceError: {Message: "Visitors see this error too. Look for it in the server's log."},
 	adviceEach:  {Message: "The findings say what fails over each of them."},
 }
@@ -210,5 +210,6 @@ var reasons = finding.Rows{
 
 	saidShortage: {Args: "by text", Message: "This service cannot make connections at the moment over {by}."},
 	saidNoFamily: {Args: "host text, by text", Message: "{host} has no {by} address."},
-	saidUnlooked: {Args: "host text, by text", Message: "It is not known whether {host} has {by} addresses: the lookup failed."},
+	saidUnlooked: {
+		Args: "host text, by text", Message: "It is not known whether {host} has {by} addresses: the lookup failed."},
 }

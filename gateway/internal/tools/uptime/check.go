@@ -70,8 +70,8 @@ func (c *familyCheck) answering() netip.Addr {
 // firstUp reports whether the site itself answered the chain, whatever its redirects led to.
 func (c *familyCheck) firstUp() bool { return up(c.first) }
 
-// up reports whether the answer to a request is no server error. A redirect is none, nor is an answer that is beyond the
-// bounds of this service.
+// up reports whether the answer to a request is no server error. A redirect is none, nor is an answer beyond the bounds
+// of this service.
 func up(hop egress.Hop) bool {
 	if hop.Response == nil {
 		return fault.BeyondBound(hop.Err)

@@ -25,7 +25,8 @@ func checkReport(t *testing.T, r *Result) {
 		verdictDegraded: {finding.Warned, finding.Failed, finding.Unknown},
 		verdictDown:     {finding.Failed, finding.Unknown},
 	}
-	if r.Conclusion.State == finding.Failed && !broken || r.Conclusion.State == finding.OK && broken || !slices.Contains(states[r.Verdict], r.Conclusion.State) ||
+	state := r.Conclusion.State
+	if state == finding.Failed && !broken || state == finding.OK && broken || !slices.Contains(states[r.Verdict], state) ||
 		r.Findings == nil || strings.Contains(r.Conclusion.Message, "%!") {
 		t.Errorf("%s: %+v", r.Verdict, r.Report)
 	}
