@@ -92,7 +92,8 @@ func TestReportOfAnAnswer(t *testing.T) {
 			broken := slices.ContainsFunc(got.Findings, func(f finding.Finding) bool { return f.Group == finding.Broken })
 			if got.Conclusion.State != c.state || got.Conclusion.Code != c.conclusion || strings.Join(codes,
 				" ") != c.findings ||
-				c.state == finding.Failed && !broken || c.state == finding.OK && broken || strings.Contains(got.Conclusion.Message, "%!") {
+				c.state == finding.Failed && !broken || c.state == finding.OK && broken ||
+				strings.Contains(got.Conclusion.Message, "%!") {
 				t.Errorf("%+v, %v", got.Conclusion, codes)
 			}
 		})

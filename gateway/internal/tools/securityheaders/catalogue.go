@@ -914,7 +914,7 @@ func retiredRows() finding.Rows {
 			"attacked through it.",
 	})
 	add(finding.Info, 3, map[string]string{
-		"RETIRED_EXPECT_CT":                         "Expect-CT is useless: browsers require Certificate Transparency anyway.",
+		"RETIRED_EXPECT_CT":                         "Browsers require Certificate Transparency without Expect-CT.",
 		"RETIRED_P3P":                               "No current browser reads P3P.",
 		"RETIRED_PRAGMA":                            "Pragma has a meaning only in requests; Cache-Control is for responses.",
 		"RETIRED_REPORT_TO":                         "Reporting-Endpoints replaced Report-To, except for network errors.",
