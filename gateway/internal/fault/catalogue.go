@@ -260,8 +260,8 @@ const (
 		"firewall blocks DNS."
 )
 
-const remedyBogus = "Sign the zone again, or make the DS record at the registry match one of the zone's keys. To see where " +
-	"the chain breaks, run DNS delegation and DNSSEC."
+const remedyBogus = "Sign the zone again, or make the DS record at the registry match one of the zone's keys. To see " +
+	"where the chain breaks, run DNS delegation and DNSSEC."
 
 // nameRows are about the names of targets in the DNS.
 var nameRows = finding.Rows{

@@ -629,7 +629,8 @@ func TestFailuresOfAPlace(t *testing.T) {
 		"of that host": {`{"state":"fail","code":"SHORTAGE_HERE","message":"said","brief":"x","args":{}}`,
 			503, "unknown", "SHORTAGE_HERE", fault.Rows.Sentence("SHORTAGE_HERE", nil), "Seen from Place fra: This service"},
 		"not known here": {`{"state":"fail","code":"NEW_CODE","message":"said","brief":"x","args":{}}`,
-			502, "unknown", "PLACE_SEES", "Seen from Place fra: The diagnostic failed.", "Seen from Place fra: The diagnostic failed."},
+			502, "unknown", "PLACE_SEES", "Seen from Place fra: The diagnostic failed.",
+			"Seen from Place fra: The diagnostic failed."},
 	} {
 		for _, accept := range []string{"application/json", "application/x-ndjson"} {
 			t.Run(name+" "+accept, func(t *testing.T) {

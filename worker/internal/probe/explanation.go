@@ -36,8 +36,8 @@ var refusals = map[exchange.Kind]string{
 func (e explanation) facts() []workerapi.Fact {
 	facts := e.ofHops()
 	facts = append(facts, e.ending())
-	for _, find := range []func() *workerapi.Fact{e.borrowed, e.loss, e.port, e.jump, e.slow, e.limited, e.before, e.silent,
-		e.back, e.spread, e.hidden, e.loop} {
+	for _, find := range []func() *workerapi.Fact{e.borrowed, e.loss, e.port, e.jump, e.slow, e.limited, e.before,
+		e.silent, e.back, e.spread, e.hidden, e.loop} {
 		if fact := find(); fact != nil {
 			facts = append(facts, *fact)
 		}
@@ -169,11 +169,12 @@ func (e explanation) refusal() *workerapi.Fact {
 		return ofTrace("TRACE_REFUSED", args{"refusal": refusals[e.trace.reach.kind]})
 	}
 	kind, code := e.trace.refusalKind(), "TRACE_UNDELIVERABLE"
-	if e.rows[len(e.rows)-1].refusedBy(e.dst) {
+	switch {
+	case e.rows[len(e.rows)-1].refusedBy(e.dst):
 		code = "TRACE_REFUSED_BY_TARGET"
-	} else if kind == exchange.PortUnreachable {
+	case kind == exchange.PortUnreachable:
 		return ofTrace(portRefused, args{"hop": e.trace.refused})
-	} else if kind == exchange.Prohibited {
+	case kind == exchange.Prohibited:
 		code = "TRACE_BLOCKED"
 	}
 	return ofTrace(code, args{"hop": e.trace.refused, "refusal": refusals[kind]})

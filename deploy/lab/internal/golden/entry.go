@@ -93,8 +93,8 @@ func NewShort(r Request, status int, sentence string) Entry {
 	return Entry{Title: r.title(), Text: fmt.Sprintf("%s\n< %d %s\n", r.title(), status, sentence)}
 }
 
-// NewLines records the conclusion of a stream: its state and brief, its message, and its meaning if it has one. A stream
-// that concludes nothing has no text.
+// NewLines records the conclusion of a stream: its state and brief, its message, and its meaning if it has one. A
+// stream that concludes nothing has no text.
 func NewLines(r Request, stream []byte) (Entry, error) {
 	type conclusion struct {
 		State, Brief, Message string

@@ -89,9 +89,9 @@ func extendedErrorName(code uint16) string {
 	return "Unassigned"
 }
 
-// FailsDNSSEC reports whether a failed answer failed the resolver's validation, and the resolver's reason if it sent one
-// (RFC 8914, from DNSSEC Bogus to NSEC Missing). Without any reason the resolver is asked again with the CD bit: what
-// it passes on then, it had refused to validate.
+// FailsDNSSEC reports whether a failed answer failed the resolver's validation, and returns the resolver's reason if it
+// sent one (RFC 8914, from DNSSEC Bogus to NSEC Missing). Without any reason the resolver is asked again with the CD
+// bit: what it passes on then, it had refused to validate.
 func (c *Client) FailsDNSSEC(ctx context.Context, name string, qtype uint16, answer Answer) (ExtendedError, bool) {
 	const bogus, nsecMissing = 6, 12
 	if answer.Code != CodeServFail {

@@ -106,8 +106,8 @@ type Report struct {
 	Findings   []Finding  `json:"findings"`
 }
 
-// NewReport returns a report with its findings sorted by weight, the highest first, then by code. None of them is broken
-// where the conclusion is ok.
+// NewReport returns a report with its findings sorted by weight, the highest first, then by code. None of them is
+// broken if the conclusion is ok.
 func NewReport(c Conclusion, findings ...Finding) Report {
 	sorted := append([]Finding{}, findings...)
 	slices.SortStableFunc(sorted, Compare)

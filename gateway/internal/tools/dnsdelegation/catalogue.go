@@ -108,8 +108,8 @@ var problems = finding.Rows{
 		Message: "{host} is not delegated: the servers of {zone} {gone?say that it does not exist|have no NS " +
 			"records for it}.",
 		Brief: "Not delegated",
-		Meaning: "Nobody can find the domain: no website or mail can work at it. Check the spelling, and that the domain is " +
-			"registered.",
+		Meaning: "Nobody can find the domain: no website or mail can work at it. Check the spelling, and that the " +
+			"domain is registered.",
 		Remedy: "Register the domain, or have its name servers entered at the registrar. The registration lookup shows " +
 			"whether it is registered, or on hold (clientHold, serverHold).",
 		Reference: rfc + "1034#section-4.2",

@@ -119,7 +119,7 @@ var problems = finding.Rows{
 		Message: "{with} {with:returns|return} {type} records for {domain}; {without} {without:does|do} " +
 			"not{changing?: a change seems to be in progress|}.",
 		Brief:   "Missing for some",
-		Meaning: "Only some people can find the domain. Check that all of its name servers have the same version of the zone.",
+		Meaning: "Only some people can find the domain. " + remedyVersions,
 	},
 	codeConflict: {
 		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 75,
@@ -220,8 +220,8 @@ var problems = finding.Rows{
 		Message: "{resolvers} {resolvers:appears|appear} to block {domain}[; {others} {others:returns|return} " +
 			"{values+more}].",
 		Brief: "Blocked by some",
-		Meaning: "Users of {resolvers} cannot reach it, most likely because a filter list has it. If the name is yours, ask " +
-			"the operator to remove it.",
+		Meaning: "Users of {resolvers} cannot reach it, most likely because a filter list has it. If the name is " +
+			"yours, ask the operator to remove it.",
 		Reference: extendedErrors,
 	},
 	codeResolverFailed: {

@@ -84,7 +84,8 @@ func (c query) blocked(r Result) finding.Args {
 	if i := slices.IndexFunc(r.Resolvers, free); i >= 0 {
 		values := r.Resolvers[i].Values
 		args = args.WithList("values", mostValues, values)
-		args["others"] = namesOf(r.Resolvers, func(a resolverAnswer) bool { return free(a) && slices.Equal(a.Values, values) })
+		same := func(a resolverAnswer) bool { return free(a) && slices.Equal(a.Values, values) }
+		args["others"] = namesOf(r.Resolvers, same)
 	}
 	return args
 }

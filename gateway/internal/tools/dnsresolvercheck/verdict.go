@@ -130,7 +130,8 @@ func isBlockAddress(value string) bool {
 		return false
 	}
 	addr = addr.Unmap()
-	return addr.IsUnspecified() || addr.IsLoopback() || addr.Compare(blockPages.first) >= 0 && addr.Compare(blockPages.last) <= 0
+	return addr.IsUnspecified() || addr.IsLoopback() ||
+		addr.Compare(blockPages.first) >= 0 && addr.Compare(blockPages.last) <= 0
 }
 
 // contradicts reports whether two answers cannot both be the zone's: a name that exists for one and not for the other,

@@ -401,7 +401,8 @@ func TestIPGeolocationEndsWithItsCaller(t *testing.T) {
 
 func TestCountriesInASentence(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[string]string{"US": "the United States (US)", "NL": "the Netherlands (NL)", "AU": "Australia (AU)",
+	for code, want := range map[string]string{
+		"US": "the United States (US)", "NL": "the Netherlands (NL)", "AU": "Australia (AU)",
 		"KY": "the Cayman Islands (KY)", "DO": "the Dominican Republic (DO)", "CZ": "Czechia (CZ)", "EU": "the European Union (EU)"} {
 		r := Result{Country: &code, CountryName: new(countryName(code))}
 		if got := r.country(); got != want {

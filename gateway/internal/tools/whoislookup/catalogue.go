@@ -82,8 +82,8 @@ var rows = finding.Rows{
 	codeNoService: {
 		State: finding.Unknown, Severity: finding.Info, Group: finding.Note, Weight: 5,
 		Args: "name text",
-		Message: "The registration of {name} cannot be looked up: its registry offers neither RDAP nor a WHOIS service that we can " +
-			"read.",
+		Message: "The registration of {name} cannot be looked up: its registry offers neither RDAP nor a WHOIS service " +
+			"that we can read.",
 		Brief:   "Cannot be looked up",
 		Meaning: "This says nothing about the registration itself. The registry's website may offer a search.",
 	},
@@ -142,8 +142,8 @@ var rows = finding.Rows{
 		Args:    "name text, end day",
 		Message: "The registration of {name} ended on {end}.",
 		Brief:   "Expired",
-		Meaning: "Many registries keep the name for its holder for some weeks; after that anyone can register it. Renew it at the " +
-			"registrar.",
+		Meaning: "Many registries keep the name for its holder for some weeks; after that anyone can register it. " +
+			"Renew it at the registrar.",
 		Remedy: "Renew the registration at the registrar.",
 	},
 	codeInactive: {

@@ -45,12 +45,12 @@ export default {
 };
 
 /**
- * Where the scale of times ends, in milliseconds: at the last hop that matters. A router that only answers slowly, though
- * the destination behind it is fast, lies beyond.
- * @param {Pick<Traceroute, "hops" | "address" | "reached">} d
+ * Where the scale of times ends, in milliseconds: at the last hop that matters. A router that only answers slowly,
+ * though the destination behind it is fast, lies beyond.
+ * @param {{hops: Hop[], address: string | null, reached: boolean}} d
  */
 export function scaleEnd(d) {
-  const end = d.reached ? destination(/** @type {Traceroute} */ (d)) : undefined;
+  const end = d.reached ? destination(d) : undefined;
   const limit = end?.worstMs ?? Infinity;
   const matter = d.hops.filter((h) => (h.bestMs ?? 0) <= limit);
   return Math.max(1, ...matter.map((h) => Math.min(h.worstMs ?? 0, 2 * limit)));

@@ -67,8 +67,8 @@ function networks(rows) {
 const at = (time, scale) => `${(Math.min(1, time / scale[scale.length - 1]) * 100).toFixed(2)}%`;
 
 /**
- * The times of one hop: a bar from best to worst, a dot for each, a stroke for the average. An arrow points to what lies
- * beyond the scale.
+ * The times of one hop: a bar from best to worst, a dot for each, a stroke for the average. An arrow points to what
+ * lies beyond the scale.
  * @param {Hop} hop
  * @param {number[]} scale
  */
