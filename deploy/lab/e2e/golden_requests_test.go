@@ -211,7 +211,15 @@ func get(paths ...string) (asks []asked) {
 }
 
 // moreLines are targets of which only the first lines are recorded.
-var moreLines = []recording{}
+var moreLines = []recording{
+	{name: "dns-delegation", asks: inputs("nowhere.lab-deleg-missing.com", "lab-deleg-single.com", "lab-deleg-serials.com",
+		"lab-deleg-silent.com", "lab-deleg-onelame.com", "lab-deleg-private.com", "lab-deleg-apex.com")},
+	{name: "uptime", asks: inputs("http://bogus.lab-dns.com/", "http://huge.lab-site.com/", "https://sec-challenge.lab-site.com/",
+		"http://lab-good-mail.com/")},
+	{name: "http-headers", asks: inputs("https://sec-challenge.lab-site.com/", "http://bogus.lab-dns.com/")},
+	{name: "whois-lookup", asks: inputs("example.zzzz")},
+	{name: "dns-lookup", asks: inputs("filtered.lab-resolve.com", "lab-good-mail.com", "lab-nomail-mail.com")},
+}
 
 // goldenPages are pages and files, of which the bodies are left out.
 func goldenPages(slugs []string) recording {

@@ -104,7 +104,7 @@ func pagesWithFacts() []shownPage {
 			"clean.lab-transit.net", "The name its owner gave to this address."}},
 		{name: "dns-lookup-address", path: toolPath("dns-lookup", "11.90.0.1"), ready: `document.querySelector("#input-error").textContent !== ""`, in: "main",
 			facts: []string{"the records of this address are under 1.0.90.11.in-addr.arpa"}, console: []string{"400"}},
-		{name: "dns-lookup-failing", path: toolPath("dns-lookup", "bogus.lab-dns.com"), tone: "bad", todo: "signatures", facts: []string{"SERVFAIL", "signature expired"}},
+		{name: "dns-lookup-failing", path: toolPath("dns-lookup", "bogus.lab-dns.com"), tone: "bad", todo: "Sign the zone again", facts: []string{"SERVFAIL", "signature expired"}},
 		{name: "http-headers", path: toolPath("http-headers", "https://rich.lab-site.com/"), facts: []string{
 			"200", "HTTP/2", "content-type", "set-cookie", "TLSv1.3"}},
 		{name: "http-headers-slow", path: toolPath("http-headers", "http://slow.lab-site.com/"), facts: []string{"200"}},
@@ -133,10 +133,10 @@ func pagesWithFacts() []shownPage {
 		{name: "robots-sitemap", path: toolPath("robots-sitemap", "https://robots.lab-site.com/"), facts: []string{
 			"Crawl-delay: 2.5", "Disallow: /private/", "Labbot, Otherbot", "https://robots.lab-site.com/robots.txt", "SITEMAP_RELATIVE", "https://robots.lab-site.com/gone.xml", "HTTP 404", "28 January 2026"}},
 		{name: "robots-sitemap-crawlers", path: toolPath("robots-sitemap", "https://robots-names.lab-site.com/"), tone: "warn", facts: []string{
-			"asks Googlebot and Applebot to stay away from the whole site", "everything except the listed paths", "Common Crawl"}},
+			"asks Googlebot and Applebot to stay away from the whole site", "all but some paths", "Common Crawl"}},
 		{name: "robots-sitemap-refused", path: toolPath("robots-sitemap", "https://robots-limited.lab-site.com/"), tone: "warn", facts: []string{
 			"because of too many requests", "Google then treats the whole site as closed", "HTTP 429", "RATE_LIMITED"}},
-		{name: "dns-resolver-check", path: toolPath("dns-resolver-check", "agree.lab-resolve.com"), tone: "good", facts: []string{"All four resolvers give the same A records", "Google", "Cloudflare", "Quad9", "OpenDNS", "208.67.222.222", "11.80.0.1", "11.80.0.2"}},
+		{name: "dns-resolver-check", path: toolPath("dns-resolver-check", "agree.lab-resolve.com"), tone: "good", facts: []string{"All four resolvers return the same A records", "Google", "Cloudflare", "Quad9", "OpenDNS", "208.67.222.222", "11.80.0.1", "11.80.0.2"}},
 		{name: "dns-resolver-check-older", path: toolPath("dns-resolver-check", "older.lab-resolve.com"), tone: "info", facts: []string{"Quad9 may still hold the older answer", "ns1.lab-resolve.com", "11.80.0.9", "may be older"}},
 		{name: "dns-resolver-check-expired", path: toolPath("dns-resolver-check", "expired.lab-resolve.com"), tone: "bad", todo: "Sign the zone again", facts: []string{"signature expired (EDE 7)", "ns1.lab-resolve.com", "DS record"}},
 		{name: "dns-delegation", path: toolPath("dns-delegation", "lab-sec-good.com"), tone: "good", facts: []string{"lab-sec-good.com", "ns1.lab-sec-good.com"}},
@@ -149,12 +149,12 @@ func pagesWithFacts() []shownPage {
 		{name: "dns-resolver-check-mixed", path: toolPath("dns-resolver-check", "mixed.lab-resolve.com"), tone: "warn", facts: []string{"Google does not", "NXDOMAIN", "11.80.0.1"}},
 		{name: "email-dns-health", path: toolPath("email-dns-health", "lab-good-mail.com", "dkimSelector", "s1"), tone: "good", facts: []string{
 			"a.lab-good-mail.com", "v=spf1 mx -all", "v=DMARC1; p=reject; rua=mailto:d@lab-good-mail.com", "11.80.0.41", "s1"}},
-		{name: "email-dns-health-failing", path: toolPath("email-dns-health", "lab-spfeleven-mail.com"), tone: "warn", todo: "Start with the faults", facts: []string{"11 of at most 10", "SPF_TOO_MANY_LOOKUPS", "_mta-sts.lab-spfeleven-mail.com", "mode: testing"}},
+		{name: "email-dns-health-failing", path: toolPath("email-dns-health", "lab-spfeleven-mail.com"), tone: "warn", facts: []string{"11 of at most 10", "SPF_TOO_MANY_LOOKUPS", "_mta-sts.lab-spfeleven-mail.com", "mode: testing"}},
 		{name: "security-headers", path: toolPath("security-headers", "https://sec-good.lab-site.com/"), tone: "warn", facts: []string{
 			"Strict-Transport-Security", "Content-Security-Policy", "__Host-session", "does not redirect to https"}},
 		{name: "security-headers-newer", path: toolPath("security-headers", "https://sec-newer.lab-site.com/"), facts: []string{
 			"HTTP to HTTPS", "redirects to https at once", "Newer headers, which few sites need yet", "No script runs", "vibrate is not a feature known here", "blocked-destinations=(script)"}},
-		{name: "security-headers-failing", path: toolPath("security-headers", "https://sec-bad.lab-site.com/"), tone: "warn", todo: "Start with ", facts: []string{
+		{name: "security-headers-failing", path: toolPath("security-headers", "https://sec-bad.lab-site.com/"), tone: "warn", todo: "Nothing here breaks", facts: []string{
 			"Strict-Transport-Security: max-age=31536000; includeSubDomains", "max-age=0", "add_header", "proxy_cookie_flags session secure", "__Secure-id", "Check again"}},
 		{name: "traceroute", path: toolPath("traceroute", "dirty.lab-transit.net"), facts: []string{"dirty.lab-transit.net (11.91.0.1) is 9 hops away", "AS212000", "AS212005", "Hop 2 has a private address", "no answer", "l4.lab-transit.net", "Private network", "hops 4 to 8: adds"}},
 		{name: "traceroute-mtu", path: toolPath("traceroute", "blackhole.lab-transit.net", "mtu", "true"), tone: "warn", ready: answered, facts: []string{

@@ -134,6 +134,11 @@ func TestResolveFailures(t *testing.T) {
 	}
 	silence := func(*dns.Msg) *dns.Msg { return nil }
 	servfail := func(q *dns.Msg) *dns.Msg { return egresstest.Reply(q, dns.RcodeServerFailure) }
+	expired := func(q *dns.Msg) *dns.Msg {
+		m := servfail(q).SetEdns0(1232, false)
+		m.IsEdns0().Option = []dns.EDNS0{&dns.EDNS0_EDE{InfoCode: dns.ExtendedErrorCodeSignatureExpired, ExtraText: "last week"}}
+		return m
+	}
 	refused := func(q *dns.Msg) *dns.Msg { return egresstest.Reply(q, dns.RcodeRefused) }
 	nodata := func(q *dns.Msg) *dns.Msg { return egresstest.Reply(q, 0) }
 	nxdomain := func(q *dns.Msg) *dns.Msg { return egresstest.Reply(q, dns.RcodeNameError) }
@@ -148,6 +153,8 @@ func TestResolveFailures(t *testing.T) {
 	}
 	script("silent.example.com", silence, silence)
 	script("servfail.example.com", servfail, servfail)
+	script("bogus.example.com", expired, expired)
+	n.Records("private.example.com. 300 IN A 10.1.2.3")
 	script("refused.example.com", refused, nodata)
 	script("halfsilent.example.com", nodata, silence)
 	script("nxsilent.example.com", nxdomain, silence)
@@ -165,6 +172,10 @@ func TestResolveFailures(t *testing.T) {
 		{"nodata.example.com", fault.NoAddress, "nodata.example.com has no address."},
 		{"silent.example.com", fault.Timeout, "The name servers of silent.example.com did not answer."},
 		{"servfail.example.com", fault.Upstream, "The name servers of servfail.example.com failed (SERVFAIL)."},
+		{"bogus.example.com", fault.Upstream,
+			"bogus.example.com fails DNSSEC validation: Signature Expired (extended DNS error 7), “last week”."},
+		{"private.example.com", fault.Refused,
+			"private.example.com leads to an address that is not public, which nobody outside its network can reach."},
 		{"refused.example.com", fault.Upstream, "The name servers of refused.example.com failed (REFUSED)."},
 		{"halfsilent.example.com", fault.Timeout, "The name servers of halfsilent.example.com did not answer."},
 		{"nxsilent.example.com", fault.Timeout, "The name servers of nxsilent.example.com did not answer."},

@@ -25,9 +25,10 @@ const (
 const (
 	name = "{host}[ ({address})]"
 	// lastAnswer says how far the trace came.
-	lastAnswer = "[ The last answer came from hop {last}.]{last?| No router answered.}"
-	tooBig     = "{ipv6?ICMPv6 type 2 (packet too big)|ICMP type 3 code 4 (fragmentation needed)}"
-	otherProbe = "Try TCP to a port that the host serves, such as 443."
+	lastAnswer      = "[ The last answer came from hop {last}.]{last?| No router answered.}"
+	tooBig          = "{ipv6?ICMPv6 type 2 (packet too big)|ICMP type 3 code 4 (fragmentation needed)}"
+	remedyBlackHole = "Allow " + tooBig + " in the firewalls on the path[, or clamp the TCP MSS to {mss} there]."
+	otherProbe      = "Try TCP to a port that the host serves, such as 443."
 )
 
 var rows = finding.Join(conclusions, factRows)
@@ -121,8 +122,8 @@ var conclusions = finding.Rows{
 		Message: "[Packets of more than {size} octets]{size?|Large packets} to " + name + " vanish[ behind hop {hop}], " +
 			"and no ICMP message reports it: connections that send them hang.",
 		Brief:     "Large packets vanish",
-		Meaning:   "Connections start and then hang. Allow " + tooBig + " in the firewalls on the path.",
-		Remedy:    "Allow " + tooBig + " in the firewalls on the path[, or clamp the TCP MSS to {mss} there].",
+		Meaning:   "Connections start and then hang. " + remedyBlackHole,
+		Remedy:    remedyBlackHole,
 		Reference: "https://www.rfc-editor.org/rfc/rfc2923#section-2.1",
 	},
 	codeWrongReport: {
@@ -174,9 +175,8 @@ var hopRows = finding.Rows{
 	},
 	"HOP_SILENT": {Args: "within number", Message: "Did not answer " + within + ", but forwards traffic."},
 	"HOP_LIMITED": {
-		Args: someArgs,
-		Message: "Answered only {answered} of {sent} probes " + within + "; routers limit ICMP, so this is not loss of " +
-			"your traffic.",
+		Args:    someArgs,
+		Message: "Limits its answers: {answered} of {sent} probes " + within + ".",
 	},
 
 	"REFUSAL_NETWORK":    {Clause: "network unreachable"},

@@ -36,8 +36,8 @@ const unasked = [...connects, "uptime", "port-checker"];
  */
 export const isUnasked = ({ slug }, kind) => kind === "address" && unasked.includes(slug);
 
-/** Whether a site cannot be reached, by the code of its conclusion. @param {string} code */
-const unreachable = (code) => code === "DOWN" || code.startsWith("DNSSEC_");
+/** Whether a site cannot be reached, or its name not be looked up, by the code of a conclusion. @param {string} code */
+export const unreachable = (code) => code === "DOWN" || /^(DNSSEC|NAME_SERVERS)_/.test(code);
 
 /** The conclusion of a check's answer, empty where there is none. @param {Check} check */
 const codeOf = ({ stage }) =>

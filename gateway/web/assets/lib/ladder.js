@@ -3,6 +3,7 @@
 // on and when it is given up. After a failure the last one is where it stopped.
 
 import { el } from "./dom.js";
+import { unreachable } from "./fold.js";
 import { ms } from "./format.js";
 import { boundOf } from "./steps.js";
 
@@ -17,7 +18,8 @@ const most = 4;
 
 /** Whether an answer reports that a site gave none. @param {{data?: any}} answer */
 export const unanswered = ({ data }) =>
-  (data?.conclusion?.code === "DOWN" && !data.status) || (data?.outcome === "unreachable" && data.redirectCount === 0);
+  (unreachable(data?.conclusion?.code ?? "") && !data.status) ||
+  (data?.outcome === "unreachable" && data.redirectCount === 0);
 
 /** @param {number} n milliseconds */
 const seconds = (n) => `${(n / 1000).toFixed(1)} s`;

@@ -124,7 +124,7 @@ function router({ hop, last }, d) {
     hop.addresses.length > 1 && badge("off", "several paths"),
     hop.hostname && el("p", {}, value(hop.hostname, { what: "name" })),
     labels && el("p", { class: "muted" }, `The packet went through a tunnel here; MPLS labels: ${labels.join(", ")}.`),
-    (hop.address || !hop.hidden) && hop.note && el("p", { class: "muted" }, hop.note),
+    hop.address && hop.note && el("p", { class: "muted" }, hop.note),
     cut(hop),
   ];
 }
@@ -280,6 +280,14 @@ const waiting = (ttl) => ({
   ...{ sent: 0, received: 0, lossPercent: 0, bestMs: null, averageMs: null, worstMs: null, rttsMs: [] },
 });
 
+/** What the trace shows beside its first line, which says that the destination was reached. @param {Traceroute} d */
+function shows({ conclusion, explanation }) {
+  const more = explanation.slice(conclusion.code === "REACHED" ? 1 : 0);
+  return more.length > 0
+    ? [section("What the trace shows", el("ul", { class: "prose" }, ...more.map((text) => el("li", {}, text))))]
+    : [];
+}
+
 const cutTrace = "The output was cut here: it is longer than this service passes on.";
 
 /** What the probes are. @type {Record<Traceroute["protocol"], string>} */
@@ -342,12 +350,7 @@ export default {
           cut(d, cutTrace),
         )
       : null,
-    d.explanation.length > 0
-      ? section(
-          "What the trace shows",
-          el("ul", { class: "prose" }, ...d.explanation.map((text) => el("li", {}, text))),
-        )
-      : null,
+    ...shows(d),
     d.mtu ? pathMtu(d.mtu, d.family) : null,
     folded(
       "The trace",
