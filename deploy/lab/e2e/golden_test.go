@@ -97,7 +97,8 @@ func allRecordings(t *testing.T) []recording {
 
 // tellingLines are the first lines of all tools, which people read one below the other (cmd/proof lines).
 func tellingLines(tools []recording) recording {
-	all := recording{name: "lines", lines: true, measured: true}
+	// On a gateway of its own, since answers from a cache may be judged otherwise.
+	all := recording{name: "lines", lines: true, measured: true, env: []string{}}
 	for _, r := range append(tools, moreLines...) {
 		for _, a := range r.asks {
 			if a.path == "" {

@@ -265,7 +265,7 @@ func TestAuditLog(t *testing.T) {
 	}
 	a := post(t, gateway, "http-headers", map[string]any{"input": "http://Fast.lab-site.com:80/path?secret"}, nil)
 	page := fetch(t, gateway, http.MethodGet, "/privacy", nil, nil)
-	if !strings.Contains(string(page.Body), "writes down") {
+	if !strings.Contains(string(page.Body), "A bounded audit log records") {
 		t.Error("/privacy does not mention it")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

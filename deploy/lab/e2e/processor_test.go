@@ -264,7 +264,7 @@ func TestLongKeysAndChains(t *testing.T) {
 			t.Errorf("%s: status %d: %s", slug, a.Status, a.Error)
 		}
 	}
-	facts{"verdict": "down", "reason": contains("RSA key of more than 8192 bits")}.
+	facts{"verdict": "degraded", "reason": contains("RSA key of more than 8192 bits")}.
 		hold(t, call(t, "uptime", "https://"+long+"/", nil))
 	facts{"authorized": true, "truncated": true, "chain.8.subject": nonEmpty, "chain.9": "(absent)"}.
 		hold(t, call(t, "ssl-checker", "longchain."+lab.SiteZone, nil))

@@ -93,7 +93,7 @@ func reportedNames(t *testing.T) []reportedInput {
 	const host = "checks.mx.hosts.0."
 	return []reportedInput{
 		ask("N1", "email-dns-health", "www1."+halvesZone, "", facts{"checks.mx.issues": has("code", "DNS_CONTRADICTS"),
-			"checks.mx.status": "warn", "overall": "fail", "findings": has("code", "SPF_MISSING")}),
+			"checks.mx.status": "warn", "overall": "fail", "findings": has("code", "SPF_MISSING_SILENT")}),
 		ask("N1", "dns-lookup", "www1."+halvesZone, "", finds("DNS_CONTRADICTS")),
 		ask("N1 MX alone", "dns-lookup", "www1."+halvesZone, "MX", finds("DNS_CONTRADICTS")),
 		ask("N2 128 tbs", "dns-lookup", "tbs."+halvesZone, "CAA", finds("CAA_CRITICAL_UNKNOWN")),
