@@ -308,9 +308,8 @@ var traceRows = finding.Rows{
 			"from the forward path, so a delay or a loss may be on either.",
 	},
 	"TRACE_SPREAD": {
-		Args: "hops list",
-		Message: "{hops:Hop|Hops} {hops} {hops:answers|answer} from several addresses: the traffic is spread over several " +
-			"paths.",
+		Args:    "hops list",
+		Message: "{hops:Hop|Hops} {hops} {hops:answers|answer} from several addresses: traffic takes several paths.",
 	},
 	"TRACE_HIDDEN": {
 		Args: "hops list", Message: "{hops:Hop|Hops} {hops} {hops:has|have} a private address, which is not shown.",

@@ -23,7 +23,7 @@ func TestFactsAreWorded(t *testing.T) {
 		{"about": "mtu", "code": "MTU_VANISHES_BEHIND", "args": {"hop": 2, "size": 1420}}]}`
 	const want = `["A private address, which is not shown.",` +
 		`"Refused the probe: port unreachable. Limits its answers: 1 of 3 probes within 1.5 s.",null,"The destination answered at hop 4, in 12.3 ms on average.",` +
-		`"Hops 2 and 4 answer from several addresses: the traffic is spread over several paths.",` +
+		`"Hops 2 and 4 answer from several addresses: traffic takes several paths.",` +
 		`"Hop 1 has a private address, which is not shown.",` +
 		`"The destination answers, but within 2 s not to the probes that would show how far away it is: it limits how ` +
 		`often it answers, or it is very far away.",` +
