@@ -136,7 +136,8 @@ func TestResolveFailures(t *testing.T) {
 	servfail := func(q *dns.Msg) *dns.Msg { return egresstest.Reply(q, dns.RcodeServerFailure) }
 	expired := func(q *dns.Msg) *dns.Msg {
 		m := servfail(q).SetEdns0(1232, false)
-		m.IsEdns0().Option = []dns.EDNS0{&dns.EDNS0_EDE{InfoCode: dns.ExtendedErrorCodeSignatureExpired, ExtraText: "last week"}}
+		why := &dns.EDNS0_EDE{InfoCode: dns.ExtendedErrorCodeSignatureExpired, ExtraText: "last week"}
+		m.IsEdns0().Option = []dns.EDNS0{why}
 		return m
 	}
 	refused := func(q *dns.Msg) *dns.Msg { return egresstest.Reply(q, dns.RcodeRefused) }
