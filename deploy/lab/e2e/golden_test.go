@@ -43,7 +43,7 @@ type recording struct {
 	worker bool
 	// inTurn sends one request after the other, where each depends on those before.
 	inTurn bool
-	// short keeps the status and the sentence alone, lines the conclusion, of those requests that end with one.
+	// short keeps only the status and the sentence. lines keeps only the conclusion, and requests that have one.
 	short, lines bool
 	// measured answers depend on single packets, of which a busy machine may lose one: see settled.
 	measured bool
@@ -97,7 +97,7 @@ func allRecordings(t *testing.T) []recording {
 
 // tellingLines are the first lines of all tools, which people read one below the other (cmd/proof lines).
 func tellingLines(tools []recording) recording {
-	// On a gateway of its own, since answers from a cache may be judged otherwise.
+	// It has a separate gateway, because an answer from a cache may be judged differently.
 	all := recording{name: "lines", lines: true, measured: true, env: []string{}}
 	for _, r := range append(tools, moreLines...) {
 		for _, a := range r.asks {

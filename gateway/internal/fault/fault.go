@@ -130,8 +130,8 @@ func Reason(err error) (code string, args finding.Args) {
 	return "", nil
 }
 
-// Conclude returns the conclusion of a run that failed: that of its code, or of the code that another place saw there.
-// It is false for a failure that no run ends with, such as an invalid input.
+// Conclude returns the conclusion of a run that failed. A failure at another place has the conclusion of the code that
+// the place sent. It returns false for a failure before any run, such as an invalid input.
 func Conclude(code string, args finding.Args) (finding.Conclusion, bool) {
 	if seen, is := args[argSeen].(string); is && Rows[seen].State != "" {
 		args = args.With(nil)
@@ -168,7 +168,7 @@ func BogusArgs(host, remark string, number int, said string) finding.Args {
 	return args
 }
 
-// maxReason is how many characters of a resolver's own words are quoted.
+// maxReason is the number of characters that are quoted of a resolver's text.
 const maxReason = 200
 
 // IsOwn reports whether err is, or wraps, a failure that is this service's own, and so no outcome of any target: Busy

@@ -124,8 +124,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// Every failure that a run may end with is a conclusion: all but those of a request that does not begin one, and
-// reasons that stand in other sentences only.
+// TestFailuresConclude holds that every failure of a run has a conclusion. Requests that never begin a run have none,
+// and neither have reasons that are only a part of other sentences.
 func TestFailuresConclude(t *testing.T) {
 	t.Parallel()
 	reasons := finding.Rows{"SERVER_NAME_NOT_PUBLIC": {}, "BROWSERS_FOLLOW": {}}

@@ -141,7 +141,7 @@ func (s *Server) lastLine(c echo.Context, rc *requestContext, end runEnd) error 
 	return err
 }
 
-// encodeLast returns the last line, and before that of a failure its conclusion.
+// encodeLast returns the last line. If the run failed, its conclusion comes first.
 func (s *Server) encodeLast(c echo.Context, rc *requestContext, end runEnd) []byte {
 	err := end.err
 	if canceled(c) && (err == nil || excused(err)) {

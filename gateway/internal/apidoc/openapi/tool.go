@@ -79,8 +79,7 @@ func describe(t tool.Tool) (description, error) {
 	return d, err
 }
 
-// addSteps adds the step that every tool with conclusions may send to the steps of its own, which are stages if it
-// describes none.
+// addSteps adds the conclusion step to the steps that the tool describes, by default stages.
 func (d *description) addSteps(t tool.Tool) error {
 	const element = "- {$ref: '#/components/schemas/%s'}\n"
 	steps, there := find(d.operation, "steps")

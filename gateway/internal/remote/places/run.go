@@ -103,8 +103,8 @@ func (s *Set) run(ctx context.Context, p *peer, r Run) (any, error) {
 	return result, nil
 }
 
-// refusal is the table from a place's statuses to this one's (docs/contract.md#places). there is what a run that began
-// at the place concluded at its end, nil if it has not said so. Sentences of a place never leave this service.
+// refusal maps a place's status to a failure here (docs/contract.md#places). there is the conclusion that the place
+// sent for a run that failed, or nil. Sentences of a place are never passed on.
 func (s *Set) refusal(p *peer, there *finding.Conclusion, cause *remote.StatusError) error {
 	cause.Reason = ""
 	if there == nil {
