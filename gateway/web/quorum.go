@@ -6,8 +6,8 @@ import "maps"
 //
 // ALL_GOOD and ALL_BAD are places that agree, with _DIFFER if their values differ and _JOIN if the paths have a router
 // in common; MOST_GOOD and MOST_BAD have a majority; SPLIT has none. SAME quotes the conclusion that all places have.
-// ONE and NONE are too few results to compare. Reasons of single places are appended by lib/quorum.js, which also makes
-// no tone better than that of the conclusions.
+// ONE and NONE are too few results to compare. lib/quorum.js appends the reasons of single places,
+// and never shows a better tone than the worst conclusion allows.
 //
 // In a sentence {all} is "all 3 places" and {none} "none of the 3 places", {good} and {bad} name places, {few} names
 // the minority, {rest} is the majority and {path} the way of the minority, {one} is the only place, {groups} is each

@@ -31,8 +31,8 @@ const maxShown = 60
 
 func show(s string) string { return text.Show(s, maxShown) }
 
-// fail returns an error whose sentence ends in advice, which it adds to args: a literal of its own would cost every
-// caller 350 bytes of stack, and a run that waits keeps the stack that reading its target took.
+// fail returns an error whose sentence ends in advice. It writes the advice into args, because a second map would take
+// 350 bytes of each caller's stack, and a waiting run keeps the stack that it needed to read its target.
 func fail(kind fault.Kind, want, code string, args finding.Args) *fault.Error {
 	if args == nil {
 		args = finding.Args{}

@@ -244,7 +244,7 @@ func (s *steps) pass(step json.RawMessage) {
 	s.feed.Report(kind, keyOf(value.Interface(), s.n), value.Interface())
 }
 
-// fails reports whether a conclusion is that of a failure, and keeps it then.
+// fails reports whether the run failed with this conclusion. It keeps such a conclusion for the last line.
 func (s *steps) fails(conclusion json.RawMessage) bool {
 	var got finding.Conclusion
 	if conclusion == nil || decode.Into(conclusion, &got) != nil || got.Adopt(fault.Rows) != nil {

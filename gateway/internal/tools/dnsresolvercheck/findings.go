@@ -90,7 +90,7 @@ func (c query) blocked(r Result) finding.Args {
 	return args
 }
 
-// mostValues is how many records a sentence names.
+// mostValues bounds the records that a sentence lists.
 const mostValues = 2
 
 // reportFailures reports on resolvers that failed. A cause that leaves others to compare is broken for some.

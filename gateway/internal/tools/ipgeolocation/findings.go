@@ -107,7 +107,7 @@ func (r *Result) country() string {
 	return fmt.Sprintf("%s%s (%s)", article(*r.CountryName), *r.CountryName, *r.Country)
 }
 
-// withArticle are names that have an article in a sentence, beside those of a kind.
+// withArticle lists the countries that take an article though no word in their name shows it.
 var withArticle = []string{"Bahamas", "Comoros", "Gambia", "Isle of Man", "Maldives", "Netherlands", "Philippines",
 	"Caribbean Netherlands", "European Union"}
 

@@ -120,7 +120,7 @@ type remark struct {
 	about string
 }
 
-// aboutControls are what remarks on controls are about, if it is not the name of the control.
+// aboutControls names the header or subject that remarks on a control mention, if it differs from the control's name.
 var aboutControls = map[string]string{"frame-protection": "frame-ancestors", "cors": allowOrigin, "cookies": "cookies",
 	"information-leak": "information leaks", "deprecated": "retired headers"}
 

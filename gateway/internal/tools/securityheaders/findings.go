@@ -11,8 +11,7 @@ import (
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
-// report makes the conclusion, and the findings from those of the controls and others. Headers break nothing, so that
-// it never fails.
+// report returns the conclusion and all findings. A missing header breaks nothing, so the state is never fail.
 func report(p page, plain *plainAnswer, found []remark) finding.Report {
 	if plain != nil {
 		if f := plain.facts[0]; rank(f.code) > 0 {

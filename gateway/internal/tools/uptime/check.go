@@ -259,7 +259,7 @@ func (a *addressCheck) see(hop egress.Hop) {
 	}
 }
 
-// up reports whether the address gave an answer of its own that is no server error.
+// up reports whether the address answered, and not with a server error.
 func (a *addressCheck) up() bool { return up(a.hop) }
 
 // prevented reports whether a limit or a shortage of this host prevented the request.
