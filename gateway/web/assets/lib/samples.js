@@ -309,20 +309,17 @@ function meaning(t) {
   const paragraphs = [];
   if (times.count > 0)
     paragraphs.push(
-      `Half of the answered samples took ${ms(times.median)} or less, which mostly reflects the distance to ` +
-        `this service. 95 % took ${ms(times.p95)} or less: the larger the gap, the more uneven the connection.`,
+      `Half of the answers took ${ms(times.median)} or less, mostly because of the distance to this service, and ` +
+        `95 % took ${ms(times.p95)} or less. The larger the gap, the more uneven the connection.`,
     );
   if (times.jitter !== null)
-    paragraphs.push(
-      `From one sample to the next the time changed by ${ms(times.jitter)} on average (jitter): ${felt(times.jitter)}.`,
-    );
+    paragraphs.push(`Jitter: ${ms(times.jitter)} (${felt(times.jitter)}).`);
   if (t.missed > 0)
     paragraphs.push(
       longestRun(t) > 2
-        ? `Up to ${longestRun(t)} samples in a row were late or failed: the connection or this service stalled ` +
-            "for a moment. A weak wireless signal and overloaded lines are common causes."
-        : "Single samples were late or failed. The cause may be a busy line, a weak wireless signal or a busy " +
-            "device; measure again over a cable to find out.",
+        ? `Up to ${longestRun(t)} samples in a row were late or failed: the connection or this service stalled.`
+        : "Single samples were late or failed. A weak wireless signal or a busy line may be the cause; measure " +
+            "again over a cable to find out.",
     );
   return paragraphs.length === 0
     ? null
