@@ -223,6 +223,7 @@ const notAboutTarget = "This says nothing about the target, which may be fine."
 func ofBounds(rows finding.Rows) finding.Rows {
 	for code, row := range rows {
 		row.State, row.Severity, row.Group, row.Weight = finding.Unknown, finding.Info, finding.Note, beyondBound
+		row.Meaning = "That is a limit of this service; browsers may show the page all the same."
 		rows[code] = row
 	}
 	return rows

@@ -21,7 +21,7 @@ var rows = finding.Join(
 	webview.Rows.Only(webview.CodeSlow, webview.CodeChallenge, webview.CodeServerError, webview.CodeClientError,
 		webview.CodeRefused, webview.CodePlain, webview.CodeRefusedCert, webview.CodeHello),
 	fault.Rows.Only(webview.CodeConflict, webview.CodeCertificate, webview.CodeUnverified),
-	webview.NoteRows, webview.HTTP3Rows, webview.RepairRows, own,
+	webview.StatusRows, webview.NoteRows, webview.HTTP3Rows, webview.RepairRows, own,
 ).WithClauses(fault.Rows)
 
 var own = finding.Rows{

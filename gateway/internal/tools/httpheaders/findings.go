@@ -26,7 +26,7 @@ func (r Result) report(answer *egress.Response) finding.Report {
 	if r.Challenge != nil {
 		report.Add(webview.CodeChallenge, "", answered.With(finding.Args{"vendor": r.Challenge.Vendor}))
 	} else if code := webview.StatusCode(r.Status); code != "" {
-		report.Add(code, "", answered)
+		report.Add(code, "", host.With(webview.Failure(r.Status, r.StatusText)))
 	}
 	if conflicts(answer) {
 		report.Add(webview.CodeConflict, "", host)
@@ -50,7 +50,7 @@ func (r Result) report(answer *egress.Response) finding.Report {
 	case r.Challenge != nil:
 		return report.Conclude(webview.CodeChallenge, answered.With(finding.Args{"vendor": r.Challenge.Vendor}))
 	case webview.StatusCode(r.Status) != "":
-		return report.Conclude(webview.StatusCode(r.Status), answered)
+		return report.Conclude(webview.StatusCode(r.Status), host.With(webview.Failure(r.Status, r.StatusText)))
 	case r.HelloTooLong:
 		return report.Conclude(webview.CodeHello, host)
 	case r.RedirectsTo != nil:

@@ -59,7 +59,7 @@ const (
 var rows = finding.Join(
 	webview.Rows.Only(webview.CodePlain, webview.CodeSlow, webview.CodeChallenge, webview.CodeClientError,
 		webview.CodeRefused, webview.CodeServerError, webview.CodeHello),
-	webview.FailureRows(), webview.NoteRows, webview.RepairRows, conclusions, problems, summaries,
+	webview.FailureRows(), webview.StatusRows, webview.NoteRows, webview.RepairRows, conclusions, problems, summaries,
 ).WithClauses(fault.Rows)
 
 // How a chain went, with a redirect, without one, and either way.
@@ -96,7 +96,7 @@ var conclusions = finding.Rows{
 	},
 	codeEndsPlain: {
 		State: finding.Warned, Args: "way code",
-		Message: "{way}, without encryption.",
+		Message: "{way}; the page is not encrypted.",
 		Brief:   "Not encrypted",
 		Meaning: "Anyone on the way can read and change the page. Redirect every http URL to https.",
 	},
@@ -114,20 +114,20 @@ var conclusions = finding.Rows{
 			"may be fine.",
 	},
 	codeEndsAtError: {
-		State: finding.Warned, Args: redirectedArgs, Message: answered + ".",
+		State: finding.Warned, Args: redirectedArgs + ", means sentence", Message: answered + ".",
 		Brief:   "Error status",
-		Meaning: "Visitors see an error. Check the path that the redirects lead to.",
+		Meaning: "[{means}]{means?|Visitors see an error. Check the path that the redirects lead to.}",
 	},
 	codeEndsRefused: {
-		State: finding.Warned, Args: "way code",
-		Message: "{way}, perhaps only to automated checks.",
-		Brief:   "Request refused",
-		Meaning: "Open the URL in a browser to see whether visitors are refused too.",
+		State: finding.Warned, Args: "way code, signIn flag, means sentence",
+		Message: "{way}{signIn?: visitors must sign in|, perhaps only to automated checks}.",
+		Brief:   "{signIn?Sign-in required|Request refused}",
+		Meaning: "[{means}]{means?|Open the URL in a browser to see whether visitors are refused too.}",
 	},
 	codeEndsAtFault: {
-		State: finding.Failed, Args: redirectedArgs, Message: answered + ".",
+		State: finding.Failed, Args: redirectedArgs + ", means sentence", Message: answered + ".",
 		Brief:   "Server error",
-		Meaning: "Visitors see an error. Look for it in the server's log.",
+		Meaning: "[{means}]{means?|Visitors see an error. Look for it in the server's log.}",
 	},
 	codeEndsConflicting: {
 		State: finding.Failed, Args: "way code",

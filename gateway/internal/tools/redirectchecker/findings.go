@@ -113,9 +113,10 @@ func (r Result) final(report *finding.Draft, chain egress.Chain) (code string, a
 		report.Add(webview.CodeChallenge, "", answered.With(vendor))
 		conclude(codeEndsChallenged, vendor)
 	} else if status := webview.StatusCode(last.Status); status != "" {
-		report.Add(status, "", answered)
+		failure := webview.Failure(last.Status, r.Hops[len(r.Hops)-1].StatusText)
+		report.Add(status, "", page.With(failure))
 		conclude(map[string]string{webview.CodeServerError: codeEndsAtFault, webview.CodeClientError: codeEndsAtError,
-			webview.CodeRefused: codeEndsRefused}[status], nil)
+			webview.CodeRefused: codeEndsRefused}[status], failure)
 	}
 	if r.flagged(flagHTTPSToHTTP) {
 		conclude(codeViaHTTP, nil)

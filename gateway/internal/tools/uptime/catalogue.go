@@ -61,7 +61,7 @@ var rows = finding.Join(
 	webview.Rows.Only(webview.CodeSlow, webview.CodeChallenge, webview.CodeServerError, webview.CodeClientError,
 		webview.CodeRefused, webview.CodeRefusedCert, webview.CodeHello),
 	webview.FailureRows().Without(codeNoAddress), // which this tool words for a site
-	webview.NoteRows, webview.HTTP3Rows, webview.RepairRows, conclusions, problems, reasons, advice,
+	webview.StatusRows, webview.NoteRows, webview.HTTP3Rows, webview.RepairRows, conclusions, problems, reasons, advice,
 ).WithClauses(fault.Rows)
 
 var conclusions = finding.Rows{
@@ -78,10 +78,10 @@ var conclusions = finding.Rows{
 		Meaning: "Visitors wait that long too. Check the load and the log of the server.",
 	},
 	codeDown: {
-		State: finding.Failed, Args: "host text, reason code, advice sentence",
+		State: finding.Failed, Args: "host text, reason code, advice sentence, means sentence",
 		Message: "{host} is down: {reason}.",
 		Brief:   "Down",
-		Meaning: "{advice}",
+		Meaning: "[{means}][{advice}]",
 	},
 	codeChallengedError: {
 		State: finding.Unknown, Args: "host text, answer text, vendor text",
@@ -103,10 +103,10 @@ var conclusions = finding.Rows{
 		Meaning: "Some visitors wait or do not get through. " + remedyAddress,
 	},
 	codeRedirects: {
-		State: finding.Warned, Args: "host text",
-		Message: "{host} answers, but its redirects lead to no page.",
+		State: finding.Warned, Args: "host text, reason code",
+		Message: "{host} answers, but no page loads: {reason}.",
 		Brief:   "Redirects fail",
-		Meaning: "Visitors see an error. The findings say where the redirects end.",
+		Meaning: "Visitors see an error. Correct that redirect; the redirect check shows each step.",
 	},
 	codeNotFollowed: {
 		State: finding.Unknown, Args: "host text",
@@ -198,11 +198,17 @@ var reasons = finding.Rows{
 	saidOdd: {
 		Args:    "answer text",
 		Message: "The server answered {answer} with conflicting Location headers, so browsers show an error.",
+		Clause:  "its answer has conflicting Location headers",
 	},
-	saidRedirect: {Args: "failure sentence", Message: "A redirect could not be followed[: {failure}]{failure?|.}"},
+	saidRedirect: {
+		Args:    "failure sentence",
+		Message: "A redirect could not be followed[: {failure}]{failure?|.}",
+		Clause:  "a redirect leads to a URL that does not answer",
+	},
 	saidBlocked: {
 		Message: "The site redirects to a URL that this service does not visit, because it is not public or " +
 			"contains a user name.",
+		Clause: "a redirect leads to a URL that is not public or contains a user name",
 	},
 	saidHello:   {Message: "The server answers only short TLS hellos, and current browsers send longer ones."},
 	overFamily:  {Args: "by text, said sentence", Message: "Over {by}: {said}"},

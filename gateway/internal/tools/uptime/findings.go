@@ -118,7 +118,7 @@ func (f facts) reportAnswer(report *finding.Draft, c *familyCheck, subject strin
 	switch t.kind {
 	case goodAnswer:
 	case errorStatus:
-		report.Add(webview.StatusCode(t.status), subject, answered)
+		report.Add(webview.StatusCode(t.status), subject, host.With(webview.Failure(t.status, t.phrase)))
 	case challenged:
 		report.Add(webview.CodeChallenge, subject, answered.With(finding.Args{"vendor": t.vendor}))
 	case conflicting, oddAnswer:
@@ -216,7 +216,7 @@ func (f facts) concludeDown(answered finding.Args) (code string, args finding.Ar
 	case f.result.Challenge != nil:
 		return codeChallengedError, answered.With(finding.Args{"vendor": f.result.Challenge.Vendor})
 	case f.result.Status != nil:
-		return down(downStatus, answered)
+		return down(downStatus, webview.Failure(*f.result.Status, *f.result.StatusText))
 	case !slices.ContainsFunc(checks, func(one family) bool { return !alike(one) }):
 		if end := webview.BadEnd(checks[0].check.chain, maxRedirects); end.Code == webview.CodeNoConnection {
 			return down(end.Code, end.Args)
@@ -232,6 +232,9 @@ func down(reason string, args finding.Args) (code string, all finding.Args) {
 	advice := adviceLog
 	switch reason {
 	case downStatus:
+		if args["means"] != nil {
+			return codeDown, finding.Args{"reason": reason}.With(args)
+		}
 		advice = adviceError
 	case downFamilies:
 		advice = adviceEach
@@ -270,16 +273,16 @@ func (f facts) concludeDegraded(answered finding.Args) (code string, args findin
 	case f.result.HelloTooLong:
 		return webview.CodeHello, nil
 	case t.kind == errorStatus:
-		return webview.StatusCode(t.status), answered
+		return webview.StatusCode(t.status), webview.Failure(t.status, t.phrase)
 	case t.kind == conflicting, t.kind == oddAnswer:
-		return codeRedirects, nil
+		return codeRedirects, t.because(nil)
 	case t.kind == badRedirect:
 		if end := webview.BadEnd(f.first.chain, maxRedirects); end.Code == webview.CodeNotRead {
 			return end.Code, end.Args
 		} else if rows[end.Code].State == finding.Unknown {
 			return codeNotFollowed, nil
 		}
-		return codeRedirects, nil
+		return codeRedirects, t.because(nil)
 	}
 	for _, chain := range f.chains() {
 		if last := chain.Hops[len(chain.Hops)-1]; fault.BeyondBound(last.Err) {

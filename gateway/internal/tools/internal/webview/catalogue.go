@@ -87,23 +87,24 @@ var Rows = finding.Rows{
 	},
 	CodeServerError: {
 		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 94,
-		Args: "host text, answer text", Message: "{host} answers {answer}.",
+		Args: "host text, answer text, means sentence", Message: "{host} answers {answer}.",
 		Brief:   "Server error",
-		Meaning: "Visitors see the error too. Look for it in the server's log.",
-		Remedy:  "Look for the error in the server's log.", Reference: httpSpec + "#section-15.6",
+		Meaning: "[{means}]{means?|Visitors see the error too. Look for it in the server's log.}",
+		Remedy:  "[{means}]{means?|Look for the error in the server's log.}", Reference: httpSpec + "#section-15.6",
 	},
 	CodeClientError: {
 		State: finding.Warned, Severity: finding.Warn, Group: finding.Broken, Weight: 62,
-		Args: "host text, answer text", Message: "{host} answers {answer}.",
+		Args: "host text, answer text, means sentence", Message: "{host} answers {answer}.",
 		Brief:     "Error status",
-		Meaning:   "Visitors of this URL see an error. Check the path of the URL first.",
+		Meaning:   "[{means}]{means?|Visitors of this URL see an error. Check the path of the URL first.}",
 		Reference: httpSpec + "#section-15.5",
 	},
 	CodeRefused: {
 		State: finding.Warned, Severity: finding.Warn, Group: finding.Note, Weight: 9,
-		Args: "host text, answer text", Message: "{host} answers {answer}, perhaps only to automated checks.",
-		Brief:     "Request refused",
-		Meaning:   "Open the URL in a browser to see whether visitors are refused too.",
+		Args:      "host text, answer text, signIn flag, means sentence",
+		Message:   "{host} answers {answer}{signIn?: visitors must sign in|, perhaps only to automated checks}.",
+		Brief:     "{signIn?Sign-in required|Request refused}",
+		Meaning:   "[{means}]{means?|Open the URL in a browser to see whether visitors are refused too.}",
 		Reference: httpSpec + "#section-15.5",
 	},
 	CodePlain: {
@@ -163,6 +164,39 @@ var Rows = finding.Rows{
 }
 
 const remedyHello = "Update the server or the firewall before it, so that a ClientHello may be longer than one packet."
+
+// StatusRows say what some statuses mean and what to do about them. The codes 520 to 526 are Cloudflare's.
+var StatusRows = finding.Rows{
+	"STATUS_401": {Message: "If everyone should see the page, remove the password."},
+	"STATUS_403": {Message: "The server refuses the request. Open the URL in a browser to see whether visitors are " +
+		"refused too; if only checks are, a firewall or a bot rule is the cause."},
+	"STATUS_407": {Message: "A proxy in front of the site asks for a password. Visitors cannot give one: take the proxy " +
+		"out of their way."},
+	"STATUS_410": {Message: "The page was removed for good. Remove the links to it, or redirect the URL to its successor."},
+	"STATUS_421": {Message: "The request reached a server that is not set up for this host. Add the host to its " +
+		"configuration, or point the name to the right server."},
+	"STATUS_429": {Message: "The server asks us to wait because of too many requests, so visitors may be served all the " +
+		"same. Try again later."},
+	"STATUS_451": {Message: "The page is withheld for legal reasons, perhaps only in some countries."},
+	"STATUS_502": {Message: "The server in front got no usable answer from the one behind it. Check that the application " +
+		"behind it runs."},
+	"STATUS_503": {Message: "The site is overloaded or under maintenance. If that lasts, check its load and its log."},
+	"STATUS_504": {Message: "The server in front got no answer in time from the one behind it. Check the load and the log " +
+		"of that one."},
+	"STATUS_520": {Message: "Cloudflare got an answer that it cannot use from the site's own server. Check that server's " +
+		"log."},
+	"STATUS_521": {Message: "The site's own server refuses connections from Cloudflare. Check that it runs and lets " +
+		"Cloudflare's addresses in."},
+	"STATUS_522": {Message: "Cloudflare cannot connect to the site's own server in time. Check that it runs and that no " +
+		"firewall drops Cloudflare's packets."},
+	"STATUS_523": {Message: "Cloudflare finds no route to the site's own server. Check the address in Cloudflare's DNS " +
+		"settings."},
+	"STATUS_524": {Message: "The site's own server took Cloudflare's connection but did not answer in time. Check its load " +
+		"and its log."},
+	"STATUS_525": {Message: "TLS between Cloudflare and the site's own server fails. Check the TLS settings of that server."},
+	"STATUS_526": {Message: "Cloudflare does not accept the certificate of the site's own server. Install a valid one " +
+		"there."},
+}
 
 // NoteRows are faults of a response head that browsers accept all the same. {of} is the host or the file.
 var NoteRows = finding.Rows{

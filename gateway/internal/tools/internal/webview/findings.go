@@ -3,6 +3,7 @@ package webview
 import (
 	"cmp"
 	"errors"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -107,6 +108,26 @@ func StatusCode(status int) string {
 		return CodeClientError
 	}
 	return ""
+}
+
+// Failure returns the arguments of a row of StatusCode about an answer: its status with the server's own phrase, and
+// what the status means.
+func Failure(status int, phrase string) finding.Args {
+	args := finding.Args{"answer": Answered(status, phrase)}
+	if status == http.StatusUnauthorized {
+		args["signIn"] = true
+	}
+	if code, explained := meanings[status]; explained {
+		args["means"] = code
+	}
+	return args
+}
+
+// meanings are the codes of StatusRows, by the status.
+var meanings = map[int]string{
+	401: "STATUS_401", 403: "STATUS_403", 407: "STATUS_407", 410: "STATUS_410", 421: "STATUS_421", 429: "STATUS_429",
+	451: "STATUS_451", 502: "STATUS_502", 503: "STATUS_503", 504: "STATUS_504", 520: "STATUS_520", 521: "STATUS_521",
+	522: "STATUS_522", 523: "STATUS_523", 524: "STATUS_524", 525: "STATUS_525", 526: "STATUS_526",
 }
 
 // Answered is a status with the server's own phrase.

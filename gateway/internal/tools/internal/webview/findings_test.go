@@ -71,6 +71,29 @@ func TestBeyondBounds(t *testing.T) {
 	}
 }
 
+func TestFailure(t *testing.T) {
+	t.Parallel()
+	rows := finding.Join(Rows.Only(CodeServerError, CodeClientError, CodeRefused), StatusRows)
+	for status, want := range map[int]struct{ code, means string }{
+		400: {CodeClientError, ""}, 401: {CodeRefused, "STATUS_401"}, 403: {CodeRefused, "STATUS_403"},
+		404: {CodeClientError, ""}, 405: {CodeRefused, ""}, 410: {CodeClientError, "STATUS_410"},
+		421: {CodeClientError, "STATUS_421"}, 429: {CodeRefused, "STATUS_429"}, 451: {CodeRefused, "STATUS_451"},
+		500: {CodeServerError, ""}, 502: {CodeServerError, "STATUS_502"}, 503: {CodeServerError, "STATUS_503"},
+		504: {CodeServerError, "STATUS_504"}, 519: {CodeServerError, ""}, 520: {CodeServerError, "STATUS_520"},
+		526: {CodeServerError, "STATUS_526"}, 527: {CodeServerError, ""},
+	} {
+		args := Failure(status, "Phrase")
+		means, _ := args["means"].(string)
+		if code := StatusCode(status); code != want.code || means != want.means {
+			t.Errorf("%d: %s, %q", status, code, means)
+		}
+		got := rows.Conclude(want.code, args.With(finding.Args{"host": "example.com"}))
+		if got.Meaning == nil || means != "" && *got.Meaning != StatusRows[means].Message {
+			t.Errorf("%d: %+v", status, got)
+		}
+	}
+}
+
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	if Slow(1999.9, 0) || !Slow(2000, 0) {
