@@ -26,6 +26,8 @@ const (
 	codeTypeNotKnown  = "TYPE_NOT_LOOKED_UP"
 	codeContradicts   = "DNS_CONTRADICTS"
 	codeRemark        = "RESOLVER_REMARK"
+	codeDSWithoutKey  = "DS_WITHOUT_KEY"
+	codeKeysWithoutDS = "KEYS_WITHOUT_DS"
 
 	codeCAACritical    = "CAA_CRITICAL_UNKNOWN"
 	codeCAAUnparsable  = "CAA_UNPARSABLE"
@@ -66,7 +68,9 @@ var conclusions = finding.Rows{
 
 const (
 	remedyFails = "Check that the name servers of the domain answer."
-	remedyLoop  = "Point one of the aliases to a name that has addresses."
+	remedyDS    = "At the registrar, replace the DS record by that of a key that signs the zone, or remove it if the zone " +
+		"is no longer signed."
+	remedyLoop = "Point one of the aliases to a name that has addresses."
 )
 
 var problems = finding.Rows{
@@ -105,6 +109,23 @@ var problems = finding.Rows{
 		Meaning:   "That is right for a name of a private network only. A public site needs a public address.",
 		Remedy:    "Give the name a public address, if people on the internet should reach it.",
 		Reference: "https://www.rfc-editor.org/rfc/rfc1918",
+	},
+	codeDSWithoutKey: {
+		State: finding.Failed, Severity: finding.Fail, Group: finding.Broken, Weight: 93,
+		Args:      "host text",
+		Message:   "The DS record of {host} at its parent names a key that the zone does not have.",
+		Brief:     "DNSSEC broken",
+		Meaning:   "Validating resolvers reject every answer of the zone. " + remedyDS,
+		Remedy:    remedyDS,
+		Reference: "https://www.rfc-editor.org/rfc/rfc4035#section-5.2",
+	},
+	codeKeysWithoutDS: {
+		Severity: finding.Warn, Group: finding.Safer, Weight: 42,
+		Args: "host text",
+		Message: "{host} has keys (DNSKEY), but its parent has no DS record for it, so resolvers do not check its " +
+			"signatures.",
+		Remedy:    "Enter the DS record of the zone at the registrar.",
+		Reference: "https://www.rfc-editor.org/rfc/rfc4035#section-5.2",
 	},
 	codeNotProved: {
 		State: finding.Unknown, Severity: finding.Warn, Group: finding.Note, Weight: 14,

@@ -80,7 +80,48 @@ func (o outcome) report() finding.Report {
 		report.Add(code, finding.Denials(o.name), finding.Args{"of": o.name, "types": denied})
 		concluded = beside.With(finding.Args{"types": denied})
 	}
+	switch o.chainOfTrust() {
+	case noSuchKey:
+		return o.both(report, codeDSWithoutKey, host)
+	case noDS:
+		report.Add(codeKeysWithoutDS, "", host)
+	}
 	return report.Conclude(code, concluded)
+}
+
+type trust int
+
+const (
+	unbroken  trust = iota // or not looked at
+	noSuchKey              // no DS record at the parent names a key of the zone
+	noDS                   // the zone has keys, and its parent has no DS record
+)
+
+// chainOfTrust compares the DS and DNSKEY records, if both types were asked for and came whole (RFC 4035, section 5.2).
+func (o outcome) chainOfTrust() trust {
+	i, j := slices.Index(o.types, dns.TypeDS), slices.Index(o.types, dns.TypeDNSKEY)
+	if i < 0 || j < 0 || o.alias() != "" {
+		return unbroken
+	}
+	ds, keys := &o.answers[i], &o.answers[j]
+	var shown recordSet
+	shown.take(dns.TypeDS, ds)
+	shown.take(dns.TypeDNSKEY, keys)
+	whole := func(a *dnsclient.Answer) bool { return !a.Cut && (a.Code == "" || a.Code == dnsclient.CodeNoData) }
+	named := slices.ContainsFunc(shown.DS, func(ds dsRecord) bool {
+		return slices.ContainsFunc(shown.DNSKEY, func(key dnskeyRecord) bool {
+			return key.KeyTag == ds.KeyTag && key.Algorithm == ds.Algorithm
+		})
+	})
+	switch {
+	case named || !whole(ds) || !whole(keys):
+		return unbroken
+	case len(shown.DS) > 0:
+		return noSuchKey
+	case len(shown.DNSKEY) > 0:
+		return noDS
+	}
+	return unbroken
 }
 
 // aliasFails reports whether the name is an alias, and the lookup of every other type failed.
