@@ -44,12 +44,13 @@ const (
 	typeCode     = "code"
 	typeCodes    = "codes" // several of them
 	typeSentence = "sentence"
+	typeRemedy   = "remedy" // the code of such a row, whose Remedy is put in
 	// The code of a row whose Message goes on after a colon: without its capital letter and its period.
 	typeContinued = "continued"
 )
 
 var argTypes = []string{typeText, typeNumber, typeCount, typePercent, typeDuration, typeSpan, typeSeconds,
-	typeDay, typeList, typeFlag, typeRest, typeWait, typeCode, typeCodes, typeContinued, typeSentence}
+	typeDay, typeList, typeFlag, typeRest, typeWait, typeCode, typeCodes, typeContinued, typeSentence, typeRemedy}
 
 // maxDepth is how deep rows may name each other.
 const maxDepth = 3
@@ -216,7 +217,7 @@ func isOne(raw json.RawMessage) bool {
 // format writes a value of a type in words. It fails if the value has another type.
 func (w writer) format(kind string, raw json.RawMessage) (string, error) {
 	switch kind {
-	case typeCode, typeSentence, typeContinued:
+	case typeCode, typeSentence, typeContinued, typeRemedy:
 		var code string
 		if err := json.Unmarshal(raw, &code); err != nil {
 			return "", err
@@ -227,6 +228,8 @@ func (w writer) format(kind string, raw json.RawMessage) (string, error) {
 		}
 		inner := writer{w.rows, parseArgs(row.Args), w.values, w.depth + 1, w.brief}
 		switch {
+		case kind == typeRemedy:
+			return inner.write(row.Remedy), nil
 		case w.brief && row.Brief != "":
 			return inner.write(row.Brief), nil
 		case kind == typeSentence:

@@ -84,7 +84,7 @@ var conclusionRows = finding.Rows{
 			"{days?|less than a day}.",
 		Brief: "Trusted",
 		Meaning: "{chain?The chain ends before the certificate. Install the certificate and the chain that the " +
-			"authority provides|Renew it}[ before {end}].",
+			"authority provides|Renew it}[ before {end}]{chain?|; no action is needed until then}.",
 	},
 	codeExpiresSoon: {
 		State:   finding.Warned,
@@ -102,10 +102,10 @@ var conclusionRows = finding.Rows{
 	},
 	codeTrustedWeak: {
 		State:   finding.Warned,
-		Args:    "server text, reason sentence",
+		Args:    "server text, reason sentence, fix remedy",
 		Message: "The certificate of {server} is trusted. {reason}",
 		Brief:   "Trusted, with warnings",
-		Meaning: "The chain leads to a trusted authority. The first finding says what to change.",
+		Meaning: "The chain leads to a trusted authority.[ {fix}]",
 	},
 	codeOutdated: {
 		State: finding.Failed,
@@ -117,10 +117,10 @@ var conclusionRows = finding.Rows{
 	},
 	codeTrustedFault: {
 		State:   finding.Failed,
-		Args:    "server text, reason sentence",
+		Args:    "server text, reason sentence, fix remedy",
 		Message: "The certificate of {server} is trusted, but not every client can connect. {reason}",
 		Brief:   "Some clients fail",
-		Meaning: "Start with the first finding: it says what to change.",
+		Meaning: "Some clients show an error.[ {fix}]",
 	},
 	codeNotVerified: {
 		State:   finding.Unknown,
@@ -131,12 +131,12 @@ var conclusionRows = finding.Rows{
 	},
 	codeRefused: {
 		State: finding.Failed,
-		Args: "clients code, server text, reason continued, address text, addresses list, refused number, all number, " +
-			"tried number",
+		Args: "clients code, server text, reason continued, fix remedy, address text, addresses list, refused number, " +
+			"all number, tried number",
 		Message: "{clients} refuse {server}[ at one of its {all} addresses ({address})][ at {refused} of its {all} " +
 			"addresses ({addresses})][ at {refused} of {tried} addresses tried ({addresses})]: {reason}.",
 		Brief:   "{reason}",
-		Meaning: "Clients show an error instead of connecting. The first finding says what to do.",
+		Meaning: "Clients show an error instead of connecting.[ {fix}]",
 	},
 
 	"CLIENTS_BROWSERS": {Clause: "Browsers"},
@@ -165,7 +165,7 @@ var certificateRows = finding.Rows{
 	},
 	certs.CodeSelfSigned: {
 		Severity: finding.Fail, Group: finding.Broken, Weight: 95,
-		Message:   "The certificate is self-signed: no authority vouches for it.",
+		Message:   "The certificate is self-signed, so no authority vouches for it.",
 		Brief:     "Self-signed",
 		Remedy:    "It encrypts, but anyone can make such a certificate. " + publicAuthority,
 		Reference: rfc5280 + "#section-6",
@@ -266,8 +266,8 @@ var certificateRows = finding.Rows{
 		Severity: finding.Fail, Group: finding.Broken, Weight: 90,
 		Args: "issuer text, sent list, more rest",
 		Message: "[The certificate was issued by {issuer}, but the server sends {sent+more} instead: the wrong " +
-			"intermediate certificate is installed. Some browsers hide that.]{issuer?|The certificate's issuer is not known " +
-			"and was not sent: an intermediate certificate is missing.}",
+			"intermediate certificate is installed. Some browsers hide that.]{issuer?|The server does not send the " +
+			"certificate of its issuer, which clients do not know.}",
 		Brief: "Incomplete chain",
 		Remedy: wholeChain +
 			" Some browsers find the missing part by themselves, so yours may show no error.",

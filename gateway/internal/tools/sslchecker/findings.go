@@ -110,7 +110,7 @@ func conclusionOf(r Result, server string, list []finding.Finding) finding.Concl
 	switch {
 	case broken && isRefusal(worst.Code):
 		args = args.With(finding.Args{"clients": refusers(r.Port, worst.Code)}).With(refusedAt(r))
-		return rows.Conclude(codeRefused, because(args, worst))
+		return rows.Conclude(codeRefused, because(args, worst).With(fix(worst)))
 	case r.notVerified():
 		at := slices.IndexFunc(list, func(f finding.Finding) bool { return unverifiedRows[f.Code].Severity != "" })
 		if at >= 0 {
@@ -127,9 +127,9 @@ func conclusionOf(r Result, server string, list []finding.Finding) finding.Concl
 		return rows.Conclude(codeOutdated, args.With(finding.Args{"browser": r.Port == 443, "newest": worst.Args["newest"],
 			"ssl3": ssl3}))
 	case broken:
-		return rows.Conclude(codeTrustedFault, because(args, worst))
+		return rows.Conclude(codeTrustedFault, because(args, worst).With(fix(worst)))
 	case worst.Severity == finding.Fail || worst.Severity == finding.Warn:
-		return rows.Conclude(codeTrustedWeak, because(args, worst))
+		return rows.Conclude(codeTrustedWeak, because(args, worst).With(fix(worst)))
 	}
 	return rows.Conclude(codeTrusted, left.With(finding.Args{"end": r.ending.at}))
 }
@@ -141,6 +141,14 @@ func because(args finding.Args, f finding.Finding) finding.Args {
 		all[name] = value
 	}
 	return args.With(all)
+}
+
+// fix names the remedy of a finding, if it has one.
+func fix(f finding.Finding) finding.Args {
+	if f.Remedy == nil {
+		return nil
+	}
+	return finding.Args{"fix": f.Code}
 }
 
 func (r *Result) add(code string, args finding.Args) {

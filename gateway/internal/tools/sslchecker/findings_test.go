@@ -136,8 +136,8 @@ func TestConclusionsTakeTheirWordsFromFindings(t *testing.T) {
 			Port: 443, refusal: certs.CodeNameMismatch, found: only(certs.CodeNameMismatch, otherName)},
 		"Clients that check certificates refuse www.example.com: the certificate expired 3 days ago.": {
 			Port: 993, refusal: certs.CodeExpired, found: only(certs.CodeExpired, days(3).With(finding.Args{"leaf": true}))},
-		"Many clients refuse www.example.com: the certificate's issuer is not known and was not sent: an intermediate " +
-			"certificate is missing.": {Port: 443, refusal: certs.CodeUnverifiableLeaf, found: only(certs.CodeUnverifiableLeaf, nil)},
+		"Many clients refuse www.example.com: the server does not send the certificate of its issuer, which clients do " +
+			"not know.": {Port: 443, refusal: certs.CodeUnverifiableLeaf, found: only(certs.CodeUnverifiableLeaf, nil)},
 		"The certificate of www.example.com is trusted, but not every client can connect. Clients cannot use TLS at " +
 			refused.address.String() + ": it refused the TLS handshake on port 443: it gave no reason (handshake_failure).": {
 			Authorized: true, found: refused.findings()},
