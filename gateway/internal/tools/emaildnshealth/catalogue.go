@@ -82,11 +82,18 @@ var conclusionRows = finding.Rows{
 	},
 	codeFaulty: {
 		State: finding.Warned,
-		Args:  "domain text, check text, worst sentence, others number",
+		Args:  "domain text, check text, effect sentence, worst sentence, others number",
 		Message: "The[ {check}] setup of {domain} needs attention. {worst}" +
 			"[ {others} more {others:finding is|findings are} below.]",
-		Brief: "Records need attention",
+		Brief:   "Records need attention",
+		Meaning: "[{effect}]",
 	},
+	"EFFECT_MX":            {Message: "Some mail to the domain may arrive late, or not at all."},
+	"EFFECT_SPF":           {Message: "Receivers may not recognize your servers, and reject your mail or treat it as spam."},
+	"EFFECT_DMARC":         {Message: "Some forged mail may get through, or reports may not reach you."},
+	"EFFECT_DKIM":          {Message: "Receivers may not be able to verify signatures of your mail."},
+	"EFFECT_MTA_STS":       {Message: "Senders may deliver mail to you over connections that are not protected."},
+	"EFFECT_TLS_REPORTING": {Message: "You will not learn when senders fail to use TLS."},
 	codeNotVerified: {
 		State: finding.Unknown, Args: "domain text, unanswered list",
 		Message: "The {unanswered} {unanswered:record|records} of {domain} could not be looked up.",
@@ -108,7 +115,7 @@ var conclusionRows = finding.Rows{
 	codeWell: {
 		State: finding.OK, Args: "domain text, searched flag, selectors list, missing list",
 		Message: "Mail for {domain} is set up well.[ {missing} {missing:is|are} missing.]" +
-			"[ DKIM: {selectors:a key is|keys are} published at {selectors}; what is in use cannot be seen from outside.]",
+			"[ DKIM: {selectors:a key is|keys are} published at {selectors}; {selectors:whether it is|which are} in use cannot be seen from outside.]",
 		Brief:   "Set up well",
 		Meaning: "{searched?Enter the DKIM selector of your mail to check the key in use.}",
 	},
@@ -1252,8 +1259,8 @@ var mtaStsRows = finding.Rows{
 	},
 	"MTASTS_HELLO_INTOLERANT": {
 		Severity: finding.Warn, Group: finding.Safer, Weight: 40, Args: "host text",
-		Message: "{host} does not answer a TLS hello as long as that of a current client, only a shorter one. " +
-			"Update the server or the firewall before it.",
+		Message: "{host} answers only short TLS hellos, and current clients send longer ones. Update the server or the " +
+			"firewall before it.",
 		Reference: sectionSTSFetch,
 	},
 	"MTASTS_KEY_TWICE": {

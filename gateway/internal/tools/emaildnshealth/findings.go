@@ -125,7 +125,11 @@ func (r *Result) conclude(found []finding.Finding) (code string, args finding.Ar
 		if others > 0 {
 			worst["others"] = others
 		}
-		return codeFaulty, args.With(worst).With(finding.Args{"check": r.checkOf(worst["worst"])})
+		args = args.With(worst)
+		if i := r.checkOf(worst["worst"]); i >= 0 {
+			args = args.With(finding.Args{"check": checkNames[i], "effect": effects[i]})
+		}
+		return codeFaulty, args
 	}
 	switch {
 	case c.MX.notFound:
@@ -178,14 +182,15 @@ func worstOf(found []finding.Finding, group finding.Group) (worst finding.Args, 
 // checkNames are the names of the checks in the order of all.
 var checkNames = []string{"MX", "SPF", "DMARC", "DKIM", "MTA-STS", "TLS reporting"}
 
-// checkOf returns the name of the check that has a finding with the code.
-func (r *Result) checkOf(code any) string {
-	for i, c := range r.Checks.all() {
-		if slices.ContainsFunc(c.facts, func(fact mail.Issue) bool { return r.inContext(fact).Code == code }) {
-			return checkNames[i]
-		}
-	}
-	return ""
+// effects are the codes of what a fault in each of them leads to.
+var effects = []string{"EFFECT_MX", "EFFECT_SPF", "EFFECT_DMARC", "EFFECT_DKIM", "EFFECT_MTA_STS",
+	"EFFECT_TLS_REPORTING"}
+
+// checkOf returns which check has a finding with the code, -1 if none has.
+func (r *Result) checkOf(code any) int {
+	return slices.IndexFunc(r.Checks.all(), func(c *check) bool {
+		return slices.ContainsFunc(c.facts, func(fact mail.Issue) bool { return r.inContext(fact).Code == code })
+	})
 }
 
 // silent reports whether the domain names no mail server: senders fall back on its own address, often a web server's.
