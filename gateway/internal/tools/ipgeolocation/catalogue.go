@@ -34,17 +34,19 @@ var rows = finding.Join(
 	finding.Rows{
 		codeHolder: {
 			State:   finding.OK,
-			Args:    "address text, holder text, country text",
+			Args:    "address text, holder text, country text, contact text",
 			Message: "{address} is registered to {holder}[ in {country}].",
 			Brief:   "Registered",
-			Meaning: "The holder is responsible for the address. A registration does not say where it is used.",
+			Meaning: "[Report abuse to {contact}; include times with time zone, and log lines. ]A registration does not say " +
+				"where the address is used.",
 		},
 		codeNetwork: {
 			State:   finding.OK,
-			Args:    "address text, network text, country text",
+			Args:    "address text, network text, country text, contact text",
 			Message: "{address} belongs to the network {network}[ in {country}]; its holder is not published.",
 			Brief:   "Holder not published",
-			Meaning: "Report abuse to the contact of the network, if it has one.",
+			Meaning: "[Report abuse to {contact}; include times with time zone, and log lines.]{contact?|The registry publishes " +
+				"no contact for abuse either. Ask the network that announces the address.}",
 		},
 		codeUnused: {
 			State:   finding.Warned,

@@ -42,6 +42,10 @@ func (r *Result) describe(registered registeredIn, announced announcedBy, named 
 func (r *Result) conclude(report *finding.Draft) finding.Report {
 	args := finding.Args{"address": r.IP, "country": r.country()}
 	holder := ""
+	contact := finding.Args{}
+	if r.AbuseContact != nil {
+		contact["contact"] = registration.Shown(*r.AbuseContact)
+	}
 	if r.Organization != nil {
 		holder = registration.Shown(*r.Organization)
 	}
@@ -51,10 +55,10 @@ func (r *Result) conclude(report *finding.Draft) finding.Report {
 		return report.Conclude(codeUnused, args)
 	case holder != "":
 		args["holder"] = holder
-		return report.Conclude(codeHolder, args)
+		return report.Conclude(codeHolder, args.With(contact))
 	case r.Network != nil:
 		args["network"] = cmp.Or(registration.Shown(r.Network.Name), registration.Shown(r.Network.Handle))
-		return report.Conclude(codeNetwork, args)
+		return report.Conclude(codeNetwork, args.With(contact))
 	case r.ASN != nil:
 		args["network"] = r.origin()
 		if r.ASN.Name != nil {

@@ -22,7 +22,8 @@ func TestReport(t *testing.T) {
 	}
 	failed := errors.New("no answer")
 	network := &rdap.Network{Allocation: rdap.Allocation{Handle: "NET-1"}}
-	held := &rdap.Network{Allocation: network.Allocation, Organization: new("A Holder"), Country: new("AU")}
+	held := &rdap.Network{Allocation: network.Allocation, Organization: new("A Holder"), Country: new("AU"),
+		AbuseContact: new("abuse@holder.example")}
 	registered := func(n *rdap.Network) registeredIn { return registeredIn{NetworkAnswer: rdap.NetworkAnswer{Network: n}} }
 	prefix := netip.MustParsePrefix("1.1.1.0/24")
 	announced := func(origins ...uint32) announcedBy {
@@ -61,6 +62,9 @@ func TestReport(t *testing.T) {
 			}
 			if got.Conclusion.Code != c.code || got.Conclusion.State != c.state || strings.Join(codes, " ") != c.findings {
 				t.Errorf("%+v", got)
+			}
+			if meaning := got.Conclusion.Meaning; name == "a holder" && !strings.Contains(*meaning, "abuse@holder.example") {
+				t.Errorf("the meaning names no contact for abuse: %s", *meaning)
 			}
 		})
 	}

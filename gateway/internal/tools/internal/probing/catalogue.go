@@ -32,11 +32,12 @@ const (
 )
 
 const (
-	lostArgs = "host text, loss percent, probes number, further number, apart duration, silent number, median duration" +
-		MoreArgs
+	lostArgs = "host text, loss percent, probes number, further number, apart duration, silent number, median duration, " +
+		"burst number" + MoreArgs
 	lost = "{loss} of {probes} {probes:probe|probes} to {host} got no answer." +
 		"[ Of {further} {further:more probe|more probes} sent {apart} apart, {silent} got no answer either.]" +
 		"[ The others took {median} (median).]" + More
+	lostInARow = "[Up to {burst} probes in a row were lost, so nothing came through for that moment. ]"
 	remedyLoss = "Compare with a traceroute, and with a measurement at another time of the day."
 )
 
@@ -63,7 +64,7 @@ var EchoRows = finding.Rows{
 		Args:    lostArgs,
 		Message: lost,
 		Brief:   "{loss} lost",
-		Meaning: "If other traffic is lost too, connections to the host hardly work. " + remedyLoss,
+		Meaning: lostInARow + "If other traffic is lost too, connections to the host hardly work. " + remedyLoss,
 		Remedy:  remedyLoss,
 	},
 	codeLoss: {
@@ -71,7 +72,7 @@ var EchoRows = finding.Rows{
 		Args:    lostArgs,
 		Message: lost,
 		Brief:   "{loss} lost",
-		Meaning: "Websites and downloads resend a lost packet; calls and games suffer. " + remedyLoss,
+		Meaning: lostInARow + "Websites and downloads resend a lost packet; calls and games suffer. " + remedyLoss,
 		Remedy:  remedyLoss,
 	},
 	codeLowLoss: {
@@ -79,7 +80,7 @@ var EchoRows = finding.Rows{
 		Args:    lostArgs,
 		Message: lost,
 		Brief:   "{loss} lost",
-		Meaning: "So little loss is hardly noticed. Measure again if calls or games suffer.",
+		Meaning: lostInARow + "So little loss is hardly noticed. Measure again if calls or games suffer.",
 	},
 	codeLate: {
 		State: finding.Warned, Severity: finding.Warn, Group: finding.Safer, Weight: 40,

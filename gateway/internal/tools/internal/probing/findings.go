@@ -37,11 +37,15 @@ func Echo(rows finding.Rows, p workerapi.Ping, gap time.Duration) finding.Report
 	if lost := counted - p.Received; lost > 0 {
 		args["loss"] = 100 * float64(lost) / float64(counted)
 		code = lossCode(lost, counted)
+		if n := longestBurst(p.Replies); n > 2 {
+			args["burst"] = n
+		}
 		if c := p.Confirmation; c != nil {
 			args["further"], args["apart"] = c.Sent, Milliseconds(c.IntervalMs)
 			if c.Received == c.Sent {
 				code = codeLimited
 				delete(args, "median")
+				delete(args, "burst")
 			} else {
 				args["silent"] = c.Sent - c.Received
 			}
@@ -79,6 +83,19 @@ func Echo(rows finding.Rows, p workerapi.Ping, gap time.Duration) finding.Report
 		more["undecided"] = p.Undecided
 	}
 	return report.Conclude(code, args.With(more))
+}
+
+// longestBurst returns the largest number of probes in a row that were lost.
+func longestBurst(replies []workerapi.Reply) (longest int) {
+	n := 0
+	for _, r := range replies {
+		n++
+		if r.RTTMs != nil || r.Undecided || r.Damaged {
+			n = 0
+		}
+		longest = max(longest, n)
+	}
+	return longest
 }
 
 // clearly is by how much a reply must come after a later one to be out of order: probes do not leave exactly on time.

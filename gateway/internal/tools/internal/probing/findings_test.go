@@ -91,6 +91,34 @@ func TestEcho(t *testing.T) {
 	}
 }
 
+func TestLongestBurst(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		lost []int // of 50
+		want any
+	}{
+		"none": {nil, nil}, "two in a row": {[]int{3, 4, 10, 20, 30}, nil}, "three in a row": {[]int{3, 4, 5, 9, 10}, 3},
+		"the last ones": {[]int{46, 47, 48, 49, 50}, 5},
+	} {
+		p := pinged(func(p *workerapi.Ping) {
+			for seq := 1; seq <= 50; seq++ {
+				r := workerapi.Reply{Seq: seq, RTTMs: new(20.0)}
+				if slices.Contains(c.lost, seq) {
+					r.RTTMs = nil
+				}
+				p.Replies = append(p.Replies, r)
+			}
+			p.Received -= len(c.lost)
+		})
+		rows := finding.Join(EchoRows, finding.Rows{CodeAnswered: {State: finding.OK, Args: lostArgs, Message: "Answers.",
+			Brief: "Answers"}})
+		got := Echo(rows, p, workerapi.LossGap).Conclusion
+		if burst := string(got.Args["burst"]); c.want == nil && burst != "" || c.want != nil && burst != fmt.Sprint(c.want) {
+			t.Errorf("%s: %q of %s", name, burst, got.Code)
+		}
+	}
+}
+
 func silent(stop string) func(*workerapi.Ping) {
 	return func(p *workerapi.Ping) { p.Received, p.StopReason = 0, stop }
 }
