@@ -135,6 +135,9 @@ var rows = finding.Join(webview.Rows.Only(webview.CodeHello), fault.Rows.Only(we
 	resultRows, hstsRows, cspRows, framingRows, contentRows, permissionsRows, isolationRows,
 	corsRows, cookieRows, leakRows, retiredRows(), plainRows, newerRows).WithClauses(fault.Rows)
 
+// aboutRedirect is the name of a suggestion about the answer over plain HTTP.
+const aboutRedirect = "the redirect from http"
+
 // onOtherPage ends the meaning of a conclusion about an answer that is not the page that was meant.
 const onOtherPage = "{other? Check a page that opens without a login or an error: its headers may differ.}"
 

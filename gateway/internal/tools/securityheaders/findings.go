@@ -15,7 +15,7 @@ import (
 func report(p page, plain *plainAnswer, found []remark) finding.Report {
 	if plain != nil {
 		if f := plain.facts[0]; rank(f.code) > 0 {
-			found = append(found, remark{rows.Find(f.code, "", f.args), fmt.Sprint("http://", f.args["host"])})
+			found = append(found, remark{rows.Find(f.code, "", f.args), aboutRedirect})
 		}
 	}
 	var findings []finding.Finding

@@ -134,7 +134,7 @@ func TestConclusions(t *testing.T) {
 		"one is weak":        {200, []string{hsts, nosniff, policy, "Referrer-Policy: unsafe-url"}, "", "warn HEADERS_TO_FIX REFERRER_POLICY_UNSAFE"},
 		"a cookie":           {200, []string{hsts, nosniff, policy, "Set-Cookie: sid=1; HttpOnly; SameSite=Lax"}, "", "warn HEADERS_TO_FIX COOKIE_LOGIN_NOT_SECURE"},
 		"the redirect":       {200, []string{hsts, nosniff, policy}, "HTTP_NOT_REDIRECTED", "warn HEADERS_TO_FIX HTTP_NOT_REDIRECTED"},
-		"the redirect first": {200, []string{hsts, policy}, "HTTP_NOT_REDIRECTED", "warn HEADERS_TO_FIX 2 http://example.com"},
+		"the redirect first": {200, []string{hsts, policy}, "HTTP_NOT_REDIRECTED", "warn HEADERS_TO_FIX 2 the redirect from http"},
 		"a short hello":      {200, []string{hsts, policy}, webview.CodeHello, "warn HELLO_INTOLERANT"},
 		"a challenge":        {403, []string{"Cf-Mitigated: challenge"}, "", "unknown HEADERS_NOT_JUDGED"},
 	} {
