@@ -49,6 +49,28 @@ test("what follows from a name that is not there is one finding", () => {
   ]);
 });
 
+test("records that do not validate say nothing about mail", () => {
+  const failing = (/** @type {string} */ slug) => {
+    const one = check(slug, "DNSSEC_DS_KEY_MISSING");
+    one.stage.reply.data.conclusion.state = "fail";
+    return one;
+  };
+  const [chain, mail, headers] = [failing("dns-delegation"), check("email-dns-health", ""), check("http-headers", "")];
+  const entries = [
+    entry("broken", "DNSSEC_DS_KEY_MISSING", chain),
+    entry("broken", "NOT_ENCRYPTED", headers),
+    entry("safer", "DMARC_MISSING", mail),
+  ];
+  assert.deepEqual(told(fold(entries, [chain, mail, headers])), [
+    "DNSSEC_DS_KEY_MISSING dns-delegation+email-dns-health",
+    "NOT_ENCRYPTED http-headers",
+    "",
+  ]);
+  // A signature that expires soon is another matter.
+  chain.stage.reply.data.conclusion.state = "warn";
+  assert.equal(fold(entries, [chain, mail, headers]).entries.length, 3);
+});
+
 test("what follows from a site that is down is one finding, and what does not is not", () => {
   const [site, robots, tls, mail] = [
     check("uptime", "DOWN"),

@@ -43,6 +43,13 @@ export const unreachable = (code) => code === "DOWN" || /^(DNSSEC|NAME_SERVERS)_
 const codeOf = ({ stage }) =>
   stage.state === "answered" && stage.reply.ok ? (stage.reply.data?.conclusion?.code ?? "") : "";
 
+/** Whether a check's conclusion is that the name fails DNSSEC validation. @param {Check} check */
+const isBogus = (check) =>
+  check.stage.state === "answered" &&
+  check.stage.reply.ok &&
+  check.stage.reply.data?.conclusion?.state === "fail" &&
+  codeOf(check).startsWith("DNSSEC_");
+
 /**
  * Whether a name is there for mail only: it has no address, and servers that take its mail. A visitor who asked for a
  * page expected one.
@@ -117,18 +124,21 @@ function folded(entries, checks) {
       group === "broken" && [code, ...from.map(codeOf)].some((reported) => absent.includes(reported)),
   );
   const down = checks.some((check) => check.slug === "uptime" && unreachable(codeOf(check)));
+  const isBroken = (/** @type {E} */ e) => e.group === "broken";
+  const bogus = entries.find((e) => isBroken(e) && e.code.startsWith("DNSSEC_") && e.from.some(isBogus));
   const root =
-    nowhere ??
-    (down ? entries.find((e) => e.group === "broken" && e.from.some((c) => c.slug === "uptime")) : undefined);
+    nowhere || (down && entries.find((e) => isBroken(e) && e.from.some((c) => c.slug === "uptime"))) || bogus;
   if (!root) return { entries, silent: [] };
-  const follows = (/** @type {E} */ entry) =>
-    entry !== root &&
-    (nowhere && (entry.group !== "broken" || absent.includes(entry.code))
-      ? entry.code !== unregistered
-      : entry.from.every(({ slug }) => web.includes(slug)) &&
-        (entry.group === "broken" || entry.from.every(({ slug }) => slug === "robots-sitemap")));
+  const follows = (/** @type {E} */ entry) => {
+    if (entry === root) return false;
+    const all = (/** @type {string[]} */ slugs) => entry.from.every(({ slug }) => slugs.includes(slug));
+    if (nowhere && (!isBroken(entry) || absent.includes(entry.code))) return entry.code !== unregistered;
+    // Records that do not validate say nothing about mail.
+    if (root === bogus && all(["email-dns-health"])) return true;
+    return (nowhere || down) && all(isBroken(entry) ? web : ["robots-sitemap"]);
+  };
   const silent = checks.filter((check) =>
-    nowhere ? statusOf(check) === 400 : connects.includes(check.slug) && [502, 504].includes(statusOf(check)),
+    nowhere ? statusOf(check) === 400 : down && connects.includes(check.slug) && [502, 504].includes(statusOf(check)),
   );
   // Checks that do not apply to a missing name are counted by themselves.
   const from = [...root.from, ...entries.filter(follows).flatMap((entry) => entry.from), ...(nowhere ? [] : silent)];

@@ -312,8 +312,7 @@ function meaning(t) {
       `Half of the answers took ${ms(times.median)} or less, mostly because of the distance to this service, and ` +
         `95 % took ${ms(times.p95)} or less. The larger the gap, the more uneven the connection.`,
     );
-  if (times.jitter !== null)
-    paragraphs.push(`Jitter: ${ms(times.jitter)} (${felt(times.jitter)}).`);
+  if (times.jitter !== null) paragraphs.push(`Jitter: ${ms(times.jitter)} (${felt(times.jitter)}).`);
   if (t.missed > 0)
     paragraphs.push(
       longestRun(t) > 2
