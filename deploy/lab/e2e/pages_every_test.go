@@ -93,7 +93,7 @@ func pagesWithFacts() []shownPage {
 		{name: "report", path: "/report?target=lab-good-mail.com", ready: reported, in: "main", facts: []string{"lab-good-mail.com", "DNS lookup", "Registration lookup"}, console: []string{"/api/tools/"}},
 		{name: "dns-lookup", path: toolPath("dns-lookup", "lab-dns.com"), tone: "good", facts: []string{
 			"11.80.0.1", "2a10:80::1", "mail.lab-site.com", "ns1.lab-transit.net", `two chunks, a quote " and a semicolon;`}},
-		{name: "dns-lookup-types", path: toolPath("dns-lookup", "types.lab-dns.com"), tone: "good", facts: []string{
+		{name: "dns-lookup-types", path: toolPath("dns-lookup", "types.lab-dns.com"), tone: "bad", todo: "replace the DS record", facts: []string{"a key that the zone does not have",
 			"Name servers and zone", "Security", "Services", "Only ca.example.net may issue certificates for types.lab-dns.com (CAA). No authority may issue wildcard certificates",
 			"HTTP/3 is offered through the HTTPS record", "key 2371, ECDSA P-256, key-signing key", "No records of this type: CNAME.",
 			`1 . alpn="f\\\\oo\\,bar" key777 key65280="a b\"c;\\\001"`, "3 1 1 0c72ac70b745ac19998811b131d662c9ac69dbdbe7cb23e5b514b56664c5d3d6", "host.master@lab-dns.com"}},
@@ -112,7 +112,7 @@ func pagesWithFacts() []shownPage {
 			facts: []string{"reset.lab-site.com", "Try again"}, console: []string{"status of 502"}},
 		{name: "ssl-checker", path: toolPath("ssl-checker", "fast.lab-site.com"), tone: "good", facts: []string{
 			"fast.lab-site.com", "TLSv1.3", "TLS 1.2", "443"}, opens: "fast.lab-site.com", fromHere: true},
-		{name: "ssl-checker-expired", path: toolPath("ssl-checker", "expired.lab-site.com"), tone: "bad", todo: "The first finding says what to do", facts: []string{"expired.lab-site.com", "expired 10 days ago", "CERT_HAS_EXPIRED", "Lab Issuing CA E1"}},
+		{name: "ssl-checker-expired", path: toolPath("ssl-checker", "expired.lab-site.com"), tone: "bad", todo: "Renew the certificate", facts: []string{"expired.lab-site.com", "expired 10 days ago", "CERT_HAS_EXPIRED", "Lab Issuing CA E1"}},
 		{name: "uptime", path: toolPath("uptime", "https://fast.lab-site.com/"), tone: "good", facts: []string{"200", fast.V4.String(), fast.V6.String(), "IPv4", "IPv6"}, opens: "fast.lab-site.com", fromHere: true},
 		{name: "uptime-degraded", path: toolPath("uptime", "http://broken6.lab-site.com/"), tone: "warn", facts: []string{"answers over IPv4, but not over IPv6", "did not accept a connection in time", "2a10:92:3::15", "200"}},
 		{name: "port-checker", path: toolPath("port-checker", "fast.lab-site.com:443"), tone: "good", facts: []string{"443", "open", fast.V4.String(), fast.V6.String()}, opens: "fast.lab-site.com", fromHere: true},
@@ -149,12 +149,12 @@ func pagesWithFacts() []shownPage {
 		{name: "dns-resolver-check-mixed", path: toolPath("dns-resolver-check", "mixed.lab-resolve.com"), tone: "warn", facts: []string{"Google does not", "NXDOMAIN", "11.80.0.1"}},
 		{name: "email-dns-health", path: toolPath("email-dns-health", "lab-good-mail.com", "dkimSelector", "s1"), tone: "good", facts: []string{
 			"a.lab-good-mail.com", "v=spf1 mx -all", "v=DMARC1; p=reject; rua=mailto:d@lab-good-mail.com", "11.80.0.41", "s1"}},
-		{name: "email-dns-health-failing", path: toolPath("email-dns-health", "lab-spfeleven-mail.com"), tone: "warn", facts: []string{"11 of at most 10", "SPF_TOO_MANY_LOOKUPS", "_mta-sts.lab-spfeleven-mail.com", "mode: testing"}},
+		{name: "email-dns-health-failing", path: toolPath("email-dns-health", "lab-spfeleven-mail.com"), tone: "warn", todo: "Receivers may not recognize your servers", facts: []string{"Remove includes", "11 of at most 10", "SPF_TOO_MANY_LOOKUPS", "_mta-sts.lab-spfeleven-mail.com", "mode: testing"}},
 		{name: "security-headers", path: toolPath("security-headers", "https://sec-good.lab-site.com/"), tone: "warn", facts: []string{
 			"Strict-Transport-Security", "Content-Security-Policy", "__Host-session", "does not redirect to https"}},
 		{name: "security-headers-newer", path: toolPath("security-headers", "https://sec-newer.lab-site.com/"), facts: []string{
 			"HTTP to HTTPS", "redirects to https at once", "Newer headers, which few sites need yet", "No script runs", "vibrate is not a feature known here", "blocked-destinations=(script)"}},
-		{name: "security-headers-failing", path: toolPath("security-headers", "https://sec-bad.lab-site.com/"), tone: "warn", todo: "Nothing here breaks", facts: []string{
+		{name: "security-headers-failing", path: toolPath("security-headers", "https://sec-bad.lab-site.com/"), tone: "warn", todo: "Nothing here breaks", facts: []string{"Start with cookies",
 			"Strict-Transport-Security: max-age=31536000; includeSubDomains", "max-age=0", "add_header", "proxy_cookie_flags session secure", "__Secure-id", "Check again"}},
 		{name: "traceroute", path: toolPath("traceroute", "dirty.lab-transit.net"), facts: []string{"dirty.lab-transit.net (11.91.0.1) is 9 hops away", "AS212000", "AS212005", "Hop 2 has a private address", "no answer", "l4.lab-transit.net", "Private network", "hops 4 to 8: adds"}},
 		{name: "traceroute-mtu", path: toolPath("traceroute", "blackhole.lab-transit.net", "mtu", "true"), tone: "warn", ready: answered, facts: []string{

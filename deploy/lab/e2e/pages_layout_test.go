@@ -35,6 +35,11 @@ func (s screen) holdFirstScreen(t *testing.T, tab *browser.Tab, todo string) {
 	if verdict := placeOf(tab, "#result .verdict"); verdict.Top > s.verdictAt || verdict.Bottom > s.height {
 		t.Errorf("%s: the verdict is at %d to %d, want at most %d", s.name, verdict.Top, verdict.Bottom, s.verdictAt)
 	}
+	if tab.Count("#result .words .prose > p") > 0 { // some conclusions say all in one sentence
+		if means := placeOf(tab, "#result .words .prose > p"); means.Bottom > s.height {
+			t.Errorf("%s: what it means ends at %d of %d", s.name, means.Bottom, s.height)
+		}
+	}
 	if todo == "" {
 		return // nothing is bad, or nothing can be done
 	}
