@@ -53,7 +53,7 @@ var wordings = []struct {
 	{regexp.MustCompile(`\bfor at most \d+ s\b`), "for at most <number> s"},
 	// Of a certificate made with the lab, whose validity begins a week later.
 	{regexp.MustCompile(`\bnot valid before \d+ [A-Z][a-z]+ \d{4}\b`), "not valid before <date>"},
-	{regexp.MustCompile(`\bRenew it before \d+ [A-Z][a-z]+ \d{4}\.`), "Renew it before <date>."},
+	{regexp.MustCompile(`\bRenew it before \d+ [A-Z][a-z]+ \d{4};`), "Renew it before <date>;"},
 	{regexp.MustCompile(`\bnetwork-diagnostics/[^ "]+`), "network-diagnostics/<version>"},
 }
 

@@ -167,7 +167,7 @@ var certificateRows = finding.Rows{
 		Severity: finding.Fail, Group: finding.Broken, Weight: 95,
 		Message:   "The certificate is self-signed, so no authority vouches for it.",
 		Brief:     "Self-signed",
-		Remedy:    "It encrypts, but anyone can make such a certificate. " + publicAuthority,
+		Remedy:    "Anyone can make such a certificate. " + publicAuthority,
 		Reference: rfc5280 + "#section-6",
 	},
 	certs.CodeSelfSignedInChain: {
