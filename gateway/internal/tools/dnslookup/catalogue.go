@@ -189,7 +189,7 @@ var problems = finding.Rows{
 	codeRemark: {
 		Severity: finding.Warn, Group: finding.Note, Weight: 13,
 		Args:      "host text, remark text, number number, text text",
-		Message:   "The resolver adds about {host}: {remark} (extended DNS error {number})[, “{text}”].",
+		Message:   "The resolver remarks on {host}: {remark} (extended DNS error {number})[, “{text}”].",
 		Reference: "https://www.rfc-editor.org/rfc/rfc8914",
 	},
 }

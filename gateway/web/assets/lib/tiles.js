@@ -42,7 +42,7 @@ function website(get) {
   if (["NAME_NOT_FOUND", "NO_ADDRESS"].includes(d.conclusion.code))
     return { value: "None", note: "no address", tone: toneOf(d) };
   return d.status === null
-    ? tile(d, "No answer")
+    ? tile(d, d.conclusion.brief)
     : tile(d, `${d.status} ${d.statusText ?? ""}`.trim(), `after ${ms(d.responseTimeMs)}`);
 }
 

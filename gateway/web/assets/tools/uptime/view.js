@@ -38,7 +38,7 @@ function certificate(d) {
       findingOf(d, "CERTIFICATE_NOT_VERIFIED")
         ? "not verified"
         : d.status === null
-          ? "not known: no answer"
+          ? `not known: ${d.online ? "the answer was not read" : "no answer"}`
           : "none: the answer came over plain HTTP",
     );
   return badge(d.certificateValid ? "good" : "bad", d.certificateValid ? "valid" : "not valid");
