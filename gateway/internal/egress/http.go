@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"time"
 
@@ -158,7 +159,7 @@ func (c *Client) dialPlanFor(ctx context.Context, r Request) (dialPlan, error) {
 // addresses are those that the request may dial, in order.
 func (r Request) addresses(resolution Resolution) ([]netip.Addr, error) {
 	if r.Family != 0 {
-		resolution = resolution.only(r.Family)
+		resolution = resolution.Only(r.Family)
 	}
 	all := resolution.All()
 	switch {
@@ -167,7 +168,7 @@ func (r Request) addresses(resolution Resolution) ([]netip.Addr, error) {
 	case r.Family == 0:
 		return nil, resolution.Reachable()
 	case len(resolution.V4)+len(resolution.V6) > 0:
-		return nil, fault.New(fault.Upstream, map[int]string{4: "NO_IPV4_HERE", 6: "NO_IPV6_HERE"}[r.Family], nil)
+		return nil, resolution.NoRoute(slices.Concat(resolution.V4, resolution.V6)[0])
 	}
 	return nil, fault.New(fault.NoAddress, "NO_ADDRESS",
 		finding.Args{"host": r.URL.Host().Short(), "family": "IPv" + strconv.Itoa(r.Family)})

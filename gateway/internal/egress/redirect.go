@@ -75,11 +75,25 @@ func (c Chain) Limited() error {
 // call alone), but to no other host than the one that set them; Authorization never exists. A revisited canonical URL
 // is a loop, unless a cookie was set since (once).
 func (c *Client) Follow(ctx context.Context, r Request, limit int) Chain {
-	r.Exempt = false // what a chain leads to is a stranger's choice
-	f := follower{client: c, request: r, limit: limit, state: newChainState(), visits: make(map[string]visit)}
+	f := c.newFollower(r, limit)
 	for f.step(ctx) {
 	}
 	return f.chain
+}
+
+// FollowFrom follows redirects as Follow does, from a hop that the caller already made with r.
+func (c *Client) FollowFrom(ctx context.Context, r Request, first Hop, limit int) Chain {
+	f := c.newFollower(r, limit)
+	f.visit()
+	for more := f.goOn(ctx, first); more; {
+		more = f.step(ctx)
+	}
+	return f.chain
+}
+
+func (c *Client) newFollower(r Request, limit int) *follower {
+	r.Exempt = false // what a chain leads to is a stranger's choice
+	return &follower{client: c, request: r, limit: limit, state: newChainState(), visits: make(map[string]visit)}
 }
 
 // follower walks one chain.

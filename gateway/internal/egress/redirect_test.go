@@ -71,6 +71,11 @@ func TestFollow(t *testing.T) {
 			if diff := cmp.Diff(want, urls(chain)); diff != "" {
 				t.Error(diff)
 			}
+			first := egress.Hop{URL: chain.Hops[0].URL, Response: chain.Hops[0].Response}
+			from := c.FollowFrom(t.Context(), egress.Request{URL: first.URL, MaxBody: 100}, first, 3)
+			if diff := cmp.Diff(want, urls(from)); diff != "" || from.End != egress.EndFinal || from.Followed != 3 {
+				t.Errorf("from the first hop: %s, %+v", diff, from)
+			}
 			if final := chain.Final(); final.Status != 200 || string(final.Body) != "here" {
 				t.Errorf("%+v", final)
 			}

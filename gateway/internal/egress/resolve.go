@@ -69,8 +69,20 @@ func (r Resolution) Reachable() error {
 	return fault.New(fault.Upstream, code, args).ByRule(fault.RuleShortage)
 }
 
-// only leaves the addresses of one family, 4 or 6.
-func (r Resolution) only(family int) Resolution {
+// NoRoute returns a *fault.Error of kind Upstream if this host has no route of the address's family, else nil.
+func (r Resolution) NoRoute(a netip.Addr) error {
+	if !r.lacking.Has(a) {
+		return nil
+	}
+	code := "NO_IPV6_HERE"
+	if a.Is4() {
+		code = "NO_IPV4_HERE"
+	}
+	return fault.New(fault.Upstream, code, nil)
+}
+
+// Only returns the resolution with the addresses of one family, 4 or 6.
+func (r Resolution) Only(family int) Resolution {
 	if family != 4 {
 		r.V4 = nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -258,6 +259,11 @@ func TestResolutionOrderAndFamilies(t *testing.T) {
 		}
 		if len(r.V4)+len(r.V6) == 0 {
 			t.Errorf("%s with %v: the addresses of a lacking family are missing", test.name, test.host)
+		}
+		for _, a := range slices.Concat(r.V4, r.V6) {
+			if err := r.NoRoute(a); (err == nil) != test.host.Has(a) || err != nil && !fault.Is(err, fault.Upstream) {
+				t.Errorf("%v with %v: %v", a, test.host, err)
+			}
 		}
 	}
 }

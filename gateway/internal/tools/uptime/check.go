@@ -6,137 +6,152 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool/finding"
+	"diagnostics/gateway/internal/tools/internal/endpoints"
 	"diagnostics/gateway/internal/tools/internal/webview"
+	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 )
 
-// maxRedirects is how many redirects a check follows.
-const maxRedirects = 5
+const (
+	// maxRedirects is how many redirects a check follows.
+	maxRedirects = 5
+	// maxAddresses is how many addresses of each family are checked.
+	maxAddresses = 3
+)
 
-// familyCheck is what became of one family: the chain of the try that counts, and each address by itself.
+// address is the response of one address of the site to the URL, before any redirect.
+type address = endpoints.Result[egress.Hop]
+
+// familyCheck is the check of the site over one family: its addresses, and the redirects from one of them.
 type familyCheck struct {
 	family    int
-	address   netip.Addr // of the site, over this family
+	addresses []address
+	address   netip.Addr // where the chain begins
 	chain     egress.Chain
-	first     egress.Hop // of the chain over this family, before any other was taken
-	ended     time.Time
-	addresses []addressCheck // the first few, in the resolver's order
+	ended     time.Time // of the chain
 }
 
-// report reports the current state of the family. The second try may change it.
-func (c *familyCheck) report(ctx context.Context) {
-	if c.refused() || ctx.Err() != nil {
-		return
-	}
-	progress.Report(ctx, "family", strconv.Itoa(c.family), familyStep{c.family, c.describe().familyFacts})
-}
-
-// reportMet reports the first of several addresses, where the chain met it: the others are requested on their own.
-func (c *familyCheck) reportMet(ctx context.Context) {
-	if len(c.addresses) < 2 || c.first.Response == nil || c.first.Response.Address != c.addresses[0].address {
-		return
-	}
-	met := addressCheck{address: c.first.Response.Address, hop: c.first, tried: true}
-	met.report(ctx)
-}
-
-// familyStep is a family while the check goes on. Its addresses are steps of their own.
-type familyStep struct {
-	Family int `json:"family" wire:"enum=4|6"`
-	familyFacts
-}
-
-// chainNeedsMore reports whether the chain that has ended came to no answer and may do so at another try.
-func (c *familyCheck) chainNeedsMore() bool {
-	return c.down() && (c.requested() && c.busy() == nil || c.answering().IsValid())
-}
-
-// answering is an address that answers where the one that the chain met does not, else the zero address.
-func (c *familyCheck) answering() netip.Addr {
-	if c.firstUp() {
-		return netip.Addr{}
-	}
-	if i := slices.IndexFunc(c.addresses, func(a addressCheck) bool { return a.up() }); i >= 0 {
-		return c.addresses[i].address
-	}
-	return netip.Addr{}
-}
-
-// firstUp reports whether the site itself answered the chain, whatever its redirects led to.
-func (c *familyCheck) firstUp() bool { return up(c.first) }
-
-// up reports whether the answer to a request is no server error. A redirect is none, nor is an answer beyond the bounds
-// of this service.
-func up(hop egress.Hop) bool {
-	if hop.Response == nil {
-		return fault.BeyondBound(hop.Err)
-	}
-	return hop.Response.Status < http.StatusInternalServerError
-}
-
-// observe records for the address that the chain met what the chain has seen of it.
-func (c *familyCheck) observe() {
-	if len(c.addresses) == 1 {
-		c.addresses[0].see(c.first)
-		return
-	}
-	for i := range c.addresses {
-		a := &c.addresses[i]
-		if c.first.Response != nil && c.first.Response.Address == a.address && !a.up() {
-			a.see(c.first)
+// check requests the URL at the first addresses of one family, each a second time if it fails: a deployment or a lost
+// packet is no outage. It then follows the redirects from the first address that answered, while slower ones are still
+// awaited.
+func (r *checker) check(ctx context.Context, c *familyCheck, resolution egress.Resolution) {
+	limited, cancel := context.WithTimeout(ctx, r.bounds.first+r.bounds.pause+r.bounds.second)
+	defer cancel()
+	run := endpoints.Run(limited, resolution, endpoints.Policy{
+		Max: maxAddresses, First: r.bounds.first, Retry: r.bounds.second, Pause: r.bounds.pause,
+		Beside: r.bounds.beside, Grace: r.bounds.beside,
+	}, func(ctx context.Context, at netip.Addr) address {
+		return r.request(ctx, egress.Request{URL: r.url, Address: at})
+	}, func(run *endpoints.Checks[egress.Hop], i int) {
+		if a := run.Results[i]; len(run.Results) > 1 && a.State != endpoints.Refused && ctx.Err() == nil {
+			progress.Report(ctx, "address", a.Address.String(), describeAddress(a))
 		}
+	})
+	defer run.Stop()
+	c.addresses = run.Results
+	from := first(c.addresses)
+	if from.State != endpoints.Up && len(resolution.V4)+len(resolution.V6) > maxAddresses {
+		from = r.request(limited, egress.Request{URL: r.url, Family: c.family}) // at any address, as browsers do
 	}
+	r.follow(limited, c, from, resolution)
+	if run.Running > 0 {
+		c.report(ctx)
+		run.Wait()
+	}
+	c.report(ctx)
 }
 
-// lead has the answer of an address speak for the family where its chain met none.
-func (c *familyCheck) lead() {
-	address := c.answering()
-	for i := range c.addresses {
-		if a := &c.addresses[i]; a.address == address {
-			c.chain, c.first, c.address, c.ended = a.chain(), a.hop, a.address, time.Now()
+// request makes one request, without following redirects.
+func (r *checker) request(ctx context.Context, request egress.Request) address {
+	response, err := r.client.Do(ctx, request)
+	if response != nil {
+		request.Address = response.Address
+		r.state.answered(ctx, response)
+	}
+	return judge(request.Address, egress.Hop{URL: r.url, Response: response, Err: err})
+}
+
+// judge returns the result of a request to an address. It is down if the status is 500 or more. A response beyond the
+// bounds of this service is not the site's fault.
+func judge(at netip.Addr, hop egress.Hop) address {
+	a := address{Address: at, State: endpoints.StateOf(hop.Err), Value: hop, Err: hop.Err}
+	switch {
+	case hop.Response != nil && hop.Response.Status >= http.StatusInternalServerError:
+		a.State = endpoints.Down
+	case fault.BeyondBound(hop.Err):
+		a.State = endpoints.Up
+	}
+	return a
+}
+
+// first returns the first address that answered. Without one it returns the address whose failure says most: an error
+// status, then one that was not tried and might have answered, then any failure before silence.
+func first(addresses []address) address {
+	rank := func(a address) int {
+		switch {
+		case a.State == endpoints.Up:
+			return 0
+		case a.State == endpoints.Down && a.Err == nil:
+			return 1
+		case a.State != endpoints.Down:
+			return 2
+		case !fault.Is(a.Err, fault.Timeout):
+			return 3
 		}
+		return 4
 	}
+	return slices.MinFunc(addresses, func(a, b address) int { return rank(a) - rank(b) })
 }
 
-// try follows the site's redirects, from one address where it is valid. met is called with the first hop.
-func (r *checker) try(ctx context.Context, c *familyCheck, from netip.Addr, met func(egress.Hop)) {
-	seen := func(hop egress.Hop) {
-		if met != nil {
-			met(hop)
+// follow follows the redirects from an address's response, a second time if they lead to a server error. The lookup
+// that preceded the check is added to the response's times.
+func (r *checker) follow(ctx context.Context, c *familyCheck, from address, lookup egress.Resolution) {
+	if response := from.Value.Response; response != nil && response.Timings.DNS < lookup.Duration {
+		response.Timings.Total += lookup.Duration - response.Timings.DNS
+		response.Timings.DNS = lookup.Duration
+		response.Timings.Delay += lookup.Delay
+	}
+	if from.Address.IsValid() {
+		c.address = from.Address
+	}
+	for attempt := 1; ; attempt++ {
+		ctx := progress.Know(ctx, progress.Known{Attempt: attempt})
+		request := egress.Request{URL: r.url, Family: c.family}
+		c.chain = r.client.FollowFrom(ctx, request, from.Value, maxRedirects)
+		if end := c.chain.Hops[len(c.chain.Hops)-1]; c.state() == endpoints.Up && fault.Is(end.Err, fault.NoAddress) {
+			// The site redirects to a host without an address of the family, where visitors use the other one.
+			request.Family = 0
+			c.chain = r.client.FollowFrom(ctx, request, from.Value, maxRedirects)
 		}
-		met = nil
+		if attempt == 2 || len(c.chain.Hops) == 1 || c.state() != endpoints.Down {
+			c.ended = time.Now()
+			return
+		}
+		pause(ctx, r.bounds.pause)
 	}
-	c.chain = r.client.Follow(ctx, egress.Request{URL: r.url, Family: c.family, Address: from, Seen: seen}, maxRedirects)
-	c.first = c.chain.Hops[0]
-	if first := c.first.Response; first != nil {
-		c.address = first.Address
-	}
-	// The family was to be tried on the site itself. Where it redirects to a host without that family, all visitors but
-	// those with nothing else go on over the other one.
-	if c.leavesFamily() {
-		c.chain = r.client.Follow(ctx, egress.Request{URL: r.url}, maxRedirects)
-	}
-	c.ended = time.Now()
 }
 
-// addLookup puts the lookup that was made before the round trip into its times.
-func (c *familyCheck) addLookup(lookup egress.Resolution) {
-	first := c.chain.Hops[0].Response
-	if first == nil || first.Timings.DNS >= lookup.Duration {
-		return
+// state returns the state of the family: it is up if the last HTTP response has a status under 500 or was beyond the
+// bounds of this service, and busy if this service could not make a request of the chain.
+func (c *familyCheck) state() endpoints.State {
+	last := c.response()
+	switch state := endpoints.StateOf(c.chain.Err); {
+	case state == endpoints.Busy, last == nil && state != endpoints.Down:
+		return state
+	case last != nil && last.Status < http.StatusInternalServerError, last == nil && fault.BeyondBound(c.chain.Err):
+		return endpoints.Up
 	}
-	first.Timings.Total += lookup.Duration - first.Timings.DNS
-	first.Timings.DNS = lookup.Duration
-	first.Timings.Delay += lookup.Delay
+	return endpoints.Down
 }
 
-// answer is the last HTTP answer of the chain, nil where there was none.
-func (c *familyCheck) answer() *egress.Response {
+// response returns the last HTTP response of the chain, or nil.
+func (c *familyCheck) response() *egress.Response {
 	for _, hop := range slices.Backward(c.chain.Hops) {
 		if hop.Response != nil {
 			return hop.Response
@@ -145,49 +160,31 @@ func (c *familyCheck) answer() *egress.Response {
 	return nil
 }
 
-// down reports whether no HTTP answer under 500 came. An answer beyond the bounds of this service is none of these.
-func (c *familyCheck) down() bool {
-	if last := c.answer(); last != nil {
-		return last.Status >= http.StatusInternalServerError
-	}
-	return !fault.BeyondBound(c.first.Err)
-}
-
-// refused reports whether the site itself, not one that it redirects to, may not be visited: its name's answers have
-// changed since they were judged first.
-func (c *familyCheck) refused() bool { return c.refusal() != nil }
-
+// refusal returns the address policy's refusal of the site, or nil: its name's addresses have changed since they were
+// judged first.
 func (c *familyCheck) refusal() error {
-	if len(c.chain.Hops) == 1 && fault.Is(c.chain.Hops[0].Err, fault.Refused) {
-		return c.chain.Hops[0].Err
-	}
-	for i := range c.addresses {
-		if c.addresses[i].refused() {
-			return c.addresses[i].hop.Err
+	for _, a := range c.addresses {
+		if a.State == endpoints.Refused {
+			return a.Err
 		}
 	}
-	return nil
-}
-
-// requested reports whether the site itself got a request: it did not where the limit of its address is reached.
-func (c *familyCheck) requested() bool { return len(c.chain.Hops) > 1 || c.chain.Limited() == nil }
-
-// busy is why this service could not check the site to the end, nil where it could. What was seen of the site until
-// then is no verdict on it.
-func (c *familyCheck) busy() error {
-	if fault.IsOwn(c.chain.Err) {
+	if c.state() == endpoints.Refused {
 		return c.chain.Err
 	}
 	return nil
 }
 
-// up reports whether the site has answered to the end.
-func (c *familyCheck) up() bool { return c.busy() == nil && !c.down() }
+// familyStep is a family while the check goes on. Its addresses are steps of their own.
+type familyStep struct {
+	Family int `json:"family" wire:"enum=4|6"`
+	familyFacts
+}
 
-// leavesFamily reports whether all went well up to a redirect to a host without an address of the family.
-func (c *familyCheck) leavesFamily() bool {
-	last := c.chain.Hops[len(c.chain.Hops)-1]
-	return !c.down() && fault.Is(last.Err, fault.NoAddress)
+// report reports the current state of the family.
+func (c *familyCheck) report(ctx context.Context) {
+	if c.refusal() == nil && ctx.Err() == nil {
+		progress.Report(ctx, "family", strconv.Itoa(c.family), familyStep{c.family, c.describe().familyFacts})
+	}
 }
 
 func (c *familyCheck) responseTime() time.Duration {
@@ -200,7 +197,7 @@ func (c *familyCheck) responseTime() time.Duration {
 	return sum
 }
 
-// certificateValid is nil where no answer came over TLS or a certificate could not be verified, else whether every
+// certificateValid returns nil if no response came over TLS or a certificate could not be verified, else whether every
 // certificate of the chain is valid.
 func (c *familyCheck) certificateValid() *bool {
 	var valid, unverified bool
@@ -217,124 +214,64 @@ func (c *familyCheck) certificateValid() *bool {
 	return &valid
 }
 
-// helloTooLong reports whether a server of the chain, or one of the addresses, answers short ClientHellos alone.
+// helloTooLong reports whether a server of the chain, or one of the addresses, answers only short ClientHellos.
 func (c *familyCheck) helloTooLong() bool {
-	return len(webview.ShortHelloHosts(c.chain)) > 0 || slices.ContainsFunc(c.addresses, func(a addressCheck) bool {
-		return a.hop.Response != nil && a.hop.Response.HelloTooLong
+	return len(webview.ShortHelloHosts(c.chain)) > 0 || slices.ContainsFunc(c.addresses, func(a address) bool {
+		return a.Value.Response != nil && a.Value.Response.HelloTooLong
 	})
 }
 
-// maxAddresses is how many addresses of each family are looked at.
-const maxAddresses = 3
-
-// addressCheck is what one address of the site answers: its own answer to the URL, before any redirect. tried is false
-// where there is no outcome yet.
-type addressCheck struct {
-	address netip.Addr
-	hop     egress.Hop
-	tried   bool
-}
-
-func checksOf(addresses []netip.Addr) []addressCheck {
-	checks := make([]addressCheck, min(len(addresses), maxAddresses))
-	for i := range checks {
-		checks[i].address = addresses[i]
-	}
-	return checks
-}
-
-// report reports the current state of the address.
-func (a *addressCheck) report(ctx context.Context) {
-	if !a.refused() {
-		progress.Report(ctx, "address", a.address.String(), a.describe())
-	}
-}
-
-// see takes in what the address has just said. An error status says more of it than the silence after it, but not more
-// than that it could not be requested again.
-func (a *addressCheck) see(hop egress.Hop) {
-	seen := addressCheck{hop: hop, tried: true}
-	if !a.tried || hop.Response != nil || a.hop.Response == nil && !seen.prevented() {
-		a.hop, a.tried = hop, true
-	}
-}
-
-// up reports whether the address answered, and not with a server error.
-func (a *addressCheck) up() bool { return up(a.hop) }
-
-// prevented reports whether a limit or a shortage of this host prevented the request.
-func (a *addressCheck) prevented() bool {
-	return fault.Is(a.hop.Err, fault.Limited) || fault.IsOwn(a.hop.Err)
-}
-
-// known reports whether anything is known of the address.
-func (a *addressCheck) known() bool { return a.tried && !a.prevented() }
-
-// final reports whether another request would say no more.
-func (a *addressCheck) final() bool { return a.tried && (a.up() || a.prevented()) }
-
-func (a *addressCheck) refused() bool { return fault.Is(a.hop.Err, fault.Refused) }
-
-// chain is the address's answer as a chain that was not followed.
-func (a *addressCheck) chain() egress.Chain {
-	chain := egress.Chain{Hops: []egress.Hop{a.hop}, End: egress.EndFinal}
-	if a.hop.Err != nil {
-		chain.End, chain.Err = egress.EndUnreachable, a.hop.Err
+// chainOf returns an address's response as a chain that was not followed.
+func chainOf(hop egress.Hop) egress.Chain {
+	chain := egress.Chain{Hops: []egress.Hop{hop}, End: egress.EndFinal}
+	if hop.Err != nil {
+		chain.End, chain.Err = egress.EndUnreachable, hop.Err
 	}
 	return chain
 }
 
-// trouble is what is wrong with the address by itself.
-func (a *addressCheck) trouble() trouble {
-	if !a.known() {
+// addressTrouble returns what is wrong with one address.
+func addressTrouble(a address) trouble {
+	if a.State != endpoints.Up && a.State != endpoints.Down {
 		return trouble{}
 	}
-	return troubleOf(a.chain())
+	return troubleOf(chainOf(a.Value))
 }
 
-func (a *addressCheck) describe() addressState {
-	state := addressState{Address: a.address.String(), State: uptimeDown}
-	switch {
-	case !a.tried:
-		state.State = uptimeSkipped
-	case fault.IsOwn(a.hop.Err):
-		state.State, state.Reason = uptimeSkipped, inWords([]said{{"SHORTAGE_HERE", nil}})
-	case a.prevented():
-		state.State, state.Reason = uptimeSkipped, inWords([]said{reasonOf(a.hop.Err)})
-	default:
-		state.Reason = inWords(a.trouble().said())
+func describeAddress(a address) addressState {
+	state := addressState{Address: a.Address.String(), State: uptimeSkipped}
+	switch a.State {
+	case endpoints.Up, endpoints.Down:
+		state.State, state.Reason = uptimeDown, inWords(addressTrouble(a).said())
+		if a.State == endpoints.Up {
+			state.State = uptimeUp
+		}
+	case endpoints.Busy:
+		state.Reason = inWords([]said{{"SHORTAGE_HERE", nil}})
+	case endpoints.Skipped:
+		state.Reason = inWords([]said{reasonOf(a.Err)})
 	}
-	if a.hop.Response != nil {
-		state.Status = new(a.hop.Response.Status)
-	}
-	if a.up() {
-		state.State = uptimeUp
+	if a.Value.Response != nil {
+		state.Status = new(a.Value.Response.Status)
 	}
 	return state
 }
 
-// skipped are addresses of a family that this host lacks.
-func skipped(addresses []netip.Addr, reason *string) []addressState {
-	states := make([]addressState, 0, maxAddresses)
-	for _, a := range addresses[:min(len(addresses), maxAddresses)] {
-		states = append(states, addressState{Address: a.String(), State: uptimeSkipped, Reason: reason})
-	}
-	return states
-}
-
-// differ reports whether not all addresses of a family that answers say what the one does that its chain met.
+// differ reports whether an address of a family that is up does not say the same as the one where the chain begins.
 func (c *familyCheck) differ() bool {
-	if c.down() {
+	if c.state() == endpoints.Down {
 		return false
 	}
-	met := addressCheck{hop: c.first, tried: true}
-	return slices.ContainsFunc(c.addresses, func(a addressCheck) bool { return a.known() && a.trouble() != met.trouble() })
+	begins := troubleOf(chainOf(c.chain.Hops[0]))
+	return slices.ContainsFunc(c.addresses, func(a address) bool {
+		return (a.State == endpoints.Up || a.State == endpoints.Down) && addressTrouble(a) != begins
+	})
 }
 
-// familyTrouble is what is wrong with a family and not with single addresses of it, whose own sentences say more.
+// familyTrouble returns what is wrong with a family but not with single addresses, whose own sentences say more.
 func (c *familyCheck) familyTrouble() trouble {
 	t := c.trouble()
-	if c.differ() && slices.ContainsFunc(c.addresses, func(a addressCheck) bool { return a.trouble() == t }) {
+	if c.differ() && slices.ContainsFunc(c.addresses, func(a address) bool { return addressTrouble(a) == t }) {
 		return trouble{}
 	}
 	return t
@@ -350,14 +287,14 @@ func addressReasons(checks ...familyCheck) []said {
 			continue
 		}
 		for _, a := range checks[i].addresses {
-			t := a.trouble()
+			t := addressTrouble(a)
 			if t == (trouble{}) {
 				continue
 			}
 			if at[t] == nil {
 				troubles = append(troubles, t)
 			}
-			at[t] = append(at[t], a.address.String())
+			at[t] = append(at[t], a.Address.String())
 		}
 	}
 	var all []said
@@ -365,4 +302,51 @@ func addressReasons(checks ...familyCheck) []said {
 		all = append(all, t.saidOf(atAddresses, finding.Args{"addresses": at[t]})...)
 	}
 	return all
+}
+
+// soFar is the conclusion before the end of a run that takes long. All families share one.
+type soFar struct {
+	host string
+
+	mu       sync.Mutex
+	late     bool
+	status   string // of the first response, or empty
+	reported string // the code of the last conclusion
+}
+
+// due reports what is known, and what becomes known from now on.
+func (s *soFar) due(ctx context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.late = true
+	s.report(ctx)
+}
+
+// answered notes a response of the site itself.
+func (s *soFar) answered(ctx context.Context, r *egress.Response) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.status == "" {
+		s.status = webview.Answered(r.Status, r.StatusText)
+	}
+	if s.late {
+		s.report(ctx)
+	}
+}
+
+// report sends the conclusion from a goroutine that ends at once: the caller has to wait, and a stack that has grown
+// hardly shrinks.
+func (s *soFar) report(ctx context.Context) {
+	if progress.Of(ctx) == nil {
+		return
+	}
+	code, args := codeSilent, finding.Args{"host": s.host}
+	if s.status != "" {
+		code, args["answer"] = codeAnswers, s.status
+	}
+	if code == s.reported {
+		return
+	}
+	s.reported = code
+	parallel.Apart(func() { progress.Report(ctx, "conclusion", "", rows.Conclude(code, args)) })
 }

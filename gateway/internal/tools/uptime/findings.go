@@ -7,6 +7,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool/finding"
+	"diagnostics/gateway/internal/tools/internal/endpoints"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
 
@@ -94,7 +95,7 @@ func (f facts) reportAnswers(report *finding.Draft) {
 			t := one.check.familyTrouble().answerOnly()
 			switch {
 			case t == (trouble{}):
-			case f.result.Online && one.check.down():
+			case f.result.Online && one.check.state() == endpoints.Down:
 				report.Add(codeFamilyDown, one.name, t.because(finding.Args{"of": f.host, "family": one.name}))
 			default:
 				f.reportAnswer(report, one.check, one.name)
@@ -138,17 +139,17 @@ func (f facts) reportAddresses(report *finding.Draft) {
 			continue
 		}
 		for _, a := range one.check.addresses {
-			t := a.trouble().answerOnly()
-			args := t.because(finding.Args{"of": f.host, "address": a.address})
+			t := addressTrouble(a).answerOnly()
+			args := t.because(finding.Args{"of": f.host, "address": a.Address})
 			switch {
 			case t == (trouble{}):
-			case fault.BeyondBound(a.hop.Err):
-				end := webview.BadEnd(a.chain(), maxRedirects)
-				report.Add(end.Code, a.address.String(), end.Args)
-			case a.up():
-				report.Add(codeDiffers, a.address.String(), args)
+			case fault.BeyondBound(a.Err):
+				end := webview.BadEnd(chainOf(a.Value), maxRedirects)
+				report.Add(end.Code, a.Address.String(), end.Args)
+			case a.State == endpoints.Up:
+				report.Add(codeDiffers, a.Address.String(), args)
 			default:
-				report.Add(codeAddressDown, a.address.String(), args)
+				report.Add(codeAddressDown, a.Address.String(), args)
 			}
 		}
 	}
@@ -169,7 +170,7 @@ func (f facts) chains() []egress.Chain {
 	for _, one := range f.checked() {
 		chains = append(chains, one.check.chain)
 		for _, a := range one.check.addresses {
-			chains = append(chains, a.chain())
+			chains = append(chains, chainOf(a.Value))
 		}
 	}
 	return chains

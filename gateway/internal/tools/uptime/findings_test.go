@@ -115,9 +115,8 @@ func TestReportOfFacts(t *testing.T) {
 					resolution.Unanswered.V4 = r.noLookup
 					continue
 				}
-				address := netip.MustParseAddr(one)
-				c := familyCheck{family: family, chain: chain, first: chain.Hops[0], address: address,
-					addresses: []addressCheck{{address: address, hop: chain.Hops[0], tried: true}}}
+				c := familyCheck{family: family, chain: chain, address: netip.MustParseAddr(one)}
+				c.addresses = []address{judge(c.address, chain.Hops[0])}
 				if family == 4 {
 					c.ended = time.Unix(1, 0)
 				} else {

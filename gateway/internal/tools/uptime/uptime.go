@@ -3,12 +3,11 @@
 package uptime
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // openapi.yaml
 	"fmt"
-	"net/netip"
 	"reflect"
-	"slices"
 	"time"
 
 	"diagnostics/gateway/internal/egress"
@@ -17,6 +16,7 @@ import (
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/challenge"
+	"diagnostics/gateway/internal/tools/internal/endpoints"
 	"diagnostics/gateway/internal/tools/internal/webview"
 	"diagnostics/shared/parallel"
 )
@@ -95,7 +95,8 @@ type addressState struct {
 	Reason  *string `json:"reason"`
 }
 
-// limits keep the two tries, each a chain of up to six requests, well inside the bound of the whole run.
+// limits keep both attempts at an address and the redirects after them well inside the bound of the whole run: together
+// they may take as long as first, pause and second.
 type limits struct {
 	first, second time.Duration
 	pause         time.Duration // between them
@@ -161,7 +162,7 @@ func (r *checker) run(ctx context.Context) (*Result, error) {
 	if err := unsettled(checks); err != nil {
 		return nil, err
 	}
-	return r.withHTTP3(ctx, r.conclude(resolution, checks), firstAnswer(counted(checks)).answer()), nil
+	return r.withHTTP3(ctx, r.conclude(resolution, checks), fastest(counted(checks)).response()), nil
 }
 
 // withHTTP3 tries HTTP/3 with the origin of the last answer, where it is to be tried.
@@ -173,26 +174,26 @@ func (r *checker) withHTTP3(ctx context.Context, result *Result, last *egress.Re
 	return result
 }
 
-// unsettled gives the error where no verdict is possible: the site is not up over any family that was checked, and one
-// was not, because of a limit or because this service lacked the means.
+// unsettled returns the error of a site on which no verdict is possible: it is up over no family, and a limit or a
+// shortage of this service prevented a request.
 func unsettled(checks []familyCheck) error {
-	if slices.ContainsFunc(checks, func(c familyCheck) bool { return c.up() }) {
-		return nil
-	}
+	prevented := func(state endpoints.State) bool { return state == endpoints.Skipped || state == endpoints.Busy }
+	var why error
 	for i := range checks {
-		if !checks[i].requested() {
-			return checks[i].chain.Limited()
+		state := checks[i].state()
+		if state == endpoints.Up {
+			return nil
 		}
-		if err := checks[i].busy(); err != nil {
-			return err
+		if prevented(state) {
+			why = cmp.Or(why, checks[i].chain.Err)
 		}
 		for _, a := range checks[i].addresses {
-			if a.prevented() {
-				return a.hop.Err
+			if prevented(a.State) {
+				why = cmp.Or(why, a.Err)
 			}
 		}
 	}
-	return nil
+	return why
 }
 
 // resolve looks the name up, once more where the name servers failed.
@@ -227,30 +228,36 @@ func (r *checker) unresolved(ctx context.Context, err error) (*Result, error) {
 
 // checkFamilies checks the families that both the site and this host have, at the same time.
 func (r *checker) checkFamilies(ctx context.Context, resolution egress.Resolution) []familyCheck {
-	has := r.client.Families()
 	var checks []familyCheck
-	add := func(family int, addresses []netip.Addr) {
-		checks = append(checks, familyCheck{family: family, address: addresses[0], addresses: checksOf(addresses)})
+	for _, family := range []int{4, 6} {
+		if addresses := resolution.Only(family).All(); len(addresses) > 0 {
+			checks = append(checks, familyCheck{family: family, address: addresses[0]})
+		}
 	}
-	if has.V4 && len(resolution.V4) > 0 {
-		add(4, resolution.V4)
-	}
-	if has.V6 && len(resolution.V6) > 0 {
-		add(6, resolution.V6)
-	}
-	parallel.Each(len(checks), len(checks), func(i int) { r.check(ctx, &checks[i], resolution) })
+	var notice parallel.Group
+	defer notice.Wait()
+	checking, cancel := context.WithCancel(ctx)
+	defer cancel()
+	notice.Go(func() {
+		select {
+		case <-time.After(r.bounds.notice):
+			r.state.due(ctx)
+		case <-checking.Done():
+		}
+	})
+	parallel.Each(len(checks), len(checks), func(i int) {
+		r.check(checking, &checks[i], resolution.Only(checks[i].family))
+	})
 	return checks
 }
 
-// unchecked describes a family over which this service could not check the site.
-func (c *familyCheck) unchecked() familyState {
-	return familyState{familyFacts{State: uptimeSkipped, Address: new(c.address.String())}, c.describeAddresses()}.because(
-		said{saidShortage, finding.Args{"by": c.name()}})
-}
-
-// untried describes a family that was not checked. unanswered means that its lookup failed: name servers that answer
-// for one family alone are common, and their site is no worse for it.
-func (r *checker) untried(family int, addresses []netip.Addr, unanswered bool) familyState {
+// untried describes a family that was not checked. If its lookup failed, the site is no worse for it: name servers that
+// answer for only one family are common.
+func (r *checker) untried(family int, resolution egress.Resolution) familyState {
+	addresses, unanswered := resolution.V4, resolution.Unanswered.V4
+	if family == 6 {
+		addresses, unanswered = resolution.V6, resolution.Unanswered.V6
+	}
 	if len(addresses) == 0 {
 		why := said{saidNoFamily, finding.Args{"host": r.url.Host().Short(), "by": fmt.Sprintf("IPv%d", family)}}
 		if unanswered {
@@ -258,10 +265,12 @@ func (r *checker) untried(family int, addresses []netip.Addr, unanswered bool) f
 		}
 		return familyState{familyFacts{State: uptimeNoAddress}, []addressState{}}.because(why)
 	}
-	why := said{fmt.Sprintf("NO_IPV%d_HERE", family), nil}
-	address := addresses[0].String()
-	return familyState{familyFacts{State: uptimeSkipped, Address: &address}, skipped(addresses, inWords([]said{why}))}.
-		because(why)
+	why := reasonOf(resolution.NoRoute(addresses[0]))
+	state := familyState{familyFacts{State: uptimeSkipped, Address: new(addresses[0].String())}, nil}.because(why)
+	for _, a := range addresses[:min(len(addresses), maxAddresses)] {
+		state.Addresses = append(state.Addresses, addressState{Address: a.String(), State: uptimeSkipped, Reason: state.Reason})
+	}
+	return state
 }
 
 // pause waits, at most to the end of ctx.

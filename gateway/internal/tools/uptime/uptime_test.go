@@ -5,8 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -576,23 +574,6 @@ func TestUptimeCertificateOnTheWay(t *testing.T) {
 	if got.Verdict != "degraded" || got.CertificateValid == nil || *got.CertificateValid ||
 		toolstest.Text(got.FinalURL) != "http://four.example.com/" {
 		t.Fatalf("got %+v", got)
-	}
-}
-
-// TestUptimeSilenceIsBounded: two silent families are down within the two tries.
-func TestUptimeSilenceIsBounded(t *testing.T) {
-	t.Parallel()
-	n := network(t)
-	n.Drop(toolstest.WebV4Port80)
-	n.ServeConn(toolstest.WebV6Port80, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
-	bounds := limits{first: 400 * time.Millisecond, second: 200 * time.Millisecond, pause: 10 * time.Millisecond,
-		beside: time.Minute, notice: time.Minute}
-	got, err := run(t, n, bounds, "http://example.com/")
-	if err != nil || got.Verdict != "down" || got.Families.IPv4.State != "down" || got.Families.IPv6.State != "down" {
-		t.Fatalf("got %+v, %v", got, err)
-	}
-	if !strings.Contains(toolstest.Text(got.Reason), "in time") {
-		t.Errorf("the reason is %s", toolstest.Text(got.Reason))
 	}
 }
 

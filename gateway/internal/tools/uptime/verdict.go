@@ -11,6 +11,7 @@ import (
 	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/challenge"
+	"diagnostics/gateway/internal/tools/internal/endpoints"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
@@ -20,8 +21,8 @@ func (r *checker) conclude(resolution egress.Resolution, checks []familyCheck) *
 	result := &Result{
 		URL: r.url.String(),
 		Families: families{
-			IPv4: r.untried(4, resolution.V4, resolution.Unanswered.V4),
-			IPv6: r.untried(6, resolution.V6, resolution.Unanswered.V6),
+			IPv4: r.untried(4, resolution),
+			IPv6: r.untried(6, resolution),
 		},
 	}
 	for i := range checks {
@@ -34,8 +35,8 @@ func (r *checker) conclude(resolution egress.Resolution, checks []familyCheck) *
 		result.Truncated = result.Truncated || checks[i].cut()
 	}
 	checks = counted(checks)
-	first := firstAnswer(checks)
-	if last := first.answer(); last != nil {
+	first := fastest(checks)
+	if last := first.response(); last != nil {
 		result.Status = new(last.Status)
 		result.StatusText = new(bound.Text(webview.DescribeStatus(last), webview.MaxStatusText, &result.Truncated))
 		result.ResponseTimeMs = new(format.Milliseconds(first.responseTime()))
@@ -45,7 +46,7 @@ func (r *checker) conclude(resolution egress.Resolution, checks []familyCheck) *
 	}
 	result.HelloTooLong = slices.ContainsFunc(checks, func(c familyCheck) bool { return c.helloTooLong() })
 	result.Challenge, result.Notes = first.challenge(), webview.ChainNotes(first.chain)
-	result.Online = !first.down()
+	result.Online = first.state() == endpoints.Up
 	reasons := joinReasons(checks)
 	if result.HelloTooLong {
 		reasons = append(reasons, said{saidHello, nil})
@@ -55,8 +56,7 @@ func (r *checker) conclude(resolution egress.Resolution, checks []familyCheck) *
 	case !result.Online:
 		result.Verdict = verdictDown
 	case result.HelloTooLong || slices.ContainsFunc(checks, func(c familyCheck) bool {
-		return c.troubled() ||
-			c.differ()
+		return c.trouble() != trouble{} || c.differ()
 	}):
 		result.Verdict = verdictDegraded
 	default:
@@ -68,7 +68,9 @@ func (r *checker) conclude(resolution egress.Resolution, checks []familyCheck) *
 
 // counted are the checks that were made to their end.
 func counted(checks []familyCheck) []familyCheck {
-	return slices.DeleteFunc(slices.Clone(checks), func(c familyCheck) bool { return !c.requested() || c.busy() != nil })
+	return slices.DeleteFunc(slices.Clone(checks), func(c familyCheck) bool {
+		return c.state() != endpoints.Up && c.state() != endpoints.Down
+	})
 }
 
 // facts are those of a report; checks are the families that were checked to their end.
@@ -82,14 +84,14 @@ func (r *checker) facts(result Result, resolution egress.Resolution, checks []fa
 	return f
 }
 
-// firstAnswer is the check that speaks for the site: the first to end among those that are up, with an answer that was
-// read before others, else among those with any answer, else any.
-func firstAnswer(checks []familyCheck) *familyCheck {
+// fastest returns the check that speaks for the site: of the families that are up the first to end, with a response
+// before those whose response was beyond a bound; else the first with any response; else the first to end.
+func fastest(checks []familyCheck) *familyCheck {
 	rank := func(c *familyCheck) int {
-		switch read := c.answer() != nil; {
-		case !c.down() && read:
+		switch up, read := c.state() == endpoints.Up, c.response() != nil; {
+		case up && read:
 			return 0
-		case !c.down():
+		case up:
 			return 1
 		case read:
 			return 2
@@ -119,46 +121,35 @@ func joinReasons(checks []familyCheck) []said {
 func (c *familyCheck) name() string { return fmt.Sprintf("IPv%d", c.family) }
 
 func (c *familyCheck) describe() familyState {
-	if c.busy() != nil {
-		return c.unchecked()
+	family := familyState{familyFacts{State: uptimeSkipped, Address: new(c.address.String())}, []addressState{}}
+	for _, a := range c.addresses {
+		family.Addresses = append(family.Addresses, describeAddress(a))
 	}
-	address := c.address.String()
-	if !c.requested() {
-		return familyState{familyFacts{State: uptimeSkipped, Address: &address}, c.describeAddresses()}.because(
-			reasonOf(c.chain.Limited()))
-	}
-	family := familyState{familyFacts{State: uptimeUp, Address: &address, Reason: inWords(c.reasons())},
-		c.describeAddresses()}
-	if c.down() {
+	switch c.state() {
+	case endpoints.Busy:
+		return family.because(said{saidShortage, finding.Args{"by": c.name()}})
+	case endpoints.Skipped:
+		return family.because(reasonOf(c.chain.Err))
+	case endpoints.Up:
+		family.State = uptimeUp
+	default:
 		family.State = uptimeDown
 	}
-	if last := c.answer(); last != nil {
+	family.Reason = inWords(append(c.familyTrouble().said(), addressReasons(*c)...))
+	if last := c.response(); last != nil {
 		family.Status, family.ResponseTimeMs = new(last.Status), new(format.Milliseconds(c.responseTime()))
 	}
 	return family
 }
 
-// reasons returns what is wrong with the family and its addresses.
-func (c *familyCheck) reasons() []said {
-	return append(c.familyTrouble().said(), addressReasons(*c)...)
-}
-
-func (c *familyCheck) describeAddresses() []addressState {
-	states := make([]addressState, 0, len(c.addresses))
-	for i := range c.addresses {
-		states = append(states, c.addresses[i].describe())
-	}
-	return states
-}
-
 // cut reports whether a text of the check is longer than an answer takes.
 func (c *familyCheck) cut() bool {
-	return c.trouble().cut || slices.ContainsFunc(c.addresses, func(a addressCheck) bool { return a.trouble().cut })
+	return c.trouble().cut || slices.ContainsFunc(c.addresses, func(a address) bool { return addressTrouble(a).cut })
 }
 
 // challenge is what stood in place of the last answer, nil where nothing is known to have.
 func (c *familyCheck) challenge() *challenge.Challenge {
-	if last := c.answer(); last != nil {
+	if last := c.response(); last != nil {
 		return challenge.Of(last.Status, last.Header)
 	}
 	return nil
@@ -194,8 +185,6 @@ const (
 type badCertificate struct{ host, code string }
 
 func (c *familyCheck) trouble() trouble { return troubleOf(c.chain) }
-
-func (c *familyCheck) troubled() bool { return c.trouble() != trouble{} }
 
 func troubleOf(chain egress.Chain) trouble {
 	t := answerTrouble(chain)
