@@ -268,7 +268,8 @@ func (r *checker) untried(family int, resolution egress.Resolution) familyState 
 	why := reasonOf(resolution.NoRoute(addresses[0]))
 	state := familyState{familyFacts{State: uptimeSkipped, Address: new(addresses[0].String())}, nil}.because(why)
 	for _, a := range addresses[:min(len(addresses), maxAddresses)] {
-		state.Addresses = append(state.Addresses, addressState{Address: a.String(), State: uptimeSkipped, Reason: state.Reason})
+		state.Addresses = append(state.Addresses,
+			addressState{Address: a.String(), State: uptimeSkipped, Reason: state.Reason})
 	}
 	return state
 }

@@ -90,14 +90,14 @@ type ended[T any] struct {
 }
 
 // Run checks the first addresses of a host with try, which is called from several goroutines. It returns when all
-// checks have ended, Grace after an address is up, or at once if one is refused, since that refuses the host. notify, if
-// not nil, is called with each result as soon as Run or Wait has it. The caller must call Wait or Stop.
+// checks have ended, Grace after an address is up, or at once if one is refused, since that refuses the host. Run and
+// Wait call notify, if it is not nil, with each result as it comes. The caller must call Wait or Stop.
 func Run[T any](
 	ctx context.Context, resolution egress.Resolution, policy Policy,
 	try func(context.Context, netip.Addr) Result[T], notify func(c *Checks[T], index int),
 ) *Checks[T] {
-	ctx, cancel := context.WithCancel(progress.Know(ctx,
-		progress.Known{DNSMs: progress.Milliseconds(resolution.Duration)}))
+	ctx = progress.Know(ctx, progress.Known{DNSMs: progress.Milliseconds(resolution.Duration)})
+	ctx, cancel := context.WithCancel(ctx) // #nosec G118 -- Wait calls it
 	addresses := policy.addresses(resolution)
 	c := &Checks[T]{
 		Results: make([]Result[T], len(addresses)), Running: len(addresses),
@@ -143,9 +143,10 @@ func (c *Checks[T]) Wait() {
 	c.cancel()
 }
 
-// Stop ends the checks that are still running and waits for them.
+// Stop ends the checks that are still running and waits for them, without notifying.
 func (c *Checks[T]) Stop() {
 	c.cancel()
+	c.notify = nil
 	c.Wait()
 }
 
