@@ -21,9 +21,9 @@ import (
 	"diagnostics/gateway/internal/egress/tlswire"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool/finding"
+	"diagnostics/gateway/internal/tools/internal/endpoints"
 	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
-	"diagnostics/shared/workerapi"
 )
 
 // attempt is what was learnt at one address; until is its deadline.
@@ -31,9 +31,7 @@ type attempt struct {
 	address netip.Addr
 	until   time.Time
 	seen    observation
-	// skipped is the code of why it was not tried at all, err why no certificates came, dialled how the first dial failed,
-	// and connected whether it took a connection.
-	skipped   string
+	// err is why no certificates came, dialled how the first dial failed, and connected whether it took a connection.
 	err       error
 	dialled   error
 	connected bool
@@ -43,24 +41,14 @@ type attempt struct {
 	helloTooLong bool
 }
 
-// noFamilyHere are the codes of package fault for an address family that this service lacks.
-var noFamilyHere = map[int]string{4: "NO_IPV4_HERE", 6: "NO_IPV6_HERE"}
-
-// reached reports whether there are certificates to judge.
-func (v *attempt) reached() bool { return v.skipped == "" && v.err == nil }
-
 // attempt reads the certificates of one address: by a handshake of crypto/tls, and where that cannot speak to the
 // server by one that is only read.
-func (i *inspection) attempt(ctx context.Context, address netip.Addr) attempt {
+func (i *inspection) attempt(ctx context.Context, address netip.Addr) endpointCheck {
 	v := attempt{address: address, until: time.Now().Add(2 * i.timeout), dialogues: &tally{}}
-	if !i.egress.Families().Has(address) {
-		v.skipped = noFamilyHere[workerapi.Family(address)]
-		return v
-	}
 	i.shake(ctx, &v, webProtocols(i.to.Port))
 	if errors.Is(v.err, errStarttlsNotOffered) { // by this of several servers, perhaps
 		again := v
-		if i.shake(ctx, &again, nil); again.reached() {
+		if i.shake(ctx, &again, nil); again.err == nil {
 			v = again
 		}
 	}
@@ -70,7 +58,7 @@ func (i *inspection) attempt(ctx context.Context, address netip.Addr) attempt {
 	case errors.Is(v.err, errNotSpoken):
 		i.readInstead(ctx, &v)
 	}
-	return v
+	return endpointCheck{State: endpoints.StateOf(v.err), Value: &v, Err: v.err}
 }
 
 // shake makes a handshake of crypto/tls, and where the server does not answer its hello another one with a short hello:

@@ -3,17 +3,15 @@ package sslchecker
 import (
 	"context"
 	"errors"
-	"net/netip"
 	"slices"
 	"strings"
 	"time"
 
 	"diagnostics/gateway/internal/analyze/certs"
-	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool/finding"
-	"diagnostics/shared/parallel"
+	"diagnostics/gateway/internal/tools/internal/endpoints"
 	"diagnostics/shared/progress"
 	"diagnostics/shared/workerapi"
 )
@@ -43,102 +41,37 @@ func (endpoint) Enums() map[string][]string {
 	return map[string][]string{"authorizationError": certs.Codes()}
 }
 
-// endpointsOf gives the first addresses of a host, of both families in turn. A family that this host has no route of
-// is among them, as long as it is not the only one.
-func endpointsOf(r egress.Resolution) []netip.Addr {
-	var first []netip.Addr
-	for i := range maxEndpoints {
-		for _, family := range [][]netip.Addr{r.V6, r.V4} {
-			if i < len(family) && len(first) < maxEndpoints {
-				first = append(first, family[i])
-			}
-		}
-	}
-	return first
-}
+// endpointCheck is an address and what was learnt there, nil if this host has no route to it.
+type endpointCheck = endpoints.Result[*attempt]
 
-// attempts are the addresses of a run, each on its own goroutine.
-type attempts struct {
-	pending  []*parallel.Pending[attempt]
-	finished chan int
-	done     []*attempt // nil while under way
-	left     int
-	ended    func(int) // called with each as soon as it has ended
-}
-
-func startAttempts(
-	ctx context.Context, addresses []netip.Addr, each func(context.Context, netip.Addr) attempt,
-) *attempts {
-	n := len(addresses)
-	v := &attempts{finished: make(chan int, n), done: make([]*attempt, n), left: n}
-	for i, address := range addresses {
-		v.pending = append(v.pending, parallel.Start(func() attempt {
-			defer func() { v.finished <- i }()
-			return each(ctx, address)
-		}))
-	}
-	return v
-}
-
-// settle waits until all have ended, or some time has passed since the first that showed certificates.
-func (v *attempts) settle(grace time.Duration) {
-	var late <-chan time.Time
-	for v.left > 0 {
-		select {
-		case i := <-v.finished:
-			v.end(i)
-			if v.done[i].reached() && late == nil {
-				late = time.After(grace)
-			}
-		case <-late:
-			return
-		}
-	}
-}
-
-// wait waits for those that are under way.
-func (v *attempts) wait() {
-	for v.left > 0 {
-		v.end(<-v.finished)
-	}
-}
-
-func (v *attempts) end(i int) {
-	v.left-- // first: the panic of an attempt ends the run, which then waits for the others
-	v.done[i] = new(v.pending[i].Wait())
-	if v.ended != nil {
-		v.ended(i)
-	}
-}
-
-// failure is that of the run where no address has shown certificates: of a server that was reached, before that of one
-// that was not. Its sentence names the host as it was entered.
-func (v *attempts) failure(who string, port uint16) error {
+// failure returns the error of the run if no address has shown certificates: of a server that was reached, before that
+// of one that was not. Its sentence names the host as it was entered.
+func (i *inspection) failure() error {
 	var unreached []error
-	for _, one := range v.done {
+	for _, one := range i.attempts.Results {
 		switch {
-		case one.skipped != "":
-		case one.connected:
-			return v.ofHost(one, who)
+		case one.Value == nil:
+		case one.Value.connected:
+			return i.ofHost(one)
 		default:
-			unreached = append(unreached, one.dialled)
+			unreached = append(unreached, one.Value.dialled)
 		}
 	}
-	return connectFault(who, port, unreached)
+	return connectFault(i.to.Host.Short(), i.to.Port, unreached)
 }
 
-// ofHost gives the failure of an address to its host: without the address where all others failed alike.
-func (v *attempts) ofHost(one *attempt, who string) error {
-	failed, is := errors.AsType[*fault.Error](one.err)
-	address := one.address.String()
+// ofHost gives the failure of an address to its host: without the address if all others failed alike.
+func (i *inspection) ofHost(one endpointCheck) error {
+	failed, is := errors.AsType[*fault.Error](one.Err)
+	who, address := i.to.Host.Short(), one.Address.String()
 	if !is || failed.Args["host"] != address || strings.Contains(who, address) {
-		return one.err
+		return one.Err
 	}
 	alike := func(f *fault.Error) string {
 		return fault.Rows.Sentence(f.Code, finding.Args{"host": who}.With(f.Args))
 	}
-	for _, other := range v.done {
-		of, is := errors.AsType[*fault.Error](other.err)
+	for _, other := range i.attempts.Results {
+		of, is := errors.AsType[*fault.Error](other.Err)
 		if !is || alike(of) != alike(failed) {
 			who += " (" + address + ")"
 			break
@@ -149,11 +82,11 @@ func (v *attempts) ofHost(one *attempt, who string) error {
 	return &named
 }
 
-// refusal is the address policy's refusal of one of the addresses, or nil. It holds for the whole name.
-func (v *attempts) refusal() error {
-	for _, one := range v.done {
-		if one != nil && fault.Is(one.err, fault.Refused) {
-			return one.err
+// refusal returns the address policy's refusal of one of the addresses, or nil. It holds for the whole name.
+func (i *inspection) refusal() error {
+	for _, one := range i.attempts.Results {
+		if one.State == endpoints.Refused {
+			return one.Err
 		}
 	}
 	return nil
@@ -161,9 +94,9 @@ func (v *attempts) refusal() error {
 
 // judge describes the addresses that have shown certificates, each once.
 func (i *inspection) judge(ctx context.Context) {
-	for n, one := range i.attempts.done {
-		if one != nil && one.reached() && i.results[n] == nil {
-			i.results[n] = new(i.describe(ctx, one))
+	for n, one := range i.attempts.Results {
+		if one.State == endpoints.Up && i.results[n] == nil {
+			i.results[n] = new(i.describe(ctx, one.Value))
 		}
 	}
 }
@@ -207,16 +140,16 @@ func count(found []finding.Finding, severity finding.Severity) (n int) {
 
 // describeEndpoints describes every address in the order of the attempts.
 func (i *inspection) describeEndpoints() []endpoint {
-	list := make([]endpoint, 0, len(i.attempts.done))
-	for n := range i.attempts.done {
+	list := make([]endpoint, 0, len(i.attempts.Results))
+	for n := range i.attempts.Results {
 		list = append(list, i.describeEndpoint(n))
 	}
 	return list
 }
 
 func (i *inspection) describeEndpoint(n int) endpoint {
-	one := i.attempts.done[n]
-	e := endpoint{Address: one.address.String(), Family: workerapi.Family(one.address), Issues: issuesOf(one.findings())}
+	one := i.attempts.Results[n]
+	e := endpoint{Address: one.Address.String(), Family: workerapi.Family(one.Address), Issues: issuesOf(unreached(one))}
 	if r := i.results[n]; r != nil {
 		e.Authorized, e.AuthorizationError, e.Issues = r.Authorized, r.AuthorizationError, issuesOf(r.found)
 		e.Fingerprint256, e.Protocol, e.refusal = &r.Certificate.Fingerprint256, &r.Protocol, r.refusal
@@ -226,7 +159,7 @@ func (i *inspection) describeEndpoint(n int) endpoint {
 
 // reportEndpoint reports an address whose attempt has ended, unless the run is over or refused.
 func (i *inspection) reportEndpoint(ctx context.Context, n int) {
-	if progress.Of(ctx) == nil || ctx.Err() != nil || i.attempts.refusal() != nil {
+	if progress.Of(ctx) == nil || ctx.Err() != nil || i.refusal() != nil {
 		return
 	}
 	i.judge(ctx)
@@ -236,38 +169,33 @@ func (i *inspection) reportEndpoint(ctx context.Context, n int) {
 
 // begunSlowly reports whether the server had begun an answer of STARTTLS when the time for it was over, which is this
 // service's own bound.
-func (v *attempt) begunSlowly() bool {
-	broken, is := errors.AsType[*starttlsBroken](v.err)
-	return is && broken.begun && fault.Is(v.err, fault.Timeout)
+func begunSlowly(err error) bool {
+	broken, is := errors.AsType[*starttlsBroken](err)
+	return is && broken.begun && fault.Is(err, fault.Timeout)
 }
 
-// findings report why an address was not reached.
-func (v *attempt) findings() []finding.Finding {
-	report := func(code, failure string, args finding.Args) []finding.Finding {
-		at := v.address.String()
-		args = finding.Args{"address": at, "failure": failure}.With(args)
-		return []finding.Finding{rows.Find(code, at, args)}
-	}
-	why, is := errors.AsType[*fault.Error](v.err)
-	switch {
-	case v.skipped != "":
-		return report("ENDPOINT_SKIPPED", v.skipped, nil)
-	case !is:
+// unreached reports why an address was not reached.
+func unreached(one endpointCheck) []finding.Finding {
+	why, is := errors.AsType[*fault.Error](one.Err)
+	if !is {
 		return nil
-	case why.Kind == fault.Limited, why.Kind == fault.Busy, fault.BeyondBound(why),
-		errors.Is(why, tlsscan.ErrNotComputed), v.begunSlowly():
-		return report("ENDPOINT_SKIPPED", why.Code, why.Args)
-	case v.connected:
-		return report("ENDPOINT_WITHOUT_TLS", why.Code, why.Args)
 	}
-	return report("ENDPOINT_UNREACHABLE", why.Code, why.Args)
+	code := "ENDPOINT_UNREACHABLE"
+	switch {
+	case one.State != endpoints.Down, fault.BeyondBound(why), errors.Is(why, tlsscan.ErrNotComputed), begunSlowly(why):
+		code = "ENDPOINT_SKIPPED"
+	case one.Value.connected:
+		code = "ENDPOINT_WITHOUT_TLS"
+	}
+	at := one.Address.String()
+	return []finding.Finding{rows.Find(code, at, finding.Args{"address": at, "failure": why.Code}.With(why.Args))}
 }
 
 // endpointFindings report the addresses that were not reached, and those that are worse than the best.
 func (i *inspection) endpointFindings() []finding.Finding {
 	var list []finding.Finding
-	for _, one := range i.attempts.done {
-		list = append(list, one.findings()...)
+	for _, one := range i.attempts.Results {
+		list = append(list, unreached(one)...)
 	}
 	best := i.foremost(better)
 	var found []difference

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
-	"net/netip"
 	"slices"
 	"strings"
 	"syscall"
@@ -346,18 +345,6 @@ func TestNoEndpointAtAll(t *testing.T) {
 	w.ServeConn(at(six), func(c net.Conn) { _, _ = c.Write([]byte("SSH-2.0-OpenSSH_9.9\r\n")) })
 	if _, err := w.check(t, farm); !strings.HasPrefix(err.Error(), farm+" does not use TLS on port 443.") {
 		t.Errorf("the same at both: %v", err)
-	}
-}
-
-// A panic at one address is that of the run, which waits for the others before.
-func TestAPanicAtAnEndpoint(t *testing.T) {
-	t.Parallel()
-	v := startAttempts(t.Context(), make([]netip.Addr, 3), func(context.Context, netip.Addr) attempt { panic("boom") })
-	if p := parallel.Catch(func() {
-		defer func() { _ = parallel.Catch(v.wait) }()
-		v.settle(time.Minute)
-	}); p == nil || p.Value != "boom" {
-		t.Errorf("caught %v", p)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool/finding"
+	"diagnostics/gateway/internal/tools/internal/endpoints"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 )
 
@@ -117,8 +118,9 @@ func TestAddressesBeyondOurBounds(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]string{"TLS_TOO_LONG": "note info ENDPOINT_SKIPPED",
 		"TLS_NOT_SPOKEN": "broken fail ENDPOINT_WITHOUT_TLS"} {
-		one := &attempt{connected: true, err: fault.New(fault.Upstream, code, finding.Args{"host": "192.0.2.2"})}
-		if got := codesIn(one.findings()); got != want {
+		one := endpointCheck{State: endpoints.Down, Value: &attempt{connected: true},
+			Err: fault.New(fault.Upstream, code, finding.Args{"host": "192.0.2.2"})}
+		if got := codesIn(unreached(one)); got != want {
 			t.Errorf("%s: %s", code, got)
 		}
 	}
@@ -128,8 +130,8 @@ func TestAddressesBeyondOurBounds(t *testing.T) {
 // in it.
 func TestConclusionsTakeTheirWordsFromFindings(t *testing.T) {
 	t.Parallel()
-	refused := &attempt{connected: true, err: fault.New(fault.Upstream, "TLS_REFUSED",
-		finding.Args{"host": "192.0.2.2", "port": 443, "explanation": "ALERT_NO_REASON"})}
+	refused := endpointCheck{State: endpoints.Down, Value: &attempt{connected: true}, Err: fault.New(fault.Upstream,
+		"TLS_REFUSED", finding.Args{"host": "192.0.2.2", "port": 443, "explanation": "ALERT_NO_REASON"})}
 	otherName := finding.Args{"names": []string{"a.example", "b.example"}}
 	for want, r := range map[string]Result{
 		"Browsers refuse www.example.com: the certificate is for a.example and b.example, not for this host.": {
@@ -139,8 +141,8 @@ func TestConclusionsTakeTheirWordsFromFindings(t *testing.T) {
 		"Many clients refuse www.example.com: the server does not send the certificate of its issuer, which clients do " +
 			"not know.": {Port: 443, refusal: certs.CodeUnverifiableLeaf, found: only(certs.CodeUnverifiableLeaf, nil)},
 		"The certificate of www.example.com is trusted, but not every client can connect. Clients cannot use TLS at " +
-			refused.address.String() + ": it refused the TLS handshake on port 443: it gave no reason (handshake_failure).": {
-			Authorized: true, found: refused.findings()},
+			refused.Address.String() + ": it refused the TLS handshake on port 443: it gave no reason (handshake_failure).": {
+			Authorized: true, found: unreached(refused)},
 		"The certificate of www.example.com is trusted. The key has 1024 bits; RSA keys need 2048 and elliptic curves 256.": {
 			Authorized: true, found: only("WEAK_KEY", finding.Args{"bits": 1024})},
 	} {

@@ -146,11 +146,11 @@ func (i *inspection) timeLeft(ctx context.Context) time.Duration {
 // scanOf is the probing of one address, with what connections the rest of the run leaves it.
 func (i *inspection) scanOf(v *attempt, at netip.AddrPort, counted *tally) tlsscan.Scan {
 	scan := tlsscan.Scan{
-		ServerName: i.to.Host.Name(), AtOnce: maxAtOnce - i.attempts.left, ConnTimeout: i.probing / 3,
+		ServerName: i.to.Host.Name(), AtOnce: maxAtOnce - i.attempts.Running, ConnTimeout: i.probing / 3,
 		ShortHellos: v.helloTooLong, Known: tlsscan.Version(v.seen.state.Version),
 	}
 	var left atomic.Int64
-	left.Store(maxConnections - i.connections.Load() - int64(i.attempts.left*maxPerAddress+maxOthers))
+	left.Store(maxConnections - i.connections.Load() - int64(i.attempts.Running*maxPerAddress+maxOthers))
 	mail := isMail(at.Port())
 	if mail {
 		scan.AtOnce, scan.VersionsOnly = 1, true

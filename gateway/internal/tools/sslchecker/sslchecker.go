@@ -25,6 +25,7 @@ import (
 	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tool/finding"
+	"diagnostics/gateway/internal/tools/internal/endpoints"
 	"diagnostics/gateway/internal/tools/internal/format"
 	"diagnostics/gateway/internal/tools/internal/webview"
 	"diagnostics/shared/progress"
@@ -142,7 +143,7 @@ type inspection struct {
 	several     bool // the host has more than one address
 	untried     bool // and more than are tried
 	connections atomic.Int64
-	attempts    *attempts
+	attempts    *endpoints.Checks[*attempt]
 	results     []*Result // of the attempts, nil where there is none yet
 }
 
@@ -157,27 +158,27 @@ func (s checker) run(ctx context.Context, to target.HostPort) (Result, error) {
 		return Result{}, err
 	}
 	ctx = progress.Know(ctx, progress.Known{DNSMs: progress.Milliseconds(resolution.Duration)})
-	addresses := endpointsOf(resolution)
-	i := &inspection{checker: s, to: to, several: len(addresses) > 1,
-		untried: len(resolution.V4)+len(resolution.V6) > len(addresses), results: make([]*Result, len(addresses))}
-	attempting, cancel := context.WithCancel(ctx)
-	i.attempts = startAttempts(attempting, addresses, i.attempt)
-	i.attempts.ended = func(n int) { i.reportEndpoint(attempting, n) }
-	defer i.attempts.wait()
-	defer cancel()
-	i.attempts.settle(s.grace)
+	addresses := len(resolution.V4) + len(resolution.V6)
+	i := &inspection{checker: s, to: to, several: addresses > 1, untried: addresses > maxEndpoints,
+		results: make([]*Result, min(addresses, maxEndpoints))}
+	i.attempts = endpoints.Run(ctx, resolution, endpoints.Policy{Max: maxEndpoints, Grace: s.grace}, i.attempt,
+		func(attempts *endpoints.Checks[*attempt], n int) {
+			i.attempts = attempts
+			i.reportEndpoint(ctx, n)
+		})
+	defer i.attempts.Stop()
 	first, err := i.choose(ctx)
 	if err != nil {
 		return Result{}, err
 	}
 	beside := i.startBeside(ctx, i.results[first])
 	defer beside.end()
-	known, err := i.probe(ctx, i.attempts.done[first])
+	known, err := i.probe(ctx, i.attempts.Results[first].Value)
 	if err != nil {
 		return Result{}, err
 	}
-	others, cut := i.others(ctx, i.attempts.done[first], known)
-	i.attempts.wait()
+	others, cut := i.others(ctx, i.attempts.Results[first].Value, known)
+	i.attempts.Wait()
 	facts := beside.wait()
 	top, err := i.chooseWith(ctx, facts)
 	if err != nil {
@@ -197,13 +198,13 @@ func (i *inspection) choose(ctx context.Context) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return -1, err
 	}
-	if err := i.attempts.refusal(); err != nil {
+	if err := i.refusal(); err != nil {
 		return -1, err
 	}
 	i.judge(ctx)
 	worst := i.foremost(worse)
 	if worst < 0 {
-		return -1, i.attempts.failure(i.to.Host.Short(), i.to.Port)
+		return -1, i.failure()
 	}
 	return worst, nil
 }
@@ -223,15 +224,14 @@ func (i *inspection) chooseWith(ctx context.Context, facts besideFacts) (int, er
 
 // conclude puts the answer together.
 func (i *inspection) conclude(top int, known probed, others []otherCertificate, facts besideFacts) Result {
-	endpoints := i.describeEndpoints()
-	result, seen := *i.results[top], i.attempts.done[top].seen
-	result.Endpoints, result.untried, result.OtherCertificates = endpoints, i.untried, others
-	result.SupportedProtocols = known.supported(seen.state.Version)
+	result, one := *i.results[top], i.attempts.Results[top].Value
+	result.Endpoints, result.untried, result.OtherCertificates = i.describeEndpoints(), i.untried, others
+	result.SupportedProtocols = known.supported(one.seen.state.Version)
 	result.CipherSuites, result.Groups, result.Complete = known.suites(), known.groups(), known.Complete
 	result.TrustStore = i.certs.Store()
-	dialogues := i.attempts.done[top].dialogues.sum().plus(known.Dialogues)
+	dialogues := one.dialogues.sum().plus(known.Dialogues)
 	result.found = slices.Concat(result.found, facts.describe(&result), protocolFindings(result.SupportedProtocols),
-		known.findings(seen), otherFindings(others), dialogues.findings(), i.endpointFindings())
+		known.findings(one.seen), otherFindings(others), dialogues.findings(), i.endpointFindings())
 	result.Issues = slices.DeleteFunc(issuesOf(result.found), func(i issue) bool { return i.Code == "ENDPOINT_SKIPPED" })
 	result.bound()
 	result.Report = report(result, webview.CertificateSubject(i.to.Host.Authority(), i.to.Port))

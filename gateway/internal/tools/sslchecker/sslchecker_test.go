@@ -27,6 +27,7 @@ import (
 	"diagnostics/gateway/internal/egress/tlsscan"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/tool"
+	"diagnostics/gateway/internal/tools/internal/endpoints"
 	"diagnostics/gateway/internal/tools/internal/toolstest"
 
 	"github.com/google/go-cmp/cmp"
@@ -696,7 +697,8 @@ func TestNothingToTellIsAnEmptyList(t *testing.T) {
 	v := &attempt{seen: observation{state: tls.ConnectionState{
 		Version: tls.VersionTLS13, CipherSuite: tls.TLS_AES_128_GCM_SHA256, CurveID: tls.X25519,
 	}}}
-	i := &inspection{attempts: &attempts{done: []*attempt{v}}, results: []*Result{{Authorized: true}}}
+	i := &inspection{results: []*Result{{Authorized: true}}}
+	i.attempts = &endpoints.Checks[*attempt]{Results: []endpointCheck{{State: endpoints.Up, Value: v}}}
 	got := i.conclude(0, probed{}, []otherCertificate{}, besideFacts{of: i.results[0]})
 	if got.Issues == nil || len(got.Issues) > 0 {
 		t.Errorf("issues %#v", got.Issues)
