@@ -38,8 +38,8 @@ func TestReportOfStates(t *testing.T) {
 			to := toolstest.HostPort(t, fmt.Sprintf("example.com:%d", c.port))
 			var tried []attempt
 			for i, state := range strings.Fields(c.states) {
-				a := attempt{Address: fmt.Sprintf("192.0.2.%d", i+1), Family: 4}.end(state, codeHostDown, nil)
-				tried = append(tried, a)
+				tried = append(tried, attempt{Address: fmt.Sprintf("192.0.2.%d", i+1), Family: 4, State: state,
+					why: finding.Args{"reason": codeHostDown}})
 			}
 			result := summarize(to, tried)
 			result.Untried = c.untried
@@ -63,7 +63,8 @@ func TestSkippedAddressesDoNotCount(t *testing.T) {
 	to := toolstest.HostPort(t, "example.com:443")
 	var tried []attempt
 	for i, state := range []string{portOpen, portClosed, portSkipped, portSkipped} {
-		tried = append(tried, attempt{Address: fmt.Sprintf("192.0.2.%d", i+1)}.end(state, codeHostDown, nil))
+		tried = append(tried, attempt{Address: fmt.Sprintf("192.0.2.%d", i+1), State: state,
+			why: finding.Args{"reason": codeHostDown}})
 	}
 	if got := summarize(to, tried).report(to.Host).Conclusion; string(got.Args["open"]) != "1" ||
 		string(got.Args["tried"]) != "2" {

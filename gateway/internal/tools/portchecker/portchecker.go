@@ -18,8 +18,8 @@ import (
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tool/finding"
+	"diagnostics/gateway/internal/tools/internal/endpoints"
 	"diagnostics/gateway/internal/tools/internal/format"
-	"diagnostics/shared/parallel"
 	"diagnostics/shared/progress"
 	"diagnostics/shared/workerapi"
 )
@@ -63,8 +63,7 @@ type attempt struct {
 	ResponseTimeMs *float64 `json:"responseTimeMs"`
 	Reason         *string  `json:"reason"`
 
-	why     finding.Args // the code of the reason, and its arguments
-	untried error        // the limit or the shortage that kept this service from trying, else nil
+	why finding.Args // the code of the reason, and its arguments
 }
 
 // checker is one way of checking; timeout is for each address.
@@ -95,31 +94,36 @@ func (p checker) run(ctx context.Context, to target.HostPort) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	addresses := slices.Concat(resolution.V4[:min(len(resolution.V4), addressesPerFamily)],
-		resolution.V6[:min(len(resolution.V6), addressesPerFamily)])
-	ctx = progress.Know(ctx, progress.Known{DNSMs: progress.Milliseconds(resolution.Duration)})
-	tried := make([]attempt, len(addresses))
-	failures := make([]error, len(addresses))
-	var attempts parallel.Group
-	for i, addr := range addresses {
-		attempts.Go(func() {
-			tried[i], failures[i] = p.try(ctx, netip.AddrPortFrom(addr, to.Port))
-			if failures[i] == nil {
-				progress.Report(ctx, "address", tried[i].Address, tried[i])
+	run := endpoints.Run(ctx, resolution, endpoints.Policy{PerFamily: addressesPerFamily},
+		func(ctx context.Context, address netip.Addr) dialled {
+			return p.dial(ctx, netip.AddrPortFrom(address, to.Port))
+		},
+		func(run *endpoints.Checks[time.Duration], i int) {
+			if a, err := describe(run.Results[i]); err == nil {
+				progress.Report(ctx, "address", a.Address, a)
 			}
 		})
-	}
-	attempts.Wait()
+	defer run.Stop()
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
-	if err := errors.Join(failures...); err != nil {
-		return Result{}, err
+	slices.SortStableFunc(run.Results, func(a, b dialled) int { return a.Address.BitLen() - b.Address.BitLen() })
+	var tried []attempt
+	var prevented error
+	for _, one := range run.Results {
+		a, err := describe(one)
+		if err != nil {
+			return Result{}, err
+		}
+		if one.State == endpoints.Busy || fault.Is(one.Err, fault.Limited) {
+			prevented = cmp.Or(prevented, one.Err)
+		}
+		tried = append(tried, a)
 	}
 	result := summarize(to, tried)
-	result.Untried = len(resolution.V4) + len(resolution.V6) - len(addresses)
-	if i := slices.IndexFunc(tried, func(a attempt) bool { return a.untried != nil }); i >= 0 && !result.Reachable {
-		return Result{}, tried[i].untried // the port may be open at the address that was not tried
+	result.Untried = len(resolution.V4) + len(resolution.V6) - len(tried)
+	if prevented != nil && !result.Reachable {
+		return Result{}, prevented // the port may be open at the address that was not tried
 	}
 	result.Report = result.report(to.Host)
 	return result, nil
@@ -150,57 +154,51 @@ func summarize(to target.HostPort, tried []attempt) Result {
 	return result
 }
 
-// try connects once. The kernel repeats a lost SYN after one and after three seconds, which is the retry that keeps one
-// lost packet from reading as a filter; a second connect would only ask for the same again. An error is a refusal by
-// the address policy, or an unexpected one.
-func (p checker) try(ctx context.Context, to netip.AddrPort) (attempt, error) {
-	out := attempt{Address: to.Addr().String(), Family: workerapi.Family(to.Addr())}
-	if !p.egress.Families().Has(to.Addr()) {
-		return out.end(portSkipped, noFamilyHere[out.Family], nil), nil
-	}
+// dialled is the attempt to connect to an address, and how long it took.
+type dialled = endpoints.Result[time.Duration]
+
+// dial connects once. The kernel repeats a lost SYN after one and after three seconds, which is the retry that keeps one
+// lost packet from reading as a filter; a second connect would only ask for the same again.
+func (p checker) dial(ctx context.Context, to netip.AddrPort) dialled {
 	if err := p.egress.Admit(ctx, to); err != nil {
-		return out.keptFrom(err)
+		return dialled{State: endpoints.StateOf(err), Err: err}
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
-	ctx = progress.Know(ctx, progress.Known{Address: out.Address})
+	ctx = progress.Know(ctx, progress.Known{Address: to.Addr().String()})
 	start := time.Now()
 	conn, err := p.egress.DialAdmitted(ctx, to)
-	took := format.Milliseconds(time.Since(start))
+	took := time.Since(start)
 	if err == nil {
 		_ = conn.Close()
-		out.State, out.ResponseTimeMs = portOpen, &took
-		return out, nil
 	}
-	if fault.Is(err, fault.Busy) {
-		return out.keptFrom(err)
-	}
-	state, reason, known := readFailure(err)
-	if !known {
-		return out, err
-	}
-	if state == portClosed {
-		out.ResponseTimeMs = &took
-	}
-	return out.end(state, reason, nil), nil
+	return dialled{State: endpoints.StateOf(err), Value: took, Err: err}
 }
 
-// keptFrom ends an attempt that a limit of the address or a shortage of this host allows no dial for. Any other error
-// is that of the run.
-func (a attempt) keptFrom(err error) (attempt, error) {
-	why, is := errors.AsType[*fault.Error](err)
-	if !is || why.Kind != fault.Limited && why.Kind != fault.Busy {
-		return a, err
+// describe returns the state of the port at one address. The error is a refusal by the address policy, or an unexpected
+// one.
+func describe(one dialled) (attempt, error) {
+	a := attempt{Address: one.Address.String(), Family: workerapi.Family(one.Address), State: portOpen}
+	var args finding.Args
+	var reason string
+	switch one.State {
+	case endpoints.Up:
+		a.ResponseTimeMs = new(format.Milliseconds(one.Value))
+		return a, nil
+	case endpoints.Skipped, endpoints.Busy:
+		a.State = portSkipped
+		reason, args = fault.Reason(one.Err)
+	default:
+		var known bool
+		if a.State, reason, known = readFailure(one.Err); !known {
+			return a, one.Err
+		}
+		if a.State == portClosed {
+			a.ResponseTimeMs = new(format.Milliseconds(one.Value))
+		}
 	}
-	a.untried = why
-	return a.end(portSkipped, why.Code, why.Args), nil
-}
-
-// end sets the state of an address, and the reason: a row and its arguments.
-func (a attempt) end(state, reason string, args finding.Args) attempt {
-	a.State, a.why = state, finding.Args{"reason": reason}.With(args)
-	a.Reason = new(rows.Sentence(reason, args))
-	return a
+	a.Reason, a.why = new(rows.Sentence(reason, args)), finding.Args{"reason": reason}.With(args)
+	return a, nil
 }
 
 // readFailure reads a failed connect. Not known are refusals by the policy, which say nothing about the port.
@@ -218,9 +216,6 @@ func readFailure(err error) (state, reason string, known bool) {
 	}
 	return "", "", false
 }
-
-// noFamilyHere are the codes of package fault for an address family that this service lacks.
-var noFamilyHere = map[int]string{4: "NO_IPV4_HERE", 6: "NO_IPV6_HERE"}
 
 // connectFailures are the errors of connect(2) that describe the target or the way there.
 var connectFailures = []struct {
