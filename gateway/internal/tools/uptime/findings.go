@@ -24,7 +24,6 @@ type facts struct {
 	result   Result
 	families []family
 	first    *familyCheck // the one that is the top of the result
-	noLookup egress.Families
 }
 
 // unresolvedReport is the report on a name that leads nowhere: without an address, or with a lookup that failed.
@@ -56,17 +55,15 @@ func (f facts) report() finding.Report {
 		report.Add(webview.CodeSlow, "", host.With(finding.Args{"took": *ms}))
 	}
 	for _, one := range f.families {
-		if why := one.state.why; one.state.State == uptimeSkipped {
+		why, literal := one.state.why, f.first.chain.Hops[0].URL.Host().IsAddr()
+		switch {
+		case one.state.State == uptimeSkipped:
 			report.Add(codeUnchecked, "", finding.Args{"of": f.host, "by": one.name, "reason": why.code}.With(why.args))
+		case why.code == saidUnlooked:
+			report.Add(codeUnlooked, "", host.With(finding.Args{"family": one.name}))
+		case one.name == "IPv4" && one.state.State == uptimeNoAddress && f.result.Online && !literal:
+			report.Add(codeNoIPv4, "", host)
 		}
-	}
-	if f.noLookup.V4 {
-		report.Add(codeUnlooked, "", host.With(finding.Args{"family": "IPv4"}))
-	} else if f.result.Online && f.result.Families.IPv4.State == uptimeNoAddress && !f.first.literal() {
-		report.Add(codeNoIPv4, "", host)
-	}
-	if f.noLookup.V6 {
-		report.Add(codeUnlooked, "", host.With(finding.Args{"family": "IPv6"}))
 	}
 	webview.ReportNotes(report, f.host, f.result.Notes)
 	code, args := f.conclude()
@@ -75,9 +72,6 @@ func (f facts) report() finding.Report {
 	}
 	return report.Conclude(code, args)
 }
-
-// literal reports whether the URL names an address.
-func (c *familyCheck) literal() bool { return c.chain.Hops[0].URL.Host().IsAddr() }
 
 // reportAnswers reports what the families and their addresses answered.
 func (f facts) reportAnswers(report *finding.Draft) {

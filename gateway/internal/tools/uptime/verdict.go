@@ -43,9 +43,10 @@ func (r *checker) conclude(resolution egress.Resolution, checks []familyCheck) *
 		result.FinalURL = new(bound.Text(last.URL.String(), webview.MaxURL, &result.Truncated))
 		result.Timings = new(webview.DescribeTimings(last.Timings))
 		result.CertificateValid = first.certificateValid()
+		result.Challenge = challenge.Of(last.Status, last.Header)
 	}
 	result.HelloTooLong = slices.ContainsFunc(checks, func(c familyCheck) bool { return c.helloTooLong() })
-	result.Challenge, result.Notes = first.challenge(), webview.ChainNotes(first.chain)
+	result.Notes = webview.ChainNotes(first.chain)
 	result.Online = first.state() == endpoints.Up
 	reasons := joinReasons(checks)
 	if result.HelloTooLong {
@@ -62,7 +63,13 @@ func (r *checker) conclude(resolution egress.Resolution, checks []familyCheck) *
 	default:
 		result.Verdict = verdictUp
 	}
-	result.Report = r.facts(*result, resolution, checks, first).report()
+	f := facts{host: webview.Place(r.url), result: *result, first: first, families: []family{
+		{name: "IPv4", state: result.Families.IPv4}, {name: "IPv6", state: result.Families.IPv6},
+	}}
+	for i := range checks {
+		f.families[checks[i].family/6].check = &checks[i] // 4 is the first, 6 the second
+	}
+	result.Report = f.report()
 	return result
 }
 
@@ -71,17 +78,6 @@ func counted(checks []familyCheck) []familyCheck {
 	return slices.DeleteFunc(slices.Clone(checks), func(c familyCheck) bool {
 		return c.state() != endpoints.Up && c.state() != endpoints.Down
 	})
-}
-
-// facts are those of a report; checks are the families that were checked to their end.
-func (r *checker) facts(result Result, resolution egress.Resolution, checks []familyCheck, first *familyCheck) facts {
-	f := facts{host: webview.Place(r.url), result: result, first: first, noLookup: egress.Families{
-		V4: len(resolution.V4) == 0 && resolution.Unanswered.V4, V6: len(resolution.V6) == 0 && resolution.Unanswered.V6,
-	}, families: []family{{name: "IPv4", state: result.Families.IPv4}, {name: "IPv6", state: result.Families.IPv6}}}
-	for i := range checks {
-		f.families[checks[i].family/6].check = &checks[i] // 4 is the first, 6 the second
-	}
-	return f
 }
 
 // fastest returns the check that speaks for the site: of the families that are up the first to end, with a response
@@ -145,14 +141,6 @@ func (c *familyCheck) describe() familyState {
 // cut reports whether a text of the check is longer than an answer takes.
 func (c *familyCheck) cut() bool {
 	return c.trouble().cut || slices.ContainsFunc(c.addresses, func(a address) bool { return addressTrouble(a).cut })
-}
-
-// challenge is what stood in place of the last answer, nil where nothing is known to have.
-func (c *familyCheck) challenge() *challenge.Challenge {
-	if last := c.response(); last != nil {
-		return challenge.Of(last.Status, last.Header)
-	}
-	return nil
 }
 
 // trouble is why a family is not simply up; the zero value is that it is. It holds what its sentences need and nothing
