@@ -15,7 +15,7 @@ import (
 	"diagnostics/gateway/internal/egress/shortage"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/limits/ratelimit"
-	"diagnostics/gateway/internal/providers/pause"
+	"diagnostics/gateway/internal/providers/registry"
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/flight"
 	"diagnostics/shared/parallel"
@@ -195,7 +195,7 @@ func TestErrorTable(t *testing.T) {
 		{"busy", &fault.Error{Kind: fault.Busy, Code: "SERVICE_BUSY", RetryAfter: 7 * time.Second}, 503, "7", "busy", "SERVICE_BUSY"},
 		{"what this host lacks", shortage.Fault(secret), 503, "1", "shortage", "SHORTAGE_HERE"},
 		{"what this host lacks for good", fault.New(fault.Upstream, "NO_IPV6_HERE", nil).ByRule(fault.RuleShortage), 502, "", "shortage", "NO_IPV6_HERE"},
-		{"a provider's pause", pause.TryLater(fault.Busy, time.Second, "PROVIDER_PAUSED", finding.Args{"provider": "RDAP_SERVICE"}), 503, "1", "provider_wait", "PROVIDER_PAUSED"},
+		{"a provider's pause", registry.TryLater(fault.Busy, time.Second, "PROVIDER_PAUSED", finding.Args{"provider": "RDAP_SERVICE"}), 503, "1", "provider_wait", "PROVIDER_PAUSED"},
 		{"a limit's", fault.New(fault.Busy, "SERVICE_BUSY", nil).ByRule(fault.LimitWorker), 503, "1", "busy", "SERVICE_BUSY"},
 		{"our own resolver", &fault.Error{Kind: fault.Upstream, Local: true, Code: "RESOLVER_INVALID"}, 502, "", "dependency", "RESOLVER_INVALID"},
 		{"our own silent resolver", &fault.Error{Kind: fault.Timeout, Local: true, Code: "RESOLVER_TIMEOUT"}, 504, "", "dependency_timeout", "RESOLVER_TIMEOUT"},

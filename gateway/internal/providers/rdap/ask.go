@@ -5,7 +5,6 @@ import (
 	"errors"
 	"mime"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,9 +17,9 @@ import (
 	"diagnostics/gateway/internal/egress/upstream"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/limits/pace"
-	"diagnostics/gateway/internal/providers/pause"
+	"diagnostics/gateway/internal/providers/internal/refusal"
+	"diagnostics/gateway/internal/providers/registry"
 	"diagnostics/gateway/internal/target"
-	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/shared/progress"
 
@@ -34,75 +33,55 @@ const (
 	kindIP     = "ip"
 )
 
-// question is one query. read takes the body of an answer; its error means that the answer cannot be used.
+// question is one query.
 type question struct {
 	kind, value string
-	read        func(body []byte) error
+	// listed finds the registry.
+	listed func(context.Context, Registries) (base target.URL, listed bool)
+	// read takes the body of an answer; its error means that the answer cannot be used.
+	read func(body []byte) error
 }
 
-// server is the one to query. own is the operator's own redirector, where no answer of another server led there.
+// server is a server and the URL there to query.
 type server struct {
 	url target.URL
+	// own is true for the operator's redirector, unless another server redirected to it.
 	own bool
 }
 
-// reply is how a question was answered: reason is empty where read took a body.
+// reply is the answer to a question. If reason is empty, question.read took the body.
 type reply struct {
 	at     server
 	reason Reason
-	// vague marks a 404 that is a web page: perhaps the object is unknown, perhaps the service has moved.
+	// vague means a 404 with a web page: perhaps the object is unknown, perhaps the service has moved.
 	vague bool
-	// undelegated marks a name whose last label is no top-level domain.
+	// undelegated means that the name's last label is no top-level domain.
 	undelegated bool
-	// explanation is the registry's own, where it has no such object.
+	// explanation is the registry's own, if it has no such object.
 	explanation explanation
 }
 
-// ask sends a query to the registry that is listed for it, or to the redirector. Where the lists are old the
-// redirector may be right about an object that the listed registry fails at.
+// ask decides where a question begins (step 1), and whether it begins again (step 7).
 func (c *Client) ask(ctx context.Context, q question) (reply, error) {
 	redirector := server{url: c.base.Append(q.kind, q.value), own: true}
-	base, listed := c.listedBase(ctx, q)
-	switch {
-	case listed:
-	case c.listed != nil && q.kind == kindDomain && !c.mayBeDelegated(ctx, q.value):
-		return reply{reason: NoService, undelegated: true}, nil
-	default:
-		return c.askAt(ctx, q, redirector)
+	if c.listed == nil {
+		return c.walk(ctx, q, redirector)
 	}
-	first, err := c.askAt(ctx, q, server{url: base.Append(q.kind, q.value)})
-	if !c.listed.Stale() || !doubtful(first, err, q) || ctx.Err() != nil {
+	base, listed := q.listed(ctx, c.listed)
+	switch {
+	case !listed && q.kind == kindDomain && !c.mayBeDelegated(ctx, q.value):
+		return reply{reason: NoService, undelegated: true}, nil
+	case !listed:
+		return c.walk(ctx, q, redirector)
+	}
+	first, err := c.walk(ctx, q, server{url: base.Append(q.kind, q.value)})
+	if !c.listed.Stale() || !mayHaveMoved(q, first, err) || ctx.Err() != nil {
 		return first, err
 	}
-	if second, again := c.askAt(ctx, q, redirector); again == nil && second.reason != NoService {
+	if second, failure := c.walk(ctx, q, redirector); failure == nil && second.reason != NoService {
 		return second, nil
 	}
 	return first, err
-}
-
-// listedBase is the base URL in IANA's lists.
-func (c *Client) listedBase(ctx context.Context, q question) (base target.URL, listed bool) {
-	if c.listed == nil {
-		return target.URL{}, false
-	}
-	if q.kind == kindDomain {
-		return c.listed.Domain(ctx, q.value)
-	}
-	a, err := netip.ParseAddr(q.value)
-	if err != nil {
-		return target.URL{}, false
-	}
-	return c.listed.Address(ctx, a)
-}
-
-// doubtful reports whether an outcome may mean that the registry has moved. A server that requests a pause has not, nor
-// one that answers in its own format that it has no such domain. A block may have gone to another registry.
-func doubtful(r reply, err error, q question) bool {
-	if err == nil {
-		return r.reason == NotFound && (r.vague || q.kind == kindIP)
-	}
-	var failed *fault.Error
-	return errors.As(err, &failed) && failed.RetryAfter == 0
 }
 
 // mayBeDelegated reports whether a name's last label may be a top-level domain. Those of the public suffix list's ICANN
@@ -116,205 +95,152 @@ func (c *Client) mayBeDelegated(ctx context.Context, name string) bool {
 	return answer.Code != dnsclient.CodeNotFound && answer.Code != dnsclient.CodeNoData
 }
 
-// walk is one question on its way through redirects.
-type walk struct {
-	*Client
-	question
-	at server
-	// led is set once the redirector has led to another server.
-	led bool
-	// left is the time that the servers may still take, patience the time that may still be waited for their paces.
-	left, patience time.Duration
-	// seen are the URLs that were queried: a redirect to one of them is a loop.
-	seen []target.URL
+// mayHaveMoved reports whether the outcome of a walk may mean that the registry has moved. A server that requests a
+// pause has not, nor one that answers in its own format that it has no such domain. A block may have gone to another
+// registry.
+func mayHaveMoved(q question, r reply, err error) bool {
+	if err == nil {
+		return r.reason == NotFound && (r.vague || q.kind == kindIP)
+	}
+	failed, ok := errors.AsType[*fault.Error](err)
+	return ok && failed.RetryAfter == 0
 }
 
-// askAt queries one server and follows at most MaxRedirects redirects, within the client's timeout, the waits for paces
-// not included. Errors are *fault.Error (Upstream, Timeout, Busy) or those of a ctx that has ended.
-func (c *Client) askAt(ctx context.Context, q question, from server) (reply, error) {
-	w := walk{Client: c, question: q, at: from, left: c.timeout, patience: MaxPatience}
-	for followed := 0; ; followed++ {
-		answer, err := w.fetch(ctx)
+// walk queries one server and those that it redirects to (steps 2 to 6). The waits for their paces are not part of the
+// client's timeout. Errors are *fault.Error (Upstream, Timeout, Busy) or those of a ctx that has ended.
+func (c *Client) walk(ctx context.Context, q question, at server) (reply, error) {
+	began, waited := time.Now(), time.Duration(0)
+	var queried []target.URL
+	redirected := false // whether the redirector has led to another server
+	for {
+		// A client that were refused at a later server would begin anew, and with many clients no walk would end.
+		patience := time.Duration(0)
+		if len(queried) > 0 {
+			patience = MaxPatience - waited
+		}
+		waiting := time.Now()
+		err := c.gate.Wait(ctx, c.provider(at), patience)
+		waited += time.Since(waiting)
+		if err != nil {
+			return reply{}, err
+		}
+		queried = append(queried, at.url)
+		answer, err := c.fetch(ctx, at, began.Add(c.timeout+waited))
 		switch {
 		case err != nil:
 			return reply{}, err
 		case !egress.IsRedirect(answer.Status):
-			return w.finish(ctx, answer)
-		case followed == MaxRedirects:
-			return reply{}, w.tooManyRedirects(w.at)
+			return c.conclude(ctx, q, at, answer, redirected)
 		}
-		from := w.at
-		if err := w.follow(answer); err != nil {
+		next, err := c.next(at, answer.Header.Get("Location"))
+		switch {
+		case len(queried) > MaxRedirects || err == nil && slices.Contains(queried, next.url):
+			return reply{}, fault.New(fault.Upstream, "PROVIDER_TOO_MANY_REDIRECTS",
+				at.args().With(finding.Args{"limit": MaxRedirects}))
+		case err != nil:
 			return reply{}, err
 		}
-		if slices.Contains(w.seen, w.at.url) {
-			return reply{}, w.tooManyRedirects(from)
-		}
+		redirected = redirected || c.isRedirector(at.url) && !c.isRedirector(next.url)
+		at = next
 	}
-}
-
-func (c *Client) tooManyRedirects(at server) error {
-	return fault.New(fault.Upstream, "PROVIDER_TOO_MANY_REDIRECTS",
-		c.called(at).With(finding.Args{"limit": MaxRedirects}))
 }
 
 // accept names the second type because some servers refuse the first alone.
 const accept = "application/rdap+json, application/json;q=0.9"
 
-// fetch makes one request once the server may be queried.
-func (w *walk) fetch(outer context.Context) (*egress.Response, error) {
-	if err := w.admit(outer); err != nil {
-		return nil, err
-	}
-	w.seen = append(w.seen, w.at.url)
-	ctx, cancel := context.WithTimeout(outer, w.left)
+// fetch makes one request, and begins a pause if the server refuses it because of earlier ones.
+func (c *Client) fetch(outer context.Context, at server, deadline time.Time) (*egress.Response, error) {
+	ctx, cancel := context.WithDeadline(outer, deadline)
 	defer cancel()
+	label := fault.Rows.Clause("RDAP_SERVICE_LABEL", nil)
+	if !at.own {
+		label = at.name()
+	}
 	began := time.Now()
-	answer, err := w.egress.Do(progress.Ask(ctx, label(w.at)), egress.Request{
-		URL: w.at.url, Header: http.Header{"Accept": {accept}}, MaxBody: MaxBody,
-		RequireValidCertificate: true, Exempt: w.at.own, Uncharged: true,
+	answer, err := c.egress.Do(progress.Ask(ctx, label), egress.Request{
+		URL: at.url, Header: http.Header{"Accept": {accept}}, MaxBody: MaxBody,
+		RequireValidCertificate: true, Exempt: at.own, Uncharged: true,
 	})
-	took := time.Since(began)
-	w.left -= took
-	var quota time.Duration
-	outcome := outcomeOf(ctx, answer, err)
-	if err == nil && answer.Status != http.StatusTooManyRequests {
-		var refused bool
-		if quota, refused = w.outOfQuota(answer); refused {
-			outcome = upstream.Limited
-		}
+	var wait time.Duration
+	var refused bool
+	if err == nil {
+		wait, refused = c.refusalOf(answer)
 	}
-	w.egress.Providers().Asked(w.provider(w.at.url), outcome, took)
+	provider := c.provider(at)
+	c.egress.Providers().Asked(provider.Provider, outcomeOf(ctx, answer, refused, err), time.Since(began))
 	switch {
-	case err != nil && outer.Err() != nil:
+	case refused:
+		return nil, c.gate.Pause(ctx, provider, wait)
+	case err == nil:
+		return answer, nil
+	case outer.Err() != nil:
 		return nil, outer.Err()
-	case err != nil:
-		return nil, w.classify(err)
-	case answer.Status == http.StatusTooManyRequests:
-		return nil, w.pause(ctx, w.at, answer.Header)
-	case quota > 0:
-		return nil, w.pauseFor(ctx, w.at, quota)
 	}
-	return answer, nil
-}
-
-// admit waits until the server may be queried. The first server of a walk refuses at once where many wait. A later one
-// is waited for, within the walk's patience: a client that is refused there would begin anew, and with many clients no
-// walk would ever come to its end.
-func (w *walk) admit(ctx context.Context) error {
-	for {
-		began := time.Now()
-		err := w.turn(ctx, w.at)
-		w.patience -= time.Since(began)
-		full, is := errors.AsType[*fault.Error](err)
-		if !is || full.Rule != fault.LimitProviderShare || len(w.seen) == 0 || full.RetryAfter > w.patience {
-			return err
-		}
-		w.patience -= full.RetryAfter
-		timer := time.NewTimer(full.RetryAfter)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
-		}
-	}
-}
-
-// classify words the failure of a request, that of the walk's own time included.
-func (w *walk) classify(err error) error {
 	otherwise := ""
-	if w.at.own {
+	if at.own {
 		otherwise = "PROVIDER_UNREACHABLE"
 	}
-	err = fault.OfServer(err, w.called(w.at), otherwise)
-	if errors.Is(err, context.DeadlineExceeded) && !fault.Is(err, fault.Timeout) {
-		return fault.Wrap(fault.Timeout, err, "PROVIDER_TIMEOUT", w.called(w.at))
+	err = fault.OfServer(err, at.args(), otherwise)
+	if errors.Is(err, context.DeadlineExceeded) && !fault.Is(err, fault.Timeout) { // the deadline of the walk
+		return nil, fault.Wrap(fault.Timeout, err, "PROVIDER_TIMEOUT", at.args())
 	}
-	return err
+	return nil, err
 }
 
-func (w *walk) follow(answer *egress.Response) error {
-	next, err := w.next(answer.Header.Get("Location"))
-	if err != nil {
-		return fault.Wrap(fault.Upstream, err, "PROVIDER_REDIRECT_NOT_PUBLIC", w.called(w.at))
+// next returns the server that a redirect leads to. The operator's own redirector may redirect within itself, and its
+// host need not be one that a client could name; all else is judged as a client's URL is.
+func (c *Client) next(at server, location string) (server, error) {
+	absolute, err := target.ParseOperatorURL(strings.TrimSpace(location))
+	if at.own && err == nil && c.isRedirector(absolute) {
+		location = absolute.RequestURI() // a relative reference stays with its host
 	}
-	if next.url.Scheme() != "https" {
-		return fault.New(fault.Upstream, "PROVIDER_REDIRECT_NOT_HTTPS", w.called(w.at))
-	}
-	w.led = w.led || w.isRedirector(w.at.url) && !w.isRedirector(next.url)
-	w.at = next
-	return nil
-}
-
-// next reads a Location. The operator's own redirector may redirect within itself, and its host need not be one that a
-// client could name; all else is judged as a client's URL is.
-func (w *walk) next(location string) (server, error) {
-	if w.at.own {
-		absolute, err := target.ParseOperatorURL(strings.TrimSpace(location))
-		if err == nil && w.isRedirector(absolute) {
-			u, err := w.at.url.Resolve(absolute.RequestURI())
-			return server{url: u, own: true}, err
-		}
-	}
-	u, err := w.at.url.Resolve(location)
-	// A relative reference stays with the host that gave it.
-	return server{url: u, own: w.at.own && w.isRedirector(u)}, err
-}
-
-// finish makes the reply of the answer that the redirects have led to.
-func (w *walk) finish(ctx context.Context, answer *egress.Response) (reply, error) {
-	r := reply{at: w.at}
+	u, err := at.url.Resolve(location)
 	switch {
+	case err != nil:
+		return server{}, fault.Wrap(fault.Upstream, err, "PROVIDER_REDIRECT_NOT_PUBLIC", at.args())
+	case u.Scheme() != "https":
+		return server{}, fault.New(fault.Upstream, "PROVIDER_REDIRECT_NOT_HTTPS", at.args())
+	}
+	return server{url: u, own: at.own && c.isRedirector(u)}, nil
+}
+
+// conclude makes the reply of the answer that the redirects have led to. redirected reports whether the redirector has
+// led to another server; otherwise its 404 means that it knows none.
+func (c *Client) conclude(
+	ctx context.Context, q question, at server, answer *egress.Response, redirected bool,
+) (reply, error) {
+	after := answer.Header.Get("Retry-After")
+	switch {
+	case answer.Status == http.StatusNotFound && c.isRedirector(at.url) && !redirected:
+		return reply{at: at, reason: NoService}, nil
 	case answer.Status == http.StatusNotFound:
-		r.reason, r.vague = NotFound, isPage(answer)
-		if w.isRedirector(w.at.url) && !w.led {
-			r.reason = NoService
-			return r, nil
-		}
-		r.explanation = explainBody(answer)
-		r.reason = r.explanation.absence(w.kind)
-		return r, nil
+		e := explainBody(answer)
+		return reply{at: at, reason: e.absence(q.kind), vague: isPage(answer), explanation: e}, nil
+	case answer.Status == http.StatusServiceUnavailable && after != "":
+		return reply{}, registry.TryLater(fault.Upstream, readRetryAfter(after, c.now()), "PROVIDER_OUT_OF_SERVICE",
+			at.args())
 	case answer.Status != http.StatusOK:
-		return r, w.refused(answer)
-	}
-	body, err := w.body(answer)
-	if err != nil {
-		return r, err
-	}
-	if err := processor.Spend(ctx, weight.RDAP, len(body)); err != nil {
-		return r, err
-	}
-	if err := w.read(body); err != nil {
-		return r, fault.Wrap(fault.Upstream, err, "PROVIDER_ANSWER_INVALID", w.called(w.at))
-	}
-	return r, nil
-}
-
-func (w *walk) refused(answer *egress.Response) error {
-	if after := answer.Header.Get("Retry-After"); after != "" && answer.Status == http.StatusServiceUnavailable {
-		return pause.TryLater(fault.Upstream, readRetryAfter(after, w.now()), "PROVIDER_OUT_OF_SERVICE",
-			w.called(w.at))
-	}
-	return fault.New(fault.Upstream, "PROVIDER_STATUS", w.called(w.at).With(finding.Args{"status": answer.Status}))
-}
-
-// body is the body of an answer that claims to be RDAP.
-func (w *walk) body(answer *egress.Response) ([]byte, error) {
-	switch {
+		return reply{}, fault.New(fault.Upstream, "PROVIDER_STATUS",
+			at.args().With(finding.Args{"status": answer.Status}))
 	case answer.Truncated:
-		return nil, fault.New(fault.Upstream, "PROVIDER_ANSWER_TOO_LONG",
-			w.called(w.at).With(finding.Args{"limit": "1 MiB"}))
+		return reply{}, fault.New(fault.Upstream, "PROVIDER_ANSWER_TOO_LONG",
+			at.args().With(finding.Args{"limit": "1 MiB"}))
 	case fault.Is(answer.BodyErr, fault.Busy):
-		return nil, answer.BodyErr
+		return reply{}, answer.BodyErr
 	case fault.Is(answer.BodyErr, fault.Timeout):
-		return nil, fault.Wrap(fault.Timeout, answer.BodyErr, "PROVIDER_BODY_TIMEOUT", w.called(w.at))
+		return reply{}, fault.Wrap(fault.Timeout, answer.BodyErr, "PROVIDER_BODY_TIMEOUT", at.args())
 	case answer.BodyErr != nil:
-		return nil, fault.Wrap(fault.Upstream, answer.BodyErr, "PROVIDER_BROKE_OFF", w.called(w.at))
+		return reply{}, fault.Wrap(fault.Upstream, answer.BodyErr, "PROVIDER_BROKE_OFF", at.args())
 	case isPage(answer):
-		return nil, fault.New(fault.Upstream, "PROVIDER_PAGE", w.called(w.at))
+		return reply{}, fault.New(fault.Upstream, "PROVIDER_PAGE", at.args())
 	}
-	return answer.Body, nil
+	if err := processor.Spend(ctx, weight.RDAP, len(answer.Body)); err != nil {
+		return reply{}, err
+	}
+	if err := q.read(answer.Body); err != nil {
+		return reply{}, fault.Wrap(fault.Upstream, err, "PROVIDER_ANSWER_INVALID", at.args())
+	}
+	return reply{at: at}, nil
 }
 
 func isPage(answer *egress.Response) bool {
@@ -326,51 +252,10 @@ func isPage(answer *egress.Response) bool {
 	return mediaType == "text/html" || mediaType == "application/xhtml+xml"
 }
 
-// isRedirector reports whether a URL is at the redirector, also where another server's redirect led back to it: it
-// counts those requests too.
+// isRedirector reports whether a URL is at the redirector, also if another server's redirect led back to it: it counts
+// those requests too.
 func (c *Client) isRedirector(u target.URL) bool {
 	return u.Scheme() == c.base.Scheme() && u.Authority() == c.base.Authority()
-}
-
-func (c *Client) provider(u target.URL) upstream.Provider {
-	if c.isRedirector(u) {
-		return upstream.Redirector
-	}
-	return upstream.RDAP
-}
-
-func outcomeOf(ctx context.Context, answer *egress.Response, err error) upstream.Outcome {
-	if err == nil {
-		err = answer.BodyErr
-	}
-	switch {
-	case err != nil:
-		return upstream.OutcomeOf(ctx, err)
-	case answer.Status == http.StatusOK, egress.IsRedirect(answer.Status):
-		return upstream.OK
-	case answer.Status == http.StatusNotFound:
-		return upstream.NotFound
-	case answer.Status == http.StatusTooManyRequests:
-		return upstream.Limited
-	}
-	return upstream.Failed
-}
-
-// label names the server in the progress of a run.
-func label(at server) string {
-	if at.own {
-		return fault.Rows.Clause("RDAP_SERVICE_LABEL", nil)
-	}
-	return clean(at.url.Host().String(), 80)
-}
-
-// called are the arguments that name the server in a sentence. The operator's own host may be a private one and is
-// not named.
-func (c *Client) called(at server) finding.Args {
-	if at.own {
-		return finding.Args{"provider": "RDAP_SERVICE"}
-	}
-	return finding.Args{"provider": "RDAP_SERVER", "server": clean(at.url.Host().String(), 80)}
 }
 
 // The paces of servers. A registry publishes no limit. The public redirector answers 429 past ten requests in ten
@@ -382,54 +267,50 @@ var (
 
 const defaultAuthority = "rdap.org:443"
 
-func paceOf(server string) pace.Pace {
-	if server == defaultAuthority {
-		return redirectorPace
+// provider describes a server to the gate.
+func (c *Client) provider(at server) registry.Server {
+	s := registry.Server{Provider: upstream.RDAP, Authority: at.url.Authority(), Pace: registryPace, Args: at.args()}
+	if c.isRedirector(at.url) {
+		s.Provider = upstream.Redirector
 	}
-	return registryPace
+	if s.Authority == defaultAuthority {
+		s.Pace = redirectorPace
+	}
+	return s
 }
 
-// turn waits until a server may be queried. Errors are *fault.Error (Busy) or those of a ctx that has ended.
-func (c *Client) turn(ctx context.Context, at server) error {
-	if err := c.paused(ctx, at); err != nil || c.pace == nil {
-		return err
+func (s server) name() string { return clean(s.url.Host().String(), 80) }
+
+// args returns the arguments that name the server in a sentence. The operator's own host may be a private one and is
+// not named.
+func (s server) args() finding.Args {
+	if s.own {
+		return finding.Args{"provider": "RDAP_SERVICE"}
 	}
-	authority := at.url.Authority()
-	if err := c.pace.Wait(ctx, authority, paceOf(authority), tool.CallerOf(ctx)); err != nil {
-		return err
+	return finding.Args{"provider": "RDAP_SERVER", "server": s.name()}
+}
+
+// refusalOf reports whether an answer refuses the query because of earlier ones, and how long its server is left alone
+// for it.
+func (c *Client) refusalOf(answer *egress.Response) (wait time.Duration, refused bool) {
+	after := answer.Header.Get("Retry-After")
+	switch {
+	case answer.Status == http.StatusTooManyRequests:
+		now := c.now()
+		if date, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
+			now = date // a date in Retry-After is one of the server's clock
+		}
+		return readRetryAfter(after, now), true
+	case !refusesInWords(answer):
+		return 0, false
+	case after == "":
+		return refusal.MaxPause, true
 	}
-	return c.paused(ctx, at) // the pause may have begun during the wait
+	return min(readRetryAfter(after, c.now()), refusal.MaxPause), true
 }
 
 // defaultPause is for a server that requests a pause of no given length: the window of rdap.org.
 const defaultPause = 10 * time.Second
-
-// pause begins the pause that a server requested, and returns the error of the request that it refused.
-func (c *Client) pause(ctx context.Context, at server, header http.Header) error {
-	now := c.now()
-	if date, err := http.ParseTime(header.Get("Date")); err == nil {
-		now = date // a date in Retry-After is one of the server's clock
-	}
-	return c.pauseFor(ctx, at, readRetryAfter(header.Get("Retry-After"), now))
-}
-
-func (c *Client) pauseFor(ctx context.Context, at server, wait time.Duration) error {
-	c.pauses.Begin(ctx, at.url.Authority(), wait)
-	c.egress.Providers().Paused(c.provider(at.url), at.url.Authority(), wait)
-	return c.tooOften(at, wait)
-}
-
-// paused returns the error of a pause that has not ended.
-func (c *Client) paused(ctx context.Context, at server) error {
-	if left, paused := c.pauses.Left(ctx, at.url.Authority()); paused {
-		return c.tooOften(at, left)
-	}
-	return nil
-}
-
-func (c *Client) tooOften(at server, wait time.Duration) error {
-	return pause.TryLater(fault.Busy, wait, "PROVIDER_PAUSED", c.called(at))
-}
 
 // readRetryAfter reads seconds or a date (RFC 9110 section 10.2.3).
 func readRetryAfter(s string, now time.Time) time.Duration {
@@ -438,9 +319,26 @@ func readRetryAfter(s string, now time.Time) time.Duration {
 	if seconds, err := strconv.ParseUint(s, 10, 31); err == nil {
 		wait = time.Duration(seconds) * time.Second
 	} else if errors.Is(err, strconv.ErrRange) { // more seconds than fit
-		wait = pause.Max
+		wait = registry.MaxPause
 	} else if at, err := http.ParseTime(s); err == nil {
 		wait = at.Sub(now)
 	}
-	return pause.Within(wait)
+	return registry.BoundPause(wait)
+}
+
+func outcomeOf(ctx context.Context, answer *egress.Response, refused bool, err error) upstream.Outcome {
+	if err == nil {
+		err = answer.BodyErr
+	}
+	switch {
+	case refused:
+		return upstream.Limited
+	case err != nil:
+		return upstream.OutcomeOf(ctx, err)
+	case answer.Status == http.StatusOK, egress.IsRedirect(answer.Status):
+		return upstream.OK
+	case answer.Status == http.StatusNotFound:
+		return upstream.NotFound
+	}
+	return upstream.Failed
 }

@@ -14,6 +14,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/egresstest"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/providers/registry"
 )
 
 func TestAnswersAreCached(t *testing.T) {
@@ -32,7 +33,7 @@ func TestAnswersAreCached(t *testing.T) {
 		t.Errorf("sources %+v", a.Sources)
 	}
 	w.wantAsked(both...)
-	w.advance(KeepFound - time.Second)
+	w.advance(registry.KeepFound - time.Second)
 	again, err := w.domain("one-site.com")
 	if err != nil || !again.Sources[0].Cached || !again.Sources[0].FetchedAt.Equal(a.Sources[0].FetchedAt) {
 		t.Errorf("again: %+v, %v", again, err)
@@ -63,7 +64,7 @@ func TestTheTwoKindsOf404(t *testing.T) {
 		c.Sources[0].URL != "https://"+redirectorHost+"/domain/site.zz" {
 		t.Errorf("%+v, %v", c, err)
 	}
-	w.advance(KeepNotFound + time.Second)
+	w.advance(registry.KeepOther + time.Second)
 	for _, name := range []string{"site.zz", "free-site.com"} {
 		if a, err := w.domain(name); err != nil || a.Sources[0].Cached {
 			t.Errorf("after a minute: %+v, %v", a, err)
@@ -256,35 +257,6 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// Neither a clock that is set nor another instance's that differs makes a pause longer than the server requested, or
-// ends it.
-func TestPauseWhileTheClockIsSet(t *testing.T) {
-	t.Parallel()
-	for _, step := range []time.Duration{time.Hour, -time.Hour, 20 * time.Second, -20 * time.Second} {
-		t.Run(step.String(), func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, nil)
-			w.on(redirectorHost+"/domain/one-site.com", to("https://"+registryHost+"/domain/one-site.com"))
-			w.on(registryHost+"/domain/one-site.com", status(429, "Retry-After", "30"))
-			_, err := w.domain("one-site.com")
-			wantFailure(t, err, fault.Busy, ". Try again in 30 seconds.")
-			w.wantAsked(redirectorHost+"/domain/one-site.com", registryHost+"/domain/one-site.com")
-			w.on(registryHost+"/domain/one-site.com", domainBody("one-site.com"))
-			w.advance(5 * time.Second)
-			w.step = step
-			_, err = w.domain("one-site.com")
-			f := wantFailure(t, err, fault.Busy, "asked too often")
-			if f.RetryAfter < time.Second || f.RetryAfter > 30*time.Second {
-				t.Errorf("5 s into a pause of 30 s: retry after %v", f.RetryAfter)
-			}
-			w.advance(25 * time.Second)
-			if a, err := w.domain("one-site.com"); err != nil || !a.Found {
-				t.Errorf("after the pause: %+v, %v", a, err)
-			}
-		})
-	}
-}
-
 // A date is one of the server's clock, not of ours.
 func TestPauseUntilADate(t *testing.T) {
 	t.Parallel()
@@ -296,25 +268,6 @@ func TestPauseUntilADate(t *testing.T) {
 		_, err := w.domain("one-site.com")
 		if f := wantFailure(t, err, fault.Busy, "asked too often"); f.RetryAfter != 30*time.Second {
 			t.Errorf("clocks %v apart: retry after %v", apart, f.RetryAfter)
-		}
-	}
-}
-
-// Instances of older versions, which may share the store, note the moment alone.
-func TestPauseOfAnOlderVersion(t *testing.T) {
-	t.Parallel()
-	for left, want := range map[time.Duration]time.Duration{
-		30 * time.Second: 30 * time.Second, -time.Hour: time.Second, 2 * time.Hour: time.Hour,
-	} {
-		w := newWorld(t, nil)
-		at := server{url: w.base}
-		note := []byte(w.clock().Add(left).UTC().Format(time.RFC3339Nano))
-		if err := w.store.Set(t.Context(), "rdap-pause:"+at.url.Authority(), note, time.Minute); err != nil {
-			t.Fatal(err)
-		}
-		_, err := w.domain("one-site.com")
-		if f := wantFailure(t, err, fault.Busy, "The registration data service of this site"); f.RetryAfter != want {
-			t.Errorf("%v left: retry after %v", left, f.RetryAfter)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package rdap
 
 import (
 	"strings"
-	"time"
 
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/providers/internal/refusal"
@@ -65,25 +64,23 @@ func (o object) isObject() bool {
 		len(o.CIDRs) > 0
 }
 
-// outOfQuota reports whether an answer refuses the query because of earlier ones, whatever its status, and how long the
-// server is left alone for it. Its words alone decide, so that neither a long answer nor one with an object counts.
-func (w *walk) outOfQuota(answer *egress.Response) (wait time.Duration, refused bool) {
+// refusesInWords reports whether an answer says that there were too many queries, whatever its status. Neither a long
+// answer nor one with an object counts: their words may be a registrant's.
+func refusesInWords(answer *egress.Response) bool {
 	if len(answer.Body) > refusal.MaxText || answer.Truncated || answer.BodyErr != nil || isPage(answer) ||
 		egress.IsRedirect(answer.Status) {
-		return 0, false
+		return false
 	}
-	said, limited := string(answer.Body), false
+	words := string(answer.Body)
 	if o, err := decode(answer.Body); err == nil {
 		if o.isObject() {
-			return 0, false
+			return false
 		}
-		said, limited = o.explain().text(), o.ErrorCode == "429"
+		if o.ErrorCode == "429" {
+			return true
+		}
+		words = o.explain().text()
 	}
-	if _, found := refusal.TooMany(said); !found && !limited {
-		return 0, false
-	}
-	if after := answer.Header.Get("Retry-After"); after != "" {
-		return min(readRetryAfter(after, w.now()), refusal.MaxPause), true
-	}
-	return refusal.MaxPause, true
+	_, found := refusal.TooMany(words)
+	return found
 }

@@ -143,15 +143,3 @@ func wantExact(t *testing.T, b block, prefixes []string) {
 		t.Fatalf("no prefix for %v", b)
 	}
 }
-
-func FuzzParseDate(f *testing.F) {
-	for _, s := range []string{"2026-01-02T03:04:05Z", "2026-01-02", "20260102", "02.01.2026",
-		"Mon, 02 Jan 2006 15:04:05 GMT", "", "z"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		if at, ok := parseDate(s); ok && (at.Year() < firstYear || at.Year() > 9999) {
-			t.Fatalf("%q gives %v", s, at)
-		}
-	})
-}

@@ -1,13 +1,12 @@
 package rdap
 
 import (
-	"cmp"
 	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
+	"diagnostics/gateway/internal/providers/registry"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text/bound"
 )
@@ -30,18 +29,18 @@ func domainFits(name string) func(domainRecord) bool {
 }
 
 func (d *Domain) fits(name string) bool {
+	e := d.Events
 	return d.Name == name && d.UnicodeName == unicodeName(name) &&
 		tidy(d.Handle, d.Status, d.Registrar, d.Events, d.Nameservers, d.DNSSEC, d.Contacts, d.Redactions) &&
-		within(d.Status, maxStatus) && within(d.Nameservers, maxNameservers) && d.Events.valid() && d.DNSSEC.valid() &&
+		within(d.Status, maxStatus) && within(d.Nameservers, maxNameservers) && d.DNSSEC.valid() &&
+		registry.Unchanged(readMoment, e.Registered, e.Expires, e.Updated, e.Transferred, e.RegistrarExpires) &&
 		validRedactions(d.Redactions) && len(d.Contacts) <= maxContacts &&
 		!slices.ContainsFunc(d.Contacts, func(c Contact) bool {
 			return !within(c.Roles, maxRoles) || !validRedactions(c.Redactions)
 		}) &&
-		(d.Registrar == nil || keeps(webLink, d.Registrar.URL) && keeps(address, d.Registrar.AbuseEmail))
+		(d.Registrar == nil ||
+			registry.Unchanged(webLink, d.Registrar.URL) && registry.Unchanged(address, d.Registrar.AbuseEmail))
 }
-
-// keeps reports whether what reads a text of a registry gives it as it is.
-func keeps(read func(string) string, s *string) bool { return s == nil || *s != "" && read(*s) == *s }
 
 func (d DNSSEC) valid() bool {
 	return within(d.DS, maxDS) && !slices.ContainsFunc(d.DS, func(ds DS) bool {
@@ -76,8 +75,8 @@ func (n *Network) fits(addr netip.Addr) bool {
 		}
 		prefixes = append(prefixes, p)
 	}
-	country := func(s string) string { return *cmp.Or(networkCountry(s), new(string)) }
-	return coverExactly(b, prefixes) && keeps(country, n.Country) && keeps(address, n.AbuseContact)
+	return coverExactly(b, prefixes) && registry.Unchanged(networkCountry, n.Country) &&
+		registry.Unchanged(address, n.AbuseContact)
 }
 
 // validRedactions reports whether boundRedactions gives such.
@@ -110,18 +109,6 @@ func validNotices(all []Notice) bool {
 	return len(all) <= maxNotices && !slices.ContainsFunc(all, func(n Notice) bool {
 		return n.FromService || clean(n.Title, maxTitle) != n.Title
 	})
-}
-
-func (e Events) valid() bool {
-	for _, moment := range []*string{e.Registered, e.Expires, e.Updated, e.Transferred, e.RegistrarExpires} {
-		if moment == nil {
-			continue
-		}
-		if _, err := time.Parse(time.RFC3339, *moment); err != nil {
-			return false
-		}
-	}
-	return true
 }
 
 // tidy reports whether all texts within some values are plain, on one line and not too long, and all lists there; only

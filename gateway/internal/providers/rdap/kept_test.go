@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/cache"
+	"diagnostics/gateway/internal/providers/registry"
 )
 
 func optional(s string) *string { return &s }
@@ -124,7 +125,8 @@ func TestAPoisonedStore(t *testing.T) {
 	lie := domainRecord{Domain: &Domain{Name: "two-site.com", UnicodeName: "two-site.com", Status: []string{},
 		Nameservers: []string{},
 		DNSSEC:      DNSSEC{DS: []DS{}}, Contacts: []Contact{}, Redactions: []Redaction{}}}
-	cache.NewTyped[domainRecord](w.store, "rdap-domain", KeepFound).Keep(t.Context(), "one-site.com", lie, time.Hour)
+	stored := cache.NewTyped[domainRecord](w.store, "rdap-domain", registry.KeepFound)
+	stored.Keep(t.Context(), "one-site.com", lie, time.Hour)
 	a, err := w.domain("one-site.com")
 	if err != nil || !a.Found || a.Domain.Name != "one-site.com" || a.Sources[0].Cached {
 		t.Errorf("%+v, %v", a, err)

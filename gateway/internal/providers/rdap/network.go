@@ -57,7 +57,7 @@ func (o object) network(b block, listed []netip.Prefix) *Network {
 			EndAddress:   b.end.String(),
 			ParentHandle: o.ParentHandle.pointer(),
 		},
-		Country: networkCountry(string(o.Country)),
+		Country: pointer(networkCountry(string(o.Country))),
 	}
 	n.Status = o.status(&n.Truncated)
 	n.Redactions = o.redactions(&n.Truncated)
@@ -172,12 +172,12 @@ func (b block) prefixes() []netip.Prefix {
 }
 
 // networkCountry takes any code of two letters (RIPE has EU for several countries), but not the one for unknown.
-func networkCountry(s string) *string {
+func networkCountry(s string) string {
 	s = strings.ToUpper(s)
 	if len(s) != 2 || strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" || s == "ZZ" {
-		return nil
+		return ""
 	}
-	return &s
+	return s
 }
 
 // networkOrganization is the first registrant that is an organization. RIPE names maintainers as registrants too, whose

@@ -1,12 +1,24 @@
 // Package rdap is the client of the registration data access protocol (RFC 7480 to 7484, 9082, 9083): what a registry
 // says of a domain name or of the network that an address lies in.
 //
-// A question goes to the registry that IANA lists for it (Registries). What is not listed goes to a redirector, unless
-// its last label is no top-level domain at all. An operator's own redirector gets every query.
+// A question takes these steps (ask.go):
 //
-// No server is queried faster than its pace, nor one that requested a pause. Answers are untrusted and are read with
-// tolerance (object.go, jcard.go): a member of the wrong type counts as missing. Personal data is dropped before
-// anything is cached: no person's name, address, e-mail or telephone number reaches a cache or a caller.
+//  1. It begins at the registry that IANA lists for it (Registries). If none is listed, it begins at the redirector,
+//     unless the name's last label is no top-level domain. An operator's own redirector gets every question.
+//  2. It waits until the server may be queried: no pause is left, and the server's pace has room. The first server
+//     must have room within seconds; for a later one the question waits up to MaxPatience.
+//  3. It sends one request. All requests of a walk share Timeout, and the waits are not part of it.
+//  4. If the server refuses because of earlier requests, by its status or in words, a pause begins and the walk ends.
+//  5. A redirect leads to another public https URL, and back to step 2: MaxRedirects times, and never in a circle.
+//  6. Any other response ends the walk: 200 has the object, and 404 means that there is none or, at the redirector,
+//     that it knows no registry. All else is a failure.
+//  7. If IANA's lists are old and the listed registry may have moved, the question walks once more, from the
+//     redirector.
+//
+// Answers are untrusted and are read with tolerance (object.go, jcard.go): a member of the wrong type counts as
+// missing. Personal data is dropped before anything is cached: no person's name, address, e-mail or telephone number
+// reaches a cache or a caller. Objects are kept for an hour, that there is none for a minute, and failures not at all,
+// except those of a registrar, for a minute.
 package rdap
 
 import (
@@ -21,7 +33,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/limits/pace"
-	"diagnostics/gateway/internal/providers/pause"
+	"diagnostics/gateway/internal/providers/registry"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tool/finding"
@@ -38,10 +50,6 @@ const (
 	MaxRedirects = 4
 	// MaxPatience is how long one question waits for the paces of servers before a busy one ends it.
 	MaxPatience = 10 * time.Second
-	// KeepFound is how long an answer is cached, KeepNotFound how long its absence is. Failures are not cached, except
-	// those of a registrar, for KeepNotFound.
-	KeepFound    = time.Hour
-	KeepNotFound = time.Minute
 )
 
 // DefaultBase is the public redirector, which leads to all known registries.
@@ -87,9 +95,8 @@ type Config struct {
 type Client struct {
 	egress  *egress.Client
 	base    target.URL
-	pauses  pause.Pauses
-	listed  Registries // nil where Base gets every query
-	pace    *pace.Limiter
+	gate    *registry.Gate
+	listed  Registries // nil if Base gets every query
 	now     func() time.Time
 	timeout time.Duration
 
@@ -114,11 +121,11 @@ func New(c Config) (*Client, error) {
 		c.Now = time.Now
 	}
 	return &Client{
-		egress: c.Egress, base: base, listed: c.Registries, pace: c.Pace, now: c.Now,
-		timeout: cmp.Or(c.Timeout, Timeout), pauses: pause.New(c.Cache, "rdap", c.Now),
-		domains:    cache.NewLoading[domainRecord](c.Cache, "rdap-domain", KeepFound),
-		registrars: cache.NewLoading[domainRecord](c.Cache, "rdap-registrar", KeepFound),
-		networks:   cache.NewLoading[networkRecord](c.Cache, "rdap-network", KeepFound),
+		egress: c.Egress, base: base, listed: c.Registries, now: c.Now, timeout: cmp.Or(c.Timeout, Timeout),
+		gate:       registry.NewGate("rdap", c.Cache, c.Pace, c.Egress.Providers(), c.Now),
+		domains:    cache.NewLoading[domainRecord](c.Cache, "rdap-domain", registry.KeepFound),
+		registrars: cache.NewLoading[domainRecord](c.Cache, "rdap-registrar", registry.KeepFound),
+		networks:   cache.NewLoading[networkRecord](c.Cache, "rdap-network", registry.KeepFound),
 	}, nil
 }
 
@@ -150,10 +157,14 @@ func (c *Client) Domain(ctx context.Context, name string, report func(Source)) (
 
 // domainQuestion is a question about a name whose answer goes to record.
 func domainQuestion(name string, record *domainRecord) question {
-	return question{kind: kindDomain, value: name, read: func(body []byte) (err error) {
-		*record, err = readDomain(body, name)
-		return err
-	}}
+	return question{
+		kind: kindDomain, value: name,
+		listed: func(ctx context.Context, r Registries) (target.URL, bool) { return r.Domain(ctx, name) },
+		read: func(body []byte) (err error) {
+			*record, err = readDomain(body, name)
+			return err
+		},
+	}
 }
 
 func (c *Client) loadDomain(ctx context.Context, name string) (domainRecord, time.Duration, error) {
@@ -168,10 +179,7 @@ func (c *Client) loadDomain(ctx context.Context, name string) (domainRecord, tim
 		}
 	}
 	record.URL = c.shownURL(r.at)
-	if record.Domain == nil {
-		return record, KeepNotFound, nil
-	}
-	return record, KeepFound, nil
+	return record, registry.Keep(record.Domain != nil), nil
 }
 
 // forAnswer is how long before the end of a run the registrar is given up: the registry's answer stands without it.
@@ -221,15 +229,15 @@ func (c *Client) loadRegistrar(ctx context.Context, name, related string) (domai
 	var failed *fault.Error
 	switch {
 	case err == nil && record.Domain != nil:
-		return record, KeepFound, nil
+		return record, registry.KeepFound, nil
 	case err == nil:
 		e := explanation{notices: record.Notices}
 		return domainRecord{Failure: fault.Rows.Sentence("REGISTRAR_WITHOUT_DATA",
-			finding.Args{"said": e.quoted()})}, KeepNotFound, nil
+			finding.Args{"said": e.quoted()})}, registry.KeepOther, nil
 	case fault.IsOwn(err) && errors.As(err, &failed): // which is over in seconds
 		return domainRecord{Failure: failed.Sentence()}, 0, nil
 	case errors.As(err, &failed):
-		return domainRecord{Failure: failed.Sentence()}, KeepNotFound, nil
+		return domainRecord{Failure: failed.Sentence()}, registry.KeepOther, nil
 	}
 	return domainRecord{}, 0, err
 }
@@ -240,7 +248,7 @@ func (c *Client) askRegistrar(ctx context.Context, name, related string) (domain
 		return domainRecord{}, fault.New(fault.Upstream, "REGISTRAR_NOT_PUBLIC", nil)
 	}
 	var record domainRecord
-	r, err := c.askAt(ctx, domainQuestion(name, &record), server{url: u})
+	r, err := c.walk(ctx, domainQuestion(name, &record), server{url: u})
 	if err != nil || r.reason != "" {
 		return domainRecord{Notices: r.explanation.notices}, err
 	}
@@ -265,10 +273,14 @@ func (c *Client) Network(ctx context.Context, addr netip.Addr) (NetworkAnswer, e
 
 func (c *Client) loadNetwork(ctx context.Context, addr netip.Addr) (networkRecord, time.Duration, error) {
 	var record networkRecord
-	r, err := c.ask(ctx, question{kind: kindIP, value: addr.String(), read: func(body []byte) (err error) {
-		record, err = readNetwork(body, addr)
-		return err
-	}})
+	r, err := c.ask(ctx, question{
+		kind: kindIP, value: addr.String(),
+		listed: func(ctx context.Context, r Registries) (target.URL, bool) { return r.Address(ctx, addr) },
+		read: func(body []byte) (err error) {
+			record, err = readNetwork(body, addr)
+			return err
+		},
+	})
 	if err != nil {
 		return networkRecord{}, 0, err
 	}
@@ -276,10 +288,7 @@ func (c *Client) loadNetwork(ctx context.Context, addr netip.Addr) (networkRecor
 		record = networkRecord{Reason: r.reason, Notices: r.explanation.notices, MoreNotices: r.explanation.more}
 	}
 	record.URL = c.shownURL(r.at)
-	if record.Network == nil {
-		return record, KeepNotFound, nil
-	}
-	return record, KeepFound, nil
+	return record, registry.Keep(record.Network != nil), nil
 }
 
 func registryName(r Reason, undelegated bool) string {

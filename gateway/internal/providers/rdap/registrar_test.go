@@ -1,6 +1,7 @@
 package rdap
 
 import (
+	"diagnostics/gateway/internal/providers/registry"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -117,7 +118,7 @@ func TestRegistrarsFailureIsKeptForAMinute(t *testing.T) {
 	}
 	w.wantAsked(redirectorHost+"/domain/example-shop.com", registryHost+"/domain/example-shop.com", relatedPath)
 	w.on(relatedPath, rdapBody(string(fixture(t, "registrar.json"))))
-	w.advance(KeepNotFound + time.Second)
+	w.advance(registry.KeepOther + time.Second)
 	a, err := w.domain("example-shop.com")
 	if err != nil || len(a.Sources) != 2 || !a.Sources[0].Cached || a.Sources[1].Cached {
 		t.Errorf("%+v, %v", a.Sources, err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"diagnostics/gateway/internal/egress/upstream"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/limits/pace"
 )
@@ -60,60 +61,24 @@ func TestTheWaitIsNotTheRegistrys(t *testing.T) {
 	}
 }
 
-// A registry that requests a pause while a request waits for its pace does not get that request.
-func TestPauseDuringTheWait(t *testing.T) {
+// The public redirector has a pace of its own; another redirector is counted apart from registries too.
+func TestProviders(t *testing.T) {
 	t.Parallel()
-	s := &slots{wait: time.Millisecond}
-	w := newWorld(t, func(config *Config) {
-		config.Pace = pace.New(s)
-		config.Registries = lists{"com": "https://" + registryHost}
-	})
-	s.reserved = func() { // the pause comes from another instance, through the shared store
-		_ = w.pause(t.Context(), server{url: mustURL(t, "https://"+registryHost)}, http.Header{"Retry-After": {"7"}})
-	}
-	_, err := w.domain("two-site.com")
-	wantFailure(t, err, fault.Busy, "has been asked too often")
-	w.wantAsked()
-}
-
-// A caller who leaves during the wait ends its own question only, and nothing is sent.
-func TestLeavingDuringTheWait(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	w, s := listedWorld(t, lists{"com": "https://" + registryHost})
-	s.wait, s.reserved = time.Hour, cancel
-	if _, err := w.Domain(ctx, "one-site.com", nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
-	}
-	w.wantAsked()
-}
-
-// The 429 of one registry leaves the others alone.
-func TestAPauseIsOfOneRegistry(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, func(config *Config) {
-		config.Registries = lists{"com": "https://" + registryHost, "net": "https://" + secondHost}
-	})
-	w.on(registryHost+"/domain/one-site.com", status(http.StatusTooManyRequests))
-	w.on(secondHost+"/domain/one-site.net", domainBody("one-site.net"))
-	for _, name := range []string{"one-site.com", "two-site.com"} {
-		_, err := w.domain(name)
-		wantFailure(t, err, fault.Busy, "has been asked too often")
-	}
-	if a, err := w.domain("one-site.net"); err != nil || !a.Found {
-		t.Errorf("%+v, %v", a, err)
-	}
-	w.wantAsked(registryHost+"/domain/one-site.com", secondHost+"/domain/one-site.net")
-}
-
-func TestPaces(t *testing.T) {
-	t.Parallel()
-	if base := mustURL(t, DefaultBase).Authority(); base != defaultAuthority || paceOf(base) != redirectorPace {
-		t.Errorf("the public redirector %s has the pace %v", base, paceOf(base))
-	}
-	for _, server := range strings.Fields("rdap.org:8443 rdap.org.example.com:443 rdap.verisign.com:443") {
-		if paceOf(server) != registryPace {
-			t.Errorf("%s has the pace %v", server, paceOf(server))
+	for _, c := range []struct {
+		base, url string
+		provider  upstream.Provider
+		pace      pace.Pace
+	}{
+		{DefaultBase, "https://rdap.org/domain/example.com", upstream.Redirector, redirectorPace},
+		{DefaultBase, "https://rdap.verisign.com/com/v1/", upstream.RDAP, registryPace},
+		{DefaultBase, "https://rdap.org:8443/", upstream.RDAP, registryPace},
+		{DefaultBase, "https://rdap.org.example.com/", upstream.RDAP, registryPace},
+		{"https://" + redirectorHost, "https://" + redirectorHost + "/v2", upstream.Redirector, registryPace},
+		{"https://" + redirectorHost, "https://rdap.org/", upstream.RDAP, redirectorPace},
+	} {
+		client := &Client{base: mustURL(t, c.base)}
+		if got := client.provider(server{url: mustURL(t, c.url)}); got.Provider != c.provider || got.Pace != c.pace {
+			t.Errorf("%s with %s: %+v", c.url, c.base, got)
 		}
 	}
 }
@@ -143,8 +108,10 @@ func (b *busyShares) Take(_ context.Context, key string, size int, every time.Du
 		return true, 0, nil
 	case strings.Contains(key, "|"):
 		return b.left.Add(-1) < 0, b.empty, nil
+	case size <= registryPace.Burst:
+		return false, time.Hour, nil
 	}
-	return size > registryPace.Burst, time.Duration(registryPace.Burst) * every, nil
+	return true, time.Duration(registryPace.Burst) * every, nil
 }
 
 // TestARedirectWaitsForABusyServer: a walk that has begun waits for the pace of the next server, for a time. Else the
@@ -175,20 +142,6 @@ func TestARedirectWaitsForABusyServer(t *testing.T) {
 				wantFailure(t, err, fault.Busy, "Too many registrations")
 			}
 		})
-	}
-}
-
-// TestAWaitEndsWithTheRun: whatever is waited for, the end of the run ends it.
-func TestAWaitEndsWithTheRun(t *testing.T) {
-	t.Parallel()
-	b := &busyShares{server: registryHost, empty: MaxPatience - time.Second}
-	b.left.Store(3)
-	w := newWorld(t, func(config *Config) { config.Pace = pace.New(b) })
-	w.on(redirectorHost+"/domain/one-site.com", to("https://"+registryHost+"/domain/one-site.com"))
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	if _, err := w.Domain(ctx, "one-site.com", nil); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v", err)
 	}
 }
 

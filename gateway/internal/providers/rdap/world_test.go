@@ -50,8 +50,7 @@ type world struct {
 
 	mu     sync.Mutex
 	now    time.Time
-	step   time.Duration // by which the wall clock was set since
-	asked  []string      // host and path, in order
+	asked  []string // host and path, in order
 	answer map[string]http.HandlerFunc
 }
 
@@ -80,7 +79,7 @@ func newWorld(t *testing.T, change func(*Config)) *world {
 	c := Config{
 		Egress: w.net.Client(func(s *egress.Settings) { s.ExemptHosts = []string{insideHost + ":8443"} },
 			egress.WithChecker(certs.Checker{Roots: roots, Now: func() time.Time { return certtest.Epoch }})),
-		Base: "https://" + redirectorHost, Cache: w.store, Now: w.stepped,
+		Base: "https://" + redirectorHost, Cache: w.store, Now: w.clock,
 	}
 	if change != nil {
 		change(&c)
@@ -97,9 +96,6 @@ func (w *world) clock() time.Time {
 	defer w.mu.Unlock()
 	return w.now
 }
-
-// stepped is the clock after it was set forward or back, by whole seconds.
-func (w *world) stepped() time.Time { return w.clock().Add(w.step) }
 
 func (w *world) advance(d time.Duration) {
 	w.mu.Lock()
@@ -202,8 +198,6 @@ type slots struct {
 	err   error
 	// empty is how long there are no tokens, wait how long the next token is reserved ahead.
 	empty, wait time.Duration
-	// reserved, unless nil, is called when that token is reserved.
-	reserved func()
 }
 
 func (s *slots) Take(_ context.Context, key string, size int, every time.Duration) (bool, time.Duration, error) {
@@ -220,9 +214,6 @@ func (s *slots) Take(_ context.Context, key string, size int, every time.Duratio
 		return false, every, nil
 	}
 	wait := time.Duration(registryPace.Burst)*every + s.wait
-	if s.wait > 0 && s.reserved != nil {
-		s.reserved()
-	}
 	s.taken, s.wait = append(s.taken, key), 0
 	return true, wait, nil
 }

@@ -70,20 +70,3 @@ func wantPlain(t *testing.T, s string) {
 		t.Fatalf("%q", s)
 	}
 }
-
-func FuzzMoment(f *testing.F) {
-	for _, s := range []string{
-		"2026-01-02T03:04:05Z", "2026/01/02 03:04:05 (JST)", "2001-Aug-23.", "02.01.2026 03:04:05", " ", "()",
-	} {
-		f.Add("jp", s)
-		f.Add("tr", s)
-	}
-	f.Fuzz(func(t *testing.T, tld, s string) {
-		of := formatOf(tld)
-		r := reading{format: of, zone: of.location()}
-		at := r.moment(s)
-		if at != nil && (len(*at) != len("2026-01-02T03:04:05Z") || *at < "1983" || !strings.HasSuffix(*at, "Z")) {
-			t.Fatalf("%q gives %q", s, *at)
-		}
-	})
-}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"diagnostics/gateway/internal/providers/registry"
 	"diagnostics/gateway/internal/text"
 )
 
@@ -22,7 +23,7 @@ func (r record) fits() bool {
 	if server, ok := readServer(r.Server); !ok || server != r.Server {
 		return false
 	}
-	if r.Line != "" && (r.Outcome != Reserved || !keeps(plain, &r.Line)) {
+	if r.Line != "" && (r.Outcome != Reserved || !registry.Unchanged(plain, &r.Line)) {
 		return false
 	}
 	switch r.Outcome {
@@ -40,25 +41,12 @@ func (d *Domain) fits() bool {
 	if d.Status == nil || d.Nameservers == nil || len(d.Status) > maxElements || len(d.Nameservers) > maxElements {
 		return false
 	}
-	for _, moment := range []*string{d.Registered, d.Expires, d.RegistrarExpires, d.Updated, d.Transferred} {
-		if moment == nil {
-			continue
-		}
-		if at, err := time.Parse(time.RFC3339, *moment); err != nil || at.UTC().Format(time.RFC3339) != *moment {
-			return false
-		}
+	moment := func(s string) string { return registry.ParseTime(s, time.UTC) }
+	if !registry.Unchanged(moment, d.Registered, d.Expires, d.RegistrarExpires, d.Updated, d.Transferred) {
+		return false
 	}
-	return !slices.ContainsFunc(d.Status, func(s string) bool { return !keeps(plain, &s) }) &&
+	return !slices.ContainsFunc(d.Status, func(s string) bool { return !registry.Unchanged(plain, &s) }) &&
 		!slices.ContainsFunc(d.Nameservers, func(s string) bool { name, ok := readServer(s); return !ok || name != s }) &&
-		(d.Registrar == nil || keeps(plain, d.Registrar.Name) && keeps(plain, d.Registrar.IANAID) &&
-			keeps(webLink, d.Registrar.URL))
-}
-
-// keeps reports whether what reads a text of a server gives it as it is.
-func keeps(read func(string) *string, s *string) bool {
-	if s == nil {
-		return true
-	}
-	again := read(*s)
-	return again != nil && *again == *s
+		(d.Registrar == nil || registry.Unchanged(plain, d.Registrar.Name, d.Registrar.IANAID) &&
+			registry.Unchanged(webLink, d.Registrar.URL))
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/providers/internal/refusal"
-	"diagnostics/gateway/internal/providers/pause"
+	"diagnostics/gateway/internal/providers/registry"
 )
 
 // spoken gives the lines of a text as sentences are looked for in them: in lower case, without the marks of comments,
@@ -66,6 +66,9 @@ func tooMany(text string) (time.Duration, bool) {
 // busyWords are what servers say that refuse for a time without naming a limit.
 var busyWords = []string{"try again later"}
 
+// defaultPause is for a server that requests a pause of no given length.
+const defaultPause = time.Minute
+
 // waitIn reads "300 seconds" or "5 minutes" out of a line.
 func waitIn(line string) time.Duration {
 	words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" .,;:()", r) })
@@ -73,7 +76,7 @@ func waitIn(line string) time.Duration {
 		n, err := strconv.ParseUint(words[i-1], 10, 16)
 		unit, known := units[strings.TrimSuffix(words[i], "s")]
 		if err == nil && known {
-			return pause.Within(time.Duration(n) * unit)
+			return registry.BoundPause(time.Duration(n) * unit)
 		}
 	}
 	return defaultPause

@@ -6,12 +6,15 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"strconv"
 	"time"
 
 	"diagnostics/gateway/internal/analyze/weight"
 	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/egress/upstream"
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/limits/pace"
+	"diagnostics/gateway/internal/providers/registry"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tool/finding"
@@ -19,11 +22,22 @@ import (
 	"diagnostics/shared/progress"
 )
 
+// serverPace is how often one server is queried. Registries that name a limit allow some dozens of questions a minute.
+var serverPace = pace.Pace{Burst: 5, Every: time.Second}
+
+// provider describes a server to the gate.
+func provider(server target.Host) registry.Server {
+	return registry.Server{
+		Provider: upstream.WHOIS, Authority: server.Name() + ":" + strconv.Itoa(port), Pace: serverPace,
+		Args: called(server),
+	}
+}
+
 // ask waits for a turn at a server, and then sends one line to it and gives the text of its answer, within limit:
 // UTF-8, or ISO 8859-1 where it is not that. Errors are *fault.Error (Upstream, Timeout or Busy) or those of a ctx that
 // has ended. An answer longer than MaxText is none.
 func (c *Client) ask(ctx context.Context, server target.Host, question string, limit time.Duration) (string, error) {
-	if err := c.turn(ctx, server); err != nil {
+	if err := c.gate.Wait(ctx, provider(server), 0); err != nil {
 		return "", err
 	}
 	began := time.Now()

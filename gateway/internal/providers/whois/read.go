@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/providers/internal/refusal"
+	"diagnostics/gateway/internal/providers/registry"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/text/bound"
@@ -88,10 +89,7 @@ func (f format) readSentence(said, name string) statement {
 	_, closed := mentions(said, closedWords)
 	switch {
 	case reserved && !refused && !closed && (!absent || strings.Contains(lower, "this ") || strings.Contains(lower, name)):
-		if shown := plain(line); shown != nil {
-			return statement{outcome: Reserved, line: *shown}
-		}
-		return statement{outcome: Reserved}
+		return statement{outcome: Reserved, line: plain(line)}
 	case absent:
 		return statement{outcome: NotFound}
 	}
@@ -136,10 +134,12 @@ func (r *reading) about(name string) {
 	}
 }
 
+func (r *reading) moment(s string) string { return registry.ParseTime(s, r.zone, r.format.dates...) }
+
 // once takes a fact that a registration has but one of: the first counts.
 func (r *reading) once(kind fact, value string) {
 	var at **string
-	var read func(string) *string
+	var read func(string) string
 	switch kind {
 	case isRegistrar:
 		at, read = &r.registrar.Name, registrarName
@@ -160,9 +160,11 @@ func (r *reading) once(kind fact, value string) {
 	default:
 		return
 	}
-	if *at == nil {
-		*at = read(value)
-		r.detailed = r.detailed || *at != nil
+	if *at != nil {
+		return
+	}
+	if s := read(value); s != "" {
+		*at, r.detailed = &s, true
 	}
 }
 
@@ -174,8 +176,8 @@ func (r *reading) status(value string) {
 		if slices.Contains(r.format.free, strings.ToLower(word)) {
 			r.free = true
 		}
-		if s := plain(word); s != nil && room(r.domain.Status) && !slices.Contains(r.domain.Status, *s) {
-			r.domain.Status = append(r.domain.Status, *s)
+		if s := plain(word); s != "" && room(r.domain.Status) && !slices.Contains(r.domain.Status, s) {
+			r.domain.Status = append(r.domain.Status, s)
 		}
 	}
 }
@@ -231,17 +233,17 @@ func (r *reading) finish() *Domain {
 }
 
 // plain gives a text of a registry fit to be shown, or nothing: what has an at sign may be a person's address.
-func plain(value string) *string {
+func plain(value string) string {
 	s := text.Show(strings.Join(strings.Fields(value), " "), maxValue)
 	s = strings.Join(strings.Fields(s), " ") // what was left out may have stood between two
-	if s == "" || strings.Contains(s, "@") {
-		return nil
+	if strings.Contains(s, "@") {
+		return ""
 	}
-	return &s
+	return s
 }
 
 // registrarName leaves out a link in brackets after the name.
-func registrarName(value string) *string {
+func registrarName(value string) string {
 	for _, mark := range []string{"( http", "(http"} {
 		value, _, _ = strings.Cut(value, mark)
 	}
@@ -249,17 +251,16 @@ func registrarName(value string) *string {
 }
 
 // webLink takes a public URL, also one without its scheme.
-func webLink(value string) *string {
+func webLink(value string) string {
 	value = strings.TrimSpace(value)
 	if !strings.Contains(value, "://") {
 		value = "http://" + value
 	}
 	u, err := target.ParseURL(value)
 	if err != nil || len(u.String()) > maxValue {
-		return nil
+		return ""
 	}
-	s := u.String()
-	return &s
+	return u.String()
 }
 
 // sameName reports whether two names are the same, one as a server writes it, which may be upper case, in U-labels, or

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"diagnostics/gateway/internal/fault"
+	"diagnostics/gateway/internal/providers/registry"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text"
 	"diagnostics/gateway/internal/tool/finding"
@@ -38,7 +39,7 @@ func (c *Client) referralOf(ctx context.Context, tld string) (referral, error) {
 			return c.readReferral(ctx, answer, tld)
 		case errors.As(err, &failed) && !fault.IsOwn(err):
 			why := failed.Args.With(finding.Args{"failure": failed.Code, "tld": tld})
-			return referral{Why: fault.Rows.Sentence("WHOIS_SERVER_UNKNOWN", why)}, KeepOther, nil
+			return referral{Why: fault.Rows.Sentence("WHOIS_SERVER_UNKNOWN", why)}, registry.KeepOther, nil
 		}
 		return referral{}, 0, err
 	})
@@ -62,9 +63,9 @@ func (c *Client) readReferral(ctx context.Context, answer, tld string) (referral
 		return referral{Why: fault.Rows.Sentence("WHOIS_SERVER_NOT_LISTED", of)}, KeepReferral, nil
 	}
 	if wait, refused := tooMany(answer); refused {
-		return referral{}, 0, c.pause(ctx, c.root, wait)
+		return referral{}, 0, c.gate.Pause(ctx, provider(c.root), wait)
 	}
-	return referral{Why: fault.Rows.Sentence("WHOIS_SERVER_NOT_NAMED", of)}, KeepOther, nil
+	return referral{Why: fault.Rows.Sentence("WHOIS_SERVER_NOT_NAMED", of)}, registry.KeepOther, nil
 }
 
 // readServer takes a public name: an address literal is no WHOIS server.

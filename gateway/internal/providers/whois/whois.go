@@ -18,7 +18,7 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/limits/pace"
-	"diagnostics/gateway/internal/providers/pause"
+	"diagnostics/gateway/internal/providers/registry"
 	"diagnostics/gateway/internal/target"
 )
 
@@ -29,11 +29,8 @@ const (
 	Timeout = 8 * time.Second
 	// MaxText is how much of an answer is read.
 	MaxText = 64 << 10
-	// KeepFound is how long a registration is kept, KeepOther how long every other answer is.
-	KeepFound = time.Hour
-	KeepOther = time.Minute
 	// KeepReferral is how long it is kept which server a top-level domain has, or that it has none. That IANA's server
-	// failed to say so is kept as long as KeepOther.
+	// failed to say so is kept for registry.KeepOther.
 	KeepReferral = 24 * time.Hour
 )
 
@@ -50,8 +47,6 @@ type Config struct {
 	Cache cache.Store
 	// Pace limits how often each server is queried; nil does not limit.
 	Pace *pace.Limiter
-	// Now is time.Now where nil.
-	Now func() time.Time
 	// Timeout is the constant of that name where zero.
 	Timeout time.Duration
 }
@@ -59,9 +54,7 @@ type Config struct {
 // Client queries WHOIS servers. It is safe for concurrent use.
 type Client struct {
 	egress  *egress.Client
-	pauses  pause.Pauses
-	pace    *pace.Limiter
-	now     func() time.Time
+	gate    *registry.Gate
 	timeout time.Duration
 	root    target.Host
 
@@ -78,16 +71,12 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := &Client{
-		egress: c.Egress, pace: c.Pace, now: c.Now, timeout: cmp.Or(c.Timeout, Timeout), root: iana,
-		answers:   cache.NewLoading[record](c.Cache, "whois-domain", KeepFound),
+	return &Client{
+		egress: c.Egress, timeout: cmp.Or(c.Timeout, Timeout), root: iana,
+		gate:      registry.NewGate("whois", c.Cache, c.Pace, c.Egress.Providers(), time.Now),
+		answers:   cache.NewLoading[record](c.Cache, "whois-domain", registry.KeepFound),
 		referrals: cache.NewLoading[referral](c.Cache, "whois-server", KeepReferral),
-	}
-	if client.now == nil {
-		client.now = time.Now
-	}
-	client.pauses = pause.New(c.Cache, "whois", client.now)
-	return client, nil
+	}, nil
 }
 
 // Lookup queries the registry's WHOIS server for a registrable domain name (A-labels, lower case). That there is no
@@ -95,7 +84,10 @@ func New(c Config) (*Client, error) {
 // Upstream, Timeout, or Busy with RetryAfter (the server is to be left alone for a time, or this service lacks the
 // means to query it).
 func (c *Client) Lookup(ctx context.Context, name string) (Answer, error) {
-	load := func(ctx context.Context) (record, time.Duration, error) { return c.load(ctx, name) }
+	load := func(ctx context.Context) (record, time.Duration, error) {
+		r, err := c.lookUp(ctx, name)
+		return r, registry.Keep(r.Outcome == Found), err
+	}
 	kept, err := c.answers.Get(ctx, name, record.fits, load)
 	if err != nil {
 		return Answer{}, err
@@ -105,17 +97,6 @@ func (c *Client) Lookup(ctx context.Context, name string) (Answer, error) {
 		Outcome: r.Outcome, Domain: r.Domain, Why: r.Why, Line: r.Line, Server: r.Server,
 		FetchedAt: kept.FetchedAt.UTC(), Cached: kept.Cached,
 	}, nil
-}
-
-func (c *Client) load(ctx context.Context, name string) (record, time.Duration, error) {
-	r, err := c.lookUp(ctx, name)
-	if err != nil {
-		return record{}, 0, err
-	}
-	if r.Outcome == Found {
-		return r, KeepFound, nil
-	}
-	return r, KeepOther, nil
 }
 
 func (c *Client) lookUp(ctx context.Context, name string) (record, error) {
@@ -143,7 +124,7 @@ func (c *Client) lookUp(ctx context.Context, name string) (record, error) {
 		return record{Outcome: s.outcome, Domain: s.domain, Line: s.line, Server: at.Server}, nil
 	}
 	if wait, refused := tooMany(text); refused && !s.object {
-		return record{}, c.pause(ctx, server, wait)
+		return record{}, c.gate.Pause(ctx, provider(server), wait)
 	}
 	return record{Outcome: Unread, Why: fault.Rows.Sentence(complaint(text), called(server)), Server: at.Server}, nil
 }
