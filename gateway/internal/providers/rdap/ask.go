@@ -113,9 +113,8 @@ func (c *Client) walk(ctx context.Context, q question, at server) (reply, error)
 	var queried []target.URL
 	redirected := false // whether the redirector has led to another server
 	for {
-		// A client that were refused at a later server would begin anew, and with many clients no walk would end.
 		patience := time.Duration(0)
-		if len(queried) > 0 {
+		if len(queried) > 0 { // a client that is refused here would begin anew: with many of them, no walk would end
 			patience = MaxPatience - waited
 		}
 		waiting := time.Now()
@@ -148,7 +147,7 @@ func (c *Client) walk(ctx context.Context, q question, at server) (reply, error)
 // accept names the second type because some servers refuse the first alone.
 const accept = "application/rdap+json, application/json;q=0.9"
 
-// fetch makes one request, and begins a pause if the server refuses it because of earlier ones.
+// fetch makes one request (step 3), and begins a pause if the server refuses it because of earlier ones (step 4).
 func (c *Client) fetch(outer context.Context, at server, deadline time.Time) (*egress.Response, error) {
 	ctx, cancel := context.WithDeadline(outer, deadline)
 	defer cancel()
@@ -187,8 +186,8 @@ func (c *Client) fetch(outer context.Context, at server, deadline time.Time) (*e
 	return nil, err
 }
 
-// next returns the server that a redirect leads to. The operator's own redirector may redirect within itself, and its
-// host need not be one that a client could name; all else is judged as a client's URL is.
+// next returns the server that a redirect leads to (step 5). The operator's own redirector may redirect within
+// itself, and its host need not be one that a client could name; all else is judged as a client's URL is.
 func (c *Client) next(at server, location string) (server, error) {
 	absolute, err := target.ParseOperatorURL(strings.TrimSpace(location))
 	if at.own && err == nil && c.isRedirector(absolute) {
@@ -204,8 +203,8 @@ func (c *Client) next(at server, location string) (server, error) {
 	return server{url: u, own: at.own && c.isRedirector(u)}, nil
 }
 
-// conclude makes the reply of the answer that the redirects have led to. redirected reports whether the redirector has
-// led to another server; otherwise its 404 means that it knows none.
+// conclude makes the reply of the answer that the redirects have led to (step 6). redirected reports whether the
+// redirector has led to another server; otherwise its 404 means that it knows none.
 func (c *Client) conclude(
 	ctx context.Context, q question, at server, answer *egress.Response, redirected bool,
 ) (reply, error) {

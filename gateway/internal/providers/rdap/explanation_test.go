@@ -90,7 +90,7 @@ func TestAbsenceAtTheRegistrarIsExplained(t *testing.T) {
 	}
 }
 
-// TestRefusedByQuota: an answer that only says that there were too many queries pauses its server.
+// TestRefusedByQuota: an answer that only says that there were too many queries pauses its server, and no other.
 func TestRefusedByQuota(t *testing.T) {
 	t.Parallel()
 	const quota = `{"notices":[{"title":"Quota exceeded","description":["31/30"]}]}`
@@ -99,6 +99,7 @@ func TestRefusedByQuota(t *testing.T) {
 		answer http.HandlerFunc
 		wait   time.Duration // 0 where it is no refusal
 	}{
+		"429":             {status(429, "Retry-After", "3600"), time.Hour},
 		"a notice alone":  {errorBody(200, quota), refusal.MaxPause},
 		"an error":        {errorBody(403, `{"errorCode":403,"title":"Rate limit exceeded"}`), refusal.MaxPause},
 		"its code alone":  {errorBody(200, `{"errorCode":429}`), refusal.MaxPause},
@@ -139,23 +140,6 @@ func TestRefusedByQuota(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestRegistrarRefusesByQuota: the registry's data is shown, and the registrar left alone.
-func TestRegistrarRefusesByQuota(t *testing.T) {
-	t.Parallel()
-	w := thinWorld(t, "https://"+relatedPath)
-	w.on(relatedPath, errorBody(200, `{"notices":[{"title":"Quota exceeded","description":["31/30"]}]}`))
-	for range 2 {
-		a, err := w.domain("example-shop.com")
-		if err != nil || !a.Found || len(a.Sources) != 1 {
-			t.Fatalf("%+v, %v", a, err)
-		}
-		if last := a.Notices[len(a.Notices)-1]; !strings.Contains(last.Description, "asked too often") {
-			t.Errorf("%+v", last)
-		}
-	}
-	w.wantAsked(redirectorHost+"/domain/example-shop.com", registryHost+"/domain/example-shop.com", relatedPath)
 }
 
 // TestBothExpirations: the registry's date is the end of the registration, and the registrar's is shown beside it.

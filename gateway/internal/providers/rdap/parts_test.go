@@ -11,6 +11,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// The first registration counts, and the last of all other actions, in whatever order they come.
+func TestMoments(t *testing.T) {
+	t.Parallel()
+	const first, second, third = "2001-01-01T00:00:00Z", "2002-01-01T00:00:00Z", "2003-01-01T00:00:00Z"
+	actions := []string{"Registration", "expiration", "registrar expiration", "last changed", "transfer", "locked"}
+	var events []event
+	for _, date := range []string{second, third, "never", first} {
+		for _, action := range actions {
+			events = append(events, event{Action: text(action), Date: text(date)})
+		}
+	}
+	want := Events{Registered: optional(first), Expires: optional(third), Updated: optional(third),
+		Transferred: optional(third), RegistrarExpires: optional(third)}
+	if diff := cmp.Diff(want, moments(events)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestCIDRs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

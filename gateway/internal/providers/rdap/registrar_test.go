@@ -84,6 +84,7 @@ func TestRegistrarsFailureIsANotice(t *testing.T) {
 		{"500", "https://" + relatedPath, status(500), "status 500"},
 		{"404", "https://" + relatedPath, status(404), "no data on this name"},
 		{"429", "https://" + relatedPath, status(429, "Retry-After", "9"), "asked too often"},
+		{"a quota", "https://" + relatedPath, errorBody(200, `{"notices":[{"title":"Quota exceeded"}]}`), "asked too often"},
 		{"a page", "https://" + relatedPath, status(200, "Content-Type", "text/html"), "web page"},
 		{"another name", "https://" + relatedPath, domainBody("other-site.com"), "an invalid answer"},
 		{"http", "http://" + relatedPath, nil, "not a public https URL"},

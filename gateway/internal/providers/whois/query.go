@@ -33,35 +33,31 @@ func provider(server target.Host) registry.Server {
 	}
 }
 
-// ask waits for a turn at a server, and then sends one line to it and gives the text of its answer, within limit:
-// UTF-8, or ISO 8859-1 where it is not that. Errors are *fault.Error (Upstream, Timeout or Busy) or those of a ctx that
-// has ended. An answer longer than MaxText is none.
+// ask waits until a server may be queried, sends it one line, and returns the text of its answer within limit: UTF-8,
+// or ISO 8859-1 if it is not that. Errors are *fault.Error (Upstream, Timeout or Busy) or those of a ctx that has
+// ended. An answer longer than MaxText is none.
 func (c *Client) ask(ctx context.Context, server target.Host, question string, limit time.Duration) (string, error) {
 	if err := c.gate.Wait(ctx, provider(server), 0); err != nil {
 		return "", err
 	}
-	began := time.Now()
-	text, err := c.query(ctx, server, question, limit)
-	c.egress.Providers().Asked(upstream.WHOIS, upstream.OutcomeOf(ctx, err), time.Since(began))
-	return text, err
-}
-
-func (c *Client) query(
-	ctx context.Context, server target.Host, question string, limit time.Duration,
-) (string, error) {
 	inner, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	began := time.Now()
 	answer, err := c.roundTrip(progress.Ask(inner, server.Short()), server, question)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return "", ctx.Err()
+		err = ctx.Err()
 	case err != nil:
-		return "", err
 	case len(answer) > MaxText:
-		return "", fault.New(fault.Upstream, "PROVIDER_ANSWER_TOO_LONG",
-			called(server).With(finding.Args{"limit": "64 KiB"}))
+		err = fault.New(fault.Upstream, "PROVIDER_ANSWER_TOO_LONG", called(server).With(finding.Args{"limit": "64 KiB"}))
+	default:
+		err = processor.Spend(ctx, weight.WHOIS, len(answer))
 	}
-	return text.Decode(answer), processor.Spend(ctx, weight.WHOIS, len(answer))
+	c.egress.Providers().Asked(upstream.WHOIS, upstream.OutcomeOf(ctx, err), time.Since(began))
+	if err != nil {
+		return "", err
+	}
+	return text.Decode(answer), nil
 }
 
 func (c *Client) roundTrip(ctx context.Context, server target.Host, question string) ([]byte, error) {
