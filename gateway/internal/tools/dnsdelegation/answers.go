@@ -43,6 +43,9 @@ func (r *run) look(ctx context.Context, found *outcome) {
 		return
 	}
 	r.group.Go(func() {
+		if !r.isDecided(ctx, z) {
+			return
+		}
 		z.randomName = randomBelow(z.name)
 		z.random, _ = r.pointer(r.query(ctx, z, question{name: z.randomName, qtype: dns.TypeA}))
 	})
@@ -60,6 +63,11 @@ func randomBelow(zone string) string {
 }
 
 func (r *run) answersOf(ctx context.Context, z *zone, name string, types []uint16) []*answer {
+	// The walk has queried for NS records below the apex: where their denial is truncated, so are those of other types.
+	var walked reply
+	if name != z.name {
+		walked, _ = r.query(ctx, z, question{name: name, qtype: dns.TypeNS})
+	}
 	list := make([]*answer, len(types))
 	var asking parallel.Group
 	for i, qtype := range types {
@@ -75,7 +83,8 @@ func (r *run) answersOf(ctx context.Context, z *zone, name string, types []uint1
 				qtype = dns.TypeNS // only the apex has either, and the walk has this answer
 			}
 			if list[i].reply == nil {
-				list[i].reply, _ = r.pointer(r.query(ctx, z, question{name: name, qtype: qtype}))
+				q := question{name: name, qtype: qtype, long: walked.long}
+				list[i].reply, _ = r.pointer(r.query(ctx, z, q))
 			}
 		})
 	}

@@ -41,6 +41,8 @@ type question struct {
 	plain bool
 	// strange adds an option that no server has, and requests recursion.
 	strange bool
+	// long sends the query over TCP, since the answer would be truncated over UDP.
+	long bool
 }
 
 func (q question) message() *dns.Msg {
@@ -68,6 +70,7 @@ type endpoint struct {
 type reply struct {
 	dnsclient.Reply
 	from endpoint
+	long bool // it came over TCP, since it was truncated over UDP or would be
 }
 
 // send sends one message and waits for its reply, once.
@@ -88,11 +91,15 @@ func (r *run) send(ctx context.Context, to endpoint, transport string, q questio
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{got, to}, nil
+	return reply{Reply: got, from: to}, nil
 }
 
-// exchange is send, over TCP where the reply over UDP was truncated, and without EDNS where the server rejects that.
+// exchange is send, over TCP if the reply over UDP was truncated or would be, and without EDNS if the server rejects
+// that.
 func (r *run) exchange(ctx context.Context, to endpoint, q question) (reply, error) {
+	if q.long {
+		return r.sendLong(ctx, to, q)
+	}
 	got, err := r.send(ctx, to, udp, q)
 	if err == nil && rejectsEDNS(got.Msg) && !q.plain {
 		q.plain = true
@@ -101,7 +108,13 @@ func (r *run) exchange(ctx context.Context, to endpoint, q question) (reply, err
 	if err != nil || !got.Truncated {
 		return got, err
 	}
-	return r.send(ctx, to, tcp, q)
+	return r.sendLong(ctx, to, q)
+}
+
+func (r *run) sendLong(ctx context.Context, to endpoint, q question) (reply, error) {
+	got, err := r.send(ctx, to, tcp, q)
+	got.long = true
+	return got, err
 }
 
 // rejectsEDNS reports whether a server answers as one without EDNS does (RFC 6891 section 7).

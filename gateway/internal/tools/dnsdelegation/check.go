@@ -153,16 +153,27 @@ func (r *run) checkAddresses(ctx context.Context, z *zone, h *host, addresses []
 		z.pending++
 		z.unsettled++
 		r.group.Go(func() {
-			defer r.concludeServers(ctx, z)
-			defer z.end(c)
-			r.checkServer(ctx, z, c)
-			progress.Report(ctx, "server", trimmed(z.name)+" "+trimmed(c.name)+" "+a.String(), rowOf(h, c))
+			r.checkAddress(ctx, z, h, c)
+			if c.good && r.isDecided(ctx, z) {
+				r.checkOption(ctx, z, c)
+				r.reportServer(ctx, z, h, c)
+			}
 		})
 	}
 }
 
-// checkServer queries one address: over UDP, once more without EDNS beside a silent first time, over TCP, and with an
-// EDNS option that it cannot have.
+func (r *run) checkAddress(ctx context.Context, z *zone, h *host, c *check) {
+	defer r.concludeServers(ctx, z)
+	defer z.end(c)
+	r.checkServer(ctx, z, c)
+	r.reportServer(ctx, z, h, c)
+}
+
+func (r *run) reportServer(ctx context.Context, z *zone, h *host, c *check) {
+	progress.Report(ctx, "server", trimmed(z.name)+" "+trimmed(c.name)+" "+c.address.String(), rowOf(h, c))
+}
+
+// checkServer queries one address: over UDP, once more without EDNS beside a silent first time, and over TCP.
 func (r *run) checkServer(ctx context.Context, z *zone, c *check) {
 	if r.skips(c) {
 		return
@@ -200,9 +211,6 @@ func (r *run) checkServer(ctx context.Context, z *zone, c *check) {
 			c.took, c.soa = first.Took, &first
 			c.good = c.authoritative()
 		})
-		if c.good {
-			rest.Go(func() { r.checkOption(ctx, c) })
-		}
 	}
 	z.hear(c)
 	r.concludeServers(ctx, z)
@@ -261,16 +269,18 @@ func (c *check) authoritative() bool {
 
 func (r *run) checkTCP(ctx context.Context, z *zone, c *check) {
 	got, err := r.send(ctx, c.endpoint, tcp, question{name: c.zone, qtype: dns.TypeNS})
-	c.tcp, _ = r.outcome(err)
-	if err == nil && got.Rcode == dns.RcodeSuccess {
-		z.set(func() { c.ns = &got })
-	}
+	z.set(func() {
+		c.tcp, _ = r.outcome(err)
+		if err == nil && got.Rcode == dns.RcodeSuccess {
+			c.ns = &got
+		}
+	})
 }
 
 // checkOption sends an EDNS option that the server cannot have, and must ignore (RFC 6891 section 6.1.2). The same
 // query requests recursion, which a server that offers it to everyone announces. An address that serves several zones
 // of the run is queried once.
-func (r *run) checkOption(ctx context.Context, c *check) {
+func (r *run) checkOption(ctx context.Context, z *zone, c *check) {
 	q := question{name: c.zone, qtype: dns.TypeSOA, strange: true}
 	got, err := r.once(ctx, memo{zone: "option " + c.address.String()}, func(ctx context.Context) (reply, error) {
 		got, err := r.send(ctx, c.endpoint, udp, q)
@@ -279,21 +289,31 @@ func (r *run) checkOption(ctx context.Context, c *check) {
 		}
 		return got, err
 	})
-	switch {
-	case err == nil:
-		c.offers = new(*c.offers || got.RecursionAvailable)
-		opt := got.IsEdns0()
-		if c.edns == nil {
-			c.edns = new(opt != nil)
+	if errors.Is(err, errBudget) {
+		if c.edns == nil || *c.edns { // a server without EDNS is judged already
+			r.budget.exceeded()
 		}
-		if *c.edns {
-			c.option = new(opt != nil && got.Rcode == c.soa.Rcode && !echoes(opt))
-		}
-	case isTimeout(err) && c.edns != nil && *c.edns:
-		c.option = new(false)
-	case isTimeout(err) && c.edns == nil:
-		c.edns = new(false) // it answers without EDNS alone
+		return
 	}
+	z.set(func() {
+		c.reported = false
+		switch {
+		case err == nil:
+			c.offers = new(*c.offers || got.RecursionAvailable)
+			opt := got.IsEdns0()
+			if c.edns == nil {
+				c.edns = new(opt != nil)
+			}
+			if *c.edns {
+				c.option = new(opt != nil && got.Rcode == c.soa.Rcode && !echoes(opt))
+			}
+		case isTimeout(err) && c.edns != nil && *c.edns:
+			c.option = new(false)
+		case isTimeout(err) && c.edns == nil:
+			c.edns = new(false) // it answers without EDNS alone
+		}
+	})
+	r.concludeServers(ctx, z)
 }
 
 // echoes reports whether a server sends the unknown option back, as if it had it.

@@ -49,8 +49,9 @@ func (s *servers) unreported() (ready []*check, none bool) {
 	if !good {
 		return nil, s.unsettled == 0
 	}
-	for _, c := range ready {
+	for i, c := range ready {
 		c.reported = true
+		ready[i] = new(*c) // the option is checked meanwhile
 	}
 	return ready, false
 }

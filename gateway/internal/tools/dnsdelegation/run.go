@@ -32,6 +32,9 @@ type run struct {
 	budget   *budget
 
 	group parallel.Group // all that goes on in the background
+	// decided is closed when the queries that decide the verdict are done. Those that only add to the picture (CDS, the
+	// unknown EDNS option, the random name) wait for it: the bound of an address must not leave the verdict open.
+	decided chan struct{}
 
 	validator *dnssec.Validator // used by one goroutine
 
@@ -76,6 +79,20 @@ func (r *run) once(ctx context.Context, key memo, ask func(context.Context) (rep
 	}
 }
 
+// isDecided waits until the queries that decide the verdict are done, unless two addresses of the zone answer: those
+// have room for all queries. It returns false if the time ends first.
+func (r *run) isDecided(ctx context.Context, z *zone) bool {
+	if len(z.good(ctx)) > 1 {
+		return true
+	}
+	select {
+	case <-r.decided:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
 // outcome is all that a run found out.
 type outcome struct {
 	name    string // canonical, with the trailing dot
@@ -96,6 +113,7 @@ func (r *run) check(ctx context.Context, name string) (outcome, error) {
 		r.concludeWay(ctx, found)
 		r.look(bounded, &found)
 		r.concludeDNSSEC(bounded, found)
+		close(r.decided)
 	})
 	if failed != nil {
 		cancel()
@@ -136,6 +154,7 @@ func newRun(ctx context.Context, c Config, t times) *run {
 	return &run{
 		Config: c, times: t, families: c.Egress.Families(), budget: newBudget(),
 		validator: dnssec.New(c.Now(), processor.Of(ctx).Take),
+		decided:   make(chan struct{}),
 		zones:     make(map[string]*zone), fromStore: make(map[string]bool), asked: make(map[memo]*pending),
 	}
 }

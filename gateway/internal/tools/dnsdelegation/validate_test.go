@@ -1,6 +1,7 @@
 package dnsdelegation
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +21,8 @@ type signedWorld struct {
 	own     *signer // of example.com
 }
 
-// newSignedWorld has zone as example.com at the first server and second at the other, and ds at com.
+// newSignedWorld has zone as example.com at the first server and second at the other, and ds at com. Without second,
+// com delegates to the first server only.
 func newSignedWorld(t *testing.T, ds func(*signer) string, zone, second func(*testing.T, *signer) string) *signedWorld {
 	t.Helper()
 	w := &signedWorld{Network: egresstest.New(t), own: newSigner(t, "example.com.")}
@@ -32,10 +34,17 @@ func newSignedWorld(t *testing.T, ds func(*signer) string, zone, second func(*te
 	w.anchors = anchors
 	w.ZoneServer([]string{rootV4}, root.sign(t, ". IN SOA a.root-servers.net. nstld.verisign-grs.com."+soaTail+
 		". IN NS a.root-servers.net.\ncom. IN NS a.gtld-servers.com.\n"+com.ds()+"\na.gtld-servers.com. IN A "+comV4+"\n"))
+	delegation := twoServers
+	if second == nil {
+		delegation = []string{"example.com. IN NS ns1.example.com.", "ns1.example.com. IN A " + oneV4}
+	}
 	w.ZoneServer([]string{comV4}, com.sign(t, "com. IN SOA a.gtld-servers.com. nstld.verisign-grs.com."+soaTail+
-		"com. IN NS a.gtld-servers.com.\na.gtld-servers.com. IN A "+comV4+"\n"+strings.Join(twoServers, "\n")+"\n"+
+		"com. IN NS a.gtld-servers.com.\na.gtld-servers.com. IN A "+comV4+"\n"+strings.Join(delegation, "\n")+"\n"+
 		ds(w.own)+"\n"))
 	w.ZoneServer([]string{oneV4}, zone(t, w.own))
+	if second == nil {
+		return w
+	}
 	if text := second(t, w.own); text == "" {
 		w.NameServer(twoV4 + ":53").HandleAll(silent)
 	} else {
@@ -163,5 +172,37 @@ func TestVerificationsThatARunHasNoRoomFor(t *testing.T) {
 	if r.DNSSEC != "indeterminate" || r.Conclusion.State != "unknown" ||
 		r.Conclusion.Code != codeTooMuch {
 		t.Errorf("%s, %+v", r.DNSSEC, r.Conclusion)
+	}
+}
+
+// A zone with one server address is judged before that address has received all the messages that it may: what only
+// adds to the picture is queried last.
+func TestOneServerAddress(t *testing.T) {
+	t.Parallel()
+	lines := []string{"ns1 IN A " + oneV4, "www IN A 93.184.216.34", "host.two.three IN A 93.184.216.34",
+		"alias.two.three IN CNAME www"}
+	cds := "@ IN CDS 1 13 2 " + strings.Repeat("00", 32) + "\n@ IN CDNSKEY 257 3 13 AwEAAQ=="
+	var many []string // names whose denials are truncated
+	for _, label := range "abcdefghijkl" {
+		many = append(many, string(label)+" IN A 93.184.216.34")
+	}
+	for name, more := range map[string][]string{"plain": nil, "with CDS": {cds}, "long": many} {
+		names := []string{"example.com", "www.example.com", "missing.example.com", "no.such.example.com",
+			"two.three.example.com", "host.two.three.example.com", "alias.two.three.example.com"}
+		if name == "long" {
+			names = names[1:] // four denials at the apex are twice four messages
+		}
+		for _, ask := range names {
+			t.Run(name+" "+ask, func(t *testing.T) {
+				t.Parallel()
+				zone := func(t *testing.T, s *signer) string {
+					return s.sign(t, zoneText("example.com", []string{"ns1"}, slices.Concat(more, lines)...))
+				}
+				r := newSignedWorld(t, (*signer).ds, zone, nil).check(t, ask)
+				if r.DNSSEC != "secure" {
+					t.Errorf("%s, %+v, %d queries, complete %t", r.DNSSEC, r.Reason, r.Queries, r.Complete)
+				}
+			})
+		}
 	}
 }

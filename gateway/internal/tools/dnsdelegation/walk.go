@@ -67,12 +67,13 @@ func (r *run) step(ctx context.Context, z *zone, name string, enter func(context
 // below finds the next zone cut on the way from a zone to a name, label by label: a server may serve a zone and one
 // below the next. The zero cut means that there is none; denied is then the last answer.
 func (r *run) below(ctx context.Context, z *zone, name string) (c cut, denied *reply, err error) {
-	at := childOf(z.name, name)
+	at, long := childOf(z.name, name), false
 	for tried := 1; ; tried++ {
-		got, err := r.query(ctx, z, question{name: at, qtype: dns.TypeNS})
+		got, err := r.query(ctx, z, question{name: at, qtype: dns.TypeNS, long: long})
 		if err != nil {
 			return cut{}, nil, err
 		}
+		long = got.long
 		if c, ok := r.cutBelow(ctx, z, at, got); ok {
 			return c, nil, nil
 		}
@@ -115,7 +116,9 @@ func (r *run) cutBelow(ctx context.Context, z *zone, at string, got reply) (cut,
 
 // query sends a question to the servers of a zone, once in a run: callers share the reply.
 func (r *run) query(ctx context.Context, z *zone, q question) (reply, error) {
-	return r.once(ctx, memo{z.name, q}, func(ctx context.Context) (reply, error) {
+	key := memo{z.name, q}
+	key.long = false
+	return r.once(ctx, key, func(ctx context.Context) (reply, error) {
 		if z.registry {
 			return r.ask(ctx, z.name, r.registryEndpoints(ctx, z.cut), q)
 		}
@@ -170,7 +173,7 @@ func (r *run) collect(ctx context.Context, parent, z *zone) {
 	asking.Go(func() { z.keys, _ = r.pointer(r.query(ctx, z, question{name: z.name, qtype: dns.TypeDNSKEY})) })
 	asking.Wait()
 	close(z.collected)
-	if !z.keys.has(z.name, dns.TypeDNSKEY) {
+	if !z.keys.has(z.name, dns.TypeDNSKEY) || !r.isDecided(ctx, z) {
 		return
 	}
 	z.cds, _ = r.pointer(r.query(ctx, z, question{name: z.name, qtype: dns.TypeCDS}))
