@@ -39,16 +39,11 @@ export const isUnasked = ({ slug }, kind) => kind === "address" && unasked.inclu
 /** Whether a site cannot be reached, or its name not be looked up, by the code of a conclusion. @param {string} code */
 export const unreachable = (code) => code === "DOWN" || /^(DNSSEC|NAME_SERVERS)_/.test(code);
 
-/** The conclusion of a check's answer, empty where there is none. @param {Check} check */
-const codeOf = ({ stage }) =>
-  stage.state === "answered" && stage.reply.ok ? (stage.reply.data?.conclusion?.code ?? "") : "";
+/** The conclusion of a check's answer. @param {Check} check */
+const endOf = ({ stage }) => (stage.state === "answered" && stage.reply.ok ? stage.reply.data?.conclusion : undefined);
 
-/** Whether a check's conclusion is that the name fails DNSSEC validation. @param {Check} check */
-const isBogus = (check) =>
-  check.stage.state === "answered" &&
-  check.stage.reply.ok &&
-  check.stage.reply.data?.conclusion?.state === "fail" &&
-  codeOf(check).startsWith("DNSSEC_");
+/** Its code, empty if there is none. @param {Check} check */
+const codeOf = (check) => endOf(check)?.code ?? "";
 
 /**
  * Whether a name is there for mail only: it has no address, and servers that take its mail. A visitor who asked for a
@@ -125,7 +120,9 @@ function folded(entries, checks) {
   );
   const down = checks.some((check) => check.slug === "uptime" && unreachable(codeOf(check)));
   const isBroken = (/** @type {E} */ e) => e.group === "broken";
-  const bogus = entries.find((e) => isBroken(e) && e.code.startsWith("DNSSEC_") && e.from.some(isBogus));
+  const bogus = entries.find(
+    (e) => isBroken(e) && e.code.startsWith("DNSSEC_") && e.from.some((c) => endOf(c)?.state === "fail"),
+  );
   const root =
     nowhere || (down && entries.find((e) => isBroken(e) && e.from.some((c) => c.slug === "uptime"))) || bogus;
   if (!root) return { entries, silent: [] };

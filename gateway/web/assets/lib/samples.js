@@ -228,11 +228,7 @@ function held(run, { background }) {
     run.skipped > 0 ? `${plural(run.skipped, "sample was", "samples were")} not sent` : "",
   ].filter(Boolean);
   return [
-    notice(
-      "warn",
-      `This tab was in the background or held back by the browser for a while: ${listed(parts)}. Keep it in ` +
-        "front while it measures.",
-    ),
+    notice("warn", `This tab was in the background or held back for a while: ${listed(parts)}. Keep it in front.`),
   ];
 }
 
@@ -309,16 +305,15 @@ function meaning(t) {
   const paragraphs = [];
   if (times.count > 0)
     paragraphs.push(
-      `Half of the answers took ${ms(times.median)} or less, mostly because of the distance to this service, and ` +
-        `95 % took ${ms(times.p95)} or less. The larger the gap, the more uneven the connection.`,
+      `Half of the answers took ${ms(times.median)} or less, 95 % at most ${ms(times.p95)}: the larger the gap, the ` +
+        "more uneven the connection.",
     );
   if (times.jitter !== null) paragraphs.push(`Jitter: ${ms(times.jitter)} (${felt(times.jitter)}).`);
   if (t.missed > 0)
     paragraphs.push(
       longestRun(t) > 2
-        ? `Up to ${longestRun(t)} samples in a row were late or failed: the connection or this service stalled.`
-        : "Single samples were late or failed. A weak wireless signal or a busy line may be the cause; measure " +
-            "again over a cable to find out.",
+        ? `Up to ${longestRun(t)} samples in a row were late or failed: the connection stalled.`
+        : "Single samples were late or failed. Measure again over a cable: it may be a weak wireless signal.",
     );
   return paragraphs.length === 0
     ? null
