@@ -38,6 +38,7 @@ type check struct {
 	soa      *reply // over UDP
 	ns       *reply // over TCP, or over UDP where that fails
 	edns     *bool
+	tested   bool // the option was sent
 	option   *bool
 	offers   *bool // recursion
 	took     time.Duration
@@ -154,7 +155,7 @@ func (r *run) checkAddresses(ctx context.Context, z *zone, h *host, addresses []
 		z.unsettled++
 		r.group.Go(func() {
 			r.checkAddress(ctx, z, h, c)
-			if c.good && r.isDecided(ctx, z) {
+			if c.good && !c.tested && r.isDecided(ctx, z) {
 				r.checkOption(ctx, z, c)
 				r.reportServer(ctx, z, h, c)
 			}
@@ -173,7 +174,8 @@ func (r *run) reportServer(ctx context.Context, z *zone, h *host, c *check) {
 	progress.Report(ctx, "server", trimmed(z.name)+" "+trimmed(c.name)+" "+c.address.String(), rowOf(h, c))
 }
 
-// checkServer queries one address: over UDP, once more without EDNS beside a silent first time, and over TCP.
+// checkServer queries one address: over UDP, once more without EDNS beside a silent first time, over TCP, and with an
+// EDNS option if the zone has another address that answers.
 func (r *run) checkServer(ctx context.Context, z *zone, c *check) {
 	if r.skips(c) {
 		return
@@ -214,6 +216,9 @@ func (r *run) checkServer(ctx context.Context, z *zone, c *check) {
 	}
 	z.hear(c)
 	r.concludeServers(ctx, z)
+	if c.tested = c.good && len(z.good(ctx)) > 1; c.tested {
+		r.checkOption(ctx, z, c)
+	}
 	rest.Wait()
 	if c.good && c.ns == nil {
 		if got, err := r.send(ctx, c.endpoint, udp, question{name: z.name, qtype: dns.TypeNS, plain: soa.plain}); err == nil {

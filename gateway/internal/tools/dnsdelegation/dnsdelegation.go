@@ -4,11 +4,10 @@
 //
 // The walk (walk.go) enters one zone after the other. While it goes on, the servers of each of the name's own zones are
 // checked (check.go), the addresses of those elsewhere are looked up (lookup.go), and what a validator needs is
-// collected. If one address answers for a zone, what only adds to the picture is queried last: the bound of that address
-// must not leave the verdict open.
-// All messages go through run.send (ask.go), which counts them (budget.go). When all is done the zones are
-// validated (validate.go), judged (judge.go) and described (describe.go); a stream has the first faults before that
-// (conclude.go).
+// collected. If only one address answers for a zone, what does not decide the verdict is queried last, since few
+// messages go to one address. All messages go through run.send (ask.go), which counts them (budget.go). When all is
+// done the zones are validated (validate.go), judged (judge.go) and described (describe.go); a stream has the first
+// faults before that (conclude.go).
 package dnsdelegation
 
 import (

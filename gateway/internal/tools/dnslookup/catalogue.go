@@ -68,8 +68,8 @@ var conclusions = finding.Rows{
 
 const (
 	remedyFails = "Check that the name servers of the domain answer."
-	remedyDS    = "At the registrar, replace the DS record by that of a key that signs the zone, or remove it if the zone " +
-		"is no longer signed."
+	remedyDS    = "At the registrar, replace the DS record by that of a key that signs the zone, or remove it if the " +
+		"zone is no longer signed."
 	remedyLoop = "Point one of the aliases to a name that has addresses."
 )
 

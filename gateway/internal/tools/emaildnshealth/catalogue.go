@@ -89,7 +89,7 @@ var conclusionRows = finding.Rows{
 		Meaning: "[{effect}]",
 	},
 	"EFFECT_MX":            {Message: "Some mail to the domain may arrive late, or not at all."},
-	"EFFECT_SPF":           {Message: "Receivers may not recognize your servers, and reject your mail or treat it as spam."},
+	"EFFECT_SPF":           {Message: "Receivers may not know your servers, and reject your mail or mark it as spam."},
 	"EFFECT_DMARC":         {Message: "Some forged mail may get through, or reports may not reach you."},
 	"EFFECT_DKIM":          {Message: "Receivers may not be able to verify signatures of your mail."},
 	"EFFECT_MTA_STS":       {Message: "Senders may deliver mail to you over connections that are not protected."},
@@ -115,7 +115,8 @@ var conclusionRows = finding.Rows{
 	codeWell: {
 		State: finding.OK, Args: "domain text, searched flag, selectors list, missing list",
 		Message: "Mail for {domain} is set up well.[ {missing} {missing:is|are} missing.]" +
-			"[ DKIM: {selectors:a key is|keys are} published at {selectors}; {selectors:whether it is|which are} in use cannot be seen from outside.]",
+			"[ DKIM: {selectors:a key is|keys are} published at {selectors}; {selectors:whether it is|which are} in use " +
+			"cannot be seen from outside.]",
 		Brief:   "Set up well",
 		Meaning: "{searched?Enter the DKIM selector of your mail to check the key in use.}",
 	},

@@ -45,8 +45,8 @@ var rows = finding.Join(
 			Args:    "address text, network text, country text, contact text",
 			Message: "{address} belongs to the network {network}[ in {country}]; its holder is not published.",
 			Brief:   "Holder not published",
-			Meaning: "[Report abuse to {contact}; include times with time zone, and log lines.]{contact?|The registry publishes " +
-				"no contact for abuse either. Ask the network that announces the address.}",
+			Meaning: "[Report abuse to {contact}; include times with time zone, and log lines.]{contact?|The registry " +
+				"publishes no contact for abuse either. Ask the network that announces the address.}",
 		},
 		codeUnused: {
 			State:   finding.Warned,

@@ -157,8 +157,8 @@ func summarize(to target.HostPort, tried []attempt) Result {
 // dialled is the attempt to connect to an address, and how long it took.
 type dialled = endpoints.Result[time.Duration]
 
-// dial connects once. The kernel repeats a lost SYN after one and after three seconds, which is the retry that keeps one
-// lost packet from reading as a filter; a second connect would only ask for the same again.
+// dial connects once. The kernel repeats a lost SYN after one and after three seconds, so that one lost packet does not
+// read as a filter; a second connect would only ask for the same again.
 func (p checker) dial(ctx context.Context, to netip.AddrPort) dialled {
 	if err := p.egress.Admit(ctx, to); err != nil {
 		return dialled{State: endpoints.StateOf(err), Err: err}

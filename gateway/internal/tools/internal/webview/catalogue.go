@@ -168,34 +168,36 @@ const remedyHello = "Update the server or the firewall before it, so that a Clie
 // StatusRows say what some statuses mean and what to do about them. The codes 520 to 526 are Cloudflare's.
 var StatusRows = finding.Rows{
 	"STATUS_401": {Message: "If everyone should see the page, remove the password."},
-	"STATUS_403": {Message: "The server refuses the request. Open the URL in a browser to see whether visitors are " +
-		"refused too; if only checks are, a firewall or a bot rule is the cause."},
-	"STATUS_407": {Message: "A proxy in front of the site asks for a password. Visitors cannot give one: take the proxy " +
-		"out of their way."},
-	"STATUS_410": {Message: "The page was removed for good. Remove the links to it, or redirect the URL to its successor."},
-	"STATUS_421": {Message: "The request reached a server that is not set up for this host. Add the host to its " +
-		"configuration, or point the name to the right server."},
-	"STATUS_429": {Message: "The server asks us to wait because of too many requests, so visitors may be served all the " +
-		"same. Try again later."},
+	"STATUS_403": {Message: "The server refuses the request. Open the URL in a browser to see whether " +
+		"visitors are refused too; if only checks are, a firewall or a bot rule is the cause."},
+	"STATUS_407": {Message: "A proxy in front of the site asks for a password. Visitors cannot give one: " +
+		"take the proxy out of their way."},
+	"STATUS_410": {Message: "The page was removed for good. Remove the links to it, or redirect the URL " +
+		"to its successor."},
+	"STATUS_421": {Message: "The request reached a server that is not set up for this host. Add the host " +
+		"to its configuration, or point the name to the right server."},
+	"STATUS_429": {Message: "The server asks us to wait because of too many requests, so visitors may be " +
+		"served all the same. Try again later."},
 	"STATUS_451": {Message: "The page is withheld for legal reasons, perhaps only in some countries."},
-	"STATUS_502": {Message: "The server in front got no usable answer from the one behind it. Check that the application " +
-		"behind it runs."},
+	"STATUS_502": {Message: "The server in front got no usable answer from the one behind it. Check that " +
+		"the application behind it runs."},
 	"STATUS_503": {Message: "The site is overloaded or under maintenance. If that lasts, check its load and its log."},
-	"STATUS_504": {Message: "The server in front got no answer in time from the one behind it. Check the load and the log " +
-		"of that one."},
-	"STATUS_520": {Message: "Cloudflare got an answer that it cannot use from the site's own server. Check that server's " +
-		"log."},
-	"STATUS_521": {Message: "The site's own server refuses connections from Cloudflare. Check that it runs and lets " +
-		"Cloudflare's addresses in."},
-	"STATUS_522": {Message: "Cloudflare cannot connect to the site's own server in time. Check that it runs and that no " +
-		"firewall drops Cloudflare's packets."},
-	"STATUS_523": {Message: "Cloudflare finds no route to the site's own server. Check the address in Cloudflare's DNS " +
-		"settings."},
-	"STATUS_524": {Message: "The site's own server took Cloudflare's connection but did not answer in time. Check its load " +
-		"and its log."},
-	"STATUS_525": {Message: "TLS between Cloudflare and the site's own server fails. Check the TLS settings of that server."},
-	"STATUS_526": {Message: "Cloudflare does not accept the certificate of the site's own server. Install a valid one " +
-		"there."},
+	"STATUS_504": {Message: "The server in front got no answer in time from the one behind it. Check the " +
+		"load and the log of that one."},
+	"STATUS_520": {Message: "Cloudflare got an answer that it cannot use from the site's own server. " +
+		"Check that server's log."},
+	"STATUS_521": {Message: "The site's own server refuses connections from Cloudflare. Check that it " +
+		"runs and lets Cloudflare's addresses in."},
+	"STATUS_522": {Message: "Cloudflare cannot connect to the site's own server in time. Check that it " +
+		"runs and that no firewall drops Cloudflare's packets."},
+	"STATUS_523": {Message: "Cloudflare finds no route to the site's own server. Check the address in " +
+		"Cloudflare's DNS settings."},
+	"STATUS_524": {Message: "The site's own server took Cloudflare's connection but did not answer in " +
+		"time. Check its load and its log."},
+	"STATUS_525": {Message: "TLS between Cloudflare and the site's own server fails. Check the TLS " +
+		"settings of that server."},
+	"STATUS_526": {Message: "Cloudflare does not accept the certificate of the site's own server. Install " +
+		"a valid one there."},
 }
 
 // NoteRows are faults of a response head that browsers accept all the same. {of} is the host or the file.
