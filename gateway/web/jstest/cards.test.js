@@ -65,7 +65,10 @@ function phasesOn(stage, ...steps) {
 test("a card that waits has the phases of its newest connection", () => {
   const first = { stage: "waiting", address: "192.0.2.1", dnsMs: 0.4, connectMs: 8, attempt: 1 };
   const again = { stage: "connecting", address: "192.0.2.1", dnsMs: 0.4, attempt: 2 };
-  assert.match(phasesOn({ state: "running" }, first), /^DNS ✓ 0.40 ms · connected ✓ 8.00 ms · waiting 0\.\d s, gives up/);
+  assert.match(
+    phasesOn({ state: "running" }, first),
+    /^DNS ✓ 0.40 ms · connected ✓ 8.00 ms · waiting 0\.\d s, gives up/,
+  );
   assert.match(phasesOn({ state: "running" }, first, again), /^Again: DNS ✓ 0.40 ms · connecting 0.0 s, gives up/);
   assert.equal(phasesOn({ state: "running" }, { stage: "resolving" }), "");
 });
