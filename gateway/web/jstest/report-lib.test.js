@@ -316,6 +316,27 @@ const tiles = [
     "no SPF, no DMARC",
   ],
   [
+    "mail servers whose lookup failed",
+    "email-dns-health",
+    { ...bad, checks: { mx: { status: "error", hosts: null } } },
+    "Not known",
+    "It is BAD.",
+  ],
+  [
+    "no address",
+    "dns-lookup",
+    { ...bad, records: {}, errors: { A: "ENODATA", AAAA: "ENOTFOUND" } },
+    "None",
+    "It is BAD.",
+  ],
+  [
+    "an address whose lookup failed",
+    "dns-lookup",
+    { ...bad, records: {}, errors: { A: "ESERVFAIL", AAAA: "ENODATA" } },
+    "Not known",
+    "It is BAD.",
+  ],
+  [
     "resolvers that agree that there is none",
     "dns-resolver-check",
     {

@@ -49,13 +49,17 @@ function website(get) {
 /** The network that the last hop with the target's own address is in. @param {Results["traceroute"] | undefined} d */
 const networkOf = (d) => d?.hops.find((h) => h.addresses.includes(d.address))?.asn;
 
+/** Whether the lookup of an address failed, so that a name may have one. @param {Results["dns-lookup"]} d */
+const lookupFailed = ({ errors }) =>
+  [errors.A, errors.AAAA].some((code) => code !== undefined && code !== "ENODATA" && code !== "ENOTFOUND");
+
 /** @param {Get} get @returns {Tile | null} */
 function addresses(get) {
   const [names, site] = [get("dns-lookup"), get("uptime")];
   const records = [names?.records.A, names?.records.AAAA].flatMap((list) => list ?? []);
   const found = site ? [site.families.ipv4.address, site.families.ipv6.address].flatMap((a) => a ?? []) : [];
   const all = [...new Set([...records.map(String), ...found])];
-  if (all.length === 0) return names ? tile(names, "None") : null;
+  if (all.length === 0) return names ? tile(names, lookupFailed(names) ? "Not known" : "None") : null;
   const asn = networkOf(get("traceroute"));
   const more = all.length > 1 ? `+ ${all.length - 1} more` : "";
   return { value: all[0], note: [more, asn && `AS${asn.asn} ${asn.name ?? ""}`.trim()].filter(Boolean).join(" · ") };
@@ -94,7 +98,8 @@ function mail(get) {
   const d = get("email-dns-health");
   if (!d) return null;
   const hosts = takesNoMail(d) ? [] : (d.checks.mx.hosts ?? []);
-  const value = hosts.length > 1 ? `${hosts.length} servers` : (hosts[0]?.exchange ?? "No mail server");
+  const none = d.checks.mx.status === "error" ? "Not known" : "No mail server";
+  const value = hosts.length > 1 ? `${hosts.length} servers` : (hosts[0]?.exchange ?? none);
   const gone = missing.filter(([part]) => d.checks[part]?.status === "missing").map(([, name]) => `no ${name}`);
   const shown = tile(d, value, d.conclusion.message);
   return gone.length > 0 && shown.tone !== "bad" ? { ...shown, note: gone.join(", ") } : shown;
