@@ -132,9 +132,9 @@ type Traceroute struct {
 	Reached     bool     `json:"reached"`
 	StopReason  string   `json:"stopReason" wire:"enum=reached|maxHops|unreachable|prohibited|deadline|gapLimit"`
 	Hops        []Hop    `json:"hops" wire:"len=0..30"`
-	Explanation []string `json:"explanation"`
+	Explanation []string `json:"explanation" bound:"list=64k"`
 	Measurement
-	Raw *string `json:"raw,omitempty"`
+	Raw *string `json:"raw,omitempty" bound:"text=256k"`
 	// Truncated is the gateway's to say: that the worker sent more than an answer may hold.
 	Truncated bool `json:"truncated,omitempty"`
 	// Protocol is that of the probes: ProtocolICMP, ProtocolUDP or ProtocolTCP. Port is the destination's; nil for ICMP.
@@ -169,7 +169,7 @@ type HopMTU struct {
 type Hop struct {
 	TTL         int        `json:"ttl" wire:"min=1 max=30"`
 	Address     *string    `json:"address"`
-	Addresses   []string   `json:"addresses"`
+	Addresses   []string   `json:"addresses" bound:"list=1k"`
 	Hostname    *string    `json:"hostname"` // filled by the gateway
 	Hidden      bool       `json:"hidden"`
 	ASN         *HopASN    `json:"asn"` // filled by the gateway
@@ -179,7 +179,7 @@ type Hop struct {
 	BestMs      *float64   `json:"bestMs"`
 	AverageMs   *float64   `json:"averageMs"`
 	WorstMs     *float64   `json:"worstMs"`
-	RTTsMs      []*float64 `json:"rttsMs"` // one per probe, null where silent
+	RTTsMs      []*float64 `json:"rttsMs" bound:"list=1k"` // one per probe, null where silent
 	Note        *string    `json:"note"`
 	// Labels are the MPLS label stack, outermost first; absent where the router reports none.
 	Labels []Label `json:"labels,omitempty"`
@@ -233,7 +233,7 @@ type Ping struct {
 	// Confirmation is null where what is missing does not look like a limit on answers.
 	Confirmation *Confirmation `json:"confirmation"`
 	Measurement
-	Raw *string `json:"raw,omitempty"`
+	Raw *string `json:"raw,omitempty" bound:"text=256k"`
 	// Truncated is as that of Traceroute.
 	Truncated bool `json:"truncated,omitempty"`
 }

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"reflect"
 
+	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tool/finding"
 )
 
@@ -38,7 +39,8 @@ type Input struct {
 	Visitor Visitor
 }
 
-// Spec describes one tool. R is its result, which is marshalled as the envelope's data.
+// Spec describes one tool. R is its result, which is marshalled as the envelope's data; its tags say how much of it
+// foreign text may fill (package bound).
 type Spec[T Target, R any] struct {
 	// Slug is the tool's name in the path, in kebab-case.
 	Slug string
@@ -80,8 +82,9 @@ type Tool struct {
 	steps    map[string]reflect.Type
 }
 
-// New erases the types of a Spec.
+// New erases the types of a Spec. It panics if a tag of the result that declares a bound is wrong.
 func New[T Target, R any](spec Spec[T, R]) Tool {
+	limits := bound.LimitsOf[R]()
 	parse := func(in Input) (Job, error) {
 		target, err := spec.Parse(in)
 		if err != nil {
@@ -98,7 +101,11 @@ func New[T Target, R any](spec Spec[T, R]) Tool {
 			job.port = p.TargetPort()
 		}
 		job.run = func(ctx context.Context) (any, error) {
-			return spec.Run(ctx, target)
+			result, err := spec.Run(ctx, target)
+			if err == nil {
+				limits.Enforce(&result)
+			}
+			return result, err
 		}
 		job.adopt = func(result any) error {
 			return spec.adopt(target, result)

@@ -39,9 +39,9 @@ func (s *steps) pass(line json.RawMessage) {
 	case json.Unmarshal(line, &received) != nil: // of a kind to come
 	case received.Kind == "hop" && s.path == workerapi.PathTraceroute && received.Hop != nil &&
 		received.Hop.Validate(s.asked) == nil:
-		hop, truncated := *received.Hop, false
+		hop := *received.Hop
 		s.hideHop(&hop)
-		boundHop(&hop, &truncated)
+		hopLimits.Enforce(&hop)
 		s.report("hop", hop.TTL, hop)
 	case received.Kind == "reply" && received.Reply != nil && received.Reply.Seq <= s.probes() &&
 		received.Reply.Validate() == nil:

@@ -217,7 +217,8 @@ func (c *Client) Traceroute(ctx context.Context, j Job) (workerapi.Traced, error
 	}
 	setStarted(&result.Measurement, asked)
 	inside{c.prefixes()}.hidePrivate(&result.Traceroute)
-	boundTrace(&result.Traceroute)
+	result.Truncated = false
+	traceLimits.Enforce(&result.Traceroute)
 	return result, nil
 }
 

@@ -3,6 +3,13 @@
 // of the encoded JSON, since escapes make six bytes of one: a bound on what was read bounds no answer.
 //
 // Judge first and cut last, so that a verdict covers all that came.
+//
+// The shares of a result stand in the tags of its type, and package tool enforces them (Limits):
+//
+//	text=4k        bytes of JSON of a text, or of each text of a list (Text, Texts)
+//	list=64k       bytes of JSON of a list (List)
+//	count=16       elements of a list (First)
+//	apart          what is cut inside does not mark the struct that has this field
 package bound
 
 import (
@@ -24,13 +31,17 @@ func List[T any](list []T, most int, marks ...*bool) []T {
 	if texts, ok := any(list).([]string); ok && short(texts, most) {
 		return list
 	}
-	for i := range list {
-		if most -= Size(list[i]) + len(","); most < 0 {
-			set(marks)
-			return slices.Clone(list[:i])
+	return First(list, fitting(len(list), most, func(i int) any { return list[i] }), marks...)
+}
+
+// fitting returns how many of n elements take at most so many bytes as JSON, a comma after each.
+func fitting(n, most int, element func(int) any) int {
+	for i := range n {
+		if most -= Size(element(i)) + len(","); most < 0 {
+			return i
 		}
 	}
-	return list
+	return n
 }
 
 // short reports whether texts take at most so many bytes as JSON whatever is in them: no byte of one takes more than

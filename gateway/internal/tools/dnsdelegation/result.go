@@ -7,13 +7,13 @@ import (
 // Result is the way down to a name, and what is wrong with it.
 type Result struct {
 	Conclusion   finding.Conclusion `json:"conclusion"`
-	Findings     []located          `json:"findings"`
+	Findings     []located          `json:"findings" bound:"list=96k"`
 	Domain       string             `json:"domain"`
 	Delegation   string             `json:"delegation" wire:"enum=ok|warn|fail"`
 	DNSSEC       string             `json:"dnssec" wire:"enum=secure|insecure|bogus|indeterminate"`
 	Reason       *reason            `json:"reason"`
-	Zones        []zoneResult       `json:"zones"`
-	Answers      []answerResult     `json:"answers"`
+	Zones        []zoneResult       `json:"zones" bound:"list=640k"`
+	Answers      []answerResult     `json:"answers" bound:"list=96k"`
 	Aliases      []aliasResult      `json:"aliases"`
 	TrustAnchors trustAnchors       `json:"trustAnchors"`
 	Queries      int                `json:"queries" wire:"max=160"`
@@ -49,7 +49,7 @@ type answerResult struct {
 	Name      string   `json:"name"`
 	Type      string   `json:"type"`
 	RCode     *string  `json:"rcode"`
-	Values    []string `json:"values"`
+	Values    []string `json:"values" bound:"text=16k list=24k"`
 	DNSSEC    string   `json:"dnssec" wire:"enum=secure|insecure|bogus|indeterminate"`
 	Truncated bool     `json:"truncated,omitempty"`
 }
@@ -64,9 +64,9 @@ type aliasResult struct {
 type zoneResult struct {
 	Zone       string            `json:"zone"`
 	Parent     *string           `json:"parent"`
-	ParentNS   []string          `json:"parentNs"`
-	ChildNS    []string          `json:"childNs"`
-	Servers    []serverResult    `json:"servers"`
+	ParentNS   []string          `json:"parentNs" bound:"list=8k"`
+	ChildNS    []string          `json:"childNs" bound:"list=8k"`
+	Servers    []serverResult    `json:"servers" bound:"list=32k"`
 	Shared     bool              `json:"shared,omitempty"`
 	Records    []string          `json:"records"`
 	Rollover   *rollover         `json:"rollover"`
@@ -89,7 +89,7 @@ type serverResult struct {
 	Authoritative *bool    `json:"authoritative"`
 	RCode         *string  `json:"rcode"`
 	Serial        *uint32  `json:"serial"`
-	NS            []string `json:"ns" wire:"null"` // null where it gave none
+	NS            []string `json:"ns" wire:"null" bound:"list=2k"` // null where it gave none
 	EDNS          *bool    `json:"edns"`
 	EDNSOption    *bool    `json:"ednsOption"`
 	Shared        bool     `json:"shared,omitempty"`
@@ -108,7 +108,7 @@ type dsResult struct {
 	KeyTag     uint16   `json:"keyTag"`
 	Algorithm  numbered `json:"algorithm"`
 	DigestType numbered `json:"digestType"`
-	Digest     string   `json:"digest"`
+	Digest     string   `json:"digest" bound:"text=1k"`
 	Matches    bool     `json:"matches"`
 }
 
@@ -137,7 +137,7 @@ type denialResult struct {
 }
 
 type rollover struct {
-	CDS     []string `json:"cds"`
-	CDNSKEY []string `json:"cdnskey"`
+	CDS     []string `json:"cds" bound:"text=2k list=8k"`
+	CDNSKEY []string `json:"cdnskey" bound:"text=2k list=8k"`
 	State   string   `json:"state" wire:"enum=done|pending|delete|inconsistent|unsafe"`
 }

@@ -86,12 +86,12 @@ type answerDetail struct {
 	RCode          *string                   `json:"rcode"`
 	TTL            *uint32                   `json:"ttl"`
 	Authenticated  bool                      `json:"authenticated"`
-	CNAMEChain     []string                  `json:"cnameChain"`
+	CNAMEChain     []string                  `json:"cnameChain" bound:"list=4k"`
 	Resolver       *string                   `json:"resolver"`
 	DurationMs     float64                   `json:"durationMs"`
 	Cached         bool                      `json:"cached"`
 	AgeMs          float64                   `json:"ageMs"`
-	ExtendedErrors []dnsclient.ExtendedError `json:"extendedErrors"`
+	ExtendedErrors []dnsclient.ExtendedError `json:"extendedErrors" bound:"list=4k"`
 	Truncated      bool                      `json:"truncated,omitempty"` // the records of this type
 }
 

@@ -76,7 +76,6 @@ type value[T any] interface {
 	*T
 	data() string
 	rank() uint32
-	shorten(cut *bool)
 }
 
 // valueList is a list of such records.
@@ -91,8 +90,12 @@ func (l *valueList[T, P]) sort() {
 }
 
 func (l *valueList[T, P]) bound(share int, _ *dnsclient.Answer, cut *bool) {
+	limits := bound.LimitsOf[T]()
 	for i := range *l {
-		P(&(*l)[i]).shorten(cut)
+		*cut = limits.Enforce(&(*l)[i]) || *cut
+		if service, ok := any(&(*l)[i]).(*serviceRecord); ok {
+			service.boundParams(cut)
+		}
 	}
 	*l = bound.List([]T(*l), share, cut)
 }

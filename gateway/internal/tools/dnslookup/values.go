@@ -8,12 +8,12 @@ import (
 	"github.com/miekg/dns"
 )
 
-// maxField is the share of one text of a record, in bytes of JSON; a record has three long ones at most.
-const maxField = 8 << 10
+// maxParams is the share of the parameters of a service, in bytes of JSON: that of each long text of a record.
+const maxParams = 8 << 10
 
 // presented is what the values of most types have: the data as zone files and dig have it.
 type presented struct {
-	Text string `json:"text"`
+	Text string `json:"text" bound:"text=8k"`
 }
 
 func (p presented) data() string { return p.Text }
@@ -22,14 +22,6 @@ func (p presented) data() string { return p.Text }
 // order of their texts.
 func (p presented) rank() uint32 { return 0 }
 
-func (p *presented) shorten(cut *bool) { p.Text = bound.Text(p.Text, maxField, cut) }
-
-// shortenWith is shorten for a record with one more field that may be long.
-func (p *presented) shortenWith(field *string, cut *bool) {
-	p.shorten(cut)
-	*field = bound.Text(*field, maxField, cut)
-}
-
 func ranked(first, second uint16) uint32 { return uint32(first)<<16 | uint32(second) }
 
 // caaRecord names who may issue certificates (RFC 8659).
@@ -37,10 +29,8 @@ type caaRecord struct {
 	presented
 	Flags uint8  `json:"flags"`
 	Tag   string `json:"tag"`
-	Value string `json:"value"`
+	Value string `json:"value" bound:"text=8k"`
 }
-
-func (r *caaRecord) shorten(cut *bool) { r.shortenWith(&r.Value, cut) }
 
 // srvRecord is where a service is (RFC 2782); Target is empty where it is offered nowhere.
 type srvRecord struct {
@@ -78,9 +68,9 @@ func newService(rr *dns.SVCB) serviceRecord {
 
 func (r serviceRecord) rank() uint32 { return ranked(r.Priority, 0) }
 
-func (r *serviceRecord) shorten(cut *bool) {
-	r.presented.shorten(cut)
-	left := maxField
+// boundParams cuts the parameters where they fill their share.
+func (r *serviceRecord) boundParams(cut *bool) {
+	left := maxParams
 	for _, key := range r.keys {
 		if left -= len(key) + len(`"":"",`); left < 0 {
 			*cut = true
@@ -98,10 +88,8 @@ type dsRecord struct {
 	KeyTag     uint16 `json:"keyTag"`
 	Algorithm  uint8  `json:"algorithm"`
 	DigestType uint8  `json:"digestType"`
-	Digest     string `json:"digest"`
+	Digest     string `json:"digest" bound:"text=8k"`
 }
-
-func (r *dsRecord) shorten(cut *bool) { r.shortenWith(&r.Digest, cut) }
 
 // dnskeyRecord is a key that a zone is signed with (RFC 4034 section 2); PublicKey is base64.
 type dnskeyRecord struct {
@@ -109,11 +97,9 @@ type dnskeyRecord struct {
 	Flags     uint16 `json:"flags"`
 	Protocol  uint8  `json:"protocol"`
 	Algorithm uint8  `json:"algorithm"`
-	PublicKey string `json:"publicKey"`
+	PublicKey string `json:"publicKey" bound:"text=8k"`
 	KeyTag    uint16 `json:"keyTag"`
 }
-
-func (r *dnskeyRecord) shorten(cut *bool) { r.shortenWith(&r.PublicKey, cut) }
 
 // tlsaRecord is a certificate, key or digest that a server's TLS is held to (RFC 6698).
 type tlsaRecord struct {
@@ -121,10 +107,8 @@ type tlsaRecord struct {
 	Usage    uint8  `json:"usage"`
 	Selector uint8  `json:"selector"`
 	Matching uint8  `json:"matching"`
-	Data     string `json:"data"`
+	Data     string `json:"data" bound:"text=8k"`
 }
-
-func (r *tlsaRecord) shorten(cut *bool) { r.shortenWith(&r.Data, cut) }
 
 // naptrRecord is a rule that makes a name or a URI of a name (RFC 3403).
 type naptrRecord struct {
@@ -151,22 +135,18 @@ type sshfpRecord struct {
 	presented
 	Algorithm   uint8  `json:"algorithm"`
 	Type        uint8  `json:"type"`
-	Fingerprint string `json:"fingerprint"`
+	Fingerprint string `json:"fingerprint" bound:"text=8k"`
 }
-
-func (r *sshfpRecord) shorten(cut *bool) { r.shortenWith(&r.Fingerprint, cut) }
 
 // uriRecord is the URI of a service (RFC 7553).
 type uriRecord struct {
 	presented
 	Priority uint16 `json:"priority"`
 	Weight   uint16 `json:"weight"`
-	Target   string `json:"target"`
+	Target   string `json:"target" bound:"text=8k"`
 }
 
 func (r uriRecord) rank() uint32 { return ranked(r.Priority, r.Weight) }
-
-func (r *uriRecord) shorten(cut *bool) { r.shortenWith(&r.Target, cut) }
 
 // locRecord is a place on Earth (RFC 1876).
 type locRecord struct{ presented }

@@ -163,28 +163,28 @@ func TestShorten(t *testing.T) {
 		keys = append(keys, dns.SVCBKey(1000+i).String())
 		params[keys[i]] = ""
 	}
-	for name, record := range map[string]interface{ shorten(*bool) }{
-		"CAA":        &caaRecord{presented: text, Value: long},
-		"parameters": &serviceRecord{presented: text, Params: params, keys: keys},
-		"a parameter": &serviceRecord{presented: text, Params: map[string]string{"alpn": long, "port": "1"},
-			keys: []string{"alpn", "port"}},
-		"DS":     &dsRecord{presented: text, Digest: long},
-		"DNSKEY": &dnskeyRecord{presented: text, PublicKey: long},
-		"TLSA":   &tlsaRecord{presented: text, Data: long},
-		"SSHFP":  &sshfpRecord{presented: text, Fingerprint: long},
-		"URI":    &uriRecord{presented: text, Target: long},
+	for name, records := range map[string]list{
+		"CAA":        &valueList[caaRecord, *caaRecord]{{presented: text, Value: long}},
+		"parameters": &valueList[serviceRecord, *serviceRecord]{{presented: text, Params: params, keys: keys}},
+		"a parameter": &valueList[serviceRecord, *serviceRecord]{{presented: text,
+			Params: map[string]string{"alpn": long, "port": "1"}, keys: []string{"alpn", "port"}}},
+		"DS":     &valueList[dsRecord, *dsRecord]{{presented: text, Digest: long}},
+		"DNSKEY": &valueList[dnskeyRecord, *dnskeyRecord]{{presented: text, PublicKey: long}},
+		"TLSA":   &valueList[tlsaRecord, *tlsaRecord]{{presented: text, Data: long}},
+		"SSHFP":  &valueList[sshfpRecord, *sshfpRecord]{{presented: text, Fingerprint: long}},
+		"URI":    &valueList[uriRecord, *uriRecord]{{presented: text, Target: long}},
 	} {
 		var cut bool
-		record.shorten(&cut)
-		if size := bound.Size(record); !cut || size > 2*maxField+512 {
+		records.bound(allRecords, nil, &cut)
+		if size := bound.Size(records); !cut || size > 2*maxParams+512 || size < maxParams {
 			t.Errorf("%s: %d bytes, cut %t", name, size, cut)
 		}
 	}
 	if _, first := params["key1000"]; !first || len(params) == len(keys) {
 		t.Errorf("%d parameters are left, the first %t", len(params), first)
 	}
-	whole, cut := uriRecord{presented: presented{"x"}, Target: "x"}, false
-	if whole.shorten(&cut); cut || whole.Text != "x" || whole.Target != "x" {
+	whole, cut := valueList[uriRecord, *uriRecord]{{presented: presented{"x"}, Target: "x"}}, false
+	if whole.bound(allRecords, nil, &cut); cut || whole[0].Text != "x" || whole[0].Target != "x" {
 		t.Errorf("%+v, cut %t", whole, cut)
 	}
 }

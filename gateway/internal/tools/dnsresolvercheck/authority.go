@@ -31,10 +31,10 @@ type authority struct {
 	// Agreed means that all servers that gave an answer gave the same.
 	Agreed bool `json:"agreed"`
 	// Values, Alias and TTL are those that most of them gave.
-	Values    []string       `json:"values"`
+	Values    []string       `json:"values" bound:"text=16k list=72k"`
 	Alias     *string        `json:"alias"`
 	TTL       *uint32        `json:"ttl"`
-	Servers   []serverAnswer `json:"servers" wire:"len=0..3"`
+	Servers   []serverAnswer `json:"servers" wire:"len=0..3" bound:"apart"`
 	Truncated bool           `json:"truncated,omitempty"`
 }
 
@@ -45,7 +45,7 @@ type serverAnswer struct {
 	Outcome   string   `json:"outcome" wire:"enum=answer|nodata|nxdomain|error"`
 	ErrorCode *string  `json:"errorCode"`        // of an error of a server that was queried
 	Reason    *string  `json:"reason,omitempty"` // of every error
-	Values    []string `json:"values"`
+	Values    []string `json:"values" bound:"text=16k list=72k"`
 	// Alias is where a chain of aliases leaves the zone: what is beyond belongs to another zone.
 	Alias      *string `json:"alias"`
 	TTL        *uint32 `json:"ttl"`

@@ -84,14 +84,14 @@ type resolverAnswer struct {
 	Outcome           string                    `json:"outcome" wire:"enum=answer|nodata|nxdomain|error"`
 	ErrorCode         *string                   `json:"errorCode"`        // of an error only
 	Reason            *string                   `json:"reason,omitempty"` // where it could not be queried
-	Values            []string                  `json:"values"`
+	Values            []string                  `json:"values" bound:"text=16k list=72k"`
 	TTL               *uint32                   `json:"ttl"`
 	Authenticated     bool                      `json:"authenticated"`
 	DurationMs        float64                   `json:"durationMs"`
 	FilteredSuspected bool                      `json:"filteredSuspected"`
 	Cached            bool                      `json:"cached"`
 	AgeMs             float64                   `json:"ageMs"`
-	ExtendedErrors    []dnsclient.ExtendedError `json:"extendedErrors"`
+	ExtendedErrors    []dnsclient.ExtendedError `json:"extendedErrors" bound:"list=4k"`
 	// MatchesAuthoritative is null where the answers cannot be compared.
 	MatchesAuthoritative *bool `json:"matchesAuthoritative"`
 	Truncated            bool  `json:"truncated,omitempty"`
@@ -189,7 +189,6 @@ func (c query) result(answers []resolverAnswer, own *authority, why *cause) Resu
 		Authoritative: own,
 	}
 	r.Summary, r.Report = c.summarize(r), c.report(r)
-	r.bound()
 	return r
 }
 

@@ -24,7 +24,7 @@ const (
 // resolverGroup is a set of values and the resolvers that gave it; the set of those that say that there is nothing is
 // empty.
 type resolverGroup struct {
-	Values    []string `json:"values"`
+	Values    []string `json:"values" bound:"text=16k list=72k"`
 	Resolvers []string `json:"resolvers" wire:"len=1.. enum=cloudflare|google|quad9|opendns"` // their ids
 	Truncated bool     `json:"truncated,omitempty"`
 

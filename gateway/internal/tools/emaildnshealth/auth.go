@@ -135,10 +135,10 @@ type dmarcCheck struct {
 	OrganizationalDomain *string        `json:"organizationalDomain"`
 	Alignment            dmarcAlignment `json:"alignment"`
 	TestMode             bool           `json:"testMode"`
-	ReportAddresses      []string       `json:"reportAddresses"`
-	FailureAddresses     []string       `json:"failureReportAddresses"`
+	ReportAddresses      []string       `json:"reportAddresses" bound:"text=4k list=32k"`
+	FailureAddresses     []string       `json:"failureReportAddresses" bound:"text=4k list=32k"`
 	// Destinations are the other domains among those of the addresses, and whether they say that they take the reports.
-	Destinations []reportDestination `json:"reportDestinations"`
+	Destinations []reportDestination `json:"reportDestinations" bound:"list=8k"`
 
 	applied dmarc.Policy
 }

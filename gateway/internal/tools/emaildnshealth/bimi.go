@@ -24,10 +24,10 @@ type bimiResult struct {
 }
 
 type bimiRecord struct {
-	Record string `json:"record"`
+	Record string `json:"record" bound:"text=16k"`
 	// Logo and Evidence are https URLs, which no one fetched.
-	Logo     *string `json:"logo"`
-	Evidence *string `json:"evidence"`
+	Logo     *string `json:"logo" bound:"text=2k"`
+	Evidence *string `json:"evidence" bound:"text=2k"`
 	// FoundAt is the domain that publishes the record, without the labels before it.
 	FoundAt   string  `json:"foundAt"`
 	Summary   string  `json:"summary"`

@@ -20,7 +20,7 @@ type dkimSearch struct {
 	// Tried are the selectors that the DNS gave an answer for, whatever it was.
 	Tried []string `json:"tried"`
 	// Found are those with a key.
-	Found []dkimFind `json:"found"`
+	Found []dkimFind `json:"found" bound:"list=48k"`
 }
 
 // dkimFind is a key that the search found. It shows that the key is published, not that mail is signed with it.

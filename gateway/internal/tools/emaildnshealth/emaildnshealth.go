@@ -106,7 +106,7 @@ func run(ctx context.Context, client *egress.Client, m query) (Result, error) {
 	health := summarize(run.domain, results)
 	health.bimiResult = bimi
 	health.report()
-	health.bound()
+	boundTree(health.Checks.SPF.Tree)
 	return health, nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"diagnostics/gateway/internal/analyze/mail"
 	"diagnostics/gateway/internal/analyze/mail/dmarc"
+	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tool/finding"
 )
 
@@ -47,7 +48,12 @@ func have(facts mail.Issues, severity finding.Severity) bool {
 	return slices.ContainsFunc(facts, func(i mail.Issue) bool { return rows[i.Code].Severity == severity })
 }
 
-// report draws the conclusion, the findings and the issues of the checks from what they found, before anything is cut.
+// cutShort are the issues of records of which not all was read.
+var cutShort = []string{
+	"DMARC_TOO_MANY_ADDRESSES", "DMARC_TOO_MANY_DESTINATIONS", "MTASTS_TOO_MANY_PATTERNS", "TLSRPT_TOO_MANY_ADDRESSES",
+}
+
+// report draws the conclusion, the findings and the issues of the checks from what they found.
 func (r *Result) report() {
 	report := rows.Draft()
 	judge := func(facts mail.Issues) []issue {
@@ -60,12 +66,14 @@ func (r *Result) report() {
 		return issues
 	}
 	for _, c := range r.Checks.all() {
-		c.Issues = judge(c.facts)
+		c.Issues = bound.First(judge(c.facts), mail.MaxShown, &c.Truncated)
+		c.Truncated = c.Truncated || slices.ContainsFunc(cutShort, c.facts.HasCode)
 	}
 	if r.BIMI != nil {
 		r.BIMI.Issues = judge(r.BIMI.facts)
 	}
 	r.Report = report.Conclude(r.conclude(report.Findings()))
+	r.Findings = bound.List(r.Findings, maxFindings, &r.Truncated)
 }
 
 // inContext gives an issue the code and the arguments that follow from other checks: what a missing record means for a

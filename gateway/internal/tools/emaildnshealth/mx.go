@@ -22,7 +22,7 @@ import (
 // mxCheck is where the domain takes its mail.
 type mxCheck struct {
 	check
-	Hosts  []mxHost `json:"hosts"`
+	Hosts  []mxHost `json:"hosts" bound:"list=96k"`
 	NullMX bool     `json:"nullMx"`
 
 	// notFound means that the domain does not exist, failed that its mail hosts are not known, authenticated that DNSSEC
@@ -35,7 +35,7 @@ type mxCheck struct {
 type mxHost struct {
 	Exchange  string   `json:"exchange"`
 	Priority  uint16   `json:"priority"`
-	Addresses []string `json:"addresses"`
+	Addresses []string `json:"addresses" bound:"list=8k"`
 	mxHostNames
 	mxHostDANE
 	Truncated bool `json:"truncated,omitempty"`

@@ -25,9 +25,9 @@ const (
 // check is what all checks have in common.
 type check struct {
 	Status  status  `json:"status" wire:"enum=pass|info|warn|fail|missing|error|notApplicable"`
-	Summary string  `json:"summary"`
-	Record  *string `json:"record"`
-	Issues  []issue `json:"issues"`
+	Summary string  `json:"summary" bound:"text=2k"`
+	Record  *string `json:"record" bound:"text=16k"`
+	Issues  []issue `json:"issues" bound:"list=48k"`
 	// Truncated means that more came than is shown: of the record, of a list, or of what is wrong.
 	Truncated bool `json:"truncated,omitempty"`
 

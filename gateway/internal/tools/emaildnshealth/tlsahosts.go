@@ -14,7 +14,7 @@ import (
 
 // mxHostDANE is what a mail host publishes for DANE (RFC 7672).
 type mxHostDANE struct {
-	TLSA []tlsa.Record `json:"tlsa"`
+	TLSA []tlsa.Record `json:"tlsa" bound:"list=8k"`
 	// TLSAAuthenticated reports whether the resolver vouches for the records by DNSSEC, without which senders ignore them;
 	// null where there are none, or it is not known.
 	TLSAAuthenticated *bool `json:"tlsaAuthenticated"`

@@ -21,9 +21,9 @@ import (
 type mtaStsCheck struct {
 	check
 	// Policy is the text of the policy file.
-	Policy     *string  `json:"policy"`
+	Policy     *string  `json:"policy" bound:"text=96k"`
 	Mode       *string  `json:"mode" wire:"enum=enforce|testing|none"`
-	MXPatterns []string `json:"mxPatterns"`
+	MXPatterns []string `json:"mxPatterns" bound:"text=2k list=48k"`
 	MaxAge     *int     `json:"maxAge" wire:"max=31557600"`
 }
 
@@ -195,7 +195,7 @@ func (f *mtaStsFetch) read(ctx context.Context, response *egress.Response) {
 // tlsRptCheck is where reports of failed TLS go.
 type tlsRptCheck struct {
 	check
-	ReportAddresses []string `json:"reportAddresses"`
+	ReportAddresses []string `json:"reportAddresses" bound:"text=4k list=32k"`
 }
 
 func (r *checker) tlsRpt(ctx context.Context, mx mxCheck) tlsRptCheck {

@@ -23,25 +23,28 @@ var openAPI string
 // Result is what one GET showed; no redirect is followed and no body is read.
 type Result struct {
 	finding.Report
-	URL            string                `json:"url"`
-	Status         int                   `json:"status" wire:"min=100 max=999"`
-	StatusText     string                `json:"statusText"`
-	ResponseTimeMs float64               `json:"responseTimeMs"`
-	HTTPVersion    string                `json:"httpVersion" wire:"enum=HTTP/1.0|HTTP/1.1|HTTP/2"`
-	Address        string                `json:"address"`
-	Headers        []webview.Header      `json:"headers"`
-	Timings        webview.Timings       `json:"timings"`
-	TLS            *webview.TLS          `json:"tls"`
-	RedirectsTo    *string               `json:"redirectsTo"`
-	Challenge      *challenge.Challenge  `json:"challenge"`
-	Informational  []informational       `json:"informational" wire:"len=0..16"` // in the order of arrival
-	Alternatives   []webview.Alternative `json:"alternatives" wire:"len=0..16"`
-	Compression    compression           `json:"compression"`
-	Notes          []webview.Note        `json:"notes"`
-	HTTP3          *webview.HTTP3        `json:"http3,omitempty"`
-	HelloTooLong   bool                  `json:"helloTooLong,omitempty"`
-	Truncated      bool                  `json:"truncated,omitempty"`
+	URL            string               `json:"url"`
+	Status         int                  `json:"status" wire:"min=100 max=999"`
+	StatusText     string               `json:"statusText" bound:"text=1k"`
+	ResponseTimeMs float64              `json:"responseTimeMs"`
+	HTTPVersion    string               `json:"httpVersion" wire:"enum=HTTP/1.0|HTTP/1.1|HTTP/2"`
+	Address        string               `json:"address"`
+	Headers        []webview.Header     `json:"headers" bound:"list=192k"`
+	Timings        webview.Timings      `json:"timings"`
+	TLS            *webview.TLS         `json:"tls"`
+	RedirectsTo    *string              `json:"redirectsTo" bound:"text=16k"`
+	Challenge      *challenge.Challenge `json:"challenge"`
+	// Informational is in the order of arrival.
+	Informational []informational       `json:"informational" wire:"len=0..16" bound:"count=16 list=256k"`
+	Alternatives  []webview.Alternative `json:"alternatives" wire:"len=0..16"`
+	Compression   compression           `json:"compression"`
+	Notes         []webview.Note        `json:"notes"`
+	HTTP3         *webview.HTTP3        `json:"http3,omitempty"`
+	HelloTooLong  bool                  `json:"helloTooLong,omitempty"`
+	Truncated     bool                  `json:"truncated,omitempty"`
 }
+
+var limits = bound.LimitsOf[Result]()
 
 // New makes the tool; client makes the request.
 func New(client *egress.Client) tool.Tool {
@@ -86,17 +89,9 @@ func describeAnswer(r *egress.Response) *Result {
 		Notes:          webview.Notes(r),
 		HelloTooLong:   r.HelloTooLong,
 	}
-	result.bound()
+	limits.Enforce(result)
 	result.Report = result.report(r)
 	return result
-}
-
-// bound cuts what is too long for an answer.
-func (r *Result) bound() {
-	r.StatusText = bound.Text(r.StatusText, webview.MaxStatusText, &r.Truncated)
-	r.Headers = webview.BoundHeaders(r.Headers, &r.Truncated)
-	r.Informational = boundInformational(r.Informational, &r.Truncated)
-	r.RedirectsTo = bound.Pointer(r.RedirectsTo, webview.MaxURL, &r.Truncated)
 }
 
 // redirectsTo is the absolute URL that a browser would go to next. It is nil where there is none, where Location fields
@@ -113,18 +108,12 @@ func redirectsTo(r *egress.Response) *string {
 	return new(next.String())
 }
 
-// informational is an answer that came before the final one, such as 103 Early Hints.
+// informational is an answer that came before the final one, such as 103 Early Hints. Servers send one.
 type informational struct {
 	Status     int              `json:"status" wire:"min=100 max=199"`
-	StatusText string           `json:"statusText"`
-	Headers    []webview.Header `json:"headers"`
+	StatusText string           `json:"statusText" bound:"text=1k"`
+	Headers    []webview.Header `json:"headers" bound:"list=192k"`
 }
-
-// The share of informational answers, by number and in bytes of JSON. Servers send one.
-const (
-	maxInformational      = 16
-	maxInformationalBytes = 256 << 10
-)
 
 func describeInterim(answers []egress.Interim) []informational {
 	list := make([]informational, 0, len(answers))
@@ -136,15 +125,6 @@ func describeInterim(answers []egress.Interim) []informational {
 		})
 	}
 	return list
-}
-
-func boundInformational(list []informational, mark *bool) []informational {
-	list = bound.First(list, maxInformational, mark)
-	for i := range list {
-		list[i].StatusText = bound.Text(list[i].StatusText, webview.MaxStatusText, mark)
-		list[i].Headers = webview.BoundHeaders(list[i].Headers, mark)
-	}
-	return bound.List(list, maxInformationalBytes, mark)
 }
 
 // tokens are the members of a field that is a list of tokens, in lower case.

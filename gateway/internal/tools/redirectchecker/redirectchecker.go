@@ -36,7 +36,7 @@ type Result struct {
 	URL            string          `json:"url"`
 	Hops           []hopResult     `json:"hops" wire:"len=1..10"`
 	Outcome        egress.ChainEnd `json:"outcome"`
-	FinalURL       *string         `json:"finalUrl"`                           // null unless the outcome is final
+	FinalURL       *string         `json:"finalUrl" bound:"text=16k"`          // null unless the outcome is final
 	FinalStatus    *int            `json:"finalStatus" wire:"min=100 max=999"` // likewise
 	RedirectCount  int             `json:"redirectCount" wire:"max=8"`
 	TotalMs        float64         `json:"totalMs"`
@@ -60,18 +60,19 @@ func (Result) Enums() map[string][]string {
 // hopResult is one URL of the chain: an answer, or with a null status the reason why there is none, in StatusText.
 type hopResult struct {
 	Index          int             `json:"index" wire:"max=9"` // from 0
-	URL            string          `json:"url"`
+	URL            string          `json:"url" bound:"text=16k"`
 	Status         *int            `json:"status" wire:"min=100 max=999"`
-	StatusText     string          `json:"statusText"`
-	Location       *string         `json:"location"` // as sent
+	StatusText     string          `json:"statusText" bound:"text=1k"`
+	Location       *string         `json:"location" bound:"text=16k"` // as sent
 	Address        *string         `json:"address"`
 	ResponseTimeMs float64         `json:"responseTimeMs"`
 	Timings        webview.Timings `json:"timings"`
 	Flags          []string        `json:"flags"`
 	Notes          []webview.Note  `json:"notes"`
 	HelloTooLong   bool            `json:"helloTooLong,omitempty"`
-	OtherLocations []string        `json:"otherLocations,omitempty"` // of fields that differ from Location
-	Truncated      bool            `json:"truncated,omitempty"`      // a text of this hop
+	// OtherLocations are further Location fields with other values.
+	OtherLocations []string `json:"otherLocations,omitempty" bound:"text=16k list=32k"`
+	Truncated      bool     `json:"truncated,omitempty"` // a text of this hop
 }
 
 // Enums implements decode.Enumerated.
@@ -81,6 +82,11 @@ func (hopResult) Enums() map[string][]string {
 		flagUserinfo, flagCertificateInvalid, flagConflicting, flagRepaired,
 	}}
 }
+
+var (
+	limits    = bound.LimitsOf[Result]()
+	hopLimits = bound.LimitsOf[hopResult]()
+)
 
 // start is the URL that a chain begins with. Its fragment never goes on the wire, but redirects pass it on (RFC 9110
 // section 10.2.2).
@@ -141,32 +147,10 @@ func (r checker) run(ctx context.Context) (Result, error) {
 		result.FinalURL, result.FinalStatus = &last.URL, &final.Status
 		result.ClientRedirect = page.redirect(final)
 	}
-	result.bound()
+	limits.Enforce(&result)
 	result.Summary = summarize(result, chain)
 	result.Report = result.report(chain)
 	return result, nil
-}
-
-// maxOtherLocations is the share that other Location fields have of an answer, in bytes of JSON. One hop alone has any:
-// the last.
-const maxOtherLocations = 2 * webview.MaxURL
-
-// bound cuts what is too long for an answer.
-func (r *Result) bound() {
-	for i := range r.Hops {
-		r.Hops[i].bound(&r.Truncated)
-	}
-	r.FinalURL = bound.Pointer(r.FinalURL, webview.MaxURL, &r.Truncated)
-	if r.ClientRedirect != nil {
-		r.ClientRedirect.URL = bound.Text(r.ClientRedirect.URL, webview.MaxURL, &r.Truncated)
-	}
-}
-
-func (hop *hopResult) bound(truncated *bool) {
-	hop.URL = bound.Text(hop.URL, webview.MaxURL, &hop.Truncated, truncated)
-	hop.StatusText = bound.Text(hop.StatusText, webview.MaxStatusText, &hop.Truncated, truncated)
-	hop.Location = bound.Pointer(hop.Location, webview.MaxURL, &hop.Truncated, truncated)
-	hop.OtherLocations = bound.Texts(hop.OtherLocations, webview.MaxURL, maxOtherLocations, &hop.Truncated, truncated)
 }
 
 // reporter returns what reports each hop while the chain is followed. The fragment that a hop inherits is in the
@@ -174,13 +158,13 @@ func (hop *hopResult) bound(truncated *bool) {
 func (r checker) reporter(ctx context.Context) func(egress.Hop) {
 	index := 0
 	return func(seen egress.Hop) {
-		hop, truncated := describeHop(seen), false
+		hop := describeHop(seen)
 		hop.Index = index
 		index++
 		if fault.IsOwn(seen.Err) || fault.Is(seen.Err, fault.Refused) {
 			return // the result reports it
 		}
-		hop.bound(&truncated)
+		hopLimits.Enforce(&hop)
 		progress.Report(ctx, "hop", strconv.Itoa(hop.Index), hop)
 	}
 }

@@ -33,7 +33,7 @@ const (
 // clientRedirect is a redirect that the browser makes of its own: reported, never followed.
 type clientRedirect struct {
 	Kind         string  `json:"kind" wire:"enum=metaRefresh|refreshHeader"`
-	URL          string  `json:"url"` // absolute
+	URL          string  `json:"url" bound:"text=16k"` // absolute
 	DelaySeconds float64 `json:"delaySeconds"`
 }
 

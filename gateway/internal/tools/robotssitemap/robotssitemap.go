@@ -45,7 +45,7 @@ type Result struct {
 	finding.Report
 	URL              string        `json:"url"`
 	Robots           robotsFile    `json:"robots"`
-	DeclaredSitemaps []string      `json:"declaredSitemaps"`
+	DeclaredSitemaps []string      `json:"declaredSitemaps" bound:"text=8k list=128k"`
 	Sitemap          sitemapFile   `json:"sitemap"`                  // of /sitemap.xml
 	Sitemaps         []sitemapFile `json:"sitemaps" wire:"len=0..5"` // of the first declared ones
 	Crawlers         []crawler     `json:"crawlers" wire:"len=8"`    // the known ones, in one order
@@ -57,21 +57,21 @@ type Result struct {
 // robotsFile is /robots.txt.
 type robotsFile struct {
 	URL         string           `json:"url"`
-	FinalURL    *string          `json:"finalUrl"` // after redirects
+	FinalURL    *string          `json:"finalUrl" bound:"text=8k"` // after redirects
 	Status      string           `json:"status" wire:"enum=found|missing|unreachable|invalid"`
 	HTTPStatus  *int             `json:"httpStatus" wire:"min=100 max=999"`
-	ContentType *string          `json:"contentType"`
+	ContentType *string          `json:"contentType" bound:"text=1k"`
 	Bytes       int              `json:"bytes" wire:"max=512000"` // read, after decompression
-	Truncated   bool             `json:"truncated"`               // the file or one of its lists was too long
+	Truncated   bool             `json:"truncated" bound:"apart"` // the file or one of its lists was too long
 	Preview     string           `json:"preview"`
 	Effect      robotstxt.Effect `json:"effect" wire:"enum=allowAll|rules|disallowAll"`
 	Groups      []robotsGroup    `json:"groups"`
-	Issues      []fileIssue      `json:"issues"`
+	Issues      []fileIssue      `json:"issues" bound:"list=48k"`
 	Notes       []webview.Note   `json:"notes"`
 }
 
 type robotsGroup struct {
-	UserAgents []string     `json:"userAgents" wire:"len=1.."`
+	UserAgents []string     `json:"userAgents" wire:"len=1.." bound:"text=8k list=16k"`
 	Rules      []robotsRule `json:"rules"`
 	CrawlDelay *float64     `json:"crawlDelay"` // seconds
 	Truncated  bool         `json:"truncated,omitempty"`
@@ -79,20 +79,20 @@ type robotsGroup struct {
 
 type robotsRule struct {
 	Type robotstxt.RuleType `json:"type" wire:"enum=allow|disallow"`
-	Path string             `json:"path"`
+	Path string             `json:"path" bound:"text=8k"`
 	Line int                `json:"line" wire:"min=1"`
 }
 
 type sitemapFile struct {
-	URL          string         `json:"url"`
-	FinalURL     *string        `json:"finalUrl"`
+	URL          string         `json:"url" bound:"text=8k"`
+	FinalURL     *string        `json:"finalUrl" bound:"text=8k"`
 	Status       string         `json:"status" wire:"enum=found|missing|unreachable|invalid"`
 	HTTPStatus   *int           `json:"httpStatus" wire:"min=100 max=999"`
 	Kind         *string        `json:"kind" wire:"enum=urlset|sitemapindex|text"`
-	URLCount     *int           `json:"urlCount"`     // of an index, its sitemaps
-	LastModified *string        `json:"lastModified"` // the newest in the file
-	Truncated    bool           `json:"truncated"`    // as that of robotsFile
-	Issues       []fileIssue    `json:"issues"`
+	URLCount     *int           `json:"urlCount"`                // of an index, its sitemaps
+	LastModified *string        `json:"lastModified"`            // the newest in the file
+	Truncated    bool           `json:"truncated" bound:"apart"` // as that of robotsFile
+	Issues       []fileIssue    `json:"issues" bound:"list=8k"`
 	Notes        []webview.Note `json:"notes"`
 
 	certificates []webview.Certificate // on the way to the file, not known to be valid
@@ -112,6 +112,11 @@ type fileIssue struct {
 	row  string // of the catalogue; several may have one Code
 	args finding.Args
 }
+
+var (
+	limits      = bound.LimitsOf[Result]()
+	groupLimits = bound.LimitsOf[robotsGroup]()
+)
 
 // New makes the tool; client fetches the files.
 func New(client *egress.Client) tool.Tool {
@@ -162,7 +167,9 @@ func (r *checker) run(ctx context.Context) (Result, error) {
 	others := r.fetchDeclared(sitemaps, slices.Clone(robots.declared[:min(len(robots.declared), maxDeclaredRead)]))
 	result := Result{URL: r.site.String(), Robots: robots.file, DeclaredSitemaps: robots.declared,
 		Crawlers: robots.crawlers}
-	result.boundRobots() // now, since what is cut off need not wait in memory for the sitemaps
+	// Now, since what is cut off need not wait in memory for the sitemaps.
+	result.Truncated = result.Robots.boundGroups()
+	limits.Enforce(&result)
 	result.Sitemap = own.Wait()
 	result.Sitemaps = others()
 	if errors.Is(ctx.Err(), context.Canceled) {
@@ -173,7 +180,7 @@ func (r *checker) run(ctx context.Context) (Result, error) {
 			return Result{}, file.busy
 		}
 	}
-	result.boundSitemaps()
+	limits.Enforce(&result)
 	certificates := [][]webview.Certificate{robots.certificates, result.Sitemap.certificates}
 	for _, file := range result.Sitemaps {
 		certificates = append(certificates, file.certificates)
@@ -223,54 +230,21 @@ func (r *checker) robots(ctx context.Context) (robotsReport, error) {
 	return found, nil
 }
 
-// The shares of an answer, in bytes of JSON. A robots.txt of 500 KiB may be nothing but lines of seven bytes, each of
-// which takes forty here.
-const (
-	maxGroups      = 576 << 10
-	maxAgents      = 16 << 10 // of one group
-	maxPath        = 8 << 10  // and of a URL
-	maxDeclared    = 128 << 10
-	maxIssues      = 48 << 10 // of robots.txt
-	maxFileIssues  = 8 << 10  // of one sitemap
-	maxContentType = 1 << 10
-)
+// maxGroups is the share of the groups, in bytes of JSON. A robots.txt of 500 KiB may be nothing but lines of seven
+// bytes, each of which takes forty here.
+const maxGroups = 576 << 10
 
-// boundRobots cuts what is too long for an answer of robots.txt, and marks it as a file that was
-// itself cut.
-func (r *Result) boundRobots() {
-	r.Robots.bound(&r.Truncated)
-	r.DeclaredSitemaps = bound.Texts(r.DeclaredSitemaps, maxPath, maxDeclared, &r.Truncated)
-}
-
-func (r *Result) boundSitemaps() {
-	r.Sitemap.bound(&r.Truncated)
-	for i := range r.Sitemaps {
-		r.Sitemaps[i].bound(&r.Truncated)
-	}
-}
-
-func (f *robotsFile) bound(cut *bool) {
-	f.FinalURL = bound.Pointer(f.FinalURL, maxPath, &f.Truncated, cut)
-	f.ContentType = bound.Pointer(f.ContentType, maxContentType, &f.Truncated, cut)
-	f.Issues = bound.List(f.Issues, maxIssues, &f.Truncated, cut)
+// boundGroups cuts the groups where their rules fill their share, in the middle of a group.
+func (f *robotsFile) boundGroups() (cut bool) {
 	left := maxGroups
 	for i := range f.Groups {
 		g := &f.Groups[i]
-		g.UserAgents = bound.Texts(g.UserAgents, maxPath, maxAgents, &g.Truncated, &f.Truncated, cut)
-		for j := range g.Rules {
-			g.Rules[j].Path = bound.Text(g.Rules[j].Path, maxPath, &g.Truncated, &f.Truncated, cut)
-		}
-		g.Rules = bound.List(g.Rules, left, &g.Truncated, &f.Truncated, cut)
+		cut = groupLimits.Enforce(g) || cut
+		g.Rules = bound.List(g.Rules, left, &g.Truncated, &f.Truncated, &cut)
 		if left -= bound.Size(g); left < 0 {
-			// The last group is shown as far as it goes.
-			f.Groups = bound.First(f.Groups, i+1, &f.Truncated, cut)
-			return
+			f.Groups = bound.First(f.Groups, i+1, &f.Truncated, &cut)
+			break
 		}
 	}
-}
-
-func (f *sitemapFile) bound(cut *bool) {
-	f.URL = bound.Text(f.URL, maxPath, &f.Truncated, cut)
-	f.FinalURL = bound.Pointer(f.FinalURL, maxPath, &f.Truncated, cut)
-	f.Issues = bound.List(f.Issues, maxFileIssues, &f.Truncated, cut)
+	return cut
 }

@@ -16,7 +16,7 @@ import (
 
 // cookie is one Set-Cookie field. SameSite is Strict, Lax or None, null where it is absent or no such value.
 type cookie struct {
-	Name     string        `json:"name"`
+	Name     string        `json:"name" bound:"text=4k"`
 	Secure   bool          `json:"secure"`
 	HTTPOnly bool          `json:"httpOnly"`
 	SameSite *string       `json:"sameSite" wire:"enum=Strict|Lax|None"`

@@ -14,7 +14,7 @@ import (
 type newerHeader struct {
 	Name      string  `json:"name"`
 	Present   bool    `json:"present"`
-	Value     *string `json:"value"`
+	Value     *string `json:"value" bound:"text=2k"`
 	Finding   string  `json:"finding"`
 	Reference string  `json:"reference"`
 }

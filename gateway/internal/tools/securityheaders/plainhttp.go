@@ -8,7 +8,6 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
-	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/webview"
 )
@@ -20,7 +19,7 @@ const plainWait = 3 * time.Second
 type httpRedirect struct {
 	Status         *int          `json:"status" wire:"min=100 max=999"`
 	ToHTTPS        *bool         `json:"toHttps"` // by its first answer
-	Location       *string       `json:"location"`
+	Location       *string       `json:"location" bound:"text=16k"`
 	Verdict        controlStatus `json:"verdict" wire:"enum=pass|info|warn"` // pass, info or warn
 	Finding        string        `json:"finding"`
 	Recommendation *string       `json:"recommendation"`
@@ -121,11 +120,4 @@ func redirectOf(answer *egress.Response) (*target.URL, *string) {
 
 func permanent(status int) bool {
 	return status == http.StatusMovedPermanently || status == http.StatusPermanentRedirect
-}
-
-// bound cuts what is too long for an answer.
-func (r *httpRedirect) bound(cut *bool) {
-	if r != nil {
-		r.Location = bound.Pointer(r.Location, webview.MaxURL, cut)
-	}
 }

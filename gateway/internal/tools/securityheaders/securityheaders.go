@@ -13,7 +13,6 @@ import (
 	"diagnostics/gateway/internal/egress"
 	"diagnostics/gateway/internal/egress/budget/processor"
 	"diagnostics/gateway/internal/target"
-	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tool"
 	"diagnostics/gateway/internal/tool/finding"
 	"diagnostics/gateway/internal/tools/internal/webview"
@@ -30,14 +29,14 @@ const maxRedirects = 5
 type Result struct {
 	finding.Report
 	URL           string           `json:"url"`
-	FinalURL      string           `json:"finalUrl"`
+	FinalURL      string           `json:"finalUrl" bound:"text=16k"`
 	Status        int              `json:"status" wire:"min=100 max=999"`
 	RedirectCount int              `json:"redirectCount" wire:"max=5"`
 	Redirects     []redirect       `json:"redirects" wire:"len=0..5"`
 	TLS           *webview.TLS     `json:"tls"`
-	Headers       []webview.Header `json:"headers"`
+	Headers       []webview.Header `json:"headers" bound:"list=192k"`
 	Controls      []controlResult  `json:"controls" wire:"len=13"`
-	Cookies       []cookie         `json:"cookies"`
+	Cookies       []cookie         `json:"cookies" bound:"list=160k"`
 	Summary       summary          `json:"summary"`
 	// Notice reports that the answer is not the page that was meant: an error, a challenge.
 	Notice *string `json:"notice"`
@@ -54,7 +53,7 @@ type Result struct {
 
 // redirect is an answer that sent onward.
 type redirect struct {
-	URL    string `json:"url"`
+	URL    string `json:"url" bound:"text=16k"`
 	Status int    `json:"status" wire:"enum=301|302|303|307|308"`
 }
 
@@ -76,8 +75,8 @@ type controlResult struct {
 	Name           string        `json:"name"`
 	Status         controlStatus `json:"status" wire:"enum=pass|warn|fail|info|notApplicable"`
 	Present        bool          `json:"present"`
-	Value          *string       `json:"value"`
-	Finding        string        `json:"finding"`
+	Value          *string       `json:"value" bound:"text=24k"`
+	Finding        string        `json:"finding" bound:"text=12k"`
 	Recommendation *string       `json:"recommendation"`
 	Set            *headerLine   `json:"set,omitempty"`
 	Remove         []string      `json:"remove,omitempty" wire:"len=1.."`
@@ -128,9 +127,7 @@ func check(ctx context.Context, client *egress.Client, u target.URL, now func() 
 	if err := processor.Spend(ctx, weight.CSP, policies); err != nil {
 		return Result{}, err
 	}
-	result := describe(u, chain, plain.Wait(), now())
-	result.bound()
-	return result, nil
+	return describe(u, chain, plain.Wait(), now()), nil
 }
 
 // acceptDocument asks a server that has a document and data for one URL for the document.
@@ -174,38 +171,6 @@ func describe(u target.URL, chain egress.Chain, plain *plainAnswer, now time.Tim
 	}
 	result.Report = report(page, plain, found)
 	return result
-}
-
-// The shares of an answer, in bytes of JSON, beside those of package webview.
-const (
-	maxCookies    = 160 << 10
-	maxCookieName = 4 << 10
-	maxValue      = 24 << 10 // of one control
-	maxFinding    = 12 << 10
-	maxNewer      = 2 << 10 // of one newer header
-)
-
-// bound cuts what is too long for an answer, once all of it was judged.
-func (r *Result) bound() {
-	r.FinalURL = bound.Text(r.FinalURL, webview.MaxURL, &r.Truncated)
-	for i := range r.Redirects {
-		r.Redirects[i].URL = bound.Text(r.Redirects[i].URL, webview.MaxURL, &r.Truncated)
-	}
-	r.HTTPRedirect.bound(&r.Truncated)
-	r.Headers = webview.BoundHeaders(r.Headers, &r.Truncated)
-	for i := range r.Controls {
-		c := &r.Controls[i]
-		c.Value = bound.Pointer(c.Value, maxValue, &c.Truncated, &r.Truncated)
-		c.Finding = bound.Text(c.Finding, maxFinding, &c.Truncated, &r.Truncated)
-	}
-	for i := range r.Cookies {
-		r.Cookies[i].Name = bound.Text(r.Cookies[i].Name, maxCookieName, &r.Truncated)
-	}
-	r.Cookies = bound.List(r.Cookies, maxCookies, &r.Truncated)
-	for i := range r.NewerHeaders {
-		h := &r.NewerHeaders[i]
-		h.Value = bound.Pointer(h.Value, maxNewer, &r.Truncated)
-	}
 }
 
 func (s *summary) count(status controlStatus) {

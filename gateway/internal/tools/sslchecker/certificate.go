@@ -21,13 +21,14 @@ import (
 // maxShownChain bounds the certificates that are described beside the server's own: as many as are judged.
 const maxShownChain = certs.MaxCertificates - 1
 
-// certificate is the server's own certificate.
+// certificate is the server's own certificate. A handshake carries up to 128 KiB of certificates, whose texts may have
+// any characters.
 type certificate struct {
 	chainElement
-	SubjectAltNames altNames `json:"subjectAltNames"`
+	SubjectAltNames altNames `json:"subjectAltNames" bound:"apart"`
 	ValidationLevel *string  `json:"validationLevel"`
-	OCSPURLs        []string `json:"ocspUrls"`
-	CRLURLs         []string `json:"crlUrls"`
+	OCSPURLs        []string `json:"ocspUrls" bound:"text=4k list=16k"`
+	CRLURLs         []string `json:"crlUrls" bound:"text=4k list=16k"`
 	MustStaple      bool     `json:"mustStaple"`
 	// EffectiveEnd is the earliest end on the path that was used, null without a path to a trusted root.
 	EffectiveEnd *string `json:"effectiveEnd"`
@@ -35,9 +36,9 @@ type certificate struct {
 
 // chainElement is what is shown of every certificate. Names are strings of RFC 4514, moments RFC 3339.
 type chainElement struct {
-	Subject            string `json:"subject"`
-	Issuer             string `json:"issuer"`
-	SerialNumber       string `json:"serialNumber"`
+	Subject            string `json:"subject" bound:"text=4k"`
+	Issuer             string `json:"issuer" bound:"text=4k"`
+	SerialNumber       string `json:"serialNumber" bound:"text=256"`
 	Fingerprint256     string `json:"fingerprint256"`
 	ValidFrom          string `json:"validFrom"`
 	ValidTo            string `json:"validTo"`
@@ -52,8 +53,8 @@ type chainElement struct {
 
 // altNames are the names that a certificate holds for.
 type altNames struct {
-	DNS       []string `json:"dns"`
-	IP        []string `json:"ip"`
+	DNS       []string `json:"dns" bound:"text=1k list=256k"`
+	IP        []string `json:"ip" bound:"list=64k"`
 	Truncated bool     `json:"truncated,omitempty"`
 }
 

@@ -31,7 +31,7 @@ type endpoint struct {
 	AuthorizationError *string `json:"authorizationError"`
 	Fingerprint256     *string `json:"fingerprint256"`
 	Protocol           *string `json:"protocol" wire:"enum=SSLv3|TLSv1.0|TLSv1.1|TLSv1.2|TLSv1.3"`
-	Issues             []issue `json:"issues"`
+	Issues             []issue `json:"issues" bound:"list=32k"`
 	Truncated          bool    `json:"truncated,omitempty"`
 	refusal            string  // as in Result
 }

@@ -44,14 +44,14 @@ const (
 // Node is one term of the tree with what it leads to. The root is the record of the domain itself.
 type Node struct {
 	// Term is the term as it stands in its record, v=spf1 for the root.
-	Term string `json:"term"`
+	Term string `json:"term" bound:"text=2k"`
 	// Domain is what the term looks up, its macros filled in where they can be; nil where it looks up nothing.
-	Domain *string `json:"domain"`
+	Domain *string `json:"domain" bound:"text=2k"`
 	// Lookups and VoidLookups are those of the term and of all below it.
 	Lookups     int `json:"lookups"`
 	VoidLookups int `json:"voidLookups"`
 	// Record is the SPF record that include, redirect and the root lead to.
-	Record *string `json:"record"`
+	Record *string `json:"record" bound:"text=16k"`
 	// Fault is the issue of a term that is wrong. The tool writes its sentence into Error.
 	Fault *mail.Issue `json:"-"`
 	Error *string     `json:"error"`
@@ -59,7 +59,7 @@ type Node struct {
 	// says so.
 	Void     bool    `json:"void,omitempty"`
 	Ignored  bool    `json:"ignored,omitempty"`
-	Children []*Node `json:"children" wire:"notnull"`
+	Children []*Node `json:"children" wire:"notnull" bound:"apart"`
 	// Truncated means that there are more children, or that a text of the node goes on.
 	Truncated bool `json:"truncated,omitempty"`
 }

@@ -18,7 +18,6 @@ import (
 	"diagnostics/gateway/internal/fault"
 	"diagnostics/gateway/internal/target"
 	"diagnostics/gateway/internal/text"
-	"diagnostics/gateway/internal/text/bound"
 	"diagnostics/gateway/internal/tools/internal/format"
 )
 
@@ -83,10 +82,10 @@ func CertificateSubject(host string, port uint16) string {
 	return fmt.Sprintf("certificate of %s:%d", host, port)
 }
 
-// Header is one field line of an answer.
+// Header is one field line of an answer. A head is read up to 64 KiB, and JSON makes a multiple of it.
 type Header struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
+	Name  string `json:"name" bound:"text=1k"`
+	Value string `json:"value" bound:"text=64k"`
 }
 
 // DescribeHeaders lists an answer's headers: lower-case names, sorted by name, every repeat a line of its own in the
@@ -140,26 +139,14 @@ func DescribeStatus(r *egress.Response) string {
 	return cmp.Or(strings.TrimSpace(HeaderText(r.StatusText)), http.StatusText(r.Status))
 }
 
-// The shares that parts of a round trip have of an answer, in bytes of JSON. A head is read up to 64 KiB, and JSON
-// makes a multiple of it; no server that means well comes near any of these.
+// The shares that parts of a round trip have of an answer, in bytes of JSON, as the tags say. No server that means well
+// comes near them.
 const (
 	// MaxURL is that of one URL or Location: the length of a reference that is followed at all.
 	MaxURL = 16 << 10
 	// MaxStatusText is that of a reason phrase.
 	MaxStatusText = 1 << 10
-
-	maxHeaders   = 192 << 10
-	maxValue     = 64 << 10
-	maxFieldName = 1 << 10
 )
-
-// BoundHeaders cuts what is too long of a list of headers and sets the marks where there was.
-func BoundHeaders(list []Header, marks ...*bool) []Header {
-	for i, h := range list {
-		list[i] = Header{Name: bound.Text(h.Name, maxFieldName, marks...), Value: bound.Text(h.Value, maxValue, marks...)}
-	}
-	return bound.List(list, maxHeaders, marks...)
-}
 
 // ChainFault returns the error of a run that has no result of its own: the client is gone, this service lacked the
 // means to go on, or the site itself may not or cannot be visited at all. What this service lacks is a 503 whatever
