@@ -216,7 +216,8 @@ func (r *run) checkServer(ctx context.Context, z *zone, c *check) {
 	}
 	z.hear(c)
 	r.concludeServers(ctx, z)
-	if c.tested = c.good && len(z.good(ctx)) > 1; c.tested {
+	if c.good && len(z.good(ctx)) > 1 {
+		z.set(func() { c.tested = true })
 		r.checkOption(ctx, z, c)
 	}
 	rest.Wait()
