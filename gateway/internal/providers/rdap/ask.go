@@ -107,7 +107,7 @@ func mayHaveMoved(q question, r reply, err error) bool {
 }
 
 // walk queries one server and those that it redirects to (steps 2 to 6). The waits for their paces are not part of the
-// client's timeout. Errors are *fault.Error (Upstream, Timeout, Busy) or those of a ctx that has ended.
+// client's timeout. It fails with a *fault.Error (Upstream, Timeout, Busy) or with the error of ctx.
 func (c *Client) walk(ctx context.Context, q question, at server) (reply, error) {
 	began, waited := time.Now(), time.Duration(0)
 	var queried []target.URL
@@ -289,8 +289,7 @@ func (s server) args() finding.Args {
 	return finding.Args{"provider": "RDAP_SERVER", "server": s.name()}
 }
 
-// refusalOf reports whether an answer refuses the query because of earlier ones, and how long its server is left alone
-// for it.
+// refusalOf reports whether an answer refuses the query because of earlier ones, and how long to pause then.
 func (c *Client) refusalOf(answer *egress.Response) (wait time.Duration, refused bool) {
 	after := answer.Header.Get("Retry-After")
 	switch {

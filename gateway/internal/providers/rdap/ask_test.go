@@ -62,7 +62,7 @@ func TestTheWaitIsNotTheRegistrys(t *testing.T) {
 	}
 }
 
-// The public redirector has a pace of its own; another redirector is counted apart from registries too.
+// The public redirector has another pace than registries; every redirector is counted apart from them.
 func TestProviders(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

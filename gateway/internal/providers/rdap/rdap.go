@@ -17,8 +17,8 @@
 //
 // Answers are untrusted and are read with tolerance (object.go, jcard.go): a member of the wrong type counts as
 // missing. Personal data is dropped before anything is cached: no person's name, address, e-mail or telephone number
-// reaches a cache or a caller. Objects are kept for an hour, that there is none for a minute, and failures not at all,
-// except those of a registrar, for a minute.
+// reaches a cache or a caller. Objects are kept for an hour, absences and a registrar's failures for a minute, and
+// other failures not at all.
 package rdap
 
 import (

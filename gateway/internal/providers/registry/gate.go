@@ -44,7 +44,7 @@ func NewGate(
 }
 
 // Wait returns nil once the server may be queried. While its pace allows no query, Wait tries again as long as patience
-// lasts. Errors are *fault.Error (Busy) or those of a ctx that has ended.
+// lasts. It fails with a *fault.Error (Busy) or with the error of ctx.
 func (g *Gate) Wait(ctx context.Context, s Server, patience time.Duration) error {
 	for began := time.Now(); ; {
 		err := g.paused(ctx, s)

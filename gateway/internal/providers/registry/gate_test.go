@@ -83,7 +83,7 @@ func TestPauseWhileTheClockIsSet(t *testing.T) {
 	}
 }
 
-// Instances of older versions, which may share the store, note the moment alone.
+// Instances of older versions, which may share the store, write only the moment.
 func TestPauseOfAnOlderVersion(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

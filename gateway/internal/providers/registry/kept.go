@@ -2,8 +2,7 @@ package registry
 
 import "time"
 
-// KeepFound is how long a registration is kept, KeepOther how long every other answer is. Failures are not kept, unless
-// a client says so.
+// A registration is kept for KeepFound, every other answer for KeepOther. A client that keeps failures says so itself.
 const (
 	KeepFound = time.Hour
 	KeepOther = time.Minute

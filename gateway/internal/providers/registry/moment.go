@@ -45,8 +45,7 @@ var zones = map[string]time.Duration{
 	"UTC": 0, "GMT": 0, "JST": 9 * time.Hour, "CLT": -4 * time.Hour, "CLST": -3 * time.Hour,
 }
 
-// No domain name was registered before 1985; earlier moments are what programs make of a missing one (year 1, 1900,
-// 1970).
+// No domain name was registered before 1985. Programs write a missing moment as the year 1, 1900 or 1970.
 const (
 	firstYear = 1983
 	lastYear  = 9999
