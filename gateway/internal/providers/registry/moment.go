@@ -51,8 +51,8 @@ const (
 	lastYear  = 9999
 )
 
-// ParseTime parses a registry's timestamp, in one of the layouts above or of its own, and returns it as RFC 3339 in
-// UTC, or an empty string. A time without an offset is in zone, except midnight: registries that write midnight for
+// ParseTime parses a registry's timestamp, in one of the layouts above or in own, and returns it as RFC 3339 in UTC,
+// or an empty string. A time without an offset is in zone, except midnight: registries that write midnight for
 // every time mean the day, which stays that day in UTC.
 func ParseTime(s string, zone *time.Location, own ...string) string {
 	s = strings.ToUpper(strings.TrimRight(strings.Join(strings.Fields(s), " "), ".")) // RFC 3339 allows t and z

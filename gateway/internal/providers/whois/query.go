@@ -22,7 +22,7 @@ import (
 	"diagnostics/shared/progress"
 )
 
-// serverPace is how often one server is queried. Registries that name a limit allow some dozens of questions a minute.
+// serverPace limits the queries to one server. Registries that name a limit allow some dozens of questions a minute.
 var serverPace = pace.Pace{Burst: 5, Every: time.Second}
 
 // provider describes a server to the gate.
@@ -34,8 +34,8 @@ func provider(server target.Host) registry.Server {
 }
 
 // ask waits until a server may be queried, sends it one line, and returns the text of its answer within limit: UTF-8,
-// or ISO 8859-1 if it is not that. Errors are *fault.Error (Upstream, Timeout or Busy) or those of a ctx that has
-// ended. An answer longer than MaxText is none.
+// or ISO 8859-1 if it is not that. It fails with a *fault.Error (Upstream, Timeout or Busy) or with the error of ctx.
+// An answer longer than MaxText is a failure.
 func (c *Client) ask(ctx context.Context, server target.Host, question string, limit time.Duration) (string, error) {
 	if err := c.gate.Wait(ctx, provider(server), 0); err != nil {
 		return "", err

@@ -379,7 +379,7 @@ func TestSameName(t *testing.T) {
 	}
 }
 
-// A time without an offset is in the zone that the registry documents, and some have dates of their own form.
+// A time without an offset is in the zone that the registry documents. Some registries write dates in another form.
 func TestDates(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ tld, written, want string }{

@@ -63,7 +63,7 @@ func randomBelow(zone string) string {
 }
 
 func (r *run) answersOf(ctx context.Context, z *zone, name string, types []uint16) []*answer {
-	// The walk has queried for NS records below the apex: where their denial is truncated, so are those of other types.
+	// The walk has queried for NS records below the apex. If their denial is truncated, so is that of any other type.
 	var walked reply
 	if name != z.name {
 		walked, _ = r.query(ctx, z, question{name: name, qtype: dns.TypeNS})

@@ -8,7 +8,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// maxParams is the share of the parameters of a service, in bytes of JSON: that of each long text of a record.
+// maxParams bounds the parameters of a service, in bytes of JSON, as the tags bound each long text of a record.
 const maxParams = 8 << 10
 
 // presented is what the values of most types have: the data as zone files and dig have it.

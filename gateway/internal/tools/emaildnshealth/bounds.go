@@ -5,7 +5,7 @@ import (
 	"diagnostics/gateway/internal/text/bound"
 )
 
-// maxTree is the share of the tree of SPF terms, and maxFindings that of the findings, in bytes of JSON.
+// maxTree bounds the tree of SPF terms and maxFindings the findings, in bytes of JSON.
 const (
 	maxTree     = 224 << 10
 	maxFindings = 64 << 10

@@ -16,7 +16,7 @@ import (
 // State is the outcome of a check of one address.
 type State int
 
-// The states. The zero value is that of a check that has not ended.
+// The states. A check that has not ended is Unknown, the zero value.
 const (
 	Unknown State = iota
 	Up
